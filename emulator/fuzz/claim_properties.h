@@ -1,5 +1,4 @@
-// Properties of the parsers of a request's signature (versions 2 and 4, header and query), for any
-// request.
+// Properties of the parsers of request signatures (versions 2 and 4, header and query).
 #ifndef PENSTOCK_EMULATOR_FUZZ_CLAIM_PROPERTIES_H_
 #define PENSTOCK_EMULATOR_FUZZ_CLAIM_PROPERTIES_H_
 
@@ -30,16 +29,16 @@ inline bool SameClaim(const auth::Claim& a, const auth::Claim& b) {
          a.amz_date == b.amz_date && a.time == b.time && a.expires == b.expires;
 }
 
-// Whether writing the claim and parsing it again must return the same claim. Empty header names and
-// blanks in them get lost.
-inline bool CanBeWritten(const auth::Claim& claim) {
+// True if writing the claim and parsing it again must return the same claim. Empty header names and
+// names with blanks are lost.
+inline bool RoundTrips(const auth::Claim& claim) {
   return std::none_of(claim.signed_headers.begin(), claim.signed_headers.end(),
                       [](std::string_view name) {
                         return name.empty() || name.find_first_of(" \t") != std::string_view::npos;
                       });
 }
 
-// The components of an Authorization header that begin with `name`.
+// Returns the number of components of an Authorization header that begin with `name`.
 inline int CountComponents(std::string_view header, std::string_view name) {
   int count = 0;
   header.remove_prefix(std::min(header.find(' ') + 1, header.size()));
@@ -51,8 +50,8 @@ inline int CountComponents(std::string_view header, std::string_view name) {
   return count;
 }
 
-// Checks that the fields of a claim agree with each other.
-inline void CheckParts(const auth::Claim& claim) {
+// Checks that the fields of a claim are consistent.
+inline void CheckClaimFields(const auth::Claim& claim) {
   PENSTOCK_CHECK(!claim.access_key_id.empty() && !claim.signature.empty());
   std::string scope(claim.day);
   scope.append("/")
@@ -67,24 +66,23 @@ inline void CheckParts(const auth::Claim& claim) {
   PENSTOCK_CHECK(claim.expires >= std::chrono::seconds(0) &&
                  claim.expires <= std::chrono::seconds(604800));
   if (const auto scoped = auth::CheckScope(claim, "us-east-1", "s3"); !scoped.ok()) {
-    CheckRefusal(scoped.error());
+    CheckError(scoped.error());
   } else {
     PENSTOCK_CHECK(claim.region == "us-east-1" && claim.service == "s3" &&
                    claim.amz_date.starts_with(claim.day));
   }
 }
 
-// Writing the claim as a canonical Authorization header and parsing it again returns the same
-// claim.
+// Writing the claim as a canonical Authorization header and parsing it returns the same claim.
 inline void CheckHeaderClaim(const s3::RequestHead& head) {
   const Result<auth::Claim> claim = auth::ParseHeaderClaim(head);
-  if (!claim.ok()) return CheckRefusal(claim.error());
-  CheckParts(*claim);
+  if (!claim.ok()) return CheckError(claim.error());
+  CheckClaimFields(*claim);
   PENSTOCK_CHECK(claim->mechanism == auth::Mechanism::kHeader);
   for (const std::string_view name : {"Credential=", "SignedHeaders=", "Signature="}) {
     PENSTOCK_CHECK(CountComponents(*head.Find("authorization"), name) == 1);
   }
-  if (!CanBeWritten(*claim)) return;
+  if (!RoundTrips(*claim)) return;
   std::string value = "AWS4-HMAC-SHA256 Credential=";
   value.append(claim->access_key_id).append("/").append(claim->scope);
   value.append(", SignedHeaders=").append(JoinedBySemicolons(claim->signed_headers));
@@ -95,13 +93,13 @@ inline void CheckHeaderClaim(const s3::RequestHead& head) {
   PENSTOCK_CHECK(again.ok() && SameClaim(*again, *claim));
 }
 
-// Writing the claim as a query string and parsing it again returns the same claim.
+// Writing the claim as a query string and parsing it returns the same claim.
 inline void CheckQueryClaim(const s3::Target& target) {
   const Result<auth::Claim> claim = auth::ParseQueryClaim(target);
-  if (!claim.ok()) return CheckRefusal(claim.error());
-  CheckParts(*claim);
+  if (!claim.ok()) return CheckError(claim.error());
+  CheckClaimFields(*claim);
   PENSTOCK_CHECK(claim->mechanism == auth::Mechanism::kQuery);
-  if (!CanBeWritten(*claim)) return;
+  if (!RoundTrips(*claim)) return;
   const std::string credential =
       std::string(claim->access_key_id) + "/" + std::string(claim->scope);
   std::string text =
@@ -119,18 +117,17 @@ inline void CheckQueryClaim(const s3::Target& target) {
   PENSTOCK_CHECK(again.ok() && SameClaim(*again, *claim));
 }
 
-// The string to sign contains each signed parameter, and a sub-resource that version 2 does not
-// sign is refused.
+// The string to sign covers `uploads`, and sub-resources that version 2 does not sign are refused.
 inline void CheckVersionTwoClaim(const s3::RequestHead& head, const s3::Target& target,
                                  bool in_query) {
   const auto claim =
       in_query ? auth::ParseVersionTwoQuery(target) : auth::ParseVersionTwoHeader(head);
-  if (!claim.ok()) return CheckRefusal(claim.error());
+  if (!claim.ok()) return CheckError(claim.error());
   PENSTOCK_CHECK(claim->in_query == in_query && !claim->signature.empty());
   const std::string text = auth::VersionTwoStringToSign(head, target, *claim);
   PENSTOCK_CHECK(text.starts_with(std::string(head.method) + "\n"));
   const auto covered = auth::CheckVersionTwoCoverage(target, *claim);
-  if (!covered.ok()) return CheckRefusal(covered.error());
+  if (!covered.ok()) return CheckError(covered.error());
   s3::Target more = target;
   more.query.push_back({"uploads", ""});
   if (!target.Has("uploads"))
@@ -157,7 +154,7 @@ inline void CheckCanonicalQuery(const s3::Target& target) {
 inline void CheckClaim(std::string_view input) {
   const std::string_view raw_target = TakeLine(input);
   const Result<s3::Target> target = s3::ParseTarget(raw_target, "127.0.0.1", {});
-  if (!target.ok()) return CheckRefusal(target.error());
+  if (!target.ok()) return CheckError(target.error());
   CheckCanonicalQuery(*target);
   s3::RequestHead head;
   head.method = "GET";
@@ -169,7 +166,7 @@ inline void CheckClaim(std::string_view input) {
         {line.substr(0, colon), s3::Trim(line.substr(std::min(colon + 1, line.size())))});
   }
   const Result<auth::Mechanism> mechanism = auth::FindMechanism(head, *target);
-  if (!mechanism.ok()) return CheckRefusal(mechanism.error());
+  if (!mechanism.ok()) return CheckError(mechanism.error());
   const bool header =
       *mechanism == auth::Mechanism::kHeader || *mechanism == auth::Mechanism::kVersionTwoHeader;
   PENSTOCK_CHECK(header == head.Find("authorization").has_value());

@@ -1,5 +1,5 @@
-// The fuzz properties on the seeds in corpus/ and on seeded mutations of them: the part of fuzzing
-// that fits every test run.
+// Checks the fuzz properties on the seeds in corpus/ and on pseudo-random mutations of them, fast
+// enough for every test run.
 #include "base/testing_corpus.h"
 #include "emulator/fuzz/targets.h"
 
@@ -8,11 +8,11 @@ namespace {
 
 class Corpus : public testing_corpus::Corpus<FuzzTarget> {};
 
-TEST_P(Corpus, EverySeedKeepsTheProperty) {
+TEST_P(Corpus, SeedsKeepTheProperty) {
   testing_corpus::CheckSeeds(Seeds(PENSTOCK_FUZZ_CORPUS), GetParam().check);
 }
 
-TEST_P(Corpus, SoDoMutationsOfTheSeeds) {
+TEST_P(Corpus, MutationsOfSeedsKeepTheProperty) {
   testing_corpus::CheckMutations(Seeds(PENSTOCK_FUZZ_CORPUS), GetParam().check);
 }
 

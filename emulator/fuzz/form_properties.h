@@ -1,4 +1,4 @@
-// What must hold for any multipart/form-data body.
+// Properties of the parsers of multipart/form-data bodies and POST policies.
 #ifndef PENSTOCK_EMULATOR_FUZZ_FORM_PROPERTIES_H_
 #define PENSTOCK_EMULATOR_FUZZ_FORM_PROPERTIES_H_
 
@@ -17,7 +17,7 @@ namespace penstock::emulator {
 struct FormOutcome {
   std::string fields;
   std::string content;
-  std::string error;  // code; empty: it was read to its end
+  std::string error;  // S3 code. Empty: read to its end.
   bool operator==(const FormOutcome&) const = default;
 };
 
@@ -27,7 +27,7 @@ inline FormOutcome ReadForm(std::string_view type, std::string_view body, std::s
   SteppedBody source(body, step);
   const auto opened = s3::FormReader::Open(head, source);
   if (!opened.ok()) {
-    CheckRefusal(opened.error());
+    CheckError(opened.error());
     return {{}, {}, opened.error().code};
   }
   FormOutcome outcome;
@@ -42,8 +42,9 @@ inline FormOutcome ReadForm(std::string_view type, std::string_view body, std::s
   for (;;) {
     const Result<std::size_t> count = (*opened)->Read(buffer);
     if (!count.ok()) {
-      CheckRefusal(count.error());
-      return {{}, {}, count.error().code};  // how much came before depends on the pieces
+      CheckError(count.error());
+      // The amount of content before the error depends on the step.
+      return {{}, {}, count.error().code};
     }
     if (*count == 0) break;
     outcome.content.append(AsText(ByteView(buffer).first(*count)));
@@ -52,15 +53,15 @@ inline FormOutcome ReadForm(std::string_view type, std::string_view body, std::s
   return outcome;
 }
 
-// "content-type\nbody". The pieces in which it arrives change nothing, and nothing comes out that
-// did not go in. Its policy field is read as a policy, and so is the body itself.
+// Input: "content-type\nbody". The result does not depend on the read size, and the output is not
+// larger than the input. Also parses the body as a POST policy.
 inline void CheckForm(std::string_view input) {
   const std::string_view type = TakeLine(input);
   const FormOutcome whole = ReadForm(type, input, std::max<std::size_t>(input.size(), 1));
   PENSTOCK_CHECK(ReadForm(type, input, 1) == whole);
   PENSTOCK_CHECK(ReadForm(type, input, 7) == whole);
   const auto policy = s3::ParsePostPolicy(input);
-  if (!policy.ok()) return CheckRefusal(policy.error());
+  if (!policy.ok()) return CheckError(policy.error());
   PENSTOCK_CHECK(policy->conditions.size() <= input.size());
 }
 

@@ -1,4 +1,4 @@
-// Properties of the JSON reader of the admin API, for any text.
+// Properties of the JSON parser of the admin API.
 #ifndef PENSTOCK_EMULATOR_FUZZ_JSON_PROPERTIES_H_
 #define PENSTOCK_EMULATOR_FUZZ_JSON_PROPERTIES_H_
 
@@ -16,24 +16,24 @@
 
 namespace penstock::emulator {
 
-// The properties of a JSON text that ParseJson limits, as a second, independent scanner finds them.
+// The properties of a JSON text that ParseJson limits, computed by a second, independent scanner.
 struct JsonShape {
   std::size_t depth = 0;
-  std::size_t members = 0;  // of the largest object
+  std::size_t members = 0;  // Of the largest object.
   std::size_t values = 0;
   bool duplicates = false;
 };
 
-// Returns the offset behind the closing quote of the string literal at `begin`.
+// Returns the offset after the closing quote of the string literal at `begin`.
 inline std::size_t EndOfJsonString(std::string_view text, std::size_t begin) {
   std::size_t at = begin + 1;
   while (text[at] != '"') at += text[at] == '\\' ? 2 : 1;
   return at + 1;
 }
 
-// Requires valid JSON. Scans brackets, separators and names; only the decoding of names is shared
-// with the reader under test.
-inline JsonShape ShapeOfJson(std::string_view text) {
+// Requires valid JSON. Scans brackets, separators and names. Shares only the decoding of names with
+// the parser under test.
+inline JsonShape ScanJson(std::string_view text) {
   JsonShape shape;
   std::vector<std::set<std::string>> names;
   bool in_value = false;
@@ -63,8 +63,8 @@ inline JsonShape ShapeOfJson(std::string_view text) {
   return shape;
 }
 
-// Writing an accepted users document and parsing it again returns the same document. UsersJson
-// omits secrets, so each key gets a new one.
+// Writing an accepted users document and parsing it returns the same document. UsersJson omits
+// secrets, so each access key gets a new one.
 inline void CheckUsers(std::string_view input) {
   const Result<server::UsersDocument> users = server::ParseUsers(input);
   if (!users.ok()) return;
@@ -103,25 +103,24 @@ inline void CheckLimitsDocument(const Json& json) {
 }
 
 // ParseJson accepts a text exactly if nlohmann::json accepts it and it is within the limits.
-// Writing the value and parsing it again returns the same value. Error messages have a bounded
-// length.
+// Writing the value and parsing it returns the same value. Error messages have a bounded length.
 inline void CheckJson(std::string_view input) {
   const Result<Json> parsed = ParseJson(input);
   if (!parsed.ok()) {
     const std::string& message = parsed.error().message;
     PENSTOCK_CHECK(parsed.error().kind == ErrorKind::kInvalidArgument && !message.empty());
-    // the place of a member, and its name
+    // The message contains the location and the name of a member.
     PENSTOCK_CHECK(message.size() <= 2 * input.size() + 512);
-    // a NUL ends the text for the library
+    // nlohmann::json reads a NUL as the end of the text.
     if (!Json::accept(input) || input.find('\0') != std::string_view::npos) return;
-    const JsonShape shape = ShapeOfJson(input);
+    const JsonShape shape = ScanJson(input);
     PENSTOCK_CHECK(shape.duplicates || shape.depth > kMostJsonDepth ||
                    shape.members > kMostJsonMembers || shape.values > kMostJsonValues ||
                    message.find("out of range") != std::string::npos);
     return;
   }
   PENSTOCK_CHECK(input.find('\0') == std::string_view::npos);
-  const JsonShape shape = ShapeOfJson(input);
+  const JsonShape shape = ScanJson(input);
   PENSTOCK_CHECK(!shape.duplicates && shape.depth <= kMostJsonDepth &&
                  shape.members <= kMostJsonMembers);
   const Result<Json> again = ParseJson(parsed->dump());

@@ -1,4 +1,4 @@
-// What must hold for any target, range, document or aws-chunked body that a request carries.
+// Properties of the parsers of request targets, ranges, documents and aws-chunked bodies.
 #ifndef PENSTOCK_EMULATOR_FUZZ_S3_PROPERTIES_H_
 #define PENSTOCK_EMULATOR_FUZZ_S3_PROPERTIES_H_
 
@@ -23,7 +23,7 @@
 
 namespace penstock::emulator {
 
-// The first line of an input that begins with parameters; the input keeps the rest.
+// Removes and returns the first line of `input`, which contains parameters of the target.
 inline std::string_view TakeLine(std::string_view& input) {
   const std::size_t end = input.find('\n');
   const std::string_view line = input.substr(0, end);
@@ -31,17 +31,16 @@ inline std::string_view TakeLine(std::string_view& input) {
   return line;
 }
 
-inline void CheckRefusal(const Error& error) {
+inline void CheckError(const Error& error) {
   PENSTOCK_CHECK(error.http_status >= 400 && !error.code.empty());
 }
 
-// "host\ntarget". What parses means the same key again when it is written in full; nothing is lost
-// of what was sent.
+// Input: "host\ntarget". Encoding the parsed bucket and key and parsing them returns the same ones.
 inline void CheckTarget(std::string_view input) {
   const std::string_view host = TakeLine(input);
   const s3::HostRules rules = s3::HostRules::Default("us-east-1");
   const Result<s3::Target> parsed = s3::ParseTarget(input, host, rules);
-  if (!parsed.ok()) return CheckRefusal(parsed.error());
+  if (!parsed.ok()) return CheckError(parsed.error());
   const s3::Target& target = *parsed;
   PENSTOCK_CHECK(target.raw_path.starts_with('/'));
   PENSTOCK_CHECK(!target.bucket.empty() || target.key.empty());
@@ -60,7 +59,7 @@ inline void CheckTarget(std::string_view input) {
     PENSTOCK_CHECK(reparsed.ok() && reparsed->bucket == target.bucket &&
                    reparsed->key == target.key);
   }
-  // Canonical forms are fixed points: encoding what is encoded changes nothing.
+  // Canonical forms are fixed points: canonicalizing them again changes nothing.
   const std::string path = auth::CanonicalPath(target.raw_path);
   PENSTOCK_CHECK(auth::CanonicalPath(path) == path);
   const std::string query = auth::CanonicalQuery(target.raw_query, "X-Amz-Signature");
@@ -71,11 +70,11 @@ inline void CheckTarget(std::string_view input) {
     head.method = method;
     const s3::Resolution resolution = s3::ResolveOperation(head, target);
     PENSTOCK_CHECK((resolution.operation != nullptr) != resolution.error.has_value());
-    if (resolution.error) CheckRefusal(*resolution.error);
+    if (resolution.error) CheckError(*resolution.error);
   }
 }
 
-// "size\nheader". A range that is chosen lies within the object.
+// Input: "size\nheader". Accepted ranges are within the object.
 inline void CheckRange(std::string_view input) {
   const std::uint64_t size = s3::ParseDecimal(TakeLine(input)).value_or(0);
   const Result<s3::RangeChoice> choice = s3::ChooseRange(input, size);
@@ -83,24 +82,24 @@ inline void CheckRange(std::string_view input) {
     PENSTOCK_CHECK(choice->range.begin <= choice->range.end && choice->range.end <= size);
     PENSTOCK_CHECK(choice->partial || choice->range.size() == size);
   } else {
-    CheckRefusal(choice.error());
+    CheckError(choice.error());
   }
   const Result<ByteRange> copied = s3::ParseCopyRange(input, size);
   if (copied.ok()) {
     PENSTOCK_CHECK(copied->begin < copied->end && copied->end <= size);
   } else {
-    CheckRefusal(copied.error());
+    CheckError(copied.error());
   }
 }
 
 struct XmlContents {
   std::size_t elements = 0;
   std::size_t text_bytes = 0;
-  std::string rewritten;  // the same tree with one name for all elements
+  std::string rewritten;  // The same tree with one name for all elements.
 };
 
 inline void Collect(const XmlElement& element, XmlContents& contents, int depth = 0) {
-  // documents of any depth are read; this function alone is recursive
+  // XmlDocument accepts any depth, but this function is recursive.
   constexpr int kMaxDepth = 200;
   if (depth == kMaxDepth) return;
   const std::string text = element.text();
@@ -112,11 +111,11 @@ inline void Collect(const XmlElement& element, XmlContents& contents, int depth 
   contents.rewritten += "</e>";
 }
 
-// No document grows when it is read (no entity of its own is expanded), and what was read can be
-// written and read again.
+// The parsed content is not larger than the document, because custom entities are not expanded.
+// Writing the content and parsing it returns the same content.
 inline void CheckXml(std::string_view input) {
   const Result<std::vector<s3::RequestedPart>> parts = s3::ParseCompleteRequest(input);
-  if (!parts.ok()) CheckRefusal(parts.error());
+  if (!parts.ok()) CheckError(parts.error());
   const Result<XmlDocument> document = XmlDocument::Parse(input);
   if (!document.ok()) {
     PENSTOCK_CHECK(!parts.ok() && document.error().code == "MalformedXML");
@@ -132,7 +131,7 @@ inline void CheckXml(std::string_view input) {
   PENSTOCK_CHECK(contents_again.rewritten == contents.rewritten);
 }
 
-// An encoded body in memory that arrives `step` bytes at a time.
+// An encoded body in memory that delivers up to `step` bytes per read.
 class SteppedBody final : public s3::BodyReader {
  public:
   SteppedBody(std::string_view text, std::size_t step) : text_(text), step_(step) {}
@@ -155,7 +154,7 @@ class SteppedBody final : public s3::BodyReader {
 
 struct AwsChunkedOutcome {
   std::string body;
-  std::string error;  // code; empty: it was read to its end
+  std::string error;  // S3 code. Empty: read to its end.
   std::vector<std::pair<std::string, std::string>> trailers;
   bool operator==(const AwsChunkedOutcome&) const = default;
 };
@@ -169,8 +168,9 @@ inline AwsChunkedOutcome DecodeAwsChunked(std::string_view input,
   for (;;) {
     const Result<std::size_t> count = decoded.Read(buffer);
     if (!count.ok()) {
-      CheckRefusal(count.error());
-      return {{}, count.error().code, {}};  // how much came before depends on the pieces
+      CheckError(count.error());
+      // The amount of data before the error depends on the step.
+      return {{}, count.error().code, {}};
     }
     if (*count == 0) break;
     outcome.body.append(AsText(ByteView(buffer).first(*count)));
@@ -181,8 +181,8 @@ inline AwsChunkedOutcome DecodeAwsChunked(std::string_view input,
   return outcome;
 }
 
-// "decoded-length trailer,names\nbody". The pieces in which it arrives change nothing; signed
-// chunks need their signature.
+// Input: "decoded-length trailer,names\nbody". The result does not depend on the read size, and
+// unsigned chunks are refused if signing is required.
 inline void CheckAwsChunked(std::string_view input) {
   std::string_view line = TakeLine(input);
   const std::size_t space = std::min(line.find(' '), line.size());

@@ -1,4 +1,5 @@
-// libFuzzer's entry, compiled once per target: PENSTOCK_FUZZ_TARGET is its name.
+// The entry point of libFuzzer, compiled once per target. PENSTOCK_FUZZ_TARGET is the target's
+// name.
 #include <cstddef>
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// Every fuzz target by name: `./dev fuzz NAME`, and the folder of its seeds in corpus/.
+// All fuzz targets by name. `./dev fuzz NAME` runs one; corpus/NAME has its seeds.
 #ifndef PENSTOCK_EMULATOR_FUZZ_TARGETS_H_
 #define PENSTOCK_EMULATOR_FUZZ_TARGETS_H_
 
@@ -14,7 +14,7 @@ namespace penstock::emulator {
 
 struct FuzzTarget {
   std::string_view name;
-  void (*check)(std::string_view input);  // ends the program when a property does not hold
+  void (*check)(std::string_view input);  // Aborts if a property does not hold.
 };
 
 inline constexpr FuzzTarget kFuzzTargets[] = {

@@ -1,4 +1,4 @@
-// What must hold for any bytes that arrive on a connection.
+// Properties of the parsers of HTTP/1.1 heads and chunked bodies.
 #ifndef PENSTOCK_EMULATOR_FUZZ_WIRE_PROPERTIES_H_
 #define PENSTOCK_EMULATOR_FUZZ_WIRE_PROPERTIES_H_
 
@@ -17,15 +17,15 @@ inline bool LiesWithin(std::string_view part, std::string_view whole) {
   return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
 }
 
-// A head is found at the same place in one piece and byte by byte; what parses has only clean parts
-// that point into it.
+// The end of the head does not depend on the read size. The parts of a parsed head are valid and
+// point into the input.
 inline void CheckHead(std::string_view input) {
   std::size_t scanned = 0;
   const std::size_t end = FindHeadEnd(input, scanned);
   std::size_t resumed = 0;
   std::size_t found = 0;
-  for (std::size_t shown = 1; shown <= input.size() && found == 0; ++shown)
-    found = FindHeadEnd(input.substr(0, shown), resumed);
+  for (std::size_t available = 1; available <= input.size() && found == 0; ++available)
+    found = FindHeadEnd(input.substr(0, available), resumed);
   PENSTOCK_CHECK(found == end);
   if (end == 0) return;
   const std::string_view head_bytes = input.substr(0, end);
@@ -60,11 +60,11 @@ struct ChunkOutcome {
 inline ChunkOutcome DecodeInSteps(std::string_view input, std::size_t step) {
   ChunkedDecoder decoder;
   ChunkOutcome outcome;
-  std::size_t shown = 0;
-  while (shown < input.size() && !decoder.done()) {
-    shown = std::min(shown + step, input.size());
-    while (outcome.used < shown && !decoder.done()) {
-      const std::string_view rest = input.substr(outcome.used, shown - outcome.used);
+  std::size_t available = 0;
+  while (available < input.size() && !decoder.done()) {
+    available = std::min(available + step, input.size());
+    while (outcome.used < available && !decoder.done()) {
+      const std::string_view rest = input.substr(outcome.used, available - outcome.used);
       if (decoder.data_left() > 0) {
         const std::size_t count = std::min<std::uint64_t>(rest.size(), decoder.data_left());
         outcome.body.append(rest.substr(0, count));
@@ -73,7 +73,7 @@ inline ChunkOutcome DecodeInSteps(std::string_view input, std::size_t step) {
         continue;
       }
       const Result<std::size_t> used = decoder.Advance(rest);
-      // where it noticed depends on the pieces
+      // The position of the error depends on the step.
       if (!used.ok()) return {outcome.body, 0, false, true};
       PENSTOCK_CHECK(*used > 0 && *used <= rest.size());
       outcome.used += *used;
@@ -84,7 +84,7 @@ inline ChunkOutcome DecodeInSteps(std::string_view input, std::size_t step) {
   return outcome;
 }
 
-// The pieces in which bytes arrive change nothing.
+// The result does not depend on the read size.
 inline void CheckChunks(std::string_view input) {
   const ChunkOutcome whole = DecodeInSteps(input, std::max<std::size_t>(input.size(), 1));
   PENSTOCK_CHECK(DecodeInSteps(input, 1) == whole);

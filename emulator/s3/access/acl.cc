@@ -31,10 +31,10 @@ constexpr GrantHeader kGrantHeaders[] = {{"x-amz-grant-full-control", "FULL_CONT
                                          {"x-amz-grant-write", "WRITE"},
                                          {"x-amz-grant-write-acp", "WRITE_ACP"}};
 
-// What a canned ACL grants besides the owner's FULL_CONTROL.
+// What a canned ACL grants in addition to the owner's FULL_CONTROL.
 struct CannedGrant {
   std::string_view canned;
-  std::string_view group;  // empty: the bucket's owner
+  std::string_view group;  // Empty: the bucket's owner.
   std::string_view permission;
 };
 constexpr CannedGrant kCannedGrants[] = {{"public-read", kAllUsers, "READ"},
@@ -95,7 +95,8 @@ bool IsGroup(std::string_view uri) {
   return uri == kAllUsers || uri == kAuthenticatedUsers || uri == kLogDelivery;
 }
 
-// Spec §2.17: "Email grantees → 405 since Oct 2025".
+// S3 has refused e-mail grantees with 405 since October 2025 (Amazon S3 User Guide, "Access control
+// list (ACL) overview").
 Error EmailGrantee(AclResource resource) {
   return MethodNotAllowed("PUT", resource == AclResource::kBucket ? "BUCKET" : "OBJECT");
 }
@@ -171,7 +172,7 @@ Result<Element> CannedAcl(std::string_view canned, AclResource resource, const A
   return MakeAcl(owners.resource_owner, std::move(grants));
 }
 
-// Grants of a document, as it will be given back: names and e-mail addresses do not stay.
+// Returns a grant in the form in which it will be returned: names and e-mail addresses are dropped.
 Result<Element> ReadDocumentGrant(const Element& grant) {
   const Element& grantee = *grant.Find("Grantee");
   const std::string_view permission = grant.TextOf("Permission");

@@ -1,8 +1,7 @@
-// Access control lists: read from a request (canned, grant headers, document), kept as a document,
-// given back.
+// Access control lists: parsed from a request (canned ACL, grant headers or document), stored as a
+// document, and returned.
 //
-// They decide nothing yet: access.h does, and asks only for the owner (spec/protocol.md §2.17
-// "ACL").
+// The emulator does not evaluate them: authorization (core/access.h) checks only the owner.
 #ifndef PENSTOCK_EMULATOR_S3_ACCESS_ACL_H_
 #define PENSTOCK_EMULATOR_S3_ACCESS_ACL_H_
 
@@ -19,14 +18,14 @@ namespace penstock::emulator::s3 {
 
 inline constexpr std::string_view kBucketOwnerEnforced = "BucketOwnerEnforced";
 inline constexpr std::string_view kOwnershipKey = "ownershipControls";
-inline constexpr std::string_view kAclKey = "acl";  // in a bucket's configuration
+inline constexpr std::string_view kAclKey = "acl";  // In a bucket's configuration.
 inline constexpr std::string_view kObjectAclAttribute = ":acl";
 
-// The bucket's ObjectOwnership. BucketOwnerEnforced unless it was set; ObjectWriter once its
-// controls were deleted.
+// Returns the bucket's ObjectOwnership: BucketOwnerEnforced by default, ObjectWriter if the
+// ownership controls were deleted.
 std::string_view OwnershipOf(const store::BucketRecord& bucket);
 
-// InvalidBucketAclWithObjectOwnership when the bucket's ACL grants anything to anybody but its
+// Returns InvalidBucketAclWithObjectOwnership if the bucket's ACL grants anything to anyone but the
 // owner.
 Result<void> RequirePrivateAcl(const store::BucketRecord& bucket);
 
@@ -34,27 +33,27 @@ enum class AclResource : std::uint8_t { kBucket, kObject };
 
 struct AclOwners {
   std::string_view resource_owner;
-  std::string_view bucket_owner;  // who canned ACLs of objects may name
+  std::string_view bucket_owner;  // Canned ACLs of objects can grant to this account.
 };
 
-// x-amz-acl or any x-amz-grant-* is there.
+// True if the request has x-amz-acl or any x-amz-grant-* header.
 bool HasAclHeaders(const Call& call);
-// The ACL the headers ask for; the owner's alone when there are none.
+// Returns the ACL in the headers; private if there is none.
 Result<Element> ReadAclHeaders(const Call& call, AclResource resource, const AclOwners& owners);
-// The ACL a new object gets from its request's headers, as it is kept; empty: the owner's alone.
-// Under BucketOwnerEnforced AccessControlListNotSupported, but for those that change nothing (spec
-// §2.5).
+// Returns the stored form of the ACL for a new object from the request's headers; empty for a
+// private ACL. Under BucketOwnerEnforced, returns AccessControlListNotSupported, except for ACLs
+// that change nothing.
 Result<std::string> AclOfNewObject(const Call& call, const store::BucketRecord& bucket);
-// Puts it with the object's attributes, where it is not empty.
+// Adds the ACL to the object's attributes if it is not empty.
 void StoreAcl(std::string acl, store::Attributes& attributes);
-// An AccessControlPolicy document. MalformedACLError when it is not one.
+// Parses an AccessControlPolicy document. Returns MalformedACLError if it is not one.
 Result<Element> ReadAclDocument(std::string_view text, const AclOwners& owners);
 
-// True when a group (everybody, or every AWS account) is granted anything.
+// True if a group (everyone, or all AWS accounts) is granted anything.
 bool IsPublicAcl(const Element& acl);
 bool IsPrivateAcl(const Element& acl);
 
-// How an ACL is kept: without prolog. Empty text is the owner's alone.
+// Returns the stored form of an ACL, without prolog. An empty text stands for a private ACL.
 std::string StoredAcl(const Element& acl);
 std::string AclDocument(std::string_view stored, std::string_view owner_id);
 

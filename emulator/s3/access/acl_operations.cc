@@ -1,4 +1,4 @@
-// GetBucketAcl, GetObjectAcl, PutBucketAcl, PutObjectAcl (spec/protocol.md §2.17 "ACL").
+// GetBucketAcl, GetObjectAcl, PutBucketAcl and PutObjectAcl.
 #include "emulator/s3/access/acl.h"
 #include "emulator/s3/access/public_access.h"
 #include "emulator/s3/checksums/body.h"
@@ -9,7 +9,7 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-// The ACL of the request's headers or of its document: exactly one of them.
+// Reads the ACL from the headers or from the document. The request must have exactly one of them.
 Result<Element> ReadAcl(Call& call, AclResource resource, const AclOwners& owners) {
   const bool headers = HasAclHeaders(call);
   const auto length = call.exchange.body->Length();

@@ -19,8 +19,7 @@ class AclOperationsTest : public ConfigurationTest {
 
 constexpr const char* kTargets[] = {"/bucket?acl", "/bucket/k?acl"};
 
-// Spec §2.17 "ACL": "with BucketOwnerEnforced any PutAcl".
-TEST_F(AclOperationsTest, EnforcedOwnershipKnowsOneAcl) {
+TEST_F(AclOperationsTest, EnforcedOwnershipRefusesAcls) {
   for (const std::string target : kTargets) {
     EXPECT_EQ(s3_.Send("GET " + target).Element("Permission"), "FULL_CONTROL") << target;
     EXPECT_EQ(s3_.Send("GET " + target).Element("ID"), std::string(64, 'a')) << target;
@@ -31,7 +30,7 @@ TEST_F(AclOperationsTest, EnforcedOwnershipKnowsOneAcl) {
   EXPECT_EQ(s3_.Send("GET /bucket/absent?acl").Outcome(), "404 NoSuchKey");
 }
 
-TEST_F(AclOperationsTest, HeadersAreKeptAsADocument) {
+TEST_F(AclOperationsTest, HeadersAreStoredAsADocument) {
   AllowAcls();
   AllowPublic();
   for (const std::string target : kTargets) {
@@ -47,8 +46,9 @@ TEST_F(AclOperationsTest, HeadersAreKeptAsADocument) {
   }
 }
 
-// Recorded: a key under a marker has no ACL to put, and nothing to read one of.
-TEST_F(AclOperationsTest, MarkersHaveNoAcl) {
+// Recorded against Amazon S3: PutObjectAcl returns 405 for a delete marker, with and without a
+// version id.
+TEST_F(AclOperationsTest, DeleteMarkersHaveNoAcl) {
   AllowAcls();
   s3_.SetVersioning("bucket", "Enabled");
   const std::string marker =
@@ -62,7 +62,7 @@ TEST_F(AclOperationsTest, MarkersHaveNoAcl) {
   EXPECT_EQ(s3_.Send("GET /bucket/k?acl" + marker).Outcome(), "405 MethodNotAllowed");
 }
 
-TEST_F(AclOperationsTest, DocumentsAreKept) {
+TEST_F(AclOperationsTest, DocumentsAreStored) {
   AllowAcls();
   const std::string other(64, 'b');
   const std::string document =
@@ -80,13 +80,13 @@ TEST_F(AclOperationsTest, DocumentsAreKept) {
     EXPECT_EQ(got.Element("Permission"), "READ_ACP") << target;
     EXPECT_EQ(s3_.SendDocument("PUT " + target, "<Nonsense/>").Outcome(), "400 MalformedACLError")
         << target;
-    EXPECT_EQ(s3_.Send("PUT " + target, document).Outcome(), "400 InvalidRequest") << "no checksum";
+    EXPECT_EQ(s3_.Send("PUT " + target, document).Outcome(), "400 InvalidRequest")
+        << "missing checksum";
   }
   EXPECT_EQ(s3_.Send("GET /bucket/k").body, "x");
 }
 
-// Spec §2.17 "ACL".
-TEST_F(AclOperationsTest, ExactlyOneSource) {
+TEST_F(AclOperationsTest, AclNeedsExactlyOneSource) {
   AllowAcls();
   for (const std::string target : kTargets) {
     const Reply none = s3_.Send("PUT " + target);
@@ -104,7 +104,7 @@ TEST_F(AclOperationsTest, ExactlyOneSource) {
   }
 }
 
-TEST_F(AclOperationsTest, GrantHeadersAreRead) {
+TEST_F(AclOperationsTest, GrantHeadersAreParsed) {
   AllowAcls();
   const std::string other(64, 'b');
   for (const std::string target : kTargets) {
@@ -130,9 +130,9 @@ TEST_F(AclOperationsTest, GrantHeadersAreRead) {
   }
 }
 
-// Where ACLs are allowed, whatever makes an object may bring one; a copy does not take its source's
-// along (spec §2.10).
-TEST_F(AclOperationsTest, NewObjectsBringTheirAcl) {
+// If ACLs are allowed, every operation that creates an object accepts one. A copy does not keep the
+// ACL of its source.
+TEST_F(AclOperationsTest, NewObjectsGetTheAclOfTheRequest) {
   AllowAcls();
   const std::string grant = "\nx-amz-grant-read: id=" + std::string(64, 'b');
   const auto permission = [&](std::string_view key) {
@@ -167,7 +167,7 @@ TEST_F(AclOperationsTest, PublicAclsAreBlocked) {
   }
 }
 
-TEST_F(AclOperationsTest, VersionsHaveAclsOfTheirOwn) {
+TEST_F(AclOperationsTest, EachVersionHasItsAcl) {
   AllowAcls();
   s3_.SetVersioning("bucket", "Enabled");
   const std::string version = s3_.Send("PUT /bucket/k", "y").Header("x-amz-version-id");

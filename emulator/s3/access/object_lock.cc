@@ -18,8 +18,8 @@ constexpr std::string_view kModeHeader = "x-amz-object-lock-mode";
 constexpr std::string_view kUntilHeader = "x-amz-object-lock-retain-until-date";
 constexpr std::string_view kHoldHeader = "x-amz-object-lock-legal-hold";
 
-// Stored attributes; the leading mark keeps them inside (metadata.h).
-constexpr std::string_view kStored = ":lock-";
+// Stored attributes. The leading ':' marks them as internal (metadata.h).
+constexpr std::string_view kStoredPrefix = ":lock-";
 constexpr std::string_view kStoredMode = ":lock-mode";
 constexpr std::string_view kStoredUntil = ":lock-until";
 constexpr std::string_view kStoredHold = ":lock-hold";
@@ -34,7 +34,7 @@ std::optional<RetentionMode> ModeOf(std::string_view name) {
   return std::nullopt;
 }
 
-// The same day so many years later; 29 February becomes the 28th.
+// Adds years. 29 February becomes 28 February.
 WallTime AddYears(WallTime time, int count) {
   const auto day = std::chrono::floor<std::chrono::days>(time);
   std::chrono::year_month_day date{day};
@@ -43,7 +43,7 @@ WallTime AddYears(WallTime time, int count) {
   return std::chrono::sys_days(date) + (time - day);
 }
 
-// A moment that the clock cannot hold is the last one it can.
+// Returns the last representable time if the sum overflows.
 WallTime AddPeriod(WallTime now, std::string_view unit, std::uint64_t count) {
   const auto days = std::chrono::days(unit == "Days" ? count : count * 366);
   if (WallTime::max() - now < days) return WallTime::max();
@@ -142,13 +142,13 @@ void StoreObjectLock(const ObjectLock& lock, store::Attributes& attributes) {
 ObjectLock StoredObjectLock(const store::Attributes& attributes) {
   ObjectLock lock;
   for (const auto& [name, value] : attributes) {
-    if (!name.starts_with(kStored)) continue;
+    if (!name.starts_with(kStoredPrefix)) continue;
     if (name == kStoredHold) {
       lock.legal_hold = value == "ON";
       continue;
     }
     if (!lock.retention) lock.retention.emplace();
-    // What cannot be read keeps its version for good: damage must not unlock anything.
+    // Unreadable values keep the version locked: damage must not unlock anything.
     if (name == kStoredMode)
       lock.retention->mode = ModeOf(value).value_or(RetentionMode::kCompliance);
     if (name == kStoredUntil) lock.retention->until = ParseIso8601(value).value_or(WallTime::max());
@@ -157,7 +157,8 @@ ObjectLock StoredObjectLock(const store::Attributes& attributes) {
 }
 
 void ReplaceObjectLock(const ObjectLock& lock, store::Attributes& attributes) {
-  std::erase_if(attributes, [](const auto& entry) { return entry.first.starts_with(kStored); });
+  std::erase_if(attributes,
+                [](const auto& entry) { return entry.first.starts_with(kStoredPrefix); });
   StoreObjectLock(lock, attributes);
 }
 
@@ -191,12 +192,12 @@ store::Precondition RemovalCheck(const Call& call) {
   };
 }
 
-Result<void> CheckRetentionChange(const ObjectLock& lock, const std::optional<Retention>& wanted,
+Result<void> CheckRetentionChange(const ObjectLock& lock, const std::optional<Retention>& requested,
                                   WallTime now, bool bypass) {
   if (!lock.retention || lock.retention->until <= now) return Ok();
-  const bool keeps =
-      wanted && wanted->mode == lock.retention->mode && wanted->until >= lock.retention->until;
-  if (keeps || (bypass && lock.retention->mode == RetentionMode::kGovernance)) return Ok();
+  const bool extends = requested && requested->mode == lock.retention->mode &&
+                       requested->until >= lock.retention->until;
+  if (extends || (bypass && lock.retention->mode == RetentionMode::kGovernance)) return Ok();
   return Protected();
 }
 

@@ -1,9 +1,9 @@
-// Object Lock (spec/protocol.md §2.17): how long a version must stay, what a request may change
-// about that, and how both are kept: as attributes of the version, so that the store decides a
-// removal where it is written.
+// Object Lock: how long a version must be kept, and what a request may change about that. Locks are
+// stored as attributes of the version, so that the store checks them in the transaction of a
+// removal.
 //
-// The bucket's own configuration is a row of sub_resources.cc; the four operations on objects are
-// object_lock_operations.cc's. Time is the namespace's.
+// The bucket's configuration is a row of sub_resources.cc. object_lock_operations.cc has the four
+// operations on objects. Time is the namespace's clock.
 #ifndef PENSTOCK_EMULATOR_S3_ACCESS_OBJECT_LOCK_H_
 #define PENSTOCK_EMULATOR_S3_ACCESS_OBJECT_LOCK_H_
 
@@ -18,7 +18,7 @@
 
 namespace penstock::emulator::s3 {
 
-inline constexpr std::string_view kObjectLockKey = "object-lock";  // in a bucket's configuration
+inline constexpr std::string_view kObjectLockKey = "object-lock";  // In a bucket's configuration.
 inline constexpr std::string_view kBypassHeader = "x-amz-bypass-governance-retention";
 
 enum class RetentionMode : std::uint8_t { kGovernance, kCompliance };
@@ -30,50 +30,51 @@ struct Retention {
 };
 
 struct ObjectLock {
-  std::optional<Retention> retention;  // stays after it ended, as S3 shows it
-  std::optional<bool> legal_hold;      // unset: nobody ever said
+  std::optional<Retention> retention;  // Stays after it has expired, as in S3.
+  std::optional<bool> legal_hold;      // Unset: never set by a request.
   bool any() const { return retention || legal_hold; }
 };
 
 bool HasObjectLock(const store::BucketRecord& bucket);
-// InvalidRequest unless the bucket has Object Lock.
+// Returns InvalidRequest unless the bucket has Object Lock.
 Result<void> RequireObjectLock(const store::BucketRecord& bucket);
 
-// What a new version gets: the request's x-amz-object-lock-* headers, else the bucket's default
-// retention from now on.
+// Returns the lock of a new version: from the x-amz-object-lock-* headers, or else the bucket's
+// default retention from now.
 Result<ObjectLock> ReadObjectLock(const Call& call, const store::BucketRecord& bucket);
-// The header's or the document's form of a retention; InvalidArgument for an unknown mode, no date,
-// or one that is past.
+// Parses a retention from headers or a document. Returns InvalidArgument if the mode is unknown, or
+// the date is malformed or in the past.
 Result<Retention> ParseRetention(const Call& call, std::string_view mode, std::string_view until);
 
-// InvalidRequest when a body that a lock will keep comes without Content-MD5 and x-amz-checksum-*.
-// `what`: "Put Object", "Upload Part".
+// Returns InvalidRequest if a body that will be locked has neither Content-MD5 nor
+// x-amz-checksum-*. `what`: "Put Object" or "Upload Part", for the message.
 Result<void> RequireChecksumOfLocked(const Call& call, const ObjectLock& lock, bool claims_checksum,
                                      std::string_view what);
 
-// The stored form: internal attributes.
+// Adds the lock to the attributes, in its stored form.
 void StoreObjectLock(const ObjectLock& lock, store::Attributes& attributes);
 ObjectLock StoredObjectLock(const store::Attributes& attributes);
-// Replaces what is stored.
+// Replaces the stored lock.
 void ReplaceObjectLock(const ObjectLock& lock, store::Attributes& attributes);
 
-// x-amz-object-lock-mode, -retain-until-date, -legal-hold.
+// Adds x-amz-object-lock-mode, -retain-until-date and -legal-hold.
 void AddObjectLockHeaders(Response& response, const store::Attributes& attributes);
 
-// x-amz-bypass-governance-retention: true.
+// True for x-amz-bypass-governance-retention: true.
 bool BypassesGovernance(const Call& call);
 
-// AccessDenied when the lock keeps its version now.
+// Returns AccessDenied if the lock protects its version now.
 Result<void> CheckUnlocked(const ObjectLock& lock, WallTime now, bool bypass);
-// The same as the store asks it about a version that is to be removed.
+// Returns CheckUnlocked as a store callback for a version that is to be removed.
 store::Precondition RemovalCheck(const Call& call);
-// AccessDenied when `wanted` (none: no retention) is less than what an unexpired retention demands.
-Result<void> CheckRetentionChange(const ObjectLock& lock, const std::optional<Retention>& wanted,
+// Returns AccessDenied if `requested` (nullopt: no retention) is weaker than the current, unexpired
+// retention.
+Result<void> CheckRetentionChange(const ObjectLock& lock, const std::optional<Retention>& requested,
                                   WallTime now, bool bypass);
 
-// x-amz-object-lock-* and the bypass header: S3's answers for buckets without Object Lock (spec
-// §2.2, §2.17), and 501 on an operation that knows no such header. Only worth asking when the
-// request carries any.
+// Checks x-amz-object-lock-* and the bypass header: S3's errors for buckets without Object Lock,
+// and 501 for operations that do not have these headers. Call it only if the request has one of
+// them.
 Result<void> CheckObjectLockHeaders(Call& call, std::string_view operation);
 
 }  // namespace penstock::emulator::s3

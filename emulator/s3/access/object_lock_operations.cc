@@ -1,5 +1,5 @@
 // Retention and legal hold of object versions: GetObjectRetention, PutObjectRetention,
-// GetObjectLegalHold, PutObjectLegalHold (spec/protocol.md §2.2, §2.17).
+// GetObjectLegalHold and PutObjectLegalHold.
 #include "base/dates.h"
 #include "emulator/s3/access/object_lock.h"
 #include "emulator/s3/checksums/body.h"
@@ -12,15 +12,15 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-struct Locked {
+struct LockedVersion {
   std::optional<VersionId> version;
   store::ObjectPtr object;
 };
 
-// The bucket's Object Lock is asked for first, then the version.
-Result<Locked> OpenLocked(Call& call) {
+// Checks the version first, then that the bucket has Object Lock.
+Result<LockedVersion> OpenLocked(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
-  Locked locked;
+  LockedVersion locked;
   PENSTOCK_ASSIGN(locked.version, VersionParameter(call));
   PENSTOCK_ASSIGN(locked.object, OpenObject(call, locked.version));
   PENSTOCK_TRY(RequireObjectLock(*bucket));
@@ -33,10 +33,10 @@ Result<Element> ReadLockDocument(Call& call, const Field& schema) {
   return ReadBySchema(text, schema);
 }
 
-// Changes the lock of that version where it is written. `change` may refuse.
+// Changes the lock of the opened version in one transaction. `change` may return an error.
 template <class Change>
-Result<void> ChangeLock(Call& call, const Locked& locked, const Change& change) {
-  // The version that was opened, whatever came after it.
+Result<void> ChangeLock(Call& call, const LockedVersion& locked, const Change& change) {
+  // Uses the id of the opened version, because a newer version may exist by now.
   return call.store.ChangeAttributes(
       call.bucket(), call.key(), locked.object->version_id,
       [&](const store::ObjectRecord& object, store::Attributes& attributes) -> Result<void> {
@@ -60,7 +60,7 @@ Result<void> RespondElement(Call& call, std::string_view name, const Fill& fill)
 }  // namespace
 
 Result<void> GetObjectRetention(Call& call) {
-  PENSTOCK_ASSIGN(const Locked locked, OpenLocked(call));
+  PENSTOCK_ASSIGN(const LockedVersion locked, OpenLocked(call));
   const ObjectLock lock = StoredObjectLock(locked.object->attributes);
   if (!lock.retention) return MakeError("NoSuchObjectLockConfiguration");
   return RespondElement(call, "Retention", [&](XmlWriter& xml) {
@@ -70,24 +70,24 @@ Result<void> GetObjectRetention(Call& call) {
 }
 
 Result<void> PutObjectRetention(Call& call) {
-  PENSTOCK_ASSIGN(const Locked locked, OpenLocked(call));
+  PENSTOCK_ASSIGN(const LockedVersion locked, OpenLocked(call));
   PENSTOCK_ASSIGN(const Element document, ReadLockDocument(call, kRetentionSchema));
   if (document.Has("Mode") != document.Has("RetainUntilDate")) return MalformedXml();
-  std::optional<Retention> wanted;
+  std::optional<Retention> requested;
   if (document.Has("Mode")) {
-    PENSTOCK_ASSIGN(
-        wanted, ParseRetention(call, document.TextOf("Mode"), document.TextOf("RetainUntilDate")));
+    PENSTOCK_ASSIGN(requested, ParseRetention(call, document.TextOf("Mode"),
+                                              document.TextOf("RetainUntilDate")));
   }
   const bool bypass = BypassesGovernance(call);
   return ChangeLock(call, locked, [&](ObjectLock& lock) -> Result<void> {
-    PENSTOCK_TRY(CheckRetentionChange(lock, wanted, call.exchange.space->clock->Now(), bypass));
-    lock.retention = wanted;
+    PENSTOCK_TRY(CheckRetentionChange(lock, requested, call.exchange.space->clock->Now(), bypass));
+    lock.retention = requested;
     return Ok();
   });
 }
 
 Result<void> GetObjectLegalHold(Call& call) {
-  PENSTOCK_ASSIGN(const Locked locked, OpenLocked(call));
+  PENSTOCK_ASSIGN(const LockedVersion locked, OpenLocked(call));
   const ObjectLock lock = StoredObjectLock(locked.object->attributes);
   if (!lock.legal_hold) return MakeError("NoSuchObjectLockConfiguration");
   return RespondElement(call, "LegalHold", [&](XmlWriter& xml) {
@@ -96,7 +96,7 @@ Result<void> GetObjectLegalHold(Call& call) {
 }
 
 Result<void> PutObjectLegalHold(Call& call) {
-  PENSTOCK_ASSIGN(const Locked locked, OpenLocked(call));
+  PENSTOCK_ASSIGN(const LockedVersion locked, OpenLocked(call));
   PENSTOCK_ASSIGN(const Element document, ReadLockDocument(call, kLegalHoldSchema));
   return ChangeLock(call, locked, [&](ObjectLock& lock) -> Result<void> {
     lock.legal_hold = document.TextOf("Status") == "ON";

@@ -11,8 +11,7 @@ using namespace std::chrono_literals;
 using testing::Harness;
 using testing::Reply;
 
-// Spec §2.2 "retention / legal-hold (object)".
-TEST(ObjectLockOperationsTest, AnswersTellABucketWithoutLockFromAnObjectWithout) {
+TEST(ObjectLockOperationsTest, ErrorsDistinguishBucketsAndObjectsWithoutLock) {
   Harness s3;
   s3.Send("PUT /plain");
   s3.Send("PUT /locked\nx-amz-bucket-object-lock-enabled: true");
@@ -31,7 +30,7 @@ TEST(ObjectLockOperationsTest, AnswersTellABucketWithoutLockFromAnObjectWithout)
     EXPECT_EQ(s3.SendDocument("PUT /plain/k?" + selector, "<X/>").Outcome(), "400 InvalidRequest")
         << selector;
     EXPECT_EQ(s3.Send("PUT /locked/k?" + selector, "<X/>").Outcome(), "400 InvalidRequest")
-        << "no checksum";
+        << "missing checksum";
     EXPECT_EQ(s3.SendDocument("PUT /locked/k?" + selector, "<X/>").Outcome(), "400 MalformedXML")
         << selector;
     EXPECT_EQ(s3.SendDocument("PUT /locked/k?" + selector, "").Outcome(),
@@ -60,7 +59,7 @@ class LockedObject : public ::testing::Test {
   const std::string bypass_ = "\nx-amz-bypass-governance-retention: true";
 };
 
-TEST_F(LockedObject, RetentionIsGivenBack) {
+TEST_F(LockedObject, RetentionIsReturned) {
   EXPECT_EQ(Retain(Until("GOVERNANCE", "2026-02-01T00:00:00Z")), "200");
   const Reply reply = s3_.Send("GET /box/k?retention&versionId=" + version_);
   EXPECT_EQ(reply.Element("Mode"), "GOVERNANCE");
@@ -70,14 +69,14 @@ TEST_F(LockedObject, RetentionIsGivenBack) {
   EXPECT_EQ(s3_.Send("DELETE /box/k?versionId=" + version_).Outcome(), "403 AccessDenied");
 }
 
-TEST_F(LockedObject, ARetentionIsRefusedAsSchemaOrAsArgument) {
+TEST_F(LockedObject, InvalidRetentionsAreRefused) {
   EXPECT_EQ(Retain("<Mode>GOVERNANCE</Mode>"), "400 MalformedXML");
   EXPECT_EQ(Retain(Until("SOFT", "2030-01-01T00:00:00Z")), "400 MalformedXML");
   EXPECT_EQ(Retain(Until("GOVERNANCE", "2020-01-01T00:00:00Z")), "400 InvalidArgument");
   EXPECT_EQ(s3_.Send("GET /box/k?retention").Outcome(), "404 NoSuchObjectLockConfiguration");
 }
 
-TEST_F(LockedObject, GovernanceMayBeExtendedAndBypassed) {
+TEST_F(LockedObject, GovernanceCanBeExtendedAndBypassed) {
   ASSERT_EQ(Retain(Until("GOVERNANCE", "2026-02-01T00:00:00Z")), "200");
   EXPECT_EQ(Retain(Until("GOVERNANCE", "2026-01-15T00:00:00Z")), "403 AccessDenied");
   EXPECT_EQ(Retain(Until("COMPLIANCE", "2026-03-01T00:00:00Z")), "403 AccessDenied");
@@ -88,7 +87,7 @@ TEST_F(LockedObject, GovernanceMayBeExtendedAndBypassed) {
   EXPECT_EQ(s3_.Send("GET /box/k?retention").Outcome(), "404 NoSuchObjectLockConfiguration");
 }
 
-TEST_F(LockedObject, ComplianceIsOnlyEverExtendedUntilItEnds) {
+TEST_F(LockedObject, ComplianceCanOnlyBeExtendedUntilItExpires) {
   ASSERT_EQ(Retain(Until("COMPLIANCE", "2026-02-01T00:00:00Z")), "200");
   EXPECT_EQ(Retain(Until("COMPLIANCE", "2026-01-15T00:00:00Z"), bypass_), "403 AccessDenied");
   EXPECT_EQ(Retain(Until("GOVERNANCE", "2026-03-01T00:00:00Z"), bypass_), "403 AccessDenied");
@@ -96,11 +95,11 @@ TEST_F(LockedObject, ComplianceIsOnlyEverExtendedUntilItEnds) {
   EXPECT_EQ(Retain(Until("COMPLIANCE", "2026-02-02T00:00:00Z")), "200");
   s3_.clock().Advance(24h * 40);
   EXPECT_EQ(s3_.Send("GET /box/k?retention").Element("Mode"), "COMPLIANCE")
-      << "it is shown after its end";
+      << "an expired retention is still returned";
   EXPECT_EQ(Retain(""), "200");
 }
 
-TEST_F(LockedObject, ALegalHoldIsIndependentOfRetention) {
+TEST_F(LockedObject, LegalHoldIsIndependentOfRetention) {
   const auto hold = [&](const std::string& status) {
     return s3_
         .SendDocument("PUT /box/k?legal-hold",
@@ -115,11 +114,12 @@ TEST_F(LockedObject, ALegalHoldIsIndependentOfRetention) {
             "403 AccessDenied");
   EXPECT_EQ(hold("OFF"), "200");
   EXPECT_EQ(s3_.Send("GET /box/k?legal-hold").Element("Status"), "OFF");
-  EXPECT_EQ(s3_.Send("GET /box/k?retention").Element("Mode"), "GOVERNANCE") << "kept";
+  EXPECT_EQ(s3_.Send("GET /box/k?retention").Element("Mode"), "GOVERNANCE")
+      << "retention must not change";
   EXPECT_EQ(s3_.Send("DELETE /box/k?versionId=" + version_ + bypass_).status, 204);
 }
 
-TEST_F(LockedObject, VersionsHaveLocksOfTheirOwnAndMarkersNone) {
+TEST_F(LockedObject, VersionsHaveSeparateLocksAndDeleteMarkersNone) {
   const std::string newer = s3_.Send("PUT /box/k", "y").Header("x-amz-version-id");
   ASSERT_EQ(s3_.SendDocument("PUT /box/k?legal-hold&versionId=" + version_,
                              "<LegalHold><Status>ON</Status></LegalHold>")

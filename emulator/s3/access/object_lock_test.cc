@@ -15,7 +15,7 @@ using testing::Body;
 using testing::Harness;
 using testing::Reply;
 
-// Bytes with the checksum that a locked object's must come with.
+// Puts a body with the checksum that S3 requires for locked objects.
 Reply PutChecked(Harness& s3, const std::string& request, const std::string& body = "x") {
   return s3.SendDocument(request, body);
 }
@@ -47,7 +47,7 @@ class LockedBucket : public ::testing::Test {
   const std::string bypass_ = "\nx-amz-bypass-governance-retention: true";
 };
 
-// Spec §2.2 "retention / legal-hold", §2.17 "Object Lock": the answers of a bucket without it.
+// Errors for a bucket without Object Lock.
 TEST(ObjectLockTest, HeadersNeedABucketWithObjectLock) {
   Harness s3;
   s3.Send("PUT /bucket");
@@ -73,8 +73,8 @@ TEST(ObjectLockTest, HeadersNeedABucketWithObjectLock) {
   }
 }
 
-// Spec §2.17 "Object Lock", and the texts that conformance/cases/object_lock.json has from AWS.
-TEST_F(LockedBucket, RefusesHeadersThatSayNothing) {
+// Texts recorded against Amazon S3; the conformance suite (object_lock.json) has the same.
+TEST_F(LockedBucket, RefusesIncompleteOrInvalidHeaders) {
   const auto message = [&](const std::string& headers) {
     const Reply reply = PutChecked(s3_, "PUT /box/k\n" + headers);
     return reply.Outcome() + ": " + reply.Element("Message");
@@ -95,7 +95,7 @@ TEST_F(LockedBucket, RefusesHeadersThatSayNothing) {
             "400 InvalidArgument: Legal Hold must be either of 'ON' or 'OFF'");
 }
 
-TEST_F(LockedBucket, ALockedBodyComesWithAChecksum) {
+TEST_F(LockedBucket, LockedBodiesNeedAChecksum) {
   const Reply bare = s3_.Send("PUT /box/k\nx-amz-object-lock-legal-hold: ON", "x");
   EXPECT_EQ(bare.Outcome(), "400 InvalidRequest");
   EXPECT_EQ(bare.Element("Message"),
@@ -105,12 +105,12 @@ TEST_F(LockedBucket, ALockedBodyComesWithAChecksum) {
       s3_.Send("PUT /box/k\nx-amz-object-lock-legal-hold: ON\nx-amz-checksum-crc32: jNwWgw==", "x")
           .Outcome(),
       "200");
-  EXPECT_EQ(s3_.Send("PUT /box/k", "x").Outcome(), "200") << "nothing is locked";
+  EXPECT_EQ(s3_.Send("PUT /box/k", "x").Outcome(), "200") << "no lock in effect";
   SetDefault("<Mode>GOVERNANCE</Mode><Days>1</Days>");
   EXPECT_EQ(s3_.Send("PUT /box/k", "x").Outcome(), "400 InvalidRequest");
 }
 
-TEST_F(LockedBucket, ReadsShowTheLock) {
+TEST_F(LockedBucket, ReadsReturnTheLock) {
   Put("x-amz-object-lock-mode: COMPLIANCE\nx-amz-object-lock-retain-until-date: "
       "2030-01-01T00:00:00Z\n"
       "x-amz-object-lock-legal-hold: OFF");
@@ -125,7 +125,7 @@ TEST_F(LockedBucket, ReadsShowTheLock) {
   EXPECT_EQ(s3_.Send("GET /box/k").Header("x-amz-object-lock-mode"), "<absent>");
 }
 
-TEST_F(LockedBucket, ProtectedVersionsStayAndMarkersMayHideThem) {
+TEST_F(LockedBucket, ProtectedVersionsStayButCanBeHiddenByDeleteMarkers) {
   const std::string version = PutUntil("GOVERNANCE", "2026-01-03T00:00:00Z");
   const Reply refused = Delete(version);
   EXPECT_EQ(refused.Outcome(), "403 AccessDenied");
@@ -138,14 +138,14 @@ TEST_F(LockedBucket, ProtectedVersionsStayAndMarkersMayHideThem) {
   EXPECT_EQ(s3_.Send("GET /box/k?versionId=" + version).body, "x");
 }
 
-TEST_F(LockedBucket, RetentionEndsByTheNamespacesClock) {
+TEST_F(LockedBucket, RetentionExpiresByTheNamespaceClock) {
   const std::string version = PutUntil("COMPLIANCE", "2026-01-03T00:00:00Z");
   EXPECT_EQ(Delete(version, bypass_).Outcome(), "403 AccessDenied");
   s3_.clock().Advance(24h);
   EXPECT_EQ(Delete(version).status, 204);
 }
 
-TEST_F(LockedBucket, BypassIsForGovernanceOnlyAndNeverForALegalHold) {
+TEST_F(LockedBucket, BypassAppliesOnlyToGovernance) {
   EXPECT_EQ(Delete(PutUntil("GOVERNANCE", "2030-01-01T00:00:00Z"), bypass_).status, 204);
   EXPECT_EQ(Delete(PutUntil("GOVERNANCE", "2030-01-01T00:00:00Z"),
                    "\nx-amz-bypass-governance-retention: false")
@@ -156,7 +156,7 @@ TEST_F(LockedBucket, BypassIsForGovernanceOnlyAndNeverForALegalHold) {
   EXPECT_EQ(Delete(Put("x-amz-object-lock-legal-hold: OFF")).status, 204);
 }
 
-TEST_F(LockedBucket, OfManyDeletesOnlyTheProtectedFail) {
+TEST_F(LockedBucket, DeleteObjectsFailsOnlyForProtectedVersions) {
   const std::string locked = PutUntil("GOVERNANCE", "2030-01-01T00:00:00Z");
   const std::string open = PutChecked(s3_, "PUT /box/k").Header("x-amz-version-id");
   const std::string list = "<Delete><Object><Key>k</Key><VersionId>" + locked +
@@ -170,12 +170,12 @@ TEST_F(LockedBucket, OfManyDeletesOnlyTheProtectedFail) {
   EXPECT_EQ(reply.Elements("Deleted").size(), 2u);
   EXPECT_EQ(s3_.Send("GET /box/k?versionId=" + locked).status, 200);
   EXPECT_EQ(s3_.SendDocument("POST /box?delete" + bypass_, list).Elements("Error").size(), 0u)
-      << "the open one is gone already";
+      << "deleting the unlocked version again succeeds";
   EXPECT_EQ(s3_.Send("GET /box/k?versionId=" + locked).Outcome(), "404 NoSuchVersion");
 }
 
-// Days are days; a year later is the same day of that year.
-TEST_F(LockedBucket, NewVersionsGetTheDefaultRetentionUnlessTheyBringTheirOwn) {
+// A day is 24 hours. A year ends on the same date.
+TEST_F(LockedBucket, DefaultRetentionAppliesToNewVersionsWithoutOne) {
   SetDefault("<Mode>GOVERNANCE</Mode><Days>2</Days>");
   PutChecked(s3_, "PUT /box/k");
   EXPECT_EQ(s3_.Send("HEAD /box/k").Header("x-amz-object-lock-mode"), "GOVERNANCE");
@@ -190,7 +190,7 @@ TEST_F(LockedBucket, NewVersionsGetTheDefaultRetentionUnlessTheyBringTheirOwn) {
   EXPECT_EQ(s3_.Send("HEAD /box/k").Header("x-amz-object-lock-mode"), "GOVERNANCE");
 }
 
-TEST_F(LockedBucket, AnUploadsLockIsItsObjects) {
+TEST_F(LockedBucket, CompletedUploadsGetTheLockOfTheUpload) {
   const std::string id =
       s3_.Send("POST /box/k?uploads\nx-amz-object-lock-legal-hold: ON").Element("UploadId");
   EXPECT_EQ(s3_.Send("PUT /box/k?partNumber=1&uploadId=" + id, "part").Outcome(),
@@ -205,19 +205,19 @@ TEST_F(LockedBucket, AnUploadsLockIsItsObjects) {
   EXPECT_EQ(Delete(done.Header("x-amz-version-id")).Outcome(), "403 AccessDenied");
 }
 
-TEST_F(LockedBucket, CopiesNeverCarryTheSourcesLock) {
+TEST_F(LockedBucket, CopiesDoNotKeepTheSourcesLock) {
   Put("x-amz-object-lock-legal-hold: ON");
   EXPECT_EQ(s3_.Send("PUT /box/copy\nx-amz-copy-source: /box/k").status, 200);
   EXPECT_EQ(s3_.Send("HEAD /box/copy").Header("x-amz-object-lock-legal-hold"), "<absent>");
 }
 
-// An attribute that cannot be read must not set a version free.
-TEST(ObjectLockTest, DamagedAttributesKeepTheVersion) {
+// An unreadable attribute must not unlock a version.
+TEST(ObjectLockTest, DamagedAttributesKeepTheVersionLocked) {
   const ObjectLock lock = StoredObjectLock({{":lock-mode", "?"}, {":lock-until", "?"}});
   EXPECT_FALSE(CheckUnlocked(lock, WallTime(std::chrono::hours(24 * 365 * 200)), true).ok());
 }
 
-TEST(ObjectLockTest, StoredFormIsReadBack) {
+TEST(ObjectLockTest, StoredLockReadsBackUnchanged) {
   const ObjectLock lock{
       Retention{RetentionMode::kCompliance, *ParseIso8601("2031-05-06T07:08:09.010Z")}, false};
   store::Attributes attributes{{"Content-Type", "a/b"}};

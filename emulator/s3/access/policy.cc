@@ -18,7 +18,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMaxBytes = 20u << 10;  // spec §0 "Limits"
+// 20 KiB (Amazon S3 User Guide, "Bucket policies for Amazon S3").
+constexpr std::size_t kMaxBytes = 20u << 10;
 
 Error Malformed(std::string message) {
   return MakeError("MalformedPolicy", {}, std::move(message));
@@ -27,7 +28,7 @@ Error MissingField(std::string_view field) {
   return Malformed("Missing required field " + std::string(field));
 }
 
-// One string or an array of them; nullopt for anything else, and for nothing at all.
+// Returns a string or an array of strings; nullopt for anything else and for an empty array.
 std::optional<std::vector<std::string>> Strings(const Json& json) {
   std::vector<std::string> all;
   if (json.is_string()) {
@@ -51,7 +52,7 @@ bool IsAwsPrincipal(const std::string& text) {
          text.starts_with("AIDA") || text.starts_with("AROA");
 }
 
-// "*", or an object of AWS, Service, Federated and CanonicalUser.
+// Accepts "*", or an object with AWS, Service, Federated and CanonicalUser.
 bool IsPrincipal(const Json& json) {
   if (json.is_string()) return json.get<std::string>() == "*";
   if (!json.is_object() || json.empty()) return false;
@@ -66,7 +67,7 @@ bool IsPrincipal(const Json& json) {
   return true;
 }
 
-bool IsEverybody(const Json& principal) {
+bool IsEveryone(const Json& principal) {
   if (principal.is_string()) return true;
   const auto names = principal.contains("AWS") ? Strings(principal["AWS"]) : std::nullopt;
   return names && std::find(names->begin(), names->end(), "*") != names->end();
@@ -82,7 +83,8 @@ bool IsAction(std::string_view action) {
 
 enum class Subject { kBucket, kObject, kBoth };
 
-// What an action is done to. Named after objects are nearly all that are done to them.
+// Returns the kind of resource that an action applies to. Actions with "object" in their names
+// apply to objects, with few exceptions.
 Subject SubjectOf(std::string_view action) {
   if (action.find('*') != std::string_view::npos || action.find('?') != std::string_view::npos)
     return Subject::kBoth;
@@ -90,12 +92,12 @@ Subject SubjectOf(std::string_view action) {
   static constexpr std::array<std::string_view, 3> kOthers = {
       "s3:listmultipartuploadparts", "s3:abortmultipartupload", "s3:bypassgovernanceretention"};
   if (std::find(kOthers.begin(), kOthers.end(), name) != kOthers.end()) return Subject::kObject;
-  const bool of_object =
+  const bool on_object =
       name.find("object") != std::string::npos && name.find("bucket") == std::string::npos;
-  return of_object ? Subject::kObject : Subject::kBucket;
+  return on_object ? Subject::kObject : Subject::kBucket;
 }
 
-// The part of a resource after the bucket's name; nullopt when it is of another bucket.
+// Returns the part of a resource after the bucket name; nullopt if it is in another bucket.
 std::optional<std::string_view> PathInBucket(std::string_view resource, std::string_view bucket) {
   if (resource == "*") return "/*";
   const std::string_view name = BucketOfArn(resource);
@@ -106,7 +108,8 @@ std::optional<std::string_view> PathInBucket(std::string_view resource, std::str
   return slash == std::string_view::npos ? std::string_view() : name.substr(slash);
 }
 
-// Keys that, with values of their own, say who "everybody" is.
+// True if the condition limits "everyone" with fixed values of certain keys (Amazon S3 User Guide,
+// "The meaning of public").
 bool NarrowsPrincipals(const Json& condition) {
   static constexpr std::array<std::string_view, 14> kKeys = {
       "aws:sourceip",
@@ -139,7 +142,7 @@ bool NarrowsPrincipals(const Json& condition) {
   return false;
 }
 
-// One of two spellings ("Action", "NotAction"); null when neither is there.
+// Returns the value of one of two keys ("Action", "NotAction"), or null.
 const Json* Either(const Json& statement, const char* name, const char* negated) {
   if (const auto found = statement.find(name); found != statement.end()) return &*found;
   const auto found = statement.find(negated);
@@ -177,8 +180,8 @@ Result<PolicyFacts> CheckStatement(const Json& statement, std::string_view bucke
   if (!statement.is_object()) return Malformed("Policy has invalid statement");
   const auto effect = statement.find("Effect");
   if (effect == statement.end()) return MissingField("Effect");
-  const std::string said = effect->is_string() ? effect->get<std::string>() : effect->type_name();
-  if (said != "Allow" && said != "Deny") return Malformed("Invalid effect: " + said);
+  const std::string value = effect->is_string() ? effect->get<std::string>() : effect->type_name();
+  if (value != "Allow" && value != "Deny") return Malformed("Invalid effect: " + value);
   const Json* principal = Either(statement, "Principal", "NotPrincipal");
   if (principal == nullptr) return MissingField("Principal");
   if (!IsPrincipal(*principal)) return Malformed("Invalid principal in policy");
@@ -187,8 +190,8 @@ Result<PolicyFacts> CheckStatement(const Json& statement, std::string_view bucke
   if (condition != statement.end() && !condition->is_object())
     return Malformed("Policy has an invalid condition key");
   const bool narrowed = condition != statement.end() && NarrowsPrincipals(*condition);
-  const bool everybody = statement.contains("Principal") && IsEverybody(*principal);
-  return PolicyFacts{.is_public = said == "Allow" && everybody && !narrowed};
+  const bool everyone = statement.contains("Principal") && IsEveryone(*principal);
+  return PolicyFacts{.is_public = value == "Allow" && everyone && !narrowed};
 }
 
 }  // namespace
@@ -199,7 +202,7 @@ Result<PolicyFacts> CheckPolicy(std::string_view text, std::string_view bucket) 
                      std::to_string(kMaxBytes));
   }
   const Json policy = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
-  // The library reads a NUL as the end of the text. Valid JSON has none.
+  // nlohmann::json reads a NUL as the end of the text. Valid JSON has none.
   if (text.empty() || text.front() != '{' || text.find('\0') != std::string_view::npos ||
       !policy.is_object()) {
     return Malformed("Policies must be valid JSON and the first byte must be '{'");

@@ -1,6 +1,6 @@
-// Bucket policies: checked, kept as they were sent, given back, and asked one thing: is it public?
+// Bucket policies: validated, stored and returned unchanged, and tested for public access.
 //
-// Nobody is let in or kept out by a policy yet; see access.h (spec/protocol.md §2.17 "Policy").
+// The emulator does not evaluate policies; see core/access.h.
 #ifndef PENSTOCK_EMULATOR_S3_ACCESS_POLICY_H_
 #define PENSTOCK_EMULATOR_S3_ACCESS_POLICY_H_
 
@@ -11,11 +11,11 @@
 namespace penstock::emulator::s3 {
 
 struct PolicyFacts {
-  // some Allow is for everybody, under no condition that narrows who that is
+  // An Allow statement applies to everyone, without a condition that limits the principals.
   bool is_public = false;
 };
 
-// MalformedPolicy, with S3's sentence, unless `text` is a policy for `bucket`.
+// Returns MalformedPolicy with S3's message unless `text` is a policy for `bucket`.
 Result<PolicyFacts> CheckPolicy(std::string_view text, std::string_view bucket);
 
 }  // namespace penstock::emulator::s3

@@ -1,5 +1,4 @@
-// GetBucketPolicy, PutBucketPolicy, DeleteBucketPolicy, GetBucketPolicyStatus (spec/protocol.md
-// §2.17 "Policy").
+// GetBucketPolicy, PutBucketPolicy, DeleteBucketPolicy and GetBucketPolicyStatus.
 #include "emulator/s3/access/policy.h"
 #include "emulator/s3/access/public_access.h"
 #include "emulator/s3/checksums/body.h"

@@ -16,8 +16,7 @@ constexpr std::string_view kPublic =
     "{\"Statement\":[{\"Effect\":\"Allow\",\"Principal\":\"*\",\"Action\":\"s3:GetObject\","
     "\"Resource\":\"arn:aws:s3:::bucket/*\"}]}";
 
-// Spec §2.17 "Policy": "store/return verbatim JSON".
-TEST_F(PolicyOperationsTest, KeptToTheByte) {
+TEST_F(PolicyOperationsTest, PoliciesAreReturnedUnchanged) {
   EXPECT_EQ(Put("policy", kPrivate).status, 204);
   const Reply got = Get("policy");
   EXPECT_EQ(got.body, kPrivate);
@@ -29,7 +28,6 @@ TEST_F(PolicyOperationsTest, KeptToTheByte) {
   EXPECT_EQ(s3_.Send("DELETE /bucket?policy").status, 204);
 }
 
-// Spec §2.17: "public policy under BPA → 403 AccessDenied".
 TEST_F(PolicyOperationsTest, PublicPoliciesAreBlockedUntilAllowed) {
   EXPECT_EQ(Put("policy", kPublic).Outcome(), "403 AccessDenied");
   EXPECT_EQ(Get("policy").Outcome(), "404 NoSuchBucketPolicy");

@@ -21,7 +21,6 @@ std::string Statement(std::string_view fields) {
 
 constexpr std::string_view kRest = R"("Action":"s3:GetObject","Resource":"arn:aws:s3:::bucket/*")";
 
-// Spec §2.17 "Policy".
 TEST(PolicyTest, MustBeJson) {
   for (const char* text : {"", " {}", "[]", "{", "hello", "\"{\"", "{\"Statement\":[]} x"}) {
     EXPECT_EQ(Message(text), "Policies must be valid JSON and the first byte must be '{'") << text;
@@ -36,7 +35,7 @@ TEST(PolicyTest, MustBeJson) {
             std::string::npos);
 }
 
-TEST(PolicyTest, StatementsAreWhole) {
+TEST(PolicyTest, StatementsMustBeComplete) {
   const std::string all = R"("Effect":"Allow","Principal":"*",)";
   EXPECT_EQ(Message(Statement(R"("Principal":"*",)" + std::string(kRest))),
             "Missing required field Effect");
@@ -67,7 +66,7 @@ TEST(PolicyTest, StatementsAreWhole) {
       "Action does not apply to any resource(s) in statement");
 }
 
-TEST(PolicyTest, PublicIsEverybodyUnderNoNarrowingCondition) {
+TEST(PolicyTest, PublicMeansEveryoneWithoutALimitingCondition) {
   const std::string rest(kRest);
   EXPECT_EQ(Message(Statement(R"("Effect":"Allow","Principal":"*",)" + rest)), "public");
   EXPECT_EQ(Message(Statement(R"("Effect":"Allow","Principal":{"AWS":["*"]},)" + rest)), "public");

@@ -1,5 +1,5 @@
-// Block Public Access: what a bucket's four flags refuse (spec/protocol.md §2.1 "New defaults",
-// §2.17 "Policy").
+// Block Public Access: the four flags of a bucket (Amazon S3 User Guide, "Blocking public access to
+// your Amazon S3 storage").
 #ifndef PENSTOCK_EMULATOR_S3_ACCESS_PUBLIC_ACCESS_H_
 #define PENSTOCK_EMULATOR_S3_ACCESS_PUBLIC_ACCESS_H_
 
@@ -9,7 +9,7 @@
 
 namespace penstock::emulator::s3 {
 
-// All true unless they were set; all false once the configuration was deleted.
+// All true by default; all false if the configuration was deleted.
 struct PublicAccessBlock {
   bool block_acls = true;
   bool ignore_acls = true;
@@ -18,7 +18,7 @@ struct PublicAccessBlock {
 };
 PublicAccessBlock PublicAccessBlockOf(const store::BucketRecord& bucket);
 
-// AccessDenied where BlockPublicAcls meets a public ACL.
+// Returns AccessDenied for a public ACL if BlockPublicAcls is set.
 Result<void> RefuseBlockedAcl(const store::BucketRecord& bucket, const Element& acl);
 
 }  // namespace penstock::emulator::s3

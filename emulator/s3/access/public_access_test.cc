@@ -5,8 +5,7 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-// Spec §2.1 "New defaults".
-TEST(PublicAccessTest, EverythingIsBlockedUntilSaidOtherwise) {
+TEST(PublicAccessTest, EverythingIsBlockedByDefault) {
   store::BucketRecord bucket;
   EXPECT_TRUE(PublicAccessBlockOf(bucket).block_acls);
   EXPECT_TRUE(PublicAccessBlockOf(bucket).restrict_buckets);
@@ -21,7 +20,7 @@ TEST(PublicAccessTest, EverythingIsBlockedUntilSaidOtherwise) {
   EXPECT_TRUE(some.block_policy);
   EXPECT_FALSE(some.restrict_buckets);
   bucket.configuration[0].second.clear();
-  EXPECT_FALSE(PublicAccessBlockOf(bucket).block_policy) << "deleted";
+  EXPECT_FALSE(PublicAccessBlockOf(bucket).block_policy) << "deleted configuration";
 }
 
 }  // namespace

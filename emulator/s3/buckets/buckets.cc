@@ -1,4 +1,4 @@
-// Buckets: head, delete, list, location (spec/protocol.md §2.1).
+// HeadBucket, DeleteBucket, GetBucketLocation and ListBuckets.
 #include <algorithm>
 
 #include "base/encoding.h"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kUsEast1 = "us-east-1";
 constexpr std::uint64_t kMaxBuckets = 10'000;
-constexpr std::string_view kTokenMark = "penstock-1:";
+constexpr std::string_view kTokenPrefix = "penstock-1:";
 
 struct BucketPage {
   std::vector<store::BucketPtr> buckets;
@@ -24,10 +24,10 @@ struct BucketPage {
 
 struct BucketQuery {
   std::string prefix;
-  std::string region;       // empty: any
-  std::string start_after;  // exclusive
+  std::string region;       // Empty: any.
+  std::string start_after;  // Exclusive.
   std::size_t max = kMaxBuckets;
-  bool with_region = false;  // any parameter was sent (spec §2.1)
+  bool with_region = false;  // S3 returns BucketRegion only if a parameter was sent.
 };
 
 Result<BucketQuery> ReadBucketQuery(const Call& call) {
@@ -51,11 +51,11 @@ Result<BucketQuery> ReadBucketQuery(const Call& call) {
   }
   if (const auto token = call.Query("continuation-token")) {
     const auto raw = Base64Decode(*token);
-    if (!raw || !raw->starts_with(kTokenMark)) {
+    if (!raw || !raw->starts_with(kTokenPrefix)) {
       return InvalidArgument("The continuation token provided is incorrect", "continuation-token",
                              *token);
     }
-    query.start_after = raw->substr(kTokenMark.size());
+    query.start_after = raw->substr(kTokenPrefix.size());
   }
   const auto sent = [&](std::string_view name) { return call.Query(name).has_value(); };
   query.with_region =
@@ -128,7 +128,7 @@ Result<void> GetBucketLocation(Call& call) {
   if (bucket->region == kUsEast1) {
     xml.Empty("LocationConstraint", kXmlNamespace);
   } else {
-    // The one document whose root holds text.
+    // The only document whose root contains text.
     xml.Open("LocationConstraint", kXmlNamespace);
     std::string document = xml.Take();
     AppendXmlEscaped(document, bucket->region);
@@ -140,7 +140,8 @@ Result<void> GetBucketLocation(Call& call) {
 }
 
 Result<void> ListBuckets(Call& call) {
-  if (!RequireAccount(call.exchange.identity).ok()) {  // a visitor: shown what S3 is (spec §2.14)
+  // S3 redirects anonymous requests to its product page.
+  if (!RequireAccount(call.exchange.identity).ok()) {
     call.response().status = 307;
     call.response().Add("Location", "https://aws.amazon.com/s3/");
     return Ok();
@@ -156,7 +157,7 @@ Result<void> ListBuckets(Call& call) {
   for (const store::BucketPtr& bucket : page.buckets) WriteBucket(xml, *bucket, query.with_region);
   xml.Close("Buckets");
   if (page.truncated) {
-    const std::string token = std::string(kTokenMark) + page.buckets.back()->name.value;
+    const std::string token = std::string(kTokenPrefix) + page.buckets.back()->name.value;
     xml.Element("ContinuationToken", Base64Encode(AsBytes(token)));
   }
   if (!query.prefix.empty()) xml.Element("Prefix", query.prefix);

@@ -14,8 +14,7 @@ std::string Constraint(std::string_view region) {
          std::string(region) + "</LocationConstraint></CreateBucketConfiguration>";
 }
 
-// Spec §0 "x-amz-bucket-region".
-TEST(BucketsTest, HeadTellsRegionAndArn) {
+TEST(BucketsTest, HeadReturnsRegionAndArn) {
   Harness s3;
   s3.Send("PUT /bucket");
   const Reply reply = s3.Send("HEAD /bucket");
@@ -29,8 +28,8 @@ TEST(BucketsTest, HeadTellsRegionAndArn) {
   EXPECT_EQ(s3.Send("HEAD /absent").Header("x-amz-bucket-region"), "<absent>");
 }
 
-// Spec §2.1 "DeleteBucket".
-TEST(BucketsTest, DeleteNeedsAnEmptyBucketButNotFinishedUploads) {
+// Unfinished uploads do not prevent deletion.
+TEST(BucketsTest, DeleteNeedsAnEmptyBucket) {
   Harness s3;
   s3.Send("PUT /bucket");
   s3.Send("PUT /bucket/k", "x");
@@ -44,7 +43,6 @@ TEST(BucketsTest, DeleteNeedsAnEmptyBucketButNotFinishedUploads) {
   EXPECT_EQ(s3.Send("DELETE /bucket").Outcome(), "404 NoSuchBucket");
 }
 
-// Spec §2.1 "GetBucketLocation".
 TEST(BucketsTest, LocationIsEmptyForUsEast1) {
   Harness us;
   us.Send("PUT /bucket");
@@ -57,8 +55,7 @@ TEST(BucketsTest, LocationIsEmptyForUsEast1) {
   EXPECT_TRUE(eu.Send("GET /bucket?location").body.ends_with("\">EU</LocationConstraint>"));
 }
 
-// Spec §2.1 "ListBuckets".
-TEST(BucketsTest, ListPagesFiltersAndHidesDisplayNames) {
+TEST(BucketsTest, ListPagesAndFilters) {
   Harness s3;
   for (const char* name : {"aaa-1", "aaa-2", "bbb-1"}) s3.Send(std::string("PUT /") + name);
   const Reply all = s3.Send("GET /");

@@ -1,4 +1,4 @@
-// CreateBucket (spec/protocol.md §2.1).
+// CreateBucket.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view kUsEast1 = "us-east-1";
 
 struct Document {
-  std::string constraint;       // empty: none
+  std::string constraint;       // Empty: none.
   std::optional<Element> tags;  // <Tagging>
 };
 
@@ -33,9 +33,10 @@ Result<Document> ReadCreateDocument(Call& call) {
   PENSTOCK_ASSIGN(Element root, ReadBySchema(text, kCreateBucketSchema));
   for (const std::string_view name : {"Location", "Bucket"}) {
     if (!root.Has(name)) continue;
-    return NotImplemented("The element '" + std::string(name) +
-                          "' of CreateBucketConfiguration makes a directory bucket, whose name "
-                          "ends in --ZONE--x-s3; remove it");
+    return NotImplemented(
+        "The element '" + std::string(name) +
+        "' of CreateBucketConfiguration is only for directory buckets, whose names "
+        "end in --ZONE--x-s3; remove it");
   }
   document.constraint = root.TextOf("LocationConstraint");
   if (Element* tags = root.Find("Tags"); tags != nullptr && !tags->children.empty()) {
@@ -48,7 +49,8 @@ Result<Document> ReadCreateDocument(Call& call) {
   return document;
 }
 
-// The region matrix of spec §2.1. Gives the region as it is to be stored.
+// Returns the region to store, from the endpoint's region and LocationConstraint. Errors recorded
+// against Amazon S3.
 Result<std::string> ChooseRegion(std::string_view endpoint_region, const std::string& constraint) {
   if (endpoint_region == kUsEast1) {
     if (constraint.empty()) return std::string(kUsEast1);
@@ -63,18 +65,19 @@ Result<std::string> ChooseRegion(std::string_view endpoint_region, const std::st
                        "to.");
 }
 
-// Names that end in "-an" are the account's own in one region, and asked for as such.
+// Names that end in "-an" are reserved for one account and region, and require the namespace
+// account-regional.
 Result<void> CheckNamespace(const Call& call, std::string_view region) {
-  const std::string_view wanted = call.Header("x-amz-bucket-namespace").value_or("global");
-  if (wanted != "global" && wanted != "account-regional") {
+  const std::string_view requested = call.Header("x-amz-bucket-namespace").value_or("global");
+  if (requested != "global" && requested != "account-regional") {
     return InvalidArgument("The bucket namespace must be global or account-regional",
-                           "x-amz-bucket-namespace", wanted);
+                           "x-amz-bucket-namespace", requested);
   }
   const std::string ending =
       "-" + call.exchange.identity.account_id + "-" + std::string(region) + "-an";
   const std::string& name = call.bucket().value;
   const bool own = name.size() > ending.size() && name.ends_with(ending);
-  if (wanted == "account-regional" ? own : !name.ends_with("-an")) return Ok();
+  if (requested == "account-regional" ? own : !name.ends_with("-an")) return Ok();
   return MakeError("InvalidBucketName", {{"BucketName", name}});
 }
 
@@ -115,8 +118,9 @@ Result<void> ApplyObjectLock(const Call& call, store::BucketRecord& record) {
   return Ok();
 }
 
-// Creating one's own bucket again: no change in us-east-1, a conflict elsewhere and with tags.
-Result<void> AnswerExisting(Call& call, std::string_view endpoint_region, bool with_tags) {
+// Handles CreateBucket for an existing bucket. A bucket of the same account is unchanged in
+// us-east-1; elsewhere, or with tags, it is a conflict.
+Result<void> RespondToExisting(Call& call, std::string_view endpoint_region, bool with_tags) {
   PENSTOCK_ASSIGN(const store::BucketPtr existing, call.store.FindBucket(call.bucket()));
   const std::string& name = existing->name.value;
   if (existing->owner_id != call.exchange.identity.owner_id)
@@ -154,14 +158,14 @@ Result<void> CreateBucket(Call& call) {
   PENSTOCK_ASSIGN(const Document document, ReadCreateDocument(call));
   PENSTOCK_ASSIGN(store::BucketRecord record, MakeBucket(call, document, endpoint_region));
   if (call.store.FindBucket(call.bucket()).ok())
-    return AnswerExisting(call, endpoint_region, document.tags.has_value());
+    return RespondToExisting(call, endpoint_region, document.tags.has_value());
   const auto created =
       call.store.CreateBucket(std::move(record), call.options.max_buckets_per_account);
-  if (!created.ok()) {  // two at once: the other one was first
+  if (!created.ok()) {  // A concurrent request created the bucket.
     const std::string& code = created.error().code;
     if (code == "TooManyBuckets") return MakeError(code);
     if (code != "BucketAlreadyOwnedByYou" && code != "BucketAlreadyExists") return created.error();
-    return AnswerExisting(call, endpoint_region, document.tags.has_value());
+    return RespondToExisting(call, endpoint_region, document.tags.has_value());
   }
   const std::string& name = call.bucket().value;
   call.response().Add("Location", document.constraint.empty()

@@ -17,13 +17,13 @@ constexpr std::string_view kTags =
 
 struct RegionCase {
   const char* endpoint;
-  const char* constraint;  // "": no body
+  const char* constraint;  // "": no body.
   const char* outcome;
   const char* location;
 };
 
-// Spec §2.1 "CreateBucket region matrix".
-TEST(CreateBucketTest, CreateFollowsTheRegionMatrix) {
+// Recorded against Amazon S3.
+TEST(CreateBucketTest, RegionDependsOnEndpointAndConstraint) {
   const RegionCase cases[] = {
       {"us-east-1", "", "200", "/bucket"},
       {"us-east-1", "eu-west-1", "200", "http://bucket.s3.amazonaws.com/"},
@@ -48,9 +48,9 @@ TEST(CreateBucketTest, CreateFollowsTheRegionMatrix) {
             "to.");
 }
 
-// A bucket made in another region was dead: its requests were redirected, and that region's
-// signature was refused.
-TEST(CreateBucketTest, ABucketMadeInAnotherRegionLivesThere) {
+// Regression: a bucket in another region was unusable. Its requests were redirected, and signatures
+// for that region were refused.
+TEST(CreateBucketTest, BucketsInAnotherRegionAreServedThere) {
   Harness s3;
   EXPECT_EQ(s3.Send("PUT /bucket", Constraint("eu-west-1")).Outcome(), "200");
   EXPECT_EQ(s3.Send("GET /bucket").Outcome(), "301 PermanentRedirect");
@@ -61,7 +61,7 @@ TEST(CreateBucketTest, ABucketMadeInAnotherRegionLivesThere) {
             "409 BucketAlreadyOwnedByYou");
 }
 
-TEST(CreateBucketTest, RefusedConstraintsLeaveNoBucket) {
+TEST(CreateBucketTest, RefusedConstraintsCreateNoBucket) {
   Harness s3;
   const Reply refused = s3.Send("PUT /bucket", Constraint("mars-1"));
   EXPECT_EQ(refused.Element("Message"), "The specified location-constraint is not valid");
@@ -73,8 +73,7 @@ TEST(CreateBucketTest, RefusedConstraintsLeaveNoBucket) {
   EXPECT_EQ(eu.Send("HEAD /bucket").status, 404);
 }
 
-// Spec §2.1 "Re-create".
-TEST(CreateBucketTest, RecreatingDependsOnRegionAndOwner) {
+TEST(CreateBucketTest, RecreateDependsOnRegionAndOwner) {
   Harness us;
   us.Send("PUT /bucket");
   EXPECT_EQ(us.Send("PUT /bucket").Outcome(), "200");
@@ -89,7 +88,7 @@ TEST(CreateBucketTest, RecreatingDependsOnRegionAndOwner) {
   EXPECT_EQ(owned.Element("BucketName"), "bucket");
 }
 
-TEST(CreateBucketTest, TagsAreKeptAndMakeARepeatAConflict) {
+TEST(CreateBucketTest, TagsAreStoredAndMakeRecreateAConflict) {
   Harness s3;
   EXPECT_EQ(s3.Send("PUT /bucket", kTags).Outcome(), "200");
   EXPECT_EQ(s3.Send("GET /bucket?tagging").Element("Key"), "team");
@@ -128,7 +127,7 @@ TEST(CreateBucketTest, OwnershipAndAclHeaders) {
   EXPECT_EQ(s3.Send("PUT /plain\nx-amz-acl: private").Outcome(), "200");
 }
 
-TEST(CreateBucketTest, ObjectLockTurnsVersioningOnForGood) {
+TEST(CreateBucketTest, ObjectLockEnablesVersioning) {
   Harness s3;
   EXPECT_EQ(s3.Send("PUT /bucket\nx-amz-bucket-object-lock-enabled: true").Outcome(), "200");
   EXPECT_EQ(s3.Send("GET /bucket?versioning").Element("Status"), "Enabled");
@@ -140,33 +139,31 @@ TEST(CreateBucketTest, ObjectLockTurnsVersioningOnForGood) {
             "400 InvalidArgument");
 }
 
-// Spec §8 TooManyBuckets.
-TEST(CreateBucketTest, AnAccountHasAQuota) {
+TEST(CreateBucketTest, BucketsPerAccountAreLimited) {
   Harness s3({.max_buckets_per_account = 2});
   EXPECT_EQ(s3.Send("PUT /one").Outcome(), "200");
   EXPECT_EQ(s3.Send("PUT /two").Outcome(), "200");
   EXPECT_EQ(s3.Send("PUT /three").Outcome(), "400 TooManyBuckets");
-  EXPECT_EQ(s3.Send("PUT /two").Outcome(), "200") << "no new bucket";
+  EXPECT_EQ(s3.Send("PUT /two").Outcome(), "200") << "existing bucket";
   s3.identity().owner_id = std::string(64, 'b');
   EXPECT_EQ(s3.Send("PUT /three").Outcome(), "200") << "another account";
 }
 
-// Spec §2.1 "Name".
 TEST(CreateBucketTest, AccountRegionalNames) {
   Harness s3;
   const std::string own = "PUT /data-123456789012-us-east-1-an";
-  const std::string asked = "\nx-amz-bucket-namespace: account-regional";
+  const std::string requested = "\nx-amz-bucket-namespace: account-regional";
   EXPECT_EQ(s3.Send(own).Outcome(), "400 InvalidBucketName");
-  EXPECT_EQ(s3.Send("PUT /data-210987654321-us-east-1-an" + asked).Outcome(),
+  EXPECT_EQ(s3.Send("PUT /data-210987654321-us-east-1-an" + requested).Outcome(),
             "400 InvalidBucketName");
-  EXPECT_EQ(s3.Send("PUT /data-123456789012-eu-west-1-an" + asked).Outcome(),
+  EXPECT_EQ(s3.Send("PUT /data-123456789012-eu-west-1-an" + requested).Outcome(),
             "400 InvalidBucketName");
-  EXPECT_EQ(s3.Send("PUT /data" + asked).Outcome(), "400 InvalidBucketName");
-  EXPECT_EQ(s3.Send(own + asked).Outcome(), "200");
+  EXPECT_EQ(s3.Send("PUT /data" + requested).Outcome(), "400 InvalidBucketName");
+  EXPECT_EQ(s3.Send(own + requested).Outcome(), "200");
   EXPECT_EQ(s3.Send("PUT /other\nx-amz-bucket-namespace: mine").Outcome(), "400 InvalidArgument");
 }
 
-TEST(CreateBucketTest, RefusesWhatItWouldIgnore) {
+TEST(CreateBucketTest, RefusesUnsupportedDocuments) {
   Harness s3;
   EXPECT_EQ(s3.Send("PUT /bucket", "<Wrong/>").Outcome(), "400 MalformedXML");
   EXPECT_EQ(s3.Send("PUT /bucket",

@@ -21,11 +21,12 @@ constinit DiagnosticEvent second_thread_not_started("body.second_thread_not_star
 
 constexpr std::size_t kBlockBytes = 256u << 10;
 constexpr std::size_t kBlocksBytes = HashPipeline::kBlocks * kBlockBytes;
-// A smaller body is over before a second thread has begun.
-constexpr std::uint64_t kSmallestLaneBody = 1u << 20;
-constexpr std::uint64_t kMostReserved = 64u << 10;  // for a document of which nothing has arrived
+// A smaller body has been read before a second thread would start.
+constexpr std::uint64_t kMinTwoThreadBodyBytes = 1u << 20;
+// Reserved for a document of which nothing has arrived.
+constexpr std::uint64_t kMaxReservedBytes = 64u << 10;
 
-// What a serving thread keeps for the bodies that pass through it.
+// Buffers and helper thread that a serving thread reuses for all its bodies.
 struct ThreadScratch {
   ~ThreadScratch() {
     if (second != nullptr && !second->is_here()) static_cast<void>(second.release());
@@ -33,12 +34,12 @@ struct ThreadScratch {
 
   const std::unique_ptr<std::byte[]> memory =
       std::make_unique_for_overwrite<std::byte[]>(kBlocksBytes);
-  std::unique_ptr<StandbyThread> second;  // from the first large body on
+  std::unique_ptr<StandbyThread> second;  // Created for the first large body.
 
   MutableByteView blocks() { return {memory.get(), kBlocksBytes}; }
 };
 
-ThreadScratch& OwnScratch() {
+ThreadScratch& LocalScratch() {
   thread_local ThreadScratch scratch;
   return scratch;
 }
@@ -48,7 +49,7 @@ Error EntityTooLarge(std::uint64_t proposed) {
                                       {"MaxSizeAllowed", std::to_string(kMaxBodyBytes)}});
 }
 
-// Content-MD5 as 16 raw bytes; empty when absent.
+// Returns Content-MD5 as 16 raw bytes; empty if absent.
 Result<std::string> ReadContentMd5(const Call& call) {
   const auto header = call.exchange.request.Find("content-md5");
   if (!header) return std::string();
@@ -66,7 +67,7 @@ Result<void> VerifyMd5(const std::string& expected, const std::string& computed,
                                                                : Base64Encode(AsBytes(expected))}});
 }
 
-// Fills `block` unless the body ends before.
+// Fills `block`, unless the body ends first. Returns the number of bytes.
 Result<std::size_t> Fill(const Exchange& exchange, MutableByteView block) {
   PENSTOCK_TRY(RefuseIfCancelled(exchange));
   BodyReader& body = *exchange.body;
@@ -79,10 +80,10 @@ Result<std::size_t> Fill(const Exchange& exchange, MutableByteView block) {
   return filled;
 }
 
-// Reads to the end. `take` sees each block.
+// Reads the body to its end and passes each block to `take`.
 template <class Take>
 Result<void> Drain(const Exchange& exchange, const Take& take) {
-  const MutableByteView block = OwnScratch().blocks().first(kBlockBytes);
+  const MutableByteView block = LocalScratch().blocks().first(kBlockBytes);
   for (;;) {
     PENSTOCK_ASSIGN(const std::size_t count, Fill(exchange, block));
     if (count == 0) return Ok();
@@ -90,47 +91,48 @@ Result<void> Drain(const Exchange& exchange, const Take& take) {
   }
 }
 
-using BlockWork = std::function<Result<void>(ByteView)>;
+using BlockFunction = std::function<Result<void>(ByteView)>;
 
 unsigned Processors() {
-  // once: the library reads a file for it
+  // Cached, because the library reads a file for it.
   static const unsigned count = std::thread::hardware_concurrency();
   return count;
 }
 
-// A second thread for a body of `length` bytes, on a machine of at least so many processors; null
-// where it would not help, or where none is to be had.
+// Returns a second thread for a body of `length` bytes if the machine has at least `processors`
+// processors. Returns null if a second thread would not help or cannot be created.
 StandbyThread* SecondThread(std::uint64_t length, unsigned processors) {
-  if (length < kSmallestLaneBody || Processors() < processors) return nullptr;
-  std::unique_ptr<StandbyThread>& second = OwnScratch().second;
+  if (length < kMinTwoThreadBodyBytes || Processors() < processors) return nullptr;
+  std::unique_ptr<StandbyThread>& second = LocalScratch().second;
   if (second != nullptr && second->is_here()) return second.get();
-  static_cast<void>(second.release());  // of the process that this one was forked from
+  static_cast<void>(second.release());  // Belongs to the parent process of a fork.
   try {
     second = std::make_unique<StandbyThread>();
-  } catch (...) {  // no thread or no memory
+  } catch (...) {  // No thread or no memory.
     second_thread_not_started.Report(CurrentExceptionError());
     return nullptr;
   }
   return second.get();
 }
 
-// Reads to the end. Every block goes through both works, through `aside` on the second thread if
-// there is one.
-Result<void> DrainInTwo(const Exchange& exchange, StandbyThread* second, const BlockWork& here,
-                        const BlockWork& aside) {
+// Reads the body to its end and passes each block to both functions. `on_second_thread` runs on the
+// second thread if there is one.
+Result<void> DrainWithTwoThreads(const Exchange& exchange, StandbyThread* second,
+                                 const BlockFunction& on_this_thread,
+                                 const BlockFunction& on_second_thread) {
   if (second == nullptr) {
     return Drain(exchange, [&](ByteView bytes) -> Result<void> {
-      PENSTOCK_TRY(aside(bytes));
-      return here(bytes);
+      PENSTOCK_TRY(on_second_thread(bytes));
+      return on_this_thread(bytes);
     });
   }
-  HashPipeline pipeline(*second, OwnScratch().blocks(), aside);
+  HashPipeline pipeline(*second, LocalScratch().blocks(), on_second_thread);
   for (;;) {
     const MutableByteView block = pipeline.NextBlock();
     PENSTOCK_ASSIGN(const std::size_t count, Fill(exchange, block));
     if (count == 0) return pipeline.Finish();
     PENSTOCK_TRY(pipeline.Submit(count));
-    PENSTOCK_TRY(here(block.first(count)));
+    PENSTOCK_TRY(on_this_thread(block.first(count)));
   }
 }
 
@@ -149,28 +151,28 @@ Result<ReceivedBody> ReceiveBody(Call& call, ReceiveOptions options) {
   if (options.claim.info) digesters.emplace_back(options.claim.info->algorithm);
   for (const ChecksumAlgorithm algorithm : options.also_compute) digesters.emplace_back(algorithm);
   ReceivedBody received;
-  const BlockWork hash = [&](ByteView bytes) -> Result<void> {
+  const BlockFunction hash = [&](ByteView bytes) -> Result<void> {
     md5->Update(bytes);
     return Ok();
   };
-  const BlockWork write = [&](ByteView bytes) { return writer->Append(bytes); };
-  const BlockWork check = [&](ByteView bytes) -> Result<void> {
+  const BlockFunction write = [&](ByteView bytes) { return writer->Append(bytes); };
+  const BlockFunction check = [&](ByteView bytes) -> Result<void> {
     received.size += bytes.size();
     if (received.size > kMaxBodyBytes) return EntityTooLarge(received.size);
     for (ChecksumDigester& digester : digesters) digester.Update(bytes);
     return Ok();
   };
-  const BlockWork check_and_write = [&](ByteView bytes) -> Result<void> {
+  const BlockFunction check_and_write = [&](ByteView bytes) -> Result<void> {
     PENSTOCK_TRY(check(bytes));
     return write(bytes);
   };
-  // MD5 takes longer than all else together. Without it, receiving and writing are worth a thread
-  // each only where the client, on the same machine perhaps, has a processor of its own beside
-  // them.
+  // MD5 takes longer than everything else together. Without MD5, separate threads for receiving and
+  // writing help only with a third processor, for example for a client on the same machine.
   if (md5) {
-    PENSTOCK_TRY(DrainInTwo(call.exchange, SecondThread(*length, 2), check_and_write, hash));
+    PENSTOCK_TRY(
+        DrainWithTwoThreads(call.exchange, SecondThread(*length, 2), check_and_write, hash));
   } else {
-    PENSTOCK_TRY(DrainInTwo(call.exchange, SecondThread(*length, 3), check, write));
+    PENSTOCK_TRY(DrainWithTwoThreads(call.exchange, SecondThread(*length, 3), check, write));
   }
 
   if (md5) received.md5 = md5->Finish();
@@ -196,7 +198,7 @@ Result<std::string> ReadDocument(Call& call, DocumentOptions options) {
   }
   std::string document;
   document.reserve(std::min(call.exchange.body->Length().value_or(0),
-                            std::min(options.limit_bytes, kMostReserved)));
+                            std::min(options.limit_bytes, kMaxReservedBytes)));
   PENSTOCK_TRY(Drain(call.exchange, [&](ByteView bytes) -> Result<void> {
     if (document.size() + bytes.size() > options.limit_bytes) {
       return MakeError("MaxMessageLengthExceeded",
@@ -223,7 +225,7 @@ Result<ContentDigests> DigestContent(const Exchange& exchange, const store::Cont
   std::optional<Digester> md5;
   if (options.md5) md5.emplace(DigestAlgorithm::kMd5);
   ChecksumDigester checksum(options.algorithm);
-  const MutableByteView block = OwnScratch().blocks();
+  const MutableByteView block = LocalScratch().blocks();
   for (std::uint64_t at = range.begin; at < range.end;) {
     PENSTOCK_TRY(RefuseIfCancelled(exchange));
     const auto count =

@@ -1,6 +1,7 @@
-// Request bodies: object bytes into the store with their digests, and small documents into memory.
+// Reads request bodies: object bytes into the store, with their digests, and small documents into
+// memory.
 //
-// Nothing is published by these functions: an error leaves no trace.
+// These functions publish nothing: an error leaves no trace in the store.
 #ifndef PENSTOCK_EMULATOR_S3_CHECKSUMS_BODY_H_
 #define PENSTOCK_EMULATOR_S3_CHECKSUMS_BODY_H_
 
@@ -14,51 +15,51 @@
 
 namespace penstock::emulator::s3 {
 
-// one PUT, one part, one copy source (spec §0 "Limits")
+// Limit for a PUT, a part and a copy source: 5 GiB.
 inline constexpr std::uint64_t kMaxBodyBytes = 5ull << 30;
 
-// how BadDigest prints ExpectedDigest: PutObject hex, UploadPart base64
+// Format of ExpectedDigest in BadDigest: PutObject uses hex, UploadPart base64.
 enum class Md5Style { kHex, kBase64 };
 
 struct ReceiveOptions {
-  ChecksumClaim claim;                          // verified
-  std::vector<ChecksumAlgorithm> also_compute;  // besides the claimed one
+  ChecksumClaim claim;                          // Verified.
+  std::vector<ChecksumAlgorithm> also_compute;  // In addition to the claimed algorithm.
   Md5Style expected_digest = Md5Style::kHex;
-  bool md5 = true;  // false: the MD5 is not needed, and taken only to check a Content-MD5
+  bool md5 = true;  // False: compute the MD5 only to verify a Content-MD5.
 };
 
 struct ReceivedBody {
   store::Content content;
   std::uint64_t size = 0;
-  std::string md5;      // raw, 16 bytes; empty when it was not needed
-  std::string claimed;  // base64 of the claimed algorithm; empty when nothing was claimed
-  std::vector<std::string> computed;  // base64, as also_compute
+  std::string md5;                    // Raw, 16 bytes. Empty if it was not computed.
+  std::string claimed;                // Base64, of the claimed algorithm. Empty without a claim.
+  std::vector<std::string> computed;  // Base64, in the order of also_compute.
 };
 
-// Streams the body into a new blob, verifying length, Content-MD5 and checksum claims.
+// Streams the body into a new blob. Verifies length, Content-MD5 and checksum claim.
 Result<ReceivedBody> ReceiveBody(Call& call, ReceiveOptions options);
 
 struct DocumentOptions {
   std::uint64_t limit_bytes = 2u << 20;
-  // Content-MD5 or a checksum must come with it (appendix A, column R)
+  // Require Content-MD5 or a checksum.
   bool require_checksum = false;
-  // false: x-amz-checksum-* speaks of an object (CompleteMultipartUpload)
+  // False: x-amz-checksum-* describes an object, not the body (CompleteMultipartUpload).
   bool checksum_of_body = true;
 };
-// The whole body as text, with Content-MD5 and checksum claims verified. MaxMessageLengthExceeded
-// over the limit.
+// Returns the whole body as text. Verifies Content-MD5 and checksum claim. Returns
+// MaxMessageLengthExceeded if the body exceeds the limit.
 Result<std::string> ReadDocument(Call& call, DocumentOptions options);
 
 struct ContentDigests {
-  std::string md5;       // raw; empty when it was not asked for
-  std::string checksum;  // base64
+  std::string md5;       // Raw. Empty if it was not requested.
+  std::string checksum;  // Base64.
 };
 struct DigestOptions {
   ChecksumAlgorithm algorithm = ChecksumAlgorithm::kCrc64Nvme;
   bool md5 = true;
 };
-// Reads the range once: what a copy needs when its source's digests do not fit. ServiceUnavailable
-// once the request is cancelled.
+// Reads the range once and digests it. For copies that cannot reuse the digests of their source.
+// ServiceUnavailable once the request is cancelled.
 Result<ContentDigests> DigestContent(const Exchange& exchange, const store::Content& content,
                                      ByteRange range, DigestOptions options);
 // store::CheckContentAnew. ServiceUnavailable once the request is cancelled.

@@ -16,7 +16,6 @@ class BodyTest : public ::testing::Test {
   Harness s3_;
 };
 
-// Spec §2.5; MD5 of "hello" from §6.3.
 TEST_F(BodyTest, ContentMd5IsVerified) {
   EXPECT_EQ(s3_.Send("PUT /bucket/k\nContent-MD5: XUFAKrxLKna5cZ2REBfFkg==", "hello").Outcome(),
             "200");
@@ -30,13 +29,13 @@ TEST_F(BodyTest, ContentMd5IsVerified) {
   EXPECT_EQ(wrong.Element("Message"),
             "The Content-MD5 you specified did not match what we received.");
   EXPECT_EQ(wrong.Element("CalculatedDigest"), "XUFAKrxLKna5cZ2REBfFkg==");
-  // hex for PutObject
+  // Hexadecimal for PutObject.
   EXPECT_EQ(wrong.Element("ExpectedDigest"), "d41d8cd98f00b204e9800998ecf8427e");
   EXPECT_EQ(s3_.Send("HEAD /bucket/bad").status, 404);
 }
 
-// Beyond 1 MiB two threads share the work.
-TEST_F(BodyTest, LargeBodiesAreHashedAndKeptWhole) {
+// Bodies over 1 MiB are processed by two threads.
+TEST_F(BodyTest, LargeBodiesAreHashedAndStored) {
   std::string body;
   for (int i = 0; body.size() < (3u << 20); ++i) body += std::to_string(i) + ",";
   const std::string md5 = HexEncode(Md5(AsBytes(body)));
@@ -53,7 +52,7 @@ TEST_F(BodyTest, LargeBodiesAreHashedAndKeptWhole) {
   EXPECT_EQ(s3_.Send("HEAD /bucket/bad").status, 404);
 }
 
-TEST_F(BodyTest, UploadPartPrintsTheExpectedDigestInBase64) {
+TEST_F(BodyTest, UploadPartReturnsTheExpectedDigestInBase64) {
   const std::string id = s3_.Send("POST /bucket/k?uploads").Element("UploadId");
   const Reply wrong = s3_.Send(
       "PUT /bucket/k?partNumber=1&uploadId=" + id + "\nContent-MD5: 1B2M2Y8AsgTpgAmY7PhCfg==",
@@ -74,8 +73,8 @@ TEST_F(BodyTest, DocumentsAreVerifiedAndLimited) {
   EXPECT_EQ(large.Element("MaxMessageLengthBytes"), "2097152");
 }
 
-// Spec §6.3: 66560 x 'a', read over several slices.
-TEST_F(BodyTest, DigestsOfARangeAreThoseOfItsBytes) {
+// 66560 times 'a', read over several slices.
+TEST_F(BodyTest, DigestContentDigestsTheRange) {
   s3_.Send("PUT /bucket/k", "xx" + std::string(66'560, 'a') + "yy");
   const auto object = s3_.store().FindObject(BucketName("bucket"), ObjectKey("k"));
   ASSERT_TRUE(object.ok());

@@ -1,5 +1,4 @@
-// What a request claims about its checksum, and whether it holds: the texts of spec/protocol.md
-// §2.12.
+// Parses and verifies the checksum claim of a request, with the texts of S3's errors.
 #include <optional>
 
 #include "base/encoding.h"
@@ -12,7 +11,7 @@ namespace penstock::emulator::s3 {
 namespace {
 
 constexpr std::string_view kPrefix = "x-amz-checksum-";
-// x-amz-checksum-* headers that are settings, not values.
+// x-amz-checksum-* headers that are settings, not checksum values.
 constexpr std::string_view kSettings[] = {"x-amz-checksum-mode", "x-amz-checksum-type",
                                           "x-amz-checksum-algorithm"};
 
@@ -33,8 +32,8 @@ bool IsDigest(const ChecksumInfo& info, std::string_view value) {
   return raw && raw->size() == info.digest_bytes;
 }
 
-// The algorithm a checksum header or trailer name stands for; null for names that are no checksum
-// value.
+// Returns the algorithm of a checksum header or trailer; null for names that are not checksum
+// values.
 Result<const ChecksumInfo*> AlgorithmOfName(std::string_view name) {
   if (!StartsWithIgnoreCase(name, kPrefix) || Contains(kSettings, name)) return nullptr;
   if (const ChecksumInfo* info = FindChecksumHeader(name)) return info;
@@ -53,7 +52,7 @@ Result<void> AddClaim(ChecksumClaim& claim, std::string_view name, std::string_v
   return Ok();
 }
 
-// The x-amz-checksum-* value among headers and, for a presigned request, query parameters.
+// Returns the x-amz-checksum-* value in the headers or, for a presigned request, in the query.
 Result<ChecksumClaim> HeaderClaim(const Call& call) {
   ChecksumClaim claim;
   for (const HeaderView& header : call.exchange.request.headers) {
@@ -62,7 +61,7 @@ Result<ChecksumClaim> HeaderClaim(const Call& call) {
   if (call.presigned) {
     for (const QueryParameter& parameter : call.exchange.target.query) {
       if (!IsHeaderInQuery(parameter.name)) continue;
-      // the verifier has made a header of it already
+      // Authentication has already made it a header.
       if (call.exchange.request.Find(parameter.name)) continue;
       PENSTOCK_TRY(AddClaim(claim, parameter.name, parameter.value));
     }
@@ -70,7 +69,8 @@ Result<ChecksumClaim> HeaderClaim(const Call& call) {
   return claim;
 }
 
-// "x-amz-trailer: x-amz-checksum-crc32" announces the algorithm; the value follows the body.
+// Reads "x-amz-trailer: x-amz-checksum-crc32", which announces the algorithm. The value follows the
+// body.
 Result<void> AddTrailerClaim(const Call& call, ChecksumClaim& claim) {
   const auto announced = call.Header("x-amz-trailer");
   if (!announced) return Ok();
@@ -85,7 +85,7 @@ Result<void> AddTrailerClaim(const Call& call, ChecksumClaim& claim) {
   return Ok();
 }
 
-// x-amz-sdk-checksum-algorithm informs, but must not contradict.
+// x-amz-sdk-checksum-algorithm has no effect, but must match the checksum.
 Result<void> CheckSdkAlgorithm(const Call& call, const ChecksumClaim& claim) {
   const auto named = call.Header("x-amz-sdk-checksum-algorithm");
   if (!named) return Ok();

@@ -20,7 +20,7 @@ class ChecksumClaimsTest : public ::testing::Test {
 
 struct Claim {
   const char* name;
-  // of "hello", spec §6.3; SHA512 made with hashlib, the xxHash family with awscrt 0.38.1
+  // Values of "hello". SHA512 was computed with hashlib, the xxHash algorithms with awscrt 0.38.1.
   const char* value;
 };
 constexpr Claim kClaims[] = {
@@ -36,7 +36,7 @@ constexpr Claim kClaims[] = {
     {"xxhash3", "lVXoVVxi3P0="},
     {"xxhash128", "tenBrQcbPn/Hec+qXlI4GA=="}};
 
-TEST_F(ChecksumClaimsTest, HeadersOfAllAlgorithmsAreVerifiedAndEchoed) {
+TEST_F(ChecksumClaimsTest, HeadersOfAllAlgorithmsAreVerifiedAndReturned) {
   for (const Claim& claim : kClaims) {
     const std::string header = std::string("x-amz-checksum-") + claim.name;
     const Reply good = Put(header + ": " + claim.value);
@@ -53,7 +53,7 @@ TEST_F(ChecksumClaimsTest, HeadersOfAllAlgorithmsAreVerifiedAndEchoed) {
   EXPECT_EQ(s3_.Send("GET /bucket/k").body, "hello");
 }
 
-TEST_F(ChecksumClaimsTest, TrailersAreVerifiedAndEchoed) {
+TEST_F(ChecksumClaimsTest, TrailersAreVerifiedAndReturned) {
   for (const Claim& claim : kClaims) {
     const std::string header = std::string("x-amz-checksum-") + claim.name;
     const Reply good =
@@ -66,7 +66,7 @@ TEST_F(ChecksumClaimsTest, TrailersAreVerifiedAndEchoed) {
   }
 }
 
-TEST_F(ChecksumClaimsTest, TrailersMustBeWhatWasAnnounced) {
+TEST_F(ChecksumClaimsTest, TrailersMustMatchTheAnnouncement) {
   EXPECT_EQ(Put("x-amz-trailer: x-amz-checksum-crc32").Outcome(), "400 MalformedTrailerError");
   EXPECT_EQ(Put("x-amz-trailer: x-amz-checksum-crc32",
                 {.text = "hello", .trailers = {{"x-amz-checksum-crc32c", "mnG7TA=="}}})
@@ -87,8 +87,8 @@ TEST_F(ChecksumClaimsTest, TrailersMustBeWhatWasAnnounced) {
   }
 }
 
-// Symptom: a presigned PUT with a checksum in its query was told that it named several.
-TEST_F(ChecksumClaimsTest, AQueryParameterThatIsAlsoAHeaderIsOneClaim) {
+// Regression: a presigned PUT with a checksum in its query was refused for several checksums.
+TEST_F(ChecksumClaimsTest, QueryParametersThatAreAlsoHeadersAreOneClaim) {
   const std::string target =
       "PUT "
       "/bucket/"
@@ -99,7 +99,6 @@ TEST_F(ChecksumClaimsTest, AQueryParameterThatIsAlsoAHeaderIsOneClaim) {
             "400 BadDigest");
 }
 
-// Spec §2.12, texts.
 TEST_F(ChecksumClaimsTest, MalformedClaimsAreInvalidRequests) {
   struct Case {
     const char* headers;
@@ -130,16 +129,16 @@ TEST_F(ChecksumClaimsTest, MalformedClaimsAreInvalidRequests) {
   }
 }
 
-TEST_F(ChecksumClaimsTest, EveryAlgorithmHasItsLength) {
+TEST_F(ChecksumClaimsTest, DigestsMustHaveTheAlgorithmsLength) {
   for (const Claim& claim : kClaims) {
     const std::string header = std::string("x-amz-checksum-") + claim.name;
-    const Reply reply = Put(header + ": AAAA");  // three bytes
+    const Reply reply = Put(header + ": AAAA");  // Three bytes.
     EXPECT_EQ(reply.Outcome(), "400 InvalidRequest") << claim.name;
     EXPECT_EQ(reply.Element("Message"), "Value for " + header + " header is invalid.");
   }
 }
 
-TEST_F(ChecksumClaimsTest, SdkAlgorithmAgreeingWithATrailerIsFine) {
+TEST_F(ChecksumClaimsTest, SdkAlgorithmThatMatchesATrailerIsAccepted) {
   EXPECT_EQ(Put("x-amz-sdk-checksum-algorithm: CRC32\nx-amz-trailer: x-amz-checksum-crc32",
                 {.text = "hello", .trailers = {{"x-amz-checksum-crc32", "NhCmhg=="}}})
                 .Outcome(),

@@ -1,7 +1,7 @@
-// The checksums of objects and parts: what clients claim, what the bytes give, how parts join
-// (spec/protocol.md §2.12).
+// Checksums of objects and parts: algorithms, digests of bytes, claims of requests, and combination
+// of parts (Amazon S3 User Guide, "Checking object integrity in Amazon S3").
 //
-// Values are base64 of the big-endian digest, as on the wire.
+// Values are base64 of the big-endian digest, as in headers.
 #ifndef PENSTOCK_EMULATOR_S3_CHECKSUMS_CHECKSUMS_H_
 #define PENSTOCK_EMULATOR_S3_CHECKSUMS_CHECKSUMS_H_
 
@@ -39,26 +39,26 @@ struct ChecksumInfo {
   std::string_view header;   // "x-amz-checksum-crc32c"
   std::string_view element;  // "ChecksumCRC32C"
   std::size_t digest_bytes;
-  bool full_object;  // may be FULL_OBJECT in a multipart upload
-  bool composite;    // may be COMPOSITE
+  bool full_object;  // Supports FULL_OBJECT in multipart uploads.
+  bool composite;    // Supports COMPOSITE.
 };
 
 const ChecksumInfo& InfoOf(ChecksumAlgorithm algorithm);
-// By upper-case name ("CRC32C"); nullptr when unknown.
+// Finds an algorithm by its upper-case name ("CRC32C"). Returns nullptr if it is unknown.
 const ChecksumInfo* FindChecksum(std::string_view name);
 const ChecksumInfo* FindChecksumHeader(std::string_view header_name);
-// By the name of its XML element ("ChecksumCRC32C").
+// Finds an algorithm by the name of its XML element ("ChecksumCRC32C").
 const ChecksumInfo* FindChecksumElement(std::string_view element);
 
 inline constexpr std::string_view kFullObject = "FULL_OBJECT";
 inline constexpr std::string_view kComposite = "COMPOSITE";
 
-// Digests bytes as they pass.
+// Digests a stream of bytes.
 class ChecksumDigester {
  public:
   explicit ChecksumDigester(ChecksumAlgorithm algorithm);
   void Update(ByteView bytes);
-  std::string Finish();  // base64
+  std::string Finish();  // Returns base64.
 
  private:
   ChecksumAlgorithm algorithm_;
@@ -67,35 +67,35 @@ class ChecksumDigester {
   std::optional<XxhashDigester> xxhash_;
 };
 
-// What the request says about its body's checksum.
+// The checksum that a request claims for its body.
 struct ChecksumClaim {
-  const ChecksumInfo* info = nullptr;  // null: nothing claimed
-  std::string value;                   // base64; empty: it comes as a trailer
+  const ChecksumInfo* info = nullptr;  // Null: no claim.
+  std::string value;                   // Base64. Empty: the value is in a trailer.
   bool in_trailer() const { return info != nullptr && value.empty(); }
 };
 
-// From x-amz-checksum-*, x-amz-trailer and x-amz-sdk-checksum-algorithm, with S3's refusals.
+// Reads x-amz-checksum-*, x-amz-trailer and x-amz-sdk-checksum-algorithm. Returns S3's errors.
 Result<ChecksumClaim> ReadChecksumClaim(const Call& call);
-// One x-amz-checksum-* header about a whole object (CompleteMultipartUpload): "-N" may follow the
-// value.
+// Reads an x-amz-checksum-* header for a whole object (CompleteMultipartUpload). The value may end
+// in "-N".
 Result<ChecksumClaim> ReadWholeObjectClaim(const Call& call);
-// Takes a claim's value out of the trailers once the body ended.
+// Sets the claim's value from the trailers, after the end of the body.
 Result<void> TakeTrailer(ChecksumClaim& claim,
                          const std::vector<std::pair<std::string, std::string>>& trailers);
-// BadDigest when `computed` is not what was claimed.
+// Returns BadDigest if `computed` differs from the claim.
 Result<void> VerifyChecksum(const ChecksumClaim& claim, std::string_view computed);
 
-// InvalidRequest listing the algorithms x-amz-checksum-algorithm may name.
+// Returns the InvalidRequest that lists the values of x-amz-checksum-algorithm.
 Error UnsupportedChecksumAlgorithm();
 
-// One part's value and size, in part order.
+// The checksum and size of a part. Lists are in part order.
 struct PartChecksum {
-  std::string value;  // base64
+  std::string value;  // Base64.
   std::uint64_t size_bytes = 0;
 };
-// base64(alg(concatenated raw digests)) + "-N".
+// Returns base64(algorithm(concatenated raw digests)) + "-N".
 std::string CompositeChecksum(ChecksumAlgorithm algorithm, const std::vector<PartChecksum>& parts);
-// The CRC of the whole content from those of its parts. Only for CRCs.
+// Combines the CRCs of the parts into the CRC of the whole content. Only for CRCs.
 std::string FullObjectChecksum(ChecksumAlgorithm algorithm, const std::vector<PartChecksum>& parts);
 
 }  // namespace penstock::emulator::s3

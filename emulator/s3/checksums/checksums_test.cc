@@ -12,7 +12,7 @@ std::string Digest(ChecksumAlgorithm algorithm, std::string_view text) {
   return digester.Finish();
 }
 
-// Spec §6.3, row "123456789".
+// Check values of "123456789".
 TEST(ChecksumsTest, ValuesAreBase64OfTheBigEndianDigest) {
   EXPECT_EQ(Digest(ChecksumAlgorithm::kCrc32, "123456789"), "y/Q5Jg==");
   EXPECT_EQ(Digest(ChecksumAlgorithm::kCrc32c, "123456789"), "4waSgw==");
@@ -21,23 +21,23 @@ TEST(ChecksumsTest, ValuesAreBase64OfTheBigEndianDigest) {
   EXPECT_EQ(Digest(ChecksumAlgorithm::kSha256, "123456789"),
             "FeKw08M4keuw8e9gnsQZQgwg4yDOlMZfvIwzEkSOsiU=");
   EXPECT_EQ(Digest(ChecksumAlgorithm::kMd5, "123456789"), "JfnnlDI7RTiF9RgfG2JNCw==");
-  // SHA512 made with Python's hashlib.
+  // Computed with Python's hashlib.
   EXPECT_EQ(
       Digest(ChecksumAlgorithm::kSha512, "123456789"),
       "2eZ2LdHI6vbWGzxhkvxAjU1tXxF20MKRabwk5xw/J0rSf81YEbMT1oH35V7ALXPUmclUVba1u1A6z1dPuo/+hQ==");
-  // The xxHash family made with awscrt 0.38.1, which botocore uses for them.
+  // The xxHash values were computed with awscrt 0.38.1, which botocore uses.
   EXPECT_EQ(Digest(ChecksumAlgorithm::kXxhash64, "123456789"), "jLhB20DmroM=");
   EXPECT_EQ(Digest(ChecksumAlgorithm::kXxhash3, "123456789"), "ctyxi2ehff8=");
   EXPECT_EQ(Digest(ChecksumAlgorithm::kXxhash128, "123456789"), "MxGUd+3l3NXpcWQnaB1YYA==");
 }
 
-// Spec §6.3 "Multipart vector": 5 MiB of 'a', then "hello".
-TEST(ChecksumsTest, PartsJoinAsRecorded) {
+// 5 MiB of 'a', then "hello".
+TEST(ChecksumsTest, PartsCombineAsRecorded) {
   const std::uint64_t first = 5u << 20;
   struct Case {
     ChecksumAlgorithm algorithm;
     const char* parts[2];
-    const char* composite;  // nullptr: not allowed
+    const char* composite;  // nullptr: not supported.
     const char* full;
   };
   const Case cases[] = {
@@ -53,7 +53,7 @@ TEST(ChecksumsTest, PartsJoinAsRecorded) {
         "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="},
        "SgR6J2QpUvtxUG056/fVnydfChjAOF9iE6spWAp//X8=-2",
        nullptr},
-      // The rest made with hashlib and awscrt from the same parts.
+      // The other values were computed with hashlib and awscrt from the same parts.
       {ChecksumAlgorithm::kSha512,
        {"dG/apTY4zOym1QXc+SnT+n6yiLzvGpvzC+vzf3jfumP2uDUBPETzj+18ptxibqHPpNa7fYUMWQ+MkqZiZAcs+g==",
         "m3HSJL1i83hdltRq0+o9czGb+8KJDKra4t/3JRlnPKcjI8PZm6XBHXx6zG4UuMXaDEZjR1wuXDre9G9zvN7AQw=="},

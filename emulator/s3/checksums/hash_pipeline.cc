@@ -42,7 +42,7 @@ Result<void> HashPipeline::Submit(std::size_t bytes) {
     ++submitted_;
     if (!outcome_.ok()) return outcome_;
   }
-  changed_.NotifyOne();  // not under the lock: who wakes would wait for it at once
+  changed_.NotifyOne();  // Outside the lock, so that the woken thread does not block on it.
   return Ok();
 }
 
@@ -61,16 +61,17 @@ Result<void> HashPipeline::Finish() {
 void HashPipeline::Run() {
   for (;;) {
     ByteView block;
-    bool wanted = false;
+    bool run_work = false;
     {
       const MutexLock lock(mutex_);
       while (submitted_ == done_ && !end_) changed_.WaitIdle(mutex_);
       if (abandon_ || submitted_ == done_) return;
       block = BlockOf(done_).first(sizes_[done_ % kBlocks]);
-      wanted = outcome_.ok();
+      run_work = outcome_.ok();
     }
     Result<void> outcome = Ok();
-    if (wanted) outcome = Caught("the work on a block of a body", [&] { return work_(block); });
+    if (run_work)
+      outcome = Caught("work on a block of a request body", [&] { return work_(block); });
     bool has_room = false;
     {
       const MutexLock lock(mutex_);

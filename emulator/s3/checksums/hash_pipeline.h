@@ -1,7 +1,6 @@
-// A second thread for one large body: it works on a block while the next one is received.
+// A second thread for one large body: it processes a block while the next one is received.
 //
-// MD5 takes longer than all else an upload costs. Beside the thread that receives and writes, it is
-// the only cost that shows.
+// MD5 is the most expensive step of an upload. The owner receives and writes in parallel with it.
 #ifndef PENSTOCK_EMULATOR_S3_CHECKSUMS_HASH_PIPELINE_H_
 #define PENSTOCK_EMULATOR_S3_CHECKSUMS_HASH_PIPELINE_H_
 
@@ -16,27 +15,27 @@
 
 namespace penstock::emulator::s3 {
 
-// Used by one thread, its owner.
+// Thread safety: used by one thread, the owner.
 class HashPipeline {
  public:
   static constexpr std::size_t kBlocks = 6;
   using Work = std::function<Result<void>(ByteView)>;
 
-  // `thread` and `memory`, a multiple of kBlocks bytes, are the pipeline's until Finish or
-  // destruction. `work` is called on the thread, for one block after the other, until it fails.
+  // `thread` and `memory` (a multiple of kBlocks bytes) belong to the pipeline until Finish or
+  // destruction. `work` runs on `thread`, one block at a time, until it fails.
   HashPipeline(StandbyThread& thread, MutableByteView memory, Work work);
   ~HashPipeline();
   HashPipeline(const HashPipeline&) = delete;
   HashPipeline& operator=(const HashPipeline&) = delete;
 
-  // Memory for the next block. Waits while the pipeline still works on it, and then until half of
-  // the blocks are free: waking the owner costs the pipeline a few per cent of its work on a block,
-  // and on a busy machine its processor.
+  // Returns memory for the next block. If all blocks are in use, waits until half of them are free.
+  // This keeps wake-ups rare. Each costs the pipeline a few percent of the time for a block, and on
+  // a busy machine the pipeline may lose its processor.
   MutableByteView NextBlock();
-  // Hands over the first `bytes` of what NextBlock gave. The owner may go on reading them until
-  // NextBlock gives them out again. The error of an earlier block, if there was one.
+  // Submits the first `bytes` of the block that NextBlock returned. The owner may read them until
+  // NextBlock returns the same memory. Returns the error of an earlier block, if any.
   Result<void> Submit(std::size_t bytes);
-  // Waits for all work to be done: its first error.
+  // Waits for all work. Returns its first error.
   Result<void> Finish();
 
  private:
@@ -46,15 +45,15 @@ class HashPipeline {
   const MutableByteView memory_;
   const Work work_;
   Mutex mutex_;
-  CondVar changed_;  // at most one thread waits: the owner for room, or the pipeline for blocks
+  CondVar changed_;  // Signals free blocks to the owner, or submitted blocks to the thread.
   bool owner_waits_ PENSTOCK_GUARDED_BY(mutex_) = false;
-  std::uint64_t submitted_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // blocks so far
+  std::uint64_t submitted_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // Number of blocks.
   std::uint64_t done_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   std::size_t sizes_[kBlocks] PENSTOCK_GUARDED_BY(mutex_) = {};
-  bool end_ PENSTOCK_GUARDED_BY(mutex_) = false;      // nothing more will be submitted
-  bool abandon_ PENSTOCK_GUARDED_BY(mutex_) = false;  // nor does what was submitted matter any more
+  bool end_ PENSTOCK_GUARDED_BY(mutex_) = false;      // Nothing more will be submitted.
+  bool abandon_ PENSTOCK_GUARDED_BY(mutex_) = false;  // Submitted blocks need not be processed.
   Result<void> outcome_ PENSTOCK_GUARDED_BY(mutex_) = Ok();
-  StandbyThread* thread_;  // null once finished
+  StandbyThread* thread_;  // Null once finished.
 };
 
 }  // namespace penstock::emulator::s3

@@ -15,7 +15,7 @@ constexpr std::size_t kBlockSize = 10;
 
 class HashPipelineTest : public ::testing::Test {
  protected:
-  // Sends `text` in blocks of up to `step` bytes; the first error.
+  // Sends `text` in blocks of up to `step` bytes. Returns the first error.
   static Result<void> Send(HashPipeline& pipeline, std::string_view text,
                            std::size_t step = kBlockSize) {
     while (!text.empty()) {
@@ -32,7 +32,7 @@ class HashPipelineTest : public ::testing::Test {
   std::vector<std::byte> memory_ = std::vector<std::byte>(HashPipeline::kBlocks * kBlockSize);
 };
 
-TEST_F(HashPipelineTest, SeesEveryBlockInOrder) {
+TEST_F(HashPipelineTest, ProcessesEveryBlockInOrder) {
   std::string expected;
   for (int i = 0; i < 5'000; ++i) expected += std::to_string(i);
   for (const std::size_t step : {std::size_t{1}, std::size_t{7}, kBlockSize}) {
@@ -46,7 +46,7 @@ TEST_F(HashPipelineTest, SeesEveryBlockInOrder) {
   }
 }
 
-TEST_F(HashPipelineTest, WorksOnAThreadOfItsOwn) {
+TEST_F(HashPipelineTest, WorksOnTheSecondThread) {
   std::thread::id worker;
   HashPipeline pipeline(thread_, memory_, [&](ByteView) {
     worker = std::this_thread::get_id();
@@ -67,7 +67,7 @@ TEST_F(HashPipelineTest, ReportsTheFirstErrorAndStopsWorking) {
   EXPECT_EQ(sent.error().message, "call 1");
 }
 
-TEST_F(HashPipelineTest, AnAbandonedLaneLetsGoOfItsWork) {
+TEST_F(HashPipelineTest, DestructionReleasesUnfinishedWork) {
   auto work = std::make_shared<int>(0);
   {
     HashPipeline pipeline(thread_, memory_, [work](ByteView) {
@@ -81,7 +81,7 @@ TEST_F(HashPipelineTest, AnAbandonedLaneLetsGoOfItsWork) {
   EXPECT_LE(*work, 1);
 }
 
-TEST_F(HashPipelineTest, NothingSubmittedIsNothingDone) {
+TEST_F(HashPipelineTest, FinishWithoutBlocksDoesNoWork) {
   int calls = 0;
   HashPipeline pipeline(thread_, memory_, [&](ByteView) {
     ++calls;

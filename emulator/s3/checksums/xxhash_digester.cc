@@ -1,6 +1,6 @@
 #include "emulator/s3/checksums/xxhash_digester.h"
 
-// Compiled in: neither the executable nor a wheel then needs libxxhash where it runs.
+// Compiled in, so that executables and wheels do not need libxxhash at run time.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -10,7 +10,7 @@ namespace penstock::emulator::s3 {
 
 struct XxhashDigester::State {
   XxhashKind kind;
-  std::variant<XXH64_state_t, XXH3_state_t> value;  // XXH3's serves both of its widths
+  std::variant<XXH64_state_t, XXH3_state_t> value;  // XXH3's state serves both of its widths.
 };
 
 XxhashDigester::XxhashDigester(XxhashKind kind) : state_(std::make_unique<State>()) {

@@ -1,5 +1,5 @@
-// The xxHash family of S3's checksums: XXHASH64, XXHASH3 (64 bits) and XXHASH128 (128 bits), all
-// with seed 0.
+// The xxHash algorithms of S3: XXHASH64, XXHASH3 (64 bits) and XXHASH128 (128 bits), all with seed
+// 0.
 #ifndef PENSTOCK_EMULATOR_S3_CHECKSUMS_XXHASH_DIGESTER_H_
 #define PENSTOCK_EMULATOR_S3_CHECKSUMS_XXHASH_DIGESTER_H_
 
@@ -12,7 +12,7 @@ namespace penstock::emulator::s3 {
 
 enum class XxhashKind { kXxh64, kXxh3, kXxh128 };
 
-// Digests bytes as they pass. Thread safety: one thread at a time.
+// Digests a stream of bytes. Thread safety: one thread at a time.
 class XxhashDigester {
  public:
   explicit XxhashDigester(XxhashKind kind);
@@ -21,7 +21,7 @@ class XxhashDigester {
   XxhashDigester& operator=(XxhashDigester&&) noexcept;
 
   void Update(ByteView bytes);
-  // The digest of everything so far, big-endian: 8 bytes, 16 for XXHASH128.
+  // Returns the digest of all bytes so far, big-endian: 8 bytes, or 16 for XXHASH128.
   std::string Finish() const;
 
  private:

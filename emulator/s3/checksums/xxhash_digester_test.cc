@@ -14,14 +14,14 @@ std::string Hex(XxhashKind kind, std::string_view text, std::size_t cut = 0) {
   return HexEncode(AsBytes(digester.Finish()));
 }
 
-// The values of the empty input that the xxHash specification and its test programs print.
+// The values of the empty input in the xxHash specification and its test programs.
 TEST(XxhashDigesterTest, EmptyInputGivesThePublishedValues) {
   EXPECT_EQ(Hex(XxhashKind::kXxh64, ""), "ef46db3751d8e999");
   EXPECT_EQ(Hex(XxhashKind::kXxh3, ""), "2d06800538d394c2");
   EXPECT_EQ(Hex(XxhashKind::kXxh128, ""), "99aa06d3014798d86001c324468d497f");
 }
 
-TEST(XxhashDigesterTest, WhereTheInputIsCutDoesNotMatter) {
+TEST(XxhashDigesterTest, SplittingTheInputDoesNotChangeTheDigest) {
   std::string text(5000, 'x');
   for (std::size_t i = 0; i < text.size(); i += 7) text[i] = static_cast<char>('a' + i % 26);
   for (const auto kind : {XxhashKind::kXxh64, XxhashKind::kXxh3, XxhashKind::kXxh128}) {
@@ -32,12 +32,12 @@ TEST(XxhashDigesterTest, WhereTheInputIsCutDoesNotMatter) {
   }
 }
 
-TEST(XxhashDigesterTest, AMovedDigesterGoesOn) {
+TEST(XxhashDigesterTest, MovedDigestersContinue) {
   XxhashDigester first(XxhashKind::kXxh3);
   first.Update(AsBytes("1234"));
   XxhashDigester second(std::move(first));
   second.Update(AsBytes("56789"));
-  // Made with awscrt 0.38.1.
+  // Computed with awscrt 0.38.1.
   EXPECT_EQ(Base64Encode(AsBytes(second.Finish())), "ctyxi2ehff8=");
 }
 

@@ -1,4 +1,4 @@
-// Get, put, delete and list of the configurations in the table of sub_resources.h.
+// GET, PUT, DELETE and list of the configurations in the table of sub_resources.h.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -14,11 +14,11 @@ namespace penstock::emulator::s3 {
 namespace {
 
 constexpr std::size_t kMaxIdCharacters = 64;
-constexpr std::size_t kMaxOfAKind = 1000;
+constexpr std::size_t kMaxConfigurationsPerKind = 1000;
 constexpr std::size_t kPageSize = 100;
-constexpr std::string_view kTokenMark = "penstock-configuration:";
+constexpr std::string_view kTokenPrefix = "penstock-configuration:";
 
-// PutBucketLifecycleConfiguration's setting beside the document.
+// The setting of PutBucketLifecycleConfiguration that is a header, not part of the document.
 constexpr std::string_view kMinimumSizeHeader = "x-amz-transition-default-minimum-object-size";
 constexpr std::string_view kMinimumSizeKey = "lifecycle-minimum-object-size";
 constexpr std::string_view kMinimumSizeDefault = "all_storage_classes_128K";
@@ -27,7 +27,7 @@ const SubResource& RowOf(const Call& call) {
   for (const QueryParameter& parameter : call.exchange.target.query) {
     if (const SubResource* row = FindSubResource(parameter.name)) return *row;
   }
-  PENSTOCK_CHECK(false);  // the operation table sends only selectors of the table here
+  PENSTOCK_CHECK(false);  // The operation table routes only selectors of the table here.
   return *FindSubResource("cors");
 }
 
@@ -57,7 +57,8 @@ std::string UnsetDocument(const SubResource& row) {
       .append(">");
 }
 
-// Configurations that go by an id are missed without naming the bucket, as recorded.
+// Recorded against Amazon S3: errors for missing configurations with an id do not contain the
+// bucket.
 Error NotSet(const SubResource& row, std::string_view code, const store::BucketRecord& bucket) {
   if (!row.list_root.empty()) return MakeError(code);
   return MakeError(code, {{"BucketName", bucket.name.value}});
@@ -65,8 +66,9 @@ Error NotSet(const SubResource& row, std::string_view code, const store::BucketR
 
 using Entry = std::pair<std::string, std::string>;
 
-// The bucket's configurations of that kind, by id.
-std::vector<const Entry*> AllOfAKind(const store::BucketRecord& bucket, const SubResource& row) {
+// Returns the bucket's configurations of that kind, sorted by id.
+std::vector<const Entry*> ConfigurationsOfKind(const store::BucketRecord& bucket,
+                                               const SubResource& row) {
   const std::string prefix = std::string(row.selector) + "/";
   std::vector<const Entry*> all;
   for (const Entry& entry : bucket.configuration) {
@@ -80,11 +82,11 @@ std::vector<const Entry*> AllOfAKind(const store::BucketRecord& bucket, const Su
 Result<void> CheckId(const Call& call, const store::BucketRecord& bucket, const SubResource& row,
                      const Element& document) {
   if (document.TextOf("Id") != call.Query("id").value_or("")) return MakeError("IdMismatch");
-  const std::vector<const Entry*> all = AllOfAKind(bucket, row);
+  const std::vector<const Entry*> all = ConfigurationsOfKind(bucket, row);
   const std::string key = std::string(row.selector) + "/" + std::string(document.TextOf("Id"));
   const bool replaces =
       std::any_of(all.begin(), all.end(), [&](const Entry* entry) { return entry->first == key; });
-  if (replaces || all.size() < kMaxOfAKind) return Ok();
+  if (replaces || all.size() < kMaxConfigurationsPerKind) return Ok();
   return MakeError("TooManyConfigurations");
 }
 
@@ -99,7 +101,7 @@ Result<void> StoreMinimumSize(Call& call) {
                                      std::string(value));
 }
 
-// A document as it is kept, to stand inside another one.
+// Returns a stored document without its namespace, for use inside another document.
 std::string WithoutNamespace(std::string document) {
   const std::string attribute = " " + std::string(kXmlNamespace);
   if (const auto at = document.find(attribute); at != std::string::npos)
@@ -148,10 +150,10 @@ Result<void> DeleteBucketConfiguration(Call& call) {
   PENSTOCK_ASSIGN(const std::string key, KeyOf(call, row));
   if (!row.list_root.empty() && FindConfiguration(*bucket, key) == nullptr)
     return NotSet(row, row.unset_code, *bucket);
-  // An empty document remembers the deletion where that is not the same as never having been set.
-  const auto left =
+  // Stores an empty document if a deleted configuration differs from one that was never set.
+  const auto replacement =
       row.deleted_code.empty() ? std::nullopt : std::optional<std::string>(std::string());
-  PENSTOCK_TRY(call.store.SetConfiguration(bucket->name, key, left));
+  PENSTOCK_TRY(call.store.SetConfiguration(bucket->name, key, replacement));
   call.response().status = 204;
   return Ok();
 }
@@ -163,13 +165,13 @@ Result<void> ListBucketConfigurations(Call& call) {
   const auto token = call.Query("continuation-token");
   if (token) {
     const auto raw = Base64Decode(*token);
-    if (!raw || !raw->starts_with(kTokenMark)) {
+    if (!raw || !raw->starts_with(kTokenPrefix)) {
       return InvalidArgument("The continuation token provided is incorrect", "continuation-token",
                              *token);
     }
-    after = raw->substr(kTokenMark.size());
+    after = raw->substr(kTokenPrefix.size());
   }
-  std::vector<const Entry*> all = AllOfAKind(*bucket, row);
+  std::vector<const Entry*> all = ConfigurationsOfKind(*bucket, row);
   std::erase_if(all, [&](const Entry* entry) { return entry->first <= after; });
   const bool truncated = all.size() > kPageSize;
   if (truncated) all.resize(kPageSize);
@@ -178,7 +180,7 @@ Result<void> ListBucketConfigurations(Call& call) {
   WriteFlag(xml, "IsTruncated", truncated);
   if (token) xml.Element("ContinuationToken", *token);
   if (truncated) {
-    const std::string next = std::string(kTokenMark) + all.back()->first;
+    const std::string next = std::string(kTokenPrefix) + all.back()->first;
     xml.Element("NextContinuationToken", Base64Encode(AsBytes(next)));
   }
   std::string document = xml.Take();

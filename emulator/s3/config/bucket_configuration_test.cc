@@ -12,14 +12,13 @@ using BucketConfigurationTest = ConfigurationTest;
 constexpr std::string_view kProlog = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 constexpr std::string_view kNamespace = " xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"";
 
-// The document as S3 gives it back: with prolog and namespace.
+// Returns the document as S3 returns it: with prolog and namespace.
 std::string Canonical(std::string_view document) {
   const auto end = document.find_first_of("/>");
   return std::string(kProlog) + std::string(document.substr(0, end)) + std::string(kNamespace) +
          std::string(document.substr(end));
 }
 
-// Spec §2.2.
 TEST_F(BucketConfigurationTest, UnsetErrors) {
   const std::tuple<const char*, const char*, const char*> cases[] = {
       {"tagging", "NoSuchTagSet", "The TagSet does not exist"},
@@ -65,13 +64,13 @@ TEST_F(BucketConfigurationTest, UnsetDocuments) {
   }
 }
 
-struct Kept {
+struct StoredCase {
   const char* selector;
-  const char* document;  // in the order in which it comes back
+  const char* document;  // In the order in which it is returned.
   int put_status;
 };
 
-constexpr Kept kKept[] = {
+constexpr StoredCase kStoredCases[] = {
     {"accelerate", "<AccelerateConfiguration><Status>Enabled</Status></AccelerateConfiguration>",
      200},
     {"analytics&id=a.1",
@@ -158,9 +157,9 @@ constexpr Kept kKept[] = {
      200},
 };
 
-// Appendix A: statuses; the document comes back in the schema's order, with S3's namespace.
-TEST_F(BucketConfigurationTest, WhatIsPutComesBack) {
-  for (const Kept& c : kKept) {
+// Documents are returned in the order of the schema, with S3's namespace.
+TEST_F(BucketConfigurationTest, StoredDocumentsAreReturned) {
+  for (const StoredCase& c : kStoredCases) {
     const Reply put = Put(c.selector, c.document);
     ASSERT_EQ(put.status, c.put_status) << c.selector << put.body;
     EXPECT_EQ(put.body, "") << c.selector;
@@ -171,8 +170,8 @@ TEST_F(BucketConfigurationTest, WhatIsPutComesBack) {
   }
 }
 
-TEST_F(BucketConfigurationTest, DeletedIsAsNeverSet) {
-  for (const Kept& c : kKept) {
+TEST_F(BucketConfigurationTest, DeletedConfigurationsAreUnset) {
+  for (const StoredCase& c : kStoredCases) {
     const std::string_view selector = c.selector;
     const Reply unset = Get(selector);
     ASSERT_EQ(Put(selector, c.document).status, c.put_status) << selector;
@@ -189,8 +188,7 @@ TEST_F(BucketConfigurationTest, DeletedIsAsNeverSet) {
   }
 }
 
-// Spec §2.1 "New defaults": "after explicit delete".
-TEST_F(BucketConfigurationTest, DeletedDefaultsAreGone) {
+TEST_F(BucketConfigurationTest, DeletedDefaultsReturnErrors) {
   EXPECT_EQ(s3_.Send("DELETE /bucket?ownershipControls").status, 204);
   EXPECT_EQ(Get("ownershipControls").Outcome(), "404 OwnershipControlsNotFoundError");
   EXPECT_EQ(s3_.Send("DELETE /bucket?publicAccessBlock").status, 204);
@@ -201,9 +199,8 @@ TEST_F(BucketConfigurationTest, DeletedDefaultsAreGone) {
   EXPECT_EQ(Get("ownershipControls").Element("ObjectOwnership"), "ObjectWriter");
 }
 
-// Appendix A, column R.
 TEST_F(BucketConfigurationTest, ChecksumsAreRequiredWhereS3RequiresThem) {
-  for (const Kept& c : kKept) {
+  for (const StoredCase& c : kStoredCases) {
     const std::string_view selector = c.selector;
     const bool optional = selector == "accelerate" || selector == "notification" ||
                           selector.find("id=") != std::string_view::npos;
@@ -217,16 +214,16 @@ TEST_F(BucketConfigurationTest, ChecksumsAreRequiredWhereS3RequiresThem) {
   }
 }
 
-TEST_F(BucketConfigurationTest, DocumentsThatAreNoneAreRefused) {
-  for (const Kept& c : kKept) {
+TEST_F(BucketConfigurationTest, InvalidDocumentsAreRefused) {
+  for (const StoredCase& c : kStoredCases) {
     EXPECT_EQ(Put(c.selector, "<Wrong/>").Outcome(), "400 MalformedXML") << c.selector;
     EXPECT_EQ(Put(c.selector, "not xml").Outcome(), "400 MalformedXML") << c.selector;
     EXPECT_EQ(Put(c.selector, "").Outcome(), "400 MissingRequestBodyError") << c.selector;
   }
 }
 
-// Elements may be sent in any order and with any prefix of S3's namespace.
-TEST_F(BucketConfigurationTest, OrderAndNamespaceAreS3s) {
+// Elements may be sent in any order, with any prefix for S3's namespace.
+TEST_F(BucketConfigurationTest, DocumentsAreReturnedInS3OrderAndNamespace) {
   Put("cors",
       "<a:CORSConfiguration "
       "xmlns:a=\"http://s3.amazonaws.com/doc/2006-03-01/\"><a:CORSRule><a:AllowedOrigin>*</"
@@ -241,7 +238,7 @@ std::string Metrics(std::string_view id) {
   return "<MetricsConfiguration><Id>" + std::string(id) + "</Id></MetricsConfiguration>";
 }
 
-TEST_F(BucketConfigurationTest, ListsAHundredAtATime) {
+TEST_F(BucketConfigurationTest, ListsPagesOfAHundred) {
   for (int i = 0; i < 101; ++i) {
     const std::string id = "m" + std::to_string(1000 + i);
     ASSERT_EQ(s3_.Send("PUT /bucket?metrics&id=" + id, Metrics(id)).status, 204);
@@ -259,7 +256,7 @@ TEST_F(BucketConfigurationTest, ListsAHundredAtATime) {
   EXPECT_EQ(Get("analytics").Elements("Id").size(), 0u);
 }
 
-TEST_F(BucketConfigurationTest, IdsAreCheckedAndMatchTheirDocument) {
+TEST_F(BucketConfigurationTest, IdsAreCheckedAndMustMatchTheDocument) {
   EXPECT_EQ(s3_.Send("PUT /bucket?metrics&id=a", Metrics("b")).Outcome(), "400 IdMismatch");
   for (const std::string& id : {std::string("a%20b"), std::string(65, 'a'), std::string()}) {
     EXPECT_EQ(s3_.Send("PUT /bucket?metrics&id=" + id, Metrics(id)).Outcome(),
@@ -269,7 +266,7 @@ TEST_F(BucketConfigurationTest, IdsAreCheckedAndMatchTheirDocument) {
   EXPECT_EQ(s3_.Send("DELETE /bucket?metrics&id=a").Outcome(), "404 NoSuchConfiguration");
 }
 
-TEST_F(BucketConfigurationTest, AThousandOfAKindAreEnough) {
+TEST_F(BucketConfigurationTest, ConfigurationsOfAKindAreLimitedToAThousand) {
   for (int i = 0; i < 1000; ++i) {
     const std::string id = std::to_string(i);
     ASSERT_TRUE(

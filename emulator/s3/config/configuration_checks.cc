@@ -106,7 +106,7 @@ Result<void> CheckLogging(const CheckContext& context, Element& document) {
   const std::string_view region = RegionOfConstraint((*found)->region);
   if (region != RegionOfConstraint(context.bucket.region)) {
     ErrorDetails details{{"TargetBucketLocation", std::string(region)}};
-    // told of every region but the first, as recorded
+    // Recorded against Amazon S3: the source's region is returned unless it is us-east-1.
     const std::string_view own = RegionOfConstraint(context.bucket.region);
     if (own != "us-east-1")
       details.insert(details.begin(), {"SourceBucketLocation", std::string(own)});
@@ -160,7 +160,7 @@ void FillRuleIds(const Call& call, Element& document, std::string_view rule,
   std::size_t number = 0;
   for (Element& element : document.children) {
     if (element.name != rule || !element.TextOf(id_field).empty()) continue;
-    // As S3's own: base64 of a UUID's 36 characters.
+    // Like S3's ids: base64 of the 36 characters of a UUID.
     const Sha256Digest digest = Sha256(
         AsBytes(call.exchange.request_id + "/" + element.name + "/" + std::to_string(number++)));
     std::string uuid = HexEncode(ByteView(digest).first(16));

@@ -1,9 +1,8 @@
-// What S3 checks in a configuration beyond its schema: limits, contradictions, things that must
-// exist. One function per sub-resource, named in the table of sub_resources.cc; each may fill in
+// S3's checks of configurations beyond their schemas: limits, contradictions, and references that
+// must exist. The table in sub_resources.cc names one function per sub-resource. A check may add
 // what S3 adds (rule ids, defaults).
 //
-// Codes and texts: spec/protocol.md §2.17 where it states them, otherwise as S3's answers are known
-// from its documentation and from published recordings.
+// Codes and texts follow AWS's documentation and published recordings of Amazon S3.
 #ifndef PENSTOCK_EMULATOR_S3_CONFIG_CONFIGURATION_CHECKS_H_
 #define PENSTOCK_EMULATOR_S3_CONFIG_CONFIGURATION_CHECKS_H_
 
@@ -38,21 +37,21 @@ Result<void> CheckNotification(const CheckContext& context, Element& document);
 Result<void> CheckReplication(const CheckContext& context, Element& document);
 // website_checks.cc
 Result<void> CheckWebsite(const CheckContext& context, Element& document);
-// report_checks.cc: the four that have ids.
+// report_checks.cc: the four kinds that have ids.
 Result<void> CheckAnalytics(const CheckContext& context, Element& document);
 Result<void> CheckIntelligentTiering(const CheckContext& context, Element& document);
 Result<void> CheckInventory(const CheckContext& context, Element& document);
 Result<void> CheckMetrics(const CheckContext& context, Element& document);
 
-// Gives every `rule` without a text in `id_field` (its first field) one, as S3 does: 48 characters.
+// Adds a 48-character id, as S3 does, to every `rule` whose `id_field` is empty. `id_field` is the
+// first field of the rule.
 void FillRuleIds(const Call& call, Element& document, std::string_view rule,
                  std::string_view id_field);
 
-// The tags directly below `group` name each key once; "Duplicate Tag Keys are not allowed."
-// otherwise.
+// Returns "Duplicate Tag Keys are not allowed." if the tags directly below `group` repeat a key.
 Result<void> CheckDistinctTagKeys(const Element& group);
 
-// The bucket of "arn:aws:s3:::name" (any partition); empty when `arn` is not one.
+// Returns the bucket of "arn:aws:s3:::name" (in any partition), or empty.
 std::string_view BucketOfArn(std::string_view arn);
 
 }  // namespace penstock::emulator::s3

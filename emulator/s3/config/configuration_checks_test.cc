@@ -46,7 +46,6 @@ TEST_F(ConfigurationChecksTest, Cors) {
             "The number of CORS rules should not exceed allowed limit of 100 rules.");
 }
 
-// Spec §2.17 "Tags".
 TEST_F(ConfigurationChecksTest, Tagging) {
   const Refused cases[] = {
       {"<Tagging/>", "400 MalformedXML", ""},
@@ -97,7 +96,7 @@ TEST_F(ConfigurationChecksTest, LoggingNeedsABucketOfTheSameOwnerAndRegion) {
   const Reply far = Put("logging", target("far-away"));
   EXPECT_EQ(far.Outcome(), "403 CrossLocationLoggingProhibitted");
   EXPECT_EQ(far.Element("TargetBucketLocation"), "eu-west-1");
-  EXPECT_EQ(far.Element("SourceBucketLocation"), "<absent>") << "told outside us-east-1 only";
+  EXPECT_EQ(far.Element("SourceBucketLocation"), "<absent>") << "returned only outside us-east-1";
   EXPECT_EQ(Put("logging", target("bucket", "<TargetGrants/>")).Outcome(),
             "400 InvalidTargetBucketForLogging");
   EXPECT_EQ(Put("logging", target("bucket")).Outcome(), "200");
@@ -105,7 +104,6 @@ TEST_F(ConfigurationChecksTest, LoggingNeedsABucketOfTheSameOwnerAndRegion) {
   EXPECT_EQ(Get("logging").Element("TargetBucket"), "<absent>");
 }
 
-// Spec §2.17 "Object Lock".
 TEST_F(ConfigurationChecksTest, ObjectLockNeedsVersioningAndOnePeriod) {
   const auto lock = [](std::string_view retention) {
     return "<ObjectLockConfiguration><ObjectLockEnabled>Enabled</"
@@ -135,7 +133,7 @@ TEST_F(ConfigurationChecksTest, ObjectLockNeedsVersioningAndOnePeriod) {
   EXPECT_EQ(Get("object-lock").Element("Years"), "1");
 }
 
-TEST_F(ConfigurationChecksTest, OwnershipTakesOneRuleAndNoAclBesideEnforced) {
+TEST_F(ConfigurationChecksTest, OwnershipTakesOneRuleAndEnforcedNeedsAPrivateAcl) {
   const auto controls = [](std::string_view ownership) {
     return "<OwnershipControls><Rule><ObjectOwnership>" + std::string(ownership) +
            "</ObjectOwnership></Rule></OwnershipControls>";
@@ -152,7 +150,7 @@ TEST_F(ConfigurationChecksTest, OwnershipTakesOneRuleAndNoAclBesideEnforced) {
   EXPECT_EQ(Put("ownershipControls", controls("BucketOwnerEnforced")).Outcome(), "200");
 }
 
-TEST_F(ConfigurationChecksTest, PublicAccessFlagsThatAreNotSentAreOff) {
+TEST_F(ConfigurationChecksTest, MissingPublicAccessFlagsAreFalse) {
   EXPECT_EQ(Put("publicAccessBlock", "<PublicAccessBlockConfiguration/>").Element("Message"),
             "Must specify at least one configuration.");
   ASSERT_EQ(Put("publicAccessBlock",
@@ -177,7 +175,7 @@ TEST_F(ConfigurationChecksTest, AccelerateNeedsANameWithoutPeriods) {
       "S3 Transfer Acceleration is not supported for buckets with periods (.) in their names");
 }
 
-TEST(BucketOfArnTest, TakesEveryPartitionAndNothingElse) {
+TEST(BucketOfArnTest, AcceptsOnlyBucketArnsOfAnyPartition) {
   EXPECT_EQ(BucketOfArn("arn:aws:s3:::b"), "b");
   EXPECT_EQ(BucketOfArn("arn:aws-cn:s3:::b/k"), "b/k");
   EXPECT_EQ(BucketOfArn("arn:aws:sqs:::b"), "");

@@ -1,4 +1,4 @@
-// Test only: a bucket, and one call that puts a configuration's document and gives the outcome.
+// Test only: a bucket, and helpers that put a configuration and check the outcome.
 #ifndef PENSTOCK_EMULATOR_S3_CONFIG_CONFIGURATION_FIXTURE_H_
 #define PENSTOCK_EMULATOR_S3_CONFIG_CONFIGURATION_FIXTURE_H_
 
@@ -14,7 +14,7 @@ namespace penstock::emulator::s3::testing {
 struct Refused {
   std::string_view document;
   std::string_view outcome;
-  std::string_view message;  // empty: not looked at
+  std::string_view message;  // Empty: not checked.
 };
 
 inline constexpr std::string_view kMalformed =
@@ -29,7 +29,7 @@ class ConfigurationTest : public ::testing::Test {
   }
   Reply Get(std::string_view selector) { return s3_.Send("GET /bucket?" + std::string(selector)); }
 
-  // Each is refused as said, and leaves the sub-resource as it was.
+  // Expects each case to be refused without a change of the sub-resource.
   template <std::size_t N>
   void ExpectRefused(std::string_view selector, const Refused (&cases)[N]) {
     const std::string before = Get(selector).body;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kVary =
     "Origin, Access-Control-Request-Headers, Access-Control-Request-Method";
 
-// A pattern has at most one '*', which stands for anything (configuration_checks.cc).
+// A pattern has at most one '*', which matches any text (configuration_checks.cc).
 bool Matches(std::string_view pattern, std::string_view text) {
   const auto star = pattern.find('*');
   if (star == std::string_view::npos) return pattern == text;
@@ -40,9 +40,9 @@ bool AllowsMethod(const Element& rule, std::string_view method) {
 
 bool AllowsHeader(const Element& rule, std::string_view header) {
   const auto headers = rule.All("AllowedHeader");
-  const std::string wanted = AsciiLower(header);
+  const std::string lower = AsciiLower(header);
   return std::any_of(headers.begin(), headers.end(), [&](const Element* allowed) {
-    return Matches(AsciiLower(allowed->text), wanted);
+    return Matches(AsciiLower(allowed->text), lower);
   });
 }
 
@@ -97,21 +97,21 @@ const Element* FindCorsRule(const Element& configuration, const CorsQuestion& qu
 
 CorsHeaders CorsHeadersOf(const Element& rule, const CorsQuestion& question) {
   CorsHeaders headers;
-  const bool anybody = FindOrigin(rule, question.origin)->text == "*";
-  headers.emplace_back("Access-Control-Allow-Origin", anybody ? "*" : question.origin);
+  const bool any_origin = FindOrigin(rule, question.origin)->text == "*";
+  headers.emplace_back("Access-Control-Allow-Origin", any_origin ? "*" : question.origin);
   headers.emplace_back("Access-Control-Allow-Methods", Join(rule.All("AllowedMethod")));
   if (!question.headers.empty()) {
-    std::string asked;
+    std::string requested;
     for (const std::string_view name : question.headers)
-      asked += (asked.empty() ? "" : ", ") + AsciiLower(name);
-    headers.emplace_back("Access-Control-Allow-Headers", std::move(asked));
+      requested += (requested.empty() ? "" : ", ") + AsciiLower(name);
+    headers.emplace_back("Access-Control-Allow-Headers", std::move(requested));
   }
   if (std::string exposed = Join(rule.All("ExposeHeader")); !exposed.empty()) {
     headers.emplace_back("Access-Control-Expose-Headers", std::move(exposed));
   }
   if (rule.Has("MaxAgeSeconds"))
     headers.emplace_back("Access-Control-Max-Age", rule.TextOf("MaxAgeSeconds"));
-  if (!anybody) headers.emplace_back("Access-Control-Allow-Credentials", "true");
+  if (!any_origin) headers.emplace_back("Access-Control-Allow-Credentials", "true");
   headers.emplace_back("Vary", kVary);
   return headers;
 }
@@ -121,7 +121,8 @@ void AddCorsHeaders(Call& call) {
   if (!origin || call.exchange.request.method == "OPTIONS" || call.bucket().empty()) return;
   const std::optional<Element> configuration = ConfigurationOf(call);
   if (!configuration) return;
-  // As recorded: what a request asks for decides, where it asks at all, and not what it does.
+  // Recorded against Amazon S3: Access-Control-Request-Method, if present, is checked instead of
+  // the request's method.
   const RequestHead& request = call.exchange.request;
   const CorsQuestion question{
       *origin, request.Find("access-control-request-method").value_or(request.method),
@@ -137,14 +138,14 @@ Result<void> AnswerPreflight(Call& call) {
   const auto origin = request.Find("origin");
   if (!origin)
     return MakeError("BadRequest", {}, "Insufficient information. Origin request header needed.");
-  const auto asked = request.Find("access-control-request-method");
-  // what S3 calls it where nothing was asked
-  const std::string_view method = asked.value_or("OPTIONS");
+  const auto requested = request.Find("access-control-request-method");
+  // The method in S3's errors if the header is missing.
+  const std::string_view method = requested.value_or("OPTIONS");
   if (!call.store.FindBucket(call.bucket()).ok())
     return Forbidden(method, "BUCKET", "Bucket not found");
   const std::optional<Element> configuration = ConfigurationOf(call);
   if (!configuration) return Forbidden(method, "BUCKET", "CORS is not enabled for this bucket.");
-  if (!asked) return MakeError("BadRequest", {}, "Invalid Access-Control-Request-Method: null");
+  if (!requested) return MakeError("BadRequest", {}, "Invalid Access-Control-Request-Method: null");
   const CorsQuestion question{*origin, method, RequestedHeaders(request)};
   const Element* rule = FindCorsRule(*configuration, question);
   if (rule == nullptr) {

@@ -1,5 +1,4 @@
-// Cross-origin requests: what a bucket's kept rules say to a browser (spec/protocol.md §2.17
-// "CORS").
+// Cross-origin resource sharing: evaluates a bucket's CORS rules for a request.
 #ifndef PENSTOCK_EMULATOR_S3_CONFIG_CORS_H_
 #define PENSTOCK_EMULATOR_S3_CONFIG_CORS_H_
 
@@ -17,17 +16,17 @@ namespace penstock::emulator::s3 {
 struct CorsQuestion {
   std::string_view origin;
   std::string_view method;
-  std::vector<std::string_view> headers;  // Access-Control-Request-Headers
+  std::vector<std::string_view> headers;  // Access-Control-Request-Headers.
 };
 
-// The first rule that allows all of it; null when none does.
+// Returns the first rule that allows origin, method and all headers, or null.
 const Element* FindCorsRule(const Element& configuration, const CorsQuestion& question);
 
 using CorsHeaders = std::vector<std::pair<std::string, std::string>>;
 CorsHeaders CorsHeadersOf(const Element& rule, const CorsQuestion& question);
 
-// Adds the headers to the answer (also of a refusal) for a request that carries an Origin, where a
-// rule allows it.
+// Adds the CORS headers to the response, including error responses, if the request has an Origin
+// and a rule allows it.
 void AddCorsHeaders(Call& call);
 
 }  // namespace penstock::emulator::s3

@@ -27,8 +27,7 @@ class CorsTest : public ConfigurationTest {
 constexpr std::string_view kVary =
     "Origin, Access-Control-Request-Headers, Access-Control-Request-Method";
 
-// Spec §2.17 "CORS".
-TEST_F(CorsTest, PreflightAnswersTheFirstRuleThatAllowsIt) {
+TEST_F(CorsTest, PreflightUsesTheFirstRuleThatAllowsTheRequest) {
   Configure();
   s3_.identity() = {};
   const Reply reply = s3_.Send(
@@ -49,7 +48,7 @@ TEST_F(CorsTest, PreflightAnswersTheFirstRuleThatAllowsIt) {
   EXPECT_EQ(any.Header("Access-Control-Allow-Credentials"), "<absent>");
 }
 
-TEST_F(CorsTest, PreflightRefusals) {
+TEST_F(CorsTest, PreflightErrors) {
   const std::string ask = "\nOrigin: http://elsewhere\nAccess-Control-Request-Method: PUT";
   const Reply nowhere = s3_.Send("OPTIONS /absent/k" + ask);
   EXPECT_EQ(nowhere.Outcome(), "403 AccessForbidden");
@@ -83,7 +82,7 @@ TEST_F(CorsTest, PreflightRefusals) {
             "Insufficient information. Origin request header needed.");
 }
 
-TEST_F(CorsTest, RequestsWithAnOriginGetTheHeadersAlsoWhenRefused) {
+TEST_F(CorsTest, SuccessAndErrorResponsesHaveCorsHeaders) {
   Configure();
   const Reply got = s3_.Send("GET /bucket/k\nOrigin: https://www.example.com");
   EXPECT_EQ(got.body, "x");

@@ -20,23 +20,23 @@ std::optional<std::int64_t> Number(const Element& group, std::string_view name) 
   return element == nullptr ? std::nullopt : std::optional<std::int64_t>(std::stoll(element->text));
 }
 
-// The midnight that follows `begin` plus so many days; the last one that WallTime has where that is
-// too far away.
+// Returns the midnight after `begin` plus `count` days, capped at the last midnight that WallTime
+// can represent.
 WallTime MidnightAfter(WallTime begin, std::int64_t count) {
   const auto day = std::chrono::floor<days>(begin);
   const auto last = std::chrono::floor<days>(WallTime::max());
   return count < (last - day).count() ? day + days(count + 1) : last;
 }
 
-bool HasTag(const store::Attributes& tags, const store::Attributes::value_type& wanted) {
-  return std::find(tags.begin(), tags.end(), wanted) != tags.end();
+bool HasTag(const store::Attributes& tags, const store::Attributes::value_type& tag) {
+  return std::find(tags.begin(), tags.end(), tag) != tags.end();
 }
 
-void Keep(std::optional<LifecycleEnd>& earliest, WallTime date, std::string_view rule_id) {
+void KeepEarliest(std::optional<LifecycleEnd>& earliest, WallTime date, std::string_view rule_id) {
   if (!earliest || date < earliest->date) earliest = LifecycleEnd{date, rule_id};
 }
 
-// A rule's id may hold any character of XML: what a header cannot carry is escaped.
+// Rule ids may contain any XML character. Ids that are not printable ASCII are percent-encoded.
 std::string HeaderText(std::string_view id) {
   const bool printable =
       std::all_of(id.begin(), id.end(), [](char c) { return c >= ' ' && c <= '~'; });
@@ -66,10 +66,10 @@ LifecycleRules::LifecycleRules(std::string_view document) {
 LifecycleRules::Rule LifecycleRules::ReadRule(const Element& element) {
   Rule rule;
   rule.id = element.TextOf("ID");
-  rule.prefix = element.TextOf("Prefix");  // of the old form, which has no filter
+  rule.prefix = element.TextOf("Prefix");  // The old form without a filter.
   if (const Element* filter = element.Find("Filter")) {
-    const Element* both = filter->Find("And");
-    const Element& group = both == nullptr ? *filter : *both;
+    const Element* conjunction = filter->Find("And");
+    const Element& group = conjunction == nullptr ? *filter : *conjunction;
     rule.prefix = group.TextOf("Prefix");
     for (const Element* tag : group.All("Tag"))
       rule.tags.emplace_back(tag->TextOf("Key"), tag->TextOf("Value"));
@@ -99,9 +99,9 @@ std::optional<LifecycleEnd> LifecycleRules::ExpirationOf(const store::ObjectReco
   std::optional<LifecycleEnd> earliest;
   for (const Rule& rule : rules_) {
     if (!(rule.expiration_days || rule.expiration_date) || !Applies(rule, object)) continue;
-    if (rule.expiration_date) Keep(earliest, *rule.expiration_date, rule.id);
+    if (rule.expiration_date) KeepEarliest(earliest, *rule.expiration_date, rule.id);
     if (rule.expiration_days)
-      Keep(earliest, MidnightAfter(object.last_modified, *rule.expiration_days), rule.id);
+      KeepEarliest(earliest, MidnightAfter(object.last_modified, *rule.expiration_days), rule.id);
   }
   return earliest;
 }
@@ -110,7 +110,7 @@ std::optional<LifecycleEnd> LifecycleRules::AbortOf(const store::UploadRecord& u
   std::optional<LifecycleEnd> earliest;
   for (const Rule& rule : rules_) {
     if (!rule.abort_days || !upload.key.value.starts_with(rule.prefix)) continue;
-    Keep(earliest, MidnightAfter(upload.initiated, *rule.abort_days), rule.id);
+    KeepEarliest(earliest, MidnightAfter(upload.initiated, *rule.abort_days), rule.id);
   }
   return earliest;
 }

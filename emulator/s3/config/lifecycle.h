@@ -1,5 +1,5 @@
-// What a bucket's kept lifecycle says of its objects and uploads: when they would go, and by which
-// rule (spec/protocol.md §2.17 "Lifecycle"). It is told, not done: nothing is removed.
+// Evaluates a bucket's lifecycle rules: when objects would expire and uploads would be aborted, and
+// by which rule. Responses contain the dates, but the emulator removes nothing.
 #ifndef PENSTOCK_EMULATOR_S3_CONFIG_LIFECYCLE_H_
 #define PENSTOCK_EMULATOR_S3_CONFIG_LIFECYCLE_H_
 
@@ -18,17 +18,17 @@
 namespace penstock::emulator::s3 {
 
 struct LifecycleEnd {
-  WallTime date{};           // midnight UTC
-  std::string_view rule_id;  // as long as the rules live
+  WallTime date{};           // Midnight UTC.
+  std::string_view rule_id;  // Valid as long as the rules.
 };
 
-// The enabled rules of one configuration that end something. Immutable.
+// The enabled rules of a configuration that expire objects or abort uploads. Immutable.
 class LifecycleRules final : public store::CachedValue::Value {
  public:
-  // `document` as it is kept; one that cannot be read has no rules.
+  // `document`: the stored configuration. An unreadable document has no rules.
   explicit LifecycleRules(std::string_view document);
 
-  // The earliest that a rule sets for a current version; of two that are equal, the first rule's.
+  // Returns the earliest expiration of a current version. Of equal dates the first rule wins.
   std::optional<LifecycleEnd> ExpirationOf(const store::ObjectRecord& object) const;
   std::optional<LifecycleEnd> AbortOf(const store::UploadRecord& upload) const;
 
@@ -49,10 +49,10 @@ class LifecycleRules final : public store::CachedValue::Value {
   std::vector<Rule> rules_;
 };
 
-// x-amz-expiration, where a rule of the addressed bucket applies to its current version `object`. A
-// request that names a version must not ask.
+// Adds x-amz-expiration if a rule of the addressed bucket applies to `object`, its current version.
+// Not for requests with a version id.
 void AddExpirationHeader(Call& call, const store::ObjectRecord& object);
-// x-amz-abort-date and x-amz-abort-rule-id likewise.
+// Adds x-amz-abort-date and x-amz-abort-rule-id if a rule applies to the upload.
 void AddAbortHeaders(Call& call, const store::UploadRecord& upload);
 
 }  // namespace penstock::emulator::s3

@@ -1,4 +1,4 @@
-// The rules of a lifecycle configuration (spec/protocol.md §2.17 "Lifecycle").
+// Checks the rules of a lifecycle configuration.
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -28,7 +28,7 @@ Result<void> CheckMidnight(const Element& action) {
   return InvalidArgument("'Date' must be at midnight GMT", "Date", date->text);
 }
 
-// `days` above `least`, or S3's sentence about `name` in `action`.
+// Returns S3's error if the number `name` in `action` is not positive.
 Result<void> CheckPositive(const Element& action, std::string_view name) {
   const Element* days = action.Find(name);
   if (days == nullptr || Number(*days) > 0) return Ok();
@@ -38,16 +38,16 @@ Result<void> CheckPositive(const Element& action, std::string_view name) {
 }
 
 bool HasTags(const Element& filter) {
-  const Element* both = filter.Find("And");
-  return filter.Has("Tag") || (both != nullptr && both->Has("Tag"));
+  const Element* conjunction = filter.Find("And");
+  return filter.Has("Tag") || (conjunction != nullptr && conjunction->Has("Tag"));
 }
 
 bool HasSizes(const Element& filter) {
-  const Element* both = filter.Find("And");
+  const Element* conjunction = filter.Find("And");
   const auto sized = [](const Element& group) {
     return group.Has("ObjectSizeGreaterThan") || group.Has("ObjectSizeLessThan");
   };
-  return sized(filter) || (both != nullptr && sized(*both));
+  return sized(filter) || (conjunction != nullptr && sized(*conjunction));
 }
 
 Result<void> CheckSizes(const Element& group) {
@@ -61,15 +61,15 @@ Result<void> CheckSizes(const Element& group) {
       "'ObjectSizeLessThan' has to be a value greater than 'ObjectSizeGreaterThan'.");
 }
 
-// Exactly one of Prefix, Tag, a size and And, or nothing; And joins at least two.
+// A filter has at most one of Prefix, Tag, a size and `And`. `And` has at least two conditions.
 Result<void> CheckFilter(const Element& filter) {
   if (filter.children.size() > 1) return MalformedXml();
   PENSTOCK_TRY(CheckSizes(filter));
-  const Element* both = filter.Find("And");
-  if (both == nullptr) return Ok();
-  if (both->children.size() < 2) return MalformedXml();
-  PENSTOCK_TRY(CheckDistinctTagKeys(*both));
-  return CheckSizes(*both);
+  const Element* conjunction = filter.Find("And");
+  if (conjunction == nullptr) return Ok();
+  if (conjunction->children.size() < 2) return MalformedXml();
+  PENSTOCK_TRY(CheckDistinctTagKeys(*conjunction));
+  return CheckSizes(*conjunction);
 }
 
 Result<void> CheckExpiration(const Element& expiration, const Element* filter) {
@@ -144,8 +144,8 @@ Result<void> CheckRule(const Element& rule) {
   return Ok();
 }
 
-// Rules with a prefix of their own and rules with a filter do not mix.
-Result<void> CheckOneGeneration(const Element& document) {
+// Rules with a top-level prefix and rules with a filter must not be mixed.
+Result<void> CheckOneRuleVersion(const Element& document) {
   const bool filters = document.children.front().Has("Filter");
   for (const Element& rule : document.children) {
     if (rule.Has("Filter") == filters) continue;
@@ -171,7 +171,7 @@ Result<void> CheckLifecycle(const CheckContext& context, Element& document) {
                              id);
     }
   }
-  PENSTOCK_TRY(CheckOneGeneration(document));
+  PENSTOCK_TRY(CheckOneRuleVersion(document));
   FillRuleIds(context.call, document, "Rule", "ID");
   return Ok();
 }

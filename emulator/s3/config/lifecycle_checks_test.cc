@@ -11,7 +11,7 @@ constexpr std::string_view kExpire = "<Expiration><Days>1</Days></Expiration>";
 
 class LifecycleChecksTest : public ConfigurationTest {
  protected:
-  // A rule with that filter and those actions.
+  // Puts a rule with that filter and those actions.
   Reply PutRule(std::string_view filter, std::string_view actions) {
     return PutRules("<Rule>" + std::string(filter) + "<Status>Enabled</Status>" +
                     std::string(actions) + "</Rule>");
@@ -25,10 +25,10 @@ struct Case {
   std::string_view filter;
   std::string_view actions;
   std::string_view outcome;
-  std::string_view message;  // empty: not looked at
+  std::string_view message;  // Empty: not checked.
 };
 
-// Spec §2.17 "Lifecycle"; texts as recorded from AWS.
+// Texts recorded against Amazon S3.
 TEST_F(LifecycleChecksTest, RefusesContradictions) {
   constexpr std::string_view kAll = "<Filter/>";
   constexpr std::string_view kTag = "<Filter><Tag><Key>k</Key><Value>v</Value></Tag></Filter>";
@@ -101,7 +101,7 @@ TEST_F(LifecycleChecksTest, RefusesContradictions) {
   EXPECT_EQ(Get("lifecycle").Outcome(), "404 NoSuchLifecycleConfiguration");
 }
 
-TEST_F(LifecycleChecksTest, AcceptsWhatS3Accepts) {
+TEST_F(LifecycleChecksTest, AcceptsValidConfigurations) {
   for (const std::string_view filter :
        {"<Filter/>", "<Filter><Prefix/></Filter>", "<Prefix>p</Prefix>",
         "<Filter><And><Prefix/><Tag><Key>k</Key><Value/></Tag></And></Filter>"}) {
@@ -119,7 +119,7 @@ TEST_F(LifecycleChecksTest, AcceptsWhatS3Accepts) {
   EXPECT_EQ(s3_.Send("DELETE /bucket?lifecycle").status, 204);
 }
 
-TEST_F(LifecycleChecksTest, IdsAreUniqueShortAndMadeWhereMissing) {
+TEST_F(LifecycleChecksTest, IdsAreUniqueShortAndGeneratedIfMissing) {
   const std::string rest = "<Filter/><Status>Enabled</Status>" + std::string(kExpire) + "</Rule>";
   EXPECT_EQ(PutRules("<Rule><ID>a</ID>" + rest + "<Rule><ID>a</ID>" + rest).Element("Message"),
             "Rule ID must be unique. Found same ID for more than one rule");
@@ -136,7 +136,7 @@ TEST_F(LifecycleChecksTest, IdsAreUniqueShortAndMadeWhereMissing) {
   EXPECT_LT(Get("lifecycle").body.find("<ID>"), Get("lifecycle").body.find("<Filter/>"));
 }
 
-TEST_F(LifecycleChecksTest, TwoGenerationsOfRulesDoNotMix) {
+TEST_F(LifecycleChecksTest, RulesWithPrefixAndWithFilterDoNotMix) {
   const std::string actions = "<Status>Enabled</Status>" + std::string(kExpire) + "</Rule>";
   EXPECT_EQ(PutRules("<Rule><Prefix>a</Prefix>" + actions + "<Rule><Filter/>" + actions)
                 .Element("Message"),
@@ -147,8 +147,7 @@ TEST_F(LifecycleChecksTest, TwoGenerationsOfRulesDoNotMix) {
             "Filter.");
 }
 
-// Spec §2.17: x-amz-transition-default-minimum-object-size.
-TEST_F(LifecycleChecksTest, MinimumSizeIsAnswered) {
+TEST_F(LifecycleChecksTest, MinimumSizeIsReturned) {
   const std::string header = "x-amz-transition-default-minimum-object-size";
   const std::string rule = "<LifecycleConfiguration><Rule><Filter/><Status>Enabled</Status>" +
                            std::string(kExpire) + "</Rule></LifecycleConfiguration>";

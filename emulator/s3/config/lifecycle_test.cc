@@ -31,7 +31,7 @@ std::string Abort(int count) {
          "</DaysAfterInitiation></AbortIncompleteMultipartUpload>";
 }
 
-// It is 2026-01-02T03:04:05Z.
+// The time is 2026-01-02T03:04:05Z.
 class LifecycleTest : public ::testing::Test {
  protected:
   LifecycleTest() { s3_.Send("PUT /bucket"); }
@@ -54,7 +54,7 @@ class LifecycleTest : public ::testing::Test {
 constexpr std::string_view kTomorrow =
     "expiry-date=\"Sun, 04 Jan 2026 00:00:00 GMT\", rule-id=\"one\"";
 
-TEST_F(LifecycleTest, PutsCopiesAndReadsTellTheExpiry) {
+TEST_F(LifecycleTest, PutsCopiesAndReadsReturnTheExpiration) {
   EXPECT_EQ(ExpirationOf("PUT /bucket/k", "body"), kNone);
   Configure(Rule("one", "<Filter/>", Expire(1)));
   EXPECT_EQ(ExpirationOf("PUT /bucket/k", "body"), kTomorrow);
@@ -62,16 +62,16 @@ TEST_F(LifecycleTest, PutsCopiesAndReadsTellTheExpiry) {
   EXPECT_EQ(ExpirationOf("HEAD /bucket/k"), kTomorrow);
   EXPECT_EQ(ExpirationOf("GET /bucket/k\nRange: bytes=0-1"), kTomorrow);
   EXPECT_EQ(ExpirationOf("PUT /bucket/to\nx-amz-copy-source: /bucket/k"), kTomorrow);
-  s3_.answers_late = true;
+  s3_.responds_asynchronously = true;
   EXPECT_EQ(ExpirationOf("PUT /bucket/k", "body"), kTomorrow);
-  EXPECT_EQ(s3_.late_answers, 1);
-  s3_.answers_late = false;
+  EXPECT_EQ(s3_.async_responses, 1);
+  s3_.responds_asynchronously = false;
   EXPECT_EQ(s3_.Send("DELETE /bucket/k").Header("x-amz-expiration"), kNone);
   EXPECT_EQ(s3_.Send("GET /bucket/k").Header("x-amz-expiration"), kNone);
 }
 
-// Days count from the upload's beginning, which is the object's date.
-TEST_F(LifecycleTest, ACompletedUploadTellsItsExpiry) {
+// Days count from the start of the upload, which is the object's date.
+TEST_F(LifecycleTest, CompletedUploadsReturnTheExpiration) {
   Configure(Rule("one", "<Filter/>", Expire(1)));
   const std::string id = s3_.Send("POST /bucket/k?uploads").Element("UploadId");
   s3_.clock().SetNow(s3_.clock().Now() + days(5));
@@ -80,27 +80,27 @@ TEST_F(LifecycleTest, ACompletedUploadTellsItsExpiry) {
   const std::string list = "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>" +
                            etag + "</ETag></Part></CompleteMultipartUpload>";
   EXPECT_EQ(ExpirationOf("POST /bucket/k?uploadId=" + id, list), kTomorrow);
-  EXPECT_EQ(ExpirationOf("POST /bucket/k?uploadId=" + id, list), kTomorrow) << "asked again";
+  EXPECT_EQ(ExpirationOf("POST /bucket/k?uploadId=" + id, list), kTomorrow) << "repeated request";
 }
 
-TEST_F(LifecycleTest, DaysEndAtTheMidnightThatFollows) {
+TEST_F(LifecycleTest, DaysAreRoundedUpToMidnight) {
   Configure(Rule("one", "<Filter/>", Expire(1)));
   const WallTime day = std::chrono::floor<days>(s3_.clock().Now());
   s3_.clock().SetNow(day);
-  EXPECT_EQ(ExpirationOf("PUT /bucket/k", "body"), kTomorrow) << "also counted from a midnight";
+  EXPECT_EQ(ExpirationOf("PUT /bucket/k", "body"), kTomorrow) << "the creation time is a midnight";
   s3_.clock().SetNow(day + days(1) - std::chrono::seconds(1));
   EXPECT_EQ(ExpirationOf("PUT /bucket/k", "body"), kTomorrow);
   s3_.clock().SetNow(day + days(1));
-  EXPECT_EQ(ExpirationOf("GET /bucket/k"), kTomorrow) << "counts from the object's date";
+  EXPECT_EQ(ExpirationOf("GET /bucket/k"), kTomorrow) << "days count from the object's date";
 }
 
-TEST_F(LifecycleTest, ADateIsToldAsItIs) {
+TEST_F(LifecycleTest, DatesAreReturnedUnchanged) {
   Configure(Rule("one", "<Filter/>", "<Expiration><Date>2025-12-24T00:00:00Z</Date></Expiration>"));
   EXPECT_EQ(ExpirationOf("PUT /bucket/k", "body"),
             "expiry-date=\"Wed, 24 Dec 2025 00:00:00 GMT\", rule-id=\"one\"");
 }
 
-TEST_F(LifecycleTest, DaysBeyondTheCalendarEndWithIt) {
+TEST_F(LifecycleTest, DaysBeyondTheLastDateAreCapped) {
   Configure(Rule("one", "<Filter/>", "<Expiration><Days>9223372036854775807</Days></Expiration>"));
   EXPECT_EQ(ExpirationOf("PUT /bucket/k", "body"),
             "expiry-date=\"Fri, 11 Apr 2262 00:00:00 GMT\", rule-id=\"one\"");
@@ -145,7 +145,7 @@ TEST_F(LifecycleTest, RulesApplyByPrefixTagsAndSize) {
   }
 }
 
-TEST_F(LifecycleTest, TagsThatArePutLaterCount) {
+TEST_F(LifecycleTest, TagsThatAreAddedLaterCount) {
   Configure(Rule("one", "<Filter><Tag><Key>a</Key><Value>1</Value></Tag></Filter>", Expire(1)));
   EXPECT_EQ(ExpirationOf("PUT /bucket/k", "body"), kNone);
   s3_.SendDocument("PUT /bucket/k?tagging",
@@ -153,7 +153,7 @@ TEST_F(LifecycleTest, TagsThatArePutLaterCount) {
   EXPECT_EQ(ExpirationOf("HEAD /bucket/k"), kTomorrow);
 }
 
-TEST_F(LifecycleTest, TheEarliestExpiryIsTold) {
+TEST_F(LifecycleTest, EarliestExpirationIsReturned) {
   Configure(
       Rule("three", "<Filter/>", Expire(3)) + Rule("one", "<Filter/>", Expire(1)) +
       Rule("same", "<Filter/>", "<Expiration><Date>2026-01-04T00:00:00Z</Date></Expiration>") +
@@ -162,7 +162,7 @@ TEST_F(LifecycleTest, TheEarliestExpiryIsTold) {
   EXPECT_EQ(ExpirationOf("PUT /bucket/k", "body"), kTomorrow);
 }
 
-TEST_F(LifecycleTest, OtherActionsExpireNothing) {
+TEST_F(LifecycleTest, OtherActionsSetNoExpiration) {
   Configure(
       Rule("a", "<Filter/>",
            "<Transition><Days>1</Days><StorageClass>GLACIER</StorageClass></Transition>") +
@@ -175,7 +175,7 @@ TEST_F(LifecycleTest, OtherActionsExpireNothing) {
   EXPECT_EQ(ExpirationOf("PUT /bucket/k", "body"), kNone);
 }
 
-TEST_F(LifecycleTest, AVersionThatIsNamedHasNoExpiry) {
+TEST_F(LifecycleTest, RequestsWithAVersionIdReturnNoExpiration) {
   s3_.SetVersioning("bucket", "Enabled");
   Configure(Rule("one", "<Filter/>", Expire(1)));
   const std::string old = s3_.Send("PUT /bucket/k", "old").Header("x-amz-version-id");
@@ -188,7 +188,7 @@ TEST_F(LifecycleTest, AVersionThatIsNamedHasNoExpiry) {
   EXPECT_EQ(s3_.Send("GET /bucket/k").Header("x-amz-expiration"), kNone);
 }
 
-TEST_F(LifecycleTest, AnotherConfigurationCountsAtOnce) {
+TEST_F(LifecycleTest, ConfigurationChangesApplyImmediately) {
   s3_.Send("PUT /bucket/k", "body");
   Configure(Rule("two", "<Filter/>", Expire(2)));
   EXPECT_NE(ExpirationOf("GET /bucket/k"), kTomorrow);
@@ -208,7 +208,7 @@ TEST_F(LifecycleTest, RuleIdsAreEncoded) {
   EXPECT_EQ(s3_.Send("POST /bucket/k?uploads").Header("x-amz-abort-rule-id"), "line%0Atwo");
 }
 
-TEST_F(LifecycleTest, UploadsTellWhenTheyWouldBeAborted) {
+TEST_F(LifecycleTest, UploadsReturnTheirAbortDate) {
   EXPECT_EQ(s3_.Send("POST /bucket/k?uploads").Header("x-amz-abort-date"), kNone);
   Configure(Rule("week", "<Filter/>", Abort(7)) +
             Rule("old uploads", "<Filter><Prefix>tmp/</Prefix></Filter>", Abort(1)) +
@@ -226,7 +226,7 @@ TEST_F(LifecycleTest, UploadsTellWhenTheyWouldBeAborted) {
   EXPECT_EQ(other.Header("x-amz-abort-rule-id"), "week");
 }
 
-TEST(LifecycleRulesTest, WhatCannotBeReadHasNoRules) {
+TEST(LifecycleRulesTest, UnreadableDocumentsHaveNoRules) {
   const LifecycleRules rules("<LifecycleConfiguration><Rule>");
   store::ObjectRecord object;
   object.key = ObjectKey("k");

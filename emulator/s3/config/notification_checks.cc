@@ -1,4 +1,4 @@
-// The rules of a notification configuration.
+// Checks the rules of a notification configuration.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -60,7 +60,7 @@ bool IsArnOf(std::string_view arn, std::string_view service) {
          !pieces[3].empty() && !pieces[4].empty() && !arn.empty();
 }
 
-// Names come back with a capital, as S3 writes them.
+// Filter names are returned with a capital letter, as in S3.
 Result<void> CheckFilterRules(Element& configuration) {
   Element* filter = configuration.Find("Filter");
   Element* key = filter ? filter->Find("S3Key") : nullptr;

@@ -8,7 +8,7 @@ using testing::Refused;
 
 using NotificationChecksTest = ConfigurationTest;
 
-TEST_F(NotificationChecksTest, RefusesArnsEventsAndFiltersThatCannotBe) {
+TEST_F(NotificationChecksTest, RefusesInvalidArnsEventsAndFilters) {
   const Refused cases[] = {
       {"<NotificationConfiguration><QueueConfiguration><Queue>arn:aws:sns:us-east-1:123456789012:t<"
        "/Queue>"
@@ -35,7 +35,7 @@ TEST_F(NotificationChecksTest, RefusesArnsEventsAndFiltersThatCannotBe) {
   ExpectRefused("notification", cases);
 }
 
-TEST_F(NotificationChecksTest, MakesIdsAndWritesFilterNamesAsS3Does) {
+TEST_F(NotificationChecksTest, GeneratesIdsAndNormalisesFilterNames) {
   ASSERT_EQ(Put("notification",
                 "<NotificationConfiguration><CloudFunctionConfiguration>"
                 "<CloudFunction>arn:aws:lambda:us-east-1:123456789012:function:f</"

@@ -1,4 +1,4 @@
-// The rules of a replication configuration.
+// Checks the rules of a replication configuration.
 #include <algorithm>
 #include <string>
 
@@ -20,10 +20,10 @@ Error NeedsField(std::string_view field) {
 
 Result<void> CheckFilter(const Element& filter) {
   if (filter.children.size() > 1) return MalformedXml();
-  const Element* both = filter.Find("And");
-  if (both == nullptr) return Ok();
-  if (both->children.size() < 2) return MalformedXml();
-  return CheckDistinctTagKeys(*both);
+  const Element* conjunction = filter.Find("And");
+  if (conjunction == nullptr) return Ok();
+  if (conjunction->children.size() < 2) return MalformedXml();
+  return CheckDistinctTagKeys(*conjunction);
 }
 
 Result<void> CheckDestination(const CheckContext& context, const Element& destination) {
@@ -31,7 +31,7 @@ Result<void> CheckDestination(const CheckContext& context, const Element& destin
   const std::string_view name = BucketOfArn(arn);
   if (name.empty()) return InvalidArgument("Invalid bucket ARN.", "Bucket", arn);
   const auto bucket = context.call.store.FindBucket(BucketName(std::string(name)));
-  // else one text, as recorded
+  // Recorded against Amazon S3: the error is the same if the bucket does not exist.
   if (bucket.ok() && (*bucket)->versioning == store::Versioning::kEnabled) return Ok();
   return InvalidRequest("Destination bucket must have versioning enabled.");
 }
@@ -53,7 +53,7 @@ Result<void> CheckRule(const CheckContext& context, const Element& rule) {
   return CheckDestination(context, *rule.Find("Destination"));
 }
 
-// `field`'s texts differ from rule to rule where they are given.
+// Returns a value of `field` that a rule shares with an earlier rule, or null.
 const Element* FindRepeated(const Element& document, std::string_view field) {
   for (auto rule = document.children.begin(); rule != document.children.end(); ++rule) {
     const Element* value = rule->Find(field);

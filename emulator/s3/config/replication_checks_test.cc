@@ -61,7 +61,7 @@ TEST_F(ReplicationChecksTest, RefusesContradictions) {
   EXPECT_EQ(Get("replication").Outcome(), "404 ReplicationConfigurationNotFoundError");
 }
 
-TEST_F(ReplicationChecksTest, IsKeptInOrderWithIds) {
+TEST_F(ReplicationChecksTest, RulesAreStoredInOrderWithIds) {
   ASSERT_EQ(PutRules(Rule(std::string(kSecond) + "1</Priority>")).Outcome(), "200");
   const Reply got = Get("replication");
   EXPECT_EQ(got.Element("ID").size(), 48u);

@@ -1,5 +1,5 @@
-// The configurations that a bucket may have many of, each with an id: analytics, metrics, inventory
-// and intelligent-tiering.
+// Checks the configurations with ids, of which a bucket can have many: analytics, metrics,
+// inventory and intelligent-tiering.
 #include <algorithm>
 #include <string>
 
@@ -13,15 +13,15 @@ constexpr std::int64_t kArchiveDays = 90;
 constexpr std::int64_t kDeepArchiveDays = 180;
 constexpr std::int64_t kMaxTierDays = 730;
 
-// At most one criterion; And joins at least two.
+// A filter has one criterion. `And` has at least two.
 Result<void> CheckFilter(const Element& document) {
   const Element* filter = document.Find("Filter");
   if (filter == nullptr) return Ok();
   if (filter->children.size() != 1) return MalformedXml();
-  const Element* both = filter->Find("And");
-  if (both == nullptr) return Ok();
-  if (both->children.size() < 2) return MalformedXml();
-  return CheckDistinctTagKeys(*both);
+  const Element* conjunction = filter->Find("And");
+  if (conjunction == nullptr) return Ok();
+  if (conjunction->children.size() < 2) return MalformedXml();
+  return CheckDistinctTagKeys(*conjunction);
 }
 
 Result<void> CheckDestination(const Element& bucket) {

@@ -21,7 +21,7 @@ TEST_F(ReportChecksTest, FiltersHaveOneCriterion) {
   ExpectRefused("metrics&id=x", cases);
 }
 
-TEST_F(ReportChecksTest, DestinationsAreArns) {
+TEST_F(ReportChecksTest, DestinationsMustBeBucketArns) {
   const Refused analytics[] = {
       {"<AnalyticsConfiguration><Id>x</Id></AnalyticsConfiguration>", "400 MalformedXML", ""},
       {"<AnalyticsConfiguration><Id>x</"
@@ -51,7 +51,7 @@ TEST_F(ReportChecksTest, DestinationsAreArns) {
             "204");
 }
 
-TEST_F(ReportChecksTest, TiersHaveLimitsAndComeOnce) {
+TEST_F(ReportChecksTest, TiersHaveLimitsAndMustBeUnique) {
   const auto tiering = [](std::string_view tiers) {
     return "<IntelligentTieringConfiguration><Id>x</Id><Status>Enabled</Status>" +
            std::string(tiers) + "</IntelligentTieringConfiguration>";

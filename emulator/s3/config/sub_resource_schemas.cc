@@ -28,7 +28,7 @@ constexpr Field Group(std::string_view name, std::span<const Field> fields, Occu
 
 constexpr std::string_view kSwitch = "Enabled Disabled";
 
-// Shared pieces.
+// Shared parts.
 constexpr Field kTag[] = {Text("Key"), Text("Value")};
 constexpr Field kTagSet[] = {Group("Tag", kTag, kAnyNumber)};
 constexpr Field kStatus[] = {Choice("Status", kSwitch)};
@@ -186,7 +186,7 @@ constexpr Field kMetrics[] = {Text("Id"), Group("Filter", kMetricsFilter, kAtMos
 constexpr Field kFilterRule[] = {Text("Name"), Text("Value")};
 constexpr Field kS3Key[] = {Group("FilterRule", kFilterRule, kAnyNumber)};
 constexpr Field kKeyFilter[] = {Group("S3Key", kS3Key, kAtMostOnce)};
-// A destination of events, named by `element`.
+// A notification destination; `element` is its name.
 constexpr std::array<Field, 4> EventsTo(std::string_view element) {
   return {Text("Id", kAtMostOnce), Text(element), Text("Event", kOnceOrMore),
           Group("Filter", kKeyFilter, kAtMostOnce)};

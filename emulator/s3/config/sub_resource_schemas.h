@@ -1,4 +1,4 @@
-// The schemas of the XML bodies of requests (the service's public model).
+// Schemas of the XML request bodies, from AWS's service model of S3.
 #ifndef PENSTOCK_EMULATOR_S3_CONFIG_SUB_RESOURCE_SCHEMAS_H_
 #define PENSTOCK_EMULATOR_S3_CONFIG_SUB_RESOURCE_SCHEMAS_H_
 

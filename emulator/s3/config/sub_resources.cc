@@ -12,8 +12,8 @@ using enum Checksum;
 
 constexpr std::string_view kNoConfiguration = "NoSuchConfiguration";
 
-// Spec §2.2 for the answers, §2.1 "New defaults", appendix A for checksums; a put's status as
-// recorded.
+// The status of a PUT was recorded against Amazon S3. Required checksums follow AWS's service
+// model.
 constexpr SubResource kSubResources[] = {
     {"abac", &kAbacSchema, nullptr, "", "<Status>Disabled</Status>", "", kOptional},
     {"accelerate", &kAccelerateSchema, CheckAccelerate, "", "", "", kOptional},

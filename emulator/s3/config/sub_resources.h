@@ -1,9 +1,8 @@
-// A bucket's configurations as one table: what S3 answers while one is not set, its schema, its
+// The table of a bucket's configurations: the response while one is not set, its schema and its
 // check.
 //
 // bucket_configuration.cc serves every row with the same four functions (get, put, delete, list).
-// Sub-resources that need more than that (ACLs, policies, versioning, encryption) have files of
-// their own.
+// Sub-resources that need more (ACLs, policies, versioning, encryption) have separate files.
 #ifndef PENSTOCK_EMULATOR_S3_CONFIG_SUB_RESOURCES_H_
 #define PENSTOCK_EMULATOR_S3_CONFIG_SUB_RESOURCES_H_
 
@@ -18,25 +17,26 @@
 
 namespace penstock::emulator::s3 {
 
-// Content-MD5 or x-amz-checksum-* (appendix A, column R)
+// Whether a PUT requires Content-MD5 or x-amz-checksum-*.
 enum class Checksum : std::uint8_t { kOptional, kRequired };
 
 struct SubResource {
-  std::string_view selector;  // also the name under which it is kept
-  const Field* schema;        // never null
-  ConfigurationCheck check;   // null: the schema says it all
-  // GET while it is not set; empty: 200 with `unset_content` in the root
+  std::string_view selector;  // Also the name under which it is stored.
+  const Field* schema;        // Never null.
+  ConfigurationCheck check;   // Null: the schema is sufficient.
+  // Error code of a GET if it is not set. Empty: status 200 with `unset_content` in the root.
   std::string_view unset_code;
-  std::string_view unset_content;  // raw XML
-  std::string_view deleted_code;   // GET after a DELETE, where that is not the same as not set
+  std::string_view unset_content;  // Raw XML.
+  std::string_view deleted_code;   // Error code of a GET after a DELETE. Empty: as if never set.
   Checksum checksum = Checksum::kRequired;
   int put_status = 200;
-  std::string_view list_root = {};  // not empty: a bucket has many of them, by id
+  std::string_view list_root = {};  // Not empty: a bucket can have many, each with an id.
 };
 
 const SubResource* FindSubResource(std::string_view selector);
 
-// The document kept under `key`; null when there is none. An empty one says that it was deleted.
+// Returns the document stored under `key`, or null. An empty document marks a deleted
+// configuration.
 const std::string* FindConfiguration(const store::BucketRecord& bucket, std::string_view key);
 
 }  // namespace penstock::emulator::s3

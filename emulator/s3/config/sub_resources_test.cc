@@ -25,7 +25,7 @@ constexpr std::string_view kSelectors[] = {"accelerate",
                                            "tagging",
                                            "website"};
 
-TEST(SubResourcesTest, EveryRowIsSelectableAndAnswersWithKnownCodes) {
+TEST(SubResourcesTest, EveryRowHasAnOperationAndKnownCodes) {
   for (const std::string_view selector : kSelectors) {
     const SubResource* row = FindSubResource(selector);
     ASSERT_NE(row, nullptr) << selector;
@@ -40,7 +40,7 @@ TEST(SubResourcesTest, EveryRowIsSelectableAndAnswersWithKnownCodes) {
   EXPECT_EQ(FindSubResource("acl"), nullptr);
 }
 
-TEST(SubResourcesTest, FindsWhatIsKept) {
+TEST(SubResourcesTest, FindsStoredConfigurations) {
   store::BucketRecord bucket;
   bucket.configuration = {{"cors", "a"}, {"tagging", ""}};
   ASSERT_NE(FindConfiguration(bucket, "cors"), nullptr);

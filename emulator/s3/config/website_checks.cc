@@ -1,4 +1,4 @@
-// The rules of a website configuration.
+// Checks the rules of a website configuration.
 #include <string>
 
 #include "emulator/s3/config/configuration_checks.h"

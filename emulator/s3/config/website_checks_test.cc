@@ -35,7 +35,7 @@ TEST_F(WebsiteChecksTest, NeedsAnIndexOrOneRedirect) {
   ExpectRefused("website", cases);
 }
 
-TEST_F(WebsiteChecksTest, RoutingRulesMakeSense) {
+TEST_F(WebsiteChecksTest, RoutingRulesAreChecked) {
   const std::pair<const char*, const char*> cases[] = {
       {"<Condition/><Redirect><HostName>h</HostName></Redirect>",
        "Condition cannot be empty. To redirect all requests without a condition, the condition "

@@ -1,8 +1,8 @@
-// Who may do what: the one place that decides.
+// Authorization of requests.
 //
-// Today the account that owns a bucket may do everything in it and everybody else nothing: ACLs and
-// bucket policies are kept (sub_resources.h) but not evaluated. A directory bucket's session is
-// good for that bucket alone. Evaluation belongs here, and nowhere else. Signatures are auth's.
+// The account that owns a bucket may do everything in it, other accounts nothing. The emulator
+// stores ACLs and bucket policies (sub_resources.h) but does not evaluate them. A directory bucket
+// session is valid for that bucket only. Signatures are verified in emulator/auth.
 #ifndef PENSTOCK_EMULATOR_S3_CORE_ACCESS_H_
 #define PENSTOCK_EMULATOR_S3_CORE_ACCESS_H_
 
@@ -12,12 +12,12 @@
 
 namespace penstock::emulator::s3 {
 
-// May `who` do anything in `bucket`? 403 AccessDenied "Access Denied": what S3 tells other accounts
-// and the unsigned.
+// Returns 403 AccessDenied if `who` may not use `bucket`: another account, an unsigned request, or
+// a session for another bucket.
 Result<void> Authorize(const Identity& who, const store::BucketRecord& bucket);
 
-// For operations that concern an account rather than a bucket (ListBuckets, CreateBucket): 403
-// AccessDenied unsigned.
+// For operations on an account (ListBuckets, CreateBucket): returns 403 AccessDenied for unsigned
+// requests.
 Result<void> RequireAccount(const Identity& who);
 
 }  // namespace penstock::emulator::s3

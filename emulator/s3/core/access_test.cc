@@ -16,7 +16,7 @@ class AccessTest : public ::testing::Test {
     s3_.Send("PUT /bucket");
     s3_.Send("PUT /bucket/k", "x");
   }
-  void BecomeSomebodyElse() {
+  void UseOtherAccount() {
     s3_.identity() = {"AKIDOTHER", std::string(64, 'b'), "other", "210987654321"};
   }
   Harness s3_;
@@ -32,9 +32,10 @@ constexpr const char* kRequests[] = {"GET /bucket",          "GET /bucket?list-t
                                      "POST /bucket?delete",  "POST /bucket/k?uploads",
                                      "GET /bucket?location"};
 
-// Spec §8 AccessDenied; §0 "403 vs 404": who may not list learns nothing about keys.
+// S3 also denies access to missing keys, so that a requester who may not list learns nothing about
+// them.
 TEST_F(AccessTest, OtherAccountsAreDenied) {
-  BecomeSomebodyElse();
+  UseOtherAccount();
   for (const char* request : kRequests) {
     const Reply reply = s3_.Send(request);
     EXPECT_EQ(reply.Outcome(), "403 AccessDenied") << request;
@@ -51,16 +52,16 @@ TEST_F(AccessTest, UnsignedRequestsAreDenied) {
   s3_.identity() = {};
   for (const char* request : kRequests)
     EXPECT_EQ(s3_.Send(request).Outcome(), "403 AccessDenied") << request;
-  const Reply visitor = s3_.Send("GET /");
-  EXPECT_EQ(visitor.status, 307);
-  EXPECT_EQ(visitor.Header("Location"), "https://aws.amazon.com/s3/");
-  EXPECT_EQ(visitor.body, "");
+  const Reply anonymous = s3_.Send("GET /");
+  EXPECT_EQ(anonymous.status, 307);
+  EXPECT_EQ(anonymous.Header("Location"), "https://aws.amazon.com/s3/");
+  EXPECT_EQ(anonymous.body, "");
   EXPECT_EQ(s3_.Send("PUT /another").Outcome(), "403 AccessDenied");
   EXPECT_EQ(s3_.Send("GET /absent").Outcome(), "404 NoSuchBucket");
 }
 
-TEST_F(AccessTest, ACopyNeedsItsSourceToo) {
-  BecomeSomebodyElse();
+TEST_F(AccessTest, CopyNeedsAccessToItsSource) {
+  UseOtherAccount();
   s3_.Send("PUT /mine-here");
   EXPECT_EQ(s3_.Send("PUT /mine-here/k\nx-amz-copy-source: /bucket/k").Outcome(),
             "403 AccessDenied");

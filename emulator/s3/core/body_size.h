@@ -1,4 +1,4 @@
-// How many bytes the body of an answer has.
+// The size of a response body.
 #ifndef PENSTOCK_EMULATOR_S3_CORE_BODY_SIZE_H_
 #define PENSTOCK_EMULATOR_S3_CORE_BODY_SIZE_H_
 
@@ -8,8 +8,8 @@
 
 namespace penstock::emulator::s3 {
 
-// Of the body itself, not of what the headers tell of it. Inline: the wire, which knows messages as
-// values, links nothing of this module.
+// Returns the size of the body itself, not the size that the headers declare. Inline, because the
+// HTTP layer does not link this module.
 inline std::uint64_t BodySize(const Response& response) {
   if (const auto* const text = std::get_if<std::string>(&response.body)) return text->size();
   std::uint64_t total = 0;

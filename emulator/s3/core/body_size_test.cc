@@ -5,7 +5,7 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-TEST(BodySizeTest, IsTheBodysAndNotWhatTheHeadersTell) {
+TEST(BodySizeTest, ReturnsTheSizeOfTheBodyNotOfTheHeaders) {
   Response response;
   response.content_length = 9;
   EXPECT_EQ(BodySize(response), 0U);

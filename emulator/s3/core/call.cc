@@ -15,7 +15,7 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-// The account id behind a canonical id; empty where nobody knows it.
+// Returns the account id of a canonical id; empty if the account is unknown.
 std::string AccountOf(const Call& call, std::string_view owner_id) {
   const Identity& identity = call.exchange.identity;
   if (identity.owner_id == owner_id) return identity.account_id;
@@ -45,7 +45,7 @@ Result<store::BucketPtr> Find(Call& call, const BucketName& name) {
   return MakeError("NoSuchBucket", {{"BucketName", name.value}});
 }
 
-// Spec §2.7 "GET latest = marker", "GET/HEAD marker by id".
+// Recorded against Amazon S3.
 Error DeleteMarkerError(Call& call, const store::ObjectRecord& marker, bool refused) {
   call.error_headers.emplace_back("x-amz-delete-marker", "true");
   call.error_headers.emplace_back("x-amz-version-id", marker.version_id.value);

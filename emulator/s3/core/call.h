@@ -1,4 +1,4 @@
-// One S3 operation in progress: the exchange, the settings and the store, and the look-ups every
+// One S3 operation in progress: the exchange, the options, the store, and the lookups that every
 // operation starts with.
 #ifndef PENSTOCK_EMULATOR_S3_CORE_CALL_H_
 #define PENSTOCK_EMULATOR_S3_CORE_CALL_H_
@@ -22,15 +22,15 @@ struct Call {
   Exchange& exchange;
   const RouterOptions& options;
   store::Store& store;
-  // query-authenticated: x-amz-* query parameters count as headers (spec §0)
+  // The request is signed in its query string: x-amz-* query parameters count as headers.
   bool presigned = false;
-  store::BucketPtr opened;  // the addressed bucket, once OpenBucket admitted the request to it
-  // Added to the error document's headers when the operation fails.
+  store::BucketPtr opened;  // The addressed bucket, set by OpenBucket.
+  // Headers that are added to the error response when the operation fails.
   std::vector<std::pair<std::string, std::string>> error_headers;
-  HeaderFamilies families = {};  // set before the operation runs
-  // Set by an operation that answers later (write_later.h): its second half, called once its write
-  // is settled.
-  std::function<Result<void>(Call&)> rest = {};
+  HeaderFamilies families = {};  // Set before the operation runs.
+  // Set by an operation that responds later (write_later.h). It is called once the write has
+  // committed or failed, and completes the response.
+  std::function<Result<void>(Call&)> continuation = {};
 
   const BucketName& bucket() const { return exchange.target.bucket; }
   const ObjectKey& key() const { return exchange.target.key; }
@@ -39,45 +39,48 @@ struct Call {
   std::optional<std::string_view> Query(std::string_view name) const {
     return exchange.target.Get(name);
   }
-  // A request header, or, for a presigned request, the x-amz-* query parameter of that name.
+  // Returns a request header or, for a presigned request, the x-amz-* query parameter of that name.
   std::optional<std::string_view> Header(std::string_view name) const;
-  // Answers 200 with an XML document.
+  // Responds with status 200 and an XML document.
   void RespondXml(std::string document);
 };
 
-// The addressed bucket, after the checks that any operation on it makes: it exists, the endpoint
-// serves its region (regions.h), x-amz-expected-bucket-owner names its owner, and the requester may
-// come in (access.h). The router has opened it before an operation begins, so that there it is a
-// look-up.
+// Returns the addressed bucket after the checks that all operations share:
+// - The bucket exists, and the endpoint serves its region (regions.h).
+// - x-amz-expected-bucket-owner matches its owner.
+// - The requester is authorized (access.h).
+// The router calls this before the operation, so that a later call only returns `opened`.
 Result<store::BucketPtr> OpenBucket(Call& call);
-// A copy's source: any region, with its own expectation header, and the same question of access.
+// Returns the source bucket of a copy, which may be in any region. Checks
+// x-amz-source-expected-bucket-owner and that the requester is authorized.
 Result<store::BucketPtr> OpenSourceBucket(Call& call, const BucketName& name);
 
-// S3's answer for a version that is not there: 404 NoSuchVersion, or, for an id that was never
-// given out, 400.
+// S3's error for a version that does not exist: 404 NoSuchVersion, or 400 InvalidArgument if the
+// store never issued the id.
 Error NoSuchVersion(const ObjectKey& key, const VersionId& version);
 
-// `versionId`: nullopt when absent; InvalidArgument when it cannot be one.
+// Parses `versionId`. Returns nullopt if it is absent and InvalidArgument if it is not a version
+// id.
 Result<std::optional<VersionId>> VersionParameter(const Call& call);
 
-// What the newest version of a key is to an operation that names no version, where it is a delete
-// marker.
+// How an operation without a version id treats a key whose newest version is a delete marker.
 enum class LatestMarker : std::uint8_t {
-  kNoObject,  // 404 NoSuchKey: reads of the object
-  // 405 MethodNotAllowed: what S3 keeps beside the object (tags; an ACL that is put), as recorded
+  kNoObject,  // 404 NoSuchKey: operations that read the object.
+  // 405 MethodNotAllowed: tagging, and PutObjectAcl (recorded against Amazon S3).
   kRefused,
 };
 
-// The addressed object, or S3's answer for a missing one and for delete markers (spec §2.7), whose
-// headers it adds.
+// Returns the addressed object, or S3's error for a missing object or a delete marker. For a delete
+// marker it also adds the headers to `call.error_headers`.
 Result<store::ObjectPtr> OpenObject(Call& call, const std::optional<VersionId>& version,
                                     LatestMarker latest = LatestMarker::kNoObject);
 
-// x-amz-version-id of a read: only where the bucket is or was versioned.
+// Adds x-amz-version-id to the response of a read if the bucket is or was versioned.
 void AddVersionHeader(Call& call, const store::BucketRecord& bucket,
                       const store::ObjectRecord& object);
 
-// A decimal query parameter in [0, 2147483647]; `fallback` when absent; nullopt when malformed.
+// Parses a decimal query parameter in [0, 2147483647]. Returns `fallback` if it is absent or empty,
+// nullopt if it is malformed.
 std::optional<int> IntegerParameter(const Call& call, std::string_view name, int fallback);
 
 }  // namespace penstock::emulator::s3

@@ -11,7 +11,7 @@ namespace {
 using testing::Harness;
 using testing::Reply;
 
-// Spec §0 "x-amz-expected-bucket-owner".
+// Texts recorded against Amazon S3.
 TEST(CallTest, ExpectedOwnerMustBeTheOwner) {
   Harness s3;
   s3.Send("PUT /bucket");
@@ -32,7 +32,7 @@ class OneOwner final : public OwnerDirectory {
   }
 };
 
-TEST(CallTest, ExpectedOwnerMayBeAnotherAccount) {
+TEST(CallTest, CorrectExpectedOwnerGrantsNoAccess) {
   const OneOwner owners;
   Harness s3;
   s3.space().owners = &owners;
@@ -41,19 +41,19 @@ TEST(CallTest, ExpectedOwnerMayBeAnotherAccount) {
   s3.identity().owner_id = std::string(64, 'a');
   EXPECT_EQ(s3.Send("GET /theirs\nx-amz-expected-bucket-owner: 222222222222").Outcome(),
             "403 AccessDenied")
-      << "the right expectation opens no door";
+      << "a correct expected owner grants no access";
   EXPECT_EQ(s3.Send("GET /theirs\nx-amz-expected-bucket-owner: 123456789012").Outcome(),
             "403 AccessDenied");
 }
 
-// Spec §2.16, first row: no Location header.
+// S3 redirects with 301 and without a Location header.
 TEST(CallTest, BucketOfAnotherRegionIsRedirected) {
   Harness s3;
-  store::BucketRecord elsewhere;  // of a directory that an emulator of another region served before
-  elsewhere.name = BucketName("bucket");
-  elsewhere.region = "eu-west-1";
-  elsewhere.owner_id = s3.identity().owner_id;
-  ASSERT_TRUE(s3.store().CreateBucket(elsewhere).ok());
+  store::BucketRecord other_region;  // As in a data directory of an emulator in another region.
+  other_region.name = BucketName("bucket");
+  other_region.region = "eu-west-1";
+  other_region.owner_id = s3.identity().owner_id;
+  ASSERT_TRUE(s3.store().CreateBucket(other_region).ok());
   const Reply reply = s3.Send("GET /bucket/key");
   EXPECT_EQ(reply.Outcome(), "301 PermanentRedirect");
   EXPECT_EQ(reply.Element("Endpoint"), "bucket.s3.eu-west-1.amazonaws.com");
@@ -65,7 +65,6 @@ TEST(CallTest, BucketOfAnotherRegionIsRedirected) {
   EXPECT_EQ(head.Header("x-amz-bucket-region"), "eu-west-1");
 }
 
-// Spec §2.7 "Version ids".
 TEST(CallTest, VersionIdsAreChecked) {
   Harness s3;
   s3.Send("PUT /bucket");
@@ -86,8 +85,8 @@ TEST(CallTest, VersionIdsAreChecked) {
             "400 InvalidArgument");
 }
 
-// Spec §2.7 "GET latest = marker" and "GET/HEAD marker by id".
-TEST(CallTest, DeleteMarkersAnswerAsRecorded) {
+// Recorded against Amazon S3.
+TEST(CallTest, DeleteMarkersReturnRecordedErrors) {
   Harness s3;
   s3.Send("PUT /bucket");
   s3.SetVersioning("bucket", "Enabled");

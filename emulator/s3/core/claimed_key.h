@@ -1,4 +1,4 @@
-// Whose access key a request says it was signed with.
+// The access key that a request names in its signature, unverified.
 #ifndef PENSTOCK_EMULATOR_S3_CORE_CLAIMED_KEY_H_
 #define PENSTOCK_EMULATOR_S3_CORE_CLAIMED_KEY_H_
 
@@ -8,8 +8,9 @@
 
 namespace penstock::emulator::s3 {
 
-// As claimed by header or query, of either version of signatures; nothing is verified. Empty: none.
-// A view into the arguments. A form's claim is in its body and not found.
+// Returns the access key in the Authorization header or the query, of signature version 2 or 4.
+// Empty: none. The result is a view into the arguments. A form carries its access key in its body,
+// which is not searched.
 std::string_view ClaimedAccessKey(const RequestHead& head, const Target& target);
 
 }  // namespace penstock::emulator::s3

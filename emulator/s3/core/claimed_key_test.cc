@@ -15,7 +15,7 @@ std::string Claimed(std::string_view authorization, std::string_view target = "/
   return std::string(ClaimedAccessKey(head, *parsed));
 }
 
-TEST(ClaimedAccessKeyTest, FindsTheKeyOfEveryFormThatTheHeadCarries) {
+TEST(ClaimedAccessKeyTest, FindsTheKeyInHeaderAndQuery) {
   EXPECT_EQ(Claimed("AWS4-HMAC-SHA256 Credential=AKIA1/20260101/us-east-1/s3/aws4_request, "
                     "SignedHeaders=host, Signature=0"),
             "AKIA1");
@@ -26,7 +26,7 @@ TEST(ClaimedAccessKeyTest, FindsTheKeyOfEveryFormThatTheHeadCarries) {
   EXPECT_EQ(Claimed("", "/bucket/key?AWSAccessKeyId=AKIA4&Signature=0&Expires=1"), "AKIA4");
 }
 
-TEST(ClaimedAccessKeyTest, ClaimsNothingWithoutACredential) {
+TEST(ClaimedAccessKeyTest, IsEmptyWithoutACredential) {
   EXPECT_EQ(Claimed(""), "");
   EXPECT_EQ(Claimed("Bearer token"), "");
   EXPECT_EQ(Claimed("AWS4-HMAC-SHA256 Credential="), "");

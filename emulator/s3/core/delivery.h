@@ -1,5 +1,5 @@
-// How an answer leaves, where it is not to leave as fast as it can: with pauses, slowly, or not
-// whole. Faults ask for it; the wire does it.
+// How a response is sent if it is not sent at full speed: with pauses, at a limited rate, or
+// truncated. Faults set it and the HTTP layer applies it.
 #ifndef PENSTOCK_EMULATOR_S3_CORE_DELIVERY_H_
 #define PENSTOCK_EMULATOR_S3_CORE_DELIVERY_H_
 
@@ -15,44 +15,44 @@ namespace penstock::emulator::s3 {
 
 struct DeliveryStep {
   enum class Place : std::uint8_t {
-    kHead,     // nothing has left
-    kBody,     // the head and `offset` bytes of the body have left; offset 0: the head alone
-    kTrailer,  // the whole body has left; where it is sent in chunks, not the one that ends it
-    kEnd,      // everything has left
+    kHead,     // Before anything is sent.
+    kBody,     // After the head and `offset` bytes of the body. 0: after the head.
+    kTrailer,  // After the whole body; before the final chunk of a chunked body.
+    kEnd,      // After everything.
   };
   enum class Kind : std::uint8_t {
-    kWait,  // for `wait`
-    // the connection ends with RST, once the peer has acknowledged what left before, or did not for
-    // a second
+    kWait,  // Waits for `wait`.
+    // Resets the connection (RST), once the peer has acknowledged the bytes sent so far or after
+    // one second.
     kReset,
-    kFin,        // it ends with FIN
-    kHalfClose,  // FIN is sent, and what the peer still sends is taken for `wait`
+    kFin,        // Closes the connection (FIN).
+    kHalfClose,  // Sends FIN, then reads from the peer for `wait`.
   };
   Place place = Place::kHead;
-  std::uint64_t offset = 0;  // kBody. A body that is shorter never comes to the step
+  std::uint64_t offset = 0;  // For kBody. The step is skipped if the body is shorter.
   Kind kind = Kind::kWait;
   std::chrono::nanoseconds wait{};
-  // called when the step has been done, on a serving thread; may be empty
+  // Called on a serving thread after the step. May be empty.
   std::function<void()> done = {};
 };
 
 struct Delivery {
-  std::vector<DeliveryStep> steps;  // in the order of their places; those at one place in their own
-  // Where set, so many bytes of the body leave at a time, and the next ones `piece_every` later.
+  std::vector<DeliveryStep> steps;  // Sorted by position; steps at one position run in order.
+  // If not 0, sends this many bytes of the body at a time, with `piece_every` between them.
   std::uint64_t piece = 0;
   std::chrono::nanoseconds piece_every{};
-  // Where set, each piece of the body leaves when this says, of its size and the present. `piece`
-  // is set then. Called on serving threads; must not wait.
+  // If set, returns when the next piece of the body is sent, from its size and the current time.
+  // Requires `piece`. Called on serving threads; must not block.
   std::function<MonotonicTime(std::uint64_t bytes, MonotonicTime now)> pace = {};
-  // Headers that the wire would add by itself (Date, Server, x-amz-request-id, x-amz-id-2),
-  // lower-case, and that do not leave.
+  // Headers, in lower case, that the HTTP layer must not add (Date, Server, x-amz-request-id,
+  // x-amz-id-2).
   std::vector<std::string> without = {};
 };
 
-// Before anything else that `delivery` says, the answer waits for `wait`.
+// Delays the response by `wait`, before all other steps of `delivery`.
 void HoldBack(Delivery& delivery, std::chrono::nanoseconds wait);
-// Pieces of the body are no larger than this either, and leave no earlier than `pace` says. `piece`
-// > 0.
+// Limits the size of the pieces of the body to `piece` bytes (> 0), and sends them no earlier than
+// `pace` returns. Limits of several calls combine.
 void KeepPace(Delivery& delivery, std::uint64_t piece,
               std::function<MonotonicTime(std::uint64_t bytes, MonotonicTime now)> pace);
 

@@ -9,7 +9,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-TEST(DeliveryTest, WaitsComeBeforeWhateverElseTheAnswerDoes) {
+TEST(DeliveryTest, HoldBackPutsTheWaitFirst) {
   Delivery delivery;
   delivery.steps.push_back({.kind = DeliveryStep::Kind::kReset});
   HoldBack(delivery, milliseconds(30));
@@ -19,7 +19,7 @@ TEST(DeliveryTest, WaitsComeBeforeWhateverElseTheAnswerDoes) {
   EXPECT_EQ(delivery.steps[0].wait, milliseconds(30));
 }
 
-TEST(DeliveryTest, OfTwoPacesTheSlowerCountsAndTheSmallerPiece) {
+TEST(DeliveryTest, CombinedPacesUseTheSlowerPaceAndTheSmallerPiece) {
   Delivery delivery;
   KeepPace(delivery, 100,
            [](std::uint64_t bytes, MonotonicTime now) { return now + milliseconds(bytes); });
@@ -31,7 +31,7 @@ TEST(DeliveryTest, OfTwoPacesTheSlowerCountsAndTheSmallerPiece) {
   EXPECT_EQ(delivery.pace(30, {}), MonotonicTime() + milliseconds(30));
 }
 
-TEST(DeliveryTest, AResponseHasOneOnceItIsAskedForIt) {
+TEST(DeliveryTest, DeliveringCreatesTheDeliveryOnce) {
   Response response;
   EXPECT_EQ(response.delivery, nullptr);
   HoldBack(response.Delivering(), milliseconds(1));

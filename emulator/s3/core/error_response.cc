@@ -1,5 +1,4 @@
-// RespondWithError: S3's error document (spec/protocol.md §0 "Error body", "Error headers", "HEAD
-// errors").
+// RespondWithError: S3's error document (Amazon S3 API Reference, "Error responses").
 #include "base/utf8.h"
 #include "base/xml/xml.h"
 #include "emulator/s3/core/errors.h"
@@ -8,12 +7,12 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-constexpr std::string_view kNoRoom =
+constexpr std::string_view kStorageFullMessage =
     "The emulator has no room left: its disk, memory or open files are used up. Free some and try "
     "again.";
 
-// Errors that are not S3's (the store's disk, a bug) still need a code a client can read. Only what
-// brings bytes can be too much; a deletion or a read that finds no room is the server's failure.
+// Maps errors without an S3 code (disk failures, bugs) to one. Only uploads can get
+// InsufficientStorage. Reads and deletions that run out of resources are server failures.
 std::string_view CodeOf(const Error& error, std::string_view method) {
   if (!error.code.empty()) return error.code;
   switch (error.kind) {
@@ -30,7 +29,7 @@ std::string_view CodeOf(const Error& error, std::string_view method) {
   }
 }
 
-bool IsServersOwn(const Error& error, const ErrorInfo* info) {
+bool IsServerFailure(const Error& error, const ErrorInfo* info) {
   return error.code.empty() && info != nullptr && info->status >= 500;
 }
 
@@ -40,7 +39,7 @@ bool HasBody(const RequestHead& request) {
   return length && *length != "0";
 }
 
-// What refusals quote of a request's headers and forms may be no UTF-8, and the document is.
+// Error details may quote headers or form fields that are not UTF-8, but the document must be.
 void WriteQuoted(XmlWriter& xml, std::string_view name, std::string_view text) {
   if (IsValidUtf8(text)) {
     xml.Element(name, text);
@@ -66,8 +65,8 @@ std::string ErrorDocument(const Exchange& exchange, std::string_view code, std::
 
 std::string_view MessageForClient(const Error& error, std::string_view code) {
   const ErrorInfo* info = FindErrorInfo(code);
-  if (IsServersOwn(error, info))
-    return error.kind == ErrorKind::kResourceExhausted ? kNoRoom : info->message;
+  if (IsServerFailure(error, info))
+    return error.kind == ErrorKind::kResourceExhausted ? kStorageFullMessage : info->message;
   if (!error.message.empty()) return error.message;
   return info ? info->message : std::string_view("Internal Error");
 }
@@ -78,7 +77,7 @@ void RespondWithError(Exchange& exchange, const Error& error) {
   Response response;
   response.status = error.http_status != 0 ? error.http_status : info ? info->status : 500;
   response.error_code = code;
-  if (IsServersOwn(error, info)) response.error_detail = error.message;
+  if (IsServerFailure(error, info)) response.error_detail = error.message;
   if (code == "SlowDown") response.reason = "Slow Down";
   response.headers.reserve(6);
   response.Add("x-amz-request-id", exchange.request_id);

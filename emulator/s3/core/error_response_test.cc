@@ -9,8 +9,8 @@ namespace {
 using testing::Harness;
 using testing::Reply;
 
-// Spec §0 "Error body": no xmlns, specific elements between Message and RequestId.
-TEST(ErrorResponseTest, DocumentHasS3sShape) {
+// Recorded against Amazon S3: no xmlns, and code-specific elements between Message and RequestId.
+TEST(ErrorResponseTest, DocumentMatchesS3) {
   Harness s3;
   const Reply reply = s3.Send("GET /bucket/key");
   EXPECT_EQ(reply.status, 404);
@@ -27,7 +27,7 @@ TEST(ErrorResponseTest, DocumentHasS3sShape) {
   EXPECT_EQ(reply.Header("x-amz-id-2"), "aG9zdA==");
 }
 
-// Spec §0 "HEAD errors".
+// Recorded against Amazon S3.
 TEST(ErrorResponseTest, HeadHasHeadersOnly) {
   Harness s3;
   const Reply reply = s3.Send("HEAD /bucket/key");
@@ -43,8 +43,8 @@ TEST(ErrorResponseTest, TextIsEscaped) {
   EXPECT_EQ(reply.Element("Key"), "a&lt;b&amp;");
 }
 
-// Header values are bytes; the document says that it is UTF-8.
-TEST(ErrorResponseTest, QuotedBytesThatAreNoUtf8AreReplaced) {
+// Header values are arbitrary bytes, but the document is UTF-8.
+TEST(ErrorResponseTest, QuotedBytesThatAreNotUtf8AreReplaced) {
   Harness s3;
   s3.Send("PUT /bucket");
   s3.Send("PUT /bucket/k", "x");
@@ -53,8 +53,8 @@ TEST(ErrorResponseTest, QuotedBytesThatAreNoUtf8AreReplaced) {
   EXPECT_EQ(reply.Element("ArgumentValue"), "a\uFFFD\u00E9");
 }
 
-// As S3 writes them; XML 1.0 has no such characters (docs/SEMANTICS.md "Keys").
-TEST(ErrorResponseTest, CharactersThatXmlLacksBecomeReferences) {
+// As S3 writes them, although XML 1.0 does not allow such characters (docs/SEMANTICS.md, "Keys").
+TEST(ErrorResponseTest, CharactersInvalidInXmlBecomeReferences) {
   Harness s3;
   s3.Send("PUT /bucket");
   EXPECT_EQ(s3.Send("GET /bucket/%01%EF%BF%BF").Element("Key"), "&#x1;&#xffff;");
@@ -72,22 +72,22 @@ Response Respond(const Error& error, std::vector<HeaderView> headers = {},
   return std::move(exchange.response);
 }
 
-// Spec §7, recorded: "HTTP/1.1 503 Slow Down", connection: close.
-TEST(ErrorResponseTest, SlowDownHasItsReasonAndCloses) {
+// Recorded against Amazon S3: "HTTP/1.1 503 Slow Down", connection: close.
+TEST(ErrorResponseTest, SlowDownHasItsReasonAndClosesTheConnection) {
   const Response response = Respond(MakeError("SlowDown"));
   EXPECT_EQ(response.status, 503);
   EXPECT_EQ(response.reason, "Slow Down");
   EXPECT_TRUE(response.close);
 }
 
-TEST(ErrorResponseTest, FailedUploadsCloseAndReadsDoNot) {
+TEST(ErrorResponseTest, FailedUploadsCloseTheConnectionAndReadsDoNot) {
   EXPECT_TRUE(Respond(MakeError("BadDigest"), {{"Content-Length", "5"}}, "PUT").close);
   EXPECT_TRUE(Respond(MakeError("BadDigest"), {{"Transfer-Encoding", "chunked"}}, "PUT").close);
   EXPECT_FALSE(Respond(MakeError("BadDigest"), {{"Content-Length", "0"}}, "PUT").close);
   EXPECT_FALSE(Respond(NoSuchKey("k")).close);
 }
 
-TEST(ErrorResponseTest, RegionOfAnErrorIsAHeader) {
+TEST(ErrorResponseTest, RegionOfAnErrorIsSentAsHeader) {
   Error error = MakeError("PermanentRedirect");
   error.region = "eu-west-1";
   EXPECT_EQ(Respond(error).Find("x-amz-bucket-region"), "eu-west-1");
@@ -101,8 +101,8 @@ TEST(ErrorResponseTest, ErrorsWithoutACodeGetOne) {
             std::string::npos);
 }
 
-// Only what brings bytes is too much for the storage; no client gets 507 for a deletion or a read.
-TEST(ErrorResponseTest, NoRoomIsThePuttersOrTheServers) {
+// Only uploads get 507. Reads and deletions get 500.
+TEST(ErrorResponseTest, OnlyUploadsGetInsufficientStorage) {
   const Error full =
       Error::Make(ErrorKind::kResourceExhausted, "no space left for /data/objects.db");
   EXPECT_EQ(Respond(full, {}, "PUT").error_code, "InsufficientStorage");
@@ -114,8 +114,8 @@ TEST(ErrorResponseTest, NoRoomIsThePuttersOrTheServers) {
   }
 }
 
-// The paths of the machine are for whoever runs it.
-TEST(ErrorResponseTest, FailuresOfTheServerSayTheReasonToTheLogAlone) {
+// File paths of the server appear in the log only.
+TEST(ErrorResponseTest, ServerFailuresGiveTheReasonOnlyToTheLog) {
   for (const ErrorKind kind : {ErrorKind::kResourceExhausted, ErrorKind::kInternal,
                                ErrorKind::kDataLoss, ErrorKind::kUnavailable}) {
     const Response response = Respond(Error::Make(kind, "/data/objects.db failed"), {}, "DELETE");

@@ -8,7 +8,7 @@ using enum ErrorKind;
 constexpr std::string_view kHeaderNotImplemented =
     "A header you provided implies functionality that is not implemented";
 
-// Spec §8. Texts as recorded; codes whose text depends on the case have none here.
+// Texts recorded against Amazon S3. Codes whose text depends on the case have none here.
 constexpr ErrorInfo kErrors[] = {
     {"NoSuchKey", 404, kNotFound, "The specified key does not exist."},
     {"NoSuchBucket", 404, kNotFound, "The specified bucket does not exist"},
@@ -127,7 +127,7 @@ constexpr ErrorInfo kErrors[] = {
      "published schema."},
     {"MalformedXML", 400, kInvalidArgument,
      "The XML you provided was not well-formed or did not validate against our published schema"},
-    // As S3 was seen to write it; its documentation has ...ExceededError.
+    // As recorded against Amazon S3. Its documentation says ...ExceededError.
     {"MaxPostPreDataLengthExceeded", 400, kInvalidArgument,
      "Your POST request fields preceeding the upload file was too large."},
     {"MaxMessageLengthExceeded", 400, kInvalidArgument, "Your request was too big."},

@@ -1,7 +1,7 @@
-// S3's error codes with their status, kind and standard text (spec/protocol.md §8), and builders
-// for the common ones.
+// S3's error codes with status, kind and standard text, and builders for the common ones (Amazon S3
+// API Reference, "Error responses").
 //
-// The XML of an error is error_response.cc's. Messages never carry secrets.
+// error_response.cc writes the XML. Messages never contain secrets.
 #ifndef PENSTOCK_EMULATOR_S3_CORE_ERRORS_H_
 #define PENSTOCK_EMULATOR_S3_CORE_ERRORS_H_
 
@@ -18,37 +18,37 @@ struct ErrorInfo {
   std::string_view code;
   int status;
   ErrorKind kind;
-  std::string_view message;  // standard text; empty where every use has its own
+  std::string_view message;  // Standard text. Empty if every use has its own.
 };
 
-// nullptr when the code is not S3's.
+// Returns nullptr if S3 has no such code.
 const ErrorInfo* FindErrorInfo(std::string_view code);
 
-// What a client reads of an error that goes out under `code`. The server's own failures, which have
-// no code of S3, name files of its machine: of those only the general text.
+// Returns the message that the client receives for an error sent as `code`. The server's own
+// failures, which have no S3 code, may name its files: clients receive a general text instead.
 std::string_view MessageForClient(const Error& error, std::string_view code);
 
 using ErrorDetails = std::vector<std::pair<std::string, std::string>>;
 
-// The code's status, kind and standard message; `message` replaces the latter. An unknown code is a
-// 500.
+// Makes an error with the code's status, kind and standard message. `message` replaces the standard
+// message. An unknown code becomes status 500.
 Error MakeError(std::string_view code, ErrorDetails details = {}, std::string message = {});
 
-// 400 InvalidArgument + ArgumentName, ArgumentValue.
+// 400 InvalidArgument with ArgumentName and ArgumentValue.
 Error InvalidArgument(std::string message, std::string_view name, std::string_view value);
-// 400 InvalidRequest without elements.
+// 400 InvalidRequest without further elements.
 Error InvalidRequest(std::string message);
-// 501 NotImplemented + Header, additionalMessage (when not empty).
+// 501 NotImplemented with Header and, unless empty, additionalMessage.
 Error NotImplementedHeader(std::string_view header, std::string_view additional = {});
 // 501 NotImplemented for an operation or sub-resource.
 Error NotImplemented(std::string message);
 Error MalformedXml();
-// 405 + Method, ResourceType. `Allow` is a header, and the caller's.
+// 405 with Method and ResourceType. The caller adds the Allow header.
 Error MethodNotAllowed(std::string_view method, std::string_view resource_type);
-// 412 + Condition.
+// 412 with Condition.
 Error PreconditionFailed(std::string_view condition);
 Error NoSuchKey(std::string_view key);
-// CreateSession with a session's token.
+// 400 for a CreateSession request with a session token.
 Error SessionHeaderRefused();
 
 }  // namespace penstock::emulator::s3

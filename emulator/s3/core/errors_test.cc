@@ -5,8 +5,8 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-// Spec §8: statuses that are not the obvious ones.
-TEST(ErrorsTest, CodesHaveTheirStatus) {
+// Statuses that are easy to get wrong.
+TEST(ErrorsTest, CodesHaveTheExpectedStatus) {
   const std::pair<const char*, int> cases[] = {{"NoSuchBucket", 404},
                                                {"SlowDown", 503},
                                                {"BucketNotEmpty", 409},
@@ -50,7 +50,7 @@ TEST(ErrorsTest, BuildersAddTheirElements) {
             (ErrorDetails{{"Method", "PUT"}, {"ResourceType", "OBJECT"}}));
 }
 
-TEST(ErrorsTest, UnknownCodesAreOurFault) { EXPECT_EQ(MakeError("Nonsense").http_status, 500); }
+TEST(ErrorsTest, UnknownCodesBecomeStatus500) { EXPECT_EQ(MakeError("Nonsense").http_status, 500); }
 
 }  // namespace
 }  // namespace penstock::emulator::s3

@@ -9,7 +9,7 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-TEST(ExchangeTest, FindsTheFirstRequestHeaderWhateverItsCase) {
+TEST(ExchangeTest, FindIgnoresCaseAndReturnsTheFirstHeader) {
   RequestHead head;
   head.headers = {{"X-A", "1"}, {"x-a", "2"}};
   EXPECT_EQ(head.Find("x-A"), "1");
@@ -25,23 +25,23 @@ TEST(ExchangeTest, ResponseKeepsDuplicatesInOrder) {
   EXPECT_FALSE(response.Find("x").has_value());
 }
 
-class CountingWire final : public AsyncResponse {
+class CountingResponse final : public AsyncResponse {
  public:
   store::Executor& executor() override { std::abort(); }
-  void Complete() noexcept override { ++given; }
-  int given = 0;
+  void Complete() noexcept override { ++completions; }
+  int completions = 0;
 };
 
-TEST(ExchangeTest, LooksAtTheAnswerAtOnceOrInOrderOnceItIsThere) {
+TEST(ExchangeTest, WhenAnsweredRunsAtOnceOrLaterInOrder) {
   RequestHead head;
   Connection connection;
-  CountingWire wire;
+  CountingResponse async;
   Exchange exchange{.request = head, .connection = connection};
-  exchange.late = &wire;
+  exchange.late = &async;
   std::string looks;
   exchange.WhenAnswered([&](Exchange&) { looks += "now "; });
   EXPECT_EQ(looks, "now ");
-  const PendingResponse answer = exchange.RespondLater();
+  const PendingResponse pending = exchange.RespondLater();
   exchange.WhenAnswered([&](Exchange&) { looks += "inner "; });
   exchange.WhenAnswered([&](Exchange&) { looks += "outer"; });
   EXPECT_EQ(looks, "now ");
@@ -49,14 +49,14 @@ TEST(ExchangeTest, LooksAtTheAnswerAtOnceOrInOrderOnceItIsThere) {
   EXPECT_EQ(looks, "now inner outer");
 }
 
-TEST(ExchangeTest, APromiseIsKeptOnceHoweverOftenItIsMoved) {
-  CountingWire wire;
+TEST(ExchangeTest, PendingResponseCompletesOnceAfterMoves) {
+  CountingResponse async;
   {
-    PendingResponse first(wire);
+    PendingResponse first(async);
     PendingResponse second(std::move(first));
-    EXPECT_EQ(wire.given, 0);
+    EXPECT_EQ(async.completions, 0);
   }
-  EXPECT_EQ(wire.given, 1);
+  EXPECT_EQ(async.completions, 1);
 }
 
 }  // namespace

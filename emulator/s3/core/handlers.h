@@ -1,7 +1,7 @@
-// One function per S3 operation. Each leaves its success answer in call.response(), or returns S3's
-// error.
+// One function per S3 operation. Each leaves its success response in call.response() or returns
+// S3's error.
 //
-// The router has already checked the bucket's name, the key and the x-amz-* headers, and adds the
+// The router has already checked the bucket name, the key and the x-amz-* headers, and adds the
 // request ids.
 #ifndef PENSTOCK_EMULATOR_S3_CORE_HANDLERS_H_
 #define PENSTOCK_EMULATOR_S3_CORE_HANDLERS_H_
@@ -20,7 +20,7 @@ Result<void> GetBucketLocation(Call& call);
 
 // create_bucket.cc
 Result<void> CreateBucket(Call& call);
-// create_directory_bucket.cc: CreateBucket's, for the names of directory buckets
+// create_directory_bucket.cc: CreateBucket for names of directory buckets.
 Result<void> CreateDirectoryBucket(Call& call);
 // list_directory_buckets.cc
 Result<void> ListDirectoryBuckets(Call& call);
@@ -31,7 +31,7 @@ Result<void> GetBucketConfiguration(Call& call);
 Result<void> PutBucketConfiguration(Call& call);
 Result<void> DeleteBucketConfiguration(Call& call);
 Result<void> ListBucketConfigurations(Call& call);
-// acl_operations.cc: of buckets and objects
+// acl_operations.cc: ACLs of buckets and objects.
 Result<void> GetAcl(Call& call);
 Result<void> PutAcl(Call& call);
 // policy_operations.cc
@@ -56,12 +56,12 @@ Result<void> PutBucketEncryption(Call& call);
 Result<void> DeleteBucketEncryption(Call& call);
 
 // get_object.cc
-Result<void> GetObject(Call& call);  // and HeadObject
+Result<void> GetObject(Call& call);  // Also HeadObject.
 // object_attributes.cc
 Result<void> GetObjectAttributes(Call& call);
 // put_object.cc
 Result<void> PutObject(Call& call);
-// append_object.cc: PutObject's, with x-amz-write-offset-bytes
+// append_object.cc: PutObject with x-amz-write-offset-bytes.
 Result<void> AppendObject(Call& call);
 // rename_object.cc
 Result<void> RenameObject(Call& call);
@@ -79,7 +79,7 @@ Result<void> DeleteObjects(Call& call);
 // list_objects.cc
 Result<void> ListObjectsV1(Call& call);
 Result<void> ListObjectsV2(Call& call);
-// list_directory.cc: ListObjectsV2's, of a directory bucket
+// list_directory.cc: ListObjectsV2 of a directory bucket.
 Result<void> ListDirectory(Call& call, const store::BucketRecord& bucket);
 // list_versions.cc
 Result<void> ListObjectVersions(Call& call);

@@ -11,7 +11,7 @@ struct Row {
   OperationTraits traits;
 };
 
-// Operations that differ from the rest of their method; sorted.
+// Operations that differ from their method's default, sorted.
 constexpr Row kRows[] = {
     {"CopyObject", {Access::kWrite, false}},
     {"CreateMultipartUpload", {Access::kWrite, false}},
@@ -35,7 +35,7 @@ OperationTraits OfMethod(std::string_view method) {
 }  // namespace
 
 OperationTraits TraitsOf(std::string_view operation, std::string_view method) {
-  // GetObject, PutObject, HeadObject, ...: most requests need no search.
+  // Skips the search for most requests (GetObject, PutObject, HeadObject, ...).
   if (operation.empty() ||
       std::string_view("CLRSU").find(operation.front()) == std::string_view::npos)
     return OfMethod(method);

@@ -1,5 +1,5 @@
-// What auth, faults and limits must know of an operation before it runs. One table, so that they
-// agree.
+// Properties of operations that authentication, faults and limits need before the operation runs.
+// They share this table so that they agree.
 #ifndef PENSTOCK_EMULATOR_S3_CORE_OPERATION_TRAITS_H_
 #define PENSTOCK_EMULATOR_S3_CORE_OPERATION_TRAITS_H_
 
@@ -11,18 +11,17 @@
 namespace penstock::emulator::s3 {
 
 enum class Access : std::uint8_t {
-  kRead,   // one object or document
-  kList,   // a page of buckets, objects, versions, uploads or parts
-  kWrite,  // changes something
+  kRead,   // One object or document.
+  kList,   // A page of buckets, objects, versions, uploads or parts.
+  kWrite,  // Changes something.
 };
 
 struct OperationTraits {
   Access access;
-  bool takes_body;  // false: a body that a client sends is not read
+  bool takes_body;  // False: the request body is not read.
 };
 
-// `operation`: what OperationName gives; where it is empty or has no row of its own, the method
-// decides.
+// `operation`: the result of OperationName. If it is empty or has no row, the method decides.
 OperationTraits TraitsOf(std::string_view operation, std::string_view method);
 OperationTraits TraitsOf(const Exchange& exchange);
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kMethods[] = {"GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS"};
 
-TEST(OperationTraitsTest, EveryListOfKeysIsAList) {
+TEST(OperationTraitsTest, PagedListsHaveListAccess) {
   for (const std::string_view name : OperationNames()) {
     // A list of configurations is one short document.
     const bool lists = name.starts_with("List") && !name.ends_with("Configurations");
@@ -26,7 +26,7 @@ TEST(OperationTraitsTest, ReadsTakeNoBody) {
   }
 }
 
-TEST(OperationTraitsTest, WithoutARowTheMethodDecides) {
+TEST(OperationTraitsTest, MethodDecidesForOtherOperations) {
   for (const std::string_view method : kMethods) {
     const bool writes = method == "PUT" || method == "POST" || method == "DELETE";
     for (const std::string_view name : {"", "GetObject", "NoOperation"}) {
@@ -36,7 +36,7 @@ TEST(OperationTraitsTest, WithoutARowTheMethodDecides) {
   }
 }
 
-TEST(OperationTraitsTest, CopiesAndTheBeginOfAnUploadTakeNoBody) {
+TEST(OperationTraitsTest, CopyRenameAndCreateUploadTakeNoBody) {
   for (const std::string_view name :
        {"CopyObject", "UploadPartCopy", "CreateMultipartUpload", "RenameObject"}) {
     EXPECT_EQ(TraitsOf(name, "PUT").access, Access::kWrite) << name;

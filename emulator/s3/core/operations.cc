@@ -13,7 +13,7 @@ namespace {
 
 using enum Level;
 
-// Operations without a sub-resource first: the hot ones end the search early.
+// Operations without a sub-resource. The most frequent come first, to end the search early.
 constexpr Operation kPlain[] = {
     {"GetObject", "GET", kObject, "", GetObject},
     {"PutObject", "PUT", kObject, "", PutObject},
@@ -32,15 +32,15 @@ constexpr const Operation& kPutObject = kPlain[1];
 static_assert(kPutObject.name == "PutObject");
 constexpr Operation kListDirectoryBuckets{"ListDirectoryBuckets", "GET",          kService, "",
                                           ListDirectoryBuckets,   Entry::kAccount};
-// CRT clients lose the bucket where they address it in the path (create_session.cc).
-constexpr Operation kCreateSessionOfAny{"CreateSession", "GET",         kService,
-                                        "session",       CreateSession, Entry::kAccount};
+// CRT clients with path-style addressing drop the bucket (create_session.cc).
+constexpr Operation kCreateSessionWithoutBucket{"CreateSession", "GET",         kService,
+                                                "session",       CreateSession, Entry::kAccount};
 constexpr Operation kCopyObject{"CopyObject", "PUT", kObject, "", CopyObject};
 constexpr Operation kUploadPart{"UploadPart", "PUT", kObject, "uploadId", UploadPart};
 constexpr Operation kUploadPartCopy{"UploadPartCopy", "PUT", kObject, "uploadId", UploadPartCopy};
 
-// For each sub-resource in the order of its Allow header: DELETE, POST, GET, PUT (recorded, spec §0
-// "Query routing").
+// Per sub-resource in the order of its Allow header: DELETE, POST, GET, PUT (recorded against
+// Amazon S3).
 constexpr Operation kSelected[] = {
     {"ListObjectsV2", "GET", kBucket, "list-type", ListObjectsV2},
     {"AbortMultipartUpload", "DELETE", kObject, "uploadId", AbortMultipartUpload},
@@ -141,7 +141,7 @@ constexpr Operation kSelected[] = {
     {"PutBucketWebsite", "PUT", kBucket, "website", PutBucketConfiguration},
 };
 
-// The same sub-resource without `id` lists the configurations.
+// Without `id`, these sub-resources list the configurations.
 constexpr Operation kListConfigurations[] = {
     {"ListBucketAnalyticsConfigurations", "GET", kBucket, "analytics", ListBucketConfigurations},
     {"ListBucketIntelligentTieringConfigurations", "GET", kBucket, "intelligent-tiering",
@@ -184,13 +184,13 @@ constexpr std::string_view kParameters[] = {
     "Expires",
 };
 
-// Sub-resources of the bucket that S3 answers at a key as well, with the bucket's own answer
-// whatever the key (recorded).
-constexpr std::string_view kBucketsAtKey[] = {
+// Bucket sub-resources that S3 also accepts with a key. The response is the bucket's, whatever the
+// key (recorded against Amazon S3).
+constexpr std::string_view kBucketSelectorsAtKey[] = {
     "accelerate", "cors",        "inventory",      "lifecycle",  "location", "notification",
     "policy",     "replication", "requestPayment", "versioning", "website"};
 
-// And those it has a refusal for (recorded).
+// Bucket sub-resources that S3 refuses with a key (recorded against Amazon S3).
 struct KeyRefusal {
   std::string_view selector;
   std::string_view code;
@@ -204,7 +204,7 @@ constexpr KeyRefusal kKeyRefusals[] = {
      "There is no such thing as the ?versions sub-resource for a key"},
 };
 
-// The selectors in order: every parameter of every request is looked up here.
+// The selectors, sorted. Every query parameter is looked up here.
 constexpr auto kSelectors = [] {
   std::array<std::string_view, std::size(kSelected)> names;
   std::transform(std::begin(kSelected), std::end(kSelected), names.begin(),
@@ -213,8 +213,8 @@ constexpr auto kSelectors = [] {
   return names;
 }();
 
-// Bit n of entry c: a selector of n letters begins with c. Rules nearly everything else out in one
-// step.
+// Bit n of entry c is set if a selector of n letters begins with c. Most other parameters fail this
+// test, which is cheaper than the search.
 constexpr auto kSelectorShapes = [] {
   std::array<std::uint64_t, 256> shapes{};
   for (const std::string_view name : kSelectors)
@@ -240,8 +240,7 @@ std::string_view ResourceType(Level level) {
 std::string AllowedMethods(Level level, std::string_view selector) {
   std::string allow;
   const auto add = [&](const Operation& operation) {
-    // ?uploads is the one that buckets (GET) and objects (POST) share: S3 names both methods for
-    // either (spec §0).
+    // Buckets (GET) and objects (POST) share ?uploads. S3 lists both methods for either.
     if (operation.selector != selector || (operation.level != level && selector != "uploads"))
       return;
     if (!allow.empty()) allow += ", ";
@@ -273,10 +272,11 @@ Resolution NotAllowed(std::string_view method, Level level, std::string_view sel
   return {nullptr, MethodNotAllowed(method, ResourceType(level)), AllowedMethods(level, selector)};
 }
 
-// GET and HEAD of a key with a sub-resource that only buckets have; nullopt: nothing is known of
-// it.
-std::optional<Resolution> ResolveBucketsAtKey(const RequestHead& request, const Target& target,
-                                              std::string_view selector) {
+// Resolves GET and HEAD of a key with a bucket sub-resource. Returns nullopt if S3's behaviour is
+// not known.
+std::optional<Resolution> ResolveBucketSelectorAtKey(const RequestHead& request,
+                                                     const Target& target,
+                                                     std::string_view selector) {
   if (request.method != "GET" && request.method != "HEAD") return std::nullopt;
   const auto* refusal =
       std::find_if(std::begin(kKeyRefusals), std::end(kKeyRefusals),
@@ -285,21 +285,21 @@ std::optional<Resolution> ResolveBucketsAtKey(const RequestHead& request, const 
   if (refused && request.method == "GET") {
     return Resolution{nullptr, MakeError(refusal->code, {}, std::string(refusal->message)), {}};
   }
-  if (!refused && std::find(std::begin(kBucketsAtKey), std::end(kBucketsAtKey), selector) ==
-                      std::end(kBucketsAtKey)) {
+  if (!refused && std::find(std::begin(kBucketSelectorsAtKey), std::end(kBucketSelectorsAtKey),
+                            selector) == std::end(kBucketSelectorsAtKey)) {
     return std::nullopt;
   }
   if (request.method == "HEAD") return NotAllowed(request.method, kBucket, selector);
   return Resolution{FindSelected(request.method, kBucket, selector, target), std::nullopt, {}};
 }
 
-// "akid/day/region/s3express/aws4_request", wherever in `text` it stands.
+// True if `text` contains a credential scope of the form "akid/day/region/s3express/aws4_request".
 bool NamesDirectoryService(std::optional<std::string_view> text) {
   return text && text->find("/s3express/aws4_request") != std::string_view::npos;
 }
 
-// GET / is ListBuckets and ListDirectoryBuckets (spec §1.2): told by the host, a parameter, or the
-// signature's service.
+// GET / is ListBuckets or ListDirectoryBuckets. The host, a parameter or the service in the
+// signature selects the latter.
 bool AsksForDirectoryBuckets(const RequestHead& request, const Target& target) {
   return target.directory_endpoint == DirectoryEndpoint::kControl ||
          target.Has("max-directory-buckets") ||
@@ -307,7 +307,7 @@ bool AsksForDirectoryBuckets(const RequestHead& request, const Target& target) {
          NamesDirectoryService(target.Get("X-Amz-Credential"));
 }
 
-// PUT of a key: whole object, part, or a copy of either.
+// PUT of a key: PutObject, UploadPart, or a copy of either.
 Resolution ResolveObjectPut(const RequestHead& request, const Target& target, bool has_upload_id) {
   const bool copy = request.Find("x-amz-copy-source") || target.Has("x-amz-copy-source");
   if (!has_upload_id) {
@@ -341,10 +341,10 @@ Resolution ResolveOperation(const RequestHead& request, const Target& target) {
     }
     selector = parameter.name;
   }
-  if (level == kService) selector = {};  // the service has no sub-resources
+  if (level == kService) selector = {};  // The service level has no sub-resources.
   if (level == kService && request.method == "GET" && target.Has("session") &&
       !target.on_s3_domain) {
-    return {&kCreateSessionOfAny, std::nullopt, {}};
+    return {&kCreateSessionWithoutBucket, std::nullopt, {}};
   }
   if (level == kService && request.method == "GET" && AsksForDirectoryBuckets(request, target)) {
     return {&kListDirectoryBuckets, std::nullopt, {}};
@@ -363,7 +363,7 @@ Resolution ResolveOperation(const RequestHead& request, const Target& target) {
     return {operation, std::nullopt, {}};
   }
   if (level == kObject) {
-    if (auto resolution = ResolveBucketsAtKey(request, target, selector))
+    if (auto resolution = ResolveBucketSelectorAtKey(request, target, selector))
       return std::move(*resolution);
   }
   Resolution refused = NotAllowed(request.method, level, selector);

@@ -1,5 +1,4 @@
-// Which S3 operation a request addresses: one constexpr table and the rules around it
-// (spec/protocol.md §0, appendix A).
+// Finds the S3 operation that a request addresses: one constexpr table and the rules around it.
 #ifndef PENSTOCK_EMULATOR_S3_CORE_OPERATIONS_H_
 #define PENSTOCK_EMULATOR_S3_CORE_OPERATIONS_H_
 
@@ -15,32 +14,32 @@ namespace penstock::emulator::s3 {
 
 enum class Level : std::uint8_t { kService, kBucket, kObject };
 
-// What a request must pass before its operation begins.
+// The check that a request must pass before its operation begins.
 enum class Entry : std::uint8_t {
-  kBucket,   // OpenBucket
-  kAccount,  // be signed: there is no bucket to ask about
-  kOpen,     // nothing
+  kBucket,   // OpenBucket.
+  kAccount,  // The request must be signed; it addresses no bucket.
+  kOpen,     // No check.
 };
 
 struct Operation {
   std::string_view name;
   std::string_view method;
   Level level;
-  std::string_view selector;  // the sub-resource that selects it; empty: none
-  OperationHandler handler;   // null: S3 has it, the emulator does not
+  std::string_view selector;  // The sub-resource that selects it. Empty: none.
+  OperationHandler handler;   // Null: an S3 operation that the emulator does not implement.
   Entry entry = Entry::kBucket;
 };
 
 struct Resolution {
   const Operation* operation = nullptr;
-  // Set when there is no operation: what S3 answers.
+  // Set if there is no operation: S3's error.
   std::optional<Error> error;
-  std::string allow;  // value of the Allow header of a 405
+  std::string allow;  // Value of the Allow header of a 405.
 };
 
 Resolution ResolveOperation(const RequestHead& request, const Target& target);
 
-// True for a query parameter that some operation reads or that selects one.
+// True for a query parameter that selects an operation or that some operation reads.
 bool IsKnownParameter(std::string_view name);
 
 }  // namespace penstock::emulator::s3

@@ -27,7 +27,6 @@ std::string NameOf(const Case& c, std::vector<HeaderView> headers = {}) {
   return target.ok() ? OperationName(head, *target) : "<broken>";
 }
 
-// Spec appendix A.
 TEST(OperationsTest, NamesFollowMethodLevelAndSelector) {
   const Case cases[] = {
       {"GET", "/", "ListBuckets"},
@@ -65,14 +64,14 @@ TEST(OperationsTest, NamesFollowMethodLevelAndSelector) {
   for (const Case& c : cases) EXPECT_EQ(NameOf(c), c.name) << c.method << " " << c.target;
 }
 
-TEST(OperationsTest, CopySourceMakesCopies) {
+TEST(OperationsTest, CopySourceSelectsCopyOperations) {
   const std::vector<HeaderView> copy{{"X-Amz-Copy-Source", "/b/s"}};
   EXPECT_EQ(NameOf({"PUT", "/b/k", ""}, copy), "CopyObject");
   EXPECT_EQ(NameOf({"PUT", "/b/k?partNumber=1&uploadId=u", ""}, copy), "UploadPartCopy");
 }
 
-// Spec §0 "Query routing", recorded.
-TEST(OperationsTest, HeadOfASubResourceIsRefusedWithItsMethods) {
+// Recorded against Amazon S3.
+TEST(OperationsTest, HeadOfASubResourceReturnsAllowedMethods) {
   Harness s3;
   const Case cases[] = {{"HEAD", "/bucket?location", "GET"},
                         {"HEAD", "/bucket/k?uploads", "POST, GET"},
@@ -89,8 +88,8 @@ TEST(OperationsTest, HeadOfASubResourceIsRefusedWithItsMethods) {
   }
 }
 
-// Recorded: real S3 gives the bucket's answer, for keys that exist and keys that do not.
-TEST(OperationsTest, SomeOfABucketsSubResourcesAreAnsweredAtItsKeys) {
+// Recorded against Amazon S3: it returns the bucket's response for existing and missing keys.
+TEST(OperationsTest, SomeBucketSubResourcesAreAcceptedWithAKey) {
   Harness s3;
   s3.Send("PUT /bucket");
   s3.Send("PUT /bucket/k", "body");
@@ -111,7 +110,7 @@ TEST(OperationsTest, SomeOfABucketsSubResourcesAreAnsweredAtItsKeys) {
   EXPECT_EQ(s3.Send("HEAD /bucket/k?policy").Header("Allow"), "DELETE, GET, PUT");
 }
 
-TEST(OperationsTest, SomeOfABucketsSubResourcesAreRefusedAtItsKeys) {
+TEST(OperationsTest, SomeBucketSubResourcesAreRefusedWithAKey) {
   Harness s3;
   s3.Send("PUT /bucket");
   s3.Send("PUT /bucket/k", "body");
@@ -137,7 +136,7 @@ TEST(OperationsTest, SomeOfABucketsSubResourcesAreRefusedAtItsKeys) {
   }
   EXPECT_EQ(s3.Send("HEAD /bucket/k?versions").Header("Allow"), "GET");
   EXPECT_EQ(s3.Send("PUT /bucket/k?policy", "{}").Outcome(), "501 NotImplemented")
-      << "no write goes to the bucket";
+      << "writes are not applied to the bucket";
   EXPECT_EQ(s3.Send("DELETE /bucket/k?policy").Outcome(), "501 NotImplemented");
 }
 
@@ -158,7 +157,7 @@ TEST(OperationsTest, UnknownMethodsAreNotAllowed) {
   EXPECT_EQ(reply.Element("ResourceType"), "OBJECT");
 }
 
-// Spec §2.5 "?partNumber without uploadId".
+// Recorded against Amazon S3.
 TEST(OperationsTest, PartNumberNeedsAnUpload) {
   Harness s3;
   const Reply reply = s3.Send("PUT /bucket/key?partNumber=1", "x");
@@ -168,7 +167,7 @@ TEST(OperationsTest, PartNumberNeedsAnUpload) {
   EXPECT_EQ(reply.Element("ArgumentValue"), "partNumber");
 }
 
-TEST(OperationsTest, TheRestOfS3IsNotImplemented) {
+TEST(OperationsTest, OtherOperationsAreNotImplemented) {
   Harness s3;
   s3.Send("PUT /bucket");
   for (const char* request :
@@ -180,7 +179,7 @@ TEST(OperationsTest, TheRestOfS3IsNotImplemented) {
   }
 }
 
-TEST(OperationsTest, EveryNameIsKnownOnceInOrder) {
+TEST(OperationsTest, OperationNamesAreSortedAndUnique) {
   const auto& names = OperationNames();
   EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
   EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());

@@ -20,7 +20,7 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-// The store's errors carry S3 codes only: this gives them S3's text and elements.
+// Adds S3's text and elements to errors of the store, which have only S3 codes.
 Error WithElements(const Call& call, Error error) {
   if (error.details.empty() && !error.code.empty()) {
     const std::string& bucket = call.bucket().value;
@@ -41,8 +41,7 @@ Error WithElements(const Call& call, Error error) {
   return error;
 }
 
-// HeadBucket names the region also when it refuses, so that clients can find their way (spec §0
-// "x-amz-bucket-region").
+// HeadBucket returns the region with its errors, too, so that clients can find the right endpoint.
 void AddRegionHeader(Call& call, const Error& error) {
   if (!error.region.empty()) return;
   const auto bucket = call.store.FindBucket(call.bucket());
@@ -50,7 +49,7 @@ void AddRegionHeader(Call& call, const Error& error) {
     call.error_headers.emplace_back("x-amz-bucket-region", RegionOfConstraint((*bucket)->region));
 }
 
-void ReportDamage(const Exchange& exchange, const Error& error) {
+void LogDamage(const Exchange& exchange, const Error& error) {
   Log({LogLevel::kError,
        "store.damaged",
        {{"request_id", exchange.request_id},
@@ -76,10 +75,11 @@ class Router final : public Handler {
     exchange.response = Response{};
     exchange.response.headers.reserve(16);
     auto result = Dispatch(call);
-    if (!call.rest) return Conclude(call, std::move(result));
-    // The call goes on behind this frame. All it refers to is the exchange's or outlives it.
-    exchange.WhenAnswered([late = std::make_shared<Call>(std::move(call))](Exchange&) {
-      Conclude(*late, late->rest(*late));
+    if (!call.continuation) return Conclude(call, std::move(result));
+    // The call outlives this frame: everything that it refers to belongs to the exchange or
+    // outlives it.
+    exchange.WhenAnswered([deferred = std::make_shared<Call>(std::move(call))](Exchange&) {
+      Conclude(*deferred, deferred->continuation(*deferred));
     });
   }
 
@@ -91,7 +91,7 @@ class Router final : public Handler {
 
   static void Refuse(Call& call, Error error) {
     Exchange& exchange = call.exchange;
-    if (error.kind == ErrorKind::kDataLoss && error.code.empty()) ReportDamage(exchange, error);
+    if (error.kind == ErrorKind::kDataLoss && error.code.empty()) LogDamage(exchange, error);
     if (exchange.operation == "HeadBucket") AddRegionHeader(call, error);
     RespondWithError(exchange, WithElements(call, std::move(error)));
     for (auto& [name, value] : call.error_headers)

@@ -10,14 +10,14 @@ namespace {
 using testing::Harness;
 using testing::Reply;
 
-TEST(RouterTest, NamesTheOperationItCalls) {
+TEST(RouterTest, SetsTheNameOfTheOperation) {
   Harness s3;
   const Reply reply = s3.Send("PUT /bucket");
   EXPECT_EQ(reply.Outcome(), "200");
   EXPECT_EQ(reply.operation, "CreateBucket");
 }
 
-// Spec §2.1: "Applies to every op addressing such a name".
+// S3 checks bucket names in every operation.
 TEST(RouterTest, BadNamesAndKeysAreRefusedBeforeTheOperation) {
   Harness s3;
   EXPECT_EQ(s3.Send("GET /UPPER/key").Outcome(), "400 InvalidBucketName");
@@ -25,7 +25,7 @@ TEST(RouterTest, BadNamesAndKeysAreRefusedBeforeTheOperation) {
   EXPECT_EQ(s3.Send("PUT /bucket/a/../../b", "x").Outcome(), "400 400");
 }
 
-TEST(RouterTest, RelaxedNamesAreAddressedAndCopiedFrom) {
+TEST(RouterTest, RelaxedBucketNamesWorkInTargetsAndCopySources) {
   Harness s3({.bucket_names = BucketNames::kRelaxed});
   EXPECT_EQ(s3.Send("PUT /My_Bucket").Outcome(), "200");
   EXPECT_EQ(s3.Send("PUT /My_Bucket/key", "x").Outcome(), "200");

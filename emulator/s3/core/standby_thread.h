@@ -1,5 +1,4 @@
-// A thread that waits for the next task: a second hand for one that has large bodies to work on,
-// now and then.
+// A helper thread that runs one task at a time for its owner, for example to hash a large body.
 #ifndef PENSTOCK_EMULATOR_S3_CORE_STANDBY_THREAD_H_
 #define PENSTOCK_EMULATOR_S3_CORE_STANDBY_THREAD_H_
 
@@ -12,22 +11,23 @@
 
 namespace penstock::emulator::s3 {
 
-// Used by one thread, its owner.
+// Thread safety: used by one thread, the owner.
 class StandbyThread {
  public:
-  // Throws std::system_error where no thread is to be had.
+  // Throws std::system_error if the thread cannot be created.
   StandbyThread();
-  // Waits for the task, if one runs.
+  // Waits for the running task, if any.
   ~StandbyThread();
   StandbyThread(const StandbyThread&) = delete;
   StandbyThread& operator=(const StandbyThread&) = delete;
 
-  // Runs `task`, which must not throw, on the thread. The one before must have been awaited.
+  // Runs `task` on the thread. `task` must not throw. The owner must have awaited the previous
+  // task.
   void Begin(std::function<void()> task);
-  // Returns when the task has ended and is destroyed.
+  // Returns once the task has ended and has been destroyed.
   void Await();
-  // False in a forked child, which has no such thread: nothing else is allowed there, destruction
-  // included.
+  // False in a forked child, which does not have the thread. No other call is allowed there, not
+  // even destruction.
   bool is_here() const;
 
  private:
@@ -35,7 +35,7 @@ class StandbyThread {
 
   const pid_t pid_;
   Mutex mutex_;
-  // at most one thread waits: the owner for the end of a task, or the thread for one
+  // Signals the end of a task to the owner, or a new task to the thread. At most one of them waits.
   CondVar changed_;
   std::function<void()> task_ PENSTOCK_GUARDED_BY(mutex_);
   bool has_task_ PENSTOCK_GUARDED_BY(mutex_) = false;

@@ -12,7 +12,7 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-TEST(StandbyThread, RunsEveryTaskOnOneThreadOfItsOwn) {
+TEST(StandbyThread, RunsEveryTaskOnItsThread) {
   StandbyThread standby;
   std::set<std::thread::id> threads;
   int runs = 0;
@@ -28,7 +28,7 @@ TEST(StandbyThread, RunsEveryTaskOnOneThreadOfItsOwn) {
   EXPECT_FALSE(threads.contains(std::this_thread::get_id()));
 }
 
-TEST(StandbyThread, AwaitedTasksAreGone) {
+TEST(StandbyThread, AwaitDestroysTheTask) {
   StandbyThread standby;
   auto held = std::make_shared<int>(0);
   standby.Begin([held] { ++*held; });
@@ -37,7 +37,7 @@ TEST(StandbyThread, AwaitedTasksAreGone) {
   EXPECT_EQ(*held, 1);
 }
 
-TEST(StandbyThread, EndsWithItsTask) {
+TEST(StandbyThread, DestructorWaitsForTheTask) {
   std::atomic<bool> ended{false};
   {
     StandbyThread standby;
@@ -49,7 +49,7 @@ TEST(StandbyThread, EndsWithItsTask) {
   EXPECT_TRUE(ended);
 }
 
-TEST(StandbyThread, IsNotInAForkedChild) {
+TEST(StandbyThread, IsNotHereInAForkedChild) {
   StandbyThread standby;
   EXPECT_TRUE(standby.is_here());
   const pid_t child = ::fork();

@@ -1,4 +1,4 @@
-// Test only: drives the router without a socket. A request is a few lines of text, the answer a
+// Test only: drives the router without a socket. A request is a few lines of text, the response a
 // plain struct.
 #ifndef PENSTOCK_EMULATOR_S3_CORE_TESTING_H_
 #define PENSTOCK_EMULATOR_S3_CORE_TESTING_H_
@@ -23,7 +23,7 @@
 
 namespace penstock::emulator::s3::testing {
 
-// A body that is already here. `length`: what the request declares; unset: nothing.
+// A body that is in memory. `length`: the length that the request declares, if any.
 class TextBody final : public BodyReader {
  public:
   using Trailer = std::pair<std::string, std::string>;
@@ -42,7 +42,7 @@ class TextBody final : public BodyReader {
   const std::vector<Trailer>& Trailers() const override { return trailers_; }
   std::size_t bytes_read() const { return at_; }
 
-  std::optional<Error> failure;  // given once `fail_at` bytes were read
+  std::optional<Error> failure;  // Returned once `fail_at` bytes have been read.
   std::size_t fail_at = 0;
 
  private:
@@ -63,17 +63,17 @@ struct Reply {
   std::string operation;
   std::size_t body_bytes_read = 0;
 
-  // First header of that exact name; "<absent>" when there is none.
+  // Returns the first header of that exact name, or "<absent>".
   std::string Header(std::string_view name) const {
     for (const auto& [header, value] : headers) {
       if (header == name) return value;
     }
     return "<absent>";
   }
-  // Text of the first element of that name, as it stands; "<absent>" when there is none, "" when it
-  // is empty.
+  // Returns the text of the first element of that name, with entities as sent: "" if it is empty,
+  // "<absent>" if there is none.
   std::string Element(std::string_view name) const { return ElementIn(body, name); }
-  // Every such element's text, in order.
+  // Returns the text of every element of that name, in order.
   std::vector<std::string> Elements(std::string_view name) const {
     std::vector<std::string> all;
     const std::string open = "<" + std::string(name) + ">";
@@ -83,7 +83,7 @@ struct Reply {
     }
     return all;
   }
-  // "404 NoSuchKey", or "200".
+  // "404 NoSuchKey" or "200".
   std::string Outcome() const {
     const std::string code =
         body.find("<Error>") == std::string::npos ? "<absent>" : Element("Code");
@@ -105,23 +105,23 @@ struct Body {
   std::string text;
   bool declare_length = true;
   std::vector<TextBody::Trailer> trailers = {};
-  std::optional<std::uint64_t> length = std::nullopt;  // declared instead of the true one
+  std::optional<std::uint64_t> length = std::nullopt;  // Declared instead of the true length.
   std::optional<Error> failure = std::nullopt;
   std::size_t fail_at = 0;
 };
 
-// A wire that can wait for an answer: runs what the operation left behind when it is told to.
-class PatientWire final : public AsyncResponse, public store::Executor {
+// An AsyncResponse that queues the deferred tasks until the test runs them.
+class QueuedResponse final : public AsyncResponse, public store::Executor {
  public:
   store::Executor& executor() override { return *this; }
-  void Complete() noexcept override { ++answers; }
+  void Complete() noexcept override { ++completions; }
   void Execute(store::Task& task, Caller) noexcept override { tasks.Push(task); }
 
   store::TaskList tasks;
-  int answers = 0;
+  int completions = 0;
 };
 
-// One universe in memory with a clock of its own and a router over it.
+// A namespace in memory with a fake clock and a router.
 class Harness {
  public:
   explicit Harness(RouterOptions options = {})
@@ -139,7 +139,7 @@ class Harness {
     identity_ = {"AKIDEXAMPLE", std::string(64, 'a'), "tester", "123456789012"};
   }
 
-  // `request`: "PUT /bucket/key" and then one "Name: value" per line.
+  // `request`: "PUT /bucket/key", then one "Name: value" per line.
   Reply Send(std::string_view request, Body body = {}) {
     RequestHead head;
     const std::string text(request);
@@ -168,13 +168,13 @@ class Harness {
   }
   Reply Send(std::string_view request, const char* body) { return Send(request, Body{body}); }
 
-  // With the Content-MD5 that documents must carry (spec appendix A, column R).
+  // Sends the document with a Content-MD5, which S3 requires for these operations.
   Reply SendDocument(std::string_view request, std::string_view document) {
     const Md5Digest md5 = Md5(AsBytes(document));
     return Send(std::string(request) + "\nContent-MD5: " + Base64Encode(md5),
                 Body{std::string(document)});
   }
-  // Of the availability zone in its name.
+  // Creates a directory bucket in the availability zone that its name contains.
   Reply MakeDirectoryBucket(std::string_view bucket) {
     const std::string_view zone = bucket.substr(bucket.size() - 14, 8);
     return Send("PUT /" + std::string(bucket),
@@ -196,8 +196,8 @@ class Harness {
   Namespace& space() { return *space_; }
   std::string& signing_region() { return signing_region_; }
 
-  bool answers_late = false;  // requests come over a wire that can wait
-  int late_answers = 0;       // how many of them used that
+  bool responds_asynchronously = false;  // The harness passes an AsyncResponse.
+  int async_responses = 0;               // How many operations used it.
 
  private:
   static std::string_view NextLine(std::string_view& rest) {
@@ -226,19 +226,19 @@ class Harness {
   }
 
   void Route(Exchange& exchange) {
-    if (!answers_late) return router_->Handle(exchange);
-    PatientWire wire;
-    exchange.late = &wire;
+    if (!responds_asynchronously) return router_->Handle(exchange);
+    QueuedResponse async;
+    exchange.late = &async;
     router_->Handle(exchange);
     if (!exchange.pending) return;
-    ++late_answers;
-    while (store::Task* task = wire.tasks.Pop()) task->Run();
-    PENSTOCK_CHECK(wire.answers == 1);
+    ++async_responses;
+    while (store::Task* task = async.tasks.Pop()) task->Run();
+    PENSTOCK_CHECK(async.completions == 1);
     exchange.pending = false;
     for (const auto& look : exchange.when_answered) look(exchange);
   }
 
-  // As auth does it: a form is opened before anything else sees the request.
+  // Like authentication: opens a form before the router sees the request.
   void Handle(Exchange& exchange) {
     std::unique_ptr<FormReader> form;
     if (OperationName(exchange.request, exchange.target) == "PostObject") {

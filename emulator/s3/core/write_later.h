@@ -1,4 +1,4 @@
-// An operation in two halves, with the commit of its write between them.
+// Splits a write operation in two: start the write, and respond once the write has committed.
 #ifndef PENSTOCK_EMULATOR_S3_CORE_WRITE_LATER_H_
 #define PENSTOCK_EMULATOR_S3_CORE_WRITE_LATER_H_
 
@@ -11,33 +11,34 @@
 
 namespace penstock::emulator::s3 {
 
-// What became of a write, where the second half finds it; then the answer is given.
+// Stores the result of a write for the continuation; its destruction completes the response.
 template <class T>
-class LateOutcome final : public store::Completion<T> {
+class WriteCompletion final : public store::Completion<T> {
  public:
   using Slot = std::shared_ptr<std::optional<Result<T>>>;
-  LateOutcome(Slot slot, PendingResponse answer)
-      : slot_(std::move(slot)), answer_(std::move(answer)) {}
+  WriteCompletion(Slot slot, PendingResponse response)
+      : slot_(std::move(slot)), response_(std::move(response)) {}
   void Complete(Result<T> result) noexcept override { slot_->emplace(std::move(result)); }
 
  private:
   const Slot slot_;
-  const PendingResponse answer_;
+  const PendingResponse response_;
 };
 
-// Begins a write and hands what became of it to `answer`, a Result<void>(Call&, Result<T>): at
-// once, or, where the wire can wait for the answer, when it is settled; then this returns Ok before
-// there is a response, and `answer` must not refer to the stack. `write(later...)` calls the
-// store's method, with a store::Async<T> or without.
-template <class T, class Write, class Answer>
-Result<void> WriteThenAnswer(Call& call, const Write& write, Answer answer) {
-  if (call.exchange.late == nullptr) return answer(call, write());
+// Starts a write and passes its result to `respond`, a Result<void>(Call&, Result<T>). If the HTTP
+// layer can wait, it returns Ok before there is a response and calls `respond` once the write has
+// committed or failed; `respond` must then not refer to the stack. Otherwise it calls `respond`
+// immediately. `write` calls the store's method, with a store::Async<T> or without arguments.
+template <class T, class Write, class Respond>
+Result<void> WriteThenRespond(Call& call, const Write& write, Respond respond) {
+  if (call.exchange.late == nullptr) return respond(call, write());
   auto slot = std::make_shared<std::optional<Result<T>>>();
-  call.rest = [slot, answer = std::move(answer)](Call& settled) -> Result<void> {
+  call.continuation = [slot, respond = std::move(respond)](Call& later) -> Result<void> {
     if (!slot->has_value()) return Error::Make(ErrorKind::kResourceExhausted, "out of memory");
-    return answer(settled, std::move(**slot));
+    return respond(later, std::move(**slot));
   };
-  auto completion = std::make_unique<LateOutcome<T>>(std::move(slot), call.exchange.RespondLater());
+  auto completion =
+      std::make_unique<WriteCompletion<T>>(std::move(slot), call.exchange.RespondLater());
   write(store::Async<T>{call.exchange.late->executor(), std::move(completion)});
   return Ok();
 }

@@ -19,11 +19,11 @@ std::string Text(const Reply& reply) {
   return text + "\n\n" + reply.body;
 }
 
-// Every operation that may answer later, its refusals before and after the write included.
-TEST(WriteLaterTest, TheLateAnswerIsTheSameAnswer) {
+// Every operation that can respond later, with errors before and after the write.
+TEST(WriteLaterTest, LateResponsesEqualImmediateResponses) {
   Harness now;
   Harness later;
-  later.answers_late = true;
+  later.responds_asynchronously = true;
   std::string upload[2];
   int at = 0;
   for (Harness* s3 : {&now, &later}) {
@@ -34,15 +34,15 @@ TEST(WriteLaterTest, TheLateAnswerIsTheSameAnswer) {
     upload[at++] = s3->Send("POST /bucket/parts?uploads").Element("UploadId");
   }
   const auto both = [&](const std::string& request, const std::string& body, bool is_late) {
-    const int before = later.late_answers;
+    const int before = later.async_responses;
     const std::string part = "&uploadId=";
     const bool is_part = request.ends_with(part);
     const Reply first = now.Send(request + (is_part ? upload[0] : ""), body);
     EXPECT_EQ(Text(first), Text(later.Send(request + (is_part ? upload[1] : ""), body))) << request;
-    EXPECT_EQ(later.late_answers - before, is_late ? 1 : 0) << request;
+    EXPECT_EQ(later.async_responses - before, is_late ? 1 : 0) << request;
   };
   both("PUT /bucket/a", "hello", true);
-  // 412, from inside the transaction
+  // 412, from inside the transaction.
   both("PUT /bucket/a\nIf-None-Match: *", "again", true);
   both("PUT /bucket/a\nIf-Match: \"nothing\"", "again", true);  // 412
   both("PUT /bucket/absent\nIf-Match: \"a\"", "again", true);   // 404
@@ -63,7 +63,7 @@ TEST(WriteLaterTest, TheLateAnswerIsTheSameAnswer) {
   both("GET /bucket/a", "", false);
 }
 
-TEST(WriteLaterTest, NothingIsAnsweredBeforeTheCommit) {
+TEST(WriteLaterTest, RespondsOnlyAfterTheCommit) {
   Harness s3;
   s3.Send("PUT /bucket");
   RequestHead head;
@@ -72,54 +72,54 @@ TEST(WriteLaterTest, NothingIsAnsweredBeforeTheCommit) {
   head.headers = {{"Content-Length", "2"}};
   testing::TextBody body("hi", 2, {});
   Connection connection;
-  testing::PatientWire wire;
+  testing::QueuedResponse async;
   Exchange exchange{.request = head, .body = &body, .connection = connection};
   exchange.space = std::shared_ptr<Namespace>(&s3.space(), [](Namespace*) {});
   exchange.identity = s3.identity();
   exchange.target = *ParseTarget(head.target, "127.0.0.1:9000", HostRules::Default("us-east-1"));
-  exchange.late = &wire;
+  exchange.late = &async;
   const auto router = MakeRouter({});
   router->Handle(exchange);
   int status = 0;
   exchange.WhenAnswered([&](const Exchange& answered) { status = answered.response.status; });
   EXPECT_TRUE(exchange.pending);
-  EXPECT_EQ(wire.answers, 0);
+  EXPECT_EQ(async.completions, 0);
   EXPECT_EQ(s3.Send("HEAD /bucket/k").status, 404);
   EXPECT_EQ(status, 0);
-  wire.tasks.Pop()->Run();
-  EXPECT_EQ(wire.answers, 1);
+  async.tasks.Pop()->Run();
+  EXPECT_EQ(async.completions, 1);
   EXPECT_EQ(s3.Send("HEAD /bucket/k").status, 200);
   exchange.pending = false;
   for (const auto& look : exchange.when_answered) look(exchange);
   EXPECT_EQ(status, 200);
 }
 
-// A store that has no memory even to queue a write drops the completion.
-TEST(WriteLaterTest, AWriteThatNeverBeganIsAnsweredAsAFailure) {
+// A store without the memory to queue a write drops the completion.
+TEST(WriteLaterTest, AWriteThatWasNotQueuedFails) {
   Harness s3;
   s3.Send("PUT /bucket");
   RequestHead head;
   testing::TextBody body("", 0, {});
   Connection connection;
-  testing::PatientWire wire;
+  testing::QueuedResponse async;
   Exchange exchange{.request = head, .body = &body, .connection = connection};
-  exchange.late = &wire;
+  exchange.late = &async;
   const RouterOptions options;
   Call call{exchange, options, s3.store()};
-  bool answered = false;
+  bool responded = false;
   struct Drop {
     Result<void> operator()() const { return Ok(); }
     void operator()(store::Async<void>) const {}
   };
-  ASSERT_TRUE(WriteThenAnswer<void>(call, Drop(), [&](Call&, Result<void>) -> Result<void> {
-                answered = true;
+  ASSERT_TRUE(WriteThenRespond<void>(call, Drop(), [&](Call&, Result<void>) -> Result<void> {
+                responded = true;
                 return Ok();
               }).ok());
-  EXPECT_EQ(wire.answers, 1);
-  const Result<void> result = call.rest(call);
+  EXPECT_EQ(async.completions, 1);
+  const Result<void> result = call.continuation(call);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kResourceExhausted);
-  EXPECT_FALSE(answered);
+  EXPECT_FALSE(responded);
 }
 
 }  // namespace

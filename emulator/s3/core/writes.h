@@ -1,4 +1,4 @@
-// What the answers of writes have in common.
+// Helpers for the responses of write operations.
 #ifndef PENSTOCK_EMULATOR_S3_CORE_WRITES_H_
 #define PENSTOCK_EMULATOR_S3_CORE_WRITES_H_
 
@@ -9,13 +9,13 @@
 
 namespace penstock::emulator::s3 {
 
-// x-amz-version-id of a write: only where versioning is enabled (spec §2.7 "Suspended").
+// Adds x-amz-version-id if versioning is enabled. S3 omits it when versioning is suspended.
 void AddNewVersionHeader(Call& call, const store::PutOutcome& outcome);
-// x-amz-checksum-<alg>, for the algorithm's upper-case name.
+// Adds x-amz-checksum-<algorithm>. `algorithm`: the upper-case name.
 void AddChecksumHeader(Call& call, std::string_view algorithm, std::string_view value);
 
-// x-amz-copy-source on an operation that copies nothing is refused (spec §2.5). Only worth asking
-// when the request carries it.
+// Refuses x-amz-copy-source on operations that do not copy. Call it only if the request has the
+// header.
 Result<void> RefuseCopySource(const Call& call, std::string_view operation);
 
 }  // namespace penstock::emulator::s3

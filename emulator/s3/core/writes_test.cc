@@ -7,8 +7,7 @@ namespace {
 
 using testing::Harness;
 
-// Spec §2.5 "x-amz-copy-source on non-copy".
-TEST(WritesTest, CopySourceOnAnythingElseIsRefused) {
+TEST(WritesTest, CopySourceIsRefusedOnOtherOperations) {
   Harness s3;
   s3.Send("PUT /bucket");
   for (const char* target : {"POST /bucket/k?uploads", "POST /bucket/k?uploadId=u", "GET /bucket/k",

@@ -1,9 +1,9 @@
-// PutObject with x-amz-write-offset-bytes: bytes behind those that an object has (spec/protocol.md
-// §1.6).
+// PutObject with x-amz-write-offset-bytes: appends to an object (Amazon S3 User Guide, "Appending
+// data to objects in directory buckets").
 //
-// The old bytes stay where they are, but for small pieces: contents join, CRCs combine. Every
-// append makes a new record in the place of just the one that it was made from; where another write
-// was faster, it is looked at anew.
+// Existing bytes are not copied, except small pieces: contents are concatenated and CRCs combined.
+// An append replaces exactly the record that it read. If another write has replaced that record,
+// the append is checked again and retried.
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,10 +27,11 @@ namespace {
 
 constexpr std::string_view kOffsetHeader = "x-amz-write-offset-bytes";
 constexpr std::uint64_t kMaxOffset = std::uint64_t{50} << 40;
-constexpr int kMaxTries = 100;  // each needs another write of the same key to be faster
-// Pieces up to this are joined: what an append costs must not grow with the appends before it.
+constexpr int kMaxAttempts = 100;  // Each retry means that another write of the key was faster.
+// Pieces are joined up to this size, so that the cost of an append does not grow with the number of
+// appends.
 constexpr std::uint64_t kLargestJoined = 4u << 20;
-// An internal attribute, which copies do not carry: of how many pieces the object was made.
+// An internal attribute, which copies do not keep: the number of pieces of the object.
 constexpr std::string_view kPiecesAttribute = ":pieces";
 
 struct Append {
@@ -44,7 +45,7 @@ struct Append {
 
 Result<Append> ReadAppend(const Call& call, const store::BucketRecord& bucket) {
   if (IsLocalZone(ZoneOf(bucket.name.value).value_or(""))) {
-    return NotImplementedHeader(kOffsetHeader, "Buckets in local zones do not support it");
+    return NotImplementedHeader(kOffsetHeader, "Buckets in local zones do not support appends");
   }
   Append append;
   const std::string_view text = call.Header(kOffsetHeader).value_or("");
@@ -60,7 +61,7 @@ Result<Append> ReadAppend(const Call& call, const store::BucketRecord& bucket) {
   return append;
 }
 
-// Null: there is no such object.
+// Returns null if the object does not exist.
 Result<store::ObjectPtr> FindCurrent(Call& call) {
   auto found = call.store.FindObject(call.bucket(), call.key());
   if (found.ok() || found.error().code != "NoSuchKey") return found;
@@ -83,7 +84,7 @@ const ChecksumInfo& AlgorithmOf(const store::ObjectRecord& object) {
   return info ? *info : InfoOf(ChecksumAlgorithm::kCrc64Nvme);
 }
 
-// Everything but the body, against what is there.
+// Checks everything but the body against the current object.
 Result<void> CheckAppend(const Call& call, const Append& append,
                          const store::ObjectRecord* current) {
   PENSTOCK_TRY(CheckWrite(append.condition, call.key().value, current));
@@ -100,11 +101,11 @@ Result<void> CheckAppend(const Call& call, const Append& append,
         "Cannot specify both a write offset value and user-defined object metadata for existing "
         "objects.");
   }
-  const ChecksumInfo& kept = AlgorithmOf(*current);
-  if (append.claim.info != nullptr && append.claim.info != &kept) {
-    return InvalidRequest(
-        "Checksum Type mismatch occurred, expected checksum Type: " + std::string(kept.lower) +
-        ", actual checksum Type: " + std::string(append.claim.info->lower) + ".");
+  const ChecksumInfo& current_algorithm = AlgorithmOf(*current);
+  if (append.claim.info != nullptr && append.claim.info != &current_algorithm) {
+    return InvalidRequest("Checksum Type mismatch occurred, expected checksum Type: " +
+                          std::string(current_algorithm.lower) +
+                          ", actual checksum Type: " + std::string(append.claim.info->lower) + ".");
   }
   if (append.has_encryption &&
       !SameEncryption(append.settings.encryption, StoredEncryption(current->attributes))) {
@@ -114,7 +115,7 @@ Result<void> CheckAppend(const Call& call, const Append& append,
   return Ok();
 }
 
-// CRCs of the whole combine. Nothing can be told of a whole whose digest is no CRC.
+// Combines the CRCs. Other digests of the whole object cannot be computed from the pieces.
 void JoinChecksums(const store::ObjectRecord& before, store::ObjectRecord& after,
                    const std::string& appended, std::uint64_t size) {
   const ChecksumInfo& info = AlgorithmOf(before);
@@ -128,16 +129,16 @@ void JoinChecksums(const store::ObjectRecord& before, store::ObjectRecord& after
     for (const store::PartRecord& part : before.parts) pieces.push_back({part.checksum, part.size});
   }
   pieces.push_back({appended, size});
-  std::uint64_t told = 0;
-  for (const PartChecksum& piece : pieces) told += piece.size_bytes;
-  if (told != after.size) return;  // of what was there nothing is known
+  std::uint64_t known_bytes = 0;
+  for (const PartChecksum& piece : pieces) known_bytes += piece.size_bytes;
+  if (known_bytes != after.size) return;  // The checksum of the old bytes is not known.
   after.checksum_algorithm = info.name;
   after.checksum_type = kFullObject;
   after.checksum = FullObjectChecksum(info.algorithm, pieces);
 }
 
-store::ObjectRecord Extended(const store::ObjectRecord& before, const ReceivedBody& body,
-                             const std::string& checksum) {
+store::ObjectRecord ExtendedRecord(const store::ObjectRecord& before, const ReceivedBody& body,
+                                   const std::string& checksum) {
   store::ObjectRecord after = before;
   after.etag = OpaqueETag();
   after.last_modified = {};
@@ -152,8 +153,8 @@ store::ObjectRecord Extended(const store::ObjectRecord& before, const ReceivedBo
   return after;
 }
 
-// Joins the last pieces of `content` that are of one order of size, so that many small appends
-// leave a few pieces of growing size; each byte is copied as often as its piece doubles.
+// Joins the last pieces of `content` that are of similar size. Many small appends then leave a few
+// pieces of growing size, and each byte is copied only when its piece roughly doubles.
 Result<void> JoinPieces(Call& call, store::Content& content) {
   std::vector<store::ContentSlice>& slices = content.slices;
   std::size_t first = slices.size() - 1;
@@ -175,19 +176,19 @@ Result<void> JoinPieces(Call& call, store::Content& content) {
   return Ok();
 }
 
-// Holds while the key has just that record.
-store::Precondition StillThere(const store::ObjectPtr& seen, bool& moved) {
-  moved = false;
-  return [seen, &moved](const store::ObjectRecord* now) -> Result<void> {
+// Returns a precondition that the key still has the record `seen`. Sets `changed` if not.
+store::Precondition StillCurrent(const store::ObjectPtr& seen, bool& changed) {
+  changed = false;
+  return [seen, &changed](const store::ObjectRecord* now) -> Result<void> {
     const bool same = seen == nullptr ? now == nullptr : now != nullptr && now->etag == seen->etag;
-    moved = !same;
+    changed = !same;
     if (same) return Ok();
     return MakeError("OperationAborted");
   };
 }
 
-void Answer(Call& call, const store::ObjectRecord& object, const ChecksumInfo* appended,
-            const std::string& appended_value) {
+void Respond(Call& call, const store::ObjectRecord& object, const ChecksumInfo* appended,
+             const std::string& appended_value) {
   Response& response = call.response();
   AddEncryptionHeaders(call, StoredEncryption(object.attributes));
   response.Add("ETag", Quoted(object.etag.value));
@@ -202,7 +203,7 @@ void Answer(Call& call, const store::ObjectRecord& object, const ChecksumInfo* a
 
 struct Received {
   ReceivedBody body;
-  const ChecksumInfo* info = nullptr;  // whose value `checksum` is
+  const ChecksumInfo* info = nullptr;  // The algorithm of `checksum`.
   std::string checksum;
 };
 
@@ -221,15 +222,15 @@ Result<Received> Receive(Call& call, const Append& append, const store::ObjectRe
   return received;
 }
 
-// Where the algorithm of the object is another one than when the body came in.
+// Recomputes the checksum if the object's algorithm has changed since the body was received.
 Result<void> MatchAlgorithm(const Call& call, Received& received,
                             const store::ObjectRecord& current) {
-  const ChecksumInfo& wanted = AlgorithmOf(current);
-  if (received.info == &wanted) return Ok();
+  const ChecksumInfo& required = AlgorithmOf(current);
+  if (received.info == &required) return Ok();
   PENSTOCK_ASSIGN(ContentDigests digests,
                   DigestContent(call.exchange, received.body.content, {0, received.body.size},
-                                {.algorithm = wanted.algorithm, .md5 = false}));
-  received.info = &wanted;
+                                {.algorithm = required.algorithm, .md5 = false}));
+  received.info = &required;
   received.checksum = std::move(digests.checksum);
   return Ok();
 }
@@ -242,8 +243,8 @@ Result<void> AppendObject(Call& call) {
   PENSTOCK_ASSIGN(store::ObjectPtr current, FindCurrent(call));
   PENSTOCK_TRY(CheckAppend(call, append, current.get()));
   PENSTOCK_ASSIGN(Received received, Receive(call, append, current.get()));
-  for (int tries = 0; tries < kMaxTries; ++tries) {
-    if (tries > 0) {
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+    if (attempt > 0) {
       PENSTOCK_ASSIGN(current, FindCurrent(call));
       PENSTOCK_TRY(CheckAppend(call, append, current.get()));
     }
@@ -256,17 +257,17 @@ Result<void> AppendObject(Call& call) {
       if (received.body.size == 0)
         return InvalidRequest("Request body cannot be empty when 'write offset' is specified.");
       PENSTOCK_TRY(MatchAlgorithm(call, received, *current));
-      request.record = Extended(*current, received.body, received.checksum);
+      request.record = ExtendedRecord(*current, received.body, received.checksum);
       PENSTOCK_TRY(JoinPieces(call, request.record.content));
     }
-    bool moved = false;
-    request.precondition = StillThere(current, moved);
+    bool changed = false;
+    request.precondition = StillCurrent(current, changed);
     auto outcome = call.store.Put(std::move(request));
     if (outcome.ok()) {
-      Answer(call, *outcome->object, received.info, received.checksum);
+      Respond(call, *outcome->object, received.info, received.checksum);
       return Ok();
     }
-    if (!moved) return std::move(outcome).error();
+    if (!changed) return std::move(outcome).error();
   }
   return MakeError("OperationAborted");
 }

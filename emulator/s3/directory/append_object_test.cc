@@ -31,8 +31,7 @@ class AppendObjectTest : public ::testing::Test {
   Harness s3_{{.max_object_parts = 20}};
 };
 
-// Spec §1.6, row by row.
-TEST_F(AppendObjectTest, AtTheEndBytesAreAdded) {
+TEST_F(AppendObjectTest, AppendsAtTheEnd) {
   s3_.Send("PUT " + kKey, "hello");
   const std::string before = s3_.Send("HEAD " + kKey).Header("ETag");
   const Reply reply = Append(5, " world");
@@ -43,17 +42,17 @@ TEST_F(AppendObjectTest, AtTheEndBytesAreAdded) {
   EXPECT_EQ(s3_.Send("HEAD " + kKey).Header("ETag"), reply.Header("ETag"));
 }
 
-TEST_F(AppendObjectTest, AtZeroAnAbsentObjectIsMadeEvenEmpty) {
+TEST_F(AppendObjectTest, OffsetZeroCreatesAnAbsentObject) {
   EXPECT_EQ(Append(0, "").Header("x-amz-object-size"), "0");
   EXPECT_EQ(Append(0, "x").Header("x-amz-object-size"), "1");
   EXPECT_EQ(Text(), "x");
 }
 
-TEST_F(AppendObjectTest, BehindNothingThereIsNoKey) {
+TEST_F(AppendObjectTest, PositiveOffsetOfAnAbsentObjectIsRefused) {
   EXPECT_EQ(Append(1, "x").Outcome(), "404 NoSuchKey");
 }
 
-TEST_F(AppendObjectTest, AnyOtherOffsetIsRefused) {
+TEST_F(AppendObjectTest, OtherOffsetsAreRefused) {
   s3_.Send("PUT " + kKey, "hello");
   EXPECT_EQ(Append(0, "x").Outcome(), "400 InvalidWriteOffset");
   EXPECT_EQ(Append(4, "x").Outcome(), "400 InvalidWriteOffset");
@@ -63,7 +62,7 @@ TEST_F(AppendObjectTest, AnyOtherOffsetIsRefused) {
   EXPECT_EQ(Text(), "hello");
 }
 
-TEST_F(AppendObjectTest, NothingIsNoAppend) {
+TEST_F(AppendObjectTest, EmptyAppendsAreRefused) {
   s3_.Send("PUT " + kKey, "hello");
   const Reply refused = Append(5, "");
   EXPECT_EQ(refused.Outcome(), "400 InvalidRequest");
@@ -71,7 +70,7 @@ TEST_F(AppendObjectTest, NothingIsNoAppend) {
             "Request body cannot be empty when 'write offset' is specified.");
 }
 
-TEST_F(AppendObjectTest, TheAlgorithmIsTheObjects) {
+TEST_F(AppendObjectTest, ChecksumAlgorithmMustMatchTheObject) {
   s3_.Send("PUT " + kKey +
                "\nx-amz-checksum-sha1: " + Base64Encode(Sha1(AsBytes(std::string_view("hello")))),
            "hello");
@@ -82,7 +81,7 @@ TEST_F(AppendObjectTest, TheAlgorithmIsTheObjects) {
             "crc32.");
 }
 
-TEST_F(AppendObjectTest, MetadataIsGivenWithTheFirstBytesAlone) {
+TEST_F(AppendObjectTest, MetadataIsAllowedOnlyOnCreation) {
   EXPECT_EQ(Append(0, "a", "\nx-amz-meta-a: 1").Outcome(), "200");
   const Reply refused = Append(1, "b", "\nx-amz-meta-a: 2");
   EXPECT_EQ(refused.Element("Message"),
@@ -92,7 +91,7 @@ TEST_F(AppendObjectTest, MetadataIsGivenWithTheFirstBytesAlone) {
   EXPECT_EQ(s3_.Send("HEAD " + kKey).Header("x-amz-meta-a"), "1");
 }
 
-TEST_F(AppendObjectTest, PiecesAreCountedAndACopyStartsAnew) {
+TEST_F(AppendObjectTest, PiecesAreLimitedAndCopiesResetTheCount) {
   std::string body;
   for (int i = 0; i < 20; ++i) {
     ASSERT_EQ(Append(body.size(), std::string(1, static_cast<char>('a' + i))).Outcome(), "200")
@@ -107,34 +106,34 @@ TEST_F(AppendObjectTest, PiecesAreCountedAndACopyStartsAnew) {
             "200");
 }
 
-TEST_F(AppendObjectTest, EncryptionStaysTheSame) {
+TEST_F(AppendObjectTest, EncryptionMustMatchTheObject) {
   s3_.Send("PUT " + kKey, "hello");
   EXPECT_EQ(Append(5, "!", "\nx-amz-server-side-encryption: aws:kms").Outcome(),
             "400 EncryptionTypeMismatch");
   EXPECT_EQ(Append(5, "!", "\nx-amz-server-side-encryption: AES256").Outcome(), "200");
 }
 
-TEST_F(AppendObjectTest, ConditionsHold) {
+TEST_F(AppendObjectTest, ConditionsAreChecked) {
   const std::string etag = s3_.Send("PUT " + kKey, "hello").Header("ETag");
   EXPECT_EQ(Append(5, "!", "\nIf-Match: \"no\"").Outcome(), "412 PreconditionFailed");
   EXPECT_EQ(Append(5, "!", "\nIf-None-Match: *").Outcome(), "412 PreconditionFailed");
   EXPECT_EQ(Append(5, "!", "\nIf-Match: " + etag).Outcome(), "200");
 }
 
-TEST_F(AppendObjectTest, ACrcIsOfTheWhole) {
+TEST_F(AppendObjectTest, CrcsCoverTheWholeObject) {
   s3_.Send("PUT " + kKey + "\nx-amz-checksum-crc32: " + Crc32Of("hello"), "hello");
   const Reply reply = Append(5, " world", "\nx-amz-checksum-crc32: " + Crc32Of(" world"));
   EXPECT_EQ(reply.Header("x-amz-checksum-crc32"), Crc32Of("hello world"));
   EXPECT_EQ(
       s3_.Send("HEAD " + kKey + "\nx-amz-checksum-mode: ENABLED").Header("x-amz-checksum-crc32"),
       Crc32Of("hello world"));
-  EXPECT_EQ(Append(11, "!").Outcome(), "200") << "without a checksum of the appended bytes";
+  EXPECT_EQ(Append(11, "!").Outcome(), "200") << "append without a checksum";
   EXPECT_EQ(
       s3_.Send("HEAD " + kKey + "\nx-amz-checksum-mode: ENABLED").Header("x-amz-checksum-crc32"),
       Crc32Of("hello world!"));
 }
 
-TEST_F(AppendObjectTest, AShaIsOfTheAppendedBytesAndTheObjectHasNone) {
+TEST_F(AppendObjectTest, ShaCoversOnlyTheAppendedBytes) {
   const auto sha = [](std::string_view text) { return Base64Encode(Sha256(AsBytes(text))); };
   s3_.Send("PUT " + kKey + "\nx-amz-checksum-sha256: " + sha("hello"), "hello");
   EXPECT_EQ(Append(5, "!", "\nx-amz-checksum-sha256: " + sha("!")).Header("x-amz-checksum-sha256"),
@@ -148,7 +147,7 @@ TEST_F(AppendObjectTest, AShaIsOfTheAppendedBytesAndTheObjectHasNone) {
   EXPECT_EQ(Append(6, "?", "\nx-amz-checksum-sha256: " + sha("!")).Outcome(), "400 BadDigest");
 }
 
-TEST_F(AppendObjectTest, LocalZonesAndGeneralPurposeBucketsHaveNone) {
+TEST_F(AppendObjectTest, LocalZonesAndGeneralPurposeBucketsRefuseAppends) {
   s3_.Send("PUT /l--usw2-lax1-az1--x-s3",
            "<CreateBucketConfiguration><Location><Type>LocalZone</Type><Name>usw2-lax1-az1</Name></"
            "Location>"

@@ -1,4 +1,4 @@
-// CreateBucket of a directory bucket (spec/protocol.md §1.1, §1.4).
+// CreateBucket for directory buckets.
 #include <algorithm>
 #include <string>
 
@@ -23,8 +23,8 @@ struct ZoneKind {
 constexpr ZoneKind kAvailabilityZone{"AvailabilityZone", "SingleAvailabilityZone"};
 constexpr ZoneKind kLocalZone{"LocalZone", "SingleLocalZone"};
 
-// A document that describes no directory bucket is malformed, also one for a general purpose bucket
-// (recorded).
+// Recorded against Amazon S3: a document that does not describe a directory bucket is malformed,
+// including one for a general purpose bucket.
 Result<Element> ReadDirectoryDocument(Call& call) {
   PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {}));
   if (text.empty()) return MalformedXml();
@@ -44,8 +44,8 @@ Result<void> CheckZone(const Call& call, const Element& root) {
   const Element& location = *root.Find("Location");
   if (location.TextOf("Name") != zone) {
     return MakeError("InvalidBucketName", {{"BucketName", name}},
-                     "The specified bucket is not valid: its name is of the zone " +
-                         std::string(zone) + ", and Location.Name is " +
+                     "The specified bucket is not valid: the zone in its name is " +
+                         std::string(zone) + ", but Location.Name is " +
                          std::string(location.TextOf("Name")) + "; they must be the same");
   }
   const ZoneKind& kind = IsLocalZone(zone) ? kLocalZone : kAvailabilityZone;
@@ -75,18 +75,18 @@ Result<void> AddTags(Call& call, Element& root, store::BucketRecord& record) {
 
 Result<void> CheckQuota(Call& call, std::string_view region) {
   PENSTOCK_ASSIGN(const auto all, call.store.ListBuckets());
-  const auto mine = std::count_if(all.begin(), all.end(), [&](const store::BucketPtr& bucket) {
+  const auto owned = std::count_if(all.begin(), all.end(), [&](const store::BucketPtr& bucket) {
     return IsDirectoryBucketName(bucket->name.value) &&
            bucket->owner_id == call.exchange.identity.owner_id &&
            RegionOfConstraint(bucket->region) == region;
   });
-  if (static_cast<std::size_t>(mine) < call.options.max_directory_buckets_per_region) return Ok();
+  if (static_cast<std::size_t>(owned) < call.options.max_directory_buckets_per_region) return Ok();
   return MakeError("TooManyBuckets");
 }
 
-Error AlreadyThere(const Call& call, const store::BucketRecord& existing) {
-  const bool mine = existing.owner_id == call.exchange.identity.owner_id;
-  return MakeError(mine ? "BucketAlreadyOwnedByYou" : "BucketAlreadyExists",
+Error AlreadyExists(const Call& call, const store::BucketRecord& existing) {
+  const bool owned = existing.owner_id == call.exchange.identity.owner_id;
+  return MakeError(owned ? "BucketAlreadyOwnedByYou" : "BucketAlreadyExists",
                    {{"BucketName", existing.name.value}});
 }
 
@@ -110,14 +110,14 @@ Result<void> CreateDirectoryBucket(Call& call) {
   record.configuration.emplace_back(kLocationTypeKey, root.Find("Location")->TextOf("Type"));
   PENSTOCK_TRY(AddTags(call, root, record));
   if (const auto existing = call.store.FindBucket(call.bucket()); existing.ok())
-    return AlreadyThere(call, **existing);
+    return AlreadyExists(call, **existing);
   PENSTOCK_TRY(CheckQuota(call, record.region));
   const std::string location = "https://" + DirectoryHostName(record) + "/";
   const std::string arn = BucketArn(call, record);
   if (const auto created = call.store.CreateBucket(std::move(record)); !created.ok()) {
-    // two at once: the other one was first
+    // A concurrent request created the bucket.
     const auto existing = call.store.FindBucket(call.bucket());
-    if (existing.ok()) return AlreadyThere(call, **existing);
+    if (existing.ok()) return AlreadyExists(call, **existing);
     return created.error();
   }
   call.response().Add("Location", location);

@@ -18,7 +18,7 @@ std::string Document(const std::string& zone_type, const std::string& zone,
 const std::string kSingleZone =
     "<Type>Directory</Type><DataRedundancy>SingleAvailabilityZone</DataRedundancy>";
 
-TEST(CreateDirectoryBucketTest, HeadTellsItsZone) {
+TEST(CreateDirectoryBucketTest, HeadReturnsTheZone) {
   Harness s3;
   const Reply made =
       s3.Send("PUT /logs--use1-az4--x-s3", Document("AvailabilityZone", "use1-az4", kSingleZone));
@@ -33,7 +33,7 @@ TEST(CreateDirectoryBucketTest, HeadTellsItsZone) {
             "arn:aws:s3express:us-east-1:123456789012:bucket/logs--use1-az4--x-s3");
 }
 
-TEST(CreateDirectoryBucketTest, LocalZonesHaveTheirOwnWords) {
+TEST(CreateDirectoryBucketTest, LocalZonesHaveTheirTypeAndRedundancy) {
   Harness s3;
   const std::string local =
       "<Type>Directory</Type><DataRedundancy>SingleLocalZone</DataRedundancy>";
@@ -52,7 +52,7 @@ TEST(CreateDirectoryBucketTest, LocalZonesHaveTheirOwnWords) {
             "LocalZone");
 }
 
-TEST(CreateDirectoryBucketTest, WhatDescribesNoDirectoryBucketIsMalformed) {
+TEST(CreateDirectoryBucketTest, OtherDocumentsAreMalformed) {
   Harness s3;
   const std::string name = "PUT /b--use1-az4--x-s3";
   EXPECT_EQ(s3.Send(name).Outcome(), "400 MalformedXML");
@@ -68,7 +68,7 @@ TEST(CreateDirectoryBucketTest, WhatDescribesNoDirectoryBucketIsMalformed) {
             "400 MalformedXML");
 }
 
-TEST(CreateDirectoryBucketTest, NameAndDocumentAgreeOnTheZone) {
+TEST(CreateDirectoryBucketTest, NameAndDocumentMustHaveTheSameZone) {
   Harness s3;
   const Reply refused =
       s3.Send("PUT /b--use1-az4--x-s3", Document("AvailabilityZone", "use1-az5", kSingleZone));
@@ -82,7 +82,7 @@ TEST(CreateDirectoryBucketTest, NameAndDocumentAgreeOnTheZone) {
       "501 NotImplemented");
 }
 
-TEST(CreateDirectoryBucketTest, ASecondOneIsAConflict) {
+TEST(CreateDirectoryBucketTest, RecreateIsAConflict) {
   Harness s3;
   ASSERT_EQ(s3.MakeDirectoryBucket("b--use1-az4--x-s3").status, 200);
   EXPECT_EQ(s3.MakeDirectoryBucket("b--use1-az4--x-s3").Outcome(), "409 BucketAlreadyOwnedByYou");
@@ -92,14 +92,14 @@ TEST(CreateDirectoryBucketTest, ASecondOneIsAConflict) {
   EXPECT_EQ(s3.MakeDirectoryBucket("b--use1-az4--x-s3").Outcome(), "409 BucketAlreadyExists");
 }
 
-TEST(CreateDirectoryBucketTest, TheQuotaIsOfDirectoryBucketsAlone) {
+TEST(CreateDirectoryBucketTest, QuotaCountsOnlyDirectoryBuckets) {
   Harness s3({.max_directory_buckets_per_region = 1});
   ASSERT_EQ(s3.Send("PUT /plain-bucket").status, 200);
   ASSERT_EQ(s3.MakeDirectoryBucket("b--use1-az4--x-s3").status, 200);
   EXPECT_EQ(s3.MakeDirectoryBucket("c--use1-az4--x-s3").Outcome(), "400 TooManyBuckets");
 }
 
-TEST(CreateDirectoryBucketTest, OpenUploadsKeepItAlive) {
+TEST(CreateDirectoryBucketTest, OpenUploadsPreventDeletion) {
   Harness s3;
   ASSERT_EQ(s3.MakeDirectoryBucket("b--use1-az4--x-s3").status, 200);
   const Reply upload = s3.Send("POST /b--use1-az4--x-s3/k?uploads");

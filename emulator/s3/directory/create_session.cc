@@ -1,4 +1,4 @@
-// CreateSession (spec/protocol.md §1.3).
+// CreateSession.
 #include <string>
 
 #include "base/dates.h"
@@ -14,7 +14,7 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-// "2026-01-02T03:09:05Z": without a fraction.
+// Formats a date without a fraction: "2026-01-02T03:09:05Z".
 std::string ExpirationDate(WallTime time) {
   std::string date = XmlDate(time);
   const auto dot = date.find('.');
@@ -29,10 +29,10 @@ Result<bool> ReadMode(const Call& call) {
                          "x-amz-create-session-mode", *mode);
 }
 
-// S3's own zonal endpoints know their buckets. At an endpoint of one's own, SDKs ask for a session
-// before they create the bucket (spec §1.3, "botocore quirk"), and get one. Where an endpoint is an
-// address, the CRT, and with it Mountpoint and the reference connector, puts the bucket into the
-// path and leaves it out of CreateSession: such a session is good for any.
+// S3's zonal endpoints require an existing bucket. At a custom endpoint, botocore requests a
+// session before it creates the bucket, so a missing bucket is accepted. At an endpoint with an IP
+// address, CRT clients (Mountpoint, s3torchconnector) address the bucket in the path but omit it
+// from CreateSession. Such a session is valid for any directory bucket of the account.
 Result<void> CheckBucket(Call& call) {
   if (call.bucket().empty()) return RequireAccount(call.exchange.identity);
   const auto opened = OpenBucket(call);
@@ -77,7 +77,7 @@ Result<void> CreateSession(Call& call) {
   session.expires =
       TimeAhead(call.exchange.space->clock->Now(), call.exchange.clock_ahead) + kSessionLifetime;
   if (call.exchange.sessions == nullptr)
-    return NotImplemented("Nobody here makes the credentials of sessions.");
+    return NotImplemented("This emulator does not issue session credentials.");
   const SessionCredentials credentials = call.exchange.sessions->Issue(session);
   if (!session.encryption.empty())
     call.response().Add(std::string(kEncryptionHeader), session.encryption);

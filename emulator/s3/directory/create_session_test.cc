@@ -8,15 +8,14 @@ namespace {
 using testing::Harness;
 using testing::Reply;
 
-// Nobody here makes credentials: what is refused is refused before that (auth_test.cc and
-// sessions_test.cc have the rest).
+// This harness issues no credentials. auth_test.cc and sessions_test.cc test successful requests.
 TEST(CreateSessionTest, GeneralPurposeBucketsHaveNoSessions) {
   Harness s3;
   s3.Send("PUT /plain-bucket");
   EXPECT_EQ(s3.Send("GET /plain-bucket?session").Outcome(), "501 NotImplemented");
 }
 
-TEST(CreateSessionTest, ASessionIsNotAskedForWithASession) {
+TEST(CreateSessionTest, SessionTokensAreRefused) {
   Harness s3;
   s3.MakeDirectoryBucket("b--use1-az4--x-s3");
   const Reply refused = s3.Send("GET /b--use1-az4--x-s3?session\nx-amz-s3session-token: t");
@@ -35,8 +34,8 @@ TEST(CreateSessionTest, ModesAndEncryptionAreChecked) {
             "501 NotImplemented");
 }
 
-// Spec §1.3 "botocore quirk": at an endpoint of one's own the bucket need not be there yet.
-TEST(CreateSessionTest, OnlyS3sOwnEndpointMissesTheBucket) {
+// botocore requests a session at a custom endpoint before it creates the bucket.
+TEST(CreateSessionTest, OnlyS3HostsRequireTheBucket) {
   Harness s3;
   const Reply zonal =
       s3.Send("GET /?session\nHost: b--use1-az4--x-s3.s3express-use1-az4.us-east-1.amazonaws.com");

@@ -1,4 +1,4 @@
-// What answers tell about a directory bucket: where it is, its ARN, its host.
+// Properties of directory buckets in responses: location, ARN and host name.
 #ifndef PENSTOCK_EMULATOR_S3_DIRECTORY_DIRECTORY_BUCKET_H_
 #define PENSTOCK_EMULATOR_S3_DIRECTORY_DIRECTORY_BUCKET_H_
 
@@ -10,24 +10,24 @@
 
 namespace penstock::emulator::s3 {
 
-// Under which the zone's type is kept with the bucket.
+// Key of the zone's type in the bucket's configuration.
 inline constexpr std::string_view kLocationTypeKey = "location-type";
 
 inline constexpr std::string_view kExpressStorageClass = "EXPRESS_ONEZONE";
 
 bool IsDirectoryBucket(const store::BucketRecord& bucket);
 
-// Spec §2.5 "ETag", §1.5: the ETag of what is written there is the MD5 of its bytes. Else it is
-// opaque.
+// True if the ETag of objects in the bucket is the MD5 of their bytes. Otherwise it is opaque.
 bool EtagIsMd5(const store::BucketRecord& bucket, const Encryption& encryption);
 
-// "arn:aws:s3:::name", or of a directory bucket "arn:aws:s3express:REGION:ACCOUNT:bucket/name".
+// Returns "arn:aws:s3:::name" or, for a directory bucket,
+// "arn:aws:s3express:REGION:ACCOUNT:bucket/name".
 std::string BucketArn(const Call& call, const store::BucketRecord& bucket);
 
-// "name.s3express-ZONE.REGION.amazonaws.com"
+// Returns "name.s3express-ZONE.REGION.amazonaws.com".
 std::string DirectoryHostName(const store::BucketRecord& bucket);
 
-// x-amz-bucket-location-type and -name; nothing for a general purpose bucket.
+// Adds x-amz-bucket-location-type and -name for a directory bucket.
 void AddLocationHeaders(Call& call, const store::BucketRecord& bucket);
 
 }  // namespace penstock::emulator::s3

@@ -47,7 +47,7 @@ class DirectoryBucketTest : public ::testing::Test {
   Harness s3_{{.min_part_size_bytes = 1}};
 };
 
-TEST_F(DirectoryBucketTest, ETagsAreNoDigests) {
+TEST_F(DirectoryBucketTest, ETagsAreNotDigests) {
   const std::string md5 = "\"" + HexEncode(Md5(AsBytes(std::string_view("hello")))) + "\"";
   const std::string first = s3_.Send("PUT /" + kBucket + "/k", "hello").Header("ETag");
   const std::string second = s3_.Send("PUT /" + kBucket + "/k", "hello").Header("ETag");
@@ -59,7 +59,7 @@ TEST_F(DirectoryBucketTest, ETagsAreNoDigests) {
   EXPECT_NE(PutPart("m", id, 1, "hello"), md5);
 }
 
-TEST_F(DirectoryBucketTest, CopiesGetTheETagOfWhereTheyGo) {
+TEST_F(DirectoryBucketTest, CopiesGetTheETagKindOfTheDestination) {
   s3_.Send("PUT /plain-bucket/k", "hello");
   s3_.Send("PUT /" + kBucket + "/k", "hello");
   const std::string md5 = HexEncode(Md5(AsBytes(std::string_view("hello"))));
@@ -80,7 +80,7 @@ TEST_F(DirectoryBucketTest, ThereIsOneStorageClass) {
             "400 InvalidStorageClass");
 }
 
-TEST_F(DirectoryBucketTest, PartsAreNumberedWithoutGaps) {
+TEST_F(DirectoryBucketTest, PartNumbersMustNotHaveGaps) {
   const std::string id = Begin("m");
   const std::string one = PutPart("m", id, 1, "a");
   const std::string three = PutPart("m", id, 3, "c");
@@ -91,7 +91,7 @@ TEST_F(DirectoryBucketTest, PartsAreNumberedWithoutGaps) {
   EXPECT_EQ(s3_.Send("GET /" + kBucket + "/m").body, "abc");
 }
 
-TEST_F(DirectoryBucketTest, AnUploadsObjectIsDatedByItsCompletion) {
+TEST_F(DirectoryBucketTest, MultipartObjectsHaveTheTimeOfCompletion) {
   const std::string id = Begin("m");
   const std::string one = PutPart("m", id, 1, "a");
   s3_.clock().Advance(std::chrono::minutes(10));
@@ -100,7 +100,7 @@ TEST_F(DirectoryBucketTest, AnUploadsObjectIsDatedByItsCompletion) {
             "Fri, 02 Jan 2026 03:14:05 GMT");
 }
 
-TEST_F(DirectoryBucketTest, AttributesAlwaysTellTheParts) {
+TEST_F(DirectoryBucketTest, AttributesAlwaysContainTheParts) {
   const std::string id =
       Begin("m", "\nx-amz-checksum-algorithm: CRC32\nx-amz-checksum-type: FULL_OBJECT");
   const std::string one = PutPart("m", id, 1, "aa");
@@ -111,7 +111,7 @@ TEST_F(DirectoryBucketTest, AttributesAlwaysTellTheParts) {
   EXPECT_EQ(attributes.Elements("Size"), (std::vector<std::string>{"2", "1"}));
 }
 
-TEST_F(DirectoryBucketTest, DeletesMayNameSizeAndDate) {
+TEST_F(DirectoryBucketTest, DeletesCanBeConditionalOnSizeAndDate) {
   const std::string at = "DELETE /" + kBucket + "/k";
   s3_.Send("PUT /" + kBucket + "/k", "hello");
   EXPECT_EQ(s3_.Send(at + "\nx-amz-if-match-size: 4").Outcome(), "412 PreconditionFailed");
@@ -125,12 +125,12 @@ TEST_F(DirectoryBucketTest, DeletesMayNameSizeAndDate) {
                 .Outcome(),
             "204");
   EXPECT_EQ(s3_.Send(at + "\nx-amz-if-match-size: 5").Outcome(), "204")
-      << "what is not there is gone";
+      << "an absent object meets the conditions";
   EXPECT_EQ(s3_.Send("DELETE /plain-bucket/k\nx-amz-if-match-size: 5").Outcome(),
             "501 NotImplemented");
 }
 
-TEST_F(DirectoryBucketTest, ManyDeletesMayNameThemToo) {
+TEST_F(DirectoryBucketTest, DeleteObjectsCanBeConditionalOnSizeAndDate) {
   for (const char* key : {"a", "b", "c"}) s3_.Send("PUT /" + kBucket + "/" + key, "hello");
   const auto remove = [&](const std::string& objects) {
     const std::string document = "<Delete>" + objects + "</Delete>";
@@ -147,10 +147,10 @@ TEST_F(DirectoryBucketTest, ManyDeletesMayNameThemToo) {
   EXPECT_EQ(remove("<Object><Key>b</Key></Object><Object><Key> </Key></Object>").Outcome(),
             "400 InvalidRequest");
   EXPECT_EQ(s3_.Send("HEAD /" + kBucket + "/b").status, 200)
-      << "a key that cannot be spoils the whole request";
+      << "an invalid key fails the whole request";
 }
 
-TEST_F(DirectoryBucketTest, AnUploadIsGivenUpByItsDate) {
+TEST_F(DirectoryBucketTest, AbortCanBeConditionalOnTheInitiationTime) {
   const std::string id = Begin("m");
   const std::string at = "DELETE /" + kBucket + "/m?uploadId=" + id +
                          "\nx-amz-if-match-initiated-time: Fri, 02 Jan 2026 ";
@@ -158,14 +158,14 @@ TEST_F(DirectoryBucketTest, AnUploadIsGivenUpByItsDate) {
   EXPECT_EQ(s3_.Send(at + "03:04:05 GMT").Outcome(), "204");
 }
 
-TEST_F(DirectoryBucketTest, TaggedObjectsAreCopiedWithoutTheirTags) {
+TEST_F(DirectoryBucketTest, CopiesOfTaggedObjectsMustReplaceTheTags) {
   s3_.Send("PUT /plain-bucket/k\nx-amz-tagging: a=b", "x");
   const std::string copy = "PUT /" + kBucket + "/copy\nx-amz-copy-source: plain-bucket/k";
   EXPECT_EQ(s3_.Send(copy).Outcome(), "501 NotImplemented");
   EXPECT_EQ(s3_.Send(copy + "\nx-amz-tagging-directive: REPLACE").Outcome(), "200");
 }
 
-TEST_F(DirectoryBucketTest, UploadsAreListedByOneOpaqueMarker) {
+TEST_F(DirectoryBucketTest, UploadListingsUseOneOpaqueMarker) {
   std::vector<std::string> begun;
   for (const char* key : {"a/1", "a/2", "b/1"}) begun.push_back(Begin(key));
   const std::string list = "GET /" + kBucket + "?uploads";
@@ -191,7 +191,7 @@ TEST_F(DirectoryBucketTest, UploadsAreListedByOneOpaqueMarker) {
             "204");
   EXPECT_EQ(s3_.Send(list + "&key-marker=" + first.Element("NextKeyMarker")).Elements("Key").size(),
             2U)
-      << "behind one that is no more";
+      << "the marker's upload no longer exists";
   Begin("c/1");
   EXPECT_EQ(s3_.Send(list).Elements("ID"), std::vector<std::string>(6, "123456789012"))
       << "initiators and owners are account ids";

@@ -15,17 +15,18 @@ namespace {
 
 enum class Plane : std::uint8_t { kZonal, kControl };
 
-struct Served {
+struct ServedOperation {
   std::string_view operation;
   Plane plane;
-  bool reads = false;  // a ReadOnly session will do
+  bool reads = false;  // Allowed in a ReadOnly session.
 };
 
 using enum Plane;
 
-// Spec §1.4. HeadBucket reads nothing that a ReadOnly session may not know; preflights are refused
-// for want of CORS rules.
-constexpr Served kServed[] = {
+// The operations of directory buckets (Amazon S3 User Guide, "Directory bucket API operations").
+// HeadBucket is allowed in ReadOnly sessions. OptionsObject is served and then refused, because
+// there are no CORS rules.
+constexpr ServedOperation kServed[] = {
     {"GetObject", kZonal, true},
     {"PutObject", kZonal},
     {"HeadObject", kZonal, true},
@@ -66,7 +67,7 @@ constexpr Served kServed[] = {
     {"ListBucketMetricsConfigurations", kControl},
 };
 
-// Headers without a meaning there, whatever the operation.
+// Headers that directory buckets do not support in any operation.
 constexpr std::string_view kRefusedHeaders[] = {
     "x-amz-tagging", "x-amz-website-redirect-location",  "x-amz-request-payer",
     "x-amz-mfa",     "x-amz-bucket-object-lock-enabled", "x-amz-bucket-namespace"};
@@ -74,7 +75,7 @@ constexpr std::string_view kCustomerKeyHeaders[] = {
     kCustomerAlgorithmHeader, kCustomerKeyHeader, kCustomerKeyMd5Header,
     "x-amz-copy-source-server-side-encryption-customer-algorithm"};
 
-// Headers that one operation of directory buckets reads each.
+// Headers of a single operation of directory buckets.
 struct DirectoryHeader {
   std::string_view name;
   std::string_view operation;
@@ -93,13 +94,14 @@ constexpr DirectoryHeader kDirectoryHeaders[] = {
     {"x-amz-client-token", "RenameObject"},
 };
 
-const Served* FindServed(std::string_view operation) {
-  const auto* found = std::find_if(std::begin(kServed), std::end(kServed),
-                                   [&](const Served& row) { return row.operation == operation; });
+const ServedOperation* FindServed(std::string_view operation) {
+  const auto* found =
+      std::find_if(std::begin(kServed), std::end(kServed),
+                   [&](const ServedOperation& row) { return row.operation == operation; });
   return found == std::end(kServed) ? nullptr : found;
 }
 
-// A header's name in the letters of the request, as any other that nobody here reads is answered.
+// Returns the header name as in the request, like errors for other unknown headers.
 std::string_view AsSent(const RequestHead& request, std::string_view name) {
   const auto found =
       std::find_if(request.headers.begin(), request.headers.end(),
@@ -107,42 +109,41 @@ std::string_view AsSent(const RequestHead& request, std::string_view name) {
   return found == request.headers.end() ? name : found->name;
 }
 
-Error NoSuchBucketHere(const Call& call) {
+Error NoSuchBucket(const Call& call) {
   return MakeError("NoSuchBucket", {{"BucketName", call.bucket().value}});
 }
 
-// S3's own hosts serve either objects or buckets of one zone or region. Any other serves
-// everything.
-Result<void> CheckEndpoint(const Call& call, const Served& served) {
+// S3's hosts serve only objects of one zone or buckets of one region. Other hosts serve everything.
+Result<void> CheckEndpoint(const Call& call, const ServedOperation& served) {
   const Target& target = call.exchange.target;
   switch (target.directory_endpoint) {
     case DirectoryEndpoint::kNone:
-      if (target.on_s3_domain)
-        return NoSuchBucketHere(call);  // as general purpose endpoints were seen to answer
+      if (target.on_s3_domain) return NoSuchBucket(call);  // Recorded against Amazon S3.
       return Ok();
     case DirectoryEndpoint::kControl:
       if (served.plane == kControl) return Ok();
-      return InvalidRequest(
-          "The operation " + std::string(served.operation) +
-          " belongs to the zonal endpoint BUCKET.s3express-ZONE.REGION.amazonaws.com, not to "
-          "s3express-control.");
+      return InvalidRequest("The operation " + std::string(served.operation) +
+                            " is only available at the zonal endpoint "
+                            "BUCKET.s3express-ZONE.REGION.amazonaws.com, not at "
+                            "s3express-control.");
     case DirectoryEndpoint::kZonal:
-      if (ZoneOf(call.bucket().value) != target.host_zone) return NoSuchBucketHere(call);
+      if (ZoneOf(call.bucket().value) != target.host_zone) return NoSuchBucket(call);
       if (served.plane != kZonal) {
-        return InvalidRequest("The operation " + std::string(served.operation) +
-                              " belongs to the regional endpoint "
-                              "s3express-control.REGION.amazonaws.com/BUCKET, not to a zonal one.");
+        return InvalidRequest(
+            "The operation " + std::string(served.operation) +
+            " is only available at the regional endpoint "
+            "s3express-control.REGION.amazonaws.com/BUCKET, not at a zonal endpoint.");
       }
       if (!target.virtual_hosted)
         return InvalidRequest(
-            "A zonal endpoint is addressed as BUCKET.s3express-ZONE.REGION.amazonaws.com.");
+            "Address a zonal endpoint as BUCKET.s3express-ZONE.REGION.amazonaws.com.");
       return Ok();
   }
   return Ok();
 }
 
 Error NotServed(std::string_view operation) {
-  // Recorded for ListObjects alone.
+  // Recorded against Amazon S3 only for ListObjects.
   if (operation == "ListObjects") {
     return MakeError("NotSupported", {},
                      "This bucket does not support Object List V1; use ListObjectsV2.");
@@ -151,7 +152,7 @@ Error NotServed(std::string_view operation) {
                         " is not supported by directory buckets.");
 }
 
-Result<void> CheckHeaders(const Call& call, const Served& served) {
+Result<void> CheckHeaders(const Call& call, const ServedOperation& served) {
   const RequestHead& request = call.exchange.request;
   for (const std::string_view name : kRefusedHeaders) {
     if (call.Header(name)) return NotImplementedHeader(name);
@@ -187,8 +188,8 @@ Result<void> CheckVersion(const Call& call) {
 
 Result<void> CheckPlainBucket(const Call& call, std::string_view operation) {
   if (call.exchange.target.directory_endpoint != DirectoryEndpoint::kNone && !call.bucket().empty())
-    return NoSuchBucketHere(call);
-  if (operation == "CreateSession" && call.bucket().empty()) return Ok();  // create_session.cc
+    return NoSuchBucket(call);
+  if (operation == "CreateSession" && call.bucket().empty()) return Ok();  // See create_session.cc.
   if (operation == "RenameObject" || operation == "CreateSession") {
     return NotImplemented("The operation " + std::string(operation) +
                           " is for directory buckets only.");
@@ -205,7 +206,7 @@ Result<void> CheckPlainBucket(const Call& call, std::string_view operation) {
 
 Result<void> CheckDirectoryRules(const Call& call, std::string_view operation) {
   if (!IsDirectoryBucketName(call.bucket().value)) return CheckPlainBucket(call, operation);
-  const Served* const served = FindServed(operation);
+  const ServedOperation* const served = FindServed(operation);
   if (served == nullptr) return NotServed(operation);
   PENSTOCK_TRY(CheckEndpoint(call, *served));
   const auto& session = call.exchange.identity.session;

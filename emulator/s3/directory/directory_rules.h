@@ -1,7 +1,6 @@
-// What directory buckets serve, at which endpoint, and what they refuse (spec/protocol.md §1.2,
-// §1.4, §1.5).
+// The operations and headers that directory buckets support, and the endpoints that serve them.
 //
-// One table of operations and one of headers; the operations themselves do not ask again.
+// The check happens once, before the operation.
 #ifndef PENSTOCK_EMULATOR_S3_DIRECTORY_DIRECTORY_RULES_H_
 #define PENSTOCK_EMULATOR_S3_DIRECTORY_DIRECTORY_RULES_H_
 
@@ -12,9 +11,9 @@
 
 namespace penstock::emulator::s3 {
 
-// Before the bucket is opened. For a directory bucket: the endpoint serves the operation, the
-// session permits it, neither operation nor headers are among those it does not know. For any
-// other: nothing that only directory buckets know.
+// Called before the bucket is opened. For a directory bucket: checks that the endpoint serves the
+// operation, that the session permits it, and that operation and headers are supported. For other
+// buckets: refuses what only directory buckets support.
 Result<void> CheckDirectoryRules(const Call& call, std::string_view operation);
 
 }  // namespace penstock::emulator::s3

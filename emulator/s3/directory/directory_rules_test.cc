@@ -24,7 +24,7 @@ class DirectoryRulesTest : public ::testing::Test {
   Harness s3_;
 };
 
-TEST_F(DirectoryRulesTest, S3sOwnEndpointsServeTheirOwn) {
+TEST_F(DirectoryRulesTest, S3HostsServeOnlyTheirOperations) {
   EXPECT_EQ(Outcome("GET /?list-type=2" + kZonal), "200");
   EXPECT_EQ(Outcome("DELETE /" + kZonal), "400 InvalidRequest");
   EXPECT_EQ(Outcome("GET /" + kBucket + "?list-type=2" + kControl), "400 InvalidRequest");
@@ -43,7 +43,7 @@ TEST_F(DirectoryRulesTest, S3sOwnEndpointsServeTheirOwn) {
       "400 InvalidRequest");
 }
 
-TEST_F(DirectoryRulesTest, OneLocalEndpointServesAll) {
+TEST_F(DirectoryRulesTest, OtherHostsServeAllOperations) {
   for (const char* host : {"127.0.0.1:9000", "localhost:9000"}) {
     EXPECT_EQ(Outcome("GET /" + kBucket + "?list-type=2\nHost: " + std::string(host)), "200")
         << host;
@@ -56,7 +56,7 @@ TEST_F(DirectoryRulesTest, OneLocalEndpointServesAll) {
             "404 NoSuchBucketPolicy");
 }
 
-TEST_F(DirectoryRulesTest, WhatItDoesNotServeIsSaid) {
+TEST_F(DirectoryRulesTest, UnsupportedOperationsAreRefused) {
   EXPECT_EQ(Outcome("GET /" + kBucket), "400 NotSupported") << "ListObjects";
   for (const char* query :
        {"versions", "versioning", "acl", "website", "cors", "logging", "replication",
@@ -69,7 +69,7 @@ TEST_F(DirectoryRulesTest, WhatItDoesNotServeIsSaid) {
   }
 }
 
-TEST_F(DirectoryRulesTest, HeadersItDoesNotKnowAreRefused) {
+TEST_F(DirectoryRulesTest, UnsupportedHeadersAreRefused) {
   for (const char* header :
        {"x-amz-acl: private", "x-amz-grant-read: id=x", "x-amz-tagging: a=b",
         "x-amz-website-redirect-location: /x", "x-amz-object-lock-mode: GOVERNANCE",
@@ -89,13 +89,13 @@ TEST_F(DirectoryRulesTest, HeadersItDoesNotKnowAreRefused) {
             "200");
 }
 
-TEST_F(DirectoryRulesTest, TheNullVersionIsTheOnlyOne) {
+TEST_F(DirectoryRulesTest, OnlyTheNullVersionIsAccepted) {
   s3_.Send("PUT /" + kBucket + "/k", "hello");
   EXPECT_EQ(Outcome("GET /" + kBucket + "/k?versionId=null"), "200");
   EXPECT_EQ(Outcome("GET /" + kBucket + "/k?versionId=abc"), "400 InvalidArgument");
 }
 
-TEST_F(DirectoryRulesTest, WhatOnlyDirectoryBucketsKnowIsRefusedElsewhere) {
+TEST_F(DirectoryRulesTest, DirectoryFeaturesAreRefusedForOtherBuckets) {
   for (const char* header : {"x-amz-write-offset-bytes: 0", "x-amz-rename-source: k",
                              "x-amz-client-token: t", "x-amz-create-session-mode: ReadOnly"}) {
     EXPECT_EQ(s3_.Send("PUT /plain-bucket/k\n" + std::string(header), "x").Outcome(),
@@ -106,10 +106,10 @@ TEST_F(DirectoryRulesTest, WhatOnlyDirectoryBucketsKnowIsRefusedElsewhere) {
             "501 NotImplemented");
   EXPECT_EQ(s3_.Send("GET /" + kBucket + "/k\nx-amz-write-offset-bytes: 0").Outcome(),
             "501 NotImplemented")
-      << "of another operation";
+      << "header of another operation";
 }
 
-TEST_F(DirectoryRulesTest, AReadOnlySessionReads) {
+TEST_F(DirectoryRulesTest, ReadOnlySessionsOnlyRead) {
   s3_.Send("PUT /" + kBucket + "/k", "hello");
   auto session = std::make_shared<DirectorySession>();
   session->bucket = kBucket;
@@ -126,7 +126,7 @@ TEST_F(DirectoryRulesTest, AReadOnlySessionReads) {
             "403 AccessDenied");
 }
 
-TEST_F(DirectoryRulesTest, ASessionIsGoodForItsBucketAlone) {
+TEST_F(DirectoryRulesTest, SessionsAreValidOnlyForTheirBucket) {
   s3_.Send("PUT /plain-bucket/k", "hello");
   auto session = std::make_shared<DirectorySession>();
   session->bucket = kBucket;
@@ -137,7 +137,7 @@ TEST_F(DirectoryRulesTest, ASessionIsGoodForItsBucketAlone) {
   EXPECT_EQ(Outcome("PUT /" + kBucket + "/copy\nx-amz-copy-source: " + kBucket + "/k"), "200");
 }
 
-TEST_F(DirectoryRulesTest, ASessionsEncryptionIsThatOfItsObjects) {
+TEST_F(DirectoryRulesTest, EncryptionMustMatchTheSession) {
   auto session = std::make_shared<DirectorySession>();
   session->bucket = kBucket;
   session->encryption = "AES256";

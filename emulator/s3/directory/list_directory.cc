@@ -1,5 +1,4 @@
-// ListObjectsV2 of a directory bucket (spec/protocol.md §1.5): in no order that a client may count
-// on, folder by folder.
+// ListObjectsV2 of a directory bucket: in no guaranteed order, directory by directory.
 #include <utility>
 
 #include "base/encoding.h"
@@ -13,14 +12,14 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-constexpr std::string_view kTokenMark = "penstock-directory:";
+constexpr std::string_view kTokenPrefix = "penstock-directory:";
 
 Result<std::string> ReadToken(const Call& call) {
   const auto token = call.Query("continuation-token");
   if (!token) return std::string();
   const auto raw = Base64Decode(*token);
-  if (raw && raw->starts_with(kTokenMark) && raw->size() > kTokenMark.size())
-    return raw->substr(kTokenMark.size());
+  if (raw && raw->starts_with(kTokenPrefix) && raw->size() > kTokenPrefix.size())
+    return raw->substr(kTokenPrefix.size());
   return InvalidArgument("The continuation token provided is incorrect", "continuation-token",
                          *token);
 }
@@ -56,7 +55,7 @@ Result<void> ListDirectory(Call& call, const store::BucketRecord& bucket) {
   if (const auto token = call.Query("continuation-token")) xml.Element("ContinuationToken", *token);
   if (page.truncated) {
     xml.Element("NextContinuationToken",
-                Base64Encode(AsBytes(std::string(kTokenMark) + page.next)));
+                Base64Encode(AsBytes(std::string(kTokenPrefix) + page.next)));
   }
   WriteNumber(xml, "KeyCount", page.entries.size());
   WriteNumber(xml, "MaxKeys", static_cast<std::uint64_t>(query.max_keys));

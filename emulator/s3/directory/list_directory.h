@@ -1,4 +1,4 @@
-// What every listing of a directory bucket must keep to (spec/protocol.md §1.5).
+// The rules that all listings of a directory bucket share.
 #ifndef PENSTOCK_EMULATOR_S3_DIRECTORY_LIST_DIRECTORY_H_
 #define PENSTOCK_EMULATOR_S3_DIRECTORY_LIST_DIRECTORY_H_
 
@@ -6,7 +6,7 @@
 
 namespace penstock::emulator::s3 {
 
-// InvalidRequest for a prefix that is no folder, or a delimiter other than "/".
+// Returns InvalidRequest for a prefix that does not end in "/", or a delimiter other than "/".
 Result<void> CheckDirectoryListing(const ListQuery& query);
 
 }  // namespace penstock::emulator::s3

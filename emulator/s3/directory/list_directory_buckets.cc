@@ -1,4 +1,4 @@
-// ListDirectoryBuckets (spec/protocol.md §1.4).
+// ListDirectoryBuckets.
 #include <algorithm>
 
 #include "base/encoding.h"
@@ -14,7 +14,7 @@ namespace penstock::emulator::s3 {
 namespace {
 
 constexpr std::uint64_t kMaxBuckets = 1000;
-constexpr std::string_view kTokenMark = "penstock-directory:";
+constexpr std::string_view kTokenPrefix = "penstock-directory:";
 
 Result<std::uint64_t> ReadMax(const Call& call) {
   const auto text = call.Query("max-directory-buckets");
@@ -24,12 +24,12 @@ Result<std::uint64_t> ReadMax(const Call& call) {
                          "max-directory-buckets", *text);
 }
 
-// The name after which the page begins.
+// Returns the name after which the page begins.
 Result<std::string> ReadToken(const Call& call) {
   const auto token = call.Query("continuation-token");
   if (!token || token->empty()) return std::string();
   const auto raw = Base64Decode(*token);
-  if (raw && raw->starts_with(kTokenMark)) return raw->substr(kTokenMark.size());
+  if (raw && raw->starts_with(kTokenPrefix)) return raw->substr(kTokenPrefix.size());
   return InvalidArgument("The continuation token provided is incorrect", "continuation-token",
                          *token);
 }
@@ -45,11 +45,11 @@ Result<void> ListDirectoryBuckets(Call& call) {
     return !IsDirectoryBucket(*bucket) || bucket->owner_id != call.exchange.identity.owner_id ||
            RegionOfConstraint(bucket->region) != region || bucket->name.value <= after;
   });
-  const std::size_t shown = std::min<std::size_t>(buckets.size(), max);
+  const std::size_t page_size = std::min<std::size_t>(buckets.size(), max);
   XmlWriter xml;
   xml.Open("ListAllMyDirectoryBucketsResult", kXmlNamespace);
   xml.Open("Buckets");
-  for (std::size_t i = 0; i < shown; ++i) {
+  for (std::size_t i = 0; i < page_size; ++i) {
     xml.Open("Bucket");
     xml.Element("Name", buckets[i]->name.value);
     xml.Element("CreationDate", XmlDate(buckets[i]->created));
@@ -58,8 +58,8 @@ Result<void> ListDirectoryBuckets(Call& call) {
     xml.Close("Bucket");
   }
   xml.Close("Buckets");
-  if (shown > 0 && shown < buckets.size()) {
-    const std::string token = std::string(kTokenMark) + buckets[shown - 1]->name.value;
+  if (page_size > 0 && page_size < buckets.size()) {
+    const std::string token = std::string(kTokenPrefix) + buckets[page_size - 1]->name.value;
     xml.Element("ContinuationToken", Base64Encode(AsBytes(token)));
   }
   xml.Close("ListAllMyDirectoryBucketsResult");

@@ -9,7 +9,7 @@ using testing::Harness;
 using testing::Reply;
 using Names = std::vector<std::string>;
 
-TEST(ListDirectoryBucketsTest, EachListHasItsOwnKind) {
+TEST(ListDirectoryBucketsTest, ListsContainOnlyTheirKindOfBucket) {
   Harness s3;
   s3.Send("PUT /plain-bucket");
   s3.MakeDirectoryBucket("b--use1-az4--x-s3");
@@ -22,8 +22,7 @@ TEST(ListDirectoryBucketsTest, EachListHasItsOwnKind) {
             "arn:aws:s3express:us-east-1:123456789012:bucket/b--use1-az4--x-s3");
 }
 
-// Spec §1.2, consequence 2.
-TEST(ListDirectoryBucketsTest, HostAndSignatureTellItToo) {
+TEST(ListDirectoryBucketsTest, HostAndSignatureSelectTheOperation) {
   Harness s3;
   EXPECT_EQ(s3.Send("GET /\nHost: s3express-control.us-east-1.amazonaws.com").operation,
             "ListDirectoryBuckets");
@@ -40,7 +39,7 @@ TEST(ListDirectoryBucketsTest, HostAndSignatureTellItToo) {
             "ListBuckets");
 }
 
-TEST(ListDirectoryBucketsTest, PagesJoin) {
+TEST(ListDirectoryBucketsTest, PagesContainEveryBucket) {
   Harness s3;
   for (const char* name : {"a--use1-az4--x-s3", "b--use1-az4--x-s3", "c--use1-az5--x-s3"})
     s3.MakeDirectoryBucket(name);
@@ -56,7 +55,7 @@ TEST(ListDirectoryBucketsTest, PagesJoin) {
             "400 InvalidArgument");
 }
 
-TEST(ListDirectoryBucketsTest, OnlyThoseOfTheAccountAndTheRegion) {
+TEST(ListDirectoryBucketsTest, ListsOnlyBucketsOfTheAccountAndRegion) {
   Harness s3;
   s3.MakeDirectoryBucket("a--use1-az4--x-s3");
   s3.signing_region() = "eu-west-1";

@@ -23,31 +23,31 @@ class ListDirectoryTest : public ::testing::Test {
   Harness s3_;
 };
 
-TEST_F(ListDirectoryTest, KeysComeInNoLexicographicOrder) {
+TEST_F(ListDirectoryTest, KeysAreNotInLexicographicOrder) {
   const Reply all = s3_.Send(kList);
   EXPECT_EQ(all.Elements("Key"), (Strings{"z", "d/e/3", "d/2", "d/1", "a"}));
   EXPECT_EQ(all.Element("KeyCount"), "5");
   EXPECT_EQ(all.Element("StorageClass"), "EXPRESS_ONEZONE");
-  EXPECT_EQ(s3_.Send(kList).body, all.body) << "the same order every time";
+  EXPECT_EQ(s3_.Send(kList).body, all.body) << "the order must be stable";
 }
 
-TEST_F(ListDirectoryTest, FoldersFold) {
+TEST_F(ListDirectoryTest, DelimiterReturnsCommonPrefixes) {
   const Reply top = s3_.Send(kList + "&delimiter=/");
   EXPECT_EQ(top.Elements("Key"), (Strings{"z", "a"}));
-  EXPECT_EQ(top.Elements("Prefix"), (Strings{"", "d/"})) << "the listing's own comes first";
+  EXPECT_EQ(top.Elements("Prefix"), (Strings{"", "d/"}))
+      << "the first is the Prefix of the request";
   const Reply inner = s3_.Send(kList + "&delimiter=/&prefix=d/");
   EXPECT_EQ(inner.Elements("Key"), (Strings{"d/2", "d/1"}));
   EXPECT_EQ(inner.Elements("Prefix"), (Strings{"d/", "d/e/"}));
 }
 
-// Spec §1.5 "ListObjectsV2".
-TEST_F(ListDirectoryTest, FoldersOfOpenUploadsAreThere) {
+TEST_F(ListDirectoryTest, CommonPrefixesIncludeOpenUploads) {
   s3_.Send("POST /b--use1-az4--x-s3/up/load?uploads");
   EXPECT_EQ(s3_.Send(kList + "&delimiter=/").Elements("Prefix"), (Strings{"", "up/", "d/"}));
   EXPECT_EQ(s3_.Send(kList).Elements("Key").size(), 5U);
 }
 
-TEST_F(ListDirectoryTest, PrefixAndDelimiterAreFolders) {
+TEST_F(ListDirectoryTest, PrefixAndDelimiterMustBeDirectories) {
   const Reply refused = s3_.Send(kList + "&prefix=d");
   EXPECT_EQ(refused.Outcome(), "400 InvalidRequest");
   EXPECT_EQ(refused.Element("Message"),
@@ -58,7 +58,7 @@ TEST_F(ListDirectoryTest, PrefixAndDelimiterAreFolders) {
   EXPECT_EQ(s3_.Send(kList + "&start-after=a").Outcome(), "501 NotImplemented");
 }
 
-TEST_F(ListDirectoryTest, PagesJoin) {
+TEST_F(ListDirectoryTest, PagesContainEveryKey) {
   Strings keys;
   std::string token;
   for (int pages = 0; pages < 9; ++pages) {

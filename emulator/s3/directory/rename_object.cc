@@ -1,4 +1,4 @@
-// RenameObject (spec/protocol.md §1.7).
+// RenameObject.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::size_t kLongestToken = 64;
 
-// Demands on one of the two objects. S3 names a failed one as if it were the target's, whichever it
-// was.
-struct Demands {
+// Conditions on the source or the target. S3's errors always contain the names of the target's
+// headers.
+struct RenameConditions {
   std::optional<std::string> if_match;
   std::optional<std::string> if_none_match;
   std::optional<WallTime> modified_since;
@@ -26,7 +26,7 @@ struct Demands {
 };
 
 // `prefix`: "" or "x-amz-rename-source-".
-Demands ReadDemands(const Call& call, const std::string& prefix) {
+RenameConditions ReadConditions(const Call& call, const std::string& prefix) {
   const auto text = [&](const char* name) -> std::optional<std::string> {
     const auto value = call.Header(prefix + name);
     return value ? std::optional<std::string>(std::string(*value)) : std::nullopt;
@@ -39,31 +39,31 @@ Demands ReadDemands(const Call& call, const std::string& prefix) {
           date("if-unmodified-since")};
 }
 
-Result<void> Check(const Demands& demands, const store::ObjectRecord* object) {
+Result<void> Check(const RenameConditions& conditions, const store::ObjectRecord* object) {
   using std::chrono::floor;
   using std::chrono::seconds;
-  if (demands.if_match &&
-      (object == nullptr || !ETagMatches(*demands.if_match, object->etag.value))) {
+  if (conditions.if_match &&
+      (object == nullptr || !ETagMatches(*conditions.if_match, object->etag.value))) {
     return PreconditionFailed("If-Match");
   }
   if (object == nullptr) return Ok();
   const auto modified = floor<seconds>(object->last_modified);
-  if (demands.unmodified_since && !demands.if_match &&
-      modified > floor<seconds>(*demands.unmodified_since)) {
+  if (conditions.unmodified_since && !conditions.if_match &&
+      modified > floor<seconds>(*conditions.unmodified_since)) {
     return PreconditionFailed("If-Unmodified-Since");
   }
-  if (demands.if_none_match && ETagMatches(*demands.if_none_match, object->etag.value))
+  if (conditions.if_none_match && ETagMatches(*conditions.if_none_match, object->etag.value))
     return PreconditionFailed("If-None-Match");
-  if (demands.modified_since && !demands.if_none_match &&
-      modified <= floor<seconds>(*demands.modified_since)) {
+  if (conditions.modified_since && !conditions.if_none_match &&
+      modified <= floor<seconds>(*conditions.modified_since)) {
     return PreconditionFailed("If-Modified-Since");
   }
   return Ok();
 }
 
-store::Precondition Precondition(Demands demands) {
-  return [demands = std::move(demands)](const store::ObjectRecord* object) {
-    return Check(demands, object);
+store::Precondition Precondition(RenameConditions conditions) {
+  return [conditions = std::move(conditions)](const store::ObjectRecord* object) {
+    return Check(conditions, object);
   };
 }
 
@@ -71,7 +71,8 @@ Result<ObjectKey> ReadSource(const Call& call) {
   const auto header = call.Header("x-amz-rename-source");
   if (!header || header->empty())
     return InvalidRequest(
-        "The x-amz-rename-source header names the object to rename, URL-encoded; it is missing.");
+        "Missing header x-amz-rename-source: set it to the URL-encoded key of the object to "
+        "rename.");
   auto key = PercentDecode(*header, {});
   if (!key)
     return InvalidArgument("The rename source is not URL-encoded", "x-amz-rename-source", *header);
@@ -85,7 +86,7 @@ Result<std::string> ReadClientToken(const Call& call) {
   const bool printable =
       std::all_of(token->begin(), token->end(), [](char c) { return c >= 33 && c <= 126; });
   if (printable && !token->empty() && token->size() <= kLongestToken) return std::string(*token);
-  return InvalidArgument("A client token has 1 to 64 printable ASCII characters",
+  return InvalidArgument("A client token must have 1 to 64 printable ASCII characters",
                          "x-amz-client-token", *token);
 }
 
@@ -95,7 +96,7 @@ Result<void> RefuseFolder(std::string_view key) {
                         std::string(key) + "'");
 }
 
-// What a repeated token must have come with.
+// Returns what must be equal when a client token is repeated.
 std::string Fingerprint(const Call& call, const ObjectKey& source) {
   std::string all = source.value + "\n" + call.key().value;
   for (const char* prefix : {"", "x-amz-rename-source-"}) {
@@ -120,8 +121,8 @@ Result<void> RenameObject(Call& call) {
   store::RenameObject request;
   request.bucket = bucket->name;
   request.target = call.key();
-  request.source_precondition = Precondition(ReadDemands(call, "x-amz-rename-source-"));
-  request.target_precondition = Precondition(ReadDemands(call, ""));
+  request.source_precondition = Precondition(ReadConditions(call, "x-amz-rename-source-"));
+  request.target_precondition = Precondition(ReadConditions(call, ""));
   request.token = std::move(token);
   request.request = Fingerprint(call, source);
   request.source = std::move(source);

@@ -29,7 +29,7 @@ class RenameObjectTest : public ::testing::Test {
   std::string etag_;
 };
 
-TEST_F(RenameObjectTest, EverythingButTheKeyStays) {
+TEST_F(RenameObjectTest, RenameChangesOnlyTheKey) {
   const std::string date = s3_.Send("HEAD " + kBucket + "a").Header("Last-Modified");
   s3_.clock().Advance(std::chrono::minutes(10));
   EXPECT_EQ(Rename("a", "folder/b").Outcome(), "200");
@@ -41,14 +41,14 @@ TEST_F(RenameObjectTest, EverythingButTheKeyStays) {
   EXPECT_EQ(Text("folder/b"), "bytes");
 }
 
-TEST_F(RenameObjectTest, TheSourceIsUrlEncoded) {
+TEST_F(RenameObjectTest, SourceIsUrlEncoded) {
   s3_.Send("PUT " + kBucket + "with%20space%2Bplus", "x");
   EXPECT_EQ(Rename("with%20space%2Bplus", "b").Outcome(), "200");
   EXPECT_EQ(Text("b"), "x");
   EXPECT_EQ(Rename("%zz", "b").Outcome(), "400 InvalidArgument");
 }
 
-TEST_F(RenameObjectTest, WhatCannotBeRenamedIsRefused) {
+TEST_F(RenameObjectTest, InvalidSourcesAndTargetsAreRefused) {
   const Reply missing = Rename("absent", "b");
   EXPECT_EQ(missing.Outcome(), "404 NoSuchKey");
   EXPECT_EQ(missing.Element("Key"), "absent");
@@ -59,7 +59,7 @@ TEST_F(RenameObjectTest, WhatCannotBeRenamedIsRefused) {
   EXPECT_EQ(s3_.Send("PUT " + kBucket + "b?renameObject").Outcome(), "400 InvalidRequest");
 }
 
-TEST_F(RenameObjectTest, TheTargetsConditionsHold) {
+TEST_F(RenameObjectTest, TargetConditionsAreChecked) {
   const std::string target = s3_.Send("PUT " + kBucket + "b", "old").Header("ETag");
   const Reply exists = Rename("a", "b", "\nIf-None-Match: *");
   EXPECT_EQ(exists.Outcome(), "412 PreconditionFailed");
@@ -68,7 +68,7 @@ TEST_F(RenameObjectTest, TheTargetsConditionsHold) {
   EXPECT_EQ(Rename("a", "absent", "\nIf-Match: " + etag_).Element("Condition"), "If-Match");
   EXPECT_EQ(Rename("a", "b", "\nIf-Match: \"no\"\nIf-None-Match: *").Element("Condition"),
             "If-Match")
-      << "it comes first";
+      << "If-Match is evaluated first";
   EXPECT_EQ(Rename("a", "b", "\nIf-Unmodified-Since: Fri, 02 Jan 2026 03:04:04 GMT").Outcome(),
             "412 PreconditionFailed");
   EXPECT_EQ(Rename("a", "b", "\nIf-Modified-Since: Fri, 02 Jan 2026 03:04:05 GMT").Outcome(),
@@ -77,7 +77,7 @@ TEST_F(RenameObjectTest, TheTargetsConditionsHold) {
   EXPECT_EQ(Text("b"), "bytes");
 }
 
-TEST_F(RenameObjectTest, TheSourcesConditionsHold) {
+TEST_F(RenameObjectTest, SourceConditionsAreChecked) {
   const std::string source = "\nx-amz-rename-source-";
   EXPECT_EQ(Rename("a", "b", source + "if-match: \"no\"").Element("Condition"), "If-Match");
   EXPECT_EQ(Rename("a", "b", source + "if-none-match: " + etag_).Element("Condition"),
@@ -91,7 +91,7 @@ TEST_F(RenameObjectTest, TheSourcesConditionsHold) {
             "200");
 }
 
-TEST_F(RenameObjectTest, ATokenMakesItSafeToAskAgain) {
+TEST_F(RenameObjectTest, ClientTokenMakesRetriesSafe) {
   const std::string token = "\nx-amz-client-token: 7a0c";
   EXPECT_EQ(Rename("a", "b", token).Outcome(), "200");
   EXPECT_EQ(Rename("a", "b", token).Outcome(), "200");

@@ -1,5 +1,4 @@
-// GetBucketEncryption, PutBucketEncryption, DeleteBucketEncryption (spec/protocol.md §2.1 "New
-// defaults", §2.2).
+// GetBucketEncryption, PutBucketEncryption and DeleteBucketEncryption.
 #include "emulator/s3/encryption/bucket_encryption.h"
 
 #include <algorithm>
@@ -32,8 +31,8 @@ std::optional<EncryptionKind> KindOf(std::string_view name) {
   return std::nullopt;
 }
 
-// What the store keeps, one line each: algorithm, key id, bucket key, blocked types. Puts read it
-// for every object, so it is not XML.
+// Returns the stored form, one line each: algorithm, key id, bucket key, blocked types. It is not
+// XML, because every put of an object reads it.
 std::string Pack(const BucketEncryption& encryption) {
   std::string packed(NameOf(encryption.kind));
   packed += '\n' + encryption.kms_key_id;
@@ -138,7 +137,7 @@ Result<void> PutBucketEncryption(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {.require_checksum = true}));
   PENSTOCK_ASSIGN(BucketEncryption encryption, ParseBucketEncryption(text));
-  // A document that does not speak of blocked types leaves them as they are (seen in
+  // A document without blocked types leaves them unchanged (observed in
   // terraform-provider-aws#47320).
   if (const BucketEncryption before = EncryptionOfBucket(*bucket); !encryption.blocks_configured) {
     encryption.blocks_configured = before.blocks_configured;

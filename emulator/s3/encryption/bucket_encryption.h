@@ -1,4 +1,4 @@
-// A bucket's default encryption: the `encryption` sub-resource and what it means for new objects.
+// The default encryption of a bucket: the sub-resource `encryption` and its effect on new objects.
 #ifndef PENSTOCK_EMULATOR_S3_ENCRYPTION_BUCKET_ENCRYPTION_H_
 #define PENSTOCK_EMULATOR_S3_ENCRYPTION_BUCKET_ENCRYPTION_H_
 
@@ -11,20 +11,20 @@
 namespace penstock::emulator::s3 {
 
 struct BucketEncryption {
-  EncryptionKind kind = EncryptionKind::kS3;  // never kCustomer
-  std::string kms_key_id;                     // as configured; empty: the account's aws/s3 key
+  EncryptionKind kind = EncryptionKind::kS3;  // Never kCustomer.
+  std::string kms_key_id;                     // As configured. Empty: the account's aws/s3 key.
   bool bucket_key = false;
-  bool blocks_configured = false;      // the document names BlockedEncryptionTypes
-  bool customer_keys_blocked = false;  // SSE-C writes are refused
+  bool blocks_configured = false;      // The document has BlockedEncryptionTypes.
+  bool customer_keys_blocked = false;  // Writes with SSE-C are refused.
 };
 
-// The default when nothing was put. Reads only the record in memory.
+// Returns SSE-S3 if nothing is configured. Reads only the record in memory.
 BucketEncryption EncryptionOfBucket(const store::BucketRecord& bucket);
 
-// Somebody put a default encryption.
+// True if a default encryption was configured explicitly.
 bool HasOwnEncryption(const store::BucketRecord& bucket);
 
-// The <ServerSideEncryptionConfiguration> document, or S3's refusal.
+// Parses a <ServerSideEncryptionConfiguration> document, or returns S3's error.
 Result<BucketEncryption> ParseBucketEncryption(std::string_view document);
 
 }  // namespace penstock::emulator::s3

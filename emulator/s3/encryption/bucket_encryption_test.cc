@@ -28,7 +28,7 @@ class BucketEncryptionTest : public ::testing::Test {
   Harness s3_;
 };
 
-// Spec §2.2: default encryption is always on.
+// Default encryption is always on.
 TEST_F(BucketEncryptionTest, UnsetAndDeletedIsAes256) {
   const std::string unset = s3_.Send("GET /bucket?encryption").body;
   EXPECT_EQ(unset,
@@ -45,7 +45,7 @@ TEST_F(BucketEncryptionTest, UnsetAndDeletedIsAes256) {
   EXPECT_EQ(s3_.Send("GET /bucket?encryption").body, unset);
 }
 
-TEST_F(BucketEncryptionTest, WhatWasPutComesBack) {
+TEST_F(BucketEncryptionTest, StoredConfigurationsAreReturned) {
   Put("<Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>aws:kms:dsse</"
       "SSEAlgorithm><KMSMasterKeyID>k&amp;y"
       "</KMSMasterKeyID></ApplyServerSideEncryptionByDefault><BucketKeyEnabled>true</"
@@ -60,8 +60,8 @@ TEST_F(BucketEncryptionTest, WhatWasPutComesBack) {
   EXPECT_EQ(get.Element("EncryptionType"), "NONE");
 }
 
-// Recorded (LocalStack's test_s3_default_bucket_encryption_exc, 2026-02).
-TEST_F(BucketEncryptionTest, WrongDocumentsAreRefused) {
+// Recorded against Amazon S3 (LocalStack's test_s3_default_bucket_encryption_exc, 2026-02).
+TEST_F(BucketEncryptionTest, InvalidDocumentsAreRefused) {
   const std::string aes = "<SSEAlgorithm>AES256</SSEAlgorithm>";
   for (const std::string& rules :
        {std::string(), Rule(aes) + Rule(aes), Rule("<SSEAlgorithm>rot13</SSEAlgorithm>"), Rule(""),
@@ -83,7 +83,7 @@ TEST_F(BucketEncryptionTest, WrongDocumentsAreRefused) {
             "aws:kms:dsse");
   EXPECT_EQ(s3_.SendDocument("PUT /absent?encryption", Configuration("")).Outcome(),
             "404 NoSuchBucket");
-  // no checksum
+  // Missing checksum.
   EXPECT_EQ(s3_.Send("PUT /bucket?encryption", Configuration(Rule(aes))).Outcome(),
             "400 InvalidRequest");
 }

@@ -25,7 +25,7 @@ constexpr KeyHeaders kSource{"x-amz-copy-source-server-side-encryption-customer-
 
 struct SentKey {
   std::string raw;
-  std::string md5;  // base64
+  std::string md5;  // Base64.
 };
 
 Error Refuse(std::string message) {
@@ -33,8 +33,9 @@ Error Refuse(std::string message) {
                    std::move(message));
 }
 
-// nullopt: none of the three headers. The order of the checks is the recorded one: algorithm, key,
-// MD5; the key's length is the caller's, because reads do not mind it.
+// Returns nullopt if all three headers are absent. The order of the checks was recorded against
+// Amazon S3: algorithm, key, MD5. Callers check the length of the key, because reads accept any
+// length.
 Result<std::optional<SentKey>> ReadKey(const Call& call, const KeyHeaders& headers) {
   if (!call.families.encryption) return std::optional<SentKey>();
   const auto algorithm = call.Header(headers.algorithm);
@@ -70,15 +71,15 @@ std::string NewProof(std::string_view key) {
   return ProofOf(AsText(salt), key);
 }
 
-bool Proves(std::string_view proof, std::string_view key) {
+bool MatchesProof(std::string_view proof, std::string_view key) {
   const auto salt = HexDecode(proof.substr(0, 2 * kSaltBytes));
   return salt && ConstantTimeEqual(AsBytes(ProofOf(*salt, key)), AsBytes(proof));
 }
 
 Result<void> CheckStoredKey(const Encryption& stored, const std::optional<SentKey>& sent) {
-  const bool wanted = stored.kind == EncryptionKind::kCustomer;
-  if (!wanted && !sent) return Ok();
-  if (!wanted)
+  const bool required = stored.kind == EncryptionKind::kCustomer;
+  if (!required && !sent) return Ok();
+  if (!required)
     return InvalidRequest("The encryption parameters are not applicable to this object.");
   if (!sent) {
     return InvalidRequest(
@@ -86,7 +87,7 @@ Result<void> CheckStoredKey(const Encryption& stored, const std::optional<SentKe
         "be provided to retrieve "
         "the object.");
   }
-  if (Proves(stored.customer_key_proof, sent->raw)) return Ok();
+  if (MatchesProof(stored.customer_key_proof, sent->raw)) return Ok();
   return MakeError("AccessDenied", {},
                    "Requests specifying Server Side Encryption with Customer provided keys must "
                    "provide the correct secret "
@@ -127,17 +128,17 @@ Result<void> CheckOptionalUploadKey(const Call& call, Encryption& upload) {
 }
 
 Result<void> CheckUploadKey(const Call& call, Encryption& upload) {
-  const bool wanted = upload.kind == EncryptionKind::kCustomer;
-  if (!wanted && !call.families.encryption) return Ok();
+  const bool required = upload.kind == EncryptionKind::kCustomer;
+  if (!required && !call.families.encryption) return Ok();
   PENSTOCK_ASSIGN(std::optional<SentKey> sent, ReadKey(call, kObject));
-  if (wanted != sent.has_value()) {
+  if (required != sent.has_value()) {
     return InvalidRequest(
         "The multipart upload initiate requested encryption. Subsequent part requests must include "
         "the appropriate "
         "encryption parameters.");
   }
   if (!sent) return Ok();
-  if (!Proves(upload.customer_key_proof, sent->raw)) {
+  if (!MatchesProof(upload.customer_key_proof, sent->raw)) {
     return InvalidRequest(
         "The provided encryption parameters did not match the ones used originally.");
   }

@@ -1,7 +1,6 @@
-// SSE-C: the key that a client sends with every request about an object's bytes (spec/protocol.md
-// §8, last paragraph).
+// SSE-C: the encryption key that a client sends with every request for an object's bytes.
 //
-// The key is checked and forgotten. What stays is a random salt and an HMAC of the key under it.
+// The key itself is not stored, only a random salt and an HMAC of the key.
 #ifndef PENSTOCK_EMULATOR_S3_ENCRYPTION_CUSTOMER_KEY_H_
 #define PENSTOCK_EMULATOR_S3_ENCRYPTION_CUSTOMER_KEY_H_
 
@@ -14,18 +13,18 @@
 
 namespace penstock::emulator::s3 {
 
-// For a write: the request's customer key as an Encryption of kind kCustomer; nullopt when it sends
-// none of the three headers; S3's refusal when they do not fit together.
+// For a write: returns the customer key as an Encryption of kind kCustomer, nullopt without the
+// three headers, or S3's error if they are inconsistent.
 Result<std::optional<Encryption>> ReadCustomerKey(const Call& call);
 
-// For a read: the key must be there exactly when the object was stored with one, and be that one.
-// Fills in what the answer echoes. Costs nothing where neither side knows of a key.
+// For a read: the request must have a key exactly if the object was stored with one, and the keys
+// must match. Sets the fields that the response returns.
 Result<void> CheckObjectKey(const Call& call, Encryption& stored);
-// The same for a copy's source and its own three headers.
+// CheckObjectKey for the source of a copy, with its own three headers.
 Result<void> CheckSourceKey(const Call& call, const store::ObjectRecord& source);
-// For a part: the key of the upload.
+// For a part: the key must be that of the upload.
 Result<void> CheckUploadKey(const Call& call, Encryption& upload);
-// For Complete and ListParts, which may carry the key but need not.
+// For CompleteMultipartUpload and ListParts, where the key is optional.
 Result<void> CheckOptionalUploadKey(const Call& call, Encryption& upload);
 
 }  // namespace penstock::emulator::s3

@@ -14,7 +14,7 @@ constexpr char kPrefix[] = "x-amz-server-side-encryption-customer-";
 constexpr char kSourcePrefix[] = "x-amz-copy-source-server-side-encryption-customer-";
 
 std::string KeyMd5(const std::string& key) { return Base64Encode(Md5(AsBytes(key))); }
-// The three headers for a key.
+// Returns the three headers for a key.
 std::string Headers(const std::string& key, const std::string& prefix = kPrefix) {
   return prefix + "algorithm: AES256\n" + prefix + "key: " + Base64Encode(AsBytes(key)) + "\n" +
          prefix + "key-MD5: " + KeyMd5(key);
@@ -29,7 +29,7 @@ class CustomerKeyTest : public ::testing::Test {
   Harness s3_;
 };
 
-TEST_F(CustomerKeyTest, ObjectsAreReadWithTheirKeyAlone) {
+TEST_F(CustomerKeyTest, ObjectsAreReadOnlyWithTheirKey) {
   const Reply put = Put(Headers(kRed));
   ASSERT_EQ(put.Outcome(), "200");
   for (const char* method : {"PUT", "GET", "HEAD"}) {
@@ -43,10 +43,10 @@ TEST_F(CustomerKeyTest, ObjectsAreReadWithTheirKeyAlone) {
     EXPECT_EQ(reply.Header("x-amz-server-side-encryption"), "<absent>") << method;
   }
   EXPECT_EQ(s3_.Send("GET /bucket/k\n" + Headers(kRed)).body, "hello");
-  // spec §2.5: no MD5 under SSE-C
+  // No MD5 with SSE-C.
   EXPECT_NE(put.Header("ETag"), "\"5d41402abc4b2a76b9719d911017c592\"");
 
-  // Spec §8, last paragraph.
+  // Text recorded against Amazon S3.
   const Reply without = s3_.Send("GET /bucket/k");
   EXPECT_EQ(without.Outcome(), "400 InvalidRequest");
   EXPECT_EQ(without.Element("Message"),
@@ -65,10 +65,10 @@ TEST_F(CustomerKeyTest, ObjectsAreReadWithTheirKeyAlone) {
   EXPECT_EQ(s3_.Send("GET /bucket/k?attributes\nx-amz-object-attributes: ETag\n" + Headers(kRed))
                 .Outcome(),
             "200");
-  EXPECT_EQ(s3_.Send("DELETE /bucket/k").Outcome(), "204");  // needs no key
+  EXPECT_EQ(s3_.Send("DELETE /bucket/k").Outcome(), "204");  // Needs no key.
 }
 
-TEST_F(CustomerKeyTest, KeysForObjectsWithoutAreNotApplicable) {
+TEST_F(CustomerKeyTest, KeysAreRefusedForObjectsWithoutOne) {
   Put("x-amz-meta-a: 1");
   const Reply reply = s3_.Send("GET /bucket/k\n" + Headers(kRed));
   EXPECT_EQ(reply.Outcome(), "400 InvalidRequest");
@@ -76,8 +76,8 @@ TEST_F(CustomerKeyTest, KeysForObjectsWithoutAreNotApplicable) {
             "The encryption parameters are not applicable to this object.");
 }
 
-// Spec §8, last paragraph; elements as recorded.
-TEST_F(CustomerKeyTest, HeadersMustFitTogether) {
+// Texts and elements recorded against Amazon S3.
+TEST_F(CustomerKeyTest, HeadersMustBeConsistent) {
   const std::string p = kPrefix;
   const std::string key = p + "key: " + Base64Encode(AsBytes(kRed));
   const std::string md5 = p + "key-MD5: " + KeyMd5(kRed);
@@ -115,7 +115,7 @@ TEST_F(CustomerKeyTest, HeadersMustFitTogether) {
             "method specified");
 }
 
-TEST_F(CustomerKeyTest, WhatIsStoredIsSaltedAndIsNotTheKey) {
+TEST_F(CustomerKeyTest, StoresASaltedHmacInsteadOfTheKey) {
   Put(Headers(kRed));
   const auto first = s3_.store().FindObject(BucketName("bucket"), ObjectKey("k"));
   Put(Headers(kRed));
@@ -130,7 +130,7 @@ TEST_F(CustomerKeyTest, WhatIsStoredIsSaltedAndIsNotTheKey) {
   }
 }
 
-TEST_F(CustomerKeyTest, CopiesOpenTheirSourceWithItsKey) {
+TEST_F(CustomerKeyTest, CopiesNeedTheKeyOfTheSource) {
   Put(Headers(kRed));
   const std::string copy = "PUT /bucket/copy\nx-amz-copy-source: /bucket/k";
   EXPECT_EQ(s3_.Send(copy).Outcome(), "400 InvalidRequest");
@@ -149,8 +149,7 @@ TEST_F(CustomerKeyTest, CopiesOpenTheirSourceWithItsKey) {
       "404 NoSuchKey");
 }
 
-// Spec §8, last paragraph, "MPU part mismatch".
-TEST_F(CustomerKeyTest, PartsCarryTheKeyOfTheirUpload) {
+TEST_F(CustomerKeyTest, PartsNeedTheKeyOfTheUpload) {
   const Reply create = s3_.Send("POST /bucket/u?uploads\n" + Headers(kRed));
   EXPECT_EQ(create.Header("x-amz-server-side-encryption-customer-key-MD5"), KeyMd5(kRed));
   const std::string where = "/bucket/u?uploadId=" + create.Element("UploadId");
@@ -175,7 +174,7 @@ TEST_F(CustomerKeyTest, PartsCarryTheKeyOfTheirUpload) {
   const Reply complete = s3_.Send("POST " + where, document);
   EXPECT_EQ(complete.Outcome(), "200");
   EXPECT_EQ(complete.Element("ChecksumType"), "<absent>")
-      << "recorded: no checksum that nobody asked for";
+      << "recorded against Amazon S3: no checksum unless requested";
   const Reply whole = s3_.Send("GET /bucket/u\nx-amz-checksum-mode: ENABLED\n" + Headers(kRed));
   EXPECT_EQ(whole.body, "hello");
   EXPECT_EQ(whole.Header("x-amz-checksum-type"), "<absent>");
@@ -192,7 +191,7 @@ TEST_F(CustomerKeyTest, PartsCarryTheKeyOfTheirUpload) {
   EXPECT_EQ(s3_.Send(part_copy + "\n" + Headers(kBlue, kSourcePrefix)).Outcome(), "200");
 }
 
-TEST_F(CustomerKeyTest, EveryVersionHasItsOwnKey) {
+TEST_F(CustomerKeyTest, EachVersionHasItsKey) {
   s3_.SetVersioning("bucket", "Enabled");
   const std::string red = Put(Headers(kRed)).Header("x-amz-version-id");
   Put(Headers(kBlue));

@@ -18,34 +18,35 @@ using enum EncryptionKind;
 
 constexpr std::string_view kSourcePrefix = "x-amz-copy-source-server-side-encryption-customer-";
 
-// Stored attributes; the leading mark keeps them inside (metadata.h).
+// Stored attributes. The leading ':' marks them as internal (metadata.h).
 constexpr std::string_view kKind = ":sse";
 constexpr std::string_view kKmsKey = ":sse-kms-key";
 constexpr std::string_view kContext = ":sse-context";
 constexpr std::string_view kBucketKey = ":sse-bucket-key";
 constexpr std::string_view kProof = ":sse-customer";
 
-// Appendix B: operations that take every encryption header, those that take the customer's key,
-// those that copy.
-constexpr std::string_view kChoosing[] = {"CreateSession", "PutObject", "PostObject", "CopyObject",
-                                          "CreateMultipartUpload"};
-constexpr std::string_view kWithKey[] = {
+// Operations that accept all encryption headers, operations that accept the customer key, and
+// operations with a copy source (Amazon S3 API Reference).
+constexpr std::string_view kOperationsWithEncryption[] = {
+    "CreateSession", "PutObject", "PostObject", "CopyObject", "CreateMultipartUpload"};
+constexpr std::string_view kOperationsWithCustomerKey[] = {
     "PutObject",  "PostObject",          "CopyObject", "CreateMultipartUpload",
     "UploadPart", "UploadPartCopy",      "GetObject",  "CompleteMultipartUpload",
     "HeadObject", "GetObjectAttributes", "ListParts"};
-constexpr std::string_view kCopying[] = {"CopyObject", "UploadPartCopy"};
+constexpr std::string_view kOperationsWithCopySource[] = {"CopyObject", "UploadPartCopy"};
 
 template <std::size_t N>
 bool Contains(const std::string_view (&names)[N], std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-bool Takes(std::string_view operation, std::string_view header) {
-  if (StartsWithIgnoreCase(header, kSourcePrefix)) return Contains(kCopying, operation);
+bool AcceptsHeader(std::string_view operation, std::string_view header) {
+  if (StartsWithIgnoreCase(header, kSourcePrefix))
+    return Contains(kOperationsWithCopySource, operation);
   if (!StartsWithIgnoreCase(header, kEncryptionHeader)) return true;
   if (StartsWithIgnoreCase(header.substr(kEncryptionHeader.size()), "-customer-"))
-    return Contains(kWithKey, operation);
-  return Contains(kChoosing, operation);
+    return Contains(kOperationsWithCustomerKey, operation);
+  return Contains(kOperationsWithEncryption, operation);
 }
 
 Error NotFound(std::string message) {
@@ -58,7 +59,7 @@ bool IsHex(std::string_view text) {
   });
 }
 
-// 8-4-4-4-12 hex digits, or "mrk-" and 32 of them.
+// 8-4-4-4-12 hexadecimal digits, or "mrk-" and 32 hexadecimal digits.
 bool IsKeyId(std::string_view id) {
   if (id.starts_with("mrk-")) return id.size() == 36 && IsHex(id.substr(4));
   if (id.size() != 36) return false;
@@ -69,7 +70,7 @@ bool IsKeyId(std::string_view id) {
   return true;
 }
 
-// An alias names one key for good: its id is made of the alias itself.
+// The key id of an alias is derived from the alias, so that it never changes.
 std::string KeyIdOfAlias(std::string_view account, std::string_view alias) {
   const std::string text = std::string(account) + "/" + std::string(alias);
   const Sha256Digest digest = Sha256(AsBytes(text));
@@ -78,7 +79,7 @@ std::string KeyIdOfAlias(std::string_view account, std::string_view alias) {
          hex.substr(16, 4) + "-" + hex.substr(20);
 }
 
-// "arn:aws:kms:us-east-1:123456789012:key/..." cut at its colons.
+// Splits "arn:aws:kms:us-east-1:123456789012:key/..." at its colons.
 Result<std::string> KeyOfArn(const Call& call, std::string_view arn) {
   std::array<std::string_view, 6> fields;
   std::string_view rest = arn;
@@ -154,8 +155,8 @@ void AddContextHeader(Call& call, const Encryption& encryption) {
 
 Result<void> RefuseMisplacedEncryption(const Call& call, std::string_view operation) {
   const auto check = [&](std::string_view name, std::string_view value) -> Result<void> {
-    if (Takes(operation, name)) return Ok();
-    // The value may be a customer's key: it is not repeated.
+    if (AcceptsHeader(operation, name)) return Ok();
+    // The value may be a customer key, so the error does not contain it.
     const bool secret = name.ends_with('y') || name.ends_with('Y');
     return InvalidArgument(AsciiLower(name) + " header is not supported for this operation.",
                            AsciiLower(name), secret ? std::string_view("null") : value);

@@ -1,8 +1,7 @@
-// Server-side encryption as S3's wire shows it: what a write asks for, what is remembered, what
-// answers say.
+// Server-side encryption in requests, stored attributes and responses.
 //
-// No byte is encrypted: the emulator plays the answers of SSE-S3, SSE-KMS, DSSE-KMS and SSE-C
-// (docs/SEMANTICS.md).
+// The emulator does not encrypt: it only imitates the responses of SSE-S3, SSE-KMS, DSSE-KMS and
+// SSE-C (docs/SEMANTICS.md).
 #ifndef PENSTOCK_EMULATOR_S3_ENCRYPTION_ENCRYPTION_H_
 #define PENSTOCK_EMULATOR_S3_ENCRYPTION_ENCRYPTION_H_
 
@@ -31,39 +30,40 @@ enum class EncryptionKind { kS3, kKms, kKmsDual, kCustomer };
 
 struct Encryption {
   EncryptionKind kind = EncryptionKind::kS3;
-  std::string kms_key_arn;         // kKms, kKmsDual
-  std::string kms_context;         // base64 as sent; empty: none
-  bool bucket_key = false;         // kKms
-  std::string customer_key_proof;  // kCustomer: salt and HMAC of the key, never the key
-  std::string customer_key_md5;    // kCustomer, base64: what the request sent and its answer echoes
+  std::string kms_key_arn;         // For kKms and kKmsDual.
+  std::string kms_context;         // Base64 as sent. Empty: none.
+  bool bucket_key = false;         // For kKms.
+  std::string customer_key_proof;  // For kCustomer: salt and HMAC of the key, never the key.
+  // For kCustomer: base64, from the request; returned in the response.
+  std::string customer_key_md5;
 
-  // Spec §2.5 "ETag": an object's ETag is the MD5 of its bytes under SSE-S3 alone.
+  // The ETag is the MD5 of the bytes only with SSE-S3.
   bool etag_is_md5() const { return kind == EncryptionKind::kS3; }
 };
 
-// What a write asks for: its headers (spec §8, last paragraph), else the bucket's default.
+// Returns the encryption of a write: from its headers, or else the bucket's default.
 Result<Encryption> ReadEncryption(const Call& call, const store::BucketRecord& bucket);
 
-// The stored form: internal attributes. SSE-S3 stores nothing.
+// Adds the encryption in its stored form: internal attributes. SSE-S3 adds none.
 void StoreEncryption(const Encryption& encryption, store::Attributes& attributes);
 Encryption StoredEncryption(const store::Attributes& attributes);
 bool IsEncryptionAttribute(std::string_view name);
 
-// x-amz-server-side-encryption and what goes with it. The context is answered by Put, Copy and
-// Create alone.
+// Adds x-amz-server-side-encryption and the related headers. Only Put, Copy and Create return the
+// context.
 void AddEncryptionHeaders(Call& call, const Encryption& encryption);
 void AddContextHeader(Call& call, const Encryption& encryption);
 
-// InvalidArgument for x-amz-server-side-encryption* headers that `operation` has no use for. Only
-// worth asking when the request carries any.
+// Returns InvalidArgument for x-amz-server-side-encryption* headers that `operation` does not
+// accept. Call it only if the request has such headers.
 Result<void> RefuseMisplacedEncryption(const Call& call, std::string_view operation);
 
-// The ARN of the key that `id` (key id, ARN, alias; empty: the account's aws/s3 key) names, or
-// KMS.NotFoundException. There is no KMS: every well-formed id names a key, and an alias always the
-// same one.
+// Returns the ARN of a KMS key, or KMS.NotFoundException. `id`: key id, ARN or alias; empty: the
+// account's aws/s3 key. There is no KMS: every well-formed id is a key, and an alias always maps to
+// the same key.
 Result<std::string> KmsKeyArn(const Call& call, std::string_view id);
 
-// A fresh ETag for objects and parts whose ETag is not the MD5 of their bytes.
+// Returns a random ETag, for objects and parts whose ETag is not the MD5 of their bytes.
 ETag OpaqueETag();
 
 }  // namespace penstock::emulator::s3

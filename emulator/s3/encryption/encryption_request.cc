@@ -1,5 +1,4 @@
-// ReadEncryption: which encryption a new object or upload gets (spec/protocol.md §8, last
-// paragraph; appendix B).
+// ReadEncryption: determines the encryption of a new object or upload.
 #include <optional>
 #include <string>
 
@@ -58,7 +57,7 @@ Result<Encryption> DefaultEncryption(const Call& call, const BucketEncryption& f
   return encryption;
 }
 
-// `algorithm` names KMS.
+// `algorithm`: one of the two KMS algorithms.
 Result<Encryption> KmsEncryption(const Call& call, std::string_view algorithm,
                                  const BucketEncryption& fallback) {
   Encryption encryption;
@@ -66,7 +65,7 @@ Result<Encryption> KmsEncryption(const Call& call, std::string_view algorithm,
   PENSTOCK_ASSIGN(encryption.kms_key_arn, KmsKeyArn(call, call.Header(kKmsKeyHeader).value_or("")));
   PENSTOCK_ASSIGN(encryption.kms_context, ReadContext(call));
   PENSTOCK_ASSIGN(const std::optional<bool> bucket_key, ReadBucketKey(call));
-  // DSSE-KMS knows no bucket keys.
+  // DSSE-KMS does not support bucket keys.
   encryption.bucket_key = encryption.kind == kKms && bucket_key.value_or(fallback.bucket_key);
   return encryption;
 }
@@ -79,8 +78,7 @@ Result<void> RefuseKmsHeaders(const Call& call) {
       kEncryptionHeader, call.Header(kEncryptionHeader).value_or("null"));
 }
 
-// What is written in a session is encrypted as the session says, and headers may only repeat it
-// (spec §1.3).
+// Writes in a session use the session's encryption. Headers may only repeat it.
 Result<Encryption> SessionEncryption(const Call& call, const DirectorySession& session) {
   const auto same = [&](std::string_view header, const std::string& value) {
     const auto sent = call.Header(header);
@@ -89,7 +87,7 @@ Result<Encryption> SessionEncryption(const Call& call, const DirectorySession& s
   if (!same(kEncryptionHeader, session.encryption) || !same(kKmsKeyHeader, session.kms_key_id) ||
       !same(kKmsContextHeader, session.kms_context)) {
     return InvalidRequest(
-        "The server-side encryption of the request must be that of its session, or not be given.");
+        "The server-side encryption headers must match those of the session, or be absent.");
   }
   Encryption encryption;
   if (session.encryption != kKmsName) return encryption;

@@ -15,9 +15,9 @@ class EncryptionRequestTest : public ::testing::Test {
   Harness s3_;
 };
 
-// Texts recorded from AWS: the empty value in aws-sdk-cpp#1771, the context in HADOOP-19197, the
-// key without aws:kms in aws-cli#1431.
-TEST_F(EncryptionRequestTest, WhatDoesNotFitTogetherIsRefused) {
+// Texts recorded against Amazon S3: the empty value in aws-sdk-cpp#1771, the context in
+// HADOOP-19197, the key without aws:kms in aws-cli#1431.
+TEST_F(EncryptionRequestTest, InconsistentHeadersAreRefused) {
   const std::pair<const char*, const char*> cases[] = {
       {"x-amz-server-side-encryption: ", "The encryption method specified is not supported"},
       {"x-amz-server-side-encryption-aws-kms-key-id: alias/a",
@@ -42,8 +42,7 @@ TEST_F(EncryptionRequestTest, WhatDoesNotFitTogetherIsRefused) {
   }
 }
 
-// Spec §8, "InvalidEncryptionAlgorithmError".
-TEST_F(EncryptionRequestTest, UnknownAlgorithmsAreNamed) {
+TEST_F(EncryptionRequestTest, UnknownAlgorithmsAreReturnedInTheError) {
   for (const char* algorithm : {"rot13", "aes256", "aws:fsx"}) {
     const Reply reply = Put(std::string("x-amz-server-side-encryption: ") + algorithm);
     EXPECT_EQ(reply.Outcome(), "400 InvalidEncryptionAlgorithmError");
@@ -54,7 +53,7 @@ TEST_F(EncryptionRequestTest, UnknownAlgorithmsAreNamed) {
   }
 }
 
-TEST_F(EncryptionRequestTest, TheBucketsDefaultAppliesWhereTheRequestIsSilent) {
+TEST_F(EncryptionRequestTest, BucketDefaultAppliesWithoutHeaders) {
   s3_.SendDocument(
       "PUT /bucket?encryption",
       "<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>"
@@ -70,7 +69,7 @@ TEST_F(EncryptionRequestTest, TheBucketsDefaultAppliesWhereTheRequestIsSilent) {
             "aws:kms");
   EXPECT_EQ(Put("x-amz-server-side-encryption: AES256").Header("x-amz-server-side-encryption"),
             "AES256");
-  // A request's aws:kms takes the account's own key, and the bucket's bucket key setting.
+  // aws:kms in a request uses the account's default key and the bucket's bucket key setting.
   const Reply own = Put("x-amz-server-side-encryption: aws:kms");
   EXPECT_NE(own.Header("x-amz-server-side-encryption-aws-kms-key-id"),
             silent.Header("x-amz-server-side-encryption-aws-kms-key-id"));
@@ -78,7 +77,7 @@ TEST_F(EncryptionRequestTest, TheBucketsDefaultAppliesWhereTheRequestIsSilent) {
   EXPECT_EQ(Put("x-amz-server-side-encryption-bucket-key-enabled: false")
                 .Header("x-amz-server-side-encryption-bucket-key-enabled"),
             "<absent>");
-  // A wrong default is noticed when it is used.
+  // An invalid default fails when it is used.
   s3_.SendDocument("PUT /bucket?encryption",
                    "<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><"
                    "SSEAlgorithm>aws:kms"

@@ -23,7 +23,7 @@ class EncryptionTest : public ::testing::Test {
   Harness s3_;
 };
 
-TEST_F(EncryptionTest, WhatIsStoredComesBack) {
+TEST_F(EncryptionTest, StoredEncryptionReadsBackUnchanged) {
   Encryption kms;
   kms.kind = EncryptionKind::kKms;
   kms.kms_key_arn = "arn";
@@ -47,8 +47,8 @@ TEST_F(EncryptionTest, WhatIsStoredComesBack) {
   EXPECT_TRUE(none.empty());
 }
 
-// Appendix B, PutObject and GetObject "out"; spec §2.5 "ETag".
-TEST_F(EncryptionTest, KmsObjectsNameTheirKeyAndHaveAnOpaqueETag) {
+// The headers of PutObject and GetObject, and an ETag that is not the MD5.
+TEST_F(EncryptionTest, KmsObjectsReturnTheirKeyAndHaveAnOpaqueETag) {
   const std::string arn = std::string("arn:aws:kms:us-east-1:123456789012:key/") + kUuid;
   const Reply put = Put(
       std::string(
@@ -76,8 +76,8 @@ TEST_F(EncryptionTest, KmsObjectsNameTheirKeyAndHaveAnOpaqueETag) {
   EXPECT_EQ(Put("x-amz-server-side-encryption: aws:kms:dsse").Header(kSse), "aws:kms:dsse");
 }
 
-// A Content-MD5 is checked although the ETag does not need it.
-TEST_F(EncryptionTest, ContentMd5IsCheckedUnderKmsToo) {
+// Content-MD5 is verified although the ETag does not need it.
+TEST_F(EncryptionTest, ContentMd5IsVerifiedWithKms) {
   EXPECT_EQ(
       Put("x-amz-server-side-encryption: aws:kms\nContent-MD5: XUFAKrxLKna5cZ2REBfFkg==").Outcome(),
       "200");
@@ -86,7 +86,7 @@ TEST_F(EncryptionTest, ContentMd5IsCheckedUnderKmsToo) {
       "400 BadDigest");
 }
 
-TEST_F(EncryptionTest, KeysAreNamedByIdArnOrAlias) {
+TEST_F(EncryptionTest, KeysAreFoundByIdArnOrAlias) {
   const std::string ask =
       "x-amz-server-side-encryption: aws:kms\nx-amz-server-side-encryption-aws-kms-key-id: ";
   const std::string arn = std::string("arn:aws:kms:us-east-1:999988887777:key/") + kUuid;
@@ -101,7 +101,7 @@ TEST_F(EncryptionTest, KeysAreNamedByIdArnOrAlias) {
             Put("x-amz-server-side-encryption: aws:kms").Header(kKeyId));
   const std::string mrk = "mrk-1234abcd12ab34cd56ef1234567890ab";
   EXPECT_TRUE(Put(ask + mrk).Header(kKeyId).ends_with("key/" + mrk));
-  // Recorded texts of AWS (LocalStack's snapshots, 2026-02).
+  // Texts recorded against Amazon S3 (LocalStack's snapshots, 2026-02).
   const Reply fake = Put(ask + "fake-key-id");
   EXPECT_EQ(fake.Outcome(), "400 KMS.NotFoundException");
   EXPECT_EQ(fake.Element("Message"), "Invalid keyId 'fake-key-id'");
@@ -110,7 +110,7 @@ TEST_F(EncryptionTest, KeysAreNamedByIdArnOrAlias) {
   EXPECT_EQ(Put(ask + "arn:aws:kms:us-east-1").Outcome(), "400 KMS.NotFoundException");
 }
 
-// AWS: encryption headers that an operation has no use for are a bad request, not ignored.
+// S3 refuses encryption headers that an operation does not accept, instead of ignoring them.
 TEST_F(EncryptionTest, MisplacedHeadersAreRefused) {
   Put("x-amz-server-side-encryption: AES256");
   const Reply get = s3_.Send("GET /bucket/k\nX-Amz-Server-Side-Encryption: AES256");
@@ -136,8 +136,8 @@ TEST_F(EncryptionTest, MisplacedHeadersAreRefused) {
   EXPECT_EQ(secret.body.find("c2VjcmV0"), std::string::npos);
 }
 
-// Copies never take their source's encryption along (spec §2.10).
-TEST_F(EncryptionTest, CopiesTakeTheirOwnEncryption) {
+// Copies do not keep the encryption of their source.
+TEST_F(EncryptionTest, CopiesUseTheEncryptionOfTheRequest) {
   Put("x-amz-server-side-encryption: aws:kms");
   const Reply plain = s3_.Send("PUT /bucket/plain\nx-amz-copy-source: /bucket/k");
   EXPECT_EQ(plain.Header(kSse), "AES256");
@@ -147,14 +147,14 @@ TEST_F(EncryptionTest, CopiesTakeTheirOwnEncryption) {
   EXPECT_EQ(kms.Header(kSse), "aws:kms");
   EXPECT_NE(kms.Element("ETag"), plain.Element("ETag"));
   EXPECT_EQ(s3_.Send("HEAD /bucket/plain").Header(kSse), "AES256");
-  // Onto itself it is allowed: the encryption changes.
+  // A copy to itself is allowed, because the encryption changes.
   EXPECT_EQ(s3_.Send("PUT /bucket/plain\nx-amz-copy-source: "
                      "/bucket/plain\nx-amz-server-side-encryption: aws:kms")
                 .Header(kSse),
             "aws:kms");
 }
 
-TEST_F(EncryptionTest, UploadsFixTheEncryptionOfTheirObject) {
+TEST_F(EncryptionTest, UploadsDetermineTheEncryptionOfTheObject) {
   const Reply create = s3_.Send(
       "POST /bucket/u?uploads\nx-amz-server-side-encryption: aws:kms\n"
       "x-amz-server-side-encryption-context: e30=");
@@ -174,7 +174,7 @@ TEST_F(EncryptionTest, UploadsFixTheEncryptionOfTheirObject) {
   EXPECT_EQ(s3_.Send("POST " + where, document).Header(kSse), "aws:kms");
 }
 
-TEST(OpaqueETagTest, IsNewEachTime) {
+TEST(OpaqueETagTest, IsDifferentEachTime) {
   EXPECT_EQ(OpaqueETag().value.size(), 32u);
   EXPECT_NE(OpaqueETag(), OpaqueETag());
 }

@@ -1,5 +1,5 @@
-// UpdateObjectEncryption: another encryption of an object that stays as it is (the service's
-// documentation; no byte is encrypted, encryption.h).
+// UpdateObjectEncryption: changes the encryption of an existing object (Amazon S3 API Reference,
+// "UpdateObjectEncryption"). No bytes are encrypted; see encryption.h.
 #include <algorithm>
 
 #include "emulator/s3/access/object_lock.h"
@@ -13,13 +13,13 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-// Version 2 is seen by its own spelling: `presigned` stands for either.
+// Detects signature version 2 by its parameters, because `presigned` covers both versions.
 bool SignedByVersionTwo(const Call& call) {
   return call.exchange.request.Find("authorization").value_or("").starts_with("AWS ") ||
          call.Query("AWSAccessKeyId");
 }
 
-Result<Encryption> WantedEncryption(Call& call, const store::BucketRecord& bucket) {
+Result<Encryption> RequestedEncryption(Call& call, const store::BucketRecord& bucket) {
   PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {.require_checksum = true}));
   if (text.empty()) return MakeError("MissingRequestBodyError");
   PENSTOCK_ASSIGN(const Element document, ReadBySchema(text, kObjectEncryptionSchema));
@@ -38,7 +38,7 @@ Result<Encryption> WantedEncryption(Call& call, const store::BucketRecord& bucke
         "Services KMS key Amazon Resource "
         "Name (ARN). Modify the request to specify a KMS key ARN, and then try again.");
   }
-  // Ids and aliases are for other requests.
+  // Key ids and aliases are not accepted here.
   if (!arn.starts_with("arn:") || arn.find(":key/") == std::string_view::npos) {
     return InvalidRequest(
         "Requests that modify an object's encryption type to SSE-KMS require a valid Amazon Web "
@@ -46,10 +46,10 @@ Result<Encryption> WantedEncryption(Call& call, const store::BucketRecord& bucke
         "Resource Name (ARN). Confirm that you have a correctly formatted KMS key ARN in your "
         "request, and then try again.");
   }
-  Encryption wanted;
-  wanted.kind = EncryptionKind::kKms;
-  PENSTOCK_ASSIGN(wanted.kms_key_arn, KmsKeyArn(call, arn));
-  // Other accounts' keys are not allowed; the bucket's owner is the one who asks (access.h).
+  Encryption requested;
+  requested.kind = EncryptionKind::kKms;
+  PENSTOCK_ASSIGN(requested.kms_key_arn, KmsKeyArn(call, arn));
+  // Keys of other accounts are refused. The requester is the bucket's owner (access.h).
   if (bucket.owner_id == call.exchange.identity.owner_id &&
       arn.find(":" + call.exchange.identity.account_id + ":") == std::string_view::npos) {
     return MakeError("AccessDenied", {},
@@ -57,11 +57,11 @@ Result<Encryption> WantedEncryption(Call& call, const store::BucketRecord& bucke
                      "account as the bucket. Modify "
                      "the request to specify a KMS key from the same account, and then try again.");
   }
-  wanted.bucket_key = kms->TextOf("BucketKeyEnabled") == "true";
-  return wanted;
+  requested.bucket_key = kms->TextOf("BucketKeyEnabled") == "true";
+  return requested;
 }
 
-// Asked where the change is written.
+// Called inside the store's transaction.
 Result<void> CheckChangeable(const store::ObjectRecord& object, WallTime now) {
   const EncryptionKind kind = StoredEncryption(object.attributes).kind;
   if (kind != EncryptionKind::kS3 && kind != EncryptionKind::kKms) {
@@ -89,15 +89,15 @@ Result<void> UpdateObjectEncryption(Call& call) {
         "Signature Version 4. Modify the "
         "request to use Amazon Web Services Signature Version 4, and then try again.");
   }
-  PENSTOCK_ASSIGN(const Encryption wanted, WantedEncryption(call, *bucket));
-  // The version that was opened, whatever came after it.
+  PENSTOCK_ASSIGN(const Encryption requested, RequestedEncryption(call, *bucket));
+  // Uses the id of the opened version, because a newer version may exist by now.
   return call.store.ChangeAttributes(
       call.bucket(), call.key(), object->version_id,
       [&](const store::ObjectRecord& current, store::Attributes& attributes) -> Result<void> {
         PENSTOCK_TRY(CheckChangeable(current, call.exchange.space->clock->Now()));
         std::erase_if(attributes,
                       [](const auto& entry) { return IsEncryptionAttribute(entry.first); });
-        StoreEncryption(wanted, attributes);
+        StoreEncryption(requested, attributes);
         return Ok();
       });
 }

@@ -25,7 +25,7 @@ class UpdateEncryptionTest : public ::testing::Test {
   Harness s3_;
 };
 
-// The operation's documentation: everything but the encryption stays.
+// Amazon S3 API Reference: only the encryption changes.
 TEST_F(UpdateEncryptionTest, OnlyTheEncryptionChanges) {
   s3_.Send("PUT /bucket/k\nContent-Type: a/b\nx-amz-meta-a: b", "body");
   const Reply before = s3_.Send("GET /bucket/k\nx-amz-checksum-mode: ENABLED");
@@ -40,12 +40,12 @@ TEST_F(UpdateEncryptionTest, OnlyTheEncryptionChanges) {
        {"ETag", "Last-Modified", "Content-Type", "x-amz-meta-a", "x-amz-checksum-crc64nvme"}) {
     EXPECT_EQ(after.Header(header), before.Header(header)) << header;
   }
-  ASSERT_EQ(Update(Kms(kKey)).Outcome(), "200") << "from SSE-KMS as well";
+  ASSERT_EQ(Update(Kms(kKey)).Outcome(), "200") << "from SSE-KMS, too";
   EXPECT_EQ(s3_.Send("HEAD /bucket/k").Header("x-amz-server-side-encryption-bucket-key-enabled"),
             "<absent>");
 }
 
-TEST_F(UpdateEncryptionTest, RequestsThatNameNoKeyAreRefused) {
+TEST_F(UpdateEncryptionTest, RequestsWithoutAKeyArnAreRefused) {
   s3_.Send("PUT /bucket/k", "body");
   EXPECT_EQ(Update("").Outcome(), "400 InvalidRequest");
   EXPECT_EQ(Update("<SSE-S3/>").Outcome(), "400 MalformedXML");
@@ -63,12 +63,12 @@ TEST_F(UpdateEncryptionTest, RequestsThatNameNoKeyAreRefused) {
       "403 AccessDenied");
   EXPECT_EQ(s3_.Send("PUT /bucket/k?encryption", "<ObjectEncryption/>").Outcome(),
             "400 InvalidRequest")
-      << "no checksum";
+      << "missing checksum";
   EXPECT_EQ(Update(Kms(kKey), "/bucket/absent?encryption").Outcome(), "404 NoSuchKey");
   EXPECT_EQ(s3_.Send("HEAD /bucket/k").Header("x-amz-server-side-encryption"), "AES256");
 }
 
-TEST_F(UpdateEncryptionTest, OtherEncryptionsAndLockedObjectsStay) {
+TEST_F(UpdateEncryptionTest, OtherEncryptionsAndLockedObjectsAreRefused) {
   s3_.Send("PUT /bucket/dual\nx-amz-server-side-encryption: aws:kms:dsse", "body");
   EXPECT_EQ(Update(Kms(kKey), "/bucket/dual?encryption").Outcome(), "400 InvalidRequest");
   s3_.Send("PUT /locked\nx-amz-bucket-object-lock-enabled: true");

@@ -9,8 +9,8 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-// Markup and an ETag of 32 digits, a date, an owner: what an entry takes beside its name.
-constexpr std::size_t kTypicalEntry = 420;
+// Size of an entry without its name: markup, an ETag of 32 digits, a date and an owner.
+constexpr std::size_t kTypicalEntryBytes = 420;
 
 void AppendElement(std::string& out, std::string_view open, std::string_view text,
                    std::string_view close) {
@@ -23,7 +23,7 @@ void AppendElement(std::string& out, std::string_view open, std::string_view tex
 
 void EntryWriter::AppendName(std::string_view name) {
   if (form_.url_encoding) {
-    AppendListingEncoded(out_, name);  // leaves nothing that XML would escape
+    AppendListingEncoded(out_, name);  // The result needs no XML escaping.
   } else {
     AppendXmlEscaped(out_, name);
   }
@@ -39,7 +39,7 @@ void EntryWriter::AppendLastModified(WallTime time) {
   out_.append(last_date_);
 }
 
-void EntryWriter::AppendTagAndSize(const store::ListEntry& entry) {
+void EntryWriter::AppendETagAndSize(const store::ListEntry& entry) {
   AppendElement(out_, "<ETag>&quot;", entry.etag, "&quot;</ETag>");
   if (!entry.checksum_algorithm.empty()) {
     AppendElement(out_, "<ChecksumAlgorithm>", entry.checksum_algorithm, "</ChecksumAlgorithm>");
@@ -65,7 +65,7 @@ void EntryWriter::WriteObject(const store::ListEntry& entry) {
   AppendName(entry.key);
   out_.append("</Key>");
   AppendLastModified(entry.last_modified);
-  AppendTagAndSize(entry);
+  AppendETagAndSize(entry);
   if (form_.with_owner) AppendOwner(entry.owner_id);
   AppendElement(out_, "<StorageClass>", entry.storage_class, "</StorageClass></Contents>");
 }
@@ -76,7 +76,7 @@ void EntryWriter::WriteVersion(const store::ListEntry& entry) {
   AppendElement(out_, "</Key><VersionId>", entry.version_id, "</VersionId>");
   out_.append(entry.is_latest ? "<IsLatest>true</IsLatest>" : "<IsLatest>false</IsLatest>");
   AppendLastModified(entry.last_modified);
-  if (!entry.is_delete_marker) AppendTagAndSize(entry);
+  if (!entry.is_delete_marker) AppendETagAndSize(entry);
   AppendOwner(entry.owner_id);
   if (entry.is_delete_marker) {
     out_.append("</DeleteMarker>");
@@ -95,7 +95,7 @@ void EntryWriter::WritePrefixes(const std::vector<store::ListEntry>& entries) {
 }
 
 void EntryWriter::WriteContents(const std::vector<store::ListEntry>& entries) {
-  out_.reserve(out_.size() + entries.size() * kTypicalEntry);
+  out_.reserve(out_.size() + entries.size() * kTypicalEntryBytes);
   for (const store::ListEntry& entry : entries) {
     if (!entry.is_common_prefix) WriteObject(entry);
   }
@@ -103,7 +103,7 @@ void EntryWriter::WriteContents(const std::vector<store::ListEntry>& entries) {
 }
 
 void EntryWriter::WriteVersions(const std::vector<store::ListEntry>& entries) {
-  out_.reserve(out_.size() + entries.size() * kTypicalEntry);
+  out_.reserve(out_.size() + entries.size() * kTypicalEntryBytes);
   for (const store::ListEntry& entry : entries) {
     if (!entry.is_common_prefix) WriteVersion(entry);
   }

@@ -1,5 +1,5 @@
-// The entries of ListObjects and ListObjectVersions (spec/protocol.md §2.4), appended as text: a
-// page has a thousand.
+// Writes the entries of ListObjects and ListObjectVersions. Appends text directly, because a page
+// has up to 1000 entries.
 #ifndef PENSTOCK_EMULATOR_S3_LISTING_LIST_ENTRIES_H_
 #define PENSTOCK_EMULATOR_S3_LISTING_LIST_ENTRIES_H_
 
@@ -13,17 +13,17 @@
 namespace penstock::emulator::s3 {
 
 struct EntryForm {
-  bool url_encoding = false;  // encoding-type=url: how keys and prefixes are spelled
+  bool url_encoding = false;  // encoding-type=url for keys and prefixes.
   bool with_owner = false;
 };
 
-// Remembers how it wrote the last date and owner: neighbours mostly share them.
+// Caches the text of the last date and owner, which adjacent entries often share.
 class EntryWriter {
  public:
-  // `out` outlives the writer.
+  // `out` must outlive the writer.
   EntryWriter(std::string& out, EntryForm form) : out_(out), form_(form) {}
 
-  // First the objects, then the common prefixes: S3's order.
+  // Writes the objects and then the common prefixes, in S3's order.
   void WriteContents(const std::vector<store::ListEntry>& entries);
   void WriteVersions(const std::vector<store::ListEntry>& entries);
 
@@ -34,14 +34,14 @@ class EntryWriter {
 
   void AppendName(std::string_view name);
   void AppendLastModified(WallTime time);
-  void AppendTagAndSize(const store::ListEntry& entry);
+  void AppendETagAndSize(const store::ListEntry& entry);
   void AppendOwner(std::string_view owner_id);
 
   std::string& out_;
   const EntryForm form_;
   std::int64_t last_second_ = INT64_MIN;
   std::string last_date_;
-  std::string_view last_owner_id_;  // of an entry, which outlives the call that wrote it
+  std::string_view last_owner_id_;  // View into an entry that outlives the call.
   std::string last_owner_;
 };
 

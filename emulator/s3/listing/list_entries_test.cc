@@ -35,7 +35,7 @@ std::string Contents(const std::vector<store::ListEntry>& entries, EntryForm for
   return out;
 }
 
-TEST(ListEntriesTest, AnObjectHasS3sElementsInOrder) {
+TEST(ListEntriesTest, ObjectsHaveTheirElementsInOrder) {
   store::ListEntry entry = Object("a&b");
   entry.checksum_algorithm = "SHA256";
   entry.checksum_type = "FULL_OBJECT";
@@ -48,14 +48,14 @@ TEST(ListEntriesTest, AnObjectHasS3sElementsInOrder) {
                 "</Contents>");
 }
 
-TEST(ListEntriesTest, PrefixesComeBehindTheObjects) {
+TEST(ListEntriesTest, CommonPrefixesFollowTheObjects) {
   const std::string out = Contents({Prefix("a/"), Object("b"), Prefix("c\x01/")});
   EXPECT_LT(out.find("<Key>b</Key>"),
             out.find("<CommonPrefixes><Prefix>a/</Prefix></CommonPrefixes>"));
   EXPECT_NE(out.find("<Prefix>c&#x1;/</Prefix>"), std::string::npos);
 }
 
-TEST(ListEntriesTest, UrlEncodingSpellsNamesOnly) {
+TEST(ListEntriesTest, UrlEncodingAppliesOnlyToNames) {
   const std::string out =
       Contents({Object("a b<"), Prefix("c+/")}, {.url_encoding = true, .with_owner = true});
   EXPECT_NE(out.find("<Key>a+b%3C</Key>"), std::string::npos);
@@ -63,7 +63,7 @@ TEST(ListEntriesTest, UrlEncodingSpellsNamesOnly) {
   EXPECT_NE(out.find("o&lt;1&gt;"), std::string::npos);
 }
 
-TEST(ListEntriesTest, RememberedDatesAndOwnersFollowTheEntry) {
+TEST(ListEntriesTest, CachedDatesAndOwnersMatchTheirEntries) {
   store::ListEntry later = Object("b");
   later.last_modified += std::chrono::seconds(1);
   later.owner_id = "p";
@@ -74,7 +74,7 @@ TEST(ListEntriesTest, RememberedDatesAndOwnersFollowTheEntry) {
   EXPECT_NE(out.find("03:04:06.000Z"), std::string::npos);
 }
 
-TEST(ListEntriesTest, AMarkerHasNeitherSizeNorClass) {
+TEST(ListEntriesTest, DeleteMarkersHaveNoSizeAndNoStorageClass) {
   store::ListEntry marker = Object("a");
   marker.is_delete_marker = true;
   store::ListEntry older = Object("a");

@@ -1,4 +1,4 @@
-// ListObjects and ListObjectsV2 (spec/protocol.md §2.4).
+// ListObjects and ListObjectsV2.
 #include <utility>
 
 #include "base/encoding.h"
@@ -13,16 +13,16 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-// A token is opaque: the mark tells ours from anything else a client may send.
-constexpr std::string_view kTokenMark = "penstock-1:";
+// Prefix of continuation tokens, to recognise values that the emulator did not issue.
+constexpr std::string_view kTokenPrefix = "penstock-1:";
 
 std::string MakeToken(std::string_view start_after) {
-  return Base64Encode(AsBytes(std::string(kTokenMark) + std::string(start_after)));
+  return Base64Encode(AsBytes(std::string(kTokenPrefix) + std::string(start_after)));
 }
 
 Result<std::string> ParseToken(std::string_view token) {
   const auto raw = Base64Decode(token);
-  if (raw && raw->starts_with(kTokenMark)) return raw->substr(kTokenMark.size());
+  if (raw && raw->starts_with(kTokenPrefix)) return raw->substr(kTokenPrefix.size());
   return InvalidArgument("The continuation token provided is incorrect", "continuation-token",
                          token);
 }
@@ -33,16 +33,16 @@ Result<store::ListPage> ListPage(Call& call, const ListQuery& query, std::string
                                             std::move(start_after), query.max_keys});
 }
 
-// MaxKeys to IsTruncated, the same in both versions.
-void WritePageKind(XmlWriter& xml, const ListQuery& query, const store::ListPage& page) {
+// Writes the elements from MaxKeys to IsTruncated, which are the same in both versions.
+void WritePageElements(XmlWriter& xml, const ListQuery& query, const store::ListPage& page) {
   WriteNumber(xml, "MaxKeys", static_cast<std::uint64_t>(query.max_keys));
   if (!query.delimiter.empty()) xml.Element("Delimiter", query.Encode(query.delimiter));
   if (query.url_encoding) xml.Element("EncodingType", "url");
   WriteFlag(xml, "IsTruncated", page.truncated);
 }
 
-// "RestoreStatus" is the one value there is; nothing here is ever being restored, so it adds
-// nothing.
+// S3 has the single value "RestoreStatus". It has no effect, because the emulator restores no
+// objects.
 Result<void> CheckOptionalAttributes(const Call& call) {
   const auto value = call.Header("x-amz-optional-object-attributes");
   if (!value || *value == "RestoreStatus") return Ok();
@@ -56,7 +56,7 @@ struct Listing {
   EntryForm form;
 };
 
-// The entries, behind what `xml` has, and the end.
+// Completes the document in `xml` with the entries, and responds with it.
 void Respond(Call& call, XmlWriter& xml, const Listing& listing) {
   std::string document = xml.Take();
   EntryWriter(document, listing.form).WriteContents(listing.page.entries);
@@ -81,7 +81,7 @@ Result<void> ListObjectsV1(Call& call) {
   xml.Element("Marker", query.Encode(marker));
   if (page.truncated && !query.delimiter.empty())
     xml.Element("NextMarker", query.Encode(page.next));
-  WritePageKind(xml, query, page);
+  WritePageElements(xml, query, page);
   Respond(call, xml, {*bucket, page, {query.url_encoding, true}});
   return Ok();
 }
@@ -95,8 +95,8 @@ Result<void> ListObjectsV2(Call& call) {
   if (IsDirectoryBucket(*bucket)) return ListDirectory(call, *bucket);
   PENSTOCK_ASSIGN(const ListQuery query, ReadListQuery(call, "max-keys"));
   const auto token = call.Query("continuation-token");
-  const std::string asked_start(call.Query("start-after").value_or(""));
-  std::string start_after = asked_start;
+  const std::string requested_start(call.Query("start-after").value_or(""));
+  std::string start_after = requested_start;
   if (token) {
     PENSTOCK_ASSIGN(start_after, ParseToken(*token));
   }
@@ -105,11 +105,11 @@ Result<void> ListObjectsV2(Call& call) {
   xml.Open("ListBucketResult", kXmlNamespace);
   xml.Element("Name", bucket->name.value);
   xml.Element("Prefix", query.Encode(query.prefix));
-  if (!token && !asked_start.empty()) xml.Element("StartAfter", query.Encode(asked_start));
+  if (!token && !requested_start.empty()) xml.Element("StartAfter", query.Encode(requested_start));
   if (token) xml.Element("ContinuationToken", *token);
   if (page.truncated) xml.Element("NextContinuationToken", MakeToken(page.next));
   WriteNumber(xml, "KeyCount", page.entries.size());
-  WritePageKind(xml, query, page);
+  WritePageElements(xml, query, page);
   Respond(call, xml, {*bucket, page, {query.url_encoding, call.Query("fetch-owner") == "true"}});
   return Ok();
 }

@@ -18,8 +18,7 @@ class ListObjectsTest : public ::testing::Test {
   Harness s3_;
 };
 
-// Spec §2.4 "Element order (wire)".
-TEST_F(ListObjectsTest, DocumentsHaveS3sOrder) {
+TEST_F(ListObjectsTest, ElementsAreInS3Order) {
   Put({"a"});
   const std::string contents =
       "<Contents><Key>a</Key><LastModified>2026-01-02T03:04:05.000Z</LastModified><ETag>&quot;"
@@ -49,8 +48,9 @@ TEST_F(ListObjectsTest, DocumentsHaveS3sOrder) {
   EXPECT_EQ(s3_.Send("GET /bucket").Header("Content-Type"), "application/xml");
 }
 
-// Spec §2.4, recorded: merged order, and the marker inside a prefix skips the group.
-TEST_F(ListObjectsTest, PrefixesFoldInMergedOrder) {
+// Recorded against Amazon S3: keys and prefixes are merged in byte order, and a marker inside a
+// prefix skips the whole group.
+TEST_F(ListObjectsTest, KeysAndPrefixesAreMergedInOrder) {
   Put({"dir1/subdir.ext", "dir1/subdir/file.txt", "dir1/zzz"});
   const Reply page = s3_.Send("GET /bucket?prefix=dir1/&delimiter=/&max-keys=2");
   EXPECT_EQ(page.Elements("Key"), Names{"dir1/subdir.ext"});
@@ -65,7 +65,7 @@ TEST_F(ListObjectsTest, PrefixesFoldInMergedOrder) {
             Names{"dir1/zzz"});
 }
 
-TEST_F(ListObjectsTest, V1GivesNextMarkerOnlyWithADelimiter) {
+TEST_F(ListObjectsTest, V1ReturnsNextMarkerOnlyWithADelimiter) {
   Put({"a", "b"});
   const Reply page = s3_.Send("GET /bucket?max-keys=1");
   EXPECT_EQ(page.Element("IsTruncated"), "true");
@@ -73,10 +73,10 @@ TEST_F(ListObjectsTest, V1GivesNextMarkerOnlyWithADelimiter) {
   const Reply rest = s3_.Send("GET /bucket?max-keys=1&marker=a");
   EXPECT_EQ(rest.Elements("Key"), Names{"b"});
   EXPECT_EQ(rest.Element("Marker"), "a");
-  EXPECT_EQ(rest.Element("IsTruncated"), "false");  // exact page boundary, §2.18 no. 14
+  EXPECT_EQ(rest.Element("IsTruncated"), "false");  // The page ends exactly at the last key.
 }
 
-TEST_F(ListObjectsTest, V2PagesByTokenWhichWinsOverStartAfter) {
+TEST_F(ListObjectsTest, V2TokenTakesPrecedenceOverStartAfter) {
   Put({"a", "b", "c"});
   const Reply first = s3_.Send("GET /bucket?list-type=2&max-keys=1&start-after=a");
   EXPECT_EQ(first.Elements("Key"), Names{"b"});
@@ -102,22 +102,22 @@ TEST_F(ListObjectsTest, KeyCountCountsPrefixes) {
   EXPECT_EQ(reply.Element("Delimiter"), "/");
 }
 
-TEST_F(ListObjectsTest, EmptyDelimiterIsNone) {
+TEST_F(ListObjectsTest, EmptyDelimiterIsIgnored) {
   Put({"d/1"});
   const Reply reply = s3_.Send("GET /bucket?list-type=2&delimiter=&prefix=");
   EXPECT_EQ(reply.Elements("Key"), Names{"d/1"});
   EXPECT_EQ(reply.Element("Delimiter"), "<absent>");
 }
 
-TEST_F(ListObjectsTest, ZeroKeysIsAnEmptyUntruncatedPage) {
+TEST_F(ListObjectsTest, ZeroMaxKeysReturnsAnEmptyUntruncatedPage) {
   Put({"a"});
   const Reply reply = s3_.Send("GET /bucket?list-type=2&max-keys=0");
   EXPECT_EQ(reply.Element("KeyCount"), "0");
   EXPECT_EQ(reply.Element("IsTruncated"), "false");
 }
 
-// Spec §2.3 "encoding-type=url", §2.4 "delimiter=%2F double-encoded".
-TEST_F(ListObjectsTest, UrlEncodingCoversNames) {
+// A double-encoded delimiter is returned encoded.
+TEST_F(ListObjectsTest, UrlEncodingAppliesToNames) {
   Put({"a%20b%2Bc", "%01"});
   const Reply reply = s3_.Send("GET /bucket?encoding-type=url&delimiter=%252F&prefix=&marker=");
   EXPECT_EQ(reply.Elements("Key"), (Names{"%01", "a+b%2Bc"}));

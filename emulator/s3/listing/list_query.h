@@ -1,5 +1,4 @@
-// Query parameters that every listing reads the same way, and the encoding of what it answers
-// (spec/protocol.md §2.3, §2.4).
+// Query parameters that all listings share, and the encoding of names in their responses.
 #ifndef PENSTOCK_EMULATOR_S3_LISTING_LIST_QUERY_H_
 #define PENSTOCK_EMULATOR_S3_LISTING_LIST_QUERY_H_
 
@@ -14,17 +13,17 @@ namespace penstock::emulator::s3 {
 
 struct ListQuery {
   std::string prefix;
-  std::string delimiter;  // empty: none
+  std::string delimiter;  // Empty: none.
   bool url_encoding = false;
-  int max_keys = 1000;  // 0 to 1000
+  int max_keys = 1000;  // 0 to 1000.
 
-  // As the answer spells names.
+  // Encodes a name for the response.
   std::string Encode(std::string_view text) const;
 };
 
 // `limit_parameter`: "max-keys", "max-uploads" or "max-parts".
 Result<ListQuery> ReadListQuery(const Call& call, std::string_view limit_parameter);
-// The limit alone: default and cap 1000.
+// Reads only the limit. Default and maximum: 1000.
 Result<int> ReadLimit(const Call& call, std::string_view parameter);
 
 void WriteCommonPrefix(XmlWriter& xml, const ListQuery& query, std::string_view prefix);

@@ -9,7 +9,6 @@ namespace {
 
 using testing::Harness;
 
-// Spec §2.4 "max-keys default and cap 1000".
 TEST(ListQueryTest, LimitsAreCappedAndChecked) {
   Harness s3;
   s3.Send("PUT /bucket");
@@ -29,8 +28,7 @@ TEST(ListQueryTest, LimitsAreCappedAndChecked) {
   }
 }
 
-// Spec §2.3 "encoding-type".
-TEST(ListQueryTest, OnlyUrlEncodingExists) {
+TEST(ListQueryTest, OnlyUrlEncodingIsAccepted) {
   Harness s3;
   s3.Send("PUT /bucket");
   for (const char* bad : {"", "xml", "URL"}) {

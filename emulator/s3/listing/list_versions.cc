@@ -1,4 +1,4 @@
-// ListObjectVersions (spec/protocol.md §2.4).
+// ListObjectVersions.
 #include <utility>
 
 #include "emulator/s3/core/errors.h"

@@ -23,8 +23,7 @@ class ListVersionsTest : public ::testing::Test {
   std::string second_, marker_;
 };
 
-// Spec §2.4 "ListObjectVersions".
-TEST_F(ListVersionsTest, NewestFirstWithMarkersInterleaved) {
+TEST_F(ListVersionsTest, VersionsAreNewestFirstWithDeleteMarkersInterleaved) {
   const Reply reply = s3_.Send("GET /bucket?versions");
   EXPECT_EQ(reply.Elements("Key"), (Names{"a", "a", "a", "b"}));
   const Names versions = reply.Elements("VersionId");

@@ -65,15 +65,16 @@ Result<void> CheckPartChecksum(const RequestedPart& part, const store::PartRecor
         "for part " +
         std::to_string(part.number) + " in the request.");
   }
-  // Without a declared algorithm S3 stored no part checksums: naming one finds no such part (spec
-  // §2.12).
+  // Without a declared algorithm S3 does not store part checksums, so that a part with one is not
+  // found.
   if (declared == nullptr) return InvalidPart(part, rules);
   if (part.checksum_info == declared) {
-    // Recorded: a part whose checksum differs is no part of the upload.
+    // Recorded against Amazon S3: a wrong checksum of the declared algorithm returns InvalidPart.
     if (part.checksum == stored.checksum) return Ok();
     return InvalidPart(part, rules);
   }
-  // Another algorithm's value is named as what it is (recorded).
+  // Recorded against Amazon S3: a checksum of another algorithm returns BadDigest with that
+  // algorithm.
   return MakeError("BadDigest", {},
                    "The " + std::string(part.checksum_info->lower) + " you specified for part " +
                        std::to_string(part.number) + " did not match what we received.");
@@ -123,7 +124,7 @@ Result<std::vector<store::PartRecord>> MatchParts(const std::vector<RequestedPar
   PENSTOCK_TRY(CheckOrder(requested, rules));
   std::vector<store::PartRecord> matched;
   matched.reserve(requested.size());
-  auto candidate = stored.begin();  // both ascend
+  auto candidate = stored.begin();  // Both are in ascending order.
   for (const RequestedPart& part : requested) {
     candidate = std::find_if(candidate, stored.end(), [&](const store::StoredPart& entry) {
       return entry.part.number >= part.number;

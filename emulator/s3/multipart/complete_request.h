@@ -1,5 +1,5 @@
-// The <CompleteMultipartUpload> document and what it must hold against the uploaded parts
-// (spec/protocol.md §2.11, §2.12). Pure.
+// The <CompleteMultipartUpload> document, and the check of its parts against the uploaded parts.
+// Pure.
 #ifndef PENSTOCK_EMULATOR_S3_MULTIPART_COMPLETE_REQUEST_H_
 #define PENSTOCK_EMULATOR_S3_MULTIPART_COMPLETE_REQUEST_H_
 
@@ -16,28 +16,28 @@ namespace penstock::emulator::s3 {
 
 struct RequestedPart {
   int number = 0;
-  std::string etag;  // without quotes
+  std::string etag;  // Without quotes.
   const ChecksumInfo* checksum_info = nullptr;
-  std::string checksum;  // base64; empty: none given
+  std::string checksum;  // Base64. Empty: none.
 };
 
-// Tolerant of missing namespaces, white space, element order and bare ETags; strict about what is
-// missing.
+// Accepts missing namespaces, white space, any order of elements and ETags without quotes. Returns
+// an error if a required element is missing.
 Result<std::vector<RequestedPart>> ParseCompleteRequest(std::string_view text);
 
 struct PartRules {
   std::string upload_id;
-  std::string checksum_algorithm;  // of the upload; empty: none
+  std::string checksum_algorithm;  // Of the upload. Empty: none.
   std::string checksum_type;
   std::uint64_t min_part_size_bytes = 5ull << 20;
-  bool consecutive = false;  // numbers have no gaps (spec §1.5 "MPU")
+  bool consecutive = false;  // Numbers must not have gaps (directory buckets).
 };
-// The stored parts that the request names, in its order; or S3's refusal of the list.
+// Returns the stored parts in the order of the request, or S3's error for the list.
 Result<std::vector<store::PartRecord>> MatchParts(const std::vector<RequestedPart>& requested,
                                                   const std::vector<store::StoredPart>& stored,
                                                   const PartRules& rules);
 
-// hex(MD5(concatenated raw MD5s)) + "-N".
+// Returns hex(MD5(concatenated MD5s of the parts)) + "-N".
 ETag CompositeETag(const std::vector<store::PartRecord>& parts);
 
 }  // namespace penstock::emulator::s3

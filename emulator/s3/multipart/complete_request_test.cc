@@ -13,8 +13,8 @@ std::string Refusal(std::string_view document) {
   return parts.ok() ? "accepted" : parts.error().code + ": " + parts.error().message;
 }
 
-// spec/data_loading_and_clients.md §6.1: what s3fs sends.
-TEST(CompleteRequestTest, IsTolerantOfShape) {
+// As s3fs sends it.
+TEST(CompleteRequestTest, AcceptsVariationsOfTheDocument) {
   const auto parts = ParseCompleteRequest(
       "<CompleteMultipartUpload>\n<Part>\n  <PartNumber> 1 </PartNumber>\n  "
       "<ETag>abc</ETag>\n</Part>\n"
@@ -31,8 +31,7 @@ TEST(CompleteRequestTest, IsTolerantOfShape) {
   EXPECT_EQ((*parts)[1].checksum_info->name, "CRC32");
 }
 
-// Spec §2.11 "Complete".
-TEST(CompleteRequestTest, RefusesWhatIsMissing) {
+TEST(CompleteRequestTest, RefusesMissingElements) {
   const auto with = [](std::string_view part) {
     return "<CompleteMultipartUpload><Part>" + std::string(part) +
            "</Part></CompleteMultipartUpload>";
@@ -51,15 +50,15 @@ TEST(CompleteRequestTest, RefusesWhatIsMissing) {
       Refusal(with("<ETag>a</ETag><PartNumber>x</PartNumber>")).starts_with("MalformedXML"));
 }
 
-// Swift's checksum tests, which run against AWS too.
-TEST(CompleteRequestTest, AChecksumThatIsNotBase64IsNamedAsSuch) {
+// From Swift's checksum tests, which also run against AWS.
+TEST(CompleteRequestTest, ChecksumsMustBeBase64) {
   EXPECT_EQ(
       Refusal("<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>a</ETag>"
               "<ChecksumSHA256>not base64!</ChecksumSHA256></Part></CompleteMultipartUpload>"),
       "InvalidArgument: Invalid Base64 or multiple checksums present in request");
 }
 
-TEST(CompleteRequestTest, DocumentsThatDoNotFitTheSchemaAreMalformed) {
+TEST(CompleteRequestTest, DocumentsThatDoNotMatchTheSchemaAreMalformed) {
   const std::string part = "<PartNumber>1</PartNumber><ETag>a</ETag>";
   for (const std::string& document :
        {"<Part>" + part + "<Bogus/></Part>", "<Part>" + part + "</Part><Bogus/>",
@@ -74,7 +73,7 @@ TEST(CompleteRequestTest, DocumentsThatDoNotFitTheSchemaAreMalformed) {
             "accepted");
 }
 
-TEST(CompleteRequestTest, APartHasOneChecksum) {
+TEST(CompleteRequestTest, PartsHaveAtMostOneChecksum) {
   EXPECT_EQ(
       Refusal(
           "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>a</ETag>"
@@ -92,14 +91,14 @@ store::StoredPart Stored(int number, std::uint64_t size) {
 }
 RequestedPart Asked(int number) { return {number, "e" + std::to_string(number), nullptr, ""}; }
 
-std::string Match(const std::vector<RequestedPart>& asked,
+std::string Match(const std::vector<RequestedPart>& requested,
                   const std::vector<store::StoredPart>& stored, std::string type = "") {
   const PartRules rules{"u", type.empty() ? "" : "SHA256", std::move(type), 10};
-  const auto matched = MatchParts(asked, stored, rules);
+  const auto matched = MatchParts(requested, stored, rules);
   return matched.ok() ? "matched" : matched.error().code;
 }
 
-TEST(MatchPartsTest, RulesOfOrderPresenceAndSize) {
+TEST(MatchPartsTest, ChecksOrderPresenceAndSize) {
   const std::vector<store::StoredPart> stored{Stored(1, 10), Stored(3, 10), Stored(5, 1)};
   EXPECT_EQ(Match({Asked(1), Asked(3), Asked(5)}, stored), "matched");
   EXPECT_EQ(Match({Asked(1), Asked(5)}, stored), "matched");
@@ -111,26 +110,26 @@ TEST(MatchPartsTest, RulesOfOrderPresenceAndSize) {
   EXPECT_EQ(Match({{1, "other", nullptr, ""}}, stored), "InvalidPart");
   EXPECT_EQ(Match({Asked(1), Asked(5), Asked(6)}, {Stored(1, 10), Stored(5, 1), Stored(6, 10)}),
             "EntityTooSmall");
-  // §2.12: consecutive
+  // Composite parts must be consecutive.
   EXPECT_EQ(Match({Asked(1), Asked(3)}, stored, "COMPOSITE"), "InvalidPartOrder");
 }
 
-// Recorded: the refusal names the algorithm that was sent; without a declared one there is no such
-// part.
-TEST(MatchPartsTest, AnotherAlgorithmsChecksumIsWrong) {
+// Recorded against Amazon S3: the error contains the algorithm that was sent. Without a declared
+// algorithm the part is not found.
+TEST(MatchPartsTest, ChecksumsOfAnotherAlgorithmAreRefused) {
   const ChecksumInfo* crc32 = FindChecksumElement("ChecksumCRC32");
-  const std::vector<RequestedPart> asked{{1, "e1", crc32, "NhCmhg=="}};
+  const std::vector<RequestedPart> requested{{1, "e1", crc32, "NhCmhg=="}};
   const auto refused =
-      MatchParts(asked, {Stored(1, 10)}, PartRules{"u", "SHA256", "COMPOSITE", 10});
+      MatchParts(requested, {Stored(1, 10)}, PartRules{"u", "SHA256", "COMPOSITE", 10});
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, "BadDigest");
   EXPECT_EQ(refused.error().message,
             "The crc32 you specified for part 1 did not match what we received.");
-  EXPECT_EQ(Match(asked, {Stored(1, 10)}), "InvalidPart");
+  EXPECT_EQ(Match(requested, {Stored(1, 10)}), "InvalidPart");
 }
 
-// Recorded: a wrong value of the upload's own algorithm is answered as a part that is not there.
-TEST(MatchPartsTest, AWrongChecksumOfTheUploadsAlgorithmIsAnInvalidPart) {
+// Recorded against Amazon S3: a wrong value of the upload's algorithm returns InvalidPart.
+TEST(MatchPartsTest, WrongChecksumsOfTheUploadsAlgorithmReturnInvalidPart) {
   const ChecksumInfo* sha256 = FindChecksumElement("ChecksumSHA256");
   store::StoredPart stored = Stored(1, 10);
   stored.part.checksum = "right";
@@ -146,8 +145,7 @@ TEST(MatchPartsTest, AWrongChecksumOfTheUploadsAlgorithmIsAnInvalidPart) {
   }
 }
 
-// Spec §6.3 "Multipart vector", row ETag.
-TEST(MatchPartsTest, CompositeETagIsTheRecordedOne) {
+TEST(MatchPartsTest, CompositeETagMatchesTheRecordedValue) {
   store::PartRecord one;
   one.etag = ETag("79b281060d337b9b2b84ccf390adcf74");
   store::PartRecord two;

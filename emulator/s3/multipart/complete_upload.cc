@@ -1,4 +1,4 @@
-// CompleteMultipartUpload (spec/protocol.md §2.9, §2.11, §2.12).
+// CompleteMultipartUpload.
 #include <algorithm>
 
 #include "emulator/s3/checksums/body.h"
@@ -20,22 +20,23 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-// 10,000 parts with checksums and indentation
+// Enough for 10,000 parts with checksums and indentation.
 constexpr std::uint64_t kMaxDocumentBytes = 8u << 20;
 
-// The upload declared no algorithm: S3 shows no checksums of its parts either.
-bool IsOwnChoice(const store::ObjectRecord& object) {
+// True if the upload declared no algorithm. S3 then does not show the checksums of its parts.
+bool HasInternalChecksum(const store::ObjectRecord& object) {
   return !object.parts.empty() && object.parts.front().checksum_is_internal;
 }
 
 void Respond(Call& call, const store::ObjectRecord& object) {
   AddExpirationHeader(call, object);
   const Encryption encryption = StoredEncryption(object.attributes);
-  // The customer's key is not echoed here (appendix B).
+  // The response does not contain the headers of a customer key.
   if (encryption.kind != EncryptionKind::kCustomer) AddEncryptionHeaders(call, encryption);
-  // Recorded: under SSE-KMS the checksum that S3 chose is told by reads, not here.
-  const bool tells =
-      !object.checksum.empty() && (encryption.kind == EncryptionKind::kS3 || !IsOwnChoice(object));
+  // Recorded against Amazon S3: under SSE-KMS a checksum that S3 chose is returned by reads but not
+  // here.
+  const bool shows_checksum = !object.checksum.empty() && (encryption.kind == EncryptionKind::kS3 ||
+                                                           !HasInternalChecksum(object));
   XmlWriter xml;
   xml.Open("CompleteMultipartUploadResult", kXmlNamespace);
   const std::string host =
@@ -46,7 +47,7 @@ void Respond(Call& call, const store::ObjectRecord& object) {
   xml.Element("Bucket", call.bucket().value);
   xml.Element("Key", call.key().value);
   xml.Element("ETag", Quoted(object.etag.value));
-  if (tells) {
+  if (shows_checksum) {
     WriteChecksum(xml, object.checksum_algorithm, object.checksum);
     xml.Element("ChecksumType", object.checksum_type);
   }
@@ -54,8 +55,7 @@ void Respond(Call& call, const store::ObjectRecord& object) {
   call.RespondXml(xml.Take());
 }
 
-// A client that lost the first answer asks again: the same list of parts gets the same answer (spec
-// §2.11).
+// Responds to a retry whose first response was lost: the same list of parts gets the same response.
 Result<void> RespondRepeated(Call& call, const store::BucketRecord& bucket,
                              const std::vector<RequestedPart>& requested) {
   const UploadId id = UploadIdParameter(call);
@@ -96,7 +96,7 @@ Result<void> CheckChecksumType(const Call& call, const store::UploadRecord& uplo
       " checksum mode. The complete request must use the same checksum mode.");
 }
 
-// The value of the whole object and what the request claims of it.
+// Sets the checksum of the whole object and verifies the checksum in the request.
 Result<void> FillChecksum(const Call& call, const store::UploadRecord& upload,
                           store::ObjectRecord& record) {
   const ChecksumInfo* declared = FindChecksum(upload.checksum_algorithm);
@@ -132,8 +132,8 @@ Error ConditionalConflict(std::string_view condition, const std::string& key) {
                    {{"Condition", std::string(condition)}, {"Key", key}});
 }
 
-// §2.9, last rows: a key that was deleted or overwritten since the upload began conflicts, even
-// though the condition itself would hold now.
+// Recorded against Amazon S3: the request conflicts if the key was deleted or overwritten after
+// CreateMultipartUpload, even if the condition is met now.
 store::Precondition CompletePrecondition(WriteCondition condition,
                                          const store::UploadRecord& upload) {
   if (condition.unconditional()) return {};
@@ -159,7 +159,8 @@ Result<store::ObjectRecord> MakeRecord(const Call& call, const store::UploadReco
   record.key = upload.key;
   record.owner_id = upload.owner_id;
   const bool directory = IsDirectoryBucketName(upload.bucket.value);
-  // spec §2.11 "Object date"; §1.5 "MPU": the store's time, now
+  // General purpose buckets use the time of CreateMultipartUpload, directory buckets the time of
+  // completion.
   if (!directory) record.last_modified = upload.initiated;
   record.storage_class = upload.storage_class;
   record.attributes = upload.attributes;
@@ -170,7 +171,8 @@ Result<store::ObjectRecord> MakeRecord(const Call& call, const store::UploadReco
   PENSTOCK_TRY(CheckObjectSize(call, record.size));
   PENSTOCK_TRY(CheckChecksumType(call, upload));
   PENSTOCK_TRY(FillChecksum(call, upload, record));
-  // Recorded: under a customer's key S3 makes no checksum that nobody asked for.
+  // Recorded against Amazon S3: with a customer key, S3 computes no checksum unless the client
+  // requested one.
   if (upload.checksum_algorithm.empty() &&
       StoredEncryption(record.attributes).kind == EncryptionKind::kCustomer) {
     record.checksum_algorithm.clear();
@@ -213,9 +215,9 @@ Result<void> CompleteMultipartUpload(Call& call) {
   complete.precondition = CompletePrecondition(condition, upload);
   auto outcome = call.store.Complete(std::move(complete));
   if (!outcome.ok()) {
-    // Another Complete of the same upload was faster.
+    // A concurrent request completed the upload.
     if (outcome.error().code == "NoSuchUpload") return RespondRepeated(call, *bucket, requested);
-    // A part was put again since it was matched.
+    // A part was replaced after the match.
     if (outcome.error().code == "InvalidPart")
       return MakeError("InvalidPart", outcome.error().details);
     return std::move(outcome).error();

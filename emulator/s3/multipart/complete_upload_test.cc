@@ -16,7 +16,7 @@ class CompleteUploadTest : public ::testing::Test {
   std::string Create(const std::string& headers = "") {
     return "/bucket/k?uploadId=" + s3_.Send("POST /bucket/k?uploads" + headers).Element("UploadId");
   }
-  // Uploads and gives the <Part> element that names it, with what it claims of itself.
+  // Uploads a part and returns its <Part> element with `checksum`.
   std::string Part(const std::string& target, int number, const std::string& bytes,
                    const std::string& checksum = "", const std::string& headers = "") {
     const std::string n = std::to_string(number);
@@ -29,11 +29,11 @@ class CompleteUploadTest : public ::testing::Test {
     return s3_.Send("POST " + target + headers,
                     "<CompleteMultipartUpload>" + parts + "</CompleteMultipartUpload>");
   }
-  const std::string first_ = std::string(5u << 20, 'a');  // spec §6.3 "Multipart vector"
+  const std::string first_ = std::string(5u << 20, 'a');  // 5 MiB.
   Harness s3_;
 };
 
-// Spec §6.3 "Multipart vector", §2.11 "Result", §2.12 "created without algorithm".
+// An upload without a declared algorithm gets CRC64NVME. The body is 5 MiB of 'a', then "hello".
 TEST_F(CompleteUploadTest, WithoutAlgorithmTheObjectGetsCrc64Nvme) {
   const std::string target = Create("\nx-amz-meta-a: 1\nContent-Type: a/b");
   const std::string parts = Part(target, 1, first_) + Part(target, 4, "hello");
@@ -48,13 +48,13 @@ TEST_F(CompleteUploadTest, WithoutAlgorithmTheObjectGetsCrc64Nvme) {
   EXPECT_EQ(get.body, first_ + "hello");
   EXPECT_EQ(get.Header("x-amz-meta-a"), "1");
   EXPECT_EQ(get.Header("Content-Type"), "a/b");
-  // of CreateMultipartUpload
+  // The time of CreateMultipartUpload.
   EXPECT_EQ(get.Header("Last-Modified"), "Fri, 02 Jan 2026 03:04:05 GMT");
   for (const auto& [name, value] : get.headers)
-    EXPECT_NE(name.front(), ':') << "internal attribute on the wire";
+    EXPECT_NE(name.front(), ':') << "internal attribute in the response";
 }
 
-TEST_F(CompleteUploadTest, PartNumberReadsFollowTheOrderOfParts) {
+TEST_F(CompleteUploadTest, PartNumberReadsCountPartsInOrder) {
   const std::string target = Create();
   Complete(target, Part(target, 1, first_) + Part(target, 4, "hello"));
   const Reply second = s3_.Send("GET /bucket/k?partNumber=2\nx-amz-checksum-mode: ENABLED");
@@ -62,7 +62,7 @@ TEST_F(CompleteUploadTest, PartNumberReadsFollowTheOrderOfParts) {
   EXPECT_EQ(second.body, "hello");
   EXPECT_EQ(second.Header("Content-Range"), "bytes 5242880-5242884/5242885");
   EXPECT_EQ(second.Header("x-amz-mp-parts-count"), "2");
-  // part checksums were not stored
+  // Part checksums were not stored.
   EXPECT_EQ(second.Header("x-amz-checksum-crc64nvme"), "<absent>");
   EXPECT_EQ(s3_.Send("GET /bucket/k?partNumber=3").Element("ActualPartCount"), "2");
   EXPECT_EQ(s3_.Send("GET /bucket/k\nRange: bytes=5242878-5242881").body, "aahe");
@@ -102,8 +102,9 @@ TEST_F(CompleteUploadTest, CompositeAndFullObjectChecksums) {
   EXPECT_EQ(full.Element("ChecksumCRC32"), "dsLl6w==");
 }
 
-// Recorded: of a FULL_OBJECT checksum S3 tells a part nothing, unless the part is all there is.
-TEST_F(CompleteUploadTest, PartsOfAFullObjectChecksumTellNone) {
+// Recorded against Amazon S3: parts of a FULL_OBJECT object have no checksum, unless the part is
+// the whole object.
+TEST_F(CompleteUploadTest, PartsOfAFullObjectChecksumHaveNone) {
   const std::string headers = "\nx-amz-checksum-algorithm: CRC32\nx-amz-checksum-type: FULL_OBJECT";
   std::string target = Create(headers);
   Complete(target, Part(target, 1, first_) + Part(target, 2, "hello"));
@@ -122,8 +123,7 @@ TEST_F(CompleteUploadTest, PartsOfAFullObjectChecksumTellNone) {
   EXPECT_EQ(only.Header("x-amz-checksum-type"), "FULL_OBJECT");
 }
 
-// Spec §2.11 "Complete extras", §2.12 "Complete on COMPOSITE upload".
-TEST_F(CompleteUploadTest, RefusalsAndTheirTexts) {
+TEST_F(CompleteUploadTest, RefusesInvalidRequestsWithRecordedTexts) {
   std::string target = Create();
   const std::string part = Part(target, 1, "hell");
   EXPECT_EQ(
@@ -155,8 +155,7 @@ TEST_F(CompleteUploadTest, RefusalsAndTheirTexts) {
   EXPECT_EQ(s3_.Send("HEAD /bucket/k").status, 404);
 }
 
-// Spec §2.11 "Idempotency".
-TEST_F(CompleteUploadTest, RepeatingTheSameListIsAnsweredAgain) {
+TEST_F(CompleteUploadTest, RepeatingTheSameListSucceeds) {
   const std::string target = Create();
   const std::string part = Part(target, 1, "hello");
   EXPECT_EQ(Complete(target, part).Outcome(), "200");
@@ -166,15 +165,15 @@ TEST_F(CompleteUploadTest, RepeatingTheSameListIsAnsweredAgain) {
   EXPECT_EQ(s3_.Send("GET " + target).Outcome(), "404 NoSuchUpload");
 }
 
-TEST_F(CompleteUploadTest, EmptyObjectOfOneEmptyPart) {
+TEST_F(CompleteUploadTest, OneEmptyPartMakesAnEmptyObject) {
   const std::string target = Create();
   EXPECT_EQ(Complete(target, Part(target, 1, "")).Outcome(), "200");
   EXPECT_EQ(s3_.Send("GET /bucket/k\nRange: bytes=0-1").Outcome(), "416 InvalidRange");
   EXPECT_EQ(s3_.Send("GET /bucket/k?partNumber=1").status, 200);
 }
 
-// Spec §2.9, rows "Complete + ...".
-TEST_F(CompleteUploadTest, ConditionsTellConflictFromFailure) {
+// Recorded against Amazon S3.
+TEST_F(CompleteUploadTest, ConditionsDistinguishConflictFromFailure) {
   s3_.Send("PUT /bucket/k", "hello");
   std::string target = Create();
   const std::string part = Part(target, 1, "hello");
@@ -197,8 +196,8 @@ TEST_F(CompleteUploadTest, ConditionsTellConflictFromFailure) {
   EXPECT_EQ(Complete(target, Part(target, 1, "x"), "\nIf-None-Match: *").Outcome(), "200");
 }
 
-// Spec §2.11 "Complete extras"; the text for negative values as recorded (LocalStack's snapshots).
-TEST(CompleteUploadSizeTest, TheDeclaredSizeMustBeANumberAndTheTrueOne) {
+// The text for negative values was recorded against Amazon S3 (LocalStack's snapshots).
+TEST(CompleteUploadSizeTest, DeclaredSizeMustBeANumberAndMatch) {
   testing::Harness s3;
   s3.Send("PUT /bucket");
   const std::string where =
@@ -219,8 +218,9 @@ TEST(CompleteUploadSizeTest, TheDeclaredSizeMustBeANumberAndTheTrueOne) {
   EXPECT_EQ(s3.Send("POST " + where + "\nx-amz-mp-object-size: 4", document).Outcome(), "200");
 }
 
-// Recorded under SSE-KMS: the answer is silent about the checksum that S3 chose, reads are not.
-TEST_F(CompleteUploadTest, UnderKmsOnlyReadsTellAnUnaskedChecksum) {
+// Recorded against Amazon S3 with SSE-KMS: the response does not contain the checksum that S3
+// chose, but reads do.
+TEST_F(CompleteUploadTest, WithKmsOnlyReadsReturnAnUnrequestedChecksum) {
   const std::string kms = "\nx-amz-server-side-encryption: aws:kms";
   const std::string target = Create(kms);
   const Reply silent = Complete(target, Part(target, 1, "hello"));
@@ -229,7 +229,7 @@ TEST_F(CompleteUploadTest, UnderKmsOnlyReadsTellAnUnaskedChecksum) {
   EXPECT_EQ(silent.Element("ChecksumCRC64NVME"), "<absent>");
   const Reply read = s3_.Send("GET /bucket/k\nx-amz-checksum-mode: ENABLED");
   EXPECT_EQ(read.Header("x-amz-checksum-type"), "FULL_OBJECT");
-  EXPECT_EQ(read.Header("x-amz-checksum-crc64nvme"), "M3eFcAZSQlc=");  // spec §6.3, "hello"
+  EXPECT_EQ(read.Header("x-amz-checksum-crc64nvme"), "M3eFcAZSQlc=");  // CRC64NVME of "hello".
   const std::string declared = Create(kms + "\nx-amz-checksum-algorithm: CRC64NVME");
   EXPECT_EQ(Complete(declared, Part(declared, 1, "hello")).Element("ChecksumCRC64NVME"),
             "M3eFcAZSQlc=");

@@ -1,4 +1,4 @@
-// ListMultipartUploads and ListParts (spec/protocol.md §2.4).
+// ListMultipartUploads and ListParts.
 #include <algorithm>
 
 #include "base/encoding.h"
@@ -22,28 +22,28 @@ struct UploadMarkers {
   std::string upload_id;
 };
 
-// Of a directory bucket: one opaque marker (spec §1.5 "ListMultipartUploads"), which holds both.
-constexpr std::string_view kMarkerMark = "penstock-directory:";
+// Directory buckets have one opaque key-marker: the base64 of this prefix, upload id and key.
+constexpr std::string_view kMarkerPrefix = "penstock-directory:";
 
 std::string OpaqueMarker(const store::UploadListEntry& last) {
   const std::string id = last.upload ? last.upload->id.value : std::string();
   const std::string& key = last.upload ? last.upload->key.value : last.common_prefix;
-  return Base64Encode(AsBytes(std::string(kMarkerMark) + id + ":" + key));
+  return Base64Encode(AsBytes(std::string(kMarkerPrefix) + id + ":" + key));
 }
 
-// The upload may be no more: then the page begins with the next key.
+// If the upload no longer exists, the page begins with the next key.
 Result<UploadMarkers> ReadOpaqueMarker(Call& call) {
   if (call.Query("upload-id-marker"))
     return NotImplemented("Directory buckets do not support upload-id-marker.");
   const std::string_view marker = call.Query("key-marker").value_or("");
   if (marker.empty()) return UploadMarkers{};
   const auto raw = Base64Decode(marker);
-  const std::string_view text = raw && raw->starts_with(kMarkerMark)
-                                    ? std::string_view(*raw).substr(kMarkerMark.size())
+  const std::string_view text = raw && raw->starts_with(kMarkerPrefix)
+                                    ? std::string_view(*raw).substr(kMarkerPrefix.size())
                                     : std::string_view();
   const auto colon = text.find(':');
   if (colon == std::string_view::npos)
-    return InvalidArgument("The key marker is not one that this bucket gave", "key-marker", marker);
+    return InvalidArgument("The key-marker was not issued by this bucket", "key-marker", marker);
   UploadMarkers markers{std::string(text.substr(colon + 1)), std::string(text.substr(0, colon))};
   const auto found =
       call.store.FindUpload(call.bucket(), ObjectKey(markers.key), UploadId(markers.upload_id));
@@ -51,8 +51,8 @@ Result<UploadMarkers> ReadOpaqueMarker(Call& call) {
   return markers;
 }
 
-// upload-id-marker is ignored without key-marker, and must name an upload of that key. An upload
-// that was aborted or completed may be named too, as on S3 (minio issue 1805).
+// upload-id-marker is ignored without key-marker, and must be an upload of that key. As in S3, the
+// upload may have been aborted or completed (minio issue 1805).
 Result<UploadMarkers> ReadMarkers(Call& call) {
   UploadMarkers markers{std::string(call.Query("key-marker").value_or("")), {}};
   if (markers.key.empty()) return markers;
@@ -68,7 +68,7 @@ Result<UploadMarkers> ReadMarkers(Call& call) {
   return markers;
 }
 
-// A user's name ends his ARN, after his path.
+// The name of a user is the part of the ARN after the path.
 std::string NameOfInitiator(const Call& call, std::string_view arn, std::string_view owner_id) {
   if (const auto slash = arn.rfind('/'); slash != std::string_view::npos)
     return std::string(arn.substr(slash + 1));
@@ -79,11 +79,10 @@ std::string NameOfInitiator(const Call& call, std::string_view arn, std::string_
   return owner ? owner->display_name : std::string();
 }
 
-// "If the principal is an IAM user, it provides a user ARN value", else the canonical id (API
-// reference, Initiator). Since the end of 2025 this is the only place where a name stands beside an
-// id (recorded).
+// The ID is the ARN of an IAM user, or else the canonical id (Amazon S3 API Reference,
+// "Initiator"). Recorded against Amazon S3 in 2026: only Initiator still has a DisplayName.
 void WriteInitiator(XmlWriter& xml, const Call& call, const store::UploadRecord& upload) {
-  if (IsDirectoryBucket(*call.opened)) {  // account ids there (spec §1.5 "MPU")
+  if (IsDirectoryBucket(*call.opened)) {  // Directory buckets return account ids.
     xml.Open("Initiator");
     xml.Element("ID", call.exchange.identity.account_id);
     xml.Close("Initiator");
@@ -118,8 +117,8 @@ void WriteUpload(XmlWriter& xml, const Call& call, const ListQuery& query,
   xml.Close("Upload");
 }
 
-// The next markers are always there, filled with the last upload (spec §2.4); empty after a common
-// prefix.
+// NextKeyMarker and NextUploadIdMarker are always present. They contain the last upload, or are
+// empty after a common prefix.
 void WriteMarkers(XmlWriter& xml, const ListQuery& query, const UploadMarkers& markers,
                   const store::UploadPage& page) {
   const store::UploadRecord* last =
@@ -161,7 +160,8 @@ Result<void> ListMultipartUploads(Call& call) {
   if (directory) {
     xml.Element("KeyMarker", call.Query("key-marker").value_or(""));
     if (page.truncated) xml.Element("NextKeyMarker", OpaqueMarker(page.entries.back()));
-    std::reverse(page.entries.begin(), page.entries.end());  // in no order
+    // Directory buckets list in no particular order.
+    std::reverse(page.entries.begin(), page.entries.end());
   } else {
     WriteMarkers(xml, query, markers, page);
   }
@@ -195,7 +195,7 @@ Result<void> ListParts(Call& call) {
     Encryption encryption = StoredEncryption(upload->attributes);
     PENSTOCK_TRY(CheckOptionalUploadKey(call, encryption));
   }
-  // One more than asked for tells whether the page is the last.
+  // Requests one part more, to detect whether the page is the last.
   PENSTOCK_ASSIGN(
       std::vector<store::StoredPart> parts,
       call.store.ListParts(call.bucket(), call.key(), upload->id, *marker, max_parts + 1));

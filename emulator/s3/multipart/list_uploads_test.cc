@@ -18,8 +18,8 @@ class ListUploadsTest : public ::testing::Test {
   Harness s3_;
 };
 
-// Spec §2.4 "ListMultipartUploads".
-TEST_F(ListUploadsTest, NextMarkersAreAlwaysThere) {
+// Recorded against Amazon S3.
+TEST_F(ListUploadsTest, NextMarkersAreAlwaysPresent) {
   const Reply none = s3_.Send("GET /bucket?uploads");
   EXPECT_EQ(none.Element("NextKeyMarker"), "");
   EXPECT_EQ(none.Element("NextUploadIdMarker"), "");
@@ -35,7 +35,7 @@ TEST_F(ListUploadsTest, NextMarkersAreAlwaysThere) {
   EXPECT_EQ(two.Element("Initiated"), "2026-01-02T03:04:05.000Z");
 }
 
-TEST_F(ListUploadsTest, AnInitiatorIsAUsersArnOrAnAccountsCanonicalId) {
+TEST_F(ListUploadsTest, InitiatorIsAUserArnOrACanonicalId) {
   const auto initiator = [this](const std::string& request) {
     const std::string text = s3_.Send(request).body;
     const std::size_t at = text.find("<Initiator><ID>") + 15;
@@ -48,17 +48,17 @@ TEST_F(ListUploadsTest, AnInitiatorIsAUsersArnOrAnAccountsCanonicalId) {
   const std::string by_ann = Create("by-ann");
   EXPECT_EQ(initiator("GET /bucket?uploads&prefix=by-root"), std::string(64, 'a'));
   EXPECT_EQ(initiator("GET /bucket?uploads&prefix=by-ann"), arn);
-  s3_.identity().user_name = "bob";  // whoever asks
+  s3_.identity().user_name = "bob";  // The user who lists has no effect.
   EXPECT_EQ(initiator("GET /bucket/by-ann?uploadId=" + by_ann), arn);
   const std::string text = s3_.Send("GET /bucket/by-ann?uploadId=" + by_ann).body;
   EXPECT_NE(text.find("<Owner><ID>" + std::string(64, 'a') + "</ID></Owner>"), std::string::npos)
-      << "what is made is the account's";
+      << "the account owns the upload";
   EXPECT_NE(text.find("<ID>" + arn + "</ID><DisplayName>ann</DisplayName>"), std::string::npos)
       << text;
 }
 
-// Recorded in 2026: names are gone from owners, not from initiators.
-TEST_F(ListUploadsTest, InitiatorsHaveNames) {
+// Recorded against Amazon S3 in 2026: owners no longer have display names, initiators do.
+TEST_F(ListUploadsTest, InitiatorsHaveDisplayNames) {
   const std::string id = Create("a");
   for (const std::string& target : {std::string("/bucket?uploads"), "/bucket/a?uploadId=" + id}) {
     const std::string body = s3_.Send("GET " + target).body;
@@ -88,8 +88,8 @@ TEST_F(ListUploadsTest, PagesByMarkers) {
             (Names{"b", "d/1"}));
 }
 
-// minio/minio#1805 shows it of S3: so a client that aborts what it lists meets every upload.
-TEST_F(ListUploadsTest, AMarkerOutlivesItsUpload) {
+// S3 does the same (minio/minio#1805), so that a client that aborts each page sees every upload.
+TEST_F(ListUploadsTest, MarkersStayValidAfterTheUploadIsAborted) {
   for (const char* key : {"a", "b", "b", "b", "c"}) Create(key);
   std::size_t aborted = 0;
   std::string markers;
@@ -113,7 +113,6 @@ TEST_F(ListUploadsTest, AMarkerOutlivesItsUpload) {
   EXPECT_EQ(aborted, 5u);
 }
 
-// Spec §2.4 "ListParts".
 TEST_F(ListUploadsTest, PartsPageByNumber) {
   const std::string id = Create("a", "\nx-amz-checksum-algorithm: CRC32");
   const std::string target = "/bucket/a?uploadId=" + id;
@@ -135,7 +134,7 @@ TEST_F(ListUploadsTest, PartsPageByNumber) {
   EXPECT_EQ(s3_.Send("GET " + target + "&part-number-marker=x").Outcome(), "400 InvalidArgument");
 }
 
-TEST_F(ListUploadsTest, PartsOfAnUndeclaredUploadShowNoChecksum) {
+TEST_F(ListUploadsTest, PartsOfAnUploadWithoutAlgorithmShowNoChecksum) {
   const std::string target = "/bucket/a?uploadId=" + Create("a");
   s3_.Send("PUT " + target + "&partNumber=1", "hello");
   const Reply reply = s3_.Send("GET " + target);

@@ -1,4 +1,4 @@
-// CreateMultipartUpload and AbortMultipartUpload (spec/protocol.md §2.11, §2.12).
+// CreateMultipartUpload and AbortMultipartUpload.
 #include "emulator/s3/multipart/multipart.h"
 
 #include "emulator/s3/checksums/checksums.h"
@@ -13,17 +13,18 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-struct ChecksumPlan {
-  std::string algorithm;  // empty: none declared
+struct ChecksumChoice {
+  std::string algorithm;  // Empty: none declared.
   std::string type;
 };
 
-// The pairs that exist (spec §2.12, first table).
-Result<ChecksumPlan> ReadChecksumPlan(const Call& call) {
+// Reads the checksum algorithm and type, and refuses pairs that S3 does not support (Amazon S3 User
+// Guide, "Checking object integrity in Amazon S3").
+Result<ChecksumChoice> ReadChecksumChoice(const Call& call) {
   const auto algorithm = call.Header("x-amz-checksum-algorithm");
   const auto type = call.Header("x-amz-checksum-type");
   if (!algorithm) {
-    if (!type) return ChecksumPlan{};
+    if (!type) return ChecksumChoice{};
     return InvalidRequest(
         "The x-amz-checksum-type header can only be used with the x-amz-checksum-algorithm "
         "header.");
@@ -37,7 +38,7 @@ Result<ChecksumPlan> ReadChecksumPlan(const Call& call) {
     return InvalidRequest("The " + std::string(chosen) + " checksum type cannot be used with the " +
                           std::string(info->lower) + " checksum algorithm.");
   }
-  return ChecksumPlan{std::string(info->name), std::string(chosen)};
+  return ChecksumChoice{std::string(info->name), std::string(chosen)};
 }
 
 Result<std::string> CurrentFingerprint(Call& call) {
@@ -72,7 +73,7 @@ std::string VersionFingerprint(const store::ObjectRecord* current) {
 
 Result<void> CreateMultipartUpload(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
-  PENSTOCK_ASSIGN(ChecksumPlan plan, ReadChecksumPlan(call));
+  PENSTOCK_ASSIGN(ChecksumChoice checksum, ReadChecksumChoice(call));
   PENSTOCK_ASSIGN(ObjectSettings settings, ReadObjectSettings(call, *bucket));
   PENSTOCK_ASSIGN(std::string current, CurrentFingerprint(call));
   store::UploadRecord record;
@@ -80,12 +81,12 @@ Result<void> CreateMultipartUpload(Call& call) {
   record.key = call.key();
   record.owner_id = call.exchange.identity.owner_id;
   record.storage_class = std::move(settings.storage_class);
-  record.checksum_algorithm = std::move(plan.algorithm);
-  record.checksum_type = std::move(plan.type);
+  record.checksum_algorithm = std::move(checksum.algorithm);
+  record.checksum_type = std::move(checksum.type);
   record.attributes = std::move(settings.attributes);
   StoreSettings(settings, record.attributes);
-  // Complete compares it to tell a conflicting change (409) from a condition that never held (412),
-  // spec §2.9.
+  // CompleteMultipartUpload compares it to distinguish a conflicting change (409) from a condition
+  // that was never met (412).
   record.current_at_create = std::move(current);
   const Identity& identity = call.exchange.identity;
   if (!identity.user_name.empty()) record.initiator = identity.arn;

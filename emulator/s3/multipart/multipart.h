@@ -1,4 +1,4 @@
-// What the multipart operations share (spec/protocol.md §2.11).
+// Helpers that the multipart operations share.
 #ifndef PENSTOCK_EMULATOR_S3_MULTIPART_MULTIPART_H_
 #define PENSTOCK_EMULATOR_S3_MULTIPART_MULTIPART_H_
 
@@ -12,13 +12,13 @@ namespace penstock::emulator::s3 {
 
 inline constexpr int kMaxParts = 10'000;
 
-// `uploadId` as sent.
+// Returns the parameter `uploadId` as sent.
 UploadId UploadIdParameter(const Call& call);
-// The addressed upload, or NoSuchUpload + UploadId.
+// Returns the addressed upload, or NoSuchUpload with UploadId.
 Result<store::UploadPtr> OpenUpload(Call& call);
 Error NoSuchUpload(const UploadId& id);
 
-// Names one version of one object; empty for none or a delete marker.
+// Returns a string that identifies the version of an object; empty for none or a delete marker.
 std::string VersionFingerprint(const store::ObjectRecord* current);
 
 }  // namespace penstock::emulator::s3

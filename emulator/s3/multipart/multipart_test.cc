@@ -17,8 +17,7 @@ class MultipartTest : public ::testing::Test {
   Harness s3_;
 };
 
-// Spec §2.11 "Create", §2.12 default types.
-TEST_F(MultipartTest, CreateAnswersIdAndChecksumPlan) {
+TEST_F(MultipartTest, CreateReturnsIdAndChecksumType) {
   const Reply plain = s3_.Send("POST /bucket/k?uploads");
   EXPECT_EQ(plain.Element("Bucket"), "bucket");
   EXPECT_EQ(plain.Element("Key"), "k");
@@ -37,7 +36,7 @@ TEST_F(MultipartTest, CreateAnswersIdAndChecksumPlan) {
   }
 }
 
-TEST_F(MultipartTest, CreateRefusesPairsThatDoNotExist) {
+TEST_F(MultipartTest, CreateRefusesUnsupportedChecksumPairs) {
   const std::pair<const char*, const char*> cases[] = {
       {"x-amz-checksum-algorithm: FOO",
        "Checksum algorithm provided is unsupported. Please try again with any of the valid types: "
@@ -56,8 +55,7 @@ TEST_F(MultipartTest, CreateRefusesPairsThatDoNotExist) {
   }
 }
 
-// Spec §2.11 "Idempotency".
-TEST_F(MultipartTest, AbortForgetsTheUpload) {
+TEST_F(MultipartTest, AbortRemovesTheUpload) {
   const std::string id = s3_.Send("POST /bucket/k?uploads").Element("UploadId");
   EXPECT_EQ(s3_.Send("DELETE /bucket/k?uploadId=" + id).Outcome(), "204");
   for (const char* method : {"DELETE", "GET"}) {

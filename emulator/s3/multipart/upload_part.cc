@@ -1,4 +1,4 @@
-// UploadPart and UploadPartCopy (spec/protocol.md §2.10, §2.11, §2.12).
+// UploadPart and UploadPartCopy.
 #include "base/encoding.h"
 #include "emulator/s3/access/object_lock.h"
 #include "emulator/s3/checksums/body.h"
@@ -26,8 +26,8 @@ Result<int> PartNumberParameter(const Call& call) {
                          "partNumber", text);
 }
 
-// Recorded: a COMPOSITE checksum is made of its parts' checksums, so S3 wants each of them stated;
-// for a FULL_OBJECT one it computes what is missing.
+// Recorded against Amazon S3: the parts of a COMPOSITE upload must state their checksums. For a
+// FULL_OBJECT upload S3 computes missing ones.
 Result<void> CheckPartAlgorithm(const store::UploadRecord& upload, const ChecksumClaim& claim) {
   const ChecksumInfo* declared = FindChecksum(upload.checksum_algorithm);
   if (declared == nullptr || claim.info == declared) return Ok();
@@ -37,7 +37,7 @@ Result<void> CheckPartAlgorithm(const store::UploadRecord& upload, const Checksu
       ", actual checksum Type: " + std::string(claim.info ? claim.info->lower : "null"));
 }
 
-// The upload's own algorithm; without one the CRC64NVME that its object will need.
+// Returns the algorithm of the upload, or CRC64NVME, which the object gets without one.
 const ChecksumInfo& StoredAlgorithm(const store::UploadRecord& upload) {
   const ChecksumInfo* declared = FindChecksum(upload.checksum_algorithm);
   return declared ? *declared : InfoOf(ChecksumAlgorithm::kCrc64Nvme);
@@ -52,10 +52,10 @@ Result<void> StorePart(Call& call, store::PartRecord part, store::Content conten
   const UploadId id = UploadIdParameter(call);
   part.last_modified = call.exchange.space->clock->Now();
   store::PutPart request{call.bucket(), call.key(), id, std::move(part), std::move(content)};
-  return WriteThenAnswer<void>(
+  return WriteThenRespond<void>(
       call, [&](auto... later) { return call.store.Put(std::move(request), std::move(later)...); },
       [id](Call&, Result<void> stored) -> Result<void> {
-        // Aborted or completed while the bytes came in.
+        // The upload was aborted or completed during the transfer.
         if (!stored.ok() && stored.error().code == "NoSuchUpload") return NoSuchUpload(id);
         return stored;
       });
@@ -73,19 +73,20 @@ Result<void> UploadPart(Call& call) {
                                        claim.info != nullptr, "Upload Part"));
   Encryption encryption = StoredEncryption(upload->attributes);
   PENSTOCK_TRY(CheckUploadKey(call, encryption));
-  const ChecksumInfo& kept = StoredAlgorithm(*upload);
+  const ChecksumInfo& stored_algorithm = StoredAlgorithm(*upload);
   ReceiveOptions receive{.claim = claim,
                          .also_compute = {},
                          .expected_digest = Md5Style::kBase64,
                          .md5 = EtagIsMd5(*bucket, encryption)};
-  if (claim.info != &kept) receive.also_compute.push_back(kept.algorithm);
+  if (claim.info != &stored_algorithm) receive.also_compute.push_back(stored_algorithm.algorithm);
   PENSTOCK_ASSIGN(ReceivedBody body, ReceiveBody(call, std::move(receive)));
 
   store::PartRecord part;
   part.number = number;
   part.size = body.size;
   part.etag = EtagIsMd5(*bucket, encryption) ? ETag(HexEncode(AsBytes(body.md5))) : OpaqueETag();
-  SetChecksum(part, *upload, claim.info == &kept ? body.claimed : body.computed.front());
+  SetChecksum(part, *upload,
+              claim.info == &stored_algorithm ? body.claimed : body.computed.front());
   AddEncryptionHeaders(call, encryption);
   call.response().Add("ETag", Quoted(part.etag.value));
   if (claim.info) {

@@ -21,7 +21,7 @@ class UploadPartTest : public ::testing::Test {
   Harness s3_;
 };
 
-TEST_F(UploadPartTest, AnswersETagAndTheChecksumThatWasSent) {
+TEST_F(UploadPartTest, ReturnsETagAndTheChecksumOfTheRequest) {
   const std::string target = Target();
   const Reply plain = s3_.Send("PUT " + target + "&partNumber=1", "hello");
   EXPECT_EQ(plain.Header("ETag"), "\"5d41402abc4b2a76b9719d911017c592\"");
@@ -48,9 +48,8 @@ TEST_F(UploadPartTest, NumbersAndLengthsAreChecked) {
             "411 MissingContentLength");
 }
 
-// Spec §2.12 "UploadPart with other algorithm"; decision 0025: a COMPOSITE upload wants every
-// part's checksum stated.
-TEST_F(UploadPartTest, CompositeUploadsWantEachPartsChecksum) {
+// A COMPOSITE upload requires the checksum of every part (decision 0025).
+TEST_F(UploadPartTest, CompositeUploadsRequireEveryPartsChecksum) {
   const std::string target = Target("\nx-amz-checksum-algorithm: SHA256");
   EXPECT_EQ(s3_.Send("PUT " + target + "&partNumber=1\nx-amz-checksum-crc32: NhCmhg==", "hello")
                 .Element("Message"),
@@ -72,8 +71,8 @@ TEST_F(UploadPartTest, CompositeUploadsWantEachPartsChecksum) {
             sha);
 }
 
-// Recorded: S3 computes what a part of a FULL_OBJECT upload does not state.
-TEST_F(UploadPartTest, FullObjectUploadsComputeAPartsChecksum) {
+// Recorded against Amazon S3: it computes missing checksums for the parts of a FULL_OBJECT upload.
+TEST_F(UploadPartTest, FullObjectUploadsComputeMissingPartChecksums) {
   const std::string chosen =
       Target("\nx-amz-checksum-algorithm: CRC32\nx-amz-checksum-type: FULL_OBJECT");
   EXPECT_EQ(s3_.Send("PUT " + chosen + "&partNumber=1", "hello").Header("x-amz-checksum-crc32"),
@@ -88,17 +87,16 @@ TEST_F(UploadPartTest, FullObjectUploadsComputeAPartsChecksum) {
             "M3eFcAZSQlc=");
 }
 
-// Spec §2.10 "UploadPartCopy".
-TEST_F(UploadPartTest, CopiesRanges) {
+TEST_F(UploadPartTest, UploadPartCopyCopiesRanges) {
   const std::string target = Target("\nx-amz-checksum-algorithm: CRC32");
   const std::string request = "PUT " + target + "&partNumber=1\nx-amz-copy-source: /bucket/source";
   const Reply whole = s3_.Send(request);
   EXPECT_EQ(whole.Element("ETag"), "&quot;781e5e245d69b566979b86e28d23f2c7&quot;");
   const Reply range = s3_.Send(request + "\nx-amz-copy-source-range: bytes=1-9");
   EXPECT_EQ(range.Outcome(), "200");
-  // md5("123456789")
+  // MD5 of "123456789".
   EXPECT_EQ(range.Element("ETag"), "&quot;25f9e794323b453885f5181f1b624d0b&quot;");
-  EXPECT_EQ(range.Element("ChecksumCRC32"), "y/Q5Jg==");  // §6.3
+  EXPECT_EQ(range.Element("ChecksumCRC32"), "y/Q5Jg==");  // CRC32 of "123456789".
   EXPECT_EQ(range.Element("LastModified"), "2026-01-02T03:04:05.000Z");
   EXPECT_EQ(s3_.Send("GET " + target).Element("Size"), "9");
   EXPECT_EQ(s3_.Send(request + "\nx-amz-copy-source-range: bytes=0-100").Outcome(),

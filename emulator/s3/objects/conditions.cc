@@ -20,7 +20,8 @@ std::string_view Unquote(std::string_view etag) {
   return etag;
 }
 
-// The date of a header; nullopt when absent or unparsable, which S3 ignores.
+// Returns the date of a header, or nullopt if it is absent or malformed. S3 ignores malformed
+// dates.
 std::optional<WallTime> DateHeader(const Call& call, std::string_view name) {
   const auto text = call.Header(name);
   return text ? ParseHttpDate(*text) : std::nullopt;
@@ -30,13 +31,13 @@ bool ModifiedAfter(const store::ObjectRecord& object, WallTime when) {
   return floor<seconds>(object.last_modified) > floor<seconds>(when);
 }
 
-// A date in the future says nothing (spec §2.6), and an equal one means "not modified".
+// A date in the future is ignored. An equal date means "not modified".
 bool UnmodifiedSince(const Call& call, const store::ObjectRecord& object, std::string_view header) {
   const auto since = DateHeader(call, header);
   return since && *since <= call.exchange.space->clock->Now() && !ModifiedAfter(object, *since);
 }
 
-Error RefuseValue(std::string_view header) {
+Error UnsupportedValue(std::string_view header) {
   return NotImplementedHeader(header, "We don't accept the provided value of " +
                                           std::string(header) + " header for this API");
 }
@@ -100,8 +101,8 @@ Result<WriteCondition> ReadWriteCondition(const Call& call, WriteConditionOption
                                 "Multiple conditional request headers present in the request");
   }
   if (if_none_match && (options.allow_any || Trim(*if_none_match) != "*"))
-    return RefuseValue("If-None-Match");
-  if (if_match && !options.allow_any && Trim(*if_match) == "*") return RefuseValue("If-Match");
+    return UnsupportedValue("If-None-Match");
+  if (if_match && !options.allow_any && Trim(*if_match) == "*") return UnsupportedValue("If-Match");
   for (const std::string_view header :
        {std::string_view("If-Modified-Since"), std::string_view("If-Unmodified-Since")}) {
     if (call.Header(header)) return NotImplementedHeader(header);

@@ -10,14 +10,14 @@ namespace {
 using testing::Harness;
 using testing::Reply;
 
-constexpr const char* kHello = "5d41402abc4b2a76b9719d911017c592";  // MD5 of "hello"
+constexpr const char* kHello = "5d41402abc4b2a76b9719d911017c592";  // MD5 of "hello".
 
 class ConditionsTest : public ::testing::Test {
  protected:
   ConditionsTest() {
     s3_.Send("PUT /bucket");
-    s3_.Send("PUT /bucket/k", "hello");          // at 03:04:05
-    s3_.clock().Advance(std::chrono::hours(1));  // now 04:04:05
+    s3_.Send("PUT /bucket/k", "hello");          // At 03:04:05.
+    s3_.clock().Advance(std::chrono::hours(1));  // Now 04:04:05.
   }
   Harness s3_;
 };
@@ -30,8 +30,8 @@ TEST(ETagMatchesTest, AcceptsQuotedBareWeakAndLists) {
     EXPECT_FALSE(ETagMatches(list, "abc")) << list;
 }
 
-// Spec §2.6 "Conditionals".
-TEST_F(ConditionsTest, ReadsFollowTheRecordedOrder) {
+// Recorded against Amazon S3.
+TEST_F(ConditionsTest, ReadsEvaluateConditionsInOrder) {
   const std::string same = kHello;
   const std::string equal = "Fri, 02 Jan 2026 03:04:05 GMT";
   const std::string before = "Fri, 02 Jan 2026 03:04:04 GMT";
@@ -62,7 +62,7 @@ TEST_F(ConditionsTest, ReadsFollowTheRecordedOrder) {
   }
 }
 
-TEST_F(ConditionsTest, RefusedReadsSayWhichConditionFailed) {
+TEST_F(ConditionsTest, RefusedReadsReturnTheFailedCondition) {
   const Reply match = s3_.Send("GET /bucket/k\nIf-Match: x");
   EXPECT_EQ(match.Outcome(), "412 PreconditionFailed");
   EXPECT_EQ(match.Element("Condition"), "If-Match");
@@ -74,8 +74,8 @@ TEST_F(ConditionsTest, RefusedReadsSayWhichConditionFailed) {
   EXPECT_EQ(same.Header("Last-Modified"), "Fri, 02 Jan 2026 03:04:05 GMT");
 }
 
-// Spec §2.9.
-TEST_F(ConditionsTest, WritesFollowTheTable) {
+// Recorded against Amazon S3.
+TEST_F(ConditionsTest, WriteConditions) {
   struct Case {
     std::string request;
     const char* outcome;
@@ -100,7 +100,7 @@ TEST_F(ConditionsTest, WritesFollowTheTable) {
   }
 }
 
-TEST_F(ConditionsTest, RefusedFormsNameTheHeader) {
+TEST_F(ConditionsTest, UnsupportedFormsAreRefusedWithTheHeader) {
   const Reply both = s3_.Send("PUT /bucket/k\nIf-Match: a\nIf-None-Match: *", "x");
   EXPECT_EQ(both.Element("Header"), "If-Match,If-None-Match");
   EXPECT_EQ(both.Element("additionalMessage"),
@@ -118,7 +118,7 @@ TEST_F(ConditionsTest, DeletesAcceptIfMatchWithStar) {
   EXPECT_EQ(s3_.Send("GET /bucket/k").Outcome(), "404 NoSuchKey");
 }
 
-TEST_F(ConditionsTest, ADeleteMarkerCountsAsAbsent) {
+TEST_F(ConditionsTest, DeleteMarkersCountAsAbsent) {
   s3_.SetVersioning("bucket", "Enabled");
   s3_.Send("DELETE /bucket/k");
   EXPECT_EQ(s3_.Send(std::string("PUT /bucket/k\nIf-Match: ") + kHello, "x").Outcome(),

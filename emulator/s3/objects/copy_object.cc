@@ -1,4 +1,4 @@
-// CopyObject (spec/protocol.md §2.10): new metadata over the same bytes; nothing is copied.
+// CopyObject: writes new metadata over the same bytes. The bytes are shared, not copied.
 #include <algorithm>
 
 #include "base/encoding.h"
@@ -19,7 +19,7 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-// True: REPLACE.
+// Returns true for REPLACE, false for COPY.
 Result<bool> ReadDirective(const Call& call, std::string_view header, std::string_view what) {
   const auto value = call.Header(header);
   if (!value || *value == "COPY") return false;
@@ -27,15 +27,16 @@ Result<bool> ReadDirective(const Call& call, std::string_view header, std::strin
   return InvalidArgument("Unknown " + std::string(what) + " directive.", header, *value);
 }
 
-// A default encryption that somebody put, even AES256, counts as a change of encryption (recorded).
-Result<void> RefusePointlessSelfCopy(const Call& call, const store::BucketRecord& bucket,
+// Recorded against Amazon S3: a configured default encryption, even AES256, counts as a change of
+// encryption.
+Result<void> RefuseUnchangedSelfCopy(const Call& call, const store::BucketRecord& bucket,
                                      const CopySource& source, bool replace) {
-  const bool onto_itself =
+  const bool same_object =
       source.bucket == call.bucket() && source.key == call.key() && !source.version;
   const bool changes = replace || call.Header("x-amz-storage-class") ||
                        call.Header(kWebsiteRedirect) || call.families.encryption ||
                        HasOwnEncryption(bucket);
-  if (!onto_itself || changes) return Ok();
+  if (!same_object || changes) return Ok();
   return InvalidRequest(
       "This copy request is illegal because it is trying to copy an object to itself without "
       "changing the object's "
@@ -43,15 +44,15 @@ Result<void> RefusePointlessSelfCopy(const Call& call, const store::BucketRecord
 }
 
 Result<const ChecksumInfo*> ChooseAlgorithm(const Call& call, const store::ObjectRecord& source) {
-  if (const auto wanted = call.Header("x-amz-checksum-algorithm")) {
-    if (const ChecksumInfo* info = FindChecksum(*wanted)) return info;
+  if (const auto requested = call.Header("x-amz-checksum-algorithm")) {
+    if (const ChecksumInfo* info = FindChecksum(*requested)) return info;
     return UnsupportedChecksumAlgorithm();
   }
-  const ChecksumInfo* kept = FindChecksum(source.checksum_algorithm);
-  return kept ? kept : &InfoOf(ChecksumAlgorithm::kCrc64Nvme);
+  const ChecksumInfo* source_algorithm = FindChecksum(source.checksum_algorithm);
+  return source_algorithm ? source_algorithm : &InfoOf(ChecksumAlgorithm::kCrc64Nvme);
 }
 
-// Everything the source gives, except what copies never carry (spec §2.10 "Never copied").
+// Copies the source's attributes, except those that S3 never copies.
 store::Attributes CopiedAttributes(const Call& call, const store::ObjectRecord& source) {
   store::Attributes attributes;
   std::copy_if(source.attributes.begin(), source.attributes.end(), std::back_inserter(attributes),
@@ -65,8 +66,8 @@ store::Attributes CopiedAttributes(const Call& call, const store::ObjectRecord& 
   return attributes;
 }
 
-// ETag and checksum of a single object with the source's bytes: taken over where they fit, else
-// read anew.
+// Sets ETag and checksum of a single-part object with the source's bytes. Reuses the source's
+// values where possible; otherwise reads the bytes.
 Result<void> FillDigests(const Call& call, store::ObjectRecord& record, const OpenedSource& opened,
                          const ChecksumInfo& info, bool wants_md5) {
   const store::ObjectRecord& source = *opened.object;
@@ -101,11 +102,12 @@ Result<store::ObjectRecord> MakeRecord(const Call& call, ObjectSettings& setting
                   ReadDirective(call, "x-amz-tagging-directive", "tagging"));
   if (!replace_tags && !source.tags.empty() && IsDirectoryBucket(*call.opened)) {
     return NotImplemented(
-        "Directory buckets keep no tags; copy the tagged object with x-amz-tagging-directive: "
+        "Directory buckets do not support tags; copy the tagged object with "
+        "x-amz-tagging-directive: "
         "REPLACE.");
   }
   PENSTOCK_ASSIGN(const ChecksumInfo* info, ChooseAlgorithm(call, source));
-  // a copy must not outlive its damaged source
+  // A copy must not outlive its damaged source.
   PENSTOCK_TRY(CheckCopySource(call.exchange, source.content, {0, source.size}));
   store::ObjectRecord record;
   record.key = call.key();
@@ -128,7 +130,7 @@ Result<void> CopyObject(Call& call) {
   PENSTOCK_ASSIGN(const WriteCondition condition, ReadWriteCondition(call));
   PENSTOCK_ASSIGN(const bool replace, ReadDirective(call, "x-amz-metadata-directive", "metadata"));
   PENSTOCK_ASSIGN(const OpenedSource source, OpenCopySource(call));
-  PENSTOCK_TRY(RefusePointlessSelfCopy(call, *bucket, source.address, replace));
+  PENSTOCK_TRY(RefuseUnchangedSelfCopy(call, *bucket, source.address, replace));
   PENSTOCK_ASSIGN(ObjectSettings settings, ReadObjectSettings(call, *bucket));
   PENSTOCK_ASSIGN(store::ObjectRecord record, MakeRecord(call, settings, source, replace));
   PENSTOCK_ASSIGN(const store::PutOutcome outcome,
@@ -136,8 +138,8 @@ Result<void> CopyObject(Call& call) {
                                                   MakePrecondition(condition, call.key())}));
   const store::ObjectRecord& object = *outcome.object;
   AddNewVersionHeader(call, outcome);
-  // Recorded: where versioning is suspended, a copy tells the null version that a put is silent
-  // about.
+  // Recorded against Amazon S3: if versioning is suspended, CopyObject returns the null version and
+  // PutObject does not.
   if (outcome.versioning == store::Versioning::kSuspended)
     call.response().Add("x-amz-version-id", object.version_id.value);
   AddSourceVersionHeader(call, source);

@@ -24,8 +24,7 @@ class CopyObjectTest : public ::testing::Test {
   Harness s3_;
 };
 
-// Spec §2.10 "MetadataDirective", "Never copied", "Response".
-TEST_F(CopyObjectTest, CopyKeepsMetadataAndIgnoresTheRequests) {
+TEST_F(CopyObjectTest, CopyKeepsTheSourcesMetadata) {
   const Reply reply = Copy("to", "\nContent-Type: c/d\nx-amz-meta-m: 2\nx-amz-meta-n: 3");
   EXPECT_EQ(reply.Outcome(), "200");
   EXPECT_EQ(reply.Element("ETag"), "&quot;5d41402abc4b2a76b9719d911017c592&quot;");
@@ -42,7 +41,7 @@ TEST_F(CopyObjectTest, CopyKeepsMetadataAndIgnoresTheRequests) {
   EXPECT_EQ(to.Header("x-amz-website-redirect-location"), "<absent>");
 }
 
-TEST_F(CopyObjectTest, ReplaceTakesTheRequests) {
+TEST_F(CopyObjectTest, ReplaceUsesTheRequestsMetadata) {
   Copy("to",
        "\nx-amz-metadata-directive: REPLACE\nx-amz-meta-n: 3\nx-amz-tagging-directive: REPLACE");
   const Reply to = s3_.Send("GET /bucket/to");
@@ -55,8 +54,7 @@ TEST_F(CopyObjectTest, ReplaceTakesTheRequests) {
   EXPECT_EQ(Copy("to", "\nx-amz-tagging-directive: MERGE").Outcome(), "400 InvalidArgument");
 }
 
-// Spec §2.10 "Onto itself".
-TEST_F(CopyObjectTest, CopyOntoItselfMustChangeSomething) {
+TEST_F(CopyObjectTest, CopyToItselfMustChangeSomething) {
   const Reply refused = Copy("k");
   EXPECT_EQ(refused.Outcome(), "400 InvalidRequest");
   EXPECT_TRUE(refused.Element("Message").starts_with(
@@ -71,14 +69,13 @@ TEST_F(CopyObjectTest, CopyOntoItselfMustChangeSomething) {
   EXPECT_EQ(s3_.Send("GET /bucket/k").body, "hello");
 }
 
-// Spec §2.10 "Checksum"; values of "hello" from §6.3.
 TEST_F(CopyObjectTest, ChecksumAlgorithmCanBeChosen) {
   EXPECT_EQ(Copy("to", "\nx-amz-checksum-algorithm: SHA1").Element("ChecksumSHA1"),
             "qvTGHdzF6KLavt4PO0gs2a6pQ00=");
   EXPECT_EQ(Copy("to", "\nx-amz-checksum-algorithm: FOO").Outcome(), "400 InvalidRequest");
 }
 
-TEST_F(CopyObjectTest, MultipartSourcesGetAPlainETagAndAFullChecksum) {
+TEST_F(CopyObjectTest, CopiesOfMultipartObjectsHaveAPlainETagAndAFullChecksum) {
   const std::string id =
       s3_.Send("POST /bucket/mp?uploads\nx-amz-checksum-algorithm: SHA256").Element("UploadId");
   const Reply part =
@@ -89,7 +86,7 @@ TEST_F(CopyObjectTest, MultipartSourcesGetAPlainETagAndAFullChecksum) {
            "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>" + part.Header("ETag") +
                "</ETag><ChecksumSHA256>" + part.Header("x-amz-checksum-sha256") +
                "</ChecksumSHA256></Part></CompleteMultipartUpload>");
-  // md5(md5 raw)
+  // MD5 of the part's MD5.
   ASSERT_EQ(s3_.Send("HEAD /bucket/mp").Header("ETag"), "\"62109206880d38a4010a98e11243924a-1\"");
   const Reply copy = s3_.Send("PUT /bucket/to\nx-amz-copy-source: /bucket/mp");
   EXPECT_EQ(copy.Element("ETag"), "&quot;5d41402abc4b2a76b9719d911017c592&quot;");
@@ -108,23 +105,25 @@ TEST_F(CopyObjectTest, CopiesShareBytes) {
   EXPECT_EQ(s3_.Send("GET /bucket/to").body, "hello");
 }
 
-TEST_F(CopyObjectTest, VersionedBucketsNameBothVersions) {
+TEST_F(CopyObjectTest, VersionedBucketsReturnBothVersions) {
   s3_.SetVersioning("bucket", "Enabled");
   const Reply reply = Copy("to");
   EXPECT_EQ(reply.Header("x-amz-copy-source-version-id"), "null");
   EXPECT_EQ(reply.Header("x-amz-version-id").size(), 32u);
 }
 
-// Recorded (a copy onto itself in a bucket that went from no versioning to suspended).
-TEST_F(CopyObjectTest, SuspendedBucketsNameTheNewNullVersionOnly) {
+// Recorded against Amazon S3 with a copy of an object to itself, in a bucket that went from no
+// versioning to suspended.
+TEST_F(CopyObjectTest, SuspendedBucketsReturnOnlyTheNewNullVersion) {
   s3_.SetVersioning("bucket", "Suspended");
   const Reply reply = Copy("to");
   EXPECT_EQ(reply.Header("x-amz-version-id"), "null");
   EXPECT_EQ(reply.Header("x-amz-copy-source-version-id"), "<absent>");
 }
 
-// Recorded: any default encryption that was put is a change, be it the one there was.
-TEST_F(CopyObjectTest, OntoItselfUnderADefaultEncryption) {
+// Recorded against Amazon S3: any configured default encryption counts as a change, even if it
+// equals the previous one.
+TEST_F(CopyObjectTest, CopyToItselfWithADefaultEncryption) {
   ASSERT_EQ(Copy("k").Outcome(), "400 InvalidRequest");
   ASSERT_EQ(s3_.SendDocument("PUT /bucket?encryption",
                              "<ServerSideEncryptionConfiguration><Rule><"
@@ -138,12 +137,11 @@ TEST_F(CopyObjectTest, OntoItselfUnderADefaultEncryption) {
   EXPECT_EQ(Copy("k").Outcome(), "400 InvalidRequest");
 }
 
-TEST_F(CopyObjectTest, DestinationConditionsHold) {
+TEST_F(CopyObjectTest, DestinationConditionsAreChecked) {
   EXPECT_EQ(Copy("to", "\nIf-None-Match: *").Outcome(), "200");
   EXPECT_EQ(Copy("to", "\nIf-None-Match: *").Outcome(), "412 PreconditionFailed");
 }
 
-// Spec §2.6 "Archived class", for a copy's source.
 TEST(CopyArchivedTest, ArchivedSourcesCannotBeCopied) {
   testing::Harness s3;
   s3.Send("PUT /bucket");

@@ -51,7 +51,7 @@ Result<CopySource> ParseCopySource(std::string_view header, BucketNames allowed)
   }
   auto decoded = PercentDecode(path, {.plus_is_space = true});
   if (!decoded) return InvalidArgument("Invalid copy source encoding", kHeader, header);
-  // "%2Fbucket%2Fkey" is a leading slash as well.
+  // "%2Fbucket%2Fkey" has a leading slash, too.
   std::string_view text = *decoded;
   if (text.starts_with('/')) text.remove_prefix(1);
   const auto slash = text.find('/');
@@ -91,7 +91,7 @@ Result<OpenedSource> OpenCopySource(Call& call) {
 void AddSourceVersionHeader(Call& call, const OpenedSource& source) {
   const store::Versioning versioning = source.bucket->versioning;
   if (versioning == store::Versioning::kNever) return;
-  // Recorded: a suspended bucket does not tell of its null versions here.
+  // Recorded against Amazon S3: a suspended bucket does not return its null versions here.
   if (versioning == store::Versioning::kSuspended && source.object->version_id.value == "null")
     return;
   call.response().Add("x-amz-copy-source-version-id", source.object->version_id.value);

@@ -1,5 +1,4 @@
-// The source of CopyObject and UploadPartCopy: x-amz-copy-source taken apart and opened
-// (spec/protocol.md §2.10).
+// Parses x-amz-copy-source and opens the source of CopyObject and UploadPartCopy.
 #ifndef PENSTOCK_EMULATOR_S3_OBJECTS_COPY_SOURCE_H_
 #define PENSTOCK_EMULATOR_S3_OBJECTS_COPY_SOURCE_H_
 
@@ -18,7 +17,7 @@ struct CopySource {
   std::optional<VersionId> version;
 };
 
-// "[/]bucket/key[?versionId=id]", URL-encoded, or a full URL of that path.
+// Parses "[/]bucket/key[?versionId=id]", URL-encoded, or a full URL with that path.
 Result<CopySource> ParseCopySource(std::string_view header,
                                    BucketNames allowed = BucketNames::kOfS3);
 
@@ -27,10 +26,10 @@ struct OpenedSource {
   store::BucketPtr bucket;
   store::ObjectPtr object;
 };
-// Finds the source and holds the x-amz-copy-source-if-* conditions against it.
+// Finds the source and checks the x-amz-copy-source-if-* conditions.
 Result<OpenedSource> OpenCopySource(Call& call);
 
-// x-amz-copy-source-version-id, where the source bucket is or was versioned.
+// Adds x-amz-copy-source-version-id if the source bucket is or was versioned.
 void AddSourceVersionHeader(Call& call, const OpenedSource& source);
 
 }  // namespace penstock::emulator::s3

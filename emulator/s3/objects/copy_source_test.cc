@@ -12,7 +12,6 @@ using testing::Harness;
 
 constexpr const char* kVersion = "0123456789abcdefABCDEF._01234567";
 
-// Spec §2.10 "x-amz-copy-source".
 TEST(CopySourceTest, AcceptedForms) {
   const std::pair<std::string, std::string> cases[] = {
       {"/bucket/key", "key"},
@@ -68,7 +67,7 @@ class OpenCopySourceTest : public ::testing::Test {
   Harness s3_;
 };
 
-TEST_F(OpenCopySourceTest, MissingSourcesAreNamed) {
+TEST_F(OpenCopySourceTest, MissingSourcesAreReturnedInTheError) {
   EXPECT_EQ(Copy("x-amz-copy-source: /absent/k"), "404 NoSuchBucket");
   EXPECT_EQ(s3_.Send("PUT /bucket/to\nx-amz-copy-source: /absent/k").Element("BucketName"),
             "absent");
@@ -79,7 +78,6 @@ TEST_F(OpenCopySourceTest, MissingSourcesAreNamed) {
             "400 InvalidArgument");
 }
 
-// Spec §2.7 "Copy from marker id".
 TEST_F(OpenCopySourceTest, DeleteMarkersCannotBeCopied) {
   s3_.SetVersioning("bucket", "Enabled");
   const std::string marker = s3_.Send("DELETE /bucket/k").Header("x-amz-version-id");
@@ -91,8 +89,8 @@ TEST_F(OpenCopySourceTest, DeleteMarkersCannotBeCopied) {
       "The source of a copy request may not specifically refer to a delete marker by version id.");
 }
 
-// Spec §2.10 "Source conditionals": all failures are 412.
-TEST_F(OpenCopySourceTest, SourceConditionsRefuseWith412) {
+// All failed source conditions are 412.
+TEST_F(OpenCopySourceTest, FailedSourceConditionsReturn412) {
   const std::string etag = "5d41402abc4b2a76b9719d911017c592";
   const std::tuple<std::string, const char*, const char*> cases[] = {
       {"if-match: " + etag, "200", "<absent>"},

@@ -1,4 +1,4 @@
-// DeleteObject (spec/protocol.md §2.7, §2.9).
+// DeleteObject.
 #include "emulator/s3/access/object_lock.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
@@ -12,9 +12,9 @@ namespace {
 
 using Outcome = Result<store::DeleteOutcome>;
 
-Result<void> Answer(Call& call, const std::optional<VersionId>& version, Outcome outcome) {
+Result<void> Respond(Call& call, const std::optional<VersionId>& version, Outcome outcome) {
   if (!outcome.ok()) return std::move(outcome).error();
-  // A version that is no more is deleted once again; an id that never was is refused.
+  // Deleting an absent version succeeds, unless the store never issued its id.
   if (version && !outcome->existed && !store::IsIssued(*version))
     return NoSuchVersion(call.key(), *version);
   Response& response = call.response();
@@ -35,11 +35,11 @@ Result<void> DeleteObject(Call& call) {
                                              : ReadWriteCondition(call, {.allow_any = true}));
   store::DeleteObject request{bucket->name, call.key(), version,
                               MakePrecondition(condition, call.key()), RemovalCheck(call)};
-  return WriteThenAnswer<store::DeleteOutcome>(
+  return WriteThenRespond<store::DeleteOutcome>(
       call,
       [&](auto... later) { return call.store.Delete(std::move(request), std::move(later)...); },
-      [version](Call& settled, Outcome outcome) {
-        return Answer(settled, version, std::move(outcome));
+      [version](Call& committed, Outcome outcome) {
+        return Respond(committed, version, std::move(outcome));
       });
 }
 

@@ -8,7 +8,6 @@ namespace {
 using testing::Harness;
 using testing::Reply;
 
-// Spec §2.7 "DELETE without id", "DELETE with id".
 TEST(DeleteObjectTest, UnversionedDeletesAreIdempotent) {
   Harness s3;
   s3.Send("PUT /bucket");
@@ -23,7 +22,7 @@ TEST(DeleteObjectTest, UnversionedDeletesAreIdempotent) {
   EXPECT_EQ(s3.Send("DELETE /absent/k").Outcome(), "404 NoSuchBucket");
 }
 
-TEST(DeleteObjectTest, MarkersHideAndTheirDeletionUndeletes) {
+TEST(DeleteObjectTest, DeleteMarkersHideTheObjectUntilTheyAreDeleted) {
   Harness s3;
   s3.Send("PUT /bucket");
   s3.SetVersioning("bucket", "Enabled");
@@ -40,9 +39,9 @@ TEST(DeleteObjectTest, MarkersHideAndTheirDeletionUndeletes) {
   EXPECT_EQ(s3.Send("GET /bucket/k?versionId=" + version).Outcome(), "404 NoSuchVersion");
 }
 
-// Recorded, in a bucket that never had versions; a version that is gone is deleted once again
-// instead (spec §2.7).
-TEST(DeleteObjectTest, AnIdThatNeverWasIsRefused) {
+// Recorded against Amazon S3, in a bucket that never had versions. Deleting a version a second time
+// succeeds instead.
+TEST(DeleteObjectTest, IdsThatWereNeverIssuedAreRefused) {
   Harness s3;
   s3.Send("PUT /bucket");
   const std::string made_up = "HPniJFCxqTsMuIH9KX8K8wEjNUgmABCD";
@@ -61,7 +60,7 @@ TEST(DeleteObjectTest, AnIdThatNeverWasIsRefused) {
             "400 InvalidArgument");
 }
 
-TEST(DeleteObjectTest, SuspendedBucketsGetANullMarker) {
+TEST(DeleteObjectTest, SuspendedBucketsGetANullDeleteMarker) {
   Harness s3;
   s3.Send("PUT /bucket");
   s3.SetVersioning("bucket", "Suspended");

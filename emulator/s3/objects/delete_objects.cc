@@ -1,5 +1,4 @@
-// DeleteObjects (spec/protocol.md §2.8): many deletes, one document, always 200 once the document
-// was understood.
+// DeleteObjects: deletes many objects. The response is 200 once the document has been accepted.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -26,7 +25,7 @@ constexpr std::size_t kMaxObjects = 1000;
 
 struct Entry {
   std::string key;
-  std::string version_id;  // empty: none given
+  std::string version_id;  // Empty: none.
   WriteCondition condition;
 };
 
@@ -35,23 +34,24 @@ struct DeleteRequest {
   std::vector<Entry> entries;
 };
 
-// Conditions that only directory buckets know.
+// Conditions of directory buckets only.
 constexpr std::string_view kUnsupported[] = {"LastModifiedTime", "Size"};
 
 bool IsBlankOrControl(char c) { return static_cast<unsigned char>(c) <= ' ' || c == 0x7f; }
 
-// Spec §1.5 "Delete": one key that a directory bucket cannot have spoils the whole request.
+// One key that a directory bucket does not allow fails the whole request.
 Result<void> CheckDirectoryKey(const std::string& key) {
   const bool control = std::any_of(key.begin(), key.end(), [](char c) {
     return IsBlankOrControl(c) && c != ' ' && c != '\n' && c != '\t' && c != '\r';
   });
   if (!control && !std::all_of(key.begin(), key.end(), IsBlankOrControl)) return Ok();
   return InvalidRequest(
-      "A key of the request is blank or holds control characters; directory buckets have no such "
-      "keys.");
+      "A key in the request is blank or contains control characters, which directory buckets do "
+      "not "
+      "allow.");
 }
 
-// What the entries of every kind of bucket have.
+// Parses the fields that the entries of all buckets have.
 Result<Entry> ParseIdentifier(const Element& object) {
   Entry entry{std::string(object.TextOf("Key")), std::string(object.TextOf("VersionId")), {}};
   if (entry.key.empty()) return MalformedXml();
@@ -112,11 +112,11 @@ Result<store::DeleteObject> MakeDelete(const Call& call, const Entry& entry) {
                              RemovalCheck(call)};
 }
 
-// One outcome per entry, in order; those that can be deleted go in one commit.
+// Returns one outcome per entry, in order. Deletes all valid entries in one commit.
 std::vector<Result<store::DeleteOutcome>> DeleteEntries(Call& call,
                                                         const std::vector<Entry>& entries) {
   std::vector<Result<store::DeleteOutcome>> outcomes;
-  std::vector<std::size_t> sent;  // which entry each of `deletes` is
+  std::vector<std::size_t> entry_indices;  // Maps `deletes` to indices of `entries`.
   std::vector<store::DeleteObject> deletes;
   for (const Entry& entry : entries) {
     auto request = MakeDelete(call, entry);
@@ -125,22 +125,22 @@ std::vector<Result<store::DeleteOutcome>> DeleteEntries(Call& call,
         request = *std::move(refusal);
     }
     if (request.ok()) {
-      sent.push_back(outcomes.size());
+      entry_indices.push_back(outcomes.size());
       deletes.push_back(std::move(*request));
       outcomes.emplace_back(store::DeleteOutcome{});
     } else {
       outcomes.emplace_back(std::move(request).error());
     }
   }
-  auto done = call.store.Delete(std::move(deletes));
-  for (std::size_t i = 0; i < done.size(); ++i) {
-    // A version that was deleted before counts as deleted (recorded against AWS in minio pull
-    // request 11086); an id that was never issued is an error.
-    const std::string& version = entries[sent[i]].version_id;
-    const bool unknown = done[i].ok() && !done[i]->existed && !version.empty() &&
+  auto results = call.store.Delete(std::move(deletes));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    // Deleting an absent version succeeds (recorded against Amazon S3 in minio pull request 11086).
+    // An id that was never issued is an error.
+    const std::string& version = entries[entry_indices[i]].version_id;
+    const bool unknown = results[i].ok() && !results[i]->existed && !version.empty() &&
                          !store::IsIssued(VersionId(version));
-    outcomes[sent[i]] =
-        unknown ? Result<store::DeleteOutcome>(MakeError("NoSuchVersion")) : std::move(done[i]);
+    outcomes[entry_indices[i]] =
+        unknown ? Result<store::DeleteOutcome>(MakeError("NoSuchVersion")) : std::move(results[i]);
   }
   return outcomes;
 }

@@ -23,8 +23,7 @@ class DeleteObjectsTest : public ::testing::Test {
   Harness s3_;
 };
 
-// Spec §2.8.
-TEST_F(DeleteObjectsTest, ReportsEveryKeyAlsoMissingOnes) {
+TEST_F(DeleteObjectsTest, ReportsEveryKeyIncludingMissingOnes) {
   const Reply reply = Delete("<Object><Key>a</Key></Object><Object><Key>absent</Key></Object>");
   EXPECT_EQ(reply.Outcome(), "200");
   EXPECT_EQ(reply.Elements("Key"), (std::vector<std::string>{"a", "absent"}));
@@ -43,8 +42,8 @@ TEST_F(DeleteObjectsTest, QuietKeepsErrorsOnly) {
   EXPECT_EQ(reply.Element("VersionId"), "bad");
 }
 
-// Recorded against AWS in minio pull request 11086.
-TEST_F(DeleteObjectsTest, AVersionThatIsGoneIsDeletedAgain) {
+// Recorded against Amazon S3 in minio pull request 11086.
+TEST_F(DeleteObjectsTest, DeletingAVersionAgainSucceeds) {
   const std::string id = store::MakeVersionId(7).value;
   const Reply reply = Delete("<Object><Key>a</Key><VersionId>" + id +
                              "</VersionId></Object>"
@@ -55,17 +54,17 @@ TEST_F(DeleteObjectsTest, AVersionThatIsGoneIsDeletedAgain) {
   EXPECT_EQ(s3_.Send("GET /bucket/a").status, 200);
 }
 
-TEST_F(DeleteObjectsTest, EntriesMayCarryConditions) {
+TEST_F(DeleteObjectsTest, EntriesCanHaveConditions) {
   const Reply reply = Delete(
       "<Object><Key>a</Key><ETag>other</ETag></Object>"
-      // md5("x")
+      // MD5 of "x".
       "<Object><Key>b</Key><ETag>\"9dd4e461268c8034f5c8564e155c67a6\"</ETag></Object>");
   EXPECT_EQ(reply.Element("Code"), "PreconditionFailed");
   EXPECT_EQ(reply.Elements("Deleted").size(), 1u);
   EXPECT_EQ(s3_.Send("GET /bucket/a").status, 200);
 }
 
-TEST_F(DeleteObjectsTest, VersionedBucketsAnswerMarkers) {
+TEST_F(DeleteObjectsTest, VersionedBucketsReturnDeleteMarkers) {
   s3_.SetVersioning("bucket", "Enabled");
   const Reply reply = Delete("<Object><Key>a</Key></Object>");
   EXPECT_EQ(reply.Element("DeleteMarker"), "true");
@@ -86,9 +85,9 @@ TEST_F(DeleteObjectsTest, DocumentsAreChecked) {
   EXPECT_EQ(s3_.Send("GET /bucket/a").status, 200);
 }
 
-// Before S3 knew the ETag element of an entry, it answered MalformedXML to it (boto3#4505,
+// S3 returns MalformedXML for unknown elements, as for ETag before it supported it (boto3#4505,
 // aws-sdk-rust#1311).
-TEST_F(DeleteObjectsTest, DocumentsThatDoNotFitTheSchemaAreMalformed) {
+TEST_F(DeleteObjectsTest, DocumentsThatDoNotMatchTheSchemaAreMalformed) {
   const std::string object = "<Object><Key>a</Key></Object>";
   for (const std::string& document :
        {object + "<Bogus/>", object + "words", object + "<Quiet>maybe</Quiet>", object + "<Quiet/>",

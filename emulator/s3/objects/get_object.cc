@@ -1,4 +1,4 @@
-// GetObject and HeadObject (spec/protocol.md §2.6): one answer, with or without its body.
+// GetObject and HeadObject.
 #include <algorithm>
 #include <chrono>
 
@@ -19,11 +19,11 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-// What part of the object the answer carries.
+// The part of the object that the response contains.
 struct Selection {
   ByteRange range;
-  bool partial = false;                     // 206
-  const store::PartRecord* part = nullptr;  // partNumber of a multipart object
+  bool partial = false;                     // Status 206.
+  const store::PartRecord* part = nullptr;  // Set for partNumber of a multipart object.
   bool by_part_number = false;
 };
 
@@ -40,7 +40,7 @@ Result<Selection> SelectPart(const store::ObjectRecord& object, std::string_view
   }
   Selection selection{{0, object.size}, true, nullptr, true};
   if (object.parts.empty()) return selection;
-  // The n-th part in order: numbers may have gaps, what readers count has none.
+  // partNumber counts the parts in order: their numbers may have gaps.
   std::uint64_t begin = 0;
   for (std::uint64_t i = 0; i + 1 < *number; ++i) begin += object.parts[i].size;
   selection.part = &object.parts[*number - 1];
@@ -61,9 +61,9 @@ Result<Selection> Select(const Call& call, const store::ObjectRecord& object) {
   return Selection{choice.range, choice.partial, nullptr, false};
 }
 
-// The whole object's value, or a part's where the object's is made of them; nothing for a piece of
-// either. Recorded: of a FULL_OBJECT checksum no part is told, although ListParts had them, unless
-// the part is the whole object.
+// Adds the checksum of the whole object, or of a part if the object's checksum is composite. Other
+// ranges have no checksum. Recorded against Amazon S3: parts of a FULL_OBJECT object have none,
+// unless the part is the whole object.
 void AddChecksumHeaders(Call& call, const store::ObjectRecord& object, const Selection& selection) {
   const auto mode = call.Header("x-amz-checksum-mode");
   if (!mode || !EqualsIgnoreCase(*mode, "ENABLED")) return;
@@ -103,7 +103,7 @@ void AddAttributes(Response& response, const store::Attributes& stored,
   if (missing > 0) response.Add("x-amz-missing-meta", std::to_string(missing));
 }
 
-// Headers that 200, 206 and 304 share.
+// Adds the headers that 200, 206 and 304 share.
 void AddValidators(Call& call, const store::BucketRecord& bucket,
                    const store::ObjectRecord& object) {
   Response& response = call.response();
@@ -130,18 +130,18 @@ Result<void> CheckReadable(const Call& call, const store::ObjectRecord& object) 
   return MakeError("InvalidObjectState", {{"StorageClass", object.storage_class}});
 }
 
-// Bytes that are verified before the answer begins, so that damage in them is an error and not a
-// broken connection. The wire verifies what follows as it sends it.
-constexpr std::uint64_t kCheckedAhead = 8 << 20;
+// Bytes that are verified before the response begins, so that damaged data causes an error response
+// and not a broken connection. The HTTP layer verifies the rest while it sends it.
+constexpr std::uint64_t kVerifiedAheadBytes = 8 << 20;
 
 Result<void> AddBody(Call& call, const store::ObjectRecord& object, const Selection& selection) {
   Response& response = call.response();
   if (!call.is_head()) {
     const ByteRange& range = selection.range;
     PENSTOCK_TRY(store::CheckContent(
-        object.content, {range.begin, range.begin + std::min(range.size(), kCheckedAhead)}));
+        object.content, {range.begin, range.begin + std::min(range.size(), kVerifiedAheadBytes)}));
   }
-  // An empty object has no first byte to name: partNumber=1 of it is answered like a plain read.
+  // An empty object has no range: partNumber=1 gets the response of a plain read.
   if (selection.partial && object.size > 0) {
     response.status = 206;
     if (selection.range.size() > 0)

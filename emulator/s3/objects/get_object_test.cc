@@ -21,12 +21,11 @@ class GetObjectTest : public ::testing::Test {
   Harness s3_;
 };
 
-// Spec §0, §2.6 "Other headers".
-TEST_F(GetObjectTest, AnswersBytesAndHeaders) {
+TEST_F(GetObjectTest, ReturnsBytesAndHeaders) {
   const Reply reply = s3_.Send("GET /bucket/ten");
   EXPECT_EQ(reply.status, 200);
   EXPECT_EQ(reply.body, "0123456789");
-  EXPECT_EQ(reply.Header("ETag"), "\"781e5e245d69b566979b86e28d23f2c7\"");  // md5("0123456789")
+  EXPECT_EQ(reply.Header("ETag"), "\"781e5e245d69b566979b86e28d23f2c7\"");  // MD5 of "0123456789".
   EXPECT_EQ(reply.Header("Last-Modified"), "Fri, 02 Jan 2026 03:04:05 GMT");
   EXPECT_EQ(reply.Header("Accept-Ranges"), "bytes");
   EXPECT_EQ(reply.Header("Content-Type"), "text/plain");
@@ -39,7 +38,6 @@ TEST_F(GetObjectTest, AnswersBytesAndHeaders) {
   EXPECT_EQ(s3_.Send("GET /bucket/empty").Header("Content-Type"), "binary/octet-stream");
 }
 
-// Spec §2.18 no. 1.
 TEST_F(GetObjectTest, HeadHasTheLengthAndNoBody) {
   const Reply whole = s3_.Send("HEAD /bucket/ten");
   EXPECT_EQ(whole.status, 200);
@@ -51,8 +49,8 @@ TEST_F(GetObjectTest, HeadHasTheLengthAndNoBody) {
   EXPECT_EQ(part.Header("Content-Range"), "bytes 2-4/10");
 }
 
-// RFC 9110, 13.1.5: a range is sent only of the object that If-Range names, else the whole object.
-TEST_F(GetObjectTest, IfRangeOfAnotherObjectBringsTheWhole) {
+// RFC 9110, section 13.1.5: If-Range with another validator returns the whole object.
+TEST_F(GetObjectTest, IfRangeOfAnotherObjectReturnsTheWholeObject) {
   const std::string get = "GET /bucket/ten\nRange: bytes=2-4\nIf-Range: ";
   const char* const same[] = {"\"781e5e245d69b566979b86e28d23f2c7\"",
                               "781e5e245d69b566979b86e28d23f2c7", "Fri, 02 Jan 2026 03:04:05 GMT"};
@@ -70,11 +68,12 @@ TEST_F(GetObjectTest, IfRangeOfAnotherObjectBringsTheWhole) {
     EXPECT_EQ(reply.body, "0123456789") << validator;
     EXPECT_EQ(reply.Header("Content-Range"), "<absent>") << validator;
   }
-  EXPECT_EQ(s3_.Send("GET /bucket/ten\nRange: bytes=20-\nIf-Range: \"0\"").status, 200);  // not 416
+  // Not 416.
+  EXPECT_EQ(s3_.Send("GET /bucket/ten\nRange: bytes=20-\nIf-Range: \"0\"").status, 200);
   EXPECT_EQ(s3_.Send("GET /bucket/ten\nIf-Range: \"0\"").body, "0123456789");
 }
 
-// spec/emulator.md appendix A.
+// Recorded against Amazon S3.
 TEST_F(GetObjectTest, RangesAndTheirChecksums) {
   struct Case {
     const char* range;
@@ -108,9 +107,8 @@ TEST_F(GetObjectTest, RangesAndTheirChecksums) {
   EXPECT_EQ(none.Element("ActualObjectSize"), "10");
 }
 
-// Spec §2.6 "partNumber"; the reference connector reads empty objects this way (spec/connector.md
-// appendix A).
-TEST_F(GetObjectTest, PartNumbersOfSingleObjects) {
+// s3torchconnector reads empty objects with partNumber=1.
+TEST_F(GetObjectTest, PartNumbersOfSinglePartObjects) {
   const Reply one = s3_.Send("GET /bucket/ten?partNumber=1");
   EXPECT_EQ(one.status, 206);
   EXPECT_EQ(one.Header("Content-Range"), "bytes 0-9/10");
@@ -130,7 +128,6 @@ TEST_F(GetObjectTest, PartNumbersOfSingleObjects) {
             "Cannot specify both Range header and partNumber query parameter");
 }
 
-// Spec §2.6 "Response overrides".
 TEST_F(GetObjectTest, ResponseOverridesReplaceStoredHeaders) {
   const Reply reply = s3_.Send(
       "GET "
@@ -170,7 +167,7 @@ TEST_F(GetObjectTest, VersionsAreAddressable) {
   EXPECT_EQ(old.Header("x-amz-version-id"), "null");
 }
 
-TEST_F(GetObjectTest, MissingKeyIsNamed) {
+TEST_F(GetObjectTest, MissingKeyIsReturnedInTheError) {
   const Reply reply = s3_.Send("GET /bucket/absent%20key");
   EXPECT_EQ(reply.Outcome(), "404 NoSuchKey");
   EXPECT_EQ(reply.Element("Key"), "absent key");

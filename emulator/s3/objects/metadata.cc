@@ -32,7 +32,7 @@ constexpr std::string_view kStorageClasses[] = {"STANDARD",   "REDUCED_REDUNDANC
                                                 "ONEZONE_IA", "INTELLIGENT_TIERING", "GLACIER",
                                                 "GLACIER_IR", "DEEP_ARCHIVE"};
 
-// "aws-chunked,gzip" -> "gzip": the framing is the wire's, not the object's (spec §2.5).
+// "aws-chunked,gzip" -> "gzip": aws-chunked is a transfer framing and is not stored.
 std::string WithoutAwsChunked(std::string_view encoding) {
   std::string kept;
   for (;;) {
@@ -69,7 +69,7 @@ Result<void> AddContentHeaders(const Call& call, store::Attributes& attributes) 
   return Ok();
 }
 
-// Repeated headers are one value, joined by commas.
+// Adds a user metadata header. Repeated headers become one value, joined by commas.
 void AddUserHeader(store::Attributes& attributes, std::string_view name, std::string_view value) {
   if (!StartsWithIgnoreCase(name, kMetaPrefix)) return;
   std::string lower = AsciiLower(name);
@@ -91,7 +91,7 @@ Result<void> AddUserMetadata(const Call& call, store::Attributes& attributes) {
   if (call.presigned) {
     for (const QueryParameter& parameter : call.exchange.target.query) {
       if (!IsHeaderInQuery(parameter.name)) continue;
-      // the verifier has made a header of it already
+      // Authentication has already made it a header.
       if (call.exchange.request.Find(parameter.name)) continue;
       AddUserHeader(attributes, parameter.name, parameter.value);
     }
@@ -108,7 +108,7 @@ Result<void> AddUserMetadata(const Call& call, store::Attributes& attributes) {
                                         {"MaxSizeAllowed", std::to_string(kMaxUserMetadataBytes)}});
 }
 
-// A directory bucket's objects are of its zone's one class.
+// Directory buckets have the single storage class of their zone.
 Result<std::string> ReadExpressClass(const Call& call, const store::BucketRecord& bucket) {
   const bool local = IsLocalZone(ZoneOf(bucket.name.value).value_or(""));
   const auto name = call.Header("x-amz-storage-class");

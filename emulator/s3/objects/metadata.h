@@ -1,5 +1,5 @@
-// What is stored beside an object's bytes: content headers, user metadata, class, encryption, tags
-// (spec/protocol.md §0 "Header charset", §2.5).
+// The data stored with an object's bytes: content headers, user metadata, storage class, encryption
+// and tags.
 #ifndef PENSTOCK_EMULATOR_S3_OBJECTS_METADATA_H_
 #define PENSTOCK_EMULATOR_S3_OBJECTS_METADATA_H_
 
@@ -13,34 +13,33 @@
 
 namespace penstock::emulator::s3 {
 
-// What a write's headers ask to be stored.
+// The settings in the headers of a write.
 struct ObjectSettings {
-  // named as reads answer them ("Content-Type", "x-amz-meta-a")
+  // Named like the response headers ("Content-Type", "x-amz-meta-a").
   store::Attributes attributes;
   std::string storage_class = "STANDARD";
   store::Attributes tags;
-  // these three are stored with StoreSettings once the attributes are final
+  // StoreSettings stores the next three once the attributes are complete.
   Encryption encryption;
   ObjectLock lock;
-  std::string acl;  // empty: the owner's alone
+  std::string acl;  // Empty: access for the owner only.
 };
 
-// Reads them from the request. Refuses what S3 refuses (storage class, ACL, encryption, size of
-// metadata, tags).
+// Reads the settings from the request. Returns S3's errors for invalid storage class, ACL,
+// encryption, metadata size or tags.
 Result<ObjectSettings> ReadObjectSettings(const Call& call, const store::BucketRecord& bucket);
 
-// Puts encryption, lock and ACL with the attributes of the object or upload that gets them.
+// Adds encryption, lock and ACL to the attributes of an object or upload.
 void StoreSettings(ObjectSettings& settings, store::Attributes& attributes);
 
-// GLACIER and DEEP_ARCHIVE: bytes that a read or a copy does not get without a restore.
+// True for GLACIER and DEEP_ARCHIVE, which cannot be read or copied without a restore.
 bool IsArchived(std::string_view storage_class);
 
-// Stored attributes that start with this are the emulator's own and never leave it.
+// Prefix of stored attributes that are internal and never sent to clients.
 inline constexpr char kInternalAttributeMark = ':';
 inline constexpr std::string_view kWebsiteRedirect = "x-amz-website-redirect-location";
 
-// User metadata that cannot be printed is stored under this in front of its name, and reads only
-// count it (x-amz-missing-meta).
+// Prefix of user metadata with unprintable values. Reads only count them (x-amz-missing-meta).
 inline constexpr std::string_view kUnprintablePrefix = ":x-amz-meta-";
 
 }  // namespace penstock::emulator::s3

@@ -18,19 +18,18 @@ class MetadataTest : public ::testing::Test {
   Harness s3_;
 };
 
-TEST_F(MetadataTest, SystemHeadersAreEchoed) {
+TEST_F(MetadataTest, ContentHeadersAreReturned) {
   Put("Content-Type: a/b\nContent-Disposition: attachment; x=\"\xE9\"\nContent-Language: "
       "de\nExpires: later\n"
       "x-amz-website-redirect-location: /there");
   const Reply head = Head();
   EXPECT_EQ(head.Header("Content-Type"), "a/b");
-  EXPECT_EQ(head.Header("Content-Disposition"), "attachment; x=\"\xE9\"");  // raw bytes, spec §0
+  EXPECT_EQ(head.Header("Content-Disposition"), "attachment; x=\"\xE9\"");  // Raw bytes.
   EXPECT_EQ(head.Header("Content-Language"), "de");
   EXPECT_EQ(head.Header("Expires"), "later");
   EXPECT_EQ(head.Header("x-amz-website-redirect-location"), "/there");
 }
 
-// Spec §2.5, last sentence of "Success".
 TEST_F(MetadataTest, AwsChunkedIsNotStored) {
   Put("Content-Encoding: aws-chunked,gzip");
   EXPECT_EQ(Head().Header("Content-Encoding"), "gzip");
@@ -38,8 +37,7 @@ TEST_F(MetadataTest, AwsChunkedIsNotStored) {
   EXPECT_EQ(Head().Header("Content-Encoding"), "<absent>");
 }
 
-// Spec §0 "Header charset".
-TEST_F(MetadataTest, UserMetadataIsLowerCasedAndRfc2047) {
+TEST_F(MetadataTest, UserMetadataNamesAreLowerCaseAndValuesRfc2047) {
   Put("X-AMZ-Meta-Name: Plain\nx-amz-meta-word: =?UTF-8?B?aGVsbG8=?=\nx-amz-meta-q: "
       "=?UTF-8?Q?a=20b_c?=\n"
       "x-amz-meta-utf: \xC3\xA9\nx-amz-meta-dup: 1\nx-amz-meta-dup: 2");
@@ -47,13 +45,13 @@ TEST_F(MetadataTest, UserMetadataIsLowerCasedAndRfc2047) {
   EXPECT_EQ(head.Header("x-amz-meta-name"), "Plain");
   EXPECT_EQ(head.Header("x-amz-meta-word"), "hello");
   EXPECT_EQ(head.Header("x-amz-meta-q"), "a b c");
-  // the Latin-1 reading of U+00E9's two bytes
+  // U+00E9 in UTF-8, read as ISO-8859-1.
   EXPECT_EQ(head.Header("x-amz-meta-utf"), "=?UTF-8?B?w4PCqQ==?=");
   EXPECT_EQ(head.Header("x-amz-meta-dup"), "1,2");
 }
 
-// AWS's user guide: x-amz-missing-meta is the number of unprintable entries. "a\r\nb: " would split
-// the header.
+// x-amz-missing-meta is the number of unprintable entries (Amazon S3 User Guide, "Working with
+// object metadata"). "a\r\nb: " would split the header.
 TEST_F(MetadataTest, UnprintableValuesAreCountedNotReturned) {
   Put("x-amz-meta-evil: =?UTF-8?B?YQ0KYjog?=\nx-amz-meta-bell: =?UTF-8?Q?=07?=\nx-amz-meta-fine: "
       "yes");
@@ -67,8 +65,8 @@ TEST_F(MetadataTest, UnprintableValuesAreCountedNotReturned) {
   EXPECT_EQ(Head().Header("x-amz-missing-meta"), "<absent>");
 }
 
-// Symptom: a presigned PUT with x-amz-meta-a=1 in its query stored "1,1".
-TEST_F(MetadataTest, AQueryParameterThatIsAlsoAHeaderCountsOnce) {
+// Regression: a presigned PUT with x-amz-meta-a=1 in its query stored "1,1".
+TEST_F(MetadataTest, QueryParametersThatAreAlsoHeadersCountOnce) {
   const std::string query =
       "?x-amz-meta-a=1&X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=c&X-Amz-Date=d&X-Amz-"
       "Expires=1"
@@ -79,14 +77,14 @@ TEST_F(MetadataTest, AQueryParameterThatIsAlsoAHeaderCountsOnce) {
   EXPECT_EQ(Head().Header("x-amz-meta-a"), "1");
 }
 
-// Spec §0 "Limits": 2 KB, sum of name and value bytes.
+// The limit is 2 KB for the sum of names and values.
 TEST_F(MetadataTest, UserMetadataIsLimited) {
   EXPECT_EQ(Put("x-amz-meta-a: " + std::string(2047, 'v')).Outcome(), "200");
   const Reply reply = Put("x-amz-meta-a: " + std::string(2048, 'v'));
   EXPECT_EQ(reply.Outcome(), "400 MetadataTooLarge");
   EXPECT_EQ(reply.Element("Size"), "2049");
   EXPECT_EQ(reply.Element("MaxSizeAllowed"), "2048");
-  // 1023 letters of two bytes each, whatever their encoding takes.
+  // 1023 letters of two bytes each, whatever the size of their encoding.
   std::string umlauts(1023, '\xE4');
   EXPECT_EQ(Put("x-amz-meta-a: " + umlauts).Outcome(), "200");
   EXPECT_EQ(Put("x-amz-meta-ab: " + umlauts + "xx").Element("Size"), "2050");
@@ -102,7 +100,7 @@ TEST_F(MetadataTest, StorageClassAclAndEncryptionAreChecked) {
   EXPECT_EQ(Put("x-amz-acl: public-read").Outcome(), "400 AccessControlListNotSupported");
 }
 
-// Spec §2.17 "ACL": BucketOwnerEnforced is the default.
+// BucketOwnerEnforced is the default.
 TEST_F(MetadataTest, GrantsAreRefusedWhereAclsAreDisabled) {
   const Reply grant = Put("x-amz-grant-read: id=\"a\"");
   EXPECT_EQ(grant.Outcome(), "400 AccessControlListNotSupported");
@@ -113,7 +111,7 @@ TEST_F(MetadataTest, GrantsAreRefusedWhereAclsAreDisabled) {
             "Specifying both Canned ACLs and Header Grants is not allowed");
 }
 
-TEST_F(MetadataTest, RedirectsPointSomewhere) {
+TEST_F(MetadataTest, WebsiteRedirectsNeedAPathOrAUrl) {
   const Reply reply = Put("x-amz-website-redirect-location: there");
   EXPECT_EQ(reply.Outcome(), "400 InvalidRedirectLocation");
   EXPECT_EQ(reply.Element("Message"),

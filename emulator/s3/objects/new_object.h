@@ -1,4 +1,4 @@
-// The record of an object that one body makes: PutObject's and PostObject's.
+// Makes the record of an object from one body, for PutObject and PostObject.
 #ifndef PENSTOCK_EMULATOR_S3_OBJECTS_NEW_OBJECT_H_
 #define PENSTOCK_EMULATOR_S3_OBJECTS_NEW_OBJECT_H_
 
@@ -8,8 +8,8 @@
 
 namespace penstock::emulator::s3 {
 
-// `body` was received with the claim's algorithm, or with CRC64NVME where nothing was claimed (spec
-// §2.12). What it needs of `settings` is moved out of them.
+// `body` must have been received with the claim's algorithm, or with CRC64NVME if there is no
+// claim. Moves values out of `settings`.
 store::ObjectRecord NewObjectRecord(const Call& call, ObjectSettings& settings,
                                     const ChecksumClaim& claim, ReceivedBody body);
 

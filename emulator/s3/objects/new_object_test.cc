@@ -7,8 +7,7 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-// PutObject and PostObject make the same object of the same bytes and headers.
-TEST(NewObjectTest, PutAndPostMakeTheSameObject) {
+TEST(NewObjectTest, PutAndPostCreateEqualObjects) {
   testing::Harness s3;
   s3.Send("PUT /bucket");
   s3.Send(

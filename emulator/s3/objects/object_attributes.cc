@@ -1,4 +1,4 @@
-// GetObjectAttributes (spec/protocol.md §2.6, last paragraph).
+// GetObjectAttributes.
 #include <algorithm>
 
 #include "base/dates.h"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kMaxPartsPage = 1000;
 
-struct Wanted {
+struct RequestedAttributes {
   bool etag = false;
   bool checksum = false;
   bool object_parts = false;
@@ -23,20 +23,20 @@ struct Wanted {
   bool object_size = false;
 };
 
-bool Mark(Wanted& wanted, std::string_view name) {
-  if (name == "ETag") return wanted.etag = true;
-  if (name == "Checksum") return wanted.checksum = true;
-  if (name == "ObjectParts") return wanted.object_parts = true;
-  if (name == "StorageClass") return wanted.storage_class = true;
-  if (name == "ObjectSize") return wanted.object_size = true;
+bool SetRequested(RequestedAttributes& requested, std::string_view name) {
+  if (name == "ETag") return requested.etag = true;
+  if (name == "Checksum") return requested.checksum = true;
+  if (name == "ObjectParts") return requested.object_parts = true;
+  if (name == "StorageClass") return requested.storage_class = true;
+  if (name == "ObjectSize") return requested.object_size = true;
   return false;
 }
 
-Result<void> MarkList(Wanted& wanted, std::string_view list) {
+Result<void> SetRequestedList(RequestedAttributes& requested, std::string_view list) {
   for (;;) {
     const auto comma = list.find(',');
     const std::string_view name = Trim(list.substr(0, comma));
-    if (!Mark(wanted, name)) {
+    if (!SetRequested(requested, name)) {
       return InvalidArgument("Invalid attribute name specified.", "x-amz-object-attributes", name);
     }
     if (comma == std::string_view::npos) return Ok();
@@ -44,25 +44,25 @@ Result<void> MarkList(Wanted& wanted, std::string_view list) {
   }
 }
 
-// A comma list, repeated headers, or both.
-Result<Wanted> ReadWanted(const Call& call) {
-  Wanted wanted;
+// Reads a comma-separated list, repeated headers, or both.
+Result<RequestedAttributes> ReadRequestedAttributes(const Call& call) {
+  RequestedAttributes requested;
   bool any = false;
   for (const HeaderView& header : call.exchange.request.headers) {
     if (!EqualsIgnoreCase(header.name, "x-amz-object-attributes") || header.value.empty()) continue;
-    PENSTOCK_TRY(MarkList(wanted, header.value));
+    PENSTOCK_TRY(SetRequestedList(requested, header.value));
     any = true;
   }
   if (!any) {
-    const auto value = call.Header("x-amz-object-attributes");  // as a presigned query parameter
+    const auto value = call.Header("x-amz-object-attributes");  // As a presigned query parameter.
     if (!value || value->empty()) {
       return InvalidRequest(
           "The x-amz-object-attributes header specifying the attributes to be retrieved is either "
           "missing or empty");
     }
-    PENSTOCK_TRY(MarkList(wanted, *value));
+    PENSTOCK_TRY(SetRequestedList(requested, *value));
   }
-  return wanted;
+  return requested;
 }
 
 Result<std::uint64_t> ReadNumber(const Call& call, std::string_view header,
@@ -75,7 +75,7 @@ Result<std::uint64_t> ReadNumber(const Call& call, std::string_view header,
       *text);
 }
 
-// Composite values are printed without their "-N".
+// Composite values are returned without their "-N".
 void WriteObjectChecksum(XmlWriter& xml, const store::ObjectRecord& object) {
   if (object.checksum.empty()) return;
   xml.Open("Checksum");
@@ -85,29 +85,28 @@ void WriteObjectChecksum(XmlWriter& xml, const store::ObjectRecord& object) {
   xml.Close("Checksum");
 }
 
-struct PartWindow {
+struct PartPage {
   std::uint64_t marker = 0;
   std::uint64_t max = kMaxPartsPage;
 };
 
-// Single parts are told only of objects with composite checksums, but for directory buckets, which
-// always tell them.
-void WriteParts(XmlWriter& xml, const store::ObjectRecord& object, const PartWindow& window,
+// Lists single parts only for objects with composite checksums, and always in directory buckets.
+void WriteParts(XmlWriter& xml, const store::ObjectRecord& object, const PartPage& page,
                 bool directory) {
   xml.Open("ObjectParts");
   WriteNumber(xml, "PartsCount", object.parts.size());
   if (directory || object.checksum_type == kComposite) {
     const auto first =
         std::find_if(object.parts.begin(), object.parts.end(), [&](const store::PartRecord& part) {
-          return static_cast<std::uint64_t>(part.number) > window.marker;
+          return static_cast<std::uint64_t>(part.number) > page.marker;
         });
-    const auto left = static_cast<std::uint64_t>(object.parts.end() - first);
-    const auto last = first + static_cast<std::ptrdiff_t>(std::min(left, window.max));
-    WriteNumber(xml, "PartNumberMarker", window.marker);
+    const auto remaining = static_cast<std::uint64_t>(object.parts.end() - first);
+    const auto last = first + static_cast<std::ptrdiff_t>(std::min(remaining, page.max));
+    WriteNumber(xml, "PartNumberMarker", page.marker);
     WriteNumber(xml, "NextPartNumberMarker",
                 first == last ? 0 : static_cast<std::uint64_t>((last - 1)->number));
-    WriteNumber(xml, "MaxParts", window.max);
-    WriteFlag(xml, "IsTruncated", window.max > 0 && last != object.parts.end());
+    WriteNumber(xml, "MaxParts", page.max);
+    WriteFlag(xml, "IsTruncated", page.max > 0 && last != object.parts.end());
     for (auto part = first; part != last; ++part) {
       xml.Open("Part");
       WriteNumber(xml, "PartNumber", static_cast<std::uint64_t>(part->number));
@@ -126,12 +125,12 @@ void WriteParts(XmlWriter& xml, const store::ObjectRecord& object, const PartWin
 Result<void> GetObjectAttributes(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   PENSTOCK_ASSIGN(const auto version, VersionParameter(call));
-  PENSTOCK_ASSIGN(const Wanted wanted, ReadWanted(call));
-  PartWindow window;
-  PENSTOCK_ASSIGN(window.marker, ReadNumber(call, "x-amz-part-number-marker", 0));
+  PENSTOCK_ASSIGN(const RequestedAttributes requested, ReadRequestedAttributes(call));
+  PartPage page;
+  PENSTOCK_ASSIGN(page.marker, ReadNumber(call, "x-amz-part-number-marker", 0));
   PENSTOCK_ASSIGN(const std::uint64_t max_parts,
                   ReadNumber(call, "x-amz-max-parts", kMaxPartsPage));
-  window.max = std::min(max_parts, kMaxPartsPage);
+  page.max = std::min(max_parts, kMaxPartsPage);
   PENSTOCK_ASSIGN(const store::ObjectPtr object, OpenObject(call, version));
   Encryption encryption = StoredEncryption(object->attributes);
   PENSTOCK_TRY(CheckObjectKey(call, encryption));
@@ -139,12 +138,12 @@ Result<void> GetObjectAttributes(Call& call) {
   AddVersionHeader(call, *bucket, *object);
   XmlWriter xml;
   xml.Open("GetObjectAttributesResponse", kXmlNamespace);
-  if (wanted.etag) xml.Element("ETag", object->etag.value);
-  if (wanted.checksum) WriteObjectChecksum(xml, *object);
-  if (wanted.object_parts && !object->parts.empty())
-    WriteParts(xml, *object, window, IsDirectoryBucket(*bucket));
-  if (wanted.storage_class) xml.Element("StorageClass", object->storage_class);
-  if (wanted.object_size) WriteNumber(xml, "ObjectSize", object->size);
+  if (requested.etag) xml.Element("ETag", object->etag.value);
+  if (requested.checksum) WriteObjectChecksum(xml, *object);
+  if (requested.object_parts && !object->parts.empty())
+    WriteParts(xml, *object, page, IsDirectoryBucket(*bucket));
+  if (requested.storage_class) xml.Element("StorageClass", object->storage_class);
+  if (requested.object_size) WriteNumber(xml, "ObjectSize", object->size);
   xml.Close("GetObjectAttributesResponse");
   call.RespondXml(xml.Take());
   return Ok();

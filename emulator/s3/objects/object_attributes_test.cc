@@ -18,9 +18,8 @@ class ObjectAttributesTest : public ::testing::Test {
   Harness s3_;
 };
 
-// Spec §2.6 "GetObjectAttributes": order, unquoted ETag, STANDARD shown, no ObjectParts of a single
-// object.
-TEST_F(ObjectAttributesTest, AnswersInOrder) {
+// Elements in order, unquoted ETag, STANDARD shown, and no ObjectParts for a single-part object.
+TEST_F(ObjectAttributesTest, ReturnsElementsInOrder) {
   const Reply reply =
       Get("x-amz-object-attributes: ObjectSize,StorageClass, ObjectParts,Checksum,ETag");
   EXPECT_TRUE(reply.body.ends_with(
@@ -33,7 +32,7 @@ TEST_F(ObjectAttributesTest, AnswersInOrder) {
   EXPECT_EQ(reply.Header("Last-Modified"), "Fri, 02 Jan 2026 03:04:05 GMT");
 }
 
-TEST_F(ObjectAttributesTest, HeadersMayRepeatAndMustBeKnown) {
+TEST_F(ObjectAttributesTest, HeadersCanRepeatAndUnknownNamesAreRefused) {
   const Reply two = Get("x-amz-object-attributes: ETag\nx-amz-object-attributes: ObjectSize");
   EXPECT_NE(two.Element("ETag"), "<absent>");
   EXPECT_EQ(two.Element("ObjectSize"), "5");

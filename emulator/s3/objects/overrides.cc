@@ -24,8 +24,7 @@ constexpr Override kOverrides[] = {
     {"response-content-encoding", "Content-Encoding"},
 };
 
-// Header values are single-byte text: UTF-8 that fits ISO-8859-1 is narrowed, anything else refused
-// (spec §2.6).
+// Header values are ISO-8859-1. Converts UTF-8 to it, or returns nullopt if that is not possible.
 std::optional<std::string> ToLatin1(std::string_view text) {
   if (IsAscii(text)) return std::string(text);
   if (!IsValidUtf8(text)) return std::nullopt;

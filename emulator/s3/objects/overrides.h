@@ -1,5 +1,4 @@
-// The response-* query parameters of GetObject and HeadObject (spec/protocol.md §2.6 "Response
-// overrides").
+// The response-* query parameters of GetObject and HeadObject.
 #ifndef PENSTOCK_EMULATOR_S3_OBJECTS_OVERRIDES_H_
 #define PENSTOCK_EMULATOR_S3_OBJECTS_OVERRIDES_H_
 
@@ -8,11 +7,10 @@
 
 namespace penstock::emulator::s3 {
 
-// Headers that replace the stored ones: name and ISO-8859-1 value.
+// Returns the headers that replace the stored ones: name and ISO-8859-1 value.
 Result<store::Attributes> ReadOverrides(const Call& call);
 
-// An anonymous request may carry none. Asked before anybody looks whether it may read the object at
-// all.
+// Refuses these parameters in anonymous requests. Checked before authorization.
 Result<void> RefuseAnonymousOverrides(const Call& call);
 
 }  // namespace penstock::emulator::s3

@@ -10,8 +10,7 @@ namespace {
 using testing::Harness;
 using testing::Reply;
 
-// Spec §2.6 "Response overrides".
-TEST(OverridesTest, AnonymousRequestsMayNotOverride) {
+TEST(OverridesTest, AnonymousRequestsAreRefused) {
   Harness s3;
   s3.Send("PUT /bucket");
   s3.Send("PUT /bucket/k", "x");
@@ -26,7 +25,7 @@ TEST(OverridesTest, AnonymousRequestsMayNotOverride) {
             "Request specific response headers cannot be used for anonymous GET requests.");
 }
 
-TEST(OverridesTest, ValuesAreLatin1WithoutControls) {
+TEST(OverridesTest, ValuesMustBeLatin1WithoutControlCharacters) {
   Harness s3;
   s3.Send("PUT /bucket");
   s3.Send("PUT /bucket/k", "x");

@@ -1,4 +1,4 @@
-// PutObject (spec/protocol.md §2.5).
+// PutObject.
 #include "emulator/s3/checksums/body.h"
 #include "emulator/s3/checksums/checksums.h"
 #include "emulator/s3/config/lifecycle.h"
@@ -14,7 +14,7 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-void Answer(Call& call, const Encryption& encryption, const store::PutOutcome& outcome) {
+void Respond(Call& call, const Encryption& encryption, const store::PutOutcome& outcome) {
   const store::ObjectRecord& object = *outcome.object;
   Response& response = call.response();
   response.headers.reserve(10);
@@ -45,12 +45,12 @@ Result<void> PutObject(Call& call) {
 
   store::PutObject request{bucket->name, NewObjectRecord(call, settings, claim, std::move(body)),
                            MakePrecondition(condition, call.key())};
-  return WriteThenAnswer<store::PutOutcome>(
+  return WriteThenRespond<store::PutOutcome>(
       call, [&](auto... later) { return call.store.Put(std::move(request), std::move(later)...); },
       [encryption = std::move(settings.encryption)](
-          Call& settled, Result<store::PutOutcome> outcome) -> Result<void> {
+          Call& committed, Result<store::PutOutcome> outcome) -> Result<void> {
         if (!outcome.ok()) return std::move(outcome).error();
-        Answer(settled, encryption, *outcome);
+        Respond(committed, encryption, *outcome);
         return Ok();
       });
 }

@@ -16,8 +16,8 @@ class PutObjectTest : public ::testing::Test {
   Harness s3_;
 };
 
-// Spec §2.5 "Success", §2.12 "Object without client checksum"; values from §6.3.
-TEST_F(PutObjectTest, AnswersETagAndDefaultChecksum) {
+// An object without a checksum from the client gets a CRC64NVME.
+TEST_F(PutObjectTest, ReturnsETagAndDefaultChecksum) {
   const Reply reply = s3_.Send("PUT /bucket/k", "hello");
   EXPECT_EQ(reply.Outcome(), "200");
   EXPECT_EQ(reply.Header("ETag"), "\"5d41402abc4b2a76b9719d911017c592\"");
@@ -29,7 +29,7 @@ TEST_F(PutObjectTest, AnswersETagAndDefaultChecksum) {
   EXPECT_EQ(reply.body, "");
 }
 
-TEST_F(PutObjectTest, LargeBodiesSurviveTheBlocks) {
+TEST_F(PutObjectTest, BodiesLargerThanABlockAreStored) {
   std::string big(1'000'003, 'x');
   for (std::size_t i = 0; i < big.size(); i += 97) big[i] = static_cast<char>('a' + i % 26);
   EXPECT_EQ(s3_.Send("PUT /bucket/big", big).Outcome(), "200");
@@ -47,7 +47,7 @@ TEST_F(PutObjectTest, LengthRules) {
   EXPECT_EQ(s3_.Send("GET /bucket/k").Outcome(), "404 NoSuchKey");
 }
 
-TEST_F(PutObjectTest, NothingIsPublishedWhenTheBodyBreaks) {
+TEST_F(PutObjectTest, IncompleteBodiesAreNotPublished) {
   s3_.Send("PUT /bucket/k", "before");
   const Reply reply =
       s3_.Send("PUT /bucket/k",
@@ -63,8 +63,7 @@ TEST_F(PutObjectTest, AnExistingObjectIsReplaced) {
   EXPECT_EQ(s3_.Send("HEAD /bucket/k").Header("x-amz-meta-a"), "<absent>");
 }
 
-// Spec §2.7 "Enabled", "Suspended".
-TEST_F(PutObjectTest, VersionIdIsAnsweredOnlyWhileEnabled) {
+TEST_F(PutObjectTest, VersionIdIsReturnedOnlyWhileVersioningIsEnabled) {
   s3_.SetVersioning("bucket", "Enabled");
   EXPECT_EQ(s3_.Send("PUT /bucket/k", "x").Header("x-amz-version-id").size(), 32u);
   s3_.SetVersioning("bucket", "Suspended");
@@ -72,22 +71,22 @@ TEST_F(PutObjectTest, VersionIdIsAnsweredOnlyWhileEnabled) {
   EXPECT_EQ(s3_.Send("GET /bucket/k").Header("x-amz-version-id"), "null");
 }
 
-TEST_F(PutObjectTest, DirectoryMarkersStandBesideTheirFiles) {
+TEST_F(PutObjectTest, KeysWithAndWithoutTrailingSlashAreDistinct) {
   s3_.Send("PUT /bucket/dir/", "");
   s3_.Send("PUT /bucket/dir", "file");
   EXPECT_EQ(s3_.Send("GET /bucket/dir/").body, "");
   EXPECT_EQ(s3_.Send("GET /bucket/dir").body, "file");
 }
 
-// Spec §2.3: keys are what the path decodes to, NUL and dot segments included, but for those that
-// climb out.
-TEST_F(PutObjectTest, OddKeysAreKeptAndImpossibleOnesRefused) {
+// Keys are the percent-decoded path, including NUL and dot segments. Keys that climb above the root
+// are refused.
+TEST_F(PutObjectTest, UnusualKeysAreKeptAndInvalidKeysRefused) {
   for (const char* path :
        {"a%00b", "a/../b", "%01", "//x", "a%0Ab", "./.", "%C3%A9", "a+b", "%F0%9F%98%80"}) {
     EXPECT_EQ(s3_.Send(std::string("PUT /bucket/") + path, path).Outcome(), "200") << path;
     EXPECT_EQ(s3_.Send(std::string("GET /bucket/") + path).body, path);
   }
-  EXPECT_EQ(s3_.Send("GET /bucket/a").status, 404);  // a NUL ends nothing
+  EXPECT_EQ(s3_.Send("GET /bucket/a").status, 404);  // The key does not end at the NUL.
   EXPECT_EQ(s3_.Send("PUT /bucket/" + std::string(1024, 'k'), "x").Outcome(), "200");
   const Reply too_long = s3_.Send("PUT /bucket/" + std::string(1025, 'k'), "x");
   EXPECT_EQ(too_long.Outcome(), "400 KeyTooLongError");
@@ -101,7 +100,7 @@ TEST_F(PutObjectTest, OddKeysAreKeptAndImpossibleOnesRefused) {
   EXPECT_EQ(broken.Element("URI"), "/bucket/%FF");
 }
 
-TEST_F(PutObjectTest, MissingBucketIsToldBeforeTheBodyIsRead) {
+TEST_F(PutObjectTest, MissingBucketIsReportedBeforeTheBodyIsRead) {
   const Reply reply = s3_.Send("PUT /absent/k", "hello");
   EXPECT_EQ(reply.Outcome(), "404 NoSuchBucket");
   EXPECT_EQ(reply.body_bytes_read, 0u);

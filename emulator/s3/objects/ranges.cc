@@ -12,8 +12,8 @@ namespace {
 constexpr std::string_view kUnit = "bytes=";
 constexpr std::string_view kCopySource = "x-amz-copy-source-range";
 
-// Digits only; a number too large for 64 bits counts as the largest ("bytes=5-99999999999999999999"
-// is legal).
+// Accepts only digits. Numbers over 64 bits become UINT64_MAX: "bytes=5-99999999999999999999" is
+// valid.
 std::optional<std::uint64_t> ParseOffset(std::string_view text) {
   if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos)
     return std::nullopt;

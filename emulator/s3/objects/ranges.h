@@ -1,5 +1,4 @@
-// The Range header of reads and the stricter one of part copies (spec/protocol.md §2.6, §2.10;
-// spec/emulator.md appendix A). Pure.
+// The Range header of reads, and the stricter x-amz-copy-source-range of part copies. Pure.
 #ifndef PENSTOCK_EMULATOR_S3_OBJECTS_RANGES_H_
 #define PENSTOCK_EMULATOR_S3_OBJECTS_RANGES_H_
 
@@ -13,16 +12,16 @@
 namespace penstock::emulator::s3 {
 
 struct RangeChoice {
-  bool partial = false;  // false: the header says nothing usable, answer 200 with the whole object
-  ByteRange range;       // what to send
+  bool partial = false;  // False: ignore the header and send status 200.
+  ByteRange range;       // The bytes to send.
 };
-// InvalidRange when the header is well-formed and no byte of the object fits.
+// Returns InvalidRange if the header is well-formed but covers no byte of the object.
 Result<RangeChoice> ChooseRange(std::string_view header, std::uint64_t size);
 
-// "bytes=a-b" inside the source, or S3's refusal.
+// Parses "bytes=a-b" inside the source; otherwise returns S3's error.
 Result<ByteRange> ParseCopyRange(std::string_view header, std::uint64_t source_size);
 
-// "bytes 0-8/10". `range` is not empty.
+// Formats "bytes 0-8/10". `range` must not be empty.
 std::string ContentRange(ByteRange range, std::uint64_t size);
 
 }  // namespace penstock::emulator::s3

@@ -5,8 +5,8 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-// spec/emulator.md appendix A: a 10-byte object on real S3.
-TEST(RangesTest, TruthTableOfReads) {
+// Recorded against Amazon S3 with a 10-byte object.
+TEST(RangesTest, RangesOfReads) {
   struct Case {
     const char* header;
     bool partial;
@@ -27,7 +27,7 @@ TEST(RangesTest, TruthTableOfReads) {
       {"bytes=-", false, {0, 10}},
       {"0-1", false, {0, 10}},
       {"bytes=0-1,3-4,7-9", false, {0, 10}},
-      {"bytes=5-18446744073709551614", true, {5, 10}},  // spec/connector.md appendix A
+      {"bytes=5-18446744073709551614", true, {5, 10}},  // Sent by s3torchconnector.
       {"bytes=5-99999999999999999999999", true, {5, 10}},
       {"items=0-1", false, {0, 10}},
       {"bytes=a-b", false, {0, 10}},
@@ -40,7 +40,7 @@ TEST(RangesTest, TruthTableOfReads) {
   }
 }
 
-TEST(RangesTest, UnsatisfiableReadsNameTheSize) {
+TEST(RangesTest, UnsatisfiableRangesReturnTheSize) {
   for (const char* header : {"bytes=-0", "bytes=100-200", "bytes=10-", "bytes=10-10"}) {
     const auto choice = ChooseRange(header, 10);
     ASSERT_FALSE(choice.ok()) << header;
@@ -50,8 +50,7 @@ TEST(RangesTest, UnsatisfiableReadsNameTheSize) {
   }
 }
 
-// Spec §2.6 "any range on 0-byte object"; the reference connector counts on 416 (spec/connector.md
-// appendix A).
+// s3torchconnector relies on the 416.
 TEST(RangesTest, EmptyObjectSatisfiesNoRange) {
   EXPECT_FALSE(ChooseRange("bytes=0-", 0).ok());
   EXPECT_FALSE(ChooseRange("bytes=0-8388607", 0).ok());
@@ -59,8 +58,7 @@ TEST(RangesTest, EmptyObjectSatisfiesNoRange) {
   EXPECT_TRUE(ChooseRange("junk", 0).ok());
 }
 
-// Spec §2.10 "UploadPartCopy".
-TEST(RangesTest, CopyRangesAreClosedAndInside) {
+TEST(RangesTest, CopyRangesMustBeClosedAndInsideTheSource) {
   EXPECT_EQ(*ParseCopyRange("bytes=0-9", 10), (ByteRange{0, 10}));
   EXPECT_EQ(*ParseCopyRange("bytes=3-3", 10), (ByteRange{3, 4}));
   for (const char* bad :

@@ -20,13 +20,13 @@ class TaggingTest : public ::testing::Test {
   Harness s3_;
 };
 
-TEST_F(TaggingTest, TagsOfThePutAreReadAndCounted) {
+TEST_F(TaggingTest, TagsOfAPutAreReturnedAndCounted) {
   EXPECT_EQ(s3_.Send("GET /bucket/k?tagging").Elements("Key"),
             (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(s3_.Send("HEAD /bucket/k").Header("x-amz-tagging-count"), "2");
 }
 
-// Spec §2.17: PUT 200, DELETE 204; §2.2: an empty set is a 200.
+// PUT returns 200, DELETE returns 204, and an empty tag set is a 200.
 TEST_F(TaggingTest, TagsAreReplacedAndRemoved) {
   EXPECT_EQ(s3_.SendDocument("PUT /bucket/k?tagging", kDocument).Outcome(), "200");
   EXPECT_EQ(s3_.Send("GET /bucket/k?tagging").Elements("Value"), (std::vector<std::string>{"v"}));
@@ -59,8 +59,7 @@ TEST_F(TaggingTest, EveryVersionHasItsOwnTags) {
             "400 InvalidArgument");
 }
 
-// Spec §2.7 "GET/HEAD marker by id", last sentence.
-TEST_F(TaggingTest, MarkersHaveNoTags) {
+TEST_F(TaggingTest, DeleteMarkersHaveNoTags) {
   s3_.SetVersioning("bucket", "Enabled");
   const std::string marker = s3_.Send("DELETE /bucket/k").Header("x-amz-version-id");
   for (const char* method : {"GET", "PUT", "DELETE"}) {
@@ -73,8 +72,9 @@ TEST_F(TaggingTest, MarkersHaveNoTags) {
   }
 }
 
-// Recorded: unlike the object's own reads, these refuse a marker even where no version is named.
-TEST_F(TaggingTest, AKeyUnderAMarkerHasNoTags) {
+// Recorded against Amazon S3: unlike reads of the object, these return 405 for a delete marker even
+// without a version id.
+TEST_F(TaggingTest, KeysHiddenByADeleteMarkerHaveNoTags) {
   s3_.SetVersioning("bucket", "Enabled");
   s3_.Send("DELETE /bucket/k");
   for (const char* method : {"GET", "PUT", "DELETE"}) {
@@ -85,7 +85,7 @@ TEST_F(TaggingTest, AKeyUnderAMarkerHasNoTags) {
   }
 }
 
-TEST_F(TaggingTest, AMissingKeyIsNamedAsRecorded) {
+TEST_F(TaggingTest, MissingKeysAreReturnedAsRecorded) {
   EXPECT_EQ(s3_.Send("GET /bucket/absent?tagging").Element("Key"), "bucket/absent");
   EXPECT_EQ(s3_.Send("DELETE /bucket/absent?tagging").Element("Key"), "absent");
   EXPECT_EQ(s3_.SendDocument("PUT /bucket/absent?tagging", kDocument).Element("Key"), "absent");

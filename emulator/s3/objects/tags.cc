@@ -26,8 +26,8 @@ std::size_t Characters(std::string_view utf8) {
   }));
 }
 
-// The C library's tables of Unicode classes; null where it has none, and then everything beyond
-// ASCII passes.
+// The C library's tables of Unicode classes. Null if it has none; then all non-ASCII characters are
+// accepted.
 locale_t UnicodeLocale() {
   static const locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
   return locale;
@@ -48,7 +48,8 @@ bool IsTagCharacter(char32_t c) {
   return locale == nullptr || IsSeparator(c) || iswalnum_l(static_cast<wint_t>(c), locale) != 0;
 }
 
-// [\p{L}\p{Z}\p{N}_.:/=+\-@] (spec §2.17); marks that spell letters pass with them.
+// [\p{L}\p{Z}\p{N}_.:/=+\-@] (Amazon S3 User Guide, "Categorizing your objects using tags"). Also
+// accepts combining marks of letters.
 bool HasTagCharacters(std::string_view text) {
   if (!IsValidUtf8(text)) return false;
   for (std::size_t i = 0; i < text.size();) {
@@ -63,7 +64,7 @@ bool HasTagCharacters(std::string_view text) {
   return true;
 }
 
-// As recorded: TagKey always, TagValue only where the value is what is wrong.
+// Recorded against Amazon S3: TagKey is always present, TagValue only if the value is invalid.
 Error InvalidTag(std::string message, std::string_view key) {
   return MakeError("InvalidTag", {{"TagKey", std::string(key)}}, std::move(message));
 }
@@ -79,7 +80,7 @@ Result<void> CheckTag(std::string_view key, std::string_view value) {
   return Ok();
 }
 
-// A key that an earlier tag has; null where all differ.
+// Returns a key that an earlier tag has, or null.
 const std::string* FindDuplicate(const store::Attributes& tags) {
   for (auto tag = tags.begin(); tag != tags.end(); ++tag) {
     if (std::any_of(tags.begin(), tag,
@@ -136,7 +137,7 @@ Result<store::Attributes> ParseTagHeader(std::string_view value) {
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
     if (piece.empty()) continue;
     const auto equals = piece.find('=');
-    // "k1=v1,k2=v2", as recorded; in a value it is %3D
+    // Recorded against Amazon S3: "k1=v1,k2=v2" is malformed. In a value, '=' is written as %3D.
     if (equals != piece.rfind('=')) return malformed();
     auto key = PercentDecode(piece.substr(0, equals), {.plus_is_space = true});
     auto text = equals == std::string_view::npos

@@ -1,5 +1,4 @@
-// Tags: the rules of a tag set, its header form and its document form (spec/protocol.md §2.5,
-// §2.17).
+// Tag sets: their rules, the header form and the document form.
 #ifndef PENSTOCK_EMULATOR_S3_OBJECTS_TAGS_H_
 #define PENSTOCK_EMULATOR_S3_OBJECTS_TAGS_H_
 
@@ -11,13 +10,13 @@
 
 namespace penstock::emulator::s3 {
 
-// x-amz-tagging: "a=1&b=2", URL-encoded.
+// Parses x-amz-tagging: "a=1&b=2", URL-encoded.
 Result<store::Attributes> ParseTagHeader(std::string_view value);
-// A <Tagging> document.
+// Parses a <Tagging> document.
 Result<store::Attributes> ParseTagDocument(std::string_view text);
 std::string TagDocument(const store::Attributes& tags);
 
-// A bucket's tags: as an object's, but fifty of them.
+// Checks the tags of a bucket: the rules of object tags, but up to 50 tags.
 Result<void> CheckBucketTags(const store::Attributes& tags);
 
 }  // namespace penstock::emulator::s3

@@ -18,7 +18,6 @@ std::string Refusal(std::string_view document) {
   return tags.ok() ? "accepted" : tags.error().code + ": " + tags.error().message;
 }
 
-// Spec §2.5 "x-amz-tagging".
 TEST(TagsTest, HeaderIsAUrlQuery) {
   const auto tags = ParseTagHeader("a=1&b%20c=d+e&f");
   ASSERT_TRUE(tags.ok());
@@ -40,8 +39,7 @@ TEST(TagsTest, HeaderIsAUrlQuery) {
   EXPECT_EQ(many.error().message, "Object tags cannot be greater than 10");
 }
 
-// Spec §2.17 "Tags".
-TEST(TagsTest, DocumentsAreHeldToTheTagRules) {
+TEST(TagsTest, DocumentsAreCheckedAgainstTheTagRules) {
   EXPECT_EQ(Refusal(Document(Tag("k", "v"))), "accepted");
   EXPECT_EQ(Refusal(Document("")), "accepted");
   EXPECT_EQ(Refusal(Document(Tag("k", "1") + Tag("k", "2"))),
@@ -66,8 +64,8 @@ TEST(TagsTest, DocumentsAreHeldToTheTagRules) {
       Refusal("<Tagging xmlns=\"urn:other\"><TagSet/></Tagging>").starts_with("MalformedXML"));
 }
 
-// As recorded: the value is told only where it is the culprit.
-TEST(TagsTest, RefusalsNameTheTag) {
+// Recorded against Amazon S3: TagValue is present only if the value is invalid.
+TEST(TagsTest, ErrorsContainTheTag) {
   const auto details = [](std::string_view document) {
     return ParseTagDocument(document).error().details;
   };
@@ -79,20 +77,19 @@ TEST(TagsTest, RefusalsNameTheTag) {
             (ErrorDetails{{"TagKey", "a"}, {"TagValue", "1,2"}}));
 }
 
-TEST(TagsTest, CharactersCountNotBytes) {
+TEST(TagsTest, LimitsCountCharactersNotBytes) {
   std::string key;
   for (int i = 0; i < 128; ++i) key += "\xC3\xA9";
   EXPECT_EQ(Refusal(Document(Tag(key, "v"))), "accepted");
 }
 
-// The class of spec §2.17: letters, separators and numbers of any script; symbols are none of
-// these.
-TEST(TagsTest, LettersOfAnyScriptPassAndSymbolsDoNot) {
+// Letters, separators and numbers of any script are allowed, symbols are not.
+TEST(TagsTest, LettersOfAnyScriptAreAllowedAndSymbolsAreNot) {
   for (const char* text : {"\xC3\xA9", "\xE6\x97\xA5\xE6\x9C\xAC", "\xD0\x96", "\xD9\xA3",
                            "\xC2\xA0", "\xE3\x80\x80"}) {
     EXPECT_EQ(Refusal(Document(Tag(std::string("k") + text, text))), "accepted") << text;
   }
-  // emoji, euro, copyright, zero width
+  // Emoji, euro, copyright, zero-width space.
   for (const char* text : {"\xF0\x9F\x98\x80", "\xE2\x82\xAC", "\xC2\xA9", "\xE2\x80\x8B"}) {
     EXPECT_EQ(Refusal(Document(Tag("k", text))),
               "InvalidTag: The TagValue you have provided is invalid")

@@ -1,4 +1,4 @@
-// GetBucketVersioning and PutBucketVersioning (spec/protocol.md §2.7 "States").
+// GetBucketVersioning and PutBucketVersioning.
 #include "emulator/s3/access/object_lock.h"
 #include "emulator/s3/checksums/body.h"
 #include "emulator/s3/config/sub_resource_schemas.h"
@@ -10,14 +10,15 @@ namespace penstock::emulator::s3 {
 
 namespace {
 
-// MFA Delete is turned on by a request with a device's code alone, and the emulator knows no
-// devices: none is the right one. Without a code S3 was seen to answer so.
+// Enabling MFA Delete requires the code of an MFA device, and the emulator has no devices. The
+// error without a code was recorded against Amazon S3.
 Error RefuseMfaDelete(const Call& call) {
   if (!call.Header("x-amz-mfa"))
     return MakeError("AccessDenied", {}, "Mfa Authentication must be used for this request");
-  return MakeError("AccessDenied", {},
-                   "The MFA device of x-amz-mfa is not known; this emulator has none, so MfaDelete "
-                   "cannot be enabled");
+  return MakeError(
+      "AccessDenied", {},
+      "The MFA device in x-amz-mfa is unknown: the emulator has no MFA devices, so MfaDelete "
+      "cannot be enabled");
 }
 
 }  // namespace

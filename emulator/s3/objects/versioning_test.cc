@@ -9,15 +9,14 @@ using testing::Reply;
 
 using VersioningTest = ConfigurationTest;
 
-// Spec §2.7 "States".
-TEST_F(VersioningTest, IsKept) {
+TEST_F(VersioningTest, StatusIsStored) {
   EXPECT_EQ(s3_.SetVersioning("bucket", "Enabled").Outcome(), "200");
   EXPECT_EQ(Get("versioning").Element("Status"), "Enabled");
   EXPECT_EQ(s3_.SetVersioning("bucket", "Suspended").Outcome(), "200");
   EXPECT_EQ(Get("versioning").Element("Status"), "Suspended");
 }
 
-TEST_F(VersioningTest, RefusesWhatIsNoState) {
+TEST_F(VersioningTest, RefusesInvalidStates) {
   const Refused cases[] = {
       {"<VersioningConfiguration><Status>enabled</Status></VersioningConfiguration>",
        "400 MalformedXML", ""},
@@ -28,18 +27,18 @@ TEST_F(VersioningTest, RefusesWhatIsNoState) {
   ExpectRefused("versioning", cases);
   EXPECT_EQ(s3_.Send("PUT /bucket?versioning", "<VersioningConfiguration/>").Outcome(),
             "400 InvalidRequest")
-      << "no checksum";
+      << "missing checksum";
 }
 
-TEST_F(VersioningTest, MfaDeleteNeedsADeviceAndThereIsNone) {
-  // It was answered 200 and not enabled: a script believed its versions safe.
+TEST_F(VersioningTest, MfaDeleteCannotBeEnabled) {
+  // Regression: the request returned 200 without enabling MFA Delete.
   const std::string enable =
       "<VersioningConfiguration><MfaDelete>Enabled</MfaDelete><Status>Enabled</Status></"
       "VersioningConfiguration>";
   const Reply refused = Put("versioning", enable);
   EXPECT_EQ(refused.Outcome(), "403 AccessDenied");
   EXPECT_EQ(refused.Element("Message"), "Mfa Authentication must be used for this request");
-  EXPECT_EQ(Get("versioning").Element("Status"), "<absent>") << "nothing of it is done";
+  EXPECT_EQ(Get("versioning").Element("Status"), "<absent>") << "versioning must not change";
   EXPECT_EQ(Put("versioning",
                 "<VersioningConfiguration><MfaDelete>Disabled</MfaDelete><Status>Enabled</Status></"
                 "VersioningConfiguration>")
@@ -47,10 +46,10 @@ TEST_F(VersioningTest, MfaDeleteNeedsADeviceAndThereIsNone) {
             "200");
   EXPECT_EQ(Get("versioning").Element("MfaDelete"), "<absent>");
   EXPECT_EQ(s3_.Send("DELETE /bucket/k\nx-amz-mfa: 20899872 301749").Outcome(), "204")
-      << "not asked for, not looked at";
+      << "the MFA code is ignored";
 }
 
-TEST_F(VersioningTest, ObjectLockKeepsItEnabled) {
+TEST_F(VersioningTest, ObjectLockPreventsSuspension) {
   s3_.Send("PUT /locked\nx-amz-bucket-object-lock-enabled: true");
   const Reply reply = s3_.SetVersioning("locked", "Suspended");
   EXPECT_EQ(reply.Outcome(), "409 InvalidBucketState");

@@ -12,7 +12,7 @@ namespace penstock::emulator::s3 {
 namespace {
 
 constexpr std::size_t kBufferBytes = 64u << 10;
-constexpr std::size_t kMaxBoundaryBytes = 70;  // RFC 2046
+constexpr std::size_t kMaxBoundaryBytes = 70;  // RFC 2046.
 constexpr std::size_t kMaxLineBytes = 8u << 10;
 constexpr std::size_t kMaxHeaderLines = 32;
 constexpr std::string_view kLineEnd = "\r\n";
@@ -29,9 +29,9 @@ Error WrongNumberOfFiles(std::size_t count) {
                          std::to_string(count));
 }
 
-// One "; name=value" off the front of `rest`: a token or a quoted string, of which only \" and
-// \\ are escapes, because some browsers send a Windows path as it is. nullopt at the end, or where
-// there is none.
+// Removes one "; name=value" from the start of `rest`. The value is a token or a quoted string.
+// Only \" and \\ are escapes, because some browsers send Windows paths without escapes. Returns
+// nullopt if there is no parameter.
 std::optional<std::pair<std::string, std::string>> TakeParameter(std::string_view& rest) {
   rest = Trim(rest);
   if (!rest.starts_with(';')) return std::nullopt;
@@ -58,10 +58,10 @@ std::optional<std::pair<std::string, std::string>> TakeParameter(std::string_vie
       parameter.second += rest[at];
     }
   }
-  return std::nullopt;  // the quotes never close
+  return std::nullopt;  // The quotation mark is not closed.
 }
 
-// The value of a parameter behind "type"; nullopt when there is none.
+// Returns the value of a parameter after the type, or nullopt.
 std::optional<std::string> ParameterOf(std::string_view header, std::string_view name) {
   std::string_view rest = header.substr(std::min(header.find(';'), header.size()));
   while (auto parameter = TakeParameter(rest)) {
@@ -117,7 +117,8 @@ Result<std::unique_ptr<FormReader>> FormReader::Open(const RequestHead& head, Bo
   return reader;
 }
 
-// The line end of the first delimiter is there only behind a preamble; here it always is.
+// Starts with a line end in the buffer: the first delimiter has one only after a preamble, all
+// others always do.
 FormReader::FormReader(BodyReader& body, std::string_view boundary)
     : body_(body),
       delimiter_(std::string(kLineEnd) + "--" + std::string(boundary)),
@@ -134,13 +135,13 @@ Result<std::size_t> FormReader::Read(MutableByteView buffer) {
     return std::size_t{0};
   }
   const std::size_t count = std::min(content, buffer.size());
-  std::memcpy(buffer.data(), ahead().data(), count);
+  std::memcpy(buffer.data(), buffered().data(), count);
   Consume(count);
   return count;
 }
 
 Result<void> FormReader::ReadFields() {
-  PENSTOCK_TRY(SkipContent());  // a preamble
+  PENSTOCK_TRY(SkipContent());  // A preamble.
   for (;;) {
     PENSTOCK_ASSIGN(std::optional<Part> part, NextPart());
     if (!part) return WrongNumberOfFiles(0);
@@ -187,30 +188,30 @@ Result<std::optional<FormReader::Part>> FormReader::NextPart() {
   return Malformed();
 }
 
-// Up to CR LF, which is consumed. At the closing delimiter, also up to the body's end.
+// Reads a line and consumes its CR LF. At the closing delimiter, the line may end with the body.
 Result<std::string> FormReader::ReadLine() {
   for (;;) {
-    const auto end = ahead().find(kLineEnd);
+    const auto end = buffered().find(kLineEnd);
     if (end != std::string_view::npos) {
       PENSTOCK_TRY(CheckLine(end + kLineEnd.size()));
-      std::string line(ahead().substr(0, end));
+      std::string line(buffered().substr(0, end));
       if (line.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos)
         return Malformed();
       Consume(end + kLineEnd.size());
       return line;
     }
-    PENSTOCK_TRY(CheckLine(ahead().size()));
+    PENSTOCK_TRY(CheckLine(buffered().size()));
     PENSTOCK_ASSIGN(const bool more, Fill());
     if (more) continue;
-    std::string line(ahead());
+    std::string line(buffered());
     if (!line.starts_with("--")) return Malformed();
     Consume(line.size());
     return line;
   }
 }
 
-// Of the two limits the nearer one decides, so that it is the same in whatever pieces a line
-// arrives.
+// The limit that is reached first decides, so that the error does not depend on how the line is
+// split into reads.
 Result<void> FormReader::CheckLine(std::size_t bytes) const {
   if (prelude_left_ && *prelude_left_ <= kMaxLineBytes)
     return bytes > *prelude_left_ ? PreludeTooLong() : Result<void>(Ok());
@@ -219,10 +220,10 @@ Result<void> FormReader::CheckLine(std::size_t bytes) const {
 
 Result<std::size_t> FormReader::ContentAhead() {
   while (known_content_ == 0) {
-    const std::string_view bytes = ahead();
+    const std::string_view bytes = buffered();
     const auto at = bytes.find(delimiter_);
     if (at == 0) return std::size_t{0};
-    // What could be the beginning of a delimiter stays.
+    // Keeps bytes that may be the start of a delimiter.
     known_content_ = at != std::string_view::npos       ? at
                      : bytes.size() < delimiter_.size() ? 0
                                                         : bytes.size() - (delimiter_.size() - 1);
@@ -241,7 +242,7 @@ Result<std::string> FormReader::ReadValue() {
     PENSTOCK_ASSIGN(const std::size_t count, ContentAhead());
     if (count == 0) return value;
     if (prelude_left_ && count > *prelude_left_) return PreludeTooLong();
-    value.append(ahead().substr(0, count));
+    value.append(buffered().substr(0, count));
     Consume(count);
   }
 }
@@ -262,9 +263,9 @@ Result<void> FormReader::Finish() {
     if (part->is_file()) return WrongNumberOfFiles(2);
     PENSTOCK_TRY(SkipContent());
   }
-  // An epilogue: read to the end, so that what was claimed about the whole body is checked.
+  // Reads the epilogue to its end, so that checksums of the whole body are verified.
   for (;;) {
-    Consume(ahead().size());
+    Consume(buffered().size());
     PENSTOCK_ASSIGN(const bool more, Fill());
     if (!more) return Ok();
   }

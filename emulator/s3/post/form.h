@@ -1,9 +1,9 @@
-// multipart/form-data as browsers post it (RFC 7578, RFC 2046 §5.1): the fields before the file as
-// values, the file's content as a stream.
+// Parses multipart/form-data as browsers post it (RFC 7578; RFC 2046, section 5.1): the fields
+// before the file as values, the content of the file as a stream.
 //
-// Bounded: what comes before the file's content has S3's limit of 20 KiB, and nothing of the
-// content is kept. Knows nothing of S3's fields but `file` and `key`; who may post and what is done
-// with it: emulator/auth, post_policy.h, post_object.cc.
+// Memory is bounded: S3 limits everything before the content to 20 KiB, and the content is not
+// stored. Of S3's fields, the parser knows only `file` and `key`. See emulator/auth for signatures,
+// post_policy.h for policies and post_object.cc for the operation.
 #ifndef PENSTOCK_EMULATOR_S3_POST_FORM_H_
 #define PENSTOCK_EMULATOR_S3_POST_FORM_H_
 
@@ -24,28 +24,29 @@ namespace penstock::emulator::s3 {
 inline constexpr std::size_t kMaxFormPreludeBytes = 20'480;
 
 struct FormField {
-  std::string name;  // as sent first
-  // raw bytes; several fields of one name (in any case) joined by commas, as S3 does
+  std::string name;  // As in the first field of that name.
+  // Raw bytes. Fields of the same name (case-insensitive) are joined by commas, as in S3.
   std::string value;
 };
 
 struct Form {
-  std::vector<FormField> fields;  // those before the file, by first arrival
-  // of the file, without directories; nullopt: its part names none
+  std::vector<FormField> fields;  // The fields before the file, in order of first arrival.
+  // Name of the file without directories. nullopt: the part has no file name.
   std::optional<std::string> file_name;
 
-  // The value of the field of that name, in any case of letters.
+  // Returns the value of a field, case-insensitively.
   std::optional<std::string_view> Find(std::string_view name) const;
 };
 
-// Once open, a BodyReader of the file's content: it ends where the file does, after the rest of the
-// form was read and found well-formed, whose fields are ignored. Its Length is what the request
-// declares for the whole form.
+// A BodyReader of the file's content. Read returns 0 after the rest of the form was read and found
+// well-formed; fields after the file are ignored. Length is the declared length of the whole form.
 class FormReader final : public BodyReader {
  public:
-  // Reads the fields. PreconditionFailed unless the request is multipart/form-data;
-  // MalformedPOSTRequest; MaxPostPreDataLengthExceeded; InvalidArgument without a file or a key.
-  // `body` outlives the reader.
+  // Reads the fields. `body` must outlive the reader. Errors:
+  // - PreconditionFailed if the request is not multipart/form-data.
+  // - MalformedPOSTRequest if the form is malformed.
+  // - MaxPostPreDataLengthExceeded if the part before the file is too long.
+  // - InvalidArgument without a file or a key.
   static Result<std::unique_ptr<FormReader>> Open(const RequestHead& head, BodyReader& body);
 
   const Form& form() const { return form_; }
@@ -58,7 +59,7 @@ class FormReader final : public BodyReader {
 
  private:
   struct Part {
-    std::string name;  // empty: no form-data part, or one without a name
+    std::string name;  // Empty: not a form-data part, or without a name.
     std::optional<std::string> file_name;
     bool is_file() const;
   };
@@ -67,31 +68,33 @@ class FormReader final : public BodyReader {
 
   Result<void> ReadFields();
   Result<void> AddField(std::string name, std::string value);
-  // Behind a delimiter: the next part's header, or nullopt at the closing delimiter.
+  // After a delimiter: reads the next part's headers. Returns nullopt at the closing delimiter.
   Result<std::optional<Part>> NextPart();
   Result<std::string> ReadLine();
-  // of a line, its end included, as far as it is here
+  // Checks the length of a line, as far as it is buffered, including its end.
   Result<void> CheckLine(std::size_t bytes) const;
-  // How many bytes at the front of the buffer are content for certain; 0 at a delimiter.
+  // Returns how many buffered bytes are certainly content; 0 at a delimiter.
   Result<std::size_t> ContentAhead();
   void SkipDelimiter();
   Result<std::string> ReadValue();
   Result<void> SkipContent();
-  // What follows the file's content.
+  // Reads the part of the form after the content of the file.
   Result<void> Finish();
 
-  // More bytes into the buffer; false at the body's end.
+  // Reads more bytes into the buffer. Returns false at the end of the body.
   Result<bool> Fill();
-  std::string_view ahead() const { return std::string_view(buffer_).substr(begin_, end_ - begin_); }
+  std::string_view buffered() const {
+    return std::string_view(buffer_).substr(begin_, end_ - begin_);
+  }
   void Consume(std::size_t count);
 
   BodyReader& body_;
-  const std::string delimiter_;  // CR LF "--" boundary
-  std::string buffer_;           // of fixed size; [begin_, end_) is not consumed yet
+  const std::string delimiter_;  // CR LF "--" boundary.
+  std::string buffer_;           // Of fixed size. [begin_, end_) is not consumed yet.
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
-  std::size_t known_content_ = 0;            // bytes ahead that ContentAhead has looked at
-  std::optional<std::size_t> prelude_left_;  // set while the limit holds
+  std::size_t known_content_ = 0;            // Buffered bytes that are known to be content.
+  std::optional<std::size_t> prelude_left_;  // Set while the limit applies.
   bool finished_ = false;
   Form form_;
 };

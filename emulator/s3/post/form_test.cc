@@ -11,10 +11,10 @@ namespace {
 
 using testing::TextBody;
 
-// A body that arrives `step` bytes at a time.
-class Stepped final : public BodyReader {
+// A body that delivers up to `step` bytes per read.
+class SteppedBody final : public BodyReader {
  public:
-  Stepped(std::string text, std::size_t step) : text_(std::move(text)), step_(step) {}
+  SteppedBody(std::string text, std::size_t step) : text_(std::move(text)), step_(step) {}
   Result<std::size_t> Read(MutableByteView buffer) override {
     largest_read = std::max(largest_read, buffer.size());
     const std::size_t count = std::min({buffer.size(), step_, text_.size() - at_});
@@ -48,7 +48,7 @@ const std::string kEnd = "--b--\r\n";
 const std::string kKey = Field("key", "k");
 
 struct Outcome {
-  std::string error;  // code; empty: read to its end
+  std::string error;  // S3 code. Empty: read to its end.
   Form form;
   std::string content;
 };
@@ -57,7 +57,7 @@ Outcome Read(const std::string& body, std::size_t step = 1'000'000,
              const std::string& type = "multipart/form-data; boundary=b") {
   RequestHead head;
   head.headers.push_back({"Content-Type", type});
-  Stepped source(body, step);
+  SteppedBody source(body, step);
   Outcome outcome;
   auto reader = FormReader::Open(head, source);
   if (!reader.ok()) return {reader.error().code, {}, {}};
@@ -73,7 +73,7 @@ Outcome Read(const std::string& body, std::size_t step = 1'000'000,
   return outcome;
 }
 
-// RFC 7578, as browsers send it; in whatever pieces it arrives.
+// Forms as browsers send them (RFC 7578), for every read size.
 TEST(FormTest, FieldsAreValuesAndTheFileIsAStream) {
   const std::string body = kKey + Field("X-Amz-Meta-A", "1\r\n2--b") + Field("empty", "") +
                            File("a\r\n--\r\n--c\r\nb") + kEnd;
@@ -89,16 +89,16 @@ TEST(FormTest, FieldsAreValuesAndTheFileIsAStream) {
   }
 }
 
-TEST(FormTest, AFileOfAnySizePassesThroughABoundedBuffer) {
+TEST(FormTest, LargeFilesStreamThroughABoundedBuffer) {
   std::string content(3'000'000, 'x');
   for (std::size_t i = 0; i < content.size(); i += 5) content[i] = "\r\n-b"[i / 5 % 4];
   const std::string body = kKey + File(content) + kEnd;
   RequestHead head;
   head.headers.push_back({"content-type", "multipart/form-data; boundary=b"});
-  Stepped source(body, 1'000'000);
+  SteppedBody source(body, 1'000'000);
   const auto reader = FormReader::Open(head, source);
   ASSERT_TRUE(reader.ok());
-  EXPECT_LE(source.read(), 64u << 10) << "the file was read ahead of who asks for it";
+  EXPECT_LE(source.read(), 64u << 10) << "Open must not read the content ahead";
   std::vector<std::byte> buffer(300'000);
   std::string read;
   for (std::size_t count = 1; count > 0;) {
@@ -109,7 +109,7 @@ TEST(FormTest, AFileOfAnySizePassesThroughABoundedBuffer) {
   EXPECT_LE(source.largest_read, 64u << 10);
 }
 
-TEST(FormTest, PreambleEpiloguePaddingAndQuotedBoundariesAreRfc2046s) {
+TEST(FormTest, AcceptsPreambleEpiloguePaddingAndQuotedBoundaries) {
   EXPECT_EQ(Read("preamble\r\n" + kKey + File("x") + kEnd + "epilogue").content, "x");
   EXPECT_EQ(
       Read("--b \t\r\nContent-Disposition: form-data; name=key\r\n\r\nk\r\n" + File("x") + "--b--")
@@ -121,23 +121,24 @@ TEST(FormTest, PreambleEpiloguePaddingAndQuotedBoundariesAreRfc2046s) {
   EXPECT_EQ(Read(kKey + File("") + kEnd).content, "");
 }
 
-TEST(FormTest, FieldsBehindTheFileAreIgnoredButTheFormMustEnd) {
+TEST(FormTest, FieldsAfterTheFileAreIgnoredButTheFormMustEnd) {
   EXPECT_EQ(Read(kKey + File("x") + Field("submit", "Upload") + kEnd).form.Find("submit"),
             std::nullopt);
   EXPECT_EQ(Read(File("x") + kKey + kEnd).error, "InvalidArgument")
-      << "a key behind the file is none";
-  for (const std::string& torn :
+      << "a key after the file does not count";
+  for (const std::string& truncated :
        {kKey + File("x"), kKey + File("x") + "--b", kKey + File("x") + "--b-",
         kKey + File("x") + "--bc\r\n",
         kKey + "--b\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\nx",
         kKey.substr(0, 20)}) {
-    EXPECT_EQ(Read(torn).error, "MalformedPOSTRequest") << torn;
-    EXPECT_EQ(Read(torn, 1).error, "MalformedPOSTRequest") << torn;
+    EXPECT_EQ(Read(truncated).error, "MalformedPOSTRequest") << truncated;
+    EXPECT_EQ(Read(truncated, 1).error, "MalformedPOSTRequest") << truncated;
   }
 }
 
-// Recorded from AWS: no file, and several (prose only).
-TEST(FormTest, ThereIsExactlyOneFileAndAKey) {
+// Recorded against Amazon S3: the error without a file. The error for several files is only
+// documented.
+TEST(FormTest, RequiresExactlyOneFileAndAKey) {
   RequestHead head;
   head.headers.push_back({"Content-Type", "multipart/form-data; boundary=b"});
   TextBody none(kKey + kEnd, std::nullopt, {});
@@ -152,7 +153,7 @@ TEST(FormTest, ThereIsExactlyOneFileAndAKey) {
             "order of the fields.");
 }
 
-TEST(FormTest, OnlyMultipartFormsAreTaken) {
+TEST(FormTest, OnlyMultipartFormsAreAccepted) {
   EXPECT_EQ(Read(kKey, 9, "application/x-www-form-urlencoded").error, "PreconditionFailed");
   EXPECT_EQ(Read(kKey, 9, "multipart/form-datax; boundary=b").error, "PreconditionFailed");
   for (const std::string type :
@@ -164,8 +165,8 @@ TEST(FormTest, OnlyMultipartFormsAreTaken) {
             "MalformedPOSTRequest");
 }
 
-// The limit is 20,480 bytes; every way to exceed it.
-TEST(FormTest, WhatComesBeforeTheFileIsBounded) {
+// The limit is 20,480 bytes before the content.
+TEST(FormTest, DataBeforeTheFileIsLimited) {
   const std::string frame =
       kKey + Field("x", "") + "--b\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\n";
   const std::string fits(kMaxFormPreludeBytes - frame.size(), 'v');
@@ -183,14 +184,14 @@ TEST(FormTest, WhatComesBeforeTheFileIsBounded) {
   for (int i = 0; i < 1'000; ++i) many += Field("f" + std::to_string(i), "");
   EXPECT_EQ(Read(many + kKey + File("x") + kEnd).error, "MaxPostPreDataLengthExceeded");
   const std::string lines = "--b\r\n" + std::string(9'000, 'h');
-  EXPECT_EQ(Read(lines).error, "MalformedPOSTRequest") << "a header line without end";
+  EXPECT_EQ(Read(lines).error, "MalformedPOSTRequest") << "unterminated header line";
   std::string headers = "--b\r\n";
   for (int i = 0; i < 40; ++i) headers += "A: b\r\n";
   EXPECT_EQ(Read(headers + "\r\n").error, "MalformedPOSTRequest") << "too many header lines";
 }
 
-TEST(FormTest, ALineIsTooLongInWhateverPiecesItArrives) {
-  // A line that came at once was taken whatever its length.
+TEST(FormTest, LineLimitDoesNotDependOnReadSizes) {
+  // Regression: a line that arrived in one read was accepted whatever its length.
   const auto with_line = [](std::size_t bytes, const std::string& before) {
     return Read(before + "--b\r\nX: " + std::string(bytes - 5, 'v') + "\r\n\r\n\r\n" + kKey +
                     File("x") + kEnd,
@@ -202,7 +203,7 @@ TEST(FormTest, ALineIsTooLongInWhateverPiecesItArrives) {
                 File("x") + kEnd)
         .error;
   };
-  // the form's 20 KiB are nearer than the line's 8
+  // Here the form's limit of 20 KiB is reached before the line's limit of 8 KiB.
   const std::string most = Field("x", std::string(kMaxFormPreludeBytes - 8192, 'v'));
   for (const std::size_t bytes : {8191u, 8192u, 8193u, 9000u, 15000u, 30000u}) {
     EXPECT_EQ(at_once(bytes, ""), bytes > 8192 ? "MalformedPOSTRequest" : "") << bytes;
@@ -212,7 +213,7 @@ TEST(FormTest, ALineIsTooLongInWhateverPiecesItArrives) {
   EXPECT_EQ(at_once(9000, most), "MaxPostPreDataLengthExceeded");
 }
 
-TEST(FormTest, NamesAreReadAsBrowsersWriteThem) {
+TEST(FormTest, ParsesNamesAsBrowsersWriteThem) {
   EXPECT_EQ(Read(kKey + File("x", "; filename=\"C:\\Program Files\\directory1\\file.txt\"") + kEnd)
                 .form.file_name,
             "file.txt");
@@ -223,7 +224,7 @@ TEST(FormTest, NamesAreReadAsBrowsersWriteThem) {
   EXPECT_EQ(Read(kKey + File("x", "") + kEnd).form.file_name, std::nullopt);
 }
 
-TEST(FormTest, FieldsOfOneNameAreOneValueAndNamelessPartsNone) {
+TEST(FormTest, RepeatedFieldsAreJoinedAndNamelessPartsIgnored) {
   const std::string nameless =
       "--b\r\n\r\nignored\r\n--b\r\nContent-Disposition: file; name=\"file\"\r\n\r\nignored\r\n";
   const Outcome outcome = Read(kKey + nameless + Field("x-amz-meta-tag", "Ninja") +
@@ -232,7 +233,7 @@ TEST(FormTest, FieldsOfOneNameAreOneValueAndNamelessPartsNone) {
   EXPECT_EQ(outcome.form.fields.size(), 2u);
 }
 
-TEST(FormTest, PartHeadersAreHeldToTheirForm) {
+TEST(FormTest, MalformedPartHeadersAreRefused) {
   for (const std::string& header :
        {std::string("no colon"), std::string("A: b\nC: d"), std::string("A: \0b", 5)}) {
     EXPECT_EQ(Read("--b\r\n" + header + "\r\n\r\nx\r\n" + kKey + File("x") + kEnd).error,
@@ -241,7 +242,7 @@ TEST(FormTest, PartHeadersAreHeldToTheirForm) {
   }
 }
 
-TEST(FormTest, AnErrorOfTheWireComesThrough) {
+TEST(FormTest, ReadErrorsArePropagated) {
   TextBody body(kKey + File("content") + kEnd, std::nullopt, {});
   body.failure = Error::Make(ErrorKind::kDataLoss, "cut");
   body.fail_at = (kKey + File("content")).size() - 4;

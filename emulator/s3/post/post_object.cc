@@ -1,6 +1,6 @@
-// PostObject: the file of a browser's form becomes an object (spec/protocol.md §2.15). The form was
-// read and its signature checked before (form.h, emulator/auth); here its policy is held against
-// it, and its fields become the headers of a put.
+// PostObject: creates an object from the file in a browser's form (Amazon S3 API Reference, "POST
+// Object"). The form was parsed and its signature verified before (form.h, emulator/auth). This
+// file checks the policy and turns the fields into the headers of a put.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -30,11 +30,11 @@ namespace {
 constexpr std::string_view kFileName = "${filename}";
 constexpr std::string_view kMetaPrefix = "x-amz-meta-";
 
-// Fields that are headers of a put by another name or by their own; every x-amz-* is one too.
+// Fields that become headers of a put, besides all x-amz-* fields and `acl`.
 constexpr std::string_view kHeaders[] = {
     "Content-Type",     "Cache-Control", "Content-Disposition", "Content-Encoding",
     "Content-Language", "Expires",       "Content-MD5"};
-// Those of the signature.
+// Fields of the signature.
 constexpr std::string_view kSignature[] = {"x-amz-algorithm", "x-amz-credential", "x-amz-date",
                                            "x-amz-signature", "x-amz-security-token"};
 
@@ -44,8 +44,8 @@ bool Contains(const std::string_view (&names)[N], std::string_view name) {
                      [&](std::string_view known) { return EqualsIgnoreCase(known, name); });
 }
 
-// Every ${filename} in every field, before anything else looks at them. Where the file has no name
-// at all it stays.
+// Replaces ${filename} in all fields, before any other check. The variable stays if the file has no
+// name.
 std::vector<FormField> Expanded(const Form& form) {
   std::vector<FormField> fields = form.fields;
   if (!form.file_name) return fields;
@@ -67,7 +67,7 @@ std::string_view ValueOf(const std::vector<FormField>& fields, std::string_view 
   return found == fields.end() ? std::string_view() : std::string_view(found->value);
 }
 
-// The header a field stands for; empty: none.
+// Returns the header for a field; empty: none.
 std::string_view HeaderOf(const FormField& field) {
   if (EqualsIgnoreCase(field.name, "acl")) return "x-amz-acl";
   if (Contains(kHeaders, field.name)) return field.name;
@@ -81,8 +81,7 @@ bool HasControlCharacter(std::string_view text) {
                      [](char c) { return (c >= 0 && c < ' ' && c != '\t') || c == 0x7F; });
 }
 
-// A put's headers. The values of fields are text, not header lines: what no header can hold is
-// encoded or refused.
+// Makes the headers of a put. A field value that is not a valid header value is encoded or refused.
 Result<std::vector<HeaderView>> MakeHeaders(const RequestHead& request,
                                             std::vector<FormField>& fields) {
   std::vector<HeaderView> headers;
@@ -106,8 +105,8 @@ Result<std::vector<HeaderView>> MakeHeaders(const RequestHead& request,
   return headers;
 }
 
-// The file's bytes, as many as the policy allows. Of a file that is too long the rest is read and
-// counted, not kept.
+// Reads the file and enforces the policy's size range. Reads and counts the rest of a file that is
+// too long, for the error message.
 class SizedBody final : public BodyReader {
  public:
   SizedBody(BodyReader& file, SizeRange range) : file_(file), range_(range) {}
@@ -142,7 +141,7 @@ class SizedBody final : public BodyReader {
   std::uint64_t size_ = 0;
 };
 
-// A document that is XML but no Tagging sets no tags, as S3 was seen to do it.
+// Recorded against Amazon S3: XML that is not a Tagging document sets no tags.
 Result<store::Attributes> ReadTags(std::string_view document) {
   if (document.empty()) return store::Attributes();
   const auto xml = ParseRequestDocument(document);
@@ -161,7 +160,7 @@ Result<void> CheckHeaders(Call& call) {
   return Ok();
 }
 
-// The put that the form stands for. `call` has the form's fields as headers, and its key.
+// Executes the put. `call` has the form's fields as headers, and the key.
 Result<store::PutOutcome> Put(Call& call, const store::BucketRecord& bucket,
                               std::string_view tagging) {
   PENSTOCK_TRY(CheckKey(call.key().value));
@@ -191,8 +190,8 @@ Result<store::PutOutcome> Put(Call& call, const store::BucketRecord& bucket,
   return outcome;
 }
 
-// "https://bucket.s3.amazonaws.com/a%2Fb": the object where it was posted to; S3 escapes the key's
-// slashes here.
+// Returns the URL of the object: "https://bucket.s3.amazonaws.com/a%2Fb". S3 escapes the slashes of
+// the key here.
 std::string LocationOf(const Call& call) {
   const Exchange& exchange = call.exchange;
   std::string url = exchange.connection.tls ? "https://" : "http://";
@@ -209,11 +208,11 @@ std::string LocationOf(const Call& call) {
   return url;
 }
 
-// Where the browser is to go; nullopt: nowhere, also where the field is no absolute URL.
+// Returns the URL to redirect to. nullopt: no redirect, also if the field is not an absolute URL.
 std::optional<std::string> RedirectOf(const Call& call, const std::vector<FormField>& fields,
                                       std::string_view etag) {
   std::string_view url = ValueOf(fields, "success_action_redirect");
-  if (url.empty()) url = ValueOf(fields, "redirect");  // its old name
+  if (url.empty()) url = ValueOf(fields, "redirect");  // The old name of the field.
   const auto host = url.find("://");
   const bool absolute =
       StartsWithIgnoreCase(url, "http://") || StartsWithIgnoreCase(url, "https://");
@@ -233,7 +232,7 @@ std::optional<std::string> RedirectOf(const Call& call, const std::vector<FormFi
   return target.append(fragment);
 }
 
-void Answer(Call& call, const std::vector<FormField>& fields, const store::ObjectRecord& object) {
+void Respond(Call& call, const std::vector<FormField>& fields, const store::ObjectRecord& object) {
   Response& response = call.response();
   const std::string etag = Quoted(object.etag.value);
   response.Add("ETag", etag);
@@ -264,7 +263,7 @@ void Answer(Call& call, const std::vector<FormField>& fields, const store::Objec
 Result<void> PostObject(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   Exchange& exchange = call.exchange;
-  PENSTOCK_CHECK(exchange.form != nullptr);  // auth opens the form of every PostObject
+  PENSTOCK_CHECK(exchange.form != nullptr);  // Authentication opens the form of every PostObject.
   std::vector<FormField> fields = Expanded(*exchange.form);
   SizeRange size;
   if (const std::string_view document = ValueOf(fields, "policy"); !document.empty()) {
@@ -288,7 +287,7 @@ Result<void> PostObject(Call& call) {
   put.clock_ahead = exchange.clock_ahead;
   Call inner{put, call.options, call.store, false, bucket, {}};
   PENSTOCK_ASSIGN(const store::PutOutcome outcome, Put(inner, *bucket, ValueOf(fields, "tagging")));
-  Answer(inner, fields, *outcome.object);
+  Respond(inner, fields, *outcome.object);
   exchange.response = std::move(put.response);
   return Ok();
 }

@@ -11,7 +11,7 @@ using testing::Harness;
 using testing::Reply;
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
-const std::string kCrc32OfBody = "26gLsg==";  // zlib's crc32 of "body", base64
+const std::string kCrc32OfBody = "26gLsg==";  // CRC32 of "body", base64.
 
 class PostObjectTest : public ::testing::Test {
  protected:
@@ -42,15 +42,15 @@ class PostObjectTest : public ::testing::Test {
   Harness s3_;  // 2026-01-02T03:04:05Z
 };
 
-// Spec §2.15 "status 204/200"; the 204's headers as traced from AWS: ETag, Location with %2F.
-TEST_F(PostObjectTest, TheFileBecomesAnObject) {
+// Recorded against Amazon S3: the 204 has ETag, and Location with %2F.
+TEST_F(PostObjectTest, CreatesAnObjectFromTheFile) {
   const Reply posted = Post({{"key", "a/b c"},
                              {"Content-Type", "text/x"},
                              {"X-Amz-Meta-Who", "me"},
                              {"x-unknown", "ignored"}});
   EXPECT_EQ(posted.status, 204);
   EXPECT_EQ(posted.body, "");
-  EXPECT_EQ(posted.Header("ETag"), "\"841a2d689ad86bd1611447453c22c6fc\"");  // MD5 of "body"
+  EXPECT_EQ(posted.Header("ETag"), "\"841a2d689ad86bd1611447453c22c6fc\"");  // MD5 of "body".
   EXPECT_EQ(posted.Header("Location"), "http://127.0.0.1:9000/bucket/a%2Fb%20c");
   EXPECT_EQ(posted.Header("x-amz-checksum-type"), "FULL_OBJECT");
   EXPECT_EQ(posted.Header("Content-Type"), "<absent>");
@@ -60,7 +60,7 @@ TEST_F(PostObjectTest, TheFileBecomesAnObject) {
   EXPECT_EQ(read.Header("x-amz-meta-who"), "me");
 }
 
-TEST_F(PostObjectTest, ALifecycleTellsTheExpiry) {
+TEST_F(PostObjectTest, LifecycleRulesAddTheExpiration) {
   s3_.SendDocument("PUT /bucket?lifecycle",
                    "<LifecycleConfiguration><Rule><ID>one</ID><Filter><Prefix>a/</Prefix></"
                    "Filter><Status>Enabled</Status>"
@@ -70,7 +70,7 @@ TEST_F(PostObjectTest, ALifecycleTellsTheExpiry) {
   EXPECT_EQ(Post({{"key", "b"}}).Header("x-amz-expiration"), "<absent>");
 }
 
-TEST_F(PostObjectTest, TheFormSaysHowItIsAnswered) {
+TEST_F(PostObjectTest, SuccessActionStatusSelectsTheResponse) {
   EXPECT_EQ(Post({{"key", "k"}, {"success_action_status", "200"}}).status, 200);
   EXPECT_EQ(Post({{"key", "k"}, {"success_action_status", "404"}}).status, 204);
   const Reply created = Post({{"key", "a/b&c"}, {"success_action_status", "201"}});
@@ -83,8 +83,8 @@ TEST_F(PostObjectTest, TheFormSaysHowItIsAnswered) {
       << created.body;
 }
 
-// The encoding as captured from AWS: form-encoded, the query that was there kept.
-TEST_F(PostObjectTest, ARedirectNamesTheObject) {
+// Recorded against Amazon S3: the parameters are form-encoded, and the URL's query is kept.
+TEST_F(PostObjectTest, RedirectsContainTheObject) {
   const auto location = [&](const std::string& field, const std::string& url) {
     const Reply reply = Post({{"key", "a/b c"}, {field, url}});
     return std::to_string(reply.status) + " " + reply.Header("Location");
@@ -102,7 +102,7 @@ TEST_F(PostObjectTest, ARedirectNamesTheObject) {
   }
 }
 
-TEST_F(PostObjectTest, TheFilesNameStandsInForItsVariable) {
+TEST_F(PostObjectTest, FilenameVariableIsReplaced) {
   EXPECT_EQ(Post({{"key", "u/${filename}-${filename}"}, {"x-amz-meta-name", "${filename}"}}).status,
             204);
   EXPECT_EQ(s3_.Send("GET /bucket/u/f.txt-f.txt").Header("x-amz-meta-name"), "f.txt");
@@ -112,10 +112,10 @@ TEST_F(PostObjectTest, TheFilesNameStandsInForItsVariable) {
   EXPECT_EQ(s3_.Send("GET /bucket/u/").body, "x");
   EXPECT_EQ(s3_.Send(request, FormOf({{"key", "n/${filename}"}}, "x", "")).status, 204);
   EXPECT_EQ(s3_.Send("GET /bucket/n/$%7Bfilename%7D").body, "x")
-      << "recorded 2026: without a name it stays as it is";
+      << "recorded against Amazon S3 in 2026: without a file name the variable stays";
 }
 
-TEST_F(PostObjectTest, ThePolicyIsHeldAgainstTheExpandedFields) {
+TEST_F(PostObjectTest, PolicyIsCheckedAgainstExpandedFields) {
   const std::string policy = Policy(
       R"({"bucket": "bucket"}, ["starts-with", "$key", "u/f."], ["content-length-range", 2, 4])");
   EXPECT_EQ(Post({{"key", "u/${filename}"}, {"policy", policy}}).status, 204);
@@ -128,8 +128,8 @@ TEST_F(PostObjectTest, ThePolicyIsHeldAgainstTheExpandedFields) {
   EXPECT_EQ(s3_.Send("GET /bucket/x").status, 404);
 }
 
-// Recorded from AWS with ["content-length-range", 5, 10].
-TEST_F(PostObjectTest, SizesAreHeldToTheirRangeAndNothingStays) {
+// Recorded against Amazon S3 with ["content-length-range", 5, 10].
+TEST_F(PostObjectTest, SizesOutsideTheRangeAreRefusedAndStoreNothing) {
   const std::string policy =
       Policy(R"(["starts-with", "$key", ""], ["content-length-range", 5, 10])");
   const auto post = [&](std::size_t size) {
@@ -150,7 +150,7 @@ TEST_F(PostObjectTest, SizesAreHeldToTheirRangeAndNothingStays) {
   EXPECT_EQ(post(10).status, 204);
 }
 
-TEST_F(PostObjectTest, FieldsAreTheHeadersOfAPut) {
+TEST_F(PostObjectTest, FieldsActAsHeadersOfAPut) {
   EXPECT_EQ(Post({{"key", "k"}, {"x-amz-storage-class", "FakeClass"}}).Outcome(),
             "400 InvalidStorageClass");
   EXPECT_EQ(Post({{"key", "k"}, {"acl", "public-read"}}).Outcome(),
@@ -173,8 +173,8 @@ TEST_F(PostObjectTest, FieldsAreTheHeadersOfAPut) {
   EXPECT_EQ(Post({{"key", "../up"}}).status, 400);
 }
 
-// Recorded from AWS: XML that is no Tagging sets none.
-TEST_F(PostObjectTest, TaggingIsADocument) {
+// Recorded against Amazon S3: XML that is not a Tagging document sets no tags.
+TEST_F(PostObjectTest, TaggingFieldIsADocument) {
   const std::string tags =
       "<Tagging><TagSet><Tag><Key>a</Key><Value>b</Value></Tag></TagSet></Tagging>";
   EXPECT_EQ(Post({{"key", "k"}, {"tagging", tags}}).status, 204);
@@ -185,16 +185,16 @@ TEST_F(PostObjectTest, TaggingIsADocument) {
   EXPECT_EQ(Post({{"key", "k"}, {"tagging", "not-xml"}}).Outcome(), "400 MalformedXML");
 }
 
-// Recorded from AWS: fields are UTF-8.
-TEST_F(PostObjectTest, MetadataBeyondAsciiIsUtf8) {
+// Recorded against Amazon S3: fields are UTF-8.
+TEST_F(PostObjectTest, NonAsciiMetadataIsUtf8) {
   EXPECT_EQ(Post({{"key", "k"}, {"x-amz-meta-a", "\xC3\x84M\xC3\x84Z\xC3\x95\xC3\x91 S3"}}).status,
             204);
   EXPECT_EQ(s3_.Send("GET /bucket/k").Header("x-amz-meta-a"),
             "=?UTF-8?Q?=C3=84M=C3=84Z=C3=95=C3=91_S3?=");
 }
 
-// A field's value may hold a line break; the header it becomes may not.
-TEST_F(PostObjectTest, NoFieldSplitsAnAnswersHeader) {
+// A field may contain a line break, but a header must not.
+TEST_F(PostObjectTest, FieldsCannotSplitResponseHeaders) {
   EXPECT_EQ(Post({{"key", "k"}, {"Content-Type", "a/b\r\nSet-Cookie: c"}}).Outcome(),
             "400 InvalidArgument");
   EXPECT_EQ(Post({{"key", "k"}, {"x-amz-website-redirect-location", "/a\nb"}}).Outcome(),
@@ -203,7 +203,7 @@ TEST_F(PostObjectTest, NoFieldSplitsAnAnswersHeader) {
   EXPECT_EQ(s3_.Send("GET /bucket/k").Header("x-amz-missing-meta"), "1");
 }
 
-TEST_F(PostObjectTest, AHeaderThatContradictsAFieldIsRefused) {
+TEST_F(PostObjectTest, HeadersThatContradictFieldsAreRefused) {
   const Reply reply = Post({{"key", "k"}, {"x-amz-storage-class", "STANDARD_IA"}}, "x",
                            "\nx-amz-storage-class: STANDARD");
   EXPECT_EQ(reply.Outcome(), "400 InvalidRequest");
@@ -211,7 +211,7 @@ TEST_F(PostObjectTest, AHeaderThatContradictsAFieldIsRefused) {
             "Conflicting values provided in HTTP headers and POST form fields.");
 }
 
-TEST_F(PostObjectTest, BucketsAreAskedAsForAnyPut) {
+TEST_F(PostObjectTest, BucketChecksEqualThoseOfAPut) {
   EXPECT_EQ(s3_.Send("POST /absent\nContent-Type: multipart/form-data; boundary=b",
                      FormOf({{"key", "k"}}, "x"))
                 .Outcome(),
@@ -232,7 +232,7 @@ TEST_F(PostObjectTest, BucketsAreAskedAsForAnyPut) {
   EXPECT_EQ(Post({{"key", "k"}}).Outcome(), "403 AccessDenied");
 }
 
-TEST_F(PostObjectTest, TornFormsAndUndeclaredLengthsLeaveNothing) {
+TEST_F(PostObjectTest, TruncatedFormsAndUndeclaredLengthsStoreNothing) {
   const std::string request = "POST /bucket\nContent-Type: multipart/form-data; boundary=b";
   const std::string form = FormOf({{"key", "k"}}, "body");
   EXPECT_EQ(s3_.Send(request, form.substr(0, form.size() - 10)).Outcome(),

@@ -19,16 +19,17 @@ using Kind = PostCondition::Kind;
 
 constexpr std::string_view kSizeRange = "content-length-range";
 
-Error Invalid(const std::string& complaint) {
-  return MakeError("InvalidPolicyDocument", {}, "Invalid Policy: " + complaint);
+Error Invalid(const std::string& reason) {
+  return MakeError("InvalidPolicyDocument", {}, "Invalid Policy: " + reason);
 }
 Error InvalidJson() { return Invalid("Invalid JSON."); }
 
-Error Violated(const std::string& complaint) {
-  return MakeError("AccessDenied", {}, "Invalid according to Policy: " + complaint);
+Error Violated(const std::string& reason) {
+  return MakeError("AccessDenied", {}, "Invalid according to Policy: " + reason);
 }
 
-// AWS documents two escapes beyond JSON's: \$ and \v.
+// AWS documents two escapes in addition to JSON's: \$ and \v (Amazon S3 API Reference, "POST
+// Policy").
 std::string WithJsonEscapes(std::string_view text) {
   std::string json;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -48,12 +49,12 @@ std::string WithJsonEscapes(std::string_view text) {
   return json;
 }
 
-std::string Shown(const Json& text) {
+std::string Format(const Json& text) {
   return text.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string Shown(std::string_view operation, std::string_view field, const Json& operand) {
-  return "[" + Shown(Json(operation)) + ", " + Shown(Json(field)) + ", " + Shown(operand) + "]";
+std::string Format(std::string_view operation, std::string_view field, const Json& operand) {
+  return "[" + Format(Json(operation)) + ", " + Format(Json(field)) + ", " + Format(operand) + "]";
 }
 
 Result<PostCondition> SimpleCondition(const Json& object) {
@@ -67,12 +68,12 @@ Result<PostCondition> SimpleCondition(const Json& object) {
   PostCondition condition;
   condition.field = object.begin().key();
   condition.operand = value.get<std::string>();
-  condition.as_shown = Shown("eq", "$" + condition.field, value);
+  condition.description = Format("eq", "$" + condition.field, value);
   return condition;
 }
 
-// A bound of the size: a whole number, or a string of digits. nullopt: neither, and the condition
-// never holds.
+// Parses a bound of the size: a whole number or a string of digits. Returns nullopt for other
+// strings; the condition then always fails.
 Result<std::optional<std::uint64_t>> SizeBound(const Json& bound) {
   if (bound.is_string()) return ParseDecimal(bound.get<std::string>());
   if (bound.is_number_unsigned()) return std::optional<std::uint64_t>(bound.get<std::uint64_t>());
@@ -87,7 +88,8 @@ Result<PostCondition> SizeCondition(const Json& list) {
   PostCondition condition;
   condition.kind = min && max ? Kind::kSize : Kind::kNever;
   condition.size = {min.value_or(0), max.value_or(0)};
-  condition.as_shown = "[" + Shown(list[0]) + ", " + Shown(list[1]) + ", " + Shown(list[2]) + "]";
+  condition.description =
+      "[" + Format(list[0]) + ", " + Format(list[1]) + ", " + Format(list[2]) + "]";
   return condition;
 }
 
@@ -103,13 +105,13 @@ Result<PostCondition> ListCondition(const Json& list) {
   if (!list[1].is_string() || !list[2].is_string()) return InvalidJson();
   const std::string field = list[1].get<std::string>();
   PostCondition condition;
-  const bool names_a_field = field.starts_with('$');
-  condition.kind = !names_a_field      ? Kind::kNever
+  const bool has_dollar = field.starts_with('$');
+  condition.kind = !has_dollar         ? Kind::kNever
                    : operation == "eq" ? Kind::kEqual
                                        : Kind::kStartsWith;
-  condition.field = names_a_field ? field.substr(1) : field;
+  condition.field = has_dollar ? field.substr(1) : field;
   condition.operand = list[2].get<std::string>();
-  condition.as_shown = Shown(operation, field, list[2]);
+  condition.description = Format(operation, field, list[2]);
   return condition;
 }
 
@@ -119,7 +121,7 @@ Result<PostCondition> ParseCondition(const Json& condition) {
   return Invalid("Invalid condition: must be a List or Object.");
 }
 
-// UTC alone: an offset is refused.
+// Only UTC is accepted, no offset.
 Result<WallTime> ParseExpiration(const Json& value) {
   if (!value.is_string()) return InvalidJson();
   const std::string text = value.get<std::string>();
@@ -128,8 +130,8 @@ Result<WallTime> ParseExpiration(const Json& value) {
   return *time;
 }
 
-// The values of "image/jpeg,image/png" are a list, each of which must begin so; those of other
-// fields are one text.
+// A Content-Type is a list ("image/jpeg,image/png"), and each entry must have the prefix. Other
+// values are compared as a whole.
 bool StartsWith(std::string_view field, std::string_view value, std::string_view prefix) {
   if (!EqualsIgnoreCase(field, "content-type")) return value.starts_with(prefix);
   for (;;) {
@@ -148,9 +150,9 @@ bool Holds(const PostCondition& condition, const std::vector<FormField>& fields,
   for (const FormField& field : fields) {
     if (EqualsIgnoreCase(field.name, condition.field)) value = field.value;
   }
-  // the one addressed, whatever the form says
+  // The addressed bucket, whatever the form contains.
   if (EqualsIgnoreCase(condition.field, "bucket")) value = bucket;
-  if (!value) return false;  // also with an empty prefix, as S3 was seen to do it
+  if (!value) return false;  // Recorded against Amazon S3: also with an empty prefix.
   return condition.kind == Kind::kEqual ? *value == condition.operand
                                         : StartsWith(condition.field, *value, condition.operand);
 }
@@ -166,20 +168,20 @@ bool NeedsCondition(std::string_view field) {
 }  // namespace
 
 SizeRange PostPolicy::size() const {
-  SizeRange left;
+  SizeRange range;
   for (const PostCondition& condition : conditions) {
     if (condition.kind != Kind::kSize) continue;
-    left.min = std::max(left.min, condition.size.min);
-    left.max = std::min(left.max, condition.size.max);
+    range.min = std::max(range.min, condition.size.min);
+    range.max = std::min(range.max, condition.size.max);
   }
-  return left;
+  return range;
 }
 
 Result<PostPolicy> ParsePostPolicy(std::string_view base64) {
   const auto text = Base64Decode(base64);
   if (!text) return Invalid("invalid Base64 encoding.");
   const Json document = Json::parse(WithJsonEscapes(*text), nullptr, /*allow_exceptions=*/false);
-  // The library reads a NUL as the end of the text. Valid JSON has none.
+  // nlohmann::json reads a NUL as the end of the text. Valid JSON has none.
   if (!document.is_object() || text->find('\0') != std::string::npos) return InvalidJson();
   for (const auto& [name, value] : document.items()) {
     if (name != "expiration" && name != "conditions")
@@ -203,7 +205,7 @@ Result<void> CheckPostPolicy(const PostPolicy& policy, const std::vector<FormFie
   if (now >= policy.expiration) return Violated("Policy expired.");
   for (const PostCondition& condition : policy.conditions) {
     if (!Holds(condition, fields, bucket))
-      return Violated("Policy Condition failed: " + condition.as_shown);
+      return Violated("Policy Condition failed: " + condition.description);
   }
   for (const FormField& field : fields) {
     const bool named = std::any_of(policy.conditions.begin(), policy.conditions.end(),

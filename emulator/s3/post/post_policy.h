@@ -1,6 +1,5 @@
-// The policy document of a browser's form (spec/protocol.md §2.15): what it says, and whether a
-// form keeps to it. Not a bucket policy, which is policy.h's; the signature over it is
-// emulator/auth's.
+// The policy document of a browser's form: parsing, and the check of a form against it. policy.h
+// has bucket policies; emulator/auth verifies the signature of the document.
 #ifndef PENSTOCK_EMULATOR_S3_POST_POST_POLICY_H_
 #define PENSTOCK_EMULATOR_S3_POST_POST_POLICY_H_
 
@@ -16,35 +15,35 @@
 
 namespace penstock::emulator::s3 {
 
-// Both ends are allowed sizes.
+// Inclusive bounds, in bytes.
 struct SizeRange {
   std::uint64_t min = 0;
   std::uint64_t max = UINT64_MAX;
 };
 
 struct PostCondition {
-  // kNever: what nothing can meet
+  // kNever: a condition that always fails.
   enum class Kind : std::uint8_t { kEqual, kStartsWith, kSize, kNever };
   Kind kind = Kind::kEqual;
-  std::string field;     // without its '$'
-  std::string operand;   // kEqual, kStartsWith
-  SizeRange size;        // kSize
-  std::string as_shown;  // as S3's refusals print it: ["eq", "$key", "value"]
+  std::string field;        // Without the '$'.
+  std::string operand;      // For kEqual and kStartsWith.
+  SizeRange size;           // For kSize.
+  std::string description;  // As in S3's errors: ["eq", "$key", "value"].
 };
 
 struct PostPolicy {
   WallTime expiration{};
   std::vector<PostCondition> conditions;
 
-  // What all conditions on it leave.
+  // Returns the intersection of all size conditions.
   SizeRange size() const;
 };
 
-// InvalidPolicyDocument when the base64, the JSON or a condition's form is wrong.
+// Returns InvalidPolicyDocument if the base64, the JSON or a condition is malformed.
 Result<PostPolicy> ParsePostPolicy(std::string_view base64);
 
-// AccessDenied "Invalid according to Policy: ..." when it has expired, a condition fails, or a
-// field has none. The size of the file is not known yet and not looked at.
+// Returns AccessDenied "Invalid according to Policy: ..." if the policy has expired, a condition
+// fails, or a field has no condition. Does not check the size of the file, which is not known yet.
 Result<void> CheckPostPolicy(const PostPolicy& policy, const std::vector<FormField>& fields,
                              std::string_view bucket, WallTime now);
 

@@ -29,8 +29,8 @@ std::string Checked(const std::string& conditions, const Fields& fields) {
   return checked.ok() ? "ok" : Refusal(checked.error());
 }
 
-// Texts as recorded from AWS, but for the five marked below, which are versitygw's.
-TEST(PostPolicyTest, DocumentsThatAreNonePoliciesAreRefused) {
+// Texts recorded against Amazon S3, except the five marked ones from versitygw.
+TEST(PostPolicyTest, InvalidDocumentsAreRefused) {
   const std::string invalid = "InvalidPolicyDocument: Invalid Policy: ";
   EXPECT_EQ(Parsed("{"), invalid + "Invalid JSON.");
   EXPECT_EQ(Parsed("[]"), invalid + "Invalid JSON.");
@@ -41,18 +41,18 @@ TEST(PostPolicyTest, DocumentsThatAreNonePoliciesAreRefused) {
             invalid + "Invalid 'expiration' value: '2015-10-17 03:15:59 UTC'");
   EXPECT_EQ(Parsed("{\"expiration\": \"2011-09-13T07:52:58+02:00\", \"conditions\": []}"),
             invalid + "Invalid 'expiration' value: '2011-09-13T07:52:58+02:00'");
-  // versitygw
+  // From versitygw.
   EXPECT_EQ(Parsed("{}"), invalid + "Policy missing expiration.");
-  // versitygw
+  // From versitygw.
   EXPECT_EQ(Parsed("{\"expiration\": \"2030-01-01T00:00:00.000Z\"}"),
             invalid + "Policy missing conditions.");
   EXPECT_EQ(Parsed("{\"expiration\": \"2030-01-01T00:00:00Z\", \"conditions\": {}}"),
-            invalid + "Invalid 'conditions' value: must be a List.");  // versitygw
-  // versitygw
+            invalid + "Invalid 'conditions' value: must be a List.");  // From versitygw.
+  // From versitygw.
   EXPECT_EQ(Refusal(ParsePostPolicy("?").error()), invalid + "invalid Base64 encoding.");
 }
 
-TEST(PostPolicyTest, ConditionsOfAnotherFormAreRefused) {
+TEST(PostPolicyTest, InvalidConditionsAreRefused) {
   const std::string invalid = "InvalidPolicyDocument: Invalid Policy: ";
   const std::pair<const char*, const char*> cases[] = {
       {"{}",
@@ -62,7 +62,8 @@ TEST(PostPolicyTest, ConditionsOfAnotherFormAreRefused) {
       {"{\"Content-Length\": 6199034}", "Invalid Simple-Condition: value must be a string."},
       {"{\"success_action_redirect\": null}", "Invalid JSON."},
       {"[]", "Invalid Condition: missing operation identifier."},
-      {"[\"ne\", \"$key\", \"k\"]", "Invalid Condition: unknown operation 'ne'."},  // versitygw
+      // From versitygw.
+      {"[\"ne\", \"$key\", \"k\"]", "Invalid Condition: unknown operation 'ne'."},
       {"[\"eq\", \"$key\"]", "Invalid eq: wrong number of arguments."},
       {"[\"content-length-range\", 0]", "Invalid content-length-range: wrong number of arguments."},
       {"[\"content-length-range\", 0, 512.0]", "Invalid JSON."},
@@ -74,7 +75,7 @@ TEST(PostPolicyTest, ConditionsOfAnotherFormAreRefused) {
     EXPECT_EQ(Parsed(WithConditions(condition)), invalid + complaint) << condition;
 }
 
-TEST(PostPolicyTest, ItExpiresAtItsMoment) {
+TEST(PostPolicyTest, ExpiresAtTheExpirationTime) {
   const auto policy = ParsePostPolicy(Base64Encode(AsBytes(WithConditions(""))));
   ASSERT_TRUE(policy.ok());
   EXPECT_TRUE(
@@ -83,7 +84,7 @@ TEST(PostPolicyTest, ItExpiresAtItsMoment) {
   EXPECT_EQ(Refusal(expired.error()), "AccessDenied: Invalid according to Policy: Policy expired.");
 }
 
-TEST(PostPolicyTest, ValuesAreComparedToTheLetterAndNamesInAnyCase) {
+TEST(PostPolicyTest, ValuesAreCaseSensitiveAndNamesAreNot) {
   const Fields fields{{"Key", "user/a"}, {"acl", "private"}};
   EXPECT_EQ(Checked(R"(["StArTs-WiTh", "$kEy", "user/"], {"AcL": "private"}, {"bUcKeT": "bucket"})",
                     fields),
@@ -94,20 +95,20 @@ TEST(PostPolicyTest, ValuesAreComparedToTheLetterAndNamesInAnyCase) {
   EXPECT_EQ(Checked(R"(["starts-with", "$key", "USER/"], {"acl": "private"})", fields),
             failed + R"(["starts-with", "$key", "USER/"])");
   EXPECT_EQ(Checked(R"(["eq", "key", "user/a"])", fields), failed + R"(["eq", "key", "user/a"])")
-      << "without its dollar sign";
+      << "without the dollar sign";
   EXPECT_EQ(Checked(R"(["eq", "$acl", "a\"b"])", fields), failed + R"(["eq", "$acl", "a\"b"])");
 }
 
-// The bucket of the policy is the one posted to, whatever a field of that name says.
-TEST(PostPolicyTest, TheBucketIsTheOneAddressed) {
+// The condition applies to the addressed bucket, whatever a field of that name contains.
+TEST(PostPolicyTest, BucketConditionUsesTheAddressedBucket) {
   EXPECT_EQ(Checked(R"({"bucket": "bucket"})", {{"bucket", "other"}}), "ok");
   EXPECT_EQ(
       Checked(R"({"bucket": "other"})", {{"bucket", "other"}}),
       R"(AccessDenied: Invalid according to Policy: Policy Condition failed: ["eq", "$bucket", "other"])");
 }
 
-// Seen on S3 (2012): also an empty prefix asks for a field.
-TEST(PostPolicyTest, AFieldThatIsAbsentMeetsNoCondition) {
+// Observed on Amazon S3 in 2012: an empty prefix also requires the field.
+TEST(PostPolicyTest, AbsentFieldsFailTheirConditions) {
   EXPECT_EQ(
       Checked(R"(["starts-with", "$Content-Type", ""])", {}),
       R"(AccessDenied: Invalid according to Policy: Policy Condition failed: ["starts-with", "$Content-Type", ""])");
@@ -126,7 +127,7 @@ TEST(PostPolicyTest, EveryFieldNeedsACondition) {
             "ok");
 }
 
-TEST(PostPolicyTest, ContentTypesAreAList) {
+TEST(PostPolicyTest, ContentTypesAreLists) {
   const std::string condition = R"(["starts-with", "$content-type", "image/"])";
   EXPECT_EQ(Checked(condition, {{"Content-Type", "image/jpg,image/png,image/gif"}}), "ok");
   EXPECT_NE(Checked(condition, {{"Content-Type", "image/jpg,text/plain"}}), "ok");
@@ -135,7 +136,7 @@ TEST(PostPolicyTest, ContentTypesAreAList) {
             "ok");
 }
 
-TEST(PostPolicyTest, SizesMeetAllRanges) {
+TEST(PostPolicyTest, SizeRangesAreIntersected) {
   const auto size = [](const std::string& conditions) {
     const auto policy = ParsePostPolicy(Base64Encode(AsBytes(WithConditions(conditions))));
     return std::pair(policy->size().min, policy->size().max);
@@ -150,8 +151,8 @@ TEST(PostPolicyTest, SizesMeetAllRanges) {
       R"(AccessDenied: Invalid according to Policy: Policy Condition failed: ["content-length-range", "test", "10"])");
 }
 
-// AWS documents \$ and \v beside JSON's escapes; "\\$foo" is JSON's.
-TEST(PostPolicyTest, EscapesBeyondJsonAreUnderstood) {
+// AWS documents \$ and \v in addition to JSON's escapes. "\\$foo" uses JSON's.
+TEST(PostPolicyTest, EscapesBeyondJsonAreAccepted) {
   EXPECT_EQ(Checked(R"(["eq", "$key", "\$foo\v"])", {{"key", "$foo\v"}}), "ok");
   EXPECT_EQ(Checked(R"(["starts-with", "$key", "\\$foo"])", {{"key", "\\$foo.txt"}}), "ok");
 }

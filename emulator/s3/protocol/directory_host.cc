@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view kZonalPrefix = "s3express-";
 constexpr std::string_view kFips = "fips-";
 
-// Cuts the last label off, with the dot before it.
+// Removes and returns the last label, with the dot before it.
 std::string_view TakeLast(std::string_view& labels) {
   const auto dot = labels.rfind('.');
   const std::string_view last = dot == std::string_view::npos ? labels : labels.substr(dot + 1);
@@ -26,7 +26,7 @@ DirectoryHost ParseDirectoryHost(std::string_view labels) {
   std::string_view service = TakeLast(labels);
   if (service == "dualstack") service = TakeLast(labels);
   if (service == "s3express-control" || service == "s3express-control-fips") {
-    if (!labels.empty()) return {};  // path-style only
+    if (!labels.empty()) return {};  // Path-style only.
     host.endpoint = DirectoryEndpoint::kControl;
     return host;
   }

@@ -1,4 +1,4 @@
-// Host names of S3 Express One Zone's endpoints (spec/protocol.md §1.2). Pure.
+// Host names of the S3 Express One Zone endpoints. Pure.
 #ifndef PENSTOCK_EMULATOR_S3_PROTOCOL_DIRECTORY_HOST_H_
 #define PENSTOCK_EMULATOR_S3_PROTOCOL_DIRECTORY_HOST_H_
 
@@ -13,15 +13,15 @@ enum class DirectoryEndpoint : std::uint8_t {
   kControl,  // "s3express-control[-fips][.dualstack].REGION.DOMAIN"
 };
 
-// Views into what was parsed.
+// Views into the parsed text.
 struct DirectoryHost {
   DirectoryEndpoint endpoint = DirectoryEndpoint::kNone;
-  std::string_view bucket;  // of a zonal host; empty: none
+  std::string_view bucket;  // Of a zonal host. Empty: none.
   std::string_view zone;
   std::string_view region;
 };
 
-// `labels`: a host name in lower case without its port, its domain and the dot before that.
+// `labels`: a host name in lower case, without port, domain and the dot before the domain.
 DirectoryHost ParseDirectoryHost(std::string_view labels);
 
 }  // namespace penstock::emulator::s3

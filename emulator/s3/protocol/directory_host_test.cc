@@ -7,7 +7,7 @@ namespace {
 
 using enum DirectoryEndpoint;
 
-TEST(DirectoryHostTest, ZonalHostsNameBucketZoneAndRegion) {
+TEST(DirectoryHostTest, ZonalHostsHaveBucketZoneAndRegion) {
   for (const char* labels : {"b--use1-az4--x-s3.s3express-use1-az4.us-east-1",
                              "b--use1-az4--x-s3.s3express-use1-az4.dualstack.us-east-1",
                              "b--use1-az4--x-s3.s3express-fips-use1-az4.us-east-1",
@@ -22,7 +22,7 @@ TEST(DirectoryHostTest, ZonalHostsNameBucketZoneAndRegion) {
   EXPECT_EQ(ParseDirectoryHost("s3express-usw2-lax1-az1.us-west-2").bucket, "");
 }
 
-TEST(DirectoryHostTest, ControlHostsNameTheRegionAlone) {
+TEST(DirectoryHostTest, ControlHostsHaveOnlyARegion) {
   for (const char* labels :
        {"s3express-control.eu-west-1", "s3express-control.dualstack.eu-west-1",
         "s3express-control-fips.eu-west-1", "s3express-control-fips.dualstack.eu-west-1"}) {
@@ -32,7 +32,7 @@ TEST(DirectoryHostTest, ControlHostsNameTheRegionAlone) {
   }
 }
 
-TEST(DirectoryHostTest, OtherHostsAreNone) {
+TEST(DirectoryHostTest, OtherHostsAreNotDirectoryEndpoints) {
   for (const char* labels :
        {"", "us-east-1", "s3.us-east-1", "b.s3.us-east-1", "s3express-use1-az4",
         "s3express-use1-az4.nowhere-1", "s3express-nozone.us-east-1",

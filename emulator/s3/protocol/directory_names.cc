@@ -23,7 +23,7 @@ Error Refuse(std::string_view name, const std::string& why) {
                    "The specified bucket is not valid: " + why);
 }
 
-// Cuts the piece before the first '-' off.
+// Removes and returns the part before the first '-'.
 std::string_view TakePiece(std::string_view& rest) {
   const std::string_view piece = rest.substr(0, rest.find('-'));
   rest.remove_prefix(std::min(rest.size(), piece.size() + 1));
@@ -45,7 +45,7 @@ bool IsZoneId(std::string_view text) {
   std::string_view rest = text;
   if (!IsPlace(TakePiece(rest))) return false;
   std::string_view last = TakePiece(rest);
-  if (!last.starts_with("az") || !rest.empty()) {  // a local zone's place
+  if (!last.starts_with("az") || !rest.empty()) {  // A local zone has a second place.
     if (!IsPlace(last)) return false;
     last = TakePiece(rest);
   }
@@ -67,31 +67,28 @@ std::optional<std::string_view> ZoneOf(std::string_view bucket) {
 
 Result<void> CheckDirectoryBucketName(std::string_view name) {
   if (name.size() > kLongestName) {
-    return Refuse(name, "it has " + std::to_string(name.size()) +
-                            " characters, and a directory bucket's name at most " +
+    return Refuse(name, "the name has " + std::to_string(name.size()) +
+                            " characters; the limit for a directory bucket is " +
                             std::to_string(kLongestName) +
-                            " with its suffix; shorten the base name");
+                            ", including the suffix; shorten the base name");
   }
   const auto* const bad = std::find_if_not(
       name.begin(), name.end(), [](char c) { return IsLetter(c) || IsDigit(c) || c == '-'; });
   if (bad != name.end()) {
-    return Refuse(
-        name, "a directory bucket's name has lower-case letters, digits and hyphens only, no '" +
-                  std::string(1, *bad) + "'");
+    return Refuse(name, "unexpected character '" + std::string(1, *bad) +
+                            "': use only lower-case letters, digits and hyphens");
   }
-  if (name.front() == '-') return Refuse(name, "a name begins with a letter or a digit");
+  if (name.front() == '-') return Refuse(name, "a name must begin with a letter or a digit");
   for (const std::string_view prefix : kReservedPrefixes) {
     if (name.starts_with(prefix))
       return Refuse(name, "names that begin with '" + std::string(prefix) + "' are reserved");
   }
   const auto zone = ZoneOf(name);
   if (!zone || !IsZoneId(*zone)) {
-    return Refuse(
-        name,
-        "a directory bucket's name is BASE--ZONE--x-s3 with the id of a zone such as use1-az4");
+    return Refuse(name, "expected BASE--ZONE--x-s3, where ZONE is a zone id such as use1-az4");
   }
   if (zone->size() + kSeparator.size() + kSuffix.size() == name.size())
-    return Refuse(name, "there is no base name before the zone");
+    return Refuse(name, "the base name before the zone is empty");
   return Ok();
 }
 

@@ -1,5 +1,5 @@
-// Names of directory buckets, "base--zone--x-s3", and the zones in them (spec/protocol.md §1.1).
-// Pure.
+// Names of directory buckets, "base--zone--x-s3", and their zone ids (Amazon S3 User Guide,
+// "Directory bucket naming rules"). Pure.
 #ifndef PENSTOCK_EMULATOR_S3_PROTOCOL_DIRECTORY_NAMES_H_
 #define PENSTOCK_EMULATOR_S3_PROTOCOL_DIRECTORY_NAMES_H_
 
@@ -10,20 +10,20 @@
 
 namespace penstock::emulator::s3 {
 
-// What the name says the bucket is: nothing else tells a directory bucket from a general purpose
-// one.
+// True if the name has the suffix "--x-s3". Only the name distinguishes a directory bucket from a
+// general purpose bucket.
 bool IsDirectoryBucketName(std::string_view name);
 
-// Availability zones ("use1-az4") or local zones ("usw2-lax1-az1").
+// True for ids of availability zones ("use1-az4") and local zones ("usw2-lax1-az1").
 bool IsZoneId(std::string_view text);
 bool IsLocalZone(std::string_view zone);
 
-// The zone of a directory bucket's name as SDKs find it: 8, 9, 13, 14 or 20 characters behind "--",
-// the shortest that fits. nullopt: none of them does.
+// Returns the zone in a directory bucket's name by the rule of the SDKs: the shortest of 8, 9, 13,
+// 14 or 20 characters that follow "--". Returns nullopt if none fits.
 std::optional<std::string_view> ZoneOf(std::string_view bucket);
 
-// InvalidBucketName + BucketName whose message says what is wrong. `name` is one that
-// IsDirectoryBucketName knows.
+// Returns InvalidBucketName with BucketName and a message with the reason.
+// IsDirectoryBucketName(name) must be true.
 Result<void> CheckDirectoryBucketName(std::string_view name);
 
 }  // namespace penstock::emulator::s3

@@ -7,14 +7,14 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-TEST(DirectoryNamesTest, TheSuffixAloneTellsTheKind) {
+TEST(DirectoryNamesTest, OnlyTheSuffixMarksDirectoryBuckets) {
   EXPECT_TRUE(IsDirectoryBucketName("logs--use1-az4--x-s3"));
   EXPECT_TRUE(IsDirectoryBucketName("nonsense--x-s3"));
   EXPECT_FALSE(IsDirectoryBucketName("logs--use1-az4--xa-s3"));
   EXPECT_FALSE(IsDirectoryBucketName("logs"));
 }
 
-TEST(DirectoryNamesTest, ZonesAreFoundAtTheLengthsThatSdksTry) {
+TEST(DirectoryNamesTest, ZoneOfTriesTheLengthsThatSdksTry) {
   EXPECT_EQ(ZoneOf("logs--use1-az4--x-s3"), "use1-az4");                          // 8
   EXPECT_EQ(ZoneOf("logs--apne1-az4--x-s3"), "apne1-az4");                        // 9
   EXPECT_EQ(ZoneOf("logs--usw2-lax1-az1--x-s3"), "usw2-lax1-az1");                // 13
@@ -45,7 +45,7 @@ TEST(DirectoryNamesTest, GoodNamesPass) {
   }
 }
 
-// The message of the refusal; empty: there was none.
+// Returns the error message; empty if the name is valid.
 std::string Refusal(const std::string& name) {
   const auto checked = CheckDirectoryBucketName(name);
   if (checked.ok()) return {};
@@ -53,12 +53,12 @@ std::string Refusal(const std::string& name) {
   return checked.error().message;
 }
 
-TEST(DirectoryNamesTest, BadNamesAreToldWhatIsWrong) {
+TEST(DirectoryNamesTest, BadNamesAreRefusedWithAReason) {
   EXPECT_NE(Refusal(std::string(48, 'a') + "--use1-az4--x-s3").find("64 characters"),
             std::string::npos);
-  EXPECT_NE(Refusal("a.b--use1-az4--x-s3").find("no '.'"), std::string::npos);
-  EXPECT_NE(Refusal("Logs--use1-az4--x-s3").find("no 'L'"), std::string::npos);
-  EXPECT_NE(Refusal("-logs--use1-az4--x-s3").find("begins with"), std::string::npos);
+  EXPECT_NE(Refusal("a.b--use1-az4--x-s3").find("'.'"), std::string::npos);
+  EXPECT_NE(Refusal("Logs--use1-az4--x-s3").find("'L'"), std::string::npos);
+  EXPECT_NE(Refusal("-logs--use1-az4--x-s3").find("must begin with"), std::string::npos);
   EXPECT_NE(Refusal("xn--logs--use1-az4--x-s3").find("'xn--'"), std::string::npos);
   EXPECT_NE(Refusal("sthree-logs--use1-az4--x-s3").find("'sthree-'"), std::string::npos);
   EXPECT_NE(Refusal("amzn-s3-demo-logs--use1-az4--x-s3").find("reserved"), std::string::npos);

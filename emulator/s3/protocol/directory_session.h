@@ -1,7 +1,7 @@
-// Sessions of directory buckets (spec/protocol.md §1.3): what one permits, and who makes its
-// credentials.
+// Sessions of directory buckets: what a session permits, and the interface that issues its
+// credentials (Amazon S3 API Reference, "CreateSession").
 //
-// The keys and tokens themselves are auth's.
+// emulator/auth stores the access keys and tokens.
 #ifndef PENSTOCK_EMULATOR_S3_PROTOCOL_DIRECTORY_SESSION_H_
 #define PENSTOCK_EMULATOR_S3_PROTOCOL_DIRECTORY_SESSION_H_
 
@@ -18,12 +18,12 @@ inline constexpr std::string_view kSessionTokenHeader = "x-amz-s3session-token";
 
 // What CreateSession grants for one bucket.
 struct DirectorySession {
-  std::string bucket;  // empty: any directory bucket of the requester's
+  std::string bucket;  // Empty: any directory bucket of the account.
   bool read_only = false;
-  // Server-side encryption of what is written in it; empty: the bucket's default.
+  // Default server-side encryption of writes in the session. Empty: the bucket's default.
   std::string encryption;   // "AES256", "aws:kms"
-  std::string kms_key_id;   // as asked for
-  std::string kms_context;  // base64
+  std::string kms_key_id;   // As in the request.
+  std::string kms_context;  // Base64.
   WallTime expires{};
 };
 
@@ -33,7 +33,7 @@ struct SessionCredentials {
   std::string session_token;
 };
 
-// Makes credentials in the requester's name.
+// Issues session credentials for the requester.
 class SessionIssuer {
  public:
   virtual ~SessionIssuer() = default;

@@ -31,29 +31,30 @@ bool IsInteger(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// S3 takes documents without a namespace. The API reference's sample request of PutBucketLogging
-// has the older one.
+// S3 accepts documents without a namespace. The sample request of PutBucketLogging in the Amazon S3
+// API Reference uses the older namespace.
 bool IsS3Namespace(std::string_view uri) {
   if (uri.ends_with('/')) uri.remove_suffix(1);
   return uri.empty() || uri == "http://s3.amazonaws.com/doc/2006-03-01" ||
          uri == "http://doc.s3.amazonaws.com/2006-03-01";
 }
 
-// The text of a leaf as it is kept; MalformedXML when it does not fit.
+// Returns the text of a leaf in the form in which it is stored, or MalformedXML if it does not have
+// the field's type.
 Result<std::string> ReadText(const XmlElement& element, const Field& field) {
   if (!element.Children().empty()) return MalformedXml();
   std::string text = element.text();
   if (field.type == FieldType::kText) return text;
   text = TrimXml(text);
-  bool fits = true;
-  if (field.type == FieldType::kChoice) fits = IsChoice(field.choices, text);
-  if (field.type == FieldType::kInteger) fits = IsInteger(text);
-  if (field.type == FieldType::kDate) fits = ParseIso8601(text).has_value();
+  bool matches = true;
+  if (field.type == FieldType::kChoice) matches = IsChoice(field.choices, text);
+  if (field.type == FieldType::kInteger) matches = IsInteger(text);
+  if (field.type == FieldType::kDate) matches = ParseIso8601(text).has_value();
   if (field.type == FieldType::kFlag) {
     text = AsciiLower(text);
-    fits = text == "true" || text == "false";
+    matches = text == "true" || text == "false";
   }
-  if (!fits) return MalformedXml();
+  if (!matches) return MalformedXml();
   return text;
 }
 
@@ -64,13 +65,13 @@ bool IsSingle(Occurs occurs) { return occurs == Occurs::kOnce || occurs == Occur
 
 Result<Element> Read(const XmlElement& element, const Field& field);
 
-// An element and the field of the schema that it is.
+// An element with the field of the schema that it matches.
 struct Child {
   XmlElement element;
   const Field* field;
 };
 
-// The children in the schema's order; MalformedXML for unknown ones.
+// Returns the children in the order of the schema, or MalformedXML for unknown ones.
 Result<std::vector<Child>> MatchChildren(const XmlElement& element, std::span<const Field> fields) {
   std::vector<Child> children;
   for (const XmlElement& child : element.Children()) {

@@ -23,7 +23,7 @@ std::string Written(std::string_view content) {
          "</Root>";
 }
 
-TEST(DocumentSchemaTest, ElementsComeBackInTheSchemasOrder) {
+TEST(DocumentSchemaTest, ElementsAreReturnedInSchemaOrder) {
   EXPECT_EQ(Read("<Many>1</Many><Text> a&amp;b </Text><Many>2</Many>"),
             Written("<Text> a&amp;b </Text><Many>1</Many><Many>2</Many>"));
   EXPECT_EQ(Read("<Text/><Group/>"), Written("<Text/><Group/>"));
@@ -56,9 +56,9 @@ TEST(DocumentSchemaTest, TypesAreChecked) {
   }
 }
 
-// An absent namespace is S3's. The second name is the one of the sample request of PutBucketLogging
-// in the API reference.
-TEST(DocumentSchemaTest, ElementsOfForeignNamespacesAreMalformed) {
+// The second namespace is from the sample request of PutBucketLogging in the Amazon S3 API
+// Reference.
+TEST(DocumentSchemaTest, ElementsOfOtherNamespacesAreMalformed) {
   const auto read = [](std::string_view attributes, std::string_view of_text = "") {
     const std::string text =
         "<Root " + std::string(attributes) + "><Text " + std::string(of_text) + "/></Root>";

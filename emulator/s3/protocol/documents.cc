@@ -12,8 +12,8 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-// The encoding that the XML declaration names; "UTF-8" without one. Of a malformed declaration: no
-// encoding's name.
+// Returns the encoding in the XML declaration, "UTF-8" if there is none, and empty if the
+// declaration is malformed.
 std::string DeclaredEncoding(std::string_view text) {
   text = TrimXml(text);
   if (!text.starts_with("<?xml")) return "UTF-8";
@@ -28,8 +28,7 @@ std::string DeclaredEncoding(std::string_view text) {
   return end == std::string_view::npos ? std::string() : std::string(value.substr(1, end - 1));
 }
 
-// XML 1.0 §4.3.3: text in another encoding than the declared one is an error. ASCII text is also
-// ISO-8859-1.
+// XML 1.0, section 4.3.3: text must be in the declared encoding. ASCII text is also ISO-8859-1.
 bool HasDeclaredEncoding(std::string_view text) {
   const std::string name = DeclaredEncoding(text);
   if (EqualsIgnoreCase(name, "utf-8")) return true;

@@ -1,4 +1,4 @@
-// Pieces that S3's XML documents share: namespace, owner, quoted ETag, dates, checksum elements.
+// Parts that S3's XML documents share: namespace, owner, quoted ETag, dates, checksum elements.
 #ifndef PENSTOCK_EMULATOR_S3_PROTOCOL_DOCUMENTS_H_
 #define PENSTOCK_EMULATOR_S3_PROTOCOL_DOCUMENTS_H_
 
@@ -15,18 +15,19 @@ namespace penstock::emulator::s3 {
 inline constexpr std::string_view kXmlNamespace =
     "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"";
 
-// A request's document, in UTF-8. MalformedXML for characters that XML 1.0 does not have (also as
-// references), and for text that declares another encoding.
+// Parses a request's document in UTF-8. Returns MalformedXML for characters that XML 1.0 does not
+// allow (character references included), and for other declared encodings.
 Result<XmlDocument> ParseRequestDocument(std::string_view text);
 
+// Returns the ETag in double quotes.
 std::string Quoted(std::string_view etag);
-// Whole seconds, ".000Z" (spec §0 "Timestamps").
+// Formats a time with whole seconds and ".000Z".
 std::string XmlDate(WallTime time);
 void WriteOwner(XmlWriter& xml, std::string_view element, std::string_view owner_id);
 void WriteFlag(XmlWriter& xml, std::string_view element, bool value);
 void WriteNumber(XmlWriter& xml, std::string_view element, std::uint64_t value);
-// <ChecksumCRC32>value</ChecksumCRC32> for the algorithm "CRC32"; nothing when the algorithm is
-// empty.
+// Writes <ChecksumCRC32>value</ChecksumCRC32> for the algorithm "CRC32". Writes nothing if the
+// algorithm or the value is empty.
 void WriteChecksum(XmlWriter& xml, std::string_view algorithm, std::string_view value);
 
 }  // namespace penstock::emulator::s3

@@ -7,9 +7,9 @@ namespace {
 
 constexpr std::string_view kProlog = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 
-// Decision 0026; boto3#2005, aws-sdk-java#333: control characters in a request's document are
-// MalformedXML on S3.
-TEST(DocumentsTest, RequestsHoldOnlyWhatXmlHasCharactersFor) {
+// S3 refuses control characters in request documents with MalformedXML (decision 0026; boto3#2005,
+// aws-sdk-java#333).
+TEST(DocumentsTest, CharactersInvalidInXmlAreRefused) {
   EXPECT_TRUE(ParseRequestDocument("<a>\u00E9&#xd;</a>").ok());
   for (const char* text : {"", "<a>", "<a>\xFF</a>", "<a>\x01</a>", "<a>&#x1;</a>",
                            "<a>\xEF\xBF\xBF</a>", "<a>&#xfffe;</a>"}) {
@@ -19,8 +19,8 @@ TEST(DocumentsTest, RequestsHoldOnlyWhatXmlHasCharactersFor) {
   }
 }
 
-// XML 1.0 §4.3.3: it is an error to declare an encoding other than the one of the text.
-TEST(DocumentsTest, TextHasTheEncodingThatItDeclares) {
+// XML 1.0, section 4.3.3: text must be in the declared encoding.
+TEST(DocumentsTest, TextMustHaveTheDeclaredEncoding) {
   const auto is_accepted = [](std::string_view declaration, std::string_view text = "<a>b</a>") {
     return ParseRequestDocument(std::string(declaration) + std::string(text)).ok();
   };
@@ -43,19 +43,18 @@ TEST(DocumentsTest, TextHasTheEncodingThatItDeclares) {
   EXPECT_TRUE(is_accepted("", "<a>encoding=\"UTF-16\"</a>"));
 }
 
-// Spec §0 "Timestamps": second resolution, ".000".
-TEST(DocumentsTest, DatesAreWholeSeconds) {
+TEST(DocumentsTest, DatesHaveWholeSeconds) {
   EXPECT_EQ(XmlDate(WallTime(std::chrono::milliseconds(1767323045999))),
             "2026-01-02T03:04:05.000Z");
 }
 
-TEST(DocumentsTest, OwnerIsAnIdAlone) {
+TEST(DocumentsTest, OwnerHasOnlyAnId) {
   XmlWriter xml;
   WriteOwner(xml, "Owner", "abc");
   EXPECT_EQ(xml.Take(), std::string(kProlog) + "<Owner><ID>abc</ID></Owner>");
 }
 
-TEST(DocumentsTest, ChecksumElementIsNamedByItsAlgorithm) {
+TEST(DocumentsTest, ChecksumElementIsNamedAfterItsAlgorithm) {
   XmlWriter xml;
   WriteChecksum(xml, "CRC64NVME", "AA==");
   WriteChecksum(xml, "", "x");

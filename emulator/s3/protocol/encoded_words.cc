@@ -13,8 +13,8 @@ namespace {
 constexpr std::string_view kBegin = "=?";
 constexpr std::string_view kEnd = "?=";
 
-// "Q" of RFC 2047: '_' is a space, '=XX' a byte. By way of percent-encoding, which has the same
-// shape.
+// Decodes the "Q" encoding of RFC 2047: '_' is a space, '=XX' a byte. Converts it to
+// percent-encoding, which has the same form.
 std::optional<std::string> DecodeQ(std::string_view text) {
   std::string percent;
   for (const char c : text) {
@@ -28,11 +28,12 @@ std::optional<std::string> DecodeQ(std::string_view text) {
 }
 
 struct Word {
-  std::size_t bytes = 0;  // of the encoded word
+  std::size_t bytes = 0;  // Size of the encoded word.
   std::string text;
 };
 
-// The encoded word "=?charset?B|Q?text?=" at the front of `value`; nullopt when there is none.
+// Parses the encoded word "=?charset?B|Q?text?=" at the start of `value`. Returns nullopt if there
+// is none.
 std::optional<Word> WordAt(std::string_view value) {
   if (!value.starts_with(kBegin)) return std::nullopt;
   const auto charset_end = value.find('?', kBegin.size());
@@ -56,11 +57,11 @@ std::optional<Word> WordAt(std::string_view value) {
   return Word{end + kEnd.size(), std::move(*decoded)};
 }
 
-// Every encoded word replaced by its text; nullopt when there is none. White space between two
-// words belongs to neither (RFC 2047 §6.2).
+// Replaces every encoded word with its text. Returns nullopt if there is none. White space between
+// two encoded words is removed (RFC 2047, section 6.2).
 std::optional<std::string> DecodeWords(std::string_view value) {
   std::string out;
-  std::size_t after_word = std::string::npos;  // where in `out` the last word ended
+  std::size_t after_word = std::string::npos;  // Where in `out` the last word ended.
   for (std::size_t at = 0; at < value.size();) {
     const auto word = WordAt(value.substr(at));
     if (!word) {
@@ -98,7 +99,7 @@ MetadataValue NormaliseMetadataValue(std::string_view value) {
   if (value.find(kBegin) == std::string_view::npos) return {std::string(value)};
   auto decoded = DecodeWords(value);
   if (!decoded || !IsAscii(*decoded)) return {std::string(value)};
-  // A decoded line break would split the header it is answered in.
+  // A decoded line break would split the response header.
   const bool printable =
       std::all_of(decoded->begin(), decoded->end(), [](char c) { return c >= 0x20 && c != 0x7F; });
   return {std::move(*decoded), printable};
@@ -108,18 +109,18 @@ std::string EncodeMetadataText(std::string_view utf8) {
   const auto plain = [](char c) { return c >= 0x20 && c < 0x7F; };
   const auto plain_count = std::count_if(utf8.begin(), utf8.end(), plain);
   if (static_cast<std::size_t>(plain_count) == utf8.size()) return std::string(utf8);
-  // Of what is not ASCII, characters are counted, not bytes.
+  // Counts non-ASCII characters, not their bytes.
   const auto other_count = std::count_if(utf8.begin(), utf8.end(), [&](char c) {
     return !plain(c) && (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   });
   if (plain_count <= other_count) return "=?UTF-8?B?" + Base64Encode(AsBytes(utf8)) + "?=";
   std::string word = "=?UTF-8?Q?";
   for (const char c : utf8) {
-    const bool as_it_is = plain(c) && std::string_view("=_?\"#$%&'(),.:;<>@[\\]^`{|}~").find(c) ==
-                                          std::string_view::npos;
+    const bool literal = plain(c) && std::string_view("=_?\"#$%&'(),.:;<>@[\\]^`{|}~").find(c) ==
+                                         std::string_view::npos;
     if (c == ' ') {
       word += '_';
-    } else if (as_it_is) {
+    } else if (literal) {
       word += c;
     } else {
       static constexpr char kDigits[] = "0123456789ABCDEF";

@@ -1,4 +1,4 @@
-// RFC 2047 as S3 applies it to user metadata (spec/protocol.md §0 "Header charset").
+// Encoded words (RFC 2047) in user metadata, as S3 handles them.
 #ifndef PENSTOCK_EMULATOR_S3_PROTOCOL_ENCODED_WORDS_H_
 #define PENSTOCK_EMULATOR_S3_PROTOCOL_ENCODED_WORDS_H_
 
@@ -9,22 +9,23 @@
 namespace penstock::emulator::s3 {
 
 struct MetadataValue {
-  std::string text;  // what is stored and answered
-  // false: a decoded word holds control characters, and the value must not leave in a header
+  std::string text;  // What is stored and returned.
+  // False: a decoded word contains control characters, so the value must not be sent as a header.
   bool printable = true;
 };
 
-// Both ways, at the time of writing: encoded words whose text is ASCII are decoded, a value with
-// any other stays as it is; bytes beyond ASCII are read as ISO-8859-1, whatever they were meant as,
-// and encoded ("=?UTF-8?B?...?="), as AWS's user guide shows.
+// Normalises a metadata value when it is written. If all encoded words decode to ASCII, they are
+// replaced with their text; otherwise the value is unchanged. Non-ASCII bytes are read as
+// ISO-8859-1 and encoded as "=?UTF-8?B?...?=" (Amazon S3 User Guide, "Working with object
+// metadata").
 MetadataValue NormaliseMetadataValue(std::string_view value);
 
-// Text in UTF-8, as a form's fields bring it, in the form that NormaliseMetadataValue leaves as it
-// is: one encoded word where it is not printable ASCII, of the encoding ("Q" for text that is
-// mostly ASCII, else "B") that S3 chooses.
+// Converts UTF-8 text, such as a form field, to a value that NormaliseMetadataValue leaves
+// unchanged. Text that is not printable ASCII becomes one encoded word: "Q" if most characters are
+// ASCII, otherwise "B", as S3 chooses.
 std::string EncodeMetadataText(std::string_view utf8);
 
-// What S3's limit counts of a stored value: the bytes of its text with every encoded word decoded.
+// Returns the size of a stored value for S3's limit: its bytes with all encoded words decoded.
 std::size_t DecodedBytes(std::string_view stored);
 
 }  // namespace penstock::emulator::s3

@@ -13,10 +13,10 @@ TEST(EncodedWordsTest, AsciiWordsAreDecoded) {
   EXPECT_EQ(Stored("=?utf-8?q?a=20b_c=25?="), "a b c%");
   EXPECT_EQ(Stored("=?US-ASCII?Q?100%?="), "100%");
   EXPECT_EQ(Stored("say =?UTF-8?B?aGVsbG8=?= twice"), "say hello twice");
-  EXPECT_EQ(Stored("=?UTF-8?B?aGVs?= =?UTF-8?B?bG8=?="), "hello");  // RFC 2047 §6.2
+  EXPECT_EQ(Stored("=?UTF-8?B?aGVs?= =?UTF-8?B?bG8=?="), "hello");  // RFC 2047, section 6.2.
 }
 
-TEST(EncodedWordsTest, OtherValuesStay) {
+TEST(EncodedWordsTest, OtherValuesAreUnchanged) {
   for (const char* value : {"=?UTF-8?B?w6k=?=", "=?x?=", "=?", "a=?b",
                             "=?UTF-8?X?aGVs?=", "=?UTF-8?B?a?=", "=?UTF-8?B?aGVs",
                             "=?UTF-8?B?aGVs?= =?UTF-8?B?w6k=?=", "=?UTF-8?Q?=4?=", "?=", "=?a?b"}) {
@@ -25,20 +25,20 @@ TEST(EncodedWordsTest, OtherValuesStay) {
   }
 }
 
-TEST(EncodedWordsTest, BytesBeyondAsciiAreReadAsLatin1) {
+TEST(EncodedWordsTest, NonAsciiBytesAreReadAsLatin1) {
   EXPECT_EQ(Stored("\xE9"), "=?UTF-8?B?w6k=?=");
-  // The example of AWS's user guide, "Working with object metadata": the bytes were UTF-8, S3 does
-  // not ask.
+  // The example of the Amazon S3 User Guide, "Working with object metadata". S3 reads the bytes as
+  // ISO-8859-1 although they were UTF-8.
   EXPECT_EQ(Stored("\xC3\x84M\xC3\x84Z\xC3\x95\xC3\x91 S3"),
             "=?UTF-8?B?w4PChE3Dg8KEWsODwpXDg8KRIFMz?=");
 }
 
-TEST(EncodedWordsTest, ControlCharactersAreNoticed) {
+TEST(EncodedWordsTest, ControlCharactersMakeAValueUnprintable) {
   EXPECT_FALSE(NormaliseMetadataValue("=?UTF-8?B?YQ0KYjog?=").printable);  // "a\r\nb: "
   EXPECT_FALSE(NormaliseMetadataValue("=?UTF-8?Q?=7F?=").printable);
 }
 
-TEST(EncodedWordsTest, CountsBytesOfTheText) {
+TEST(EncodedWordsTest, DecodedBytesCountsTheDecodedText) {
   EXPECT_EQ(DecodedBytes("plain"), 5u);
   EXPECT_EQ(DecodedBytes("=?UTF-8?B?w6k=?="), 2u);
   EXPECT_EQ(DecodedBytes("a =?UTF-8?B?w6k=?= b"), 6u);

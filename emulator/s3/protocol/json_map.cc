@@ -6,7 +6,7 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-// Each step takes what it recognises from the front of `rest`.
+// Each function below removes what it recognises from the start of `rest`.
 void SkipBlanks(std::string_view& rest) {
   const auto first = rest.find_first_not_of(" \t\r\n");
   rest.remove_prefix(first == std::string_view::npos ? rest.size() : first);

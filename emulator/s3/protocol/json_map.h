@@ -1,5 +1,4 @@
-// A check for the one JSON shape that a header may hold: an object of strings, {"a": "b"} (SSE-KMS
-// encryption contexts).
+// Checks that a header value is a JSON object of strings, {"a": "b"} (SSE-KMS encryption contexts).
 #ifndef PENSTOCK_EMULATOR_S3_PROTOCOL_JSON_MAP_H_
 #define PENSTOCK_EMULATOR_S3_PROTOCOL_JSON_MAP_H_
 
@@ -7,7 +6,7 @@
 
 namespace penstock::emulator::s3 {
 
-// True when `text` is valid UTF-8 and, by RFC 8259, one object whose values are all strings.
+// True if `text` is valid UTF-8 and one JSON object (RFC 8259) whose values are all strings.
 bool IsJsonStringMap(std::string_view text);
 
 }  // namespace penstock::emulator::s3

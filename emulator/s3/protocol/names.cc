@@ -33,7 +33,7 @@ bool IsNameCharacter(char c) {
 }
 bool IsPunctuation(char c) { return c == '.' || c == '-'; }
 
-// Four dot-separated runs of digits: what an address looks like, whatever the numbers.
+// True for four groups of digits separated by dots, whatever the numbers.
 bool LooksLikeIpv4(std::string_view name) {
   return std::count(name.begin(), name.end(), '.') == 3 &&
          name.find("..") == std::string_view::npos &&
@@ -41,7 +41,7 @@ bool LooksLikeIpv4(std::string_view name) {
                      [](char c) { return c == '.' || (c >= '0' && c <= '9'); });
 }
 
-// "prefix-<account>-<region>-an": the only names that may end so.
+// "prefix-<account>-<region>-an": only these names may end in "-an".
 bool IsAccountRegional(std::string_view name) {
   name.remove_suffix(std::string_view("-an").size());
   for (std::size_t dash = name.find('-'); dash != std::string_view::npos;
@@ -55,9 +55,9 @@ bool IsAccountRegional(std::string_view name) {
   return false;
 }
 
-// A label begins and ends with a letter or a digit. The naming rules of the S3 User Guide name only
-// the first of these pairs. AWS answers InvalidBucketName to all three, as the comments at
-// test_bucket_create_naming_dns_* of ceph/s3-tests record it.
+// Labels must begin and end with a letter or a digit. The S3 User Guide, "Bucket naming rules",
+// forbids only the first pair. AWS refuses all three with InvalidBucketName, according to comments
+// at test_bucket_create_naming_dns_* in ceph/s3-tests.
 bool HasBadLabel(std::string_view name) {
   constexpr std::string_view kPairs[] = {"..", ".-", "-."};
   return std::any_of(std::begin(kPairs), std::end(kPairs), [&](std::string_view pair) {
@@ -85,7 +85,7 @@ bool IsRelaxedBucketName(std::string_view name) {
          std::all_of(name.begin(), name.end(), is_allowed);
 }
 
-// Spec §2.3: "../x" and "a/../../b" are refused, "a/../b" is a key like any other.
+// S3 refuses "../x" and "a/../../b" but accepts "a/../b".
 bool ClimbsAboveRoot(std::string_view key) {
   int depth = 0;
   while (!key.empty()) {

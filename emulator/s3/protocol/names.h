@@ -1,5 +1,5 @@
-// What S3 accepts as a bucket name, a key, a version id, a region (spec/protocol.md §2.1, §2.3,
-// §2.7). Pure.
+// Rules for bucket names, keys, version ids and regions (Amazon S3 User Guide, "Bucket naming
+// rules" and "Naming Amazon S3 objects"). Pure.
 #ifndef PENSTOCK_EMULATOR_S3_PROTOCOL_NAMES_H_
 #define PENSTOCK_EMULATOR_S3_PROTOCOL_NAMES_H_
 
@@ -12,15 +12,17 @@
 namespace penstock::emulator::s3 {
 
 enum class BucketNames : std::uint8_t {
+  // S3's current rules.
   kOfS3,
-  // Those, and 1 to 255 letters, digits, '.', '-' and '_' that begin with no punctuation: about
-  // what us-east-1 took until 2018.
+  // Also 1 to 255 letters, digits, '.', '-' and '_' that do not begin with '.' or '-': roughly the
+  // rules of us-east-1 until 2018.
   kRelaxed,
 };
 
-// InvalidBucketName + BucketName.
+// Returns InvalidBucketName with BucketName if the name is not allowed.
 Result<void> CheckBucketName(std::string_view name, BucketNames allowed = BucketNames::kOfS3);
-// KeyTooLongError; InvalidURI when not UTF-8; the bare 400 of a key that climbs above its root.
+// Returns KeyTooLongError, InvalidURI if the key is not UTF-8, or S3's error "400" for a key that
+// climbs above its root.
 Result<void> CheckKey(std::string_view key);
 bool IsVersionId(std::string_view text);
 bool IsAwsRegion(std::string_view text);

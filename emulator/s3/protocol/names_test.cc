@@ -7,7 +7,7 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-// Spec §2.1 "Name".
+// Amazon S3 User Guide, "Bucket naming rules".
 TEST(NamesTest, BucketNames) {
   for (const char* good : {"abc", "a-b.c", "0ab", "a.b-c.9", "192.168.1.x"})
     EXPECT_TRUE(CheckBucketName(good).ok()) << good;
@@ -41,7 +41,6 @@ TEST(NamesTest, RelaxedBucketNames) {
   }
 }
 
-// Spec §2.3.
 TEST(NamesTest, Keys) {
   for (const char* good : {"a", "a/../b", "./a", "a//b", "..a", "a/..", "a/./../b", "\xC3\xA9"}) {
     EXPECT_TRUE(CheckKey(good).ok()) << good;
@@ -54,7 +53,6 @@ TEST(NamesTest, Keys) {
   EXPECT_EQ(CheckKey("\xFF").error().code, "InvalidURI");
 }
 
-// Spec §2.7 "Version ids".
 TEST(NamesTest, VersionIds) {
   EXPECT_TRUE(IsVersionId("null"));
   EXPECT_TRUE(IsVersionId("0123456789abcdefABCDEF._01234567"));

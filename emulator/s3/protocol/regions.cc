@@ -48,7 +48,7 @@ Result<void> CheckRegion(const Exchange& exchange, const store::BucketRecord& bu
                          std::string_view home) {
   const std::string_view region = RegionOfConstraint(bucket.region);
   if (region == EndpointRegion(exchange, home)) return Ok();
-  // Any endpoint tells where a bucket lives: that is how clients without a redirector find out.
+  // Every endpoint accepts GetBucketLocation, so that clients can look up the region of a bucket.
   if (exchange.operation == "GetBucketLocation" && !exchange.target.virtual_hosted) return Ok();
   const Target& target = exchange.target;
   if (target.virtual_hosted && target.host_region.empty() && !exchange.signing_region.empty()) {

@@ -1,9 +1,9 @@
-// Which region a request was sent to and whether its bucket lives there (spec/protocol.md §2.16).
+// The region that a request was sent to, and whether its bucket is in that region.
 //
-// One emulator answers for every region. A host name that names a region stands for that region's
-// endpoint; any other (an address, "localhost", "s3.amazonaws.com") is the home region's endpoint,
-// and also reaches a bucket of another region for whoever signs for that region, as a client does
-// after its redirect.
+// One emulator serves every region. A host name with a region is the endpoint of that region. Any
+// other host (an IP address, "localhost", "s3.amazonaws.com") is the endpoint of the home region.
+// That endpoint also serves buckets of another region if the request is signed for that region, as
+// clients do after a redirect.
 #ifndef PENSTOCK_EMULATOR_S3_PROTOCOL_REGIONS_H_
 #define PENSTOCK_EMULATOR_S3_PROTOCOL_REGIONS_H_
 
@@ -16,17 +16,18 @@
 
 namespace penstock::emulator::s3 {
 
-// The region that a signature on this request must name; `scope` is the one it does. Reads target
-// and space.
+// Returns the region that the signature of this request must name. `scope`: the region that it
+// names. Reads `target` and `space` of the exchange.
 std::string ExpectedSigningRegion(const Exchange& exchange, std::string_view scope,
                                   std::string_view home);
 
-// The region whose endpoint received this request, once auth set signing_region.
+// Returns the region of the endpoint that received this request. Requires that authentication has
+// set signing_region.
 std::string_view EndpointRegion(const Exchange& exchange, std::string_view home);
 
-// The redirect for a bucket of another region: 301 PermanentRedirect + Endpoint, Bucket; where the
-// host name is a global virtual-hosted one, the 400 of a signature for the wrong region + Region.
-// `region` is set: RespondWithError adds x-amz-bucket-region.
+// Returns an error if the bucket is in another region: 301 PermanentRedirect with Endpoint and
+// Bucket. For a global virtual-hosted name it is the 400 for a wrong signing region, with Region.
+// The error's `region` is set, so that RespondWithError adds x-amz-bucket-region.
 Result<void> CheckRegion(const Exchange& exchange, const store::BucketRecord& bucket,
                          std::string_view home);
 

@@ -10,7 +10,7 @@ namespace {
 using testing::Harness;
 using testing::Reply;
 
-// The home region is us-east-1; "bucket" lives in eu-west-1, "home-bucket" at home.
+// The home region is us-east-1. "bucket" is in eu-west-1, "home-bucket" in the home region.
 class RegionsTest : public ::testing::Test {
  protected:
   RegionsTest() {
@@ -33,19 +33,18 @@ class RegionsTest : public ::testing::Test {
   Harness s3_;
 };
 
-TEST_F(RegionsTest, SignaturesNameTheRegionOfTheHostOrOfTheBucket) {
+TEST_F(RegionsTest, ExpectsTheRegionOfTheHostOrTheBucket) {
   EXPECT_EQ(Expected("/", "127.0.0.1", "eu-west-1"), "us-east-1");
   EXPECT_EQ(Expected("/home-bucket/k", "127.0.0.1", "eu-west-1"), "us-east-1");
   EXPECT_EQ(Expected("/absent", "127.0.0.1", "eu-west-1"), "us-east-1");
   EXPECT_EQ(Expected("/bucket", "127.0.0.1", "us-east-1"), "us-east-1")
-      << "the endpoint redirects it";
+      << "the endpoint redirects the request";
   EXPECT_EQ(Expected("/bucket", "127.0.0.1", "eu-west-1"), "eu-west-1");
   EXPECT_EQ(Expected("/bucket", "127.0.0.1", "ap-south-1"), "eu-west-1");
   EXPECT_EQ(Expected("/home-bucket", "s3.eu-west-1.amazonaws.com", "us-east-1"), "eu-west-1");
 }
 
-// Spec §2.16, first row.
-TEST_F(RegionsTest, TheWrongRegionalEndpointRedirects) {
+TEST_F(RegionsTest, WrongRegionalEndpointRedirects) {
   for (const char* request : {"GET /bucket/k\nHost: s3.us-west-2.amazonaws.com",
                               "GET /k\nHost: bucket.s3.us-west-2.amazonaws.com"}) {
     s3_.signing_region() = "us-west-2";
@@ -66,13 +65,12 @@ TEST_F(RegionsTest, TheWrongRegionalEndpointRedirects) {
             "301 PermanentRedirect");
 }
 
-TEST_F(RegionsTest, TheUnsignedAreRedirectedBeforeTheyAreDenied) {
+TEST_F(RegionsTest, UnsignedRequestsAreRedirectedBeforeTheyAreDenied) {
   s3_.identity() = {};
   EXPECT_EQ(s3_.Send("GET /bucket").Outcome(), "301 PermanentRedirect");
 }
 
-// Spec §2.16, second row.
-TEST_F(RegionsTest, AGlobalVirtualHostRefusesTheSignature) {
+TEST_F(RegionsTest, GlobalVirtualHostRefusesTheWrongSigningRegion) {
   s3_.signing_region() = "us-east-1";
   const Reply reply = s3_.Send("GET /k\nHost: bucket.s3.amazonaws.com");
   EXPECT_EQ(reply.Outcome(), "400 AuthorizationHeaderMalformed");
@@ -87,7 +85,7 @@ TEST_F(RegionsTest, AGlobalVirtualHostRefusesTheSignature) {
   EXPECT_EQ(head.Header("x-amz-bucket-region"), "eu-west-1");
 }
 
-TEST_F(RegionsTest, AnyEndpointTellsALocation) {
+TEST_F(RegionsTest, AnyEndpointReturnsTheLocation) {
   EXPECT_TRUE(s3_.Send("GET /bucket?location").body.ends_with("\">EU</LocationConstraint>"));
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "x-amz-";
 constexpr std::size_t kMaxHeaderSectionBytes = 8192;
-constexpr std::size_t kHeaderLineExtra = 4;  // ": " and the line's end
+constexpr std::size_t kHeaderLineExtra = 4;  // ": " and the end of the line.
 
 enum class Family {
   kNone,
@@ -26,11 +26,11 @@ enum class Family {
 using enum Family;
 
 struct KnownHeader {
-  std::string_view name;  // without its "x-amz-"
+  std::string_view name;  // Without the prefix "x-amz-".
   Family family = kNone;
 };
 
-// Those every request may carry first.
+// The headers that every request may have come first.
 constexpr KnownHeader kHeaders[] = {
     {"date"},
     {"content-sha256"},
@@ -38,20 +38,21 @@ constexpr KnownHeader kHeaders[] = {
     {"s3session-token"},
     {"user-agent"},
     {"checksum-mode"},
-    // Integrity. Every other checksum-* passes here as well: checksum_claims.cc knows their names.
+    // Integrity. Unlisted checksum-* headers are also accepted here and checked in
+    // checksum_claims.cc.
     {"sdk-checksum-algorithm", kChecksum},
     {"trailer", kChecksum},
     {"decoded-content-length"},
     {"checksum-algorithm"},
     {"checksum-type"},
-    // Who asks and who pays. MFA Delete cannot be enabled here (versioning.cc), so no request needs
-    // its code.
+    // Requester and payer. MFA Delete cannot be enabled (versioning.cc), so x-amz-mfa has no
+    // effect.
     {"expected-bucket-owner"},
     {"source-expected-bucket-owner"},
     {"request-payer"},
     {"api-version"},
     {"mfa"},
-    // What is stored. Values are checked where they are read.
+    // Properties of the object. The code that reads them checks the values.
     {"acl", kAcl},
     {"storage-class"},
     {"tagging"},
@@ -71,7 +72,7 @@ constexpr KnownHeader kHeaders[] = {
     {"max-parts"},
     {"part-number-marker"},
     {"optional-object-attributes"},
-    // Of directory buckets (directory_rules.cc).
+    // Directory buckets only (directory_rules.cc).
     {"create-session-mode", kDirectory},
     {"write-offset-bytes", kDirectory},
     {"if-match-size", kDirectory},
@@ -83,7 +84,7 @@ constexpr KnownHeader kHeaders[] = {
     {"rename-source-if-modified-since", kDirectory},
     {"rename-source-if-unmodified-since", kDirectory},
     {"client-token", kDirectory},
-    // Of one bucket operation each (kBucketHeaders).
+    // For one bucket operation each (kBucketHeaders).
     {"object-ownership", kBucket},
     {"bucket-object-lock-enabled", kBucket},
     {"bucket-namespace", kBucket},
@@ -91,7 +92,7 @@ constexpr KnownHeader kHeaders[] = {
     {"transition-default-minimum-object-size", kBucket},
     {"skip-destination-validation", kBucket},
     {"confirm-remove-self-bucket-access", kBucket},
-    // Whose own files refuse them where they have no meaning.
+    // Refused by the code of their family for operations that do not accept them.
     {"server-side-encryption", kEncryption},
     {"server-side-encryption-aws-kms-key-id", kEncryption},
     {"server-side-encryption-context", kEncryption},
@@ -125,7 +126,7 @@ constexpr BucketHeader kBucketHeaders[] = {
     {"x-amz-skip-destination-validation", "PutBucketNotificationConfiguration"},
     {"x-amz-confirm-remove-self-bucket-access", "PutBucketPolicy"}};
 
-// Query authentication's own parameters (spec §2.14), without their "X-Amz-".
+// Parameters of query authentication, without the prefix "X-Amz-".
 constexpr std::string_view kPresign[] = {"algorithm", "credential", "expires", "signedheaders",
                                          "signature"};
 
@@ -137,8 +138,8 @@ bool Contains(const std::string_view (&names)[N], std::string_view name) {
   return false;
 }
 
-// Notes the header's family; false when nobody here knows it.
-bool Note(std::string_view name, HeaderFamilies& families) {
+// Records the family of a header. Returns false if the header is unknown.
+bool RecordFamily(std::string_view name, HeaderFamilies& families) {
   const std::string_view rest = name.substr(kPrefix.size());
   if (StartsWithIgnoreCase(rest, "meta-")) return families.metadata = true;
   for (const KnownHeader& known : kHeaders) {
@@ -170,7 +171,7 @@ Result<HeaderFamilies> RefuseUnknown(const RequestHead& request, const Target& t
   std::size_t section_bytes = 0;
   for (const HeaderView& header : request.headers) {
     section_bytes += header.name.size() + header.value.size() + kHeaderLineExtra;
-    if (StartsWithIgnoreCase(header.name, kPrefix) && !Note(header.name, families)) {
+    if (StartsWithIgnoreCase(header.name, kPrefix) && !RecordFamily(header.name, families)) {
       return NotImplementedHeader(header.name);
     }
   }
@@ -182,8 +183,8 @@ Result<HeaderFamilies> RefuseUnknown(const RequestHead& request, const Target& t
     if (presigned && StartsWithIgnoreCase(parameter.name, kPrefix)) {
       const std::string_view rest = std::string_view(parameter.name).substr(kPrefix.size());
       HeaderFamilies ignored;
-      HeaderFamilies& noted = IsHeaderInQuery(parameter.name) ? families : ignored;
-      const bool known = Contains(kPresign, rest) || Note(parameter.name, noted);
+      HeaderFamilies& recorded = IsHeaderInQuery(parameter.name) ? families : ignored;
+      const bool known = Contains(kPresign, rest) || RecordFamily(parameter.name, recorded);
       if (!known || ignored.directory) return NotImplementedHeader(parameter.name);
     } else if (parameter.value.empty() && !IsKnownParameter(parameter.name)) {
       return NotImplemented("The sub-resource '" + parameter.name +

@@ -16,7 +16,7 @@ class StrictTest : public ::testing::Test {
   Harness s3_;
 };
 
-TEST_F(StrictTest, UnknownAmzHeadersAreNamedInA501) {
+TEST_F(StrictTest, UnknownAmzHeadersAreRefusedByName) {
   for (const char* header :
        {"x-amz-frobnicate", "X-Amz-Write-Offset-Bytes", "x-amz-server-side-encryption-foo",
         "x-amz-object-lock-event-hold", "x-amz-bypass-governance-retention", "x-amz-if-match-size",
@@ -30,7 +30,7 @@ TEST_F(StrictTest, UnknownAmzHeadersAreNamedInA501) {
   EXPECT_EQ(s3_.Send("GET /bucket/k").status, 404);
 }
 
-TEST_F(StrictTest, HeaderSectionsEndAtEightKibibytes) {
+TEST_F(StrictTest, HeaderSectionsAreLimitedToEightKibibytes) {
   EXPECT_EQ(
       s3_.Send("PUT /bucket/k\nContent-Disposition: " + std::string(7900, 'd'), "x").Outcome(),
       "200");
@@ -40,7 +40,7 @@ TEST_F(StrictTest, HeaderSectionsEndAtEightKibibytes) {
   EXPECT_EQ(reply.Element("MaxSizeAllowed"), "8192");
 }
 
-TEST_F(StrictTest, TellsWhichFamiliesARequestCarries) {
+TEST_F(StrictTest, ReturnsTheHeaderFamiliesOfARequest) {
   RequestHead head;
   head.headers = {{"Host", "h"}, {"X-Amz-Grant-Read", "id=1"}};
   EXPECT_TRUE(RefuseUnknown(head, {}, false)->acl);
@@ -64,9 +64,8 @@ TEST_F(StrictTest, TellsWhichFamiliesARequestCarries) {
   EXPECT_FALSE(RefuseUnknown(head, target, false)->object_lock);
 }
 
-// spec/data_loading_and_clients.md §6, spec/connector.md appendix A: what clients send and expect
-// to have no effect.
-TEST_F(StrictTest, HeadersOfRealClientsPass) {
+// Headers that real clients send and that need no effect.
+TEST_F(StrictTest, HeadersOfRealClientsAreAccepted) {
   const Reply put = s3_.Send(
       "PUT /bucket/k?x-id=PutObject\namz-sdk-invocation-id: 1\namz-sdk-request: "
       "attempt=1\nX-Amz-Date: 20260102T030405Z\n"
@@ -105,8 +104,7 @@ TEST_F(StrictTest, UnknownSubResourcesAreRefusedAndOtherParametersIgnored) {
   EXPECT_EQ(s3_.Send("GET /bucket/k?object-lock").Outcome(), "501 NotImplemented");
 }
 
-// Spec §0 "x-amz-* in query".
-TEST_F(StrictTest, PresignedQueriesAreHeldToTheSameRule) {
+TEST_F(StrictTest, PresignedQueriesFollowTheSameRule) {
   const std::string signed_query =
       "?X-Amz-Algorithm=A&X-Amz-Credential=C&X-Amz-Date=D&X-Amz-Expires=1&X-Amz-SignedHeaders="
       "host&X-Amz-Signature=s";
@@ -119,7 +117,7 @@ TEST_F(StrictTest, PresignedQueriesAreHeldToTheSameRule) {
   const Reply head = s3_.Send("HEAD /bucket/k");
   EXPECT_EQ(head.Header("x-amz-meta-a"), "1");
   EXPECT_EQ(head.Header("x-amz-storage-class"), "STANDARD_IA");
-  // Those that S3 was seen to ignore there (IsHeaderInQuery).
+  // S3 ignores these in a query (IsHeaderInQuery).
   const std::string ignored = "&X-Amz-Meta-A=1&X-Amz-Storage-Class=STANDARD_IA&x-amz-tagging=a%3D1";
   EXPECT_EQ(s3_.Send("PUT /bucket/other" + signed_query + ignored, "x").Outcome(), "200");
   const Reply other = s3_.Send("HEAD /bucket/other");

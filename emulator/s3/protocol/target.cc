@@ -11,8 +11,8 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-// Without the query: a presigned one carries a signature and perhaps a token. Other bytes than
-// ASCII may be no UTF-8.
+// Omits the query, which may contain a signature and a token. Encodes non-ASCII bytes, which may
+// not be UTF-8.
 Error InvalidUri(std::string_view raw_target) {
   std::string uri;
   for (const char c : raw_target.substr(0, raw_target.find('?'))) {
@@ -31,17 +31,17 @@ std::string_view WithoutPort(std::string_view host) {
 
 struct RegionalHost {
   std::string_view bucket;
-  std::string_view region;  // empty: not one of S3's regional names
+  std::string_view region;  // Empty: not one of S3's regional names.
   DirectoryEndpoint directory_endpoint = DirectoryEndpoint::kNone;
   std::string_view zone = {};
 };
 
-// S3's own domain, and those under which names lead to this machine.
+// S3's own domain, and domains whose names resolve to the local machine.
 constexpr std::string_view kDomains[] = {".amazonaws.com", ".localhost",
                                          ".localhost.localstack.cloud"};
 
-// "[bucket.]s3[.dualstack].<region>.DOMAIN" and "[bucket.]s3-<region>.DOMAIN", in lower case as
-// SDKs write them; and those of S3 Express One Zone (directory_host.h).
+// Parses "[bucket.]s3[.dualstack].<region>.DOMAIN" and "[bucket.]s3-<region>.DOMAIN", in lower case
+// as SDKs write them, and the names of S3 Express One Zone (directory_host.h).
 RegionalHost ParseRegionalHost(std::string_view host) {
   std::string_view rest = WithoutPort(host);
   const auto* const domain =
@@ -55,7 +55,7 @@ RegionalHost ParseRegionalHost(std::string_view host) {
   }
   const auto dot = rest.rfind('.');
   std::string_view region = dot == std::string_view::npos ? rest : rest.substr(dot + 1);
-  std::string_view before;  // "bucket.", or nothing
+  std::string_view before;  // "bucket." or empty.
   if (region.starts_with("s3-")) {
     region.remove_prefix(3);
     before = rest.substr(0, dot == std::string_view::npos ? 0 : dot + 1);
@@ -71,13 +71,13 @@ RegionalHost ParseRegionalHost(std::string_view host) {
   return {before, region};
 }
 
-// The bucket of a virtual-hosted name; empty when no suffix matches.
+// Returns the bucket of a virtual-hosted name; empty if no suffix matches.
 std::string_view BucketOfHost(std::string_view host, const HostRules& rules) {
   const std::string_view name = WithoutPort(host);
   std::string_view bucket;
   std::size_t longest = 0;
   for (const std::string& suffix : rules.suffixes) {
-    if (EqualsIgnoreCase(name, suffix)) return {};  // the endpoint itself
+    if (EqualsIgnoreCase(name, suffix)) return {};  // The endpoint itself.
     if (name.size() <= suffix.size() + 1 || suffix.size() < longest) continue;
     const std::size_t dot = name.size() - suffix.size() - 1;
     if (name[dot] != '.' || !EqualsIgnoreCase(name.substr(dot + 1), suffix)) continue;
@@ -87,7 +87,7 @@ std::string_view BucketOfHost(std::string_view host, const HostRules& rules) {
   return bucket;
 }
 
-// Splits "http://host/path" (spec §2.18 no. 8) into host and origin form; leaves the rest alone.
+// Splits "http://host/path" into host and origin form. Leaves other targets unchanged.
 void StripAuthority(std::string_view& target, std::string_view& host) {
   for (const std::string_view scheme :
        {std::string_view("http://"), std::string_view("https://")}) {
@@ -101,7 +101,7 @@ void StripAuthority(std::string_view& target, std::string_view& host) {
 }
 
 bool ParseQuery(std::string_view raw, std::vector<QueryParameter>& query) {
-  if (!raw.empty()) query.reserve(8);  // what a presigned request has
+  if (!raw.empty()) query.reserve(8);  // Enough for a presigned request.
   while (!raw.empty()) {
     const auto end = raw.find('&');
     const std::string_view piece = raw.substr(0, end);
@@ -131,7 +131,7 @@ std::optional<std::string_view> Target::Get(std::string_view name) const {
 void Target::ReadPlusAsSpace() {
   std::string_view rest = raw_query;
   for (QueryParameter& parameter : query) {
-    while (rest.starts_with('&')) rest.remove_prefix(1);  // pieces that are no parameters
+    while (rest.starts_with('&')) rest.remove_prefix(1);  // Skips empty parameters.
     const std::string_view piece = rest.substr(0, rest.find('&'));
     rest.remove_prefix(piece.size());
     const auto equals = piece.find('=');

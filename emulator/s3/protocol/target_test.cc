@@ -16,7 +16,6 @@ Result<Target> Parse(std::string_view target, std::string_view host) {
   return ParseTarget(target, host, HostRules::Default("eu-west-1"));
 }
 
-// Spec §0 "Path routing", §2.18 no. 4, 8, 9.
 TEST(TargetTest, RoutesPathAndHost) {
   const Case cases[] = {
       {"/", "127.0.0.1:9000", "", ""},
@@ -52,8 +51,7 @@ TEST(TargetTest, RoutesPathAndHost) {
   }
 }
 
-// Spec §2.16: an endpoint's region is in its name.
-TEST(TargetTest, RegionalHostNamesSayTheirRegion) {
+TEST(TargetTest, RegionalHostNamesHaveARegion) {
   const std::pair<const char*, const char*> cases[] = {
       {"s3.us-west-2.amazonaws.com", "us-west-2"},
       {"b.s3.us-west-2.amazonaws.com:443", "us-west-2"},
@@ -86,8 +84,8 @@ TEST(TargetTest, RegionalHostNamesSayTheirRegion) {
   }
 }
 
-// The emulator's own region need not be one of AWS's.
-TEST(TargetTest, AnInventedRegionIsReadInLocalNames) {
+// The emulator's region may be one that AWS does not have.
+TEST(TargetTest, UnknownRegionsWorkInHostNames) {
   for (const char* host : {"b.s3.here.localhost", "b.s3.here.localhost.localstack.cloud:4566",
                            "b.s3.here.amazonaws.com"}) {
     const auto target = ParseTarget("/k", host, HostRules::Default("here"));
@@ -115,7 +113,7 @@ TEST(TargetTest, DecodesTheQueryInOrderAndKeepsPlus) {
   EXPECT_FALSE(target->Has("missing"));
 }
 
-TEST(TargetTest, BrokenTargetsAreInvalidUriAndNeverShowTheQuery) {
+TEST(TargetTest, MalformedTargetsAreInvalidUriWithoutTheQuery) {
   for (const char* bad : {"/b/%", "/b/%zz", "/%2", "/b?x=%", "/b?%G1", "*", "b/k", "//k"}) {
     const auto target = Parse(bad, "h");
     ASSERT_FALSE(target.ok()) << bad;
@@ -127,8 +125,8 @@ TEST(TargetTest, BrokenTargetsAreInvalidUriAndNeverShowTheQuery) {
   EXPECT_EQ(target.error().details[0].second, "/b/%");
 }
 
-// Recorded for keys; decision 0026 for the rest.
-TEST(TargetTest, WhatIsNoUtf8IsInvalidUri) {
+// Keys: recorded against Amazon S3. Other fields: decision 0026.
+TEST(TargetTest, TargetsThatAreNotUtf8AreInvalidUri) {
   for (const char* bad : {"/b/%FF", "/b/a%C3", "/b/%ED%A0%80", "/b/%C0%AF", "/b/\xFF", "/%FF",
                           "/%FF/k", "/b?prefix=%FF", "/b?x&%FE=1", "/b?delimiter=\x80",
                           "/b/k?versionId=%C3", "/b/k?uploadId=a%F5"}) {
@@ -144,7 +142,7 @@ TEST(TargetTest, WhatIsNoUtf8IsInvalidUri) {
   EXPECT_EQ(raw->Get("prefix"), "\u20AC\xEF\xBF\xBF");
 }
 
-TEST(TargetTest, APlusOfTheQueryMayBeReadAsASpace) {
+TEST(TargetTest, ReadPlusAsSpaceDecodesQueryValues) {
   Target target = ParseTarget("/b?&a=1+2&&b=%2B&c+d&e=x+%2B+y", "h", {}).value();
   EXPECT_EQ(target.Get("a"), "1+2");
   target.ReadPlusAsSpace();

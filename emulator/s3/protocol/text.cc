@@ -71,7 +71,7 @@ std::optional<std::uint64_t> ParseDecimal(std::string_view text, std::uint64_t l
 }
 
 std::optional<std::string> PercentDecode(std::string_view text, DecodeOptions options) {
-  std::string out(text);  // decoded in place: the result is never longer
+  std::string out(text);  // Decoded in place: the result is never longer.
   std::size_t from = out.find('%');
   if (options.plus_is_space) from = std::min(from, out.find('+'));
   if (from == std::string::npos) return out;
@@ -101,7 +101,7 @@ std::string ListingEncode(std::string_view text) {
 }
 
 void AppendListingEncoded(std::string& out, std::string_view text) {
-  std::size_t run = 0;  // start of what is not appended yet
+  std::size_t run = 0;  // Start of the text that is not appended yet.
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (IsAlphanumeric(c) || c == '*' || c == '-' || c == '.' || c == '_' || c == '/') continue;

@@ -29,15 +29,15 @@ TEST(TextTest, ParsesDecimalsUpToTheLimit) {
   EXPECT_FALSE(ParseDecimal("7", 5).has_value());
 }
 
-TEST(TextTest, PercentDecodesAndRefusesBrokenEscapes) {
+TEST(TextTest, PercentDecodeRefusesMalformedEscapes) {
   EXPECT_EQ(PercentDecode("a%2Fb%2fc+d", {}), "a/b/c+d");
   EXPECT_EQ(PercentDecode("a+b%2B", {.plus_is_space = true}), "a b+");
   for (const char* bad : {"%", "%2", "a%", "%G0", "%0G", "%%41"})
     EXPECT_FALSE(PercentDecode(bad, {}).has_value()) << bad;
 }
 
-// Spec §2.3, measured on S3: URLEncoder with '/' exempt.
-TEST(TextTest, ListingEncodingIsTheMeasuredOne) {
+// Measured on Amazon S3: the encoding of Java's URLEncoder, except that '/' is kept.
+TEST(TextTest, ListingEncodingMatchesS3) {
   EXPECT_EQ(ListingEncode("a b+c%d/e*-._~"), "a+b%2Bc%25d/e*-._%7E");
   EXPECT_EQ(ListingEncode("\xC3\xA9\x01"), "%C3%A9%01");
 }
