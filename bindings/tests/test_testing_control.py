@@ -167,7 +167,7 @@ def test_invalid_namespaces_are_named():
         s3.create_namespace("one")
         with pytest.raises(penstock.S3ConflictError, match="one"):
             s3.create_namespace("one")
-        with pytest.raises(ValueError, match="'no/slash' is no name of a namespace"):
+        with pytest.raises(ValueError, match="invalid namespace name 'no/slash'"):
             s3.create_namespace("no/slash")
         for missing in (s3.delete_namespace, s3.reset):
             with pytest.raises(penstock.S3NotFoundError, match="nowhere"):
@@ -237,7 +237,7 @@ def test_users_are_added_to_a_running_emulator():
         assert code_of(error) == "InvalidAccessKeyId"
         s3.add_users(USERS)
         assert boto(s3, "ROOTB", "other-secret").list_buckets()["Buckets"] == []
-        with pytest.raises(ValueError, match=r"accounts\[0\].account_id: '12' is no account id"):
+        with pytest.raises(ValueError, match=r"accounts\[0\].account_id: invalid account id '12'"):
             s3.add_users({"accounts": [{"account_id": "12"}]})
 
 

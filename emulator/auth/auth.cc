@@ -15,12 +15,12 @@
 namespace penstock::emulator::auth {
 namespace {
 
-// Those of the signature itself were dealt with here.
+// Signature parameters were already handled here.
 bool IsForRouter(std::string_view name) {
   return s3::IsHeaderInQuery(name) && !IsSignatureParameter(name);
 }
 
-// In the name of whoever was admitted.
+// Issues sessions for the admitted user.
 class Issuer final : public s3::SessionIssuer {
  public:
   Issuer(std::shared_ptr<const User> user, std::string access_key_id)
@@ -77,7 +77,7 @@ class Auth final : public s3::Handler {
     } else {
       next_.Handle(exchange);
     }
-    exchange.body = wire_body;  // the chain ends here
+    exchange.body = wire_body;  // the chain is destroyed with this scope
     exchange.form = nullptr;
     exchange.sessions = nullptr;
   }
@@ -99,7 +99,7 @@ class Auth final : public s3::Handler {
     return Ok();
   }
 
-  // Reads a form up to its file, whose content becomes the body, and takes who posts it from its
+  // Reads a form up to its file, whose content becomes the body. The identity comes from the form's
   // fields.
   Result<std::unique_ptr<s3::FormReader>> OpenForm(s3::Exchange& exchange, Mechanism mechanism) {
     PENSTOCK_ASSIGN(std::unique_ptr<s3::FormReader> form,
@@ -119,9 +119,9 @@ class Auth final : public s3::Handler {
     }
   }
 
-  // A query-authenticated request may carry x-amz-* headers as query parameters: the router finds
-  // them as headers. They leave the head when the response is there, because the log and the
-  // journal show what the client sent.
+  // Passes x-amz-* query parameters of a presigned request to the router as headers. They are
+  // removed from the head with the response, because the log and the journal show what the client
+  // sent.
   void ForwardQuery(s3::Exchange& exchange) {
     std::vector<s3::HeaderView>& headers = exchange.request.headers;
     const std::size_t sent = headers.size();
@@ -130,7 +130,7 @@ class Auth final : public s3::Handler {
       headers.push_back({parameter.name, parameter.value});
     }
     if (headers.size() == sent) return next_.Handle(exchange);
-    // x-amz-copy-source decides it too
+    // Needed again: x-amz-copy-source selects the operation too.
     exchange.operation = s3::OperationName(exchange.request, exchange.target);
     next_.Handle(exchange);
     exchange.WhenAnswered(

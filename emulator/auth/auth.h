@@ -1,8 +1,8 @@
-// The Handler that lets only verified requests through: SigV4 header and presigned, body claims
-// checked.
+// The handler that admits only verified requests: SigV4 in the Authorization header or in a
+// presigned URL, Signature Version 2, and claims about the body.
 //
-// Written from spec/protocol.md §2.13, §2.14 alone and never from the client's signer: their
-// agreement is evidence.
+// It follows AWS's documentation ("Authenticating Requests (AWS Signature Version 4)") and shares
+// no code with the client's signer, so that each tests the other.
 #ifndef PENSTOCK_EMULATOR_AUTH_AUTH_H_
 #define PENSTOCK_EMULATOR_AUTH_AUTH_H_
 
@@ -15,54 +15,54 @@
 
 namespace penstock::emulator::auth {
 
-// One access key. `secret_access_key` never leaves this module.
+// One access key. `secret_access_key` must not leave this module.
 struct User {
   std::string access_key_id;
   std::string secret_access_key;
-  std::string session_token;        // required on requests when set: a temporary key
-  std::optional<WallTime> expires;  // of the token
-  bool active = true;               // an inactive key is refused as if it did not exist
+  std::string session_token;        // required on requests if set: a temporary key
+  std::optional<WallTime> expires;  // expiry of the token
+  bool active = true;               // an inactive key is treated as unknown
   s3::Identity identity;
 };
 
-// Finds users and universes. Thread safety: safe from any thread.
+// Finds users and namespaces. Thread safety: all methods may be called from any thread.
 class Directory {
  public:
   virtual ~Directory() = default;
-  // Null when nobody has that key. What is returned does not change; a changed user is another
+  // Returns null for an unknown key. The returned user never changes; a changed user is another
   // object.
   virtual std::shared_ptr<const User> FindUser(std::string_view access_key_id) const = 0;
-  // The universe of a user that FindUser returned; of the default one for null. Null only for a
-  // user whose universe cannot be opened now.
+  // Returns the namespace of a user that FindUser returned, or the default namespace for null.
+  // Returns null only if the user's namespace cannot be opened now.
   virtual std::shared_ptr<s3::Namespace> NamespaceOf(const User* user) const = 0;
-  // Whom a key that FindUser does not know stands for where no secret is asked for (Mode::kParse).
+  // Returns the identity for an unknown key when no secret is checked (Mode::kParse).
   virtual s3::Identity IdentityOf(std::string_view access_key_id) const = 0;
-  // Whose requests all are under Mode::kOff. Fixed.
+  // Returns the identity of all requests under Mode::kOff. It never changes.
   virtual const s3::Identity& DefaultIdentity() const = 0;
 };
 
-// How much of a claim is checked. Below kVerify, aws-chunked bodies are still decoded and their
-// framing and lengths checked, but neither chunk signatures nor payload hashes; checksums, also in
-// trailers, are the router's in every mode. Under kParse a key that the directory knows must be
-// active and its token not expired; nobody compares the token.
+// How much of a claim is checked. Below kVerify, aws-chunked bodies are still decoded, and their
+// framing and lengths are checked, but not chunk signatures and payload hashes. The router checks
+// checksums in every mode. Under kParse a known key must be active and its token not expired; the
+// token itself is not compared.
 enum class Mode {
   kVerify,  // every claim is checked
-  // form, scope and dates of claims are checked, the identity is taken as claimed: no secret is
-  // needed
+  // The form, scope and dates of claims are checked; the claimed identity is trusted. No secret is
+  // needed.
   kParse,
-  kOff,  // claims are not looked at; everybody is the default identity
+  kOff,  // claims are ignored; every request has the default identity
 };
 
 struct AuthOptions {
   Mode mode = Mode::kVerify;
   std::string region = "us-east-1";
   s3::HostRules hosts;
-  // unsigned requests go on without an identity: what that may do, api/access.h decides
+  // Admits unsigned requests without an identity; emulator/s3 decides what they may do.
   bool allow_anonymous = false;
 };
 
-// Parses the target, verifies, fills identity, space and operation, wraps the body, then calls
-// `next`. `directory` and `next` outlive the handler.
+// Parses the target, verifies the request, sets identity, space and operation, wraps the body, then
+// calls `next`. `directory` and `next` must outlive the handler.
 std::unique_ptr<s3::Handler> MakeAuth(AuthOptions options, const Directory& directory,
                                       s3::Handler& next);
 

@@ -1,4 +1,4 @@
-// What auth's tests share: a request as values, a body from memory, one user, a recording router.
+// Shared by auth's tests: a request as values, a body from memory, one user, a recording router.
 //
 // Test support only; not part of the library.
 #ifndef PENSTOCK_EMULATOR_AUTH_AUTH_FIXTURE_H_
@@ -19,7 +19,7 @@
 
 namespace penstock::emulator::auth {
 
-// The credentials and the day of spec/protocol.md §6.1 (AWS's documentation examples).
+// Credentials and date of the examples in AWS's documentation.
 inline constexpr std::string_view kExampleKey = "AKIAIOSFODNN7EXAMPLE";
 inline constexpr std::string_view kExampleSecret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
 inline constexpr std::string_view kExampleDate = "20130524T000000Z";
@@ -27,7 +27,7 @@ inline constexpr std::string_view kExampleScope = "20130524/us-east-1/s3/aws4_re
 inline constexpr std::string_view kEmptySha256 =
     "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-// A body from memory that arrives `step` bytes at a time.
+// A body from memory that returns at most `step` bytes per read.
 class TextBody final : public s3::BodyReader {
  public:
   explicit TextBody(std::string text, std::size_t step = 1000)
@@ -50,7 +50,7 @@ class TextBody final : public s3::BodyReader {
   std::vector<std::pair<std::string, std::string>> trailers_;
 };
 
-// Everything `body` delivers, read `step` bytes at a time.
+// Returns everything that `body` delivers, read `step` bytes at a time.
 inline Result<std::string> ReadAll(s3::BodyReader& body, std::size_t step = 700) {
   std::string out;
   std::vector<std::byte> buffer(step);
@@ -61,7 +61,7 @@ inline Result<std::string> ReadAll(s3::BodyReader& body, std::size_t step = 700)
   }
 }
 
-// One user in one universe whose clock stands at the example's date.
+// One user in one namespace whose clock is set to the date of the examples.
 class OneUser final : public Directory {
  public:
   OneUser() : clock(*ParseAmzDate(kExampleDate)) {
@@ -102,7 +102,7 @@ struct TestRequest {
   }
 };
 
-// A request turned into an Exchange; views stay valid as long as this lives.
+// Makes an Exchange from a request. Views stay valid while this object lives.
 class TestExchange {
  public:
   explicit TestExchange(TestRequest request) : request_(std::move(request)), body_(request_.body) {
@@ -125,7 +125,7 @@ class TestExchange {
   s3::Exchange exchange{.request = head_, .connection = connection_};
 };
 
-// The innermost handler: remembers what it was given.
+// The innermost handler. Records what it receives.
 class RecordingRouter final : public s3::Handler {
  public:
   void Handle(s3::Exchange& exchange) override {
@@ -164,7 +164,7 @@ inline std::string AuthorizationHeader(std::string_view scope, std::string_view 
          ", SignedHeaders=" + std::string(signed_headers) + ", Signature=" + std::string(signature);
 }
 
-// The "GET range" example of §6.1.
+// The "GET range" example of AWS's documentation.
 inline TestRequest ExampleGet() {
   return {.method = "GET",
           .target = "/test.txt",

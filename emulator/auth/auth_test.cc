@@ -1,5 +1,5 @@
-// The handler around the router: what passes on, what is answered, how query parameters become
-// headers.
+// The handler in front of the router: what it admits, what it rejects, and how query parameters
+// become headers.
 #include "emulator/auth/auth.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ class AuthTest : public testing::Test {
     const auto document = XmlDocument::Parse(*text);
     return document.ok() ? document->root().Child("Code").text() : *text;
   }
-  // A URL presigned here, for parameters that no published example has.
+  // Presigns a URL with parameters that no published example has.
   static TestRequest Presign(const std::string& method, const std::string& path,
                              const std::string& more,
                              std::string_view payload_hash = "UNSIGNED-PAYLOAD") {
@@ -63,9 +63,9 @@ class AuthTest : public testing::Test {
   std::unique_ptr<TestExchange> test_;
 };
 
-TEST_F(AuthTest, APayloadHashInAPresignedQueryCountsInEitherSpelling) {
-  // x-amz-content-sha256, as SDKs that move headers to the query write it, was ignored: any body
-  // passed.
+TEST_F(AuthTest, ChecksAPayloadHashInAPresignedQueryInEitherSpelling) {
+  // Regression: x-amz-content-sha256, the spelling of SDKs that move headers to the query, was
+  // ignored, so any body was accepted.
   const std::string hash = HexEncode(Sha256(AsBytes("hello")));
   for (const std::string name : {"X-Amz-Content-Sha256", "x-amz-content-sha256"}) {
     TestRequest request = Presign("PUT", "/bucket/key", name + "=" + hash, hash);
@@ -79,14 +79,14 @@ TEST_F(AuthTest, APayloadHashInAPresignedQueryCountsInEitherSpelling) {
   }
 }
 
-TEST_F(AuthTest, ATokenInAPresignedQueryCountsInEitherSpelling) {
+TEST_F(AuthTest, ChecksATokenInAPresignedQueryInEitherSpelling) {
   for (const std::string name : {"X-Amz-Security-Token", "x-amz-security-token"}) {
     EXPECT_EQ(CodeOf(Handle(Presign("GET", "/bucket/key", name + "=nobodys"))), "InvalidToken")
         << name;
   }
 }
 
-TEST_F(AuthTest, TheSignaturesOwnParametersHaveOneSpelling) {
+TEST_F(AuthTest, SignatureParametersAreCaseSensitive) {
   TestRequest request = Presign("GET", "/bucket/key", "");
   for (const char* name :
        {"X-Amz-Credential", "X-Amz-Date", "X-Amz-Expires", "X-Amz-SignedHeaders"}) {
@@ -97,7 +97,7 @@ TEST_F(AuthTest, TheSignaturesOwnParametersHaveOneSpelling) {
   }
 }
 
-TEST_F(AuthTest, FillsWhatTheRouterNeeds) {
+TEST_F(AuthTest, SetsIdentityNamespaceAndOperation) {
   Handle(ExampleGet());
   EXPECT_EQ(router_.calls, 1);
   EXPECT_EQ(router_.operation, "GetObject");
@@ -106,24 +106,24 @@ TEST_F(AuthTest, FillsWhatTheRouterNeeds) {
   EXPECT_EQ(test_->exchange.target.bucket.value, "examplebucket");
 }
 
-TEST_F(AuthTest, AnswersARefusalWithoutTheRouter) {
+TEST_F(AuthTest, RejectsWithoutCallingTheRouter) {
   TestRequest request = ExampleGet();
   *request.Header("Range") = "bytes=0-8";
   const s3::Response& response = Handle(request);
   EXPECT_EQ(router_.calls, 0);
   EXPECT_EQ(response.status, 403);
   EXPECT_EQ(CodeOf(response), "SignatureDoesNotMatch");
-  EXPECT_TRUE(test_->exchange.identity.anonymous()) << "an unverified name is no identity";
+  EXPECT_TRUE(test_->exchange.identity.anonymous()) << "an unverified name must not be used";
 }
 
-TEST_F(AuthTest, NamesTheRegionInAHeaderToo) {
+TEST_F(AuthTest, SendsTheRegionInAHeaderToo) {
   options_.region = "eu-west-1";
   const s3::Response& response = Handle(ExampleGet());
   EXPECT_EQ(response.status, 400);
   EXPECT_EQ(response.Find("x-amz-bucket-region"), "eu-west-1");
 }
 
-TEST_F(AuthTest, ASecondAuthorizationHeaderIsRefused) {
+TEST_F(AuthTest, RefusesASecondAuthorizationHeader) {
   const std::string authorization = *ExampleGet().Header("Authorization");
   for (const std::string& second : {authorization, std::string("AWS AKIAIOSFODNN7EXAMPLE:c2ln"),
                                     std::string("Bearer x"), std::string()}) {
@@ -139,7 +139,7 @@ TEST_F(AuthTest, ASecondAuthorizationHeaderIsRefused) {
   EXPECT_EQ(router_.calls, 0);
 }
 
-TEST_F(AuthTest, AComponentOfTheAuthorizationHeaderIsGivenOnce) {
+TEST_F(AuthTest, RefusesADuplicateAuthorizationComponent) {
   for (const std::string component : {"Credential=NOBODY/20130524/us-east-1/s3/aws4_request",
                                       "SignedHeaders=host", "Signature=00"}) {
     TestRequest request = ExampleGet();
@@ -150,8 +150,8 @@ TEST_F(AuthTest, AComponentOfTheAuthorizationHeaderIsGivenOnce) {
   EXPECT_EQ(router_.calls, 0);
 }
 
-// The signature itself is no part of what is signed: a second one passed.
-TEST_F(AuthTest, ASecondSignatureParameterIsRefused) {
+// Regression: the signature itself is not signed, so a second one was accepted.
+TEST_F(AuthTest, RefusesASecondSignatureParameter) {
   const TestRequest presigned = Presign("GET", "/b/k", "x-id=GetObject");
   ASSERT_EQ(CodeOf(Handle(presigned)), "");
   ASSERT_EQ(router_.calls, 1);
@@ -174,7 +174,7 @@ TEST_F(AuthTest, ASecondSignatureParameterIsRefused) {
   EXPECT_EQ(router_.calls, 1);
 }
 
-TEST_F(AuthTest, AnswersAHeadWithoutADocument) {
+TEST_F(AuthTest, ErrorOfAHeadHasNoDocument) {
   TestRequest request = ExampleGet();
   request.method = "HEAD";
   const s3::Response& response = Handle(request);
@@ -182,7 +182,7 @@ TEST_F(AuthTest, AnswersAHeadWithoutADocument) {
   EXPECT_EQ(CodeOf(response), "");
 }
 
-TEST_F(AuthTest, RefusesABrokenTarget) {
+TEST_F(AuthTest, RefusesAnInvalidTarget) {
   TestRequest request = ExampleGet();
   request.target = "/a%zz";
   EXPECT_EQ(CodeOf(Handle(request)), "InvalidURI");
@@ -196,16 +196,16 @@ TEST_F(AuthTest, TurnsQueryParametersIntoHeaders) {
                  "x-amz-server-side-encryption-context=e30%3D"));
   ASSERT_EQ(router_.calls, 1) << CodeOf(test_->exchange.response);
   using Header = std::pair<std::string, std::string>;
-  // as S3 was seen to
+  // As recorded against Amazon S3.
   const std::vector<Header> expected = {
       {"Host", "localhost"}, {"x-amz-acl", "private"}, {"x-amz-meta-A", "one two"}};
   EXPECT_EQ(router_.headers, expected);
   EXPECT_EQ(test_->exchange.operation, "PutObject");
-  EXPECT_EQ(test_->exchange.target.key.value, "k") << "the exchange is whole again afterwards";
+  EXPECT_EQ(test_->exchange.target.key.value, "k") << "the exchange must be restored afterwards";
 }
 
-// Keeps an answer back until the test asks for it.
-class LateRouter final : public s3::Handler {
+// Responds asynchronously, when the test completes the response.
+class DeferringRouter final : public s3::Handler {
  public:
   void Handle(s3::Exchange& exchange) override {
     clock_ahead = exchange.clock_ahead;
@@ -218,34 +218,34 @@ class LateRouter final : public s3::Handler {
   std::optional<s3::PendingResponse> answer;
 };
 
-class PatientWire final : public s3::AsyncResponse {
+class CountingWire final : public s3::AsyncResponse {
  public:
-  store::Executor& executor() override { std::abort(); }  // the test's router leaves no work to it
-  void Complete() noexcept override { ++given; }
+  store::Executor& executor() override { std::abort(); }  // the test's router adds no tasks
+  void Complete() noexcept override { ++completed; }
 
-  int given = 0;
+  int completed = 0;
 };
 
-// The exchange of such a request was copied field by field, without these two.
-TEST_F(AuthTest, QueryParametersThatBecomeHeadersKeepTheClockAndTheLateAnswer) {
-  LateRouter router;
-  PatientWire wire;
+// Regression: the exchange of such a request was copied field by field, without these two.
+TEST_F(AuthTest, ForwardedQueryKeepsClockAndAsyncResponse) {
+  DeferringRouter router;
+  CountingWire wire;
   auth_ = MakeAuth(options_, directory_, router);
   TestExchange test(Presign("PUT", "/b/k", "x-amz-acl=private"));
   test.exchange.clock_ahead = std::chrono::seconds(5);
   test.exchange.late = &wire;
   auth_->Handle(test.exchange);
   EXPECT_EQ(router.clock_ahead, std::chrono::seconds(5));
-  ASSERT_TRUE(router.answer) << "the operation could not answer later";
+  ASSERT_TRUE(router.answer) << "the operation could not become asynchronous";
   ASSERT_TRUE(test.exchange.pending);
   router.answer.reset();
-  EXPECT_EQ(wire.given, 1);
+  EXPECT_EQ(wire.completed, 1);
   test.exchange.pending = false;
   for (const auto& look : test.exchange.when_answered) look(test.exchange);
   EXPECT_EQ(test.exchange.response.status, 299);
 }
 
-TEST_F(AuthTest, ACopySourceInTheQueryMakesACopy) {
+TEST_F(AuthTest, CopySourceInTheQueryMakesACopy) {
   Handle(Presign("PUT", "/b/k", "x-amz-copy-source=%2Fb%2Fother"));
   ASSERT_EQ(router_.calls, 1) << CodeOf(test_->exchange.response);
   EXPECT_EQ(router_.operation, "CopyObject");
@@ -258,7 +258,7 @@ TEST_F(AuthTest, DoesNotTurnParametersOfAHeaderSignedRequestIntoHeaders) {
   EXPECT_EQ(router_.calls, 0) << "the parameter was not signed";
 }
 
-TEST_F(AuthTest, GivesTheWiresBodyBack) {
+TEST_F(AuthTest, RestoresTheRequestBody) {
   TestRequest request = ExampleGet();
   auth_ = MakeAuth(options_, directory_, router_);
   TestExchange test(request);

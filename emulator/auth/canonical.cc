@@ -32,11 +32,11 @@ struct Recode {
   bool plus_is_space = false;
 };
 
-// Appends `raw` decoded and encoded again. A '%' without two hex digits stands for itself.
+// Appends `raw`, decoded and encoded again. A '%' without two hex digits is kept as a character.
 void AppendRecoded(std::string& out, std::string_view raw, Recode rule) {
   static constexpr char kDigits[] = "0123456789ABCDEF";
   const std::size_t before = out.size();
-  out.resize(before + 3 * raw.size());  // each byte becomes three at most
+  out.resize(before + 3 * raw.size());  // each byte becomes at most three
   char* to = out.data() + before;
   for (std::size_t i = 0; i < raw.size(); ++i) {
     while (i < raw.size() && kUnreserved[static_cast<unsigned char>(raw[i])]) *to++ = raw[i++];
@@ -60,7 +60,7 @@ void AppendRecoded(std::string& out, std::string_view raw, Recode rule) {
   out.resize(static_cast<std::size_t>(to - out.data()));
 }
 
-// Encoding would change nothing: unreserved bytes and the encodings, in upper case, of others.
+// Whether encoding changes nothing: unreserved bytes, and upper-case encodings of others.
 bool IsCanonical(std::string_view raw) {
   for (std::size_t i = 0; i < raw.size(); ++i) {
     while (i < raw.size() && kUnreserved[static_cast<unsigned char>(raw[i])]) ++i;
@@ -77,7 +77,7 @@ bool IsCanonical(std::string_view raw) {
 
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-// Outer white space dropped, inner runs folded to one space.
+// Removes outer white space and replaces each inner run with one space.
 void AppendFolded(std::string& out, std::string_view value) {
   bool pending = false;
   bool any = false;
@@ -139,7 +139,7 @@ void AppendQuery(std::string& out, std::string_view raw_query, std::string_view 
   };
   std::vector<Pair> pairs;
   pairs.reserve(8);
-  // what pairs point into that were not canonical; it never moves, because it never grows
+  // Re-encoded text that pairs point into. It has its final capacity, so it never moves.
   std::string encoded;
   const std::size_t longest = 3 * raw_query.size();
   const auto recoded = [&encoded, longest](std::string_view raw) {
@@ -185,7 +185,7 @@ std::string CanonicalQuery(std::string_view raw_query, std::string_view leave_ou
 
 std::string CanonicalRequest(const CanonicalInput& input) {
   std::string out;
-  // Mostly enough, and mostly below 1 KiB: beyond, allocators take ten times as long.
+  // Usually enough, and usually below 1 KiB: larger allocations take ten times as long.
   out.reserve(512 + input.raw_path.size() + input.raw_query.size());
   out += input.head.method;
   out += '\n';

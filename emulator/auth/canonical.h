@@ -1,8 +1,8 @@
-// The server's half of SigV4: what the request on the wire must have been signed as
-// (spec/protocol.md §2.14).
+// The server's half of SigV4: the canonical request that the client must have signed (AWS
+// documentation: "Signature Calculations for the Authorization Header").
 //
-// Pure; no keys, no clock. The path and the query are re-encoded from their decoded form, as S3
-// does, so a client that signs one encoding and sends another still has to mean the same key.
+// Pure: no keys, no clock. Path and query are decoded and encoded again, as S3 does. A client may
+// therefore sign one encoding and send another, but only of the same key.
 #ifndef PENSTOCK_EMULATOR_AUTH_CANONICAL_H_
 #define PENSTOCK_EMULATOR_AUTH_CANONICAL_H_
 
@@ -14,12 +14,13 @@
 
 namespace penstock::emulator::auth {
 
-// Decoded ('+' is a space) and encoded once: unreserved characters and '/' stay. No dot-segment or
-// "//" normalisation. An absolute-form target ("http://host/path") loses scheme and authority.
+// Decodes ('+' is a space) and encodes once; keeps unreserved characters and '/'. Does not
+// normalise dot segments or "//". Removes scheme and authority of an absolute-form target
+// ("http://host/path").
 std::string CanonicalPath(std::string_view raw_path);
 
-// name=value pairs in the order of their encoded names, then values. `leave_out` (a decoded name,
-// may be empty) is dropped.
+// Returns name=value pairs sorted by encoded name, then value. Omits the parameter `leave_out` (a
+// decoded name; may be empty).
 std::string CanonicalQuery(std::string_view raw_query, std::string_view leave_out);
 
 struct CanonicalInput {
@@ -28,7 +29,7 @@ struct CanonicalInput {
   std::string_view raw_query;
   std::string_view query_leave_out;              // "X-Amz-Signature" for presigned requests
   std::vector<std::string_view> signed_headers;  // lower-case, sorted
-  std::string_view payload_hash;                 // the claim as sent
+  std::string_view payload_hash;                 // x-amz-content-sha256 as sent
 };
 std::string CanonicalRequest(const CanonicalInput& input);
 

@@ -17,7 +17,7 @@ TEST(CanonicalPathTest, KeepsUnreservedCharactersAndSlashes) {
   EXPECT_EQ(CanonicalPath("/a-b.c_d~e/F9//x/../."), "/a-b.c_d~e/F9//x/../.");
 }
 
-TEST(CanonicalPathTest, EncodesOnceWhateverTheWireEncoded) {
+TEST(CanonicalPathTest, EncodesExactlyOnce) {
   EXPECT_EQ(CanonicalPath("/a b!%21%7e%c3%a9"), "/a%20b%21%21~%C3%A9");
 }
 
@@ -27,7 +27,7 @@ TEST(CanonicalPathTest, ReadsAnUnencodedPlusAsASpace) {
 
 TEST(CanonicalPathTest, ReencodesABarePercentSign) { EXPECT_EQ(CanonicalPath("/100%"), "/100%25"); }
 
-TEST(CanonicalPathTest, AnEncodedSlashIsASlash) { EXPECT_EQ(CanonicalPath("/a%2Fb"), "/a/b"); }
+TEST(CanonicalPathTest, DecodesAnEncodedSlash) { EXPECT_EQ(CanonicalPath("/a%2Fb"), "/a/b"); }
 
 TEST(CanonicalPathTest, DropsTheAuthorityOfAnAbsoluteTarget) {
   EXPECT_EQ(CanonicalPath("http://127.0.0.1:9000/b/k"), "/b/k");
@@ -38,11 +38,11 @@ TEST(CanonicalQueryTest, SortsByEncodedNameThenValue) {
   EXPECT_EQ(CanonicalQuery("b=2&a=2&a=1&Z=0", ""), "Z=0&a=1&a=2&b=2");
 }
 
-TEST(CanonicalQueryTest, ANameSortsBeforeItsLongerSibling) {
+TEST(CanonicalQueryTest, NameSortsBeforeALongerName) {
   EXPECT_EQ(CanonicalQuery("Param-3=Value3&Param=Value2", ""), "Param=Value2&Param-3=Value3");
 }
 
-TEST(CanonicalQueryTest, GivesAValuelessParameterAnEqualsSign) {
+TEST(CanonicalQueryTest, AppendsAnEqualsSignWithoutAValue) {
   EXPECT_EQ(CanonicalQuery("acl", ""), "acl=");
 }
 
@@ -54,7 +54,7 @@ TEST(CanonicalQueryTest, LeavesOutTheSignature) {
   EXPECT_EQ(CanonicalQuery("a=1&X-Amz-Signature=abc&b=2", "X-Amz-Signature"), "a=1&b=2");
 }
 
-// The published canonical requests of spec/protocol.md §6.1 by their hashes.
+// The hashes of the canonical requests in AWS's documentation.
 TEST(CanonicalRequestTest, HashesToThePublishedValue) {
   TestExchange test(ExampleGet());
   const std::string canonical =
@@ -68,9 +68,8 @@ TEST(CanonicalRequestTest, HashesToThePublishedValue) {
             "7344ae5b7ee6c3e7e6b0fe0640412a37625d1fbfff95c48bbb2dc43964946972");
 }
 
-// Cases of the generic SigV4 suite (spec/protocol.md §C, from aws-c-auth) that fit S3's rules:
-// service "service", credentials AKIDEXAMPLE, 20150830T123600Z, signed: host, the case's headers,
-// x-amz-date.
+// Cases of the generic SigV4 test suite (as in aws-c-auth) that fit S3's rules: service "service",
+// credentials AKIDEXAMPLE, 20150830T123600Z. Signed are host, the case's headers and x-amz-date.
 struct SuiteCase {
   const char* name;
   std::string target;
@@ -110,7 +109,7 @@ std::string SuiteSignature(const SuiteCase& suite_case) {
       StringToSign("20150830T123600Z", "20150830/us-east-1/service/aws4_request", canonical));
 }
 
-TEST(CanonicalRequestTest, AgreesWithTheGenericSuite) {
+TEST(CanonicalRequestTest, MatchesTheGenericSuite) {
   const std::string unreserved =
       "-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
   const std::vector<SuiteCase> cases = {

@@ -27,7 +27,7 @@ Error QueryParameters(std::string message) {
   return s3::MakeError("AuthorizationQueryParametersError", {}, std::move(message));
 }
 
-// The same complaint about a credential, in the words of either mechanism.
+// Formats a complaint about a credential in the wording of the mechanism.
 Error CredentialError(Mechanism mechanism, std::string_view complaint) {
   if (mechanism == Mechanism::kQuery) {
     return QueryParameters("Error parsing the X-Amz-Credential parameter; " +
@@ -48,7 +48,7 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
-// Cuts the last "/x" off `text` and returns x; nullopt when there is none.
+// Removes the last "/x" from `text` and returns x; nullopt if there is none.
 std::optional<std::string_view> CutLast(std::string_view& text) {
   const std::size_t slash = text.rfind('/');
   if (slash == std::string_view::npos) return std::nullopt;
@@ -62,7 +62,7 @@ bool IsDay(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Places in kSignatureParameters.
+// Indexes of kSignatureParameters.
 enum SignatureParameter : std::uint8_t {
   kAlgorithmParameter,
   kCredentialParameter,
@@ -85,9 +85,9 @@ constexpr std::array<std::string_view, 12> kSignatureParameters = {"X-Amz-Algori
                                                                    "X-Amz-S3session-Token"};
 static_assert(kSignatureParameters[kVersionTwoSignatureParameter] == "Signature");
 
-// The place in kSignatureParameters of `name`, in any case of letters; the table's size where it is
-// not there.
-std::size_t PlaceOfSignatureParameter(std::string_view name) {
+// Returns the index of `name` in kSignatureParameters, ignoring case; the table's size if it is not
+// there.
+std::size_t SignatureParameterIndex(std::string_view name) {
   for (std::size_t place = 0; place < kSignatureParameters.size(); ++place) {
     const std::string_view known = kSignatureParameters[place];
     if (known.size() == name.size() && (known == name || s3::EqualsIgnoreCase(known, name)))
@@ -96,16 +96,16 @@ std::size_t PlaceOfSignatureParameter(std::string_view name) {
   return kSignatureParameters.size();
 }
 
-// What a request has of what identifies and signs it.
+// Where a request carries parts of a signature.
 struct SignatureParts {
   std::optional<std::string_view> authorization;
-  // a bit for each place in kSignatureParameters, of names that are spelled as there
+  // A bit per index of kSignatureParameters, for names with the exact case of the table.
   std::uint32_t parameters = 0;
 
   bool Has(SignatureParameter parameter) const { return (parameters >> parameter & 1) != 0; }
 };
 
-// Refuses a second copy of one: a proxy or a log may read another copy than this server.
+// Rejects a second copy of a part: a proxy or a log may read another copy than this server.
 Result<SignatureParts> FindSignatureParts(const s3::RequestHead& head, const s3::Target& target) {
   constexpr std::string_view kAuthorization = "authorization";
   SignatureParts parts;
@@ -117,9 +117,9 @@ Result<SignatureParts> FindSignatureParts(const s3::RequestHead& head, const s3:
       return InvalidArgument("The Authorization header is given twice; send one", "Authorization");
     parts.authorization = header.value;
   }
-  std::uint32_t in_any_case = 0;  // X-Amz-Signature and x-amz-signature are copies of each other
+  std::uint32_t in_any_case = 0;  // X-Amz-Signature and x-amz-signature count as copies
   for (const s3::QueryParameter& parameter : target.query) {
-    const std::size_t place = PlaceOfSignatureParameter(parameter.name);
+    const std::size_t place = SignatureParameterIndex(parameter.name);
     if (place == kSignatureParameters.size()) continue;
     const std::uint32_t bit = std::uint32_t{1} << place;
     if ((in_any_case & bit) != 0) {
@@ -132,7 +132,7 @@ Result<SignatureParts> FindSignatureParts(const s3::RequestHead& head, const s3:
   return parts;
 }
 
-// Fills access key and scope from "akid/day/region/service/terminal".
+// Sets access key and scope from "akid/day/region/service/terminal".
 Result<void> SplitCredential(Claim& claim, std::string_view credential) {
   std::string_view rest = credential;
   const auto terminal = CutLast(rest);
@@ -164,8 +164,7 @@ std::vector<std::string_view> SplitSignedHeaders(std::string_view list) {
     names.push_back(list.substr(0, end));
     list = end == std::string_view::npos ? std::string_view() : list.substr(end + 1);
   }
-  // The canonical form is sorted whatever the client wrote: one that signed another order does not
-  // match.
+  // The canonical request has sorted headers. A client that signed another order does not match.
   if (!std::is_sorted(names.begin(), names.end())) std::sort(names.begin(), names.end());
   return names;
 }
@@ -192,7 +191,7 @@ Result<Components> SplitComponents(std::string_view list) {
         equals == std::string_view::npos ? std::string_view("") : piece.substr(equals + 1);
     for (const auto& [known, component] : components) {
       if (name != known) continue;
-      if (component->data() != nullptr) {  // found before, perhaps with an empty value
+      if (component->data() != nullptr) {  // already found, even with an empty value
         return HeaderMalformed("The authorization header is malformed; the component " +
                                std::string(name) + " is given twice.");
       }
@@ -208,8 +207,8 @@ Result<Components> SplitComponents(std::string_view list) {
   return found;
 }
 
-// The request's date: x-amz-date, else Date in HTTP or ISO basic form.
-Result<void> TakeHeaderDate(Claim& claim, const s3::RequestHead& head) {
+// Reads the request's date: x-amz-date, else Date in HTTP or ISO basic format.
+Result<void> ReadHeaderDate(Claim& claim, const s3::RequestHead& head) {
   const auto amz_date = head.Find("x-amz-date");
   const auto date = amz_date ? amz_date : head.Find("date");
   std::optional<WallTime> time;
@@ -247,7 +246,7 @@ bool Claim::Signs(std::string_view lower_name) const {
 }
 
 bool IsSignatureParameter(std::string_view name) {
-  return PlaceOfSignatureParameter(name) < kSignatureParameters.size();
+  return SignatureParameterIndex(name) < kSignatureParameters.size();
 }
 
 Result<Mechanism> FindMechanism(const s3::RequestHead& head, const s3::Target& target) {
@@ -290,7 +289,7 @@ Result<Claim> ParseHeaderClaim(const s3::RequestHead& head) {
   PENSTOCK_TRY(SplitCredential(claim, components.credential));
   claim.signed_headers = SplitSignedHeaders(components.signed_headers);
   claim.signature = components.signature;
-  PENSTOCK_TRY(TakeHeaderDate(claim, head));
+  PENSTOCK_TRY(ReadHeaderDate(claim, head));
   return claim;
 }
 

@@ -1,7 +1,7 @@
-// What a request claims about its signature: the Authorization header or the X-Amz-* query taken
-// apart.
+// Parses what a request claims about its signature: the Authorization header or the X-Amz-* query
+// parameters.
 //
-// Syntax and scope only: nothing here knows users, keys or the time of day.
+// Checks syntax and scope only. It knows no users, keys or time of day.
 #ifndef PENSTOCK_EMULATOR_AUTH_CLAIM_H_
 #define PENSTOCK_EMULATOR_AUTH_CLAIM_H_
 
@@ -17,11 +17,11 @@ namespace penstock::emulator::auth {
 
 enum class Mechanism { kAnonymous, kHeader, kQuery, kVersionTwoHeader, kVersionTwoQuery };
 
-// Which mechanism the request uses. InvalidArgument: two at once, or a second Authorization header
-// or signature parameter.
+// Finds which mechanism the request uses. Returns InvalidArgument for two mechanisms, a second
+// Authorization header or a second signature parameter.
 Result<Mechanism> FindMechanism(const s3::RequestHead& head, const s3::Target& target);
 
-// Views point into the request head and the target; they live as long as the exchange.
+// Views point into the request head and the target; they are valid while the exchange lives.
 struct Claim {
   Mechanism mechanism = Mechanism::kHeader;
   std::string_view access_key_id;
@@ -33,24 +33,23 @@ struct Claim {
   std::vector<std::string_view> signed_headers;  // sorted
   std::string_view signature;
   std::string_view date_as_sent;
-  std::string amz_date;  // of the string to sign
+  std::string amz_date;  // the date in the string to sign
   WallTime time{};
   std::chrono::seconds expires{0};  // query only
 
   bool Signs(std::string_view lower_name) const;
 };
 
-// Errors as in §2.14's two tables, up to and including the scope's syntax.
+// Return the errors that S3 documents for malformed claims, including the syntax of the scope.
 Result<Claim> ParseHeaderClaim(const s3::RequestHead& head);
 Result<Claim> ParseQueryClaim(const s3::Target& target);
 
-// A query parameter that belongs to the signature itself (of either version), in any case of
-// letters.
+// Whether a query parameter belongs to a signature of either version. Ignores case.
 bool IsSignatureParameter(std::string_view name);
 
-// The scope against the place asked, as S3 was seen to do it: region, service, terminal, then the
-// credential's day against the request's date. `service`: "s3", or "s3express" for a directory
-// bucket.
+// Compares the scope with the requested endpoint, in the order recorded against Amazon S3: region,
+// service, terminal, then the credential's day against the request's date. `service`: "s3", or
+// "s3express" for a directory bucket.
 Result<void> CheckScope(const Claim& claim, std::string_view region, std::string_view service);
 
 }  // namespace penstock::emulator::auth

@@ -11,7 +11,7 @@ Result<Claim> ParseHeader(const std::string& authorization,
                           std::vector<std::pair<std::string, std::string>> more = {
                               {"x-amz-date", "20130524T000000Z"}}) {
   more.emplace_back("Authorization", authorization);
-  // Views of the claim point into the request, so it has to stay.
+  // Views of the claim point into the request, so the request must stay alive.
   static std::vector<std::unique_ptr<TestExchange>> kept;
   kept.push_back(
       std::make_unique<TestExchange>(TestRequest{.headers = std::move(more), .body = {}}));
@@ -26,7 +26,7 @@ constexpr char kGood[] =
     "AWS4-HMAC-SHA256 Credential=AK/20130524/us-east-1/s3/aws4_request, "
     "SignedHeaders=host;x-amz-date, Signature=ab";
 
-TEST(HeaderClaimTest, TakesTheHeaderApart) {
+TEST(HeaderClaimTest, ParsesTheHeader) {
   const auto claim = ParseHeader(kGood);
   ASSERT_TRUE(claim.ok());
   EXPECT_EQ(claim->access_key_id, "AK");
@@ -37,7 +37,7 @@ TEST(HeaderClaimTest, TakesTheHeaderApart) {
   EXPECT_FALSE(claim->Signs("date"));
 }
 
-TEST(HeaderClaimTest, TakesCommasWithoutSpaces) {
+TEST(HeaderClaimTest, AcceptsCommasWithoutSpaces) {
   EXPECT_TRUE(
       ParseHeader(
           "AWS4-HMAC-SHA256 "
@@ -45,7 +45,7 @@ TEST(HeaderClaimTest, TakesCommasWithoutSpaces) {
           .ok());
 }
 
-TEST(HeaderClaimTest, AnAccessKeyMayHoldASlash) {
+TEST(HeaderClaimTest, AccessKeyMayContainASlash) {
   EXPECT_EQ(ParseHeader(Credential("team/AK/20130524/us-east-1/s3/aws4_request"))->access_key_id,
             "team/AK");
 }
@@ -65,8 +65,8 @@ TEST(HeaderClaimTest, FallsBackToTheDateHeader) {
   EXPECT_EQ(claim->amz_date, "20130524T000000Z");
 }
 
-// §2.14, table "Failure (header auth)".
-TEST(HeaderClaimTest, RefusesWithTheCodeOfEachFault) {
+// Errors of requests with an Authorization header, with the code of each.
+TEST(HeaderClaimTest, ReturnsTheCodeOfEachError) {
   const struct {
     std::string header;
     const char* code;
@@ -94,7 +94,7 @@ TEST(HeaderClaimTest, RefusesWithTheCodeOfEachFault) {
   }
 }
 
-TEST(HeaderClaimTest, RefusesASecondCopyOfAComponentThatWasEmpty) {
+TEST(HeaderClaimTest, RefusesASecondCopyOfAnEmptyComponent) {
   for (const char* empty : {"Credential=", "SignedHeaders=", "Signature"}) {
     const auto claim = ParseHeader("AWS4-HMAC-SHA256 " + std::string(empty) + ", " +
                                    std::string(kGood).substr(17));
@@ -125,7 +125,7 @@ s3::Target Presigned(const std::string& name, const std::string& value) {
   return target;
 }
 
-TEST(QueryClaimTest, TakesTheQueryApart) {
+TEST(QueryClaimTest, ParsesTheQuery) {
   const s3::Target target = Presigned("", "");
   const auto claim = ParseQueryClaim(target);
   ASSERT_TRUE(claim.ok());
@@ -137,8 +137,8 @@ TEST(QueryClaimTest, AcceptsAWholeWeek) {
   EXPECT_TRUE(ParseQueryClaim(Presigned("X-Amz-Expires", "604800")).ok());
 }
 
-// §2.14, table of presigned cases.
-TEST(QueryClaimTest, RefusesEachFaultInItsWords) {
+// Errors of presigned requests, with S3's wording of each.
+TEST(QueryClaimTest, ReturnsTheMessageOfEachError) {
   const struct {
     const char* name;
     const char* value;
@@ -164,7 +164,7 @@ TEST(QueryClaimTest, RefusesEachFaultInItsWords) {
   }
 }
 
-TEST(ScopeTest, RefusesEachPartThatIsNotThisPlaces) {
+TEST(ScopeTest, RefusesEachWrongPartOfTheScope) {
   const struct {
     const char* credential;
     const char* part_of_message;
@@ -194,7 +194,7 @@ TEST(ScopeTest, RefusesEachPartThatIsNotThisPlaces) {
   }
 }
 
-TEST(ScopeTest, APresignedUrlsOtherDayIsNamed) {
+TEST(ScopeTest, NamesAWrongDayOfAPresignedUrl) {
   const s3::Target target = Presigned("X-Amz-Credential", "AK/20130525/us-east-1/s3/aws4_request");
   const auto claim = ParseQueryClaim(target);
   ASSERT_TRUE(claim.ok());
@@ -206,7 +206,7 @@ TEST(ScopeTest, APresignedUrlsOtherDayIsNamed) {
             "X-Amz-Date: \"20130524\".");
 }
 
-TEST(ScopeTest, AWrongRegionNamesTheRightOne) {
+TEST(ScopeTest, WrongRegionErrorNamesTheExpectedRegion) {
   const auto checked = CheckScope(*ParseHeader(Credential("AK/20130524/eu-west-1/s3/aws4_request")),
                                   "us-east-1", "s3");
   ASSERT_FALSE(checked.ok());
@@ -215,7 +215,7 @@ TEST(ScopeTest, AWrongRegionNamesTheRightOne) {
             (std::pair<std::string, std::string>("Region", "us-east-1")));
 }
 
-TEST(MechanismTest, TellsTheThreeApart) {
+TEST(MechanismTest, FindsEachMechanism) {
   const TestExchange header(ExampleGet());
   const TestExchange plain(TestRequest{});
   EXPECT_EQ(*FindMechanism(header.exchange.request, {}), Mechanism::kHeader);
@@ -233,20 +233,20 @@ TEST(MechanismTest, RefusesTwoAtOnce) {
   EXPECT_EQ(error.details.at(1).second, *header.exchange.request.Find("authorization"));
 }
 
-TEST(MechanismTest, KnowsAVersionTwoHeader) {
+TEST(MechanismTest, RecognizesAVersionTwoHeader) {
   const TestExchange version_two(TestRequest{
       .method = "GET", .target = "/", .headers = {{"authorization", "AWS AK:c2ln"}}, .body = {}});
   EXPECT_EQ(FindMechanism(version_two.exchange.request, {}).value(), Mechanism::kVersionTwoHeader);
 }
 
-TEST(MechanismTest, KnowsAVersionTwoQuery) {
+TEST(MechanismTest, RecognizesAVersionTwoQuery) {
   const TestExchange plain(TestRequest{});
   s3::Target target;
   target.query = {{"AWSAccessKeyId", "AK"}, {"Signature", "c2ln"}, {"Expires", "1"}};
   EXPECT_EQ(FindMechanism(plain.exchange.request, target).value(), Mechanism::kVersionTwoQuery);
 }
 
-TEST(SignatureParameterTest, AreKnownInAnyCaseOfLetters) {
+TEST(SignatureParameterTest, AreRecognizedInAnyCase) {
   for (const char* name : {"X-Amz-Signature", "x-amz-date", "X-AMZ-SECURITY-TOKEN",
                            "AWSAccessKeyId", "Signature", "Expires"}) {
     EXPECT_TRUE(IsSignatureParameter(name)) << name;

@@ -17,12 +17,12 @@ constexpr std::string_view kCredential = "X-Amz-Credential";
 constexpr std::string_view kDate = "X-Amz-Date";
 constexpr std::string_view kSignature = "X-Amz-Signature";
 
-// In the order in which S3 misses them.
+// In the order in which S3 reports missing fields.
 constexpr std::array<std::string_view, 4> kVersionFour = {kAlgorithm, kCredential, kDate,
                                                           kSignature};
 constexpr std::array<std::string_view, 2> kVersionTwo = {"AWSAccessKeyId", "Signature"};
 
-// S3 names the argument of these also where its value is empty.
+// S3 sends the ArgumentValue of these errors even if it is empty.
 Error BadField(std::string message, std::string_view field, std::string_view value) {
   Error error = InvalidArgument(std::move(message), std::string(field));
   error.details.emplace_back("ArgumentValue", value);

@@ -1,6 +1,6 @@
-// What a browser's form claims about its signature (spec/protocol.md §2.15): the fields of version
-// 4 or of version 2. The policy document, as it came, is what was signed; what it says is the
-// router's matter.
+// Parses the signature fields of a browser form, version 4 or 2 (AWS documentation: "Authenticating
+// Requests in Browser-Based Uploads Using POST"). The signature covers the policy document as sent;
+// the router evaluates the policy.
 #ifndef PENSTOCK_EMULATOR_AUTH_FORM_CLAIM_H_
 #define PENSTOCK_EMULATOR_AUTH_FORM_CLAIM_H_
 
@@ -20,7 +20,7 @@ struct FormClaim {
   std::string_view signature;
   std::string_view policy;  // base64, the string to sign
   std::optional<std::string_view> token;
-  // Version 4 alone:
+  // Version 4 only:
   std::string_view credential;
   std::string_view day;
   std::string_view region;
@@ -29,15 +29,15 @@ struct FormClaim {
   std::string_view amz_date;
 };
 
-// nullopt: the form has no field of a signature. InvalidArgument when some are missing or not
-// well-formed.
+// Returns nullopt if the form has no signature field, and InvalidArgument if a field is missing or
+// malformed.
 Result<std::optional<FormClaim>> ParseFormClaim(const s3::Form& form);
 
-// InvalidArgument unless the credential is for that region, for S3 and for the day of x-amz-date.
+// Returns InvalidArgument unless the credential is for `region`, S3 and the day of x-amz-date.
 Result<void> CheckFormScope(const FormClaim& claim, std::string_view region);
 
-// SignatureDoesNotMatch unless the claim's signature is the key's (version 4) or the secret's
-// (version 2) over the policy.
+// Returns SignatureDoesNotMatch unless the signature over the policy was made with the signing key
+// (version 4) or the secret (version 2).
 Result<void> CheckFormSignature(const FormClaim& claim, const HmacSha256Key& key);
 Result<void> CheckFormSignature(const FormClaim& claim, std::string_view secret);
 

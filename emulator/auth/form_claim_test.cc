@@ -9,8 +9,7 @@ namespace {
 
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
-// Spec §6.2 "POST policy (own vector)": the base64 of that JSON, made with Python, and its
-// signature.
+// A POST policy: base64 of this JSON, made with Python, and its signature.
 constexpr std::string_view kPolicy =
     "eyJleHBpcmF0aW9uIjogIjIwMTMtMDUtMjVUMDA6MDA6MDBaIiwgImNvbmRpdGlvbnMiOiBbeyJidWNrZXQiOiAiZXhhbX"
     "BsZWJ1Y2tldCJ9LC"
@@ -46,7 +45,7 @@ void Set(Fields& fields, std::string_view name, std::optional<std::string> value
 
 class FormAuthTest : public ::testing::Test {
  protected:
-  // Posts the form; the response's error code, or "" when it came through.
+  // Posts the form. Returns the response's error code, or "" on success.
   std::string Post(const Fields& fields, AuthOptions options = ExampleOptions(),
                    Fields headers = {}) {
     const auto auth = MakeAuth(std::move(options), user_, router_);
@@ -75,7 +74,7 @@ class FormAuthTest : public ::testing::Test {
   std::string body_;
 };
 
-TEST_F(FormAuthTest, TheVectorsSignatureLetsTheFileThrough) {
+TEST_F(FormAuthTest, AdmitsAFormWithAValidSignature) {
   EXPECT_EQ(Post(Signed()), "") << body_;
   EXPECT_EQ(router_.calls, 1);
   EXPECT_EQ(router_.operation, "PostObject");
@@ -84,8 +83,8 @@ TEST_F(FormAuthTest, TheVectorsSignatureLetsTheFileThrough) {
   EXPECT_EQ(*router_.body, "content");
 }
 
-// AWS's documented example ("sigv4-post-example"): policy with CR LF line ends, another day.
-TEST_F(FormAuthTest, SoDoesTheExampleOfAwssDocumentation) {
+// The example of AWS's documentation ("sigv4-post-example"): a policy with CR LF, another day.
+TEST_F(FormAuthTest, AdmitsTheExampleOfAwsDocumentation) {
   Fields fields = Signed();
   Set(fields, "policy",
       std::string("eyAiZXhwaXJhdGlvbiI6ICIyMDE1LTEyLTMwVDEyOjAwOjAwLjAwMFoiLA0KICAiY29uZGl0aW9ucyI6"
@@ -112,7 +111,7 @@ TEST_F(FormAuthTest, SoDoesTheExampleOfAwssDocumentation) {
 }
 
 // base64(HMAC-SHA1(secret, policy)), made with Python's hmac.
-TEST_F(FormAuthTest, VersionTwoSignsThePolicyToo) {
+TEST_F(FormAuthTest, AdmitsAVersionTwoSignature) {
   Fields fields{{"key", "user/a"},
                 {"policy", std::string(kPolicy)},
                 {"AWSAccessKeyId", std::string(kExampleKey)},
@@ -126,10 +125,10 @@ TEST_F(FormAuthTest, VersionTwoSignsThePolicyToo) {
   AuthOptions frankfurt = ExampleOptions();
   frankfurt.region = "eu-central-1";
   Set(fields, "signature", "AAAA");
-  EXPECT_EQ(Post(fields, frankfurt, {}), "InvalidRequest") << "a region that never spoke version 2";
+  EXPECT_EQ(Post(fields, frankfurt, {}), "InvalidRequest") << "the region never accepted version 2";
 }
 
-TEST_F(FormAuthTest, AnyOtherPolicyOrSignatureIsRefusedWithWhatWasSigned) {
+TEST_F(FormAuthTest, MismatchErrorShowsTheSignedPolicy) {
   Fields fields = Signed();
   Set(fields, "policy", std::string(kPolicy.substr(0, kPolicy.size() - 2)));
   EXPECT_EQ(Post(fields), "SignatureDoesNotMatch");
@@ -143,8 +142,8 @@ TEST_F(FormAuthTest, AnyOtherPolicyOrSignatureIsRefusedWithWhatWasSigned) {
   EXPECT_EQ(router_.calls, 0);
 }
 
-// Recorded from AWS: which field is missed first.
-TEST_F(FormAuthTest, MissingFieldsAreNamed) {
+// The order in which missing fields are reported was recorded against Amazon S3.
+TEST_F(FormAuthTest, NamesMissingFields) {
   const auto missed = [&](std::initializer_list<std::string_view> names) {
     Fields fields = Signed();
     for (const std::string_view name : names) Set(fields, name, std::nullopt);
@@ -165,7 +164,7 @@ TEST_F(FormAuthTest, MissingFieldsAreNamed) {
   EXPECT_EQ(router_.calls, 0);
 }
 
-TEST_F(FormAuthTest, CredentialsAreHeldToTheirFormAndScope) {
+TEST_F(FormAuthTest, RefusesInvalidCredentials) {
   const auto refused = [&](std::string_view field, const std::string& value,
                            std::string_view message) {
     Fields fields = Signed();
@@ -189,7 +188,7 @@ TEST_F(FormAuthTest, CredentialsAreHeldToTheirFormAndScope) {
   refused("x-amz-algorithm", "AWS4-HMAC-SHA1", "X-Amz-Algorithm only supports");
 }
 
-TEST_F(FormAuthTest, UnknownKeysExpiredTokensAndInactiveKeysAreRefused) {
+TEST_F(FormAuthTest, RefusesUnknownInactiveAndExpiredKeys) {
   Fields fields = Signed();
   Set(fields, "x-amz-credential", "NOBODY/20130524/us-east-1/s3/aws4_request");
   EXPECT_EQ(Post(fields), "InvalidAccessKeyId");
@@ -202,13 +201,13 @@ TEST_F(FormAuthTest, UnknownKeysExpiredTokensAndInactiveKeysAreRefused) {
   EXPECT_EQ(Post(fields), "ExpiredToken");
 }
 
-// The policy says when a form ends; nothing asks when it was signed.
-TEST_F(FormAuthTest, AFormMayBeOld) {
+// The policy limits when a form may be sent. The date of its signature does not.
+TEST_F(FormAuthTest, FormDateIsNotChecked) {
   user_.clock.Advance(std::chrono::hours(24 * 300));
   EXPECT_EQ(Post(Signed()), "");
 }
 
-TEST_F(FormAuthTest, UnsignedFormsNeedTheModeThatLetsThemIn) {
+TEST_F(FormAuthTest, UnsignedFormsNeedAPermissiveMode) {
   const Fields unsigned_form{{"key", "k"}};
   EXPECT_EQ(Post(unsigned_form), "AccessDenied");
   AuthOptions options = ExampleOptions();
@@ -218,7 +217,7 @@ TEST_F(FormAuthTest, UnsignedFormsNeedTheModeThatLetsThemIn) {
   options = ExampleOptions();
   options.mode = Mode::kOff;
   EXPECT_EQ(Post(unsigned_form, options), "");
-  EXPECT_EQ(router_.identity.access_key_id, kExampleKey) << "everybody is the first key";
+  EXPECT_EQ(router_.identity.access_key_id, kExampleKey) << "every request has the first key";
   options.mode = Mode::kParse;
   Fields forged = Signed();
   Set(forged, "x-amz-signature", "forged");
@@ -227,7 +226,7 @@ TEST_F(FormAuthTest, UnsignedFormsNeedTheModeThatLetsThemIn) {
   EXPECT_EQ(Post(forged, options), "InvalidArgument");
 }
 
-TEST_F(FormAuthTest, OneMechanismIsEnough) {
+TEST_F(FormAuthTest, RefusesTwoMechanisms) {
   Fields both = Signed();
   Set(both, "AWSAccessKeyId", std::string(kExampleKey));
   Set(both, "signature", "AAAA");
@@ -235,7 +234,7 @@ TEST_F(FormAuthTest, OneMechanismIsEnough) {
   EXPECT_TRUE(Says("Only one auth mechanism allowed"));
 }
 
-TEST_F(FormAuthTest, BrokenFormsAreRefusedBeforeAnybodyIsAsked) {
+TEST_F(FormAuthTest, RefusesMalformedFormsBeforeTheRouter) {
   const auto auth = MakeAuth(ExampleOptions(), user_, router_);
   TestExchange plain({.method = "POST",
                       .target = "/",

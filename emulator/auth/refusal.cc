@@ -7,7 +7,7 @@
 namespace penstock::emulator::auth {
 namespace {
 
-// "41 57 53": how S3 shows the bytes of a string to sign.
+// Returns "41 57 53", the format in which S3 shows the bytes of a string to sign.
 std::string SpacedHex(std::string_view text) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string out;

@@ -24,7 +24,7 @@ TEST(RefusalTest, SignatureMismatchShowsBothSidesAndTheirBytes) {
   EXPECT_EQ(error.details[5].second, "47 45 54");
 }
 
-TEST(RefusalTest, AChunkHasNoCanonicalRequest) {
+TEST(RefusalTest, ChunkErrorHasNoCanonicalRequest) {
   const Error error = SignatureDoesNotMatch({.access_key_id = "AK",
                                              .string_to_sign = "x",
                                              .signature_provided = "ff",
@@ -39,8 +39,9 @@ TEST(RefusalTest, LengthMismatchNamesBothNumbers) {
   EXPECT_EQ(Names(error), "NumberBytesExpected,NumberBytesProvided");
 }
 
-// Two tables had drifted apart: a skewed clock was kAccessDenied here and kUnauthenticated there.
-TEST(RefusalTest, KindAndStatusAreThoseOfTheOneTable) {
+// Regression: there were two tables, and a skewed clock was kAccessDenied in one and
+// kUnauthenticated in the other.
+TEST(RefusalTest, KindAndStatusComeFromTheErrorTable) {
   for (const Error& error :
        {AccessDenied("x"), InvalidArgument("x", "y"), RequestTimeTooSkewed("x", WallTime()),
         VersionTwoRefused(), BodyTerminated(), BodyLengthMismatch(1, 2), MalformedTrailer(),

@@ -10,18 +10,18 @@
 namespace penstock::emulator::auth {
 namespace {
 
-// Lines: this, parent, bucket, mode, expiry in seconds since 1970, three of encryption, a nonce.
-// Then the MAC. None of them can hold a line's end: headers have none.
+// Lines: this mark, parent, bucket, mode, expiry in seconds since 1970, three of encryption, a
+// nonce. The MAC follows. No line can contain a line break, because headers cannot.
 constexpr std::string_view kMark = "penstock-session-1";
 constexpr std::size_t kLines = 9;
 constexpr std::size_t kMacBytes = 32;
 constexpr std::size_t kKeyIdDigits = 16;
-// within what the clock can hold; nobody has verified it when it is read
+// Within the range of the clock. The number is read before the token is verified.
 constexpr long long kLastSecond = 9'000'000'000;
 constexpr std::string_view kReadOnly = "ro";
 constexpr std::string_view kReadWrite = "rw";
 
-// A key for each purpose, so that one says nothing about another.
+// Derives a separate key for each purpose, so that one reveals nothing about another.
 Sha256Digest Derive(std::string_view secret, std::string_view purpose, std::string_view text) {
   const Sha256Digest key = HmacSha256(AsBytes(secret), AsBytes(purpose));
   return HmacSha256(key, AsBytes(text));

@@ -1,9 +1,9 @@
-// The credentials of a directory bucket's session (spec/protocol.md §1.3): made from the
-// requester's own secret and nothing else, so that they outlive this process and nobody keeps a
-// list of them.
+// The credentials of a directory bucket's session (CreateSession). They are derived from the
+// requester's own secret alone. The server keeps no list of them, and they stay valid after a
+// restart.
 //
-// A token says whose session it is, for which bucket and how long, and carries a MAC under a key
-// that comes of the secret. The session's access key and secret come of the token.
+// A token contains the owner, the bucket and the expiry, and a MAC under a key derived from the
+// secret. The session's access key and secret are derived from the token.
 #ifndef PENSTOCK_EMULATOR_AUTH_SESSION_TOKEN_H_
 #define PENSTOCK_EMULATOR_AUTH_SESSION_TOKEN_H_
 
@@ -16,16 +16,16 @@
 namespace penstock::emulator::auth {
 
 struct SessionClaim {
-  std::string parent;  // the access key that asked for the session
+  std::string parent;  // the access key that requested the session
   s3::DirectorySession session;
 };
 
 s3::SessionCredentials IssueSession(std::string_view secret, const SessionClaim& claim);
 
-// What the token says, verified by nobody; nullopt when it is none of ours.
+// Returns the claim of a token without verification; nullopt if this emulator did not issue it.
 std::optional<SessionClaim> ReadSessionToken(std::string_view token);
 
-// The credentials that went with `token`; nullopt when it was not made with `secret`.
+// Returns the credentials that belong to `token`; nullopt if it was not made with `secret`.
 std::optional<s3::SessionCredentials> SessionOfToken(std::string_view secret,
                                                      std::string_view token);
 

@@ -19,7 +19,7 @@ SessionClaim Claim() {
                       .expires = WallTime(std::chrono::seconds(1767323345))}};
 }
 
-TEST(SessionTokenTest, ATokenSaysWhatItWasIssuedFor) {
+TEST(SessionTokenTest, TokenContainsItsClaim) {
   const auto read = ReadSessionToken(IssueSession(kSecret, Claim()).session_token);
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(read->parent, "AKIAIOSFODNN7EXAMPLE");
@@ -31,7 +31,7 @@ TEST(SessionTokenTest, ATokenSaysWhatItWasIssuedFor) {
   EXPECT_EQ(read->session.expires, Claim().session.expires);
 }
 
-TEST(SessionTokenTest, KeysComeBackFromTheTokenUnderTheSameSecretAlone) {
+TEST(SessionTokenTest, KeysAreRecoveredOnlyWithTheSameSecret) {
   const s3::SessionCredentials issued = IssueSession(kSecret, Claim());
   const auto again = SessionOfToken(kSecret, issued.session_token);
   ASSERT_TRUE(again.has_value());
@@ -41,7 +41,7 @@ TEST(SessionTokenTest, KeysComeBackFromTheTokenUnderTheSameSecretAlone) {
   EXPECT_FALSE(SessionOfToken("another secret", issued.session_token).has_value());
 }
 
-TEST(SessionTokenTest, TwoSessionsShareNothing) {
+TEST(SessionTokenTest, SessionsHaveDifferentCredentials) {
   const s3::SessionCredentials one = IssueSession(kSecret, Claim());
   const s3::SessionCredentials other = IssueSession(kSecret, Claim());
   EXPECT_NE(one.session_token, other.session_token);
@@ -49,7 +49,7 @@ TEST(SessionTokenTest, TwoSessionsShareNothing) {
   EXPECT_NE(one.secret_access_key, other.secret_access_key);
 }
 
-TEST(SessionTokenTest, AnyChangedByteIsNoticed) {
+TEST(SessionTokenTest, DetectsEveryChangedByte) {
   const std::string raw = *Base64Decode(IssueSession(kSecret, Claim()).session_token);
   for (std::size_t i = 0; i < raw.size(); ++i) {
     std::string changed = raw;
@@ -59,7 +59,7 @@ TEST(SessionTokenTest, AnyChangedByteIsNoticed) {
   }
 }
 
-TEST(SessionTokenTest, NoClockHoldsEveryNumber) {
+TEST(SessionTokenTest, RefusesAnExpiryBeyondTheClock) {
   const auto token = [](const std::string& expires) {
     return Base64Encode(AsBytes("penstock-session-1\nAKID\nb\nrw\n" + expires + "\n\n\n\n00" +
                                 std::string(32, 'm')));
@@ -70,7 +70,7 @@ TEST(SessionTokenTest, NoClockHoldsEveryNumber) {
   }
 }
 
-TEST(SessionTokenTest, OtherTokensAreNone) {
+TEST(SessionTokenTest, RefusesForeignTokens) {
   for (const std::string& token : {std::string(), std::string("TESTTOKEN=="), std::string("%"),
                                    Base64Encode(AsBytes(std::string(200, '\n')))}) {
     EXPECT_FALSE(ReadSessionToken(token).has_value());

@@ -1,5 +1,5 @@
-// Sessions of a directory bucket, from CreateSession to the end of their five minutes, over auth
-// and the router.
+// Sessions of a directory bucket, from CreateSession to their expiry after five minutes, through
+// auth and the router.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class SessionsTest : public testing::Test {
               "200");
   }
 
-  // "200", or "403 AccessDenied". `target` has no query but a sub-resource.
+  // Returns "200", or "403 AccessDenied". `target` has no query except a sub-resource.
   std::string Send(const std::string& method, const std::string& target, const Keys& keys,
                    std::vector<std::pair<std::string, std::string>> more = {},
                    const std::string& body = {}) {
@@ -111,7 +111,7 @@ class SessionsTest : public testing::Test {
   std::string expiration_;
 };
 
-TEST_F(SessionsTest, ASessionLastsFiveMinutesOfTheNamespacesClock) {
+TEST_F(SessionsTest, LastsFiveMinutesOfTheNamespacesClock) {
   const Keys session = CreateSession();
   EXPECT_EQ(expiration_, "2013-05-24T00:05:00Z");
   EXPECT_EQ(Send("PUT", "/" + kBucket + "/k", session, {}, "hello"), "200");
@@ -122,13 +122,13 @@ TEST_F(SessionsTest, ASessionLastsFiveMinutesOfTheNamespacesClock) {
   EXPECT_EQ(Send("GET", "/" + kBucket + "/k", session), "400 ExpiredToken");
 }
 
-TEST_F(SessionsTest, ItIsForOneBucket) {
+TEST_F(SessionsTest, IsForOneBucket) {
   const Keys session = CreateSession();
   EXPECT_EQ(Send("GET", "/other--use1-az4--x-s3/k", session), "403 AccessDenied");
 }
 
-// As the CRT asks where the endpoint is an address.
-TEST_F(SessionsTest, OneThatNamesNoBucketIsForAny) {
+// The CRT client sends such a request if the endpoint is an IP address.
+TEST_F(SessionsTest, WithoutABucketIsForAnyBucket) {
   ASSERT_EQ(Send("GET", "/?session=", Keys()), "200");
   EXPECT_EQ(test_->exchange.operation, "CreateSession");
   const auto* text = std::get_if<std::string>(&test_->exchange.response.body);
@@ -142,13 +142,13 @@ TEST_F(SessionsTest, OneThatNamesNoBucketIsForAny) {
   EXPECT_EQ(Send("GET", "/plain-bucket/k", session), "400 AuthorizationHeaderMalformed");
 }
 
-TEST_F(SessionsTest, AReadOnlyOneDoesNotWrite) {
+TEST_F(SessionsTest, ReadOnlySessionCannotWrite) {
   const Keys session = CreateSession({{"x-amz-create-session-mode", "ReadOnly"}});
   EXPECT_EQ(Send("PUT", "/" + kBucket + "/k", session, {}, "hello"), "403 AccessDenied");
   EXPECT_EQ(Send("GET", "/" + kBucket + "/k", session), "404 NoSuchKey");
 }
 
-TEST_F(SessionsTest, ATokenThatWasTamperedWithIsNone) {
+TEST_F(SessionsTest, RefusesAModifiedToken) {
   Keys session = CreateSession();
   std::string raw = *Base64Decode(session.session_token);
   raw.back() = static_cast<char>(raw.back() ^ 1);
@@ -160,16 +160,16 @@ TEST_F(SessionsTest, ATokenThatWasTamperedWithIsNone) {
   session.id = kExampleKey;
   session.secret = kExampleSecret;
   EXPECT_EQ(Send("GET", "/" + kBucket + "/k", session), "400 InvalidToken")
-      << "another key than the session's";
+      << "not the access key of the session";
 }
 
-TEST_F(SessionsTest, TheSessionsSecretSigns) {
+TEST_F(SessionsTest, RequestsAreSignedWithTheSessionsSecret) {
   Keys session = CreateSession();
   session.secret[0] = session.secret[0] == 'A' ? 'B' : 'A';
   EXPECT_EQ(Send("GET", "/" + kBucket + "/k", session), "403 SignatureDoesNotMatch");
 }
 
-TEST_F(SessionsTest, ItEndsWithItsOwnersKey) {
+TEST_F(SessionsTest, EndsWithItsOwnersKey) {
   const Keys session = CreateSession();
   directory_.user.active = false;
   EXPECT_EQ(Send("GET", "/" + kBucket + "/k", session), "403 InvalidAccessKeyId");
@@ -178,8 +178,8 @@ TEST_F(SessionsTest, ItEndsWithItsOwnersKey) {
   EXPECT_EQ(Send("GET", "/" + kBucket + "/k", session), "400 InvalidToken");
 }
 
-// Spec §1.3: what "disable session auth" does.
-TEST_F(SessionsTest, OnesOwnKeysDoWithoutASession) {
+// As with the SDK option "disable session auth".
+TEST_F(SessionsTest, OwnKeysWorkWithoutASession) {
   EXPECT_EQ(Send("PUT", "/" + kBucket + "/k", Keys(), {}, "hello"), "200");
   EXPECT_EQ(Send("PUT", "/" + kBucket + "/k", Keys{.service = "s3"}, {}, "hello"),
             "400 AuthorizationHeaderMalformed");
@@ -189,14 +189,14 @@ TEST_F(SessionsTest, OnesOwnKeysDoWithoutASession) {
             "200");
 }
 
-TEST_F(SessionsTest, ASessionDoesWhatTheRegionalEndpointDoes) {
+TEST_F(SessionsTest, WorksOnTheRegionalEndpoint) {
   const Keys session = CreateSession();
   EXPECT_EQ(Send("GET", "/" + kBucket + "?policy", session), "404 NoSuchBucketPolicy");
   EXPECT_EQ(Send("DELETE", "/" + kBucket, session), "204");
   EXPECT_EQ(Send("GET", "/" + kBucket + "?session", session), "400 InvalidRequest");
 }
 
-TEST_F(SessionsTest, WhereNoSecretIsAskedForSessionsStillEnd) {
+TEST_F(SessionsTest, ExpiresUnderModeParse) {
   AuthOptions options = ExampleOptions();
   options.mode = Mode::kParse;
   auth_ = MakeAuth(options, directory_, *router_);
@@ -207,7 +207,7 @@ TEST_F(SessionsTest, WhereNoSecretIsAskedForSessionsStillEnd) {
   EXPECT_EQ(Send("GET", "/" + kBucket + "/k", session), "400 ExpiredToken");
 }
 
-TEST_F(SessionsTest, WhereNobodyIsAskedEveryTokenPasses) {
+TEST_F(SessionsTest, EveryTokenIsAcceptedUnderModeOff) {
   AuthOptions options = ExampleOptions();
   options.mode = Mode::kOff;
   auth_ = MakeAuth(options, directory_, *router_);

@@ -1,4 +1,4 @@
-// SigV4 signing keys, derived once per (secret, day, region, service) and remembered.
+// SigV4 signing keys, derived once per (secret, day, region, service) and cached.
 #ifndef PENSTOCK_EMULATOR_AUTH_SIGNING_KEY_H_
 #define PENSTOCK_EMULATOR_AUTH_SIGNING_KEY_H_
 
@@ -24,7 +24,7 @@ Sha256Digest DeriveSigningKey(const SigningScope& scope);
 // hex(HMAC(key, string_to_sign))
 std::string Signature(const HmacSha256Key& key, std::string_view string_to_sign);
 
-// Thread safety: safe from any thread. Holds at most kLimit keys, then forgets all of them.
+// Thread safety: any thread. Holds at most kLimit keys, then discards all of them.
 class SigningKeyCache {
  public:
   static constexpr std::size_t kLimit = 1024;

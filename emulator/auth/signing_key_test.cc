@@ -10,7 +10,7 @@ namespace {
 
 const SigningScope kScope{
     .secret = kExampleSecret, .day = "20130524", .region = "us-east-1", .service = "s3"};
-// §6.1
+// From AWS's documentation.
 constexpr char kPublished[] = "dbb893acc010964918f1fd433add87c70e8b0db6be30c1fbeafefa5ec6ba8378";
 
 TEST(SigningKeyTest, DerivesThePublishedKey) {
@@ -23,7 +23,7 @@ TEST(SigningKeyTest, CacheReturnsTheSameKeyAgain) {
   EXPECT_EQ(cache.Get(kScope), HmacSha256Key(DeriveSigningKey(kScope)));
 }
 
-TEST(SigningKeyTest, CacheTellsScopesApart) {
+TEST(SigningKeyTest, CacheDistinguishesScopes) {
   SigningKeyCache cache;
   cache.Get(kScope);
   SigningScope other = kScope;
@@ -34,7 +34,7 @@ TEST(SigningKeyTest, CacheTellsScopesApart) {
   EXPECT_EQ(cache.Get(other), HmacSha256Key(DeriveSigningKey(other)));
 }
 
-TEST(SigningKeyTest, CacheStaysRightBeyondItsLimit) {
+TEST(SigningKeyTest, CacheIsCorrectBeyondItsLimit) {
   SigningKeyCache cache;
   for (std::size_t i = 0; i < SigningKeyCache::kLimit + 10; ++i) {
     const std::string day = std::to_string(20000000 + i);

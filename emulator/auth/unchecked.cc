@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kCredential = "Credential=";
 
-// The region of "akid/day/region/service/terminal"; empty where it is none.
+// Returns the region of "akid/day/region/service/terminal"; empty for another form.
 std::string_view RegionOf(std::string_view credential) {
   std::string_view region;
   for (int piece = 0; piece < 3; ++piece) {
@@ -51,13 +51,13 @@ std::string ClaimedRegion(const s3::Exchange& exchange, bool in_query, const Aut
                  in_query ? exchange.target.Get("X-Amz-Credential") : std::nullopt) {
     region = RegionOf(*credential);
   } else if (authorization || in_query) {
-    return s3::ExpectedSigningRegion(exchange, {}, options.region);  // version 2 names no region
+    return s3::ExpectedSigningRegion(exchange, {}, options.region);  // version 2 has no region
   }
   return region.empty() ? exchange.target.host_region : std::string(region);
 }
 
-// A token for a directory bucket's session is known to nobody behind auth; an empty parameter would
-// be a sub-resource.
+// Removes parameters that later handlers would misread: a session token of a directory bucket, and
+// empty parameters, which look like sub-resources.
 void DropSignatureParameters(s3::Target& target) {
   std::erase_if(target.query, [](const s3::QueryParameter& parameter) {
     return IsSignatureParameter(parameter.name) &&
@@ -80,7 +80,7 @@ Result<Admission> AdmitUnchecked(s3::Exchange& exchange, const AuthOptions& opti
   auto claim = exchange.request.Find("x-amz-content-sha256");
   if (in_query && !claim) claim = exchange.target.Get("X-Amz-Content-Sha256");
   if (in_query && !claim) claim = exchange.target.Get("x-amz-content-sha256");
-  // Only how the body is framed matters; what is no framing is taken as it comes.
+  // Only the framing of the body matters; other values are ignored.
   if (claim && claim->starts_with("STREAMING-")) {
     admission.payload_claim = *claim;
     PENSTOCK_ASSIGN(admission.payload_kind, ClassifyPayload(*claim));

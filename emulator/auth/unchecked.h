@@ -1,4 +1,4 @@
-// Mode::kOff: what is left of authentication when nobody's claims are looked at.
+// Mode::kOff: admission without checking claims.
 #ifndef PENSTOCK_EMULATOR_AUTH_UNCHECKED_H_
 #define PENSTOCK_EMULATOR_AUTH_UNCHECKED_H_
 
@@ -6,10 +6,10 @@
 
 namespace penstock::emulator::auth {
 
-// Admits the request as the default identity in the default namespace. signing_region becomes the
-// one a claim names, else the host's, so that bucket regions keep their meaning. Parameters of a
-// signature that would read as sub-resources leave exchange.target.query. Error: a streaming body
-// whose framing is not understood.
+// Admits the request as the default identity in the default namespace. Sets signing_region to the
+// region of the claim, else of the host, so that bucket regions keep their meaning. Removes
+// signature parameters that would be read as sub-resources from exchange.target.query. Returns an
+// error for a streaming body with unknown framing.
 Result<Admission> AdmitUnchecked(s3::Exchange& exchange, const AuthOptions& options,
                                  const Directory& directory);
 

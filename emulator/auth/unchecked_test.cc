@@ -1,4 +1,4 @@
-// Mode::kOff over the whole handler: nobody's claims count, bodies are still what they say.
+// Mode::kOff through the whole handler: claims are ignored, bodies are still decoded.
 #include "emulator/auth/unchecked.h"
 
 #include <gtest/gtest.h>
@@ -51,13 +51,13 @@ class UncheckedTest : public testing::Test {
 
 const std::string kSignature(64, '0');
 
-TEST_F(UncheckedTest, EverybodyIsTheDefaultIdentity) {
+TEST_F(UncheckedTest, EveryRequestHasTheDefaultIdentity) {
   EXPECT_TRUE(Admits(Plain("/b/k")));
   EXPECT_EQ(router_.identity.access_key_id, kExampleKey);
   EXPECT_EQ(router_.operation, "GetObject");
 }
 
-TEST_F(UncheckedTest, NoClaimIsLookedAt) {
+TEST_F(UncheckedTest, ClaimsAreIgnored) {
   TestRequest request = ExampleGet();
   for (const char* claim :
        {"nonsense", "AWS a:b", "AWS4-HMAC-SHA256 Credential=x", "AWS4-HMAC-SHA256 Credential="}) {
@@ -65,14 +65,14 @@ TEST_F(UncheckedTest, NoClaimIsLookedAt) {
     EXPECT_TRUE(Admits(request)) << claim;
   }
   directory_.clock.Advance(std::chrono::hours(24 * 365));
-  EXPECT_TRUE(Admits(ExampleGet())) << "long ago";
-  EXPECT_TRUE(Admits(Plain("/b/k?X-Amz-Signature=1&Signature=2"))) << "two at once";
+  EXPECT_TRUE(Admits(ExampleGet())) << "expired";
+  EXPECT_TRUE(Admits(Plain("/b/k?X-Amz-Signature=1&Signature=2"))) << "two mechanisms";
   directory_.user.secret_access_key = "another";
   directory_.user.active = false;
-  EXPECT_TRUE(Admits(ExampleGet())) << "of nobody";
+  EXPECT_TRUE(Admits(ExampleGet())) << "unknown key";
 }
 
-TEST_F(UncheckedTest, APayloadsHashIsNotVerified) {
+TEST_F(UncheckedTest, PayloadHashIsNotVerified) {
   TestRequest request = ExampleGet();
   request.method = "PUT";
   request.body = "anything";
@@ -95,18 +95,17 @@ TEST_F(UncheckedTest, DecodesSignedChunksWithoutVerifyingThem) {
   request.headers.emplace_back("x-amz-trailer", "x-amz-checksum-crc32");
   ASSERT_TRUE(Admits(request));
   EXPECT_EQ(*router_.body, "hello");
-  ASSERT_EQ(router_.trailers.size(), 1u) << "for the router to check";
+  ASSERT_EQ(router_.trailers.size(), 1u) << "the router checks it";
   EXPECT_EQ(router_.trailers[0].second, "NhCmhg==");
 }
 
-TEST_F(UncheckedTest, RefusesBrokenFramingAllTheSame) {
+TEST_F(UncheckedTest, RefusesMalformedFraming) {
   const auto code = [this](const std::string& kind, const std::string& body) {
     Handle(Chunked(kind, body));
     return router_.body.ok() ? std::string() : router_.body.error().code;
   };
   const std::string kind = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD";
-  EXPECT_EQ(code(kind, "5\r\nhello\r\n0\r\n\r\n"), "IncompleteBody")
-      << "no signature where the format has one";
+  EXPECT_EQ(code(kind, "5\r\nhello\r\n0\r\n\r\n"), "IncompleteBody") << "a signature is missing";
   EXPECT_EQ(code(kind, "5;chunk-signature=" + kSignature + "\r\nhel"), "IncompleteBody");
   EXPECT_EQ(code(kind, "0;chunk-signature=" + kSignature + "\r\n\r\n"), "IncompleteBody")
       << "shorter than declared";
@@ -114,13 +113,13 @@ TEST_F(UncheckedTest, RefusesBrokenFramingAllTheSame) {
             "MalformedTrailerError");
 }
 
-TEST_F(UncheckedTest, RefusesFramingItDoesNotKnow) {
+TEST_F(UncheckedTest, RefusesUnknownFraming) {
   Handle(Chunked("STREAMING-SOMETHING", "hello"));
   EXPECT_EQ(router_.calls, 0);
   EXPECT_EQ(test_->exchange.response.error_code, "InvalidArgument");
 }
 
-TEST_F(UncheckedTest, TheRegionIsTheClaims) {
+TEST_F(UncheckedTest, RegionComesFromTheClaim) {
   TestRequest request = Plain("/b/k");
   request.headers.emplace_back(
       "Authorization", AuthorizationHeader("20130524/eu-west-1/s3/aws4_request", "host", "0"));
@@ -135,17 +134,17 @@ TEST_F(UncheckedTest, WithoutAClaimTheRegionIsTheHosts) {
   EXPECT_EQ(Region(Plain("/b/k")), "");
 }
 
-TEST_F(UncheckedTest, AVersionTwoClaimIsGoodForAnyRegion) {
+TEST_F(UncheckedTest, VersionTwoClaimIsValidInAnyRegion) {
   EXPECT_EQ(Region(Plain("/b/k?AWSAccessKeyId=a&Signature=b&Expires=1")), "us-east-1");
 }
 
-TEST_F(UncheckedTest, EmptyParametersOfASignatureAreNoSubResources) {
+TEST_F(UncheckedTest, EmptySignatureParametersAreNoSubResources) {
   EXPECT_TRUE(
       Admits(Plain("/b/k?X-Amz-Signature=&x-amz-date&Signature&Expires=&AWSAccessKeyId=&acl")));
   EXPECT_EQ(ParametersLeft(), 1u);
   EXPECT_EQ(router_.operation, "GetObjectAcl");
   EXPECT_TRUE(Admits(Plain("/b/k?X-Amz-Signature=s&X-Amz-S3session-Token=t")));
-  EXPECT_EQ(ParametersLeft(), 1u) << "what remains marks a presigned request for the router";
+  EXPECT_EQ(ParametersLeft(), 1u) << "the rest marks a presigned request for the router";
 }
 
 TEST_F(UncheckedTest, AmzParametersOfAPresignedUrlAreHeaders) {

@@ -1,5 +1,5 @@
-// Every published S3 signature of spec/protocol.md §6.1 (AWS's documentation) and §6.2 (made with
-// botocore 1.43.11) is accepted over the whole handler, and refused once one byte of it differs.
+// S3 signatures from AWS's documentation, and more made with botocore 1.43.11. Each is accepted by
+// the whole handler, and rejected if one byte of it differs.
 #include <gtest/gtest.h>
 
 #include <ostream>
@@ -21,7 +21,7 @@ constexpr char kPlainSigned[] = "host;x-amz-content-sha256;x-amz-date";
 struct Vector {
   const char* name;
   TestRequest request;
-  std::string token;  // of the user
+  std::string token;  // session token of the user
   std::string body;   // decoded
 };
 
@@ -185,7 +185,7 @@ class VectorTest : public testing::TestWithParam<Vector> {
  protected:
   VectorTest() { directory_.user.session_token = GetParam().token; }
 
-  // True when the router was reached and could read the whole body.
+  // Returns true if the router was called and could read the whole body.
   bool Accepts(TestRequest request) {
     router_ = RecordingRouter();
     TestExchange test(std::move(request));
@@ -198,7 +198,7 @@ class VectorTest : public testing::TestWithParam<Vector> {
   std::unique_ptr<s3::Handler> auth_ = MakeAuth(ExampleOptions(), directory_, router_);
 };
 
-// Another digit of the same alphabet.
+// Replaces a digit by another one of the same alphabet.
 void Change(char& c) { c = c == '0' ? '1' : '0'; }
 
 TEST_P(VectorTest, IsAccepted) {
@@ -240,9 +240,9 @@ TEST_P(VectorTest, IsRefusedWithAParameterAdded) {
 TEST_P(VectorTest, IsRefusedWithOneByteOfTheBodyChanged) {
   TestRequest request = GetParam().request;
   if (request.body.empty()) {
-    request.body = "x";  // a body where the signed claim says there is none
+    request.body = "x";  // the signed claim is for an empty body
     if (!request.Header("x-amz-content-sha256")) {
-      EXPECT_TRUE(Accepts(request));  // UNSIGNED-PAYLOAD of a presigned URL claims nothing
+      EXPECT_TRUE(Accepts(request));  // the UNSIGNED-PAYLOAD of a presigned URL claims nothing
       return;
     }
   } else {
@@ -251,7 +251,7 @@ TEST_P(VectorTest, IsRefusedWithOneByteOfTheBodyChanged) {
   EXPECT_FALSE(Accepts(request));
 }
 
-TEST_P(VectorTest, IsRefusedOfAnotherSecret) {
+TEST_P(VectorTest, IsRefusedWithAnotherSecret) {
   directory_.user.secret_access_key[0] = 'x';
   EXPECT_FALSE(Accepts(GetParam().request));
 }
@@ -259,7 +259,7 @@ TEST_P(VectorTest, IsRefusedOfAnotherSecret) {
 INSTANTIATE_TEST_SUITE_P(Published, VectorTest, testing::ValuesIn(AllVectors()),
                          [](const auto& each) { return std::string(each.param.name); });
 
-// The signed chunk data, each chunk signature and the trailer are covered one by one.
+// Checks the signed chunk data, each chunk signature and the trailer separately.
 TEST(ChunkedVectorTest, IsRefusedWithOneByteChangedAnywhereInTheBody) {
   OneUser directory;
   RecordingRouter router;
@@ -289,9 +289,9 @@ TEST(ChunkedVectorTest, IsRefusedWithOneByteChangedAnywhereInTheBody) {
   }
 }
 
-// Of a session under the example's keys, which no CreateSession gives: the signature alone
-// (sessions_test.cc has the rest).
-TEST(ExpressVectorTest, TheSignaturesAreBotocores) {
+// Session credentials under the example's keys, which CreateSession never returns. Tests only the
+// signature; sessions_test.cc has the rest.
+TEST(ExpressVectorTest, MatchesBotocoresSignatures) {
   constexpr char kScope[] = "20130524/us-east-1/s3express/aws4_request";
   constexpr char kHost[] = "b--use1-az4--x-s3.s3express-use1-az4.us-east-1.amazonaws.com";
   const HmacSha256Key key(DeriveSigningKey({.secret = kExampleSecret,

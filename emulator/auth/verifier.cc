@@ -42,13 +42,13 @@ Error ExpiredToken(std::string_view token) {
   return s3::MakeError("ExpiredToken", {{"Token-0", std::string(token)}});
 }
 
-// Directory buckets are another service in the credential scope, but for S3's own general purpose
-// endpoints, which know none.
+// Directory buckets use another service in the credential scope, except on S3's own general purpose
+// endpoints, where they are unknown.
 std::string_view ServiceOf(const s3::Exchange& exchange) {
   const s3::Target& target = exchange.target;
   if (target.directory_endpoint != s3::DirectoryEndpoint::kNone) return "s3express";
   if (target.on_s3_domain) return "s3";
-  // Access points of directory buckets are of that service too; the router refuses their names.
+  // Access points of directory buckets use that service too; the router rejects their names.
   const bool access_point = target.bucket.value.ends_with("--xa-s3");
   const bool directory = s3::IsDirectoryBucketName(target.bucket.value) || access_point ||
                          exchange.operation == "ListDirectoryBuckets" ||
@@ -60,7 +60,7 @@ Result<void> CheckToken(std::optional<std::string_view> token, std::string_view 
                         const User& user) {
   if (!token) {
     if (user.session_token.empty()) return Ok();
-    // temporary keys exist only together with their token
+    // A temporary key is only valid together with its token.
     return InvalidAccessKeyId(access_key_id);
   }
   if (!user.session_token.empty() &&
@@ -69,8 +69,8 @@ Result<void> CheckToken(std::optional<std::string_view> token, std::string_view 
   return InvalidToken(*token);
 }
 
-// Parameters of the signature have names of their own, in just that case (X-Amz-Date); one that is
-// spelt as a header counts as that header (§0).
+// Signature parameters have their own names and exact case (X-Amz-Date). A parameter that is
+// spelled like a header counts as that header.
 std::optional<std::string_view> FromQuery(const s3::Target& target, std::string_view name,
                                           std::string_view as_header) {
   const auto parameter = target.Get(name);
@@ -83,8 +83,8 @@ std::optional<std::string_view> TokenOf(const s3::Exchange& exchange, const Clai
              : exchange.request.Find("x-amz-security-token");
 }
 
-// Of a directory bucket's session; nullopt: the requester's own credentials, which do as well
-// there.
+// The session token of a directory bucket; nullopt if the requester's own credentials are used,
+// which are valid there too.
 std::optional<std::string_view> SessionTokenOf(const s3::Exchange& exchange, const Claim& claim) {
   if (claim.service != "s3express") return std::nullopt;
   return claim.mechanism == Mechanism::kQuery
@@ -92,8 +92,8 @@ std::optional<std::string_view> SessionTokenOf(const s3::Exchange& exchange, con
              : exchange.request.Find(s3::kSessionTokenHeader);
 }
 
-// The requester showed the token of his own credentials when he got the session.
-std::optional<std::string_view> OwnToken(const User* user) {
+// For sessions: the requester showed the token of its own credentials when it created the session.
+std::optional<std::string_view> UserToken(const User* user) {
   if (user == nullptr || user->session_token.empty()) return std::nullopt;
   return user->session_token;
 }
@@ -132,7 +132,7 @@ bool IsSignedStreaming(PayloadKind kind) {
   return kind == PayloadKind::kStreamingSigned || kind == PayloadKind::kStreamingSignedTrailer;
 }
 
-// Dates end with what the clock can hold.
+// Saturates at the end of the clock's range.
 WallTime ExpiryOf(const Claim& claim) {
   return WallTime::max() - claim.time < claim.expires ? WallTime::max()
                                                       : claim.time + claim.expires;
@@ -146,7 +146,7 @@ Error Expired(const Claim& claim, WallTime now) {
   return error;
 }
 
-// As S3 was seen to answer: the date as milliseconds since 1970.
+// X-Amz-Date in milliseconds since 1970, as recorded against Amazon S3.
 Error NotYetValid(const Claim& claim, WallTime now) {
   Error error = AccessDenied("Request is not valid yet");
   const auto since_epoch =
@@ -161,7 +161,7 @@ WallTime TimeOf(const s3::Exchange& exchange) {
   return TimeAhead(exchange.space->clock->Now(), exchange.clock_ahead);
 }
 
-// The session's credentials, when it was given to just that access key.
+// Returns the session's credentials if they include the claimed access key.
 Result<s3::SessionCredentials> OpenSession(const Claim& claim, std::string_view token,
                                            std::string_view secret) {
   auto credentials = SessionOfToken(secret, token);
@@ -177,14 +177,14 @@ Result<void> CheckSession(const s3::Exchange& exchange, const SessionClaim& sess
   return Ok();
 }
 
-// The query as it stands where '+' means a space.
+// Returns the query with each '+' encoded as a space.
 std::string WithSpaces(std::string_view raw_query) {
   std::string spaced;
   for (const char c : raw_query) spaced += c == '+' ? std::string("%20") : std::string(1, c);
   return spaced;
 }
 
-Result<void> EnterNamespace(s3::Exchange& exchange, const Directory& directory, const User& user) {
+Result<void> SetNamespace(s3::Exchange& exchange, const Directory& directory, const User& user) {
   std::shared_ptr<s3::Namespace> space = directory.NamespaceOf(&user);
   if (!space) return s3::MakeError("ServiceUnavailable");
   exchange.space = std::move(space);
@@ -202,11 +202,11 @@ Verifier::Verifier(const AuthOptions& options, const Directory& directory)
 
 Result<Admission> Verifier::Verify(s3::Exchange& exchange) {
   if (!exchange.space) exchange.space = directory_.NamespaceOf(nullptr);
-  // A browser asks before it sends: no preflight is signed, and a presigned URL's signature is for
-  // another method.
+  // A browser sends a preflight unsigned, or with a presigned URL whose signature is for another
+  // method.
   if (exchange.request.method == "OPTIONS") return AdmitUnsigned(exchange);
   PENSTOCK_ASSIGN(const Mechanism mechanism, FindMechanism(exchange.request, exchange.target));
-  // A form's signature is in its fields: VerifyForm decides.
+  // A form has its signature in its fields, which VerifyForm checks.
   if (mechanism == Mechanism::kAnonymous && exchange.operation == "PostObject")
     return AdmitUnsigned(exchange);
   if (mechanism == Mechanism::kAnonymous) return AdmitAnonymous(exchange);
@@ -224,18 +224,19 @@ Result<Admission> Verifier::AdmitVersionFour(s3::Exchange& exchange, Mechanism m
   const auto session_token = SessionTokenOf(exchange, claim);
   std::optional<SessionClaim> session;
   if (session_token) {
-    // Recorded: whatever the token is.
+    // Recorded against Amazon S3: with any token.
     if (exchange.operation == "CreateSession") return s3::SessionHeaderRefused();
     session = ReadSessionToken(*session_token);
     if (!session) return InvalidToken(*session_token);
   }
   const std::string_view access_key_id =
       session ? std::string_view(session->parent) : claim.access_key_id;
-  // The user is looked up early because the clock is the universe's; refused in its place below.
+  // The user is looked up early for the namespace's clock. An unknown user is rejected below, in
+  // S3's order.
   Admission admission;
   admission.user = directory_.FindUser(access_key_id);
   const User* const user = admission.user.get();
-  if (user) PENSTOCK_TRY(EnterNamespace(exchange, directory_, *user));
+  if (user) PENSTOCK_TRY(SetNamespace(exchange, directory_, *user));
 
   PENSTOCK_TRY(CheckScope(claim, s3::ExpectedSigningRegion(exchange, claim.region, options_.region),
                           ServiceOf(exchange)));
@@ -244,7 +245,7 @@ Result<Admission> Verifier::AdmitVersionFour(s3::Exchange& exchange, Mechanism m
   std::string_view secret = SecretOf(user);
   std::string session_secret;
   if (session) {
-    PENSTOCK_ASSIGN(admission.identity, Identify(exchange, access_key_id, user, OwnToken(user)));
+    PENSTOCK_ASSIGN(admission.identity, Identify(exchange, access_key_id, user, UserToken(user)));
     PENSTOCK_ASSIGN(s3::SessionCredentials credentials, OpenSession(claim, *session_token, secret));
     PENSTOCK_TRY(CheckSession(exchange, *session, *session_token));
     session_secret = std::move(credentials.secret_access_key);
@@ -282,13 +283,13 @@ Result<Admission> Verifier::AdmitAnonymous(const s3::Exchange& exchange) const {
 
 Result<Admission> Verifier::AdmitUnsigned(const s3::Exchange& exchange) const {
   Admission admission;
-  PENSTOCK_TRY(TakeUnsignablePayload(exchange, admission));
+  PENSTOCK_TRY(ReadUnsignedPayload(exchange, admission));
   return admission;
 }
 
-// The payload of a request whose signature cannot continue into chunks.
-Result<void> Verifier::TakeUnsignablePayload(const s3::Exchange& exchange,
-                                             Admission& admission) const {
+// Classifies the payload of a request whose signature cannot continue into chunks.
+Result<void> Verifier::ReadUnsignedPayload(const s3::Exchange& exchange,
+                                           Admission& admission) const {
   PENSTOCK_ASSIGN(admission.payload_claim, PayloadClaim(exchange, Mechanism::kAnonymous));
   PENSTOCK_ASSIGN(admission.payload_kind, Classify(admission.payload_claim));
   if (!IsSignedStreaming(admission.payload_kind)) return Ok();
@@ -306,7 +307,7 @@ Result<PayloadKind> Verifier::Classify(std::string_view payload_claim) const {
                                                                       : kind;
 }
 
-// Whom the key stands for, when it may be used now and with this token.
+// Returns the identity of the key if it may be used now and with this token.
 Result<s3::Identity> Verifier::Identify(const s3::Exchange& exchange,
                                         std::string_view access_key_id, const User* user,
                                         std::optional<std::string_view> token) const {
@@ -319,14 +320,14 @@ Result<s3::Identity> Verifier::Identify(const s3::Exchange& exchange,
   return user->identity;
 }
 
-// No scope, and the payload is never part of the signature.
+// Version 2 has no scope and never signs the payload.
 Result<Admission> Verifier::AdmitVersionTwo(s3::Exchange& exchange, Mechanism mechanism) const {
   const bool in_query = mechanism == Mechanism::kVersionTwoQuery;
   PENSTOCK_ASSIGN(const VersionTwoClaim claim, in_query ? ParseVersionTwoQuery(exchange.target)
                                                         : ParseVersionTwoHeader(exchange.request));
   const std::shared_ptr<const User> user = directory_.FindUser(claim.access_key_id);
-  if (user) PENSTOCK_TRY(EnterNamespace(exchange, directory_, *user));
-  // Version 2 names no region, so it is good for the bucket's own.
+  if (user) PENSTOCK_TRY(SetNamespace(exchange, directory_, *user));
+  // Version 2 names no region, so the signature is valid in the bucket's own region.
   std::string region = s3::ExpectedSigningRegion(exchange, {}, options_.region);
   if (!SpeaksVersionTwo(region)) return VersionTwoRefused();
   PENSTOCK_TRY(CheckVersionTwoTime(claim, TimeOf(exchange)));
@@ -339,7 +340,7 @@ Result<Admission> Verifier::AdmitVersionTwo(s3::Exchange& exchange, Mechanism me
     PENSTOCK_TRY(CheckVersionTwoCoverage(exchange.target, claim));
     PENSTOCK_TRY(CheckVersionTwoSignature(exchange, claim, user->secret_access_key));
   }
-  PENSTOCK_TRY(TakeUnsignablePayload(exchange, admission));
+  PENSTOCK_TRY(ReadUnsignedPayload(exchange, admission));
   exchange.signing_region = std::move(region);
   return admission;
 }
@@ -358,7 +359,7 @@ Result<s3::Identity> Verifier::VerifyForm(s3::Exchange& exchange, const s3::Form
         "Authorization");
   }
   const std::shared_ptr<const User> user = directory_.FindUser(claim->access_key_id);
-  if (user) PENSTOCK_TRY(EnterNamespace(exchange, directory_, *user));
+  if (user) PENSTOCK_TRY(SetNamespace(exchange, directory_, *user));
   std::string region = s3::ExpectedSigningRegion(exchange, claim->region, options_.region);
   if (!claim->version_two) PENSTOCK_TRY(CheckFormScope(*claim, region));
   if (claim->version_two && !SpeaksVersionTwo(region)) return VersionTwoRefused();
@@ -411,7 +412,7 @@ Result<void> Verifier::CheckSignature(s3::Exchange& exchange, const Claim& claim
       exchange.target.ReadPlusAsSpace();
       return Ok();
     }
-    matches(raw_query);  // what the refusal shows
+    matches(raw_query);  // recomputes the strings that the error shows
   }
   return SignatureDoesNotMatch({.access_key_id = claim.access_key_id,
                                 .string_to_sign = string_to_sign,

@@ -1,4 +1,4 @@
-// Decides who a request is from: parses its claim, finds the user and recomputes the signature.
+// Authenticates a request: parses its claim, finds the user and recomputes the signature.
 #ifndef PENSTOCK_EMULATOR_AUTH_VERIFIER_H_
 #define PENSTOCK_EMULATOR_AUTH_VERIFIER_H_
 
@@ -16,43 +16,42 @@
 
 namespace penstock::emulator::auth {
 
-// A request that may go on: verified as far as the mode asks for it, or an allowed anonymous one.
+// An admitted request: verified as far as the mode requires, or an allowed anonymous one.
 struct Admission {
   Mechanism mechanism = Mechanism::kAnonymous;
   s3::Identity identity;
-  // kHash only where that hash is to be verified
+  // kHash only if the hash must be verified.
   PayloadKind payload_kind = PayloadKind::kUnsigned;
   std::string_view payload_claim;       // view into head or target
-  std::optional<ChunkSigning> signing;  // set for signed chunks that are to be verified
-  // whose credentials they are; null: of one whom nobody knows, or anonymous
+  std::optional<ChunkSigning> signing;  // set if chunk signatures must be verified
+  // Owner of the credentials; null for an unknown key or an anonymous request.
   std::shared_ptr<const User> user = {};
 };
 
-// What sessions in the user's name are signed with; nothing where nobody knows a secret of his
-// (Mode::kParse).
+// Returns the secret that signs sessions of the user. Empty if no secret is known (Mode::kParse).
 std::string_view SecretOf(const User* user);
 
-// For Mode::kVerify and Mode::kParse. Thread safety: safe from any thread.
+// For Mode::kVerify and Mode::kParse. Thread safety: methods may be called from any thread.
 class Verifier {
  public:
-  // `options` and `directory` outlive this.
+  // Both arguments must outlive this object.
   Verifier(const AuthOptions& options, const Directory& directory);
 
-  // Reads request and target, sets exchange.space and signing_region, and reads the target's query
-  // anew where the signature says what its '+' mean; nothing else. In the order of §2.14: parse,
-  // date, scope, skew, key, token, payload claim, signed-headers coverage, signature; the last two
-  // only under kVerify.
+  // Reads request and target. Sets exchange.space and signing_region, and re-reads the target's
+  // query if the signature requires another meaning of '+'; changes nothing else. Checks in the
+  // order of Amazon S3: syntax, date, scope, skew, key, token, payload claim, signed headers,
+  // signature. The last two only under kVerify.
   Result<Admission> Verify(s3::Exchange& exchange);
 
-  // A form brings its signature in its fields, which are read after Verify let its request through
-  // as `admitted`. Sets exchange.space and signing_region; gives whose post it is. AccessDenied
-  // when nobody signed it.
+  // A form has its signature in its fields, which are read after Verify has admitted the request
+  // with mechanism `admitted`. Sets exchange.space and signing_region. Returns the identity of the
+  // sender. Returns AccessDenied if the form is unsigned.
   Result<s3::Identity> VerifyForm(s3::Exchange& exchange, const s3::Form& form, Mechanism admitted);
 
  private:
   Result<Admission> AdmitAnonymous(const s3::Exchange& exchange) const;
   Result<Admission> AdmitUnsigned(const s3::Exchange& exchange) const;
-  Result<void> TakeUnsignablePayload(const s3::Exchange& exchange, Admission& admission) const;
+  Result<void> ReadUnsignedPayload(const s3::Exchange& exchange, Admission& admission) const;
   Result<PayloadKind> Classify(std::string_view payload_claim) const;
   Result<s3::Identity> Identify(const s3::Exchange& exchange, std::string_view access_key_id,
                                 const User* user, std::optional<std::string_view> token) const;

@@ -1,5 +1,5 @@
-// What a signature cannot say: who, when and with which headers. Signatures themselves are in
-// vectors_test.cc.
+// Checks besides the signature: who, when and with which headers. vectors_test.cc has the
+// signatures.
 #include "emulator/auth/verifier.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class VerifierTest : public testing::Test {
     exchange.target = std::move(target).value();
     return verifier_.Verify(exchange);
   }
-  // The code of the refusal; empty when it was admitted.
+  // Returns the error code; empty if the request was admitted.
   std::string Code(TestRequest request, std::chrono::nanoseconds clock_ahead = {}) {
     const auto admission = Verify(std::move(request), clock_ahead);
     return admission.ok() ? "" : admission.error().code;
@@ -69,7 +69,7 @@ TEST_F(VerifierTest, AllowsFifteenMinutesOfSkewEitherWay) {
   }
 }
 
-TEST_F(VerifierTest, ARequestIsJudgedByTheClockThatIsAheadForIt) {
+TEST_F(VerifierTest, UsesTheClockOffsetOfTheRequest) {
   constexpr std::chrono::days kTenYears(3'650);
   directory_.clock.SetNow(directory_.clock.Now() - kTenYears);
   EXPECT_EQ(Code(ExampleGet()), "RequestTimeTooSkewed");
@@ -78,9 +78,9 @@ TEST_F(VerifierTest, ARequestIsJudgedByTheClockThatIsAheadForIt) {
   EXPECT_EQ(Code(ExampleGet(), kTenYears), "RequestTimeTooSkewed") << "no clock goes that far";
 }
 
-// S3 is reported to take both (aws4fetch#83): a '+' means what was signed. Signatures made with
-// Python's hmac.
-TEST_F(VerifierTest, APlusInTheQueryMeansWhatWasSigned) {
+// S3 is reported to accept both (aws4fetch#83): '+' has the meaning that was signed. The signatures
+// were made with Python's hmac.
+TEST_F(VerifierTest, PlusInTheQueryHasTheSignedMeaning) {
   const auto listing = [](std::string_view signature) {
     return TestRequest{
         .method = "GET",
@@ -105,7 +105,7 @@ TEST_F(VerifierTest, APlusInTheQueryMeansWhatWasSigned) {
             "SignatureDoesNotMatch");
 }
 
-TEST_F(VerifierTest, SkewNamesBothTimes) {
+TEST_F(VerifierTest, SkewErrorNamesBothTimes) {
   directory_.clock.Advance(hours(1));
   const auto admission = Verify(ExampleGet());
   ASSERT_FALSE(admission.ok());
@@ -118,7 +118,7 @@ TEST_F(VerifierTest, SkewNamesBothTimes) {
             (std::pair<std::string, std::string>("MaxAllowedSkewMilliseconds", "900000")));
 }
 
-TEST_F(VerifierTest, APresignedUrlLivesUntilItExpires) {
+TEST_F(VerifierTest, PresignedUrlWorksUntilItExpires) {
   directory_.clock.Advance(seconds(86400));
   EXPECT_EQ(Code(Presigned()), "");
   directory_.clock.Advance(seconds(1));
@@ -134,7 +134,7 @@ TEST_F(VerifierTest, APresignedUrlLivesUntilItExpires) {
             (std::pair<std::string, std::string>("ServerTime", "2013-05-25T00:00:01Z")));
 }
 
-TEST_F(VerifierTest, APresignedUrlFromTheFutureIsNotValidYet) {
+TEST_F(VerifierTest, PresignedUrlFromTheFutureIsNotValidYet) {
   directory_.clock.SetNow(directory_.clock.Now() - minutes(15));
   EXPECT_EQ(Code(Presigned()), "");
   directory_.clock.SetNow(directory_.clock.Now() - seconds(1));
@@ -148,7 +148,7 @@ TEST_F(VerifierTest, APresignedUrlFromTheFutureIsNotValidYet) {
   EXPECT_EQ(admission.error().details, expected);
 }
 
-TEST_F(VerifierTest, APresignedUrlFromTheEndOfTimeIsNotValidYet) {
+TEST_F(VerifierTest, PresignedUrlAtTheEndOfTheClockIsNotValidYet) {
   TestRequest request = Presigned();
   const std::string date = "20130524";
   for (auto at = request.target.find(date); at != std::string::npos;
@@ -167,24 +167,24 @@ TEST_F(VerifierTest, NamesAnUnknownKey) {
   EXPECT_EQ(admission.error().details.at(0).second, kExampleKey);
 }
 
-TEST_F(VerifierTest, ASkewedRequestOfAnUnknownKeyIsSkewedFirst) {
+TEST_F(VerifierTest, ReportsSkewBeforeAnUnknownKey) {
   directory_.user.access_key_id = "SOMEBODYELSE";
   directory_.clock.Advance(hours(1));
   EXPECT_EQ(Code(ExampleGet()), "RequestTimeTooSkewed");
 }
 
-TEST_F(VerifierTest, AnotherRegionIsRefusedBeforeTheKey) {
+TEST_F(VerifierTest, ReportsAWrongRegionBeforeAnUnknownKey) {
   options_.region = "eu-west-1";
   directory_.user.access_key_id = "SOMEBODYELSE";
   EXPECT_EQ(Code(ExampleGet()), "AuthorizationHeaderMalformed");
 }
 
-TEST_F(VerifierTest, NeedsTheTokenOfATemporaryKey) {
+TEST_F(VerifierTest, RequiresTheTokenOfATemporaryKey) {
   directory_.user.session_token = "TOKEN";
   EXPECT_EQ(Code(ExampleGet()), "InvalidAccessKeyId");
 }
 
-TEST_F(VerifierTest, RefusesATokenNobodyIssued) {
+TEST_F(VerifierTest, RefusesAnUnknownToken) {
   TestRequest request = ExampleGet();
   request.headers.emplace_back("x-amz-security-token", "TOKEN");
   EXPECT_EQ(Code(request), "InvalidToken");
@@ -192,7 +192,7 @@ TEST_F(VerifierTest, RefusesATokenNobodyIssued) {
   EXPECT_EQ(Code(request), "InvalidToken");
 }
 
-// The published signature with a token of §6.2: right in everything but what the user record says.
+// A valid signature with a session token. Whether it is accepted depends only on the user record.
 TestRequest WithToken() {
   return {.method = "PUT",
           .target = "/k",
@@ -210,7 +210,7 @@ TestRequest WithToken() {
           .body = "hello"};
 }
 
-TEST_F(VerifierTest, ATokenWorksUntilItExpires) {
+TEST_F(VerifierTest, TokenWorksUntilItExpires) {
   directory_.user.session_token = "TESTTOKEN==";
   directory_.user.expires = directory_.clock.Now() + seconds(1);
   EXPECT_EQ(Code(WithToken()), "");
@@ -224,13 +224,13 @@ TEST_F(VerifierTest, ATokenWorksUntilItExpires) {
             (std::pair<std::string, std::string>("Token-0", "TESTTOKEN==")));
 }
 
-TEST_F(VerifierTest, AWrongTokenIsInvalidRatherThanExpired) {
+TEST_F(VerifierTest, ReportsAWrongTokenAsInvalidNotExpired) {
   directory_.user.session_token = "ANOTHER";
   directory_.user.expires = directory_.clock.Now();
   EXPECT_EQ(Code(WithToken()), "InvalidToken");
 }
 
-TEST_F(VerifierTest, AnInactiveKeyDoesNotExist) {
+TEST_F(VerifierTest, TreatsAnInactiveKeyAsUnknown) {
   directory_.user.active = false;
   EXPECT_EQ(Code(ExampleGet()), "InvalidAccessKeyId");
   options_.mode = Mode::kParse;
@@ -244,25 +244,25 @@ TEST_F(VerifierTest, ParsingNeedsNoSecret) {
   ASSERT_TRUE(admission.ok()) << admission.error().ToString();
   EXPECT_EQ(admission->identity.owner_id, directory_.user.identity.owner_id);
   EXPECT_EQ(admission->payload_kind, PayloadKind::kUnsigned)
-      << "the payload's hash is not verified";
+      << "the payload hash must not be verified";
   EXPECT_EQ(test_->exchange.signing_region, "us-east-1");
 }
 
-TEST_F(VerifierTest, ParsingTakesAnUnknownKeyByItsName) {
+TEST_F(VerifierTest, ParsingAcceptsAnUnknownKey) {
   options_.mode = Mode::kParse;
   directory_.user.access_key_id = "SOMEBODYELSE";
   const auto admission = Verify(Presigned());
   ASSERT_TRUE(admission.ok()) << admission.error().ToString();
   EXPECT_EQ(admission->identity.access_key_id, kExampleKey);
-  EXPECT_EQ(admission->identity.owner_id, "") << "not the known user's";
+  EXPECT_EQ(admission->identity.owner_id, "") << "must not be that of the known user";
 }
 
-TEST_F(VerifierTest, ParsingComparesNoTokenButItsExpiry) {
+TEST_F(VerifierTest, ParsingChecksOnlyTheTokensExpiry) {
   options_.mode = Mode::kParse;
   directory_.user.session_token = "ANOTHER";
   directory_.user.expires = directory_.clock.Now() + seconds(1);
   EXPECT_EQ(Code(WithToken()), "");
-  EXPECT_EQ(Code(ExampleGet()), "") << "nor asks for one";
+  EXPECT_EQ(Code(ExampleGet()), "") << "a token must not be required";
   directory_.clock.Advance(seconds(1));
   EXPECT_EQ(Code(WithToken()), "ExpiredToken");
 }
@@ -282,7 +282,7 @@ TEST_F(VerifierTest, ParsingStillChecksFormScopeAndDates) {
             "AccessDenied");
 }
 
-TEST_F(VerifierTest, WantsThePayloadHash) {
+TEST_F(VerifierTest, RequiresThePayloadHash) {
   TestRequest request = ExampleGet();
   std::erase_if(request.headers,
                 [](const auto& header) { return header.first == "x-amz-content-sha256"; });
@@ -313,7 +313,7 @@ TEST_F(VerifierTest, NamesAnUnsignedHost) {
   EXPECT_EQ(Verify(request).error().details.at(0).second, "host");
 }
 
-TEST_F(VerifierTest, ShowsWhatItWouldHaveSigned) {
+TEST_F(VerifierTest, MismatchErrorShowsTheExpectedStrings) {
   TestRequest request = ExampleGet();
   *request.Header("Range") = "bytes=0-8";
   const auto admission = Verify(request);
@@ -327,7 +327,7 @@ TEST_F(VerifierTest, ShowsWhatItWouldHaveSigned) {
   EXPECT_NE(details.at(4).second.find("range:bytes=0-8\n"), std::string::npos);
 }
 
-TEST_F(VerifierTest, NoRefusalShowsTheSecret) {
+TEST_F(VerifierTest, NoErrorContainsTheSecret) {
   TestRequest request = ExampleGet();
   *request.Header("Range") = "bytes=0-8";
   const auto admission = Verify(request);
@@ -359,7 +359,7 @@ TEST_F(VerifierTest, PreflightsNeedNoSignature) {
   EXPECT_TRUE(admission->identity.anonymous());
 }
 
-TEST_F(VerifierTest, AnAnonymousBodyCannotClaimSignedChunks) {
+TEST_F(VerifierTest, RefusesSignedChunksOfAnAnonymousRequest) {
   options_.allow_anonymous = true;
   TestRequest request{
       .method = "PUT", .target = "/b/k", .headers = {{"Host", "localhost"}}, .body = {}};

@@ -18,8 +18,8 @@
 namespace penstock::emulator::auth {
 namespace {
 
-// Parameters that belong to the resource; sorted. Others, such as prefix or max-keys, are not
-// signed.
+// Parameters that are part of the signed resource; sorted. Others, such as prefix or max-keys, are
+// not signed.
 constexpr std::array<std::string_view, 35> kSignedParameters = {"accelerate",
                                                                 "acl",
                                                                 "analytics",
@@ -56,9 +56,9 @@ constexpr std::array<std::string_view, 35> kSignedParameters = {"accelerate",
                                                                 "versions",
                                                                 "website"};
 
-// What clients of version 2 send unsigned: the position and form of a list. Sorted. A signature of
-// version 2 covers no other parameter that has a meaning to S3: sub-resources from after 2014 could
-// turn a presigned URL into another operation.
+// Parameters that version 2 clients send unsigned: position and format of a list. Sorted. Other
+// unsigned parameters are rejected: sub-resources from after 2014 could turn a presigned URL into
+// another operation.
 constexpr std::array<std::string_view, 21> kUnsignedParameters = {"AWSAccessKeyId",
                                                                   "Expires",
                                                                   "Signature",
@@ -85,12 +85,12 @@ bool IsSigned(std::string_view parameter) {
   return std::binary_search(kSignedParameters.begin(), kSignedParameters.end(), parameter);
 }
 
-// As botocore's endpoint data has it.
+// From botocore's endpoint data.
 constexpr std::array<std::string_view, 9> kVersionTwoRegions = {
     "ap-northeast-1", "ap-southeast-1", "ap-southeast-2", "eu-west-1", "sa-east-1",
     "us-east-1",      "us-gov-west-1",  "us-west-1",      "us-west-2"};
 
-// The header or, in a query, the parameter that stands for it.
+// Returns the header's value or, in a presigned URL, that of the parameter that replaces it.
 std::string_view SignedValue(const s3::RequestHead& head, const s3::Target& target,
                              std::string_view name, bool in_query) {
   if (const auto value = head.Find(name)) return s3::Trim(*value);
@@ -101,8 +101,8 @@ std::string_view SignedValue(const s3::RequestHead& head, const s3::Target& targ
   return {};
 }
 
-// "name:value\n" of every x-amz-* header (in a query: and parameter), by name; several of one name
-// joined by commas.
+// Returns "name:value\n" for every x-amz-* header, and in a presigned URL for every such parameter,
+// sorted by name. Values of one name are joined with commas.
 std::string AmzHeaders(const s3::RequestHead& head, const s3::Target& target, bool in_query) {
   std::map<std::string, std::string> found;
   const auto add = [&found](std::string_view name, std::string_view value) {
@@ -120,9 +120,9 @@ std::string AmzHeaders(const s3::RequestHead& head, const s3::Target& target, bo
   return lines;
 }
 
-// "/bucket/key" as sent, with the signed parameters sorted by name, their values decoded. A bucket
-// alone is "/bucket/", also where the path has no slash behind it: so clients sign it, for S3
-// accepts nothing else.
+// Returns "/bucket/key" as sent, with the signed parameters sorted by name and their values
+// decoded. A bucket without a key is "/bucket/" even if the path has no trailing slash: clients
+// sign it so, because S3 accepts nothing else.
 std::string Resource(const s3::Target& target) {
   std::string resource =
       target.virtual_hosted ? "/" + target.bucket.value + target.raw_path : target.raw_path;
@@ -142,7 +142,7 @@ std::string Resource(const s3::Target& target) {
   return resource;
 }
 
-// An HTTP date, also with a numeric zone as RFC 822 and s3cmd write it, or the date of version 4.
+// Parses an HTTP date, also with the numeric zone of RFC 822 that s3cmd uses, or a version 4 date.
 std::optional<WallTime> ParseAnyDate(std::string_view text) {
   constexpr std::string_view kUniversal = " +0000";
   if (text.ends_with(kUniversal))
@@ -176,7 +176,7 @@ Result<VersionTwoClaim> ParseVersionTwoQuery(const s3::Target& target) {
   std::int64_t seconds = 0;
   const char* const end = claim.date_line.data() + claim.date_line.size();
   const auto parsed = std::from_chars(claim.date_line.data(), end, seconds);
-  constexpr std::int64_t kLatest = 253402300799;  // the year 9999 ends
+  constexpr std::int64_t kLatest = 253402300799;  // end of the year 9999
   if (parsed.ec != std::errc() || parsed.ptr != end || seconds < 0 || seconds > kLatest) {
     return AccessDenied("Invalid date (should be seconds since epoch): " +
                         std::string(claim.date_line));
@@ -230,8 +230,8 @@ Result<void> CheckVersionTwoCoverage(const s3::Target& target, const VersionTwoC
     if (IsSigned(name) ||
         std::binary_search(kUnsignedParameters.begin(), kUnsignedParameters.end(), name))
       continue;
-    // Parameters x-amz-* are signed in a query, as the headers they stand for. Unknown ones mean
-    // nothing.
+    // In a presigned URL, x-amz-* parameters are signed as the headers that they replace. Unknown
+    // parameters have no effect.
     const bool amz = s3::StartsWithIgnoreCase(name, "x-amz-");
     if (amz ? claim.in_query : !s3::IsKnownParameter(name)) continue;
     Error error = AccessDenied("Signature Version 2 does not cover the query parameter '" + name +

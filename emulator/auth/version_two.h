@@ -1,5 +1,5 @@
-// Signature Version 2: the presigned URLs that boto3, the AWS CLI and s3cmd make unless told
-// otherwise, and the Authorization header of older clients. Only regions from before 2014 speak it.
+// Signature Version 2: the presigned URLs that boto3, the AWS CLI and s3cmd make by default, and
+// the Authorization header of older clients. Only regions from before 2014 accept it.
 #ifndef PENSTOCK_EMULATOR_AUTH_VERSION_TWO_H_
 #define PENSTOCK_EMULATOR_AUTH_VERSION_TWO_H_
 
@@ -10,39 +10,39 @@
 
 namespace penstock::emulator::auth {
 
-// Views point into the target; they live as long as the exchange.
+// Views point into the target; they are valid while the exchange lives.
 struct VersionTwoClaim {
   bool in_query = false;
   std::string_view access_key_id;
   std::string_view signature;  // base64
-  // of the string to sign: Expires, or Date, or nothing beside an x-amz-date
+  // Line of the string to sign: Expires or Date; empty if x-amz-date is sent.
   std::string_view date_line;
   std::string_view date_as_sent;  // Expires, x-amz-date or Date
-  WallTime time{};                // when the query expires, or the header was signed
+  WallTime time{};                // the expiry of the query, or the date of the header
 };
 
 bool SpeaksVersionTwo(std::string_view region);
 
-// AccessDenied where a parameter is missing or Expires is no count of seconds.
+// Returns AccessDenied if a parameter is missing or Expires is not a number of seconds.
 Result<VersionTwoClaim> ParseVersionTwoQuery(const s3::Target& target);
-// "AWS access-key-id:signature". InvalidArgument for another form, AccessDenied without a readable
-// date.
+// Parses "AWS access-key-id:signature". Returns InvalidArgument for another form, and AccessDenied
+// without a valid date.
 Result<VersionTwoClaim> ParseVersionTwoHeader(const s3::RequestHead& head);
 
-// What the client signed: method, Content-MD5, Content-Type, date, every x-amz-* header, the
-// resource. In a query, parameters stand for headers.
+// Returns the string to sign: method, Content-MD5, Content-Type, date, every x-amz-* header, the
+// resource. In a presigned URL, query parameters replace headers.
 std::string VersionTwoStringToSign(const s3::RequestHead& head, const s3::Target& target,
                                    const VersionTwoClaim& claim);
 
-// AccessDenied "Request has expired" with Expires and ServerTime; RequestTimeTooSkewed for a
-// header.
+// Returns AccessDenied "Request has expired" with Expires and ServerTime for a query, and
+// RequestTimeTooSkewed for a header.
 Result<void> CheckVersionTwoTime(const VersionTwoClaim& claim, WallTime now);
 
-// AccessDenied + ParametersNotSigned for a query parameter that has a meaning and that version 2
-// does not sign, but for those that position and format a list.
+// Returns AccessDenied with ParametersNotSigned for a known query parameter that version 2 does not
+// sign, except those for the position and format of a list.
 Result<void> CheckVersionTwoCoverage(const s3::Target& target, const VersionTwoClaim& claim);
 
-// SignatureDoesNotMatch unless the claim's signature is `secret`'s over the string to sign.
+// Returns SignatureDoesNotMatch unless the signature was made with `secret`.
 Result<void> CheckVersionTwoSignature(const s3::Exchange& exchange, const VersionTwoClaim& claim,
                                       std::string_view secret);
 

@@ -11,7 +11,7 @@
 namespace penstock::emulator::auth {
 namespace {
 
-// Made with botocore 1.44.5's HmacV1QueryAuth, an hour before they expire; the clock stands at
+// Made with HmacV1QueryAuth of botocore 1.44.5, one hour before they expire. The clock is set to
 // 2013-05-24 00:00:00.
 constexpr std::string_view kPlain =
     "/bucket/"
@@ -43,7 +43,7 @@ constexpr std::string_view kBucketSubresource =
 
 class VersionTwoTest : public ::testing::Test {
  protected:
-  // The code of the answer; "ok" where the router was reached.
+  // Returns the code of the response; "ok" if the router was called.
   std::string Ask(std::string_view method, std::string_view target,
                   std::string host = "127.0.0.1:9000") {
     const int before = router_.calls;
@@ -73,8 +73,9 @@ class VersionTwoTest : public ::testing::Test {
   std::string body_;
 };
 
-// AWS's documentation of signature version 2 ("johnsmith/photos/puppy.jpg"), recomputed.
-TEST_F(VersionTwoTest, SignsAsTheDocumentedExample) {
+// The example of AWS's documentation of Signature Version 2 ("johnsmith/photos/puppy.jpg"),
+// recomputed.
+TEST_F(VersionTwoTest, MatchesTheDocumentedExample) {
   const TestExchange request(TestRequest{});
   const auto target = s3::ParseTarget("/photos/puppy.jpg", "johnsmith.s3.amazonaws.com",
                                       s3::HostRules::Default("us-east-1"));
@@ -94,8 +95,8 @@ TEST_F(VersionTwoTest, AdmitsWhatBotocoreSigned) {
   EXPECT_EQ(std::count(router_.headers.begin(), router_.headers.end(), forwarded), 1);
 }
 
-// botocore sends "/bucket" and signs "/bucket/", in path style too.
-TEST_F(VersionTwoTest, ABucketIsSignedWithItsSlash) {
+// botocore sends "/bucket" and signs "/bucket/", also with path-style addressing.
+TEST_F(VersionTwoTest, BucketIsSignedWithATrailingSlash) {
   EXPECT_EQ(Ask("GET", kBucket), "ok");
   EXPECT_EQ(Ask("GET", kBucketSubresource), "ok");
   EXPECT_EQ(Ask("GET", Replaced(kBucket, "/bucket?", "/bucket/?")), "ok");
@@ -121,12 +122,12 @@ TEST_F(VersionTwoTest, RefusesEveryChange) {
   EXPECT_EQ(Ask("GET", Replaced(kPlain, "EXAMPLE&", "NOBODY&")), "InvalidAccessKeyId");
 }
 
-TEST_F(VersionTwoTest, WhatIsNotPartOfTheResourceMayBeAdded) {
+TEST_F(VersionTwoTest, UnsignedListParametersMayBeAdded) {
   EXPECT_EQ(Ask("GET", std::string(kPlain) + "&x-id=GetObject&prefix=a"), "ok");
 }
 
-// botocore and S3's documentation leave them out of the string to sign: a URL for a key became one
-// for its retention.
+// Regression: botocore and S3's documentation do not sign these, so a URL for an object worked for
+// its retention too.
 TEST_F(VersionTwoTest, RefusesSubresourcesThatItDoesNotSign) {
   for (const std::string name : {"abac", "attributes", "id", "intelligent-tiering", "legal-hold",
                                  "metadataTable", "ownershipControls", "policyStatus",
@@ -137,17 +138,18 @@ TEST_F(VersionTwoTest, RefusesSubresourcesThatItDoesNotSign) {
       EXPECT_EQ(Element("ParametersNotSigned"), name);
     }
   }
-  EXPECT_EQ(Ask("GET", std::string(kPlain) + "&unknown=1"), "ok") << "means nothing";
+  EXPECT_EQ(Ask("GET", std::string(kPlain) + "&unknown=1"), "ok")
+      << "unknown parameters are ignored";
 }
 
-TEST_F(VersionTwoTest, ASecondSignatureIsRefused) {
+TEST_F(VersionTwoTest, RefusesASecondSignature) {
   for (const std::string second : {"Signature=AAAA", "AWSAccessKeyId=NOBODY", "Expires=1",
                                    "signature=AAAA", "X-Amz-Signature=AAAA"}) {
     EXPECT_EQ(Ask("GET", std::string(kPlain) + "&" + second), "InvalidArgument") << second;
   }
 }
 
-TEST_F(VersionTwoTest, ExpiresAtItsSecond) {
+TEST_F(VersionTwoTest, ExpiresAtTheExactSecond) {
   users_.clock.Advance(std::chrono::hours(1));
   EXPECT_EQ(Ask("GET", kPlain), "ok");
   users_.clock.Advance(std::chrono::seconds(1));
@@ -173,15 +175,15 @@ TEST_F(VersionTwoTest, NeedsAllThreeParameters) {
   }
 }
 
-TEST_F(VersionTwoTest, ATemporaryKeyNeedsItsToken) {
+TEST_F(VersionTwoTest, TemporaryKeyNeedsItsToken) {
   EXPECT_EQ(Ask("GET", kWithToken), "InvalidToken");
   users_.user.session_token = "TESTTOKEN==";
   EXPECT_EQ(Ask("GET", kWithToken), "ok");
   EXPECT_EQ(Ask("GET", kPlain), "InvalidAccessKeyId");
 }
 
-// No scope names a region: a URL is good wherever its bucket is.
-TEST_F(VersionTwoTest, TheRegionIsTheBucketsOrTheHomeRegion) {
+// A version 2 URL names no region, so it is valid in its bucket's region.
+TEST_F(VersionTwoTest, RegionIsTheBucketsOrTheHomeRegion) {
   const auto auth = MakeAuth(ExampleOptions(), users_, router_);
   TestExchange request(TestRequest{.method = "GET",
                                    .target = std::string(kPlain),
@@ -191,12 +193,12 @@ TEST_F(VersionTwoTest, TheRegionIsTheBucketsOrTheHomeRegion) {
   EXPECT_EQ(request.exchange.signing_region, "us-east-1");
 }
 
-TEST_F(VersionTwoTest, ADateBeyondTheClocksEndIsFarAway) {
+TEST_F(VersionTwoTest, AcceptsAnExpiryBeyondTheClock) {
   EXPECT_EQ(Ask("GET", Replaced(kPlain, "Expires=1369357200", "Expires=253402300799")),
             "SignatureDoesNotMatch");
 }
 
-TEST_F(VersionTwoTest, ParsingNeedsNoSecretButADateInTheFuture) {
+TEST_F(VersionTwoTest, ParsingChecksOnlyTheExpiry) {
   AuthOptions options = ExampleOptions();
   options.mode = Mode::kParse;
   users_.user.secret_access_key = "another";
@@ -214,7 +216,7 @@ TEST_F(VersionTwoTest, ParsingNeedsNoSecretButADateInTheFuture) {
   EXPECT_EQ(late.exchange.response.error_code, "AccessDenied");
 }
 
-// Signed with botocore 1.44.5's HmacV1Auth.
+// Signed with HmacV1Auth of botocore 1.44.5.
 class VersionTwoHeaderTest : public VersionTwoTest {
  protected:
   static TestRequest Put() {
@@ -228,7 +230,7 @@ class VersionTwoHeaderTest : public VersionTwoTest {
                         {"Authorization", "AWS AKIAIOSFODNN7EXAMPLE:1GNpXbozId/N7MFWc2S5ViJ6DZM="}},
             .body = {}};
   }
-  // As s3cmd dates its requests; x-amz-date takes the place of Date, whose line stays empty.
+  // Dated like requests of s3cmd: x-amz-date replaces Date, whose line in the string stays empty.
   static TestRequest GetWithAmzDate() {
     return {.method = "GET",
             .target = "/bucket/k",
@@ -238,7 +240,7 @@ class VersionTwoHeaderTest : public VersionTwoTest {
                         {"Authorization", "AWS AKIAIOSFODNN7EXAMPLE:B9lysw2GpTbNKJdt/A3hoBRzOTQ="}},
             .body = {}};
   }
-  // The code of the answer; "ok" where the router was reached.
+  // Returns the code of the response; "ok" if the router was called.
   std::string Send(TestRequest sent) {
     const int before = router_.calls;
     const auto auth = MakeAuth(options_, users_, router_);
@@ -291,7 +293,7 @@ TEST_F(VersionTwoHeaderTest, NeedsOneKeyAndOneSignature) {
   }
 }
 
-// The query belongs to the signature only in a presigned URL. A copy source there changed the
+// Regression: the query is signed only in a presigned URL, so a copy source in it changed the
 // operation.
 TEST_F(VersionTwoHeaderTest, RefusesHeadersInTheQuery) {
   for (const std::string parameter :
@@ -302,7 +304,7 @@ TEST_F(VersionTwoHeaderTest, RefusesHeadersInTheQuery) {
   }
 }
 
-TEST_F(VersionTwoHeaderTest, NeedsADateOfNow) {
+TEST_F(VersionTwoHeaderTest, RequiresACurrentDate) {
   TestRequest undated = Put();
   undated.Header("Date")->clear();
   EXPECT_EQ(Send(undated), "AccessDenied");
@@ -314,7 +316,7 @@ TEST_F(VersionTwoHeaderTest, NeedsADateOfNow) {
   EXPECT_EQ(Element("ServerTime"), "2013-05-24T00:15:01Z");
 }
 
-TEST_F(VersionTwoHeaderTest, YoungerRegionsRefuseVersionTwo) {
+TEST_F(VersionTwoHeaderTest, NewerRegionsRefuseVersionTwo) {
   options_.region = "eu-central-1";
   EXPECT_EQ(Send(Put()), "InvalidRequest");
   EXPECT_EQ(Element("Message"),

@@ -1,4 +1,5 @@
-// How connections are received: as a rule served; faults may ask for something else.
+// How the server treats an accepted connection. The default is to serve it; faults may choose
+// another action.
 #ifndef PENSTOCK_EMULATOR_HTTP_ACCEPT_DECISION_H_
 #define PENSTOCK_EMULATOR_HTTP_ACCEPT_DECISION_H_
 
@@ -8,16 +9,16 @@
 
 namespace penstock::emulator::http {
 
-// A connection that was just accepted, and how it is received.
+// A connection that was just accepted.
 struct Arrival {
   std::uint64_t id = 0;
   std::string peer;  // "127.0.0.1:54321"
   bool tls = false;
-  std::size_t others = 0;             // open connections beside it
-  bool certificate_may_sign = false;  // the server's: who trusts it trusts what it signs
+  std::size_t others = 0;             // number of other open connections
+  bool certificate_may_sign = false;  // the server's certificate is a CA that clients may trust
 };
 
-// What is wrong with a certificate; nothing else is (flawed_certificates.h).
+// The only flaw of the certificate that is presented (flawed_certificates.h).
 enum class CertificateFlaw : std::uint8_t {
   kNone,
   kExpired,
@@ -27,8 +28,8 @@ enum class CertificateFlaw : std::uint8_t {
   kUnknownAuthority
 };
 
-// In place of a handshake: an alert of RFC 8446 §6.2, or the first bytes of a ServerHello; then
-// FIN.
+// Sent instead of a handshake: an alert of RFC 8446 section 6.2, or the first bytes of a
+// ServerHello. FIN follows.
 enum class TlsRefusal : std::uint8_t {
   kHandshakeFailure,
   kProtocolVersion,
@@ -40,14 +41,14 @@ struct AcceptDecision {
   enum class Kind : std::uint8_t {
     kServe,
     kReset,      // RST
-    kFin,        // FIN; what it sends is thrown away for a while
-    kRefuseTls,  // as `refusal` says
+    kFin,        // FIN; received bytes are discarded for a while
+    kRefuseTls,  // see `refusal`
   };
   Kind kind = Kind::kServe;
   TlsRefusal refusal = TlsRefusal::kHandshakeFailure;
-  // all but the last two need Arrival::certificate_may_sign
+  // All but the last two need Arrival::certificate_may_sign.
   CertificateFlaw flaw = CertificateFlaw::kNone;
-  std::uint64_t most_requests = 0;  // it is closed behind so many; 0: as many as come
+  std::uint64_t most_requests = 0;  // closed after this many requests; 0: no limit
 };
 
 }  // namespace penstock::emulator::http

@@ -1,4 +1,4 @@
-#include "emulator/http/completions.h"
+#include "emulator/http/completion_queue.h"
 
 #include <thread>
 
@@ -7,19 +7,18 @@
 namespace penstock::emulator::http {
 namespace {
 
-// The completions whose task this thread is running.
-thread_local const CompletionQueue* attended = nullptr;
+// The queue whose task this thread is running.
+thread_local const CompletionQueue* running_queue = nullptr;
 
-// Counts a thread that is in the completions: what it brought may be done, and everybody else gone,
-// before it leaves.
-class Presence {
+// Counts threads inside Execute and AddAnswer, so that shutdown can wait for them.
+class CallerCount {
  public:
-  explicit Presence(std::atomic<int>& count) : count_(count) {
+  explicit CallerCount(std::atomic<int>& count) : count_(count) {
     count_.fetch_add(1, std::memory_order_relaxed);
   }
-  ~Presence() { count_.fetch_sub(1, std::memory_order_release); }
-  Presence(const Presence&) = delete;
-  Presence& operator=(const Presence&) = delete;
+  ~CallerCount() { count_.fetch_sub(1, std::memory_order_release); }
+  CallerCount(const CallerCount&) = delete;
+  CallerCount& operator=(const CallerCount&) = delete;
 
  private:
   std::atomic<int>& count_;
@@ -28,17 +27,17 @@ class Presence {
 }  // namespace
 
 void CompletionQueue::Execute(store::Task& task, Caller caller) noexcept {
-  const Presence here(calling_);
+  const CallerCount counted(calling_);
   {
     const MutexLock lock(mutex_);
     task_list_.Push(task);
     tasks_.fetch_add(1);
   }
-  if (caller == Caller::kGoesOn) call_();
+  if (caller == Caller::kGoesOn) wake_();
 }
 
 void CompletionQueue::AddAnswer(WireConnection& connection) noexcept {
-  const Presence here(calling_);
+  const CallerCount counted(calling_);
   {
     const MutexLock lock(mutex_);
     connection.next_answer_ = nullptr;
@@ -46,7 +45,7 @@ void CompletionQueue::AddAnswer(WireConnection& connection) noexcept {
     last_answer_ = &connection;
     answers_.fetch_add(1);
   }
-  if (attended != this) call_();
+  if (running_queue != this) wake_();
 }
 
 void CompletionQueue::AwaitCallers() const {
@@ -73,9 +72,9 @@ void CompletionQueue::RunTask() {
     tasks_.fetch_sub(1);
     taken_.fetch_add(1, std::memory_order_relaxed);
   }
-  attended = this;
+  running_queue = this;
   task->Run();
-  attended = nullptr;
+  running_queue = nullptr;
 }
 
 }  // namespace penstock::emulator::http

@@ -1,5 +1,5 @@
-// What serving threads have to do beside ready connections: answers that were given later, and the
-// tasks of others.
+// Work for serving threads besides ready connections: asynchronously completed responses, and
+// queued tasks.
 #ifndef PENSTOCK_EMULATOR_HTTP_COMPLETION_QUEUE_H_
 #define PENSTOCK_EMULATOR_HTTP_COMPLETION_QUEUE_H_
 
@@ -17,30 +17,31 @@ class WireConnection;
 // Thread safety: any thread.
 class CompletionQueue final : public store::Executor {
  public:
-  // `call` is called when something came that the calling thread will not see to itself. It must
-  // not throw.
-  explicit CompletionQueue(std::function<void()> call) : call_(std::move(call)) {}
+  // `wake` wakes another thread. It runs when the calling thread will not process the new entry
+  // itself. It must not throw.
+  explicit CompletionQueue(std::function<void()> wake) : wake_(std::move(wake)) {}
 
   void Execute(store::Task& task, Caller caller) noexcept override;
-  // The connection's answer can be sent; it lives until somebody has taken it.
+  // Adds a connection whose response can be sent. The connection must live until it is taken.
   void AddAnswer(WireConnection& connection) noexcept;
 
   bool empty() const { return answers_.load() == 0 && tasks_.load() == 0; }
   bool has_tasks() const { return tasks_.load() != 0; }
-  // Returns once no thread is in Execute or AddAnswer. When nothing can come any more: what came
-  // last may be done before the thread that brought it has left.
+  // Returns once no thread is inside Execute or AddAnswer. Call it when no new entries can arrive:
+  // an entry may be processed before the thread that added it has returned.
   void AwaitCallers() const;
-  // How much was taken so far.
+  // Number of entries taken so far.
   std::uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }
 
-  // Null: there is none.
+  // Returns null when there is none.
   WireConnection* TakeAnswer();
-  // Runs the first task, if there is one. The thread sees to what comes of it: nobody is called.
+  // Runs the first task, if there is one. Does not call `wake`: the thread itself processes the
+  // completions that the task adds.
   void RunTask();
 
  private:
-  const std::function<void()> call_;
-  // how many there are in the lists, also for who does not hold the lock
+  const std::function<void()> wake_;
+  // Sizes of the lists, readable without the lock.
   std::atomic<std::uint32_t> answers_{0};
   std::atomic<std::uint32_t> tasks_{0};
   std::atomic<std::uint64_t> taken_{0};

@@ -1,4 +1,4 @@
-#include "emulator/http/completions.h"
+#include "emulator/http/completion_queue.h"
 
 #include <string>
 
@@ -34,7 +34,7 @@ class CompletionQueueTest : public testing::Test {
   CompletionQueue completions_{[this] { ++calls_; }};
 };
 
-TEST_F(CompletionQueueTest, RunsTasksInTheirOrder) {
+TEST_F(CompletionQueueTest, RunsTasksInFifoOrder) {
   Task a(*this, 'a');
   Task b(*this, 'b');
   EXPECT_TRUE(completions_.empty());
@@ -44,13 +44,13 @@ TEST_F(CompletionQueueTest, RunsTasksInTheirOrder) {
   completions_.RunTask();
   EXPECT_EQ(ran_, "a");
   completions_.RunTask();
-  completions_.RunTask();  // there is none
+  completions_.RunTask();  // the list is empty
   EXPECT_EQ(ran_, "ab");
   EXPECT_TRUE(completions_.empty());
   EXPECT_EQ(completions_.taken(), 2u);
 }
 
-TEST_F(CompletionQueueTest, CallsForHelpOnlyWhereTheCallerGoesOn) {
+TEST_F(CompletionQueueTest, WakesAnotherThreadOnlyIfTheCallerContinues) {
   Task a(*this, 'a');
   completions_.Execute(a, Caller::kReturns);
   EXPECT_EQ(calls_, 0);
@@ -60,7 +60,7 @@ TEST_F(CompletionQueueTest, CallsForHelpOnlyWhereTheCallerGoesOn) {
   completions_.RunTask();
 }
 
-TEST_F(CompletionQueueTest, AnTaskMayLeaveTheNextOne) {
+TEST_F(CompletionQueueTest, ATaskMayAddAnotherTask) {
   Task a(*this, 'a');
   a.next = &a;
   completions_.Execute(a, Caller::kReturns);
@@ -71,7 +71,7 @@ TEST_F(CompletionQueueTest, AnTaskMayLeaveTheNextOne) {
   EXPECT_TRUE(completions_.empty());
 }
 
-TEST_F(CompletionQueueTest, AnswersFromOutsideCallAndThoseOfAnTaskDoNot) {
+TEST_F(CompletionQueueTest, AnswersWakeAThreadUnlessATaskAddsThem) {
   const ConnectionSettings settings;
   WireConnection one(1, std::make_unique<PlainStream>(-1), nullptr, registration_, settings);
   WireConnection two(2, std::make_unique<PlainStream>(-1), nullptr, registration_, settings);

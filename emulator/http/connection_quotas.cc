@@ -38,9 +38,9 @@ bool ConnectionQuotas::TakeAnswer(std::uint64_t bytes, bool last) {
   return false;
 }
 
-std::uint64_t ConnectionQuotas::UsualCrowdBytes() {
+std::uint64_t ConnectionQuotas::DefaultSocketBytes() {
   constexpr std::uint64_t kUnknown = 64 << 20;
-  // tcp(7): pages, below the first of which nothing is regulated
+  // tcp_mem[0] of tcp(7), in pages: below it the kernel does not limit TCP memory.
   std::ifstream file("/proc/sys/net/ipv4/tcp_mem");
   std::uint64_t pages = 0;
   if (!(file >> pages)) return kUnknown;
@@ -56,13 +56,13 @@ Result<int> ConnectionQuotas::OpenFile() const {
   }
   const int nameless = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (nameless >= 0) return nameless;
-  std::string path = directory + "/penstock-body-XXXXXX";  // a file system without O_TMPFILE
+  std::string path = directory + "/penstock-body-XXXXXX";  // the file system has no O_TMPFILE
   const int named = ::mkostemp(path.data(), O_CLOEXEC);
   if (named < 0) {
     return Error::Make(ErrorKind::kResourceExhausted,
                        "Cannot make a temporary file in '" + directory + "' (" +
                            std::system_category().message(errno) +
-                           "): make room there, or raise the limit of open files");
+                           "): free disk space there, or raise the limit of open files");
   }
   ::unlink(path.c_str());
   return named;

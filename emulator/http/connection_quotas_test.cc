@@ -10,7 +10,7 @@
 namespace penstock::emulator::http {
 namespace {
 
-TEST(ConnectionQuotas, GrantsSoManyThreadsAtATime) {
+TEST(ConnectionQuotas, LimitsWaitingThreads) {
   ConnectionQuotas quotas(2, "", 0);
   EXPECT_TRUE(quotas.EnterThread());
   EXPECT_TRUE(quotas.EnterThread());
@@ -29,19 +29,19 @@ TEST(ConnectionQuotas, GrantsSpaceUpToItsLimit) {
   EXPECT_TRUE(quotas.TakeSpace(60));
 }
 
-TEST(ConnectionQuotas, TellsWhenSocketsHoldTooMuch) {
+TEST(ConnectionQuotas, ReportsWhenSocketsHoldTooMuch) {
   ConnectionQuotas quotas(0, "", 0, 100);
   quotas.CountHeld(0, 60);
   quotas.CountHeld(0, 39);
-  EXPECT_FALSE(quotas.crowded());
+  EXPECT_FALSE(quotas.sockets_full());
   quotas.CountHeld(39, 40);
-  EXPECT_TRUE(quotas.crowded());
+  EXPECT_TRUE(quotas.sockets_full());
   quotas.CountHeld(60, 10);
-  EXPECT_FALSE(quotas.crowded());
-  EXPECT_GT(ConnectionQuotas::UsualCrowdBytes(), std::uint64_t{1} << 20);
+  EXPECT_FALSE(quotas.sockets_full());
+  EXPECT_GT(ConnectionQuotas::DefaultSocketBytes(), std::uint64_t{1} << 20);
 }
 
-TEST(ConnectionQuotas, ItsFilesHaveNoName) {
+TEST(ConnectionQuotas, FilesHaveNoName) {
   std::string folder = (std::filesystem::temp_directory_path() / "allowances_XXXXXX").string();
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
   const ConnectionQuotas quotas(0, folder, 0);
@@ -55,7 +55,7 @@ TEST(ConnectionQuotas, ItsFilesHaveNoName) {
   std::filesystem::remove(folder);
 }
 
-TEST(ConnectionQuotas, AFolderThatIsNotThereIsNamed) {
+TEST(ConnectionQuotas, MissingDirectoryIsNamedInTheError) {
   const Result<int> file = ConnectionQuotas(0, "/nowhere/at/all", 0).OpenFile();
   ASSERT_FALSE(file.ok());
   EXPECT_EQ(file.error().kind, ErrorKind::kResourceExhausted);

@@ -27,74 +27,75 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// how often the load is looked at while all threads are busy
+// Interval between samples of the load while all threads are busy.
 constexpr milliseconds kTick{2};
-// ticks with an idle thread before the supervisor looks away
+// Ticks with an idle thread after which the supervisor stops sampling.
 constexpr int kCalmTicks = 50;
-// ticks for which no threads are added while the present ones use the processors
+// Ticks for which no threads are added while the existing ones use the processors.
 constexpr int kBusyTicks = 16;
-// how often waits are checked for their time limit, at least
+// Longest interval between checks for expired waits.
 constexpr milliseconds kMaxSweep{1'000};
 constexpr milliseconds kMinSweep{5};
 constexpr milliseconds kStopRound{10};
 constexpr milliseconds kMaxGrace{3'600'000};
-constexpr int kTaskPatience = 32;  // connections that a thread serves before an task that waits
+constexpr int kMaxConnectionsBeforeTask =
+    32;  // connections that a thread serves before a waiting task
 
 constinit DiagnosticEvent connection_failed("wire.connection_failed");
 constinit DiagnosticEvent no_descriptor_left("wire.descriptors_kept_back");
 constinit DiagnosticEvent thread_not_started("wire.thread_not_started");
 
-// A connection's descriptor is less than this. The system gives the lowest one that is free: at
-// least so many are in use. Those above are kept back for stores and for bodies in files, or peers
-// that connect and ask nothing would make others' requests fail.
-int MostForConnections() {
-  constexpr rlim_t kMostKeptBack = 256;
+// Connections use only descriptors below this number. The system assigns the lowest free
+// descriptor, so at least this many are in use when it is reached. The rest are reserved for stores
+// and spooled bodies; idle connections must not make other requests fail.
+int ConnectionDescriptorLimit() {
+  constexpr rlim_t kMaxReserved = 256;
   constexpr rlim_t kNoLimit = 1 << 30;
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return std::numeric_limits<int>::max();
   const rlim_t all = std::min(limit.rlim_cur, kNoLimit);
-  return static_cast<int>(all - std::min(all / 4, kMostKeptBack));
+  return static_cast<int>(all - std::min(all / 4, kMaxReserved));
 }
 
 MonotonicTime Now() { return std::chrono::steady_clock::now(); }
 
 int Processors() {
-  // once: the library reads a file for it
+  // Static: the library reads a file on every call.
   static const unsigned count = std::max(std::thread::hardware_concurrency(), 1u);
   return static_cast<int>(count);
 }
 
-// Of all threads of the process so far.
+// CPU time used by all threads of the process so far.
 std::chrono::nanoseconds ProcessorTime() {
   timespec time{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-// Closes an accepted socket where an exception keeps it from getting an owner.
-class ClosesUnlessOwned {
+// Closes an accepted socket when an exception is thrown before it has an owner.
+class SocketGuard {
  public:
-  explicit ClosesUnlessOwned(int fd) : fd_(fd) {}
-  ~ClosesUnlessOwned() {
+  explicit SocketGuard(int fd) : fd_(fd) {}
+  ~SocketGuard() {
     if (fd_ >= 0) ::close(fd_);
   }
-  ClosesUnlessOwned(const ClosesUnlessOwned&) = delete;
-  ClosesUnlessOwned& operator=(const ClosesUnlessOwned&) = delete;
+  SocketGuard(const SocketGuard&) = delete;
+  SocketGuard& operator=(const SocketGuard&) = delete;
   void Owned() { fd_ = -1; }
 
  private:
   int fd_;
 };
 
-// Connections from which on yield_to_clients has an effect. With fewer, the client mostly waits for
-// the next answer.
-constexpr std::size_t kCrowd = 16;
+// yield_to_clients takes effect from this number of connections on. With fewer, the client mostly
+// waits for the next response.
+constexpr std::size_t kYieldConnections = 16;
 
-// Whether the calling thread, once woken by a request, waits for a processor instead of preempting
-// the thread that has it. On one machine that is often the client, which then sends its next
-// requests too. Real-time threads are left alone.
+// Sets whether the calling thread, when a request wakes it, waits for a processor instead of
+// preempting the running thread. On one machine that thread is often the client, which can then
+// send its next requests. Real-time threads are not changed.
 void YieldToClients(bool yield) {
-  const int policy = ::sched_getscheduler(0);  // of this thread
+  const int policy = ::sched_getscheduler(0);  // of the calling thread
   if (policy != SCHED_OTHER && policy != SCHED_BATCH) return;
   const sched_param lowest{};
   ::pthread_setschedparam(::pthread_self(), yield ? SCHED_BATCH : SCHED_OTHER, &lowest);
@@ -111,7 +112,7 @@ Result<std::unique_ptr<Engine>> Engine::Start(EngineOptions options) {
 Engine::Engine(EngineOptions options)
     : options_(std::move(options)),
       quotas_(std::max(options_.max_threads, options_.min_threads) / 2, options_.body_directory,
-              options_.body_disk_bytes, ConnectionQuotas::UsualCrowdBytes(),
+              options_.body_disk_bytes, ConnectionQuotas::DefaultSocketBytes(),
               options_.answer_bytes) {
   options_.min_threads = std::max(options_.min_threads, 1);
   options_.max_threads = std::max(options_.max_threads, options_.min_threads);
@@ -125,22 +126,22 @@ Engine::~Engine() {
   Stop(milliseconds(0));
   if (epoll_ >= 0) ::close(epoll_);
   if (end_event_ >= 0) ::close(end_event_);
-  if (call_event_ >= 0) ::close(call_event_);
+  if (wake_event_ >= 0) ::close(wake_event_);
 }
 
 Result<void> Engine::Open() {
   epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
   end_event_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  call_event_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  wake_event_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   epoll_event end{};
   end.events = EPOLLIN;
   end.data.ptr = nullptr;
-  epoll_event call{};
-  call.events = EPOLLIN | EPOLLET;  // each write wakes one thread, and nobody needs to read
-  call.data.ptr = this;
-  if (epoll_ < 0 || end_event_ < 0 || call_event_ < 0 ||
+  epoll_event wake{};
+  wake.events = EPOLLIN | EPOLLET;  // each write wakes one thread; no read is necessary
+  wake.data.ptr = this;
+  if (epoll_ < 0 || end_event_ < 0 || wake_event_ < 0 ||
       ::epoll_ctl(epoll_, EPOLL_CTL_ADD, end_event_, &end) != 0 ||
-      ::epoll_ctl(epoll_, EPOLL_CTL_ADD, call_event_, &call) != 0) {
+      ::epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_event_, &wake) != 0) {
     return Error::Make(ErrorKind::kResourceExhausted, "The server cannot open its epoll set (" +
                                                           std::system_category().message(errno) +
                                                           "): raise the limit of open files");
@@ -161,10 +162,10 @@ void Engine::Add(int fd) {
   const int on = 1;
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   const std::uint64_t id = next_id_.fetch_add(1, std::memory_order_relaxed);
-  ClosesUnlessOwned socket(fd);
-  if (fd >= MostForConnections())
+  SocketGuard socket(fd);
+  if (fd >= ConnectionDescriptorLimit())
     return no_descriptor_left.Report("a connection was closed: raise the limit of open files");
-  const AcceptDecision reception = Receive(id, fd);
+  const AcceptDecision decision = Receive(id, fd);
   std::unique_ptr<Stream> stream;
   TlsStream* handshake = nullptr;
   if (decision.kind == AcceptDecision::Kind::kReset) {
@@ -173,7 +174,7 @@ void Engine::Add(int fd) {
   }
   if (options_.tls != nullptr && decision.kind == AcceptDecision::Kind::kServe) {
     std::unique_ptr<TlsStream> tls = options_.tls->Accept(fd, decision.flaw);
-    socket.Owned();  // also where Accept returned null: it has closed it
+    socket.Owned();  // also when Accept returned null: it has closed the socket
     if (tls == nullptr) return;
     handshake = tls.get();
     stream = std::move(tls);
@@ -182,27 +183,28 @@ void Engine::Add(int fd) {
     socket.Owned();
   }
   EpollRegistration& registration = TakeRegistration();
-  const auto give_back = [this](EpollRegistration* unused) {
+  const auto return_to_free_list = [this](EpollRegistration* unused) {
     const MutexLock lock(mutex_);
     free_registrations_.push_back(unused);
   };
-  // until Destroy gives it back
-  std::unique_ptr<EpollRegistration, decltype(give_back)> taken(&registration, give_back);
+  // Returned to the free list by Destroy, or on failure before that.
+  std::unique_ptr<EpollRegistration, decltype(return_to_free_list)> taken(&registration,
+                                                                          return_to_free_list);
   auto owned = std::make_unique<WireConnection>(id, std::move(stream), handshake, registration,
                                                 options_.connection);
   WireConnection& connection = *owned;
   connection.Receive(decision);
   connection.StartWait(Now());
   {
-    // Open is called under the lock: the connection must not be removed before it returns.
+    // Open runs under the lock because the connection must not be removed before it returns.
     const MutexLock lock(mutex_);
-    // so that a failure destroys nothing under the lock
+    // Reserved first, so that a failure destroys nothing under the lock.
     connections_.reserve(connections_.size() + 1);
     connections_.emplace(id, std::move(owned));
     static_cast<void>(taken.release());
     if (registration.Open(epoll_, fd, connection)) {
       open_.store(connections_.size(), std::memory_order_relaxed);
-      if (connections_.size() == 1) wake_supervisor_.NotifyOne();  // there are waits to watch again
+      if (connections_.size() == 1) wake_supervisor_.NotifyOne();  // resume expiry checks
       return;
     }
   }
@@ -212,7 +214,7 @@ void Engine::Add(int fd) {
 EpollRegistration& Engine::TakeRegistration() {
   const MutexLock lock(mutex_);
   if (free_registrations_.empty()) {
-    // Reserved for all of them, so that giving one back cannot fail.
+    // Reserves space for all registrations, so that returning one cannot fail.
     if (free_registrations_.capacity() <= registrations_.size())
       free_registrations_.reserve(2 * registrations_.size() + 16);
     return registrations_.emplace_back();
@@ -238,12 +240,13 @@ std::size_t Engine::connections() const {
 
 void Engine::Work(Worker& self) {
   bool yielding = false;
-  int passed_over = 0;  // connections served while an task waited
+  int passed_over = 0;  // connections served while a task waited
   ServingTools tools;
   for (;;) {
     if (options_.yield_to_clients) {
-      const bool crowd = open_.load(std::memory_order_relaxed) >= (yielding ? kCrowd / 2 : kCrowd);
-      if (crowd != yielding) YieldToClients(yielding = crowd);
+      const bool many = open_.load(std::memory_order_relaxed) >=
+                        (yielding ? kYieldConnections / 2 : kYieldConnections);
+      if (many != yielding) YieldToClients(yielding = many);
     }
     if (WireConnection* const answered = completions_.TakeAnswer(); answered != nullptr) {
       Advance(
@@ -251,13 +254,13 @@ void Engine::Work(Worker& self) {
       continue;
     }
     Ready ready;
-    if (passed_over < kTaskPatience) ready = AwaitReady();
+    if (passed_over < kMaxConnectionsBeforeTask) ready = AwaitReady();
     if (ready.count == 0) {
-      // Whoever called an idle thread meant this one, perhaps: it must not leave.
-      const bool waited_in_vain = passed_over == 0 && completions_.empty();
+      // This thread may have consumed a wake-up. Then it must not retire.
+      const bool timed_out = passed_over == 0 && completions_.empty();
       passed_over = 0;
       completions_.RunTask();
-      if (waited_in_vain && Retire()) break;
+      if (timed_out && Retire()) break;
       continue;
     }
     if (ready.count < 0 || ready.what == this) continue;
@@ -284,10 +287,10 @@ Engine::Ready Engine::AwaitReady() {
     ready.none_idle = idle_.load(std::memory_order_relaxed) == 0;
   } else {
     idle_.fetch_add(1);
-    // Who adds to the completions looks for idle threads afterwards: one of the two sees the other.
-    const int patience_ms =
+    // CompletionQueue checks idle_ after it adds an entry, so one of the two sees the other.
+    const int timeout_ms =
         completions_.empty() ? static_cast<int>(options_.retire_after.count()) : 0;
-    ready.count = ::epoll_wait(epoll_, &event, 1, patience_ms);
+    ready.count = ::epoll_wait(epoll_, &event, 1, timeout_ms);
     ready.none_idle = idle_.fetch_sub(1) == 1;
   }
   ready.what = event.data.ptr;
@@ -295,8 +298,8 @@ Engine::Ready Engine::AwaitReady() {
   return ready;
 }
 
-EpollRegistration::Rearmed Engine::Leave(EpollRegistration& registration,
-                                         WireConnection::Next next) {
+EpollRegistration::Rearmed Engine::RearmFor(EpollRegistration& registration,
+                                            WireConnection::Next next) {
   switch (next) {
     case WireConnection::Next::kRoom: return registration.RearmUntilWritable();
     case WireConnection::Next::kServe: return registration.RearmReady();
@@ -311,7 +314,7 @@ void Engine::Advance(WireConnection& connection, Step step, ServingTools& tools)
   const auto next_of = [](const auto& taken) {
     try {
       return taken();
-    } catch (...) {  // this connection ends, the server goes on
+    } catch (...) {  // only this connection ends
       connection_failed.Report(CurrentExceptionError());
       return Next::kClose;
     }
@@ -321,10 +324,10 @@ void Engine::Advance(WireConnection& connection, Step step, ServingTools& tools)
     if (next == Next::kLater) return;
     if (next == Next::kClose) return Remove(connection);
     connection.StartWait(Now());
-    const EpollRegistration::Rearmed left = Leave(registration, next);
+    const EpollRegistration::Rearmed left = RearmFor(registration, next);
     if (left == EpollRegistration::Rearmed::kYes) return;
     if (left == EpollRegistration::Rearmed::kFailed) return Remove(connection);
-    // What came may have been the end.
+    // The event that arrived meanwhile may be the peer's end of the connection.
     next = next_of([&] { return connection.Serve(tools, true); });
   }
 }
@@ -334,7 +337,7 @@ void Engine::Remove(WireConnection& connection) {
   Destroy(connection);
 }
 
-// The connection is destroyed without the lock: its request may hold the last reference to a store.
+// Destroys the connection without the lock: its request may hold the last reference to a store.
 void Engine::Destroy(WireConnection& connection) {
   EpollRegistration& registration = connection.registration();
   std::unique_ptr<WireConnection> last;
@@ -347,13 +350,13 @@ void Engine::Destroy(WireConnection& connection) {
   }
   last.reset();
   const MutexLock lock(mutex_);
-  free_registrations_.push_back(&registration);  // now that its socket is closed
+  free_registrations_.push_back(&registration);  // only after its socket has been closed
   if (stopping_.load(std::memory_order_relaxed) && connections_.empty()) gone_.NotifyAll();
 }
 
 bool Engine::Retire() {
-  // Threads may wait for their requests' bodies: the last idle one stays, or nobody would hear of
-  // the next connection.
+  // The other threads may wait for request bodies. Then the last idle thread stays to receive
+  // events.
   if (idle_.load() == 0) return false;
   int threads = threads_.load(std::memory_order_relaxed);
   while (threads > options_.min_threads) {
@@ -363,11 +366,11 @@ bool Engine::Retire() {
   return false;
 }
 
-void Engine::Call() {
-  // whoever is free next looks at the completions first
+void Engine::WakeThread() {
+  // Without an idle thread, the next free thread looks at completions_ first.
   if (idle_.load() == 0) return AskForThreads();
   const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(call_event_, &one, sizeof one);
+  [[maybe_unused]] const ssize_t written = ::write(wake_event_, &one, sizeof one);
 }
 
 void Engine::AskForThreads() {
@@ -391,7 +394,7 @@ void Engine::Supervise() {
       ExpireConnections(now);
       next_sweep = now + sweep;
     }
-    const bool asked = next_look == MonotonicTime::max() && watching_.load();  // since WatchLoad
+    const bool asked = next_look == MonotonicTime::max() && watching_.load();  // after WatchLoad
     if (finished_ > 0 || asked) continue;
     if (connections_.empty() && next_look == MonotonicTime::max()) {
       wake_supervisor_.WaitIdle(mutex_);
@@ -401,7 +404,7 @@ void Engine::Supervise() {
   }
 }
 
-// Joins without the lock: a thread that ends waits for the processor like any other.
+// Joins without the lock: an ending thread may still wait for a processor.
 void Engine::JoinFinished() {
   std::list<Worker> finished;
   {
@@ -427,15 +430,16 @@ MonotonicTime Engine::WatchLoad(MonotonicTime now) {
   const std::chrono::nanoseconds worked =
       processor_time - std::exchange(load_.processor_time, processor_time);
   const auto elapsed = now - std::exchange(load_.looked, now);
-  // A share of the processors that blocked threads cannot use up and working threads reach also
-  // beside their clients.
+  // Blocked threads cannot reach this share of the processors. Working threads reach it even beside
+  // their clients.
   const bool busy = worked >= elapsed * Processors() / 4;
   const bool had_completions = std::exchange(load_.had_completions, !completions_.empty());
-  // for a tick
-  const bool neglected = had_completions && load_.had_completions && of_completions == 0;
+  // Completions waited for a whole tick.
+  const bool completions_stalled = had_completions && load_.had_completions && of_completions == 0;
   const int threads = threads_.load(std::memory_order_relaxed);
   if (idle_.load(std::memory_order_relaxed) > 0) {
-    if (neglected) Call();  // who meant to see to it is held up by a slow request
+    if (completions_stalled)
+      WakeThread();  // the thread that was woken is delayed by a slow request
     if (load_.had_completions) load_.calm_ticks = 0;
     if (++load_.calm_ticks < kCalmTicks) return now + kTick;
     load_.calm_ticks = 0;
@@ -443,13 +447,13 @@ MonotonicTime Engine::WatchLoad(MonotonicTime now) {
     return MonotonicTime::max();
   }
   load_.calm_ticks = 0;
-  // Threads that wait on purpose serve nothing, and do not count against the limit.
+  // Threads that a handler delays on purpose serve nothing and do not count against the limit.
   const int waiting = quotas_.waiting_threads();
   const int serving = std::max(threads - waiting, 0);
-  // Threads that each take several connections per tick are busy, not stuck: more of them would
-  // only compete.
+  // Threads that take several connections per tick each are busy, not blocked. More threads would
+  // only compete with them.
   const bool stuck = progress < static_cast<std::uint64_t>(std::max(serving, 1));
-  if (stuck && serving < options_.max_threads && (neglected || ConnectionsReady())) {
+  if (stuck && serving < options_.max_threads && (completions_stalled || ConnectionsReady())) {
     if (busy && serving > 0 && ++load_.busy_ticks < kBusyTicks) return now + kTick;
     load_.busy_ticks = 0;
     AddThreads(std::min(std::max(serving / 2, waiting > 0 ? options_.min_threads : 1),
@@ -470,10 +474,10 @@ void Engine::AddThreads(int count) {
     const std::size_t before = added.size();
     try {
       Worker& worker = added.emplace_back();
-      // first: it may be at work, or have left, before this goes on
+      // Incremented first: the thread may run, and even end, before this function continues.
       threads_.fetch_add(1, std::memory_order_relaxed);
       worker.thread = std::thread([this, &worker] { Work(worker); });
-    } catch (const std::exception& failed) {  // no thread or no memory: the existing threads go on
+    } catch (const std::exception& failed) {  // no thread or no memory: keep the existing threads
       thread_not_started.Report(failed.what());
       if (added.size() == before) break;
       threads_.fetch_sub(1, std::memory_order_relaxed);
@@ -513,22 +517,22 @@ void Engine::Stop(milliseconds grace) {
 }
 
 void Engine::EndConnections(MonotonicTime end_of_grace) {
-  // In rounds: a connection may begin to wait just after it last saw that nobody stops.
+  // Repeated: a connection may begin to wait just after it last checked `stopping`.
   for (;;) {
     bool interrupted = false;
     {
       const MutexLock lock(mutex_);
       if (connections_.empty()) return;
       for (const auto& [id, connection] : connections_) connection->EndIdleWait();
-      // nobody whom a pause could keep waiting
-      const auto is_deserted = [](const auto& row) { return row.second->IsDeserted(); };
+      // No client is left that a delayed response could reach.
+      const auto is_abandoned = [](const auto& row) { return row.second->IsPausedForClosedPeer(); };
       interrupted = Now() >= end_of_grace ||
-                    std::all_of(connections_.begin(), connections_.end(), is_deserted);
+                    std::all_of(connections_.begin(), connections_.end(), is_abandoned);
       if (interrupted) {
         for (const auto& [id, connection] : connections_) connection->Interrupt();
       }
     }
-    // without the lock: answers that continue may ask for threads, which takes it
+    // Outside the lock: a continued response may call AskForThreads, which takes it.
     if (interrupted) timers_.FireAll();
     MutexLock lock(mutex_);
     if (!connections_.empty()) gone_.WaitUntil(mutex_, Now() + kStopRound);

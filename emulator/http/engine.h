@@ -1,8 +1,8 @@
-// Which thread serves which connection when: one epoll set, a growing and shrinking set of threads.
+// The connection engine: one epoll set and a pool of serving threads that grows and shrinks.
 //
-// Waiting connections cost no thread, whatever they wait for. The thread that is told of a ready
-// connection serves it itself (registration.h). What has been promised for later (completions.h) is
-// done between connections: answers first, tasks when none is ready.
+// Waiting connections do not occupy a thread. The thread that receives a connection's event serves
+// it (epoll_registration.h). Between connections, threads process completed responses first, then
+// queued tasks when no connection is ready (completion_queue.h).
 #ifndef PENSTOCK_EMULATOR_HTTP_ENGINE_H_
 #define PENSTOCK_EMULATOR_HTTP_ENGINE_H_
 
@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "emulator/http/accept_decision.h"
-#include "emulator/http/completions.h"
+#include "emulator/http/completion_queue.h"
 #include "emulator/http/connection/connection.h"
 #include "emulator/http/connection/tls.h"
 #include "emulator/http/epoll_registration.h"
@@ -30,35 +30,37 @@
 namespace penstock::emulator::http {
 
 struct EngineOptions {
-  // `stopping`, `completions` and `allowances` are set by the engine
+  // The engine sets `stopping`, `completions`, `quotas` and `timers`.
   ConnectionSettings connection;
   std::unique_ptr<TlsContext> tls;  // null: plain HTTP
   int min_threads = 4;
-  // half of them may wait for bodies (quotas.h); without those that wait on purpose
+  // Half of them may wait for request bodies (connection_quotas.h). Threads that a handler delays
+  // on purpose are not counted.
   int max_threads = 256;
-  // of bodies that no thread waits for; empty: the system's temporary one
+  // For bodies that are stored without a waiting thread. Empty: the system's temporary directory.
   std::string body_directory;
-  std::uint64_t body_disk_bytes = 8ull << 30;                        // for all of these together
-  std::uint64_t answer_bytes = ConnectionQuotas::kUsualAnswerBytes;  // ServerOptions::answer_bytes
-  std::function<AcceptDecision(const Arrival&)> on_accept;           // may be empty: all are served
-  bool yield_to_clients = false;                  // ServerOptions::yield_to_clients
-  std::chrono::milliseconds retire_after{2'000};  // an idle thread beyond the minimum ends
+  std::uint64_t body_disk_bytes = 8ull << 30;  // limit for all such bodies
+  std::uint64_t answer_bytes =
+      ConnectionQuotas::kDefaultAnswerBytes;                // ServerOptions::answer_bytes
+  std::function<AcceptDecision(const Arrival&)> on_accept;  // empty: every connection is served
+  bool yield_to_clients = false;                            // ServerOptions::yield_to_clients
+  std::chrono::milliseconds retire_after{2'000};  // idle time after which a surplus thread ends
 };
 
-// Thread safety: every method from any thread. Not to be used or destroyed in a forked child
-// (server.cc sees to it).
+// Thread safety: every method may be called from any thread. A forked child must neither use nor
+// destroy it (server.cc ensures this).
 class Engine {
  public:
-  // kResourceExhausted when descriptors or threads cannot be had.
+  // Returns kResourceExhausted when file descriptors or threads are not available.
   static Result<std::unique_ptr<Engine>> Start(EngineOptions options);
   ~Engine();  // Stop(0)
 
-  // Takes over an accepted socket. A socket that cannot be watched is closed.
+  // Takes ownership of an accepted socket. Closes it if it cannot be added to the epoll set.
   void Add(int fd);
 
-  // Ends waiting connections at once and requests in progress after `grace`; returns when all
-  // threads have ended. Nothing may be added any more. Idempotent. A handler that never returns
-  // keeps it waiting.
+  // Closes waiting connections at once and requests in progress after `grace`. Returns when all
+  // threads have ended. Add must not be called any more. Idempotent. Blocks for as long as a
+  // handler does not return.
   void Stop(std::chrono::milliseconds grace);
 
   std::size_t connections() const;
@@ -73,30 +75,30 @@ class Engine {
   explicit Engine(EngineOptions options);
   Result<void> Open();
 
-  // What on_accept says of a connection that is about to get this id.
+  // Calls on_accept for a connection that will get this id.
   AcceptDecision Receive(std::uint64_t id, int fd) const;
 
   void Work(Worker& self);
-  // The next ready connection (count 1), or none within the time that an idle thread stays, or none
-  // at once where there is a completions.
+  // Returns the next ready connection (count 1). Returns count 0 after retire_after, or at once
+  // when completions_ is not empty.
   struct Ready {
     int count = 0;
-    void* what = nullptr;  // null: the end; `this`: a call; else a EpollRegistration
-    bool ended = false;    // the peer has ended, or may have
+    void* what = nullptr;  // null: shutdown; `this`: a wake-up; else an EpollRegistration
+    bool ended = false;    // the peer has closed the connection, or may have
     bool none_idle = false;
   };
   Ready AwaitReady();
-  // One step of a connection that the calling thread owns, and what follows from it.
+  // Runs one step of a connection that the calling thread owns, then rearms, serves or removes it.
   template <class Step>
   void Advance(WireConnection& connection, Step step, ServingTools& tools);
-  static EpollRegistration::Rearmed Leave(EpollRegistration& registration,
-                                          WireConnection::Next next);
+  static EpollRegistration::Rearmed RearmFor(EpollRegistration& registration,
+                                             WireConnection::Next next);
   void Remove(WireConnection& connection);
   void Destroy(WireConnection& connection);
   EpollRegistration& TakeRegistration();
   bool Retire();
-  // Sees to it that a completions is looked at by another thread.
-  void Call();
+  // Makes another thread look at completions_.
+  void WakeThread();
   void AskForThreads();
 
   void Supervise();
@@ -110,9 +112,9 @@ class Engine {
   EngineOptions options_;
   std::atomic<bool> stopping_{false};
   int epoll_ = -1;
-  int end_event_ = -1;   // readable once all threads shall end
-  int call_event_ = -1;  // written to wake one idle thread
-  CompletionQueue completions_{[this] { Call(); }};
+  int end_event_ = -1;   // readable once all threads must end
+  int wake_event_ = -1;  // written to wake one idle thread
+  CompletionQueue completions_{[this] { WakeThread(); }};
   ConnectionQuotas quotas_;
   Timers timers_;
 
@@ -120,14 +122,14 @@ class Engine {
   std::atomic<std::uint64_t> next_id_{1};
   std::atomic<int> threads_{0};
   std::atomic<int> idle_{0};  // threads waiting for a ready connection
-  // ready connections taken so far, without the completions's
+  // Ready connections taken so far, without those of completions_.
   std::atomic<std::uint64_t> taken_{0};
-  std::atomic<bool> watching_{false};  // the supervisor looks at the load
+  std::atomic<bool> watching_{false};  // the supervisor samples the load
 
   mutable Mutex mutex_;
   CondVar wake_supervisor_;
   CondVar gone_;  // a connection was removed, or the supervisor ended
-  // of all connections there ever were at a time
+  // As many as the highest number of simultaneous connections so far.
   std::deque<EpollRegistration> registrations_ PENSTOCK_GUARDED_BY(mutex_);
   std::vector<EpollRegistration*> free_registrations_ PENSTOCK_GUARDED_BY(mutex_);
   std::unordered_map<std::uint64_t, std::unique_ptr<WireConnection>> connections_
@@ -136,11 +138,11 @@ class Engine {
   int finished_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // workers that ended and have not been joined
   bool end_supervisor_ PENSTOCK_GUARDED_BY(mutex_) = false;
 
-  // What WatchLoad saw before. Of the supervisor's thread alone.
+  // The previous sample of WatchLoad. Used by the supervisor thread only.
   struct Load {
     std::uint64_t taken_before = 0;
     std::uint64_t completions_taken_before = 0;
-    bool had_completions = false;  // at the tick before
+    bool had_completions = false;  // at the previous tick
     int calm_ticks = 0;
     int busy_ticks = 0;
     MonotonicTime looked{};

@@ -1,4 +1,4 @@
-// The set-up that tests of the engine share.
+// Set-up shared by the tests of the engine.
 #ifndef PENSTOCK_EMULATOR_HTTP_ENGINE_FIXTURE_H_
 #define PENSTOCK_EMULATOR_HTTP_ENGINE_FIXTURE_H_
 
@@ -7,7 +7,7 @@
 
 namespace penstock::emulator::http {
 
-// Options of an engine that keeps one thread. The arguments must outlive the engine.
+// Options of an engine with at least one thread. The arguments must outlive the engine.
 inline EngineOptions OneThread(s3::Handler& handler, RequestIdSource& ids) {
   EngineOptions options;
   options.connection.handler = &handler;

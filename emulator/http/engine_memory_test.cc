@@ -1,4 +1,4 @@
-// Connections that are accepted while memory runs out.
+// Accepting connections while memory runs out.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -15,7 +15,7 @@
 namespace penstock::emulator::http {
 namespace {
 
-// Returns whether the engine had memory for the connection. Without it the connection is closed.
+// Returns whether the engine had memory for the connection. If not, the connection is closed.
 bool AddWithFailure(Engine& engine, int nth) {
   int ends[2];
   EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
@@ -35,19 +35,19 @@ bool AddWithFailure(Engine& engine, int nth) {
   return added;
 }
 
-TEST(EngineMemory, AConnectionThatIsNotAcceptedForWantOfMemoryLeavesNothingBehind) {
+TEST(EngineMemory, FailedAcceptLeaksNothing) {
   constexpr int kConnections = 256;
   FunctionHandler handler([](s3::Exchange& exchange) { AnswerWith(exchange, "x"); });
   RequestIdSource ids(1);
   EngineOptions options = OneThread(handler, ids);
   const auto engine = Engine::Start(std::move(options)).value();
-  AddWithFailure(*engine, -1);  // the containers have their first memory
+  AddWithFailure(*engine, -1);  // makes the containers allocate their first memory
   int nth = 0;
   for (; nth < 100; ++nth) {
     const std::ptrdiff_t before = live_allocations;
     if (AddWithFailure(*engine, nth)) break;
     for (int i = 1; i < kConnections; ++i) EXPECT_FALSE(AddWithFailure(*engine, nth));
-    // one: the containers may grow once
+    // Allow one: a container may grow once.
     EXPECT_LE(live_allocations - before, 1) << "allocation " << nth;
   }
   EXPECT_GT(nth, 0);

@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 
 constexpr char kGet[] = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
 
-// Holds its callers until it is opened.
+// Blocks callers of Pass until it is opened.
 class Gate {
  public:
   void Pass() {
@@ -28,10 +28,10 @@ class Gate {
     changed_.notify_all();
     changed_.wait(lock, [&] { return open_; });
   }
-  // False when fewer than `count` callers came in time.
+  // Returns false when fewer than `count` callers arrived in time.
   bool AwaitInside(int count) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, kTestPatience, [&] { return inside_ >= count; });
+    return changed_.wait_for(lock, kTestTimeout, [&] { return inside_ >= count; });
   }
   void Open() {
     const std::lock_guard lock(mutex_);
@@ -46,7 +46,7 @@ class Gate {
   bool open_ = false;
 };
 
-TEST(Engine, FiveHundredIdleConnectionsCostNoThread) {
+TEST(Engine, IdleConnectionsNeedNoThread) {
   FunctionHandler handler([](s3::Exchange& exchange) { AnswerWith(exchange, "x"); });
   ServerOptions options;
   options.min_threads = 2;
@@ -65,8 +65,8 @@ TEST(Engine, FiveHundredIdleConnectionsCostNoThread) {
   for (TestClient& client : idle) ASSERT_EQ(client.Ask(kGet).status, 200);
 }
 
-// The end is told of together with the request, and only once.
-TEST(Engine, AClientThatEndsWithItsRequestIsAnsweredAndClosed) {
+// The close arrives in the same event as the request, and causes no further event.
+TEST(Engine, RespondsToAClientThatClosesWithItsRequest) {
   FunctionHandler handler([](s3::Exchange& exchange) { AnswerWith(exchange, "x"); });
   const auto server = StartServer(handler);
   for (int i = 0; i < 20; ++i) {
@@ -78,8 +78,8 @@ TEST(Engine, AClientThatEndsWithItsRequestIsAnsweredAndClosed) {
   }
 }
 
-// As the last reference to a large store does.
-TEST(Engine, AConnectionThatIsSlowToDestroyDelaysNoOther) {
+// Like a connection that holds the last reference to a large store.
+TEST(Engine, SlowDestructionDelaysNoOtherConnection) {
   Gate gate;
   FunctionHandler handler([&](s3::Exchange& exchange) {
     if (exchange.request.target != "/slow") return;
@@ -120,15 +120,15 @@ TEST(Engine, GrowsWhileRequestsStallAndServesTheOthers) {
   for (TestClient& client : stalled) EXPECT_EQ(client.Read().status, 200);
 }
 
-// Symptom: with a few slow uploads under way and two quiet seconds, the last idle thread left, and
-// a new client was answered only when one of the uploads ended.
+// Regression: with a few slow uploads in progress and two quiet seconds, the last idle thread
+// ended. A new client then got its response only when one of the uploads had ended.
 TEST(Engine, TheLastIdleThreadStaysWhileOthersWaitForBodies) {
   FunctionHandler handler(
       [](s3::Exchange& exchange) { AnswerWith(exchange, ReadBody(*exchange.body)); });
   ServerOptions options;
   options.min_threads = 1;
-  options.progress_timeout = 4 * kTestPatience;
-  // longer than the load is watched after the last change
+  options.progress_timeout = 4 * kTestTimeout;
+  // Longer than the load is sampled after the last change.
   options.retire_after = milliseconds(150);
   const auto server = StartServer(handler, options);
   std::vector<TestClient> slow;
@@ -148,8 +148,8 @@ TEST(Engine, TheLastIdleThreadStaysWhileOthersWaitForBodies) {
   }
 }
 
-// They are given time first: on a busy machine more threads would only compete.
-TEST(Engine, GrowsInTheEndAlsoBesideThreadsThatNeverPause) {
+// Threads are added late: on a busy machine they would only compete.
+TEST(Engine, AddsThreadsEventuallyBesideBusyThreads) {
   std::atomic<bool> stop{false};
   FunctionHandler handler([&](s3::Exchange& exchange) {
     while (exchange.request.target == "/spin" && !stop) {
@@ -165,7 +165,7 @@ TEST(Engine, GrowsInTheEndAlsoBesideThreadsThatNeverPause) {
   EXPECT_EQ(spinning.Read().status, 200);
 }
 
-TEST(Engine, NeverExceedsItsThreads) {
+TEST(Engine, NeverExceedsMaxThreads) {
   Gate gate;
   std::atomic<int> inside{0};
   std::atomic<int> most{0};
@@ -202,7 +202,7 @@ TEST(Engine, StopLetsARequestInProgressFinish) {
   TestClient client(server->port());
   client.Send(kGet);
   ASSERT_TRUE(gate.AwaitInside(1));
-  std::jthread stopper([&] { server->Stop(kTestPatience); });
+  std::jthread stopper([&] { server->Stop(kTestTimeout); });
   gate.Open();
   const TestResponse response = client.Read();
   EXPECT_EQ(response.body, "done");
@@ -226,15 +226,15 @@ TEST(Engine, StopEndsStalledPeersAfterTheGrace) {
   TestClient deaf(server->port());
   deaf.Send(kGet);
   pollfd answered{deaf.fd(), POLLIN, 0};
-  ASSERT_EQ(::poll(&answered, 1, static_cast<int>(kTestPatience.count())), 1);
+  ASSERT_EQ(::poll(&answered, 1, static_cast<int>(kTestTimeout.count())), 1);
   reading.get_future().wait();
   const auto begin = std::chrono::steady_clock::now();
   server->Stop(milliseconds(50));
-  // far below the 20 s progress time-out
+  // Far below the progress timeout of 20 s.
   EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(10'000));
   EXPECT_EQ(outcome.get_future().get(), "error IncompleteBody");
   EXPECT_TRUE(idle.EndsOrderly());
-  server->Stop(milliseconds(0));  // again: nothing happens
+  server->Stop(milliseconds(0));  // the second call has no effect
 }
 
 bool IsCancelled(const s3::Exchange& exchange) {
@@ -333,7 +333,7 @@ TEST(Engine, AClientThatLeavesCancelsNothingWhileTheServerRuns) {
   EXPECT_FALSE(cancelled.get_future().get());
 }
 
-TEST(Engine, RetiresThreadsItNoLongerNeeds) {
+TEST(Engine, RetiresSurplusThreads) {
   Gate gate;
   FunctionHandler handler([&](s3::Exchange&) { gate.Pass(); });
   RequestIdSource ids(1);
@@ -350,7 +350,7 @@ TEST(Engine, RetiresThreadsItNoLongerNeeds) {
   EXPECT_GE((*engine)->threads(), 8);
   gate.Open();
   for (Pipe& pipe : pipes) EXPECT_EQ(pipe.peer->Read().status, 200);
-  const auto end = std::chrono::steady_clock::now() + kTestPatience;
+  const auto end = std::chrono::steady_clock::now() + kTestTimeout;
   while ((*engine)->threads() > 1 && std::chrono::steady_clock::now() < end) ::poll(nullptr, 0, 2);
   EXPECT_EQ((*engine)->threads(), 1);
   EXPECT_EQ((*engine)->connections(), 8u);
@@ -358,8 +358,8 @@ TEST(Engine, RetiresThreadsItNoLongerNeeds) {
   EXPECT_EQ((*engine)->connections(), 0u);
 }
 
-// A test whose client gave up on a black hole is over at once, not after the grace.
-TEST(Engine, StoppingDoesNotSitOutThePauseOfAnAnswerWhoseClientIsGone) {
+// A test whose client has closed a black-holed connection must end at once, not after the grace.
+TEST(Engine, StopSkipsThePauseOfAResponseWithoutClient) {
   Gate gate;
   gate.Open();
   FunctionHandler handler([&](s3::Exchange& exchange) {

@@ -15,15 +15,15 @@ bool EpollRegistration::Open(int epoll, int fd, WireConnection& connection) {
   epoll_ = epoll;
   fd_ = fd;
   connection_ = &connection;
-  // As long as it is closed nobody claims it, not even with its predecessor's last event.
+  // While the phase is kClosed, no thread can claim the connection, even by a stale event.
   epoll_event event{};
   event.events = kNothing;
   event.data.ptr = this;
   if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd_, &event) != 0) return false;
-  watched_ = kArrivals;  // before anybody can own it
+  watched_ = kArrivals;  // before another thread can own the connection
   phase_.store(Phase::kWaiting, std::memory_order_release);
   event.events = kArrivals;
-  ::epoll_ctl(epoll_, EPOLL_CTL_MOD, fd, &event);  // tells of what has arrived already
+  ::epoll_ctl(epoll_, EPOLL_CTL_MOD, fd, &event);  // also reports bytes that arrived already
   return true;
 }
 
@@ -39,7 +39,7 @@ EpollRegistration::Phase EpollRegistration::AfterEvent(Phase phase) {
 
 WireConnection* EpollRegistration::Claim() {
   Phase phase = Phase::kWaiting;
-  // Also where nothing changes: what is read then is the latest, not what this thread saw last.
+  // Writes even when the phase stays the same: a read-modify-write reads the latest value.
   while (!phase_.compare_exchange_weak(phase, AfterEvent(phase), std::memory_order_acq_rel)) {
   }
   return phase == Phase::kWaiting ? connection_ : nullptr;
@@ -51,13 +51,13 @@ EpollRegistration::Rearmed EpollRegistration::Rearm() {
 }
 
 EpollRegistration::Rearmed EpollRegistration::RearmUntilWritable() {
-  // The edge comes after a write that found no room, whenever the set was told.
+  // The edge follows a write that found no room, even if EPOLLOUT is registered afterwards.
   if (watched_ != kRoom && !Change(kRoom)) return Rearmed::kFailed;
   return Release();
 }
 
 EpollRegistration::Rearmed EpollRegistration::RearmReady() {
-  // A socket can mostly be written to, so that who watches for that too is told at once.
+  // The socket is usually writable, so that adding EPOLLOUT produces an event at once.
   return Change(kArrivals | kRoom) ? Release() : Rearmed::kFailed;
 }
 
@@ -72,8 +72,8 @@ EpollRegistration::Rearmed EpollRegistration::Release() {
 void EpollRegistration::Mute() { Change(kNothing); }
 
 void EpollRegistration::Close() {
-  // A forked process may hold a copy of the socket, and then closing ours does not take it out of
-  // the set.
+  // Explicit, because closing the descriptor does not remove it from the set when a forked process
+  // holds a copy.
   ::epoll_ctl(epoll_, EPOLL_CTL_DEL, fd_, nullptr);
   phase_.store(Phase::kClosed, std::memory_order_release);
 }

@@ -1,10 +1,10 @@
-// What tells the serving threads that a connection has something to be served, and sees to it that
-// one of them serves it.
+// Delivers a connection's epoll events to the serving threads, so that exactly one thread owns the
+// connection at a time.
 //
-// The epoll set tells of what arrives as it arrives (edges), so that a request that came whole and
-// was answered whole costs no change of the set. An event may therefore find its connection with a
-// thread: it leaves word, and the thread looks again before it leaves. It may even find the
-// connection gone: a EpollRegistration outlives its connection, and serves the next one.
+// Registration is edge-triggered: a request that is read and answered completely needs no epoll_ctl
+// call. An event may therefore arrive while a thread owns the connection. It is recorded, and the
+// owner checks for it before it releases the connection. An event may also arrive after the
+// connection has been destroyed: an EpollRegistration outlives its connection and is reused.
 #ifndef PENSTOCK_EMULATOR_HTTP_EPOLL_REGISTRATION_H_
 #define PENSTOCK_EMULATOR_HTTP_EPOLL_REGISTRATION_H_
 
@@ -15,38 +15,39 @@ namespace penstock::emulator::http {
 
 class WireConnection;
 
-// Thread safety: Claim from any thread; all else from the thread that owns the connection.
+// Thread safety: Claim from any thread; other methods only from the thread that owns the
+// connection.
 class EpollRegistration {
  public:
   enum class Rearmed {
-    kYes,    // another thread may own the connection already, and may already have destroyed it
-    kRetry,  // something came meanwhile: the caller still owns the connection and serves it
-    kFailed  // it cannot be watched: the caller still owns it
+    kYes,    // another thread may already own the connection, and may already have destroyed it
+    kRetry,  // an event arrived meanwhile: the caller still owns the connection and serves it
+    kFailed  // epoll_ctl failed: the caller still owns the connection
   };
 
-  // Watches `fd` from now on, for one connection, which belongs to nobody until an event, whose
-  // data is the EpollRegistration's address, is claimed. It must not be destroyed before Open
-  // returns. False: it cannot be watched.
+  // Registers `fd` for one connection. No thread owns the connection until an event, whose data is
+  // this object's address, is claimed. The connection must not be destroyed before Open returns.
+  // Returns false when registration fails.
   bool Open(int epoll, int fd, WireConnection& connection);
-  // Called with each event. Returns the connection, which the caller then owns, or null: somebody
-  // else will see to it.
+  // Called with each event. Returns the connection, which the caller then owns. Returns null when
+  // another thread owns it or it is closed.
   WireConnection* Claim();
-  // Ends the caller's ownership. All that has arrived has been read, and StartWait called.
+  // Releases ownership. The caller has read everything that arrived and called StartWait.
   Rearmed Rearm();
-  // The same, though more may have arrived already: the connection is due at once, for whichever
-  // thread is free.
+  // Like Rearm, when more bytes may have arrived already: the connection is ready at once for the
+  // next free thread.
   Rearmed RearmReady();
-  // The same for who waits for room to write: it is told of nothing else.
+  // Like Rearm, but only for the event that the socket has room to write.
   Rearmed RearmUntilWritable();
-  // No events until the connection is left: its body is read as it comes, and each piece would wake
-  // a thread.
+  // Suppresses events until the next Rearm. Used while the body is read directly, where each piece
+  // would wake a thread.
   void Mute();
-  // The connection ends. Events that were on their way do nothing, or give its successor a look in
-  // vain.
+  // Ends the registration. Events already queued are ignored, or cause one needless read of the
+  // connection that uses this object next.
   void Close();
 
  private:
-  // kRetry: served, and told of something that came since.
+  // kRetry: owned, and an event has arrived since.
   enum class Phase : std::uint8_t { kClosed, kWaiting, kServed, kRetry };
 
   static Phase AfterEvent(Phase phase);
@@ -55,7 +56,7 @@ class EpollRegistration {
 
   int epoll_ = -1;
   int fd_ = -1;
-  std::uint32_t watched_ = 0;  // for what events
+  std::uint32_t watched_ = 0;  // registered events
   WireConnection* connection_ = nullptr;
   std::atomic<Phase> phase_{Phase::kClosed};
 };

@@ -15,20 +15,20 @@
 namespace penstock::emulator::http {
 namespace {
 
-// A EpollRegistration never looks into its connection: any address serves.
+// An EpollRegistration never dereferences its connection, so any address serves.
 class EpollRegistrationTest : public testing::Test {
  protected:
   ~EpollRegistrationTest() override { ::close(epoll_); }
 
-  // The next event's EpollRegistration; null: there is none. `events`: what it says.
-  EpollRegistration* Told(std::uint32_t* events = nullptr, int patience_ms = 0) {
+  // Returns the registration of the next event, or null without one. `events`: the event's bits.
+  EpollRegistration* NextEvent(std::uint32_t* events = nullptr, int timeout_ms = 0) {
     epoll_event event{};
-    if (::epoll_wait(epoll_, &event, 1, patience_ms) != 1) return nullptr;
+    if (::epoll_wait(epoll_, &event, 1, timeout_ms) != 1) return nullptr;
     if (events != nullptr) *events = event.events;
     return static_cast<EpollRegistration*>(event.data.ptr);
   }
   EpollRegistration* ToldSoon(std::uint32_t* events = nullptr) {
-    return Told(events, static_cast<int>(kTestPatience.count()));
+    return NextEvent(events, static_cast<int>(kTestTimeout.count()));
   }
   std::size_t Read() {
     std::vector<std::byte> into(4096);
@@ -42,18 +42,18 @@ class EpollRegistrationTest : public testing::Test {
   EpollRegistration registration_;
 };
 
-TEST_F(EpollRegistrationTest, TellsOfWhatArrivedBeforeItWasOpened) {
+TEST_F(EpollRegistrationTest, ReportsBytesThatArrivedBeforeOpen) {
   ASSERT_TRUE(pipe_.peer->Send("x"));
   pollfd arrived{pipe_.stream->fd(), POLLIN, 0};
-  ASSERT_EQ(::poll(&arrived, 1, static_cast<int>(kTestPatience.count())), 1);
+  ASSERT_EQ(::poll(&arrived, 1, static_cast<int>(kTestTimeout.count())), 1);
   ASSERT_TRUE(registration_.Open(epoll_, pipe_.stream->fd(), connection_));
-  ASSERT_EQ(Told(), &registration_);
+  ASSERT_EQ(NextEvent(), &registration_);
   EXPECT_EQ(registration_.Claim(), &connection_);
 }
 
-TEST_F(EpollRegistrationTest, OneOwnerAtATimeWhoLooksAgainWhenToldMeanwhile) {
+TEST_F(EpollRegistrationTest, HasOneOwnerThatRetriesAfterAnEvent) {
   ASSERT_TRUE(registration_.Open(epoll_, pipe_.stream->fd(), connection_));
-  ASSERT_EQ(Told(), nullptr);
+  ASSERT_EQ(NextEvent(), nullptr);
   ASSERT_TRUE(pipe_.peer->Send("first"));
   ASSERT_EQ(ToldSoon(), &registration_);
   ASSERT_EQ(registration_.Claim(), &connection_);
@@ -68,7 +68,7 @@ TEST_F(EpollRegistrationTest, OneOwnerAtATimeWhoLooksAgainWhenToldMeanwhile) {
   EXPECT_EQ(registration_.Claim(), &connection_);
 }
 
-TEST_F(EpollRegistrationTest, TheEndThatCameWithTheLastBytesIsTold) {
+TEST_F(EpollRegistrationTest, ReportsACloseThatArrivesWithTheLastBytes) {
   ASSERT_TRUE(registration_.Open(epoll_, pipe_.stream->fd(), connection_));
   ASSERT_TRUE(pipe_.peer->Send("last"));
   pipe_.peer->EndSending();
@@ -78,29 +78,29 @@ TEST_F(EpollRegistrationTest, TheEndThatCameWithTheLastBytesIsTold) {
   EXPECT_TRUE(ended);
 }
 
-TEST_F(EpollRegistrationTest, MutedItTellsNothingUntilItIsLeft) {
+TEST_F(EpollRegistrationTest, MuteSuppressesEventsUntilRearm) {
   ASSERT_TRUE(registration_.Open(epoll_, pipe_.stream->fd(), connection_));
   ASSERT_EQ(registration_.Claim(), &connection_);
   registration_.Mute();
   ASSERT_TRUE(pipe_.peer->Send("body"));
   pollfd arrived{pipe_.stream->fd(), POLLIN, 0};
-  ASSERT_EQ(::poll(&arrived, 1, static_cast<int>(kTestPatience.count())), 1);
-  EXPECT_EQ(Told(), nullptr);
+  ASSERT_EQ(::poll(&arrived, 1, static_cast<int>(kTestTimeout.count())), 1);
+  EXPECT_EQ(NextEvent(), nullptr);
   EXPECT_EQ(registration_.Rearm(), EpollRegistration::Rearmed::kYes);
-  EXPECT_EQ(Told(), &registration_);
+  EXPECT_EQ(NextEvent(), &registration_);
 }
 
-TEST_F(EpollRegistrationTest, LeftReadyItIsToldOfAtOnceAndOnce) {
+TEST_F(EpollRegistrationTest, RearmReadyCausesExactlyOneEventAtOnce) {
   ASSERT_TRUE(registration_.Open(epoll_, pipe_.stream->fd(), connection_));
   ASSERT_EQ(registration_.Claim(), &connection_);
   EXPECT_EQ(registration_.RearmReady(), EpollRegistration::Rearmed::kYes);
-  ASSERT_EQ(Told(), &registration_);
+  ASSERT_EQ(NextEvent(), &registration_);
   ASSERT_EQ(registration_.Claim(), &connection_);
   EXPECT_EQ(registration_.Rearm(), EpollRegistration::Rearmed::kYes);
-  EXPECT_EQ(Told(), nullptr);
+  EXPECT_EQ(NextEvent(), nullptr);
 }
 
-TEST_F(EpollRegistrationTest, LeftUntilWritableItTellsOfRoomAlone) {
+TEST_F(EpollRegistrationTest, RearmUntilWritableReportsOnlyRoom) {
   ASSERT_TRUE(registration_.Open(epoll_, pipe_.stream->fd(), connection_));
   ASSERT_EQ(registration_.Claim(), &connection_);
   const std::string text(64 << 20, 'x');
@@ -110,23 +110,23 @@ TEST_F(EpollRegistrationTest, LeftUntilWritableItTellsOfRoomAlone) {
   ASSERT_EQ(registration_.RearmUntilWritable(), EpollRegistration::Rearmed::kYes);
   ASSERT_TRUE(pipe_.peer->Send("more"));
   pollfd arrived{pipe_.stream->fd(), POLLIN, 0};
-  ASSERT_EQ(::poll(&arrived, 1, static_cast<int>(kTestPatience.count())), 1);
-  EXPECT_EQ(Told(), nullptr);
+  ASSERT_EQ(::poll(&arrived, 1, static_cast<int>(kTestTimeout.count())), 1);
+  EXPECT_EQ(NextEvent(), nullptr);
   std::vector<char> taken(16 << 20);
-  while (Told(nullptr, 1) == nullptr)
+  while (NextEvent(nullptr, 1) == nullptr)
     ASSERT_GT(::recv(pipe_.peer->fd(), taken.data(), taken.size(), 0), 0);
   ASSERT_EQ(registration_.Claim(), &connection_);
   EXPECT_EQ(registration_.Rearm(), EpollRegistration::Rearmed::kYes);
-  EXPECT_EQ(Told(), &registration_) << "what arrived meanwhile";
+  EXPECT_EQ(NextEvent(), &registration_) << "what arrived meanwhile";
 }
 
-TEST_F(EpollRegistrationTest, ClosedItGivesNobodyAwayAndServesAnother) {
+TEST_F(EpollRegistrationTest, AfterCloseItCanServeAnotherConnection) {
   ASSERT_TRUE(registration_.Open(epoll_, pipe_.stream->fd(), connection_));
   ASSERT_EQ(registration_.Claim(), &connection_);
   registration_.Close();
   EXPECT_EQ(registration_.Claim(), nullptr);
   ASSERT_TRUE(pipe_.peer->Send("late"));
-  EXPECT_EQ(Told(), nullptr);
+  EXPECT_EQ(NextEvent(), nullptr);
   Pipe another;
   char other = 0;
   ASSERT_TRUE(
@@ -134,8 +134,8 @@ TEST_F(EpollRegistrationTest, ClosedItGivesNobodyAwayAndServesAnother) {
   EXPECT_EQ(registration_.Claim(), &reinterpret_cast<WireConnection&>(other));
 }
 
-// Nothing is lost and nothing is served by two: threads that are told, against one that sends.
-TEST_F(EpollRegistrationTest, EveryByteFindsOneReader) {
+// Every byte is processed by exactly one thread: several threads receive events while one sends.
+TEST_F(EpollRegistrationTest, EveryByteHasExactlyOneReader) {
   constexpr std::size_t kBytes = 20'000;
   ASSERT_TRUE(registration_.Open(epoll_, pipe_.stream->fd(), connection_));
   std::atomic<std::size_t> read{0};
@@ -143,13 +143,13 @@ TEST_F(EpollRegistrationTest, EveryByteFindsOneReader) {
   std::atomic<bool> shared{false};
   const auto serve = [&] {
     while (read.load() < kBytes && !shared.load()) {
-      EpollRegistration* const told = Told(nullptr, 20);
-      if (told == nullptr || told->Claim() == nullptr) continue;
+      EpollRegistration* const event = NextEvent(nullptr, 20);
+      if (event == nullptr || event->Claim() == nullptr) continue;
       do {
         if (owners.fetch_add(1) != 0) shared = true;
         while (const std::size_t got = Read()) read += got;
         owners.fetch_sub(1);
-      } while (told->Rearm() == EpollRegistration::Rearmed::kRetry);
+      } while (event->Rearm() == EpollRegistration::Rearmed::kRetry);
     }
   };
   std::vector<std::jthread> threads;

@@ -1,6 +1,5 @@
-// Clients that mean harm, or are broken enough to look as if they did. Each attack ends in a clear
-// refusal or a closed connection, in bounded time and memory, and a good client is served while it
-// goes on.
+// Malicious or broken clients. Each attack ends in a clear error or a closed connection, in bounded
+// time and memory, while a well-behaved client is served.
 #include <algorithm>
 #include <fstream>
 #include <mutex>
@@ -32,14 +31,14 @@ class Hostile : public testing::Test {
     server_ = StartServer(handler_, std::move(options));
     ASSERT_NE(server_, nullptr);
   }
-  static ServerOptions Impatient() {
+  static ServerOptions ShortTimeouts() {
     ServerOptions options;
     options.progress_timeout = milliseconds(300);
     return options;
   }
   TestClient Connect() { return TestClient(server_->port()); }
 
-  // A well-behaved client, new and with a body.
+  // Whether a new, well-behaved client with a body is served.
   bool ServesOthers() {
     TestClient good = Connect();
     return good.Ask("PUT /good HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello").body ==
@@ -70,8 +69,8 @@ class Hostile : public testing::Test {
   FunctionHandler handler_{[this](s3::Exchange& exchange) { Handle(exchange); }};
 };
 
-TEST_F(Hostile, ATlsHandshakeWithAPlainPortIsRefusedAtOnce) {
-  Serve();  // patient: no time-out of the server's ends the wait
+TEST_F(Hostile, RefusesATlsHandshakeOnAPlainPortAtOnce) {
+  Serve();  // with long timeouts, so that none of them ends the wait
   TestClient client = Connect();
   client.Send(std::string_view("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11));
   const TestResponse response = client.Read();
@@ -80,8 +79,8 @@ TEST_F(Hostile, ATlsHandshakeWithAPlainPortIsRefusedAtOnce) {
   EXPECT_TRUE(ServesOthers());
 }
 
-TEST_F(Hostile, SlowHeadsAndHalfOpenBodiesHoldNobodyUp) {
-  Serve(Impatient());
+TEST_F(Hostile, SlowHeadsAndBodiesDelayNoOtherClient) {
+  Serve(ShortTimeouts());
   std::vector<TestClient> heads;
   std::vector<TestClient> bodies;
   for (int i = 0; i < kAttackers; ++i) {
@@ -96,27 +95,26 @@ TEST_F(Hostile, SlowHeadsAndHalfOpenBodiesHoldNobodyUp) {
   for (TestClient& client : bodies) EXPECT_EQ(client.Read().body, "error RequestTimeout");
 }
 
-// One byte now and then kept a thread for ever.
-TEST_F(Hostile, ADripOfBodyBytesIsTimedOutLikeSilence) {
-  Serve(Impatient());
+// Regression: one byte now and then occupied a thread for ever.
+TEST_F(Hostile, TimesOutABodyOfSingleSlowBytes) {
+  Serve(ShortTimeouts());
   TestClient client = Connect();
   client.Send("PUT /drip HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n");
   pollfd entry{client.fd(), POLLIN, 0};
-  const auto end = std::chrono::steady_clock::now() + kTestPatience;
+  const auto end = std::chrono::steady_clock::now() + kTestTimeout;
   while (::poll(&entry, 1, 20) == 0 && std::chrono::steady_clock::now() < end) client.Send("a");
-  EXPECT_LT(std::chrono::steady_clock::now(), end)
-      << "the drip went on for as long as the test let it";
+  EXPECT_LT(std::chrono::steady_clock::now(), end) << "the server did not stop the slow body";
   EXPECT_EQ(client.Read().body, "error RequestTimeout");
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-// a sanitizer keeps what was freed for a while
+// A sanitizer keeps freed memory for a while.
 constexpr std::size_t kAllowance = std::size_t{96} << 20;
 #else
 constexpr std::size_t kAllowance = std::size_t{24} << 20;
 #endif
 
-TEST_F(Hostile, AMebibyteOfHeadersCostsLittleAndIsRefused) {
+TEST_F(Hostile, RefusesAMebibyteOfHeadersWithLittleMemory) {
   Serve();
   ASSERT_TRUE(ServesOthers());
   const std::size_t before = ResidentBytes();
@@ -136,7 +134,7 @@ TEST_F(Hostile, AMebibyteOfHeadersCostsLittleAndIsRefused) {
   EXPECT_LT(ResidentBytes(), before + kAllowance) << "40 attackers sent 40 MiB";
 }
 
-TEST_F(Hostile, ManySmallHeadersAreRefusedToo) {
+TEST_F(Hostile, RefusesManySmallHeaders) {
   Serve();
   std::string head = "GET / HTTP/1.1\r\nHost: h\r\n";
   for (int i = 0; i < 2000; ++i) head += "X-" + std::to_string(i) + ": y\r\n";
@@ -157,7 +155,7 @@ TEST_F(Hostile, ABodyShorterThanDeclaredIsIncomplete) {
   EXPECT_TRUE(client.EndsOrderly());
 }
 
-TEST_F(Hostile, ABodyLongerThanDeclaredIsReadToItsLengthAndTheRestRefused) {
+TEST_F(Hostile, RefusesBytesAfterTheDeclaredLength) {
   Serve();
   TestClient client = Connect();
   EXPECT_EQ(
@@ -168,9 +166,9 @@ TEST_F(Hostile, ABodyLongerThanDeclaredIsReadToItsLengthAndTheRestRefused) {
   EXPECT_TRUE(client.EndsOrderly());
 }
 
-// RFC 9112 §11.2. Whatever another hop may have made of these, here nothing behind them is a
-// request.
-TEST_F(Hostile, SmugglingShapesAreRefusedAndNothingBehindThemIsServed) {
+// RFC 9112 section 11.2. However another hop would interpret these bytes, the server must treat
+// none of those after the first request as a request.
+TEST_F(Hostile, RefusesRequestSmuggling) {
   Serve();
   const std::string post = "POST /front HTTP/1.1\r\nHost: h\r\n";
   const std::vector<std::string> shapes = {
@@ -247,14 +245,14 @@ TEST_F(Hostile, BrokenChunksEndTheConnection) {
   EXPECT_FALSE(Reached("/smuggled"));
 }
 
-TEST_F(Hostile, GamesWithContinueConfuseNobody) {
-  Serve(Impatient());
-  TestClient eager = Connect();  // does not wait for the 100 it asked for
+TEST_F(Hostile, HandlesMisuseOfExpectContinue) {
+  Serve(ShortTimeouts());
+  TestClient eager = Connect();  // does not wait for the 100 that it requested
   TestResponse response = eager.Ask(
       "PUT /eager HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\nbody");
   if (response.status == 100) response = eager.Read();
   EXPECT_EQ(response.body, "body");
-  TestClient silent = Connect();  // and one that asks, is told to go on, and never does
+  TestClient silent = Connect();  // requests a 100, receives it and sends nothing
   EXPECT_EQ(silent
                 .Ask("PUT /silent HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: "
                      "100-continue\r\n\r\n")
@@ -267,12 +265,12 @@ TEST_F(Hostile, GamesWithContinueConfuseNobody) {
       other.Ask("PUT /other HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: 200-ok\r\n\r\nbody")
           .status,
       417);
-  TestClient nothing = Connect();  // nothing to continue with
+  TestClient nothing = Connect();  // expects a 100 without a body
   EXPECT_EQ(nothing.Ask("GET /none HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n\r\n").status,
             200);
 }
 
-TEST_F(Hostile, GarbageBehindARequestIsRefusedAfterItsAnswer) {
+TEST_F(Hostile, RefusesGarbageAfterARequest) {
   Serve();
   const std::string garbage = PatternText(200'000, 7);
   TestClient client = Connect();
@@ -284,8 +282,8 @@ TEST_F(Hostile, GarbageBehindARequestIsRefusedAfterItsAnswer) {
   EXPECT_TRUE(ServesOthers());
 }
 
-TEST_F(Hostile, NoiseInAnyShapeEndsItsConnectionAlone) {
-  Serve(Impatient());
+TEST_F(Hostile, RandomBytesEndOnlyTheirConnection) {
+  Serve(ShortTimeouts());
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     TestClient client = Connect();
     client.Send(PatternText(1 + seed * 97, seed));

@@ -26,15 +26,15 @@ constinit DiagnosticEvent accept_ended("wire.accept_loop_ended");
 constexpr int kBacklog = 4096;
 constexpr std::chrono::milliseconds kRestartPause{20};
 
-// Runs the hand-over on the accept thread itself: it only takes the socket, so a pool would add a
-// switch and nothing else.
+// Runs the task on the accept thread itself. The task only hands over the socket, so a pool would
+// only add a context switch.
 class RunAtOnce final : public httplib::TaskQueue {
  public:
   void enqueue(std::function<void()> task) override { task(); }
   void shutdown() override {}
 };
 
-// SO_REUSEPORT, which cpp-httplib sets by default, would let two servers share a port unnoticed.
+// Replaces cpp-httplib's default SO_REUSEPORT, which would let two servers share a port unnoticed.
 void SetSocketOptions(socket_t fd) {
   const int on = 1;
   ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -56,7 +56,7 @@ class AcceptLoop final : public httplib::Server {
   bool process_and_close_socket(socket_t fd) override {
     try {
       on_socket_(fd);
-    } catch (...) {  // this client sees its connection end
+    } catch (...) {  // only this connection ends
       connection_refused.Report(CurrentExceptionError());
     }
     return true;
@@ -65,8 +65,8 @@ class AcceptLoop final : public httplib::Server {
   Listener::OnSocket on_socket_;
 };
 
-// cpp-httplib's constructor ignores SIGPIPE for the whole process; an in-process emulator must not
-// decide that.
+// cpp-httplib's constructor ignores SIGPIPE for the whole process. An in-process emulator must not
+// change that.
 std::unique_ptr<AcceptLoop> MakeAcceptLoop(Listener::OnSocket on_socket) {
   struct sigaction before {};
   ::sigaction(SIGPIPE, nullptr, &before);
@@ -108,15 +108,15 @@ class HttplibListener final : public Listener {
   void Stop() override {
     MutexLock lock(stop_mutex_);
     if (stopping_.exchange(true)) return;
-    // Ends accept() at once, whatever cpp-httplib's state: its own stop() does nothing before its
-    // loop runs.
+    // Ends accept() at once in every state. cpp-httplib's own stop() has no effect before its loop
+    // runs.
     ::shutdown(kept_, SHUT_RDWR);
     if (thread_.joinable()) thread_.join();
   }
 
  private:
-  // cpp-httplib gives up, and closes its socket, on any error of accept() but EMFILE. Ours is kept
-  // and tried again.
+  // cpp-httplib ends its loop and closes its socket on any error of accept() except EMFILE. This
+  // class keeps a copy of the socket and restarts the loop.
   void Run() {
     for (;;) {
       loop_->listen_after_bind();

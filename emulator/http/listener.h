@@ -1,4 +1,4 @@
-// The listening socket and its accept loop: the one part of the wire that is cpp-httplib's.
+// The listening socket and its accept loop, based on cpp-httplib.
 #ifndef PENSTOCK_EMULATOR_HTTP_LISTENER_H_
 #define PENSTOCK_EMULATOR_HTTP_LISTENER_H_
 
@@ -10,20 +10,20 @@
 
 namespace penstock::emulator::http {
 
-// Thread safety: port() and Stop() from any thread.
+// Thread safety: port() and Stop() may be called from any thread.
 class Listener {
  public:
-  // Called on the accept thread with each accepted socket, which it takes over. Must not block.
+  // Called on the accept thread with each accepted socket; takes ownership of it. Must not block.
   using OnSocket = std::function<void(int fd)>;
 
-  // Listens before it returns. `port` 0: any free one. kUnavailable when the port is taken or the
-  // host is not this machine's. Accepted sockets use the cubic congestion control where the kernel
-  // has it (BBR ruins loopback).
+  // Listens before it returns. Port 0 picks any free port. Returns kUnavailable when the port is
+  // taken or the host is not an address of this machine. Accepted sockets use the cubic congestion
+  // control if the kernel has it (BBR is slow on loopback).
   static Result<std::unique_ptr<Listener>> Start(const std::string& host, int port,
                                                  OnSocket on_socket);
   virtual ~Listener() = default;
   virtual int port() const = 0;
-  // Returns when no further socket will be handed over. Idempotent.
+  // Returns when `on_socket` will not be called any more. Idempotent.
   virtual void Stop() = 0;
 };
 

@@ -14,7 +14,7 @@
 namespace penstock::emulator::http {
 namespace {
 
-TEST(Listener, HandsOverSocketsAndNamesItsPort) {
+TEST(Listener, HandsOverSocketsAndReportsItsPort) {
   std::promise<int> accepted;
   auto listener = Listener::Start("127.0.0.1", 0, [&](int fd) { accepted.set_value(fd); });
   ASSERT_TRUE(listener.ok());
@@ -44,12 +44,12 @@ TEST(Listener, RefusesAForeignAddress) {
   EXPECT_EQ(listener.error().kind, ErrorKind::kUnavailable);
 }
 
-TEST(Listener, QueuesABurstFarBeyondTheBacklogOfCppHttplib) {
+TEST(Listener, QueuesABurstBeyondTheBacklogOfCppHttplib) {
   std::promise<void> go;
   std::shared_future<void> may_go = go.get_future().share();
   std::atomic<int> handed_over{0};
   auto listener = Listener::Start("127.0.0.1", 0, [&](int fd) {
-    may_go.wait();  // the accept thread is kept busy: everybody else must fit the backlog
+    may_go.wait();  // blocks the accept thread: all other connections must fit the backlog
     ::close(fd);
     ++handed_over;
   });
@@ -63,8 +63,8 @@ TEST(Listener, QueuesABurstFarBeyondTheBacklogOfCppHttplib) {
     sockets.push_back(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));
     ::connect(sockets.back(), reinterpret_cast<sockaddr*>(&address), sizeof address);
     pollfd entry{sockets.back(), POLLOUT, 0};
-    // Beyond the backlog the kernel drops the last step of the handshake and this takes a second's
-    // retransmission.
+    // Beyond the backlog the kernel drops the last step of the handshake. The connection then needs
+    // a retransmission after 1 s.
     ASSERT_EQ(::poll(&entry, 1, 500), 1) << "connection " << i;
     int error = -1;
     socklen_t size = sizeof error;
@@ -88,7 +88,7 @@ TEST(Listener, StopsAtOnceAndTwice) {
   EXPECT_FALSE(TestClient(port).connected());
 }
 
-TEST(Listener, LeavesSigpipeToTheProgram) {
+TEST(Listener, DoesNotChangeSigpipe) {
   struct sigaction before {};
   ::sigaction(SIGPIPE, nullptr, &before);
   auto listener = Listener::Start("127.0.0.1", 0, [](int fd) { ::close(fd); });

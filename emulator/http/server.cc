@@ -21,7 +21,7 @@ Result<void> Check(const ServerOptions& options) {
   };
   if (options.port < 0 || options.port > 65'535) {
     return invalid("port is " + std::to_string(options.port) +
-                   "; it takes 0 (any free one) to 65535");
+                   "; must be 0 (any free port) to 65535");
   }
   if (options.tls_certificate_path.empty() != options.tls_key_path.empty()) {
     return invalid("TLS needs both a certificate and a key file; only one was given");
@@ -29,11 +29,11 @@ Result<void> Check(const ServerOptions& options) {
   if (options.min_threads < 0 || options.max_threads < std::max(options.min_threads, 1)) {
     return invalid("min_threads is " + std::to_string(options.min_threads) + " and max_threads " +
                    std::to_string(options.max_threads) +
-                   "; they take 0 <= min_threads <= max_threads and 1 <= max_threads");
+                   "; required: 0 <= min_threads <= max_threads and 1 <= max_threads");
   }
   if (options.max_head_bytes < 1024 || options.max_head_bytes > 16 << 20) {
     return invalid("max_head_bytes is " + std::to_string(options.max_head_bytes) +
-                   "; it takes 1024 to 16777216");
+                   "; must be 1024 to 16777216");
   }
   if (options.idle_timeout.count() <= 0 || options.progress_timeout.count() <= 0) {
     return invalid("idle_timeout and progress_timeout must be above zero");
@@ -41,8 +41,8 @@ Result<void> Check(const ServerOptions& options) {
   return Ok();
 }
 
-// Each thread that waits while others serve costs a switch per request: on 2 processors 4 threads
-// serve half of what 2 do.
+// Each waiting thread costs a context switch per request: on 2 processors, 4 threads reach half of
+// the throughput of 2.
 int ThreadsForProcessors() {
   return std::max(static_cast<int>(std::thread::hardware_concurrency()), 2);
 }
@@ -56,8 +56,8 @@ class WireServer final : public Server {
       Stop(std::chrono::milliseconds(0));
       return;
     }
-    // A forked child: the threads are the parent's, and so are the epoll set and the connections
-    // behind the copied descriptors. Forgetting everything is the only way not to disturb it.
+    // In a forked child the threads, the epoll set and the connections belong to the parent. The
+    // child leaks its copies so that it does not disturb them.
     static_cast<void>(listener_.release());
     static_cast<void>(engine_.release());
   }

@@ -19,7 +19,7 @@ namespace {
 constexpr char kGet[] = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
 constexpr std::size_t kLargeBytes = 64 << 20;
 
-TEST(Server, RefusesOptionsItCannotServe) {
+TEST(Server, RefusesInvalidOptions) {
   FunctionHandler handler([](s3::Exchange&) {});
   const auto kind_of = [&](auto change) {
     ServerOptions options;
@@ -50,7 +50,7 @@ TEST(Server, RefusesATakenPort) {
   EXPECT_EQ(second.error().kind, ErrorKind::kUnavailable);
 }
 
-TEST(Server, DatesItsAnswersByItsClock) {
+TEST(Server, DateHeaderUsesTheServersClock) {
   FakeClock clock(WallTime{std::chrono::seconds(1369353600)});
   FunctionHandler handler([](s3::Exchange&) {});
   ServerOptions options;
@@ -59,7 +59,7 @@ TEST(Server, DatesItsAnswersByItsClock) {
   EXPECT_EQ(TestClient(server->port()).Ask(kGet).Find("Date"), "Fri, 24 May 2013 00:00:00 GMT");
 }
 
-TEST(Server, DatesAnAnswerByTheClockOfItsNamespace) {
+TEST(Server, DateHeaderUsesTheNamespacesClock) {
   FakeClock clock(WallTime{std::chrono::seconds(1369353600)});
   FunctionHandler handler([&clock](s3::Exchange& exchange) {
     exchange.space = std::make_shared<s3::Namespace>();
@@ -90,7 +90,7 @@ TEST(Server, MovesLargeBodiesBothWays) {
   EXPECT_TRUE(client.Ask("GET /file HTTP/1.1\r\nHost: h\r\n\r\n").body == text);
 }
 
-TEST(Server, AForkedChildDisturbsNothing) {
+TEST(Server, ForkedChildDoesNotDisturbTheServer) {
   FunctionHandler handler([](s3::Exchange& exchange) { AnswerWith(exchange, "x"); });
   auto server = StartServer(handler);
   TestClient client(server->port());
@@ -108,7 +108,7 @@ TEST(Server, AForkedChildDisturbsNothing) {
   EXPECT_EQ(TestClient(server->port()).Ask(kGet).status, 200);
 }
 
-TEST(Server, ClosesItsConnectionsThoughAForkedChildHoldsThem) {
+TEST(Server, ClosesConnectionsThatAForkedChildHolds) {
   FunctionHandler handler([](s3::Exchange& exchange) { AnswerWith(exchange, "x"); });
   const auto server = StartServer(handler);
   TestClient kept(server->port());
@@ -116,7 +116,7 @@ TEST(Server, ClosesItsConnectionsThoughAForkedChildHoldsThem) {
   int hold[2];
   ASSERT_EQ(::pipe(hold), 0);
   const pid_t child = ::fork();
-  if (child == 0) {  // lives, with copies of every descriptor, until the parent closes the pipe
+  if (child == 0) {  // holds copies of every descriptor until the parent closes the pipe
     ::close(hold[1]);
     char byte;
     [[maybe_unused]] const ssize_t got = ::read(hold[0], &byte, 1);
@@ -126,7 +126,7 @@ TEST(Server, ClosesItsConnectionsThoughAForkedChildHoldsThem) {
   const TestResponse response = kept.Ask("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
   EXPECT_EQ(response.status, 200);
   EXPECT_TRUE(kept.EndsOrderly());
-  // no stale event of the old socket
+  // A stale event of the old socket must not disturb later connections.
   for (int i = 0; i < 50; ++i) ASSERT_EQ(TestClient(server->port()).Ask(kGet).status, 200);
   server->Stop(std::chrono::milliseconds(0));
   EXPECT_FALSE(TestClient(server->port()).connected());
@@ -134,7 +134,7 @@ TEST(Server, ClosesItsConnectionsThoughAForkedChildHoldsThem) {
   ::waitpid(child, nullptr, 0);
 }
 
-TEST(Server, StoppingTwiceAndDestroyingIsFine) {
+TEST(Server, MayBeStoppedTwiceAndDestroyed) {
   FunctionHandler handler([](s3::Exchange&) {});
   auto server = StartServer(handler);
   std::jthread other([&] { server->Stop(std::chrono::milliseconds(10)); });
@@ -148,7 +148,7 @@ class AcceptDecisionTest : public testing::Test {
  protected:
   void Start(AcceptDecision decision) {
     ServerOptions options;
-    options.on_accept = [this, reception](const Arrival& arrival) {
+    options.on_accept = [this, decision](const Arrival& arrival) {
       seen_ = arrival;
       return decision;
     };
@@ -162,22 +162,22 @@ class AcceptDecisionTest : public testing::Test {
   std::unique_ptr<Server> server_;
 };
 
-constexpr std::string_view kReceptionGet = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
+constexpr std::string_view kAcceptTestGet = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
 
-TEST_F(AcceptDecisionTest, ConnectionsAreServedAndTellWhoTheyAre) {
+TEST_F(AcceptDecisionTest, ServesConnectionsAndReportsTheirArrival) {
   Start({});
   TestClient client = Connect();
-  EXPECT_EQ(client.Ask(kReceptionGet).body, "ok");
+  EXPECT_EQ(client.Ask(kAcceptTestGet).body, "ok");
   EXPECT_EQ(seen_.id, 1U);
   EXPECT_TRUE(seen_.peer.starts_with("127.0.0.1:")) << seen_.peer;
   EXPECT_FALSE(seen_.tls);
   EXPECT_EQ(seen_.others, 0U);
   TestClient second = Connect();
-  EXPECT_EQ(second.Ask(kReceptionGet).body, "ok");
+  EXPECT_EQ(second.Ask(kAcceptTestGet).body, "ok");
   EXPECT_EQ(seen_.others, 1U);
 }
 
-TEST_F(AcceptDecisionTest, OneMayBeResetAtOnce) {
+TEST_F(AcceptDecisionTest, MayResetAConnectionAtOnce) {
   Start({.kind = AcceptDecision::Kind::kReset});
   TestClient client = Connect();
   int error = 0;
@@ -185,10 +185,10 @@ TEST_F(AcceptDecisionTest, OneMayBeResetAtOnce) {
   EXPECT_EQ(error, ECONNRESET);
 }
 
-TEST_F(AcceptDecisionTest, OneMayEndWithFinWhateverItSends) {
+TEST_F(AcceptDecisionTest, MayCloseAConnectionWithFin) {
   Start({.kind = AcceptDecision::Kind::kFin});
   TestClient client = Connect();
-  client.Send(kReceptionGet);
+  client.Send(kAcceptTestGet);
   EXPECT_TRUE(client.EndsOrderly());
 }
 
@@ -201,7 +201,7 @@ struct RefusalCase {
 class TlsRefusalTest : public AcceptDecisionTest,
                        public testing::WithParamInterface<RefusalCase> {};
 
-TEST_P(TlsRefusalTest, OneMayGetItInPlaceOfAHandshake) {
+TEST_P(TlsRefusalTest, IsSentInsteadOfAHandshake) {
   Start({.kind = AcceptDecision::Kind::kRefuseTls, .refusal = GetParam().refusal});
   TestClient client = Connect();
   int error = -1;
@@ -221,15 +221,15 @@ INSTANTIATE_TEST_SUITE_P(
                                 std::string("\x16\x03\x03\x00\x7a\x02\x00\x00\x76\x03\x03", 11)}),
     [](const auto& one) { return std::string(one.param.name); });
 
-TEST_F(AcceptDecisionTest, OneMayCarryOnlySoManyRequests) {
+TEST_F(AcceptDecisionTest, MayLimitTheRequestsOfAConnection) {
   Start({.most_requests = 2});
   TestClient client = Connect();
-  EXPECT_FALSE(client.Ask(kReceptionGet).Find("Connection"));
-  EXPECT_EQ(client.Ask(kReceptionGet).Find("Connection"), "close");
+  EXPECT_FALSE(client.Ask(kAcceptTestGet).Find("Connection"));
+  EXPECT_EQ(client.Ask(kAcceptTestGet).Find("Connection"), "close");
   EXPECT_TRUE(client.EndsOrderly());
 }
 
-// Gives the process few descriptors while it lives.
+// Lowers the process's limit of descriptors while it lives.
 class FewDescriptors {
  public:
   explicit FewDescriptors(rlim_t count) {
@@ -245,7 +245,7 @@ class FewDescriptors {
   rlimit before_{};
 };
 
-TEST(Server, ConnectionsLeaveDescriptorsToTheRest) {
+TEST(Server, ConnectionsLeaveDescriptorsForOtherUses) {
   constexpr int kAll = 400;
   constexpr int kKeptBack = kAll / 4;
   FunctionHandler handler([](s3::Exchange& exchange) { AnswerWith(exchange, "hello"); });
@@ -260,7 +260,7 @@ TEST(Server, ConnectionsLeaveDescriptorsToTheRest) {
     ASSERT_LT(served.size(), static_cast<std::size_t>(kAll));
   }
   EXPECT_LT(served.back()->fd(), kAll - kKeptBack + 3)
-      << "a client's descriptor is about that of its connection";
+      << "a client's descriptor number is close to that of its connection";
   std::vector<std::unique_ptr<Pipe>> others;
   for (int i = 0; i < kKeptBack / 2 - 5; ++i)
     ASSERT_NE(others.emplace_back(std::make_unique<Pipe>())->stream->fd(), -1) << i;
@@ -268,10 +268,10 @@ TEST(Server, ConnectionsLeaveDescriptorsToTheRest) {
   others.clear();
   served.resize(served.size() / 2);
   int status = 0;
-  const auto end = std::chrono::steady_clock::now() + kTestPatience;
+  const auto end = std::chrono::steady_clock::now() + kTestTimeout;
   while (status != 200 && std::chrono::steady_clock::now() < end)
     status = TestClient(server->port()).Ask(kGet).status;
-  EXPECT_EQ(status, 200) << "there is room again";
+  EXPECT_EQ(status, 200) << "descriptors are free again";
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Peers that stall in the middle of a request or of its answer: they hold no thread that others
-// need, and lose nothing once they move again.
+// Peers that stall in the middle of a request or of its response. They must not occupy threads that
+// other peers need, and they lose no data when they continue.
 #include <condition_variable>
 #include <future>
 #include <mutex>
@@ -16,8 +16,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int kSlow = 40;                // many more than the threads of these servers
-constexpr std::size_t kLarge = 200'000;  // more than is gathered in memory
-constexpr std::size_t kHuge = 16 << 20;  // more than sockets hold
+constexpr std::size_t kLarge = 200'000;  // more than a body may use in memory
+constexpr std::size_t kHuge = 16 << 20;  // more than socket buffers hold
 
 std::string Put(std::string_view target, std::size_t length) {
   return "PUT " + std::string(target) +
@@ -26,8 +26,8 @@ std::string Put(std::string_view target, std::size_t length) {
 
 class SlowPeers : public testing::Test {
  protected:
-  // PUT is answered with its body, or its error; a GET of /memory, /file or /text with kHuge bytes.
-  void Serve(int max_threads, milliseconds progress_timeout = kTestPatience,
+  // PUT responds with its body, or its error; GET of /memory, /file or /text with kHuge bytes.
+  void Serve(int max_threads, milliseconds progress_timeout = kTestTimeout,
              ServerOptions options = {}) {
     options.min_threads = 1;
     options.max_threads = max_threads;
@@ -51,8 +51,8 @@ class SlowPeers : public testing::Test {
   const std::string huge_ = PatternText(kHuge);
   std::mutex mutex_;
   std::condition_variable all_wait_;
-  int waiting_ = 0;  // handlers of /wait that have begun; they go on when there are two times kSlow
-  std::promise<std::uint64_t> sent_;  // of the one GET of a test
+  int waiting_ = 0;  // handlers of /wait that have begun; they continue when there are 2 * kSlow
+  std::promise<std::uint64_t> sent_;  // by the one GET of a test
   std::unique_ptr<Server> server_;
 
  private:
@@ -63,7 +63,7 @@ class SlowPeers : public testing::Test {
         std::unique_lock lock(mutex_);
         ++waiting_;
         all_wait_.notify_all();
-        all_wait_.wait_for(lock, kTestPatience, [this] { return waiting_ >= kSlow + kSlow; });
+        all_wait_.wait_for(lock, kTestTimeout, [this] { return waiting_ >= kSlow + kSlow; });
       }
       exchange.wire->EndWait();
     }
@@ -78,7 +78,7 @@ class SlowPeers : public testing::Test {
   FunctionHandler handler_{[this](s3::Exchange& exchange) { Handle(exchange); }};
 };
 
-TEST_F(SlowPeers, BodiesThatStallHoldNobodyUpAndArriveInTheEnd) {
+TEST_F(SlowPeers, StalledBodiesDelayNoOtherAndArriveComplete) {
   for (const int threads : {1, 4}) {
     Serve(threads);
     const std::string body = PatternText(kLarge, 5);
@@ -92,11 +92,11 @@ TEST_F(SlowPeers, BodiesThatStallHoldNobodyUpAndArriveInTheEnd) {
       slow[static_cast<std::size_t>(i)].Send(body.substr(i % 2 == 0 ? 10 : 100'000));
     for (TestClient& client : slow) EXPECT_TRUE(client.Read().body == body) << threads;
     EXPECT_TRUE(slow.front().Ask(Put("/next", 3) + "abc").body == "abc")
-        << "the connection goes on";
+        << "the connection remains usable";
   }
 }
 
-TEST_F(SlowPeers, HandlersThatWaitOnPurposeTakeNoThreadFromOthers) {
+TEST_F(SlowPeers, DeliberateDelaysTakeNoThreadFromOthers) {
   Serve(4);
   const std::string body = PatternText(kLarge, 5);
   std::vector<TestClient> clients;
@@ -109,7 +109,7 @@ TEST_F(SlowPeers, HandlersThatWaitOnPurposeTakeNoThreadFromOthers) {
   connect();
   {
     std::unique_lock lock(mutex_);
-    ASSERT_TRUE(all_wait_.wait_for(lock, kTestPatience, [this] { return waiting_ == kSlow; }))
+    ASSERT_TRUE(all_wait_.wait_for(lock, kTestTimeout, [this] { return waiting_ == kSlow; }))
         << waiting_ << " of " << kSlow;
   }
   EXPECT_TRUE(ServesOthers());
@@ -117,7 +117,7 @@ TEST_F(SlowPeers, HandlersThatWaitOnPurposeTakeNoThreadFromOthers) {
   for (TestClient& client : clients) EXPECT_TRUE(client.Read().body == body);
 }
 
-TEST_F(SlowPeers, ChunkedBodiesAndThoseThatAreAskedForStallLikeOthers) {
+TEST_F(SlowPeers, StalledChunkedAndExpectedBodiesDelayNoOther) {
   Serve(1);
   TestClient chunked = Connect();
   chunked.Send("PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc");
@@ -130,7 +130,7 @@ TEST_F(SlowPeers, ChunkedBodiesAndThoseThatAreAskedForStallLikeOthers) {
   EXPECT_EQ(asked.Ask("xyz").body, "xyz");
 }
 
-TEST_F(SlowPeers, ABodyThatNeverComesIsARequestTimeoutAndOneThatEndsIncomplete) {
+TEST_F(SlowPeers, MissingBodyTimesOutAndShortBodyIsIncomplete) {
   Serve(1, milliseconds(100));
   TestClient silent = Connect();
   silent.Send(Put("/", 1000) + "abc");
@@ -142,12 +142,12 @@ TEST_F(SlowPeers, ABodyThatNeverComesIsARequestTimeoutAndOneThatEndsIncomplete) 
   TestClient dripping = Connect();
   dripping.Send(Put("/", 1'000'000));
   pollfd answer{dripping.fd(), POLLIN, 0};
-  const auto end = std::chrono::steady_clock::now() + kTestPatience;
+  const auto end = std::chrono::steady_clock::now() + kTestTimeout;
   while (::poll(&answer, 1, 10) == 0 && std::chrono::steady_clock::now() < end) dripping.Send("a");
   EXPECT_EQ(dripping.Read().body, "error RequestTimeout");
 }
 
-TEST_F(SlowPeers, AnswersThatNobodyReadsHoldNobodyUpAndArriveInTheEnd) {
+TEST_F(SlowPeers, UnreadResponsesDelayNoOtherAndArriveComplete) {
   for (const std::string target : {"/memory", "/file", "/text", "/chunked"}) {
     sent_ = {};
     Serve(1);
@@ -161,10 +161,10 @@ TEST_F(SlowPeers, AnswersThatNobodyReadsHoldNobodyUpAndArriveInTheEnd) {
   }
 }
 
-// The socket tells of room only once a good part of what it holds was taken: seconds, for such a
-// peer.
-TEST_F(SlowPeers, AReaderThatTakesLittleIsNotTakenForDeaf) {
-  // a machine under load stops this thread for a while, too
+// The event for room to write comes only after much of the socket buffer was read. For such a peer
+// that takes seconds.
+TEST_F(SlowPeers, SlowReaderIsNotTimedOut) {
+  // On a busy machine this thread may be delayed too.
   constexpr milliseconds kTimeout{1'000};
   Serve(1, kTimeout);
   TestClient slow = Connect();
@@ -183,13 +183,13 @@ TEST_F(SlowPeers, AReaderThatTakesLittleIsNotTakenForDeaf) {
   EXPECT_TRUE(read.ends_with(huge_));
 }
 
-TEST_F(SlowPeers, ADeafReaderIsResetInTheEnd) {
+TEST_F(SlowPeers, StalledReaderIsReset) {
   Serve(1, milliseconds(100));
-  TestClient deaf = Connect();
-  deaf.Send("GET /file HTTP/1.1\r\nHost: h\r\n\r\n");
+  TestClient stalled = Connect();
+  stalled.Send("GET /file HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_LT(sent_.get_future().get(), kHuge);
   int error = 0;
-  deaf.ReadToEnd(&error);
+  stalled.ReadToEnd(&error);
   EXPECT_EQ(error, ECONNRESET);
   EXPECT_TRUE(ServesOthers());
 }
@@ -200,14 +200,14 @@ std::string Get(std::string_view target) {
 
 void AwaitBytes(const TestClient& client) {
   pollfd arrival{client.fd(), POLLIN, 0};
-  EXPECT_EQ(::poll(&arrival, 1, static_cast<int>(kTestPatience.count())), 1);
+  EXPECT_EQ(::poll(&arrival, 1, static_cast<int>(kTestTimeout.count())), 1);
 }
 
-TEST_F(SlowPeers, UnreadTextsTakeSoMuchMemoryAndNoMore) {
+TEST_F(SlowPeers, LimitsMemoryForUnreadResponses) {
   ServerOptions options;
   options.answer_bytes = 2 * kHuge + kHuge / 2;
   options.on_finished = [](const s3::Exchange&) {};
-  Serve(4, kTestPatience, options);
+  Serve(4, kTestTimeout, options);
   std::vector<TestClient> unread;
   for (int i = 0; i < 2; ++i) {
     unread.push_back(Connect());
@@ -218,16 +218,16 @@ TEST_F(SlowPeers, UnreadTextsTakeSoMuchMemoryAndNoMore) {
   EXPECT_EQ(refused.status, 503);
   EXPECT_NE(refused.body.find("<Code>SlowDown</Code>"), std::string::npos);
   EXPECT_TRUE(Connect().Ask(Get("/memory")).body == huge_)
-      << "contents of objects are in memory anyway";
+      << "object contents in memory do not count";
   EXPECT_TRUE(ServesOthers());
   for (TestClient& client : unread) EXPECT_TRUE(client.Read().body == huge_);
-  EXPECT_TRUE(Connect().Ask(Get("/text")).body == huge_) << "the memory is free again";
+  EXPECT_TRUE(Connect().Ask(Get("/text")).body == huge_) << "the memory is available again";
 }
 
-TEST_F(SlowPeers, TheAnswerToAChangeIsNotReplacedByARefusal) {
+TEST_F(SlowPeers, ResponseToAWriteIsNotReplacedByAnError) {
   ServerOptions options;
   options.answer_bytes = kHuge + kHuge / 4;
-  Serve(4, kTestPatience, options);
+  Serve(4, kTestTimeout, options);
   std::vector<TestClient> unread;
   for (int i = 0; i < 2; ++i) {
     unread.push_back(Connect());
@@ -242,18 +242,18 @@ TEST_F(SlowPeers, TheAnswerToAChangeIsNotReplacedByARefusal) {
   for (TestClient& client : unread) EXPECT_TRUE(client.Read().body == huge_);
 }
 
-TEST_F(SlowPeers, ATextLargerThanAllOfTheMemoryLeavesWhenItIsAlone) {
+TEST_F(SlowPeers, ResponseLargerThanTheLimitIsSentWhenAlone) {
   ServerOptions options;
   options.answer_bytes = kHuge / 2;
-  Serve(4, kTestPatience, options);
+  Serve(4, kTestTimeout, options);
   EXPECT_TRUE(Connect().Ask(Get("/text")).body == huge_);
 }
 
-// RFC 9112 section 2.2: a server ignores empty lines before a request. They are no request.
-TEST_F(SlowPeers, EmptyLinesDoNotKeepAConnectionOpen) {
+// RFC 9112 section 2.2: a server ignores empty lines before a request. They do not count as one.
+TEST_F(SlowPeers, EmptyLinesDoNotExtendTheIdleTimeout) {
   ServerOptions options;
   options.idle_timeout = milliseconds(200);
-  Serve(1, kTestPatience, options);
+  Serve(1, kTestTimeout, options);
   TestClient client = Connect();
   EXPECT_EQ(client.Ask("\r\n\r\n" + Put("/", 3) + "abc").body, "abc");
   pollfd end{client.fd(), POLLIN, 0};
@@ -265,7 +265,7 @@ TEST_F(SlowPeers, EmptyLinesDoNotKeepAConnectionOpen) {
   EXPECT_LT(lines, 300) << "6 s without a request";
 }
 
-TEST_F(SlowPeers, RefusedPeersThatStayHoldNobodyUp) {
+TEST_F(SlowPeers, RefusedPeersThatStayConnectedDelayNoOther) {
   Serve(1);
   std::vector<TestClient> stay;
   for (int i = 0; i < kSlow; ++i) {
@@ -276,17 +276,17 @@ TEST_F(SlowPeers, RefusedPeersThatStayHoldNobodyUp) {
   for (TestClient& client : stay) EXPECT_EQ(client.Read().status, 400);
 }
 
-TEST_F(SlowPeers, StopWaitsForThemAsLongAsItsGrace) {
+TEST_F(SlowPeers, StopWaitsForSlowPeersUpToTheGrace) {
   Serve(1);
   TestClient half = Connect();
   half.Send(Put("/", 10) + "01234");
-  TestClient deaf = Connect();
-  deaf.Send("GET /file HTTP/1.1\r\nHost: h\r\n\r\n");
+  TestClient stalled = Connect();
+  stalled.Send("GET /file HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_TRUE(ServesOthers());
-  std::jthread stopper([&] { server_->Stop(kTestPatience); });
+  std::jthread stopper([&] { server_->Stop(kTestTimeout); });
   half.Send("56789");
   EXPECT_EQ(half.Read().body, "0123456789");
-  EXPECT_TRUE(deaf.Read().body == huge_);
+  EXPECT_TRUE(stalled.Read().body == huge_);
   stopper.join();
   server_.reset();
   Serve(1);

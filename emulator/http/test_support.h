@@ -1,5 +1,5 @@
-// For this folder's tests: a client that says exactly the bytes it is told to, handlers made of
-// functions, blobs.
+// Test support for this folder: a client that sends raw bytes, handlers made from functions, and
+// blobs.
 #ifndef PENSTOCK_EMULATOR_HTTP_TEST_SUPPORT_H_
 #define PENSTOCK_EMULATOR_HTTP_TEST_SUPPORT_H_
 
@@ -30,10 +30,10 @@
 
 namespace penstock::emulator::http {
 
-inline constexpr std::chrono::milliseconds kTestPatience{20'000};  // far beyond what any test needs
+inline constexpr std::chrono::milliseconds kTestTimeout{20'000};  // far longer than any test needs
 
 struct TestResponse {
-  int status = 0;  // 0: the connection ended before an answer
+  int status = 0;  // 0: the connection ended before a response
   std::string status_line;
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
@@ -68,7 +68,7 @@ class TestClient {
   bool connected() const { return connected_; }
   int fd() const { return fd_; }
 
-  // False when the peer stopped listening.
+  // Returns false when the peer has closed the connection.
   bool Send(std::string_view text) {
     while (!text.empty()) {
       const ssize_t sent = ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
@@ -80,7 +80,7 @@ class TestClient {
   }
   void EndSending() { ::shutdown(fd_, SHUT_WR); }
 
-  // One response, interim ones included. `to_head`: the request was HEAD.
+  // Reads one response; interim responses count. `to_head`: the request was HEAD.
   TestResponse Read(bool to_head = false) {
     TestResponse response;
     std::size_t end = 0;
@@ -106,8 +106,8 @@ class TestClient {
     return Read(to_head);
   }
 
-  // What is still to come until the peer ends; `error` becomes 0 for an orderly end, else errno
-  // (ETIMEDOUT: none came).
+  // Returns everything until the peer closes. `error` becomes 0 for an orderly close, else errno
+  // (ETIMEDOUT: no close within the deadline).
   std::string ReadToEnd(int* error = nullptr) {
     while (More()) {
     }
@@ -119,7 +119,7 @@ class TestClient {
     const std::string rest = ReadToEnd(&error);
     return error == 0 && rest.empty();
   }
-  // Nothing has arrived and the peer has not ended, right now.
+  // Whether nothing has arrived and the peer has not closed the connection so far.
   bool Silent() const {
     pollfd entry{fd_, POLLIN, 0};
     return arrived_.empty() && ::poll(&entry, 1, 0) == 0;
@@ -128,7 +128,7 @@ class TestClient {
  private:
   bool More() {
     pollfd entry{fd_, POLLIN, 0};
-    if (::poll(&entry, 1, static_cast<int>(kTestPatience.count())) != 1) {
+    if (::poll(&entry, 1, static_cast<int>(kTestTimeout.count())) != 1) {
       error_ = ETIMEDOUT;
       return false;
     }
@@ -179,8 +179,8 @@ class TestClient {
   std::string arrived_;
 };
 
-// A connected pair: our stream and the peer's descriptor. TCP, because RST and sendfile behave as
-// in life.
+// A connected pair: a server-side stream and the client's descriptor. Uses TCP, so that RST and
+// sendfile behave as in production.
 struct Pipe {
   Pipe() {
     const int listening = ::socket(AF_INET, SOCK_STREAM, 0);
@@ -199,7 +199,7 @@ struct Pipe {
   std::unique_ptr<PlainStream> stream;
 };
 
-// Takes everything at once, and counts it.
+// Accepts all bytes at once and counts them.
 class CountingStream final : public Stream {
  public:
   CountingStream() : Stream(-1) {}
@@ -231,7 +231,7 @@ inline void AnswerWith(s3::Exchange& exchange, std::string text) {
   exchange.response.body = std::move(text);
 }
 
-// The whole body, or the code of the error it ended in.
+// Returns the whole body, or "error CODE" if reading it failed.
 inline std::string ReadBody(s3::BodyReader& body, std::size_t step = 64 << 10) {
   std::string text;
   std::vector<std::byte> buffer(step);
@@ -243,7 +243,7 @@ inline std::string ReadBody(s3::BodyReader& body, std::size_t step = 64 << 10) {
   }
 }
 
-// A server on any free port; aborts the test when it cannot be had.
+// A server on any free port. Fails the test and returns null when it cannot start.
 inline std::unique_ptr<Server> StartServer(s3::Handler& handler, ServerOptions options = {}) {
   Result<std::unique_ptr<Server>> server = Server::Start(std::move(options), handler);
   if (!server.ok()) ADD_FAILURE() << server.error().ToString();
@@ -281,8 +281,7 @@ class FileBlob final : public store::Blob {
   std::uint64_t size_;
 };
 
-// A file of blocks of which all from `damaged_from` on do not match; each has to be checked before
-// it is sent.
+// A file of blocks. Blocks that end after `damaged_from` fail their check.
 class DamagedBlob final : public store::Blob {
  public:
   DamagedBlob(std::string_view text, std::uint64_t block, std::uint64_t damaged_from)
@@ -307,7 +306,7 @@ inline store::Content ContentOf(store::BlobPtr blob) {
   return store::Content{{{std::move(blob), {0, size}}}};
 }
 
-// Bytes that tell every position apart from its neighbours and from other seeds.
+// Text that differs at every position from its neighbours and from other seeds.
 inline std::string PatternText(std::size_t bytes, std::uint64_t seed = 1) {
   std::string text(bytes, '\0');
   std::uint64_t x = seed;

@@ -24,10 +24,10 @@ void Timers::Add(MonotonicTime when, s3::AsyncResponse& answer) {
   {
     const MutexLock lock(mutex_);
     if (!thread_.joinable()) {
-      const SignalsBlocked blocked;  // signals are the program's, not this thread's
+      const SignalsBlocked blocked;  // signals are handled by the program's own threads
       thread_ = std::thread([this] { Run(); });
     }
-    // Last: where there is no memory the caller keeps its answer.
+    // The last step: if it throws for lack of memory, the caller keeps its response.
     waits_.push({.when = when, .order = added_++, .answer = &answer});
     first = waits_.top().answer == &answer;
   }
@@ -35,7 +35,7 @@ void Timers::Add(MonotonicTime when, s3::AsyncResponse& answer) {
 }
 
 void Timers::FireAll() {
-  decltype(waits_) all;  // not what is added meanwhile
+  decltype(waits_) all;  // without those that are added during the loop
   {
     const MutexLock lock(mutex_);
     std::swap(all, waits_);
@@ -60,7 +60,7 @@ void Timers::Run() {
       due = waits_.top().answer;
       waits_.pop();
     }
-    // Outside of the lock: who receives the answer may add another wait.
+    // Outside the lock: the receiver may add another wait.
     due->Complete();
   }
 }

@@ -1,4 +1,4 @@
-// Gives answers that wait for a time.
+// Completes responses at a given time.
 #ifndef PENSTOCK_EMULATOR_HTTP_TIMERS_H_
 #define PENSTOCK_EMULATOR_HTTP_TIMERS_H_
 
@@ -13,7 +13,7 @@
 
 namespace penstock::emulator::http {
 
-// Its thread starts with the first wait.
+// Its thread starts with the first Add.
 //
 // Thread safety: any thread.
 class Timers {
@@ -23,16 +23,16 @@ class Timers {
   Timers(const Timers&) = delete;
   Timers& operator=(const Timers&) = delete;
 
-  // Calls answer.Complete() at `when` or soon after, once, from a thread of its own. `answer` lives
+  // Calls answer.Complete() once, at `when` or soon after, on the timer thread. `answer` must live
   // until then.
   void Add(MonotonicTime when, s3::AsyncResponse& answer);
-  // Gives all that wait, from this thread.
+  // Completes all waiting responses on the calling thread.
   void FireAll();
 
  private:
   struct Wait {
     MonotonicTime when;
-    std::uint64_t order = 0;  // of coming: equal times are given in it
+    std::uint64_t order = 0;  // of Add; breaks ties of equal times
     s3::AsyncResponse* answer = nullptr;
     bool operator>(const Wait& other) const {
       return when != other.when ? when > other.when : order > other.order;

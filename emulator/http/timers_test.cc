@@ -16,9 +16,9 @@ using std::chrono::milliseconds;
 
 MonotonicTime In(int ms) { return std::chrono::steady_clock::now() + milliseconds(ms); }
 
-class Noted final : public s3::AsyncResponse, private store::Executor {
+class RecordedResponse final : public s3::AsyncResponse, private store::Executor {
  public:
-  explicit Noted(std::function<void()> given) : given_(std::move(given)) {}
+  explicit RecordedResponse(std::function<void()> given) : given_(std::move(given)) {}
   store::Executor& executor() override { return *this; }
   void Complete() noexcept override { given_(); }
 
@@ -27,12 +27,12 @@ class Noted final : public s3::AsyncResponse, private store::Executor {
   const std::function<void()> given_;
 };
 
-TEST(TimersTest, GiveInTheOrderOfTheirTimes) {
+TEST(TimersTest, CompletesInOrderOfTime) {
   std::mutex mutex;
   std::string order;
   std::promise<void> all;
   const auto note = [&](char name) {
-    return std::make_unique<Noted>([&, name] {
+    return std::make_unique<RecordedResponse>([&, name] {
       const std::lock_guard lock(mutex);
       order += name;
       if (order.size() == 4) all.set_value();
@@ -52,18 +52,18 @@ TEST(TimersTest, GiveInTheOrderOfTheirTimes) {
   EXPECT_EQ(order, "abcd");
 }
 
-TEST(TimersTest, NothingIsGivenBeforeItsTime) {
+TEST(TimersTest, CompletesNothingEarly) {
   std::promise<MonotonicTime> given;
-  Noted answer([&] { given.set_value(std::chrono::steady_clock::now()); });
+  RecordedResponse answer([&] { given.set_value(std::chrono::steady_clock::now()); });
   Timers timers;
   const MonotonicTime when = In(20);
   timers.Add(when, answer);
   EXPECT_GE(given.get_future().get(), when);
 }
 
-TEST(TimersTest, FireAllGivesWhatWouldWaitLonger) {
+TEST(TimersTest, FireAllCompletesWaitingResponses) {
   std::atomic<int> given{0};
-  std::deque<Noted> answers;
+  std::deque<RecordedResponse> answers;
   Timers timers;
   for (int i = 0; i < 10; ++i) timers.Add(In(3'600'000), answers.emplace_back([&] { ++given; }));
   timers.FireAll();
@@ -72,18 +72,18 @@ TEST(TimersTest, FireAllGivesWhatWouldWaitLonger) {
   EXPECT_EQ(given, 10);
 }
 
-TEST(TimersTest, DestroyedItGivesWhatItHolds) {
+TEST(TimersTest, DestructorCompletesWaitingResponses) {
   std::atomic<int> given{0};
-  Noted answer([&] { ++given; });
+  RecordedResponse answer([&] { ++given; });
   { Timers().Add(In(3'600'000), answer); }
   EXPECT_EQ(given, 1);
 }
 
-TEST(TimersTest, MayBeAddedToFromWithinAGive) {
+TEST(TimersTest, AddMayBeCalledFromComplete) {
   Timers timers;
   std::promise<void> second_given;
-  Noted second([&] { second_given.set_value(); });
-  Noted first([&] { timers.Add(In(1), second); });
+  RecordedResponse second([&] { second_given.set_value(); });
+  RecordedResponse first([&] { timers.Add(In(1), second); });
   timers.Add(In(1), first);
   EXPECT_EQ(second_given.get_future().wait_for(std::chrono::seconds(20)),
             std::future_status::ready);

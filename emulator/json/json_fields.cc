@@ -16,16 +16,15 @@ Error NotJsonFrom(std::size_t position, std::size_t text_bytes) {
   const std::string position_text =
       std::to_string(std::min(position, text_bytes)) + " of " + std::to_string(text_bytes);
   return Error::Make(ErrorKind::kInvalidArgument,
-                     "not JSON: the text breaks off or goes wrong at byte " + position_text);
+                     "invalid JSON: syntax error or unexpected end at byte " + position_text);
 }
 
-// One pass over a text before the document is built. It finds what the parser itself accepts: a
-// member that an object names twice (the parser keeps the last), and more nesting, members or
-// values than the limits allow. The document is built only from a text that passed, because the
-// lookup of Json's objects is linear in their members.
+// Checks a text before the document is built. Finds what the parser itself accepts: a duplicate
+// member (the parser keeps the last), and more nesting, members or values than the limits allow.
+// Only a checked text is built, because lookups in Json objects are linear in their members.
 class Checker final : public nlohmann::json_sax<Json> {
  public:
-  // The first problem; `problem_` is empty where the text is valid and within the limits.
+  // The first problem. `problem_` is empty if the text is valid and within the limits.
   Error TakeError(std::size_t text_bytes) && {
     if (problem_) return std::move(*problem_);
     return duplicate_ ? std::move(*duplicate_) : NotJson(text_bytes);
@@ -77,7 +76,7 @@ class Checker final : public nlohmann::json_sax<Json> {
     levels_.pop_back();
     return true;
   }
-  // A duplicate does not end the pass: a text that also breaks off is reported as such.
+  // A duplicate does not stop the pass: a syntax error after it takes precedence.
   bool NoteName(const std::string& name) {
     Level& level = levels_.back();
     if (!level.names.insert(name).second && !duplicate_) {
@@ -96,11 +95,10 @@ class Checker final : public nlohmann::json_sax<Json> {
   }
   Error NotJson(std::size_t text_bytes) const {
     if (out_of_range_)
-      return Error::Make(ErrorKind::kInvalidArgument,
-                         "not JSON that can be read: a number is out of range");
+      return Error::Make(ErrorKind::kInvalidArgument, "invalid JSON: a number is out of range");
     return NotJsonFrom(position_, text_bytes);
   }
-  // Of the object that is being read.
+  // The place of the current object.
   std::string Place() const {
     std::string place;
     for (std::size_t i = 0; i + 1 < levels_.size(); ++i) {
@@ -118,8 +116,8 @@ class Checker final : public nlohmann::json_sax<Json> {
   std::size_t values_ = 0;
   std::size_t position_ = 0;
   bool out_of_range_ = false;
-  std::optional<Error> problem_;    // a limit; ends the pass
-  std::optional<Error> duplicate_;  // the first
+  std::optional<Error> problem_;    // an exceeded limit; stops the pass
+  std::optional<Error> duplicate_;  // the first duplicate
 };
 
 }  // namespace
@@ -128,7 +126,7 @@ Result<void> CheckJsonText(std::string_view text) {
   Checker checker;
   if (!Json::sax_parse(text, &checker) || checker.has_error())
     return std::move(checker).TakeError(text.size());
-  // The library reads a NUL as the end of the text. Valid JSON has none.
+  // The library treats a NUL as the end of the text. Valid JSON contains none.
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
     return NotJsonFrom(nul + 1, text.size());
   return Ok();
@@ -156,8 +154,8 @@ Result<JsonFields> JsonFields::Read(const Json& json, std::string place,
     std::string takes;
     for (const std::string_view field : known)
       takes += (takes.empty() ? "" : ", ") + std::string(field);
-    return FieldError(place,
-                      "unknown field '" + name + "'; it takes " + (takes.empty() ? "none" : takes));
+    return FieldError(
+        place, "unknown field '" + name + "'; known fields: " + (takes.empty() ? "none" : takes));
   }
   return JsonFields(json, std::move(place));
 }
@@ -199,7 +197,7 @@ Result<std::optional<std::uint64_t>> JsonFields::Whole(std::string_view name,
   if (*number > static_cast<double>(most))
     return OutOfRange(name, "at most " + std::to_string(most));
   if (!(*number >= 0) || *number != std::floor(*number))
-    return OutOfRange(name, "a whole number from 0 on");
+    return OutOfRange(name, "a non-negative integer");
   return std::optional(static_cast<std::uint64_t>(*number));
 }
 
@@ -215,7 +213,8 @@ Result<std::optional<WallTime>> JsonFields::Time(std::string_view name) const {
   if (!text) return std::optional<WallTime>();
   const std::optional<WallTime> time = ParseIso8601(*text);
   if (!time)
-    return FieldError(Place(name), "'" + *text + "' is no date; write it as 2026-01-02T03:04:05Z");
+    return FieldError(Place(name), "invalid date '" + *text +
+                                       "': expected ISO 8601, for example 2026-01-02T03:04:05Z");
   return time;
 }
 
@@ -227,7 +226,7 @@ Result<std::string> JsonFields::RequiredText(std::string_view name) const {
 }
 
 Error JsonFields::OutOfRange(std::string_view name, std::string_view range) const {
-  const Json* const value = Find(name);  // of a text nothing is said: it may be a secret
+  const Json* const value = Find(name);  // strings are not quoted: they may be secrets
   const std::string given =
       value != nullptr && value->is_number() ? ", not " + value->dump() : std::string();
   return FieldError(Place(name), "must be " + std::string(range) + given);

@@ -1,4 +1,4 @@
-// Reading JSON objects strictly: every field known, of the right type, and named when it is not.
+// Strict readers of JSON objects: rejects unknown fields and wrong types, and names the field.
 #ifndef PENSTOCK_EMULATOR_JSON_JSON_FIELDS_H_
 #define PENSTOCK_EMULATOR_JSON_JSON_FIELDS_H_
 
@@ -19,25 +19,24 @@ namespace penstock::emulator {
 
 using Json = nlohmann::ordered_json;
 
-// Limits of ParseJson. The time it takes is linear in the text; the member limit also bounds
-// lookups in a Json object, which are linear in its members.
+// Limits of ParseJson. Parsing takes linear time. The member limit also bounds lookups in a Json
+// object, which are linear in its members.
 inline constexpr std::size_t kMostJsonDepth = 64;
 inline constexpr std::size_t kMostJsonMembers = 256;  // of one object
 inline constexpr std::size_t kMostJsonValues = 1'000'000;
 
-// kInvalidArgument names the byte where the text stops being JSON, the member that an object has
-// twice, or the limit that is exceeded, with its place. The message never quotes the text: it may
-// hold secrets.
+// Returns kInvalidArgument for a syntax error (with its byte), a duplicate member or an exceeded
+// limit (with its place). The message never quotes the text, which may contain secrets.
 Result<Json> ParseJson(std::string_view text);
 
-// "PLACE: PROBLEM", or the problem alone at the top. kInvalidArgument unless said otherwise.
+// "PLACE: PROBLEM", or only the problem if `place` is empty. The default kind is kInvalidArgument.
 Error FieldError(std::string_view place, std::string problem);
 Error FieldError(ErrorKind kind, std::string_view place, std::string problem);
 
-// One object. `place` is its path from the top ("accounts[0]"), empty at the top itself.
+// One object. `place` is its path from the root ("accounts[0]"), empty for the root.
 class JsonFields {
  public:
-  // Refuses what is no object, and fields that are not among `known`.
+  // Returns an error unless `json` is an object with only `known` fields.
   static Result<JsonFields> Read(const Json& json, std::string place,
                                  std::initializer_list<std::string_view> known);
 
@@ -45,21 +44,21 @@ class JsonFields {
   const Json* Find(std::string_view name) const;
   std::string Place(std::string_view name) const;
 
-  // The value where there is one; an error where it has another type.
+  // Each returns the value, nullopt if the field is missing, or an error for another type.
   Result<std::optional<std::string>> Text(std::string_view name) const;
   Result<std::optional<bool>> Flag(std::string_view name) const;
   Result<std::optional<double>> Number(std::string_view name) const;
-  // From 0 on. By default up to 2^53: what JSON's numbers hold exactly.
+  // An integer from 0 to `most`. The default is 2^53: JSON numbers are exact up to there.
   Result<std::optional<std::uint64_t>> Whole(std::string_view name,
                                              std::uint64_t most = std::uint64_t{1} << 53) const;
   // A number of seconds, 0 to 1,000,000,000.
   Result<std::optional<std::chrono::nanoseconds>> Seconds(std::string_view name) const;
   Result<std::optional<WallTime>> Time(std::string_view name) const;  // ISO 8601
-  // As Text, but it must be there and not be empty.
+  // Like Text, but the field must exist and must not be empty.
   Result<std::string> RequiredText(std::string_view name) const;
-  // "PLACE: must be RANGE, not VALUE", of a number that is there and has a wrong value.
+  // "PLACE: must be RANGE, not VALUE", for an existing number with an invalid value.
   Error OutOfRange(std::string_view name, std::string_view range) const;
-  // An array, or null where there is none.
+  // An array, or null if the field is missing.
   Result<const Json*> List(std::string_view name) const;
 
  private:

@@ -10,49 +10,49 @@
 namespace penstock::emulator {
 namespace {
 
-TEST(JsonFieldsTest, ABrokenTextIsNotRepeated) {
+TEST(JsonFieldsTest, SyntaxErrorDoesNotQuoteTheText) {
   const auto json = ParseJson(R"({"secret_access_key": "hush)");
   ASSERT_FALSE(json.ok());
   EXPECT_EQ(json.error().kind, ErrorKind::kInvalidArgument);
   EXPECT_EQ(json.error().message.find("hush"), std::string::npos);
 }
 
-TEST(JsonFieldsTest, ANulDoesNotEndTheText) {
+TEST(JsonFieldsTest, NulIsASyntaxError) {
   const std::string_view hidden("{\"a\": 1}\0 hidden", 16);
   for (const std::string_view text :
        {hidden, std::string_view("1\0", 2), std::string_view("\0", 1)}) {
     const auto json = ParseJson(text);
     ASSERT_FALSE(json.ok()) << text.size();
-    EXPECT_TRUE(json.error().message.starts_with("not JSON")) << json.error().message;
+    EXPECT_TRUE(json.error().message.starts_with("invalid JSON")) << json.error().message;
   }
   EXPECT_NE(ParseJson(std::string_view("1\0", 2)).error().message.find("at byte 2 of 2"),
             std::string::npos);
 }
 
-TEST(JsonFieldsTest, AMemberGivenTwiceIsNamedWithItsPlace) {
-  // The last one was taken, in silence.
+TEST(JsonFieldsTest, NamesADuplicateMemberWithItsPlace) {
+  // Regression: the last one was used silently.
   const auto message = [](const char* text) {
     const auto json = ParseJson(text);
-    return json.ok() ? std::string("taken") : json.error().message;
+    return json.ok() ? std::string("accepted") : json.error().message;
   };
   EXPECT_EQ(message(R"({"a": 1, "a": 1})"), "the member 'a' is given twice; name each once");
   EXPECT_EQ(message(R"({"x": [1, {}, {"b": [{"a": "hush", "c": {}, "a": "hush"}]}]})"),
             "x[2].b[0]: the member 'a' is given twice; name each once");
-  EXPECT_EQ(message(R"({"a": {"a": 1}, "b": [{"a": 1}, {"a": 1}], "c": {"a": 1}})"), "taken");
+  EXPECT_EQ(message(R"({"a": {"a": 1}, "b": [{"a": 1}, {"a": 1}], "c": {"a": 1}})"), "accepted");
 }
 
-TEST(JsonFieldsTest, ABrokenTextIsRefusedWhateverItRepeats) {
-  EXPECT_TRUE(ParseJson(R"({"a": 1, "a": )").error().message.starts_with("not JSON"));
+TEST(JsonFieldsTest, SyntaxErrorTakesPrecedenceOverADuplicate) {
+  EXPECT_TRUE(ParseJson(R"({"a": 1, "a": )").error().message.starts_with("invalid JSON"));
 }
 
-TEST(JsonFieldsTest, AnUnknownFieldIsNamedWithWhatIsTaken) {
+TEST(JsonFieldsTest, NamesAnUnknownFieldAndTheKnownOnes) {
   const Json json = Json::parse(R"({"nmae": "x"})");
   const auto fields = JsonFields::Read(json, "users[0]", {"name", "path"});
   ASSERT_FALSE(fields.ok());
-  EXPECT_EQ(fields.error().message, "users[0]: unknown field 'nmae'; it takes name, path");
+  EXPECT_EQ(fields.error().message, "users[0]: unknown field 'nmae'; known fields: name, path");
 }
 
-TEST(JsonFieldsTest, EveryTypeIsChecked) {
+TEST(JsonFieldsTest, ChecksEveryType) {
   const Json json = Json::parse(R"({"a": 1, "b": "x", "c": "2026-13-01", "d": {}})");
   const auto fields = JsonFields::Read(json, "", {"a", "b", "c", "d"});
   ASSERT_TRUE(fields.ok());
@@ -64,7 +64,7 @@ TEST(JsonFieldsTest, EveryTypeIsChecked) {
   EXPECT_EQ(fields->Number("a").value(), 1.0);
 }
 
-TEST(JsonFieldsTest, WhatIsMissingIsOptionalUnlessRequired) {
+TEST(JsonFieldsTest, MissingFieldsAreOptionalUnlessRequired) {
   const Json json = Json::parse(R"({"empty": ""})");
   const auto fields = JsonFields::Read(json, "top", {"empty", "gone"});
   ASSERT_TRUE(fields.ok());
@@ -81,11 +81,11 @@ TEST(JsonFieldsTest, ReadsDates) {
   EXPECT_EQ(FormatIso8601(**fields->Time("at")), "2026-01-02T03:04:05.000Z");
 }
 
-TEST(JsonFieldsTest, WhatIsNoObjectIsRefused) {
+TEST(JsonFieldsTest, RefusesOtherTypesThanObjects) {
   EXPECT_FALSE(JsonFields::Read(Json::parse("[]"), "", {}).ok());
 }
 
-TEST(JsonFieldsTest, WholeNumbersAndSecondsHaveTheirBounds) {
+TEST(JsonFieldsTest, ChecksTheRangesOfIntegersAndSeconds) {
   const Json json =
       ParseJson(R"({"n": 7, "half": 0.5, "minus": -1, "large": 9007199254740993000, "long": 2e9})")
           .value();
@@ -95,7 +95,7 @@ TEST(JsonFieldsTest, WholeNumbersAndSecondsHaveTheirBounds) {
   EXPECT_EQ(fields.Whole("none").value(), std::nullopt);
   for (const char* name : {"half", "minus"}) {
     EXPECT_EQ(fields.Whole(name).error().message, "at." + std::string(name) +
-                                                      ": must be a whole number from 0 on, not " +
+                                                      ": must be a non-negative integer, not " +
                                                       (*fields.Find(name)).dump());
   }
   EXPECT_EQ(fields.Whole("large").error().message,
@@ -118,8 +118,9 @@ std::string Members(std::size_t count) {
   return text + "}";
 }
 
-// Building the document took minutes: each new member was compared with all members before it.
-TEST(JsonFieldsTest, AnObjectOfTooManyMembersIsRefusedWithinASecond) {
+// Regression: building the document took minutes, because each new member was compared with all
+// members before it.
+TEST(JsonFieldsTest, RefusesTooManyMembersWithinASecond) {
   const auto begin = std::chrono::steady_clock::now();
   const auto json = ParseJson("{\"faults\": [" + Members(300'000) + "]}");
   ASSERT_FALSE(json.ok());
@@ -129,7 +130,7 @@ TEST(JsonFieldsTest, AnObjectOfTooManyMembersIsRefusedWithinASecond) {
   EXPECT_FALSE(ParseJson(Members(kMostJsonMembers + 1)).ok());
 }
 
-TEST(JsonFieldsTest, DepthIsLimited) {
+TEST(JsonFieldsTest, LimitsNesting) {
   const auto nested = [](std::size_t depth) {
     return std::string(depth, '[') + std::string(depth, ']');
   };
@@ -140,7 +141,7 @@ TEST(JsonFieldsTest, DepthIsLimited) {
   }
 }
 
-TEST(JsonFieldsTest, TheNumberOfValuesIsLimited) {
+TEST(JsonFieldsTest, LimitsTheNumberOfValues) {
   const auto list = [](std::size_t count) {
     std::string text = "[0";
     for (std::size_t i = 1; i < count; ++i) text += ",0";
@@ -151,14 +152,13 @@ TEST(JsonFieldsTest, TheNumberOfValuesIsLimited) {
             "the document has more than 1000000 values; send it in several parts");
 }
 
-TEST(JsonFieldsTest, ANumberOutOfRangeIsRefused) {
-  EXPECT_EQ(ParseJson("[1e999]").error().message,
-            "not JSON that can be read: a number is out of range");
+TEST(JsonFieldsTest, RefusesANumberOutOfRange) {
+  EXPECT_EQ(ParseJson("[1e999]").error().message, "invalid JSON: a number is out of range");
 }
 
-TEST(JsonFieldsTest, ATextThatBreaksOffEndsAtItsLastByte) {
+TEST(JsonFieldsTest, ReportsTheLastByteOfAnIncompleteText) {
   EXPECT_EQ(ParseJson("{").error().message,
-            "not JSON: the text breaks off or goes wrong at byte 1 of 1");
+            "invalid JSON: syntax error or unexpected end at byte 1 of 1");
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace penstock::emulator {
 namespace {
 
-// Recursion is as deep as the value. Those of ParseJson have at most kMostJsonDepth levels.
+// Recurses as deep as the value. Values of ParseJson have at most kMostJsonDepth levels.
 void RemoveNested(Json& json) noexcept {
   if (auto* const list = json.get_ptr<Json::array_t*>()) {
     for (Json& value : *list) RemoveNested(value);
@@ -19,20 +19,20 @@ void RemoveNested(Json& json) noexcept {
   }
 }
 
-// Makes room for another member. The library's growth copies the nested values, because its keys
-// are const.
+// Reserves capacity for another member. The library's own growth would copy nested values, because
+// its keys are const.
 void MakeRoom(Json::object_t& object) {
   if (object.size() < object.capacity()) return;
   Json::object_t larger;
   larger.reserve(std::max<std::size_t>(4, 2 * object.size()));
   for (const auto& [name, value] : object) larger.emplace_back(name, nullptr);
   auto from = object.begin();
-  for (auto& [name, value] : larger) value.swap((from++)->second);  // nothing throws from here on
+  for (auto& [name, value] : larger) value.swap((from++)->second);  // no exceptions from here on
   object.swap(larger);
 }
 
-// Builds a value in `root`. Every value is put where it stays before its members are read, so that
-// an exception leaves nothing nested outside of `root`.
+// Builds a value in `root`. Every value is stored in its final place before its members are read,
+// so that an exception leaves no nested value outside `root`.
 class Builder final : public nlohmann::json_sax<Json> {
  public:
   explicit Builder(Json& root) : root_(root) {}
@@ -79,7 +79,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   }
 
   Json& root_;
-  Json* place_ = &root_;     // of the next value, unless a list is open
+  Json* place_ = &root_;     // for the next value, unless a list is open
   std::vector<Json*> open_;  // outermost first
 };
 
@@ -98,7 +98,7 @@ Result<JsonTree> ParseJsonTree(std::string_view text) {
   JsonTree tree;
   Builder builder(tree.root());
   const bool built = Json::sax_parse(text, &builder);
-  PENSTOCK_CHECK(built);  // a text that was checked
+  PENSTOCK_CHECK(built);  // the text was checked before
   return tree;
 }
 

@@ -1,7 +1,7 @@
 // JSON values whose destruction needs no memory.
 //
-// The destructor of nlohmann::json moves nested values into a vector first. Where that vector finds
-// no memory, the exception leaves a destructor and ends the process. A JsonTree removes nested
+// The destructor of nlohmann::json first moves nested values into a vector. If that allocation
+// fails, the exception leaves a destructor and terminates the process. A JsonTree removes nested
 // values itself, from the leaves up.
 #ifndef PENSTOCK_EMULATOR_JSON_JSON_TREE_H_
 #define PENSTOCK_EMULATOR_JSON_JSON_TREE_H_
@@ -18,8 +18,8 @@
 namespace penstock::emulator {
 
 // Owns a value. Build nested values in place (`Json& list = root["list"] = Json::array()`) and in
-// objects with room (EmptyObject): a nested value outside of a tree has the library's destructor,
-// and so have the temporaries of `Json{{"a", 1}}` and the members of an object that grows.
+// objects with reserved capacity (EmptyObject). Nested values outside a tree use the library's
+// destructor. This includes temporaries of `Json{{"a", 1}}` and members of an object that grows.
 class JsonTree {
  public:
   explicit JsonTree(Json root = {}) : root_(std::move(root)) {}
@@ -33,18 +33,18 @@ class JsonTree {
   Json root_;
 };
 
-// With room for so many members.
+// Returns an object with capacity for `members` members.
 Json EmptyObject(std::size_t members);
 
-// What ParseJson refuses.
+// Returns the errors of ParseJson without building the value.
 Result<void> CheckJsonText(std::string_view text);
 
-// ParseJson for texts from outside: also while it builds the value, and when the value goes, it
-// needs no memory to give memory back.
+// ParseJson for untrusted texts. If memory runs out while the value is built or destroyed, no
+// further allocation is needed to free it.
 Result<JsonTree> ParseJsonTree(std::string_view text);
 
-// {"name":value,...} in one line, without a tree. Names are plain ASCII. Bytes that are not UTF-8
-// are replaced.
+// Formats {"name":value,...} on one line without a tree. Names must be plain ASCII. Invalid UTF-8
+// is replaced.
 std::string JsonObjectText(std::initializer_list<std::pair<std::string_view, Json>> members);
 
 }  // namespace penstock::emulator

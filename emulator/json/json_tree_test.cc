@@ -15,7 +15,7 @@ constexpr int kMostAllocations = 10'000;
 constexpr std::string_view kNested =
     R"({"a": [[1, 2.5, "a text that does not fit into the string itself"], {"b": {"c": [true, null, -3]}}], "d": {}, "e": []})";
 
-// Every allocation from the nth on fails while `code` runs.
+// Runs `code` while every allocation from the `first` on fails.
 template <class Code>
 void FailFrom(int first, Code code) {
   failures_last = true;
@@ -25,7 +25,7 @@ void FailFrom(int first, Code code) {
   failures_last = false;
 }
 
-TEST(JsonTreeTest, IsWhatTheTextSays) {
+TEST(JsonTreeTest, HasTheValuesOfTheText) {
   for (const char* text : {kNested.data(), "7", "\"text\"", "[]", "null", "[[[[{\"a\": [1]}]]]]"}) {
     const auto tree = ParseJsonTree(text);
     ASSERT_TRUE(tree.ok()) << text;
@@ -34,13 +34,13 @@ TEST(JsonTreeTest, IsWhatTheTextSays) {
   EXPECT_FALSE(ParseJsonTree("[1").ok());
 }
 
-TEST(JsonTreeTest, IsDestroyedWithoutMemory) {
+TEST(JsonTreeTest, IsDestroyedWithoutAllocation) {
   std::optional<JsonTree> tree = ParseJsonTree(kNested).value();
   FailFrom(0, [&] { tree.reset(); });
   EXPECT_FALSE(tree.has_value());
 }
 
-TEST(JsonTreeTest, IsParsedOrNotWhereverMemoryRunsOut) {
+TEST(JsonTreeTest, ParsesOrThrowsWhereverMemoryRunsOut) {
   for (int nth = 0; nth < kMostAllocations; ++nth) {
     bool failed = false;
     FailFrom(nth, [&] {
@@ -55,10 +55,10 @@ TEST(JsonTreeTest, IsParsedOrNotWhereverMemoryRunsOut) {
       return;
     }
   }
-  FAIL() << "it never succeeded";
+  FAIL() << "parsing never succeeded";
 }
 
-TEST(JsonTreeTest, ObjectTextWorksOrThrowsWhereverMemoryRunsOut) {
+TEST(JsonTreeTest, ObjectTextSucceedsOrThrowsWhereverMemoryRunsOut) {
   for (int nth = 0; nth < kMostAllocations; ++nth) {
     std::string text;
     FailFrom(nth, [&] {
@@ -75,7 +75,7 @@ TEST(JsonTreeTest, ObjectTextWorksOrThrowsWhereverMemoryRunsOut) {
     EXPECT_GT(nth, 2);
     return;
   }
-  FAIL() << "it never succeeded";
+  FAIL() << "it never succeeded with enough memory";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Pauses whose client closes the connection meanwhile, over real sockets.
+// Pauses during which the client closes the connection, over real sockets.
 #include <chrono>
 #include <list>
 #include <string>
@@ -12,9 +12,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kPatience{10'000};
+constexpr milliseconds kTimeout{10'000};
 
-// Each pauses for an hour.
+// Each action pauses for an hour.
 const std::vector<std::string> kBeforeTheCommit{
     R"({"stall": {"ms": 3600000}, "at": "headers"})",
     R"({"stall": {"ms": 3600000}, "at": "body_in@5"})",
@@ -41,7 +41,7 @@ const std::vector<std::string> kBlackHoles{
 
 class AbandonedPausesTest : public FaultsTest {
  protected:
-  // A rule for each of `actions`, met by requests whose key is its number.
+  // Returns a rule per action, for requests whose key is the number of the rule.
   static std::string RulesOf(const std::vector<std::string>& actions) {
     std::string rules;
     for (std::size_t i = 0; i < actions.size(); ++i) {
@@ -55,16 +55,16 @@ class AbandonedPausesTest : public FaultsTest {
     return method + " /bucket/" + key + " HTTP/1.1\r\nHost: localhost\r\n" + headers +
            "Content-Length: " + std::to_string(length) + "\r\n\r\n";
   }
-  // Whether so many rules have fired.
+  // Waits until `count` rules have fired. Returns false on a timeout.
   bool AwaitFired(std::uint64_t count) const {
-    const auto until = std::chrono::steady_clock::now() + kPatience;
+    const auto until = std::chrono::steady_clock::now() + kTimeout;
     while (Fired() < count && std::chrono::steady_clock::now() < until)
       std::this_thread::sleep_for(milliseconds(1));
     return Fired() >= count;
   }
-  // The journal's entries behind number `after`, once there are `count` or the time is over.
+  // Returns the journal's entries after number `after`, when there are `count` or the time is over.
   std::vector<JournalEntry> AwaitEntries(std::uint64_t after, std::size_t count) const {
-    const auto until = std::chrono::steady_clock::now() + kPatience;
+    const auto until = std::chrono::steady_clock::now() + kTimeout;
     std::uint64_t last = after;
     while (last < after + count && std::chrono::steady_clock::now() < until) {
       last = emulator_
@@ -76,10 +76,10 @@ class AbandonedPausesTest : public FaultsTest {
     }
     return emulator_->ReadJournal("default").value().Entries({.after = after});
   }
-  // Whether the entry behind number `after` comes to say so. An entry is written before the end of
-  // its answer leaves.
+  // Returns whether the entry after number `after` becomes kBroken. An entry is written before the
+  // last bytes of its response are sent.
   bool AwaitBroken(std::uint64_t after) const {
-    const auto until = std::chrono::steady_clock::now() + kPatience;
+    const auto until = std::chrono::steady_clock::now() + kTimeout;
     while (std::chrono::steady_clock::now() < until) {
       const std::vector<JournalEntry> entries = AwaitEntries(after, 1);
       if (!entries.empty() && entries.front().ending == Ending::kBroken) return true;
@@ -88,7 +88,8 @@ class AbandonedPausesTest : public FaultsTest {
     return false;
   }
   std::uint64_t last_entry() const { return emulator_->ReadJournal("default").value().last(); }
-  // Sends `request` and closes the connection once the rule has fired. Returns whether it has.
+  // Sends `request` and closes the connection once the rule has fired. Returns whether it has
+  // fired.
   bool Leave(const std::string& request, std::uint64_t fired = 1) const {
     const Wire wire(emulator_->endpoint());
     wire.Send(request);
@@ -96,7 +97,7 @@ class AbandonedPausesTest : public FaultsTest {
   }
 };
 
-TEST_F(AbandonedPausesTest, EndWhenTheClientHasLeftBeforeTheCommitAndTheRequestIsCarriedOut) {
+TEST_F(AbandonedPausesTest, EndWhenTheClientClosesBeforeTheCommitWhichSucceeds) {
   Set(RulesOf(kBeforeTheCommit));
   const std::uint64_t before = last_entry();
   {
@@ -117,7 +118,7 @@ TEST_F(AbandonedPausesTest, EndWhenTheClientHasLeftBeforeTheCommitAndTheRequestI
   }
 }
 
-TEST_F(AbandonedPausesTest, EndWhenTheClientHasLeftDuringTheAnswer) {
+TEST_F(AbandonedPausesTest, EndWhenTheClientClosesDuringTheResponse) {
   std::vector<std::string> actions = kInTheAnswer;
   actions.insert(actions.end(), kBlackHoles.begin(), kBlackHoles.end());
   for (std::size_t i = 0; i < actions.size(); ++i)
@@ -134,7 +135,7 @@ TEST_F(AbandonedPausesTest, EndWhenTheClientHasLeftDuringTheAnswer) {
   EXPECT_EQ(entries.size(), actions.size());
 }
 
-TEST_F(AbandonedPausesTest, TheAttemptHasFailed) {
+TEST_F(AbandonedPausesTest, AbandonedAttemptHasFailed) {
   for (const std::string at : {"headers", "before_commit", "after_commit", "body_out@5"}) {
     for (const std::string invocation : {"", "amz-sdk-invocation-id: one\r\n"}) {
       Set(R"([{"when": {"operation": "GetObject", "unless_failed": 1}, "do": {"stall": {"ms": 3600000}, "at": ")" +
@@ -150,15 +151,15 @@ TEST_F(AbandonedPausesTest, TheAttemptHasFailed) {
   }
 }
 
-TEST_F(AbandonedPausesTest, AnAnswerThatDidNotArriveIsBrokenInTheJournal) {
+TEST_F(AbandonedPausesTest, UndeliveredResponseIsBrokenInTheJournal) {
   SetAction(R"({"stall": {"ms": 3600000}, "at": "body_out@5"})");
   const std::uint64_t before = last_entry();
   ASSERT_TRUE(Leave(Head("GET", "key", 0, "")));
   EXPECT_TRUE(AwaitBroken(before));
 }
 
-// RFC 9112 section 9.6: a half-closed connection can still be read from.
-TEST_F(AbandonedPausesTest, AClientThatOnlyEndedItsSideGetsItsWholeAnswer) {
+// RFC 9112 section 9.6: a client can still read from a half-closed connection.
+TEST_F(AbandonedPausesTest, HalfClosedClientGetsItsWholeResponse) {
   Ask("PUT", "/bucket/key", std::string(300, 'x'));
   for (const std::string action : {R"({"stall": {"ms": 3600000}, "at": "before_commit"})",
                                    R"({"stall": {"ms": 3600000}, "at": "body_out@5"})",

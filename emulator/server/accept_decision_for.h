@@ -1,4 +1,4 @@
-// What the wire is told of a connection that met faults.
+// Converts a fault of a connection into the HTTP server's decision about it.
 #ifndef PENSTOCK_EMULATOR_SERVER_ACCEPT_DECISION_FOR_H_
 #define PENSTOCK_EMULATOR_SERVER_ACCEPT_DECISION_FOR_H_
 

@@ -8,14 +8,14 @@ namespace {
 using faults::TlsAbortAction;
 using faults::TlsCertificateAction;
 
-TEST(ToAcceptDecisionTest, WhoMetNothingIsServed) {
-  const http::AcceptDecision reception = ToAcceptDecision({.most_requests = 7});
+TEST(ToAcceptDecisionTest, ServesConnectionsWithoutFaults) {
+  const http::AcceptDecision decision = ToAcceptDecision({.most_requests = 7});
   EXPECT_EQ(decision.kind, http::AcceptDecision::Kind::kServe);
   EXPECT_EQ(decision.flaw, http::CertificateFlaw::kNone);
   EXPECT_EQ(decision.most_requests, 7U);
 }
 
-TEST(ToAcceptDecisionTest, ItSaysWhatTheFaultsSaid) {
+TEST(ToAcceptDecisionTest, ConvertsEveryFault) {
   using Kind = faults::AcceptFault::Kind;
   EXPECT_EQ(ToAcceptDecision({.kind = Kind::kReset}).kind, http::AcceptDecision::Kind::kReset);
   EXPECT_EQ(ToAcceptDecision({.kind = Kind::kFin}).kind, http::AcceptDecision::Kind::kFin);

@@ -1,9 +1,8 @@
-// Everything at once: clients at work while faults, limits, clocks, journals, retry tests and
-// namespaces change under them.
+// Clients work while faults, limits, clocks, journals, retry tests and namespaces change.
 //
-// Made for sanitizers as much as for what it asserts: answers are well formed or cut off, what was
-// stored comes back, accounts and journal agree with what was asked, and stopping ends it all in
-// bounded time. PENSTOCK_LONG=1 makes it ten times as long.
+// For sanitizers, and for these claims: responses are well-formed or interrupted, stored objects
+// are read unchanged, fault counters and journal agree with the requests, and shutdown takes
+// bounded time. PENSTOCK_LONG=1 makes the test ten times as long.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,12 +34,11 @@ using std::chrono::seconds;
 constexpr std::size_t kClients = 8;
 constexpr std::array<const char*, 2> kSpaces{"left", "right"};
 constexpr std::array<std::size_t, 3> kSizes{1'000, 40'000, 300'000};
-constexpr seconds kHangs{9};  // below what a Wire waits for a byte
+constexpr seconds kHangs{9};  // less than the read timeout of a Wire
 
 int Rounds() { return std::getenv("PENSTOCK_LONG") != nullptr ? 300 : 30; }
 
-// Lines that say whose they are and where: bytes of another object, or from another place, are
-// seen.
+// Lines with namespace, key and offset, so that bytes of another object or position are detected.
 string ContentOf(const string& space, std::size_t key) {
   string text;
   while (text.size() < kSizes[key])
@@ -48,18 +46,18 @@ string ContentOf(const string& space, std::size_t key) {
   return text.substr(0, kSizes[key]);
 }
 
-// Refusals that something in this test explains.
+// Whether this test explains the error.
 bool IsExpected(const ReadAnswer& answer) {
   static const std::set<string> codes{
       "SlowDown",     "NoSuchBucket",       "NoSuchKey",
       "NoSuchUpload", "InvalidPart",        "RequestTimeTooSkewed",
       "OnPurpose",    "InvalidAccessKeyId", "BucketAlreadyOwnedByYou"};
-  // reset in between
+  // Deleted by a reset of the namespace.
   const bool retry_test_is_gone = answer.Element("ArgumentName") == "x-penstock-retry-test";
   return codes.contains(answer.Element("Code")) || retry_test_is_gone;
 }
 
-// Every kind that the clients below tell from a mistake of the emulator's.
+// Faults of every kind that the clients can distinguish from a bug of the emulator.
 const char* const kEverything = R"([
   {"id": "slow", "when": {"probability": 0.05}, "do": {"slow_down": {}}},
   {"id": "latency", "when": {"probability": 0.2}, "do": {"latency": {"ms": 2}}},
@@ -76,7 +74,7 @@ const char* const kEverything = R"([
   {"id": "late", "when": {"operation": "CompleteMultipartUpload", "probability": 0.3},
    "do": {"late_error": {"code": "OnPurpose", "after_ms": 2, "every_ms": 1}}}
 ])";
-// In turn, with none in between.
+// Set one after the other.
 const char* const kScenarios[] = {
     kEverything,
     R"([{"do": {"slow_down": {}}, "when": {"nth": "every 2"}, "limit": {"times": 5, "per": "client"}}])",
@@ -87,7 +85,7 @@ const char* const kScenarios[] = {
     R"([{"do": [{"stall": {"ms": 2}, "at": "status"}, {"fin": {}, "at": "close"}], "when": {"after": {"bytes": 1000}},
          "limit": {"ttl_s": 5}}])",
 };
-// Of connections: the default namespace's.
+// Connection rules, for the default namespace.
 const char* const kAtAccept[] = {
     R"([{"do": {"reset": {}, "at": "accept"}, "when": {"nth": "every 7"}}])",
     R"([{"do": {"goaway": {"requests": 2}}}])",
@@ -106,12 +104,12 @@ class AllTogetherTest : public testing::Test {
       keys_[i] = emulator_->CreateNamespace(kSpaces[i]).value();
   }
 
-  // Fails the test, from any thread, after at most ten such texts.
+  // Fails the test, from any thread. Reports at most ten messages.
   void Mistake(const string& text) {
     if (mistakes_.fetch_add(1) < 10) ADD_FAILURE() << text;
   }
 
-  // One client: a connection that it keeps while the emulator does.
+  // One client with a persistent connection.
   class Client {
    public:
     Client(AllTogetherTest& test, const string& space, const AccessKey& key)
@@ -120,7 +118,7 @@ class AllTogetherTest : public testing::Test {
     }
     std::uint64_t asked() const { return asked_; }
 
-    // Nothing where the connection ended before the answer did.
+    // Returns nullopt if the connection ended before the response did.
     std::optional<ReadAnswer> Ask(const string& method, const string& target,
                                   const string& body = {}, const string& headers = {}) {
       string text = SignedText(test_.endpoint_, {.method = method,
@@ -147,7 +145,7 @@ class AllTogetherTest : public testing::Test {
       if (refused && !IsExpected(answer))
         test_.Mistake(method + " " + target + ": " + std::to_string(answer.status) + " " +
                       answer.body);
-      if (answer.Element("Code") == "NoSuchBucket") Ask("PUT", "/bucket");  // reset
+      if (answer.Element("Code") == "NoSuchBucket") Ask("PUT", "/bucket");  // after a reset
       (refused ? test_.refused_ : test_.served_).fetch_add(1);
       if (refused) return std::nullopt;
       return answer;
@@ -195,7 +193,7 @@ class AllTogetherTest : public testing::Test {
     }
 
    private:
-    // One byte may be wrong: "flip".
+    // One byte may differ because of the fault "flip".
     void CheckBytes(const string& body, const string& expected) {
       std::size_t wrong = body.size() == expected.size() ? 0 : 2;
       for (std::size_t i = 0; wrong == 0 && i < body.size(); ++i) {
@@ -214,7 +212,8 @@ class AllTogetherTest : public testing::Test {
     std::uint64_t asked_ = 0;
   };
 
-  // Until `done`: each turn once a client has asked something more, or, while `hurry_`, at once.
+  // Calls `work` until `done`, each time after a client has sent another request, or at once while
+  // `hurry_` is set.
   void Turns(const std::function<void(std::size_t turn)>& work) {
     for (std::size_t turn = 0; !done_; ++turn) {
       const std::uint64_t seen = asked_.load();
@@ -283,7 +282,7 @@ class AllTogetherTest : public testing::Test {
       Mistake("more requests under way than clients");
     if (turn % 16 == 5) (void)emulator_->ClearJournal(space);
   }
-  // Creates one, meets it, and takes it away, while others reset its namespace.
+  // Creates, uses and deletes a retry test while other threads reset its namespace.
   void UseRetryTest(Client& client, std::size_t turn) {
     const string space = kSpaces[0];
     const auto test = emulator_->CreateRetryTest(
@@ -307,7 +306,7 @@ class AllTogetherTest : public testing::Test {
     (void)emulator_->Namespaces();
     (void)emulator_->stats();
   }
-  // Whatever changes under the clients, until done_.
+  // Starts everything that changes the emulator, until done_.
   std::vector<std::jthread> StartChanges() {
     std::vector<std::jthread> threads;
     threads.emplace_back([this] { Turns([this](std::size_t turn) { ChangeFaults(turn); }); });
@@ -327,7 +326,7 @@ class AllTogetherTest : public testing::Test {
     asked_.notify_all();
     changes.clear();
   }
-  // What the clients of each namespace asked.
+  // Runs the clients. Returns the number of requests per namespace.
   std::array<std::uint64_t, 2> RunClients(const std::function<void(Client&)>& work) {
     std::array<std::atomic<std::uint64_t>, 2> asked{};
     {
@@ -342,7 +341,7 @@ class AllTogetherTest : public testing::Test {
     }
     return {asked[0], asked[1]};
   }
-  // Once nothing of it is under way, or after 10 s.
+  // Returns the counters once no request is in progress, or after 10 s.
   string QuietAccount(const string& space) {
     const auto until = Time::now() + seconds(10);
     for (;;) {
@@ -372,7 +371,7 @@ class AllTogetherTest : public testing::Test {
   std::atomic<bool> done_{false};
 };
 
-TEST_F(AllTogetherTest, AnswersAreWellFormedAndWhatWasStoredComesBack) {
+TEST_F(AllTogetherTest, ResponsesAreWellFormedAndObjectsUnchanged) {
   auto changes = StartChanges();
   RunRounds();
   End(changes);
@@ -381,7 +380,7 @@ TEST_F(AllTogetherTest, AnswersAreWellFormedAndWhatWasStoredComesBack) {
   EXPECT_GT(refused_, kClients);
 }
 
-TEST_F(AllTogetherTest, AccountsAndJournalsAgreeWithWhatWasAskedOnceAllIsQuiet) {
+TEST_F(AllTogetherTest, CountersAndJournalsAgreeWithTheRequests) {
   auto changes = StartChanges();
   RunClients([](Client& client) { client.Round(0); });
   End(changes);
@@ -391,7 +390,7 @@ TEST_F(AllTogetherTest, AccountsAndJournalsAgreeWithWhatWasAskedOnceAllIsQuiet) 
     for (std::size_t round = 0; round < 30; ++round) client.Round(round);
   });
   for (std::size_t i = 0; i < kSpaces.size(); ++i) {
-    // A client that was cut off may be ahead of the emulator's account of it.
+    // A client whose connection was cut may be ahead of the emulator's counters.
     ASSERT_TRUE(emulator_->AwaitJournal(kSpaces[i], asked[i] - 1, seconds(10)).ok());
     const JournalReading journal = emulator_->ReadJournal(kSpaces[i]).value();
     const string json = QuietAccount(kSpaces[i]);
@@ -400,7 +399,7 @@ TEST_F(AllTogetherTest, AccountsAndJournalsAgreeWithWhatWasAskedOnceAllIsQuiet) 
     EXPECT_EQ(account.at("requests"), asked[i]);
     EXPECT_EQ(journal.last(), asked[i]);
     EXPECT_GT(account.at("fired"), asked[i] / 10);
-    std::uint64_t named = 0;  // by the entries
+    std::uint64_t named = 0;  // faults named in the entries
     journal.ForEach([&](const JournalEntryView& entry) {
       if (!entry.faults.empty())
         named += 1 + static_cast<std::uint64_t>(
@@ -413,7 +412,7 @@ TEST_F(AllTogetherTest, AccountsAndJournalsAgreeWithWhatWasAskedOnceAllIsQuiet) 
   EXPECT_EQ(mistakes_, 0);
 }
 
-TEST_F(AllTogetherTest, StoppingEndsWhatIsUnderWayInBoundedTime) {
+TEST_F(AllTogetherTest, StopEndsRequestsInBoundedTime) {
   auto changes = StartChanges();
   std::jthread clients([this] {
     RunClients([this](Client& client) {
@@ -421,7 +420,7 @@ TEST_F(AllTogetherTest, StoppingEndsWhatIsUnderWayInBoundedTime) {
     });
   });
   for (std::uint64_t seen = asked_; seen < kClients * 20; seen = asked_) asked_.wait(seen);
-  hurry_ = true;  // those who change things, and wait for journals, do not let up
+  hurry_ = true;  // changes and journal readers do not pause
   const auto began = Time::now();
   emulator_->Stop();
   EXPECT_LT(Time::now() - began, seconds(10));

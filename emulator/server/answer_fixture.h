@@ -1,4 +1,4 @@
-// Reads one HTTP answer off a connection and says what is wrong with its form. Test support only.
+// Reads one HTTP response from a connection and checks its format. Test support only.
 #ifndef PENSTOCK_EMULATOR_SERVER_ANSWER_FIXTURE_H_
 #define PENSTOCK_EMULATOR_SERVER_ANSWER_FIXTURE_H_
 
@@ -15,15 +15,15 @@ namespace penstock::emulator::server {
 struct ReadAnswer {
   int status = 0;
   std::map<std::string, std::string> headers;
-  std::string body;     // without chunks' framing, as much as came
-  bool whole = false;   // false: the connection ended before
-  std::string mistake;  // of its form; empty: none
+  std::string body;     // without chunk framing; may be incomplete
+  bool whole = false;   // false: the connection ended before the end of the response
+  std::string mistake;  // error in the format; empty: none
 
   std::string Header(const std::string& name) const {
     const auto found = headers.find(name);
     return found == headers.end() ? std::string() : found->second;
   }
-  // Of an error's document; empty: it is none.
+  // Content of an element of the error document; empty if there is none.
   std::string Element(const std::string& name) const {
     const std::size_t at = body.find("<" + name + ">");
     if (at == std::string::npos) return {};
@@ -32,7 +32,7 @@ struct ReadAnswer {
   }
 };
 
-// One answer to a request other than HEAD.
+// Reads one response to a request other than HEAD.
 class AnswerReader {
  public:
   explicit AnswerReader(const Wire& wire) : wire_(wire) {}
@@ -40,7 +40,8 @@ class AnswerReader {
   ReadAnswer Read() {
     ReadAnswer answer;
     if (ReadHead(answer) && answer.mistake.empty()) ReadBody(answer);
-    if (answer.whole && !text_.empty()) answer.mistake = "bytes behind it: " + text_.substr(0, 100);
+    if (answer.whole && !text_.empty())
+      answer.mistake = "bytes after the response: " + text_.substr(0, 100);
     return answer;
   }
 
@@ -50,7 +51,7 @@ class AnswerReader {
     text_ += some;
     return !some.empty();
   }
-  // The text up to `mark`, which goes too; nullopt: the connection ended before.
+  // Returns the text before `mark` and removes both; nullopt if the connection ended before `mark`.
   std::optional<std::string> Until(std::string_view mark) {
     std::size_t at = 0;
     while ((at = text_.find(mark)) == std::string::npos) {
@@ -60,7 +61,7 @@ class AnswerReader {
     text_.erase(0, at + mark.size());
     return found;
   }
-  // Moves so many bytes into the body; false: the connection ended before.
+  // Moves `count` bytes to `body`. Returns false if the connection ended before that.
   bool Take(std::size_t count, std::string& body) {
     while (text_.size() < count) {
       if (More()) continue;
@@ -132,7 +133,7 @@ class AnswerReader {
   }
 
   const Wire& wire_;
-  std::string text_;  // came and was not looked at
+  std::string text_;  // received and not parsed yet
 };
 
 }  // namespace penstock::emulator::server

@@ -1,5 +1,5 @@
-// What is done twice, in part, or unseen, and bytes of the version before: over a raw socket, byte
-// for byte.
+// Writes that are applied twice, partially or later, and stale bytes: over a raw socket, byte for
+// byte.
 #include "emulator/server/faults_fixture.h"
 
 namespace penstock::emulator::server {
@@ -8,7 +8,7 @@ namespace {
 using std::string;
 using std::chrono::seconds;
 
-// Of "abcd", by python3: hashlib.md5 for the ETag, and CRC-64/NVME bit by bit for the checksum.
+// For "abcd", computed in Python: hashlib.md5 for the ETag, and CRC-64/NVME bit by bit.
 class CommitFaultsTest : public FaultsTest {
  protected:
   void SetVersioning() {
@@ -32,7 +32,7 @@ class CommitFaultsTest : public FaultsTest {
   }
 };
 
-TEST_F(CommitFaultsTest, AWriteThatIsAppliedTwiceLeavesTwoVersions) {
+TEST_F(CommitFaultsTest, WriteAppliedTwiceCreatesTwoVersions) {
   SetVersioning();
   SetAction(R"({"duplicate_apply": {}})");
   const string answer = Ask("PUT", "/bucket/twice", "abcd").text;
@@ -48,7 +48,7 @@ TEST_F(CommitFaultsTest, AWriteThatIsAppliedTwiceLeavesTwoVersions) {
   EXPECT_EQ(Body({}, "/bucket/twice"), "abcd");
 }
 
-TEST_F(CommitFaultsTest, TheClientHearsTheSecondAnswerUnlessItIsToldTheFirst) {
+TEST_F(CommitFaultsTest, ClientGetsTheSecondResponseByDefault) {
   for (const auto& [answer, status] : {std::pair{"second", 412}, std::pair{"first", 200}}) {
     SetAction(R"({"duplicate_apply": {"answer": ")" + string(answer) + "\"}}");
     EXPECT_EQ(Ask("PUT", "/bucket/" + string(answer), "abcd", "If-None-Match: *\r\n").status(),
@@ -59,7 +59,7 @@ TEST_F(CommitFaultsTest, TheClientHearsTheSecondAnswerUnlessItIsToldTheFirst) {
   }
 }
 
-TEST_F(CommitFaultsTest, AnUploadThatIsBegunTwiceStaysOpenOnce) {
+TEST_F(CommitFaultsTest, UploadCreatedTwiceStaysOpenOnce) {
   SetAction(R"({"duplicate_apply": {}})");
   EXPECT_EQ(Ask("POST", "/bucket/upload?uploads").status(), 200);
   EXPECT_EQ(Fired(), 1U);
@@ -67,17 +67,17 @@ TEST_F(CommitFaultsTest, AnUploadThatIsBegunTwiceStaysOpenOnce) {
   EXPECT_EQ(Count("/bucket?uploads", "<Upload>"), 2U);
 }
 
-TEST_F(CommitFaultsTest, WhatChangesNothingOrIsRefusedIsNotAppliedTwice) {
+TEST_F(CommitFaultsTest, ReadsAndRefusedWritesAreNotAppliedTwice) {
   SetAction(R"({"duplicate_apply": {}})");
   EXPECT_EQ(Get().status(), 200);
   EXPECT_EQ(Ask("PUT", "/bucket/key", "abcd", "If-None-Match: *\r\n").status(), 412);
   EXPECT_EQ(Fired(), 0U);
 }
 
-TEST_F(CommitFaultsTest, APartialCommitKeepsTheFirstBytesAndTellsOfAll) {
+TEST_F(CommitFaultsTest, PartialCommitStoresTheFirstBytesAndReportsAll) {
   SetAction(R"({"commit_partial": {"bytes": 3, "unlike_s3": true}})");
-  const string told = Ask("PUT", "/bucket/torn", "abcd").text;
-  EXPECT_EQ(Scrubbed(told),
+  const string reported = Ask("PUT", "/bucket/torn", "abcd").text;
+  EXPECT_EQ(Scrubbed(reported),
             "HTTP/1.1 200 OK\r\nx-amz-id-2: *\r\nx-amz-request-id: *\r\nDate: "
             "*\r\nx-amz-server-side-encryption: AES256\r\n"
             "ETag: \"e2fc714c4727ee9395f324cd2e7f331f\"\r\nx-amz-checksum-crc64nvme: "
@@ -85,7 +85,7 @@ TEST_F(CommitFaultsTest, APartialCommitKeepsTheFirstBytesAndTellsOfAll) {
             "Server: AmazonS3\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
   EXPECT_EQ(Fired(), 1U);
   EXPECT_EQ(Ask("PUT", "/bucket/short", "abc").status(), 200);
-  EXPECT_EQ(Fired(), 1U) << "there is nothing to cut";
+  EXPECT_EQ(Fired(), 1U) << "an empty body cannot be cut";
   Clear();
   const string read = Ask("GET", "/bucket/torn", {}, "x-amz-checksum-mode: ENABLED\r\n").text;
   EXPECT_EQ(Scrubbed(read),
@@ -98,7 +98,7 @@ TEST_F(CommitFaultsTest, APartialCommitKeepsTheFirstBytesAndTellsOfAll) {
             "Server: AmazonS3\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc");
 }
 
-TEST_F(CommitFaultsTest, APartMayBeTornToo) {
+TEST_F(CommitFaultsTest, PartMayBeTruncatedToo) {
   const string begun = Ask("POST", "/bucket/parts?uploads").text;
   std::smatch id;
   ASSERT_TRUE(std::regex_search(begun, id, std::regex("<UploadId>([^<]*)<")));
@@ -116,7 +116,7 @@ TEST_F(CommitFaultsTest, APartMayBeTornToo) {
   EXPECT_EQ(Body({}, "/bucket/parts"), "ab");
 }
 
-TEST_F(CommitFaultsTest, AHiddenWriteIsSeenOnceItsTimeHasCome) {
+TEST_F(CommitFaultsTest, HiddenWriteBecomesVisibleAfterItsDelay) {
   ASSERT_TRUE(emulator_->ChangeClock("default", {.frozen = true}).ok());
   SetAction(R"({"delay_visibility": {"ms": 3000, "unlike_s3": true}})");
   EXPECT_EQ(Ask("PUT", "/bucket/key", "new").status(), 200);
@@ -132,7 +132,7 @@ TEST_F(CommitFaultsTest, AHiddenWriteIsSeenOnceItsTimeHasCome) {
   EXPECT_EQ(Count("/bucket?list-type=2", "<Key>"), 2U);
 }
 
-TEST_F(CommitFaultsTest, AHiddenDeletionAndCopyLikewiseAndAllIsSeenOnceTheFaultsAreGone) {
+TEST_F(CommitFaultsTest, HiddenDeletesAndCopiesBecomeVisibleWithoutFaults) {
   ASSERT_TRUE(emulator_->ChangeClock("default", {.frozen = true}).ok());
   SetAction(R"({"delay_visibility": {"ms": 3000, "unlike_s3": true}})");
   EXPECT_EQ(Ask("PUT", "/bucket/copy", {}, "x-amz-copy-source: /bucket/key\r\n").status(), 200);
@@ -145,7 +145,7 @@ TEST_F(CommitFaultsTest, AHiddenDeletionAndCopyLikewiseAndAllIsSeenOnceTheFaults
   EXPECT_EQ(Ask("HEAD", "/bucket/copy").status(), 200);
 }
 
-TEST_F(CommitFaultsTest, AWriteThatIsRefusedIsNotHidden) {
+TEST_F(CommitFaultsTest, RefusedWriteIsNotHidden) {
   Set(R"([{"when": {"header": {"if-none-match": "*"}}, "do": {"delay_visibility": {"ms": 3600000, "unlike_s3": true}}}])");
   EXPECT_EQ(Ask("PUT", "/bucket/key", "refused", "If-None-Match: *\r\n").status(), 412);
   EXPECT_EQ(Fired(), 0U);
@@ -153,7 +153,7 @@ TEST_F(CommitFaultsTest, AWriteThatIsRefusedIsNotHidden) {
   EXPECT_EQ(Body(), "new");
 }
 
-TEST_F(CommitFaultsTest, ARequestMayHideItsOwnWrite) {
+TEST_F(CommitFaultsTest, RequestMayHideItsOwnWrite) {
   ASSERT_TRUE(emulator_->ChangeClock("default", {.frozen = true}).ok());
   EXPECT_EQ(Ask("PUT", "/bucket/key", "new",
                 "x-penstock-fault: {\"delay_visibility\": {\"ms\": 5, "
@@ -165,22 +165,22 @@ TEST_F(CommitFaultsTest, ARequestMayHideItsOwnWrite) {
   EXPECT_EQ(Body(), "new");
 }
 
-TEST_F(CommitFaultsTest, AReadMayBringBytesOfTheVersionBefore) {
+TEST_F(CommitFaultsTest, ReadMayReturnBytesOfThePreviousVersion) {
   const string truth = Get().text;
   SetAction(R"({"corrupt": {"mode": "stale-version"}, "at": "body_out@2"})");
-  EXPECT_EQ(Get().text.substr(truth.size() - 10), "0123456789") << "nothing was overwritten yet";
+  EXPECT_EQ(Get().text.substr(truth.size() - 10), "0123456789") << "nothing was overwritten so far";
   EXPECT_EQ(Fired(), 0U);
   EXPECT_EQ(Ask("PUT", "/bucket/key", "abcdefghijkl").status(), 200);
   EXPECT_EQ(Body(), "ab23456789kl");
   EXPECT_EQ(Body("Range: bytes=4-11\r\n"), "ef6789kl");
   EXPECT_EQ(Fired(), 2U);
-  EXPECT_EQ(Body("Range: bytes=9-11\r\n"), "jkl") << "the version before is shorter";
+  EXPECT_EQ(Body("Range: bytes=9-11\r\n"), "jkl") << "the previous version is shorter";
   EXPECT_EQ(Fired(), 2U);
 }
 
-// Symptom: behind a DELETE and a new PUT a read brought bytes of two versions ago, not those that
-// were deleted.
-TEST_F(CommitFaultsTest, WhatWasDeletedIsTheVersionBeforeOfWhatIsPutNext) {
+// Regression: after a DELETE and a new PUT, a read returned bytes of two versions ago instead of
+// the deleted ones.
+TEST_F(CommitFaultsTest, DeletedVersionIsThePreviousOneOfTheNextPut) {
   SetAction(R"({"corrupt": {"mode": "stale-version"}})");
   EXPECT_EQ(Ask("PUT", "/bucket/key", "second...x").status(), 200);
   EXPECT_EQ(Ask("DELETE", "/bucket/key").status(), 204);
@@ -194,7 +194,7 @@ TEST_F(CommitFaultsTest, WhatWasDeletedIsTheVersionBeforeOfWhatIsPutNext) {
   EXPECT_EQ(Body(), "third....x");
 }
 
-TEST_F(CommitFaultsTest, BytesOfTheVersionBeforeMayHaveTheirOwnChecksums) {
+TEST_F(CommitFaultsTest, StaleBytesMayHaveMatchingChecksums) {
   SetAction(R"({"corrupt": {"mode": "stale-version", "fix_checksum": true}})");
   EXPECT_EQ(Ask("PUT", "/bucket/key", "abcdefghij").status(), 200);
   const string answer = Get().text;
@@ -202,7 +202,7 @@ TEST_F(CommitFaultsTest, BytesOfTheVersionBeforeMayHaveTheirOwnChecksums) {
   EXPECT_NE(answer.find("ETag: \"781e5e245d69b566979b86e28d23f2c7\""), string::npos) << answer;
 }
 
-TEST_F(CommitFaultsTest, ABucketThatKeepsVersionsHasTheVersionBefore) {
+TEST_F(CommitFaultsTest, VersionedBucketHasThePreviousVersion) {
   SetVersioning();
   EXPECT_EQ(Ask("PUT", "/bucket/key", "abcdefghij").status(), 200);
   SetAction(R"({"corrupt": {"mode": "stale-version", "length": 3}, "at": "body_out@1"})");
@@ -210,7 +210,7 @@ TEST_F(CommitFaultsTest, ABucketThatKeepsVersionsHasTheVersionBefore) {
   EXPECT_EQ(Fired(), 1U);
 }
 
-TEST_F(CommitFaultsTest, ARuleMayBeAboutAPartitionAVersionASessionOrWhatARegularExpressionFinds) {
+TEST_F(CommitFaultsTest, RulesMatchPartitionsVersionsSessionsAndPatterns) {
   ASSERT_TRUE(emulator_
                   ->SetLimits("default",
                               R"({"reads_per_second": 1000000, "writes_per_second": 1000000,

@@ -18,7 +18,7 @@
 namespace penstock::emulator::server {
 namespace {
 
-// "PSTK" and 16 characters of the alphabet that AWS's key ids use.
+// Returns "PSTK" and 16 characters of the alphabet of AWS's key ids.
 std::string NewAccessKeyId() {
   static constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
   std::array<std::byte, 16> random;
@@ -35,20 +35,20 @@ std::string NewSecret() {
   return Base64Encode(random);
 }
 
-// For answers that are still leaving.
-constexpr std::chrono::milliseconds kOnTheirWay{200};
+// Time limit for responses that are being sent.
+constexpr std::chrono::milliseconds kSendingResponsesLimit{200};
 
 Result<journal::Journal*> JournalOf(instruments::Instruments& instruments) {
   journal::Journal* const journal = instruments.journal();
   if (journal == nullptr)
     return Error::Make(ErrorKind::kInvalidArgument,
-                       "there is no journal: journal_bytes is 0; start with more");
+                       "there is no journal because journal_bytes is 0; start with a larger value");
   return journal;
 }
 
-// Each once, the oldest bucket's first.
-Result<std::vector<std::string>> OwnersOfBuckets(NamespaceStore& universe) {
-  PENSTOCK_ASSIGN(const std::shared_ptr<s3::Namespace> space, universe.Enter());
+// Returns the owners without duplicates, ordered by their oldest bucket.
+Result<std::vector<std::string>> OwnersOfBuckets(NamespaceStore& namespace_store) {
+  PENSTOCK_ASSIGN(const std::shared_ptr<s3::Namespace> space, namespace_store.Enter());
   PENSTOCK_ASSIGN(std::vector<store::BucketPtr> buckets, space->store->ListBuckets());
   std::sort(buckets.begin(), buckets.end(), [](const auto& left, const auto& right) {
     return std::tie(left->created, left->name.value) < std::tie(right->created, right->name.value);
@@ -61,16 +61,16 @@ Result<std::vector<std::string>> OwnersOfBuckets(NamespaceStore& universe) {
   return owners;
 }
 
-Result<std::optional<faults::Scenario>> GivenFaults(const EmulatorOptions& options) {
+Result<std::optional<faults::Scenario>> InitialFaults(const EmulatorOptions& options) {
   if (options.faults_path.empty() && options.faults_json.empty())
     return std::optional<faults::Scenario>();
   std::string text = options.faults_json;
   std::string source = "faults";
   if (!options.faults_path.empty()) {
     source = "faults file '" + options.faults_path + "'";
-    PENSTOCK_ASSIGN(text, ReadGivenFile({.what = "faults file",
-                                         .path = options.faults_path,
-                                         .fix = "name a JSON file (docs/faults.md)"}));
+    PENSTOCK_ASSIGN(text, ReadConfigFile({.what = "faults file",
+                                          .path = options.faults_path,
+                                          .fix = "name a JSON file (docs/faults.md)"}));
   }
   auto scenario = faults::ParseScenario(text);
   if (!scenario.ok()) return FieldError(source, scenario.error().message);
@@ -83,8 +83,8 @@ Result<std::optional<faults::Scenario>> GivenFaults(const EmulatorOptions& optio
 
 }  // namespace
 
-// Users that an emulator is started with.
-struct Control::Given {
+// Users that were given at the start, with their source for messages.
+struct Control::GivenUsers {
   std::string source;
   UsersDocument users;
 };
@@ -92,16 +92,16 @@ struct Control::Given {
 Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options,
                                                std::shared_ptr<store::MemoryLimit> memory_limit,
                                                const Clock& machine, s3::Handler& router) {
-  // Read before anything is opened: a mistake in a file leaves no trace.
+  // Read before anything is opened, so that an error in a file has no effect.
   instruments::InstrumentOptions instruments{
       .journal_bytes = options.journal_bytes, .scenario = {}, .throttle = {}};
-  PENSTOCK_ASSIGN(instruments.scenario, GivenFaults(options));
+  PENSTOCK_ASSIGN(instruments.scenario, InitialFaults(options));
   if (!options.limits_json.empty()) {
     auto settings = instruments::ParseThrottleSettings(options.limits_json);
     if (!settings.ok()) return FieldError("limits", settings.error().message);
     instruments.throttle = std::move(settings).value();
   }
-  std::vector<Given> given;
+  std::vector<GivenUsers> given;
   given.push_back({"--access-key", UsersOfPairs(options.access_keys)});
   if (!options.users_path.empty()) {
     PENSTOCK_ASSIGN(UsersDocument users, ReadUsersFile(options.users_path));
@@ -144,11 +144,11 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options,
        .find_or_create = [spaces](std::string_view name) { return spaces->FindOrCreate(name); },
        .has = [spaces](std::string_view name) { return spaces->Has(name); }},
       std::move(first));
-  for (Given& from : given) {
+  for (GivenUsers& from : given) {
     const auto added = control->identities_.Add(std::move(from.users));
     if (!added.ok()) return FieldError(added.error().kind, from.source, added.error().message);
   }
-  // Now that the start takes what was given: one that is refused changes nothing.
+  // Only after all options were accepted: a failed start must not change the directory.
   if (roots) PENSTOCK_TRY(kept->SetRoots(*roots));
   if (kept) {
     PENSTOCK_ASSIGN(std::vector<std::string> notices,
@@ -158,10 +158,10 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options,
   return control;
 }
 
-// Gives the pairs, the first of `given`, the accounts that they had or take over. What is to be
-// remembered of it; nullopt: known.
+// Assigns accounts to the access key pairs, the first of `given`. Returns the roots to store;
+// nullopt if they are already stored.
 Result<std::optional<std::vector<RootAccount>>> Control::FindRoots(
-    const std::vector<AccessKey>& pairs, std::vector<Given>& given, KeptUsers& kept) {
+    const std::vector<AccessKey>& pairs, std::vector<GivenUsers>& given, KeptUsers& kept) {
   PENSTOCK_ASSIGN(std::optional<std::vector<RootAccount>> known, kept.ReadRoots());
   PreviousRoots earlier{.roots = known.value_or(std::vector<RootAccount>()), .guess = !known};
   const auto same = [](const AccessKey& pair, const RootAccount& root) {
@@ -187,12 +187,12 @@ Result<std::optional<std::vector<RootAccount>>> Control::FindRoots(
 }
 
 Result<void> Control::ResetNamespace(const std::string& name) {
-  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(name));
-  return universe->Reset();
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
+  return namespace_store->Reset();
 }
 
-// One without a key (they were removed, or a version that kept none made it) is made again by
-// giving it one of its account.
+// A namespace without a key gets a new key of its account. Its keys may have been removed, or an
+// earlier version did not store them.
 Result<AccessKey> Control::CreateNamespace(const std::string& name) {
   const MutexLock one_at_a_time(namespaces_mutex_);
   const bool kept =
@@ -205,97 +205,101 @@ Result<AccessKey> Control::CreateNamespace(const std::string& name) {
 
 Result<void> Control::DeleteNamespace(const std::string& name) {
   const MutexLock one_at_a_time(namespaces_mutex_);
-  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(name));
-  // before the name is free for another
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
+  // Before the name can be used again.
   if (name != kDefaultNamespace) PENSTOCK_TRY(identities_.RemoveNamespace(*namespace_store));
   PENSTOCK_TRY(spaces_->Delete(name));
-  return identities_.RemoveNamespace(*namespace_store);  // keys that came in between
+  return identities_.RemoveNamespace(*namespace_store);  // keys added meanwhile
 }
 
 Result<ClockState> Control::GetClock(const std::string& name) {
-  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(name));
-  return universe->clock().State();
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
+  return namespace_store->clock().State();
 }
 
 Result<ClockState> Control::ChangeClock(const std::string& name, const ClockChange& change) {
-  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(name));
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
   PENSTOCK_TRY(namespace_store->clock().Change(change));
-  return universe->clock().State();
+  return namespace_store->clock().State();
 }
 
 Result<ClockState> Control::RestoreClock(const std::string& name) {
-  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(name));
-  universe->clock().Restore();
-  return universe->clock().State();
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
+  namespace_store->clock().Restore();
+  return namespace_store->clock().State();
 }
 
 Result<void> Control::SetLimits(const std::string& name, const std::string& json) {
   PENSTOCK_ASSIGN(instruments::ThrottleSettings settings, instruments::ParseThrottleSettings(json));
-  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(name));
-  universe->CurrentInstruments()->limiter().Set(std::move(settings));
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
+  namespace_store->CurrentInstruments()->limiter().Set(std::move(settings));
   return Ok();
 }
 
 Result<std::string> Control::LimitsReport(const std::string& name) {
-  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(name));
-  return instruments::LimitsReportJson(name, universe->CurrentInstruments()->limiter().Report());
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
+  return instruments::LimitsReportJson(name,
+                                       namespace_store->CurrentInstruments()->limiter().Report());
 }
 
 Result<std::shared_ptr<instruments::Instruments>> Control::InstrumentsOf(const std::string& name) {
-  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(name));
-  return universe->CurrentInstruments();
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
+  return namespace_store->CurrentInstruments();
 }
 
 Result<SeedReport> Control::Seed(const SeedRequest& request) {
-  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe,
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store,
                   spaces_->Find(request.name_space));
   s3::Identity owner = identities_.DefaultIdentity();
   if (request.name_space != kDefaultNamespace) {
     owner =
         identities_.OwnerOf(request.name_space).value_or(IdentityOfNamespace(request.name_space));
   }
-  PENSTOCK_ASSIGN(std::shared_ptr<s3::Namespace> space, universe->Enter());
+  PENSTOCK_ASSIGN(std::shared_ptr<s3::Namespace> space, namespace_store->Enter());
   const Seeder seeder{router_, std::move(space), std::move(owner), region_, stopping_};
   return seeder.Fill(request);
 }
 
 Result<JournalReading> Control::ReadJournal(const std::string& name) {
-  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(name));
-  const std::shared_ptr<instruments::Instruments> instruments = universe->CurrentInstruments();
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
+  const std::shared_ptr<instruments::Instruments> instruments =
+      namespace_store->CurrentInstruments();
   PENSTOCK_ASSIGN(journal::Journal* const journal, JournalOf(*instruments));
-  journal->Settle(machine_.Monotonic() + kOnTheirWay);
+  journal->Settle(machine_.Monotonic() + kSendingResponsesLimit);
   return journal->Read();
 }
 
 Result<JournalReading> Control::AwaitJournal(const std::string& name, std::uint64_t after,
                                              std::chrono::milliseconds wait) {
-  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(name));
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
   const MonotonicTime until = machine_.Monotonic() + wait;
   for (;;) {
-    // A reset begins another journal, and stops the one before.
-    const std::shared_ptr<instruments::Instruments> instruments = universe->CurrentInstruments();
+    // A reset replaces the journal and ends the waits for the old one.
+    const std::shared_ptr<instruments::Instruments> instruments =
+        namespace_store->CurrentInstruments();
     PENSTOCK_ASSIGN(journal::Journal* const journal, JournalOf(*instruments));
     if (journal->written() < after) after = 0;
-    // one that began after StopWaits came by was not stopped
+    // A wait that began after StopWaits is not ended by it.
     if (stopping_) return journal->ReadAfter(after);
     if (journal->Await(after, until) || stopping_ || machine_.Monotonic() >= until)
       return journal->ReadAfter(after);
-    // deleted
+    // The namespace was deleted.
     if (namespace_store->CurrentInstruments() == instruments) return journal->ReadAfter(after);
   }
 }
 
 Result<void> Control::ClearJournal(const std::string& name) {
-  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, spaces_->Find(name));
-  const std::shared_ptr<instruments::Instruments> instruments = universe->CurrentInstruments();
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
+  const std::shared_ptr<instruments::Instruments> instruments =
+      namespace_store->CurrentInstruments();
   PENSTOCK_ASSIGN(journal::Journal* const journal, JournalOf(*instruments));
-  journal->Settle(machine_.Monotonic() + kOnTheirWay);
+  journal->Settle(machine_.Monotonic() + kSendingResponsesLimit);
   journal->Clear();
   return Ok();
 }
 
 void Control::StopWaits() {
-  stopping_ = true;  // before the journals: one that is begun from here on finds it set
+  stopping_ = true;  // set before the journals stop: new waits check it
   spaces_->StopJournals();
 }
 

@@ -1,5 +1,4 @@
-// What can be asked of a running emulator besides S3: the operations behind the admin API and
-// penstock/emulator.h.
+// The control operations of a running emulator, used by the admin API and penstock/emulator.h.
 #ifndef PENSTOCK_EMULATOR_SERVER_CONTROL_H_
 #define PENSTOCK_EMULATOR_SERVER_CONTROL_H_
 
@@ -18,17 +17,17 @@ namespace penstock::emulator::server {
 
 // Owns the namespaces and the users.
 //
-// Thread safety: safe from any thread.
+// Thread safety: methods may be called from any thread.
 class Control {
  public:
-  // `options` as CheckedOptions leaves them. `memory_limit`: of stores in memory. Namespaces'
-  // errors, and those of the users given. `machine` and `router` outlive this.
+  // `options` must come from CheckedOptions. `memory_limit`: of stores in memory. Returns the errors
+  // of Namespaces and of the given users. `machine` and `router` must outlive this object.
   static Result<std::unique_ptr<Control>> Open(const EmulatorOptions& options,
                                                std::shared_ptr<store::MemoryLimit> memory_limit,
                                                const Clock& machine, s3::Handler& router);
 
   const Identities& identities() const { return identities_; }
-  // What Open decided that the user should know.
+  // Messages of Open for the user.
   const std::vector<std::string>& notices() const { return notices_; }
 
   Result<void> ResetAll() { return spaces_->ResetAll(); }
@@ -43,18 +42,19 @@ class Control {
 
   Result<void> SetLimits(const std::string& name, const std::string& json);
   Result<std::string> LimitsReport(const std::string& name);
-  // Faults and journal of a namespace as it stands; a reset gives it others. kNotFound.
+  // Returns the current faults and journal of a namespace; a reset replaces them. Returns kNotFound
+  // for an unknown name.
   Result<std::shared_ptr<instruments::Instruments>> InstrumentsOf(const std::string& name);
 
   Result<SeedReport> Seed(const SeedRequest& request);
 
-  // As Emulator's.
+  // As in Emulator.
   Result<JournalReading> ReadJournal(const std::string& name);
   Result<JournalReading> AwaitJournal(const std::string& name, std::uint64_t after,
                                       std::chrono::milliseconds wait);
   Result<void> ClearJournal(const std::string& name);
 
-  // Ends seeding and whoever waits for a journal, so that stopping need not wait for them.
+  // Ends seeding and all waits for a journal, so that shutdown does not wait for them.
   void StopWaits();
 
   Result<void> AddUsers(const std::string& json);
@@ -66,11 +66,11 @@ class Control {
   }
 
  private:
-  struct Given;
+  struct GivenUsers;
   Control(const Clock& machine, s3::Handler& router, std::string region)
       : machine_(machine), router_(router), region_(std::move(region)) {}
   Result<std::optional<std::vector<RootAccount>>> FindRoots(const std::vector<AccessKey>& pairs,
-                                                            std::vector<Given>& given,
+                                                            std::vector<GivenUsers>& given,
                                                             KeptUsers& kept);
 
   const Clock& machine_;
@@ -80,7 +80,7 @@ class Control {
   std::atomic<bool> stopping_{false};
   Identities identities_;
   std::unique_ptr<Namespaces> spaces_;
-  Mutex namespaces_mutex_;  // a namespace and its keys come and go as one
+  Mutex namespaces_mutex_;  // makes changes of a namespace and its keys atomic
 };
 
 }  // namespace penstock::emulator::server

@@ -24,7 +24,7 @@ constexpr const char* kAnn =
     R"({"namespaces": ["ann"], "accounts": [{"account_id": "111122223333", "users": [
   {"name": "ann", "access_keys": [{"access_key_id": "ANN", "secret_access_key": "s", "namespace": "ann"}]}]}]})";
 
-TEST_F(ControlTest, TheFirstKeyGivenIsTheDefaultIdentity) {
+TEST_F(ControlTest, FirstKeyIsTheDefaultIdentity) {
   EXPECT_EQ((*Open({.access_keys = {{"a", "1"}, {"b", "2"}}}))
                 ->identities()
                 .DefaultIdentity()
@@ -34,7 +34,7 @@ TEST_F(ControlTest, TheFirstKeyGivenIsTheDefaultIdentity) {
   EXPECT_EQ((*Open({}))->identities().DefaultIdentity().access_key_id, "penstock");
 }
 
-TEST_F(ControlTest, UsersComeFromAFileToo) {
+TEST_F(ControlTest, ReadsUsersFromAFile) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() + "/users.json") << kAnn;
   const auto control = Open({.users_path = folder.path() + "/users.json"});
@@ -43,7 +43,7 @@ TEST_F(ControlTest, UsersComeFromAFileToo) {
   EXPECT_FALSE(Open({.users_path = folder.path() + "/nothing.json"}).ok());
 }
 
-TEST_F(ControlTest, AMistypedNamespaceOfTheFileIsNamedWithTheFile) {
+TEST_F(ControlTest, NamesAnUnknownNamespaceAndTheFile) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/users.json";
   std::ofstream(path) << R"({"accounts": [{"account_id": "111122223333", "access_keys": [
@@ -58,14 +58,14 @@ TEST_F(ControlTest, AMistypedNamespaceOfTheFileIsNamedWithTheFile) {
   EXPECT_FALSE(std::filesystem::exists(folder.path() + "/data/namespaces/siute"));
 }
 
-TEST_F(ControlTest, AMistakeInUsersLeavesNoTrace) {
+TEST_F(ControlTest, ErrorInUsersChangesNothing) {
   const TemporaryFolder folder;
   const std::string data = folder.path() + "/data";
   EXPECT_FALSE(Open({.data_directory = data, .users_json = "{"}).ok());
   EXPECT_FALSE(std::filesystem::exists(data));
 }
 
-TEST_F(ControlTest, NewNamespacesHaveKeysThatNobodyElseHas) {
+TEST_F(ControlTest, NewNamespacesHaveUniqueKeys) {
   const auto control = Open({});
   ASSERT_TRUE(control.ok());
   const auto one = (*control)->CreateNamespace("one");
@@ -83,8 +83,8 @@ std::string OwnerIdOf(const Control& control, const std::string& key) {
   return user ? user->identity.owner_id : std::string();
 }
 
-TEST_F(ControlTest, ANamespaceOutlivesTheProcessWithItsKey) {
-  // It was given a new key, and the first one was unknown.
+TEST_F(ControlTest, NamespaceAndKeySurviveARestart) {
+  // Regression: it was given a new key, and the first one was unknown.
   const TemporaryFolder folder;
   AccessKey key;
   std::string owner;
@@ -100,15 +100,15 @@ TEST_F(ControlTest, ANamespaceOutlivesTheProcessWithItsKey) {
   EXPECT_EQ(user->secret_access_key, key.secret);
   EXPECT_EQ((*control)->identities().NamespaceOf(user.get())->name, "kept");
   EXPECT_EQ((*control)->CreateNamespace("kept").error().kind, ErrorKind::kAlreadyExists);
-  // Whoever lost the secret removes the key and makes the namespace again: a new key of the same
-  // account.
+  // Without the secret, a user removes the key and creates the namespace again to get a new key of
+  // the same account.
   ASSERT_TRUE((*control)->RemoveKey(key.id).ok());
   const auto again = (*control)->CreateNamespace("kept");
   ASSERT_TRUE(again.ok()) << again.error().message;
   EXPECT_EQ(OwnerIdOf(**control, again->id), owner);
 }
 
-TEST_F(ControlTest, UsersOfTheAdminApiOutliveTheProcess) {
+TEST_F(ControlTest, UsersOfTheAdminApiSurviveARestart) {
   const TemporaryFolder folder;
   {
     const auto control = Open({.data_directory = folder.path()});
@@ -136,7 +136,7 @@ TEST_F(ControlTest, UsersOfTheAdminApiOutliveTheProcess) {
   EXPECT_TRUE((*control)->notices().empty());
 }
 
-TEST_F(ControlTest, WhatIsGivenAtTheStartWinsAndSaysSo) {
+TEST_F(ControlTest, OptionsTakePrecedenceWithANotice) {
   const TemporaryFolder folder;
   const char* const given =
       R"({"accounts": [{"account_id": "111122223333", "display_name": "file", "access_keys": [
@@ -149,32 +149,34 @@ TEST_F(ControlTest, WhatIsGivenAtTheStartWinsAndSaysSo) {
     const auto control = Open({.data_directory = folder.path(), .users_json = given});
     ASSERT_TRUE(control.ok()) << control.error().message;
     EXPECT_EQ((*control)->identities().FindUser("ANN")->secret_access_key, "of-the-file");
-    EXPECT_EQ(
-        (*control)->notices(),
-        (std::vector<std::string>{
-            "account '111122223333' is as given at this start, not as the data directory keeps it",
-            "access key 'ANN' is as given at this start, not as the data directory keeps it"}));
+    EXPECT_EQ((*control)->notices(),
+              (std::vector<std::string>{"account '111122223333': the definition given at this "
+                                        "start overrides the one in the data directory",
+                                        "access key 'ANN': the definition given at this start "
+                                        "overrides the one in the data directory"}));
     ASSERT_TRUE((*control)->ChangeKey("ANN", {.active = false}).ok());
   }
   const auto control = Open({.data_directory = folder.path()});
   EXPECT_EQ((*control)->identities().FindUser("ANN")->secret_access_key, "s")
-      << "kept all the same";
-  EXPECT_TRUE((*control)->identities().FindUser("ANN")->active) << "what changed was the key given";
+      << "a change of the given key must be stored";
+  EXPECT_TRUE((*control)->identities().FindUser("ANN")->active)
+      << "only the key given at the start was changed";
 }
 
-TEST_F(ControlTest, AKeyWhoseNamespaceIsGoneIsForgotten) {
+TEST_F(ControlTest, RemovesAKeyWithoutNamespace) {
   const TemporaryFolder folder;
   {
     const auto control = Open({.data_directory = folder.path()});
     ASSERT_TRUE((*control)->AddUsers(kAnn).ok());
   }
-  std::filesystem::remove_all(folder.path() + "/namespaces/ann");  // kill -9 amid a delete
+  std::filesystem::remove_all(folder.path() +
+                              "/namespaces/ann");  // simulates kill -9 during a delete
   {
     const auto control = Open({.data_directory = folder.path()});
     EXPECT_EQ((*control)->identities().FindUser("ANN"), nullptr);
     EXPECT_EQ(
         (*control)->notices(),
-        std::vector<std::string>{"access key 'ANN' is forgotten: its namespace 'ann' was deleted"});
+        std::vector<std::string>{"access key 'ANN' was removed: its namespace 'ann' was deleted"});
     ASSERT_TRUE((*control)->CreateNamespace("ann").ok());
   }
   EXPECT_EQ((*Open({.data_directory = folder.path()}))->identities().FindUser("ANN"), nullptr);
@@ -217,8 +219,8 @@ TEST_F(ControlTest, UsersAndNamespacesChangeFromManyThreads) {
   EXPECT_TRUE((*again)->notices().empty()) << (*again)->notices().front();
 }
 
-TEST_F(ControlTest, AnotherAccessKeyFindsWhatTheFirstMade) {
-  // The default namespace answered 403 to whoever had changed the key.
+TEST_F(ControlTest, NewAccessKeyTakesOverTheAccount) {
+  // Regression: with another key the default namespace responded with 403.
   const TemporaryFolder folder;
   const auto start = [&](const std::string& key) {
     return Open({.data_directory = folder.path(), .access_keys = {{key, "s"}}}).value();
@@ -240,17 +242,17 @@ TEST_F(ControlTest, AnotherAccessKeyFindsWhatTheFirstMade) {
   {
     const auto control = start("second");
     EXPECT_EQ(OwnerIdOf(*control, "second"), owner);
-    ASSERT_EQ(control->notices().size(), 1u) << "the start that was refused changed nothing";
+    ASSERT_EQ(control->notices().size(), 1u) << "the failed start must not change the directory";
     EXPECT_TRUE(control->notices()[0].starts_with(
         "access key 'second' takes over the account of access key 'first'"));
   }
   const auto control = start("second");
-  EXPECT_EQ(OwnerIdOf(*control, "second"), owner) << "and keeps it";
+  EXPECT_EQ(OwnerIdOf(*control, "second"), owner) << "must keep the account";
   EXPECT_EQ(control->identities().DefaultIdentity().owner_id, owner);
-  EXPECT_TRUE(control->notices().empty()) << "said once";
+  EXPECT_TRUE(control->notices().empty()) << "the notice must appear only once";
 }
 
-TEST_F(ControlTest, ADirectoryOfAnOlderVersionOpensForAnotherKey) {
+TEST_F(ControlTest, OpensADirectoryOfAnOlderVersionWithAnotherKey) {
   const TemporaryFolder folder;
   {
     const auto control = Open({.data_directory = folder.path(), .access_keys = {{"first", "s"}}});
@@ -259,7 +261,7 @@ TEST_F(ControlTest, ADirectoryOfAnOlderVersionOpensForAnotherKey) {
     bucket.owner_id = MakeIdentity("first").owner_id;
     ASSERT_TRUE((*control)->identities().NamespaceOf(nullptr)->store->CreateBucket(bucket).ok());
   }
-  // it had none
+  // That version had no users.db.
   for (const char* file : {"/users.db", "/users.db-mark"})
     std::filesystem::remove(folder.path() + file);
   EXPECT_FALSE(Open({.data_directory = folder.path(),
@@ -270,7 +272,7 @@ TEST_F(ControlTest, ADirectoryOfAnOlderVersionOpensForAnotherKey) {
   const auto control = Open({.data_directory = folder.path(), .access_keys = {{"second", "s"}}});
   ASSERT_TRUE(control.ok());
   EXPECT_EQ(OwnerIdOf(**control, "second"), MakeIdentity("first").owner_id)
-      << "also after a start that failed";
+      << "also after a failed start";
   ASSERT_EQ((*control)->notices().size(), 1u);
 }
 
@@ -286,8 +288,8 @@ TEST_F(ControlTest, EachNamespaceHasItsClock) {
   EXPECT_EQ((*control)->GetClock("two").error().kind, ErrorKind::kNotFound);
 }
 
-TEST_F(ControlTest, NobodyWaitsForAJournalThatBeginsWhileTheEmulatorStops) {
-  // Stop hung for as long as somebody was ready to wait for the journal of a namespace that was
+TEST_F(ControlTest, StopEndsWaitsForNewJournals) {
+  // Regression: Stop hung while a client was ready to wait for the journal of a namespace that was
   // reset meanwhile.
   const auto control = Open({});
   ASSERT_TRUE(control.ok());

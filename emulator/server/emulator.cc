@@ -1,4 +1,4 @@
-// The parts put together: universes and users, router, auth, fail rate, front, wire, admin
+// Assembles the emulator: namespaces and users, router, auth, fail rate, front, HTTP server, admin
 // listener.
 #include "penstock/emulator.h"
 
@@ -65,8 +65,8 @@ std::optional<std::uint64_t> PartitionOf(const s3::Exchange& exchange) {
   instruments::Instruments* const instruments =
       exchange.space ? exchange.space->instruments.get() : nullptr;
   const auto throttle = instruments != nullptr ? instruments->limiter().Current() : nullptr;
-  const auto asked = throttle ? instruments::AskedFor(exchange) : std::nullopt;
-  return asked ? throttle->PartitionOf(exchange.target.bucket.value, asked->key) : std::nullopt;
+  const auto cost = throttle ? instruments::CostOf(exchange) : std::nullopt;
+  return cost ? throttle->PartitionOf(exchange.target.bucket.value, cost->key) : std::nullopt;
 }
 
 std::string NewRetryTestId() {
@@ -81,7 +81,7 @@ class RunningEmulator final : public Emulator {
 
   ~RunningEmulator() override { Stop(); }
 
-  // Builds from the inside out; called once, before anybody else sees the object.
+  // Builds the handlers from the innermost one outwards. Called once, before the object is shared.
   Result<void> Open() {
     if (!options_.log_path.empty()) {
       PENSTOCK_ASSIGN(log_, RequestLog::Open(options_.log_path));
@@ -99,7 +99,7 @@ class RunningEmulator final : public Emulator {
     notices_.insert(notices_.end(), decided.begin(), decided.end());
     const s3::HostRules hosts = s3::HostRules::Default(options_.region);
     const Identities& identities = control_->identities();
-    // Who must not ask for faults by the admin API must not do so by a header.
+    // Clients that may not use the admin API must not request faults by a header either.
     const faults::FaultHandlerOptions faults{.desk_of = DeskOf,
                                              .partition_of = PartitionOf,
                                              .pauses = &pauses_,
@@ -116,7 +116,7 @@ class RunningEmulator final : public Emulator {
     delay_ = faults::MakeFirstByteDelay(std::chrono::milliseconds(options_.first_byte_delay_ms),
                                         *fail_rate_);
     faults_ = faults::MakeFaults(faults, *delay_);
-    marks_ = instruments::MakeInFlightTracker(*faults_);
+    in_flight_tracker_ = instruments::MakeInFlightTracker(*faults_);
     admin_ = MakeAdmin(*this, {.token = options_.admin_token,
                                .hosts = {options_.admin_host, options_.admin_allowed_hosts},
                                .document_memory = memory_limit});
@@ -128,7 +128,7 @@ class RunningEmulator final : public Emulator {
     front_ = MakeFront({.hosts = hosts,
                         .by_claim = options_.auth != AuthMode::kOff,
                         .aliases = options_.admin_port < 0 ? nullptr : aliases_.get()},
-                       identities, counters_, *marks_);
+                       identities, counters_, *in_flight_tracker_);
     return Listen();
   }
 
@@ -151,7 +151,7 @@ class RunningEmulator final : public Emulator {
   }
 
   Result<void> Reset() override {
-    return Asking([this](Control& control) -> Result<void> {
+    return WithControl([this](Control& control) -> Result<void> {
       PENSTOCK_TRY(control.ResetAll());
       counters_.Reset();
       fail_rate_->Reset();
@@ -160,125 +160,127 @@ class RunningEmulator final : public Emulator {
   }
 
   Result<std::vector<std::string>> Namespaces() const override {
-    return Asking(
+    return WithControl(
         [](Control& control) -> Result<std::vector<std::string>> { return control.Names(); });
   }
   Result<AccessKey> CreateNamespace(const std::string& name) override {
-    return Asking([&](Control& control) { return control.CreateNamespace(name); });
+    return WithControl([&](Control& control) { return control.CreateNamespace(name); });
   }
   Result<void> DeleteNamespace(const std::string& name) override {
-    return Asking([&](Control& control) { return control.DeleteNamespace(name); });
+    return WithControl([&](Control& control) { return control.DeleteNamespace(name); });
   }
   Result<void> ResetNamespace(const std::string& name) override {
-    return Asking([&](Control& control) { return control.ResetNamespace(name); });
+    return WithControl([&](Control& control) { return control.ResetNamespace(name); });
   }
 
   Result<ClockState> GetClock(const std::string& name_space) const override {
-    return Asking([&](Control& control) { return control.GetClock(name_space); });
+    return WithControl([&](Control& control) { return control.GetClock(name_space); });
   }
   Result<ClockState> ChangeClock(const std::string& name_space,
                                  const ClockChange& change) override {
-    return Asking([&](Control& control) { return control.ChangeClock(name_space, change); });
+    return WithControl([&](Control& control) { return control.ChangeClock(name_space, change); });
   }
   Result<ClockState> RestoreClock(const std::string& name_space) override {
-    return Asking([&](Control& control) { return control.RestoreClock(name_space); });
+    return WithControl([&](Control& control) { return control.RestoreClock(name_space); });
   }
 
   Result<JournalReading> ReadJournal(const std::string& name_space) const override {
-    return Asking([&](Control& control) { return control.ReadJournal(name_space); });
+    return WithControl([&](Control& control) { return control.ReadJournal(name_space); });
   }
   Result<JournalReading> AwaitJournal(const std::string& name_space, std::uint64_t after,
                                       std::chrono::milliseconds wait) const override {
-    return Asking([&](Control& control) { return control.AwaitJournal(name_space, after, wait); });
+    return WithControl(
+        [&](Control& control) { return control.AwaitJournal(name_space, after, wait); });
   }
   Result<void> ClearJournal(const std::string& name_space) override {
-    return Asking([&](Control& control) { return control.ClearJournal(name_space); });
+    return WithControl([&](Control& control) { return control.ClearJournal(name_space); });
   }
   Result<void> SetLimits(const std::string& name_space, const std::string& json) override {
-    return Asking([&](Control& control) { return control.SetLimits(name_space, json); });
+    return WithControl([&](Control& control) { return control.SetLimits(name_space, json); });
   }
   Result<std::string> LimitsReport(const std::string& name_space) const override {
-    return Asking([&](Control& control) { return control.LimitsReport(name_space); });
+    return WithControl([&](Control& control) { return control.LimitsReport(name_space); });
   }
   Result<void> SetFaults(const std::string& name_space, const std::string& json) override {
     PENSTOCK_ASSIGN(faults::Scenario scenario, faults::ParseScenario(json));
     if (name_space != kDefaultNamespace) {
       PENSTOCK_TRY(faults::RefuseConnectionRules(
-          scenario, "nobody has named an access key, and so a namespace, yet"));
+          scenario, "no access key, and therefore no namespace, is known yet"));
     }
     if (options_.tls_certificate_path.empty()) PENSTOCK_TRY(faults::RefuseTlsRules(scenario));
-    return OfDesk(name_space, [&](faults::FaultRegistry& registry) {
+    return WithFaults(name_space, [&](faults::FaultRegistry& registry) {
       return registry.Start(std::move(scenario));
     });
   }
   Result<std::string> FaultAccount(const std::string& name_space) const override {
-    return OfDesk(name_space, [&](faults::FaultRegistry& registry) -> Result<std::string> {
+    return WithFaults(name_space, [&](faults::FaultRegistry& registry) -> Result<std::string> {
       if (const auto account = registry.Account()) return faults::AccountJson(*account);
       return Error::Make(ErrorKind::kNotFound, "no scenario of faults runs in namespace '" +
                                                    name_space + "'; set one first");
     });
   }
   Result<void> CheckFaults(const std::string& name_space) const override {
-    return OfDesk(name_space, [](faults::FaultRegistry& registry) { return registry.Check(); });
+    return WithFaults(name_space, [](faults::FaultRegistry& registry) { return registry.Check(); });
   }
   Result<void> ClearFaults(const std::string& name_space) override {
-    return OfDesk(name_space, [](faults::FaultRegistry& registry) -> Result<void> {
+    return WithFaults(name_space, [](faults::FaultRegistry& registry) -> Result<void> {
       registry.Stop();
       return Ok();
     });
   }
   Result<void> ForgetFaults(const std::string& name_space) override {
-    return OfDesk(name_space, [](faults::FaultRegistry& registry) -> Result<void> {
+    return WithFaults(name_space, [](faults::FaultRegistry& registry) -> Result<void> {
       registry.Forget();
       return Ok();
     });
   }
   Result<void> RestoreFaults(const std::string& name_space) override {
-    return OfDesk(name_space, [](faults::FaultRegistry& registry) { return registry.Restore(); });
+    return WithFaults(name_space,
+                      [](faults::FaultRegistry& registry) { return registry.Restore(); });
   }
   Result<std::string> CreateRetryTest(const std::string& name_space,
                                       const std::string& json) override {
     PENSTOCK_ASSIGN(faults::Scenario scenario, faults::ParseRetryTest(json));
-    return OfDesk(name_space, [&](faults::FaultRegistry& registry) -> Result<std::string> {
+    return WithFaults(name_space, [&](faults::FaultRegistry& registry) -> Result<std::string> {
       std::string id = NewRetryTestId();
       PENSTOCK_TRY(registry.AddRetryTest(id, std::move(scenario)));
       return id;
     });
   }
   Result<std::vector<std::string>> RetryTests(const std::string& name_space) const override {
-    return OfDesk(name_space,
-                  [](faults::FaultRegistry& registry) -> Result<std::vector<std::string>> {
-                    return registry.RetryTests();
-                  });
+    return WithFaults(name_space,
+                      [](faults::FaultRegistry& registry) -> Result<std::vector<std::string>> {
+                        return registry.RetryTests();
+                      });
   }
   Result<std::string> RetryTestAccount(const std::string& name_space,
                                        const std::string& id) const override {
-    return OfDesk(name_space, [&](faults::FaultRegistry& registry) -> Result<std::string> {
+    return WithFaults(name_space, [&](faults::FaultRegistry& registry) -> Result<std::string> {
       PENSTOCK_ASSIGN(const faults::ScenarioAccount account, registry.RetryTestAccount(id));
       return faults::AccountJson(account);
     });
   }
   Result<void> DeleteRetryTest(const std::string& name_space, const std::string& id) override {
-    return OfDesk(name_space,
-                  [&](faults::FaultRegistry& registry) { return registry.RemoveRetryTest(id); });
+    return WithFaults(
+        name_space, [&](faults::FaultRegistry& registry) { return registry.RemoveRetryTest(id); });
   }
 
   Result<SeedReport> Seed(const SeedRequest& request) override {
-    return Asking([&](Control& control) { return control.Seed(request); });
+    return WithControl([&](Control& control) { return control.Seed(request); });
   }
   Result<void> AddUsers(const std::string& json) override {
-    return Asking([&](Control& control) { return control.AddUsers(json); });
+    return WithControl([&](Control& control) { return control.AddUsers(json); });
   }
   Result<std::string> ListUsers() const override {
-    return Asking([](Control& control) -> Result<std::string> {
+    return WithControl([](Control& control) -> Result<std::string> {
       return UsersJson(control.identities().List());
     });
   }
   Result<void> ChangeAccessKey(const std::string& id, const AccessKeyChange& change) override {
-    return Asking([&](Control& control) { return control.ChangeKey(id, change); });
+    return WithControl([&](Control& control) { return control.ChangeKey(id, change); });
   }
   Result<void> RemoveAccessKey(const std::string& id) override {
-    return Asking([&](Control& control) { return control.RemoveKey(id); });
+    return WithControl([&](Control& control) { return control.RemoveKey(id); });
   }
 
   void Stop() override {
@@ -290,17 +292,17 @@ class RunningEmulator final : public Emulator {
     upload_paces_.End();
     if (server_) server_->Stop(kGrace);
     if (admin_server_) admin_server_->Stop(kGrace);
-    // Nobody asks any more: the data directory is closed and free for another emulator. Readers may
-    // have the lock one after the other and never let this have it: no further ones begin.
+    // No request is left: closes the data directory, so that another emulator can use it. Setting
+    // closed_ first stops new readers, which could otherwise starve the writer lock.
     closed_ = true;
     const WriterLock lock(control_mutex_);
     control_.reset();
   }
 
  private:
-  // Calls `ask` with the Control, which stays while the call lasts.
+  // Calls `ask` with the Control, which stays alive during the call.
   template <class Ask>
-  std::invoke_result_t<Ask, Control&> Asking(Ask ask) const {
+  std::invoke_result_t<Ask, Control&> WithControl(Ask ask) const {
     const auto stopped = [] {
       return Error::Make(ErrorKind::kInvalidArgument, "the emulator is stopped; start another one");
     };
@@ -311,9 +313,9 @@ class RunningEmulator final : public Emulator {
   }
 
   template <class Ask>
-  std::invoke_result_t<Ask, faults::FaultRegistry&> OfDesk(const std::string& name_space,
-                                                           Ask ask) const {
-    return Asking([&](Control& control) -> std::invoke_result_t<Ask, faults::FaultRegistry&> {
+  std::invoke_result_t<Ask, faults::FaultRegistry&> WithFaults(const std::string& name_space,
+                                                               Ask ask) const {
+    return WithControl([&](Control& control) -> std::invoke_result_t<Ask, faults::FaultRegistry&> {
       PENSTOCK_ASSIGN(const auto instruments, control.InstrumentsOf(name_space));
       return ask(instruments->faults());
     });
@@ -323,7 +325,7 @@ class RunningEmulator final : public Emulator {
     http::ServerOptions wire{.host = options_.host, .port = options_.port};
     wire.tls_certificate_path = options_.tls_certificate_path;
     wire.tls_key_path = options_.tls_key_path;
-    wire.body_directory = options_.data_directory;  // where a large body belongs anyway
+    wire.body_directory = options_.data_directory;  // large bodies are stored there anyway
     wire.clock = &clock_;
     wire.yield_to_clients = options_.yield_to_clients;
     wire.on_accept = [this](const http::Arrival& arrival) { return Receive(arrival); };
@@ -334,15 +336,15 @@ class RunningEmulator final : public Emulator {
     if (options_.admin_port < 0) return Ok();
     http::ServerOptions admin{.host = options_.admin_host, .port = options_.admin_port};
     admin.min_threads = 1;
-    // Of which requests that wait for journal entries hold at most 24 (admin_routes.h), and bodies
-    // that are still arriving half: the rest answers everything else.
+    // Requests that wait for journal entries use at most 24 of these (admin_routes.h), and
+    // incomplete bodies half. The rest serves all other requests.
     admin.max_threads = 64;
     PENSTOCK_ASSIGN(admin_server_, http::Server::Start(std::move(admin), *admin_));
     options_.admin_port = admin_server_->port();
     return Ok();
   }
 
-  // By the default namespace's faults: nobody has claimed a key yet.
+  // Uses the default namespace's faults, because no access key is known yet.
   http::AcceptDecision Receive(const http::Arrival& arrival) {
     const auto instruments = control_->InstrumentsOf(std::string(kDefaultNamespace));
     if (!instruments.ok()) return {};
@@ -354,7 +356,7 @@ class RunningEmulator final : public Emulator {
   }
 
   void Finished(const s3::Exchange& exchange) {
-    // refused by the wire itself
+    // Refused by the HTTP layer.
     if (!exchange.space) counters_.CountRequest({}, exchange.response.status);
     counters_.CountBytes(exchange.bytes_in, exchange.bytes_out);
     faults::NoteEnd(exchange);
@@ -362,7 +364,7 @@ class RunningEmulator final : public Emulator {
     if (log_) log_->Write(exchange, clock_.Now());
   }
 
-  // In the order in which they need each other; the listeners last, so that they go first.
+  // In the order of their dependencies. The listeners are last, so that they are destroyed first.
   const Clock& clock_ = SystemClock();
   EmulatorOptions options_;
   std::vector<std::string> notices_;
@@ -370,20 +372,21 @@ class RunningEmulator final : public Emulator {
   std::unique_ptr<RequestLog> log_;
   std::unique_ptr<s3::Handler> router_;
   std::unique_ptr<s3::Handler> documents_;
-  mutable SharedMutex control_mutex_;  // requests need no lock: they are gone when Stop takes it
+  // Requests need no lock: they have ended before Stop takes it.
+  mutable SharedMutex control_mutex_;
   std::unique_ptr<Control> control_;
   std::atomic<bool> closed_{false};
   faults::Pauses pauses_;
-  faults::Pauses upload_paces_;  // the limits': apart, so that neither has the other's turns
+  faults::Pauses upload_paces_;  // separate from pauses_, so that neither delays the other
   std::unique_ptr<s3::Handler> commit_faults_;
   std::unique_ptr<s3::Handler> throttle_;
   std::unique_ptr<s3::Handler> auth_;
   std::unique_ptr<faults::FailRate> fail_rate_;
   std::unique_ptr<s3::Handler> delay_;
   std::unique_ptr<s3::Handler> faults_;
-  std::unique_ptr<s3::Handler> marks_;
+  std::unique_ptr<s3::Handler> in_flight_tracker_;
   std::unique_ptr<s3::Handler> admin_;
-  std::unique_ptr<s3::Handler> aliases_;  // the same on the S3 port, for what IsAdminAlias names
+  std::unique_ptr<s3::Handler> aliases_;  // admin handler on the S3 port, for IsAdminAlias requests
   std::unique_ptr<s3::Handler> front_;
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> admin_server_;

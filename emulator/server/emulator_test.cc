@@ -1,4 +1,4 @@
-// The whole emulator in this process, over real sockets.
+// The whole emulator in one process, over real sockets.
 #include "penstock/emulator.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ int Put(const Emulator& emulator, const std::string& target, const std::string& 
   return Send(emulator.endpoint(), {.method = "PUT", .target = target, .body = body}).status;
 }
 
-TEST(EmulatorTest, KeepsAnObject) {
+TEST(EmulatorTest, StoresAnObject) {
   const auto emulator = Start();
   EXPECT_EQ(Put(*emulator, "/bucket"), 200);
   EXPECT_EQ(Put(*emulator, "/bucket/key", "hello"), 200);
@@ -40,8 +40,8 @@ TEST(EmulatorTest, KeepsAnObject) {
   EXPECT_TRUE(answer.text.ends_with("\r\n\r\nhello")) << answer.text;
 }
 
-// The database, its log and the blobs were readable to every user of the machine.
-TEST(EmulatorTest, ItsFilesAreItsUsersAlone) {
+// Regression: every user of the machine could read the database, its log and the blobs.
+TEST(EmulatorTest, FilesAreReadableOnlyByTheirOwner) {
   namespace fs = std::filesystem;
   const TemporaryFolder folder;
   const std::string data = folder.path() + "/data";
@@ -67,7 +67,7 @@ TEST(EmulatorTest, ItsFilesAreItsUsersAlone) {
   ::umask(before);
 }
 
-TEST(EmulatorTest, AnswersThatItsMemoryIsUsedUpAndGoesOn) {
+TEST(EmulatorTest, ReportsFullMemoryAndContinues) {
   const auto emulator = Start({.memory_limit_bytes = 8 << 20});
   ASSERT_EQ(Put(*emulator, "/bucket"), 200);
   ASSERT_EQ(Put(*emulator, "/bucket/large", std::string(5 << 20, 'x')), 200);
@@ -86,11 +86,11 @@ TEST(EmulatorTest, AnswersThatItsMemoryIsUsedUpAndGoesOn) {
     ASSERT_TRUE(emulator->Reset().ok());
     ASSERT_EQ(Put(*emulator, "/bucket"), 200);
     EXPECT_EQ(Put(*emulator, "/bucket/large", std::string(5 << 20, 'x')), 200)
-        << "what a reset dropped is in the way";
+        << "dropped objects must not count";
   }
 }
 
-TEST(EmulatorTest, RefusesAnotherSecret) {
+TEST(EmulatorTest, RefusesAWrongSecret) {
   const auto emulator = Start();
   const auto answer = Send(emulator->endpoint(), {.target = "/", .secret = "guessed"});
   EXPECT_EQ(answer.status, 403);
@@ -102,16 +102,16 @@ TEST(EmulatorTest, RefusesAnonymousRequests) {
   EXPECT_EQ(Plain(emulator->endpoint(), "PUT", "/bucket").status, 403);
 }
 
-TEST(EmulatorTest, TakesSeveralKeys) {
+TEST(EmulatorTest, AcceptsSeveralKeys) {
   const auto emulator = Start({.access_keys = {{"one", "secret-1"}, {"two", "secret-2"}}});
   EXPECT_EQ(Send(emulator->endpoint(), {.access_key = "one", .secret = "secret-1"}).status, 200);
   EXPECT_EQ(Send(emulator->endpoint(), {.access_key = "two", .secret = "secret-2"}).status, 200);
   EXPECT_EQ(Send(emulator->endpoint(), {.access_key = "two", .secret = "secret-1"}).status, 403);
   EXPECT_EQ(Send(emulator->endpoint(), {}).status, 403)
-      << "the default key is gone once others are named";
+      << "the default key must not exist if others are given";
 }
 
-TEST(EmulatorTest, ResetForgetsEverything) {
+TEST(EmulatorTest, ResetRemovesEverything) {
   for (const bool in_directory : {false, true}) {
     const TemporaryFolder folder;
     const auto emulator = Start({.data_directory = in_directory ? folder.path() + "/data" : ""});
@@ -119,12 +119,12 @@ TEST(EmulatorTest, ResetForgetsEverything) {
     Put(*emulator, "/bucket/key", std::string(100000, 'x'));
     ASSERT_TRUE(emulator->Reset().ok());
     EXPECT_EQ(Send(emulator->endpoint(), {.target = "/bucket/key"}).status, 404);
-    EXPECT_EQ(Put(*emulator, "/bucket"), 200) << "the name is free again";
+    EXPECT_EQ(Put(*emulator, "/bucket"), 200) << "the name must be free";
     EXPECT_EQ(Put(*emulator, "/bucket/key", "new"), 200);
   }
 }
 
-TEST(EmulatorTest, ADirectoryOutlivesTheEmulator) {
+TEST(EmulatorTest, DataSurvivesARestart) {
   const TemporaryFolder folder;
   for (const bool reset_before : {false, true}) {
     {
@@ -150,7 +150,7 @@ TEST(EmulatorTest, ResetsWhileRequestsRun) {
         for (int i = 0; i < 30; ++i) {
           Put(*emulator, "/bucket");
           const int status = Put(*emulator, "/bucket/key", std::string(50000, 'x'));
-          if (status != 200 && status != 404) ++failed;  // 404: the bucket went with the reset
+          if (status != 200 && status != 404) ++failed;  // 404: the reset removed the bucket
         }
       });
     }
@@ -164,7 +164,7 @@ TEST(EmulatorTest, CountsRequestsStatusesAndBytes) {
   Put(*emulator, "/bucket");
   Put(*emulator, "/bucket/key", "hello");
   Send(emulator->endpoint(), {.target = "/bucket/none"});
-  emulator->Stop();  // bytes are counted once an answer left
+  emulator->Stop();  // bytes are counted when a response has been sent
   const EmulatorStats stats = emulator->stats();
   EXPECT_EQ(stats.requests.at("CreateBucket"), 1u);
   EXPECT_EQ(stats.requests.at("PutObject"), 1u);
@@ -175,7 +175,7 @@ TEST(EmulatorTest, CountsRequestsStatusesAndBytes) {
   EXPECT_GT(stats.bytes_out, 100u);  // the error document
 }
 
-TEST(EmulatorTest, CountsWhatTheWireRefused) {
+TEST(EmulatorTest, CountsRequestsRefusedByTheHttpServer) {
   const auto emulator = Start();
   const auto answer = server::Exchange(emulator->endpoint(), "nonsense\r\n\r\n");
   emulator->Stop();
@@ -214,7 +214,7 @@ TEST(EmulatorTest, LogsEveryRequestWithoutASecret) {
   }
 }
 
-TEST(EmulatorTest, FailsTheAskedShareTheSameWayTwice) {
+TEST(EmulatorTest, FailRateIsReproducible) {
   std::vector<std::string> patterns;
   for (int run = 0; run < 2; ++run) {
     const auto emulator = Start({.fail_rate = 0.3, .fail_seed = 42});
@@ -228,7 +228,7 @@ TEST(EmulatorTest, FailsTheAskedShareTheSameWayTwice) {
     EXPECT_EQ(emulator->stats().injected_failures,
               static_cast<std::uint64_t>(std::count(pattern.begin(), pattern.end(), 'x')));
     EXPECT_EQ(emulator->stats().statuses.at(503), emulator->stats().injected_failures)
-        << "failures are counted as answers too";
+        << "failures must be counted as responses too";
     patterns.push_back(pattern);
   }
   EXPECT_EQ(patterns[0], patterns[1]);
@@ -237,7 +237,7 @@ TEST(EmulatorTest, FailsTheAskedShareTheSameWayTwice) {
   EXPECT_LT(failed, 50);
 }
 
-TEST(EmulatorTest, AnInjectedFailureLooksLikeS3s) {
+TEST(EmulatorTest, InjectedFailureLooksLikeS3) {
   const auto emulator = Start({.fail_rate = 1});
   const auto answer = Send(emulator->endpoint(), {});
   EXPECT_TRUE(answer.text.starts_with("HTTP/1.1 503 Slow Down\r\n")) << answer.text;
@@ -245,7 +245,7 @@ TEST(EmulatorTest, AnInjectedFailureLooksLikeS3s) {
   EXPECT_NE(answer.text.find("x-amz-request-id: "), std::string::npos);
 }
 
-TEST(EmulatorTest, HoldsReadsBackAsLongAsAsked) {
+TEST(EmulatorTest, DelaysReadsByTheGivenTime) {
   const auto emulator = Start({.first_byte_delay_ms = 30});
   const auto start = std::chrono::steady_clock::now();
   EXPECT_EQ(Send(emulator->endpoint(), {}).status, 200);
@@ -265,20 +265,20 @@ TEST(EmulatorTest, AdminListenerAnswers) {
   EXPECT_EQ(Send(emulator->endpoint(), {.target = "/bucket?list-type=2"}).status, 404);
 }
 
-TEST(EmulatorTest, CanDoWithoutAnAdminListener) {
+TEST(EmulatorTest, WorksWithoutAnAdminListener) {
   const auto emulator = Start({.admin_port = -1});
   EXPECT_EQ(emulator->admin_endpoint(), "");
   EXPECT_EQ(Put(*emulator, "/bucket"), 200);
 }
 
-TEST(EmulatorTest, StopsTwiceAndThenNobodyAnswers) {
+TEST(EmulatorTest, MayBeStoppedTwice) {
   const auto emulator = Start();
   emulator->Stop();
   emulator->Stop();
   EXPECT_EQ(Send(emulator->endpoint(), {}).status, 0);
 }
 
-TEST(EmulatorStartTest, NamesAPortThatIsTaken) {
+TEST(EmulatorStartTest, NamesATakenPort) {
   const auto first = Start();
   const auto second = Emulator::Start({.port = first->options().port});
   ASSERT_FALSE(second.ok());
@@ -297,7 +297,7 @@ TEST(EmulatorStartTest, NamesABadCertificate) {
   EXPECT_NE(emulator.error().message.find(path), std::string::npos) << emulator.error().message;
 }
 
-TEST(EmulatorStartTest, NamesADirectoryItCannotUse) {
+TEST(EmulatorStartTest, NamesAnUnusableDirectory) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/file";
   std::ofstream(path) << "in the way";
@@ -328,7 +328,7 @@ TEST(EmulatorStartTest, NamesACorruptDatabase) {
     std::ofstream(entry.path(), std::ios::trunc) << std::string(8192, 'x');
     ++damaged;
   }
-  ASSERT_EQ(damaged, 2) << "the store's and the users'";
+  ASSERT_EQ(damaged, 2) << "those of the store and of the users";
   const auto emulator = Emulator::Start({.data_directory = folder.path()});
   ASSERT_FALSE(emulator.ok());
   EXPECT_EQ(emulator.error().kind, ErrorKind::kDataLoss);
@@ -336,7 +336,7 @@ TEST(EmulatorStartTest, NamesACorruptDatabase) {
       << emulator.error().message;
 }
 
-TEST(EmulatorStartTest, NamesALogItCannotWrite) {
+TEST(EmulatorStartTest, NamesAnUnwritableLog) {
   const auto emulator = Emulator::Start({.log_path = "/nonexistent/log"});
   ASSERT_FALSE(emulator.ok());
   EXPECT_NE(emulator.error().message.find("/nonexistent/log"), std::string::npos);

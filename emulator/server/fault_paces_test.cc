@@ -1,5 +1,5 @@
-// Paces over the wire: that they hold, small bodies included, and that they end with what asked for
-// them.
+// Bandwidth faults over real sockets: they limit all bodies, small ones too, and end with the
+// scenario or request that set them.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -17,7 +17,7 @@ class FaultPacesTest : public FaultsTest {
  protected:
   FaultPacesTest() { Ask("PUT", "/bucket/40k", std::string(40'000, 'x')); }
 
-  // How long an answer of 40,000 bytes takes on `wire`, from the request to the last byte.
+  // Time of a response of 40,000 bytes on `wire`, from the request to the last byte.
   static std::chrono::steady_clock::duration Time(const Wire& wire,
                                                   const std::string& headers = {}) {
     const auto begin = std::chrono::steady_clock::now();
@@ -34,10 +34,10 @@ class FaultPacesTest : public FaultsTest {
   }
 };
 
-constexpr milliseconds kPaced{200};  // 40,000 bytes at 200,000 a second
+constexpr milliseconds kPaced{200};  // 40,000 bytes at 200,000 bytes/s
 constexpr milliseconds kQuick{150};
 
-TEST_F(FaultPacesTest, HoldForSmallBodiesInEveryScope) {
+TEST_F(FaultPacesTest, ApplyToSmallBodiesInEveryScope) {
   for (const std::string scope : {"request", "connection", "client", "bucket", "server"}) {
     SetAction(R"({"bandwidth": {"bytes_per_second": 200000, "scope": ")" + scope + "\"}}");
     const Wire wire(emulator_->endpoint());
@@ -45,20 +45,20 @@ TEST_F(FaultPacesTest, HoldForSmallBodiesInEveryScope) {
   }
 }
 
-TEST_F(FaultPacesTest, HoldForAConnectionsAnswersAsLongAsTheScenarioRuns) {
+TEST_F(FaultPacesTest, ApplyToAConnectionWhileTheScenarioRuns) {
   SetAction(R"({"bandwidth": {"bytes_per_second": 200000, "scope": "connection"}})");
   const Wire wire(emulator_->endpoint());
   EXPECT_GE(Time(wire), kPaced);
   EXPECT_GE(Time(wire), kPaced);
   ASSERT_TRUE(emulator_->ClearFaults("default").ok());
-  EXPECT_LT(Time(wire), kQuick) << "the scenario is over";
+  EXPECT_LT(Time(wire), kQuick) << "the scenario has ended";
   SetAction(R"({"bandwidth": {"bytes_per_second": 200000, "scope": "connection"}})");
   EXPECT_GE(Time(wire), kPaced);
   SetAction(R"({"header_lie": {"set": {"a": "b"}}})");
-  EXPECT_LT(Time(wire), kQuick) << "another one has taken its place";
+  EXPECT_LT(Time(wire), kQuick) << "another scenario has replaced it";
 }
 
-TEST_F(FaultPacesTest, EndWithTheRequestThatBroughtThem) {
+TEST_F(FaultPacesTest, EndWithTheRequestThatSetThem) {
   const Wire wire(emulator_->endpoint());
   for (const std::string scope : {"request", "connection"}) {
     EXPECT_GE(
@@ -70,15 +70,15 @@ TEST_F(FaultPacesTest, EndWithTheRequestThatBroughtThem) {
   }
 }
 
-TEST_F(FaultPacesTest, HoldForUploads) {
+TEST_F(FaultPacesTest, ApplyToUploads) {
   SetAction(R"({"bandwidth": {"bytes_per_second": 200000}, "at": "body_in"})");
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(Ask("PUT", "/bucket/new", std::string(40'000, 'x')).status(), 200);
   EXPECT_GE(std::chrono::steady_clock::now() - begin, kPaced);
 }
 
-// More than the server has threads for other requests (http::ServerOptions::max_threads).
-TEST_F(FaultPacesTest, HoldForThreeHundredUploadsAtATime) {
+// More uploads than the server has threads (http::ServerOptions::max_threads).
+TEST_F(FaultPacesTest, ApplyToThreeHundredConcurrentUploads) {
   SetAction(R"({"bandwidth": {"bytes_per_second": 200000}, "at": "body_in"})");
   constexpr int kUploads = 300;
   std::array<std::chrono::steady_clock::duration, kUploads> taken{};

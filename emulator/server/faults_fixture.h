@@ -1,5 +1,5 @@
-// What the tests of faults share: an emulator without signatures, one object, and a client that
-// sees how a connection ends.
+// Shared by the tests of faults: an emulator without signatures, one object, and a client that sees
+// how a connection ends.
 #ifndef PENSTOCK_EMULATOR_SERVER_FAULTS_FIXTURE_H_
 #define PENSTOCK_EMULATOR_SERVER_FAULTS_FIXTURE_H_
 
@@ -24,7 +24,7 @@ struct Seen {
   int status() const { return text.starts_with("HTTP/1.1 ") ? std::atoi(text.c_str() + 9) : 0; }
 };
 
-// Dates and ids, which differ from answer to answer, become "*".
+// Replaces dates and ids, which differ between responses, with "*".
 inline std::string Scrubbed(const std::string& text) {
   static const std::regex headers("(x-amz-id-2|x-amz-request-id|Date|Last-Modified): [^\r]*");
   static const std::regex elements("<(RequestId|HostId)>[^<]*<");
@@ -39,7 +39,7 @@ class FaultsTest : public testing::Test {
     Ask("PUT", "/bucket/key", "0123456789");
   }
 
-  // An orderly end after 10 s without a byte.
+  // 10 s without a byte count as an orderly close.
   Seen Send(const std::string& bytes) {
     const Wire wire(emulator_->endpoint());
     wire.Send(bytes);
@@ -52,7 +52,7 @@ class FaultsTest : public testing::Test {
     return Send(method + " " + target + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" +
                 headers + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
   }
-  // Of the keys "a", "b" and "key", in one request.
+  // Deletes the keys "a", "b" and "key" in one request.
   Seen DeleteThree() {
     // python3: base64.b64encode(hashlib.md5(document).digest())
     return Ask("POST", "/bucket?delete",
@@ -66,7 +66,7 @@ class FaultsTest : public testing::Test {
     const auto set = emulator_->SetFaults("default", json);
     ASSERT_TRUE(set.ok()) << set.error().message << " in " << json;
   }
-  // One rule of one action.
+  // Sets a scenario of one rule with one action.
   void SetAction(const std::string& action) { Set(R"([{"id": "rule", "do": )" + action + "}]"); }
   nlohmann::json Account() const {
     return nlohmann::json::parse(emulator_->FaultAccount("default").value());

@@ -1,4 +1,4 @@
-// What each action does to a request, byte for byte, over a raw socket.
+// The effect of each action on a request, byte for byte, over a raw socket.
 #include "base/dates.h"
 #include "emulator/server/faults_fixture.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 using std::string;
 
-// The head of the object's answer up to its framing; ids and dates are scrubbed.
+// The head of the object's response up to its framing, with ids and dates replaced.
 const string kObjectHead =
     "HTTP/1.1 200 OK\r\nx-amz-id-2: *\r\nx-amz-request-id: *\r\nDate: *\r\nLast-Modified: *\r\n"
     "ETag: \"781e5e245d69b566979b86e28d23f2c7\"\r\nAccept-Ranges: "
@@ -20,7 +20,7 @@ string ErrorHead(const string& status, const string& type = "application/xml") {
   return "HTTP/1.1 " + status +
          "\r\nDate: *\r\nx-amz-request-id: *\r\nx-amz-id-2: *\r\nContent-Type: " + type + "\r\n";
 }
-// In one chunk, whose size counts the 16 and 76 characters of the ids in place of the stars.
+// One chunk. Its size counts the 16 and 76 characters of the ids instead of the asterisks.
 string Chunk(const string& text) {
   std::size_t size = text.size();
   if (text.find("<RequestId>*<") != string::npos) size += 15 + 75;
@@ -38,13 +38,13 @@ const string kInternal =
 
 struct Case {
   string action;
-  string answer;       // scrubbed
-  bool reset = false;  // it ends with RST
+  string answer;       // after Scrubbed
+  bool reset = false;  // the response ends with RST
 };
 
 class FaultsOverTheWireTest : public FaultsTest {
  protected:
-  // Of a GET of the object, in this order; each fires once.
+  // Sends a GET of the object for each case, in this order; each case fires once.
   void Check(const std::vector<Case>& cases) {
     for (const Case& one : cases) {
       SetAction(one.action);
@@ -56,7 +56,7 @@ class FaultsOverTheWireTest : public FaultsTest {
   }
 };
 
-TEST_F(FaultsOverTheWireTest, AClockThatIsAheadShowsInTheDate) {
+TEST_F(FaultsOverTheWireTest, ClockSkewChangesTheDateHeader) {
   struct Ahead {
     const char* now;
     int seconds;
@@ -75,7 +75,7 @@ TEST_F(FaultsOverTheWireTest, AClockThatIsAheadShowsInTheDate) {
   }
 }
 
-TEST_F(FaultsOverTheWireTest, ErrorsAreS3s) {
+TEST_F(FaultsOverTheWireTest, ErrorsMatchS3) {
   const string slow =
       ErrorHead("503 Slow Down") + "Server: AmazonS3\r\n" + kChunks +
       Chunk(Document("<Code>SlowDown</Code><Message>Please reduce your request rate.</Message>"));
@@ -92,7 +92,7 @@ TEST_F(FaultsOverTheWireTest, ErrorsAreS3s) {
             kChunks + Chunk(Document("<Code>Odd</Code><Message>m</Message>"))}});
 }
 
-TEST_F(FaultsOverTheWireTest, ErrorsMayHaveBodiesThatAreNotS3s) {
+TEST_F(FaultsOverTheWireTest, ErrorsMayHaveOtherBodies) {
   const string status = "500 Internal Server Error";
   const string whole = Document(kInternal);
   Check(
@@ -114,7 +114,7 @@ TEST_F(FaultsOverTheWireTest, ErrorsMayHaveBodiesThatAreNotS3s) {
             Chunk(whole.substr(0, (whole.size() + 90) / 2))}});
 }
 
-TEST_F(FaultsOverTheWireTest, ALateErrorComesInsideASuccess) {
+TEST_F(FaultsOverTheWireTest, LateErrorIsInsideASuccessResponse) {
   Check({{R"({"late_error": {}})",
           ErrorHead("200 OK") + "Server: AmazonS3\r\n" + kChunks + Chunk(Document(kInternal))},
          {R"({"late_error": {"after_ms": 3, "every_ms": 1}})",
@@ -122,7 +122,7 @@ TEST_F(FaultsOverTheWireTest, ALateErrorComesInsideASuccess) {
               Chunk(Document(kInternal, "   "))}});
 }
 
-TEST_F(FaultsOverTheWireTest, ConnectionsEndWhereTheyAreTold) {
+TEST_F(FaultsOverTheWireTest, ConnectionsEndAtTheGivenStage) {
   const string head = kObjectHead + kSized;
   for (const string stage : {"headers", "before_commit", "after_commit"}) {
     Check({{R"({"reset": {}, "at": ")" + stage + "\"}", "", true},
@@ -138,7 +138,7 @@ TEST_F(FaultsOverTheWireTest, ConnectionsEndWhereTheyAreTold) {
          {R"({"reset": {}, "at": "close"})", head + "0123456789", true}});
 }
 
-TEST_F(FaultsOverTheWireTest, PausesAndPacesChangeNoByte) {
+TEST_F(FaultsOverTheWireTest, PausesAndPacesChangeNoBytes) {
   const string whole = kObjectHead + kSized + "0123456789";
   for (const string at :
        {"headers", "before_commit", "after_commit", "status", "body_out@5", "trailer", "close"}) {
@@ -154,7 +154,7 @@ TEST_F(FaultsOverTheWireTest, PausesAndPacesChangeNoByte) {
   }
 }
 
-TEST_F(FaultsOverTheWireTest, BytesAreWrongWhereTheyAreTold) {
+TEST_F(FaultsOverTheWireTest, CorruptsTheGivenBytes) {
   const string head = kObjectHead + kSized;
   Check({{R"({"corrupt": {}, "at": "body_out@2"})", head + "0133456789"},
          {R"({"corrupt": {"mode": "zero", "length": 2}, "at": "body_out@8"})",
@@ -166,18 +166,18 @@ TEST_F(FaultsOverTheWireTest, BytesAreWrongWhereTheyAreTold) {
           head + "0341256789"}});
   EXPECT_TRUE(
       (SetAction(R"({"header_lie": {"set": {"a": "b"}}})"), Get().text.ends_with("0123456789")))
-      << "the object is as it was";
+      << "the stored object must not change";
 }
 
-TEST_F(FaultsOverTheWireTest, WrongBytesMayHaveTheirOwnChecksums) {
+TEST_F(FaultsOverTheWireTest, CorruptBytesMayHaveMatchingChecksums) {
   SetAction(R"({"corrupt": {"fix_checksum": true}})");
   const string answer = Get("x-amz-checksum-mode: ENABLED\r\n").text;
   EXPECT_TRUE(answer.ends_with("\r\n\r\n1123456789")) << answer;
-  // python3: hashlib.md5(b"1123456789").hexdigest()
+  // Python: hashlib.md5(b"1123456789").hexdigest()
   EXPECT_NE(answer.find("ETag: \"5c2ac85eb3834d3adb2289aa92f60457\""), string::npos) << answer;
 }
 
-TEST_F(FaultsOverTheWireTest, BodiesEndEarly) {
+TEST_F(FaultsOverTheWireTest, TruncatesBodies) {
   Check({{R"({"truncate": {}, "at": "body_out@5"})", kObjectHead + kSized + "01234"},
          {R"({"truncate": {"mode": "reset"}, "at": "body_out@5"})", kObjectHead + kSized + "01234",
           true},
@@ -187,7 +187,7 @@ TEST_F(FaultsOverTheWireTest, BodiesEndEarly) {
           kObjectHead + kChunks + "5\r\n01234"}});
 }
 
-TEST_F(FaultsOverTheWireTest, HeadersLie) {
+TEST_F(FaultsOverTheWireTest, ChangesHeaders) {
   SetAction(
       R"({"header_lie": {"set": {"ETag": "\"x\"", "Content-Length": "12"}, "drop": ["Date", "server"],
                                "repeat": ["Accept-Ranges"]}})");
@@ -200,7 +200,7 @@ TEST_F(FaultsOverTheWireTest, HeadersLie) {
   EXPECT_EQ(Fired(), 1U);
 }
 
-TEST_F(FaultsOverTheWireTest, RedirectsAndCredentials) {
+TEST_F(FaultsOverTheWireTest, RedirectsAndRejectsCredentials) {
   const string again =
       "Please re-send this request to the specified temporary endpoint. Continue to use the "
       "original request endpoint for "
@@ -233,7 +233,7 @@ TEST_F(FaultsOverTheWireTest, RedirectsAndCredentials) {
               Chunk(Document("<Code>AccessDenied</Code><Message>Access Denied</Message>"))}});
 }
 
-TEST_F(FaultsOverTheWireTest, AClientThatWaitsFor100ContinueIsMisled) {
+TEST_F(FaultsOverTheWireTest, MisleadsClientsThatExpect100Continue) {
   const string head =
       "PUT /bucket/new HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nExpect: "
       "100-continue\r\nContent-Length: 3\r\n\r\n";
@@ -258,10 +258,10 @@ TEST_F(FaultsOverTheWireTest, AClientThatWaitsFor100ContinueIsMisled) {
   }
   SetAction(R"({"expect_100": {"mode": "refuse"}})");
   EXPECT_EQ(Get().status(), 200);
-  EXPECT_EQ(Fired(), 0U) << "who waits for nothing is not misled";
+  EXPECT_EQ(Fired(), 0U) << "requests without Expect are not affected";
 }
 
-TEST_F(FaultsOverTheWireTest, WhatHappensToABodyOnItsWayIn) {
+TEST_F(FaultsOverTheWireTest, FaultsDuringTheRequestBody) {
   for (const string action : {R"({"stall": {"ms": 1}, "at": "body_in@3"})",
                               R"({"drip": {"bytes": 4, "every_ms": 1}, "at": "body_in"})",
                               R"({"bandwidth": {"bytes_per_second": 9000}, "at": "body_in"})",
@@ -272,10 +272,10 @@ TEST_F(FaultsOverTheWireTest, WhatHappensToABodyOnItsWayIn) {
   }
   SetAction(R"({"slow_down": {}, "at": "body_in@11"})");
   EXPECT_EQ(Ask("PUT", "/bucket/key", "0123456789").status(), 200);
-  EXPECT_EQ(Fired(), 0U) << "the body never came so far";
+  EXPECT_EQ(Fired(), 0U) << "the body never reached that offset";
 }
 
-TEST_F(FaultsOverTheWireTest, BeforeTheCommitNothingIsDoneAndAfterItAllIs) {
+TEST_F(FaultsOverTheWireTest, FaultsBeforeTheCommitPreventItAndLaterOnesDoNot) {
   for (const string at : {"headers", "body_in@2", "body_in@3", "before_commit", "after_commit"}) {
     for (const string action : {R"("error": {})", R"("slow_down": {})", R"("reset": {})",
                                 R"("fin": {})", R"("redirect": {})"}) {
@@ -292,31 +292,30 @@ TEST_F(FaultsOverTheWireTest, BeforeTheCommitNothingIsDoneAndAfterItAllIs) {
   SetAction(R"({"slow_down": {}, "at": "before_commit"})");
   EXPECT_EQ(Ask("PUT", "/bucket/never", "abc").status(), 503);
   ASSERT_TRUE(emulator_->ClearFaults("default").ok());
-  EXPECT_EQ(Ask("GET", "/bucket/lost").status(), 200)
-      << "the acknowledgement was lost, not the object";
+  EXPECT_EQ(Ask("GET", "/bucket/lost").status(), 200) << "the response was lost, not the object";
   EXPECT_EQ(Ask("GET", "/bucket/never").status(), 404);
 }
 
-TEST_F(FaultsOverTheWireTest, ADeedAfterTheCommitNeedsTheOperation) {
+TEST_F(FaultsOverTheWireTest, AfterCommitActionNeedsACommittingOperation) {
   Set(R"([{"do": {"slow_down": {}, "at": "after_commit"}, "when": {"operation": "ListBuckets"}}])");
   EXPECT_EQ(Get().status(), 200);
   EXPECT_EQ(Fired(), 0U);
 }
 
-TEST_F(FaultsOverTheWireTest, ADeedAfterTheCommitNeedsASuccess) {
+TEST_F(FaultsOverTheWireTest, AfterCommitActionNeedsASuccess) {
   Set(R"([{"id": "lost", "do": {"reset": {}, "at": "after_commit"}, "limit": {"times": 1}}])");
   EXPECT_EQ(Ask("PUT", "/bucket/key", "abc", "If-None-Match: *\r\n").status(), 412);
   EXPECT_EQ(Ask("GET", "/bucket/none").status(), 404);
   EXPECT_EQ(Ask("HEAD", "/bucket/none").status(), 404);
   EXPECT_EQ(Ask("PUT", "/BAD").status(), 400);
   EXPECT_EQ(Ask("DELETE", "/bucket/key?uploadId=none").status(), 404);
-  EXPECT_EQ(Fired(), 0U) << "nothing was done, and nothing is lost";
+  EXPECT_EQ(Fired(), 0U) << "nothing was committed";
   EXPECT_TRUE(Ask("PUT", "/bucket/new", "abc", "If-None-Match: *\r\n").reset);
   EXPECT_EQ(Fired(), 1U);
   EXPECT_EQ(Ask("GET", "/bucket/new").status(), 200);
 }
 
-TEST_F(FaultsOverTheWireTest, SomeEntriesOfADeletionFailInsideItsSuccess) {
+TEST_F(FaultsOverTheWireTest, SomeEntriesOfADeleteObjectsRequestFail) {
   for (const string key : {"a", "b"}) Ask("PUT", "/bucket/" + key, "x");
   SetAction(R"({"partial_failure": {"code": "SlowDown", "key": ["b", "key"], "most": 1}})");
   const string document =
@@ -332,15 +331,15 @@ TEST_F(FaultsOverTheWireTest, SomeEntriesOfADeletionFailInsideItsSuccess) {
                 std::to_string(document.size()) + "\r\nConnection: close\r\n\r\n" + document);
   EXPECT_EQ(Fired(), 1U);
   EXPECT_EQ(Ask("GET", "/bucket/a").status(), 404);
-  EXPECT_EQ(Ask("GET", "/bucket/b").status(), 200) << "what failed was not deleted";
+  EXPECT_EQ(Ask("GET", "/bucket/b").status(), 200) << "the failed entry must not be deleted";
   EXPECT_EQ(Get().status(), 404);
   SetAction(R"({"partial_failure": {"key": "c"}})");
   EXPECT_EQ(DeleteThree().status(), 200);
   EXPECT_EQ(Ask("DELETE", "/bucket/c").status(), 204);
-  EXPECT_EQ(Fired(), 0U) << "no entry was chosen, and one object is not a part of many";
+  EXPECT_EQ(Fired(), 0U) << "no entry was selected, and one object is not a batch";
 }
 
-TEST_F(FaultsOverTheWireTest, ConnectionsMeetFaultsBeforeTheirFirstByte) {
+TEST_F(FaultsOverTheWireTest, AppliesFaultsBeforeTheFirstByte) {
   Set(R"([{"do": {"reset": {}, "at": "accept"}, "limit": {"times": 1}}, {"do": {"fin": {}, "at": "accept"}, "limit": {"times": 1}}])");
   EXPECT_TRUE(Send("").reset);
   const Seen second = Send("");
@@ -352,7 +351,7 @@ TEST_F(FaultsOverTheWireTest, ConnectionsMeetFaultsBeforeTheirFirstByte) {
   const Wire wire(emulator_->endpoint());
   wire.Send("GET /bucket/key HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_NE(wire.Finish().text.find("Connection: close\r\n"), string::npos)
-      << "and it ends without being asked to";
+      << "the connection must close without a request for it";
   SetAction(R"({"connection_limit": {"most": 0}})");
   EXPECT_TRUE(Send("").reset);
 }

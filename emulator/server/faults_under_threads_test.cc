@@ -1,4 +1,4 @@
-// Faults among many threads: limits hold exactly, and the seed alone decides.
+// Faults with many threads: limits are exact, and only the seed decides.
 #include <atomic>
 #include <set>
 #include <thread>
@@ -22,7 +22,7 @@ class FaultsUnderThreadsTest : public FaultsTest {
   }
 };
 
-// Every action once, at the stage where it happens unless said otherwise.
+// Every action once, at its default stage unless specified.
 const std::vector<std::pair<string, string>>& Actions() {
   static const std::vector<std::pair<string, string>> actions{
       {"error", "{}"},
@@ -46,7 +46,7 @@ const std::vector<std::pair<string, string>>& Actions() {
   return actions;
 }
 
-TEST_F(FaultsUnderThreadsTest, ARuleThatIsToFireTwiceFiresExactlyTwice) {
+TEST_F(FaultsUnderThreadsTest, RuleLimitedToTwiceFiresExactlyTwice) {
   for (const auto& [name, fields] : Actions()) {
     Set(R"([{"do": {")" + name + "\": " + fields + R"(}, "limit": {"times": 2}}])");
     const string headers = name == "expect_100" ? "Expect: 100-continue\r\n" : "";
@@ -63,7 +63,7 @@ TEST_F(FaultsUnderThreadsTest, ARuleThatIsToFireTwiceFiresExactlyTwice) {
   }
 }
 
-TEST_F(FaultsUnderThreadsTest, ADeletionThatIsToFailInPartTwiceFailsExactlyTwice) {
+TEST_F(FaultsUnderThreadsTest, PartialFailureLimitedToTwiceFiresExactlyTwice) {
   Set(R"([{"do": {"partial_failure": {"entries": "2-3"}}, "limit": {"times": 2}}])");
   std::atomic<int> entries{0};
   InThreads([&](int) {
@@ -77,7 +77,7 @@ TEST_F(FaultsUnderThreadsTest, ADeletionThatIsToFailInPartTwiceFailsExactlyTwice
   EXPECT_EQ(Account().at("complete"), true);
 }
 
-TEST_F(FaultsUnderThreadsTest, WhatHappensAtACommitTwiceHappensExactlyTwice) {
+TEST_F(FaultsUnderThreadsTest, CommitFaultLimitedToTwiceFiresExactlyTwice) {
   ASSERT_TRUE(emulator_->ChangeClock("default", {.frozen = true}).ok());
   for (const string deed :
        {R"({"duplicate_apply": {}})", R"({"commit_partial": {"bytes": 3, "unlike_s3": true}})",
@@ -98,7 +98,7 @@ TEST_F(FaultsUnderThreadsTest, WhatHappensAtACommitTwiceHappensExactlyTwice) {
   }
 }
 
-TEST_F(FaultsUnderThreadsTest, StaleBytesTwiceAreBroughtExactlyTwice) {
+TEST_F(FaultsUnderThreadsTest, StaleReadLimitedToTwiceFiresExactlyTwice) {
   Set(R"([{"do": {"corrupt": {"mode": "stale-version"}}, "limit": {"times": 2}}])");
   ASSERT_EQ(Ask("PUT", "/bucket/key", "abcdefghij").status(), 200);
   std::atomic<int> stale{0};
@@ -109,7 +109,7 @@ TEST_F(FaultsUnderThreadsTest, StaleBytesTwiceAreBroughtExactlyTwice) {
   EXPECT_EQ(Account().at("fired"), 2);
 }
 
-TEST_F(FaultsUnderThreadsTest, TheSeedAloneDecidesWhoMeetsAFault) {
+TEST_F(FaultsUnderThreadsTest, OnlyTheSeedSelectsTheRequests) {
   std::vector<std::set<string>> failed;
   for (const int seed : {7, 7, 8}) {
     Set(R"({"seed": )" + std::to_string(seed) +
@@ -134,7 +134,7 @@ TEST_F(FaultsUnderThreadsTest, TheSeedAloneDecidesWhoMeetsAFault) {
   EXPECT_LT(failed[0].size(), 180U);
 }
 
-TEST_F(FaultsUnderThreadsTest, WhoAsksAgainWhileAFaultKeepsHimWaitingHasFailedBefore) {
+TEST_F(FaultsUnderThreadsTest, RetryDuringAPauseCountsAsAFailedAttempt) {
   for (const char* at : {"headers", "before_commit", "after_commit", "status"}) {
     Set(R"([{"do": {"stall": {"ms": 3600000}, "at": ")" + std::string(at) +
         R"("}, "when": {"unless_failed": 1}}])");
@@ -145,7 +145,7 @@ TEST_F(FaultsUnderThreadsTest, WhoAsksAgainWhileAFaultKeepsHimWaitingHasFailedBe
   }
 }
 
-TEST_F(FaultsUnderThreadsTest, StoppingEndsWhoWaitsBeforeAnOperation) {
+TEST_F(FaultsUnderThreadsTest, StopEndsPausesBeforeAnOperation) {
   for (const string at : {"headers", "before_commit"}) {
     const auto emulator = Emulator::Start({.auth = AuthMode::kOff}).value();
     Plain(emulator->endpoint(), "PUT", "/bucket");

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kSessionTokenQuery = "X-Amz-S3session-Token";
 
-// Whose session the request says it was signed with; nothing is verified.
+// Returns the owner of the session token that the request claims, without verification.
 std::optional<std::string> ClaimedSessionOwner(const s3::Exchange& exchange) {
   auto token = exchange.request.Find(s3::kSessionTokenHeader);
   if (!token) token = exchange.target.Get(kSessionTokenQuery);
@@ -49,7 +49,7 @@ class Front final : public s3::Handler {
       exchange.space = directory_.NamespaceOf(nullptr);
       s3::RespondWithError(exchange, s3::MakeError("ServiceUnavailable"));
     }
-    // Before the answer leaves: whoever has it finds it counted.
+    // Counted before the response is sent: a client that has it finds it counted.
     exchange.WhenAnswered([this](const s3::Exchange& answered) {
       counters_.CountRequest(answered.operation, answered.response.status);
     });

@@ -1,5 +1,5 @@
-// The outermost Handler: names the request's target, operation and namespace, and counts its
-// answer.
+// The outermost handler: determines the request's target, operation and namespace, and counts its
+// response.
 #ifndef PENSTOCK_EMULATOR_SERVER_FRONT_H_
 #define PENSTOCK_EMULATOR_SERVER_FRONT_H_
 
@@ -12,14 +12,14 @@ namespace penstock::emulator::server {
 
 struct FrontOptions {
   s3::HostRules hosts;
-  // The namespace is that of the key that a request claims, verified or not: faults and limits meet
-  // it before auth does, and its journal has what auth refuses. False: the default one, whatever is
-  // claimed.
+  // Uses the namespace of the claimed access key, verified or not: faults and limits apply before
+  // authentication, and the namespace's journal includes refused requests. False: always the
+  // default namespace.
   bool by_claim = true;
-  s3::Handler* aliases = nullptr;  // answers what IsAdminAlias names; null: nobody does
+  s3::Handler* aliases = nullptr;  // handles IsAdminAlias requests; null: they are not special
 };
 
-// Everything passed outlives the handler. A target that cannot be parsed stays empty; auth refuses
+// All arguments must outlive the handler. A target that cannot be parsed stays empty; auth rejects
 // it.
 std::unique_ptr<s3::Handler> MakeFront(FrontOptions options, const auth::Directory& directory,
                                        Counters& counters, s3::Handler& next);

@@ -11,7 +11,7 @@
 namespace penstock::emulator::server {
 namespace {
 
-// Knows one user, who has a space of his own.
+// Knows one user with its own namespace.
 class OneUserDirectory final : public auth::Directory {
  public:
   std::shared_ptr<const auth::User> FindUser(std::string_view key) const override {
@@ -54,7 +54,7 @@ class FrontTest : public testing::Test {
   s3::Exchange exchange_{.request = head_, .connection = connection_};
 };
 
-TEST_F(FrontTest, NamesTargetAndOperation) {
+TEST_F(FrontTest, SetsTargetAndOperation) {
   Handle("/key");
   EXPECT_EQ(exchange_.target.bucket.value, "bucket");
   EXPECT_EQ(exchange_.operation, "GetObject");
@@ -66,13 +66,13 @@ std::string Authorization(const std::string& key) {
          "/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0";
 }
 
-TEST_F(FrontTest, TheSpaceIsThatOfTheClaimedKey) {
+TEST_F(FrontTest, UsesTheNamespaceOfTheClaimedKey) {
   const std::string authorization = Authorization("AKIDUSER");
   Handle("/key", {{"Authorization", authorization}});
   EXPECT_EQ(exchange_.space, directory_.own_space);
 }
 
-TEST_F(FrontTest, TheSpaceOfASessionIsThatOfWhoHasIt) {
+TEST_F(FrontTest, UsesTheNamespaceOfTheSessionsOwner) {
   const auto session =
       auth::IssueSession("secret", {.parent = "AKIDUSER", .session = {.bucket = "bucket"}});
   const std::string authorization = Authorization(session.access_key_id);
@@ -81,7 +81,7 @@ TEST_F(FrontTest, TheSpaceOfASessionIsThatOfWhoHasIt) {
   EXPECT_EQ(exchange_.space, directory_.own_space);
 }
 
-TEST_F(FrontTest, TheSpaceOfASessionInAUrlIsThatOfWhoHasIt) {
+TEST_F(FrontTest, UsesTheNamespaceOfASessionInAUrl) {
   const auto session =
       auth::IssueSession("secret", {.parent = "AKIDUSER", .session = {.bucket = "bucket"}});
   Handle("/key?X-Amz-Credential=" + session.access_key_id +
@@ -90,22 +90,22 @@ TEST_F(FrontTest, TheSpaceOfASessionInAUrlIsThatOfWhoHasIt) {
   EXPECT_EQ(exchange_.space, directory_.own_space);
 }
 
-TEST_F(FrontTest, ABrokenSessionTokenIsNobodys) {
+TEST_F(FrontTest, IgnoresAnInvalidSessionToken) {
   const std::string authorization = Authorization("ASIA0123456789ABCDEF");
   Handle("/key", {{"Authorization", authorization}, {"x-amz-s3session-token", "bm8gdG9rZW4="}});
   EXPECT_EQ(exchange_.space, directory_.space);
 }
 
-TEST_F(FrontTest, CountsTheAnswer) {
+TEST_F(FrontTest, CountsTheResponse) {
   Handle("/key");
   EXPECT_EQ(counters_.Snapshot().requests.at("GetObject"), 1u);
   EXPECT_EQ(counters_.Snapshot().statuses.at(418), 1u);
 }
 
-TEST_F(FrontTest, LeavesABrokenTargetToAuth) {
+TEST_F(FrontTest, LeavesAnInvalidTargetToAuth) {
   Handle("/%zz");
   EXPECT_EQ(exchange_.target.raw_path, "");
-  EXPECT_EQ(exchange_.response.status, 418) << "the next handler was asked";
+  EXPECT_EQ(exchange_.response.status, 418) << "the next handler must be called";
   EXPECT_EQ(counters_.Snapshot().requests.at("Unknown"), 1u);
 }
 

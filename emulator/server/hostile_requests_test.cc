@@ -1,5 +1,5 @@
-// Correctly signed requests that mean harm: what gets past the wire and the signature still meets a
-// clear refusal, and leaves the emulator as it was.
+// Malicious requests with valid signatures. They get a clear error, and the emulator's state does
+// not change.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -35,7 +35,7 @@ class HostileRequests : public ::testing::Test {
   std::unique_ptr<Emulator> emulator_;
 };
 
-TEST_F(HostileRequests, AnXmlBombIsMalformed) {
+TEST_F(HostileRequests, RefusesAnXmlBomb) {
   std::string bomb = "<?xml version=\"1.0\"?><!DOCTYPE d [<!ENTITY e0 \"boom\">";
   for (int i = 1; i < 30; ++i) {
     const std::string inner = "&e" + std::to_string(i - 1) + ";";
@@ -60,7 +60,7 @@ TEST_F(HostileRequests, AnXmlBombIsMalformed) {
   EXPECT_TRUE(ServesOthers());
 }
 
-TEST_F(HostileRequests, DeepAndLongDocumentsAreRefused) {
+TEST_F(HostileRequests, RefusesDeepAndLongDocuments) {
   constexpr int kDepth = 150'000;
   std::string deep;
   for (int i = 0; i < kDepth; ++i) deep += "<a>";
@@ -73,13 +73,13 @@ TEST_F(HostileRequests, DeepAndLongDocumentsAreRefused) {
   EXPECT_TRUE(ServesOthers());
 }
 
-TEST_F(HostileRequests, NoKeyLeavesTheDataDirectory) {
+TEST_F(HostileRequests, KeysCannotEscapeTheDataDirectory) {
   for (const std::string target : {"/bucket/../outside", "/bucket/a/../../../outside",
                                    "/bucket/../../../../../../tmp/outside"}) {
     EXPECT_EQ(Ask("PUT", target, "x").status, 400) << target;
     EXPECT_EQ(Ask("GET", target).status, 400) << target;
   }
-  // These are keys like any other, and come back as they are.
+  // These are ordinary keys, stored unchanged.
   for (const std::string target :
        {"/bucket//etc/passwd", "/bucket/a%00b", "/bucket/~root", "/bucket/a%5C..%5Cb"}) {
     const int status = Ask("PUT", target, "harmless").status;

@@ -1,4 +1,4 @@
-// So many of something at a time.
+// A counter that limits concurrent uses of a resource.
 #ifndef PENSTOCK_EMULATOR_SERVER_PLACES_H_
 #define PENSTOCK_EMULATOR_SERVER_PLACES_H_
 
@@ -12,8 +12,8 @@ class Places {
  public:
   explicit Places(int count) : free_(count) {}
 
-  // Null: all are taken. The place is free again when the last copy of the pointer is gone; this
-  // outlives it.
+  // Returns null when no place is free. The place is freed with the last copy of the pointer. This
+  // object must outlive it.
   std::shared_ptr<void> Take() {
     int free = free_.load(std::memory_order_relaxed);
     do {

@@ -7,7 +7,7 @@
 namespace penstock::emulator::server {
 namespace {
 
-TEST(PlacesTest, ThereAreSoManyAndNoMoreUntilOneIsGivenBack) {
+TEST(PlacesTest, LimitsConcurrentUses) {
   Places places(2);
   std::shared_ptr<void> first = places.Take();
   const std::shared_ptr<void> second = places.Take();
@@ -16,7 +16,7 @@ TEST(PlacesTest, ThereAreSoManyAndNoMoreUntilOneIsGivenBack) {
   EXPECT_EQ(places.Take(), nullptr);
   std::shared_ptr<void> copy = first;
   first.reset();
-  EXPECT_EQ(places.Take(), nullptr) << "a copy holds it";
+  EXPECT_EQ(places.Take(), nullptr) << "a copy still holds the place";
   copy.reset();
   EXPECT_NE(places.Take(), nullptr);
 }

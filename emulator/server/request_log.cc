@@ -21,7 +21,7 @@ namespace {
 
 constinit DiagnosticEvent line_lost("server.request_log_line_lost");
 
-// Header values a client chose freely: cut to a sane length, secrets redacted.
+// Header values from the client: limits their length and redacts secrets.
 std::string FreeText(std::optional<std::string_view> value) {
   static constexpr std::size_t kLimit = 512;
   return Redact(value.value_or(std::string_view()).substr(0, kLimit));
@@ -32,8 +32,8 @@ std::string Masked(const std::string& name) {
   return std::string(instruments::WithoutSecrets(name, scratch));
 }
 
-// The code of a refusal, or of the error document behind a 200 (CompleteMultipartUpload); else
-// empty.
+// Returns the code of the error, or of the error document after a status 200
+// (CompleteMultipartUpload); else empty.
 std::string ErrorCode(const s3::Response& response) {
   if (!response.error_code.empty()) return response.error_code;
   const auto* document = std::get_if<std::string>(&response.body);
@@ -75,7 +75,7 @@ std::string LogLine(const s3::Exchange& exchange, WallTime finished) {
   line["attempt"] =
       s3::ClaimedAttempt(exchange.request.Find("amz-sdk-request").value_or(std::string_view()))
           .value_or(0);
-  // Keys are any bytes; what is not UTF-8 becomes U+FFFD.
+  // Keys are arbitrary bytes; invalid UTF-8 becomes U+FFFD.
   return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -98,7 +98,7 @@ RequestLog::~RequestLog() { ::close(descriptor_); }
 
 void RequestLog::Write(const s3::Exchange& exchange, WallTime finished) {
   const std::string line = LogLine(exchange, finished);
-  // One write of an O_APPEND file per line: the kernel keeps lines whole, also between processes.
+  // One write to an O_APPEND file per line: the kernel keeps lines whole, also between processes.
   ssize_t written = 0;
   do {
     written = ::write(descriptor_, line.data(), line.size());

@@ -1,4 +1,4 @@
-// One JSON line per request. Never a query string, a credential, a signature or a token.
+// One JSON line per request. It never contains a query string, credential, signature or token.
 #ifndef PENSTOCK_EMULATOR_SERVER_REQUEST_LOG_H_
 #define PENSTOCK_EMULATOR_SERVER_REQUEST_LOG_H_
 
@@ -10,19 +10,19 @@
 
 namespace penstock::emulator::server {
 
-// The line of a finished exchange, with its line feed.
+// Formats the line of a finished exchange, including the line feed.
 std::string LogLine(const s3::Exchange& exchange, WallTime finished);
 
-// Thread safety: safe from any thread; lines never mix.
+// Thread safety: any thread; lines are written atomically.
 class RequestLog {
  public:
-  // `path` is appended to; "-" is standard error. kInvalidArgument when it cannot be opened.
+  // Appends to `path`; "-" is standard error. Returns kInvalidArgument when it cannot be opened.
   static Result<std::unique_ptr<RequestLog>> Open(const std::string& path);
   ~RequestLog();
   RequestLog(const RequestLog&) = delete;
   RequestLog& operator=(const RequestLog&) = delete;
 
-  // A line that cannot be written is lost: serving goes on.
+  // Lines that cannot be written are dropped and counted; serving continues.
   void Write(const s3::Exchange& exchange, WallTime finished);
 
  private:

@@ -28,7 +28,7 @@ class RequestLogTest : public testing::Test {
   s3::Exchange exchange_{.request = head_, .connection = connection_};
 };
 
-TEST_F(RequestLogTest, SaysWhatHappened) {
+TEST_F(RequestLogTest, RecordsTheRequest) {
   head_.headers = {{"Range", "bytes=0-9"},
                    {"User-Agent", "agent"},
                    {"amz-sdk-request", "ttl=x; attempt=3; max=5"}};
@@ -45,32 +45,32 @@ TEST_F(RequestLogTest, SaysWhatHappened) {
   EXPECT_EQ(line.at("attempt"), 3);
 }
 
-TEST_F(RequestLogTest, NamesTheErrorCode) {
+TEST_F(RequestLogTest, RecordsTheErrorCode) {
   exchange_.response.status = 404;
   exchange_.response.body =
       std::string("<?xml version=\"1.0\"?>\n<Error><Code>NoSuchKey</Code><Message/></Error>");
   EXPECT_EQ(Line().at("error"), "NoSuchKey");
 }
 
-TEST_F(RequestLogTest, NamesTheErrorCodeOfAnAnswerWithoutADocument) {
+TEST_F(RequestLogTest, RecordsTheErrorCodeWithoutADocument) {
   exchange_.response.status = 404;
   exchange_.response.error_code = "NoSuchKey";
   EXPECT_EQ(Line().at("error"), "NoSuchKey");
 }
 
-TEST_F(RequestLogTest, SaysWhatTheAnswerMustNot) {
+TEST_F(RequestLogTest, RecordsDetailsThatTheResponseOmits) {
   EXPECT_FALSE(Line().contains("detail"));
   exchange_.response.status = 500;
   exchange_.response.error_detail = "no space left for /data/objects.db";
   EXPECT_EQ(Line().at("detail"), "no space left for /data/objects.db");
 }
 
-TEST_F(RequestLogTest, AnErrorCodeInAnObjectIsNoError) {
+TEST_F(RequestLogTest, IgnoresAnErrorCodeInAnObject) {
   exchange_.response.body = std::string("<Error><Code>NoSuchKey</Code></Error>");
   EXPECT_EQ(Line().at("error"), "");
 }
 
-TEST_F(RequestLogTest, KeepsOneLinePerRequestWhateverTheKey) {
+TEST_F(RequestLogTest, WritesOneLineForAnyKey) {
   exchange_.target.key = ObjectKey("a\nb\xff\"");
   const std::string text = LogLine(exchange_, exchange_.received);
   EXPECT_EQ(text.find('\n'), text.size() - 1);
@@ -82,7 +82,7 @@ TEST_F(RequestLogTest, RedactsSecretsInFreeText) {
   EXPECT_EQ(std::string(Line().at("user_agent")).find("0123456789abcdef"), std::string::npos);
 }
 
-// A presigned URL whose '?' a client encoded is a key.
+// If a client encodes the '?' of a presigned URL, the signature becomes part of the key.
 TEST_F(RequestLogTest, MasksSignaturesInNames) {
   exchange_.target.bucket = BucketName("Signature=hush");
   exchange_.target.key = ObjectKey("k?X-Amz-Signature=hush&x=1");

@@ -1,5 +1,5 @@
-// Requests that are half done when their namespace is deleted or reset: over real sockets, in
-// memory and in a directory.
+// Requests in progress while their namespace is deleted or reset: over real sockets, in memory and
+// with a data directory.
 #include <gtest/gtest.h>
 
 #include "emulator/server/server_fixture.h"
@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kLarge = 20 << 20;  // more than sockets buffer
+constexpr std::size_t kLarge = 20 << 20;  // more than socket buffers hold
 constexpr std::size_t kChunk = 64 << 10;
 
 enum class Ending { kDelete, kReset, kDeleteAndMakeAgain };
@@ -47,13 +47,13 @@ class RequestsInFlightTest : public testing::TestWithParam<Case> {
                    const std::string& body = {}) const {
     return SignedText(emulator_->endpoint(), Signed(method, target, body));
   }
-  // Sends a request but for its last bytes, and knows that the emulator has begun with it.
+  // Sends a request except its last bytes. Returns when the emulator has begun to process it.
   std::string SendMost(const Wire& wire, const std::string& text) const {
     const std::string before_body = text.substr(0, text.find("\r\n\r\n"));
     const std::string expecting = before_body + "\r\nExpect: 100-continue\r\n\r\n";
     const std::string body = text.substr(before_body.size() + 4);
     wire.Send(expecting);
-    // the operation runs and asks for the body
+    // The operation has begun and reads the body.
     EXPECT_EQ(wire.Receive(25), "HTTP/1.1 100 Continue\r\n\r\n");
     wire.Send(std::string_view(body).substr(0, body.size() - kChunk));
     return body.substr(body.size() - kChunk);
@@ -69,13 +69,13 @@ class RequestsInFlightTest : public testing::TestWithParam<Case> {
     ASSERT_TRUE(key.ok()) << key.error().message;
     key_ = *key;
   }
-  // What a new namespace of that name knows of the bucket.
+  // A new namespace with that name must not have the bucket.
   void ExpectNothingThere() {
     if (GetParam().ending == Ending::kDelete) key_ = emulator_->CreateNamespace("suite").value();
     EXPECT_EQ(Ask("HEAD", "/bucket").status, 404);
     EXPECT_EQ(Ask("GET", "/").text.find("<Name>"), std::string::npos);
   }
-  // Bytes of files below the namespaces' folder.
+  // Size of all files below the namespaces' directory.
   std::uintmax_t BytesOnDisk() const {
     std::uintmax_t bytes = 0;
     std::error_code error;
@@ -90,8 +90,8 @@ class RequestsInFlightTest : public testing::TestWithParam<Case> {
   AccessKey key_;
 };
 
-TEST_P(RequestsInFlightTest, AnUploadEndsInTheStoreItBeganIn) {
-  // It was answered 500: the folder had been renamed under it.
+TEST_P(RequestsInFlightTest, UploadCompletesInItsOriginalStore) {
+  // Regression: the response was 500, because the directory was renamed during the upload.
   const Wire small(emulator_->endpoint());
   const Wire large(emulator_->endpoint());
   const std::string small_rest =
@@ -106,7 +106,7 @@ TEST_P(RequestsInFlightTest, AnUploadEndsInTheStoreItBeganIn) {
   ExpectNothingThere();
 }
 
-TEST_P(RequestsInFlightTest, APartOfAnUploadToo) {
+TEST_P(RequestsInFlightTest, PartUploadCompletesInItsOriginalStore) {
   const std::string begun = Ask("POST", "/bucket/key?uploads=").text;
   const std::size_t at = begun.find("<UploadId>") + 10;
   const std::string upload = begun.substr(at, begun.find("</UploadId>") - at);
@@ -119,7 +119,7 @@ TEST_P(RequestsInFlightTest, APartOfAnUploadToo) {
   ExpectNothingThere();
 }
 
-TEST_P(RequestsInFlightTest, ADownloadIsWhole) {
+TEST_P(RequestsInFlightTest, DownloadIsComplete) {
   ASSERT_EQ(Ask("PUT", "/bucket/key", std::string(kLarge, 'x')).status, 200);
   const Wire wire(emulator_->endpoint());
   wire.Send(Text("GET", "/bucket/key"));
@@ -131,7 +131,7 @@ TEST_P(RequestsInFlightTest, ADownloadIsWhole) {
   ExpectNothingThere();
 }
 
-TEST_P(RequestsInFlightTest, TheDiskIsFreeOnceTheLastHasLeft) {
+TEST_P(RequestsInFlightTest, DiskSpaceIsFreedAfterTheLastRequest) {
   ASSERT_EQ(Ask("PUT", "/bucket/key", std::string(kLarge, 'x')).status, 200);
   {
     const Wire wire(emulator_->endpoint());
@@ -140,7 +140,7 @@ TEST_P(RequestsInFlightTest, TheDiskIsFreeOnceTheLastHasLeft) {
     wire.Send(rest);
     EXPECT_EQ(wire.Finish().status, 200);
   }
-  emulator_->Stop();  // ends with the last request
+  emulator_->Stop();  // returns after the last request
   EXPECT_LT(BytesOnDisk(), kLarge);
 }
 

@@ -1,7 +1,7 @@
-// What the emulator's own tests share: a folder that goes away, and a tiny HTTP client that signs.
+// Shared by the emulator's tests: a temporary directory and a small HTTP client that signs.
 //
-// Test support only. The signature is made with the server's own functions: it shows that the parts
-// fit, not that they agree with S3 (the published vectors and the foreign clients do).
+// Test support only. The client signs with the server's own functions, so these tests do not show
+// agreement with S3. The published vectors and the foreign clients do.
 #ifndef PENSTOCK_EMULATOR_SERVER_SERVER_FIXTURE_H_
 #define PENSTOCK_EMULATOR_SERVER_SERVER_FIXTURE_H_
 
@@ -28,7 +28,7 @@
 
 namespace penstock::emulator::server {
 
-// A new folder below the system's temporary one, removed at the end.
+// A new directory in the system's temporary directory. Removed by the destructor.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -53,11 +53,11 @@ inline std::string ReadFile(const std::string& path) {
 }
 
 struct HttpAnswer {
-  int status = 0;    // 0: no answer
+  int status = 0;    // 0: no response
   std::string text;  // head and body as received
 };
 
-// A connection to `endpoint` ("http://127.0.0.1:1234"). Gives up after 10 s without a byte.
+// A connection to `endpoint` ("http://127.0.0.1:1234"). Reads time out after 10 s without a byte.
 class Wire {
  public:
   explicit Wire(const std::string& endpoint)
@@ -84,7 +84,8 @@ class Wire {
     }
   }
   void EndSending() const { ::shutdown(descriptor_, SHUT_WR); }
-  // Up to `longest` bytes, fewer at the end. `reset`: whether that was an RST; may be null.
+  // Returns up to `longest` bytes, fewer at the end. `reset`: whether the end was an RST; may be
+  // null.
   std::string Receive(std::size_t longest, bool* reset = nullptr) const {
     std::string text;
     char buffer[4096];
@@ -97,14 +98,14 @@ class Wire {
     }
     return text;
   }
-  // What is there, waiting for its first byte; empty at the end.
+  // Waits for bytes and returns what has arrived; empty at the end.
   std::string ReceiveSome() const {
     std::string text(64 << 10, '\0');
     const ssize_t count = connected_ ? ::recv(descriptor_, text.data(), text.size(), 0) : 0;
     text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     return text;
   }
-  // Reads to the end.
+  // Reads the response to the end of the connection.
   HttpAnswer Finish() const {
     HttpAnswer answer{0, Receive(std::string::npos)};
     if (answer.text.starts_with("HTTP/1.1 ")) answer.status = std::atoi(answer.text.c_str() + 9);
@@ -139,7 +140,7 @@ struct SignedRequest {
   std::string more_headers;  // unsigned, each with CRLF
 };
 
-// Its bytes on the wire.
+// Returns the bytes of the signed request.
 inline std::string SignedText(const std::string& endpoint, const SignedRequest& request) {
   const WallTime now = SystemClock().Now();
   const std::string date = FormatAmzDate(now);

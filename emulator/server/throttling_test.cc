@@ -1,4 +1,4 @@
-// Limits as clients meet them: through the HTTP server, in the namespace's time.
+// Limits through the HTTP server, by the namespace's clock.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -47,12 +47,12 @@ class ThrottlingTest : public testing::Test {
 
 using Statuses = std::vector<int>;
 
-// Reads: 20 a second, 4 at once: one more each 50 ms. Writes: 10 a second, 2 at once.
-TEST_F(ThrottlingTest, RequestsGetTheVerdictsOfATokenBucket) {
+// Reads: 20/s with a burst of 4, so one more each 50 ms. Writes: 10/s with a burst of 2.
+TEST_F(ThrottlingTest, LimitsRequestsWithATokenBucket) {
   Start(R"({"reads_per_second": 20, "writes_per_second": 10, "burst_ms": 200})");
   MakeBucket();
-  EXPECT_EQ(Ask("PUT", "/bkt/k"), 200);  // writes: 1 left
-  // reads: 4, then none
+  EXPECT_EQ(Ask("PUT", "/bkt/k"), 200);  // 1 write token is left
+  // Reads: 4 tokens, then none.
   EXPECT_EQ(Asks(6, "GET", "/bkt/k"), (Statuses{200, 200, 200, 200, 503, 503}));
   Advance(milliseconds(50));  // 1.0
   EXPECT_EQ(Asks(2, "HEAD", "/bkt/k"), (Statuses{200, 503}));
@@ -64,14 +64,14 @@ TEST_F(ThrottlingTest, RequestsGetTheVerdictsOfATokenBucket) {
   EXPECT_EQ(Asks(3, "GET", "/bkt?list-type=2&prefix=k"), (Statuses{200, 200, 503}));
   Advance(milliseconds(30));  // 0.4 + 0.6
   EXPECT_EQ(Asks(2, "GET", "/bkt/none"), (Statuses{404, 503}));
-  // Writes: 1 + 2.5, of which 2 are kept.
+  // Writes: 1 + 2.5 tokens, of which 2 are kept.
   EXPECT_EQ(Asks(3, "PUT", "/bkt/k"), (Statuses{200, 200, 503}));
   const nlohmann::json report = Report();
   EXPECT_EQ(report.at("admitted"), 4 + 1 + 1 + 2 + 1 + 3);
   EXPECT_EQ(report.at("refused"), 2 + 1 + 1 + 1 + 1 + 1);
 }
 
-TEST_F(ThrottlingTest, PartitionsSplitUnderLoadAndGrowTogetherAgain) {
+TEST_F(ThrottlingTest, PartitionsSplitUnderLoadAndMergeLater) {
   Start(R"({"reads_per_second": 4, "burst_ms": 250, "split_after_s": 30, "merge_after_s": 60})");
   MakeBucket();
   const auto second_of_load = [this] {
@@ -84,7 +84,7 @@ TEST_F(ThrottlingTest, PartitionsSplitUnderLoadAndGrowTogetherAgain) {
   };
   for (int second = 0; second < 30; ++second) EXPECT_EQ(second_of_load(), 4) << second;
   EXPECT_EQ(Report().at("buckets").at(0).at("partitions").size(), 1u);
-  EXPECT_EQ(second_of_load(), 8) << "each half has the whole's budget now";
+  EXPECT_EQ(second_of_load(), 8) << "each half must have the full budget";
   const nlohmann::json split = Report().at("buckets").at(0);
   ASSERT_EQ(split.at("partitions").size(), 2u);
   EXPECT_EQ(split.at("partitions").at(1).at("begin"), "z");
@@ -98,7 +98,7 @@ TEST_F(ThrottlingTest, PartitionsSplitUnderLoadAndGrowTogetherAgain) {
   EXPECT_EQ(merged.at("events").at(1).at("boundary"), "z");
 }
 
-TEST_F(ThrottlingTest, RefusalsLookLikeS3s) {
+TEST_F(ThrottlingTest, ErrorsLookLikeS3) {
   Start(R"({"writes_per_second": 1, "reads_per_second": 1, "retry_after_ms": 20})");
   MakeBucket();
   Ask("PUT", "/bkt/k");
@@ -114,10 +114,10 @@ TEST_F(ThrottlingTest, RefusalsLookLikeS3s) {
             std::string::npos);
   const std::string head = Plain(emulator_->endpoint(), "HEAD", "/bkt/k").text;
   EXPECT_TRUE(head.starts_with("HTTP/1.1 503 Slow Down\r\n")) << head;
-  EXPECT_TRUE(head.ends_with("\r\n\r\n")) << "no document for HEAD";
+  EXPECT_TRUE(head.ends_with("\r\n\r\n")) << "a HEAD response has no document";
 }
 
-TEST_F(ThrottlingTest, WhoExpectsTo100ContinueGetsTheRefusalBeforeTheBody) {
+TEST_F(ThrottlingTest, Expect100ContinueGetsTheErrorBeforeTheBody) {
   Start(R"({"writes_per_second": 1})");
   MakeBucket();
   Ask("PUT", "/bkt/k");
@@ -125,11 +125,11 @@ TEST_F(ThrottlingTest, WhoExpectsTo100ContinueGetsTheRefusalBeforeTheBody) {
   wire.Send(
       "PUT /bkt/k HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\nExpect: "
       "100-continue\r\n\r\n");
-  const HttpAnswer answer = wire.Finish();  // it ends: the server does not wait for the body
+  const HttpAnswer answer = wire.Finish();  // it ends without the body
   EXPECT_TRUE(answer.text.starts_with("HTTP/1.1 503 Slow Down\r\n")) << answer.text;
 }
 
-TEST_F(ThrottlingTest, WhatAuthRefusesCostsNothing) {
+TEST_F(ThrottlingTest, RequestsRefusedByAuthDoNotCount) {
   Start(R"({"writes_per_second": 1})", AuthMode::kVerify);
   const std::string endpoint = emulator_->endpoint();
   ASSERT_EQ(Send(endpoint, {.method = "PUT", .target = "/bkt"}).status, 200);
@@ -152,14 +152,14 @@ TEST_F(ThrottlingTest, NamespacesDoNotShareLimits) {
   for (const AccessKey& key : {first, other}) ASSERT_EQ(put("/bkt", key), 200);
   EXPECT_EQ(put("/bkt/k", first), 200);
   EXPECT_EQ(put("/bkt/k", first), 503);
-  EXPECT_EQ(put("/bkt/k", other), 200) << "each begins with the limits of the start";
+  EXPECT_EQ(put("/bkt/k", other), 200) << "each namespace starts with the initial limits";
   EXPECT_EQ(put("/bkt/k", other), 503);
   ASSERT_TRUE(emulator_->SetLimits("other", "{}").ok());
   EXPECT_EQ(put("/bkt/k", other), 200);
   EXPECT_EQ(put("/bkt/k", first), 503);
 }
 
-TEST_F(ThrottlingTest, AResetGivesBackTheLimitsOfTheStart) {
+TEST_F(ThrottlingTest, ResetRestoresTheInitialLimits) {
   Start(R"({"writes_per_second": 1})");
   MakeBucket();
   EXPECT_EQ(Asks(2, "PUT", "/bkt/k"), (Statuses{200, 503}));
@@ -171,7 +171,7 @@ TEST_F(ThrottlingTest, AResetGivesBackTheLimitsOfTheStart) {
   EXPECT_EQ(Asks(2, "PUT", "/bkt/k"), (Statuses{200, 503}));
 }
 
-TEST_F(ThrottlingTest, TimeThatIsHurriedBringsTokensSooner) {
+TEST_F(ThrottlingTest, AcceleratedClockRefillsFaster) {
   Start(R"({"writes_per_second": 1, "burst_ms": 0})");
   MakeBucket();
   EXPECT_EQ(Asks(2, "PUT", "/bkt/k"), (Statuses{200, 503}));
@@ -183,8 +183,8 @@ TEST_F(ThrottlingTest, TimeThatIsHurriedBringsTokensSooner) {
   EXPECT_EQ(served, 20) << "20 s of the namespace's, at a thousand times the machine's pace";
 }
 
-// The clock stands: budgets do, waits do not.
-TEST_F(ThrottlingTest, AnswersWaitAndFlowAsTheLatencySays) {
+// The clock is frozen: budgets do not refill, but latency is real time.
+TEST_F(ThrottlingTest, DelaysAndPacesResponses) {
   Start(R"({"latency": {"first_byte_ms": 40, "bytes_per_second": 2000000}})");
   MakeBucket();
   const std::string body(1'000'000, 'x');
@@ -201,7 +201,7 @@ TEST_F(ThrottlingTest, AnswersWaitAndFlowAsTheLatencySays) {
   EXPECT_GE(std::chrono::steady_clock::now() - second, milliseconds(40 + 500));
 }
 
-TEST_F(ThrottlingTest, AStartWithLimitsThatCannotBeNamesThem) {
+TEST_F(ThrottlingTest, StartNamesInvalidLimits) {
   EmulatorOptions options;
   options.limits_json = R"({"preset": "aws-lax"})";
   const auto started = Emulator::Start(options);
@@ -210,8 +210,8 @@ TEST_F(ThrottlingTest, AStartWithLimitsThatCannotBeNamesThem) {
       << started.error().message;
 }
 
-// 40,000 bytes at 200,000 a second.
-TEST_F(ThrottlingTest, UploadsAreAsSlowAsTheirConnection) {
+// 40,000 bytes at 200,000 bytes/s.
+TEST_F(ThrottlingTest, PacesUploads) {
   Start(R"({"latency": {"bytes_per_second": 200000}})");
   MakeBucket();
   const std::string body(40'000, 'x');
@@ -224,15 +224,15 @@ TEST_F(ThrottlingTest, UploadsAreAsSlowAsTheirConnection) {
   EXPECT_TRUE(Plain(emulator_->endpoint(), "GET", "/bkt/a").text.ends_with(body));
 }
 
-TEST_F(ThrottlingTest, StoppingEndsUploadsThatWaitForTheirPace) {
+TEST_F(ThrottlingTest, StopEndsPacedUploads) {
   Start(R"({"latency": {"bytes_per_second": 1}})");
   MakeBucket();
   const Wire wire(emulator_->endpoint());
   wire.Send(
       "PUT /bkt/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3600\r\nExpect: "
       "100-continue\r\n\r\n");
-  EXPECT_EQ(wire.Receive(25), "HTTP/1.1 100 Continue\r\n\r\n") << "the body is being read";
-  wire.Send(std::string(3'600, 'x'));  // an hour's
+  EXPECT_EQ(wire.Receive(25), "HTTP/1.1 100 Continue\r\n\r\n") << "the body must be read now";
+  wire.Send(std::string(3'600, 'x'));  // takes an hour
   emulator_->Stop();
   EXPECT_NE(Plain(emulator_->endpoint(), "GET", "/").status, 200);
 }

@@ -61,7 +61,7 @@ TEST(DocumentsTest, ErrorsNameTheMember) {
   EXPECT_EQ(
       message(R"({"client": "curl"})"),
       "client: there is no client 'curl'; there are legacy, standard, adaptive, crt, penstock");
-  EXPECT_EQ(message(R"({"ranks": -1})"), "ranks: must be a whole number from 0 on, not -1");
+  EXPECT_EQ(message(R"({"ranks": -1})"), "ranks: must be a non-negative integer, not -1");
   EXPECT_EQ(message(R"({"ranks": 5000000000})"),
             "ranks: must be at most 4294967295, not 5000000000");
   EXPECT_EQ(message(R"({"round_every_s": -1})"),

@@ -20,7 +20,8 @@
 namespace penstock::emulator {
 namespace {
 
-// The first line of the answer to a request that claims `key` and has a wrong signature.
+// Sends a request with access key `key` and a wrong signature. Returns the first line of the
+// response.
 std::string FirstLine(const std::string& endpoint, const std::string& key,
                       const std::string& target) {
   sockaddr_in address{};
@@ -55,8 +56,8 @@ class FixtureTest : public EmulatorTest {
 constexpr char kOnce[] =
     R"([{"id": "once", "when": {"operation": "ListObjects"}, "do": {"slow_down": {}}, "limit": {"times": 1}}])";
 
-// What GoogleTest does with a test, by hand.
-class ByHand final : public FixtureTest {
+// Calls the fixture's methods as GoogleTest does.
+class ManualFixture final : public FixtureTest {
  public:
   using EmulatorTest::name_space;
   using EmulatorTest::Report;
@@ -68,19 +69,19 @@ class ByHand final : public FixtureTest {
   void TestBody() override {}
 };
 
-TEST_F(FixtureTest, EveryTestHasANamespaceOfItsOwn) {
-  ByHand other;
+TEST_F(FixtureTest, EveryTestHasItsOwnNamespace) {
+  ManualFixture other;
   other.SetUp();
   EXPECT_NE(other.name_space(), name_space());
   EXPECT_EQ(other.Ask("/").substr(0, 12), "HTTP/1.1 403");
-  EXPECT_EQ(Journal().size(), 0u) << "the other's request";
+  EXPECT_EQ(Journal().size(), 0u) << "the request went to the other namespace";
   other.TearDown();
   const auto names = emulator().Namespaces();
   ASSERT_TRUE(names.ok());
-  EXPECT_EQ(names->size(), 2u) << "the default one and this test's";
+  EXPECT_EQ(names->size(), 2u) << "the default one and that of this test";
 }
 
-TEST_F(FixtureTest, AFaultThatIsPlannedHappensAndIsInTheJournal) {
+TEST_F(FixtureTest, PlannedFaultHappensAndIsInTheJournal) {
   StartFaults(kOnce);
   EXPECT_EQ(Ask("/bucket"), "HTTP/1.1 503 Slow Down");
   EXPECT_EQ(Ask("/bucket").substr(0, 12), "HTTP/1.1 403");
@@ -88,10 +89,10 @@ TEST_F(FixtureTest, AFaultThatIsPlannedHappensAndIsInTheJournal) {
   EXPECT_EQ(Journal().Count({.fault = "once"}), 1u);
 }
 
-TEST_F(FixtureTest, ATestWhosePlannedFaultNeverHappenedFails) {
+TEST_F(FixtureTest, FailsIfAPlannedFaultNeverHappens) {
   EXPECT_NONFATAL_FAILURE(
       {
-        ByHand unmet;
+        ManualFixture unmet;
         unmet.SetUp();
         unmet.StartFaults(kOnce);
         unmet.TearDown();
@@ -102,10 +103,10 @@ TEST_F(FixtureTest, ATestWhosePlannedFaultNeverHappenedFails) {
 constexpr char kNeverAccepted[] =
     R"([{"id": "never", "do": {"fin": {}, "at": "accept"}, "when": {"nth": 99}, "limit": {"times": 1}}])";
 
-TEST_F(FixtureTest, AServerFaultThatNeverHappenedFailsItsTestAndIsGoneBehindIt) {
+TEST_F(FixtureTest, FailsIfAServerFaultNeverHappensAndRemovesIt) {
   EXPECT_NONFATAL_FAILURE(
       {
-        ByHand unmet;
+        ManualFixture unmet;
         unmet.SetUp();
         unmet.StartServerFaults(kNeverAccepted);
         unmet.TearDown();
@@ -115,7 +116,7 @@ TEST_F(FixtureTest, AServerFaultThatNeverHappenedFailsItsTestAndIsGoneBehindIt) 
   EXPECT_TRUE(emulator().CheckFaults("default").ok());
 }
 
-// A test result of its own, as `body` leaves it behind under the fixture.
+// Returns the failures that `body` causes under the fixture.
 template <class Body>
 std::vector<std::string> FailuresOf(Body body) {
   testing::TestPartResultArray results;
@@ -132,16 +133,16 @@ std::vector<std::string> FailuresOf(Body body) {
   return messages;
 }
 
-// Runs itself in a program of its own, where it is skipped.
-TEST_F(FixtureTest, ATestThatIsSkippedBehindStartFaultsStaysSkipped) {
+// Runs itself in a separate process, where it is skipped.
+TEST_F(FixtureTest, TestSkippedAfterStartFaultsStaysSkipped) {
   constexpr char kSkips[] = "PENSTOCK_TEST_SKIPS";
   if (std::getenv(kSkips) != nullptr) {
     StartFaults(kOnce);
-    GTEST_SKIP() << "as a test does that finds something missing";
+    GTEST_SKIP() << "like a test with a missing requirement";
   }
   const std::string program = std::filesystem::read_symlink("/proc/self/exe");
   const std::string command = std::string(kSkips) + "=1 '" + program +
-                              "' --gtest_filter='FixtureTest.ATestThatIsSkipped*' 2>&1";
+                              "' --gtest_filter='FixtureTest.TestSkippedAfterStartFaults*' 2>&1";
   std::FILE* const output = ::popen(command.c_str(), "r");
   ASSERT_NE(output, nullptr);
   std::string said;
@@ -150,7 +151,7 @@ TEST_F(FixtureTest, ATestThatIsSkippedBehindStartFaultsStaysSkipped) {
   EXPECT_NE(said.find("[  SKIPPED ] 1 test"), std::string::npos) << said;
 }
 
-TEST_F(FixtureTest, AScenarioIsStartedByItsName) {
+TEST_F(FixtureTest, StartsAScenarioByName) {
   StartFaults("hot-prefix");
   const auto account = emulator().FaultAccount(name_space());
   ASSERT_TRUE(account.ok());
@@ -159,13 +160,13 @@ TEST_F(FixtureTest, AScenarioIsStartedByItsName) {
   const std::vector<std::string> failures = FailuresOf([this] { StartFaults("hot-prefixes"); });
   ASSERT_EQ(failures.size(), 1u);
   EXPECT_NE(failures[0].find("list-stampede"), std::string::npos)
-      << "it names what there is: " << failures[0];
+      << "it must name the known scenarios: " << failures[0];
 }
 
-TEST_F(FixtureTest, TheReportOfAFailureHasTheSeedTheFaultsAndTheLastRequests) {
+TEST_F(FixtureTest, ReportHasSeedFaultsAndLastRequests) {
   testing::internal::CaptureStderr();
   FailuresOf([] {
-    ByHand unmet;
+    ManualFixture unmet;
     unmet.SetUp();
     unmet.StartFaults(
         R"({"seed": 4711, "rules": [{"id": "never", "when": {"operation": "PutObject"}, "do": {"slow_down": {}}}]})");
@@ -179,8 +180,8 @@ TEST_F(FixtureTest, TheReportOfAFailureHasTheSeedTheFaultsAndTheLastRequests) {
   EXPECT_NE(report.find("GET /bucket"), std::string::npos) << report;
 }
 
-TEST_F(FixtureTest, AJournalThatLostSomeFailsTheTestThatReadsIt) {
-  constexpr int kTooMany = 800;  // for 128 KiB
+TEST_F(FixtureTest, DroppedJournalEntriesFailTheTest) {
+  constexpr int kTooMany = 800;  // for a journal of 128 KiB
   for (int i = 0; i < kTooMany; ++i) Ask("/bucket");
   const auto reading = emulator().ReadJournal(name_space());
   ASSERT_TRUE(reading.ok());
@@ -194,7 +195,7 @@ TEST_F(FixtureTest, AJournalThatLostSomeFailsTheTestThatReadsIt) {
   EXPECT_EQ(FailuresOf([&] { Journal(reading->dropped()); }).size(), 0u);
 }
 
-TEST_F(FixtureTest, TheClockIsTheTests) {
+TEST_F(FixtureTest, EveryTestHasItsOwnClock) {
   AdvanceClock(std::chrono::hours(1));
   const auto clock = emulator().GetClock(name_space());
   ASSERT_TRUE(clock.ok());

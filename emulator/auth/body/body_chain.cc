@@ -16,7 +16,7 @@ constexpr std::uint64_t kUnusedBodyLimit = 1 << 20;
 
 char LowerChar(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
-// The comma-separated members of a header value: trimmed, lower-case, empty ones dropped.
+// Returns the comma-separated members of a header value: trimmed, lower-case, without empty ones.
 std::vector<std::string> ListMembers(std::string_view value) {
   std::vector<std::string> members;
   std::string current;
@@ -100,13 +100,13 @@ Result<void> BodyChain::Build(const s3::Exchange& exchange, Admission admission)
     hashed_.emplace(*outer_, admission.payload_claim);
     outer_ = &*hashed_;
     if (exchange.body->Length() == std::uint64_t{0}) {
-      // Nobody may ever read an empty body, so its hash is checked here.
+      // The router may never read an empty body, so its hash is checked here.
       std::array<std::byte, 1> none;
       PENSTOCK_TRY(outer_->Read(none));
     }
   }
-  // Some clients mark chunked bodies by Content-Encoding alone; the decoded length tells them from
-  // a stored encoding.
+  // Some clients mark chunked bodies only by Content-Encoding. The decoded length distinguishes
+  // them from bodies with a stored encoding.
   const bool marked = !streaming && TakesStreamingBody(exchange.operation) &&
                       HasAwsChunkedEncoding(exchange.request) &&
                       exchange.request.Find("x-amz-decoded-content-length").has_value();

@@ -1,4 +1,4 @@
-// The readers between the wire's body and the router, as the admitted payload claim demands.
+// The readers between the request body and the router, as the admitted payload claim requires.
 #ifndef PENSTOCK_EMULATOR_AUTH_BODY_BODY_CHAIN_H_
 #define PENSTOCK_EMULATOR_AUTH_BODY_BODY_CHAIN_H_
 
@@ -16,12 +16,12 @@ class BodyChain {
   BodyChain(const BodyChain&) = delete;
   BodyChain& operator=(const BodyChain&) = delete;
 
-  // Errors that are known before the first byte: a streaming claim on another operation than
-  // PutObject or UploadPart, no x-amz-decoded-content-length, an unsupported trailer, an empty body
-  // under the hash of another one. exchange.body, which the wire owns, outlives the chain.
+  // Returns errors that are known before the first byte: a streaming claim on an operation other
+  // than PutObject and UploadPart, no x-amz-decoded-content-length, an unsupported trailer, an
+  // empty body with a wrong hash. exchange.body must outlive the chain.
   Result<void> Build(const s3::Exchange& exchange, Admission admission);
 
-  // The reader the router gets. Valid after a successful Build.
+  // The reader for the router. Valid after a successful Build.
   s3::BodyReader* outer() { return outer_; }
 
  private:
@@ -30,8 +30,8 @@ class BodyChain {
   s3::BodyReader* outer_ = nullptr;
 };
 
-// Reads the body of an operation that takes none to its end, so that what was claimed about it is
-// checked all the same. UnexpectedContent when it is longer than 1 MiB.
+// Reads a body that the operation does not use to its end, so that claims about it are still
+// checked. Returns UnexpectedContent if it is longer than 1 MiB.
 Result<void> DrainUnused(const s3::Exchange& exchange, s3::BodyReader& body);
 
 }  // namespace penstock::emulator::auth

@@ -7,7 +7,7 @@
 namespace penstock::emulator::auth {
 namespace {
 
-// of "hello"
+// SHA-256 of "hello".
 constexpr char kHelloSha256[] = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
 constexpr char kHelloChunks[] = "5\r\nhello\r\n0\r\nx-amz-checksum-crc32:NhCmhg==\r\n\r\n";
 
@@ -18,7 +18,7 @@ struct Claimed {
 constexpr Claimed kUnsignedTrailer = {PayloadKind::kStreamingUnsignedTrailer,
                                       "STREAMING-UNSIGNED-PAYLOAD-TRAILER"};
 
-// The body the router would read, or the refusal before it.
+// Returns the body that the router would read, or the earlier error.
 Result<std::string> Read(const std::string& operation, Claimed claimed, TestRequest request) {
   TestExchange test(std::move(request));
   test.exchange.operation = operation;
@@ -51,7 +51,7 @@ TEST(BodyChainTest, ChecksAHash) {
             "XAmzContentSHA256Mismatch");
 }
 
-TEST(BodyChainTest, ChecksTheHashOfAnEmptyBodyBeforeAnybodyReads) {
+TEST(BodyChainTest, ChecksTheHashOfAnEmptyBodyBeforeTheFirstRead) {
   TestExchange test(Put(""));
   test.exchange.operation = "PutObject";
   Admission admission;
@@ -67,14 +67,14 @@ TEST(BodyChainTest, DecodesStreamingChunks) {
   EXPECT_EQ(*Read("UploadPart", kUnsignedTrailer, Put(kHelloChunks, TrailerHeaders())), "hello");
 }
 
-TEST(BodyChainTest, RefusesStreamingChunksElsewhere) {
+TEST(BodyChainTest, RefusesStreamingChunksForOtherOperations) {
   EXPECT_EQ(Read("PutObjectTagging", kUnsignedTrailer, Put(kHelloChunks, TrailerHeaders()))
                 .error()
                 .message,
             "The value of x-amz-content-sha256 header is invalid.");
 }
 
-TEST(BodyChainTest, NeedsTheDecodedLength) {
+TEST(BodyChainTest, RequiresTheDecodedLength) {
   const auto read = Read("PutObject", kUnsignedTrailer,
                          Put(kHelloChunks, {{"x-amz-trailer", "x-amz-checksum-crc32"}}));
   ASSERT_FALSE(read.ok());
@@ -82,7 +82,7 @@ TEST(BodyChainTest, NeedsTheDecodedLength) {
   EXPECT_EQ(read.error().http_status, 411);
 }
 
-TEST(BodyChainTest, RefusesADecodedLengthThatIsNoNumber) {
+TEST(BodyChainTest, RefusesAnInvalidDecodedLength) {
   EXPECT_EQ(Read("PutObject", kUnsignedTrailer,
                  Put(kHelloChunks, {{"x-amz-decoded-content-length", "5x"}}))
                 .error()
@@ -107,7 +107,7 @@ TEST(BodyChainTest, RefusesAnEmptyTrailerName) {
             "MalformedTrailerError");
 }
 
-TEST(BodyChainTest, DecodesABodyThatOnlyItsEncodingMarks) {
+TEST(BodyChainTest, DecodesABodyMarkedOnlyByContentEncoding) {
   auto headers = TrailerHeaders();
   headers.emplace_back("Content-Encoding", "gzip, aws-chunked");
   EXPECT_EQ(
@@ -115,20 +115,20 @@ TEST(BodyChainTest, DecodesABodyThatOnlyItsEncodingMarks) {
       "hello");
 }
 
-TEST(BodyChainTest, LeavesAnUnmarkedBodyAlone) {
+TEST(BodyChainTest, DoesNotChangeAnUnmarkedBody) {
   EXPECT_EQ(*Read("PutObject", {PayloadKind::kUnsigned, "UNSIGNED-PAYLOAD"},
                   Put(kHelloChunks, TrailerHeaders())),
             kHelloChunks);
 }
 
-TEST(DrainUnusedTest, ChecksABodyThatNobodyReads) {
+TEST(DrainUnusedTest, ChecksAnUnusedBody) {
   TestRequest request = Put("jello");
   request.method = "DELETE";
   EXPECT_EQ(Read("DeleteObject", {PayloadKind::kHash, kHelloSha256}, request).error().code,
             "XAmzContentSHA256Mismatch");
 }
 
-TEST(DrainUnusedTest, RefusesALongBodyThatNobodyReads) {
+TEST(DrainUnusedTest, RefusesALongUnusedBody) {
   TestRequest request = Put(std::string((1 << 20) + 1, 'x'));
   request.method = "GET";
   EXPECT_EQ(Read("GetObject", {PayloadKind::kUnsigned, "UNSIGNED-PAYLOAD"}, request).error().code,

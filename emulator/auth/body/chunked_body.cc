@@ -141,8 +141,8 @@ Result<std::size_t> ChunkedBody::ReadData(MutableByteView buffer) {
   return count;
 }
 
-// After the data of a chunk: its CRLF, then its signature. The empty last chunk has no CRLF of its
-// own.
+// Reads the CRLF after the data of a chunk, then checks its signature. The empty last chunk has no
+// CRLF.
 Result<void> ChunkedBody::EndChunk() {
   if (chunk_size_ > 0) {
     PENSTOCK_ASSIGN(const std::string line, ReadLine(0, BodyTerminated()));
@@ -183,8 +183,8 @@ Result<void> ChunkedBody::ReadTrailers() {
 
 Result<void> ChunkedBody::CheckTrailers(std::string_view block,
                                         std::optional<std::string> signature) {
-  // Exactly what x-amz-trailer announced: an unannounced checksum would go unchecked, a missing one
-  // unnoticed.
+  // The trailers must be exactly those of x-amz-trailer. An undeclared checksum would not be
+  // checked, and a missing one would not be noticed.
   std::vector<std::string> names;
   for (const auto& trailer : trailers_) names.push_back(trailer.first);
   std::vector<std::string> declared = options_.declared_trailers;
@@ -219,7 +219,7 @@ Result<void> ChunkedBody::ExpectEnd() {
   return Ok();
 }
 
-// Only called with an empty buffer.
+// Must only be called when the buffer is empty.
 Result<std::size_t> ChunkedBody::Refill() {
   begin_ = 0;
   end_ = 0;
@@ -227,8 +227,8 @@ Result<std::size_t> ChunkedBody::Refill() {
   return end_;
 }
 
-// The text before CRLF. `too_long` when it has more than `limit` characters, BodyTerminated when
-// the body ends in it.
+// Returns the text before CRLF. Returns `too_long` if it has more than `limit` characters, and
+// BodyTerminated if the body ends before the CRLF.
 Result<std::string> ChunkedBody::ReadLine(std::size_t limit, const Error& too_long) {
   std::string line;
   for (;;) {

@@ -1,7 +1,8 @@
-// aws-chunked, decoded and verified while it streams (spec/protocol.md §2.13): framing, sizes,
-// chunk signatures, trailers.
+// Decodes and verifies aws-chunked bodies as a stream: framing, sizes, chunk signatures and
+// trailers (AWS documentation: "Signature Calculations for the Authorization Header: Transferring
+// Payload in Multiple Chunks").
 //
-// Trailer values are handed on as text; what a checksum in them means is the router's.
+// Trailer values are returned as text. The router evaluates checksums in them.
 #ifndef PENSTOCK_EMULATOR_AUTH_BODY_CHUNKED_BODY_H_
 #define PENSTOCK_EMULATOR_AUTH_BODY_CHUNKED_BODY_H_
 
@@ -18,30 +19,30 @@
 
 namespace penstock::emulator::auth {
 
-// What each chunk's signature continues from.
+// The state that the first chunk's signature continues.
 struct ChunkSigning {
   HmacSha256Key key;
   std::string access_key_id;
   std::string amz_date;
   std::string scope;
-  std::string seed_signature;  // the request's own
+  std::string seed_signature;  // the signature of the request itself
 };
 
 struct ChunkedOptions {
   std::uint64_t decoded_length = 0;     // x-amz-decoded-content-length
   bool signed_framing = false;          // chunks and trailers carry signatures
-  std::optional<ChunkSigning> signing;  // what to verify those by; unset: they are only parsed
+  std::optional<ChunkSigning> signing;  // to verify signatures; unset: they are only parsed
   bool allow_trailer = false;
   std::vector<std::string> declared_trailers;  // x-amz-trailer, lower-case
 };
 
 class ChunkedBody final : public s3::BodyReader {
  public:
-  // `inner` delivers the encoded body and outlives this.
+  // `inner` delivers the encoded body and must outlive this object.
   ChunkedBody(s3::BodyReader& inner, ChunkedOptions options);
 
-  // IncompleteBody, InvalidChunkSizeError, MalformedTrailerError, SignatureDoesNotMatch; every
-  // later call repeats it.
+  // Returns IncompleteBody, InvalidChunkSizeError, MalformedTrailerError or SignatureDoesNotMatch.
+  // Every later call returns the same error.
   Result<std::size_t> Read(MutableByteView buffer) override;
   std::optional<std::uint64_t> Length() const override { return options_.decoded_length; }
   const std::vector<std::pair<std::string, std::string>>& Trailers() const override {

@@ -1,4 +1,4 @@
-// Framing, sizes and trailers; the published signed uploads are in vectors_test.cc.
+// Framing, sizes and trailers. vectors_test.cc has the published signed uploads.
 #include "emulator/auth/body/chunked_body.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ ChunkedOptions Unsigned(std::uint64_t length, std::vector<std::string> trailers 
 }
 
 const std::vector<std::string> kCrc32 = {"x-amz-checksum-crc32"};
-// The examples of §2.13.
+// Bodies like the examples of AWS's documentation.
 constexpr char kHello[] = "5\r\nhello\r\n0\r\nx-amz-checksum-crc32:NhCmhg==\r\n\r\n";
 constexpr char kEmpty[] = "0\r\nx-amz-checksum-crc32:AAAAAA==\r\n\r\n";
 
@@ -55,7 +55,7 @@ TEST(UnsignedChunksTest, NeedsNoTrailerWhenNoneIsDeclared) {
   EXPECT_EQ(*Decode("5\r\nhello\r\n0\r\n\r\n", Unsigned(5)).text, "hello");
 }
 
-TEST(UnsignedChunksTest, DoesNotCareHowBytesArrive) {
+TEST(UnsignedChunksTest, DoesNotDependOnHowBytesArrive) {
   std::string wire;
   std::string expected;
   for (int i = 1; i <= 40; ++i) {
@@ -97,7 +97,7 @@ TEST(UnsignedChunksTest, RefusesAnEndlessHeaderLine) {
   EXPECT_EQ(Decode(std::string(100000, '0'), Unsigned(5)).code(), "IncompleteBody");
 }
 
-TEST(UnsignedChunksTest, HoldsTheBodyToItsDeclaredLength) {
+TEST(UnsignedChunksTest, RequiresTheDeclaredLength) {
   for (const std::uint64_t declared : {4, 6}) {
     const Decoded decoded = Decode("5\r\nhello\r\n0\r\n\r\n", Unsigned(declared));
     ASSERT_EQ(decoded.code(), "IncompleteBody");
@@ -106,7 +106,7 @@ TEST(UnsignedChunksTest, HoldsTheBodyToItsDeclaredLength) {
   }
 }
 
-TEST(UnsignedChunksTest, WantsExactlyTheDeclaredTrailers) {
+TEST(UnsignedChunksTest, RequiresExactlyTheDeclaredTrailers) {
   EXPECT_EQ(Decode("5\r\nhello\r\n0\r\n\r\n", Unsigned(5, kCrc32)).code(), "MalformedTrailerError");
   EXPECT_EQ(Decode(kHello, Unsigned(5)).code(), "MalformedTrailerError");
   EXPECT_EQ(Decode(kHello, Unsigned(5, {"x-amz-checksum-sha1"})).code(), "MalformedTrailerError");
@@ -121,7 +121,7 @@ TEST(UnsignedChunksTest, RepeatsItsError) {
   EXPECT_FALSE(ReadAll(body).ok());
 }
 
-// Signs chunks as §2.13 says, with the documentation's key and seed "00...".
+// Signs chunks as AWS documents, with the documentation's key and seed "00...".
 class SignedBody {
  public:
   SignedBody() {
@@ -177,7 +177,7 @@ TEST(SignedChunksTest, RefusesASmallChunkThatIsNotTheLast) {
   EXPECT_EQ(decoded.text.error().details.at(1).second, "8191");
 }
 
-TEST(SignedChunksTest, NeedsTheSignatureOfTheEmptyLastChunk) {
+TEST(SignedChunksTest, RequiresTheSignatureOfTheEmptyLastChunk) {
   EXPECT_EQ(SignedBody()
                 .Chunk("end")
                 .Text("0;chunk-signature=" + std::string(64, 'a') + "\r\n\r\n")
@@ -205,7 +205,7 @@ TEST(SignedChunksTest, RefusesATrailerWithoutItsSignature) {
             "MalformedTrailerError");
 }
 
-TEST(SignedChunksTest, RefusesATrailerOfAnotherSignature) {
+TEST(SignedChunksTest, RefusesATrailerWithAWrongSignature) {
   EXPECT_EQ(SignedBody()
                 .Chunk("")
                 .Text("x-amz-checksum-crc32:AAAAAA==\r\nx-amz-trailer-signature:" +

@@ -1,5 +1,4 @@
-// What x-amz-content-sha256 says about the body, and the body reader that holds it to that
-// (spec/protocol.md §2.13).
+// The values of x-amz-content-sha256, and the body reader that verifies a payload hash.
 #ifndef PENSTOCK_EMULATOR_AUTH_BODY_PAYLOAD_H_
 #define PENSTOCK_EMULATOR_AUTH_BODY_PAYLOAD_H_
 
@@ -20,21 +19,22 @@ enum class PayloadKind {
   kStreamingUnsignedTrailer,  // STREAMING-UNSIGNED-PAYLOAD-TRAILER
 };
 
-// InvalidArgument for anything that is none of S3's values; NotImplemented for the ECDSA ones.
+// Returns InvalidArgument for a value that S3 does not define, and NotImplemented for the ECDSA
+// ones.
 Result<PayloadKind> ClassifyPayload(std::string_view claim);
 
 inline bool IsStreaming(PayloadKind kind) {
   return kind != PayloadKind::kHash && kind != PayloadKind::kUnsigned;
 }
 
-// Passes the body on while digesting it; its end is reached only when the digest is the one
-// claimed.
+// Passes the body on and computes its digest. The end of the body is returned only if the digest
+// matches the claim.
 class HashedBody final : public s3::BodyReader {
  public:
-  // `claim`: 64 hex digits. `inner` outlives this.
+  // `claim`: 64 hex digits. `inner` must outlive this object.
   HashedBody(s3::BodyReader& inner, std::string_view claim);
 
-  // XAmzContentSHA256Mismatch instead of the end.
+  // Returns XAmzContentSHA256Mismatch instead of the end if the digest differs.
   Result<std::size_t> Read(MutableByteView buffer) override;
   std::optional<std::uint64_t> Length() const override { return inner_.Length(); }
   const std::vector<std::pair<std::string, std::string>>& Trailers() const override {

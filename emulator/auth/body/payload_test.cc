@@ -7,10 +7,10 @@
 namespace penstock::emulator::auth {
 namespace {
 
-// of "hello"
+// SHA-256 of "hello".
 constexpr char kHelloSha256[] = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
 
-TEST(PayloadTest, KnowsEveryValueOfS3) {
+TEST(PayloadTest, RecognizesEveryValueOfS3) {
   EXPECT_EQ(*ClassifyPayload(kHelloSha256), PayloadKind::kHash);
   EXPECT_EQ(*ClassifyPayload("UNSIGNED-PAYLOAD"), PayloadKind::kUnsigned);
   EXPECT_EQ(*ClassifyPayload("STREAMING-AWS4-HMAC-SHA256-PAYLOAD"), PayloadKind::kStreamingSigned);
@@ -29,19 +29,19 @@ TEST(PayloadTest, RefusesAnythingElse) {
   }
 }
 
-TEST(PayloadTest, SaysThatAsymmetricChunksAreNotImplemented) {
+TEST(PayloadTest, ReportsAsymmetricChunksAsNotImplemented) {
   EXPECT_EQ(ClassifyPayload("STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD-TRAILER").error().code,
             "NotImplemented");
 }
 
-TEST(HashedBodyTest, DeliversABodyOfTheClaimedHash) {
+TEST(HashedBodyTest, DeliversABodyWithTheClaimedHash) {
   TextBody inner("hello", 2);
   HashedBody body(inner, kHelloSha256);
   EXPECT_EQ(*ReadAll(body), "hello");
   EXPECT_EQ(body.Length(), 5u);
 }
 
-TEST(HashedBodyTest, RefusesTheEndOfAnotherBody) {
+TEST(HashedBodyTest, RefusesABodyWithAnotherHash) {
   TextBody inner("jello", 2);
   HashedBody body(inner, kHelloSha256);
   const auto text = ReadAll(body);
@@ -51,7 +51,7 @@ TEST(HashedBodyTest, RefusesTheEndOfAnotherBody) {
   EXPECT_EQ(text.error().details.at(0),
             (std::pair<std::string, std::string>("ClientComputedContentSHA256", kHelloSha256)));
   EXPECT_EQ(text.error().details.at(1).first, "S3ComputedContentSHA256");
-  EXPECT_FALSE(ReadAll(body).ok()) << "the refusal stays";
+  EXPECT_FALSE(ReadAll(body).ok()) << "the error must be permanent";
 }
 
 }  // namespace

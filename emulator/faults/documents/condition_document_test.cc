@@ -132,7 +132,7 @@ TEST(ConditionDocumentTest, LimitsAreRead) {
   EXPECT_EQ(LimitProblem(R"({"times": 1e30})"),
             "limit.times: must be at most 9007199254740992, not 1e+30");
   EXPECT_EQ(LimitProblem(R"({"times": 1.5})"),
-            "limit.times: must be a whole number from 0 on, not 1.5");
+            "limit.times: must be a non-negative integer, not 1.5");
 }
 
 }  // namespace

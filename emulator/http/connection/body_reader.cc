@@ -10,17 +10,17 @@ namespace penstock::emulator::http {
 namespace {
 
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-// Smaller reads go through the connection's buffer: one system call serves many of them.
+// Smaller reads go through the connection's buffer, where one system call serves many of them.
 constexpr std::size_t kDirectBytes = 4 << 10;
 
 }  // namespace
 
 WireBodyReader::WireBodyReader(Stream& stream, InputBuffer& buffer, const Framing& framing,
-                               std::chrono::milliseconds patience)
+                               std::chrono::milliseconds timeout)
     : stream_(stream),
       buffer_(buffer),
       framing_(framing),
-      patience_(patience),
+      timeout_(timeout),
       continue_pending_(framing.expect_continue) {}
 
 std::optional<std::uint64_t> WireBodyReader::Length() const {
@@ -46,27 +46,27 @@ Result<std::size_t> WireBodyReader::Read(MutableByteView into) {
 }
 
 Result<std::optional<std::size_t>> WireBodyReader::ReadArrived(MutableByteView into) {
-  const std::chrono::milliseconds usual = std::exchange(patience_, std::chrono::milliseconds(0));
+  const std::chrono::milliseconds usual = std::exchange(timeout_, std::chrono::milliseconds(0));
   last_status_ = IoStatus::kOk;
   const Result<std::size_t> got = Read(into);
-  patience_ = usual;
+  timeout_ = usual;
   if (got.ok()) return std::optional(*got);
   if (last_status_ != IoStatus::kWouldBlock) return got.error();
-  failure_.reset();  // impatience is not the body's fault
+  failure_.reset();  // the body has not failed
   return std::optional<std::size_t>();
 }
 
-std::chrono::milliseconds WireBodyReader::PatienceLeft() const {
+std::chrono::milliseconds WireBodyReader::RemainingTimeout() const {
   const std::chrono::milliseconds earned(bytes_read_ * 1000 / kSlowestBytesPerSecond);
-  return std::clamp(patience_ + earned - waited_, std::chrono::milliseconds(0), patience_);
+  return std::clamp(timeout_ + earned - waited_, std::chrono::milliseconds(0), timeout_);
 }
 
 Result<void> WireBodyReader::SendContinue() {
   continue_pending_ = false;
   const ByteView answer = AsBytes(kContinue);
-  const IoResult sent = stream_.Write({&answer, 1}, More::kNo, patience_);
+  const IoResult sent = stream_.Write({&answer, 1}, More::kNo, timeout_);
   if (sent.status == IoStatus::kOk) return Ok();
-  // A part of it may have left: nothing else can be sent any more.
+  // A part of the interim response may have been sent, so nothing else can be sent.
   last_status_ = sent.status == IoStatus::kWouldBlock ? IoStatus::kTimeout : sent.status;
   return Short();
 }
@@ -87,7 +87,7 @@ Result<std::size_t> WireBodyReader::ReadChunked(MutableByteView into) {
       if (got == 0) return Short();
       bytes_read_ += got;
       decoder_.TakeData(got);
-      // The framing behind a chunk often came with it; taking it now makes the end known without
+      // The framing after a chunk has often arrived with it. Reading it now detects the end without
       // another read.
       if (decoder_.data_left() > 0) return got;
       Result<std::size_t> used = decoder_.Advance(buffer_.text());
@@ -110,11 +110,11 @@ Result<std::size_t> WireBodyReader::ReadChunked(MutableByteView into) {
 IoResult WireBodyReader::ReadWire(MutableByteView into) {
   IoResult result =
       into.empty() ? buffer_.Fill(stream_, std::chrono::milliseconds(0)) : stream_.TryRead(into);
-  if (result.status == IoStatus::kWouldBlock && patience_.count() > 0) {
+  if (result.status == IoStatus::kWouldBlock && timeout_.count() > 0) {
     const auto began = std::chrono::steady_clock::now();
-    const std::chrono::milliseconds patience = PatienceLeft();
-    result = into.empty() ? buffer_.Fill(stream_, patience) : stream_.Read(into, patience);
-    // it had no patience left
+    const std::chrono::milliseconds timeout = RemainingTimeout();
+    result = into.empty() ? buffer_.Fill(stream_, timeout) : stream_.Read(into, timeout);
+    // The time limit was already reached.
     if (result.status == IoStatus::kWouldBlock) result.status = IoStatus::kTimeout;
     CountWait(
         std::chrono::round<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began));

@@ -16,21 +16,21 @@ Framing Chunked() { return {.body = BodyFraming::kChunked}; }
 
 class BodyReaderTest : public testing::Test {
  protected:
-  WireBodyReader Reader(const Framing& framing, milliseconds patience = kTestPatience) {
-    return WireBodyReader(*pipe_.stream, buffer_, framing, patience);
+  WireBodyReader Reader(const Framing& framing, milliseconds timeout = kTestTimeout) {
+    return WireBodyReader(*pipe_.stream, buffer_, framing, timeout);
   }
-  // Puts `text` where bytes that came together with the head lie.
+  // Puts `text` into the buffer, like bytes that arrived together with the head.
   void Buffered(const std::string& text) {
     pipe_.peer->Send(text);
     while (buffer_.size() < text.size())
-      ASSERT_EQ(buffer_.Fill(*pipe_.stream, kTestPatience).status, IoStatus::kOk);
+      ASSERT_EQ(buffer_.Fill(*pipe_.stream, kTestTimeout).status, IoStatus::kOk);
   }
 
   Pipe pipe_;
   InputBuffer buffer_{64 << 10};
 };
 
-TEST_F(BodyReaderTest, JoinsWhatCameWithTheHeadAndWhatFollows) {
+TEST_F(BodyReaderTest, JoinsBufferedAndLaterBytes) {
   const std::string text = PatternText(300'000);
   Buffered(text.substr(0, 1000));
   std::jthread sender([&] { pipe_.peer->Send(text.substr(1000)); });
@@ -41,12 +41,12 @@ TEST_F(BodyReaderTest, JoinsWhatCameWithTheHeadAndWhatFollows) {
   EXPECT_EQ(reader.bytes_read(), text.size());
 }
 
-TEST_F(BodyReaderTest, NeverTakesTheNextRequest) {
+TEST_F(BodyReaderTest, NeverReadsTheNextRequest) {
   pipe_.peer->Send("bodyGET /next");
   WireBodyReader reader = Reader(OfLength(4));
   EXPECT_EQ(ReadBody(reader, 1 << 20), "body");
   while (buffer_.size() < 9)
-    ASSERT_EQ(buffer_.Fill(*pipe_.stream, kTestPatience).status, IoStatus::kOk);
+    ASSERT_EQ(buffer_.Fill(*pipe_.stream, kTestTimeout).status, IoStatus::kOk);
   EXPECT_EQ(buffer_.text(), "GET /next");
 }
 
@@ -56,14 +56,14 @@ TEST_F(BodyReaderTest, ServesTinyReads) {
   EXPECT_EQ(ReadBody(reader, 1), "0123456789");
 }
 
-TEST_F(BodyReaderTest, HasNothingWhereNoBodyIsDeclared) {
+TEST_F(BodyReaderTest, ReturnsNothingWithoutADeclaredBody) {
   WireBodyReader reader = Reader({});
   EXPECT_EQ(ReadBody(reader), "");
   EXPECT_EQ(reader.Length(), std::nullopt);
   EXPECT_TRUE(reader.at_end());
 }
 
-TEST_F(BodyReaderTest, NamesTheBytesThatAreMissing) {
+TEST_F(BodyReaderTest, ReportsExpectedAndProvidedBytes) {
   pipe_.peer->Send("abc");
   pipe_.peer->EndSending();
   WireBodyReader reader = Reader(OfLength(10));
@@ -76,7 +76,7 @@ TEST_F(BodyReaderTest, NamesTheBytesThatAreMissing) {
   using Details = std::vector<std::pair<std::string, std::string>>;
   EXPECT_EQ(end.error().details,
             (Details{{"NumberBytesExpected", "10"}, {"NumberBytesProvided", "3"}}));
-  EXPECT_EQ(reader.Read(buffer).error().code, "IncompleteBody");  // and stays so
+  EXPECT_EQ(reader.Read(buffer).error().code, "IncompleteBody");  // the error is permanent
   EXPECT_FALSE(reader.at_end());
 }
 
@@ -106,7 +106,7 @@ TEST_F(BodyReaderTest, DecodesChunksOfEverySizeIntoBuffersOfEverySize) {
     EXPECT_EQ(reader.Trailers()[0].first, "x-trailer");
     EXPECT_EQ(reader.bytes_read(), text.size());
     while (buffer_.size() < 3)
-      ASSERT_EQ(buffer_.Fill(*pipe_.stream, kTestPatience).status, IoStatus::kOk);
+      ASSERT_EQ(buffer_.Fill(*pipe_.stream, kTestTimeout).status, IoStatus::kOk);
     EXPECT_EQ(buffer_.text(), "GET");
     buffer_.Consume(3);
   }
@@ -125,7 +125,7 @@ TEST_F(BodyReaderTest, ReportsBrokenAndShortChunks) {
   EXPECT_EQ(ReadBody(cut), "error IncompleteBody");
 }
 
-TEST_F(BodyReaderTest, AsksForTheBodyAtTheFirstReadAndOnce) {
+TEST_F(BodyReaderTest, SendsContinueOnceAtTheFirstRead) {
   Framing framing = OfLength(4);
   framing.expect_continue = true;
   WireBodyReader reader = Reader(framing);
@@ -149,7 +149,7 @@ TEST_F(BodyReaderTest, DrainsOnlyUpToItsLimit) {
   EXPECT_TRUE(reader.at_end());
 }
 
-TEST_F(BodyReaderTest, DrainingImpatientlyLeavesTheRestReadable) {
+TEST_F(BodyReaderTest, DrainLeavesTheRestReadable) {
   WireBodyReader reader = Reader(OfLength(4));
   EXPECT_FALSE(reader.Drain(100));
   pipe_.peer->Send("body");

@@ -21,7 +21,7 @@ int HexDigit(char c) {
   return -1;
 }
 
-// Fields that decide framing or routing must not come after the body (RFC 9110 §6.5.1).
+// Fields that define framing or routing must not appear in a trailer (RFC 9110 section 6.5.1).
 bool ForbiddenInTrailer(std::string_view lower_case_name) {
   static constexpr std::array<std::string_view, 7> kForbidden = {
       "content-length", "transfer-encoding", "host",  "connection",
@@ -62,7 +62,7 @@ Result<void> ChunkedDecoder::EndLine() {
   switch (state_) {
     case State::kSizeLine: return ReadSizeLine();
     case State::kDataEnd:
-      if (!line_.empty()) return BrokenChunks("a chunk is longer than its size says.");
+      if (!line_.empty()) return BrokenChunks("a chunk is longer than its declared size.");
       state_ = State::kSizeLine;
       return Ok();
     case State::kTrailerLine: return ReadTrailerLine();

@@ -1,7 +1,6 @@
-// Decodes Transfer-Encoding: chunked (RFC 9112 §7.1). Pure: it is shown bytes and says what they
-// are.
+// Decodes Transfer-Encoding: chunked (RFC 9112 section 7.1). Pure: no I/O.
 //
-// S3's aws-chunked framing inside the body is emulator/auth's.
+// S3's aws-chunked encoding inside the body is decoded in emulator/auth/body.
 #ifndef PENSTOCK_EMULATOR_HTTP_CONNECTION_CHUNKED_DECODER_H_
 #define PENSTOCK_EMULATOR_HTTP_CONNECTION_CHUNKED_DECODER_H_
 
@@ -16,8 +15,8 @@
 
 namespace penstock::emulator::http {
 
-// Use: while not done(): if data_left() > 0 the next data_left() bytes on the wire are the body's,
-// report them with TakeData(); otherwise show what follows to Advance().
+// Usage, while not done(): if data_left() > 0, the next data_left() bytes are body bytes; report
+// them with TakeData(). Otherwise pass the next bytes to Advance().
 class ChunkedDecoder {
  public:
   static constexpr std::size_t kMaxLineBytes =
@@ -26,8 +25,8 @@ class ChunkedDecoder {
   static constexpr std::size_t kMaxTrailers = 64;
 
   // Consumes framing from the front of `input` until chunk data begins, the body ends or the input
-  // is used up, and returns how many bytes that was. IncompleteBody (400) where the framing is
-  // broken; the decoder is then useless.
+  // is used up. Returns the number of consumed bytes. Returns IncompleteBody (400) for malformed
+  // framing; the decoder must not be used afterwards.
   Result<std::size_t> Advance(std::string_view input);
 
   std::uint64_t data_left() const { return data_left_; }

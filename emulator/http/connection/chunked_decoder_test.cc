@@ -18,7 +18,7 @@ struct Decoded {
   bool failed = false;
 };
 
-// Shows `input` to a decoder in pieces of `step` bytes.
+// Passes `input` to a decoder in pieces of `step` bytes.
 Decoded Decode(std::string_view input, std::size_t step) {
   ChunkedDecoder decoder;
   Decoded decoded;
@@ -48,7 +48,7 @@ Decoded Decode(std::string_view input, std::size_t step) {
   return decoded;
 }
 
-TEST(ChunkedDecoder, DecodesTheSameInAnyPieces) {
+TEST(ChunkedDecoder, DecodesPiecesOfAnySize) {
   const std::string input =
       "5\r\nhello\r\n0A ;ext=\"v\"\r\n, chunked!\r\n0\r\nX-Amz-Checksum-CRC32:  NhCmhg== "
       "\r\nB:\r\n\r\nGET /";
@@ -94,7 +94,7 @@ TEST(ChunkedDecoder, RefusesBrokenFraming) {
   }
 }
 
-TEST(ChunkedDecoder, HoldsItsLimits) {
+TEST(ChunkedDecoder, EnforcesItsLimits) {
   EXPECT_TRUE(Decode(std::string(ChunkedDecoder::kMaxLineBytes + 1, '1'), 1000).failed);
   EXPECT_TRUE(Decode("5;" + std::string(ChunkedDecoder::kMaxLineBytes, 'e') + "\r\n", 1).failed);
   std::string many = "0\r\n";

@@ -13,13 +13,13 @@ using std::chrono::milliseconds;
 
 constinit DiagnosticEvent handler_failed("wire.handler_failed");
 
-// RFC 8446 §5.1: the first byte of a ClientHello, and of no request line
+// RFC 8446 section 5.1: the first byte of a ClientHello. No request line begins with it.
 constexpr char kTlsHandshake = 0x16;
 constexpr std::int64_t kServed = 0;
 constexpr std::int64_t kExpired = -1;
-// How long a closing connection waits for a peer that is still sending to notice.
-constexpr milliseconds kLingerPatience{2'000};
-// of what such a peer sends, before other connections have their turn
+// How long a closing connection receives from a peer that is still sending.
+constexpr milliseconds kLingerTimeout{2'000};
+// Bytes discarded from such a peer before other connections are served.
 constexpr std::size_t kDiscardBytes = 4 << 20;
 
 MonotonicTime Now() { return std::chrono::steady_clock::now(); }
@@ -28,8 +28,8 @@ std::int64_t Nanoseconds(MonotonicTime time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
 
-// RFC 8446 §6.2: fatal alerts as TLS 1.2 and later write them. And §4.1.3, §5.1: the begin of a
-// ServerHello of 118 bytes.
+// Fatal alerts of TLS 1.2 and later (RFC 8446 section 6.2). For kTruncated: the first bytes of a
+// ServerHello of 118 bytes (sections 4.1.3 and 5.1).
 std::string_view RefusalBytes(TlsRefusal refusal) {
   using namespace std::string_view_literals;
   switch (refusal) {
@@ -66,7 +66,7 @@ void WireConnection::Receive(const AcceptDecision& decision) {
   }
   stream_->EndWriting();
   stage_ = Stage::kLinger;
-  stage_until_ = Now() + kLingerPatience;
+  stage_until_ = Now() + kLingerTimeout;
 }
 
 void WireConnection::StartWait(MonotonicTime now) {
@@ -76,17 +76,17 @@ void WireConnection::StartWait(MonotonicTime now) {
     case Stage::kHandshake:
     case Stage::kHead:
       if (head_began_ != MonotonicTime{}) {
-        // the head is whole within one time-out of its first byte
+        // The head must be complete within one timeout of its first byte.
         until = head_began_ + settings_.progress_timeout;
       } else {
         if (idle_began_ == MonotonicTime{}) idle_began_ = now;
         until = idle_began_ + settings_.idle_timeout;
       }
       break;
-    case Stage::kBody: until = now + current_->body.PatienceLeft(); break;
+    case Stage::kBody: until = now + current_->body.RemainingTimeout(); break;
     case Stage::kAnswer:
       until = now + settings_.progress_timeout;
-      untaken_.store(stream_->Untaken(), std::memory_order_relaxed);
+      unacknowledged_.store(stream_->UnacknowledgedBytes(), std::memory_order_relaxed);
       break;
     case Stage::kDrain:
     case Stage::kLinger: until = stage_until_; break;
@@ -105,9 +105,9 @@ void WireConnection::EndWait(MonotonicTime now, bool of_requests) {
   const Stage stage = waits_for_.load(std::memory_order_relaxed);
   if (!of_requests && (stage == Stage::kBody || stage == Stage::kAnswer)) return;
   if (stage == Stage::kAnswer) {
-    // A peer that takes a little now and then makes room, which alone is told of, only after long.
-    const std::size_t untaken = stream_->Untaken();
-    if (untaken < untaken_.exchange(untaken, std::memory_order_relaxed)) {
+    // The peer may accept bytes slowly. The room-to-write event comes only after much progress.
+    const std::size_t unacknowledged = stream_->UnacknowledgedBytes();
+    if (unacknowledged < unacknowledged_.exchange(unacknowledged, std::memory_order_relaxed)) {
       wait_until_.compare_exchange_strong(until, Nanoseconds(now + settings_.progress_timeout),
                                           std::memory_order_acq_rel);
       return;
@@ -125,7 +125,7 @@ WireConnection::Next WireConnection::Serve(ServingTools& tools, bool to_the_end)
     if (buffer_.empty() || stopping()) return Next::kClose;
     return *Refuse(RequestTimedOut(), tools);
   }
-  // what was read past the buffer may have left something behind that will not be told of again
+  // After a read that bypassed the buffer, bytes may remain that cause no further event.
   to_the_end_ = true;
   if (const Pause pause = Proceed(tools, expired)) return *pause;
   return PrepareNext() ? Next::kWait : ServeWaiting(tools);
@@ -167,8 +167,7 @@ WireConnection::Next WireConnection::ServeWaiting(ServingTools& tools) {
       continue;
     }
     if (!buffer_.empty() && buffer_.text().front() == kTlsHandshake) {
-      // Such a client waits for an answer before it sends a line: it hears at once that there is no
-      // TLS here.
+      // Such a client waits for a response before it sends a line. Refuse it at once.
       return *Refuse(BadRequest("this port speaks plain http, not TLS."), tools);
     }
     if (buffer_.full()) return *Refuse(HeadTooLarge(settings_.limits.max_head_bytes), tools);
@@ -186,7 +185,7 @@ WireConnection::Next WireConnection::ServeWaiting(ServingTools& tools) {
 }
 
 std::size_t WireConnection::FindHead() {
-  // RFC 9112 §2.2: empty lines before a request line are ignored.
+  // RFC 9112 section 2.2: ignore empty lines before a request line.
   while (buffer_.text().starts_with("\r\n")) {
     buffer_.Consume(2);
     scanned_ = 0;
@@ -228,7 +227,7 @@ WireConnection::Pause WireConnection::ServeRequest(std::size_t head_bytes, Servi
     state.exchange.body = &state.gathered.emplace(state.body, *settings_.quotas);
     return GatherBody(tools, false);
   }
-  const HeldThread held(settings_.quotas);  // the connection may be another thread's by its end
+  const HeldThread held(settings_.quotas);  // another thread may own the connection when it ends
   state.entered = settings_.quotas != nullptr;
   registration_.Mute();
   return CallHandler(tools);
@@ -250,20 +249,20 @@ WireConnection::Pause WireConnection::GatherBody(ServingTools& tools, bool expir
 }
 
 WireConnection::Pause WireConnection::CallHandler(ServingTools& tools) {
-  met_.store(false, std::memory_order_relaxed);
+  half_done_.store(false, std::memory_order_relaxed);
   Handle(*current_);
-  if (current_->exchange.pending && !met_.exchange(true, std::memory_order_acq_rel))
+  if (current_->exchange.pending && !half_done_.exchange(true, std::memory_order_acq_rel))
     return Next::kLater;
-  return FinishTurn(tools);
+  return FinishRequest(tools);
 }
 
 void WireConnection::Complete() noexcept {
-  if (met_.exchange(true, std::memory_order_acq_rel)) settings_.completions->AddAnswer(*this);
+  if (half_done_.exchange(true, std::memory_order_acq_rel)) settings_.completions->AddAnswer(*this);
 }
 
 WireConnection::Next WireConnection::Resume(ServingTools& tools) {
   pausing_.store(false, std::memory_order_relaxed);
-  if (const Pause pause = current_->scripted ? SendScripted(false) : FinishTurn(tools))
+  if (const Pause pause = current_->scripted ? SendScripted(false) : FinishRequest(tools))
     return *pause;
   if (stopping()) return Next::kClose;
   if (PrepareNext()) return Next::kWait;
@@ -284,7 +283,7 @@ WireConnection::Pause WireConnection::DrainBody(bool expired) {
 }
 
 WireConnection::Pause WireConnection::Close(bool peer_sends) {
-  return CloseBy(peer_sends ? Now() + std::min(kLingerPatience, settings_.progress_timeout)
+  return CloseBy(peer_sends ? Now() + std::min(kLingerTimeout, settings_.progress_timeout)
                             : MonotonicTime::min());
 }
 
@@ -309,8 +308,8 @@ bool WireConnection::PrepareNext() {
   scanned_ = 0;
   head_began_ = {};
   idle_began_ = {};
-  // A client that waits for its answer has sent nothing more: the watch on the socket tells as soon
-  // as it does, for less than a read that finds nothing. TLS may hold bytes that no watch sees.
+  // A client that waits for its response has sent nothing more. An event is cheaper than a read
+  // that finds nothing. TLS may hold bytes that cause no event.
   return buffer_.empty() && buffer_.took_all() && !to_the_end_ && !facts_.tls && !stopping();
 }
 
@@ -323,17 +322,17 @@ void WireConnection::ForgetRequest() {
   request_.method = {};
   request_.target = {};
   request_.minor_version = s3::RequestHead().minor_version;
-  request_.headers.clear();  // its memory stays for the next head
+  request_.headers.clear();  // keeps its memory for the next head
 }
 
 void WireConnection::Handle(RequestState& state) {
   s3::Exchange& exchange = state.exchange;
   try {
     settings_.handler->Handle(exchange);
-  } catch (...) {  // this request fails, the server goes on
+  } catch (...) {  // only this request fails
     handler_failed.Report(CurrentExceptionError());
     state.failed = exchange.pending;
-    if (exchange.pending) return;  // the promise still holds: nothing more may be touched
+    if (exchange.pending) return;  // the response is still completed asynchronously: touch nothing
     FillErrorResponse(InternalError(), exchange.request_id, exchange.host_id, exchange.response);
   }
 }
@@ -345,7 +344,7 @@ WireConnection::Pause WireConnection::Refuse(const Error& error, ServingTools& t
   state.refused = true;
   s3::Exchange& exchange = state.exchange;
   FillErrorResponse(error, exchange.request_id, exchange.host_id, exchange.response);
-  return FinishTurn(tools);
+  return FinishRequest(tools);
 }
 
 }  // namespace penstock::emulator::http

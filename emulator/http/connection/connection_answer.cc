@@ -1,4 +1,4 @@
-// The second half of a connection's request: from the response to its last byte.
+// The second half of a request on a connection: from the response to its last byte.
 #include <poll.h>
 
 #include <algorithm>
@@ -18,9 +18,9 @@ using std::chrono::milliseconds;
 
 constinit DiagnosticEvent observer_failed("wire.answer_observer_failed");
 
-constexpr milliseconds kDrainPatience{1'000};
-constexpr int kUnsentInCrowd = 128 << 10;
-constexpr std::size_t kLargeText = 16 << 10;  // smaller answers cost less than their connections
+constexpr milliseconds kDrainTimeout{1'000};
+constexpr int kCrowdedUnsentBytes = 128 << 10;
+constexpr std::size_t kLargeText = 16 << 10;  // smaller responses are not counted
 
 MonotonicTime Now() { return std::chrono::steady_clock::now(); }
 
@@ -34,23 +34,23 @@ bool AsksToClose(const s3::Response& response) {
 
 }  // namespace
 
-WireConnection::Pause WireConnection::FinishTurn(ServingTools& tools) {
+WireConnection::Pause WireConnection::FinishRequest(ServingTools& tools) {
   RequestState& state = *current_;
-  if (state.exchange.pending) ShowAnswer(state);
-  BoundAnswer(state);
+  if (state.exchange.pending) ReportAnswer(state);
+  ReserveAnswerBytes(state);
   if (state.exchange.response.action != s3::WireAction::kSend) return EndAnswer({});
-  // what is thrown away below nobody has taken
+  // Bytes discarded below were not read by the handler.
   if (state.exchange.bytes_in > 0) state.taken = state.exchange.bytes_in;
   const bool unread = !state.body.Drain(kDrainBytes);
-  // A small body that is still arriving is waited for once the answer has left; a larger one costs
-  // the connection.
+  // After the response, wait for the rest of a small body that is still arriving. With a larger
+  // rest the connection is closed.
   const bool soon_read = state.body.drainable() && state.body.Length() &&
                          *state.body.Length() - state.body.bytes_read() <= kDrainBytes;
   const bool last = most_requests_ > 0 && facts_.requests_before + 1 >= most_requests_;
   const bool can_keep = state.framing.keep_alive && (!unread || soon_read) && !last;
   if (state.exchange.response.delivery) {
     state.scripted.emplace(state.exchange.response, ContextOf(state.exchange, can_keep, tools));
-    state.look_at = Now() + s3::kPeerCheckInterval;
+    state.next_peer_check = Now() + s3::kPeerCheckInterval;
     return SendScripted(false);
   }
   const SendResult sent = BeginSending(state.exchange, can_keep, tools);
@@ -62,20 +62,20 @@ WireConnection::Pause WireConnection::SendScripted(bool expired) {
   if (expired) stream_->Reset();
   for (;;) {
     const MonotonicTime now = Now();
-    switch (answer.Go(*stream_, now, end_shown())) {
+    switch (answer.Go(*stream_, now, before_end())) {
       case ScriptedAnswer::State::kRoom: stage_ = Stage::kAnswer; return Next::kRoom;
       case ScriptedAnswer::State::kWait:
-        // A server that stops lets answers take their time, up to its grace.
+        // While the server stops, pauses continue up to the grace period.
         if (settings_.timers == nullptr || interrupted_.load(std::memory_order_relaxed))
           return EndAnswer(answer.result());
         if (EndPause(now)) continue;
-        met_.store(false, std::memory_order_relaxed);
+        half_done_.store(false, std::memory_order_relaxed);
         pausing_.store(true, std::memory_order_relaxed);
         settings_.timers->Add(current_->abandoned
                                   ? answer.wait_until()
-                                  : std::min(answer.wait_until(), current_->look_at),
+                                  : std::min(answer.wait_until(), current_->next_peer_check),
                               *this);
-        if (!met_.exchange(true, std::memory_order_acq_rel)) return Next::kLater;
+        if (!half_done_.exchange(true, std::memory_order_acq_rel)) return Next::kLater;
         pausing_.store(false, std::memory_order_relaxed);
         continue;
       case ScriptedAnswer::State::kReset:
@@ -93,15 +93,15 @@ WireConnection::Pause WireConnection::SendScripted(bool expired) {
 
 bool WireConnection::EndPause(MonotonicTime now) {
   RequestState& state = *current_;
-  if (!state.abandoned && now >= state.look_at) {
-    state.look_at = now + s3::kPeerCheckInterval;
+  if (!state.abandoned && now >= state.next_peer_check) {
+    state.next_peer_check = now + s3::kPeerCheckInterval;
     state.abandoned = PeerHasClosed();
   }
   return state.abandoned && state.scripted->EndPause();
 }
 
-// A peer that has closed its side may still read. One that has closed the connection answers what
-// is sent with RST.
+// A peer that has closed its sending side may still read. One that has closed the connection
+// answers sent bytes with RST.
 SendResult WireConnection::ScriptedResult() const {
   SendResult result = current_->scripted->result();
   if (current_->abandoned && IsClosed()) result.ok = false;
@@ -112,14 +112,14 @@ WireConnection::Pause WireConnection::SendAnswer(ServingTools& tools, bool expir
   RequestState& state = *current_;
   if (state.scripted) return SendScripted(expired);
   if (expired) {
-    stream_->Reset();  // or the kernel would keep what the peer never took
+    stream_->Reset();  // otherwise the kernel would keep the unacknowledged bytes
     SendResult broken = state.unsent.so_far;
     broken.ok = false;
     return EndAnswer(broken);
   }
   LimitUnsent();
   const SendResult sent = tools.writer.Continue(
-      *stream_, state.exchange.response, std::move(state.unsent), milliseconds(0), end_shown());
+      *stream_, state.exchange.response, std::move(state.unsent), milliseconds(0), before_end());
   return sent.blocked ? AwaitRoom(tools) : EndAnswer(sent);
 }
 
@@ -128,13 +128,13 @@ WireConnection::Pause WireConnection::AwaitRoom(ServingTools& tools) {
   state.unsent = tools.writer.TakeUnsent();
   stage_ = Stage::kAnswer;
   if (state.quotas != nullptr) {
-    const std::uint64_t held = stream_->Untaken();
+    const std::uint64_t held = stream_->UnacknowledgedBytes();
     state.quotas->CountHeld(std::exchange(state.held, held), held);
   }
   return Next::kRoom;
 }
 
-bool WireConnection::IsDeserted() const {
+bool WireConnection::IsPausedForClosedPeer() const {
   return pausing_.load(std::memory_order_relaxed) && PeerHasClosed();
 }
 
@@ -156,13 +156,13 @@ bool WireConnection::IsCancelled() const noexcept {
 }
 
 void WireConnection::LimitUnsent() {
-  const bool limit = settings_.quotas != nullptr && settings_.quotas->crowded();
+  const bool limit = settings_.quotas != nullptr && settings_.quotas->sockets_full();
   if (limit == unsent_limited_) return;
   unsent_limited_ = limit;
-  stream_->LimitUnsent(limit ? kUnsentInCrowd : 0);
+  stream_->LimitUnsent(limit ? kCrowdedUnsentBytes : 0);
 }
 
-void WireConnection::ShowEnd(std::uint64_t body_bytes) {
+void WireConnection::ReportResponseEnd(std::uint64_t body_bytes) {
   RequestState& state = *current_;
   state.exchange.ended = Now();
   state.exchange.bytes_out = body_bytes;
@@ -171,8 +171,8 @@ void WireConnection::ShowEnd(std::uint64_t body_bytes) {
   if (settings_.on_ending) settings_.on_ending(state.exchange);
 }
 
-// The head has left with a good status, so the connection is broken off: the client sees a short
-// body.
+// The head was already sent with a success status, so the connection is aborted: the client sees a
+// short body.
 void WireConnection::ReportDamage(const std::string& damage) {
   s3::Exchange& exchange = current_->exchange;
   exchange.response.error_code = "InternalError";
@@ -185,7 +185,7 @@ void WireConnection::ReportDamage(const std::string& damage) {
         {"detail", damage}}});
 }
 
-// What it did is known before the peer can learn of its end.
+// on_finished runs before the connection closes, so the client cannot see the end earlier.
 WireConnection::Pause WireConnection::EndAnswer(const SendResult& sent) {
   RequestState& state = *current_;
   if (!sent.damage.empty()) ReportDamage(sent.damage);
@@ -200,11 +200,11 @@ WireConnection::Pause WireConnection::EndAnswer(const SendResult& sent) {
   }
   if (state.listen_until != MonotonicTime{}) return CloseBy(state.listen_until);
   if (!sent.ok || !sent.keep_alive) return Close(state.refused || !state.body.at_end());
-  stage_until_ = Now() + kDrainPatience;
+  stage_until_ = Now() + kDrainTimeout;
   return DrainBody(false);
 }
 
-void WireConnection::ShowAnswer(RequestState& state) {
+void WireConnection::ReportAnswer(RequestState& state) {
   state.exchange.pending = false;
   for (const auto& look : state.exchange.when_answered) {
     try {
@@ -219,11 +219,11 @@ void WireConnection::ShowAnswer(RequestState& state) {
                     state.exchange.response);
 }
 
-void WireConnection::BoundAnswer(RequestState& state) {
+void WireConnection::ReserveAnswerBytes(RequestState& state) {
   const auto* const text = std::get_if<std::string>(&state.exchange.response.body);
   if (text == nullptr || text->size() < kLargeText || state.quotas == nullptr) return;
   const std::uint64_t bytes = text->capacity();
-  // nothing was done that its client must hear of
+  // A GET has no side effect that the client must learn of.
   const bool can_refuse = state.exchange.request.method == "GET";
   if (state.quotas->TakeAnswer(bytes, !can_refuse)) {
     state.answer_bytes = bytes;
@@ -241,7 +241,7 @@ ResponseContext WireConnection::ContextOf(const s3::Exchange& exchange, bool can
   context.head_request = exchange.request.method == "HEAD";
   context.minor_version = exchange.request.minor_version;
   context.keep_alive = can_keep && !AsksToClose(exchange.response) && !stopping();
-  // The date of the universe that answers: clients that mend their clocks mend them by it.
+  // The date of the namespace's clock: clients correct their clocks by it.
   const Clock* const clock = exchange.space ? exchange.space->clock : nullptr;
   const WallTime now = (clock != nullptr ? clock : settings_.clock)->Now();
   context.date = tools.dates.At(TimeAhead(now, exchange.clock_ahead));
@@ -254,7 +254,7 @@ SendResult WireConnection::BeginSending(const s3::Exchange& exchange, bool can_k
                                         ServingTools& tools) {
   LimitUnsent();
   return tools.writer.Send(*stream_, exchange.response, ContextOf(exchange, can_keep, tools),
-                           milliseconds(0), end_shown());
+                           milliseconds(0), before_end());
 }
 
 }  // namespace penstock::emulator::http

@@ -1,4 +1,4 @@
-// Answers that are given after the handler has returned, as a client sees them.
+// Asynchronous responses, completed after the handler has returned, as a client sees them.
 #include <future>
 #include <mutex>
 #include <optional>
@@ -19,51 +19,51 @@ std::string Get(std::string_view target) {
   return "GET " + std::string(target) + " HTTP/1.1\r\nHost: h\r\n\r\n";
 }
 
-// Promises an answer to every target but "/now", and keeps the promises until it is told to give
+// Responds asynchronously to every target but "/now". The responses wait until the test completes
 // them.
-class Promiser final : public s3::Handler {
+class DeferringHandler final : public s3::Handler {
  public:
-  ~Promiser() override {
-    EXPECT_TRUE(promises_.empty()) << "a promise that is given here has no server any more";
+  ~DeferringHandler() override {
+    EXPECT_TRUE(deferred_.empty()) << "the test left responses incomplete";
   }
 
   void Handle(s3::Exchange& exchange) override {
     if (exchange.request.target == "/now") return AnswerWith(exchange, "now");
     {
       const std::lock_guard lock(mutex_);
-      promises_.push_back(exchange.RespondLater());
+      deferred_.push_back(exchange.RespondLater());
     }
     exchange.WhenAnswered([](s3::Exchange& answered) {
       AnswerWith(answered, "late " + std::string(answered.request.target));
     });
-    if (exchange.request.target == "/early") GiveAll();
+    if (exchange.request.target == "/early") CompleteAll();
     if (exchange.request.target == "/throws") throw std::runtime_error("secret");
   }
 
-  // Waits until there are so many.
+  // Waits until `count` responses are pending.
   void Await(std::size_t count) const {
-    const auto end = std::chrono::steady_clock::now() + kTestPatience;
+    const auto end = std::chrono::steady_clock::now() + kTestTimeout;
     while (std::chrono::steady_clock::now() < end) {
       {
         const std::lock_guard lock(mutex_);
-        if (promises_.size() >= count) return;
+        if (deferred_.size() >= count) return;
       }
       ::poll(nullptr, 0, 1);
     }
-    ADD_FAILURE() << "so many requests never came";
+    ADD_FAILURE() << "fewer requests arrived than expected";
   }
-  void GiveAll() {
+  void CompleteAll() {
     std::vector<s3::PendingResponse> given;
     const std::lock_guard lock(mutex_);
-    given.swap(promises_);
+    given.swap(deferred_);
   }
 
  private:
   mutable std::mutex mutex_;
-  std::vector<s3::PendingResponse> promises_;
+  std::vector<s3::PendingResponse> deferred_;
 };
 
-class LateAnswerTest : public testing::Test {
+class AsyncResponseTest : public testing::Test {
  protected:
   void Start(int threads = 2) {
     ServerOptions options;
@@ -82,31 +82,31 @@ class LateAnswerTest : public testing::Test {
     return finished_;
   }
 
-  Promiser handler_;
+  DeferringHandler handler_;
   std::mutex mutex_;
   std::string finished_;
   std::unique_ptr<Server> server_;
 };
 
-TEST_F(LateAnswerTest, ArrivesOnceItIsGivenByAnyThread) {
+TEST_F(AsyncResponseTest, MayBeCompletedByAnyThread) {
   Start();
   TestClient client(server_->port());
   for (int round = 0; round < 3; ++round) {
     client.Send(Get("/a"));
     handler_.Await(1);
     EXPECT_TRUE(client.Silent());
-    handler_.GiveAll();
+    handler_.CompleteAll();
     EXPECT_EQ(client.Read().body, "late /a");
   }
 }
 
-TEST_F(LateAnswerTest, MayBeGivenBeforeTheHandlerReturns) {
+TEST_F(AsyncResponseTest, MayBeCompletedBeforeTheHandlerReturns) {
   Start();
   TestClient client(server_->port());
   for (int round = 0; round < 3; ++round) EXPECT_EQ(client.Ask(Get("/early")).body, "late /early");
 }
 
-TEST_F(LateAnswerTest, ManyThatWaitHoldUpNobody) {
+TEST_F(AsyncResponseTest, ManyPendingResponsesDelayNoOther) {
   Start(1);
   std::vector<TestClient> clients;
   for (int i = 0; i < 50; ++i) {
@@ -115,87 +115,87 @@ TEST_F(LateAnswerTest, ManyThatWaitHoldUpNobody) {
   }
   handler_.Await(50);
   EXPECT_EQ(TestClient(server_->port()).Ask(Get("/now")).body, "now");
-  handler_.GiveAll();
+  handler_.CompleteAll();
   for (int i = 0; i < 50; ++i)
     EXPECT_EQ(clients[static_cast<std::size_t>(i)].Read().body, "late /" + std::to_string(i));
 }
 
-TEST_F(LateAnswerTest, PipelinedRequestsWaitForItTheirTurn) {
+TEST_F(AsyncResponseTest, PipelinedRequestsAreAnsweredInOrder) {
   Start();
   TestClient client(server_->port());
   client.Send(Get("/a") + Get("/now") + Get("/b") + Get("/now"));
   handler_.Await(1);
   EXPECT_TRUE(client.Silent());
-  handler_.GiveAll();
+  handler_.CompleteAll();
   EXPECT_EQ(client.Read().body, "late /a");
   EXPECT_EQ(client.Read().body, "now");
   handler_.Await(1);
   EXPECT_TRUE(client.Silent());
-  handler_.GiveAll();
+  handler_.CompleteAll();
   EXPECT_EQ(client.Read().body, "late /b");
   EXPECT_EQ(client.Read().body, "now");
 }
 
-TEST_F(LateAnswerTest, HalfAHeadBehindItIsServedWhenTheRestArrives) {
+TEST_F(AsyncResponseTest, ServesANextRequestThatArrivesInTwoParts) {
   Start();
   TestClient client(server_->port());
   client.Send(Get("/a") + "GET /now HT");
   handler_.Await(1);
-  handler_.GiveAll();
+  handler_.CompleteAll();
   EXPECT_EQ(client.Read().body, "late /a");
   EXPECT_EQ(client.Ask("TP/1.1\r\nHost: h\r\n\r\n").body, "now");
 }
 
-TEST_F(LateAnswerTest, AClientThatLeftMeanwhileDisturbsNobody) {
+TEST_F(AsyncResponseTest, ClosedClientDisturbsNoOther) {
   Start();
   {
     TestClient gone(server_->port());
     gone.Send(Get("/gone"));
     handler_.Await(1);
   }
-  handler_.GiveAll();
+  handler_.CompleteAll();
   EXPECT_EQ(TestClient(server_->port()).Ask(Get("/now")).body, "now");
   server_->Stop(milliseconds(0));
   EXPECT_NE(Finished().find("/gone 200;"), std::string::npos) << Finished();
 }
 
-TEST_F(LateAnswerTest, AHandlerThatThrowsBehindItsPromiseIsAnInternalErrorOnceItIsKept) {
+TEST_F(AsyncResponseTest, HandlerThatThrowsAfterDeferringGetsInternalError) {
   Start();
   TestClient client(server_->port());
   client.Send(Get("/throws"));
   handler_.Await(1);
   EXPECT_TRUE(client.Silent());
-  handler_.GiveAll();
+  handler_.CompleteAll();
   const TestResponse response = client.Read();
   EXPECT_EQ(response.status, 500);
   EXPECT_NE(response.body.find("<Code>InternalError</Code>"), std::string::npos);
 }
 
-TEST_F(LateAnswerTest, StopWaitsForItAndSendsIt) {
+TEST_F(AsyncResponseTest, StopWaitsForThePendingResponse) {
   Start();
   TestClient client(server_->port());
   client.Send(Get("/a"));
   handler_.Await(1);
-  std::jthread stopper([&] { server_->Stop(kTestPatience); });
-  handler_.GiveAll();
+  std::jthread stopper([&] { server_->Stop(kTestTimeout); });
+  handler_.CompleteAll();
   const TestResponse response = client.Read();
   EXPECT_EQ(response.body, "late /a");
   EXPECT_TRUE(client.EndsOrderly());
 }
 
-TEST_F(LateAnswerTest, StopWithoutGraceStillWaitsForThePromise) {
+TEST_F(AsyncResponseTest, StopWithoutGraceWaitsForCompletion) {
   Start();
   TestClient client(server_->port());
   client.Send(Get("/a"));
   handler_.Await(1);
   std::jthread stopper([&] { server_->Stop(milliseconds(0)); });
-  client.ReadToEnd();  // shut down: nothing touches the exchange any more but who made the promise
-  handler_.GiveAll();
+  client.ReadToEnd();  // closed: only the holder of the pending response may touch the exchange
+  handler_.CompleteAll();
   stopper.join();
   EXPECT_NE(Finished().find("/a 200;"), std::string::npos) << Finished();
 }
 
-// Leaves the answer to an task, as a store does with a commit.
+// Responds from a task, like a store that commits.
 class TaskHandler final : public s3::Handler {
  public:
   class Answer final : public store::Task {
@@ -228,7 +228,7 @@ class TaskHandler final : public s3::Handler {
   std::shared_future<void> ready{sent.get_future()};
 };
 
-TEST(LateResponseTaskTest, RunsOnTheThreadThatLeftIt) {
+TEST(LateResponseTaskTest, RunsOnTheThreadThatAddedIt) {
   TaskHandler handler;
   ServerOptions options;
   options.min_threads = 1;
@@ -238,9 +238,9 @@ TEST(LateResponseTaskTest, RunsOnTheThreadThatLeftIt) {
   for (int round = 0; round < 20; ++round) ASSERT_EQ(client.Ask(Get("/a")).body, "done");
 }
 
-// The thread that left the task is held up by a slow request that was ready before it: another one
-// must run it.
-TEST(LateResponseTaskTest, IsRunThoughEveryThreadIsHeldUp) {
+// The thread that added the task is blocked by a slow request that was ready before it. Another
+// thread must run the task.
+TEST(LateResponseTaskTest, RunsThoughAllThreadsAreBlocked) {
   TaskHandler handler;
   ServerOptions options;
   options.min_threads = 1;
@@ -256,7 +256,7 @@ TEST(LateResponseTaskTest, IsRunThoughEveryThreadIsHeldUp) {
   EXPECT_EQ(slow.Read().status, 200);
 }
 
-TEST(LateResponseTaskTest, AnIdleThreadIsCalledByOneThatGoesOn) {
+TEST(LateResponseTaskTest, ABusyThreadWakesAnIdleOne) {
   TaskHandler handler;
   handler.caller = store::Executor::Caller::kGoesOn;
   ServerOptions options;
@@ -264,8 +264,8 @@ TEST(LateResponseTaskTest, AnIdleThreadIsCalledByOneThatGoesOn) {
   options.max_threads = 2;
   const auto server = StartServer(handler, options);
   TestClient client(server->port());
-  client.Send(Get("/first"));  // its thread is busy until `ready`, its task is run before
-  const auto end = std::chrono::steady_clock::now() + kTestPatience;
+  client.Send(Get("/first"));  // its thread runs the task, then is busy until `ready`
+  const auto end = std::chrono::steady_clock::now() + kTestTimeout;
   EXPECT_TRUE(client.Silent());
   handler.sent.set_value();
   EXPECT_EQ(client.Read().body, "done");

@@ -1,4 +1,4 @@
-// What one client sees on its connection, through a real server.
+// Connections as one client sees them, through a real server.
 #include "emulator/http/connection/connection.h"
 
 #include <array>
@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Answers with "METHOD target body" after reading the body.
+// Responds with "METHOD target body" after reading the body.
 void Echo(s3::Exchange& exchange) {
   std::string text(exchange.request.method);
   text += " " + std::string(exchange.request.target) + " ";
@@ -26,7 +26,7 @@ void Echo(s3::Exchange& exchange) {
 
 class ConnectionTest : public testing::Test {
  protected:
-  // The test's behaviour; the default echoes.
+  // Starts a server with the test's handler; the default handler is Echo.
   void Serve(FunctionHandler::Function function, ServerOptions options = {}) {
     handler_ = std::make_unique<FunctionHandler>(std::move(function));
     server_ = StartServer(*handler_, std::move(options));
@@ -59,7 +59,7 @@ TEST_F(ConnectionTest, AnswersPipelinedRequestsInOrder) {
   TestClient client = Connect();
   std::string requests;
   for (int i = 0; i < 50; ++i) {
-    // the stray CRLF is allowed
+    // A stray CRLF after a request is allowed.
     requests +=
         "PUT /" + std::to_string(i) + " HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc\r\n";
     requests +=
@@ -73,7 +73,7 @@ TEST_F(ConnectionTest, AnswersPipelinedRequestsInOrder) {
   EXPECT_TRUE(client.Silent());
 }
 
-TEST_F(ConnectionTest, TakesARequestByteByByte) {
+TEST_F(ConnectionTest, AcceptsARequestByteByByte) {
   Serve(Echo);
   TestClient client = Connect();
   for (const char c :
@@ -82,7 +82,7 @@ TEST_F(ConnectionTest, TakesARequestByteByByte) {
   EXPECT_EQ(client.Read().body, "PUT /k body");
 }
 
-// A lone CR seen first once left the empty line in front of the request line.
+// Regression: a lone CR at the end of a read left the empty line before the request line.
 TEST_F(ConnectionTest, AnEmptyLineThatArrivesInTwoPiecesIsIgnored) {
   Pipe pipe;
   FunctionHandler handler(Echo);
@@ -96,12 +96,12 @@ TEST_F(ConnectionTest, AnEmptyLineThatArrivesInTwoPiecesIsIgnored) {
   for (const std::string piece : {"\r", "\n", "\r\nGET / HTTP/1.1\r\nHo"}) {
     pipe.peer->Send(piece);
     pollfd arrived{connection.fd(), POLLIN, 0};
-    ASSERT_EQ(::poll(&arrived, 1, static_cast<int>(kTestPatience.count())), 1);
+    ASSERT_EQ(::poll(&arrived, 1, static_cast<int>(kTestTimeout.count())), 1);
     ASSERT_EQ(connection.Serve(tools, false), WireConnection::Next::kWait);
   }
   pipe.peer->Send("st: h\r\nConnection: close\r\n\r\n");
   pollfd arrived{connection.fd(), POLLIN, 0};
-  ASSERT_EQ(::poll(&arrived, 1, static_cast<int>(kTestPatience.count())), 1);
+  ASSERT_EQ(::poll(&arrived, 1, static_cast<int>(kTestTimeout.count())), 1);
   EXPECT_EQ(connection.Serve(tools, false), WireConnection::Next::kClose);
   EXPECT_EQ(pipe.peer->Read().status, 200);
 }
@@ -123,7 +123,7 @@ TEST_F(ConnectionTest, GivesTheHandlerIdsPeerAndTime) {
   EXPECT_GT(received, WallTime{});
 }
 
-TEST_F(ConnectionTest, RefusesABrokenHeadWithADocumentAndCloses) {
+TEST_F(ConnectionTest, RefusesAMalformedHeadWithADocumentAndCloses) {
   Serve(Echo);
   for (const std::string head :
        {"GET / HTTP/1.1\r\n\r\n",
@@ -141,7 +141,7 @@ TEST_F(ConnectionTest, RefusesABrokenHeadWithADocumentAndCloses) {
   }
 }
 
-TEST_F(ConnectionTest, RefusesAHeadBeyondItsLimitBeforeItEnds) {
+TEST_F(ConnectionTest, RefusesAHeadOverTheLimitBeforeItEnds) {
   ServerOptions options;
   options.max_head_bytes = 2048;
   Serve(Echo, options);
@@ -153,7 +153,7 @@ TEST_F(ConnectionTest, RefusesAHeadBeyondItsLimitBeforeItEnds) {
   EXPECT_NE(response.body.find("<MaxSizeAllowed>2048</MaxSizeAllowed>"), std::string::npos);
 }
 
-TEST_F(ConnectionTest, HonoursTheClientsWishToClose) {
+TEST_F(ConnectionTest, ClosesWhenTheClientRequestsIt) {
   Serve(Echo);
   TestClient client = Connect();
   const TestResponse response =
@@ -169,7 +169,7 @@ TEST_F(ConnectionTest, HonoursTheClientsWishToClose) {
   EXPECT_EQ(kept.Ask("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").status, 200);
 }
 
-TEST_F(ConnectionTest, HonoursTheHandlersWishToClose) {
+TEST_F(ConnectionTest, ClosesWhenTheHandlerRequestsIt) {
   Serve([](s3::Exchange& exchange) {
     if (exchange.request.target == "/header")
       exchange.response.headers.emplace_back("Connection", "Close");
@@ -183,7 +183,7 @@ TEST_F(ConnectionTest, HonoursTheHandlersWishToClose) {
   }
 }
 
-TEST_F(ConnectionTest, AsksForAnExpectedBodyOnlyWhenTheHandlerReads) {
+TEST_F(ConnectionTest, SendsContinueOnlyWhenTheHandlerReads) {
   Serve([](s3::Exchange& exchange) {
     if (exchange.request.target == "/refused") {
       exchange.response.status = 403;
@@ -202,7 +202,7 @@ TEST_F(ConnectionTest, AsksForAnExpectedBodyOnlyWhenTheHandlerReads) {
   EXPECT_TRUE(client.EndsOrderly());
 }
 
-TEST_F(ConnectionTest, AnEarlyAnswerKeepsTheConnectionWhenTheBodyIsSmall) {
+TEST_F(ConnectionTest, EarlyResponseKeepsAConnectionWithASmallBody) {
   Serve([](s3::Exchange& exchange) { AnswerWith(exchange, std::string(exchange.request.method)); });
   TestClient client = Connect();
   EXPECT_EQ(client.Ask("PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nGET /").body, "PUT");
@@ -211,18 +211,19 @@ TEST_F(ConnectionTest, AnEarlyAnswerKeepsTheConnectionWhenTheBodyIsSmall) {
                      "chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
                 .body,
             "DELETE");
-  // The answer does not wait for the rest of a small body.
+  // The response does not wait for the rest of a small body.
   EXPECT_EQ(client.Ask("POST /c HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n").body,
             "POST");
   EXPECT_EQ(client.Ask(std::string(60'000, 'x') + "GET /d HTTP/1.1\r\nHost: h\r\n\r\n").body,
             "GET");
 }
 
-TEST_F(ConnectionTest, AnEarlyAnswerToALargeBodyArrivesAndCloses) {
+TEST_F(ConnectionTest, EarlyResponseToALargeBodyArrivesAndCloses) {
   Serve([](s3::Exchange& exchange) { exchange.response.status = 503; });
   TestClient client = Connect();
   client.Send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 20000000\r\n\r\n");
-  // All of it is taken: a client that sends everything before it reads still sees the answer.
+  // The server reads all of it: a client that sends everything before it reads still gets the
+  // response.
   EXPECT_TRUE(client.Send(std::string(20'000'000, 'x')));
   client.EndSending();
   const TestResponse response = client.Read();
@@ -245,7 +246,7 @@ TEST_F(ConnectionTest, AnswersHeadWithoutABody) {
   EXPECT_TRUE(client.Silent());
 }
 
-TEST_F(ConnectionTest, ALengthThatLiesClosesTheConnection) {
+TEST_F(ConnectionTest, WrongContentLengthClosesTheConnection) {
   Serve([](s3::Exchange& exchange) {
     AnswerWith(exchange, "short");
     exchange.response.content_length = 100;
@@ -257,7 +258,7 @@ TEST_F(ConnectionTest, ALengthThatLiesClosesTheConnection) {
   EXPECT_EQ(response.Find("Connection"), "close");
 }
 
-TEST_F(ConnectionTest, ResetAndCloseAnswerNothing) {
+TEST_F(ConnectionTest, ResetAndCloseSendNoResponse) {
   Serve([](s3::Exchange& exchange) {
     exchange.response.action =
         exchange.request.target == "/reset" ? s3::WireAction::kReset : s3::WireAction::kClose;
@@ -273,7 +274,7 @@ TEST_F(ConnectionTest, ResetAndCloseAnswerNothing) {
   EXPECT_TRUE(closed.EndsOrderly());
 }
 
-TEST_F(ConnectionTest, AHandlerThatThrowsIsAnInternalError) {
+TEST_F(ConnectionTest, ThrowingHandlerGetsInternalError) {
   Serve([](s3::Exchange&) { throw std::runtime_error("secret"); });
   const TestResponse response = Connect().Ask("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_EQ(response.status, 500);
@@ -307,7 +308,7 @@ TEST_F(ConnectionTest, ReportsEveryFinishedExchangeWithItsBytes) {
   EXPECT_EQ(refused.get_future().get(), "400 16");
 }
 
-TEST_F(ConnectionTest, WhatIsThrownAwayBehindAHandlersOwnCountIsNotTaken) {
+TEST_F(ConnectionTest, DiscardedBytesAreNotCountedAsRead) {
   std::promise<std::uint64_t> counted;
   ServerOptions options;
   options.on_finished = [&](const s3::Exchange& exchange) { counted.set_value(exchange.bytes_in); };
@@ -327,8 +328,8 @@ TEST_F(ConnectionTest, WhatIsThrownAwayBehindAHandlersOwnCountIsNotTaken) {
   EXPECT_EQ(counted.get_future().get(), 3u);
 }
 
-// Whoever has an answer may ask what was written down of it.
-TEST_F(ConnectionTest, TheEndOfAnAnswerIsShownBeforeThePeerHasAnyOfIt) {
+// A client that has the whole response may query the journal for it at once.
+TEST_F(ConnectionTest, ReportsTheEndBeforeThePeerHasTheResponse) {
   TestClient* peer = nullptr;
   std::atomic<int> shown{0};
   ServerOptions options;
@@ -350,21 +351,21 @@ TEST_F(ConnectionTest, TheEndOfAnAnswerIsShownBeforeThePeerHasAnyOfIt) {
   }
 }
 
-TEST_F(ConnectionTest, AHeadThatNeverEndsIsTimedOut) {
+TEST_F(ConnectionTest, TimesOutAnUnfinishedHead) {
   ServerOptions options;
   options.progress_timeout = milliseconds(50);
   Serve(Echo, options);
   TestClient client = Connect();
   client.Send("GET / HTTP/1.1\r\nHost: h\r\n");
-  const TestResponse response = client.Read();  // no further byte is sent: the server ends it
+  const TestResponse response = client.Read();  // the client sends nothing more
   EXPECT_EQ(response.status, 400);
   EXPECT_NE(response.body.find("<Code>RequestTimeout</Code>"), std::string::npos);
   EXPECT_TRUE(client.EndsOrderly());
 }
 
-// A refused head was once reported with the method and target of the request before it, read from
-// memory freed meanwhile.
-TEST_F(ConnectionTest, AHeadRefusedAfterAServedRequestHasNothingOfThatRequest) {
+// Regression: a refused head was reported with the method and target of the previous request, read
+// from freed memory.
+TEST_F(ConnectionTest, RefusedHeadHasNoDataOfThePreviousRequest) {
   std::promise<std::string> refused;
   ServerOptions options;
   options.progress_timeout = milliseconds(50);
@@ -377,10 +378,9 @@ TEST_F(ConnectionTest, AHeadRefusedAfterAServedRequestHasNothingOfThatRequest) {
     refused.set_value(std::move(all));
   };
   const std::string served = "HEAD /before HTTP/1.1\r\nHost: h\r\nA: b\r\n\r\n";
-  // the buffer grows
-  for (const std::string& head :
-       {"GET / HTTP/1.1\r\nHost: h\r\nA: " + std::string(100'000, 'a'),
-        "GET / HTTP/1.1\r\nHost: h\r\nA: " + std::string(9'000, 'a')}) {  // and never ends
+  // The first head makes the buffer grow; the second never ends.
+  for (const std::string& head : {"GET / HTTP/1.1\r\nHost: h\r\nA: " + std::string(100'000, 'a'),
+                                  "GET / HTTP/1.1\r\nHost: h\r\nA: " + std::string(9'000, 'a')}) {
     server_.reset();  // its threads use the promise
     refused = {};
     Serve(Echo, options);
@@ -388,29 +388,28 @@ TEST_F(ConnectionTest, AHeadRefusedAfterAServedRequestHasNothingOfThatRequest) {
     ASSERT_EQ(client.Ask(served, true).status, 200);
     const TestResponse response = client.Ask(head);
     EXPECT_EQ(response.status, 400);
-    EXPECT_NE(response.body.find("<Error>"), std::string::npos) << "answered as if it were HEAD";
+    EXPECT_NE(response.body.find("<Error>"), std::string::npos) << "handled like HEAD";
     EXPECT_EQ(refused.get_future().get(), ",");
   }
 }
 
-TEST_F(ConnectionTest, ADripOfHeadBytesDoesNotExtendTheTimeOut) {
+TEST_F(ConnectionTest, SlowHeadBytesDoNotExtendTheTimeout) {
   ServerOptions options;
   options.progress_timeout = milliseconds(100);
   Serve(Echo, options);
   TestClient client = Connect();
   client.Send("GET / HTTP/1.1\r\nA: ");
   pollfd entry{client.fd(), POLLIN, 0};
-  const auto end = std::chrono::steady_clock::now() + kTestPatience;
+  const auto end = std::chrono::steady_clock::now() + kTestTimeout;
   int sent = 0;
   while (::poll(&entry, 1, 5) == 0 && std::chrono::steady_clock::now() < end)
     sent += client.Send("a");
   EXPECT_GT(sent, 0);
-  EXPECT_LT(std::chrono::steady_clock::now(), end)
-      << "the drip went on for as long as the test let it";
+  EXPECT_LT(std::chrono::steady_clock::now(), end) << "the server did not stop the slow head";
   EXPECT_NE(client.Read().body.find("<Code>RequestTimeout</Code>"), std::string::npos);
 }
 
-TEST_F(ConnectionTest, AStalledBodyIsARequestTimeoutForTheHandler) {
+TEST_F(ConnectionTest, StalledBodyIsARequestTimeoutForTheHandler) {
   std::promise<std::string> seen;
   ServerOptions options;
   options.progress_timeout = milliseconds(50);
@@ -422,7 +421,7 @@ TEST_F(ConnectionTest, AStalledBodyIsARequestTimeoutForTheHandler) {
   EXPECT_EQ(response.Find("Connection"), "close");
 }
 
-TEST_F(ConnectionTest, AnIdleConnectionIsClosedWithoutAnAnswer) {
+TEST_F(ConnectionTest, ClosesAnIdleConnectionWithoutAResponse) {
   ServerOptions options;
   options.idle_timeout = milliseconds(50);
   Serve(Echo, options);

@@ -25,9 +25,9 @@ using CertificatePtr = std::unique_ptr<X509, Free<X509_free>>;
 using ExtensionPtr = std::unique_ptr<X509_EXTENSION, Free<X509_EXTENSION_free>>;
 
 constexpr long kDay = 86'400;
-constexpr const char* kWrongHost = "wrong-host.invalid";  // RFC 6761: nobody's
+constexpr const char* kWrongHost = "wrong-host.invalid";  // reserved by RFC 6761
 
-// Who signs: a name and a key, and where the certificate is at hand, that.
+// The issuer: a name, a key, and its certificate if available.
 struct Signer {
   const X509_NAME* name;
   EVP_PKEY* key;
@@ -55,8 +55,8 @@ bool SetValidity(X509* certificate, CertificateFlaw flaw) {
          X509_gmtime_adj(X509_getm_notAfter(certificate), to) != nullptr;
 }
 
-// Not the name of `own`, which may be the signer's, but with the same common name: the host's,
-// where nothing else says it.
+// Uses a name other than `own`'s, which may be the issuer's, but with the same common name. Without
+// a subject alternative name, the common name is the host.
 bool SetNames(X509* certificate, X509* own, CertificateFlaw flaw) {
   X509_NAME* const subject = X509_get_subject_name(certificate);
   if (flaw == CertificateFlaw::kWrongHost) {
@@ -75,7 +75,7 @@ bool SetSerialNumber(X509* certificate) {
   return ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), (number >> 1) + 1) == 1;
 }
 
-// EdDSA has the digest in the signature.
+// EdDSA signatures include the digest.
 const EVP_MD* DigestFor(EVP_PKEY* key) {
   return EVP_PKEY_is_a(key, "ED25519") || EVP_PKEY_is_a(key, "ED448") ? nullptr : EVP_sha256();
 }
@@ -92,7 +92,7 @@ bool Fill(X509* certificate, EVP_PKEY* key, X509* own, const Signer& signer, Cer
   if (!AddExtension(certificate, certificate, NID_basic_constraints, "critical,CA:FALSE"))
     return false;
   if (!AddExtension(certificate, certificate, NID_subject_key_identifier, "hash")) return false;
-  // Where the signer has an identifier to name.
+  // Only if the issuer has a key identifier.
   if (signer.certificate != nullptr && X509_get0_subject_key_id(signer.certificate) != nullptr &&
       !AddExtension(certificate, signer.certificate, NID_authority_key_identifier, "keyid")) {
     return false;
@@ -127,11 +127,11 @@ bool Make(Made& made, X509* own, EVP_PKEY* own_key, CertificateFlaw flaw) {
   }
 }
 
-// What is above the new certificate, as far as `own` has it.
+// Adds the issuer chain of the new certificate, as far as `own` has it.
 bool AddChain(SSL_CTX* into, const SSL_CTX* own) {
   if (SSL_CTX_add1_chain_cert(into, SSL_CTX_get0_certificate(own)) != 1) return false;
   STACK_OF(X509)* above = nullptr;
-  // a macro that reads, and takes it without const
+  // The macro only reads `own` but does not accept const.
   SSL_CTX_get0_chain_certs(const_cast<SSL_CTX*>(own), &above);
   for (int i = 0; i < sk_X509_num(above); ++i) {
     if (SSL_CTX_add1_chain_cert(into, sk_X509_value(above, i)) != 1) return false;

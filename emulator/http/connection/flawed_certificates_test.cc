@@ -14,7 +14,8 @@ using ContextPtr = std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)>;
 
 ContextPtr NewContext() { return {SSL_CTX_new(TLS_server_method()), &SSL_CTX_free}; }
 
-// A server's, self-signed for "localhost", with the right to sign or without.
+// A server context with a certificate for "localhost", self-signed, that may or may not sign
+// others.
 ContextPtr OwnContext(bool may_sign, const char* type = "EC") {
   ContextPtr context = NewContext();
   EVP_PKEY* const key = std::string(type) == "RSA" ? EVP_RSA_gen(2048) : EVP_EC_gen("P-256");
@@ -47,7 +48,8 @@ ContextPtr OwnContext(bool may_sign, const char* type = "EC") {
   return context;
 }
 
-// What a client says that trusts the server's own certificate, and looks for "localhost".
+// The result of verification by a client that trusts the server's own certificate and expects
+// "localhost".
 std::string Verdict(SSL_CTX& own, CertificateFlaw flaw, unsigned long flags = 0) {
   const ContextPtr flawed = NewContext();
   const auto made = UseFlawedCertificate(*flawed, own, flaw);
@@ -68,7 +70,7 @@ std::string Verdict(SSL_CTX& own, CertificateFlaw flaw, unsigned long flags = 0)
   return verdict;
 }
 
-TEST(FlawedCertificatesTest, EachHasItsFlawAndNoOther) {
+TEST(FlawedCertificatesTest, EachHasOnlyItsFlaw) {
   for (const char* type : {"EC", "RSA"}) {
     const ContextPtr own = OwnContext(true, type);
     for (const unsigned long flags : {0UL, static_cast<unsigned long>(X509_V_FLAG_X509_STRICT)}) {
@@ -83,13 +85,13 @@ TEST(FlawedCertificatesTest, EachHasItsFlawAndNoOther) {
   }
 }
 
-TEST(FlawedCertificatesTest, WithoutTheFlawItWouldBeAccepted) {
+TEST(FlawedCertificatesTest, IsAcceptedApartFromTheFlaw) {
   const ContextPtr own = OwnContext(true);
   EXPECT_EQ(Verdict(*own, CertificateFlaw::kExpired, X509_V_FLAG_NO_CHECK_TIME), "accepted");
   EXPECT_EQ(Verdict(*own, CertificateFlaw::kNotYetValid, X509_V_FLAG_NO_CHECK_TIME), "accepted");
 }
 
-TEST(FlawedCertificatesTest, WhoMayNotSignIsTold) {
+TEST(FlawedCertificatesTest, ReportsCertificatesThatMayNotSign) {
   EXPECT_TRUE(MaySign(*OwnContext(true)));
   const ContextPtr own = OwnContext(false);
   EXPECT_FALSE(MaySign(*own));

@@ -23,7 +23,7 @@ std::optional<std::uint64_t> ParseLength(std::string_view digits) {
   return value;
 }
 
-// What one pass over the headers finds.
+// Collected in one pass over the headers.
 struct Seen {
   std::optional<std::uint64_t> length;
   int transfer_encodings = 0;
@@ -54,7 +54,7 @@ Result<void> ReadLength(std::string_view value, Seen& seen) {
 }
 
 Result<void> ReadHeader(const s3::HeaderView& header, Seen& seen) {
-  switch (header.name.size()) {  // most headers are told apart by their length alone
+  switch (header.name.size()) {  // the length alone distinguishes most headers
     case 4:
       if (EqualsIgnoringCase(header.name, "host")) ++seen.hosts;
       break;

@@ -36,7 +36,7 @@ TEST(Framing, ReadsContentLength) {
   EXPECT_EQ(Read({{"Content-Length", "5"}, {"Content-Length", "5"}})->length, 5u);
 }
 
-TEST(Framing, RefusesLengthsThatAreNotOneNumber) {
+TEST(Framing, RefusesInvalidContentLength) {
   for (const char* value : {"", "-1", "+5", "5 ", "0x5", "5,5", "1e3", "9223372036854775808",
                             "18446744073709551616", "99999999999999999999"}) {
     EXPECT_EQ(CodeOf(Read({{"Content-Length", value}})), "BadRequest") << value;
@@ -58,7 +58,7 @@ TEST(Framing, RefusesAmbiguousTransferEncoding) {
   EXPECT_EQ(CodeOf(Read({{"Transfer-Encoding", "identity"}})), "NotImplemented");
 }
 
-TEST(Framing, WantsExactlyOneHost) {
+TEST(Framing, RequiresExactlyOneHost) {
   s3::RequestHead head;
   EXPECT_EQ(CodeOf(ReadFraming(head)), "BadRequest");
   head.minor_version = 0;

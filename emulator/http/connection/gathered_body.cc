@@ -13,7 +13,7 @@ namespace penstock::emulator::http {
 namespace {
 
 constexpr std::size_t kStepBytes = 64 << 10;
-constexpr std::size_t kTurnBytes = 4 << 20;  // then other connections have their turn
+constexpr std::size_t kTurnBytes = 4 << 20;  // then other connections are served
 
 }  // namespace
 
@@ -50,7 +50,7 @@ Result<void> GatheredBody::Keep(ByteView bytes) {
 Result<void> GatheredBody::KeepInFile(ByteView bytes) {
   if (!quotas_.TakeSpace(bytes.size())) return NoRoomForBody();
   const std::uint64_t begin = file_bytes_;
-  file_bytes_ += bytes.size();  // given back with the rest
+  file_bytes_ += bytes.size();  // the destructor returns all of it
   if (file_ < 0) {
     const Result<int> file = quotas_.OpenFile();
     if (!file.ok()) return NoRoomForBody();

@@ -1,5 +1,5 @@
-// A body that is taken in as it arrives, before there is a handler to read it: a client that is
-// slow holds no thread.
+// Stores a request body as it arrives, before the handler runs, so that a slow client does not
+// occupy a thread.
 #ifndef PENSTOCK_EMULATOR_HTTP_CONNECTION_GATHERED_BODY_H_
 #define PENSTOCK_EMULATOR_HTTP_CONNECTION_GATHERED_BODY_H_
 
@@ -16,27 +16,26 @@
 
 namespace penstock::emulator::http {
 
-// Its first bytes are in memory, the rest is in a file.
+// The first kMemoryBytes are kept in memory, the rest in a file.
 class GatheredBody final : public s3::BodyReader {
  public:
   static constexpr std::size_t kMemoryBytes = 64 << 10;
 
   enum class State {
-    kWaiting,  // all that has arrived was taken; more is to come
+    kWaiting,  // all arrived bytes were stored; more are expected
     kMore,     // more may have arrived already
-    kReady,    // Read never waits: the body is whole, or failed
+    kReady,    // the body is complete or failed: Read never waits
   };
 
-  // Both outlive this.
+  // Both arguments must outlive this object.
   GatheredBody(WireBodyReader& wire, ConnectionQuotas& quotas) : wire_(wire), quotas_(quotas) {}
   ~GatheredBody() override;
   GatheredBody(const GatheredBody&) = delete;
   GatheredBody& operator=(const GatheredBody&) = delete;
 
-  // Takes what has arrived, up to a few MiB. SlowDown is the body's error where there is no room
-  // for it.
+  // Stores what has arrived, up to a few MiB. If there is no space, the body fails with SlowDown.
   State Gather();
-  // What was gathered is followed by this error.
+  // Makes Read return this error after the stored bytes.
   void Fail(Error error) { error_ = std::move(error); }
 
   Result<std::size_t> Read(MutableByteView into) override;
@@ -54,7 +53,7 @@ class GatheredBody final : public s3::BodyReader {
   std::string memory_;
   int file_ = -1;
   std::uint64_t file_bytes_ = 0;
-  std::uint64_t read_ = 0;  // bytes that Read has given
+  std::uint64_t read_ = 0;  // bytes returned by Read
   std::optional<Error> error_;
 };
 

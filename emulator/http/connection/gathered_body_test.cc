@@ -16,11 +16,11 @@ Framing OfLength(std::uint64_t length) { return {.body = BodyFraming::kLength, .
 class GatheredBodyTest : public testing::Test {
  protected:
   WireBodyReader Wire(const Framing& framing) {
-    return WireBodyReader(*pipe_.stream, buffer_, framing, kTestPatience);
+    return WireBodyReader(*pipe_.stream, buffer_, framing, kTestTimeout);
   }
-  // Gathers until the body is ready.
+  // Calls Gather until the body is ready.
   static bool Ready(GatheredBody& body) {
-    const auto end = std::chrono::steady_clock::now() + kTestPatience;
+    const auto end = std::chrono::steady_clock::now() + kTestTimeout;
     while (body.Gather() != State::kReady) {
       if (std::chrono::steady_clock::now() > end) return false;
     }
@@ -32,8 +32,8 @@ class GatheredBodyTest : public testing::Test {
   ConnectionQuotas quotas_{0, "", 1 << 20};
 };
 
-TEST_F(GatheredBodyTest, WaitsForNothingAndGivesBackWhatItTook) {
-  const std::string text = PatternText(300'000);  // a part of it beyond the memory
+TEST_F(GatheredBodyTest, NeverWaitsAndReturnsTheStoredBytes) {
+  const std::string text = PatternText(300'000);  // more than fits in memory
   WireBodyReader wire = Wire(OfLength(text.size()));
   GatheredBody body(wire, quotas_);
   EXPECT_EQ(body.Length(), text.size());
@@ -44,10 +44,10 @@ TEST_F(GatheredBodyTest, WaitsForNothingAndGivesBackWhatItTook) {
   ASSERT_TRUE(Ready(body));
   EXPECT_TRUE(wire.at_end());
   EXPECT_EQ(ReadBody(body, 7777), text);
-  EXPECT_FALSE(quotas_.TakeSpace(1 << 20)) << "the file counts as long as the body lives";
+  EXPECT_FALSE(quotas_.TakeSpace(1 << 20)) << "the file must count until the body is destroyed";
 }
 
-TEST_F(GatheredBodyTest, ItsSpaceIsFreeOnceItIsGone) {
+TEST_F(GatheredBodyTest, DestructorReturnsItsSpace) {
   {
     WireBodyReader wire = Wire(OfLength(100'000));
     GatheredBody body(wire, quotas_);
@@ -57,7 +57,7 @@ TEST_F(GatheredBodyTest, ItsSpaceIsFreeOnceItIsGone) {
   EXPECT_TRUE(quotas_.TakeSpace(1 << 20));
 }
 
-TEST_F(GatheredBodyTest, IsRefusedWhereThereIsNoRoomForIt) {
+TEST_F(GatheredBodyTest, FailsWithSlowDownWithoutSpace) {
   ASSERT_TRUE(quotas_.TakeSpace((1 << 20) - 10));
   WireBodyReader wire = Wire(OfLength(200'000));
   GatheredBody body(wire, quotas_);
@@ -66,7 +66,7 @@ TEST_F(GatheredBodyTest, IsRefusedWhereThereIsNoRoomForIt) {
   EXPECT_EQ(ReadBody(body), "error SlowDown");
 }
 
-TEST_F(GatheredBodyTest, DecodesChunksAndHasTheirTrailers) {
+TEST_F(GatheredBodyTest, DecodesChunksAndTrailers) {
   WireBodyReader wire = Wire({.body = BodyFraming::kChunked});
   GatheredBody body(wire, quotas_);
   for (const std::string piece : {"3", "\r\nab", "c\r\n2\r\nde\r\n0\r\nX-A: b\r\n"}) {
@@ -81,7 +81,7 @@ TEST_F(GatheredBodyTest, DecodesChunksAndHasTheirTrailers) {
   EXPECT_EQ(body.Trailers()[0].second, "b");
 }
 
-TEST_F(GatheredBodyTest, AsksOnceForABodyThatIsHeldBack) {
+TEST_F(GatheredBodyTest, SendsContinueOnce) {
   Framing framing = OfLength(4);
   framing.expect_continue = true;
   WireBodyReader wire = Wire(framing);
@@ -95,7 +95,7 @@ TEST_F(GatheredBodyTest, AsksOnceForABodyThatIsHeldBack) {
   EXPECT_EQ(ReadBody(body), "body");
 }
 
-TEST_F(GatheredBodyTest, AnErrorComesBehindWhatWasGathered) {
+TEST_F(GatheredBodyTest, ErrorFollowsTheStoredBytes) {
   WireBodyReader wire = Wire(OfLength(10));
   GatheredBody body(wire, quotas_);
   pipe_.peer->Send("abc");

@@ -29,7 +29,7 @@ constexpr ByteClass MakeValueClass() {
   return allowed;
 }
 
-// Everything visible, and raw bytes above ASCII (unencoded UTF-8 keys); no fragment.
+// Every visible character and raw bytes above ASCII (unencoded UTF-8 keys), but no fragment.
 constexpr ByteClass MakeTargetClass() {
   ByteClass allowed{};
   for (int c = 0x21; c <= 0xff; ++c) allowed[c] = c != 0x7f && c != '#';
@@ -40,8 +40,8 @@ constexpr ByteClass kToken = MakeTokenClass();
 constexpr ByteClass kValue = MakeValueClass();
 constexpr ByteClass kTarget = MakeTargetClass();
 
-// How many bytes at the front, in steps of eight, are `least` or above and neither DEL nor '#': all
-// in order at a glance. Only what such a step stops at is looked up byte by byte.
+// Returns how many bytes at the front, in steps of eight, are at least `least` and neither DEL nor
+// '#', and therefore valid. The caller checks the rest byte by byte.
 std::size_t PlainPrefix(unsigned char least, std::string_view text) {
   constexpr std::uint64_t kOnes = 0x0101010101010101;
   const auto zero_in = [](std::uint64_t word) { return (word - kOnes) & ~word & (kOnes * 0x80); };
@@ -62,8 +62,8 @@ bool All(const ByteClass& allowed, std::string_view text) {
   return true;
 }
 
-// Takes one line off the front of `rest`; the line has no terminator. False: the terminator is not
-// CRLF.
+// Removes one line from the front of `rest`; `line` excludes the terminator. Returns false if the
+// terminator is not CRLF.
 bool TakeLine(std::string_view& rest, std::string_view& line) {
   const void* found = std::memchr(rest.data(), '\n', rest.size());
   if (found == nullptr) return false;
@@ -88,7 +88,7 @@ Result<void> ParseVersion(std::string_view text, s3::RequestHead& head) {
   return Ok();
 }
 
-// Leaves path and query in head.target and the authority of an absolute-form target in `authority`.
+// Sets head.target to path and query, and `authority` for an absolute-form target.
 Result<void> ParseTargetForm(std::string_view target, s3::RequestHead& head,
                              std::string_view& authority) {
   head.target = target;
@@ -170,7 +170,7 @@ bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
 }
 
 std::size_t FindHeadEnd(std::string_view input, std::size_t& scanned) {
-  // An LF whose successors have not arrived yet is looked at again next time.
+  // An LF at the end of the input is examined again when more bytes have arrived.
   std::size_t at = scanned;
   while (at < input.size()) {
     const void* found = std::memchr(input.data() + at, '\n', input.size() - at);

@@ -1,7 +1,7 @@
-// The head of an HTTP/1.x request: from bytes to views. Pure; no I/O, no copy.
+// Parses the head of an HTTP/1.x request into views. Pure: no I/O, no copy.
 //
-// Stricter than RFC 9112 where leniency invites smuggling: only CRLF ends a line, no obs-fold, no
-// white space before a colon. What the headers mean for framing is framing.h's.
+// Stricter than RFC 9112 to prevent request smuggling: only CRLF ends a line, no obs-fold, no white
+// space before a colon. framing.h interprets the headers that define the body.
 #ifndef PENSTOCK_EMULATOR_HTTP_CONNECTION_HEAD_PARSER_H_
 #define PENSTOCK_EMULATOR_HTTP_CONNECTION_HEAD_PARSER_H_
 
@@ -19,25 +19,25 @@ struct HeadLimits {
   std::size_t max_headers = 256;
 };
 
-// Bytes of the head at the front of `input`, through its empty line; 0 while it is incomplete.
-// `scanned` remembers how far earlier calls on a shorter prefix of the same bytes came: 0 for a new
-// head. Bare LFs end a head too, so that ParseHead can refuse it instead of the peer waiting for a
-// time-out.
+// Returns the size of the head at the front of `input`, with its empty line; 0 while it is
+// incomplete. `scanned` stores how far earlier calls on a shorter prefix searched; pass 0 for a new
+// head. Bare LFs end a head too, so that ParseHead can reject it at once instead of after a
+// timeout.
 std::size_t FindHeadEnd(std::string_view input, std::size_t& scanned);
 
-// Parses one complete head, as FindHeadEnd delimits it. `head` is overwritten; its views point into
-// `bytes`. An absolute-form target ("http://host/key") is reduced to its path and query, and its
-// authority replaces Host's value. Errors: BadRequest (400), URITooLong (414),
+// Parses one complete head, as delimited by FindHeadEnd. Overwrites `head`; its views point into
+// `bytes`. An absolute-form target ("http://host/key") is reduced to path and query, and its
+// authority replaces the value of Host. Errors: BadRequest (400), URITooLong (414),
 // HTTPVersionNotSupported (505), RequestHeaderSectionTooLarge for too many headers or bytes.
 Result<void> ParseHead(std::string_view bytes, const HeadLimits& limits, s3::RequestHead& head);
 
-// RFC 9110 token: a method or a header name.
+// Whether `text` is an RFC 9110 token: a method or a header name.
 bool IsToken(std::string_view text);
-// Bytes allowed in a header value: no control characters but horizontal tab.
+// Whether `text` is allowed as a header value: no control characters except horizontal tab.
 bool IsFieldValue(std::string_view text);
-// Without leading and trailing spaces and tabs.
+// Removes leading and trailing spaces and tabs.
 std::string_view TrimBlanks(std::string_view text);
-// ASCII letters without regard to case.
+// Compares, ignoring the case of ASCII letters.
 bool EqualsIgnoringCase(std::string_view a, std::string_view b);
 
 }  // namespace penstock::emulator::http

@@ -10,7 +10,7 @@ namespace {
 struct Parsed {
   std::string bytes;
   s3::RequestHead head;
-  std::string code;  // empty: parsed
+  std::string code;  // error code; empty on success
 };
 
 std::unique_ptr<Parsed> Parse(std::string bytes, HeadLimits limits = {}) {
@@ -41,7 +41,7 @@ TEST(HeadParser, KeepsTargetAndHeadersExactlyAsSent) {
   EXPECT_EQ(parsed->head.headers[2].value, "");
 }
 
-TEST(HeadParser, ForgetsThePreviousRequest) {
+TEST(HeadParser, ClearsThePreviousRequest) {
   s3::RequestHead head;
   ASSERT_TRUE(ParseHead("GET /a HTTP/1.0\r\nA: b\r\n\r\n", {}, head).ok());
   ASSERT_TRUE(ParseHead("GET /b HTTP/1.1\r\n\r\n", {}, head).ok());
@@ -57,7 +57,7 @@ TEST(HeadParser, KeepsRawUtf8InTargetAndValue) {
   EXPECT_EQ(parsed->head.headers[0].value, "\xc3\xa4");
 }
 
-TEST(HeadParser, ReducesAnAbsoluteTargetAndTakesItsHost) {
+TEST(HeadParser, ReducesAnAbsoluteTargetAndUsesItsHost) {
   const auto parsed =
       Parse("GET http://bucket.localhost:9000/key?list-type=2 HTTP/1.1\r\nhost: proxy\r\n\r\n");
   ASSERT_EQ(parsed->code, "");
@@ -66,7 +66,7 @@ TEST(HeadParser, ReducesAnAbsoluteTargetAndTakesItsHost) {
   EXPECT_EQ(Parse("GET HTTPS://h HTTP/1.1\r\nHost: h\r\n\r\n")->head.target, "/");
 }
 
-TEST(HeadParser, RefusesWhatIsNotARequestLine) {
+TEST(HeadParser, RefusesInvalidRequestLines) {
   for (const std::string line : {"GET",
                                  "GET /",
                                  "GET / ",
@@ -98,7 +98,7 @@ TEST(HeadParser, RefusesOtherMajorVersions) {
   EXPECT_EQ(CodeOf("GET / HTTP/0.9\r\n\r\n"), "HTTPVersionNotSupported 505");
 }
 
-TEST(HeadParser, RefusesBrokenHeaderLines) {
+TEST(HeadParser, RefusesMalformedHeaderLines) {
   for (const std::string line : {"no colon", ": empty name", "Space : x", " leading: x", "\tfolded",
                                  "na\xc3\xa4me: x", "A: b\x01", "A: b\rc", "A: \x7f", "A(: b"}) {
     EXPECT_EQ(CodeOf("GET / HTTP/1.1\r\nHost: h\r\n" + line + "\r\n\r\n"), "BadRequest 400")
@@ -113,7 +113,7 @@ TEST(HeadParser, RefusesBareLineFeeds) {
   EXPECT_EQ(CodeOf("GET / HTTP/1.1\r\nHost: h\r\n\n"), "BadRequest 400");
 }
 
-TEST(HeadParser, HoldsItsLimits) {
+TEST(HeadParser, EnforcesItsLimits) {
   const HeadLimits limits{.max_head_bytes = 200, .max_target_bytes = 20, .max_headers = 2};
   EXPECT_EQ(Parse("GET /" + std::string(19, 'k') + " HTTP/1.1\r\n\r\n", limits)->code, "");
   EXPECT_EQ(Parse("GET /" + std::string(20, 'k') + " HTTP/1.1\r\n\r\n", limits)->code,
@@ -125,7 +125,7 @@ TEST(HeadParser, HoldsItsLimits) {
             "RequestHeaderSectionTooLarge 400");
 }
 
-TEST(FindHeadEnd, IsTheSameHoweverTheBytesArrive) {
+TEST(FindHeadEnd, DoesNotDependOnHowTheBytesArrive) {
   const std::string input = "GET / HTTP/1.1\r\nHost: h\r\nA: b\r\n\r\nGET /next";
   const std::size_t expected = input.find("GET /next");
   std::size_t scanned = 0;
@@ -144,7 +144,7 @@ TEST(FindHeadEnd, EndsAtBareLineFeedsToo) {
   EXPECT_EQ(FindHeadEnd("GET / HTTP/1.1\n\nrest", scanned), 16u);
 }
 
-TEST(FindHeadEnd, RemembersHowFarItCame) {
+TEST(FindHeadEnd, RemembersTheSearchedPrefix) {
   std::string input = "GET /" + std::string(1000, 'k');
   std::size_t scanned = 0;
   EXPECT_EQ(FindHeadEnd(input, scanned), 0u);

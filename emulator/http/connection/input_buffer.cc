@@ -9,7 +9,7 @@ namespace penstock::emulator::http {
 namespace {
 
 constexpr std::size_t kFirstBytes = 8 << 10;
-// behind a pinned head, for chunk framing and small reads
+// Space after a pinned head, for chunk framing and small reads.
 constexpr std::size_t kBodyRoomBytes = 4 << 10;
 
 std::unique_ptr<char[]> Allocate(std::size_t bytes) {
@@ -23,7 +23,7 @@ InputBuffer::InputBuffer(std::size_t max_bytes)
 
 std::string_view InputBuffer::PinHead(std::size_t bytes) {
   PENSTOCK_CHECK(pinned_ == 0 && bytes <= size());
-  Unpin();  // to the front
+  Unpin();  // moves the bytes to the front
   if (bytes + kBodyRoomBytes > capacity_) {
     const std::size_t grown = std::max(bytes + kBodyRoomBytes, end_);
     std::unique_ptr<char[]> larger = Allocate(grown);
@@ -44,12 +44,11 @@ void InputBuffer::Unpin() {
   begin_ = 0;
 }
 
-IoResult InputBuffer::Fill(Stream& stream, std::chrono::milliseconds patience) {
+IoResult InputBuffer::Fill(Stream& stream, std::chrono::milliseconds timeout) {
   MakeRoom();
   const MutableByteView room(reinterpret_cast<std::byte*>(data_.get() + end_), capacity_ - end_);
   PENSTOCK_CHECK(!room.empty());
-  const IoResult result =
-      patience.count() == 0 ? stream.TryRead(room) : stream.Read(room, patience);
+  const IoResult result = timeout.count() == 0 ? stream.TryRead(room) : stream.Read(room, timeout);
   if (result.status == IoStatus::kOk) end_ += result.bytes;
   took_all_ = result.status == IoStatus::kOk && result.bytes < room.size();
   return result;
@@ -67,7 +66,7 @@ void InputBuffer::MakeRoom() {
     begin_ = pinned_;
     return;
   }
-  PENSTOCK_CHECK(pinned_ == 0);  // a reader behind a pinned head uses up what it asked for
+  PENSTOCK_CHECK(pinned_ == 0);  // with a pinned head, the reader consumes all bytes it requested
   const std::size_t grown = std::min(capacity_ * 2, max_bytes_ + kBodyRoomBytes);
   PENSTOCK_CHECK(grown > capacity_);
   std::unique_ptr<char[]> larger = Allocate(grown);

@@ -1,8 +1,8 @@
-// What has arrived on a connection and nobody has used yet. One per connection, reused by all its
-// requests.
+// Bytes that have arrived on a connection and are not used yet. One per connection, reused by all
+// its requests.
 //
-// The head of the current request is pinned at the front, so that views into it stay valid while
-// its body passes through the space behind it.
+// The head of the current request is pinned at the front, which keeps views into it valid. The body
+// passes through the space after it.
 #ifndef PENSTOCK_EMULATOR_HTTP_CONNECTION_INPUT_BUFFER_H_
 #define PENSTOCK_EMULATOR_HTTP_CONNECTION_INPUT_BUFFER_H_
 
@@ -23,22 +23,22 @@ class InputBuffer {
   std::string_view text() const { return {data_.get() + begin_, end_ - begin_}; }  // unused bytes
   std::size_t size() const { return end_ - begin_; }
   bool empty() const { return begin_ == end_; }
-  // More bytes than the limit wait unused: nothing more can be taken in.
+  // The unused bytes exceed the limit: no more can be read.
   bool full() const { return end_ - begin_ > max_bytes_; }
 
   void Consume(std::size_t bytes) { begin_ += bytes; }
-  // Pins the first `bytes` unused bytes as the head and returns them; valid until Unpin. Consumes
-  // them.
+  // Pins and consumes the first `bytes` unused bytes as the head. The returned view is valid until
+  // Unpin.
   std::string_view PinHead(std::size_t bytes);
-  // Ends the request: what is unused moves to the front.
+  // Ends the request: moves the unused bytes to the front.
   void Unpin();
 
-  // The last Fill left room: as far as a plain socket goes, it held nothing more at that moment.
+  // The last Fill did not use all its space: a plain socket held nothing more at that moment.
   bool took_all() const { return took_all_; }
 
-  // Reads once more into the free space (growing only while nothing is pinned). Waits up to
-  // `patience`; zero: not at all.
-  IoResult Fill(Stream& stream, std::chrono::milliseconds patience);
+  // Reads once into the free space, which grows only while nothing is pinned. Waits up to
+  // `timeout`; zero: does not wait.
+  IoResult Fill(Stream& stream, std::chrono::milliseconds timeout);
 
  private:
   void MakeRoom();

@@ -9,7 +9,7 @@ namespace penstock::emulator::http {
 namespace {
 
 void FillAll(InputBuffer& buffer, Stream& stream, std::size_t bytes) {
-  while (buffer.size() < bytes) ASSERT_EQ(buffer.Fill(stream, kTestPatience).status, IoStatus::kOk);
+  while (buffer.size() < bytes) ASSERT_EQ(buffer.Fill(stream, kTestTimeout).status, IoStatus::kOk);
 }
 
 TEST(InputBuffer, GrowsToItsLimitAndThenIsFull) {
@@ -32,13 +32,13 @@ TEST(InputBuffer, KeepsThePinnedHeadInPlaceWhileABodyPassesThrough) {
   for (int i = 0; i < 100; ++i) {
     buffer.Consume(buffer.size());
     pipe.peer->Send(std::string(3000, 'b'));
-    ASSERT_EQ(buffer.Fill(*pipe.stream, kTestPatience).status, IoStatus::kOk);
+    ASSERT_EQ(buffer.Fill(*pipe.stream, kTestTimeout).status, IoStatus::kOk);
     ASSERT_EQ(buffer.text().find_first_not_of('b'), std::string_view::npos);
   }
   EXPECT_EQ(head, "HEAD" + std::string(7996, 'x'));
 }
 
-TEST(InputBuffer, MovesWhatIsLeftToTheFrontOfTheNextRequest) {
+TEST(InputBuffer, UnpinMovesUnusedBytesToTheFront) {
   Pipe pipe;
   InputBuffer buffer(64 << 10);
   pipe.peer->Send("firstsecond");
@@ -49,7 +49,7 @@ TEST(InputBuffer, MovesWhatIsLeftToTheFrontOfTheNextRequest) {
   EXPECT_EQ(buffer.PinHead(6), "second");
 }
 
-TEST(InputBuffer, DoesNotWaitWithoutPatience) {
+TEST(InputBuffer, DoesNotWaitWithZeroTimeout) {
   Pipe pipe;
   InputBuffer buffer(64 << 10);
   EXPECT_EQ(buffer.Fill(*pipe.stream, std::chrono::milliseconds(0)).status, IoStatus::kWouldBlock);

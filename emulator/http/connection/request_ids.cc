@@ -20,7 +20,7 @@ constexpr auto kBase64Pairs = [] {
 constexpr std::size_t kRequestIdLength = 16;
 constexpr std::size_t kHostIdLength = 76;
 
-// splitmix64's finaliser: a bijection, so different numbers give different ids.
+// The finaliser of splitmix64: a bijection, so different numbers give different ids.
 std::uint64_t Mix(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;

@@ -1,4 +1,4 @@
-// The two ids S3 puts on every answer (spec/protocol.md §0 "Request ids").
+// The two request ids of every S3 response (x-amz-request-id and x-amz-id-2).
 #ifndef PENSTOCK_EMULATOR_HTTP_CONNECTION_REQUEST_IDS_H_
 #define PENSTOCK_EMULATOR_HTTP_CONNECTION_REQUEST_IDS_H_
 
@@ -13,8 +13,8 @@ struct RequestIds {
   std::string host_id;     // 76 characters, base64 alphabet with one '=' at the end
 };
 
-// Ids of one source do not repeat in practice (a mixed 64-bit counter). Not secret, not for
-// security. Thread safety: Next from any thread.
+// Ids of one source do not repeat in practice (a mixed 64-bit counter). They are not secret and
+// must not be used for security. Thread safety: Next may be called from any thread.
 class RequestIdSource {
  public:
   explicit RequestIdSource(std::uint64_t seed) : seed_(seed) {}

@@ -8,7 +8,7 @@
 namespace penstock::emulator::http {
 namespace {
 
-TEST(RequestIds, HaveTheShapeOfS3) {
+TEST(RequestIds, HaveTheFormatOfS3) {
   RequestIdSource source(7);
   for (int i = 0; i < 1000; ++i) {
     const RequestIds ids = source.Next();

@@ -15,14 +15,14 @@
 namespace penstock::emulator::http {
 namespace {
 
-// File slices up to this size are read and leave together with the head; larger ones go by
+// File slices up to this size are read and sent together with the head. Larger ones are sent with
 // sendfile.
 constexpr std::uint64_t kCopyFileBytes = 32 << 10;
-// A body in memory up to this size is copied behind the head: one piece costs the kernel less than
+// A body in memory up to this size is copied after the head: one piece costs the kernel less than
 // two.
 constexpr std::uint64_t kJoinBytes = 4 << 10;
 
-constexpr std::size_t kMostPieces = 3;
+constexpr std::size_t kMaxEndPieces = 3;
 
 struct StatusText {
   int status;
@@ -64,7 +64,7 @@ constexpr std::array<StatusText, 33> kReasons = {{
     {505, "HTTP Version Not Supported"},
 }};
 
-// The status line and the headers that the wire may add, without their values.
+// Space for the status line and the headers that the server may add, without their values.
 constexpr std::size_t kFixedHeadBytes = 256;
 
 void AppendHex(std::string& out, std::uint64_t value) {
@@ -76,7 +76,7 @@ void AppendHex(std::string& out, std::uint64_t value) {
 
 bool BreaksLine(char c) { return c == '\r' || c == '\n' || c == '\0'; }
 
-// Eight bytes at a time; short texts, and the rest of long ones, byte by byte.
+// Tests eight bytes at a time, and the rest byte by byte.
 bool HasControl(std::string_view text) {
   constexpr std::uint64_t kOnes = 0x0101010101010101;
   std::uint64_t found = 0;
@@ -90,7 +90,7 @@ bool HasControl(std::string_view text) {
   return found != 0;
 }
 
-// Writes a head into memory that was made large enough beforehand.
+// Writes a head into memory that is large enough.
 class HeadText {
  public:
   explicit HeadText(char* to) : to_(to) {}
@@ -115,7 +115,7 @@ class HeadText {
   char* to_;
 };
 
-// Which of the headers that the wire cares about the handler has set.
+// Headers with a meaning for the server, as set by the handler.
 enum class KnownHeader : unsigned {
   kOther = 0,
   kDate = 1,
@@ -235,12 +235,12 @@ void AppendHead(const s3::Response& response, const ResponsePlan& plan,
 }
 
 SendResult ResponseWriter::Send(Stream& stream, const s3::Response& response,
-                                ResponseContext context, std::chrono::milliseconds patience,
+                                ResponseContext context, std::chrono::milliseconds timeout,
                                 const BeforeEnd& before_end) {
   before_end_ = &before_end;
   const ResponsePlan plan = PlanResponse(response, context);
   if (plan.length_lies) context.keep_alive = false;
-  std::string text = std::move(unsent_.text);  // for its memory
+  std::string text = std::move(unsent_.text);  // reuses its memory
   text.clear();
   AppendHead(response, plan, context, text);
   unsent_ =
@@ -252,26 +252,26 @@ SendResult ResponseWriter::Send(Stream& stream, const s3::Response& response,
   if (content != nullptr) {
     unsent_.behind_slice = unsent_.body_bytes;
     BeginSlice(*content);
-    return SendContent(stream, *content, patience);
+    return SendContent(stream, *content, timeout);
   }
   if (!plan.send_body) unsent_.chunked = false;
   const auto* const body = plan.send_body ? std::get_if<std::string>(&response.body) : nullptr;
-  return SendText(stream, body != nullptr ? std::string_view(*body) : std::string_view(), patience);
+  return SendText(stream, body != nullptr ? std::string_view(*body) : std::string_view(), timeout);
 }
 
 SendResult ResponseWriter::Continue(Stream& stream, const s3::Response& response,
-                                    UnsentResponse unsent, std::chrono::milliseconds patience,
+                                    UnsentResponse unsent, std::chrono::milliseconds timeout,
                                     const BeforeEnd& before_end) {
   before_end_ = &before_end;
   unsent_ = std::move(unsent);
   if (const auto* content = std::get_if<store::Content>(&response.body);
       content != nullptr && unsent_.body_end == 0) {
-    return SendContent(stream, *content, patience);
+    return SendContent(stream, *content, timeout);
   }
   const auto* const body =
       unsent_.body_end > unsent_.body_begin ? std::get_if<std::string>(&response.body) : nullptr;
   return ContinueText(stream, body != nullptr ? std::string_view(*body) : std::string_view(),
-                      patience);
+                      timeout);
 }
 
 void ResponseWriter::ReportEnd() const {
@@ -279,15 +279,15 @@ void ResponseWriter::ReportEnd() const {
 }
 
 IoResult ResponseWriter::WriteEnd(Stream& stream, std::span<const ByteView> pieces,
-                                  std::chrono::milliseconds patience) {
+                                  std::chrono::milliseconds timeout) {
   std::uint64_t size = 0;
   for (const ByteView piece : pieces) size += piece.size();
   if (size <= kWholeBytes) {
     ReportEnd();
-    return stream.Write(pieces, More::kNo, patience);
+    return stream.Write(pieces, More::kNo, timeout);
   }
-  std::array<ByteView, kMostPieces> front;
-  std::array<ByteView, kMostPieces> end;
+  std::array<ByteView, kMaxEndPieces> front;
+  std::array<ByteView, kMaxEndPieces> end;
   std::uint64_t in_front = size - kEndBytes;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const std::size_t bytes = std::min<std::uint64_t>(in_front, pieces[i].size());
@@ -295,26 +295,26 @@ IoResult ResponseWriter::WriteEnd(Stream& stream, std::span<const ByteView> piec
     end[i] = pieces[i].subspan(bytes);
     in_front -= bytes;
   }
-  const IoResult sent = stream.Write({front.data(), pieces.size()}, More::kYes, patience);
+  const IoResult sent = stream.Write({front.data(), pieces.size()}, More::kYes, timeout);
   if (sent.status != IoStatus::kOk) return sent;
   ReportEnd();
-  const IoResult rest = stream.Write({end.data(), pieces.size()}, More::kNo, patience);
+  const IoResult rest = stream.Write({end.data(), pieces.size()}, More::kNo, timeout);
   return {rest.status, sent.bytes + rest.bytes};
 }
 
 IoResult ResponseWriter::WritePieces(Stream& stream, std::span<const ByteView> pieces, More more,
-                                     std::chrono::milliseconds patience) {
-  return more == More::kNo ? WriteEnd(stream, pieces, patience)
-                           : stream.Write(pieces, more, patience);
+                                     std::chrono::milliseconds timeout) {
+  return more == More::kNo ? WriteEnd(stream, pieces, timeout)
+                           : stream.Write(pieces, more, timeout);
 }
 
 IoResult ResponseWriter::SendFileEnd(Stream& stream, int file, std::uint64_t begin,
-                                     std::uint64_t size, std::chrono::milliseconds patience) {
+                                     std::uint64_t size, std::chrono::milliseconds timeout) {
   const std::uint64_t in_front = size - std::min(size, kEndBytes);
-  const IoResult sent = stream.SendFile(file, begin, in_front, patience);
+  const IoResult sent = stream.SendFile(file, begin, in_front, timeout);
   if (sent.status != IoStatus::kOk) return sent;
   ReportEnd();
-  const IoResult rest = stream.SendFile(file, begin + in_front, size - in_front, patience);
+  const IoResult rest = stream.SendFile(file, begin + in_front, size - in_front, timeout);
   return {rest.status, sent.bytes + rest.bytes};
 }
 
@@ -328,7 +328,7 @@ SendResult ResponseWriter::Outcome(IoStatus status) {
 }
 
 SendResult ResponseWriter::SendText(Stream& stream, std::string_view body,
-                                    std::chrono::milliseconds patience) {
+                                    std::chrono::milliseconds timeout) {
   std::string& text = unsent_.text;
   if (unsent_.chunked) {
     unsent_.end = body.empty() ? "0\r\n\r\n" : "\r\n0\r\n\r\n";
@@ -339,11 +339,11 @@ SendResult ResponseWriter::SendText(Stream& stream, std::string_view body,
   }
   unsent_.body_begin = text.size();
   unsent_.body_end = text.size() + body.size();
-  return ContinueText(stream, body, patience);
+  return ContinueText(stream, body, timeout);
 }
 
 SendResult ResponseWriter::ContinueText(Stream& stream, std::string_view body,
-                                        std::chrono::milliseconds patience) {
+                                        std::chrono::milliseconds timeout) {
   std::array<ByteView, 3> pieces = {AsBytes(unsent_.text), AsBytes(body), AsBytes(unsent_.end)};
   std::size_t has_left = unsent_.text_at;
   for (ByteView& piece : pieces) {
@@ -351,7 +351,7 @@ SendResult ResponseWriter::ContinueText(Stream& stream, std::string_view body,
     piece = piece.subspan(bytes);
     has_left -= bytes;
   }
-  const IoResult sent = WriteEnd(stream, pieces, patience);
+  const IoResult sent = WriteEnd(stream, pieces, timeout);
   unsent_.text_at += sent.bytes;
   return Outcome(sent.status);
 }
@@ -369,16 +369,16 @@ void ResponseWriter::BeginSlice(const store::Content& content) {
 }
 
 SendResult ResponseWriter::SendContent(Stream& stream, const store::Content& content,
-                                       std::chrono::milliseconds patience) {
+                                       std::chrono::milliseconds timeout) {
   while (!unsent_.ended) {
     const More more = unsent_.behind_slice > 0 || unsent_.chunked ? More::kYes : More::kNo;
-    const IoResult sent = SendSlice(stream, content.slices[unsent_.slice], more, patience);
+    const IoResult sent = SendSlice(stream, content.slices[unsent_.slice], more, timeout);
     const std::size_t of_text = std::min(sent.bytes, unsent_.text_left().size());
     unsent_.text_at += of_text;
     unsent_.slice_at += sent.bytes - of_text;
     unsent_.so_far.body_bytes += sent.bytes - of_text;
     if (sent.status != IoStatus::kOk) return Outcome(sent.status);
-    // its next block is to be verified
+    // The next block of this slice must be verified first.
     if (unsent_.slice_at < content.slices[unsent_.slice].range.size()) continue;
     unsent_.text.assign(unsent_.chunked ? "\r\n" : "");
     unsent_.text_at = 0;
@@ -387,13 +387,13 @@ SendResult ResponseWriter::SendContent(Stream& stream, const store::Content& con
   }
   const ByteView rest = unsent_.text_left();
   if (rest.empty()) return Outcome(IoStatus::kOk);
-  const IoResult sent = WriteEnd(stream, {&rest, 1}, patience);
+  const IoResult sent = WriteEnd(stream, {&rest, 1}, timeout);
   unsent_.text_at += sent.bytes;
   return Outcome(sent.status);
 }
 
 IoResult ResponseWriter::SendSlice(Stream& stream, const store::ContentSlice& slice, More more,
-                                   std::chrono::milliseconds patience) {
+                                   std::chrono::milliseconds timeout) {
   const std::uint64_t begin = slice.range.begin + unsent_.slice_at;
   const Result<std::uint64_t> checked = slice.blob->Checked({begin, slice.range.end});
   if (!checked.ok()) {
@@ -405,11 +405,11 @@ IoResult ResponseWriter::SendSlice(Stream& stream, const store::ContentSlice& sl
   std::array<ByteView, 2> pieces = {unsent_.text_left(), {}};
   if (const std::optional<ByteView> memory = slice.blob->Memory()) {
     pieces[1] = memory->subspan(begin, size);
-    if (size > kJoinBytes) return WritePieces(stream, pieces, more, patience);
+    if (size > kJoinBytes) return WritePieces(stream, pieces, more, timeout);
     const std::size_t text_size = unsent_.text.size();
     unsent_.text.append(AsText(pieces[1]));
     const ByteView joined = unsent_.text_left();
-    const IoResult sent = WritePieces(stream, {&joined, 1}, more, patience);
+    const IoResult sent = WritePieces(stream, {&joined, 1}, more, timeout);
     unsent_.text.resize(text_size);
     return sent;
   }
@@ -419,13 +419,13 @@ IoResult ResponseWriter::SendSlice(Stream& stream, const store::ContentSlice& sl
     const MutableByteView copy = MutableByteView(scratch_).first(size);
     if (!ReadFile(file, begin, copy)) return {IoStatus::kBroken, 0};
     pieces[1] = copy;
-    return WritePieces(stream, pieces, more, patience);
+    return WritePieces(stream, pieces, more, timeout);
   }
   IoResult sent;
-  if (!pieces[0].empty()) sent = stream.Write({pieces.data(), 1}, More::kYes, patience);
+  if (!pieces[0].empty()) sent = stream.Write({pieces.data(), 1}, More::kYes, timeout);
   if (sent.status != IoStatus::kOk) return sent;
-  const IoResult body = more == More::kNo ? SendFileEnd(stream, file, begin, size, patience)
-                                          : stream.SendFile(file, begin, size, patience);
+  const IoResult body = more == More::kNo ? SendFileEnd(stream, file, begin, size, timeout)
+                                          : stream.SendFile(file, begin, size, timeout);
   return {body.status, sent.bytes + body.bytes};
 }
 

@@ -29,7 +29,7 @@ s3::Response With(std::string body) {
   return response;
 }
 
-TEST(ResponseHead, AddsWhatEveryAnswerCarries) {
+TEST(ResponseHead, AddsTheCommonHeaders) {
   EXPECT_EQ(HeadOf(With("12345")),
             "HTTP/1.1 200 OK\r\nx-amz-id-2: HOST\r\nx-amz-request-id: ID\r\nDate: Fri, 24 May 2013 "
             "00:00:00 GMT\r\nServer: AmazonS3\r\n"
@@ -46,7 +46,7 @@ TEST(ResponseHead, KeepsTheHandlersHeadersInTheirOrder) {
             "Content-Length: 0\r\n\r\n");
 }
 
-TEST(ResponseHead, TheWireOwnsFramingAndConnection) {
+TEST(ResponseHead, ReplacesFramingAndConnectionHeaders) {
   s3::Response response = With("12345");
   response.headers = {
       {"Content-Length", "7"}, {"Transfer-Encoding", "gzip"}, {"Connection", "upgrade"}};
@@ -57,7 +57,7 @@ TEST(ResponseHead, TheWireOwnsFramingAndConnection) {
   EXPECT_NE(head.find("Content-Length: 5\r\n"), std::string::npos);
 }
 
-TEST(ResponseHead, NoValueForgesAHeader) {
+TEST(ResponseHead, NoValueCanInjectAHeader) {
   s3::Response response;
   response.reason = "O\r\nK";
   response.headers = {{"A\r\nB", "x\r\nSet-Cookie: y\nz"}};
@@ -75,7 +75,7 @@ TEST(ResponseHead, ReasonsAreStandardUnlessGiven) {
   EXPECT_EQ(StandardReason(299), "Unknown");
 }
 
-TEST(ResponseHead, NamesTheConnectionsFate) {
+TEST(ResponseHead, AnnouncesWhetherTheConnectionStaysOpen) {
   ResponseContext context = Context();
   context.keep_alive = false;
   EXPECT_NE(HeadOf({}, context).find("Connection: close\r\n"), std::string::npos);
@@ -122,7 +122,7 @@ class SendTest : public testing::Test {
   TestResponse SendAndRead(const s3::Response& response) {
     TestResponse got;
     std::jthread reader([&] { got = pipe_.peer->Read(); });
-    sent_ = writer_.Send(*pipe_.stream, response, Context(), kTestPatience);
+    sent_ = writer_.Send(*pipe_.stream, response, Context(), kTestTimeout);
     reader.join();
     return got;
   }
@@ -175,39 +175,39 @@ TEST_F(SendTest, JoinsSlicesFromMemoryAndFiles) {
   }
 }
 
-TEST_F(SendTest, AnEmptyContentIsStillAnAnswer) {
+TEST_F(SendTest, SendsEmptyContent) {
   s3::Response response;
   response.body = store::Content{};
   EXPECT_EQ(SendAndRead(response).status, 200);
   EXPECT_TRUE(sent_.ok);
 }
 
-TEST_F(SendTest, AFileThatShrankBreaksTheConnection) {
+TEST_F(SendTest, TruncatedFileBreaksTheConnection) {
   const auto file = std::make_shared<FileBlob>(std::string(100'000, 'x'));
   ASSERT_EQ(::ftruncate(file->FileDescriptor(), 50'000), 0);
   s3::Response response;
   response.body = ContentOf(file);
-  const SendResult sent = writer_.Send(*pipe_.stream, response, Context(), kTestPatience);
+  const SendResult sent = writer_.Send(*pipe_.stream, response, Context(), kTestTimeout);
   EXPECT_FALSE(sent.ok);
   EXPECT_EQ(sent.body_bytes, 50'000u);
 }
 
 TEST_F(SendTest, ADamagedBlockIsNotSent) {
   const std::string text = PatternText(1'000'000);
-  // sent by sendfile, and copied behind the head
+  // Sent with sendfile, and copied after the head.
   for (const std::uint64_t block : {100'000u, 20'000u}) {
     Pipe pipe;
     s3::Response response;
     response.body = ContentOf(std::make_shared<DamagedBlob>(text, block, 5 * block));
-    const SendResult sent = writer_.Send(*pipe.stream, response, Context(), kTestPatience);
+    const SendResult sent = writer_.Send(*pipe.stream, response, Context(), kTestTimeout);
     EXPECT_FALSE(sent.ok);
     EXPECT_FALSE(sent.blocked);
     EXPECT_EQ(sent.damage, "damaged");
-    EXPECT_EQ(sent.body_bytes, 5 * block) << "what is before it is right";
+    EXPECT_EQ(sent.body_bytes, 5 * block) << "the blocks before the damaged one are sent";
   }
 }
 
-TEST_F(SendTest, BlocksThatAreCheckedOneByOneMakeAWholeAnswer) {
+TEST_F(SendTest, SendsBlocksThatAreVerifiedOneByOne) {
   const std::string text = PatternText(1'000'000);
   for (const bool chunked : {false, true}) {
     s3::Response response;
@@ -220,8 +220,8 @@ TEST_F(SendTest, BlocksThatAreCheckedOneByOneMakeAWholeAnswer) {
   }
 }
 
-// Each round is another thread's, perhaps.
-TEST_F(SendTest, ABlockedAnswerIsContinuedByAnyWriter) {
+// Each round may run on another thread.
+TEST_F(SendTest, AnyWriterMayContinueABlockedResponse) {
   const std::string text = PatternText(12 << 20);
   const auto memory = std::make_shared<MemoryBlob>(text);
   const auto file = std::make_shared<FileBlob>(text);
@@ -248,7 +248,7 @@ TEST_F(SendTest, ABlockedAnswerIsContinuedByAnyWriter) {
       UnsentResponse unsent = writer_.TakeUnsent();
       while (sent_.blocked) {
         pollfd room{pipe_.stream->fd(), POLLOUT, 0};
-        ASSERT_EQ(::poll(&room, 1, static_cast<int>(kTestPatience.count())), 1);
+        ASSERT_EQ(::poll(&room, 1, static_cast<int>(kTestTimeout.count())), 1);
         ResponseWriter another;
         sent_ = another.Continue(*pipe_.stream, *response, std::move(unsent), kNone);
         unsent = another.TakeUnsent();
@@ -263,8 +263,8 @@ TEST_F(SendTest, ABlockedAnswerIsContinuedByAnyWriter) {
   }
 }
 
-// What has the whole answer may ask for what was written down of it.
-TEST(EndOfAnswer, IsToldOfOnceBeforeItLeaves) {
+// A client that has the whole response may query the journal for it at once.
+TEST(EndOfAnswer, IsReportedOnceBeforeItIsSent) {
   for (const std::size_t size :
        {std::size_t{0}, std::size_t{9}, std::size_t{100'000}, std::size_t{5'000'000}}) {
     const std::string text = PatternText(size);
@@ -280,22 +280,23 @@ TEST(EndOfAnswer, IsToldOfOnceBeforeItLeaves) {
       for (const bool chunked : {false, true}) {
         response->chunked = chunked;
         CountingStream stream;
-        std::vector<std::uint64_t> told;
+        std::vector<std::uint64_t> reported;
         const SendResult sent = ResponseWriter().Send(
-            stream, *response, Context(), kTestPatience, [&](std::uint64_t body_bytes) {
-              told.push_back(stream.taken);
+            stream, *response, Context(), kTestTimeout, [&](std::uint64_t body_bytes) {
+              reported.push_back(stream.taken);
               EXPECT_EQ(body_bytes, response == &two ? 2 * size : size);
             });
         EXPECT_TRUE(sent.ok);
-        ASSERT_EQ(told.size(), 1u) << size << " chunked " << chunked;
-        EXPECT_LT(told[0], stream.taken) << size << " chunked " << chunked;
-        EXPECT_LE(stream.taken - told[0], kWholeBytes) << "most of it had not left";
+        ASSERT_EQ(reported.size(), 1u) << size << " chunked " << chunked;
+        EXPECT_LT(reported[0], stream.taken) << size << " chunked " << chunked;
+        EXPECT_LE(stream.taken - reported[0], kWholeBytes)
+            << "most of the response was still unsent";
       }
     }
   }
 }
 
-TEST_F(SendTest, GivesUpOnAPeerThatDoesNotRead) {
+TEST_F(SendTest, TimesOutWhenThePeerDoesNotRead) {
   const SendResult sent = writer_.Send(*pipe_.stream, With(std::string(64 << 20, 'x')), Context(),
                                        std::chrono::milliseconds(50));
   EXPECT_FALSE(sent.ok);

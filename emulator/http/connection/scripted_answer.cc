@@ -10,9 +10,9 @@
 namespace penstock::emulator::http {
 namespace {
 
-// How long an RST waits for the peer to acknowledge what left before it, and how often it looks.
-constexpr std::chrono::milliseconds kResetPatience{1'000};
-constexpr std::chrono::milliseconds kResetLook{1};
+// How long an RST waits for the peer to acknowledge earlier bytes, and how often it checks.
+constexpr std::chrono::milliseconds kResetTimeout{1'000};
+constexpr std::chrono::milliseconds kResetCheckInterval{1};
 
 using Place = s3::DeliveryStep::Place;
 using Kind = s3::DeliveryStep::Kind;
@@ -73,7 +73,7 @@ ScriptedAnswer::State ScriptedAnswer::Go(Stream& stream, MonotonicTime now,
     const bool in_body = at_ >= body_begin() && at_ < body_end();
     if (delivery.piece > 0 && in_body) {
       if (piece_end_ == 0 || at_ == piece_end_) {
-        if (!std::exchange(waiting_, true)) wait_until_ = MayLeaveAt(now);
+        if (!std::exchange(waiting_, true)) wait_until_ = NextPieceTime(now);
         if (now < wait_until_) return State::kWait;
         waiting_ = false;
         piece_end_ = at_ + delivery.piece;
@@ -104,25 +104,25 @@ bool ScriptedAnswer::EndIsNext() const {
   return at_ >= body_end() || tail_.empty();
 }
 
-MonotonicTime ScriptedAnswer::MayLeaveAt(MonotonicTime now) const {
+MonotonicTime ScriptedAnswer::NextPieceTime(MonotonicTime now) const {
   const s3::Delivery& delivery = *response_.delivery;
-  // the first piece waits for a pace alone
+  // The first piece waits only for `pace`.
   const MonotonicTime dripped = piece_end_ == 0 ? now : now + delivery.piece_every;
   return delivery.pace
              ? std::max(dripped, delivery.pace(std::min(delivery.piece, body_end() - at_), now))
              : dripped;
 }
 
-// An RST throws away what the peer's kernel has not taken: the peer would see less than has left,
-// and less at one time than at another.
+// An RST discards what the peer's kernel has not acknowledged. The peer would then see a varying
+// part of the sent bytes.
 bool ScriptedAnswer::MayReset(const Stream& stream, MonotonicTime now) {
-  if (stream.Untaken() == 0) return true;
-  if (reset_by_ == MonotonicTime{}) reset_by_ = now + kResetPatience;
-  wait_until_ = std::min(now + kResetLook, reset_by_);
+  if (stream.UnacknowledgedBytes() == 0) return true;
+  if (reset_by_ == MonotonicTime{}) reset_by_ = now + kResetTimeout;
+  wait_until_ = std::min(now + kResetCheckInterval, reset_by_);
   return now >= reset_by_;
 }
 
-// kDone: the answer goes on behind it.
+// kDone: the response continues after the step.
 ScriptedAnswer::State ScriptedAnswer::Pass(const s3::DeliveryStep& step, const Stream& stream,
                                            MonotonicTime now) {
   if (step.kind == Kind::kReset && !MayReset(stream, now)) return State::kWait;
@@ -141,7 +141,7 @@ ScriptedAnswer::State ScriptedAnswer::Pass(const s3::DeliveryStep& step, const S
   return State::kDone;
 }
 
-// Nothing is held back for what comes behind it: that may be a pause.
+// Uses More::kNo because a pause may follow.
 IoResult ScriptedAnswer::Send(Stream& stream, std::uint64_t until) {
   if (at_ < body_begin()) {
     const ByteView piece = AsBytes(head_).subspan(at_, std::min(until, body_begin()) - at_);

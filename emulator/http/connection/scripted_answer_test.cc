@@ -1,4 +1,4 @@
-// Answers with a script, as a client sees them on a raw socket; and the state machine by itself.
+// Scripted responses as a client sees them on a raw socket, and the state machine by itself.
 #include "emulator/http/connection/scripted_answer.h"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ class ScriptedAnswerTest : public testing::Test {
     return sent_;
   }
   void AwaitFinished(int count) {
-    const auto end = std::chrono::steady_clock::now() + kTestPatience;
+    const auto end = std::chrono::steady_clock::now() + kTestTimeout;
     while (std::chrono::steady_clock::now() < end) {
       {
         const std::lock_guard lock(mutex_);
@@ -95,14 +95,14 @@ class ScriptedAnswerTest : public testing::Test {
   std::unique_ptr<Server> server_;
 };
 
-TEST_F(ScriptedAnswerTest, WithoutStepsItIsAPlainAnswer) {
+TEST_F(ScriptedAnswerTest, WithoutStepsItIsAPlainResponse) {
   Serve({});
   TestClient client = Connect();
   for (int round = 0; round < 3; ++round) EXPECT_EQ(client.Ask(kGet).body, body_);
   EXPECT_EQ(BodyBytesSent(), 1'000U);
 }
 
-TEST_F(ScriptedAnswerTest, AnEmptyBodyAndAHeadAreWholeToo) {
+TEST_F(ScriptedAnswerTest, SendsEmptyBodiesAndHeadResponses) {
   Serve({.piece = 10, .piece_every = milliseconds(1)}, 0);
   TestClient client = Connect();
   EXPECT_EQ(client.Ask(kGet).status, 200);
@@ -110,22 +110,22 @@ TEST_F(ScriptedAnswerTest, AnEmptyBodyAndAHeadAreWholeToo) {
   EXPECT_EQ(client.Ask(kGet).status, 200);
 }
 
-TEST_F(ScriptedAnswerTest, WaitsWhereItIsToldAndHoldsNoThread) {
+TEST_F(ScriptedAnswerTest, PausesWithoutOccupyingAThread) {
   Serve({.steps = {Step(Place::kHead, 0, Kind::kWait, milliseconds(60)),
                    Step(Place::kBody, 400, Kind::kWait, milliseconds(60))}});
   TestClient slow = Connect();
   const auto begin = std::chrono::steady_clock::now();
   slow.Send(kGet);
   EXPECT_EQ(Connect().Ask("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n").body, "plain")
-      << "one thread serves both";
+      << "one thread must serve both";
   EXPECT_EQ(slow.Read().body, body_);
   EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(120));
   EXPECT_EQ(done_, 2);
   EXPECT_EQ(slow.Ask("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n").body, "plain")
-      << "the connection goes on";
+      << "the connection must remain usable";
 }
 
-TEST_F(ScriptedAnswerTest, ResetsBeforeAnythingHasLeft) {
+TEST_F(ScriptedAnswerTest, ResetsBeforeTheFirstByte) {
   Serve({.steps = {Step(Place::kHead, 0, Kind::kReset)}});
   TestClient client = Connect();
   client.Send(kGet);
@@ -159,7 +159,7 @@ TEST_F(ScriptedAnswerTest, EndsInTheMiddleWithFin) {
   EXPECT_TRUE(client.EndsOrderly());
 }
 
-TEST_F(ScriptedAnswerTest, AnOffsetOfZeroIsBehindTheHead) {
+TEST_F(ScriptedAnswerTest, OffsetZeroIsAfterTheHead) {
   Serve({.steps = {Step(Place::kBody, 0, Kind::kFin)}});
   TestClient client = Connect();
   const TestResponse response = client.Ask(kGet);
@@ -167,7 +167,7 @@ TEST_F(ScriptedAnswerTest, AnOffsetOfZeroIsBehindTheHead) {
   EXPECT_EQ(response.body, "");
 }
 
-TEST_F(ScriptedAnswerTest, AStepBehindAShorterBodyNeverComes) {
+TEST_F(ScriptedAnswerTest, IgnoresAStepAfterTheEndOfTheBody) {
   Serve({.steps = {Step(Place::kBody, 1'001, Kind::kReset)}});
   TestClient client = Connect();
   EXPECT_EQ(client.Ask(kGet).body, body_);
@@ -175,7 +175,7 @@ TEST_F(ScriptedAnswerTest, AStepBehindAShorterBodyNeverComes) {
   EXPECT_EQ(done_, 0);
 }
 
-TEST_F(ScriptedAnswerTest, TheTrailerIsTheChunkThatEndsTheBody) {
+TEST_F(ScriptedAnswerTest, TrailerStepOmitsTheLastChunk) {
   Serve({.steps = {Step(Place::kTrailer, 0, Kind::kFin)}}, 1'000, false, true);
   TestClient client = Connect();
   client.Send(kGet);
@@ -183,21 +183,21 @@ TEST_F(ScriptedAnswerTest, TheTrailerIsTheChunkThatEndsTheBody) {
   EXPECT_TRUE(arrived.ends_with("\r\n3e8\r\n" + body_)) << "no chunk of size zero";
 }
 
-TEST_F(ScriptedAnswerTest, ChunksAreWholeWithoutAFault) {
+TEST_F(ScriptedAnswerTest, ChunksAreCompleteWithoutAFault) {
   Serve({.steps = {Step(Place::kTrailer, 0, Kind::kWait, milliseconds(1))}}, 1'000, true, true);
   TestClient client = Connect();
   EXPECT_EQ(client.Ask(kGet).body, body_);
   EXPECT_EQ(client.Ask(kGet).body, body_);
 }
 
-TEST_F(ScriptedAnswerTest, MayEndTheConnectionBehindAWholeAnswer) {
+TEST_F(ScriptedAnswerTest, MayCloseAfterACompleteResponse) {
   Serve({.steps = {Step(Place::kEnd, 0, Kind::kFin)}});
   TestClient client = Connect();
   EXPECT_EQ(client.Ask(kGet).body, body_);
   EXPECT_TRUE(client.EndsOrderly());
 }
 
-TEST_F(ScriptedAnswerTest, AHalfClosedConnectionStillTakesBytes) {
+TEST_F(ScriptedAnswerTest, HalfClosedConnectionStillReceivesBytes) {
   Serve({.steps = {Step(Place::kBody, 10, Kind::kHalfClose, milliseconds(20'000))}});
   TestClient client = Connect();
   client.Send(kGet);
@@ -210,7 +210,7 @@ TEST_F(ScriptedAnswerTest, AHalfClosedConnectionStillTakesBytes) {
   EXPECT_EQ(done_, 1);
 }
 
-TEST_F(ScriptedAnswerTest, DripsInPieces) {
+TEST_F(ScriptedAnswerTest, SendsInPiecesWithPauses) {
   Serve({.piece = 300, .piece_every = milliseconds(20)}, 1'000, true);
   TestClient client = Connect();
   const auto begin = std::chrono::steady_clock::now();
@@ -219,15 +219,15 @@ TEST_F(ScriptedAnswerTest, DripsInPieces) {
       << "300, 300, 300, 100: three pauses";
 }
 
-TEST_F(ScriptedAnswerTest, AFullSocketHoldsNoThread) {
+TEST_F(ScriptedAnswerTest, FullSocketOccupiesNoThread) {
   Serve({.steps = {Step(Place::kBody, 1, Kind::kWait, milliseconds(1))}}, 16 << 20, true);
-  TestClient deaf = Connect();
-  deaf.Send(kGet);
+  TestClient stalled = Connect();
+  stalled.Send(kGet);
   EXPECT_EQ(Connect().Ask("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n").body, "plain");
-  EXPECT_EQ(deaf.Read().body, body_) << "and loses nothing once it listens";
+  EXPECT_EQ(stalled.Read().body, body_) << "nothing may be lost once the client reads";
 }
 
-// Bytes a second, from the first piece on.
+// Returns a pace of `rate` bytes per second, from the first piece on.
 std::function<MonotonicTime(std::uint64_t, MonotonicTime)> Rate(double rate) {
   return [rate, at = MonotonicTime()](std::uint64_t bytes, MonotonicTime now) mutable {
     const std::chrono::duration<double> time(static_cast<double>(bytes) / rate);
@@ -235,7 +235,7 @@ std::function<MonotonicTime(std::uint64_t, MonotonicTime)> Rate(double rate) {
   };
 }
 
-TEST_F(ScriptedAnswerTest, ARateHoldsFromTheFirstByteOn) {
+TEST_F(ScriptedAnswerTest, RateAppliesFromTheFirstByte) {
   Serve({.piece = 4 << 10, .pace = Rate(1 << 20)}, 64 << 10, true);
   TestClient client = Connect();
   const auto begin = std::chrono::steady_clock::now();
@@ -243,9 +243,9 @@ TEST_F(ScriptedAnswerTest, ARateHoldsFromTheFirstByteOn) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(62));
 }
 
-// Sixty-four that were due together had their first bytes one after the other, each behind
-// megabytes of the one before.
-TEST_F(ScriptedAnswerTest, TheHeadDoesNotWaitForThePace) {
+// Regression: of 64 responses that were due at the same time, each got its first byte only after
+// megabytes of the previous one.
+TEST_F(ScriptedAnswerTest, HeadDoesNotWaitForThePace) {
   std::atomic<bool> asked{false};
   Serve({.piece = 1 << 20,
          .pace =
@@ -261,7 +261,7 @@ TEST_F(ScriptedAnswerTest, TheHeadDoesNotWaitForThePace) {
   EXPECT_TRUE(asked);
 }
 
-TEST_F(ScriptedAnswerTest, APaceEndsWithItsAnswer) {
+TEST_F(ScriptedAnswerTest, PaceEndsWithItsResponse) {
   Serve({.piece = 64 << 10, .pace = Rate(8 << 20)}, 2 << 20, true);
   TestClient client = Connect();
   EXPECT_EQ(client.Ask(kGet).body, body_);
@@ -269,10 +269,10 @@ TEST_F(ScriptedAnswerTest, APaceEndsWithItsAnswer) {
   for (int i = 0; i < 8; ++i)
     EXPECT_EQ(client.Ask("GET /at-once HTTP/1.1\r\nHost: h\r\n\r\n").body, body_);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(1'500))
-      << "two seconds at the old pace";
+      << "the old pace would need two seconds";
 }
 
-TEST_F(ScriptedAnswerTest, AnRstLeavesThePeerWhatLeftBefore) {
+TEST_F(ScriptedAnswerTest, RstDoesNotDiscardSentBytes) {
   for (const std::uint64_t offset : {std::uint64_t{1} << 20, (std::uint64_t{8} << 20) - 1}) {
     for (const bool file : {false, true}) {
       done_ = 0;
@@ -291,20 +291,20 @@ TEST_F(ScriptedAnswerTest, AnRstLeavesThePeerWhatLeftBefore) {
   }
 }
 
-TEST_F(ScriptedAnswerTest, AnRstDoesNotWaitForAPeerThatTakesNothing) {
+TEST_F(ScriptedAnswerTest, RstDoesNotWaitForAStalledPeer) {
   Serve({.steps = {Step(Place::kBody, 1 << 20, Kind::kReset)}}, 8 << 20);
-  TestClient deaf = Connect();
+  TestClient stalled = Connect();
   const int little = 4'096;
-  ASSERT_EQ(::setsockopt(deaf.fd(), SOL_SOCKET, SO_RCVBUF, &little, sizeof little), 0);
-  deaf.Send(kGet);
+  ASSERT_EQ(::setsockopt(stalled.fd(), SOL_SOCKET, SO_RCVBUF, &little, sizeof little), 0);
+  stalled.Send(kGet);
   AwaitFinished(1);
   EXPECT_EQ(done_, 1);
   int error = 0;
-  EXPECT_LT(deaf.ReadToEnd(&error).size(), 1U << 20);
+  EXPECT_LT(stalled.ReadToEnd(&error).size(), 1U << 20);
   EXPECT_EQ(error, ECONNRESET);
 }
 
-TEST_F(ScriptedAnswerTest, AServerThatStopsLetsAShortPauseBegin) {
+TEST_F(ScriptedAnswerTest, StoppingServerAllowsAShortPause) {
   Serve({.steps = {Step(Place::kHead, 0, Kind::kWait, milliseconds(100)),
                    Step(Place::kBody, 10, Kind::kWait, milliseconds(100))}});
   TestClient client = Connect();
@@ -316,7 +316,7 @@ TEST_F(ScriptedAnswerTest, AServerThatStopsLetsAShortPauseBegin) {
   stopping.join();
 }
 
-TEST_F(ScriptedAnswerTest, PipelinedRequestsComeInTheirTurn) {
+TEST_F(ScriptedAnswerTest, ServesPipelinedRequestsInOrder) {
   Serve({.steps = {Step(Place::kBody, 10, Kind::kWait, milliseconds(20))}});
   TestClient client = Connect();
   client.Send(std::string(kGet) + "GET /plain HTTP/1.1\r\nHost: h\r\n\r\n" + std::string(kGet));
@@ -333,10 +333,10 @@ TEST_F(ScriptedAnswerTest, StoppingTheServerDoesNotWaitForALongPause) {
   EXPECT_EQ(other.Ask("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n").body, "plain");
   Stop();
   AwaitFinished(2);
-  EXPECT_EQ(BodyBytesSent(), 0U) << "the answer that was cut is told of as well";
+  EXPECT_EQ(BodyBytesSent(), 0U) << "the interrupted response must be reported too";
 }
 
-TEST_F(ScriptedAnswerTest, EachPieceLeavesWhenItIsTold) {
+TEST_F(ScriptedAnswerTest, SendsEachPieceAtItsTime) {
   std::vector<std::uint64_t> asked;
   Serve({.piece = 300, .pace = [&asked](std::uint64_t bytes, MonotonicTime now) {
            asked.push_back(bytes);
@@ -347,7 +347,7 @@ TEST_F(ScriptedAnswerTest, EachPieceLeavesWhenItIsTold) {
   EXPECT_EQ(asked, (std::vector<std::uint64_t>{300, 300, 300, 100}));
 }
 
-TEST_F(ScriptedAnswerTest, HeadersOfTheWiresOwnMayBeLeftOut) {
+TEST_F(ScriptedAnswerTest, MayOmitTheServersOwnHeaders) {
   Serve({.without = {"Date", "x-amz-id-2"}});
   TestClient client = Connect();
   const TestResponse answer = client.Ask(kGet);
@@ -356,7 +356,7 @@ TEST_F(ScriptedAnswerTest, HeadersOfTheWiresOwnMayBeLeftOut) {
   EXPECT_TRUE(answer.Find("x-amz-request-id"));
 }
 
-TEST_F(ScriptedAnswerTest, AnEndBehindTheLastByteIsAWholeAnswer) {
+TEST_F(ScriptedAnswerTest, CloseAfterTheLastByteIsACompleteResponse) {
   Serve({.steps = {Step(Place::kEnd, 0, Kind::kFin)}});
   TestClient client = Connect();
   EXPECT_EQ(client.Ask(kGet).body, body_);
@@ -365,7 +365,7 @@ TEST_F(ScriptedAnswerTest, AnEndBehindTheLastByteIsAWholeAnswer) {
   EXPECT_TRUE(whole());
 }
 
-TEST(ScriptedEnd, IsToldOfBeforeItLeavesAndNotBeforeWhatEndsIt) {
+TEST(ScriptedEnd, IsReportedOnlyBeforeItIsSent) {
   ResponseContext context;
   for (const bool chunked : {false, true}) {
     for (const std::size_t size : {std::size_t{0}, std::size_t{1'000}, std::size_t{2'000'000}}) {
@@ -376,15 +376,15 @@ TEST(ScriptedEnd, IsToldOfBeforeItLeavesAndNotBeforeWhatEndsIt) {
       response.delivery->steps = {{.place = Place::kEnd, .kind = Kind::kReset}};
       ScriptedAnswer answer(response, context);
       CountingStream stream;
-      std::vector<std::uint64_t> told;
+      std::vector<std::uint64_t> reported;
       while (answer.Go(stream, MonotonicTime(), [&](std::uint64_t body_bytes) {
-        told.push_back(stream.taken);
+        reported.push_back(stream.taken);
         EXPECT_EQ(body_bytes, size);
       }) == ScriptedAnswer::State::kRoom) {
       }
-      ASSERT_EQ(told.size(), 1u);
-      EXPECT_LT(told[0], stream.taken);
-      EXPECT_LE(stream.taken - told[0], kWholeBytes);
+      ASSERT_EQ(reported.size(), 1u);
+      EXPECT_LT(reported[0], stream.taken);
+      EXPECT_LE(stream.taken - reported[0], kWholeBytes);
     }
   }
   s3::Response cut;
@@ -393,12 +393,12 @@ TEST(ScriptedEnd, IsToldOfBeforeItLeavesAndNotBeforeWhatEndsIt) {
   cut.delivery->steps = {{.place = Place::kBody, .offset = 999, .kind = Kind::kFin}};
   ScriptedAnswer answer(cut, context);
   CountingStream stream;
-  EXPECT_EQ(
-      answer.Go(stream, MonotonicTime(), [](std::uint64_t) { ADD_FAILURE() << "it never ends"; }),
-      ScriptedAnswer::State::kFin);
+  EXPECT_EQ(answer.Go(stream, MonotonicTime(),
+                      [](std::uint64_t) { ADD_FAILURE() << "before_end must not be called"; }),
+            ScriptedAnswer::State::kFin);
 }
 
-TEST(ScriptedDamage, ABlockThatDoesNotMatchEndsTheAnswerBeforeIt) {
+TEST(ScriptedDamage, EndsTheResponseBeforeADamagedBlock) {
   s3::Response response;
   response.body =
       ContentOf(std::make_shared<DamagedBlob>(PatternText(1'000'000), 100'000, 300'000));

@@ -22,7 +22,7 @@ namespace {
 
 bool WouldBlock(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 
-// Drops `bytes` sent bytes from the front of the pieces [first, count).
+// Removes `bytes` sent bytes from the front of the pieces [first, count).
 void Advance(iovec* pieces, std::size_t count, std::size_t& first, std::size_t bytes) {
   while (first < count && bytes >= pieces[first].iov_len) {
     bytes -= pieces[first].iov_len;
@@ -63,16 +63,16 @@ void Stream::LimitUnsent(int bytes) {
   ::setsockopt(fd_, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
 }
 
-std::size_t Stream::Untaken() const {
+std::size_t Stream::UnacknowledgedBytes() const {
   int bytes = 0;
   return ::ioctl(fd_, SIOCOUTQ, &bytes) == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
 short Stream::read_events() const { return POLLIN; }
 
-IoStatus Stream::Wait(short events, std::chrono::milliseconds patience) const {
-  if (patience.count() == 0) return IoStatus::kWouldBlock;
-  const auto end = std::chrono::steady_clock::now() + patience;
+IoStatus Stream::Wait(short events, std::chrono::milliseconds timeout) const {
+  if (timeout.count() == 0) return IoStatus::kWouldBlock;
+  const auto end = std::chrono::steady_clock::now() + timeout;
   pollfd entry{fd_, events, 0};
   for (;;) {
     const auto left =
@@ -85,11 +85,11 @@ IoStatus Stream::Wait(short events, std::chrono::milliseconds patience) const {
   }
 }
 
-IoResult Stream::Read(MutableByteView into, std::chrono::milliseconds patience) {
+IoResult Stream::Read(MutableByteView into, std::chrono::milliseconds timeout) {
   for (;;) {
     const IoResult result = TryRead(into);
     if (result.status != IoStatus::kWouldBlock) return result;
-    const IoStatus waited = Wait(read_events(), patience);
+    const IoStatus waited = Wait(read_events(), timeout);
     if (waited != IoStatus::kOk) return {waited, 0};
   }
 }
@@ -97,8 +97,8 @@ IoResult Stream::Read(MutableByteView into, std::chrono::milliseconds patience) 
 void Stream::Reset() {
   const linger abort{1, 0};
   ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &abort, sizeof abort);
-  // Dissolving the association sends the RST now; close() would wait for the last copy of the
-  // descriptor.
+  // AF_UNSPEC dissolves the association and sends the RST now. close() would wait for the last copy
+  // of the descriptor.
   sockaddr unspecified{};
   unspecified.sa_family = AF_UNSPEC;
   ::connect(fd_, &unspecified, sizeof unspecified);
@@ -115,7 +115,7 @@ IoResult PlainStream::TryRead(MutableByteView into) {
 }
 
 IoResult PlainStream::Write(std::span<const ByteView> pieces, More more,
-                            std::chrono::milliseconds patience) {
+                            std::chrono::milliseconds timeout) {
   PENSTOCK_CHECK(pieces.size() <= kMaxPieces);
   std::array<iovec, kMaxPieces> left;
   std::size_t count = 0;
@@ -127,7 +127,7 @@ IoResult PlainStream::Write(std::span<const ByteView> pieces, More more,
   std::size_t first = 0;
   while (first < count) {
     ssize_t sent = 0;
-    if (count - first == 1) {  // costs the kernel less
+    if (count - first == 1) {  // cheaper in the kernel
       sent = ::send(fd(), left[first].iov_base, left[first].iov_len, flags);
     } else {
       msghdr message{};
@@ -141,14 +141,14 @@ IoResult PlainStream::Write(std::span<const ByteView> pieces, More more,
       continue;
     }
     if (errno == EINTR) continue;
-    result.status = WouldBlock(errno) ? Wait(POLLOUT, patience) : IoStatus::kBroken;
+    result.status = WouldBlock(errno) ? Wait(POLLOUT, timeout) : IoStatus::kBroken;
     if (result.status != IoStatus::kOk) return result;
   }
   return result;
 }
 
 IoResult PlainStream::SendFile(int file, std::uint64_t offset, std::uint64_t count,
-                               std::chrono::milliseconds patience) {
+                               std::chrono::milliseconds timeout) {
   constexpr std::uint64_t kMaxStep = 1u << 30;
   off_t position = static_cast<off_t>(offset);
   IoResult result;
@@ -160,7 +160,7 @@ IoResult PlainStream::SendFile(int file, std::uint64_t offset, std::uint64_t cou
       continue;
     }
     if (sent < 0 && errno == EINTR) continue;
-    result.status = sent < 0 && WouldBlock(errno) ? Wait(POLLOUT, patience) : IoStatus::kBroken;
+    result.status = sent < 0 && WouldBlock(errno) ? Wait(POLLOUT, timeout) : IoStatus::kBroken;
     if (result.status != IoStatus::kOk) return result;
   }
   return result;

@@ -12,17 +12,17 @@ namespace {
 
 using std::chrono::milliseconds;
 
-TEST(PlainStream, ReadsWithoutAndWithPatience) {
+TEST(PlainStream, ReadsWithAndWithoutTimeout) {
   Pipe pipe;
   std::array<std::byte, 16> buffer;
   EXPECT_EQ(pipe.stream->TryRead(buffer).status, IoStatus::kWouldBlock);
   EXPECT_EQ(pipe.stream->Read(buffer, milliseconds(5)).status, IoStatus::kTimeout);
   pipe.peer->Send("abc");
-  const IoResult got = pipe.stream->Read(buffer, kTestPatience);
+  const IoResult got = pipe.stream->Read(buffer, kTestTimeout);
   EXPECT_EQ(got.status, IoStatus::kOk);
   EXPECT_EQ(got.bytes, 3u);
   pipe.peer->EndSending();
-  EXPECT_EQ(pipe.stream->Read(buffer, kTestPatience).status, IoStatus::kEnd);
+  EXPECT_EQ(pipe.stream->Read(buffer, kTestTimeout).status, IoStatus::kEnd);
 }
 
 TEST(PlainStream, WritesAllPiecesThroughAFullSocket) {
@@ -32,7 +32,7 @@ TEST(PlainStream, WritesAllPiecesThroughAFullSocket) {
   std::jthread reader([&] { got = pipe.peer->ReadToEnd(); });
   const std::array<ByteView, 4> pieces = {AsBytes("head"), ByteView{}, AsBytes(large),
                                           AsBytes("tail")};
-  const IoResult sent = pipe.stream->Write(pieces, More::kNo, kTestPatience);
+  const IoResult sent = pipe.stream->Write(pieces, More::kNo, kTestTimeout);
   EXPECT_EQ(sent.status, IoStatus::kOk);
   EXPECT_EQ(sent.bytes, large.size() + 8);
   pipe.stream->EndWriting();
@@ -40,7 +40,7 @@ TEST(PlainStream, WritesAllPiecesThroughAFullSocket) {
   EXPECT_TRUE(got == "head" + large + "tail");
 }
 
-TEST(PlainStream, AWriteTimesOutWhenNothingMoves) {
+TEST(PlainStream, WriteTimesOutWhenNothingMoves) {
   Pipe pipe;
   const std::string large(64 << 20, 'x');
   const ByteView piece = AsBytes(large);
@@ -48,26 +48,26 @@ TEST(PlainStream, AWriteTimesOutWhenNothingMoves) {
             IoStatus::kTimeout);
 }
 
-TEST(PlainStream, AWriteToAGonePeerFailsWithoutASignal) {
+TEST(PlainStream, WriteToAClosedPeerFailsWithoutASignal) {
   Pipe pipe;
   pipe.stream->Reset();
   const ByteView piece = AsBytes("x");
-  EXPECT_EQ(pipe.stream->Write({&piece, 1}, More::kNo, kTestPatience).status, IoStatus::kBroken);
+  EXPECT_EQ(pipe.stream->Write({&piece, 1}, More::kNo, kTestTimeout).status, IoStatus::kBroken);
 }
 
-TEST(PlainStream, SendsFilesFromTheirMiddle) {
+TEST(PlainStream, SendsPartsOfFiles) {
   Pipe pipe;
   const FileBlob file("0123456789");
-  EXPECT_EQ(pipe.stream->SendFile(file.FileDescriptor(), 2, 5, kTestPatience).bytes, 5u);
-  EXPECT_EQ(pipe.stream->SendFile(file.FileDescriptor(), 8, 5, kTestPatience).status,
+  EXPECT_EQ(pipe.stream->SendFile(file.FileDescriptor(), 2, 5, kTestTimeout).bytes, 5u);
+  EXPECT_EQ(pipe.stream->SendFile(file.FileDescriptor(), 8, 5, kTestTimeout).status,
             IoStatus::kBroken);
   pipe.stream->EndWriting();
   EXPECT_EQ(pipe.peer->ReadToEnd(), "2345689");
 }
 
-TEST(PlainStream, ResetIsAResetEvenWithACopyOfTheDescriptor) {
+TEST(PlainStream, ResetWorksWithACopyOfTheDescriptor) {
   Pipe pipe;
-  const int copy = ::dup(pipe.stream->fd());  // as a forked process has
+  const int copy = ::dup(pipe.stream->fd());  // like a forked process
   pipe.stream->Reset();
   int error = 0;
   pipe.peer->ReadToEnd(&error);
@@ -75,7 +75,7 @@ TEST(PlainStream, ResetIsAResetEvenWithACopyOfTheDescriptor) {
   ::close(copy);
 }
 
-TEST(PlainStream, DestructionIsAnEndEvenWithACopyOfTheDescriptor) {
+TEST(PlainStream, DestructorClosesDespiteACopyOfTheDescriptor) {
   Pipe pipe;
   const int copy = ::dup(pipe.stream->fd());
   pipe.stream.reset();
@@ -88,18 +88,18 @@ TEST(PlainStream, InterruptEndsAWaitInAnotherThread) {
   IoStatus status = IoStatus::kOk;
   std::jthread reader([&] {
     std::array<std::byte, 16> buffer;
-    status = pipe.stream->Read(buffer, kTestPatience).status;
+    status = pipe.stream->Read(buffer, kTestTimeout).status;
   });
   pipe.stream->Interrupt();
   reader.join();
   EXPECT_EQ(status, IoStatus::kEnd);
 }
 
-TEST(PlainStream, WhatIsDiscardedDoesNotTakeTheAnswerWithIt) {
+TEST(PlainStream, DiscardKeepsTheResponseReadable) {
   Pipe pipe;
   pipe.peer->Send(std::string(100'000, 'x'));
   const ByteView answer = AsBytes("answer");
-  ASSERT_EQ(pipe.stream->Write({&answer, 1}, More::kNo, kTestPatience).status, IoStatus::kOk);
+  ASSERT_EQ(pipe.stream->Write({&answer, 1}, More::kNo, kTestTimeout).status, IoStatus::kOk);
   std::jthread closer([&] {
     pipe.stream->EndWriting();
     IoStatus status = IoStatus::kOk;
@@ -116,7 +116,7 @@ TEST(PlainStream, WhatIsDiscardedDoesNotTakeTheAnswerWithIt) {
   EXPECT_EQ(error, 0);
 }
 
-TEST(PlainStream, WithoutPatienceAFullSocketIsToldOfAtOnce) {
+TEST(PlainStream, WithZeroTimeoutAFullSocketReturnsAtOnce) {
   Pipe pipe;
   const std::string text(64 << 20, 'x');
   const ByteView piece = AsBytes(text);
@@ -128,10 +128,10 @@ TEST(PlainStream, WithoutPatienceAFullSocketIsToldOfAtOnce) {
   EXPECT_EQ(
       pipe.stream->SendFile(file.FileDescriptor(), 0, 1 << 20, std::chrono::milliseconds(0)).status,
       IoStatus::kWouldBlock);
-  EXPECT_GT(pipe.stream->Untaken(), 0u);
+  EXPECT_GT(pipe.stream->UnacknowledgedBytes(), 0u);
 }
 
-TEST(PeerName, NamesAddressAndPort) {
+TEST(PeerName, HasAddressAndPort) {
   Pipe pipe;
   EXPECT_EQ(PeerName(pipe.stream->fd()).substr(0, 10), "127.0.0.1:");
   EXPECT_EQ(PeerName(-1), "unknown");

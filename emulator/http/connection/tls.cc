@@ -26,7 +26,7 @@ struct FreeContext {
 using SslPtr = std::unique_ptr<SSL, FreeSsl>;
 using SslContextPtr = std::unique_ptr<SSL_CTX, FreeContext>;
 
-// Small pieces are gathered up to one TLS record, so that a head and its small body cost one write.
+// Small pieces are combined up to one TLS record, so that a head and its small body cost one write.
 constexpr std::size_t kRecordBytes = 16 << 10;
 constexpr std::size_t kFileStepBytes = 256 << 10;
 
@@ -59,7 +59,7 @@ class OpenSslStream final : public TlsStream {
   }
 
   IoResult Write(std::span<const ByteView> pieces, More /*more*/,
-                 std::chrono::milliseconds patience) override {
+                 std::chrono::milliseconds timeout) override {
     IoResult total;
     gathered_.clear();
     for (const ByteView piece : pieces) {
@@ -67,16 +67,16 @@ class OpenSslStream final : public TlsStream {
         gathered_.insert(gathered_.end(), piece.begin(), piece.end());
         continue;
       }
-      if (!WriteAll(gathered_, patience, total)) return total;
+      if (!WriteAll(gathered_, timeout, total)) return total;
       gathered_.clear();
-      if (!WriteAll(piece, patience, total)) return total;
+      if (!WriteAll(piece, timeout, total)) return total;
     }
-    WriteAll(gathered_, patience, total);
+    WriteAll(gathered_, timeout, total);
     return total;
   }
 
   IoResult SendFile(int file, std::uint64_t offset, std::uint64_t count,
-                    std::chrono::milliseconds patience) override {
+                    std::chrono::milliseconds timeout) override {
     IoResult total;
     std::vector<std::byte> buffer(std::min<std::uint64_t>(count, kFileStepBytes));
     while (total.bytes < count) {
@@ -88,7 +88,7 @@ class OpenSslStream final : public TlsStream {
         total.status = IoStatus::kBroken;
         return total;
       }
-      if (!WriteAll(ByteView(buffer).first(static_cast<std::size_t>(got)), patience, total))
+      if (!WriteAll(ByteView(buffer).first(static_cast<std::size_t>(got)), timeout, total))
         return total;
     }
     return total;
@@ -104,7 +104,7 @@ class OpenSslStream final : public TlsStream {
   short read_events() const override { return events_; }
 
  private:
-  bool WriteAll(ByteView bytes, std::chrono::milliseconds patience, IoResult& total) {
+  bool WriteAll(ByteView bytes, std::chrono::milliseconds timeout, IoResult& total) {
     while (!bytes.empty()) {
       ERR_clear_error();
       std::size_t sent = 0;
@@ -115,7 +115,7 @@ class OpenSslStream final : public TlsStream {
         continue;
       }
       total.status = Classify(done);
-      if (total.status == IoStatus::kWouldBlock) total.status = Wait(events_, patience);
+      if (total.status == IoStatus::kWouldBlock) total.status = Wait(events_, timeout);
       if (total.status != IoStatus::kOk) {
         if (total.status == IoStatus::kEnd) total.status = IoStatus::kBroken;
         return false;
@@ -142,7 +142,7 @@ class OpenSslStream final : public TlsStream {
   bool ended_ = false;
 };
 
-// Null: OpenSSL has no memory for it. No certificate yet.
+// Returns null when OpenSSL is out of memory. The context has no certificate yet.
 SslContextPtr NewContext() {
   SslContextPtr context(SSL_CTX_new(TLS_server_method()));
   if (context == nullptr) return nullptr;
@@ -175,7 +175,7 @@ class OpenSslContext final : public TlsContext {
   }
 
  private:
-  // Sessions of one are none of the others': whoever resumes one would see no certificate.
+  // Flawed contexts must not resume sessions: a resumed session shows no certificate.
   SSL_CTX* Flawed(CertificateFlaw flaw) {
     const MutexLock lock(mutex_);
     SslContextPtr& flawed = flawed_[flaw];
@@ -192,7 +192,7 @@ class OpenSslContext final : public TlsContext {
   const SslContextPtr context_;
   const bool may_sign_;
   Mutex mutex_;
-  // what is there stays
+  // Entries are never removed.
   std::map<CertificateFlaw, SslContextPtr> flawed_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
@@ -200,9 +200,9 @@ Error Unusable(const char* what, const std::string& path) {
   std::array<char, 256> reason{};
   ERR_error_string_n(ERR_get_error(), reason.data(), reason.size());
   ERR_clear_error();
-  return Error::Make(ErrorKind::kInvalidArgument,
-                     std::string(what) + " '" + path + "' cannot be used (" + reason.data() +
-                         "): give readable PEM files that belong together");
+  return Error::Make(ErrorKind::kInvalidArgument, std::string(what) + " '" + path +
+                                                      "' cannot be used (" + reason.data() +
+                                                      "): give readable PEM files of one key pair");
 }
 
 }  // namespace

@@ -12,31 +12,32 @@
 
 namespace penstock::emulator::http {
 
-// A stream that still has to shake hands.
+// A stream that needs a handshake first.
 class TlsStream : public Stream {
  public:
   using Stream::Stream;
-  // Takes the handshake as far as what has arrived carries it; kOk: it is done. Before anything
-  // else.
+  // Continues the handshake with what has arrived. kOk: it is complete. Call it before reads and
+  // writes.
   virtual IoStatus Handshake() = 0;
-  // What came to nothing for now waits for room to write, not for bytes.
+  // The last incomplete operation waits for room to write, not for bytes.
   virtual bool waits_for_room() const = 0;
 };
 
-// The server's certificate and key, TLS 1.2 and later. Thread safety: Accept from any thread.
+// The server's certificate and key, TLS 1.2 or later. Thread safety: Accept may be called from any
+// thread.
 class TlsContext {
  public:
-  // PEM files; the certificate file may hold its chain. kInvalidArgument names the file that cannot
-  // be used.
+  // Paths of PEM files; the certificate file may contain the chain. Returns kInvalidArgument,
+  // naming the file, if one cannot be used.
   static Result<std::unique_ptr<TlsContext>> Create(const std::string& certificate_path,
                                                     const std::string& key_path);
   virtual ~TlsContext() = default;
-  // Its certificate may sign others: what clients that trust it refuse of a flawed one is the flaw
-  // (flawed_certificates.h).
+  // The certificate may sign others, so that the flaw is the only reason for a client to refuse a
+  // flawed certificate (flawed_certificates.h).
   virtual bool may_sign() const = 0;
-  // Takes over `fd` in every case. Null when OpenSSL has no memory for it. The context outlives the
-  // stream. Flawed certificates are made once each, for the first that is to meet them. Threads
-  // that use the stream must block SIGPIPE: OpenSSL writes without MSG_NOSIGNAL.
+  // Always takes ownership of `fd`. Returns null when OpenSSL is out of memory. The context must
+  // outlive the stream. Each flawed certificate is created at its first use. Threads that use the
+  // stream must block SIGPIPE, because OpenSSL writes without MSG_NOSIGNAL.
   virtual std::unique_ptr<TlsStream> Accept(int fd, CertificateFlaw flaw) = 0;
 };
 

@@ -21,7 +21,7 @@
 namespace penstock::emulator::http {
 namespace {
 
-// A self-signed certificate for "localhost" in a folder of its own.
+// A self-signed certificate for "localhost" in its own temporary directory.
 class Certificate {
  public:
   Certificate() {
@@ -56,7 +56,7 @@ class Certificate {
   std::string folder_;
 };
 
-// A client's TLS over a connected TestClient, blocking.
+// A blocking TLS client over a connected TestClient.
 class TlsClient {
  public:
   explicit TlsClient(int port, int highest_version = 0)
@@ -78,7 +78,7 @@ class TlsClient {
     return text.empty() ||
            (SSL_write_ex(ssl_, text.data(), text.size(), &sent) == 1 && sent == text.size());
   }
-  // Everything until the server's close_notify; `orderly` tells whether there was one.
+  // Returns everything until the server's close_notify. `orderly`: whether there was one.
   std::string ReadToEnd(bool& orderly) {
     std::string text;
     std::vector<char> buffer(64 << 10);
@@ -107,8 +107,8 @@ class TlsTest : public testing::Test {
   Certificate certificate_;
 };
 
-// The first bytes of a ClientHello, and no more.
-TEST_F(TlsTest, HandshakesThatStallHoldNobodyUp) {
+// Each client sends only the first bytes of a ClientHello.
+TEST_F(TlsTest, StalledHandshakesDelayNoOther) {
   FunctionHandler handler([](s3::Exchange& exchange) { AnswerWith(exchange, "x"); });
   ServerOptions options;
   options.min_threads = 1;
@@ -166,13 +166,13 @@ TEST_F(TlsTest, ServesPipelinedRequestsFromOneRecord) {
   EXPECT_NE(answer.find("\r\n\r\n/b"), std::string::npos);
 }
 
-TEST_F(TlsTest, JunkEndsItsConnectionAndNoOther) {
+TEST_F(TlsTest, RandomBytesEndOnlyTheirConnection) {
   FunctionHandler handler([](s3::Exchange& exchange) { AnswerWith(exchange, "served"); });
   ServerOptions options;
   options.progress_timeout = std::chrono::milliseconds(300);
   const auto server = Start(handler, options);
   std::vector<TestClient> hostile;
-  // the start of a hello, then nothing or noise
+  // The start of a ClientHello, then nothing or noise.
   const std::string hello("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
   for (const std::string& junk :
        {std::string("GET / HTTP/1.1\r\nHost: h\r\n\r\n"), PatternText(5'000), hello,
@@ -193,7 +193,7 @@ TEST_F(TlsTest, JunkEndsItsConnectionAndNoOther) {
   }
 }
 
-TEST_F(TlsTest, SpeaksTls12And13Only) {
+TEST_F(TlsTest, AcceptsOnlyTls12And13) {
   FunctionHandler handler([](s3::Exchange&) {});
   const auto server = Start(handler);
   EXPECT_EQ(TlsClient(server->port()).version(), "TLSv1.3");
@@ -201,8 +201,8 @@ TEST_F(TlsTest, SpeaksTls12And13Only) {
   EXPECT_FALSE(TlsClient(server->port(), TLS1_1_VERSION).connected());
 }
 
-// What a client saw of a handshake. It brings the session of another one, if there is one, and
-// takes any certificate.
+// The result of a client's handshake. It offers the session of an earlier handshake, if given, and
+// accepts any certificate.
 struct Handshake {
   explicit Handshake(int port, SSL_SESSION* earlier = nullptr) : client(port) {
     SSL_set_fd(ssl.get(), client.fd());
@@ -223,7 +223,7 @@ struct Handshake {
   std::string issuer;
 
  private:
-  // TLS 1.2 has its session by the end of the handshake.
+  // With TLS 1.2 the session is known at the end of the handshake.
   static std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> MakeContext() {
     std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> made(SSL_CTX_new(TLS_client_method()),
                                                            &SSL_CTX_free);
@@ -232,7 +232,7 @@ struct Handshake {
   }
 };
 
-TEST_F(TlsTest, AConnectionMayBeGivenAFlawedCertificateAndNoOldSession) {
+TEST_F(TlsTest, FlawedCertificateIsPresentedWithoutResumption) {
   FunctionHandler handler([](s3::Exchange&) {});
   std::atomic<CertificateFlaw> flaw = CertificateFlaw::kNone;
   std::atomic<bool> may_sign = true;
@@ -250,13 +250,13 @@ TEST_F(TlsTest, AConnectionMayBeGivenAFlawedCertificateAndNoOldSession) {
   flaw = CertificateFlaw::kUnknownAuthority;
   const Handshake flawed(server->port(), SSL_get_session(good.ssl.get()));
   ASSERT_TRUE(flawed.connected);
-  EXPECT_FALSE(flawed.reused) << "who resumes a session sees no certificate";
+  EXPECT_FALSE(flawed.reused) << "a resumed session shows no certificate";
   EXPECT_EQ(flawed.issuer, "/CN=penstock-emulator unknown authority");
   flaw = CertificateFlaw::kNone;
   EXPECT_EQ(Handshake(server->port()).issuer, "/CN=localhost");
 }
 
-TEST_F(TlsTest, EndsAHandshakeThatNeverComes) {
+TEST_F(TlsTest, TimesOutAMissingHandshake) {
   FunctionHandler handler([](s3::Exchange&) {});
   ServerOptions options;
   options.progress_timeout = std::chrono::milliseconds(50);
@@ -272,7 +272,7 @@ TEST_F(TlsTest, EndsAHandshakeThatNeverComes) {
   EXPECT_NE(error, ETIMEDOUT);
 }
 
-TEST_F(TlsTest, APeerThatVanishesRaisesNoSignal) {
+TEST_F(TlsTest, ClosedPeerRaisesNoSignal) {
   const std::string large(32 << 20, 'x');
   FunctionHandler handler([&](s3::Exchange& exchange) { AnswerWith(exchange, large); });
   const auto server = Start(handler);
@@ -284,7 +284,7 @@ TEST_F(TlsTest, APeerThatVanishesRaisesNoSignal) {
   EXPECT_TRUE(next.connected());
 }
 
-TEST_F(TlsTest, RefusesUnusableFilesByName) {
+TEST_F(TlsTest, NamesUnusableFilesInTheError) {
   const auto missing = TlsContext::Create("/nonexistent/c.pem", certificate_.key_path());
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().kind, ErrorKind::kInvalidArgument);

@@ -79,9 +79,9 @@ Error NoRoomForBody() {
 }
 
 Error NoRoomForAnswer() {
-  return Refusal(
-      ErrorKind::kThrottled, 503, "SlowDown",
-      "Please reduce your request rate. Too many answers wait for clients that do not read them.");
+  return Refusal(ErrorKind::kThrottled, 503, "SlowDown",
+                 "Please reduce your request rate. Too many responses wait for clients that do not "
+                 "read them.");
 }
 
 Error InternalError() {

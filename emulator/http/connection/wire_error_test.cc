@@ -7,7 +7,7 @@
 namespace penstock::emulator::http {
 namespace {
 
-TEST(WireError, BecomesS3sErrorDocument) {
+TEST(WireError, BecomesAnS3ErrorDocument) {
   s3::Response response;
   response.body = std::string("half an answer");
   response.headers.emplace_back("ETag", "\"x\"");
@@ -17,7 +17,7 @@ TEST(WireError, BecomesS3sErrorDocument) {
   EXPECT_TRUE(response.chunked);
   ASSERT_EQ(response.headers.size(), 1u);
   EXPECT_EQ(response.headers[0].second, "application/xml");
-  // The shape is spec/protocol.md §0 "Error body": own elements between Message and RequestId.
+  // The shape is that of Amazon S3: code-specific elements between Message and RequestId.
   EXPECT_EQ(
       std::get<std::string>(response.body),
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>IncompleteBody</Code><Message>You "
@@ -28,7 +28,7 @@ TEST(WireError, BecomesS3sErrorDocument) {
       "HostId></Error>");
 }
 
-TEST(WireError, CodesCarryTheirStatus) {
+TEST(WireError, EachCodeHasItsStatus) {
   EXPECT_EQ(BadRequest("x").http_status, 400);
   EXPECT_EQ(HeadTooLarge(8192).details[0].second, "8192");
   EXPECT_EQ(HeadTooLarge(8192).code, "RequestHeaderSectionTooLarge");

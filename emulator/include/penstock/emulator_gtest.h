@@ -1,15 +1,15 @@
-// A fixture for GoogleTest: S3 for each test, offline, in this process.
+// A GoogleTest fixture with S3 for each test, in this process and without a network.
 //
 //   class UploadTest : public penstock::emulator::EmulatorTest {};
 //
-//   TEST_F(UploadTest, IsRepeatedAfterASlowDown) {
-//     StartFaults(R"([{"when": {"operation": "PutObject"}, "do": {"slow_down": {}}, "limit":
-//     {"times": 2}}])"); Upload(endpoint(), access_key());                     // the code under
-//     test EXPECT_EQ(Journal().Count({.operations = {"PutObject"}}), 3u);
-//   }                                                       // fails if a planned fault never
-//   happened
+//   TEST_F(UploadTest, RetriesAfterSlowDown) {
+//     StartFaults(R"([{"when": {"operation": "PutObject"},
+//                      "do": {"slow_down": {}}, "limit": {"times": 2}}])");
+//     Upload(endpoint(), access_key());  // the code under test
+//     EXPECT_EQ(Journal().Count({.operations = {"PutObject"}}), 3u);
+//   }  // fails if a planned fault has not happened
 //
-// Header only; link penstock::emulator and GTest::gtest.
+// Header only. Link penstock::emulator and GTest::gtest.
 #ifndef PENSTOCK_EMULATOR_GTEST_H_
 #define PENSTOCK_EMULATOR_GTEST_H_
 
@@ -29,25 +29,24 @@
 
 namespace penstock::emulator {
 
-// Each test has a namespace of its own: buckets, clock, faults, limits and journal that no other
-// test sees, also where tests run at the same time on several threads. The emulator itself is one
-// for the program, started by the first test.
+// Each test has its own namespace: buckets, clock, faults, limits and journal are not shared, even
+// if tests run concurrently on several threads. The first test starts the emulator, which all tests
+// of the program share.
 //
-// Whoever overrides SetUp or TearDown calls these too.
+// Overrides of SetUp or TearDown must call these.
 class EmulatorTest : public ::testing::Test {
  protected:
-  // Before the first test: what the program's emulator is started with.
+  // Options of the program's emulator. Change them before the first test.
   static EmulatorOptions& SharedOptions() {
     static EmulatorOptions options;
     return options;
   }
-  // The program's emulator; null where it could not be started, which fails the test that asked
-  // first.
+  // The program's emulator; null if it cannot start, which fails the first test that uses it.
   static Emulator* Shared() {
     static const std::unique_ptr<Emulator> emulator = [] {
       auto started = Emulator::Start(SharedOptions());
       if (!started.ok())
-        ADD_FAILURE() << "the emulator does not start: " << started.error().ToString();
+        ADD_FAILURE() << "the emulator cannot start: " << started.error().ToString();
       return started.ok() ? std::move(started).value() : nullptr;
     }();
     return emulator.get();
@@ -83,25 +82,25 @@ class EmulatorTest : public ::testing::Test {
   const AccessKey& access_key() const { return access_key_; }    // selects this test's namespace
   const std::string& name_space() const { return name_space_; }
 
-  // Runs a scenario of faults in this namespace from now on: a document, or the name of a built-in
-  // one (docs/faults.md).
+  // Starts a scenario of faults in this namespace: a document, or the name of a built-in scenario
+  // (docs/faults.md).
   void StartFaults(const std::string& scenario) {
     const auto started = Shared()->SetFaults(name_space_, DocumentOf(scenario));
     ASSERT_TRUE(started.ok()) << started.error().message;
   }
 
-  // The same for the connections of all namespaces, before anybody has named a key: rules at
-  // `accept`. TearDown checks these too, and gives the server back what it began with. Tests that
-  // run at the same time meet each other's.
+  // Like StartFaults, for the connections of all namespaces, before a request has selected one:
+  // rules at `accept`. TearDown checks these too, and restores the server's initial scenario.
+  // Concurrent tests share these faults.
   void StartServerFaults(const std::string& scenario) {
     const auto started = Shared()->SetFaults(kServer, DocumentOf(scenario));
     ASSERT_TRUE(started.ok()) << started.error().message;
     has_server_faults_ = true;
   }
 
-  // What the test's clients asked so far; a test that is about later requests alone gives the
-  // number `after` which they come, a reading's last(). Fails the test where one of them had to be
-  // dropped: what is left would prove nothing.
+  // Returns the requests of the test's clients. To see only later requests, pass the last() of an
+  // earlier reading as `after`. Fails the test if one of the requested entries was dropped, because
+  // the result would be incomplete.
   JournalReading Journal(std::uint64_t after = 0) const {
     auto reading = Shared()->ReadJournal(name_space_);
     if (!reading.ok()) {
@@ -112,30 +111,29 @@ class EmulatorTest : public ::testing::Test {
       ADD_FAILURE() << dropped
                     << " of the requests were dropped to stay within the journal's memory: raise "
                     << "SharedOptions().journal_bytes (" << SharedOptions().journal_bytes
-                    << "), call ClearJournal before, or give "
-                    << "Journal the number of a later request";
+                    << "), call ClearJournal first, or pass the number of a later request to "
+                    << "Journal";
     }
     return std::move(reading).value();
   }
 
-  // Moves this namespace's clock: dates, expiry, limits.
+  // Advances this namespace's clock: dates, expiry, limits.
   void AdvanceClock(std::chrono::nanoseconds duration) {
     const auto changed = Shared()->ChangeClock(name_space_, {.advance = duration});
     EXPECT_TRUE(changed.ok()) << changed.error().ToString();
   }
 
-  // Logs what was to fail, and what the clients asked last: for whoever reads of a failure.
-  // TearDown does where there is one.
+  // Logs the planned faults and the last requests. TearDown calls it after a failure.
   void Report() const {
     const auto reading = Shared()->ReadJournal(name_space_);
     if (!reading.ok()) return;
     const std::uint64_t last = reading->last();
-    // with the seed, and how often each rule fired
+    // Includes the seed and how often each rule fired.
     const auto account = Shared()->FaultAccount(name_space_);
     std::string text =
         "S3 emulator, " +
         (account.ok() ? "faults: " + *account : std::string("no faults were planned")) + "\n";
-    text += last == 0 ? "no request came\n" : "the last requests:\n";
+    text += last == 0 ? "no requests\n" : "the last requests:\n";
     for (const JournalEntry& entry :
          reading->Entries({.after = last > kReported ? last - kReported : 0})) {
       text += "  " + std::to_string(entry.status) + " " + entry.method + " " + entry.target;
@@ -147,7 +145,7 @@ class EmulatorTest : public ::testing::Test {
 
  private:
   static constexpr std::size_t kReported = 20;
-  static constexpr char kServer[] = "default";  // the namespace that decides about connections
+  static constexpr char kServer[] = "default";  // its rules decide about connections
 
   static void ExpectFaultsHappened(const std::string& name_space) {
     const auto happened = Shared()->CheckFaults(name_space);

@@ -1,4 +1,4 @@
-// What clients asked of an emulator: every request as an entry, and questions about them.
+// The journal of an emulator: every request as an entry, and queries over the entries.
 #ifndef PENSTOCK_JOURNAL_H_
 #define PENSTOCK_JOURNAL_H_
 
@@ -25,19 +25,19 @@ struct Block;
 }  // namespace internal
 }  // namespace journal
 
-// How a request ended for the server.
+// How a request ended, as seen by the server.
 enum class Ending : std::uint8_t {
-  kAnswered,  // the whole answer left
-  kBroken,    // the connection ended before: by the client, or because a fault ended it
+  kAnswered,  // the whole response was sent
+  kBroken,    // the client or a fault ended the connection before that
 };
 
-// One request. `Text` is std::string in an entry that owns its texts, std::string_view in one that
-// looks into a JournalReading.
+// One request. `Text` is std::string in an entry that owns its texts, and std::string_view in one
+// that points into a JournalReading.
 template <class Text>
 struct BasicJournalEntry {
-  std::uint64_t number = 0;  // from 1 on, in the order in which requests ended
+  std::uint64_t number = 0;  // from 1 on, in the order in which the requests ended
   WallTime received{};       // by the namespace's clock
-  // Since the namespace's beginning or last reset, by the machine's monotonic clock.
+  // Since the namespace's creation or last reset, by the machine's monotonic clock.
   std::chrono::nanoseconds began{};
   std::chrono::nanoseconds ended{};
   std::uint64_t connection = 0;
@@ -45,16 +45,16 @@ struct BasicJournalEntry {
   bool tls = false;
   Ending ending = Ending::kAnswered;
   int status = 0;
-  std::uint32_t attempt = 1;  // as the client says
-  // Of the bodies, as they were on the wire. A refusal may leave before its request's body was
-  // read: what was by then.
+  std::uint32_t attempt = 1;  // as sent by the client
+  // Sizes of the bodies as transferred. An error may be sent before the request's body has been
+  // read; then bytes_in counts what was read.
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
-  // of the object that the answer covers; unset: not a read of an object's bytes
+  // Of the object, as covered by the response; unset if no object bytes were requested.
   std::optional<ByteRange> range;
   Text method{};
-  Text target{};     // as on the request line; "***" in place of signatures and tokens
-  Text operation{};  // "GetObject"; empty: none of S3's
+  Text target{};     // as on the request line; signatures and tokens are replaced by "***"
+  Text operation{};  // "GetObject"; empty: not an S3 operation
   Text bucket{};
   Text key{};
   Text access_key{};  // of the identity; empty: anonymous, or refused before it was known
@@ -63,10 +63,10 @@ struct BasicJournalEntry {
   Text peer{};
   Text request_id{};
   Text error_code{};  // "NoSuchKey"
-  Text faults{};      // ids of the rules that fired, with commas between
-  // what the request sent, "x-amz-checksum-crc32=...,content-md5=...", as headers or trailers
+  Text faults{};      // ids of the rules that fired, separated by commas
+  // Sent by the request as headers or trailers: "x-amz-checksum-crc32=...,content-md5=...".
   Text checksums{};
-  // x-amz-content-sha256's kind: "signed", "unsigned", "STREAMING-..."; empty: none
+  // The kind of x-amz-content-sha256: "signed", "unsigned", "STREAMING-..."; empty: none.
   Text payload{};
 
   std::chrono::nanoseconds lasted() const { return ended - began; }
@@ -74,9 +74,9 @@ struct BasicJournalEntry {
 using JournalEntry = BasicJournalEntry<std::string>;
 using JournalEntryView = BasicJournalEntry<std::string_view>;
 
-// Which entries. Unset: whatever it is. What is set must all hold.
+// Selects entries. Unset members match every entry; all set members must match.
 struct JournalFilter {
-  std::vector<std::string> operations = {};  // any of them; empty: every one
+  std::vector<std::string> operations = {};  // any of them; empty: every operation
   std::optional<std::string> bucket = std::nullopt;
   std::optional<std::string> key = std::nullopt;
   std::optional<std::string> key_prefix = std::nullopt;
@@ -85,104 +85,104 @@ struct JournalFilter {
   std::optional<std::string> invocation = std::nullopt;
   std::optional<std::string> fault = std::nullopt;  // a rule that fired
   std::optional<std::uint64_t> connection = std::nullopt;
-  // 503; a class: 5 for 500 to 599; 0: no answer was made
+  // A status such as 503; 5 for 500 to 599 (other classes likewise); 0: no response was made.
   std::optional<int> status = std::nullopt;
-  std::optional<bool> retried = std::nullopt;  // attempt beyond the first
-  std::uint64_t after = 0;                     // entries behind this number
+  std::optional<bool> retried = std::nullopt;  // true: attempts after the first
+  std::uint64_t after = 0;                     // entries after this number
 };
 
-// kInvalidArgument for one that cannot select anything: no operation of S3's, no status, a method
-// in lower case. A question of a JournalReading with such a filter ends the program with the
-// reason: an answer would hold whatever happened.
+// Returns kInvalidArgument for a filter that cannot match: an unknown operation, an invalid status,
+// a lower-case method. A query of a JournalReading with such a filter terminates the program with
+// the reason, because its result would be meaningless.
 Result<void> CheckJournalFilter(const JournalFilter& filter);
 
-// {"operations": ["GetObject"], "key_prefix": "a/", "status": 5}: members named as JournalFilter's.
-// kInvalidArgument names one that is wrong.
+// Parses {"operations": ["GetObject"], "key_prefix": "a/", "status": 5}; the members are named as
+// in JournalFilter. kInvalidArgument names an invalid one.
 Result<JournalFilter> ParseJournalFilter(std::string_view json);
 
-// What successful reads of one object fetched. The answers' ranges, not the requests': what was
-// beyond the object's end was not fetched, nor what had not left the emulator when the connection
-// ended.
+// Ranges that successful reads of one object fetched. Based on the responses, not the requests:
+// bytes beyond the object's end, and bytes not sent when the connection ended, do not count.
 struct RangeReport {
-  std::vector<ByteRange> fetched;   // as answered, in order of their beginnings
+  std::vector<ByteRange> fetched;   // one per response, sorted by begin
   std::vector<ByteRange> covered;   // their union
-  std::uint64_t fetched_bytes = 0;  // the sum, bytes fetched twice counted twice
+  std::uint64_t fetched_bytes = 0;  // the sum; bytes fetched twice count twice
   std::uint64_t covered_bytes = 0;
   std::uint64_t overlap_bytes = 0;  // fetched_bytes - covered_bytes
-  // Against what was wanted, where the question says it.
+  // Compared with the wanted ranges, if given.
   std::vector<ByteRange> missing;     // wanted and not covered
   std::uint64_t over_read_bytes = 0;  // covered and not wanted
 };
 
-// Requests of one invocation id.
+// The requests with one invocation id.
 struct Invocation {
   std::string id;
-  // Of its requests, each, in the order in which they ended.
+  // One element per request, in the order in which the requests ended.
   std::vector<std::uint64_t> entries;  // numbers
   std::vector<int> statuses;
-  std::vector<std::chrono::nanoseconds> began;  // as entries' `began`
+  std::vector<std::chrono::nanoseconds> began;  // as in the entries
 };
 
-// A namespace's journal as it was at one moment: its entries, oldest first, and questions about
-// those that a filter selects. It keeps the journal's memory of that moment alive.
+// A snapshot of a namespace's journal: its entries, oldest first, and queries over those that a
+// filter selects. It keeps the memory of that snapshot alive.
 //
-// Thread safety: as a value.
+// Thread safety: that of a value type.
 class JournalReading {
  public:
-  // The entry's texts live as long as the reading. Ends early where `look` returns false.
+  // Calls `look` for each entry. Its texts are valid while the reading lives. Stops when `look`
+  // returns false.
   void ForEach(const std::function<bool(const JournalEntryView&)>& look) const;
-  // Those that `filter` selects, at most `limit`, the oldest.
+  // Returns the entries that `filter` selects, at most the `limit` oldest.
   std::vector<JournalEntry> Entries(const JournalFilter& filter = {},
                                     std::size_t limit = SIZE_MAX) const;
 
   std::uint64_t size() const;
-  // Entries that the journal had to drop to stay within its memory: the oldest. What was cleared is
-  // not among them.
+  // Number of the oldest entries that the journal dropped to stay within its memory. Cleared
+  // entries do not count.
   std::uint64_t dropped() const { return dropped_; }
-  // Of these how many may have been what `filter` selects: a question about it is answered without
-  // them, so that it proves nothing about what did not happen. More journal_bytes (EmulatorOptions)
-  // keep more; so does a filter that begins later (`after`).
+  // How many dropped entries `filter` may have selected. If it is not 0, queries with this filter
+  // cannot prove that something did not happen. Increase journal_bytes (EmulatorOptions), or use a
+  // filter with a later `after`.
   std::uint64_t DroppedOf(const JournalFilter& filter) const;
-  // Number of the last entry ever written; 0: none.
+  // Number of the last entry ever written; 0 if there is none.
   std::uint64_t last() const { return last_; }
-  // Identifies the journal: a reset begins another one, whose entries are numbered from 1 on again.
-  // Below 2^53.
+  // Identifies the journal. A reset begins a new one, whose entries are numbered from 1. Below
+  // 2^53.
   std::uint64_t generation() const { return generation_; }
 
   std::uint64_t Count(const JournalFilter& filter = {}) const;
 
-  // Of one object: give the filter bucket and key. `wanted` may overlap and be in any order; empty:
-  // nothing is said about missing and over-read.
+  // For one object: the filter must have bucket and key. `wanted` may overlap and be in any order;
+  // if empty, `missing` and `over_read_bytes` are not computed.
   RangeReport Ranges(const JournalFilter& filter, std::vector<ByteRange> wanted = {}) const;
 
-  // The most of these requests that were under way at one time.
+  // Largest number of these requests that were in progress at the same time.
   std::uint64_t MaxConcurrency(const JournalFilter& filter = {}) const;
 
-  // Requests by second since the first of them began; by when they began.
+  // Number of requests that began in each second since the first of them began.
   std::vector<std::uint64_t> RequestsPerSecond(const JournalFilter& filter = {}) const;
 
-  // Invocations of more than one request.
+  // Invocations with more than one request.
   std::vector<Invocation> Retries(const JournalFilter& filter = {}) const;
 
-  // Whether every request of `first` had ended before any of `second` began, and there were both.
+  // Whether both filters select requests, and all of `first` ended before any of `second` began.
   bool InOrder(const JournalFilter& first, const JournalFilter& second) const;
 
-  // Numbers of the requests of `filter` that began after the last of `last` had ended.
+  // Numbers of the requests of `filter` that began after the last request of `last` had ended.
   std::vector<std::uint64_t> RequestsAfter(const JournalFilter& last,
                                            const JournalFilter& filter) const;
 
-  // One JSON object a line (docs/admin-api.md names its members), oldest first.
+  // One JSON object per line (members: docs/admin-api.md), oldest first.
   std::string JsonLines(const JournalFilter& filter = {}) const;
-  // HTTP Archive 1.2, without bodies. `base_url`: what the targets are of, "http://127.0.0.1:9000".
+  // HTTP Archive 1.2, without bodies. `base_url` precedes the targets: "http://127.0.0.1:9000".
   std::string Har(std::string_view base_url, const JournalFilter& filter = {}) const;
 
-  // The questions above as JSON, as the admin API takes and answers them (docs/admin-api.md).
-  // kInvalidArgument names the member.
+  // Answers a query in the JSON format of the admin API (docs/admin-api.md). kInvalidArgument names
+  // the member.
   Result<std::string> AnswerJson(std::string_view question) const;
 
  private:
   friend class journal::Journal;
-  // The blocks are the journal's, shared with it until it drops them.
+  // The blocks are shared with the journal until it drops them.
   struct Part {
     std::shared_ptr<const journal::internal::Block> block;
     std::uint64_t first = 0;
@@ -192,7 +192,7 @@ class JournalReading {
   std::uint64_t dropped_ = 0;
   std::uint64_t last_ = 0;
   std::uint64_t generation_ = 0;
-  std::uint64_t first_kept_ = 1;  // by the journal, whatever the reading begins with
+  std::uint64_t first_kept_ = 1;  // oldest number in the journal, independent of the reading
 };
 
 }  // namespace penstock::emulator

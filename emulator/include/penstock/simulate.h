@@ -1,5 +1,5 @@
-// Which prefix strategy survives on my job? A checkpoint job against the emulator's model of S3's
-// partitions, in virtual time.
+// Simulates a checkpoint job against the emulator's model of S3 partitions, in virtual time. It
+// shows which key prefix strategy is throttled least.
 #ifndef PENSTOCK_SIMULATE_H_
 #define PENSTOCK_SIMULATE_H_
 
@@ -10,37 +10,50 @@
 
 namespace penstock::emulator {
 
-// Runs a job and answers with its report, both JSON objects; the same job has the same report
-// everywhere. Takes about a microsecond of one processor for each request. kInvalidArgument names
-// the member that is wrong.
+// Runs a job and returns its report. Both are JSON objects. The same job has the same report on
+// every machine. Takes about 1 us of CPU time per request. kInvalidArgument names the invalid
+// member.
 //
-// The job; every member is optional and these are the defaults, where nothing else is said. Times
-// are in seconds, sizes in bytes:
-//   "operation"            "save": every rank uploads its files, then one object ".metadata"
-//   commits; "load"; "list" "ranks"                8, up to 65,536; "files_per_rank" 1, one after
-//   the other; "file_bytes" 1 GiB; "part_bytes" 32 MiB "connections_per_rank" 8;
-//   "rank_bytes_per_second" 0: no limit; "start_spread_s" 0: ranks begin within this time "rounds"
-//   1; "round_every_s" 0: checkpoints one after the other "path" "checkpoint/step_{round}", under
-//   another strategy than "default" "checkpoint" "strategy"             "default", "binary", "hex",
-//   "round-robin", with "epoch" (unset; counts with the rounds),
-//                          "min_prefix_length" 10, "prefix_count" (one per rank), "prefixes"
-//                          (round-robin's list)
-//   "limits"               "aws-standard", "aws-strict", "aws-express", or of one's own:
-//   "reads_per_second",
-//                          "writes_per_second", "burst_ms", "split_after_s", "merge_after_s",
-//                          "max_partitions"
-//   "warm_partitions"      1: a bucket without a past. Otherwise so many partitions as 8 earlier
-//   rounds of this job have left, under
-//                          the names that its own strategy gave them, each with as many of their
-//                          files; the rounds go on from 8
-//   "latency"              "s3-standard", "s3-express", "none"
-//   "client"               "standard", "legacy", "adaptive", "crt", "penstock": how it retries
-//   "seed"                 1; "deadline_s" 21600
+// Members of the job, all optional. The first value is the default. Times are in seconds, sizes in
+// bytes.
 //
-// The report: "ended_s", "requests", "refused" (503), "retries", "gave_up", "bytes"; "rounds" with
-// "began_s", "ended_s", "lasted_s", "completed", "ranks_failed", "median_rank_s", "slowest_rank_s";
-// "interval_s" and "intervals" with "requests", "refused", "partitions"; "partitions", the busiest,
-// with "begin" (first key) and "requests" by interval; "events", splits and merges.
+//   "operation"              "save" (every rank uploads its files, then one object ".metadata"
+//                            commits), "load" or "list"
+//   "ranks"                  8; at most 65,536
+//   "files_per_rank"         1; uploaded one after the other
+//   "file_bytes"             1 GiB
+//   "part_bytes"             32 MiB
+//   "connections_per_rank"   8
+//   "rank_bytes_per_second"  0: no limit
+//   "start_spread_s"         0; ranks begin within this time
+//   "rounds"                 1; checkpoints one after the other
+//   "round_every_s"          0: the next round begins when the previous one has ended
+//   "path"                   "checkpoint/step_{round}"; "checkpoint" for other strategies than
+//                            "default"
+//   "strategy"               "default", "binary", "hex" or "round-robin"
+//   "epoch"                  of the strategy; unset: counts with the rounds
+//   "min_prefix_length"      10
+//   "prefix_count"           one per rank
+//   "prefixes"               list for "round-robin"
+//   "limits"                 "aws-standard", "aws-strict", "aws-express", or an object with
+//                            "reads_per_second", "writes_per_second", "burst_ms", "split_after_s",
+//                            "merge_after_s", "max_partitions"
+//   "warm_partitions"        1: a new bucket. N: the N partitions that 8 earlier rounds of this job
+//                            have left, split by the strategy's own names, each with as many files;
+//                            the rounds continue from 8
+//   "latency"                "s3-standard", "s3-express" or "none"
+//   "client"                 retry behaviour: "standard", "legacy", "adaptive", "crt" or "penstock"
+//   "seed"                   1
+//   "deadline_s"             21600
+//
+// Members of the report:
+//
+//   "ended_s", "requests", "refused" (503), "retries", "gave_up", "bytes"
+//   "rounds"                 "began_s", "ended_s", "lasted_s", "completed", "ranks_failed",
+//                            "median_rank_s", "slowest_rank_s"
+//   "interval_s", "intervals"  with "requests", "refused", "partitions"
+//   "partitions"             the busiest ones, with "begin" (first key) and "requests" per interval
+//   "events"                 splits and merges
 Result<std::string> SimulateJson(std::string_view job);
 
 }  // namespace penstock::emulator

@@ -17,11 +17,11 @@
 namespace penstock::emulator::server {
 namespace {
 
-constexpr std::size_t kLongestBody = 8 << 20;  // as a users file
+constexpr std::size_t kLongestBody = 8 << 20;  // the same as for a users file
 constexpr std::string_view kRoot = "/_penstock/";
 
-// In place of what the diagnostic log says, which names files of this machine.
-constexpr char kFailedInside[] = "the emulator failed at this; its diagnostic log names the cause";
+// Sent instead of the diagnostic log's message, which names files of this machine.
+constexpr char kFailedInside[] = "internal error of the emulator; its diagnostic log has the cause";
 constexpr char kNoRoom[] =
     "the emulator has no room left: its disk, memory or open files are used up; free some and try "
     "again (its diagnostic log says which)";
@@ -75,7 +75,7 @@ void AnswerError(s3::Exchange& exchange, int status, const std::string& message)
 
 void Refuse(s3::Exchange& exchange, int status, const std::string& message) {
   AnswerError(exchange, status, message);
-  exchange.response.close = true;  // its body may still be on the way
+  exchange.response.close = true;  // the rest of its body may still arrive
 }
 
 // DocumentCharge's SlowDown where there is no memory for the body.
@@ -95,7 +95,7 @@ Result<std::string> ReadBody(s3::Exchange& exchange, store::DocumentCharge& char
   }
 }
 
-// "a=1&b" taken apart; what cannot be decoded stays as it is.
+// Parses "a=1&b". Names and values that cannot be decoded are kept unchanged.
 std::vector<std::pair<std::string, std::string>> ParseQuery(std::string_view text) {
   std::vector<std::pair<std::string, std::string>> query;
   while (!text.empty()) {
@@ -150,7 +150,7 @@ class Admin final : public s3::Handler {
   }
 
  private:
-  // False: the request is refused, and answered.
+  // Returns false after it has sent an error.
   bool Admit(s3::Exchange& exchange) const {
     const std::string_view host = exchange.request.Find("host").value_or(std::string_view());
     if (!options_.hosts.Allows(host)) {
@@ -160,21 +160,21 @@ class Admin final : public s3::Handler {
                  "start with --admin-allow-host NAME");
       return false;
     }
-    // A browser names the page that asks: without a token no page may empty this emulator or read
-    // files through it.
+    // Browsers mark requests of web pages. Without a token, a page must not be able to empty this
+    // emulator or read files through it.
     if (options_.token.empty() && IsOfWebPage(exchange.request)) {
       Refuse(exchange, 403,
-             "a web page asks (Origin or Sec-Fetch-Site header); start with --admin-token and send "
-             "the token");
+             "requests of web pages (Origin or Sec-Fetch-Site header) need a token; start with "
+             "--admin-token and send the token");
       return false;
     }
     if (HasToken(exchange)) return true;
-    Refuse(exchange, 401, "this admin API needs its token; send Authorization: Bearer TOKEN");
+    Refuse(exchange, 401, "this admin API requires its token; send Authorization: Bearer TOKEN");
     exchange.response.Add("WWW-Authenticate", "Bearer");
     return false;
   }
 
-  // "none": the user typed the address.
+  // Sec-Fetch-Site "none": the user entered the address.
   static bool IsOfWebPage(const s3::RequestHead& request) {
     return request.Find("origin") || request.Find("sec-fetch-site").value_or("none") != "none";
   }
@@ -183,7 +183,7 @@ class Admin final : public s3::Handler {
     if (options_.token.empty()) return true;
     const std::string_view given =
         exchange.request.Find("authorization").value_or(std::string_view());
-    // RFC 9110 sections 11.1 and 11.4: the scheme in any case of letters, then one space or more.
+    // RFC 9110 sections 11.1 and 11.4: the scheme is case-insensitive; one or more spaces follow.
     constexpr std::string_view kScheme = "bearer ";
     if (given.size() < kScheme.size() ||
         !http::EqualsIgnoringCase(given.substr(0, kScheme.size()), kScheme))
@@ -210,14 +210,14 @@ class Admin final : public s3::Handler {
     exchange.response.Add("Allow", allow);
   }
 
-  // A mistyped parameter must not change what a request does. Empty: the query is one that the
-  // route takes.
+  // A mistyped parameter must not change the effect of a request. Returns an empty string if the
+  // route accepts the query.
   static std::string QueryProblem(const AdminRoute& route, const AdminCall& call) {
     for (auto given = call.query.begin(); given != call.query.end(); ++given) {
       const std::string& name = given->first;
       if (route.parameters != "*" && (name.empty() || name != route.parameters)) {
-        return "unknown query parameter '" + name + "'; it takes " +
-               (route.parameters.empty() ? "none" : std::string(route.parameters));
+        return "unknown query parameter '" + name +
+               "'; allowed: " + (route.parameters.empty() ? "none" : std::string(route.parameters));
       }
       if (std::any_of(call.query.begin(), given,
                       [&](const auto& earlier) { return earlier.first == name; })) {

@@ -1,7 +1,7 @@
-// The admin listener's Handler: /_penstock/..., in JSON, as docs/admin-api.md describes it.
+// The handler of the admin listener: /_penstock/... with JSON, as described in docs/admin-api.md.
 //
-// On a port of its own, so that no bucket name is taken and no signature is needed: bind it to a
-// trusted address, or ask for a token.
+// It has its own port, so that no bucket name is reserved and no signature is needed. Bind it to a
+// trusted address or require a token.
 #ifndef PENSTOCK_EMULATOR_SERVER_ADMIN_ADMIN_H_
 #define PENSTOCK_EMULATOR_SERVER_ADMIN_ADMIN_H_
 
@@ -15,20 +15,21 @@
 
 namespace penstock::emulator::server {
 
-// The requests that other emulators' suites send to the S3 port: POST /moto-api/reset, also with
-// the two slashes of s3fs's test fixture, and GET /_localstack/health. None can be a request of S3:
-// its POST needs a sub-resource or a form, and no bucket begins with an underscore.
+// Requests that test suites of other emulators send to the S3 port: POST /moto-api/reset, also with
+// the two slashes of the s3fs test fixture, and GET /_localstack/health. They cannot be S3
+// requests: POST to a bucket needs a sub-resource or a form, and bucket names do not begin with
+// '_'.
 bool IsAdminAlias(std::string_view method, std::string_view target);
 
 struct AdminOptions {
-  std::string token;       // not empty: everything but health needs it
-  AdminHosts hosts;        // everything but health is asked by one of these
+  std::string token;       // required for everything except health; empty: no token
+  AdminHosts hosts;        // allowed Host headers for everything except health
   bool moto_reset = true;  // false: POST /moto-api/reset is refused
   // that request bodies are charged to; null: none
   std::shared_ptr<store::MemoryLimit> document_memory = {};
 };
 
-// `emulator` outlives the handler.
+// `emulator` must outlive the handler.
 std::unique_ptr<s3::Handler> MakeAdmin(Emulator& emulator, AdminOptions options);
 
 }  // namespace penstock::emulator::server

@@ -8,7 +8,7 @@
 namespace penstock::emulator::server {
 namespace {
 
-// Retry tests have a name of their own in the path.
+// Returns the parameter's namespace: the name in the path is that of a retry test.
 std::string SpaceOf(const AdminCall& call) {
   const std::string_view name = call.Parameter("namespace");
   return std::string(name.empty() ? kDefaultNamespace : name);
@@ -28,7 +28,7 @@ Result<AdminReply> ClearFaults(Emulator& emulator, const AdminCall& call) {
   const std::string_view forget = call.Parameter("forget");
   if (!forget.empty() && forget != "true" && forget != "false") {
     return Error::Make(ErrorKind::kInvalidArgument,
-                       "forget is true or false, not '" + std::string(forget) + "'");
+                       "forget must be true or false, not '" + std::string(forget) + "'");
   }
   PENSTOCK_TRY(forget == "true" ? emulator.ForgetFaults(call.space())
                                 : emulator.ClearFaults(call.space()));

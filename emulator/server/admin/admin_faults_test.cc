@@ -1,4 +1,4 @@
-// Ways in: the admin API, headers of a request, options.
+// Sources of faults: the admin API, request headers, options.
 #include "emulator/server/faults_fixture.h"
 
 namespace penstock::emulator::server {
@@ -18,7 +18,7 @@ class AdminFaultsTest : public FaultsTest {
   }
 };
 
-TEST_F(AdminFaultsTest, AScenarioIsSetReadAndCleared) {
+TEST_F(AdminFaultsTest, SetsReadsAndClearsAScenario) {
   EXPECT_EQ(Admin("GET", "faults").status, 404);
   const auto set = Admin(
       "PUT", "faults",
@@ -35,7 +35,7 @@ TEST_F(AdminFaultsTest, AScenarioIsSetReadAndCleared) {
   EXPECT_EQ(Admin("GET", "faults").status, 404);
 }
 
-TEST_F(AdminFaultsTest, WhatWasPlannedAndReplacedIsListedUntilItIsForgotten) {
+TEST_F(AdminFaultsTest, ListsReplacedScenariosUntilTheyAreForgotten) {
   const std::string rules =
       R"([{"id": "never", "when": {"operation": "CopyObject"}, "do": {"slow_down": {}}}])";
   Admin("PUT", "faults", rules);
@@ -49,7 +49,7 @@ TEST_F(AdminFaultsTest, WhatWasPlannedAndReplacedIsListedUntilItIsForgotten) {
   EXPECT_TRUE(emulator_->CheckFaults("default").ok());
 }
 
-TEST_F(AdminFaultsTest, AMistakeNamesThePlaceAndLeavesWhatRan) {
+TEST_F(AdminFaultsTest, ErrorNamesThePlaceAndKeepsTheScenario) {
   Admin("PUT", "faults", R"([{"do": {"slow_down": {}}}])");
   const auto wrong = Admin("PUT", "faults", R"([{"do": {"explode": {}}}])");
   EXPECT_EQ(wrong.status, 400);
@@ -59,14 +59,14 @@ TEST_F(AdminFaultsTest, AMistakeNamesThePlaceAndLeavesWhatRan) {
   EXPECT_EQ(Admin("PUT", "faults/nobody", "[]").status, 404);
 }
 
-TEST_F(AdminFaultsTest, ARetryTestIsForTheRequestsThatNameIt) {
+TEST_F(AdminFaultsTest, RetryTestAppliesToRequestsThatNameIt) {
   const auto created = Admin("POST", "retry-tests",
                              R"({"GetObject": ["slow_down", {"reset": {}, "at": "body_out@4"}]})");
   ASSERT_EQ(created.status, 201);
   const std::string id = Json(created).at("id");
   const std::string header = "x-penstock-retry-test: " + id + "\r\n";
   EXPECT_EQ(Json(Admin("GET", "retry-tests")).at("retry_tests"), nlohmann::json({id}));
-  EXPECT_EQ(Get().status(), 200) << "it names no test";
+  EXPECT_EQ(Get().status(), 200) << "the request names no retry test";
   EXPECT_EQ(Get(header).status(), 503);
   EXPECT_EQ(Json(Admin("GET", "retry-tests/" + id)).at("complete"), false);
   EXPECT_TRUE(Get(header).reset);
@@ -81,7 +81,7 @@ TEST_F(AdminFaultsTest, ARetryTestIsForTheRequestsThatNameIt) {
   EXPECT_EQ(Admin("POST", "retry-tests", R"({"GetObjekt": ["slow_down"]})").status, 400);
 }
 
-TEST_F(AdminFaultsTest, WhatHappensAtAcceptIsTheDefaultNamespacesAlone) {
+TEST_F(AdminFaultsTest, OnlyTheDefaultNamespaceHasAcceptRules) {
   ASSERT_TRUE(emulator_->CreateNamespace("ann").ok());
   for (const char* rules :
        {R"([{"do": {"reset": {}, "at": "accept"}}])", R"([{"do": {"goaway": {"requests": 1}}}])",
@@ -115,7 +115,7 @@ TEST_F(AdminFaultsTest, RulesOfTlsHandshakesAreRefusedWithoutTls) {
   }
 }
 
-TEST_F(AdminFaultsTest, ARequestMayBringItsOwnFaults) {
+TEST_F(AdminFaultsTest, RequestMayHaveItsOwnFaults) {
   EXPECT_EQ(Get("x-penstock-fault: {\"slow_down\": {}}\r\n").status(), 503);
   const Seen two = Get(
       "x-penstock-fault: {\"slow_down\": {}}\r\nX-Penstock-Fault: {\"stall\": {\"ms\": 1}}\r\n");
@@ -134,13 +134,14 @@ TEST_F(AdminFaultsTest, ARequestMayBringItsOwnFaults) {
   EXPECT_NE(wrong.text.find("x-penstock-fault: "), std::string::npos) << wrong.text;
 }
 
-TEST_F(AdminFaultsTest, ARequestsOwnFinalRuleKeepsTheScenarioAway) {
+TEST_F(AdminFaultsTest, FinalRuleOfARequestOverridesTheScenario) {
   SetAction(R"({"error": {"code": "NoSuchKey"}})");
   EXPECT_EQ(Get("x-penstock-fault: {\"slow_down\": {}}\r\n").status(), 503);
-  EXPECT_EQ(Get("x-penstock-fault: {\"stall\": {\"ms\": 1}}\r\n").status(), 404) << "both";
+  EXPECT_EQ(Get("x-penstock-fault: {\"stall\": {\"ms\": 1}}\r\n").status(), 404)
+      << "both rules must apply";
 }
 
-TEST(StartedWithFaultsTest, EveryNamespaceBeginsWithThemAlsoAfterAReset) {
+TEST(StartedWithFaultsTest, EveryNamespaceHasThemAlsoAfterAReset) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() + "/faults.json") << R"([{"do": {"slow_down": {}}}])";
   const auto emulator =
@@ -155,7 +156,7 @@ TEST(StartedWithFaultsTest, EveryNamespaceBeginsWithThemAlsoAfterAReset) {
   EXPECT_TRUE((*emulator)->FaultAccount("ann").ok());
 }
 
-TEST(StartedWithFaultsTest, OtherNamespacesBeginWithoutTheRulesOfConnections) {
+TEST(StartedWithFaultsTest, OtherNamespacesHaveNoConnectionRules) {
   const auto emulator = Emulator::Start(
       {.faults_json =
            R"([{"id": "early", "do": {"connection_limit": {"most": 9}}}, {"id": "late", "do": {"slow_down": {}}}])"});
@@ -167,7 +168,7 @@ TEST(StartedWithFaultsTest, OtherNamespacesBeginWithoutTheRulesOfConnections) {
   EXPECT_NE(account.find("late"), std::string::npos) << account;
 }
 
-TEST(StartedWithFaultsTest, AMistakeInThemIsNamed) {
+TEST(StartedWithFaultsTest, NamesAnErrorInThem) {
   EXPECT_EQ(Emulator::Start({.faults_json = "[{}]"}).error().message,
             "faults: rules[0].do: is missing: what shall happen?");
   EXPECT_EQ(Emulator::Start({.faults_path = "/nowhere/f.json"}).error().message,
@@ -180,7 +181,7 @@ class FaultsUnderATokenTest : public FaultsTest {
   FaultsUnderATokenTest() : FaultsTest({.admin_token = "token", .auth = AuthMode::kOff}) {}
 };
 
-TEST_F(FaultsUnderATokenTest, ARequestMayNotAskForFaultsWhereTheAdminApiNeedsAToken) {
+TEST_F(FaultsUnderATokenTest, RequestFaultsAreRefusedIfTheAdminApiNeedsAToken) {
   const Seen refused = Get("x-penstock-fault: {\"slow_down\": {}}\r\n");
   EXPECT_EQ(refused.status(), 400);
   EXPECT_NE(refused.text.find("takes faults from its admin API alone"), std::string::npos)

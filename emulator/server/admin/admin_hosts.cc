@@ -12,7 +12,7 @@
 namespace penstock::emulator::server {
 namespace {
 
-// Lower-case, without brackets, port and the dot of a fully qualified name.
+// Returns the host in lower case, without brackets, port and the final dot of a qualified name.
 std::string NameOf(std::string_view host) {
   if (host.starts_with('[')) {
     host = host.substr(1, host.find(']') - 1);

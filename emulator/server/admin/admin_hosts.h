@@ -1,8 +1,8 @@
-// Which Host headers the admin API answers.
+// The Host headers that the admin API accepts.
 //
-// A web page can make its own DNS name resolve to 127.0.0.1 (DNS rebinding) and then read what this
-// listener answers: to the browser it is the page's own origin. The Host header still has that
-// name, so names are refused unless they are known.
+// A web page can make its own DNS name resolve to 127.0.0.1 (DNS rebinding). The browser then
+// treats this listener as the page's own origin, and the page can read the responses. The Host
+// header still has the page's name, so unknown names are refused.
 #ifndef PENSTOCK_EMULATOR_SERVER_ADMIN_ADMIN_HOSTS_H_
 #define PENSTOCK_EMULATOR_SERVER_ADMIN_ADMIN_HOSTS_H_
 
@@ -12,8 +12,8 @@
 
 namespace penstock::emulator::server {
 
-// "127.0.0.1" to "127.255.255.255" and "::1"; also with brackets, and as "localhost" in any case of
-// letters.
+// Whether `host` is "127.0.0.1" to "127.255.255.255", "::1", or "localhost" in any case. Brackets
+// are allowed.
 bool IsLoopbackHost(std::string_view host);
 
 class AdminHosts {
@@ -22,7 +22,7 @@ class AdminHosts {
   AdminHosts(std::string bound, std::vector<std::string> allowed);
 
   // `host`: the value of a Host header, with or without a port. A listener on a wildcard address
-  // also answers any literal IP address: no DNS name stands behind it.
+  // also accepts every literal IP address, because it involves no DNS name.
   bool Allows(std::string_view host) const;
 
  private:

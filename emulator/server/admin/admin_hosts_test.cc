@@ -5,7 +5,7 @@
 namespace penstock::emulator::server {
 namespace {
 
-TEST(AdminHostsTest, LoopbackIsAllowedWithAnyPort) {
+TEST(AdminHostsTest, AllowsLoopbackWithAnyPort) {
   const AdminHosts hosts("127.0.0.1", {});
   for (const char* host : {"localhost", "LOCALHOST:9001", "localhost.:80", "127.0.0.1",
                            "127.0.0.1:1", "127.9.9.9:65535", "[::1]", "[::1]:9001", "::1"}) {
@@ -13,7 +13,7 @@ TEST(AdminHostsTest, LoopbackIsAllowedWithAnyPort) {
   }
 }
 
-TEST(AdminHostsTest, NamesAndOtherAddressesAreNot) {
+TEST(AdminHostsTest, RefusesNamesAndOtherAddresses) {
   const AdminHosts hosts("127.0.0.1", {});
   for (const char* host :
        {"", "evil.example", "evil.example:9001", "localhost.evil.example", "127.0.0.1.evil.example",
@@ -23,7 +23,7 @@ TEST(AdminHostsTest, NamesAndOtherAddressesAreNot) {
   }
 }
 
-TEST(AdminHostsTest, TheBoundAddressAndGivenNamesAreAllowed) {
+TEST(AdminHostsTest, AllowsTheBoundAddressAndGivenNames) {
   const AdminHosts hosts("10.0.0.1", {"Emulator", "s3.test.:80"});
   for (const char* host : {"10.0.0.1:9001", "emulator:1", "EMULATOR", "s3.test", "127.0.0.1"})
     EXPECT_TRUE(hosts.Allows(host)) << host;
@@ -31,7 +31,7 @@ TEST(AdminHostsTest, TheBoundAddressAndGivenNamesAreAllowed) {
     EXPECT_FALSE(hosts.Allows(host)) << host;
 }
 
-TEST(AdminHostsTest, AWildcardAddressAllowsLiteralAddressesAlone) {
+TEST(AdminHostsTest, WildcardAddressAllowsOnlyLiteralAddresses) {
   for (const char* bound : {"0.0.0.0", "::", "[::]"}) {
     const AdminHosts hosts(bound, {});
     for (const char* host : {"10.0.0.1:9001", "192.168.1.7", "[fe80::1]:80"})

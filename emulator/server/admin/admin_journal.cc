@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::chrono::milliseconds kWait{10'000};
 constexpr std::uint64_t kLongestWaitMs = 60'000;
-constexpr std::uint64_t kMostWhole = std::uint64_t{1} << 53;  // what JSON's numbers hold exactly
+constexpr std::uint64_t kMostWhole = std::uint64_t{1} << 53;  // JSON numbers are exact up to here
 
 Result<std::uint64_t> WholeOf(std::string_view name, std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number > kMostWhole) {
-    return FieldError(name, "takes a whole number from 0 on");
+    return FieldError(name, "must be a non-negative integer");
   }
   return number;
 }
@@ -41,7 +41,7 @@ void AddNames(Json& list, std::string_view names) {
   }
 }
 
-// The parameters that are not among `others` are a filter's members.
+// Returns the filter: all parameters that are not in `others`.
 Result<JsonTree> FilterOf(const AdminCall& call, std::initializer_list<std::string_view> others) {
   static constexpr std::array<std::string_view, 3> kNumbers{"connection", "status", "after"};
   JsonTree tree(EmptyObject(call.query.size()));
@@ -63,7 +63,7 @@ Result<JsonTree> FilterOf(const AdminCall& call, std::initializer_list<std::stri
   return tree;
 }
 
-// JSON that ends with a line break.
+// Returns JSON with a final line break.
 Result<AdminReply> Reply(journal::Document document, const AdminCall& call) {
   document.end += "\n";
   PENSTOCK_ASSIGN(AdminBody body, JournalBody(std::move(document), call.places->downloads));
@@ -88,7 +88,7 @@ Result<AdminReply> ReadJournal(Emulator& emulator, const AdminCall& call) {
                     journal::AskedEntries(reading, JsonText(question)));
     return Reply(std::move(*document), call);
   }
-  if (limit || newest) return FieldError("format", "limit and newest go with json alone");
+  if (limit || newest) return FieldError("format", "limit and newest require json");
   PENSTOCK_ASSIGN(JournalFilter selected, ParseJournalFilter(JsonText(filter.root())));
   if (format == "jsonl") {
     PENSTOCK_ASSIGN(
@@ -102,30 +102,30 @@ Result<AdminReply> ReadJournal(Emulator& emulator, const AdminCall& call) {
                                                 call.places->downloads));
     return AdminReply{std::move(body)};
   }
-  return FieldError("format", "takes json, jsonl or har");
+  return FieldError("format", "must be json, jsonl or har");
 }
 
-// Waits until the filter selects an entry behind `after`.
+// Waits until the filter selects an entry after `after`.
 Result<AdminReply> TailJournal(Emulator& emulator, const AdminCall& call) {
   PENSTOCK_ASSIGN(JsonTree filter, FilterOf(call, {"generation", "wait_ms"}));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> wait_ms, Whole(call, "wait_ms"));
   if (wait_ms && *wait_ms > kLongestWaitMs)
-    return FieldError("wait_ms", "takes at most 60000; ask again with what `last` was");
-  // of the journal that `after` is about
+    return FieldError("wait_ms",
+                      "must be at most 60000; then repeat the request with the value of `last`");
+  // The journal that `after` refers to.
   PENSTOCK_ASSIGN(std::optional<std::uint64_t> generation, Whole(call, "generation"));
   PENSTOCK_ASSIGN(JournalFilter selected, ParseJournalFilter(JsonText(filter.root())));
-  // It waits on its thread: threads are left for everything else.
+  // It occupies its thread while it waits. The limit leaves threads for other requests.
   const std::shared_ptr<void> place = call.places->tails.Take();
   if (place == nullptr) {
     return Error::Make(ErrorKind::kUnavailable,
-                       "24 requests wait for entries already, the most at a time; ask again when "
-                       "one has its answer");
+                       "24 requests already wait for entries, which is the limit; retry later");
   }
   if (!filter.root().contains("after")) {
     PENSTOCK_ASSIGN(const JournalReading reading, emulator.ReadJournal(call.space()));
     selected.after = reading.last();
   }
-  std::uint64_t dropped = 0;  // of what was asked, before it was read
+  std::uint64_t dropped = 0;  // selected entries that were dropped before they were read
   const MonotonicTime until =
       SystemClock().Monotonic() + (wait_ms ? std::chrono::milliseconds(*wait_ms) : kWait);
   for (;;) {
@@ -134,13 +134,13 @@ Result<AdminReply> TailJournal(Emulator& emulator, const AdminCall& call) {
     PENSTOCK_ASSIGN(const JournalReading reading,
                     emulator.AwaitJournal(call.space(), selected.after,
                                           std::max(left, std::chrono::milliseconds(0))));
-    // reset: all of the new journal
+    // After a reset: returns all entries of the new journal.
     if (generation.value_or(reading.generation()) != reading.generation()) {
       generation = reading.generation();
       selected.after = 0;
       continue;
     }
-    if (reading.last() < selected.after) selected.after = 0;  // reset before the client asked
+    if (reading.last() < selected.after) selected.after = 0;  // reset before this request
     dropped += reading.DroppedOf(selected);
     const bool nothing_came = reading.size() == 0;
     if (nothing_came || reading.Count(selected) > 0) {

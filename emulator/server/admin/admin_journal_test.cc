@@ -37,7 +37,7 @@ class AdminJournalTest : public testing::Test {
   int Put(const std::string& target, const std::string& body = "") {
     return Send(emulator_->endpoint(), {.method = "PUT", .target = target, .body = body}).status;
   }
-  // Bucket "bucket" with "a/1" and "b/2" of five bytes each: three requests.
+  // Creates the bucket "bucket" with "a/1" and "b/2" of five bytes each, in three requests.
   void Fill() {
     ASSERT_EQ(Put("/bucket"), 200);
     ASSERT_EQ(Put("/bucket/a/1", "hello"), 200);
@@ -47,24 +47,25 @@ class AdminJournalTest : public testing::Test {
   const std::unique_ptr<Emulator> emulator_;
 };
 
-TEST_F(AdminJournalTest, WhoHasAnAnswerFindsItsEntry) {
+TEST_F(AdminJournalTest, EntryExistsWhenTheClientHasTheResponse) {
   for (int i = 0; i < 100; ++i) {
     ASSERT_EQ(Plain(emulator_->endpoint(), "GET", "/bucket/k").status, 404);
     ASSERT_EQ(emulator_->ReadJournal("default").value().size(), static_cast<std::uint64_t>(i) + 1);
   }
 }
 
-TEST_F(AdminJournalTest, AFollowerLearnsOfAResetFromTheGeneration) {
+TEST_F(AdminJournalTest, GenerationShowsAReset) {
   Fill();
   const json before = Get("journal-tail?after=0&wait_ms=0");
   const std::string generation = before.value("generation", json()).dump();
   EXPECT_EQ(Get("journal").value("generation", json()).dump(), generation);
   EXPECT_EQ(Query(R"({"question": "count"})").value("generation", json()).dump(), generation);
   ASSERT_TRUE(emulator_->ClearJournal("default").ok());
-  EXPECT_EQ(Get("journal").value("generation", json()).dump(), generation) << "numbers go on";
+  EXPECT_EQ(Get("journal").value("generation", json()).dump(), generation)
+      << "numbering must continue";
   ASSERT_TRUE(emulator_->Reset().ok());
   Fill();
-  Fill();  // more entries than before
+  Fill();  // more entries than before the reset
   const json without = Get("journal-tail?after=3&wait_ms=0");
   EXPECT_NE(without.value("generation", json()).dump(), generation);
   EXPECT_EQ(without.at("entries").size(), 3u);
@@ -73,7 +74,7 @@ TEST_F(AdminJournalTest, AFollowerLearnsOfAResetFromTheGeneration) {
   EXPECT_EQ(with.value("generation", json()), without.value("generation", json()));
 }
 
-TEST_F(AdminJournalTest, ShowsEntriesThatParametersSelect) {
+TEST_F(AdminJournalTest, ParametersSelectEntries) {
   Fill();
   const json all = Get("journal");
   EXPECT_EQ(all.at("size"), 3);
@@ -99,7 +100,7 @@ TEST_F(AdminJournalTest, ShowsEntriesThatParametersSelect) {
   EXPECT_EQ(Get("journal?newest=1").at("entries")[0].at("number"), 3);
 }
 
-TEST_F(AdminJournalTest, RequestsThatWaitForEntriesHoldNobodyElseUp) {
+TEST_F(AdminJournalTest, WaitsForEntriesDelayNoOtherRequest) {
   constexpr int kTails = 64;
   std::vector<std::unique_ptr<Wire>> tails;
   for (int i = 0; i < kTails; ++i) {
@@ -110,7 +111,7 @@ TEST_F(AdminJournalTest, RequestsThatWaitForEntriesHoldNobodyElseUp) {
   }
   EXPECT_EQ(Ask("GET", "health").status, 200);
   EXPECT_EQ(Ask("GET", "stats").status, 200);
-  // All places are taken once a further one is refused.
+  // When one more request is refused, all places are taken.
   HttpAnswer further;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (further.status != 503 && std::chrono::steady_clock::now() < end)
@@ -125,10 +126,11 @@ TEST_F(AdminJournalTest, RequestsThatWaitForEntriesHoldNobodyElseUp) {
     waited += answer.status == 200 ? 1 : 0;
   }
   EXPECT_GE(waited, 24);
-  EXPECT_EQ(Get("journal-tail?after=0").at("entries").size(), 1u) << "the places are free again";
+  EXPECT_EQ(Get("journal-tail?after=0").at("entries").size(), 1u)
+      << "the places must be free again";
 }
 
-TEST_F(AdminJournalTest, ALargeJournalIsTheSameInEveryForm) {
+TEST_F(AdminJournalTest, LargeJournalIsTheSameInEveryFormat) {
   const std::string key(800, 'k');
   constexpr int kConnections = 15;
   constexpr int kRequests = 100 * kConnections;  // more than 1 MiB of JSON
@@ -154,7 +156,7 @@ TEST_F(AdminJournalTest, ALargeJournalIsTheSameInEveryForm) {
       << head;
 }
 
-TEST_F(AdminJournalTest, RefusesParametersByName) {
+TEST_F(AdminJournalTest, NamesInvalidParameters) {
   const auto refused = [this](const std::string& path, const std::string& word) {
     const auto answer = Ask("GET", path);
     EXPECT_EQ(answer.status, 400) << path;
@@ -205,11 +207,11 @@ TEST_F(AdminJournalTest, AnswersQuestions) {
       true);
 }
 
-TEST_F(AdminJournalTest, ATailWaitsForTheNextEntryThatItsFilterSelects) {
+TEST_F(AdminJournalTest, TailWaitsForTheNextSelectedEntry) {
   Fill();
   EXPECT_EQ(Get("journal-tail?after=1&wait_ms=0").at("entries").size(), 2u);
   EXPECT_EQ(Get("journal-tail?wait_ms=0").at("entries").size(), 0u)
-      << "without a number, from now on";
+      << "without a number it must begin now";
   json tail;
   std::jthread waiting([&] { tail = Get("journal-tail?after=3&key=wanted&wait_ms=60000"); });
   EXPECT_EQ(Put("/bucket/other"), 200);
@@ -220,7 +222,7 @@ TEST_F(AdminJournalTest, ATailWaitsForTheNextEntryThatItsFilterSelects) {
   EXPECT_EQ(tail.at("last"), 5);
 }
 
-TEST_F(AdminJournalTest, ATailGoesOnAfterAResetAndEndsWithTheEmulator) {
+TEST_F(AdminJournalTest, TailContinuesAfterAResetAndEndsWithTheEmulator) {
   Fill();
   json tail;
   std::jthread waiting([&] { tail = Get("journal-tail?after=3&wait_ms=60000"); });
@@ -236,7 +238,7 @@ TEST_F(AdminJournalTest, ATailGoesOnAfterAResetAndEndsWithTheEmulator) {
   emulator_->Stop();
 }
 
-TEST_F(AdminJournalTest, ADeletedNamespaceEndsItsTails) {
+TEST_F(AdminJournalTest, DeletingANamespaceEndsItsTails) {
   ASSERT_TRUE(emulator_->CreateNamespace("suite").ok());
   EXPECT_EQ(Get("journal/suite").at("size"), 0);
   std::jthread waiting(
@@ -244,7 +246,7 @@ TEST_F(AdminJournalTest, ADeletedNamespaceEndsItsTails) {
   EXPECT_TRUE(emulator_->DeleteNamespace("suite").ok());
 }
 
-TEST_F(AdminJournalTest, ClearingForgetsEntriesButNotTheirNumbers) {
+TEST_F(AdminJournalTest, ClearKeepsTheNumbering) {
   Fill();
   EXPECT_EQ(Ask("DELETE", "journal").status, 200);
   const json empty = Get("journal");
@@ -255,7 +257,7 @@ TEST_F(AdminJournalTest, ClearingForgetsEntriesButNotTheirNumbers) {
   EXPECT_EQ(Ask("DELETE", "journal/nobody").status, 404);
 }
 
-TEST_F(AdminJournalTest, AResetBeginsANewJournal) {
+TEST_F(AdminJournalTest, ResetBeginsANewJournal) {
   Fill();
   EXPECT_EQ(Ask("POST", "reset", R"({"namespace": "default"})").status, 200);
   EXPECT_EQ(Get("journal").at("last"), 0);
@@ -266,7 +268,7 @@ class WithoutAJournal : public AdminJournalTest {
   WithoutAJournal() : AdminJournalTest({.journal_bytes = 0}) {}
 };
 
-TEST_F(WithoutAJournal, SaysHowToHaveOne) {
+TEST_F(WithoutAJournal, ErrorExplainsHowToEnableIt) {
   const auto answer = Ask("GET", "journal");
   EXPECT_EQ(answer.status, 400);
   EXPECT_NE(answer.text.find("journal_bytes"), std::string::npos);

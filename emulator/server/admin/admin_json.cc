@@ -9,7 +9,7 @@ namespace penstock::emulator::server {
 namespace {
 
 constexpr double kNanosecondsPerSecond = 1e9;
-constexpr double kLongestAdvance = 9e9;  // seconds: what 64 bits of nanoseconds hold
+constexpr double kLongestAdvance = 9e9;  // seconds; fits in 64 bits of nanoseconds
 
 Result<JsonTree> ParseBody(std::string_view body) {
   return body.empty() ? Result<JsonTree>(JsonTree(Json::object())) : ParseJsonTree(body);
@@ -90,7 +90,7 @@ Result<ClockChange> ParseClockChange(std::string_view body) {
   PENSTOCK_ASSIGN(change.now, fields.Time("now"));
   PENSTOCK_ASSIGN(const std::optional<double> seconds, fields.Number("advance_seconds"));
   if (seconds && !(std::fabs(*seconds) <= kLongestAdvance)) {
-    return FieldError("advance_seconds", "takes at most 9000000000 seconds either way");
+    return FieldError("advance_seconds", "must be at most 9000000000 seconds in either direction");
   }
   if (seconds)
     change.advance = std::chrono::nanoseconds(std::llround(*seconds * kNanosecondsPerSecond));

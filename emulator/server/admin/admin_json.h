@@ -1,4 +1,4 @@
-// The JSON of the admin API: what its requests say, and its answers as text.
+// JSON of the admin API: parsers of request bodies and writers of response bodies.
 #ifndef PENSTOCK_EMULATOR_SERVER_ADMIN_ADMIN_JSON_H_
 #define PENSTOCK_EMULATOR_SERVER_ADMIN_ADMIN_JSON_H_
 
@@ -14,18 +14,19 @@
 
 namespace penstock::emulator::server {
 
-// One line; bytes that are no UTF-8 are replaced.
+// Formats JSON on one line. Invalid UTF-8 is replaced.
 std::string JsonText(const Json& json);
-// An object. It builds no tree, which a failed allocation could not end.
+// Formats an object without a JSON tree, whose destructor could fail to allocate.
 std::string JsonText(std::initializer_list<std::pair<std::string_view, Json>> members);
 
-std::string HealthJson();  // also in the shape that waits for LocalStack look for
+std::string HealthJson();  // also has the members that LocalStack health checks expect
 // {"NAME": [...]}
 std::string ListJson(std::string_view name, const std::vector<std::string>& items);
 std::string StatsJson(const EmulatorStats& stats);
 std::string ClockJson(const std::string& name_space, const ClockState& state);
 
-// Each: kInvalidArgument naming the field. An empty body is an empty object.
+// Each returns kInvalidArgument with the field's name on an error. An empty body is an empty
+// object.
 Result<std::optional<std::string>> NamespaceToReset(std::string_view body);  // nullopt: all of them
 Result<std::string> NamespaceToCreate(std::string_view body);
 Result<ClockChange> ParseClockChange(std::string_view body);

@@ -39,11 +39,11 @@ TEST_F(AdminLimitsTest, AreSetReadAndLifted) {
   EXPECT_EQ(BodyOf(Ask("DELETE", "limits")).at("limits"), nlohmann::json::object());
 }
 
-TEST_F(AdminLimitsTest, AreTheNamespacesThatIsNamed) {
+TEST_F(AdminLimitsTest, ApplyToTheNamedNamespace) {
   ASSERT_TRUE(emulator_->CreateNamespace("mine").ok());
   EXPECT_EQ(Ask("PUT", "limits/mine", "aws-standard").status, 200);
   EXPECT_EQ(BodyOf(Ask("GET", "limits/mine")).at("limits").at("preset"), "aws-standard");
-  EXPECT_EQ(Ask("PUT", "limits/mine", R"("aws-strict")").status, 200) << "as a JSON string";
+  EXPECT_EQ(Ask("PUT", "limits/mine", R"("aws-strict")").status, 200) << "a JSON string is allowed";
   EXPECT_EQ(BodyOf(Ask("GET", "limits/mine")).at("limits").at("preset"), "aws-strict");
   const HttpAnswer unknown = Ask("PUT", "limits/mine", R"("aws-odd")");
   EXPECT_EQ(unknown.status, 400);
@@ -53,7 +53,7 @@ TEST_F(AdminLimitsTest, AreTheNamespacesThatIsNamed) {
   EXPECT_EQ(Ask("PUT", "limits/nobody", "{}").status, 404);
 }
 
-TEST_F(AdminLimitsTest, WhatIsWrongIsNamedAndChangesNothing) {
+TEST_F(AdminLimitsTest, ErrorIsNamedAndChangesNothing) {
   ASSERT_EQ(Ask("PUT", "limits", R"({"preset": "aws-strict"})").status, 200);
   const HttpAnswer wrong = Ask("PUT", "limits", R"({"buckets": {"b": {"reads_per_second": -1}}})");
   EXPECT_EQ(wrong.status, 400);

@@ -1,4 +1,4 @@
-// The paths of the admin API and who answers them. Each admin_*.cc has those of its subject.
+// The routes of the admin API. Each admin_*.cc has the routes of its subject.
 #ifndef PENSTOCK_EMULATOR_SERVER_ADMIN_ADMIN_ROUTES_H_
 #define PENSTOCK_EMULATOR_SERVER_ADMIN_ADMIN_ROUTES_H_
 
@@ -17,25 +17,25 @@
 
 namespace penstock::emulator::server {
 
-// Of requests that hold something for long, so many at a time. The admin listener has threads
-// beyond these (emulator.cc).
+// Limits of concurrent requests that hold a resource for long. The admin listener has more threads
+// than these need (emulator.cc).
 struct AdminPlaces {
-  Places tails{24};      // each holds a serving thread
-  Places downloads{16};  // of large journals; each keeps the journal's memory of its moment
+  Places tails{24};      // each occupies a serving thread
+  Places downloads{16};  // of large journals; each keeps the memory of its snapshot
 };
 
-// One request taken apart.
+// A parsed request.
 struct AdminCall {
-  std::string path;  // behind /_penstock/, without the name that ends it: "namespaces/"
-  std::string name;  // "ann" of namespaces/ann; empty: none
+  std::string path;  // after /_penstock/, without a final name: "namespaces/"
+  std::string name;  // "ann" in namespaces/ann; empty: none
   std::vector<std::pair<std::string, std::string>> query;
   std::string body;
-  std::function<bool()> client_gone;  // the client has closed its connection; never empty
+  std::function<bool()> client_gone;  // whether the client has closed its connection; never empty
   AdminPlaces* places = nullptr;      // never null
 
-  // The name, or the default namespace's.
+  // The value of the parameter "namespace", or the default namespace.
   std::string space() const;
-  // First parameter of that name; empty: none.
+  // The first parameter with that name; empty: none.
   std::string_view Parameter(std::string_view parameter) const;
 };
 
@@ -47,11 +47,11 @@ struct AdminReply {
 };
 
 struct AdminRoute {
-  std::string_view path;  // one that ends in '/' has a name behind it
+  std::string_view path;  // if it ends with '/', a name follows
   std::string_view method;
   Result<AdminReply> (*answer)(Emulator& emulator, const AdminCall& call);
   int status = 200;
-  std::string_view parameters = {};  // the one that its query may have; "*": it checks them itself
+  std::string_view parameters = {};  // the allowed query parameter; "*": the function checks them
 };
 
 std::span<const AdminRoute> FaultRoutes();  // faults, retry-tests

@@ -61,9 +61,9 @@ TEST_F(AdminTest, ResetsOnPostOnly) {
   EXPECT_EQ(BucketStatus("bucket"), 404);
 }
 
-TEST_F(AdminTest, ASeedIsCancelledWhenItsClientClosesTheConnection) {
+TEST_F(AdminTest, ClosingTheConnectionCancelsASeed) {
   const TemporaryFolder folder;
-  // more than are seeded before the end of the client's side is noticed
+  // More files than are seeded before the closed connection is noticed.
   constexpr int kFiles = 2'000;
   for (int i = 0; i < kFiles; ++i) std::ofstream(folder.path() + "/" + std::to_string(i)) << "text";
   const std::string body =
@@ -79,7 +79,7 @@ TEST_F(AdminTest, ASeedIsCancelledWhenItsClientClosesTheConnection) {
   EXPECT_EQ(BucketStatus("seeded"), 404);
 }
 
-TEST_F(AdminTest, OtherEmulatorsSuitesFindTheirPaths) {
+TEST_F(AdminTest, ServesThePathsOfOtherEmulators) {
   MakeBucket("bucket");
   EXPECT_EQ(Plain(emulator_->endpoint(), "POST", "/moto-api/reset").status, 200);
   EXPECT_EQ(BucketStatus("bucket"), 404);
@@ -87,11 +87,11 @@ TEST_F(AdminTest, OtherEmulatorsSuitesFindTheirPaths) {
   EXPECT_EQ(health.status, 200);
   EXPECT_EQ(Json(health).at("services").at("s3"), "running");
   EXPECT_EQ(Ask("POST", "/moto-api/reset").status, 200);
-  MakeBucket("moto-api");  // still a name like any other
+  MakeBucket("moto-api");  // still a valid bucket name
   EXPECT_EQ(BucketStatus("moto-api"), 200);
 }
 
-TEST_F(AdminTest, NamespacesComeWithAKeyAndGo) {
+TEST_F(AdminTest, CreatesAndDeletesNamespacesWithAKey) {
   MakeBucket("bucket");
   const auto made = Ask("POST", "/_penstock/namespaces", R"({"name": "suite"})");
   ASSERT_EQ(made.status, 201);
@@ -111,11 +111,11 @@ TEST_F(AdminTest, NamespacesComeWithAKeyAndGo) {
   EXPECT_EQ(Send(emulator_->endpoint(), there).status, 403);
 }
 
-TEST_F(AdminTest, TheClockDrivesDatesAndSignatures) {
+TEST_F(AdminTest, ClockDeterminesDatesAndSignatures) {
   const auto moved = Ask("POST", "/_penstock/clock", R"({"advance_seconds": 3600})");
   ASSERT_EQ(moved.status, 200);
   EXPECT_NEAR(Json(moved).at("offset_seconds").get<double>(), 3600, 1);
-  EXPECT_EQ(BucketStatus("bucket"), 403);  // signed an hour ago
+  EXPECT_EQ(BucketStatus("bucket"), 403);  // the signature is an hour old
   const auto frozen =
       Ask("POST", "/_penstock/clock/default", R"({"now": "2030-01-01T00:00:00Z", "frozen": true})");
   EXPECT_EQ(Json(frozen).at("now"), "2030-01-01T00:00:00.000Z");
@@ -139,7 +139,7 @@ TEST_F(AdminTest, SeedsABucketFromADirectory) {
             std::string::npos);
 }
 
-TEST_F(AdminTest, UsersComeChangeAndGo) {
+TEST_F(AdminTest, AddsChangesAndRemovesUsers) {
   const auto added =
       Ask("POST", "/_penstock/users", R"({"accounts": [{"account_id": "111122223333", "users": [
     {"name": "ann", "access_keys": [{"access_key_id": "ANN", "secret_access_key": "hush"}]}]}]})");
@@ -159,7 +159,7 @@ TEST_F(AdminTest, UsersComeChangeAndGo) {
   EXPECT_EQ(Json(Ask("GET", "/_penstock/users")).at("accounts").size(), 2u);
 }
 
-TEST_F(AdminTest, KeysComeIntoNamespacesAndMoveOnPurposeOnly) {
+TEST_F(AdminTest, KeysMoveToAnotherNamespaceOnlyExplicitly) {
   const auto users = [](const std::string& name_space, const std::string& made = "") {
     return R"({"namespaces": [)" + made +
            R"(], "accounts": [{"account_id": "111122223333", "access_keys": [
@@ -176,7 +176,7 @@ TEST_F(AdminTest, KeysComeIntoNamespacesAndMoveOnPurposeOnly) {
   EXPECT_EQ(Ask("POST", "/_penstock/users", users("default")).status, 200);
 }
 
-TEST_F(AdminTest, BadRequestsAreAnsweredWithTheProblem) {
+TEST_F(AdminTest, ErrorsDescribeTheProblem) {
   const auto answer = Ask("POST", "/_penstock/namespaces", R"({"nmae": "x"})");
   EXPECT_EQ(answer.status, 400);
   EXPECT_TRUE(std::string(Json(answer).at("error")).starts_with("unknown field 'nmae'"))
@@ -188,7 +188,7 @@ TEST_F(AdminTest, BadRequestsAreAnsweredWithTheProblem) {
   EXPECT_EQ(Ask("POST", "/_penstock/users", std::string(9 << 20, ' ')).status, 400);
 }
 
-TEST_F(AdminTest, UnknownAndRepeatedQueryParametersChangeNothing) {
+TEST_F(AdminTest, RefusesUnknownAndRepeatedQueryParameters) {
   MakeBucket("bucket");
   for (const auto& [method, path] : std::initializer_list<std::pair<const char*, const char*>>{
            {"POST", "/_penstock/reset?namespace=w2"},
@@ -203,14 +203,14 @@ TEST_F(AdminTest, UnknownAndRepeatedQueryParametersChangeNothing) {
     EXPECT_EQ(Json(answer).at("code"), "InvalidArgument") << path;
   }
   EXPECT_EQ(Json(Ask("POST", "/_penstock/reset?namespace=w2")).at("error"),
-            "unknown query parameter 'namespace'; it takes none");
+            "unknown query parameter 'namespace'; allowed: none");
   EXPECT_EQ(BucketStatus("bucket"), 200);
   EXPECT_EQ(Ask("DELETE", "/_penstock/faults?forget=true").status, 200);
   EXPECT_EQ(Ask("GET", "/_penstock/retry-tests?namespace=default").status, 200);
   EXPECT_EQ(Ask("GET", "/_penstock/journal?limit=1&bucket=bucket").status, 200);
 }
 
-TEST_F(AdminTest, WebPagesMayNotAsk) {
+TEST_F(AdminTest, RefusesRequestsOfWebPages) {
   MakeBucket("bucket");
   EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Origin: http://evil.example\r\n").status, 403);
   EXPECT_EQ(Exchange(emulator_->endpoint(),
@@ -220,13 +220,13 @@ TEST_F(AdminTest, WebPagesMayNotAsk) {
                 .status,
             403);
   EXPECT_EQ(BucketStatus("bucket"), 200);
-  // Browsers send no Origin with the requests of images and links.
+  // Browsers send no Origin header for images and links.
   for (const std::string site : {"cross-site", "same-site", "same-origin"}) {
     EXPECT_EQ(Ask("GET", "/_penstock/users", "", "Sec-Fetch-Site: " + site + "\r\n").status, 403)
         << site;
   }
   EXPECT_EQ(Ask("GET", "/_penstock/users", "", "Sec-Fetch-Site: none\r\n").status, 200)
-      << "typed by the user";
+      << "the user has entered the address";
 }
 
 HttpAnswer AskAs(const std::string& endpoint, const std::string& host, const std::string& method,
@@ -235,9 +235,9 @@ HttpAnswer AskAs(const std::string& endpoint, const std::string& host, const std
                                 "\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
 }
 
-// A page whose DNS name was made to resolve to 127.0.0.1 is of the same origin to its browser: no
-// Origin header betrays it.
-TEST_F(AdminTest, NamesThatMayBeRebindingAreRefused) {
+// If a page's DNS name resolves to 127.0.0.1, the browser treats the listener as the same origin
+// and sends no Origin header.
+TEST_F(AdminTest, RefusesUnknownHostNames) {
   MakeBucket("bucket");
   for (const std::string host :
        {"evil.example", "evil.example:9001", "127.0.0.1.evil.example", "10.0.0.1"}) {
@@ -251,7 +251,7 @@ TEST_F(AdminTest, NamesThatMayBeRebindingAreRefused) {
     EXPECT_EQ(AskAs(emulator_->admin_endpoint(), host, "POST", "/_penstock/reset").status, 421);
     EXPECT_EQ(AskAs(emulator_->endpoint(), host, "POST", "/moto-api/reset").status, 421);
     EXPECT_EQ(AskAs(emulator_->admin_endpoint(), host, "GET", "/_penstock/health").status, 200)
-        << "says nothing";
+        << "the value has no effect";
   }
   EXPECT_EQ(BucketStatus("bucket"), 200);
   for (const std::string host : {"localhost:1", "127.0.0.1", "[::1]:9001"}) {
@@ -260,15 +260,16 @@ TEST_F(AdminTest, NamesThatMayBeRebindingAreRefused) {
   }
 }
 
-TEST(AdminHostTest, AGivenNameIsAnswered) {
+TEST(AdminHostTest, AcceptsAGivenName) {
   const auto emulator = Emulator::Start({.admin_allowed_hosts = {"emulator"}}).value();
   EXPECT_EQ(AskAs(emulator->admin_endpoint(), "emulator:9001", "GET", "/_penstock/users").status,
             200);
   EXPECT_EQ(AskAs(emulator->admin_endpoint(), "emulators", "GET", "/_penstock/users").status, 421);
 }
 
-// 300,000 members took minutes, long after the client and SIGTERM.
-TEST_F(AdminTest, AHugeDocumentIsRefusedAtOnceAndDelaysNoStop) {
+// Regression: a document with 300,000 members took minutes, even after the client had closed and
+// SIGTERM.
+TEST_F(AdminTest, RefusesAHugeDocumentAtOnce) {
   std::string body = "{";
   for (int i = 0; i < 300'000; ++i) body += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":{}";
   body += "}";
@@ -276,7 +277,7 @@ TEST_F(AdminTest, AHugeDocumentIsRefusedAtOnceAndDelaysNoStop) {
   const auto answer = Ask("POST", "/_penstock/users", body);
   EXPECT_EQ(answer.status, 400);
   EXPECT_NE(answer.text.find("more than 256 members"), std::string::npos) << answer.text;
-  {  // and one that does not wait for its answer
+  {  // a client that does not wait for the response
     const Wire wire(emulator_->admin_endpoint());
     wire.Send("POST /_penstock/users HTTP/1.1\r\nHost: localhost\r\nContent-Length: " +
               std::to_string(body.size()) + "\r\n\r\n" + body);
@@ -285,8 +286,8 @@ TEST_F(AdminTest, AHugeDocumentIsRefusedAtOnceAndDelaysNoStop) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
 }
 
-// Anybody who reaches the port may send it, and it empties every bucket.
-TEST(MotoResetTest, IsOnInMemoryOnLoopbackAlone) {
+// Every client of the port may send it, and it empties every bucket.
+TEST(MotoResetTest, IsOnOnlyInMemoryOnLoopback) {
   const TemporaryFolder folder;
   const struct {
     EmulatorOptions options;
@@ -315,7 +316,7 @@ TEST(MotoResetTest, IsOnInMemoryOnLoopbackAlone) {
   }
 }
 
-TEST_F(AdminTest, NamesWhatItServes) {
+TEST_F(AdminTest, UnknownPathErrorListsThePaths) {
   const auto answer = Ask("GET", "/bucket/key");
   EXPECT_EQ(answer.status, 404);
   EXPECT_NE(std::string(Json(answer).at("error")).find("health"), std::string::npos);
@@ -326,7 +327,7 @@ class AdminTokenTest : public AdminTest {
   AdminTokenTest() : AdminTest({.admin_token = "letmein"}) {}
 };
 
-TEST_F(AdminTokenTest, IsAskedForEverythingButHealth) {
+TEST_F(AdminTokenTest, IsRequiredExceptForHealth) {
   EXPECT_EQ(Ask("GET", "/_penstock/health").status, 200);
   EXPECT_EQ(Ask("POST", "/_penstock/reset").status, 401);
   EXPECT_EQ(Plain(emulator_->endpoint(), "POST", "/moto-api/reset").status, 401);
@@ -346,14 +347,14 @@ HttpAnswer PostJson(const Emulator& emulator, const std::string& path, const std
                       std::to_string(body.size()) + "\r\n\r\n" + body);
 }
 
-TEST(AdminFailureTest, TheAnswerNamesNoFileOfThisMachine) {
+TEST(AdminFailureTest, ErrorNamesNoFileOfThisMachine) {
   const TemporaryFolder folder;
   const auto emulator = Emulator::Start({.data_directory = folder.path()}).value();
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   const auto handler = ::signal(SIGXFSZ, SIG_IGN);
   const rlimit small{.rlim_cur = 100, .rlim_max = before.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);  // as a full disk
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);  // simulates a full disk
   const HttpAnswer answer = PostJson(*emulator, "/_penstock/namespaces", R"({"name": "suite"})");
   EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   ::signal(SIGXFSZ, handler);
@@ -362,7 +363,7 @@ TEST(AdminFailureTest, TheAnswerNamesNoFileOfThisMachine) {
   EXPECT_EQ(answer.text.find(folder.path()), std::string::npos) << answer.text;
 }
 
-TEST(AdminFailureTest, ADirectoryThatCannotBeUsedIsAFailureOfTheEmulator) {
+TEST(AdminFailureTest, UnusableDirectoryIsAnInternalError) {
   const TemporaryFolder folder;
   const auto emulator = Emulator::Start({.data_directory = folder.path()}).value();
   const auto expect_failure = [&](const std::string& path, const std::string& body) {
@@ -375,7 +376,7 @@ TEST(AdminFailureTest, ADirectoryThatCannotBeUsedIsAFailureOfTheEmulator) {
   std::ofstream(folder.path() + "/namespaces/file") << "x";
   expect_failure("/_penstock/namespaces", R"({"name": "file"})");
   EXPECT_EQ(PostJson(*emulator, "/_penstock/namespaces", R"({"name": "a/b"})").status, 400)
-      << "a mistake of the request";
+      << "this is an error of the request";
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kPieceBytes = 256 << 10;
 
-// The pieces of one document, of which the last one asked for is kept.
+// The pieces of one document. Only the last requested piece is kept.
 class MadePieces {
  public:
   MadePieces(journal::Document document, std::vector<journal::Piece> pieces,
@@ -22,7 +22,7 @@ class MadePieces {
 
   const std::vector<journal::Piece>& pieces() const { return pieces_; }
 
-  // Valid until another piece is asked for.
+  // The view is valid until the next call.
   ByteView Text(std::size_t index) {
     const MutexLock lock(mutex_);
     if (index != made_) {
@@ -65,8 +65,8 @@ Result<AdminBody> JournalBody(journal::Document document, Places& places) {
   std::shared_ptr<void> place = places.Take();
   if (place == nullptr) {
     return Error::Make(ErrorKind::kUnavailable,
-                       "as many clients as may read a large journal at a time do; read those "
-                       "answers, or ask again later");
+                       "too many clients read a large journal at the same time; finish those "
+                       "downloads, or retry later");
   }
   const auto made =
       std::make_shared<MadePieces>(std::move(document), std::move(pieces), std::move(place));

@@ -1,4 +1,4 @@
-// A journal's document as the body of an answer.
+// A journal document as a response body.
 #ifndef PENSTOCK_EMULATOR_SERVER_ADMIN_JOURNAL_BODY_H_
 #define PENSTOCK_EMULATOR_SERVER_ADMIN_JOURNAL_BODY_H_
 
@@ -8,9 +8,9 @@
 
 namespace penstock::emulator::server {
 
-// A short document is text. A longer one takes one of `places` until the answer has left; its
-// pieces are made while it leaves, one at a time, so that a client that reads slowly costs a piece.
-// It is read once and in order. kUnavailable: no place is free.
+// A short document is a string. A longer one occupies one of `places` until the response has been
+// sent. Its pieces are made one at a time while it is sent, so that a slow client costs only one
+// piece. They are read once and in order. Returns kUnavailable when no place is free.
 Result<AdminBody> JournalBody(journal::Document document, Places& places);
 
 }  // namespace penstock::emulator::server

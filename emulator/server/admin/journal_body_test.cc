@@ -29,13 +29,13 @@ std::string Read(const store::Content& content) {
   return text;
 }
 
-TEST(JournalBodyTest, AShortDocumentIsTextAndTakesNoPlace) {
+TEST(JournalBodyTest, ShortDocumentIsAStringAndNeedsNoPlace) {
   Places none(0);
   const journal::Document document = Lines(3);
   EXPECT_EQ(std::get<std::string>(JournalBody(document, none).value()), DocumentText(document));
 }
 
-TEST(JournalBodyTest, ALongOneIsMadeInPiecesAndTakesAPlaceUntilItHasLeft) {
+TEST(JournalBodyTest, LongDocumentNeedsAPlaceUntilItIsSent) {
   Places one(1);
   const journal::Document document = Lines(1'000);
   {
@@ -44,7 +44,7 @@ TEST(JournalBodyTest, ALongOneIsMadeInPiecesAndTakesAPlaceUntilItHasLeft) {
     EXPECT_GT(content.slices.size(), 3u);
     EXPECT_EQ(content.size(), DocumentText(document).size());
     EXPECT_EQ(Read(content), DocumentText(document));
-    EXPECT_EQ(Read(content), DocumentText(document)) << "again";
+    EXPECT_EQ(Read(content), DocumentText(document)) << "second read";
     EXPECT_EQ(JournalBody(document, one).error().kind, ErrorKind::kUnavailable);
   }
   EXPECT_TRUE(JournalBody(document, one).ok());

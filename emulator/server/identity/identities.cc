@@ -14,7 +14,7 @@ Error NoSuchKey(std::string_view access_key_id) {
                      "there is no access key '" + std::string(access_key_id) + "'; list the users");
 }
 
-// Makes the key the root of an account of its own.
+// Makes the key the root of its own account.
 void AddRoot(UsersDocument& users, const AccessKey& pair, s3::Identity root,
              std::string name_space) {
   root.access_key_id = pair.id;
@@ -67,21 +67,20 @@ Result<void> Identities::CheckCanonicalIds(const Tables& tables) {
     if (seen.insert(account.id).second) continue;
     return Error::Make(
         ErrorKind::kAlreadyExists,
-        "account '" + id + "' has the canonical id of another account; give it one of its own");
+        "account '" + id + "' has the canonical id of another account; use a different one");
   }
   return Ok();
 }
 
-Result<void> Identities::CheckStays(const Tables& tables, const KeyRecord& key) {
+Result<void> Identities::CheckNamespaceUnchanged(const Tables& tables, const KeyRecord& key) {
   const auto known = tables.keys.find(key.user.access_key_id);
   if (known == tables.keys.end() || !key.name_space || *key.name_space == known->second->name_space)
     return Ok();
-  return FieldError(
-      ErrorKind::kAlreadyExists, key.place,
-      "access key '" + key.user.access_key_id + "' selects namespace '" +
-          known->second->name_space + "', not '" + *key.name_space +
-          "'; leave the field out to keep it there, or move it on purpose with PATCH " +
-          "/_penstock/access-keys/" + key.user.access_key_id);
+  return FieldError(ErrorKind::kAlreadyExists, key.place,
+                    "access key '" + key.user.access_key_id + "' selects namespace '" +
+                        known->second->name_space + "', not '" + *key.name_space +
+                        "'; omit the field to keep it there, or move it with PATCH " +
+                        "/_penstock/access-keys/" + key.user.access_key_id);
 }
 
 Result<std::shared_ptr<NamespaceStore>> Identities::SpaceOf(const KeyRecord& key,
@@ -89,7 +88,7 @@ Result<std::shared_ptr<NamespaceStore>> Identities::SpaceOf(const KeyRecord& key
   auto found = spaces_.find(name_space);
   if (found.ok() || found.error().kind != ErrorKind::kNotFound) return found;
   return FieldError(ErrorKind::kNotFound, key.place,
-                    found.error().message + "; make it first, or list it in \"namespaces\": [\"" +
+                    found.error().message + "; create it first, or list it in \"namespaces\": [\"" +
                         name_space + "\"] beside the accounts");
 }
 
@@ -103,9 +102,9 @@ Result<void> Identities::Add(UsersDocument users) {
   for (s3::Owner& account : users.accounts)
     tables.accounts.insert_or_assign(account.account_id, std::move(account));
   PENSTOCK_TRY(CheckCanonicalIds(tables));
-  for (const KeyRecord& key : users.keys) PENSTOCK_TRY(CheckStays(tables, key));
+  for (const KeyRecord& key : users.keys) PENSTOCK_TRY(CheckNamespaceUnchanged(tables, key));
   const std::set<std::string, std::less<>> listed(users.namespaces.begin(), users.namespaces.end());
-  // Whether all are there, before any is made.
+  // First checks that all exist, before any is created.
   for (const KeyRecord& key : users.keys) {
     if (key.name_space && !listed.contains(*key.name_space))
       PENSTOCK_TRY(SpaceOf(key, *key.name_space));
@@ -123,7 +122,7 @@ Result<void> Identities::Add(UsersDocument users) {
     std::string id = entry->access_key_id;
     tables.keys.insert_or_assign(std::move(id), std::move(entry));
   }
-  // Keys that were there before show their account as it is now.
+  // Existing keys get the current ids of their account.
   for (auto& [id, entry] : tables.keys) {
     const auto account = tables.accounts.find(entry->identity.account_id);
     if (account == tables.accounts.end()) continue;
@@ -168,8 +167,9 @@ Result<std::vector<std::string>> Identities::Restore(std::unique_ptr<KeptUsers> 
     if (given != tables.accounts.end()) {
       if (given->second.id == account.id && given->second.display_name == account.display_name)
         continue;
-      notices.push_back("account '" + account.account_id +
-                        "' is as given at this start, not as the data directory keeps it");
+      notices.push_back(
+          "account '" + account.account_id +
+          "': the definition given at this start overrides the one in the data directory");
       continue;
     }
     const auto same =
@@ -177,7 +177,7 @@ Result<std::vector<std::string>> Identities::Restore(std::unique_ptr<KeptUsers> 
                      [&account](const auto& other) { return other.second.id == account.id; });
     if (same != tables.accounts.end()) {
       notices.push_back("account '" + account.account_id +
-                        "' of the data directory is left out with its keys: account '" +
+                        "' of the data directory is ignored with its keys: account '" +
                         same->first + "' was given with the same canonical id");
       continue;
     }
@@ -190,19 +190,20 @@ Result<std::vector<std::string>> Identities::Restore(std::unique_ptr<KeptUsers> 
   return notices;
 }
 
-// One key of the data directory, its account's ids as they are in `tables`.
+// Restores one key from the data directory, with the account ids in `tables`.
 Result<void> Identities::RestoreKey(Tables& tables, KeyRecord key,
                                     std::vector<std::string>& notices) {
   const std::string id = key.user.access_key_id;
   if (const auto given = tables.keys.find(id); given != tables.keys.end()) {
-    notices.push_back("access key '" + id +
-                      "' is as given at this start, not as the data directory keeps it");
+    notices.push_back(
+        "access key '" + id +
+        "': the definition given at this start overrides the one in the data directory");
     return Ok();
   }
   const auto account = tables.accounts.find(key.user.identity.account_id);
-  if (account == tables.accounts.end()) return Ok();  // left out above
+  if (account == tables.accounts.end()) return Ok();  // its account was ignored above
   if (!spaces_.has(*key.name_space)) {
-    notices.push_back("access key '" + id + "' is forgotten: its namespace '" + *key.name_space +
+    notices.push_back("access key '" + id + "' was removed: its namespace '" + *key.name_space +
                       "' was deleted");
     return kept_->Remove({id}, {});
   }
@@ -241,23 +242,23 @@ Result<void> Identities::Change(std::string_view access_key_id, const AccessKeyC
 Result<void> Identities::Remove(std::string_view access_key_id) {
   const MutexLock one_at_a_time(change_mutex_);
   if (!FindEntry(access_key_id)) return NoSuchKey(access_key_id);
-  // One that was given at the start may be kept from earlier as well.
+  // A key given at the start may also be stored from an earlier run.
   if (kept_) PENSTOCK_TRY(kept_->Remove({std::string(access_key_id)}, {}));
   const WriterLock lock(mutex_);
   tables_.keys.erase(tables_.keys.find(access_key_id));
   return Ok();
 }
 
-Result<void> Identities::RemoveNamespace(const NamespaceStore& universe) {
+Result<void> Identities::RemoveNamespace(const NamespaceStore& namespace_store) {
   const MutexLock one_at_a_time(change_mutex_);
   Tables tables = Copy();
-  // Accounts that were made for such a key alone go with it; one that somebody described stays.
+  // Removes accounts that were created only for such keys; accounts from a users document remain.
   std::set<std::string> made;
   std::vector<std::string> ids;
   std::erase_if(tables.keys, [&](const auto& key) {
     const Entry& entry = *key.second;
     const bool selects = entry.namespace_store ? entry.namespace_store.get() == &namespace_store
-                                               : entry.name_space == universe.name();
+                                               : entry.name_space == namespace_store.name();
     if (!selects) return false;
     ids.push_back(entry.access_key_id);
     if (entry.identity.owner_id == MakeIdentity(entry.access_key_id).owner_id ||
@@ -266,10 +267,10 @@ Result<void> Identities::RemoveNamespace(const NamespaceStore& universe) {
     }
     return true;
   });
-  // lives in another namespace too
+  // Keep accounts that have keys in other namespaces.
   for (const auto& [id, entry] : tables.keys) made.erase(entry->identity.account_id);
   for (const std::string& id : made) tables.accounts.erase(id);
-  // first: an error has changed nothing
+  // Written to disk first: an error leaves the tables unchanged.
   if (kept_) PENSTOCK_TRY(kept_->Remove(ids, {made.begin(), made.end()}));
   const WriterLock lock(mutex_);
   std::swap(tables_, tables);
@@ -309,27 +310,27 @@ std::shared_ptr<const Identities::Entry> Identities::FindEntry(
 
 std::shared_ptr<const auth::User> Identities::FindUser(std::string_view access_key_id) const {
   std::shared_ptr<const Entry> entry = FindEntry(access_key_id);
-  while (entry && !entry->namespace_store) entry = Settle(std::move(entry));
+  while (entry && !entry->namespace_store) entry = OpenRestored(std::move(entry));
   return entry;
 }
 
-// The entry with its universe; whatever the key has become where somebody changed it meanwhile: a
-// universe that was found may then be one that was made again under the name, and not the key's.
-std::shared_ptr<const Identities::Entry> Identities::Settle(
+// Returns the entry with its namespace. If the key was changed meanwhile, returns its current
+// entry: the namespace that was found may be a new one with the same name.
+std::shared_ptr<const Identities::Entry> Identities::OpenRestored(
     std::shared_ptr<const Entry> restored) const {
-  auto universe = spaces_.find(restored->name_space);
+  auto namespace_store = spaces_.find(restored->name_space);
   if (!namespace_store.ok()) return nullptr;
-  auto settled = std::make_shared<Entry>(*restored);
-  settled->namespace_store = std::move(namespace_store).value();
+  auto opened = std::make_shared<Entry>(*restored);
+  opened->namespace_store = std::move(namespace_store).value();
   const WriterLock lock(mutex_);
   const auto found = tables_.keys.find(restored->access_key_id);
   if (found == tables_.keys.end()) return nullptr;
-  if (found->second == restored) found->second = std::move(settled);
+  if (found->second == restored) found->second = std::move(opened);
   return found->second;
 }
 
 std::shared_ptr<s3::Namespace> Identities::NamespaceOf(const auth::User* user) const {
-  // Every user came from FindUser and is an Entry.
+  // Every user comes from FindUser and is an Entry.
   return (user == nullptr ? *shared_ : *static_cast<const Entry*>(user)->namespace_store).Current();
 }
 

@@ -25,12 +25,12 @@ class IdentitiesTest : public testing::Test {
 
   Result<std::shared_ptr<NamespaceStore>> Open(const std::string& name) {
     if (name == "broken") return Error::Make(ErrorKind::kResourceExhausted, "disk full");
-    std::shared_ptr<NamespaceStore>& universe = spaces_[name];
+    std::shared_ptr<NamespaceStore>& namespace_store = spaces_[name];
     if (!namespace_store) {
       PENSTOCK_ASSIGN(namespace_store,
                       NamespaceStore::Open({.name = name, .clock = &SystemClock()}));
     }
-    return universe;
+    return namespace_store;
   }
   Result<std::shared_ptr<NamespaceStore>> Find(const std::string& name) {
     if (spaces_.contains(name)) return spaces_[name];
@@ -43,7 +43,7 @@ class IdentitiesTest : public testing::Test {
   Identities identities_;
 };
 
-TEST_F(IdentitiesTest, PairsAreAccountsOfTheirOwnInTheSharedNamespace) {
+TEST_F(IdentitiesTest, EveryPairHasItsOwnAccount) {
   ASSERT_NE(identities_.FindUser("b"), nullptr);
   EXPECT_EQ(identities_.FindUser("b")->secret_access_key, "2");
   EXPECT_NE(identities_.FindUser("a")->identity.owner_id,
@@ -56,7 +56,7 @@ TEST_F(IdentitiesTest, PairsAreAccountsOfTheirOwnInTheSharedNamespace) {
   EXPECT_FALSE(identities_.FindOwner("nobody").has_value());
 }
 
-TEST_F(IdentitiesTest, AKeySelectsItsNamespace) {
+TEST_F(IdentitiesTest, KeySelectsItsNamespace) {
   ASSERT_TRUE(
       identities_
           .Add(Document(
@@ -69,7 +69,7 @@ TEST_F(IdentitiesTest, AKeySelectsItsNamespace) {
   EXPECT_EQ(identities_.FindUser("K"), nullptr);
 }
 
-TEST_F(IdentitiesTest, ANamespaceTakesTheAccountsMadeForItsKeysAlongAndLeavesDescribedOnes) {
+TEST_F(IdentitiesTest, RemovingANamespaceKeepsDescribedAccounts) {
   UsersDocument made = UsersOfPairs({{"MADE", "s"}});
   made.keys.front().name_space = "suite";
   made.namespaces = {"suite"};
@@ -87,8 +87,8 @@ TEST_F(IdentitiesTest, ANamespaceTakesTheAccountsMadeForItsKeysAlongAndLeavesDes
   EXPECT_TRUE(identities_.FindOwner(MakeIdentity("a").owner_id).has_value());
 }
 
-TEST_F(IdentitiesTest, AMistypedNamespaceMakesNothing) {
-  // It was made, in silence, and the key found none of its buckets.
+TEST_F(IdentitiesTest, UnknownNamespaceCreatesNothing) {
+  // Regression: it was created silently, and the key found none of its buckets.
   const auto added = identities_.Add(
       Document(R"({"namespaces": ["suite"], "accounts": [{"account_id": "111122223333",
     "users": [{"name": "ann", "access_keys": [{"access_key_id": "K", "secret_access_key": "s", "namespace": "siute"}]}]}]})"));
@@ -99,12 +99,12 @@ TEST_F(IdentitiesTest, AMistypedNamespaceMakesNothing) {
             "or list it in \"namespaces\": [\"siute\"] beside "
             "the accounts");
   EXPECT_FALSE(spaces_.contains("siute"));
-  EXPECT_FALSE(spaces_.contains("suite")) << "nothing of the document is taken";
+  EXPECT_FALSE(spaces_.contains("suite")) << "no part of the document may be applied";
   EXPECT_EQ(identities_.FindUser("K"), nullptr);
 }
 
-TEST_F(IdentitiesTest, AKnownKeyIsNotMovedByADocument) {
-  // It was moved, in silence, away from its buckets.
+TEST_F(IdentitiesTest, DocumentDoesNotMoveAKnownKey) {
+  // Regression: it was moved silently, away from its buckets.
   ASSERT_TRUE(Open("suite").ok());
   ASSERT_TRUE(identities_.Change("b", {.name_space = "suite"}).ok());
   const auto document = [](const std::string& more) {
@@ -121,13 +121,13 @@ TEST_F(IdentitiesTest, AKnownKeyIsNotMovedByADocument) {
                                         "selects namespace 'suite', not 'default';"))
       << moved.error().message;
   EXPECT_EQ(identities_.FindUser("b")->secret_access_key, "2");
-  ASSERT_TRUE(identities_.Add(document("")).ok());  // what is left out stays
+  ASSERT_TRUE(identities_.Add(document("")).ok());  // a missing member keeps the namespace
   EXPECT_EQ(identities_.FindUser("b")->secret_access_key, "new");
   EXPECT_EQ(identities_.NamespaceOf(identities_.FindUser("b").get())->name, "suite");
   EXPECT_TRUE(identities_.Add(document(R"(, "namespace": "suite")")).ok());
 }
 
-TEST_F(IdentitiesTest, AllAreAddedOrNone) {
+TEST_F(IdentitiesTest, AddIsAtomic) {
   const auto added = identities_.Add(Document(
       R"({"namespaces": ["broken"], "accounts": [{"account_id": "111122223333", "access_keys": [
     {"access_key_id": "K1", "secret_access_key": "s"},
@@ -136,7 +136,7 @@ TEST_F(IdentitiesTest, AllAreAddedOrNone) {
   EXPECT_EQ(identities_.FindUser("K1"), nullptr);
 }
 
-TEST_F(IdentitiesTest, NoTwoAccountsShareACanonicalId) {
+TEST_F(IdentitiesTest, RefusesASharedCanonicalId) {
   const std::string taken = MakeIdentity("a").owner_id;
   const auto added = identities_.Add(Document(
       (R"({"accounts": [{"account_id": "111122223333", "canonical_id": ")" + taken + "\"}]}")
@@ -145,7 +145,7 @@ TEST_F(IdentitiesTest, NoTwoAccountsShareACanonicalId) {
   EXPECT_EQ(added.error().kind, ErrorKind::kAlreadyExists);
 }
 
-TEST_F(IdentitiesTest, ARenamedAccountIsRenamedForItsOldKeys) {
+TEST_F(IdentitiesTest, RenamedAccountAppliesToExistingKeys) {
   const std::string account = identities_.FindUser("a")->identity.account_id;
   const auto before = identities_.FindUser("a");
   ASSERT_TRUE(identities_
@@ -154,10 +154,10 @@ TEST_F(IdentitiesTest, ARenamedAccountIsRenamedForItsOldKeys) {
                                     .c_str()))
                   .ok());
   EXPECT_EQ(identities_.FindUser("a")->identity.display_name, "new");
-  EXPECT_EQ(before->identity.display_name, "a");  // a request keeps the user it began with
+  EXPECT_EQ(before->identity.display_name, "a");  // a request keeps its user
 }
 
-TEST_F(IdentitiesTest, KeysChangeAndGo) {
+TEST_F(IdentitiesTest, ChangesAndRemovesKeys) {
   ASSERT_TRUE(identities_.Change("a", {.active = false}).ok());
   EXPECT_FALSE(identities_.FindUser("a")->active);
   EXPECT_EQ(identities_.Change("a", {.expires = WallTime{}}).error().kind,
@@ -171,7 +171,7 @@ TEST_F(IdentitiesTest, KeysChangeAndGo) {
   EXPECT_EQ(identities_.Remove("a").error().kind, ErrorKind::kNotFound);
 }
 
-TEST_F(IdentitiesTest, ARestoredKeyOpensItsNamespaceWhenAskedForAndNeverALaterOne) {
+TEST_F(IdentitiesTest, RestoredKeyOpensOnlyItsOwnNamespace) {
   const TemporaryFolder folder;
   ASSERT_TRUE(KeptUsers::Open(folder.path(), store::Durability::kRelaxed)
                   .value()
@@ -179,7 +179,7 @@ TEST_F(IdentitiesTest, ARestoredKeyOpensItsNamespaceWhenAskedForAndNeverALaterOn
                     {"access_key_id": "K1", "secret_access_key": "s", "namespace": "suite"},
                     {"access_key_id": "K2", "secret_access_key": "s", "namespace": "suite"}]}]})"))
                   .ok());
-  spaces_["suite"] = nullptr;  // there, and not opened
+  spaces_["suite"] = nullptr;  // exists and is not open
   const auto notices =
       identities_.Restore(KeptUsers::Open(folder.path(), store::Durability::kRelaxed).value());
   ASSERT_TRUE(notices.ok() && notices->empty());
@@ -187,12 +187,12 @@ TEST_F(IdentitiesTest, ARestoredKeyOpensItsNamespaceWhenAskedForAndNeverALaterOn
   spaces_["suite"] = Open("suite").value();
   ASSERT_NE(identities_.FindUser("K1"), nullptr);
   EXPECT_EQ(identities_.NamespaceOf(identities_.FindUser("K1").get()), spaces_["suite"]->Current());
-  ASSERT_TRUE(identities_.RemoveNamespace(*spaces_["suite"]).ok());  // K2 was never asked for
+  ASSERT_TRUE(identities_.RemoveNamespace(*spaces_["suite"]).ok());  // K2 was never used
   EXPECT_EQ(identities_.FindUser("K1"), nullptr);
   EXPECT_EQ(identities_.FindUser("K2"), nullptr);
 }
 
-TEST_F(IdentitiesTest, KeysOfANamespaceStayWhenTheDirectoryCannotForgetThem) {
+TEST_F(IdentitiesTest, KeysStayWhenRemovalFromDiskFails) {
   const TemporaryFolder folder;
   ASSERT_TRUE(
       identities_.Restore(KeptUsers::Open(folder.path(), store::Durability::kRelaxed).value())
@@ -210,7 +210,7 @@ TEST_F(IdentitiesTest, KeysOfANamespaceStayWhenTheDirectoryCannotForgetThem) {
   EXPECT_EQ(identities_.FindUser("K"), nullptr);
 }
 
-TEST_F(IdentitiesTest, AnAccountStaysWhileAKeyOfItLivesElsewhere) {
+TEST_F(IdentitiesTest, AccountWithOtherKeysStays) {
   ASSERT_TRUE(Open("suite").ok());
   UsersDocument users = UsersOfNamespace("suite", {"MOVED", "s"});
   ASSERT_TRUE(identities_.Add(std::move(users)).ok());
@@ -221,7 +221,7 @@ TEST_F(IdentitiesTest, AnAccountStaysWhileAKeyOfItLivesElsewhere) {
   EXPECT_TRUE(identities_.FindOwner(IdentityOfNamespace("suite").owner_id).has_value());
 }
 
-TEST_F(IdentitiesTest, ReadersDoNotMindChanges) {
+TEST_F(IdentitiesTest, ReadersWorkDuringChanges) {
   bool lost = false;
   {
     const std::jthread reader([&] {

@@ -20,7 +20,7 @@ namespace {
 using store::Connection;
 using store::Query;
 
-constexpr std::uint64_t kReserveBytes = 128 << 10;  // a removal of some keys writes a few pages
+constexpr std::uint64_t kReserveBytes = 128 << 10;  // removing a few keys writes a few pages
 
 constexpr char kTables[] = R"sql(
 CREATE TABLE accounts(account_id TEXT PRIMARY KEY, canonical_id TEXT NOT NULL, display_name TEXT NOT NULL) WITHOUT ROWID;
@@ -41,23 +41,23 @@ std::string Schema() {
 
 Error Unusable(const std::string& path, const std::string& why) {
   return Error::Make(ErrorKind::kInvalidArgument,
-                     "the users that '" + path + "' keeps cannot be used: " + why);
+                     "the user database '" + path + "' cannot be used: " + why);
 }
 
-// Makes the file with its mode before SQLite opens it: nobody else may read it at any time.
+// Creates the file with its mode before SQLite opens it, so that other users can never read it.
 Result<void> MakeFile(const std::string& path) {
   int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file < 0 && errno == EEXIST) file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0)
     return Unusable(path, std::string(std::strerror(errno)) +
-                              "; give this user the file, or choose another directory");
-  // Also where somebody copied it with a looser mode.
+                              "; make this user its owner, or choose another directory");
+  // Also corrects the mode of a copied file.
   const int changed = ::fchmod(file, 0600);
   const int reason = errno;
   ::close(file);
   if (changed != 0)
-    return Unusable(
-        path, std::string(std::strerror(reason)) + "; it holds secrets and must be this user's");
+    return Unusable(path, std::string(std::strerror(reason)) +
+                              "; it contains secrets, so this user must own it");
   return Ok();
 }
 
@@ -71,11 +71,11 @@ Result<void> PrepareTables(Connection& connection) {
   }
   if (version > kKeptUsersVersion) {
     return Unusable(connection.path(), "its schema version is " + std::to_string(version) +
-                                           ", this build's is " +
+                                           ", this build supports " +
                                            std::to_string(kKeptUsersVersion) +
-                                           "; use a build as new as the one that wrote it");
+                                           "; use the build that wrote it or a newer one");
   }
-  if (version == 1) {  // the same tables
+  if (version == 1) {  // version 2 has the same tables
     PENSTOCK_TRY(connection.AddPageChecksums());
     return connection.Execute("PRAGMA user_version=" + std::to_string(kKeptUsersVersion));
   }
@@ -139,11 +139,11 @@ Result<std::unique_ptr<KeptUsers>> KeptUsers::Open(const std::string& directory,
   PENSTOCK_TRY(store::CheckCommits(path));
   PENSTOCK_TRY(MakeFile(path));
   const std::string reserve = directory + "/users.reserve";
-  store::Reserve::Release(reserve);  // opening needs room
+  store::Reserve::Release(reserve);  // opening needs space
   PENSTOCK_TRY(store::CreateDatabaseFile(path, Schema()));
   PENSTOCK_ASSIGN(auto connection, Connection::Open(path));
   PENSTOCK_TRY(connection->ReservePageChecksums());
-  // As the store (schema.cc); what is removed is overwritten, for it may be a secret.
+  // As in the store (schema.cc). Deleted data is overwritten, because it may be a secret.
   PENSTOCK_TRY(connection->Execute(
       std::string("PRAGMA trusted_schema=0; PRAGMA secure_delete=1; PRAGMA journal_mode=WAL;"
                   "PRAGMA synchronous=") +
@@ -213,8 +213,8 @@ Result<void> KeptUsers::Remove(const std::vector<std::string>& access_key_ids,
   if (done.ok() || done.error().kind != ErrorKind::kResourceExhausted || !reserve_.Shrink(0))
     return done;
   done = InTransaction(remove);
-  // The room of the log is enough for the next reserve. Without it the next removal may fail, and
-  // this one stands.
+  // The truncated log frees enough space for the next reserve. Without a reserve the next removal
+  // may fail; this one has succeeded.
   if (connection_->Checkpoint().ok()) connection_->TruncateLog();
   static_cast<void>(reserve_.ExtendUpTo(kReserveBytes));
   return done;

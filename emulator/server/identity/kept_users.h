@@ -1,8 +1,8 @@
-// The users that outlive the process: those of the admin API, and whose accounts the keys of the
-// command line stood for.
+// Users stored in the data directory: those of the admin API, and the accounts of access keys from
+// the command line.
 //
-//   DIR/users.db       SQLite, readable and writable by its owner alone: it holds secrets
-//   DIR/users.reserve  room for removals on a full disk (emulator/store/reserve.h)
+//   DIR/users.db       SQLite database; only its owner may read and write it: it has secrets
+//   DIR/users.reserve  space for removals on a full disk (emulator/store/reserve.h)
 #ifndef PENSTOCK_EMULATOR_SERVER_IDENTITY_KEPT_USERS_H_
 #define PENSTOCK_EMULATOR_SERVER_IDENTITY_KEPT_USERS_H_
 
@@ -22,31 +22,31 @@ namespace penstock::emulator::server {
 inline constexpr std::string_view kKeptUsersFile = "users.db";
 inline constexpr int kKeptUsersVersion = 2;  // 2: pages have checksums
 
-// The account that an access key of the command line is the root of.
+// The account whose root is an access key from the command line.
 struct RootAccount {
-  std::string access_key_id;  // empty: not known any more
+  std::string access_key_id;  // empty: no longer known
   s3::Owner account;
 };
 
-// Every change is one transaction: after a crash it is there or not. Thread safety: one thread at a
+// Every change is one transaction, so that it is atomic on a crash. Thread safety: one thread at a
 // time.
 class KeptUsers {
  public:
-  // The directory is there and locked (data_directory.h). kDataLoss, kInvalidArgument for a file of
-  // a newer version or not ours; the message names the file.
+  // The directory must exist and be locked (data_directory.h). Returns kDataLoss for a damaged
+  // file, and kInvalidArgument for a newer version or a foreign file; the message names the file.
   static Result<std::unique_ptr<KeptUsers>> Open(const std::string& directory,
                                                  store::Durability durability);
 
-  // Accounts and keys with their secrets; every key names its namespace.
+  // Returns accounts and keys with their secrets. Every key has its namespace.
   Result<UsersDocument> Read();
-  // Inserts or replaces.
+  // Inserts or replaces the users.
   Result<void> Put(const UsersDocument& users);
-  // Also on a full disk, as far as the reserve suffices.
+  // Also works on a full disk, as far as the reserve suffices.
   Result<void> Remove(const std::vector<std::string>& access_key_ids,
                       const std::vector<std::string>& account_ids);
 
-  // In the order of SetRoots. nullopt: it was never called, the directory's buckets may be of a
-  // version that had no such file.
+  // In the order of SetRoots. nullopt: SetRoots was never called; the buckets may come from a
+  // version without this file.
   Result<std::optional<std::vector<RootAccount>>> ReadRoots();
   Result<void> SetRoots(const std::vector<RootAccount>& roots);
 

@@ -49,7 +49,7 @@ class Check {
     struct stat status {};
     if (::stat(report_.path.c_str(), &status) == 0 && (status.st_mode & 077) != 0) {
       Note(report_.path,
-           "others may read it, and it holds secrets; the next start takes that away");
+           "other users may read it, and it contains secrets; the next start corrects its mode");
     }
   }
 
@@ -99,7 +99,8 @@ class Check {
       if (query.Int(3) != 0) Damage("record", subject, "it has no secret");
       if (query.Int(4) != 0) Damage("record", subject, "it expires and has no session token");
       if (!HasNamespace(name_space))
-        Note(subject, "its namespace '" + name_space + "' was deleted; the next start forgets it");
+        Note(subject,
+             "its namespace '" + name_space + "' was deleted; the next start removes the key");
     }
   }
 
@@ -139,16 +140,16 @@ Result<std::optional<KeptUsersReport>> CheckKeptUsers(const std::string& directo
   if (!damaged.clean()) return std::optional(std::move(damaged));
   const auto size = std::filesystem::file_size(path, missing);
   if (missing) return std::optional<KeptUsersReport>();
-  // A log is there after a crash. Without one even a read-only connection would make one.
+  // After a crash there is a log. Without one, even a read-only connection would create one.
   const bool has_log = std::filesystem::file_size(path + "-wal", missing) > 0 && !missing;
-  // the process ended as it made it
+  // The process was interrupted while it created the file.
   if (size == 0 && !has_log) return std::optional<KeptUsersReport>();
   PENSTOCK_ASSIGN(const auto connection,
                   Connection::Open(path, has_log ? Connection::Access::kReadOnly
                                                  : Connection::Access::kImmutable));
   PENSTOCK_TRY(connection->Execute("PRAGMA trusted_schema=0; PRAGMA query_only=1;"));
   PENSTOCK_ASSIGN(const std::int64_t version, store::SchemaVersionOf(*connection));
-  // as an empty file, of an earlier build
+  // Equivalent to an empty file, from an earlier build.
   if (version == 0 && size <= kPageBytes) return std::optional<KeptUsersReport>();
   if (version != kKeptUsersVersion) {
     return Error::Make(ErrorKind::kInvalidArgument,

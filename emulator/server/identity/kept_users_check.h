@@ -1,5 +1,5 @@
-// fsck's part of users.db (kept_users.h): is the database sound, and can every account and key be
-// used?
+// Checks users.db (kept_users.h) for fsck: whether the database is intact and every account and key
+// usable.
 #ifndef PENSTOCK_EMULATOR_SERVER_IDENTITY_KEPT_USERS_CHECK_H_
 #define PENSTOCK_EMULATOR_SERVER_IDENTITY_KEPT_USERS_CHECK_H_
 
@@ -19,12 +19,12 @@ struct KeptUsersReport {
   std::uint64_t accounts = 0;
   std::uint64_t access_keys = 0;
 
-  bool clean() const;  // nothing but notes
+  bool clean() const;  // only notes, no damage
 };
 
-// nullopt: the directory keeps no users. Changes nothing; no emulator may use the directory. Never
-// a secret in a finding. kInvalidArgument for a file that is not ours or of another version;
-// kDataLoss when it cannot be read at all.
+// Returns nullopt if the directory has no users.db. Changes nothing. No emulator may use the
+// directory. Findings contain no secrets. Returns kInvalidArgument for a foreign file or another
+// version, and kDataLoss if it cannot be read at all.
 Result<std::optional<KeptUsersReport>> CheckKeptUsers(const std::string& directory);
 
 }  // namespace penstock::emulator::server

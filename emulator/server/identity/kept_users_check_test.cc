@@ -36,11 +36,11 @@ class KeptUsersCheckTest : public testing::Test {
   const std::string path_ = folder_.path() + "/users.db";
 };
 
-TEST_F(KeptUsersCheckTest, SoundUsersAreClean) {
+TEST_F(KeptUsersCheckTest, ValidUsersAreClean) {
   EXPECT_EQ(Findings(), "");
   EXPECT_EQ(Report().accounts, 1u);
   EXPECT_EQ(Report().access_keys, 1u);
-  EXPECT_FALSE(std::filesystem::exists(path_ + "-wal")) << "nothing is changed";
+  EXPECT_FALSE(std::filesystem::exists(path_ + "-wal")) << "the check must not change anything";
 }
 
 TEST_F(KeptUsersCheckTest, NoUsersAreNoFinding) {
@@ -48,35 +48,36 @@ TEST_F(KeptUsersCheckTest, NoUsersAreNoFinding) {
   EXPECT_FALSE(CheckKeptUsers(empty.path())->has_value());
 }
 
-TEST_F(KeptUsersCheckTest, DamagedRecordsAreNamed) {
+TEST_F(KeptUsersCheckTest, NamesDamagedRecords) {
   Execute(
       "UPDATE access_keys SET account_id = 'x', secret_access_key = '', expires = 1;"
       "UPDATE accounts SET canonical_id = 'short'; UPDATE roots SET account_id = '12'");
   EXPECT_EQ(
       Findings(),
-      "record: account '111122223333': 'short' is no canonical id; it takes 64 digits 0-9 and a-f\n"
+      "record: account '111122223333': invalid canonical id 'short': expected 64 digits 0-9 and "
+      "a-f\n"
       "references: access key 'K': its account 'x' is missing\n"
       "record: access key 'K': it has no secret\n"
       "record: access key 'K': it expires and has no session token\n"
-      "record: account of access key 'penstock': '12' is no account id; it takes 12 digits\n");
+      "record: account of access key 'penstock': invalid account id '12': expected 12 digits\n");
   EXPECT_FALSE(Report().clean());
 }
 
-TEST_F(KeptUsersCheckTest, WhatTheNextStartMendsIsANote) {
+TEST_F(KeptUsersCheckTest, RepairableProblemsAreNotes) {
   Execute("UPDATE access_keys SET namespace = 'gone'");
   std::filesystem::permissions(
       path_, std::filesystem::perms::owner_all | std::filesystem::perms::others_read);
   const KeptUsersReport report = Report();
   ASSERT_EQ(report.findings.size(), 2u);
   EXPECT_TRUE(report.clean());
-  // a complete store has that
+  // A complete store has this directory.
   std::filesystem::create_directories(folder_.path() + "/namespaces/gone/generation-1/blobs");
   EXPECT_EQ(Report().findings.size(), 1u);
 }
 
-TEST_F(KeptUsersCheckTest, ADamagedDatabaseIsNamed) {
+TEST_F(KeptUsersCheckTest, NamesADamagedDatabase) {
   std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
-  file.seekp(4096);  // the page of the accounts, with its header
+  file.seekp(4096);  // the page of the accounts table, with its header
   file << std::string(200, 'x');
   file.close();
   const auto report = CheckKeptUsers(folder_.path());

@@ -30,7 +30,7 @@ class KeptUsersTest : public testing::Test {
   const TemporaryFolder folder_;
 };
 
-TEST_F(KeptUsersTest, GivesBackWhatWasPut) {
+TEST_F(KeptUsersTest, ReturnsStoredUsers) {
   const UsersDocument users = ParseUsers(kUsers).value();
   ASSERT_TRUE(Open()->Put(users).ok());
   const auto kept = Open();
@@ -66,7 +66,7 @@ TEST_F(KeptUsersTest, ReplacesAndRemoves) {
   EXPECT_EQ(read->accounts.size(), 1u);
 }
 
-TEST_F(KeptUsersTest, IsReadableByItsOwnerAlone) {
+TEST_F(KeptUsersTest, IsReadableOnlyByItsOwner) {
   const auto kept = Open();
   ASSERT_TRUE(kept->Put(ParseUsers(kUsers).value()).ok());
   EXPECT_EQ(ModeOf("users.db"), 0600);
@@ -74,14 +74,14 @@ TEST_F(KeptUsersTest, IsReadableByItsOwnerAlone) {
   EXPECT_EQ(ModeOf("users.db-shm"), 0600);
 }
 
-TEST_F(KeptUsersTest, ALooserModeIsTightened) {
+TEST_F(KeptUsersTest, CorrectsALooseMode) {
   Open();
   std::filesystem::permissions(folder_.path() + "/users.db", std::filesystem::perms::all);
   Open();
   EXPECT_EQ(ModeOf("users.db"), 0600);
 }
 
-TEST_F(KeptUsersTest, ARemovedSecretLeavesTheFile) {
+TEST_F(KeptUsersTest, OverwritesARemovedSecret) {
   {
     const auto kept = Open();
     UsersDocument users = ParseUsers(kUsers).value();
@@ -95,7 +95,7 @@ TEST_F(KeptUsersTest, ARemovedSecretLeavesTheFile) {
 
 TEST_F(KeptUsersTest, RootsKeepTheirOrder) {
   const s3::Owner owner{std::string(64, 'a'), "name", "111122223333"};
-  EXPECT_FALSE(Open()->ReadRoots()->has_value()) << "nothing is known about earlier starts";
+  EXPECT_FALSE(Open()->ReadRoots()->has_value()) << "no earlier start is known";
   ASSERT_TRUE(Open()->SetRoots({}).ok());
   EXPECT_TRUE(Open()->ReadRoots()->has_value());
   ASSERT_TRUE(Open()->SetRoots({{"old", owner}}).ok());
@@ -108,7 +108,7 @@ TEST_F(KeptUsersTest, RootsKeepTheirOrder) {
   EXPECT_EQ((*roots)[1].account.account_id, "111122223333");
 }
 
-TEST_F(KeptUsersTest, RefusesWhatIsNotOursOrNewer) {
+TEST_F(KeptUsersTest, RefusesForeignAndNewerFiles) {
   const std::string path = folder_.path() + "/users.db";
   const auto refused = [&] {
     return KeptUsers::Open(folder_.path(), store::Durability::kRelaxed).error();

@@ -28,7 +28,7 @@ s3::Identity RootOf(const std::string& access_key_id, const s3::Owner& account) 
   return identity;
 }
 
-// Remembered ones, and those that only their buckets tell of.
+// Returns the stored roots and those that are known only from their buckets.
 std::vector<RootAccount> Candidates(const PreviousRoots& earlier) {
   std::vector<RootAccount> found = earlier.roots;
   for (const std::string& owner : earlier.bucket_owners) {
@@ -75,8 +75,8 @@ RootPlan AssignRootAccounts(const std::vector<AccessKey>& pairs, const PreviousR
     } else {
       plan.roots.push_back(root);
       plan.notices.push_back(
-          "no access key given reaches " + NameOf(root) +
-          ", which owns buckets here; give it a key again with --access-key or in the users file");
+          "there is no access key for " + NameOf(root) +
+          ", which owns buckets here; give it a key with --access-key or in the users file");
     }
   }
   std::vector<RootAccount> of_pairs;

@@ -1,8 +1,8 @@
-// Which account each access key of the command line is the root of: its own, or one that an earlier
-// key leaves behind.
+// Assigns accounts to the access keys from the command line: a key's own account, or one that an
+// earlier key has left.
 //
-// Buckets belong to accounts. Whoever changes the key of an emulator with a data directory changes
-// the key, not the account: the new key finds what the old one made.
+// Buckets belong to accounts. If the access key of an emulator with a data directory is replaced,
+// the new key gets the old key's account and its buckets.
 #ifndef PENSTOCK_EMULATOR_SERVER_IDENTITY_ROOT_ACCOUNTS_H_
 #define PENSTOCK_EMULATOR_SERVER_IDENTITY_ROOT_ACCOUNTS_H_
 
@@ -15,26 +15,26 @@
 
 namespace penstock::emulator::server {
 
-// What is known of earlier runs on the data directory.
+// Information about earlier runs with the data directory.
 struct PreviousRoots {
   std::vector<RootAccount> roots;
-  // canonical ids in the default namespace, each once, the oldest bucket's first
+  // Canonical ids in the default namespace, without duplicates, ordered by their oldest bucket.
   std::vector<std::string> bucket_owners;
-  // canonical ids of accounts that somebody else describes
+  // Canonical ids of accounts that a users document describes.
   std::set<std::string, std::less<>> others;
-  // Written by a version that did not remember roots: an owner that nobody knows is one.
+  // Written by a version that did not store roots: unknown owners are treated as roots.
   bool guess = false;
 };
 
 struct RootPlan {
   std::vector<s3::Identity> identities;  // of the pairs, in their order
-  std::vector<RootAccount> roots;        // to be remembered
+  std::vector<RootAccount> roots;        // to be stored
   std::vector<std::string> notices;
 };
 
-// A key keeps the account it had; one that is new, the account that its name makes where that owns
-// something; else it takes over, in order, accounts that own buckets and have no key any more; else
-// it gets the account that its name makes.
+// Each key gets the first of these: the account that it had; the account derived from its name, if
+// that owns buckets; in order, an account that owns buckets and has no key; the account derived
+// from its name.
 RootPlan AssignRootAccounts(const std::vector<AccessKey>& pairs, const PreviousRoots& earlier);
 
 }  // namespace penstock::emulator::server

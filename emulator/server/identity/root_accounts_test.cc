@@ -11,12 +11,12 @@ RootAccount Own(const std::string& key) {
 }
 std::string Id(const std::string& key) { return MakeIdentity(key).owner_id; }
 
-// What is remembered after an earlier run, with buckets of these accounts.
+// What an earlier run has stored, with buckets of these accounts.
 PreviousRoots Earlier(std::vector<RootAccount> roots, std::vector<std::string> owners) {
   return {.roots = std::move(roots), .bucket_owners = std::move(owners)};
 }
 
-TEST(RootAccountsTest, OnANewDirectoryAKeyHasTheAccountOfItsName) {
+TEST(RootAccountsTest, NewDirectoryUsesTheAccountOfTheName) {
   const RootPlan plan = AssignRootAccounts({{"a", "s"}, {"b", "s"}}, {.guess = true});
   EXPECT_EQ(plan.identities[0].owner_id, Id("a"));
   EXPECT_EQ(plan.identities[1].owner_id, Id("b"));
@@ -25,7 +25,7 @@ TEST(RootAccountsTest, OnANewDirectoryAKeyHasTheAccountOfItsName) {
   EXPECT_EQ(plan.roots[1].account.id, Id("b"));
 }
 
-TEST(RootAccountsTest, AnotherKeyTakesTheAccountOver) {
+TEST(RootAccountsTest, AnotherKeyTakesOverTheAccount) {
   const RootPlan plan = AssignRootAccounts({{"b", "s"}}, Earlier({Own("a")}, {Id("a")}));
   EXPECT_EQ(plan.identities[0].owner_id, Id("a"));
   EXPECT_EQ(plan.identities[0].account_id, MakeIdentity("a").account_id);
@@ -34,11 +34,11 @@ TEST(RootAccountsTest, AnotherKeyTakesTheAccountOver) {
   ASSERT_EQ(plan.notices.size(), 1u);
   EXPECT_TRUE(plan.notices[0].starts_with(
       "access key 'b' takes over the account of access key 'a' (account id "));
-  // And keeps it, also when its buckets are gone.
+  // It keeps the account, even after its buckets are gone.
   const RootPlan next = AssignRootAccounts({{"b", "s"}}, Earlier(plan.roots, {}));
   EXPECT_EQ(next.identities[0].owner_id, Id("a"));
   EXPECT_TRUE(next.notices.empty());
-  // The old key comes back: it is the same account's.
+  // The old key returns to its account.
   const RootPlan back =
       AssignRootAccounts({{"a", "s"}, {"b", "s"}}, Earlier(plan.roots, {Id("a")}));
   EXPECT_EQ(back.identities[0].owner_id, Id("a"));
@@ -52,27 +52,27 @@ TEST(RootAccountsTest, OfTwoKeysTheNewOneTakesOver) {
   EXPECT_EQ(plan.identities[1].owner_id, Id("a"));
 }
 
-TEST(RootAccountsTest, AnAccountThatOwnsNothingIsNotTakenOver) {
+TEST(RootAccountsTest, AccountWithoutBucketsIsNotTakenOver) {
   const RootPlan plan = AssignRootAccounts({{"b", "s"}}, Earlier({Own("a")}, {}));
   EXPECT_EQ(plan.identities[0].owner_id, Id("b"));
   EXPECT_TRUE(plan.notices.empty());
   EXPECT_EQ(plan.roots.size(), 1u);
 }
 
-TEST(RootAccountsTest, WhatNobodyReachesIsNamedAndRemembered) {
+TEST(RootAccountsTest, AccountWithoutKeyIsReportedAndStored) {
   const RootPlan plan =
       AssignRootAccounts({{"c", "s"}}, Earlier({Own("a"), Own("b")}, {Id("a"), Id("b")}));
   EXPECT_EQ(plan.identities[0].owner_id, Id("a"));
   ASSERT_EQ(plan.notices.size(), 2u);
   EXPECT_TRUE(
-      plan.notices[1].starts_with("no access key given reaches the account of access key 'b'"));
+      plan.notices[1].starts_with("there is no access key for the account of access key 'b'"));
   EXPECT_NE(plan.notices[1].find(Id("b")), std::string::npos);
   const RootPlan next =
       AssignRootAccounts({{"c", "s"}, {"d", "s"}}, Earlier(plan.roots, {Id("a"), Id("b")}));
   EXPECT_EQ(next.identities[1].owner_id, Id("b"));
 }
 
-TEST(RootAccountsTest, AnAccountThatTheUsersFileDescribesIsItsOwn) {
+TEST(RootAccountsTest, AccountOfTheUsersFileIsNotTakenOver) {
   PreviousRoots earlier = Earlier({Own("a")}, {Id("a")});
   earlier.others.insert(Id("a"));
   const RootPlan plan = AssignRootAccounts({{"b", "s"}}, earlier);
@@ -80,7 +80,7 @@ TEST(RootAccountsTest, AnAccountThatTheUsersFileDescribesIsItsOwn) {
   EXPECT_TRUE(plan.notices.empty());
 }
 
-TEST(RootAccountsTest, ADirectoryOfAnOlderVersionTellsByItsBuckets) {
+TEST(RootAccountsTest, DirectoryOfAnOlderVersionUsesBucketOwners) {
   PreviousRoots earlier = Earlier({}, {Id("a")});
   earlier.guess = true;
   const RootPlan plan = AssignRootAccounts({{"b", "s"}}, earlier);

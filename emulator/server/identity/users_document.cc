@@ -123,10 +123,9 @@ class Reader {
     s3::Identity identity = root;
     PENSTOCK_ASSIGN(identity.user_name, fields.RequiredText("name"));
     if (!IsUserName(identity.user_name)) {
-      return FieldError(
-          fields.Place("name"),
-          "'" + identity.user_name +
-              "' is no user name; it takes up to 64 letters, digits and + = , . @ _ -");
+      return FieldError(fields.Place("name"),
+                        "invalid user name '" + identity.user_name +
+                            "': expected up to 64 letters, digits or + = , . @ _ -");
     }
     if (!names.insert(identity.user_name).second) {
       return FieldError(fields.Place("name"),
@@ -135,7 +134,7 @@ class Reader {
     PENSTOCK_ASSIGN(const auto path, fields.Text("path"));
     if (path && !IsUserPath(*path)) {
       return FieldError(fields.Place("path"),
-                        "'" + *path + "' is no path; it begins and ends with a slash");
+                        "invalid path '" + *path + "': it must begin and end with a slash");
     }
     identity.arn =
         "arn:aws:iam::" + root.account_id + ":user" + path.value_or("/") + identity.user_name;
@@ -202,7 +201,7 @@ Result<UsersDocument> ParseUsers(std::string_view json) { return Reader().Read(j
 Result<UsersDocument> ReadUsersFile(const std::string& path) {
   PENSTOCK_ASSIGN(
       const std::string text,
-      ReadGivenFile(
+      ReadConfigFile(
           {.what = "users file", .path = path, .fix = "name a JSON file (docs/admin-api.md)"}));
   auto document = ParseUsers(text);
   if (!document.ok()) return FieldError("users file '" + path + "'", document.error().message);
@@ -247,7 +246,7 @@ std::string UsersJson(const UsersDocument& users) {
          "\n";
 }
 
-// 16 hex digits decide it.
+// Uses the first 16 hex digits.
 std::string AccountIdOfCanonical(std::string_view canonical_id) {
   std::uint64_t word = 0;
   for (const char c : canonical_id.substr(0, 16))
@@ -269,16 +268,16 @@ s3::Identity MakeIdentity(std::string_view access_key_id) {
 std::string AccountIdProblem(std::string_view account_id) {
   return IsAccountId(account_id)
              ? std::string()
-             : "'" + std::string(account_id) + "' is no account id; it takes 12 digits";
+             : "invalid account id '" + std::string(account_id) + "': expected 12 digits";
 }
 
 std::string CanonicalIdProblem(std::string_view canonical_id) {
   if (IsCanonicalId(canonical_id)) return {};
-  return "'" + std::string(canonical_id) + "' is no canonical id; it takes 64 digits 0-9 and a-f";
+  return "invalid canonical id '" + std::string(canonical_id) + "': expected 64 digits 0-9 and a-f";
 }
 
 std::string AccessKeyIdProblem(std::string_view access_key_id) {
-  if (access_key_id.empty()) return "an access key id is empty; give every key a name";
+  if (access_key_id.empty()) return "an access key id is empty; give every key an id";
   if (access_key_id.size() > 128)
     return "an access key id is longer than 128 characters; shorten it";
   const bool printable = std::all_of(access_key_id.begin(), access_key_id.end(),
@@ -294,9 +293,8 @@ std::string NamespaceNameProblem(std::string_view name) {
                       return IsLetterOrDigit(c) || c == '-' || c == '_' || c == '.';
                     });
   if (fine) return {};
-  return "'" + std::string(name) +
-         "' is no name of a namespace; it takes 1 to 63 letters, digits, - _ and ., beginning with "
-         "a letter or digit";
+  return "invalid namespace name '" + std::string(name) +
+         "': expected 1 to 63 letters, digits, - _ and ., beginning with a letter or digit";
 }
 
 }  // namespace penstock::emulator::server

@@ -40,7 +40,7 @@ TEST(UsersDocumentTest, ReadsAccountsUsersAndKeys) {
   EXPECT_EQ(FormatIso8601(*users->keys[3].user.expires), "2026-01-01T00:00:00.000Z");
 }
 
-TEST(UsersDocumentTest, TheListHasNoSecretsAndIsReadAgain) {
+TEST(UsersDocumentTest, ListHasNoSecretsAndCanBeParsed) {
   const auto users = ParseUsers(kTwoAccounts);
   ASSERT_TRUE(users.ok());
   const std::string text = UsersJson(*users);
@@ -54,7 +54,7 @@ TEST(UsersDocumentTest, TheListHasNoSecretsAndIsReadAgain) {
 
 struct BadUsers {
   const char* json;
-  const char* message;  // what it begins with
+  const char* message;  // the beginning of the message
 };
 class BadUsersTest : public testing::TestWithParam<BadUsers> {};
 
@@ -72,17 +72,17 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         BadUsers{"[]", "must be a JSON object"}, BadUsers{"{}", "the field 'accounts' is missing"},
         BadUsers{R"({"accounts": [{"account_id": "12"}]})",
-                 "accounts[0].account_id: '12' is no account id; it takes 12 digits"},
+                 "accounts[0].account_id: invalid account id '12': expected 12 digits"},
         BadUsers{R"({"accounts": [{"account_id": "111122223333", "canonical_id": "XY"}]})",
-                 "accounts[0].canonical_id: 'XY' is no canonical id; it takes 64 digits"},
+                 "accounts[0].canonical_id: invalid canonical id 'XY': expected 64 digits"},
         BadUsers{
             R"({"accounts": [{"account_id": "111122223333"}, {"account_id": "111122223333"}]})",
             "accounts[1]: account '111122223333'"},
         BadUsers{R"({"accounts": [{"account_id": "111122223333", "users": [{"name": "a b"}]}]})",
-                 "accounts[0].users[0].name: 'a b' is no user name"},
+                 "accounts[0].users[0].name: invalid user name 'a b'"},
         BadUsers{
             R"({"accounts": [{"account_id": "111122223333", "users": [{"name": "a", "path": "x"}]}]})",
-            "accounts[0].users[0].path: 'x' is no path"},
+            "accounts[0].users[0].path: invalid path 'x'"},
         BadUsers{
             R"({"accounts": [{"account_id": "111122223333", "access_keys": [{"access_key_id": "A/B", "secret_access_key": "hush"}]}]})",
             "accounts[0].access_keys[0].access_key_id: access key id 'A/B'"},
@@ -94,20 +94,20 @@ INSTANTIATE_TEST_SUITE_P(
                  "accounts[0].access_keys[0].expires: only a temporary key expires"},
         BadUsers{R"({"accounts": [{"account_id": "111122223333", "access_keys": [
                    {"access_key_id": "A", "secret_access_key": "hush", "namespace": "../x"}]}]})",
-                 "accounts[0].access_keys[0].namespace: '../x' is no name of a namespace"},
+                 "accounts[0].access_keys[0].namespace: invalid namespace name '../x'"},
         BadUsers{R"({"namespaces": "suite", "accounts": []})", "namespaces: must be a list"},
         BadUsers{R"({"namespaces": ["suite", 1], "accounts": []})",
                  "namespaces[1]: must be a string"},
         BadUsers{R"({"namespaces": [".x"], "accounts": []})",
-                 "namespaces[0]: '.x' is no name of a namespace"}));
+                 "namespaces[0]: invalid namespace name '.x'"}));
 
-TEST(UsersDocumentTest, AFileThatCannotBeReadIsNamed) {
+TEST(UsersDocumentTest, NamesAnUnreadableFile) {
   const auto users = ReadUsersFile("/nowhere/users.json");
   ASSERT_FALSE(users.ok());
   EXPECT_NE(users.error().message.find("'/nowhere/users.json'"), std::string::npos);
 }
 
-TEST(UsersDocumentTest, AMistakeInAFileIsNamedWithTheFile) {
+TEST(UsersDocumentTest, ErrorNamesTheFile) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/users.json";
   std::ofstream(path) << R"({"accounts": 1})";
@@ -117,12 +117,12 @@ TEST(UsersDocumentTest, AMistakeInAFileIsNamedWithTheFile) {
 }
 
 TEST(IdentityTest, IsTheSameOnEveryRun) {
-  // Made once with: printf 'penstock owner of penstock' | sha256sum
+  // Computed with: printf 'penstock owner of penstock' | sha256sum
   EXPECT_EQ(MakeIdentity("penstock").owner_id,
             "1d2008eb2720cdafa791bd687ed3d79ab981cce385546d93d18ba405525e68a6");
 }
 
-TEST(IdentityTest, HasTheFormsOfS3) {
+TEST(IdentityTest, HasTheFormatsOfS3) {
   for (const char* key : {"penstock", "AKIAIOSFODNN7EXAMPLE", "x"}) {
     const s3::Identity identity = MakeIdentity(key);
     EXPECT_EQ(identity.access_key_id, key);

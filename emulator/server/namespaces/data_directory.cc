@@ -30,13 +30,13 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::string_view kGeneration = "generation-";
 constexpr std::string_view kDeleted = "deleted-";
-constexpr std::string_view kGrave = ".deleted-";
+constexpr std::string_view kTrashPrefix = ".deleted-";
 constexpr std::string_view kLock = "penstock.lock";
 
 constinit DiagnosticEvent not_removed("server.folder_not_removed");  // the next start removes it
 
-// A number above `least` that this process has not used before: the folder of a store that is still
-// being taken apart is never mistaken for that of a new one in the same place.
+// Returns a number above `least` that this process has not used. The directory of a store that is
+// being removed can then never be confused with that of a new one in the same place.
 std::uint64_t FreshNumber(std::uint64_t least) {
   static std::atomic<std::uint64_t> highest{0};
   std::uint64_t seen = highest.load();
@@ -47,7 +47,7 @@ std::uint64_t FreshNumber(std::uint64_t least) {
   return fresh;
 }
 
-// N of PREFIXN.
+// Returns N for "PREFIXN".
 std::optional<std::uint64_t> NumberOf(std::string_view name, std::string_view prefix) {
   if (!name.starts_with(prefix)) return std::nullopt;
   std::uint64_t number = 0;
@@ -57,7 +57,7 @@ std::optional<std::uint64_t> NumberOf(std::string_view name, std::string_view pr
   return number;
 }
 
-// The highest numbers in a folder; 0 where there is none.
+// The highest numbers in a directory; 0 if there is none.
 struct Highest {
   std::uint64_t generation = 0;  // of a complete store
   std::uint64_t unfinished = 0;
@@ -86,7 +86,7 @@ Highest HighestIn(const std::string& path, std::error_code& error) {
   return highest;
 }
 
-// The directories that get a new name when `path` and the missing directories above it are created.
+// Returns the directories that get a new entry when `path` and its missing parents are created.
 std::vector<fs::path> ParentsToCreateIn(const fs::path& path) {
   std::vector<fs::path> parents;
   std::error_code ignored;
@@ -125,7 +125,7 @@ Result<std::vector<std::string>> DataDirectory::Prepare(const std::string& path)
   if (error) return Unusable(path, error.value());
   std::vector<std::string> notices;
   if (::mkdir(path.c_str(), 0700) == 0) {
-    // A parent that this user may not read cannot be fsynced.
+    // A parent that this user cannot read cannot be fsynced.
     for (const fs::path& parent : changed)
       static_cast<void>(store::SyncDirectory(parent.string()).ok());
     return notices;
@@ -164,7 +164,7 @@ Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string path) {
 }
 
 DataDirectory::~DataDirectory() {
-  // a forked worker may hold a copy of the descriptor: closing alone would keep the lock
+  // Explicit, because a forked worker may hold a copy of the descriptor, which keeps the lock.
   ::flock(lock_, LOCK_UN);
   ::close(lock_);
 }
@@ -205,21 +205,21 @@ bool DataDirectory::IsVacant(const std::string& path) {
   return !error && (highest.is_deleted() || (highest.generation == 0 && !highest.has_other_names));
 }
 
-std::optional<std::string> DataDirectory::MoveToGrave(const std::string& path) {
+std::optional<std::string> DataDirectory::MoveToTrash(const std::string& path) {
   static std::atomic<std::uint64_t> count{0};
-  const fs::path grave =
-      fs::path(path).parent_path() / (std::string(kGrave) + std::to_string(++count));
+  const fs::path trash =
+      fs::path(path).parent_path() / (std::string(kTrashPrefix) + std::to_string(++count));
   std::error_code error;
-  fs::rename(path, grave, error);
+  fs::rename(path, trash, error);
   if (error) {
     not_removed.ReportSystemError(path, error.value());
     return std::nullopt;
   }
-  return grave.string();
+  return trash.string();
 }
 
 bool DataDirectory::IsTrash(std::string_view folder_name) {
-  return folder_name.starts_with(kGrave);
+  return folder_name.starts_with(kTrashPrefix);
 }
 
 void DataDirectory::Remove(const std::string& path) {
@@ -251,7 +251,7 @@ void DataDirectory::RemoveOthers() const {
     if ((generation && *generation != generation_) || (deleted && *deleted < generation_))
       others.push_back(entry->path().string());
   }
-  // Marks last: until its generations are gone, a mark is what tells that they are dead.
+  // Removes the marks last: until then they show that the generations are deleted.
   std::sort(others.begin(), others.end(), std::greater<>());
   for (const std::string& other : others) Remove(other);
 }

@@ -1,11 +1,11 @@
-// The folder behind --data: one process at a time, one generation of the store after another.
+// The directory of --data. One process may use it at a time. It has successive generations of the
+// store.
 //
-//   DIR/penstock.lock   held while an emulator uses DIR
-//   DIR/generation-N/   a store; the highest complete N is the living one, a reset makes a higher
-//   one. One whose creation was
-//                       cut off (IsUnfinishedStore) is a leftover: the next start removes it
-//   DIR/deleted-N       the generations up to N were deleted: without a higher one nothing lives
-//   here any more
+//   DIR/penstock.lock   locked while an emulator uses DIR
+//   DIR/generation-N/   a store. The highest complete N is current; a reset creates a higher one.
+//                       A store whose creation was interrupted (IsUnfinishedStore) is removed by
+//                       the next start.
+//   DIR/deleted-N       generations up to N are deleted; without a higher one, DIR is deleted
 #ifndef PENSTOCK_EMULATOR_SERVER_NAMESPACES_DATA_DIRECTORY_H_
 #define PENSTOCK_EMULATOR_SERVER_NAMESPACES_DATA_DIRECTORY_H_
 
@@ -21,48 +21,48 @@
 
 namespace penstock::emulator::server {
 
-// Thread safety: one thread at a time, but the static functions from any.
+// Thread safety: one thread at a time; static functions may be called from any thread.
 class DataDirectory {
  public:
-  // Creates the folder and those above it where they are missing, the folder with mode 0700. One
-  // line for the user where others of this machine may read a folder that was there.
+  // Creates the directory, with mode 0700, and missing directories above it. Returns a notice for
+  // the user if the directory existed and other users of this machine may read it.
   static Result<std::vector<std::string>> Prepare(const std::string& path);
-  // Creates the folder if it is missing and locks it. kInvalidArgument when it cannot be created,
-  // written or locked; kResourceExhausted when the disk is full or descriptors are used up.
+  // Creates the directory if it is missing, and locks it. Returns kInvalidArgument when it cannot
+  // be created, written or locked, and kResourceExhausted when the disk or the descriptors are used
+  // up.
   static Result<std::unique_ptr<DataDirectory>> Open(std::string path);
   ~DataDirectory();
   DataDirectory(const DataDirectory&) = delete;
   DataDirectory& operator=(const DataDirectory&) = delete;
 
-  // The folder of the living generation; the store creates it.
+  // The directory of the current generation. The store creates it.
   std::string CurrentPath() const;
-  // The folder after the current one. Adopt makes it the current one.
+  // The directory of the next generation. AdoptNext makes it current.
   std::string NextPath() const;
   void AdoptNext();
   const std::string& path() const { return path_; }
 
-  // Says, on disk, that what is here was deleted. Files stay where they are: requests may still use
-  // them. kInternal.
+  // Marks the contents as deleted, on disk. Files stay, because requests may still use them.
+  // Returns kInternal on failure.
   Result<void> MarkDeleted();
-  // Marked, and no generation was adopted since.
+  // Whether it is marked as deleted and no generation was adopted since.
   bool is_deleted() const { return deleted_ >= generation_; }
-  // The same of a folder that nobody has open.
+  // is_deleted for a directory that is not in use.
   static bool IsDeleted(const std::string& path);
-  // Whether a folder that nobody has open was deleted, or has nothing but generations whose
-  // creation was cut off.
+  // Whether a directory that is not in use is deleted or has only unfinished generations.
   static bool IsVacant(const std::string& path);
-  // Renames a folder that nobody uses to a name beside it that IsTrash knows; nullopt when that
-  // fails.
-  static std::optional<std::string> MoveToGrave(const std::string& path);
+  // Renames a directory that is not in use to a name beside it that IsTrash recognizes. Returns
+  // nullopt on failure.
+  static std::optional<std::string> MoveToTrash(const std::string& path);
   static bool IsTrash(std::string_view folder_name);
 
-  // Removes a folder and everything in it. Failures leave it for the next start.
+  // Removes a directory tree. After a failure the next start removes it.
   static void Remove(const std::string& path);
-  // N of a folder named generation-N.
+  // Returns N for a directory named generation-N.
   static std::optional<std::uint64_t> GenerationOf(std::string_view folder_name);
-  // Of a folder that nobody has open: removes generations whose creation was cut off.
+  // For a directory that is not in use: removes unfinished generations.
   static void RemoveUnfinished(const std::string& path);
-  // Removes what earlier processes left behind.
+  // Removes what earlier processes have left.
   void RemoveOthers() const;
 
  private:
@@ -72,7 +72,7 @@ class DataDirectory {
   const std::string path_;
   const int lock_;
   std::uint64_t generation_ = 0;  // above 0 once open
-  std::uint64_t deleted_ = 0;     // generations up to this one are
+  std::uint64_t deleted_ = 0;     // generations up to this one are deleted
   std::uint64_t next_ = 0;
 };
 

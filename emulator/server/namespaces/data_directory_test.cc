@@ -10,19 +10,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a complete store has (store/database_creation.h).
+// The directories of a complete store (store/database_creation.h).
 void MakeStoreFolder(const std::string& path) { fs::create_directories(path + "/blobs"); }
 
-TEST(DataDirectoryTest, StartsAtAGenerationOfItsOwn) {
+TEST(DataDirectoryTest, StartsAtANewGeneration) {
   const TemporaryFolder folder;
   const auto directory = DataDirectory::Open(folder.path() + "/new/one");
   ASSERT_TRUE(directory.ok());
-  // The number is new to the whole process, whatever other directories it had.
+  // The number is unique in the process, independent of other directories.
   EXPECT_TRUE((*directory)->CurrentPath().starts_with(folder.path() + "/new/one/generation-"))
       << (*directory)->CurrentPath();
 }
 
-TEST(DataDirectoryTest, ANewFolderIsItsUsersAlone) {
+TEST(DataDirectoryTest, NewDirectoryIsReadableOnlyByItsOwner) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/above/data";
   EXPECT_TRUE(DataDirectory::Prepare(path).value().empty());
@@ -30,7 +30,7 @@ TEST(DataDirectoryTest, ANewFolderIsItsUsersAlone) {
   EXPECT_TRUE(DataDirectory::Prepare(path).value().empty());
 }
 
-TEST(DataDirectoryTest, ANameInTheWorkingDirectoryIsEnough) {
+TEST(DataDirectoryTest, AcceptsARelativePath) {
   const TemporaryFolder folder;
   const fs::path before = fs::current_path();
   fs::current_path(folder.path());
@@ -40,7 +40,7 @@ TEST(DataDirectoryTest, ANameInTheWorkingDirectoryIsEnough) {
   EXPECT_TRUE(fs::is_directory(folder.path() + "/data"));
 }
 
-TEST(DataDirectoryTest, AFolderThatOthersMayReadIsReportedAndUsed) {
+TEST(DataDirectoryTest, ReportsADirectoryThatOthersMayRead) {
   const TemporaryFolder folder;
   for (const char* mode : {"0750", "0704", "0755"}) {
     fs::permissions(folder.path(), static_cast<fs::perms>(std::stoi(mode, nullptr, 8)));
@@ -62,10 +62,10 @@ TEST(DataDirectoryTest, ContinuesWithTheHighestGeneration) {
   (*directory)->RemoveOthers();
   EXPECT_FALSE(fs::exists(folder.path() + "/generation-2"));
   EXPECT_TRUE(fs::exists(folder.path() + "/generation-10"));
-  EXPECT_TRUE(fs::exists(folder.path() + "/other")) << "what is not ours stays";
+  EXPECT_TRUE(fs::exists(folder.path() + "/other")) << "foreign files must remain";
 }
 
-TEST(DataDirectoryTest, AnInterruptedCreationDoesNotReplaceTheLivingGeneration) {
+TEST(DataDirectoryTest, InterruptedCreationKeepsTheCurrentGeneration) {
   const TemporaryFolder folder;
   MakeStoreFolder(folder.path() + "/generation-5");
   fs::create_directory(folder.path() + "/generation-6");
@@ -78,14 +78,14 @@ TEST(DataDirectoryTest, AnInterruptedCreationDoesNotReplaceTheLivingGeneration) 
   EXPECT_FALSE(fs::exists(folder.path() + "/generation-6"));
 }
 
-TEST(DataDirectoryTest, AFolderWithInterruptedCreationsAloneIsVacant) {
+TEST(DataDirectoryTest, DirectoryWithOnlyUnfinishedGenerationsIsVacant) {
   const TemporaryFolder folder;
   EXPECT_TRUE(DataDirectory::IsVacant(folder.path()));
   std::ofstream(folder.path() + "/penstock.lock");
   fs::create_directory(folder.path() + "/generation-1");
   EXPECT_TRUE(DataDirectory::IsVacant(folder.path()));
   std::ofstream(folder.path() + "/notes.txt");
-  EXPECT_FALSE(DataDirectory::IsVacant(folder.path())) << "a file of another program";
+  EXPECT_FALSE(DataDirectory::IsVacant(folder.path())) << "it has a file of another program";
   fs::remove(folder.path() + "/notes.txt");
   MakeStoreFolder(folder.path() + "/generation-1");
   EXPECT_FALSE(DataDirectory::IsVacant(folder.path()));
@@ -102,7 +102,7 @@ TEST(DataDirectoryTest, AdoptsTheNextGeneration) {
   EXPECT_EQ((*directory)->CurrentPath(), next);
 }
 
-TEST(DataDirectoryTest, AMarkOutlivesTheProcessAndEndsWithAHigherGeneration) {
+TEST(DataDirectoryTest, DeletionMarkIsPersistentUntilAHigherGeneration) {
   const TemporaryFolder folder;
   {
     const auto directory = DataDirectory::Open(folder.path()).value();
@@ -120,20 +120,21 @@ TEST(DataDirectoryTest, AMarkOutlivesTheProcessAndEndsWithAHigherGeneration) {
   EXPECT_FALSE(directory->is_deleted());
   directory->RemoveOthers();
   EXPECT_TRUE(fs::exists(directory->CurrentPath()));
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 2) << "and the lock";
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 2)
+      << "the generation and the lock";
 }
 
-TEST(DataDirectoryTest, AGraveIsOutOfTheWay) {
+TEST(DataDirectoryTest, MovesADeletedDirectoryAway) {
   const TemporaryFolder folder;
   fs::create_directories(folder.path() + "/one/generation-1");
-  const auto grave = DataDirectory::MoveToGrave(folder.path() + "/one");
-  ASSERT_TRUE(grave.has_value());
-  EXPECT_TRUE(DataDirectory::IsTrash(fs::path(*grave).filename().string()));
+  const auto trash = DataDirectory::MoveToTrash(folder.path() + "/one");
+  ASSERT_TRUE(trash.has_value());
+  EXPECT_TRUE(DataDirectory::IsTrash(fs::path(*trash).filename().string()));
   EXPECT_FALSE(fs::exists(folder.path() + "/one"));
-  EXPECT_FALSE(DataDirectory::MoveToGrave(folder.path() + "/one").has_value());
+  EXPECT_FALSE(DataDirectory::MoveToTrash(folder.path() + "/one").has_value());
 }
 
-TEST(DataDirectoryTest, IsUsedByOneAtATime) {
+TEST(DataDirectoryTest, HasOneUserAtATime) {
   const TemporaryFolder folder;
   {
     const auto first = DataDirectory::Open(folder.path());
@@ -145,7 +146,7 @@ TEST(DataDirectoryTest, IsUsedByOneAtATime) {
   EXPECT_TRUE(DataDirectory::Open(folder.path()).ok());
 }
 
-TEST(DataDirectoryTest, UsedUpDescriptorsAreExhaustedResources) {
+TEST(DataDirectoryTest, ReportsUsedUpDescriptors) {
   const TemporaryFolder folder;
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);

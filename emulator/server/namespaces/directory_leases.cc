@@ -65,13 +65,12 @@ void DirectoryLeases::Return(DataDirectory& directory) {
     last = std::move(found->second.directory);
     path = &found->first;  // the entry stays until Finish
   }
-  std::optional<std::string> grave;
-  // Out of the way before another caller can take the path; what cannot be moved now is found at
-  // the next start.
-  if (last->is_deleted()) grave = DataDirectory::MoveToGrave(*path);
+  std::optional<std::string> trash;
+  // Renamed before the path can be leased again. If that fails, the next start removes it.
+  if (last->is_deleted()) trash = DataDirectory::MoveToTrash(*path);
   last.reset();
   Finish(*path, nullptr);
-  if (grave) DataDirectory::Remove(*grave);  // a large folder takes a while
+  if (trash) DataDirectory::Remove(*trash);  // a large directory takes time
 }
 
 }  // namespace penstock::emulator::server

@@ -1,5 +1,5 @@
-// The data directories that a process has in use, so that a namespace that was deleted and one that
-// is made in its place share the folder for as long as requests are left in the deleted one.
+// The data directories in use by this process. A deleted namespace and its successor share the
+// directory while requests still use the deleted one.
 #ifndef PENSTOCK_EMULATOR_SERVER_NAMESPACES_DIRECTORY_LEASES_H_
 #define PENSTOCK_EMULATOR_SERVER_NAMESPACES_DIRECTORY_LEASES_H_
 
@@ -13,11 +13,11 @@
 
 namespace penstock::emulator::server {
 
-// Thread safety: safe from any thread.
+// Thread safety: any thread.
 class DirectoryLeases : public std::enable_shared_from_this<DirectoryLeases> {
  public:
-  // One user of a folder. The last one to go unlocks it and, where it was marked as deleted,
-  // removes it.
+  // One user of a directory. The last lease unlocks the directory and removes it if it is marked as
+  // deleted.
   class Lease {
    public:
     Lease(std::shared_ptr<DirectoryLeases> leases, DataDirectory& directory, bool is_first)
@@ -27,7 +27,7 @@ class DirectoryLeases : public std::enable_shared_from_this<DirectoryLeases> {
     Lease& operator=(const Lease&) = delete;
 
     DataDirectory& directory() const { return directory_; }
-    // Nobody else of this process uses the folder, or did when this lease was taken.
+    // Whether no other lease of the directory existed when this one was taken.
     bool is_first() const { return is_first_; }
 
    private:
@@ -39,8 +39,8 @@ class DirectoryLeases : public std::enable_shared_from_this<DirectoryLeases> {
   static std::shared_ptr<DirectoryLeases> Create() {
     return std::shared_ptr<DirectoryLeases>(new DirectoryLeases());
   }
-  // DataDirectory::Open's errors. Whoever holds a lease may not be interleaved with another
-  // holder's changes to the directory.
+  // Returns the errors of DataDirectory::Open. Holders of leases of one directory must serialize
+  // their changes to it.
   Result<std::shared_ptr<Lease>> Take(const std::string& path);
 
  private:

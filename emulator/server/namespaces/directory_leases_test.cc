@@ -28,7 +28,7 @@ TEST_F(DirectoryLeasesTest, ShareOneDirectory) {
   EXPECT_FALSE((*second)->is_first());
 }
 
-TEST_F(DirectoryLeasesTest, TheLastUnlocksIt) {
+TEST_F(DirectoryLeasesTest, LastLeaseUnlocksTheDirectory) {
   auto first = leases_->Take(path_).value();
   auto second = leases_->Take(path_).value();
   first.reset();
@@ -37,7 +37,7 @@ TEST_F(DirectoryLeasesTest, TheLastUnlocksIt) {
   EXPECT_TRUE(DataDirectory::Open(path_).ok());
 }
 
-TEST_F(DirectoryLeasesTest, TheLastRemovesOneThatWasDeleted) {
+TEST_F(DirectoryLeasesTest, LastLeaseRemovesADeletedDirectory) {
   auto first = leases_->Take(path_).value();
   auto second = leases_->Take(path_).value();
   fs::create_directories(first->directory().CurrentPath());
@@ -48,11 +48,11 @@ TEST_F(DirectoryLeasesTest, TheLastRemovesOneThatWasDeleted) {
   EXPECT_TRUE(fs::is_empty(folder_.path()));
 }
 
-TEST_F(DirectoryLeasesTest, OneThatIsBegunAnewStays) {
+TEST_F(DirectoryLeasesTest, ReusedDirectoryIsNotRemoved) {
   auto deleted = leases_->Take(path_).value();
   ASSERT_TRUE(deleted->directory().MarkDeleted().ok());
   auto anew = leases_->Take(path_).value();
-  fs::create_directories(anew->directory().NextPath() + "/blobs");  // a complete store has that
+  fs::create_directories(anew->directory().NextPath() + "/blobs");  // as in a complete store
   anew->directory().AdoptNext();
   deleted.reset();
   EXPECT_FALSE(anew->directory().is_deleted());
@@ -60,7 +60,7 @@ TEST_F(DirectoryLeasesTest, OneThatIsBegunAnewStays) {
   EXPECT_FALSE(DataDirectory::IsDeleted(path_));
 }
 
-TEST_F(DirectoryLeasesTest, TakenAndGivenBackByMany) {
+TEST_F(DirectoryLeasesTest, WorksWithManyThreads) {
   {
     std::vector<std::jthread> threads;
     for (int i = 0; i < 4; ++i) {
@@ -72,7 +72,7 @@ TEST_F(DirectoryLeasesTest, TakenAndGivenBackByMany) {
   EXPECT_TRUE(DataDirectory::Open(path_).ok());
 }
 
-TEST_F(DirectoryLeasesTest, AFailureLeavesNothingBehind) {
+TEST_F(DirectoryLeasesTest, FailureLeavesNoEntry) {
   std::ofstream(path_) << "in the way";
   EXPECT_FALSE(leases_->Take(path_).ok());
   fs::remove(path_);

@@ -13,12 +13,12 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// The last second before 2262, where 64 bits of nanoseconds end.
+// The last second before 2262, near the end of 64-bit nanoseconds.
 constexpr std::int64_t kLatest = 9'214'646'399'000'000'000;
 constexpr double kSlowest = 0.001;
 constexpr double kFastest = 1'000;
 
-__extension__ using Wide = __int128;  // holds every product of a time and a rate
+__extension__ using Wide = __int128;  // can hold every product of a time and a rate
 
 std::int64_t NanosecondsOf(WallTime time) {
   return std::chrono::duration_cast<nanoseconds>(time.time_since_epoch()).count();
@@ -39,8 +39,8 @@ std::int64_t NamespaceClock::Course::At(std::int64_t machine_now) const {
   return static_cast<std::int64_t>(std::min<Wide>(there, kLatest));
 }
 
-// The machine's clock is read between the two looks at the version, and by a change after it made
-// that odd: no reading of the old course is later than the moment from which the new one goes on.
+// The machine's clock is read between two reads of the version. A change reads it after making the
+// version odd. So no reading of the old course is later than the start of the new one.
 NamespaceClock::Reading NamespaceClock::Read() const {
   for (;;) {
     const std::uint64_t version = version_.load();
@@ -68,18 +68,18 @@ Result<NamespaceClock::Course> NamespaceClock::Changed(const Course& course,
   const bool overflow = __builtin_add_overflow(now, advance, &now);
   if (overflow || now < 0 || now > kLatest) {
     return Error::Make(ErrorKind::kInvalidArgument,
-                       "the clock would leave the years 1970 to 2261; move it less");
+                       "the clock would leave the years 1970 to 2261; change it by less");
   }
   if (change.rate && !(*change.rate >= kSlowest && *change.rate <= kFastest)) {
     return Error::Make(
         ErrorKind::kInvalidArgument,
-        "rate is " + std::to_string(*change.rate) + "; it takes 0.001 to 1000 times the machine's");
+        "rate is " + std::to_string(*change.rate) + "; must be 0.001 to 1000 times the machine's");
   }
   Course next{.machine = machine_now,
               .shown = now,
               .rate = change.rate ? std::llround(*change.rate * kMillion) : course.rate,
               .frozen = change.frozen.value_or(course.frozen)};
-  // A clock that runs on moves by exactly what it is advanced by.
+  // A clock that keeps running moves by exactly the advance.
   if (!change.now && !course.frozen && !next.frozen && next.rate == course.rate) {
     next.machine = course.machine;
     next.shown = course.shown + advance;

@@ -1,4 +1,4 @@
-// The clock of one namespace: the machine's, until somebody sets, advances, freezes or hurries it.
+// The clock of one namespace: the machine's clock until it is set, advanced, frozen or accelerated.
 #ifndef PENSTOCK_EMULATOR_SERVER_NAMESPACES_NAMESPACE_CLOCK_H_
 #define PENSTOCK_EMULATOR_SERVER_NAMESPACES_NAMESPACE_CLOCK_H_
 
@@ -13,11 +13,11 @@
 
 namespace penstock::emulator::server {
 
-// Wall time drives dates, signatures, expiry and limits; deadlines stay on the machine's monotonic
-// clock.
+// Its wall time determines dates, signatures, expiry and limits. Deadlines use the machine's
+// monotonic clock.
 //
-// Thread safety: safe from any thread; reading takes no lock. A change of rate lets no reader see
-// time jump or run backwards.
+// Thread safety: any thread; reads take no lock. A change of the rate causes no jump of the time
+// and never moves it backwards. time jump or run backwards.
 class NamespaceClock final : public Clock {
  public:
   explicit NamespaceClock(const Clock& machine) : machine_(machine) {}
@@ -25,17 +25,17 @@ class NamespaceClock final : public Clock {
   WallTime Now() const override;
   MonotonicTime Monotonic() const override { return machine_.Monotonic(); }
 
-  // Applies the whole change or none of it. kInvalidArgument when the time would leave the years
-  // 1970 to 2261 or the rate 0.001 to 1000. A clock that runs into 2262 stands still there.
+  // Applies the whole change or none of it. Returns kInvalidArgument when the time would leave the
+  // years 1970 to 2261, or for a rate outside 0.001 to 1000. The clock stops at the end of 2261.
   Result<void> Change(const ClockChange& change);
-  // Back to the machine's time, running.
+  // Restores the machine's time, running.
   void Restore();
   ClockState State() const;
 
  private:
   static constexpr std::int64_t kMillion = 1'000'000;
 
-  // The clock showed `shown` when the machine's showed `machine`, and goes on from there.
+  // The clock showed `shown` when the machine's clock showed `machine`, and runs from there.
   // Nanoseconds since 1970.
   struct Course {
     std::int64_t machine = 0;
@@ -57,7 +57,7 @@ class NamespaceClock final : public Clock {
 
   const Clock& machine_;
   Mutex change_mutex_;  // one change at a time
-  // The course, read and written as one: its version is odd while it is being written.
+  // The course as a sequence lock: version_ is odd while the members are written.
   std::atomic<std::uint64_t> version_{0};
   std::atomic<std::int64_t> course_machine_{0};
   std::atomic<std::int64_t> course_shown_{0};

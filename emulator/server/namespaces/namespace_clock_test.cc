@@ -22,7 +22,7 @@ class NamespaceClockTest : public testing::Test {
   NamespaceClock clock_{machine_};
 };
 
-TEST_F(NamespaceClockTest, IsTheMachinesUntilTouched) {
+TEST_F(NamespaceClockTest, ShowsTheMachinesTimeByDefault) {
   EXPECT_EQ(clock_.Now(), machine_.Now());
   machine_.Advance(seconds(5));
   EXPECT_EQ(clock_.Now(), machine_.Now());
@@ -30,7 +30,7 @@ TEST_F(NamespaceClockTest, IsTheMachinesUntilTouched) {
   EXPECT_EQ(clock_.State().offset, std::chrono::nanoseconds(0));
 }
 
-TEST_F(NamespaceClockTest, AdvancesAndGoesOn) {
+TEST_F(NamespaceClockTest, AdvancesAndContinues) {
   ASSERT_TRUE(clock_.Change({.advance = hours(2)}).ok());
   EXPECT_EQ(clock_.Now(), machine_.Now() + hours(2));
   machine_.Advance(seconds(5));
@@ -38,14 +38,14 @@ TEST_F(NamespaceClockTest, AdvancesAndGoesOn) {
   EXPECT_EQ(clock_.State().offset, hours(2));
 }
 
-TEST_F(NamespaceClockTest, ATimeThatIsSetRunsOn) {
+TEST_F(NamespaceClockTest, SetTimeContinues) {
   const WallTime party = *ParseIso8601("1999-12-31T23:59:59Z");
   ASSERT_TRUE(clock_.Change({.now = party}).ok());
   machine_.Advance(seconds(2));
   EXPECT_EQ(FormatIso8601(clock_.Now()), "2000-01-01T00:00:01.000Z");
 }
 
-TEST_F(NamespaceClockTest, FrozenItMovesOnlyWhenTold) {
+TEST_F(NamespaceClockTest, FrozenClockMovesOnlyWhenAdvanced) {
   const WallTime start = clock_.Now();
   ASSERT_TRUE(clock_.Change({.frozen = true}).ok());
   machine_.Advance(hours(1));
@@ -55,7 +55,7 @@ TEST_F(NamespaceClockTest, FrozenItMovesOnlyWhenTold) {
   EXPECT_TRUE(clock_.State().frozen);
 }
 
-TEST_F(NamespaceClockTest, ResumesFromWhereItStood) {
+TEST_F(NamespaceClockTest, ResumesFromTheFrozenTime) {
   const WallTime start = clock_.Now();
   ASSERT_TRUE(clock_.Change({.frozen = true}).ok());
   machine_.Advance(hours(1));
@@ -65,17 +65,17 @@ TEST_F(NamespaceClockTest, ResumesFromWhereItStood) {
   EXPECT_EQ(clock_.Now(), start + seconds(3));
 }
 
-TEST_F(NamespaceClockTest, RestoreGivesTheMachinesTimeBack) {
+TEST_F(NamespaceClockTest, RestoreReturnsToTheMachinesTime) {
   ASSERT_TRUE(clock_.Change({.advance = hours(2), .frozen = true}).ok());
   clock_.Restore();
   EXPECT_EQ(clock_.Now(), machine_.Now());
 }
 
-TEST_F(NamespaceClockTest, ARateCountsFromNowOn) {
+TEST_F(NamespaceClockTest, RateAppliesFromNowOn) {
   const WallTime start = clock_.Now();
   machine_.Advance(seconds(100));
   ASSERT_TRUE(clock_.Change({.rate = 60}).ok());
-  EXPECT_EQ(clock_.Now(), start + seconds(100)) << "it does not jump";
+  EXPECT_EQ(clock_.Now(), start + seconds(100)) << "the time must not jump";
   machine_.Advance(seconds(10));
   EXPECT_EQ(clock_.Now(), start + seconds(700));
   ASSERT_TRUE(clock_.Change({.rate = 0.5}).ok());
@@ -86,7 +86,7 @@ TEST_F(NamespaceClockTest, ARateCountsFromNowOn) {
   EXPECT_EQ(clock_.State().offset, seconds(585));
 }
 
-TEST_F(NamespaceClockTest, AdvancesByWhatItIsToldAtAnyRate) {
+TEST_F(NamespaceClockTest, AdvancesExactlyAtAnyRate) {
   ASSERT_TRUE(clock_.Change({.rate = 1'000}).ok());
   machine_.Advance(std::chrono::nanoseconds(1));
   const WallTime before = clock_.Now();
@@ -94,7 +94,7 @@ TEST_F(NamespaceClockTest, AdvancesByWhatItIsToldAtAnyRate) {
   EXPECT_EQ(clock_.Now(), before + hours(1));
 }
 
-TEST_F(NamespaceClockTest, KeepsItsRateWhileItStands) {
+TEST_F(NamespaceClockTest, KeepsItsRateWhileFrozen) {
   const WallTime start = clock_.Now();
   ASSERT_TRUE(clock_.Change({.frozen = true, .rate = 10}).ok());
   machine_.Advance(seconds(5));
@@ -111,18 +111,18 @@ TEST_F(NamespaceClockTest, RefusesARateOutOfRange) {
   for (const double rate : {0.0, -1.0, 0.0009, 1'000.5, std::numeric_limits<double>::quiet_NaN()}) {
     EXPECT_FALSE(clock_.Change({.advance = hours(1), .rate = rate}).ok()) << rate;
   }
-  EXPECT_EQ(clock_.Now(), machine_.Now()) << "the whole change or none of it";
+  EXPECT_EQ(clock_.Now(), machine_.Now()) << "no part of the change may be applied";
   EXPECT_TRUE(clock_.Change({.rate = 0.001}).ok());
   EXPECT_TRUE(clock_.Change({.rate = 1'000}).ok());
 }
 
-TEST_F(NamespaceClockTest, StandsStillWhereItsYearsEnd) {
+TEST_F(NamespaceClockTest, StopsAtTheEndOfItsRange) {
   ASSERT_TRUE(clock_.Change({.now = *ParseIso8601("2261-12-01T00:00:00Z"), .rate = 1'000}).ok());
   machine_.Advance(hours(24 * 365));
   EXPECT_EQ(FormatIso8601(clock_.Now()).substr(0, 4), "2261");
 }
 
-// Whoever reads it has the time a moment later.
+// A clock whose readers are delayed after they have read the time.
 class SlowClock final : public Clock {
  public:
   WallTime Now() const override {
@@ -133,7 +133,7 @@ class SlowClock final : public Clock {
   MonotonicTime Monotonic() const override { return SystemClock().Monotonic(); }
 };
 
-// What passes between two readings is never negative.
+// The time between two readings is never negative.
 TEST(NamespaceClockThreadsTest, NeverRunsBackwardsWhileItsRateChanges) {
   const SlowClock machine;
   NamespaceClock clock{machine};
@@ -161,7 +161,7 @@ TEST(NamespaceClockThreadsTest, NeverRunsBackwardsWhileItsRateChanges) {
   EXPECT_EQ(backwards.load(), 0);
 }
 
-TEST_F(NamespaceClockTest, RefusesToLeaveItsYears) {
+TEST_F(NamespaceClockTest, RefusesTimesOutOfRange) {
   const WallTime before = clock_.Now();
   EXPECT_FALSE(clock_.Change({.advance = -hours(24 * 365 * 100)}).ok());
   EXPECT_FALSE(clock_.Change({.advance = hours(24 * 365 * 260), .frozen = true}).ok());
@@ -169,13 +169,13 @@ TEST_F(NamespaceClockTest, RefusesToLeaveItsYears) {
   EXPECT_FALSE(clock_.State().frozen);
 }
 
-TEST_F(NamespaceClockTest, DeadlinesDoNotNotice) {
+TEST_F(NamespaceClockTest, DoesNotAffectDeadlines) {
   const MonotonicTime before = clock_.Monotonic();
   ASSERT_TRUE(clock_.Change({.advance = hours(2), .frozen = true}).ok());
   EXPECT_EQ(clock_.Monotonic(), before);
 }
 
-TEST_F(NamespaceClockTest, IsNeverTornBetweenFreezingAndRunning) {
+TEST_F(NamespaceClockTest, ReadsAreConsistentDuringChanges) {
   const WallTime late = machine_.Now() + hours(1000);
   ASSERT_TRUE(clock_.Change({.now = late}).ok());
   bool torn = false;

@@ -11,13 +11,13 @@
 namespace penstock::emulator::server {
 namespace {
 
-// Stores that wait to be removed. Beyond it the caller of Reset removes them itself.
+// Limit of stores that wait for removal. Beyond it the caller of Reset removes them itself.
 constexpr std::size_t kMostRetired = 64;
 
 constinit DiagnosticEvent open_failed("server.namespace_not_opened");
 
-// A directory that cannot be used is a mistake in the options at the start, and a failure of the
-// emulator afterwards.
+// At the start an unusable directory is an error in the options. Later it is a failure of the
+// emulator.
 Error AfterStart(Error error) {
   if (error.kind == ErrorKind::kInvalidArgument) error.kind = ErrorKind::kInternal;
   return error;
@@ -27,14 +27,14 @@ MonotonicTime Now() { return std::chrono::steady_clock::now(); }
 
 }  // namespace
 
-// One store and, in directory mode, the folder it lives in.
+// One store and, in directory mode, its directory.
 struct NamespaceStore::Generation final : StoreRemover::Item {
-  std::shared_ptr<DirectoryLeases::Lease> lease;  // goes after the store; null in memory mode
-  std::shared_ptr<const Clock> clock;             // what space and store point to
+  std::shared_ptr<DirectoryLeases::Lease> lease;  // released after the store; null in memory mode
+  std::shared_ptr<const Clock> clock;             // used by space and store
   s3::Namespace space;
   std::string path;      // empty: in memory
-  bool retired = false;  // set before the last reference goes
-  // its BeginRelease was called for this store; null: it was not
+  bool retired = false;  // set before the last reference is released
+  // Set if BeginRelease was called for this store.
   std::shared_ptr<store::MemoryLimit> releasing;
 
   ~Generation() override {
@@ -48,27 +48,28 @@ NamespaceStore::NamespaceStore(NamespaceStoreOptions options)
     : options_(std::move(options)), clock_(std::make_shared<NamespaceClock>(*options_.clock)) {}
 
 Result<std::shared_ptr<NamespaceStore>> NamespaceStore::Make(NamespaceStoreOptions options) {
-  std::shared_ptr<NamespaceStore> universe(new NamespaceStore(std::move(options)));
-  NamespaceStoreOptions& made = universe->options_;
+  std::shared_ptr<NamespaceStore> namespace_store(new NamespaceStore(std::move(options)));
+  NamespaceStoreOptions& made = namespace_store->options_;
   if (!made.leases) made.leases = DirectoryLeases::Create();
   if (!made.remover) made.remover = std::make_shared<StoreRemover>();
-  if (made.directory.empty()) made.open_stores = nullptr;  // what is in memory must stay there
+  if (made.directory.empty()) made.open_stores = nullptr;  // a store in memory must stay open
   PENSTOCK_ASSIGN(auto instruments,
                   instruments::Instruments::Open(made.instruments, *namespace_store->clock_));
   const MutexLock lock(namespace_store->mutex_);
-  universe->instruments_ = std::move(instruments);
-  return universe;
+  namespace_store->instruments_ = std::move(instruments);
+  return namespace_store;
 }
 
 Result<std::shared_ptr<NamespaceStore>> NamespaceStore::Open(NamespaceStoreOptions options) {
-  PENSTOCK_ASSIGN(std::shared_ptr<NamespaceStore> universe, Make(std::move(options)));
+  PENSTOCK_ASSIGN(std::shared_ptr<NamespaceStore> namespace_store, Make(std::move(options)));
   const MutexLock one_at_a_time(namespace_store->change_mutex_);
   PENSTOCK_TRY(namespace_store->OpenCurrent());
-  return universe;
+  return namespace_store;
 }
 
 NamespaceStore::~NamespaceStore() {
-  // The generation goes last: with its lease the remover gives up the folder, not this thread.
+  // The generation is destroyed last: its lease is then released by the remover, not by this
+  // thread.
   const MutexLock one_at_a_time(change_mutex_);
   lease_.reset();
 }
@@ -128,7 +129,7 @@ Result<void> NamespaceStore::OpenCurrent() {
   const bool had_lease = lease_ != nullptr;
   PENSTOCK_TRY(TakeLease());
   DataDirectory* const data = lease_ ? &lease_->directory() : nullptr;
-  const bool anew = data != nullptr && data->is_deleted();  // in the folder of one that was deleted
+  const bool anew = data != nullptr && data->is_deleted();  // reuses the directory of a deleted one
   std::string path;
   if (data != nullptr) path = anew ? data->NextPath() : data->CurrentPath();
   auto opened = OpenGeneration(path, CurrentInstruments());
@@ -156,7 +157,8 @@ std::shared_ptr<s3::Namespace> NamespaceStore::EnterIfOpen() {
   if (options_.open_stores) last_used_.store(Now(), std::memory_order_relaxed);
   const MutexLock lock(mutex_);
   if (!current_) return nullptr;
-  // Shares ownership of the generation, so that the folder is removed only after the last request.
+  // Shares ownership of the generation, so that its directory is removed only after the last
+  // request.
   return {current_, &current_->space};
 }
 
@@ -193,11 +195,11 @@ Result<void> NamespaceStore::Reset() {
   if (auto leased = TakeLease(); !leased.ok()) return AfterStart(std::move(leased).error());
   const std::string path = lease_ ? lease_->directory().NextPath() : std::string();
   if (lease_) DataDirectory::Remove(path);
-  std::shared_ptr<Generation> closed;  // the files of a store that is not open
+  std::shared_ptr<Generation> closed;  // owns the files of a store that is not open
   if (lease_ && !was_open) closed = MakeGeneration(lease_->directory().CurrentPath());
   auto opened = OpenGeneration(path, instruments);
   if (!opened.ok() && opened.error().kind == ErrorKind::kResourceExhausted && lease_) {
-    // The disk is full: the new store gets the room that the old one keeps for removals.
+    // The disk is full: releases the space that the old store reserves for removals.
     DataDirectory::Remove(path);
     store::ReleaseReserve(lease_->directory().CurrentPath());
     opened = OpenGeneration(path, instruments);
@@ -217,7 +219,7 @@ Result<void> NamespaceStore::Reset() {
     old->retired = true;
   }
   if (!was_open && options_.open_stores) options_.open_stores->Add(weak_from_this());
-  // those who wait go on to the new one
+  // Waiting readers continue with the new journal.
   if (journal::Journal* const journal = instruments->journal()) journal->Stop();
   clock_->Restore();
   old.reset();
@@ -251,13 +253,13 @@ bool NamespaceStore::CloseIfIdle() {
   return closed;
 }
 
-// The store is closed before the lock is released: whoever opens it again waits for that.
+// The store is closed before the lock is released, so that the next opening waits for it.
 bool NamespaceStore::Close() {
   if (options_.open_stores == nullptr || discarded_) return false;
   std::shared_ptr<Generation> idle;
   {
     const MutexLock lock(mutex_);
-    // All others were made under this lock: there are none, and none can be made.
+    // References are only created under this lock: no other exists, and none can be created.
     if (current_ == nullptr || current_.use_count() > 1 || !instruments_->faults().idle())
       return false;
     idle.swap(current_);

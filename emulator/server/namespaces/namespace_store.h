@@ -21,89 +21,90 @@ namespace penstock::emulator::server {
 struct NamespaceStoreOptions {
   std::string name = "default";
   std::string directory;  // empty: in memory
-  // directories above it that the emulator created; strict mode fsyncs them
+  // Directories above it that the emulator created; strict mode fsyncs them.
   std::vector<std::string> parents = {};
   store::Durability durability = store::Durability::kRelaxed;
-  std::shared_ptr<store::MemoryLimit> memory_limit;  // of stores in memory; null: none
+  std::shared_ptr<store::MemoryLimit> memory_limit;  // of stores in memory; null: no limit
   std::uint64_t scrub_bytes_per_second = store::StoreOptions().scrub_bytes_per_second;
-  const Clock* clock = nullptr;                     // the machine's, never null
+  const Clock* clock = nullptr;                     // the machine's clock; never null
   const s3::OwnerDirectory* owners = nullptr;       // outlives every request
-  std::shared_ptr<DirectoryLeases> leases = {};     // null: nobody shares the directory
-  std::shared_ptr<StoreRemover> remover = {};       // null: one of its own
+  std::shared_ptr<DirectoryLeases> leases = {};     // null: the directory is not shared
+  std::shared_ptr<StoreRemover> remover = {};       // null: creates its own
   std::shared_ptr<OpenStores> open_stores = {};     // null: the store stays open
-  instruments::InstrumentOptions instruments = {};  // that it begins with, after a reset too
+  instruments::InstrumentOptions instruments = {};  // initial ones, also after a reset
 };
 
-// Thread safety: safe from any thread.
+// Thread safety: methods may be called from any thread.
 class NamespaceStore final : public OpenStores::Member,
                              public std::enable_shared_from_this<NamespaceStore> {
  public:
-  // Its store is closed: Enter opens it. CheckScenario's errors.
+  // The store is closed until Enter opens it. Returns the errors of CheckScenario.
   static Result<std::shared_ptr<NamespaceStore>> Make(NamespaceStoreOptions options);
-  // Make, and its store is open. Store::Open's errors, and DataDirectory's.
+  // Make, with an open store. Also returns the errors of Store::Open and DataDirectory.
   static Result<std::shared_ptr<NamespaceStore>> Open(NamespaceStoreOptions options);
   ~NamespaceStore() override;
   NamespaceStore(const NamespaceStore&) = delete;
   NamespaceStore& operator=(const NamespaceStore&) = delete;
 
-  // A request keeps the namespace it began with, also across a reset. Opens the store where it is
-  // closed: Open's errors, with kInternal in place of kInvalidArgument. The same holds for Reset
-  // and Discard.
+  // A request keeps the namespace it began with, even across a reset. Opens the store if it is
+  // closed: returns the errors of Open, with kInternal instead of kInvalidArgument. The same
+  // applies to Reset and Discard.
   Result<std::shared_ptr<s3::Namespace>> Enter();
-  // Enter. Null where that fails, which the diagnostic log reports.
+  // Enter; null if that fails, which the diagnostic log reports.
   std::shared_ptr<s3::Namespace> Current();
-  // Faults, limits and journal as they stand. Opens nothing; a reset replaces them.
+  // Returns the current faults, limits and journal. Opens nothing; a reset replaces them.
   std::shared_ptr<instruments::Instruments> CurrentInstruments() const;
 
-  // Puts an empty store in place of the current one and gives the clock the machine's time back.
-  // The remover destroys the old store once the last request has left it. On an error everything
-  // stays as it was. kNotFound once discarded.
+  // Replaces the current store by an empty one and restores the machine's time. The remover
+  // destroys the old store after its last request. On an error nothing changes. Returns kNotFound
+  // after Discard.
   Result<void> Reset();
-  // Marks the directory as deleted. Its files stay for the requests that are in it or still come
-  // with this universe in hand, and go with the last of them and this universe. A new universe of
-  // that directory begins in a store of its own.
+  // Marks the directory as deleted. Requests that hold this namespace may still use its files,
+  // which are removed with the last of them and this object. A new namespace in that directory gets
+  // its own store.
   Result<void> Discard();
 
   // Ends every wait for the current journal.
   void StopJournal();
 
-  // Closes the store of a data directory that no request uses and no fault keeps anything of.
+  // Closes the store if it has a data directory, no request uses it and no fault needs its state.
   bool CloseIfIdle() override;
   MonotonicTime last_used() const override { return last_used_.load(std::memory_order_relaxed); }
 
-  // What its stores and requests tell the time by.
+  // The clock of its stores and requests.
   NamespaceClock& clock() { return *clock_; }
   const std::string& name() const { return options_.name; }
 
  private:
   struct Generation;
   explicit NamespaceStore(NamespaceStoreOptions options);
-  // A new one that goes to the remover with its last reference, if it is retired by then.
+  // Creates a generation. It is passed to the remover with its last reference if it is retired
+  // then.
   std::shared_ptr<Generation> MakeGeneration(const std::string& path)
       PENSTOCK_REQUIRES(change_mutex_);
   Result<std::shared_ptr<Generation>> OpenGeneration(
       const std::string& path, std::shared_ptr<instruments::Instruments> instruments)
       PENSTOCK_REQUIRES(change_mutex_);
-  // In strict mode: makes the names of `directory` and of what is in it durable.
+  // In strict mode: makes the names of `directory` and of its entries durable.
   Result<void> SyncNames() const;
   Result<void> TakeLease() PENSTOCK_REQUIRES(change_mutex_);
-  // Opens the current store where it is closed.
+  // Opens the current store if it is closed.
   Result<void> OpenCurrent() PENSTOCK_REQUIRES(change_mutex_);
-  // Null where the store is closed.
+  // Returns null if the store is closed.
   std::shared_ptr<s3::Namespace> EnterIfOpen();
   bool Close() PENSTOCK_REQUIRES(change_mutex_);
   bool is_open() const;
 
-  NamespaceStoreOptions options_;  // fixed once made
+  NamespaceStoreOptions options_;  // fixed after construction
   const std::shared_ptr<NamespaceClock> clock_;
   std::atomic<MonotonicTime> last_used_{MonotonicTime{}};
-  // one opening, closing or reset at a time; held while files are opened and closed
+  // One opening, closing or reset at a time. Held while files are opened and closed.
   Mutex change_mutex_;
-  // Null in memory mode and while the store is closed. Every generation has it too: its files need
-  // the folder.
+  // Null in memory mode and while the store is closed. Every generation holds it too, because its
+  // files need the directory.
   std::shared_ptr<DirectoryLeases::Lease> lease_ PENSTOCK_GUARDED_BY(change_mutex_);
   bool discarded_ PENSTOCK_GUARDED_BY(change_mutex_) = false;
-  mutable Mutex mutex_;  // never held while anything is opened or destroyed
+  mutable Mutex mutex_;  // must not be held while anything is opened or destroyed
   std::shared_ptr<instruments::Instruments> instruments_ PENSTOCK_GUARDED_BY(mutex_);
   std::shared_ptr<Generation> current_ PENSTOCK_GUARDED_BY(mutex_);  // null: closed
 };

@@ -24,17 +24,18 @@ int Generations(const std::string& path) {
   return count;
 }
 
-TEST(NamespaceStoreTest, ResetPutsAnEmptyStoreInPlace) {
-  const auto universe = NamespaceStore::Open({.clock = &SystemClock()});
+TEST(NamespaceStoreTest, ResetInstallsAnEmptyStore) {
+  const auto namespace_store = NamespaceStore::Open({.clock = &SystemClock()});
   ASSERT_TRUE(namespace_store.ok());
   MakeBucket(*(*namespace_store)->Current(), "bucket");
   ASSERT_TRUE((*namespace_store)->Reset().ok());
   EXPECT_FALSE((*namespace_store)->Current()->store->FindBucket(BucketName("bucket")).ok());
 }
 
-TEST(NamespaceStoreTest, ARequestKeepsTheStoreItBeganWith) {
+TEST(NamespaceStoreTest, RequestKeepsItsStoreAcrossAReset) {
   const TemporaryFolder folder;
-  const auto universe = NamespaceStore::Open({.directory = folder.path(), .clock = &SystemClock()});
+  const auto namespace_store =
+      NamespaceStore::Open({.directory = folder.path(), .clock = &SystemClock()});
   ASSERT_TRUE(namespace_store.ok());
   const auto held = (*namespace_store)->Current();
   MakeBucket(*held, "bucket");
@@ -43,10 +44,10 @@ TEST(NamespaceStoreTest, ARequestKeepsTheStoreItBeganWith) {
   EXPECT_NE(held, (*namespace_store)->Current());
 }
 
-TEST(NamespaceStoreTest, AResetRemovesTheOldFolder) {
+TEST(NamespaceStoreTest, ResetRemovesTheOldDirectory) {
   const TemporaryFolder folder;
   {
-    const auto universe =
+    const auto namespace_store =
         NamespaceStore::Open({.directory = folder.path(), .clock = &SystemClock()});
     ASSERT_TRUE(namespace_store.ok());
     for (int i = 0; i < 3; ++i) ASSERT_TRUE((*namespace_store)->Reset().ok());
@@ -57,7 +58,7 @@ TEST(NamespaceStoreTest, AResetRemovesTheOldFolder) {
 }
 
 TEST(NamespaceStoreTest, ResetsFromManyThreads) {
-  const auto universe = NamespaceStore::Open({.clock = &SystemClock()});
+  const auto namespace_store = NamespaceStore::Open({.clock = &SystemClock()});
   ASSERT_TRUE(namespace_store.ok());
   {
     std::vector<std::jthread> threads;
@@ -74,7 +75,7 @@ TEST(NamespaceStoreTest, ResetsFromManyThreads) {
   EXPECT_TRUE((*namespace_store)->Current()->store->ListBuckets().ok());
 }
 
-// An object with a file of its own.
+// Stores an object that is large enough for its own file.
 Result<void> PutObject(s3::Namespace& space, const std::string& key) {
   PENSTOCK_ASSIGN(auto writer, space.store->NewBlob(0));
   PENSTOCK_TRY(writer->Append(AsBytes(std::string(100'000, 'x'))));
@@ -87,7 +88,7 @@ Result<void> PutObject(s3::Namespace& space, const std::string& key) {
   return Ok();
 }
 
-TEST(NamespaceStoreTest, WhoIsInADiscardedOneWorksOnAndNobodyMeetsIt) {
+TEST(NamespaceStoreTest, RequestsInADiscardedNamespaceContinue) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/one";
   const auto leases = DirectoryLeases::Create();
@@ -100,7 +101,7 @@ TEST(NamespaceStoreTest, WhoIsInADiscardedOneWorksOnAndNobodyMeetsIt) {
   auto anew =
       NamespaceStore::Open({.directory = path, .clock = &SystemClock(), .leases = leases}).value();
   EXPECT_TRUE(PutObject(*held, "key").ok());
-  EXPECT_TRUE(PutObject(*old->Current(), "late").ok());  // found its user before, and comes now
+  EXPECT_TRUE(PutObject(*old->Current(), "late").ok());  // found its user before the deletion
   const auto listed = held->store->List(store::ListObjects{.bucket = BucketName("bucket")});
   ASSERT_TRUE(listed.ok()) << listed.error().message;
   EXPECT_EQ(listed->entries.size(), 2u);
@@ -122,7 +123,7 @@ TEST(NamespaceStoreTest, WhoIsInADiscardedOneWorksOnAndNobodyMeetsIt) {
   EXPECT_TRUE((*again)->Current()->store->FindBucket(BucketName("kept")).ok());
 }
 
-// Keeps a remover's thread busy until it is destroyed.
+// Occupies a remover's thread until the test ends it.
 struct Busy final : StoreRemover::Item {
   Busy(std::promise<void>& begun, std::future<void> end) : begun_(begun), end_(std::move(end)) {}
   ~Busy() override {
@@ -135,18 +136,18 @@ struct Busy final : StoreRemover::Item {
   std::future<void> end_;
 };
 
-TEST(NamespaceStoreTest, WhoLeavesAResetStoreLastDoesNotWaitForItsRemoval) {
+TEST(NamespaceStoreTest, LastRequestDoesNotWaitForTheRemoval) {
   const TemporaryFolder folder;
   std::promise<void> begun;
   std::promise<void> end;
   auto remover = std::make_shared<StoreRemover>();
-  const auto universe =
+  const auto namespace_store =
       NamespaceStore::Open(
           {.directory = folder.path(), .clock = &SystemClock(), .remover = remover})
           .value();
   remover->Add(std::make_unique<Busy>(begun, end.get_future()));
   begun.get_future().wait();
-  auto request = universe->Current();
+  auto request = namespace_store->Current();
   ASSERT_TRUE(namespace_store->Reset().ok());
   request.reset();
   EXPECT_EQ(Generations(folder.path()), 2);
@@ -165,7 +166,7 @@ class ClosedNamespaceStoreTest : public testing::Test {
     EXPECT_TRUE(opened.ok()) << opened.error().message;
     return opened.value();
   }
-  // The folder's lock is free: no descriptor of the store is open.
+  // Whether the directory's lock is free: then no descriptor of the store is open.
   bool IsClosed(const std::string& name) const {
     return DataDirectory::Open(folder_.path() + "/" + name).ok();
   }
@@ -175,7 +176,7 @@ class ClosedNamespaceStoreTest : public testing::Test {
   const std::shared_ptr<OpenStores> open_stores_ = std::make_shared<OpenStores>(1);
 };
 
-TEST_F(ClosedNamespaceStoreTest, AnIdleStoreIsClosedForAnotherAndComesBackWhole) {
+TEST_F(ClosedNamespaceStoreTest, IdleStoreIsClosedAndReopenedIntact) {
   const auto one = Open("one");
   MakeBucket(*one->Current(), "bucket");
   ASSERT_TRUE(PutObject(*one->Current(), "key").ok());
@@ -189,7 +190,7 @@ TEST_F(ClosedNamespaceStoreTest, AnIdleStoreIsClosedForAnotherAndComesBackWhole)
   EXPECT_TRUE(IsClosed("two"));
 }
 
-TEST_F(ClosedNamespaceStoreTest, AStoreThatARequestUsesStaysOpen) {
+TEST_F(ClosedNamespaceStoreTest, StoreInUseStaysOpen) {
   const auto one = Open("one");
   auto request = one->Current();
   const auto two = Open("two");
@@ -200,14 +201,14 @@ TEST_F(ClosedNamespaceStoreTest, AStoreThatARequestUsesStaysOpen) {
   EXPECT_TRUE(IsClosed("one"));
 }
 
-TEST_F(ClosedNamespaceStoreTest, AStoreWhoseFaultsKeepSomethingStaysOpen) {
+TEST_F(ClosedNamespaceStoreTest, StoreWithFaultStateStaysOpen) {
   const auto one = Open("one");
   ASSERT_TRUE(one->CurrentInstruments()->faults().Start({}).ok());
   const auto two = Open("two");
   EXPECT_FALSE(IsClosed("one"));
 }
 
-TEST_F(ClosedNamespaceStoreTest, AResetOfAClosedOneEmptiesIt) {
+TEST_F(ClosedNamespaceStoreTest, ResetOfAClosedStoreEmptiesIt) {
   const auto one = Open("one");
   MakeBucket(*one->Current(), "bucket");
   const auto two = Open("two");
@@ -216,7 +217,7 @@ TEST_F(ClosedNamespaceStoreTest, AResetOfAClosedOneEmptiesIt) {
   EXPECT_FALSE(one->Current()->store->FindBucket(BucketName("bucket")).ok());
 }
 
-TEST_F(ClosedNamespaceStoreTest, AClosedOneThatIsDiscardedIsDeleted) {
+TEST_F(ClosedNamespaceStoreTest, DiscardOfAClosedStoreDeletesIt) {
   auto one = Open("one");
   MakeBucket(*one->Current(), "bucket");
   const auto two = Open("two");
@@ -225,17 +226,17 @@ TEST_F(ClosedNamespaceStoreTest, AClosedOneThatIsDiscardedIsDeleted) {
   EXPECT_FALSE(Open("one")->Current()->store->FindBucket(BucketName("bucket")).ok());
 }
 
-TEST_F(ClosedNamespaceStoreTest, RequestsAndClosingFromManyThreadsLoseNothing) {
-  const std::vector<std::shared_ptr<NamespaceStore>> universes{Open("one"), Open("two"),
-                                                               Open("three")};
-  for (const auto& universe : universes) MakeBucket(*namespace_store->Current(), "bucket");
+TEST_F(ClosedNamespaceStoreTest, ConcurrentRequestsAndClosingLoseNothing) {
+  const std::vector<std::shared_ptr<NamespaceStore>> stores{Open("one"), Open("two"),
+                                                            Open("three")};
+  for (const auto& namespace_store : stores) MakeBucket(*namespace_store->Current(), "bucket");
   {
     std::vector<std::jthread> threads;
     for (int thread = 0; thread < 4; ++thread) {
       threads.emplace_back([&, thread] {
         for (int i = 0; i < 20; ++i) {
           const auto space =
-              universes[static_cast<std::size_t>(thread + i) % universes.size()]->Current();
+              stores[static_cast<std::size_t>(thread + i) % stores.size()]->Current();
           ASSERT_NE(space, nullptr);
           EXPECT_TRUE(PutObject(*space, std::to_string(thread) + "-" + std::to_string(i)).ok());
         }
@@ -243,15 +244,15 @@ TEST_F(ClosedNamespaceStoreTest, RequestsAndClosingFromManyThreadsLoseNothing) {
     }
   }
   std::size_t objects = 0;
-  for (const auto& universe : universes) {
-    objects += universe->Current()
+  for (const auto& namespace_store : stores) {
+    objects += namespace_store->Current()
                    ->store->List(store::ListObjects{.bucket = BucketName("bucket")})
                    ->entries.size();
   }
   EXPECT_EQ(objects, 80u);
 }
 
-TEST(NamespaceStoreTest, NamesADirectoryItCannotUse) {
+TEST(NamespaceStoreTest, NamesAnUnusableDirectory) {
   EXPECT_FALSE(NamespaceStore::Open({.directory = "/proc/penstock", .clock = &SystemClock()}).ok());
 }
 

@@ -12,13 +12,13 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::string_view kFolder = "/namespaces";
 
-// For messages: the default one, and some of the others.
+// For messages: the default namespace and some of the others.
 std::string NamesOf(
     const std::map<std::string, std::shared_ptr<NamespaceStore>, std::less<>>& others) {
   constexpr std::size_t kMost = 20;
   std::string names(kDefaultNamespace);
   std::size_t count = 0;
-  for (const auto& [name, universe] : others) {
+  for (const auto& [name, namespace_store] : others) {
     if (++count > kMost) return names + " and " + std::to_string(others.size() - kMost) + " more";
     names += ", " + name;
   }
@@ -39,20 +39,20 @@ std::string Namespaces::DirectoryOf(std::string_view name) const {
   return options_.directory + std::string(kFolder) + "/" + std::string(name);
 }
 
-// The default namespace's lock is held: nobody else is in the directory.
+// The default namespace's lock is held, so no other process uses the directory.
 Result<void> Namespaces::FindExisting() {
   const MutexLock lock(mutex_);
   std::error_code error;
-  std::vector<std::string> graves;
+  std::vector<std::string> trash;
   std::vector<std::string> vacant;
   std::vector<std::string> living;
   fs::directory_iterator entry(options_.directory + std::string(kFolder), error);
   if (error == std::errc::no_such_file_or_directory) return Ok();
   for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (DataDirectory::IsTrash(name)) graves.push_back(entry->path().string());
+    if (DataDirectory::IsTrash(name)) trash.push_back(entry->path().string());
     if (!NamespaceNameProblem(name).empty() || name == kDefaultNamespace) continue;
-    if (DataDirectory::IsVacant(entry->path().string())) {  // deleted, or the creation was cut off
+    if (DataDirectory::IsVacant(entry->path().string())) {  // deleted or unfinished
       vacant.push_back(entry->path().string());
     } else {
       others_.emplace(name, nullptr);
@@ -64,18 +64,18 @@ Result<void> Namespaces::FindExisting() {
                                                         "' cannot be used: " + error.message() +
                                                         "; choose a directory this user may write");
   }
-  // What cannot go now goes next time.
-  for (const std::string& path : graves) DataDirectory::Remove(path);
+  // Whatever cannot be removed now is removed at the next start.
+  for (const std::string& path : trash) DataDirectory::Remove(path);
   for (const std::string& path : living) DataDirectory::RemoveUnfinished(path);
   for (const std::string& path : vacant) {
-    if (const auto grave = DataDirectory::MoveToGrave(path)) DataDirectory::Remove(*grave);
+    if (const auto moved = DataDirectory::MoveToTrash(path)) DataDirectory::Remove(*moved);
   }
   return Ok();
 }
 
 NamespaceStoreOptions Namespaces::OptionsOf(std::string_view name) const {
   instruments::InstrumentOptions instruments = options_.instruments;
-  // they never happen there
+  // Connection rules have no effect there.
   if (instruments.scenario && name != kDefaultNamespace)
     faults::DropConnectionRules(*instruments.scenario);
   std::vector<std::string> parents;
@@ -99,7 +99,7 @@ NamespaceStoreOptions Namespaces::OptionsOf(std::string_view name) const {
 std::vector<std::string> Namespaces::Names() const {
   std::vector<std::string> names{std::string(kDefaultNamespace)};
   const MutexLock lock(mutex_);
-  for (const auto& [name, universe] : others_) names.push_back(name);
+  for (const auto& [name, namespace_store] : others_) names.push_back(name);
   return names;
 }
 
@@ -115,11 +115,10 @@ Result<std::shared_ptr<NamespaceStore>> Namespaces::Find(std::string_view name) 
   const auto found = others_.find(name);
   if (found == others_.end()) {
     return Error::Make(ErrorKind::kNotFound, "there is no namespace '" + std::string(name) +
-                                                 "'; there " + (others_.empty() ? "is" : "are") +
-                                                 " " + NamesOf(others_));
+                                                 "'; existing namespaces: " + NamesOf(others_));
   }
   if (!found->second) {
-    PENSTOCK_ASSIGN(found->second, NamespaceStore::Make(OptionsOf(name)));  // opens nothing
+    PENSTOCK_ASSIGN(found->second, NamespaceStore::Make(OptionsOf(name)));  // does not open it
   }
   return found->second;
 }
@@ -128,32 +127,32 @@ Result<std::shared_ptr<NamespaceStore>> Namespaces::Create(std::string_view name
   if (const std::string problem = NamespaceNameProblem(name); !problem.empty()) {
     return Error::Make(ErrorKind::kInvalidArgument, problem);
   }
-  PENSTOCK_ASSIGN(std::shared_ptr<NamespaceStore> universe, NamespaceStore::Make(OptionsOf(name)));
+  PENSTOCK_ASSIGN(std::shared_ptr<NamespaceStore> namespace_store,
+                  NamespaceStore::Make(OptionsOf(name)));
   {
     const MutexLock lock(mutex_);
-    if (name == kDefaultNamespace || !others_.emplace(name, universe).second) {
+    if (name == kDefaultNamespace || !others_.emplace(name, namespace_store).second) {
       return Error::Make(
           ErrorKind::kAlreadyExists,
           "namespace '" + std::string(name) + "' exists already; reset it, or choose another name");
     }
   }
-  // The store is opened without the lock. Those who find the universe meanwhile wait for it in
-  // Enter.
-  const auto entered = universe->Enter();
-  if (entered.ok()) return universe;
+  // The store is opened without the lock. Callers that find the namespace meanwhile wait in Enter.
+  const auto entered = namespace_store->Enter();
+  if (entered.ok()) return namespace_store;
   Forget(namespace_store);
   return entered.error();
 }
 
-void Namespaces::Forget(const std::shared_ptr<NamespaceStore>& universe) {
+void Namespaces::Forget(const std::shared_ptr<NamespaceStore>& namespace_store) {
   const MutexLock lock(mutex_);
   const auto found = others_.find(namespace_store->name());
-  // the caller holds it: nothing is destroyed here
-  if (found != others_.end() && found->second == universe) others_.erase(found);
+  // The caller holds a reference, so nothing is destroyed under the lock.
+  if (found != others_.end() && found->second == namespace_store) others_.erase(found);
 }
 
 Result<std::shared_ptr<NamespaceStore>> Namespaces::FindOrCreate(std::string_view name) {
-  for (;;) {  // somebody else may create or delete it in between
+  for (;;) {  // another caller may create or delete it between the two calls
     auto found = Find(name);
     if (found.ok() || found.error().kind != ErrorKind::kNotFound) return found;
     auto created = Create(name);
@@ -164,9 +163,9 @@ Result<std::shared_ptr<NamespaceStore>> Namespaces::FindOrCreate(std::string_vie
 Result<void> Namespaces::Delete(std::string_view name) {
   if (name == kDefaultNamespace) {
     return Error::Make(ErrorKind::kInvalidArgument,
-                       "the default namespace stays; reset it to empty it");
+                       "the default namespace cannot be deleted; reset it to empty it");
   }
-  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> universe, Find(name));
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, Find(name));
   PENSTOCK_TRY(namespace_store->Discard());
   Forget(namespace_store);
   return Ok();
@@ -174,9 +173,9 @@ Result<void> Namespaces::Delete(std::string_view name) {
 
 Result<void> Namespaces::ResetAll() {
   for (const std::string& name : Names()) {
-    auto universe = Find(name);
-    // deleted meanwhile
-    if (!namespace_store.ok() && universe.error().kind == ErrorKind::kNotFound) continue;
+    auto namespace_store = Find(name);
+    // Deleted meanwhile.
+    if (!namespace_store.ok() && namespace_store.error().kind == ErrorKind::kNotFound) continue;
     if (!namespace_store.ok()) return std::move(namespace_store).error();
     const auto reset = (*namespace_store)->Reset();
     if (!reset.ok() && reset.error().kind == ErrorKind::kNotFound) continue;
@@ -189,11 +188,11 @@ void Namespaces::StopJournals() {
   std::vector<std::shared_ptr<NamespaceStore>> open{default_};
   {
     const MutexLock lock(mutex_);
-    for (const auto& [name, universe] : others_) {
+    for (const auto& [name, namespace_store] : others_) {
       if (namespace_store) open.push_back(namespace_store);
     }
   }
-  for (const auto& universe : open) universe->StopJournal();
+  for (const auto& namespace_store : open) namespace_store->StopJournal();
 }
 
 }  // namespace penstock::emulator::server

@@ -1,11 +1,11 @@
-// The namespaces of one emulator: universes by name.
+// The namespaces of one emulator, by name.
 //
 //   DIR/                       the default namespace
-//   DIR/namespaces/NAME/       every other one
-//   DIR/namespaces/.deleted-*  deleted, about to go
+//   DIR/namespaces/NAME/       every other namespace
+//   DIR/namespaces/.deleted-*  deleted namespaces, to be removed
 //
-// A deleted one that requests are still in stays where it is, marked (data_directory.h), and goes
-// with the last of them.
+// A deleted namespace that requests still use stays in its place with a mark (data_directory.h). It
+// is removed after the last of these requests.
 #ifndef PENSTOCK_EMULATOR_SERVER_NAMESPACES_NAMESPACES_H_
 #define PENSTOCK_EMULATOR_SERVER_NAMESPACES_NAMESPACES_H_
 
@@ -25,49 +25,49 @@ namespace penstock::emulator::server {
 struct NamespacesOptions {
   std::string directory;  // empty: all in memory
   store::Durability durability = store::Durability::kRelaxed;
-  std::shared_ptr<store::MemoryLimit> memory_limit;  // of stores in memory; null: none
+  std::shared_ptr<store::MemoryLimit> memory_limit;  // of stores in memory; null: no limit
   std::uint64_t scrub_bytes_per_second = store::StoreOptions().scrub_bytes_per_second;
-  const Clock* clock = nullptr;                // the machine's, never null
-  const s3::OwnerDirectory* owners = nullptr;  // outlives this
-  instruments::InstrumentOptions instruments;  // of each of them
-  // How many namespaces of a data directory, beside the default one, are open at a time; 0:
+  const Clock* clock = nullptr;                // the machine's clock; never null
+  const s3::OwnerDirectory* owners = nullptr;  // must outlive this object
+  instruments::InstrumentOptions instruments;  // initial ones of every namespace
+  // How many namespaces of a data directory, besides the default one, may be open at a time; 0:
   // OpenStores::UsualMost().
   std::size_t most_open = 0;
 };
 
-// Thread safety: safe from any thread. Requests ask a NamespaceStore, not this.
+// Thread safety: any thread. Requests use a NamespaceStore, not this class.
 class Namespaces {
  public:
-  // Opens the default namespace alone. Others of the data directory are opened by
-  // NamespaceStore::Enter, and idle ones are closed where more than `most_open` are open.
+  // Opens only the default namespace. NamespaceStore::Enter opens the others of the data directory,
+  // and idle ones are closed while more than `most_open` are open.
   static Result<std::unique_ptr<Namespaces>> Open(NamespacesOptions options);
 
   std::shared_ptr<NamespaceStore> Default() const { return default_; }
-  // By name, the default first.
+  // Sorted by name, after the default namespace.
   std::vector<std::string> Names() const;
   // Opens nothing.
   bool Has(std::string_view name) const;
-  // Opens nothing. kNotFound, naming what there is.
+  // Opens nothing. kNotFound names the existing namespaces.
   Result<std::shared_ptr<NamespaceStore>> Find(std::string_view name);
-  // kAlreadyExists, also while another caller creates it; kInvalidArgument for a bad name.
-  // Store::Open's errors.
+  // Returns kAlreadyExists, also while another caller creates it, kInvalidArgument for a bad name,
+  // and the errors of Store::Open.
   Result<std::shared_ptr<NamespaceStore>> Create(std::string_view name);
   Result<std::shared_ptr<NamespaceStore>> FindOrCreate(std::string_view name);
-  // At once for whoever comes; requests in it end as they began, and its buckets go once the last
-  // has left. kNotFound; kInvalidArgument for the default one.
+  // New requests cannot find it any more. Requests in progress continue; the buckets are removed
+  // after the last of them. Returns kNotFound, and kInvalidArgument for the default namespace.
   Result<void> Delete(std::string_view name);
-  // Every one becomes as new: no buckets, the machine's time.
+  // Resets every namespace: no buckets, the machine's time.
   Result<void> ResetAll();
-  // Nobody waits for a journal any more.
+  // Ends all waits for journals.
   void StopJournals();
 
  private:
   explicit Namespaces(NamespacesOptions options) : options_(std::move(options)) {}
-  // A universe that is not in the map. Opens nothing.
+  // Functions for a namespace that is not in the map. They open nothing.
   std::string DirectoryOf(std::string_view name) const;
   Result<void> FindExisting();
   NamespaceStoreOptions OptionsOf(std::string_view name) const;
-  void Forget(const std::shared_ptr<NamespaceStore>& universe);
+  void Forget(const std::shared_ptr<NamespaceStore>& namespace_store);
 
   const NamespacesOptions options_;
   const std::shared_ptr<DirectoryLeases> leases_ = DirectoryLeases::Create();
@@ -75,8 +75,8 @@ class Namespaces {
   const std::shared_ptr<OpenStores> open_stores_ = std::make_shared<OpenStores>(
       options_.most_open > 0 ? options_.most_open : OpenStores::UsualMost());
   std::shared_ptr<NamespaceStore> default_;  // fixed once open
-  mutable Mutex mutex_;  // requests need it: nothing is opened or destroyed under it
-  // Null: on disk, not asked for yet.
+  mutable Mutex mutex_;  // used by requests: nothing may be opened or destroyed under it
+  // Null: on disk and not used yet.
   std::map<std::string, std::shared_ptr<NamespaceStore>, std::less<>> others_
       PENSTOCK_GUARDED_BY(mutex_);
 };

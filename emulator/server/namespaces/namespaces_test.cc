@@ -18,14 +18,14 @@ std::unique_ptr<Namespaces> OpenIn(const std::string& directory) {
   return spaces.ok() ? std::move(spaces).value() : nullptr;
 }
 
-void MakeBucket(NamespaceStore& universe, const char* name) {
+void MakeBucket(NamespaceStore& namespace_store, const char* name) {
   store::BucketRecord bucket;
   bucket.name = BucketName(name);
   ASSERT_TRUE(namespace_store.Current()->store->CreateBucket(bucket).ok());
 }
 
-bool HasBucket(NamespaceStore& universe, const char* name) {
-  return universe.Current()->store->FindBucket(BucketName(name)).ok();
+bool HasBucket(NamespaceStore& namespace_store, const char* name) {
+  return namespace_store.Current()->store->FindBucket(BucketName(name)).ok();
 }
 
 class NamespacesTest : public testing::TestWithParam<bool> {
@@ -35,7 +35,7 @@ class NamespacesTest : public testing::TestWithParam<bool> {
 };
 INSTANTIATE_TEST_SUITE_P(MemoryAndDirectory, NamespacesTest, testing::Bool());
 
-TEST_P(NamespacesTest, DoNotMeet) {
+TEST_P(NamespacesTest, AreIsolated) {
   const auto spaces = OpenIn(directory_);
   const auto one = spaces->Create("one");
   ASSERT_TRUE(one.ok());
@@ -46,7 +46,7 @@ TEST_P(NamespacesTest, DoNotMeet) {
   EXPECT_EQ(spaces->Names(), (std::vector<std::string>{"default", "one", "two"}));
 }
 
-TEST_P(NamespacesTest, OneThatIsDeletedComesBackEmpty) {
+TEST_P(NamespacesTest, DeletedNamespaceIsEmptyWhenCreatedAgain) {
   const auto spaces = OpenIn(directory_);
   ASSERT_TRUE(spaces->Create("one").ok());
   {
@@ -60,11 +60,12 @@ TEST_P(NamespacesTest, OneThatIsDeletedComesBackEmpty) {
   EXPECT_TRUE((*spaces->Find("one"))->Current()->store->ListBuckets().ok());
 }
 
-TEST_P(NamespacesTest, RefusesWhatCannotBe) {
+TEST_P(NamespacesTest, RefusesInvalidRequests) {
   const auto spaces = OpenIn(directory_);
   EXPECT_EQ(spaces->Find("x").error().kind, ErrorKind::kNotFound);
   ASSERT_TRUE(spaces->Create("y").ok());
-  EXPECT_EQ(spaces->Find("x").error().message, "there is no namespace 'x'; there are default, y");
+  EXPECT_EQ(spaces->Find("x").error().message,
+            "there is no namespace 'x'; existing namespaces: default, y");
   EXPECT_EQ(spaces->Delete("x").error().kind, ErrorKind::kNotFound);
   EXPECT_EQ(spaces->Delete("default").error().kind, ErrorKind::kInvalidArgument);
   EXPECT_EQ(spaces->Create("default").error().kind, ErrorKind::kAlreadyExists);
@@ -72,7 +73,7 @@ TEST_P(NamespacesTest, RefusesWhatCannotBe) {
   EXPECT_EQ(spaces->Create(".hidden").error().kind, ErrorKind::kInvalidArgument);
 }
 
-TEST_P(NamespacesTest, ResetAllEmptiesEveryOne) {
+TEST_P(NamespacesTest, ResetAllEmptiesEveryNamespace) {
   const auto spaces = OpenIn(directory_);
   MakeBucket(*spaces->Default(), "bucket");
   MakeBucket(**spaces->Create("one"), "bucket");
@@ -81,7 +82,7 @@ TEST_P(NamespacesTest, ResetAllEmptiesEveryOne) {
   EXPECT_FALSE(HasBucket(**spaces->Find("one"), "bucket"));
 }
 
-// A clock that holds the first caller after Arm until Open.
+// A clock that blocks the first caller after Arm until Open.
 class GateClock final : public Clock {
  public:
   WallTime Now() const override {
@@ -103,8 +104,8 @@ class GateClock final : public Clock {
   const std::shared_future<void> open_ = opener_.get_future().share();
 };
 
-// Every request looks its namespace up.
-TEST_P(NamespacesTest, WhileOneIsOpenedTheOthersAreFound) {
+// Every request looks up its namespace.
+TEST_P(NamespacesTest, OthersAreFoundWhileOneIsOpened) {
   GateClock clock;
   const auto spaces = Namespaces::Open({.directory = directory_,
                                         .clock = &clock,
@@ -122,7 +123,7 @@ TEST_P(NamespacesTest, WhileOneIsOpenedTheOthersAreFound) {
   EXPECT_TRUE(found.get());
 }
 
-TEST_P(NamespacesTest, OfSeveralCreatorsOneWins) {
+TEST_P(NamespacesTest, OneOfSeveralCreatorsSucceeds) {
   const auto spaces = OpenIn(directory_);
   std::atomic<int> made{0};
   std::atomic<int> refused{0};
@@ -148,7 +149,7 @@ int OpenDescriptors() {
   return static_cast<int>(std::distance(begin(entries), end(entries)));
 }
 
-TEST(NamespacesOnDiskTest, IdleOnesHoldNoDescriptors) {
+TEST(NamespacesOnDiskTest, IdleNamespacesUseNoDescriptors) {
   const TemporaryFolder folder;
   constexpr int kSpaces = 40;
   constexpr int kOpen = 4;
@@ -176,7 +177,7 @@ TEST(NamespacesOnDiskTest, SurviveARestart) {
   EXPECT_TRUE(HasBucket(**spaces->Find("one"), "bucket"));
 }
 
-TEST(NamespacesOnDiskTest, OneWhoseCreationWasInterruptedIsRemovedAtTheNextStart) {
+TEST(NamespacesOnDiskTest, NextStartRemovesAnUnfinishedNamespace) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/namespaces/one";
   std::filesystem::create_directories(path + "/generation-7");
@@ -188,7 +189,7 @@ TEST(NamespacesOnDiskTest, OneWhoseCreationWasInterruptedIsRemovedAtTheNextStart
   EXPECT_TRUE(spaces->Create("one").ok());
 }
 
-TEST(NamespacesOnDiskTest, AnInterruptedResetLeavesTheOldStore) {
+TEST(NamespacesOnDiskTest, InterruptedResetKeepsTheOldStore) {
   const TemporaryFolder folder;
   {
     const auto spaces = OpenIn(folder.path());
@@ -202,14 +203,14 @@ TEST(NamespacesOnDiskTest, AnInterruptedResetLeavesTheOldStore) {
   EXPECT_TRUE(HasBucket(**spaces->Find("one"), "bucket"));
 }
 
-TEST(NamespacesOnDiskTest, ADeletedOneIsGoneAlsoWhenTheProcessDiedInIt) {
+TEST(NamespacesOnDiskTest, DeletedNamespaceIsGoneAfterACrash) {
   const TemporaryFolder folder;
   const std::string one = folder.path() + "/namespaces/one";
   {
     const auto spaces = OpenIn(folder.path());
     MakeBucket(**spaces->Create("one"), "bucket");
   }
-  // requests were in it, then came kill -9
+  // Simulates kill -9 while requests used it.
   std::ofstream(one + "/deleted-" + std::to_string(1u << 30));
   std::filesystem::create_directories(folder.path() + "/namespaces/.deleted-1/generation-1");
   const auto spaces = OpenIn(folder.path());

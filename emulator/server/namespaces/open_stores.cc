@@ -9,8 +9,8 @@
 namespace penstock::emulator::server {
 namespace {
 
-// An open store has 11 descriptors (database, log, mark, reserve, folders, locks), 2 more for each
-// of up to 8 readers, and those of its cached blobs.
+// An open store uses 11 descriptors: database, log, mark, reserve, directories, locks. Each of up
+// to 8 readers uses 2 more, and cached blobs use further ones.
 constexpr std::uint64_t kDescriptorsPerStore = 64;
 constexpr std::uint64_t kFewest = 4;
 constexpr std::uint64_t kMost = 256;
@@ -38,11 +38,11 @@ void OpenStores::Remove(const std::weak_ptr<Member>& member) {
 
 void OpenStores::MakeRoom() {
   if (count() < most_) return;
-  // Destroyed last: one of them may be the last reference to its member.
+  // Destroyed last: this vector may hold the last reference to a member.
   const std::vector<std::shared_ptr<Member>> members = Members();
   for (const std::shared_ptr<Member>& member : members) {
     if (count() < most_) return;
-    static_cast<void>(member->CloseIfIdle());  // one that is in use stays open
+    static_cast<void>(member->CloseIfIdle());  // a member in use stays open
   }
 }
 

@@ -1,5 +1,5 @@
-// Bounds how many namespaces of a data directory are open at a time: each one has descriptors and
-// threads.
+// Limits how many namespaces of a data directory are open at a time, because each one uses
+// descriptors and threads.
 #ifndef PENSTOCK_EMULATOR_SERVER_NAMESPACES_OPEN_STORES_H_
 #define PENSTOCK_EMULATOR_SERVER_NAMESPACES_OPEN_STORES_H_
 
@@ -18,27 +18,26 @@ class OpenStores {
   class Member {
    public:
     virtual ~Member() = default;
-    // Closes the store unless it is in use, and then calls Remove. False: it stays as it was.
+    // Closes the store and calls Remove, unless it is in use. Returns whether it was closed.
     virtual bool CloseIfIdle() = 0;
     virtual MonotonicTime last_used() const = 0;
   };
 
   explicit OpenStores(std::size_t most) : most_(most) {}
-  // For this process's limit of descriptors.
+  // The default limit for this process's limit of descriptors.
   static std::size_t UsualMost();
 
-  // The member has been opened, or closed.
+  // Called after a member has been opened or closed.
   void Add(std::weak_ptr<Member> member);
   void Remove(const std::weak_ptr<Member>& member);
-  // Closes idle members, those used longest ago first, until one more may open. Where too few are
-  // idle, more stay open than the limit says. Must be called without any lock that CloseIfIdle
-  // waits for.
+  // Closes idle members, least recently used first, until one more may open. If too few are idle,
+  // the limit is exceeded. Must be called without a lock that CloseIfIdle takes.
   void MakeRoom();
 
   std::size_t count() const;
 
  private:
-  // The members that still exist, those used longest ago first; forgets the others.
+  // Returns the members that still exist, least recently used first, and removes the others.
   std::vector<std::shared_ptr<Member>> Members();
 
   const std::size_t most_;

@@ -42,7 +42,7 @@ class OpenStoresTest : public testing::Test {
   OpenStores stores_{2};
 };
 
-TEST_F(OpenStoresTest, TheOneUsedLongestAgoIsClosed) {
+TEST_F(OpenStoresTest, ClosesTheLeastRecentlyUsedStore) {
   const auto young = Open(3);
   const auto old = Open(1);
   const auto next = Open(2);
@@ -52,7 +52,7 @@ TEST_F(OpenStoresTest, TheOneUsedLongestAgoIsClosed) {
   EXPECT_EQ(stores_.count(), 2u);
 }
 
-TEST_F(OpenStoresTest, OneInUseStaysOpenAlsoBeyondTheLimit) {
+TEST_F(OpenStoresTest, StoreInUseStaysOpenBeyondTheLimit) {
   const auto busy = Open(1, true);
   const auto idle = Open(2);
   const auto third = Open(3, true);
@@ -63,7 +63,7 @@ TEST_F(OpenStoresTest, OneInUseStaysOpenAlsoBeyondTheLimit) {
   EXPECT_EQ(stores_.count(), 3u);
 }
 
-TEST_F(OpenStoresTest, OneThatIsGoneTakesNoRoom) {
+TEST_F(OpenStoresTest, DestroyedStoreDoesNotCount) {
   const auto first = Open(1);
   Open(2);
   const auto third = Open(3);

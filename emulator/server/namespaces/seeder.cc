@@ -27,23 +27,26 @@ Error Wrong(std::string message) {
   return Error::Make(ErrorKind::kInvalidArgument, std::move(message));
 }
 
-// A file as a request's body: exactly the bytes it had when it was opened. `go_on` is asked before
-// each read.
+// A file as a request body, with the size that it had when it was opened. Calls `check_stopped`
+// before each read.
 class FileBody final : public s3::BodyReader {
  public:
-  FileBody(int descriptor, std::uint64_t size, std::function<Result<void>()> go_on)
-      : descriptor_(descriptor), size_(size), left_(size), go_on_(std::move(go_on)) {}
+  FileBody(int descriptor, std::uint64_t size, std::function<Result<void>()> check_stopped)
+      : descriptor_(descriptor),
+        size_(size),
+        left_(size),
+        check_stopped_(std::move(check_stopped)) {}
 
   Result<std::size_t> Read(MutableByteView buffer) override {
     if (left_ == 0) return std::size_t{0};
-    PENSTOCK_TRY(go_on_());
+    PENSTOCK_TRY(check_stopped_());
     const std::size_t wanted = std::min<std::uint64_t>(buffer.size(), left_);
     ssize_t count = 0;
     do {
       count = ::read(descriptor_, buffer.data(), wanted);
     } while (count < 0 && errno == EINTR);
     if (count < 0) return Wrong(std::string("reading failed: ") + std::strerror(errno));
-    if (count == 0) return Wrong("the file became shorter while it was read");
+    if (count == 0) return Wrong("the file was truncated while it was read");
     left_ -= static_cast<std::uint64_t>(count);
     return static_cast<std::size_t>(count);
   }
@@ -56,7 +59,7 @@ class FileBody final : public s3::BodyReader {
   int descriptor_;
   std::uint64_t size_;
   std::uint64_t left_;
-  const std::function<Result<void>()> go_on_;
+  const std::function<Result<void>()> check_stopped_;
   std::vector<std::pair<std::string, std::string>> trailers_;
 };
 
@@ -81,8 +84,8 @@ class TextBody final : public s3::BodyReader {
   std::vector<std::pair<std::string, std::string>> trailers_;
 };
 
-// One walk. Directories are opened relative to their parents and never through a link, so that
-// nobody who moves things below leads it out.
+// One traversal. Directories are opened relative to their parents and never through links, so that
+// concurrent renames cannot lead it out of the root.
 class Walk {
  public:
   Walk(const Seeder& seeder, const SeedRequest& request) : seeder_(seeder), request_(request) {}
@@ -90,30 +93,30 @@ class Walk {
   Result<SeedReport> Run() {
     if (!request_.directory.starts_with('/'))
       return Wrong("directory '" + request_.directory +
-                   "' is not an absolute path; begin it with /");
+                   "' is not an absolute path; it must begin with /");
     const store::Descriptor root(
         ::open(request_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (root.get() < 0) {
       return Wrong("directory '" + request_.directory + "' cannot be read: " +
                    std::strerror(errno) + "; name a directory that the emulator may read");
     }
-    // Not a key of its own, but what all keys begin with.
+    // Checks the prefix with a sample key.
     if (const auto checked = s3::CheckKey(request_.prefix + "k"); !checked.ok()) {
-      return Wrong("prefix '" + request_.prefix + "' begins no key: keys are UTF-8, have " +
+      return Wrong("invalid prefix '" + request_.prefix + "': keys are UTF-8, have at most " +
                    std::to_string(kLongestKey) +
-                   " bytes at most and do not lead above their bucket; choose another");
+                   " bytes and must not lead above their bucket; choose another");
     }
     PENSTOCK_TRY(EnsureBucket());
-    auto entered = Enter(root.get(), request_.prefix);
-    if (!entered.ok()) {
+    auto visited = VisitDirectory(root.get(), request_.prefix);
+    if (!visited.ok()) {
       if (made_bucket_ && !seeder_.stop) Undo();
-      return std::move(entered).error();
+      return std::move(visited).error();
     }
     return report_;
   }
 
  private:
-  // What makes a bucket of that name: a directory bucket is of its name's zone.
+  // The body of CreateBucket: a directory bucket needs the zone of its name.
   std::string CreateDocument() const {
     if (s3::IsDirectoryBucketName(request_.bucket)) {
       const std::string zone(s3::ZoneOf(request_.bucket).value_or(""));
@@ -136,11 +139,12 @@ class Walk {
     const Answer answer = Ask("PUT", {}, reader);
     made_bucket_ = answer.status == 200;
     if (made_bucket_ || answer.code == "BucketAlreadyOwnedByYou") return Ok();
-    return Wrong("bucket '" + request_.bucket + "' cannot be made: S3 answers " + answer.Text());
+    return Wrong("bucket '" + request_.bucket + "' cannot be created: the response is " +
+                 answer.Text());
   }
 
-  // The bucket is ours alone to have made: what is left of a failure is nothing, unless others have
-  // put something in it.
+  // Removes a bucket that this traversal created, with its objects. Objects of other clients keep
+  // the bucket.
   void Undo() {
     for (const std::string& key : put_) {
       if (seeder_.stop) return;
@@ -151,37 +155,37 @@ class Walk {
     Ask("DELETE", {}, none);
   }
 
-  Result<void> GoOn() const {
-    if (seeder_.stop) return Wrong("the emulator stops; seed again once it runs");
+  Result<void> CheckStopped() const {
+    if (seeder_.stop) return Wrong("the emulator is stopping; seed again after a restart");
     if (!request_.cancelled || !request_.cancelled()) return Ok();
     return Error::Make(ErrorKind::kCancelled,
                        "seeding bucket '" + request_.bucket + "' was cancelled after " +
                            std::to_string(report_.objects) +
-                           " objects; keep the connection open until the response is there");
+                           " objects; keep the connection open until the response arrives");
   }
 
-  // `prefix`: the keys of what is in this directory begin with it.
-  Result<void> Enter(int directory, const std::string& prefix) {
+  // `prefix`: common prefix of the keys in this directory.
+  Result<void> VisitDirectory(int directory, const std::string& prefix) {
     PENSTOCK_ASSIGN(const std::vector<std::string> names, Names(directory, prefix));
     for (const std::string& name : names) {
-      PENSTOCK_TRY(GoOn());
+      PENSTOCK_TRY(CheckStopped());
       const std::string key = prefix + name;
       if (key.size() > kLongestKey || !IsValidUtf8(name)) {
         ++report_.skipped;
         continue;
       }
-      // Opening a pipe must not wait for its other end.
+      // O_NONBLOCK: opening a pipe must not wait for its other end.
       const store::Descriptor entry(
           ::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
       struct stat facts {};
-      // a link, a socket, or just deleted
+      // A link, a socket, or a file that was just deleted.
       if (entry.get() < 0 && (errno == ELOOP || errno == ENXIO || errno == ENOENT)) {
         ++report_.skipped;
       } else if (entry.get() < 0 || ::fstat(entry.get(), &facts) != 0) {
         return Wrong("'" + request_.directory + "', file '" + key +
                      "' cannot be read: " + std::strerror(errno));
       } else if (S_ISDIR(facts.st_mode)) {
-        PENSTOCK_TRY(Enter(entry.get(), key + "/"));
+        PENSTOCK_TRY(VisitDirectory(entry.get(), key + "/"));
       } else if (S_ISREG(facts.st_mode)) {
         PENSTOCK_TRY(PutFile(entry.get(), key, static_cast<std::uint64_t>(facts.st_size)));
       } else {
@@ -191,7 +195,7 @@ class Walk {
     return Ok();
   }
 
-  // Sorted, so that two runs do the same.
+  // Sorted, so that all runs behave the same.
   Result<std::vector<std::string>> Names(int directory, const std::string& prefix) const {
     const int copy = ::fcntl(directory, F_DUPFD_CLOEXEC, 0);
     DIR* const stream = copy < 0 ? nullptr : ::fdopendir(copy);
@@ -212,12 +216,12 @@ class Walk {
 
   Result<void> PutFile(int descriptor, const std::string& key, std::uint64_t size) {
     Result<void> going_on = Ok();
-    FileBody body(descriptor, size, [this, &going_on] { return going_on = GoOn(); });
+    FileBody body(descriptor, size, [this, &going_on] { return going_on = CheckStopped(); });
     const Answer answer = Ask("PUT", key, body);
     PENSTOCK_TRY(std::move(going_on));
     if (answer.status != 200) {
-      return Wrong("file '" + key + "' of '" + request_.directory + "' cannot be put: S3 answers " +
-                   answer.Text());
+      return Wrong("file '" + key + "' of '" + request_.directory +
+                   "' cannot be stored: the response is " + answer.Text());
     }
     if (made_bucket_) put_.push_back(key);
     ++report_.objects;
@@ -228,7 +232,7 @@ class Walk {
   struct Answer {
     int status = 0;
     std::string code;
-    std::string message;  // the document's, or what kept the server from it
+    std::string message;  // of the error document, or of the internal error
 
     std::string Text() const {
       return std::to_string(status) + (code.empty() ? "" : " " + code) +
@@ -236,7 +240,7 @@ class Walk {
     }
   };
 
-  // Asks for the bucket (empty key) or an object.
+  // Sends a request for the bucket (empty key) or an object.
   Answer Ask(std::string_view method, const std::string& key, s3::BodyReader& body) const {
     const std::string length = std::to_string(body.Length().value_or(0));
     s3::RequestHead head;
@@ -265,7 +269,7 @@ class Walk {
   const SeedRequest& request_;
   SeedReport report_;
   bool made_bucket_ = false;
-  std::vector<std::string> put_;  // keys, where the bucket is of our making
+  std::vector<std::string> put_;  // stored keys, if this traversal created the bucket
 };
 
 }  // namespace

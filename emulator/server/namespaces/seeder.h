@@ -1,8 +1,8 @@
 // Fills a bucket from a directory: every regular file below it becomes an object named by its
 // relative path.
 //
-// Symbolic links, below the directory, are skipped and never followed; so are pipes, sockets and
-// devices. Objects go through the router, so that they are what PutObject makes of them.
+// Symbolic links below the directory, pipes, sockets and devices are skipped. Objects are stored
+// through the router, exactly like PutObject.
 #ifndef PENSTOCK_EMULATOR_SERVER_NAMESPACES_SEEDER_H_
 #define PENSTOCK_EMULATOR_SERVER_NAMESPACES_SEEDER_H_
 
@@ -20,12 +20,12 @@ struct Seeder {
   std::shared_ptr<s3::Namespace> space;
   s3::Identity owner;
   std::string region;
-  const std::atomic<bool>& stop;  // ends the walk between two files or two blocks of a file
+  const std::atomic<bool>& stop;  // set: stop between two files or two blocks of a file
 
-  // Makes the bucket where it is missing. kInvalidArgument naming the directory, the file or S3's
-  // refusal and its reason; kCancelled where `request.cancelled` says so. After an error, a bucket
-  // that it made is removed with what it put there, unless `stop` is set. In a bucket that existed,
-  // the objects that were put before the error stay.
+  // Creates the bucket if it is missing. kInvalidArgument names the directory, the file or the S3
+  // error and its reason. Returns kCancelled if `request.cancelled` returns true. After an error, a
+  // bucket that it created is removed with its new objects, unless `stop` is set. In an existing
+  // bucket, objects stored before the error remain.
   Result<SeedReport> Fill(const SeedRequest& request) const;
 };
 

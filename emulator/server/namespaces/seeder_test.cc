@@ -33,7 +33,7 @@ class SeederTest : public testing::Test {
   const std::unique_ptr<Emulator> emulator_ = Emulator::Start({}).value();
 };
 
-TEST_F(SeederTest, EveryFileBecomesAnObjectNamedByItsPath) {
+TEST_F(SeederTest, EveryFileBecomesAnObject) {
   Write("a.txt", "a");
   Write("deep/er/b.txt", "bb");
   Write("empty", "");
@@ -53,7 +53,7 @@ TEST_F(SeederTest, LargeFilesAreStreamed) {
   EXPECT_TRUE(Body("large") == text);
 }
 
-TEST_F(SeederTest, ACancelledSeedEndsBetweenFilesAndLeavesNoBucketThatItMade) {
+TEST_F(SeederTest, CancelledSeedRemovesItsNewBucket) {
   for (const std::string name : {"a", "b", "c"}) Write(name, "text");
   int asked = 0;
   const auto report =
@@ -68,7 +68,7 @@ TEST_F(SeederTest, ACancelledSeedEndsBetweenFilesAndLeavesNoBucketThatItMade) {
   EXPECT_EQ(Send(emulator_->endpoint(), {.target = "/data"}).status, 404);
 }
 
-TEST_F(SeederTest, ACancelledSeedEndsInTheMiddleOfAFile) {
+TEST_F(SeederTest, CancelledSeedEndsInTheMiddleOfAFile) {
   Write("large", std::string(8 << 20, 'x'));
   int asked = 0;
   ASSERT_EQ(Send(emulator_->endpoint(), {.method = "PUT", .target = "/data"}).status, 200);
@@ -78,11 +78,11 @@ TEST_F(SeederTest, ACancelledSeedEndsInTheMiddleOfAFile) {
                        }});
   ASSERT_FALSE(report.ok());
   EXPECT_EQ(report.error().kind, ErrorKind::kCancelled);
-  EXPECT_EQ(asked, 4) << "nothing is read afterwards";
+  EXPECT_EQ(asked, 4) << "nothing may be read afterwards";
   EXPECT_EQ(Body("large"), "404");
 }
 
-TEST_F(SeederTest, StoppingTheEmulatorEndsASeedInTheMiddleOfAFile) {
+TEST_F(SeederTest, StopEndsASeedInTheMiddleOfAFile) {
   Write("large", std::string(8 << 20, 'x'));
   std::promise<void> reading;
   std::promise<void> stopping;
@@ -100,16 +100,16 @@ TEST_F(SeederTest, StoppingTheEmulatorEndsASeedInTheMiddleOfAFile) {
   });
   reading.get_future().wait();
   std::jthread stop([this] { emulator_->Stop(); });
-  // The port is closed once the emulator has begun to stop, which is when seeds are told.
+  // The port closes when the emulator begins to stop. Seeds are cancelled at the same time.
   while (Send(emulator_->endpoint(), {.target = "/data"}).status != 0) std::this_thread::yield();
   stopping.set_value();
   const auto report = seed.get();
   ASSERT_FALSE(report.ok());
-  EXPECT_NE(report.error().message.find("the emulator stops"), std::string::npos)
+  EXPECT_NE(report.error().message.find("the emulator is stopping"), std::string::npos)
       << report.error().message;
 }
 
-TEST_F(SeederTest, LinksAndPipesAreSkippedAndNeverFollowed) {
+TEST_F(SeederTest, SkipsLinksAndPipes) {
   const TemporaryFolder outside;
   std::ofstream(outside.path() + "/secret") << "secret";
   Write("kept", "k");
@@ -124,7 +124,7 @@ TEST_F(SeederTest, LinksAndPipesAreSkippedAndNeverFollowed) {
   EXPECT_EQ(Body("folder-link/secret"), "404");
 }
 
-TEST_F(SeederTest, NamesThatCannotBeKeysAreCounted) {
+TEST_F(SeederTest, CountsNamesThatAreNotValidKeys) {
   Write("good", "g");
   Write("bad\xFF", "b");
   const auto report = Seed(folder_.path());
@@ -133,7 +133,7 @@ TEST_F(SeederTest, NamesThatCannotBeKeysAreCounted) {
   EXPECT_EQ(report->skipped, 1u);
 }
 
-TEST_F(SeederTest, ABucketThatIsThereIsFilledFurther) {
+TEST_F(SeederTest, FillsAnExistingBucket) {
   Write("a", "1");
   ASSERT_TRUE(Seed(folder_.path()).ok());
   Write("a", "2");
@@ -141,7 +141,7 @@ TEST_F(SeederTest, ABucketThatIsThereIsFilledFurther) {
   EXPECT_EQ(Body("a"), "2");
 }
 
-TEST_F(SeederTest, WhatCannotBeReadIsNamed) {
+TEST_F(SeederTest, NamesUnreadableFiles) {
   EXPECT_NE(Seed("/nowhere/at/all").error().message.find("'/nowhere/at/all'"), std::string::npos);
   EXPECT_NE(Seed("relative").error().message.find("absolute"), std::string::npos);
   EXPECT_NE(emulator_->Seed({.bucket = "B", .directory = folder_.path()})
@@ -150,22 +150,22 @@ TEST_F(SeederTest, WhatCannotBeReadIsNamed) {
             std::string::npos);
 }
 
-TEST_F(SeederTest, AFailureUndoesTheBucketItMadeAndTellsS3sReason) {
+TEST_F(SeederTest, FailureRemovesTheNewBucketAndReportsTheError) {
   Write("a", "1");
   Write("b/c", "2");
   Write("b/d", "");
-  fs::resize_file(folder_.path() + "/b/d", 6ull << 30);  // a hole; S3 takes 5 GiB
+  fs::resize_file(folder_.path() + "/b/d", 6ull << 30);  // sparse; S3 accepts at most 5 GiB
   const auto failed = Seed(folder_.path());
   ASSERT_FALSE(failed.ok());
   EXPECT_NE(failed.error().message.find("file 'b/d' of '" + folder_.path() +
-                                        "' cannot be put: S3 answers 400 EntityTooLarge: "
+                                        "' cannot be stored: the response is 400 EntityTooLarge: "
                                         "Your proposed upload exceeds the maximum allowed size"),
             std::string::npos)
       << failed.error().message;
   EXPECT_EQ(Send(emulator_->endpoint(), {.target = "/data"}).status, 404);
 }
 
-TEST_F(SeederTest, AFailureLeavesABucketThatWasThere) {
+TEST_F(SeederTest, FailureKeepsAnExistingBucket) {
   Write("a", "1");
   ASSERT_TRUE(Seed(folder_.path()).ok());
   Write("b", "");
@@ -174,7 +174,7 @@ TEST_F(SeederTest, AFailureLeavesABucketThatWasThere) {
   EXPECT_EQ(Body("a"), "1");
 }
 
-TEST_F(SeederTest, APrefixThatBeginsNoKeyIsRefusedBeforeAnythingIsMade) {
+TEST_F(SeederTest, RefusesAnInvalidPrefix) {
   Write("a", "1");
   using std::string;
   for (const string& prefix :
@@ -182,13 +182,12 @@ TEST_F(SeederTest, APrefixThatBeginsNoKeyIsRefusedBeforeAnythingIsMade) {
     const auto refused =
         emulator_->Seed({.bucket = "data", .directory = folder_.path(), .prefix = prefix});
     ASSERT_FALSE(refused.ok()) << prefix;
-    EXPECT_NE(refused.error().message.find("prefix '" + prefix + "' begins no key"),
-              std::string::npos);
+    EXPECT_NE(refused.error().message.find("invalid prefix '" + prefix + "'"), std::string::npos);
   }
   EXPECT_EQ(Send(emulator_->endpoint(), {.target = "/data"}).status, 404);
 }
 
-TEST_F(SeederTest, ADirectoryBucketIsMadeInTheZoneOfItsName) {
+TEST_F(SeederTest, CreatesADirectoryBucketInTheZoneOfItsName) {
   Write("a/b", "1");
   const auto report =
       emulator_->Seed({.bucket = "data--usw2-lax1-az1--x-s3", .directory = folder_.path()});
@@ -200,7 +199,7 @@ TEST_F(SeederTest, ADirectoryBucketIsMadeInTheZoneOfItsName) {
   EXPECT_NE(refused.error().message.find("BASE--ZONE--x-s3"), std::string::npos);
 }
 
-TEST(SeederRegionTest, TheBucketLiesInTheHomeRegion) {
+TEST(SeederRegionTest, CreatesTheBucketInTheHomeRegion) {
   const TemporaryFolder folder;
   const auto emulator = Emulator::Start({.region = "eu-west-1"}).value();
   const auto report = emulator->Seed({.bucket = "data", .directory = folder.path()});

@@ -24,7 +24,7 @@ StoreRemover::~StoreRemover() {
   if (thread.joinable()) thread.join();
 }
 
-// The parameter is destroyed after the lock has been released, also where it was not put into the
+// The parameter is destroyed after the lock has been released, even if it was not added to the
 // list.
 void StoreRemover::Add(std::unique_ptr<Item> item) noexcept {
   const MutexLock lock(mutex_);

@@ -1,7 +1,7 @@
-// Destroys stores that were reset or deleted, on a thread of its own.
+// Destroys reset or deleted stores on its own thread.
 //
-// Closing a large store and deleting its files takes a while, and the last reference to it is often
-// that of a request.
+// Closing a large store and deleting its files takes time, and often a request holds the last
+// reference to it.
 #ifndef PENSTOCK_EMULATOR_SERVER_NAMESPACES_STORE_REMOVER_H_
 #define PENSTOCK_EMULATOR_SERVER_NAMESPACES_STORE_REMOVER_H_
 
@@ -35,10 +35,10 @@ class StoreRemover {
   StoreRemover(const StoreRemover&) = delete;
   StoreRemover& operator=(const StoreRemover&) = delete;
 
-  // Destroys the item soon, on another thread; on this one where no thread can be started.
+  // Destroys the item soon on another thread, or on this one if no thread can be started.
   void Add(std::unique_ptr<Item> item) noexcept;
-  // Destroys items on the calling thread while more than `most` wait. Callers that make items use
-  // it to bound their number.
+  // Destroys items on the calling thread while more than `most` wait. Callers that add items use it
+  // to bound their number.
   void Help(std::size_t most);
 
  private:
@@ -48,7 +48,7 @@ class StoreRemover {
 
   Mutex mutex_;
   CondVar changed_;
-  std::unique_ptr<Item> first_ PENSTOCK_GUARDED_BY(mutex_);  // a list, so that Add needs no memory
+  std::unique_ptr<Item> first_ PENSTOCK_GUARDED_BY(mutex_);  // a linked list: Add never allocates
   Item* last_ PENSTOCK_GUARDED_BY(mutex_) = nullptr;
   std::size_t waiting_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   bool stopping_ PENSTOCK_GUARDED_BY(mutex_) = false;

@@ -43,7 +43,7 @@ TEST(StoreRemoverTest, AddDoesNotWaitForTheItemsBefore) {
   EXPECT_EQ(destroyed, (std::vector<int>{0, 1, 2}));
 }
 
-TEST(StoreRemoverTest, HelpDestroysOnTheCallersThreadWhatIsTooMuch) {
+TEST(StoreRemoverTest, HelpDestroysSurplusItemsOnTheCallersThread) {
   std::promise<void> begun;
   std::promise<void> gate;
   int here = 0;

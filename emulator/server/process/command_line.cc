@@ -28,7 +28,7 @@ struct Flags {
   std::string limits;
 };
 
-// CLI11 reads "-1" as the greatest number that there is.
+// Without this check CLI11 parses "-1" as the largest unsigned number.
 CLI::Validator NotNegative() {
   return CLI::Validator(
       [](std::string& text) {
@@ -40,7 +40,7 @@ CLI::Validator NotNegative() {
 void Declare(CLI::App& app, Flags& flags) {
   EmulatorOptions& options = flags.options;
   app.footer(
-      "penstock-emulator fsck DIR checks what --data DIR keeps; see penstock-emulator fsck "
+      "penstock-emulator fsck DIR checks the directory of --data DIR; see penstock-emulator fsck "
       "--help.");
   app.set_version_flag("--version", std::string("penstock-emulator ") + PENSTOCK_VERSION);
   app.add_option("--host", options.host, "address to listen on")->capture_default_str();
@@ -55,7 +55,7 @@ void Declare(CLI::App& app, Flags& flags) {
                  "name that the Host header of admin requests may have, besides localhost and IP "
                  "addresses of this listener; repeatable");
   app.add_option("--admin-token", options.admin_token,
-                 "token that admin requests must bring: Authorization: Bearer TOKEN. Visible in "
+                 "token that admin requests need (Authorization: Bearer TOKEN). Visible in "
                  "the process list: prefer --admin-token-file or "
                  "the environment variable PENSTOCK_EMULATOR_ADMIN_TOKEN");
   app.add_option("--admin-token-file", flags.admin_token_file, "file with the admin token");
@@ -65,74 +65,77 @@ void Declare(CLI::App& app, Flags& flags) {
       ->check(CLI::IsMember({"auto", "on", "off"}))
       ->capture_default_str();
   auto* data = app.add_option("--data", options.data_directory,
-                              "directory to keep buckets and the users of the admin API in");
+                              "directory for buckets and the users of the admin API");
   app.add_flag("--memory", flags.memory, "keep buckets in memory only (the default without --data)")
       ->excludes(data);
   app.add_option(
          "--memory-limit", options.memory_limit_bytes,
-         "most memory that objects and request documents may take without --data, for example "
-         "512MiB; beyond it uploads are answered 507 and documents 503. 0: three quarters of the "
+         "limit for the memory of objects and request documents without --data, for example "
+         "512MiB; beyond it uploads get 507 and documents 503. 0: three quarters of the "
          "control group's limit, else half of the machine's memory")
       ->transform(CLI::AsSizeValue(false))
       ->transform(NotNegative())
       ->capture_default_str();
-  app.add_option("--durability", flags.durability,
-                 "strict: acknowledged means on disk; relaxed: survives the process")
+  app.add_option(
+         "--durability", flags.durability,
+         "strict: acknowledged writes are on disk; relaxed: they survive a crash of the process")
       ->check(CLI::IsMember({"strict", "relaxed"}))
       ->capture_default_str();
   app.add_option("--scrub-rate", options.scrub_bytes_per_second,
-                 "bytes per second to read of what --data keeps, in the background, to find "
-                 "damage; 0: none")
+                 "bytes per second of the background check of --data for damage; 0: no check")
       ->check(NotNegative())
       ->capture_default_str();
   app.add_option("--access-key", flags.access_keys,
                  "access key id; repeatable, each with a --secret-key. Without keys and users: "
                  "penstock / penstock-secret");
-  app.add_option("--secret-key", flags.secret_keys,
-                 "secret of the access key at the same place. Visible in the process list: prefer "
-                 "--secret-key-file or, for one key, the "
-                 "environment variable PENSTOCK_EMULATOR_SECRET_KEY");
+  app.add_option(
+      "--secret-key", flags.secret_keys,
+      "secret of the access key at the same position. Visible in the process list: prefer "
+      "--secret-key-file or, for one key, the "
+      "environment variable PENSTOCK_EMULATOR_SECRET_KEY");
   app.add_option("--secret-key-file", flags.secret_key_files,
-                 "file with the secret of the access key at the same place; repeatable");
+                 "file with the secret of the access key at the same position; repeatable");
   app.add_option("--users", options.users_path,
                  "JSON file of accounts, users and access keys (docs/admin-api.md)");
-  app.add_option("--auth", flags.auth,
-                 "verify: check everything; parse: check form, region, clock skew, expiry and "
-                 "inactive keys, but no signature and no "
-                 "payload hash: no secret is needed; off: everybody is the first access key")
+  app.add_option(
+         "--auth", flags.auth,
+         "verify: check everything; parse: check form, region, clock skew, expiry and "
+         "inactive keys, but no signature and no "
+         "payload hash: no secret is needed; off: every request belongs to the first access key")
       ->check(CLI::IsMember({"verify", "parse", "off"}))
       ->capture_default_str();
-  app.add_option("--region", options.region, "home region: of every host name that names none")
+  app.add_option("--region", options.region, "home region, also for host names without a region")
       ->capture_default_str();
   app.add_option("--fail-rate", options.fail_rate,
-                 "share of requests answered 503 SlowDown, 0 to 1")
+                 "share of requests that get 503 SlowDown, 0 to 1")
       ->capture_default_str();
-  app.add_option("--fail-seed", options.fail_seed, "decides which requests fail")
+  app.add_option("--fail-seed", options.fail_seed, "seed that selects the requests that fail")
       ->check(NotNegative())
       ->capture_default_str();
   app.add_option("--faults", options.faults_path,
-                 "JSON file of the faults that every namespace begins with (docs/faults.md)");
+                 "JSON file with the initial faults of every namespace (docs/faults.md)");
   app.add_option("--first-byte-delay-ms", options.first_byte_delay_ms,
-                 "hold every GET and HEAD answer back that long, as a far S3 does")
+                 "delay of every GET and HEAD response, as with a distant region")
       ->capture_default_str();
   app.add_option("--limits", flags.limits,
-                 "limits, latency and bandwidth as S3's: aws-standard, aws-strict, aws-express or "
+                 "limits, latency and bandwidth of S3: aws-standard, aws-strict, aws-express or "
                  "a JSON FILE (docs/limits.schema.json)");
-  app.add_option("--tls-cert", options.tls_certificate_path, "PEM certificate chain: serve https");
+  app.add_option("--tls-cert", options.tls_certificate_path,
+                 "PEM certificate chain; enables HTTPS");
   app.add_option("--tls-key", options.tls_key_path, "PEM private key");
   app.add_option(
          "--journal-bytes", options.journal_bytes,
          "memory for each namespace's journal of requests, 131072 (128 KiB) or more; 0: no journal")
       ->check(NotNegative())
       ->capture_default_str();
-  app.add_flag(
-      "--yield-to-clients", options.yield_to_clients,
-      "with 16 connections and more, let clients on the same machine run first (SCHED_BATCH)");
+  app.add_flag("--yield-to-clients", options.yield_to_clients,
+               "from 16 connections on, let clients on the same machine run first (SCHED_BATCH)");
   app.add_option("--log", options.log_path,
                  "append one JSON line per request to FILE; '-': standard error");
-  app.add_option("--diagnostic-log", flags.diagnostic_log,
-                 "append one JSON line per survived internal error, at most one a second of each "
-                 "kind, to FILE; '-': standard error")
+  app.add_option(
+         "--diagnostic-log", flags.diagnostic_log,
+         "append one JSON line per internal error that does not end the process, at most one a "
+         "second of each kind, to FILE; '-': standard error")
       ->capture_default_str();
 }
 
@@ -140,7 +143,7 @@ Error Usage(std::string message) {
   return Error::Make(ErrorKind::kInvalidArgument, std::move(message));
 }
 
-// A preset's name stays what it is.
+// Returns a preset's name unchanged, and for other values the text of the file.
 Result<std::string> ReadLimits(const std::string& name) {
   if (name.empty() || traffic::PresetLimits(name).ok()) return name;
   std::string presets;
@@ -148,7 +151,7 @@ Result<std::string> ReadLimits(const std::string& name) {
     presets += std::string(presets.empty() ? "" : ", ") + std::string(preset);
   const std::string takes = "give a JSON file (docs/limits.schema.json) or one of " + presets;
   PENSTOCK_ASSIGN(std::string text,
-                  ReadGivenFile({.what = "limits file", .path = name, .fix = takes}));
+                  ReadConfigFile({.what = "limits file", .path = name, .fix = takes}));
   if (text.empty()) return Usage("limits file '" + name + "' is empty; " + takes);
   return text;
 }
@@ -156,8 +159,8 @@ Result<std::string> ReadLimits(const std::string& name) {
 constexpr char kSecretVariable[] = "PENSTOCK_EMULATOR_SECRET_KEY";
 constexpr char kTokenVariable[] = "PENSTOCK_EMULATOR_ADMIN_TOKEN";
 
-// nullopt: not set. An empty value is refused: it is a value that a script or a compose file failed
-// to fill in.
+// Returns nullopt if it is not set. Rejects an empty value, which usually means that a script
+// failed to set it.
 Result<std::optional<std::string>> ReadVariable(const Environment& environment,
                                                 const std::string& name) {
   std::optional<std::string> value = environment(name);
@@ -166,23 +169,23 @@ Result<std::optional<std::string>> ReadVariable(const Environment& environment,
   return value;
 }
 
-// The one line of a file.
+// Returns the only line of a file.
 Result<std::string> ReadSecret(const std::string& what, const std::string& path) {
   PENSTOCK_ASSIGN(
       std::string text,
-      ReadGivenFile(
+      ReadConfigFile(
           {.what = what, .path = path, .fix = "name a file with the secret as its only line"}));
   if (text.ends_with('\n')) text.pop_back();
   if (text.ends_with('\r')) text.pop_back();
   if (!text.empty() && text.find_first_of("\r\n") == std::string::npos) return text;
-  return Usage(what + " '" + path + "' must have one line that is not empty");
+  return Usage(what + " '" + path + "' must have exactly one line, and it must not be empty");
 }
 
 Error EmptyValue(const std::string& flag) {
   return Usage(flag + " is empty; give it a value, or leave the option out");
 }
 
-// "--data=": CLI11 would take the next argument for the value.
+// Rejects "--data=": CLI11 would use the next argument as the value.
 Result<void> RefuseMissingValues(int argc, const char* const* argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
@@ -193,8 +196,7 @@ Result<void> RefuseMissingValues(int argc, const char* const* argv) {
   return Ok();
 }
 
-// No option has a meaning for an empty value, and CLI11 takes one for 0 where a number is asked
-// for.
+// Rejects empty values: no option accepts one, and CLI11 would parse it as the number 0.
 Result<void> RefuseEmptyValues(const CLI::App& app) {
   for (const CLI::Option* const option : app.get_options()) {
     for (const std::string& value : option->results()) {
@@ -253,7 +255,7 @@ Result<void> TakeAdminToken(Flags& flags, const Environment& environment) {
   return Ok();
 }
 
-// Names the flags but not their values: behind a mistyped --secret-key stands a secret.
+// Names the flags without their values: the value of a mistyped --secret-key is a secret.
 Error UnknownFlags(const std::vector<std::string>& extras) {
   std::string names;
   for (const std::string& extra : extras) {
@@ -261,7 +263,7 @@ Error UnknownFlags(const std::vector<std::string>& extras) {
   }
   return Usage(
       names.empty()
-          ? std::string("unexpected argument; everything is given as --flag value, see --help")
+          ? std::string("unexpected argument; options have the form --flag value, see --help")
           : "unknown flag:" + names + "; see --help");
 }
 
@@ -269,7 +271,7 @@ Error UnknownFlags(const std::vector<std::string>& extras) {
 
 Result<CommandLine> ParseCommandLine(int argc, const char* const* argv,
                                      const Environment& environment) {
-  CLI::App app("An S3 emulator that is stricter than S3.", "penstock-emulator");
+  CLI::App app("An S3 emulator for development and tests.", "penstock-emulator");
   Flags flags;
   Declare(app, flags);
   PENSTOCK_TRY(RefuseMissingValues(argc, argv));

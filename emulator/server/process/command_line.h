@@ -10,18 +10,18 @@
 
 namespace penstock::emulator::server {
 
-// What the flags ask for: to serve, or to print a text and exit.
+// The parsed flags: options to serve with, or a text to print.
 struct CommandLine {
   EmulatorOptions options = {};
   std::string diagnostic_log = "-";  // "-": standard error
-  // --help, --version: printed to standard output, exit status 0
+  // For --help and --version: printed to standard output; the exit status is 0.
   std::optional<std::string> text = std::nullopt;
 };
 
-// The value of an environment variable; nullopt: it is not set.
+// Returns the value of an environment variable; nullopt if it is not set.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 
-// kInvalidArgument, one line, for wrong usage.
+// Returns kInvalidArgument, with a message of one line, for wrong usage.
 Result<CommandLine> ParseCommandLine(int argc, const char* const* argv,
                                      const Environment& environment);
 

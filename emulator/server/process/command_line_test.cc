@@ -32,7 +32,7 @@ TEST(CommandLineTest, DefaultsToMemoryAndAnyPort) {
   EXPECT_FALSE(command->text.has_value());
 }
 
-TEST(CommandLineTest, TakesEveryFlag) {
+TEST(CommandLineTest, AcceptsEveryFlag) {
   const auto command = Parse({"--host",
                               "0.0.0.0",
                               "--port",
@@ -101,7 +101,7 @@ TEST(CommandLineTest, RefusesWrongUsage) {
   }
 }
 
-TEST(CommandLineTest, AMemoryLimitTakesUnits) {
+TEST(CommandLineTest, MemoryLimitAcceptsUnits) {
   EXPECT_EQ(Parse({"--memory-limit", "512MiB"})->options.memory_limit_bytes,
             std::uint64_t{512} << 20);
   EXPECT_EQ(Parse({"--memory-limit", "2097152"})->options.memory_limit_bytes,
@@ -112,22 +112,22 @@ TEST(CommandLineTest, AMemoryLimitTakesUnits) {
   EXPECT_FALSE(Parse({"--memory-limit", "much"}).ok());
 }
 
-TEST(CommandLineTest, ANegativeNumberIsNotTakenForAGreatOne) {
+TEST(CommandLineTest, RefusesNegativeNumbers) {
   EXPECT_EQ(Parse({"--journal-bytes", "-1"}).error().message,
             "--journal-bytes: -1 is negative; give 0 or more");
   EXPECT_EQ(Parse({"--fail-seed=-9"}).error().message,
             "--fail-seed: -9 is negative; give 0 or more");
-  EXPECT_NE(Parse({"--help"})->text->find("131072"), std::string::npos) << "the least";
+  EXPECT_NE(Parse({"--help"})->text->find("131072"), std::string::npos) << "the minimum";
 }
 
-TEST(CommandLineTest, ALimitsFileThatIsNoneIsNamed) {
+TEST(CommandLineTest, NamesAnInvalidLimitsFile) {
   EXPECT_NE(Parse({"--limits", "/nowhere/limits.json"})
                 .error()
                 .message.find("limits file '/nowhere/limits.json' cannot be opened"),
             std::string::npos);
 }
 
-TEST(CommandLineTest, AMistypedFlagDoesNotShowItsValue) {
+TEST(CommandLineTest, UnknownFlagErrorHidesItsValue) {
   const auto command = Parse({"--access-key", "a", "--secret-ky", "hush"});
   ASSERT_FALSE(command.ok());
   EXPECT_EQ(command.error().message, "unknown flag: --secret-ky; see --help");
@@ -141,7 +141,7 @@ std::string Written(const TemporaryFolder& folder, const std::string& name,
   return path;
 }
 
-TEST(CommandLineTest, SecretsComeFromFiles) {
+TEST(CommandLineTest, ReadsSecretsFromFiles) {
   const TemporaryFolder folder;
   const std::string first = Written(folder, "first", "one\n");
   const std::string second = Written(folder, "second", "two words\r\n");
@@ -155,7 +155,7 @@ TEST(CommandLineTest, SecretsComeFromFiles) {
   EXPECT_EQ(command->options.admin_token, "letmein");
 }
 
-TEST(CommandLineTest, SecretsComeFromTheEnvironment) {
+TEST(CommandLineTest, ReadsSecretsFromTheEnvironment) {
   const Variables variables{{"PENSTOCK_EMULATOR_SECRET_KEY", "one"},
                             {"PENSTOCK_EMULATOR_ADMIN_TOKEN", "letmein"}};
   const auto command = Parse({"--access-key", "a"}, variables);
@@ -168,7 +168,7 @@ TEST(CommandLineTest, SecretsComeFromTheEnvironment) {
   EXPECT_EQ(by_flags->options.admin_token, "shown");
 }
 
-TEST(CommandLineTest, SecretsWithoutAPlaceAreRefused) {
+TEST(CommandLineTest, RefusesSecretsWithoutAKey) {
   const TemporaryFolder folder;
   const std::string one = Written(folder, "one", "one");
   const std::string empty = Written(folder, "empty", "\n");
@@ -189,20 +189,20 @@ TEST(CommandLineTest, SecretsWithoutAPlaceAreRefused) {
   for (const std::string& bad : {empty, lines}) {
     const std::string said =
         message(Parse({"--access-key", "a", "--secret-key-file", bad.c_str()}));
-    EXPECT_NE(said.find("must have one line"), std::string::npos) << said;
+    EXPECT_NE(said.find("must have exactly one line"), std::string::npos) << said;
     EXPECT_EQ(said.find("hush"), std::string::npos);
   }
   const Variables variables{{"PENSTOCK_EMULATOR_SECRET_KEY", "hush"}};
   EXPECT_NE(message(Parse({}, variables)).find("but 0 are given"), std::string::npos)
-      << "the well-known default would be used in silence";
+      << "the well-known default secret must not be used silently";
   EXPECT_NE(
       message(Parse({"--access-key", "a", "--access-key", "b"}, variables)).find("but 2 are given"),
       std::string::npos);
 }
 
-// An option with an empty value means that a script failed to fill it in: `--admin-token ""` must
-// not open the admin API.
-TEST(CommandLineTest, EveryOptionRefusesAnEmptyValueByName) {
+// An empty value usually means that a script failed to set it: `--admin-token ""` must not open the
+// admin API.
+TEST(CommandLineTest, EveryOptionRefusesAnEmptyValue) {
   const std::string help = *Parse({"--help"})->text;
   const std::regex option("\\n +(--[a-z-]+) (TEXT|INT|UINT|FLOAT)");
   int options = 0;
@@ -225,7 +225,7 @@ TEST(CommandLineTest, EveryOptionRefusesAnEmptyValueByName) {
   EXPECT_FALSE(Parse({"--access-key", "a", "--secret-key", "s", "--access-key", ""}).ok());
 }
 
-TEST(CommandLineTest, AnEmptyVariableIsRefusedByNameUnlessAFlagIsGiven) {
+TEST(CommandLineTest, RefusesAnEmptyVariableUnlessAFlagIsGiven) {
   const Variables no_token{{"PENSTOCK_EMULATOR_ADMIN_TOKEN", ""}};
   const Variables no_secret{{"PENSTOCK_EMULATOR_SECRET_KEY", ""}};
   const auto without_token = Parse({}, no_token);
@@ -240,7 +240,7 @@ TEST(CommandLineTest, AnEmptyVariableIsRefusedByNameUnlessAFlagIsGiven) {
   EXPECT_TRUE(Parse({"--access-key", "a", "--secret-key", "s"}, no_secret).ok());
 }
 
-TEST(CommandLineTest, MotoResetIsDecidedByWhereItListensUnlessGiven) {
+TEST(CommandLineTest, MotoResetDefaultDependsOnTheAddress) {
   EXPECT_EQ(Parse({})->options.moto_reset, std::nullopt);
   EXPECT_EQ(Parse({"--moto-reset", "on"})->options.moto_reset, true);
   EXPECT_EQ(Parse({"--moto-reset", "off"})->options.moto_reset, false);
@@ -250,10 +250,10 @@ TEST(CommandLineTest, MotoResetIsDecidedByWhereItListensUnlessGiven) {
             2u);
 }
 
-TEST(CommandLineTest, OffersHelpAndVersion) {
+TEST(CommandLineTest, PrintsHelpAndVersion) {
   EXPECT_NE(Parse({"--help"})->text->find("--fail-rate"), std::string::npos);
   EXPECT_NE(Parse({"--help"})->text->find("clock skew"), std::string::npos)
-      << "what --auth parse checks";
+      << "the checks of --auth parse";
   EXPECT_TRUE(Parse({"--version"})->text->starts_with("penstock-emulator "));
 }
 

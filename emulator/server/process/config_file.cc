@@ -19,12 +19,12 @@ Error Unusable(const ConfigFile& file, const std::string& problem) {
 
 }  // namespace
 
-Result<std::string> ReadGivenFile(const ConfigFile& file) {
+Result<std::string> ReadConfigFile(const ConfigFile& file) {
   const store::Descriptor opened(::open(file.path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!opened) return Unusable(file, std::string("cannot be opened: ") + std::strerror(errno));
   struct stat state {};
   if (::fstat(opened.get(), &state) != 0 || !S_ISREG(state.st_mode))
-    return Unusable(file, "is no regular file");
+    return Unusable(file, "is not a regular file");
   std::string text;
   for (;;) {
     const std::size_t had = text.size();
@@ -34,7 +34,7 @@ Result<std::string> ReadGivenFile(const ConfigFile& file) {
       return Unusable(file, std::string("cannot be read: ") + std::strerror(errno));
     text.resize(had + static_cast<std::size_t>(count > 0 ? count : 0));
     if (count == 0) return text;
-    if (text.size() > kLongestGivenFile) return Unusable(file, "is longer than 8 MiB");
+    if (text.size() > kMaxConfigFileBytes) return Unusable(file, "is longer than 8 MiB");
   }
 }
 

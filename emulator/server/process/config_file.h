@@ -1,5 +1,5 @@
-// Files that are named on the command line and read once, at the start: documents of faults, limits
-// and users.
+// Files that are named on the command line and read once at the start: faults, limits, users and
+// secrets.
 #ifndef PENSTOCK_EMULATOR_SERVER_PROCESS_CONFIG_FILE_H_
 #define PENSTOCK_EMULATOR_SERVER_PROCESS_CONFIG_FILE_H_
 
@@ -13,15 +13,15 @@ namespace penstock::emulator::server {
 struct ConfigFile {
   std::string what;  // "faults file"
   std::string path;
-  std::string fix;  // ends an error's message: "name a JSON file (docs/faults.md)"
+  std::string fix;  // the end of error messages: "name a JSON file (docs/faults.md)"
 };
 
-inline constexpr std::size_t kLongestGivenFile = 8 << 20;
+inline constexpr std::size_t kMaxConfigFileBytes = 8 << 20;
 
-// Its whole text. kInvalidArgument names the file and the fix where it cannot be opened, is longer
-// than kLongestGivenFile, or is no regular file: a directory has no text, a device no end, and a
-// pipe without a writer would be waited for.
-Result<std::string> ReadGivenFile(const ConfigFile& file);
+// Returns the whole text. kInvalidArgument names the file and the fix when it cannot be opened, is
+// longer than kMaxConfigFileBytes, or is not a regular file. Directories have no text, devices have
+// no end, and reading a pipe could block.
+Result<std::string> ReadConfigFile(const ConfigFile& file);
 
 }  // namespace penstock::emulator::server
 

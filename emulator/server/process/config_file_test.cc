@@ -24,30 +24,30 @@ class ConfigFileTest : public testing::Test {
   }
   static std::string Problem(const std::string& path) {
     const auto text =
-        ReadGivenFile({.what = "faults file", .path = path, .fix = "name a JSON file"});
+        ReadConfigFile({.what = "faults file", .path = path, .fix = "name a JSON file"});
     return text.ok() ? "" : text.error().message;
   }
 
   std::filesystem::path directory_;
 };
 
-TEST_F(ConfigFileTest, GivesTheWholeText) {
+TEST_F(ConfigFileTest, ReturnsTheWholeText) {
   const std::string text = std::string(200'000, 'x') + "end";
-  EXPECT_EQ(ReadGivenFile({.what = "file", .path = Write("long", text), .fix = ""}).value(), text);
-  EXPECT_EQ(ReadGivenFile({.what = "file", .path = Write("empty", ""), .fix = ""}).value(), "");
+  EXPECT_EQ(ReadConfigFile({.what = "file", .path = Write("long", text), .fix = ""}).value(), text);
+  EXPECT_EQ(ReadConfigFile({.what = "file", .path = Write("empty", ""), .fix = ""}).value(), "");
 }
 
-TEST_F(ConfigFileTest, TakesUpTo8MiB) {
-  EXPECT_EQ(Problem(Write("most", std::string(kLongestGivenFile, 'x'))), "");
-  const std::string path = Write("more", std::string(kLongestGivenFile + 1, 'x'));
+TEST_F(ConfigFileTest, AcceptsUpTo8MiB) {
+  EXPECT_EQ(Problem(Write("most", std::string(kMaxConfigFileBytes, 'x'))), "");
+  const std::string path = Write("more", std::string(kMaxConfigFileBytes + 1, 'x'));
   EXPECT_EQ(Problem(path), "faults file '" + path + "' is longer than 8 MiB; name a JSON file");
 }
 
-TEST_F(ConfigFileTest, WhatIsNoRegularFileIsNamedAndNeitherWaitedForNorReadWithoutEnd) {
+TEST_F(ConfigFileTest, RefusesOtherThanRegularFiles) {
   const std::string pipe = (directory_ / "pipe").string();
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   for (const std::string& path : {directory_.string(), pipe, std::string("/dev/zero")}) {
-    EXPECT_EQ(Problem(path), "faults file '" + path + "' is no regular file; name a JSON file");
+    EXPECT_EQ(Problem(path), "faults file '" + path + "' is not a regular file; name a JSON file");
   }
   const std::string missing = (directory_ / "none").string();
   EXPECT_EQ(Problem(missing),

@@ -16,7 +16,7 @@ void Counters::CountRequest(std::string_view operation, int status) {
   if (found != shard.requests.end()) {
     ++found->second;
   } else {
-    shard.requests.emplace(operation, 1);  // operation names are a fixed set: the map stays small
+    shard.requests.emplace(operation, 1);  // the map stays small: operation names are a fixed set
   }
   ++shard.statuses[status];
 }

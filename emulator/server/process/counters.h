@@ -1,4 +1,4 @@
-// What the emulator counts: requests, statuses, bytes.
+// Counters of the emulator: requests, statuses, bytes.
 #ifndef PENSTOCK_EMULATOR_SERVER_PROCESS_COUNTERS_H_
 #define PENSTOCK_EMULATOR_SERVER_PROCESS_COUNTERS_H_
 
@@ -16,15 +16,15 @@
 
 namespace penstock::emulator::server {
 
-// Each thread counts in one of a few shards, so that serving threads rarely meet at a lock.
+// Each thread counts in one of several shards, so that serving threads rarely contend for a lock.
 //
-// Thread safety: safe from any thread.
+// Thread safety: any thread.
 class Counters {
  public:
-  // An unknown operation (empty) is counted as "Unknown".
+  // An empty operation is counted as "Unknown".
   void CountRequest(std::string_view operation, int status);
   void CountBytes(std::uint64_t bytes_in, std::uint64_t bytes_out);
-  // Everything that was counted before the call. Does not count injected_failures.
+  // Returns everything counted before the call, without injected_failures.
   EmulatorStats Snapshot() const;
   void Reset();
 

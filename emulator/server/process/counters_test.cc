@@ -22,11 +22,11 @@ TEST(CountersTest, CountsByOperationAndStatus) {
   EXPECT_EQ(stats.bytes_out, 5u);
 }
 
-TEST(CountersTest, ASnapshotHasWhatEveryThreadCounted) {
+TEST(CountersTest, SnapshotIncludesEveryThread) {
   Counters counters;
   {
     std::vector<std::jthread> threads;
-    for (int i = 0; i < 40; ++i) {  // more than shards
+    for (int i = 0; i < 40; ++i) {  // more threads than shards
       threads.emplace_back([&counters] {
         for (int j = 0; j < 100; ++j) counters.CountRequest("PutObject", 200);
         counters.CountBytes(1, 2);
@@ -40,7 +40,7 @@ TEST(CountersTest, ASnapshotHasWhatEveryThreadCounted) {
   EXPECT_EQ(stats.bytes_out, 80u);
 }
 
-TEST(CountersTest, ResetStartsAtNothing) {
+TEST(CountersTest, ResetClearsTheCounters) {
   Counters counters;
   counters.CountRequest("GetObject", 200);
   counters.CountBytes(3, 5);

@@ -24,7 +24,7 @@ Result<void> StartDiagnosticLog(const std::string& path) {
                        "diagnostic log '" + path + "' cannot be written: " + std::strerror(errno) +
                            "; choose a path this user may write");
   }
-  // a sink is copied
+  // Shared, because sinks are copied.
   const std::shared_ptr<const int> file(new int(opened), [](const int* descriptor) {
     ::close(*descriptor);
     delete descriptor;
@@ -32,8 +32,8 @@ Result<void> StartDiagnosticLog(const std::string& path) {
   SetLogSink(LogLevel::kWarning, [file](LogLevel, const std::string& json_line) {
     std::string line = "{\"time\":\"" + FormatIso8601(SystemClock().Now()) + "\",";
     line.append(json_line, 1) += '\n';
-    // One write per line: the kernel keeps lines of an O_APPEND file whole. A line that cannot be
-    // written is lost, and counted.
+    // One write per line: the kernel keeps lines of an O_APPEND file whole. Lines that cannot be
+    // written are dropped.
     while (::write(*file, line.data(), line.size()) < 0 && errno == EINTR) {
     }
   });

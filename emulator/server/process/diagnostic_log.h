@@ -1,4 +1,4 @@
-// Where penstock-emulator writes about errors that it survives (base/diagnostics.h).
+// The log of penstock-emulator for errors that do not end the process (base/diagnostics.h).
 #ifndef PENSTOCK_EMULATOR_SERVER_PROCESS_DIAGNOSTIC_LOG_H_
 #define PENSTOCK_EMULATOR_SERVER_PROCESS_DIAGNOSTIC_LOG_H_
 
@@ -8,8 +8,9 @@
 
 namespace penstock::emulator::server {
 
-// From now on the process's log appends lines of JSON to the file at `path`, which only its owner
-// may read; "-": standard error. kInvalidArgument when the file cannot be opened.
+// Makes the process's log append lines of JSON to the file at `path`, which only its owner may
+// read;
+// "-" is standard error. Returns kInvalidArgument when the file cannot be opened.
 Result<void> StartDiagnosticLog(const std::string& path);
 
 }  // namespace penstock::emulator::server

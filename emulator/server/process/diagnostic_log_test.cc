@@ -12,7 +12,7 @@
 namespace penstock::emulator::server {
 namespace {
 
-TEST(DiagnosticLogTest, AppendsLinesThatOnlyItsOwnerMayRead) {
+TEST(DiagnosticLogTest, AppendsLinesReadableOnlyByTheOwner) {
   static constinit DiagnosticEvent event("test.diagnostic_log");
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/log";
@@ -29,7 +29,7 @@ TEST(DiagnosticLogTest, AppendsLinesThatOnlyItsOwnerMayRead) {
   EXPECT_EQ(status.st_mode & 0777, 0600u);
 }
 
-TEST(DiagnosticLogTest, NamesAFileItCannotWrite) {
+TEST(DiagnosticLogTest, NamesAnUnwritableFile) {
   const auto refused = StartDiagnosticLog("/nonexistent/log");
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().message,

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr int kFindings = 1;
 constexpr int kNotChecked = 2;
-constexpr int kDeepest = 4;  // folders between the data directory and a store
+constexpr int kDeepest = 4;  // levels of directories between the data directory and a store
 
 struct Flags {
   std::string directory;
@@ -48,7 +48,7 @@ bool Exists(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-// True when the folder is that of a store.
+// Returns true if the directory is that of a store.
 bool CollectStore(const fs::path& folder, FoundStores& found) {
   if (!Exists(folder / "penstock.db") && !Exists(folder / "penstock.db-mark")) return false;
   const bool is_unfinished = store::IsUnfinishedStore(folder.string());
@@ -140,10 +140,10 @@ std::string ToText(const std::string& store, const store::FsckReport& report) {
          std::to_string(report.blobs) + " blobs\n";
 }
 
-// Gives up what the databases of the directory lost; the check that follows says what is left.
-// Empty: done.
+// Accepts the loss of damaged database contents; the following check reports what remains. Returns
+// an error message, or an empty string on success.
 std::string AcceptLoss(const std::string& directory, const std::vector<std::string>& stores) {
-  // Held while an emulator uses the directory.
+  // Locked while an emulator uses the directory.
   const auto data = DataDirectory::Open(directory);
   if (!data.ok()) return data.error().message;
   std::vector<std::string> databases;
@@ -156,7 +156,7 @@ std::string AcceptLoss(const std::string& directory, const std::vector<std::stri
   return {};
 }
 
-// What one run found: the text or the JSON object, and the exit status.
+// Collects the output of one run: the text or JSON object, and the exit status.
 class Findings {
  public:
   explicit Findings(bool json) : json_(json) {}
@@ -177,7 +177,8 @@ class Findings {
     all_["leftovers"] = ToJson(leftovers);
     text_ += ToText(leftovers);
   }
-  // `what` has the schema version of another build, for example. The others are checked.
+  // `what` could not be checked, for example because of another build's schema version. The other
+  // stores are checked.
   void AddUnchecked(const std::string& store, const std::string& message) {
     all_["clean"] = false;
     all_["stores"].push_back({{"store", store}, {"clean", false}, {"not_checked", message}});
@@ -187,7 +188,7 @@ class Findings {
 
   FsckOutcome Finish() && {
     const int status = is_damaged_ ? kFindings : error_.empty() ? 0 : kNotChecked;
-    // Keys are bytes: what is no UTF-8 is replaced.
+    // Keys are bytes; invalid UTF-8 is replaced.
     if (json_)
       text_ = all_.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
     return {status, std::move(text_), std::move(error_)};
@@ -207,7 +208,7 @@ class Findings {
   std::string error_;
 };
 
-// The folder of the default namespace gets its store before anything else is put there.
+// The default namespace's directory gets its store first, so a missing store there is damage.
 std::vector<store::FsckFinding> Leftovers(const std::string& directory, const FoundStores& found) {
   const bool was_started = !found.stores.empty() || Exists(fs::path(directory) / kKeptUsersFile);
   std::vector<store::FsckFinding> leftovers;
@@ -225,7 +226,7 @@ std::vector<store::FsckFinding> Leftovers(const std::string& directory, const Fo
   return leftovers;
 }
 
-// An Error: nothing can be checked.
+// Returns an error if nothing can be checked.
 Result<void> CheckStore(const std::string& store, const Flags& flags, Findings& findings) {
   const auto report = store::Fsck({.directory = store, .deep = flags.deep});
   if (report.ok()) {
@@ -261,7 +262,7 @@ void AddUsers(const std::string& directory, Findings& findings) {
   }
 }
 
-// One JSON object whatever happened.
+// Ensures that the output is one JSON object in all cases.
 FsckOutcome InJson(FsckOutcome outcome) {
   if (outcome.out.empty()) {
     const nlohmann::ordered_json unchecked{
@@ -276,13 +277,13 @@ FsckOutcome Check(const Flags& flags) {
   const FoundStores found = StoresIn(flags.directory);
   if (found.stores.empty() && found.leftovers.empty()) {
     return NotChecked("there is no store in '" + flags.directory +
-                      "'; name the directory that --data named");
+                      "'; give the directory that --data names");
   }
   if (flags.accept_loss) {
     if (std::string error = AcceptLoss(flags.directory, found.stores); !error.empty())
       return NotChecked(std::move(error));
   }
-  // An emulator holds this lock until all its databases are closed; it closes stores of its
+  // An emulator holds this lock until all its databases are closed. It may close stores of its
   // namespaces earlier.
   const auto lock = store::DirectoryLock::Share(flags.directory);
   if (!lock.ok()) return NotChecked(lock.error().message);
@@ -313,14 +314,15 @@ FsckOutcome RunFsck(const std::vector<std::string>& arguments) {
       "checked.",
       "penstock-emulator fsck");
   Flags flags;
-  app.add_option("directory", flags.directory, "what --data named")->required();
+  app.add_option("directory", flags.directory, "the directory that --data names")->required();
   app.add_flag("--deep", flags.deep, "also read every byte and compare ETags and checksums");
-  app.add_flag("--accept-loss", flags.accept_loss,
-               "first give up committed changes that a damaged log or database file lost, so that "
-               "the emulator starts again");
+  app.add_flag(
+      "--accept-loss", flags.accept_loss,
+      "first accept the loss of committed changes in a damaged log or database file, so that "
+      "the emulator can start again");
   app.add_flag("--json", flags.json, "print one JSON object");
   try {
-    // CLI11 takes them last first
+    // CLI11 expects the arguments in reverse order.
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
     return {0, app.help(), {}};

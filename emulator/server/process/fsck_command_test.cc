@@ -26,7 +26,7 @@ class FsckCommandTest : public ::testing::Test {
     std::error_code ignored;
     fs::remove_all(path_, ignored);
   }
-  // A store with one object in a file of its own.
+  // Creates a store with one object in its own file.
   void MakeStore(const std::string& name) {
     auto store = store::Store::Open({.directory = path_ + "/" + name});
     ASSERT_TRUE(store.ok()) << store.error().ToString();
@@ -47,15 +47,15 @@ class FsckCommandTest : public ::testing::Test {
   std::string path_;
 };
 
-TEST_F(FsckCommandTest, ACleanDirectoryIsStatus0) {
+TEST_F(FsckCommandTest, CleanDirectoryIsStatus0) {
   MakeStore("generation-1");
   const FsckOutcome outcome = RunFsck({path_, "--deep"});
   EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.error;
   EXPECT_NE(outcome.out.find("generation-1: clean, 1 buckets, 1 versions"), std::string::npos);
 }
 
-// An emulator that stops closes stores before the users and before it leaves the directory.
-TEST_F(FsckCommandTest, ADirectoryThatAnEmulatorIsLeavingIsNotChecked) {
+// A stopping emulator closes its stores before the users database and the directory.
+TEST_F(FsckCommandTest, DirectoryOfAStoppingEmulatorIsNotChecked) {
   MakeStore("generation-1");
   const auto directory = DataDirectory::Open(path_);
   ASSERT_TRUE(directory.ok());
@@ -83,7 +83,7 @@ TEST_F(FsckCommandTest, JsonIsOneObject) {
   EXPECT_EQ(report["stores"][0]["findings"][0]["code"], "blob");
 }
 
-TEST_F(FsckCommandTest, OnlyTheLivingGenerationCounts) {
+TEST_F(FsckCommandTest, ChecksOnlyTheCurrentGeneration) {
   MakeStore("generation-9");
   RemoveBlobFiles("generation-9");
   MakeStore("generation-10");
@@ -93,7 +93,7 @@ TEST_F(FsckCommandTest, OnlyTheLivingGenerationCounts) {
   EXPECT_EQ(RunFsck({path_}).status, 0);
 }
 
-TEST_F(FsckCommandTest, DeletedNamespacesDoNotCount) {
+TEST_F(FsckCommandTest, IgnoresDeletedNamespaces) {
   MakeStore("generation-1");
   MakeStore("namespaces/one/generation-3");
   MakeStore("namespaces/.deleted-1/generation-1");
@@ -104,7 +104,7 @@ TEST_F(FsckCommandTest, DeletedNamespacesDoNotCount) {
       (std::vector<std::string>{path_ + "/generation-1", path_ + "/namespaces/one/generation-3"}));
 }
 
-TEST_F(FsckCommandTest, AnInterruptedCreationIsANote) {
+TEST_F(FsckCommandTest, InterruptedCreationIsANote) {
   MakeStore("generation-1");
   fs::create_directories(path_ + "/namespaces/one/generation-3");
   std::ofstream(path_ + "/namespaces/one/generation-3/penstock.db");
@@ -124,7 +124,7 @@ TEST_F(FsckCommandTest, AnInterruptedCreationIsANote) {
   EXPECT_EQ(RunFsck({path_, "--accept-loss"}).status, 0);
 }
 
-TEST_F(FsckCommandTest, AnInterruptedFirstStartIsANote) {
+TEST_F(FsckCommandTest, InterruptedFirstStartIsANote) {
   std::ofstream(path_ + "/penstock.lock");
   EXPECT_EQ(RunFsck({path_}).status, 0);
   EXPECT_NE(RunFsck({path_}).out.find("note: " + path_ + ": "), std::string::npos);
@@ -132,7 +132,7 @@ TEST_F(FsckCommandTest, AnInterruptedFirstStartIsANote) {
   EXPECT_EQ(RunFsck({path_}).status, 0);
 }
 
-TEST_F(FsckCommandTest, ALostDefaultStoreIsDamage) {
+TEST_F(FsckCommandTest, MissingDefaultStoreIsDamage) {
   std::ofstream(path_ + "/penstock.lock");
   MakeStore("namespaces/one/generation-3");
   EXPECT_EQ(RunFsck({path_}).status, 1);
@@ -140,7 +140,7 @@ TEST_F(FsckCommandTest, ALostDefaultStoreIsDamage) {
             std::string::npos);
 }
 
-TEST_F(FsckCommandTest, AStoreThatCannotBeReadIsDamageAndTheOthersAreChecked) {
+TEST_F(FsckCommandTest, UnreadableStoreIsDamageAndOthersAreChecked) {
   MakeStore("namespaces/one/generation-1");
   fs::create_directories(path_ + "/generation-1");
   std::ofstream(path_ + "/generation-1/penstock.db") << std::string(8192, 'x');
@@ -152,7 +152,7 @@ TEST_F(FsckCommandTest, AStoreThatCannotBeReadIsDamageAndTheOthersAreChecked) {
       << outcome.out;
 }
 
-TEST_F(FsckCommandTest, AStoreOfAnotherVersionIsNotCheckedAndTheOthersAre) {
+TEST_F(FsckCommandTest, StoreOfAnotherVersionIsNotCheckedAndOthersAre) {
   MakeStore("namespaces/one/generation-1");
   MakeStore("generation-1");
   ASSERT_TRUE(store::Connection::Open(path_ + "/generation-1/penstock.db")
@@ -166,7 +166,7 @@ TEST_F(FsckCommandTest, AStoreOfAnotherVersionIsNotCheckedAndTheOthersAre) {
       << outcome.out;
 }
 
-TEST_F(FsckCommandTest, KeptUsersAreCheckedToo) {
+TEST_F(FsckCommandTest, ChecksTheUsersDatabase) {
   MakeStore("generation-1");
   ASSERT_TRUE(KeptUsers::Open(path_, store::Durability::kRelaxed).ok());
   EXPECT_NE(RunFsck({path_}).out.find("/users.db: clean, 0 accounts, 0 access keys"),
@@ -176,7 +176,7 @@ TEST_F(FsckCommandTest, KeptUsersAreCheckedToo) {
                   ->Execute("INSERT INTO accounts VALUES('12', 'x', 'y')")
                   .ok());
   EXPECT_EQ(RunFsck({path_}).status, 1);
-  EXPECT_NE(RunFsck({path_}).out.find("damage: account '12': '12' is no account id"),
+  EXPECT_NE(RunFsck({path_}).out.find("damage: account '12': invalid account id '12'"),
             std::string::npos);
   const auto report = nlohmann::json::parse(RunFsck({path_, "--json"}).out);
   EXPECT_FALSE(report["clean"].get<bool>());
@@ -184,7 +184,7 @@ TEST_F(FsckCommandTest, KeptUsersAreCheckedToo) {
   EXPECT_TRUE(report["stores"][0]["clean"].get<bool>());
 }
 
-TEST_F(FsckCommandTest, WhatCannotBeCheckedIsStatus2) {
+TEST_F(FsckCommandTest, ImpossibleCheckIsStatus2) {
   EXPECT_EQ(RunFsck({}).status, 2);
   EXPECT_EQ(RunFsck({path_, "--wrong"}).status, 2);
   const FsckOutcome empty = RunFsck({path_});
@@ -192,7 +192,7 @@ TEST_F(FsckCommandTest, WhatCannotBeCheckedIsStatus2) {
   EXPECT_NE(empty.error.find(path_), std::string::npos);
   MakeStore("generation-1");
   const auto user = store::Store::Open({.directory = path_ + "/generation-1"});
-  EXPECT_EQ(RunFsck({path_}).status, 2) << "an emulator has it open";
+  EXPECT_EQ(RunFsck({path_}).status, 2) << "an emulator uses it";
 }
 
 TEST_F(FsckCommandTest, HelpIsNoError) {

@@ -1,5 +1,5 @@
-// penstock-emulator: serves until SIGTERM or SIGINT. One line of JSON on standard output says that
-// it is ready. penstock-emulator fsck DIR: checks a data directory instead.
+// penstock-emulator: serves until SIGTERM or SIGINT. When it is ready, it prints one line of JSON
+// to standard output. `penstock-emulator fsck DIR` checks a data directory instead.
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ int Fail(int status, std::string message) {
   return status;
 }
 
-// Connections, files and workers all cost descriptors; take as many as this user may have.
+// Connections, files and threads need descriptors. Raises the limit to this user's maximum.
 void RaiseDescriptorLimit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -74,14 +74,14 @@ int Main(int argc, char** argv) {
     std::fputs(command->text->c_str(), stdout);
     return 0;
   }
-  // Blocked before the first thread exists, so that every thread inherits it and only sigwait below
-  // sees them.
+  // Blocked before the first thread starts: all threads inherit the mask, and only sigwait below
+  // receives the signals.
   sigset_t stop_signals;
   sigemptyset(&stop_signals);
   sigaddset(&stop_signals, SIGTERM);
   sigaddset(&stop_signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &stop_signals, nullptr);
-  signal(SIGPIPE, SIG_IGN);  // a peer that went away is an error of one write
+  signal(SIGPIPE, SIG_IGN);  // a closed peer only fails the write
   RaiseDescriptorLimit();
 
   if (const auto opened = StartDiagnosticLog(command->diagnostic_log); !opened.ok())
@@ -103,7 +103,7 @@ int Main(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return penstock::emulator::server::Main(argc, argv);
-  } catch (const std::exception& failure) {  // a library ran out of memory: nothing of ours throws
+  } catch (const std::exception& failure) {  // only libraries throw, when memory runs out
     return penstock::emulator::server::Fail(penstock::emulator::server::kEnvironmentFailure,
                                             failure.what());
   }

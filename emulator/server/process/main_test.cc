@@ -1,4 +1,4 @@
-// The executable as a process: ready line, signals, exit status, what it writes where.
+// The executable as a process: ready line, signals, exit status, output streams.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -18,7 +18,7 @@ extern char** environ;
 namespace penstock::emulator::server {
 namespace {
 
-// penstock-emulator with its output on two pipes.
+// penstock-emulator with its standard output and error connected to pipes.
 class Process {
  public:
   explicit Process(std::vector<std::string> arguments) {
@@ -49,7 +49,7 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  // The first line of standard output; waits until it is there or the process ended.
+  // Returns the first line of standard output. Waits for it or for the end of the process.
   std::string ReadyLine() const {
     std::string line;
     for (char c; read(out_, &c, 1) == 1 && c != '\n';) line += c;
@@ -64,7 +64,7 @@ class Process {
     return text;
   }
   std::string Errors() const { return Rest(true); }
-  // Sends `signal` (0: none) and returns the exit status, or minus the signal that ended it.
+  // Sends `signal` (0: none). Returns the exit status, or minus the signal that ended the process.
   int Wait(int signal = 0) {
     if (signal != 0) kill(pid_, signal);
     int status = 0;
@@ -79,7 +79,7 @@ class Process {
   int err_ = -1;
 };
 
-TEST(MainTest, SaysWhereItListensAndStopsOnASignal) {
+TEST(MainTest, PrintsItsPortsAndStopsOnASignal) {
   for (const int signal : {SIGTERM, SIGINT}) {
     Process process({"--port", "0", "--memory"});
     const auto ready = nlohmann::json::parse(process.ReadyLine());
@@ -147,8 +147,8 @@ TEST(MainTest, UsersAndNamespacesOfTheAdminApiSurviveAKill) {
   }
 }
 
-TEST(MainTest, AChangedKeyFindsItsDataAndIsToldSo) {
-  // It was answered 403.
+TEST(MainTest, ChangedKeyFindsItsDataWithANotice) {
+  // Regression: the response was 403.
   const TemporaryFolder folder;
   {
     Process process({"--data", folder.path(), "--access-key", "old", "--secret-key", "s1"});
@@ -173,13 +173,13 @@ TEST(MainTest, AChangedKeyFindsItsDataAndIsToldSo) {
       "penstock-emulator: access key 'new' takes over the account of access key 'old'"));
 }
 
-TEST(MainTest, WrongUsageIsStatusTwoAndOneLine) {
+TEST(MainTest, WrongUsageIsStatus2AndOneLine) {
   Process process({"--prot", "0"});
   EXPECT_EQ(process.Wait(), 2);
   EXPECT_EQ(process.Errors(), "penstock-emulator: unknown flag: --prot; see --help\n");
 }
 
-TEST(MainTest, AnEnvironmentItCannotUseIsStatusOneAndOneLine) {
+TEST(MainTest, UnusableEnvironmentIsStatus1AndOneLine) {
   Process first({"--port", "0"});
   const auto ready = nlohmann::json::parse(first.ReadyLine());
   const std::string endpoint = ready.at("endpoint");

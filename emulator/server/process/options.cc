@@ -14,10 +14,10 @@ Error Wrong(std::string message) {
   return Error::Make(ErrorKind::kInvalidArgument, std::move(message));
 }
 
-constexpr std::size_t kLongestRegion = 63;  // a label of a host name
+constexpr std::size_t kLongestRegion = 63;  // longest label of a host name
 
-// Not only AWS's: servers that speak S3 call theirs "local", "garage", "default" or "us_east". It
-// stands in host names, credential scopes and documents.
+// Accepts more than AWS's regions: other S3 servers use "local", "garage", "default" or "us_east".
+// The name appears in host names, credential scopes and documents.
 bool IsRegionName(std::string_view name) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   const auto fits = [&](char c) {
@@ -29,18 +29,18 @@ bool IsRegionName(std::string_view name) {
 
 Result<void> CheckPort(const char* name, int port, int least) {
   if (port >= least && port <= 65535) return Ok();
-  return Wrong(std::string(name) + " is " + std::to_string(port) + "; it takes " +
-               std::to_string(least) + " to 65535, 0 for any free port");
+  return Wrong(std::string(name) + " is " + std::to_string(port) + "; must be " +
+               std::to_string(least) + " to 65535 (0: any free port)");
 }
 
-// What the journal's first blocks take: less would be rounded up.
+// Size of the journal's first blocks. Smaller values would be rounded up.
 constexpr std::uint64_t kLeastJournal = 128 << 10;
 constexpr std::uint64_t kLeastScrubRate = 64 << 10;
 constexpr std::uint64_t kMostJournal = std::uint64_t{1} << 40;
 
 Result<void> CheckJournal(std::uint64_t bytes) {
   if (bytes == 0 || (bytes >= kLeastJournal && bytes <= kMostJournal)) return Ok();
-  return Wrong("journal bytes are " + std::to_string(bytes) + "; it takes " +
+  return Wrong("journal bytes are " + std::to_string(bytes) + "; must be " +
                std::to_string(kLeastJournal) + " (128 KiB) to " + std::to_string(kMostJournal) +
                " (1 TiB) bytes, or 0 for no journal");
 }
@@ -53,7 +53,7 @@ Result<void> CheckMemoryLimit(const EmulatorOptions& options) {
   if (bytes < kLeastMemoryLimit) {
     return Wrong(
         "memory limit is " + std::to_string(bytes) +
-        " bytes; it takes 1048576 (1MiB) or more, or 0 for a share of this machine's memory");
+        " bytes; must be 1048576 (1MiB) or more, or 0 for a share of this machine's memory");
   }
   if (!options.data_directory.empty()) {
     return Wrong("memory limit is " + std::to_string(bytes) +
@@ -90,23 +90,23 @@ Result<EmulatorOptions> CheckedOptions(EmulatorOptions options) {
   if (options.admin_host.empty())
     return Wrong("admin host is empty; use 127.0.0.1 or another address of this machine");
   if (!IsRegionName(options.region)) {
-    return Wrong("region '" + options.region +
-                 "' is no region's name: a letter, then letters, digits, '-' and '_', " +
-                 std::to_string(kLongestRegion) + " characters at most; use for example us-east-1");
+    return Wrong("invalid region '" + options.region +
+                 "': expected a letter, then letters, digits, '-' and '_', at most " +
+                 std::to_string(kLongestRegion) + " characters, for example us-east-1");
   }
   if (!(options.fail_rate >= 0 && options.fail_rate <= 1)) {
     return Wrong("fail rate is " + std::to_string(options.fail_rate) +
-                 "; it is a share of requests from 0 to 1");
+                 "; must be 0 to 1 (share of requests)");
   }
   if (options.first_byte_delay_ms < 0 || options.first_byte_delay_ms > 60'000) {
     return Wrong("first byte delay is " + std::to_string(options.first_byte_delay_ms) +
-                 " ms; it takes 0 to 60000");
+                 " ms; must be 0 to 60000");
   }
   PENSTOCK_TRY(CheckJournal(options.journal_bytes));
   PENSTOCK_TRY(CheckMemoryLimit(options));
   if (options.scrub_bytes_per_second > 0 && options.scrub_bytes_per_second < kLeastScrubRate) {
     return Wrong("scrub rate is " + std::to_string(options.scrub_bytes_per_second) +
-                 " bytes per second; it takes " + std::to_string(kLeastScrubRate) +
+                 " bytes per second; must be " + std::to_string(kLeastScrubRate) +
                  " (64 KiB) or more, or 0 for none");
   }
   if (!options.faults_path.empty() && !options.faults_json.empty()) {

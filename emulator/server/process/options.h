@@ -1,4 +1,4 @@
-// EmulatorOptions: defaults filled in and values checked, before anything is opened.
+// Fills in and checks EmulatorOptions before anything is opened.
 #ifndef PENSTOCK_EMULATOR_SERVER_PROCESS_OPTIONS_H_
 #define PENSTOCK_EMULATOR_SERVER_PROCESS_OPTIONS_H_
 
@@ -8,11 +8,12 @@
 
 namespace penstock::emulator::server {
 
-// The options with the default access key where neither keys nor users are given. kInvalidArgument
-// naming the option, its value and what it takes.
+// Adds the default access key if neither keys nor users are given. kInvalidArgument names the
+// option, its value and the allowed values.
 Result<EmulatorOptions> CheckedOptions(EmulatorOptions options);
 
-// "http://127.0.0.1:9000": where a client on this machine reaches a listener bound to `host`.
+// Returns the URL for clients on this machine of a listener bound to `host`:
+// "http://127.0.0.1:9000".
 std::string EndpointUrl(const std::string& scheme, const std::string& host, int port);
 
 }  // namespace penstock::emulator::server
