@@ -46,7 +46,7 @@ def test_the_same_seed_has_the_same_report() -> None:
     ("job", "message"),
     [
         ({"ranks": 0}, "ranks is 0; it must be 1 to 65536"),
-        ({"strategy": "octal"}, "there is no prefix strategy 'octal'"),
+        ({"strategy": "octal"}, "unknown prefix strategy 'octal'"),
         ({"rank": 1}, "unknown field 'rank'"),
         ({"strategy": "round-robin"}, "give at least one"),
         ({"path": "checkpoint/{foo}"}, "has '{foo}', which is no field; there is {round}"),

@@ -1,4 +1,4 @@
-// `do`: what happens to a request that a rule chose, and when.
+// The `do` member of a rule: the actions that happen to a matched request, and when.
 #ifndef PENSTOCK_EMULATOR_FAULTS_ACTION_H_
 #define PENSTOCK_EMULATOR_FAULTS_ACTION_H_
 
@@ -16,71 +16,72 @@
 
 namespace penstock::emulator::faults {
 
-// In the order in which a request passes them.
+// Moments in the life of a request, in the order in which they occur.
 enum class Stage : std::uint8_t {
-  kAccept,        // a connection has been accepted: of a connection, not of a request
-  kHeaders,       // the head has been read, nothing else
-  kBodyIn,        // `offset` bytes of the body have been read, as they came over the wire
-  kBeforeCommit,  // the body has been read and verified, nothing has been done
-  kAfterCommit,   // everything has been done, nothing has been answered
-  kStatus,        // the status line and the headers have left
-  kBodyOut,       // `offset` bytes of the answer's body have left
-  kTrailer,       // the whole body has left, and the chunk that ends it, where it has one, has not
-  kClose,         // the answer has left
+  kAccept,        // A connection has been accepted. Applies to a connection, not to a request.
+  kHeaders,       // The request head has been read, nothing else.
+  kBodyIn,        // `offset` bytes of the request body have been read, counted on the wire.
+  kBeforeCommit,  // The body has been read and verified; the operation has not started.
+  kAfterCommit,   // The operation is complete; no response has been sent.
+  kStatus,        // The status line and the headers have been sent.
+  kBodyOut,       // `offset` bytes of the response body have been sent.
+  kTrailer,  // The whole response body has been sent, but not its final chunk, if it is chunked.
+  kClose,    // The response has been sent.
 };
 
 struct Point {
   Stage stage = Stage::kHeaders;
-  std::uint64_t offset = 0;  // kBodyIn and kBodyOut
+  std::uint64_t offset = 0;  // For kBodyIn and kBodyOut.
 };
 
 enum class ErrorBody : std::uint8_t { kXml, kEmpty, kHtml, kJson, kTruncatedXml };
 
-// An answer of S3's in place of the request's own.
+// Returns an S3 error response instead of the response of the operation.
 struct ErrorAction {
   int status = 503;
   std::string code = "SlowDown";
-  std::string message;                                       // empty: S3's own
-  std::optional<std::chrono::milliseconds> retry_after;      // x-amz-retry-after
-  std::vector<std::pair<std::string, std::string>> headers;  // added
+  std::string message;  // Empty: the message that S3 sends for `code`.
+  std::optional<std::chrono::milliseconds> retry_after;  // Value of the x-amz-retry-after header.
+  std::vector<std::pair<std::string, std::string>> headers;  // Replace headers of the same name.
   ErrorBody body = ErrorBody::kXml;
   bool close = false;
   bool chunked = true;
 };
 
-// 200, then white space, then an error's document (CompleteMultipartUpload, CopyObject,
-// UploadPartCopy).
+// Sends status 200, then white space, then an error document. S3 does this for
+// CompleteMultipartUpload, CopyObject and UploadPartCopy.
 struct LateErrorAction {
   std::string code = "InternalError";
   std::string message;
-  std::chrono::milliseconds after{};       // white space goes out in between ...
-  std::chrono::milliseconds every{1'000};  // ... that often
+  std::chrono::milliseconds after{};       // The error is sent after this time.
+  std::chrono::milliseconds every{1'000};  // White space is sent at this interval until then.
 };
 
-// Entries of a request about many objects (DeleteObjects) that fail inside its answer, while the
-// others are carried out.
+// Some entries of a multi-object request (DeleteObjects) fail within its response. The other
+// entries are processed.
 struct PartialFailureAction {
   std::string code = "InternalError";
-  std::string message;                // empty: S3's own
-  std::vector<Pattern> keys;          // one of them; empty: any key
-  std::optional<NumberSet> entries;   // places in the request, from 1 on
-  std::optional<std::uint64_t> most;  // of one request: the first of those that the others choose
-  double probability = 1;             // by key
+  std::string message;               // Empty: the message that S3 sends for `code`.
+  std::vector<Pattern> keys;         // The key must match one of them. Empty: any key.
+  std::optional<NumberSet> entries;  // 1-based positions in the request.
+  // At most so many entries per request: the first that match the other fields.
+  std::optional<std::uint64_t> most;
+  double probability = 1;  // Per key.
 };
 
-// The request is carried out twice, as where a proxy sends it once more; the answer is that of one
-// of them.
+// Executes the request twice, as if a proxy had retransmitted it. The client receives one of the
+// two responses.
 struct DuplicateAction {
   enum class Answer : std::uint8_t { kSecond, kFirst } answer = Answer::kSecond;
 };
 
-// Of what is written the first bytes alone are kept, and the answer knows nothing of it. No correct
-// S3 does this.
+// Stores only the first `bytes` bytes of a write, but returns a response for the whole write. No
+// correct S3 server does this.
 struct CommitPartialAction {
   std::uint64_t bytes = 0;
 };
 
-// The write is done, and reads do not see it for so long, in the namespace's time. S3 has not done
+// The write succeeds, but reads do not see it for `time`, in the namespace's time. S3 has not done
 // this since December 2020.
 struct DelayVisibilityAction {
   std::chrono::milliseconds time{};
@@ -89,7 +90,7 @@ struct DelayVisibilityAction {
 enum class DropKind : std::uint8_t { kReset, kFin, kHalfClose, kHang };
 struct DropAction {
   DropKind kind = DropKind::kReset;
-  // kHang: nothing more moves for that long, then the connection ends
+  // For kHang: nothing is sent or received for this time, then the connection closes.
   std::chrono::milliseconds hang{60'000};
 };
 
@@ -97,10 +98,10 @@ struct StallAction {
   std::chrono::milliseconds time{};
 };
 
-// No faster than this; or so many bytes at a time, and the next ones `every` later.
+// Limits the rate to `bytes_per_second`, or sends `piece` bytes every `every`.
 struct PaceAction {
   std::uint64_t bytes_per_second = 0;
-  std::uint64_t piece = 0;  // 0: in pieces of the rate's
+  std::uint64_t piece = 0;  // In bytes. 0: the piece size follows from the rate.
   std::chrono::milliseconds every{};
   enum class Scope : std::uint8_t {
     kRequest,
@@ -111,30 +112,31 @@ struct PaceAction {
   } scope = Scope::kRequest;
 };
 
-// Milliseconds to the first byte: a floor and a log-normal share on top, or uniform between two, or
-// a profile's, or those of a trace, one after the other and from the beginning again.
+// Time to the first byte, in milliseconds. One of: a floor plus a log-normal part; uniform between
+// two values; a profile; or a trace, whose values are used in order and repeated.
 struct LatencyAction {
   double floor_ms = 0;
   double median_ms = 0;
   double sigma = 0;
-  double most_ms = 0;            // uniform from floor_ms to this where it is more
-  std::string profile;           // of throttle/latency_profile.h; empty: none
-  std::vector<double> trace_ms;  // empty: none
+  double most_ms = 0;   // If greater than floor_ms: uniform from floor_ms to this.
+  std::string profile;  // A name from traffic/latency_profile.h. Empty: none.
+  std::vector<double> trace_ms;
 };
 
-// kStaleVersion: the bytes that the object's version before has there.
+// kStaleVersion: the bytes at the same offset of the object's previous version.
 enum class CorruptKind : std::uint8_t { kFlipBit, kZero, kRepeatBlock, kSwapHalves, kStaleVersion };
 struct CorruptAction {
   CorruptKind kind = CorruptKind::kFlipBit;
-  std::uint64_t length = 1;   // bytes from the point on; 0: all (kStaleVersion)
-  bool fix_checksum = false;  // the answer's checksum headers are those of the wrong bytes
+  // Bytes, from the action's offset. 0: up to the end (kStaleVersion only).
+  std::uint64_t length = 1;
+  bool fix_checksum = false;  // The response's checksum headers match the corrupted bytes.
 };
 
 struct TruncateAction {
   enum class Kind : std::uint8_t { kFin, kReset, kLengthLie, kNoTerminator } kind = Kind::kFin;
 };
 
-// Headers of the answer that are not true.
+// Sets, removes or repeats response headers, so that they do not match the object.
 struct HeaderAction {
   std::vector<std::pair<std::string, std::string>> set;
   std::vector<std::string> drop;
@@ -143,8 +145,8 @@ struct HeaderAction {
 
 struct RedirectAction {
   int status = 307;
-  std::string location;  // empty: back to the same place
-  std::string region;    // x-amz-bucket-region and the document's Endpoint; empty: neither
+  std::string location;  // Empty: the URL of the request.
+  std::string region;    // For x-amz-bucket-region and the document's Endpoint. Empty: neither.
 };
 
 struct ContinueAction {
@@ -152,7 +154,7 @@ struct ContinueAction {
   std::chrono::milliseconds late{};
 };
 
-// What is wrong with the credentials, whatever they are.
+// Rejects the credentials of the request, even if they are valid.
 struct CredentialsAction {
   enum class Kind : std::uint8_t {
     kExpired,
@@ -162,13 +164,13 @@ struct CredentialsAction {
   } kind = Kind::kExpired;
 };
 
-// The server's clock is that much ahead for this request: its Date, its judgement of the
-// signature's age.
+// For this request the server's clock is `ahead` of its real time. Affects the Date header and the
+// check of the signature's age.
 struct SkewAction {
   std::chrono::milliseconds ahead{};
 };
 
-// In place of a TLS handshake an alert, or the begin of one and FIN.
+// Sends a TLS alert instead of a handshake, or the start of a handshake and FIN.
 struct TlsAbortAction {
   enum class Kind : std::uint8_t {
     kHandshakeFailure,
@@ -178,7 +180,7 @@ struct TlsAbortAction {
   } kind = Kind::kHandshakeFailure;
 };
 
-// A certificate that clients must refuse; the handshake goes on if they do not.
+// Presents a certificate that clients must reject. If the client does not, the handshake continues.
 struct TlsCertificateAction {
   enum class Kind : std::uint8_t {
     kExpired,
@@ -189,12 +191,12 @@ struct TlsCertificateAction {
   } kind = Kind::kExpired;
 };
 
-// The connection is closed behind so many requests.
+// Closes the connection after `requests` requests.
 struct GoAwayAction {
   std::uint64_t requests = 1;
 };
 
-// A connection beyond so many at a time is reset.
+// Resets a new connection if `most` others are open.
 struct ConnectionLimitAction {
   std::uint64_t most = 0;
 };
@@ -209,7 +211,8 @@ using Action =
 struct TimedAction {
   Action action;
   Point at;
-  std::string_view name = "action";  // the documents', of a literal
+  std::string_view name =
+      "action";  // The member name in the JSON document. Points to a string literal.
 };
 
 }  // namespace penstock::emulator::faults

@@ -1,4 +1,4 @@
-// Whether the actions of a rule can all happen to one request.
+// Checks whether the actions of a rule can all happen to one request.
 #ifndef PENSTOCK_EMULATOR_FAULTS_ACTION_CONFLICTS_H_
 #define PENSTOCK_EMULATOR_FAULTS_ACTION_CONFLICTS_H_
 
@@ -8,8 +8,9 @@
 
 namespace penstock::emulator::faults {
 
-// Words for two actions of which one keeps the other from ever happening: such a rule never fires,
-// and its `times` never end. Empty: there are none.
+// Describes the first pair of conflicting actions: the earlier one prevents the later one from
+// happening, so the rule would never fire and its `times` would never be reached. Returns an empty
+// string if there is none.
 std::string ConflictingActions(const Rule& rule);
 
 }  // namespace penstock::emulator::faults

@@ -8,29 +8,29 @@
 namespace penstock::emulator::faults {
 namespace {
 
-// Of a rule that does these; empty: none.
+// Returns the problem of a rule with these actions. Empty: none.
 std::string Problem(const std::string& actions) {
   const auto scenario = ParseScenario("[{\"id\": \"r\", \"do\": [" + actions + "]}]");
   return scenario.ok() ? std::string() : scenario.error().message;
 }
 
-TEST(ActionConflictsTest, OneAnswerAloneTakesTheOperationsPlace) {
+TEST(ActionConflictsTest, OnlyOneActionReplacesTheResponse) {
   EXPECT_EQ(Problem(R"({"slow_down": {}}, {"error": {}})"),
-            "rule 'r': its 'error' can never happen where its 'slow_down' does, so that the rule "
-            "would never fire; give each a rule of its own");
-  EXPECT_NE(Problem(R"({"error": {}}, {"redirect": {}})").find("its 'error' can never"),
+            "rule 'r': its action 'error' cannot happen after its action 'slow_down', so the rule "
+            "would never fire; put each action in its own rule");
+  EXPECT_NE(Problem(R"({"error": {}}, {"redirect": {}})").find("its action 'error' cannot"),
             std::string::npos)
-      << "a redirect comes first";
+      << "a redirect happens first";
   for (const char* const actions : {R"({"error": {}}, {"reset": {}, "at": "after_commit"})",
                                     R"({"credentials": {}}, {"late_error": {}})",
                                     R"({"expect_100": {"mode": "refuse"}}, {"error": {}})",
                                     R"({"error": {}}, {"error": {}, "at": "after_commit"})"}) {
-    EXPECT_NE(Problem(actions).find(" can never happen where "), std::string::npos)
+    EXPECT_NE(Problem(actions).find(" cannot happen after "), std::string::npos)
         << actions << ": " << Problem(actions);
   }
 }
 
-TEST(ActionConflictsTest, NothingComesBehindTheEnd) {
+TEST(ActionConflictsTest, RejectsActionsAfterTheEndOfTheResponse) {
   for (
       const char* const actions :
       {R"({"reset": {}, "at": "headers"}, {"stall": {"ms": 5}, "at": "body_out@3"})",
@@ -42,12 +42,12 @@ TEST(ActionConflictsTest, NothingComesBehindTheEnd) {
        R"({"duplicate_apply": {}}, {"error": {}, "at": "headers"})",
        R"({"duplicate_apply": {}}, {"error": {}})",
        R"({"reset": {}, "at": "accept"}, {"goaway": {"requests": 1}})"}) {
-    EXPECT_NE(Problem(actions).find(" can never happen where "), std::string::npos)
+    EXPECT_NE(Problem(actions).find(" cannot happen after "), std::string::npos)
         << actions << ": " << Problem(actions);
   }
 }
 
-TEST(ActionConflictsTest, WhatShapesAnAnswerShapesAnErrorsToo) {
+TEST(ActionConflictsTest, ActionsThatShapeResponsesApplyToErrors) {
   for (
       const char* const actions :
       {R"({"slow_down": {}}, {"header_lie": {"set": {"a": "b"}}}, {"stall": {"ms": 2}, "at": "close"})",

@@ -1,4 +1,4 @@
-// How often something was seen, by its identity, in bounded memory.
+// Counts occurrences per identity, in bounded memory.
 #ifndef PENSTOCK_EMULATOR_FAULTS_ARRIVALS_H_
 #define PENSTOCK_EMULATOR_FAULTS_ARRIVALS_H_
 
@@ -10,16 +10,18 @@
 
 namespace penstock::emulator::faults {
 
-// Sharded, so that threads rarely meet. Thread safety: safe from any thread.
+// The map is sharded to reduce lock contention.
+//
+// Thread safety: safe from any thread.
 class Arrivals {
  public:
-  // How often `identity`, a number that stands for it, was seen before.
+  // Returns how often `identity`, a hash of the counted item, was passed before.
   std::uint64_t Next(std::uint64_t identity);
   void Clear();
 
  private:
-  // A run of more distinct identities than this forgets some and counts them from zero again,
-  // instead of growing without end.
+  // A shard with this many identities is cleared, and its counts restart from zero. This bounds
+  // memory.
   static constexpr std::size_t kShardLimit = 1 << 16;
   struct Shard {
     Mutex mutex;

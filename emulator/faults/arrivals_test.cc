@@ -9,17 +9,17 @@
 namespace penstock::emulator::faults {
 namespace {
 
-TEST(ArrivalsTest, CountsEachIdentityApart) {
+TEST(ArrivalsTest, CountsEachIdentitySeparately) {
   Arrivals arrivals;
   EXPECT_EQ(arrivals.Next(1), 0U);
-  EXPECT_EQ(arrivals.Next(17), 0U) << "the same shard";
+  EXPECT_EQ(arrivals.Next(17), 0U) << "an identity in the same shard";
   EXPECT_EQ(arrivals.Next(1), 1U);
   EXPECT_EQ(arrivals.Next(17), 1U);
   arrivals.Clear();
   EXPECT_EQ(arrivals.Next(1), 0U);
 }
 
-TEST(ArrivalsTest, GivesEachNumberToOneThread) {
+TEST(ArrivalsTest, ConcurrentCallsGetDistinctNumbers) {
   Arrivals arrivals;
   std::atomic<std::uint64_t> sum{0};
   std::vector<std::jthread> threads;

@@ -39,8 +39,8 @@ Result<std::vector<std::string>> ExpandClass(std::string_view name) {
       return std::vector<std::string>(row.operations.begin(), row.operations.end());
     known += (known.empty() ? "" : ", ") + std::string(row.name);
   }
-  return Error::Make(ErrorKind::kInvalidArgument,
-                     "'" + std::string(name) + "' is no class of operations; there are " + known);
+  return Error::Make(ErrorKind::kInvalidArgument, "unknown operation class '" + std::string(name) +
+                                                      "': expected one of " + known);
 }
 
 template <class Value>
@@ -56,7 +56,7 @@ bool RangeHolds(const RangeCondition& condition, const std::optional<Facts::Rang
       !(first && *first <= *condition.covers && (!last || *last >= *condition.covers)))
     return false;
   if (!Holds(condition.first, first)) return false;
-  // A suffix of N bytes has N bytes, where the object has as many.
+  // A suffix range of N bytes has length N, provided that the object has at least N bytes.
   const std::optional<std::uint64_t> length = first && last && *last >= *first
                                                   ? std::optional(*last - *first + 1)
                                               : !first ? last
@@ -94,13 +94,13 @@ bool OperationHolds(const Condition& condition, const Facts& facts) {
                             facts.operation);
 }
 
-// Something that a condition may set. The second is asked only where the first says so.
+// One field of Condition. `holds` is called only if `is_set` returns true.
 struct Test {
   bool (*is_set)(const Condition& condition);
   bool (*holds)(const Condition& condition, const Facts& facts);
 };
 
-// What costs least, and rules out most, first.
+// Ordered by cost and selectivity: cheap and selective tests first.
 constexpr std::array kTests{
     Test{
         [](const Condition& when) { return when.attempt.has_value(); },
@@ -162,7 +162,7 @@ constexpr std::array kTests{
     Test{[](const Condition& when) { return !when.query.empty(); }, QueryHolds},
     Test{[](const Condition& when) { return when.partition.has_value(); }, PartitionHolds},
 };
-static_assert(kTests.size() <= 32, "a bit of Matcher::set_ each");
+static_assert(kTests.size() <= 32, "Matcher::set_ has 32 bits, one per test");
 
 }  // namespace
 
@@ -192,11 +192,10 @@ Result<std::vector<std::string>> ExpandOperation(std::string_view name) {
     if (pattern.Matches(operation)) found.emplace_back(operation);
   }
   if (!found.empty()) return found;
-  return Error::Make(
-      ErrorKind::kInvalidArgument,
-      "'" + std::string(name) +
-          "' is no operation of S3; write GetObject, Upload* or one of @read, @write, @list, "
-          "@multipart, @session");
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "unknown S3 operation '" + std::string(name) +
+                         "': expected a name such as GetObject, a glob such as Upload*, or one of "
+                         "@read, @write, @list, @multipart, @session");
 }
 
 }  // namespace penstock::emulator::faults

@@ -1,4 +1,4 @@
-// `when`: which requests a rule is about.
+// The `when` member of a rule: which requests the rule matches.
 #ifndef PENSTOCK_EMULATOR_FAULTS_CONDITION_H_
 #define PENSTOCK_EMULATOR_FAULTS_CONDITION_H_
 
@@ -17,83 +17,85 @@
 namespace penstock::emulator::faults {
 
 struct RangeCondition {
-  // this byte is asked for; a suffix range covers nothing that can be told
+  // The range includes this byte offset. A suffix range never matches.
   std::optional<std::uint64_t> covers;
   std::optional<NumberSet> first;
   std::optional<NumberSet> length;
   std::optional<bool> present;
 };
 
-// Of what a request may have or not.
+// Condition on an optional value of a request.
 struct TextCondition {
   std::optional<bool> present;
-  std::optional<Pattern> pattern;  // there, and it matches
+  std::optional<Pattern> pattern;  // The value is present and matches.
 };
 
 struct TimeWindow {
   std::chrono::nanoseconds from{};
-  std::chrono::nanoseconds to = std::chrono::nanoseconds::max();  // not included
-  // from `from` on, the probability grows evenly from 0 to its value
+  std::chrono::nanoseconds to = std::chrono::nanoseconds::max();  // Exclusive.
+  // From `from` on, the probability grows linearly from 0 to its value during this time.
   std::chrono::nanoseconds ramp{};
 };
 
-// Unset: whatever it is. What is set must all hold.
+// A request matches if every field that is set matches. Unset fields match any request.
 struct Condition {
-  // Told by the head of the request alone.
-  std::vector<std::string> operations;  // sorted; empty: every one
+  // Evaluated from the request head alone.
+  std::vector<std::string> operations;  // Sorted. Empty: every operation.
   std::optional<Pattern> bucket;
   std::optional<bool> directory_bucket;
-  std::optional<Pattern> key;            // of a listing of keys: of its prefix
-  std::optional<TextCondition> version;  // versionId, of the query
-  // that has the key now, by the namespace's limits (Facts::partition_of)
+  std::optional<Pattern> key;            // For listings of keys: their prefix.
+  std::optional<TextCondition> version;  // The versionId query parameter.
+  // The partition that currently serves the key, per the namespace's limits (Facts::partition_of).
   std::optional<NumberSet> partition;
   std::optional<NumberSet> part;
   std::optional<RangeCondition> range;
-  std::optional<NumberSet> size;  // of the body, bytes; a request that does not tell it has none
-  // any case of the name; a header that is not there matches nothing
+  // Body size in bytes. Requests without a declared size never match.
+  std::optional<NumberSet> size;
+  // Names are case-insensitive. An absent header never matches.
   std::vector<std::pair<std::string, Pattern>> headers;
   std::vector<std::pair<std::string, Pattern>> query;
   std::optional<std::string> access_key;
-  std::optional<TextCondition> session;  // the token that the request brings
+  std::optional<TextCondition> session;  // The session token of the request.
   std::optional<Pattern> user_agent;
-  std::optional<Pattern> address;  // "127.0.0.1:54321"
+  std::optional<Pattern> address;  // For example "127.0.0.1:54321".
   std::optional<NumberSet> rank;
   std::optional<NumberSet> attempt;
   std::optional<bool> connection_reused;
-  std::optional<NumberSet> connection_requests;  // that came before on the same connection
+  std::optional<NumberSet> connection_requests;  // Earlier requests on the same connection.
   std::optional<NumberSet> connection_id;
 
-  // Told by what came before, in this order; requests that the head rules out are not counted.
-  std::optional<NumberSet> nth;      // the how-manieth of those that match so far, from 1 on
-  std::uint64_t after_requests = 0;  // of the scenario, any kind
-  std::uint64_t after_bytes = 0;     // of bodies of the scenario's requests and answers
-  std::optional<TimeWindow> window;  // since the scenario began, in the namespace's time
-  // not where so many attempts of the invocation were failed (invocations.h)
+  // Evaluated from earlier requests, in this order. Requests whose head does not match are not
+  // counted.
+  std::optional<NumberSet> nth;      // 1-based index among matching requests.
+  std::uint64_t after_requests = 0;  // Requests that the scenario has seen, matching or not.
+  std::uint64_t after_bytes = 0;     // Body bytes of the scenario's requests and responses.
+  // Time since the start of the scenario, in the namespace's time.
+  std::optional<TimeWindow> window;
+  // The rule applies only while fewer attempts of the invocation have failed (invocations.h).
   std::optional<std::uint32_t> unless_failed;
   double probability = 1;
 };
 
-// A condition made ready to be asked of many requests: of what may be set it looks at that alone
-// which is, what costs least first.
+// Evaluates a condition against many requests. Checks only the fields that are set, cheapest first.
 //
-// Thread safety: not changed once made.
+// Thread safety: immutable after construction.
 class Matcher {
  public:
-  // `condition` outlives this, where it is.
+  // `condition` must outlive this object and stay at its address.
   explicit Matcher(const Condition& condition);
-  // Whether the head of the request fulfils the condition.
+  // Whether the request head matches the condition.
   bool Matches(const Facts& facts) const;
 
  private:
   const Condition* condition_;
-  std::uint32_t set_ = 0;  // a bit for each thing that is set
+  std::uint32_t set_ = 0;  // One bit for each field that is set.
 };
 
 bool Matches(const Condition& condition, const Facts& facts);
 
-// Names of S3's operations, sorted, for "GetObject", globs over them ("Upload*"), and the classes
-// "@read", "@write", "@list",
-// "@multipart", "@session". kInvalidArgument for a name that is none and a glob that matches none.
+// Returns the sorted names of the S3 operations that `name` stands for. `name` is an operation
+// ("GetObject"), a glob ("Upload*"), or a class: "@read", "@write", "@list", "@multipart" or
+// "@session". Returns kInvalidArgument for an unknown name or a glob without a match.
 Result<std::vector<std::string>> ExpandOperation(std::string_view name);
 
 }  // namespace penstock::emulator::faults

@@ -17,7 +17,7 @@ bool Holds(const Condition& condition, const char* method, const char* target,
 
 NumberSet Numbers(const char* text) { return NumberSet::Parse(text).value(); }
 
-TEST(ConditionTest, NothingSetMeansEverything) { EXPECT_TRUE(Holds({}, "GET", "/b/k")); }
+TEST(ConditionTest, EmptyConditionMatchesEverything) { EXPECT_TRUE(Holds({}, "GET", "/b/k")); }
 
 TEST(ConditionTest, OperationBucketAndKey) {
   EXPECT_TRUE(Holds({.operations = {"GetObject", "HeadObject"}}, "GET", "/b/k"));
@@ -101,11 +101,11 @@ TEST(ConditionTest, ASession) {
                      {{"x-amz-security-token", "t2"}}));
 }
 
-TEST(ConditionTest, APartitionIsAskedForWhereItIsNamedAlone) {
+TEST(ConditionTest, LooksUpPartitionOnlyIfNamed) {
   static int asked = 0;
   const TestRequest request("GET", "/b/k");
   Facts facts = request.facts();
-  EXPECT_FALSE(Matches({.partition = Numbers(">=0")}, facts)) << "nobody knows";
+  EXPECT_FALSE(Matches({.partition = Numbers(">=0")}, facts)) << "the partition is unknown";
   facts.partition_of = [](const s3::Exchange&) { return ++asked, std::optional<std::uint64_t>(3); };
   EXPECT_TRUE(Matches({.partition = Numbers("2-4")}, facts));
   EXPECT_FALSE(Matches({.partition = Numbers("0")}, facts));
@@ -137,11 +137,11 @@ TEST(ConditionTest, OperationsByNameGlobAndClass) {
       EXPECT_TRUE(ExpandOperation(operation).ok()) << operation;
   }
   EXPECT_EQ(ExpandOperation("GetObjekt").error().message,
-            "'GetObjekt' is no operation of S3; write GetObject, Upload* or one of @read, @write, "
-            "@list, @multipart, @session");
-  EXPECT_EQ(
-      ExpandOperation("@reads").error().message,
-      "'@reads' is no class of operations; there are @read, @write, @list, @multipart, @session");
+            "unknown S3 operation 'GetObjekt': expected a name such as GetObject, a glob such as "
+            "Upload*, or one of @read, @write, @list, @multipart, @session");
+  EXPECT_EQ(ExpandOperation("@reads").error().message,
+            "unknown operation class '@reads': expected one of @read, @write, @list, @multipart, "
+            "@session");
 }
 
 }  // namespace

@@ -14,12 +14,12 @@ bool IsOfConnections(const Rule& rule) {
 Result<void> RefuseConnectionRules(const Scenario& scenario, std::string_view reason) {
   const auto found = std::find_if(scenario.rules.begin(), scenario.rules.end(), IsOfConnections);
   if (found == scenario.rules.end()) return Ok();
-  return Error::Make(ErrorKind::kInvalidArgument,
-                     "rule '" + found->id + "': happens at accept, and would never happen here: " +
-                         std::string(reason) +
-                         ". The default namespace's scenario decides on connections: set it there, "
-                         "PUT /_penstock/faults (in a "
-                         "test, s3_server.faults().set(...))");
+  return Error::Make(
+      ErrorKind::kInvalidArgument,
+      "rule '" + found->id +
+          "': its actions happen at accept, which never occurs here: " + std::string(reason) +
+          ". Only the scenario of the default namespace applies to connections: set the rule there "
+          "with PUT /_penstock/faults (in a test, s3_server.faults().set(...))");
 }
 
 Result<void> RefuseTlsRules(const Scenario& scenario) {

@@ -1,5 +1,5 @@
-// Rules of connections: what happens at accept, before anybody has named an access key or asked for
-// anything.
+// Connection rules: rules whose actions happen at accept, before a client has sent an access key or
+// a request.
 #ifndef PENSTOCK_EMULATOR_FAULTS_CONNECTION_RULES_H_
 #define PENSTOCK_EMULATOR_FAULTS_CONNECTION_RULES_H_
 
@@ -10,18 +10,18 @@
 
 namespace penstock::emulator::faults {
 
-// `rule` has an action, and says nothing that CheckScenario refuses.
+// Whether `rule` is a connection rule. `rule` must pass CheckScenario.
 bool IsOfConnections(const Rule& rule);
 
-// For scenarios that no connection ever meets: kInvalidArgument names the first such rule, `reason`
-// and where it belongs.
+// For scenarios that no connection uses. Returns kInvalidArgument if `scenario` has a connection
+// rule; the message names the first one, `reason`, and where to set it instead.
 Result<void> RefuseConnectionRules(const Scenario& scenario, std::string_view reason);
 
 // For an emulator without TLS: kInvalidArgument names the first rule with tls_abort or
 // tls_certificate, and the fix.
 Result<void> RefuseTlsRules(const Scenario& scenario);
 
-// Leaves the others.
+// Removes the connection rules of `scenario`.
 void DropConnectionRules(Scenario& scenario);
 
 }  // namespace penstock::emulator::faults

@@ -10,24 +10,23 @@ constexpr std::string_view kBoth =
     R"([{"id": "late", "do": {"reset": {}}}, {"id": "early", "do": {"reset": {}, "at": "accept"}},
                                        {"id": "limit", "do": {"connection_limit": {"most": 1}}}])";
 
-TEST(ConnectionRulesTest, AreThoseThatHappenAtAccept) {
+TEST(ConnectionRulesTest, AreRulesWithActionsAtAccept) {
   const Scenario scenario = ParseScenario(kBoth).value();
   EXPECT_FALSE(IsOfConnections(scenario.rules[0]));
   EXPECT_TRUE(IsOfConnections(scenario.rules[1]));
   EXPECT_TRUE(IsOfConnections(scenario.rules[2]));
 }
 
-TEST(ConnectionRulesTest, AreRefusedWithTheWayOut) {
+TEST(ConnectionRulesTest, RejectionNamesTheAlternative) {
   EXPECT_EQ(
-      RefuseConnectionRules(ParseScenario(kBoth).value(), "nobody has named a key").error().message,
-      "rule 'early': happens at accept, and would never happen here: nobody has named a key. The "
-      "default namespace's scenario "
-      "decides on connections: set it there, PUT /_penstock/faults (in a test, "
-      "s3_server.faults().set(...))");
+      RefuseConnectionRules(ParseScenario(kBoth).value(), "no access key is known").error().message,
+      "rule 'early': its actions happen at accept, which never occurs here: no access key is "
+      "known. Only the scenario of the default namespace applies to connections: set the rule "
+      "there with PUT /_penstock/faults (in a test, s3_server.faults().set(...))");
   EXPECT_TRUE(RefuseConnectionRules(ParseScenario(R"([{"do": {"reset": {}}}])").value(), "").ok());
 }
 
-TEST(ConnectionRulesTest, AreDroppedFromAmongOthers) {
+TEST(ConnectionRulesTest, DropKeepsOtherRules) {
   Scenario scenario = ParseScenario(kBoth).value();
   DropConnectionRules(scenario);
   ASSERT_EQ(scenario.rules.size(), 1U);
@@ -46,7 +45,7 @@ TEST(ConnectionRulesTest, OfTlsHandshakesAreRefusedWithoutTls) {
   EXPECT_TRUE(RefuseTlsRules(ParseScenario(kBoth).value()).ok());
 }
 
-TEST(ConnectionRulesTest, ARequestCannotBringThem) {
+TEST(ConnectionRulesTest, AreRejectedInRequestHeaders) {
   for (const char* text : {R"({"reset": {}, "at": "accept"})", R"([{"goaway": {"requests": 1}}])",
                            R"({"rules": [{"do": {"tls_abort": {}}}]})"}) {
     const auto refused = ParseInlineFaults(text);

@@ -9,7 +9,7 @@
 namespace penstock::emulator::faults {
 namespace {
 
-// "rank/12" among what a user agent lists.
+// Parses "rank/12" in a user agent.
 std::optional<std::uint64_t> ListedRank(std::string_view user_agent) {
   constexpr std::string_view kMark = "rank/";
   const std::size_t at = user_agent.find(kMark);
@@ -33,7 +33,7 @@ std::optional<Facts::Range> ParseRange(std::string_view header) {
   return range;
 }
 
-// The headers that facts are read from, the first of each name.
+// The headers that facts are read from. The first header of each name counts.
 struct Claims {
   using Value = std::optional<std::string_view>;
   Value range;
@@ -45,7 +45,7 @@ struct Claims {
   Value rank;
 };
 
-// One pass over the headers: a name's length leaves one candidate or none.
+// Reads all headers in one pass. The length of a name selects at most two candidates.
 Claims ClaimsOf(const s3::RequestHead& head) {
   Claims claims;
   const auto keep = [](const s3::HeaderView& header, std::string_view name, Claims::Value& value) {

@@ -1,4 +1,4 @@
-// What rules look at: one request, as it stands once its head has been read.
+// The properties of a request that rules match, as known once its head has been read.
 #ifndef PENSTOCK_EMULATOR_FAULTS_FACTS_H_
 #define PENSTOCK_EMULATOR_FAULTS_FACTS_H_
 
@@ -11,50 +11,50 @@
 
 namespace penstock::emulator::faults {
 
-// Views into the exchange; they live as long as it does. Claims are taken as made: nothing is
-// verified yet.
+// Holds views into the exchange, which must outlive it. Values are those that the client claims;
+// nothing has been authenticated.
 struct Facts {
-  std::string_view operation;  // "GetObject"; empty: none of S3's
+  std::string_view operation;  // For example "GetObject". Empty: not an S3 operation.
   std::string_view method;
   std::string_view bucket;
-  std::string_view key;  // of a listing of keys: the prefix that it asks for
+  std::string_view key;  // For listings of keys: the requested prefix.
   bool directory_bucket = false;
   std::optional<std::uint64_t> part;
-  // As the header claims: both ends, or a beginning alone, or a suffix alone.
+  // As stated in the header: both ends, only the first byte, or only a suffix length (in
+  // last_inclusive).
   struct Range {
     std::optional<std::uint64_t> first;
     std::optional<std::uint64_t> last_inclusive;
   };
-  std::optional<Range> range;         // of one range in bytes; others count as none
-  std::optional<std::uint64_t> size;  // of the body, decoded, where the head tells it
-  std::string_view access_key;        // claimed by header or query; empty: none
+  std::optional<Range> range;         // A single byte range. Other Range headers count as absent.
+  std::optional<std::uint64_t> size;  // Decoded body size in bytes, if the head declares it.
+  std::string_view access_key;        // From a header or the query, not authenticated. Empty: none.
   std::string_view user_agent;
-  std::string_view invocation;        // amz-sdk-invocation-id; empty: none
-  std::uint64_t attempt = 1;          // amz-sdk-request's; 1 where there is none
-  std::optional<std::uint64_t> rank;  // x-penstock-rank, or "rank/N" in the user agent
+  std::string_view invocation;        // From amz-sdk-invocation-id. Empty: none.
+  std::uint64_t attempt = 1;          // From amz-sdk-request; 1 if absent.
+  std::optional<std::uint64_t> rank;  // From x-penstock-rank, or "rank/N" in the user agent.
   const s3::Exchange* exchange = nullptr;
-  // The id of the partition that has the request's key (throttle/partition_model.h); null: nobody
-  // knows. Asked only by rules that name partitions.
+  // Returns the id of the partition that serves the request's key (traffic/partition_model.h).
+  // Null: unknown. Called only for rules that name partitions.
   std::optional<std::uint64_t> (*partition_of)(const s3::Exchange& exchange) = nullptr;
 };
 
-// `exchange` outlives the facts. Its target is parsed.
+// `exchange` must have a parsed target and outlive the result.
 Facts FactsOf(const s3::Exchange& exchange);
 
-// Facts::key alone.
+// Returns Facts::key without collecting the other facts.
 std::string_view KeyAsked(const s3::Exchange& exchange);
 
-// The token that a request says its credentials are a session's by:
-// x-amz-s3session-token or x-amz-security-token, as a header or in the query.
-// nullopt: none.
+// Returns the session token of the request: x-amz-s3session-token or x-amz-security-token, from a
+// header or the query. nullopt: none.
 std::optional<std::string_view> ClaimedSessionToken(const s3::Exchange& exchange);
 
-// Facts that are gathered when somebody asks for them: most requests meet nothing.
+// Collects the facts on the first call of get(), because most requests match no rule.
 //
 // Thread safety: one thread at a time.
 class LazyFacts {
  public:
-  // `exchange` outlives this, with its target parsed.
+  // `exchange` must have a parsed target and outlive this object.
   explicit LazyFacts(const s3::Exchange& exchange,
                      decltype(Facts::partition_of) partition_of = nullptr)
       : exchange_(exchange), partition_of_(partition_of) {}
@@ -74,15 +74,15 @@ class LazyFacts {
   std::optional<Facts> facts_;
 };
 
-// What makes two requests the same to chance: operation, bucket, key, part and range. A retry is
-// the same request again.
+// Identity of a request for random draws: operation, bucket, key, part and range. A retry has the
+// identity of the original request.
 std::string RequestIdentity(const Facts& facts);
 
-// Access key, or for anonymous requests the address without its port.
+// Returns the access key, or for anonymous requests the client address without its port.
 std::string ClientOf(const Facts& facts);
 
-// What makes a request look like a retry of another one, where neither says which call it belongs
-// to: client, address without its port, rank, method, bucket, path, query and range.
+// Identity of a call whose requests carry no invocation id: client, address without port, rank,
+// method, bucket, path, query and range. A retry has the identity of the original request.
 std::string AttemptIdentity(const Facts& facts);
 
 }  // namespace penstock::emulator::faults

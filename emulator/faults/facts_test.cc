@@ -8,7 +8,7 @@ namespace {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-TEST(FactsTest, NameTheOperationAndWhatItIsAbout) {
+TEST(FactsTest, ReadsOperationBucketAndKey) {
   const TestRequest request("PUT", "/b/a/k%20x?partNumber=7&uploadId=u", {{"Content-Length", "5"}});
   const Facts facts = request.facts();
   EXPECT_EQ(facts.operation, "UploadPart");
@@ -21,7 +21,7 @@ TEST(FactsTest, NameTheOperationAndWhatItIsAbout) {
   EXPECT_EQ(facts.access_key, "");
 }
 
-TEST(FactsTest, TheDecodedLengthIsTheBodys) {
+TEST(FactsTest, SizeIsTheDecodedLength) {
   EXPECT_EQ(
       TestRequest("PUT", "/b/k", {{"Content-Length", "90"}, {"x-amz-decoded-content-length", "5"}})
           .facts()
@@ -30,7 +30,7 @@ TEST(FactsTest, TheDecodedLengthIsTheBodys) {
   EXPECT_EQ(TestRequest("PUT", "/b/k").facts().size, std::nullopt);
 }
 
-TEST(FactsTest, UnderstandEveryFormOfOneRange) {
+TEST(FactsTest, ParsesEveryFormOfASingleRange) {
   const auto range = [](const char* header) {
     return TestRequest("GET", "/b/k", {{"Range", header}}).facts().range;
   };
@@ -42,7 +42,7 @@ TEST(FactsTest, UnderstandEveryFormOfOneRange) {
     EXPECT_FALSE(range(none)) << none;
 }
 
-TEST(FactsTest, KnowTheClientByItsClaims) {
+TEST(FactsTest, ReadsTheClientFromItsClaims) {
   const TestRequest signed_request(
       "GET", "/b/k",
       {{"Authorization",
@@ -66,7 +66,7 @@ TEST(FactsTest, KnowTheClientByItsClaims) {
             5U);
 }
 
-TEST(FactsTest, TheKeyOfAListingIsItsPrefix) {
+TEST(FactsTest, KeyOfAListingIsItsPrefix) {
   const auto key = [](const char* target) {
     return std::string(TestRequest("GET", target).facts().key);
   };
@@ -74,25 +74,25 @@ TEST(FactsTest, TheKeyOfAListingIsItsPrefix) {
   EXPECT_EQ(key("/b?prefix=data/"), "data/");
   EXPECT_EQ(key("/b?versions&prefix=data/"), "data/");
   EXPECT_EQ(key("/b?uploads&prefix=data/"), "data/");
-  EXPECT_EQ(key("/b?list-type=2"), "") << "of all keys";
-  EXPECT_EQ(key("/b/k?uploadId=u&prefix=data/"), "k") << "parts are of a key";
-  EXPECT_EQ(key("/?prefix=data"), "") << "of buckets";
+  EXPECT_EQ(key("/b?list-type=2"), "") << "lists all keys";
+  EXPECT_EQ(key("/b/k?uploadId=u&prefix=data/"), "k") << "lists the parts of a key";
+  EXPECT_EQ(key("/?prefix=data"), "") << "lists buckets";
   EXPECT_EQ(key("/b?tagging&prefix=data/"), "");
 }
 
-TEST(FactsTest, FactsAreGatheredWhenTheyAreAskedFor) {
+TEST(FactsTest, LazyFactsAreCollectedOnFirstUse) {
   const TestRequest request("GET", "/b/k");
   LazyFacts facts(request.exchange());
   EXPECT_EQ(&facts.exchange(), &request.exchange());
   EXPECT_EQ(facts.get().key, "k");
-  EXPECT_EQ(&facts.get(), &facts.get()) << "once";
+  EXPECT_EQ(&facts.get(), &facts.get()) << "collected once";
 }
 
-TEST(FactsTest, DirectoryBucketsAreKnownByName) {
+TEST(FactsTest, DetectsDirectoryBucketsByName) {
   EXPECT_TRUE(TestRequest("GET", "/b--use1-az4--x-s3/k").facts().directory_bucket);
 }
 
-TEST(FactsTest, ARetryIsTheSameRequestAndAnotherRangeAnother) {
+TEST(FactsTest, RetryHasTheSameIdentityAndAnotherRangeDoesNot) {
   const auto identity = [](const char* target, Headers headers) {
     return RequestIdentity(TestRequest("GET", target, std::move(headers)).facts());
   };
@@ -103,7 +103,7 @@ TEST(FactsTest, ARetryIsTheSameRequestAndAnotherRangeAnother) {
   EXPECT_NE(identity("/b/k", {}), identity("/b/k?tagging", {}));
 }
 
-TEST(FactsTest, AnAttemptIsKnownByWhoAsksAndTheWholeRequestLine) {
+TEST(FactsTest, AttemptIdentityIsClientAndRequestLine) {
   const auto identity = [](const char* target, Headers headers,
                            const char* peer = "10.0.0.1:50000") {
     TestRequest request("GET", target, std::move(headers));
@@ -112,7 +112,7 @@ TEST(FactsTest, AnAttemptIsKnownByWhoAsksAndTheWholeRequestLine) {
   };
   const std::string page = identity("/b?list-type=2", {});
   EXPECT_EQ(identity("/b?list-type=2", {{"User-Agent", "x"}}, "10.0.0.1:50001"), page)
-      << "from another port";
+      << "the same client with another port";
   EXPECT_NE(identity("/b?list-type=2", {}, "10.0.0.2:50000"), page);
   EXPECT_NE(identity("/b?list-type=2&continuation-token=t", {}), page);
   EXPECT_NE(identity("/b?list-type=2", {{"x-penstock-rank", "3"}}), page);

@@ -31,23 +31,23 @@ using Tickets = std::vector<std::unique_ptr<Ticket>>;
 constexpr std::string_view kFaultHeader = "x-penstock-fault";
 constexpr std::string_view kRetryTestHeader = "x-penstock-retry-test";
 
-// What a request asks for itself. Views into its head.
+// The fault headers of a request. Views into its head.
 struct FaultHeaders {
   std::string_view faults;
   std::string_view retry_test;
-  std::string_view twice;  // a name of the two that came more than once
+  std::string_view twice;  // The header that occurs more than once. Empty: none.
   bool any() const { return !faults.empty() || !retry_test.empty(); }
 };
 
-// One pass over the headers: most requests have neither.
+// Reads both headers in one pass, because most requests have neither.
 FaultHeaders ReadFaultHeaders(const s3::RequestHead& head) {
   FaultHeaders requested;
   for (const s3::HeaderView& header : head.headers) {
-    for (const auto& [name, wish] : {std::pair(kFaultHeader, &requested.faults),
-                                     std::pair(kRetryTestHeader, &requested.retry_test)}) {
+    for (const auto& [name, value] : {std::pair(kFaultHeader, &requested.faults),
+                                      std::pair(kRetryTestHeader, &requested.retry_test)}) {
       if (header.name.size() != name.size() || !s3::EqualsIgnoreCase(header.name, name)) continue;
-      if (!wish->empty()) requested.twice = name;
-      *wish = header.value;
+      if (!value->empty()) requested.twice = name;
+      *value = header.value;
     }
   }
   return requested;
@@ -66,7 +66,7 @@ bool EndsEarly(const Tickets& tickets) {
 class Faults final : public s3::Handler {
  public:
   Faults(const FaultHandlerOptions& options, s3::Handler& next)
-      : desk_of_(options.desk_of),
+      : registry_of_(options.registry_of),
         partition_of_(options.partition_of),
         by_header_(options.by_header),
         tools_{*options.pauses, pacers_},
@@ -74,10 +74,11 @@ class Faults final : public s3::Handler {
 
   void Handle(s3::Exchange& exchange) override {
     const FaultHeaders requested = ReadFaultHeaders(exchange.request);
-    FaultRegistry* const registry = desk_of_(exchange);
+    FaultRegistry* const registry = registry_of_(exchange);
     if (!requested.any() && (registry == nullptr || registry->idle()))
       return next_.Handle(exchange);
-    if (exchange.target.raw_path.empty()) return next_.Handle(exchange);  // auth refuses it
+    if (exchange.target.raw_path.empty())
+      return next_.Handle(exchange);  // Authentication rejects it.
     auto met = Meet(exchange, registry, requested);
     if (!met.ok()) return s3::RespondWithError(exchange, met.error());
     if (met->plan) {
@@ -93,8 +94,9 @@ class Faults final : public s3::Handler {
 
  private:
   struct Met {
-    std::shared_ptr<FaultPlan> plan;  // null: the request meets nothing
-    // Shared: to be told of the answer's bytes. Null: it need not be.
+    std::shared_ptr<FaultPlan> plan;  // Null: the request matches no rule.
+    // Counts the bytes of the response. Shared with the callback that runs after the response.
+    // Null: no rule needs the count.
     std::shared_ptr<RunningScenario> counting;
   };
 
@@ -103,12 +105,12 @@ class Faults final : public s3::Handler {
     Tickets tickets;
     LazyFacts facts(exchange, partition_of_);
     if (!requested.twice.empty())
-      return Refusal(requested.twice,
-                     "the header is there twice; give it once, with all rules in one list");
+      return Refusal(requested.twice, "duplicate header; send it once, with all rules in one list");
     if (!requested.faults.empty()) {
       if (!by_header_)
-        return Refusal(kFaultHeader,
-                       "an emulator with an admin token takes faults from its admin API alone");
+        return Refusal(
+            kFaultHeader,
+            "not allowed because the emulator has an admin token; set faults with the admin API");
       const Clock& clock = *exchange.space->clock;
       auto scenario = ParseInlineFaults(requested.faults);
       if (!scenario.ok()) return Refusal(kFaultHeader, scenario.error().message);
@@ -133,7 +135,7 @@ class Faults final : public s3::Handler {
     }
     if (!tickets.empty()) {
       met.plan = std::make_shared<FaultPlan>(std::move(tickets));
-      met.plan->set_desk(registry);
+      met.plan->set_registry(registry);
     }
     return met;
   }
@@ -159,34 +161,34 @@ class Faults final : public s3::Handler {
         [this, plan](s3::Exchange& answered) { ShapeAnswer(answered, plan, pacers_); });
   }
 
-  // False: an action has taken the operation's place.
+  // Executes the actions at Stage::kHeaders. Returns false if an action replaces the operation.
   bool DoAtHeaders(s3::Exchange& exchange, FaultPlan& plan) {
     for (FaultPlan::Step& step : plan.At(Stage::kHeaders)) {
       const Action& action = step.timed->action;
-      bool goes_on = true;
+      bool proceed = true;
       if (const auto* skew = std::get_if<SkewAction>(&action)) {
         exchange.clock_ahead = skew->ahead;
         FaultPlan::Done(step);
       } else if (const auto* expect = std::get_if<ContinueAction>(&action)) {
-        goes_on = Mislead(exchange, plan, step, *expect);
+        proceed = ApplyContinueAction(exchange, plan, step, *expect);
       } else if (std::holds_alternative<CredentialsAction>(action)) {
-        goes_on = !plan.TakePlace(step);
+        proceed = !plan.SetReplacement(step);
       } else {
-        goes_on = DoBeforeCommit(exchange, plan, step, tools_.pauses);
+        proceed = DoBeforeCommit(exchange, plan, step, tools_.pauses);
       }
-      if (!goes_on) return false;
+      if (!proceed) return false;
     }
     return true;
   }
 
-  // A client that waits for "100 Continue"; others meet nothing.
-  bool Mislead(s3::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& step,
-               const ContinueAction& action) {
-    using Way = ContinueAction::Kind;
+  // Applies only to clients that wait for "100 Continue". Returns false if the request is refused.
+  bool ApplyContinueAction(s3::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& step,
+                           const ContinueAction& action) {
+    using Kind = ContinueAction::Kind;
     if (!ExpectsContinue(exchange.request)) return true;
-    if (action.kind == Way::kRefuse) return !plan.TakePlace(step);
-    if (action.kind == Way::kNever && exchange.body->WithholdContinue()) FaultPlan::Done(step);
-    if (action.kind == Way::kLate) {
+    if (action.kind == Kind::kRefuse) return !plan.SetReplacement(step);
+    if (action.kind == Kind::kNever && exchange.body->WithholdContinue()) FaultPlan::Done(step);
+    if (action.kind == Kind::kLate) {
       Pauses::Turn turn(tools_.pauses, exchange.wire);
       if (turn.granted()) FaultPlan::Done(step);
       if (!turn.Wait(action.late)) plan.FailAttempts();
@@ -194,7 +196,7 @@ class Faults final : public s3::Handler {
     return true;
   }
 
-  FaultRegistry* (*const desk_of_)(const s3::Exchange&);
+  FaultRegistry* (*const registry_of_)(const s3::Exchange&);
   std::optional<std::uint64_t> (*const partition_of_)(const s3::Exchange&);
   const bool by_header_;
   Pacers pacers_;
@@ -205,12 +207,12 @@ class Faults final : public s3::Handler {
 class CommitFaults final : public s3::Handler {
  public:
   CommitFaults(const FaultHandlerOptions& options, s3::Handler& next)
-      : desk_of_(options.desk_of), pauses_(*options.pauses), next_(next) {}
+      : registry_of_(options.registry_of), pauses_(*options.pauses), next_(next) {}
 
   void Handle(s3::Exchange& exchange) override {
     FaultPlan* const plan =
         exchange.notes ? dynamic_cast<FaultPlan*>(exchange.notes.get()) : nullptr;
-    FaultRegistry* const registry = desk_of_ != nullptr ? desk_of_(exchange) : nullptr;
+    FaultRegistry* const registry = registry_of_ != nullptr ? registry_of_(exchange) : nullptr;
     if (plan != nullptr && plan->wants_version_before() && registry != nullptr) {
       plan->set_version_before(VersionBefore(exchange, registry->earlier_versions()));
     }
@@ -219,14 +221,15 @@ class CommitFaults final : public s3::Handler {
     const store::ObjectPtr before = notes ? CurrentObject(exchange) : nullptr;
     if (keeps && exchange.operation == "DeleteObjects")
       WrapStore<HistoryStore>(exchange, registry->earlier_versions());
-    if (registry != nullptr && !registry->hidden_writes().empty() && LooksThroughVeil(exchange)) {
+    if (registry != nullptr && !registry->hidden_writes().empty() &&
+        IsAffectedByHiddenWrites(exchange)) {
       WrapStore<StaleReadStore>(exchange, registry->hidden_writes(), registry->clock().Now());
     }
     CarryOut(exchange, plan);
     if (!before) return;
     exchange.WhenAnswered([registry, before](const s3::Exchange& answered) {
       if (!IsRefusal(answered.response))
-        registry->earlier_versions().Note(answered.target.bucket.value, before);
+        registry->earlier_versions().Record(answered.target.bucket.value, before);
     });
   }
 
@@ -236,7 +239,7 @@ class CommitFaults final : public s3::Handler {
     plan->Begin();
     if (plan->At(Stage::kBeforeCommit).empty()) return next_.Handle(exchange);
     if (FaultPlan::Step* const step = plan->AtCommit<CommitPartialAction>();
-        step != nullptr && CanBeTorn(exchange)) {
+        step != nullptr && CanBeTruncated(exchange)) {
       WrapStore<TruncatedWriteStore>(exchange,
                                      std::get<CommitPartialAction>(step->timed->action).bytes,
                                      [step] { step->entries = 1; });
@@ -260,7 +263,7 @@ class CommitFaults final : public s3::Handler {
   }
 
   void ApplyTwice(s3::Exchange& exchange, FaultPlan::Step& step) {
-    // each is over when its call returns
+    // Both executions must finish before their calls return.
     s3::AsyncResponse* const late = std::exchange(exchange.late, nullptr);
     s3::BodyReader* const body = exchange.body;
     KeptBody kept(*body);
@@ -282,14 +285,14 @@ class CommitFaults final : public s3::Handler {
     exchange.late = late;
   }
 
-  // An append's bytes are not the whole of what it puts.
-  static bool CanBeTorn(const s3::Exchange& exchange) {
+  // An append sends only part of the object, so it is excluded.
+  static bool CanBeTruncated(const s3::Exchange& exchange) {
     if (exchange.operation == "PutObject")
       return !exchange.request.Find("x-amz-write-offset-bytes");
     return exchange.operation == "UploadPart" || exchange.operation == "PostObject";
   }
-  // Whether the operation reads its body to the end, if it has one. Bodies that nobody wants auth
-  // has read.
+  // Whether the operation reads a request body to its end. Authentication has already read the
+  // bodies that operations ignore.
   static bool ReadsBody(const s3::Exchange& exchange) {
     if (!s3::TraitsOf(exchange).takes_body) return false;
     const s3::RequestHead& head = exchange.request;
@@ -297,7 +300,7 @@ class CommitFaults final : public s3::Handler {
     return head.Find("transfer-encoding") || (length && *length != "0");
   }
 
-  FaultRegistry* (*const desk_of_)(const s3::Exchange&);
+  FaultRegistry* (*const registry_of_)(const s3::Exchange&);
 
   Pauses& pauses_;
   s3::Handler& next_;

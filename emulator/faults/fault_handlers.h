@@ -1,8 +1,8 @@
-// The Handlers that carry out what the rules of a namespace, a retry test or a request itself ask
-// for.
+// Handlers that execute the actions of fault rules. Rules come from the namespace's scenario, a
+// retry test, or the request itself.
 //
-// One stands before auth and one between auth and the router: what happens before the commit of an
-// operation must know that its body has been verified.
+// One handler precedes authentication and the other follows it, before the router. Actions before
+// the commit of an operation must run after the body has been verified.
 #ifndef PENSTOCK_EMULATOR_FAULTS_FAULT_HANDLERS_H_
 #define PENSTOCK_EMULATOR_FAULTS_FAULT_HANDLERS_H_
 
@@ -17,27 +17,30 @@
 namespace penstock::emulator::faults {
 
 struct FaultHandlerOptions {
-  // null where the namespace has none
-  FaultRegistry* (*desk_of)(const s3::Exchange& exchange) = nullptr;
-  // The partition that has a request's key (Facts::partition_of); null: rules that name one are met
-  // by nobody.
+  // Returns the namespace's registry. Null result: the namespace has no faults.
+  FaultRegistry* (*registry_of)(const s3::Exchange& exchange) = nullptr;
+  // Returns the partition that serves the request's key (Facts::partition_of). Null: rules that
+  // name partitions match no request.
   std::optional<std::uint64_t> (*partition_of)(const s3::Exchange& exchange) = nullptr;
-  Pauses* pauses = nullptr;  // shared by both; outlives them
-  bool by_header = true;     // false: a request that brings faults of its own is refused
+  Pauses* pauses = nullptr;  // Shared by both handlers; must outlive them.
+  bool by_header = true;     // False: requests with an x-penstock-fault header are rejected.
 };
 
-// Asks which rules a request meets, by the namespace that exchange.space names already. A request
-// may bring rules of its own in x-penstock-fault, looked at before the others, and name a retry
-// test in x-penstock-retry-test, which it then meets instead of the namespace's scenario. What
-// cannot be understood is refused with InvalidArgument. `next` outlives the handler.
+// Finds the rules that a request matches, in the namespace given by exchange.space, and executes
+// their actions.
+//
+// A request may carry rules in x-penstock-fault; they are evaluated before the others. It may name
+// a retry test in x-penstock-retry-test, which then replaces the namespace's scenario. Invalid
+// headers are rejected with InvalidArgument. `next` must outlive the handler.
 std::unique_ptr<s3::Handler> MakeFaults(const FaultHandlerOptions& options, s3::Handler& next);
 
-// For requests that MakeFaults has let through.
+// Executes the actions at and before the commit, for requests that passed the handler of
+// MakeFaults. `next` must outlive the handler.
 std::unique_ptr<s3::Handler> MakeCommitFaults(const FaultHandlerOptions& options,
                                               s3::Handler& next);
 
-// The answer has left, whole or not: a fault that the client did not wait for has failed its
-// attempt.
+// Call when the response has ended, complete or not. If the client left early, the attempt counts
+// as failed.
 void NoteEnd(const s3::Exchange& exchange);
 
 }  // namespace penstock::emulator::faults

@@ -1,5 +1,5 @@
-// What the handlers let through, and when; what actions do is tested over the wire
-// (server/faults_over_the_wire_test.cc).
+// Tests which requests the handlers pass on, and when. The effects of actions are tested over the
+// network (server/faults_over_the_wire_test.cc).
 #include "emulator/faults/fault_handlers.h"
 
 #include <array>
@@ -13,7 +13,7 @@ namespace penstock::emulator::faults {
 namespace {
 
 FaultRegistry* the_desk = nullptr;
-FaultRegistry* TheDesk(const s3::Exchange&) { return the_desk; }
+FaultRegistry* TheRegistry(const s3::Exchange&) { return the_desk; }
 
 class Operation final : public s3::Handler {
  public:
@@ -43,7 +43,7 @@ class FaultHandlersTest : public testing::Test {
     s3::Namespace space;
     space.clock = &SystemClock();
     request.exchange().space = std::make_shared<s3::Namespace>(space);
-    const FaultHandlerOptions options{.desk_of = TheDesk, .pauses = &pauses_};
+    const FaultHandlerOptions options{.registry_of = TheRegistry, .pauses = &pauses_};
     const auto inner = MakeCommitFaults(options, operation_);
     const auto outer = MakeFaults(options, *inner);
     outer->Handle(request.exchange());
@@ -63,13 +63,13 @@ class FaultHandlersTest : public testing::Test {
   Operation operation_;
 };
 
-TEST_F(FaultHandlersTest, WithoutRulesRequestsPass) {
+TEST_F(FaultHandlersTest, PassesRequestsWithoutRules) {
   EXPECT_EQ(Ask(), 204);
   the_desk = nullptr;
   EXPECT_EQ(Ask(), 204);
 }
 
-TEST_F(FaultHandlersTest, WhatAnswersAtTheHeadersKeepsTheOperationAway) {
+TEST_F(FaultHandlersTest, ResponseAtHeadersSkipsTheOperation) {
   Set(R"([{"do": {"slow_down": {}}}])");
   EXPECT_EQ(Ask(), 503);
   EXPECT_EQ(operation_.calls, 0);
@@ -84,7 +84,7 @@ class StoppingServer final : public s3::CancellableWire {
   const int* commits = nullptr;
 };
 
-TEST_F(FaultHandlersTest, AnOperationCancelledTheSecondTimeHasTheAnswerOfTheFirst) {
+TEST_F(FaultHandlersTest, SecondApplyThatIsCancelledReturnsTheFirstResponse) {
   Set(R"([{"do": {"duplicate_apply": {}}}])");
   StoppingServer wire;
   wire.commits = &operation_.commits;
@@ -95,37 +95,37 @@ TEST_F(FaultHandlersTest, AnOperationCancelledTheSecondTimeHasTheAnswerOfTheFirs
   EXPECT_EQ(operation_.commits, 1);
 }
 
-TEST_F(FaultHandlersTest, BeforeTheCommitAnOperationWithoutABodyIsNotCalled) {
+TEST_F(FaultHandlersTest, ErrorBeforeCommitSkipsOperationsWithoutBody) {
   Set(R"([{"do": {"slow_down": {}, "at": "before_commit"}}])");
   EXPECT_EQ(Ask(), 503);
   EXPECT_EQ(Ask({{"content-length", "0"}}), 503);
   EXPECT_EQ(Ask({{"content-length", "5"}}, "GET"), 503);
   EXPECT_EQ(operation_.calls, 0);
   EXPECT_EQ(Ask({{"content-length", "5"}}), 503);
-  EXPECT_EQ(operation_.calls, 1) << "it reads its body";
+  EXPECT_EQ(operation_.calls, 1) << "the operation reads its body first";
   EXPECT_EQ(operation_.commits, 0);
 }
 
-TEST_F(FaultHandlersTest, AfterTheCommitTheOperationIsDone) {
+TEST_F(FaultHandlersTest, ErrorAfterCommitRunsTheOperation) {
   Set(R"([{"do": {"slow_down": {}, "at": "after_commit"}}])");
   EXPECT_EQ(Ask(), 503);
   EXPECT_EQ(operation_.commits, 1);
 }
 
-TEST_F(FaultHandlersTest, ARetryTestNeedsADesk) {
+TEST_F(FaultHandlersTest, RetryTestRequiresARegistry) {
   EXPECT_EQ(Ask({{"X-Penstock-Retry-Test", "id"}}), 400);
   the_desk = nullptr;
   EXPECT_EQ(Ask({{"X-Penstock-Retry-Test", "id"}}), 400);
 }
 
-TEST_F(FaultHandlersTest, BytesOfAnswersCountForAfterBytes) {
+TEST_F(FaultHandlersTest, ResponseBytesCountForAfterBytes) {
   Set(R"([{"do": {"slow_down": {}}, "when": {"after": {"bytes": 10}}}])");
   EXPECT_EQ(Ask({{"content-length", "6"}}, "PUT"), 204);
   EXPECT_EQ(Ask({{"content-length", "6"}}, "PUT"), 204);
   EXPECT_EQ(Ask(), 503);
 }
 
-TEST_F(FaultHandlersTest, TheClockIsAheadForThisRequestAlone) {
+TEST_F(FaultHandlersTest, ClockSkewAppliesToOneRequest) {
   Set(R"([{"do": {"clock_skew": {"ahead_s": 90}}, "limit": {"times": 1}}])");
   TestRequest first("PUT", "/bucket/key");
   Ask(first);

@@ -77,9 +77,9 @@ void FaultPlan::FailAttempts() {
   }
 }
 
-bool FaultPlan::TakePlace(Step& step) {
-  if (in_place_ != nullptr) return false;
-  in_place_ = &step;
+bool FaultPlan::SetReplacement(Step& step) {
+  if (replacement_ != nullptr) return false;
+  replacement_ = &step;
   return true;
 }
 

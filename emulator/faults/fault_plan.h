@@ -1,4 +1,4 @@
-// What is to be done to one request, and what has been done.
+// The actions that are due for one request, and those that have happened.
 #ifndef PENSTOCK_EMULATOR_FAULTS_FAULT_PLAN_H_
 #define PENSTOCK_EMULATOR_FAULTS_FAULT_PLAN_H_
 
@@ -20,41 +20,45 @@ namespace penstock::emulator::faults {
 
 class FaultRegistry;
 
-// Kept with the request until its answer has left (Exchange::notes). Tickets whose actions were not
-// all done by then are given back.
+// Attached to the request until its response has been sent (Exchange::notes). Tickets with actions
+// that have not happened by then are returned to their rules.
 //
-// Thread safety: one thread at a time, the one that the request is with.
+// Thread safety: one thread at a time, the one that processes the request.
 class FaultPlan final : public s3::RequestNotes {
  public:
   struct Step {
     const TimedAction* timed = nullptr;
     Ticket* ticket = nullptr;
     bool done = false;
-    // that it refused (PartialFailureAction) or cut (CommitPartialAction)
+    // The number of entries that failed (PartialFailureAction), or 1 if the write was cut
+    // (CommitPartialAction).
     std::uint64_t entries = 0;
   };
 
   explicit FaultPlan(std::vector<std::unique_ptr<Ticket>> tickets);
   ~FaultPlan() override;
 
-  // In the order of their points; those of one point in the order of their rules. Stays as it is.
+  // Ordered by point; steps at the same point are in the order of their rules. The set of steps
+  // never changes.
   std::span<Step> steps() { return steps_; }
   std::span<Step> At(Stage stage);
-  // It happened. Once is enough.
+  // Marks the step as done. Further calls have no effect.
   static void Done(Step& step);
 
-  // The client has not got the whole answer: every action that was done has failed its attempt.
+  // The client did not receive the whole response: every action that was done has failed its
+  // attempt.
   void FailAttempts();
 
-  // The action that takes the place of the operation, or of its answer: the first one alone.
-  bool TakePlace(Step& step);
-  Step* in_place() const { return in_place_; }
-  // The operation was begun, and nothing stopped it before its end.
+  // Selects the action that replaces the operation or its response. Returns false if another action
+  // already does.
+  bool SetReplacement(Step& step);
+  Step* replacement() const { return replacement_; }
+  // The operation was started and no action stopped it.
   bool carried_out() const { return begun_ && !stopped_; }
   void Begin() { begun_ = true; }
   void Stop() { stopped_ = true; }
 
-  // The step at the commit whose action is a `Wanted`; null: none is.
+  // Returns the first step at kBeforeCommit whose action is a `Wanted`, or null.
   template <class Wanted>
   Step* AtCommit() {
     for (Step& step : At(Stage::kBeforeCommit)) {
@@ -62,18 +66,17 @@ class FaultPlan final : public s3::RequestNotes {
     }
     return nullptr;
   }
-  // The namespace's; null: it has none.
+  // The namespace's registry. Null: it has none.
   FaultRegistry* registry() const { return registry_; }
-  void set_desk(FaultRegistry* registry) { registry_ = registry; }
-  // Reads do not see the write of `exchange` from now on (DelayVisibilityAction).
+  void set_registry(FaultRegistry* registry) { registry_ = registry; }
+  // Hides the write of `exchange` from reads from now on (DelayVisibilityAction).
   void HideWrite(const s3::Exchange& exchange, FaultRegistry& registry, Step& step);
-  // What the commit made of hidden and of cut writes. `done`: the operation did what it was asked
-  // to.
+  // Completes the steps of hidden and truncated writes. `done`: the operation succeeded.
   void SettleWrites(bool done);
 
-  // An action asks for the bytes of the object's version before.
+  // Whether an action needs the bytes of the object's previous version.
   bool wants_version_before() const;
-  const store::ObjectPtr& version_before() const { return version_before_; }  // null: there is none
+  const store::ObjectPtr& version_before() const { return version_before_; }  // Null: none.
   void set_version_before(store::ObjectPtr object) { version_before_ = std::move(object); }
 
   std::size_t MostFiredBytes() const override;
@@ -83,13 +86,13 @@ class FaultPlan final : public s3::RequestNotes {
  private:
   struct Hidden {
     Step* step = nullptr;
-    std::shared_ptr<s3::Namespace> space;  // shared: the registry is the namespace's
+    std::shared_ptr<s3::Namespace> space;  // Shared, because it owns `registry`.
     FaultRegistry* registry = nullptr;
     HiddenWrites::Place place;
   };
   std::vector<std::unique_ptr<Ticket>> tickets_;
   std::vector<Step> steps_;
-  Step* in_place_ = nullptr;
+  Step* replacement_ = nullptr;
   FaultRegistry* registry_ = nullptr;
   bool begun_ = false;
   bool stopped_ = false;

@@ -13,7 +13,7 @@ class FaultPlanTest : public testing::Test {
     running_ = RunningScenario::Start(ParseScenario(rules).value(), WallTime()).value();
     return std::make_shared<FaultPlan>(faults::Meet(*running_, request_));
   }
-  // What the same request meets once more.
+  // Evaluates the same request once more.
   std::shared_ptr<FaultPlan> Again() {
     return std::make_shared<FaultPlan>(Meet(*running_, request_));
   }
@@ -24,7 +24,7 @@ class FaultPlanTest : public testing::Test {
   std::shared_ptr<RunningScenario> running_;
 };
 
-TEST_F(FaultPlanTest, StepsComeInTheOrderOfTheirPoints) {
+TEST_F(FaultPlanTest, StepsAreOrderedByPoint) {
   const auto plan = Plan(
       R"([{"id": "a", "do": [{"stall": {"ms": 1}, "at": "body_out@9"}, {"stall": {"ms": 2}, "at": "headers"}]},
                              {"id": "b", "do": [{"stall": {"ms": 3}, "at": "body_out@4"}, {"stall": {"ms": 4}, "at": "headers"}]}])");
@@ -37,7 +37,7 @@ TEST_F(FaultPlanTest, StepsComeInTheOrderOfTheirPoints) {
   EXPECT_TRUE(plan->At(Stage::kBodyIn).empty());
 }
 
-TEST_F(FaultPlanTest, ARuleHasFiredOnceItsLastActionIsDone) {
+TEST_F(FaultPlanTest, RuleFiresWithItsLastAction) {
   auto plan = Plan(
       R"([{"id": "a", "do": [{"stall": {"ms": 1}}, {"stall": {"ms": 1}, "at": "close"}]}, {"id": "b", "do": {"stall": {"ms": 1}}}])");
   FaultPlan::Done(plan->steps()[0]);
@@ -45,7 +45,7 @@ TEST_F(FaultPlanTest, ARuleHasFiredOnceItsLastActionIsDone) {
   EXPECT_EQ(plan->FiredRules(), "") << "the same action counts once";
   FaultPlan::Done(plan->steps()[1]);
   EXPECT_EQ(plan->FiredRules(), "b");
-  EXPECT_EQ(account().rules[1].fired, 1U) << "at once, not when the request is over";
+  EXPECT_EQ(account().rules[1].fired, 1U) << "counted at once, not at the end of the request";
   EXPECT_EQ(account().rules[0].under_way, 1U);
   FaultPlan::Done(plan->steps()[2]);
   EXPECT_EQ(plan->FiredRules(), "a,b");
@@ -53,26 +53,26 @@ TEST_F(FaultPlanTest, ARuleHasFiredOnceItsLastActionIsDone) {
   EXPECT_EQ(account().fired, 2U);
 }
 
-TEST_F(FaultPlanTest, WhatWasNotDoneIsGivenBack) {
+TEST_F(FaultPlanTest, UnfinishedTicketsAreReturned) {
   auto plan = Plan(R"([{"do": {"stall": {"ms": 1}}, "limit": {"times": 1}}])");
   plan.reset();
   EXPECT_EQ(account().rules[0].fired, 0U);
   EXPECT_EQ(account().rules[0].under_way, 0U);
 }
 
-TEST_F(FaultPlanTest, WhatKeptAClientWaitingInVainHasFailedItsAttempt) {
+TEST_F(FaultPlanTest, PauseFailsTheAttemptIfTheClientLeaves) {
   constexpr std::string_view kSlow =
       R"([{"do": {"stall": {"ms": 1}}, "when": {"unless_failed": 1}}])";
   auto plan = Plan(kSlow);
   plan->FailAttempts();
-  EXPECT_FALSE(Again()->steps().empty()) << "nothing had happened to it";
+  EXPECT_FALSE(Again()->steps().empty()) << "no action had happened yet";
   plan = Plan(kSlow);
   FaultPlan::Done(plan->steps()[0]);
   plan->FailAttempts();
   EXPECT_TRUE(Again()->steps().empty());
 }
 
-TEST_F(FaultPlanTest, EntriesAreRefusedByTheFirstRuleThatChoosesThem) {
+TEST_F(FaultPlanTest, FirstMatchingRuleFailsAnEntry) {
   const auto plan = Plan(R"([{"id": "a", "do": {"partial_failure": {"key": "x*", "most": 1}}},
                              {"id": "b", "do": {"partial_failure": {"code": "AccessDenied", "entries": "2-3"}}},
                              {"id": "c", "do": {"partial_failure": {"key": "none"}}}])");
@@ -82,17 +82,17 @@ TEST_F(FaultPlanTest, EntriesAreRefusedByTheFirstRuleThatChoosesThem) {
   };
   EXPECT_EQ(code(0, "y"), "");
   EXPECT_EQ(code(1, "x1"), "InternalError");
-  EXPECT_EQ(code(2, "x2"), "AccessDenied") << "the first one has had its one entry";
+  EXPECT_EQ(code(2, "x2"), "AccessDenied") << "the first rule has reached its limit of one entry";
   EXPECT_EQ(code(3, "x3"), "");
   EXPECT_EQ(plan->FiredRules(), "a,b");
 }
 
-TEST_F(FaultPlanTest, OneActionTakesTheOperationsPlace) {
+TEST_F(FaultPlanTest, OnlyOneActionReplacesTheOperation) {
   const auto plan = Plan(R"([{"do": {"slow_down": {}}, "final": false}, {"do": {"reset": {}}}])");
   EXPECT_FALSE(plan->carried_out());
-  EXPECT_TRUE(plan->TakePlace(plan->steps()[0]));
-  EXPECT_FALSE(plan->TakePlace(plan->steps()[1]));
-  EXPECT_EQ(plan->in_place(), &plan->steps()[0]);
+  EXPECT_TRUE(plan->SetReplacement(plan->steps()[0]));
+  EXPECT_FALSE(plan->SetReplacement(plan->steps()[1]));
+  EXPECT_EQ(plan->replacement(), &plan->steps()[0]);
   plan->Begin();
   EXPECT_TRUE(plan->carried_out());
   plan->Stop();

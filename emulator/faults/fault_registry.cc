@@ -7,7 +7,8 @@ namespace penstock::emulator::faults {
 
 namespace {
 
-// Those of them that are not complete now: requests that were under way have ended.
+// Returns the accounts of the scenarios that are still incomplete: requests that were in flight may
+// have completed them.
 std::vector<ScenarioAccount> Incomplete(
     const std::vector<std::shared_ptr<const RunningScenario>>& scenarios) {
   std::vector<ScenarioAccount> accounts;
@@ -35,7 +36,7 @@ Result<void> FaultRegistry::Start(Scenario scenario, bool by_default) {
 
 void FaultRegistry::Stop() { Replace(nullptr, false); }
 
-void FaultRegistry::NoteWhetherActive() {
+void FaultRegistry::UpdateFlags() {
   active_.store(running_ || !tests_.empty(), std::memory_order_release);
   const bool asked = (running_ && running_->asks_for_earlier_versions()) ||
                      std::any_of(tests_.begin(), tests_.end(), [](const auto& test) {
@@ -52,7 +53,7 @@ void FaultRegistry::Replace(std::shared_ptr<RunningScenario> next, bool by_defau
     replaced_.push_back(std::move(next));
   hidden_writes_.Clear();
   earlier_versions_.Clear();
-  NoteWhetherActive();
+  UpdateFlags();
 }
 
 void FaultRegistry::Forget() {
@@ -61,7 +62,7 @@ void FaultRegistry::Forget() {
   replaced_.clear();
   hidden_writes_.Clear();
   earlier_versions_.Clear();
-  NoteWhetherActive();
+  UpdateFlags();
 }
 
 Result<void> FaultRegistry::Restore() {
@@ -104,26 +105,26 @@ Result<void> FaultRegistry::AddRetryTest(std::string id, Scenario scenario) {
   const WriterLock lock(mutex_);
   if (tests_.size() >= kMostRetryTests) {
     return Error::Make(ErrorKind::kInvalidArgument,
-                       "there are " + std::to_string(tests_.size()) +
-                           " retry tests in this namespace already, and it keeps at most " +
-                           std::to_string(kMostRetryTests) +
-                           "; delete those that are done (DELETE /_penstock/retry-tests/ID), or "
+                       "the namespace already has " + std::to_string(tests_.size()) +
+                           " retry tests, and the limit is " + std::to_string(kMostRetryTests) +
+                           "; delete finished tests with DELETE /_penstock/retry-tests/ID, or "
                            "reset the namespace");
   }
   const auto [at, added] = tests_.try_emplace(std::move(id), std::move(fresh));
   if (!added)
     return Error::Make(
         ErrorKind::kAlreadyExists,
-        "a retry test '" + at->first + "' is there already; delete it or take another id");
-  NoteWhetherActive();
+        "retry test '" + at->first + "' already exists; delete it or use another id");
+  UpdateFlags();
   return Ok();
 }
 
 Result<std::shared_ptr<RunningScenario>> FaultRegistry::FindRetryTest(std::string_view id) const {
   const auto found = tests_.find(std::string(id));
   if (found == tests_.end()) {
-    return Error::Make(ErrorKind::kNotFound, "there is no retry test '" + std::string(id) +
-                                                 "' in this namespace; create it first");
+    return Error::Make(
+        ErrorKind::kNotFound,
+        "retry test '" + std::string(id) + "' does not exist in this namespace; create it first");
   }
   return found->second;
 }
@@ -141,7 +142,7 @@ Result<void> FaultRegistry::RemoveRetryTest(std::string_view id) {
   const WriterLock lock(mutex_);
   PENSTOCK_TRY(FindRetryTest(id));
   tests_.erase(std::string(id));
-  NoteWhetherActive();
+  UpdateFlags();
   return Ok();
 }
 

@@ -1,7 +1,9 @@
-// What a namespace has of faults: one scenario at a time, and any number of retry tests beside it.
+// The faults of a namespace: at most one running scenario, and any number of retry tests.
 //
-// A retry test is a scenario for the requests that name it in x-penstock-retry-test: parallel tests
-// of one namespace never meet each other's faults.
+// A retry test is a scenario for the requests that name it in x-penstock-retry-test. Parallel tests
+// in one namespace therefore do not see each other's faults.
+//
+// Thread safety: safe from any thread.
 #ifndef PENSTOCK_EMULATOR_FAULTS_FAULT_REGISTRY_H_
 #define PENSTOCK_EMULATOR_FAULTS_FAULT_REGISTRY_H_
 
@@ -26,64 +28,68 @@ class FaultRegistry {
  public:
   static constexpr std::size_t kMostRetryTests = 1'000;
 
-  // `clock`: the namespace's; outlives this.
+  // `clock`: the namespace's clock; must outlive this object.
   explicit FaultRegistry(const Clock& clock) : clock_(clock) {}
 
   static constexpr std::size_t kMostReplaced = 16;
 
-  // Runs `scenario` from now on, in place of the one that ran. Requests under way end as they
-  // began, for the old one's account. That is kept as `replaced` where it is not complete: the
-  // first kMostReplaced. `by_default`: nobody planned it for himself, and nobody is told of it once
-  // another one has its place. CheckScenario's errors.
+  // Replaces the running scenario by `scenario`. Requests in flight finish under the old scenario
+  // and count for its account. An incomplete old scenario is kept as `replaced`, up to
+  // kMostReplaced of them.
+  //
+  // `by_default`: the scenario comes from the server's settings, not from a test. It is not
+  // reported as incomplete once it has been replaced. Returns the errors of CheckScenario.
   Result<void> Start(Scenario scenario, bool by_default = false);
-  // No scenario from now on; the one that ran is kept as Start does.
+  // Stops the scenario. It is kept as `replaced` under the same rules as in Start.
   void Stop();
-  // No scenario from now on, and none is kept.
+  // Stops the scenario and drops all replaced ones.
   void Forget();
-  // As Forget, and then what the latest Start by default had begun, anew.
+  // Calls Forget, then restarts the scenario of the latest Start with `by_default`.
   Result<void> Restore();
-  // Of the one that runs, with those replaced before it. nullopt: none runs.
+  // The account of the running scenario and of those replaced before it. nullopt: none is running.
   std::optional<ScenarioAccount> Account() const;
-  // CheckAccount of the one that runs, if one does, and of those replaced.
+  // CheckAccount for the running scenario, if any, and for the replaced ones.
   Result<void> Check() const;
 
-  // kAlreadyExists for an id that is taken, kInvalidArgument beyond kMostRetryTests;
-  // CheckScenario's errors.
+  // Returns kAlreadyExists if the id is in use, kInvalidArgument above kMostRetryTests, and the
+  // errors of CheckScenario.
   Result<void> AddRetryTest(std::string id, Scenario scenario);
-  Result<ScenarioAccount> RetryTestAccount(std::string_view id) const;  // kNotFound
-  Result<void> RemoveRetryTest(std::string_view id);                    // kNotFound
-  std::vector<std::string> RetryTests() const;                          // sorted
+  Result<ScenarioAccount> RetryTestAccount(std::string_view id) const;  // Errors: kNotFound.
+  Result<void> RemoveRetryTest(std::string_view id);                    // Errors: kNotFound.
+  std::vector<std::string> RetryTests() const;                          // Sorted.
 
-  // The namespace's.
+  // The namespace's clock.
   const Clock& clock() const { return clock_; }
-  // Neither a scenario nor a retry test: nothing need be asked.
+  // No scenario and no retry test exists, so requests need not be matched.
   bool idle() const { return !active_.load(std::memory_order_acquire); }
-  // What actions keep of the namespace's objects, until a scenario takes the running one's place.
+  // State that actions keep about the namespace's objects. Cleared when the running scenario is
+  // replaced.
   HiddenWrites& hidden_writes() { return hidden_writes_; }
   EarlierVersions& earlier_versions() { return earlier_versions_; }
-  // A rule may ask for what an overwritten object was.
+  // Whether a rule needs the previous content of overwritten objects.
   bool keeps_earlier_versions() const { return keeps_earlier_.load(std::memory_order_acquire); }
-  // What a request may meet: the retry test it names, or else the running scenario; null: nothing.
-  // `retry_test`: empty where it names none. kNotFound for a retry test that is not there.
+  // Returns the scenario for a request: the named retry test, or else the running scenario; null:
+  // none. `retry_test`: empty if the request names none. Returns kNotFound for an unknown retry
+  // test.
   Result<std::shared_ptr<RunningScenario>> Find(std::string_view retry_test) const;
 
  private:
   using Replaced = std::vector<std::shared_ptr<const RunningScenario>>;
-  // Puts `next` in the running one's place.
+  // Replaces the running scenario by `next`; null: none.
   void Replace(std::shared_ptr<RunningScenario> next, bool by_default);
   using Tests = std::unordered_map<std::string, std::shared_ptr<RunningScenario>>;
   Result<std::shared_ptr<RunningScenario>> FindRetryTest(std::string_view id) const
       PENSTOCK_REQUIRES_SHARED(mutex_);
-  void NoteWhetherActive() PENSTOCK_REQUIRES_SHARED(mutex_);
+  void UpdateFlags() PENSTOCK_REQUIRES_SHARED(mutex_);
 
   const Clock& clock_;
   std::atomic<bool> active_{false};
   std::atomic<bool> keeps_earlier_{false};
   HiddenWrites hidden_writes_;
   EarlierVersions earlier_versions_;
-  mutable SharedMutex mutex_;  // every request reads, changes are few
+  mutable SharedMutex mutex_;  // Locked for reading by every request; writes are rare.
   std::shared_ptr<RunningScenario> running_ PENSTOCK_GUARDED_BY(mutex_);
-  bool by_default_ PENSTOCK_GUARDED_BY(mutex_) = false;  // running_
+  bool by_default_ PENSTOCK_GUARDED_BY(mutex_) = false;  // Whether running_ was started by default.
   std::optional<Scenario> default_ PENSTOCK_GUARDED_BY(mutex_);
   Replaced replaced_ PENSTOCK_GUARDED_BY(mutex_);
   Tests tests_ PENSTOCK_GUARDED_BY(mutex_);

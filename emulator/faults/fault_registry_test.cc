@@ -22,7 +22,7 @@ class FaultRegistryTest : public testing::Test {
   FaultRegistry registry_{clock_};
 };
 
-TEST_F(FaultRegistryTest, IsIdleUntilSomethingRuns) {
+TEST_F(FaultRegistryTest, IsIdleWithoutScenarios) {
   EXPECT_TRUE(registry_.idle());
   EXPECT_FALSE(registry_.Account());
   ASSERT_TRUE(registry_.Start(OneRule("first")).ok());
@@ -32,15 +32,15 @@ TEST_F(FaultRegistryTest, IsIdleUntilSomethingRuns) {
   EXPECT_TRUE(registry_.idle());
 }
 
-TEST_F(FaultRegistryTest, AScenarioTakesTheOthersPlace) {
+TEST_F(FaultRegistryTest, StartReplacesTheRunningScenario) {
   ASSERT_TRUE(registry_.Start(OneRule("first")).ok());
   const auto first = registry_.Find("").value();
   ASSERT_TRUE(registry_.Start(OneRule("second")).ok());
   EXPECT_EQ(registry_.Account()->name, "second");
-  EXPECT_EQ(first->Account().name, "first") << "requests under way still have theirs";
+  EXPECT_EQ(first->Account().name, "first") << "requests in flight keep the old scenario";
 }
 
-TEST_F(FaultRegistryTest, WhatWasPlannedAndReplacedIsMissedUntilItIsForgotten) {
+TEST_F(FaultRegistryTest, CheckReportsReplacedScenariosUntilForgotten) {
   EXPECT_TRUE(registry_.Check().ok());
   ASSERT_TRUE(registry_.Start(OneRule("first")).ok());
   ASSERT_TRUE(registry_.Start(Scenario{.name = "complete"}).ok());
@@ -51,8 +51,7 @@ TEST_F(FaultRegistryTest, WhatWasPlannedAndReplacedIsMissedUntilItIsForgotten) {
   EXPECT_TRUE(registry_.idle());
   EXPECT_EQ(registry_.Check().error().message,
             "faults that were planned had not happened when their scenario was replaced or cleared "
-            "(seed 1, 0 requests seen): "
-            "'rule-1' fired for 0 of the 0 requests that matched");
+            "(seed 1, 0 requests seen): 'rule-1' fired for 0 of the 0 requests that matched");
   registry_.Forget();
   EXPECT_TRUE(registry_.Check().ok());
   ASSERT_TRUE(registry_.Start(Scenario{.name = "complete"}).ok());
@@ -60,7 +59,7 @@ TEST_F(FaultRegistryTest, WhatWasPlannedAndReplacedIsMissedUntilItIsForgotten) {
   EXPECT_TRUE(registry_.Check().ok());
 }
 
-TEST_F(FaultRegistryTest, WhatEndsBehindItsReplacementHasHappened) {
+TEST_F(FaultRegistryTest, RequestsInFlightCompleteAReplacedScenario) {
   ASSERT_TRUE(registry_.Start(OneRule("first")).ok());
   const TestRequest request("GET", "/b/k");
   const auto tickets = Meet(*registry_.Find("").value(), request);
@@ -70,7 +69,7 @@ TEST_F(FaultRegistryTest, WhatEndsBehindItsReplacementHasHappened) {
   EXPECT_TRUE(registry_.Check().ok());
 }
 
-TEST_F(FaultRegistryTest, ADefaultIsNobodysPlanAndOnlySoManyAreKept) {
+TEST_F(FaultRegistryTest, DefaultScenariosAreNotReportedAndReplacedOnesAreBounded) {
   ASSERT_TRUE(registry_.Start(OneRule("default"), /*by_default=*/true).ok());
   EXPECT_FALSE(registry_.Check().ok());
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(registry_.Start(OneRule(std::to_string(i))).ok());
@@ -79,30 +78,30 @@ TEST_F(FaultRegistryTest, ADefaultIsNobodysPlanAndOnlySoManyAreKept) {
   EXPECT_EQ(replaced.front().name, "0");
 }
 
-TEST_F(FaultRegistryTest, RestoreBringsTheDefaultBackAndForgetsThePlan) {
+TEST_F(FaultRegistryTest, RestoreRestartsTheDefaultAndForgetsOthers) {
   ASSERT_TRUE(registry_.Start(OneRule("default"), /*by_default=*/true).ok());
   ASSERT_TRUE(registry_.Start(OneRule("planned")).ok());
   ASSERT_TRUE(registry_.Restore().ok());
   EXPECT_EQ(registry_.Account()->name, "default");
   EXPECT_TRUE(registry_.Account()->replaced.empty());
   ASSERT_TRUE(registry_.Start(Scenario{.name = "complete"}).ok());
-  EXPECT_TRUE(registry_.Check().ok()) << "the default is nobody's plan when it is restored either";
+  EXPECT_TRUE(registry_.Check().ok()) << "a restored default is not reported either";
 }
 
-TEST_F(FaultRegistryTest, WithoutADefaultRestoreForgets) {
+TEST_F(FaultRegistryTest, RestoreWithoutDefaultForgets) {
   ASSERT_TRUE(registry_.Start(OneRule("planned")).ok());
   ASSERT_TRUE(registry_.Restore().ok());
   EXPECT_TRUE(registry_.idle());
   EXPECT_TRUE(registry_.Check().ok());
 }
 
-TEST_F(FaultRegistryTest, ABadScenarioLeavesTheRunningOne) {
+TEST_F(FaultRegistryTest, InvalidScenarioKeepsTheRunningOne) {
   ASSERT_TRUE(registry_.Start(OneRule("first")).ok());
   EXPECT_FALSE(registry_.Start(Scenario{.rules = {Rule{.id = "no action"}}}).ok());
   EXPECT_EQ(registry_.Account()->name, "first");
 }
 
-TEST_F(FaultRegistryTest, ARequestThatNamesARetryTestMeetsThatAlone) {
+TEST_F(FaultRegistryTest, RetryTestReplacesTheScenarioForARequest) {
   ASSERT_TRUE(registry_.Start(OneRule("everybody's")).ok());
   ASSERT_TRUE(registry_.AddRetryTest("t-1", OneRule("mine")).ok());
   EXPECT_EQ(registry_.Find("t-1").value()->Account().name, "mine");
@@ -115,7 +114,7 @@ TEST_F(FaultRegistryTest, RetryTestsAreBounded) {
     ASSERT_TRUE(registry_.AddRetryTest(std::to_string(i), OneRule("one")).ok());
   const auto beyond = registry_.AddRetryTest("beyond", OneRule("one"));
   ASSERT_FALSE(beyond.ok());
-  EXPECT_NE(beyond.error().message.find("at most 1000; delete those that are done"),
+  EXPECT_NE(beyond.error().message.find("the limit is 1000; delete finished tests"),
             std::string::npos)
       << beyond.error().message;
   ASSERT_TRUE(registry_.RemoveRetryTest("7").ok());

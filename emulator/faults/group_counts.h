@@ -1,4 +1,4 @@
-// How often a limit was used, by group (a key, an invocation, a client), in bounded memory.
+// Counts the uses of a limit per group (key, invocation or client), in bounded memory.
 #ifndef PENSTOCK_EMULATOR_FAULTS_GROUP_COUNTS_H_
 #define PENSTOCK_EMULATOR_FAULTS_GROUP_COUNTS_H_
 
@@ -11,10 +11,9 @@
 
 namespace penstock::emulator::faults {
 
-// Keeps the counts of the `most` groups that were last asked for or taken from: when another one
-// comes, the one is forgotten, and begins at 0 again, that was left alone longest. A group with
-// something under way is never forgotten; there may be more than `most` of these alone, as many as
-// requests are under way.
+// Keeps the counts of up to `most` groups. If there are more, the least recently used group is
+// evicted, and its count restarts at 0. Groups with uses in progress are never evicted; these alone
+// may exceed `most`, up to the number of requests in flight.
 //
 // Thread safety: one thread at a time.
 class GroupCounts {
@@ -25,11 +24,11 @@ class GroupCounts {
   GroupCounts(const GroupCounts&) = delete;
   GroupCounts& operator=(const GroupCounts&) = delete;
 
-  // What was taken for the group and not given back.
+  // The uses of the group that were taken and not returned.
   std::uint64_t Taken(std::string_view group);
-  // Takes one, which is under way until it is settled.
+  // Takes one use, which is in progress until Settle.
   void Take(std::string_view group);
-  // What Take took, once for each: it happened and stays counted, or it did not and is given back.
+  // Call once per Take. `happened`: the use stays counted; otherwise it is returned.
   void Settle(std::string_view group, bool happened);
 
   std::size_t size() const { return by_group_.size(); }
@@ -43,9 +42,9 @@ class GroupCounts {
   using Entries = std::list<Entry>;
 
   const std::size_t most_;
-  Entries idle_;  // nothing under way; the one left alone longest first
+  Entries idle_;  // No use in progress; least recently used first.
   Entries busy_;
-  // views of the entries' own names
+  // The keys are views of the entries' names.
   std::unordered_map<std::string_view, Entries::iterator> by_group_;
 };
 

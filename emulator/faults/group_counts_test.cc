@@ -10,7 +10,7 @@ void TakeAndSettle(GroupCounts& counts, const std::string& group) {
   counts.Settle(group, /*happened=*/true);
 }
 
-TEST(GroupCountsTest, EachGroupHasACountOfItsOwn) {
+TEST(GroupCountsTest, CountsEachGroupSeparately) {
   GroupCounts counts;
   TakeAndSettle(counts, "a");
   TakeAndSettle(counts, "a");
@@ -20,26 +20,26 @@ TEST(GroupCountsTest, EachGroupHasACountOfItsOwn) {
   EXPECT_EQ(counts.Taken("c"), 0U);
 }
 
-TEST(GroupCountsTest, WhatDidNotHappenIsGivenBackAndTakesNoMemory) {
+TEST(GroupCountsTest, ReturnedUsesTakeNoMemory) {
   GroupCounts counts;
   counts.Take("a");
-  EXPECT_EQ(counts.Taken("a"), 1U) << "as long as it is under way";
+  EXPECT_EQ(counts.Taken("a"), 1U) << "the use is in progress";
   counts.Settle("a", /*happened=*/false);
   EXPECT_EQ(counts.Taken("a"), 0U);
   EXPECT_EQ(counts.size(), 0U);
 }
 
-TEST(GroupCountsTest, TheGroupLeftAloneLongestIsForgottenForANewOne) {
+TEST(GroupCountsTest, EvictsTheLeastRecentlyUsedGroup) {
   GroupCounts counts(3);
   for (const char* group : {"a", "b", "c"}) TakeAndSettle(counts, group);
-  EXPECT_EQ(counts.Taken("a"), 1U);  // asked for: not left alone
+  EXPECT_EQ(counts.Taken("a"), 1U);  // Marks the group as used.
   TakeAndSettle(counts, "d");
   EXPECT_EQ(counts.size(), 3U);
   EXPECT_EQ(counts.Taken("b"), 0U);
   for (const char* group : {"a", "c", "d"}) EXPECT_EQ(counts.Taken(group), 1U) << group;
 }
 
-TEST(GroupCountsTest, AGroupWithSomethingUnderWayIsNotForgotten) {
+TEST(GroupCountsTest, DoesNotEvictGroupsInUse) {
   GroupCounts counts(2);
   counts.Take("a");
   counts.Take("b");
@@ -53,7 +53,7 @@ TEST(GroupCountsTest, AGroupWithSomethingUnderWayIsNotForgotten) {
   EXPECT_EQ(counts.Taken("a"), 1U);
 }
 
-TEST(GroupCountsTest, AGroupWithTwoUnderWayIsBusyUntilBothAreSettled) {
+TEST(GroupCountsTest, GroupIsInUseUntilAllUsesAreSettled) {
   GroupCounts counts(1);
   counts.Take("a");
   counts.Take("a");
@@ -63,7 +63,7 @@ TEST(GroupCountsTest, AGroupWithTwoUnderWayIsBusyUntilBothAreSettled) {
   counts.Settle("a", /*happened=*/true);
   TakeAndSettle(counts, "c");
   EXPECT_EQ(counts.Taken("b"), 0U);
-  EXPECT_EQ(counts.size(), 1U) << "the bound holds again as soon as it can";
+  EXPECT_EQ(counts.size(), 1U) << "the bound holds again";
 }
 
 }  // namespace

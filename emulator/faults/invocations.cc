@@ -8,12 +8,12 @@ std::shared_ptr<Attempt> Invocations::Begin(const std::shared_ptr<Invocations>& 
   std::shared_ptr<Attempt> attempt(new Attempt(all, std::string(facts.invocation),
                                                has_id ? std::string() : AttemptIdentity(facts),
                                                facts.exchange->connection.id));
-  if (!has_id) all->GoOn(*attempt);
+  if (!has_id) all->ContinueInvocation(*attempt);
   return attempt;
 }
 
-void Invocations::GoOn(Attempt& attempt) {
-  const auto take_up = [&attempt](const Failed& failed) {
+void Invocations::ContinueInvocation(Attempt& attempt) {
+  const auto resume = [&attempt](const Failed& failed) {
     attempt.invocation_ = failed.invocation;
     attempt.failures_before_ = failed.failures;
   };
@@ -21,16 +21,18 @@ void Invocations::GoOn(Attempt& attempt) {
   const auto own = by_connection_.find({attempt.identity_, attempt.connection_});
   if (own != by_connection_.end()) {
     const std::uint64_t number = own->second;
-    take_up(waiting_.at(number));
+    resume(waiting_.at(number));
     return Forget(number);
   }
-  const auto first = alone_.lower_bound({attempt.identity_, 0});
-  if (first != alone_.end() && first->first == attempt.identity_) {
-    take_up(waiting_.at(first->second));
-    alone_.erase(first);
+  const auto first = not_continued_.lower_bound({attempt.identity_, 0});
+  if (first != not_continued_.end() && first->first == attempt.identity_) {
+    resume(waiting_.at(first->second));
+    not_continued_.erase(first);
     return;
   }
-  attempt.invocation_ = std::string(1, '\0') + std::to_string(++begun_);  // no id of a header's
+  attempt.invocation_ =
+      std::string(1, '\0') +
+      std::to_string(++begun_);  // Header values cannot contain NUL, so this cannot equal a client's id.
 }
 
 void Invocations::Keep(Failed failed) {
@@ -41,14 +43,14 @@ void Invocations::Keep(Failed failed) {
   const auto [at, added] = waiting_.emplace(++numbers_, std::move(failed));
   const Failed& kept = at->second;
   by_connection_.emplace(std::pair(std::string_view(kept.identity), kept.connection), at->first);
-  alone_.emplace(kept.identity, at->first);
+  not_continued_.emplace(kept.identity, at->first);
 }
 
 void Invocations::Forget(std::uint64_t number) {
   const auto found = waiting_.find(number);
   const Failed& failed = found->second;
   by_connection_.erase({failed.identity, failed.connection});
-  alone_.erase({failed.identity, number});
+  not_continued_.erase({failed.identity, number});
   waiting_.erase(found);
 }
 

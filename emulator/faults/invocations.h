@@ -1,14 +1,16 @@
-// Which requests are attempts of one call of a client, and how many of these have failed.
+// Groups requests into the attempts of one client call (an invocation) and counts the failed
+// attempts.
 //
-// SDKs say which call a request belongs to (amz-sdk-invocation-id). Who says nothing is taken for
-// what looks like it: a request goes on with a call of the same AttemptIdentity (facts.h) whose
-// last attempt failed and waits for the next one; where none waits it begins a call of its own. A
-// call ends with the attempt that no fault fails. So calls that follow each other, and those that
-// overlap, each count for themselves.
+// SDKs identify the call of a request in amz-sdk-invocation-id. Requests without an id are grouped
+// by AttemptIdentity (facts.h): a request continues the invocation whose last attempt had the same
+// identity and failed. If there is none, the request begins a new invocation. An invocation ends
+// with the first attempt that no fault fails. Consecutive and concurrent calls are therefore
+// counted separately.
 //
-// Of several that wait a request goes on with the one that failed on its own connection; or else
-// with the one that failed first and that nobody has gone on with yet. That one stays for its own
-// connection, whose client may be the one that retries.
+// Among several candidates, the request continues the one that failed on its own connection.
+// Otherwise it continues the one that failed first among those not yet continued by another
+// connection. That one remains available to its own connection, whose client may be the one that
+// retries.
 #ifndef PENSTOCK_EMULATOR_FAULTS_INVOCATIONS_H_
 #define PENSTOCK_EMULATOR_FAULTS_INVOCATIONS_H_
 
@@ -29,26 +31,26 @@ namespace penstock::emulator::faults {
 
 class Invocations;
 
-// One request of an invocation. Unless Fail is called until its end, it was the last one.
+// One request of an invocation. It is the last one unless Fail is called before it ends.
 //
-// Thread safety: one thread at a time; it may be another one each time.
+// Thread safety: one thread at a time, not necessarily always the same one.
 class Attempt {
  public:
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
 
-  // The same for all attempts of an invocation.
+  // The same value for all attempts of an invocation.
   const std::string& invocation() const { return invocation_; }
-  // Attempts of it that failed so far.
+  // The number of failed attempts of the invocation so far.
   std::uint64_t failures() const;
-  // A fault has failed this attempt. Once is enough.
+  // Marks this attempt as failed by a fault. Further calls have no effect.
   void Fail();
 
-  // A fault that keeps the client waiting: where it gives up and asks again before this ends, the
-  // attempt has failed. Told of invocations with an id alone.
+  // A fault that delays the client. If the client gives up and retries before this object is
+  // destroyed, the attempt counts as failed. Applies only to invocations with an id.
   class Waiting {
    public:
-    explicit Waiting(const std::shared_ptr<Attempt>& attempt);  // null: does nothing
+    explicit Waiting(const std::shared_ptr<Attempt>& attempt);  // Null: no effect.
     ~Waiting();
     Waiting(const Waiting&) = delete;
     Waiting& operator=(const Waiting&) = delete;
@@ -69,15 +71,14 @@ class Attempt {
 
   const std::shared_ptr<Invocations> all_;
   std::string invocation_;
-  const std::string identity_;  // empty where the request says which invocation it is of
+  const std::string identity_;  // Empty if the request carries an invocation id.
   const std::uint64_t connection_;
-  std::uint64_t failures_before_ = 0;  // of an invocation without an id
+  std::uint64_t failures_before_ = 0;  // For invocations without an id.
   bool failed_ = false;
 };
 
-// Of one scenario. Remembers the kMost invocations with an id that were last looked at, and as many
-// attempts that wait for the next one of invocations without; of more, the one left alone longest
-// is forgotten.
+// The invocations of one scenario. Remembers the `most` most recently used invocations with an id,
+// and as many failed attempts of invocations without one. Older entries are evicted.
 //
 // Thread safety: safe from any thread.
 class Invocations {
@@ -86,35 +87,35 @@ class Invocations {
 
   explicit Invocations(std::size_t most = kMost) : most_(most), failures_(most) {}
 
-  // The attempt that a request is. Once for each.
+  // Returns the attempt for a request. Call once per request.
   static std::shared_ptr<Attempt> Begin(const std::shared_ptr<Invocations>& all,
                                         const Facts& facts);
 
  private:
   friend class Attempt;
-  // A failed attempt of an invocation without an id.
+  // A failed attempt of an invocation without an id, which may be retried.
   struct Failed {
     std::string identity;
     std::uint64_t connection = 0;
     std::string invocation;
     std::uint64_t failures = 0;
   };
-  void GoOn(Attempt& attempt);
+  void ContinueInvocation(Attempt& attempt);
   void Keep(Failed failed);
   void Forget(std::uint64_t number) PENSTOCK_REQUIRES(mutex_);
 
   const std::size_t most_;
   Mutex mutex_;
-  GroupCounts failures_ PENSTOCK_GUARDED_BY(mutex_);  // by id
+  GroupCounts failures_ PENSTOCK_GUARDED_BY(mutex_);  // By invocation id.
   std::uint64_t begun_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   std::uint64_t numbers_ PENSTOCK_GUARDED_BY(mutex_) = 0;
-  // by number, in the order in which they failed
+  // By number, in the order of failure.
   std::map<std::uint64_t, Failed> waiting_ PENSTOCK_GUARDED_BY(mutex_);
-  // By identity and connection, and by identity alone those that nobody has gone on with: views of
-  // what waits.
+  // Indexes of waiting_: by identity and connection, and by identity alone for those that no other
+  // connection has continued. The keys are views of the entries of waiting_.
   std::map<std::pair<std::string_view, std::uint64_t>, std::uint64_t> by_connection_
       PENSTOCK_GUARDED_BY(mutex_);
-  std::set<std::pair<std::string_view, std::uint64_t>> alone_ PENSTOCK_GUARDED_BY(mutex_);
+  std::set<std::pair<std::string_view, std::uint64_t>> not_continued_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace penstock::emulator::faults

@@ -11,26 +11,26 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 
 class InvocationsTest : public testing::Test {
  protected:
-  // One that looks like the others but for its connection and its headers.
+  // Begins an attempt that differs from others only in its connection and headers.
   std::shared_ptr<Attempt> Begin(std::uint64_t connection, Headers headers = {},
                                  const std::string& target = "/b?list-type=2&prefix=p") {
     TestRequest request("GET", target, std::move(headers));
     request.connection().id = connection;
     return Invocations::Begin(all_, request.facts());
   }
-  // How often a call had failed before one more attempt of it that fails.
+  // Fails one more attempt. Returns the failures of its invocation before it.
   std::uint64_t Fail(std::uint64_t connection, Headers headers = {}) {
     const auto attempt = Begin(connection, std::move(headers));
     const std::uint64_t before = attempt->failures();
     attempt->Fail();
-    attempt->Fail();  // once is enough
+    attempt->Fail();  // The second call has no effect.
     return before;
   }
 
   std::shared_ptr<Invocations> all_ = std::make_shared<Invocations>(4);
 };
 
-TEST_F(InvocationsTest, AnIdNamesTheInvocationWhateverElseIsAsked) {
+TEST_F(InvocationsTest, IdIdentifiesTheInvocation) {
   const Headers id{{"amz-sdk-invocation-id", "i"}};
   EXPECT_EQ(Fail(1, id), 0U);
   EXPECT_EQ(Fail(2, id), 1U);
@@ -40,50 +40,51 @@ TEST_F(InvocationsTest, AnIdNamesTheInvocationWhateverElseIsAsked) {
   EXPECT_EQ(Begin(1, id, "/b/k")->invocation(), "i");
 }
 
-TEST_F(InvocationsTest, WhoWaitsForAnAnswerAndAsksAgainHasFailed) {
+TEST_F(InvocationsTest, RetryDuringAPauseCountsAsFailure) {
   const Headers id{{"amz-sdk-invocation-id", "i"}};
   const auto first = Begin(1, id);
   {
     const Attempt::Waiting waiting(first);
     EXPECT_EQ(Begin(2, id)->failures(), 1U);
   }
-  EXPECT_EQ(Begin(2, id)->failures(), 0U) << "it was answered";
+  EXPECT_EQ(Begin(2, id)->failures(), 0U) << "the request received its response";
   const auto nameless = Begin(1);
   const Attempt::Waiting waiting(nameless);
-  EXPECT_EQ(Begin(2)->failures(), 0U) << "who says no id may be somebody else";
+  EXPECT_EQ(Begin(2)->failures(), 0U) << "a request without an id may be from another client";
 }
 
-TEST_F(InvocationsTest, WithoutAnIdARetryGoesOnWithTheCallThatFailed) {
+TEST_F(InvocationsTest, WithoutAnIdARetryContinuesTheFailedInvocation) {
   EXPECT_EQ(Fail(1), 0U);
-  EXPECT_EQ(Fail(2), 1U) << "also on another connection";
+  EXPECT_EQ(Fail(2), 1U) << "the retry may use another connection";
   EXPECT_EQ(Fail(3), 2U);
   EXPECT_EQ(Begin(4)->failures(), 3U);
-  EXPECT_EQ(Begin(5)->failures(), 0U) << "that one was the last: a call of its own";
+  EXPECT_EQ(Begin(5)->failures(), 0U)
+      << "the previous attempt succeeded, so this is a new invocation";
   EXPECT_NE(Begin(5)->invocation(), Begin(5)->invocation());
 }
 
-TEST_F(InvocationsTest, WithoutAnIdCallsThatOverlapAreNotEachOthersRetries) {
+TEST_F(InvocationsTest, WithoutAnIdConcurrentCallsAreSeparate) {
   const auto first = Begin(1);
   const auto second = Begin(2);
   EXPECT_NE(first->invocation(), second->invocation());
   first->Fail();
   second->Fail();
   const auto retry = Begin(2);
-  EXPECT_EQ(retry->invocation(), second->invocation()) << "its connection's";
+  EXPECT_EQ(retry->invocation(), second->invocation()) << "the one that failed on this connection";
   EXPECT_EQ(Begin(3)->invocation(), first->invocation()) << "the one that failed first";
   EXPECT_EQ(Begin(1)->invocation(), first->invocation())
-      << "or was that somebody else? its own connection still knows it";
-  EXPECT_EQ(Begin(1)->failures(), 0U) << "once";
+      << "its own connection may still continue it";
+  EXPECT_EQ(Begin(1)->failures(), 0U) << "each failure is continued once per connection";
 }
 
-TEST_F(InvocationsTest, OnItsOwnConnectionsEachClientFailsAsOftenAsItsOwnRetries) {
+TEST_F(InvocationsTest, ClientsWithSeparateConnectionsAreCountedSeparately) {
   for (std::uint64_t round = 0; round < 3; ++round) {
     EXPECT_EQ(Fail(1), round);
-    EXPECT_EQ(Fail(2), round + 1) << "it may have been the first one's retry, once";
+    EXPECT_EQ(Fail(2), round + 1) << "it may have been counted as a retry of the first client once";
   }
 }
 
-TEST_F(InvocationsTest, WhatLooksDifferentIsNoRetry) {
+TEST_F(InvocationsTest, DifferentRequestIsNotARetry) {
   Fail(1);
   EXPECT_EQ(Begin(1, {}, "/b?list-type=2&prefix=q")->failures(), 0U);
   EXPECT_EQ(Begin(1, {{"Range", "bytes=0-1"}})->failures(), 0U);
@@ -92,7 +93,7 @@ TEST_F(InvocationsTest, WhatLooksDifferentIsNoRetry) {
   EXPECT_EQ(Begin(1)->failures(), 1U);
 }
 
-TEST_F(InvocationsTest, OfMoreThanItRemembersTheOldestIsForgotten) {
+TEST_F(InvocationsTest, EvictsTheOldestInvocation) {
   std::vector<std::shared_ptr<Attempt>> attempts;
   for (std::uint64_t connection = 1; connection <= 5; ++connection)
     attempts.push_back(Begin(connection));
@@ -100,7 +101,7 @@ TEST_F(InvocationsTest, OfMoreThanItRemembersTheOldestIsForgotten) {
   EXPECT_EQ(Begin(2)->invocation(), attempts[1]->invocation());
   EXPECT_EQ(Begin(5)->invocation(), attempts[4]->invocation());
   EXPECT_EQ(Begin(1)->invocation(), attempts[2]->invocation())
-      << "its own is forgotten; the first that is known";
+      << "its own entry was evicted; the first known one is continued";
 }
 
 }  // namespace

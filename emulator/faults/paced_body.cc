@@ -6,25 +6,25 @@
 
 namespace penstock::emulator::faults {
 
-Result<void> ReadPace::TakeTurn() {
+Result<void> ReadPace::EnsureTurn() {
   if (!turn_) turn_.emplace(pauses_, wire_);
   if (turn_->granted() || pauses_.ended()) return Ok();
   return s3::MakeError(
       "SlowDown", {},
-      "The rate of this request's body cannot be kept: the emulator paces at most " +
+      "The rate of this request body cannot be limited: the emulator paces at most " +
           std::to_string(Pauses::kMost) +
-          " request bodies at a time. Send fewer of them at a time.");
+          " request bodies at a time. Send fewer concurrent requests.");
 }
 
-Result<void> ReadPace::Keep(std::shared_ptr<Pacer> pacer) {
-  PENSTOCK_TRY(TakeTurn());
+Result<void> ReadPace::SetPace(std::shared_ptr<Pacer> pacer) {
+  PENSTOCK_TRY(EnsureTurn());
   piece_ = pacer->piece();
   transfer_.emplace(std::move(pacer));
   return Ok();
 }
 
-Result<void> ReadPace::Keep(std::uint64_t piece, std::chrono::nanoseconds every) {
-  PENSTOCK_TRY(TakeTurn());
+Result<void> ReadPace::SetPace(std::uint64_t piece, std::chrono::nanoseconds every) {
+  PENSTOCK_TRY(EnsureTurn());
   piece_ = piece;
   every_ = every;
   transfer_.reset();
@@ -41,8 +41,8 @@ bool ReadPace::Await(std::size_t bytes) {
 }
 
 Result<std::size_t> PacedBody::Read(MutableByteView buffer) {
-  if (pacer_) PENSTOCK_TRY(pace_.Keep(std::exchange(pacer_, nullptr)));
-  PENSTOCK_ASSIGN(const std::size_t got, inner_.Read(buffer.first(pace_.MostOf(buffer.size()))));
+  if (pacer_) PENSTOCK_TRY(pace_.SetPace(std::exchange(pacer_, nullptr)));
+  PENSTOCK_ASSIGN(const std::size_t got, inner_.Read(buffer.first(pace_.MaxRead(buffer.size()))));
   if (got > 0) pace_.Await(got);
   return got;
 }

@@ -1,4 +1,4 @@
-// A request's body that is taken no faster than a rate allows.
+// A request body that is read at a limited rate.
 #ifndef PENSTOCK_EMULATOR_FAULTS_PACED_BODY_H_
 #define PENSTOCK_EMULATOR_FAULTS_PACED_BODY_H_
 
@@ -16,43 +16,45 @@
 
 namespace penstock::emulator::faults {
 
-// How much of a body may be read at once, and the wait after it.
+// Limits how much of a body is read at once, and waits after each read.
 //
-// A paced body is read by a thread that waits. At most Pauses::kMost of them exist at a time; a
-// further one is refused with 503 SlowDown.
+// A paced body occupies a waiting thread. At most Pauses::kMost paced bodies exist at a time;
+// further ones are rejected with 503 SlowDown.
 //
 // Thread safety: one thread at a time.
 class ReadPace {
  public:
-  // Both outlive this. Nothing is held back yet. `wire`: the request's, may be null.
+  // `pauses` and `wire` must outlive this object. No rate applies yet. `wire`: of the request; may
+  // be null.
   ReadPace(Pauses& pauses, s3::Wire* wire) : pauses_(pauses), wire_(wire) {}
 
-  // From now on at the pacer's rate.
-  Result<void> Keep(std::shared_ptr<Pacer> pacer);
-  // From now on `piece` bytes at a time, and `every` behind each.
-  Result<void> Keep(std::uint64_t piece, std::chrono::nanoseconds every);
+  // Applies the pacer's rate from now on. Returns SlowDown if too many bodies are paced.
+  Result<void> SetPace(std::shared_ptr<Pacer> pacer);
+  // Reads `piece` bytes at a time from now on, and waits `every` after each piece. Returns SlowDown
+  // if too many bodies are paced.
+  Result<void> SetPace(std::uint64_t piece, std::chrono::nanoseconds every);
 
-  std::uint64_t MostOf(std::uint64_t bytes) const {
+  std::uint64_t MaxRead(std::uint64_t bytes) const {
     return piece_ > 0 && piece_ < bytes ? piece_ : bytes;
   }
-  // Waits until the pace allows the next piece after `bytes`. Returns false where the client closed
-  // the connection meanwhile; the rest of the body has no pace.
+  // Waits until the next piece may be read after `bytes`. Returns false if the client has closed
+  // the connection; the rest of the body is then read without a limit.
   bool Await(std::size_t bytes);
 
  private:
-  Result<void> TakeTurn();
+  Result<void> EnsureTurn();
 
   Pauses& pauses_;
   s3::Wire* const wire_;
   std::optional<Pauses::Turn> turn_;
-  std::uint64_t piece_ = 0;  // 0: no pace
+  std::uint64_t piece_ = 0;  // 0: no limit.
   std::optional<PacedTransfer> transfer_;
   std::chrono::nanoseconds every_{};
 };
 
 class PacedBody final : public s3::BodyReader {
  public:
-  // `inner`, `pauses` and `wire` outlive this. `wire`: see ReadPace.
+  // `inner`, `pauses` and `wire` must outlive this object. `wire`: see ReadPace.
   PacedBody(s3::BodyReader& inner, Pauses& pauses, s3::Wire* wire, std::shared_ptr<Pacer> pacer)
       : inner_(inner), pace_(pauses, wire), pacer_(std::move(pacer)) {}
 
@@ -66,7 +68,7 @@ class PacedBody final : public s3::BodyReader {
  private:
   s3::BodyReader& inner_;
   ReadPace pace_;
-  std::shared_ptr<Pacer> pacer_;  // until the first byte is asked for
+  std::shared_ptr<Pacer> pacer_;  // Null after the first read.
 };
 
 }  // namespace penstock::emulator::faults

@@ -40,16 +40,16 @@ std::chrono::steady_clock::duration TimeToRead(s3::BodyReader& body, std::size_t
   return std::chrono::steady_clock::now() - began;
 }
 
-TEST(PacedBodyTest, TakesNoLessThanTheRateSays) {
+TEST(PacedBodyTest, DoesNotExceedTheRate) {
   Pauses pauses;
   SomeBytes inner(4'000);
   PacedBody body(inner, pauses, nullptr, std::make_shared<Pacer>(100'000));
   EXPECT_GE(TimeToRead(body, 4'000), milliseconds(40));
-  EXPECT_EQ(inner.largest, 2'000U) << "a fiftieth of a second's";
+  EXPECT_EQ(inner.largest, 2'000U) << "20 ms of the rate";
   EXPECT_EQ(body.Length(), 10U);
 }
 
-TEST(PacedBodyTest, BodiesThatShareAPacerShareItsRate) {
+TEST(PacedBodyTest, BodiesShareThePacersRate) {
   Pauses pauses;
   const auto pacer = std::make_shared<Pacer>(100'000);
   const auto began = std::chrono::steady_clock::now();
@@ -66,7 +66,7 @@ TEST(PacedBodyTest, BodiesThatShareAPacerShareItsRate) {
   EXPECT_GE(std::chrono::steady_clock::now() - began, milliseconds(40));
 }
 
-TEST(PacedBodyTest, ABodyBeyondTheLimitIsRefusedAndTheErrorNamesTheLimit) {
+TEST(PacedBodyTest, RejectsBodiesAboveTheLimit) {
   Pauses pauses;
   std::vector<std::unique_ptr<Pauses::Turn>> others;
   for (int i = 0; i < Pauses::kMost; ++i)
@@ -78,10 +78,10 @@ TEST(PacedBodyTest, ABodyBeyondTheLimitIsRefusedAndTheErrorNamesTheLimit) {
   ASSERT_FALSE(read.ok());
   EXPECT_EQ(read.error().code, "SlowDown");
   EXPECT_NE(read.error().message.find(" 1024 "), std::string::npos) << read.error().message;
-  EXPECT_EQ(inner.largest, 0U) << "nothing is read";
+  EXPECT_EQ(inner.largest, 0U) << "the body is not read";
 }
 
-TEST(PacedBodyTest, NothingIsHeldBackOrRefusedOnceTheServerStops) {
+TEST(PacedBodyTest, StoppedServerNeitherDelaysNorRejects) {
   Pauses pauses;
   pauses.End();
   SomeBytes inner(4'000);
@@ -89,7 +89,7 @@ TEST(PacedBodyTest, NothingIsHeldBackOrRefusedOnceTheServerStops) {
   TimeToRead(body, 4'000);
 }
 
-TEST(PacedBodyTest, TheWireIsToldOfEveryWait) {
+TEST(PacedBodyTest, ReportsEveryWaitToTheWire) {
   struct Thread final : s3::Wire {
     void BeginWait() noexcept override { ++begun; }
     void EndWait() noexcept override { ++ended; }
@@ -101,11 +101,11 @@ TEST(PacedBodyTest, TheWireIsToldOfEveryWait) {
   SomeBytes inner(4'000);
   PacedBody body(inner, pauses, &thread, std::make_shared<Pacer>(100'000));
   TimeToRead(body, 4'000);
-  EXPECT_EQ(thread.begun, 2) << "for each piece of 2,000 bytes";
+  EXPECT_EQ(thread.begun, 2) << "one wait for each piece of 2,000 bytes";
   EXPECT_EQ(thread.ended, 2);
 }
 
-TEST(PacedBodyTest, ATurnIsTakenWithTheFirstByteAndKeptToTheEnd) {
+TEST(PacedBodyTest, HoldsATurnFromFirstToLastByte) {
   Pauses pauses;
   std::vector<std::unique_ptr<Pauses::Turn>> others;
   for (int i = 0; i + 1 < Pauses::kMost; ++i)

@@ -1,4 +1,4 @@
-// A rate in bytes, of one transfer or of several that share it.
+// A limit in bytes per second, for one transfer or shared by several.
 #ifndef PENSTOCK_EMULATOR_FAULTS_PACER_H_
 #define PENSTOCK_EMULATOR_FAULTS_PACER_H_
 
@@ -14,54 +14,55 @@
 
 namespace penstock::emulator::faults {
 
-// Whoever comes takes the next stretch of time that his bytes need. Nothing is saved up while
-// nobody comes.
+// Transfers reserve time in FIFO order. Idle time gives no burst credit.
 //
 // Thread safety: safe from any thread.
 class Pacer {
  public:
   explicit Pacer(std::uint64_t bytes_per_second) : bytes_per_second_(bytes_per_second) {}
-  // When the last of these bytes may leave: so that what has left is never more than the rate
-  // allows. `since`: how long they have been waiting; it may be past.
+  // Returns when the last of `bytes` may be sent, so that the rate is never exceeded. `since`: the
+  // time from which the bytes have been ready; it may be in the past.
   MonotonicTime Take(std::uint64_t bytes, MonotonicTime since);
-  // How many bytes to take at a time: a fiftieth of a second's, 1 MiB at most.
+  // The piece size in bytes: 20 ms of the rate, at most 1 MiB.
   std::uint64_t piece() const;
 
  private:
   const std::uint64_t bytes_per_second_;
   Mutex mutex_;
-  MonotonicTime free_ PENSTOCK_GUARDED_BY(mutex_){};  // from here on nobody has taken
+  MonotonicTime free_ PENSTOCK_GUARDED_BY(mutex_){};  // End of the reserved time.
 };
 
-// One body on its way through a pacer, piece after piece.
+// Passes one body through a pacer, piece by piece.
 //
 // Thread safety: one thread at a time.
 class PacedTransfer {
  public:
-  // Shared: with the other transfers at this rate.
+  // `pacer` is shared with the other transfers under the same limit.
   explicit PacedTransfer(std::shared_ptr<Pacer> pacer) : pacer_(std::move(pacer)) {}
-  // When the next `bytes` may leave. Pieces that left late, by a timer's doing, are made up for, up
-  // to a tenth of a second.
+  // Returns when the next `bytes` may be sent. A delay of up to 100 ms between pieces, caused by
+  // timers, is made up for.
   MonotonicTime Next(std::uint64_t bytes, MonotonicTime now);
 
  private:
   std::shared_ptr<Pacer> pacer_;
-  MonotonicTime ready_{};  // since when the next piece has been waiting; epoch: there was none
+  MonotonicTime ready_{};  // When the next piece became ready. Epoch: no piece yet.
 };
 
-// The answer's body leaves at the pacer's rate, whatever else its delivery says.
+// Limits the response body to the pacer's rate, in addition to the other settings of `delivery`.
 void PaceAnswer(s3::Delivery& delivery, std::shared_ptr<Pacer> pacer);
 
-// Pacers by what shares them. Thread safety: safe from any thread.
+// Pacers by the name of the scope that shares them.
+//
+// Thread safety: safe from any thread.
 class Pacers {
  public:
-  static constexpr std::size_t kMost =
-      4'096;  // beyond it all are forgotten; transfers under way keep theirs
+  // Above this all are dropped; transfers in progress keep theirs.
+  static constexpr std::size_t kMost = 4'096;
   std::shared_ptr<Pacer> Find(const std::string& name, std::uint64_t bytes_per_second);
 
  private:
   Mutex mutex_;
-  // Shared: with the transfers under way.
+  // Shared with the transfers in progress.
   std::unordered_map<std::string, std::shared_ptr<Pacer>> by_name_ PENSTOCK_GUARDED_BY(mutex_);
 };
 

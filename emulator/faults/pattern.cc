@@ -12,7 +12,7 @@ std::string Escaped(std::string_view name) {
   return glob;
 }
 
-// Length of the pattern's item at `at`: an escaped byte takes two.
+// Length of the pattern item at `at`. An escaped byte takes two.
 std::size_t ItemLength(std::string_view glob, std::size_t at) {
   return glob[at] == '\\' && at + 1 < glob.size() ? 2 : 1;
 }
@@ -22,7 +22,7 @@ bool ItemMatches(std::string_view glob, std::size_t at, char c) {
   return glob[at] == '?' || glob[at] == c;
 }
 
-// Goes back to the latest star only: that is enough, an earlier one could not match more.
+// Backtracks only to the latest star, which is sufficient: earlier stars cannot match more.
 bool GlobMatches(std::string_view glob, std::string_view name) {
   std::size_t g = 0;
   std::size_t n = 0;

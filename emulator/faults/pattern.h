@@ -1,4 +1,4 @@
-// A pattern over names: bucket names, keys, header values.
+// A pattern for bucket names, keys and header values.
 #ifndef PENSTOCK_EMULATOR_FAULTS_PATTERN_H_
 #define PENSTOCK_EMULATOR_FAULTS_PATTERN_H_
 
@@ -11,31 +11,32 @@
 
 namespace penstock::emulator::faults {
 
-// '*' stands for any bytes, '?' for one byte, '\' takes the next one literally; everything else for
-// itself. The time it takes grows with the product of both lengths at worst.
+// In a glob, '*' matches any bytes, '?' matches one byte, and '\' escapes the next byte. Matching
+// takes at most time proportional to the product of both lengths.
 //
-// Thread safety: not changed once made.
+// Thread safety: immutable after construction.
 class Pattern {
  public:
   explicit Pattern(std::string glob);
-  // Names that begin so, taken literally.
+  // Matches names that start with `prefix`, taken literally.
   static Pattern Prefix(std::string_view prefix);
-  // This name alone, taken literally.
+  // Matches only `name`, taken literally.
   static Pattern Exactly(std::string_view name);
-  // Names in which a regular expression (regex.h) is found. Regex::Compile's errors.
+  // Matches names that contain a match of a regular expression (regex.h). Returns the errors of
+  // Regex::Compile.
   static Result<Pattern> OfRegex(std::string_view expression);
 
   bool Matches(std::string_view name) const;
   const std::string& glob() const { return glob_; }
-  // What every name that matches begins with.
+  // The literal prefix of every matching name.
   const std::string& literal() const { return literal_; }
 
  private:
   std::string glob_;
   std::string literal_;
-  bool only_literal_ = false;  // nothing follows
-  bool prefix_ = false;        // one '*' follows, and nothing else
-  // shared by copies, as it does not change; null: glob_ it is
+  bool only_literal_ = false;  // The literal prefix is the whole pattern.
+  bool prefix_ = false;        // The pattern is the literal prefix and one '*'.
+  // Shared by copies, because it is immutable. Null: glob_ applies.
   std::shared_ptr<const Regex> regex_;
 };
 

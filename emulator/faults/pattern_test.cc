@@ -9,7 +9,7 @@ bool Matches(std::string glob, std::string_view name) {
   return Pattern(std::move(glob)).Matches(name);
 }
 
-TEST(PatternTest, EverythingButStarQuestionMarkAndBackslashStandsForItself) {
+TEST(PatternTest, OtherCharactersAreLiteral) {
   EXPECT_TRUE(Matches("a/b.c[d]", "a/b.c[d]"));
   EXPECT_FALSE(Matches("a/b.c", "a/bxc"));
   EXPECT_FALSE(Matches("a", "ab"));
@@ -17,7 +17,7 @@ TEST(PatternTest, EverythingButStarQuestionMarkAndBackslashStandsForItself) {
   EXPECT_TRUE(Matches("", ""));
 }
 
-TEST(PatternTest, AStarIsAnyBytesSlashesToo) {
+TEST(PatternTest, StarMatchesAnyBytesIncludingSlashes) {
   EXPECT_TRUE(Matches("*", ""));
   EXPECT_TRUE(Matches("ckpt/*", "ckpt/a/b"));
   EXPECT_FALSE(Matches("ckpt/*", "ckp/a"));
@@ -27,19 +27,19 @@ TEST(PatternTest, AStarIsAnyBytesSlashesToo) {
   EXPECT_TRUE(Matches("a**", "a"));
 }
 
-TEST(PatternTest, AQuestionMarkIsOneByte) {
+TEST(PatternTest, QuestionMarkMatchesOneByte) {
   EXPECT_TRUE(Matches("a?c", "abc"));
   EXPECT_FALSE(Matches("a?c", "ac"));
   EXPECT_TRUE(Matches("*?", "x"));
   EXPECT_FALSE(Matches("*?", ""));
 }
 
-TEST(PatternTest, ABackslashTakesTheNextByteLiterally) {
+TEST(PatternTest, BackslashEscapesTheNextByte) {
   EXPECT_TRUE(Matches("a\\*b", "a*b"));
   EXPECT_FALSE(Matches("a\\*b", "aXb"));
   EXPECT_TRUE(Matches("x*\\?", "xyz?"));
   EXPECT_FALSE(Matches("x*\\?", "xyz!"));
-  EXPECT_TRUE(Matches("a\\", "a\\")) << "at the end it stands for itself";
+  EXPECT_TRUE(Matches("a\\", "a\\")) << "a final backslash is literal";
 }
 
 TEST(PatternTest, PrefixAndExactlyAreLiteral) {
@@ -49,7 +49,7 @@ TEST(PatternTest, PrefixAndExactlyAreLiteral) {
   EXPECT_FALSE(Pattern::Exactly("a*").Matches("ab"));
 }
 
-TEST(PatternTest, ARegularExpressionIsFoundInIt) {
+TEST(PatternTest, RegularExpressionMatchesAnywhere) {
   EXPECT_TRUE(Pattern::OfRegex("step-[0-9]+$")->Matches("ckpt/step-40"));
   EXPECT_FALSE(Pattern::OfRegex("step-[0-9]+$")->Matches("ckpt/step-40/x"));
   EXPECT_EQ(Pattern::OfRegex("^train/(a|b)")->literal(), "train/");
@@ -58,7 +58,7 @@ TEST(PatternTest, ARegularExpressionIsFoundInIt) {
   EXPECT_EQ(Pattern::OfRegex("a(").error().kind, ErrorKind::kInvalidArgument);
 }
 
-TEST(PatternTest, ManyStarsTakeNoExponentialTime) {
+TEST(PatternTest, ManyStarsMatchInPolynomialTime) {
   std::string glob;
   for (int i = 0; i < 64; ++i) glob += "a*";
   EXPECT_FALSE(Matches(glob + "b", std::string(2'000, 'a')));

@@ -23,11 +23,11 @@ bool Pauses::Turn::WaitUntil(MonotonicTime until) {
   for (;;) {
     const MonotonicTime now = std::chrono::steady_clock::now();
     if (now >= until) return true;
-    if (now >= look_at_) {
-      look_at_ = now + s3::kPeerCheckInterval;
+    if (now >= next_check_) {
+      next_check_ = now + s3::kPeerCheckInterval;
       if (wire_ != nullptr && wire_->PeerHasClosed()) return false;
     }
-    if (pauses_.WaitUntil(std::min(until, look_at_))) return true;
+    if (pauses_.WaitUntil(std::min(until, next_check_))) return true;
   }
 }
 

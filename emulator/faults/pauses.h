@@ -1,4 +1,4 @@
-// Waits that a fault puts before an operation, on the thread that serves the request.
+// Pauses that a fault adds before an operation, on the thread that serves the request.
 #ifndef PENSTOCK_EMULATOR_FAULTS_PAUSES_H_
 #define PENSTOCK_EMULATOR_FAULTS_PAUSES_H_
 
@@ -11,33 +11,33 @@
 
 namespace penstock::emulator::faults {
 
-// A wait occupies its thread: the server starts other threads for other requests (s3::Wire). The
-// number of waits is bounded. All of them end when the server stops. One ends within
-// s3::kPeerCheckInterval once its client has closed the connection.
+// A pause occupies its thread; the server starts more threads for other requests (s3::Wire). The
+// number of pauses is bounded. All pauses end when the server stops. A pause ends within
+// s3::kPeerCheckInterval after its client has closed the connection.
 //
 // Thread safety: safe from any thread.
 class Pauses {
  public:
-  static constexpr int kMost = 1'024;  // at a time
+  static constexpr int kMost = 1'024;  // concurrent pauses
 
-  // The right to wait, which is one of kMost as long as this object lives.
+  // One of the kMost permits to wait, held for the lifetime of this object.
   class Turn {
    public:
-    // `wire`: the request's, outlives this; may be null: then the client counts as connected.
+    // `wire`: of the request; must outlive this object. Null: the client counts as connected.
     Turn(Pauses& pauses, s3::Wire* wire)
         : pauses_(pauses),
           wire_(wire),
           granted_(pauses.Enter()),
-          look_at_(std::chrono::steady_clock::now() + s3::kPeerCheckInterval) {}
+          next_check_(std::chrono::steady_clock::now() + s3::kPeerCheckInterval) {}
     ~Turn() {
       if (granted_) pauses_.Leave();
     }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
-    // False: kMost turns exist already, or End was called. Then Wait returns at once.
+    // False if kMost turns already exist or End was called. Wait then returns at once.
     bool granted() const { return granted_; }
-    // Waits until the time is over, End is called, or the client has closed the connection or its
+    // Waits until `time` has passed, End is called, or the client has closed the connection or its
     // sending side. Returns false in the last case.
     bool Wait(std::chrono::nanoseconds time);
 
@@ -47,10 +47,10 @@ class Pauses {
     Pauses& pauses_;
     s3::Wire* const wire_;
     const bool granted_;
-    MonotonicTime look_at_;
+    MonotonicTime next_check_;
   };
 
-  // Nobody waits any more, now and later.
+  // Ends all current and future waits.
   void End();
   bool ended();
 

@@ -9,7 +9,7 @@
 namespace penstock::emulator::faults {
 namespace {
 
-TEST(PausesTest, AWaitLastsItsTime) {
+TEST(PausesTest, WaitLastsItsTime) {
   Pauses pauses;
   const auto began = std::chrono::steady_clock::now();
   Pauses::Turn turn(pauses, nullptr);
@@ -18,7 +18,7 @@ TEST(PausesTest, AWaitLastsItsTime) {
   EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(3));
 }
 
-TEST(PausesTest, OnlySoManyWaitAtATime) {
+TEST(PausesTest, BoundsConcurrentWaits) {
   Pauses pauses;
   std::vector<std::unique_ptr<Pauses::Turn>> turns;
   for (int i = 0; i < Pauses::kMost; ++i)
@@ -27,13 +27,13 @@ TEST(PausesTest, OnlySoManyWaitAtATime) {
   {
     Pauses::Turn one_too_many(pauses, nullptr);
     EXPECT_FALSE(one_too_many.granted());
-    one_too_many.Wait(std::chrono::hours(1));  // returns at once
+    one_too_many.Wait(std::chrono::hours(1));  // Returns at once.
   }
   turns.pop_back();
   EXPECT_TRUE(Pauses::Turn(pauses, nullptr).granted());
 }
 
-TEST(PausesTest, TheEndEndsWaitsNowAndLater) {
+TEST(PausesTest, EndEndsCurrentAndFutureWaits) {
   Pauses pauses;
   Pauses::Turn turn(pauses, nullptr);
   std::jthread waiting([&turn] { turn.Wait(std::chrono::hours(1)); });
@@ -53,7 +53,7 @@ class SomeClient final : public s3::Wire {
   mutable int left_;
 };
 
-TEST(PausesTest, AWaitEndsWhenItsClientHasClosedTheConnection) {
+TEST(PausesTest, WaitEndsWhenTheClientClosesTheConnection) {
   Pauses pauses;
   SomeClient client(2);
   const auto began = std::chrono::steady_clock::now();
@@ -62,14 +62,14 @@ TEST(PausesTest, AWaitEndsWhenItsClientHasClosedTheConnection) {
   EXPECT_GE(std::chrono::steady_clock::now() - began, 3 * s3::kPeerCheckInterval);
 }
 
-TEST(PausesTest, AShortWaitDoesNotCheckTheConnection) {
+TEST(PausesTest, ShortWaitDoesNotCheckTheConnection) {
   Pauses pauses;
   SomeClient client(0);
   Pauses::Turn turn(pauses, &client);
   EXPECT_TRUE(turn.Wait(std::chrono::milliseconds(1)));
 }
 
-TEST(PausesTest, ManyShortWaitsOfATurnCheckTheConnection) {
+TEST(PausesTest, ShortWaitsOfOneTurnCheckTheConnection) {
   Pauses pauses;
   SomeClient client(0);
   Pauses::Turn turn(pauses, &client);

@@ -1,4 +1,4 @@
-// A scenario as its author wrote it: rules, in order.
+// A scenario as written by its author: an ordered list of rules.
 #ifndef PENSTOCK_EMULATOR_FAULTS_RULE_H_
 #define PENSTOCK_EMULATOR_FAULTS_RULE_H_
 
@@ -13,37 +13,37 @@
 
 namespace penstock::emulator::faults {
 
-// Whose count `Limit::times` is.
+// The scope in which `Limit::times` counts.
 enum class Per : std::uint8_t { kScenario, kInvocation, kClient, kKey, kConnection };
 
 struct Limit {
-  std::optional<std::uint64_t> times;  // fires so often, and never again
-  Per per = Per::kScenario;            // kInvocation: Invocations'
-  // Of any `of` requests in a row that match, at most `most` meet it.
+  std::optional<std::uint64_t> times;  // The rule fires at most so often.
+  Per per = Per::kScenario;            // kInvocation: see invocations.h.
+  // Of any `of` consecutive matching requests, the rule applies to at most `most`.
   struct Budget {
     std::uint32_t most = 0;
-    std::uint32_t of = 0;  // at most 1,024
+    std::uint32_t of = 0;  // At most 1,024.
   };
   std::optional<Budget> budget;
-  // since the scenario began, in the namespace's time
+  // Time since the start of the scenario, in the namespace's time.
   std::optional<std::chrono::nanoseconds> time_to_live;
 };
 
 struct Rule {
-  std::string id;  // of this rule alone
+  std::string id;  // Unique within the scenario.
   Condition when;
-  std::vector<TimedAction> actions;  // at least one; in the order of their points
+  std::vector<TimedAction> actions;  // At least one, ordered by point.
   Limit limit;
-  // Rules behind a final one are not looked at for the same request. Unless said otherwise one is
-  // final that answers in the operation's place or ends the connection.
+  // Rules after a final rule are not evaluated for the same request. By default a rule is final if
+  // it replaces the operation's response or ends the connection.
   bool final = false;
-  bool must_fire = true;  // a scenario is not complete before it has fired
+  bool must_fire = true;  // The scenario is incomplete until this rule has fired.
 };
 
 struct Scenario {
   std::string name;
   std::uint64_t seed = 1;
-  std::vector<Rule> rules;  // at most 1,000
+  std::vector<Rule> rules;  // At most 1,000.
 };
 
 }  // namespace penstock::emulator::faults

@@ -7,7 +7,7 @@ namespace penstock::emulator::faults {
 
 PrefixMask PrefixMask::OfName(std::string_view name) {
   PrefixMask mask;
-  // Who has no name at all has no address either.
+  // An empty string_view may have a null pointer, which memcpy does not allow.
   if (!name.empty())
     std::memcpy(mask.bytes_.data(), name.data(), std::min(name.size(), sizeof(mask.bytes_)));
   return mask;
@@ -38,7 +38,7 @@ void RuleIndex::Candidates::Add(const Candidate& candidate) {
   if (candidate.key.empty()) {
     of_any_key.push_back(candidate);
   } else {
-    openings.Add(candidate.key);
+    key_masks.Add(candidate.key);
   }
 }
 

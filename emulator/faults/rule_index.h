@@ -1,8 +1,8 @@
-// Which rules of a scenario a request may meet, told without touching the rules.
+// Selects the rules of a scenario that may match a request, without reading the rules.
 //
-// A scenario may have a thousand rules, and a server answers a hundred thousand requests a second:
-// what an operation, the first bytes of bucket and key, and the names of the headers rule out must
-// cost next to nothing.
+// A scenario may have 1,000 rules, and a server handles 100,000 requests per second. Rules that the
+// operation, the first bytes of bucket and key, or the header names exclude must cost almost
+// nothing.
 #ifndef PENSTOCK_EMULATOR_FAULTS_RULE_INDEX_H_
 #define PENSTOCK_EMULATOR_FAULTS_RULE_INDEX_H_
 
@@ -19,20 +19,21 @@
 
 namespace penstock::emulator::faults {
 
-// The first bytes of a name, or of what every name begins with that a pattern matches.
+// The first 16 bytes of a name, or of the literal prefix of a pattern.
 class PrefixMask {
  public:
-  // Everything.
+  // Admits every name.
   PrefixMask() = default;
-  // Of a name as a request has it; bytes that it has not are zeros.
+  // The mask of a name in a request. Missing bytes are zero.
   static PrefixMask OfName(std::string_view name);
   static PrefixMask OfPattern(const std::optional<Pattern>& pattern);
 
-  // False: the pattern whose mask this is does not match the name whose mask `name` is.
+  // Whether the pattern of this mask may match the name of mask `name`. False: it certainly does
+  // not match.
   bool Admits(const PrefixMask& name) const {
     return ((name.bytes_[0] & mask_[0]) == bytes_[0]) && ((name.bytes_[1] & mask_[1]) == bytes_[1]);
   }
-  // It admits everything.
+  // Whether this mask admits every name.
   bool empty() const { return mask_[0] == 0; }
 
  private:
@@ -41,12 +42,12 @@ class PrefixMask {
   std::array<std::uint64_t, 2> mask_{};
 };
 
-// Many of them, none empty, asked at once: a search for each length that they have, 16 at most,
-// however many there are.
+// A set of non-empty masks that are tested together. Uses one binary search per distinct prefix
+// length, at most 16.
 class PrefixMasks {
  public:
   void Add(const PrefixMask& mask);
-  // Whether one of them does.
+  // Whether a mask of the set admits `name`.
   bool Admit(const PrefixMask& name) const;
 
  private:
@@ -54,10 +55,10 @@ class PrefixMasks {
   std::map<Words, std::vector<Words>> sorted_by_mask_;
 };
 
-// Thread safety: not changed once made.
+// Thread safety: immutable after construction.
 class RuleIndex {
  public:
-  // Of a request.
+  // The names in a request that select its candidate rules.
   struct Names {
     std::string_view operation;
     std::string_view bucket;
@@ -65,18 +66,17 @@ class RuleIndex {
     HeaderNameSet headers = HeaderNameSet::All();
   };
 
-  // `rules`: those of connections, which begin at Stage::kAccept, are left out.
+  // Connection rules, which begin at Stage::kAccept, are excluded.
   explicit RuleIndex(const std::vector<Rule>& rules);
 
-  // Calls `look` with the place of each rule that the request may meet, in order, until it returns
-  // false.
+  // Calls `look` with the index of each candidate rule, in order, until it returns false.
   template <class Look>
   void ForEach(const Names& names, Look look) const {
     const PrefixMask bucket = PrefixMask::OfName(names.bucket);
     const PrefixMask key = PrefixMask::OfName(names.key);
     const Candidates& candidates = Of(names.operation);
     for (const Candidate& candidate :
-         candidates.openings.Admit(key) ? candidates.all : candidates.of_any_key) {
+         candidates.key_masks.Admit(key) ? candidates.all : candidates.of_any_key) {
       if (candidate.key.Admits(key) && candidate.headers.MetBy(names.headers) &&
           candidate.bucket.Admits(bucket) && !look(candidate.place)) {
         return;
@@ -91,13 +91,13 @@ class RuleIndex {
     PrefixMask bucket;
     std::size_t place = 0;
   };
-  // Rules that may concern an operation; those that name none concern every one.
+  // Rules that may match an operation. Rules without an operation may match every one.
   struct Candidates {
     void Add(const Candidate& candidate);
 
     std::vector<Candidate> all;
-    PrefixMasks openings;               // of the keys, of those that have one ...
-    std::vector<Candidate> of_any_key;  // ... and the others: for most requests there are no more
+    PrefixMasks key_masks;              // Key prefixes of the rules that have one.
+    std::vector<Candidate> of_any_key;  // The other rules. Most requests need only these.
   };
   const Candidates& Of(std::string_view operation) const;
 

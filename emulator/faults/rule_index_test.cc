@@ -26,16 +26,16 @@ std::vector<std::size_t> Places(const std::vector<Rule>& rules, const RuleIndex:
 
 using Several = std::vector<std::size_t>;
 
-TEST(RuleIndexTest, RulesAreFoundByOperationInTheirOrder) {
+TEST(RuleIndexTest, FindsRulesByOperationInOrder) {
   const std::vector<Rule> rules{MakeRule({.operations = {"GetObject"}}), MakeRule({}),
                                 MakeRule({.operations = {"GetObject", "PutObject"}})};
   EXPECT_EQ(Places(rules, {.operation = "GetObject"}), (Several{0, 1, 2}));
   EXPECT_EQ(Places(rules, {.operation = "PutObject"}), (Several{1, 2}));
   EXPECT_EQ(Places(rules, {.operation = "HeadObject"}), Several{1});
-  EXPECT_EQ(Places(rules, {}), Several{1}) << "none of S3's operations";
+  EXPECT_EQ(Places(rules, {}), Several{1}) << "not an S3 operation";
 }
 
-TEST(RuleIndexTest, WhatTheFirstBytesRuleOutIsNotLookedAt) {
+TEST(RuleIndexTest, SkipsRulesExcludedByPrefixes) {
   const std::vector<Rule> rules{MakeRule({.key = Pattern::Prefix("data/train/2026/")}),
                                 MakeRule({.key = Pattern("data/*.pt")}),
                                 MakeRule({.bucket = Pattern::Exactly("b")}),
@@ -46,7 +46,7 @@ TEST(RuleIndexTest, WhatTheFirstBytesRuleOutIsNotLookedAt) {
   EXPECT_EQ(Places(rules, {.bucket = "a", .key = ""}), Several{3});
 }
 
-TEST(RuleIndexTest, NothingThatAPatternMatchesIsRuledOut) {
+TEST(RuleIndexTest, KeepsEveryRuleWhosePatternMatches) {
   for (const std::string glob :
        {"a", "ab*", "a?c", "\\*a", "0123456789abcdef", "0123456789abcdefg*", "*", "?", "a\\"}) {
     const Pattern pattern(glob);
@@ -59,7 +59,7 @@ TEST(RuleIndexTest, NothingThatAPatternMatchesIsRuledOut) {
   }
 }
 
-TEST(RuleIndexTest, ManyKeysHideNoneOfThem) {
+TEST(RuleIndexTest, FindsRulesAmongManyKeys) {
   std::vector<Rule> rules;
   for (int number = 0; number < 200; ++number) {
     rules.push_back(
@@ -80,10 +80,10 @@ TEST(RuleIndexTest, ManyKeysHideNoneOfThem) {
     });
     EXPECT_TRUE(found) << number;
   }
-  EXPECT_EQ(Places(rules, {.key = "train/1/x"}), Several{200}) << "that number is of the others";
+  EXPECT_EQ(Places(rules, {.key = "train/1/x"}), Several{200}) << "only the general rule matches";
 }
 
-TEST(RuleIndexTest, WhatAHeaderThatIsMissingRulesOutIsNotLookedAt) {
+TEST(RuleIndexTest, SkipsRulesExcludedByMissingHeaders) {
   const std::vector<Rule> rules{MakeRule({.headers = {{"x-run", Pattern("7")}}}),
                                 MakeRule({.key = Pattern("k"), .attempt = NumberSet::Of(2)})};
   HeaderNameSet run;
@@ -93,10 +93,10 @@ TEST(RuleIndexTest, WhatAHeaderThatIsMissingRulesOutIsNotLookedAt) {
   EXPECT_EQ(Places(rules, {.key = "k", .headers = {}}), Several{});
   EXPECT_EQ(Places(rules, {.key = "k", .headers = run}), Several{0});
   EXPECT_EQ(Places(rules, {.key = "k", .headers = retry}), Several{1});
-  EXPECT_EQ(Places(rules, {.key = "k"}), (Several{0, 1})) << "not known";
+  EXPECT_EQ(Places(rules, {.key = "k"}), (Several{0, 1})) << "the headers are unknown";
 }
 
-TEST(RuleIndexTest, RulesOfConnectionsAreNotForRequests) {
+TEST(RuleIndexTest, SkipsConnectionRules) {
   EXPECT_EQ(Places({MakeRule({}, Stage::kAccept), MakeRule({})}, {.operation = "GetObject"}),
             Several{1});
 }

@@ -20,12 +20,12 @@ std::vector<Matcher> MatchersOf(const std::vector<Rule>& rules) {
   return matchers;
 }
 
-bool AsksForInvocations(const Rule& rule) {
+bool NeedsInvocations(const Rule& rule) {
   return rule.when.unless_failed.has_value() ||
          (rule.limit.times && rule.limit.per == Per::kInvocation);
 }
 
-bool AsksForEarlierVersions(const Rule& rule) {
+bool NeedsEarlierVersions(const Rule& rule) {
   return std::any_of(rule.actions.begin(), rule.actions.end(), [](const TimedAction& timed) {
     const auto* const corrupt = std::get_if<CorruptAction>(&timed.action);
     return corrupt != nullptr && corrupt->kind == CorruptKind::kStaleVersion;
@@ -59,8 +59,8 @@ RunningScenario::RunningScenario(Scenario scenario, WallTime now)
       counts_bytes_(std::any_of(scenario_.rules.begin(), scenario_.rules.end(),
                                 [](const Rule& rule) { return rule.when.after_bytes > 0; })),
       asks_for_earlier_versions_(
-          std::any_of(scenario_.rules.begin(), scenario_.rules.end(), AsksForEarlierVersions)),
-      invocations_(std::any_of(scenario_.rules.begin(), scenario_.rules.end(), AsksForInvocations)
+          std::any_of(scenario_.rules.begin(), scenario_.rules.end(), NeedsEarlierVersions)),
+      invocations_(std::any_of(scenario_.rules.begin(), scenario_.rules.end(), NeedsInvocations)
                        ? std::make_shared<Invocations>()
                        : nullptr) {
   for (std::size_t i = 0; i < scenario_.rules.size(); ++i) {
@@ -83,50 +83,51 @@ std::vector<std::unique_ptr<Ticket>> RunningScenario::Meet(LazyFacts& facts, con
   const std::uint64_t before = requests_.fetch_add(1, std::memory_order_relaxed);
   const s3::Exchange& exchange = facts.exchange();
   std::vector<std::unique_ptr<Ticket>> met;
-  std::optional<Asking> asking;
+  std::optional<Evaluation> evaluation;
   index_.ForEach(
       {.operation = exchange.operation,
        .bucket = exchange.target.bucket.value,
        .key = KeyAsked(exchange),
        .headers = HeaderNameSet::Of(exchange.request)},
       [&](std::size_t place) {
-        if (!asking)
-          asking.emplace(
-              Asking{.facts = facts.get(), .age = AgeAt(clock.Now()), .requests_before = before});
-        return GoesOn(place, *asking, met);
+        if (!evaluation)
+          evaluation.emplace(Evaluation{
+              .facts = facts.get(), .age = AgeAt(clock.Now()), .requests_before = before});
+        return ApplyRule(place, *evaluation, met);
       });
   return met;
 }
 
 std::vector<std::unique_ptr<Ticket>> RunningScenario::MeetConnection(const Facts& facts,
                                                                      WallTime now) {
-  Asking asking{.facts = facts,
-                .age = AgeAt(now),
-                .requests_before = requests_.load(std::memory_order_relaxed)};
+  Evaluation evaluation{.facts = facts,
+                        .age = AgeAt(now),
+                        .requests_before = requests_.load(std::memory_order_relaxed)};
   std::vector<std::unique_ptr<Ticket>> met;
   for (const std::size_t place : for_connections_) {
-    if (!GoesOn(place, asking, met)) break;
+    if (!ApplyRule(place, evaluation, met)) break;
   }
   return met;
 }
 
-bool RunningScenario::GoesOn(std::size_t place, Asking& asking,
-                             std::vector<std::unique_ptr<Ticket>>& met) {
+bool RunningScenario::ApplyRule(std::size_t place, Evaluation& evaluation,
+                                std::vector<std::unique_ptr<Ticket>>& met) {
   const Rule& rule = scenario_.rules[place];
-  if (!matchers_[place].Matches(asking.facts)) return true;
-  if (invocations_ && !asking.attempt)
-    asking.attempt = Invocations::Begin(invocations_, asking.facts);
-  std::unique_ptr<Ticket> ticket = TryRule(place, asking);
+  if (!matchers_[place].Matches(evaluation.facts)) return true;
+  if (invocations_ && !evaluation.attempt)
+    evaluation.attempt = Invocations::Begin(invocations_, evaluation.facts);
+  std::unique_ptr<Ticket> ticket = TryRule(place, evaluation);
   if (!ticket) return true;
   met.push_back(std::move(ticket));
   return !rule.final;
 }
 
-std::string RunningScenario::GroupOf(Per per, const Asking& asking) const {
-  const Facts& facts = asking.facts;
+std::string RunningScenario::GroupOf(Per per, const Evaluation& evaluation) const {
+  const Facts& facts = evaluation.facts;
   switch (per) {
     case Per::kScenario: return {};
-    case Per::kInvocation: return asking.attempt ? asking.attempt->invocation() : std::string();
+    case Per::kInvocation:
+      return evaluation.attempt ? evaluation.attempt->invocation() : std::string();
     case Per::kClient: return ClientOf(facts);
     case Per::kKey: return std::string(facts.bucket) + '/' + std::string(facts.key);
     case Per::kConnection: return std::to_string(facts.exchange->connection.id);
@@ -134,22 +135,23 @@ std::string RunningScenario::GroupOf(Per per, const Asking& asking) const {
   return {};
 }
 
-std::unique_ptr<Ticket> RunningScenario::TryRule(std::size_t index, const Asking& asking) {
+std::unique_ptr<Ticket> RunningScenario::TryRule(std::size_t index, const Evaluation& evaluation) {
   const Rule& rule = scenario_.rules[index];
-  const Facts& facts = asking.facts;
+  const Facts& facts = evaluation.facts;
   State& state = *states_[index];
   std::unique_ptr<Ticket> ticket(new Ticket(index, rule));
-  ticket->group_ = GroupOf(rule.limit.per, asking);
+  ticket->group_ = GroupOf(rule.limit.per, evaluation);
   ticket->request_id_ = facts.exchange->request_id;
-  // Drawn for every request that matches: whether a rule is due changes nobody else's chance.
+  // Draw for every matching request, so that the state of this rule does not change the draws of
+  // other requests.
   const std::string identity = rule.id + '\0' + RequestIdentity(facts);
   ticket->draw_ = draws_.Of(identity, state.arrivals.Next(NumberOf(draws_.Of(identity, 0))));
-  const bool met = ticket->draw_[0] < Chance(rule.when, asking.age) && IsDue(rule, asking);
+  const bool met = ticket->draw_[0] < Chance(rule.when, evaluation.age) && IsDue(rule, evaluation);
   {
     const MutexLock lock(state.mutex);
     ticket->ordinal_ = ++state.matched;
-    const bool its_turn = !rule.when.nth || rule.when.nth->Has(state.matched);
-    const bool taken = met && its_turn && Take(rule, state, *ticket);
+    const bool is_nth = !rule.when.nth || rule.when.nth->Has(state.matched);
+    const bool taken = met && is_nth && Take(rule, state, *ticket);
     if (rule.limit.budget) {
       state.recent.push_back(taken);
       if (state.recent.size() >= rule.limit.budget->of) state.recent.pop_front();
@@ -157,34 +159,34 @@ std::unique_ptr<Ticket> RunningScenario::TryRule(std::size_t index, const Asking
     if (!taken) return nullptr;
     ticket->turn_ = state.chosen++;
   }
-  ticket->attempt_ = asking.attempt;
+  ticket->attempt_ = evaluation.attempt;
   ticket->scenario_ = shared_from_this();
   return ticket;
 }
 
-bool RunningScenario::IsDue(const Rule& rule, const Asking& asking) const {
+bool RunningScenario::IsDue(const Rule& rule, const Evaluation& evaluation) const {
   const Condition& when = rule.when;
-  if (rule.limit.time_to_live && asking.age >= *rule.limit.time_to_live) return false;
-  if (asking.requests_before < when.after_requests ||
+  if (rule.limit.time_to_live && evaluation.age >= *rule.limit.time_to_live) return false;
+  if (evaluation.requests_before < when.after_requests ||
       bytes_.load(std::memory_order_relaxed) < when.after_bytes)
     return false;
-  if (when.window && (asking.age < when.window->from || asking.age >= when.window->to))
+  if (when.window && (evaluation.age < when.window->from || evaluation.age >= when.window->to))
     return false;
-  return !when.unless_failed || asking.attempt->failures() < *when.unless_failed;
+  return !when.unless_failed || evaluation.attempt->failures() < *when.unless_failed;
 }
 
 double RunningScenario::Chance(const Condition& when, std::chrono::nanoseconds age) const {
   if (!when.window || when.window->ramp.count() <= 0 ||
       age >= when.window->from + when.window->ramp)
     return when.probability;
-  // also where the clock was set back by centuries, and the difference would not fit
+  // Also covers a clock that was set back so far that the difference would overflow.
   if (age <= when.window->from) return 0;
   const double share = static_cast<double>((age - when.window->from).count()) /
                        static_cast<double>(when.window->ramp.count());
   return when.probability * share;
 }
 
-// Counts the request against the rule's limits, if they leave room for it.
+// Counts the request against the rule's limits. Returns false if a limit is reached.
 bool RunningScenario::Take(const Rule& rule, State& state, const Ticket& ticket) {
   if (rule.limit.budget) {
     const auto met =
@@ -199,8 +201,8 @@ bool RunningScenario::Take(const Rule& rule, State& state, const Ticket& ticket)
   return true;
 }
 
-// A budget has back what did not happen.
-void RunningScenario::GiveBack(State& state, const Ticket& ticket) {
+// Removes a request that did not fire from the budget's window.
+void RunningScenario::ReturnToBudget(State& state, const Ticket& ticket) {
   const std::uint64_t since = state.matched - ticket.ordinal_;
   if (since < state.recent.size())
     state.recent[state.recent.size() - 1 - static_cast<std::size_t>(since)] = false;
@@ -218,7 +220,7 @@ void RunningScenario::Settle(const Ticket& ticket) {
       state.request_ids.push_back(ticket.request_id_);
       if (state.request_ids.size() > kMostRequestIds) state.request_ids.pop_front();
     } else if (rule.limit.budget) {
-      GiveBack(state, ticket);
+      ReturnToBudget(state, ticket);
     }
   }
 }
@@ -252,8 +254,8 @@ ScenarioAccount RunningScenario::Account() const {
 
 namespace {
 
-// A connection has no request to look at yet.
-bool TellsOfConnectionsAlone(const Condition& when) {
+// Whether the condition has only fields that are known without a request.
+bool HasOnlyConnectionConditions(const Condition& when) {
   return when.operations.empty() && !when.bucket && !when.directory_bucket && !when.key &&
          !when.version && !when.partition && !when.part && !when.range && !when.size &&
          when.headers.empty() && when.query.empty() && !when.access_key && !when.session &&
@@ -261,16 +263,16 @@ bool TellsOfConnectionsAlone(const Condition& when) {
          !when.connection_requests;
 }
 
-// What is wrong with where its actions happen; empty: nothing.
+// Describes invalid stages of the rule's actions. Empty: none.
 std::string StageProblem(const Rule& rule) {
   const auto at_accept =
       std::count_if(rule.actions.begin(), rule.actions.end(),
                     [](const TimedAction& timed) { return timed.at.stage == Stage::kAccept; });
   if (at_accept == 0) return {};
   if (static_cast<std::size_t>(at_accept) != rule.actions.size())
-    return "what happens at accept is of a connection: give it a rule of its own";
-  if (TellsOfConnectionsAlone(rule.when)) return {};
-  return "at accept no request is known: `when` may have client.address, connection.id, nth, "
+    return "actions at accept apply to a connection: put them in a separate rule";
+  if (HasOnlyConnectionConditions(rule.when)) return {};
+  return "no request is known at accept: `when` may only have client.address, connection.id, nth, "
          "after, window and probability";
 }
 
@@ -295,30 +297,29 @@ Result<void> CheckScenario(const Scenario& scenario) {
   std::set<std::string_view> ids;
   for (const Rule& rule : scenario.rules) {
     if (rule.id.empty()) return Error::Make(ErrorKind::kInvalidArgument, "a rule has no id");
-    if (!ids.insert(rule.id).second)
-      return wrong(rule, "two rules have this id; give each its own");
-    if (rule.actions.empty()) return wrong(rule, "does nothing; give it at least one action");
+    if (!ids.insert(rule.id).second) return wrong(rule, "duplicate id; give each rule a unique id");
+    if (rule.actions.empty()) return wrong(rule, "has no action; add at least one");
     if (std::string problem = StageProblem(rule); !problem.empty())
       return wrong(rule, std::move(problem));
     if (std::string problem = ConflictingActions(rule); !problem.empty())
       return wrong(rule, std::move(problem));
     if (!(rule.when.probability >= 0 && rule.when.probability <= 1))
-      return wrong(rule, "the probability must be 0 to 1");
+      return wrong(rule, "the probability must be from 0 to 1");
     if (rule.limit.budget &&
         (rule.limit.budget->of < 1 || rule.limit.budget->of > kLongestBudget)) {
-      return wrong(rule, "a budget is counted over 1 to 1024 requests, not " +
+      return wrong(rule, "budget.of must be from 1 to 1024 requests, not " +
                              std::to_string(rule.limit.budget->of));
     }
     if (rule.limit.times && *rule.limit.times == 0)
-      return wrong(rule, "times is 0; leave the rule out instead");
+      return wrong(rule, "times is 0; remove the rule instead");
   }
   return Ok();
 }
 
 namespace {
 
-// Of an account's own rules; empty: nothing is missing.
-std::string WhatIsMissing(const ScenarioAccount& account) {
+// Lists the incomplete rules of one account, without replaced ones. Empty: none.
+std::string DescribeIncompleteRules(const ScenarioAccount& account) {
   std::string missing;
   for (const RuleAccount& rule : account.rules) {
     if (rule.complete) continue;
@@ -343,9 +344,9 @@ Result<void> CheckAccount(const ScenarioAccount& account) {
   };
   for (const ScenarioAccount& replaced : account.replaced) {
     add("faults that were planned had not happened when their scenario was replaced or cleared",
-        WhatIsMissing(replaced));
+        DescribeIncompleteRules(replaced));
   }
-  add("faults that were planned did not happen", WhatIsMissing(account));
+  add("faults that were planned did not happen", DescribeIncompleteRules(account));
   if (problems.empty()) return Ok();
   return Error::Make(ErrorKind::kPreconditionFailed, std::move(problems));
 }

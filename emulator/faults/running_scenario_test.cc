@@ -20,7 +20,7 @@ Rule MakeRule(std::string id, Condition when = {}, Limit limit = {}) {
           .limit = std::move(limit)};
 }
 
-// What fails the attempt that meets it.
+// An action that fails the attempt.
 Rule MakeDrop(std::string id, Condition when = {}, Limit limit = {}) {
   Rule rule = MakeRule(std::move(id), std::move(when), std::move(limit));
   rule.actions = {{.action = DropAction{}, .at = {}}};
@@ -32,7 +32,7 @@ std::shared_ptr<RunningScenario> Start(std::vector<Rule> rules, std::uint64_t se
       .value();
 }
 
-// The ids of the rules that a request meets and that fire, with spaces between.
+// Sends a request. Returns the ids of the rules that fire, separated by spaces.
 std::string Ask(RunningScenario& scenario, const char* method = "GET",
                 const std::string& target = "/b/k",
                 std::vector<std::pair<std::string, std::string>> headers = {},
@@ -46,22 +46,22 @@ std::string Ask(RunningScenario& scenario, const char* method = "GET",
   return ids;
 }
 
-TEST(RunningScenarioTest, RulesComposeUntilAFinalOne) {
+TEST(RunningScenarioTest, RulesCombineUpToAFinalOne) {
   Rule final = MakeRule("b");
   final.final = true;
   const auto scenario = Start({MakeRule("a"), final, MakeRule("c")});
   EXPECT_EQ(Ask(*scenario), "a b");
 }
 
-TEST(RunningScenarioTest, RulesForOneOperationAndForAllKeepTheirOrder) {
+TEST(RunningScenarioTest, SpecificAndGeneralRulesKeepTheirOrder) {
   const auto scenario =
       Start({MakeRule("any"), MakeRule("get", {.operations = {"GetObject"}}), MakeRule("more")});
   EXPECT_EQ(Ask(*scenario), "any get more");
   EXPECT_EQ(Ask(*scenario, "PUT"), "any more");
-  EXPECT_EQ(Ask(*scenario, "PATCH"), "any more") << "also what S3 does not know";
+  EXPECT_EQ(Ask(*scenario, "PATCH"), "any more") << "also for unknown operations";
 }
 
-TEST(RunningScenarioTest, NthCountsRequestsThatMatch) {
+TEST(RunningScenarioTest, NthCountsMatchingRequests) {
   const auto scenario =
       Start({MakeRule("r", {.operations = {"GetObject"}, .nth = NumberSet::Parse("2,4").value()})});
   EXPECT_EQ(Ask(*scenario), "");
@@ -80,7 +80,7 @@ TEST(RunningScenarioTest, TimesAreCountedPerGroup) {
   EXPECT_EQ(Ask(*scenario, "GET", "/b/2"), "");
 }
 
-TEST(RunningScenarioTest, AnInvocationIsKnownByItsIdOrByItsRetries) {
+TEST(RunningScenarioTest, InvocationIsIdentifiedByIdOrByRetries) {
   const auto scenario = Start({MakeDrop("r", {}, {.times = 2, .per = Per::kInvocation})});
   for (const char* invocation : {"1", "2"}) {
     const auto ask = [&] {
@@ -94,17 +94,18 @@ TEST(RunningScenarioTest, AnInvocationIsKnownByItsIdOrByItsRetries) {
   for (const char* call : {"first", "second"}) {
     EXPECT_EQ(Ask(*scenario), "r") << call;
     EXPECT_EQ(Ask(*scenario), "r") << call;
-    EXPECT_EQ(Ask(*scenario), "") << "that one was answered: the next is a call of its own";
+    EXPECT_EQ(Ask(*scenario), "")
+        << "the attempt succeeded, so the next request is a new invocation";
   }
 }
 
-TEST(RunningScenarioTest, WithoutAnIdWhatDoesNotFailARequestMeetsEachCallAnew) {
+TEST(RunningScenarioTest, WithoutAnIdSuccessfulRequestsAreNewInvocations) {
   const auto scenario = Start({MakeRule("r", {}, {.times = 1, .per = Per::kInvocation})});
   EXPECT_EQ(Ask(*scenario), "r");
   EXPECT_EQ(Ask(*scenario), "r");
 }
 
-TEST(RunningScenarioTest, OnlyWhatFailsAnAttemptCountsAsAFailure) {
+TEST(RunningScenarioTest, OnlyFailingActionsCountAsFailures) {
   const auto scenario = Start({MakeRule("slow"), MakeDrop("lost", {.unless_failed = 4})});
   std::string met;
   for (int i = 0; i < 6; ++i)
@@ -112,7 +113,7 @@ TEST(RunningScenarioTest, OnlyWhatFailsAnAttemptCountsAsAFailure) {
   EXPECT_EQ(met, "slow lost; slow lost; slow lost; slow lost; slow; slow; ");
 }
 
-TEST(RunningScenarioTest, AnAttemptFailsOnceHoweverManyRulesFailIt) {
+TEST(RunningScenarioTest, AttemptFailsAtMostOnce) {
   Rule first = MakeDrop("a", {.unless_failed = 2});
   const auto scenario = Start({first, MakeDrop("b", {.unless_failed = 2})});
   std::string met;
@@ -121,21 +122,21 @@ TEST(RunningScenarioTest, AnAttemptFailsOnceHoweverManyRulesFailIt) {
   EXPECT_EQ(met, "a b; a b; ; ; ");
 }
 
-TEST(RunningScenarioTest, ManyClientsWithoutIdsAreFailedAsOftenAsTheChanceSays) {
+TEST(RunningScenarioTest, FailsConcurrentClientsWithoutIdsAtTheConfiguredRate) {
   const auto scenario = Start({MakeDrop("r", {.unless_failed = 3, .probability = 0.9})});
   int met = 0;
   for (int i = 0; i < 300; ++i) met += Ask(*scenario, "GET", "/b?list-type=2").empty() ? 0 : 1;
   EXPECT_NEAR(met, 213, 15) << "0.9 + 0.81 + 0.729 of 1 + 0.9 + 0.81 + 0.729";
 }
 
-TEST(RunningScenarioTest, AKeyIsAListingsPrefix) {
+TEST(RunningScenarioTest, KeyOfAListingIsItsPrefix) {
   const auto scenario = Start({MakeRule("r", {.key = Pattern::Prefix("data/")})});
   EXPECT_EQ(Ask(*scenario, "GET", "/b?list-type=2&prefix=data/a"), "r");
   EXPECT_EQ(Ask(*scenario, "GET", "/b?list-type=2&prefix=dat"), "");
   EXPECT_EQ(Ask(*scenario, "GET", "/b?list-type=2"), "");
 }
 
-TEST(RunningScenarioTest, WhatNoRuleIsAboutIsCountedAndNothingElseIsLookedAt) {
+TEST(RunningScenarioTest, UnmatchedRequestIsCountedWithoutReadingFacts) {
   const auto scenario = Start({MakeRule("r", {.operations = {"PutObject"}})});
   class NoClock final : public Clock {
     WallTime Now() const override { throw 0; }
@@ -147,13 +148,13 @@ TEST(RunningScenarioTest, WhatNoRuleIsAboutIsCountedAndNothingElseIsLookedAt) {
   EXPECT_EQ(scenario->Account().requests, 1U);
 }
 
-TEST(RunningScenarioTest, ATicketThatDidNotFireIsGivenBack) {
+TEST(RunningScenarioTest, UnfiredTicketIsReturned) {
   const auto scenario = Start({MakeRule("r", {}, {.times = 1})});
   const TestRequest request("GET", "/b/k");
   {
     auto met = faults::Meet(*scenario, request, kBegin);
     ASSERT_EQ(met.size(), 1U);
-    EXPECT_EQ(Ask(*scenario), "") << "while it is out nobody else has it";
+    EXPECT_EQ(Ask(*scenario), "") << "no other request gets the claim in the meantime";
     EXPECT_EQ(scenario->Account().rules[0].under_way, 1U);
   }
   EXPECT_EQ(scenario->Account().rules[0].fired, 0U);
@@ -162,15 +163,15 @@ TEST(RunningScenarioTest, ATicketThatDidNotFireIsGivenBack) {
   EXPECT_TRUE(scenario->Account().complete);
 }
 
-TEST(RunningScenarioTest, ARuleFiresWithItsLastAction) {
+TEST(RunningScenarioTest, RuleFiresWithItsLastAction) {
   Rule rule = MakeRule("r");
   rule.actions.push_back({.action = DropAction{}, .at = {}});
   const auto scenario = Start({rule});
-  EXPECT_EQ(Ask(*scenario), "r");  // one of two actions
+  EXPECT_EQ(Ask(*scenario), "r");  // One of two actions.
   EXPECT_EQ(scenario->Account().fired, 0U);
 }
 
-TEST(RunningScenarioTest, AScenarioIsCompleteWhenAllItsRulesFiredOftenEnough) {
+TEST(RunningScenarioTest, ScenarioIsCompleteWhenAllRulesFiredOftenEnough) {
   Rule optional = MakeRule("o", {.key = Pattern("never")});
   optional.must_fire = false;
   const auto scenario = Start({MakeRule("twice", {}, {.times = 2}), optional,
@@ -187,7 +188,7 @@ TEST(RunningScenarioTest, AScenarioIsCompleteWhenAllItsRulesFiredOftenEnough) {
   EXPECT_EQ(account.rules[0].request_ids, (std::vector<std::string>{"REQUEST", "REQUEST"}));
 }
 
-TEST(RunningScenarioTest, WindowsAndTimeToLiveRunOnTheGivenClock) {
+TEST(RunningScenarioTest, WindowsAndTimeToLiveUseTheGivenClock) {
   const auto scenario =
       Start({MakeRule("w", {.window = TimeWindow{.from = seconds(1), .to = seconds(3)}}),
              MakeRule("t", {}, {.time_to_live = seconds(2)})});
@@ -200,7 +201,7 @@ TEST(RunningScenarioTest, WindowsAndTimeToLiveRunOnTheGivenClock) {
   EXPECT_EQ(at(3), "");
 }
 
-TEST(RunningScenarioTest, AfterCountsRequestsAndBytesOfTheWholeScenario) {
+TEST(RunningScenarioTest, AfterCountsAllRequestsAndBytes) {
   const auto scenario = Start(
       {MakeRule("r", {.operations = {"GetObject"}, .after_requests = 2, .after_bytes = 100})});
   Ask(*scenario, "PUT");
@@ -210,7 +211,7 @@ TEST(RunningScenarioTest, AfterCountsRequestsAndBytesOfTheWholeScenario) {
   EXPECT_EQ(Ask(*scenario), "r");
 }
 
-TEST(RunningScenarioTest, AProbabilityIsAShareThatRetriesDrawAnew) {
+TEST(RunningScenarioTest, RetriesDrawAgain) {
   const auto scenario = Start({MakeRule("r", {.probability = 0.25})});
   int met = 0;
   for (int i = 0; i < 2'000; ++i)
@@ -221,7 +222,7 @@ TEST(RunningScenarioTest, AProbabilityIsAShareThatRetriesDrawAnew) {
   EXPECT_NEAR(of_one_key, 100, 45);
 }
 
-TEST(RunningScenarioTest, ChanceDependsOnSeedRuleAndRequestAlone) {
+TEST(RunningScenarioTest, DrawDependsOnlyOnSeedRuleAndRequest) {
   const auto pattern = [](RunningScenario& scenario, bool backwards) {
     std::string met(200, '.');
     for (int i = 0; i < 200; ++i) {
@@ -233,12 +234,12 @@ TEST(RunningScenarioTest, ChanceDependsOnSeedRuleAndRequestAlone) {
   };
   const std::string first = pattern(*Start({MakeRule("r", {.probability = 0.3})}, 7), false);
   EXPECT_EQ(pattern(*Start({MakeRule("r", {.probability = 0.3})}, 7), true), first)
-      << "the order changes nothing";
+      << "the order has no effect";
   EXPECT_NE(pattern(*Start({MakeRule("r", {.probability = 0.3})}, 8), false), first);
   EXPECT_NE(pattern(*Start({MakeRule("s", {.probability = 0.3})}, 7), false), first);
 }
 
-TEST(RunningScenarioTest, AProbabilityMayRampUp) {
+TEST(RunningScenarioTest, ProbabilityRampsUp) {
   const Rule rule = MakeRule(
       "r", {.window = TimeWindow{.from = seconds(10), .ramp = seconds(10)}, .probability = 1});
   const auto share = [&](int second) {
@@ -255,7 +256,7 @@ TEST(RunningScenarioTest, AProbabilityMayRampUp) {
   EXPECT_EQ(share(20), 1);
 }
 
-TEST(RunningScenarioTest, NoRampHasBegunOnAClockThatWasSetBackByCenturies) {
+TEST(RunningScenarioTest, RampToleratesAClockSetBackByCenturies) {
   constexpr seconds kFar(1'000'000'000);
   const Rule rule = MakeRule("r", {.window = TimeWindow{.from = kFar, .ramp = seconds(10)}});
   const auto scenario =
@@ -264,23 +265,23 @@ TEST(RunningScenarioTest, NoRampHasBegunOnAClockThatWasSetBackByCenturies) {
   EXPECT_EQ(Ask(*scenario, "GET", "/b/k", {}, WallTime()), "");
 }
 
-TEST(RunningScenarioTest, ABudgetLeavesEnoughRequestsAlone) {
+TEST(RunningScenarioTest, BudgetLimitsMatchesPerWindow) {
   const auto scenario = Start({MakeRule("r", {}, {.budget = Limit::Budget{.most = 3, .of = 10}})});
   std::string met;
   for (int i = 0; i < 30; ++i) met += Ask(*scenario).empty() ? '.' : 'f';
   EXPECT_EQ(met, "fff.......fff.......fff.......");
 }
 
-TEST(RunningScenarioTest, ABudgetHasBackWhatDidNotHappen) {
+TEST(RunningScenarioTest, UnfiredTicketReturnsToTheBudget) {
   const auto scenario = Start({MakeRule("r", {}, {.budget = Limit::Budget{.most = 1, .of = 10}})});
   const TestRequest request("GET", "/b/k");
   EXPECT_EQ(faults::Meet(*scenario, request, kBegin).size(), 1U)
-      << "chosen, and given back unfired";
+      << "selected and returned without firing";
   EXPECT_EQ(Ask(*scenario), "r");
   EXPECT_EQ(Ask(*scenario), "");
 }
 
-TEST(RunningScenarioTest, WhatABudgetHasBackLateIsTheRightRequests) {
+TEST(RunningScenarioTest, LateReturnFreesTheRightRequestInTheBudget) {
   const auto scenario = Start({MakeRule("r", {}, {.budget = Limit::Budget{.most = 2, .of = 4}})});
   const TestRequest request("GET", "/b/k");
   auto first = faults::Meet(*scenario, request, kBegin);
@@ -288,27 +289,29 @@ TEST(RunningScenarioTest, WhatABudgetHasBackLateIsTheRightRequests) {
   EXPECT_EQ(Ask(*scenario), "r");
   EXPECT_EQ(Ask(*scenario), "");
   first.clear();
-  EXPECT_EQ(Ask(*scenario), "r") << "of the last four the second and this one";
+  EXPECT_EQ(Ask(*scenario), "r")
+      << "of the last four requests, the rule applies to the second and this one";
   EXPECT_EQ(Ask(*scenario), "");
   auto late = faults::Meet(*scenario, request, kBegin);
   ASSERT_EQ(late.size(), 1U);
   for (int i = 0; i < 4; ++i) Ask(*scenario);
-  late.clear();  // no budget looks so far back any more
+  late.clear();  // The request has left the budget's window.
   EXPECT_EQ(scenario->Account().rules[0].under_way, 0U);
 }
 
-TEST(RunningScenarioTest, ATimesPerKeyGoesOnBeyondAnyNumberOfKeys) {
+TEST(RunningScenarioTest, TimesPerKeyWorksForAnyNumberOfKeys) {
   const auto scenario = Start({MakeRule("r", {}, {.times = 1, .per = Per::kKey})});
   const auto key = [](int number) { return "/b/" + std::to_string(number); };
   std::size_t met = 0;
   for (int i = 0; i < 70'000; ++i) met += Ask(*scenario, "GET", key(i)).empty() ? 0 : 1;
   EXPECT_EQ(met, 70'000U);
   EXPECT_EQ(Ask(*scenario, "GET", key(69'999)), "");
-  EXPECT_EQ(Ask(*scenario, "GET", key(70'000 - 65'536)), "") << "the oldest that is still known";
-  EXPECT_EQ(Ask(*scenario, "GET", key(0)), "r") << "forgotten: it begins again";
+  EXPECT_EQ(Ask(*scenario, "GET", key(70'000 - 65'536)), "")
+      << "the oldest key that is still remembered";
+  EXPECT_EQ(Ask(*scenario, "GET", key(0)), "r") << "evicted: the count starts again";
 }
 
-TEST(RunningScenarioTest, WhoFailedEnoughIsRememberedAmongManyOthers) {
+TEST(RunningScenarioTest, RemembersFailedInvocationsAmongManyOthers) {
   const auto scenario = Start({MakeDrop("r", {.unless_failed = 1})});
   const auto ask = [&](const std::string& invocation) {
     return Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", invocation}});
@@ -317,10 +320,10 @@ TEST(RunningScenarioTest, WhoFailedEnoughIsRememberedAmongManyOthers) {
   EXPECT_EQ(ask("mine"), "r");
   EXPECT_EQ(ask("one more"), "r");
   EXPECT_EQ(ask("mine"), "");
-  EXPECT_EQ(ask("0"), "r") << "forgotten: it begins again";
+  EXPECT_EQ(ask("0"), "r") << "evicted: the count starts again";
 }
 
-TEST(RunningScenarioTest, AnInvocationThatFailedEnoughIsLeftAlone) {
+TEST(RunningScenarioTest, UnlessFailedStopsAfterEnoughFailures) {
   const auto scenario = Start({MakeDrop("r", {.unless_failed = 3})});
   std::string met;
   for (int i = 0; i < 6; ++i)
@@ -329,7 +332,7 @@ TEST(RunningScenarioTest, AnInvocationThatFailedEnoughIsLeftAlone) {
   EXPECT_EQ(Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "2"}}), "r");
 }
 
-TEST(RunningScenarioTest, TwoTimesAreTwoUnderEightThreads) {
+TEST(RunningScenarioTest, TimesHoldsAcrossEightThreads) {
   const auto scenario = Start({MakeRule("r", {}, {.times = 2})});
   std::atomic<int> met{0};
   std::vector<std::jthread> threads;
@@ -343,23 +346,23 @@ TEST(RunningScenarioTest, TwoTimesAreTwoUnderEightThreads) {
   EXPECT_EQ(scenario->Account().rules[0].matched, 1'600U);
 }
 
-TEST(RunningScenarioTest, RefusesWhatCannotWorkAndNamesTheRule) {
+TEST(RunningScenarioTest, RejectsInvalidRulesAndNamesThem) {
   const auto message = [](std::vector<Rule> rules) {
     return RunningScenario::Start({.name = "t", .rules = std::move(rules)}, kBegin).error().message;
   };
   EXPECT_EQ(message({MakeRule("a"), MakeRule("a")}),
-            "rule 'a': two rules have this id; give each its own");
-  EXPECT_EQ(message({{.id = "a"}}), "rule 'a': does nothing; give it at least one action");
+            "rule 'a': duplicate id; give each rule a unique id");
+  EXPECT_EQ(message({{.id = "a"}}), "rule 'a': has no action; add at least one");
   EXPECT_EQ(message({MakeRule("")}), "a rule has no id");
   EXPECT_EQ(message({MakeRule("a", {.probability = 1.5})}),
-            "rule 'a': the probability must be 0 to 1");
+            "rule 'a': the probability must be from 0 to 1");
   EXPECT_EQ(message({MakeRule("a", {}, {.times = 0})}),
-            "rule 'a': times is 0; leave the rule out instead");
+            "rule 'a': times is 0; remove the rule instead");
   EXPECT_EQ(message({MakeRule("a", {}, {.budget = Limit::Budget{.most = 1, .of = 0}})}),
-            "rule 'a': a budget is counted over 1 to 1024 requests, not 0");
+            "rule 'a': budget.of must be from 1 to 1024 requests, not 0");
 }
 
-TEST(RunningScenarioTest, AnAccountWithRulesThatDidNotFireNamesThem) {
+TEST(RunningScenarioTest, AccountCheckNamesRulesThatDidNotFire) {
   const auto scenario =
       Start({MakeRule("met", {}, {.times = 1}), MakeRule("unmet", {.operations = {"PutObject"}})});
   EXPECT_EQ(Ask(*scenario), "met");

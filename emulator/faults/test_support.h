@@ -1,4 +1,4 @@
-// Requests for tests of rules, without a server.
+// Requests for tests of fault rules, without a server.
 #ifndef PENSTOCK_EMULATOR_FAULTS_TEST_SUPPORT_H_
 #define PENSTOCK_EMULATOR_FAULTS_TEST_SUPPORT_H_
 
@@ -28,7 +28,7 @@ class NoBody final : public s3::BodyReader {
   std::vector<std::pair<std::string, std::string>> trailers_;
 };
 
-// A request that keeps everything an exchange looks at.
+// A request that owns everything that its exchange refers to.
 class TestRequest {
  public:
   TestRequest(std::string method, std::string target,
@@ -60,7 +60,7 @@ class TestRequest {
   s3::Exchange exchange_{.request = head_, .body = &body_, .connection = connection_};
 };
 
-// What the request meets, once.
+// Evaluates the scenario once for the request.
 inline std::vector<std::unique_ptr<Ticket>> Meet(RunningScenario& scenario,
                                                  const TestRequest& request, WallTime now = {}) {
   LazyFacts facts(request.exchange());

@@ -1,6 +1,6 @@
-// What a namespace has beside its buckets, to test clients with: faults, limits, and a journal.
+// The test instruments of a namespace: faults, limits and a journal.
 //
-// As new after a reset, like the buckets. Reached through s3::Namespace.
+// A reset restores their initial state, like that of the buckets. Reached through s3::Namespace.
 #ifndef PENSTOCK_EMULATOR_INSTRUMENTS_INSTRUMENTS_H_
 #define PENSTOCK_EMULATOR_INSTRUMENTS_INSTRUMENTS_H_
 
@@ -15,9 +15,9 @@
 
 namespace penstock::emulator::instruments {
 
-// What a namespace begins with, and has again after a reset.
+// The initial state of a namespace's instruments, also after a reset.
 struct InstrumentOptions {
-  std::size_t journal_bytes = 16 << 20;  // 0: nothing is written down
+  std::size_t journal_bytes = 16 << 20;  // Size of the journal. 0: no journal.
   std::optional<faults::Scenario> scenario;
   ThrottleSettings throttle;
 };
@@ -25,14 +25,14 @@ struct InstrumentOptions {
 // Thread safety: safe from any thread.
 class Instruments {
  public:
-  // `clock`: the namespace's; outlives this. CheckScenario's errors.
+  // `clock`: the namespace's clock; must outlive this object. Returns the errors of CheckScenario.
   static Result<std::shared_ptr<Instruments>> Open(const InstrumentOptions& options,
                                                    const Clock& clock);
 
   faults::FaultRegistry& faults() { return faults_; }
   RateLimiter& limiter() { return limiter_; }
-  journal::Journal* journal() { return journal_ ? &*journal_ : nullptr; }  // null: there is none
-  // Where the journal's monotonic times begin.
+  journal::Journal* journal() { return journal_ ? &*journal_ : nullptr; }  // Null: no journal.
+  // The start of the journal's monotonic times.
   MonotonicTime opened() const { return opened_; }
 
  private:

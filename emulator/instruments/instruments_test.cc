@@ -8,7 +8,7 @@
 namespace penstock::emulator::instruments {
 namespace {
 
-TEST(InstrumentsTest, BeginWithTheScenarioOfTheirOptions) {
+TEST(InstrumentsTest, StartWithTheScenarioOfTheirOptions) {
   const FakeClock clock;
   InstrumentOptions options;
   options.scenario =
@@ -18,14 +18,14 @@ TEST(InstrumentsTest, BeginWithTheScenarioOfTheirOptions) {
   EXPECT_TRUE(Instruments::Open({}, clock).value()->faults().idle());
 }
 
-TEST(InstrumentsTest, RefuseAScenarioThatCannotRun) {
+TEST(InstrumentsTest, RejectAnInvalidScenario) {
   const FakeClock clock;
   EXPECT_FALSE(Instruments::Open(
                    {.scenario = faults::Scenario{.rules = {faults::Rule{.id = "no deed"}}}}, clock)
                    .ok());
 }
 
-TEST(InstrumentsTest, HaveAJournalUnlessItIsToHoldNothing) {
+TEST(InstrumentsTest, HaveNoJournalIfItsSizeIsZero) {
   const FakeClock clock;
   EXPECT_NE(Instruments::Open({}, clock).value()->journal(), nullptr);
   EXPECT_EQ(Instruments::Open({.journal_bytes = 0}, clock).value()->journal(), nullptr);

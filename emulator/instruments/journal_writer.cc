@@ -32,7 +32,7 @@ class InFlightTracker final : public s3::Handler {
   s3::Handler& next_;
 };
 
-// "bytes 0-99/1000"
+// Parses "bytes 0-99/1000".
 std::optional<ByteRange> ParseContentRange(std::string_view header) {
   constexpr std::string_view kUnit = "bytes ";
   if (!header.starts_with(kUnit)) return std::nullopt;
@@ -78,41 +78,41 @@ std::string_view PayloadOf(std::string_view claim) {
   return claim == "UNSIGNED-PAYLOAD" ? "unsigned" : "signed";
 }
 
-// What the headers say that an entry keeps, found in one pass: this runs for every request. The
-// first of a name counts.
+// The headers that an entry records, read in one pass because this runs for every request. The
+// first header of each name counts.
 struct LogHeaders {
   std::string_view invocation;
-  std::string_view attempt;  // amz-sdk-request
+  std::string_view attempt;  // From amz-sdk-request.
   std::string_view user_agent;
   std::string_view payload;
   std::string_view trailer;
 };
 
-LogHeaders Look(const std::vector<s3::HeaderView>& headers, std::string& checksums) {
-  LogHeaders told;
+LogHeaders ReadLogHeaders(const std::vector<s3::HeaderView>& headers, std::string& checksums) {
+  LogHeaders found;
   const auto is = [](const s3::HeaderView& header, std::string_view name, std::string_view& value) {
     if (value.empty() && s3::EqualsIgnoreCase(header.name, name)) value = header.value;
   };
   for (const s3::HeaderView& header : headers) {
     switch (header.name.size()) {
-      case std::string_view("user-agent").size(): is(header, "user-agent", told.user_agent); break;
+      case std::string_view("user-agent").size(): is(header, "user-agent", found.user_agent); break;
       case std::string_view("x-amz-trailer").size():
-        is(header, "x-amz-trailer", told.trailer);
+        is(header, "x-amz-trailer", found.trailer);
         break;
       case std::string_view("amz-sdk-request").size():
-        is(header, "amz-sdk-request", told.attempt);
+        is(header, "amz-sdk-request", found.attempt);
         break;
       case std::string_view("x-amz-content-sha256").size():
-        is(header, "x-amz-content-sha256", told.payload);
+        is(header, "x-amz-content-sha256", found.payload);
         break;
       case std::string_view("amz-sdk-invocation-id").size():
-        is(header, "amz-sdk-invocation-id", told.invocation);
+        is(header, "amz-sdk-invocation-id", found.invocation);
         break;
       default: break;
     }
     if (IsChecksum(header.name)) AddPair(checksums, header.name, header.value);
   }
-  return told;
+  return found;
 }
 
 Instruments* InstrumentsWithJournal(const s3::Exchange& exchange) {
@@ -120,13 +120,12 @@ Instruments* InstrumentsWithJournal(const s3::Exchange& exchange) {
   return instruments != nullptr && instruments->journal() != nullptr ? instruments : nullptr;
 }
 
-// Calls `write` with the entry that says what is known of the request now. `faults`: the rules that
-// fired for it.
+// Calls `write` with an entry for the current state of the request. `faults`: the rules that fired
+// for it.
 template <class Write>
 void WithEntry(const s3::Exchange& exchange, MonotonicTime opened, std::string_view faults,
                Write write) {
-  // The entry's texts are views: these hold what is made for it, and keep their memory for the next
-  // one.
+  // The entry holds views of these strings. They are thread-local to reuse their memory.
   thread_local std::string checksums;
   thread_local std::string target;
   thread_local std::string bucket;
@@ -134,11 +133,11 @@ void WithEntry(const s3::Exchange& exchange, MonotonicTime opened, std::string_v
   thread_local std::string invocation;
   thread_local std::string user_agent;
   checksums.clear();
-  const LogHeaders told = Look(exchange.request.headers, checksums);
-  // A trailer's name is announced in a header; its value is the answer's where that has it.
-  if (IsChecksum(told.trailer))
-    AddPair(checksums, told.trailer,
-            exchange.response.Find(told.trailer).value_or(std::string_view("trailer")));
+  const LogHeaders headers = ReadLogHeaders(exchange.request.headers, checksums);
+  // The name of a trailer is announced in a header. Its value is that of the response, if present.
+  if (IsChecksum(headers.trailer))
+    AddPair(checksums, headers.trailer,
+            exchange.response.Find(headers.trailer).value_or(std::string_view("trailer")));
   const journal::Entry entry{.received = exchange.received,
                              .began = exchange.began - opened,
                              .ended = exchange.ended - opened,
@@ -147,7 +146,7 @@ void WithEntry(const s3::Exchange& exchange, MonotonicTime opened, std::string_v
                              .tls = exchange.connection.tls,
                              .ending = exchange.whole ? Ending::kAnswered : Ending::kBroken,
                              .status = exchange.response.status,
-                             .attempt = AttemptOf(told.attempt),
+                             .attempt = AttemptOf(headers.attempt),
                              .bytes_in = exchange.bytes_in,
                              .bytes_out = exchange.bytes_out,
                              .range = AnsweredRange(exchange),
@@ -157,14 +156,14 @@ void WithEntry(const s3::Exchange& exchange, MonotonicTime opened, std::string_v
                              .bucket = WithoutSecrets(exchange.target.bucket.value, bucket),
                              .key = WithoutSecrets(exchange.target.key.value, key),
                              .access_key = exchange.identity.access_key_id,
-                             .invocation = FreeTextWithoutSecrets(told.invocation, invocation),
-                             .user_agent = FreeTextWithoutSecrets(told.user_agent, user_agent),
+                             .invocation = FreeTextWithoutSecrets(headers.invocation, invocation),
+                             .user_agent = FreeTextWithoutSecrets(headers.user_agent, user_agent),
                              .peer = exchange.connection.peer,
                              .request_id = exchange.request_id,
                              .error_code = exchange.response.error_code,
                              .faults = faults,
                              .checksums = checksums,
-                             .payload = PayloadOf(told.payload)};
+                             .payload = PayloadOf(headers.payload)};
   write(entry);
 }
 
@@ -182,7 +181,7 @@ void RecordEntry(s3::Exchange& exchange) {
   Instruments* const instruments = InstrumentsWithJournal(exchange);
   if (instruments == nullptr || exchange.journal.number > 0) return;
   const std::string faults = FiredRules(exchange);
-  // A rule may yet fire behind the answer's end.
+  // A rule may still fire after the end of the response.
   const std::size_t room = exchange.notes ? exchange.notes->MostFiredBytes() - faults.size() : 0;
   WithEntry(exchange, instruments->opened(), faults, [&](const journal::Entry& entry) {
     exchange.journal.number = instruments->journal()->Append(entry, exchange.journal.mark, room);

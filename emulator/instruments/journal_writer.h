@@ -1,4 +1,4 @@
-// What the journal is told of each request.
+// Writes requests into the journal.
 #ifndef PENSTOCK_EMULATOR_INSTRUMENTS_JOURNAL_WRITER_H_
 #define PENSTOCK_EMULATOR_INSTRUMENTS_JOURNAL_WRITER_H_
 
@@ -8,15 +8,16 @@
 
 namespace penstock::emulator::instruments {
 
-// The Handler that tells the journal which answers begin to leave: whoever asks it waits for their
-// entries, so that a client that has its answer finds it there. `next` outlives the handler.
+// A handler that reports responses to the journal before they are sent. Readers of the journal wait
+// for their entries, so a client that has received its response finds it in the journal. `next`
+// must outlive the handler.
 std::unique_ptr<s3::Handler> MakeInFlightTracker(s3::Handler& next);
 
-// Writes a request whose answer is about to end into its namespace's journal, once; nothing where
-// there is none.
+// Appends an entry for a request whose response is about to end to the journal of its namespace.
+// Does nothing if there is an entry or no journal.
 void RecordEntry(s3::Exchange& exchange);
-// The request is over: one that is not written down is, and an entry that foretold another end is
-// amended.
+// Call at the end of a request. Appends an entry if there is none, and amends an entry that
+// predicted another end.
 void WriteEnd(const s3::Exchange& exchange);
 
 }  // namespace penstock::emulator::instruments

@@ -47,7 +47,7 @@ class JournalWriterTest : public testing::Test {
   journal::Reading reading_;
 };
 
-TEST_F(JournalWriterTest, WritesWhatTheRequestWasAndWhatBecameOfIt) {
+TEST_F(JournalWriterTest, WritesRequestAndResponse) {
   head_.headers = {{"amz-sdk-invocation-id", "i-1"},
                    {"amz-sdk-request", "attempt=2; max=3"},
                    {"User-Agent", "test/1"}};
@@ -72,7 +72,7 @@ TEST_F(JournalWriterTest, WritesWhatTheRequestWasAndWhatBecameOfIt) {
   EXPECT_EQ(entry.lasted(), std::chrono::milliseconds(5));
 }
 
-TEST_F(JournalWriterTest, TellsTheRangeThatTheAnswerCovers) {
+TEST_F(JournalWriterTest, WritesTheRangeOfTheResponse) {
   exchange_.response.content_length = 100;
   EXPECT_EQ(Written().range, (ByteRange{0, 100}));
   exchange_.response.status = 206;
@@ -82,14 +82,12 @@ TEST_F(JournalWriterTest, TellsTheRangeThatTheAnswerCovers) {
   EXPECT_FALSE(Written().range);
   exchange_.response.status = 200;
   exchange_.operation = "HeadObject";
-  EXPECT_FALSE(Written().range) << "nothing was read";
+  EXPECT_FALSE(Written().range) << "no bytes were read";
 }
 
-TEST_F(JournalWriterTest, AnAnswerThatDidNotLeaveWholeIsBroken) {
-  EXPECT_EQ(Written().ending, Ending::kBroken);
-}
+TEST_F(JournalWriterTest, PartialResponseIsBroken) { EXPECT_EQ(Written().ending, Ending::kBroken); }
 
-TEST_F(JournalWriterTest, KeepsTheChecksumsThatWereSentAndTheKindOfPayload) {
+TEST_F(JournalWriterTest, WritesChecksumsAndPayloadKind) {
   head_.headers = {{"x-amz-checksum-crc32", "AAAAAA=="},
                    {"Content-MD5", "bWQ1"},
                    {"x-amz-content-sha256", "abcdef"}};
@@ -102,7 +100,7 @@ TEST_F(JournalWriterTest, KeepsTheChecksumsThatWereSentAndTheKindOfPayload) {
   EXPECT_EQ(Written().payload, "STREAMING-UNSIGNED-PAYLOAD-TRAILER");
 }
 
-TEST_F(JournalWriterTest, SignaturesOfPresignedUrlsAreNotKept) {
+TEST_F(JournalWriterTest, RemovesSignaturesOfPresignedUrls) {
   head_.target = "/b/k?X-Amz-Signature=0123&x-id=GetObject";
   EXPECT_EQ(Written().target, "/b/k?X-Amz-Signature=***&x-id=GetObject");
   head_.target = "/b/k";
@@ -111,7 +109,7 @@ TEST_F(JournalWriterTest, SignaturesOfPresignedUrlsAreNotKept) {
   EXPECT_EQ(Written().key, "k?X-Amz-Signature=***");
 }
 
-TEST_F(JournalWriterTest, TheFirstHeaderOfANameCounts) {
+TEST_F(JournalWriterTest, UsesTheFirstHeaderOfAName) {
   head_.headers = {{"USER-AGENT", "one"},
                    {"user-agent", "two"},
                    {"X-Amz-Checksum-CRC32", "a"},
@@ -137,18 +135,18 @@ TEST_F(JournalWriterTest, WritesNothingWithoutAJournal) {
   EXPECT_EQ(exchange_.journal.number, 0u);
 }
 
-TEST_F(JournalWriterTest, AnEntryIsThereBeforeTheEndAndThereOnce) {
+TEST_F(JournalWriterTest, WritesTheEntryBeforeTheEndAndOnce) {
   exchange_.ended = clock_.Monotonic();
   exchange_.whole = true;
   RecordEntry(exchange_);
   EXPECT_EQ(Last().number, 1u);
-  RecordEntry(exchange_);  // the end did not leave at once
+  RecordEntry(exchange_);  // The end of the response was delayed.
   WriteEnd(exchange_);
   EXPECT_EQ(Last().number, 1u);
   EXPECT_EQ(reading_.size(), 1u);
 }
 
-TEST_F(JournalWriterTest, AnAnswerThatBrokeOffAtItsVeryEndIsAmended) {
+TEST_F(JournalWriterTest, AmendsAnEntryOfAResponseThatBrokeAtItsEnd) {
   exchange_.ended = clock_.Monotonic();
   exchange_.whole = true;
   exchange_.bytes_out = 100;
@@ -165,7 +163,7 @@ TEST_F(JournalWriterTest, AnAnswerThatBrokeOffAtItsVeryEndIsAmended) {
   EXPECT_EQ(reading_.size(), 1u);
 }
 
-TEST_F(JournalWriterTest, ARuleThatFiresBehindTheEndIsTold) {
+TEST_F(JournalWriterTest, AmendsAnEntryWhenARuleFiresAfterTheEnd) {
   class Notes final : public s3::RequestNotes {
    public:
     std::size_t MostFiredBytes() const override { return 20; }
@@ -184,7 +182,7 @@ TEST_F(JournalWriterTest, ARuleThatFiresBehindTheEndIsTold) {
   EXPECT_EQ(reading_.size(), 1u);
 }
 
-TEST_F(JournalWriterTest, WhoeverSettlesWaitsForAnAnswerThatIsLeaving) {
+TEST_F(JournalWriterTest, SettleWaitsForResponsesBeingSent) {
   class Next final : public s3::Handler {
    public:
     void Handle(s3::Exchange&) override {}

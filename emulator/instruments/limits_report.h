@@ -1,4 +1,4 @@
-// What a limiter reports, as JSON.
+// JSON of the limiter's report.
 #ifndef PENSTOCK_EMULATOR_INSTRUMENTS_LIMITS_REPORT_H_
 #define PENSTOCK_EMULATOR_INSTRUMENTS_LIMITS_REPORT_H_
 
@@ -9,7 +9,7 @@
 
 namespace penstock::emulator::instruments {
 
-// One line (docs/admin-api.md). Keys that are no UTF-8 have replacement characters.
+// Returns one line (docs/admin-api.md). Invalid UTF-8 in keys becomes U+FFFD.
 std::string LimitsReportJson(std::string_view name_space, const ThrottleReport& report);
 
 }  // namespace penstock::emulator::instruments

@@ -8,7 +8,7 @@
 namespace penstock::emulator::instruments {
 namespace {
 
-TEST(LimitsReportTest, SaysWhatIsSetAndWhatCameOfIt) {
+TEST(LimitsReportTest, ReportsSettingsAndCounters) {
   const FakeClock clock;
   RateLimiter limiter(clock);
   limiter.Set(
@@ -30,7 +30,7 @@ TEST(LimitsReportTest, SaysWhatIsSetAndWhatCameOfIt) {
   EXPECT_EQ(bucket.at("partitions").at(1).at("writes").at("tokens"), 1);
 }
 
-TEST(LimitsReportTest, NamesSplitsByTheClocksTime) {
+TEST(LimitsReportTest, ReportsSplitsInTheClocksTime) {
   ThrottleReport report{.document = "{}"};
   report.buckets.push_back({.name = "b"});
   report.buckets[0].events.push_back(
@@ -40,7 +40,7 @@ TEST(LimitsReportTest, NamesSplitsByTheClocksTime) {
   EXPECT_EQ(event.at("at"), "2013-05-24T00:00:00.000Z");
   EXPECT_EQ(event.at("kind"), "split");
   EXPECT_EQ(event.at("right"), 3);
-  EXPECT_EQ(event.at("boundary"), "k\xEF\xBF\xBD") << "text, even where the key is none";
+  EXPECT_EQ(event.at("boundary"), "k\xEF\xBF\xBD") << "valid text, even if the key is not UTF-8";
 }
 
 }  // namespace

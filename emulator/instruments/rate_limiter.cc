@@ -9,27 +9,27 @@ namespace penstock::emulator::instruments {
 using traffic::Instant;
 
 Instant ForwardTime::At(WallTime now) {
-  // what is added to it by the models fits too
+  // Leaves room for the times that the models add.
   constexpr Instant kEnd = Instant::max() - std::chrono::days(1);
   const auto shown = std::chrono::duration_cast<Instant>(now.time_since_epoch());
   if (last_ == Instant::min()) last_ = shown;
   const Instant step = shown - last_;
   const Instant left = kEnd - (last_ + lost_);
   if (step < Instant(0)) lost_ -= step;
-  // set far ahead time and again: some is left for the next time
+  // After repeated large forward steps, use half of the remaining range.
   if (step > left) lost_ -= step - left / 2;
   last_ = shown;
   return shown + lost_;
 }
 
 struct ThrottleState::Bucket {
-  Bucket(traffic::Limits its_limits, const std::vector<std::string>& boundaries, WallTime now)
-      : limits(its_limits), model(its_limits) {
+  Bucket(traffic::Limits bucket_limits, const std::vector<std::string>& boundaries, WallTime now)
+      : limits(bucket_limits), model(bucket_limits) {
     model.Cut(boundaries, time.At(now));
   }
 
   const traffic::Limits limits;
-  std::uint64_t last_asked = 0;  // under the throttle's mutex
+  std::uint64_t last_used = 0;  // Guarded by ThrottleState::mutex_.
   Mutex mutex;
   ForwardTime time PENSTOCK_GUARDED_BY(mutex);
   traffic::PartitionModel model PENSTOCK_GUARDED_BY(mutex);
@@ -53,14 +53,14 @@ std::shared_ptr<ThrottleState::Bucket> ThrottleState::Find(std::string_view name
         *limits, own == settings_.buckets.end() ? none : own->second.boundaries, clock_.Now());
     found = buckets_.emplace(name, std::move(bucket)).first;
   }
-  found->second->last_asked = ++asked_;
+  found->second->last_used = ++uses_;
   return found->second;
 }
 
 void ThrottleState::DropOldest() {
   buckets_.erase(std::min_element(
       buckets_.begin(), buckets_.end(),
-      [](const auto& a, const auto& b) { return a.second->last_asked < b.second->last_asked; }));
+      [](const auto& a, const auto& b) { return a.second->last_used < b.second->last_used; }));
 }
 
 bool ThrottleState::Admit(std::string_view bucket_name, std::string_view key,
@@ -70,7 +70,7 @@ bool ThrottleState::Admit(std::string_view bucket_name, std::string_view key,
   bool admitted = false;
   {
     const MutexLock lock(bucket->mutex);
-    // The clock is read inside: whoever comes first is earlier.
+    // Read the clock under the lock, so that times follow the order of admission.
     admitted = bucket->model.Admit(key, traffic, bucket->time.At(clock_.Now())).admitted;
     ++(admitted ? bucket->admitted : bucket->refused);
   }

@@ -1,9 +1,9 @@
-// Who is served now and who is told to slow down, how long an answer takes and how fast a
-// connection is: one namespace's.
+// The rate limiter of a namespace: admits requests or rejects them with SlowDown, and sets response
+// latency and connection speed.
 //
-// Budgets live in the namespace's time, so that a test moves it instead of waiting. Chance is an
-// HMAC of seed, request and how often it came (throttle/draws.h): threads and timing change
-// nothing.
+// Budgets use the namespace's time, so tests can advance it instead of waiting. Random draws are an
+// HMAC of seed, request and arrival count (traffic/draws.h). They do not depend on threads or
+// timing.
 #ifndef PENSTOCK_EMULATOR_INSTRUMENTS_RATE_LIMITER_H_
 #define PENSTOCK_EMULATOR_INSTRUMENTS_RATE_LIMITER_H_
 
@@ -26,21 +26,21 @@
 
 namespace penstock::emulator::instruments {
 
-// A clock's time, made to stand still where that runs backwards, and to go on from there with it.
-// Centuries may count less.
+// Makes a clock monotonic: time stands still while the clock runs backwards, and then advances with
+// it. A step of centuries may be shortened.
 //
 // Thread safety: one thread at a time.
 class ForwardTime {
  public:
   traffic::Instant At(WallTime now);
-  // What the clock showed, or would have shown, at `instant`.
+  // The time that the clock showed, or would have shown, at `instant`.
   WallTime WallOf(traffic::Instant instant) const {
     return WallTime(std::chrono::duration_cast<WallTime::duration>(instant - lost_));
   }
 
  private:
-  traffic::Instant last_ = traffic::Instant::min();  // as the clock showed it
-  // by which it ran back, less what a step ahead was cut by
+  traffic::Instant last_ = traffic::Instant::min();  // The last reading of the clock.
+  // Total backward steps, minus what was cut from forward steps.
   traffic::Instant lost_{};
 };
 
@@ -49,42 +49,43 @@ struct BucketReport {
   traffic::Limits limits;
   std::uint64_t admitted = 0;
   std::uint64_t refused = 0;
-  std::vector<traffic::PartitionGauge> partitions;  // in key order
+  std::vector<traffic::PartitionGauge> partitions;  // In key order.
   struct Event {
-    WallTime at{};  // by the namespace's clock
+    WallTime at{};  // By the namespace's clock.
     traffic::PartitionEvent what;
   };
-  std::vector<Event> events;  // oldest first
+  std::vector<Event> events;  // Oldest first.
 };
 
 struct ThrottleReport {
-  std::string document;        // the settings
-  std::uint64_t admitted = 0;  // of all buckets, also those that are not among `buckets` any more
+  std::string document;        // The settings as JSON.
+  std::uint64_t admitted = 0;  // For all buckets, including those no longer in `buckets`.
   std::uint64_t refused = 0;
-  std::vector<BucketReport> buckets;  // by name; those that were asked for something
+  std::vector<BucketReport> buckets;  // By name. Only buckets that had requests.
 };
 
-// Settings in force, and what came of them so far.
+// The current settings and the state of the budgets.
 //
 // Thread safety: safe from any thread.
 class ThrottleState {
  public:
-  // Buckets whose partitions are kept; beyond that the one that was asked the longest ago begins
-  // anew when it is asked again.
+  // The number of buckets whose partitions are kept. Above it, the least recently used bucket is
+  // evicted and starts again with full budgets.
   static constexpr std::size_t kMostBuckets = 1'024;
 
-  // `clock`: the namespace's; outlives this.
+  // `clock`: the namespace's clock; must outlive this object.
   ThrottleState(ThrottleSettings settings, const Clock& clock);
 
   const ThrottleSettings& settings() const { return settings_; }
-  // Takes one of the bucket's tokens for `key`; false: there is none.
+  // Takes a token of the bucket for `key`. Returns false if there is none.
   bool Admit(std::string_view bucket, std::string_view key, traffic::Traffic traffic);
-  // The id of the partition that has `key`; nullopt: the bucket has no limits.
-  // Nothing is counted.
+  // Returns the id of the partition that serves `key`; nullopt: the bucket has no limits. Counts
+  // nothing.
   std::optional<std::uint64_t> PartitionOf(std::string_view bucket, std::string_view key);
-  // For a request's wait; the n-th of one identity draws apart from its others.
+  // Returns the draw for the latency of a request. Each arrival of an identity has its own draw.
   traffic::Draw DrawFor(std::string_view identity);
-  // Bytes a second; 0: no limit. The same for one connection every time.
+  // Returns the speed of a connection in bytes per second; 0: no limit. The value is constant for a
+  // connection.
   std::uint64_t RateOf(std::uint64_t connection) const;
   ThrottleReport Report() const;
 
@@ -100,20 +101,20 @@ class ThrottleState {
   std::atomic<std::uint64_t> admitted_{0};
   std::atomic<std::uint64_t> refused_{0};
   mutable Mutex mutex_;
-  std::uint64_t asked_ PENSTOCK_GUARDED_BY(mutex_) = 0;
+  std::uint64_t uses_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   std::map<std::string, std::shared_ptr<Bucket>, std::less<>> buckets_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
 // Thread safety: safe from any thread.
 class RateLimiter {
  public:
-  // `clock`: the namespace's; outlives this.
+  // `clock`: the namespace's clock; must outlive this object.
   explicit RateLimiter(const Clock& clock) : clock_(clock) {}
 
-  // From now on these, with full budgets and no past. Requests under way end under those they began
-  // with.
+  // Replaces the settings and resets all budgets and counters. Requests in flight finish under the
+  // old settings.
   void Set(ThrottleSettings settings);
-  // Null: nothing is limited and nothing waits. Costs one load then.
+  // Returns the current state. Null: no limits and no latency; this case costs one atomic load.
   std::shared_ptr<ThrottleState> Current() const;
   ThrottleReport Report() const;
 
@@ -121,7 +122,7 @@ class RateLimiter {
   const Clock& clock_;
   std::atomic<bool> active_{false};
   mutable Mutex mutex_;
-  // shared with the requests under it
+  // Shared with the requests that use it.
   std::shared_ptr<ThrottleState> state_ PENSTOCK_GUARDED_BY(mutex_);
 };
 

@@ -20,7 +20,7 @@ class RateLimiterTest : public testing::Test {
     limiter_.Set(ParseThrottleSettings(text).value());
     return limiter_.Current();
   }
-  // How many of `count` reads are admitted.
+  // Returns how many of `count` reads are admitted.
   static int Reads(ThrottleState& throttle, int count, std::string_view key = "k",
                    std::string_view bucket = "b") {
     int admitted = 0;
@@ -31,15 +31,15 @@ class RateLimiterTest : public testing::Test {
   RateLimiter limiter_{clock_};
 };
 
-TEST_F(RateLimiterTest, HasNothingToSayWithoutSettings) {
+TEST_F(RateLimiterTest, HasNoStateWithoutSettings) {
   EXPECT_EQ(limiter_.Current(), nullptr);
   EXPECT_EQ(limiter_.Report().document, "{}");
   EXPECT_NE(Under("aws-strict"), nullptr);
   EXPECT_EQ(Under("{}"), nullptr);
 }
 
-// 10 a second and a burst of 400 ms: 4 tokens at first, 1 each 100 ms.
-TEST_F(RateLimiterTest, GivesTokensInTheClocksTime) {
+// 10 per second and a burst of 400 ms: 4 tokens at first, then one every 100 ms.
+TEST_F(RateLimiterTest, GrantsTokensInTheClocksTime) {
   const auto throttle = Under(R"({"reads_per_second": 10, "burst_ms": 400})");
   EXPECT_EQ(Reads(*throttle, 6), 4);
   clock_.Advance(milliseconds(99));
@@ -47,13 +47,13 @@ TEST_F(RateLimiterTest, GivesTokensInTheClocksTime) {
   clock_.Advance(milliseconds(1));
   EXPECT_EQ(Reads(*throttle, 2), 1);
   clock_.Advance(seconds(60));
-  EXPECT_EQ(Reads(*throttle, 9), 4) << "no more than a burst";
+  EXPECT_EQ(Reads(*throttle, 9), 4) << "at most one burst";
   const ThrottleReport report = throttle->Report();
   EXPECT_EQ(report.admitted, 9u);
   EXPECT_EQ(report.refused, 9u);
 }
 
-TEST_F(RateLimiterTest, BucketsDoNotShare) {
+TEST_F(RateLimiterTest, BucketsHaveSeparateBudgets) {
   const auto throttle =
       Under(R"({"reads_per_second": 1, "buckets": {"rich": {"reads_per_second": 50}}})");
   EXPECT_EQ(Reads(*throttle, 3, "k", "one"), 1);
@@ -61,7 +61,7 @@ TEST_F(RateLimiterTest, BucketsDoNotShare) {
   EXPECT_EQ(Reads(*throttle, 9, "k", "rich"), 5);
 }
 
-TEST_F(RateLimiterTest, ABucketBeginsWithThePartitionsItWasGiven) {
+TEST_F(RateLimiterTest, BucketStartsWithTheGivenPartitions) {
   const auto throttle =
       Under(R"({"reads_per_second": 1, "buckets": {"b": {"boundaries": ["m"]}}})");
   EXPECT_EQ(Reads(*throttle, 3, "a"), 1);
@@ -73,22 +73,22 @@ TEST_F(RateLimiterTest, ABucketBeginsWithThePartitionsItWasGiven) {
   EXPECT_EQ(report.buckets[0].partitions[1].reads.refused, 2u);
 }
 
-TEST_F(RateLimiterTest, AClockThatIsSetBackGoesOnFromThere) {
+TEST_F(RateLimiterTest, ClockThatIsSetBackContinuesFromThere) {
   const auto throttle = Under(R"({"reads_per_second": 1})");
   EXPECT_EQ(Reads(*throttle, 2), 1);
   clock_.SetNow(clock_.Now() - std::chrono::hours(24 * 365));
-  EXPECT_EQ(Reads(*throttle, 1), 0) << "nothing is gained by that";
+  EXPECT_EQ(Reads(*throttle, 1), 0) << "setting the clock back adds no tokens";
   clock_.Advance(seconds(1));
   EXPECT_EQ(Reads(*throttle, 1), 1);
 }
 
-TEST_F(RateLimiterTest, AClockThatGoesBackAndForthByCenturiesGoesOnAllTheSame) {
+TEST_F(RateLimiterTest, ToleratesClockJumpsOfCenturies) {
   const auto throttle = Under(R"({"reads_per_second": 1})");
   const WallTime now = clock_.Now();
   EXPECT_EQ(Reads(*throttle, 2), 1);
   for (int turn = 0; turn < 8; ++turn) {
     clock_.SetNow(now + std::chrono::years(200));
-    EXPECT_EQ(Reads(*throttle, 2), 1) << "full once, in turn " << turn;
+    EXPECT_EQ(Reads(*throttle, 2), 1) << "one full budget in round " << turn;
     clock_.SetNow(now);
     EXPECT_EQ(Reads(*throttle, 1), 0);
     clock_.Advance(seconds(1));
@@ -96,7 +96,7 @@ TEST_F(RateLimiterTest, AClockThatGoesBackAndForthByCenturiesGoesOnAllTheSame) {
   }
 }
 
-TEST_F(RateLimiterTest, TellsWhenAPartitionSplitByTheClock) {
+TEST_F(RateLimiterTest, ReportsTheClockTimeOfASplit) {
   const auto throttle = Under(R"({"reads_per_second": 2, "burst_ms": 500, "split_after_s": 3})");
   const auto load = [&] {
     for (int i = 0; i < 2; ++i) {
@@ -113,7 +113,7 @@ TEST_F(RateLimiterTest, TellsWhenAPartitionSplitByTheClock) {
   EXPECT_EQ(report.buckets[0].partitions.size(), 2u);
 }
 
-TEST_F(RateLimiterTest, NewSettingsBeginWithFullBudgets) {
+TEST_F(RateLimiterTest, NewSettingsStartWithFullBudgets) {
   const auto old = Under(R"({"reads_per_second": 1})");
   EXPECT_EQ(Reads(*old, 2), 1);
   const auto throttle = Under(R"({"reads_per_second": 1})");
@@ -128,11 +128,11 @@ TEST_F(RateLimiterTest, KeepsABoundedNumberOfBuckets) {
     Reads(*throttle, 1, "k", std::to_string(i));
   EXPECT_EQ(throttle->Report().buckets.size(), ThrottleState::kMostBuckets);
   EXPECT_EQ(throttle->Report().admitted, ThrottleState::kMostBuckets + 1)
-      << "what was dropped is still counted";
-  EXPECT_EQ(Reads(*throttle, 2, "k", "first"), 1) << "it begins anew";
+      << "the counters of evicted buckets are kept";
+  EXPECT_EQ(Reads(*throttle, 2, "k", "first"), 1) << "an evicted bucket starts with a full budget";
 }
 
-TEST_F(RateLimiterTest, DrawsTheSameForTheSameSeed) {
+TEST_F(RateLimiterTest, SameSeedGivesTheSameDraws) {
   const auto draws = [&](std::string_view text) {
     const auto throttle = Under(text);
     return std::vector<traffic::Draw>{throttle->DrawFor("a"), throttle->DrawFor("b"),
@@ -144,7 +144,7 @@ TEST_F(RateLimiterTest, DrawsTheSameForTheSameSeed) {
   EXPECT_NE(first[0], first[2]) << "a retry draws again";
 }
 
-TEST_F(RateLimiterTest, ThreadsChangeNothingOfTheDraws) {
+TEST_F(RateLimiterTest, DrawsDoNotDependOnThreads) {
   const auto draws = [&](int threads) {
     const auto throttle = Under(R"({"latency": "s3-standard"})");
     Mutex mutex;
@@ -162,12 +162,12 @@ TEST_F(RateLimiterTest, ThreadsChangeNothingOfTheDraws) {
     for (std::thread& worker : workers) worker.join();
     return drawn;
   };
-  // 8 workers of 100 draws: 0 and 1 come 8 times 15, the others 8 times 14. One worker of 800: 115
-  // and 114.
+  // With 8 workers of 100 draws, 0 and 1 occur 8 * 15 times and the others 8 * 14 times. With one
+  // worker of 800 draws: 115 and 114.
   EXPECT_EQ(draws(8), draws(8));
 }
 
-TEST_F(RateLimiterTest, AConnectionKeepsItsRate) {
+TEST_F(RateLimiterTest, ConnectionKeepsItsRate) {
   const auto throttle = Under(R"({"latency": "s3-standard"})");
   EXPECT_EQ(throttle->RateOf(1), throttle->RateOf(1));
   EXPECT_NE(throttle->RateOf(1), throttle->RateOf(2));
@@ -176,7 +176,7 @@ TEST_F(RateLimiterTest, AConnectionKeepsItsRate) {
   EXPECT_EQ(Under("aws-strict")->RateOf(1), 0u);
 }
 
-TEST_F(RateLimiterTest, ManyThreadsTakeNoMoreThanThereIs) {
+TEST_F(RateLimiterTest, ConcurrentRequestsDoNotExceedTheBudget) {
   const auto throttle = Under(R"({"reads_per_second": 1000, "burst_ms": 500})");
   std::atomic<int> admitted{0};
   std::vector<std::thread> workers;

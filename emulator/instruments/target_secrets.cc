@@ -18,10 +18,10 @@ int HexDigit(char c) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-// A character of the text: as it stands, or percent-encoded any number of times ("%3D", "%253D").
+// A character of the text: literal, or percent-encoded one or more times ("%3D", "%253D").
 struct Character {
   char value;
-  std::size_t end;  // where the next one begins
+  std::size_t end;  // Start of the next character.
   bool encoded;
 };
 
@@ -41,7 +41,7 @@ bool IsNameCharacter(char c) {
          c == '_';
 }
 
-// The end of the name that is being read; secrets are known by how their names end.
+// The end of the current name. Secret names are recognized by their suffix.
 class NameTail {
  public:
   void Add(char c) {
@@ -53,8 +53,8 @@ class NameTail {
   }
   void Clear() { size_ = 0; }
   bool empty() const { return size_ == 0; }
-  // A credential's text is an access key id and a scope: the journal has both, and neither is
-  // secret.
+  // The value of a credential parameter is an access key id and a scope. The journal records both,
+  // and neither is secret.
   bool IsSecret() const {
     constexpr std::string_view kCredential = "credential";
     const std::string_view name(text_.data(), size_);
@@ -69,7 +69,8 @@ class NameTail {
   std::size_t size_ = 0;
 };
 
-// Where the value that begins at `at` ends. Behind an encoded '=' an encoded '&' ends it, too.
+// Returns the end of the value that begins at `at`. After an encoded '=', an encoded '&' also ends
+// it.
 std::size_t EndOfValue(std::string_view text, std::size_t at, bool encoded) {
   while (at < text.size()) {
     const Character c = CharacterAt(text, at);
@@ -80,7 +81,7 @@ std::size_t EndOfValue(std::string_view text, std::size_t at, bool encoded) {
   return at;
 }
 
-// Copies a text into scratch, with marks in place of secrets.
+// Copies a text into `scratch` with marks instead of secrets.
 class Masking {
  public:
   Masking(std::string_view text, std::string& scratch) : text_(text), scratch_(scratch) {
@@ -90,7 +91,7 @@ class Masking {
   std::string_view Run() {
     MaskUserInfo();
     NameTail name;
-    bool ended = false;  // only blanks and quotes since the name
+    bool ended = false;  // Only blanks and quotes followed the name.
     for (std::size_t at = kept_; at < text_.size();) {
       const Character c = CharacterAt(text_, at);
       at = c.end;
@@ -120,7 +121,7 @@ class Masking {
     scratch_.append(text_, kept_, begin - kept_).append(kMark);
     kept_ = end;
   }
-  // "http://user:password@host/"
+  // Masks the user information of "http://user:password@host/".
   void MaskUserInfo() {
     const std::size_t scheme = text_.find("://");
     if (scheme == std::string_view::npos) return;
@@ -132,10 +133,10 @@ class Masking {
 
   const std::string_view text_;
   std::string& scratch_;
-  std::size_t kept_ = 0;  // of text_, so far in scratch_
+  std::size_t kept_ = 0;  // Bytes of text_ that are already handled.
 };
 
-// False for nearly every text: without one of these no value follows a name.
+// Fast path, false for most texts: a name with a value needs one of these characters.
 bool MayHaveSecret(std::string_view text) {
   const auto has = [text](char c) { return text.find(c) != std::string_view::npos; };
   return has('=') || has('%') || has(':');

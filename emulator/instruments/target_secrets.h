@@ -1,5 +1,4 @@
-// Texts that a client chose, without what must not be read later: signatures, tokens and customer
-// keys.
+// Removes secrets from texts that a client chose: signatures, tokens and customer keys.
 #ifndef PENSTOCK_EMULATOR_INSTRUMENTS_TARGET_SECRETS_H_
 #define PENSTOCK_EMULATOR_INSTRUMENTS_TARGET_SECRETS_H_
 
@@ -8,12 +7,11 @@
 
 namespace penstock::emulator::instruments {
 
-// `text`, for example a request target, with "***" in place of each value behind the name of a
-// secret and of the user information of a URL. A name counts anywhere in the text, in any case of
-// letters and however it is percent-encoded. The rest stays as sent. A view of `text` where it has
-// no secret, otherwise of `scratch`.
+// Returns `text`, for example a request target, with "***" instead of each value of a secret
+// parameter and of URL user information. Parameter names match anywhere, in any case, and with any
+// percent-encoding. Returns a view of `text` if it has no secret, otherwise of `scratch`.
 std::string_view WithoutSecrets(std::string_view text, std::string& scratch);
-// The same for texts in which headers or JSON may stand, for example a user agent.
+// The same for texts that may contain headers or JSON, for example a user agent.
 std::string_view FreeTextWithoutSecrets(std::string_view text, std::string& scratch);
 
 }  // namespace penstock::emulator::instruments

@@ -10,7 +10,7 @@ std::string Told(std::string_view target) {
   return std::string(WithoutSecrets(target, scratch));
 }
 
-TEST(TargetSecretsTest, WhatIsNoSecretStaysAsSent) {
+TEST(TargetSecretsTest, KeepsTextsWithoutSecrets) {
   for (const char* target : {"/", "/bucket/key", "/b/k?", "/b?list-type=2&prefix=signatures/",
                              "/b?continuation-token=abc", "/b/design=1:2", "/b/k%", "/b/k%2",
                              "/b/100%25=1", "/b/k%20?versionId=1&&=&x", "*",
@@ -19,7 +19,7 @@ TEST(TargetSecretsTest, WhatIsNoSecretStaysAsSent) {
   }
 }
 
-TEST(TargetSecretsTest, SignaturesAndTokensOfPresignedUrlsAreMarked) {
+TEST(TargetSecretsTest, MasksSignaturesAndTokensOfPresignedUrls) {
   EXPECT_EQ(Told("/b/"
                  "k?X-Amz-Algorithm=A&X-Amz-Security-Token=t0ken%2F&X-Amz-Expires=60&X-Amz-"
                  "Signature=0123abcd"),
@@ -33,8 +33,8 @@ TEST(TargetSecretsTest, SignaturesAndTokensOfPresignedUrlsAreMarked) {
             "/b/k?x-amz-server-side-encryption-customer-key=***");
 }
 
-// A presigned URL whose '?' was encoded is a key; its signature is still one.
-TEST(TargetSecretsTest, TheyAreMarkedWhereverTheyStand) {
+// A presigned URL with an encoded '?' is a key. Its signature is a secret nevertheless.
+TEST(TargetSecretsTest, MasksSecretsAnywhere) {
   EXPECT_EQ(Told("/b/k%3FX-Amz-Date=1&X-Amz-Signature=0123&x=1"),
             "/b/k%3FX-Amz-Date=1&X-Amz-Signature=***&x=1");
   EXPECT_EQ(Told("/b/k%3FSignature%3Dabc%26Expires%3D1"), "/b/k%3FSignature%3D***%26Expires%3D1");
@@ -45,7 +45,7 @@ TEST(TargetSecretsTest, TheyAreMarkedWhereverTheyStand) {
             "/b/" + std::string(1000, 'x') + "-X-Amz-Signature=***");
 }
 
-TEST(TargetSecretsTest, FreeTextsAreAlsoHeaders) {
+TEST(TargetSecretsTest, MasksSecretsInHeaders) {
   std::string scratch;
   EXPECT_EQ(FreeTextWithoutSecrets("Boto3/1.44 md/Botocore#1.44 ua/2.1", scratch),
             "Boto3/1.44 md/Botocore#1.44 ua/2.1");
@@ -57,7 +57,7 @@ TEST(TargetSecretsTest, FreeTextsAreAlsoHeaders) {
             "http://***@h/?X%2DAmz-Signature=***");
 }
 
-TEST(TargetSecretsTest, NeitherCaseNorEncodingNorRepetitionHidesThem) {
+TEST(TargetSecretsTest, MasksSecretsInAnyCaseAndEncoding) {
   EXPECT_EQ(Told("/b/k?x-amz-SIGNATURE=0123"), "/b/k?x-amz-SIGNATURE=***");
   EXPECT_EQ(Told("/b/k?X%2DAmz%2dSignature=0123"), "/b/k?X%2DAmz%2dSignature=***");
   EXPECT_EQ(Told("/b/k?Signature=a&Signature=b=c&Signature=&Signature"),

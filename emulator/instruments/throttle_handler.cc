@@ -20,10 +20,10 @@ namespace {
 using traffic::Traffic;
 using traffic::Work;
 
-// until a 503 is there, where time passes at all (performance.md §4.2)
+// Latency of a 503 response, if latency is simulated at all.
 constexpr std::chrono::milliseconds kRefusal{10};
 
-void Refuse(s3::Exchange& exchange, const ThrottleState& throttle) {
+void Reject(s3::Exchange& exchange, const ThrottleState& throttle) {
   s3::RespondWithError(exchange, s3::MakeError("SlowDown"));
   if (const auto wait = throttle.settings().retry_after)
     exchange.response.Add("x-amz-retry-after", std::to_string(wait->count()));
@@ -41,10 +41,10 @@ class Throttle final : public s3::Handler {
     if (!throttle) return next_.Handle(exchange);
     if (const std::optional<RequestCost> cost = CostOf(exchange)) {
       if (!throttle->Admit(exchange.target.bucket.value, cost->key, cost->traffic))
-        return Refuse(exchange, *throttle);
+        return Reject(exchange, *throttle);
     }
     if (!throttle->settings().shaped) return next_.Handle(exchange);
-    // Drawn at its arrival: how long the others take changes nothing.
+    // Draw on arrival, so that the duration of other requests has no effect.
     const Work work = faults::WorkOf(exchange);
     const traffic::Draw draw =
         throttle->DrawFor(faults::RequestIdentity(faults::FactsOf(exchange)));
@@ -60,7 +60,7 @@ class Throttle final : public s3::Handler {
   }
 
  private:
-  // A connection carries one request at a time: a pacer for each body is one for the connection.
+  // A connection carries one request at a time, so one pacer per body limits the connection.
   void HandlePaced(s3::Exchange& exchange, std::uint64_t rate) {
     if (rate == 0 || exchange.body->Length() == 0U) return next_.Handle(exchange);
     s3::BodyReader* const unpaced = exchange.body;
@@ -86,7 +86,7 @@ std::optional<RequestCost> CostOf(const s3::Exchange& exchange) {
                        target.key.value};
   if (access == s3::Access::kList)
     return RequestCost{Traffic::kRead, target.Get("prefix").value_or(std::string_view())};
-  // Its keys stand in the body, which is not read for this: it counts once, against the bucket's
+  // The keys are in the body, which is not read here. The request counts once, in the bucket's
   // first partition.
   if (exchange.operation == "DeleteObjects") return RequestCost{Traffic::kWrite, {}};
   if (exchange.operation != "PostObject") return std::nullopt;

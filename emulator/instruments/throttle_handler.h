@@ -1,4 +1,5 @@
-// The Handler that tells clients to slow down, and lets answers take the time they take at S3.
+// A handler that applies the rate limiter: rejects requests with SlowDown and delays responses as
+// S3 does.
 #ifndef PENSTOCK_EMULATOR_INSTRUMENTS_THROTTLE_HANDLER_H_
 #define PENSTOCK_EMULATOR_INSTRUMENTS_THROTTLE_HANDLER_H_
 
@@ -12,20 +13,21 @@
 
 namespace penstock::emulator::instruments {
 
-// What a request counts as against the limits of its bucket.
+// The cost of a request under the limits of its bucket.
 struct RequestCost {
   traffic::Traffic traffic = traffic::Traffic::kRead;
-  std::string_view key;  // the object's, or the prefix that is listed
+  std::string_view key;  // The object key, or the prefix of a listing.
 };
 
-// nullopt: it counts against none: it is about the service, a bucket's configuration, or nothing S3
-// has. A view into the exchange.
+// Returns a view into the exchange. nullopt: the request has no cost: it concerns the service or a
+// bucket's configuration, or is not an S3 operation.
 std::optional<RequestCost> CostOf(const s3::Exchange& exchange);
 
-// Asks the limiter of the exchange's namespace: refuses with 503 SlowDown before the body is read,
-// or lets `next` answer and has body and answer flow, and the answer wait, as the limiter's latency
-// says. Stands behind auth: what is refused there costs no budget. A body's pace holds its thread,
-// with a turn of `pauses`. Both outlive the handler.
+// Applies the limiter of the exchange's namespace. Rejects a request with 503 SlowDown before its
+// body is read, or calls `next` and limits latency and speed as configured.
+//
+// Follows authentication, so rejected requests cost no budget. A paced request body occupies its
+// thread and a turn of `pauses`. `next` and `pauses` must outlive the handler.
 std::unique_ptr<s3::Handler> MakeThrottle(s3::Handler& next, faults::Pauses& pauses);
 
 }  // namespace penstock::emulator::instruments

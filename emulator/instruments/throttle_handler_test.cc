@@ -48,7 +48,7 @@ class Teapot final : public s3::Handler {
   }
   int cost = 0;
   int status = 200;
-  bool reads = false;  // the body, to its end
+  bool reads = false;  // Whether it reads the body to its end.
 };
 
 // A request and its exchange in a namespace.
@@ -94,7 +94,7 @@ class ThrottleHandlerTest : public testing::Test {
   std::unique_ptr<s3::Handler> handler_ = MakeThrottle(next_, pauses_);
 };
 
-TEST_F(ThrottleHandlerTest, RefusesAsS3Does) {
+TEST_F(ThrottleHandlerTest, RejectsLikeS3) {
   Set(R"({"writes_per_second": 1})");
   EXPECT_EQ(Ask("PUT", "/b/k")->exchange.response.status, 200);
   const auto refused = Ask("PUT", "/b/k");
@@ -112,21 +112,21 @@ TEST_F(ThrottleHandlerTest, RefusesAsS3Does) {
   EXPECT_EQ(next_.cost, 1);
 }
 
-TEST_F(ThrottleHandlerTest, TellsWhenToComeAgainWhereItIsToldTo) {
+TEST_F(ThrottleHandlerTest, SendsRetryAfterIfConfigured) {
   Set(R"({"writes_per_second": 1, "retry_after_ms": 250})");
   EXPECT_FALSE(Ask("PUT", "/b/k")->exchange.response.Find("x-amz-retry-after"));
   EXPECT_EQ(Ask("PUT", "/b/k")->exchange.response.Find("x-amz-retry-after"), "250");
 }
 
-TEST_F(ThrottleHandlerTest, IsNotThereWithoutSettings) {
+TEST_F(ThrottleHandlerTest, PassesRequestsWithoutSettings) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(Ask("PUT", "/b/k")->exchange.response.delivery, nullptr);
   EXPECT_EQ(next_.cost, 3);
   auto lost = std::make_unique<Request>("GET", "/b/k", nullptr);
   handler_->Handle(lost->exchange);
-  EXPECT_EQ(next_.cost, 4) << "without a namespace there is nobody to ask";
+  EXPECT_EQ(next_.cost, 4) << "a request without a namespace has no limiter";
 }
 
-TEST_F(ThrottleHandlerTest, CountsReadsAndWritesApart) {
+TEST_F(ThrottleHandlerTest, CountsReadsAndWritesSeparately) {
   Set(R"({"reads_per_second": 1, "writes_per_second": 1})");
   EXPECT_EQ(Ask("PUT", "/b/k")->exchange.response.status, 200);
   EXPECT_EQ(Ask("GET", "/b/k")->exchange.response.status, 200);
@@ -134,7 +134,7 @@ TEST_F(ThrottleHandlerTest, CountsReadsAndWritesApart) {
   EXPECT_EQ(Ask("DELETE", "/b/k")->exchange.response.status, 503);
 }
 
-TEST_F(ThrottleHandlerTest, KnowsWhatCountsAsWhat) {
+TEST_F(ThrottleHandlerTest, ClassifiesOperations) {
   const auto cost = [&](const std::string& method, const std::string& target) -> std::string {
     const Request request(method, target, space_);
     const std::optional<RequestCost> what = CostOf(request.exchange);
@@ -159,7 +159,7 @@ TEST_F(ThrottleHandlerTest, KnowsWhatCountsAsWhat) {
   EXPECT_EQ(cost("GET", "/"), "nothing");
 }
 
-TEST_F(ThrottleHandlerTest, APostedFormCountsForItsKey) {
+TEST_F(ThrottleHandlerTest, PostFormCountsForItsKey) {
   Request request("POST", "/b", space_);
   s3::Form form;
   form.fields.push_back({"Key", "a/k"});
@@ -168,7 +168,7 @@ TEST_F(ThrottleHandlerTest, APostedFormCountsForItsKey) {
   EXPECT_EQ(CostOf(request.exchange)->key, "a/k");
 }
 
-TEST_F(ThrottleHandlerTest, AnswersWaitAndFlowAsTheProfileSays) {
+TEST_F(ThrottleHandlerTest, ResponsesFollowTheLatencyProfile) {
   Set(R"({"latency": {"first_byte_ms": 30, "bytes_per_second": 90000000}})");
   const auto request = Ask("GET", "/b/k");
   ASSERT_NE(request->exchange.response.delivery, nullptr);
@@ -178,7 +178,7 @@ TEST_F(ThrottleHandlerTest, AnswersWaitAndFlowAsTheProfileSays) {
   EXPECT_EQ(request->exchange.response.delivery->steps.at(0).wait, milliseconds(30));
 }
 
-TEST_F(ThrottleHandlerTest, BodiesComeNoFasterThanTheConnectionCarriesThem) {
+TEST_F(ThrottleHandlerTest, RequestBodiesFollowTheConnectionRate) {
   Set(R"({"latency": {"bytes_per_second": 100000}})");
   next_.reads = true;
   Request request("PUT", "/b/k", space_);
@@ -187,10 +187,10 @@ TEST_F(ThrottleHandlerTest, BodiesComeNoFasterThanTheConnectionCarriesThem) {
   handler_->Handle(request.exchange);
   EXPECT_GE(std::chrono::steady_clock::now() - began, milliseconds(40));
   EXPECT_EQ(request.body.left, 0U);
-  EXPECT_EQ(request.exchange.body, &request.body) << "whoever is outside has his own again";
+  EXPECT_EQ(request.exchange.body, &request.body) << "the original body is restored";
 }
 
-TEST_F(ThrottleHandlerTest, WhatFaultsAskedForStays) {
+TEST_F(ThrottleHandlerTest, KeepsDeliveryStepsOfFaults) {
   Set(R"({"latency": {"first_byte_ms": 30, "bytes_per_second": 90000000}})");
   Request request("GET", "/b/k", space_);
   faults::PaceAnswer(request.exchange.response.Delivering(),
@@ -203,7 +203,7 @@ TEST_F(ThrottleHandlerTest, WhatFaultsAskedForStays) {
   EXPECT_EQ(request.exchange.response.delivery->steps.at(1).kind, s3::DeliveryStep::Kind::kReset);
 }
 
-TEST_F(ThrottleHandlerTest, ADrawIsOfARequestAndItsTurn) {
+TEST_F(ThrottleHandlerTest, DrawDependsOnRequestAndArrivalCount) {
   const auto waits = [&] {
     Set(R"({"latency": "s3-standard", "seed": 3})");
     std::vector<std::chrono::nanoseconds> all;
@@ -217,17 +217,17 @@ TEST_F(ThrottleHandlerTest, ADrawIsOfARequestAndItsTurn) {
   for (const auto wait : first) EXPECT_GE(wait, milliseconds(12));
 }
 
-TEST_F(ThrottleHandlerTest, NotModifiedIsAsQuickAsAHead) {
+TEST_F(ThrottleHandlerTest, NotModifiedHasTheLatencyOfHead) {
   Set(R"({"latency": "s3-standard"})");
   next_.status = 304;
   int quick = 0;
   for (int i = 0; i < 50; ++i)
     quick +=
         Ask("GET", "/b/k")->exchange.response.delivery->steps.at(0).wait < milliseconds(12) ? 1 : 0;
-  EXPECT_GT(quick, 25) << "no GET's answer comes within 12 ms, most HEADs' do";
+  EXPECT_GT(quick, 25) << "GET takes at least 12 ms, most HEAD requests take less";
 }
 
-TEST_F(ThrottleHandlerTest, RefusalsTakeTheirTimeWhereTimePasses) {
+TEST_F(ThrottleHandlerTest, RejectionsAreDelayedIfLatencyIsSimulated) {
   Set(R"({"reads_per_second": 1, "latency": "s3-standard"})");
   Ask("GET", "/b/k");
   const auto refused = Ask("GET", "/b/k");

@@ -15,9 +15,9 @@ constexpr double kLongestFirstByteMs = 60'000;
 constexpr std::uint64_t kFastestConnection = 1'000'000'000'000;
 constexpr std::uint64_t kLongestRetryAfterMs = 60'000;
 
-// What has neither a preset nor members of its own is `otherwise`.
-Result<traffic::Limits> ReadOwn(const JsonFields& fields, std::string_view preset_member,
-                                traffic::Limits otherwise) {
+// Returns the limits of the preset member, or `otherwise` if there is none.
+Result<traffic::Limits> ReadPreset(const JsonFields& fields, std::string_view preset_member,
+                                   traffic::Limits otherwise) {
   PENSTOCK_ASSIGN(const std::optional<std::string> preset, fields.Text(preset_member));
   if (!preset) return otherwise;
   auto found = traffic::PresetLimits(*preset);
@@ -35,28 +35,28 @@ Result<void> ReadBoundaries(const JsonFields& fields, const traffic::Limits& lim
   if (list == nullptr) return Ok();
   for (const Json& boundary : *list) {
     if (!boundary.is_string() || boundary.get_ref<const std::string&>().empty()) {
-      return FieldError(fields.Place("boundaries"),
-                        "must be a list of keys' beginnings, none of them empty");
+      return FieldError(fields.Place("boundaries"), "must be a list of non-empty key prefixes");
     }
     boundaries.push_back(boundary.get<std::string>());
   }
   std::sort(boundaries.begin(), boundaries.end());
   boundaries.erase(std::unique(boundaries.begin(), boundaries.end()), boundaries.end());
   if (boundaries.size() < limits.max_partitions) return Ok();
-  return FieldError(fields.Place("boundaries"),
-                    "has " + std::to_string(boundaries.size()) + " keys and so " +
-                        std::to_string(boundaries.size() + 1) + " partitions; max_partitions is " +
-                        std::to_string(limits.max_partitions));
+  return FieldError(fields.Place("boundaries"), "has " + std::to_string(boundaries.size()) +
+                                                    " keys, which make " +
+                                                    std::to_string(boundaries.size() + 1) +
+                                                    " partitions, and max_partitions is " +
+                                                    std::to_string(limits.max_partitions));
 }
 
 Result<void> ReadBuckets(const JsonFields& top, ThrottleSettings& settings) {
   const Json* const buckets = top.Find("buckets");
   if (buckets == nullptr) return Ok();
   if (!buckets->is_object())
-    return FieldError(top.Place("buckets"), "must be an object: limits by bucket name");
+    return FieldError(top.Place("buckets"), "must be an object that maps bucket names to limits");
   if (buckets->size() > kMostBuckets) {
     return FieldError(top.Place("buckets"),
-                      "has " + std::to_string(buckets->size()) + " members; it takes 1000");
+                      "has " + std::to_string(buckets->size()) + " members, and the limit is 1000");
   }
   for (const auto& [name, json] : buckets->items()) {
     PENSTOCK_ASSIGN(
@@ -65,10 +65,10 @@ Result<void> ReadBuckets(const JsonFields& top, ThrottleSettings& settings) {
                          {"preset", "reads_per_second", "writes_per_second", "burst_ms",
                           "split_after_s", "merge_after_s", "max_partitions", "boundaries"}));
     const bool directory = IsDirectoryBucket(name);
-    const auto& of_its_kind = directory ? settings.directory : settings.general;
+    const auto& of_its_type = directory ? settings.directory : settings.general;
     ThrottleSettings::Bucket bucket;
     PENSTOCK_ASSIGN(bucket.limits,
-                    ReadOwn(fields, "preset", of_its_kind.value_or(Documented(directory))));
+                    ReadPreset(fields, "preset", of_its_type.value_or(Documented(directory))));
     PENSTOCK_TRY(traffic::ReadLimits(fields, bucket.limits));
     PENSTOCK_TRY(ReadBoundaries(fields, bucket.limits, bucket.boundaries));
     settings.buckets.emplace(name, std::move(bucket));
@@ -76,7 +76,7 @@ Result<void> ReadBuckets(const JsonFields& top, ThrottleSettings& settings) {
   return Ok();
 }
 
-// The same for every request and every connection.
+// Constant values for every request and every connection.
 Result<traffic::LatencyProfile> ReadConstants(const Json& json, std::string place) {
   PENSTOCK_ASSIGN(const JsonFields fields,
                   JsonFields::Read(json, std::move(place), {"first_byte_ms", "bytes_per_second"}));
@@ -106,8 +106,9 @@ Result<void> ReadLatency(const JsonFields& fields, ThrottleSettings& settings) {
     if (!found.ok()) return FieldError(fields.Place("latency"), found.error().message);
     settings.latency = *found;
   } else {
-    return FieldError(fields.Place("latency"),
-                      R"(must be a profile's name or an object such as {"first_byte_ms": 30})");
+    return FieldError(
+        fields.Place("latency"),
+        R"(must be the name of a profile or an object such as {"first_byte_ms": 30})");
   }
   const traffic::LatencyProfile& profile = settings.latency;
   settings.shaped = profile.connection_median > 0;
@@ -120,12 +121,12 @@ Result<void> ReadLatency(const JsonFields& fields, ThrottleSettings& settings) {
 
 Result<void> ReadPresets(const JsonFields& fields, ThrottleSettings& settings) {
   if (fields.Has("preset") || traffic::HasLimits(fields)) {
-    PENSTOCK_ASSIGN(settings.general, ReadOwn(fields, "preset", Documented(false)));
+    PENSTOCK_ASSIGN(settings.general, ReadPreset(fields, "preset", Documented(false)));
     PENSTOCK_TRY(traffic::ReadLimits(fields, *settings.general));
   }
-  // Directory buckets are limited where the others are.
+  // If general purpose buckets have limits, so have directory buckets.
   if (fields.Has("directory_preset") || settings.general) {
-    PENSTOCK_ASSIGN(settings.directory, ReadOwn(fields, "directory_preset", Documented(true)));
+    PENSTOCK_ASSIGN(settings.directory, ReadPreset(fields, "directory_preset", Documented(true)));
   }
   return Ok();
 }
@@ -136,8 +137,8 @@ bool IsDirectoryBucket(std::string_view name) { return name.ends_with("--x-s3");
 
 const traffic::Limits* ThrottleSettings::LimitsOf(std::string_view bucket) const {
   if (const auto own = buckets.find(bucket); own != buckets.end()) return &own->second.limits;
-  const auto& of_its_kind = IsDirectoryBucket(bucket) ? directory : general;
-  return of_its_kind ? &*of_its_kind : nullptr;
+  const auto& of_its_type = IsDirectoryBucket(bucket) ? directory : general;
+  return of_its_type ? &*of_its_type : nullptr;
 }
 
 Result<ThrottleSettings> ParseThrottleSettings(std::string_view text) {

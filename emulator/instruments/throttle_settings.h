@@ -1,4 +1,4 @@
-// What a namespace is told of limits, latency and bandwidth: one JSON form
+// The settings of limits, latency and bandwidth of a namespace. There is one JSON form
 // (docs/limits.schema.json).
 #ifndef PENSTOCK_EMULATOR_INSTRUMENTS_THROTTLE_SETTINGS_H_
 #define PENSTOCK_EMULATOR_INSTRUMENTS_THROTTLE_SETTINGS_H_
@@ -17,31 +17,31 @@
 
 namespace penstock::emulator::instruments {
 
-// Directory buckets have a name of their own form.
+// Whether `name` has the form of a directory bucket's name.
 bool IsDirectoryBucket(std::string_view name);
 
 struct ThrottleSettings {
   struct Bucket {
     traffic::Limits limits;
-    std::vector<std::string> boundaries;  // partitions that it has from the beginning
+    std::vector<std::string> boundaries;  // Start keys of its initial partitions.
   };
-  std::optional<traffic::Limits> general;    // of each general-purpose bucket; unset: no limits
-  std::optional<traffic::Limits> directory;  // of each directory bucket
-  std::map<std::string, Bucket, std::less<>> buckets;    // those that have their own
-  traffic::LatencyProfile latency;                       // of zeros: answers leave at once
-  bool shaped = false;                                   // latency has something that is not zero
-  std::uint64_t seed = 1;                                // of what is drawn from `latency`
-  std::optional<std::chrono::milliseconds> retry_after;  // of refusals: x-amz-retry-after
-  std::string document = "{}";                           // what they were read from
+  std::optional<traffic::Limits> general;    // For each general purpose bucket. Unset: no limits.
+  std::optional<traffic::Limits> directory;  // For each directory bucket.
+  std::map<std::string, Bucket, std::less<>> buckets;    // Buckets with their own limits.
+  traffic::LatencyProfile latency;                       // All zero: no delay.
+  bool shaped = false;                                   // `latency` has a non-zero value.
+  std::uint64_t seed = 1;                                // For draws from `latency`.
+  std::optional<std::chrono::milliseconds> retry_after;  // x-amz-retry-after of rejections.
+  std::string document = "{}";                           // The JSON that was parsed.
 
-  // Nothing is limited, nothing waits.
+  // No limits and no latency.
   bool idle() const { return !general && !directory && buckets.empty() && !shaped; }
-  // nullptr: it has no limits.
+  // Returns nullptr if the bucket has no limits.
   const traffic::Limits* LimitsOf(std::string_view bucket) const;
 };
 
-// `text`: a JSON object, or a preset's name alone, as a JSON string too. kInvalidArgument names the
-// member.
+// `text`: a JSON object, or the name of a preset, plain or as a JSON string. Returns
+// kInvalidArgument that names the member.
 Result<ThrottleSettings> ParseThrottleSettings(std::string_view text);
 
 }  // namespace penstock::emulator::instruments

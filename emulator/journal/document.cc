@@ -10,7 +10,7 @@
 namespace penstock::emulator::journal {
 namespace {
 
-// Calls `look` with every entry of the document and its place in it.
+// Calls `look` with every entry of the document and its position in it.
 template <class Look>
 void ForEachOf(const Document& document, Look look) {
   std::uint64_t matches = 0;
@@ -33,7 +33,7 @@ Document EntriesDocument(JournalReading reading, JournalFilter filter, std::uint
                                       {"dropped_of_asked", dropped},
                                       {"last", reading.last()},
                                       {"generation", reading.generation()}});
-  begin.pop_back();  // the brace
+  begin.pop_back();  // Remove the closing brace.
   return {.reading = std::move(reading),
           .filter = std::move(filter),
           .begin = begin + R"(,"entries":[)",

@@ -9,7 +9,7 @@
 namespace penstock::emulator::journal {
 namespace {
 
-// 500 entries, of which every second is a GET, over several blocks.
+// 500 entries in several blocks; every second one is a GET.
 Reading Filled() {
   Journal journal(1 << 20);
   for (int i = 0; i < 500; ++i) {
@@ -30,7 +30,7 @@ std::string Joined(const Document& document, const std::vector<Piece>& pieces) {
   return text;
 }
 
-TEST(DocumentTest, PiecesTogetherAreTheText) {
+TEST(DocumentTest, PiecesConcatenateToTheText) {
   const Reading reading = Filled();
   const JournalFilter gets{.method = "GET"};
   Document some = EntriesDocument(reading, gets, 7);
@@ -48,10 +48,10 @@ TEST(DocumentTest, PiecesTogetherAreTheText) {
   const auto json = nlohmann::json::parse(DocumentText(some));
   EXPECT_EQ(json.at("dropped_of_asked"), 7);
   ASSERT_EQ(json.at("entries").size(), 100u);
-  EXPECT_EQ(json.at("entries")[0].at("number"), 7) << "the fourth GET";
+  EXPECT_EQ(json.at("entries")[0].at("number"), 7) << "the fourth GET request";
 }
 
-TEST(DocumentTest, APieceIsMadeAgainAsItWas) {
+TEST(DocumentTest, PieceIsReproducible) {
   const Document document = LinesDocument(Filled(), {});
   const std::vector<Piece> pieces = CutDocument(document, 10'000);
   ASSERT_GT(pieces.size(), 3u);
@@ -60,7 +60,7 @@ TEST(DocumentTest, APieceIsMadeAgainAsItWas) {
   EXPECT_EQ(nlohmann::json::parse(third.substr(0, third.find('\n'))).at("number"), pieces[2].first);
 }
 
-TEST(DocumentTest, OnlyTheQuestionForEntriesIsOne) {
+TEST(DocumentTest, OnlyTheEntriesQuestionIsADocument) {
   const Reading reading = Filled();
   const auto newest = AskedEntries(reading, R"({"question": "entries", "newest": 2})");
   ASSERT_TRUE(newest.ok() && newest->has_value());

@@ -79,7 +79,7 @@ void AddHarResponse(Json& response, const JournalEntryView& entry) {
 
 }  // namespace
 
-// A body's bytes are counted as they were on the wire; -1 stands for what is not known.
+// Body sizes are counted on the wire. -1: unknown.
 JsonTree HarEntry(const JournalEntryView& entry, std::string_view base_url) {
   const double ms = std::chrono::duration<double, std::milli>(entry.lasted()).count();
   JsonTree tree(EmptyObject(9));

@@ -1,5 +1,5 @@
-// The journal as text: JSON lines for programs, HAR for browsers' network panels (JournalReading's
-// exports).
+// Exports of the journal (JournalReading's exports): JSON lines for programs, HAR for the network
+// panels of browsers.
 #ifndef PENSTOCK_EMULATOR_JOURNAL_EXPORT_H_
 #define PENSTOCK_EMULATOR_JOURNAL_EXPORT_H_
 
@@ -11,14 +11,14 @@
 
 namespace penstock::emulator::journal {
 
-// One object of strings and numbers; what is empty and rare is left out. Times: `received` ISO 8601
-// by the namespace's clock; `began_s`, `lasted_s` in seconds.
+// An object of strings and numbers; rare members are omitted if empty. Times: `received` is ISO
+// 8601 by the namespace's clock; `began_s` and `lasted_s` are seconds.
 JsonTree EntryJson(const JournalEntryView& entry);
 
-// An entry of an HTTP Archive. `base_url`: what its target is of.
+// An entry of an HTTP Archive (HAR). `base_url`: the prefix of the target.
 JsonTree HarEntry(const JournalEntryView& entry, std::string_view base_url);
 
-// One line. Keys may be any bytes: what is not UTF-8 becomes U+FFFD.
+// Returns one line. Keys may be any bytes; invalid UTF-8 becomes U+FFFD.
 std::string LineOf(const Json& json);
 
 }  // namespace penstock::emulator::journal

@@ -26,7 +26,7 @@ Entry One() {
           .request_id = "RID"};
 }
 
-TEST(ExportTest, AnEntryIsOneJsonObject) {
+TEST(ExportTest, WritesAnEntryAsOneJsonObject) {
   const JsonTree tree = EntryJson(One());
   const Json& json = tree.root();
   EXPECT_EQ(json["received"], "2026-01-02T03:04:05.000Z");
@@ -36,14 +36,14 @@ TEST(ExportTest, AnEntryIsOneJsonObject) {
   EXPECT_EQ(json["range"], (std::vector<int>{5, 25}));
   EXPECT_EQ(json["status"], 206);
   EXPECT_EQ(json["ending"], "answered");
-  EXPECT_FALSE(json.contains("error_code")) << "what is empty is left out";
+  EXPECT_FALSE(json.contains("error_code")) << "empty members are omitted";
 }
 
-TEST(ExportTest, LinesAreEntriesInOrder) {
+TEST(ExportTest, WritesEntriesAsLinesInOrder) {
   Journal journal(1 << 20);
   journal.Append(One());
   Entry second = One();
-  second.key = "\xff\n";  // neither UTF-8 nor one line
+  second.key = "\xff\n";  // Not UTF-8, and with a line break.
   journal.Append(second);
   std::istringstream lines(journal.Read().JsonLines());
   std::string line;
@@ -54,7 +54,7 @@ TEST(ExportTest, LinesAreEntriesInOrder) {
   EXPECT_EQ(all[1]["key"], "\xEF\xBF\xBD\n");
 }
 
-TEST(ExportTest, ExportsTakeAFilter) {
+TEST(ExportTest, ExportsAcceptAFilter) {
   Journal journal(1 << 20);
   journal.Append(One());
   Entry second = One();
@@ -69,7 +69,7 @@ TEST(ExportTest, ExportsTakeAFilter) {
   EXPECT_EQ(har({.key = "none"}).size(), 0U);
 }
 
-TEST(ExportTest, QueriesAreDecodedForHar) {
+TEST(ExportTest, DecodesQueriesForHar) {
   Journal journal(1 << 20);
   Entry entry = One();
   entry.target = "/b?list-type=2&prefix=a%2Fb%zz&flag&=v";
@@ -81,7 +81,7 @@ TEST(ExportTest, QueriesAreDecodedForHar) {
                                       {"name": "flag", "value": ""}, {"name": "", "value": "v"}])"));
 }
 
-TEST(ExportTest, HarHasTheMembersThatReadersNeed) {
+TEST(ExportTest, HarHasTheRequiredMembers) {
   Journal journal(1 << 20);
   journal.Append(One());
   const auto log = nlohmann::json::parse(journal.Read().Har("http://127.0.0.1:9000"))["log"];

@@ -19,7 +19,7 @@ bool IsStatus(int status) {
          (status >= kLowestStatus && status <= kHighestStatus);
 }
 
-// As method names are written: RFC 9110 has them in upper case, and they are compared as they are.
+// Method names are case-sensitive and in upper case (RFC 9110, section 9.1).
 bool IsMethod(const std::string& method) {
   return !method.empty() &&
          std::all_of(method.begin(), method.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
@@ -33,25 +33,23 @@ Result<void> CheckFilter(const JournalFilter& filter, const std::string& place) 
   for (const std::string& operation : filter.operations) {
     if (operation.empty() || std::binary_search(known.begin(), known.end(), operation)) continue;
     return FieldError(before + "operations",
-                      "'" + operation +
-                          "' is no operation of S3; write GetObject, UploadPart or the like, "
-                          "or \"\" for requests that are none of S3's");
+                      "unknown S3 operation '" + operation +
+                          "': expected a name such as GetObject or UploadPart, or \"\" for "
+                          "requests that are not S3 operations");
   }
   if (filter.method && !IsMethod(*filter.method)) {
-    return FieldError(
-        before + "method",
-        "'" + *filter.method + "' is no method; write GET, HEAD, PUT, POST or DELETE");
+    return FieldError(before + "method", "invalid method '" + *filter.method +
+                                             "': expected GET, HEAD, PUT, POST or DELETE");
   }
   if (filter.status && !IsStatus(*filter.status)) {
-    return FieldError(
-        before + "status",
-        std::to_string(*filter.status) +
-            " is no status; it takes one such as 503, a class, 1 to 5, or 0: no answer was made");
+    return FieldError(before + "status", "invalid status '" + std::to_string(*filter.status) +
+                                             "': expected a status such as 503, a class from 1 to "
+                                             "5, or 0 for requests without a response");
   }
   if (filter.key && filter.key_prefix && !filter.key->starts_with(*filter.key_prefix)) {
     return FieldError(before + "key_prefix", "'" + *filter.key_prefix +
-                                                 "' does not begin the key '" + *filter.key +
-                                                 "'; give one of them");
+                                                 "' is not a prefix of the key '" + *filter.key +
+                                                 "'; set only one of them");
   }
   return Ok();
 }

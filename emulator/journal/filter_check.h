@@ -1,5 +1,5 @@
-// Filters that cannot select anything are refused: an assertion that nothing was found would hold
-// whatever happened.
+// Rejects filters that cannot match any entry. With such a filter an assertion that nothing was
+// found would always hold.
 #ifndef PENSTOCK_EMULATOR_JOURNAL_FILTER_CHECK_H_
 #define PENSTOCK_EMULATOR_JOURNAL_FILTER_CHECK_H_
 
@@ -9,11 +9,11 @@
 
 namespace penstock::emulator::journal {
 
-// kInvalidArgument names the member that is wrong, at `place`.
+// Returns kInvalidArgument that names the invalid member, under `place`.
 Result<void> CheckFilter(const JournalFilter& filter, const std::string& place);
 
-// For a filter out of a program's own text: ends the program with the reason where CheckFilter
-// refuses it.
+// For filters that are part of a program's source. Terminates the process with the message of
+// CheckFilter if the filter is invalid.
 void RequireFilter(const JournalFilter& filter);
 
 }  // namespace penstock::emulator::journal

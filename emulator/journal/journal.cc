@@ -14,13 +14,13 @@ namespace {
 
 using internal::Block;
 
-constexpr std::size_t kLongEntry = 8 << 10;  // of text; beyond, every text is cut
+constexpr std::size_t kLongEntry = 8 << 10;  // Bytes of text above which each text is cut.
 constexpr std::size_t kLongText = 1 << 10;
 constexpr std::size_t kTexts = 13;
 constexpr std::size_t kCacheLine = 64;
-constexpr std::size_t kLinesAhead = 8;  // about two entries
+constexpr std::size_t kLinesAhead = 8;  // About two entries.
 
-// In the order in which they lie in the block.
+// In the order in which they are stored in the block.
 std::array<std::string_view Entry::*, kTexts> Texts() {
   return {&Entry::method,   &Entry::target,     &Entry::operation,  &Entry::bucket,
           &Entry::key,      &Entry::access_key, &Entry::invocation, &Entry::user_agent,
@@ -28,9 +28,9 @@ std::array<std::string_view Entry::*, kTexts> Texts() {
           &Entry::checksums};
 }
 
-// What precedes the texts of an entry in its block.
+// The header of an entry, before its texts.
 struct Head {
-  std::uint32_t bytes = 0;  // head and texts, rounded up so that the next head is aligned
+  std::uint32_t bytes = 0;  // Head and texts, rounded up to align the next head.
   std::uint32_t attempt = 0;
   std::int64_t received = 0;
   std::int64_t began = 0;
@@ -44,7 +44,7 @@ struct Head {
   bool has_range = false;
   bool tls = false;
   Ending ending = Ending::kAnswered;
-  std::array<std::uint16_t, kTexts + 1> lengths{};  // the last: the payload's
+  std::array<std::uint16_t, kTexts + 1> lengths{};  // The last is that of the payload.
 };
 static_assert(std::is_trivially_copyable_v<Head>);
 
@@ -54,8 +54,8 @@ std::size_t RoundUp(std::size_t bytes) {
   return (bytes + alignof(Head) - 1) / alignof(Head) * alignof(Head);
 }
 
-// The texts that are kept, the payload's kind last.
-std::array<std::string_view, kTexts + 1> Kept(const Entry& entry) {
+// The texts to store; the payload kind is last.
+std::array<std::string_view, kTexts + 1> StoredTexts(const Entry& entry) {
   std::array<std::string_view, kTexts + 1> texts;
   std::size_t sum = 0;
   const auto members = Texts();
@@ -100,7 +100,7 @@ void Pack(std::byte* at, const Head& head, const std::array<std::string_view, kT
   }
 }
 
-// The entry that begins at `at`; its length.
+// Reads the entry at `at`. Returns its length.
 std::size_t Unpack(const std::byte* at, Entry& entry) {
   Head head;
   std::memcpy(&head, at, sizeof(head));
@@ -128,8 +128,8 @@ std::size_t Unpack(const std::byte* at, Entry& entry) {
   return head.bytes;
 }
 
-// No two journals of a process have the same one, nor those of a process that is started later.
-// Microseconds since 1970 stay below 2^53 until 2255.
+// Unique among the journals of this process and of processes started later. Microseconds since 1970
+// stay below 2^53 until 2255.
 std::uint64_t NextGeneration() {
   static std::atomic<std::uint64_t> next{
       static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
@@ -189,7 +189,8 @@ Journal::Journal(std::size_t bytes)
       generation_(NextGeneration()) {}
 
 std::uint64_t Journal::BeginLeaving() {
-  // The ring is larger than caches: while the answer leaves, the memory of its entry may come.
+  // The ring is larger than the caches. Prefetch the memory of the entry while the response is
+  // sent.
   const std::byte* const next = next_.load(std::memory_order_relaxed);
   for (std::size_t line = 0; next != nullptr && line < kLinesAhead; ++line)
     __builtin_prefetch(next + line * kCacheLine, 1);
@@ -197,8 +198,8 @@ std::uint64_t Journal::BeginLeaving() {
     const std::uint64_t epoch = epoch_.load();
     leaving_[epoch & 1].fetch_add(1);
     if (epoch_.load() == epoch) return (epoch & 1) + 1;
-    // Somebody began to settle in between: counted in the epoch before, the next one to settle
-    // would not see it.
+    // Settle began a new epoch in between. A count in the old epoch would be missed by the next
+    // Settle.
     const MutexLock lock(mutex_);
     leaving_[epoch & 1].fetch_sub(1);
     appended_.NotifyAll();
@@ -226,7 +227,7 @@ void Journal::BeginBlock() {
 }
 
 std::uint64_t Journal::Append(const Entry& entry, std::uint64_t mark, std::size_t room) {
-  const auto texts = Kept(entry);
+  const auto texts = StoredTexts(entry);
   const Head head = HeadOf(entry, texts, room);
   const MutexLock lock(mutex_);
   if (mark > 0) leaving_[mark - 1].fetch_sub(1);
@@ -243,15 +244,15 @@ std::uint64_t Journal::Append(const Entry& entry, std::uint64_t mark, std::size_
 }
 
 void Journal::Amend(std::uint64_t number, const Entry& entry) {
-  auto texts = Kept(entry);
+  auto texts = StoredTexts(entry);
   const MutexLock lock(mutex_);
-  const auto behind = std::upper_bound(
+  const auto after_match = std::upper_bound(
       blocks_.begin(), blocks_.end(), number,
       [](std::uint64_t wanted, const auto& block) { return wanted < block->first; });
-  if (behind == blocks_.begin()) return;
-  std::shared_ptr<Block>& block = *(behind - 1);
+  if (after_match == blocks_.begin()) return;
+  std::shared_ptr<Block>& block = *(after_match - 1);
   if (number >= block->first + block->count) return;
-  // A Reading may be looking at the block: it keeps what it has, and the next one finds another.
+  // A Reading may use the block, so it is replaced by a copy.
   const auto amended = std::make_shared<Block>(spare_, block->first);
   std::memcpy(amended->bytes.get(), block->bytes.get(), block->used);
   amended->count = block->count;
@@ -263,12 +264,12 @@ void Journal::Amend(std::uint64_t number, const Entry& entry) {
     at += bytes;
     bytes = Unpack(at, before);
   }
-  const std::string said(before.faults);
+  const std::string old_faults(before.faults);
   Head head = HeadOf(entry, texts, 0);
   if (head.bytes > bytes) {
     Entry shorter = entry;
-    shorter.faults = said;
-    texts = Kept(shorter);
+    shorter.faults = old_faults;
+    texts = StoredTexts(shorter);
     head = HeadOf(shorter, texts, 0);
   }
   if (head.bytes > bytes) return;

@@ -1,8 +1,8 @@
-// What clients did: every request, in bounded memory.
+// The journal: a record of every request, in bounded memory.
 //
-// Entries are packed into blocks; beyond the bound the oldest block goes, and is counted. Memory is
-// taken block by block, so an idle journal has none. Queries run on a Reading, which holds the
-// blocks as they were and disturbs no writer.
+// Entries are packed into blocks. Above the bound, the oldest block is dropped and counted. Blocks
+// are allocated on demand, so an idle journal uses no memory. Queries run on a Reading, a snapshot
+// of the blocks that does not block writers.
 #ifndef PENSTOCK_EMULATOR_JOURNAL_JOURNAL_H_
 #define PENSTOCK_EMULATOR_JOURNAL_JOURNAL_H_
 
@@ -19,8 +19,7 @@
 namespace penstock::emulator::journal {
 
 namespace internal {
-// The bytes of a block that went, for the next one: fresh memory would have to be cleared by the
-// kernel, page by page.
+// The memory of a dropped block, for reuse: the kernel would have to clear fresh pages.
 class SpareBytes {
  public:
   std::unique_ptr<std::byte[]> Take();
@@ -28,7 +27,7 @@ class SpareBytes {
 
  private:
   Mutex mutex_;
-  std::unique_ptr<std::byte[]> bytes_ PENSTOCK_GUARDED_BY(mutex_);  // null: none
+  std::unique_ptr<std::byte[]> bytes_ PENSTOCK_GUARDED_BY(mutex_);  // Null: none.
 };
 
 struct Block {
@@ -37,16 +36,16 @@ struct Block {
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
-  // a Reading may be the last to have the block, after the journal
+  // A Reading may keep the block longer than the journal.
   const std::shared_ptr<SpareBytes> spare;
   std::unique_ptr<std::byte[]> bytes;
-  const std::uint64_t first;  // number of its first entry
+  const std::uint64_t first;  // Number of its first entry.
   std::uint64_t count = 0;
   std::size_t used = 0;
 };
 }  // namespace internal
 
-// The texts are views: into what is being written, or into the journal's memory while a Reading of
+// Texts are views into the data being written, or into the journal's memory as long as a Reading of
 // it lives.
 using Entry = JournalEntryView;
 using Reading = JournalReading;
@@ -56,35 +55,37 @@ class Journal {
  public:
   static constexpr std::size_t kBlockBytes = 64 << 10;
 
-  // Keeps at most `bytes` of entries, rounded up to whole blocks, at least two, and one's memory to
-  // spare. One entry keeps at most 8 KiB of text: of longer ones each text is cut at 1 KiB.
+  // Keeps at most `bytes` of entries, rounded up to whole blocks, at least two, plus one spare
+  // block. An entry keeps at most 8 KiB of text: in longer entries each text is cut to 1 KiB.
   explicit Journal(std::size_t bytes);
 
-  // An answer is about to leave; Append with the mark tells that it has. Cheap, takes no lock.
+  // Call before a response is sent. Returns a mark; Append with this mark reports the end. Cheap,
+  // takes no lock.
   std::uint64_t BeginLeaving();
-  // `entry.number` is given here. Returns it. `mark`: BeginLeaving's; 0: there was none. `room`:
-  // bytes of text by which Amend may make the entry longer.
+  // Adds an entry and returns its number, which is assigned here. `mark`: from BeginLeaving; 0:
+  // none. `room`: the bytes of text by which Amend may extend the entry.
   std::uint64_t Append(const Entry& entry, std::uint64_t mark = 0, std::size_t room = 0);
-  // What entry `number` should have said, from the next Reading on; nothing where it is gone. Costs
-  // a block's copy. Where there is no room for all that fired, what it said of that stays.
+  // Replaces entry `number`, visible from the next Reading on. Does nothing if the entry was
+  // dropped. Copies a block. If the fired rules do not fit, the entry keeps the old list.
   void Amend(std::uint64_t number, const Entry& entry);
-  // Until the answers that are leaving now have entries, so that a client that has its answer finds
-  // it here; at most until `until`: others may be long on their way. False then.
+  // Waits until all responses that are being sent now have entries, so that a client that has
+  // received its response finds it here. Waits at most until `until`, because slow responses may
+  // take long; returns false then.
   bool Settle(MonotonicTime until);
   Reading Read() const;
-  // Entries behind number `after` alone.
+  // Only entries after number `after`.
   Reading ReadAfter(std::uint64_t after) const;
-  // The reading's entries from number `first` on.
+  // The entries of `reading` from number `first` on.
   static Reading From(const Reading& reading, std::uint64_t first);
-  // Forgets the entries, and what was dropped. Numbers go on.
+  // Removes all entries and resets the count of dropped ones. Numbers continue.
   void Clear();
-  // Until there is an entry behind number `after`; false when `until` came first, or Stop.
+  // Waits for an entry after number `after`. Returns false at time `until` or after Stop.
   bool Await(std::uint64_t after, MonotonicTime until);
-  // Ends every Await, now and later.
+  // Ends all current and future calls of Await.
   void Stop();
 
   std::uint64_t written() const;
-  std::size_t memory() const;  // bytes of blocks
+  std::size_t memory() const;  // Bytes of all blocks.
 
  private:
   void BeginBlock() PENSTOCK_REQUIRES(mutex_);
@@ -99,12 +100,11 @@ class Journal {
   std::uint64_t dropped_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   int waiting_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   bool stopped_ PENSTOCK_GUARDED_BY(mutex_) = false;
-  // Answers on their way by whether they began in an odd or an even epoch; who settles begins the
-  // next one.
+  // Responses being sent, by whether they began in an even or odd epoch. Settle begins a new epoch.
   Mutex settling_;
   std::atomic<std::uint64_t> epoch_{0};
   std::array<std::atomic<std::uint64_t>, 2> leaving_{};
-  // about where the next entry will be, for the processor's cache; never read
+  // Approximate address of the next entry, for prefetching only; never read.
   std::atomic<const std::byte*> next_{nullptr};
 };
 

@@ -50,10 +50,10 @@ std::vector<std::string> Keys(const Reading& reading) {
   return keys;
 }
 
-// A view of `key`.
+// The entry has a view of `key`.
 Entry Keyed(std::string_view key) { return {.method = "GET", .target = "/b", .key = key}; }
 
-TEST(JournalTest, GivesBackWhatItWasGiven) {
+TEST(JournalTest, ReturnsStoredEntries) {
   Journal journal(1 << 20);
   EXPECT_EQ(journal.Append(Full()), 1U);
   int seen = 0;
@@ -87,7 +87,7 @@ TEST(JournalTest, GivesBackWhatItWasGiven) {
   EXPECT_EQ(seen, 1);
 }
 
-TEST(JournalTest, KeepsOrderOverManyBlocks) {
+TEST(JournalTest, KeepsOrderAcrossBlocks) {
   Journal journal(8 << 20);
   for (int i = 0; i < 5'000; ++i) journal.Append(Keyed(std::to_string(i)));
   const std::vector<std::string> keys = Keys(journal.Read());
@@ -95,7 +95,7 @@ TEST(JournalTest, KeepsOrderOverManyBlocks) {
   for (int i = 0; i < 5'000; ++i) ASSERT_EQ(keys[static_cast<std::size_t>(i)], std::to_string(i));
 }
 
-TEST(JournalTest, TheOldestGoFirstAndAreCounted) {
+TEST(JournalTest, DropsAndCountsTheOldestEntries) {
   Journal journal(2 * Journal::kBlockBytes);
   for (int i = 0; i < 10'000; ++i) journal.Append(Keyed(std::to_string(i)));
   const Reading reading = journal.Read();
@@ -107,9 +107,9 @@ TEST(JournalTest, TheOldestGoFirstAndAreCounted) {
   EXPECT_EQ(Keys(reading).back(), "9999");
 }
 
-TEST(JournalTest, AnIdleJournalHasNoMemory) { EXPECT_EQ(Journal(1 << 30).memory(), 0U); }
+TEST(JournalTest, IdleJournalUsesNoMemory) { EXPECT_EQ(Journal(1 << 30).memory(), 0U); }
 
-TEST(JournalTest, AReadingStaysAsItWas) {
+TEST(JournalTest, ReadingIsASnapshot) {
   Journal journal(2 * Journal::kBlockBytes);
   journal.Append(Keyed("first"));
   const Reading reading = journal.Read();
@@ -117,7 +117,7 @@ TEST(JournalTest, AReadingStaysAsItWas) {
   EXPECT_EQ(Keys(reading), std::vector<std::string>{"first"});
 }
 
-TEST(JournalTest, ReadsBehindANumber) {
+TEST(JournalTest, ReadsEntriesAfterANumber) {
   Journal journal(1 << 20);
   for (int i = 1; i <= 5; ++i) journal.Append(Keyed(std::to_string(i)));
   EXPECT_EQ(Keys(journal.ReadAfter(3)), (std::vector<std::string>{"4", "5"}));
@@ -125,19 +125,19 @@ TEST(JournalTest, ReadsBehindANumber) {
   EXPECT_TRUE(Keys(journal.ReadAfter(500)).empty());
 }
 
-TEST(JournalTest, ClearingForgetsEntriesButNotTheirNumbers) {
+TEST(JournalTest, ClearRemovesEntriesButContinuesNumbers) {
   Journal journal(2 * Journal::kBlockBytes);
   for (int i = 0; i < 10'000; ++i) journal.Append(Keyed("old"));
   journal.Clear();
   EXPECT_EQ(journal.memory(), 0U);
   EXPECT_EQ(journal.Read().size(), 0U);
-  EXPECT_EQ(journal.Read().dropped(), 0U) << "nothing was lost against anybody's will";
+  EXPECT_EQ(journal.Read().dropped(), 0U) << "cleared entries do not count as dropped";
   EXPECT_EQ(journal.Read().last(), 10'000U);
   EXPECT_EQ(journal.Append(Keyed("new")), 10'001U);
   EXPECT_EQ(Keys(journal.Read()), std::vector<std::string>{"new"});
 }
 
-TEST(JournalTest, AnAmendedEntrySaysWhatItShouldHave) {
+TEST(JournalTest, AmendReplacesAnEntry) {
   Journal journal(2 * Journal::kBlockBytes);
   for (const char* const key : {"a", "b", "c"}) journal.Append(Keyed(key), 0, 10);
   const Reading before = journal.Read();
@@ -151,12 +151,12 @@ TEST(JournalTest, AnAmendedEntrySaysWhatItShouldHave) {
     return true;
   });
   EXPECT_EQ(told, (std::vector<std::string>{"a0", "b200rule-1", "c0"}));
-  EXPECT_EQ(before.Count({.status = 200}), 0U) << "a Reading stays as it was";
+  EXPECT_EQ(before.Count({.status = 200}), 0U) << "an earlier Reading is unchanged";
   EXPECT_EQ(journal.Append(Keyed("d")), 4U);
   EXPECT_EQ(Keys(journal.Read()), (std::vector<std::string>{"a", "b", "c", "d"}));
 }
 
-TEST(JournalTest, AnAmendmentFindsItsEntryInAnyBlockAndNoneThatIsGone) {
+TEST(JournalTest, AmendFindsEntriesInAnyBlockAndIgnoresDroppedOnes) {
   Journal journal(2 * Journal::kBlockBytes);
   for (int i = 1; i <= 10'000; ++i) journal.Append(Keyed(std::to_string(i)));
   const std::uint64_t oldest = journal.Read().dropped() + 1;
@@ -176,7 +176,7 @@ TEST(JournalTest, AnAmendmentFindsItsEntryInAnyBlockAndNoneThatIsGone) {
   EXPECT_EQ(amended, (std::vector<std::uint64_t>{oldest, oldest + 400, 10'000}));
 }
 
-TEST(JournalTest, AnAmendmentWithoutRoomKeepsWhatWasSaidOfFaults) {
+TEST(JournalTest, AmendWithoutRoomKeepsTheOldFaults) {
   Journal journal(1 << 20);
   journal.Append(Keyed("a"));
   Entry entry = Keyed("a");
@@ -189,7 +189,7 @@ TEST(JournalTest, AnAmendmentWithoutRoomKeepsWhatWasSaidOfFaults) {
   EXPECT_EQ(entries.at(0).faults, "");
 }
 
-TEST(JournalTest, TextThatIsTooLongIsCut) {
+TEST(JournalTest, CutsLongTexts) {
   Journal journal(1 << 20);
   const std::string key(9'000, 'k');
   const std::string fits(7'000, 'f');
@@ -200,7 +200,7 @@ TEST(JournalTest, TextThatIsTooLongIsCut) {
   EXPECT_EQ(keys[1], fits);
 }
 
-TEST(JournalTest, AwaitSeesWhatIsWrittenAndEndsWithStop) {
+TEST(JournalTest, AwaitReturnsForNewEntriesAndOnStop) {
   Journal journal(1 << 20);
   const auto far = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   EXPECT_FALSE(journal.Await(0, std::chrono::steady_clock::now()));
@@ -211,7 +211,7 @@ TEST(JournalTest, AwaitSeesWhatIsWrittenAndEndsWithStop) {
   EXPECT_FALSE(journal.Await(1, far));
 }
 
-TEST(JournalTest, ManyWritersAndAReaderLoseNothing) {
+TEST(JournalTest, ConcurrentWritersLoseNothing) {
   Journal journal(64 << 20);
   {
     std::vector<std::jthread> threads;
@@ -231,20 +231,20 @@ TEST(JournalTest, ManyWritersAndAReaderLoseNothing) {
   EXPECT_EQ(next, std::vector<int>(4, 2'000));
 }
 
-TEST(JournalTest, SettlesOnceTheAnswersThatWereLeavingHaveEntries) {
+TEST(JournalTest, SettleReturnsOnceResponsesBeingSentHaveEntries) {
   Journal journal(1 << 20);
   const std::uint64_t mark = journal.BeginLeaving();
-  EXPECT_FALSE(journal.Settle(MonotonicTime::clock::now())) << "one is on its way";
+  EXPECT_FALSE(journal.Settle(MonotonicTime::clock::now())) << "one response is being sent";
   journal.Append(Entry{.status = 200}, mark);
   EXPECT_TRUE(journal.Settle(MonotonicTime::clock::now()));
 }
 
-TEST(JournalTest, SettlingDoesNotWaitForAnswersThatBeganLater) {
+TEST(JournalTest, SettleIgnoresResponsesThatBeganLater) {
   Journal journal(1 << 20);
   const std::uint64_t first = journal.BeginLeaving();
   std::thread settling([&journal] { EXPECT_TRUE(journal.Settle(MonotonicTime::max())); });
   std::uint64_t later = journal.BeginLeaving();
-  while (later == first) {  // until the other thread has begun to settle
+  while (later == first) {  // Until the other thread has begun to settle.
     journal.Append(Entry{.status = 200}, later);
     later = journal.BeginLeaving();
   }
@@ -254,16 +254,17 @@ TEST(JournalTest, SettlingDoesNotWaitForAnswersThatBeganLater) {
   journal.Append(Entry{.status = 200}, later);
 }
 
-TEST(JournalTest, AClientThatHasItsAnswerFindsItsEntryHoweverManySettle) {
-  // An answer that began to leave while somebody settled was counted where the next one did not
-  // look.
+TEST(JournalTest, ConcurrentSettlesSeeEveryResponseBeingSent) {
+  // Regression: a response that began during a Settle was counted in an epoch that the next Settle
+  // ignored.
   Journal journal(1 << 20);
   std::atomic<bool> done{false};
   std::jthread settling([&] {
     while (!done) journal.Settle(MonotonicTime::max());
   });
   for (int i = 0; i < 2'000; ++i) {
-    const std::uint64_t mark = journal.BeginLeaving();  // the client has its answer from here on
+    // The client may have its response from here on.
+    const std::uint64_t mark = journal.BeginLeaving();
     std::jthread writer([&] { journal.Append(Keyed("k"), mark); });
     EXPECT_TRUE(journal.Settle(MonotonicTime::max()));
     ASSERT_EQ(journal.written(), static_cast<std::uint64_t>(i) + 1);

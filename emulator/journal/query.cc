@@ -16,7 +16,7 @@ bool StatusHolds(const std::optional<int>& wanted, int status) {
   return !wanted || *wanted == status || (*wanted < 10 && *wanted == status / 100);
 }
 
-// Whether `id` is among the ids with commas between them. It may have commas of its own.
+// Whether `id` is in a comma-separated list of ids. The id may contain commas.
 bool Lists(std::string_view ids, std::string_view id) {
   for (std::size_t at = 0; (at = ids.find(id, at)) != std::string_view::npos; ++at) {
     const std::size_t end = at + id.size();
@@ -25,7 +25,7 @@ bool Lists(std::string_view ids, std::string_view id) {
   return false;
 }
 
-// Sorted and without overlaps; neighbours that touch are one.
+// Returns sorted, disjoint ranges. Adjacent ranges are merged.
 std::vector<ByteRange> Union(std::vector<ByteRange> ranges) {
   std::sort(ranges.begin(), ranges.end(), [](const ByteRange& a, const ByteRange& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
@@ -48,7 +48,7 @@ std::uint64_t Sum(const std::vector<ByteRange>& ranges) {
   return sum;
 }
 
-// What of `from` is not in `away`; both are unions.
+// The parts of `from` that are not in `away`. Both must be results of Union.
 std::vector<ByteRange> Without(const std::vector<ByteRange>& from,
                                const std::vector<ByteRange>& away) {
   std::vector<ByteRange> left;
@@ -144,7 +144,7 @@ RangeReport JournalReading::Ranges(const JournalFilter& filter,
   journal::ForEachMatch(*this, filter, [&](const JournalEntryView& entry) {
     if (!entry.range || entry.method != "GET" || entry.status / 100 != 2) return;
     ByteRange sent = *entry.range;
-    // A connection may break, and a fault cut an answer: what left counts, not what was promised.
+    // Count the bytes that were sent: a connection may break, and a fault may cut a response.
     sent.end = std::min(sent.end, sent.begin + entry.bytes_out);
     report.fetched.push_back(sent);
   });
@@ -167,7 +167,7 @@ std::uint64_t JournalReading::MaxConcurrency(const JournalFilter& filter) const 
     changes.emplace_back(entry.began, 1);
     changes.emplace_back(entry.ended, -1);
   });
-  // An end and a beginning at one time are not at once.
+  // Ends sort before beginnings at the same time, so these requests are not concurrent.
   std::sort(changes.begin(), changes.end());
   std::int64_t now = 0;
   std::int64_t most = 0;

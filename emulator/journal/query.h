@@ -1,5 +1,4 @@
-// Which entries a filter selects. The questions themselves are JournalReading's
-// (penstock/journal.h).
+// Matches entries with filters. The queries are members of JournalReading (penstock/journal.h).
 #ifndef PENSTOCK_EMULATOR_JOURNAL_QUERY_H_
 #define PENSTOCK_EMULATOR_JOURNAL_QUERY_H_
 
@@ -10,7 +9,7 @@ namespace penstock::emulator::journal {
 
 bool Matches(const JournalFilter& filter, const JournalEntryView& entry);
 
-// Calls `look` with every entry that `filter` selects, oldest first.
+// Calls `look` with every entry that matches `filter`, oldest first.
 template <class Look>
 void ForEachMatch(const JournalReading& reading, const JournalFilter& filter, Look look) {
   RequireFilter(filter);

@@ -10,7 +10,8 @@ namespace {
 using std::chrono::milliseconds;
 using Ranges_ = std::vector<ByteRange>;
 
-// A journal of GETs of "b/k" unless said otherwise; milliseconds of begin and end first.
+// A journal of GET requests for "b/k" by default. The first arguments are begin and end in
+// milliseconds.
 class QueryTest : public testing::Test {
  protected:
   void Add(int began_ms, int ended_ms, JournalEntryView entry = {}) {
@@ -29,7 +30,7 @@ class QueryTest : public testing::Test {
   Journal journal_{1 << 20};
 };
 
-TEST_F(QueryTest, CountsWhatAFilterSelects) {
+TEST_F(QueryTest, CountsMatchingEntries) {
   Add(0, 1);
   Add(0, 1, {.status = 503, .faults = "slow,late"});
   Add(0, 1, {.attempt = 2, .method = "PUT", .operation = "PutObject", .key = "a/1"});
@@ -51,7 +52,7 @@ TEST_F(QueryTest, CountsWhatAFilterSelects) {
   EXPECT_EQ(Read().Count({.after = 3}), 1U);
 }
 
-TEST_F(QueryTest, EntriesOwnTheirTexts) {
+TEST_F(QueryTest, EntriesOwnTheirStrings) {
   Add(0, 1);
   Add(0, 1, {.status = 503, .faults = "slow"});
   Add(0, 1, {.status = 503, .request_id = "third", .checksums = "c=1"});
@@ -70,7 +71,7 @@ TEST_F(QueryTest, EntriesOwnTheirTexts) {
   EXPECT_EQ(Read().Entries().size(), 1U);
 }
 
-TEST_F(QueryTest, RangesTellWhatWasFetchedTwiceAndWhatIsMissing) {
+TEST_F(QueryTest, RangesReportOverlapAndMissingBytes) {
   Add(0, 1, {.status = 206, .range = ByteRange{10, 20}});
   Add(0, 1, {.status = 206, .range = ByteRange{0, 12}});
   Add(0, 1, {.status = 206, .range = ByteRange{30, 40}});
@@ -84,53 +85,53 @@ TEST_F(QueryTest, RangesTellWhatWasFetchedTwiceAndWhatIsMissing) {
   EXPECT_EQ(report.covered_bytes, 30U);
   EXPECT_EQ(report.overlap_bytes, 2U);
   EXPECT_EQ(report.missing, (Ranges_{{40, 50}}));
-  EXPECT_EQ(report.over_read_bytes, 5U + 5 + 5);  // 0-5, 15-20, 30-35
+  EXPECT_EQ(report.over_read_bytes, 5U + 5 + 5);  // 0-5, 15-20 and 30-35.
 }
 
-TEST_F(QueryTest, WithoutAWishNothingIsMissingOrTooMuch) {
+TEST_F(QueryTest, WithoutWantedRangesNothingIsMissing) {
   Add(0, 1, {.status = 206, .range = ByteRange{0, 5}});
   const RangeReport report = Read().Ranges({}, {});
   EXPECT_TRUE(report.missing.empty());
   EXPECT_EQ(report.over_read_bytes, 0U);
   EXPECT_EQ(Read().Ranges({}, {{0, 2}, {1, 5}, {4, 9}}).missing, (Ranges_{{5, 9}}))
-      << "wishes may overlap";
+      << "wanted ranges may overlap";
 }
 
-TEST_F(QueryTest, OfABrokenAnswerCountsWhatHadLeft) {
-  // A client that read an object from both ends and broke one of them off was said to have fetched
-  // most of it twice.
+TEST_F(QueryTest, CountsSentBytesOfBrokenResponses) {
+  // Regression: a client that read an object from both ends and broke off one response was reported
+  // to have fetched most of it twice.
   Add(0, 1, {.ending = Ending::kBroken, .bytes_out = 12, .range = ByteRange{0, 20}});
   Add(0, 1, {.bytes_out = 10, .range = ByteRange{10, 20}});
   Add(0, 1, {.ending = Ending::kBroken, .bytes_out = 50, .range = ByteRange{20, 30}});
-  Add(0, 1, {.bytes_out = 4, .range = ByteRange{40, 50}});  // a length that was a lie
+  Add(0, 1, {.bytes_out = 4, .range = ByteRange{40, 50}});  // The announced length was wrong.
   EXPECT_EQ(Read().Ranges({}).fetched, (Ranges_{{0, 12}, {10, 20}, {20, 30}, {40, 44}}));
   EXPECT_EQ(Read().Ranges({}).overlap_bytes, 2U);
 }
 
-TEST_F(QueryTest, TouchingRangesAreOne) {
+TEST_F(QueryTest, MergesAdjacentRanges) {
   Add(0, 1, {.range = ByteRange{0, 5}});
   Add(0, 1, {.range = ByteRange{5, 9}});
   EXPECT_EQ(Read().Ranges({}, {}).covered, (Ranges_{{0, 9}}));
   EXPECT_EQ(Read().Ranges({}, {{3, 4}, {6, 7}}).over_read_bytes, 7U);
 }
 
-TEST_F(QueryTest, ConcurrencyIsWhatWasUnderWayAtOnce) {
+TEST_F(QueryTest, CountsConcurrentRequests) {
   Add(0, 10);
   Add(2, 5);
   Add(4, 6, {.key = "l"});
   Add(5, 7);
   EXPECT_EQ(Read().MaxConcurrency({}), 3U);
-  EXPECT_EQ(Read().MaxConcurrency({.key = "k"}), 2U) << "one ended when the next began";
+  EXPECT_EQ(Read().MaxConcurrency({.key = "k"}), 2U) << "one request ended when the next began";
   EXPECT_EQ(Read().MaxConcurrency({.key = "none"}), 0U);
 }
 
-TEST_F(QueryTest, RequestsPerSecondCountFromTheFirst) {
+TEST_F(QueryTest, RequestsPerSecondStartAtTheFirstRequest) {
   for (const int at : {500, 600, 1'499, 1'500, 3'600}) Add(at, at + 1);
   EXPECT_EQ(Read().RequestsPerSecond({}), (std::vector<std::uint64_t>{3, 1, 0, 1}));
   EXPECT_TRUE(Read().RequestsPerSecond({.key = "none"}).empty());
 }
 
-TEST_F(QueryTest, RetriesAreInvocationsOfSeveralRequests) {
+TEST_F(QueryTest, RetriesAreInvocationsWithSeveralRequests) {
   Add(0, 1, {.status = 503, .invocation = "a"});
   Add(5, 6, {.invocation = "b"});
   Add(9, 10, {.attempt = 2, .invocation = "a"});
@@ -143,7 +144,7 @@ TEST_F(QueryTest, RetriesAreInvocationsOfSeveralRequests) {
   EXPECT_EQ(retries[0].began[1] - retries[0].began[0], milliseconds(9));
 }
 
-TEST_F(QueryTest, OrderMeansThatAllOfOneHadEnded) {
+TEST_F(QueryTest, InOrderRequiresThatAllFirstRequestsEnded) {
   Add(0, 5, {.operation = "UploadPart"});
   Add(2, 8, {.operation = "UploadPart"});
   Add(8, 9, {.operation = "CompleteMultipartUpload"});
@@ -152,13 +153,13 @@ TEST_F(QueryTest, OrderMeansThatAllOfOneHadEnded) {
   EXPECT_FALSE(
       Read().InOrder({.operations = {"CompleteMultipartUpload"}}, {.operations = {"UploadPart"}}));
   EXPECT_FALSE(Read().InOrder({.operations = {"UploadPart"}}, {.operations = {"PutObject"}}))
-      << "there was none";
+      << "no request matches";
   Add(7, 20, {.operation = "UploadPart"});
   EXPECT_FALSE(
       Read().InOrder({.operations = {"UploadPart"}}, {.operations = {"CompleteMultipartUpload"}}));
 }
 
-TEST_F(QueryTest, RequestsAfterTheLastAreNamed) {
+TEST_F(QueryTest, RequestsAfterReturnsEntryNumbers) {
   Add(0, 5, {.operation = "AbortMultipartUpload"});
   Add(4, 9, {.operation = "UploadPart"});
   Add(6, 9, {.operation = "UploadPart"});

@@ -12,7 +12,7 @@ namespace penstock::emulator {
 namespace journal {
 namespace {
 
-constexpr std::uint64_t kHighestStatus = 599;  // and beyond it an int holds every number
+constexpr std::uint64_t kHighestStatus = 599;  // Larger numbers are clamped to fit into an int.
 
 Json Pairs(const std::vector<ByteRange>& ranges) {
   Json pairs = Json::array();
@@ -24,28 +24,28 @@ Result<std::vector<std::string>> TextsOf(const JsonFields& fields, std::string_v
   std::vector<std::string> texts;
   PENSTOCK_ASSIGN(const Json* const list, fields.List(name));
   if (list == nullptr) return texts;
-  if (list->empty()) return FieldError(fields.Place(name), "is empty: leave it out to mean any");
+  if (list->empty()) return FieldError(fields.Place(name), "is empty: remove it to match any");
   for (const Json& each : *list) {
-    if (!each.is_string()) return FieldError(fields.Place(name), "takes strings");
+    if (!each.is_string()) return FieldError(fields.Place(name), "must be a list of strings");
     texts.push_back(each.get<std::string>());
   }
   return texts;
 }
 
-// [[begin, end], ...]
+// Reads [[begin, end], ...].
 Result<std::vector<ByteRange>> RangesOf(const JsonFields& fields, std::string_view name) {
   std::vector<ByteRange> ranges;
   PENSTOCK_ASSIGN(const Json* const list, fields.List(name));
   if (list == nullptr) return ranges;
   if (list->empty())
-    return FieldError(fields.Place(name), "is empty: leave it out where nothing is to be compared");
+    return FieldError(fields.Place(name), "is empty: remove it to skip the comparison");
   for (const Json& each : *list) {
     const bool pair = each.is_array() && each.size() == 2 && each[0].is_number_unsigned() &&
                       each[1].is_number_unsigned();
     if (!pair || each[0].get<std::uint64_t>() > each[1].get<std::uint64_t>()) {
       return FieldError(
           fields.Place(name),
-          "takes pairs [begin, end] of whole numbers of bytes, the end behind the last byte");
+          "must be a list of pairs [begin, end] of byte offsets, with an exclusive end");
     }
     ranges.push_back({each[0].get<std::uint64_t>(), each[1].get<std::uint64_t>()});
   }
@@ -62,25 +62,27 @@ struct ParsedQuestion {
   JsonFields fields;
   JournalFilter filter;
 };
-Result<ParsedQuestion> Take(const Json& question, std::initializer_list<std::string_view> members) {
+Result<ParsedQuestion> ParseQuestion(const Json& question,
+                                     std::initializer_list<std::string_view> members) {
   PENSTOCK_ASSIGN(JsonFields fields, JsonFields::Read(question, "", members));
   PENSTOCK_ASSIGN(JournalFilter filter, FilterIn(fields, "filter"));
   return ParsedQuestion{std::move(fields), std::move(filter)};
 }
 
-// Each of the functions below answers one question.
+// Each of the following functions answers one question.
 using Answer = Result<Json> (*)(const JournalReading& reading, const Json& question);
 
 Result<Json> CountAnswer(const JournalReading& reading, const Json& question) {
-  PENSTOCK_ASSIGN(const ParsedQuestion parsed, Take(question, {"question", "filter"}));
+  PENSTOCK_ASSIGN(const ParsedQuestion parsed, ParseQuestion(question, {"question", "filter"}));
   return Json{{"count", reading.Count(parsed.filter)},
               {"dropped", reading.DroppedOf(parsed.filter)}};
 }
 
 Result<Json> RangesAnswer(const JournalReading& reading, const Json& question) {
-  PENSTOCK_ASSIGN(const ParsedQuestion parsed, Take(question, {"question", "filter", "wanted"}));
+  PENSTOCK_ASSIGN(const ParsedQuestion parsed,
+                  ParseQuestion(question, {"question", "filter", "wanted"}));
   if (!parsed.filter.key || !parsed.filter.bucket)
-    return FieldError("filter", "ranges are of one object; give bucket and key");
+    return FieldError("filter", "ranges needs one object: set bucket and key");
   PENSTOCK_ASSIGN(std::vector<ByteRange> wanted, RangesOf(parsed.fields, "wanted"));
   const RangeReport report = reading.Ranges(parsed.filter, std::move(wanted));
   return Json{
@@ -91,19 +93,19 @@ Result<Json> RangesAnswer(const JournalReading& reading, const Json& question) {
 }
 
 Result<Json> ConcurrencyAnswer(const JournalReading& reading, const Json& question) {
-  PENSTOCK_ASSIGN(const ParsedQuestion parsed, Take(question, {"question", "filter"}));
+  PENSTOCK_ASSIGN(const ParsedQuestion parsed, ParseQuestion(question, {"question", "filter"}));
   return Json{{"max_concurrency", reading.MaxConcurrency(parsed.filter)},
               {"dropped", reading.DroppedOf(parsed.filter)}};
 }
 
 Result<Json> RateAnswer(const JournalReading& reading, const Json& question) {
-  PENSTOCK_ASSIGN(const ParsedQuestion parsed, Take(question, {"question", "filter"}));
+  PENSTOCK_ASSIGN(const ParsedQuestion parsed, ParseQuestion(question, {"question", "filter"}));
   return Json{{"requests_per_second", reading.RequestsPerSecond(parsed.filter)},
               {"dropped", reading.DroppedOf(parsed.filter)}};
 }
 
 Result<Json> RetriesAnswer(const JournalReading& reading, const Json& question) {
-  PENSTOCK_ASSIGN(const ParsedQuestion parsed, Take(question, {"question", "filter"}));
+  PENSTOCK_ASSIGN(const ParsedQuestion parsed, ParseQuestion(question, {"question", "filter"}));
   Json retries = Json::array();
   for (const Invocation& invocation : reading.Retries(parsed.filter)) {
     std::vector<double> began_s;
@@ -117,35 +119,39 @@ Result<Json> RetriesAnswer(const JournalReading& reading, const Json& question) 
   return Json{{"retries", std::move(retries)}, {"dropped", reading.DroppedOf(parsed.filter)}};
 }
 
-// Two questions in one: what either of them may have lost.
+// The dropped entries that either filter may have lost.
 std::uint64_t DroppedOfBoth(const JournalReading& reading, const JournalFilter& one,
                             const JournalFilter& other) {
   return std::max(reading.DroppedOf(one), reading.DroppedOf(other));
 }
 
 Result<Json> OrderAnswer(const JournalReading& reading, const Json& question) {
-  PENSTOCK_ASSIGN(const ParsedQuestion parsed, Take(question, {"question", "filter", "then"}));
+  PENSTOCK_ASSIGN(const ParsedQuestion parsed,
+                  ParseQuestion(question, {"question", "filter", "then"}));
   if (!parsed.fields.Has("then"))
-    return FieldError("then", "is missing: which requests come after those of filter?");
+    return FieldError("then", "is missing: set the filter of the later requests");
   PENSTOCK_ASSIGN(const JournalFilter then, FilterIn(parsed.fields, "then"));
   return Json{{"in_order", reading.InOrder(parsed.filter, then)},
               {"dropped", DroppedOfBoth(reading, parsed.filter, then)}};
 }
 
 Result<Json> AfterAnswer(const JournalReading& reading, const Json& question) {
-  PENSTOCK_ASSIGN(const ParsedQuestion parsed, Take(question, {"question", "filter", "then"}));
+  PENSTOCK_ASSIGN(const ParsedQuestion parsed,
+                  ParseQuestion(question, {"question", "filter", "then"}));
   PENSTOCK_ASSIGN(const JournalFilter then, FilterIn(parsed.fields, "then"));
   return Json{{"requests_after", reading.RequestsAfter(parsed.filter, then)},
               {"dropped", DroppedOfBoth(reading, parsed.filter, then)}};
 }
 
-// "limit": that many, the oldest; "newest": that many, the latest; both oldest first.
+// "limit": the oldest entries; "newest": the latest entries. Both are returned oldest first.
 Result<Document> EntriesAsked(const JournalReading& reading, const Json& question) {
-  PENSTOCK_ASSIGN(ParsedQuestion parsed, Take(question, {"question", "filter", "limit", "newest"}));
+  PENSTOCK_ASSIGN(ParsedQuestion parsed,
+                  ParseQuestion(question, {"question", "filter", "limit", "newest"}));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> limit, parsed.fields.Whole("limit"));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> newest, parsed.fields.Whole("newest"));
   if (limit && newest)
-    return FieldError(parsed.fields.Place("newest"), "does not go with limit; give one of them");
+    return FieldError(parsed.fields.Place("newest"),
+                      "cannot be combined with limit; remove one of them");
   const std::uint64_t matches = newest ? reading.Count(parsed.filter) : 0;
   const std::uint64_t dropped = reading.DroppedOf(parsed.filter);
   Document document = EntriesDocument(reading, std::move(parsed.filter), dropped);
@@ -239,7 +245,7 @@ Result<std::string> JournalReading::AnswerJson(std::string_view question) const 
     }
     names += ", " + std::string(known.name);
   }
-  return FieldError("question", "takes one of " + names);
+  return FieldError("question", "must be one of " + names);
 }
 
 }  // namespace penstock::emulator

@@ -1,4 +1,4 @@
-// Questions to a journal as JSON (JournalReading::AnswerJson, ParseJournalFilter).
+// JSON of questions to a journal (JournalReading::AnswerJson, ParseJournalFilter).
 #ifndef PENSTOCK_EMULATOR_JOURNAL_QUESTION_H_
 #define PENSTOCK_EMULATOR_JOURNAL_QUESTION_H_
 
@@ -9,7 +9,7 @@
 
 namespace penstock::emulator::journal {
 
-// `place`: of the filter in what it was given in. FieldError's.
+// `place`: the field of the filter. Returns FieldError.
 Result<JournalFilter> FilterOf(const Json& json, const std::string& place);
 
 }  // namespace penstock::emulator::journal

@@ -8,7 +8,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Two parts of "b/k", the second after a refusal, then a PUT.
+// Two ranges of "b/k", the second after a rejection, then a PUT.
 class QuestionTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -38,7 +38,7 @@ class QuestionTest : public testing::Test {
     if (entry.range && entry.bytes_out == 0) entry.bytes_out = entry.range->size();
     journal_.Append(entry);
   }
-  // The answer, or the error's message.
+  // Returns the answer or the error message.
   Json Ask(const std::string& question) {
     const auto answer = journal_.Read().AnswerJson(question);
     return answer.ok() ? Json::parse(*answer) : Json(answer.error().message);
@@ -47,7 +47,7 @@ class QuestionTest : public testing::Test {
   Journal journal_{1 << 20};
 };
 
-TEST_F(QuestionTest, CountsWhatTheFilterSelects) {
+TEST_F(QuestionTest, CountsMatchingEntries) {
   EXPECT_EQ(Ask(R"({"question": "count"})")["count"], 4);
   EXPECT_EQ(Ask(R"({"question": "count", "filter": {"operations": ["GetObject"], "status": 2}})")
                 ["count"],
@@ -59,7 +59,7 @@ TEST_F(QuestionTest, CountsWhatTheFilterSelects) {
       1);
 }
 
-TEST_F(QuestionTest, EntriesAreTheOldestOrTheNewest) {
+TEST_F(QuestionTest, ReturnsTheOldestOrNewestEntries) {
   const auto numbers = [&](const std::string& question) {
     std::vector<int> found;
     const Json answer = Ask(question);
@@ -76,7 +76,7 @@ TEST_F(QuestionTest, EntriesAreTheOldestOrTheNewest) {
   EXPECT_EQ(Ask(R"({"question": "entries"})")["dropped"], 0);
 }
 
-TEST_F(QuestionTest, RangesAreComparedWithWhatWasWanted) {
+TEST_F(QuestionTest, ComparesRangesWithWantedRanges) {
   const Json report = Ask(
       R"({"question": "ranges", "filter": {"bucket": "b", "key": "k"}, "wanted": [[0, 5], [15, 30]]})");
   EXPECT_EQ(report["fetched"], Json::parse("[[0, 10], [8, 20]]"));
@@ -87,7 +87,7 @@ TEST_F(QuestionTest, RangesAreComparedWithWhatWasWanted) {
   EXPECT_EQ(report["over_read_bytes"], 10);
 }
 
-TEST_F(QuestionTest, TellsConcurrencyRateAndRetries) {
+TEST_F(QuestionTest, AnswersConcurrencyRateAndRetries) {
   EXPECT_EQ(Ask(R"({"question": "max_concurrency"})")["max_concurrency"], 2);
   EXPECT_EQ(Ask(R"({"question": "requests_per_second"})")["requests_per_second"],
             Json::parse("[3, 1]"));
@@ -97,7 +97,7 @@ TEST_F(QuestionTest, TellsConcurrencyRateAndRetries) {
           R"([{"invocation": "i", "entries": [2, 3], "statuses": [503, 206], "began_s": [0.001, 0.003]}])"));
 }
 
-TEST_F(QuestionTest, TellsOrderAndWhatCameAfter) {
+TEST_F(QuestionTest, AnswersOrderAndLaterRequests) {
   EXPECT_EQ(
       Ask(R"({"question": "in_order", "filter": {"key": "k"}, "then": {"key": "z"}})")["in_order"],
       true);
@@ -105,13 +105,13 @@ TEST_F(QuestionTest, TellsOrderAndWhatCameAfter) {
       Ask(R"({"question": "in_order", "filter": {"key": "z"}, "then": {"key": "k"}})")["in_order"],
       false);
   EXPECT_EQ(Ask(R"({"question": "in_order", "filter": {"key": "z"}})"),
-            "then: is missing: which requests come after those of filter?");
+            "then: is missing: set the filter of the later requests");
   EXPECT_EQ(Ask(R"({"question": "requests_after", "filter": {"status": 503}, "then": {}})")
                 ["requests_after"],
             Json::parse("[3, 4]"));
 }
 
-TEST_F(QuestionTest, RefusesWhatItDoesNotUnderstandByName) {
+TEST_F(QuestionTest, RejectsInvalidQuestionsAndNamesTheMember) {
   const auto refused = [&](const std::string& question, const std::string& word) {
     const auto answer = journal_.Read().AnswerJson(question);
     ASSERT_FALSE(answer.ok()) << question;
@@ -128,7 +128,7 @@ TEST_F(QuestionTest, RefusesWhatItDoesNotUnderstandByName) {
             "filter.status");
   }
   refused(R"({"question": "count", "filter": {"operations": ["PutObjekt"]}})",
-          "filter.operations: 'PutObjekt'");
+          "filter.operations: unknown S3 operation 'PutObjekt'");
   refused(R"({"question": "requests_after", "filter": {}, "then": {"operations": ["Nope"]}})",
           "then.operations");
   refused(R"({"question": "count", "filter": {"operations": []}})", "filter.operations");
@@ -144,7 +144,7 @@ TEST_F(QuestionTest, RefusesWhatItDoesNotUnderstandByName) {
   refused(R"({"question": "entries", "limit": 1, "newest": 1})", "newest");
 }
 
-TEST(DroppedTest, EveryAnswerTellsWhatItsSpanHasLost) {
+TEST(DroppedTest, EveryAnswerReportsDroppedEntries) {
   Journal journal(2 * Journal::kBlockBytes);
   for (int i = 0; i < 10'000; ++i)
     journal.Append({.method = "GET", .operation = "GetObject", .bucket = "b", .key = "k"});
@@ -161,16 +161,16 @@ TEST(DroppedTest, EveryAnswerTellsWhatItsSpanHasLost) {
   EXPECT_EQ(lost(R"("ranges", "filter": {"bucket": "b", "key": "k"}})"), dropped);
   const std::string kept = R"({"after": )" + std::to_string(dropped) + "}";
   EXPECT_EQ(lost(R"("count", "filter": )" + kept + "}"), 0U)
-      << "nothing behind that number is gone";
+      << "no entry after that number was dropped";
   EXPECT_EQ(lost(R"("count", "filter": {"after": 100}})"), dropped - 100);
   EXPECT_EQ(lost(R"("in_order", "filter": )" + kept + R"(, "then": {}})"), dropped);
   EXPECT_EQ(lost(R"("requests_after", "filter": )" + kept + R"(, "then": )" + kept + "}"), 0U);
   EXPECT_EQ(journal.ReadAfter(dropped + 5).DroppedOf({.after = dropped + 5}), 0U);
   journal.Clear();
-  EXPECT_EQ(lost(R"("count"})"), 0U) << "nothing was lost against anybody's will";
+  EXPECT_EQ(lost(R"("count"})"), 0U) << "cleared entries do not count as dropped";
 }
 
-TEST_F(QuestionTest, ARuleWithCommasInItsIdIsFound) {
+TEST_F(QuestionTest, FindsARuleWithCommasInItsId) {
   Add({.status = 503, .faults = "one,a,b,two"});
   for (const char* const id : {"one", "a,b", "two"})
     EXPECT_EQ(journal_.Read().Count({.fault = id}), 1U) << id;
@@ -178,7 +178,7 @@ TEST_F(QuestionTest, ARuleWithCommasInItsIdIsFound) {
     EXPECT_EQ(journal_.Read().Count({.fault = id}), 0U) << id;
 }
 
-TEST_F(QuestionTest, AFilterIsParsedAlone) {
+TEST_F(QuestionTest, ParsesAFilter) {
   const auto filter =
       ParseJournalFilter(R"({"operations": ["PutObject"], "connection": 7, "fault": "f"})");
   ASSERT_TRUE(filter.ok());

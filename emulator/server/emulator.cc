@@ -100,7 +100,7 @@ class RunningEmulator final : public Emulator {
     const s3::HostRules hosts = s3::HostRules::Default(options_.region);
     const Identities& identities = control_->identities();
     // Clients that may not use the admin API must not request faults by a header either.
-    const faults::FaultHandlerOptions faults{.desk_of = DeskOf,
+    const faults::FaultHandlerOptions faults{.registry_of = DeskOf,
                                              .partition_of = PartitionOf,
                                              .pauses = &pauses_,
                                              .by_header = options_.admin_token.empty()};

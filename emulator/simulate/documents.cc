@@ -12,7 +12,7 @@
 namespace penstock::emulator::simulate {
 namespace {
 
-// Where the member is there. A number beyond `into` is refused.
+// Reads an optional member. Rejects numbers that do not fit into `into`.
 template <class Number>
 Result<void> Whole(const JsonFields& fields, std::string_view name, Number& into) {
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> value, fields.Whole(name));
@@ -31,8 +31,7 @@ Result<void> Seconds(const JsonFields& fields, std::string_view name,
   return Ok();
 }
 
-// The value of a member that names something, as `find` finds it; `otherwise` where the member is
-// not there.
+// Looks up the name in a member with `find`. `otherwise`: the name if the member is absent.
 template <class Find>
 auto Named(const JsonFields& fields, std::string_view name, std::string_view otherwise, Find find)
     -> decltype(find("")) {
@@ -57,7 +56,8 @@ Result<void> ReadNaming(const JsonFields& fields, Naming& naming) {
   PENSTOCK_ASSIGN(const Json* prefixes, fields.List("prefixes"));
   if (prefixes == nullptr) return Ok();
   for (const Json& prefix : *prefixes) {
-    if (!prefix.is_string()) return FieldError(fields.Place("prefixes"), "must be a list of texts");
+    if (!prefix.is_string())
+      return FieldError(fields.Place("prefixes"), "must be a list of strings");
     naming.user_prefixes.push_back(prefix.get<std::string>());
   }
   return Ok();
@@ -141,7 +141,7 @@ Result<Job> ParseJob(std::string_view json) {
   PENSTOCK_TRY(Seconds(fields, "start_spread_s", job.start_spread));
   PENSTOCK_ASSIGN(const std::optional<std::string> path, fields.Text("path"));
   PENSTOCK_TRY(ReadNaming(fields, job.naming));
-  // The prefix strategies stand for the directory of a step, and their epoch for its number.
+  // The prefix strategies replace the directory of a step, and their epoch replaces its number.
   if (job.naming.strategy != Strategy::kDefault) job.path = "checkpoint";
   if (path) job.path = *path;
   PENSTOCK_ASSIGN(job.limits, Named(fields, "limits", "aws-standard", traffic::PresetLimits));
@@ -185,7 +185,7 @@ std::string ReportJson(const Job& job, const Report& report) {
                          {"intervals", std::move(intervals)},
                          {"partitions", std::move(partitions)},
                          {"events", Events(report)}};
-  // Paths and prefixes may be any bytes.
+  // Paths and prefixes may contain any bytes.
   return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -1,4 +1,4 @@
-// A simulated job and its report as JSON: what the command line and Python speak.
+// JSON of a simulated job and its report, for the command line and Python.
 #ifndef PENSTOCK_EMULATOR_SIMULATE_DOCUMENTS_H_
 #define PENSTOCK_EMULATOR_SIMULATE_DOCUMENTS_H_
 
@@ -9,10 +9,10 @@
 
 namespace penstock::emulator::simulate {
 
-// The job of penstock/simulate.h. kInvalidArgument names the member.
+// Parses a job of penstock/simulate.h. Returns kInvalidArgument that names the member.
 Result<Job> ParseJob(std::string_view json);
 
-// The job's summary and the report; times in seconds, counts as they are.
+// The job's summary and the report. Times are in seconds.
 std::string ReportJson(const Job& job, const Report& report);
 
 }  // namespace penstock::emulator::simulate

@@ -8,7 +8,7 @@
 namespace penstock::emulator::simulate {
 namespace {
 
-TEST(DocumentsTest, AnEmptyObjectIsTheDefaultJob) {
+TEST(DocumentsTest, EmptyObjectIsTheDefaultJob) {
   const Job job = ParseJob("{}").value();
   EXPECT_EQ(job.ranks, 8U);
   EXPECT_EQ(job.limits, traffic::PresetLimits("aws-standard").value());
@@ -18,7 +18,7 @@ TEST(DocumentsTest, AnEmptyObjectIsTheDefaultJob) {
   EXPECT_EQ(ParseJob(R"({"strategy": "hex"})").value().path, "checkpoint");
 }
 
-TEST(DocumentsTest, EveryMemberIsRead) {
+TEST(DocumentsTest, ReadsEveryMember) {
   const Job job =
       ParseJob(
           R"({"operation": "load", "ranks": 3, "files_per_rank": 4, "file_bytes": 500, "part_bytes": 100,
@@ -60,18 +60,18 @@ TEST(DocumentsTest, ErrorsNameTheMember) {
   const auto message = [](std::string_view json) { return ParseJob(json).error().message; };
   EXPECT_EQ(
       message(R"({"client": "curl"})"),
-      "client: there is no client 'curl'; there are legacy, standard, adaptive, crt, penstock");
+      "client: unknown client 'curl': expected one of legacy, standard, adaptive, crt, penstock");
   EXPECT_EQ(message(R"({"ranks": -1})"), "ranks: must be a non-negative integer, not -1");
   EXPECT_EQ(message(R"({"ranks": 5000000000})"),
             "ranks: must be at most 4294967295, not 5000000000");
   EXPECT_EQ(message(R"({"round_every_s": -1})"),
             "round_every_s: must be 0 to 1000000000 seconds, not -1");
-  EXPECT_EQ(message(R"({"prefixes": [1]})"), "prefixes: must be a list of texts");
+  EXPECT_EQ(message(R"({"prefixes": [1]})"), "prefixes: must be a list of strings");
   EXPECT_EQ(message(R"({"ranks": 0})"), "ranks is 0; it must be 1 to 65536");
   EXPECT_NE(message(R"({"rank": 1})").find("rank"), std::string::npos);
 }
 
-TEST(DocumentsTest, TheReportHasEveryFigure) {
+TEST(DocumentsTest, ReportHasEveryMember) {
   const auto report = nlohmann::json::parse(
       SimulateJson(
           R"({"ranks": 64, "file_bytes": 1, "limits": "aws-strict", "client": "crt", "strategy": "hex"})")
@@ -88,7 +88,7 @@ TEST(DocumentsTest, TheReportHasEveryFigure) {
   EXPECT_EQ(report["partitions"][0]["begin"], "");
 }
 
-TEST(DocumentsTest, AnErrorIsTheJobs) { EXPECT_FALSE(SimulateJson("[").ok()); }
+TEST(DocumentsTest, ReturnsErrorsOfTheJob) { EXPECT_FALSE(SimulateJson("[").ok()); }
 
 }  // namespace
 }  // namespace penstock::emulator::simulate

@@ -7,7 +7,7 @@ namespace penstock::emulator::simulate {
 namespace {
 
 constexpr std::uint64_t kMostRequests = 20'000'000;
-constexpr std::uint64_t kMostParts = 10'000;  // of one upload, as S3 has it
+constexpr std::uint64_t kMostParts = 10'000;  // The limit of parts per upload in S3.
 constexpr std::array<std::pair<Operation, std::string_view>, 3> kNames{
     {{Operation::kSave, "save"}, {Operation::kLoad, "load"}, {Operation::kList, "list"}}};
 
@@ -45,11 +45,11 @@ std::string_view OperationName(Operation operation) {
 }
 
 Result<Operation> FindOperation(std::string_view name) {
-  for (const auto& [value, its_name] : kNames) {
-    if (its_name == name) return value;
+  for (const auto& [value, candidate] : kNames) {
+    if (candidate == name) return value;
   }
-  return Error::Make(ErrorKind::kInvalidArgument, "there is no operation '" + std::string(name) +
-                                                      "'; there are save, load, list");
+  return Error::Make(ErrorKind::kInvalidArgument, "unknown operation '" + std::string(name) +
+                                                      "': expected one of save, load, list");
 }
 
 std::uint32_t FirstRound(const Job& job) { return job.warm_partitions > 1 ? kPastRounds : 0; }
@@ -63,7 +63,7 @@ std::uint64_t RequestsOf(const Job& job) {
   return job.rounds * (std::uint64_t{job.ranks} * job.files_per_rank * per_file + metadata);
 }
 
-// What stands in { } is a field.
+// Rejects unknown fields in { }.
 Result<void> CheckFields(std::string_view path) {
   constexpr std::string_view kRound = "{round}";
   for (std::size_t at = path.find('{'); at != std::string_view::npos; at = path.find('{', at + 1)) {
@@ -71,9 +71,9 @@ Result<void> CheckFields(std::string_view path) {
     const std::size_t end = path.find('}', at);
     const std::string field(end == std::string_view::npos ? path.substr(at)
                                                           : path.substr(at, end + 1 - at));
-    return Error::Make(ErrorKind::kInvalidArgument, "path '" + std::string(path) + "' has '" +
-                                                        field +
-                                                        "', which is no field; there is {round}");
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "path '" + std::string(path) + "' has '" + field +
+                           "', which is not a field; only {round} is supported");
   }
   return Ok();
 }
@@ -95,12 +95,13 @@ Result<void> CheckJob(const Job& job) {
     return Error::Make(ErrorKind::kInvalidArgument,
                        "files of " + std::to_string(job.file_bytes) + " bytes in parts of " +
                            std::to_string(job.part_bytes) + " are " + std::to_string(Parts(job)) +
-                           " parts; S3 takes 10000: raise part_bytes");
+                           " parts, and the limit of S3 is 10000: increase part_bytes");
   }
   if (RequestsOf(job) > kMostRequests) {
-    return Error::Make(ErrorKind::kInvalidArgument,
-                       "the job has " + std::to_string(RequestsOf(job)) +
-                           " requests; a simulation takes 20000000: fewer ranks, files or rounds");
+    return Error::Make(
+        ErrorKind::kInvalidArgument,
+        "the job has " + std::to_string(RequestsOf(job)) +
+            " requests, and the limit is 20000000: use fewer ranks, files or rounds");
   }
   return Ok();
 }

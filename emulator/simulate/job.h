@@ -1,5 +1,4 @@
-// A checkpoint job as a simulation sees it: who writes or reads how much, under which names, with
-// which client.
+// A checkpoint job to simulate: the ranks, the data, the object keys and the client.
 #ifndef PENSTOCK_EMULATOR_SIMULATE_JOB_H_
 #define PENSTOCK_EMULATOR_SIMULATE_JOB_H_
 
@@ -16,49 +15,51 @@
 
 namespace penstock::emulator::simulate {
 
-// kSave: every rank uploads its files, then one object ".metadata" commits. kLoad: every rank reads
-// ".metadata", then its files. kList: every rank lists the checkpoint's path once.
+// kSave: every rank uploads its files, then rank 0 commits by writing the object ".metadata".
+// kLoad: every rank reads ".metadata", then its files. kList: every rank lists the checkpoint's
+// path once.
 enum class Operation { kSave, kLoad, kList };
 
 struct Job {
   Operation operation = Operation::kSave;
   std::uint32_t ranks = 8;
-  std::uint32_t files_per_rank = 1;  // one after the other
+  std::uint32_t files_per_rank = 1;  // Transferred one after the other.
   std::uint64_t file_bytes = 1ULL << 30;
-  std::uint64_t part_bytes = 32ULL << 20;  // a file no larger than a part is one request
+  std::uint64_t part_bytes = 32ULL << 20;  // A file up to this size is one request.
   std::uint32_t connections_per_rank = 8;
-  // checkpoints, counted from FirstRound on; naming.epoch, where it is set, counts with them
+  // The number of checkpoints. Their numbers start at FirstRound; naming.epoch, if set, is
+  // incremented with them.
   std::uint32_t rounds = 1;
-  std::chrono::nanoseconds round_every{};   // between their begins; a longer one delays the next
-  std::chrono::nanoseconds start_spread{};  // ranks begin a round within this time, evenly
-  std::string path = "checkpoint/step_{round}";  // "{round}" is the round's number
+  // Between the starts of rounds. A round that takes longer delays the next.
+  std::chrono::nanoseconds round_every{};
+  std::chrono::nanoseconds start_spread{};  // Ranks start a round evenly spread over this time.
+  std::string path = "checkpoint/step_{round}";  // "{round}" is replaced by the round's number.
   Naming naming;
   traffic::Limits limits;
-  // Partitions that the bucket has at the beginning, as rounds before have left them: kPastRounds
-  // of this job, under the names that its own strategy gave their files, each partition with as
-  // many of these files as the others. 1: a bucket without a past.
+  // The initial number of partitions, as left by kPastRounds earlier rounds of this job with the
+  // same naming. Each partition has the same number of their files. 1: a new bucket.
   std::uint32_t warm_partitions = 1;
   traffic::LatencyProfile latency;
   RetryPolicy client;
-  std::uint64_t rank_bytes_per_second = 0;  // of one rank's network; 0: no limit
+  std::uint64_t rank_bytes_per_second = 0;  // Network limit per rank. 0: no limit.
   std::uint64_t seed = 1;
-  // of virtual time; what is not done by then has failed
+  // In virtual time. Requests that are not complete by then have failed.
   std::chrono::nanoseconds deadline = std::chrono::hours(6);
 };
 
-// Rounds that a bucket with a past has seen.
+// The number of earlier rounds in a bucket with initial partitions.
 constexpr std::uint32_t kPastRounds = 8;
-// The number of the first round that is simulated: behind those of the past, where there is one.
+// The number of the first simulated round. It follows the earlier rounds, if any.
 std::uint32_t FirstRound(const Job& job);
 
-// "save", "load", "list".
+// "save", "load" or "list".
 std::string_view OperationName(Operation operation);
 Result<Operation> FindOperation(std::string_view name);
 
-// Requests of a job that nobody refuses.
+// The number of requests of a job without rejections.
 std::uint64_t RequestsOf(const Job& job);
-// kInvalidArgument names the field, its value, the limit. A job may have up to 65,536 ranks and
-// 20,000,000 requests.
+// Returns kInvalidArgument that names the field, its value and the limit. A job may have up to
+// 65,536 ranks and 20,000,000 requests.
 Result<void> CheckJob(const Job& job);
 
 }  // namespace penstock::emulator::simulate

@@ -7,33 +7,34 @@ namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
 
-TEST(JobTest, CountsItsRequests) {
+TEST(JobTest, CountsRequests) {
   Job job{.ranks = 4,
           .files_per_rank = 2,
           .file_bytes = 96 * kMiB,
           .part_bytes = 32 * kMiB,
           .rounds = 3};
   EXPECT_EQ(RequestsOf(job), 3U * (4 * 2 * (3 + 2) + 1))
-      << "create, three parts, complete; one commit a round";
+      << "create, three parts, complete; one commit per round";
   job.file_bytes = 32 * kMiB;
-  EXPECT_EQ(RequestsOf(job), 3U * (4 * 2 + 1)) << "one put a file";
+  EXPECT_EQ(RequestsOf(job), 3U * (4 * 2 + 1)) << "one PUT per file";
   job.operation = Operation::kLoad;
   EXPECT_EQ(RequestsOf(job), 3U * (4 * 2 + 4)) << "every rank reads the metadata";
   job.operation = Operation::kList;
   EXPECT_EQ(RequestsOf(job), 12U);
 }
 
-TEST(JobTest, TheDefaultIsValid) { EXPECT_TRUE(CheckJob({}).ok()); }
+TEST(JobTest, DefaultJobIsValid) { EXPECT_TRUE(CheckJob({}).ok()); }
 
-TEST(JobTest, RefusesWhatItCannotDoAndSaysWhy) {
+TEST(JobTest, RejectsInvalidJobsAndNamesTheReason) {
   EXPECT_EQ(CheckJob({.path = "a/{foo}/{round}"}).error().message,
-            "path 'a/{foo}/{round}' has '{foo}', which is no field; there is {round}");
+            "path 'a/{foo}/{round}' has '{foo}', which is not a field; only {round} is supported");
   EXPECT_EQ(CheckJob({.path = "{"}).error().message,
-            "path '{' has '{', which is no field; there is {round}");
+            "path '{' has '{', which is not a field; only {round} is supported");
   EXPECT_TRUE(CheckJob({.path = "a/{round}/{round}}"}).ok());
   EXPECT_EQ(CheckJob({.ranks = 0}).error().message, "ranks is 0; it must be 1 to 65536");
   EXPECT_EQ(CheckJob({.file_bytes = 20'001, .part_bytes = 2}).error().message,
-            "files of 20001 bytes in parts of 2 are 10001 parts; S3 takes 10000: raise part_bytes");
+            "files of 20001 bytes in parts of 2 are 10001 parts, and the limit of S3 is 10000: "
+            "increase part_bytes");
   EXPECT_EQ(CheckJob({.ranks = 65'536, .files_per_rank = 4'096}).error().message.substr(0, 27),
             "the job has 9126805505 requ");
   EXPECT_FALSE(CheckJob({.round_every = std::chrono::seconds(-1)}).ok());
@@ -47,7 +48,7 @@ TEST(JobTest, OperationsHaveNames) {
     EXPECT_EQ(FindOperation(OperationName(operation)).value(), operation);
   }
   EXPECT_EQ(FindOperation("copy").error().message,
-            "there is no operation 'copy'; there are save, load, list");
+            "unknown operation 'copy': expected one of save, load, list");
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ constexpr std::array<std::pair<Strategy, std::string_view>, 4> kNames{
      {Strategy::kHex, "hex"},
      {Strategy::kRoundRobin, "round-robin"}}};
 
-// `number` with its last digit first, padded with zeros behind.
+// Writes `number` with its digits reversed, padded with trailing zeros.
 std::string Reversed(std::uint32_t number, std::uint32_t base, std::size_t length) {
   std::string text;
   for (; number > 0; number /= base) text += "0123456789abcdef"[number % base];
@@ -24,7 +24,7 @@ std::string Reversed(std::uint32_t number, std::uint32_t base, std::size_t lengt
   return text;
 }
 
-// Digits that `count` numbers from zero on need.
+// The number of digits of the numbers from 0 to `count` - 1.
 std::size_t Digits(std::uint32_t count, std::uint32_t base) {
   std::size_t digits = 1;
   for (std::uint64_t reach = base; reach < count; reach *= base) ++digits;
@@ -41,18 +41,18 @@ std::string_view StrategyName(Strategy strategy) {
 
 Result<Strategy> FindStrategy(std::string_view name) {
   std::string known;
-  for (const auto& [strategy, its_name] : kNames) {
-    if (its_name == name) return strategy;
-    known += (known.empty() ? "" : ", ") + std::string(its_name);
+  for (const auto& [strategy, candidate] : kNames) {
+    if (candidate == name) return strategy;
+    known += (known.empty() ? "" : ", ") + std::string(candidate);
   }
-  return Error::Make(ErrorKind::kInvalidArgument,
-                     "there is no prefix strategy '" + std::string(name) + "'; there are " + known);
+  return Error::Make(ErrorKind::kInvalidArgument, "unknown prefix strategy '" + std::string(name) +
+                                                      "': expected one of " + known);
 }
 
 Result<void> CheckNaming(const Naming& naming) {
   if (naming.strategy == Strategy::kRoundRobin && naming.user_prefixes.empty()) {
     return Error::Make(ErrorKind::kInvalidArgument,
-                       "the strategy round-robin has no prefixes; give at least one");
+                       "the strategy round-robin has no prefixes; add at least one");
   }
   if (naming.min_prefix_length < 1 || naming.min_prefix_length > kLongestPrefix) {
     return Error::Make(ErrorKind::kInvalidArgument,

@@ -1,8 +1,6 @@
-// What the files of a distributed checkpoint are called under each prefix strategy (connector.md
-// §1.8).
+// The object keys of a distributed checkpoint under each prefix strategy of s3torchconnector.
 //
-// Written from the specification, apart from the client's own: the conformance suites hold one
-// against the other.
+// Independent of the client's implementation: the conformance suites compare the two.
 #ifndef PENSTOCK_EMULATOR_SIMULATE_NAMING_H_
 #define PENSTOCK_EMULATOR_SIMULATE_NAMING_H_
 
@@ -20,25 +18,25 @@ enum class Strategy { kDefault, kBinary, kHex, kRoundRobin };
 
 struct Naming {
   Strategy strategy = Strategy::kDefault;
-  std::optional<std::int64_t> epoch;          // a level "epoch_N/" below the prefix
-  std::uint32_t min_prefix_length = 10;       // binary and hex
-  std::optional<std::uint32_t> prefix_count;  // binary and hex; unset: one per rank
-  std::vector<std::string> user_prefixes;     // round-robin, without the slash
+  std::optional<std::int64_t> epoch;          // Adds a level "epoch_N/" below the prefix.
+  std::uint32_t min_prefix_length = 10;       // For binary and hex.
+  std::optional<std::uint32_t> prefix_count;  // For binary and hex. Unset: one per rank.
+  std::vector<std::string> user_prefixes;     // For round-robin, without the slash.
 };
 
-// "default", "binary", "hex", "round-robin".
+// "default", "binary", "hex" or "round-robin".
 std::string_view StrategyName(Strategy strategy);
-// kInvalidArgument names what there is.
+// Returns kInvalidArgument that lists the names.
 Result<Strategy> FindStrategy(std::string_view name);
-// kInvalidArgument: no prefixes for round-robin, a length or count of zero or beyond 1,024 or
-// 1,000,000.
+// Returns kInvalidArgument if round-robin has no prefixes, the length is not 1 to 1,024, or the
+// count is not 1 to 1,000,000.
 Result<void> CheckNaming(const Naming& naming);
 
-// The prefixes of a job of `ranks` ranks, in the order in which ranks take them; empty for the
-// default strategy.
+// Returns the prefixes of a job of `ranks` ranks, in the order in which ranks use them. Empty for
+// the default strategy.
 std::vector<std::string> Prefixes(const Naming& naming, std::uint32_t ranks);
 
-// "{path}/{prefix}/[epoch_{E}/]__{rank}_{file}.distcp". `prefixes` as Prefixes made them.
+// Returns "{path}/{prefix}/[epoch_{E}/]__{rank}_{file}.distcp". `prefixes`: the result of Prefixes.
 std::string FileKey(const Naming& naming, const std::vector<std::string>& prefixes,
                     std::string_view path, std::uint32_t rank, std::uint32_t file);
 

@@ -10,10 +10,10 @@ std::string Key(Naming naming, std::uint32_t ranks, std::uint32_t rank,
   return FileKey(naming, Prefixes(naming, ranks), path, rank, 0);
 }
 
-// All values here stand in connector.md §1.8.
+// The expected keys are those of s3torchconnector's prefix strategies.
 TEST(NamingTest, DefaultNamesRankAndFile) { EXPECT_EQ(Key({}, 16, 3), "ckpt/__3_0.distcp"); }
 
-TEST(NamingTest, HexReversesTheDigits) {
+TEST(NamingTest, HexReversesDigits) {
   const Naming hex{.strategy = Strategy::kHex};
   EXPECT_EQ(Key(hex, 16, 10), "ckpt/a000000000/__10_0.distcp");
   EXPECT_EQ(Key(hex, 16, 255), "ckpt/f000000000/__255_0.distcp");
@@ -32,7 +32,7 @@ TEST(NamingTest, EpochIsALevelBelowThePrefix) {
       "ckpt/b/epoch_0/__4_0.distcp");
 }
 
-TEST(NamingTest, BinaryReversesTheDigits) {
+TEST(NamingTest, BinaryReversesDigits) {
   EXPECT_EQ(Prefixes({.strategy = Strategy::kBinary}, 4),
             (std::vector<std::string>{"0000000000", "1000000000", "0100000000", "1100000000"}));
   EXPECT_EQ(
@@ -41,32 +41,32 @@ TEST(NamingTest, BinaryReversesTheDigits) {
   EXPECT_EQ(Key({.strategy = Strategy::kBinary}, 1, 1), "ckpt/0000000000/__1_0.distcp");
 }
 
-TEST(NamingTest, RoundRobinTakesTurns) {
+TEST(NamingTest, RoundRobinRotatesPrefixes) {
   const Naming naming{.strategy = Strategy::kRoundRobin, .user_prefixes = {"x", "y", "z"}};
   EXPECT_EQ(Key(naming, 8, 3), "ckpt/x/__3_0.distcp");
   EXPECT_EQ(Key(naming, 8, 4), "ckpt/y/__4_0.distcp");
 }
 
-TEST(NamingTest, APrefixIsAsLongAsItsNumbersNeed) {
+TEST(NamingTest, PrefixLengthFitsTheCount) {
   EXPECT_EQ(Prefixes({.strategy = Strategy::kBinary, .min_prefix_length = 1}, 5).back(), "001");
   EXPECT_EQ(Prefixes({.strategy = Strategy::kHex, .min_prefix_length = 1}, 16).back(), "f");
   EXPECT_EQ(Prefixes({.strategy = Strategy::kHex, .min_prefix_length = 1}, 17).back(), "01");
 }
 
-TEST(NamingTest, WithoutAPathTheKeyBeginsWithThePrefix) {
+TEST(NamingTest, WithoutAPathTheKeyStartsWithThePrefix) {
   EXPECT_EQ(Key({}, 1, 0, ""), "__0_0.distcp");
 }
 
-TEST(NamingTest, EveryStrategyIsFoundByItsName) {
+TEST(NamingTest, FindsEveryStrategyByName) {
   for (const Strategy strategy :
        {Strategy::kDefault, Strategy::kBinary, Strategy::kHex, Strategy::kRoundRobin}) {
     EXPECT_EQ(FindStrategy(StrategyName(strategy)).value(), strategy);
   }
   EXPECT_EQ(FindStrategy("octal").error().message,
-            "there is no prefix strategy 'octal'; there are default, binary, hex, round-robin");
+            "unknown prefix strategy 'octal': expected one of default, binary, hex, round-robin");
 }
 
-TEST(NamingTest, RefusesWhatCannotBeMeant) {
+TEST(NamingTest, RejectsInvalidValues) {
   EXPECT_FALSE(CheckNaming({.strategy = Strategy::kRoundRobin}).ok());
   EXPECT_FALSE(CheckNaming({.strategy = Strategy::kHex, .min_prefix_length = 0}).ok());
   EXPECT_FALSE(CheckNaming({.strategy = Strategy::kHex, .prefix_count = 0}).ok());

@@ -17,7 +17,7 @@ void Recorder::Sent(Instant now, const traffic::Verdict& verdict, std::size_t pa
                     bool retry) {
   while (static_cast<std::size_t>(now / report_.interval) >= kMostIntervals) Coarsen();
   const auto at = static_cast<std::size_t>(now / report_.interval);
-  // Intervals in which nothing is asked have as many partitions as before.
+  // Intervals without requests keep the partition count of the previous one.
   if (at >= report_.intervals.size()) {
     report_.intervals.resize(
         at + 1,

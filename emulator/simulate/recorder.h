@@ -1,5 +1,5 @@
-// Collects what a simulation reports, in bounded memory: intervals double in length when there
-// would be too many.
+// Collects the report of a simulation in bounded memory. Interval lengths double when there are too
+// many intervals.
 #ifndef PENSTOCK_EMULATOR_SIMULATE_RECORDER_H_
 #define PENSTOCK_EMULATOR_SIMULATE_RECORDER_H_
 
@@ -18,9 +18,9 @@ class Recorder {
   Report Finish(Instant now, const traffic::PartitionModel& model);
 
   static constexpr std::size_t kMostIntervals = 600;
-  // partitions whose traffic is kept, the first to come
+  // The number of partitions whose traffic is recorded: the first ones to receive requests.
   static constexpr std::size_t kMostFollowed = 256;
-  static constexpr std::size_t kMostSeries = 16;  // of them, the busiest are reported
+  static constexpr std::size_t kMostSeries = 16;  // The busiest of them are reported.
 
  private:
   void Coarsen();

@@ -14,7 +14,7 @@ traffic::Verdict To(std::uint32_t partition, bool admitted = true) {
   return {.admitted = admitted, .partition = partition, .begin = "k"};
 }
 
-TEST(RecorderTest, SortsRequestsIntoIntervals) {
+TEST(RecorderTest, CountsRequestsPerInterval) {
   Recorder recorder;
   recorder.Sent(milliseconds(0), To(0), 1, false);
   recorder.Sent(milliseconds(99), To(0, false), 1, false);
@@ -25,14 +25,14 @@ TEST(RecorderTest, SortsRequestsIntoIntervals) {
   EXPECT_EQ(report.intervals[0].requests, 2U);
   EXPECT_EQ(report.intervals[0].refused, 1U);
   EXPECT_EQ(report.intervals[1].requests, 0U);
-  EXPECT_EQ(report.intervals[1].partitions, 1U) << "nothing was asked, so nothing changed";
+  EXPECT_EQ(report.intervals[1].partitions, 1U) << "an interval without requests keeps the count";
   EXPECT_EQ(report.intervals[2].partitions, 2U);
   EXPECT_EQ(report.requests, 3U);
   EXPECT_EQ(report.refused, 1U);
   EXPECT_EQ(report.retries, 1U);
 }
 
-TEST(RecorderTest, LongJobsHaveLongerIntervalsAndTheSameSums) {
+TEST(RecorderTest, LongJobsHaveLongerIntervalsWithTheSameSums) {
   Recorder recorder;
   constexpr std::uint64_t kCount = 5'000;
   for (std::uint64_t i = 0; i < kCount; ++i)
@@ -51,7 +51,7 @@ TEST(RecorderTest, LongJobsHaveLongerIntervalsAndTheSameSums) {
   }
 }
 
-TEST(RecorderTest, ReportsTheBusiestPartitionsFirstAndNotAll) {
+TEST(RecorderTest, ReportsTheBusiestPartitions) {
   Recorder recorder;
   for (std::uint32_t partition = 0; partition < 100; ++partition) {
     for (std::uint32_t i = 0; i <= partition; ++i)

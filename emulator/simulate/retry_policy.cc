@@ -13,11 +13,11 @@ constexpr std::array<RetryPolicy, 5> kPolicies{{
     {.name = "standard", .max_attempts = 3, .scale_s = 1, .quota = 500},
     {.name = "adaptive", .max_attempts = 3, .scale_s = 1, .quota = 500, .paced = true},
     {.name = "crt", .max_attempts = 10, .scale_s = 0.5, .quota = 500},
-    // Ten attempts that begin close together, as client/s3/retry/retry_rules.h documents it.
+    // Ten attempts with short initial delays, as documented in client/s3/retry/retry_rules.h.
     {.name = "penstock", .max_attempts = 10, .scale_s = 0.25, .quota = 500},
 }};
 
-// CUBIC as the AWS SDKs have it.
+// CUBIC parameters of the AWS SDKs.
 constexpr double kBeta = 0.7;
 constexpr double kScale = 0.4;
 constexpr double kLeastRate = 0.5;
@@ -40,11 +40,10 @@ Result<RetryPolicy> FindPolicy(std::string_view name) {
     known += (known.empty() ? "" : ", ") + std::string(policy.name);
   }
   return Error::Make(ErrorKind::kInvalidArgument,
-                     "there is no client '" + std::string(name) + "'; there are " + known);
+                     "unknown client '" + std::string(name) + "': expected one of " + known);
 }
 
-// The rate at which requests are sent, smoothed: 0.8 of the half second that ended, 0.2 of what was
-// known before.
+// Updates the smoothed send rate: 0.8 of the last half second plus 0.2 of the previous value.
 void RetryState::Measure(Instant now) {
   sent_ += 1;
   const auto half_second = static_cast<std::int64_t>(Seconds(now) * 2);
@@ -65,7 +64,7 @@ Instant RetryState::Send(Instant now) {
     level_ -= 1;
     return from;
   }
-  // Waits for its token; whoever comes next waits behind it.
+  // The request waits for its token, and later requests wait after it.
   filled_ = from + FromSeconds((1 - level_) / rate_);
   level_ = 0;
   return filled_;

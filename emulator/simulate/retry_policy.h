@@ -1,5 +1,5 @@
-// How the clients of the field meet 503 SlowDown (protocol.md §5, performance.md §5), reduced to
-// what a simulation needs: whether to try again, when, and how fast to send.
+// Models of how S3 clients react to 503 SlowDown (AWS SDKs and Tools Reference Guide, "Retry
+// behavior"). Reduced to what a simulation needs: whether and when to retry, and how fast to send.
 #ifndef PENSTOCK_EMULATOR_SIMULATE_RETRY_POLICY_H_
 #define PENSTOCK_EMULATOR_SIMULATE_RETRY_POLICY_H_
 
@@ -13,40 +13,42 @@
 
 namespace penstock::emulator::simulate {
 
-using Instant = std::chrono::nanoseconds;  // of virtual time, from the job's begin
+using Instant = std::chrono::nanoseconds;  // Virtual time since the start of the job.
 
 struct RetryPolicy {
   std::string_view name;
   int max_attempts = 3;
-  double scale_s = 1;  // the wait after attempt n is random * min(scale * 2^(n-1), cap)
+  double scale_s = 1;  // The delay after attempt n is random * min(scale * 2^(n-1), cap).
   double cap_s = 20;
-  int quota = 0;  // tokens at first and at most; 0: retries cost nothing
+  int quota = 0;  // Initial and maximum tokens. 0: retries cost no tokens.
   int retry_cost = 5;
-  bool paced = false;  // sends no faster than a rate that throttling lowers and success raises
+  bool paced = false;  // Limits the request rate. Throttling lowers the limit, success raises it.
 };
 
-// "legacy", "standard", "adaptive" (the AWS SDKs' modes), "crt" (the AWS Common Runtime as
-// s3torchconnector sets it up) and "penstock". kInvalidArgument names what there is.
+// Finds a policy by name: "legacy", "standard", "adaptive" (modes of the AWS SDKs), "crt" (AWS
+// Common Runtime as configured by s3torchconnector) or "penstock". Returns kInvalidArgument that
+// lists the names.
 Result<RetryPolicy> FindPolicy(std::string_view name);
 std::vector<std::string_view> PolicyNames();
 
-// One client's memory: its quota and, where paced, its rate. Throttling alone is modelled, so every
-// refusal costs the same.
+// The retry state of one client: its quota and, if paced, its rate. Only throttling is modelled, so
+// every rejection costs the same.
 //
 // Thread safety: one thread at a time.
 class RetryState {
  public:
   explicit RetryState(const RetryPolicy& policy) : policy_(&policy), tokens_(policy.quota) {}
 
-  // When a request that is ready at `now` may leave. Times asked for must not go back.
+  // Returns when a request that is ready at `now` may be sent. `now` must not decrease between
+  // calls.
   Instant Send(Instant now);
-  // After attempt `attempt` (from 1 on) was refused: when to try again, nullopt: give up. `random`
-  // is in [0, 1).
+  // Call when attempt `attempt` (1-based) was rejected. Returns when to retry; nullopt: give up.
+  // `random` is in [0, 1).
   std::optional<Instant> Refused(Instant now, int attempt, double random);
-  // After attempt `attempt` succeeded.
+  // Call when attempt `attempt` succeeded.
   void Succeeded(Instant now, int attempt);
 
-  double rate() const { return rate_; }  // requests a second; 0: not paced so far
+  double rate() const { return rate_; }  // Requests per second. 0: no limit yet.
 
  private:
   void Measure(Instant now);
@@ -54,14 +56,14 @@ class RetryState {
 
   const RetryPolicy* policy_;
   int tokens_;
-  // Adaptive mode's pacing (protocol.md §5): off until the first refusal.
+  // Rate limit of adaptive mode. Inactive until the first rejection.
   double rate_ = 0;
-  double level_ = 0;  // tokens there at `filled_`
+  double level_ = 0;  // Tokens at time `filled_`.
   Instant filled_{};
-  double measured_ = 0;  // requests a second, smoothed over half seconds
+  double measured_ = 0;  // Requests per second, smoothed over half seconds.
   std::int64_t half_second_ = 0;
-  double sent_ = 0;      // in the running half second
-  double last_max_ = 0;  // CUBIC's w_max
+  double sent_ = 0;      // Requests in the current half second.
+  double last_max_ = 0;  // w_max of CUBIC.
   Instant throttled_at_{};
 };
 

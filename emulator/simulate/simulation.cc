@@ -14,8 +14,8 @@ namespace {
 using traffic::Traffic;
 using traffic::Work;
 
-constexpr std::uint64_t kMostPastKeys = 200'000;   // to find equal shares by
-constexpr std::chrono::milliseconds kRefusal{10};  // until a 503 is there (performance.md §4.2)
+constexpr std::uint64_t kMostPastKeys = 200'000;   // Sample size for finding equal shares.
+constexpr std::chrono::milliseconds kRefusal{10};  // Latency of a 503 response.
 
 enum class Verb : std::uint8_t { kPut, kCreate, kPart, kComplete, kGet, kList };
 
@@ -31,7 +31,8 @@ enum class Step : std::uint8_t { kBegin, kReady, kSend, kRefused, kDone };
 
 struct Event {
   Instant at{};
-  std::uint64_t order = 0;  // of making, so that equal times have one order
+  // Sequence number, so that the order of simultaneous events is deterministic.
+  std::uint64_t order = 0;
   std::uint32_t rank = 0;
   std::uint32_t slot = 0;
   Step step = Step::kBegin;
@@ -40,26 +41,27 @@ struct Event {
   }
 };
 
-// A connection and the request on it.
+// A connection and its current request.
 struct Slot {
   Request request;
-  int attempt = 0;  // 0: idle
+  int attempt = 0;  // 0: idle.
   std::uint64_t bytes_per_second = 0;
 };
 
-// Where a rank is in its round.
+// The state of a rank in its round.
 struct Rank {
   explicit Rank(const RetryPolicy& policy) : retry(policy) {}
   RetryState retry;
   std::vector<Slot> slots;
-  std::uint32_t file = 0;  // the one it works on
+  std::uint32_t file = 0;  // The current file.
   std::uint64_t next_part = 0;
   std::uint64_t parts_done = 0;
-  // the one request that comes before the parts was sent: Create, or the metadata of a load
+  // The request that precedes the parts was sent: CreateMultipartUpload, or the metadata read of a
+  // load.
   bool asked = false;
-  bool open = false;       // and answered
-  bool commits = false;    // save: all ranks are done, and this one commits
-  bool committed = false;  // its request for that was sent
+  bool open = false;       // That request has completed.
+  bool commits = false;    // save: all ranks are done and this rank commits.
+  bool committed = false;  // The commit request was sent.
   bool failed = false;
   bool finished = false;
   std::uint64_t drawn = 0;
@@ -98,7 +100,7 @@ class Simulation {
     return rank;
   }
 
-  // Sets the names of a round.
+  // Sets the path and naming of a round.
   void EnterRound(std::uint32_t round) {
     path_ = job_.path;
     constexpr std::string_view kPlace = "{round}";
@@ -108,12 +110,12 @@ class Simulation {
     if (naming_.epoch) *naming_.epoch += round;
   }
 
-  // Cuts the bucket where equal shares of the files of the rounds before the first end.
+  // Splits the bucket into partitions with equal shares of the files of the earlier rounds.
   void Warm() {
     if (job_.warm_partitions < 2) return;
     const std::uint64_t files = std::uint64_t{job_.ranks} * job_.files_per_rank;
-    // Odd: prefixes spread ranks by their last digits, so that every second rank would be half of
-    // the bucket.
+    // Odd, because prefixes distribute ranks by their last digits: an even stride would sample only
+    // half of the prefixes.
     const std::uint64_t stride = files * kPastRounds / kMostPastKeys | 1;
     std::vector<std::string> keys;
     for (std::uint64_t index = 0; index < files * kPastRounds; index += stride) {
@@ -139,7 +141,7 @@ class Simulation {
     result_ = {.began = begin};
     for (std::uint32_t number = 0; number < job_.ranks; ++number) {
       Rank& rank = ranks_[number];
-      rank = Renewed(std::move(rank));
+      rank = ResetForRound(std::move(rank));
       Push(begin + Instant(job_.start_spread) * number / job_.ranks, number, 0, Step::kBegin);
     }
     while (!events_.empty() && events_.top().at <= job_.deadline) {
@@ -152,8 +154,8 @@ class Simulation {
     CloseRound();
   }
 
-  // Ready for another round: what it learnt of throttling and its connections stay.
-  Rank Renewed(Rank old) const {
+  // Resets a rank for another round. Its retry state and its connections are kept.
+  Rank ResetForRound(Rank old) const {
     Rank rank(job_.client);
     rank.retry = old.retry;
     rank.slots = std::move(old.slots);
@@ -189,7 +191,7 @@ class Simulation {
     }
   }
 
-  // Gives idle connections the requests that can be sent now.
+  // Assigns the requests that can be sent now to idle connections.
   void Pump(std::uint32_t number) {
     Rank& rank = ranks_[number];
     for (std::uint32_t at = 0; at < rank.slots.size() && !rank.failed; ++at) {
@@ -203,7 +205,7 @@ class Simulation {
     }
   }
 
-  // The client may hold a request back that is ready.
+  // Schedules a ready request. The client's rate limit may delay it.
   void Ready(std::uint32_t number, std::uint32_t at) {
     Push(ranks_[number].retry.Send(now_), number, at, Step::kSend);
   }
@@ -221,7 +223,7 @@ class Simulation {
     return std::nullopt;
   }
 
-  // Whether a file's parts may go without a request before them.
+  // Whether the parts of a file need no preceding request.
   bool OpensAtOnce() const { return job_.operation == Operation::kSave && parts_ == 1; }
 
   Request NextPart(Rank& rank) const {
@@ -253,10 +255,10 @@ class Simulation {
         model_.Admit(KeyOf(number, slot.request), read ? Traffic::kRead : Traffic::kWrite, now_);
     recorder_.Sent(now_, verdict, model_.partitions(), slot.attempt > 1);
     if (!verdict.admitted) return Push(now_ + kRefusal, number, at, Step::kRefused);
-    Push(now_ + Lasts(rank, number, slot), number, at, Step::kDone);
+    Push(now_ + DurationOf(rank, number, slot), number, at, Step::kDone);
   }
 
-  Instant Lasts(Rank& rank, std::uint32_t number, const Slot& slot) {
+  Instant DurationOf(Rank& rank, std::uint32_t number, const Slot& slot) {
     const Work work = slot.request.verb == Verb::kList  ? Work::kList
                       : slot.request.verb == Verb::kGet ? Work::kGet
                                                         : Work::kWrite;
@@ -321,7 +323,7 @@ class Simulation {
 
   void Complete(std::uint32_t number) {
     Rank& rank = ranks_[number];
-    Slot& slot = rank.slots.front();  // all are idle: every part has answered
+    Slot& slot = rank.slots.front();  // All connections are idle, because every part has completed.
     slot.request = {.verb = Verb::kComplete, .file = rank.file};
     slot.attempt = 1;
     Ready(number, 0);
@@ -340,18 +342,18 @@ class Simulation {
   void Finish(std::uint32_t number) {
     ranks_[number].finished = true;
     finish_times_.push_back(now_);
-    Settled();
+    OnRankEnded();
   }
 
   void Fail(std::uint32_t number) {
     Rank& rank = ranks_[number];
     if (rank.failed || rank.commits) return;
     rank.failed = true;
-    Settled();
+    OnRankEnded();
   }
 
-  // Rank 0 commits once all are done, if none has failed.
-  void Settled() {
+  // Rank 0 commits once all ranks are done, if none has failed.
+  void OnRankEnded() {
     if (--unfinished_ > 0 || job_.operation != Operation::kSave) return;
     for (const Rank& rank : ranks_) {
       if (rank.failed) return;
@@ -371,7 +373,7 @@ class Simulation {
   Instant now_{};
   std::uint64_t order_ = 0;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  // Of the round that runs.
+  // State of the current round.
   std::string path_;
   Naming naming_;
   Round result_;

@@ -1,5 +1,5 @@
-// Runs a job against the partition model in virtual time: no sockets, no sleeping, the same result
-// for the same job.
+// Simulates a job against the partition model in virtual time, without network or sleeping. The
+// result for a job is deterministic.
 #ifndef PENSTOCK_EMULATOR_SIMULATE_SIMULATION_H_
 #define PENSTOCK_EMULATOR_SIMULATE_SIMULATION_H_
 
@@ -15,25 +15,25 @@ namespace penstock::emulator::simulate {
 struct Round {
   Instant began{};
   Instant ended{};
-  // save: ".metadata" is there. load, list: every rank has all it asked for
+  // save: ".metadata" was written. load, list: every rank has completed its requests.
   bool committed = false;
   std::uint32_t ranks_failed = 0;
-  // Since the round began, of the ranks that did not fail; zero where all did.
+  // Time from the start of the round, for ranks that did not fail. Zero if all failed.
   Instant median_rank{};
   Instant slowest_rank{};
 };
 
-// What happened within one interval of Report::interval.
+// The counters of one interval of length Report::interval.
 struct Interval {
-  std::uint64_t requests = 0;    // sent, whatever became of them
-  std::uint64_t refused = 0;     // 503
-  std::uint32_t partitions = 0;  // at its end
+  std::uint64_t requests = 0;    // Requests sent, rejected or not.
+  std::uint64_t refused = 0;     // Rejected with 503.
+  std::uint32_t partitions = 0;  // At the end of the interval.
 };
 
 struct PartitionSeries {
   std::uint32_t id = 0;
-  std::string begin;                    // its first key
-  std::vector<std::uint64_t> requests;  // by interval
+  std::string begin;                    // Its first key.
+  std::vector<std::uint64_t> requests;  // Per interval.
 };
 
 struct Report {
@@ -41,17 +41,17 @@ struct Report {
   std::uint64_t requests = 0;
   std::uint64_t refused = 0;
   std::uint64_t retries = 0;
-  std::uint64_t gave_up = 0;  // requests that their client did not try again
-  std::uint64_t bytes = 0;    // of bodies, sent or received in full
-  Instant ended{};            // the whole job
-  Instant interval{};         // length of one
+  std::uint64_t gave_up = 0;  // Requests that the client did not retry.
+  std::uint64_t bytes = 0;    // Bytes of bodies that were transferred completely.
+  Instant ended{};            // End of the job.
+  Instant interval{};         // Length of an interval.
   std::vector<Interval> intervals;
-  // The busiest partitions; the rest of the traffic is in none of them.
+  // Only the busiest partitions.
   std::vector<PartitionSeries> partitions;
-  std::vector<traffic::PartitionEvent> events;  // the latest splits and merges
+  std::vector<traffic::PartitionEvent> events;  // The latest splits and merges.
 };
 
-// CheckJob's errors. Takes about 1 us a request.
+// Returns the errors of CheckJob. Takes about 1 us per request.
 Result<Report> Simulate(const Job& job);
 
 }  // namespace penstock::emulator::simulate

@@ -13,7 +13,7 @@ using std::chrono::seconds;
 
 constexpr std::uint64_t kMiB = 1 << 20;
 
-// One put a rank, no latency: only the limits take time.
+// One PUT per rank and no latency: only the limits take time.
 Job Puts(std::uint32_t ranks, std::string_view limits = "aws-strict",
          std::string_view client = "crt") {
   Job job{.ranks = ranks, .file_bytes = kMiB, .part_bytes = kMiB};
@@ -29,7 +29,7 @@ Report ReportOf(const Job& job) {
   return std::move(report).value();
 }
 
-TEST(SimulationTest, AJobThatNobodyRefusesHasItsRequestsAndBytes) {
+TEST(SimulationTest, JobWithoutRejectionsHasAllRequestsAndBytes) {
   Job job = Puts(4, "aws-standard");
   job.file_bytes = 10 * kMiB;
   job.part_bytes = 4 * kMiB;
@@ -43,19 +43,19 @@ TEST(SimulationTest, AJobThatNobodyRefusesHasItsRequestsAndBytes) {
   EXPECT_TRUE(report.rounds[0].committed);
 }
 
-TEST(SimulationTest, TransfersTakeTheTimeOfTheirConnections) {
+TEST(SimulationTest, TransferTimeFollowsTheConnectionSpeed) {
   Job job = Puts(1, "aws-standard");
   job.file_bytes = 100 * kMiB;
   job.part_bytes = 10 * kMiB;
   job.connections_per_rank = 5;
-  // five connections with 10 MiB/s each: ten parts are two turns of one second
+  // Five connections with 10 MiB/s each: ten parts take two rounds of one second.
   job.rank_bytes_per_second = 50 * kMiB;
   EXPECT_EQ(ReportOf(job).ended, Instant(seconds(2)));
 }
 
-// 35 writes a second, three at once, eight ranks at time zero: by hand, three are admitted and five
-// refused; how the five come back is their client's affair.
-TEST(SimulationTest, ABurstBeyondTheBudgetIsRefused) {
+// 35 writes per second, a burst of three, eight ranks at time zero: three are admitted and five are
+// rejected. The retries depend on the client.
+TEST(SimulationTest, BurstAboveTheBudgetIsRejected) {
   Job job = Puts(8);
   job.client.max_attempts = 1;
   const Report report = ReportOf(job);
@@ -67,26 +67,26 @@ TEST(SimulationTest, ABurstBeyondTheBudgetIsRefused) {
   EXPECT_EQ(report.rounds[0].ranks_failed, 5U);
 }
 
-TEST(SimulationTest, RanksThatComeOneAfterAnotherMeetNoRefusal) {
+TEST(SimulationTest, StaggeredRanksAreNotRejected) {
   Job job = Puts(350);
   job.start_spread = seconds(10);
   EXPECT_EQ(ReportOf(job).refused, 0U);
 }
 
-TEST(SimulationTest, RetriesBringTheSaveThrough) {
+TEST(SimulationTest, RetriesCompleteTheSave) {
   const Report report = ReportOf(Puts(64));
   EXPECT_GT(report.refused, 32U);
-  EXPECT_EQ(report.retries, report.refused) << "none gave up, so each refusal was tried again";
+  EXPECT_EQ(report.retries, report.refused) << "no client gave up, so each rejection was retried";
   EXPECT_EQ(report.requests - report.refused, 65U);
   EXPECT_TRUE(report.rounds[0].committed);
 }
 
-TEST(SimulationTest, AClientOfThreeAttemptsLosesTheCheckpointThatAPatientOneSaves) {
+TEST(SimulationTest, ThreeAttemptsLoseACheckpointThatMoreAttemptsSave) {
   EXPECT_FALSE(ReportOf(Puts(256, "aws-strict", "standard")).rounds[0].committed);
   EXPECT_TRUE(ReportOf(Puts(256, "aws-strict", "crt")).rounds[0].committed);
 }
 
-TEST(SimulationTest, TheSameJobHasTheSameReportAndAnotherSeedAnother) {
+TEST(SimulationTest, ReportDependsOnlyOnJobAndSeed) {
   Job job = Puts(64);
   job.latency = traffic::FindProfile("s3-standard").value();
   const std::string first = ReportJson(job, ReportOf(job));
@@ -95,7 +95,7 @@ TEST(SimulationTest, TheSameJobHasTheSameReportAndAnotherSeedAnother) {
   EXPECT_NE(ReportJson(job, ReportOf(job)), first);
 }
 
-TEST(SimulationTest, PartitionsSplitUnderAPatientJobAndItsPrefixesParticipate) {
+TEST(SimulationTest, PartitionsSplitUnderALongJobWithPrefixes) {
   Job job = Puts(512);
   job.naming.strategy = Strategy::kHex;
   job.path = "checkpoint";
@@ -106,12 +106,13 @@ TEST(SimulationTest, PartitionsSplitUnderAPatientJobAndItsPrefixesParticipate) {
   const Report report = ReportOf(job);
   EXPECT_TRUE(report.rounds[0].committed);
   ASSERT_FALSE(report.events.empty());
-  EXPECT_EQ(report.events[0].boundary, "checkpoint/8") << "sixteen first digits, cut in the middle";
+  EXPECT_EQ(report.events[0].boundary, "checkpoint/8")
+      << "split in the middle of the sixteen first digits";
   EXPECT_GT(report.intervals.back().partitions, 4U);
   EXPECT_GT(report.partitions.size(), 4U);
 }
 
-TEST(SimulationTest, ALoadReadsTheMetadataAndEveryByte) {
+TEST(SimulationTest, LoadReadsTheMetadataAndEveryByte) {
   Job job = Puts(16, "aws-standard");
   job.operation = Operation::kLoad;
   job.file_bytes = 10 * kMiB;
@@ -122,20 +123,19 @@ TEST(SimulationTest, ALoadReadsTheMetadataAndEveryByte) {
   EXPECT_TRUE(report.rounds[0].committed);
 }
 
-// mlcommons/storage#667: every rank lists the same prefix at once.
-TEST(SimulationTest, AListStampedeIsRefusedBeyondTheBurst) {
+// Every rank lists the same prefix at once (mlcommons/storage#667).
+TEST(SimulationTest, ListStampedeIsRejectedAboveTheBurst) {
   Job job = Puts(512);
   job.operation = Operation::kList;
   job.client.max_attempts = 1;
   const Report report = ReportOf(job);
   EXPECT_EQ(report.requests, 512U);
-  EXPECT_EQ(report.refused, 512U - 5) << "a tenth of a second's 55 reads";
+  EXPECT_EQ(report.refused, 512U - 5) << "the burst is 100 ms of 55 reads per second";
 }
 
-// What the strategies are for: names that keep their place in the order of keys let the next save
-// use the partitions that the last one was cut into; a directory per step begins in one partition
-// again.
-TEST(SimulationTest, APrefixStrategyKeepsItsPartitionsFromRoundToRound) {
+// The purpose of the strategies: keys that keep their position in key order let the next save use
+// the partitions of the last one. A new directory per step starts again in one partition.
+TEST(SimulationTest, PrefixStrategyKeepsPartitionsAcrossRounds) {
   Job job = Puts(64);
   job.rounds = 6;
   job.round_every = seconds(60);
@@ -154,29 +154,28 @@ TEST(SimulationTest, APrefixStrategyKeepsItsPartitionsFromRoundToRound) {
   EXPECT_LT(lasted(by_prefix) * 2, lasted(by_step));
 }
 
-// Earlier saves of the same job have cut the bucket, at the names that the strategy gave them.
-TEST(SimulationTest, ThePastHelpsNamesThatKeepTheirPlaceAndNoOthers) {
+// Earlier saves of the same job have split the bucket at the keys of the strategy.
+TEST(SimulationTest, WarmPartitionsHelpOnlyStableKeys) {
   Job job = Puts(64);
   const std::uint64_t cold = ReportOf(job).refused;
   job.warm_partitions = 16;
   const Report by_step = ReportOf(job);
-  EXPECT_EQ(by_step.refused, cold) << "all of this step's names are in the last one's partition";
+  EXPECT_EQ(by_step.refused, cold) << "all keys of this step are in the last partition";
   ASSERT_EQ(by_step.partitions.size(), 1U);
   EXPECT_TRUE(by_step.partitions[0].begin.starts_with("checkpoint/step_7/"))
       << by_step.partitions[0].begin;
   for (const Strategy strategy : {Strategy::kBinary, Strategy::kHex}) {
     Job other = job;
     other.naming.strategy = strategy;
-    EXPECT_EQ(ReportOf(other).refused, cold)
-        << "below a directory of the step the prefixes are new ones too";
+    EXPECT_EQ(ReportOf(other).refused, cold) << "in a directory per step the prefixes are new, too";
     other.path = "checkpoint";
     const Report by_prefix = ReportOf(other);
-    EXPECT_EQ(by_prefix.refused, 64U - 16 * 3) << "three at once in each of sixteen";
+    EXPECT_EQ(by_prefix.refused, 64U - 16 * 3) << "a burst of three in each of sixteen partitions";
     EXPECT_EQ(by_prefix.partitions.size(), 16U);
   }
 }
 
-TEST(SimulationTest, AWarmBucketOfManyFilesIsCutEvenlyToo) {
+TEST(SimulationTest, WarmBucketOfManyFilesIsSplitEvenly) {
   Job job = Puts(4'096, "aws-standard");
   job.path = "checkpoint";
   job.naming.strategy = Strategy::kBinary;
@@ -192,17 +191,17 @@ TEST(SimulationTest, AWarmBucketOfManyFilesIsCutEvenlyToo) {
   }
 }
 
-TEST(SimulationTest, AWarmBucketTakesAsMuchMore) {
+TEST(SimulationTest, WarmBucketHasAMultipleOfTheRate) {
   Job job = Puts(64);
   job.path = "checkpoint";
   const Report cold = ReportOf(job);
   job.warm_partitions = 16;
   const Report warm = ReportOf(job);
   EXPECT_GT(cold.refused, 60U);
-  EXPECT_EQ(warm.refused, 64U - 16 * 3) << "three at once in each of sixteen";
+  EXPECT_EQ(warm.refused, 64U - 16 * 3) << "a burst of three in each of sixteen partitions";
 }
 
-TEST(SimulationTest, RoundsBeginOnTimeBelowAPathOfTheirOwn) {
+TEST(SimulationTest, RoundsStartOnTimeInSeparatePaths) {
   Job job = Puts(2, "aws-standard");
   job.rounds = 3;
   job.round_every = seconds(60);
@@ -212,9 +211,9 @@ TEST(SimulationTest, RoundsBeginOnTimeBelowAPathOfTheirOwn) {
   EXPECT_EQ(report.requests, 9U);
 }
 
-TEST(SimulationTest, WhatIsNotDoneByTheDeadlineHasFailed) {
+TEST(SimulationTest, UnfinishedRequestsFailAtTheDeadline) {
   Job job = Puts(64);
-  job.rank_bytes_per_second = kMiB;  // eight connections: a put takes eight seconds
+  job.rank_bytes_per_second = kMiB;  // With eight connections a PUT takes eight seconds.
   job.deadline = seconds(4);
   const Report report = ReportOf(job);
   EXPECT_EQ(report.rounds[0].ranks_failed, 64U);
@@ -222,7 +221,7 @@ TEST(SimulationTest, WhatIsNotDoneByTheDeadlineHasFailed) {
   EXPECT_EQ(report.ended, Instant(seconds(4)));
 }
 
-TEST(SimulationTest, AnEmptyFileIsOneRequest) {
+TEST(SimulationTest, EmptyFileIsOneRequest) {
   Job job = Puts(1);
   job.file_bytes = 0;
   EXPECT_EQ(ReportOf(job).requests, 2U);

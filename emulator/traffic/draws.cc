@@ -33,7 +33,7 @@ Draw Draws::Of(std::string_view what, std::uint64_t ordinal) const {
 }
 
 double Normal(double first, double second) {
-  // Box and Muller
+  // Box-Muller transform.
   return std::sqrt(-2 * std::log(1 - first)) * std::cos(2 * std::numbers::pi * second);
 }
 

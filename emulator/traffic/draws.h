@@ -1,6 +1,5 @@
-// Chance that is no chance: numbers that depend on a seed and on what they are drawn for, and on
-// nothing else. Threads and timing change nothing, and two clients that ask the same see the same
-// (emulator.md §2.4).
+// Deterministic random numbers that depend only on a seed and on what they are drawn for. They do
+// not depend on threads or timing. Two clients that send the same requests get the same draws.
 #ifndef PENSTOCK_EMULATOR_TRAFFIC_DRAWS_H_
 #define PENSTOCK_EMULATOR_TRAFFIC_DRAWS_H_
 
@@ -19,14 +18,14 @@ using Draw = std::array<double, 4>;
 class Draws {
  public:
   explicit Draws(std::uint64_t seed);
-  // HMAC-SHA-256 under the seed of `what` and `ordinal`, cut in four.
+  // Returns HMAC-SHA-256 of `what` and `ordinal`, keyed with the seed and split into four numbers.
   Draw Of(std::string_view what, std::uint64_t ordinal) const;
 
  private:
   HmacSha256Key key_;
 };
 
-// A number of the normal distribution with mean 0 and deviation 1, from two uniform ones in [0, 1).
+// Converts two uniform numbers in [0, 1) to a standard normal number (mean 0, deviation 1).
 double Normal(double first, double second);
 
 }  // namespace penstock::emulator::traffic

@@ -7,22 +7,20 @@
 namespace penstock::emulator::traffic {
 namespace {
 
-TEST(DrawsTest, TheSameQuestionHasTheSameAnswer) {
+TEST(DrawsTest, SameInputGivesTheSameDraw) {
   EXPECT_EQ(Draws(7).Of("GetObject/b/k", 3), Draws(7).Of("GetObject/b/k", 3));
 }
 
-TEST(DrawsTest, SeedIdentityAndOrdinalEachChangeAllFour) {
+TEST(DrawsTest, SeedIdentityAndOrdinalEachChangeAllNumbers) {
   const Draw first = Draws(7).Of("a", 0);
   for (const Draw& other : {Draws(8).Of("a", 0), Draws(7).Of("b", 0), Draws(7).Of("a", 1)}) {
     for (std::size_t i = 0; i < first.size(); ++i) EXPECT_NE(first[i], other[i]);
   }
 }
 
-// Made with Python: hmac.new((7).to_bytes(8, "little"), b"a" + (0).to_bytes(8, "little"),
+// Computed with Python: hmac.new((7).to_bytes(8, "little"), b"a" + (0).to_bytes(8, "little"),
 // "sha256").digest()[:8], as a big-endian number >> 11, times 2**-53.
-TEST(DrawsTest, IsAnHmacThatAnybodyCanCompute) {
-  EXPECT_DOUBLE_EQ(Draws(7).Of("a", 0)[0], 0.8687712938812233);
-}
+TEST(DrawsTest, IsAnHmac) { EXPECT_DOUBLE_EQ(Draws(7).Of("a", 0)[0], 0.8687712938812233); }
 
 TEST(DrawsTest, IsUniform) {
   const Draws draws(1);

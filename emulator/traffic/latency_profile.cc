@@ -27,7 +27,7 @@ constexpr std::array<LatencyProfile, 3> kProfiles{{
          {.floor_ms = 4, .median_ms = 6, .sigma = 0.4, .straggler = kStraggler, .stall = kStall},
      .list =
          {.floor_ms = 14, .median_ms = 10, .sigma = 0.35, .straggler = kStraggler, .stall = kStall},
-     // One write in a thousand takes five seconds longer.
+     // One of 1,000 writes takes five seconds longer.
      .write = {.floor_ms = 15,
                .median_ms = 15,
                .sigma = 0.6,
@@ -80,14 +80,14 @@ Result<LatencyProfile> FindProfile(std::string_view name) {
     if (profile.name == name) return profile;
     known += (known.empty() ? "" : ", ") + std::string(profile.name);
   }
-  return Error::Make(ErrorKind::kInvalidArgument,
-                     "there is no latency profile '" + std::string(name) + "'; there are " + known);
+  return Error::Make(ErrorKind::kInvalidArgument, "unknown latency profile '" + std::string(name) +
+                                                      "': expected one of " + known);
 }
 
 std::chrono::nanoseconds FirstByte(const Waiting& waiting, const Draw& draw) {
   double ms = waiting.floor_ms;
   if (waiting.median_ms > 0) ms += LogNormal(waiting.median_ms, waiting.sigma, draw[0], draw[1]);
-  // One number decides between on time, straggler and stall, another how late.
+  // draw[2] selects between on time, straggler and stall; draw[3] selects the delay.
   if (draw[2] < waiting.stall.chance) {
     ms += Between(waiting.stall, draw[3]);
   } else if (draw[2] < waiting.stall.chance + waiting.straggler.chance) {

@@ -1,5 +1,5 @@
-// How long S3 takes to answer, and how fast a connection is: distributions fitted to published
-// figures (performance.md §4.1, §4.2), from which each request draws its own.
+// Models of S3's time to first byte and connection speed: distributions fitted to published
+// figures. Each request draws its own values.
 #ifndef PENSTOCK_EMULATOR_TRAFFIC_LATENCY_PROFILE_H_
 #define PENSTOCK_EMULATOR_TRAFFIC_LATENCY_PROFILE_H_
 
@@ -13,19 +13,19 @@
 
 namespace penstock::emulator::traffic {
 
-// What the time to the first byte depends on.
+// The kind of request that the time to first byte depends on.
 enum class Work { kGet, kHead, kList, kWrite };
 
-// Milliseconds: `floor` and a log-normal share on top, and now and then one of two late ones on top
-// of both.
+// The time to first byte in milliseconds: a floor plus a log-normal part, sometimes plus a late
+// arrival.
 struct Waiting {
   double floor_ms = 0;
-  double median_ms = 0;  // of the log-normal share
-  double sigma = 0;      // of its logarithm
+  double median_ms = 0;  // Median of the log-normal part.
+  double sigma = 0;      // Standard deviation of its logarithm.
   struct Late {
-    double chance = 0;  // 0 to 1
+    double chance = 0;  // Probability, 0 to 1.
     double least_ms = 0;
-    double most_ms = 0;  // uniform between the two
+    double most_ms = 0;  // Uniform between least_ms and most_ms.
   };
   Late straggler;
   Late stall;
@@ -37,7 +37,7 @@ struct LatencyProfile {
   Waiting head;
   Waiting list;
   Waiting write;
-  // Bytes a second of one connection, log-normal within bounds; 0: no limit.
+  // Connection speed in bytes per second: log-normal within bounds. Median 0: no limit.
   double connection_median = 0;
   double connection_sigma = 0;
   double connection_least = 0;
@@ -46,14 +46,14 @@ struct LatencyProfile {
   const Waiting& Of(Work work) const;
 };
 
-// "s3-standard", "s3-express", and "none", which takes no time. kInvalidArgument names what there
-// is.
+// Finds a profile by name: "s3-standard", "s3-express", or "none", which has no delay. Returns
+// kInvalidArgument that lists the names.
 Result<LatencyProfile> FindProfile(std::string_view name);
 std::vector<std::string_view> ProfileNames();
 
-// Time to the first byte of a request that drew `draw`.
+// Returns the time to first byte for a request with this draw.
 std::chrono::nanoseconds FirstByte(const Waiting& waiting, const Draw& draw);
-// Bytes a second of a connection that drew `draw`; 0: no limit.
+// Returns the bytes per second of a connection with this draw; 0: no limit.
 std::uint64_t ConnectionRate(const LatencyProfile& profile, const Draw& draw);
 
 }  // namespace penstock::emulator::traffic

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kDraws = 60'000;
 
-// Milliseconds, sorted.
+// Returns sorted values in milliseconds.
 std::vector<double> FirstBytes(std::string_view profile_name, Work work) {
   const LatencyProfile profile = FindProfile(profile_name).value();
   const Draws draws(42);
@@ -28,7 +28,7 @@ double Quantile(const std::vector<double>& sorted, double share) {
   return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size()))];
 }
 
-// performance.md §4.2.
+// The published quantiles that the profiles are fitted to.
 TEST(LatencyProfileTest, StandardGetHasThePublishedQuantiles) {
   const std::vector<double> all = FirstBytes("s3-standard", Work::kGet);
   EXPECT_NEAR(Quantile(all, 0.50), 30, 1);
@@ -44,14 +44,14 @@ TEST(LatencyProfileTest, ExpressGetHasThePublishedQuantiles) {
   EXPECT_NEAR(Quantile(all, 0.99), 8.0, 1);
 }
 
-TEST(LatencyProfileTest, AWriteInAThousandTakesFiveSecondsMore) {
+TEST(LatencyProfileTest, OneOf1000WritesTakesFiveSecondsLonger) {
   const std::vector<double> all = FirstBytes("s3-standard", Work::kWrite);
   const auto late = std::count_if(all.begin(), all.end(), [](double ms) { return ms > 5'000; });
   EXPECT_NEAR(static_cast<double>(late) / kDraws, 0.001, 0.0005);
   EXPECT_NEAR(Quantile(all, 0.50), 30, 1);
 }
 
-TEST(LatencyProfileTest, ConnectionsHaveTheirOwnRateWithinBounds) {
+TEST(LatencyProfileTest, ConnectionRatesDifferWithinBounds) {
   const LatencyProfile profile = FindProfile("s3-standard").value();
   const Draws draws(42);
   std::vector<std::uint64_t> rates;
@@ -63,16 +63,16 @@ TEST(LatencyProfileTest, ConnectionsHaveTheirOwnRateWithinBounds) {
   EXPECT_NEAR(static_cast<double>(rates[1'000]), 90e6, 2e6);
 }
 
-TEST(LatencyProfileTest, NoneTakesNoTimeAndLimitsNothing) {
+TEST(LatencyProfileTest, NoneHasNoDelayAndNoLimit) {
   const LatencyProfile none = FindProfile("none").value();
   const Draw draw = Draws(1).Of("k", 0);
   EXPECT_EQ(FirstByte(none.Of(Work::kGet), draw).count(), 0);
   EXPECT_EQ(ConnectionRate(none, draw), 0U);
 }
 
-TEST(LatencyProfileTest, AnUnknownNameIsRefusedWithWhatThereIs) {
+TEST(LatencyProfileTest, UnknownNameErrorListsAllNames) {
   EXPECT_EQ(FindProfile("s3").error().message,
-            "there is no latency profile 's3'; there are none, s3-standard, s3-express");
+            "unknown latency profile 's3': expected one of none, s3-standard, s3-express");
 }
 
 }  // namespace

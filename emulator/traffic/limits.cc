@@ -51,7 +51,7 @@ Result<Limits> PresetLimits(std::string_view name) {
     known += (known.empty() ? "" : ", ") + std::string(preset);
   }
   return Error::Make(ErrorKind::kInvalidArgument,
-                     "there is no preset '" + std::string(name) + "'; there are " + known);
+                     "unknown preset '" + std::string(name) + "': expected one of " + known);
 }
 
 Result<void> CheckLimits(const Limits& limits) {

@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, 6> kMembers{"reads_per_second", "writes_p
                                                    "burst_ms",         "split_after_s",
                                                    "merge_after_s",    "max_partitions"};
 
-// CheckLimits says what is wrong with numbers that fit; these do not.
+// Rejects numbers that do not fit. CheckLimits rejects the others.
 Result<std::optional<std::uint64_t>> Count(const JsonFields& fields, std::string_view name,
                                            std::uint64_t most) {
   PENSTOCK_ASSIGN(const std::optional<double> number, fields.Number(name));
@@ -57,7 +57,7 @@ Result<void> ReadLimits(const JsonFields& fields, Limits& limits) {
   const auto checked = CheckLimits(limits);
   if (checked.ok()) return Ok();
   std::string place = fields.Place("");
-  if (!place.empty()) place.pop_back();  // the dot: the message begins with the member
+  if (!place.empty()) place.pop_back();  // Drops the dot: the message begins with the member.
   return FieldError(place, checked.error().message);
 }
 

@@ -1,4 +1,4 @@
-// Limits as members of a JSON object: of a bucket's, of a simulated job's.
+// JSON of limits, as members of a bucket's settings or of a simulated job.
 #ifndef PENSTOCK_EMULATOR_TRAFFIC_LIMITS_DOCUMENT_H_
 #define PENSTOCK_EMULATOR_TRAFFIC_LIMITS_DOCUMENT_H_
 
@@ -10,11 +10,11 @@ class JsonFields;
 
 namespace penstock::emulator::traffic {
 
-// Puts what `fields` have of reads_per_second, writes_per_second, burst_ms, split_after_s,
-// merge_after_s and max_partitions into `limits`, and checks them. kInvalidArgument names the
-// member.
+// Reads reads_per_second, writes_per_second, burst_ms, split_after_s, merge_after_s and
+// max_partitions into `limits` and checks them. Absent members keep their value. Returns
+// kInvalidArgument that names the member.
 Result<void> ReadLimits(const JsonFields& fields, Limits& limits);
-// Whether `fields` have any of them.
+// Whether `fields` has any of these members.
 bool HasLimits(const JsonFields& fields);
 
 }  // namespace penstock::emulator::traffic

@@ -33,11 +33,11 @@ TEST(LimitsDocumentTest, ReadsEveryMember) {
                             .max_partitions = 9}));
 }
 
-TEST(LimitsDocumentTest, LeavesWhatIsNotThere) {
+TEST(LimitsDocumentTest, KeepsValuesOfAbsentMembers) {
   EXPECT_EQ(Read(R"({"other": 1})").value(), Limits{});
 }
 
-TEST(LimitsDocumentTest, NamesWhatIsOutOfRange) {
+TEST(LimitsDocumentTest, ErrorsNameTheMember) {
   const auto none = Read(R"({"reads_per_second": 0})");
   ASSERT_FALSE(none.ok());
   EXPECT_NE(none.error().message.find("here"), std::string::npos) << none.error().message;

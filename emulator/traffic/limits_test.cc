@@ -5,7 +5,8 @@
 namespace penstock::emulator::traffic {
 namespace {
 
-// protocol.md §7 and emulator.md §2.3.
+// The rates are those of the Amazon S3 User Guide, "Best practices design patterns: optimizing
+// Amazon S3 performance".
 TEST(LimitsTest, PresetsHaveTheDocumentedFigures) {
   const Limits standard = PresetLimits("aws-standard").value();
   EXPECT_EQ(standard.reads_per_second, 5'500U);
@@ -24,17 +25,17 @@ TEST(LimitsTest, EveryPresetIsValid) {
     EXPECT_TRUE(CheckLimits(PresetLimits(name).value()).ok()) << name;
 }
 
-TEST(LimitsTest, AnUnknownPresetNamesWhatThereIs) {
+TEST(LimitsTest, UnknownPresetErrorListsAllNames) {
   EXPECT_EQ(PresetLimits("aws-fast").error().message,
-            "there is no preset 'aws-fast'; there are aws-standard, aws-strict, aws-express");
+            "unknown preset 'aws-fast': expected one of aws-standard, aws-strict, aws-express");
 }
 
-TEST(LimitsTest, BurstIsAShareOfASecondAndAtLeastOneRequest) {
+TEST(LimitsTest, BurstIsPartOfTheRateAndAtLeastOneRequest) {
   EXPECT_EQ(Limits{}.Burst(Traffic::kRead), 550U);
   EXPECT_EQ((Limits{.writes_per_second = 5}.Burst(Traffic::kWrite)), 1U);
 }
 
-TEST(LimitsTest, RefusesWhatCannotBeMeantAndNamesIt) {
+TEST(LimitsTest, RejectsInvalidValuesAndNamesThem) {
   EXPECT_EQ(CheckLimits({.reads_per_second = 0}).error().message,
             "reads_per_second is 0; it must be 1 to 4000000000 requests a second");
   EXPECT_EQ(CheckLimits({.max_partitions = 0}).error().message,

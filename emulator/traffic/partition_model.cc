@@ -8,19 +8,19 @@ namespace penstock::emulator::traffic {
 namespace {
 
 constexpr std::chrono::seconds kSecond{1};
-constexpr std::uint64_t kColdShare = 8;  // an eighth of what one partition gives
+constexpr std::uint64_t kColdShare = 8;  // One eighth of a partition's rate.
 
-// The shortest text that sorts behind `left` and not behind `right`.
+// Returns the shortest text that sorts after `left` and not after `right`.
 std::string_view Boundary(std::string_view left, std::string_view right) {
   const auto [in_left, in_right] =
       std::mismatch(left.begin(), left.end(), right.begin(), right.end());
   return right.substr(0, static_cast<std::size_t>(in_right - right.begin()) + 1);
 }
 
-// Where `keys` are cut in two: at the shortest prefix that leaves a quarter of them on either side,
-// the one nearest to the middle of several; where there is none, as near to the middle as can be.
-// nullopt where they are all the same.
-std::optional<std::string> Middle(std::vector<std::string> keys) {
+// Returns where to split `keys`: the shortest prefix that leaves a quarter of them on either side,
+// and of several the one nearest to the middle. If there is none, returns the cut nearest to the
+// middle. nullopt if all keys are equal.
+std::optional<std::string> SplitBoundary(std::vector<std::string> keys) {
   std::sort(keys.begin(), keys.end());
   const std::size_t half = keys.size() / 2;
   std::optional<std::string> best;
@@ -37,10 +37,10 @@ std::optional<std::string> Middle(std::vector<std::string> keys) {
 }  // namespace
 
 PartitionModel::PartitionModel(Limits limits) : limits_(limits) {
-  partitions_.emplace(std::string(), Fresh(Instant{}));
+  partitions_.emplace(std::string(), NewPartition(Instant{}));
 }
 
-PartitionModel::Partition PartitionModel::Fresh(Instant now) {
+PartitionModel::Partition PartitionModel::NewPartition(Instant now) {
   const auto side = [this](Traffic traffic) {
     return Side{.bucket = TokenBucket(limits_.PerSecond(traffic), limits_.Burst(traffic))};
   };
@@ -58,7 +58,7 @@ Verdict PartitionModel::Admit(std::string_view key, Traffic traffic, Instant now
   last_ = now = std::max(now, last_);
   if (now >= next_merge_check_) MergeCold(now);
   auto place = std::prev(partitions_.upper_bound(key));
-  Turn(place->second, now);
+  CloseElapsedSeconds(place->second, now);
   if (limits_.split_after.count() > 0 && place->second.hot_since != Instant::max() &&
       now - place->second.hot_since >= limits_.split_after) {
     Split(place, now);
@@ -77,16 +77,16 @@ Verdict PartitionModel::Admit(std::string_view key, Traffic traffic, Instant now
 void PartitionModel::Cut(const std::vector<std::string>& boundaries, Instant now) {
   for (const std::string& boundary : boundaries) {
     if (partitions_.size() >= limits_.max_partitions) return;
-    partitions_.try_emplace(boundary, Fresh(std::max(now, last_)));
+    partitions_.try_emplace(boundary, NewPartition(std::max(now, last_)));
   }
 }
 
-// Closes the seconds that have passed since the partition was last asked.
-void PartitionModel::Turn(Partition& partition, Instant now) const {
+// Closes the seconds that have passed since the partition's last request.
+void PartitionModel::CloseElapsedSeconds(Partition& partition, Instant now) const {
   const auto passed = (now - partition.second) / kSecond;
   if (passed <= 0) return;
   CloseSecond(partition);
-  if (passed > 1) CloseSecond(partition);  // a second without a request: neither hot nor busy
+  if (passed > 1) CloseSecond(partition);  // A second without requests is neither hot nor busy.
   partition.second += passed * kSecond;
 }
 
@@ -121,17 +121,17 @@ void PartitionModel::Sample(Partition& partition, std::string_view key) const {
 void PartitionModel::Split(Partitions::iterator place, Instant now) {
   Partition& left = place->second;
   if (partitions_.size() >= limits_.max_partitions) return;
-  const std::optional<std::string> middle = Middle(left.sample);
-  if (!middle) return;  // one hot key: S3 has no cure for it either
+  const std::optional<std::string> middle = SplitBoundary(left.sample);
+  if (!middle) return;  // A single hot key cannot be split, in S3 neither.
   const std::uint32_t old = left.id;
-  left = Fresh(now);
-  Partition right = Fresh(now);
-  Note({.kind = PartitionEvent::Kind::kSplit,
-        .at = now,
-        .boundary = *middle,
-        .whole = old,
-        .left = left.id,
-        .right = right.id});
+  left = NewPartition(now);
+  Partition right = NewPartition(now);
+  AddEvent({.kind = PartitionEvent::Kind::kSplit,
+            .at = now,
+            .boundary = *middle,
+            .whole = old,
+            .left = left.id,
+            .right = right.id});
   partitions_.emplace(*middle, std::move(right));
 }
 
@@ -140,26 +140,26 @@ void PartitionModel::MergeCold(Instant now) {
   if (limits_.merge_after.count() <= 0 || partitions_.size() < 2) return;
   for (auto left = partitions_.begin(), right = std::next(left); right != partitions_.end();
        right = std::next(left)) {
-    Turn(left->second, now);
-    Turn(right->second, now);
+    CloseElapsedSeconds(left->second, now);
+    CloseElapsedSeconds(right->second, now);
     const Instant cold_since = std::max(left->second.cold_since, right->second.cold_since);
     if (now - cold_since < limits_.merge_after) {
       left = right;
       continue;
     }
-    Partition merged = Fresh(now);
-    Note({.kind = PartitionEvent::Kind::kMerge,
-          .at = now,
-          .boundary = right->first,
-          .whole = merged.id,
-          .left = left->second.id,
-          .right = right->second.id});
+    Partition merged = NewPartition(now);
+    AddEvent({.kind = PartitionEvent::Kind::kMerge,
+              .at = now,
+              .boundary = right->first,
+              .whole = merged.id,
+              .left = left->second.id,
+              .right = right->second.id});
     left->second = std::move(merged);
     partitions_.erase(right);
   }
 }
 
-void PartitionModel::Note(PartitionEvent event) {
+void PartitionModel::AddEvent(PartitionEvent event) {
   if (events_.size() == kMaxEvents) events_.pop_front();
   events_.push_back(std::move(event));
 }
@@ -170,7 +170,7 @@ std::vector<PartitionGauge> PartitionModel::Gauges(Instant now) {
   gauges.reserve(partitions_.size());
   for (auto place = partitions_.begin(); place != partitions_.end(); ++place) {
     Partition& partition = place->second;
-    Turn(partition, now);
+    CloseElapsedSeconds(partition, now);
     const auto side = [now](Side& from) {
       return PartitionGauge::Side{.tokens = from.bucket.Level(now),
                                   .admitted = from.admitted,

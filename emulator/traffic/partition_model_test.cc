@@ -10,7 +10,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// 10 reads and 5 writes a second, one at once; splits after 3 s, merges after 10 s.
+// 10 reads and 5 writes per second, a burst of one. Splits after 3 s, merges after 10 s.
 Limits Small() {
   return {.reads_per_second = 10,
           .writes_per_second = 5,
@@ -19,7 +19,8 @@ Limits Small() {
           .merge_after = seconds(10)};
 }
 
-// `per_second` reads a second, evenly, over keys in turn; how many were admitted.
+// Sends `per_second` reads per second, evenly, for the keys in rotation. Returns how many were
+// admitted.
 int Load(PartitionModel& model, const std::vector<std::string>& keys, int per_second, Instant begin,
          Instant end) {
   int admitted = 0;
@@ -30,7 +31,7 @@ int Load(PartitionModel& model, const std::vector<std::string>& keys, int per_se
   return admitted;
 }
 
-TEST(PartitionModelTest, ReadsAndWritesHaveBudgetsOfTheirOwn) {
+TEST(PartitionModelTest, ReadsAndWritesHaveSeparateBudgets) {
   PartitionModel model(Small());
   EXPECT_TRUE(model.Admit("a", Traffic::kWrite, seconds(0)).admitted);
   EXPECT_FALSE(model.Admit("a", Traffic::kWrite, seconds(0)).admitted);
@@ -41,33 +42,34 @@ TEST(PartitionModelTest, ReadsAndWritesHaveBudgetsOfTheirOwn) {
 
 TEST(PartitionModelTest, AllKeysOfANewBucketShareOneBudget) {
   PartitionModel model(Small());
-  // the burst, and 10 a second
+  // The burst, and 10 per second.
   EXPECT_EQ(Load(model, {"a/1", "b/1", "c/1", "d/1"}, 40, seconds(0), seconds(2)), 2 + 19);
   EXPECT_EQ(model.partitions(), 1U);
 }
 
-TEST(PartitionModelTest, SustainedOverloadCutsBetweenTheKeysThatLoad) {
+TEST(PartitionModelTest, SustainedOverloadSplitsBetweenTheLoadedKeys) {
   PartitionModel model(Small());
   Load(model, {"ckpt/0/x", "ckpt/0/y", "ckpt/1/x", "ckpt/1/y"}, 40, seconds(0), seconds(4));
   ASSERT_EQ(model.events().size(), 1U);
   const PartitionEvent& event = model.events().front();
   EXPECT_EQ(event.kind, PartitionEvent::Kind::kSplit);
   EXPECT_EQ(event.at, seconds(3));
-  EXPECT_EQ(event.boundary, "ckpt/1");  // the shortest prefix that parts them in halves
+  EXPECT_EQ(event.boundary, "ckpt/1");  // The shortest prefix that divides them in halves.
   const int before = Load(model, {"ckpt/0/x", "ckpt/1/x"}, 40, seconds(4), seconds(5));
-  EXPECT_GE(before, 20) << "two partitions give twice as much";
+  EXPECT_GE(before, 20) << "two partitions have twice the rate";
 }
 
-TEST(PartitionModelTest, AShorterPrefixNearTheMiddleIsTheBetterCut) {
+TEST(PartitionModelTest, PrefersAShorterPrefixNearTheMiddle) {
   PartitionModel model(Small());
-  // The middle of the ten is between "a/4" and "a/5"; "b" has three of them on its right.
+  // The middle of the ten keys is between "a/4" and "a/5"; a split at "b" leaves three of them on
+  // the right.
   Load(model, {"a/0", "a/1", "a/2", "a/3", "a/4", "a/5", "a/6", "b/0", "b/1", "b/2"}, 40,
        seconds(0), seconds(4));
   ASSERT_EQ(model.events().size(), 1U);
   EXPECT_EQ(model.events().front().boundary, "b");
 }
 
-TEST(PartitionModelTest, ACutNearTheEdgeIsTakenWhereThereIsNoOther) {
+TEST(PartitionModelTest, SplitsNearTheEdgeIfThereIsNoOtherBoundary) {
   PartitionModel model(Small());
   Load(model, {"a", "a", "a", "a", "a", "a", "a", "a", "a", "b"}, 40, seconds(0), seconds(4));
   ASSERT_EQ(model.events().size(), 1U);
@@ -80,7 +82,7 @@ TEST(PartitionModelTest, LoadBelowTheLimitNeverSplits) {
   EXPECT_TRUE(model.events().empty());
 }
 
-TEST(PartitionModelTest, AQuietSecondStartsTheWaitAgain) {
+TEST(PartitionModelTest, QuietSecondRestartsTheDelay) {
   PartitionModel model(Small());
   Load(model, {"a", "b"}, 40, seconds(0), seconds(2));
   Load(model, {"a", "b"}, 40, seconds(4), seconds(6));
@@ -89,13 +91,13 @@ TEST(PartitionModelTest, AQuietSecondStartsTheWaitAgain) {
   EXPECT_EQ(model.events().size(), 1U);
 }
 
-TEST(PartitionModelTest, OneHotKeyStaysHot) {
+TEST(PartitionModelTest, OneHotKeyIsNotSplit) {
   PartitionModel model(Small());
   EXPECT_EQ(Load(model, {"only"}, 40, seconds(0), seconds(10)), 2 + 99);
   EXPECT_EQ(model.partitions(), 1U);
 }
 
-TEST(PartitionModelTest, SplitsGoOnUntilTheLoadFits) {
+TEST(PartitionModelTest, SplitsUntilTheLoadFits) {
   PartitionModel model(Small());
   std::vector<std::string> keys;
   for (int i = 0; i < 16; ++i)
@@ -105,7 +107,7 @@ TEST(PartitionModelTest, SplitsGoOnUntilTheLoadFits) {
   EXPECT_GE(Load(model, keys, 80, seconds(30), seconds(31)), 80 - 1);
 }
 
-TEST(PartitionModelTest, NeverMoreThanTheBoundOfPartitions) {
+TEST(PartitionModelTest, RespectsMaxPartitions) {
   Limits limits = Small();
   limits.max_partitions = 2;
   PartitionModel model(limits);
@@ -113,12 +115,12 @@ TEST(PartitionModelTest, NeverMoreThanTheBoundOfPartitions) {
   EXPECT_EQ(model.partitions(), 2U);
 }
 
-TEST(PartitionModelTest, CoolsDownIntoOneAgain) {
+TEST(PartitionModelTest, MergesIdlePartitions) {
   PartitionModel model(Small());
   Load(model, {"a", "b"}, 40, seconds(0), milliseconds(3'500));
   ASSERT_EQ(model.partitions(), 2U);
   Load(model, {"a"}, 1, seconds(5), seconds(13));
-  EXPECT_EQ(model.partitions(), 2U) << "not before its time";
+  EXPECT_EQ(model.partitions(), 2U) << "not before merge_after";
   Load(model, {"a"}, 1, seconds(13), seconds(16));
   EXPECT_EQ(model.partitions(), 1U);
   ASSERT_EQ(model.events().size(), 2U);
@@ -126,14 +128,14 @@ TEST(PartitionModelTest, CoolsDownIntoOneAgain) {
   EXPECT_EQ(model.events().back().boundary, "b");
 }
 
-TEST(PartitionModelTest, ABusyNeighbourKeepsThemApart) {
+TEST(PartitionModelTest, DoesNotMergeWithABusyPartition) {
   PartitionModel model(Small());
   Load(model, {"a", "b"}, 40, seconds(0), milliseconds(3'500));
   Load(model, {"b"}, 5, seconds(4), seconds(40));
   EXPECT_EQ(model.partitions(), 2U);
 }
 
-TEST(PartitionModelTest, ABucketMayBeginInPartitions) {
+TEST(PartitionModelTest, BucketMayStartWithSeveralPartitions) {
   PartitionModel model(Small());
   model.Cut({"b", "c", "b"}, seconds(0));
   EXPECT_EQ(model.partitions(), 3U);
@@ -141,7 +143,7 @@ TEST(PartitionModelTest, ABucketMayBeginInPartitions) {
   EXPECT_TRUE(model.events().empty());
 }
 
-TEST(PartitionModelTest, GaugesTellWhoWasAskedForWhat) {
+TEST(PartitionModelTest, GaugesReportRequestsPerPartition) {
   PartitionModel model(Small());
   Load(model, {"a", "b"}, 40, seconds(0), seconds(3));
   Load(model, {"a"}, 8, seconds(3), milliseconds(4'000));
@@ -164,7 +166,7 @@ TEST(PartitionModelTest, TimeThatRunsBackwardsStandsStill) {
   EXPECT_TRUE(model.Admit("a", Traffic::kWrite, milliseconds(100'200)).admitted);
 }
 
-TEST(PartitionModelTest, KeepsTheLatestEventsAndNoMore) {
+TEST(PartitionModelTest, KeepsOnlyTheLatestEvents) {
   Limits limits = Small();
   limits.split_after = seconds(1);
   limits.merge_after = seconds(1);

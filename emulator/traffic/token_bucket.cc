@@ -7,7 +7,7 @@
 namespace penstock::emulator::traffic {
 namespace {
 
-constexpr std::uint64_t kLargest = 4'000'000'000;  // times kToken still is a std::int64_t
+constexpr std::uint64_t kLargest = 4'000'000'000;  // kLargest * kToken fits in std::int64_t.
 
 std::int64_t Checked(std::uint64_t value) {
   PENSTOCK_CHECK(value >= 1 && value <= kLargest);
@@ -23,7 +23,7 @@ void TokenBucket::Refill(Instant now) {
   if (last_ == Instant::min()) last_ = now;
   if (now <= last_) return;
   const std::int64_t missing = capacity_ - level_;
-  // As long as this, and the bucket is full: the product below cannot overflow.
+  // After this many nanoseconds the bucket is full, so the product below cannot overflow.
   const std::int64_t to_full = missing / per_second_ + 1;
   const std::int64_t elapsed = (now - last_).count();
   level_ = elapsed >= to_full ? capacity_ : level_ + elapsed * per_second_;

@@ -8,8 +8,9 @@ namespace {
 
 using Kind = AcceptFault::Kind;
 
-// Whether it happened: an alert needs TLS, a limit to be reached.
-bool Do(const Action& action, const Caller& caller, AcceptFault& fault) {
+// Applies an action. Returns false if it does not take effect: TLS actions need TLS, a limit must
+// be reached.
+bool ApplyAction(const Action& action, const Caller& caller, AcceptFault& fault) {
   if (const auto* drop = std::get_if<DropAction>(&action)) {
     fault.kind = drop->kind == DropKind::kReset ? Kind::kReset : Kind::kFin;
     return true;
@@ -50,7 +51,7 @@ AcceptFault FaultOfAccept(const FaultRegistry& registry, Caller caller) {
   const s3::Exchange exchange{.request = nothing, .connection = caller.connection};
   for (const auto& ticket : (*found)->MeetConnection(FactsOf(exchange), registry.clock().Now())) {
     for (const TimedAction& timed : ticket->rule().actions) {
-      if (Do(timed.action, caller, fault)) ticket->Done(timed.action);
+      if (ApplyAction(timed.action, caller, fault)) ticket->Done(timed.action);
     }
   }
   return fault;

@@ -1,4 +1,4 @@
-// What a connection meets as it is accepted.
+// The faults that apply to a connection when it is accepted.
 #ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_ACCEPT_FAULTS_H_
 #define PENSTOCK_EMULATOR_FAULTS_ACTIONS_ACCEPT_FAULTS_H_
 
@@ -14,19 +14,20 @@ namespace penstock::emulator::faults {
 
 struct AcceptFault {
   enum class Kind : std::uint8_t { kServe, kReset, kFin, kRefuseTls } kind = Kind::kServe;
-  TlsAbortAction::Kind refusal = TlsAbortAction::Kind::kHandshakeFailure;  // of kRefuseTls
-  std::optional<TlsCertificateAction::Kind> certificate;  // in place of the server's own
-  std::uint64_t most_requests = 0;                        // 0: as many as come
+  TlsAbortAction::Kind refusal = TlsAbortAction::Kind::kHandshakeFailure;  // For kRefuseTls.
+  std::optional<TlsCertificateAction::Kind> certificate;  // Replaces the server's certificate.
+  std::uint64_t most_requests = 0;                        // 0: no limit.
 };
 
 struct Caller {
   s3::Connection connection;
-  std::size_t others = 0;  // connections open beside this one
-  // the server's: who trusts it trusts what it signs (http/flawed_certificates.h)
+  std::size_t others = 0;  // Other open connections.
+  // Whether the server's certificate may sign others: a client that trusts it then trusts the
+  // flawed certificates that it signs (http/flawed_certificates.h).
   bool certificate_may_sign = false;
 };
 
-// By the scenario that runs at the registry; its rules at `accept` alone. Waits for nothing.
+// Evaluates the rules at Stage::kAccept of the running scenario. Does not block.
 AcceptFault FaultOfAccept(const FaultRegistry& registry, Caller caller);
 
 }  // namespace penstock::emulator::faults

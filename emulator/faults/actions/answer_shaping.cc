@@ -25,19 +25,19 @@ using Place = s3::DeliveryStep::Place;
 using Kind = s3::DeliveryStep::Kind;
 using Step = FaultPlan::Step;
 
-// The bare address, or the key that a request claims.
+// The access key that the request claims, or the client address without its port.
 std::string ClientOf(const s3::Exchange& exchange) {
   const std::string_view key = s3::ClaimedAccessKey(exchange.request, exchange.target);
   if (!key.empty()) return std::string(key);
   return exchange.connection.peer.substr(0, exchange.connection.peer.rfind(':'));
 }
 
-// Those that the wire adds to every answer by itself.
-bool IsOfTheWire(const std::string& name) {
+// Headers that the HTTP layer adds to every response.
+bool IsAddedByHttpLayer(const std::string& name) {
   constexpr std::array<std::string_view, 4> kNames{"date", "server", "x-amz-request-id",
                                                    "x-amz-id-2"};
   return std::any_of(kNames.begin(), kNames.end(),
-                     [&](std::string_view wires) { return s3::EqualsIgnoreCase(name, wires); });
+                     [&](std::string_view added) { return s3::EqualsIgnoreCase(name, added); });
 }
 
 class Shaping {
@@ -55,9 +55,9 @@ class Shaping {
       if (skewed && response().error_code == "RequestTimeTooSkewed") step.ticket->attempt()->Fail();
     }
     plan_->SettleWrites(committed_);
-    if (Step* const step = plan_->in_place()) Replace(*step);
+    if (Step* const step = plan_->replacement()) Replace(*step);
     for (Step& step : plan_->steps()) {
-      if (step.timed->at.stage < Stage::kAfterCommit || step.done || &step == plan_->in_place())
+      if (step.timed->at.stage < Stage::kAfterCommit || step.done || &step == plan_->replacement())
         continue;
       step_ = &step;
       std::visit([this](const auto& action) { Apply(action); }, step.timed->action);
@@ -66,21 +66,21 @@ class Shaping {
 
  private:
   s3::Response& response() { return exchange_.response; }
-  const Point& at() const { return step_->action->at; }
+  const Point& at() const { return step_->timed->at; }
 
-  // For what happens while the answer leaves. The plan outlives the delivery: the exchange has
-  // both.
+  // Marks `step` as done during the transfer. The exchange owns both the plan and the delivery, so
+  // the plan outlives the delivery.
   std::function<void()> WhenDone(Step& step) {
     return [plan = plan_, &step] { FaultPlan::Done(step); };
   }
-  // Happens as the answer passes this place.
+  // Marks the current step as done when the transfer reaches this place.
   void Mark(Place place, std::uint64_t offset = 0) {
     response().Delivering().steps.push_back(
         {.place = place, .offset = offset, .done = WhenDone(*step_)});
   }
-  void Wait(Place place, std::uint64_t offset, std::chrono::nanoseconds time) {
+  void AddPause(Place place, std::uint64_t offset, std::chrono::nanoseconds time) {
     std::vector<s3::DeliveryStep>& steps = response().Delivering().steps;
-    Mark(place, offset);  // a pause has happened as soon as it begins
+    Mark(place, offset);  // A pause counts as done when it begins.
     steps.push_back({.place = place, .offset = offset, .wait = time});
     if (!step_->ticket->attempt()) return;
     const auto waiting = std::make_shared<std::optional<Attempt::Waiting>>();
@@ -101,7 +101,7 @@ class Shaping {
     }
   }
 
-  // The answer in an operation's place, before or after it.
+  // Replaces the response, before or after the operation.
   void Replace(Step& step) {
     step_ = &step;
     const Action& action = step.timed->action;
@@ -119,11 +119,12 @@ class Shaping {
     if (const auto* credentials = std::get_if<CredentialsAction>(&action))
       RefuseCredentials(exchange_, *credentials);
     if (std::holds_alternative<ContinueAction>(action)) RefuseToContinue(exchange_);
-    // Before the answer leaves: whoever has it finds it counted.
+    // The step is counted before the response is sent, so that a client that has received it sees
+    // the count.
     FaultPlan::Done(step);
   }
   void ReplaceAfterCommit() {
-    if (committed_ && plan_->TakePlace(*step_)) Replace(*step_);
+    if (committed_ && plan_->SetReplacement(*step_)) Replace(*step_);
   }
 
   void Apply(const ErrorAction&) { ReplaceAfterCommit(); }
@@ -142,17 +143,17 @@ class Shaping {
   void Apply(const ConnectionLimitAction&) {}
 
   void Apply(const DropAction& drop) {
-    // The answer that is lost stays what it was, for the journal.
-    if (at().stage == Stage::kAfterCommit && !(committed_ && plan_->TakePlace(*step_))) return;
+    // The journal records the response that was lost.
+    if (at().stage == Stage::kAfterCommit && !(committed_ && plan_->SetReplacement(*step_))) return;
     AddDrop(response().Delivering(), PlaceOf(), at().offset, drop, WhenDone(*step_));
   }
-  void Apply(const StallAction& stall) { Wait(PlaceOf(), at().offset, stall.time); }
+  void Apply(const StallAction& stall) { AddPause(PlaceOf(), at().offset, stall.time); }
   void Apply(const LatencyAction& latency) {
-    Wait(Place::kHead, 0, TimeOf(latency, exchange_, *step_->ticket));
+    AddPause(Place::kHead, 0, LatencyOf(latency, exchange_, *step_->ticket));
   }
 
   void Apply(const PaceAction& pace) {
-    if (!HasBody()) return;  // nothing to pace
+    if (!HasBody()) return;  // There is nothing to pace.
     s3::Delivery& delivery = response().Delivering();
     Mark(Place::kBody);
     if (pace.piece > 0) {
@@ -171,8 +172,8 @@ class Shaping {
   void Apply(const TruncateAction& truncate) {
     using Cut = TruncateAction::Kind;
     const std::uint64_t size = s3::BodySize(response());
-    const bool whole_will_do = truncate.kind == Cut::kNoTerminator;
-    if (size == 0 || at().offset > size || (at().offset == size && !whole_will_do)) return;
+    const bool allows_whole_body = truncate.kind == Cut::kNoTerminator;
+    if (size == 0 || at().offset > size || (at().offset == size && !allows_whole_body)) return;
     s3::Delivery& delivery = response().Delivering();
     switch (truncate.kind) {
       case Cut::kFin:
@@ -197,7 +198,7 @@ class Shaping {
     }
   }
 
-  // What changes no header has not happened.
+  // The step is done only if a header changes.
   void Apply(const HeaderAction& headers) {
     bool changed = false;
     for (const auto& [name, value] : headers.set) changed |= SetHeader(name, value);
@@ -213,7 +214,7 @@ class Shaping {
   bool HasBody() const {
     return exchange_.request.method != "HEAD" && s3::BodySize(exchange_.response) > 0;
   }
-  // Answers of these statuses have no Content-Length on the wire (RFC 9110, 8.6).
+  // Responses with status 204 and 304 have no Content-Length (RFC 9110, section 8.6).
   bool IsSized() const {
     return exchange_.response.status != 204 && exchange_.response.status != 304;
   }
@@ -223,10 +224,11 @@ class Shaping {
       if (!IsSized()) return false;
       std::uint64_t length = 0;
       std::from_chars(value.data(), value.data() + value.size(), length);
-      const bool lies = std::exchange(response().chunked, false) ||
-                        length != response().content_length.value_or(s3::BodySize(response()));
+      const bool changes_length =
+          std::exchange(response().chunked, false) ||
+          length != response().content_length.value_or(s3::BodySize(response()));
       response().content_length = length;
-      return lies;
+      return changes_length;
     }
     for (auto& [header, old] : response().headers) {
       if (s3::EqualsIgnoreCase(header, name)) return std::exchange(old, value) != value;
@@ -241,14 +243,14 @@ class Shaping {
     const auto dropped = std::erase_if(response().headers, [&](const auto& header) {
       return s3::EqualsIgnoreCase(header.first, name);
     });
-    response().Delivering().without.push_back(name);  // where the wire would add it
-    return was_sized || dropped > 0 || IsOfTheWire(name);
+    response().Delivering().without.push_back(name);  // In case the HTTP layer would add it.
+    return was_sized || dropped > 0 || IsAddedByHttpLayer(name);
   }
 
   s3::Exchange& exchange_;
   const std::shared_ptr<FaultPlan>& plan_;
   Pacers& pacers_;
-  // the operation did what it was asked to: there is an acknowledgement to lose
+  // The operation succeeded, so there is an acknowledgement to lose.
   const bool committed_;
   Step* step_ = nullptr;
 };
@@ -257,7 +259,7 @@ class Shaping {
 
 bool IsRefusal(const s3::Response& response) {
   constexpr int kLeastError = 400;
-  constexpr int kNotModified = 304;  // which has no code
+  constexpr int kNotModified = 304;  // Has no error code.
   return response.status >= kLeastError || response.status == kNotModified ||
          !response.error_code.empty();
 }
@@ -266,18 +268,18 @@ void ShapeAnswer(s3::Exchange& exchange, const std::shared_ptr<FaultPlan>& plan,
   Shaping(exchange, plan, pacers).Run();
 }
 
-std::chrono::nanoseconds TimeOf(const LatencyAction& latency, const s3::Exchange& exchange,
-                                const Ticket& ticket) {
+std::chrono::nanoseconds LatencyOf(const LatencyAction& latency, const s3::Exchange& exchange,
+                                   const Ticket& ticket) {
   if (!latency.trace_ms.empty()) {
     const double ms =
         latency.trace_ms[static_cast<std::size_t>(ticket.turn() % latency.trace_ms.size())];
     return std::chrono::nanoseconds(std::llround(ms * 1e6));
   }
   traffic::Draw draw = ticket.draw();
-  // Its first number also decided whether the rule is met: among those that are, it is uniform
-  // below the probability.
-  const double met = ticket.rule().when.probability;
-  if (met > 0) draw[0] = std::min(draw[0] / met, std::nextafter(1.0, 0.0));
+  // Its first number also decided whether the rule applies, so it is uniform in [0, probability).
+  // Scale it to [0, 1).
+  const double probability = ticket.rule().when.probability;
+  if (probability > 0) draw[0] = std::min(draw[0] / probability, std::nextafter(1.0, 0.0));
   if (!latency.profile.empty()) {
     const auto profile = traffic::FindProfile(latency.profile);
     return profile.ok() ? traffic::FirstByte(profile->Of(WorkOf(exchange)), draw)

@@ -1,5 +1,5 @@
-// What faults make of an answer: other headers, other bytes, and a delivery with pauses, at a pace,
-// or broken off.
+// Applies faults to a response: changed headers or bytes, and a delivery that pauses, is paced, or
+// breaks off.
 #ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_ANSWER_SHAPING_H_
 #define PENSTOCK_EMULATOR_FAULTS_ACTIONS_ANSWER_SHAPING_H_
 
@@ -12,18 +12,18 @@
 
 namespace penstock::emulator::faults {
 
-// The actions of `plan` from after_commit on, and the one that takes the operation's place. Waits
-// for nothing. What happens while the answer leaves is counted then.
+// Applies the actions of `plan` from after_commit on, and the one that replaces the operation's
+// response. Does not block. Actions that happen during the transfer are counted then.
 void ShapeAnswer(s3::Exchange& exchange, const std::shared_ptr<FaultPlan>& plan, Pacers& pacers);
 
-// The operation did not do what it was asked to.
+// Whether the response is an error or 304: the operation did not succeed.
 bool IsRefusal(const s3::Response& response);
 
-// What a latency is for the request that drew it.
-std::chrono::nanoseconds TimeOf(const LatencyAction& latency, const s3::Exchange& exchange,
-                                const Ticket& ticket);
+// Returns the latency that the ticket's draw gives for the request.
+std::chrono::nanoseconds LatencyOf(const LatencyAction& latency, const s3::Exchange& exchange,
+                                   const Ticket& ticket);
 
-// Who shares the pace, by name.
+// Returns the pacer for the scope of `pace`. Requests in the same scope share it.
 std::shared_ptr<Pacer> FindPacer(const PaceAction& pace, const s3::Exchange& exchange,
                                  const Ticket& ticket, Pacers& pacers);
 

@@ -12,7 +12,7 @@ using Place = s3::DeliveryStep::Place;
 
 class AnswerShapingTest : public testing::Test {
  protected:
-  // The answer "0123456789" to a request that meets the one rule.
+  // Shapes the response "0123456789" with the one rule.
   void Shape(const std::string& action) {
     request_.emplace("GET", "/bucket/key", Headers{{"user-agent", "test"}});
     request_->connection().id = connection_;
@@ -36,7 +36,7 @@ class AnswerShapingTest : public testing::Test {
   Pacers pacers_;
 };
 
-TEST_F(AnswerShapingTest, APauseCountsWhenItBegins) {
+TEST_F(AnswerShapingTest, PauseCountsWhenItBegins) {
   Shape(R"({"stall": {"ms": 5}, "at": "body_out@3"})");
   ASSERT_EQ(steps().size(), 2U);
   EXPECT_EQ(steps()[0].wait.count(), 0);
@@ -47,7 +47,7 @@ TEST_F(AnswerShapingTest, APauseCountsWhenItBegins) {
   EXPECT_EQ(fired(), 1U);
 }
 
-TEST_F(AnswerShapingTest, APieceLeavesOnceTheRateAllowsAllOfIt) {
+TEST_F(AnswerShapingTest, SendsPieceOnceTheRateAllowsAllOfIt) {
   const MonotonicTime now{std::chrono::hours(1)};
   for (const char* scope : {"connection", "client", "bucket", "server"}) {
     const std::string action =
@@ -57,14 +57,14 @@ TEST_F(AnswerShapingTest, APieceLeavesOnceTheRateAllowsAllOfIt) {
     EXPECT_EQ(response().delivery->pace(20, now), now + milliseconds(20));
     Shape(action);
     EXPECT_EQ(response().delivery->pace(20, now), now + milliseconds(40))
-        << scope << ": another request, the same pace";
+        << scope << ": another request shares the rate";
   }
   Shape(R"({"bandwidth": {"bytes_per_second": 1000}})");
   EXPECT_EQ(response().delivery->pace(20, now), now + milliseconds(20))
-      << "nobody shares a request's own";
+      << "requests do not share a rate of scope request";
 }
 
-TEST_F(AnswerShapingTest, ConnectionsHaveTheirOwnPaces) {
+TEST_F(AnswerShapingTest, ConnectionsHaveSeparateRates) {
   const MonotonicTime now{std::chrono::hours(1)};
   const std::string action = R"({"bandwidth": {"bytes_per_second": 1000, "scope": "connection"}})";
   Shape(action);
@@ -74,13 +74,13 @@ TEST_F(AnswerShapingTest, ConnectionsHaveTheirOwnPaces) {
   EXPECT_EQ(response().delivery->pace(20, now), now + milliseconds(20));
 }
 
-TEST_F(AnswerShapingTest, ADripHasItsPieces) {
+TEST_F(AnswerShapingTest, DripSendsPiecesAtIntervals) {
   Shape(R"({"drip": {"bytes": 1, "every_ms": 300}})");
   EXPECT_EQ(response().delivery->piece, 1U);
   EXPECT_EQ(response().delivery->piece_every, milliseconds(300));
 }
 
-TEST_F(AnswerShapingTest, ABodyThatIsNotThereHasNoPace) {
+TEST_F(AnswerShapingTest, ResponseWithoutBodyIsNotPaced) {
   for (const char* const action :
        {R"({"drip": {"bytes": 1, "every_ms": 300}})",
         R"({"bandwidth": {"bytes_per_second": 1000, "scope": "server"}})"}) {
@@ -94,7 +94,7 @@ TEST_F(AnswerShapingTest, ABodyThatIsNotThereHasNoPace) {
               .value();
       auto plan = std::make_shared<FaultPlan>(faults::Meet(*running_, *request_));
       plan->Begin();
-      response().content_length = 10;  // HEAD's
+      response().content_length = 10;  // As for HEAD.
       ShapeAnswer(request_->exchange(), plan, pacers_);
       EXPECT_FALSE(response().delivery) << action;
       plan.reset();
@@ -104,7 +104,7 @@ TEST_F(AnswerShapingTest, ABodyThatIsNotThereHasNoPace) {
   }
 }
 
-TEST_F(AnswerShapingTest, AnAnswerWithoutALengthHasNoneToLieAbout) {
+TEST_F(AnswerShapingTest, ContentLengthLieNeedsContentLength) {
   for (const int status : {204, 304}) {
     for (const char* const lie :
          {R"("set": {"Content-Length": "3"})", R"("drop": ["Content-Length"])"}) {
@@ -123,7 +123,7 @@ TEST_F(AnswerShapingTest, AnAnswerWithoutALengthHasNoneToLieAbout) {
   }
 }
 
-TEST_F(AnswerShapingTest, WhatABodyIsTooShortForDoesNotHappen) {
+TEST_F(AnswerShapingTest, BodyShorterThanOffsetSkipsAction) {
   Shape(R"({"truncate": {}, "at": "body_out@10"})");
   EXPECT_EQ(fired(), 0U);
   EXPECT_FALSE(response().delivery);
@@ -131,7 +131,7 @@ TEST_F(AnswerShapingTest, WhatABodyIsTooShortForDoesNotHappen) {
   EXPECT_FALSE(response().delivery);
 }
 
-TEST_F(AnswerShapingTest, WhereNothingWasDoneNoAcknowledgementIsLost) {
+TEST_F(AnswerShapingTest, SkippedOperationLosesNoAcknowledgement) {
   request_.emplace("GET", "/bucket/key");
   running_ =
       RunningScenario::Start(
@@ -144,7 +144,7 @@ TEST_F(AnswerShapingTest, WhereNothingWasDoneNoAcknowledgementIsLost) {
   EXPECT_EQ(fired(), 0U);
 }
 
-TEST_F(AnswerShapingTest, ARefusalHasNothingToLose) {
+TEST_F(AnswerShapingTest, ErrorResponseLosesNoAcknowledgement) {
   for (const char* action :
        {R"("reset": {})", R"("fin": {})", R"("half_close": {})", R"("black_hole": {})",
         R"("error": {})", R"("slow_down": {})", R"("late_error": {})", R"("redirect": {})"}) {
@@ -172,7 +172,7 @@ TEST_F(AnswerShapingTest, ARefusalHasNothingToLose) {
   }
 }
 
-TEST_F(AnswerShapingTest, RefusalsWaitAndLieLikeOtherAnswers) {
+TEST_F(AnswerShapingTest, PausesAndHeaderLiesApplyToErrors) {
   request_.emplace("GET", "/bucket/key");
   running_ = RunningScenario::Start(
                  ParseScenario(
@@ -188,7 +188,7 @@ TEST_F(AnswerShapingTest, RefusalsWaitAndLieLikeOtherAnswers) {
   EXPECT_EQ(steps().back().wait, milliseconds(30));
 }
 
-TEST_F(AnswerShapingTest, AsLongAsAnAnswerWaitsItsAttemptCountsAsFailed) {
+TEST_F(AnswerShapingTest, AttemptCountsAsFailedDuringAPause) {
   request_.emplace(
       "GET", "/bucket/key",
       std::vector<std::pair<std::string, std::string>>{{"amz-sdk-invocation-id", "i"}});
@@ -209,7 +209,7 @@ TEST_F(AnswerShapingTest, AsLongAsAnAnswerWaitsItsAttemptCountsAsFailed) {
   EXPECT_EQ(meets(), 1U);
 }
 
-TEST_F(AnswerShapingTest, AClockThatIsAheadFailsTheAttemptThatItRefuses) {
+TEST_F(AnswerShapingTest, ClockSkewFailsTheRejectedAttempt) {
   for (const char* code : {"", "RequestTimeTooSkewed"}) {
     request_.emplace(
         "GET", "/bucket/key",
@@ -229,7 +229,7 @@ TEST_F(AnswerShapingTest, AClockThatIsAheadFailsTheAttemptThatItRefuses) {
   }
 }
 
-TEST_F(AnswerShapingTest, WhatChangesNothingDoesNotCount) {
+TEST_F(AnswerShapingTest, UnchangedResponseDoesNotCount) {
   for (const char* lie : {R"("repeat": ["Content-Range"])", R"("drop": ["Content-Range"])",
                           R"("set": {"Content-Length": "10"})"}) {
     Shape(R"({"header_lie": {)" + std::string(lie) + "}}");
@@ -243,7 +243,7 @@ TEST_F(AnswerShapingTest, WhatChangesNothingDoesNotCount) {
   }
 }
 
-TEST_F(AnswerShapingTest, LatenciesAreWhatTheyAreCalled) {
+TEST_F(AnswerShapingTest, LatencyFollowsItsParameters) {
   const auto time = [&](const char* action) {
     Shape(action);
     return steps().back().wait;
@@ -259,7 +259,7 @@ TEST_F(AnswerShapingTest, LatenciesAreWhatTheyAreCalled) {
   }
 }
 
-TEST_F(AnswerShapingTest, ATraceIsPlayedBackInOrderAndAgain) {
+TEST_F(AnswerShapingTest, TraceIsUsedInOrderAndRepeated) {
   running_ = RunningScenario::Start(
                  ParseScenario(R"([{"do": {"latency": {"trace_ms": [12, 340, 0.5]}}}])").value(),
                  WallTime())
@@ -269,8 +269,8 @@ TEST_F(AnswerShapingTest, ATraceIsPlayedBackInOrderAndAgain) {
   for (int i = 0; i < 5; ++i) {
     const auto met = faults::Meet(*running_, request);
     const auto& latency = std::get<LatencyAction>(met.front()->rule().actions.front().action);
-    times.push_back(static_cast<double>(TimeOf(latency, request.exchange(), *met.front()).count()) /
-                    1e6);
+    times.push_back(
+        static_cast<double>(LatencyOf(latency, request.exchange(), *met.front()).count()) / 1e6);
   }
   EXPECT_EQ(times, (std::vector<double>{12, 340, 0.5, 12, 340}));
 }

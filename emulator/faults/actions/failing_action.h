@@ -1,4 +1,4 @@
-// Which actions fail an attempt, so that a client makes another one.
+// Decides which actions make an attempt fail, so that a client retries.
 #ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_FAILING_ACTION_H_
 #define PENSTOCK_EMULATOR_FAULTS_ACTIONS_FAILING_ACTION_H_
 
@@ -6,9 +6,9 @@
 
 namespace penstock::emulator::faults {
 
-// What ends the attempt without what it asked for, in a way that clients retry: a lost connection,
-// a cut or wrong body, an error that is not for good. False for what delays or misreports an answer
-// that arrives, and for errors that another attempt would not mend (404, 403).
+// Whether `action` ends the attempt without a usable response, in a way that clients retry: a lost
+// connection, a cut or corrupted body, or a transient error. Returns false for actions that delay
+// or misreport a response that arrives, and for permanent errors such as 403 and 404.
 bool FailsAttempt(const Action& action);
 
 }  // namespace penstock::emulator::faults

@@ -5,7 +5,7 @@
 namespace penstock::emulator::faults {
 namespace {
 
-TEST(FailingActionTest, ErrorsThatClientsRetryFailAnAttempt) {
+TEST(FailingActionTest, RetryableErrorsFailAnAttempt) {
   for (const int status : {408, 429, 500, 502, 503})
     EXPECT_TRUE(FailsAttempt(ErrorAction{.status = status, .code = "X"})) << status;
   for (const char* code : {"RequestTimeout", "ExpiredToken"})
@@ -14,7 +14,7 @@ TEST(FailingActionTest, ErrorsThatClientsRetryFailAnAttempt) {
   EXPECT_FALSE(FailsAttempt(ErrorAction{.status = 403, .code = "AccessDenied"}));
 }
 
-TEST(FailingActionTest, WhatEndsOrSpoilsAnAnswerFailsAnAttempt) {
+TEST(FailingActionTest, LostAndCorruptedResponsesFailAnAttempt) {
   for (const DropKind kind :
        {DropKind::kReset, DropKind::kFin, DropKind::kHalfClose, DropKind::kHang}) {
     EXPECT_TRUE(FailsAttempt(DropAction{.kind = kind}));
@@ -27,7 +27,7 @@ TEST(FailingActionTest, WhatEndsOrSpoilsAnAnswerFailsAnAttempt) {
   EXPECT_TRUE(FailsAttempt(ContinueAction{.kind = ContinueAction::Kind::kRefuse}));
 }
 
-TEST(FailingActionTest, WhatDelaysOrMisreportsAnAnswerDoesNot) {
+TEST(FailingActionTest, DelayedAndMisreportedResponsesDoNotFailAnAttempt) {
   EXPECT_FALSE(FailsAttempt(StallAction{}));
   EXPECT_FALSE(FailsAttempt(LatencyAction{}));
   EXPECT_FALSE(FailsAttempt(PaceAction{}));

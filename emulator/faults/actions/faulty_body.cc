@@ -14,10 +14,11 @@ namespace {
 
 constinit DiagnosticEvent pause_skipped("faults.pause_skipped");
 
-// Ends the operation where it reads its body. Nobody sees it: the answer is the fault's.
+// Aborts the operation when it reads its body. Clients never see this error: the fault's response
+// replaces it.
 Error StoppedByFault() { return s3::MakeError("InternalError"); }
 
-// Of one key of a general purpose bucket, and no version that was asked for by its id.
+// Whether the operation writes the current version of one key in a general purpose bucket.
 bool CanBeHidden(const s3::Exchange& exchange) {
   if (exchange.target.bucket.value.ends_with("--x-s3")) return false;
   return Overwrites(exchange) ||
@@ -29,12 +30,12 @@ void WaitNow(const s3::Exchange& exchange, FaultPlan::Step& step, std::chrono::n
   Pauses::Turn turn(pauses, exchange.wire);
   if (!turn.granted()) {
     if (!pauses.ended())
-      pause_skipped.Report("as many requests wait already as may wait for faults at a time: " +
+      pause_skipped.Report("the limit of concurrent pauses is reached: " +
                            std::to_string(Pauses::kMost));
     return;
   }
   const Attempt::Waiting waiting(step.ticket->attempt());
-  FaultPlan::Done(step);  // a pause has happened as soon as it begins
+  FaultPlan::Done(step);  // A pause counts as done when it begins.
   if (!turn.Wait(time) && step.ticket->attempt()) step.ticket->attempt()->Fail();
 }
 
@@ -48,7 +49,7 @@ bool DoBeforeCommit(s3::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& st
     return true;
   }
   if (const auto* latency = std::get_if<LatencyAction>(&action)) {
-    WaitNow(exchange, step, TimeOf(*latency, exchange, *step.ticket), pauses);
+    WaitNow(exchange, step, LatencyOf(*latency, exchange, *step.ticket), pauses);
     return true;
   }
   if (std::holds_alternative<DelayVisibilityAction>(action)) {
@@ -56,11 +57,11 @@ bool DoBeforeCommit(s3::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& st
       plan.HideWrite(exchange, *plan.registry(), step);
     return true;
   }
-  const bool in_place = std::holds_alternative<ErrorAction>(action) ||
+  const bool replaces = std::holds_alternative<ErrorAction>(action) ||
                         std::holds_alternative<LateErrorAction>(action) ||
                         std::holds_alternative<DropAction>(action) ||
                         std::holds_alternative<RedirectAction>(action);
-  if (!in_place || !plan.TakePlace(step)) return true;
+  if (!replaces || !plan.SetReplacement(step)) return true;
   plan.Stop();
   return false;
 }
@@ -74,38 +75,38 @@ FaultyBody::FaultyBody(s3::Exchange& exchange, FaultPlan& plan, const FaultTools
       pace_(tools.pauses, exchange.wire) {}
 
 Result<std::size_t> FaultyBody::Read(MutableByteView buffer) {
-  PENSTOCK_TRY(DoWhatIsDue());
+  PENSTOCK_TRY(RunDueSteps());
   std::uint64_t most = buffer.size();
-  if (!steps_.empty()) most = std::min(most, steps_.front().action->at.offset - read_);
-  PENSTOCK_ASSIGN(const std::size_t got, inner_.Read(buffer.first(pace_.MostOf(most))));
+  if (!steps_.empty()) most = std::min(most, steps_.front().timed->at.offset - read_);
+  PENSTOCK_ASSIGN(const std::size_t got, inner_.Read(buffer.first(pace_.MaxRead(most))));
   read_ += got;
   if (got == 0) return got;
   if (!pace_.Await(got)) plan_.FailAttempts();
-  PENSTOCK_TRY(DoWhatIsDue());  // also behind the last byte: nobody need read on there
+  PENSTOCK_TRY(RunDueSteps());  // Also after the last byte, because the reader may stop there.
   return got;
 }
 
-Result<void> FaultyBody::DoWhatIsDue() {
+Result<void> FaultyBody::RunDueSteps() {
   if (stopped_) return StoppedByFault();
-  while (!steps_.empty() && steps_.front().action->at.offset <= read_) {
+  while (!steps_.empty() && steps_.front().timed->at.offset <= read_) {
     FaultPlan::Step& step = steps_.front();
     steps_ = steps_.subspan(1);
     if (const auto* pace = std::get_if<PaceAction>(&step.timed->action)) {
-      PENSTOCK_TRY(KeepPace(step, *pace));
+      PENSTOCK_TRY(ApplyPace(step, *pace));
     } else if (!DoBeforeCommit(exchange_, plan_, step, tools_.pauses)) {
       stopped_ = true;
-      exchange_.bytes_in = read_;  // the wire may read on, to throw it away
+      exchange_.bytes_in = read_;  // The HTTP layer may read and discard the rest.
       return StoppedByFault();
     }
   }
   return Ok();
 }
 
-Result<void> FaultyBody::KeepPace(FaultPlan::Step& step, const PaceAction& pace) {
+Result<void> FaultyBody::ApplyPace(FaultPlan::Step& step, const PaceAction& pace) {
   if (pace.piece > 0) {
-    PENSTOCK_TRY(pace_.Keep(pace.piece, pace.every));
+    PENSTOCK_TRY(pace_.SetPace(pace.piece, pace.every));
   } else {
-    PENSTOCK_TRY(pace_.Keep(FindPacer(pace, exchange_, *step.ticket, tools_.pacers)));
+    PENSTOCK_TRY(pace_.SetPace(FindPacer(pace, exchange_, *step.ticket, tools_.pacers)));
   }
   FaultPlan::Done(step);
   return Ok();

@@ -1,4 +1,4 @@
-// A request's body on its way in, with what faults do to it there.
+// Request bodies with the faults that apply while they are read.
 #ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_FAULTY_BODY_H_
 #define PENSTOCK_EMULATOR_FAULTS_ACTIONS_FAULTY_BODY_H_
 
@@ -14,21 +14,21 @@
 
 namespace penstock::emulator::faults {
 
-// What actions need that wait or share. Outlives the requests.
+// Shared state for actions that pause or pace. Must outlive the requests.
 struct FaultTools {
   Pauses& pauses;
   Pacers& pacers;
 };
 
-// An action before the commit: waits, or takes the operation's place. False: it has taken the
-// place, nothing more may be done. What does not fit a time before the commit does nothing.
+// Applies an action before the commit: it pauses, hides a write, or replaces the operation. Returns
+// false if it replaces the operation, which must then not run. Other actions have no effect here.
 bool DoBeforeCommit(s3::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& step, Pauses& pauses);
 
-// The bytes as they came over the wire: the actions of body_in. Every read ends where an action is
-// due.
+// The body as received on the wire, with the actions at body_in. A read never crosses the offset of
+// an action.
 class FaultyBody final : public s3::BodyReader {
  public:
-  // All outlive this.
+  // All arguments must outlive this object.
   FaultyBody(s3::Exchange& exchange, FaultPlan& plan, const FaultTools& tools);
 
   Result<std::size_t> Read(MutableByteView buffer) override;
@@ -39,21 +39,21 @@ class FaultyBody final : public s3::BodyReader {
   bool WithholdContinue() override { return inner_.WithholdContinue(); }
 
  private:
-  Result<void> DoWhatIsDue();
-  Result<void> KeepPace(FaultPlan::Step& step, const PaceAction& pace);
+  Result<void> RunDueSteps();
+  Result<void> ApplyPace(FaultPlan::Step& step, const PaceAction& pace);
 
   s3::Exchange& exchange_;
   s3::BodyReader& inner_;
   FaultPlan& plan_;
   const FaultTools tools_;
-  std::span<FaultPlan::Step> steps_;  // still to come
+  std::span<FaultPlan::Step> steps_;  // The pending steps.
   std::uint64_t read_ = 0;
   bool stopped_ = false;
   ReadPace pace_;
 };
 
-// The bytes as the operation gets them: the actions of before_commit, once the verified end has
-// been read.
+// The body as read by the operation. Runs the actions at before_commit once the end of the verified
+// body has been read.
 class CommitGate final : public s3::BodyReader {
  public:
   CommitGate(s3::Exchange& exchange, FaultPlan& plan, Pauses& pauses)
@@ -73,7 +73,7 @@ class CommitGate final : public s3::BodyReader {
   bool passed_ = false;
 };
 
-// Does what is due before the commit. False: the operation must not be carried out.
+// Runs the actions before the commit. Returns false if the operation must not run.
 bool PassCommit(s3::Exchange& exchange, FaultPlan& plan, Pauses& pauses);
 
 }  // namespace penstock::emulator::faults

@@ -33,7 +33,7 @@ class FaultyBodyTest : public testing::Test {
     running_ = RunningScenario::Start(ParseScenario(rules).value(), WallTime()).value();
     plan_ = std::make_shared<FaultPlan>(faults::Meet(*running_, request_));
   }
-  // Sizes of what was read, and -1 for an error.
+  // The sizes of all reads; -1 for an error.
   static std::vector<int> ReadAll(s3::BodyReader& body) {
     std::array<std::byte, 100> buffer;
     std::vector<int> sizes;
@@ -54,7 +54,7 @@ class FaultyBodyTest : public testing::Test {
   std::shared_ptr<FaultPlan> plan_;
 };
 
-TEST_F(FaultyBodyTest, ReadsEndWhereAnActionIsDue) {
+TEST_F(FaultyBodyTest, ReadsEndAtActionOffsets) {
   Meet(
       R"([{"do": [{"stall": {"ms": 0}, "at": "body_in@3"}, {"stall": {"ms": 0}, "at": "body_in@7"}]}])");
   FaultyBody body(request_.exchange(), *plan_, {pauses_, pacers_});
@@ -62,7 +62,7 @@ TEST_F(FaultyBodyTest, ReadsEndWhereAnActionIsDue) {
   EXPECT_EQ(fired(), 1U);
 }
 
-TEST_F(FaultyBodyTest, AnErrorEndsTheBodyAtItsPlace) {
+TEST_F(FaultyBodyTest, ErrorEndsTheBodyAtItsOffset) {
   for (const auto& [at, bytes] : std::vector<std::pair<std::string, std::size_t>>{
            {"body_in", 0}, {"body_in@4", 4}, {"body_in@10", 10}}) {
     wire_.read = 0;
@@ -70,21 +70,20 @@ TEST_F(FaultyBodyTest, AnErrorEndsTheBodyAtItsPlace) {
     FaultyBody body(request_.exchange(), *plan_, {pauses_, pacers_});
     EXPECT_EQ(ReadAll(body), std::vector<int>{-1}) << at;
     EXPECT_EQ(wire_.read, bytes) << at;
-    EXPECT_EQ(request_.exchange().bytes_in, bytes)
-        << "what the wire throws away later was not taken";
-    EXPECT_NE(plan_->in_place(), nullptr);
+    EXPECT_EQ(request_.exchange().bytes_in, bytes) << "bytes that are discarded later do not count";
+    EXPECT_NE(plan_->replacement(), nullptr);
     EXPECT_FALSE(plan_->carried_out());
   }
 }
 
-TEST_F(FaultyBodyTest, APaceReadsPieces) {
+TEST_F(FaultyBodyTest, PaceReadsPieces) {
   Meet(R"([{"do": {"drip": {"bytes": 4, "every_ms": 1}, "at": "body_in"}}])");
   FaultyBody body(request_.exchange(), *plan_, {pauses_, pacers_});
   EXPECT_EQ(ReadAll(body), (std::vector<int>{4, 4, 2, 0}));
   EXPECT_EQ(fired(), 1U);
 }
 
-TEST_F(FaultyBodyTest, APaceBeyondTheLimitIsRefusedAndNotCounted) {
+TEST_F(FaultyBodyTest, PaceAboveTheLimitIsRejectedAndNotCounted) {
   std::vector<std::unique_ptr<Pauses::Turn>> others;
   for (int i = 0; i < Pauses::kMost; ++i)
     others.push_back(std::make_unique<Pauses::Turn>(pauses_, nullptr));
@@ -100,7 +99,7 @@ TEST_F(FaultyBodyTest, APaceBeyondTheLimitIsRefusedAndNotCounted) {
   }
 }
 
-TEST_F(FaultyBodyTest, APaceKeepsItsTurnToTheEnd) {
+TEST_F(FaultyBodyTest, PaceHoldsItsTurnToTheEnd) {
   std::vector<std::unique_ptr<Pauses::Turn>> others;
   for (int i = 0; i + 1 < Pauses::kMost; ++i)
     others.push_back(std::make_unique<Pauses::Turn>(pauses_, nullptr));
@@ -114,14 +113,14 @@ TEST_F(FaultyBodyTest, APaceKeepsItsTurnToTheEnd) {
   EXPECT_TRUE(Pauses::Turn(pauses_, nullptr).granted());
 }
 
-TEST_F(FaultyBodyTest, TheGateActsOnceTheEndIsRead) {
+TEST_F(FaultyBodyTest, CommitGateActsAtEndOfBody) {
   Meet(R"([{"do": {"slow_down": {}, "at": "before_commit"}}])");
   CommitGate gate(request_.exchange(), *plan_, pauses_);
   EXPECT_EQ(ReadAll(gate), (std::vector<int>{10, -1}));
-  EXPECT_NE(plan_->in_place(), nullptr);
+  EXPECT_NE(plan_->replacement(), nullptr);
 }
 
-TEST_F(FaultyBodyTest, APauseThatIsNotGrantedDoesNotCount) {
+TEST_F(FaultyBodyTest, SkippedPauseDoesNotCount) {
   pauses_.End();
   Meet(R"([{"do": {"stall": {"ms": 1000}, "at": "before_commit"}}])");
   EXPECT_TRUE(PassCommit(request_.exchange(), *plan_, pauses_));

@@ -1,4 +1,4 @@
-// The Handler that holds answers back: the time a far or busy S3 takes to its first byte.
+// A handler that delays responses, like the time to first byte of a distant or busy S3 endpoint.
 #ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_FIRST_BYTE_DELAY_H_
 #define PENSTOCK_EMULATOR_FAULTS_ACTIONS_FIRST_BYTE_DELAY_H_
 
@@ -9,8 +9,8 @@
 
 namespace penstock::emulator::faults {
 
-// Has the wire hold answers of GET and HEAD back for `delay`, from when they were made; zero: not
-// at all. Other methods are not delayed. `next` outlives the handler.
+// Delays the responses of GET and HEAD by `delay`, counted from when they were produced. Zero: no
+// delay. Other methods are not delayed. `next` must outlive the handler.
 std::unique_ptr<s3::Handler> MakeFirstByteDelay(std::chrono::milliseconds delay, s3::Handler& next);
 
 }  // namespace penstock::emulator::faults

@@ -28,7 +28,7 @@ struct Asked {
   s3::Exchange exchange{.request = head, .connection = connection};
 };
 
-TEST(FirstByteDelayTest, ReadsWaitBeforeTheirHead) {
+TEST(FirstByteDelayTest, DelaysHeadOfReads) {
   Teapot next;
   const auto handler = MakeFirstByteDelay(milliseconds(30), next);
   for (const char* method : {"GET", "HEAD"}) {
@@ -48,8 +48,8 @@ TEST(FirstByteDelayTest, DelaysNoWrites) {
   EXPECT_EQ(Asked(*handler, "PUT").delivery(), nullptr);
 }
 
-// An operation that answers later may replace the whole response when it does.
-TEST(FirstByteDelayTest, ALateAnswerWaitsOnceItIsThere) {
+// An asynchronous operation may replace the whole response.
+TEST(FirstByteDelayTest, DelaysAsynchronousResponses) {
   class Late final : public s3::Handler {
    public:
     void Handle(s3::Exchange& exchange) override { exchange.pending = true; }

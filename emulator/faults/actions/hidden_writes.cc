@@ -9,14 +9,14 @@ std::optional<HiddenWrites::Place> HiddenWrites::Begin(const std::string& bucket
                                                        const std::string& key,
                                                        store::ObjectPtr before, WallTime now) {
   const MutexLock lock(mutex_);
-  if (count_.load(std::memory_order_relaxed) >= kMost) ForgetSeen(now);
+  if (count_.load(std::memory_order_relaxed) >= kMost) EraseVisible(now);
   if (count_.load(std::memory_order_relaxed) >= kMost) return std::nullopt;
   buckets_[bucket][key].push_back({.number = ++last_, .before = std::move(before)});
   count_.fetch_add(1, std::memory_order_release);
   return Place{.bucket = bucket, .key = key, .number = last_};
 }
 
-void HiddenWrites::ForgetSeen(WallTime now) {
+void HiddenWrites::EraseVisible(WallTime now) {
   for (auto& [bucket, keys] : buckets_) {
     for (auto& [key, writes] : keys) {
       const auto hidden = FirstHidden(writes, now);
@@ -39,7 +39,7 @@ HiddenWrites::Writes* HiddenWrites::FindWrites(const Place& place) {
 void HiddenWrites::Settle(const Place& place, WallTime until) {
   const MutexLock lock(mutex_);
   Writes* const writes = FindWrites(place);
-  if (writes == nullptr) return;  // cleared meanwhile
+  if (writes == nullptr) return;  // Cleared in the meantime.
   for (Write& write : *writes) {
     if (write.number == place.number) write.until = until;
   }
@@ -60,7 +60,7 @@ void HiddenWrites::Clear() {
   count_.store(0, std::memory_order_release);
 }
 
-// Whoever sees a write sees those before it.
+// A visible write makes all earlier writes visible.
 HiddenWrites::Writes::const_iterator HiddenWrites::FirstHidden(const Writes& writes, WallTime now) {
   return std::find_if(writes.rbegin(), writes.rend(),
                       [now](const Write& write) { return write.until <= now; })

@@ -1,5 +1,4 @@
-// Writes that are done and that reads do not see yet: what a store without read-after-write
-// consistency shows.
+// Completed writes that reads do not see yet, as in a store without read-after-write consistency.
 #ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_HIDDEN_WRITES_H_
 #define PENSTOCK_EMULATOR_FAULTS_ACTIONS_HIDDEN_WRITES_H_
 
@@ -23,36 +22,37 @@ class HiddenWrites {
  public:
   static constexpr std::size_t kMost = 10'000;
 
-  // A key as reads see it.
+  // The object of a key that reads see.
   struct Seen {
     std::string key;
-    store::ObjectPtr object;  // null: there is none
+    store::ObjectPtr object;  // Null: the key does not exist.
   };
 
-  // A write under way, or done.
+  // Identifies a write, in progress or done.
   struct Place {
     std::string bucket;
     std::string key;
     std::uint64_t number = 0;
   };
 
-  // Reads of the key see `before` (null: nothing) from now on, until told otherwise. nullopt: kMost
-  // are hidden, and this one is not.
+  // Hides a write: reads of the key see `before` (null: no object) until Settle or Drop. Returns
+  // nullopt if kMost writes are hidden; this write is then visible.
   std::optional<Place> Begin(const std::string& bucket, const std::string& key,
                              store::ObjectPtr before, WallTime now);
-  // It was done, and is seen from `until` on.
+  // The write succeeded and becomes visible at `until`.
   void Settle(const Place& place, WallTime until);
-  // It was not done.
+  // The write failed.
   void Drop(const Place& place);
-  // All are seen.
+  // Makes all writes visible.
   void Clear();
 
-  // Nothing need be asked.
+  // No write is hidden.
   bool empty() const { return count_.load(std::memory_order_acquire) == 0; }
-  // nullopt: what there is.
+  // Returns the object that reads of the key see (null: none). nullopt: no write of the key is
+  // hidden.
   std::optional<store::ObjectPtr> Find(const std::string& bucket, const std::string& key,
                                        WallTime now) const;
-  // In key order.
+  // Returns the keys with hidden writes that start with `prefix`, in key order.
   std::vector<Seen> Under(const std::string& bucket, std::string_view prefix, WallTime now) const;
 
  private:
@@ -61,11 +61,11 @@ class HiddenWrites {
     store::ObjectPtr before;
     WallTime until = WallTime::max();
   };
-  using Writes = std::deque<Write>;  // of one key, in the order in which they began
+  using Writes = std::deque<Write>;  // Writes of one key, in the order in which they began.
   using Keys = std::map<std::string, Writes, std::less<>>;
 
   static Writes::const_iterator FirstHidden(const Writes& writes, WallTime now);
-  void ForgetSeen(WallTime now) PENSTOCK_REQUIRES(mutex_);
+  void EraseVisible(WallTime now) PENSTOCK_REQUIRES(mutex_);
   Writes* FindWrites(const Place& place) PENSTOCK_REQUIRES(mutex_);
 
   std::atomic<std::size_t> count_{0};

@@ -25,12 +25,12 @@ class HiddenWritesTest : public testing::Test {
   HiddenWrites writes_;
 };
 
-TEST_F(HiddenWritesTest, AWriteIsHiddenUntilItsTime) {
+TEST_F(HiddenWritesTest, WriteIsHiddenUntilItsTime) {
   EXPECT_TRUE(writes_.empty());
   const store::ObjectPtr before = Object("k");
   const auto place = Begin("k", before);
   EXPECT_FALSE(writes_.empty());
-  EXPECT_EQ(Find(1'000'000), before) << "it is under way";
+  EXPECT_EQ(Find(1'000'000), before) << "the write is in progress";
   writes_.Settle(place, At(5));
   EXPECT_EQ(Find(4), before);
   EXPECT_EQ(Find(5), std::nullopt);
@@ -38,7 +38,7 @@ TEST_F(HiddenWritesTest, AWriteIsHiddenUntilItsTime) {
   EXPECT_EQ(writes_.Find("other", "k", At(4)), std::nullopt);
 }
 
-TEST_F(HiddenWritesTest, OfSeveralWritesReadsSeeWhatWasThereBeforeTheFirstHiddenOne) {
+TEST_F(HiddenWritesTest, ReadsSeeStateBeforeFirstHiddenWrite) {
   const store::ObjectPtr between = Object("k");
   const auto first = Begin("k", nullptr);
   const auto second = Begin("k", between);
@@ -49,7 +49,7 @@ TEST_F(HiddenWritesTest, OfSeveralWritesReadsSeeWhatWasThereBeforeTheFirstHidden
   EXPECT_EQ(Find(7), std::nullopt);
 }
 
-TEST_F(HiddenWritesTest, WhoSeesAWriteSeesThoseBeforeIt) {
+TEST_F(HiddenWritesTest, VisibleWriteMakesEarlierWritesVisible) {
   const auto first = Begin("k", nullptr);
   const auto second = Begin("k", Object("k"));
   writes_.Settle(first, At(9));
@@ -58,13 +58,13 @@ TEST_F(HiddenWritesTest, WhoSeesAWriteSeesThoseBeforeIt) {
   EXPECT_EQ(Find(5), std::nullopt);
 }
 
-TEST_F(HiddenWritesTest, AWriteThatWasNotDoneIsNotHidden) {
+TEST_F(HiddenWritesTest, FailedWriteIsNotHidden) {
   writes_.Drop(Begin("k", nullptr));
   EXPECT_EQ(Find(0), std::nullopt);
   EXPECT_TRUE(writes_.empty());
 }
 
-TEST_F(HiddenWritesTest, ThoseUnderAPrefixComeInOrder) {
+TEST_F(HiddenWritesTest, KeysUnderAPrefixAreSorted) {
   for (const char* key : {"a/2", "b", "a/1", "a"}) writes_.Settle(Begin(key, nullptr), At(5));
   std::string keys;
   for (const auto& seen : writes_.Under("b", "a/", At(1))) keys += seen.key + " ";
@@ -72,7 +72,7 @@ TEST_F(HiddenWritesTest, ThoseUnderAPrefixComeInOrder) {
   EXPECT_TRUE(writes_.Under("b", "", At(5)).empty());
 }
 
-TEST_F(HiddenWritesTest, ClearedTheyAreAllSeen) {
+TEST_F(HiddenWritesTest, ClearMakesAllWritesVisible) {
   const auto place = Begin("k", nullptr);
   writes_.Clear();
   writes_.Settle(place, At(5));
@@ -80,7 +80,7 @@ TEST_F(HiddenWritesTest, ClearedTheyAreAllSeen) {
   EXPECT_TRUE(writes_.empty());
 }
 
-TEST_F(HiddenWritesTest, BeyondTheMostOneIsNotHiddenAndThoseSeenMakeRoom) {
+TEST_F(HiddenWritesTest, BoundsHiddenWritesAndReusesVisibleEntries) {
   std::vector<HiddenWrites::Place> places;
   for (std::size_t i = 0; i < HiddenWrites::kMost; ++i)
     places.push_back(Begin("k" + std::to_string(i), nullptr));

@@ -1,4 +1,4 @@
-// Deletes of many objects in one request, of which EarlierVersions keeps what was deleted.
+// Records in EarlierVersions the objects that a multi-object delete removes.
 #ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_HISTORY_STORE_H_
 #define PENSTOCK_EMULATOR_FAULTS_ACTIONS_HISTORY_STORE_H_
 
@@ -11,12 +11,12 @@
 
 namespace penstock::emulator::faults {
 
-// Thread safety: the inner one's.
+// Thread safety: that of the wrapped store.
 class HistoryStore final : public PassingStore {
  public:
-  // `noted` outlives it.
-  HistoryStore(std::shared_ptr<store::Store> inner, EarlierVersions& noted)
-      : PassingStore(std::move(inner)), noted_(noted) {}
+  // `versions` must outlive this object.
+  HistoryStore(std::shared_ptr<store::Store> inner, EarlierVersions& versions)
+      : PassingStore(std::move(inner)), versions_(versions) {}
 
   using PassingStore::Delete;
   std::vector<Result<store::DeleteOutcome>> Delete(
@@ -31,13 +31,13 @@ class HistoryStore final : public PassingStore {
     auto outcomes = inner().Delete(std::move(requests));
     for (std::size_t i = 0; i < outcomes.size() && i < before.size(); ++i) {
       if (outcomes[i].ok() && before[i].second)
-        noted_.Note(before[i].first, std::move(before[i].second));
+        versions_.Record(before[i].first, std::move(before[i].second));
     }
     return outcomes;
   }
 
  private:
-  EarlierVersions& noted_;
+  EarlierVersions& versions_;
 };
 
 }  // namespace penstock::emulator::faults

@@ -16,7 +16,7 @@ namespace {
 using Place = s3::DeliveryStep::Place;
 using Kind = s3::DeliveryStep::Kind;
 
-// What S3 says beside code and message, as far as the request alone tells it.
+// The S3 error elements besides Code and Message, as far as the request determines them.
 s3::ErrorDetails DetailsOf(const s3::Exchange& exchange, std::string_view code) {
   const s3::Target& target = exchange.target;
   if (code == "NoSuchKey") return {{"Key", target.key.value}};
@@ -52,7 +52,7 @@ void SetType(s3::Response& response, std::string_view type) {
   }
 }
 
-// In place of what is there of that name.
+// Sets a header and removes others of the same name.
 void Put(s3::Response& response, const std::string& name, const std::string& value) {
   std::erase_if(response.headers,
                 [&](const auto& header) { return s3::EqualsIgnoreCase(header.first, name); });
@@ -74,9 +74,9 @@ std::string HtmlPage(const s3::Response& response, std::string_view code) {
          "</h1>\n</body>\n</html>\n";
 }
 
-// A body that is not S3's document, as proxies and load balancers in front of it send them.
+// Replaces the S3 error document by a body such as proxies and load balancers send.
 void ReplaceBody(s3::Response& response, const ErrorAction& action, std::string_view message) {
-  if (std::holds_alternative<std::monostate>(response.body)) return;  // HEAD
+  if (std::holds_alternative<std::monostate>(response.body)) return;  // HEAD response.
   switch (action.body) {
     case ErrorBody::kXml: break;
     case ErrorBody::kEmpty:
@@ -128,7 +128,7 @@ void AnswerWithLateError(s3::Exchange& exchange, const LateErrorAction& action) 
   response.close = false;
   response.chunked = true;
   std::string document = TextOf(response);
-  // behind the XML declaration
+  // After the XML declaration.
   const std::size_t begin = std::min(document.find('\n') + 1, document.size());
   constexpr std::int64_t kMostSpaces = 3'600;
   const std::int64_t spaces =
@@ -193,7 +193,7 @@ void AddDrop(s3::Delivery& delivery, Place place, std::uint64_t offset, const Dr
       step.kind = Kind::kHalfClose;
       step.wait = action.hang;
       break;
-    case DropKind::kHang:  // it has happened as soon as it begins
+    case DropKind::kHang:  // The step counts as done when the silence begins.
       delivery.steps.push_back(std::move(step));
       delivery.steps.push_back({.place = place, .offset = offset, .wait = action.hang});
       step = {.place = place, .offset = offset, .kind = Kind::kFin};

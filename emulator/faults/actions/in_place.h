@@ -1,4 +1,4 @@
-// Answers that faults give in an operation's place.
+// Responses that faults send instead of the operation's response.
 #ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_IN_PLACE_H_
 #define PENSTOCK_EMULATOR_FAULTS_ACTIONS_IN_PLACE_H_
 
@@ -7,18 +7,18 @@
 
 namespace penstock::emulator::faults {
 
-// Each replaces the response.
+// Each function replaces exchange.response.
 void AnswerWithError(s3::Exchange& exchange, const ErrorAction& action);
-// The status line leaves at once, the error when its time has come.
+// Sends the status line at once and the error after its delay.
 void AnswerWithLateError(s3::Exchange& exchange, const LateErrorAction& action);
 void AnswerWithRedirect(s3::Exchange& exchange, const RedirectAction& action);
 void RefuseCredentials(s3::Exchange& exchange, const CredentialsAction& action);
-// 417 Expectation Failed.
+// Responds with 417 Expectation Failed.
 void RefuseToContinue(s3::Exchange& exchange);
-// No answer at all: the connection ends instead. `done` is called when it is about to.
+// Sends no response; the connection ends instead. `done` is called just before that.
 void DropConnection(s3::Exchange& exchange, const DropAction& action, std::function<void()> done);
 
-// The steps by which the connection ends at a place of the answer's.
+// Adds the delivery steps that end the connection at the given place of the response.
 void AddDrop(s3::Delivery& delivery, s3::DeliveryStep::Place place, std::uint64_t offset,
              const DropAction& action, std::function<void()> done);
 

@@ -11,7 +11,7 @@ namespace {
 using Place = s3::DeliveryStep::Place;
 using Kind = s3::DeliveryStep::Kind;
 
-TEST(InPlaceTest, AnErrorsDetailsAreTheRequests) {
+TEST(InPlaceTest, ErrorDetailsDescribeTheRequest) {
   TestRequest request("GET", "/bucket/key?uploadId=up");
   for (const auto& [code, detail] : std::vector<std::pair<std::string, std::string>>{
            {"NoSuchKey", "<Key>key</Key>"},
@@ -25,7 +25,7 @@ TEST(InPlaceTest, AnErrorsDetailsAreTheRequests) {
   }
 }
 
-TEST(InPlaceTest, AHeadHasNoBodyWhateverIsAskedFor) {
+TEST(InPlaceTest, HeadResponseHasNoBody) {
   for (const ErrorBody body : {ErrorBody::kXml, ErrorBody::kEmpty, ErrorBody::kHtml,
                                ErrorBody::kJson, ErrorBody::kTruncatedXml}) {
     TestRequest request("HEAD", "/bucket/key");
@@ -35,7 +35,7 @@ TEST(InPlaceTest, AHeadHasNoBodyWhateverIsAskedFor) {
   }
 }
 
-TEST(InPlaceTest, SlowDownsPhraseIsFor503Alone) {
+TEST(InPlaceTest, SlowDownReasonPhraseIsOnlyFor503) {
   TestRequest request("GET", "/bucket/key");
   AnswerWithError(request.exchange(), {.status = 503});
   EXPECT_EQ(request.exchange().response.reason, "Slow Down");
@@ -43,7 +43,7 @@ TEST(InPlaceTest, SlowDownsPhraseIsFor503Alone) {
   EXPECT_EQ(request.exchange().response.reason, "");
 }
 
-TEST(InPlaceTest, AHeaderThatIsGivenReplacesTheOneThatIsThere) {
+TEST(InPlaceTest, GivenHeaderReplacesExistingOne) {
   TestRequest request("GET", "/bucket/key");
   AnswerWithError(request.exchange(),
                   {.status = 503, .headers = {{"content-type", "text/x"}, {"X-A", "1"}}});
@@ -55,7 +55,7 @@ TEST(InPlaceTest, AHeaderThatIsGivenReplacesTheOneThatIsThere) {
   EXPECT_EQ(response.Find("x-a"), "1");
 }
 
-TEST(InPlaceTest, ALateErrorWaitsBetweenItsSpaces) {
+TEST(InPlaceTest, LateErrorPausesBetweenSpaces) {
   TestRequest request("POST", "/bucket/key?uploadId=up");
   AnswerWithLateError(request.exchange(), {.after = std::chrono::milliseconds(25),
                                            .every = std::chrono::milliseconds(10)});
@@ -63,14 +63,14 @@ TEST(InPlaceTest, ALateErrorWaitsBetweenItsSpaces) {
   EXPECT_EQ(response.status, 200);
   const std::string declaration = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
   EXPECT_TRUE(std::get<std::string>(response.body).starts_with(declaration + "  <Error>"));
-  std::vector<std::pair<std::uint64_t, std::int64_t>> waits;  // where, milliseconds
+  std::vector<std::pair<std::uint64_t, std::int64_t>> waits;  // Offset and milliseconds.
   for (const s3::DeliveryStep& step : response.delivery->steps) {
     waits.emplace_back(step.offset - declaration.size(), step.wait / std::chrono::milliseconds(1));
   }
   EXPECT_EQ(waits, (std::vector<std::pair<std::uint64_t, std::int64_t>>{{0, 10}, {1, 10}, {2, 5}}));
 }
 
-TEST(InPlaceTest, ABlackHoleHasHappenedBeforeItsTimeIsOver) {
+TEST(InPlaceTest, BlackHoleCountsWhenItBegins) {
   s3::Delivery delivery;
   AddDrop(delivery, Place::kBody, 7,
           {.kind = DropKind::kHang, .hang = std::chrono::milliseconds(9)}, [] {});
@@ -82,7 +82,7 @@ TEST(InPlaceTest, ABlackHoleHasHappenedBeforeItsTimeIsOver) {
   for (const s3::DeliveryStep& step : delivery.steps) EXPECT_EQ(step.offset, 7U);
 }
 
-TEST(InPlaceTest, ADroppedRequestHasNoStatus) {
+TEST(InPlaceTest, DroppedRequestHasNoStatus) {
   TestRequest request("GET", "/bucket/key");
   DropConnection(request.exchange(), {.kind = DropKind::kReset}, [] {});
   EXPECT_EQ(request.exchange().response.status, 0);

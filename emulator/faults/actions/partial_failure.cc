@@ -12,7 +12,7 @@ bool FailsEntry(const PartialFailureAction& failure, const EntryFacts& entry,
   if (!failure.keys.empty() && std::none_of(failure.keys.begin(), failure.keys.end(), matches))
     return false;
   if (failure.probability >= 1) return true;
-  // The draw's first number has decided whether the rule is met: its second one is still free.
+  // The first number of the draw decided whether the rule applies. The second is unused.
   const traffic::Draws draws(static_cast<std::uint64_t>(draw[1] * 0x1p53));
   return draws.Of(entry.key, 0)[0] < failure.probability;
 }

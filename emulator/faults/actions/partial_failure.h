@@ -1,4 +1,4 @@
-// Which entries of a request about many objects fail.
+// Decides which entries of a multi-object request fail.
 #ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_PARTIAL_FAILURE_H_
 #define PENSTOCK_EMULATOR_FAULTS_ACTIONS_PARTIAL_FAILURE_H_
 
@@ -12,13 +12,13 @@
 namespace penstock::emulator::faults {
 
 struct EntryFacts {
-  std::size_t place = 0;  // from 0 on
+  std::size_t place = 0;  // 0-based position.
   std::string_view key;
-  std::uint64_t failed_before = 0;  // entries of the same request, by the same action
+  std::uint64_t failed_before = 0;  // Earlier entries of the request that this action failed.
 };
 
-// `draw` is the rule's for the request: with it and the key alone chance decides, whatever other
-// entries there are.
+// `draw`: the rule's draw for the request. The random decision depends only on it and on the key,
+// not on other entries.
 bool FailsEntry(const PartialFailureAction& failure, const EntryFacts& entry,
                 const traffic::Draw& draw);
 

@@ -24,28 +24,28 @@ std::set<std::string> Failing(double probability, const traffic::Draw& draw) {
   return keys;
 }
 
-TEST(PartialFailureTest, EveryEntryFailsUnlessSaidOtherwise) { EXPECT_TRUE(Fails({}, "any")); }
+TEST(PartialFailureTest, EveryEntryFailsByDefault) { EXPECT_TRUE(Fails({}, "any")); }
 
-TEST(PartialFailureTest, OneOfThePatternsIsEnough) {
+TEST(PartialFailureTest, MatchesAnyOfThePatterns) {
   const PartialFailureAction failure{.keys = {Pattern("*.tmp"), Pattern::Exactly("a*")}};
   EXPECT_TRUE(Fails(failure, "x.tmp"));
   EXPECT_TRUE(Fails(failure, "a*"));
   EXPECT_FALSE(Fails(failure, "ab"));
 }
 
-TEST(PartialFailureTest, PlacesCountFromOne) {
+TEST(PartialFailureTest, PositionsCountFromOne) {
   const PartialFailureAction failure{.entries = NumberSet::Parse("1,3").value()};
   EXPECT_TRUE(Fails(failure, "k", 0));
   EXPECT_FALSE(Fails(failure, "k", 1));
   EXPECT_TRUE(Fails(failure, "k", 2));
 }
 
-TEST(PartialFailureTest, NoMoreFailThanItSays) {
+TEST(PartialFailureTest, LimitsFailuresPerRequest) {
   EXPECT_TRUE(Fails({.most = 2}, "k", 7, 1));
   EXPECT_FALSE(Fails({.most = 2}, "k", 7, 2));
 }
 
-TEST(PartialFailureTest, ChanceDependsOnTheDrawAndTheKeyAlone) {
+TEST(PartialFailureTest, ProbabilityDependsOnlyOnDrawAndKey) {
   const std::set<std::string> some = Failing(0.3, kDraw);
   EXPECT_EQ(some, Failing(0.3, {0.9, 0.2, 0.5, 0.5}));
   EXPECT_NE(some, Failing(0.3, {0.1, 0.25, 0.3, 0.4}));

@@ -1,5 +1,4 @@
-// A store that hands everything on to another one: what faults change of it they change in classes
-// of their own.
+// A store that forwards every call to another store. Subclasses override what a fault changes.
 #ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_PASSING_STORE_H_
 #define PENSTOCK_EMULATOR_FAULTS_ACTIONS_PASSING_STORE_H_
 
@@ -14,10 +13,10 @@
 
 namespace penstock::emulator::faults {
 
-// Thread safety: the inner one's.
+// Thread safety: that of the wrapped store.
 class PassingStore : public store::Store {
  public:
-  // Shared: a request keeps the store that it began in (s3::Namespace).
+  // Shared, because a request keeps the store that it began with (s3::Namespace).
   explicit PassingStore(std::shared_ptr<store::Store> inner) : inner_(std::move(inner)) {}
 
   Result<void> CreateBucket(store::BucketRecord bucket, std::size_t max_per_owner) override {
@@ -128,13 +127,11 @@ class PassingStore : public store::Store {
   const std::shared_ptr<store::Store> inner_;
 };
 
-// From now on the request has to do with `Wrapped(the store it had, arguments...)`, until its
-// answer has left.
+// Makes the request use `Wrapped(its store, arguments...)` until its response has been sent.
 template <class Wrapped, class... Arguments>
 void WrapStore(s3::Exchange& exchange, Arguments&&... arguments) {
   auto space = std::make_shared<s3::Namespace>(*exchange.space);
-  // The wrapped store shares ownership of the namespace it belongs to, which is in use as long as
-  // the request is.
+  // Aliasing shared_ptr: it keeps the namespace that owns the store alive as long as the request.
   const std::shared_ptr<store::Store> store(exchange.space, exchange.space->store.get());
   space->store = std::make_shared<Wrapped>(store, std::forward<Arguments>(arguments)...);
   exchange.space = std::move(space);

@@ -1,4 +1,4 @@
-// A request's body for an operation that is to be done twice (DuplicateAction).
+// Request bodies for an operation that runs twice (DuplicateAction).
 #ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_REPLAYED_BODY_H_
 #define PENSTOCK_EMULATOR_FAULTS_ACTIONS_REPLAYED_BODY_H_
 
@@ -15,7 +15,7 @@
 
 namespace penstock::emulator::faults {
 
-// Hands on what the inner one reads, and keeps it.
+// Forwards the bytes of `inner` and keeps a copy.
 //
 // Thread safety: one thread at a time.
 class KeptBody final : public s3::BodyReader {
@@ -39,7 +39,7 @@ class KeptBody final : public s3::BodyReader {
     return inner_.Trailers();
   }
 
-  // Every byte of it is kept: there were no more than kMost.
+  // Whether every byte was kept: the body has at most kMost bytes.
   bool whole() const { return whole_; }
   const std::string& kept() const { return kept_; }
 
@@ -49,12 +49,12 @@ class KeptBody final : public s3::BodyReader {
   bool whole_ = true;
 };
 
-// The same bytes again.
+// Reads the kept bytes again.
 //
 // Thread safety: one thread at a time.
 class RepeatedBody final : public s3::BodyReader {
  public:
-  // Outlived by `first`.
+  // `first` must outlive this object.
   explicit RepeatedBody(const KeptBody& first) : first_(first) {}
 
   Result<std::size_t> Read(MutableByteView buffer) override {

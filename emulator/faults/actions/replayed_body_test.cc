@@ -36,7 +36,7 @@ std::string ReadAll(s3::BodyReader& body, std::size_t piece) {
   return all;
 }
 
-TEST(ReplayedBodyTest, TheSecondBodyIsTheFirst) {
+TEST(ReplayedBodyTest, RepeatsTheBody) {
   TextBody inner("0123456789");
   KeptBody kept(inner);
   EXPECT_EQ(ReadAll(kept, 3), "0123456789");
@@ -47,7 +47,7 @@ TEST(ReplayedBodyTest, TheSecondBodyIsTheFirst) {
   EXPECT_EQ(ReadAll(repeated, 4), "0123456789");
 }
 
-TEST(ReplayedBodyTest, ALongOneIsReadAndNotKept) {
+TEST(ReplayedBodyTest, LongBodyIsReadButNotKept) {
   TextBody inner(std::string(KeptBody::kMost + 1, 'x'));
   KeptBody kept(inner);
   EXPECT_EQ(ReadAll(kept, 1 << 20).size(), KeptBody::kMost + 1);

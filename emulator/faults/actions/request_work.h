@@ -1,4 +1,4 @@
-// Which of the latency profile's kinds of work a request is.
+// Returns the kind of work in a latency profile that a request is.
 #ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_REQUEST_WORK_H_
 #define PENSTOCK_EMULATOR_FAULTS_ACTIONS_REQUEST_WORK_H_
 

@@ -14,9 +14,9 @@ traffic::Work Of(std::string_view method, std::string_view operation) {
   return WorkOf(exchange);
 }
 
-// Faults and limits each had a rule of their own: a page of parts was a read to one and a list to
-// the other.
-TEST(RequestWorkTest, IsTheOperationsAndNotTheNames) {
+// Regression: faults and limits classified requests separately. A listing of parts was a read for
+// one and a listing for the other.
+TEST(RequestWorkTest, FollowsTheOperationNotItsName) {
   using traffic::Work;
   EXPECT_EQ(Of("GET", "GetObject"), Work::kGet);
   EXPECT_EQ(Of("HEAD", "HeadObject"), Work::kHead);

@@ -14,8 +14,8 @@ Error NoSuchKey(const BucketName& bucket, const ObjectKey& key) {
   return std::move(error).At("", bucket.value, key.value);
 }
 
-// The key, or what it is folded into.
-std::string_view ShownAs(const store::ListObjects& query, std::string_view key) {
+// The name of the key in the listing: the key, or its common prefix.
+std::string_view EntryName(const store::ListObjects& query, std::string_view key) {
   if (query.delimiter.empty()) return key;
   const std::size_t at = key.find(query.delimiter, query.prefix.size());
   return at == std::string_view::npos ? key : key.substr(0, at + query.delimiter.size());
@@ -35,17 +35,17 @@ store::ListEntry EntryOf(const store::ObjectRecord& object, store::TextArena& te
 
 }  // namespace
 
-// A page on its way to what reads see.
-class StaleReadStore::Veil {
+// Changes a page of a listing into what reads see.
+class StaleReadStore::PageEditor {
  public:
-  Veil(store::ListPage& page, const store::ListObjects& query)
+  PageEditor(store::ListPage& page, const store::ListObjects& query)
       : page_(page), query_(query), ended_by_(page.next), truncated_(page.truncated) {}
 
   void Remove(std::string_view name) {
     const auto at = Find(name);
     if (at != page_.entries.end() && at->key == name) page_.entries.erase(at);
   }
-  // Where it belongs to this page.
+  // Adds or replaces the entry if its name belongs to this page.
   void Put(std::string_view name, const store::ObjectRecord& object) {
     const auto at = Find(name);
     const bool there = at != page_.entries.end() && at->key == name;
@@ -89,8 +89,8 @@ Result<store::ObjectPtr> StaleReadStore::FindObject(const BucketName& bucket, co
   return *seen;
 }
 
-Result<bool> StaleReadStore::StaysWithout(const store::ListObjects& query,
-                                          const std::string& common_prefix) {
+Result<bool> StaleReadStore::HasVisibleKeys(const store::ListObjects& query,
+                                            const std::string& common_prefix) {
   constexpr std::size_t kMostKeys = 1'000;
   const std::vector<HiddenWrites::Seen> hidden =
       hidden_.Under(query.bucket.value, common_prefix, now_);
@@ -112,25 +112,25 @@ Result<bool> StaleReadStore::StaysWithout(const store::ListObjects& query,
 
 Result<store::ListPage> StaleReadStore::List(const store::ListObjects& query) {
   PENSTOCK_ASSIGN(store::ListPage page, inner().List(query));
-  Veil veil(page, query);
-  std::string judged;  // the common prefix that was asked about last
+  PageEditor editor(page, query);
+  std::string checked_prefix;  // The common prefix that was checked last.
   for (const HiddenWrites::Seen& seen : hidden_.Under(query.bucket.value, query.prefix, now_)) {
-    const std::string_view name = ShownAs(query, seen.key);
+    const std::string_view name = EntryName(query, seen.key);
     if (seen.object != nullptr) {
-      veil.Put(name, *seen.object);
+      editor.Put(name, *seen.object);
     } else if (name.size() == seen.key.size()) {
-      veil.Remove(name);
-    } else if (name != judged) {
-      judged = name;
-      PENSTOCK_ASSIGN(const bool stays, StaysWithout(query, judged));
-      if (!stays) veil.Remove(name);
+      editor.Remove(name);
+    } else if (name != checked_prefix) {
+      checked_prefix = name;
+      PENSTOCK_ASSIGN(const bool stays, HasVisibleKeys(query, checked_prefix));
+      if (!stays) editor.Remove(name);
     }
   }
-  veil.KeepWithin(static_cast<std::size_t>(std::max(query.max_keys, 0)));
+  editor.KeepWithin(static_cast<std::size_t>(std::max(query.max_keys, 0)));
   return page;
 }
 
-bool LooksThroughVeil(const s3::Exchange& exchange) {
+bool IsAffectedByHiddenWrites(const s3::Exchange& exchange) {
   constexpr std::array<std::string_view, 5> kReads{"GetObject", "GetObjectAttributes", "HeadObject",
                                                    "ListObjects", "ListObjectsV2"};
   return std::find(kReads.begin(), kReads.end(), exchange.operation) != kReads.end();

@@ -12,33 +12,33 @@
 
 namespace penstock::emulator::faults {
 
-// For one read, at `now`. A version that is asked for by its id is seen whatever is hidden.
+// Serves one read at time `now`. Reads by version id ignore hidden writes.
 //
-// Thread safety: the inner one's.
+// Thread safety: that of the wrapped store.
 class StaleReadStore final : public PassingStore {
  public:
-  // `hidden` outlives this.
+  // `hidden` must outlive this object.
   StaleReadStore(std::shared_ptr<store::Store> inner, const HiddenWrites& hidden, WallTime now)
       : PassingStore(std::move(inner)), hidden_(hidden), now_(now) {}
 
   using PassingStore::List;
   Result<store::ObjectPtr> FindObject(const BucketName& bucket, const ObjectKey& key,
                                       const std::optional<VersionId>& version) override;
-  // A page may have fewer entries than it was asked for, as S3's may.
+  // A page may have fewer entries than requested, as in S3.
   Result<store::ListPage> List(const store::ListObjects& query) override;
 
  private:
-  class Veil;
-  // Whether a common prefix would be there without the keys that are hidden below it.
-  Result<bool> StaysWithout(const store::ListObjects& query, const std::string& common_prefix);
+  class PageEditor;
+  // Whether the common prefix has keys besides the hidden ones below it.
+  Result<bool> HasVisibleKeys(const store::ListObjects& query, const std::string& common_prefix);
 
   const HiddenWrites& hidden_;
   const WallTime now_;
 };
 
-// Whether an operation sees hidden writes as not done yet: reads of objects and listings of general
-// purpose buckets' keys.
-bool LooksThroughVeil(const s3::Exchange& exchange);
+// Whether hidden writes are invisible to the operation: object reads and key listings of general
+// purpose buckets.
+bool IsAffectedByHiddenWrites(const s3::Exchange& exchange);
 
 }  // namespace penstock::emulator::faults
 

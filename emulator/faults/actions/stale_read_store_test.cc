@@ -17,7 +17,7 @@ class StaleReadStoreTest : public testing::Test {
  protected:
   StaleReadStoreTest() { store::testing::MakeBucket(*truth_); }
 
-  // A write as reads do not see it: what was there before stays for them.
+  // Writes and hides an object; reads keep seeing the previous state.
   void PutHidden(const std::string& key, std::string_view body) {
     Hide(key);
     ASSERT_TRUE(store::testing::PutText(*truth_, key, body).ok());
@@ -31,7 +31,7 @@ class StaleReadStoreTest : public testing::Test {
     const auto place = hidden_.Begin(kBucket.value, key, before.ok() ? *before : nullptr, kNow);
     hidden_.Settle(*place, kNow + std::chrono::seconds(1));
   }
-  // Each entry with its size, a common prefix without; pages on one line each.
+  // Lists each entry with its size, common prefixes without size, one page per line.
   static std::string Listed(store::Store& store, const std::string& prefix,
                             const std::string& delimiter, int max_keys = 1'000) {
     std::string text;
@@ -54,7 +54,7 @@ class StaleReadStoreTest : public testing::Test {
   StaleReadStore veiled_{truth_, hidden_, kNow};
 };
 
-TEST_F(StaleReadStoreTest, ReadsSeeWhatWasThereBefore) {
+TEST_F(StaleReadStoreTest, ReadsSeePreviousState) {
   ASSERT_TRUE(store::testing::PutText(*truth_, "old", "1").ok());
   ASSERT_TRUE(store::testing::PutText(*truth_, "gone", "2").ok());
   PutHidden("old", "new");
@@ -69,7 +69,7 @@ TEST_F(StaleReadStoreTest, ReadsSeeWhatWasThereBefore) {
   EXPECT_EQ(Listed(later, "", ""), "new=1 old=3 ");
 }
 
-TEST_F(StaleReadStoreTest, AVersionByItsIdIsSeen) {
+TEST_F(StaleReadStoreTest, ReadByVersionIdSeesHiddenWrite) {
   const BucketName versioned("versioned");
   store::testing::MakeBucket(*truth_, versioned, store::Versioning::kEnabled);
   const auto put = store::testing::PutText(*truth_, "k", "1", versioned);
@@ -78,7 +78,7 @@ TEST_F(StaleReadStoreTest, AVersionByItsIdIsSeen) {
   EXPECT_EQ(store::testing::Get(veiled_, "k", versioned, put->object->version_id), "1");
 }
 
-TEST_F(StaleReadStoreTest, ACommonPrefixIsThereForWhatIsSeenBelowIt) {
+TEST_F(StaleReadStoreTest, CommonPrefixFollowsVisibleKeys) {
   ASSERT_TRUE(store::testing::PutText(*truth_, "a/1", "1").ok());
   ASSERT_TRUE(store::testing::PutText(*truth_, "c/1", "1").ok());
   PutHidden("a/2", "2");
@@ -90,8 +90,8 @@ TEST_F(StaleReadStoreTest, ACommonPrefixIsThereForWhatIsSeenBelowIt) {
   EXPECT_EQ(Listed(veiled_, "b/", "/"), "");
 }
 
-// Whatever was hidden, all pages together are the listing of before.
-TEST_F(StaleReadStoreTest, PagesOfAnySizeAreTheListingOfBefore) {
+// All pages together are the listing before the hidden writes.
+TEST_F(StaleReadStoreTest, PagesOfAnySizeShowPreviousListing) {
   constexpr unsigned kSeed = 7;
   std::mt19937 random(kSeed);
   const auto key = [&random] {
@@ -111,12 +111,12 @@ TEST_F(StaleReadStoreTest, PagesOfAnySizeAreTheListingOfBefore) {
   }
 }
 
-TEST(LooksThroughVeilTest, ReadsOfObjectsAndListingsDo) {
-  EXPECT_TRUE(LooksThroughVeil(TestRequest("GET", "/b/k").exchange()));
-  EXPECT_TRUE(LooksThroughVeil(TestRequest("HEAD", "/b/k").exchange()));
-  EXPECT_TRUE(LooksThroughVeil(TestRequest("GET", "/b?list-type=2").exchange()));
-  EXPECT_FALSE(LooksThroughVeil(TestRequest("PUT", "/b/k").exchange()));
-  EXPECT_FALSE(LooksThroughVeil(TestRequest("GET", "/b?versions").exchange()));
+TEST(IsAffectedByHiddenWritesTest, ObjectReadsAndListings) {
+  EXPECT_TRUE(IsAffectedByHiddenWrites(TestRequest("GET", "/b/k").exchange()));
+  EXPECT_TRUE(IsAffectedByHiddenWrites(TestRequest("HEAD", "/b/k").exchange()));
+  EXPECT_TRUE(IsAffectedByHiddenWrites(TestRequest("GET", "/b?list-type=2").exchange()));
+  EXPECT_FALSE(IsAffectedByHiddenWrites(TestRequest("PUT", "/b/k").exchange()));
+  EXPECT_FALSE(IsAffectedByHiddenWrites(TestRequest("GET", "/b?versions").exchange()));
 }
 
 }  // namespace

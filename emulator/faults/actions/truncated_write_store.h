@@ -1,4 +1,4 @@
-// Writes of which the beginning alone is kept (CommitPartialAction).
+// Stores only the first bytes of writes (CommitPartialAction).
 #ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_TRUNCATED_WRITE_STORE_H_
 #define PENSTOCK_EMULATOR_FAULTS_ACTIONS_TRUNCATED_WRITE_STORE_H_
 
@@ -11,16 +11,16 @@
 
 namespace penstock::emulator::faults {
 
-// What is put is as long as its first bytes; ETag and checksums stay those of all of them, as the
-// client is told.
+// Stored objects and parts have at most `most` bytes. ETag and checksums remain those of the whole
+// body, as sent to the client.
 //
-// Thread safety: the inner one's.
+// Thread safety: that of the wrapped store.
 class TruncatedWriteStore final : public PassingStore {
  public:
-  // `torn` is called when a write is cut, before it is done.
+  // `on_truncate` is called when a write is truncated, before it is stored.
   TruncatedWriteStore(std::shared_ptr<store::Store> inner, std::uint64_t most,
-                      std::function<void()> torn)
-      : PassingStore(std::move(inner)), most_(most), torn_(std::move(torn)) {}
+                      std::function<void()> on_truncate)
+      : PassingStore(std::move(inner)), most_(most), on_truncate_(std::move(on_truncate)) {}
 
   Result<store::PutOutcome> Put(store::PutObject request) override {
     Cut(request.record.content, request.record.size);
@@ -44,11 +44,11 @@ class TruncatedWriteStore final : public PassingStore {
     if (content.size() <= most_) return;
     content = content.Sub({0, most_});
     size = most_;
-    torn_();
+    on_truncate_();
   }
 
   const std::uint64_t most_;
-  const std::function<void()> torn_;
+  const std::function<void()> on_truncate_;
 };
 
 }  // namespace penstock::emulator::faults

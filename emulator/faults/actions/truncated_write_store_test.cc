@@ -20,7 +20,7 @@ class TruncatedWriteStoreTest : public testing::Test {
   TruncatedWriteStore store_{whole_, 4, [this] { ++torn_; }};
 };
 
-TEST_F(TruncatedWriteStoreTest, TheFirstBytesAreKept) {
+TEST_F(TruncatedWriteStoreTest, KeepsFirstBytes) {
   auto request = Request("0123456789");
   const ETag told = request.record.etag;
   ASSERT_TRUE(store_.Put(std::move(request)).ok());
@@ -31,7 +31,7 @@ TEST_F(TruncatedWriteStoreTest, TheFirstBytesAreKept) {
   EXPECT_EQ(torn_, 1);
 }
 
-TEST_F(TruncatedWriteStoreTest, WhatIsNoLongerIsKeptWhole) {
+TEST_F(TruncatedWriteStoreTest, KeepsShortBodiesWhole) {
   ASSERT_TRUE(store_.Put(Request("0123")).ok());
   EXPECT_EQ(Kept(), "0123");
   EXPECT_EQ(torn_, 0);

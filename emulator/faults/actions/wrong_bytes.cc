@@ -38,7 +38,7 @@ Result<void> ReadBody(const s3::Response& response, std::uint64_t offset, Mutabl
   return store::ReadContent(std::get<store::Content>(response.body), offset, into);
 }
 
-// In place of as many bytes of the body, which is a content.
+// Replaces as many bytes as `piece` has. The body must be a store::Content.
 void Splice(s3::Response& response, std::uint64_t offset, const store::Content& piece) {
   const auto& old = std::get<store::Content>(response.body);
   const std::uint64_t end = offset + piece.size();
@@ -60,16 +60,16 @@ void ReplaceBytes(s3::Response& response, std::uint64_t offset, std::string byte
   Splice(response, offset, {.slices = {{std::make_shared<TextBlob>(std::move(bytes)), {0, size}}}});
 }
 
-// Where the body begins within the object.
-std::uint64_t BeginOf(const s3::Response& response) {
+// The offset of the body within the object.
+std::uint64_t BodyOffset(const s3::Response& response) {
   constexpr std::string_view kUnit = "bytes ";
   const std::string_view range = response.Find("Content-Range").value_or(std::string_view());
   if (!range.starts_with(kUnit)) return 0;
   return s3::ParseDecimal(range.substr(kUnit.size(), range.find('-') - kUnit.size())).value_or(0);
 }
 
-// False where one cannot be read.
-bool Differ(const store::Content& one, const store::Content& other) {
+// Returns false if a content cannot be read.
+bool ContentsDiffer(const store::Content& one, const store::Content& other) {
   std::string left(256 << 10, '\0');
   std::string right(left.size(), '\0');
   for (std::uint64_t at = 0; at < one.size(); at += left.size()) {
@@ -82,22 +82,22 @@ bool Differ(const store::Content& one, const store::Content& other) {
   return false;
 }
 
-// What the version before has at the same place, as far as it goes.
+// Replaces bytes by those of the previous version at the same offset, up to its end.
 bool SpliceStale(s3::Response& response, std::uint64_t offset, std::uint64_t length,
                  const store::ObjectRecord& before) {
   const auto* const body = std::get_if<store::Content>(&response.body);
-  const std::uint64_t begin = BeginOf(response) + offset;
+  const std::uint64_t begin = BodyOffset(response) + offset;
   if (body == nullptr || begin >= before.size) return false;
   const std::uint64_t count =
       std::min({body->size() - offset, before.size - begin, length == 0 ? UINT64_MAX : length});
   const store::Content stale = before.content.Sub({begin, begin + count});
-  if (!Differ(body->Sub({offset, offset + count}), stale)) return false;
+  if (!ContentsDiffer(body->Sub({offset, offset + count}), stale)) return false;
   Splice(response, offset, stale);
   return true;
 }
 
-// The block before this one, or, at the body's beginning, the one behind it; as much of it as there
-// is.
+// Copies the preceding block, or the following one at the start of the body, up to the end of the
+// body.
 Result<void> RepeatBlock(const s3::Response& response, std::uint64_t offset, std::string& bytes) {
   const std::uint64_t size = s3::BodySize(response);
   const std::uint64_t from =
@@ -106,8 +106,8 @@ Result<void> RepeatBlock(const s3::Response& response, std::uint64_t offset, std
   return ReadBody(response, from, Writable(bytes).first(count));
 }
 
-Result<void> Spoil(const s3::Response& response, std::uint64_t offset, CorruptKind kind,
-                   std::string& bytes) {
+Result<void> CorruptBytes(const s3::Response& response, std::uint64_t offset, CorruptKind kind,
+                          std::string& bytes) {
   switch (kind) {
     case CorruptKind::kFlipBit:
       for (char& c : bytes) c = static_cast<char>(c ^ 1);
@@ -118,12 +118,12 @@ Result<void> Spoil(const s3::Response& response, std::uint64_t offset, CorruptKi
       std::rotate(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2),
                   bytes.end());
       return Ok();
-    case CorruptKind::kStaleVersion: break;  // not made of these bytes
+    case CorruptKind::kStaleVersion: break;  // Handled by SpliceStale.
   }
   return Ok();
 }
 
-// Hands the whole body to `take`, in pieces.
+// Passes the whole body to `take`, in pieces.
 template <class Take>
 Result<void> ForBody(const s3::Response& response, Take take) {
   std::string piece(256 << 10, '\0');
@@ -142,7 +142,8 @@ bool IsMd5ETag(std::string_view name, std::string_view value) {
   return s3::EqualsIgnoreCase(name, "etag") && value.size() == kQuotedMd5;
 }
 
-// Headers that tell the whole body's digest tell that of the wrong one; those of parts stay.
+// Sets the headers with digests of the whole body to the digest of the corrupted body. Headers of
+// multipart digests stay.
 Result<void> FixChecksums(s3::Response& response) {
   if (response.status == 206) return Ok();
   for (auto& [name, value] : response.headers) {
@@ -174,7 +175,7 @@ bool Corrupt(s3::Response& response, std::uint64_t offset, const CorruptAction& 
   std::string bytes(std::min(action.length, size - offset), '\0');
   if (!ReadBody(response, offset, Writable(bytes)).ok()) return false;
   const std::string right = bytes;
-  if (!Spoil(response, offset, action.kind, bytes).ok() || bytes == right) return false;
+  if (!CorruptBytes(response, offset, action.kind, bytes).ok() || bytes == right) return false;
   ReplaceBytes(response, offset, std::move(bytes));
   return !action.fix_checksum || FixChecksums(response).ok();
 }

@@ -1,4 +1,4 @@
-// Bodies of answers made wrong: other bytes, or fewer.
+// Corrupts or truncates response bodies.
 #ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_WRONG_BYTES_H_
 #define PENSTOCK_EMULATOR_FAULTS_ACTIONS_WRONG_BYTES_H_
 
@@ -10,14 +10,14 @@
 
 namespace penstock::emulator::faults {
 
-// Changes the body from byte `offset` on. False: it does not reach so far, cannot be read, or has
-// these bytes already (zero of zeros, equal halves); nothing was changed. The object stays as it
-// is, and so does what other answers send of it. `before`: the version before, for kStaleVersion;
-// null: there is none.
+// Corrupts the body from byte `offset` on. Returns false if the body is shorter, cannot be read, or
+// would not change (zeroing zeros, swapping equal halves); nothing is changed then. The stored
+// object and other responses do not change. `before`: the previous version, for kStaleVersion;
+// null: none.
 bool Corrupt(s3::Response& response, std::uint64_t offset, const CorruptAction& action,
              const store::ObjectRecord* before = nullptr);
 
-// Leaves the first `size` bytes of the body; there are more.
+// Truncates the body to `size` bytes; it must be longer.
 void CutBody(s3::Response& response, std::uint64_t size);
 
 }  // namespace penstock::emulator::faults

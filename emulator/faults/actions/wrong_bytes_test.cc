@@ -37,7 +37,7 @@ std::string TextOf(const s3::Response& response) {
   return text;
 }
 
-TEST(WrongBytesTest, SlicesAndTextsAreSpoiltAlike) {
+TEST(WrongBytesTest, CorruptsSlicesAndTextsAlike) {
   for (const CorruptKind kind : {CorruptKind::kFlipBit, CorruptKind::kZero,
                                  CorruptKind::kRepeatBlock, CorruptKind::kSwapHalves}) {
     for (std::uint64_t offset = 0; offset < 10; ++offset) {
@@ -56,7 +56,7 @@ TEST(WrongBytesTest, SlicesAndTextsAreSpoiltAlike) {
   }
 }
 
-TEST(WrongBytesTest, ABodyThatDoesNotReachSoFarStays) {
+TEST(WrongBytesTest, ShortBodyIsUnchanged) {
   s3::Response response = Sliced();
   EXPECT_FALSE(Corrupt(response, 10, {}));
   EXPECT_EQ(TextOf(response), "0123456789");
@@ -64,7 +64,7 @@ TEST(WrongBytesTest, ABodyThatDoesNotReachSoFarStays) {
   EXPECT_FALSE(Corrupt(none, 0, {}));
 }
 
-TEST(WrongBytesTest, BytesThatAreSoAlreadyAreNotMadeWrong) {
+TEST(WrongBytesTest, ReportsNoCorruptionIfBytesDoNotChange) {
   for (const CorruptKind kind :
        {CorruptKind::kZero, CorruptKind::kRepeatBlock, CorruptKind::kSwapHalves}) {
     s3::Response zeros;
@@ -74,7 +74,7 @@ TEST(WrongBytesTest, BytesThatAreSoAlreadyAreNotMadeWrong) {
   }
 }
 
-TEST(WrongBytesTest, ChecksumsOfTheWholeAreThoseOfTheWrongBytes) {
+TEST(WrongBytesTest, FixesChecksumsOfWholeBody) {
   s3::Response response = Sliced();
   response.Add("x-amz-checksum-crc32", "AAAAAA==");
   response.Add("x-amz-checksum-sha1", "composite-2");
@@ -87,7 +87,7 @@ TEST(WrongBytesTest, ChecksumsOfTheWholeAreThoseOfTheWrongBytes) {
   EXPECT_EQ(response.Find("ETag"), "\"5c2ac85eb3834d3adb2289aa92f60457\"");
 }
 
-TEST(WrongBytesTest, ARangesHeadersStay) {
+TEST(WrongBytesTest, KeepsHeadersOfRangeResponses) {
   s3::Response response = Sliced();
   response.status = 206;
   response.Add("ETag", "\"781e5e245d69b566979b86e28d23f2c7\"");
@@ -95,7 +95,7 @@ TEST(WrongBytesTest, ARangesHeadersStay) {
   EXPECT_EQ(response.Find("ETag"), "\"781e5e245d69b566979b86e28d23f2c7\"");
 }
 
-TEST(WrongBytesTest, CutBodiesKeepTheirBeginning) {
+TEST(WrongBytesTest, CutBodyKeepsFirstBytes) {
   s3::Response slices = Sliced();
   CutBody(slices, 4);
   EXPECT_EQ(TextOf(slices), "0123");

@@ -40,14 +40,15 @@ Result<Action> ReadGoAway(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> requests, fields.Whole("requests"));
   if (!requests || *requests == 0)
     return FieldError(fields.Place("requests"),
-                      "must be at least 1: how many requests may a connection carry?");
+                      "must be at least 1: the number of requests per connection");
   return Action(GoAwayAction{.requests = *requests});
 }
 
 Result<Action> ReadConnectionLimit(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"most"}));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> most, fields.Whole("most"));
-  if (!most) return FieldError(fields.Place("most"), "is missing: how many connections at a time?");
+  if (!most)
+    return FieldError(fields.Place("most"), "is missing: set the number of concurrent connections");
   return Action(ConnectionLimitAction{.most = *most});
 }
 

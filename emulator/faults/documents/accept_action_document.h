@@ -1,4 +1,4 @@
-// Actions of connections, as JSON: what may happen at `accept` alone.
+// JSON of connection actions, which are only allowed at `accept`.
 #ifndef PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_ACCEPT_ACTION_DOCUMENT_H_
 #define PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_ACCEPT_ACTION_DOCUMENT_H_
 
@@ -9,7 +9,7 @@
 
 namespace penstock::emulator::faults {
 
-// Each reads the members of one action. kInvalidArgument names the place.
+// Each function reads the members of one action. Returns kInvalidArgument that names the field.
 Result<Action> ReadTlsAbort(const Json& json, const std::string& place);
 Result<Action> ReadTlsCertificate(const Json& json, const std::string& place);
 Result<Action> ReadGoAway(const Json& json, const std::string& place);

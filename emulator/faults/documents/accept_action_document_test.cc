@@ -13,7 +13,7 @@ std::string Problem(std::string_view json) {
   return ReadAction(ParseJson(json).value(), "do").error().message;
 }
 
-TEST(AcceptActionDocumentTest, ActionsOfConnectionsHappenAtAccept) {
+TEST(AcceptActionDocumentTest, ConnectionActionsHappenAtAccept) {
   EXPECT_TRUE(std::holds_alternative<TlsAbortAction>(Read(R"({"tls_abort": {}})").action));
   EXPECT_EQ(
       std::get<TlsAbortAction>(Read(R"({"tls_abort": {"mode": "protocol-version"}})").action).kind,
@@ -35,14 +35,14 @@ TEST(AcceptActionDocumentTest, ActionsOfConnectionsHappenAtAccept) {
   }
 }
 
-TEST(AcceptActionDocumentTest, ErrorsNameThePlaceAndTheFix) {
+TEST(AcceptActionDocumentTest, ErrorsNameFieldAndFix) {
   EXPECT_EQ(Problem(R"({"goaway": {}})"),
-            "do.goaway.requests: must be at least 1: how many requests may a connection carry?");
+            "do.goaway.requests: must be at least 1: the number of requests per connection");
   EXPECT_EQ(Problem(R"({"tls_certificate": {"mode": "old"}})"),
             "do.tls_certificate.mode: must be one of expired, not-yet-valid, wrong-host, "
             "self-signed, unknown-authority, not 'old'");
   EXPECT_EQ(Problem(R"({"connection_limit": {}})"),
-            "do.connection_limit.most: is missing: how many connections at a time?");
+            "do.connection_limit.most: is missing: set the number of concurrent connections");
   EXPECT_EQ(Problem(R"({"goaway": {"requests": 1}, "at": "headers"})"),
             "do.at: 'goaway' cannot happen at 'headers'");
   EXPECT_EQ(Problem(R"({"stall": {"ms": 1}, "at": "accept"})"),

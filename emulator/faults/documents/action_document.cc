@@ -34,17 +34,17 @@ Result<void> ReadFlag(const JsonFields& fields, std::string_view name, bool& int
   return Ok();
 }
 
-// What the wire writes itself, from the body and the connection that there are.
+// Rejects headers that the HTTP layer derives from the body and the connection.
 Result<void> CheckErrorHeaders(const JsonFields& fields, const ErrorAction& error) {
-  constexpr std::array<std::string_view, 3> kOfTheWire{"content-length", "transfer-encoding",
-                                                       "connection"};
+  constexpr std::array<std::string_view, 3> kFramingHeaders{"content-length", "transfer-encoding",
+                                                            "connection"};
   for (const auto& [name, value] : error.headers) {
     const std::string lower = AsciiLower(name);
-    if (std::find(kOfTheWire.begin(), kOfTheWire.end(), lower) == kOfTheWire.end()) continue;
+    if (std::find(kFramingHeaders.begin(), kFramingHeaders.end(), lower) == kFramingHeaders.end())
+      continue;
     return FieldError(fields.Place("headers") + "." + name,
-                      "cannot be given: it says how the answer is framed, which follows from "
-                      "`body`, `chunked` and `close`; for a "
-                      "Content-Length that lies there is header_lie");
+                      "cannot be set: the framing of the response follows from `body`, `chunked` "
+                      "and `close`; for a wrong Content-Length use header_lie");
   }
   return Ok();
 }
@@ -68,7 +68,7 @@ Result<void> ReadErrorFields(const JsonFields& fields, ErrorAction& error) {
   return ReadFlag(fields, "chunked", error.chunked);
 }
 
-// The status is the code's own unless it is given.
+// The status defaults to that of the code.
 Result<Action> ReadError(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields,
                   JsonFields::Read(json, place,
@@ -131,7 +131,8 @@ Result<Action> ReadDrip(const Json& json, const std::string& place) {
   Milliseconds every{};
   PENSTOCK_TRY(NeedMs(fields, "every_ms", every));
   if (!bytes || *bytes == 0)
-    return FieldError(fields.Place("bytes"), "must be at least 1: how many bytes at a time?");
+    return FieldError(fields.Place("bytes"),
+                      "must be at least 1: the number of bytes per interval");
   if (every.count() == 0) return FieldError(fields.Place("every_ms"), "must be more than 0");
   const double rate = static_cast<double>(*bytes) * 1'000 / static_cast<double>(every.count());
   return Action(
@@ -176,8 +177,8 @@ Result<Action> ReadCorrupt(const Json& json, const std::string& place) {
     return fields.OutOfRange("length", "1 to 1048576 bytes");
   const bool needs_two = corrupt.kind == CorruptKind::kSwapHalves;
   if (length && needs_two && *length < 2)
-    return FieldError(fields.Place("length"), "must be at least 2, not " + std::to_string(*length) +
-                                                  ": there are two halves");
+    return FieldError(fields.Place("length"), "must be at least 2 bytes, not " +
+                                                  std::to_string(*length) + ", to have two halves");
   if (corrupt.kind == CorruptKind::kRepeatBlock || needs_two) corrupt.length = kBlock;
   if (corrupt.kind == CorruptKind::kStaleVersion) corrupt.length = 0;
   if (length) corrupt.length = *length;
@@ -198,14 +199,14 @@ Result<Action> ReadTruncate(const Json& json, const std::string& place) {
   return Action(truncate);
 }
 
-// The wire writes these two, whatever an answer has.
-Result<void> CheckLieOfTheWire(const std::string& place, std::string_view name) {
+// The HTTP layer writes these two headers itself.
+Result<void> CheckLieHeader(const std::string& place, std::string_view name) {
   if (!s3::EqualsIgnoreCase(name, "transfer-encoding") && !s3::EqualsIgnoreCase(name, "connection"))
     return Ok();
   return FieldError(
       place + "." + std::string(name),
-      "cannot be lied about: it follows from the body and the connection; drop Content-Length "
-      "for a body in chunks, and end a connection with fin or error's `close`");
+      "cannot be changed: it follows from the body and the connection; drop Content-Length to send "
+      "a chunked body, or end the connection with fin or with `close` of error");
 }
 
 Result<Action> ReadHeaderLie(const Json& json, const std::string& place) {
@@ -216,14 +217,14 @@ Result<Action> ReadHeaderLie(const Json& json, const std::string& place) {
   PENSTOCK_TRY(ReadHeaderNames(fields, "drop", headers.drop));
   PENSTOCK_TRY(ReadHeaderNames(fields, "repeat", headers.repeat));
   if (headers.set.empty() && headers.drop.empty() && headers.repeat.empty()) {
-    return FieldError(place, "changes nothing: give set, drop or repeat");
+    return FieldError(place, "changes nothing: add set, drop or repeat");
   }
   for (const auto& [name, value] : headers.set)
-    PENSTOCK_TRY(CheckLieOfTheWire(fields.Place("set"), name));
+    PENSTOCK_TRY(CheckLieHeader(fields.Place("set"), name));
   for (const std::string& name : headers.drop)
-    PENSTOCK_TRY(CheckLieOfTheWire(fields.Place("drop"), name));
+    PENSTOCK_TRY(CheckLieHeader(fields.Place("drop"), name));
   for (const std::string& name : headers.repeat)
-    PENSTOCK_TRY(CheckLieOfTheWire(fields.Place("repeat"), name));
+    PENSTOCK_TRY(CheckLieHeader(fields.Place("repeat"), name));
   return Action(std::move(headers));
 }
 
@@ -254,7 +255,7 @@ Result<Action> ReadContinue(const Json& json, const std::string& place) {
   PENSTOCK_TRY(ReadKind(fields, "mode", kKinds, action.kind));
   PENSTOCK_TRY(ReadMs(fields, "ms", action.late));
   if (action.kind == Kind::kLate && action.late.count() == 0)
-    return FieldError(fields.Place("ms"), "is missing: how late?");
+    return FieldError(fields.Place("ms"), "is missing: set the delay in milliseconds");
   return Action(action);
 }
 
@@ -285,30 +286,30 @@ Result<Action> ReadSkew(const Json& json, const std::string& place) {
 struct Kind {
   std::string_view name;
   Result<Action> (*read)(const Json& json, const std::string& place);
-  Stage stage;           // where it happens unless said otherwise
-  std::uint32_t stages;  // bit n: it may happen at Stage n
+  Stage stage;           // The default stage.
+  std::uint32_t stages;  // Bit n: the action is allowed at Stage n.
 };
 
 template <class... Stages>
 constexpr std::uint32_t At(Stages... stages) {
   return (... | (1U << static_cast<unsigned>(stages)));
 }
-constexpr std::uint32_t kInstead =
+constexpr std::uint32_t kReplacing =
     At(Stage::kHeaders, Stage::kBodyIn, Stage::kBeforeCommit, Stage::kAfterCommit);
 constexpr std::uint32_t kAnywhere = ((1U << 9) - 1) & ~At(Stage::kAccept);
-constexpr std::uint32_t kAlsoAtOnce = kAnywhere | At(Stage::kAccept);
+constexpr std::uint32_t kAnywhereOrAccept = kAnywhere | At(Stage::kAccept);
 
 constexpr std::array<Kind, 26> kKinds{{
-    {"error", ReadError, Stage::kBeforeCommit, kInstead},
-    {"slow_down", ReadSlowDown, Stage::kHeaders, kInstead},
+    {"error", ReadError, Stage::kBeforeCommit, kReplacing},
+    {"slow_down", ReadSlowDown, Stage::kHeaders, kReplacing},
     {"late_error", ReadLateError, Stage::kAfterCommit,
      At(Stage::kBeforeCommit, Stage::kAfterCommit)},
     {"partial_failure", ReadPartialFailure, Stage::kBeforeCommit, At(Stage::kBeforeCommit)},
     {"duplicate_apply", ReadDuplicate, Stage::kBeforeCommit, At(Stage::kBeforeCommit)},
     {"commit_partial", ReadCommitPartial, Stage::kBeforeCommit, At(Stage::kBeforeCommit)},
     {"delay_visibility", ReadDelayVisibility, Stage::kBeforeCommit, At(Stage::kBeforeCommit)},
-    {"reset", ReadDrop<DropKind::kReset>, Stage::kHeaders, kAlsoAtOnce},
-    {"fin", ReadDrop<DropKind::kFin>, Stage::kHeaders, kAlsoAtOnce},
+    {"reset", ReadDrop<DropKind::kReset>, Stage::kHeaders, kAnywhereOrAccept},
+    {"fin", ReadDrop<DropKind::kFin>, Stage::kHeaders, kAnywhereOrAccept},
     {"half_close", ReadDrop<DropKind::kHalfClose>, Stage::kHeaders, kAnywhere},
     {"black_hole", ReadHang, Stage::kHeaders, kAnywhere},
     {"stall", ReadStall, Stage::kHeaders, kAnywhere},
@@ -319,7 +320,7 @@ constexpr std::array<Kind, 26> kKinds{{
     {"corrupt", ReadCorrupt, Stage::kBodyOut, At(Stage::kBodyOut)},
     {"truncate", ReadTruncate, Stage::kBodyOut, At(Stage::kBodyOut)},
     {"header_lie", ReadHeaderLie, Stage::kAfterCommit, At(Stage::kAfterCommit)},
-    {"redirect", ReadRedirect, Stage::kHeaders, kInstead},
+    {"redirect", ReadRedirect, Stage::kHeaders, kReplacing},
     {"expect_100", ReadContinue, Stage::kHeaders, At(Stage::kHeaders)},
     {"credentials", ReadCredentials, Stage::kHeaders, At(Stage::kHeaders)},
     {"clock_skew", ReadSkew, Stage::kHeaders, At(Stage::kHeaders)},
@@ -333,7 +334,7 @@ constexpr std::array<std::string_view, 9> kStages{"accept",        "headers",   
                                                   "before_commit", "after_commit", "status",
                                                   "body_out",      "trailer",      "close"};
 
-// "body_out@65536", "before_commit".
+// Parses "body_out@65536" or "before_commit".
 Result<Point> ReadPoint(std::string_view text, const std::string& place) {
   const std::size_t mark = text.find('@');
   const auto* const found = std::find(kStages.begin(), kStages.end(), text.substr(0, mark));
@@ -342,8 +343,8 @@ Result<Point> ReadPoint(std::string_view text, const std::string& place) {
     std::string known;
     for (const std::string_view stage : kStages)
       known += (known.empty() ? "" : ", ") + std::string(stage);
-    return FieldError(place, "'" + std::string(text) + "' is no stage; there are " + known +
-                                 ", and body_in@N, body_out@N after N bytes");
+    return FieldError(place, "'" + std::string(text) + "' is not a stage: expected one of " +
+                                 known + ", or body_in@N or body_out@N for an offset of N bytes");
   }
   point.stage = static_cast<Stage>(found - kStages.begin());
   if (mark == std::string_view::npos) return point;
@@ -352,8 +353,8 @@ Result<Point> ReadPoint(std::string_view text, const std::string& place) {
       std::from_chars(offset.data(), offset.data() + offset.size(), point.offset);
   const bool counted = point.stage == Stage::kBodyIn || point.stage == Stage::kBodyOut;
   if (!counted || offset.empty() || error != std::errc() || end != offset.data() + offset.size()) {
-    return FieldError(
-        place, "'" + std::string(text) + "': only body_in and body_out have @N, a number of bytes");
+    return FieldError(place, "'" + std::string(text) +
+                                 "': only body_in and body_out accept @N, a number of bytes");
   }
   return point;
 }
@@ -368,10 +369,10 @@ std::vector<std::string_view> ActionNames() {
 
 namespace {
 
-// Of an action that none of the names is in.
+// Describes an element without a known action.
 std::string ProblemWithout(const Json& json) {
   for (const auto& [name, value] : json.items()) {
-    if (name != "at") return "there is no action '" + name + "'";
+    if (name != "at") return "unknown action '" + name + "'";
   }
   return "has no action";
 }
@@ -387,10 +388,11 @@ Result<TimedAction> ReadAction(const Json& json, const std::string& place) {
     known += (known.empty() ? "" : ", ") + std::string(kind.name);
     if (!json.contains(std::string(kind.name))) continue;
     if (chosen != nullptr)
-      return FieldError(place, "has two actions; give each an element of its own in `do`");
+      return FieldError(place, "has two actions; put each in a separate element of `do`");
     chosen = &kind;
   }
-  if (chosen == nullptr) return FieldError(place, ProblemWithout(json) + "; there are " + known);
+  if (chosen == nullptr)
+    return FieldError(place, ProblemWithout(json) + "; expected one of " + known);
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {chosen->name, "at"}));
   TimedAction timed;
   PENSTOCK_ASSIGN(timed.action,
@@ -406,7 +408,7 @@ Result<TimedAction> ReadAction(const Json& json, const std::string& place) {
   }
   if (std::holds_alternative<PaceAction>(timed.action) && timed.at.offset > 0) {
     return FieldError(fields.Place("at"),
-                      "'" + std::string(chosen->name) + "' holds for the whole body: leave @N out");
+                      "'" + std::string(chosen->name) + "' applies to the whole body: remove @N");
   }
   return timed;
 }

@@ -1,4 +1,4 @@
-// One element of `do` as JSON: {"error": {...}, "at": "before_commit"}.
+// JSON of one element of `do`: {"error": {...}, "at": "before_commit"}.
 #ifndef PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_ACTION_DOCUMENT_H_
 #define PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_ACTION_DOCUMENT_H_
 
@@ -10,10 +10,10 @@
 
 namespace penstock::emulator::faults {
 
-// kInvalidArgument names the place, which begins with `place`.
+// Returns kInvalidArgument that names the field; the name begins with `place`.
 Result<TimedAction> ReadAction(const Json& json, const std::string& place);
 
-// Names of the actions, in the order of the documentation.
+// Returns the names of the actions, in the order of the documentation.
 std::vector<std::string_view> ActionNames();
 
 }  // namespace penstock::emulator::faults

@@ -19,7 +19,7 @@ T Action(std::string_view json) {
   return std::get<T>(Read(json).action);
 }
 
-TEST(ActionDocumentTest, AnErrorHasItsCodesStatusUnlessItIsGiven) {
+TEST(ActionDocumentTest, ErrorStatusDefaultsToThatOfItsCode) {
   EXPECT_EQ(Action<ErrorAction>(R"({"error": {"code": "NoSuchKey"}})").status, 404);
   EXPECT_EQ(Action<ErrorAction>(R"({"error": {"code": "NoSuchKey", "status": 500}})").status, 500);
   EXPECT_EQ(Action<ErrorAction>(R"({"error": {}})").code, "InternalError");
@@ -34,7 +34,7 @@ TEST(ActionDocumentTest, AnErrorHasItsCodesStatusUnlessItIsGiven) {
   EXPECT_FALSE(error.chunked);
 }
 
-TEST(ActionDocumentTest, SlowDownIsS3sOwn) {
+TEST(ActionDocumentTest, SlowDownMatchesS3) {
   const TimedAction timed = Read(R"({"slow_down": {}})");
   const auto& error = std::get<ErrorAction>(timed.action);
   EXPECT_EQ(error.status, 503);
@@ -44,7 +44,7 @@ TEST(ActionDocumentTest, SlowDownIsS3sOwn) {
   EXPECT_EQ(timed.at.stage, Stage::kHeaders);
 }
 
-TEST(ActionDocumentTest, EveryOtherActionIsRead) {
+TEST(ActionDocumentTest, ReadsEveryOtherAction) {
   EXPECT_EQ(Action<LateErrorAction>(
                 R"({"late_error": {"code": "SlowDown", "after_ms": 5, "every_ms": 2}})")
                 .after.count(),
@@ -79,7 +79,7 @@ TEST(ActionDocumentTest, EveryOtherActionIsRead) {
   EXPECT_EQ(Action<SkewAction>(R"({"clock_skew": {"ahead_s": -1000}})").ahead.count(), -1'000'000);
 }
 
-TEST(ActionDocumentTest, StagesAreNamedAndOffsetsCounted) {
+TEST(ActionDocumentTest, ReadsStagesAndOffsets) {
   const std::map<std::string, Stage> stages{{"accept", Stage::kAccept},
                                             {"headers", Stage::kHeaders},
                                             {"body_in", Stage::kBodyIn},
@@ -94,28 +94,29 @@ TEST(ActionDocumentTest, StagesAreNamedAndOffsetsCounted) {
   EXPECT_EQ(Read(R"({"stall": {"ms": 1}, "at": "body_in@100"})").at.offset, 100U);
 }
 
-TEST(ActionDocumentTest, ErrorsNameThePlaceAndTheFix) {
-  EXPECT_EQ(Problem(R"({"reset": {}, "at": "body"})"),
-            "do.at: 'body' is no stage; there are accept, headers, body_in, before_commit, "
-            "after_commit, status, body_out, trailer, close, and "
-            "body_in@N, body_out@N after N bytes");
+TEST(ActionDocumentTest, ErrorsNameFieldAndFix) {
+  EXPECT_EQ(
+      Problem(R"({"reset": {}, "at": "body"})"),
+      "do.at: 'body' is not a stage: expected one of accept, headers, body_in, before_commit, "
+      "after_commit, status, body_out, trailer, close, or body_in@N or body_out@N for an offset of "
+      "N bytes");
   EXPECT_EQ(Problem(R"({"reset": {}, "at": "status@5"})"),
-            "do.at: 'status@5': only body_in and body_out have @N, a number of bytes");
+            "do.at: 'status@5': only body_in and body_out accept @N, a number of bytes");
   EXPECT_EQ(Problem(R"({"corrupt": {}, "at": "headers"})"),
             "do.at: 'corrupt' cannot happen at 'headers'");
   EXPECT_EQ(Problem(R"({"reset": {}, "fin": {}})"),
-            "do: has two actions; give each an element of its own in `do`");
+            "do: has two actions; put each in a separate element of `do`");
   EXPECT_EQ(Problem(R"({"error": {"status": 99}})"), "do.error.status: must be 200 to 599, not 99");
   EXPECT_EQ(Problem(R"({"error": {"body": "yaml"}})"),
             "do.error.body: must be one of xml, empty, html, json, truncated-xml, not 'yaml'");
   EXPECT_EQ(Problem(R"({"error": {"headers": {"a": "b\r\nc: d"}}})"),
-            "do.error.headers.a: must be a text without line breaks");
+            "do.error.headers.a: must be a string without line breaks");
   for (const char* const name : {"Content-Length", "transfer-encoding", "Connection"}) {
     for (const char* const action : {"error", "slow_down"}) {
       const std::string problem =
           Problem("{\"" + std::string(action) + "\": {\"headers\": {\"" + name + "\": \"3\"}}}");
-      EXPECT_TRUE(problem.starts_with("do." + std::string(action) + ".headers." + name +
-                                      ": cannot be given"))
+      EXPECT_TRUE(
+          problem.starts_with("do." + std::string(action) + ".headers." + name + ": cannot be set"))
           << problem;
       EXPECT_NE(problem.find("header_lie"), std::string::npos) << problem;
     }
@@ -123,33 +124,33 @@ TEST(ActionDocumentTest, ErrorsNameThePlaceAndTheFix) {
   EXPECT_EQ(Problem(R"({"stall": {"ms": 3600001}})"),
             "do.stall.ms: must be at most 3600000 milliseconds, an hour, not 3600001");
   EXPECT_EQ(Problem(R"({"header_lie": {}})"),
-            "do.header_lie: changes nothing: give set, drop or repeat");
+            "do.header_lie: changes nothing: add set, drop or repeat");
   for (const char* const lie : {R"("set": {"Transfer-Encoding": "chunked"})",
                                 R"("drop": ["connection"])", R"("repeat": ["Connection"])"}) {
     const std::string problem = Problem("{\"header_lie\": {" + std::string(lie) + "}}");
-    EXPECT_NE(problem.find("cannot be lied about"), std::string::npos) << problem;
+    EXPECT_NE(problem.find("cannot be changed"), std::string::npos) << problem;
   }
 }
 
-TEST(ActionDocumentTest, NamesOfHeadersAreTokens) {
+TEST(ActionDocumentTest, HeaderNamesAreTokens) {
   for (const std::string name : {"a b", "x:y", "", "\u00e4"}) {
     for (const std::string& text : {R"({"error": {"headers": {")" + name + R"(": "v"}}})",
                                     R"({"header_lie": {"set": {")" + name + R"(": "v"}}})",
                                     R"({"header_lie": {"drop": [")" + name + R"("]}})",
                                     R"({"header_lie": {"repeat": [")" + name + R"("]}})"}) {
-      EXPECT_NE(Problem(text).find("'" + name + "' is no name of a header"), std::string::npos)
+      EXPECT_NE(Problem(text).find("'" + name + "' is not a header name"), std::string::npos)
           << Problem(text);
     }
   }
 }
 
-TEST(ActionDocumentTest, NumbersThatCannotBeSayWhatCan) {
+TEST(ActionDocumentTest, InvalidNumbersNameValidValues) {
   EXPECT_EQ(
       Problem(R"({"bandwidth": {"bytes_per_second": 18446744073709551615}})"),
       "do.bandwidth.bytes_per_second: must be at most 9007199254740992, not 18446744073709551615");
 }
 
-TEST(ActionDocumentTest, ValuesOutOfRangeAreNamedWithTheirPlace) {
+TEST(ActionDocumentTest, ValuesOutOfRangeNameTheField) {
   EXPECT_EQ(Problem(R"({"clock_skew": {"ahead_s": 1e9}})"),
             "do.clock_skew.ahead_s: must be a number of seconds, up to ten years (315360000) "
             "either way, not 1000000000.0");
@@ -159,17 +160,17 @@ TEST(ActionDocumentTest, ValuesOutOfRangeAreNamedWithTheirPlace) {
             "do.redirect.status: must be 301, 302 or 307, not 303");
 }
 
-TEST(ActionDocumentTest, StaleBytesGoToTheEndUnlessALengthIsGiven) {
+TEST(ActionDocumentTest, StaleBytesReachTheEndByDefault) {
   EXPECT_EQ(Action<CorruptAction>(R"({"corrupt": {"mode": "stale-version"}})").length, 0U);
   EXPECT_EQ(Action<CorruptAction>(R"({"corrupt": {"mode": "stale-version", "length": 7}})").length,
             7U);
 }
 
-TEST(ActionDocumentTest, AnUnknownActionIsRefusedWithAllThereAre) {
+TEST(ActionDocumentTest, UnknownActionErrorListsAllActions) {
   const std::string problem = Problem(R"({"explode": {}})");
   for (const std::string_view name : ActionNames())
     EXPECT_NE(problem.find(name), std::string::npos) << name;
-  EXPECT_TRUE(problem.starts_with("do: there is no action 'explode'; there are ")) << problem;
+  EXPECT_TRUE(problem.starts_with("do: unknown action 'explode'; expected one of ")) << problem;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// JSON of what happens to an operation while it is carried out.
+// JSON of actions that change how an operation is executed.
 #ifndef PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_COMMIT_ACTION_DOCUMENT_H_
 #define PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_COMMIT_ACTION_DOCUMENT_H_
 
@@ -10,9 +10,9 @@
 
 namespace penstock::emulator::faults {
 
-// kInvalidArgument names the field under `place`.
+// Returns kInvalidArgument that names the field under `place`.
 Result<Action> ReadDuplicate(const Json& json, const std::string& place);
-// These two need {"unlike_s3": true}: whoever reads the rule knows that S3 does not do it.
+// These two require {"unlike_s3": true}, because S3 does not do this.
 Result<Action> ReadCommitPartial(const Json& json, const std::string& place);
 Result<Action> ReadDelayVisibility(const Json& json, const std::string& place);
 

@@ -14,7 +14,7 @@ std::string Problem(const std::string& text) {
   return action.ok() ? std::string() : action.error().message;
 }
 
-TEST(CommitActionDocumentTest, HappenAtTheCommit) {
+TEST(CommitActionDocumentTest, ActionsHappenAtTheCommit) {
   const auto duplicate = Read(R"({"duplicate_apply": {"answer": "first"}})");
   EXPECT_EQ(std::get<DuplicateAction>(duplicate->action).answer, DuplicateAction::Answer::kFirst);
   EXPECT_EQ(duplicate->at.stage, Stage::kBeforeCommit);
@@ -32,25 +32,24 @@ TEST(CommitActionDocumentTest, HappenAtTheCommit) {
             "do.at: 'duplicate_apply' cannot happen at 'headers'");
 }
 
-TEST(CommitActionDocumentTest, WhatNoS3DoesMustBeCalledSo) {
+TEST(CommitActionDocumentTest, UnlikeS3FlagIsRequired) {
   for (const std::string given : {"", R"(, "unlike_s3": false)"}) {
     EXPECT_EQ(Problem(R"({"commit_partial": {"bytes": 3)" + given + "}}"),
-              "do.commit_partial.unlike_s3: must be true: no correct S3 does this, "
-              "and whoever reads the rule shall know; add \"unlike_s3\": true");
+              "do.commit_partial.unlike_s3: must be true, because no correct S3 server does this; "
+              "add \"unlike_s3\": true");
     EXPECT_NE(
         Problem(R"({"delay_visibility": {"ms": 3)" + given + "}}").find("unlike_s3: must be true"),
         std::string::npos);
   }
 }
 
-TEST(CommitActionDocumentTest, ErrorsNameThePlaceAndTheFix) {
+TEST(CommitActionDocumentTest, ErrorsNameFieldAndFix) {
   EXPECT_EQ(Problem(R"({"duplicate_apply": {"answer": "third"}})"),
             "do.duplicate_apply.answer: must be one of second, first, not 'third'");
   EXPECT_EQ(Problem(R"({"commit_partial": {"unlike_s3": true}})"),
-            "do.commit_partial.bytes: is missing: how many of the first bytes "
-            "are kept?");
+            "do.commit_partial.bytes: is missing: set the number of bytes to keep");
   EXPECT_EQ(Problem(R"({"delay_visibility": {"unlike_s3": true}})"),
-            "do.delay_visibility.ms: is missing: how many milliseconds?");
+            "do.delay_visibility.ms: is missing: set the time in milliseconds");
   EXPECT_EQ(Problem(R"({"delay_visibility": {"ms": 0, "unlike_s3": true}})"),
             "do.delay_visibility.ms: must be 1 to 3600000 milliseconds, not 0");
 }

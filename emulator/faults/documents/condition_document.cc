@@ -6,22 +6,23 @@
 namespace penstock::emulator::faults {
 namespace {
 
-// Runs `read` on the member, where it is there.
+// Runs `read` on the member, if present.
 template <class Read>
-Result<void> Where(const JsonFields& fields, std::string_view name, Read read) {
+Result<void> IfPresent(const JsonFields& fields, std::string_view name, Read read) {
   const Json* const value = fields.Find(name);
   return value == nullptr ? Ok() : read(*value, fields.Place(name));
 }
 
 Result<void> ReadNumbers(const JsonFields& fields, std::string_view name,
                          std::optional<NumberSet>& into) {
-  return Where(fields, name, [&](const Json& json, const std::string& place) -> Result<void> {
+  return IfPresent(fields, name, [&](const Json& json, const std::string& place) -> Result<void> {
     if (json.is_number_unsigned()) {
       into = NumberSet::Of(json.get<std::uint64_t>());
       return Ok();
     }
     if (!json.is_string())
-      return FieldError(place, "must be a number, or a text as \"3-5\", \">=2\", \"every 5\"");
+      return FieldError(place,
+                        "must be a number, or a string such as \"3-5\", \">=2\", \"every 5\"");
     Result<NumberSet> set = NumberSet::Parse(json.get<std::string>());
     if (!set.ok()) return FieldError(place, set.error().message);
     into = std::move(set).value();
@@ -35,7 +36,7 @@ Result<void> ReadCounts(const JsonFields& fields, std::string_view name,
                         std::optional<NumberSet>& into) {
   PENSTOCK_TRY(ReadNumbers(fields, name, into));
   if (into && into->HasZeroAtMost())
-    return FieldError(fields.Place(name), "is counted from 1 on: 0 never comes");
+    return FieldError(fields.Place(name), "counts from 1: 0 never matches");
   return Ok();
 }
 
@@ -43,7 +44,7 @@ Result<Pattern> ReadPattern(const Json& json, const std::string& place) {
   if (json.is_string()) return Pattern(json.get<std::string>());
   if (!json.is_object())
     return FieldError(
-        place, "must be a text (a glob), or an object with one of glob, prefix, exactly, regex");
+        place, "must be a string (a glob), or an object with one of glob, prefix, exactly, regex");
   PENSTOCK_ASSIGN(const JsonFields fields,
                   JsonFields::Read(json, place, {"glob", "prefix", "exactly", "regex"}));
   if (json.size() != 1) return FieldError(place, "needs one of glob, prefix, exactly, regex");
@@ -66,16 +67,16 @@ namespace {
 
 Result<void> ReadPatternMember(const JsonFields& fields, std::string_view name,
                                std::optional<Pattern>& into) {
-  return Where(fields, name, [&](const Json& json, const std::string& place) -> Result<void> {
+  return IfPresent(fields, name, [&](const Json& json, const std::string& place) -> Result<void> {
     PENSTOCK_ASSIGN(into, ReadPattern(json, place));
     return Ok();
   });
 }
 
-// true, false or a pattern.
+// Reads true, false or a pattern.
 Result<void> ReadTextCondition(const JsonFields& fields, std::string_view name,
                                std::optional<TextCondition>& into) {
-  return Where(fields, name, [&](const Json& json, const std::string& place) -> Result<void> {
+  return IfPresent(fields, name, [&](const Json& json, const std::string& place) -> Result<void> {
     into.emplace();
     if (json.is_boolean()) {
       into->present = json.get<bool>();
@@ -83,7 +84,7 @@ Result<void> ReadTextCondition(const JsonFields& fields, std::string_view name,
     }
     if (!json.is_string() && !json.is_object()) {
       return FieldError(place,
-                        "must be true, false, a text (a glob), or an object with one of glob, "
+                        "must be true, false, a string (a glob), or an object with one of glob, "
                         "prefix, exactly, regex");
     }
     PENSTOCK_ASSIGN(into->pattern, ReadPattern(json, place));
@@ -93,7 +94,7 @@ Result<void> ReadTextCondition(const JsonFields& fields, std::string_view name,
 
 Result<void> ReadNamedPatterns(const JsonFields& fields, std::string_view name,
                                std::vector<std::pair<std::string, Pattern>>& into) {
-  return Where(fields, name, [&](const Json& json, const std::string& place) -> Result<void> {
+  return IfPresent(fields, name, [&](const Json& json, const std::string& place) -> Result<void> {
     if (!json.is_object()) return FieldError(place, "must be an object of names and patterns");
     for (const auto& [member, value] : json.items()) {
       PENSTOCK_ASSIGN(Pattern pattern, ReadPattern(value, place + "." + member));
@@ -123,18 +124,19 @@ Result<void> ReadSeconds(const JsonFields& fields, std::string_view name,
 }
 
 Result<void> ReadOperations(const Json& json, const std::string& place, Condition& condition) {
-  const auto add = [&](const Json& name, const std::string& its_place) -> Result<void> {
+  const auto add = [&](const Json& name, const std::string& element_place) -> Result<void> {
     if (!name.is_string())
-      return FieldError(its_place, "must be a text: an operation, a glob, or a class as @read");
+      return FieldError(element_place,
+                        "must be a string: an operation, a glob, or a class such as @read");
     Result<std::vector<std::string>> names = ExpandOperation(name.get<std::string>());
-    if (!names.ok()) return FieldError(its_place, names.error().message);
+    if (!names.ok()) return FieldError(element_place, names.error().message);
     for (std::string& operation : *names) condition.operations.push_back(std::move(operation));
     return Ok();
   };
   if (!json.is_array()) {
     PENSTOCK_TRY(add(json, place));
   } else {
-    if (json.empty()) return FieldError(place, "is empty: leave it out to mean every operation");
+    if (json.empty()) return FieldError(place, "is empty: remove it to match every operation");
     for (std::size_t i = 0; i < json.size(); ++i)
       PENSTOCK_TRY(add(json[i], place + "[" + std::to_string(i) + "]"));
   }
@@ -215,8 +217,9 @@ Result<void> ReadBudget(const Json& json, const std::string& place, Limit& limit
   PENSTOCK_TRY(ReadSmall(fields, "most", budget.most));
   PENSTOCK_TRY(ReadSmall(fields, "of", budget.of));
   if (budget.most == 0)
-    return FieldError(fields.Place("most"),
-                      "must be at least 1: with none of them the rule never happens; leave it out");
+    return FieldError(
+        fields.Place("most"),
+        "must be at least 1: with 0 the rule never applies; remove the budget instead");
   if (budget.most > budget.of && budget.of > 0) {
     return FieldError(fields.Place("most"), "must be at most `of`, not " +
                                                 std::to_string(budget.most) + " of " +
@@ -237,27 +240,27 @@ Result<Condition> ReadCondition(const Json& json, std::string place) {
                         "nth", "after", "window", "unless_failed", "probability"}));
   Condition condition;
   const auto into = [&condition](auto read) {
-    return [read, &condition](const Json& value, const std::string& its_place) {
-      return read(value, its_place, condition);
+    return [read, &condition](const Json& value, const std::string& element_place) {
+      return read(value, element_place, condition);
     };
   };
-  PENSTOCK_TRY(Where(fields, "operation", into(ReadOperations)));
+  PENSTOCK_TRY(IfPresent(fields, "operation", into(ReadOperations)));
   PENSTOCK_TRY(ReadPatternMember(fields, "bucket", condition.bucket));
   PENSTOCK_TRY(ReadBucketKind(fields, condition));
   PENSTOCK_TRY(ReadPatternMember(fields, "key", condition.key));
   PENSTOCK_TRY(ReadTextCondition(fields, "version", condition.version));
   PENSTOCK_TRY(ReadNumbers(fields, "partition", condition.partition));
   PENSTOCK_TRY(ReadCounts(fields, "part", condition.part));
-  PENSTOCK_TRY(Where(fields, "range", into(ReadRange)));
+  PENSTOCK_TRY(IfPresent(fields, "range", into(ReadRange)));
   PENSTOCK_TRY(ReadNumbers(fields, "size", condition.size));
   PENSTOCK_TRY(ReadNamedPatterns(fields, "header", condition.headers));
   PENSTOCK_TRY(ReadNamedPatterns(fields, "query", condition.query));
-  PENSTOCK_TRY(Where(fields, "client", into(ReadClient)));
+  PENSTOCK_TRY(IfPresent(fields, "client", into(ReadClient)));
   PENSTOCK_TRY(ReadCounts(fields, "attempt", condition.attempt));
-  PENSTOCK_TRY(Where(fields, "connection", into(ReadConnection)));
+  PENSTOCK_TRY(IfPresent(fields, "connection", into(ReadConnection)));
   PENSTOCK_TRY(ReadCounts(fields, "nth", condition.nth));
-  PENSTOCK_TRY(Where(fields, "after", into(ReadAfter)));
-  PENSTOCK_TRY(Where(fields, "window", into(ReadWindow)));
+  PENSTOCK_TRY(IfPresent(fields, "after", into(ReadAfter)));
+  PENSTOCK_TRY(IfPresent(fields, "window", into(ReadWindow)));
   if (fields.Has("unless_failed")) {
     condition.unless_failed = 0;
     PENSTOCK_TRY(ReadSmall(fields, "unless_failed", *condition.unless_failed));
@@ -290,7 +293,7 @@ Result<Limit> ReadLimit(const Json& json, std::string place) {
           "must be scenario, invocation, client, key or connection, not '" + *per + "'");
     }
     if (!limit.times)
-      return FieldError(fields.Place("per"), "says whose count `times` is: give times too");
+      return FieldError(fields.Place("per"), "sets the scope of `times`: add times");
     limit.per = found->second;
   }
   if (const Json* budget = fields.Find("budget")) {

@@ -1,4 +1,4 @@
-// `when` and `limit` as JSON.
+// JSON of `when` and `limit`.
 #ifndef PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_CONDITION_DOCUMENT_H_
 #define PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_CONDITION_DOCUMENT_H_
 
@@ -9,13 +9,13 @@
 
 namespace penstock::emulator::faults {
 
-// kInvalidArgument names the place, which begins with `place`.
+// Returns kInvalidArgument that names the field; the name begins with `place`.
 Result<Condition> ReadCondition(const Json& json, std::string place);
 Result<Limit> ReadLimit(const Json& json, std::string place);
 
-// "glob", or {"prefix": ...}, {"exactly": ...}, {"glob": ...}.
+// Reads "glob", or {"prefix": ...}, {"exactly": ...}, {"glob": ...} or {"regex": ...}.
 Result<Pattern> ReadPattern(const Json& json, const std::string& place);
-// Of what is counted from 1 on; `into` stays where the member is not there.
+// Reads a set of 1-based numbers. `into` is unchanged if the member is absent.
 Result<void> ReadCounts(const JsonFields& fields, std::string_view name,
                         std::optional<NumberSet>& into);
 

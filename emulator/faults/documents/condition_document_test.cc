@@ -16,7 +16,7 @@ std::string LimitProblem(std::string_view json) {
   return ReadLimit(ParseJson(json).value(), "limit").error().message;
 }
 
-TEST(ConditionDocumentTest, EveryMemberIsRead) {
+TEST(ConditionDocumentTest, ReadsEveryMember) {
   const Condition when =
       Read(R"({"operation": ["GetObject", "@list"], "bucket": "ckpt-*", "bucket_kind": "directory",
     "key": {"prefix": "a*/"}, "part": "3-5", "range": {"covers": 7, "first": 0, "length": ">=10"}, "size": ">=100",
@@ -55,7 +55,7 @@ TEST(ConditionDocumentTest, EveryMemberIsRead) {
   EXPECT_EQ(when.probability, 0.05);
 }
 
-TEST(ConditionDocumentTest, VersionsSessionsPartitionsAndRegularExpressions) {
+TEST(ConditionDocumentTest, ReadsVersionsSessionsPartitionsAndRegularExpressions) {
   const Condition when = Read(
       R"({"version": true, "partition": "2-3", "client": {"session": "t*"}, "key": {"regex": "^a[0-9]+$"}})");
   EXPECT_EQ(when.version->present, true);
@@ -64,57 +64,57 @@ TEST(ConditionDocumentTest, VersionsSessionsPartitionsAndRegularExpressions) {
   EXPECT_TRUE(when.key->Matches("a12"));
   EXPECT_FALSE(when.key->Matches("a12b"));
   EXPECT_EQ(Problem(R"({"key": {"regex": "a("}})"),
-            "when.key.regex: the regular expression 'a(' is wrong at 2: a '(' "
-            "has no ')'; write \\( for the sign itself");
+            "when.key.regex: the regular expression 'a(' is invalid at byte 2: unmatched '('; "
+            "write \\( for a literal one");
   EXPECT_NE(Problem(R"({"version": 3})"), "");
 }
 
-TEST(ConditionDocumentTest, WhatIsCountedFromOneIsNeverZero) {
+TEST(ConditionDocumentTest, OneBasedNumbersRejectZero) {
   for (const std::string name : {"nth", "part", "attempt"}) {
     for (const std::string zero : {"0", "\"0\"", "\"<=0\""}) {
       EXPECT_EQ(Problem("{\"" + name + "\": " + zero + "}"),
-                "when." + name + ": is counted from 1 on: 0 never comes");
+                "when." + name + ": counts from 1: 0 never matches");
     }
   }
   EXPECT_TRUE(Read(R"({"size": 0})").size->Has(0));
   EXPECT_TRUE(Read(R"({"connection": {"requests": 0}})").connection_requests->Has(0));
 }
 
-TEST(ConditionDocumentTest, OperationsAreSortedAndEachThereOnce) {
+TEST(ConditionDocumentTest, OperationsAreSortedAndUnique) {
   EXPECT_EQ(
       Read(R"({"operation": ["PutObject", "GetObject", "@read"]})").operations,
       (std::vector<std::string>{"GetObject", "GetObjectAttributes", "HeadObject", "PutObject"}));
 }
 
-TEST(ConditionDocumentTest, ARangeMayOnlyBeThereOrNot) {
+TEST(ConditionDocumentTest, RangeMayBeABoolean) {
   EXPECT_EQ(Read(R"({"range": false})").range->present, false);
 }
 
-TEST(ConditionDocumentTest, ErrorsNameMemberAndFix) {
+TEST(ConditionDocumentTest, ErrorsNameFieldAndFix) {
   EXPECT_EQ(Problem(R"({"operation": []})"),
-            "when.operation: is empty: leave it out to mean every operation");
+            "when.operation: is empty: remove it to match every operation");
   EXPECT_EQ(Problem(R"({"operation": ["GetObject", 3]})"),
-            "when.operation[1]: must be a text: an operation, a glob, or a class as @read");
+            "when.operation[1]: must be a string: an operation, a glob, or a class such as @read");
   EXPECT_EQ(Problem(R"({"bucket_kind": "zonal"})"),
             "when.bucket_kind: must be general or directory, not 'zonal'");
   EXPECT_EQ(Problem(R"({"key": {}})"), "when.key: needs one of glob, prefix, exactly, regex");
   EXPECT_EQ(
       Problem(R"({"key": 5})"),
-      "when.key: must be a text (a glob), or an object with one of glob, prefix, exactly, regex");
+      "when.key: must be a string (a glob), or an object with one of glob, prefix, exactly, regex");
   EXPECT_EQ(Problem(R"({"version": 5})"),
-            "when.version: must be true, false, a text (a glob), or an object with one of glob, "
+            "when.version: must be true, false, a string (a glob), or an object with one of glob, "
             "prefix, exactly, regex");
   EXPECT_EQ(Problem(R"({"range": 5})"),
             "when.range: must be true, false, or an object of covers, first and length");
   EXPECT_EQ(Problem(R"({"part": -1})"),
-            "when.part: must be a number, or a text as \"3-5\", \">=2\", \"every 5\"");
+            "when.part: must be a number, or a string such as \"3-5\", \">=2\", \"every 5\"");
   EXPECT_EQ(Problem(R"({"window": {"from_s": 2, "to_s": 2}})"),
             "when.window: to_s must be more than from_s");
   EXPECT_EQ(Problem(R"({"probability": 2})"), "when.probability: must be 0 to 1, not 2");
   EXPECT_EQ(Problem(R"({"header": []})"), "when.header: must be an object of names and patterns");
 }
 
-TEST(ConditionDocumentTest, LimitsAreRead) {
+TEST(ConditionDocumentTest, ReadsLimits) {
   const Limit limit =
       ReadIt(R"({"times": 2, "per": "invocation", "budget": {"most": 3, "of": 10}, "ttl_s": 30})");
   EXPECT_EQ(limit.times, 2U);
@@ -127,8 +127,8 @@ TEST(ConditionDocumentTest, LimitsAreRead) {
   EXPECT_EQ(LimitProblem(R"({"budget": {"most": 5, "of": 3}})"),
             "limit.budget.most: must be at most `of`, not 5 of 3");
   EXPECT_EQ(LimitProblem(R"({"budget": {"most": 0, "of": 3}})"),
-            "limit.budget.most: must be at least 1: with none of them the rule never happens; "
-            "leave it out");
+            "limit.budget.most: must be at least 1: with 0 the rule never applies; remove the "
+            "budget instead");
   EXPECT_EQ(LimitProblem(R"({"times": 1e30})"),
             "limit.times: must be at most 9007199254740992, not 1e+30");
   EXPECT_EQ(LimitProblem(R"({"times": 1.5})"),

@@ -8,8 +8,8 @@
 namespace penstock::emulator::faults {
 namespace {
 
-// Of the versions that the bucket keeps, newest first, the one behind that of the id, or behind the
-// latest.
+// Returns the version in the bucket that precedes the version `id`, or the latest one if there is
+// no `id`.
 store::ObjectPtr KeptBefore(const s3::Exchange& exchange,
                             const std::optional<std::string_view>& id) {
   store::Store& store = *exchange.space->store;
@@ -31,7 +31,7 @@ store::ObjectPtr KeptBefore(const s3::Exchange& exchange,
 
 }  // namespace
 
-void EarlierVersions::Note(const std::string& bucket, store::ObjectPtr object) {
+void EarlierVersions::Record(const std::string& bucket, store::ObjectPtr object) {
   Name name(bucket, object->key.value);
   const MutexLock lock(mutex_);
   const auto [at, added] = objects_.insert_or_assign(name, std::move(object));
@@ -60,10 +60,10 @@ store::ObjectPtr CurrentObject(const s3::Exchange& exchange) {
   return found.ok() && !(*found)->is_delete_marker ? *found : nullptr;
 }
 
-store::ObjectPtr VersionBefore(const s3::Exchange& exchange, const EarlierVersions& noted) {
+store::ObjectPtr VersionBefore(const s3::Exchange& exchange, const EarlierVersions& versions) {
   const auto id = exchange.target.Get("versionId");
   store::ObjectPtr object =
-      id ? nullptr : noted.Find(exchange.target.bucket.value, exchange.target.key.value);
+      id ? nullptr : versions.Find(exchange.target.bucket.value, exchange.target.key.value);
   return object ? object : KeptBefore(exchange, id);
 }
 

@@ -1,4 +1,4 @@
-// What keys had before what they have now: for reads that are to bring bytes of the version before.
+// Remembers the previous objects of keys, for reads that return bytes of an earlier version.
 #ifndef PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_EARLIER_VERSIONS_H_
 #define PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_EARLIER_VERSIONS_H_
 
@@ -13,39 +13,39 @@
 
 namespace penstock::emulator::faults {
 
-// Of keys that were overwritten or deleted, also in buckets that keep no versions. Bytes stay as
-// long as they are named here.
+// Holds the objects that keys had before they were overwritten or deleted, also in unversioned
+// buckets. Object data stays on disk as long as it is referenced here.
 //
 // Thread safety: safe from any thread.
 class EarlierVersions {
  public:
   static constexpr std::size_t kMost = 1'000;
 
-  // Beyond kMost the key that was noted first is forgotten.
-  void Note(const std::string& bucket, store::ObjectPtr object);
+  // Above kMost keys, the key that was added first is dropped.
+  void Record(const std::string& bucket, store::ObjectPtr object);
   store::ObjectPtr Find(const std::string& bucket,
-                        const std::string& key) const;  // null: nothing is noted
+                        const std::string& key) const;  // Null: none.
   void Clear();
 
  private:
-  using Name = std::pair<std::string, std::string>;  // bucket and key
+  using Name = std::pair<std::string, std::string>;  // Bucket and key.
 
   mutable Mutex mutex_;
   std::map<Name, store::ObjectPtr> objects_ PENSTOCK_GUARDED_BY(mutex_);
   std::deque<Name> order_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
-// The object that the exchange is about, as it is now; null: there is none.
+// Returns the current object of the exchange's key; null: none.
 store::ObjectPtr CurrentObject(const s3::Exchange& exchange);
 
-// The version before the one that a read is about: what was noted of the key, or else what a
-// versioned bucket has; null: none.
-store::ObjectPtr VersionBefore(const s3::Exchange& exchange, const EarlierVersions& noted);
+// Returns the version before the one that a read selects: the recorded one, or else the one in a
+// versioned bucket; null: none.
+store::ObjectPtr VersionBefore(const s3::Exchange& exchange, const EarlierVersions& versions);
 
-// Whether an operation may put another object in a key's place.
+// Whether the operation may replace the object of a key.
 bool Overwrites(const s3::Exchange& exchange);
 
-// Whether it deletes the object that a key has now.
+// Whether the operation deletes the current object of a key.
 bool DeletesCurrent(const s3::Exchange& exchange);
 
 }  // namespace penstock::emulator::faults

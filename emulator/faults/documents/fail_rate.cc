@@ -63,7 +63,7 @@ class SlowDownShare final : public FailRate {
     const Sha256Digest identity = HmacSha256(seed_, AsBytes(IdentityOf(exchange)));
     const std::uint64_t ordinal = arrivals_.Next(FirstWord(identity));
     const std::uint64_t draw = FirstWord(HmacSha256(identity, WordBytes(ordinal)));
-    return std::ldexp(static_cast<double>(draw >> 11), -53) < rate_;  // uniform in [0, 1)
+    return std::ldexp(static_cast<double>(draw >> 11), -53) < rate_;  // Uniform in [0, 1).
   }
 
   const double rate_;

@@ -33,7 +33,7 @@ s3::Response Ask(s3::Handler& handler, const std::string& method, const std::str
   return std::move(exchange.response);
 }
 
-// 'x' for a failure, '.' for a pass, over `count` keys.
+// Sends `count` requests for distinct keys. Returns 'x' for a failure and '.' for a success.
 std::string Pattern(s3::Handler& handler, int count) {
   std::string pattern;
   for (int i = 0; i < count; ++i) {
@@ -56,11 +56,11 @@ TEST(FailRateTest, OneAlwaysFails) {
   EXPECT_EQ(handler->injected(), 500u);
 }
 
-TEST(FailRateTest, FailsTheAskedShare) {
+TEST(FailRateTest, FailsTheConfiguredShare) {
   Teapot next;
   const auto handler = MakeFailRate({.rate = 0.05, .seed = 7}, next);
   Pattern(*handler, 10000);
-  // Standard deviation of 10,000 draws at 5 %: 21.8; five of them either way.
+  // The standard deviation of 10,000 draws at 5 % is 21.8. Allow five standard deviations.
   EXPECT_GT(handler->injected(), 391u);
   EXPECT_LT(handler->injected(), 609u);
 }
@@ -81,7 +81,7 @@ TEST(FailRateTest, ResetStartsTheSequenceOver) {
   Teapot next;
   const auto handler = MakeFailRate({.rate = 0.3, .seed = 7}, next);
   const std::string first = Pattern(*handler, 300);
-  EXPECT_NE(Pattern(*handler, 300), first) << "a second arrival is a decision of its own";
+  EXPECT_NE(Pattern(*handler, 300), first) << "a second arrival is decided separately";
   handler->Reset();
   EXPECT_EQ(handler->injected(), 0u);
   EXPECT_EQ(Pattern(*handler, 300), first);
@@ -91,7 +91,7 @@ TEST(FailRateTest, ThreadTimingChangesNothing) {
   Teapot next;
   const auto alone = MakeFailRate({.rate = 0.3, .seed = 7}, next);
   const auto shared = MakeFailRate({.rate = 0.3, .seed = 7}, next);
-  // Every key arrives three times; how many of them fail does not depend on who comes first.
+  // Every key arrives three times. The number of failures does not depend on thread order.
   for (int round = 0; round < 3; ++round) Pattern(*alone, 400);
   {
     std::vector<std::jthread> threads;
@@ -100,7 +100,7 @@ TEST(FailRateTest, ThreadTimingChangesNothing) {
   EXPECT_EQ(alone->injected(), shared->injected());
 }
 
-TEST(FailRateTest, RangesAndPartsAreRequestsOfTheirOwn) {
+TEST(FailRateTest, RangesAndPartsAreSeparateRequests) {
   Teapot next;
   const auto handler = MakeFailRate({.rate = 0.5, .seed = 7}, next);
   std::string ranges;
@@ -109,7 +109,7 @@ TEST(FailRateTest, RangesAndPartsAreRequestsOfTheirOwn) {
     ranges +=
         Ask(*handler, "GET", "k", "bytes=" + std::to_string(i) + "-").status == 503 ? 'x' : '.';
     parts += Ask(*handler, "PUT", "k", "", std::to_string(i)).status == 503 ? 'x' : '.';
-    handler->Reset();  // only the identity tells these apart
+    handler->Reset();  // The requests differ only in their identity.
   }
   EXPECT_NE(ranges.find('x'), std::string::npos);
   EXPECT_NE(ranges.find('.'), std::string::npos);
@@ -117,7 +117,7 @@ TEST(FailRateTest, RangesAndPartsAreRequestsOfTheirOwn) {
   EXPECT_NE(parts.find('.'), std::string::npos);
 }
 
-TEST(FailRateTest, AnswersAsS3Does) {
+TEST(FailRateTest, RespondsLikeS3) {
   Teapot next;
   const auto handler = MakeFailRate({.rate = 1}, next);
   const s3::Response response = Ask(*handler, "GET", "k");

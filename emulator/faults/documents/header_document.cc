@@ -5,16 +5,17 @@
 namespace penstock::emulator::faults {
 namespace {
 
-// RFC 9110 §5.6.2.
+// A token of RFC 9110, section 5.6.2.
 bool IsToken(std::string_view text) {
   constexpr std::string_view kFits =
       "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ!#$%&'*+-.^_`|~";
   return !text.empty() && text.find_first_not_of(kFits) == std::string_view::npos;
 }
 
-Error NoHeaderName(const std::string& place, const std::string& name) {
+Error InvalidHeaderName(const std::string& place, const std::string& name) {
   return FieldError(
-      place, "'" + name + "' is no name of a header: letters, digits and !#$%&'*+-.^_`|~ alone");
+      place,
+      "'" + name + "' is not a header name: only letters, digits and !#$%&'*+-.^_`|~ are allowed");
 }
 
 }  // namespace
@@ -31,10 +32,10 @@ Result<void> ReadHeaders(const JsonFields& fields, std::string_view name,
   if (!json->is_object())
     return FieldError(fields.Place(name), "must be an object of header names and values");
   for (const auto& [header, value] : json->items()) {
-    if (!IsToken(header)) return NoHeaderName(fields.Place(name), header);
+    if (!IsToken(header)) return InvalidHeaderName(fields.Place(name), header);
     const bool sane = value.is_string() && IsHeaderText(value.get_ref<const std::string&>());
     if (!sane)
-      return FieldError(fields.Place(name) + "." + header, "must be a text without line breaks");
+      return FieldError(fields.Place(name) + "." + header, "must be a string without line breaks");
     into.emplace_back(header, value.get<std::string>());
   }
   return Ok();
@@ -47,7 +48,7 @@ Result<void> ReadHeaderNames(const JsonFields& fields, std::string_view name,
   for (const Json& value : *json) {
     if (!value.is_string()) return FieldError(fields.Place(name), "must be a list of header names");
     if (!IsToken(value.get_ref<const std::string&>()))
-      return NoHeaderName(fields.Place(name), value.get<std::string>());
+      return InvalidHeaderName(fields.Place(name), value.get<std::string>());
     into.push_back(value.get<std::string>());
   }
   return Ok();

@@ -1,4 +1,4 @@
-// Headers of answers as JSON.
+// JSON of response headers.
 #ifndef PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_HEADER_DOCUMENT_H_
 #define PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_HEADER_DOCUMENT_H_
 
@@ -11,14 +11,14 @@
 
 namespace penstock::emulator::faults {
 
-// What may stand in a header's value.
+// Whether `text` is allowed in a header value: no line breaks and no NUL.
 bool IsHeaderText(std::string_view text);
 
-// {"name": "value"}; `into` stays where the member is not there. kInvalidArgument names place and
-// header.
+// Reads {"name": "value"}. `into` is unchanged if the member is absent. Returns kInvalidArgument
+// that names the field and the header.
 Result<void> ReadHeaders(const JsonFields& fields, std::string_view name,
                          std::vector<std::pair<std::string, std::string>>& into);
-// ["name"]; the same.
+// Reads ["name"], with the same rules.
 Result<void> ReadHeaderNames(const JsonFields& fields, std::string_view name,
                              std::vector<std::string>& into);
 

@@ -32,18 +32,18 @@ TEST(HeaderDocumentTest, ReadsNamesAndValues) {
 
 TEST(HeaderDocumentTest, NamesAreTokens) {
   for (const std::string name : {"a b", "x:y", "", "\u00e4", "a\\r"}) {
-    EXPECT_NE(Problem(R"({"set": {")" + name + R"(": "v"}})").find("is no name of a header"),
+    EXPECT_NE(Problem(R"({"set": {")" + name + R"(": "v"}})").find("is not a header name"),
               std::string::npos)
         << name;
-    EXPECT_NE(Problem(R"({"drop": [")" + name + R"("]})").find("is no name of a header"),
+    EXPECT_NE(Problem(R"({"drop": [")" + name + R"("]})").find("is not a header name"),
               std::string::npos)
         << name;
   }
 }
 
 TEST(HeaderDocumentTest, ValuesHaveNoLineBreaks) {
-  EXPECT_EQ(Problem(R"({"set": {"a": "b\nc"}})"), "at.set.a: must be a text without line breaks");
-  EXPECT_EQ(Problem(R"({"set": {"a": 1}})"), "at.set.a: must be a text without line breaks");
+  EXPECT_EQ(Problem(R"({"set": {"a": "b\nc"}})"), "at.set.a: must be a string without line breaks");
+  EXPECT_EQ(Problem(R"({"set": {"a": 1}})"), "at.set.a: must be a string without line breaks");
   EXPECT_EQ(Problem(R"({"set": []})"), "at.set: must be an object of header names and values");
   EXPECT_EQ(Problem(R"({"drop": [1]})"), "at.drop: must be a list of header names");
   EXPECT_TRUE(IsHeaderText("a b"));

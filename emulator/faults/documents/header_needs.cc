@@ -25,7 +25,7 @@ HeaderNeeds NeedsOf(const Condition& condition) {
   HeaderNeeds needs;
   for (const auto& [name, pattern] : condition.headers) needs.all.Add(name);
   if (condition.range && NeedsRange(*condition.range)) needs.all.Add("range");
-  // A request that says nothing is a first attempt.
+  // A request without the header counts as a first attempt.
   if (condition.attempt && !condition.attempt->Has(1)) needs.all.Add("amz-sdk-request");
   if (condition.user_agent && !condition.user_agent->Matches("")) needs.all.Add("user-agent");
   if (condition.rank) {

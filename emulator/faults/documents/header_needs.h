@@ -1,5 +1,4 @@
-// Which headers a request must have to fulfil a condition at all, told without looking for any of
-// them.
+// The headers that a request needs to match a condition, tested without searching for them.
 #ifndef PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_HEADER_NEEDS_H_
 #define PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_HEADER_NEEDS_H_
 
@@ -11,13 +10,13 @@
 
 namespace penstock::emulator::faults {
 
-// Names of headers in one word, a Bloom filter of one hash: it may say that a name is there that is
-// not, never the contrary.
+// A set of header names in one word: a Bloom filter with one hash. It may report a name that is
+// absent, but never misses a name.
 class HeaderNameSet {
  public:
   HeaderNameSet() = default;
   static HeaderNameSet Of(const s3::RequestHead& head);
-  // Every name may be there.
+  // The set that may contain every name.
   static HeaderNameSet All();
 
   void Add(std::string_view name) { bits_ |= BitOf(name); }
@@ -26,7 +25,7 @@ class HeaderNameSet {
   bool HasAny(HeaderNameSet others) const { return (others.bits_ & bits_) != 0; }
 
  private:
-  // Of a name in any case: length, first and last byte tell the names apart that requests have.
+  // Case-insensitive. Length, first and last byte distinguish the names that occur in requests.
   static std::uint64_t BitOf(std::string_view name) {
     if (name.empty()) return 0;
     const auto folded = [](char c) {
@@ -42,9 +41,9 @@ class HeaderNameSet {
 
 struct HeaderNeeds {
   HeaderNameSet all;
-  HeaderNameSet any;  // at least one of them; empty: none is asked for
+  HeaderNameSet any;  // At least one of them. Empty: none required.
 
-  // False: no request with these headers fulfils the condition.
+  // False: no request with these headers matches the condition.
   bool MetBy(HeaderNameSet headers) const {
     return headers.HasAll(all) && (any.empty() || headers.HasAny(any));
   }

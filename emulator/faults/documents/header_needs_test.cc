@@ -16,7 +16,7 @@ HeaderNameSet NamesOf(const Headers& headers) {
   return names;
 }
 
-TEST(HeaderNeedsTest, ARequestWithoutTheHeaderIsRuledOut) {
+TEST(HeaderNeedsTest, ExcludesRequestsWithoutTheHeader) {
   const HeaderNameSet bare = NamesOf({{"Host", "h"}});
   EXPECT_FALSE(NeedsOf({.range = RangeCondition{.covers = 4}}).MetBy(bare));
   EXPECT_FALSE(NeedsOf({.range = RangeCondition{.present = true}}).MetBy(bare));
@@ -27,7 +27,7 @@ TEST(HeaderNeedsTest, ARequestWithoutTheHeaderIsRuledOut) {
   EXPECT_FALSE(NeedsOf({.size = Numbers("3")}).MetBy(bare));
 }
 
-TEST(HeaderNeedsTest, WhatHoldsWithoutAHeaderNeedsNone) {
+TEST(HeaderNeedsTest, ConditionThatHoldsWithoutAHeaderNeedsNone) {
   const HeaderNameSet bare = NamesOf({{"Host", "h"}});
   EXPECT_TRUE(NeedsOf({}).MetBy(bare));
   EXPECT_TRUE(NeedsOf({.range = RangeCondition{.present = false}}).MetBy(bare));
@@ -37,12 +37,12 @@ TEST(HeaderNeedsTest, WhatHoldsWithoutAHeaderNeedsNone) {
       NeedsOf({.key = Pattern("a"), .part = Numbers("1"), .access_key = "AKID"}).MetBy(bare));
 }
 
-TEST(HeaderNeedsTest, NamesCountInAnyCase) {
+TEST(HeaderNeedsTest, NamesAreCaseInsensitive) {
   EXPECT_TRUE(NeedsOf({.attempt = Numbers("2")}).MetBy(NamesOf({{"Amz-Sdk-REQUEST", ""}})));
   EXPECT_TRUE(NeedsOf({.headers = {{"X-Run", Pattern("7")}}}).MetBy(NamesOf({{"x-run", "7"}})));
 }
 
-TEST(HeaderNeedsTest, NoRequestThatFulfilsAConditionIsRuledOut) {
+TEST(HeaderNeedsTest, KeepsEveryMatchingRequest) {
   const std::vector<Condition> conditions{
       {.range = RangeCondition{.first = Numbers("3")}},
       {.range = RangeCondition{.length = Numbers("5")}},

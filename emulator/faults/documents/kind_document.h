@@ -1,4 +1,4 @@
-// Members of a document that are one of a few words.
+// JSON members with a fixed set of values.
 #ifndef PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_KIND_DOCUMENT_H_
 #define PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_KIND_DOCUMENT_H_
 
@@ -13,7 +13,8 @@
 
 namespace penstock::emulator::faults {
 
-// `into` stays where the member is not there. kInvalidArgument names the place and the words.
+// `into` is unchanged if the member is absent. Returns kInvalidArgument that names the field and
+// the values.
 template <class Kind, std::size_t kCount>
 Result<void> ReadKind(const JsonFields& fields, std::string_view name,
                       const std::array<std::pair<std::string_view, Kind>, kCount>& kinds,

@@ -24,7 +24,7 @@ Result<void> ReadAmount(const JsonFields& fields, std::string_view name, double 
   return Ok();
 }
 
-// Values that were measured elsewhere.
+// Reads a list of measured times.
 Result<std::vector<double>> ReadTrace(const Json& list, const std::string& place) {
   constexpr std::size_t kMostValues = 10'000;
   if (list.empty() || list.size() > kMostValues)
@@ -43,9 +43,8 @@ Result<std::vector<double>> ReadTrace(const Json& list, const std::string& place
 
 }  // namespace
 
-// {"ms": 30}, {"least_ms": 10, "most_ms": 50}, {"floor_ms": 12, "median_ms": 18, "sigma": 0.5},
-// {"profile": "s3-standard"},
-// {"trace_ms": [12, 340, 9]}.
+// Reads one of: {"ms": 30}, {"least_ms": 10, "most_ms": 50}, {"floor_ms": 12, "median_ms": 18,
+// "sigma": 0.5}, {"profile": "s3-standard"}, {"trace_ms": [12, 340, 9]}.
 Result<Action> ReadLatency(const Json& json, const std::string& place) {
   constexpr auto kMost = static_cast<double>(kLongestMs);
   PENSTOCK_ASSIGN(const JsonFields fields,
@@ -59,23 +58,22 @@ Result<Action> ReadLatency(const Json& json, const std::string& place) {
     if (auto found = traffic::FindProfile(latency.profile); !found.ok())
       return FieldError(fields.Place("profile"), found.error().message);
     if (json.size() > 1)
-      return FieldError(place, "a profile has its own figures: leave the others out");
+      return FieldError(place, "`profile` excludes all other members: remove them");
     return Action(std::move(latency));
   }
   PENSTOCK_ASSIGN(const Json* const trace, fields.List("trace_ms"));
   if (trace != nullptr) {
     if (json.size() > 1)
-      return FieldError(place, "a trace has its own times: leave the others out");
+      return FieldError(place, "`trace_ms` excludes all other members: remove them");
     PENSTOCK_ASSIGN(latency.trace_ms, ReadTrace(*trace, fields.Place("trace_ms")));
     return Action(std::move(latency));
   }
   if (fields.Has("least_ms") != fields.Has("most_ms")) {
     return FieldError(fields.Place(fields.Has("least_ms") ? "most_ms" : "least_ms"),
-                      "is missing: least_ms and most_ms are the two ends; for one time give ms");
+                      "is missing: a range needs least_ms and most_ms; for a fixed time use ms");
   }
   if (fields.Has("sigma") && !fields.Has("median_ms"))
-    return FieldError(fields.Place("median_ms"),
-                      "is missing: sigma is how far times are spread around it");
+    return FieldError(fields.Place("median_ms"), "is missing: sigma is the spread around it");
   for (const std::string_view name : {"ms", "least_ms", "floor_ms"})
     PENSTOCK_TRY(ReadAmount(fields, name, kMost, latency.floor_ms));
   PENSTOCK_TRY(ReadAmount(fields, "most_ms", kMost, latency.most_ms));
@@ -86,7 +84,7 @@ Result<Action> ReadLatency(const Json& json, const std::string& place) {
   if (latency.floor_ms <= 0 && latency.most_ms <= 0 && latency.median_ms <= 0) {
     return FieldError(
         place,
-        "takes no time: give ms, least_ms and most_ms, median_ms and sigma, profile, or trace_ms");
+        "has no delay: set ms, least_ms and most_ms, median_ms and sigma, profile, or trace_ms");
   }
   return Action(std::move(latency));
 }

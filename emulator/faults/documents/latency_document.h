@@ -1,4 +1,4 @@
-// `latency` as JSON.
+// JSON of `latency`.
 #ifndef PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_LATENCY_DOCUMENT_H_
 #define PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_LATENCY_DOCUMENT_H_
 
@@ -9,7 +9,7 @@
 
 namespace penstock::emulator::faults {
 
-// Reads the members of the action. kInvalidArgument names the place.
+// Reads the members of the action. Returns kInvalidArgument that names the field.
 Result<Action> ReadLatency(const Json& json, const std::string& place);
 
 }  // namespace penstock::emulator::faults

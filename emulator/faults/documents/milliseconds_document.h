@@ -1,4 +1,4 @@
-// Times of a document: whole milliseconds, up to an hour.
+// JSON of durations: whole milliseconds, up to one hour.
 #ifndef PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_MILLISECONDS_DOCUMENT_H_
 #define PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_MILLISECONDS_DOCUMENT_H_
 
@@ -11,9 +11,9 @@
 
 namespace penstock::emulator::faults {
 
-inline constexpr std::uint64_t kLongestMs = 3'600'000;  // an hour
+inline constexpr std::uint64_t kLongestMs = 3'600'000;  // One hour.
 
-// `into` stays where the member is not there. kInvalidArgument names the place.
+// `into` is unchanged if the member is absent. Returns kInvalidArgument that names the field.
 inline Result<void> ReadMs(const JsonFields& fields, std::string_view name,
                            std::chrono::milliseconds& into) {
   PENSTOCK_ASSIGN(const std::optional<double> number, fields.Number(name));
@@ -24,11 +24,11 @@ inline Result<void> ReadMs(const JsonFields& fields, std::string_view name,
   return Ok();
 }
 
-// The member must be there.
+// The same, but the member is required.
 inline Result<void> NeedMs(const JsonFields& fields, std::string_view name,
                            std::chrono::milliseconds& into) {
   if (!fields.Has(name))
-    return FieldError(fields.Place(name), "is missing: how many milliseconds?");
+    return FieldError(fields.Place(name), "is missing: set the time in milliseconds");
   return ReadMs(fields, name, into);
 }
 

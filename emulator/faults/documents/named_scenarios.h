@@ -1,4 +1,4 @@
-// Scenarios that jobs meet in practice, by name (spec/emulator.md §2.3).
+// Predefined scenarios of typical failures of training jobs.
 #ifndef PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_NAMED_SCENARIOS_H_
 #define PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_NAMED_SCENARIOS_H_
 
@@ -10,14 +10,14 @@ namespace penstock::emulator::faults {
 
 struct NamedScenario {
   std::string_view name;
-  std::string_view about;  // one sentence
-  std::string_view rules;  // JSON, as a scenario's `rules`
+  std::string_view about;  // One sentence.
+  std::string_view rules;  // JSON of a scenario's `rules`.
 };
 
-// In the order of their names.
+// Sorted by name.
 const std::vector<NamedScenario>& NamedScenarios();
 
-// All of them as one JSON object: {"scenarios": [{"name", "about", "rules"}]}.
+// Returns all of them as one JSON object: {"scenarios": [{"name", "about", "rules"}]}.
 std::string NamedScenariosJson();
 
 }  // namespace penstock::emulator::faults

@@ -6,7 +6,7 @@
 namespace penstock::emulator::faults {
 namespace {
 
-TEST(NamedScenariosTest, EachCanBeRunByItsName) {
+TEST(NamedScenariosTest, EachRunsByItsName) {
   for (const NamedScenario& named : NamedScenarios()) {
     const auto scenario =
         ParseScenario("{\"scenario\": \"" + std::string(named.name) + "\", \"seed\": 9}");
@@ -18,17 +18,17 @@ TEST(NamedScenariosTest, EachCanBeRunByItsName) {
   }
 }
 
-TEST(NamedScenariosTest, OneMayBeNarrowedToABucketAndKeys) {
+TEST(NamedScenariosTest, CanBeLimitedToABucketAndKeys) {
   const auto scenario =
       ParseScenario(R"({"scenario": "hot-prefix", "bucket": "data", "key": {"prefix": "hot/"}})")
           .value();
   ASSERT_TRUE(scenario.rules.front().when.bucket);
   ASSERT_TRUE(scenario.rules.front().when.key);
   EXPECT_FALSE(scenario.rules.front().when.operations.empty())
-      << "what it was about before still holds";
+      << "the scenario's own conditions still apply";
 }
 
-TEST(NamedScenariosTest, AnUnknownNameIsRefusedWithAllThereAre) {
+TEST(NamedScenariosTest, UnknownNameErrorListsAllNames) {
   const auto scenario = ParseScenario(R"({"scenario": "meteor"})");
   ASSERT_FALSE(scenario.ok());
   for (const NamedScenario& named : NamedScenarios()) {
@@ -37,7 +37,7 @@ TEST(NamedScenariosTest, AnUnknownNameIsRefusedWithAllThereAre) {
   }
 }
 
-TEST(NamedScenariosTest, TheirDocumentsCanBeReadBack) {
+TEST(NamedScenariosTest, TheirDocumentsCanBeParsed) {
   EXPECT_TRUE(
       NamedScenariosJson().starts_with("{\"scenarios\":[{\"name\":\"ack-lost-on-complete\""));
 }

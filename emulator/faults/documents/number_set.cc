@@ -10,13 +10,13 @@ namespace penstock::emulator::faults {
 namespace {
 
 constexpr std::size_t kMostItems = 64;
-constexpr std::uint64_t kGreatest = 999'999'999'999'999'999;
+constexpr std::uint64_t kMaxNumber = 999'999'999'999'999'999;
 
 std::optional<std::uint64_t> ParseNumber(std::string_view text) {
-  return s3::ParseDecimal(s3::Trim(text), kGreatest);
+  return s3::ParseDecimal(s3::Trim(text), kMaxNumber);
 }
 
-bool Begins(std::string_view& text, std::string_view with) {
+bool ConsumePrefix(std::string_view& text, std::string_view with) {
   if (!text.starts_with(with)) return false;
   text.remove_prefix(with.size());
   return true;
@@ -27,11 +27,11 @@ bool Begins(std::string_view& text, std::string_view with) {
 Result<NumberSet::Item> NumberSet::ParseItem(std::string_view text) {
   std::string_view rest = text = s3::Trim(text);
   std::optional<Item> item;
-  if (Begins(rest, ">=")) {
+  if (ConsumePrefix(rest, ">=")) {
     if (const auto least = ParseNumber(rest)) item = Item{.least = *least, .most = UINT64_MAX};
-  } else if (Begins(rest, "<=")) {
+  } else if (ConsumePrefix(rest, "<=")) {
     if (const auto most = ParseNumber(rest)) item = Item{.most = *most};
-  } else if (Begins(rest, "every ")) {
+  } else if (ConsumePrefix(rest, "every ")) {
     if (const auto every = ParseNumber(rest); every && *every > 0)
       item = Item{.least = *every, .most = UINT64_MAX, .every = *every};
   } else if (const auto dash = rest.find('-'); dash != std::string_view::npos) {
@@ -42,10 +42,10 @@ Result<NumberSet::Item> NumberSet::ParseItem(std::string_view text) {
     item = Item{.least = *number, .most = *number};
   }
   if (item) return *item;
-  return Error::Make(
-      ErrorKind::kInvalidArgument,
-      "'" + std::string(text) +
-          "' is no set of numbers; write 3, 3-5, >=2, <=9, every 5, or several with commas");
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "'" + std::string(text) +
+                         "' is not a set of numbers: expected 3, 3-5, >=2, <=9, every 5, or a "
+                         "comma-separated list of these");
 }
 
 Result<NumberSet> NumberSet::Parse(std::string_view text) {
@@ -56,8 +56,7 @@ Result<NumberSet> NumberSet::Parse(std::string_view text) {
     set.items_.push_back(item);
     if (comma == std::string_view::npos) return set;
     if (set.items_.size() == kMostItems)
-      return Error::Make(ErrorKind::kInvalidArgument,
-                         "more than 64 numbers with commas between them");
+      return Error::Make(ErrorKind::kInvalidArgument, "has more than 64 comma-separated items");
     text.remove_prefix(comma + 1);
   }
 }

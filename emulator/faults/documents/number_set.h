@@ -1,4 +1,4 @@
-// Which numbers a rule means: "3", "3-5", ">=2", "2,7,9", "every 5".
+// Sets of numbers in rules: "3", "3-5", ">=2", "2,7,9", "every 5".
 #ifndef PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_NUMBER_SET_H_
 #define PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_NUMBER_SET_H_
 
@@ -10,16 +10,17 @@
 
 namespace penstock::emulator::faults {
 
-// Thread safety: not changed once parsed.
+// Thread safety: immutable after parsing.
 class NumberSet {
  public:
-  // Items with commas between them: N, N-M, >=N, <=N, "every N" (N, 2N, 3N, ...). Numbers up to 18
-  // digits; at most 64 items. kInvalidArgument says which item is wrong and what there is.
+  // Parses comma-separated items: N, N-M, >=N, <=N, "every N" (N, 2N, 3N, ...). Numbers have at
+  // most 18 digits; at most 64 items. Returns kInvalidArgument that names the invalid item and the
+  // valid forms.
   static Result<NumberSet> Parse(std::string_view text);
   static NumberSet Of(std::uint64_t number);
 
   bool Has(std::uint64_t number) const;
-  // No number of it is 1 or more.
+  // Whether the set contains no number above 0.
   bool HasZeroAtMost() const;
 
  private:

@@ -8,17 +8,18 @@
 namespace penstock::emulator::faults {
 namespace {
 
-// A pattern, or a list of them.
+// Reads a pattern or a list of patterns.
 Result<void> ReadKeys(const Json& json, const std::string& place, std::vector<Pattern>& into) {
-  constexpr std::size_t kMostPatterns = 1'000;  // as many as a request has entries
+  constexpr std::size_t kMostPatterns = 1'000;  // The limit of entries in a DeleteObjects request.
   if (!json.is_array()) {
     PENSTOCK_ASSIGN(Pattern pattern, ReadPattern(json, place));
     into.push_back(std::move(pattern));
     return Ok();
   }
-  if (json.empty()) return FieldError(place, "is empty: leave it out to mean every key");
+  if (json.empty()) return FieldError(place, "is empty: remove it to match every key");
   if (json.size() > kMostPatterns)
-    return FieldError(place, "has " + std::to_string(json.size()) + " patterns; it may have 1000");
+    return FieldError(place,
+                      "has " + std::to_string(json.size()) + " patterns, and the limit is 1000");
   for (std::size_t i = 0; i < json.size(); ++i) {
     PENSTOCK_ASSIGN(Pattern pattern, ReadPattern(json[i], place + "[" + std::to_string(i) + "]"));
     into.push_back(std::move(pattern));
@@ -35,7 +36,7 @@ Result<Action> ReadPartialFailure(const Json& json, const std::string& place) {
   PartialFailureAction failure;
   PENSTOCK_ASSIGN(const std::optional<std::string> code, fields.Text("code"));
   if (code && code->empty())
-    return FieldError(fields.Place("code"), "is empty; give a code of S3's such as SlowDown");
+    return FieldError(fields.Place("code"), "is empty; set an S3 error code such as SlowDown");
   if (code) failure.code = *code;
   PENSTOCK_ASSIGN(const std::optional<std::string> message, fields.Text("message"));
   if (message) failure.message = *message;
@@ -45,10 +46,10 @@ Result<Action> ReadPartialFailure(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(failure.most, fields.Whole("most"));
   if (failure.most && *failure.most == 0)
     return FieldError(fields.Place("most"),
-                      "must be at least 1: how many entries of a request fail?");
+                      "must be at least 1: the number of failing entries per request");
   PENSTOCK_ASSIGN(const std::optional<double> probability, fields.Number("probability"));
   if (probability && !(*probability > 0 && *probability <= 1)) {
-    return FieldError(fields.Place("probability"), "must be more than 0, and at most 1");
+    return FieldError(fields.Place("probability"), "must be more than 0 and at most 1");
   }
   failure.probability = probability.value_or(1);
   return Action(std::move(failure));

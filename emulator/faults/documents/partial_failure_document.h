@@ -1,4 +1,4 @@
-// `partial_failure` as JSON.
+// JSON of `partial_failure`.
 #ifndef PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_PARTIAL_FAILURE_DOCUMENT_H_
 #define PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_PARTIAL_FAILURE_DOCUMENT_H_
 
@@ -9,7 +9,7 @@
 
 namespace penstock::emulator::faults {
 
-// Reads the members of the action. kInvalidArgument names the place.
+// Reads the members of the action. Returns kInvalidArgument that names the field.
 Result<Action> ReadPartialFailure(const Json& json, const std::string& place);
 
 }  // namespace penstock::emulator::faults

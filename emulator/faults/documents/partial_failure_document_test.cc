@@ -11,7 +11,7 @@ Result<PartialFailureAction> Read(const char* text) {
   return std::get<PartialFailureAction>(std::move(action));
 }
 
-TEST(PartialFailureDocumentTest, MembersAreReadAndHaveDefaults) {
+TEST(PartialFailureDocumentTest, ReadsMembersWithDefaults) {
   const auto plain = Read("{}");
   ASSERT_TRUE(plain.ok());
   EXPECT_EQ(plain->code, "InternalError");
@@ -31,24 +31,25 @@ TEST(PartialFailureDocumentTest, MembersAreReadAndHaveDefaults) {
   EXPECT_TRUE(Read(R"({"key": {"prefix": "p"}})")->keys.at(0).Matches("pq"));
 }
 
-TEST(PartialFailureDocumentTest, MistakesNameThePlace) {
+TEST(PartialFailureDocumentTest, ErrorsNameTheField) {
   const auto problem = [](const char* text) { return Read(text).error().message; };
   EXPECT_EQ(problem(R"({"code": ""})"),
-            "do.partial_failure.code: is empty; give a code of S3's such as SlowDown");
+            "do.partial_failure.code: is empty; set an S3 error code such as SlowDown");
   EXPECT_EQ(problem(R"({"key": []})"),
-            "do.partial_failure.key: is empty: leave it out to mean every key");
+            "do.partial_failure.key: is empty: remove it to match every key");
   EXPECT_TRUE(problem(R"({"key": ["a", 1]})").starts_with("do.partial_failure.key[1]: "))
       << problem(R"({"key": ["a", 1]})");
   EXPECT_EQ(problem(R"({"entries": 0})"),
-            "do.partial_failure.entries: is counted from 1 on: 0 never comes");
-  EXPECT_EQ(problem(R"({"most": 0})"),
-            "do.partial_failure.most: must be at least 1: how many entries of a request fail?");
+            "do.partial_failure.entries: counts from 1: 0 never matches");
+  EXPECT_EQ(
+      problem(R"({"most": 0})"),
+      "do.partial_failure.most: must be at least 1: the number of failing entries per request");
   EXPECT_EQ(problem(R"({"probability": 0})"),
-            "do.partial_failure.probability: must be more than 0, and at most 1");
+            "do.partial_failure.probability: must be more than 0 and at most 1");
   EXPECT_FALSE(Read(R"({"keys": "a"})").ok());
 }
 
-TEST(PartialFailureDocumentTest, ItHappensBeforeTheCommitAlone) {
+TEST(PartialFailureDocumentTest, IsAllowedOnlyBeforeTheCommit) {
   EXPECT_EQ(ReadAction(Json::parse(R"({"partial_failure": {}})"), "do")->at.stage,
             Stage::kBeforeCommit);
   EXPECT_FALSE(

@@ -14,7 +14,7 @@ using Bytes = std::bitset<256>;
 
 constexpr std::size_t kMostSteps = 1'000;
 constexpr std::uint64_t kMostRepeats = 200;
-constexpr int kDeepest = 50;
+constexpr int kMaxDepth = 50;
 
 std::size_t Place(char c) { return static_cast<unsigned char>(c); }
 
@@ -26,7 +26,7 @@ Bytes Between(char first, char last) {
 
 Bytes One(char c) { return Between(c, c); }
 
-// "d" of "\d"; nullopt: no class.
+// The class of "d" in "\d". nullopt: not a class.
 std::optional<Bytes> ClassOf(char c) {
   switch (c) {
     case 'd': return Between('0', '9');
@@ -43,14 +43,15 @@ bool IsLetterOrDigit(char c) { return ClassOf('w')->test(Place(c)) && c != '_'; 
 
 }  // namespace
 
-// By descent: each function takes what it is named after from the text, and gives its steps.
+// Recursive descent parser: each function consumes the construct that it is named after and returns
+// its steps.
 class RegexParser {
  public:
   explicit RegexParser(std::string_view text) : text_(text) {}
 
   Result<Regex::Steps> Whole() {
     PENSTOCK_ASSIGN(Steps steps, Choice());
-    if (at_ < text_.size()) return Wrong("')' has no '('; write \\) for the sign itself");
+    if (at_ < text_.size()) return InvalidAt("unmatched ')'; write \\) for a literal one");
     steps.push_back({.kind = Kind::kMatch});
     return steps;
   }
@@ -59,31 +60,29 @@ class RegexParser {
   using Steps = Regex::Steps;
   using Kind = Regex::Kind;
 
-  Error Wrong(const std::string& problem) const {
-    return Error::Make(ErrorKind::kInvalidArgument, "the regular expression '" +
-                                                        std::string(text_) + "' is wrong at " +
-                                                        std::to_string(at_) + ": " + problem);
+  Error InvalidAt(const std::string& problem) const {
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "the regular expression '" + std::string(text_) + "' is invalid at byte " +
+                           std::to_string(at_) + ": " + problem);
   }
-  bool Begins(std::string_view with) const { return text_.substr(at_).starts_with(with); }
-  bool Takes(std::string_view what) {
-    if (!Begins(what)) return false;
+  bool StartsWith(std::string_view with) const { return text_.substr(at_).starts_with(with); }
+  bool Consume(std::string_view what) {
+    if (!StartsWith(what)) return false;
     at_ += what.size();
     return true;
   }
   static std::int32_t Length(const Steps& steps) { return static_cast<std::int32_t>(steps.size()); }
   Result<void> Add(Steps& steps, const Steps& more) const {
     if (steps.size() + more.size() > kMostSteps)
-      return Wrong(
-          "it becomes too long, more than 1000 steps with its "
-          "repetitions; make it shorter");
+      return InvalidAt("more than 1000 steps including repetitions; shorten it");
     steps.insert(steps.end(), more.begin(), more.end());
     return Ok();
   }
 
   Result<Steps> Choice() {
-    if (++depth_ > kDeepest) return Wrong("more than 50 groups inside each other");
+    if (++depth_ > kMaxDepth) return InvalidAt("more than 50 nested groups");
     PENSTOCK_ASSIGN(Steps steps, Sequence());
-    while (Takes("|")) {
+    while (Consume("|")) {
       PENSTOCK_ASSIGN(const Steps other, Sequence());
       Steps both{{.kind = Kind::kSplit, .next = 1, .other = Length(steps) + 2}};
       PENSTOCK_TRY(Add(both, steps));
@@ -97,7 +96,7 @@ class RegexParser {
 
   Result<Steps> Sequence() {
     Steps steps;
-    while (at_ < text_.size() && !Begins("|") && !Begins(")")) {
+    while (at_ < text_.size() && !StartsWith("|") && !StartsWith(")")) {
       PENSTOCK_ASSIGN(const Steps more, Repeated());
       PENSTOCK_TRY(Add(steps, more));
     }
@@ -107,13 +106,13 @@ class RegexParser {
   Result<Steps> Repeated() {
     PENSTOCK_ASSIGN(Steps steps, Item());
     for (;;) {
-      if (Takes("*")) {
+      if (Consume("*")) {
         PENSTOCK_ASSIGN(steps, Times(steps, 0, std::nullopt));
-      } else if (Takes("+")) {
+      } else if (Consume("+")) {
         PENSTOCK_ASSIGN(steps, Times(steps, 1, std::nullopt));
-      } else if (Takes("?")) {
+      } else if (Consume("?")) {
         PENSTOCK_ASSIGN(steps, Times(steps, 0, 1));
-      } else if (Takes("{")) {
+      } else if (Consume("{")) {
         PENSTOCK_ASSIGN(steps, Counted(steps));
       } else {
         return steps;
@@ -131,7 +130,8 @@ class RegexParser {
       most = s3::ParseDecimal(numbers.substr(comma + 1), kMostRepeats);
     const bool open = comma != std::string_view::npos && comma + 1 == numbers.size();
     if (end == std::string_view::npos || !least || !(open || (most && *most >= *least))) {
-      return Wrong("write {3}, {3,} or {3,5}, at most 200; \\{ for the sign itself");
+      return InvalidAt(
+          "expected {3}, {3,} or {3,5} with numbers up to 200; write \\{ for a literal '{'");
     }
     at_ = end + 1;
     return Times(steps, *least, open ? std::nullopt : most);
@@ -155,57 +155,58 @@ class RegexParser {
   }
 
   Result<Steps> Item() {
-    if (Takes("(")) {
-      if (!Takes("?:") && Begins("?"))
-        return Wrong("there is no group of this kind; there are ( ) and (?: )");
+    if (Consume("(")) {
+      if (!Consume("?:") && StartsWith("?"))
+        return InvalidAt("unsupported group; only ( ) and (?: ) are supported");
       PENSTOCK_ASSIGN(Steps steps, Choice());
-      if (!Takes(")")) return Wrong("a '(' has no ')'; write \\( for the sign itself");
+      if (!Consume(")")) return InvalidAt("unmatched '('; write \\( for a literal one");
       return steps;
     }
-    if (Begins("*") || Begins("+") || Begins("?") || Begins("{"))
-      return Wrong("there is nothing to repeat; write a '\\' before the sign itself");
-    if (Takes("^")) return Steps{{.kind = Kind::kBegin}};
-    if (Takes("$")) return Steps{{.kind = Kind::kEnd}};
-    if (Takes(".")) return Steps{{.kind = Kind::kByte, .bytes = ~Bytes()}};
-    if (Takes("[")) return Set();
-    if (Takes("\\")) {
+    if (StartsWith("*") || StartsWith("+") || StartsWith("?") || StartsWith("{"))
+      return InvalidAt("nothing to repeat; write '\\' before a literal character");
+    if (Consume("^")) return Steps{{.kind = Kind::kBegin}};
+    if (Consume("$")) return Steps{{.kind = Kind::kEnd}};
+    if (Consume(".")) return Steps{{.kind = Kind::kByte, .bytes = ~Bytes()}};
+    if (Consume("[")) return Set();
+    if (Consume("\\")) {
       PENSTOCK_ASSIGN(const Bytes bytes, Escaped());
       return Steps{{.kind = Kind::kByte, .bytes = bytes}};
     }
     return Steps{{.kind = Kind::kByte, .bytes = One(text_[at_++])}};
   }
 
-  // Behind the '\'.
+  // Parses what follows a '\'.
   Result<Bytes> Escaped() {
-    if (at_ == text_.size()) return Wrong("nothing follows the '\\'");
+    if (at_ == text_.size()) return InvalidAt("nothing follows the '\\'");
     const char c = text_[at_];
     if (auto known = ClassOf(c)) return ++at_, *known;
     constexpr std::string_view kNames = "tnr";
     constexpr std::string_view kSigns = "\t\n\r";
     const std::size_t named = kNames.find(c);
     if (named == std::string_view::npos && IsLetterOrDigit(c)) {
-      return Wrong("there is no '\\" + std::string(1, c) +
-                   "'; there are \\d \\w \\s \\D \\W \\S \\t \\n \\r, and \\ "
-                   "before signs");
+      return InvalidAt(
+          "unsupported escape '\\" + std::string(1, c) +
+          "'; supported are \\d \\w \\s \\D \\W \\S \\t \\n \\r, and \\ before punctuation");
     }
     ++at_;
     return One(named == std::string_view::npos ? c : kSigns[named]);
   }
 
-  // Behind the '['.
+  // Parses what follows a '['.
   Result<Steps> Set() {
-    const bool others = Takes("^");
+    const bool others = Consume("^");
     Bytes bytes;
-    for (bool first = true; first || !Begins("]"); first = false) {
+    for (bool first = true; first || !StartsWith("]"); first = false) {
       PENSTOCK_ASSIGN(const Bytes begin, OfSet());
       bytes |= begin;
-      if (!Begins("-") || text_.substr(at_).starts_with("-]")) continue;
+      if (!StartsWith("-") || text_.substr(at_).starts_with("-]")) continue;
       ++at_;
       PENSTOCK_ASSIGN(const Bytes end, OfSet());
       const std::size_t from = begin._Find_first();
       const std::size_t to = end._Find_first();
       if (begin.count() != 1 || end.count() != 1 || from > to)
-        return Wrong("a range in [ ] goes from one sign up to a later one, as a-z");
+        return InvalidAt(
+            "a range in [ ] must go from one character to a later one, for example a-z");
       bytes |= Between(static_cast<char>(from), static_cast<char>(to));
     }
     ++at_;
@@ -213,16 +214,15 @@ class RegexParser {
   }
 
   Result<Bytes> OfSet() {
-    if (at_ == text_.size()) return Wrong("a '[' has no ']'; write \\[ for the sign itself");
-    if (Takes("\\")) return Escaped();
-    if (Begins("[:"))
-      return Wrong(
-          "classes as [:alpha:] are not known; write A-Za-z, \\d, \\w or \\s, or \\[ for the sign "
-          "itself");
+    if (at_ == text_.size()) return InvalidAt("unmatched '['; write \\[ for a literal one");
+    if (Consume("\\")) return Escaped();
+    if (StartsWith("[:"))
+      return InvalidAt(
+          "classes such as [:alpha:] are not supported; write A-Za-z, \\d, \\w or \\s, or \\[ for "
+          "a literal '['");
     if (Place(text_[at_]) >= 0x80)
-      return Wrong(
-          "beyond ASCII a sign is several bytes, of which a set takes "
-          "one; write (ä|ö) for [äö]");
+      return InvalidAt(
+          "a set matches one byte, and characters beyond ASCII have several; write (ä|ö) for [äö]");
     return One(text_[at_++]);
   }
 
@@ -231,10 +231,10 @@ class RegexParser {
   int depth_ = 0;
 };
 
-// In the order in which they were reached; `Clear` costs nothing.
-class Regex::Places {
+// In the order of insertion. Clear takes time proportional to the number of active steps.
+class Regex::StepSet {
  public:
-  explicit Places(std::size_t most) : seen_(most, false) {}
+  explicit StepSet(std::size_t most) : seen_(most, false) {}
   bool Add(std::size_t place) {
     if (seen_[place]) return false;
     seen_[place] = true;
@@ -258,27 +258,28 @@ Result<Regex> Regex::Compile(std::string_view expression) {
   return regex;
 }
 
-// Adds `begin` and what is reached from there without a byte.
-void Regex::Follow(Places& places, std::size_t begin, bool at_begin, bool at_end) const {
+// Adds `begin` and the steps that are reachable from it without consuming a byte.
+void Regex::Follow(StepSet& active, std::size_t begin, bool at_begin, bool at_end) const {
   std::vector<std::size_t> left{begin};
   while (!left.empty()) {
     const std::size_t place = left.back();
     left.pop_back();
-    if (!places.Add(place)) continue;
+    if (!active.Add(place)) continue;
     const Step& step = steps_[place];
     const auto to = [place](std::int32_t distance) {
       return static_cast<std::size_t>(static_cast<std::ptrdiff_t>(place) + distance);
     };
-    const bool goes_on = step.kind == Kind::kSplit || (step.kind == Kind::kBegin && at_begin) ||
-                         (step.kind == Kind::kEnd && at_end);
-    if (goes_on) left.push_back(to(step.next));
+    const bool follows_next = step.kind == Kind::kSplit ||
+                              (step.kind == Kind::kBegin && at_begin) ||
+                              (step.kind == Kind::kEnd && at_end);
+    if (follows_next) left.push_back(to(step.next));
     if (step.kind == Kind::kSplit) left.push_back(to(step.other));
   }
 }
 
 bool Regex::Found(std::string_view text) const {
-  Places here(steps_.size());
-  Places behind(steps_.size());
+  StepSet here(steps_.size());
+  StepSet behind(steps_.size());
   for (std::size_t at = 0; at <= text.size(); ++at) {
     const bool at_end = at == text.size();
     Follow(here, 0, at == 0, at_end);

@@ -1,5 +1,5 @@
-// Regular expressions over keys and header values, in linear time: a rule must not hold a serving
-// thread, whatever it is asked.
+// Regular expressions for keys and header values with bounded matching time, so that a rule cannot
+// block a serving thread.
 #ifndef PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_REGEX_H_
 #define PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_REGEX_H_
 
@@ -14,37 +14,37 @@
 
 namespace penstock::emulator::faults {
 
-// Bytes, '.', [a-z], [^a-z], \d \w \s and \D \W \S, \t \n \r, ( ), (?: ), |, *, +, ?, {m}, {m,},
-// {m,n}, ^ and $ (of the whole text). Other signs behind a '\' stand for themselves. There are no
-// back references, no looking ahead and no case folding. The time it takes grows with the product
-// of both lengths.
+// Supports bytes, '.', [a-z], [^a-z], \d \w \s and \D \W \S, \t \n \r, ( ), (?: ), |, *, +, ?, {m},
+// {m,}, {m,n}, and ^ and $ for the ends of the text. '\' escapes other punctuation. There are no
+// back references, lookaheads or case folding. Matching time is proportional to the product of both
+// lengths.
 //
-// Thread safety: not changed once made.
+// Thread safety: immutable after construction.
 class Regex {
  public:
-  // kInvalidArgument names the expression, the place and what is wrong.
+  // Returns kInvalidArgument that names the expression, the position and the problem.
   static Result<Regex> Compile(std::string_view expression);
 
-  // Whether it matches anywhere in `text`.
+  // Whether the expression matches anywhere in `text`.
   bool Found(std::string_view text) const;
-  // What every text begins with in which it is found.
+  // Returns the literal prefix of every matching text.
   std::string Literal() const;
 
  private:
   friend class RegexParser;
   enum class Kind : std::uint8_t { kByte, kSplit, kBegin, kEnd, kMatch };
-  // A step of the machine; places are relative to its own.
+  // A step of the NFA. `next` and `other` are relative to its index.
   struct Step {
     Kind kind = Kind::kMatch;
-    std::bitset<256> bytes;  // kByte: one of them
+    std::bitset<256> bytes;  // For kByte: the accepted bytes.
     std::int32_t next = 1;
-    std::int32_t other = 1;  // kSplit
+    std::int32_t other = 1;  // For kSplit.
   };
   using Steps = std::vector<Step>;
-  // The places that a run has reached; each once.
-  class Places;
+  // The set of steps that are active at one position of the text.
+  class StepSet;
 
-  void Follow(Places& places, std::size_t begin, bool at_begin, bool at_end) const;
+  void Follow(StepSet& active, std::size_t begin, bool at_begin, bool at_end) const;
 
   Steps steps_;
 };

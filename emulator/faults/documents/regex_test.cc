@@ -22,7 +22,7 @@ string Problem(const string& expression) {
   return regex.ok() ? string() : regex.error().message;
 }
 
-TEST(RegexTest, IsFoundAnywhereUnlessItSaysWhere) {
+TEST(RegexTest, MatchesAnywhereUnlessAnchored) {
   EXPECT_TRUE(Found("step", "ckpt/step-4"));
   EXPECT_TRUE(Found("^ckpt/", "ckpt/step-4"));
   EXPECT_FALSE(Found("^step", "ckpt/step-4"));
@@ -33,7 +33,7 @@ TEST(RegexTest, IsFoundAnywhereUnlessItSaysWhere) {
   EXPECT_TRUE(Found("", "a"));
 }
 
-TEST(RegexTest, KnowsSetsClassesChoicesAndRepetitions) {
+TEST(RegexTest, SupportsSetsClassesChoicesAndRepetitions) {
   EXPECT_TRUE(Found(R"(^__\d+_\d+\.distcp$)", "__12_0.distcp"));
   EXPECT_FALSE(Found(R"(^__\d+_\d+\.distcp$)", "__12_0xdistcp"));
   EXPECT_TRUE(Found("^(train|val)/[a-f0-9]{4}$", "val/09af"));
@@ -49,24 +49,26 @@ TEST(RegexTest, KnowsSetsClassesChoicesAndRepetitions) {
   EXPECT_TRUE(Found("^(a*)*$", "aaa"));
 }
 
-TEST(RegexTest, WhatIsWrongIsNamedWithItsPlace) {
+TEST(RegexTest, ErrorsNameProblemAndPosition) {
   EXPECT_EQ(Problem("a(b"),
-            "the regular expression 'a(b' is wrong at 3: a '(' "
-            "has no ')'; write \\( for the sign itself");
-  EXPECT_NE(Problem("*a").find("at 0: there is nothing to repeat"), string::npos);
+            "the regular expression 'a(b' is invalid at byte 3: unmatched '('; write \\( for a "
+            "literal one");
+  EXPECT_NE(Problem("*a").find("at byte 0: nothing to repeat"), string::npos);
   for (const char* wrong :
        {"a)", "[a", "[z-a]", "a{2", "a{3,2}", "a{201}", "\\", "\\q", "(?=a)", "[ä]", "[\\d-z]"}) {
     EXPECT_NE(Problem(wrong), "") << wrong;
   }
-  EXPECT_NE(Problem("[[:alpha:]]").find("classes as [:alpha:] are not known; write A-Za-z"),
-            string::npos)
+  EXPECT_NE(
+      Problem("[[:alpha:]]").find("classes such as [:alpha:] are not supported; write A-Za-z"),
+      string::npos)
       << Problem("[[:alpha:]]");
-  EXPECT_EQ(Problem("[:a[]"), "") << "plain signs";
+  EXPECT_EQ(Problem("[:a[]"), "") << "literal characters";
   EXPECT_NE(Problem("(((a{100}){100}){100})").find("1000 steps"), string::npos);
-  EXPECT_NE(Problem(string(60, '(') + string(60, ')')).find("more than 50 groups"), string::npos);
+  EXPECT_NE(Problem(string(60, '(') + string(60, ')')).find("more than 50 nested groups"),
+            string::npos);
 }
 
-TEST(RegexTest, TellsWhatEveryTextBeginsWith) {
+TEST(RegexTest, ReturnsLiteralPrefixOfMatches) {
   EXPECT_EQ(Regex::Compile("^train/[0-9]")->Literal(), "train/");
   EXPECT_EQ(Regex::Compile("^train/a*")->Literal(), "train/");
   EXPECT_EQ(Regex::Compile("^a|b")->Literal(), "");
@@ -74,14 +76,14 @@ TEST(RegexTest, TellsWhatEveryTextBeginsWith) {
   EXPECT_EQ(Regex::Compile("^a+b")->Literal(), "a");
 }
 
-// Expressions of which a backtracking engine needs longer than anybody waits.
-TEST(RegexTest, TakesTimeInProportionToTheText) {
+// Expressions for which a backtracking engine needs exponential time.
+TEST(RegexTest, MatchesInLinearTime) {
   const auto began = std::chrono::steady_clock::now();
   EXPECT_FALSE(Found("^(a|aa)*(a*)*(a|b)*$", string(8'000, 'a') + "c"));
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
 }
 
-// Random expressions mean what they mean to std::regex.
+// Compares random expressions with std::regex.
 TEST(RegexTest, AgreesWithTheStandardLibrary) {
   constexpr unsigned kSeed = 7;
   std::mt19937 random(kSeed);

@@ -27,7 +27,8 @@ Result<void> CheckRuleCount(std::size_t count) {
 Result<void> ReadActions(const JsonFields& fields, Rule& rule) {
   const Json* const actions = fields.Find("do");
   const std::string place = fields.Place("do");
-  if (actions == nullptr) return FieldError(place, "is missing: what shall happen?");
+  if (actions == nullptr)
+    return FieldError(place, "is missing: add an action or a list of actions");
   if (!actions->is_array()) {
     PENSTOCK_ASSIGN(TimedAction timed, ReadAction(*actions, place));
     rule.actions.push_back(std::move(timed));
@@ -61,7 +62,7 @@ Result<Rule> ReadRule(const Json& json, std::size_t index) {
     return FieldError(
         fields.Place("id"),
         "'" + rule.id +
-            "' has a comma, which stands between ids in the journal; take another sign");
+            "' contains a comma, which separates ids in the journal; use another character");
   }
   if (const Json* when = fields.Find("when")) {
     PENSTOCK_ASSIGN(rule.when, ReadCondition(*when, fields.Place("when")));
@@ -73,15 +74,15 @@ Result<Rule> ReadRule(const Json& json, std::size_t index) {
   PENSTOCK_ASSIGN(const std::optional<bool> final, fields.Flag("final"));
   rule.final = final.value_or(std::any_of(rule.actions.begin(), rule.actions.end(), IsTerminal));
   PENSTOCK_ASSIGN(const std::optional<bool> must_fire, fields.Flag("must_fire"));
-  // What chance decides may well not happen.
+  // A random rule may never fire.
   rule.must_fire = must_fire.value_or(rule.when.probability >= 1);
   return rule;
 }
 
 Result<Scenario> ReadScenario(const Json& json);
 
-// {"scenario": "hot-prefix", "seed": 1, "bucket": ..., "key": ...}: bucket and key are conditions
-// of every rule of it.
+// Reads {"scenario": "hot-prefix", "seed": 1, "bucket": ..., "key": ...}. `bucket` and `key` become
+// conditions of every rule.
 Result<Scenario> ReadNamed(const Json& json) {
   PENSTOCK_ASSIGN(const JsonFields fields,
                   JsonFields::Read(json, "", {"scenario", "seed", "bucket", "key"}));
@@ -92,15 +93,15 @@ Result<Scenario> ReadNamed(const Json& json) {
     if (named.name != name) continue;
     Json rules = Json::parse(named.rules);
     for (Json& rule : rules) {
-      for (const char* narrower : {"bucket", "key"}) {
-        if (fields.Has(narrower)) rule["when"][narrower] = *fields.Find(narrower);
+      for (const char* filter : {"bucket", "key"}) {
+        if (fields.Has(filter)) rule["when"][filter] = *fields.Find(filter);
       }
     }
     Json document = {{"name", name}, {"rules", std::move(rules)}};
     if (fields.Has("seed")) document["seed"] = *fields.Find("seed");
     return ReadScenario(document);
   }
-  return FieldError("scenario", "there is no scenario '" + name + "'; there are " + known);
+  return FieldError("scenario", "unknown scenario '" + name + "': expected one of " + known);
 }
 
 Result<Scenario> ReadScenario(const Json& json) {
@@ -135,7 +136,7 @@ Result<Scenario> ParseScenario(std::string_view text) {
 
 namespace {
 
-// Moves a rule, or the rule of an action alone, to the end of `rules`.
+// Moves a rule, or an action wrapped in a rule, to the end of `rules`.
 void AddInlineRule(Json& rules, Json& one) {
   const bool action_alone = one.is_object() && !one.contains("do");
   if (!action_alone) return rules.push_back(std::move(one));
@@ -161,13 +162,13 @@ Result<Scenario> ReadInlineFaults(Json& json) {
 Result<Scenario> ParseInlineFaults(std::string_view text) {
   PENSTOCK_ASSIGN(JsonTree tree, ParseJsonTree(text));
   PENSTOCK_ASSIGN(Scenario scenario, ReadInlineFaults(tree.root()));
-  PENSTOCK_TRY(RefuseConnectionRules(scenario, "the connection of a request is there already"));
+  PENSTOCK_TRY(RefuseConnectionRules(scenario, "the connection was accepted before the request"));
   return scenario;
 }
 
 namespace {
 
-// `given`, which is moved from: an action, or its name alone.
+// `given`: an action or its name. It is moved from.
 Result<void> ReadRetryRule(const std::string& operation, std::size_t index, Json& given,
                            Json& rule) {
   rule["id"] = operation + "-" + std::to_string(index + 1);
@@ -180,7 +181,7 @@ Result<void> ReadRetryRule(const std::string& operation, std::size_t index, Json
   } else {
     action = std::move(given);
   }
-  // a mistake is named where its author made it
+  // Validates the action here, so that errors name the author's field.
   PENSTOCK_TRY(ReadAction(action, operation + "[" + std::to_string(index) + "]"));
   Json& limit = rule["limit"] = EmptyObject(1);
   limit["times"] = 1;
@@ -194,13 +195,12 @@ Result<Scenario> ParseRetryTest(std::string_view text) {
   PENSTOCK_ASSIGN(JsonTree tree, ParseJsonTree(text));
   Json& json = tree.root();
   if (!json.is_object())
-    return FieldError("",
-                      "must be an object of operations and lists of actions, as {\"GetObject\": "
-                      "[\"slow_down\"]}");
-  if (json.empty())
     return FieldError(
         "",
-        "names no operation: nothing could happen; give one, as {\"GetObject\": [\"slow_down\"]}");
+        "must map operations to lists of actions, for example {\"GetObject\": [\"slow_down\"]}");
+  if (json.empty())
+    return FieldError("",
+                      "has no operation; add one, for example {\"GetObject\": [\"slow_down\"]}");
   std::size_t count = 0;
   for (const auto& [operation, actions] : json.items()) count += actions.size();
   PENSTOCK_TRY(CheckRuleCount(count));
@@ -209,7 +209,7 @@ Result<Scenario> ParseRetryTest(std::string_view text) {
     if (const auto known = ExpandOperation(operation); !known.ok())
       return FieldError("", known.error().message);
     if (actions.is_array() && actions.empty())
-      return FieldError(operation, "is an empty list; give it an action, or leave it out");
+      return FieldError(operation, "is empty; add an action, or remove it");
     if (!actions.is_array()) return FieldError(operation, "must be a list of actions");
     for (std::size_t i = 0; i < actions.size(); ++i) {
       rules.root().push_back(EmptyObject(5));
@@ -221,7 +221,7 @@ Result<Scenario> ParseRetryTest(std::string_view text) {
 
 namespace {
 
-Json ReadableAccount(const ScenarioAccount& account) {
+Json AccountFields(const ScenarioAccount& account) {
   Json rules = Json::array();
   for (const RuleAccount& rule : account.rules) {
     rules.push_back({{"id", rule.id},
@@ -238,10 +238,10 @@ Json ReadableAccount(const ScenarioAccount& account) {
 }  // namespace
 
 std::string AccountJson(const ScenarioAccount& account) {
-  Json document = ReadableAccount(account);
+  Json document = AccountFields(account);
   document["replaced"] = Json::array();
   for (const ScenarioAccount& replaced : account.replaced)
-    document["replaced"].push_back(ReadableAccount(replaced));
+    document["replaced"].push_back(AccountFields(replaced));
   return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -1,5 +1,4 @@
-// A scenario as JSON: the one form that every way in understands (docs/faults.md,
-// faults.schema.json).
+// JSON of scenarios, the same for every interface (docs/faults.md, faults.schema.json).
 #ifndef PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_SCENARIO_DOCUMENT_H_
 #define PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_SCENARIO_DOCUMENT_H_
 
@@ -10,21 +9,20 @@
 
 namespace penstock::emulator::faults {
 
-// {"name": ..., "seed": ..., "rules": [{"id", "when", "do", "limit", "final", "must_fire"}]}, or a
-// list of rules alone. Rules without an id are called "rule-1", "rule-2" by their place.
-// kInvalidArgument names the place ("rules[2].when.part").
+// Parses {"name": ..., "seed": ..., "rules": [{"id", "when", "do", "limit", "final",
+// "must_fire"}]}, or a list of rules. Rules without an id are named "rule-1", "rule-2", ... by
+// position. Returns kInvalidArgument that names the field ("rules[2].when.part").
 Result<Scenario> ParseScenario(std::string_view json);
 
-// What a request brings with it: a scenario, or one rule alone, or one action alone, or a list of
-// rules or actions.
+// Parses the x-penstock-fault header: a scenario, a rule, an action, or a list of rules or actions.
 Result<Scenario> ParseInlineFaults(std::string_view json);
 
-// {"GetObject": ["slow_down", {"reset": {}, "at": "body_out@1024"}], "UploadPart": [...]}: each
-// operation's requests meet its actions one after the other, each once. An action without anything
-// to say may be its name alone. kInvalidArgument for a name that is no operation.
+// Parses {"GetObject": ["slow_down", {"reset": {}, "at": "body_out@1024"}], "UploadPart": [...]}.
+// The actions of an operation apply to its requests in order, each once. An action without members
+// may be given as its name. Returns kInvalidArgument for an unknown operation.
 Result<Scenario> ParseRetryTest(std::string_view json);
 
-// The account of a scenario as one JSON object.
+// Returns the account of a scenario as one JSON object.
 std::string AccountJson(const ScenarioAccount& account);
 
 }  // namespace penstock::emulator::faults

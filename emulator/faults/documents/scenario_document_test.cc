@@ -24,66 +24,64 @@ TEST(ScenarioDocumentTest, ReadsAScenario) {
   EXPECT_EQ(first.id, "first");
   EXPECT_EQ(first.when.operations, std::vector<std::string>{"UploadPart"});
   EXPECT_EQ(first.limit.times, 2U);
-  EXPECT_TRUE(first.final) << "it answers in the operation's place";
+  EXPECT_TRUE(first.final) << "it replaces the response";
   EXPECT_TRUE(first.must_fire);
   const Rule& second = scenario.rules[1];
   EXPECT_EQ(second.id, "rule-2");
   EXPECT_FALSE(second.final);
   EXPECT_FALSE(second.must_fire);
   ASSERT_EQ(second.actions.size(), 2U);
-  EXPECT_EQ(second.actions[0].at.stage, Stage::kAfterCommit)
-      << "actions stand in the order in which they happen";
+  EXPECT_EQ(second.actions[0].at.stage, Stage::kAfterCommit) << "actions are ordered by time";
   EXPECT_EQ(second.actions[1].at.stage, Stage::kBodyOut);
   EXPECT_EQ(second.actions[1].at.offset, 65'536U);
 }
 
-TEST(ScenarioDocumentTest, AListOfRulesIsAScenario) {
+TEST(ScenarioDocumentTest, ReadsAListOfRules) {
   const Scenario scenario =
       ParseScenario(R"([{"do": {"stall": {"ms": 5}}, "when": {"probability": 0.5}}])").value();
   EXPECT_EQ(scenario.seed, 1U);
-  EXPECT_FALSE(scenario.rules[0].final) << "a stall lets the request go on";
-  EXPECT_FALSE(scenario.rules[0].must_fire) << "chance may leave it out";
+  EXPECT_FALSE(scenario.rules[0].final) << "a stalled request continues";
+  EXPECT_FALSE(scenario.rules[0].must_fire) << "a random rule may not fire";
 }
 
-TEST(ScenarioDocumentTest, ErrorsNameThePlace) {
+TEST(ScenarioDocumentTest, ErrorsNameTheField) {
   EXPECT_EQ(Problem("{}"), "rules: is missing: a scenario is a list of rules");
-  EXPECT_EQ(Problem(R"([{}])"), "rules[0].do: is missing: what shall happen?");
+  EXPECT_EQ(Problem(R"([{}])"), "rules[0].do: is missing: add an action or a list of actions");
   EXPECT_EQ(Problem(R"([{"do": {"slow_down": {}}, "when": {"part": "x"}}])"),
-            "rules[0].when.part: 'x' is no set of numbers; write 3, 3-5, >=2, <=9, every 5, or "
-            "several with commas");
+            "rules[0].when.part: 'x' is not a set of numbers: expected 3, 3-5, >=2, <=9, every 5, "
+            "or a comma-separated list of these");
   EXPECT_EQ(Problem(R"([{"do": [{"slow_down": {}}, {"stall": {}}]}])"),
-            "rules[0].do[1].stall.ms: is missing: how many milliseconds?");
+            "rules[0].do[1].stall.ms: is missing: set the time in milliseconds");
   EXPECT_EQ(Problem(R"([{"do": {"slow_down": {}}, "limit": {"per": "key"}}])"),
-            "rules[0].limit.per: says whose count `times` is: give times too");
+            "rules[0].limit.per: sets the scope of `times`: add times");
   EXPECT_EQ(
       Problem(R"([{"id": "a", "do": {"slow_down": {}}}, {"id": "a", "do": {"slow_down": {}}}])"),
-      "rule 'a': two rules have this id; give each its own");
+      "rule 'a': duplicate id; give each rule a unique id");
   EXPECT_NE(Problem(R"([{"do": {"slow_down": {}}, "whn": {}}])").find("unknown field 'whn'"),
             std::string::npos);
 }
 
-TEST(ScenarioDocumentTest, AMistakeInARetryTestIsNamedWhereItIs) {
+TEST(ScenarioDocumentTest, RetryTestErrorsNameTheField) {
   const std::string problem =
       ParseRetryTest(R"({"GetObject": ["slow_down", "nope"]})").error().message;
-  EXPECT_TRUE(
-      problem.starts_with("GetObject[1]: there is no action 'nope'; there are error, slow_down, "))
+  EXPECT_TRUE(problem.starts_with(
+      "GetObject[1]: unknown action 'nope'; expected one of error, slow_down, "))
       << problem;
   EXPECT_EQ(ParseRetryTest(R"({"GetObject": ["slow_down"]})").value().rules[0].id, "GetObject-1");
 }
 
-TEST(ScenarioDocumentTest, AnIdHasNoCommaForTheJournalListsThemWithCommas) {
-  EXPECT_EQ(
-      ParseScenario(R"([{"id": "a,b", "do": {"slow_down": {}}}])").error().message,
-      "rules[0].id: 'a,b' has a comma, which stands between ids in the journal; take another sign");
+TEST(ScenarioDocumentTest, RejectsCommasInIds) {
+  EXPECT_EQ(ParseScenario(R"([{"id": "a,b", "do": {"slow_down": {}}}])").error().message,
+            "rules[0].id: 'a,b' contains a comma, which separates ids in the journal; use another "
+            "character");
 }
 
-TEST(ScenarioDocumentTest, ARetryTestHasOperationsOfS3AndSomethingThatHappens) {
+TEST(ScenarioDocumentTest, RetryTestRequiresKnownOperationsAndActions) {
   const auto problem = [](std::string_view text) { return ParseRetryTest(text).error().message; };
-  EXPECT_TRUE(problem(R"({"Nope": ["slow_down"]})").starts_with("'Nope' is no operation of S3; "))
+  EXPECT_TRUE(problem(R"({"Nope": ["slow_down"]})").starts_with("unknown S3 operation 'Nope': "))
       << problem(R"({"Nope": ["slow_down"]})");
-  EXPECT_TRUE(problem("{}").starts_with("names no operation: nothing could happen; "));
-  EXPECT_EQ(problem(R"({"GetObject": []})"),
-            "GetObject: is an empty list; give it an action, or leave it out");
+  EXPECT_TRUE(problem("{}").starts_with("has no operation; "));
+  EXPECT_EQ(problem(R"({"GetObject": []})"), "GetObject: is empty; add an action, or remove it");
 }
 
 // A document of 8 MiB took a minute and 2 GB before its rules were counted.
@@ -106,7 +104,7 @@ TEST(ScenarioDocumentTest, TooManyRulesAreRefusedBeforeTheyAreRead) {
   EXPECT_TRUE(ParseScenario("[{\"do\": " + list(R"({"stall": {"ms": 1}})", 100) + "}]").ok());
 }
 
-TEST(ScenarioDocumentTest, TheAccountIsJson) {
+TEST(ScenarioDocumentTest, WritesTheAccountAsJson) {
   const auto json = nlohmann::json::parse(AccountJson({.name = "n",
                                                        .seed = 3,
                                                        .requests = 9,
