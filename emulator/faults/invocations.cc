@@ -30,9 +30,8 @@ void Invocations::ContinueInvocation(Attempt& attempt) {
     not_continued_.erase(first);
     return;
   }
-  attempt.invocation_ =
-      std::string(1, '\0') +
-      std::to_string(++begun_);  // Header values cannot contain NUL, so this cannot equal a client's id.
+  // Header values cannot contain NUL, so this cannot equal a client's id.
+  attempt.invocation_ = std::string(1, '\0') + std::to_string(++begun_);
 }
 
 void Invocations::Keep(Failed failed) {

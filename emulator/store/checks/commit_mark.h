@@ -54,7 +54,7 @@ class CommitMark {
   static Result<std::unique_ptr<CommitMark>> Open(const std::string& path);
   struct Inspection {
     std::optional<CommitState> state;  // nullopt: the file is missing or has no valid slot
-    std::string problem;  // what is wrong with the file ("is missing"); empty: nothing
+    std::string problem;               // what is wrong with the file ("is missing"); empty: nothing
   };
   // Reads the file at `path` once, without changing it. A slot that was never written is valid.
   static Inspection Inspect(const std::string& path);
