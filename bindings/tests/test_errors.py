@@ -285,7 +285,7 @@ def test_a_redirect_to_the_same_region_reports_the_response():
         (
             lambda client: put(client, "bucket", "k", b"x"),
             4,
-            "it holds a web page",
+            "it contains a web page",
         ),  # with HEAD requests that look for the object
     ],
 )
