@@ -50,7 +50,7 @@ def test_objects_in_a_data_directory_survive_a_restart(tmp_path):
     ("options", "message"),
     [
         ({"journal_bytes": -1}, "journal_bytes is -1; it takes 0 to 1099511627776"),
-        ({"journal_bytes": 1000}, "journal bytes are 1000; it takes 131072 "),
+        ({"journal_bytes": 1000}, "journal bytes are 1000; must be 131072 "),
         ({"fail_seed": -1}, "fail_seed is -1; it takes 0 to 18446744073709551615"),
         ({"port": 70_000}, "port is 70000; it takes 0 to 65535"),
         ({"faults": [{"do": {"slow_down": {}}, "when": {"probability": float("nan")}}]}, "faults[0].when.probability is nan"),
