@@ -77,7 +77,8 @@ def _ranges() -> Iterator[Case]:
                lambda request, index: [_ranged(request, LARGE, b"bytes %d-%d/%d" % (*_clipped(request), len(LARGE) + index))],
                fails("."), EITHER)
     yield Case("no ETag", S3 + "GetObject", "get", [ok(etag=b"")], fails("ETag"), EITHER)
-    yield Case("two ETags", "RFC 9110 8.8.3", "get", [ok(BODY, b'ETag: "other"')], unavailable("two different headers ETag"), CLOSED)
+    yield Case("two ETags", "RFC 9110 8.8.3", "get", [ok(BODY, b'ETag: "other"')],
+               unavailable("two different headers ETag"), CLOSED)
     yield Case("weak ETag", "RFC 9110 8.8.1", "get", [ok(etag=b'W/"e"')], BODY, EITHER)
     yield Case("read resumed at another byte", "RFC 9110 14.2", "get",
                in_turn([head(b"Content-Length: 9") + BODY, Fin()],
