@@ -45,7 +45,7 @@ def test_the_same_seed_has_the_same_report() -> None:
 @pytest.mark.parametrize(
     ("job", "message"),
     [
-        ({"ranks": 0}, "ranks is 0; it must be 1 to 65536"),
+        ({"ranks": 0}, "ranks must be 1 to 65536, not 0"),
         ({"strategy": "octal"}, "unknown prefix strategy 'octal'"),
         ({"rank": 1}, "unknown field 'rank'"),
         ({"strategy": "round-robin"}, "add at least one"),
@@ -166,7 +166,7 @@ def test_the_hint_is_printed_only_if_it_applies(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--ranks", "0"], "ranks is 0"),
+        (["--ranks", "0"], "ranks must be 1 to 65536, not 0"),
         (["--plot", "x.pdf"], "unsupported plot"),
         (["--client", "curl"], "unknown client 'curl'"),
     ],
