@@ -118,8 +118,8 @@ bool NamesSecret(std::string_view name) {
 
 }  // namespace internal
 
-// Finds every name of a secret in the text and drops the value that follows it. When unsure it
-// drops too much, because a leaked key is worse than a lost log detail.
+// Finds every name of a secret in the text and drops the value that follows it. In doubt it
+// drops more, because a leaked key is worse than a lost log detail.
 std::string Redact(std::string_view text) {
   std::string out;
   out.reserve(text.size());

@@ -132,8 +132,7 @@ class PyWriter {
     const std::vector<std::byte> rest = std::exchange(gathered_, {});
     auto result = WithoutGil([&]() -> Result<UploadResponse> {
       const std::lock_guard lock(use_->mutex);
-      // An abort() that came first may have dropped what was gathered: nothing may be published
-      // then.
+      // An earlier abort() may have dropped gathered bytes: then nothing may be published.
       if (use_->aborted) PENSTOCK_TRY(writer.Abort());
       const Interrupt interrupt = UnlessAborted(progress.interrupt());
       if (!rest.empty()) PENSTOCK_TRY(writer.Write(rest, interrupt));

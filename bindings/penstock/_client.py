@@ -13,7 +13,7 @@ from ._listing import ListObjectStream
 from ._objects import HeadObjectResult, ObjectInfo, RestoreStatus, checked_etag
 from ._progress import ReadProgress
 from ._put_stream import PutObjectStream
-from ._streams import GetObjectStream, ObjectRanges, ObjectSource
+from ._streams import GetObjectStream, ObjectHandle, ObjectSource
 from ._user_agent import UserAgent
 from ._versions import ListObjectVersionsStream, checked_version, refuse_directory_bucket
 from ._writer import S3Writer
@@ -113,7 +113,7 @@ class S3Client(DirectoryBuckets):
             from .s3reader import S3ReaderConstructor
 
             reader_constructor = S3ReaderConstructor.default()
-        ranges = ObjectRanges(self, source, object_info)
+        ranges = ObjectHandle(self, source, object_info)
         return reader_constructor(bucket=source.bucket, key=source.key, get_object_info=ranges.get_object_info, get_stream=ranges)
 
     def _get_object_stream(self, bucket: str, key: str, start: int | None = None, end: int | None = None) -> GetObjectStream:

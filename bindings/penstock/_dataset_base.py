@@ -8,8 +8,8 @@ from typing import Any
 
 from ._client import S3Client
 from ._config import S3ClientConfig
-from ._look_ahead import LookAhead
 from ._objects import S3BucketKeyData
+from ._prefetcher import Prefetcher
 from ._user_agent import UserAgent
 from .s3reader import S3Reader, S3ReaderConstructor, S3ReaderConstructorProtocol
 
@@ -60,6 +60,6 @@ class S3DatasetBase:
     def _objects(self) -> Iterable[S3BucketKeyData]:
         return self._get_dataset_objects(self._get_client())
 
-    def _look_ahead(self, objects: Iterable[S3BucketKeyData]) -> LookAhead:
+    def _prefetch(self, objects: Iterable[S3BucketKeyData]) -> Prefetcher:
         client = self._get_client()
-        return LookAhead(client, objects, self._reader_constructor, client.s3client_config.look_ahead_bytes)
+        return Prefetcher(client, objects, self._reader_constructor, client.s3client_config.look_ahead_bytes)

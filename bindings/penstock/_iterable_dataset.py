@@ -132,7 +132,7 @@ class S3IterableDataset(S3DatasetBase, IterableDataset[Any]):
 
     def __iter__(self) -> ObjectIterator:
         resume, self._resume = self._resume, None
-        iterator = ObjectIterator(self._share(), self._objects, self._look_ahead, self._transform)
+        iterator = ObjectIterator(self._share(), self._objects, self._prefetch, self._transform)
         if resume is not None:
             iterator.load_state_dict(resume)
         self._position = iterator.position

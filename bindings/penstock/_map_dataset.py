@@ -142,7 +142,7 @@ class S3MapDataset(S3DatasetBase, Dataset[Any]):
             for i in indices:
                 self._check_index(i)
             raise
-        return list(map(self._transform, self._look_ahead(chosen)))
+        return list(map(self._transform, self._prefetch(chosen)))
 
     def __len__(self) -> int:
         return len(self._dataset_bucket_key_pairs)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ._listing import S3BucketIterable
 
 if TYPE_CHECKING:
-    from ._look_ahead import LookAhead
     from ._objects import S3BucketKeyData
+    from ._prefetcher import Prefetcher
     from .s3reader import S3Reader
 
 
@@ -77,14 +77,14 @@ class ObjectIterator(Iterator[Any]):
         self,
         share: Share,
         list_objects: Callable[[], Iterable[S3BucketKeyData]],
-        open_readers: Callable[[Iterable[S3BucketKeyData]], LookAhead],
+        open_readers: Callable[[Iterable[S3BucketKeyData]], Prefetcher],
         transform: Callable[[S3Reader], Any],
     ) -> None:
         self._list_objects = list_objects
         self._open_readers = open_readers
         self._transform = transform
         self.position = Position(share)
-        self._readers: LookAhead | None = None
+        self._readers: Prefetcher | None = None
         self._lock = threading.RLock()
 
     def __iter__(self) -> ObjectIterator:

@@ -45,7 +45,7 @@ def _bare(etag: str) -> str | None:
     return etag.removeprefix("W/").strip('"') or None
 
 
-class Failure:
+class FailedFetch:
     """Stands in for a prefetch that failed: `take` raises its error."""
 
     def __init__(self, error: Exception) -> None:
@@ -75,7 +75,7 @@ class ObjectSource:
         self.version_id = version_id
         self.size: int | None = None
         self.etag: str | None = None
-        self.ahead: _core.Fetch | Failure | None = None
+        self.ahead: _core.Fetch | FailedFetch | None = None
         self.head: bytes | None = None
         self.checksums: Checksums = ()
         self.used = False
@@ -316,7 +316,7 @@ class GetObjectStream:
         return count
 
 
-class ObjectRanges:
+class ObjectHandle:
     """The `get_stream` callable of a reader: opens streams over one object, all of the same version.
 
     A listed size is a hint: if the object was overwritten since, the new version is read. Once :meth:`get_object_info` has

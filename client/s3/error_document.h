@@ -18,7 +18,7 @@ namespace penstock::s3 {
 // AWS SDKs. The caller adds operation, bucket and key.
 Error ReadErrorResponse(const http::ResponseHead& head, std::string_view body);
 
-// Returns `text`, or its begin and "..." if it has more than `most_bytes`.
+// Returns `text`, or its beginning and "..." if it has more than `most_bytes`.
 std::string Shortened(std::string_view text, std::size_t most_bytes);
 
 // Truncates texts from a server, so that an error fits in a log.

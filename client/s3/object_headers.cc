@@ -162,7 +162,7 @@ Result<std::string> FormatRange(const RangeRequest& range) {
   if (!range.end) return "bytes=" + std::to_string(begin) + "-";
   if (*range.end <= begin) {
     return Invalid("range [" + std::to_string(begin) + ", " + std::to_string(*range.end) +
-                   ") is empty; its end must be greater than its begin");
+                   ") is empty; its end must be greater than its start");
   }
   const std::uint64_t last_inclusive = *range.end - 1;
   return "bytes=" + std::to_string(begin) + "-" + std::to_string(last_inclusive);

@@ -13,8 +13,8 @@
 
 namespace penstock::transfer {
 
-// Uses huge pages from 1 MiB on, because a buffer of huge pages has at least 2 MiB; smaller pages
-// below. Not zeroed. The destructor releases it.
+// Uses huge pages for 1 MiB and more. Smaller blocks use ordinary pages, because a buffer of huge
+// pages has at least 2 MiB. The memory is not zeroed. The destructor releases it.
 class BlockMemory {
  public:
   static constexpr std::size_t kLeastHuge = BufferPool::kLeastHuge;
@@ -29,8 +29,8 @@ class BlockMemory {
   BlockMemory() = default;
 
   std::byte* data() const { return buffer_.data(); }
-  std::size_t size() const { return size_; }  // as requested
-  std::size_t held() const { return buffer_.size(); }
+  std::size_t size() const { return size_; }           // as requested
+  std::size_t held() const { return buffer_.size(); }  // with the unused rest of the pages
   // Returns the part of the budget that `bytes` bytes take.
   static std::size_t Cost(std::size_t bytes);
   MutableByteView bytes() const { return {data(), size_}; }

@@ -189,9 +189,9 @@ class Faults final : public s3::Handler {
     if (action.kind == Kind::kRefuse) return !plan.SetReplacement(step);
     if (action.kind == Kind::kNever && exchange.body->WithholdContinue()) FaultPlan::Done(step);
     if (action.kind == Kind::kLate) {
-      Pauses::Turn turn(tools_.pauses, exchange.wire);
-      if (turn.granted()) FaultPlan::Done(step);
-      if (!turn.Wait(action.late)) plan.FailAttempts();
+      Pauses::Permit permit(tools_.pauses, exchange.wire);
+      if (permit.granted()) FaultPlan::Done(step);
+      if (!permit.Wait(action.late)) plan.FailAttempts();
     }
     return true;
   }

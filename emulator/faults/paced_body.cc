@@ -7,8 +7,8 @@
 namespace penstock::emulator::faults {
 
 Result<void> ReadPace::EnsureTurn() {
-  if (!turn_) turn_.emplace(pauses_, wire_);
-  if (turn_->granted() || pauses_.ended()) return Ok();
+  if (!permit_) permit_.emplace(pauses_, wire_);
+  if (permit_->granted() || pauses_.ended()) return Ok();
   return s3::MakeError(
       "SlowDown", {},
       "The rate of this request body cannot be limited: the emulator paces at most " +
@@ -35,7 +35,7 @@ bool ReadPace::Await(std::size_t bytes) {
   if (piece_ == 0) return true;
   const MonotonicTime now = std::chrono::steady_clock::now();
   const MonotonicTime until = transfer_ ? transfer_->Next(bytes, now) : now + every_;
-  if (until <= now || turn_->Wait(until - now)) return true;
+  if (until <= now || permit_->Wait(until - now)) return true;
   piece_ = 0;
   return false;
 }

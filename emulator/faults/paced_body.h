@@ -46,7 +46,7 @@ class ReadPace {
 
   Pauses& pauses_;
   s3::Wire* const wire_;
-  std::optional<Pauses::Turn> turn_;
+  std::optional<Pauses::Permit> permit_;
   std::uint64_t piece_ = 0;  // 0: no limit.
   std::optional<PacedTransfer> transfer_;
   std::chrono::nanoseconds every_{};

@@ -68,9 +68,9 @@ TEST(PacedBodyTest, BodiesShareThePacersRate) {
 
 TEST(PacedBodyTest, RejectsBodiesAboveTheLimit) {
   Pauses pauses;
-  std::vector<std::unique_ptr<Pauses::Turn>> others;
+  std::vector<std::unique_ptr<Pauses::Permit>> others;
   for (int i = 0; i < Pauses::kMost; ++i)
-    others.push_back(std::make_unique<Pauses::Turn>(pauses, nullptr));
+    others.push_back(std::make_unique<Pauses::Permit>(pauses, nullptr));
   SomeBytes inner(4'000);
   PacedBody body(inner, pauses, nullptr, std::make_shared<Pacer>(1));
   std::array<std::byte, 4'096> buffer;
@@ -107,17 +107,17 @@ TEST(PacedBodyTest, ReportsEveryWaitToTheWire) {
 
 TEST(PacedBodyTest, HoldsATurnFromFirstToLastByte) {
   Pauses pauses;
-  std::vector<std::unique_ptr<Pauses::Turn>> others;
+  std::vector<std::unique_ptr<Pauses::Permit>> others;
   for (int i = 0; i + 1 < Pauses::kMost; ++i)
-    others.push_back(std::make_unique<Pauses::Turn>(pauses, nullptr));
+    others.push_back(std::make_unique<Pauses::Permit>(pauses, nullptr));
   {
     SomeBytes inner(10);
     PacedBody body(inner, pauses, nullptr, std::make_shared<Pacer>(1'000'000));
-    EXPECT_TRUE(Pauses::Turn(pauses, nullptr).granted());
+    EXPECT_TRUE(Pauses::Permit(pauses, nullptr).granted());
     TimeToRead(body, 10);
-    EXPECT_FALSE(Pauses::Turn(pauses, nullptr).granted());
+    EXPECT_FALSE(Pauses::Permit(pauses, nullptr).granted());
   }
-  EXPECT_TRUE(Pauses::Turn(pauses, nullptr).granted());
+  EXPECT_TRUE(Pauses::Permit(pauses, nullptr).granted());
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ bool Pauses::Enter() {
   return true;
 }
 
-bool Pauses::Turn::Wait(std::chrono::nanoseconds time) {
+bool Pauses::Permit::Wait(std::chrono::nanoseconds time) {
   if (!granted_) return true;
   if (wire_ != nullptr) wire_->BeginWait();
   const bool connected = WaitUntil(std::chrono::steady_clock::now() + time);
@@ -19,7 +19,7 @@ bool Pauses::Turn::Wait(std::chrono::nanoseconds time) {
   return connected;
 }
 
-bool Pauses::Turn::WaitUntil(MonotonicTime until) {
+bool Pauses::Permit::WaitUntil(MonotonicTime until) {
   for (;;) {
     const MonotonicTime now = std::chrono::steady_clock::now();
     if (now >= until) return true;

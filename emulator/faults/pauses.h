@@ -20,22 +20,22 @@ class Pauses {
  public:
   static constexpr int kMost = 1'024;  // concurrent pauses
 
-  // One of the kMost permits to wait, held for the lifetime of this object.
-  class Turn {
+  // A permit for one pause, held for the lifetime of this object. At most kMost are granted.
+  class Permit {
    public:
     // `wire`: of the request; must outlive this object. Null: the client counts as connected.
-    Turn(Pauses& pauses, s3::Wire* wire)
+    Permit(Pauses& pauses, s3::Wire* wire)
         : pauses_(pauses),
           wire_(wire),
           granted_(pauses.Enter()),
           next_check_(std::chrono::steady_clock::now() + s3::kPeerCheckInterval) {}
-    ~Turn() {
+    ~Permit() {
       if (granted_) pauses_.Leave();
     }
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
+    Permit(const Permit&) = delete;
+    Permit& operator=(const Permit&) = delete;
 
-    // False if kMost turns already exist or End was called. Wait then returns at once.
+    // False if kMost permits are already held or End was called. Wait then returns at once.
     bool granted() const { return granted_; }
     // Waits until `time` has passed, End is called, or the client has closed the connection or its
     // sending side. Returns false in the last case.

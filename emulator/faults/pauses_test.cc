@@ -12,34 +12,34 @@ namespace {
 TEST(PausesTest, WaitLastsItsTime) {
   Pauses pauses;
   const auto began = std::chrono::steady_clock::now();
-  Pauses::Turn turn(pauses, nullptr);
-  ASSERT_TRUE(turn.granted());
-  turn.Wait(std::chrono::milliseconds(3));
+  Pauses::Permit permit(pauses, nullptr);
+  ASSERT_TRUE(permit.granted());
+  permit.Wait(std::chrono::milliseconds(3));
   EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(3));
 }
 
 TEST(PausesTest, BoundsConcurrentWaits) {
   Pauses pauses;
-  std::vector<std::unique_ptr<Pauses::Turn>> turns;
+  std::vector<std::unique_ptr<Pauses::Permit>> permits;
   for (int i = 0; i < Pauses::kMost; ++i)
-    turns.push_back(std::make_unique<Pauses::Turn>(pauses, nullptr));
-  EXPECT_TRUE(turns.back()->granted());
+    permits.push_back(std::make_unique<Pauses::Permit>(pauses, nullptr));
+  EXPECT_TRUE(permits.back()->granted());
   {
-    Pauses::Turn one_too_many(pauses, nullptr);
+    Pauses::Permit one_too_many(pauses, nullptr);
     EXPECT_FALSE(one_too_many.granted());
     one_too_many.Wait(std::chrono::hours(1));  // Returns at once.
   }
-  turns.pop_back();
-  EXPECT_TRUE(Pauses::Turn(pauses, nullptr).granted());
+  permits.pop_back();
+  EXPECT_TRUE(Pauses::Permit(pauses, nullptr).granted());
 }
 
 TEST(PausesTest, EndEndsCurrentAndFutureWaits) {
   Pauses pauses;
-  Pauses::Turn turn(pauses, nullptr);
-  std::jthread waiting([&turn] { turn.Wait(std::chrono::hours(1)); });
+  Pauses::Permit permit(pauses, nullptr);
+  std::jthread waiting([&permit] { permit.Wait(std::chrono::hours(1)); });
   pauses.End();
   waiting.join();
-  EXPECT_FALSE(Pauses::Turn(pauses, nullptr).granted());
+  EXPECT_FALSE(Pauses::Permit(pauses, nullptr).granted());
 }
 
 class SomeClient final : public s3::Wire {
@@ -57,7 +57,7 @@ TEST(PausesTest, WaitEndsWhenTheClientClosesTheConnection) {
   Pauses pauses;
   SomeClient client(2);
   const auto began = std::chrono::steady_clock::now();
-  EXPECT_FALSE(Pauses::Turn(pauses, &client).Wait(std::chrono::seconds(20)));
+  EXPECT_FALSE(Pauses::Permit(pauses, &client).Wait(std::chrono::seconds(20)));
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
   EXPECT_GE(std::chrono::steady_clock::now() - began, 3 * s3::kPeerCheckInterval);
 }
@@ -65,18 +65,18 @@ TEST(PausesTest, WaitEndsWhenTheClientClosesTheConnection) {
 TEST(PausesTest, ShortWaitDoesNotCheckTheConnection) {
   Pauses pauses;
   SomeClient client(0);
-  Pauses::Turn turn(pauses, &client);
-  EXPECT_TRUE(turn.Wait(std::chrono::milliseconds(1)));
+  Pauses::Permit permit(pauses, &client);
+  EXPECT_TRUE(permit.Wait(std::chrono::milliseconds(1)));
 }
 
 TEST(PausesTest, ShortWaitsOfOneTurnCheckTheConnection) {
   Pauses pauses;
   SomeClient client(0);
-  Pauses::Turn turn(pauses, &client);
+  Pauses::Permit permit(pauses, &client);
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   bool connected = true;
   while (connected && std::chrono::steady_clock::now() < until)
-    connected = turn.Wait(std::chrono::milliseconds(20));
+    connected = permit.Wait(std::chrono::milliseconds(20));
   EXPECT_FALSE(connected);
 }
 

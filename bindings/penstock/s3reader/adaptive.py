@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._config import DEFAULT_PART_SIZE
 from .._exceptions import S3DataLossError
-from .._streams import GetObjectStream, ObjectRanges
+from .._streams import GetObjectStream, ObjectHandle
 from .protocol import GetObjectInfoCallable, GetStreamCallable
 from .sequential import SequentialS3Reader
 
@@ -37,7 +37,7 @@ class AdaptiveS3Reader(SequentialS3Reader):
 
     def __init__(self, bucket: str, key: str, get_object_info: GetObjectInfoCallable, get_stream: GetStreamCallable) -> None:
         super().__init__(bucket, key, get_object_info, get_stream)
-        self._ranges = get_stream if isinstance(get_stream, ObjectRanges) else None
+        self._ranges = get_stream if isinstance(get_stream, ObjectHandle) else None
         if self._ranges is not None:
             self._DIRECT_READ_BYTES = self._LARGE
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from types import NoneType
 
 from .._config import check_type
-from .._streams import GetObjectStream, ObjectRanges, ObjectSource
+from .._streams import GetObjectStream, ObjectHandle, ObjectSource
 from .protocol import GetObjectInfoCallable, GetStreamCallable
 from .windowed import WindowedS3Reader
 
@@ -60,7 +60,7 @@ class RangedS3Reader(WindowedS3Reader):
 
         While the size is known only from a listing, that is all of them: the response gives the actual size.
         """
-        if self._size is None and isinstance(self._get_stream, ObjectRanges) and self._get_stream.listed_size is not None:
+        if self._size is None and isinstance(self._get_stream, ObjectHandle) and self._get_stream.listed_size is not None:
             return count
         return max(0, min(count, self._get_size() - position))
 
@@ -120,6 +120,6 @@ class RangedS3Reader(WindowedS3Reader):
     def _clamp(self, target: int) -> int:
         if self._listed_size_covers(target):
             return target
-        if self._size is None and isinstance(self._get_stream, ObjectRanges) and self._get_stream.listed_size is not None:
+        if self._size is None and isinstance(self._get_stream, ObjectHandle) and self._get_stream.listed_size is not None:
             self._size = self._get_stream.current_size()  # the object may have grown since the listing
         return min(target, self._get_size())

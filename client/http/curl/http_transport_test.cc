@@ -275,7 +275,7 @@ TEST_P(HttpTransport, UploadOnAReusedConnectionThatDiesIsAnError) {
       connection.Reset();  // no byte of a response
       return;
     }
-    if (!connection.ReadHead()) return;  // libcurl connects before it is told not to send
+    if (!connection.ReadHead()) return;  // the callback stops it after connecting
     keep(connection.ReadBody(300'000));
     connection.Send(kOk);
   });

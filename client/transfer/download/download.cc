@@ -46,7 +46,8 @@ Result<void> Check(const DownloadRequest& request) {
   return Ok();
 }
 
-constexpr std::uint64_t kGrantBytes = 1ull << 20;  // how far the front may be ahead of the division
+// The first connection is granted at most this many bytes ahead of its position.
+constexpr std::uint64_t kGrantBytes = 1ull << 20;
 // Limits while the download waits for the caller's memory: the bytes staged at most, and the step
 // between two checks for the memory.
 constexpr std::uint64_t kMaxStagedBytes = 64ull << 20;

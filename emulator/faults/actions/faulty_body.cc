@@ -27,8 +27,8 @@ bool CanBeHidden(const s3::Exchange& exchange) {
 
 void WaitNow(const s3::Exchange& exchange, FaultPlan::Step& step, std::chrono::nanoseconds time,
              Pauses& pauses) {
-  Pauses::Turn turn(pauses, exchange.wire);
-  if (!turn.granted()) {
+  Pauses::Permit permit(pauses, exchange.wire);
+  if (!permit.granted()) {
     if (!pauses.ended())
       pause_skipped.Report("the limit of concurrent pauses is reached: " +
                            std::to_string(Pauses::kMost));
@@ -36,7 +36,7 @@ void WaitNow(const s3::Exchange& exchange, FaultPlan::Step& step, std::chrono::n
   }
   const Attempt::Waiting waiting(step.ticket->attempt());
   FaultPlan::Done(step);  // A pause counts as done when it begins.
-  if (!turn.Wait(time) && step.ticket->attempt()) step.ticket->attempt()->Fail();
+  if (!permit.Wait(time) && step.ticket->attempt()) step.ticket->attempt()->Fail();
 }
 
 }  // namespace

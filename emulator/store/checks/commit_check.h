@@ -29,8 +29,9 @@ struct CommitLoss {
 // current boot id.
 std::optional<CommitLoss> FindCommitLoss(const std::string& path, const std::string& boot_id);
 
-// Describes what is wrong with the commit mark of the database at `path`. Empty: nothing, or there
-// is no database. Without a mark, a damaged log cannot be distinguished from a shorter one.
+// Describes what is wrong with the commit mark of the database at `path`. Empty if nothing is, or
+// if the database does not exist. Without a mark, a damaged log cannot be distinguished from a
+// shorter one.
 std::string FindMarkProblem(const std::string& path);
 
 // Call before opening the database. Fails with kDataLoss, and a message with the

@@ -1,4 +1,4 @@
-"""LookAhead: an iterator of readers for many objects that prefetches their bytes."""
+"""Prefetcher: an iterator of readers for many objects that prefetches their bytes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from . import _core
 from ._config import DEFAULT_PART_SIZE
-from ._streams import Failure, ObjectSource
+from ._streams import FailedFetch, ObjectSource
 from .s3reader import S3ReaderConstructor
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ INITIAL_ESTIMATE = 1024**2  # bytes fetched of an object of unknown size, until 
 _WHOLE_OBJECT_READERS = ("sequential",)  # users choose range-based readers to fetch only what they read
 
 
-class LookAhead:
+class Prefetcher:
     """Iterator of readers, one for each object, in the order of the objects.
 
     Prefetches the next objects, or the first part of each, while the caller uses earlier ones: as many as fit in `budget` bytes,
@@ -69,7 +69,7 @@ class LookAhead:
         source = ObjectSource(bucket, key)
         source.size, source.etag, source.head, source.checksums = size, etag or None, head, checksums
         if error is not None:
-            source.ahead = Failure(error)
+            source.ahead = FailedFetch(error)
         self._unread.append((source, reserved))
         self._unread_bytes += reserved
         return self._client._reader(source, info, self._constructor)

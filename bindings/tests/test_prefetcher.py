@@ -13,7 +13,7 @@ from forked import in_child
 from gate_server import gate_config, gate_server
 from penstock import ObjectInfo, S3BucketKeyData, S3IterableDataset, S3MapDataset, S3ReaderConstructor, _core
 from penstock._listing import S3BucketIterable, identity
-from penstock._look_ahead import LookAhead
+from penstock._prefetcher import Prefetcher
 from penstock._streams import ObjectSource
 from torch.utils.data import DataLoader
 
@@ -75,7 +75,7 @@ def test_requests_in_flight_fill_the_budget(size, at_a_time):
     with gate_server(content, together=at_a_time) as (gate, endpoint):
         client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=gate_config())
         infos = [ObjectInfo(str(i), '"e"', size, 0) if size else None for i in range(30)]
-        readers = LookAhead(client, [S3BucketKeyData("b", str(i), info) for i, info in enumerate(infos)], KIND, 1000)
+        readers = Prefetcher(client, [S3BucketKeyData("b", str(i), info) for i, info in enumerate(infos)], KIND, 1000)
         most = 0
         for number, reader in enumerate(readers):
             most = max(most, readers._core.coming)
@@ -97,7 +97,7 @@ def test_without_a_budget_nothing_is_fetched_ahead():
 def test_a_range_based_reader_fetches_nothing_that_is_not_asked_for(client, bucket):
     put(client, bucket, "k", b"0123456789")
     before = get_requests(client)
-    readers = LookAhead(client, [S3BucketKeyData(bucket, "k")] * 3, S3ReaderConstructor.range_based(), MIB)
+    readers = Prefetcher(client, [S3BucketKeyData(bucket, "k")] * 3, S3ReaderConstructor.range_based(), MIB)
     assert len(list(readers)) == 3
     assert get_requests(client) == before
 
@@ -115,7 +115,7 @@ def test_unread_readers_stop_the_prefetch_and_hold_little_memory(client, bucket)
         put(client, bucket, str(i), b"x" * 1000)
     before = get_requests(client)
     objects = [S3BucketKeyData(bucket, str(i), ObjectInfo(str(i), "", 1000, 0)) for i in range(40)]
-    readers = list(LookAhead(client, objects, KIND, 4000))
+    readers = list(Prefetcher(client, objects, KIND, 4000))
     held = sum(1 for r in readers if source_of(r).head is not None)
     assert held <= 5
     assert get_requests(client) - before < 20
@@ -126,7 +126,7 @@ def test_the_prefetch_continues_when_readers_are_read_again():
     with gate_server(b"x" * 100, together=1) as (_, endpoint):
         client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=gate_config())
         objects = (S3BucketKeyData("b", str(i), ObjectInfo(str(i), '"e"', 100, 0)) for i in itertools.count())
-        readers = LookAhead(client, objects, KIND, 200)
+        readers = Prefetcher(client, objects, KIND, 200)
         for _ in range(10):
             next(readers)
         assert readers._suspended
@@ -142,7 +142,7 @@ def test_batches_that_are_read_later_are_fetched_once(client, bucket):
         put(client, bucket, f"p/{i:02}", b"x" * 50)
     before = get_requests(client)
     objects = [S3BucketKeyData(bucket, f"p/{i:02}") for i in range(20)]
-    readers = LookAhead(client, objects, KIND, 100 * MIB)
+    readers = Prefetcher(client, objects, KIND, 100 * MIB)
     for _ in range(4):
         assert [r.read() for r in itertools.islice(readers, 5)] == [b"x" * 50] * 5
     assert get_requests(client) - before == 20
@@ -176,7 +176,7 @@ def test_readers_behave_the_same_for_any_prefetched_part(client, bucket, known, 
 def test_prefetched_bytes_are_neither_fetched_again_nor_copied(client, bucket):
     data = b"x" * 100_000
     put(client, bucket, "k", data)
-    reader = next(LookAhead(client, [S3BucketKeyData(bucket, "k")], KIND, 100 * MIB))
+    reader = next(Prefetcher(client, [S3BucketKeyData(bucket, "k")], KIND, 100 * MIB))
     before = client.stats()["requests"].get("HeadObject", 0)
     assert reader.seek(0, io.SEEK_END) == 100_000
     reader.seek(0)
@@ -192,15 +192,15 @@ def test_objects_larger_than_the_limit_are_read_whole(client, bucket):
     put(client, bucket, "big", data)
     info = next(iter(client.list_objects(bucket))).object_info[0]
     for known in (None, info):
-        for reader in LookAhead(client, [S3BucketKeyData(bucket, "big", known)] * 2, KIND, 100 * MIB):
+        for reader in Prefetcher(client, [S3BucketKeyData(bucket, "big", known)] * 2, KIND, 100 * MIB):
             assert reader.read() == data
-        for reader in LookAhead(client, [S3BucketKeyData(bucket, "big", known)], KIND, 100 * MIB):
+        for reader in Prefetcher(client, [S3BucketKeyData(bucket, "big", known)], KIND, 100 * MIB):
             assert b"".join(iter(lambda: reader.read(3 * MIB), b"")) == data  # noqa: B023
 
 
 def test_an_object_that_changes_after_its_prefetch_never_mixes_versions(client, bucket):
     put(client, bucket, "k", b"a" * (9 * MIB))
-    reader = next(LookAhead(client, [S3BucketKeyData(bucket, "k")], KIND, 100 * MIB))
+    reader = next(Prefetcher(client, [S3BucketKeyData(bucket, "k")], KIND, 100 * MIB))
     assert reader.read(10) == b"a" * 10
     put(client, bucket, "k", b"b" * (9 * MIB))
     with pytest.raises(penstock.S3PreconditionFailedError):
@@ -210,7 +210,7 @@ def test_an_object_that_changes_after_its_prefetch_never_mixes_versions(client, 
 def test_an_error_is_raised_by_the_reader_of_its_object_only(client, bucket):
     for key in ("a", "c"):
         put(client, bucket, key, key.encode())
-    a, b, c = LookAhead(client, [S3BucketKeyData(bucket, key) for key in "abc"], KIND, MIB * 100)
+    a, b, c = Prefetcher(client, [S3BucketKeyData(bucket, key) for key in "abc"], KIND, MIB * 100)
     with pytest.raises(penstock.S3NotFoundError, match="The key does not exist"):
         b.read()
     assert (a.read(), c.read()) == (b"a", b"c")
@@ -225,7 +225,7 @@ def test_an_error_of_the_listing_is_raised_after_the_readers_before_it(client, b
         yield S3BucketKeyData(bucket, "a")
         raise LookupError("the listing broke")
 
-    readers = LookAhead(client, objects(), KIND, MIB)
+    readers = Prefetcher(client, objects(), KIND, MIB)
     assert next(readers).read() == b"a"
     with pytest.raises(LookupError, match="the listing broke"):
         next(readers)
@@ -257,7 +257,7 @@ def test_an_interrupt_of_the_objects_iterator_loses_no_object(client, bucket):
             key = str((self.number - 1) % 20)
             return S3BucketKeyData(bucket, key, ObjectInfo(key, "", len(key), 0))
 
-    readers = LookAhead(client, Interrupted(), KIND, 100 * MIB)
+    readers = Prefetcher(client, Interrupted(), KIND, 100 * MIB)
     got, interrupted = [], 0
     while len(got) < 200:
         try:
@@ -276,7 +276,7 @@ def test_prefetched_memory_counts_against_the_process_limit_and_is_released(clie
     objects = [S3BucketKeyData(bucket, str(i % 30), ObjectInfo(str(i % 30), "", 100_000, 0)) for i in range(300)]
 
     def measure() -> str:
-        readers = LookAhead(client, objects, KIND, 100 * MIB)
+        readers = Prefetcher(client, objects, KIND, 100 * MIB)
         first = next(readers)
         ahead = _core.memory_usage()["held"]
         read = [first.read(), *(reader.read() for reader in readers)]
@@ -290,14 +290,14 @@ def test_keys_that_are_not_utf8_are_sent_unchanged():
     with gate_server(b"x", together=1) as (gate, endpoint):
         client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=gate_config())
         key = b"a\xff".decode("utf-8", "surrogateescape")
-        (reader,) = LookAhead(client, [S3BucketKeyData("b", key)], KIND, MIB)
+        (reader,) = Prefetcher(client, [S3BucketKeyData("b", key)], KIND, MIB)
         assert (reader.key, reader.read()) == (key, b"x")
         assert gate.requested == ["/b/a%FF"]
 
 
 def test_a_forked_child_cannot_use_the_parents_prefetch(client, bucket):
     put(client, bucket, "a", b"a")
-    readers = LookAhead(client, [S3BucketKeyData(bucket, "a")] * 200, KIND, MIB)
+    readers = Prefetcher(client, [S3BucketKeyData(bucket, "a")] * 200, KIND, MIB)
     next(readers).read()
     assert in_child(lambda: str(drained(readers))).startswith("RuntimeError: this look-ahead was made in process")
     assert [reader.read() for reader in readers] == [b"a"] * 199  # the parent continues
@@ -346,7 +346,7 @@ def test_batches_of_a_subclass_use_its_getitem(emulator, client, bucket):
 def test_close_cancels_requests_without_waiting_for_their_responses():
     with gate_server(b"x", together=1000, ungated="/b/0") as (gate, endpoint):
         client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=gate_config())
-        readers = LookAhead(client, [S3BucketKeyData("b", str(i)) for i in range(16)], KIND, 100 * MIB)
+        readers = Prefetcher(client, [S3BucketKeyData("b", str(i)) for i in range(16)], KIND, 100 * MIB)
         reader = next(readers)
         assert gate.wait_for(2)
         readers.close()
