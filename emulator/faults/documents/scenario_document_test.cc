@@ -1,5 +1,7 @@
 #include "emulator/faults/documents/scenario_document.h"
 
+#include <ctime>
+
 #include <nlohmann/json.hpp>
 
 #include "gtest/gtest.h"
@@ -84,13 +86,60 @@ TEST(ScenarioDocumentTest, RetryTestRequiresKnownOperationsAndActions) {
   EXPECT_EQ(problem(R"({"GetObject": []})"), "GetObject: is empty; add an action, or remove it");
 }
 
+std::string List(std::string_view element, std::size_t count) {
+  std::string text = "[" + std::string(element);
+  for (std::size_t i = 1; i < count; ++i) text.append(",").append(element);
+  return text + "]";
+}
+
+// Returns a rule with a `when` and one action.
+std::string RuleOf(std::string_view when) {
+  return R"({"when": {)" + std::string(when) + R"(}, "do": {"slow_down": {}}})";
+}
+
+// In 8 MiB, a million globs made 100 million names, and 200,000 expressions took 10 GB.
+TEST(ScenarioDocumentTest, DocumentsThatTakeLongToReadAreRefusedBeforeTheyAreRead) {
+  const auto problem = [](const std::string& text) {
+    const auto scenario = ParseScenario(text);
+    EXPECT_EQ(ParseInlineFaults(text).ok(), scenario.ok());
+    return scenario.ok() ? std::string() : scenario.error().message;
+  };
+  const std::string operations = R"("operation": )";
+  EXPECT_EQ(problem("[" + RuleOf(operations + List("\"*\"", 1001)) + "]"),
+            "a scenario with 1001 names of operations; it may have 1000");
+  EXPECT_EQ(problem(List(R"({"do": )" + List("7", 100) + "}", 201)),
+            "a scenario with 20100 actions; it may have 20000");
+  const std::string keys =
+      R"({"do": {"partial_failure": {"key": )" + List(R"({"regex": "(.{200}){4}"})", 1000) + "}}}";
+  EXPECT_EQ(problem("[" + keys + "," + RuleOf(R"("key": {"regex": "a"})") + "]"),
+            "a scenario with 1001 regular expressions; it may have 1000");
+  EXPECT_EQ(problem("[" + RuleOf(R"("key": {"regex": ")" + std::string(65'537, 'a') + "\"}") + "]"),
+            "a scenario with 65537 bytes of regular expressions; it may have 65536");
+  const std::string of_retry_test =
+      R"([{"partial_failure": {"key": )" + List(R"({"regex": "a"})", 1001) + "}}]";
+  EXPECT_EQ(ParseRetryTest(R"({"DeleteObjects": )" + of_retry_test + "}").error().message,
+            "a scenario with 1001 regular expressions; it may have 1000");
+}
+
+// Each takes at most 0.1 s on one core of 2020.
+TEST(ScenarioDocumentTest, LargestDocumentsAreReadInABoundedTime) {
+  const std::string expressions = List(R"({"regex": "(.{200}){4}"})", 1000);
+  const std::string largest[] = {
+      "[" + RuleOf(R"("operation": )" + List("\"*\"", 1000)) + "]",
+      List(R"({"do": )" + List(R"({"stall": {"ms": 1}})", 100) + "}", 200),
+      R"([{"do": {"partial_failure": {"key": )" + expressions + "}}}]",
+  };
+  for (const std::string& text : largest) {
+    const std::clock_t began = std::clock();
+    EXPECT_TRUE(ParseScenario(text).ok());
+    const double seconds = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
+    EXPECT_LT(seconds, 1) << text.substr(0, 40);
+  }
+}
+
 // A document of 8 MiB took a minute and 2 GB before its rules were counted.
 TEST(ScenarioDocumentTest, TooManyRulesAreRefusedBeforeTheyAreRead) {
-  const auto list = [](std::string_view element, std::size_t count) {
-    std::string text = "[" + std::string(element);
-    for (std::size_t i = 1; i < count; ++i) text.append(",").append(element);
-    return text + "]";
-  };
+  const auto list = List;
   const std::string problem = "a scenario of 1001 rules; it may have 1000";
   EXPECT_EQ(ParseScenario(list("7", 1001)).error().message, problem);
   EXPECT_EQ(ParseInlineFaults(list("7", 1001)).error().message, problem);
