@@ -38,6 +38,9 @@ constexpr milliseconds kMaxSweep{1'000};
 constexpr milliseconds kMinSweep{5};
 constexpr milliseconds kStopRound{10};
 constexpr milliseconds kMaxGrace{3'600'000};
+// Requests in progress are cancelled this long before the end of the grace period, at most after
+// half of it, so that their responses can be sent.
+constexpr milliseconds kTimeToAnswer{1'000};
 constexpr int kMaxConnectionsBeforeTask =
     32;  // connections that a thread serves before a waiting task
 
@@ -498,7 +501,7 @@ void Engine::Stop(milliseconds grace) {
   if (stopped_) return;
   stopped_ = true;
   stopping_.store(true);
-  EndConnections(Now() + std::clamp(grace, milliseconds(0), kMaxGrace));
+  EndConnections(std::clamp(grace, milliseconds(0), kMaxGrace));
   {
     MutexLock lock(mutex_);
     end_supervisor_ = true;
@@ -516,14 +519,20 @@ void Engine::Stop(milliseconds grace) {
   completions_.AwaitCallers();
 }
 
-void Engine::EndConnections(MonotonicTime end_of_grace) {
+void Engine::EndConnections(milliseconds grace) {
+  const MonotonicTime end_of_grace = Now() + grace;
+  const MonotonicTime cancel_at = end_of_grace - std::min(kTimeToAnswer, grace / 2);
   // Repeated: a connection may begin to wait just after it last checked `stopping`.
   for (;;) {
     bool interrupted = false;
     {
       const MutexLock lock(mutex_);
       if (connections_.empty()) return;
-      for (const auto& [id, connection] : connections_) connection->EndIdleWait();
+      const bool cancel = Now() >= cancel_at;
+      for (const auto& [id, connection] : connections_) {
+        connection->EndIdleWait();
+        if (cancel) connection->Cancel();
+      }
       // No client is left that a delayed response could reach.
       const auto is_abandoned = [](const auto& row) { return row.second->IsPausedForClosedPeer(); };
       interrupted = Now() >= end_of_grace ||

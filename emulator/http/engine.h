@@ -107,7 +107,7 @@ class Engine {
   void ExpireConnections(MonotonicTime now) PENSTOCK_REQUIRES(mutex_);
   void AddThreads(int count);
   bool ConnectionsReady() const;
-  void EndConnections(MonotonicTime end_of_grace);
+  void EndConnections(std::chrono::milliseconds grace);
 
   EngineOptions options_;
   std::atomic<bool> stopping_{false};

@@ -304,8 +304,8 @@ void Control::StopWaits() {
 }
 
 Result<void> Control::AddUsers(const std::string& json) {
-  PENSTOCK_ASSIGN(UsersDocument users, ParseUsers(json));
-  return identities_.Add(std::move(users));
+  PENSTOCK_ASSIGN(UsersDocument users, ParseUsers(json, &stopping_));
+  return identities_.Add(std::move(users), &stopping_);
 }
 
 }  // namespace penstock::emulator::server

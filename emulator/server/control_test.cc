@@ -305,5 +305,19 @@ TEST_F(ControlTest, StopEndsWaitsForNewJournals) {
   EXPECT_LT(SystemClock().Monotonic() - began, std::chrono::seconds(10));
 }
 
+TEST_F(ControlTest, StopEndsAnImportOfUsersBeforeAnyIsAdded) {
+  const auto control = Open({});
+  ASSERT_TRUE(control.ok());
+  const std::string before = UsersJson((*control)->identities().List());
+  (*control)->StopWaits();
+  const Result<void> added = (*control)->AddUsers(kAnn);
+  ASSERT_FALSE(added.ok());
+  EXPECT_EQ(added.error().kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(added.error().message,
+            "the emulator is stopping and added no users; send them after a restart");
+  EXPECT_EQ(UsersJson((*control)->identities().List()), before);
+  EXPECT_EQ((*control)->Names(), (std::vector<std::string>{"default"}));
+}
+
 }  // namespace
 }  // namespace penstock::emulator::server

@@ -11,6 +11,7 @@ import hashlib
 import io
 import os
 
+import boto3
 import pytest
 from botocore.exceptions import ClientError
 
@@ -90,6 +91,19 @@ def test_multipart_with_every_checksum(boto, bucket, algorithm):
     checksum = parts[1][member] if composite else None
     assert (head["PartsCount"], head["ContentLength"], head.get(member)) == (2, 5, checksum)
     assert boto.get_object(Bucket=bucket, Key="k", ChecksumMode="ENABLED")["Body"].read()[-5:] == b"hello"
+
+
+def test_the_location_of_a_completed_upload_is_its_url_at_the_endpoint(s3, boto, bucket):
+    """In a bucket of another region too. boto3 sends path-style requests to the endpoint."""
+    key = "a/b c"
+    boto.create_bucket(Bucket=f"{bucket}-west", CreateBucketConfiguration={"LocationConstraint": "eu-west-1"})
+    west = boto3.client("s3", endpoint_url=s3.endpoint, verify=s3.ca, **{**s3.credentials, "region_name": "eu-west-1"})
+    for client, name in ((boto, bucket), (west, f"{bucket}-west")):
+        where = {"Bucket": name, "Key": key}
+        where["UploadId"] = client.create_multipart_upload(**where)["UploadId"]
+        part = {"PartNumber": 1, "ETag": client.upload_part(PartNumber=1, Body=b"x", **where)["ETag"]}
+        done = client.complete_multipart_upload(MultipartUpload={"Parts": [part]}, **where)
+        assert done["Location"] == f"{s3.endpoint}/{name}/a%2Fb%20c"
 
 
 def test_a_declared_full_object_checksum_is_verified(boto, bucket):

@@ -383,16 +383,19 @@ Result<TimedAction> ReadAction(const Json& json, const std::string& place) {
   if (!json.is_object())
     return FieldError(place, "must be a JSON object such as {\"slow_down\": {}}");
   const Kind* chosen = nullptr;
-  std::string known;
-  for (const Kind& kind : kKinds) {
-    known += (known.empty() ? "" : ", ") + std::string(kind.name);
-    if (!json.contains(std::string(kind.name))) continue;
+  for (const auto& [name, value] : json.items()) {
+    const auto* const kind = std::find_if(kKinds.begin(), kKinds.end(),
+                                          [&](const Kind& known) { return known.name == name; });
+    if (kind == kKinds.end()) continue;
     if (chosen != nullptr)
       return FieldError(place, "has two actions; put each in a separate element of `do`");
-    chosen = &kind;
+    chosen = kind;
   }
-  if (chosen == nullptr)
+  if (chosen == nullptr) {
+    std::string known;
+    for (const Kind& kind : kKinds) known += (known.empty() ? "" : ", ") + std::string(kind.name);
     return FieldError(place, ProblemWithout(json) + "; expected one of " + known);
+  }
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {chosen->name, "at"}));
   TimedAction timed;
   PENSTOCK_ASSIGN(timed.action,

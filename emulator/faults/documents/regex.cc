@@ -14,6 +14,8 @@ using Bytes = std::bitset<256>;
 
 constexpr std::size_t kMostSteps = 1'000;
 constexpr std::uint64_t kMostRepeats = 200;
+// Steps copied while an expression is compiled, which bounds the time. Steps that {0} drops count.
+constexpr std::size_t kMostCopied = 10 * kMostSteps;
 constexpr int kMaxDepth = 50;
 
 std::size_t Place(char c) { return static_cast<unsigned char>(c); }
@@ -57,6 +59,7 @@ class RegexParser {
   }
 
  private:
+  using Step = Regex::Step;
   using Steps = Regex::Steps;
   using Kind = Regex::Kind;
 
@@ -72,8 +75,9 @@ class RegexParser {
     return true;
   }
   static std::int32_t Length(const Steps& steps) { return static_cast<std::int32_t>(steps.size()); }
-  Result<void> Add(Steps& steps, const Steps& more) const {
-    if (steps.size() + more.size() > kMostSteps)
+  Result<void> Add(Steps& steps, const Steps& more) {
+    copied_ += more.size();
+    if (steps.size() + more.size() > kMostSteps || copied_ > kMostCopied)
       return InvalidAt("more than 1000 steps including repetitions; shorten it");
     steps.insert(steps.end(), more.begin(), more.end());
     return Ok();
@@ -81,16 +85,23 @@ class RegexParser {
 
   Result<Steps> Choice() {
     if (++depth_ > kMaxDepth) return InvalidAt("more than 50 nested groups");
-    PENSTOCK_ASSIGN(Steps steps, Sequence());
+    PENSTOCK_ASSIGN(Steps last, Sequence());
+    Steps steps;
+    std::vector<std::int32_t> ends;  // of all alternatives but the last
     while (Consume("|")) {
-      PENSTOCK_ASSIGN(const Steps other, Sequence());
-      Steps both{{.kind = Kind::kSplit, .next = 1, .other = Length(steps) + 2}};
-      PENSTOCK_TRY(Add(both, steps));
-      both.push_back({.kind = Kind::kSplit, .next = Length(other) + 1, .other = Length(other) + 1});
-      PENSTOCK_TRY(Add(both, other));
-      steps = std::move(both);
+      PENSTOCK_TRY(Add(steps, {{.kind = Kind::kSplit, .next = 1, .other = Length(last) + 2}}));
+      PENSTOCK_TRY(Add(steps, last));
+      ends.push_back(Length(steps));
+      PENSTOCK_TRY(Add(steps, {{.kind = Kind::kSplit}}));
+      PENSTOCK_ASSIGN(last, Sequence());
     }
     --depth_;
+    if (ends.empty()) return last;
+    PENSTOCK_TRY(Add(steps, last));
+    for (const std::int32_t end : ends) {
+      Step& jump = steps[static_cast<std::size_t>(end)];
+      jump.next = jump.other = Length(steps) - end;
+    }
     return steps;
   }
 
@@ -137,8 +148,7 @@ class RegexParser {
     return Times(steps, *least, open ? std::nullopt : most);
   }
 
-  Result<Steps> Times(const Steps& steps, std::uint64_t least,
-                      std::optional<std::uint64_t> most) const {
+  Result<Steps> Times(const Steps& steps, std::uint64_t least, std::optional<std::uint64_t> most) {
     Steps all;
     for (std::uint64_t i = 0; i < least; ++i) PENSTOCK_TRY(Add(all, steps));
     if (!most) {
@@ -229,6 +239,7 @@ class RegexParser {
   const std::string_view text_;
   std::size_t at_ = 0;
   int depth_ = 0;
+  std::size_t copied_ = 0;
 };
 
 // In the order of insertion. Clear takes time proportional to the number of active steps.

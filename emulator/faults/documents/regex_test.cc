@@ -68,6 +68,29 @@ TEST(RegexTest, ErrorsNameProblemAndPosition) {
             string::npos);
 }
 
+string Repeat(const string& text, int times) {
+  string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+// Each took seconds per megabyte, although few steps remain.
+TEST(RegexTest, RefusesExpressionsThatTakeLongToCompile) {
+  EXPECT_NE(Problem(Repeat("(a{200}){0}", 100)).find("1000 steps"), string::npos);
+  EXPECT_NE(Problem("(a{200})" + Repeat("{1}", 100)).find("1000 steps"), string::npos);
+  EXPECT_EQ(Problem(Repeat("(a{200}){0}", 10)), "");
+}
+
+TEST(RegexTest, CompilesManyChoicesInLinearTime) {
+  string choices = "^(x";
+  for (int i = 100; i < 250; ++i) choices += "|" + std::to_string(i);
+  choices += ")$";
+  EXPECT_EQ(Problem(choices), "");
+  for (const char* text : {"x", "100", "173", "249"}) EXPECT_TRUE(Found(choices, text)) << text;
+  for (const char* text : {"", "99", "250", "x1", "1001"})
+    EXPECT_FALSE(Found(choices, text)) << text;
+}
+
 TEST(RegexTest, ReturnsLiteralPrefixOfMatches) {
   EXPECT_EQ(Regex::Compile("^train/[0-9]")->Literal(), "train/");
   EXPECT_EQ(Regex::Compile("^train/a*")->Literal(), "train/");

@@ -24,6 +24,52 @@ Result<void> CheckRuleCount(std::size_t count) {
                                                       std::to_string(kMostRules));
 }
 
+// What limits the processor time and memory that reading a scenario takes. An `operation` list of
+// globs and regular expressions can take far more of both than their text.
+struct Contents {
+  std::size_t actions = 0;
+  std::size_t operations = 0;
+  std::size_t expressions = 0;
+  std::size_t expression_bytes = 0;
+};
+constexpr Contents kMostContents{
+    .actions = 20'000, .operations = 1'000, .expressions = 1'000, .expression_bytes = 64 << 10};
+
+// Recurses as deep as the document, at most kMostJsonDepth levels.
+void CountContents(const Json& json, Contents& contents) {
+  if (json.is_array()) {
+    for (const Json& value : json) CountContents(value, contents);
+  }
+  if (!json.is_object()) return;
+  for (const auto& [name, value] : json.items()) {
+    if (name == "do") contents.actions += value.is_array() ? value.size() : 1;
+    if (name == "operation") contents.operations += value.is_array() ? value.size() : 1;
+    if (name == "regex" && value.is_string()) {
+      ++contents.expressions;
+      contents.expression_bytes += value.get_ref<const std::string&>().size();
+    }
+    CountContents(value, contents);
+  }
+}
+
+// Called before anything is built from the document.
+Result<void> CheckContents(const Json& json) {
+  Contents contents;
+  CountContents(json, contents);
+  const auto check = [](std::size_t count, std::size_t most, std::string_view what) {
+    if (count <= most) return Result<void>(Ok());
+    return Result<void>(
+        Error::Make(ErrorKind::kInvalidArgument, "the scenario has " + std::to_string(count) + " " +
+                                                     std::string(what) + "; the limit is " +
+                                                     std::to_string(most)));
+  };
+  PENSTOCK_TRY(check(contents.actions, kMostContents.actions, "actions"));
+  PENSTOCK_TRY(check(contents.operations, kMostContents.operations, "names of operations"));
+  PENSTOCK_TRY(check(contents.expressions, kMostContents.expressions, "regular expressions"));
+  return check(contents.expression_bytes, kMostContents.expression_bytes,
+               "bytes of regular expressions");
+}
+
 Result<void> ReadActions(const JsonFields& fields, Rule& rule) {
   const Json* const actions = fields.Find("do");
   const std::string place = fields.Place("do");
@@ -106,6 +152,7 @@ Result<Scenario> ReadNamed(const Json& json) {
 
 Result<Scenario> ReadScenario(const Json& json) {
   if (json.is_object() && json.contains("scenario")) return ReadNamed(json);
+  PENSTOCK_TRY(CheckContents(json));
   Scenario scenario;
   const Json* rules = &json;
   if (!json.is_array()) {
@@ -204,6 +251,7 @@ Result<Scenario> ParseRetryTest(std::string_view text) {
   std::size_t count = 0;
   for (const auto& [operation, actions] : json.items()) count += actions.size();
   PENSTOCK_TRY(CheckRuleCount(count));
+  PENSTOCK_TRY(CheckContents(json));
   JsonTree rules(Json::array());
   for (auto& [operation, actions] : json.get_ref<Json::object_t&>()) {
     if (const auto known = ExpandOperation(operation); !known.ok())

@@ -84,13 +84,43 @@ TEST(ScenarioDocumentTest, RetryTestRequiresKnownOperationsAndActions) {
   EXPECT_EQ(problem(R"({"GetObject": []})"), "GetObject: is empty; add an action, or remove it");
 }
 
+std::string List(std::string_view element, std::size_t count) {
+  std::string text = "[" + std::string(element);
+  for (std::size_t i = 1; i < count; ++i) text.append(",").append(element);
+  return text + "]";
+}
+
+// Returns a rule with a `when` and one action.
+std::string RuleOf(std::string_view when) {
+  return R"({"when": {)" + std::string(when) + R"(}, "do": {"slow_down": {}}})";
+}
+
+TEST(ScenarioDocumentTest, DocumentsThatTakeLongToReadAreRefusedBeforeTheyAreRead) {
+  const auto problem = [](const std::string& text) {
+    const auto scenario = ParseScenario(text);
+    EXPECT_EQ(ParseInlineFaults(text).ok(), scenario.ok());
+    return scenario.ok() ? std::string() : scenario.error().message;
+  };
+  const std::string operations = R"("operation": )";
+  EXPECT_EQ(problem("[" + RuleOf(operations + List("\"*\"", 1001)) + "]"),
+            "the scenario has 1001 names of operations; the limit is 1000");
+  EXPECT_EQ(problem(List(R"({"do": )" + List("7", 100) + "}", 201)),
+            "the scenario has 20100 actions; the limit is 20000");
+  const std::string keys =
+      R"({"do": {"partial_failure": {"key": )" + List(R"({"regex": "(.{200}){4}"})", 1000) + "}}}";
+  EXPECT_EQ(problem("[" + keys + "," + RuleOf(R"("key": {"regex": "a"})") + "]"),
+            "the scenario has 1001 regular expressions; the limit is 1000");
+  EXPECT_EQ(problem("[" + RuleOf(R"("key": {"regex": ")" + std::string(65'537, 'a') + "\"}") + "]"),
+            "the scenario has 65537 bytes of regular expressions; the limit is 65536");
+  const std::string of_retry_test =
+      R"([{"partial_failure": {"key": )" + List(R"({"regex": "a"})", 1001) + "}}]";
+  EXPECT_EQ(ParseRetryTest(R"({"DeleteObjects": )" + of_retry_test + "}").error().message,
+            "the scenario has 1001 regular expressions; the limit is 1000");
+}
+
 // A document of 8 MiB took a minute and 2 GB before its rules were counted.
 TEST(ScenarioDocumentTest, TooManyRulesAreRefusedBeforeTheyAreRead) {
-  const auto list = [](std::string_view element, std::size_t count) {
-    std::string text = "[" + std::string(element);
-    for (std::size_t i = 1; i < count; ++i) text.append(",").append(element);
-    return text + "]";
-  };
+  const auto list = List;
   const std::string problem = "the scenario has 1001 rules; the limit is 1000";
   EXPECT_EQ(ParseScenario(list("7", 1001)).error().message, problem);
   EXPECT_EQ(ParseInlineFaults(list("7", 1001)).error().message, problem);

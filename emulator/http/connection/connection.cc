@@ -103,7 +103,11 @@ void WireConnection::EndWait(MonotonicTime now, bool of_requests) {
   std::int64_t until = wait_until_.load(std::memory_order_acquire);
   if (until == kServed || until == kExpired || until > Nanoseconds(now)) return;
   const Stage stage = waits_for_.load(std::memory_order_relaxed);
-  if (!of_requests && (stage == Stage::kBody || stage == Stage::kAnswer)) return;
+  if (!of_requests) {
+    if (stage == Stage::kBody || stage == Stage::kAnswer) return;
+    // The peer may still read the response. A half-close of a fault may last longer: it ends.
+    if (stage == Stage::kLinger && until <= Nanoseconds(Now() + kLingerTimeout)) return;
+  }
   if (stage == Stage::kAnswer) {
     // The peer may accept bytes slowly. The room-to-write event comes only after much progress.
     const std::size_t unacknowledged = stream_->UnacknowledgedBytes();
@@ -298,7 +302,9 @@ WireConnection::Pause WireConnection::CloseBy(MonotonicTime until) {
 WireConnection::Pause WireConnection::Linger(bool expired) {
   const IoStatus status = stream_->Discard(kDiscardBytes);
   const bool more = status == IoStatus::kOk || status == IoStatus::kWouldBlock;
-  if (!more || expired || stopping() || Now() >= stage_until_) return Next::kClose;
+  const MonotonicTime now = Now();
+  const MonotonicTime last = stopping() ? now + kLingerTimeout : MonotonicTime::max();
+  if (!more || expired || now >= stage_until_ || stage_until_ > last) return Next::kClose;
   return status == IoStatus::kOk ? Next::kServe : Next::kWait;
 }
 

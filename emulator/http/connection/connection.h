@@ -94,11 +94,16 @@ class WireConnection final : private s3::AsyncResponse, private s3::CancellableW
   // Thread safety: any thread while the connection lives. Ends a wait that has reached its limit by
   // `now`: the socket reports an event, and the next Serve responds or closes.
   void ExpireWait(MonotonicTime now);
-  // Thread safety: as ExpireWait. Ends a wait without a request in progress.
+  // Thread safety: as ExpireWait. Ends a wait without a request in progress. A closing connection
+  // may still wait until its peer has read the response.
   void EndIdleWait();
+  // Thread safety: as ExpireWait. The server stops: the request in progress is to end early. Its
+  // response is still sent.
+  void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   // Thread safety: as ExpireWait. Ends every wait on the socket, including those of a request in
   // progress.
   void Interrupt() {
+    Cancel();
     interrupted_.store(true, std::memory_order_relaxed);
     stream_->Interrupt();
   }
@@ -229,6 +234,7 @@ class WireConnection final : private s3::AsyncResponse, private s3::CancellableW
   MonotonicTime stage_until_{};  // end of kDrain and kLinger
   MonotonicTime wait_began_{};
   bool unsent_limited_ = false;
+  std::atomic<bool> cancelled_{false};
   std::atomic<bool> interrupted_{false};
   std::uint64_t most_requests_ = 0;  // 0: no limit
   s3::RequestHead request_;

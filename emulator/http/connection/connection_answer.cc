@@ -152,7 +152,7 @@ bool WireConnection::IsClosed() const noexcept {
 // A peer that has ended its side alone may still read. If its body is incomplete, reading it fails
 // without a wait.
 bool WireConnection::IsCancelled() const noexcept {
-  return stopping() && (interrupted_.load(std::memory_order_relaxed) || IsClosed());
+  return stopping() && (cancelled_.load(std::memory_order_relaxed) || IsClosed());
 }
 
 void WireConnection::LimitUnsent() {

@@ -11,7 +11,7 @@ namespace penstock::emulator::s3 {
 class CancellableWire : public Wire {
  public:
   // The server stops, and either the connection is closed in both directions (reset) or the grace
-  // period is over.
+  // period is almost over: the response can still be sent.
   virtual bool IsCancelled() const noexcept = 0;
 };
 

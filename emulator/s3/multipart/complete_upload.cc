@@ -39,11 +39,7 @@ void Respond(Call& call, const store::ObjectRecord& object) {
                                                            !HasInternalChecksum(object));
   XmlWriter xml;
   xml.Open("CompleteMultipartUploadResult", kXmlNamespace);
-  const std::string host =
-      IsDirectoryBucket(*call.opened)
-          ? DirectoryHostName(*call.opened)
-          : call.bucket().value + ".s3." + call.options.region + ".amazonaws.com";
-  xml.Element("Location", "https://" + host + "/" + PathEncode(call.key().value));
+  xml.Element("Location", ObjectUrl(call));
   xml.Element("Bucket", call.bucket().value);
   xml.Element("Key", call.key().value);
   xml.Element("ETag", Quoted(object.etag.value));

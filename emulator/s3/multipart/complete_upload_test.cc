@@ -43,7 +43,7 @@ TEST_F(CompleteUploadTest, WithoutAlgorithmTheObjectGetsCrc64Nvme) {
   EXPECT_EQ(reply.Element("ETag"), "&quot;7cbb08aa3c3309d6882c18fcecc4bee7-2&quot;");
   EXPECT_EQ(reply.Element("ChecksumCRC64NVME"), "xrqTozlh+bk=");
   EXPECT_EQ(reply.Element("ChecksumType"), "FULL_OBJECT");
-  EXPECT_EQ(reply.Element("Location"), "https://bucket.s3.us-east-1.amazonaws.com/k");
+  EXPECT_EQ(reply.Element("Location"), "http://127.0.0.1:9000/bucket/k");
   const Reply get = s3_.Send("GET /bucket/k");
   EXPECT_EQ(get.body, first_ + "hello");
   EXPECT_EQ(get.Header("x-amz-meta-a"), "1");
@@ -52,6 +52,25 @@ TEST_F(CompleteUploadTest, WithoutAlgorithmTheObjectGetsCrc64Nvme) {
   EXPECT_EQ(get.Header("Last-Modified"), "Fri, 02 Jan 2026 03:04:05 GMT");
   for (const auto& [name, value] : get.headers)
     EXPECT_NE(name.front(), ':') << "internal attribute in the response";
+}
+
+TEST_F(CompleteUploadTest, LocationIsTheUrlAtTheHostAndInTheStyleOfTheRequest) {
+  s3_.signing_region() = "eu-west-1";
+  const auto location = [this](const std::string& target, const std::string& host) {
+    const std::string id = s3_.Send("POST " + target + "?uploads" + host).Element("UploadId");
+    const std::string upload = target + "?uploadId=" + id;
+    const std::string part = Part(upload, 1, "hello", "", host);
+    return Complete(upload, part, host).Element("Location");
+  };
+  ASSERT_EQ(s3_.Send("PUT /elsewhere\nHost: s3.eu-west-1.amazonaws.com",
+                     "<CreateBucketConfiguration><LocationConstraint>eu-west-1</LocationConstraint>"
+                     "</CreateBucketConfiguration>")
+                .Outcome(),
+            "200");
+  EXPECT_EQ(location("/a/b%20c", "\nHost: elsewhere.s3.eu-west-1.amazonaws.com"),
+            "http://elsewhere.s3.eu-west-1.amazonaws.com/a%2Fb%20c");
+  EXPECT_EQ(location("/elsewhere/a", "\nHost: s3.eu-west-1.amazonaws.com"),
+            "http://s3.eu-west-1.amazonaws.com/elsewhere/a");
 }
 
 TEST_F(CompleteUploadTest, PartNumberReadsCountPartsInOrder) {

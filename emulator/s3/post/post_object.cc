@@ -190,24 +190,6 @@ Result<store::PutOutcome> Put(Call& call, const store::BucketRecord& bucket,
   return outcome;
 }
 
-// Returns the URL of the object: "https://bucket.s3.amazonaws.com/a%2Fb". S3 escapes the slashes of
-// the key here.
-std::string LocationOf(const Call& call) {
-  const Exchange& exchange = call.exchange;
-  std::string url = exchange.connection.tls ? "https://" : "http://";
-  url += exchange.request.Find("host").value_or("s3.amazonaws.com");
-  url += '/';
-  if (!exchange.target.virtual_hosted) url.append(call.bucket().value).append("/");
-  for (const char c : PathEncode(call.key().value)) {
-    if (c == '/') {
-      url += "%2F";
-    } else {
-      url += c;
-    }
-  }
-  return url;
-}
-
 // Returns the URL to redirect to. nullopt: no redirect, also if the field is not an absolute URL.
 std::optional<std::string> RedirectOf(const Call& call, const std::vector<FormField>& fields,
                                       std::string_view etag) {
@@ -243,7 +225,7 @@ void Respond(Call& call, const std::vector<FormField>& fields, const store::Obje
     response.Add("Location", std::move(*redirect));
     return;
   }
-  const std::string location = LocationOf(call);
+  const std::string location = ObjectUrl(call);
   response.Add("Location", location);
   const std::string_view status = ValueOf(fields, "success_action_status");
   response.status = status == "200" ? 200 : status == "201" ? 201 : 204;

@@ -33,8 +33,8 @@ std::optional<std::string> PercentDecode(std::string_view text, DecodeOptions op
 std::string ListingEncode(std::string_view text);
 void AppendListingEncoded(std::string& out, std::string_view text);
 
-// Keeps the unreserved characters of RFC 3986 and '/'; encodes other bytes as %XX. For Location
-// URLs.
+// Keeps the unreserved characters of RFC 3986 and '/'; encodes other bytes as %XX. For paths
+// in error messages.
 std::string PathEncode(std::string_view text);
 
 // Keeps the unreserved characters of RFC 3986; encodes other bytes as %XX.

@@ -92,7 +92,7 @@ Result<std::shared_ptr<NamespaceStore>> Identities::SpaceOf(const KeyRecord& key
                         name_space + "\"] beside the accounts");
 }
 
-Result<void> Identities::Add(UsersDocument users) {
+Result<void> Identities::Add(UsersDocument users, StopFlag stop) {
   const MutexLock one_at_a_time(change_mutex_);
   Tables tables = Copy();
   std::vector<std::string> account_ids;
@@ -109,8 +109,12 @@ Result<void> Identities::Add(UsersDocument users) {
     if (key.name_space && !listed.contains(*key.name_space))
       PENSTOCK_TRY(SpaceOf(key, *key.name_space));
   }
-  for (const std::string& name : listed) PENSTOCK_TRY(spaces_.find_or_create(name));
+  for (const std::string& name : listed) {
+    PENSTOCK_TRY(CheckNotStopped(stop));
+    PENSTOCK_TRY(spaces_.find_or_create(name));
+  }
   for (KeyRecord& key : users.keys) {
+    PENSTOCK_TRY(CheckNotStopped(stop));
     const auto known = tables.keys.find(key.user.access_key_id);
     auto entry = std::make_shared<Entry>();
     entry->name_space = known != tables.keys.end()
@@ -134,7 +138,7 @@ Result<void> Identities::Add(UsersDocument users) {
     changed->identity.display_name = account->second.display_name;
     entry = std::move(changed);
   }
-  PENSTOCK_TRY(Keep(tables, account_ids, key_ids));
+  PENSTOCK_TRY(Keep(tables, account_ids, key_ids, stop));
   const WriterLock lock(mutex_);
   std::swap(tables_, tables);
   return Ok();
@@ -148,12 +152,12 @@ Identities::Tables Identities::Copy() const {
 KeyRecord Identities::RecordOf(const Entry& entry) { return {entry, entry.name_space, {}}; }
 
 Result<void> Identities::Keep(const Tables& tables, const std::vector<std::string>& account_ids,
-                              const std::vector<std::string>& key_ids) {
+                              const std::vector<std::string>& key_ids, StopFlag stop) {
   if (!kept_) return Ok();
   UsersDocument users;
   for (const std::string& id : account_ids) users.accounts.push_back(tables.accounts.at(id));
   for (const std::string& id : key_ids) users.keys.push_back(RecordOf(*tables.keys.at(id)));
-  return kept_->Put(users);
+  return kept_->Put(users, stop);
 }
 
 Result<std::vector<std::string>> Identities::Restore(std::unique_ptr<KeptUsers> kept) {
@@ -162,6 +166,8 @@ Result<std::vector<std::string>> Identities::Restore(std::unique_ptr<KeptUsers> 
   PENSTOCK_ASSIGN(UsersDocument users, kept_->Read());
   std::vector<std::string> notices;
   Tables tables = Copy();
+  std::map<std::string, std::string> by_canonical_id;  // to account ids
+  for (const auto& [id, account] : tables.accounts) by_canonical_id.emplace(account.id, id);
   for (s3::Owner& account : users.accounts) {
     const auto given = tables.accounts.find(account.account_id);
     if (given != tables.accounts.end()) {
@@ -172,13 +178,11 @@ Result<std::vector<std::string>> Identities::Restore(std::unique_ptr<KeptUsers> 
           "': the definition given at this start overrides the one in the data directory");
       continue;
     }
-    const auto same =
-        std::find_if(tables.accounts.begin(), tables.accounts.end(),
-                     [&account](const auto& other) { return other.second.id == account.id; });
-    if (same != tables.accounts.end()) {
+    const auto [same, is_new] = by_canonical_id.emplace(account.id, account.account_id);
+    if (!is_new) {
       notices.push_back("account '" + account.account_id +
                         "' of the data directory is ignored with its keys: account '" +
-                        same->first + "' was given with the same canonical id");
+                        same->second + "' was given with the same canonical id");
       continue;
     }
     std::string id = account.account_id;

@@ -48,8 +48,9 @@ class Identities final : public auth::Directory, public s3::OwnerDirectory {
   // Namespaces are created only if the document lists them. Returns kNotFound for other unknown
   // namespaces. Returns kAlreadyExists if two accounts would share a canonical id, or if a known
   // key names another namespace: a typing error creates and moves nothing. Also returns the errors
-  // of Spaces.
-  Result<void> Add(UsersDocument users);
+  // of Spaces, and kUnavailable after `stop` was set. Namespaces that the document lists may then
+  // have been created.
+  Result<void> Add(UsersDocument users, StopFlag stop = nullptr);
   // Adds the users in `kept`. Entries given at this start take precedence; a notice names the
   // ignored ones. Keys whose namespace is gone are deleted. From now on Add and Change also write
   // to `kept`.
@@ -90,7 +91,8 @@ class Identities final : public auth::Directory, public s3::OwnerDirectory {
   static Result<void> CheckNamespaceUnchanged(const Tables& tables, const KeyRecord& key);
   static KeyRecord RecordOf(const Entry& entry);
   Result<void> Keep(const Tables& tables, const std::vector<std::string>& account_ids,
-                    const std::vector<std::string>& key_ids) PENSTOCK_REQUIRES(change_mutex_);
+                    const std::vector<std::string>& key_ids, StopFlag stop)
+      PENSTOCK_REQUIRES(change_mutex_);
   Result<void> RestoreKey(Tables& tables, KeyRecord key, std::vector<std::string>& notices)
       PENSTOCK_REQUIRES(change_mutex_);
   Tables Copy() const;

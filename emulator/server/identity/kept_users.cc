@@ -181,10 +181,16 @@ Result<UsersDocument> KeptUsers::Read() {
   }
 }
 
-Result<void> KeptUsers::Put(const UsersDocument& users) {
-  return InTransaction([&users](Connection& connection) -> Result<void> {
-    for (const s3::Owner& account : users.accounts) PENSTOCK_TRY(PutAccount(connection, account));
-    for (const KeyRecord& key : users.keys) PENSTOCK_TRY(PutKey(connection, key));
+Result<void> KeptUsers::Put(const UsersDocument& users, StopFlag stop) {
+  return InTransaction([&users, stop](Connection& connection) -> Result<void> {
+    for (const s3::Owner& account : users.accounts) {
+      PENSTOCK_TRY(CheckNotStopped(stop));
+      PENSTOCK_TRY(PutAccount(connection, account));
+    }
+    for (const KeyRecord& key : users.keys) {
+      PENSTOCK_TRY(CheckNotStopped(stop));
+      PENSTOCK_TRY(PutKey(connection, key));
+    }
     return Ok();
   });
 }

@@ -39,8 +39,8 @@ class KeptUsers {
 
   // Returns accounts and keys with their secrets. Every key has its namespace.
   Result<UsersDocument> Read();
-  // Inserts or replaces the users.
-  Result<void> Put(const UsersDocument& users);
+  // Inserts or replaces all users, or none: kUnavailable after `stop` was set.
+  Result<void> Put(const UsersDocument& users, StopFlag stop = nullptr);
   // Also works on a full disk, as far as the reserve suffices.
   Result<void> Remove(const std::vector<std::string>& access_key_ids,
                       const std::vector<std::string>& account_ids);

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <atomic>
+
 #include "emulator/server/server_fixture.h"
 
 namespace penstock::emulator::server {
@@ -64,6 +66,16 @@ TEST_F(KeptUsersTest, ReplacesAndRemoves) {
   ASSERT_EQ(read->keys.size(), 1u);
   EXPECT_EQ(read->keys[0].user.secret_access_key, "new");
   EXPECT_EQ(read->accounts.size(), 1u);
+}
+
+TEST_F(KeptUsersTest, StoresNoUserAfterStop) {
+  const std::atomic<bool> stop{true};
+  const auto kept = Open();
+  const Result<void> put = kept->Put(ParseUsers(kUsers).value(), &stop);
+  ASSERT_FALSE(put.ok());
+  EXPECT_EQ(put.error().kind, ErrorKind::kUnavailable);
+  EXPECT_TRUE(kept->Read()->accounts.empty());
+  EXPECT_TRUE(kept->Put(ParseUsers(kUsers).value()).ok());
 }
 
 TEST_F(KeptUsersTest, IsReadableOnlyByItsOwner) {

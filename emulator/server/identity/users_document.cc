@@ -52,6 +52,8 @@ std::string ItemPlace(std::string_view list, std::size_t index) {
 
 class Reader {
  public:
+  explicit Reader(StopFlag stop) : stop_(stop) {}
+
   Result<UsersDocument> Read(std::string_view text) {
     PENSTOCK_ASSIGN(const JsonTree tree, ParseJsonTree(text));
     const Json& json = tree.root();
@@ -150,6 +152,7 @@ class Reader {
   }
 
   Result<void> ReadKey(const Json& json, const std::string& place, const s3::Identity& identity) {
+    PENSTOCK_TRY(CheckNotStopped(stop_));
     PENSTOCK_ASSIGN(const JsonFields fields,
                     JsonFields::Read(json, place,
                                      {"access_key_id", "secret_access_key", "session_token",
@@ -188,6 +191,7 @@ class Reader {
     return Ok();
   }
 
+  const StopFlag stop_;
   UsersDocument document_;
   std::set<std::string> account_ids_;
   std::set<std::string> canonical_ids_;
@@ -196,7 +200,15 @@ class Reader {
 
 }  // namespace
 
-Result<UsersDocument> ParseUsers(std::string_view json) { return Reader().Read(json); }
+Result<void> CheckNotStopped(StopFlag stop) {
+  if (stop == nullptr || !stop->load(std::memory_order_relaxed)) return Ok();
+  return Error::Make(ErrorKind::kUnavailable,
+                     "the emulator is stopping and added no users; send them after a restart");
+}
+
+Result<UsersDocument> ParseUsers(std::string_view json, StopFlag stop) {
+  return Reader(stop).Read(json);
+}
 
 Result<UsersDocument> ReadUsersFile(const std::string& path) {
   PENSTOCK_ASSIGN(
@@ -208,37 +220,46 @@ Result<UsersDocument> ReadUsersFile(const std::string& path) {
   return document;
 }
 
+namespace {
+
+struct KeysOfAccount {
+  Json of_root = Json::array();
+  std::map<std::string, Json> of_users;  // by ARN
+};
+
+}  // namespace
+
 std::string UsersJson(const UsersDocument& users) {
+  std::map<std::string_view, KeysOfAccount> keys;
+  for (const KeyRecord& record : users.keys) {
+    const auth::User& user = record.user;
+    Json key{{"access_key_id", user.access_key_id},
+             {"active", user.active},
+             {"namespace", record.name_space.value_or(std::string(kDefaultNamespace))}};
+    if (user.expires) key["expires"] = FormatIso8601(*user.expires);
+    KeysOfAccount& own = keys[user.identity.account_id];
+    if (user.identity.user_name.empty()) {
+      own.of_root.push_back(std::move(key));
+    } else {
+      own.of_users.try_emplace(user.identity.arn, Json::array())
+          .first->second.push_back(std::move(key));
+    }
+  }
   Json accounts = Json::array();
   for (const s3::Owner& account : users.accounts) {
-    Json keys_of_root = Json::array();
-    std::map<std::string, Json> keys_of_users;
-    for (const KeyRecord& record : users.keys) {
-      const auth::User& user = record.user;
-      if (user.identity.account_id != account.account_id) continue;
-      Json key{{"access_key_id", user.access_key_id},
-               {"active", user.active},
-               {"namespace", record.name_space.value_or(std::string(kDefaultNamespace))}};
-      if (user.expires) key["expires"] = FormatIso8601(*user.expires);
-      if (user.identity.user_name.empty()) {
-        keys_of_root.push_back(std::move(key));
-      } else {
-        keys_of_users.try_emplace(user.identity.arn, Json::array())
-            .first->second.push_back(std::move(key));
-      }
-    }
+    KeysOfAccount& own = keys[account.account_id];
     Json named = Json::array();
-    for (auto& [arn, keys] : keys_of_users) {
+    for (auto& [arn, of_user] : own.of_users) {
       const std::size_t path = arn.find(":user/") + 5;
       const std::size_t name = arn.rfind('/') + 1;
       named.push_back({{"name", arn.substr(name)},
                        {"path", arn.substr(path, name - path)},
-                       {"access_keys", std::move(keys)}});
+                       {"access_keys", std::move(of_user)}});
     }
     accounts.push_back({{"account_id", account.account_id},
                         {"canonical_id", account.id},
                         {"display_name", account.display_name},
-                        {"access_keys", std::move(keys_of_root)},
+                        {"access_keys", std::move(own.of_root)},
                         {"users", std::move(named)}});
   }
   return Json{{"accounts", std::move(accounts)}}.dump(2, ' ', false,

@@ -4,6 +4,7 @@
 #ifndef PENSTOCK_EMULATOR_SERVER_IDENTITY_USERS_DOCUMENT_H_
 #define PENSTOCK_EMULATOR_SERVER_IDENTITY_USERS_DOCUMENT_H_
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,9 +30,14 @@ struct UsersDocument {
   std::vector<KeyRecord> keys;
 };
 
+// Set while the emulator stops. Imports check it between two keys and add nothing. May be null.
+using StopFlag = const std::atomic<bool>*;
+// Returns kUnavailable if `stop` is set.
+Result<void> CheckNotStopped(StopFlag stop);
+
 // kInvalidArgument names the place ("accounts[0].users[1].name"), the problem and the allowed
-// values; it never contains a secret.
-Result<UsersDocument> ParseUsers(std::string_view json);
+// values; it never contains a secret. kUnavailable after `stop` was set.
+Result<UsersDocument> ParseUsers(std::string_view json, StopFlag stop = nullptr);
 // ParseUsers for a file. Messages begin with its path.
 Result<UsersDocument> ReadUsersFile(const std::string& path);
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include <nlohmann/json.hpp>
 
 #include "base/dates.h"
@@ -50,6 +52,29 @@ TEST(UsersDocumentTest, ListHasNoSecretsAndCanBeParsed) {
   EXPECT_EQ(json.at("accounts").at(0).at("users").at(0).at("path"), "/team/");
   EXPECT_EQ(json.at("accounts").at(0).at("users").at(0).at("access_keys").size(), 3u);
   EXPECT_EQ(json.at("accounts").at(0).at("access_keys").at(0).at("access_key_id"), "ROOTKEY");
+}
+
+// Returns the processor time in seconds that listing `count` accounts takes.
+double SecondsToList(int count) {
+  UsersDocument users;
+  for (int i = 0; i < count; ++i) {
+    const std::string id = std::to_string(100'000'000'000 + i);
+    users.accounts.push_back({"canonical " + id, id, id});
+    KeyRecord key;
+    key.user.access_key_id = "K" + id;
+    key.user.identity.account_id = id;
+    users.keys.push_back(std::move(key));
+  }
+  const std::clock_t began = std::clock();
+  EXPECT_FALSE(UsersJson(users).empty());
+  return static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
+}
+
+// The time was quadratic: a list of 20,000 accounts took 4 s.
+TEST(UsersDocumentTest, ListingTakesLinearTime) {
+  const double few = SecondsToList(2'000);
+  const double many = SecondsToList(16'000);
+  EXPECT_LT(many, 24 * few + 0.1) << "2,000 accounts: " << few << " s, 16,000: " << many << " s";
 }
 
 struct BadUsers {
