@@ -10,6 +10,7 @@ if(PENSTOCK_EMULATOR)
   find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)  # Debian: libxxhash-dev; compiled in, not linked
   find_package(PkgConfig REQUIRED)
   pkg_check_modules(httplib REQUIRED IMPORTED_TARGET cpp-httplib>=0.11)  # PkgConfig::httplib
+  pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)  # PkgConfig::re2; its pkg-config file has no version
 endif()
 if(PENSTOCK_TESTS)
   find_package(GTest REQUIRED)

@@ -55,6 +55,7 @@ PUBLIC_OWNER = {
     "penstock/append_writer.h": "client/transfer",
     "penstock/range_reader.h": "client/transfer",
     "penstock/tensor_archive.h": "client/checkpoint",
+    "penstock/zip_directory.h": "client/checkpoint",
     "penstock/torch.h": "client/torch",
     "penstock/emulator.h": "emulator/server",
     "penstock/emulator_gtest.h": "emulator/testing",

@@ -24,7 +24,8 @@ std::uint32_t Crc32(ByteView bytes, std::uint32_t previous) {
   static constinit FirstUse<internal::CrcPath32> path;
   const internal::CrcPath32 update = path.Get([] {
     return FirstSupported<internal::CrcPath32>(
-        {internal::Crc32Fold512Path(), internal::Crc32Fold256Path(), internal::Crc32Fold128Path(),
+        {internal::Crc32Fold512Path(), internal::Crc32Fold256Path(),
+         internal::Crc32InstructionPath(), internal::Crc32Fold128Path(),
          &internal::UpdateCrcBySlices<internal::Crc32Kind>});
   });
   return ~update(~previous, bytes);
@@ -34,7 +35,8 @@ std::uint32_t Crc32c(ByteView bytes, std::uint32_t previous) {
   static constinit FirstUse<internal::CrcPath32> path;
   const internal::CrcPath32 update = path.Get([] {
     return FirstSupported<internal::CrcPath32>(
-        {internal::Crc32cFold512Path(), internal::Crc32cFold256Path(), internal::Crc32cSse42Path(),
+        {internal::Crc32cFold512Path(), internal::Crc32cFold256Path(),
+         internal::Crc32cInstructionPath(), internal::Crc32cFold128Path(),
          &internal::UpdateCrcBySlices<internal::Crc32cKind>});
   });
   return ~update(~previous, bytes);

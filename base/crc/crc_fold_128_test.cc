@@ -4,12 +4,19 @@
 #include "base/crc/crc_hardware.h"
 #include "base/crc/testing_crc.h"
 
+#if defined(PENSTOCK_CRC_ARM64)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
 namespace penstock::internal {
 namespace {
 
 bool ProcessorHasIt() {
 #if defined(__x86_64__)
   return __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("pclmul");
+#elif defined(PENSTOCK_CRC_ARM64)
+  return (getauxval(AT_HWCAP) & HWCAP_PMULL) != 0;
 #else
   return false;
 #endif
@@ -17,6 +24,7 @@ bool ProcessorHasIt() {
 
 TEST(CrcFold128Test, IsAvailableIfTheProcessorSupportsIt) {
   EXPECT_EQ(Crc32Fold128Path() != nullptr, ProcessorHasIt());
+  EXPECT_EQ(Crc32cFold128Path() != nullptr, ProcessorHasIt());
   EXPECT_EQ(Crc64NvmeFold128Path() != nullptr, ProcessorHasIt());
 }
 
@@ -24,6 +32,7 @@ TEST(CrcFold128Test, AgreesWithThePortablePath) {
   ASSERT_EQ(Crc32Fold128Path() != nullptr, ProcessorHasIt());
   if (!ProcessorHasIt()) return;
   ExpectSameAsPortable(Crc32Fold128Path(), Crc32Portable);
+  ExpectSameAsPortable(Crc32cFold128Path(), Crc32cPortable);
   ExpectSameAsPortable(Crc64NvmeFold128Path(), Crc64NvmePortable);
 }
 

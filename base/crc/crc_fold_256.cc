@@ -69,7 +69,7 @@ CrcPath32 Crc32Fold256Path() {
   return Supported() ? &Update<Crc32Kind, UpdateCrc32Fold128> : nullptr;
 }
 CrcPath32 Crc32cFold256Path() {
-  return Supported() ? &Update<Crc32cKind, UpdateCrc32cSse42> : nullptr;
+  return Supported() ? &Update<Crc32cKind, UpdateCrc32cByInstruction> : nullptr;
 }
 CrcPath64 Crc64NvmeFold256Path() {
   return Supported() ? &Update<Crc64NvmeKind, UpdateCrc64NvmeFold128> : nullptr;

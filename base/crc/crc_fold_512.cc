@@ -70,7 +70,7 @@ CrcPath32 Crc32Fold512Path() {
   return Supported() ? &Update<Crc32Kind, UpdateCrc32Fold128> : nullptr;
 }
 CrcPath32 Crc32cFold512Path() {
-  return Supported() ? &Update<Crc32cKind, UpdateCrc32cSse42> : nullptr;
+  return Supported() ? &Update<Crc32cKind, UpdateCrc32cByInstruction> : nullptr;
 }
 CrcPath64 Crc64NvmeFold512Path() {
   return Supported() ? &Update<Crc64NvmeKind, UpdateCrc64NvmeFold128> : nullptr;

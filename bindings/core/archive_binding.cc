@@ -1,4 +1,4 @@
-// TensorArchives: the metadata of tensors in a distributed checkpoint.
+// The zip directories of torch.save files, and the tensors of a distributed checkpoint.
 #include <pybind11/pybind11.h>
 
 #include <cstring>
@@ -11,6 +11,7 @@
 
 #include "bindings/core/bindings.h"
 #include "penstock/tensor_archive.h"
+#include "penstock/zip_directory.h"
 
 namespace penstock::python {
 namespace {
@@ -95,9 +96,36 @@ class TensorArchives {
   std::unordered_map<std::string, Known> known_;
 };
 
+py::object FindZipDirectoryOf(const py::object& tail, std::uint64_t size) {
+  const BufferView view(tail, BufferView::Access::kRead);
+  const std::optional<ZipDirectory> found = FindZipDirectory(AsText(view.bytes()), size);
+  if (!found) return py::none();
+  return py::make_tuple(found->begin, found->end);
+}
+
+py::list ZipEntriesOf(const py::object& directory) {
+  const BufferView view(directory, BufferView::Access::kRead);
+  const std::optional<std::vector<ZipEntry>> entries = ReadZipDirectory(AsText(view.bytes()));
+  if (!entries) throw py::value_error("not a zip directory");
+  constexpr std::uint32_t kFolder = 0x10;
+  py::list all(entries->size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const ZipEntry& entry = (*entries)[i];
+    all[i] = py::make_tuple(py::bytes(entry.name), entry.header, entry.crc32, entry.stored_bytes,
+                            entry.content_bytes, entry.method, (entry.attributes & kFolder) != 0);
+  }
+  return all;
+}
+
 }  // namespace
 
 void BindArchives(py::module_& module) {
+  module.def("find_zip_directory", &FindZipDirectoryOf, "tail"_a, "size"_a,
+             "Returns (start, end) of the zip directory in a file of `size` bytes that ends with "
+             "`tail`; None: not found.");
+  module.def("zip_entries", &ZipEntriesOf, "directory"_a,
+             "Returns the entries of a zip directory: (name, offset of the local header, CRC-32, "
+             "stored bytes, unpacked bytes, method, is a folder). Raises ValueError.");
   Guarded<TensorArchives>(
       module, "TensorArchives",
       "Reads the metadata of torch.save files with one tensor each, without their payload.")

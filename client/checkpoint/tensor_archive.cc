@@ -1,27 +1,14 @@
-// Reads the zip directory of a torch.save file. Section numbers refer to PKWARE's
-// APPNOTE.TXT 6.3.10.
+// Finds the parts of a torch.save file by its zip directory.
 #include "penstock/tensor_archive.h"
 
-#include <cstring>
+#include <algorithm>
+
+#include "penstock/zip_directory.h"
 
 namespace penstock {
 namespace {
 
-constexpr std::size_t kEndBytes = 22;        // 4.3.16, without a comment
-constexpr std::size_t kLocatorBytes = 20;    // 4.3.15
-constexpr std::size_t kEnd64Bytes = 56;      // 4.3.14
-constexpr std::size_t kEntryBytes = 46;      // 4.3.12
-constexpr std::size_t kLocalBytes = 30;      // 4.3.7
-constexpr std::uint32_t kIn64 = 0xFFFFFFFF;  // 4.4.1.4: the value is in the zip64 field
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 62;
-
-template <class Number>
-Number At(std::string_view bytes, std::size_t offset) {
-  std::uint64_t value = 0;
-  for (std::size_t i = sizeof(Number); i-- > 0;)
-    value = value << 8 | static_cast<unsigned char>(bytes[offset + i]);
-  return static_cast<Number>(value);
-}
 
 struct Record {
   std::string_view name;
@@ -37,7 +24,7 @@ class Reader {
         tail_begin_(head_.size() + ends.between) {}
 
   std::optional<TensorArchive> Read() {
-    if (!FindDirectory() || !ReadDirectory()) return std::nullopt;
+    if (!ReadDirectory()) return std::nullopt;
     if (!payload_ || !pickle_ || !byte_order_ || extra_) return std::nullopt;
     const std::optional<std::string_view> pickle = Content(*pickle_);
     const std::optional<std::string_view> byte_order = Content(*byte_order_);
@@ -60,66 +47,17 @@ class Reader {
     return head_.substr(begin, size);
   }
 
-  bool FindDirectory() {
-    if (tail_.size() < kEndBytes) return false;
-    const std::size_t at = tail_.size() - kEndBytes;
-    const std::string_view end = tail_.substr(at);
-    if (end.substr(0, 4) != "PK\5\6" || At<std::uint16_t>(end, 20) != 0) return false;
-    std::uint64_t size = At<std::uint32_t>(end, 12);
-    std::uint64_t begin = At<std::uint32_t>(end, 16);
-    entries_ = At<std::uint16_t>(end, 10);
-    if (at >= kLocatorBytes &&
-        tail_.substr(at - kLocatorBytes, 4) == std::string_view("PK\6\7", 4)) {
-      const auto end64 = Bytes(At<std::uint64_t>(tail_, at - kLocatorBytes + 8), kEnd64Bytes);
-      if (!end64 || end64->substr(0, 4) != "PK\6\6") return false;
-      entries_ = At<std::uint64_t>(*end64, 32);
-      size = At<std::uint64_t>(*end64, 40);
-      begin = At<std::uint64_t>(*end64, 48);
-    }
-    const auto directory = Bytes(begin, size);
-    if (directory) directory_ = *directory;
-    return directory.has_value();
-  }
-
   bool ReadDirectory() {
-    std::string_view left = directory_;
-    for (std::uint64_t i = 0; i < entries_; ++i) {
-      if (left.size() < kEntryBytes || left.substr(0, 4) != "PK\1\2") return false;
-      const std::size_t name = At<std::uint16_t>(left, 28);
-      const std::size_t extra = At<std::uint16_t>(left, 30);
-      const std::size_t all = kEntryBytes + name + extra + At<std::uint16_t>(left, 32);
-      if (left.size() < all) return false;
-      Record record{left.substr(kEntryBytes, name), At<std::uint32_t>(left, 42),
-                    At<std::uint32_t>(left, 24)};
-      const bool stored = At<std::uint16_t>(left, 10) == 0 && (At<std::uint16_t>(left, 8) & 1) == 0;
-      const std::uint32_t packed = At<std::uint32_t>(left, 20);
-      if (!stored || !Widen(left.substr(kEntryBytes + name, extra), packed, record)) return false;
-      if (!Place(record)) return false;
-      left.remove_prefix(all);
-    }
-    return left.empty();
-  }
-
-  // 4.5.3: the zip64 field has the values that did not fit, in this order.
-  static bool Widen(std::string_view extra, std::uint32_t packed, Record& record) {
-    std::uint64_t packed_bytes = packed;
-    std::vector<std::uint64_t*> wide;
-    if (record.bytes == kIn64) wide.push_back(&record.bytes);
-    if (packed == kIn64) wide.push_back(&packed_bytes);
-    if (record.header == kIn64) wide.push_back(&record.header);
-    while (!wide.empty()) {
-      if (extra.size() < 4) return false;
-      const std::size_t size = At<std::uint16_t>(extra, 2);
-      if (extra.size() - 4 < size) return false;
-      if (At<std::uint16_t>(extra, 0) == 1) {
-        if (size < 8 * wide.size()) return false;
-        for (std::size_t i = 0; i < wide.size(); ++i)
-          *wide[i] = At<std::uint64_t>(extra, 4 + 8 * i);
-        break;
-      }
-      extra.remove_prefix(4 + size);
-    }
-    return packed_bytes == record.bytes && record.bytes < kMaxBytes && record.header < kMaxBytes;
+    const std::optional<ZipDirectory> found = FindZipDirectory(tail_, tail_begin_ + tail_.size());
+    if (!found || found->trailing_bytes != 0) return false;
+    const auto directory = Bytes(found->begin, found->end - found->begin);
+    const auto entries = directory ? ReadZipDirectory(*directory) : std::nullopt;
+    return entries && entries->size() == found->entries &&
+           std::all_of(entries->begin(), entries->end(), [this](const ZipEntry& entry) {
+             return entry.method == 0 && !entry.encrypted &&
+                    entry.stored_bytes == entry.content_bytes &&
+                    Place({entry.name, entry.header, entry.stored_bytes});
+           });
   }
 
   // The folder of the first name is the folder of the archive.
@@ -144,10 +82,10 @@ class Reader {
   }
 
   std::optional<std::uint64_t> ContentBegin(const Record& record) const {
-    const auto header = Bytes(record.header, kLocalBytes);
-    if (!header || header->substr(0, 4) != "PK\3\4") return std::nullopt;
-    return record.header + kLocalBytes + At<std::uint16_t>(*header, 26) +
-           At<std::uint16_t>(*header, 28);
+    const auto header = Bytes(record.header, kZipLocalHeaderBytes);
+    const auto offset = header ? ZipContentOffset(*header) : std::nullopt;
+    if (!offset) return std::nullopt;
+    return record.header + *offset;
   }
   std::optional<std::string_view> Content(const Record& record) const {
     const auto begin = ContentBegin(record);
@@ -157,8 +95,6 @@ class Reader {
   const std::string_view head_;
   const std::string_view tail_;
   const std::uint64_t tail_begin_;
-  std::uint64_t entries_ = 0;
-  std::string_view directory_;
   std::string_view folder_;
   std::optional<Record> pickle_;
   std::optional<Record> byte_order_;

@@ -11,6 +11,7 @@
 #include "penstock/base/bytes.h"
 #include "penstock/base/check.h"
 #include "penstock/tensor_archive.h"
+#include "penstock/zip_directory.h"
 
 namespace penstock {
 
@@ -67,6 +68,17 @@ inline bool IsWithin(std::string_view part, std::string_view whole) {
   return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
 }
 
+// The directory is within the file, and its names are within the directory.
+inline void CheckZipDirectory(std::string_view file) {
+  const std::optional<ZipDirectory> found = FindZipDirectory(file, file.size());
+  if (!found) return;
+  PENSTOCK_CHECK(found->begin <= found->end && found->end <= file.size());
+  const std::string_view directory = file.substr(found->begin, found->end - found->begin);
+  const auto entries = ReadZipDirectory(directory);
+  if (!entries) return;
+  for (const ZipEntry& entry : *entries) PENSTOCK_CHECK(IsWithin(entry.name, directory));
+}
+
 // Input: two bytes that set the sizes of head and tail, then the archive. Reading only head and
 // tail returns the same as reading all bytes, or nothing. The payload is within the archive.
 inline void CheckArchive(std::string_view input) {
@@ -75,6 +87,7 @@ inline void CheckArchive(std::string_view input) {
   const auto back = static_cast<unsigned char>(input[1]);
   input.remove_prefix(2);
   CheckPickle(input);
+  CheckZipDirectory(input);
   const std::optional<TensorArchive> whole = ReadTensorArchive({{}, 0, AsBytes(input)});
   if (whole) {
     PENSTOCK_CHECK(IsWithin(whole->pickle, input) && IsWithin(whole->payload_key, input));

@@ -1,5 +1,7 @@
 #include "emulator/faults/pattern.h"
 
+#include <re2/re2.h>
+
 namespace penstock::emulator::faults {
 namespace {
 
@@ -46,6 +48,16 @@ bool GlobMatches(std::string_view glob, std::string_view name) {
   return g == glob.size();
 }
 
+re2::RE2::Options RegexOptions() {
+  re2::RE2::Options options;
+  // Limits the compiled expression, and therefore the time per byte of a name.
+  options.set_max_mem(256 << 10);
+  options.set_dot_nl(true);
+  options.set_never_capture(true);
+  options.set_log_errors(false);
+  return options;
+}
+
 }  // namespace
 
 Pattern::Pattern(std::string glob) : glob_(std::move(glob)) {
@@ -64,17 +76,24 @@ Pattern Pattern::Prefix(std::string_view prefix) { return Pattern(Escaped(prefix
 Pattern Pattern::Exactly(std::string_view name) { return Pattern(Escaped(name)); }
 
 Result<Pattern> Pattern::OfRegex(std::string_view expression) {
-  PENSTOCK_ASSIGN(Regex regex, Regex::Compile(expression));
-  Pattern pattern(Escaped(regex.Literal()) + "*");
+  auto regex = std::make_shared<const re2::RE2>(expression, RegexOptions());
+  if (!regex->ok()) {
+    const bool too_large = regex->error_code() == re2::RE2::ErrorPatternTooLarge;
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "the regular expression '" + std::string(expression) + "' is invalid: " +
+                           (too_large ? "it needs more than 256 KiB; shorten it or its repetitions"
+                                      : regex->error()));
+  }
+  Pattern pattern("*");
   pattern.prefix_ = false;
-  pattern.regex_ = std::make_shared<const Regex>(std::move(regex));
+  pattern.regex_ = std::move(regex);
   return pattern;
 }
 
 bool Pattern::Matches(std::string_view name) const {
   if (only_literal_) return name == literal_;
   if (!name.starts_with(literal_)) return false;
-  return prefix_ || (regex_ ? regex_->Found(name) : GlobMatches(glob_, name));
+  return prefix_ || (regex_ ? re2::RE2::PartialMatch(name, *regex_) : GlobMatches(glob_, name));
 }
 
 }  // namespace penstock::emulator::faults

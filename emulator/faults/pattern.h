@@ -7,7 +7,11 @@
 #include <string_view>
 #include <utility>
 
-#include "emulator/faults/documents/regex.h"
+#include "penstock/base/result.h"
+
+namespace re2 {
+class RE2;
+}
 
 namespace penstock::emulator::faults {
 
@@ -22,13 +26,13 @@ class Pattern {
   static Pattern Prefix(std::string_view prefix);
   // Matches only `name`, taken literally.
   static Pattern Exactly(std::string_view name);
-  // Matches names that contain a match of a regular expression (regex.h). Returns the errors of
-  // Regex::Compile.
+  // Matches names that contain a match of a regular expression of RE2: matching takes linear time
+  // and at most 256 KiB. Returns kInvalidArgument that names the expression and the problem.
   static Result<Pattern> OfRegex(std::string_view expression);
 
   bool Matches(std::string_view name) const;
   const std::string& glob() const { return glob_; }
-  // The literal prefix of every matching name.
+  // A literal prefix of every matching name; empty for a regular expression.
   const std::string& literal() const { return literal_; }
 
  private:
@@ -37,7 +41,7 @@ class Pattern {
   bool only_literal_ = false;  // The literal prefix is the whole pattern.
   bool prefix_ = false;        // The pattern is the literal prefix and one '*'.
   // Shared by copies, because it is immutable. Null: glob_ applies.
-  std::shared_ptr<const Regex> regex_;
+  std::shared_ptr<const re2::RE2> regex_;
 };
 
 }  // namespace penstock::emulator::faults

@@ -1,5 +1,7 @@
 #include "emulator/faults/pattern.h"
 
+#include <chrono>
+
 #include "gtest/gtest.h"
 
 namespace penstock::emulator::faults {
@@ -7,6 +9,17 @@ namespace {
 
 bool Matches(std::string glob, std::string_view name) {
   return Pattern(std::move(glob)).Matches(name);
+}
+
+bool Found(std::string_view expression, std::string_view name) {
+  const Result<Pattern> pattern = Pattern::OfRegex(expression);
+  EXPECT_TRUE(pattern.ok()) << expression;
+  return pattern.ok() && pattern->Matches(name);
+}
+
+std::string Problem(std::string_view expression) {
+  const Result<Pattern> pattern = Pattern::OfRegex(expression);
+  return pattern.ok() ? std::string() : pattern.error().message;
 }
 
 TEST(PatternTest, OtherCharactersAreLiteral) {
@@ -49,13 +62,57 @@ TEST(PatternTest, PrefixAndExactlyAreLiteral) {
   EXPECT_FALSE(Pattern::Exactly("a*").Matches("ab"));
 }
 
-TEST(PatternTest, RegularExpressionMatchesAnywhere) {
-  EXPECT_TRUE(Pattern::OfRegex("step-[0-9]+$")->Matches("ckpt/step-40"));
-  EXPECT_FALSE(Pattern::OfRegex("step-[0-9]+$")->Matches("ckpt/step-40/x"));
-  EXPECT_EQ(Pattern::OfRegex("^train/(a|b)")->literal(), "train/");
-  EXPECT_TRUE(Pattern::OfRegex("^train/(a|b)")->Matches("train/b"));
-  EXPECT_FALSE(Pattern::OfRegex("^train/(a|b)")->Matches("train/c"));
+TEST(PatternTest, RegularExpressionMatchesAnywhereUnlessAnchored) {
+  EXPECT_TRUE(Found("step-[0-9]+$", "ckpt/step-40"));
+  EXPECT_FALSE(Found("step-[0-9]+$", "ckpt/step-40/x"));
+  EXPECT_TRUE(Found("^train/(a|b)", "train/b"));
+  EXPECT_FALSE(Found("^train/(a|b)", "train/c"));
+  EXPECT_TRUE(Found("^$", ""));
+  EXPECT_FALSE(Found("^$", "\n"));
+  EXPECT_TRUE(Found("", "a"));
+}
+
+TEST(PatternTest, RegularExpressionMatchesCharactersOfUtf8) {
+  EXPECT_TRUE(Found("^.$", "ä"));
+  EXPECT_TRUE(Found("^[äö]{2}$", "öä"));
+  EXPECT_TRUE(Found("^.$", "\n")) << "'.' also matches a newline";
+  EXPECT_TRUE(Found("a$", "\xff a")) << "text before the match need not be UTF-8";
+}
+
+TEST(PatternTest, RegularExpressionSupportsSetsClassesChoicesAndRepetitions) {
+  EXPECT_TRUE(Found(R"(^__\d+_\d+\.distcp$)", "__12_0.distcp"));
+  EXPECT_FALSE(Found(R"(^__\d+_\d+\.distcp$)", "__12_0xdistcp"));
+  EXPECT_TRUE(Found("^(train|val)/[a-f0-9]{4}$", "val/09af"));
+  EXPECT_FALSE(Found("^(train|val)/[a-f0-9]{4}$", "val/09a"));
+  EXPECT_FALSE(Found("^a{2,3}$", "aaaa"));
+  EXPECT_TRUE(Found("^(?:ab)*c?$", "ababc"));
+  EXPECT_FALSE(Found("^[^/]+$", "a/b"));
+  EXPECT_TRUE(Found(R"([]\-]x[a-])", "-x-"));
+  EXPECT_TRUE(Found("(?i)^[[:alpha:]]+$", "ABC"));
+}
+
+TEST(PatternTest, ErrorsOfRegularExpressionsNameExpressionAndProblem) {
   EXPECT_EQ(Pattern::OfRegex("a(").error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_EQ(Problem("a("), "the regular expression 'a(' is invalid: missing ): a(");
+  EXPECT_EQ(
+      Problem("(((a{40}){40}){40})"),
+      "the regular expression '(((a{40}){40}){40})' is invalid: invalid repetition size: {40}");
+  std::string large;
+  for (int i = 0; i < 50; ++i) large += "[a-z]{1000}";
+  EXPECT_NE(Problem(large).find("it needs more than 256 KiB; shorten it or its repetitions"),
+            std::string::npos);
+  for (const char* wrong :
+       {"a)", "[a", "[z-a]", "a{3,2}", "a{1001}", "\\", "\\q", "(?=a)", "(a)\\1", "*a", "a**"}) {
+    EXPECT_NE(Problem(wrong), "") << wrong;
+  }
+}
+
+// Expressions for which a backtracking engine needs exponential time.
+TEST(PatternTest, RegularExpressionMatchesInLinearTime) {
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_FALSE(Found("^(a|aa)*(a*)*(a|b)*$", std::string(8'000, 'a') + "c"));
+  EXPECT_FALSE(Found("(a|b)*a(a|b){500}c", std::string(8'000, 'a')));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
 }
 
 TEST(PatternTest, ManyStarsMatchInPolynomialTime) {

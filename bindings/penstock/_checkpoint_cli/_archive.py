@@ -2,71 +2,19 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from typing import TYPE_CHECKING, Any
 
 from .._exceptions import S3InvalidArgumentError
+from ..s3reader._zip_directory import entries_of, find_directory
+from ..s3reader._zip_records import TAIL_BYTES, content_of
 from . import _pickles
 from ._dcp import Entry
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
-
     from ._place import Place
 
 MAX_PICKLE_BYTES = 1 << 30
-_TAIL = 98  # bytes of a zip file's end records, including those of zip64
-
-
-class RangeFile(io.RawIOBase):
-    """Bytes [begin, begin + size) of an object as a file object. Each read sends a request, unless its bytes are buffered."""
-
-    def __init__(self, place: Place, key: str, begin: int, size: int, *, version_id: str = "") -> None:
-        super().__init__()
-        self._place = place
-        self._key = key
-        self._begin = begin
-        self._size = size
-        self._version_id = version_id
-        self._at = 0
-        self._kept = b""
-        self._kept_at = 0
-
-    def seekable(self) -> bool:
-        return True
-
-    def readable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
-        self._at = max(0, base + offset)
-        return self._at
-
-    def readinto(self, buffer: Buffer) -> int:
-        view = memoryview(buffer).cast("B")
-        count = min(len(view), max(0, self._size - self._at))
-        if count == 0:
-            return 0
-        if not (self._kept_at <= self._at and self._at + count <= self._kept_at + len(self._kept)):
-            self._fetch(count)
-        start = self._at - self._kept_at
-        piece = self._kept[start : start + count]
-        view[: len(piece)] = piece
-        self._at += len(piece)
-        return len(piece)
-
-    def _fetch(self, count: int) -> None:
-        start = self._at
-        if start >= self._size - _TAIL:  # zipfile reads the end records one by one: fetch them together
-            start, count = max(0, self._size - _TAIL), _TAIL
-        end = min(self._size, start + count)
-        self._kept = self._place.read(self._key, self._begin + start, self._begin + end, self._version_id)
-        self._kept_at = start
+_ENDS = (98, TAIL_BYTES)  # bytes in which to look for the end records: of a file without a comment, and of other files
 
 
 def _not_of_torch(place: Place, key: str, why: str) -> S3InvalidArgumentError:
@@ -83,20 +31,37 @@ def inspect(place: Place, key: str, size: int, version_id: str = "") -> tuple[li
         S3InvalidArgumentError: The object is not a zip file of torch.save.
     """
     try:
-        with zipfile.ZipFile(RangeFile(place, key, 0, size, version_id=version_id)) as archive:
-            record = next((each for each in archive.infolist() if each.filename.rpartition("/")[2] == "data.pkl"), None)
-            if record is None:
-                raise _not_of_torch(place, key, "it has no data.pkl")
-            if record.file_size > MAX_PICKLE_BYTES:
-                raise _not_of_torch(place, key, f"its data.pkl has {record.file_size:,} bytes")
-            data = archive.read(record)
-    except zipfile.BadZipFile as error:
+        data = _content_of_pickle(place, key, size, version_id)
+    except ValueError as error:
         raise _not_of_torch(place, key, str(error)) from None
     try:
         state, foreign = _pickles.load_file_pickle(data)
     except ValueError as error:
         raise _not_of_torch(place, key, f"its data.pkl {error}") from None
     return entries(state), foreign
+
+
+def _content_of_pickle(place: Place, key: str, size: int, version_id: str) -> bytes:
+    """Reads the record data.pkl. Raises ValueError that says why it cannot be read."""
+
+    def read(begin: int, end: int) -> bytes:
+        return place.read(key, begin, end, version_id) if begin < end else b""
+
+    tails = (read(max(0, size - end), size) for end in _ENDS)
+    found = next((found for tail in tails if (found := find_directory(tail, size))), None)
+    if found is None:
+        raise ValueError("it is not a zip file")
+    if found.end - found.start > MAX_PICKLE_BYTES:
+        raise ValueError(f"its zip directory has {found.end - found.start:,} bytes")
+    entries = entries_of(read(found.start, found.end))
+    number = next((i for i, each in enumerate(entries) if each.name.rpartition(b"/")[2] == b"data.pkl"), None)
+    if number is None:
+        raise ValueError("it has no data.pkl")
+    entry = entries[number]
+    if max(entry.size, entry.unpacked) > MAX_PICKLE_BYTES:
+        raise ValueError(f"its data.pkl has {max(entry.size, entry.unpacked):,} bytes")
+    end = entries[number + 1].start if number + 1 < len(entries) else found.start
+    return content_of(read(entry.start, min(end, entry.start + MAX_PICKLE_BYTES)), entry)
 
 
 def entries(state: Any) -> list[Entry]:

@@ -1,18 +1,10 @@
-"""Parses the zip directory of a torch.save file to locate its records. No I/O."""
+"""The records of a torch.save file by its zip directory, which the core reads. No I/O."""
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterator
 from typing import NamedTuple
 
-_END = b"PK\x05\x06"
-_END64_LOCATOR = b"PK\x06\x07"
-_END64 = b"PK\x06\x06"
-# APPNOTE.TXT 4.3.12: signature, method, CRC-32, sizes, lengths, external attributes, offset of the local header
-_ENTRY = struct.Struct("<4s6xH4xIIIHHH4xII")
-_FOLDER = 0x10  # the attribute of a folder, whose content torch does not read
-_UNKNOWN = 0xFFFFFFFF  # the value is in the zip64 field
+from .. import _core
 
 
 class Directory(NamedTuple):
@@ -53,53 +45,24 @@ class Entry(NamedTuple):
 
 def find_directory(tail: bytes, size: int) -> Directory | None:
     """Returns the position of the zip directory in a file of `size` bytes that ends with `tail`; None: not found."""
-    end = tail.rfind(_END)
-    if end < 0 or end + 22 > len(tail):
-        return None
-    length, start = struct.unpack_from("<II", tail, end + 12)
-    locator = end - 20
-    if locator >= 0 and tail[locator : locator + 4] == _END64_LOCATOR:
-        (at,) = struct.unpack_from("<Q", tail, locator + 8)
-        at -= size - len(tail)
-        if at < 0 or at + 56 > len(tail) or tail[at : at + 4] != _END64:
-            return None
-        length, start = struct.unpack_from("<QQ", tail, at + 40)
-    return Directory(start, start + length) if start + length <= size else None
+    found = _core.find_zip_directory(tail, size)
+    return None if found is None else Directory(*found)
 
 
-def entries_of(directory: bytes) -> Iterator[Entry]:
-    """Yields the entries in the order of the directory.
+def entries_of(directory: bytes) -> list[Entry]:
+    """Returns the entries in the order of their local headers.
 
     Raises:
-        struct.error, IndexError, ValueError: `directory` is not a zip directory.
+        ValueError: `directory` is not a zip directory.
     """
-    at = 0
-    while at < len(directory):
-        signature, method, crc, packed, unpacked, name_length, extra_length, comment_length, attributes, start = (
-            _ENTRY.unpack_from(directory, at)
-        )
-        if signature != b"PK\x01\x02":
-            raise ValueError("not a directory entry")
-        name_end = at + 46 + name_length
-        if _UNKNOWN in (unpacked, packed, start):
-            extra = directory[name_end : name_end + extra_length]
-            while struct.unpack_from("<H", extra)[0] != 1:
-                extra = extra[4 + struct.unpack_from("<H", extra, 2)[0] :]
-            # The zip64 field contains the sizes and the offset that do not fit into 32 bits, in this order.
-            places = (4 + 8 * number for number in range(3))
-            unpacked, packed, start = (
-                struct.unpack_from("<Q", extra, next(places))[0] if value == _UNKNOWN else value
-                for value in (unpacked, packed, start)
-            )
-        yield Entry(directory[at + 46 : name_end], start, crc, packed, unpacked, method, bool(attributes & _FOLDER))
-        at = name_end + extra_length + comment_length
+    return sorted((Entry(*entry) for entry in _core.zip_entries(directory)), key=lambda entry: entry.start)
 
 
 def read_directory(directory: bytes, start: int) -> list[Record]:
     """Returns the records in file order; empty if `directory`, which is at offset `start`, is not a zip directory."""
     try:
-        entries = sorted(entries_of(directory), key=lambda entry: entry.start)
-    except (struct.error, ValueError):
+        entries = entries_of(directory)
+    except ValueError:
         return []
     ends = [*(entry.start for entry in entries[1:]), start]
     names = [entry.name.decode("utf-8", "replace") for entry in entries]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import struct
+import zlib
 from typing import NamedTuple, Protocol
 
 from .. import _core
-from ._zip_directory import Directory, entries_of, find_directory
+from ._zip_directory import Directory, Entry, entries_of, find_directory
 
 MAGIC = b"PK\x03\x04"
 TAIL_BYTES = 64 * 1024  # bytes at the end of an archive in which to look for its directory
+_DEFLATED = 8
 _LOCAL = struct.Struct("<4s4xH16xHH")  # APPNOTE.TXT 4.3.7: signature, method, length of the name and of the extra field
 
 
@@ -47,6 +49,32 @@ def _incomplete(why: str) -> Verdict:
     return Verdict(f"are not a complete torch.save archive: {why}")
 
 
+def content_of(record: bytes, entry: Entry) -> bytes:
+    """Returns the verified content of a record, which begins with its local header.
+
+    Raises:
+        ValueError: The record does not match its entry in the directory.
+    """
+    if len(record) < _LOCAL.size or not record.startswith(MAGIC):
+        raise ValueError(f"record {entry.name!r} is not at the offset in the directory")
+    begin = _LOCAL.size + sum(_LOCAL.unpack_from(record)[2:])
+    data = record[begin : begin + entry.size]
+    if entry.method == _DEFLATED:
+        try:
+            data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, entry.unpacked + 1)
+        except zlib.error as error:
+            raise ValueError(f"record {entry.name!r} cannot be decompressed: {error}") from None
+    elif entry.method:
+        raise ValueError(
+            f"record {entry.name!r} uses the compression method {entry.method}; only stored and deflated are supported"
+        )
+    if len(data) != entry.unpacked:
+        raise ValueError(f"record {entry.name!r} has {len(data)} bytes; the directory states {entry.unpacked}")
+    if entry.crc and _core.crc32_of(data) != entry.crc:
+        raise ValueError(f"record {entry.name!r} does not match its CRC-32")
+    return data
+
+
 def check_archive(content: Content, size: int) -> Verdict:
     """Verifies an archive of `size` bytes whose content can be read in any order."""
     found = find_directory(content.read(max(0, size - TAIL_BYTES), size), size)
@@ -58,8 +86,8 @@ def check_archive(content: Content, size: int) -> Verdict:
 def check_records(content: Content, directory: bytes, place: Directory) -> Verdict:
     """Verifies the records listed in `directory`, whose position in the archive is `place`."""
     try:
-        entries = sorted(entries_of(directory), key=lambda entry: entry.start)
-    except (struct.error, ValueError):
+        entries = entries_of(directory)
+    except ValueError:
         return _incomplete("their zip directory cannot be read")
     unknown, end = "", 0
     for entry in entries:
