@@ -312,7 +312,7 @@ def test_a_har_export_matches_its_specification(world: Emulator, tmp_path: Path)
     assert (missing["response"]["status"], missing["response"]["statusText"]) == (404, "NoSuchKey")
     for entry in archive["log"]["entries"]:  # the specification: the sum of the timings
         assert entry["time"] == pytest.approx(sum(entry["timings"].values()))
-    with pytest.raises(ValueError, match="takes 'jsonl' or 'har'"):
+    with pytest.raises(ValueError, match="format must be 'jsonl' or 'har', not "):
         world.journal().export(tmp_path / "x", "xml")  # type: ignore[arg-type]
 
 
