@@ -181,7 +181,7 @@ void Flight::CorrectSetting(Error& error) const {
 // Converts the end of one attempt to a success or a classified error.
 Result<void> Flight::Read(Result<http::Outcome> outcome) {
   Result<void> result = ReadUnlimited(std::move(outcome));
-  if (!result.ok()) LimitTexts(result.error());
+  if (!result.ok()) LimitTexts(result.error(), credentials_.get());
   return result;
 }
 
