@@ -67,6 +67,9 @@ void BindMemory(py::module_& module) {
   module.def(
       "set_memory_limit", [](std::uint64_t limit) { Unwrap(SetMemoryLimit(limit)); }, "limit"_a);
   module.def(
+      "check_memory_limit_variable", [] { Unwrap(CheckMemoryLimitVariable()); },
+      "Raises S3InvalidArgumentError if PENSTOCK_MEMORY_LIMIT is not a valid limit.");
+  module.def(
       "memory_usage",
       [] {
         const MemoryBudget::Usage usage = MemoryBudget::PerProcess().usage();
