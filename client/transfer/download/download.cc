@@ -506,7 +506,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
 
   // Without an ETag nothing pins the second read to the same version.
   bool MayReadAgain() const PENSTOCK_REQUIRES(mutex_) {
-    return front_etag_known_ && !stop_.token().stop_requested() &&
+    return front_etag_known_ && store_->may_repeat() && !stop_.token().stop_requested() &&
            !request_.options.call.deadline.Passed(SystemClock());
   }
 
