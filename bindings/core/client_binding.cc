@@ -137,7 +137,9 @@ struct ReadArguments {
   std::optional<std::string> etag;
   std::optional<std::uint64_t> part_size;  // unset, like `parallel`: decided during the download
   std::optional<int> parallel;
-  std::string version_id;  // empty: the current version
+  std::string version_id;                                      // empty: the current version
+  std::vector<std::pair<std::string, std::string>> checksums;  // of the whole object, if known
+  std::optional<std::uint64_t> prefix_crc;                     // of the bytes before `start`
 };
 
 DownloadRequest MakeDownload(ReadArguments arguments) {
@@ -149,6 +151,8 @@ DownloadRequest MakeDownload(ReadArguments arguments) {
   request.known_size = arguments.size;
   if (arguments.etag) request.known_etag = ETag(std::move(*arguments.etag));
   request.version_id = VersionId(std::move(arguments.version_id));
+  request.known_checksums = std::move(arguments.checksums);
+  request.prefix_crc = arguments.prefix_crc;
   request.options.part_size_bytes = arguments.part_size;
   request.options.max_parallel_parts = arguments.parallel;
   return request;
@@ -156,26 +160,11 @@ DownloadRequest MakeDownload(ReadArguments arguments) {
 
 using Checksums = std::vector<std::pair<std::string, std::string>>;
 
-// Compares `metadata`'s checksum with the whole object, which is in one or two pieces.
-void VerifyChecksum(const ExpectedCrc& checksum, ByteView begin, ByteView rest,
-                    const std::string& bucket, const std::string& key) {
-  auto compared = WithoutGil([&] {
-    return CompareCrc(checksum, UpdateCrc(checksum.crc, rest, UpdateCrc(checksum.crc, begin, 0)));
-  });
-  if (!compared.ok()) compared.error().At("GetObject", bucket, key);
-  Unwrap(std::move(compared));
-}
-
 // Reads into a new `bytes`, filled in place. `head` has the object's bytes before `start` and is
-// copied to the front. `given` has the bytes before `head`, which are not copied. `checksums` are
-// those of the whole object, and are verified if the read covers the object.
+// copied to the front. Returns the bytes, the metadata and the CRC of DownloadResponse.
 py::tuple Read(const PyClient& self, ReadArguments arguments, const py::bytes& head,
-               const Progress& progress, const Checksums& checksums, const py::bytes& given) {
+               const Progress& progress) {
   DownloadRequest request = MakeDownload(std::move(arguments));
-  const ByteView before = AsBytes(std::string_view(given));
-  const bool from_begin = request.begin == before.size() + std::string_view(head).size();
-  const ExpectedCrc checksum = from_begin ? FindCrc(checksums) : ExpectedCrc();
-  const std::string place[] = {request.bucket.value, request.key.value};
   request.options.progress = progress.counter();
   const std::string_view first = head;
   py::object bytes;
@@ -197,18 +186,13 @@ py::tuple Read(const PyClient& self, ReadArguments arguments, const py::bytes& h
   const DownloadResponse response = Unwrap(std::move(result));
   progress.Report();
   if (!bytes) bytes = head;
-  const ByteView object = AsBytes(std::string_view(py::reinterpret_borrow<py::bytes>(bytes)));
-  if (checksum.crc != Crc::kNone && before.size() + object.size() == response.metadata.size) {
-    VerifyChecksum(checksum, before, object, place[0], place[1]);
-  }
-  return py::make_tuple(bytes, response.metadata);
+  return py::make_tuple(bytes, response.metadata, response.prefix_crc);
 }
 
-// Reads into a writable buffer from its offset `filled` on. Returns the number of bytes and the
-// metadata. `checksums` are those of the whole object, and are verified if the buffer then contains
-// the whole object.
+// Reads into a writable buffer from its offset `filled` on. Returns the number of bytes, the
+// metadata and the CRC of DownloadResponse.
 py::tuple ReadInto(const PyClient& self, const py::object& buffer, ReadArguments arguments,
-                   const Progress& progress, std::size_t filled, const Checksums& checksums) {
+                   const Progress& progress, std::size_t filled) {
   const BufferView view(buffer, BufferView::Access::kWrite);
   const MutableByteView memory = view.writable().subspan(std::min(filled, view.writable().size()));
   AdviseHugePages(memory);
@@ -217,8 +201,6 @@ py::tuple ReadInto(const PyClient& self, const py::object& buffer, ReadArguments
   const bool to_the_end =
       arguments.size && arguments.etag && arguments.start + memory.size() >= *arguments.size;
   if (!to_the_end) arguments.end = arguments.start + memory.size();
-  const ExpectedCrc checksum = arguments.start == filled ? FindCrc(checksums) : ExpectedCrc();
-  const std::string place[] = {arguments.bucket, arguments.key};
   DownloadRequest request = MakeDownload(std::move(arguments));
   request.options.progress = progress.counter();
   request.destination = [memory](std::uint64_t size) -> Result<MutableByteView> {
@@ -228,11 +210,7 @@ py::tuple ReadInto(const PyClient& self, const py::object& buffer, ReadArguments
       WithoutGil([&] { return Download(*self.client, std::move(request), progress.interrupt()); });
   const DownloadResponse response = Unwrap(std::move(result));
   progress.Report();
-  const std::size_t held = filled + response.bytes;
-  if (checksum.crc != Crc::kNone && held == response.metadata.size) {
-    VerifyChecksum(checksum, {}, ByteView(view.writable()).first(held), place[0], place[1]);
-  }
-  return py::make_tuple(response.bytes, response.metadata);
+  return py::make_tuple(response.bytes, response.metadata, response.prefix_crc);
 }
 
 // Uploads with one PutObject, optionally on a condition. Returns the ETag.
@@ -408,18 +386,18 @@ void BindClient(py::module_& module) {
              Named<"etag", std::optional<std::string>> etag,
              Named<"part_size", std::optional<std::uint64_t>> part_size,
              Named<"parallel", std::optional<int>> parallel, const py::bytes& head,
-             py::object progress, Text<"version_id"> version, const Checksums& checksums,
-             const py::bytes& given) {
-            return Read(
-                self,
-                {std::move(bucket.value), std::move(key.value), start.value, end.value, size.value,
-                 std::move(etag.value), part_size.value, parallel.value, std::move(version.value)},
-                head, Progress(std::move(progress)), checksums, given);
+             py::object progress, Text<"version_id"> version, Checksums checksums,
+             std::optional<std::uint64_t> prefix_crc) {
+            return Read(self,
+                        {std::move(bucket.value), std::move(key.value), start.value, end.value,
+                         size.value, std::move(etag.value), part_size.value, parallel.value,
+                         std::move(version.value), std::move(checksums), prefix_crc},
+                        head, Progress(std::move(progress)));
           },
           "bucket"_a, "key"_a, "start"_a = 0, "end"_a = py::none(), "size"_a = py::none(),
           "etag"_a = py::none(), "part_size"_a = py::none(), "parallel"_a = py::none(),
           "head"_a = py::bytes(""), "progress"_a = py::none(), "version_id"_a = "",
-          "checksums"_a = Checksums(), "given"_a = py::bytes(""))
+          "checksums"_a = Checksums(), "prefix_crc"_a = py::none())
       .def(
           "read_into",
           [](const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, const py::object& buffer,
@@ -427,17 +405,19 @@ void BindClient(py::module_& module) {
              Named<"etag", std::optional<std::string>> etag,
              Named<"part_size", std::optional<std::uint64_t>> part_size,
              Named<"parallel", std::optional<int>> parallel, py::object progress,
-             Text<"version_id"> version, std::size_t filled, const Checksums& checksums) {
-            return ReadInto(self, buffer,
-                            {std::move(bucket.value), std::move(key.value), start.value,
-                             std::nullopt, size.value, std::move(etag.value), part_size.value,
-                             parallel.value, std::move(version.value)},
-                            Progress(std::move(progress)), filled, checksums);
+             Text<"version_id"> version, std::size_t filled, Checksums checksums,
+             std::optional<std::uint64_t> prefix_crc) {
+            return ReadInto(
+                self, buffer,
+                {std::move(bucket.value), std::move(key.value), start.value, std::nullopt,
+                 size.value, std::move(etag.value), part_size.value, parallel.value,
+                 std::move(version.value), std::move(checksums), prefix_crc},
+                Progress(std::move(progress)), filled);
           },
           "bucket"_a, "key"_a, "buffer"_a, "start"_a = 0, "size"_a = py::none(),
           "etag"_a = py::none(), "part_size"_a = py::none(), "parallel"_a = py::none(),
           "progress"_a = py::none(), "version_id"_a = "", "filled"_a = 0,
-          "checksums"_a = Checksums())
+          "checksums"_a = Checksums(), "prefix_crc"_a = py::none())
       .def("stats", [](const PyClient& self) { return StatsToPython(self.client->stats()); });
   BindBuckets(client);
   BindObjects(client);

@@ -8,8 +8,10 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "base/caught.h"
 #include "bindings/core/bindings.h"
 #include "bindings/core/client_binding.h"
 #include "bindings/core/errors.h"
@@ -24,6 +26,8 @@ namespace {
 
 namespace py = pybind11;
 using namespace py::literals;
+
+constexpr std::string_view kChecksum = "the request for the checksum of an object";
 
 // A download in flight and its memory.
 //
@@ -45,13 +49,18 @@ class PendingFetch {
     request.end = limit;
     request.options.call.cancel = stop_.get_token();
     request.destination = [this](std::uint64_t size) { return memory_.Place(size); };
+    about_ = {request.bucket, request.key, request.version_id, request.options.call};
     started_ = true;
     // Without the GIL: a thread that waits for the GIL may hold a lock that the store takes.
     WithoutGil([&] {
-      StartDownload(client_, std::move(request), [state = state_](Result<DownloadResponse> result) {
-        const MutexLock lock(state->mutex);
-        state->result.emplace(std::move(result));
-        state->changed.NotifyAll();
+      // `this` stays valid until there is a result.
+      StartDownload(client_, std::move(request), [this](Result<DownloadResponse> result) {
+        Result<bool> asks = Caught(kChecksum, [&]() -> Result<bool> {
+          if (!result.ok() || result->bytes >= result->metadata.size) return false;
+          AskChecksum(*result);
+          return true;
+        });
+        if (!asks.ok() || !*asks) state_->Set(std::move(result));
       });
     });
   }
@@ -63,12 +72,16 @@ class PendingFetch {
 
   void Cancel() { stop_.request_stop(); }
 
-  // Returns the bytes, the object's size and its ETag. Call it once.
+  // Returns the bytes, the object's size, its ETag, and its checksums if the bytes are not the
+  // whole object. Call it once.
   py::tuple Take() {
     auto result = IsDone() ? Wait({}) : WithoutGil([&] { return Wait(SignalPending); });
     const DownloadResponse response = Unwrap(std::move(result));
     return py::make_tuple(memory_.Take(response.bytes), response.metadata.size,
-                          TextToPython(response.metadata.etag.value));
+                          TextToPython(response.metadata.etag.value),
+                          response.bytes < response.metadata.size
+                              ? response.metadata.checksums
+                              : decltype(response.metadata.checksums)());
   }
 
  private:
@@ -76,7 +89,25 @@ class PendingFetch {
     Mutex mutex;
     CondVar changed;
     std::optional<Result<DownloadResponse>> result PENSTOCK_GUARDED_BY(mutex);
+
+    void Set(Result<DownloadResponse> response) {
+      const MutexLock lock(mutex);
+      result.emplace(std::move(response));
+      changed.NotifyAll();
+    }
   };
+
+  // The object is larger than `response`. Only a HEAD request returns its checksum. Without one,
+  // the bytes are still usable.
+  void AskChecksum(const DownloadResponse& response) {
+    const std::shared_ptr<Client> kept = client_;  // the result may end this object
+    kept->Start(about_, [state = state_, response = DownloadResponse(response)](
+                            Result<ObjectMetadata> about) mutable {
+      if (about.ok() && about->etag == response.metadata.etag)
+        response.metadata.checksums = std::move(about->checksums);
+      state->Set(std::move(response));
+    });
+  }
 
   // Returns a copy of the result, so that it can be called again. After an interrupt, cancels the
   // download and still waits for its end.
@@ -97,6 +128,7 @@ class PendingFetch {
   const std::shared_ptr<FetchState> state_ = std::make_shared<FetchState>();
   std::stop_source stop_;
   bool started_ = false;
+  HeadObjectRequest about_;
   ReceiveBuffer memory_;
 };
 

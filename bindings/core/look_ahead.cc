@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/caught.h"
 #include "base/crc/named_crc.h"
 #include "bindings/core/bindings.h"
 #include "bindings/core/errors.h"
@@ -39,6 +40,7 @@ struct LookAhead::PendingDownload {
   // Guarded by the state's mutex until `result` is set, which happens when both responses have
   // arrived.
   int requests = 1;
+  bool asks_checksum = false;  // by a HEAD request
   std::optional<Result<DownloadResponse>> response;
   std::optional<ObjectMetadata> about;
   std::optional<Result<DownloadResponse>> result;
@@ -59,11 +61,17 @@ struct LookAhead::CompletionState {
 
   bool Enough() const PENSTOCK_REQUIRES(mutex) { return arrived >= goal || under_way == 0; }
 
-  void OnDownload(PendingDownload& download, Result<DownloadResponse> response) {
+  // Returns whether a HEAD request for the object's checksum must follow: the object is larger than
+  // the bytes that arrived, which was not known before. It then counts as one more request.
+  bool OnDownload(PendingDownload& download, Result<DownloadResponse> response) {
     const MutexLock lock(mutex);
     download.share.SetInFlight(false);
+    const bool partial = response.ok() && response->bytes < response->metadata.size;
     download.response.emplace(std::move(response));
-    OnResponse(download);
+    const bool follow =
+        partial && !download.asks_checksum && !ending && without_checksum < kMaxWithoutChecksum;
+    if (!follow) OnResponse(download);
+    return follow;
   }
 
   void OnMetadata(PendingDownload& download, Result<ObjectMetadata> about) {
@@ -173,29 +181,39 @@ void LookAhead::StartPrepared() {
       // the first part it costs no time.
       if (heads && download->item.size && *download->item.size > download->reserved) {
         download->requests = 2;
-        HeadObjectRequest about{
-            BucketName(download->item.bucket_name), ObjectKey(download->item.key_name), {}, {}};
-        about.options.cancel = stop_.get_token();
-        client_->Start(std::move(about),
-                       [state = state_, download](Result<ObjectMetadata> metadata) {
-                         state->OnMetadata(*download, std::move(metadata));
-                       });
+        download->asks_checksum = true;
+        AskChecksum(*download);
       }
       DownloadRequest request;
       request.bucket = BucketName(download->item.bucket_name);
-      request.key = ObjectKey(std::move(download->item.key_name));
+      request.key = ObjectKey(download->item.key_name);
       request.end = std::max<std::uint64_t>(1, download->reserved);
       request.options.part_size_bytes = limits_.part_size;
       request.options.max_parallel_parts = limits_.parallel;
       request.options.call.cancel = stop_.get_token();
       request.destination = [download](std::uint64_t size) { return download->memory.Place(size); };
       StartDownload(client_, std::move(request),
-                    [state = state_, download](Result<DownloadResponse> result) {
-                      state->OnDownload(*download, std::move(result));
+                    // `this` stays valid while a request is under way.
+                    [this, state = state_, download](Result<DownloadResponse> result) {
+                      if (!state->OnDownload(*download, std::move(result))) return;
+                      Result<void> asked = Caught("the request for the checksum of an object",
+                                                  [&] { AskChecksum(*download); });
+                      if (!asked.ok()) state->OnMetadata(*download, std::move(asked).error());
                     });
     }
   });
   prepared_.clear();
+}
+
+// Requests the object's metadata, which have the checksum.
+void LookAhead::AskChecksum(PendingDownload& download) {
+  HeadObjectRequest about{
+      BucketName(download.item.bucket_name), ObjectKey(download.item.key_name), {}, {}};
+  about.options.cancel = stop_.get_token();
+  const std::shared_ptr<Client> kept = client_;  // the result may end this object
+  kept->Start(std::move(about), [state = state_, &download](Result<ObjectMetadata> metadata) {
+    state->OnMetadata(download, std::move(metadata));
+  });
 }
 
 // Waits, without the GIL, until the first object has arrived. Returns false if a signal came first.

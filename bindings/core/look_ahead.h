@@ -50,7 +50,8 @@ class LookAhead {
   // size, etag, error, reserved, checksums). `head` has the bytes that were fetched ahead, with the
   // object's `size` and `etag`. If fetching failed, `error` has the reason. Otherwise all of them
   // are None. `reserved` is the number of bytes held for it. `checksums` has the object's checksums
-  // if `head` is not the whole object and its size was known: a HEAD request returns them. An error
+  // if `head` is not the whole object: a HEAD request returns them, beside the first bytes if the
+  // object was listed as larger, else after them. An error
   // of the items is thrown once, after the objects before it.
   //
   // `guess` is the number of bytes to fetch of an object of unknown size. Without `fetch`, nothing
@@ -70,6 +71,7 @@ class LookAhead {
   std::optional<ObjectItem> Peek();
   void Prepare(PendingDownload& download);
   void StartPrepared();
+  void AskChecksum(PendingDownload& download);
   void FillAndStart(bool fetch, std::uint64_t guess);
   [[noreturn]] void RaiseError();
   bool WaitForFirst();

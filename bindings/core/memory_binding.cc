@@ -1,7 +1,13 @@
 // The state of the process's memory budget, for tests and diagnostics, and checksums of memory.
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/crc/crc.h"
+#include "base/crc/named_crc.h"
 #include "bindings/core/bindings.h"
 #include "bindings/core/errors.h"
 #include "penstock/memory.h"
@@ -34,6 +40,14 @@ std::uint32_t Crc32OfBuffer(const py::object& data, std::uint32_t previous) {
   return CrcOfBytes<&Crc32>(view.bytes(), previous);
 }
 
+using Checksums = std::vector<std::pair<std::string, std::string>>;
+
+std::uint64_t PrefixCrc(const Checksums& checksums, const py::object& data,
+                        std::uint64_t previous) {
+  const BufferView view(data, BufferView::Access::kRead);
+  return WithoutGil([&] { return UpdateCrc(FindCrc(checksums).crc, view.bytes(), previous); });
+}
+
 }  // namespace
 
 void BindMemory(py::module_& module) {
@@ -42,12 +56,19 @@ void BindMemory(py::module_& module) {
   module.def(
       "crc32_of", &Crc32OfBuffer, "data"_a, "previous"_a = 0,
       "CRC-32, as zlib's, of a contiguous buffer that follows bytes with the CRC-32 `previous`.");
+  module.def(
+      "prefix_crc", &PrefixCrc, "checksums"_a, "data"_a, "previous"_a = 0,
+      "The CRC, of the kind that verifies an object with `checksums`, of a contiguous buffer "
+      "that follows bytes with the CRC `previous`.");
   module.def("crc64nvme", &CrcOf<&Crc64Nvme, std::uint64_t>, "address"_a, "size"_a,
              "previous"_a = 0, "CRC-64/NVME of `size` bytes at `address`.");
   module.def("crc32_combine", &CombineCrc32, "first"_a, "second"_a, "second_size"_a,
              "The CRC-32 of A followed by B, from those of A and B and the size of B in bytes.");
   module.def(
       "set_memory_limit", [](std::uint64_t limit) { Unwrap(SetMemoryLimit(limit)); }, "limit"_a);
+  module.def(
+      "check_memory_limit_variable", [] { Unwrap(CheckMemoryLimitVariable()); },
+      "Raises S3InvalidArgumentError if PENSTOCK_MEMORY_LIMIT is not a valid limit.");
   module.def(
       "memory_usage",
       [] {

@@ -90,6 +90,7 @@ class PyStream {
   std::uint64_t tell() const { return offset_; }
   std::uint64_t asked_until() const { return stream_.Get().asked_until(); }
   std::optional<ObjectMetadata> metadata() const { return stream_.Get().metadata(); }
+  std::optional<std::uint64_t> prefix_crc() const { return stream_.Get().prefix_crc(); }
 
  private:
   // The block that a call reads from. The unused rest is returned to the stream, which may need its
@@ -156,7 +157,7 @@ StreamPointer Open(const PyClient& client, Text<"bucket"> bucket, Text<"key"> ke
                    std::uint64_t part_size, int read_ahead, std::optional<std::uint64_t> first_part,
                    const Ranges& ranges, Checksums checksums,
                    const std::vector<std::pair<std::uint64_t, py::bytes>>& elsewhere,
-                   Text<"version_id"> version) {
+                   Text<"version_id"> version, std::optional<std::uint64_t> prefix_crc) {
   ObjectStream::Source source;
   source.bucket = BucketName(std::move(bucket.value));
   source.key = ObjectKey(std::move(key.value));
@@ -167,6 +168,7 @@ StreamPointer Open(const PyClient& client, Text<"bucket"> bucket, Text<"key"> ke
   source.version_id = VersionId(std::move(version.value));
   for (const auto& [first, last] : ranges) source.ranges.push_back({first, last});
   source.known_checksums = std::move(checksums);
+  source.prefix_crc = prefix_crc;
   for (const auto& [begin, bytes] : elsewhere)
     source.already_read.push_back({begin, AsBytes(std::string_view(bytes))});
   StreamOptions options;
@@ -186,14 +188,16 @@ void BindStream(py::module_& module) {
            "size"_a = py::none(), "etag"_a = py::none(), "part_size"_a = 8u << 20,
            "read_ahead"_a = 4, "first_part"_a = py::none(), "ranges"_a = Ranges(),
            "checksums"_a = Checksums(),
-           "elsewhere"_a = std::vector<std::pair<std::uint64_t, py::bytes>>(), "version_id"_a = "")
+           "elsewhere"_a = std::vector<std::pair<std::uint64_t, py::bytes>>(), "version_id"_a = "",
+           "prefix_crc"_a = py::none())
       .def("__iter__", [](py::object self) { return self; })
       .def("__next__", [](PyStream& self) { return self.Next(0, std::nullopt); })
       .def("next_block", &PyStream::Next, "wanted"_a, "used"_a = py::none())
       .def("read_into", &PyStream::ReadInto, "position"_a, "buffer"_a)
       .def("tell", &PyStream::tell)
       .def("asked_until", &PyStream::asked_until)
-      .def_property_readonly("metadata", &PyStream::metadata);
+      .def_property_readonly("metadata", &PyStream::metadata)
+      .def_property_readonly("prefix_crc", &PyStream::prefix_crc);
 }
 
 }  // namespace penstock::python

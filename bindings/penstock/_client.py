@@ -202,7 +202,9 @@ class S3Client(DirectoryBuckets):
         log.debug("HeadObject s3://%s/%s", bucket, key)
         found = self.core.head_object(bucket, key, checked_version(bucket, version_id))
         restore = RestoreStatus.from_header(found.restore)
-        return HeadObjectResult(f'"{found.etag}"', found.size, found.last_modified, found.storage_class or None, restore)
+        return HeadObjectResult(
+            f'"{found.etag}"', found.size, found.last_modified, found.storage_class or None, restore, tuple(found.checksums)
+        )
 
     def delete_object(self, bucket: str, key: str, *, version_id: str | None = None, if_match: str | None = None) -> None:
         """Deletes an object. Deleting an object that does not exist succeeds.

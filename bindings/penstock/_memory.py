@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import _core
 from ._config import check_type
+from ._exceptions import S3InvalidArgumentError
 
 
 def memory_limit() -> int:
@@ -29,4 +30,8 @@ def set_memory_limit(limit: int) -> None:
     Thread safety: safe from any thread.
     """
     check_type("limit", limit, (int,))
-    _core.set_memory_limit(max(0, limit))
+    if limit < 0:
+        error = S3InvalidArgumentError(f"the memory limit is {limit} bytes; use 16777216 (16 MiB) or more")
+        error.setting = "memory_limit"
+        raise error
+    _core.set_memory_limit(limit)

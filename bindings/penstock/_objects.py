@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import NoneType
 from typing import NamedTuple
 
@@ -59,6 +59,8 @@ class HeadObjectResult:
     last_modified: int
     storage_class: str | None = None
     restore_status: RestoreStatus | None = None
+    checksums: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
+    """Checksums of the whole object: S3's algorithm name and the base64 value, such as ``("crc64nvme", BASE64)``."""
 
 
 class ListObjectResult(NamedTuple):

@@ -100,7 +100,6 @@ class Prefetcher:
         while self._unread_bytes > self._budget or len(unread) - dropped > MAX_UNREAD:
             source, reserved = unread[dropped]
             source.head = source.ahead = None
-            source.checksums = ()  # the first response of the next read has them again
             self._unread_bytes -= reserved
             self._suspended = True
             dropped += 1

@@ -30,6 +30,7 @@ class Session:
         self._s3client_config = s3client_config
         self._core_client: _core.Client | None = None
         self._lock = threading.Lock()
+        _core.check_memory_limit_variable()
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in ("_core_client", "_lock")}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import _core
 from ._config import DEFAULT_PART_SIZE
@@ -51,7 +51,7 @@ class FailedFetch:
     def __init__(self, error: Exception) -> None:
         self._error = error
 
-    def take(self) -> tuple[bytes, int, str]:
+    def take(self) -> tuple[bytes, int, str, Checksums]:
         raise self._error
 
 
@@ -61,13 +61,14 @@ class ObjectSource:
     Attributes:
         ahead: A running prefetch of the object's first bytes; None: there is none, or `take_head` took its result.
         head: The prefetched first bytes, set by `take_head`.
-        checksums: Checksums of the whole object, if `head` is only its first part: the responses to ranges do not have them.
+        checksums: Checksums of the whole object, if known; empty: unknown. The responses to ranges do not have them.
+        prefix: Number and CRC of the object's first bytes, as far as they were received in order; None: unknown.
         used: Whether the caller has requested bytes or the size.
         progress: Counts the bytes received; None: they are not counted.
         version_id: The requested version; empty: the current version.
     """
 
-    __slots__ = ("ahead", "bucket", "checksums", "etag", "head", "key", "progress", "size", "used", "version_id")
+    __slots__ = ("ahead", "bucket", "checksums", "etag", "head", "key", "prefix", "progress", "size", "used", "version_id")
 
     def __init__(self, bucket: str, key: str, version_id: str = "") -> None:
         self.bucket = bucket
@@ -78,6 +79,7 @@ class ObjectSource:
         self.ahead: _core.Fetch | FailedFetch | None = None
         self.head: bytes | None = None
         self.checksums: Checksums = ()
+        self.prefix: tuple[int, int] | None = None
         self.used = False
         self.progress: ReadProgress | None = None
 
@@ -92,6 +94,26 @@ class ObjectSource:
         """Sets the version from the response to a request for the bytes from `start` on."""
         if metadata.size > 0 or start == 0:  # the response for an offset at or after the end may lack the size
             self.set_version(metadata.size, metadata.etag)
+
+    def crc_before(self, position: int) -> int | None:
+        """Returns the CRC of the object's bytes before `position`; None: unknown.
+
+        A request from `position` to the end that is given this CRC compares the whole object with its checksum.
+        """
+        if not self.checksums or not self.etag:  # without an ETag, the rest may be of another version
+            return None
+        if position == 0:
+            return 0
+        if self.prefix is not None and self.prefix[0] == position:
+            return self.prefix[1]
+        if self.head is not None and len(self.head) == position:
+            return _core.prefix_crc(self.checksums, self.head)
+        return None
+
+    def set_prefix(self, end: int, crc: int | None) -> None:
+        """Keeps the CRC of the bytes before `end`, unless it is unknown."""
+        if crc is not None:
+            self.prefix = (end, crc)
 
     def is_version(self, info: ObjectInfo | HeadObjectResult) -> bool:
         """Whether `info` describes the version that reads are pinned to."""
@@ -124,7 +146,7 @@ class ObjectSource:
         self.used = True
         fetch, self.ahead = self.ahead, None
         if fetch is not None:
-            self.head, size, etag = fetch.take()
+            self.head, size, etag, self.checksums = fetch.take()
             self.set_version(size, etag)
         return self.head
 
@@ -162,6 +184,7 @@ class GetObjectStream:
         self._stream: _core.Stream | None = None
         self._head_taken = False
         self._exhausted = False
+        self._unread: bytes = b""  # a received block whose progress report raised: the next call returns it
         self.first_part: int | None = None
         """Bytes of the first block, if read-ahead should grow with the bytes read; None: full read-ahead from the start."""
 
@@ -184,17 +207,21 @@ class GetObjectStream:
 
     def tell(self) -> int:
         """Returns the offset of the next byte in the object."""
-        return self._stream.tell() if self._stream is not None else self._start
+        return (self._stream.tell() if self._stream is not None else self._start) - len(self._unread)
 
     def requested_end(self) -> int:
         """Returns the offset at which the bytes end that were received or requested without a gap from `tell()` on."""
         return self._stream.asked_until() if self._stream is not None else self._start
 
-    @property
-    def checksums(self) -> Checksums:
-        """The checksums of the whole object; empty if no response had them. Only a response to a request for all of it has."""
-        metadata = self._stream.metadata if self._stream is not None else None
-        return metadata.checksums if metadata is not None else ()
+    def take_unread(self) -> bytes:
+        """Returns the block that the next call of :meth:`next_block` would return again; empty if there is none."""
+        block, self._unread = self._unread, b""
+        return block
+
+    def keep_prefix(self) -> None:
+        """Keeps the CRC of the object's bytes before :meth:`tell`, for the request that continues this stream."""
+        if self._stream is not None and not self._unread:
+            self._source.set_prefix(self._stream.tell(), self._stream.prefix_crc)
 
     def __iter__(self) -> Iterator[bytes]:
         return self
@@ -226,6 +253,8 @@ class GetObjectStream:
         Raises:
             StopIteration: The range has no more bytes.
         """
+        if self._unread:
+            return self.take_unread()
         if self._exhausted:
             raise StopIteration
         source = self._source
@@ -236,8 +265,7 @@ class GetObjectStream:
                 if len(head):
                     self._start += len(head)
                     self._exhausted = self._at_end(self._start)
-                    source.count_received(len(head))
-                    return bytes(head)
+                    return self._counted(bytes(head))
             self._stream = self._open()
         try:
             block = self._stream.next_block(wanted, used)
@@ -248,49 +276,47 @@ class GetObjectStream:
             metadata = self._stream.metadata
             if metadata is not None:
                 source.set_version_from(metadata, self._start)
-        source.count_received(len(block))
+                if self._start == 0 and self._end is None and not source.checksums:
+                    source.checksums = metadata.checksums
+        return self._counted(block)
+
+    def _counted(self, block: bytes) -> bytes:
+        """Counts a received block and returns it. If the progress callback raises, the next call returns the block."""
+        self._unread = block
+        self._source.count_received(len(block))
+        self._unread = b""
         return block
 
     def _open(self) -> _core.Stream:
-        source, size = self._source, self._source.size
-        whole: dict[str, Any] = {}
-        to_the_end = size is not None and (self._end is None or self._end >= size)
-        # The range is everything after the head: together they are the whole object, so the stream verifies its checksum.
-        if source.checksums and to_the_end and source.head is not None and len(source.head) == self._start != size:
-            whole = {"ranges": [(self._start, size)], "checksums": source.checksums, "elsewhere": [(0, source.head)]}
+        source = self._source
+        crc = source.crc_before(self._start)
         return _core.Stream(
-            self._client, source.bucket, source.key, self._start, self._end, size, source.etag,
-            self._part_size or DEFAULT_PART_SIZE, READ_AHEAD_PARTS, self.first_part, version_id=source.version_id, **whole,
+            self._client, source.bucket, source.key, self._start, self._end, source.size, source.etag,
+            self._part_size or DEFAULT_PART_SIZE, READ_AHEAD_PARTS, self.first_part, version_id=source.version_id,
+            checksums=() if crc is None else source.checksums, prefix_crc=crc,
         )  # fmt: skip
 
-    def read_all(self, before: bytes = b"", first: bytes | None = None, checksums: Checksums = ()) -> bytes:
-        """Returns `before` and all bytes of the range as one ``bytes`` object.
-
-        Args:
-            before: The bytes that precede the range, from any offset on.
-            first: All bytes that precede the range, from the object's start on; None: the prefetched ones, if there are any.
-            checksums: The checksums of the whole object, with which `first` and the range are compared.
-        """
+    def read_all(self, before: bytes = b"") -> bytes:
+        """Returns `before`, the bytes that precede the range, and all bytes of the range as one ``bytes`` object."""
         source = self._source
         head = self._head()
         reached = self._start + len(head)
         source.count_received(len(head))
-        given = b""
-        if first is None:
-            first, checksums = source.head, source.checksums
-        if checksums and first is not None and len(first) == reached == self._start:
-            given = first[: len(first) - len(before)]  # already read: with it, the checksum covers the whole object
         if before:
             head = before + bytes(head) if len(head) else before
         if reached > self._start and self._at_end(reached):
             data = bytes(head)
         else:
-            data, metadata = self._client.read(
+            crc = source.crc_before(reached)
+            data, metadata, crc = self._client.read(
                 source.bucket, source.key, reached, self._end, source.size, source.etag, self._part_size, self._parallel,
-                bytes(head), source.progress_callback(reached, self._end), source.version_id, checksums, given,
+                bytes(head), source.progress_callback(reached, self._end), source.version_id,
+                () if crc is None else source.checksums, crc,
             )  # fmt: skip
+            received = len(data) - len(head)
             source.set_version_from(metadata, reached)
-            source.count_received(len(data) - len(head))
+            source.count_received(received)  # may raise: then the next read begins at `reached` again
+            source.set_prefix(reached + received, crc)
         self._exhausted = True
         return data
 
@@ -305,12 +331,14 @@ class GetObjectStream:
             source.count_received(count)
         reached = self._start + count
         if count == 0 or (count < len(view) and not self._at_end(reached)):
-            more, metadata = self._client.read_into(
+            crc = source.crc_before(reached)
+            more, metadata, crc = self._client.read_into(
                 source.bucket, source.key, view, reached, source.size, source.etag, self._part_size, self._parallel,
-                source.progress_callback(reached), source.version_id, count, source.checksums,
+                source.progress_callback(reached), source.version_id, count, () if crc is None else source.checksums, crc,
             )  # fmt: skip
             source.set_version_from(metadata, reached)
-            source.count_received(more)
+            source.count_received(more)  # may raise: then the next read begins at `reached` again
+            source.set_prefix(reached + more, crc)
             count += more
         self._exhausted = True
         return count
@@ -350,6 +378,7 @@ class ObjectHandle:
             return HeadObjectResult(f'"{source.etag or ""}"', source.size, 0)
         head = self._client.head_object(source.bucket, source.key, version_id=source.version_id or None)
         source.set_version(head.size, head.etag)
+        source.checksums = getattr(head, "checksums", ())  # programs may replace head_object
         return head
 
     def current_size(self) -> int:

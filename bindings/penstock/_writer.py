@@ -52,7 +52,7 @@ class S3Writer(io.BufferedIOBase):
             return
         log.info("Exception occurred before closing stream: %s: %s", exc_type.__name__, exc_val)
         try:
-            self.abort()
+            self._abort(interrupted=isinstance(self._failure, KeyboardInterrupt))
         except Exception:
             log.exception("aborting an upload failed")  # the exception of the with block takes precedence
         failure, self._failure = self._failure, None  # drop the reference: its traceback keeps the written data alive
@@ -115,7 +115,14 @@ class S3Writer(io.BufferedIOBase):
         another thread, or in this one if a progress callback calls ``abort``. If the request that publishes the object has been
         sent, S3 may still execute it: then ``close`` raises, and the object may exist. ``abort`` returns after ``close`` has
         ended. The ``close`` of an fsspec file that appends to a large object cannot be cancelled.
+
+        Raises:
+            S3Exception: The parts could not be removed within 30 s.
         """
+        self._abort()
+
+    def _abort(self, interrupted: bool = False) -> None:
+        """As :meth:`abort`. `interrupted`: Ctrl-C ended a write, which removes the parts in the background by itself."""
         if self._in_callback:
             self._closed = True
             self.stream.abort()
@@ -128,7 +135,7 @@ class S3Writer(io.BufferedIOBase):
                 return
             self._closed = True
             _open_writers.discard(self)
-            if abort is not None:
+            if abort is not None and not interrupted:
                 abort()
 
     @property

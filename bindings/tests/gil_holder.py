@@ -33,7 +33,7 @@ def read(index):
 
 def bulk():
     buffer = bytearray(bulk_bytes)
-    results["bulk"], _ = client.read_into("bkt", "bulk", buffer, size=bulk_bytes, etag="e", part_size=1 << 30, parallel=1)
+    results["bulk"], _, _ = client.read_into("bkt", "bulk", buffer, size=bulk_bytes, etag="e", part_size=1 << 30, parallel=1)
 
 threads = [threading.Thread(target=read, args=(index,)) for index in range(reads)] + [threading.Thread(target=bulk)]
 for thread in threads:

@@ -441,6 +441,34 @@ def test_verify_of_a_file(emulator, client, bucket, command):
     assert verdict["state"] == "unverified"
 
 
+def test_verify_of_one_shard_by_the_metadata_of_its_checkpoint(emulator, client, bucket, command, saved):
+    """A shard used to be reported as damaged, because it is no torch.save archive."""
+    upload(client, bucket, "run/step_1/", saved[0])
+    shard = next(name for name in saved[0] if name.endswith(".distcp"))
+    (verdict,) = command.json("verify", f"s3://{bucket}/run/step_1/{shard}")["objects"]
+    assert (verdict["key"], verdict["state"], verdict["by"]) == (f"run/step_1/{shard}", "ok", "crc64nvme")
+    put_without_checksum(emulator, bucket, f"run/step_1/{shard}", saved[0][shard])
+    (verdict,) = command.json("verify", f"s3://{bucket}/run/step_1/{shard}")["objects"]
+    assert (verdict["state"], verdict["by"]) == ("ok", "zip crc32")
+    put_without_checksum(emulator, bucket, f"run/step_1/{shard}", saved[0][shard][:-1])
+    (verdict,) = command.json("verify", f"s3://{bucket}/run/step_1/{shard}", status=1)["objects"]
+    assert verdict["state"] == "damaged"
+    assert "refers to" in verdict["detail"]
+
+
+def test_verify_of_a_shard_without_metadata_says_what_is_missing(client, bucket, command, saved):
+    shard = next(name for name in saved[0] if name.endswith(".distcp"))
+    put(client, bucket, f"run/{shard}", saved[0][shard])
+    command("verify", f"s3://{bucket}/run/{shard}", status=2)
+    assert f"s3://{bucket}/run/{shard} is a shard of a distributed checkpoint, and no folder above it has" in command.error
+
+
+def test_verify_of_an_empty_file_is_damaged(client, bucket, command):
+    put(client, bucket, "a.pt", b"")
+    (verdict,) = command.json("verify", f"s3://{bucket}/a.pt", status=1)["objects"]
+    assert (verdict["state"], verdict["detail"]) == ("damaged", "is empty; a checkpoint file is not")
+
+
 def test_verify_detects_bytes_that_differ_from_the_uploaded_ones(emulator, client, bucket, command, saved):
     """The service returns different bytes for every request."""
     upload(client, bucket, "step_1/", saved[0])

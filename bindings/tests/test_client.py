@@ -20,6 +20,12 @@ from penstock import S3Client, S3ClientConfig, _core
 ODD_KEYS = ["a b+c", "a/../b", "./x", "//double", "ä ö/ü", "100%", "q?x=1&y#z", "tab\there", "emoji-\U0001f600", "a" * 1024]
 
 
+def test_an_invalid_memory_limit_variable_is_refused_by_the_first_client(monkeypatch):
+    monkeypatch.setenv("PENSTOCK_MEMORY_LIMIT", "5MB")
+    with pytest.raises(penstock.S3InvalidArgumentError, match=r"PENSTOCK_MEMORY_LIMIT is `5MB`; use 16777216 \(16MiB\) or more"):
+        penstock.S3Client("us-east-1")
+
+
 def test_the_memory_limit_belongs_to_the_process_and_is_checked(client):
     before = penstock.memory_limit()
     penstock.set_memory_limit(1 << 26)
@@ -29,6 +35,9 @@ def test_the_memory_limit_belongs_to_the_process_and_is_checked(client):
         assert penstock.memory_limit() == 1 << 26, "a client does not change it"
         with pytest.raises(ValueError, match=r"the memory limit must be 16777216 bytes \(16 MiB\) or more, not 1000") as raised:
             penstock.set_memory_limit(1000)
+        assert raised.value.setting == "memory_limit"
+        with pytest.raises(penstock.S3InvalidArgumentError, match=r"the memory limit must be 16777216 bytes \(16 MiB\) or more, not -1") as raised:
+            penstock.set_memory_limit(-1)
         assert raised.value.setting == "memory_limit"
         with pytest.raises(TypeError, match="limit must be int, not float"):
             penstock.set_memory_limit(2e9)

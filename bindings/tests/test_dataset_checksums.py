@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -28,9 +29,12 @@ def own() -> Iterator[Emulator]:
         yield emulator
 
 
-def dataset(emulator: Emulator, kind: Any = S3IterableDataset) -> Any:
+def dataset(emulator: Emulator, kind: Any = S3IterableDataset, listed: bool = True) -> Any:
     config = emulator.config(S3ClientConfig(part_size=PART, max_attempts=2))
-    return kind.from_prefix("s3://data/", region="us-east-1", endpoint=emulator.endpoint, s3client_config=config)
+    arguments = {"region": "us-east-1", "endpoint": emulator.endpoint, "s3client_config": config}
+    if listed:
+        return kind.from_prefix("s3://data/", **arguments)
+    return kind.from_objects(["s3://data/large", "s3://data/small"], **arguments)
 
 
 def in_pieces(reader: Any, size: int) -> bytes:
@@ -58,15 +62,107 @@ READINGS: dict[str, Callable[[Any], bytes]] = {
     "large pieces": lambda reader: in_pieces(reader, 7 * MIB),
     "begin and rest": lambda reader: reader.read(10) + reader.read(),
     "first part and rest": lambda reader: reader.read(PART) + reader.read(),
+    "several parts and rest": lambda reader: reader.read(PART + 10) + reader.read(PART) + reader.read(),
     "into memory": into_memory,
     "into memory of its size": into_one_memory,
 }
 
 
+def prefetched(reader: Any) -> Any:
+    reader.prefetch()
+    return reader
+
+
+def of_known_size(reader: Any) -> Any:
+    """The size comes from a HEAD request."""
+    assert reader.seek(0, 2) == len(DATA)
+    reader.seek(0)
+    return reader
+
+
+def after_a_read_elsewhere(reader: Any) -> Any:
+    """The size comes from the response to a range, which has no checksum."""
+    reader.seek(len(DATA) - 10)
+    reader.read()
+    reader.seek(0)
+    return reader
+
+
+BEGINNINGS: dict[str, Callable[[Any], Any]] = {
+    "new": lambda reader: reader,
+    "prefetched": prefetched,
+    "of known size": of_known_size,
+    "after a read elsewhere": after_a_read_elsewhere,
+}
+
+
+def flip_bits(emulator: Emulator, **when: Any) -> None:
+    """Flips a bit in every response with bytes of the object, or only in the ones given by `when`."""
+    flip = {
+        "when": {"operation": "GetObject", "key": "large", **when},
+        "do": {"corrupt": {"mode": "flip-bit"}, "at": "body_out@5"},
+    }
+    emulator.faults().set([{**flip, "must_fire": False}])
+
+
+def opened(emulator: Emulator, beginning: str) -> Any:
+    client = emulator.client(S3ClientConfig(part_size=PART, max_attempts=2))
+    return BEGINNINGS[beginning](client.get_object("data", "large"))
+
+
+@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("beginning", BEGINNINGS)
+def test_every_full_read_of_a_reader_is_verified(own, beginning, reading):
+    """A read() of the rest, and pieces of an object of known size, used to be returned without a comparison."""
+    assert READINGS[reading](opened(own, beginning)) == DATA
+    flip_bits(own)
+    with pytest.raises(penstock.S3DataLossError, match="have CRC64NVME"):
+        READINGS[reading](opened(own, beginning))
+
+
+@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("beginning", BEGINNINGS)
+def test_a_wrong_byte_of_one_response_is_never_returned_with_the_last_byte(own, beginning, reading):
+    for nth in range(1, 7):
+        flip_bits(own, nth=nth)
+        try:
+            read = READINGS[reading](opened(own, beginning))
+        except penstock.S3DataLossError:
+            continue
+        assert read == DATA, nth
+
+
+def test_a_full_read_is_verified_after_an_exception_of_a_progress_callback(own, monkeypatch):
+    """The bytes before the exception used to be missing from the comparison."""
+
+    def read(size: int) -> bytes:
+        calls = iter(range(10**6))
+
+        def report(done: int, total: int | None) -> None:
+            if next(calls) == 1:
+                raise ValueError("mine")
+
+        client = own.client(S3ClientConfig(part_size=PART, max_attempts=2))
+        reader, pieces = client.get_object("data", "large", progress=report), []
+        while not pieces or pieces[-1]:
+            with contextlib.suppress(ValueError):
+                pieces.append(reader.read(size))
+        return b"".join(pieces)
+
+    monkeypatch.setattr("penstock._progress.INTERVAL", 0.0)
+    for size in (300_001, 2 * MIB, 9 * MIB):
+        own.faults().clear()
+        assert read(size) == DATA
+        flip_bits(own)
+        with pytest.raises(penstock.S3DataLossError, match="have CRC64NVME"):
+            read(size)
+
+
 @pytest.mark.parametrize("reading", READINGS)
 @pytest.mark.parametrize("kind", [S3IterableDataset, S3MapDataset])
-def test_intact_objects_are_read(own, kind, reading):
-    objects = dataset(own, kind)
+@pytest.mark.parametrize("listed", [True, False])
+def test_intact_objects_are_read(own, listed, kind, reading):
+    objects = dataset(own, kind, listed)
     after = own.journal().last
     readers = iter(objects) if kind is S3IterableDataset else iter(objects.__getitems__([0, 1]))
     assert {reader.key: READINGS[reading](reader) for reader in readers} == {"large": DATA, "small": SMALL}
@@ -75,12 +171,14 @@ def test_intact_objects_are_read(own, kind, reading):
 
 
 @pytest.mark.parametrize("reading", READINGS)
-def test_a_wrong_byte_is_detected(own, reading):
+@pytest.mark.parametrize("kind", [S3IterableDataset, S3MapDataset])
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_wrong_byte_is_detected(own, listed, kind, reading):
     """The wrong byte used to be returned to the reader."""
-    own.faults().set(
-        [{"when": {"operation": "GetObject", "key": "large"}, "do": {"corrupt": {"mode": "flip-bit"}, "at": "body_out@5"}}]
-    )
-    reader = next(reader for reader in dataset(own) if reader.key == "large")
+    flip_bits(own)
+    objects = dataset(own, kind, listed)
+    readers = iter(objects) if kind is S3IterableDataset else iter(objects.__getitems__([0, 1]))
+    reader = next(reader for reader in readers if reader.key == "large")
     with pytest.raises(penstock.S3DataLossError, match="received bytes have CRC64NVME"):
         READINGS[reading](reader)
 

@@ -104,6 +104,38 @@ def test_flipped_bit_raises_an_error_that_names_the_item(
     assert torch.equal(others["third"], torch.ones(4))
 
 
+@pytest.mark.parametrize("make", [KINDS["no reader"], KINDS["sequential"]], ids=["no reader", "sequential"])
+def test_flipped_bit_in_the_zip_structure_is_data_loss(
+    checkpoints: Checkpoints, client: penstock.S3Client, bucket: str, make: Callable[[], Any]
+) -> None:
+    """torch raised RuntimeError or UnpicklingError for some of them."""
+    uri = checkpoints.save({"w": torch.arange(50.0), "object": MARK})
+    (key,) = (key for key in keys(client, bucket) if key.endswith(".distcp"))
+    data = get(client, bucket, key)
+    structure = [at for at in range(len(data)) if is_structure(data, at)]
+    chosen = [*random.Random(19).sample(structure, 60), data.index(b"PK"), data.rindex(b"PK\5\6") + 10]
+    failed = 0
+    for at in chosen:
+        put(client, bucket, key, data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :])
+        state = {"w": torch.zeros(50), "object": None}
+        try:
+            checkpoints.load(state, uri, reader_constructor=make())
+        except CheckpointException as error:
+            assert "S3DataLossError" in str(error), (at, str(error))
+            failed += 1
+        else:
+            assert torch.equal(state["w"], torch.arange(50.0)), at
+            assert state["object"] == MARK, at
+    assert failed > 10
+
+
+def is_structure(data: bytes, at: int) -> bool:
+    """Whether the byte is in the zip structure near it: a local header, a descriptor, or the directory."""
+    return any(
+        data.rfind(mark, max(0, at - size), at + 4) >= 0 for mark, size in ((b"PK\3\4", 30), (b"PK\1\2", 46), (b"PK\5\6", 22))
+    )
+
+
 @pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
 def test_flipped_bit_below_an_extension_raises(
     checkpoints: Checkpoints, client: penstock.S3Client, bucket: str, make: Callable[[], Any]

@@ -93,8 +93,12 @@ def test_max_gap_size_must_be_a_number() -> None:
         reader_of([(0, 1)], max_gap_size="1")
     with pytest.raises(ValueError, match="max_gap_size must be non-negative"):
         reader_of([(0, 1)], max_gap_size=-1)
-    for wrong, kind in ((-1, ValueError), ("1", TypeError)):
-        with pytest.raises(kind):
+    for wrong, kind, message in (
+        (-1, ValueError, "max_gap_size must be non-negative, not -1; it takes bytes"),
+        (float("nan"), ValueError, "max_gap_size must be non-negative, not nan"),
+        ("1", TypeError, "max_gap_size must be int or float, got str"),
+    ):
+        with pytest.raises(kind, match=message):
             S3ReaderConstructor.dcp_optimized(max_gap_size=wrong)  # type: ignore[arg-type]
     assert DEFAULT_MAX_GAP_SIZE == 32 * MIB
 

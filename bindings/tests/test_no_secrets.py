@@ -7,6 +7,7 @@ from pathlib import Path
 
 import penstock
 import pytest
+from http_answers import answering
 from penstock import S3Client, S3ClientConfig
 
 SECRET = "TOPSECRETKEY"
@@ -65,6 +66,27 @@ def test_an_error_of_the_core_contains_no_secrets(monkeypatch) -> None:
         client.head_object("b", "k")
     assert "TOPSECRET" not in "".join(traceback.format_exception(error.value))
     assert error.value.__context__ is None
+
+
+def test_credentials_that_a_server_repeats_are_redacted(monkeypatch, capfd) -> None:
+    """A server may repeat the headers of a request in its error document or request id."""
+    monkeypatch.setenv("PENSTOCK_LOG", "debug")
+    echo = f"{SECRET} TOPSECRETTOKEN AWS4-HMAC-SHA256 Credential=AKID, Signature=deadbeef00"
+    body = f"<Error><Code>{echo}</Code><Message>{echo}</Message><Echo>{echo}</Echo></Error>".encode()
+    config = S3ClientConfig(**KEYS, force_path_style=True, max_attempts=2)
+    headers = {"x-amz-request-id": echo, "x-amz-id-2": echo, "x-amz-bucket-region": echo}
+    for status in (400, 403, 503):
+        with answering(status, headers=headers, body=body, config=config) as (client, _):
+            for call in (lambda c: c.get_object("b", "k").read(), lambda c: c.delete_object("b", "k")):
+                with pytest.raises(penstock.S3Exception, match=r"\[redacted\]") as error:
+                    call(client)
+                shown = "".join(traceback.format_exception(error.value)) + repr(error.value) + repr(vars(error.value))
+                assert "TOPSECRET" not in shown
+                assert "deadbeef00" not in shown
+    logged = "".join(capfd.readouterr())
+    assert "[redacted]" in logged
+    assert "TOPSECRET" not in logged
+    assert "deadbeef00" not in logged
 
 
 @pytest.mark.parametrize("target", [float("inf"), float("nan"), 10**400])

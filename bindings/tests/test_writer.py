@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 import warnings
 
 import interrupted
@@ -174,6 +175,68 @@ def test_a_writer_is_only_writable(client, bucket):
     with client.put_object(bucket, "k") as writer:
         assert (writer.readable(), writer.seekable(), writer.writable()) == (False, False, True)
         writer.flush()
+
+
+def write_in_a_thread(writer: penstock.S3Writer) -> tuple[threading.Thread, list[BaseException]]:
+    errors: list[BaseException] = []
+
+    def write() -> None:
+        try:
+            while True:
+                writer.write(bytes(SINGLE + 1))
+        except Exception as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    return thread, errors
+
+
+def await_fired(emulator: Emulator, rule: str) -> None:
+    deadline = time.monotonic() + 30
+    while emulator.faults().account().rule(rule).fired == 0:
+        assert time.monotonic() < deadline, f"rule {rule} did not fire"
+        time.sleep(0.005)
+
+
+def test_abort_while_an_upload_is_created_leaves_no_upload():
+    """The request used to be cancelled before its id arrived, and the upload stayed open."""
+    with Emulator() as own:
+        client = own.client(penstock.S3ClientConfig(max_attempts=1))
+        client.create_bucket("bucket")
+        own.faults().set(
+            [{"id": "slow", "when": {"operation": "CreateMultipartUpload"}, "do": {"stall": {"ms": 1000}, "at": "after_commit"}}]
+        )
+        writer = client.put_object("bucket", "k")
+        thread, errors = write_in_a_thread(writer)
+        await_fired(own, "slow")
+        writer.abort()
+        thread.join()
+        assert isinstance(errors[0], penstock.S3Exception)
+        deadline = time.monotonic() + 20
+        while client._client.list_multipart_uploads("bucket") or own.journal().count(operations="AbortMultipartUpload") == 0:
+            assert time.monotonic() < deadline, "the upload is still open"
+            time.sleep(0.01)
+
+
+def test_abort_during_a_write_waits_for_a_slow_removal():
+    """It used to raise S3TimeoutError after 75 ms."""
+    with Emulator() as own:
+        client = own.client()
+        client.create_bucket("bucket")
+        own.faults().set(
+            [
+                {"id": "part", "when": {"operation": "UploadPart"}, "do": {"stall": {"ms": 600_000}, "at": "before_commit"}},
+                {"when": {"operation": "AbortMultipartUpload"}, "do": {"stall": {"ms": 500}, "at": "before_commit"}},
+            ]
+        )
+        writer = client.put_object("bucket", "k")
+        thread, errors = write_in_a_thread(writer)
+        await_fired(own, "part")
+        writer.abort()
+        thread.join()
+        assert isinstance(errors[0], penstock.S3Exception)
+        assert client._client.list_multipart_uploads("bucket") == []
 
 
 def test_an_exception_is_not_replaced_by_a_failing_abort():

@@ -70,6 +70,12 @@ std::uint64_t InitialLimit() {
 
 }  // namespace memory
 
+Result<void> CheckMemoryLimitVariable() {
+  const char* text = std::getenv("PENSTOCK_MEMORY_LIMIT");  // NOLINT(concurrency-mt-unsafe)
+  if (text != nullptr && *text != '\0') PENSTOCK_TRY(memory::ParseMemoryLimit(text));
+  return Ok();
+}
+
 std::uint64_t DefaultMemoryLimit() {
   const auto pages = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PHYS_PAGES), 0L));
   const auto page_bytes = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PAGESIZE), 0L));

@@ -141,6 +141,7 @@ Client::Client(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Client::~Client() = default;
 
 const ClientConfig& Client::config() const { return impl_->state->config.client; }
+bool Client::may_repeat() const { return impl_->state->config.max_attempts > 1; }
 ClientStats Client::stats() const { return impl_->state->counters.Snapshot(); }
 void Client::SetObserver(std::function<void(const RequestEvent&)> observer) {
   impl_->state->counters.SetObserver(std::move(observer));

@@ -181,7 +181,7 @@ void Flight::CorrectSetting(Error& error) const {
 // Converts the end of one attempt to a success or a classified error.
 Result<void> Flight::Read(Result<http::Outcome> outcome) {
   Result<void> result = ReadUnlimited(std::move(outcome));
-  if (!result.ok()) LimitTexts(result.error());
+  if (!result.ok()) LimitTexts(result.error(), credentials_.get());
   return result;
 }
 
@@ -198,6 +198,7 @@ Result<void> Flight::CheckBodySent(int status, std::uint64_t sent_bytes) {
 
 // Does not limit the length of server texts in the error.
 Result<void> Flight::ReadUnlimited(Result<http::Outcome> outcome) {
+  answered_early_ = false;
   const auto& head = body().head();
   const bool refused = head && !IsSuccess(info_, head->status);
   if (!outcome.ok()) {
@@ -219,6 +220,7 @@ Result<void> Flight::ReadUnlimited(Result<http::Outcome> outcome) {
   if (!IsSuccess(info_, response.head.status))
     return ReadErrorResponse(response.head, response.body);
   Result<void> accepted = CheckBodySent(response.head.status, outcome->sent_bytes);
+  answered_early_ = !accepted.ok();
   if (accepted.ok()) accepted = call_.accept(response);
   if (accepted.ok()) accepted = CheckConfirmedChecksum(call_.request.headers, response.head);
   if (!accepted.ok()) {
@@ -332,9 +334,10 @@ void Flight::NoteAmbiguity(Error& error) const {
 }
 
 // Returns whether a failed attempt may have been executed. S3 throttles before it executes a
-// request, and without a connection nothing was sent. A 503 without a code may come from a proxy.
+// request, without a connection nothing was sent, and a request without its whole body has no
+// effect. A 503 without a code may come from a proxy.
 bool Flight::OutcomeUnknown(const Error& error) const {
-  if (!body().connections().any()) return false;
+  if (!body().connections().any() || answered_early_) return false;
   if (!body().head() || IsSuccess(info_, error.http_status)) return true;
   const bool throttled =
       error.kind == ErrorKind::kThrottled && error.code != std::to_string(error.http_status);

@@ -164,9 +164,8 @@ void FillFromDocument(const XmlElement& root, Error& error) {
 // Removes a region that is not a valid host label, so that no request is sent to it or signed for
 // it. Returns the removed text.
 std::string TakeBadRegion(Error& error) {
-  constexpr std::size_t kLongest = 128;  // Server texts may be of any length.
   if (error.region.empty() || IsHostLabel(error.region)) return {};
-  return std::exchange(error.region, {}).substr(0, kLongest);
+  return std::exchange(error.region, {});
 }
 
 void Classify(Error& error) {
@@ -221,11 +220,44 @@ std::string Shortened(std::string_view text, std::size_t most_bytes) {
   return text.size() <= most_bytes ? begin : begin + "...";
 }
 
-void LimitTexts(Error& error) {
+namespace {
+
+constexpr std::string_view kRedacted = "[redacted]";
+
+void Redact(std::string& text, std::string_view secret) {
+  constexpr std::size_t kShortest = 8;  // shorter ones are words that texts may contain by chance
+  if (secret.size() < kShortest) return;
+  for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at)) {
+    text.replace(at, secret.size(), kRedacted);
+    at += kRedacted.size();
+  }
+}
+
+// Removes the values of Signature=... (header Authorization) and X-Amz-Signature=... (query).
+void RedactSignatures(std::string& text) {
+  constexpr std::string_view kName = "Signature=";
+  for (std::size_t at = text.find(kName); at != std::string::npos; at = text.find(kName, at)) {
+    at += kName.size();
+    const std::size_t end = text.find_first_not_of("0123456789abcdefABCDEF", at);
+    const std::size_t size = std::min(end, text.size()) - at;
+    if (size == 0) continue;
+    text.replace(at, size, kRedacted);
+    at += kRedacted.size();
+  }
+}
+
+}  // namespace
+
+void LimitTexts(Error& error, const Credentials* credentials) {
   constexpr std::size_t kLongestName = 256;  // S3's codes have at most 60 characters, its ids 76.
   constexpr std::size_t kLongestText = 2048;
   constexpr std::size_t kMostDetails = 32;
-  const auto limit = [](std::string& text, std::size_t most) {
+  const auto limit = [credentials](std::string& text, std::size_t most) {
+    if (credentials != nullptr) {
+      Redact(text, credentials->session_token);
+      Redact(text, credentials->secret_access_key);
+    }
+    RedactSignatures(text);
     if (text.size() > most) text = Shortened(text, most);
   };
   for (std::string* name : {&error.code, &error.request_id, &error.host_id, &error.region})

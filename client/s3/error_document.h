@@ -10,6 +10,7 @@
 #include "base/xml/xml.h"
 #include "client/http/transport.h"
 #include "penstock/base/error.h"
+#include "penstock/credentials.h"
 
 namespace penstock::s3 {
 
@@ -21,8 +22,9 @@ Error ReadErrorResponse(const http::ResponseHead& head, std::string_view body);
 // Returns `text`, or its beginning and "..." if it has more than `most_bytes`.
 std::string Shortened(std::string_view text, std::size_t most_bytes);
 
-// Truncates texts from a server, so that an error fits in a log.
-void LimitTexts(Error& error);
+// Removes `credentials` (null: none) and signatures from texts of a server, which may repeat them,
+// and truncates these texts, so that an error fits in a log.
+void LimitTexts(Error& error, const Credentials* credentials);
 
 // Converts a document with root <Error>, whatever the status.
 Error ReadErrorElement(const http::ResponseHead& head, const XmlElement& root);

@@ -115,10 +115,27 @@ TEST(ErrorDocumentTest, TextsAreShortEnoughForALog) {
                      "<Error><Code>" + huge + "</Code><Message>" + huge + "</Message><Extra>" +
                          huge + "</Extra></Error>",
                      {{"x-amz-request-id", huge}});
-  LimitTexts(error);
+  LimitTexts(error, nullptr);
   EXPECT_LT(error.ToString().size(), 4096u);
   ASSERT_EQ(error.details.size(), 1u);
   EXPECT_LT(error.details[0].second.size(), 4096u);
+}
+
+TEST(ErrorDocumentTest, CredentialsThatAServerRepeatsAreRedacted) {
+  const Credentials credentials{"AKID", "TOPSECRETKEY", "TOPSECRETTOKEN", std::nullopt};
+  const std::string echo =
+      "x TOPSECRETKEY,TOPSECRETTOKENTOPSECRETTOKEN Credential=AKID, Signature=0123abcdef, y";
+  Error error = Read(403,
+                     "<Error><Code>" + echo + "</Code><Message>" + echo + "</Message><Extra>" +
+                         echo + "</Extra><Region>" + echo + "</Region></Error>",
+                     {{"x-amz-request-id", echo}, {"x-amz-id-2", std::string(2100, ' ') + echo}});
+  LimitTexts(error, &credentials);
+  EXPECT_EQ(error.request_id,
+            "x [redacted],[redacted][redacted] Credential=AKID, Signature=[redacted], y");
+  std::string all = error.ToString() + error.host_id + error.region;
+  for (const auto& [name, text] : error.details) all += name + text;
+  EXPECT_EQ(all.find("TOPSECRET"), std::string::npos) << all;
+  EXPECT_EQ(all.find("0123abcdef"), std::string::npos) << all;
 }
 
 TEST(ErrorDocumentTest, AnUnknownCodeInA200IsTransient) {

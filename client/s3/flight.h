@@ -142,6 +142,7 @@ class Flight : public std::enable_shared_from_this<Flight> {
   bool redirected_ = false;
   bool clock_corrected_ = false;
   bool retried_non_s3_ = false;
+  bool answered_early_ = false;  // The last response arrived before the whole request body was sent.
   // An earlier attempt was sent and may have been executed.
   bool may_have_happened_ = false;
   ResolvedEndpointPtr endpoint_;            // Of this attempt; null before the first.

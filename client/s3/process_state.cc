@@ -18,7 +18,7 @@ ProcessState::State& ProcessState::Mine() {
   State* seen = current_.load(std::memory_order_acquire);
   if (seen != nullptr && seen->pid == pid) return *seen;
   auto* made =
-      new State{pid, make_provider_(), std::make_shared<ExpressSessions>(clock_), {}, {}, seen};
+      new State{pid, make_provider_(), std::make_shared<ExpressSessions>(clock_), {}, {}, {}, seen};
   if (current_.compare_exchange_strong(seen, made, std::memory_order_acq_rel)) return *made;
   delete made;  // Another thread of this process was first.
   return *seen;
@@ -32,10 +32,10 @@ const auth::Signer& ProcessState::SignerFor(const auth::SigningScope& scope) {
 }
 
 RateLimiter& ProcessState::adaptive_rate(MonotonicTime now) {
-  auto& limiters = Mine().limiters;
-  if (const auto* made = limiters.FindNewest([](const auto&) { return true; })) return **made;
-  // If two threads race, the later one's limiter is used from then on.
-  return *limiters.Push(std::make_unique<AdaptiveRate>(now));
+  State& mine = Mine();
+  // Two limiters would each admit the full rate.
+  std::call_once(mine.limiter_made, [&] { mine.limiter = std::make_unique<AdaptiveRate>(now); });
+  return *mine.limiter;
 }
 
 }  // namespace penstock::s3

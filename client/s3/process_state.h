@@ -12,6 +12,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "client/auth/credentials.h"
@@ -52,7 +53,8 @@ class ProcessState {
     auth::ProviderPtr provider;
     std::shared_ptr<ExpressSessions> sessions;
     AppendOnlyList<std::unique_ptr<auth::Signer>> signers;
-    AppendOnlyList<std::unique_ptr<RateLimiter>> limiters;
+    std::once_flag limiter_made;
+    std::unique_ptr<RateLimiter> limiter;
     State* of_parent;  // The parent's copy, never accessed: its locks may be locked.
   };
   State& Mine();

@@ -5,6 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <latch>
+#include <thread>
+#include <vector>
+
 #include "client/s3/wire_for_test.h"
 
 namespace penstock::s3 {
@@ -29,6 +33,26 @@ TEST(ProcessStateTest, KeepsOneSignerPerRegion) {
   EXPECT_EQ(&state.SignerFor({"us-west-2"}), &west);
   EXPECT_NE(&east, &west);
   EXPECT_EQ(east.scope().region, "us-east-1");
+}
+
+TEST(ProcessStateTest, ThreadsThatStartTogetherShareOneRateLimiter) {
+  constexpr int kThreads = 4;
+  for (int round = 0; round < 200; ++round) {
+    ProcessState state(Fresh);
+    state.provider();
+    std::latch start(kThreads);
+    RateLimiter* seen[kThreads] = {};
+    {
+      std::vector<std::jthread> threads;
+      for (RateLimiter*& limiter : seen) {
+        threads.emplace_back([&state, &start, &limiter] {
+          start.arrive_and_wait();
+          limiter = &state.adaptive_rate(SystemClock().Monotonic());
+        });
+      }
+    }
+    for (RateLimiter* limiter : seen) ASSERT_EQ(limiter, &state.adaptive_rate({}));
+  }
 }
 
 TEST(ProcessStateTest, AForkedChildCreatesItsOwn) {

@@ -170,5 +170,6 @@ void FaultyObjectStore::Start(DeleteBucketRequest request, Callback<NoResponse> 
 void FaultyObjectStore::Start(ListBucketsRequest request, Callback<ListBucketsResponse> done) {
   impl_->Run(std::move(request), std::move(done));
 }
+bool FaultyObjectStore::may_repeat() const { return impl_->inner->may_repeat(); }
 
 }  // namespace penstock::testing

@@ -33,8 +33,10 @@ class ChecksummedStore final : public penstock::testing::FaultyObjectStore {
 
   std::optional<std::uint64_t> flip;  // offset of the byte to flip when it is delivered
   std::atomic<int> flips_left = 1'000'000;
+  bool repeats = true;            // whether max_attempts is more than 1
   std::atomic<int> followed = 0;  // responses whose checksum the caller computes itself
 
+  bool may_repeat() const override { return repeats; }
   void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override {
     const std::uint64_t begin = request.range ? *request.range->begin : 0;
     auto sink = std::make_shared<Sink>(*this, *request.sink, begin, !request.range.has_value());

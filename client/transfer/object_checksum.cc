@@ -6,25 +6,23 @@
 
 namespace penstock::transfer {
 
-Result<void> VerifyPieces(const ObjectChecksum& checksum, std::vector<ChecksumPiece> pieces,
-                          ByteView object) {
-  if (checksum.crc == Crc::kNone) return Ok();
+std::uint64_t CombinePieces(Crc crc, std::vector<ChecksumPiece> pieces, std::uint64_t begin,
+                            ByteView bytes) {
   std::sort(pieces.begin(), pieces.end(), [](const ChecksumPiece& a, const ChecksumPiece& b) {
     return a.range.begin < b.range.begin;
   });
   std::uint64_t value = 0;
-  std::uint64_t end = 0;
+  std::uint64_t end = begin;
   for (ChecksumPiece& piece : pieces) {
-    PENSTOCK_CHECK(piece.range.begin == end && piece.range.end <= object.size());
-    if (piece.crc != checksum.crc) {
-      piece.value =
-          UpdateCrc(checksum.crc, object.subspan(piece.range.begin, piece.range.size()), 0);
+    PENSTOCK_CHECK(piece.range.begin == end && piece.range.end <= begin + bytes.size());
+    if (piece.crc != crc) {
+      piece.value = UpdateCrc(crc, bytes.subspan(piece.range.begin - begin, piece.range.size()), 0);
     }
-    value = CombineCrc(checksum.crc, value, piece.value, piece.range.size());
+    value = CombineCrc(crc, value, piece.value, piece.range.size());
     end = piece.range.end;
   }
-  PENSTOCK_CHECK(end == object.size());
-  return CompareCrc(checksum, value);
+  PENSTOCK_CHECK(end == begin + bytes.size());
+  return value;
 }
 
 PiecewiseChecksum::PiecewiseChecksum(ObjectChecksum checksum, std::uint64_t object_bytes)
@@ -52,6 +50,12 @@ Result<void> PiecewiseChecksum::Add(ByteRange range, std::uint64_t value) {
   }
   if (run->first > 0 || run->second.end < object_bytes_) return Ok();
   return CompareCrc(checksum_, run->second.value);
+}
+
+std::optional<PiecewiseChecksum::Prefix> PiecewiseChecksum::prefix() const {
+  if (overlapping_) return std::nullopt;
+  if (runs_.empty() || runs_.begin()->first > 0) return Prefix{};
+  return Prefix{runs_.begin()->second.end, runs_.begin()->second.value};
 }
 
 }  // namespace penstock::transfer

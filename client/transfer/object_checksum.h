@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "base/crc/named_crc.h"
@@ -31,21 +32,30 @@ struct ChecksumPiece {
   std::uint64_t value = 0;
 };
 
-// Returns ok if `pieces`, in any order and without gaps or overlaps, match `checksum`. Returns
-// kDataLoss with both values if not. `object` contains the whole object: pieces without a value of
-// the right kind are computed from it.
-Result<void> VerifyPieces(const ObjectChecksum& checksum, std::vector<ChecksumPiece> pieces,
-                          ByteView object);
+// Returns the CRC of `bytes`, which are at offset `begin` of the object, from `pieces`, which are
+// in any order and have no gaps or overlaps. Pieces without a value of this kind are computed.
+std::uint64_t CombinePieces(Crc crc, std::vector<ChecksumPiece> pieces, std::uint64_t begin,
+                            ByteView bytes);
 
-// Same for pieces that arrive one by one, in any order.
+// Compares the pieces of an object, which arrive one by one in any order, with its checksum.
 class PiecewiseChecksum {
  public:
+  // The first bytes of an object.
+  struct Prefix {
+    std::uint64_t bytes = 0;
+    std::uint64_t crc = 0;
+  };
+
   PiecewiseChecksum(ObjectChecksum checksum, std::uint64_t object_bytes);
 
   // Adds the CRC `value` of the bytes `range`. The piece that completes the object triggers the
-  // comparison, as in VerifyPieces. Returns ok before that, and if pieces overlap or are outside
-  // the object.
+  // comparison, which returns kDataLoss with both values if they differ. Returns ok before that,
+  // and if pieces overlap or are outside the object.
   Result<void> Add(ByteRange range, std::uint64_t value);
+
+  // Returns the bytes from the start of the object that were added, up to the first gap. Nullopt if
+  // pieces overlap.
+  std::optional<Prefix> prefix() const;
 
  private:
   struct Run {

@@ -171,6 +171,11 @@ def test_a_client_without_a_version_is_an_error(tmp_path, monkeypatch, standalon
     assert "'client_of_user:Custom' does not define version" in capsys.readouterr().err
 
 
+def test_a_client_of_a_missing_module_is_an_error(standalone, custom, capsys):
+    assert main([*arguments_for(standalone, **{"--client": "nomod:X"}), custom]) == 2
+    assert "client 'nomod:X': there is no module 'nomod'; install it, or give MODULE:CLASS" in capsys.readouterr().err
+
+
 def test_a_client_whose_constructor_fails_is_an_error(tmp_path, monkeypatch, standalone, custom, capsys):
     (tmp_path / "client_that_fails.py").write_text(
         "from penstock_conformance.clients import Client\n\n\nclass Custom(Client):\n    name = version = 'custom'\n\n"

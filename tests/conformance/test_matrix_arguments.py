@@ -6,7 +6,10 @@ import json
 
 import pytest
 from penstock_conformance.matrix import __main__ as matrix
+from penstock_conformance.matrix.actions import every_action
+from penstock_conformance.matrix.cells import may_name_a_cell
 from penstock_conformance.matrix.judge import Outcome
+from penstock_conformance.matrix.lanes import every_operation
 
 OUTCOME = json.dumps(vars(Outcome("head/small/curl/HeadObject#1/once/slow_down", "right", 1, 2, 0.1)))
 
@@ -63,9 +66,23 @@ def test_an_incomplete_last_line_is_removed(tmp_path, monkeypatch, capsys):
     assert "is incomplete" in capsys.readouterr().err
 
 
-def test_an_unknown_cell_is_an_error(monkeypatch, capsys):
+@pytest.mark.parametrize("text", ["nosuch", "put/nosuch", "GetObject#x", "GetObject#1/twice"])
+def test_an_unknown_cell_is_an_error_before_any_operation_runs(monkeypatch, capsys, text):
+    monkeypatch.setattr(matrix, "plan", lambda *_, **__: pytest.fail("the operations ran"))
+    with pytest.raises(SystemExit) as ended:
+        matrix.main(["--cell", text])
+    assert ended.value.code == 2
+    assert f"no cell name contains '{text}'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["", "put/small", "Object#1/once", "direct/GetObject#12/always/", "connection#1", "bject#"])
+def test_the_names_of_possible_cells_are_accepted(text):
+    assert may_name_a_cell(text, every_operation(), every_action())
+
+
+def test_a_cell_without_requests_is_an_error(monkeypatch, capsys):
     monkeypatch.setattr(matrix, "plan", lambda *_, **__: [])
     with pytest.raises(SystemExit) as ended:
-        matrix.main(["--cell", "nosuch"])
+        matrix.main(["--cell", "UploadPart#9"])
     assert ended.value.code == 2
-    assert "no cell name contains 'nosuch'" in capsys.readouterr().err
+    assert "no cell name contains 'UploadPart#9'" in capsys.readouterr().err

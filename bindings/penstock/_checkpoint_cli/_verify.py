@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 
 from .. import _core
-from .._exceptions import S3DataLossError, S3Exception
+from .._exceptions import S3DataLossError, S3Exception, S3InvalidArgumentError
 from .._objects import ObjectInfo
 from ..s3reader._zip_directory import Directory, find_directory
 from ..s3reader._zip_records import MAGIC, TAIL_BYTES, Held, check_archive, check_records
@@ -17,6 +17,7 @@ from ..s3reader._zip_records import Verdict as Checked
 from . import _dcp
 from ._catalog import checkpoints_of
 from ._dcp import Item
+from ._names import above, folder_of, is_shard
 from ._output import many, print_json, size_text, table
 from ._place import Place, kind_of, metadata_below, place_of
 
@@ -45,19 +46,46 @@ class Verdict:
 
 
 def verify(place: Place) -> list[Verdict]:
-    """Reads all objects of a checkpoint. Returns one verdict for each."""
+    """Reads all objects of a checkpoint, or one shard of a distributed checkpoint. Returns one verdict for each.
+
+    Raises:
+        S3InvalidArgumentError: The place is a shard, and there is no metadata that describes its items.
+    """
     kind, key = kind_of(place)
-    if kind == "file":
-        info = place.info(key)
-        assert info is not None
-        return [_verdict(place, info, [Item("", key, 0, info.size)])]
+    if kind == "dcp":
+        return _verify_folder(place, key)
+    if is_shard(key):
+        return _verify_folder(place, _folder_of_shard(place, key), key)
+    info = place.info(key)
+    assert info is not None
+    if info.size == 0:
+        return [Verdict(key, DAMAGED, 0, detail="is empty; a checkpoint file is not")]
+    return [_verdict(place, info, [Item("", key, 0, info.size)])]
+
+
+def _folder_of_shard(place: Place, key: str) -> str:
+    """Returns the nearest folder above a shard that has metadata."""
+    folder = folder_of(key)
+    found = next((each for each in (folder, *above(folder)) if metadata_below(place, each)), None)
+    if found is None:
+        raise S3InvalidArgumentError(
+            f"{place.uri(key)} is a shard of a distributed checkpoint, and no folder above it has a .metadata object, which"
+            " describes its items: the save did not finish, or its metadata was deleted"
+        )
+    return found
+
+
+def _verify_folder(place: Place, key: str, shard: str | None = None) -> list[Verdict]:
+    """Verifies the distributed checkpoint in the folder `key`, or only its object `shard`."""
     items: dict[str, list[Item]] = defaultdict(list)
     checkpoint = _dcp.read_all(place, key, metadata_below(place, key))
     source = checkpoint.metadata[0].removeprefix(key) if len(checkpoint.metadata) == 1 else "the ranks' metadata"
     for item in checkpoint.items:
         items[item.key].append(item)
-    there = {info.key: info for info in place.objects(key)}
-    there |= {name: info for name in items if name not in there and (info := place.info(name)) is not None}
+    listed = place.objects(key) if shard is None else []
+    there = {info.key: info for info in listed}
+    wanted = items if shard is None else (shard,)
+    there |= {name: info for name in wanted if name not in there and (info := place.info(name)) is not None}
 
     ends = checkpoint.ends()
 
@@ -73,6 +101,8 @@ def verify(place: Place) -> list[Verdict]:
             return Verdict(name, DAMAGED, info.size, detail=detail)
         return _verdict(place, info, items[name])
 
+    if shard is not None:
+        return [one(shard)]
     with ThreadPoolExecutor(PARALLEL) as pool:
         verdicts = list(pool.map(one, [*checkpoint.metadata, *sorted(ends)]))
     return verdicts + _unpublished(key, list(there.values()))

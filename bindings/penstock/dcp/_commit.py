@@ -50,7 +50,7 @@ def read_metadata(client: S3Client, path: str, version: MetadataVersion) -> Meta
         S3PreconditionFailedError: The object has been replaced since.
     """
     bucket, key = bucket_and_key(path)
-    data, _ = client.core.read(bucket, key, etag=version.etag)
+    data, _, _ = client.core.read(bucket, key, etag=version.etag)
     found = pickle.load(io.BytesIO(data))
     if not isinstance(found, Metadata):
         raise pickle.UnpicklingError(f"{path} contains a {type(found).__name__}, expected Metadata")
@@ -95,7 +95,7 @@ def publish(client: S3Client, path: str, metadata: Metadata, replaced: MetadataV
 def _is_published(client: S3Client, path: str, data: bytes) -> bool:
     """Whether the object at `path` contains `data`. A request that S3 applies twice fails its own condition."""
     try:
-        found, _ = client.core.read(*bucket_and_key(path))
+        found, _, _ = client.core.read(*bucket_and_key(path))
     except S3Exception:
         return False
     return bool(found == data)

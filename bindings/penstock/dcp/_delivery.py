@@ -14,7 +14,7 @@ from torch.distributed.checkpoint.planner import LoadItemType
 
 from .. import _core
 from .._exceptions import S3DataLossError
-from ._items import Item, Joined, verify_item
+from ._items import Item, Joined, archive_damage, verify_item
 from ._layout import Found, TrailerSizes, payload_begin, same_layout
 from ._stored import Part, ReadTarget, StoredItem, copy_part, is_addressable, narrowed, same_quantiser
 
@@ -191,12 +191,18 @@ class Delivery:
         """Verifies an item and delivers it to the planner, as torch's own reader does.
 
         Raises:
-            S3DataLossError: A CRC-32 does not match.
+            S3DataLossError: A CRC-32 does not match, or torch cannot read the archive.
         """
         if not stored.extensions:
             verify_item(stored, item, stored.length)
-        for read in stored.reads:
-            self._deliver_read(stored, read, self._opened(stored, read, item))
+        try:
+            for read in stored.reads:
+                self._deliver_read(stored, read, self._opened(stored, read, item))
+        except RuntimeError as error:
+            damage = archive_damage(stored, error)
+            if damage is None:
+                raise
+            raise damage from error
 
     def _opened(self, stored: StoredItem, read: ReadTarget, item: Item) -> IO[bytes]:
         """Returns the item as a seekable file. Items with extensions are decoded and verified first."""

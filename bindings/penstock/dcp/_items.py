@@ -8,7 +8,8 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 from .. import _core
 from .._exceptions import S3DataLossError
 from ..s3reader import DCPOptimizedS3Reader
-from ..s3reader._zip_records import MAGIC, Content, Held, check_archive
+from ..s3reader._zip_directory import find_directory
+from ..s3reader._zip_records import MAGIC, TAIL_BYTES, Content, Held, check_archive
 from ..s3reader.dcp_optimized import ItemViewBuffer
 
 if TYPE_CHECKING:
@@ -111,13 +112,30 @@ def verify_item(stored: StoredItem, item: Content, size: int) -> None:
     Other items have a format of the planner and are not verified.
 
     Raises:
-        S3DataLossError: A record differs.
+        S3DataLossError: A record differs, or the archive lacks its first bytes.
     """
-    if item.read(0, len(MAGIC)) != MAGIC:
+    if item.read(0, len(MAGIC)) == MAGIC:
+        damage = check_archive(item, size).damage
+    elif size > len(MAGIC) and find_directory(item.read(max(0, size - TAIL_BYTES), size), size) is not None:
+        damage = f"do not begin like the zip archive that ends there, with {MAGIC!r}"
+    else:
         return
-    damage = check_archive(item, size).damage
     if damage:
-        raise S3DataLossError(
-            f"{stored.path}: {_described(stored)}: bytes {stored.begin} to {stored.begin + stored.length} {damage}:"
-            " the data was corrupted in transfer or in storage; retry, or load another checkpoint"
-        )
+        raise _damaged(stored, damage)
+
+
+def _damaged(stored: StoredItem, damage: str) -> S3DataLossError:
+    return S3DataLossError(
+        f"{stored.path}: {_described(stored)}: bytes {stored.begin} to {stored.begin + stored.length} {damage}:"
+        " the data was corrupted in transfer or in storage; retry, or load another checkpoint"
+    )
+
+
+def archive_damage(stored: StoredItem, error: RuntimeError) -> S3DataLossError | None:
+    """Returns the error for an item whose archive torch cannot read; None: `error` is about something else.
+
+    The CRC-32s of an archive cover its records, not the zip structure around them.
+    """
+    if "PytorchStreamReader" not in str(error):
+        return None
+    return _damaged(stored, f"are a damaged torch.save archive ({str(error).splitlines()[0]})")

@@ -93,7 +93,7 @@ class Files:
 
     def _keys(self) -> list[str]:
         try:
-            index, _ = self._client.core.read(self._bucket, self._prefix + INDEX_NAME)
+            index, _, _ = self._client.core.read(self._bucket, self._prefix + INDEX_NAME)
         except S3NotFoundError:
             pages = self._client.list_objects(self._bucket, self._prefix, delimiter="/")
             return [info.key for page in pages for info in page.object_info if info.key.endswith(SUFFIX)]

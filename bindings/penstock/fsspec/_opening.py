@@ -108,7 +108,7 @@ def _appending(store: Store, path: str, attributes: dict[str, Any]) -> tuple[S3W
         if head.size >= MIN_PART:
             stream = AppendStream(store.core, bucket, key, head)
             return S3Writer(cast("PutObjectStream", stream)), head.size
-        before, _ = store.core.read(bucket, key, size=head.size, etag=head.etag) if head.size else (b"", None)
+        before = store.core.read(bucket, key, size=head.size, etag=head.etag)[0] if head.size else b""
     writer = store.writer(path, **{**_attributes_of(head), **attributes})
     with mapped(path):
         writer.write(before)

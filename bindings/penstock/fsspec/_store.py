@@ -206,7 +206,7 @@ class Store:
         if end is not None and end <= start:
             return b""
         with mapped(path):
-            data, _ = self.core.read(bucket, key, start, end, size, etag, progress=interruption())
+            data, _, _ = self.core.read(bucket, key, start, end, size, etag, progress=interruption())
         return data
 
     def writer(self, path: str, create: bool = False, **attributes: Any) -> S3Writer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._config import DEFAULT_PART_SIZE
-from .._exceptions import S3DataLossError
+from .._exceptions import S3DataLossError, S3Exception
 from .._streams import GetObjectStream, ObjectHandle
 from .protocol import GetObjectInfoCallable, GetStreamCallable
 from .sequential import SequentialS3Reader
@@ -66,9 +66,11 @@ class AdaptiveS3Reader(SequentialS3Reader):
         size = self._known_size()
         if size is not None and position >= size:
             return False
-        stream, self._ahead = self._ahead, None  # stays None if this fails, so that the next read sends a new request
+        stream, self._ahead = self._ahead, None  # stays None if a request fails, so that the next read sends a new one
         self._start_run(self.tell())
         if stream is None or not self._can_reach(stream, position, wanted):
+            if stream is not None:
+                stream.keep_prefix()
             stream = self._ranges(position)
             least = FIRST_BYTES if position == 0 else RANDOM_BYTES
             stream.first_part = max(least, wanted, self._direct_size if position == self._direct_end else 0)
@@ -77,6 +79,12 @@ class AdaptiveS3Reader(SequentialS3Reader):
             return self._load_from(stream, position, wanted)
         except S3DataLossError as error:
             self._data_loss = error
+            raise
+        except S3Exception:
+            stream.keep_prefix()
+            raise
+        except BaseException:
+            self._ahead = stream  # a progress callback or Ctrl-C raised: the stream continues where it was
             raise
 
     def _can_reach(self, stream: GetObjectStream, position: int, wanted: int) -> bool:
@@ -105,7 +113,7 @@ class AdaptiveS3Reader(SequentialS3Reader):
 
     def _read_direct(self, position: int, count: int) -> bytes:
         assert self._ranges is not None
-        if self._is_sequential(position):
+        if self._is_sequential(position, count):
             return self._read_windows(position, count)
         size = self._known_size()
         rest = size is not None and position + count >= size  # an open end: the client verifies the checksum of a whole object
@@ -113,9 +121,12 @@ class AdaptiveS3Reader(SequentialS3Reader):
         self._direct_end, self._direct_size = position + len(data), len(data)
         return data
 
-    def _is_sequential(self, position: int) -> bool:
-        if position == 0 and self._known_size() is None:
-            return True  # the object may be small, and is then fetched as a whole
+    def _is_sequential(self, position: int, count: int) -> bool:
+        assert self._ranges is not None
+        if position == 0:
+            size = self._known_size()
+            # The object may be small, and is then fetched as a whole. Else the response of the stream has its checksum.
+            return size is None or (count < size and not self._ranges.source.checksums)
         return position == self._direct_end or (self._ahead is not None and self._ahead.tell() == position)
 
     def _read_windows(self, position: int, count: int) -> bytes:
@@ -128,7 +139,7 @@ class AdaptiveS3Reader(SequentialS3Reader):
 
     def _readinto_direct(self, position: int, view: memoryview) -> int:
         assert self._ranges is not None
-        if not self._is_sequential(position):
+        if not self._is_sequential(position, len(view)):
             count = self._ranges(position, position + len(view)).readinto(view)
             self._direct_end, self._direct_size = position + count, count
             return count
@@ -151,10 +162,13 @@ class AdaptiveS3Reader(SequentialS3Reader):
         head = self._window.read()
         if size is None or end < size:
             ahead, self._ahead = self._ahead, None
-            # With the window, if it begins at the object's start, the client compares the whole object with its checksum.
-            checksums = ahead.checksums if ahead is not None and self._start == 0 else ()
+            if ahead is not None:
+                if ahead.tell() == end:
+                    head += ahead.take_unread()
+                    end = ahead.tell()
+                ahead.keep_prefix()  # with it, the client compares the whole object with its checksum
             try:
-                head = self._ranges(end).read_all(head, self._window.getvalue() if checksums else None, checksums)
+                head = self._ranges(end).read_all(head)
             except BaseException:
                 self._move_to(begin)
                 raise

@@ -70,7 +70,8 @@ class CheckpointReader(AdaptiveS3Reader):
         stream.first_part = HEAD_BYTES
         head = next(stream, b"")
         self._cached.append((0, head))
-        self._checksums = stream.checksums
+        self._checksums = stream.source.checksums
+        stream.keep_prefix()
         self._direct_end = self._direct_size = len(head)  # a read from there on is sequential
         if not head.startswith(ZIP_MAGIC):  # not a zip file: keep this stream, which verifies sequential reads
             self._ahead, self._ahead_start, self._consumed = stream, 0, len(head)

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from .._config import check_type
 from .adaptive import AdaptiveS3Reader
-from .dcp_optimized import DEFAULT_MAX_GAP_SIZE, FALLBACK_GUIDANCE, DCPOptimizedS3Reader
+from .dcp_optimized import DEFAULT_MAX_GAP_SIZE, FALLBACK_GUIDANCE, DCPOptimizedS3Reader, check_max_gap_size
 from .protocol import GetObjectInfoCallable, GetStreamCallable, ItemRange, S3Reader, S3ReaderConstructorProtocol
 from .ranged import RangedS3Reader
 from .sequential import SequentialS3Reader
@@ -36,8 +36,7 @@ class DCPOptimizedConstructor:
     """
 
     def __init__(self, max_gap_size: int | float = DEFAULT_MAX_GAP_SIZE) -> None:
-        if max_gap_size < 0:
-            raise ValueError("max_gap_size must be non-negative")
+        check_max_gap_size(max_gap_size)
         self._max_gap_size = max_gap_size
         self._item_ranges_by_file: dict[str, list[ItemRange]] = {}
 

@@ -105,6 +105,14 @@ def _checked(ranges: list[ItemRange]) -> list[ItemRange]:
     return kept
 
 
+def check_max_gap_size(max_gap_size: object) -> None:
+    """Raises TypeError or ValueError if `max_gap_size` is not a number of bytes or infinity."""
+    if not isinstance(max_gap_size, (int, float)):
+        raise TypeError(f"max_gap_size must be int or float, got {type(max_gap_size).__name__}")
+    if not max_gap_size >= 0:  # NaN too
+        raise ValueError(f'max_gap_size must be non-negative, not {max_gap_size}; it takes bytes, or float("inf") for no limit')
+
+
 class DCPOptimizedS3Reader(S3Reader):
     """Reads the given items in order, without skipping one. The current item may be read repeatedly. Keeps one item in memory.
 
@@ -138,10 +146,7 @@ class DCPOptimizedS3Reader(S3Reader):
             raise ValueError("Key should be specified")
         if not item_ranges:
             raise ValueError("item_ranges must be a non-empty List[ItemRange] object")
-        if not isinstance(max_gap_size, (int, float)):
-            raise TypeError(f"max_gap_size must be int or float, got {type(max_gap_size).__name__}")
-        if max_gap_size < 0:
-            raise ValueError("max_gap_size must be non-negative")
+        check_max_gap_size(max_gap_size)
         self._bucket = bucket
         self._key = key
         self._get_object_info = get_object_info

@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from .._streams import GetObjectStream
+from .. import _core
+from .._streams import GetObjectStream, ObjectSource
 from .protocol import GetObjectInfoCallable, GetStreamCallable
 from .windowed import WindowedS3Reader
 
@@ -43,6 +44,14 @@ class SequentialS3Reader(WindowedS3Reader):
             self._blocks.append(block)
             self._ends.append(self._received + len(block))
 
+    def _keep_prefix(self, source: ObjectSource) -> None:
+        """Keeps the CRC of the received bytes, with which the next stream verifies the object."""
+        if source.checksums:
+            crc = 0
+            for block in self._blocks:
+                crc = _core.prefix_crc(source.checksums, block, crc)
+            source.set_prefix(self._received, crc)
+
     def _receive_until(self, end: int | None) -> None:
         """Waits until the bytes up to `end` are received; None: all of them."""
         if end is not None and self._received >= end:
@@ -52,7 +61,8 @@ class SequentialS3Reader(WindowedS3Reader):
         if self._stream is None:
             self._stream = self._get_stream()
         elif isinstance(self._stream, GetObjectStream) and self._stream.tell() != self._received:
-            # A progress callback or Ctrl-C raised after the stream advanced and before its block was kept.
+            # Ctrl-C raised after the stream advanced and before its block was kept.
+            self._keep_prefix(self._stream.source)
             self._stream = self._get_stream(self._received, None)
         if end is None and not self._blocks:
             read_all = getattr(self._stream, "read_all", None)

@@ -125,6 +125,12 @@ TEST(CurlError, TruncatedBodyReportsExpectedAndReceivedBytes) {
   EXPECT_TRUE(Has(error, "expected 9 bytes of body, received 3"));
 }
 
+TEST(CurlError, TruncatedBodyOfUnknownLengthReportsTheReceivedBytes) {
+  const Error error = From({.code = CURLE_PARTIAL_FILE, .head_received = true, .received_bytes = 3});
+  EXPECT_TRUE(Has(error, "cut short: received 3 bytes of a body of unknown length"))
+      << error.message;
+}
+
 TEST(CurlError, LossBeforeTheHeadReportsTheBytesSent) {
   const Error error = From({.code = CURLE_SEND_ERROR, .sent_bytes = 77});
   EXPECT_EQ(error.kind, ErrorKind::kUnavailable);

@@ -151,6 +151,7 @@ class Client final : public ObjectStore {
   void Start(HeadBucketRequest request, Callback<HeadBucketResponse> done) override;
   void Start(DeleteBucketRequest request, Callback<NoResponse> done) override;
   void Start(ListBucketsRequest request, Callback<ListBucketsResponse> done) override;
+  bool may_repeat() const override;
 
   // Operations of directory buckets only (directory_bucket.h).
   void Start(RenameObjectRequest request, Callback<NoResponse> done);

@@ -38,6 +38,10 @@ std::uint64_t DefaultMemoryLimit();
 // Thread safety: may be called from any thread.
 Result<void> SetMemoryLimit(std::uint64_t limit_bytes);
 
+// Returns kInvalidArgument if PENSTOCK_MEMORY_LIMIT is set and is not a valid limit. Client::Create
+// reports the same error.
+Result<void> CheckMemoryLimitVariable();
+
 // Returns the current limit in bytes.
 std::uint64_t MemoryLimit();
 

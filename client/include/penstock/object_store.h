@@ -418,6 +418,10 @@ class ObjectStore {
   virtual void Start(DeleteBucketRequest request, Callback<NoResponse> done) = 0;
   virtual void Start(ListBucketsRequest request, Callback<ListBucketsResponse> done) = 0;
 
+  // Whether a request that failed may be sent again. If not (max_attempts is 1), a transfer does
+  // not repeat reads either.
+  virtual bool may_repeat() const { return true; }
+
   // Calls Start and waits. On an interrupt it cancels the call and still waits for the callback, so
   // the memory of the request is no longer in use on return. In a callback it returns
   // kInvalidArgument and starts nothing.

@@ -57,6 +57,11 @@ struct DownloadRequest {
   std::optional<std::uint64_t> known_size;
   // Sent as If-Match: a changed object fails with kPreconditionFailed.
   std::optional<ETag> known_etag;
+  // ObjectMetadata::checksums of this version, if known, and the CRC of the object's bytes before
+  // `begin`, of the kind that verifies this object (CRC64NVME, else CRC32C, else CRC32; 0 for no
+  // bytes). With both, the response has prefix_crc, and a read up to the object's end is verified.
+  std::vector<std::pair<std::string, std::string>> known_checksums;
+  std::optional<std::uint64_t> prefix_crc;
   // Called exactly once, before any byte, with the number of bytes that the server announced.
   // Returns memory of exactly that size, which the caller keeps alive until the call completes.
   // Runs on an I/O thread, or on the calling thread if size and ETag are known. An exception fails
@@ -75,6 +80,9 @@ struct DownloadRequest {
 struct DownloadResponse {
   std::uint64_t bytes = 0;  // Delivered.
   ObjectMetadata metadata;
+  // CRC of the object's bytes before the end of the range. Set if the request has known_checksums
+  // and prefix_crc and does not cover the whole object.
+  std::optional<std::uint64_t> prefix_crc;
 };
 
 // Asynchronous. The first GET asks for the whole range, so its response gives size, ETag and
@@ -139,14 +147,17 @@ class ObjectStream {
     // Replaces [begin, end): these non-empty ranges, in this order. Requires known_size, which
     // bounds them, and known_etag.
     std::vector<ByteRange> ranges;
-    // With `ranges`: ObjectMetadata::checksums of this version, and the bytes that the caller
-    // already read. If they and `ranges` cover the whole object exactly once, the last block is
-    // verified as in a whole stream.
+    // ObjectMetadata::checksums of this version. Requires known_size and known_etag. The last block
+    // of the object is verified as in a whole stream if the bytes before `begin` are known by
+    // prefix_crc, or if `ranges` and already_read cover the whole object exactly once.
+    std::vector<std::pair<std::string, std::string>> known_checksums;
+    // As in DownloadRequest. Not with `ranges`.
+    std::optional<std::uint64_t> prefix_crc;
+    // With `ranges`: bytes that the caller already read.
     struct Piece {
       std::uint64_t begin = 0;
       ByteView bytes;
     };
-    std::vector<std::pair<std::string, std::string>> known_checksums;
     std::vector<Piece> already_read;  // Open reads them and does not keep them.
     VersionId version_id;             // Empty: the current version.
   };
@@ -169,6 +180,9 @@ class ObjectStream {
   virtual std::uint64_t asked_until() const = 0;
   // Known after the first block, or from the source.
   virtual std::optional<ObjectMetadata> metadata() const = 0;
+  // CRC of the object's bytes before the next byte, if this stream verifies the object. For the
+  // prefix_crc of the request that reads the rest.
+  virtual std::optional<std::uint64_t> prefix_crc() const = 0;
 };
 
 // ---- Upload ----

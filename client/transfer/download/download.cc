@@ -122,6 +122,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     if (request_.known_size) known.size = *request_.known_size;
     if (request_.known_etag) known.etag = *request_.known_etag;
     const bool certain = request_.known_size && request_.known_etag;
+    ExpectAfterPrefix();
     const bool nothing = request_.end == request_.begin ||
                          (request_.known_size && request_.begin >= *request_.known_size);
     if (nothing || (certain && request_.destination)) {
@@ -129,6 +130,16 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     }
     if (!nothing) StartFront();
     return Ok();
+  }
+
+  // The response to a request for the whole object has the checksum. Other requests depend on the
+  // caller.
+  void ExpectAfterPrefix() {
+    const bool covers_object = request_.begin == 0 && (!request_.end || !request_.known_size ||
+                                                       *request_.end >= *request_.known_size);
+    if (covers_object || !request_.prefix_crc) return;
+    const MutexLock lock(mutex_);
+    checksum_ = FindCrc(request_.known_checksums);
   }
 
   void StartFront() {
@@ -475,20 +486,28 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
       return Error::Make(ErrorKind::kDataLoss, "received " + std::to_string(delivered_) + " of " +
                                                    std::to_string(target_.size()) + " bytes");
     }
-    if (Result<void> same = transfer::VerifyPieces(checksum_, std::move(pieces_), target_);
-        !same.ok()) {
-      if (!difference_ && MayReadAgain()) {
+    std::optional<std::uint64_t> prefix_crc;
+    if (checksum_.crc != Crc::kNone) {
+      const std::uint64_t value =
+          transfer::CombinePieces(checksum_.crc, std::move(pieces_), whole_.begin, target_);
+      prefix_crc =
+          CombineCrc(checksum_.crc, request_.prefix_crc.value_or(0), value, target_.size());
+    }
+    if (prefix_crc && whole_.end == metadata_.size && whole_.size() > 0) {
+      Result<void> same = CompareCrc(checksum_, *prefix_crc);
+      if (!same.ok() && !difference_ && MayReadAgain()) {
         difference_ = same.error();
         return std::move(same).error();
       }
-      return WithDifference(std::move(same).error());
+      if (!same.ok()) return WithDifference(std::move(same).error());
     }
-    return DownloadResponse{delivered_, std::move(metadata_)};
+    if (!request_.prefix_crc) prefix_crc.reset();
+    return DownloadResponse{delivered_, std::move(metadata_), prefix_crc};
   }
 
   // Without an ETag nothing pins the second read to the same version.
   bool MayReadAgain() const PENSTOCK_REQUIRES(mutex_) {
-    return front_etag_known_ && !stop_.token().stop_requested() &&
+    return front_etag_known_ && store_->may_repeat() && !stop_.token().stop_requested() &&
            !request_.options.call.deadline.Passed(SystemClock());
   }
 

@@ -84,6 +84,17 @@ TEST_P(DownloadChecksumTest, ADifferenceInTheSecondReadIsFinal) {
   EXPECT_EQ(store.flips_left, 0);
 }
 
+TEST_P(DownloadChecksumTest, WithOneAttemptThereIsNoSecondRead) {
+  ChecksummedStore store(inner_, checksum_);
+  store.flip = 500;
+  store.flips_left = 1;
+  store.repeats = false;
+  const auto result = Get(store);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().kind, ErrorKind::kDataLoss);
+  EXPECT_EQ(result.error().message.find("read twice"), std::string::npos);
+}
+
 // Calls run one after the other, so that a test can count them.
 class SecondReadTest : public DownloadChecksumTest {
  protected:

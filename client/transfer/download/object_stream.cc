@@ -98,6 +98,12 @@ class StreamImpl final : public ObjectStream {
     return metadata_;
   }
 
+  std::optional<std::uint64_t> prefix_crc() const override {
+    const MutexLock lock(mutex_);
+    const bool partly_read = !queue_.empty() && queue_.front()->rest != nullptr;
+    return checksum_.CrcBefore(position_, partly_read ? queue_.front()->used_bytes() : ByteView{});
+  }
+
  private:
   // From here to EndReading, the block that the reader waits for cannot be evicted.
   void BeginReading(std::uint64_t wanted_bytes, std::uint64_t used_bytes) {
@@ -467,6 +473,9 @@ class BoundStream final : public ObjectStream {
   std::optional<ObjectMetadata> metadata() const override {
     return stream_.mine() ? stream_.object().metadata() : std::nullopt;
   }
+  std::optional<std::uint64_t> prefix_crc() const override {
+    return stream_.mine() ? stream_.object().prefix_crc() : std::nullopt;
+  }
 
  private:
   const transfer::ProcessBound<StreamImpl> stream_;
@@ -478,7 +487,7 @@ class BoundStream final : public ObjectStream {
 
 std::unique_ptr<ObjectStream> ObjectStream::Open(std::shared_ptr<ObjectStore> store, Source source,
                                                  StreamOptions options) {
-  transfer::StreamChecksum checksum = transfer::ChecksumOfRanges(source);
+  transfer::StreamChecksum checksum = transfer::InitialChecksum(source);
   source.already_read.clear();
   const Source place{.bucket = source.bucket, .key = source.key};
   return std::make_unique<BoundStream>(

@@ -20,6 +20,18 @@ void StreamChecksum::ExpectAgain(const ObjectMetadata& metadata) {
   given_ = Given{};  // Keep shortens it if the reader has used some bytes
 }
 
+std::optional<std::uint64_t> StreamChecksum::CrcBefore(std::uint64_t position,
+                                                       ByteView used) const {
+  const auto prefix = settled_ ? settled_->prefix() : std::nullopt;
+  if (!prefix) return std::nullopt;
+  if (prefix->bytes == position) return prefix->crc;
+  if (!given_ || given_->range.begin != prefix->bytes) return std::nullopt;
+  if (given_->range.end == position)
+    return CombineCrc(crc_, prefix->crc, given_->value, given_->range.size());
+  if (used.empty() || given_->range.begin + used.size() != position) return std::nullopt;
+  return UpdateCrc(crc_, used, prefix->crc);
+}
+
 void StreamChecksum::Keep(ByteView bytes) {
   if (!given_) return;
   if (bytes.empty()) {

@@ -29,6 +29,10 @@ class StreamChecksum {
   // arrive again in ranges, which this class verifies.
   void ExpectAgain(const ObjectMetadata& metadata);
 
+  // Returns the CRC of the object's bytes [0, position). Nullopt if not all of them were given, or
+  // if `position` is inside the last block and not after `used`, the bytes at its start.
+  std::optional<std::uint64_t> CrcBefore(std::uint64_t position, ByteView used) const;
+
   // Only `bytes`, the start of the last returned block, count. The rest will be returned again.
   void Keep(ByteView bytes);
 

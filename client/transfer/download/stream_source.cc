@@ -31,9 +31,26 @@ Result<void> CheckStream(const ObjectStream::Source& source, const StreamOptions
   return Ok();
 }
 
-StreamChecksum ChecksumOfRanges(const ObjectStream::Source& source) {
+namespace {
+
+StreamChecksum ChecksumAfterPrefix(const ObjectStream::Source& source,
+                                   const ExpectedCrc& checksum) {
+  const bool covers_object =
+      source.begin == 0 && (!source.end || *source.end >= *source.known_size);
+  // The response to a request for the whole object has the checksum.
+  if (covers_object || (source.begin > 0 && !source.prefix_crc)) return {};
+  PiecewiseChecksum arrived(checksum, *source.known_size);
+  // An error means that no bytes are left to read.
+  if (source.begin > 0) static_cast<void>(arrived.Add({0, source.begin}, *source.prefix_crc));
+  return {std::move(arrived), checksum.crc};
+}
+
+}  // namespace
+
+StreamChecksum InitialChecksum(const ObjectStream::Source& source) {
   const ExpectedCrc checksum = FindCrc(source.known_checksums);
-  if (source.ranges.empty() || !source.known_size || checksum.crc == Crc::kNone) return {};
+  if (!source.known_size || !source.known_etag || checksum.crc == Crc::kNone) return {};
+  if (source.ranges.empty()) return ChecksumAfterPrefix(source, checksum);
   std::uint64_t bytes = 0;
   for (const ByteRange& range : source.ranges) bytes += range.size();
   for (const ObjectStream::Source::Piece& piece : source.already_read) bytes += piece.bytes.size();

@@ -12,9 +12,10 @@ namespace penstock::transfer {
 // Returns kInvalidArgument with the invalid value if the source or the options are invalid.
 Result<void> CheckStream(const ObjectStream::Source& source, const StreamOptions& options);
 
-// Returns the checksum state for an object whose bytes are in `source.ranges` and
-// `source.already_read`. Verifies nothing if these do not cover the object.
-StreamChecksum ChecksumOfRanges(const ObjectStream::Source& source);
+// Returns the checksum state before the first request. Verifies nothing if the bytes that the
+// stream does not read are unknown, and for a stream of the whole object, whose first response has
+// the checksum.
+StreamChecksum InitialChecksum(const ObjectStream::Source& source);
 
 }  // namespace penstock::transfer
 

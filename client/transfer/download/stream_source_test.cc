@@ -37,19 +37,40 @@ TEST(CheckStream, RejectsAnEndBeforeTheStartAndEmptyParts) {
   EXPECT_FALSE(CheckStream(source, options).ok());
 }
 
-TEST(ChecksumOfRanges, VerifiesOnlyIfAllBytesOfTheObjectAreCovered) {
+TEST(InitialChecksum, VerifiesOnlyIfAllBytesOfTheObjectAreCovered) {
   const Bytes content = MakeContent(10);
   ObjectStream::Source source = Known(10);
   source.known_checksums = {{"crc64nvme", Crc64Text(content)}};
   source.ranges = {{4, 10}};
-  EXPECT_EQ(ChecksumOfRanges(source).crc(), Crc::kNone);
+  EXPECT_EQ(InitialChecksum(source).crc(), Crc::kNone);
   source.already_read = {{0, ByteView(content).first(4)}};
-  StreamChecksum checksum = ChecksumOfRanges(source);
+  StreamChecksum checksum = InitialChecksum(source);
   EXPECT_EQ(checksum.crc(), Crc::kCrc64Nvme);
   EXPECT_TRUE(
       checksum.Give({4, 10}, UpdateCrc(Crc::kCrc64Nvme, ByteView(content).subspan(4), 0), true)
           .ok());
-  EXPECT_FALSE(ChecksumOfRanges(source).Give({4, 10}, 1, true).ok());
+  EXPECT_FALSE(InitialChecksum(source).Give({4, 10}, 1, true).ok());
+}
+
+TEST(InitialChecksum, ContinuesAfterAPrefix) {
+  const Bytes content = MakeContent(10);
+  const auto crc = [&](std::uint64_t begin, std::uint64_t size) {
+    return UpdateCrc(Crc::kCrc64Nvme, ByteView(content).subspan(begin, size), 0);
+  };
+  ObjectStream::Source source = Known(10);
+  source.known_checksums = {{"crc64nvme", Crc64Text(content)}};
+  EXPECT_EQ(InitialChecksum(source).crc(), Crc::kNone);  // the first response has it
+  source.begin = 4;
+  EXPECT_EQ(InitialChecksum(source).crc(), Crc::kNone);
+  source.prefix_crc = crc(0, 4);
+  StreamChecksum checksum = InitialChecksum(source);
+  EXPECT_EQ(checksum.CrcBefore(4, {}), crc(0, 4));
+  EXPECT_TRUE(checksum.Give({4, 8}, crc(4, 4), false).ok());
+  EXPECT_EQ(checksum.CrcBefore(6, ByteView(content).subspan(4, 2)), crc(0, 6));
+  EXPECT_EQ(checksum.CrcBefore(8, {}), crc(0, 8));
+  EXPECT_FALSE(checksum.CrcBefore(7, {}).has_value());
+  EXPECT_TRUE(checksum.Give({8, 10}, crc(8, 2), true).ok());
+  EXPECT_FALSE(InitialChecksum(source).Give({4, 10}, 1, true).ok());
 }
 
 }  // namespace

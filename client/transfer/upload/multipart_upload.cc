@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +14,8 @@
 #include "client/transfer/upload/late_cleanup.h"
 #include "client/transfer/upload/part_plan.h"
 #include "client/transfer/upload/settle.h"
+#include "penstock/base/blocking.h"
+#include "penstock/base/clock.h"
 
 namespace penstock::transfer {
 namespace {
@@ -78,6 +83,48 @@ Result<void> RemovePartsInBackground(Removal removal) {
                                               " ms and continues in the background");
 }
 
+// A CreateMultipartUpload in progress. Shared by its callback, the caller who waits, and the
+// cleanup after the caller has stopped waiting.
+struct PendingCreate {
+  Mutex mutex;
+  CondVar changed;
+  std::optional<Result<CreateMultipartUploadResponse>> result PENSTOCK_GUARDED_BY(mutex);
+  std::stop_source stop;
+
+  void Wake() {
+    const MutexLock lock(mutex);
+    changed.NotifyAll();
+  }
+
+  // Waits until `until` at most, or until Wake. Nullopt: there is no result yet.
+  std::optional<Result<CreateMultipartUploadResponse>> WaitUntil(
+      std::chrono::steady_clock::time_point until) {
+    const MutexLock lock(mutex);
+    if (!result) changed.WaitUntil(mutex, until);
+    return std::exchange(result, std::nullopt);
+  }
+};
+
+// Removes the upload that a request makes whose caller does not wait for it any more: a request
+// that is cancelled now may still take effect, and its id would be unknown.
+void RemoveLateUpload(PendingCreate& pending, Removal removal) {
+  using Clock = std::chrono::steady_clock;
+  auto until = Clock::now() + kInterruptedCleanupLimit;
+  std::optional<Result<CreateMultipartUploadResponse>> created;
+  for (int round = 0; round < 2 && !created; ++round) {
+    do created = pending.WaitUntil(until);
+    while (!created && Clock::now() < until);
+    if (created) break;
+    pending.stop.request_stop();
+    until = Clock::now() + kInterruptedCleanupLimit;
+  }
+  if (!created || !created->ok()) return;
+  removal.upload_id = std::move((*created)->upload_id);
+  removal.options = CleanupOptions(true);
+  const Result<void> ignored = RemoveParts(removal);  // the caller has its error already
+  static_cast<void>(ignored);
+}
+
 }  // namespace
 
 MultipartUpload::MultipartUpload(std::shared_ptr<ObjectStore> store, BucketName bucket,
@@ -90,7 +137,8 @@ MultipartUpload::MultipartUpload(std::shared_ptr<ObjectStore> store, BucketName 
       progress_(options_.progress) {}
 
 MultipartUpload::~MultipartUpload() {
-  const Result<void> ignored = GiveUp(kAutomaticRemovals);  // a destructor cannot report an error
+  // A destructor cannot report an error.
+  const Result<void> ignored = GiveUp(kAutomaticRemovals, interrupted_);
   static_cast<void>(ignored);
 }
 
@@ -102,11 +150,46 @@ Result<void> MultipartUpload::Create(const Interrupt& interrupt) {
   request.key = key_;
   request.attributes = options_.attributes;
   request.options = options_.call;
-  Result<CreateMultipartUploadResponse> created = store_->Call(std::move(request), interrupt);
+  Result<CreateMultipartUploadResponse> created = CallCreate(std::move(request), interrupt);
   if (!created.ok()) return Fail(std::move(created).error());
   upload_id_ = std::move(created->upload_id);
   keeps_crc_ = created->keeps_crc64nvme;
   return Ok();
+}
+
+// Unlike ObjectStore::Call, the request outlives an interrupt and the deadline by
+// kInterruptedCleanupLimit, so that an upload which it makes is removed.
+Result<CreateMultipartUploadResponse> MultipartUpload::CallCreate(
+    CreateMultipartUploadRequest request, const Interrupt& interrupt) {
+  PENSTOCK_TRY(CheckMayBlock("CreateMultipartUpload"));
+  const auto pending = std::make_shared<PendingCreate>();
+  const Deadline deadline = options_.call.deadline;
+  if (!deadline.IsNever())
+    request.options.deadline = Deadline::At(deadline.when() + kInterruptedCleanupLimit);
+  request.options.cancel = pending->stop.get_token();
+  const std::stop_callback wake(stop_.token(), [&pending] { pending->Wake(); });
+  store_->Start(std::move(request), [pending](Result<CreateMultipartUploadResponse> result) {
+    const MutexLock lock(pending->mutex);
+    pending->result.emplace(std::move(result));
+    pending->changed.NotifyAll();
+  });
+  std::optional<Error> error;
+  while (!error) {
+    const auto poll = std::chrono::steady_clock::now() + kPoll;
+    if (auto created = pending->WaitUntil(std::min(poll, deadline.when())))
+      return *std::move(created);
+    if (stop_.token().stop_requested() || (interrupt && interrupt())) {
+      error = Error::Make(ErrorKind::kCancelled, "the upload was interrupted");
+    } else if (deadline.Passed(SystemClock())) {
+      error = Error::Make(ErrorKind::kTimeout, "the deadline passed before the upload was created");
+    }
+  }
+  RunCleanup(
+      [pending, removal = Removal{store_, bucket_, key_, {}, false, {}}]() mutable {
+        RemoveLateUpload(*pending, std::move(removal));
+      },
+      kInterruptedWait);
+  return std::move(*error).At("CreateMultipartUpload", bucket_.value, key_.value);
 }
 
 Result<void> MultipartUpload::Send(PartBody body, const Interrupt& interrupt) {
@@ -340,7 +423,8 @@ Result<UploadResponse> MultipartUpload::Complete(const Interrupt& interrupt) {
 Error MultipartUpload::Fail(Error error) {
   interrupted_ = error.kind == ErrorKind::kCancelled;
   failed_ = std::move(error);
-  const Result<void> ignored = GiveUp(kAutomaticRemovals);  // the first error is the one to report
+  // The first error is the one to report.
+  const Result<void> ignored = GiveUp(kAutomaticRemovals, interrupted_);
   static_cast<void>(ignored);
   return *failed_;
 }
@@ -351,9 +435,9 @@ void MultipartUpload::Cancel(Error error) {
   static_cast<void>(ignored);
 }
 
-Result<void> MultipartUpload::Abort() { return GiveUp(kRemovalsByAbort); }
+Result<void> MultipartUpload::Abort() { return GiveUp(kRemovalsByAbort, false); }
 
-Result<void> MultipartUpload::GiveUp(int removals_allowed) {
+Result<void> MultipartUpload::GiveUp(int removals_allowed, bool in_background) {
   stop_.RequestStop();
   {
     const MutexLock lock(mutex_);
@@ -366,12 +450,12 @@ Result<void> MultipartUpload::GiveUp(int removals_allowed) {
   }
   if (removals_ >= removals_allowed) return removed_;
   ++removals_;
-  Removal removal{store_, bucket_, key_, *upload_id_, false, CleanupOptions(interrupted_)};
+  Removal removal{store_, bucket_, key_, *upload_id_, false, CleanupOptions(in_background)};
   {
     const MutexLock lock(mutex_);
     removal.stray_part_possible = stray_part_possible_;
   }
-  removed_ = interrupted_ ? RemovePartsInBackground(std::move(removal)) : RemoveParts(removal);
+  removed_ = in_background ? RemovePartsInBackground(std::move(removal)) : RemoveParts(removal);
   if (removed_.ok()) upload_id_.reset();
   return removed_;
 }

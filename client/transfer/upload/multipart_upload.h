@@ -56,9 +56,9 @@ class MultipartUpload {
   // unknown.
   Result<UploadResponse> Complete(const Interrupt& interrupt);
   // Cancels the parts, waits for them, and removes them from S3. Returns ok if there is nothing to
-  // do. After two failed removals it returns the last error without another request. After an
-  // interrupt it waits kInterruptedWait for the removal, which then continues in the background
-  // (late_cleanup.h).
+  // do. After two failed removals it returns the last error without another request. (The removal
+  // that follows an interrupt by itself delays the caller by kInterruptedWait at most, and then
+  // continues in the background, see late_cleanup.h.)
   Result<void> Abort();
   // Same because of `error`, which every later call returns. Not repeated.
   void Cancel(Error error);
@@ -89,7 +89,9 @@ class MultipartUpload {
   std::vector<CompletedPart> TakeParts();
   Result<PutObjectResponse> TryComplete(const std::vector<CompletedPart>& parts,
                                         const Interrupt& interrupt);
-  Result<void> GiveUp(int removals_allowed);
+  Result<CreateMultipartUploadResponse> CallCreate(CreateMultipartUploadRequest request,
+                                                   const Interrupt& interrupt);
+  Result<void> GiveUp(int removals_allowed, bool in_background);
 
   const std::shared_ptr<ObjectStore> store_;  // shared with the creator: parts in flight need it
   const BucketName bucket_;

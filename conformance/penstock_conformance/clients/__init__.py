@@ -112,13 +112,17 @@ def find(name: str) -> type[Client]:
 
     Raises:
         ValueError: there is no such client, or it is incomplete.
-        ModuleNotFoundError: the module is not installed.
     """
     place = KNOWN.get(name, name)
     module, colon, attribute = place.partition(":")
     if not colon:
         raise ValueError(f"unknown client '{name}': expected {', '.join(KNOWN)} or MODULE:CLASS")
-    found = getattr(importlib.import_module(module), attribute, None)
+    try:
+        found = getattr(importlib.import_module(module), attribute, None)
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"client '{name}': there is no module {error.name!r}; install it, or give MODULE:CLASS of a module on PYTHONPATH"
+        ) from error
     if not (isinstance(found, type) and issubclass(found, Client)):
         raise ValueError(f"'{place}' is not a subclass of penstock_conformance.clients.Client")
     missing = sorted(found.__abstractmethods__) + ([] if hasattr(found, "name") else ["name"])

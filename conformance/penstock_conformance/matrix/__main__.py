@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .._report import check_writable
-from .cells import sample
+from .actions import every_action
+from .cells import may_name_a_cell, sample
 from .judge import Outcome
 from .lanes import every_operation, plan, run_in_processes
 from .report import as_html, as_json, as_markdown, defects
@@ -28,6 +29,8 @@ def main(arguments: list[str] | None = None) -> int:
         chosen = _operations(options.operation)
         for path in filter(None, (options.json, options.markdown, options.html, options.resume)):
             check_writable(Path(path))
+        if not may_name_a_cell(options.cell, chosen, every_action()):
+            raise ValueError(f"no cell name contains {options.cell!r}")  # before the operations run to find the cells
         earlier = _earlier_outcomes(options.resume)
     except (ValueError, OSError) as error:
         parser.error(str(error))

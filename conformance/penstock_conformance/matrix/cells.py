@@ -18,6 +18,13 @@ ONCE, ALWAYS = "once", "always"
 PLANTED = "planted"  # id of the fault rule
 CONNECTION = "connection"  # instead of an S3 operation, for faults of connections
 
+# The S3 operations that Penstock's client sends.
+_S3_OPERATIONS = (
+    "AbortMultipartUpload", "CompleteMultipartUpload", "CopyObject", "CreateBucket", "CreateMultipartUpload", "CreateSession",
+    "DeleteBucket", "DeleteObject", "DeleteObjects", "GetObject", "HeadBucket", "HeadObject", "ListBuckets",
+    "ListDirectoryBuckets", "ListMultipartUploads", "ListObjectVersions", "ListObjectsV2", "ListParts", "PutObject",
+    "RenameObject", "UploadPart", "UploadPartCopy",
+)  # fmt: skip
 # Operations for partial commits, delayed visibility and late errors (docs/faults.md).
 _TORN = ("PutObject", "UploadPart")
 _HIDDEN = ("CompleteMultipartUpload", "CopyObject", "DeleteObject", "PutObject")
@@ -61,6 +68,19 @@ class Cell:
         return {"id": PLANTED, "when": when, "do": self.action.rule_action(self.body_bytes), "must_fire": False, **limit}
 
 
+def may_name_a_cell(text: str, operations: Sequence[Operation], actions: Sequence[Action]) -> bool:
+    """Whether a cell name may contain `text`, judged without running the operations."""
+    words = {ONCE, ALWAYS, *PLANES, *(one.name for one in operations), *(size for one in operations for size in one.sizes)}
+    words |= {action.name for action in actions}
+
+    def known(piece: str) -> bool:
+        target, mark, number = piece.partition("#")
+        targets = [each for each in (*_S3_OPERATIONS, CONNECTION) if (each.endswith(target) if mark else target in each)]
+        return any(piece in word for word in words) or (bool(targets) and (not number or number.isdecimal()))
+
+    return all(map(known, text.split("/")))
+
+
 def traffic(world: World, operation: Operation, size: str) -> list[Target]:
     """Runs an operation without faults and returns its requests, in the order of the first request for each S3 operation."""
     trial = operation.begin(world, size)
@@ -71,6 +91,8 @@ def traffic(world: World, operation: Operation, size: str) -> list[Target]:
     if trial.state is not None and (found := trial.state()) != "after":
         raise AssertionError(f"{operation.name}, {size}: state {found!r} without a fault")
     world.clear()
+    if unknown := sorted({entry.operation for entry in entries} - set(_S3_OPERATIONS)):
+        raise AssertionError(f"{operation.name}, {size}: add {', '.join(unknown)} to _S3_OPERATIONS")
     by_operation: dict[str, list[JournalEntry]] = {}
     for entry in sorted(entries, key=lambda entry: entry.began_s):
         by_operation.setdefault(entry.operation, []).append(entry)

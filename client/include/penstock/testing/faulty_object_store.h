@@ -67,6 +67,7 @@ class FaultyObjectStore : public ObjectStore {
   void Start(HeadBucketRequest request, Callback<HeadBucketResponse> done) override;
   void Start(DeleteBucketRequest request, Callback<NoResponse> done) override;
   void Start(ListBucketsRequest request, Callback<ListBucketsResponse> done) override;
+  bool may_repeat() const override;
 
   // Calls started so far, by operation name.
   std::uint64_t count(const std::string& operation) const;
