@@ -31,7 +31,7 @@ def set_memory_limit(limit: int) -> None:
     """
     check_type("limit", limit, (int,))
     if limit < 0:
-        error = S3InvalidArgumentError(f"the memory limit is {limit} bytes; use 16777216 (16 MiB) or more")
+        error = S3InvalidArgumentError(f"the memory limit must be 16777216 bytes (16 MiB) or more, not {limit}")
         error.setting = "memory_limit"
         raise error
     _core.set_memory_limit(limit)
