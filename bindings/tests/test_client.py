@@ -36,7 +36,9 @@ def test_the_memory_limit_belongs_to_the_process_and_is_checked(client):
         with pytest.raises(ValueError, match=r"the memory limit must be 16777216 bytes \(16 MiB\) or more, not 1000") as raised:
             penstock.set_memory_limit(1000)
         assert raised.value.setting == "memory_limit"
-        with pytest.raises(penstock.S3InvalidArgumentError, match=r"the memory limit must be 16777216 bytes \(16 MiB\) or more, not -1") as raised:
+        with pytest.raises(
+            penstock.S3InvalidArgumentError, match=r"the memory limit must be 16777216 bytes \(16 MiB\) or more, not -1"
+        ) as raised:
             penstock.set_memory_limit(-1)
         assert raised.value.setting == "memory_limit"
         with pytest.raises(TypeError, match="limit must be int, not float"):
