@@ -38,7 +38,7 @@ def test_limits_are_a_preset_a_file_or_a_dict(tmp_path: Path) -> None:
             assert s3.limits_report()["limits"] == want
     with Emulator() as s3:
         assert s3.limits_report()["limits"] == {}
-    with pytest.raises(ValueError, match="limits: writes_per_second is 0"):
+    with pytest.raises(ValueError, match="limits: writes_per_second must be 1 to 4000000000 requests a second, not 0"):
         Emulator(limits={"writes_per_second": 0})
 
 
