@@ -43,7 +43,7 @@ TEST_F(CompleteUploadTest, WithoutAlgorithmTheObjectGetsCrc64Nvme) {
   EXPECT_EQ(reply.Element("ETag"), "&quot;7cbb08aa3c3309d6882c18fcecc4bee7-2&quot;");
   EXPECT_EQ(reply.Element("ChecksumCRC64NVME"), "xrqTozlh+bk=");
   EXPECT_EQ(reply.Element("ChecksumType"), "FULL_OBJECT");
-  EXPECT_EQ(reply.Element("Location"), "http://127.0.0.1:9000/bucket/k");
+  EXPECT_EQ(reply.Element("Location"), "http://s3.amazonaws.com/bucket/k");
   const Reply get = s3_.Send("GET /bucket/k");
   EXPECT_EQ(get.body, first_ + "hello");
   EXPECT_EQ(get.Header("x-amz-meta-a"), "1");
