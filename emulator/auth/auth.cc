@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/auth/body/body_chain.h"
-#include "emulator/auth/session_token.h"
+#include "emulator/auth/body_chain.h"
+#include "emulator/auth/signature/session_token.h"
 #include "emulator/auth/unchecked.h"
 #include "emulator/auth/verifier.h"
 #include "emulator/s3/core/router.h"

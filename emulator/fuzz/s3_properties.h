@@ -12,7 +12,7 @@
 #include "base/utf8.h"
 #include "base/xml/xml.h"
 #include "emulator/auth/body/chunked_body.h"
-#include "emulator/auth/canonical.h"
+#include "emulator/auth/signature/canonical.h"
 #include "emulator/s3/core/operations.h"
 #include "emulator/s3/multipart/complete_request.h"
 #include "emulator/s3/objects/ranges.h"

@@ -30,7 +30,7 @@
 #include "emulator/server/process/counters.h"
 #include "emulator/server/process/options.h"
 #include "emulator/server/request_log.h"
-#include "emulator/store/memory_limit.h"
+#include "emulator/store/system/memory_limit.h"
 #include "penstock/base/shared_mutex.h"
 
 namespace penstock::emulator {

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "emulator/auth/session_token.h"
+#include "emulator/auth/signature/session_token.h"
 #include "emulator/s3/core/claimed_key.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/router.h"

@@ -10,7 +10,7 @@
 #include "emulator/s3/protocol/regions.h"
 #include "emulator/s3/protocol/strict.h"
 #include "emulator/s3/protocol/text.h"
-#include "emulator/store/tables/ids.h"
+#include "emulator/store/records/ids.h"
 
 namespace penstock::emulator::s3 {
 namespace {

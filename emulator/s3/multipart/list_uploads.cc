@@ -12,7 +12,7 @@
 #include "emulator/s3/listing/list_query.h"
 #include "emulator/s3/multipart/multipart.h"
 #include "emulator/s3/protocol/documents.h"
-#include "emulator/store/tables/ids.h"
+#include "emulator/store/records/ids.h"
 
 namespace penstock::emulator::s3 {
 namespace {

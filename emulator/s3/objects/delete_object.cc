@@ -5,7 +5,7 @@
 #include "emulator/s3/core/write_later.h"
 #include "emulator/s3/directory/directory_bucket.h"
 #include "emulator/s3/objects/conditions.h"
-#include "emulator/store/tables/ids.h"
+#include "emulator/store/records/ids.h"
 
 namespace penstock::emulator::s3 {
 namespace {

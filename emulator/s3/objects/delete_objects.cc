@@ -16,7 +16,7 @@
 #include "emulator/s3/protocol/documents.h"
 #include "emulator/s3/protocol/names.h"
 #include "emulator/s3/protocol/text.h"
-#include "emulator/store/tables/ids.h"
+#include "emulator/store/records/ids.h"
 
 namespace penstock::emulator::s3 {
 namespace {
