@@ -21,7 +21,7 @@
 #include "emulator/instruments/journal_writer.h"
 #include "emulator/instruments/throttle_handler.h"
 #include "emulator/s3/core/document_memory.h"
-#include "emulator/s3/core/router.h"
+#include "emulator/s3/dispatch/router.h"
 #include "emulator/server/accept_decision_for.h"
 #include "emulator/server/admin/admin.h"
 #include "emulator/server/control.h"

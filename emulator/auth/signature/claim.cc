@@ -7,7 +7,7 @@
 
 #include "base/dates.h"
 #include "emulator/auth/signature/refusal.h"
-#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::auth {

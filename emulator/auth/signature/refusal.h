@@ -1,5 +1,5 @@
 // Authentication errors of S3 as Error values. Status, kind and default message of each code come
-// from the table in emulator/s3/core/errors.cc. The texts here are those that S3 sends for
+// from the table in emulator/s3/protocol/errors.cc. The texts here are those that S3 sends for
 // authentication.
 //
 // s3::RespondWithError makes the document. This file never handles a secret key.
@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/errors.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/error.h"
 

@@ -12,7 +12,7 @@
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "emulator/auth/signature/refusal.h"
-#include "emulator/s3/core/operations.h"
+#include "emulator/s3/dispatch/operations.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::auth {

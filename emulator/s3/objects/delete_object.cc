@@ -1,10 +1,10 @@
 // DeleteObject.
 #include "emulator/s3/access/object_lock.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/core/write_later.h"
 #include "emulator/s3/directory/directory_bucket.h"
 #include "emulator/s3/objects/conditions.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/store/records/ids.h"
 
 namespace penstock::emulator::s3 {
