@@ -18,7 +18,7 @@ from pathlib import Path
 RECORD = struct.Struct("<IIIIQQQ")
 CREATE, WRITE, TRUNCATE, ALLOCATE, SYNC, RENAME, UNLINK, MAKE_DIRECTORY, REMOVE_DIRECTORY = range(1, 10)
 PAGE = 4096
-SLOTS = (0, 2048)  # of a commit mark (emulator/store/checks/commit_mark.cc)
+SLOTS = (0, 2048)  # of a commit mark (emulator/store/sqlite/commit_mark.cc)
 SLOT_SIZE = 96
 BOOT_ID = slice(52, 88)
 

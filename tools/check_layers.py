@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,15 +79,27 @@ class Module:
 
 def read_map(root: Path) -> dict[str, Module]:
     layers = {}
-    for name, row in tomllib.loads((root / "tools/layers.toml").read_text()).items():
+    rows = tomllib.loads((root / "tools/layers.toml").read_text())
+    for name, row in rows.items():
         unknown = set(row) - {"include", "third_party", "single_file", "public_headers", "shared"}
         if unknown:
             raise SystemExit(f"tools/layers.toml: [{name}] has the unknown keys {sorted(unknown)}")
         third_party = row.get("third_party", [])
         layers[name] = Module(
-            row["include"], third_party, row.get("single_file", []), row.get("public_headers", False), row.get("shared", [])
+            [other for entry in row["include"] for other in expand(entry, rows, name)],
+            third_party,
+            row.get("single_file", []),
+            row.get("public_headers", False),
+            row.get("shared", []),
         )
     return layers
+
+
+def expand(entry: str, rows: Iterable[str], user: str) -> list[str]:
+    """The modules that an entry of `include` names: "NAME/*" is NAME and the modules in its folders, without `user` itself."""
+    if not entry.endswith("/*"):
+        return [entry]
+    return [name for name in rows if (name == entry[:-2] or name.startswith(entry[:-1])) and name != user] or [entry]
 
 
 def check_map(layers: dict[str, Module]) -> list[str]:

@@ -4,13 +4,14 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/auth/body/body_chain.h"
-#include "emulator/auth/session_token.h"
+#include "emulator/auth/body_chain.h"
+#include "emulator/auth/signature/session_token.h"
 #include "emulator/auth/unchecked.h"
 #include "emulator/auth/verifier.h"
-#include "emulator/s3/core/router.h"
+#include "emulator/s3/core/error_response.h"
+#include "emulator/s3/core/strict.h"
+#include "emulator/s3/dispatch/operations.h"
 #include "emulator/s3/post/form.h"
-#include "emulator/s3/protocol/strict.h"
 
 namespace penstock::emulator::auth {
 namespace {

@@ -10,8 +10,8 @@
 #include "base/encoding.h"
 #include "base/xml/xml.h"
 #include "emulator/auth/auth_fixture.h"
-#include "emulator/auth/canonical.h"
-#include "emulator/auth/signing_key.h"
+#include "emulator/auth/signature/canonical.h"
+#include "emulator/auth/signature/signing_key.h"
 
 namespace penstock::emulator::auth {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "emulator/s3/protocol/regions.h"
+#include "emulator/s3/core/regions.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::auth {

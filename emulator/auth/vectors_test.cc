@@ -5,8 +5,8 @@
 #include <ostream>
 
 #include "emulator/auth/auth_fixture.h"
-#include "emulator/auth/canonical.h"
-#include "emulator/auth/signing_key.h"
+#include "emulator/auth/signature/canonical.h"
+#include "emulator/auth/signature/signing_key.h"
 
 namespace penstock::emulator::auth {
 namespace {

@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "base/time_ahead.h"
-#include "emulator/auth/canonical.h"
-#include "emulator/auth/refusal.h"
-#include "emulator/auth/session_token.h"
-#include "emulator/auth/version_two.h"
-#include "emulator/s3/core/errors.h"
+#include "emulator/auth/signature/canonical.h"
+#include "emulator/auth/signature/refusal.h"
+#include "emulator/auth/signature/session_token.h"
+#include "emulator/auth/signature/version_two.h"
+#include "emulator/s3/core/regions.h"
 #include "emulator/s3/protocol/directory_names.h"
-#include "emulator/s3/protocol/regions.h"
+#include "emulator/s3/protocol/errors.h"
 
 namespace penstock::emulator::auth {
 namespace {

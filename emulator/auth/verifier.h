@@ -10,9 +10,9 @@
 #include "emulator/auth/auth.h"
 #include "emulator/auth/body/chunked_body.h"
 #include "emulator/auth/body/payload.h"
-#include "emulator/auth/claim.h"
-#include "emulator/auth/form_claim.h"
-#include "emulator/auth/signing_key.h"
+#include "emulator/auth/signature/claim.h"
+#include "emulator/auth/signature/form_claim.h"
+#include "emulator/auth/signature/signing_key.h"
 
 namespace penstock::emulator::auth {
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "emulator/auth/auth_fixture.h"
-#include "emulator/auth/canonical.h"
+#include "emulator/auth/signature/canonical.h"
 
 namespace penstock::emulator::auth {
 namespace {

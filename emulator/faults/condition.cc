@@ -4,7 +4,7 @@
 #include <array>
 #include <bit>
 
-#include "emulator/s3/core/router.h"
+#include "emulator/s3/dispatch/operations.h"
 
 namespace penstock::emulator::faults {
 namespace {

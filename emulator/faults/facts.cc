@@ -2,8 +2,7 @@
 
 #include <initializer_list>
 
-#include "emulator/s3/core/claimed_key.h"
-#include "emulator/s3/protocol/sdk_attempt.h"
+#include "emulator/s3/core/request_claims.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::faults {

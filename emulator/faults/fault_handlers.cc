@@ -18,9 +18,9 @@
 #include "emulator/faults/fault_plan.h"
 #include "emulator/s3/core/body_size.h"
 #include "emulator/s3/core/cancellation.h"
-#include "emulator/s3/core/errors.h"
+#include "emulator/s3/core/error_response.h"
 #include "emulator/s3/core/operation_traits.h"
-#include "emulator/s3/core/router.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::faults {

@@ -6,7 +6,7 @@
 #include "emulator/faults/actions/partial_failure.h"
 #include "emulator/faults/documents/earlier_versions.h"
 #include "emulator/faults/fault_registry.h"
-#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/errors.h"
 
 namespace penstock::emulator::faults {
 

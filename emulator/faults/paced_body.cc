@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/errors.h"
 
 namespace penstock::emulator::faults {
 

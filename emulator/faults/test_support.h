@@ -12,7 +12,7 @@
 #include "emulator/faults/facts.h"
 #include "emulator/faults/running_scenario.h"
 #include "emulator/s3/core/exchange.h"
-#include "emulator/s3/core/router.h"
+#include "emulator/s3/dispatch/operations.h"
 
 namespace penstock::emulator::faults {
 

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "emulator/auth/canonical.h"
-#include "emulator/auth/claim.h"
-#include "emulator/auth/version_two.h"
+#include "emulator/auth/signature/canonical.h"
+#include "emulator/auth/signature/claim.h"
+#include "emulator/auth/signature/version_two.h"
 #include "emulator/fuzz/s3_properties.h"
 #include "emulator/s3/protocol/target.h"
 #include "emulator/s3/protocol/text.h"

@@ -9,7 +9,7 @@
 #include "emulator/instruments/instruments.h"
 #include "emulator/instruments/target_secrets.h"
 #include "emulator/s3/core/body_size.h"
-#include "emulator/s3/protocol/sdk_attempt.h"
+#include "emulator/s3/core/request_claims.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::instruments {

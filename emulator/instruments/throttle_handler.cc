@@ -9,10 +9,10 @@
 #include "emulator/faults/paced_body.h"
 #include "emulator/faults/pacer.h"
 #include "emulator/instruments/instruments.h"
-#include "emulator/s3/core/errors.h"
+#include "emulator/s3/core/error_response.h"
 #include "emulator/s3/core/operation_traits.h"
-#include "emulator/s3/core/router.h"
 #include "emulator/s3/post/form.h"
+#include "emulator/s3/protocol/errors.h"
 
 namespace penstock::emulator::instruments {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/fake_clock.h"
 #include "emulator/faults/pacer.h"
 #include "emulator/instruments/instruments.h"
-#include "emulator/s3/core/router.h"
+#include "emulator/s3/dispatch/operations.h"
 #include "emulator/s3/post/form.h"
 
 namespace penstock::emulator::instruments {

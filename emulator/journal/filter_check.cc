@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "emulator/json/json_fields.h"
-#include "emulator/s3/core/router.h"
+#include "emulator/s3/dispatch/operations.h"
 #include "penstock/base/check.h"
 
 namespace penstock::emulator::journal {

@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "emulator/s3/core/router.h"
+#include "emulator/s3/dispatch/router.h"
 #include "emulator/server/identity/kept_users_check.h"
 #include "emulator/server/server_fixture.h"
 

@@ -21,7 +21,7 @@
 #include "emulator/instruments/journal_writer.h"
 #include "emulator/instruments/throttle_handler.h"
 #include "emulator/s3/core/document_memory.h"
-#include "emulator/s3/core/router.h"
+#include "emulator/s3/dispatch/router.h"
 #include "emulator/server/accept_decision_for.h"
 #include "emulator/server/admin/admin.h"
 #include "emulator/server/control.h"
@@ -30,7 +30,7 @@
 #include "emulator/server/process/counters.h"
 #include "emulator/server/process/options.h"
 #include "emulator/server/request_log.h"
-#include "emulator/store/memory_limit.h"
+#include "emulator/store/system/memory_limit.h"
 #include "penstock/base/shared_mutex.h"
 
 namespace penstock::emulator {

@@ -4,11 +4,12 @@
 #include <string>
 #include <utility>
 
-#include "emulator/auth/session_token.h"
-#include "emulator/s3/core/claimed_key.h"
-#include "emulator/s3/core/errors.h"
-#include "emulator/s3/core/router.h"
+#include "emulator/auth/signature/session_token.h"
+#include "emulator/s3/core/error_response.h"
+#include "emulator/s3/core/request_claims.h"
+#include "emulator/s3/dispatch/operations.h"
 #include "emulator/s3/protocol/directory_session.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/server/admin/admin.h"
 
 namespace penstock::emulator::server {

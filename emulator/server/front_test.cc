@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "emulator/auth/session_token.h"
+#include "emulator/auth/signature/session_token.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::server {

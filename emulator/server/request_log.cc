@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "emulator/instruments/target_secrets.h"
 #include "emulator/json/json_tree.h"
-#include "emulator/s3/protocol/sdk_attempt.h"
+#include "emulator/s3/core/request_claims.h"
 
 namespace penstock::emulator::server {
 namespace {

@@ -23,8 +23,8 @@
 #include "base/dates.h"
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "emulator/auth/canonical.h"
-#include "emulator/auth/signing_key.h"
+#include "emulator/auth/signature/canonical.h"
+#include "emulator/auth/signature/signing_key.h"
 
 namespace penstock::emulator::server {
 

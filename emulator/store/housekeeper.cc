@@ -5,7 +5,7 @@
 #include "base/caught.h"
 #include "base/diagnostics.h"
 #include "base/signals_blocked.h"
-#include "emulator/store/sqlite/schema.h"
+#include "emulator/store/tables/schema.h"
 
 namespace penstock::emulator::store {
 namespace {

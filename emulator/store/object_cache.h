@@ -18,7 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "emulator/store/store.h"
+#include "emulator/store/records/records.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::emulator::store {

@@ -7,8 +7,8 @@
 #include "base/diagnostics.h"
 #include "emulator/store/blobs/blob_file.h"
 #include "emulator/store/blobs/blob_memory.h"
-#include "emulator/store/blobs/blob_references.h"
-#include "emulator/store/sqlite/schema.h"
+#include "emulator/store/tables/blob_references.h"
+#include "emulator/store/tables/schema.h"
 
 namespace penstock::emulator::store {
 namespace {

@@ -1,6 +1,5 @@
-// The Store on SQLite and blobs. The methods are defined in tables/: buckets.cc, objects.cc,
-// listing.cc, directory_listing.cc, renaming.cc and uploads.cc. sqlite_store.cc opens and closes
-// the store.
+// The Store on SQLite and blobs. The methods are defined in buckets.cc, objects.cc, listing.cc,
+// directory_listing.cc, renaming.cc and uploads.cc. sqlite_store.cc opens and closes the store.
 #ifndef PENSTOCK_EMULATOR_STORE_SQLITE_STORE_H_
 #define PENSTOCK_EMULATOR_STORE_SQLITE_STORE_H_
 
@@ -12,19 +11,19 @@
 #include <vector>
 
 #include "emulator/store/blobs/blob_registry.h"
-#include "emulator/store/blobs/descriptor.h"
 #include "emulator/store/checks/scrubber.h"
-#include "emulator/store/directory_lock.h"
-#include "emulator/store/disk_guard.h"
+#include "emulator/store/commits/disk_guard.h"
+#include "emulator/store/commits/write_queue.h"
 #include "emulator/store/housekeeper.h"
 #include "emulator/store/object_cache.h"
 #include "emulator/store/sqlite/connection_pool.h"
 #include "emulator/store/store.h"
+#include "emulator/store/system/descriptor.h"
+#include "emulator/store/system/directory_lock.h"
 #include "emulator/store/tables/bucket_table.h"
 #include "emulator/store/tables/object_writes.h"
 #include "emulator/store/tables/row_memory.h"
 #include "emulator/store/tables/upload_rows.h"
-#include "emulator/store/write_queue.h"
 
 namespace penstock::emulator::store {
 

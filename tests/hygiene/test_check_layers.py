@@ -22,12 +22,15 @@ CLEAN = {
     "client/s3/client_test.cc": "#include <gtest/gtest.h>\n",
     "emulator/include/penstock/emulator.h": "#include <string>\n",
     "emulator/http/listener.cc": "#include <httplib.h>\n",
-    "emulator/http/listener_test.cc": '#include "emulator/s3/core/router.h"\n',
-    "emulator/s3/core/router.h": "#include <string_view>\n",
+    "emulator/http/listener_test.cc": '#include "emulator/s3/dispatch/router.h"\n',
+    "emulator/s3/dispatch/router.h": "#include <string_view>\n",
+    "emulator/store/store.h": '#include "emulator/store/tables/rows.h"\n',
+    "emulator/store/tables/rows.h": "#include <string>\n",
+    "emulator/faults/rule.h": '#include "emulator/store/store.h"\n#include "emulator/store/tables/rows.h"\n',
     "emulator/json/json_fields.h": "#include <nlohmann/json.hpp>\n",
     "emulator/server/process/main.cc": '#include <CLI/CLI.hpp>\n#include "emulator/json/json_fields.h"\n',
     "bindings/core/module.cc": '#include <pybind11/pybind11.h>\n#include "penstock/emulator.h"\n#include "penstock/client.h"\n',
-    "tests/meeting.cc": '#include "client/http/wire.h"\n#include "emulator/s3/core/router.h"\n',
+    "tests/meeting.cc": '#include "client/http/wire.h"\n#include "emulator/s3/dispatch/router.h"\n',
 }
 
 
@@ -60,7 +63,7 @@ def test_a_clean_tree_passes(tree: Path) -> None:
 VIOLATIONS = {
     "the client includes the emulator": (
         "client/http/request.h",
-        '#include "emulator/s3/core/router.h"\n',
+        '#include "emulator/s3/dispatch/router.h"\n',
         "never include each other",
     ),
     "the client includes the public emulator": (
@@ -113,6 +116,16 @@ VIOLATIONS = {
         '#include "client/http/request.h"\n',
         "bindings may not include",
     ),
+    "a folder of a module includes the module above it": (
+        "emulator/store/system/file.h",
+        '#include "emulator/store/store.h"\n',
+        "emulator/store/system may not include",
+    ),
+    "another module includes a folder that its row does not name": (
+        "emulator/s3/dispatch/router.h",
+        '#include "emulator/store/tables/rows.h"\n',
+        "may not include",
+    ),
     "a file outside the map": ("emulator/elsewhere/x.h", "#include <vector>\n", "belongs to no module of tools/layers.toml"),
     "a source with another extension": ("client/s3/client.cpp", "#include <vector>\n", "end in .cc"),
 }
@@ -130,7 +143,7 @@ def test_a_planted_violation_is_found(tree: Path, name: str) -> None:
 
 def test_a_cycle_among_modules_is_found(tree: Path) -> None:
     layers = tree / "tools/layers.toml"
-    layers.write_text(layers.read_text().replace("[base]\ninclude = []", '[base]\ninclude = ["emulator/s3"]'))
+    layers.write_text(layers.read_text().replace("[base]\ninclude = []", '[base]\ninclude = ["emulator/s3/core"]'))
     status, output = run(tree)
     assert status == 1
     assert "a cycle among" in output

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "base/encoding.h"
-#include "emulator/auth/refusal.h"
-#include "emulator/auth/signing_key.h"
+#include "emulator/auth/signature/refusal.h"
+#include "emulator/auth/signature/signing_key.h"
 
 namespace penstock::emulator::auth {
 namespace {

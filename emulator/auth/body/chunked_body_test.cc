@@ -7,7 +7,7 @@
 
 #include "base/encoding.h"
 #include "emulator/auth/auth_fixture.h"
-#include "emulator/auth/signing_key.h"
+#include "emulator/auth/signature/signing_key.h"
 
 namespace penstock::emulator::auth {
 namespace {

@@ -1,7 +1,7 @@
 #include "emulator/auth/body/payload.h"
 
 #include "base/encoding.h"
-#include "emulator/auth/refusal.h"
+#include "emulator/auth/signature/refusal.h"
 
 namespace penstock::emulator::auth {
 

@@ -14,7 +14,7 @@
 #include "emulator/faults/actions/request_work.h"
 #include "emulator/faults/actions/wrong_bytes.h"
 #include "emulator/s3/core/body_size.h"
-#include "emulator/s3/core/claimed_key.h"
+#include "emulator/s3/core/request_claims.h"
 #include "emulator/s3/protocol/text.h"
 #include "emulator/traffic/latency_profile.h"
 

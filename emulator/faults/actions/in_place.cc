@@ -5,9 +5,9 @@
 #include <string_view>
 #include <utility>
 
-#include "emulator/s3/core/claimed_key.h"
-#include "emulator/s3/core/errors.h"
-#include "emulator/s3/core/router.h"
+#include "emulator/s3/core/error_response.h"
+#include "emulator/s3/core/request_claims.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::faults {

@@ -14,7 +14,7 @@
 #include "emulator/faults/documents/latency_document.h"
 #include "emulator/faults/documents/milliseconds_document.h"
 #include "emulator/faults/documents/partial_failure_document.h"
-#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::faults {

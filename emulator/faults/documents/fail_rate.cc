@@ -9,8 +9,8 @@
 
 #include "base/digest.h"
 #include "emulator/faults/arrivals.h"
-#include "emulator/s3/core/errors.h"
-#include "emulator/s3/core/router.h"
+#include "emulator/s3/core/error_response.h"
+#include "emulator/s3/protocol/errors.h"
 
 namespace penstock::emulator::faults {
 namespace {

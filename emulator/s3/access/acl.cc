@@ -4,10 +4,9 @@
 #include <array>
 #include <optional>
 
-#include "emulator/s3/access/public_access.h"
-#include "emulator/s3/config/sub_resource_schemas.h"
-#include "emulator/s3/config/sub_resources.h"
-#include "emulator/s3/core/errors.h"
+#include "emulator/s3/core/call.h"
+#include "emulator/s3/protocol/errors.h"
+#include "emulator/s3/protocol/request_schemas.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {
@@ -275,6 +274,21 @@ std::string AclDocument(std::string_view stored, std::string_view owner_id) {
   if (stored.empty())
     return WriteDocument(MakeAcl(owner_id, {UserGrant(owner_id, "FULL_CONTROL")}));
   return std::string(kXmlProlog) + std::string(stored);
+}
+
+PublicAccessBlock PublicAccessBlockOf(const store::BucketRecord& bucket) {
+  const std::string* document = FindConfiguration(bucket, "publicAccessBlock");
+  if (document == nullptr) return {};
+  const auto set = [&](std::string_view flag) {
+    return document->find("<" + std::string(flag) + ">true<") != std::string::npos;
+  };
+  return {set("BlockPublicAcls"), set("IgnorePublicAcls"), set("BlockPublicPolicy"),
+          set("RestrictPublicBuckets")};
+}
+
+Result<void> RefuseBlockedAcl(const store::BucketRecord& bucket, const Element& acl) {
+  if (!IsPublicAcl(acl) || !PublicAccessBlockOf(bucket).block_acls) return Ok();
+  return MakeError("AccessDenied");
 }
 
 }  // namespace penstock::emulator::s3

@@ -57,6 +57,19 @@ bool IsPrivateAcl(const Element& acl);
 std::string StoredAcl(const Element& acl);
 std::string AclDocument(std::string_view stored, std::string_view owner_id);
 
+// Block Public Access (Amazon S3 User Guide, "Blocking public access to your Amazon S3 storage"):
+// the four flags of a bucket. All true by default; all false if the configuration was deleted.
+struct PublicAccessBlock {
+  bool block_acls = true;
+  bool ignore_acls = true;
+  bool block_policy = true;
+  bool restrict_buckets = true;
+};
+PublicAccessBlock PublicAccessBlockOf(const store::BucketRecord& bucket);
+
+// Returns AccessDenied for a public ACL if BlockPublicAcls is set.
+Result<void> RefuseBlockedAcl(const store::BucketRecord& bucket, const Element& acl);
+
 }  // namespace penstock::emulator::s3
 
 #endif  // PENSTOCK_EMULATOR_S3_ACCESS_ACL_H_

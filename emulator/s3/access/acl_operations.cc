@@ -1,10 +1,8 @@
 // GetBucketAcl, GetObjectAcl, PutBucketAcl and PutObjectAcl.
 #include "emulator/s3/access/acl.h"
-#include "emulator/s3/access/public_access.h"
 #include "emulator/s3/checksums/body.h"
-#include "emulator/s3/config/sub_resources.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
+#include "emulator/s3/protocol/errors.h"
 
 namespace penstock::emulator::s3 {
 namespace {

@@ -1,7 +1,7 @@
 #include "emulator/s3/access/acl.h"
 
 #include "emulator/s3/config/configuration_fixture.h"
-#include "emulator/s3/config/sub_resource_schemas.h"
+#include "emulator/s3/protocol/request_schemas.h"
 
 namespace penstock::emulator::s3 {
 namespace {
@@ -76,6 +76,24 @@ TEST(AclTest, OwnershipIsEnforcedByDefault) {
       "<OwnershipControls><Rule><ObjectOwnership>BucketOwnerPreferred</ObjectOwnership></Rule></"
       "OwnershipControls>";
   EXPECT_EQ(OwnershipOf(bucket), "BucketOwnerPreferred");
+}
+
+TEST(PublicAccessTest, EverythingIsBlockedByDefault) {
+  store::BucketRecord bucket;
+  EXPECT_TRUE(PublicAccessBlockOf(bucket).block_acls);
+  EXPECT_TRUE(PublicAccessBlockOf(bucket).restrict_buckets);
+  bucket.configuration = {
+      {"publicAccessBlock",
+       "<PublicAccessBlockConfiguration><BlockPublicAcls>false</BlockPublicAcls>"
+       "<IgnorePublicAcls>true</IgnorePublicAcls><BlockPublicPolicy>true</BlockPublicPolicy>"
+       "<RestrictPublicBuckets>false</RestrictPublicBuckets></PublicAccessBlockConfiguration>"}};
+  const PublicAccessBlock some = PublicAccessBlockOf(bucket);
+  EXPECT_FALSE(some.block_acls);
+  EXPECT_TRUE(some.ignore_acls);
+  EXPECT_TRUE(some.block_policy);
+  EXPECT_FALSE(some.restrict_buckets);
+  bucket.configuration[0].second.clear();
+  EXPECT_FALSE(PublicAccessBlockOf(bucket).block_policy) << "deleted configuration";
 }
 
 }  // namespace

@@ -4,11 +4,11 @@
 #include <chrono>
 
 #include "base/dates.h"
-#include "emulator/s3/config/sub_resource_schemas.h"
-#include "emulator/s3/config/sub_resources.h"
-#include "emulator/s3/core/errors.h"
+#include "emulator/s3/core/call.h"
 #include "emulator/s3/protocol/document_schema.h"
 #include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/protocol/errors.h"
+#include "emulator/s3/protocol/request_schemas.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/ascii.h"
-#include "emulator/s3/config/configuration_checks.h"
-#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/errors.h"
+#include "emulator/s3/protocol/names.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {

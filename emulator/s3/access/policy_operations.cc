@@ -1,11 +1,10 @@
 // GetBucketPolicy, PutBucketPolicy, DeleteBucketPolicy and GetBucketPolicyStatus.
+#include "emulator/s3/access/acl.h"
 #include "emulator/s3/access/policy.h"
-#include "emulator/s3/access/public_access.h"
 #include "emulator/s3/checksums/body.h"
-#include "emulator/s3/config/sub_resources.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/protocol/errors.h"
 
 namespace penstock::emulator::s3 {
 namespace {

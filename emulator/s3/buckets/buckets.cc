@@ -3,10 +3,10 @@
 
 #include "base/encoding.h"
 #include "emulator/s3/core/access.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/directory/directory_bucket.h"
 #include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/names.h"
 #include "emulator/s3/protocol/text.h"
 

@@ -5,15 +5,14 @@
 
 #include "emulator/s3/access/acl.h"
 #include "emulator/s3/access/object_lock.h"
-#include "emulator/s3/access/public_access.h"
 #include "emulator/s3/checksums/body.h"
 #include "emulator/s3/config/configuration_checks.h"
-#include "emulator/s3/config/sub_resource_schemas.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
+#include "emulator/s3/core/regions.h"
 #include "emulator/s3/protocol/directory_names.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/names.h"
-#include "emulator/s3/protocol/regions.h"
+#include "emulator/s3/protocol/request_schemas.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {

@@ -12,7 +12,7 @@
 #include "base/encoding.h"
 #include "emulator/s3/checksums/hash_pipeline.h"
 #include "emulator/s3/core/cancellation.h"
-#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/errors.h"
 
 namespace penstock::emulator::s3 {
 namespace {

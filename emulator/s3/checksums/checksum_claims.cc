@@ -3,8 +3,8 @@
 
 #include "base/encoding.h"
 #include "emulator/s3/checksums/checksums.h"
-#include "emulator/s3/core/errors.h"
-#include "emulator/s3/protocol/strict.h"
+#include "emulator/s3/core/strict.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {

@@ -142,4 +142,16 @@ std::string FullObjectChecksum(ChecksumAlgorithm algorithm,
   return Base64Encode(AsBytes(BigEndian(whole, info.digest_bytes)));
 }
 
+void WriteChecksum(XmlWriter& xml, std::string_view algorithm, std::string_view value) {
+  if (const ChecksumInfo* info = FindChecksum(algorithm); info != nullptr && !value.empty()) {
+    xml.Element(info->element, value);
+  }
+}
+
+void AddChecksumHeader(Call& call, std::string_view algorithm, std::string_view value) {
+  if (const ChecksumInfo* info = FindChecksum(algorithm); info != nullptr && !value.empty()) {
+    call.response().Add(std::string(info->header), std::string(value));
+  }
+}
+
 }  // namespace penstock::emulator::s3

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/digest.h"
+#include "base/xml/xml.h"
 #include "emulator/s3/checksums/xxhash_digester.h"
 #include "emulator/s3/core/call.h"
 #include "penstock/base/bytes.h"
@@ -97,6 +98,13 @@ struct PartChecksum {
 std::string CompositeChecksum(ChecksumAlgorithm algorithm, const std::vector<PartChecksum>& parts);
 // Combines the CRCs of the parts into the CRC of the whole content. Only for CRCs.
 std::string FullObjectChecksum(ChecksumAlgorithm algorithm, const std::vector<PartChecksum>& parts);
+
+// Writes <ChecksumCRC32>value</ChecksumCRC32> for the algorithm "CRC32". Writes nothing if the
+// algorithm or the value is empty.
+void WriteChecksum(XmlWriter& xml, std::string_view algorithm, std::string_view value);
+
+// Adds x-amz-checksum-<algorithm>. `algorithm`: the upper-case name.
+void AddChecksumHeader(Call& call, std::string_view algorithm, std::string_view value);
 
 }  // namespace penstock::emulator::s3
 

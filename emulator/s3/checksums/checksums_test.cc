@@ -91,5 +91,15 @@ TEST(ChecksumsTest, AlgorithmsAreFoundByNameAndHeader) {
   EXPECT_EQ(FindChecksum(""), nullptr);
 }
 
+TEST(ChecksumsTest, ElementIsNamedAfterItsAlgorithm) {
+  XmlWriter xml;
+  xml.Open("R");
+  WriteChecksum(xml, "CRC64NVME", "AA==");
+  WriteChecksum(xml, "", "x");
+  WriteChecksum(xml, "CRC32", "");
+  xml.Close("R");
+  EXPECT_TRUE(xml.Take().ends_with("<R><ChecksumCRC64NVME>AA==</ChecksumCRC64NVME></R>"));
+}
+
 }  // namespace
 }  // namespace penstock::emulator::s3

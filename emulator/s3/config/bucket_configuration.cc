@@ -6,9 +6,9 @@
 #include "base/encoding.h"
 #include "emulator/s3/checksums/body.h"
 #include "emulator/s3/config/sub_resources.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/protocol/errors.h"
 
 namespace penstock::emulator::s3 {
 namespace {

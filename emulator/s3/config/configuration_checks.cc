@@ -7,9 +7,9 @@
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "emulator/s3/access/acl.h"
-#include "emulator/s3/core/errors.h"
-#include "emulator/s3/objects/tags.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/names.h"
+#include "emulator/s3/protocol/tags.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {
@@ -188,14 +188,6 @@ Result<void> CheckDistinctTagKeys(const Element& group) {
       return InvalidRequest("Duplicate Tag Keys are not allowed.");
   }
   return Ok();
-}
-
-std::string_view BucketOfArn(std::string_view arn) {
-  for (const std::string_view partition :
-       {"arn:aws:s3:::", "arn:aws-cn:s3:::", "arn:aws-us-gov:s3:::"}) {
-    if (arn.starts_with(partition)) return arn.substr(partition.size());
-  }
-  return {};
 }
 
 }  // namespace penstock::emulator::s3

@@ -51,9 +51,6 @@ void FillRuleIds(const Call& call, Element& document, std::string_view rule,
 // Returns "Duplicate Tag Keys are not allowed." if the tags directly below `group` repeat a key.
 Result<void> CheckDistinctTagKeys(const Element& group);
 
-// Returns the bucket of "arn:aws:s3:::name" (in any partition), or empty.
-std::string_view BucketOfArn(std::string_view arn);
-
 }  // namespace penstock::emulator::s3
 
 #endif  // PENSTOCK_EMULATOR_S3_CONFIG_CONFIGURATION_CHECKS_H_

@@ -175,12 +175,5 @@ TEST_F(ConfigurationChecksTest, AccelerateNeedsANameWithoutPeriods) {
       "S3 Transfer Acceleration is not supported for buckets with periods (.) in their names");
 }
 
-TEST(BucketOfArnTest, AcceptsOnlyBucketArnsOfAnyPartition) {
-  EXPECT_EQ(BucketOfArn("arn:aws:s3:::b"), "b");
-  EXPECT_EQ(BucketOfArn("arn:aws-cn:s3:::b/k"), "b/k");
-  EXPECT_EQ(BucketOfArn("arn:aws:sqs:::b"), "");
-  EXPECT_EQ(BucketOfArn("b"), "");
-}
-
 }  // namespace
 }  // namespace penstock::emulator::s3

@@ -4,10 +4,10 @@
 #include <optional>
 
 #include "base/ascii.h"
-#include "emulator/s3/config/sub_resource_schemas.h"
 #include "emulator/s3/config/sub_resources.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
+#include "emulator/s3/protocol/errors.h"
+#include "emulator/s3/protocol/request_schemas.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {

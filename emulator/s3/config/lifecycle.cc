@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/dates.h"
-#include "emulator/s3/config/sub_resource_schemas.h"
 #include "emulator/s3/config/sub_resources.h"
+#include "emulator/s3/protocol/request_schemas.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {

@@ -12,7 +12,7 @@
 
 #include "emulator/s3/core/call.h"
 #include "emulator/s3/protocol/document_schema.h"
-#include "emulator/store/cached_value.h"
+#include "emulator/store/records/cached_value.h"
 #include "emulator/store/store.h"
 
 namespace penstock::emulator::s3 {

@@ -3,7 +3,8 @@
 #include <string>
 
 #include "emulator/s3/config/configuration_checks.h"
-#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/errors.h"
+#include "emulator/s3/protocol/names.h"
 
 namespace penstock::emulator::s3 {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "emulator/s3/config/sub_resource_schemas.h"
+#include "emulator/s3/protocol/request_schemas.h"
 
 namespace penstock::emulator::s3 {
 namespace {
@@ -53,12 +53,6 @@ const SubResource* FindSubResource(std::string_view selector) {
       std::find_if(std::begin(kSubResources), std::end(kSubResources),
                    [&](const SubResource& row) { return row.selector == selector; });
   return found == std::end(kSubResources) ? nullptr : found;
-}
-
-const std::string* FindConfiguration(const store::BucketRecord& bucket, std::string_view key) {
-  const auto found = std::find_if(bucket.configuration.begin(), bucket.configuration.end(),
-                                  [&](const auto& entry) { return entry.first == key; });
-  return found == bucket.configuration.end() ? nullptr : &found->second;
 }
 
 }  // namespace penstock::emulator::s3

@@ -35,10 +35,6 @@ struct SubResource {
 
 const SubResource* FindSubResource(std::string_view selector);
 
-// Returns the document stored under `key`, or null. An empty document marks a deleted
-// configuration.
-const std::string* FindConfiguration(const store::BucketRecord& bucket, std::string_view key);
-
 }  // namespace penstock::emulator::s3
 
 #endif  // PENSTOCK_EMULATOR_S3_CONFIG_SUB_RESOURCES_H_

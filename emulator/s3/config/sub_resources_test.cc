@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "emulator/s3/core/errors.h"
-#include "emulator/s3/core/operations.h"
+#include "emulator/s3/dispatch/operations.h"
+#include "emulator/s3/protocol/errors.h"
 
 namespace penstock::emulator::s3 {
 namespace {

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "emulator/s3/config/configuration_checks.h"
-#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {

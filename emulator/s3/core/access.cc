@@ -1,6 +1,6 @@
 #include "emulator/s3/core/access.h"
 
-#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/errors.h"
 
 namespace penstock::emulator::s3 {
 

@@ -5,12 +5,12 @@
 
 #include "base/dates.h"
 #include "emulator/s3/core/access.h"
-#include "emulator/s3/core/errors.h"
+#include "emulator/s3/core/regions.h"
+#include "emulator/s3/core/strict.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/names.h"
-#include "emulator/s3/protocol/regions.h"
-#include "emulator/s3/protocol/strict.h"
 #include "emulator/s3/protocol/text.h"
-#include "emulator/store/tables/ids.h"
+#include "emulator/store/records/ids.h"
 
 namespace penstock::emulator::s3 {
 namespace {
@@ -70,6 +70,12 @@ std::optional<std::string_view> Call::Header(std::string_view name) const {
 void Call::RespondXml(std::string document) {
   response().Add("Content-Type", "application/xml");
   response().body = std::move(document);
+}
+
+const std::string* FindConfiguration(const store::BucketRecord& bucket, std::string_view key) {
+  const auto found = std::find_if(bucket.configuration.begin(), bucket.configuration.end(),
+                                  [&](const auto& entry) { return entry.first == key; });
+  return found == bucket.configuration.end() ? nullptr : &found->second;
 }
 
 Result<store::BucketPtr> OpenBucket(Call& call) {
@@ -134,6 +140,20 @@ std::optional<int> IntegerParameter(const Call& call, std::string_view name, int
   const auto value = ParseDecimal(*text, INT_MAX);
   if (!value) return std::nullopt;
   return static_cast<int>(*value);
+}
+
+void AddNewVersionHeader(Call& call, const store::PutOutcome& outcome) {
+  if (outcome.versioning != store::Versioning::kEnabled) return;
+  call.response().Add("x-amz-version-id", outcome.object->version_id.value);
+}
+
+std::string ObjectUrl(const Call& call) {
+  const Exchange& exchange = call.exchange;
+  std::string url = exchange.connection.tls ? "https://" : "http://";
+  url += exchange.request.Find("host").value_or("s3.amazonaws.com");
+  url += '/';
+  if (!exchange.target.virtual_hosted) url.append(call.bucket().value).append("/");
+  return url + PercentEncode(call.key().value);
 }
 
 }  // namespace penstock::emulator::s3

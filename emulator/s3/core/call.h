@@ -12,11 +12,22 @@
 #include <vector>
 
 #include "emulator/s3/core/exchange.h"
-#include "emulator/s3/core/router.h"
-#include "emulator/s3/protocol/strict.h"
+#include "emulator/s3/core/strict.h"
+#include "emulator/s3/protocol/names.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::s3 {
+
+// Settings of the emulator that operations read.
+struct RouterOptions {
+  std::string region = "us-east-1";
+  std::uint64_t min_part_size_bytes = 5ull << 20;      // Tests lower it.
+  std::size_t max_buckets_per_account = 10'000;        // AWS's default since November 2024.
+  std::size_t max_directory_buckets_per_region = 100;  // Per account.
+  // Limit for the appends to an object and for the parts of an upload. Tests lower it.
+  int max_object_parts = 10'000;
+  BucketNames bucket_names = BucketNames::kOfS3;
+};
 
 struct Call {
   Exchange& exchange;
@@ -44,6 +55,10 @@ struct Call {
   // Responds with status 200 and an XML document.
   void RespondXml(std::string document);
 };
+
+// Returns the document stored under `key` in the bucket's configuration, or null. An empty document
+// marks a deleted configuration.
+const std::string* FindConfiguration(const store::BucketRecord& bucket, std::string_view key);
 
 // Returns the addressed bucket after the checks that all operations share:
 // - The bucket exists, and the endpoint serves its region (regions.h).
@@ -82,6 +97,14 @@ void AddVersionHeader(Call& call, const store::BucketRecord& bucket,
 // Parses a decimal query parameter in [0, 2147483647]. Returns `fallback` if it is absent or empty,
 // nullopt if it is malformed.
 std::optional<int> IntegerParameter(const Call& call, std::string_view name, int fallback);
+
+// Adds x-amz-version-id if versioning is enabled. S3 omits it when versioning is suspended.
+void AddNewVersionHeader(Call& call, const store::PutOutcome& outcome);
+
+// Returns the URL of the addressed object at the request's host and in the style of the request:
+// "https://bucket.s3.amazonaws.com/a%2Fb" or "http://127.0.0.1:9000/bucket/a%2Fb". S3 escapes the
+// slashes of the key (github.com/aws/aws-sdk-js/issues/811 and 1158).
+std::string ObjectUrl(const Call& call);
 
 }  // namespace penstock::emulator::s3
 

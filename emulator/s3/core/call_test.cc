@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "emulator/s3/core/testing.h"
-#include "emulator/store/tables/ids.h"
+#include "emulator/store/records/ids.h"
 
 namespace penstock::emulator::s3 {
 namespace {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "emulator/s3/core/operation_traits.h"
-#include "emulator/s3/core/router.h"
 
 namespace penstock::emulator::s3 {
 namespace {

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "emulator/s3/core/exchange.h"
-#include "emulator/store/memory_limit.h"
+#include "emulator/store/system/memory_limit.h"
 
 namespace penstock::emulator::s3 {
 

@@ -1,8 +1,9 @@
 // RespondWithError: S3's error document (Amazon S3 API Reference, "Error responses").
+#include "emulator/s3/core/error_response.h"
+
 #include "base/utf8.h"
 #include "base/xml/xml.h"
-#include "emulator/s3/core/errors.h"
-#include "emulator/s3/core/router.h"
+#include "emulator/s3/protocol/errors.h"
 
 namespace penstock::emulator::s3 {
 namespace {

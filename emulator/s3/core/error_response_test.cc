@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/testing.h"
+#include "emulator/s3/protocol/errors.h"
 
 namespace penstock::emulator::s3 {
 namespace {

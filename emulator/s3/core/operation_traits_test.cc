@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "emulator/s3/core/router.h"
+#include "emulator/s3/dispatch/operations.h"
 
 namespace penstock::emulator::s3 {
 namespace {

@@ -16,8 +16,10 @@
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "base/fake_clock.h"
+#include "emulator/s3/core/error_response.h"
 #include "emulator/s3/core/exchange.h"
-#include "emulator/s3/core/router.h"
+#include "emulator/s3/dispatch/operations.h"
+#include "emulator/s3/dispatch/router.h"
 #include "emulator/s3/post/form.h"
 #include "penstock/base/check.h"
 

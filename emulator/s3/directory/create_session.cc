@@ -4,12 +4,12 @@
 #include "base/dates.h"
 #include "base/time_ahead.h"
 #include "emulator/s3/core/access.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
+#include "emulator/s3/core/regions.h"
 #include "emulator/s3/encryption/encryption.h"
 #include "emulator/s3/protocol/directory_session.h"
 #include "emulator/s3/protocol/documents.h"
-#include "emulator/s3/protocol/regions.h"
+#include "emulator/s3/protocol/errors.h"
 
 namespace penstock::emulator::s3 {
 namespace {

@@ -1,6 +1,6 @@
 #include "emulator/s3/directory/directory_bucket.h"
 
-#include "emulator/s3/config/sub_resources.h"
+#include "emulator/s3/core/call.h"
 #include "emulator/s3/protocol/directory_names.h"
 #include "emulator/s3/protocol/names.h"
 

@@ -5,9 +5,9 @@
 #include <iterator>
 #include <string>
 
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/encryption/encryption.h"
 #include "emulator/s3/protocol/directory_names.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {

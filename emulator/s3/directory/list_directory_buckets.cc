@@ -2,12 +2,12 @@
 #include <algorithm>
 
 #include "base/encoding.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
+#include "emulator/s3/core/regions.h"
 #include "emulator/s3/directory/directory_bucket.h"
 #include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/names.h"
-#include "emulator/s3/protocol/regions.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "emulator/s3/checksums/body.h"
-#include "emulator/s3/config/sub_resource_schemas.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/protocol/document_schema.h"
 #include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/protocol/errors.h"
+#include "emulator/s3/protocol/request_schemas.h"
 
 namespace penstock::emulator::s3 {
 namespace {

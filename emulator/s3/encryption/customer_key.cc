@@ -5,7 +5,7 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/errors.h"
 
 namespace penstock::emulator::s3 {
 namespace {

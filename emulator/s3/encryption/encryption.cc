@@ -7,8 +7,8 @@
 #include "base/ascii.h"
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "emulator/s3/core/errors.h"
-#include "emulator/s3/protocol/strict.h"
+#include "emulator/s3/core/strict.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {

@@ -3,11 +3,11 @@
 #include <string>
 
 #include "base/encoding.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/encryption/bucket_encryption.h"
 #include "emulator/s3/encryption/customer_key.h"
 #include "emulator/s3/encryption/encryption.h"
-#include "emulator/s3/protocol/json_map.h"
+#include "emulator/s3/encryption/json_map.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {

@@ -2,12 +2,12 @@
 #include <utility>
 
 #include "base/encoding.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/directory/directory_bucket.h"
 #include "emulator/s3/listing/list_entries.h"
 #include "emulator/s3/listing/list_query.h"
 #include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/names.h"
 
 namespace penstock::emulator::s3 {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <climits>
 
-#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {
@@ -54,6 +54,18 @@ void WriteCommonPrefix(XmlWriter& xml, const ListQuery& query, std::string_view 
   xml.Open("CommonPrefixes");
   xml.Element("Prefix", query.Encode(prefix));
   xml.Close("CommonPrefixes");
+}
+
+Result<void> CheckDirectoryListing(const ListQuery& query) {
+  if (!query.prefix.empty() && !query.prefix.ends_with('/')) {
+    return InvalidRequest(
+        "This bucket does not support a prefix that does not end in a delimiter. Specify a prefix "
+        "path ending with a delimiter and "
+        "try again.");
+  }
+  if (query.delimiter.empty() || query.delimiter == "/") return Ok();
+  return InvalidRequest("This bucket does not support the delimiter '" + query.delimiter +
+                        "'. Use / or none.");
 }
 
 }  // namespace penstock::emulator::s3

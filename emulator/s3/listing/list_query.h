@@ -28,6 +28,10 @@ Result<int> ReadLimit(const Call& call, std::string_view parameter);
 
 void WriteCommonPrefix(XmlWriter& xml, const ListQuery& query, std::string_view prefix);
 
+// For listings of a directory bucket. Returns InvalidRequest for a prefix that does not end in "/",
+// or a delimiter other than "/".
+Result<void> CheckDirectoryListing(const ListQuery& query);
+
 }  // namespace penstock::emulator::s3
 
 #endif  // PENSTOCK_EMULATOR_S3_LISTING_LIST_QUERY_H_

@@ -4,9 +4,9 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "emulator/s3/config/sub_resource_schemas.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/protocol/document_schema.h"
+#include "emulator/s3/protocol/errors.h"
+#include "emulator/s3/protocol/request_schemas.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {

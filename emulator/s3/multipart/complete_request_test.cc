@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "emulator/s3/checksums/checksums.h"
-#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/errors.h"
 
 namespace penstock::emulator::s3 {
 namespace {

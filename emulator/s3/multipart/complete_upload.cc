@@ -4,9 +4,7 @@
 #include "emulator/s3/checksums/body.h"
 #include "emulator/s3/checksums/checksums.h"
 #include "emulator/s3/config/lifecycle.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
-#include "emulator/s3/core/writes.h"
 #include "emulator/s3/directory/directory_bucket.h"
 #include "emulator/s3/encryption/customer_key.h"
 #include "emulator/s3/multipart/complete_request.h"
@@ -15,6 +13,7 @@
 #include "emulator/s3/objects/metadata.h"
 #include "emulator/s3/protocol/directory_names.h"
 #include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {

@@ -4,15 +4,14 @@
 #include "base/encoding.h"
 #include "emulator/s3/checksums/checksums.h"
 #include "emulator/s3/config/lifecycle.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/directory/directory_bucket.h"
-#include "emulator/s3/directory/list_directory.h"
 #include "emulator/s3/encryption/customer_key.h"
 #include "emulator/s3/listing/list_query.h"
 #include "emulator/s3/multipart/multipart.h"
 #include "emulator/s3/protocol/documents.h"
-#include "emulator/store/tables/ids.h"
+#include "emulator/s3/protocol/errors.h"
+#include "emulator/store/records/ids.h"
 
 namespace penstock::emulator::s3 {
 namespace {

@@ -3,12 +3,11 @@
 
 #include "emulator/s3/checksums/checksums.h"
 #include "emulator/s3/config/lifecycle.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
-#include "emulator/s3/core/writes.h"
 #include "emulator/s3/objects/conditions.h"
 #include "emulator/s3/objects/metadata.h"
 #include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/protocol/errors.h"
 
 namespace penstock::emulator::s3 {
 namespace {

@@ -3,16 +3,15 @@
 #include "emulator/s3/access/object_lock.h"
 #include "emulator/s3/checksums/body.h"
 #include "emulator/s3/checksums/checksums.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/core/write_later.h"
-#include "emulator/s3/core/writes.h"
 #include "emulator/s3/directory/directory_bucket.h"
 #include "emulator/s3/encryption/customer_key.h"
 #include "emulator/s3/multipart/multipart.h"
 #include "emulator/s3/objects/copy_source.h"
 #include "emulator/s3/objects/ranges.h"
 #include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "base/dates.h"
-#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {

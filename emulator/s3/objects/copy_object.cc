@@ -5,9 +5,7 @@
 #include "emulator/s3/checksums/body.h"
 #include "emulator/s3/checksums/checksums.h"
 #include "emulator/s3/config/lifecycle.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
-#include "emulator/s3/core/writes.h"
 #include "emulator/s3/directory/directory_bucket.h"
 #include "emulator/s3/encryption/bucket_encryption.h"
 #include "emulator/s3/objects/conditions.h"
@@ -15,6 +13,7 @@
 #include "emulator/s3/objects/metadata.h"
 #include "emulator/s3/protocol/directory_names.h"
 #include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/protocol/errors.h"
 
 namespace penstock::emulator::s3 {
 namespace {

@@ -1,9 +1,9 @@
 #include "emulator/s3/objects/copy_source.h"
 
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/encryption/customer_key.h"
 #include "emulator/s3/objects/conditions.h"
 #include "emulator/s3/objects/metadata.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/names.h"
 #include "emulator/s3/protocol/text.h"
 
@@ -95,6 +95,13 @@ void AddSourceVersionHeader(Call& call, const OpenedSource& source) {
   if (versioning == store::Versioning::kSuspended && source.object->version_id.value == "null")
     return;
   call.response().Add("x-amz-copy-source-version-id", source.object->version_id.value);
+}
+
+Result<void> RefuseCopySource(const Call& call, std::string_view operation) {
+  const auto source = call.Header("x-amz-copy-source");
+  if (!source || operation == "CopyObject" || operation == "UploadPartCopy") return Ok();
+  return InvalidArgument("You can only specify a copy source header for copy requests.",
+                         "x-amz-copy-source", *source);
 }
 
 }  // namespace penstock::emulator::s3

@@ -32,6 +32,10 @@ Result<OpenedSource> OpenCopySource(Call& call);
 // Adds x-amz-copy-source-version-id if the source bucket is or was versioned.
 void AddSourceVersionHeader(Call& call, const OpenedSource& source);
 
+// Refuses x-amz-copy-source on operations that do not copy. Call it only if the request has the
+// header.
+Result<void> RefuseCopySource(const Call& call, std::string_view operation);
+
 }  // namespace penstock::emulator::s3
 
 #endif  // PENSTOCK_EMULATOR_S3_OBJECTS_COPY_SOURCE_H_

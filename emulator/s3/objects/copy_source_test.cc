@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "emulator/s3/core/testing.h"
-#include "emulator/store/tables/ids.h"
+#include "emulator/store/records/ids.h"
 
 namespace penstock::emulator::s3 {
 namespace {
@@ -107,6 +107,19 @@ TEST_F(OpenCopySourceTest, FailedSourceConditionsReturn412) {
         s3_.Send("PUT /bucket/to\nx-amz-copy-source: /bucket/k\nx-amz-copy-source-" + condition);
     EXPECT_EQ(reply.Outcome(), outcome) << condition;
     EXPECT_EQ(reply.Element("Condition"), element) << condition;
+  }
+}
+
+TEST(RefuseCopySourceTest, CopySourceIsRefusedOnOtherOperations) {
+  testing::Harness s3;
+  s3.Send("PUT /bucket");
+  for (const char* target : {"POST /bucket/k?uploads", "POST /bucket/k?uploadId=u", "GET /bucket/k",
+                             "DELETE /bucket/k"}) {
+    const auto reply = s3.Send(std::string(target) + "\nx-amz-copy-source: /bucket/a");
+    EXPECT_EQ(reply.Outcome(), "400 InvalidArgument") << target;
+    EXPECT_EQ(reply.Element("Message"),
+              "You can only specify a copy source header for copy requests.");
+    EXPECT_EQ(reply.Element("ArgumentName"), "x-amz-copy-source");
   }
 }
 

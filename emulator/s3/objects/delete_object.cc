@@ -1,11 +1,11 @@
 // DeleteObject.
 #include "emulator/s3/access/object_lock.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/core/write_later.h"
 #include "emulator/s3/directory/directory_bucket.h"
 #include "emulator/s3/objects/conditions.h"
-#include "emulator/store/tables/ids.h"
+#include "emulator/s3/protocol/errors.h"
+#include "emulator/store/records/ids.h"
 
 namespace penstock::emulator::s3 {
 namespace {

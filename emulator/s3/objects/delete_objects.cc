@@ -6,17 +6,18 @@
 
 #include "emulator/s3/access/object_lock.h"
 #include "emulator/s3/checksums/body.h"
-#include "emulator/s3/config/sub_resource_schemas.h"
-#include "emulator/s3/core/errors.h"
+#include "emulator/s3/core/error_response.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/directory/directory_bucket.h"
 #include "emulator/s3/objects/conditions.h"
 #include "emulator/s3/protocol/directory_names.h"
 #include "emulator/s3/protocol/document_schema.h"
 #include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/names.h"
+#include "emulator/s3/protocol/request_schemas.h"
 #include "emulator/s3/protocol/text.h"
-#include "emulator/store/tables/ids.h"
+#include "emulator/store/records/ids.h"
 
 namespace penstock::emulator::s3 {
 namespace {

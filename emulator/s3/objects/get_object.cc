@@ -6,7 +6,6 @@
 #include "emulator/s3/access/object_lock.h"
 #include "emulator/s3/checksums/checksums.h"
 #include "emulator/s3/config/lifecycle.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/encryption/customer_key.h"
 #include "emulator/s3/objects/conditions.h"
@@ -14,6 +13,7 @@
 #include "emulator/s3/objects/overrides.h"
 #include "emulator/s3/objects/ranges.h"
 #include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {

@@ -7,6 +7,8 @@
 #include <string_view>
 
 #include "emulator/s3/access/object_lock.h"
+#include "emulator/s3/checksums/body.h"
+#include "emulator/s3/checksums/checksums.h"
 #include "emulator/s3/core/call.h"
 #include "emulator/s3/encryption/encryption.h"
 #include "penstock/base/result.h"
@@ -41,6 +43,12 @@ inline constexpr std::string_view kWebsiteRedirect = "x-amz-website-redirect-loc
 
 // Prefix of user metadata with unprintable values. Reads only count them (x-amz-missing-meta).
 inline constexpr std::string_view kUnprintablePrefix = ":x-amz-meta-";
+
+// Makes the record of an object from one body, for PutObject and PostObject. `body` must have been
+// received with the claim's algorithm, or with CRC64NVME if there is no claim. Moves values out of
+// `settings`.
+store::ObjectRecord NewObjectRecord(const Call& call, ObjectSettings& settings,
+                                    const ChecksumClaim& claim, ReceivedBody body);
 
 }  // namespace penstock::emulator::s3
 

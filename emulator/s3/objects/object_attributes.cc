@@ -3,11 +3,11 @@
 
 #include "base/dates.h"
 #include "emulator/s3/checksums/checksums.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/directory/directory_bucket.h"
 #include "emulator/s3/encryption/customer_key.h"
 #include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {

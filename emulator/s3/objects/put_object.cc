@@ -4,11 +4,9 @@
 #include "emulator/s3/config/lifecycle.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/core/write_later.h"
-#include "emulator/s3/core/writes.h"
 #include "emulator/s3/directory/directory_bucket.h"
 #include "emulator/s3/objects/conditions.h"
 #include "emulator/s3/objects/metadata.h"
-#include "emulator/s3/objects/new_object.h"
 #include "emulator/s3/protocol/documents.h"
 
 namespace penstock::emulator::s3 {

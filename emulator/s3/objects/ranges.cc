@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {

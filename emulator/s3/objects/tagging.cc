@@ -1,8 +1,8 @@
 // GetObjectTagging, PutObjectTagging and DeleteObjectTagging.
 #include "emulator/s3/checksums/body.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
-#include "emulator/s3/objects/tags.h"
+#include "emulator/s3/protocol/errors.h"
+#include "emulator/s3/protocol/tags.h"
 
 namespace penstock::emulator::s3 {
 namespace {

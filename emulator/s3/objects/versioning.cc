@@ -1,10 +1,10 @@
 // GetBucketVersioning and PutBucketVersioning.
 #include "emulator/s3/access/object_lock.h"
 #include "emulator/s3/checksums/body.h"
-#include "emulator/s3/config/sub_resource_schemas.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/protocol/errors.h"
+#include "emulator/s3/protocol/request_schemas.h"
 
 namespace penstock::emulator::s3 {
 

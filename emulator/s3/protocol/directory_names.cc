@@ -4,7 +4,8 @@
 #include <iterator>
 #include <string>
 
-#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/errors.h"
+#include "emulator/s3/protocol/names.h"
 
 namespace penstock::emulator::s3 {
 namespace {
@@ -35,6 +36,17 @@ bool IsPlace(std::string_view piece) {
   const auto digits = std::find_if_not(piece.begin(), piece.end(), IsLetter);
   return digits != piece.begin() && digits != piece.end() &&
          std::all_of(digits, piece.end(), IsDigit);
+}
+
+constexpr std::string_view kZonalPrefix = "s3express-";
+constexpr std::string_view kFips = "fips-";
+
+// Removes and returns the last label, with the dot before it.
+std::string_view TakeLast(std::string_view& labels) {
+  const auto dot = labels.rfind('.');
+  const std::string_view last = dot == std::string_view::npos ? labels : labels.substr(dot + 1);
+  labels = labels.substr(0, dot == std::string_view::npos ? 0 : dot);
+  return last;
 }
 
 }  // namespace
@@ -90,6 +102,27 @@ Result<void> CheckDirectoryBucketName(std::string_view name) {
   if (zone->size() + kSeparator.size() + kSuffix.size() == name.size())
     return Refuse(name, "the base name before the zone is empty");
   return Ok();
+}
+
+DirectoryHost ParseDirectoryHost(std::string_view labels) {
+  DirectoryHost host;
+  host.region = TakeLast(labels);
+  if (!IsAwsRegion(host.region)) return {};
+  std::string_view service = TakeLast(labels);
+  if (service == "dualstack") service = TakeLast(labels);
+  if (service == "s3express-control" || service == "s3express-control-fips") {
+    if (!labels.empty()) return {};  // Path-style only.
+    host.endpoint = DirectoryEndpoint::kControl;
+    return host;
+  }
+  if (!service.starts_with(kZonalPrefix)) return {};
+  service.remove_prefix(kZonalPrefix.size());
+  if (service.starts_with(kFips)) service.remove_prefix(kFips.size());
+  if (!IsZoneId(service)) return {};
+  host.endpoint = DirectoryEndpoint::kZonal;
+  host.zone = service;
+  host.bucket = labels;
+  return host;
 }
 
 }  // namespace penstock::emulator::s3

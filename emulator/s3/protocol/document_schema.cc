@@ -5,8 +5,8 @@
 
 #include "base/ascii.h"
 #include "base/dates.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {

@@ -4,9 +4,8 @@
 
 #include "base/dates.h"
 #include "base/utf8.h"
-#include "emulator/s3/checksums/checksums.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/protocol/document_schema.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {
@@ -70,12 +69,6 @@ void WriteFlag(XmlWriter& xml, std::string_view element, bool value) {
 
 void WriteNumber(XmlWriter& xml, std::string_view element, std::uint64_t value) {
   xml.Element(element, std::to_string(value));
-}
-
-void WriteChecksum(XmlWriter& xml, std::string_view algorithm, std::string_view value) {
-  if (const ChecksumInfo* info = FindChecksum(algorithm); info != nullptr && !value.empty()) {
-    xml.Element(info->element, value);
-  }
 }
 
 }  // namespace penstock::emulator::s3

@@ -26,9 +26,6 @@ std::string XmlDate(WallTime time);
 void WriteOwner(XmlWriter& xml, std::string_view element, std::string_view owner_id);
 void WriteFlag(XmlWriter& xml, std::string_view element, bool value);
 void WriteNumber(XmlWriter& xml, std::string_view element, std::uint64_t value);
-// Writes <ChecksumCRC32>value</ChecksumCRC32> for the algorithm "CRC32". Writes nothing if the
-// algorithm or the value is empty.
-void WriteChecksum(XmlWriter& xml, std::string_view algorithm, std::string_view value);
 
 }  // namespace penstock::emulator::s3
 

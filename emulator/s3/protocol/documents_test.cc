@@ -54,15 +54,13 @@ TEST(DocumentsTest, OwnerHasOnlyAnId) {
   EXPECT_EQ(xml.Take(), std::string(kProlog) + "<Owner><ID>abc</ID></Owner>");
 }
 
-TEST(DocumentsTest, ChecksumElementIsNamedAfterItsAlgorithm) {
+TEST(DocumentsTest, FlagsAndNumbersAreElements) {
   XmlWriter xml;
-  WriteChecksum(xml, "CRC64NVME", "AA==");
-  WriteChecksum(xml, "", "x");
-  WriteChecksum(xml, "CRC32", "");
+  xml.Open("R");
   WriteFlag(xml, "F", true);
   WriteNumber(xml, "N", 7);
-  EXPECT_EQ(xml.Take(), std::string(kProlog) +
-                            "<ChecksumCRC64NVME>AA==</ChecksumCRC64NVME><F>true</F><N>7</N>");
+  xml.Close("R");
+  EXPECT_EQ(xml.Take(), std::string(kProlog) + "<R><F>true</F><N>7</N></R>");
 }
 
 TEST(DocumentsTest, QuotesETags) { EXPECT_EQ(Quoted("abc-2"), "\"abc-2\""); }

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "base/utf8.h"
-#include "emulator/s3/core/errors.h"
 #include "emulator/s3/protocol/directory_names.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {
@@ -136,6 +136,14 @@ bool IsAwsRegion(std::string_view text) {
 
 std::string_view RegionOfConstraint(std::string_view constraint) {
   return constraint == "EU" ? std::string_view("eu-west-1") : constraint;
+}
+
+std::string_view BucketOfArn(std::string_view arn) {
+  for (const std::string_view partition :
+       {"arn:aws:s3:::", "arn:aws-cn:s3:::", "arn:aws-us-gov:s3:::"}) {
+    if (arn.starts_with(partition)) return arn.substr(partition.size());
+  }
+  return {};
 }
 
 }  // namespace penstock::emulator::s3

@@ -67,5 +67,12 @@ TEST(NamesTest, Regions) {
   EXPECT_EQ(RegionOfConstraint("us-west-2"), "us-west-2");
 }
 
+TEST(BucketOfArnTest, AcceptsOnlyBucketArnsOfAnyPartition) {
+  EXPECT_EQ(BucketOfArn("arn:aws:s3:::b"), "b");
+  EXPECT_EQ(BucketOfArn("arn:aws-cn:s3:::b/k"), "b/k");
+  EXPECT_EQ(BucketOfArn("arn:aws:sqs:::b"), "");
+  EXPECT_EQ(BucketOfArn("b"), "");
+}
+
 }  // namespace
 }  // namespace penstock::emulator::s3

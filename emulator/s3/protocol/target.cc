@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "base/utf8.h"
-#include "emulator/s3/core/errors.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/names.h"
 #include "emulator/s3/protocol/text.h"
 
@@ -41,7 +41,7 @@ constexpr std::string_view kDomains[] = {".amazonaws.com", ".localhost",
                                          ".localhost.localstack.cloud"};
 
 // Parses "[bucket.]s3[.dualstack].<region>.DOMAIN" and "[bucket.]s3-<region>.DOMAIN", in lower case
-// as SDKs write them, and the names of S3 Express One Zone (directory_host.h).
+// as SDKs write them, and the names of S3 Express One Zone (directory_names.h).
 RegionalHost ParseRegionalHost(std::string_view host) {
   std::string_view rest = WithoutPort(host);
   const auto* const domain =

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "emulator/s3/protocol/directory_host.h"
+#include "emulator/s3/protocol/directory_names.h"
 #include "penstock/base/result.h"
 #include "penstock/base/types.h"
 

@@ -12,7 +12,7 @@
 #include "emulator/s3/protocol/text.h"
 #include "emulator/server/admin/admin_json.h"
 #include "emulator/server/admin/admin_routes.h"
-#include "emulator/store/memory_limit.h"
+#include "emulator/store/system/memory_limit.h"
 
 namespace penstock::emulator::server {
 namespace {

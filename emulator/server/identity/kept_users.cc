@@ -9,10 +9,10 @@
 #include <map>
 #include <utility>
 
-#include "emulator/store/checks/commit_check.h"
+#include "emulator/store/records/codec.h"
+#include "emulator/store/sqlite/commit_check.h"
 #include "emulator/store/sqlite/database_creation.h"
 #include "emulator/store/sqlite/migrations.h"
-#include "emulator/store/tables/codec.h"
 
 namespace penstock::emulator::server {
 namespace {

@@ -2,7 +2,7 @@
 // the command line.
 //
 //   DIR/users.db       SQLite database; only its owner may read and write it: it has secrets
-//   DIR/users.reserve  space for removals on a full disk (emulator/store/reserve.h)
+//   DIR/users.reserve  space for removals on a full disk (emulator/store/commits/reserve.h)
 #ifndef PENSTOCK_EMULATOR_SERVER_IDENTITY_KEPT_USERS_H_
 #define PENSTOCK_EMULATOR_SERVER_IDENTITY_KEPT_USERS_H_
 
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "emulator/server/identity/users_document.h"
-#include "emulator/store/reserve.h"
+#include "emulator/store/commits/reserve.h"
 #include "emulator/store/sqlite/sqlite.h"
 #include "emulator/store/store.h"
 

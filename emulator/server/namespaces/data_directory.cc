@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "base/diagnostics.h"
-#include "emulator/store/blobs/descriptor.h"
 #include "emulator/store/sqlite/database_creation.h"
+#include "emulator/store/system/descriptor.h"
 
 namespace penstock::emulator::server {
 namespace {

@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "base/diagnostics.h"
-#include "emulator/store/blobs/descriptor.h"
-#include "emulator/store/disk_guard.h"
-#include "emulator/store/memory_limit.h"
+#include "emulator/store/commits/disk_guard.h"
 #include "emulator/store/sqlite/database_creation.h"
+#include "emulator/store/system/descriptor.h"
+#include "emulator/store/system/memory_limit.h"
 
 namespace penstock::emulator::server {
 namespace {

@@ -16,7 +16,7 @@
 #include "base/xml/xml.h"
 #include "emulator/s3/protocol/directory_names.h"
 #include "emulator/s3/protocol/names.h"
-#include "emulator/store/blobs/descriptor.h"
+#include "emulator/store/system/descriptor.h"
 
 namespace penstock::emulator::server {
 namespace {

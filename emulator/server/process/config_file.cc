@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "emulator/store/blobs/descriptor.h"
+#include "emulator/store/system/descriptor.h"
 
 namespace penstock::emulator::server {
 namespace {

@@ -13,10 +13,10 @@
 #include "emulator/server/identity/kept_users.h"
 #include "emulator/server/identity/kept_users_check.h"
 #include "emulator/server/namespaces/data_directory.h"
-#include "emulator/store/checks/commit_check.h"
 #include "emulator/store/checks/fsck.h"
-#include "emulator/store/directory_lock.h"
+#include "emulator/store/sqlite/commit_check.h"
 #include "emulator/store/sqlite/database_creation.h"
+#include "emulator/store/system/directory_lock.h"
 
 namespace penstock::emulator::server {
 namespace {

@@ -8,8 +8,7 @@
 #include <memory>
 
 #include "emulator/store/blobs/blob_registry.h"
-#include "emulator/store/blobs/descriptor.h"
-#include "emulator/store/store.h"
+#include "emulator/store/system/descriptor.h"
 
 namespace penstock::emulator::store {
 

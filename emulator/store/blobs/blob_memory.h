@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "emulator/store/blobs/blob_registry.h"
-#include "emulator/store/memory_limit.h"
-#include "emulator/store/sqlite/spare_memory.h"
+#include "emulator/store/blobs/spare_memory.h"
+#include "emulator/store/system/memory_limit.h"
 
 namespace penstock::emulator::store {
 

@@ -15,8 +15,8 @@
 #include "emulator/store/blobs/block_checksums.h"
 #include "emulator/store/blobs/content.h"
 #include "emulator/store/blobs/file_remover.h"
-#include "emulator/store/memory_limit.h"
-#include "emulator/store/sqlite/spare_memory.h"
+#include "emulator/store/blobs/spare_memory.h"
+#include "emulator/store/system/memory_limit.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::emulator::store {

@@ -10,7 +10,7 @@
 #include "base/caught.h"
 #include "base/diagnostics.h"
 
-#include "emulator/store/own_thread.h"
+#include "emulator/store/blobs/own_thread.h"
 
 namespace penstock::emulator::store {
 namespace {

@@ -14,12 +14,12 @@
 
 #include "emulator/store/blobs/blob_file.h"
 #include "emulator/store/blobs/block_checksums.h"
-#include "emulator/store/blobs/descriptor.h"
-#include "emulator/store/checks/commit_check.h"
 #include "emulator/store/checks/fsck_digests.h"
-#include "emulator/store/directory_lock.h"
-#include "emulator/store/sqlite/schema.h"
-#include "emulator/store/tables/codec.h"
+#include "emulator/store/records/codec.h"
+#include "emulator/store/sqlite/commit_check.h"
+#include "emulator/store/system/descriptor.h"
+#include "emulator/store/system/directory_lock.h"
+#include "emulator/store/tables/schema.h"
 
 namespace penstock::emulator::store {
 namespace {

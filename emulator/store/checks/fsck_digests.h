@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "emulator/store/store.h"
+#include "emulator/store/records/records.h"
 
 namespace penstock::emulator::store {
 

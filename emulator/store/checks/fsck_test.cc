@@ -9,9 +9,9 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "emulator/store/directory_lock.h"
 #include "emulator/store/sqlite/sqlite.h"
 #include "emulator/store/store_testing.h"
+#include "emulator/store/system/directory_lock.h"
 
 namespace penstock::emulator::store {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "emulator/store/blobs/blob_file.h"
-#include "emulator/store/sqlite/schema.h"
+#include "emulator/store/tables/schema.h"
 
 namespace penstock::emulator::store {
 namespace {

@@ -7,8 +7,8 @@
 #include <mutex>
 
 #include "base/log.h"
-#include "emulator/store/sqlite/schema.h"
 #include "emulator/store/store_testing.h"
+#include "emulator/store/tables/schema.h"
 
 namespace penstock::emulator::store {
 namespace {

@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "emulator/store/blobs/descriptor.h"
-#include "emulator/store/checks/commit_mark.h"
+#include "emulator/store/sqlite/commit_mark.h"
 #include "emulator/store/sqlite/sqlite.h"
+#include "emulator/store/system/descriptor.h"
 
 namespace penstock::emulator::store {
 namespace {

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "emulator/store/sqlite/schema.h"
 #include "emulator/store/store_testing.h"
+#include "emulator/store/tables/schema.h"
 
 namespace penstock::emulator::store {
 namespace {

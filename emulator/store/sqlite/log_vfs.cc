@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "base/diagnostics.h"
-#include "emulator/store/checks/commit_mark.h"
+#include "emulator/store/sqlite/commit_mark.h"
 #include "emulator/store/sqlite/vfs_forwarding.h"
 
 namespace penstock::emulator::store {

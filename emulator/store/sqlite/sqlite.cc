@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/diagnostics.h"
-#include "emulator/store/blobs/descriptor.h"
 #include "emulator/store/sqlite/log_vfs.h"
 #include "emulator/store/sqlite/page_checksums.h"
+#include "emulator/store/system/descriptor.h"
 
 namespace penstock::emulator::store {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "emulator/store/tables/codec.h"
+#include "emulator/store/records/codec.h"
 
 namespace penstock::emulator::store {
 

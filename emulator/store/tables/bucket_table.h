@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "emulator/store/records/records.h"
 #include "emulator/store/sqlite/sqlite.h"
-#include "emulator/store/store.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::emulator::store {

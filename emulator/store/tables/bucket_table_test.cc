@@ -5,7 +5,7 @@
 #include <future>
 #include <thread>
 
-#include "emulator/store/sqlite/schema.h"
+#include "emulator/store/tables/schema.h"
 
 namespace penstock::emulator::store {
 namespace {

@@ -1,6 +1,6 @@
 #include "emulator/store/tables/object_rows.h"
 
-#include "emulator/store/tables/codec.h"
+#include "emulator/store/records/codec.h"
 
 // Column lists as literals, so that a statement can be compiled once per connection and cached by
 // its address.

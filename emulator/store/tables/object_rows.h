@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "emulator/store/records/records.h"
 #include "emulator/store/sqlite/sqlite.h"
-#include "emulator/store/store.h"
 
 namespace penstock::emulator::store {
 

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "emulator/store/sqlite/schema.h"
+#include "emulator/store/tables/schema.h"
 
 namespace penstock::emulator::store {
 namespace {

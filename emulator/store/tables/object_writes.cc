@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "emulator/store/blobs/blob_references.h"
-#include "emulator/store/tables/ids.h"
+#include "emulator/store/records/ids.h"
+#include "emulator/store/tables/blob_references.h"
 
 namespace penstock::emulator::store {
 namespace {

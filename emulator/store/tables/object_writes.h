@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "emulator/store/blobs/blob_registry.h"
+#include "emulator/store/commits/write_queue.h"
 #include "emulator/store/tables/bucket_table.h"
 #include "emulator/store/tables/object_rows.h"
-#include "emulator/store/write_queue.h"
 
 namespace penstock::emulator::store {
 

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "emulator/store/memory_limit.h"
 #include "emulator/store/sqlite/sqlite.h"
+#include "emulator/store/system/memory_limit.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::store {

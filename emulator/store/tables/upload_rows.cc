@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
-#include "emulator/store/tables/codec.h"
-#include "emulator/store/tables/fold.h"
-#include "emulator/store/tables/ids.h"
+#include "emulator/store/records/codec.h"
+#include "emulator/store/records/fold.h"
+#include "emulator/store/records/ids.h"
 
 #define UPLOAD_COLUMNS                                                                         \
   "key, sequence, id, owner_id, initiated, storage_class, checksum_algorithm, checksum_type, " \

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "emulator/store/records/records.h"
 #include "emulator/store/sqlite/sqlite.h"
-#include "emulator/store/store.h"
 #include "emulator/store/tables/bucket_table.h"
 
 namespace penstock::emulator::store {

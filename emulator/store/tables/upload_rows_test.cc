@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "emulator/store/sqlite/schema.h"
+#include "emulator/store/tables/schema.h"
 
 namespace penstock::emulator::store {
 namespace {

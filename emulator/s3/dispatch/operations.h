@@ -1,0 +1,59 @@
+// Finds the S3 operation that a request addresses: one constexpr table and the rules around it.
+#ifndef PENSTOCK_EMULATOR_S3_DISPATCH_OPERATIONS_H_
+#define PENSTOCK_EMULATOR_S3_DISPATCH_OPERATIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emulator/s3/core/exchange.h"
+#include "emulator/s3/core/handlers.h"
+
+namespace penstock::emulator::s3 {
+
+enum class Level : std::uint8_t { kService, kBucket, kObject };
+
+// The check that a request must pass before its operation begins.
+enum class Entry : std::uint8_t {
+  kBucket,   // OpenBucket.
+  kAccount,  // The request must be signed; it addresses no bucket.
+  kOpen,     // No check.
+};
+
+struct Operation {
+  std::string_view name;
+  std::string_view method;
+  Level level;
+  std::string_view selector;  // The sub-resource that selects it. Empty: none.
+  OperationHandler handler;   // Null: an S3 operation that the emulator does not implement.
+  Entry entry = Entry::kBucket;
+};
+
+struct Resolution {
+  const Operation* operation = nullptr;
+  // Set if there is no operation: S3's error.
+  std::optional<Error> error;
+  std::string allow;  // Value of the Allow header of a 405.
+};
+
+Resolution ResolveOperation(const RequestHead& request, const Target& target);
+
+// Returns the operation that a request addresses ("PutObject", "UploadPartCopy", ...), from method,
+// target and headers alone. Empty if S3 has no such operation. Authentication, faults and the
+// journal use these names.
+std::string OperationName(const RequestHead& request, const Target& target);
+
+// All names that OperationName can return, sorted.
+const std::vector<std::string_view>& OperationNames();
+
+// True for a query parameter that selects an operation or that some operation reads.
+bool IsKnownParameter(std::string_view name);
+// Returns NotImplemented for a query parameter without a value that is not a known sub-resource.
+// Other unknown query parameters are ignored, as in S3. RefuseUnknown checks x-amz-* parameters.
+Result<void> RefuseUnknownSubResource(const Target& target, bool presigned);
+
+}  // namespace penstock::emulator::s3
+
+#endif  // PENSTOCK_EMULATOR_S3_DISPATCH_OPERATIONS_H_

@@ -1,0 +1,142 @@
+#include "emulator/s3/dispatch/router.h"
+
+#include <memory>
+#include <utility>
+
+#include "base/log.h"
+#include "emulator/s3/access/object_lock.h"
+#include "emulator/s3/config/cors.h"
+#include "emulator/s3/core/access.h"
+#include "emulator/s3/core/call.h"
+#include "emulator/s3/core/error_response.h"
+#include "emulator/s3/core/strict.h"
+#include "emulator/s3/directory/directory_rules.h"
+#include "emulator/s3/dispatch/operations.h"
+#include "emulator/s3/encryption/encryption.h"
+#include "emulator/s3/objects/copy_source.h"
+#include "emulator/s3/objects/overrides.h"
+#include "emulator/s3/protocol/errors.h"
+#include "emulator/s3/protocol/names.h"
+
+namespace penstock::emulator::s3 {
+namespace {
+
+// Adds S3's text and elements to errors of the store, which have only S3 codes.
+Error WithElements(const Call& call, Error error) {
+  if (error.details.empty() && !error.code.empty()) {
+    const std::string& bucket = call.bucket().value;
+    if (error.code == "NoSuchBucket" || error.code == "BucketAlreadyOwnedByYou" ||
+        error.code == "BucketAlreadyExists") {
+      error = MakeError(error.code, {{"BucketName", bucket}});
+    } else if (error.code == "NoSuchKey") {
+      error = NoSuchKey(call.key().value);
+    } else if (error.code == "NoSuchUpload") {
+      error =
+          MakeError(error.code, {{"UploadId", std::string(call.Query("uploadId").value_or(""))}});
+    } else if (error.code == "NoSuchVersion") {
+      error =
+          MakeError(error.code, {{"Key", call.key().value},
+                                 {"VersionId", std::string(call.Query("versionId").value_or(""))}});
+    }
+  }
+  return error;
+}
+
+// HeadBucket returns the region with its errors, too, so that clients can find the right endpoint.
+void AddRegionHeader(Call& call, const Error& error) {
+  if (!error.region.empty()) return;
+  const auto bucket = call.store.FindBucket(call.bucket());
+  if (bucket.ok())
+    call.error_headers.emplace_back("x-amz-bucket-region", RegionOfConstraint((*bucket)->region));
+}
+
+void LogDamage(const Exchange& exchange, const Error& error) {
+  Log({LogLevel::kError,
+       "store.damaged",
+       {{"request_id", exchange.request_id},
+        {"bucket", exchange.target.bucket.value},
+        {"key", exchange.target.key.value},
+        {"detail", error.message}}});
+}
+
+class Router final : public Handler {
+ public:
+  explicit Router(RouterOptions options) : options_(std::move(options)) {}
+
+  void Handle(Exchange& exchange) override {
+    const Target& target = exchange.target;
+    Call call{exchange,
+              options_,
+              *exchange.space->store,
+              target.Has("X-Amz-Signature") || target.Has("Signature"),
+              {},
+              {},
+              {},
+              {}};
+    exchange.response = Response{};
+    exchange.response.headers.reserve(16);
+    auto result = Dispatch(call);
+    if (!call.continuation) return Conclude(call, std::move(result));
+    // The call outlives this frame: everything that it refers to belongs to the exchange or
+    // outlives it.
+    exchange.WhenAnswered([deferred = std::make_shared<Call>(std::move(call))](Exchange&) {
+      Conclude(*deferred, deferred->continuation(*deferred));
+    });
+  }
+
+ private:
+  static void Conclude(Call& call, Result<void> result) {
+    if (!result.ok()) Refuse(call, std::move(result).error());
+    AddCorsHeaders(call);
+  }
+
+  static void Refuse(Call& call, Error error) {
+    Exchange& exchange = call.exchange;
+    if (error.kind == ErrorKind::kDataLoss && error.code.empty()) LogDamage(exchange, error);
+    if (exchange.operation == "HeadBucket") AddRegionHeader(call, error);
+    RespondWithError(exchange, WithElements(call, std::move(error)));
+    for (auto& [name, value] : call.error_headers)
+      exchange.response.Add(std::move(name), std::move(value));
+  }
+
+  static Result<void> Dispatch(Call& call) {
+    Exchange& exchange = call.exchange;
+    Resolution resolution = ResolveOperation(exchange.request, exchange.target);
+    if (resolution.operation == nullptr) {
+      if (!resolution.allow.empty())
+        call.error_headers.emplace_back("Allow", std::move(resolution.allow));
+      return std::move(*resolution.error);
+    }
+    const Operation& operation = *resolution.operation;
+    if (exchange.operation != operation.name) exchange.operation = operation.name;
+    PENSTOCK_ASSIGN(call.families,
+                    RefuseUnknown(exchange.request, exchange.target, call.presigned));
+    PENSTOCK_TRY(RefuseUnknownSubResource(exchange.target, call.presigned));
+    if (operation.level != Level::kService)
+      PENSTOCK_TRY(CheckBucketName(call.bucket().value, call.options.bucket_names));
+    if (operation.level == Level::kObject) PENSTOCK_TRY(CheckKey(call.key().value));
+    PENSTOCK_TRY(CheckDirectoryRules(call, operation.name));
+    if (operation.handler == nullptr) {
+      return NotImplemented(std::string(operation.name) + " is not implemented by this emulator");
+    }
+    if (operation.level == Level::kObject) PENSTOCK_TRY(RefuseAnonymousOverrides(call));
+    if (operation.entry == Entry::kBucket) PENSTOCK_TRY(OpenBucket(call));
+    if (operation.entry == Entry::kAccount) PENSTOCK_TRY(RequireAccount(exchange.identity));
+    if (call.families.bucket)
+      PENSTOCK_TRY(RefuseMisplacedBucketHeader(exchange.request, operation.name));
+    if (call.families.encryption) PENSTOCK_TRY(RefuseMisplacedEncryption(call, operation.name));
+    if (call.families.copy_source) PENSTOCK_TRY(RefuseCopySource(call, operation.name));
+    if (call.families.object_lock) PENSTOCK_TRY(CheckObjectLockHeaders(call, operation.name));
+    return operation.handler(call);
+  }
+
+  const RouterOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Handler> MakeRouter(RouterOptions options) {
+  return std::make_unique<Router>(std::move(options));
+}
+
+}  // namespace penstock::emulator::s3

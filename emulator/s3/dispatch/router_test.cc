@@ -1,0 +1,44 @@
+#include "emulator/s3/dispatch/router.h"
+
+#include <gtest/gtest.h>
+
+#include "emulator/s3/core/testing.h"
+
+namespace penstock::emulator::s3 {
+namespace {
+
+using testing::Harness;
+using testing::Reply;
+
+TEST(RouterTest, SetsTheNameOfTheOperation) {
+  Harness s3;
+  const Reply reply = s3.Send("PUT /bucket");
+  EXPECT_EQ(reply.Outcome(), "200");
+  EXPECT_EQ(reply.operation, "CreateBucket");
+}
+
+// S3 checks bucket names in every operation.
+TEST(RouterTest, BadNamesAndKeysAreRefusedBeforeTheOperation) {
+  Harness s3;
+  EXPECT_EQ(s3.Send("GET /UPPER/key").Outcome(), "400 InvalidBucketName");
+  EXPECT_EQ(s3.Send("PUT /bucket/" + std::string(1025, 'k'), "x").Outcome(), "400 KeyTooLongError");
+  EXPECT_EQ(s3.Send("PUT /bucket/a/../../b", "x").Outcome(), "400 400");
+}
+
+TEST(RouterTest, RelaxedBucketNamesWorkInTargetsAndCopySources) {
+  Harness s3({.bucket_names = BucketNames::kRelaxed});
+  EXPECT_EQ(s3.Send("PUT /My_Bucket").Outcome(), "200");
+  EXPECT_EQ(s3.Send("PUT /My_Bucket/key", "x").Outcome(), "200");
+  EXPECT_EQ(s3.Send("PUT /My_Bucket/copy\nx-amz-copy-source: My_Bucket/key").Outcome(), "200");
+  EXPECT_EQ(s3.Send("PUT /My%20Bucket").Outcome(), "400 InvalidBucketName");
+}
+
+TEST(RouterTest, VirtualHostedRequestsReachTheSameBucket) {
+  Harness s3;
+  s3.Send("PUT /\nHost: bucket.localhost:9000");
+  s3.Send("PUT /key\nHost: bucket.localhost:9000", "x");
+  EXPECT_EQ(s3.Send("GET /bucket/key").body, "x");
+}
+
+}  // namespace
+}  // namespace penstock::emulator::s3

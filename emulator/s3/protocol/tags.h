@@ -1,0 +1,24 @@
+// Tag sets: their rules, the header form and the document form.
+#ifndef PENSTOCK_EMULATOR_S3_PROTOCOL_TAGS_H_
+#define PENSTOCK_EMULATOR_S3_PROTOCOL_TAGS_H_
+
+#include <string>
+#include <string_view>
+
+#include "emulator/store/store.h"
+#include "penstock/base/result.h"
+
+namespace penstock::emulator::s3 {
+
+// Parses x-amz-tagging: "a=1&b=2", URL-encoded.
+Result<store::Attributes> ParseTagHeader(std::string_view value);
+// Parses a <Tagging> document.
+Result<store::Attributes> ParseTagDocument(std::string_view text);
+std::string TagDocument(const store::Attributes& tags);
+
+// Checks the tags of a bucket: the rules of object tags, but up to 50 tags.
+Result<void> CheckBucketTags(const store::Attributes& tags);
+
+}  // namespace penstock::emulator::s3
+
+#endif  // PENSTOCK_EMULATOR_S3_PROTOCOL_TAGS_H_

@@ -1,0 +1,82 @@
+// File descriptors, the number of them that blobs hold open, and writes to files.
+#ifndef PENSTOCK_EMULATOR_STORE_SYSTEM_DESCRIPTOR_H_
+#define PENSTOCK_EMULATOR_STORE_SYSTEM_DESCRIPTOR_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "penstock/base/bytes.h"
+#include "penstock/base/result.h"
+
+namespace penstock::emulator::store {
+
+// An open file descriptor, closed by the destructor. Movable.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() { Close(); }
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    if (this != &other) {
+      Close();
+      fd_ = std::exchange(other.fd_, -1);
+    }
+    return *this;
+  }
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+  void Close();
+
+ private:
+  int fd_ = -1;
+};
+
+// Permission for a blob to hold one descriptor. The process grants half of RLIMIT_NOFILE in total,
+// which leaves enough descriptors for sockets, and raises its soft limit to the hard limit at the
+// first use. The count is per process because the limit is. Thread safety: any thread.
+class DescriptorShare {
+ public:
+  DescriptorShare() = default;  // holds none
+  ~DescriptorShare() { Release(); }
+  DescriptorShare(DescriptorShare&& other) noexcept : held_(std::exchange(other.held_, false)) {}
+  DescriptorShare& operator=(DescriptorShare&& other) noexcept {
+    if (this != &other) {
+      Release();
+      held_ = std::exchange(other.held_, false);
+    }
+    return *this;
+  }
+  // If held() of the result is false, all permissions are taken and the caller must work without a
+  // descriptor.
+  static DescriptorShare Take();
+  bool held() const { return held_; }
+  // The number of permissions of the process.
+  static std::int64_t Limit();
+
+ private:
+  void Release();
+  bool held_ = false;
+};
+
+enum class Durability {
+  kRelaxed,  // acknowledged writes survive the end of the process
+  kStrict,   // acknowledged writes are on disk (fsync) and survive a power failure
+};
+
+// Returns an Error for a failed system call on `path`: kResourceExhausted if the disk is full or
+// descriptors ran out, otherwise `otherwise`. `doing` is a verb phrase such as "write".
+Error SystemError(ErrorKind otherwise, std::string_view doing, const std::string& path,
+                  int system_error);
+
+// Makes created, renamed or removed names in the directory durable.
+Result<void> SyncDirectory(const std::string& path);
+
+// Writes all of `left` at the descriptor's position and removes the written bytes
+// from its front. Returns the system's error number; 0: success.
+int WriteAll(int fd, ByteView& left);
+
+}  // namespace penstock::emulator::store
+
+#endif  // PENSTOCK_EMULATOR_STORE_SYSTEM_DESCRIPTOR_H_

@@ -1,0 +1,244 @@
+#include "emulator/store/system/memory_limit.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+
+namespace penstock::emulator::store {
+namespace {
+
+constexpr std::uint64_t kLeastLimit = 16 << 20;
+constexpr std::chrono::seconds kLongestRelease{5};
+
+std::string InMiB(std::uint64_t bytes) {
+  char text[40];
+  std::snprintf(text, sizeof(text), "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+  return text;
+}
+
+// A number of bytes; nullopt for "max" and for text that is not a number.
+std::optional<std::uint64_t> ParseBytes(std::string_view text) {
+  std::uint64_t bytes = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+  const bool whole = end == text.data() + text.size() || *end == '\n';
+  if (error != std::errc{} || !whole) return std::nullopt;
+  return bytes;
+}
+
+// The lowest limit of the group at `path` and its ancestors. In a container whose own group is the
+// root, /proc/self/cgroup says "/", or a path of the host that does not exist
+// in the container; then the file of the root applies.
+std::uint64_t LeastLimit(const MemoryFacts& facts, const std::string& root, std::string path,
+                         const std::string& file) {
+  std::uint64_t least = UINT64_MAX;
+  for (;;) {
+    if (path == "/") path.clear();
+    if (const auto text = facts.read(root + path + "/" + file); text.has_value()) {
+      least = std::min(least, ParseBytes(*text).value_or(UINT64_MAX));
+    }
+    if (path.empty()) return least;
+    path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
+  }
+}
+
+// UINT64_MAX: no limit.
+std::uint64_t ControlGroupLimit(const MemoryFacts& facts) {
+  std::uint64_t least = UINT64_MAX;
+  std::istringstream groups(facts.read("/proc/self/cgroup").value_or("0::/\n"));
+  // Lines are "0::PATH" of version 2 and "N:CONTROLLERS:PATH" of version 1 (cgroups(7)).
+  for (std::string line; std::getline(groups, line);) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    const std::string path = line.substr(second + 1);
+    if (controllers == ",,")
+      least = std::min(least, LeastLimit(facts, "/sys/fs/cgroup", path, "memory.max"));
+    if (controllers.find(",memory,") != std::string::npos) {
+      least = std::min(least,
+                       LeastLimit(facts, "/sys/fs/cgroup/memory", path, "memory.limit_in_bytes"));
+    }
+  }
+  return least;
+}
+
+std::optional<std::string> ReadSystemFile(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+}  // namespace
+
+std::uint64_t DefaultMemoryLimitFor(const MemoryFacts& facts) {
+  const std::uint64_t group = ControlGroupLimit(facts);
+  // Version 1 expresses "no limit" as a number above any machine's memory.
+  const std::uint64_t usable =
+      group < facts.machine_bytes ? group / 4 * 3 : facts.machine_bytes / 2;
+  return std::max(usable, kLeastLimit);
+}
+
+std::uint64_t DefaultMemoryLimitBytes() {
+  const auto pages = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PHYS_PAGES), 0L));
+  const auto page_bytes = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PAGESIZE), 0L));
+  return DefaultMemoryLimitFor({pages * page_bytes, ReadSystemFile});
+}
+
+const std::shared_ptr<MemoryLimit>& MemoryLimit::OfProcess() {
+  static const auto limit = std::make_shared<MemoryLimit>(DefaultMemoryLimitBytes());
+  return limit;
+}
+
+bool MemoryLimit::HasRoomFor(std::uint64_t bytes) {
+  const auto fits = [&] {
+    const std::uint64_t used = used_bytes();
+    return used <= limit_ && bytes <= limit_ - used;
+  };
+  if (fits()) return true;
+  Reclaim();
+  return fits();
+}
+
+bool MemoryLimit::FitsWithoutDocuments(std::uint64_t bytes) const {
+  // At every moment document_bytes_ has at least the documents of used_. So a later value has too,
+  // unless a document was released in between.
+  std::uint64_t releases = 0;
+  std::uint64_t used = 0;
+  std::uint64_t documents = 0;
+  do {
+    releases = document_releases_.load(std::memory_order_acquire);
+    used = used_.load(std::memory_order_acquire);
+    documents = document_bytes_.load(std::memory_order_acquire);
+  } while (document_releases_.load(std::memory_order_relaxed) != releases);
+  const std::uint64_t lasting = used - std::min(used, documents);
+  return lasting <= limit_ && bytes <= limit_ - lasting;
+}
+
+bool MemoryLimit::HasRoomForRecords() {
+  if (FitsWithoutDocuments(0)) return true;
+  Reclaim();
+  return FitsWithoutDocuments(0);
+}
+
+Error MemoryLimit::Exceeded(std::uint64_t bytes) const {
+  if (FitsWithoutDocuments(bytes)) return DocumentsInTheWay(bytes);
+  Error error = Error::Make(ErrorKind::kResourceExhausted,
+                            "The emulator's memory limit of " + InMiB(limit_) +
+                                " would be exceeded: " + InMiB(used_bytes()) + " are in use and " +
+                                InMiB(bytes) +
+                                " more are needed. Delete objects, or restart the emulator with a "
+                                "larger --memory-limit (memory_limit) or with --data.");
+  error.code = "InsufficientStorage";
+  return error;
+}
+
+Error MemoryLimit::DocumentsInTheWay(std::uint64_t bytes) const {
+  Error error = Error::Make(
+      ErrorKind::kThrottled,
+      "Please reduce your request rate. The request needs " + InMiB(bytes) + " more memory, and " +
+          InMiB(used_bytes()) + " of the emulator's limit of " + InMiB(limit_) + " are in use, " +
+          InMiB(document_bytes_.load(std::memory_order_relaxed)) +
+          " of them for request documents. Send it again, or start the emulator with a larger "
+          "--memory-limit (memory_limit).");
+  error.code = "SlowDown";
+  return error;
+}
+
+bool MemoryLimit::TryReserve(std::uint64_t bytes) {
+  std::uint64_t used = used_.load(std::memory_order_relaxed);
+  do {
+    if (used > limit_ || bytes > limit_ - used) return false;
+  } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_release,
+                                        std::memory_order_relaxed));
+  return true;
+}
+
+bool MemoryLimit::Reserve(std::uint64_t bytes) {
+  if (TryReserve(bytes)) return true;
+  Reclaim();
+  return TryReserve(bytes);
+}
+
+void MemoryLimit::AddReclaimable(std::weak_ptr<ReclaimableMemory> memory) {
+  const MutexLock lock(mutex_);
+  std::erase_if(reclaimable_, [](const auto& it) { return it.expired(); });
+  reclaimable_.push_back(std::move(memory));
+}
+
+void MemoryLimit::Reclaim() {
+  std::vector<std::shared_ptr<ReclaimableMemory>> all;  // called and destroyed outside the lock
+  {
+    const MutexLock lock(mutex_);
+    for (const auto& memory : reclaimable_) {
+      if (auto living = memory.lock(); living != nullptr) all.push_back(std::move(living));
+    }
+  }
+  for (const auto& memory : all) memory->Reclaim();
+  const auto deadline = std::chrono::steady_clock::now() + kLongestRelease;
+  const MutexLock lock(mutex_);
+  while (releases_ > 0 && released_.WaitUntil(mutex_, deadline)) {
+  }
+}
+
+void MemoryLimit::BeginRelease() {
+  const MutexLock lock(mutex_);
+  ++releases_;
+}
+
+void MemoryLimit::EndRelease() {
+  const MutexLock lock(mutex_);
+  --releases_;
+  released_.NotifyAll();
+}
+
+Result<void> MemoryCharge::GrowTo(std::uint64_t bytes) {
+  if (limit_ == nullptr || bytes <= bytes_) return Ok();
+  if (!limit_->Reserve(bytes - bytes_)) return limit_->Exceeded(bytes - bytes_);
+  bytes_ = bytes;
+  return Ok();
+}
+
+void MemoryCharge::SetAnyway(std::uint64_t bytes) noexcept {
+  if (limit_ == nullptr) return;
+  // Modulo 2^64, so it can also decrease.
+  limit_->used_.fetch_add(bytes - bytes_, std::memory_order_release);
+  bytes_ = bytes;
+}
+
+Result<void> DocumentCharge::GrowTo(std::uint64_t text_bytes) {
+  MemoryLimit* const limit = charge_.limit();
+  const std::uint64_t bytes = text_bytes * kBytesPerTextByte;
+  if (limit == nullptr || bytes <= charge_.bytes()) return Ok();
+  const std::uint64_t more = bytes - charge_.bytes();
+  // first: never less than the documents' part of used_
+  limit->document_bytes_.fetch_add(more, std::memory_order_relaxed);
+  if (!beyond_) {  // else nothing is reclaimed for each step of the document
+    if (charge_.GrowTo(bytes).ok()) return Ok();
+    if (limit->document_beyond_.exchange(true)) {
+      limit->document_bytes_.fetch_sub(more, std::memory_order_relaxed);
+      return limit->DocumentsInTheWay(more);
+    }
+    beyond_ = true;
+  }
+  charge_.SetAnyway(bytes);
+  return Ok();
+}
+
+void DocumentCharge::Release() noexcept {
+  MemoryLimit* const limit = charge_.limit();
+  if (limit == nullptr || charge_.bytes() == 0) return;
+  const std::uint64_t bytes = charge_.bytes();
+  charge_.SetAnyway(0);
+  limit->document_releases_.fetch_add(1, std::memory_order_release);
+  limit->document_bytes_.fetch_sub(bytes, std::memory_order_release);  // last, for the same reason
+  if (std::exchange(beyond_, false)) limit->document_beyond_.store(false);
+}
+
+}  // namespace penstock::emulator::store

@@ -1,0 +1,313 @@
+#include "emulator/store/system/memory_limit.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "emulator/store/store_testing.h"
+
+namespace penstock::emulator::store {
+namespace {
+
+using namespace testing;  // NOLINT: test helpers
+
+constexpr std::uint64_t kMiB = 1 << 20;
+constexpr std::uint64_t kGiB = 1024 * kMiB;
+
+std::uint64_t DefaultFor(std::uint64_t machine, std::map<std::string, std::string> files) {
+  return DefaultMemoryLimitFor(
+      {machine, [&](const std::string& path) -> std::optional<std::string> {
+         const auto found = files.find(path);
+         return found == files.end() ? std::nullopt : std::optional(found->second);
+       }});
+}
+
+TEST(DefaultMemoryLimit, IsHalfOfAMachineWithoutALimit) {
+  EXPECT_EQ(DefaultFor(8 * kGiB, {}), 4 * kGiB);
+  EXPECT_EQ(DefaultFor(8 * kGiB,
+                       {{"/proc/self/cgroup", "0::/\n"}, {"/sys/fs/cgroup/memory.max", "max\n"}}),
+            4 * kGiB);
+}
+
+TEST(DefaultMemoryLimit, IsThreeQuartersOfTheControlGroup) {
+  EXPECT_EQ(DefaultFor(8 * kGiB, {{"/proc/self/cgroup", "0::/\n"},
+                                  {"/sys/fs/cgroup/memory.max", "1073741824\n"}}),
+            768 * kMiB);
+}
+
+TEST(DefaultMemoryLimit, UsesTheLowestLimitOfTheGroups) {
+  EXPECT_EQ(DefaultFor(8 * kGiB, {{"/proc/self/cgroup", "0::/a.slice/b.service\n"},
+                                  {"/sys/fs/cgroup/a.slice/memory.max", "1073741824\n"},
+                                  {"/sys/fs/cgroup/a.slice/b.service/memory.max", "2147483648\n"}}),
+            768 * kMiB);
+}
+
+TEST(DefaultMemoryLimit, ReadsControlGroupsOfVersion1) {
+  const std::string groups = "5:cpu,cpuacct:/x\n4:memory:/docker/1\n0::/\n";
+  EXPECT_EQ(DefaultFor(8 * kGiB, {{"/proc/self/cgroup", groups},
+                                  {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "1073741824\n"}}),
+            768 * kMiB);
+  EXPECT_EQ(DefaultFor(8 * kGiB,
+                       {{"/proc/self/cgroup", groups},
+                        {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"}}),
+            4 * kGiB)
+      << "version 1 uses this number for no limit";
+}
+
+TEST(DefaultMemoryLimit, IsPositiveOnThisMachine) {
+  EXPECT_GE(DefaultMemoryLimitBytes(), 16 * kMiB);
+}
+
+TEST(DocumentCharge, AWriteThatWouldFitWithoutDocumentsIsToBeSentAgain) {
+  MemoryLimit limit(64 * kMiB);
+  DocumentCharge document(&limit);
+  ASSERT_TRUE(document.GrowTo(kMiB).ok());
+  MemoryCharge object(&limit);
+  const auto later = object.GrowTo(30 * kMiB);
+  ASSERT_FALSE(later.ok());
+  EXPECT_EQ(later.error().code, "SlowDown");
+  EXPECT_EQ(later.error().kind, ErrorKind::kThrottled);
+  const auto never = object.GrowTo(65 * kMiB);
+  ASSERT_FALSE(never.ok());
+  EXPECT_EQ(never.error().code, "InsufficientStorage");
+  document.Release();
+  EXPECT_TRUE(object.GrowTo(30 * kMiB).ok());
+}
+
+// The counters of all memory and of documents change one after the other.
+TEST(DocumentCharge, AWriteBesideADocumentThatComesAndGoesIsNeverRefusedForGood) {
+  MemoryLimit limit(64 * kMiB);
+  std::atomic<bool> done{false};
+  std::jthread documents([&] {
+    while (!done.load(std::memory_order_relaxed)) {
+      DocumentCharge document(&limit);
+      EXPECT_TRUE(document.GrowTo(kMiB).ok());
+    }
+  });
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (std::chrono::steady_clock::now() < end) {
+    MemoryCharge object(&limit);
+    const auto grown = object.GrowTo(30 * kMiB);
+    if (grown.ok()) continue;
+    EXPECT_EQ(grown.error().code, "SlowDown");
+    if (grown.error().code != "SlowDown") break;
+  }
+  done = true;
+}
+
+TEST(DocumentCharge, RecordsAreAdmittedBesideADocumentBeyondTheLimit) {
+  MemoryLimit limit(64 * kMiB);
+  {
+    DocumentCharge document(&limit);
+    ASSERT_TRUE(document.GrowTo(2 * kMiB).ok());
+    EXPECT_EQ(limit.used_bytes(), 80 * kMiB);
+    EXPECT_TRUE(limit.HasRoomForRecords());
+    EXPECT_FALSE(limit.HasRoomFor(0));
+  }
+  EXPECT_EQ(limit.used_bytes(), 0U);
+  MemoryCharge objects(&limit);
+  objects.SetAnyway(65 * kMiB);
+  EXPECT_FALSE(limit.HasRoomForRecords());
+}
+
+TEST(DocumentCharge, ThePlaceBeyondTheLimitIsFreeAgainAfterwards) {
+  MemoryLimit limit(kMiB);
+  for (int round = 0; round < 2; ++round) {
+    DocumentCharge first(&limit);
+    DocumentCharge second(&limit);
+    ASSERT_TRUE(first.GrowTo(kMiB).ok());
+    EXPECT_TRUE(first.GrowTo(2 * kMiB).ok()) << "the charge that has the place may grow";
+    EXPECT_EQ(second.GrowTo(kMiB).error().code, "SlowDown");
+    EXPECT_EQ(limit.used_bytes(), 80 * kMiB);
+  }
+  EXPECT_EQ(limit.used_bytes(), 0U);
+}
+
+struct LimitedStore {
+  explicit LimitedStore(std::uint64_t bytes, Versioning versioning = Versioning::kNever)
+      : limit(std::make_shared<MemoryLimit>(bytes)), store(OpenStore({.memory_limit = limit})) {
+    MakeBucket(*store, kBucket, versioning);
+  }
+
+  // Returns the S3 code of the error; empty: stored.
+  std::string Put(const std::string& key, std::size_t size, std::uint64_t hint) {
+    auto writer = store->NewBlob(hint);
+    if (!writer.ok()) return writer.error().code;
+    const std::string piece(std::min<std::size_t>(size, 64 << 10), 'x');
+    for (std::size_t left = size; left > 0; left -= std::min(left, piece.size())) {
+      const auto appended = (*writer)->Append(AsBytes(std::string_view(piece).substr(0, left)));
+      if (!appended.ok()) return appended.error().code;
+    }
+    auto content = (*writer)->Finish();
+    if (!content.ok()) return content.error().code;
+    PutObject put;
+    put.bucket = kBucket;
+    put.record.key = ObjectKey(key);
+    put.record.size = size;
+    put.record.etag = ETag("e");
+    put.record.content = std::move(*content);
+    const auto stored = store->Put(std::move(put));
+    return stored.ok() ? "" : stored.error().code;
+  }
+
+  // Puts objects until one is rejected. Returns the number of stored objects.
+  int Fill(std::size_t size, std::uint64_t hint, int most = 100'000) {
+    for (int i = 0; i < most; ++i) {
+      if (Put("fill-" + std::to_string(i), size, hint) == "InsufficientStorage") return i;
+    }
+    return most;
+  }
+
+  std::shared_ptr<MemoryLimit> limit;
+  std::unique_ptr<Store> store;
+};
+
+class BodiesOf : public ::testing::TestWithParam<std::pair<std::size_t, bool>> {};
+
+TEST_P(BodiesOf, AreRejectedOverTheLimitWithoutLeftovers) {
+  const auto [size, announced] = GetParam();
+  LimitedStore limited(32 * kMiB);
+  const int stored = limited.Fill(size, announced ? size : 0);
+  EXPECT_GE(stored, static_cast<int>(24 * kMiB / (size + 16384)));
+  EXPECT_LE(stored, static_cast<int>(32 * kMiB / size));
+  const std::uint64_t used = limited.limit->used_bytes();
+  EXPECT_LE(used, 32 * kMiB);
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(limited.Put("more", 32 * kMiB, 0), "InsufficientStorage");
+  EXPECT_EQ(limited.limit->used_bytes(), used) << "rejected uploads are still charged";
+  EXPECT_EQ(Get(*limited.store, "more"), "[NoSuchKey]");
+}
+
+TEST_P(BodiesOf, AreStoredAgainAfterDeletions) {
+  const auto [size, announced] = GetParam();
+  LimitedStore limited(32 * kMiB);
+  const int stored = limited.Fill(size, announced ? size : 0);
+  for (int i = 0; i < stored; ++i)
+    ASSERT_TRUE(Remove(*limited.store, "fill-" + std::to_string(i)).ok());
+  EXPECT_GE(limited.Fill(size, announced ? size : 0), stored - 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, BodiesOf,
+                         ::testing::Values(std::pair<std::size_t, bool>(20 << 10, true),
+                                           std::pair<std::size_t, bool>(20 << 10, false),
+                                           std::pair<std::size_t, bool>(3 << 20, true),
+                                           std::pair<std::size_t, bool>(3 << 20, false)),
+                         [](const auto& tested) {
+                           return std::to_string(tested.param.first) +
+                                  (tested.param.second ? "Announced" : "Unannounced");
+                         });
+
+TEST(MemoryLimit, RejectsAnAnnouncedBodyBeforeItsFirstByte) {
+  LimitedStore limited(32 * kMiB);
+  const auto writer = limited.store->NewBlob(33 * kMiB);
+  ASSERT_FALSE(writer.ok());
+  EXPECT_EQ(writer.error().kind, ErrorKind::kResourceExhausted);
+  EXPECT_NE(writer.error().message.find("33.0 MiB more are needed"), std::string::npos)
+      << writer.error().message;
+  EXPECT_NE(writer.error().message.find("limit of 32.0 MiB"), std::string::npos)
+      << writer.error().message;
+  EXPECT_NE(writer.error().message.find("--memory-limit"), std::string::npos)
+      << writer.error().message;
+}
+
+TEST(MemoryLimit, CountsRowsOfEmptyObjects) {
+  LimitedStore limited(4 * kMiB);
+  const int stored = limited.Fill(0, 0);
+  EXPECT_LT(stored, 100'000);
+  EXPECT_LE(limited.limit->used_bytes(), 5 * kMiB);
+  for (int i = 0; i < stored; ++i)
+    ASSERT_TRUE(Remove(*limited.store, "fill-" + std::to_string(i)).ok());
+  EXPECT_EQ(limited.Put("again", 0, 0), "") << "deleted rows free space for others";
+}
+
+TEST(MemoryLimit, CountsDeleteMarkers) {
+  LimitedStore limited(4 * kMiB, Versioning::kEnabled);
+  int made = 0;
+  while (made < 200'000 && Remove(*limited.store, "key").ok()) ++made;
+  EXPECT_LT(made, 200'000);
+}
+
+TEST(MemoryLimit, CountsPartsUntilTheUploadIsAborted) {
+  LimitedStore limited(16 * kMiB);
+  UploadRecord record;
+  record.bucket = kBucket;
+  record.key = ObjectKey("whole");
+  const auto upload = limited.store->CreateUpload(std::move(record));
+  ASSERT_TRUE(upload.ok());
+  int parts = 0;
+  for (; parts < 100; ++parts) {
+    auto writer = limited.store->NewBlob(kMiB);
+    if (!writer.ok()) break;
+    if (!(*writer)->Append(AsBytes(std::string(kMiB, 'p'))).ok()) break;
+    PutPart part{.bucket = kBucket,
+                 .key = ObjectKey("whole"),
+                 .upload_id = (*upload)->id,
+                 .part = {},
+                 .content = *(*writer)->Finish()};
+    part.part.number = parts + 1;
+    part.part.size = kMiB;
+    ASSERT_TRUE(limited.store->Put(std::move(part)).ok());
+  }
+  EXPECT_EQ(parts, 15);
+  ASSERT_TRUE(limited.store->AbortUpload(kBucket, ObjectKey("whole"), (*upload)->id).ok());
+  EXPECT_EQ(limited.Put("after", 8 * kMiB, 0), "");
+}
+
+TEST(MemoryLimit, IsSharedByStores) {
+  const auto limit = std::make_shared<MemoryLimit>(16 * kMiB);
+  const auto first = OpenStore({.memory_limit = limit});
+  auto second = OpenStore({.memory_limit = limit});
+  MakeBucket(*first);
+  MakeBucket(*second);
+  ASSERT_TRUE(PutText(*second, "key", Body(12 * kMiB)).ok());
+  EXPECT_FALSE(first->NewBlob(12 * kMiB).ok());
+  second.reset();
+  EXPECT_TRUE(first->NewBlob(12 * kMiB).ok()) << "the other store is destroyed";
+}
+
+TEST(MemoryLimit, ReclaimsTheSpareMemoryOfOtherStores) {
+  const auto limit = std::make_shared<MemoryLimit>(16 * kMiB);
+  const auto first = OpenStore({.memory_limit = limit});
+  const auto second = OpenStore({.memory_limit = limit});
+  MakeBucket(*first);
+  MakeBucket(*second);
+  ASSERT_TRUE(PutText(*second, "key", Body(12 * kMiB)).ok());
+  ASSERT_TRUE(Remove(*second, "key").ok());
+  EXPECT_GE(limit->used_bytes(), 12 * kMiB) << "its pages are kept for reuse";
+  EXPECT_TRUE(first->NewBlob(12 * kMiB).ok());
+}
+
+TEST(MemoryLimit, WaitsForAStoreThatIsBeingDestroyed) {
+  const auto limit = std::make_shared<MemoryLimit>(16 * kMiB);
+  const auto first = OpenStore({.memory_limit = limit});
+  auto second = OpenStore({.memory_limit = limit});
+  MakeBucket(*second);
+  ASSERT_TRUE(PutText(*second, "key", Body(12 * kMiB)).ok());
+  limit->BeginRelease();
+  const std::jthread destroyer([&] {
+    second.reset();
+    limit->EndRelease();
+  });
+  EXPECT_TRUE(first->NewBlob(12 * kMiB).ok());
+}
+
+TEST(MemoryLimit, IsEnforcedUnderConcurrentPuts) {
+  LimitedStore limited(32 * kMiB);
+  std::vector<std::jthread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < 200; ++i) {
+        static_cast<void>(limited.Put(std::to_string(thread) + "-" + std::to_string(i),
+                                      i % 2 == 0 ? 20 << 10 : 700 << 10, 0));
+        EXPECT_LE(limited.limit->used_bytes(), 33 * kMiB);
+      }
+    });
+  }
+}
+
+}  // namespace
+}  // namespace penstock::emulator::store
