@@ -1,5 +1,5 @@
 // RespondWithError: S3's error document (Amazon S3 API Reference, "Error responses").
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "base/xml/xml.h"
 #include "emulator/s3/core/errors.h"
 #include "emulator/s3/core/router.h"
