@@ -247,7 +247,7 @@ class BusyHandler final : public s3::Handler {
  public:
   void Handle(s3::Exchange& exchange) override {
     gate.Pass();
-    const auto give_up = std::chrono::steady_clock::now() + kTestPatience;
+    const auto give_up = std::chrono::steady_clock::now() + kTestTimeout;
     while (!IsCancelled(exchange)) {
       if (std::chrono::steady_clock::now() > give_up)
         return AnswerWith(exchange, "never cancelled");
