@@ -10,7 +10,8 @@ ROW = re.compile(r"^\| ([A-Z]\w+) \| ([A-Z]+) \| (\w+) \|", re.M)
 
 def test_every_row_has_the_retry_class_of_the_header():
     verbs = {
-        name: (method, retry_class) for name, method, retry_class in VERB.findall((ROOT / "client/s3/model/operations.h").read_text())
+        name: (method, retry_class)
+        for name, method, retry_class in VERB.findall((ROOT / "client/s3/model/operations.h").read_text())
     }
     rows = {name: (method, retry_class) for name, method, retry_class in ROW.findall((ROOT / "docs/retries.md").read_text())}
     assert len(rows) >= 19
