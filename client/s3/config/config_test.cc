@@ -180,7 +180,7 @@ TEST(ConfigTest, ChecksumsCanBeDisabled) {
   EXPECT_FALSE(Resolve({.region = "r", .download_checksums = ChecksumPolicy::kWhenRequired})
                    ->verify_downloads);
   EXPECT_NE(Failure({.region = "r"}, {{"AWS_REQUEST_CHECKSUM_CALCULATION", "never"}})
-                .find("use when_supported"),
+                .find("must be when_supported"),
             std::string::npos);
 }
 
