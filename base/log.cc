@@ -9,8 +9,8 @@
 #include <new>
 
 #include "base/dates.h"
-#include "base/json_text.h"
-#include "base/redact.h"
+#include "base/text/json_text.h"
+#include "base/text/redact.h"
 #include "penstock/base/check.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/mutex.h"

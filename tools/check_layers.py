@@ -9,9 +9,14 @@ Rules for every C++ file of a module:
 - It includes the third-party headers that layers.toml allows; tests also gtest and gmock. Public headers include none. A private
   header that includes one is used in its module only. Exactly one .cc file includes a `single_file` header.
 - Product code includes no test support: `*_for_test.h`, `*test_support.h`, `*_fixture.h`, `*testing.h`, `testing_*.h`,
-  `test_*.h`, `fake_*.h`.
+  `test_*.h`, `fake_*.h`, `base/testing/*`.
 - Every .cc file of base, client and emulator has a _test.cc beside it, except main.cc, fuzz targets and test support.
 - The modules have no cycle.
+- A forward declaration of a type counts as an include of the header that defines it. `forward` in layers.toml lists modules whose
+  types a module may declare although it may not include them: debts to be paid.
+
+The module of a file is the longest row of layers.toml that its path starts with, so a folder may have rows for sub-folders. In an
+`include` list, "client/s3/*" means client/s3 and all rows below it.
 """
 
 from __future__ import annotations
@@ -28,6 +33,10 @@ try:
 except ModuleNotFoundError:  # Python 3.10: pytest depends on tomli
     import tomli as tomllib
 
+# clang-format does not indent in namespaces, so types at namespace scope start in the first column.
+NAMESPACE = re.compile(r"^(?:inline )?namespace ([\w:]*) ?\{|^\}  // namespace", re.M)
+DECLARED = re.compile(r"^(?:namespace ([\w:]+) \{ )?(?:class|struct|enum class) (\w+)(?: : [\w:]+)?;", re.M)
+DEFINED = re.compile(r"^(?:class|struct|enum class) (?:\w+(?:\([^)]*\))? )*?(\w+)(?: final)?(?:\s*:[^;{]*)?\s*\{", re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.M)
 STANDARD_C = re.compile(
     r"^(sys|net|netinet|arpa|linux)/|^(assert|ctype|errno|fcntl|float|immintrin|inttypes|limits|locale|math|cpuid|dirent|dlfcn|netdb"
@@ -35,15 +44,15 @@ STANDARD_C = re.compile(
 )
 TEST_ONLY = ("gtest/", "gmock/")
 FOR_TESTS = re.compile(
-    r"(_test\.cc|_for_test\.(h|cc)|(test_support|_fixture)\.h|(^|[/_])testing\.h|(^|/)(testing|test)_[^/]*\.h|(^|/)fake_[^/]*\.(h|cc))$"
+    r"(_test\.cc|_for_test\.(h|cc)|(test_support|_fixture)\.h|(^|[/_])testing\.h|(^|/)(testing|test)_[^/]*\.h|(^|/)fake_[^/]*\.(h|cc)|^base/testing/[^/]*\.h)$"
 )
 # The module of each public header (#include "penstock/...").
 PUBLIC_OWNER = {
     "penstock/base/": "base",
     "penstock/testing/": "client/testing",
-    "penstock/client.h": "client/s3",
-    "penstock/directory_bucket.h": "client/s3",
-    "penstock/stats.h": "client/s3",
+    "penstock/client.h": "client/include",
+    "penstock/directory_bucket.h": "client/include",
+    "penstock/stats.h": "client/include",
     "penstock/credentials.h": "client/http",
     "penstock/object_store.h": "base",  # an interface that every client module may include
     "penstock/object_store_call.inc": "base",
@@ -75,31 +84,34 @@ class Module:
     single_file: list[str]  # third-party headers that exactly one .cc includes
     public_headers: bool  # may include every public header
     shared: list[str]  # third-party prefixes that its headers may include if the including module may include them too
+    forward: list[str]  # modules whose types it may forward-declare without the right to include them
 
 
 def read_map(root: Path) -> dict[str, Module]:
     layers = {}
     rows = tomllib.loads((root / "tools/layers.toml").read_text())
     for name, row in rows.items():
-        unknown = set(row) - {"include", "third_party", "single_file", "public_headers", "shared"}
+        unknown = set(row) - {"include", "third_party", "single_file", "public_headers", "shared", "forward"}
         if unknown:
             raise SystemExit(f"tools/layers.toml: [{name}] has the unknown keys {sorted(unknown)}")
         third_party = row.get("third_party", [])
         layers[name] = Module(
-            [other for entry in row["include"] for other in expand(entry, rows, name)],
-            third_party,
-            row.get("single_file", []),
-            row.get("public_headers", False),
-            row.get("shared", []),
+            include=[m for entry in row["include"] for m in expand(entry, rows, name)],
+            third_party=third_party,
+            single_file=row.get("single_file", []),
+            public_headers=row.get("public_headers", False),
+            shared=row.get("shared", []),
+            forward=row.get("forward", []),
         )
     return layers
 
 
-def expand(entry: str, rows: Iterable[str], user: str) -> list[str]:
-    """The modules that an entry of `include` names: "NAME/*" is NAME and the modules in its folders, without `user` itself."""
+def expand(entry: str, rows: Iterable[str], name: str) -> list[str]:
+    """Returns the modules of an entry of an include list of [name]: "a/*" is a and all rows below it, except [name]."""
     if not entry.endswith("/*"):
         return [entry]
-    return [name for name in rows if (name == entry[:-2] or name.startswith(entry[:-1])) and name != user] or [entry]
+    top = entry.removesuffix("/*")
+    return [m for m in rows if (m == top or m.startswith(top + "/")) and m != name] or [top]
 
 
 def check_map(layers: dict[str, Module]) -> list[str]:
@@ -134,15 +146,35 @@ def is_third_party(style: str, include: str) -> bool:
     return not include.startswith("penstock/") and not STANDARD_C.match(include) and ("/" in include or "." in include)
 
 
+def types_in(text: str, pattern: re.Pattern[str]) -> set[str]:
+    """Returns the names with namespaces of the types at namespace scope that `pattern` matches."""
+    spaces: list[str] = []
+    marks = [(m.start(), m) for m in NAMESPACE.finditer(text)]
+    found = set()
+    for match in pattern.finditer(text):
+        while marks and marks[0][0] < match.start():
+            mark = marks.pop(0)[1]
+            if mark[1] is not None:
+                spaces.append(mark[1])
+            elif spaces:
+                spaces.pop()
+        inner = match[1] if pattern is DECLARED and match[1] else ""
+        found.add("::".join([*filter(None, spaces), *filter(None, [inner]), match[match.lastindex or 0]]))
+    return found
+
+
 class File:
-    """One source file: its module and its includes."""
+    """One source file: its module, its includes, and the types that it defines and only declares."""
 
     def __init__(self, root: Path, path: str, layers: dict[str, Module]) -> None:
         self.path = path
         self.is_public = "/include/penstock/" in path
         self.module = owner_of(path.split("/include/", 1)[1], layers) if self.is_public else module_of(path, layers)
         self.for_tests = bool(FOR_TESTS.search(path)) or "/fuzz/" in path
-        self.includes = INCLUDE.findall((root / path).read_text(errors="replace"))
+        text = (root / path).read_text(errors="replace")
+        self.includes = INCLUDE.findall(text)
+        self.declared = types_in(text, DECLARED)
+        self.defined = types_in(text, DEFINED)
         self.third_party = [include for style, include in self.includes if is_third_party(style, include)]
 
 
@@ -194,6 +226,21 @@ def check_own(file: File, rule: Module, layers: dict[str, Module], closed: dict[
     return bad
 
 
+def check_declarations(file: File, rule: Module, homes: dict[str, set[str]]) -> list[str]:
+    """Checks forward declarations of types of other modules.
+
+    Args:
+        homes: The modules that define each type in a header.
+    """
+    allowed = {file.module, *rule.include, *rule.forward}
+    bad = []
+    for name in sorted(file.declared - file.defined):
+        owners = homes.get(name, set())
+        if owners and not owners & allowed and not file.for_tests:
+            bad.append(f"{file.path}: {file.module} may not declare {name} of {', '.join(sorted(owners))}")
+    return bad
+
+
 def check_single_files(files: list[File], layers: dict[str, Module]) -> list[str]:
     bad = []
     for name, rule in layers.items():
@@ -221,12 +268,17 @@ def check(root: Path) -> tuple[int, list[str]]:
     bad += [f"{f}: sources here end in .cc and headers in .h" for f in listed if re.search(r"\.(hpp|hh|cpp|cxx|c)$", f)]
     files = [File(root, f, layers) for f in paths if not f.startswith(MEETING_PLACES)]
     closed = {f.path: f.third_party for f in files if f.path.endswith(".h") and not f.is_public and f.third_party}
+    homes: dict[str, set[str]] = {}
+    for file in files:
+        for name in file.defined if file.path.endswith(".h") and file.module else ():
+            homes.setdefault(name, set()).add(str(file.module))
     for file in files:
         if file.module is None:
             bad.append(f"{file.path}: belongs to no module of tools/layers.toml")
             continue
         rule = layers[file.module]
         bad += check_third_party(file, rule) + check_own(file, rule, layers, closed, set(paths))
+        bad += check_declarations(file, rule, homes)
     return len(files), bad + check_single_files(files, layers) + check_tests(paths)
 
 

@@ -4,7 +4,7 @@
 #include <pugixml.hpp>
 #include <utility>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "base/xml/xml_scan.h"
 
 namespace penstock {

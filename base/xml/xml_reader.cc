@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "base/byte_runs.h"
+#include "base/text/byte_runs.h"
 
 namespace penstock {
 namespace {

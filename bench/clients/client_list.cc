@@ -16,7 +16,7 @@
 
 #include "bench/clients/cost.h"
 #include "bench/clients/make_client.h"
-#include "client/s3/verbs/list_objects.h"
+#include "client/s3/verbs/verbs.h"
 #include "penstock/transfer.h"
 
 namespace {

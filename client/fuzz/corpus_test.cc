@@ -1,6 +1,6 @@
 // Checks the fuzz properties on the seeds in corpus/ and on seeded mutations of them. This part of
 // fuzzing is fast enough for every test run.
-#include "base/testing_corpus.h"
+#include "base/testing/corpus.h"
 #include "client/fuzz/targets.h"
 
 namespace penstock {

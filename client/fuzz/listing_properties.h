@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "base/xml/xml.h"
-#include "client/s3/document.h"
-#include "client/s3/verbs/list_objects.h"
-#include "client/s3/wire.h"
+#include "client/s3/verbs/document.h"
+#include "client/s3/verbs/verbs.h"
+#include "client/s3/verbs/wire.h"
 #include "penstock/base/check.h"
 
 namespace penstock::s3 {

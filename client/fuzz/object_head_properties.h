@@ -12,8 +12,8 @@
 
 #include "base/dates.h"
 #include "client/http/head_parser.h"
-#include "client/s3/object_headers.h"
-#include "client/s3/verbs/get_object.h"
+#include "client/s3/verbs/object_headers.h"
+#include "client/s3/verbs/verbs.h"
 #include "penstock/base/check.h"
 
 namespace penstock::s3 {

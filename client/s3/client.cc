@@ -5,30 +5,11 @@
 #include <utility>
 
 #include "base/caught.h"
+#include "client/s3/call/attempt_loop.h"
 #include "client/s3/client_impl.h"
 #include "client/s3/delete_one_by_one.h"
 #include "client/s3/metrics/call_log.h"
-#include "client/s3/verbs/abort_multipart_upload.h"
-#include "client/s3/verbs/complete_multipart_upload.h"
-#include "client/s3/verbs/copy_object.h"
-#include "client/s3/verbs/create_bucket.h"
-#include "client/s3/verbs/create_multipart_upload.h"
-#include "client/s3/verbs/delete_bucket.h"
-#include "client/s3/verbs/delete_object.h"
-#include "client/s3/verbs/delete_objects.h"
-#include "client/s3/verbs/get_object.h"
-#include "client/s3/verbs/head_bucket.h"
-#include "client/s3/verbs/head_object.h"
-#include "client/s3/verbs/list_buckets.h"
-#include "client/s3/verbs/list_directory_buckets.h"
-#include "client/s3/verbs/list_multipart_uploads.h"
-#include "client/s3/verbs/list_object_versions.h"
-#include "client/s3/verbs/list_objects.h"
-#include "client/s3/verbs/list_parts.h"
-#include "client/s3/verbs/put_object.h"
-#include "client/s3/verbs/rename_object.h"
-#include "client/s3/verbs/upload_part.h"
-#include "client/s3/verbs/upload_part_copy.h"
+#include "client/s3/verbs/verbs.h"
 #include "penstock/memory.h"
 
 namespace penstock {
@@ -68,7 +49,7 @@ template <class Request>
 // Shared by the functions of a PreparedCall.
 using TypedCallPtr = std::shared_ptr<TypedCall<Request>>;
 
-// Builds the dispatcher's call, which keeps `typed` alive.
+// Builds the attempt loop's call, which keeps `typed` alive.
 template <class Request>
 Result<s3::PreparedCall> Prepare(const s3::ClientState& state, const TypedCallPtr<Request>& typed) {
   s3::PreparedCall call;
@@ -127,7 +108,7 @@ Result<std::unique_ptr<Client>> Client::Impl::Make(ClientConfig config,
   PENSTOCK_TRY(s3::ApplyLogLevel(dependencies.environment));
   PENSTOCK_ASSIGN(s3::ResolvedConfig resolved,
                   s3::ResolveConfig(std::move(config), dependencies.environment));
-  s3::LogClientMade(resolved);
+  s3::LogClientMade(resolved.client);
   auto impl = std::make_shared<Impl>();
   impl->state = std::make_shared<s3::ClientState>(std::move(resolved), std::move(dependencies));
   return std::unique_ptr<Client>(new Client(std::move(impl)));

@@ -13,7 +13,7 @@
 #include "client/auth/credentials.h"
 #include "client/http/fake_transport.h"
 #include "client/s3/client_impl.h"
-#include "client/s3/wire_for_test.h"
+#include "client/s3/verbs/wire_for_test.h"
 
 namespace penstock::s3 {
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "client/s3/dispatcher.h"
+#include "client/s3/call/client_state.h"
 #include "penstock/client.h"
 
 namespace penstock {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/caught.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::s3 {

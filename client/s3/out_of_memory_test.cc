@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/testing_allocation_failures.h"
+#include "base/testing/allocation_failures.h"
 #include "client/s3/client_for_test.h"
 #include "client/s3/delete_one_by_one.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/testing_allocation_failures.h"
+#include "base/testing/allocation_failures.h"
 #include "client/transfer/transfer_test_support.h"
 #include "penstock/range_reader.h"
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/process_id.h"
-#include "client/transfer/upload/late_cleanup.h"
+#include "client/transfer/late_cleanup.h"
 #include "penstock/base/blocking.h"
 #include "penstock/base/result.h"
 

@@ -1,6 +1,6 @@
 // Checks the fuzz properties on the seeds in corpus/ and on pseudo-random mutations of them, fast
 // enough for every test run.
-#include "base/testing_corpus.h"
+#include "base/testing/corpus.h"
 #include "emulator/fuzz/targets.h"
 
 namespace penstock::emulator {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "base/xml/xml.h"
 #include "emulator/auth/body/chunked_body.h"
 #include "emulator/auth/signature/canonical.h"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <new>
 
-#include "base/testing_allocations.h"
+#include "base/testing/allocations.h"
 #include "emulator/http/engine.h"
 #include "emulator/http/engine_fixture.h"
 #include "emulator/http/test_support.h"

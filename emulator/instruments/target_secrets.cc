@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/log.h"
-#include "base/redact.h"
+#include "base/text/redact.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::instruments {

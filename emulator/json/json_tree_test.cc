@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/testing_allocations.h"
+#include "base/testing/allocations.h"
 
 namespace penstock::emulator {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "base/testing_allocations.h"
+#include "base/testing/allocations.h"
 
 namespace penstock::emulator::store {
 namespace {

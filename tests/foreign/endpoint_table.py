@@ -1,6 +1,6 @@
-"""Writes client/s3/endpoint_table.tsv: the endpoint that botocore's S3 rule set resolves, for a grid of inputs.
+"""Writes client/s3/endpoint/endpoint_table.tsv: the endpoint that botocore's S3 rule set resolves, for a grid of inputs.
 
-    python tests/foreign/endpoint_table.py > client/s3/endpoint_table.tsv
+    python tests/foreign/endpoint_table.py > client/s3/endpoint/endpoint_table.tsv
 
 A line: bucket, region, endpoint URL, flags, then either `url`, the URL, the first auth scheme, its signing name and
 region, or `error` and the message. `-` is an input that is not set. client/s3/endpoint/endpoint_table_test.cc replays every line.

@@ -1,4 +1,4 @@
-"""client/s3/endpoint_table.tsv, which the C++ tests replay, holds the results of the installed botocore."""
+"""client/s3/endpoint/endpoint_table.tsv, which the C++ tests replay, holds the results of the installed botocore."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import endpoint_table
 
-TABLE = Path(__file__).resolve().parents[2] / "client/s3/endpoint_table.tsv"
+TABLE = Path(__file__).resolve().parents[2] / "client/s3/endpoint/endpoint_table.tsv"
 
 
 def test_a_sample_of_the_table_is_botocores_answer():

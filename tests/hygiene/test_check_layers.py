@@ -147,3 +147,53 @@ def test_a_cycle_among_modules_is_found(tree: Path) -> None:
     status, output = run(tree)
     assert status == 1
     assert "a cycle among" in output
+
+
+ENGINE = "namespace penstock::s3 {\n\nclass Engine final\n    : public Base {\n};\n\n}  // namespace penstock::s3\n"
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        "namespace penstock::s3 {\nclass Engine;\n}  // namespace penstock::s3\n",
+        "namespace penstock::s3 { class Engine; }\n",
+        "namespace penstock {\nnamespace s3 {\n\nclass Engine;\n\n}  // namespace s3\n}  // namespace penstock\n",
+    ],
+)
+def test_a_forward_declaration_of_another_modules_type_counts_as_an_include(tree: Path, declaration: str) -> None:
+    plant(tree, "client/s3/engine.h", ENGINE)
+    plant(tree, "client/http/request.h", declaration)
+    status, output = run(tree)
+    assert status == 1
+    assert "client/http/request.h: client/http may not declare penstock::s3::Engine of client/s3" in output
+
+
+def test_types_of_allowed_modules_may_be_declared(tree: Path) -> None:
+    plant(tree, "client/http/engine.h", ENGINE.replace("s3", "http"))
+    plant(tree, "client/s3/user.h", "namespace penstock::http {\nclass Engine;\n}  // namespace penstock::http\n")
+    plant(tree, "client/s3/engine.h", ENGINE)
+    plant(tree, "client/s3/other.h", "namespace penstock::s3 {\nclass Engine;\n}  // namespace penstock::s3\n")
+    assert run(tree)[0] == 0
+
+
+def test_a_type_of_the_same_name_in_another_namespace_is_another_type(tree: Path) -> None:
+    plant(tree, "client/s3/engine.h", ENGINE)
+    plant(tree, "client/http/request.h", "namespace penstock::http {\nclass Engine;\n}  // namespace penstock::http\n")
+    assert run(tree)[0] == 0
+
+
+def test_sub_folders_have_rows_of_their_own(tree: Path) -> None:
+    plant(tree, "client/s3/endpoint/rules.h", '#include "client/s3/call/loop.h"\n')
+    status, output = run(tree)
+    assert status == 1
+    assert 'client/s3/endpoint may not include "client/s3/call/loop.h" of client/s3/call' in output
+
+
+def test_a_star_allows_a_module_and_all_rows_below_it(tree: Path) -> None:
+    plant(tree, "client/testing/store.h", '#include "client/s3/wire.h"\n#include "client/s3/verbs/verbs.h"\n')
+    assert run(tree)[0] == 0
+    layers = tree / "tools/layers.toml"
+    layers.write_text(layers.read_text().replace('"client/http", "client/s3/*"]', '"client/http", "client/s3"]'))
+    status, output = run(tree)
+    assert status == 1
+    assert "client/s3/verbs" in output

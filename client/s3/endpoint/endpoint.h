@@ -11,23 +11,11 @@
 #include "client/auth/signer.h"
 #include "client/http/transport.h"
 #include "client/s3/endpoint/endpoint_url.h"
+#include "client/s3/model/operations.h"
 #include "penstock/base/result.h"
 #include "penstock/client.h"
 
 namespace penstock::s3 {
-
-// Properties of an operation that the rules use.
-struct OperationRules {
-  bool express_control = false;  // On a directory bucket itself: regional endpoint, no session.
-  // Never signed with a session, although the request goes to the bucket's zone.
-  bool plain_auth = false;
-  bool no_access_points = false;  // Not supported for access points.
-  bool object_lambda = false;     // Goes to S3 Object Lambda itself.
-  // S3 Accelerate serves objects only. The caller of the rules must check this.
-  bool never_accelerated = false;
-
-  friend bool operator==(const OperationRules&, const OperationRules&) = default;
-};
 
 struct EndpointInputs {
   std::string bucket;  // A name or an ARN; empty: no bucket (ListBuckets).

@@ -2,6 +2,7 @@
 
 #include "client/http/uri.h"
 #include "client/s3/endpoint/partition.h"
+#include "client/s3/model/error_codes.h"
 
 namespace penstock::s3 {
 namespace {
@@ -33,9 +34,8 @@ std::string NotFollowed(std::string_view location) {
 bool SpeaksOfAnotherRegion(const OperationInfo& info, const Error& error) {
   const int status = error.http_status;
   if (status == 301 || status == 302 || status == 307) return true;
-  if (info.method == "HEAD" && status == 400) return true;
-  return error.code == "AuthorizationHeaderMalformed" || error.code == "PermanentRedirect" ||
-         error.code == "IllegalLocationConstraintException";
+  if (info.has_bare_errors() && status == 400) return true;
+  return HasTrait(error.code, CodeTrait::kOtherRegion);
 }
 
 std::optional<Redirect> ReadRedirect(const OperationInfo& info, const Error& error,
@@ -44,7 +44,7 @@ std::optional<Redirect> ReadRedirect(const OperationInfo& info, const Error& err
   if (bucket.empty() || !SpeaksOfAnotherRegion(info, error)) return std::nullopt;
   if (!error.region.empty() && error.region != asked.signing_region) {
     // The request body names the region that it was built for.
-    if (info.operation == Operation::kCreateBucket) return std::nullopt;
+    if (info.in_configured_region) return std::nullopt;
     return Redirect{error.region, std::nullopt};
   }
   const auto location = head.Find("location");
@@ -64,7 +64,7 @@ std::optional<Redirect> ReadRedirect(const OperationInfo& info, const Error& err
 void ExplainRedirect(const OperationInfo& info, const http::ResponseHead& head,
                      const ResolvedEndpoint& asked, bool redirected, Error& error) {
   // A HEAD response names no code. After a redirect, its 400 is most likely another redirect.
-  const bool bare = info.method == "HEAD" && head.status == 400;
+  const bool bare = info.has_bare_errors() && head.status == 400;
   if (bare && redirected) error.kind = ErrorKind::kWrongRegion;
   if (error.kind != ErrorKind::kWrongRegion) return;
   if (error.region == asked.signing_region) {
@@ -85,7 +85,7 @@ void ExplainRedirect(const OperationInfo& info, const http::ResponseHead& head,
 
 void ExplainRegionOfNewBucket(const OperationInfo& info, const ResolvedEndpoint& asked,
                               Error& error) {
-  if (info.operation != Operation::kCreateBucket || error.kind != ErrorKind::kWrongRegion) return;
+  if (!info.in_configured_region || error.kind != ErrorKind::kWrongRegion) return;
   if (error.region.empty() || error.region == asked.signing_region) return;
   error.message = "the service is in " + error.region + ", the client is configured for " +
                   asked.signing_region + "; set region=" + error.region;

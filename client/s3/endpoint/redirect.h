@@ -9,7 +9,7 @@
 
 #include "client/http/transport.h"
 #include "client/s3/endpoint/endpoint.h"
-#include "client/s3/operations.h"
+#include "client/s3/model/operations.h"
 #include "penstock/base/error.h"
 
 namespace penstock::s3 {

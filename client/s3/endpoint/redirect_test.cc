@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "client/s3/wire_for_test.h"
+#include "client/s3/verbs/wire_for_test.h"
 
 namespace penstock::s3 {
 namespace {

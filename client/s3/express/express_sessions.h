@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "client/s3/verbs/create_session.h"
+#include "client/s3/verbs/verbs.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/mutex.h"
 #include "penstock/base/result.h"

@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "client/http/transport.h"
-#include "client/s3/endpoint/append_only_list.h"
+#include "client/memory/append_only_list.h"
 #include "client/s3/metrics/time_counts.h"
-#include "client/s3/operations.h"
+#include "client/s3/model/operations.h"
 #include "penstock/client.h"
 
 namespace penstock::s3 {

@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "client/s3/wire_for_test.h"
+#include "client/s3/verbs/wire_for_test.h"
 
 namespace penstock::s3 {
 namespace {

@@ -46,14 +46,12 @@ Result<void> ApplyLogLevel(const auth::Environment& environment) {
   return Ok();
 }
 
-void LogClientMade(const ResolvedConfig& config) {
+void LogClientMade(const ClientConfig& config) {
   if (!LogEnabled(LogLevel::kInfo)) return;
-  const std::string_view plane = config.client.data_plane == DataPlane::kCurl ? "curl" : "direct";
+  const std::string_view plane = config.data_plane == DataPlane::kCurl ? "curl" : "direct";
   Log({LogLevel::kInfo,
        "client.made",
-       {{"region", config.client.region},
-        {"endpoint", config.client.endpoint_url},
-        {"data_plane", plane}}});
+       {{"region", config.region}, {"endpoint", config.endpoint_url}, {"data_plane", plane}}});
 }
 
 void LogAttempt(const AttemptEnd& end) {

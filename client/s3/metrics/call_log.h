@@ -7,9 +7,8 @@
 #include <string_view>
 
 #include "client/auth/profile.h"
-#include "client/s3/config.h"
 #include "client/s3/metrics/call_counters.h"
-#include "client/s3/retry/retry_rules.h"
+#include "client/s3/model/error_codes.h"
 
 namespace penstock::s3 {
 
@@ -19,7 +18,7 @@ namespace penstock::s3 {
 Result<void> ApplyLogLevel(const auth::Environment& environment);
 
 // info: a client was created, with its region and endpoint.
-void LogClientMade(const ResolvedConfig& config);
+void LogClientMade(const ClientConfig& config);
 // debug: every completed attempt.
 void LogAttempt(const AttemptEnd& end);
 // warn: an attempt failed and is retried.

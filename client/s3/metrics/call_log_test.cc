@@ -108,7 +108,7 @@ TEST_F(CallLogTest, LogsNoSecret) {
   ClientUnderTest test(plain);
   ResolvedConfig resolved;
   resolved.client = config;
-  LogClientMade(resolved);
+  LogClientMade(resolved.client);
   test.transport.Expect(Refuse(403, "SignatureDoesNotMatch"));
   Error echo =
       Error::Make(ErrorKind::kUnavailable,

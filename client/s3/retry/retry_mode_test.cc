@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "client/s3/config.h"
+#include "client/s3/config/config.h"
 
 namespace penstock::s3 {
 namespace {

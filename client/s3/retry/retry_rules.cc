@@ -39,9 +39,9 @@ RetryDecision DecideWithoutRefusal(const Error& error) {
   return transient ? RetryDecision::kTransient : RetryDecision::kNo;
 }
 
-// Returns whether the error has one of AWS's throttling codes, not only the text of a status.
+// Returns whether the error has a throttling code, not only the text of a throttling status.
 bool NamesThrottling(const Error& error) {
-  if (error.code == "PriorRequestNotComplete") return true;
+  if (HasTrait(error.code, CodeTrait::kThrottling)) return true;
   return error.kind == ErrorKind::kThrottled && error.code != std::to_string(error.http_status);
 }
 
@@ -50,8 +50,8 @@ RetryDecision DecideStandard(const Error& error) {
   const int status = error.http_status;
   if (status < 300) return DecideWithoutRefusal(error);
   const bool by_status = status == 500 || status == 502 || status == 503 || status == 504;
-  const bool by_code = error.code == "RequestTimeout" || error.code == "RequestTimeoutException";
-  return by_status || by_code ? RetryDecision::kTransient : RetryDecision::kNo;
+  return by_status || HasTrait(error.code, CodeTrait::kTransient) ? RetryDecision::kTransient
+                                                                  : RetryDecision::kNo;
 }
 
 RetryDecision DecideLegacy(const Error& error) {
@@ -64,8 +64,7 @@ RetryDecision DecideLegacy(const Error& error) {
   }
   const bool by_status =
       status == 500 || status == 502 || status == 503 || status == 504 || status == 509;
-  const bool by_code =
-      status == 400 && (error.code == "RequestTimeout" || error.code == "BadDigest");
+  const bool by_code = status == 400 && HasTrait(error.code, CodeTrait::kTransientBy400);
   return by_status || by_code ? RetryDecision::kTransient : RetryDecision::kNo;
 }
 
@@ -115,8 +114,7 @@ nanoseconds BackOff(const RetryRules& rules, RetryDecision decision, int attempt
 std::optional<seconds> ClockSkew(const Error& error, std::string_view method,
                                  std::string_view date_header, WallTime local_now,
                                  WallTime corrected_now) {
-  const bool named = error.code == "RequestTimeTooSkewed" || error.code == "RequestExpired" ||
-                     error.code == "AuthFailure" || error.code == "SignatureDoesNotMatch";
+  const bool named = HasTrait(error.code, CodeTrait::kWrongClock);
   const bool unnamed = method == "HEAD" && error.http_status == 403;
   if (!named && !unnamed) return std::nullopt;
   const auto server = ParseHttpDate(date_header);

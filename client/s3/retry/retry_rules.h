@@ -1,6 +1,6 @@
 // Retry rules: which errors are retried, the delays, and the token bucket that limits retries to a
-// failing service ("Retry behavior", AWS SDKs and Tools Reference Guide). Pure rules; dispatcher.h
-// applies them.
+// failing service ("Retry behavior", AWS SDKs and Tools Reference Guide). Pure rules; the
+// attempt loop applies them.
 #ifndef PENSTOCK_CLIENT_S3_RETRY_RETRY_RULES_H_
 #define PENSTOCK_CLIENT_S3_RETRY_RETRY_RULES_H_
 
@@ -10,18 +10,12 @@
 #include <optional>
 #include <string_view>
 
+#include "client/s3/model/error_codes.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/error.h"
 #include "penstock/client.h"
 
 namespace penstock::s3 {
-
-enum class RetryDecision {
-  kNo,
-  kTransient,  // Connection, 5xx, short body.
-  kTimeout,    // Like transient, but costs more tokens in some modes.
-  kThrottled,  // Longer backoff.
-};
 
 // The parameters of a retry mode. The delay after the n-th attempt has full jitter: random *
 // min(scale * 2^(n - 1), cap).

@@ -1,14 +1,13 @@
-#include "client/s3/verbs/create_session.h"
+#include "client/s3/verbs/verbs.h"
 
 #include <memory>
 #include <utility>
 
 #include "base/dates.h"
-#include "client/s3/document.h"
-#include "client/s3/request_start.h"
+#include "client/s3/verbs/document.h"
+#include "client/s3/verbs/request_start.h"
 
 namespace penstock::s3 {
-
 Result<WireRequest> BuildRequest(const CreateSessionRequest& request, const BuildContext& context) {
   PENSTOCK_ASSIGN(WireRequest wire,
                   StartBucketRequest(Operation::kCreateSession, request.bucket, context));

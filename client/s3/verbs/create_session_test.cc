@@ -1,9 +1,9 @@
-#include "client/s3/verbs/create_session.h"
+#include "client/s3/verbs/verbs.h"
 
 #include <gtest/gtest.h>
 
 #include "base/dates.h"
-#include "client/s3/wire_for_test.h"
+#include "client/s3/verbs/wire_for_test.h"
 
 namespace penstock::s3 {
 namespace {

@@ -1,4 +1,4 @@
-#include "client/s3/verbs/delete_objects.h"
+#include "client/s3/verbs/verbs.h"
 
 #include <string>
 #include <utility>
@@ -6,12 +6,21 @@
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "base/xml/xml.h"
-#include "client/s3/body_checksum.h"
-#include "client/s3/document.h"
-#include "client/s3/request_start.h"
+#include "client/s3/verbs/body_checksum.h"
+#include "client/s3/verbs/document.h"
+#include "client/s3/verbs/object_headers.h"
+#include "client/s3/verbs/request_start.h"
 #include "penstock/bucket_kind.h"
 
 namespace penstock::s3 {
+Result<WireRequest> BuildRequest(const DeleteObjectRequest& request, const BuildContext& context) {
+  PENSTOCK_ASSIGN(WireRequest wire, StartObjectRequest(Operation::kDeleteObject, request.bucket,
+                                                       request.key, context));
+  if (!request.version_id.empty()) wire.query.emplace_back("versionId", request.version_id.value);
+  if (request.if_match) wire.headers.push_back({"If-Match", QuoteETag(*request.if_match)});
+  return wire;
+}
+
 namespace {
 
 std::string DeleteDocument(const std::vector<ObjectKey>& keys) {

@@ -1,32 +1,54 @@
-#include "client/s3/verbs/delete_objects.h"
+#include "client/s3/verbs/verbs.h"
 
 #include <gtest/gtest.h>
 
-#include "client/s3/wire_for_test.h"
+#include "client/s3/verbs/wire_for_test.h"
 
 namespace penstock::s3 {
 namespace {
 
-DeleteObjectsRequest Request(std::vector<ObjectKey> keys) {
+TEST(DeleteObjectTest, SendsKeyAndVersion) {
+  DeleteObjectRequest request{.bucket = BucketName("b"), .key = ObjectKey("a/b")};
+  EXPECT_EQ(Golden(BuildRequest(request, Context())), "DELETE /b/a/b\n\n");
+  request.version_id = VersionId("v");
+  EXPECT_EQ(Golden(BuildRequest(request, Context())), "DELETE /b/a/b?versionId=v\n\n");
+}
+
+TEST(DeleteObjectTest, SendsIfMatch) {
+  DeleteObjectRequest request{.bucket = BucketName("b"), .key = ObjectKey("k")};
+  request.if_match = ETag("e1");
+  EXPECT_EQ(Golden(BuildRequest(request, Context())), "DELETE /b/k\nIf-Match: \"e1\"\n\n");
+}
+
+TEST(DeleteObjectTest, AnEmptyKeyNeverBecomesDeleteBucket) {
+  const DeleteObjectRequest request{.bucket = BucketName("b")};
+  EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument);
+}
+
+TEST(DeleteObjectTest, AcceptsAnySuccessResponse) {
+  EXPECT_TRUE(ParseResponse(DeleteObjectRequest{}, Answer("", {}, 204)).ok());
+}
+
+DeleteObjectsRequest DeleteObjectsOf(std::vector<ObjectKey> keys) {
   return {.bucket = BucketName("b"), .keys = std::move(keys)};
 }
 
-constexpr const char* kDocument =
+constexpr const char* kDeleteObjectsDocument =
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Delete "
     "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
     "<Object><Key>a&amp;b</Key></Object><Object><Key>c</Key></Object><Quiet>true</Quiet></Delete>";
 
 TEST(DeleteObjectsTest, ListsTheKeysQuietlyWithTheRequiredDigest) {
-  const auto wire = BuildRequest(Request({ObjectKey("a&b"), ObjectKey("c")}), Context());
+  const auto wire = BuildRequest(DeleteObjectsOf({ObjectKey("a&b"), ObjectKey("c")}), Context());
   ASSERT_TRUE(wire.ok());
-  EXPECT_EQ(wire->document, kDocument);
+  EXPECT_EQ(wire->document, kDeleteObjectsDocument);
   EXPECT_EQ(Golden(wire).substr(0, 16), "POST /b?delete=\n");
   ASSERT_NE(wire->FindHeader("x-amz-checksum-crc64nvme"), nullptr);
   EXPECT_EQ(wire->FindHeader("Content-MD5"), nullptr);
 }
 
 TEST(DeleteObjectsTest, DirectoryBucketsGetNoMd5) {
-  DeleteObjectsRequest request = Request({ObjectKey("a")});
+  DeleteObjectsRequest request = DeleteObjectsOf({ObjectKey("a")});
   request.bucket = BucketName("b--usw2-az1--x-s3");
   const auto wire = BuildRequest(request, WithoutChecksums());
   ASSERT_TRUE(wire.ok());
@@ -35,26 +57,29 @@ TEST(DeleteObjectsTest, DirectoryBucketsGetNoMd5) {
 }
 
 TEST(DeleteObjectsTest, FallsBackToContentMd5WithoutChecksums) {
-  const auto wire = BuildRequest(Request({ObjectKey("a&b"), ObjectKey("c")}), WithoutChecksums());
+  const auto wire =
+      BuildRequest(DeleteObjectsOf({ObjectKey("a&b"), ObjectKey("c")}), WithoutChecksums());
   ASSERT_TRUE(wire.ok());
   EXPECT_EQ(wire->FindHeader("x-amz-checksum-crc64nvme"), nullptr);
-  // printf of kDocument | openssl md5 -binary | base64
+  // printf of kDeleteObjectsDocument | openssl md5 -binary | base64
   ASSERT_NE(wire->FindHeader("Content-MD5"), nullptr);
   EXPECT_EQ(*wire->FindHeader("Content-MD5"), "hyJ7b680Yo+ZRwPAk07xeQ==");
 }
 
 TEST(DeleteObjectsTest, RejectsListsThatS3WouldReject) {
-  EXPECT_FALSE(BuildRequest(Request({}), Context()).ok());
-  EXPECT_FALSE(BuildRequest(Request({ObjectKey("")}), Context()).ok());
-  EXPECT_TRUE(BuildRequest(Request(std::vector<ObjectKey>(1000, ObjectKey("k"))), Context()).ok());
-  EXPECT_NE(Golden(BuildRequest(Request(std::vector<ObjectKey>(1001, ObjectKey("k"))), Context()))
-                .find("1001"),
-            std::string::npos);
+  EXPECT_FALSE(BuildRequest(DeleteObjectsOf({}), Context()).ok());
+  EXPECT_FALSE(BuildRequest(DeleteObjectsOf({ObjectKey("")}), Context()).ok());
+  EXPECT_TRUE(
+      BuildRequest(DeleteObjectsOf(std::vector<ObjectKey>(1000, ObjectKey("k"))), Context()).ok());
+  EXPECT_NE(
+      Golden(BuildRequest(DeleteObjectsOf(std::vector<ObjectKey>(1001, ObjectKey("k"))), Context()))
+          .find("1001"),
+      std::string::npos);
 }
 
 TEST(DeleteObjectsTest, ReportsTheKeysThatWereNotDeleted) {
   const auto response = ParseResponse(
-      Request({ObjectKey("x")}),
+      DeleteObjectsOf({ObjectKey("x")}),
       Answer("<DeleteResult "
              "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Deleted><Key>y</Key></Deleted>"
              "<Error><Key>x</Key><Code>AccessDenied</Code><Message>Access "
@@ -68,7 +93,7 @@ TEST(DeleteObjectsTest, ReportsTheKeysThatWereNotDeleted) {
 
 TEST(DeleteObjectsTest, AnErrorDocumentInA200IsAnError) {
   const auto response = ParseResponse(
-      Request({ObjectKey("x")}),
+      DeleteObjectsOf({ObjectKey("x")}),
       Answer("<Error><Code>InternalError</Code><Message>We encountered</Message></Error>"));
   ASSERT_FALSE(response.ok());
   EXPECT_EQ(response.error().kind, ErrorKind::kUnavailable);

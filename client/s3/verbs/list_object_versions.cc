@@ -1,4 +1,4 @@
-#include "client/s3/verbs/list_object_versions.h"
+#include "client/s3/verbs/verbs.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 #include "base/dates.h"
 #include "base/xml/xml_reader.h"
-#include "client/s3/document.h"
-#include "client/s3/listing_page.h"
-#include "client/s3/object_headers.h"
-#include "client/s3/request_start.h"
+#include "client/s3/verbs/document.h"
+#include "client/s3/verbs/listing_page.h"
+#include "client/s3/verbs/object_headers.h"
+#include "client/s3/verbs/request_start.h"
 
 namespace penstock::s3 {
 namespace {

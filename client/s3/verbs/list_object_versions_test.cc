@@ -1,8 +1,8 @@
-#include "client/s3/verbs/list_object_versions.h"
+#include "client/s3/verbs/verbs.h"
 
 #include <gtest/gtest.h>
 
-#include "client/s3/wire_for_test.h"
+#include "client/s3/verbs/wire_for_test.h"
 
 namespace penstock::s3 {
 namespace {

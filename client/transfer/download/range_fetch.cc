@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/caught.h"
-#include "client/transfer/upload/part_plan.h"
+#include "client/transfer/part_plan.h"
 
 namespace penstock::transfer {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "base/caught.h"
 #include "base/crc/named_crc.h"
-#include "client/transfer/upload/late_cleanup.h"
-#include "client/transfer/upload/part_plan.h"
+#include "client/transfer/late_cleanup.h"
+#include "client/transfer/part_plan.h"
 #include "client/transfer/upload/settle.h"
 #include "penstock/base/blocking.h"
 #include "penstock/base/clock.h"

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/caught.h"
+#include "client/transfer/part_plan.h"
 #include "client/transfer/progress_meter.h"
-#include "client/transfer/upload/part_plan.h"
 #include "client/transfer/upload/settle.h"
 
 namespace penstock::transfer {

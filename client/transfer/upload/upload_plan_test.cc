@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "client/transfer/upload/part_plan.h"
+#include "client/transfer/part_plan.h"
 
 namespace penstock::transfer {
 namespace {

@@ -1,7 +1,7 @@
 // RespondWithError: S3's error document (Amazon S3 API Reference, "Error responses").
 #include "emulator/s3/core/error_response.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "base/xml/xml.h"
 #include "emulator/s3/protocol/errors.h"
 

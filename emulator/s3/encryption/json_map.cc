@@ -1,6 +1,6 @@
 #include "emulator/s3/encryption/json_map.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "base/dates.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "emulator/s3/protocol/document_schema.h"
 #include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"

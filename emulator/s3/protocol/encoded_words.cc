@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/encoding.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {

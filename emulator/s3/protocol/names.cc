@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "emulator/s3/protocol/directory_names.h"
 #include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "emulator/s3/protocol/document_schema.h"
 #include "emulator/s3/protocol/documents.h"
 #include "emulator/s3/protocol/errors.h"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "base/xml/xml.h"
 #include "emulator/s3/protocol/directory_names.h"
 #include "emulator/s3/protocol/names.h"

@@ -1,0 +1,56 @@
+#include "client/s3/call/attempt_request.h"
+
+#include <algorithm>
+
+#include "client/http/uri.h"
+#include "client/s3/call/time_limits.h"
+
+#ifndef PENSTOCK_VERSION
+#error "the build defines PENSTOCK_VERSION"
+#endif
+
+namespace penstock::s3 {
+namespace {
+
+// Capacity for Host, two SDK headers, User-Agent and the signer's four, so that adding the last one
+// does not reallocate.
+constexpr std::size_t kOwnHeaders = 8;
+
+}  // namespace
+
+std::string MakeTarget(const WireRequest& request, const ResolvedEndpoint& endpoint) {
+  std::string target = endpoint.BasePath(request.bucket);
+  if (!request.key.empty()) target += "/" + http::EncodePath(request.key);
+  if (target.empty()) target = "/";
+  if (!request.query.empty()) target += "?" + http::BuildQuery(request.query);
+  return target;
+}
+
+http::Request MakeAttempt(const WireRequest& request, const ResolvedEndpoint& endpoint,
+                          const ClientConfig& config, const AttemptFacts& facts) {
+  http::Request out;
+  out.method = Info(request.operation).method;
+  out.endpoint = endpoint.endpoint;
+  out.target = MakeTarget(request, endpoint);
+  out.headers.reserve(request.headers.size() + kOwnHeaders);
+  out.headers.push_back({"Host", endpoint.authority});
+  out.headers.insert(out.headers.end(), request.headers.begin(), request.headers.end());
+  out.headers.push_back({"amz-sdk-invocation-id", std::string(facts.invocation_id)});
+  out.headers.push_back({"amz-sdk-request", "attempt=" + std::to_string(facts.attempt) + "; max=" +
+                                                std::to_string(config.max_attempts.value_or(0))});
+  out.headers.push_back({"User-Agent", std::string(facts.user_agent)});
+  out.ca_bundle_path = config.ca_bundle_path;
+  out.connect_timeout = config.connect_timeout;
+  out.idle_timeout = IdleTimeout(Info(request.operation), config);
+  out.plane =
+      config.data_plane == DataPlane::kCurl ? http::DataPlane::kCurl : http::DataPlane::kDirect;
+  return out;
+}
+
+std::string MakeUserAgent(std::string_view prefix) {
+  std::string agent(prefix);
+  if (!agent.empty()) agent += ' ';
+  return agent + "penstock/" PENSTOCK_VERSION " ua/2.1 os/linux lang/c++";
+}
+
+}  // namespace penstock::s3

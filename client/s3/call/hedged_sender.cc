@@ -1,0 +1,159 @@
+#include "client/s3/call/hedged_sender.h"
+
+#include <atomic>
+#include <functional>
+#include <utility>
+
+#include "base/caught.h"
+
+namespace penstock::s3 {
+
+// Two requests, the second of which may never start. Both may end with a cancellation. The call
+// continues after both have ended, when neither uses its sink any longer.
+//
+// Thread safety: the requests' transport threads call TryWin and OnEnded, a timer thread the other
+// members.
+class HedgedSender::Attempt final : public HedgeArbiter {
+ public:
+  // `first_request` must outlive this object; `cancel` ends both requests.
+  Attempt(SentRequest& first_request, const std::stop_token& cancel)
+      : first(first_request), link_(cancel, [this] {
+          // A request may end during this call and destroy the attempt, so use copies.
+          const std::stop_source sources[] = {cancel_first, cancel_second};
+          for (const std::stop_source& source : sources) source.request_stop();
+        }) {
+    first.body.set_arbiter(this);
+  }
+
+  bool TryWin(const AttemptBody& body) override {
+    const AttemptBody* current = nullptr;
+    if (!winner_.compare_exchange_strong(current, &body, std::memory_order_acq_rel))
+      return current == &body;
+    (&body == &first.body ? cancel_second : cancel_first).request_stop();
+    return true;
+  }
+
+  // Returns whether the first request is in flight and has not started to deliver.
+  bool MayHedge() const {
+    return in_flight_.load(std::memory_order_acquire) == 1 &&
+           winner_.load(std::memory_order_acquire) == nullptr;
+  }
+  // Returns false if the first request has ended. After true, the attempt ends only when OnEnded
+  // was called for both.
+  bool BeginSecond() {
+    int one = 1;
+    return in_flight_.compare_exchange_strong(one, 2, std::memory_order_acq_rel);
+  }
+  // Returns true for the last request.
+  bool OnEnded() { return in_flight_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+  // Called after both have ended; `last` ended last. Returns the request whose response is used.
+  SentRequest& Select(SentRequest& last) {
+    const AttemptBody* const winner = winner_.load(std::memory_order_acquire);
+    if (winner == nullptr) return last;
+    return winner == &first.body ? first : *second;
+  }
+
+  SentRequest& first;
+  std::optional<SentRequest> second;
+  std::stop_source cancel_first;
+  std::stop_source cancel_second;
+
+ private:
+  std::atomic<const AttemptBody*> winner_{nullptr};
+  std::atomic<int> in_flight_{1};
+  std::stop_callback<std::function<void()>> link_;  // Last: it uses the members above.
+};
+
+void HedgedSender::Send(const OwnerPtr& owner, SignedRequest request, http::RequestBody* body,
+                        const std::stop_token& cancel) {
+  first_.body.Reset();
+  Begin(first_);
+  sent_ = &first_;
+  const auto delay = hedges_ ? context_.policy.OnRead(first_.began) : std::nullopt;
+  if (delay) return SendHedged(owner, std::move(request), body, cancel, *delay);
+  context_.transport.Start(std::move(request.request), body, &first_.body,
+                           {request.deadline, cancel},
+                           [this, owner](Result<http::Outcome> outcome) {
+                             RecordFirstByte(outcome);
+                             owner->OnAttemptEnd(first_, nullptr, std::move(outcome));
+                           });
+}
+
+void HedgedSender::Begin(SentRequest& sent) const {
+  sent.started = context_.clock.Now();
+  sent.began = context_.clock.Monotonic();
+}
+
+void HedgedSender::SendHedged(const OwnerPtr& owner, SignedRequest request, http::RequestBody* body,
+                              const std::stop_token& cancel, std::chrono::nanoseconds delay) {
+  const auto attempt = std::make_shared<Attempt>(first_, cancel);
+  const MonotonicTime late = first_.began + delay;
+  context_.transport.Start(std::move(request.request), body, &first_.body,
+                           {request.deadline, attempt->cancel_first.get_token()},
+                           [this, owner, attempt](Result<http::Outcome> outcome) {
+                             OnRequestEnd(owner, attempt, attempt->first, std::move(outcome));
+                           });
+  // The first request is in flight, so only its completion may end the attempt. If the timer fails,
+  // there is no second request.
+  Contain("the timer of a second request", [&] {
+    static_cast<void>(
+        context_.transport.RunAt(late, [this, owner, attempt] { SendSecond(owner, attempt); }));
+  });
+}
+
+// The first request is in flight. After BeginSecond the attempt ends only when both requests have
+// ended, so a second request that does not start must be ended here.
+void HedgedSender::SendSecond(const OwnerPtr& owner, const AttemptPtr& attempt) {
+  if (!attempt->MayHedge() || !context_.policy.Spend()) return;
+  if (!attempt->BeginSecond()) return context_.policy.Return();
+  const Result<void> started =
+      Caught("the start of a second request", [&] { return StartSecond(owner, attempt); });
+  if (started.ok()) return;
+  context_.policy.Return();
+  attempt->second.reset();
+  if (attempt->OnEnded()) OnBothEnded(owner, attempt, attempt->first);
+}
+
+// On an error or an exception the transport has not received the request.
+Result<void> HedgedSender::StartSecond(const OwnerPtr& owner, const AttemptPtr& attempt) {
+  SentRequest& second = attempt->second.emplace(info_, success_body_, floor_);
+  second.body.set_arbiter(attempt.get());
+  Begin(second);
+  PENSTOCK_ASSIGN(SignedRequest request, owner->MakeSecond());
+  http::Completion done = [this, owner, attempt](Result<http::Outcome> outcome) {
+    OnRequestEnd(owner, attempt, *attempt->second, std::move(outcome));
+  };
+  context_.counters.OnHedge();
+  context_.transport.Start(std::move(request.request), nullptr, &second.body,
+                           {request.deadline, attempt->cancel_second.get_token()}, std::move(done));
+  return Ok();
+}
+
+void HedgedSender::OnRequestEnd(const OwnerPtr& owner, const AttemptPtr& attempt, SentRequest& sent,
+                                Result<http::Outcome> outcome) {
+  sent.outcome.emplace(std::move(outcome));
+  if (attempt->OnEnded()) OnBothEnded(owner, attempt, sent);
+}
+
+void HedgedSender::OnBothEnded(const OwnerPtr& owner, const AttemptPtr& attempt,
+                               SentRequest& last) {
+  sent_ = &attempt->Select(last);
+  attempt_ = attempt;
+  SentRequest* discarded = nullptr;
+  if (attempt->second) {
+    const bool second_won = sent_ == &*attempt->second;
+    discarded = second_won ? &attempt->first : &*attempt->second;
+    if (second_won) context_.counters.OnHedgeWon();
+  }
+  Result<http::Outcome> outcome = *std::exchange(sent_->outcome, std::nullopt);
+  RecordFirstByte(outcome);
+  owner->OnAttemptEnd(*sent_, discarded, std::move(outcome));
+}
+
+void HedgedSender::RecordFirstByte(const Result<http::Outcome>& outcome) const {
+  if (success_body_ == nullptr || !outcome.ok() || !IsSuccess(info_, outcome->head.status)) return;
+  // If the second request won, the first would have taken longer than this.
+  context_.policy.OnFirstByte(sent_->began - first_.began + outcome->first_byte);
+}
+
+}  // namespace penstock::s3

@@ -1,0 +1,131 @@
+#include "client/s3/call/signing_credentials.h"
+
+#include <chrono>
+#include <utility>
+
+#include "base/log.h"
+#include "client/s3/call/attempt_loop.h"
+#include "client/s3/endpoint/partition.h"
+#include "client/s3/express/express_sessions.h"
+#include "client/s3/model/error_codes.h"
+#include "client/s3/verbs/verbs.h"
+
+namespace penstock::s3 {
+namespace {
+
+using Done = std::function<void(Result<CredentialsPtr>)>;
+
+// Waiting callers have their own deadlines. This one prevents later calls from waiting for a
+// CreateSession that never ends.
+constexpr std::chrono::seconds kSessionDeadline{60};
+
+void CallCreateSession(const std::shared_ptr<ClientState>& state, const std::string& bucket,
+                       std::function<void(Result<BucketSession>)> done) {
+  auto wire = BuildRequest(CreateSessionRequest{BucketName(bucket)}, state->build_context);
+  if (!wire.ok()) return done(std::move(wire).error());
+  const Clock& clock = *state->dependencies.clock;
+  // Shared by the two functions below, which live as long as the call.
+  auto session = std::make_shared<BucketSession>();
+  PreparedCall call;
+  call.request = std::move(wire).value();
+  call.options.deadline = Deadline::After(clock, kSessionDeadline);
+  call.accept = [session, &clock](const WireResponse& response) -> Result<void> {
+    PENSTOCK_ASSIGN(*session, ParseSession(response, clock.Now()));
+    return Ok();
+  };
+  call.done = [session, done = std::move(done)](Result<void> result) {
+    if (!result.ok()) return done(std::move(result).error());
+    done(*session);
+  };
+  Dispatch(state, std::move(call));
+}
+
+}  // namespace
+
+ProcessState::MakeProvider ProviderMakerOf(const ResolvedConfig& config,
+                                           const ClientDependencies& dependencies) {
+  if (config.client.signing == Signing::kUnsigned)
+    return [] { return auth::MakeAnonymousProvider(); };
+  if (config.client.credentials != nullptr) {
+    return [given = config.client.credentials, clock = dependencies.clock] {
+      return auth::MakeCachedProvider(given, *clock);
+    };
+  }
+  const auth::RemoteContext context{dependencies.environment,
+                                    dependencies.clock,
+                                    dependencies.transport,
+                                    config.client.region,
+                                    std::string(PartitionOf(config.client.region).dns_suffix),
+                                    config.client.ca_bundle_path};
+  return [context, profile = config.client.profile] {
+    return auth::MakeDefaultProvider(context, profile);
+  };
+}
+
+void FetchSigningCredentials(const std::shared_ptr<ClientState>& state,
+                             const ResolvedEndpointPtr& endpoint, const std::string& bucket,
+                             Done done) {
+  const auth::ProviderPtr provider = state->process.provider();
+  if (endpoint->auth != AuthScheme::kSigV4Express) return provider->Start(std::move(done));
+  provider->Start(
+      [state, endpoint, bucket, done = std::move(done)](Result<CredentialsPtr> identity) {
+        if (!identity.ok() || *identity == nullptr) return done(std::move(identity));
+        const SessionKey key{bucket, endpoint->signing_region, IdentityOf(**identity)};
+        state->process.sessions()->Start(
+            key, [&](auto created) { CallCreateSession(state, bucket, std::move(created)); },
+            std::move(done));
+      });
+}
+
+Result<void> CallSigner::Accept(CredentialsPtr credentials) {
+  if (refused_) {
+    const bool changed = credentials != nullptr && credentials_ != nullptr &&
+                         (credentials->access_key_id != credentials_->access_key_id ||
+                          credentials->session_token != credentials_->session_token);
+    if (!changed) return std::move(*std::exchange(refused_, nullptr));
+    refused_.reset();  // A later retry may find these unchanged.
+  }
+  credentials_ = std::move(credentials);
+  return Ok();
+}
+
+Result<void> CallSigner::Sign(http::Request& request, const ResolvedEndpoint& endpoint,
+                              const std::string& payload_hash) const {
+  if (credentials_ == nullptr) return Ok();
+  return state_.process.SignerFor(ScopeOf(endpoint))
+      .Sign(request, *credentials_, {.now = state_.CorrectedNow(), .payload_hash = payload_hash});
+}
+
+bool CallSigner::CorrectClock(const Error& error, const http::ResponseHead& head) {
+  if (clock_corrected_) return false;
+  const auto date = head.Find("date");
+  if (!date) return false;
+  const auto skew = ClockSkew(error, info_.method, *date, state_.dependencies.clock->Now(),
+                              state_.CorrectedNow());
+  if (!skew) return false;
+  clock_corrected_ = true;
+  state_.clock_skew_seconds.store(skew->count(), std::memory_order_relaxed);
+  Log({LogLevel::kWarning,
+       "client.clock_skew",
+       {{"seconds", LogValue::Number(std::to_string(skew->count()))}}});
+  return true;
+}
+
+bool CallSigner::Renew(const Error& error, const ResolvedEndpoint& endpoint) {
+  const bool stale = HasTrait(error.code, CodeTrait::kStaleCredentials);
+  // A rejected session. A HEAD's 400 has no code.
+  const bool of_session = endpoint.auth == AuthScheme::kSigV4Express &&
+                          (stale || (info_.has_bare_errors() && error.http_status == 400));
+  if ((!stale && !of_session) || renewed_) return false;
+  if (of_session) {
+    state_.process.sessions()->Drop(bucket_, credentials_);
+  } else if (auto* const cached =
+                 dynamic_cast<auth::CachedProvider*>(state_.process.provider().get())) {
+    cached->Forget(credentials_);
+  }
+  renewed_ = true;
+  refused_ = std::make_unique<Error>(error);
+  return true;
+}
+
+}  // namespace penstock::s3

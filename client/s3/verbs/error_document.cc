@@ -1,0 +1,178 @@
+#include "client/s3/verbs/error_document.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <utility>
+
+#include "base/dates.h"
+#include "client/s3/endpoint/bucket_name.h"
+
+namespace penstock::s3 {
+namespace {
+
+std::string HeaderText(const http::ResponseHead& head, std::string_view name) {
+  return std::string(head.Find(name).value_or(std::string_view{}));
+}
+
+std::optional<std::chrono::milliseconds> ReadRetryAfter(const http::ResponseHead& head) {
+  long long number = 0;
+  const auto parse = [&number](std::string_view text) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc{} && end == text.data() + text.size() && number >= 0 &&
+           number < 1'000'000'000;
+  };
+  if (const auto text = head.Find("x-amz-retry-after"); text && parse(*text))
+    return std::chrono::milliseconds(number);
+  const auto text = head.Find("retry-after");
+  if (!text) return std::nullopt;
+  if (parse(*text)) return std::chrono::seconds(number);
+  // The date form, relative to the server's clock.
+  const auto until = ParseHttpDate(*text);
+  const auto now = ParseHttpDate(HeaderText(head, "date"));
+  if (!until || !now || *until < *now) return std::nullopt;
+  return std::chrono::duration_cast<std::chrono::milliseconds>(*until - *now);
+}
+
+Error FromHead(const http::ResponseHead& head) {
+  Error error;
+  error.http_status = head.status;
+  error.request_id = HeaderText(head, "x-amz-request-id");
+  error.host_id = HeaderText(head, "x-amz-id-2");
+  error.region = HeaderText(head, "x-amz-bucket-region");
+  error.retry_after = ReadRetryAfter(head);
+  return error;
+}
+
+void FillFromDocument(const XmlElement& root, Error& error) {
+  for (const XmlElement& child : root.Children()) {
+    const std::string_view name = child.name();
+    const std::string text = child.text();
+    if (name == "Code") {
+      error.code = text;
+    } else if (name == "Message") {
+      error.message = text;
+    } else if (name == "RequestId") {
+      if (error.request_id.empty()) error.request_id = text;
+    } else if (name == "HostId") {
+      if (error.host_id.empty()) error.host_id = text;
+    } else {
+      // Do not log signature material and tokens that S3 echoes.
+      const bool secret = name.starts_with("Token-") || name.starts_with("Signature") ||
+                          name.starts_with("StringToSign") || name.starts_with("CanonicalRequest");
+      if (!secret) error.details.emplace_back(std::string(name), text);
+    }
+    if (name == "Region" && error.region.empty()) error.region = text;
+  }
+}
+
+// Removes a region that is not a valid host label, so that no request is sent to it or signed for
+// it. Returns the removed text.
+std::string TakeBadRegion(Error& error) {
+  if (error.region.empty() || IsHostLabel(error.region)) return {};
+  return std::exchange(error.region, {});
+}
+
+void Classify(Error& error) {
+  const std::string bad_region = TakeBadRegion(error);
+  const auto by_code = KindOfCode(error.code);
+  // AuthorizationHeaderMalformed with a region means that the request was signed for the wrong
+  // region, not with wrong credentials.
+  const bool other_region = error.code == "AuthorizationHeaderMalformed" && !error.region.empty();
+  error.kind =
+      other_region ? ErrorKind::kWrongRegion : by_code.value_or(KindOfStatus(error.http_status));
+  if (error.code.empty()) error.code = std::to_string(error.http_status);
+  if (error.message.empty()) error.message = StatusText(error.http_status);
+  if (!bad_region.empty())
+    error.message +=
+        " (the response names the region `" + bad_region + "`, which is not a valid region name)";
+}
+
+}  // namespace
+
+std::string Shortened(std::string_view text, std::size_t most_bytes) {
+  std::string begin(text.substr(0, most_bytes));
+  return text.size() <= most_bytes ? begin : begin + "...";
+}
+
+namespace {
+
+constexpr std::string_view kRedacted = "[redacted]";
+
+void Redact(std::string& text, std::string_view secret) {
+  constexpr std::size_t kShortest = 8;  // shorter ones are words that texts may contain by chance
+  if (secret.size() < kShortest) return;
+  for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at)) {
+    text.replace(at, secret.size(), kRedacted);
+    at += kRedacted.size();
+  }
+}
+
+// Removes the values of Signature=... (header Authorization) and X-Amz-Signature=... (query).
+void RedactSignatures(std::string& text) {
+  constexpr std::string_view kName = "Signature=";
+  for (std::size_t at = text.find(kName); at != std::string::npos; at = text.find(kName, at)) {
+    at += kName.size();
+    const std::size_t end = text.find_first_not_of("0123456789abcdefABCDEF", at);
+    const std::size_t size = std::min(end, text.size()) - at;
+    if (size == 0) continue;
+    text.replace(at, size, kRedacted);
+    at += kRedacted.size();
+  }
+}
+
+}  // namespace
+
+void LimitTexts(Error& error, const Credentials* credentials) {
+  constexpr std::size_t kLongestName = 256;  // S3's codes have at most 60 characters, its ids 76.
+  constexpr std::size_t kLongestText = 2048;
+  constexpr std::size_t kMostDetails = 32;
+  const auto limit = [credentials](std::string& text, std::size_t most) {
+    if (credentials != nullptr) {
+      Redact(text, credentials->session_token);
+      Redact(text, credentials->secret_access_key);
+    }
+    RedactSignatures(text);
+    if (text.size() > most) text = Shortened(text, most);
+  };
+  for (std::string* name : {&error.code, &error.request_id, &error.host_id, &error.region})
+    limit(*name, kLongestName);
+  limit(error.message, kLongestText);
+  if (error.details.size() > kMostDetails) error.details.resize(kMostDetails);
+  for (auto& [name, text] : error.details) {
+    limit(name, kLongestName);
+    limit(text, kLongestText);
+  }
+}
+
+Error ReadErrorElement(const http::ResponseHead& head, const XmlElement& root) {
+  Error error = FromHead(head);
+  FillFromDocument(root, error);
+  Classify(error);
+  // The operation failed after S3 sent the 200. Unknown codes count as the 500 that S3 could no
+  // longer send.
+  if (head.status < 300 && !KindOfCode(error.code)) error.kind = ErrorKind::kUnavailable;
+  return error;
+}
+
+Error ReadErrorResponse(const http::ResponseHead& head, std::string_view body) {
+  Error error = FromHead(head);
+  if (!body.empty()) {
+    const auto document = XmlDocument::Parse(body);
+    if (document.ok() && document->root().name() == "Error")
+      FillFromDocument(document->root(), error);
+  }
+  if (head.status == 416) {
+    const bool known =
+        std::any_of(error.details.begin(), error.details.end(),
+                    [](const auto& detail) { return detail.first == "ActualObjectSize"; });
+    const std::string range = HeaderText(head, "content-range");  // "bytes */size"
+    if (!known && range.starts_with("bytes */"))
+      error.details.emplace_back("ActualObjectSize", range.substr(8));
+    if (error.code.empty()) error.code = "InvalidRange";
+  }
+  Classify(error);
+  return error;
+}
+
+}  // namespace penstock::s3

@@ -1,0 +1,183 @@
+#include "client/s3/verbs/verbs.h"
+
+#include <string>
+#include <utility>
+
+#include "base/crc/named_crc.h"
+#include "base/xml/xml.h"
+#include "client/s3/verbs/body_checksum.h"
+#include "client/s3/verbs/document.h"
+#include "client/s3/verbs/object_headers.h"
+#include "client/s3/verbs/request_start.h"
+
+namespace penstock::s3 {
+Result<WireRequest> BuildRequest(const CreateMultipartUploadRequest& request,
+                                 const BuildContext& context) {
+  PENSTOCK_ASSIGN(WireRequest wire, StartObjectRequest(Operation::kCreateMultipartUpload,
+                                                       request.bucket, request.key, context));
+  wire.query.emplace_back("uploads", "");
+  PENSTOCK_TRY(AppendAttributes(request.attributes, wire.headers));
+  if (context.upload_checksums) {
+    wire.headers.push_back({"x-amz-checksum-algorithm", "CRC64NVME"});
+    wire.headers.push_back({"x-amz-checksum-type", "FULL_OBJECT"});
+  }
+  return wire;
+}
+
+Result<CreateMultipartUploadResponse> ParseResponse(const CreateMultipartUploadRequest&,
+                                                    const WireResponse& response) {
+  PENSTOCK_ASSIGN(
+      const XmlDocument document,
+      ReadDocument(response, "InitiateMultipartUploadResult", "InitiateMultipartUpload"));
+  CreateMultipartUploadResponse out{UploadId(document.root().Child("UploadId").text())};
+  // Only what S3 confirms: services without CRC64NVME do not return the header.
+  out.keeps_crc64nvme = response.head.Find("x-amz-checksum-algorithm") == "CRC64NVME";
+  if (out.upload_id.empty())
+    return Error::Make(ErrorKind::kUnavailable, "the response has no UploadId");
+  return out;
+}
+
+Result<WireRequest> BuildRequest(const UploadPartRequest& request, const BuildContext& context) {
+  if (request.body == nullptr) return InvalidRequest("UploadPart needs a body");
+  PENSTOCK_TRY(CheckUploadId(request.upload_id));
+  PENSTOCK_TRY(CheckPartNumber(request.part_number));
+  PENSTOCK_ASSIGN(WireRequest wire,
+                  StartObjectRequest(Operation::kUploadPart, request.bucket, request.key, context));
+  wire.query = {{"partNumber", std::to_string(request.part_number)},
+                {"uploadId", request.upload_id.value}};
+  if (context.upload_checksums && !request.body->FollowsChecksum()) {
+    PENSTOCK_ASSIGN(std::string checksum, Crc64NvmeText(*request.body));
+    wire.headers.push_back({kCrc64NvmeHeader, std::move(checksum)});
+  }
+  wire.source = request.body;
+  return wire;
+}
+
+Result<CompletedPart> ParseResponse(const UploadPartRequest& request,
+                                    const WireResponse& response) {
+  PENSTOCK_TRY(CheckNoDocument(response));
+  PENSTOCK_TRY(CheckNamesObject(response.head));
+  CompletedPart part;
+  part.part_number = request.part_number;
+  part.etag = ReadETag(response.head.Find("etag").value_or(std::string_view{}));
+  // Only a checksum that S3 confirmed may go into CompleteMultipartUpload, where a server without
+  // CRC64NVME would reject it.
+  part.checksum_crc64nvme = response.head.Find(kCrc64NvmeHeader).value_or(std::string_view{});
+  return part;
+}
+
+Result<WireRequest> BuildRequest(const UploadPartCopyRequest& request,
+                                 const BuildContext& context) {
+  PENSTOCK_TRY(CheckUploadId(request.upload_id));
+  PENSTOCK_TRY(CheckPartNumber(request.part_number));
+  PENSTOCK_ASSIGN(std::string source,
+                  CopySource(request.source_bucket, request.source_key, request.source_version_id));
+  PENSTOCK_ASSIGN(WireRequest wire, StartObjectRequest(Operation::kUploadPartCopy, request.bucket,
+                                                       request.key, context));
+  wire.query = {{"partNumber", std::to_string(request.part_number)},
+                {"uploadId", request.upload_id.value}};
+  wire.headers.push_back({"x-amz-copy-source", std::move(source)});
+  if (request.source_range) {
+    const RangeRequest range{request.source_range->begin, request.source_range->end, std::nullopt};
+    PENSTOCK_ASSIGN(std::string text, FormatRange(range));
+    wire.headers.push_back({"x-amz-copy-source-range", std::move(text)});
+  }
+  if (request.source_if_match) {
+    wire.headers.push_back({"x-amz-copy-source-if-match", QuoteETag(*request.source_if_match)});
+  }
+  return wire;
+}
+
+Result<CompletedPart> ParseResponse(const UploadPartCopyRequest& request,
+                                    const WireResponse& response) {
+  PENSTOCK_ASSIGN(const XmlDocument document, ReadDocument(response, "CopyPartResult"));
+  CompletedPart part;
+  part.part_number = request.part_number;
+  part.etag = ReadETag(document.root().Child("ETag").text());
+  part.checksum_crc64nvme = document.root().Child("ChecksumCRC64NVME").text();
+  if (part.etag.empty())
+    return Error::Make(ErrorKind::kUnavailable, "the response has no ETag for the part");
+  return part;
+}
+
+namespace {
+
+Result<void> CheckParts(const std::vector<CompletedPart>& parts) {
+  if (parts.empty()) return InvalidRequest("CompleteMultipartUpload needs at least one part");
+  int previous = 0;
+  for (const CompletedPart& part : parts) {
+    PENSTOCK_TRY(CheckPartNumber(part.part_number));
+    if (part.part_number <= previous) {
+      return InvalidRequest("part " + std::to_string(part.part_number) + " follows part " +
+                            std::to_string(previous) + "; parts must be in ascending order");
+    }
+    if (part.etag.empty())
+      return InvalidRequest("part " + std::to_string(part.part_number) + " has no ETag");
+    previous = part.part_number;
+  }
+  return Ok();
+}
+
+std::string PartsDocument(const std::vector<CompletedPart>& parts) {
+  XmlWriter xml;
+  xml.Open("CompleteMultipartUpload", kXmlNamespace);
+  for (const CompletedPart& part : parts) {
+    xml.Open("Part");
+    xml.Element("PartNumber", std::to_string(part.part_number));
+    xml.Element("ETag", QuoteETag(part.etag));
+    if (!part.checksum_crc64nvme.empty()) xml.Element("ChecksumCRC64NVME", part.checksum_crc64nvme);
+    xml.Close("Part");
+  }
+  xml.Close("CompleteMultipartUpload");
+  return xml.Take();
+}
+
+}  // namespace
+
+Result<WireRequest> BuildRequest(const CompleteMultipartUploadRequest& request,
+                                 const BuildContext& context) {
+  PENSTOCK_TRY(CheckUploadId(request.upload_id));
+  PENSTOCK_TRY(CheckParts(request.parts));
+  if (request.if_match && request.if_none_match_any) {
+    return InvalidRequest(
+        "CompleteMultipartUpload takes either if_match or if_none_match_any, not both");
+  }
+  PENSTOCK_ASSIGN(WireRequest wire, StartObjectRequest(Operation::kCompleteMultipartUpload,
+                                                       request.bucket, request.key, context));
+  wire.query.emplace_back("uploadId", request.upload_id.value);
+  wire.headers.push_back({"Content-Type", "application/xml"});
+  if (context.upload_checksums) {
+    if (request.crc64nvme) {
+      wire.headers.push_back({kCrc64NvmeHeader, CrcText(Crc::kCrc64Nvme, *request.crc64nvme)});
+    }
+    wire.headers.push_back({"x-amz-checksum-type", "FULL_OBJECT"});
+  }
+  wire.headers.push_back({"x-amz-mp-object-size", std::to_string(request.object_size)});
+  if (request.if_match) wire.headers.push_back({"If-Match", QuoteETag(*request.if_match)});
+  if (request.if_none_match_any) wire.headers.push_back({"If-None-Match", "*"});
+  wire.document = PartsDocument(request.parts);
+  return wire;
+}
+
+Result<PutObjectResponse> ParseResponse(const CompleteMultipartUploadRequest&,
+                                        const WireResponse& response) {
+  PENSTOCK_ASSIGN(const XmlDocument document,
+                  ReadDocument(response, "CompleteMultipartUploadResult"));
+  PutObjectResponse out;
+  out.etag = ReadETag(document.root().Child("ETag").text());
+  out.version_id =
+      VersionId(std::string(response.head.Find("x-amz-version-id").value_or(std::string_view{})));
+  return out;
+}
+
+Result<WireRequest> BuildRequest(const AbortMultipartUploadRequest& request,
+                                 const BuildContext& context) {
+  // Without an id the request would be DeleteObject.
+  PENSTOCK_TRY(CheckUploadId(request.upload_id));
+  PENSTOCK_ASSIGN(WireRequest wire, StartObjectRequest(Operation::kAbortMultipartUpload,
+                                                       request.bucket, request.key, context));
+  wire.query.emplace_back("uploadId", request.upload_id.value);
+  return wire;
+}
+
+}  // namespace penstock::s3

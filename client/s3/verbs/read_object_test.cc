@@ -1,0 +1,192 @@
+#include "client/s3/verbs/verbs.h"
+
+#include <gtest/gtest.h>
+
+#include "client/s3/verbs/wire_for_test.h"
+
+namespace penstock::s3 {
+namespace {
+
+StringSink& Sink() {
+  static StringSink sink;
+  return sink;
+}
+
+GetObjectRequest GetObjectOf(std::optional<RangeRequest> range = std::nullopt) {
+  return {
+      .bucket = BucketName("b"), .key = ObjectKey("dir/a b+c"), .range = range, .sink = &Sink()};
+}
+
+Result<ObjectAnswer> Read(const GetObjectRequest& request, int status,
+                          std::vector<http::Header> headers) {
+  headers.push_back({"ETag", "\"e\""});  // The first header of a name is used.
+  return ReadObjectHead(request, {status, std::move(headers)});
+}
+
+TEST(GetObjectTest, RequestsTheWholeObjectAndItsChecksum) {
+  EXPECT_EQ(Golden(BuildRequest(GetObjectOf(), Context())),
+            "GET /b/dir/a%20b%2Bc\nx-amz-checksum-mode: ENABLED\n\n");
+}
+
+TEST(GetObjectTest, SendsRangeConditionVersionAndPayer) {
+  GetObjectRequest request = GetObjectOf(RangeRequest{.begin = 5, .end = 10});
+  request.if_match = ETag("e1");
+  request.version_id = VersionId("v/1");
+  BuildContext context = WithoutChecksums();
+  context.requester_pays = true;
+  EXPECT_EQ(
+      Golden(BuildRequest(request, context)),
+      "GET /b/dir/a%20b%2Bc?versionId=v%2F1\nx-amz-request-payer: requester\nRange: bytes=5-9\n"
+      "If-Match: \"e1\"\n\n");
+}
+
+TEST(GetObjectTest, RejectsAmbiguousRequests) {
+  GetObjectRequest request = GetObjectOf();
+  request.key = ObjectKey("");
+  EXPECT_EQ(Golden(BuildRequest(request, Context())),
+            "error: the object key is empty; S3 keys have 1 to 1024 bytes");
+  request = GetObjectOf(RangeRequest{.begin = 5, .end = 5});
+  EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument);
+  request = GetObjectOf();
+  request.sink = nullptr;
+  EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument);
+}
+
+TEST(GetObjectTest, ReadsAWholeObject) {
+  const auto answer = Read(GetObjectOf(), 200, {{"Content-Length", "7"}, {"ETag", "\"e1\""}});
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->metadata.size, 7u);
+  EXPECT_EQ(answer->metadata.etag.value, "e1");
+  EXPECT_EQ(answer->body_length, 7u);
+  EXPECT_TRUE(answer->whole_object);
+}
+
+TEST(GetObjectTest, TakesTheSizeOfAPartFromContentRange) {
+  const auto answer = Read(GetObjectOf(RangeRequest{.begin = 5, .end = 10}), 206,
+                           {{"Content-Length", "5"}, {"Content-Range", "bytes 5-9/100"}});
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->metadata.size, 100u);
+  EXPECT_EQ(answer->body_length, 5u);
+  EXPECT_FALSE(answer->whole_object);
+}
+
+TEST(GetObjectTest, AcceptsARangeClippedToTheObject) {
+  EXPECT_TRUE(Read(GetObjectOf(RangeRequest{.begin = 5, .end = 1000}), 206,
+                   {{"Content-Range", "bytes 5-99/100"}})
+                  .ok());
+  EXPECT_TRUE(
+      Read(GetObjectOf(RangeRequest{.suffix = 1000}), 206, {{"Content-Range", "bytes 0-99/100"}})
+          .ok());
+  EXPECT_TRUE(
+      Read(GetObjectOf(RangeRequest{.suffix = 10}), 206, {{"Content-Range", "bytes 90-99/100"}})
+          .ok());
+}
+
+TEST(GetObjectTest, RejectsARangeThatWasNotRequested) {
+  const auto request = GetObjectOf(RangeRequest{.begin = 5, .end = 10});
+  for (const char* range : {"bytes 5-8/100", "bytes 4-9/100", "bytes 5-10/100", "bytes 5-9/6",
+                            "bytes */100", "5-9/100", "bytes 9-5/100", "bytes 5-9/*"}) {
+    const auto answer = Read(request, 206, {{"Content-Range", range}});
+    ASSERT_FALSE(answer.ok()) << range;
+    EXPECT_EQ(answer.error().kind, ErrorKind::kDataLoss) << range;
+  }
+  EXPECT_FALSE(Read(request, 206, {}).ok());
+  EXPECT_FALSE(Read(GetObjectOf(), 206, {{"Content-Range", "bytes 0-9/100"}}).ok());
+}
+
+TEST(GetObjectTest, RejectsAWholeObjectInsteadOfAPart) {
+  const auto answer =
+      Read(GetObjectOf(RangeRequest{.begin = 5, .end = 10}), 200, {{"Content-Length", "100"}});
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.error().kind, ErrorKind::kDataLoss);
+}
+
+// rclone's server responds like this. With Content-Length alone, a part of an object would look
+// like a shorter object.
+TEST(GetObjectTest, AcceptsAPartWithStatus200ByItsContentRange) {
+  const auto request = GetObjectOf(RangeRequest{.begin = 0, .end = 10});
+  const auto answer =
+      Read(request, 200, {{"Content-Length", "10"}, {"Content-Range", "bytes 0-9/100"}});
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->metadata.size, 100u);
+  EXPECT_EQ(answer->body_length, 10u);
+  EXPECT_FALSE(answer->whole_object);
+  EXPECT_FALSE(
+      Read(request, 200, {{"Content-Length", "10"}, {"Content-Range", "bytes 1-10/100"}}).ok());
+}
+
+TEST(GetObjectTest, AcceptsAWholeObjectIfTheRangeSelectsIt) {
+  EXPECT_TRUE(Read(GetObjectOf(RangeRequest{.begin = 0}), 200, {{"Content-Length", "100"}}).ok());
+  EXPECT_TRUE(Read(GetObjectOf(RangeRequest{.suffix = 5}), 200, {{"Content-Length", "0"}}).ok());
+}
+
+TEST(GetObjectTest, RejectsAVersionOtherThanIfMatch) {
+  GetObjectRequest request = GetObjectOf();
+  request.if_match = ETag("e1");
+  EXPECT_TRUE(Read(request, 200, {{"Content-Length", "1"}, {"ETag", "\"e1\""}}).ok());
+  EXPECT_EQ(Read(request, 200, {{"Content-Length", "1"}, {"ETag", "\"e2\""}}).error().kind,
+            ErrorKind::kDataLoss);
+}
+
+TEST(GetObjectTest, RejectsContradictoryOrMissingLengths) {
+  EXPECT_EQ(Read(GetObjectOf(RangeRequest{.begin = 5, .end = 10}), 206,
+                 {{"Content-Length", "4"}, {"Content-Range", "bytes 5-9/100"}})
+                .error()
+                .kind,
+            ErrorKind::kDataLoss);
+  EXPECT_EQ(Read(GetObjectOf(), 200, {}).error().kind, ErrorKind::kDataLoss);
+}
+
+TEST(GetObjectTest, ParsesMetadataFromTheHeadAlone) {
+  const auto metadata = ParseResponse(
+      GetObjectOf(),
+      Answer("", {{"Content-Length", "3"}, {"ETag", "\"e\""}, {"x-amz-meta-A", "1"}}));
+  ASSERT_TRUE(metadata.ok());
+  EXPECT_EQ(metadata->size, 3u);
+  ASSERT_EQ(metadata->user_metadata.size(), 1u);
+  EXPECT_EQ(metadata->user_metadata[0].first, "a");
+}
+
+TEST(GetObjectTest, APageOfAWebServerIsNotAnObject) {
+  // Symptom: the login page of a network was returned as the object's bytes.
+  const auto page = ReadObjectHead(
+      GetObjectOf(), {200, {{"Content-Length", "70"}, {"Content-Type", "text/html"}}});
+  ASSERT_FALSE(page.ok());
+  EXPECT_EQ(page.error().kind, ErrorKind::kUnsupported);
+  EXPECT_EQ(ReadObjectHead(GetObjectOf(), {200, {}}).error().kind, ErrorKind::kUnavailable)
+      << "the head may be incomplete";
+}
+
+const HeadObjectRequest kHeadObject{.bucket = BucketName("b"), .key = ObjectKey("k")};
+
+TEST(HeadObjectTest, RequestsChecksums) {
+  EXPECT_EQ(Golden(BuildRequest(kHeadObject, Context())),
+            "HEAD /b/k\nx-amz-checksum-mode: ENABLED\n\n");
+  EXPECT_EQ(Golden(BuildRequest(kHeadObject, WithoutChecksums())), "HEAD /b/k\n\n");
+}
+
+TEST(HeadObjectTest, SendsTheVersion) {
+  HeadObjectRequest request = kHeadObject;
+  request.version_id = VersionId("v1");
+  EXPECT_EQ(Golden(BuildRequest(request, WithoutChecksums())), "HEAD /b/k?versionId=v1\n\n");
+}
+
+TEST(HeadObjectTest, TakesTheSizeFromContentLength) {
+  const auto metadata =
+      ParseResponse(kHeadObject, Answer("", {{"content-length", "123"}, {"etag", "\"e\""}}));
+  ASSERT_TRUE(metadata.ok());
+  EXPECT_EQ(metadata->size, 123u);
+}
+
+TEST(HeadObjectTest, WithoutAnETagThereIsNoObject) {
+  EXPECT_EQ(ParseResponse(kHeadObject, Answer("", {{"content-length", "123"}})).error().kind,
+            ErrorKind::kUnsupported);
+}
+
+TEST(HeadObjectTest, WithoutContentLengthTheSizeIsNotGuessed) {
+  EXPECT_EQ(ParseResponse(kHeadObject, Answer("", {{"etag", "\"e\""}})).error().kind,
+            ErrorKind::kUnavailable);
+}
+
+}  // namespace
+}  // namespace penstock::s3

@@ -1,0 +1,54 @@
+// An operation's request and response between the pure functions of verbs/ and the attempt loop:
+// before endpoint, signature and retry headers are added, and after the transport.
+#ifndef PENSTOCK_CLIENT_S3_VERBS_WIRE_H_
+#define PENSTOCK_CLIENT_S3_VERBS_WIRE_H_
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/http/transport.h"
+#include "client/s3/model/operations.h"
+#include "penstock/object_store.h"
+
+namespace penstock::s3 {
+
+struct WireRequest {
+  Operation operation = Operation::kListBuckets;
+  std::string bucket;  // Empty: the service.
+  // Not percent-encoded. Empty: the bucket.
+  std::string key;
+  std::vector<std::pair<std::string, std::string>> query;  // Not encoded, in wire order.
+  // Without Host, signature and SDK headers.
+  std::vector<http::Header> headers;
+  std::string document;  // XML to send; empty: none.
+  // Bytes to send; null: none. Not owned.
+  BodySource* source = nullptr;
+
+  // Returns the value of the header with exactly this name, or null.
+  const std::string* FindHeader(std::string_view name) const {
+    for (const http::Header& header : headers) {
+      if (header.name == name) return &header.value;
+    }
+    return nullptr;
+  }
+};
+
+// A success. `body` is the document; empty if the body went to a sink.
+struct WireResponse {
+  http::ResponseHead head;
+  std::string body;
+};
+
+// The part of the configuration that BuildRequest functions use.
+struct BuildContext {
+  std::string region;  // The client's, for CreateBucket's LocationConstraint.
+  bool requester_pays = false;
+  bool upload_checksums = true;  // CRC64NVME on uploads.
+  bool verify_downloads = true;  // Request and verify checksums of whole objects.
+};
+
+}  // namespace penstock::s3
+
+#endif  // PENSTOCK_CLIENT_S3_VERBS_WIRE_H_

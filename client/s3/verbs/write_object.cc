@@ -1,0 +1,148 @@
+#include "client/s3/verbs/verbs.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/dates.h"
+#include "client/http/uri.h"
+#include "client/s3/verbs/body_checksum.h"
+#include "client/s3/verbs/document.h"
+#include "client/s3/verbs/object_headers.h"
+#include "client/s3/verbs/request_start.h"
+#include "penstock/bucket_kind.h"
+
+namespace penstock::s3 {
+Result<WireRequest> BuildRequest(const PutObjectRequest& request, const BuildContext& context) {
+  if (request.body == nullptr) return InvalidRequest("PutObject needs a body");
+  if (request.if_match && request.if_none_match_any) {
+    return InvalidRequest("PutObject takes either if_match or if_none_match_any, not both");
+  }
+  if (request.write_offset) {
+    PENSTOCK_TRY(CheckDirectoryBucket("appending", request.bucket, "write a new object"));
+  }
+  PENSTOCK_ASSIGN(WireRequest wire,
+                  StartObjectRequest(Operation::kPutObject, request.bucket, request.key, context));
+  PENSTOCK_TRY(AppendAttributes(request.attributes, wire.headers));
+  if (request.if_match) wire.headers.push_back({"If-Match", QuoteETag(*request.if_match)});
+  if (request.if_none_match_any) wire.headers.push_back({"If-None-Match", "*"});
+  if (request.write_offset) {
+    wire.headers.push_back({"x-amz-write-offset-bytes", std::to_string(*request.write_offset)});
+  }
+  if (request.checksum_algorithm == "crc32c" || request.checksum_algorithm == "crc32") {
+    const Crc crc = request.checksum_algorithm == "crc32c" ? Crc::kCrc32c : Crc::kCrc32;
+    PENSTOCK_ASSIGN(std::string checksum, ChecksumText(crc, *request.body));
+    wire.headers.push_back({"x-amz-checksum-" + request.checksum_algorithm, std::move(checksum)});
+  } else if (context.upload_checksums && request.checksum_algorithm != "none") {
+    PENSTOCK_ASSIGN(std::string checksum, Crc64NvmeText(*request.body));
+    wire.headers.push_back({kCrc64NvmeHeader, std::move(checksum)});
+  }
+  wire.source = request.body;
+  return wire;
+}
+
+Result<PutObjectResponse> ParseResponse(const PutObjectRequest&, const WireResponse& response) {
+  PENSTOCK_TRY(CheckNoDocument(response));
+  PENSTOCK_TRY(CheckNamesObject(response.head));
+  ObjectMetadata metadata = ReadMetadata(response.head);
+  PutObjectResponse out{std::move(metadata.etag), std::move(metadata.version_id), {}};
+  if (const auto size = response.head.Find("x-amz-object-size")) {
+    const auto number = ParseNumber("x-amz-object-size", *size);
+    if (number.ok()) out.object_size = *number;
+  }
+  return out;
+}
+
+Result<WireRequest> BuildRequest(const CopyObjectRequest& request, const BuildContext& context) {
+  PENSTOCK_ASSIGN(std::string source,
+                  CopySource(request.source_bucket, request.source_key, request.source_version_id));
+  PENSTOCK_ASSIGN(WireRequest wire,
+                  StartObjectRequest(Operation::kCopyObject, request.bucket, request.key, context));
+  wire.headers.push_back({"x-amz-copy-source", std::move(source)});
+  if (request.source_if_match) {
+    wire.headers.push_back({"x-amz-copy-source-if-match", QuoteETag(*request.source_if_match)});
+  }
+  return wire;
+}
+
+Result<CopyObjectResponse> ParseResponse(const CopyObjectRequest&, const WireResponse& response) {
+  PENSTOCK_ASSIGN(const XmlDocument document, ReadDocument(response, "CopyObjectResult"));
+  const XmlElement root = document.root();
+  CopyObjectResponse copied{
+      ReadETag(root.Child("ETag").text()), ReadTime(root, "LastModified"), {}};
+  if (const auto version = response.head.Find("x-amz-version-id"))
+    copied.version_id = VersionId(std::string(*version));
+  return copied;
+}
+
+namespace {
+
+constexpr std::size_t kMaxTokenBytes = 64;
+
+Result<void> CheckToken(std::string_view token) {
+  const bool printable =
+      std::all_of(token.begin(), token.end(), [](char c) { return c >= 33 && c <= 126; });
+  if (!token.empty() && token.size() <= kMaxTokenBytes && printable) return Ok();
+  return InvalidRequest("the client token has " + std::to_string(token.size()) +
+                        " bytes; S3 allows 1 to 64 printable ASCII characters without spaces");
+}
+
+// The header names of the conditions on one of the two objects.
+struct ConditionNames {
+  const char* match;
+  const char* none_match;
+  const char* modified_since;
+  const char* unmodified_since;
+};
+constexpr ConditionNames kOfDestination = {"If-Match", "If-None-Match", "If-Modified-Since",
+                                           "If-Unmodified-Since"};
+constexpr ConditionNames kOfSource = {
+    "x-amz-rename-source-if-match", "x-amz-rename-source-if-none-match",
+    "x-amz-rename-source-if-modified-since", "x-amz-rename-source-if-unmodified-since"};
+
+void AppendConditions(const RenameConditions& conditions, const ConditionNames& names,
+                      std::vector<http::Header>& headers) {
+  if (conditions.if_match) headers.push_back({names.match, QuoteETag(*conditions.if_match)});
+  if (conditions.if_none_match)
+    headers.push_back({names.none_match, QuoteETag(*conditions.if_none_match)});
+  if (conditions.if_modified_since)
+    headers.push_back({names.modified_since, FormatHttpDate(*conditions.if_modified_since)});
+  if (conditions.if_unmodified_since)
+    headers.push_back({names.unmodified_since, FormatHttpDate(*conditions.if_unmodified_since)});
+}
+
+}  // namespace
+
+Result<void> CheckDirectoryBucket(std::string_view operation, const BucketName& bucket,
+                                  std::string_view instead) {
+  if (bucket.empty() || IsDirectoryBucket(bucket.value)) return Ok();
+  return Error::Make(ErrorKind::kUnsupported,
+                     std::string(operation) +
+                         " works in directory buckets (S3 Express One Zone) only, and `" +
+                         bucket.value + "` is a general purpose bucket; " + std::string(instead));
+}
+
+Result<WireRequest> BuildRequest(const RenameObjectRequest& request, const BuildContext& context) {
+  PENSTOCK_TRY(CheckDirectoryBucket("RenameObject", request.bucket,
+                                    "copy the object and delete its source"));
+  PENSTOCK_ASSIGN(WireRequest wire, StartObjectRequest(Operation::kRenameObject, request.bucket,
+                                                       request.destination, context));
+  // Checks the source key by the same rules.
+  PENSTOCK_TRY(
+      StartObjectRequest(Operation::kRenameObject, request.bucket, request.source, context));
+  for (const ObjectKey* key : {&request.source, &request.destination}) {
+    if (key->value.ends_with('/')) {
+      return InvalidRequest("the key `" + key->value +
+                            "` ends in /; S3 renames objects, not directories");
+    }
+  }
+  PENSTOCK_TRY(CheckToken(request.client_token));
+  wire.query = {{"renameObject", ""}};
+  wire.headers.push_back({"x-amz-rename-source", http::EncodePath(request.source.value)});
+  AppendConditions(request.of_destination, kOfDestination, wire.headers);
+  AppendConditions(request.of_source, kOfSource, wire.headers);
+  wire.headers.push_back({"x-amz-client-token", request.client_token});
+  return wire;
+}
+
+}  // namespace penstock::s3
