@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import subprocess
 import sys
@@ -143,4 +144,32 @@ def tls_1gib(rounds: int) -> list[Row]:
     )
 
 
-SCENARIOS = [get_1gib, get_1kib, tls_1gib]
+def plane(rounds: int) -> list[Row]:
+    """Single requests on Penstock's data plane, compared with libcurl's: GET and PUT, 64 MiB and 4 KiB, plain and over TLS."""
+    program = str(BUILD / "bench/bench_client_plane")
+    sizes = {"64mib": (64 << 20, 8, 2), "4kib": (4 << 10, 4000, 16)}  # name -> bytes, requests, in flight
+    found: list[Row] = []
+    with contextlib.ExitStack() as stack:
+        certificate, key = self_signed(Path(stack.enter_context(tempfile.TemporaryDirectory())))
+        stack.enter_context(unittest.mock.patch.dict(os.environ, {"AWS_CA_BUNDLE": str(certificate)}))
+        servers = {
+            "plain": stack.enter_context(penstock_emulator("--memory")),
+            "tls": stack.enter_context(penstock_emulator("--memory", "--tls-cert", str(certificate), "--tls-key", str(key))),
+        }
+        for (kind, server), (name, load), verb in itertools.product(servers.items(), sizes.items(), ("put", "get")):
+            bucket = f"bench-{name}"
+            if verb == "put":
+                server.boto3().create_bucket(Bucket=bucket)
+            command = [program, verb, server.endpoint, bucket, *map(str, load)]
+
+            def cell(plane: str, command: list[str] = command) -> Measurement:
+                return run_json(command, CREDENTIALS | {"PENSTOCK_DATA_PLANE": plane})
+
+            results = interleave({"direct": lambda: cell("direct"), "libcurl": lambda: cell("curl")}, rounds)
+            row = f"client.plane.{kind}.{verb}_{name}"
+            names = {"cpu_per_gb": (row, "CPU-s/GB"), "requests_per_cpu_s": (f"{row}.requests", "requests/CPU-s")}
+            found += rows(results, "direct", names)
+    return found
+
+
+SCENARIOS = [get_1gib, get_1kib, tls_1gib, plane]

@@ -6,16 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "client/checkpoint/little_endian_for_test.h"
+
 namespace penstock {
 namespace {
 
 using namespace std::string_literals;
-
-std::string Little(std::uint64_t value, int bytes) {
-  std::string text;
-  for (int i = 0; i < bytes; ++i) text += i < 8 ? static_cast<char>(value >> 8 * i) : char{0};
-  return text;
-}
 
 // A zip archive as torch.save writes it: uncompressed records, padded so that contents start at
 // multiples of 64. Sizes are only in the directory, and there is a zip64 end record

@@ -4,16 +4,12 @@
 
 #include <string>
 
+#include "client/checkpoint/little_endian_for_test.h"
+
 namespace penstock {
 namespace {
 
 using namespace std::string_literals;
-
-std::string Little(std::uint64_t value, int bytes) {
-  std::string text;
-  for (int i = 0; i < bytes; ++i) text += i < 8 ? static_cast<char>(value >> 8 * i) : char{0};
-  return text;
-}
 
 std::string Entry(const std::string& name, std::uint64_t bytes, std::uint64_t header,
                   const std::string& extra = "") {
