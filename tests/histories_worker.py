@@ -95,7 +95,7 @@ class Worker:
     def get(self) -> None:
         key = self.key()
         try:
-            body, found = self.client._client.read(self.bucket, key)
+            body, found, _ = self.client._client.read(self.bucket, key)
         except penstock.S3NotFoundError:
             self.observed(key, "get", ABSENT)
             return

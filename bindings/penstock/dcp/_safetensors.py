@@ -107,7 +107,7 @@ class Files:
     def _header(self, key: str) -> tuple[dict[str, Any], str, Header]:
         """Returns the entries of the header, the ETag of the file, and the header."""
         client = self._client.core
-        first, about = client.read(self._bucket, key, 0, FIRST_READ_BYTES)
+        first, about, _ = client.read(self._bucket, key, 0, FIRST_READ_BYTES)
         wrong = f"s3://{self._bucket}/{key} is not a safetensors file"
         if len(first) < 8:
             raise ValueError(f"{wrong}: it has only {len(first)} bytes")

@@ -65,10 +65,10 @@ Error CutError(const std::string& peer, const CurlFailure& failure) {
                        " bytes of the request body were sent: " + Detail(failure));
   }
   const std::string received = std::to_string(failure.received_bytes);
-  const std::string lengths =
-      failure.expected_bytes ? "expected " + std::to_string(*failure.expected_bytes) +
-                                   " bytes of body, received " + received
-                             : "received " + received + " bytes of a body of unknown length";
+  const std::string lengths = failure.expected_bytes
+                                  ? "expected " + std::to_string(*failure.expected_bytes) +
+                                        " bytes of body, received " + received
+                                  : "received " + received + " bytes of a body of unknown length";
   return Unavailable("response from " + peer + " was cut short: " + lengths +
                      (failure.detail.empty() ? "" : ": " + Detail(failure)));
 }

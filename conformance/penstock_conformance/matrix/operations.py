@@ -65,7 +65,7 @@ def _read_into(world: World, size: str) -> Trial:
 
     def run() -> bytes:
         buffer = bytearray(BYTES[size])
-        count, _ = client._client.read_into(world.bucket, key, buffer, part_size=PART, parallel=3)
+        count, _, _ = client._client.read_into(world.bucket, key, buffer, part_size=PART, parallel=3)
         return bytes(buffer[:count])
 
     return Trial(run, lambda got: got == world.content(size), verified=True)
