@@ -56,6 +56,7 @@ PUBLIC_OWNER = {
     "penstock/range_reader.h": "client/transfer",
     "penstock/tensor_archive.h": "client/checkpoint",
     "penstock/torch.h": "client/torch",
+    "penstock/access_key.h": "emulator/identity",
     "penstock/emulator.h": "emulator/server",
     "penstock/emulator_gtest.h": "emulator/testing",
     "penstock/simulate.h": "emulator/simulate",

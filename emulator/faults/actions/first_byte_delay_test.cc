@@ -25,7 +25,7 @@ struct Asked {
   const s3::Delivery* delivery() const { return exchange.response.delivery.get(); }
   s3::RequestHead head;
   s3::Connection connection;
-  s3::Exchange exchange{.request = head, .connection = connection};
+  s3::Exchange exchange{head, connection};
 };
 
 TEST(FirstByteDelayTest, DelaysHeadOfReads) {

@@ -30,6 +30,9 @@ std::unique_ptr<Handler> MakeRouter(RouterOptions options);
 // journal use these names.
 std::string OperationName(const RequestHead& request, const Target& target);
 
+// Finds the operation that the exchange addresses: sets its name and its row.
+void SetOperation(Exchange& exchange);
+
 // All names that OperationName can return, sorted.
 const std::vector<std::string_view>& OperationNames();
 
