@@ -81,10 +81,10 @@ def test_a_put_on_a_full_disk_fails_with_507_and_other_objects_stay_readable(tmp
 def test_errors_of_a_full_disk_contain_no_path_of_the_server(tmp_path):
     process, client = start("--data", str(tmp_path / "s3"), file_limit_kib=300)
     client.create_bucket("bucket")
-    with pytest.raises(penstock.S3Exception, match=r"no room left.*HTTP 507") as putting:
+    with pytest.raises(penstock.S3Exception, match=r"run out of disk space.*HTTP 507") as putting:
         for i in range(1000):
             put(client, f"{i}" + "k" * 900, b"x" * 3000)
-    with pytest.raises(penstock.S3Exception, match=r"no room left.*DeleteObject.*HTTP 500") as deleting:
+    with pytest.raises(penstock.S3Exception, match=r"run out of disk space.*DeleteObject.*HTTP 500") as deleting:
         client.delete_object("bucket", "0" + "k" * 900)
     for raised in (putting, deleting):
         assert str(tmp_path) not in str(raised.value)

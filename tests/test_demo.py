@@ -39,7 +39,7 @@ def test_demo_resumes_and_reports(tmp_path, fail_rate):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--fail-rate", "2"], "--fail-rate is 2.0"),
+        (["--fail-rate", "2"], "--fail-rate must be at least 0 and less than 1, not 2.0"),
         (["--steps", "80"], "--steps is 80"),
         (["--fail-rate", "0.1", "--endpoint", "http://127.0.0.1:1"], "cannot be used with --endpoint"),
     ],

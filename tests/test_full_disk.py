@@ -197,7 +197,7 @@ def test_changes_of_users_on_a_full_disk_are_atomic(durability: str, tmp_path: P
                 continue
             refusals += 1
             assert status == 507, answer
-            assert b"no room left" in answer, answer
+            assert b"run out of disk space" in answer, answer
             assert users_of(admin) == before
         assert refusals > 0
         status, answer = admin.send("PATCH", "/_penstock/access-keys/KEY-1-0", json.dumps({"active": False}).encode())

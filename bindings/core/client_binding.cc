@@ -73,7 +73,7 @@ RetryMode ModeOf(const std::string& name) {
   }
   if (name.empty()) return RetryMode::kDefault;
   Raise(Error::Make(ErrorKind::kInvalidArgument,
-                    "retry_mode is `" + name + "`; use tuned, legacy, standard or adaptive"));
+                    "retry_mode must be tuned, legacy, standard or adaptive, not `" + name + "`"));
 }
 
 std::chrono::milliseconds Milliseconds(double seconds) {

@@ -47,7 +47,7 @@ emulator::AuthMode ParseAuth(const std::string& auth) {
   if (auth == "verify") return emulator::AuthMode::kVerify;
   if (auth == "parse") return emulator::AuthMode::kParse;
   if (auth == "off") return emulator::AuthMode::kOff;
-  throw py::value_error("auth is '" + auth + "'; it takes 'verify', 'parse' or 'off'");
+  throw py::value_error("auth must be 'verify', 'parse' or 'off', not '" + auth + "'");
 }
 
 // Runs `question` on the emulator without the GIL and returns its result.
@@ -343,7 +343,7 @@ void BindJournal(PyEmulatorClass& type) {
           [](const PyEmulator& self, const std::string& name, const std::string& format,
              const std::string& filter_json) {
             if (format != "jsonl" && format != "har")
-              throw py::value_error("format is '" + format + "'; it takes 'jsonl' or 'har'");
+              throw py::value_error("format must be 'jsonl' or 'har', not '" + format + "'");
             return Ask(self, [&](emulator::Emulator& instance) -> Result<std::string> {
               PENSTOCK_ASSIGN(const emulator::JournalFilter filter,
                               emulator::ParseJournalFilter(filter_json));

@@ -53,8 +53,8 @@ std::string TypeName(const std::optional<T>*) {
                                 const std::string& wanted) {
   if (wanted.starts_with("int") && PyLong_Check(value.ptr()))
     throw pybind11::value_error(name + " is too large or negative");
-  throw pybind11::type_error(name + " is of type " + Py_TYPE(value.ptr())->tp_name + "; it takes " +
-                             wanted);
+  throw pybind11::type_error(name + " must be " + wanted + ", not " +
+                             Py_TYPE(value.ptr())->tp_name);
 }
 
 template <class T>

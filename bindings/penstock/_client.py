@@ -30,7 +30,7 @@ MAX_PAGE_SIZE = 2**31 - 1
 
 def _check_page_size(max_keys: int) -> None:
     if isinstance(max_keys, int) and abs(max_keys) > MAX_PAGE_SIZE:
-        raise S3InvalidArgumentError(f"max_keys is {max_keys}; it takes 0 to {MAX_PAGE_SIZE}")
+        raise S3InvalidArgumentError(f"max_keys must be 0 to {MAX_PAGE_SIZE}, not {max_keys}")
 
 
 class S3Client(DirectoryBuckets):

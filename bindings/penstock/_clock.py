@@ -67,7 +67,7 @@ class Clock:
             ValueError: `seconds` is out of range.
         """
         if not abs(seconds) <= _MAX_ADVANCE_S:
-            raise ValueError(f"seconds is {seconds}; it takes -{_MAX_ADVANCE_S} to {_MAX_ADVANCE_S}")
+            raise ValueError(f"seconds must be -{_MAX_ADVANCE_S} to {_MAX_ADVANCE_S}, not {seconds}")
         self._core.change_clock(self.namespace, advance_ns=round(seconds * 1_000_000_000))
 
     def set(self, now: datetime) -> None:

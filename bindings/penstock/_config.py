@@ -63,13 +63,13 @@ def check_type(name: str, value: object, types: tuple[type, ...]) -> None:
     if isinstance(value, types) and not (isinstance(value, bool) and bool not in types):
         return
     wanted = " or ".join("None" if t is NoneType else t.__name__ for t in types)
-    raise TypeError(f"{name} is of type {type(value).__name__}; it takes {wanted}")
+    raise TypeError(f"{name} must be {wanted}, not {type(value).__name__}")
 
 
 def check_callable(name: str, value: object) -> None:
     """Raises TypeError if `value` is neither callable nor None."""
     if value is not None and not callable(value):
-        raise TypeError(f"{name} is of type {type(value).__name__}; it takes a callable or None")
+        raise TypeError(f"{name} must be a callable or None, not {type(value).__name__}")
 
 
 def check_text(name: str, value: str | None) -> None:
@@ -175,7 +175,7 @@ class S3ClientConfig:
             raise ValueError("access_key_id and secret_access_key belong together; give both or neither")
         check_type("S3ClientConfig.look_ahead_bytes", self.look_ahead_bytes, _NUMBER)
         if self.look_ahead_bytes < 0:
-            raise ValueError(f"look_ahead_bytes is {self.look_ahead_bytes}; it takes 0 (no look-ahead) or a number of bytes")
+            raise ValueError(f"look_ahead_bytes must be 0 (no look-ahead) or a number of bytes, not {self.look_ahead_bytes}")
 
     @property
     def _flags(self) -> dict[str, bool]:
@@ -196,7 +196,7 @@ class S3ClientConfig:
                 check_text(f"S3ClientConfig.{name}", value)
         if self.throughput_target_gbps is not None and not 0 < self.throughput_target_gbps < _UPPER_BOUND:
             raise S3InvalidArgumentError(
-                f"throughput_target_gbps is {self.throughput_target_gbps}; it takes more than 0 and less than 1e9 Gbit/s"
+                f"throughput_target_gbps must be more than 0 and less than 1e9 Gbit/s, not {self.throughput_target_gbps}"
             )
         if self.part_size is not None and not MIN_PART_SIZE <= self.part_size <= MAX_PART_SIZE:
             raise S3InvalidArgumentError(
@@ -205,17 +205,17 @@ class S3ClientConfig:
             )
         if self.max_attempts is not None and not 1 <= self.max_attempts <= MAX_ATTEMPTS:
             raise S3InvalidArgumentError(
-                f"max_attempts is {self.max_attempts}; it takes 1 to {MAX_ATTEMPTS} (1 means no retries)"
+                f"max_attempts must be 1 to {MAX_ATTEMPTS} (1 means no retries), not {self.max_attempts}"
             )
         if self.retry_mode is not None and self.retry_mode not in RETRY_MODES:
-            raise S3InvalidArgumentError(f"retry_mode is {self.retry_mode!r}; it takes None or one of {', '.join(RETRY_MODES)}")
+            raise S3InvalidArgumentError(f"retry_mode must be None or one of {', '.join(RETRY_MODES)}, not {self.retry_mode!r}")
         for name, unset in _TIMEOUTS.items():
             seconds = getattr(self, name)
             if seconds is not None and not 0 < seconds < _UPPER_BOUND:
                 raise S3InvalidArgumentError(
-                    f"{name} is {seconds}; it takes None ({unset}) or more than 0 and less than 1e9 seconds"
+                    f"{name} must be None ({unset}) or more than 0 and less than 1e9 seconds, not {seconds}"
                 )
         if self.low_speed_limit is not None and not 0 <= self.low_speed_limit < 2**63:
             raise S3InvalidArgumentError(
-                f"low_speed_limit is {self.low_speed_limit}; it takes None (1024), 0 (no limit) or bytes per second"
+                f"low_speed_limit must be None (1024), 0 (no limit) or bytes per second, not {self.low_speed_limit}"
             )

@@ -23,7 +23,7 @@ def _seconds(name: str, value: float | None) -> int | None:
     if value is None:
         return None
     if not 0 <= value <= _MAX_TIME_S:  # also true for nan
-        raise ValueError(f"{name} is {value!r}; it takes seconds since the epoch, 0 to {_MAX_TIME_S} (in the year 2262)")
+        raise ValueError(f"{name} must be seconds since the epoch, 0 to {_MAX_TIME_S} (in the year 2262), not {value!r}")
     return int(value)
 
 
@@ -110,7 +110,7 @@ class DirectoryBuckets(Session):
         log.debug("append to s3://%s/%s", bucket, key)
         check_type("buffer_size", buffer_size, (int,))
         if buffer_size < 1:
-            raise ValueError(f"buffer_size is {buffer_size}; it takes 1 byte or more")
+            raise ValueError(f"buffer_size must be 1 byte or more, not {buffer_size}")
         return S3AppendWriter(_core.AppendWriter(self.core, bucket, key), buffer_size)
 
     def list_directory_buckets(self) -> list[str]:

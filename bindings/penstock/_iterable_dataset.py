@@ -162,5 +162,5 @@ class S3IterableDataset(S3DatasetBase, IterableDataset[Any]):
             TypeError: `state` is not a mapping.
         """
         if not isinstance(state, Mapping):
-            raise TypeError(f"state is of type {type(state).__name__}; it takes a mapping that state_dict returned")
+            raise TypeError(f"state must be a mapping that state_dict returned, not {type(state).__name__}")
         self._resume = dict(state)

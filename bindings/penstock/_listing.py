@@ -103,7 +103,7 @@ class ObjectsFromUris:
     def __call__(self, client: Session) -> Iterable[S3BucketKeyData]:
         if self._uris is None:
             if not isinstance(self._iterable, Iterable):
-                raise TypeError(f"object_uris is of type {type(self._iterable).__name__}; it takes str or an iterable of str")
+                raise TypeError(f"object_uris must be str or an iterable of str, not {type(self._iterable).__name__}")
             if not isinstance(self._iterable, (list, tuple)):
                 self._iterable = list(self._iterable)  # a generator yields its URIs once; keep them for the next epoch
             return get_objects_from_uris(self._iterable, client)

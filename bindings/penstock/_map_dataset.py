@@ -114,7 +114,7 @@ class S3MapDataset(S3DatasetBase, Dataset[Any]):
         try:
             number = operator.index(i)  # type: ignore[arg-type]
         except TypeError:
-            raise TypeError(f"an index is of type {type(i).__name__}; it takes int") from None
+            raise TypeError(f"an index must be int, not {type(i).__name__}") from None
         if not -len(self) <= number < len(self):
             raise IndexError(f"the index {number} is out of range: the dataset has {len(self)} objects")
 

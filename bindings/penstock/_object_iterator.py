@@ -50,7 +50,7 @@ class Position:
                 f" {self.share.world_size} of {self.share.num_workers}: resume with the same numbers"
             )
         if yielded < 0:
-            raise ValueError(f"yielded is {yielded} in the state; it takes 0 or more")
+            raise ValueError(f"yielded in the state must be 0 or more, not {yielded}")
         self.yielded = yielded
 
 

@@ -84,7 +84,7 @@ def parse_s3_uri(uri: str) -> tuple[str, str]:
         ValueError: The scheme is not exactly ``s3://``, or the bucket is empty.
     """
     if not isinstance(uri, str):
-        raise TypeError(f"an s3:// URI is of type {type(uri).__name__}; it takes str")
+        raise TypeError(f"an s3:// URI must be str, not {type(uri).__name__}")
     if not uri.startswith("s3://"):
         raise ValueError(f"Only s3:// URIs are supported, not {uri!r}; write s3://bucket/key")
     bucket, _, key = uri.removeprefix("s3://").partition("/")

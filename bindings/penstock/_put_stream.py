@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 def _metadata_pairs(metadata: Metadata) -> list[tuple[str, str]]:
     """Checks the metadata and returns it as pairs. Errors name the parameter and never contain a value."""
     if not isinstance(metadata, Iterable) or isinstance(metadata, (str, bytes)):
-        raise TypeError(f"metadata is of type {type(metadata).__name__}; it takes a mapping of str to str, or pairs of str")
+        raise TypeError(f"metadata must be a mapping of str to str, or pairs of str, not {type(metadata).__name__}")
     pairs: list[tuple[str, str]] = []
     for pair in metadata.items() if isinstance(metadata, Mapping) else metadata:
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             length = f" with {len(pair)} elements" if isinstance(pair, (tuple, list)) else ""
-            raise TypeError(f"metadata[{len(pairs)}] is of type {type(pair).__name__}{length}; it takes a pair of str")
+            raise TypeError(f"metadata[{len(pairs)}] must be a pair of str, not {type(pair).__name__}{length}")
         name, value = pair
         check_type("a name in metadata", name, (str,))
         check_text("a name in metadata", name)

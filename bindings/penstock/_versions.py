@@ -67,7 +67,7 @@ def checked_version(bucket: str, version_id: str | None) -> str:
     if version_id is None:
         return ""
     if not isinstance(version_id, str):
-        raise TypeError(f"version_id is of type {type(version_id).__name__}; it takes str or None")
+        raise TypeError(f"version_id must be str or None, not {type(version_id).__name__}")
     if not version_id:
         raise S3InvalidArgumentError("version_id is ''; give an id from list_object_versions, or None for the current version")
     if version_id != NULL_VERSION:

@@ -168,7 +168,7 @@ class Emulator(_Access):
             ("memory_limit", memory_limit or 0, 2**63),
         ):
             if not 0 <= value <= most:
-                raise ValueError(f"{name} is {value}; it takes 0 to {most}")
+                raise ValueError(f"{name} must be 0 to {most}, not {value}")
         certificate, key = tls or ("", "")
         users_path, users_json = "", ""
         if isinstance(users, Mapping):

@@ -27,10 +27,10 @@ def test_the_memory_limit_belongs_to_the_process_and_is_checked(client):
         assert penstock.memory_limit() == _core.memory_usage()["limit"] == 1 << 26
         client._client.list_buckets()
         assert penstock.memory_limit() == 1 << 26, "a client does not change it"
-        with pytest.raises(ValueError, match="the memory limit is 1000 bytes; use 16777216") as raised:
+        with pytest.raises(ValueError, match=r"the memory limit must be 16777216 bytes \(16 MiB\) or more, not 1000") as raised:
             penstock.set_memory_limit(1000)
         assert raised.value.setting == "memory_limit"
-        with pytest.raises(TypeError, match="limit is of type float; it takes int"):
+        with pytest.raises(TypeError, match="limit must be int, not float"):
             penstock.set_memory_limit(2e9)
         assert penstock.memory_limit() == 1 << 26
     finally:
@@ -73,7 +73,7 @@ def test_an_invalid_memory_limit_of_the_environment_is_an_error_of_the_first_cli
             print(error, error.setting)
     """
     said = run_python(program, PENSTOCK_MEMORY_LIMIT="lots")
-    assert said.startswith("PENSTOCK_MEMORY_LIMIT is `lots`; use 16777216 (16MiB) or more")
+    assert said.startswith("PENSTOCK_MEMORY_LIMIT must be 16777216 (16MiB) or more")
     assert said.endswith("(memory_limit) memory_limit\n")
 
 

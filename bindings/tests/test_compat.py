@@ -198,8 +198,8 @@ def test_the_native_client(emulator: Emulator, client: penstock.S3Client, bucket
         f"b'23456' 7 {bucket} a key",
         "Service error: The key does not exist (G",
         "['a key'] ['b key'] 10",
-        "key is of type NoneType; it takes str",
-        "region is of type NoneType; it takes str",
+        "key must be str, not NoneType",
+        "region must be str, not NoneType",
     ]
 
 

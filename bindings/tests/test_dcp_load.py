@@ -278,7 +278,7 @@ def test_requests_have_at_most_the_given_size(checkpoints: Checkpoints) -> None:
     checkpoints.load(state, uri, max_request_size=150_000)
     assert all(same_bits(state[name], saved[name]) for name in saved)
     assert max(entry.bytes_out for entry in gets(checkpoints, mark, ".distcp")) == 150_000
-    with pytest.raises(dcp.CheckpointException, match="max_request_bytes is 0; the minimum is 1"):
+    with pytest.raises(dcp.CheckpointException, match="max_request_bytes must be 1 or more, not 0"):
         checkpoints.load(state, uri, max_request_size=0)
 
 

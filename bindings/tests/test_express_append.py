@@ -216,7 +216,7 @@ def test_an_object_with_too_many_appends_continues_after_a_copy(log):
     writer = log.writer()
     writer.write(b"second|")
     log.reject_append("TooManyParts")
-    with pytest.raises(penstock.S3InvalidArgumentError, match="10,000 appends and parts, the most S3 takes"):
+    with pytest.raises(penstock.S3InvalidArgumentError, match="10,000 appends and parts, the maximum of S3"):
         writer.flush()
     assert (writer.pending, writer.unsettled) == (b"second|", 0)
     log.other.copy_object(log.bucket, "log", log.bucket, "copy")

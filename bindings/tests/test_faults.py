@@ -341,7 +341,7 @@ def test_boto3_passes_a_retry_test() -> None:
             client.meta.events.register("before-send.s3", lambda request, **_: request.headers.update(test.headers))
             assert client.get_object(Bucket="bucket", Key="key")["Body"].read() == b"0123456789"
         assert emulator.faults().retry_tests() == []
-        with pytest.raises(ClientError, match="retry test .* does not exist"):
+        with pytest.raises(ClientError, match=r"retry test .* does not exist"):
             client.get_object(Bucket="bucket", Key="key")
 
 

@@ -150,7 +150,7 @@ def test_storage_options(checkpoint, client, bucket):
         checkpoint.save_checkpoint({}, url, storage_options={"if_none_match": True})
     with pytest.raises(ValueError, match="'colour'; supported: storage_class"):
         checkpoint.save_checkpoint({}, url, {"colour": "red"})
-    with pytest.raises(TypeError, match="storage_options is of type int"):
+    with pytest.raises(TypeError, match="storage_options must be a dict or None, not int"):
         checkpoint.save_checkpoint({}, url, 7)
 
 

@@ -16,12 +16,12 @@ KEYS = {"access_key_id": "AKID", "secret_access_key": SECRET, "session_token": "
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("look_ahead_bytes", 2e9, "S3ClientConfig.look_ahead_bytes is of type float; it takes int"),
-        ("max_attempts", 1.5, "S3ClientConfig.max_attempts is of type float; it takes int or None"),
-        ("part_size", 8.5e6, "S3ClientConfig.part_size is of type float; it takes int or None"),
-        ("profile", 3, "S3ClientConfig.profile is of type int; it takes str or None"),
-        ("force_path_style", "yes", "S3ClientConfig.force_path_style is of type str; it takes bool"),
-        ("session_token", SECRET.encode(), "S3ClientConfig.session_token is of type bytes; it takes str or None"),
+        ("look_ahead_bytes", 2e9, "S3ClientConfig.look_ahead_bytes must be int, not float"),
+        ("max_attempts", 1.5, "S3ClientConfig.max_attempts must be int or None, not float"),
+        ("part_size", 8.5e6, "S3ClientConfig.part_size must be int or None, not float"),
+        ("profile", 3, "S3ClientConfig.profile must be str or None, not int"),
+        ("force_path_style", "yes", "S3ClientConfig.force_path_style must be bool, not str"),
+        ("session_token", SECRET.encode(), "S3ClientConfig.session_token must be str or None, not bytes"),
     ],
 )
 def test_a_wrong_type_in_the_configuration_is_named_without_secrets(field: str, value: object, message: str) -> None:
@@ -33,8 +33,8 @@ def test_a_wrong_type_in_the_configuration_is_named_without_secrets(field: str, 
 @pytest.mark.parametrize(
     ("region", "endpoint", "message"),
     [
-        (None, None, "region is of type NoneType; it takes str"),
-        ("us-east-1", Path("x"), "endpoint is of type PosixPath; it takes str or None"),
+        (None, None, "region must be str, not NoneType"),
+        ("us-east-1", Path("x"), "endpoint must be str or None, not PosixPath"),
     ],
 )
 def test_a_wrong_type_of_the_client_is_named_without_secrets(region: object, endpoint: object, message: str) -> None:
@@ -70,7 +70,7 @@ def test_an_error_of_the_core_contains_no_secrets(monkeypatch) -> None:
 @pytest.mark.parametrize("target", [float("inf"), float("nan"), 10**400])
 def test_a_throughput_target_that_is_not_finite_is_refused(target: float) -> None:
     with pytest.raises(
-        penstock.S3InvalidArgumentError, match=r"throughput_target_gbps is .*; it takes more than 0 and less than 1e9 Gbit/s"
+        penstock.S3InvalidArgumentError, match=r"throughput_target_gbps must be more than 0 and less than 1e9 Gbit/s, not "
     ):
         S3ClientConfig(throughput_target_gbps=target).validate()
 
@@ -86,7 +86,7 @@ def test_a_wrong_type_of_the_user_agent_or_configuration_is_rejected_by_the_cons
     for name, wanted in (("user_agent", "UserAgent"), ("s3client_config", "S3ClientConfig")):
         with pytest.raises(TypeError) as error:
             S3Client("us-east-1", **{name: value})
-        assert str(error.value) == f"{name} is of type {type(value).__name__}; it takes {wanted} or None"
+        assert str(error.value) == f"{name} must be {wanted} or None, not {type(value).__name__}"
 
 
 def test_a_negative_throughput_target_is_rejected() -> None:

@@ -100,7 +100,7 @@ def test_wrong_arguments_are_refused(client: penstock.S3Client, bucket: str) -> 
     reader = reader_of(client)
     with pytest.raises(ValueError, match="whole triples"):
         reader.start(bucket, "key", b"1234567", None, 1)
-    with pytest.raises(TypeError, match="parallel is of type str; it takes int or None"):
+    with pytest.raises(TypeError, match="parallel must be int or None, not str"):
         reader_of(client, parallel="two")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="whole sextuples"):
         reader.start_strips(bucket, "key", bytes(24), None, 1)

@@ -125,7 +125,7 @@ def test_a_state_of_another_sharding_is_rejected(make):
     for wrong in ({}, {"yielded": "x", "world_size": 1, "num_workers": 1}, None):
         with pytest.raises(ValueError, match="is not a state of an S3IterableDataset"):
             iter(dataset).load_state_dict(wrong)
-    with pytest.raises(ValueError, match="yielded is -1"):
+    with pytest.raises(ValueError, match="yielded in the state must be 0 or more, not -1"):
         iter(dataset).load_state_dict({"yielded": -1, "world_size": 1, "num_workers": 1})
 
 

@@ -45,11 +45,11 @@ def test_the_same_seed_has_the_same_report() -> None:
 @pytest.mark.parametrize(
     ("job", "message"),
     [
-        ({"ranks": 0}, "ranks is 0; it must be 1 to 65536"),
+        ({"ranks": 0}, "ranks must be 1 to 65536, not 0"),
         ({"strategy": "octal"}, "unknown prefix strategy 'octal'"),
         ({"rank": 1}, "unknown field 'rank'"),
-        ({"strategy": "round-robin"}, "give at least one"),
-        ({"path": "checkpoint/{foo}"}, "has '{foo}', which is no field; there is {round}"),
+        ({"strategy": "round-robin"}, "add at least one"),
+        ({"path": "checkpoint/{foo}"}, "has '{foo}', which is not a field; only {round} is supported"),
         ({"start_spread_s": float("nan")}, "job.start_spread_s is nan, which JSON cannot represent"),
     ],
 )
@@ -166,9 +166,9 @@ def test_the_hint_is_printed_only_if_it_applies(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--ranks", "0"], "ranks is 0"),
+        (["--ranks", "0"], "ranks must be 1 to 65536, not 0"),
         (["--plot", "x.pdf"], "unsupported plot"),
-        (["--client", "curl"], "there is no client 'curl'"),
+        (["--client", "curl"], "unknown client 'curl'"),
     ],
 )
 def test_a_wrong_argument_is_status_2_and_one_line(

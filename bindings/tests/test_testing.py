@@ -49,10 +49,10 @@ def test_objects_in_a_data_directory_survive_a_restart(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"journal_bytes": -1}, "journal_bytes is -1; it takes 0 to 1099511627776"),
-        ({"journal_bytes": 1000}, "journal bytes are 1000; it takes 131072 "),
-        ({"fail_seed": -1}, "fail_seed is -1; it takes 0 to 18446744073709551615"),
-        ({"port": 70_000}, "port is 70000; it takes 0 to 65535"),
+        ({"journal_bytes": -1}, "journal_bytes must be 0 to 1099511627776, not -1"),
+        ({"journal_bytes": 1000}, "journal bytes must be 131072 "),
+        ({"fail_seed": -1}, "fail_seed must be 0 to 18446744073709551615, not -1"),
+        ({"port": 70_000}, "port must be 0 to 65535, not 70000"),
         ({"faults": [{"do": {"slow_down": {}}, "when": {"probability": float("nan")}}]}, "faults[0].when.probability is nan"),
         ({"limits": {"latency": {"first_byte_ms": float("inf")}}}, "limits.latency.first_byte_ms is inf"),
     ],

@@ -115,7 +115,7 @@ def test_a_clock_rejects_times_out_of_range():
             with pytest.raises(ValueError, match="1970 to 2261"):
                 clock.set(datetime(year, 1, 2, tzinfo=timezone.utc))
         for seconds in (1e10, float("nan"), float("-inf")):
-            with pytest.raises(ValueError, match=r"seconds is .*; it takes -9000000000 to 9000000000"):
+            with pytest.raises(ValueError, match=r"seconds must be -9000000000 to 9000000000, not "):
                 clock.advance(seconds)
         with pytest.raises(ValueError, match="1970 to 2261"):
             clock.advance(-9e9)
@@ -275,7 +275,7 @@ def test_auth_parse_distinguishes_accounts_and_off_does_not():
 
 
 def test_an_unknown_mode_is_named():
-    with pytest.raises(ValueError, match="auth is 'none'; it takes 'verify', 'parse' or 'off'"):
+    with pytest.raises(ValueError, match="auth must be 'verify', 'parse' or 'off', not 'none'"):
         Emulator(auth="none")  # type: ignore[arg-type]
 
 

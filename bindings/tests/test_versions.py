@@ -281,7 +281,7 @@ def test_an_empty_version_id_is_rejected(client, bucket, checkpoint):
     for call in (client.get_object, client.head_object, client.delete_object):
         with pytest.raises(ValueError, match="version_id is ''; give an id from list_object_versions"):
             call(bucket, "k", version_id="")
-    with pytest.raises(TypeError, match="version_id is of type int; it takes str or None"):
+    with pytest.raises(TypeError, match="version_id must be str or None, not int"):
         checkpoint.reader(f"s3://{bucket}/k", version_id=7)
 
 

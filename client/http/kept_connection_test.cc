@@ -188,7 +188,7 @@ class EarlyResponse : public ::testing::TestWithParam<std::tuple<DataPlane, bool
       MakeCurlTransport({.plane = std::get<0>(GetParam()),
                          .io_threads = 1,
                          .expect_continue_from_bytes = std::get<1>(GetParam()) ? 1 : UINT64_MAX,
-                         .expect_continue_patience = std::chrono::seconds(30)});
+                         .expect_continue_timeout = std::chrono::seconds(30)});
 };
 
 INSTANTIATE_TEST_SUITE_P(

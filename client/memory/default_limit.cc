@@ -52,8 +52,9 @@ Result<std::uint64_t> ParseMemoryLimit(std::string_view text) {
   if (!bytes || *bytes < kLeastMemoryLimitBytes) {
     return Error::Make(
                ErrorKind::kInvalidArgument,
-               "PENSTOCK_MEMORY_LIMIT is `" + std::string(text) +
-                   "`; use 16777216 (16MiB) or more: bytes, or a whole number of KiB, MiB or GiB")
+               "PENSTOCK_MEMORY_LIMIT must be 16777216 (16MiB) or more, in bytes or as a whole "
+               "number of KiB, MiB or GiB, not `" +
+                   std::string(text) + "`")
         .About("memory_limit");
   }
   return *bytes;

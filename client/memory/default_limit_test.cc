@@ -48,8 +48,9 @@ TEST(DefaultLimitTest, RejectsInvalidLimits) {
     const auto limit = ParseMemoryLimit(bad);
     ASSERT_FALSE(limit.ok()) << bad;
     EXPECT_EQ(limit.error().message,
-              "PENSTOCK_MEMORY_LIMIT is `" + std::string(bad) +
-                  "`; use 16777216 (16MiB) or more: bytes, or a whole number of KiB, MiB or GiB");
+              "PENSTOCK_MEMORY_LIMIT must be 16777216 (16MiB) or more, in bytes or as a whole "
+              "number of KiB, MiB or GiB, not `" +
+                  std::string(bad) + "`");
     EXPECT_EQ(limit.error().setting, "memory_limit");
   }
 }
@@ -63,7 +64,7 @@ TEST(DefaultLimitTest, SetMemoryLimitChecksAndAppliesTheLimit) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().kind, ErrorKind::kInvalidArgument);
   EXPECT_EQ(refused.error().message,
-            "the memory limit is 1000 bytes; use 16777216 (16 MiB) or more");
+            "the memory limit must be 16777216 bytes (16 MiB) or more, not 1000");
   EXPECT_EQ(MemoryLimit(), 48 * kMiB);
   ASSERT_TRUE(SetMemoryLimit(before).ok());
 }

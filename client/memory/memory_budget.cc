@@ -50,9 +50,9 @@ MemoryBudget& MemoryBudget::PerProcess() {
 
 Result<void> SetMemoryLimit(std::uint64_t limit_bytes) {
   if (limit_bytes < kLeastMemoryLimitBytes) {
-    return Error::Make(ErrorKind::kInvalidArgument, "the memory limit is " +
-                                                        std::to_string(limit_bytes) +
-                                                        " bytes; use 16777216 (16 MiB) or more")
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "the memory limit must be 16777216 bytes (16 MiB) or more, not " +
+                           std::to_string(limit_bytes))
         .About("memory_limit");
   }
   MemoryBudget::PerProcess().SetLimit(limit_bytes);

@@ -70,7 +70,7 @@ Result<bool> ReadFlag(const std::optional<Setting>& setting, bool unset = false)
   const std::string value = AsciiLower(setting->value);
   if (value == "true") return true;
   if (value == "false") return false;
-  return Invalid(setting->origin + " is `" + setting->value + "`; use true or false");
+  return Invalid(setting->origin + " must be true or false, not `" + setting->value + "`");
 }
 
 Result<bool> ReadChecksumPolicy(ChecksumPolicy configured, const std::optional<Setting>& setting) {
@@ -79,8 +79,8 @@ Result<bool> ReadChecksumPolicy(ChecksumPolicy configured, const std::optional<S
   const std::string value = AsciiLower(setting->value);
   if (value == "when_supported") return true;
   if (value == "when_required") return false;
-  return Invalid(setting->origin + " is `" + setting->value +
-                 "`; use when_supported or when_required");
+  return Invalid(setting->origin + " must be when_supported or when_required, not `" +
+                 setting->value + "`");
 }
 
 Result<const RetryRules*> ReadRetryMode(RetryMode configured, const Settings& settings) {
@@ -92,8 +92,8 @@ Result<const RetryRules*> ReadRetryMode(RetryMode configured, const Settings& se
   for (const RetryRules& rules : kRetryRules) {
     if (rules.name == value) return &RetryRulesOf(rules.mode, of_2026);
   }
-  return Invalid(setting->origin + " is `" + setting->value +
-                 "`; use tuned, legacy, standard or adaptive");
+  return Invalid(setting->origin + " must be tuned, legacy, standard or adaptive, not `" +
+                 setting->value + "`");
 }
 
 Result<int> ReadMaxAttempts(std::optional<int> configured, const Settings& settings,
@@ -107,13 +107,13 @@ Result<int> ReadMaxAttempts(std::optional<int> configured, const Settings& setti
     int parsed = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
     if (error != std::errc{} || end != text.data() + text.size()) {
-      return Invalid(origin + " is `" + text + "`, not a number; use 1 to 64", "max_attempts");
+      return Invalid(origin + " must be 1 to 64, not `" + text + "`", "max_attempts");
     }
     configured = parsed;
   }
   if (*configured < 1 || *configured > kMaxAttemptsLimit) {
     return Invalid(
-        origin + " is " + std::to_string(*configured) + "; use 1 to 64 (1 means no retries)",
+        origin + " must be 1 to 64 (1 means no retries), not " + std::to_string(*configured),
         "max_attempts");
   }
   return *configured;
@@ -141,7 +141,7 @@ Result<AddressingStyle> FindAddressing(AddressingStyle configured, const Setting
   // The profile's "virtual" is a preference, as in botocore: a bucket name that does not fit in the
   // host falls back to path style.
   if (value == "virtual") return AddressingStyle::kAuto;
-  return Invalid(setting->origin + " is `" + setting->value + "`; use auto, virtual or path");
+  return Invalid(setting->origin + " must be auto, virtual or path, not `" + setting->value + "`");
 }
 
 std::string FindRegion(const ClientConfig& config, const Settings& settings) {
@@ -166,8 +166,8 @@ Result<void> CheckClient(const ClientConfig& config) {
   for (const auto& [name, timeout] : {std::pair{"attempt_timeout", config.attempt_timeout},
                                       std::pair{"operation_timeout", config.operation_timeout}}) {
     if (timeout.count() < 0) {
-      return Invalid(std::string(name) + " is " + std::to_string(timeout.count()) +
-                         " ms; use 0 (no limit) or a positive time",
+      return Invalid(std::string(name) + " must be 0 (no limit) or a positive time, not " +
+                         std::to_string(timeout.count()) + " ms",
                      name);
     }
   }
@@ -175,9 +175,9 @@ Result<void> CheckClient(const ClientConfig& config) {
                                       std::pair{"idle_timeout", config.idle_timeout},
                                       std::pair{"low_speed_time", config.low_speed_time}}) {
     if (timeout.count() <= 0) {
-      return Invalid(
-          std::string(name) + " is " + std::to_string(timeout.count()) + " ms; use a positive time",
-          name);
+      return Invalid(std::string(name) + " must be a positive time, not " +
+                         std::to_string(timeout.count()) + " ms",
+                     name);
     }
   }
   return Ok();
@@ -223,7 +223,8 @@ Result<void> ReadEndpointFlags(const Settings& settings, ResolvedConfig& out) {
   if (!us_east_1) return Ok();
   const std::string value = AsciiLower(us_east_1->value);
   if (value != "legacy" && value != "regional") {
-    return Invalid(us_east_1->origin + " is `" + us_east_1->value + "`; use legacy or regional");
+    return Invalid(us_east_1->origin + " must be legacy or regional, not `" + us_east_1->value +
+                   "`");
   }
   out.global_us_east_1 = value == "legacy";
   return Ok();
@@ -247,7 +248,7 @@ Result<DataPlane> ReadDataPlane(DataPlane given, const auth::Environment& enviro
   const std::string value = AsciiLower(environment.Get("PENSTOCK_DATA_PLANE").value_or(""));
   if (value.empty() || value == "direct") return DataPlane::kDirect;
   if (value == "curl") return DataPlane::kCurl;
-  return Invalid("PENSTOCK_DATA_PLANE is `" + value + "`; use direct or curl");
+  return Invalid("PENSTOCK_DATA_PLANE must be direct or curl, not `" + value + "`");
 }
 
 // The limit applies to the process (SetMemoryLimit). A variable that cannot be parsed fails the

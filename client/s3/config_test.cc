@@ -88,13 +88,13 @@ TEST(ConfigTest, MaxAttemptsPrecedenceIsCodeEnvironmentProfileDefault) {
 
 TEST(ConfigTest, InvalidNumbersNameValueLimitAndOrigin) {
   EXPECT_EQ(Failure({.region = "r", .max_attempts = 0}),
-            "max_attempts is 0; use 1 to 64 (1 means no retries)");
+            "max_attempts must be 1 to 64 (1 means no retries), not 0");
   EXPECT_EQ(Failure({.region = "r", .max_attempts = 65}),
-            "max_attempts is 65; use 1 to 64 (1 means no retries)");
+            "max_attempts must be 1 to 64 (1 means no retries), not 65");
   EXPECT_EQ(Failure({.region = "r"}, {{"AWS_MAX_ATTEMPTS", "many"}}),
-            "AWS_MAX_ATTEMPTS is `many`, not a number; use 1 to 64");
+            "AWS_MAX_ATTEMPTS must be 1 to 64, not `many`");
   EXPECT_EQ(Failure({.region = "r", .idle_timeout = std::chrono::milliseconds(0)}),
-            "idle_timeout is 0 ms; use a positive time");
+            "idle_timeout must be a positive time, not 0 ms");
 }
 
 TEST(ConfigTest, RejectsMutuallyExclusiveSettings) {
@@ -115,7 +115,7 @@ TEST(ConfigTest, FlagsAreTrueOrFalse) {
   EXPECT_TRUE(Resolve({.region = "us-west-2"}, {}, "[default]\nuse_dualstack_endpoint = true\n")
                   ->dualstack);
   EXPECT_EQ(Failure({.region = "r"}, {{"AWS_USE_FIPS_ENDPOINT", "1"}}),
-            "AWS_USE_FIPS_ENDPOINT is `1`; use true or false");
+            "AWS_USE_FIPS_ENDPOINT must be true or false, not `1`");
 }
 
 TEST(ConfigTest, EndpointFlagPrecedenceIsCodeEnvironmentProfile) {
@@ -143,7 +143,7 @@ TEST(ConfigTest, EndpointFlagPrecedenceIsCodeEnvironmentProfile) {
 
 TEST(ConfigTest, DisablingSessionsRequiresTrueOrFalse) {
   EXPECT_EQ(Failure({.region = "r"}, {{"AWS_S3_DISABLE_EXPRESS_SESSION_AUTH", "yes"}}),
-            "AWS_S3_DISABLE_EXPRESS_SESSION_AUTH is `yes`; use true or false");
+            "AWS_S3_DISABLE_EXPRESS_SESSION_AUTH must be true or false, not `yes`");
 }
 
 TEST(ConfigTest, AccelerateAppliesToObjectsOnly) {
@@ -165,7 +165,7 @@ TEST(ConfigTest, LegacyUsEast1UsesTheGlobalHost) {
             "bucket.s3.amazonaws.com");
   EXPECT_FALSE(Resolve({.region = "us-east-1"})->global_us_east_1);
   EXPECT_EQ(Failure({.region = "r"}, {{"AWS_S3_US_EAST_1_REGIONAL_ENDPOINT", "old"}}),
-            "AWS_S3_US_EAST_1_REGIONAL_ENDPOINT is `old`; use legacy or regional");
+            "AWS_S3_US_EAST_1_REGIONAL_ENDPOINT must be legacy or regional, not `old`");
 }
 
 TEST(ConfigTest, ChecksumsCanBeDisabled) {
@@ -217,7 +217,7 @@ TEST(ConfigTest, DataPlaneIsDirectByDefault) {
           ->client.data_plane,
       DataPlane::kDirect);
   EXPECT_NE(Failure({.region = "r"}, {{"PENSTOCK_DATA_PLANE", "fast"}})
-                .find("`fast`; use direct or curl"),
+                .find("must be direct or curl, not `fast`"),
             std::string::npos);
 }
 
@@ -225,7 +225,7 @@ TEST(ConfigTest, RejectsAnInvalidMemoryLimit) {
   EXPECT_TRUE(Resolve({.region = "r"}, {{"PENSTOCK_MEMORY_LIMIT", ""}}).ok());
   EXPECT_TRUE(Resolve({.region = "r"}, {{"PENSTOCK_MEMORY_LIMIT", "256MiB"}}).ok());
   EXPECT_NE(Failure({.region = "r"}, {{"PENSTOCK_MEMORY_LIMIT", "lots"}})
-                .find("PENSTOCK_MEMORY_LIMIT is `lots`; use 16777216"),
+                .find("PENSTOCK_MEMORY_LIMIT must be 16777216 (16MiB) or more"),
             std::string::npos);
 }
 

@@ -17,7 +17,7 @@ Result<ListObjectsResponse> ListBucket(const StoredBucket& bucket,
                                        const ListObjectsRequest& request) {
   if (request.max_keys < 0) {
     return S3Error(ErrorKind::kInvalidArgument, 400, "InvalidArgument",
-                   "max_keys is " + std::to_string(request.max_keys) + "; use 0 or more");
+                   "max_keys must be 0 or more, not " + std::to_string(request.max_keys));
   }
   if (request.max_keys == 0) return ListObjectsResponse{};
   const int most = std::min(request.max_keys, 1000);

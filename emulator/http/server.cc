@@ -20,20 +20,20 @@ Result<void> Check(const ServerOptions& options) {
     return Error::Make(ErrorKind::kInvalidArgument, std::move(message));
   };
   if (options.port < 0 || options.port > 65'535) {
-    return invalid("port is " + std::to_string(options.port) +
-                   "; must be 0 (any free port) to 65535");
+    return invalid("port must be 0 (any free port) to 65535, not " + std::to_string(options.port));
   }
   if (options.tls_certificate_path.empty() != options.tls_key_path.empty()) {
     return invalid("TLS needs both a certificate and a key file; only one was given");
   }
   if (options.min_threads < 0 || options.max_threads < std::max(options.min_threads, 1)) {
-    return invalid("min_threads is " + std::to_string(options.min_threads) + " and max_threads " +
-                   std::to_string(options.max_threads) +
-                   "; required: 0 <= min_threads <= max_threads and 1 <= max_threads");
+    return invalid(
+        "0 <= min_threads <= max_threads and 1 <= max_threads must hold, but min_threads is " +
+        std::to_string(options.min_threads) + " and max_threads is " +
+        std::to_string(options.max_threads));
   }
   if (options.max_head_bytes < 1024 || options.max_head_bytes > 16 << 20) {
-    return invalid("max_head_bytes is " + std::to_string(options.max_head_bytes) +
-                   "; must be 1024 to 16777216");
+    return invalid("max_head_bytes must be 1024 to 16777216, not " +
+                   std::to_string(options.max_head_bytes));
   }
   if (options.idle_timeout.count() <= 0 || options.progress_timeout.count() <= 0) {
     return invalid("idle_timeout and progress_timeout must be above zero");

@@ -96,7 +96,7 @@ TEST_F(IdentitiesTest, UnknownNamespaceCreatesNothing) {
   ASSERT_FALSE(added.ok());
   EXPECT_EQ(added.error().kind, ErrorKind::kNotFound);
   EXPECT_EQ(added.error().message,
-            "accounts[0].users[0].access_keys[0].namespace: no namespace 'siute'; make it first, "
+            "accounts[0].users[0].access_keys[0].namespace: no namespace 'siute'; create it first, "
             "or list it in \"namespaces\": [\"siute\"] beside "
             "the accounts");
   EXPECT_FALSE(spaces_.contains("siute"));

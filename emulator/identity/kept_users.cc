@@ -65,24 +65,17 @@ Result<void> PrepareTables(Connection& connection) {
   PENSTOCK_ASSIGN(const std::int64_t version, store::SchemaVersionOf(connection));
   if (version == kKeptUsersVersion) {
     if (connection.HasPageChecksums()) return Ok();
-    return Error::Make(ErrorKind::kDataLoss,
-                       "the header of the database file " + connection.path() +
-                           " is damaged: its pages have no checksums; restore the file");
+    return store::MissingPageChecksums(connection.path());
   }
-  if (version > kKeptUsersVersion) {
-    return Unusable(connection.path(), "its schema version is " + std::to_string(version) +
-                                           ", this build supports " +
-                                           std::to_string(kKeptUsersVersion) +
-                                           "; use the build that wrote it or a newer one");
-  }
+  if (version > kKeptUsersVersion)
+    return store::WrongSchemaVersion(connection.path(), version, kKeptUsersVersion);
   if (version == 1) {  // version 2 has the same tables
     PENSTOCK_TRY(connection.AddPageChecksums());
     return connection.Execute("PRAGMA user_version=" + std::to_string(kKeptUsersVersion));
   }
   Query query(connection, "SELECT count(*) FROM sqlite_schema");
   PENSTOCK_TRY(query.Step());
-  if (query.Int(0) != 0)
-    return Unusable(connection.path(), "it was not made by this emulator; move it away");
+  if (query.Int(0) != 0) return store::ForeignDatabase(connection.path());
   query.Reset();
   return connection.Execute("BEGIN IMMEDIATE;" + Schema() +
                             ";COMMIT;PRAGMA wal_checkpoint(TRUNCATE);");

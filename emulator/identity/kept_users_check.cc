@@ -144,16 +144,9 @@ Result<std::optional<KeptUsersReport>> CheckKeptUsers(const std::string& directo
   PENSTOCK_ASSIGN(const std::int64_t version, store::SchemaVersionOf(*connection));
   // Equivalent to an empty file, from an earlier build.
   if (version == 0 && size <= kPageBytes) return std::optional<KeptUsersReport>();
-  if (version != kKeptUsersVersion) {
-    return Error::Make(ErrorKind::kInvalidArgument,
-                       "'" + path + "' has schema version " + std::to_string(version) +
-                           ", this build's is " + std::to_string(kKeptUsersVersion) +
-                           "; use the build that wrote it");
-  }
-  if (!connection->HasPageChecksums()) {
-    return Error::Make(ErrorKind::kDataLoss,
-                       "the header of '" + path + "' is damaged: its pages have no checksums");
-  }
+  if (version != kKeptUsersVersion)
+    return store::WrongSchemaVersion(path, version, kKeptUsersVersion);
+  if (!connection->HasPageChecksums()) return store::MissingPageChecksums(path);
   PENSTOCK_ASSIGN(KeptUsersReport report, Check(has_namespace, path, *connection).Run());
   report.findings.insert(report.findings.end(), damaged.findings.begin(), damaged.findings.end());
   return std::optional<KeptUsersReport>(std::move(report));

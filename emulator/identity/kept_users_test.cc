@@ -118,10 +118,10 @@ TEST_F(KeptUsersTest, RefusesForeignAndNewerFiles) {
   Open();
   ASSERT_TRUE(store::Connection::Open(path).value()->Execute("PRAGMA user_version=99").ok());
   EXPECT_EQ(refused().kind, ErrorKind::kInvalidArgument);
-  EXPECT_NE(refused().message.find("schema version is 99"), std::string::npos);
+  EXPECT_NE(refused().message.find("has schema version 99"), std::string::npos);
   for (const char* suffix : {"", "-mark"}) std::filesystem::remove(path + suffix);
   ASSERT_TRUE(store::Connection::Open(path).value()->Execute("CREATE TABLE mine(x)").ok());
-  EXPECT_NE(refused().message.find("not made by this emulator"), std::string::npos);
+  EXPECT_NE(refused().message.find("not created by this emulator"), std::string::npos);
   std::ofstream(path, std::ios::trunc) << std::string(8192, 'x');
   EXPECT_EQ(refused().kind, ErrorKind::kDataLoss);
   EXPECT_NE(refused().message.find(path), std::string::npos);

@@ -60,7 +60,7 @@ TEST_F(ControlTest, NamesAnUnknownNamespaceAndTheFile) {
   EXPECT_TRUE(
       control.error().message.starts_with("users file '" + path +
                                           "': accounts[0].access_keys[0].namespace: there is no "
-                                          "namespace 'siute'; there is default;"))
+                                          "namespace 'siute'; existing namespaces: default;"))
       << control.error().message;
   EXPECT_FALSE(std::filesystem::exists(folder.path() + "/data/namespaces/siute"));
 }

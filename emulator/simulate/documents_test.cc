@@ -67,7 +67,7 @@ TEST(DocumentsTest, ErrorsNameTheMember) {
   EXPECT_EQ(message(R"({"round_every_s": -1})"),
             "round_every_s: must be 0 to 1000000000 seconds, not -1");
   EXPECT_EQ(message(R"({"prefixes": [1]})"), "prefixes: must be a list of strings");
-  EXPECT_EQ(message(R"({"ranks": 0})"), "ranks is 0; it must be 1 to 65536");
+  EXPECT_EQ(message(R"({"ranks": 0})"), "ranks must be 1 to 65536, not 0");
   EXPECT_NE(message(R"({"rank": 1})").find("rank"), std::string::npos);
 }
 

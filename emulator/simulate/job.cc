@@ -19,8 +19,8 @@ Result<void> Between(std::string_view field, std::uint64_t value, std::uint64_t 
                      std::uint64_t most) {
   if (value >= least && value <= most) return Ok();
   return Error::Make(ErrorKind::kInvalidArgument,
-                     std::string(field) + " is " + std::to_string(value) + "; it must be " +
-                         std::to_string(least) + " to " + std::to_string(most));
+                     std::string(field) + " must be " + std::to_string(least) + " to " +
+                         std::to_string(most) + ", not " + std::to_string(value));
 }
 
 Result<void> CheckTimes(const Job& job) {

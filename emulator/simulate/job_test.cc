@@ -31,7 +31,7 @@ TEST(JobTest, RejectsInvalidJobsAndNamesTheReason) {
   EXPECT_EQ(CheckJob({.path = "{"}).error().message,
             "path '{' has '{', which is not a field; only {round} is supported");
   EXPECT_TRUE(CheckJob({.path = "a/{round}/{round}}"}).ok());
-  EXPECT_EQ(CheckJob({.ranks = 0}).error().message, "ranks is 0; it must be 1 to 65536");
+  EXPECT_EQ(CheckJob({.ranks = 0}).error().message, "ranks must be 1 to 65536, not 0");
   EXPECT_EQ(CheckJob({.file_bytes = 20'001, .part_bytes = 2}).error().message,
             "files of 20001 bytes in parts of 2 are 10001 parts, and the limit of S3 is 10000: "
             "increase part_bytes");

@@ -55,14 +55,14 @@ Result<void> CheckNaming(const Naming& naming) {
                        "the strategy round-robin has no prefixes; add at least one");
   }
   if (naming.min_prefix_length < 1 || naming.min_prefix_length > kLongestPrefix) {
-    return Error::Make(ErrorKind::kInvalidArgument,
-                       "min_prefix_length is " + std::to_string(naming.min_prefix_length) +
-                           "; it must be 1 to " + std::to_string(kLongestPrefix));
+    return Error::Make(ErrorKind::kInvalidArgument, "min_prefix_length must be 1 to " +
+                                                        std::to_string(kLongestPrefix) + ", not " +
+                                                        std::to_string(naming.min_prefix_length));
   }
   if (naming.prefix_count && (*naming.prefix_count < 1 || *naming.prefix_count > kMostPrefixes)) {
-    return Error::Make(ErrorKind::kInvalidArgument,
-                       "prefix_count is " + std::to_string(*naming.prefix_count) +
-                           "; it must be 1 to " + std::to_string(kMostPrefixes));
+    return Error::Make(ErrorKind::kInvalidArgument, "prefix_count must be 1 to " +
+                                                        std::to_string(kMostPrefixes) + ", not " +
+                                                        std::to_string(*naming.prefix_count));
   }
   return Ok();
 }

@@ -28,7 +28,7 @@ const std::array<std::pair<std::string_view, Limits>, 3>& Presets() {
 Error OutOfRange(std::string_view field, std::uint64_t value, std::string_view range) {
   return Error::Make(
       ErrorKind::kInvalidArgument,
-      std::string(field) + " is " + std::to_string(value) + "; it must be " + std::string(range));
+      std::string(field) + " must be " + std::string(range) + ", not " + std::to_string(value));
 }
 
 }  // namespace
@@ -62,9 +62,9 @@ Result<void> CheckLimits(const Limits& limits) {
       return OutOfRange(field, value, "1 to 4000000000 requests a second");
   }
   if (limits.burst.count() < 0 || limits.burst > kLongestBurst) {
-    return Error::Make(ErrorKind::kInvalidArgument, "burst_ms is " +
-                                                        std::to_string(limits.burst.count()) +
-                                                        "; it must be 0 to 1000 milliseconds");
+    return Error::Make(
+        ErrorKind::kInvalidArgument,
+        "burst_ms must be 0 to 1000 milliseconds, not " + std::to_string(limits.burst.count()));
   }
   if (limits.split_after.count() < 0 || limits.merge_after.count() < 0) {
     return Error::Make(ErrorKind::kInvalidArgument,

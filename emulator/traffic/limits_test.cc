@@ -37,9 +37,9 @@ TEST(LimitsTest, BurstIsPartOfTheRateAndAtLeastOneRequest) {
 
 TEST(LimitsTest, RejectsInvalidValuesAndNamesThem) {
   EXPECT_EQ(CheckLimits({.reads_per_second = 0}).error().message,
-            "reads_per_second is 0; it must be 1 to 4000000000 requests a second");
+            "reads_per_second must be 1 to 4000000000 requests a second, not 0");
   EXPECT_EQ(CheckLimits({.max_partitions = 0}).error().message,
-            "max_partitions is 0; it must be 1 to 65536");
+            "max_partitions must be 1 to 65536, not 0");
   EXPECT_FALSE(CheckLimits({.burst = std::chrono::milliseconds(1'001)}).ok());
   EXPECT_FALSE(CheckLimits({.split_after = std::chrono::seconds(-1)}).ok());
 }

@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
       argc, argv, "put_many s3://bucket/prefix COUNT [--endpoint URL] [--region NAME]", {});
   const examples::Place place = line.ParsePlace(line.Argument(0));
   const int count = std::atoi(line.Argument(1).c_str());
-  if (count < 1) line.Fail("COUNT is '" + line.Argument(1) + "'; it takes at least 1");
+  if (count < 1) line.Fail("COUNT must be at least 1, not '" + line.Argument(1) + "'");
   const auto client = line.MakeClient();
 
   constexpr int kLanes = 64;

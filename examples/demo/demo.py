@@ -193,7 +193,7 @@ def parse(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--report", type=Path, default=Path("demo-report.html"))
     args = parser.parse_args(argv)
     if not 0 <= args.fail_rate < 1:
-        parser.error(f"--fail-rate is {args.fail_rate}; it takes a share from 0 up to, not including, 1")
+        parser.error(f"--fail-rate must be at least 0 and less than 1, not {args.fail_rate}")
     if args.fail_rate and args.endpoint:
         parser.error("--fail-rate needs the emulator; it cannot be used with --endpoint")
     if args.steps < 3 * args.save_every:

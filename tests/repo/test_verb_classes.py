@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-VERB = re.compile(r'\{Operation::k\w+, "(\w+)",\s*"(\w+)",\s*RetryClass::k(\w+)')
+VERB = re.compile(r'\{Operation::k\w+,\s*"(\w+)",\s*"(\w+)",\s*RetryClass::k(\w+)')
 ROW = re.compile(r"^\| ([A-Z]\w+) \| ([A-Z]+) \| (\w+) \|", re.M)
 
 

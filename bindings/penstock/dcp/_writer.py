@@ -102,7 +102,7 @@ class S3StorageWriter(FileSystemWriter):
         bucket_and_key(path)
         check_type("thread_count", thread_count, (int,))
         if not 1 <= thread_count <= MAX_THREADS:
-            raise ValueError(f"thread_count is {thread_count}; it takes 1 to {MAX_THREADS}")
+            raise ValueError(f"thread_count must be 1 to {MAX_THREADS}, not {thread_count}")
         apart = {} if _TORCH_KNOWS_OVERWRITE else {"overwrite": kwargs.pop("overwrite", True)}
         super().__init__(path=path, sync_files=False, thread_count=thread_count, **kwargs)
         vars(self).update(apart)

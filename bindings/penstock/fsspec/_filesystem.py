@@ -274,7 +274,7 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
             ValueError: `starts` or `ends` and `paths` differ in length.
         """
         if not isinstance(paths, list):
-            raise TypeError(f"paths is of type {type(paths).__name__}; it takes a list")
+            raise TypeError(f"paths must be a list, not {type(paths).__name__}")
         begins = list(starts) if isinstance(starts, (list, tuple)) else [starts] * len(paths)
         stops = list(ends) if isinstance(ends, (list, tuple)) else [ends] * len(paths)
         if not len(paths) == len(begins) == len(stops):

@@ -41,7 +41,7 @@ def _put_options(storage_options: Any) -> dict[str, Any]:
     if storage_options is None:
         return {}
     if not isinstance(storage_options, Mapping):
-        raise TypeError(f"storage_options is of type {type(storage_options).__name__}; it takes a dict or None")
+        raise TypeError(f"storage_options must be a dict or None, not {type(storage_options).__name__}")
     unknown = sorted(set(storage_options) - set(STORAGE_OPTIONS))
     if unknown:
         raise ValueError(f"unknown storage_options {', '.join(map(repr, unknown))}; supported: {', '.join(STORAGE_OPTIONS)}")

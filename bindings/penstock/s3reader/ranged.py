@@ -41,7 +41,7 @@ class RangedS3Reader(WindowedS3Reader):
         check_type("buffer_size", buffer_size, (int, NoneType))
         self._buffer_size = DEFAULT_BUFFER_SIZE if buffer_size is None else buffer_size
         if self._buffer_size < 0:
-            raise ValueError(f"buffer_size is {buffer_size}; it takes 0 (no buffer) or a number of bytes")
+            raise ValueError(f"buffer_size must be 0 (no buffer) or a number of bytes, not {buffer_size}")
         self._DIRECT_READ_BYTES = self._buffer_size
         self._version: ObjectSource | None = None  # the version that all streams of this reader are pinned to
 

@@ -38,8 +38,9 @@ Result<void> ApplyLogLevel(const auth::Environment& environment) {
   const LogLevel level = ParseLogLevel(name);
   // The client logs nothing below an attempt.
   if (level == LogLevel::kTrace || (level == LogLevel::kOff && name != "off")) {
-    return Error::Make(ErrorKind::kInvalidArgument,
-                       "PENSTOCK_LOG is `" + *value + "`; use off, error, warn, info or debug");
+    return Error::Make(
+        ErrorKind::kInvalidArgument,
+        "PENSTOCK_LOG must be off, error, warn, info or debug, not `" + *value + "`");
   }
   SetLogSink(level, nullptr);
   return Ok();

@@ -55,14 +55,15 @@ TEST_F(CallLogTest, RejectsOtherValuesByName) {
   const auto applied = ApplyLogLevel(With("loud"));
   ASSERT_FALSE(applied.ok());
   EXPECT_EQ(applied.error().kind, ErrorKind::kInvalidArgument);
-  EXPECT_EQ(applied.error().message, "PENSTOCK_LOG is `loud`; use off, error, warn, info or debug");
+  EXPECT_EQ(applied.error().message,
+            "PENSTOCK_LOG must be off, error, warn, info or debug, not `loud`");
 }
 
 TEST_F(CallLogTest, RejectsTrace) {
   const auto applied = ApplyLogLevel(With("trace"));
   ASSERT_FALSE(applied.ok());
   EXPECT_EQ(applied.error().message,
-            "PENSTOCK_LOG is `trace`; use off, error, warn, info or debug");
+            "PENSTOCK_LOG must be off, error, warn, info or debug, not `trace`");
 }
 
 TEST_F(CallLogTest, FailedAttemptsAreWarningsAndEveryAttemptIsDebug) {

@@ -81,7 +81,7 @@ TEST(RetryModeTest, RejectsOtherNames) {
   const auto refused = Resolve({}, {{"AWS_RETRY_MODE", "fast"}});
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().message,
-            "AWS_RETRY_MODE is `fast`; use tuned, legacy, standard or adaptive");
+            "AWS_RETRY_MODE must be tuned, legacy, standard or adaptive, not `fast`");
   EXPECT_FALSE(Resolve({}, {{"AWS_NEW_RETRIES_2026", "1"}}).ok());
 }
 
@@ -92,7 +92,7 @@ TEST(RetryModeTest, ReadsAreHedgedByDefault) {
   config.hedge_reads = true;
   EXPECT_TRUE(Resolve(config, {{"PENSTOCK_HEDGE_READS", "false"}})->hedge_reads);
   EXPECT_EQ(Resolve({}, {{"PENSTOCK_HEDGE_READS", "off"}}).error().message,
-            "PENSTOCK_HEDGE_READS is `off`; use true or false");
+            "PENSTOCK_HEDGE_READS must be true or false, not `off`");
 }
 
 TEST(RetryModeTest, LimitsAreNotNegative) {
@@ -101,7 +101,7 @@ TEST(RetryModeTest, LimitsAreNotNegative) {
   const auto refused = Resolve(config);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().message,
-            "attempt_timeout is -1 ms; use 0 (no limit) or a positive time");
+            "attempt_timeout must be 0 (no limit) or a positive time, not -1 ms");
 }
 
 }  // namespace

@@ -11,8 +11,8 @@ namespace penstock::s3 {
 Result<WireRequest> BuildRequest(const ListDirectoryBucketsRequest& request,
                                  const BuildContext& context) {
   if (request.max_buckets < 0 || request.max_buckets > 1000) {
-    return InvalidRequest("max_buckets is " + std::to_string(request.max_buckets) +
-                          "; use 0 to 1000");
+    return InvalidRequest("max_buckets must be 0 to 1000, not " +
+                          std::to_string(request.max_buckets));
   }
   WireRequest wire = StartServiceRequest(Operation::kListDirectoryBuckets, context);
   // Always set: an endpoint that also serves ListBuckets distinguishes the two operations by it.

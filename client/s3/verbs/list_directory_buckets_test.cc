@@ -18,7 +18,8 @@ TEST(ListDirectoryBucketsTest, AlwaysSendsThePageSize) {
 TEST(ListDirectoryBucketsTest, RejectsMoreThanAPage) {
   ListDirectoryBucketsRequest request;
   request.max_buckets = 1001;
-  EXPECT_EQ(BuildRequest(request, Context()).error().message, "max_buckets is 1001; use 0 to 1000");
+  EXPECT_EQ(BuildRequest(request, Context()).error().message,
+            "max_buckets must be 0 to 1000, not 1001");
 }
 
 TEST(ListDirectoryBucketsTest, ReadsNamesDatesAndTheToken) {

@@ -151,8 +151,8 @@ class PageReader {
 Result<WireRequest> BuildRequest(const ListObjectVersionsRequest& request,
                                  const BuildContext& context) {
   if (request.max_keys < 0) {
-    return InvalidRequest("max_keys is " + std::to_string(request.max_keys) +
-                          "; use 0 or more (S3 returns at most 1000)");
+    return InvalidRequest("max_keys must be 0 or more (S3 returns at most 1000), not " +
+                          std::to_string(request.max_keys));
   }
   if (request.key_marker.empty() && !request.version_id_marker.empty()) {
     return InvalidRequest("version_id_marker '" + request.version_id_marker.value +

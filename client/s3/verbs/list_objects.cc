@@ -153,8 +153,8 @@ void FilterPage(const ListObjectsRequest& request, ListObjectsResponse& page) {
 
 Result<WireRequest> BuildRequest(const ListObjectsRequest& request, const BuildContext& context) {
   if (request.max_keys < 0) {
-    return InvalidRequest("max_keys is " + std::to_string(request.max_keys) +
-                          "; use 0 or more (S3 returns at most 1000)");
+    return InvalidRequest("max_keys must be 0 or more (S3 returns at most 1000), not " +
+                          std::to_string(request.max_keys));
   }
   PENSTOCK_ASSIGN(WireRequest wire,
                   StartBucketRequest(Operation::kListObjectsV2, request.bucket, context));

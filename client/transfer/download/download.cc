@@ -32,10 +32,10 @@ Result<void> Check(const DownloadRequest& request) {
     return Error::Make(ErrorKind::kInvalidArgument, std::move(message));
   };
   if (request.options.part_size_bytes == 0)
-    return invalid("part_size_bytes is 0; the minimum is 1");
+    return invalid("part_size_bytes must be 1 or more, not 0");
   if (request.options.max_parallel_parts && *request.options.max_parallel_parts < 1) {
-    return invalid("max_parallel_parts is " + std::to_string(*request.options.max_parallel_parts) +
-                   "; the minimum is 1");
+    return invalid("max_parallel_parts must be 1 or more, not " +
+                   std::to_string(*request.options.max_parallel_parts));
   }
   if (request.end && *request.end < request.begin) {
     return invalid("the range [" + std::to_string(request.begin) + ", " +

@@ -114,13 +114,12 @@ class Reader : public std::enable_shared_from_this<Reader> {
 
   Result<void> Check(std::span<const RangePiece> pieces) const {
     if (options_.max_request_bytes == 0) {
-      return Error::Make(ErrorKind::kInvalidArgument, "max_request_bytes is 0; the minimum is 1");
+      return Error::Make(ErrorKind::kInvalidArgument, "max_request_bytes must be 1 or more, not 0");
     }
     if (options_.max_parallel_requests && *options_.max_parallel_requests < 1) {
       return Error::Make(ErrorKind::kInvalidArgument,
-                         "max_parallel_requests is " +
-                             std::to_string(*options_.max_parallel_requests) +
-                             "; the minimum is 1");
+                         "max_parallel_requests must be 1 or more, not " +
+                             std::to_string(*options_.max_parallel_requests));
     }
     return transfer::CheckPieces(pieces);
   }

@@ -25,19 +25,20 @@ Result<void> CheckUploadOptions(const UploadOptions& options) {
   const std::uint64_t part_size =
       options.part_size_bytes.value_or(std::max(options.min_part_size_bytes, std::uint64_t{1}));
   if (part_size == 0 || part_size < options.min_part_size_bytes || part_size > kMaxPartBytes) {
-    return invalid("part_size_bytes is " + std::to_string(part_size) + "; S3 accepts " +
-                   std::to_string(options.min_part_size_bytes) + " (5 MiB) to " +
-                   std::to_string(kMaxPartBytes) + " (5 GiB)");
+    return invalid("part_size_bytes must be " + std::to_string(options.min_part_size_bytes) +
+                   " (5 MiB) to " + std::to_string(kMaxPartBytes) + " (5 GiB), not " +
+                   std::to_string(part_size));
   }
   if (options.single_put_limit_bytes > kMaxPartBytes) {
-    return invalid("single_put_limit_bytes is " + std::to_string(options.single_put_limit_bytes) +
-                   "; a single PUT accepts at most " + std::to_string(kMaxPartBytes) + " (5 GiB)");
+    return invalid("single_put_limit_bytes must be at most " + std::to_string(kMaxPartBytes) +
+                   " (5 GiB), the maximum of a single PUT, not " +
+                   std::to_string(options.single_put_limit_bytes));
   }
   if (options.if_match && options.if_none_match_any)
     return invalid("if_match and if_none_match_any are mutually exclusive");
   if (options.max_parallel_parts && *options.max_parallel_parts < 1) {
-    return invalid("max_parallel_parts is " + std::to_string(*options.max_parallel_parts) +
-                   "; the minimum is 1");
+    return invalid("max_parallel_parts must be 1 or more, not " +
+                   std::to_string(*options.max_parallel_parts));
   }
   return Ok();
 }

@@ -19,8 +19,8 @@ constexpr std::size_t kMostActions = 100;  // of a rule: each is compared with e
 // Called before anything is built from the rules.
 Result<void> CheckRuleCount(std::size_t count) {
   if (count <= kMostRules) return Ok();
-  return Error::Make(ErrorKind::kInvalidArgument, "a scenario of " + std::to_string(count) +
-                                                      " rules; it may have " +
+  return Error::Make(ErrorKind::kInvalidArgument, "the scenario has " + std::to_string(count) +
+                                                      " rules; the limit is " +
                                                       std::to_string(kMostRules));
 }
 
@@ -35,7 +35,7 @@ Result<void> ReadActions(const JsonFields& fields, Rule& rule) {
     return Ok();
   }
   if (actions->size() > kMostActions) {
-    return FieldError(place, "has " + std::to_string(actions->size()) + " actions; it may have " +
+    return FieldError(place, "has " + std::to_string(actions->size()) + " actions; the limit is " +
                                  std::to_string(kMostActions));
   }
   for (std::size_t i = 0; i < actions->size(); ++i) {

@@ -91,7 +91,7 @@ TEST(ScenarioDocumentTest, TooManyRulesAreRefusedBeforeTheyAreRead) {
     for (std::size_t i = 1; i < count; ++i) text.append(",").append(element);
     return text + "]";
   };
-  const std::string problem = "a scenario of 1001 rules; it may have 1000";
+  const std::string problem = "the scenario has 1001 rules; the limit is 1000";
   EXPECT_EQ(ParseScenario(list("7", 1001)).error().message, problem);
   EXPECT_EQ(ParseInlineFaults(list("7", 1001)).error().message, problem);
   EXPECT_EQ(ParseRetryTest("{\"GetObject\": " + list("7", 1000) + ", \"PutObject\": [7]}")
@@ -99,7 +99,7 @@ TEST(ScenarioDocumentTest, TooManyRulesAreRefusedBeforeTheyAreRead) {
                 .message,
             problem);
   EXPECT_EQ(ParseScenario("[{\"do\": " + list("7", 101) + "}]").error().message,
-            "rules[0].do: has 101 actions; it may have 100");
+            "rules[0].do: has 101 actions; the limit is 100");
   EXPECT_TRUE(ParseRetryTest("{\"GetObject\": " + list("\"slow_down\"", 1000) + "}").ok());
   EXPECT_TRUE(ParseScenario("[{\"do\": " + list(R"({"stall": {"ms": 1}})", 100) + "}]").ok());
 }

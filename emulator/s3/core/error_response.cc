@@ -8,8 +8,7 @@ namespace penstock::emulator::s3 {
 namespace {
 
 constexpr std::string_view kStorageFullMessage =
-    "The emulator has no room left: its disk, memory or open files are used up. Free some and try "
-    "again.";
+    "The emulator has run out of disk space, memory or open files. Free some and retry.";
 
 // Maps errors without an S3 code (disk failures, bugs) to one. Only uploads can get
 // InsufficientStorage. Reads and deletions that run out of resources are server failures.

@@ -124,7 +124,7 @@ TEST(ErrorResponseTest, ServerFailuresGiveTheReasonOnlyToTheLog) {
   }
   const Response full =
       Respond(Error::Make(ErrorKind::kResourceExhausted, "/data is full"), {}, "DELETE");
-  EXPECT_NE(std::get<std::string>(full.body).find("has no room left"), std::string::npos);
+  EXPECT_NE(std::get<std::string>(full.body).find("has run out of disk space"), std::string::npos);
   EXPECT_EQ(Respond(NoSuchKey("k")).error_detail, "");
 }
 

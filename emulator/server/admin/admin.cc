@@ -23,8 +23,8 @@ constexpr std::string_view kRoot = "/_penstock/";
 // Sent instead of the diagnostic log's message, which names files of this machine.
 constexpr char kFailedInside[] = "internal error of the emulator; its diagnostic log has the cause";
 constexpr char kNoRoom[] =
-    "the emulator has no room left: its disk, memory or open files are used up; free some and try "
-    "again (its diagnostic log says which)";
+    "the emulator has run out of disk space, memory or open files; free some and retry (its "
+    "diagnostic log says which)";
 
 constinit DiagnosticEvent request_failed("admin.request_failed");
 

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The directories of a complete store (store/database_creation.h).
+// The directories of a complete store (emulator/store/sqlite/database_creation.h).
 void MakeStoreFolder(const std::string& path) { fs::create_directories(path + "/blobs"); }
 
 TEST(DataDirectoryTest, StartsAtANewGeneration) {

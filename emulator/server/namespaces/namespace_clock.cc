@@ -73,7 +73,7 @@ Result<NamespaceClock::Course> NamespaceClock::Changed(const Course& course,
   if (change.rate && !(*change.rate >= kSlowest && *change.rate <= kFastest)) {
     return Error::Make(
         ErrorKind::kInvalidArgument,
-        "rate is " + std::to_string(*change.rate) + "; must be 0.001 to 1000 times the machine's");
+        "rate must be 0.001 to 1000 times the machine's, not " + std::to_string(*change.rate));
   }
   Course next{.machine = machine_now,
               .shown = now,

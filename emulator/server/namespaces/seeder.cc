@@ -92,8 +92,8 @@ class Walk {
 
   Result<SeedReport> Run() {
     if (!request_.directory.starts_with('/'))
-      return Wrong("directory '" + request_.directory +
-                   "' is not an absolute path; it must begin with /");
+      return Wrong("directory must be an absolute path, which begins with /, not '" +
+                   request_.directory + "'");
     const store::Descriptor root(
         ::open(request_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (root.get() < 0) {

@@ -29,8 +29,8 @@ bool IsRegionName(std::string_view name) {
 
 Result<void> CheckPort(const char* name, int port, int least) {
   if (port >= least && port <= 65535) return Ok();
-  return Wrong(std::string(name) + " is " + std::to_string(port) + "; must be " +
-               std::to_string(least) + " to 65535 (0: any free port)");
+  return Wrong(std::string(name) + " must be " + std::to_string(least) +
+               " to 65535 (0: any free port), not " + std::to_string(port));
 }
 
 // Size of the journal's first blocks. Smaller values would be rounded up.
@@ -40,9 +40,9 @@ constexpr std::uint64_t kMostJournal = std::uint64_t{1} << 40;
 
 Result<void> CheckJournal(std::uint64_t bytes) {
   if (bytes == 0 || (bytes >= kLeastJournal && bytes <= kMostJournal)) return Ok();
-  return Wrong("journal bytes are " + std::to_string(bytes) + "; must be " +
-               std::to_string(kLeastJournal) + " (128 KiB) to " + std::to_string(kMostJournal) +
-               " (1 TiB) bytes, or 0 for no journal");
+  return Wrong("journal bytes must be " + std::to_string(kLeastJournal) + " (128 KiB) to " +
+               std::to_string(kMostJournal) + " (1 TiB), or 0 for no journal, not " +
+               std::to_string(bytes));
 }
 
 constexpr std::uint64_t kLeastMemoryLimit = 1 << 20;
@@ -52,8 +52,9 @@ Result<void> CheckMemoryLimit(const EmulatorOptions& options) {
   if (bytes == 0) return Ok();
   if (bytes < kLeastMemoryLimit) {
     return Wrong(
-        "memory limit is " + std::to_string(bytes) +
-        " bytes; must be 1048576 (1MiB) or more, or 0 for a share of this machine's memory");
+        "memory limit must be 1048576 (1MiB) or more, or 0 for a share of this machine's memory, "
+        "not " +
+        std::to_string(bytes));
   }
   if (!options.data_directory.empty()) {
     return Wrong("memory limit is " + std::to_string(bytes) +
@@ -95,19 +96,19 @@ Result<EmulatorOptions> CheckedOptions(EmulatorOptions options) {
                  std::to_string(kLongestRegion) + " characters, for example us-east-1");
   }
   if (!(options.fail_rate >= 0 && options.fail_rate <= 1)) {
-    return Wrong("fail rate is " + std::to_string(options.fail_rate) +
-                 "; must be 0 to 1 (share of requests)");
+    return Wrong("fail rate must be 0 to 1 (share of requests), not " +
+                 std::to_string(options.fail_rate));
   }
   if (options.first_byte_delay_ms < 0 || options.first_byte_delay_ms > 60'000) {
-    return Wrong("first byte delay is " + std::to_string(options.first_byte_delay_ms) +
-                 " ms; must be 0 to 60000");
+    return Wrong("first byte delay must be 0 to 60000 ms, not " +
+                 std::to_string(options.first_byte_delay_ms));
   }
   PENSTOCK_TRY(CheckJournal(options.journal_bytes));
   PENSTOCK_TRY(CheckMemoryLimit(options));
   if (options.scrub_bytes_per_second > 0 && options.scrub_bytes_per_second < kLeastScrubRate) {
-    return Wrong("scrub rate is " + std::to_string(options.scrub_bytes_per_second) +
-                 " bytes per second; must be " + std::to_string(kLeastScrubRate) +
-                 " (64 KiB) or more, or 0 for none");
+    return Wrong("scrub rate must be " + std::to_string(kLeastScrubRate) +
+                 " bytes per second (64 KiB) or more, or 0 for none, not " +
+                 std::to_string(options.scrub_bytes_per_second));
   }
   if (!options.faults_path.empty() && !options.faults_json.empty()) {
     return Wrong("faults are given as a file and as text; give one of them");

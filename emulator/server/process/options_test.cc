@@ -19,10 +19,11 @@ TEST(OptionsTest, FillsInTheDefaultKey) {
 
 TEST(OptionsTest, RefusesInvalidOptions) {
   EXPECT_NE(Complaint({.port = 65536}).find("65536"), std::string::npos);
-  EXPECT_NE(Complaint({.port = -1}).find("port is -1"), std::string::npos);
-  EXPECT_NE(Complaint({.admin_port = -2}).find("admin port is -2"), std::string::npos);
+  EXPECT_NE(Complaint({.port = -1}).find("port must be 0 to 65535 (0: any free port), not -1"),
+            std::string::npos);
+  EXPECT_NE(Complaint({.admin_port = -2}).find(", not -2"), std::string::npos);
   EXPECT_NE(Complaint({.fail_rate = 1.5}).find("0 to 1"), std::string::npos);
-  EXPECT_NE(Complaint({.first_byte_delay_ms = 60'001}).find("60001 ms; must be 0 to 60000"),
+  EXPECT_NE(Complaint({.first_byte_delay_ms = 60'001}).find("0 to 60000 ms, not 60001"),
             std::string::npos);
   EXPECT_NE(Complaint({.fail_rate = -0.1}).find("0 to 1"), std::string::npos);
   for (const char* bad : {"", "us east", "us/east", "us.east", "-x", "1", "\u00E9u", "a\n"}) {
@@ -30,7 +31,7 @@ TEST(OptionsTest, RefusesInvalidOptions) {
               std::string::npos)
         << bad;
   }
-  EXPECT_NE(Complaint({.region = std::string(64, 'a')}).find("63 characters at most"),
+  EXPECT_NE(Complaint({.region = std::string(64, 'a')}).find("at most 63 characters"),
             std::string::npos);
   for (const char* good :
        {"us-east-1", "local", "garage", "default", "auto", "us_east", "Mars", "nyc3"}) {
@@ -38,15 +39,18 @@ TEST(OptionsTest, RefusesInvalidOptions) {
   }
   for (const std::uint64_t bytes :
        {std::uint64_t{1}, std::uint64_t{(128 << 10) - 1}, ~std::uint64_t{0}}) {
-    EXPECT_EQ(Complaint({.journal_bytes = bytes}),
-              "journal bytes are " + std::to_string(bytes) +
-                  "; must be 131072 (128 KiB) to 1099511627776 (1 TiB) bytes, or 0 for no journal");
+    EXPECT_EQ(
+        Complaint({.journal_bytes = bytes}),
+        "journal bytes must be 131072 (128 KiB) to 1099511627776 (1 TiB), or 0 for no journal, "
+        "not " +
+            std::to_string(bytes));
   }
   for (const std::uint64_t bytes : {0, 128 << 10})
     EXPECT_EQ(Complaint({.journal_bytes = bytes}), "");
-  EXPECT_EQ(Complaint({.memory_limit_bytes = 1000}),
-            "memory limit is 1000 bytes; must be 1048576 (1MiB) or more, or 0 for a share of this "
-            "machine's memory");
+  EXPECT_EQ(
+      Complaint({.memory_limit_bytes = 1000}),
+      "memory limit must be 1048576 (1MiB) or more, or 0 for a share of this machine's memory, "
+      "not 1000");
   EXPECT_EQ(Complaint({.memory_limit_bytes = 1 << 20}), "");
   EXPECT_NE(Complaint({.data_directory = "/data", .memory_limit_bytes = 1 << 20})
                 .find("data directory '/data'; give one of the two"),

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "emulator/store/sqlite/sqlite.h"
 
@@ -18,6 +19,13 @@ struct Migration {
 
 // The version in PRAGMA user_version; 0: never set.
 Result<std::int64_t> SchemaVersionOf(Connection& connection);
+
+// The errors of a database file that this build does not open. `supported`: the version that this
+// build writes.
+Error WrongSchemaVersion(const std::string& path, std::int64_t version, std::int64_t supported);
+// If the number of reserved bytes in the header is damaged, the pages cannot be verified.
+Error MissingPageChecksums(const std::string& path);
+Error ForeignDatabase(const std::string& path);
 
 // Runs the migrations that are newer than the database, in order. Each runs in one transaction with
 // its version number, so a crash leaves the version before or after a migration. Versions in

@@ -116,30 +116,6 @@ Result<void> CreateTables(Connection& connection) {
   return connection.Execute("BEGIN;" + Schema() + ";COMMIT;PRAGMA wal_checkpoint(TRUNCATE);");
 }
 
-Error WrongVersionError(const std::string& path, std::int64_t version) {
-  const std::string fix =
-      version > kSchemaVersion
-          ? "use the newer build that wrote it, or another directory"
-          : "start this build's emulator with this directory once to upgrade it";
-  return Error::Make(ErrorKind::kInvalidArgument,
-                     "the database file " + path + " has schema version " +
-                         std::to_string(version) + ", but this build uses version " +
-                         std::to_string(kSchemaVersion) + "; " + fix);
-}
-
-// If the number of reserved bytes in the header is damaged, the pages cannot be verified.
-Error MissingPageChecksumsError(const std::string& path) {
-  return Error::Make(ErrorKind::kDataLoss,
-                     "the header of the database file " + path +
-                         " is damaged: page checksums are missing; restore the file");
-}
-
-Error ForeignDatabaseError(const std::string& path) {
-  return Error::Make(
-      ErrorKind::kInvalidArgument,
-      "the database file " + path + " was not created by this emulator; choose another directory");
-}
-
 Error MissingVersionError(const std::string& path) {
   return Error::Make(ErrorKind::kDataLoss,
                      "the database file " + path +
@@ -172,13 +148,13 @@ Result<std::unique_ptr<Connection>> OpenDatabase(const std::string& path, Durabi
   }
   PENSTOCK_ASSIGN(const std::int64_t version, SchemaVersionOf(*connection));
   if (version == kSchemaVersion) {
-    if (in_file && !connection->HasPageChecksums()) return MissingPageChecksumsError(path);
+    if (in_file && !connection->HasPageChecksums()) return MissingPageChecksums(path);
     return connection;
   }
   PENSTOCK_ASSIGN(const std::int64_t tables,
                   QueryNumber(*connection, "SELECT count(*) FROM sqlite_schema"));
-  if (version == 0 && tables > 0) return ForeignDatabaseError(path);
-  if (version > kSchemaVersion) return WrongVersionError(path, version);
+  if (version == 0 && tables > 0) return ForeignDatabase(path);
+  if (version > kSchemaVersion) return WrongSchemaVersion(path, version, kSchemaVersion);
   if (version == 0) {
     PENSTOCK_TRY(CreateTables(*connection));
     // The tables are moved to the database file at once: if the log is lost later, only objects are
@@ -211,8 +187,8 @@ Result<std::unique_ptr<Connection>> OpenForInspection(const std::string& path) {
       "PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=0; PRAGMA query_only=1;"));
   PENSTOCK_ASSIGN(const std::int64_t version, SchemaVersionOf(*connection));
   if (version == 0) return MissingVersionError(path);
-  if (version != kSchemaVersion) return WrongVersionError(path, version);
-  if (!connection->HasPageChecksums()) return MissingPageChecksumsError(path);
+  if (version != kSchemaVersion) return WrongSchemaVersion(path, version, kSchemaVersion);
+  if (!connection->HasPageChecksums()) return MissingPageChecksums(path);
   return connection;
 }
 
