@@ -60,7 +60,7 @@ TEST(FirstByteDelayTest, DelaysAsynchronousResponses) {
   asked.exchange.response = s3::Response();
   asked.exchange.pending = false;
   ASSERT_EQ(asked.exchange.when_answered.size(), 1u);
-  asked.exchange.when_answered.front()(asked.exchange);
+  asked.exchange.when_answered.front()();
   EXPECT_EQ(asked.delivery()->steps.at(0).wait, milliseconds(30));
 }
 
