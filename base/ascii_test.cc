@@ -11,5 +11,11 @@ TEST(AsciiTest, ConvertsOnlyAsciiLetters) {
   EXPECT_EQ(AsciiLower(""), "");
 }
 
+TEST(AsciiTest, ComparesOnlyAsciiLettersWithoutCase) {
+  EXPECT_TRUE(EqualsIgnoreCase("X-Amz-Date", "x-amz-date"));
+  EXPECT_FALSE(EqualsIgnoreCase("a", "ab"));
+  EXPECT_FALSE(EqualsIgnoreCase("\xC3\x84", "\xC3\xA4"));  // Ä, ä
+}
+
 }  // namespace
 }  // namespace penstock

@@ -67,6 +67,7 @@ PUBLIC_OWNER = {
     "penstock/tensor_archive.h": "client/checkpoint",
     "penstock/zip_directory.h": "client/checkpoint",
     "penstock/torch.h": "client/torch",
+    "penstock/access_key.h": "emulator/identity",
     "penstock/emulator.h": "emulator/server",
     "penstock/emulator_gtest.h": "emulator/testing",
     "penstock/simulate.h": "emulator/simulate",

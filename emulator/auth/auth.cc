@@ -95,8 +95,7 @@ class Auth final : public s3::Handler {
       }
       exchange.target = std::move(target).value();
     }
-    if (exchange.operation.empty())
-      exchange.operation = s3::OperationName(exchange.request, exchange.target);
+    if (exchange.operation.empty()) s3::SetOperation(exchange);
     return Ok();
   }
 
@@ -132,7 +131,7 @@ class Auth final : public s3::Handler {
     }
     if (headers.size() == sent) return next_.Handle(exchange);
     // Needed again: x-amz-copy-source selects the operation too.
-    exchange.operation = s3::OperationName(exchange.request, exchange.target);
+    s3::SetOperation(exchange);
     next_.Handle(exchange);
     exchange.WhenAnswered(
         [sent](s3::Exchange& answered) { answered.request.headers.resize(sent); });
@@ -144,7 +143,22 @@ class Auth final : public s3::Handler {
   Verifier verifier_;
 };
 
+// The user that the request claims.
+struct ClaimedUser final : message::Attachment {
+  explicit ClaimedUser(std::shared_ptr<const User> found) : user(std::move(found)) {}
+  std::shared_ptr<const User> user;  // Never null.
+};
+
 }  // namespace
+
+std::shared_ptr<const User> FindUserOnce(const Directory& directory, s3::Exchange& exchange,
+                                         std::string_view access_key_id) {
+  const ClaimedUser* const known = exchange.Find<ClaimedUser>();
+  if (known != nullptr && known->user->access_key_id == access_key_id) return known->user;
+  std::shared_ptr<const User> user = directory.FindUser(access_key_id);
+  if (user) exchange.Attach<ClaimedUser>(user);
+  return user;
+}
 
 std::unique_ptr<s3::Handler> MakeAuth(AuthOptions options, const Directory& directory,
                                       s3::Handler& next) {

@@ -41,6 +41,11 @@ class Directory {
   virtual const s3::Identity& DefaultIdentity() const = 0;
 };
 
+// Directory::FindUser, once per request and key: the front and authentication use the same user
+// even if it changes in between.
+std::shared_ptr<const User> FindUserOnce(const Directory& directory, s3::Exchange& exchange,
+                                         std::string_view access_key_id);
+
 // How much of a claim is checked. Below kVerify, aws-chunked bodies are still decoded, and their
 // framing and lengths are checked, but not chunk signatures and payload hashes. The router checks
 // checksums in every mode. Under kParse a known key must be active and its token not expired; the

@@ -72,6 +72,7 @@ class OneUser final : public Directory {
     space->clock = &clock;
   }
   std::shared_ptr<const User> FindUser(std::string_view access_key_id) const override {
+    ++lookups;
     if (access_key_id != user.access_key_id) return nullptr;
     return std::make_shared<User>(user);
   }
@@ -84,6 +85,7 @@ class OneUser final : public Directory {
   const s3::Identity& DefaultIdentity() const override { return user.identity; }
 
   User user;
+  mutable int lookups = 0;  // calls of FindUser
   FakeClock clock;
   std::shared_ptr<s3::Namespace> space = std::make_shared<s3::Namespace>();
 };
@@ -122,7 +124,7 @@ class TestExchange {
   s3::Connection connection_;
 
  public:
-  s3::Exchange exchange{.request = head_, .connection = connection_};
+  s3::Exchange exchange{head_, connection_};
 };
 
 // The innermost handler. Records what it receives.

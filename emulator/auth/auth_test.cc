@@ -209,7 +209,7 @@ class DeferringRouter final : public s3::Handler {
  public:
   void Handle(s3::Exchange& exchange) override {
     clock_ahead = exchange.clock_ahead;
-    if (exchange.late == nullptr) return;
+    if (exchange.async == nullptr) return;
     answer.emplace(exchange.RespondLater());
     exchange.WhenAnswered([](s3::Exchange& answered) { answered.response.status = 299; });
   }
@@ -233,7 +233,7 @@ TEST_F(AuthTest, ForwardedQueryKeepsClockAndAsyncResponse) {
   auth_ = MakeAuth(options_, directory_, router);
   TestExchange test(Presign("PUT", "/b/k", "x-amz-acl=private"));
   test.exchange.clock_ahead = std::chrono::seconds(5);
-  test.exchange.late = &wire;
+  test.exchange.async = &wire;
   auth_->Handle(test.exchange);
   EXPECT_EQ(router.clock_ahead, std::chrono::seconds(5));
   ASSERT_TRUE(router.answer) << "the operation could not become asynchronous";
@@ -241,7 +241,7 @@ TEST_F(AuthTest, ForwardedQueryKeepsClockAndAsyncResponse) {
   router.answer.reset();
   EXPECT_EQ(wire.completed, 1);
   test.exchange.pending = false;
-  for (const auto& look : test.exchange.when_answered) look(test.exchange);
+  for (const auto& look : test.exchange.when_answered) look();
   EXPECT_EQ(test.exchange.response.status, 299);
 }
 
@@ -256,6 +256,18 @@ TEST_F(AuthTest, DoesNotTurnParametersOfAHeaderSignedRequestIntoHeaders) {
   request.target += "?x-amz-acl=private";
   Handle(request);
   EXPECT_EQ(router_.calls, 0) << "the parameter was not signed";
+}
+
+TEST_F(AuthTest, UsesTheUserThatWasFoundBefore) {
+  auth_ = MakeAuth(options_, directory_, router_);
+  TestExchange test(ExampleGet());
+  ASSERT_NE(FindUserOnce(directory_, test.exchange, kExampleKey), nullptr);
+  directory_.user.secret_access_key = "changed in between";
+  auth_->Handle(test.exchange);
+  EXPECT_EQ(router_.calls, 1) << CodeOf(test.exchange.response);
+  EXPECT_EQ(directory_.lookups, 1);
+  EXPECT_EQ(FindUserOnce(directory_, test.exchange, "another key"), nullptr);
+  EXPECT_EQ(directory_.lookups, 2);
 }
 
 TEST_F(AuthTest, RestoresTheRequestBody) {

@@ -85,7 +85,10 @@ Result<Admission> AdmitUnchecked(s3::Exchange& exchange, const AuthOptions& opti
     admission.payload_claim = *claim;
     PENSTOCK_ASSIGN(admission.payload_kind, ClassifyPayload(*claim));
   }
-  if (in_query) DropSignatureParameters(exchange.target);
+  if (in_query) {
+    DropSignatureParameters(exchange.target);
+    exchange.resolved = nullptr;
+  }
   return admission;
 }
 

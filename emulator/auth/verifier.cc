@@ -3,7 +3,6 @@
 #include <memory>
 #include <utility>
 
-#include "base/time_ahead.h"
 #include "emulator/auth/signature/canonical.h"
 #include "emulator/auth/signature/refusal.h"
 #include "emulator/auth/signature/session_token.h"
@@ -157,9 +156,7 @@ Error NotYetValid(const Claim& claim, WallTime now) {
   return error;
 }
 
-WallTime TimeOf(const s3::Exchange& exchange) {
-  return TimeAhead(exchange.space->clock->Now(), exchange.clock_ahead);
-}
+WallTime TimeOf(const s3::Exchange& exchange) { return *exchange.Now(); }
 
 // Returns the session's credentials if they include the claimed access key.
 Result<s3::SessionCredentials> OpenSession(const Claim& claim, std::string_view token,
@@ -234,7 +231,7 @@ Result<Admission> Verifier::AdmitVersionFour(s3::Exchange& exchange, Mechanism m
   // The user is looked up early for the namespace's clock. An unknown user is rejected below, in
   // S3's order.
   Admission admission;
-  admission.user = directory_.FindUser(access_key_id);
+  admission.user = FindUserOnce(directory_, exchange, access_key_id);
   const User* const user = admission.user.get();
   if (user) PENSTOCK_TRY(SetNamespace(exchange, directory_, *user));
 
@@ -325,7 +322,7 @@ Result<Admission> Verifier::AdmitVersionTwo(s3::Exchange& exchange, Mechanism me
   const bool in_query = mechanism == Mechanism::kVersionTwoQuery;
   PENSTOCK_ASSIGN(const VersionTwoClaim claim, in_query ? ParseVersionTwoQuery(exchange.target)
                                                         : ParseVersionTwoHeader(exchange.request));
-  const std::shared_ptr<const User> user = directory_.FindUser(claim.access_key_id);
+  const std::shared_ptr<const User> user = FindUserOnce(directory_, exchange, claim.access_key_id);
   if (user) PENSTOCK_TRY(SetNamespace(exchange, directory_, *user));
   // Version 2 names no region, so the signature is valid in the bucket's own region.
   std::string region = s3::ExpectedSigningRegion(exchange, {}, options_.region);
@@ -358,7 +355,7 @@ Result<s3::Identity> Verifier::VerifyForm(s3::Exchange& exchange, const s3::Form
         "Only one auth mechanism allowed; a form with a signature is sent without another one",
         "Authorization");
   }
-  const std::shared_ptr<const User> user = directory_.FindUser(claim->access_key_id);
+  const std::shared_ptr<const User> user = FindUserOnce(directory_, exchange, claim->access_key_id);
   if (user) PENSTOCK_TRY(SetNamespace(exchange, directory_, *user));
   std::string region = s3::ExpectedSigningRegion(exchange, claim->region, options_.region);
   if (!claim->version_two) PENSTOCK_TRY(CheckFormScope(*claim, region));
@@ -410,6 +407,7 @@ Result<void> Verifier::CheckSignature(s3::Exchange& exchange, const Claim& claim
   if (raw_query.find('+') != std::string::npos) {
     if (matches(WithSpaces(raw_query))) {
       exchange.target.ReadPlusAsSpace();
+      exchange.resolved = nullptr;
       return Ok();
     }
     matches(raw_query);  // recomputes the strings that the error shows

@@ -4,6 +4,7 @@
 
 #include "emulator/s3/core/request_claims.h"
 #include "emulator/s3/protocol/text.h"
+#include "emulator/traffic/request_work.h"
 
 namespace penstock::emulator::faults {
 namespace {
@@ -94,14 +95,6 @@ std::string_view RangeHeaderOf(const Facts& facts) {
 
 }  // namespace
 
-std::string_view KeyAsked(const s3::Exchange& exchange) {
-  const s3::Target& target = exchange.target;
-  if (!target.key.value.empty() || target.bucket.value.empty() ||
-      !exchange.operation.starts_with("List"))
-    return target.key.value;
-  return target.Get("prefix").value_or(std::string_view());
-}
-
 std::optional<std::string_view> ClaimedSessionToken(const s3::Exchange& exchange) {
   for (const std::string_view name : {"x-amz-s3session-token", "x-amz-security-token"}) {
     if (const auto token = exchange.request.Find(name)) return token;
@@ -120,7 +113,7 @@ Facts FactsOf(const s3::Exchange& exchange) {
   Facts facts{.operation = exchange.operation,
               .method = head.method,
               .bucket = exchange.target.bucket.value,
-              .key = KeyAsked(exchange),
+              .key = traffic::KeyAsked(exchange),
               .access_key = s3::ClaimedAccessKey(head, exchange.target),
               .user_agent = claims.user_agent.value_or(std::string_view()),
               .invocation = claims.invocation.value_or(std::string_view()),
@@ -134,12 +127,6 @@ Facts FactsOf(const s3::Exchange& exchange) {
   if (claims.rank) facts.rank = s3::ParseDecimal(*claims.rank);
   if (!facts.rank) facts.rank = ListedRank(facts.user_agent);
   return facts;
-}
-
-std::string RequestIdentity(const Facts& facts) {
-  const std::string part = facts.part ? std::to_string(*facts.part) : std::string();
-  return Joined(std::string(facts.operation.empty() ? facts.method : facts.operation),
-                {facts.bucket, facts.key, part, RangeHeaderOf(facts)});
 }
 
 std::string ClientOf(const Facts& facts) {

@@ -42,9 +42,6 @@ struct Facts {
 // `exchange` must have a parsed target and outlive the result.
 Facts FactsOf(const s3::Exchange& exchange);
 
-// Returns Facts::key without collecting the other facts.
-std::string_view KeyAsked(const s3::Exchange& exchange);
-
 // Returns the session token of the request: x-amz-s3session-token or x-amz-security-token, from a
 // header or the query. nullopt: none.
 std::optional<std::string_view> ClaimedSessionToken(const s3::Exchange& exchange);
@@ -73,10 +70,6 @@ class LazyFacts {
   const decltype(Facts::partition_of) partition_of_;
   std::optional<Facts> facts_;
 };
-
-// Identity of a request for random draws: operation, bucket, key, part and range. A retry has the
-// identity of the original request.
-std::string RequestIdentity(const Facts& facts);
 
 // Returns the access key, or for anonymous requests the client address without its port.
 std::string ClientOf(const Facts& facts);

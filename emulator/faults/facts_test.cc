@@ -92,17 +92,6 @@ TEST(FactsTest, DetectsDirectoryBucketsByName) {
   EXPECT_TRUE(TestRequest("GET", "/b--use1-az4--x-s3/k").facts().directory_bucket);
 }
 
-TEST(FactsTest, RetryHasTheSameIdentityAndAnotherRangeDoesNot) {
-  const auto identity = [](const char* target, Headers headers) {
-    return RequestIdentity(TestRequest("GET", target, std::move(headers)).facts());
-  };
-  EXPECT_EQ(identity("/b/k", {{"amz-sdk-request", "attempt=1"}}),
-            identity("/b/k", {{"amz-sdk-request", "attempt=2"}}));
-  EXPECT_NE(identity("/b/k", {}), identity("/b/k", {{"Range", "bytes=0-1"}}));
-  EXPECT_NE(identity("/b/k", {}), identity("/b/l", {}));
-  EXPECT_NE(identity("/b/k", {}), identity("/b/k?tagging", {}));
-}
-
 TEST(FactsTest, AttemptIdentityIsClientAndRequestLine) {
   const auto identity = [](const char* target, Headers headers,
                            const char* peer = "10.0.0.1:50000") {

@@ -16,7 +16,6 @@
 #include "emulator/faults/documents/earlier_versions.h"
 #include "emulator/faults/documents/scenario_document.h"
 #include "emulator/faults/fault_plan.h"
-#include "emulator/s3/core/body_size.h"
 #include "emulator/s3/core/cancellation.h"
 #include "emulator/s3/core/error_response.h"
 #include "emulator/s3/core/operation_traits.h"
@@ -189,7 +188,7 @@ class Faults final : public s3::Handler {
     if (action.kind == Kind::kRefuse) return !plan.SetReplacement(step);
     if (action.kind == Kind::kNever && exchange.body->WithholdContinue()) FaultPlan::Done(step);
     if (action.kind == Kind::kLate) {
-      Pauses::Permit permit(tools_.pauses, exchange.wire);
+      traffic::Pauses::Permit permit(tools_.pauses, exchange.wire);
       if (permit.granted()) FaultPlan::Done(step);
       if (!permit.Wait(action.late)) plan.FailAttempts();
     }
@@ -199,7 +198,7 @@ class Faults final : public s3::Handler {
   FaultRegistry* (*const registry_of_)(const s3::Exchange&);
   std::optional<std::uint64_t> (*const partition_of_)(const s3::Exchange&);
   const bool by_header_;
-  Pacers pacers_;
+  traffic::Pacers pacers_;
   const FaultTools tools_;
   s3::Handler& next_;
 };
@@ -264,7 +263,7 @@ class CommitFaults final : public s3::Handler {
 
   void ApplyTwice(s3::Exchange& exchange, FaultPlan::Step& step) {
     // Both executions must finish before their calls return.
-    s3::AsyncResponse* const late = std::exchange(exchange.late, nullptr);
+    s3::AsyncResponse* const late = std::exchange(exchange.async, nullptr);
     s3::BodyReader* const body = exchange.body;
     KeptBody kept(*body);
     exchange.body = &kept;
@@ -282,7 +281,7 @@ class CommitFaults final : public s3::Handler {
       FaultPlan::Done(step);
     }
     exchange.body = body;
-    exchange.late = late;
+    exchange.async = late;
   }
 
   // An append sends only part of the object, so it is excluded.
@@ -302,7 +301,7 @@ class CommitFaults final : public s3::Handler {
 
   FaultRegistry* (*const registry_of_)(const s3::Exchange&);
 
-  Pauses& pauses_;
+  traffic::Pauses& pauses_;
   s3::Handler& next_;
 };
 

@@ -11,8 +11,8 @@
 #include <optional>
 
 #include "emulator/faults/fault_registry.h"
-#include "emulator/faults/pauses.h"
 #include "emulator/s3/core/exchange.h"
+#include "emulator/traffic/pauses.h"
 
 namespace penstock::emulator::faults {
 
@@ -22,8 +22,8 @@ struct FaultHandlerOptions {
   // Returns the partition that serves the request's key (Facts::partition_of). Null: rules that
   // name partitions match no request.
   std::optional<std::uint64_t> (*partition_of)(const s3::Exchange& exchange) = nullptr;
-  Pauses* pauses = nullptr;  // Shared by both handlers; must outlive them.
-  bool by_header = true;     // False: requests with an x-penstock-fault header are rejected.
+  traffic::Pauses* pauses = nullptr;  // Shared by both handlers; must outlive them.
+  bool by_header = true;  // False: requests with an x-penstock-fault header are rejected.
 };
 
 // Finds the rules that a request matches, in the namespace given by exchange.space, and executes

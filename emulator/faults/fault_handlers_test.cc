@@ -60,7 +60,7 @@ class FaultHandlersTest : public testing::Test {
   }
 
   FaultRegistry registry_{SystemClock()};
-  Pauses pauses_;
+  traffic::Pauses pauses_;
   Operation operation_;
 };
 
@@ -76,7 +76,7 @@ TEST_F(FaultHandlersTest, ResponseAtHeadersSkipsTheOperation) {
   EXPECT_EQ(operation_.calls, 0);
 }
 
-class StoppingServer final : public s3::CancellableWire {
+class StoppingServer final : public s3::Wire {
  public:
   void BeginWait() noexcept override {}
   void EndWait() noexcept override {}

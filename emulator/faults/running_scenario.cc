@@ -7,6 +7,7 @@
 
 #include "emulator/faults/action_conflicts.h"
 #include "emulator/faults/actions/failing_action.h"
+#include "emulator/traffic/request_work.h"
 
 namespace penstock::emulator::faults {
 namespace {
@@ -87,7 +88,7 @@ std::vector<std::unique_ptr<Ticket>> RunningScenario::Meet(LazyFacts& facts, con
   index_.ForEach(
       {.operation = exchange.operation,
        .bucket = exchange.target.bucket.value,
-       .key = KeyAsked(exchange),
+       .key = traffic::KeyAsked(exchange),
        .headers = HeaderNameSet::Of(exchange.request)},
       [&](std::size_t place) {
         if (!evaluation)
@@ -144,7 +145,7 @@ std::unique_ptr<Ticket> RunningScenario::TryRule(std::size_t index, const Evalua
   ticket->request_id_ = facts.exchange->request_id;
   // Draw for every matching request, so that the state of this rule does not change the draws of
   // other requests.
-  const std::string identity = rule.id + '\0' + RequestIdentity(facts);
+  const std::string identity = rule.id + '\0' + traffic::RequestIdentity(*facts.exchange);
   ticket->draw_ = draws_.Of(identity, state.arrivals.Next(NumberOf(draws_.Of(identity, 0))));
   const bool met = ticket->draw_[0] < Chance(rule.when, evaluation.age) && IsDue(rule, evaluation);
   {

@@ -15,11 +15,11 @@
 #include <string>
 #include <vector>
 
-#include "emulator/faults/arrivals.h"
 #include "emulator/faults/group_counts.h"
 #include "emulator/faults/invocations.h"
 #include "emulator/faults/rule.h"
 #include "emulator/faults/rule_index.h"
+#include "emulator/traffic/arrivals.h"
 #include "emulator/traffic/draws.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/mutex.h"
@@ -127,7 +127,7 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
     // For Budget: whether the rule was applied, for each of the latest matching requests.
     std::deque<bool> recent PENSTOCK_GUARDED_BY(mutex);
     std::deque<std::string> request_ids PENSTOCK_GUARDED_BY(mutex);
-    Arrivals arrivals;
+    traffic::Arrivals arrivals;
   };
   // A request or a connection that is evaluated against the rules.
   struct Evaluation {

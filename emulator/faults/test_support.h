@@ -57,7 +57,7 @@ class TestRequest {
   s3::RequestHead head_;
   s3::Connection connection_;
   NoBody body_;
-  s3::Exchange exchange_{.request = head_, .body = &body_, .connection = connection_};
+  s3::Exchange exchange_{head_, connection_, &body_};
 };
 
 // Evaluates the scenario once for the request.

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "emulator/identity/users_document.h"
 #include "emulator/json/json_fields.h"
-#include "emulator/server/identity/users_document.h"
 #include "emulator/traffic/limits_document.h"
 #include "penstock/base/check.h"
 
@@ -66,9 +66,9 @@ inline JsonShape ScanJson(std::string_view text) {
 // Writing an accepted users document and parsing it returns the same document. UsersJson omits
 // secrets, so each access key gets a new one.
 inline void CheckUsers(std::string_view input) {
-  const Result<server::UsersDocument> users = server::ParseUsers(input);
+  const Result<identity::UsersDocument> users = identity::ParseUsers(input);
   if (!users.ok()) return;
-  const std::string written = server::UsersJson(*users);
+  const std::string written = identity::UsersJson(*users);
   Json document = Json::parse(written);
   const auto complete = [](Json& keys) {
     for (Json& key : keys) {
@@ -81,9 +81,9 @@ inline void CheckUsers(std::string_view input) {
     complete(account["access_keys"]);
     for (Json& user : account["users"]) complete(user["access_keys"]);
   }
-  const Result<server::UsersDocument> again = server::ParseUsers(document.dump());
+  const Result<identity::UsersDocument> again = identity::ParseUsers(document.dump());
   PENSTOCK_CHECK(again.ok() && again->keys.size() == users->keys.size() &&
-                 server::UsersJson(*again) == written);
+                 identity::UsersJson(*again) == written);
 }
 
 // Accepted limits are within their bounds.

@@ -26,7 +26,7 @@ class CallerCount {
 
 }  // namespace
 
-void CompletionQueue::Execute(store::Task& task, Caller caller) noexcept {
+void CompletionQueue::Execute(penstock::Task& task, Caller caller) noexcept {
   const CallerCount counted(calling_);
   {
     const MutexLock lock(mutex_);
@@ -64,7 +64,7 @@ WireConnection* CompletionQueue::TakeAnswer() {
 }
 
 void CompletionQueue::RunTask() {
-  store::Task* task = nullptr;
+  penstock::Task* task = nullptr;
   {
     const MutexLock lock(mutex_);
     task = task_list_.Pop();

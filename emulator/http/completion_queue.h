@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "emulator/s3/core/exchange.h"
+#include "emulator/message/exchange.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::emulator::http {
@@ -15,13 +15,13 @@ namespace penstock::emulator::http {
 class WireConnection;
 
 // Thread safety: any thread.
-class CompletionQueue final : public store::Executor {
+class CompletionQueue final : public Executor {
  public:
   // `wake` wakes another thread. It runs when the calling thread will not process the new entry
   // itself. It must not throw.
   explicit CompletionQueue(std::function<void()> wake) : wake_(std::move(wake)) {}
 
-  void Execute(store::Task& task, Caller caller) noexcept override;
+  void Execute(penstock::Task& task, Caller caller) noexcept override;
   // Adds a connection whose response can be sent. The connection must live until it is taken.
   void AddAnswer(WireConnection& connection) noexcept;
 
@@ -49,7 +49,7 @@ class CompletionQueue final : public store::Executor {
   Mutex mutex_;
   WireConnection* first_answer_ PENSTOCK_GUARDED_BY(mutex_) = nullptr;
   WireConnection* last_answer_ PENSTOCK_GUARDED_BY(mutex_) = nullptr;
-  store::TaskList task_list_ PENSTOCK_GUARDED_BY(mutex_);
+  TaskList task_list_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace penstock::emulator::http

@@ -8,11 +8,11 @@
 namespace penstock::emulator::http {
 namespace {
 
-using Caller = store::Executor::Caller;
+using Caller = Executor::Caller;
 
 class CompletionQueueTest : public testing::Test {
  protected:
-  class Task final : public store::Task {
+  class Task final : public penstock::Task {
    public:
     Task(CompletionQueueTest& test, char name) : test_(test), name_(name) {}
     void Run() noexcept override {
@@ -20,7 +20,7 @@ class CompletionQueueTest : public testing::Test {
       if (next != nullptr) test_.completions_.Execute(*next, Caller::kReturns);
       if (answer != nullptr) test_.completions_.AddAnswer(*answer);
     }
-    store::Task* next = nullptr;
+    penstock::Task* next = nullptr;
     WireConnection* answer = nullptr;
 
    private:

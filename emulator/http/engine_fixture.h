@@ -8,7 +8,7 @@
 namespace penstock::emulator::http {
 
 // Options of an engine with at least one thread. The arguments must outlive the engine.
-inline EngineOptions OneThread(s3::Handler& handler, RequestIdSource& ids) {
+inline EngineOptions OneThread(message::Handler& handler, RequestIdSource& ids) {
   EngineOptions options;
   options.connection.handler = &handler;
   options.connection.clock = &SystemClock();

@@ -47,7 +47,7 @@ class Gate {
 };
 
 TEST(Engine, IdleConnectionsNeedNoThread) {
-  FunctionHandler handler([](s3::Exchange& exchange) { AnswerWith(exchange, "x"); });
+  FunctionHandler handler([](message::Exchange& exchange) { AnswerWith(exchange, "x"); });
   ServerOptions options;
   options.min_threads = 2;
   options.max_threads = 2;
@@ -67,7 +67,7 @@ TEST(Engine, IdleConnectionsNeedNoThread) {
 
 // The close arrives in the same event as the request, and causes no further event.
 TEST(Engine, RespondsToAClientThatClosesWithItsRequest) {
-  FunctionHandler handler([](s3::Exchange& exchange) { AnswerWith(exchange, "x"); });
+  FunctionHandler handler([](message::Exchange& exchange) { AnswerWith(exchange, "x"); });
   const auto server = StartServer(handler);
   for (int i = 0; i < 20; ++i) {
     TestClient client(server->port());
@@ -78,16 +78,19 @@ TEST(Engine, RespondsToAClientThatClosesWithItsRequest) {
   }
 }
 
+struct SlowState final : message::Attachment {
+  explicit SlowState(Gate& of) : gate(of) {}
+  ~SlowState() override { gate.Pass(); }
+  Gate& gate;
+};
+
 // Like a connection that holds the last reference to a large store.
 TEST(Engine, SlowDestructionDelaysNoOtherConnection) {
   Gate gate;
-  FunctionHandler handler([&](s3::Exchange& exchange) {
+  FunctionHandler handler([&](message::Exchange& exchange) {
     if (exchange.request.target != "/slow") return;
-    exchange.space = std::shared_ptr<s3::Namespace>(new s3::Namespace, [&](s3::Namespace* space) {
-      gate.Pass();
-      delete space;
-    });
-    exchange.response.action = s3::WireAction::kReset;
+    exchange.Attach<SlowState>(gate);
+    exchange.response.action = message::WireAction::kReset;
   });
   const auto server = StartServer(handler);
   TestClient earlier(server->port());
@@ -102,7 +105,7 @@ TEST(Engine, SlowDestructionDelaysNoOtherConnection) {
 
 TEST(Engine, GrowsWhileRequestsStallAndServesTheOthers) {
   Gate gate;
-  FunctionHandler handler([&](s3::Exchange& exchange) {
+  FunctionHandler handler([&](message::Exchange& exchange) {
     if (exchange.request.target == "/stall") gate.Pass();
   });
   ServerOptions options;
@@ -124,7 +127,7 @@ TEST(Engine, GrowsWhileRequestsStallAndServesTheOthers) {
 // ended. A new client then got its response only when one of the uploads had ended.
 TEST(Engine, TheLastIdleThreadStaysWhileOthersWaitForBodies) {
   FunctionHandler handler(
-      [](s3::Exchange& exchange) { AnswerWith(exchange, ReadBody(*exchange.body)); });
+      [](message::Exchange& exchange) { AnswerWith(exchange, ReadBody(*exchange.body)); });
   ServerOptions options;
   options.min_threads = 1;
   options.progress_timeout = 4 * kTestTimeout;
@@ -151,7 +154,7 @@ TEST(Engine, TheLastIdleThreadStaysWhileOthersWaitForBodies) {
 // Threads are added late: on a busy machine they would only compete.
 TEST(Engine, AddsThreadsEventuallyBesideBusyThreads) {
   std::atomic<bool> stop{false};
-  FunctionHandler handler([&](s3::Exchange& exchange) {
+  FunctionHandler handler([&](message::Exchange& exchange) {
     while (exchange.request.target == "/spin" && !stop) {
     }
   });
@@ -169,7 +172,7 @@ TEST(Engine, NeverExceedsMaxThreads) {
   Gate gate;
   std::atomic<int> inside{0};
   std::atomic<int> most{0};
-  FunctionHandler handler([&](s3::Exchange&) {
+  FunctionHandler handler([&](message::Exchange&) {
     const int now = ++inside;
     int seen = most.load();
     while (now > seen && !most.compare_exchange_weak(seen, now)) {
@@ -194,7 +197,7 @@ TEST(Engine, NeverExceedsMaxThreads) {
 
 TEST(Engine, StopLetsARequestInProgressFinish) {
   Gate gate;
-  FunctionHandler handler([&](s3::Exchange& exchange) {
+  FunctionHandler handler([&](message::Exchange& exchange) {
     gate.Pass();
     AnswerWith(exchange, "done");
   });
@@ -212,7 +215,7 @@ TEST(Engine, StopLetsARequestInProgressFinish) {
 TEST(Engine, StopEndsStalledPeersAfterTheGrace) {
   std::promise<void> reading;
   std::promise<std::string> outcome;
-  FunctionHandler handler([&](s3::Exchange& exchange) {
+  FunctionHandler handler([&](message::Exchange& exchange) {
     if (exchange.request.method != "PUT") return AnswerWith(exchange, std::string(64 << 20, 'x'));
     reading.set_value();
     outcome.set_value(ReadBody(*exchange.body));
@@ -237,18 +240,14 @@ TEST(Engine, StopEndsStalledPeersAfterTheGrace) {
   server->Stop(milliseconds(0));  // the second call has no effect
 }
 
-bool IsCancelled(const s3::Exchange& exchange) {
-  return dynamic_cast<const s3::CancellableWire&>(*exchange.wire).IsCancelled();
-}
-
 // A handler that works until its request is cancelled, as a copy of a large object does between two
 // blocks.
-class BusyHandler final : public s3::Handler {
+class BusyHandler final : public message::Handler {
  public:
-  void Handle(s3::Exchange& exchange) override {
+  void Handle(message::Exchange& exchange) override {
     gate.Pass();
     const auto give_up = std::chrono::steady_clock::now() + kTestTimeout;
-    while (!IsCancelled(exchange)) {
+    while (!exchange.wire->IsCancelled()) {
       if (std::chrono::steady_clock::now() > give_up)
         return AnswerWith(exchange, "never cancelled");
       std::this_thread::yield();
@@ -279,13 +278,14 @@ TEST(Engine, StopCancelsNoHandlerWithinTheGraceWhoseClientHasEndedItsSideAndRead
   Gate gate;
   std::atomic<bool> stopping{false};
   bool cancelled = false;
-  FunctionHandler handler([&](s3::Exchange& exchange) {
+  FunctionHandler handler([&](message::Exchange& exchange) {
     gate.Pass();
     while (!exchange.wire->PeerHasClosed()) std::this_thread::yield();
     while (!stopping) std::this_thread::yield();
     // in which Stop takes effect
     const auto end = std::chrono::steady_clock::now() + milliseconds(50);
-    while (!cancelled && std::chrono::steady_clock::now() < end) cancelled = IsCancelled(exchange);
+    while (!cancelled && std::chrono::steady_clock::now() < end)
+      cancelled = exchange.wire->IsCancelled();
     AnswerWith(exchange, "done");
   });
   const auto server = StartServer(handler);
@@ -338,10 +338,10 @@ TEST(Engine, StopWaitsNoLongerThanTheGraceForAClientThatReadsNoCancelledResponse
 TEST(Engine, AClientThatLeavesCancelsNothingWhileTheServerRuns) {
   std::promise<bool> cancelled;
   Gate gate;
-  FunctionHandler handler([&](s3::Exchange& exchange) {
+  FunctionHandler handler([&](message::Exchange& exchange) {
     gate.Pass();
     while (!exchange.wire->PeerHasClosed()) std::this_thread::yield();
-    cancelled.set_value(IsCancelled(exchange));
+    cancelled.set_value(exchange.wire->IsCancelled());
   });
   const auto server = StartServer(handler);
   {
@@ -355,7 +355,7 @@ TEST(Engine, AClientThatLeavesCancelsNothingWhileTheServerRuns) {
 
 TEST(Engine, RetiresSurplusThreads) {
   Gate gate;
-  FunctionHandler handler([&](s3::Exchange&) { gate.Pass(); });
+  FunctionHandler handler([&](message::Exchange&) { gate.Pass(); });
   RequestIdSource ids(1);
   EngineOptions options = OneThread(handler, ids);
   options.retire_after = milliseconds(20);
@@ -382,8 +382,8 @@ TEST(Engine, RetiresSurplusThreads) {
 TEST(Engine, StopSkipsThePauseOfAResponseWithoutClient) {
   Gate gate;
   gate.Open();
-  FunctionHandler handler([&](s3::Exchange& exchange) {
-    exchange.response.delivery = std::make_unique<s3::Delivery>();
+  FunctionHandler handler([&](message::Exchange& exchange) {
+    exchange.response.delivery = std::make_unique<message::Delivery>();
     exchange.response.delivery->steps.push_back({.wait = std::chrono::hours(1)});
     gate.Pass();
   });

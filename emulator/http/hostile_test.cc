@@ -54,7 +54,7 @@ class Hostile : public testing::Test {
   std::unique_ptr<Server> server_;
 
  private:
-  void Handle(s3::Exchange& exchange) {
+  void Handle(message::Exchange& exchange) {
     {
       const std::lock_guard lock(mutex_);
       targets_.emplace_back(exchange.request.target);
@@ -66,7 +66,7 @@ class Hostile : public testing::Test {
 
   std::mutex mutex_;
   std::vector<std::string> targets_;
-  FunctionHandler handler_{[this](s3::Exchange& exchange) { Handle(exchange); }};
+  FunctionHandler handler_{[this](message::Exchange& exchange) { Handle(exchange); }};
 };
 
 TEST_F(Hostile, RefusesATlsHandshakeOnAPlainPortAtOnce) {

@@ -62,7 +62,7 @@ class WireServer final : public Server {
     static_cast<void>(engine_.release());
   }
 
-  Result<void> Open(ServerOptions options, s3::Handler& handler) {
+  Result<void> Open(ServerOptions options, message::Handler& handler) {
     EngineOptions engine;
     if (!options.tls_certificate_path.empty()) {
       PENSTOCK_ASSIGN(engine.tls,
@@ -113,7 +113,7 @@ class WireServer final : public Server {
 
 }  // namespace
 
-Result<std::unique_ptr<Server>> Server::Start(ServerOptions options, s3::Handler& handler) {
+Result<std::unique_ptr<Server>> Server::Start(ServerOptions options, message::Handler& handler) {
   PENSTOCK_TRY(Check(options));
   auto server = std::make_unique<WireServer>();
   PENSTOCK_TRY(server->Open(std::move(options), handler));

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "emulator/http/accept_decision.h"
-#include "emulator/s3/core/exchange.h"
+#include "emulator/message/exchange.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::http {
@@ -50,11 +50,11 @@ struct ServerOptions {
   // far (ended, bytes, whole); the client cannot have the whole response earlier. Called again when
   // the last bytes could not be sent at once. Not called for a response that ends early. May be
   // empty. Must not block.
-  std::function<void(s3::Exchange&)> on_ending;
+  std::function<void(message::Exchange&)> on_ending;
   // Called on the serving thread after the response has been sent or has failed, before the
-  // connection's next request. Also called for requests that never reached the handler (operation
-  // and space unset). May be empty. Must not block.
-  std::function<void(const s3::Exchange&)> on_finished;
+  // connection's next request. Also called for requests that never reached the handler. May be
+  // empty. Must not block.
+  std::function<void(const message::Exchange&)> on_finished;
 };
 
 // Thread safety: port() and Stop() may be called from any thread.
@@ -62,7 +62,7 @@ class Server {
  public:
   // Listens before it returns. Returns kInvalidArgument for a bad certificate and kUnavailable when
   // the port is taken. `handler` must outlive the server.
-  static Result<std::unique_ptr<Server>> Start(ServerOptions options, s3::Handler& handler);
+  static Result<std::unique_ptr<Server>> Start(ServerOptions options, message::Handler& handler);
   virtual ~Server() = default;
   virtual int port() const = 0;
   // Stops accepting, waits up to `grace` for requests in progress, then shuts down every

@@ -20,7 +20,7 @@ constexpr char kGet[] = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
 constexpr std::size_t kLargeBytes = 64 << 20;
 
 TEST(Server, RefusesInvalidOptions) {
-  FunctionHandler handler([](s3::Exchange&) {});
+  FunctionHandler handler([](message::Exchange&) {});
   const auto kind_of = [&](auto change) {
     ServerOptions options;
     change(options);
@@ -41,7 +41,7 @@ TEST(Server, RefusesInvalidOptions) {
 }
 
 TEST(Server, RefusesATakenPort) {
-  FunctionHandler handler([](s3::Exchange&) {});
+  FunctionHandler handler([](message::Exchange&) {});
   const auto first = StartServer(handler);
   ServerOptions options;
   options.port = first->port();
@@ -52,19 +52,32 @@ TEST(Server, RefusesATakenPort) {
 
 TEST(Server, DateHeaderUsesTheServersClock) {
   FakeClock clock(WallTime{std::chrono::seconds(1369353600)});
-  FunctionHandler handler([](s3::Exchange&) {});
+  FunctionHandler handler([](message::Exchange&) {});
   ServerOptions options;
   options.clock = &clock;
   const auto server = StartServer(handler, options);
   EXPECT_EQ(TestClient(server->port()).Ask(kGet).Find("Date"), "Fri, 24 May 2013 00:00:00 GMT");
 }
 
-TEST(Server, DateHeaderUsesTheNamespacesClock) {
-  FakeClock clock(WallTime{std::chrono::seconds(1369353600)});
-  FunctionHandler handler([&clock](s3::Exchange& exchange) {
-    exchange.space = std::make_shared<s3::Namespace>();
-    exchange.space->clock = &clock;
-  });
+class TimedExchange final : public message::Exchange {
+ public:
+  using message::Exchange::Exchange;
+  std::optional<WallTime> Now() const override {
+    return WallTime{std::chrono::seconds(1369353600)};
+  }
+};
+
+class TimedHandler final : public message::Handler {
+ public:
+  std::unique_ptr<message::Exchange> NewExchange(message::RequestHead& request,
+                                                 message::Connection& connection) override {
+    return std::make_unique<TimedExchange>(request, connection);
+  }
+  void Handle(message::Exchange&) override {}
+};
+
+TEST(Server, DateHeaderUsesTheTimeOfTheExchange) {
+  TimedHandler handler;
   const auto server = StartServer(handler, {});
   EXPECT_EQ(TestClient(server->port()).Ask(kGet).Find("Date"), "Fri, 24 May 2013 00:00:00 GMT");
 }
@@ -73,12 +86,12 @@ TEST(Server, MovesLargeBodiesBothWays) {
   const std::string text = PatternText(kLargeBytes);
   const auto memory = std::make_shared<MemoryBlob>(text);
   const auto file = std::make_shared<FileBlob>(text);
-  FunctionHandler handler([&](s3::Exchange& exchange) {
+  FunctionHandler handler([&](message::Exchange& exchange) {
     if (exchange.request.method == "PUT") {
       AnswerWith(exchange, ReadBody(*exchange.body, 1 << 20) == text ? "same" : "different");
     } else {
-      exchange.response.body = ContentOf(
-          exchange.request.target == "/file" ? store::BlobPtr(file) : store::BlobPtr(memory));
+      exchange.response.body =
+          ContentOf(exchange.request.target == "/file" ? BlobPtr(file) : BlobPtr(memory));
     }
   });
   const auto server = StartServer(handler);
@@ -91,7 +104,7 @@ TEST(Server, MovesLargeBodiesBothWays) {
 }
 
 TEST(Server, ForkedChildDoesNotDisturbTheServer) {
-  FunctionHandler handler([](s3::Exchange& exchange) { AnswerWith(exchange, "x"); });
+  FunctionHandler handler([](message::Exchange& exchange) { AnswerWith(exchange, "x"); });
   auto server = StartServer(handler);
   TestClient client(server->port());
   ASSERT_EQ(client.Ask(kGet).status, 200);
@@ -109,7 +122,7 @@ TEST(Server, ForkedChildDoesNotDisturbTheServer) {
 }
 
 TEST(Server, ClosesConnectionsThatAForkedChildHolds) {
-  FunctionHandler handler([](s3::Exchange& exchange) { AnswerWith(exchange, "x"); });
+  FunctionHandler handler([](message::Exchange& exchange) { AnswerWith(exchange, "x"); });
   const auto server = StartServer(handler);
   TestClient kept(server->port());
   ASSERT_EQ(kept.Ask(kGet).status, 200);
@@ -135,7 +148,7 @@ TEST(Server, ClosesConnectionsThatAForkedChildHolds) {
 }
 
 TEST(Server, MayBeStoppedTwiceAndDestroyed) {
-  FunctionHandler handler([](s3::Exchange&) {});
+  FunctionHandler handler([](message::Exchange&) {});
   auto server = StartServer(handler);
   std::jthread other([&] { server->Stop(std::chrono::milliseconds(10)); });
   server->Stop(std::chrono::milliseconds(10));
@@ -157,7 +170,7 @@ class AcceptDecisionTest : public testing::Test {
   }
   TestClient Connect() const { return TestClient(server_->port()); }
 
-  FunctionHandler handler_{[](s3::Exchange& exchange) { AnswerWith(exchange, "ok"); }};
+  FunctionHandler handler_{[](message::Exchange& exchange) { AnswerWith(exchange, "ok"); }};
   Arrival seen_;
   std::unique_ptr<Server> server_;
 };
@@ -248,7 +261,7 @@ class FewDescriptors {
 TEST(Server, ConnectionsLeaveDescriptorsForOtherUses) {
   constexpr int kAll = 400;
   constexpr int kKeptBack = kAll / 4;
-  FunctionHandler handler([](s3::Exchange& exchange) { AnswerWith(exchange, "hello"); });
+  FunctionHandler handler([](message::Exchange& exchange) { AnswerWith(exchange, "hello"); });
   const FewDescriptors few(kAll);
   const auto server = StartServer(handler);
   std::vector<std::unique_ptr<TestClient>> served;

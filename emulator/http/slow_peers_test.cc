@@ -33,7 +33,7 @@ class SlowPeers : public testing::Test {
     options.max_threads = max_threads;
     options.progress_timeout = progress_timeout;
     if (!options.on_finished)
-      options.on_finished = [this](const s3::Exchange& exchange) {
+      options.on_finished = [this](const message::Exchange& exchange) {
         const std::lock_guard lock(mutex_);
         if (exchange.request.method == "GET") sent_.set_value(exchange.bytes_out);
       };
@@ -56,7 +56,7 @@ class SlowPeers : public testing::Test {
   std::unique_ptr<Server> server_;
 
  private:
-  void Handle(s3::Exchange& exchange) {
+  void Handle(message::Exchange& exchange) {
     if (exchange.request.target == "/wait") {
       exchange.wire->BeginWait();
       {
@@ -73,9 +73,9 @@ class SlowPeers : public testing::Test {
     exchange.response.chunked = exchange.request.target == "/chunked";
   }
 
-  const store::Content memory_ = ContentOf(std::make_shared<MemoryBlob>(huge_));
-  const store::Content file_ = ContentOf(std::make_shared<FileBlob>(huge_));
-  FunctionHandler handler_{[this](s3::Exchange& exchange) { Handle(exchange); }};
+  const Content memory_ = ContentOf(std::make_shared<MemoryBlob>(huge_));
+  const Content file_ = ContentOf(std::make_shared<FileBlob>(huge_));
+  FunctionHandler handler_{[this](message::Exchange& exchange) { Handle(exchange); }};
 };
 
 TEST_F(SlowPeers, StalledBodiesDelayNoOtherAndArriveComplete) {
@@ -206,7 +206,7 @@ void AwaitBytes(const TestClient& client) {
 TEST_F(SlowPeers, LimitsMemoryForUnreadResponses) {
   ServerOptions options;
   options.answer_bytes = 2 * kHuge + kHuge / 2;
-  options.on_finished = [](const s3::Exchange&) {};
+  options.on_finished = [](const message::Exchange&) {};
   Serve(4, kTestTimeout, options);
   std::vector<TestClient> unread;
   for (int i = 0; i < 2; ++i) {

@@ -25,7 +25,7 @@
 #include "emulator/http/connection/head_parser.h"
 #include "emulator/http/connection/stream.h"
 #include "emulator/http/server.h"
-#include "emulator/s3/core/exchange.h"
+#include "emulator/message/exchange.h"
 #include "gtest/gtest.h"
 
 namespace penstock::emulator::http {
@@ -40,7 +40,7 @@ struct TestResponse {
 
   std::optional<std::string> Find(std::string_view name) const {
     for (const auto& [key, value] : headers) {
-      if (EqualsIgnoringCase(key, name)) return value;
+      if (EqualsIgnoreCase(key, name)) return value;
     }
     return std::nullopt;
   }
@@ -217,22 +217,22 @@ class CountingStream final : public Stream {
   std::uint64_t taken = 0;
 };
 
-class FunctionHandler final : public s3::Handler {
+class FunctionHandler final : public message::Handler {
  public:
-  using Function = std::function<void(s3::Exchange&)>;
+  using Function = std::function<void(message::Exchange&)>;
   explicit FunctionHandler(Function function) : function_(std::move(function)) {}
-  void Handle(s3::Exchange& exchange) override { function_(exchange); }
+  void Handle(message::Exchange& exchange) override { function_(exchange); }
 
  private:
   Function function_;
 };
 
-inline void AnswerWith(s3::Exchange& exchange, std::string text) {
+inline void AnswerWith(message::Exchange& exchange, std::string text) {
   exchange.response.body = std::move(text);
 }
 
 // Returns the whole body, or "error CODE" if reading it failed.
-inline std::string ReadBody(s3::BodyReader& body, std::size_t step = 64 << 10) {
+inline std::string ReadBody(message::BodyReader& body, std::size_t step = 64 << 10) {
   std::string text;
   std::vector<std::byte> buffer(step);
   for (;;) {
@@ -244,13 +244,13 @@ inline std::string ReadBody(s3::BodyReader& body, std::size_t step = 64 << 10) {
 }
 
 // A server on any free port. Fails the test and returns null when it cannot start.
-inline std::unique_ptr<Server> StartServer(s3::Handler& handler, ServerOptions options = {}) {
+inline std::unique_ptr<Server> StartServer(message::Handler& handler, ServerOptions options = {}) {
   Result<std::unique_ptr<Server>> server = Server::Start(std::move(options), handler);
   if (!server.ok()) ADD_FAILURE() << server.error().ToString();
   return server.ok() ? std::move(*server) : nullptr;
 }
 
-class MemoryBlob final : public store::Blob {
+class MemoryBlob final : public Blob {
  public:
   explicit MemoryBlob(std::string text) : text_(std::move(text)) {}
   std::uint64_t size() const override { return text_.size(); }
@@ -261,7 +261,7 @@ class MemoryBlob final : public store::Blob {
   std::string text_;
 };
 
-class FileBlob final : public store::Blob {
+class FileBlob final : public Blob {
  public:
   explicit FileBlob(std::string_view text)
       : fd_(::memfd_create("blob", MFD_CLOEXEC)), size_(text.size()) {
@@ -282,7 +282,7 @@ class FileBlob final : public store::Blob {
 };
 
 // A file of blocks. Blocks that end after `damaged_from` fail their check.
-class DamagedBlob final : public store::Blob {
+class DamagedBlob final : public Blob {
  public:
   DamagedBlob(std::string_view text, std::uint64_t block, std::uint64_t damaged_from)
       : file_(text), block_(block), damaged_from_(damaged_from) {}
@@ -301,9 +301,9 @@ class DamagedBlob final : public store::Blob {
   const std::uint64_t damaged_from_;
 };
 
-inline store::Content ContentOf(store::BlobPtr blob) {
+inline Content ContentOf(BlobPtr blob) {
   const std::uint64_t size = blob->size();
-  return store::Content{{{std::move(blob), {0, size}}}};
+  return Content{{{std::move(blob), {0, size}}}};
 }
 
 // Text that differs at every position from its neighbours and from other seeds.

@@ -19,7 +19,7 @@ Timers::~Timers() {
   FireAll();
 }
 
-void Timers::Add(MonotonicTime when, s3::AsyncResponse& answer) {
+void Timers::Add(MonotonicTime when, message::AsyncResponse& answer) {
   bool first = false;
   {
     const MutexLock lock(mutex_);
@@ -45,7 +45,7 @@ void Timers::FireAll() {
 
 void Timers::Run() {
   for (;;) {
-    s3::AsyncResponse* due = nullptr;
+    message::AsyncResponse* due = nullptr;
     {
       const MutexLock lock(mutex_);
       while (!stopping_ &&

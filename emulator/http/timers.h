@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "emulator/s3/core/exchange.h"
+#include "emulator/message/exchange.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/mutex.h"
 
@@ -25,7 +25,7 @@ class Timers {
 
   // Calls answer.Complete() once, at `when` or soon after, on the timer thread. `answer` must live
   // until then.
-  void Add(MonotonicTime when, s3::AsyncResponse& answer);
+  void Add(MonotonicTime when, message::AsyncResponse& answer);
   // Completes all waiting responses on the calling thread.
   void FireAll();
 
@@ -33,7 +33,7 @@ class Timers {
   struct Wait {
     MonotonicTime when;
     std::uint64_t order = 0;  // of Add; breaks ties of equal times
-    s3::AsyncResponse* answer = nullptr;
+    message::AsyncResponse* answer = nullptr;
     bool operator>(const Wait& other) const {
       return when != other.when ? when > other.when : order > other.order;
     }

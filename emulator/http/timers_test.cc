@@ -16,14 +16,14 @@ using std::chrono::milliseconds;
 
 MonotonicTime In(int ms) { return std::chrono::steady_clock::now() + milliseconds(ms); }
 
-class RecordedResponse final : public s3::AsyncResponse, private store::Executor {
+class RecordedResponse final : public message::AsyncResponse, private Executor {
  public:
   explicit RecordedResponse(std::function<void()> given) : given_(std::move(given)) {}
-  store::Executor& executor() override { return *this; }
+  Executor& executor() override { return *this; }
   void Complete() noexcept override { given_(); }
 
  private:
-  void Execute(store::Task&, Caller) noexcept override {}
+  void Execute(penstock::Task&, Caller) noexcept override {}
   const std::function<void()> given_;
 };
 

@@ -184,8 +184,9 @@ internal::Block::Block(std::shared_ptr<SpareBytes> from, std::uint64_t number)
 
 internal::Block::~Block() { spare->Give(std::move(bytes)); }
 
-Journal::Journal(std::size_t bytes)
+Journal::Journal(std::size_t bytes, MonotonicTime opened)
     : most_blocks_(std::max<std::size_t>(2, (bytes + kBlockBytes - 1) / kBlockBytes)),
+      opened_(opened),
       generation_(NextGeneration()) {}
 
 std::uint64_t Journal::BeginLeaving() {

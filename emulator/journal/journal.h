@@ -57,7 +57,10 @@ class Journal {
 
   // Keeps at most `bytes` of entries, rounded up to whole blocks, at least two, plus one spare
   // block. An entry keeps at most 8 KiB of text: in longer entries each text is cut to 1 KiB.
-  explicit Journal(std::size_t bytes);
+  // `opened`: the start of the monotonic times of entries.
+  explicit Journal(std::size_t bytes, MonotonicTime opened = {});
+
+  MonotonicTime opened() const { return opened_; }
 
   // Call before a response is sent. Returns a mark; Append with this mark reports the end. Cheap,
   // takes no lock.
@@ -91,6 +94,7 @@ class Journal {
   void BeginBlock() PENSTOCK_REQUIRES(mutex_);
 
   const std::size_t most_blocks_;
+  const MonotonicTime opened_;
   const std::uint64_t generation_;
   const std::shared_ptr<internal::SpareBytes> spare_ = std::make_shared<internal::SpareBytes>();
   mutable Mutex mutex_;

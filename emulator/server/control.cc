@@ -9,11 +9,11 @@
 #include "base/encoding.h"
 #include "emulator/faults/connection_rules.h"
 #include "emulator/faults/documents/scenario_document.h"
-#include "emulator/instruments/limits_report.h"
+#include "emulator/identity/root_accounts.h"
 #include "emulator/json/json_fields.h"
-#include "emulator/server/identity/root_accounts.h"
 #include "emulator/server/namespaces/seeder.h"
 #include "emulator/server/process/config_file.h"
+#include "emulator/traffic/limits_report.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -38,8 +38,14 @@ std::string NewSecret() {
 // Time limit for responses that are being sent.
 constexpr std::chrono::milliseconds kSendingResponsesLimit{200};
 
-Result<journal::Journal*> JournalOf(instruments::Instruments& instruments) {
-  journal::Journal* const journal = instruments.journal();
+Result<std::shared_ptr<identity::KeyNamespace>> AsKeyNamespace(
+    Result<std::shared_ptr<NamespaceStore>> found) {
+  if (!found.ok()) return std::move(found).error();
+  return std::shared_ptr<identity::KeyNamespace>(std::move(found).value());
+}
+
+Result<journal::Journal*> RequireJournal(TestControls& controls) {
+  journal::Journal* const journal = controls.journal();
   if (journal == nullptr)
     return Error::Make(ErrorKind::kInvalidArgument,
                        "there is no journal because journal_bytes is 0; start with a larger value");
@@ -86,29 +92,35 @@ Result<std::optional<faults::Scenario>> InitialFaults(const EmulatorOptions& opt
 // Users that were given at the start, with their source for messages.
 struct Control::GivenUsers {
   std::string source;
-  UsersDocument users;
+  identity::UsersDocument users;
 };
 
 Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options,
                                                std::shared_ptr<store::MemoryLimit> memory_limit,
                                                const Clock& machine, s3::Handler& router) {
   // Read before anything is opened, so that an error in a file has no effect.
-  instruments::InstrumentOptions instruments{
+  TestControlOptions controls{
       .journal_bytes = options.journal_bytes, .scenario = {}, .throttle = {}};
-  PENSTOCK_ASSIGN(instruments.scenario, InitialFaults(options));
+  PENSTOCK_ASSIGN(controls.scenario, InitialFaults(options));
   if (!options.limits_json.empty()) {
-    auto settings = instruments::ParseThrottleSettings(options.limits_json);
+    auto settings = traffic::ParseThrottleSettings(options.limits_json);
     if (!settings.ok()) return FieldError("limits", settings.error().message);
-    instruments.throttle = std::move(settings).value();
+    controls.throttle = std::move(settings).value();
   }
   std::vector<GivenUsers> given;
-  given.push_back({"--access-key", UsersOfPairs(options.access_keys)});
+  given.push_back({"--access-key", identity::UsersOfPairs(options.access_keys)});
   if (!options.users_path.empty()) {
-    PENSTOCK_ASSIGN(UsersDocument users, ReadUsersFile(options.users_path));
-    given.push_back({"users file '" + options.users_path + "'", std::move(users)});
+    PENSTOCK_ASSIGN(const std::string text, ReadConfigFile({.what = "users file",
+                                                            .path = options.users_path,
+                                                            .fix = "name a JSON file "
+                                                                   "(docs/admin-api.md)"}));
+    const std::string source = "users file '" + options.users_path + "'";
+    auto users = identity::ParseUsers(text);
+    if (!users.ok()) return FieldError(source, users.error().message);
+    given.push_back({source, std::move(users).value()});
   }
   if (!options.users_json.empty()) {
-    auto users = ParseUsers(options.users_json);
+    auto users = identity::ParseUsers(options.users_json);
     if (!users.ok()) return FieldError("users", users.error().message);
     given.push_back({"users", std::move(users).value()});
   }
@@ -126,22 +138,23 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options,
            .scrub_bytes_per_second = options.scrub_bytes_per_second,
            .clock = &machine,
            .owners = &control->identities_,
-           .instruments = std::move(instruments)}));
-  std::unique_ptr<KeptUsers> kept;
-  std::optional<std::vector<RootAccount>> roots;
+           .controls = std::move(controls)}));
+  std::unique_ptr<identity::KeptUsers> kept;
+  std::optional<std::vector<identity::RootAccount>> roots;
   if (!options.data_directory.empty()) {
-    PENSTOCK_ASSIGN(kept, KeptUsers::Open(options.data_directory, durability));
+    PENSTOCK_ASSIGN(kept, identity::KeptUsers::Open(options.data_directory, durability));
     PENSTOCK_ASSIGN(roots, control->FindRoots(options.access_keys, given, *kept));
   }
-  s3::Identity first = MakeIdentity("penstock");
+  s3::Identity first = identity::MakeIdentity("penstock");
   for (auto from = given.rbegin(); from != given.rend(); ++from) {
     if (!from->users.keys.empty()) first = from->users.keys.front().user.identity;
   }
   Namespaces* const spaces = control->spaces_.get();
   control->identities_.Attach(
       spaces->Default(),
-      {.find = [spaces](std::string_view name) { return spaces->Find(name); },
-       .find_or_create = [spaces](std::string_view name) { return spaces->FindOrCreate(name); },
+      {.find = [spaces](std::string_view name) { return AsKeyNamespace(spaces->Find(name)); },
+       .find_or_create =
+           [spaces](std::string_view name) { return AsKeyNamespace(spaces->FindOrCreate(name)); },
        .has = [spaces](std::string_view name) { return spaces->Has(name); }},
       std::move(first));
   for (GivenUsers& from : given) {
@@ -160,11 +173,13 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options,
 
 // Assigns accounts to the access key pairs, the first of `given`. Returns the roots to store;
 // nullopt if they are already stored.
-Result<std::optional<std::vector<RootAccount>>> Control::FindRoots(
-    const std::vector<AccessKey>& pairs, std::vector<GivenUsers>& given, KeptUsers& kept) {
-  PENSTOCK_ASSIGN(std::optional<std::vector<RootAccount>> known, kept.ReadRoots());
-  PreviousRoots earlier{.roots = known.value_or(std::vector<RootAccount>()), .guess = !known};
-  const auto same = [](const AccessKey& pair, const RootAccount& root) {
+Result<std::optional<std::vector<identity::RootAccount>>> Control::FindRoots(
+    const std::vector<AccessKey>& pairs, std::vector<GivenUsers>& given,
+    identity::KeptUsers& kept) {
+  PENSTOCK_ASSIGN(std::optional<std::vector<identity::RootAccount>> known, kept.ReadRoots());
+  identity::PreviousRoots earlier{.roots = known.value_or(std::vector<identity::RootAccount>()),
+                                  .guess = !known};
+  const auto same = [](const AccessKey& pair, const identity::RootAccount& root) {
     return pair.id == root.access_key_id;
   };
   if (!std::equal(pairs.begin(), pairs.end(), earlier.roots.begin(), earlier.roots.end(), same)) {
@@ -173,15 +188,15 @@ Result<std::optional<std::vector<RootAccount>>> Control::FindRoots(
   for (std::size_t i = 1; i < given.size(); ++i) {
     for (const s3::Owner& account : given[i].users.accounts) earlier.others.insert(account.id);
   }
-  RootPlan plan = AssignRootAccounts(pairs, earlier);
-  given.front().users = UsersOfPairs(pairs, std::move(plan.identities));
+  identity::RootPlan plan = identity::AssignRootAccounts(pairs, earlier);
+  given.front().users = identity::UsersOfPairs(pairs, std::move(plan.identities));
   notices_ = std::move(plan.notices);
-  const auto equal = [](const RootAccount& left, const RootAccount& right) {
+  const auto equal = [](const identity::RootAccount& left, const identity::RootAccount& right) {
     return left.access_key_id == right.access_key_id && left.account.id == right.account.id;
   };
   if (known && std::equal(plan.roots.begin(), plan.roots.end(), earlier.roots.begin(),
                           earlier.roots.end(), equal)) {
-    return std::optional<std::vector<RootAccount>>();
+    return std::optional<std::vector<identity::RootAccount>>();
   }
   return std::optional(std::move(plan.roots));
 }
@@ -196,10 +211,10 @@ Result<void> Control::ResetNamespace(const std::string& name) {
 Result<AccessKey> Control::CreateNamespace(const std::string& name) {
   const MutexLock one_at_a_time(namespaces_mutex_);
   const bool kept =
-      name != kDefaultNamespace && !identities_.OwnerOf(name) && spaces_->Find(name).ok();
+      name != identity::kDefaultNamespace && !identities_.OwnerOf(name) && spaces_->Find(name).ok();
   if (!kept) PENSTOCK_TRY(spaces_->Create(name));
   const AccessKey pair{NewAccessKeyId(), NewSecret()};
-  PENSTOCK_TRY(identities_.Add(UsersOfNamespace(name, pair)));
+  PENSTOCK_TRY(identities_.Add(identity::UsersOfNamespace(name, pair)));
   return pair;
 }
 
@@ -207,7 +222,8 @@ Result<void> Control::DeleteNamespace(const std::string& name) {
   const MutexLock one_at_a_time(namespaces_mutex_);
   PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
   // Before the name can be used again.
-  if (name != kDefaultNamespace) PENSTOCK_TRY(identities_.RemoveNamespace(*namespace_store));
+  if (name != identity::kDefaultNamespace)
+    PENSTOCK_TRY(identities_.RemoveNamespace(*namespace_store));
   PENSTOCK_TRY(spaces_->Delete(name));
   return identities_.RemoveNamespace(*namespace_store);  // keys added meanwhile
 }
@@ -230,30 +246,29 @@ Result<ClockState> Control::RestoreClock(const std::string& name) {
 }
 
 Result<void> Control::SetLimits(const std::string& name, const std::string& json) {
-  PENSTOCK_ASSIGN(instruments::ThrottleSettings settings, instruments::ParseThrottleSettings(json));
+  PENSTOCK_ASSIGN(traffic::ThrottleSettings settings, traffic::ParseThrottleSettings(json));
   PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
-  namespace_store->CurrentInstruments()->limiter().Set(std::move(settings));
+  namespace_store->CurrentControls()->limiter().Set(std::move(settings));
   return Ok();
 }
 
 Result<std::string> Control::LimitsReport(const std::string& name) {
   PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
-  return instruments::LimitsReportJson(name,
-                                       namespace_store->CurrentInstruments()->limiter().Report());
+  return traffic::LimitsReportJson(name, namespace_store->CurrentControls()->limiter().Report());
 }
 
-Result<std::shared_ptr<instruments::Instruments>> Control::InstrumentsOf(const std::string& name) {
+Result<std::shared_ptr<TestControls>> Control::ControlsOf(const std::string& name) {
   PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
-  return namespace_store->CurrentInstruments();
+  return namespace_store->CurrentControls();
 }
 
 Result<SeedReport> Control::Seed(const SeedRequest& request) {
   PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store,
                   spaces_->Find(request.name_space));
   s3::Identity owner = identities_.DefaultIdentity();
-  if (request.name_space != kDefaultNamespace) {
-    owner =
-        identities_.OwnerOf(request.name_space).value_or(IdentityOfNamespace(request.name_space));
+  if (request.name_space != identity::kDefaultNamespace) {
+    owner = identities_.OwnerOf(request.name_space)
+                .value_or(identity::IdentityOfNamespace(request.name_space));
   }
   PENSTOCK_ASSIGN(std::shared_ptr<s3::Namespace> space, namespace_store->Enter());
   const Seeder seeder{router_, std::move(space), std::move(owner), region_, stopping_};
@@ -262,9 +277,8 @@ Result<SeedReport> Control::Seed(const SeedRequest& request) {
 
 Result<JournalReading> Control::ReadJournal(const std::string& name) {
   PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
-  const std::shared_ptr<instruments::Instruments> instruments =
-      namespace_store->CurrentInstruments();
-  PENSTOCK_ASSIGN(journal::Journal* const journal, JournalOf(*instruments));
+  const std::shared_ptr<TestControls> controls = namespace_store->CurrentControls();
+  PENSTOCK_ASSIGN(journal::Journal* const journal, RequireJournal(*controls));
   journal->Settle(machine_.Monotonic() + kSendingResponsesLimit);
   return journal->Read();
 }
@@ -275,24 +289,22 @@ Result<JournalReading> Control::AwaitJournal(const std::string& name, std::uint6
   const MonotonicTime until = machine_.Monotonic() + wait;
   for (;;) {
     // A reset replaces the journal and ends the waits for the old one.
-    const std::shared_ptr<instruments::Instruments> instruments =
-        namespace_store->CurrentInstruments();
-    PENSTOCK_ASSIGN(journal::Journal* const journal, JournalOf(*instruments));
+    const std::shared_ptr<TestControls> controls = namespace_store->CurrentControls();
+    PENSTOCK_ASSIGN(journal::Journal* const journal, RequireJournal(*controls));
     if (journal->written() < after) after = 0;
     // A wait that began after StopWaits is not ended by it.
     if (stopping_) return journal->ReadAfter(after);
     if (journal->Await(after, until) || stopping_ || machine_.Monotonic() >= until)
       return journal->ReadAfter(after);
     // The namespace was deleted.
-    if (namespace_store->CurrentInstruments() == instruments) return journal->ReadAfter(after);
+    if (namespace_store->CurrentControls() == controls) return journal->ReadAfter(after);
   }
 }
 
 Result<void> Control::ClearJournal(const std::string& name) {
   PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
-  const std::shared_ptr<instruments::Instruments> instruments =
-      namespace_store->CurrentInstruments();
-  PENSTOCK_ASSIGN(journal::Journal* const journal, JournalOf(*instruments));
+  const std::shared_ptr<TestControls> controls = namespace_store->CurrentControls();
+  PENSTOCK_ASSIGN(journal::Journal* const journal, RequireJournal(*controls));
   journal->Settle(machine_.Monotonic() + kSendingResponsesLimit);
   journal->Clear();
   return Ok();
@@ -304,7 +316,7 @@ void Control::StopWaits() {
 }
 
 Result<void> Control::AddUsers(const std::string& json) {
-  PENSTOCK_ASSIGN(UsersDocument users, ParseUsers(json, &stopping_));
+  PENSTOCK_ASSIGN(identity::UsersDocument users, identity::ParseUsers(json, &stopping_));
   return identities_.Add(std::move(users), &stopping_);
 }
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "emulator/server/identity/identities.h"
+#include "emulator/identity/identities.h"
 #include "emulator/server/namespaces/namespaces.h"
 #include "penstock/base/mutex.h"
 #include "penstock/emulator.h"
@@ -26,7 +26,7 @@ class Control {
                                                std::shared_ptr<store::MemoryLimit> memory_limit,
                                                const Clock& machine, s3::Handler& router);
 
-  const Identities& identities() const { return identities_; }
+  const identity::Identities& identities() const { return identities_; }
   // Messages of Open for the user.
   const std::vector<std::string>& notices() const { return notices_; }
 
@@ -44,7 +44,7 @@ class Control {
   Result<std::string> LimitsReport(const std::string& name);
   // Returns the current faults and journal of a namespace; a reset replaces them. Returns kNotFound
   // for an unknown name.
-  Result<std::shared_ptr<instruments::Instruments>> InstrumentsOf(const std::string& name);
+  Result<std::shared_ptr<TestControls>> ControlsOf(const std::string& name);
 
   Result<SeedReport> Seed(const SeedRequest& request);
 
@@ -69,16 +69,16 @@ class Control {
   struct GivenUsers;
   Control(const Clock& machine, s3::Handler& router, std::string region)
       : machine_(machine), router_(router), region_(std::move(region)) {}
-  Result<std::optional<std::vector<RootAccount>>> FindRoots(const std::vector<AccessKey>& pairs,
-                                                            std::vector<GivenUsers>& given,
-                                                            KeptUsers& kept);
+  Result<std::optional<std::vector<identity::RootAccount>>> FindRoots(
+      const std::vector<AccessKey>& pairs, std::vector<GivenUsers>& given,
+      identity::KeptUsers& kept);
 
   const Clock& machine_;
   s3::Handler& router_;
   const std::string region_;
   std::vector<std::string> notices_;
   std::atomic<bool> stopping_{false};
-  Identities identities_;
+  identity::Identities identities_;
   std::unique_ptr<Namespaces> spaces_;
   Mutex namespaces_mutex_;  // makes changes of a namespace and its keys atomic
 };

@@ -4,8 +4,8 @@
 
 #include <thread>
 
+#include "emulator/identity/kept_users_check.h"
 #include "emulator/s3/dispatch/router.h"
-#include "emulator/server/identity/kept_users_check.h"
 #include "emulator/server/server_fixture.h"
 
 namespace penstock::emulator::server {
@@ -40,7 +40,14 @@ TEST_F(ControlTest, ReadsUsersFromAFile) {
   const auto control = Open({.users_path = folder.path() + "/users.json"});
   ASSERT_TRUE(control.ok());
   EXPECT_EQ((*control)->Names(), (std::vector<std::string>{"default", "ann"}));
-  EXPECT_FALSE(Open({.users_path = folder.path() + "/nothing.json"}).ok());
+  const auto missing = Open({.users_path = folder.path() + "/nothing.json"});
+  ASSERT_FALSE(missing.ok());
+  EXPECT_NE(missing.error().message.find(folder.path() + "/nothing.json'"), std::string::npos);
+  const std::string bad = folder.path() + "/bad.json";
+  std::ofstream(bad) << R"({"accounts": 1})";
+  const auto refused = Open({.users_path = bad});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message, "users file '" + bad + "': accounts: must be a list");
 }
 
 TEST_F(ControlTest, NamesAnUnknownNamespaceAndTheFile) {
@@ -124,7 +131,7 @@ TEST_F(ControlTest, UsersOfTheAdminApiSurviveARestart) {
   }
   const auto control = Open({.data_directory = folder.path()});
   ASSERT_TRUE(control.ok()) << control.error().message;
-  const Identities& identities = (*control)->identities();
+  const identity::Identities& identities = (*control)->identities();
   ASSERT_NE(identities.FindUser("ANN"), nullptr);
   EXPECT_EQ(identities.NamespaceOf(identities.FindUser("ANN").get())->name, "ann");
   EXPECT_EQ(identities.FindUser("ANN")->identity.user_name, "ann");
@@ -211,7 +218,9 @@ TEST_F(ControlTest, UsersAndNamespacesChangeFromManyThreads) {
       });
     }
   }
-  const auto report = CheckKeptUsers(folder.path());
+  const auto report = identity::CheckKeptUsers(folder.path(), [&](const std::string& name) {
+    return Namespaces::IsStored(folder.path(), name);
+  });
   ASSERT_TRUE(report.ok());
   EXPECT_TRUE((*report)->findings.empty());
   const auto again = Open({.data_directory = folder.path()});
@@ -258,7 +267,7 @@ TEST_F(ControlTest, OpensADirectoryOfAnOlderVersionWithAnotherKey) {
     const auto control = Open({.data_directory = folder.path(), .access_keys = {{"first", "s"}}});
     store::BucketRecord bucket;
     bucket.name = BucketName("bucket");
-    bucket.owner_id = MakeIdentity("first").owner_id;
+    bucket.owner_id = identity::MakeIdentity("first").owner_id;
     ASSERT_TRUE((*control)->identities().NamespaceOf(nullptr)->store->CreateBucket(bucket).ok());
   }
   // That version had no users.db.
@@ -271,7 +280,7 @@ TEST_F(ControlTest, OpensADirectoryOfAnOlderVersionWithAnotherKey) {
                    .ok());
   const auto control = Open({.data_directory = folder.path(), .access_keys = {{"second", "s"}}});
   ASSERT_TRUE(control.ok());
-  EXPECT_EQ(OwnerIdOf(**control, "second"), MakeIdentity("first").owner_id)
+  EXPECT_EQ(OwnerIdOf(**control, "second"), identity::MakeIdentity("first").owner_id)
       << "also after a failed start";
   ASSERT_EQ((*control)->notices().size(), 1u);
 }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <optional>
 #include <utility>
 
 #include "base/diagnostics.h"
@@ -17,9 +18,7 @@
 #include "emulator/faults/documents/scenario_document.h"
 #include "emulator/faults/fault_handlers.h"
 #include "emulator/http/server.h"
-#include "emulator/instruments/instruments.h"
-#include "emulator/instruments/journal_writer.h"
-#include "emulator/instruments/throttle_handler.h"
+#include "emulator/journal/journal_writer.h"
 #include "emulator/s3/core/document_memory.h"
 #include "emulator/s3/dispatch/router.h"
 #include "emulator/server/accept_decision_for.h"
@@ -27,10 +26,12 @@
 #include "emulator/server/control.h"
 #include "emulator/server/front.h"
 #include "emulator/server/namespaces/data_directory.h"
+#include "emulator/server/namespaces/controls.h"
 #include "emulator/server/process/counters.h"
 #include "emulator/server/process/options.h"
 #include "emulator/server/request_log.h"
 #include "emulator/store/system/memory_limit.h"
+#include "emulator/traffic/throttle_handler.h"
 #include "penstock/base/shared_mutex.h"
 
 namespace penstock::emulator {
@@ -55,17 +56,10 @@ std::shared_ptr<store::MemoryLimit> MemoryLimitOf(const EmulatorOptions& options
   return std::make_shared<store::MemoryLimit>(options.memory_limit_bytes);
 }
 
-faults::FaultRegistry* DeskOf(const s3::Exchange& exchange) {
-  instruments::Instruments* const instruments =
-      exchange.space ? exchange.space->instruments.get() : nullptr;
-  return instruments != nullptr ? &instruments->faults() : nullptr;
-}
-
 std::optional<std::uint64_t> PartitionOf(const s3::Exchange& exchange) {
-  instruments::Instruments* const instruments =
-      exchange.space ? exchange.space->instruments.get() : nullptr;
-  const auto throttle = instruments != nullptr ? instruments->limiter().Current() : nullptr;
-  const auto cost = throttle ? instruments::CostOf(exchange) : std::nullopt;
+  traffic::RateLimiter* const limiter = LimiterOf(exchange);
+  const auto throttle = limiter != nullptr ? limiter->Current() : nullptr;
+  const auto cost = throttle ? traffic::CostOf(exchange) : std::nullopt;
   return cost ? throttle->PartitionOf(exchange.target.bucket.value, cost->key) : std::nullopt;
 }
 
@@ -98,14 +92,14 @@ class RunningEmulator final : public Emulator {
     const std::vector<std::string> decided = control_->notices();
     notices_.insert(notices_.end(), decided.begin(), decided.end());
     const s3::HostRules hosts = s3::HostRules::Default(options_.region);
-    const Identities& identities = control_->identities();
+    const identity::Identities& identities = control_->identities();
     // Clients that may not use the admin API must not request faults by a header either.
-    const faults::FaultHandlerOptions faults{.registry_of = DeskOf,
+    const faults::FaultHandlerOptions faults{.registry_of = RegistryOf,
                                              .partition_of = PartitionOf,
                                              .pauses = &pauses_,
                                              .by_header = options_.admin_token.empty()};
     commit_faults_ = faults::MakeCommitFaults(faults, *documents_);
-    throttle_ = instruments::MakeThrottle(*commit_faults_, upload_paces_);
+    throttle_ = traffic::MakeThrottle(LimiterOf, *commit_faults_, upload_paces_);
     auth_ = auth::MakeAuth({.mode = ModeOf(options_.auth),
                             .region = options_.region,
                             .hosts = hosts,
@@ -116,7 +110,7 @@ class RunningEmulator final : public Emulator {
     delay_ = faults::MakeFirstByteDelay(std::chrono::milliseconds(options_.first_byte_delay_ms),
                                         *fail_rate_);
     faults_ = faults::MakeFaults(faults, *delay_);
-    in_flight_tracker_ = instruments::MakeInFlightTracker(*faults_);
+    in_flight_tracker_ = journal::MakeInFlightTracker(JournalOf, *faults_);
     admin_ = MakeAdmin(*this, {.token = options_.admin_token,
                                .hosts = {options_.admin_host, options_.admin_allowed_hosts},
                                .document_memory = memory_limit});
@@ -129,6 +123,7 @@ class RunningEmulator final : public Emulator {
                         .by_claim = options_.auth != AuthMode::kOff,
                         .aliases = options_.admin_port < 0 ? nullptr : aliases_.get()},
                        identities, counters_, *in_flight_tracker_);
+    endpoint_.emplace(*front_);
     return Listen();
   }
 
@@ -203,7 +198,7 @@ class RunningEmulator final : public Emulator {
   }
   Result<void> SetFaults(const std::string& name_space, const std::string& json) override {
     PENSTOCK_ASSIGN(faults::Scenario scenario, faults::ParseScenario(json));
-    if (name_space != kDefaultNamespace) {
+    if (name_space != identity::kDefaultNamespace) {
       PENSTOCK_TRY(faults::RefuseConnectionRules(
           scenario, "no access key, and therefore no namespace, is known yet"));
     }
@@ -273,7 +268,7 @@ class RunningEmulator final : public Emulator {
   }
   Result<std::string> ListUsers() const override {
     return WithControl([](Control& control) -> Result<std::string> {
-      return UsersJson(control.identities().List());
+      return identity::UsersJson(control.identities().List());
     });
   }
   Result<void> ChangeAccessKey(const std::string& id, const AccessKeyChange& change) override {
@@ -316,8 +311,8 @@ class RunningEmulator final : public Emulator {
   std::invoke_result_t<Ask, faults::FaultRegistry&> WithFaults(const std::string& name_space,
                                                                Ask ask) const {
     return WithControl([&](Control& control) -> std::invoke_result_t<Ask, faults::FaultRegistry&> {
-      PENSTOCK_ASSIGN(const auto instruments, control.InstrumentsOf(name_space));
-      return ask(instruments->faults());
+      PENSTOCK_ASSIGN(const auto controls, control.ControlsOf(name_space));
+      return ask(controls->faults());
     });
   }
 
@@ -329,9 +324,16 @@ class RunningEmulator final : public Emulator {
     wire.clock = &clock_;
     wire.yield_to_clients = options_.yield_to_clients;
     wire.on_accept = [this](const http::Arrival& arrival) { return Receive(arrival); };
-    wire.on_ending = [](s3::Exchange& exchange) { instruments::RecordEntry(exchange); };
-    wire.on_finished = [this](const s3::Exchange& exchange) { Finished(exchange); };
-    PENSTOCK_ASSIGN(server_, http::Server::Start(std::move(wire), *front_));
+    // The endpoint creates the exchanges of this server.
+    wire.on_ending = [](message::Exchange& ending) {
+      auto& exchange = static_cast<s3::Exchange&>(ending);
+      if (journal::Journal* const journal = JournalOf(exchange))
+        journal::RecordEntry(*journal, exchange);
+    };
+    wire.on_finished = [this](const message::Exchange& finished) {
+      Finished(static_cast<const s3::Exchange&>(finished));
+    };
+    PENSTOCK_ASSIGN(server_, http::Server::Start(std::move(wire), *endpoint_));
     options_.port = server_->port();
     if (options_.admin_port < 0) return Ok();
     http::ServerOptions admin{.host = options_.admin_host, .port = options_.admin_port};
@@ -346,10 +348,10 @@ class RunningEmulator final : public Emulator {
 
   // Uses the default namespace's faults, because no access key is known yet.
   http::AcceptDecision Receive(const http::Arrival& arrival) {
-    const auto instruments = control_->InstrumentsOf(std::string(kDefaultNamespace));
-    if (!instruments.ok()) return {};
+    const auto controls = control_->ControlsOf(std::string(identity::kDefaultNamespace));
+    if (!controls.ok()) return {};
     return ToAcceptDecision(faults::FaultOfAccept(
-        (*instruments)->faults(),
+        (*controls)->faults(),
         {.connection = {.id = arrival.id, .peer = arrival.peer, .tls = arrival.tls},
          .others = arrival.others,
          .certificate_may_sign = arrival.certificate_may_sign}));
@@ -360,7 +362,8 @@ class RunningEmulator final : public Emulator {
     if (!exchange.space) counters_.CountRequest({}, exchange.response.status);
     counters_.CountBytes(exchange.bytes_in, exchange.bytes_out);
     faults::NoteEnd(exchange);
-    instruments::WriteEnd(exchange);
+    if (journal::Journal* const journal = JournalOf(exchange))
+      journal::WriteEnd(*journal, exchange);
     if (log_) log_->Write(exchange, clock_.Now());
   }
 
@@ -376,8 +379,8 @@ class RunningEmulator final : public Emulator {
   mutable SharedMutex control_mutex_;
   std::unique_ptr<Control> control_;
   std::atomic<bool> closed_{false};
-  faults::Pauses pauses_;
-  faults::Pauses upload_paces_;  // separate from pauses_, so that neither delays the other
+  traffic::Pauses pauses_;
+  traffic::Pauses upload_paces_;  // separate from pauses_, so that neither delays the other
   std::unique_ptr<s3::Handler> commit_faults_;
   std::unique_ptr<s3::Handler> throttle_;
   std::unique_ptr<s3::Handler> auth_;
@@ -385,9 +388,11 @@ class RunningEmulator final : public Emulator {
   std::unique_ptr<s3::Handler> delay_;
   std::unique_ptr<s3::Handler> faults_;
   std::unique_ptr<s3::Handler> in_flight_tracker_;
-  std::unique_ptr<s3::Handler> admin_;
-  std::unique_ptr<s3::Handler> aliases_;  // admin handler on the S3 port, for IsAdminAlias requests
+  std::unique_ptr<message::Handler> admin_;
+  std::unique_ptr<message::Handler>
+      aliases_;  // admin handler on the S3 port, for IsAdminAlias requests
   std::unique_ptr<s3::Handler> front_;
+  std::optional<s3::Endpoint> endpoint_;
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> admin_server_;
 };

@@ -41,7 +41,7 @@ class Front final : public s3::Handler {
     const std::string_view host = exchange.request.Find("host").value_or(std::string_view());
     if (auto target = s3::ParseTarget(exchange.request.target, host, options_.hosts); target.ok()) {
       exchange.target = std::move(target).value();
-      exchange.operation = s3::OperationName(exchange.request, exchange.target);
+      s3::SetOperation(exchange);
     }
     exchange.space = ClaimedNamespace(exchange);
     if (exchange.space) {
@@ -57,12 +57,13 @@ class Front final : public s3::Handler {
   }
 
  private:
-  std::shared_ptr<s3::Namespace> ClaimedNamespace(const s3::Exchange& exchange) const {
+  std::shared_ptr<s3::Namespace> ClaimedNamespace(s3::Exchange& exchange) const {
     if (!options_.by_claim) return directory_.NamespaceOf(nullptr);
     const std::optional<std::string> owner = ClaimedSessionOwner(exchange);
     const std::string_view key =
         owner ? std::string_view(*owner) : s3::ClaimedAccessKey(exchange.request, exchange.target);
-    return directory_.NamespaceOf(key.empty() ? nullptr : directory_.FindUser(key).get());
+    return directory_.NamespaceOf(
+        key.empty() ? nullptr : auth::FindUserOnce(directory_, exchange, key).get());
   }
 
   const FrontOptions options_;

@@ -16,7 +16,7 @@ struct FrontOptions {
   // authentication, and the namespace's journal includes refused requests. False: always the
   // default namespace.
   bool by_claim = true;
-  s3::Handler* aliases = nullptr;  // handles IsAdminAlias requests; null: they are not special
+  message::Handler* aliases = nullptr;  // handles IsAdminAlias requests; null: they are not special
 };
 
 // All arguments must outlive the handler. A target that cannot be parsed stays empty; auth rejects

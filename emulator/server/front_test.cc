@@ -51,7 +51,7 @@ class FrontTest : public testing::Test {
       MakeFront({.hosts = s3::HostRules::Default("us-east-1")}, directory_, counters_, next_);
   s3::RequestHead head_;
   s3::Connection connection_;
-  s3::Exchange exchange_{.request = head_, .connection = connection_};
+  s3::Exchange exchange_{head_, connection_};
 };
 
 TEST_F(FrontTest, SetsTargetAndOperation) {

@@ -12,7 +12,7 @@
 #include "base/dates.h"
 #include "base/diagnostics.h"
 #include "base/log.h"
-#include "emulator/instruments/target_secrets.h"
+#include "emulator/journal/target_secrets.h"
 #include "emulator/json/json_tree.h"
 #include "emulator/s3/core/request_claims.h"
 
@@ -29,7 +29,7 @@ std::string FreeText(std::optional<std::string_view> value) {
 
 std::string Masked(const std::string& name) {
   std::string scratch;
-  return std::string(instruments::WithoutSecrets(name, scratch));
+  return std::string(journal::WithoutSecrets(name, scratch));
 }
 
 // Returns the code of the error, or of the error document after a status 200

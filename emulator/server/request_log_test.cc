@@ -25,7 +25,7 @@ class RequestLogTest : public testing::Test {
 
   s3::RequestHead head_;
   s3::Connection connection_{.id = 7};
-  s3::Exchange exchange_{.request = head_, .connection = connection_};
+  s3::Exchange exchange_{head_, connection_};
 };
 
 TEST_F(RequestLogTest, RecordsTheRequest) {

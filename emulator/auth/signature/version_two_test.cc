@@ -245,9 +245,8 @@ class VersionTwoHeaderTest : public VersionTwoTest {
     const int before = router_.calls;
     const auto auth = MakeAuth(options_, users_, router_);
     const TestExchange request(std::move(sent));
-    s3::Exchange exchange{.request = request.exchange.request,
-                          .body = request.exchange.body,
-                          .connection = request.exchange.connection};
+    s3::Exchange exchange{request.exchange.request, request.exchange.connection,
+                          request.exchange.body};
     auth->Handle(exchange);
     region_ = exchange.signing_region;
     if (router_.calls > before) return "ok";

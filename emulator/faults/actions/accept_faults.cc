@@ -48,7 +48,7 @@ AcceptFault FaultOfAccept(const FaultRegistry& registry, Caller caller) {
   const auto found = registry.Find({});
   if (!found.ok() || !*found) return fault;
   s3::RequestHead nothing;
-  const s3::Exchange exchange{.request = nothing, .connection = caller.connection};
+  const s3::Exchange exchange{nothing, caller.connection};
   for (const auto& ticket : (*found)->MeetConnection(FactsOf(exchange), registry.clock().Now())) {
     for (const TimedAction& timed : ticket->rule().actions) {
       if (ApplyAction(timed.action, caller, fault)) ticket->Done(timed.action);

@@ -11,12 +11,11 @@
 #include <utility>
 
 #include "emulator/faults/actions/in_place.h"
-#include "emulator/faults/actions/request_work.h"
 #include "emulator/faults/actions/wrong_bytes.h"
-#include "emulator/s3/core/body_size.h"
 #include "emulator/s3/core/request_claims.h"
 #include "emulator/s3/protocol/text.h"
 #include "emulator/traffic/latency_profile.h"
+#include "emulator/traffic/request_work.h"
 
 namespace penstock::emulator::faults {
 namespace {
@@ -42,7 +41,7 @@ bool IsAddedByHttpLayer(const std::string& name) {
 
 class Shaping {
  public:
-  Shaping(s3::Exchange& exchange, const std::shared_ptr<FaultPlan>& plan, Pacers& pacers)
+  Shaping(s3::Exchange& exchange, const std::shared_ptr<FaultPlan>& plan, traffic::Pacers& pacers)
       : exchange_(exchange),
         plan_(plan),
         pacers_(pacers),
@@ -161,7 +160,7 @@ class Shaping {
       delivery.piece_every = std::max<std::chrono::nanoseconds>(delivery.piece_every, pace.every);
       return;
     }
-    PaceAnswer(delivery, FindPacer(pace, exchange_, *step_->ticket, pacers_));
+    traffic::PaceAnswer(delivery, FindPacer(pace, exchange_, *step_->ticket, pacers_));
   }
 
   void Apply(const CorruptAction& corrupt) {
@@ -249,7 +248,7 @@ class Shaping {
 
   s3::Exchange& exchange_;
   const std::shared_ptr<FaultPlan>& plan_;
-  Pacers& pacers_;
+  traffic::Pacers& pacers_;
   // The operation succeeded, so there is an acknowledgement to lose.
   const bool committed_;
   Step* step_ = nullptr;
@@ -264,7 +263,8 @@ bool IsRefusal(const s3::Response& response) {
          !response.error_code.empty();
 }
 
-void ShapeAnswer(s3::Exchange& exchange, const std::shared_ptr<FaultPlan>& plan, Pacers& pacers) {
+void ShapeAnswer(s3::Exchange& exchange, const std::shared_ptr<FaultPlan>& plan,
+                 traffic::Pacers& pacers) {
   Shaping(exchange, plan, pacers).Run();
 }
 
@@ -282,7 +282,7 @@ std::chrono::nanoseconds LatencyOf(const LatencyAction& latency, const s3::Excha
   if (probability > 0) draw[0] = std::min(draw[0] / probability, std::nextafter(1.0, 0.0));
   if (!latency.profile.empty()) {
     const auto profile = traffic::FindProfile(latency.profile);
-    return profile.ok() ? traffic::FirstByte(profile->Of(WorkOf(exchange)), draw)
+    return profile.ok() ? traffic::FirstByte(profile->Of(traffic::WorkOf(exchange)), draw)
                         : std::chrono::nanoseconds(0);
   }
   if (latency.most_ms > latency.floor_ms) {
@@ -297,13 +297,13 @@ std::chrono::nanoseconds LatencyOf(const LatencyAction& latency, const s3::Excha
   return traffic::FirstByte(waiting, draw);
 }
 
-std::shared_ptr<Pacer> FindPacer(const PaceAction& pace, const s3::Exchange& exchange,
-                                 const Ticket& ticket, Pacers& pacers) {
+std::shared_ptr<traffic::Pacer> FindPacer(const PaceAction& pace, const s3::Exchange& exchange,
+                                          const Ticket& ticket, traffic::Pacers& pacers) {
   using Scope = PaceAction::Scope;
   std::string name = (exchange.space ? exchange.space->name : std::string()) + '\0' +
                      ticket.rule().id + '\0' + std::to_string(pace.bytes_per_second) + '\0';
   switch (pace.scope) {
-    case Scope::kRequest: return std::make_shared<Pacer>(pace.bytes_per_second);
+    case Scope::kRequest: return std::make_shared<traffic::Pacer>(pace.bytes_per_second);
     case Scope::kConnection: name += "connection " + std::to_string(exchange.connection.id); break;
     case Scope::kClient: name += "client " + ClientOf(exchange); break;
     case Scope::kBucket: name += "bucket " + exchange.target.bucket.value; break;

@@ -7,14 +7,15 @@
 #include <memory>
 
 #include "emulator/faults/fault_plan.h"
-#include "emulator/faults/pacer.h"
 #include "emulator/s3/core/exchange.h"
+#include "emulator/traffic/pacer.h"
 
 namespace penstock::emulator::faults {
 
 // Applies the actions of `plan` from after_commit on, and the one that replaces the operation's
 // response. Does not block. Actions that happen during the transfer are counted then.
-void ShapeAnswer(s3::Exchange& exchange, const std::shared_ptr<FaultPlan>& plan, Pacers& pacers);
+void ShapeAnswer(s3::Exchange& exchange, const std::shared_ptr<FaultPlan>& plan,
+                 traffic::Pacers& pacers);
 
 // Whether the response is an error or 304: the operation did not succeed.
 bool IsRefusal(const s3::Response& response);
@@ -24,8 +25,8 @@ std::chrono::nanoseconds LatencyOf(const LatencyAction& latency, const s3::Excha
                                    const Ticket& ticket);
 
 // Returns the pacer for the scope of `pace`. Requests in the same scope share it.
-std::shared_ptr<Pacer> FindPacer(const PaceAction& pace, const s3::Exchange& exchange,
-                                 const Ticket& ticket, Pacers& pacers);
+std::shared_ptr<traffic::Pacer> FindPacer(const PaceAction& pace, const s3::Exchange& exchange,
+                                          const Ticket& ticket, traffic::Pacers& pacers);
 
 }  // namespace penstock::emulator::faults
 

@@ -33,7 +33,7 @@ class AnswerShapingTest : public testing::Test {
   std::uint64_t connection_ = 1;
   std::shared_ptr<RunningScenario> running_;
   std::shared_ptr<FaultPlan> plan_;
-  Pacers pacers_;
+  traffic::Pacers pacers_;
 };
 
 TEST_F(AnswerShapingTest, PauseCountsWhenItBegins) {

@@ -26,12 +26,12 @@ bool CanBeHidden(const s3::Exchange& exchange) {
 }
 
 void WaitNow(const s3::Exchange& exchange, FaultPlan::Step& step, std::chrono::nanoseconds time,
-             Pauses& pauses) {
-  Pauses::Permit permit(pauses, exchange.wire);
+             traffic::Pauses& pauses) {
+  traffic::Pauses::Permit permit(pauses, exchange.wire);
   if (!permit.granted()) {
     if (!pauses.ended())
       pause_skipped.Report("the limit of concurrent pauses is reached: " +
-                           std::to_string(Pauses::kMost));
+                           std::to_string(traffic::Pauses::kMost));
     return;
   }
   const Attempt::Waiting waiting(step.ticket->attempt());
@@ -42,7 +42,7 @@ void WaitNow(const s3::Exchange& exchange, FaultPlan::Step& step, std::chrono::n
 }  // namespace
 
 bool DoBeforeCommit(s3::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& step,
-                    Pauses& pauses) {
+                    traffic::Pauses& pauses) {
   const Action& action = step.timed->action;
   if (const auto* stall = std::get_if<StallAction>(&action)) {
     WaitNow(exchange, step, stall->time, pauses);
@@ -120,7 +120,7 @@ Result<std::size_t> CommitGate::Read(MutableByteView buffer) {
   return got;
 }
 
-bool PassCommit(s3::Exchange& exchange, FaultPlan& plan, Pauses& pauses) {
+bool PassCommit(s3::Exchange& exchange, FaultPlan& plan, traffic::Pauses& pauses) {
   for (FaultPlan::Step& step : plan.At(Stage::kBeforeCommit)) {
     if (!DoBeforeCommit(exchange, plan, step, pauses)) return false;
   }

@@ -7,22 +7,23 @@
 #include <optional>
 
 #include "emulator/faults/fault_plan.h"
-#include "emulator/faults/paced_body.h"
-#include "emulator/faults/pacer.h"
-#include "emulator/faults/pauses.h"
 #include "emulator/s3/core/exchange.h"
+#include "emulator/traffic/paced_body.h"
+#include "emulator/traffic/pacer.h"
+#include "emulator/traffic/pauses.h"
 
 namespace penstock::emulator::faults {
 
 // Shared state for actions that pause or pace. Must outlive the requests.
 struct FaultTools {
-  Pauses& pauses;
-  Pacers& pacers;
+  traffic::Pauses& pauses;
+  traffic::Pacers& pacers;
 };
 
 // Applies an action before the commit: it pauses, hides a write, or replaces the operation. Returns
 // false if it replaces the operation, which must then not run. Other actions have no effect here.
-bool DoBeforeCommit(s3::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& step, Pauses& pauses);
+bool DoBeforeCommit(s3::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& step,
+                    traffic::Pauses& pauses);
 
 // The body as received on the wire, with the actions at body_in. A read never crosses the offset of
 // an action.
@@ -49,14 +50,14 @@ class FaultyBody final : public s3::BodyReader {
   std::span<FaultPlan::Step> steps_;  // The pending steps.
   std::uint64_t read_ = 0;
   bool stopped_ = false;
-  ReadPace pace_;
+  traffic::ReadPace pace_;
 };
 
 // The body as read by the operation. Runs the actions at before_commit once the end of the verified
 // body has been read.
 class CommitGate final : public s3::BodyReader {
  public:
-  CommitGate(s3::Exchange& exchange, FaultPlan& plan, Pauses& pauses)
+  CommitGate(s3::Exchange& exchange, FaultPlan& plan, traffic::Pauses& pauses)
       : exchange_(exchange), inner_(*exchange.body), plan_(plan), pauses_(pauses) {}
 
   Result<std::size_t> Read(MutableByteView buffer) override;
@@ -69,12 +70,12 @@ class CommitGate final : public s3::BodyReader {
   s3::Exchange& exchange_;
   s3::BodyReader& inner_;
   FaultPlan& plan_;
-  Pauses& pauses_;
+  traffic::Pauses& pauses_;
   bool passed_ = false;
 };
 
 // Runs the actions before the commit. Returns false if the operation must not run.
-bool PassCommit(s3::Exchange& exchange, FaultPlan& plan, Pauses& pauses);
+bool PassCommit(s3::Exchange& exchange, FaultPlan& plan, traffic::Pauses& pauses);
 
 }  // namespace penstock::emulator::faults
 

@@ -48,8 +48,8 @@ class FaultyBodyTest : public testing::Test {
 
   TestRequest request_{"PUT", "/bucket/key"};
   TenBytes wire_;
-  Pauses pauses_;
-  Pacers pacers_;
+  traffic::Pauses pauses_;
+  traffic::Pacers pacers_;
   std::shared_ptr<RunningScenario> running_;
   std::shared_ptr<FaultPlan> plan_;
 };
@@ -84,9 +84,9 @@ TEST_F(FaultyBodyTest, PaceReadsPieces) {
 }
 
 TEST_F(FaultyBodyTest, PaceAboveTheLimitIsRejectedAndNotCounted) {
-  std::vector<std::unique_ptr<Pauses::Permit>> others;
-  for (int i = 0; i < Pauses::kMost; ++i)
-    others.push_back(std::make_unique<Pauses::Permit>(pauses_, nullptr));
+  std::vector<std::unique_ptr<traffic::Pauses::Permit>> others;
+  for (int i = 0; i < traffic::Pauses::kMost; ++i)
+    others.push_back(std::make_unique<traffic::Pauses::Permit>(pauses_, nullptr));
   for (const char* pace : {R"({"drip": {"bytes": 4, "every_ms": 3600000}, "at": "body_in"})",
                            R"({"bandwidth": {"bytes_per_second": 1}, "at": "body_in"})"}) {
     wire_.read = 0;
@@ -100,17 +100,17 @@ TEST_F(FaultyBodyTest, PaceAboveTheLimitIsRejectedAndNotCounted) {
 }
 
 TEST_F(FaultyBodyTest, PaceHoldsItsTurnToTheEnd) {
-  std::vector<std::unique_ptr<Pauses::Permit>> others;
-  for (int i = 0; i + 1 < Pauses::kMost; ++i)
-    others.push_back(std::make_unique<Pauses::Permit>(pauses_, nullptr));
+  std::vector<std::unique_ptr<traffic::Pauses::Permit>> others;
+  for (int i = 0; i + 1 < traffic::Pauses::kMost; ++i)
+    others.push_back(std::make_unique<traffic::Pauses::Permit>(pauses_, nullptr));
   Meet(R"([{"do": {"drip": {"bytes": 4, "every_ms": 1}, "at": "body_in"}}])");
   {
     FaultyBody body(request_.exchange(), *plan_, {pauses_, pacers_});
     EXPECT_EQ(ReadAll(body), (std::vector<int>{4, 4, 2, 0}));
     EXPECT_EQ(fired(), 1U);
-    EXPECT_FALSE(Pauses::Permit(pauses_, nullptr).granted());
+    EXPECT_FALSE(traffic::Pauses::Permit(pauses_, nullptr).granted());
   }
-  EXPECT_TRUE(Pauses::Permit(pauses_, nullptr).granted());
+  EXPECT_TRUE(traffic::Pauses::Permit(pauses_, nullptr).granted());
 }
 
 TEST_F(FaultyBodyTest, CommitGateActsAtEndOfBody) {

@@ -25,7 +25,7 @@ struct Asked {
   const s3::Delivery* delivery() const { return exchange.response.delivery.get(); }
   s3::RequestHead head;
   s3::Connection connection;
-  s3::Exchange exchange{.request = head, .connection = connection};
+  s3::Exchange exchange{head, connection};
 };
 
 TEST(FirstByteDelayTest, DelaysHeadOfReads) {
@@ -60,7 +60,7 @@ TEST(FirstByteDelayTest, DelaysAsynchronousResponses) {
   asked.exchange.response = s3::Response();
   asked.exchange.pending = false;
   ASSERT_EQ(asked.exchange.when_answered.size(), 1u);
-  asked.exchange.when_answered.front()(asked.exchange);
+  asked.exchange.when_answered.front()();
   EXPECT_EQ(asked.delivery()->steps.at(0).wait, milliseconds(30));
 }
 

@@ -9,7 +9,6 @@
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "emulator/s3/checksums/checksums.h"
-#include "emulator/s3/core/body_size.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::faults {

@@ -3,7 +3,6 @@
 #include <memory>
 #include <string>
 
-#include "emulator/s3/core/body_size.h"
 #include "gtest/gtest.h"
 
 namespace penstock::emulator::faults {

@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "base/digest.h"
-#include "emulator/faults/arrivals.h"
 #include "emulator/s3/core/error_response.h"
 #include "emulator/s3/protocol/errors.h"
+#include "emulator/traffic/arrivals.h"
 
 namespace penstock::emulator::faults {
 namespace {
@@ -69,7 +69,7 @@ class SlowDownShare final : public FailRate {
   const double rate_;
   const std::array<std::byte, 8> seed_;
   s3::Handler& next_;
-  Arrivals arrivals_;
+  traffic::Arrivals arrivals_;
   std::atomic<std::uint64_t> injected_{0};
 };
 

@@ -24,7 +24,7 @@ s3::Response Ask(s3::Handler& handler, const std::string& method, const std::str
   if (!range.empty()) head.headers.push_back({"Range", range});
   s3::Connection connection;
   NoBody body;
-  s3::Exchange exchange{.request = head, .body = &body, .connection = connection};
+  s3::Exchange exchange{head, connection, &body};
   exchange.target.raw_path = "/b/" + key;
   exchange.target.bucket = BucketName("b");
   exchange.target.key = ObjectKey(key);

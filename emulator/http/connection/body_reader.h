@@ -13,14 +13,14 @@
 #include "emulator/http/connection/framing.h"
 #include "emulator/http/connection/input_buffer.h"
 #include "emulator/http/connection/stream.h"
-#include "emulator/s3/core/exchange.h"
+#include "emulator/message/exchange.h"
 
 namespace penstock::emulator::http {
 
 // Never reads past the body's end. Errors are IncompleteBody and RequestTimeout; after an error the
 // connection must close. A body slower than kSlowestBytesPerSecond times out like one that stalls;
 // only time spent waiting counts.
-class WireBodyReader final : public s3::BodyReader {
+class WireBodyReader final : public message::BodyReader {
  public:
   static constexpr std::uint64_t kSlowestBytesPerSecond = 500;
 

@@ -202,8 +202,10 @@ WireConnection::RequestState::RequestState(WireConnection& connection,
                                            const Framing& request_framing)
     : framing(request_framing),
       body(*connection.stream_, connection.buffer_, framing, connection.settings_.progress_timeout),
-      exchange{connection.request_, &body, connection.facts_},
+      owned(connection.settings_.handler->NewExchange(connection.request_, connection.facts_)),
+      exchange(*owned),
       quotas(connection.settings_.quotas) {
+  exchange.body = &body;
   RequestIds ids = connection.settings_.ids->Next();
   exchange.request_id = std::move(ids.request_id);
   exchange.host_id = std::move(ids.host_id);
@@ -223,7 +225,7 @@ WireConnection::Pause WireConnection::ServeRequest(std::size_t head_bytes, Servi
   const Result<Framing> framing = ReadFraming(request_);
   if (!framing.ok()) return Refuse(framing.error(), tools);
   RequestState& state = current_.emplace(*this, *framing);
-  if (settings_.completions != nullptr) state.exchange.late = this;
+  if (settings_.completions != nullptr) state.exchange.async = this;
   if (settings_.quotas != nullptr) state.exchange.wire = this;
   if (BodyArrived(*framing)) return CallHandler(tools);
   if (settings_.quotas != nullptr && !settings_.quotas->EnterThread()) {
@@ -327,12 +329,12 @@ bool WireConnection::BodyArrived(const Framing& framing) const {
 void WireConnection::ForgetRequest() {
   request_.method = {};
   request_.target = {};
-  request_.minor_version = s3::RequestHead().minor_version;
+  request_.minor_version = message::RequestHead().minor_version;
   request_.headers.clear();  // keeps its memory for the next head
 }
 
 void WireConnection::Handle(RequestState& state) {
-  s3::Exchange& exchange = state.exchange;
+  message::Exchange& exchange = state.exchange;
   try {
     settings_.handler->Handle(exchange);
   } catch (...) {  // only this request fails
@@ -348,7 +350,7 @@ WireConnection::Pause WireConnection::Refuse(const Error& error, ServingTools& t
   nothing.keep_alive = false;
   RequestState& state = current_.emplace(*this, nothing);
   state.refused = true;
-  s3::Exchange& exchange = state.exchange;
+  message::Exchange& exchange = state.exchange;
   FillErrorResponse(error, exchange.request_id, exchange.host_id, exchange.response);
   return FinishRequest(tools);
 }

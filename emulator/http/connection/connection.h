@@ -26,15 +26,14 @@
 #include "emulator/http/connection_quotas.h"
 #include "emulator/http/epoll_registration.h"
 #include "emulator/http/timers.h"
-#include "emulator/s3/core/cancellation.h"
-#include "emulator/s3/core/exchange.h"
+#include "emulator/message/exchange.h"
 #include "penstock/base/clock.h"
 
 namespace penstock::emulator::http {
 
 // Shared by all connections of a server. Everything pointed to must outlive them.
 struct ConnectionSettings {
-  s3::Handler* handler = nullptr;
+  message::Handler* handler = nullptr;
   const Clock* clock = nullptr;
   RequestIdSource* ids = nullptr;
   const std::atomic<bool>* stopping = nullptr;  // true: no further request on any connection
@@ -46,8 +45,8 @@ struct ConnectionSettings {
   HeadLimits limits;
   std::chrono::milliseconds idle_timeout{60'000};
   std::chrono::milliseconds progress_timeout{20'000};
-  std::function<void(s3::Exchange&)> on_ending;  // may be empty, like on_finished
-  std::function<void(const s3::Exchange&)> on_finished;
+  std::function<void(message::Exchange&)> on_ending;  // may be empty, like on_finished
+  std::function<void(const message::Exchange&)> on_finished;
 };
 
 // Per-thread tools that the connection uses while a thread serves it.
@@ -61,7 +60,7 @@ struct ServingTools {
 // the time limit of the wait through ExpireWait, which touches nothing else. The connection never
 // blocks its thread, except in a handler that may wait for the request's body
 // (connection_quotas.h).
-class WireConnection final : private s3::AsyncResponse, private s3::CancellableWire {
+class WireConnection final : private message::AsyncResponse, private message::Wire {
  public:
   enum class Next {
     kWait,   // nothing more has arrived: call StartWait and rearm
@@ -142,7 +141,8 @@ class WireConnection final : private s3::AsyncResponse, private s3::CancellableW
     const Framing framing;
     WireBodyReader body;
     std::optional<GatheredBody> gathered;
-    s3::Exchange exchange;
+    const std::unique_ptr<message::Exchange> owned;  // the handler's
+    message::Exchange& exchange;
     bool failed = false;  // an exception was thrown after the operation had become asynchronous
     // The handler waits for the body on its thread (ConnectionQuotas::EnterThread).
     bool entered = false;
@@ -160,7 +160,7 @@ class WireConnection final : private s3::AsyncResponse, private s3::CancellableW
     std::uint64_t held = 0;          // bytes in the socket buffer, as reported to the quotas
   };
 
-  store::Executor& executor() override { return *settings_.completions; }
+  Executor& executor() override { return *settings_.completions; }
   void Complete() noexcept override;
   void BeginWait() noexcept override { settings_.quotas->BeginWait(current_->entered); }
   void EndWait() noexcept override { settings_.quotas->EndWait(current_->entered); }
@@ -194,7 +194,8 @@ class WireConnection final : private s3::AsyncResponse, private s3::CancellableW
   // connection or its sending side.
   bool EndPause(MonotonicTime now);
   SendResult ScriptedResult() const;
-  ResponseContext ContextOf(const s3::Exchange& exchange, bool can_keep, ServingTools& tools) const;
+  ResponseContext ContextOf(const message::Exchange& exchange, bool can_keep,
+                            ServingTools& tools) const;
   Pause DrainBody(bool expired);
   // Closes the sending side. Then discards what the peer still sends, for a limited time.
   Pause Close(bool peer_sends);
@@ -213,7 +214,7 @@ class WireConnection final : private s3::AsyncResponse, private s3::CancellableW
   // Called before any byte of a response is sent.
   void LimitUnsent();
   Pause AwaitRoom(ServingTools& tools);
-  SendResult BeginSending(const s3::Exchange& exchange, bool can_keep, ServingTools& tools);
+  SendResult BeginSending(const message::Exchange& exchange, bool can_keep, ServingTools& tools);
   // Sends an error document for a request that never reached the handler, and closes.
   Pause Refuse(const Error& error, ServingTools& tools);
   // Whether the whole request body, if any, has been read from the socket.
@@ -237,8 +238,8 @@ class WireConnection final : private s3::AsyncResponse, private s3::CancellableW
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> interrupted_{false};
   std::uint64_t most_requests_ = 0;  // 0: no limit
-  s3::RequestHead request_;
-  s3::Connection facts_;
+  message::RequestHead request_;
+  message::Connection facts_;
   // kServed, kExpired, or the time limit of the wait (nanoseconds, monotonic).
   std::atomic<std::int64_t> wait_until_{0};
   // For the supervisor: the kind of wait, and the unacknowledged bytes when the wait began or last

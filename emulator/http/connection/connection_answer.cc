@@ -5,11 +5,8 @@
 #include <utility>
 
 #include "base/diagnostics.h"
-#include "base/log.h"
-#include "base/time_ahead.h"
 #include "emulator/http/connection/connection.h"
 #include "emulator/http/connection/wire_error.h"
-#include "emulator/s3/core/peer_check.h"
 
 namespace penstock::emulator::http {
 namespace {
@@ -24,11 +21,11 @@ constexpr std::size_t kLargeText = 16 << 10;  // smaller responses are not count
 
 MonotonicTime Now() { return std::chrono::steady_clock::now(); }
 
-bool AsksToClose(const s3::Response& response) {
+bool AsksToClose(const message::Response& response) {
   if (response.close) return true;
   return std::any_of(response.headers.begin(), response.headers.end(), [](const auto& header) {
-    return EqualsIgnoringCase(header.first, "connection") &&
-           EqualsIgnoringCase(TrimBlanks(header.second), "close");
+    return EqualsIgnoreCase(header.first, "connection") &&
+           EqualsIgnoreCase(TrimBlanks(header.second), "close");
   });
 }
 
@@ -38,7 +35,7 @@ WireConnection::Pause WireConnection::FinishRequest(ServingTools& tools) {
   RequestState& state = *current_;
   if (state.exchange.pending) ReportAnswer(state);
   ReserveAnswerBytes(state);
-  if (state.exchange.response.action != s3::WireAction::kSend) return EndAnswer({});
+  if (state.exchange.response.action != message::WireAction::kSend) return EndAnswer({});
   // Bytes discarded below were not read by the handler.
   if (state.exchange.bytes_in > 0) state.taken = state.exchange.bytes_in;
   const bool unread = !state.body.Drain(kDrainBytes);
@@ -50,7 +47,7 @@ WireConnection::Pause WireConnection::FinishRequest(ServingTools& tools) {
   const bool can_keep = state.framing.keep_alive && (!unread || soon_read) && !last;
   if (state.exchange.response.delivery) {
     state.scripted.emplace(state.exchange.response, ContextOf(state.exchange, can_keep, tools));
-    state.next_peer_check = Now() + s3::kPeerCheckInterval;
+    state.next_peer_check = Now() + message::kPeerCheckInterval;
     return SendScripted(false);
   }
   const SendResult sent = BeginSending(state.exchange, can_keep, tools);
@@ -79,7 +76,7 @@ WireConnection::Pause WireConnection::SendScripted(bool expired) {
         pausing_.store(false, std::memory_order_relaxed);
         continue;
       case ScriptedAnswer::State::kReset:
-        current_->exchange.response.action = s3::WireAction::kReset;
+        current_->exchange.response.action = message::WireAction::kReset;
         return EndAnswer(answer.result());
       case ScriptedAnswer::State::kHalfClose:
         current_->listen_until = answer.wait_until();
@@ -94,7 +91,7 @@ WireConnection::Pause WireConnection::SendScripted(bool expired) {
 bool WireConnection::EndPause(MonotonicTime now) {
   RequestState& state = *current_;
   if (!state.abandoned && now >= state.next_peer_check) {
-    state.next_peer_check = now + s3::kPeerCheckInterval;
+    state.next_peer_check = now + message::kPeerCheckInterval;
     state.abandoned = PeerHasClosed();
   }
   return state.abandoned && state.scripted->EndPause();
@@ -174,15 +171,10 @@ void WireConnection::ReportResponseEnd(std::uint64_t body_bytes) {
 // The head was already sent with a success status, so the connection is aborted: the client sees a
 // short body.
 void WireConnection::ReportDamage(const std::string& damage) {
-  s3::Exchange& exchange = current_->exchange;
+  message::Exchange& exchange = current_->exchange;
   exchange.response.error_code = "InternalError";
   exchange.response.error_detail = damage;
-  Log({LogLevel::kError,
-       "store.damaged",
-       {{"request_id", exchange.request_id},
-        {"bucket", exchange.target.bucket.value},
-        {"key", exchange.target.key.value},
-        {"detail", damage}}});
+  exchange.ReportDamage(damage);
 }
 
 // on_finished runs before the connection closes, so the client cannot see the end earlier.
@@ -194,7 +186,7 @@ WireConnection::Pause WireConnection::EndAnswer(const SendResult& sent) {
   state.exchange.whole = sent.ok;
   if (!sent.ok || state.exchange.ended == MonotonicTime{}) state.exchange.ended = Now();
   if (settings_.on_finished) settings_.on_finished(state.exchange);
-  if (state.exchange.response.action == s3::WireAction::kReset) {
+  if (state.exchange.response.action == message::WireAction::kReset) {
     stream_->Reset();
     return Next::kClose;
   }
@@ -208,7 +200,7 @@ void WireConnection::ReportAnswer(RequestState& state) {
   state.exchange.pending = false;
   for (const auto& look : state.exchange.when_answered) {
     try {
-      look(state.exchange);
+      look();
     } catch (...) {
       observer_failed.Report(CurrentExceptionError());
       state.failed = true;
@@ -231,26 +223,25 @@ void WireConnection::ReserveAnswerBytes(RequestState& state) {
     FillErrorResponse(NoRoomForAnswer(), state.exchange.request_id, state.exchange.host_id,
                       state.exchange.response);
   } else {
-    state.exchange.response.action = s3::WireAction::kReset;
+    state.exchange.response.action = message::WireAction::kReset;
   }
 }
 
-ResponseContext WireConnection::ContextOf(const s3::Exchange& exchange, bool can_keep,
+ResponseContext WireConnection::ContextOf(const message::Exchange& exchange, bool can_keep,
                                           ServingTools& tools) const {
   ResponseContext context;
   context.head_request = exchange.request.method == "HEAD";
   context.minor_version = exchange.request.minor_version;
   context.keep_alive = can_keep && !AsksToClose(exchange.response) && !stopping();
-  // The date of the namespace's clock: clients correct their clocks by it.
-  const Clock* const clock = exchange.space ? exchange.space->clock : nullptr;
-  const WallTime now = (clock != nullptr ? clock : settings_.clock)->Now();
-  context.date = tools.dates.At(TimeAhead(now, exchange.clock_ahead));
+  // Clients correct their clocks by this date.
+  const std::optional<WallTime> now = exchange.Now();
+  context.date = tools.dates.At(now ? *now : settings_.clock->Now());
   context.request_id = exchange.request_id;
   context.host_id = exchange.host_id;
   return context;
 }
 
-SendResult WireConnection::BeginSending(const s3::Exchange& exchange, bool can_keep,
+SendResult WireConnection::BeginSending(const message::Exchange& exchange, bool can_keep,
                                         ServingTools& tools) {
   LimitUnsent();
   return tools.writer.Send(*stream_, exchange.response, ContextOf(exchange, can_keep, tools),

@@ -21,21 +21,20 @@ std::string Get(std::string_view target) {
 
 // Responds asynchronously to every target but "/now". The responses wait until the test completes
 // them.
-class DeferringHandler final : public s3::Handler {
+class DeferringHandler final : public message::Handler {
  public:
   ~DeferringHandler() override {
     EXPECT_TRUE(deferred_.empty()) << "the test left responses incomplete";
   }
 
-  void Handle(s3::Exchange& exchange) override {
+  void Handle(message::Exchange& exchange) override {
     if (exchange.request.target == "/now") return AnswerWith(exchange, "now");
     {
       const std::lock_guard lock(mutex_);
       deferred_.push_back(exchange.RespondLater());
     }
-    exchange.WhenAnswered([](s3::Exchange& answered) {
-      AnswerWith(answered, "late " + std::string(answered.request.target));
-    });
+    exchange.when_answered.emplace_back(
+        [&exchange] { AnswerWith(exchange, "late " + std::string(exchange.request.target)); });
     if (exchange.request.target == "/early") CompleteAll();
     if (exchange.request.target == "/throws") throw std::runtime_error("secret");
   }
@@ -53,14 +52,14 @@ class DeferringHandler final : public s3::Handler {
     ADD_FAILURE() << "fewer requests arrived than expected";
   }
   void CompleteAll() {
-    std::vector<s3::PendingResponse> given;
+    std::vector<message::PendingResponse> given;
     const std::lock_guard lock(mutex_);
     given.swap(deferred_);
   }
 
  private:
   mutable std::mutex mutex_;
-  std::vector<s3::PendingResponse> deferred_;
+  std::vector<message::PendingResponse> deferred_;
 };
 
 class AsyncResponseTest : public testing::Test {
@@ -69,7 +68,7 @@ class AsyncResponseTest : public testing::Test {
     ServerOptions options;
     options.min_threads = threads;
     options.max_threads = threads;
-    options.on_finished = [this](const s3::Exchange& exchange) {
+    options.on_finished = [this](const message::Exchange& exchange) {
       const std::lock_guard lock(mutex_);
       finished_ += std::string(exchange.request.target) + " " +
                    std::to_string(exchange.response.status) + ";";
@@ -196,30 +195,30 @@ TEST_F(AsyncResponseTest, StopWithoutGraceWaitsForCompletion) {
 }
 
 // Responds from a task, like a store that commits.
-class TaskHandler final : public s3::Handler {
+class TaskHandler final : public message::Handler {
  public:
-  class Answer final : public store::Task {
+  class Answer final : public penstock::Task {
    public:
-    explicit Answer(s3::PendingResponse promise) : promise_(std::move(promise)) {}
+    explicit Answer(message::PendingResponse promise) : promise_(std::move(promise)) {}
     void Run() noexcept override { promise_.reset(); }
 
    private:
-    std::optional<s3::PendingResponse> promise_;
+    std::optional<message::PendingResponse> promise_;
   };
 
-  void Handle(s3::Exchange& exchange) override {
+  void Handle(message::Exchange& exchange) override {
     if (exchange.request.target == "/stall") {
       stalled.set_value();
       released.wait();
       return;
     }
     task.emplace(exchange.RespondLater());
-    exchange.WhenAnswered([](s3::Exchange& answered) { AnswerWith(answered, "done"); });
-    exchange.late->executor().Execute(*task, caller);
+    exchange.when_answered.emplace_back([&exchange] { AnswerWith(exchange, "done"); });
+    exchange.async->executor().Execute(*task, caller);
     if (exchange.request.target == "/first") ready.wait();
   }
 
-  store::Executor::Caller caller = store::Executor::Caller::kReturns;
+  Executor::Caller caller = Executor::Caller::kReturns;
   std::optional<Answer> task;
   std::promise<void> stalled;
   std::promise<void> release;
@@ -258,7 +257,7 @@ TEST(LateResponseTaskTest, RunsThoughAllThreadsAreBlocked) {
 
 TEST(LateResponseTaskTest, ABusyThreadWakesAnIdleOne) {
   TaskHandler handler;
-  handler.caller = store::Executor::Caller::kGoesOn;
+  handler.caller = Executor::Caller::kGoesOn;
   ServerOptions options;
   options.min_threads = 2;
   options.max_threads = 2;

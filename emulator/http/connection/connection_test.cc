@@ -18,7 +18,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // Responds with "METHOD target body" after reading the body.
-void Echo(s3::Exchange& exchange) {
+void Echo(message::Exchange& exchange) {
   std::string text(exchange.request.method);
   text += " " + std::string(exchange.request.target) + " ";
   AnswerWith(exchange, text + ReadBody(*exchange.body));
@@ -40,7 +40,7 @@ class ConnectionTest : public testing::Test {
 
 TEST_F(ConnectionTest, ServesManyRequestsOnOneConnection) {
   std::vector<std::uint64_t> before;
-  Serve([&](s3::Exchange& exchange) {
+  Serve([&](message::Exchange& exchange) {
     before.push_back(exchange.connection.requests_before);
     Echo(exchange);
   });
@@ -109,7 +109,7 @@ TEST_F(ConnectionTest, AnEmptyLineThatArrivesInTwoPiecesIsIgnored) {
 TEST_F(ConnectionTest, GivesTheHandlerIdsPeerAndTime) {
   std::string request_id, host_id, peer;
   WallTime received{};
-  Serve([&](s3::Exchange& exchange) {
+  Serve([&](message::Exchange& exchange) {
     request_id = exchange.request_id;
     host_id = exchange.host_id;
     peer = exchange.connection.peer;
@@ -170,7 +170,7 @@ TEST_F(ConnectionTest, ClosesWhenTheClientRequestsIt) {
 }
 
 TEST_F(ConnectionTest, ClosesWhenTheHandlerRequestsIt) {
-  Serve([](s3::Exchange& exchange) {
+  Serve([](message::Exchange& exchange) {
     if (exchange.request.target == "/header")
       exchange.response.headers.emplace_back("Connection", "Close");
     exchange.response.close = exchange.request.target == "/field";
@@ -184,7 +184,7 @@ TEST_F(ConnectionTest, ClosesWhenTheHandlerRequestsIt) {
 }
 
 TEST_F(ConnectionTest, SendsContinueOnlyWhenTheHandlerReads) {
-  Serve([](s3::Exchange& exchange) {
+  Serve([](message::Exchange& exchange) {
     if (exchange.request.target == "/refused") {
       exchange.response.status = 403;
     } else {
@@ -203,7 +203,9 @@ TEST_F(ConnectionTest, SendsContinueOnlyWhenTheHandlerReads) {
 }
 
 TEST_F(ConnectionTest, EarlyResponseKeepsAConnectionWithASmallBody) {
-  Serve([](s3::Exchange& exchange) { AnswerWith(exchange, std::string(exchange.request.method)); });
+  Serve([](message::Exchange& exchange) {
+    AnswerWith(exchange, std::string(exchange.request.method));
+  });
   TestClient client = Connect();
   EXPECT_EQ(client.Ask("PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nGET /").body, "PUT");
   EXPECT_EQ(client
@@ -219,7 +221,7 @@ TEST_F(ConnectionTest, EarlyResponseKeepsAConnectionWithASmallBody) {
 }
 
 TEST_F(ConnectionTest, EarlyResponseToALargeBodyArrivesAndCloses) {
-  Serve([](s3::Exchange& exchange) { exchange.response.status = 503; });
+  Serve([](message::Exchange& exchange) { exchange.response.status = 503; });
   TestClient client = Connect();
   client.Send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 20000000\r\n\r\n");
   // The server reads all of it: a client that sends everything before it reads still gets the
@@ -233,7 +235,7 @@ TEST_F(ConnectionTest, EarlyResponseToALargeBodyArrivesAndCloses) {
 }
 
 TEST_F(ConnectionTest, AnswersHeadWithoutABody) {
-  Serve([](s3::Exchange& exchange) {
+  Serve([](message::Exchange& exchange) {
     exchange.response.content_length = 12345;
     exchange.response.chunked = exchange.request.target == "/error";
   });
@@ -247,7 +249,7 @@ TEST_F(ConnectionTest, AnswersHeadWithoutABody) {
 }
 
 TEST_F(ConnectionTest, WrongContentLengthClosesTheConnection) {
-  Serve([](s3::Exchange& exchange) {
+  Serve([](message::Exchange& exchange) {
     AnswerWith(exchange, "short");
     exchange.response.content_length = 100;
   });
@@ -259,9 +261,9 @@ TEST_F(ConnectionTest, WrongContentLengthClosesTheConnection) {
 }
 
 TEST_F(ConnectionTest, ResetAndCloseSendNoResponse) {
-  Serve([](s3::Exchange& exchange) {
-    exchange.response.action =
-        exchange.request.target == "/reset" ? s3::WireAction::kReset : s3::WireAction::kClose;
+  Serve([](message::Exchange& exchange) {
+    exchange.response.action = exchange.request.target == "/reset" ? message::WireAction::kReset
+                                                                   : message::WireAction::kClose;
     AnswerWith(exchange, "never seen");
   });
   TestClient reset = Connect();
@@ -275,7 +277,7 @@ TEST_F(ConnectionTest, ResetAndCloseSendNoResponse) {
 }
 
 TEST_F(ConnectionTest, ThrowingHandlerGetsInternalError) {
-  Serve([](s3::Exchange&) { throw std::runtime_error("secret"); });
+  Serve([](message::Exchange&) { throw std::runtime_error("secret"); });
   const TestResponse response = Connect().Ask("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_EQ(response.status, 500);
   EXPECT_NE(response.body.find("<Code>InternalError</Code>"), std::string::npos);
@@ -286,7 +288,7 @@ TEST_F(ConnectionTest, ReportsEveryFinishedExchangeWithItsBytes) {
   std::promise<std::pair<std::uint64_t, std::uint64_t>> counted;
   std::promise<std::string> refused;
   ServerOptions options;
-  options.on_finished = [&](const s3::Exchange& exchange) {
+  options.on_finished = [&](const message::Exchange& exchange) {
     if (exchange.response.status == 200) {
       counted.set_value({exchange.bytes_in, exchange.bytes_out});
     } else {
@@ -295,7 +297,7 @@ TEST_F(ConnectionTest, ReportsEveryFinishedExchangeWithItsBytes) {
     }
   };
   Serve(
-      [](s3::Exchange& exchange) {
+      [](message::Exchange& exchange) {
         ReadBody(*exchange.body);
         AnswerWith(exchange, "12345");
       },
@@ -311,9 +313,11 @@ TEST_F(ConnectionTest, ReportsEveryFinishedExchangeWithItsBytes) {
 TEST_F(ConnectionTest, DiscardedBytesAreNotCountedAsRead) {
   std::promise<std::uint64_t> counted;
   ServerOptions options;
-  options.on_finished = [&](const s3::Exchange& exchange) { counted.set_value(exchange.bytes_in); };
+  options.on_finished = [&](const message::Exchange& exchange) {
+    counted.set_value(exchange.bytes_in);
+  };
   Serve(
-      [](s3::Exchange& exchange) {
+      [](message::Exchange& exchange) {
         std::array<std::byte, 3> some;
         exchange.bytes_in = exchange.body->Read(some).value();
         AnswerWith(exchange, "refused");
@@ -333,14 +337,14 @@ TEST_F(ConnectionTest, ReportsTheEndBeforeThePeerHasTheResponse) {
   TestClient* peer = nullptr;
   std::atomic<int> shown{0};
   ServerOptions options;
-  options.on_ending = [&](s3::Exchange& exchange) {
+  options.on_ending = [&](message::Exchange& exchange) {
     EXPECT_TRUE(peer->Silent());
     EXPECT_TRUE(exchange.whole);
     EXPECT_GE(exchange.ended, exchange.began);
     EXPECT_EQ(exchange.bytes_out, exchange.request.method == "HEAD" ? 0u : 5u);
     ++shown;
   };
-  Serve([](s3::Exchange& exchange) { AnswerWith(exchange, "12345"); }, options);
+  Serve([](message::Exchange& exchange) { AnswerWith(exchange, "12345"); }, options);
   TestClient client = Connect();
   peer = &client;
   for (int i = 1; i <= 10; ++i) {
@@ -369,11 +373,11 @@ TEST_F(ConnectionTest, RefusedHeadHasNoDataOfThePreviousRequest) {
   std::promise<std::string> refused;
   ServerOptions options;
   options.progress_timeout = milliseconds(50);
-  options.on_finished = [&](const s3::Exchange& exchange) {
+  options.on_finished = [&](const message::Exchange& exchange) {
     if (exchange.response.status == 200) return;
-    const s3::RequestHead& head = exchange.request;
+    const message::RequestHead& head = exchange.request;
     std::string all = std::string(head.method) + "," + std::string(head.target);
-    for (const s3::HeaderView& header : head.headers)
+    for (const message::HeaderView& header : head.headers)
       all += "," + std::string(header.name) + std::string(header.value);
     refused.set_value(std::move(all));
   };
@@ -413,7 +417,7 @@ TEST_F(ConnectionTest, StalledBodyIsARequestTimeoutForTheHandler) {
   std::promise<std::string> seen;
   ServerOptions options;
   options.progress_timeout = milliseconds(50);
-  Serve([&](s3::Exchange& exchange) { seen.set_value(ReadBody(*exchange.body)); }, options);
+  Serve([&](message::Exchange& exchange) { seen.set_value(ReadBody(*exchange.body)); }, options);
   TestClient client = Connect();
   const TestResponse response =
       client.Ask("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nabc");

@@ -37,8 +37,8 @@ void ReadConnectionOptions(std::string_view list, Seen& seen) {
   while (!list.empty()) {
     const std::size_t comma = list.find(',');
     const std::string_view option = TrimBlanks(list.substr(0, comma));
-    if (EqualsIgnoringCase(option, "close")) seen.close = true;
-    if (EqualsIgnoringCase(option, "keep-alive")) seen.keep_alive = true;
+    if (EqualsIgnoreCase(option, "close")) seen.close = true;
+    if (EqualsIgnoreCase(option, "keep-alive")) seen.keep_alive = true;
     if (comma == std::string_view::npos) return;
     list.remove_prefix(comma + 1);
   }
@@ -53,27 +53,27 @@ Result<void> ReadLength(std::string_view value, Seen& seen) {
   return Ok();
 }
 
-Result<void> ReadHeader(const s3::HeaderView& header, Seen& seen) {
+Result<void> ReadHeader(const message::HeaderView& header, Seen& seen) {
   switch (header.name.size()) {  // the length alone distinguishes most headers
     case 4:
-      if (EqualsIgnoringCase(header.name, "host")) ++seen.hosts;
+      if (EqualsIgnoreCase(header.name, "host")) ++seen.hosts;
       break;
     case 6:
-      if (EqualsIgnoringCase(header.name, "expect")) {
-        if (!EqualsIgnoringCase(header.value, "100-continue")) return ExpectationFailed();
+      if (EqualsIgnoreCase(header.name, "expect")) {
+        if (!EqualsIgnoreCase(header.value, "100-continue")) return ExpectationFailed();
         seen.expect = true;
       }
       break;
     case 10:
-      if (EqualsIgnoringCase(header.name, "connection")) ReadConnectionOptions(header.value, seen);
+      if (EqualsIgnoreCase(header.name, "connection")) ReadConnectionOptions(header.value, seen);
       break;
     case 14:
-      if (EqualsIgnoringCase(header.name, "content-length")) return ReadLength(header.value, seen);
+      if (EqualsIgnoreCase(header.name, "content-length")) return ReadLength(header.value, seen);
       break;
     case 17:
-      if (EqualsIgnoringCase(header.name, "transfer-encoding")) {
+      if (EqualsIgnoreCase(header.name, "transfer-encoding")) {
         ++seen.transfer_encodings;
-        if (!EqualsIgnoringCase(header.value, "chunked"))
+        if (!EqualsIgnoreCase(header.value, "chunked"))
           return HeaderNotImplemented("Transfer-Encoding");
       }
       break;
@@ -84,9 +84,9 @@ Result<void> ReadHeader(const s3::HeaderView& header, Seen& seen) {
 
 }  // namespace
 
-Result<Framing> ReadFraming(const s3::RequestHead& head) {
+Result<Framing> ReadFraming(const message::RequestHead& head) {
   Seen seen;
-  for (const s3::HeaderView& header : head.headers) PENSTOCK_TRY(ReadHeader(header, seen));
+  for (const message::HeaderView& header : head.headers) PENSTOCK_TRY(ReadHeader(header, seen));
   if (seen.hosts > 1) return BadRequest("the Host header was given more than once.");
   if (seen.hosts == 0 && head.minor_version > 0) return BadRequest("the Host header is missing.");
   if (seen.transfer_encodings > 1) return BadRequest("Transfer-Encoding was given more than once.");

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "emulator/s3/core/exchange.h"
+#include "emulator/message/exchange.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::http {
@@ -24,7 +24,7 @@ struct Framing {
 // different values; both Content-Length and Transfer-Encoding; Transfer-Encoding in HTTP/1.0; no or
 // several Host headers (HTTP/1.1). NotImplemented: a transfer coding other than chunked.
 // ExpectationFailed: an expectation other than 100-continue.
-Result<Framing> ReadFraming(const s3::RequestHead& head);
+Result<Framing> ReadFraming(const message::RequestHead& head);
 
 }  // namespace penstock::emulator::http
 

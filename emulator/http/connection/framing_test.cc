@@ -8,13 +8,13 @@
 namespace penstock::emulator::http {
 namespace {
 
-Result<Framing> Read(std::initializer_list<s3::HeaderView> headers, int minor_version = 1) {
-  s3::RequestHead head;
+Result<Framing> Read(std::initializer_list<message::HeaderView> headers, int minor_version = 1) {
+  message::RequestHead head;
   head.method = "PUT";
   head.target = "/";
   head.minor_version = minor_version;
   head.headers.push_back({"Host", "h"});
-  for (const s3::HeaderView& header : headers) head.headers.push_back(header);
+  for (const message::HeaderView& header : headers) head.headers.push_back(header);
   return ReadFraming(head);
 }
 
@@ -59,7 +59,7 @@ TEST(Framing, RefusesAmbiguousTransferEncoding) {
 }
 
 TEST(Framing, RequiresExactlyOneHost) {
-  s3::RequestHead head;
+  message::RequestHead head;
   EXPECT_EQ(CodeOf(ReadFraming(head)), "BadRequest");
   head.minor_version = 0;
   EXPECT_TRUE(ReadFraming(head).ok());

@@ -12,12 +12,12 @@
 
 #include "emulator/http/connection/body_reader.h"
 #include "emulator/http/connection_quotas.h"
-#include "emulator/s3/core/exchange.h"
+#include "emulator/message/exchange.h"
 
 namespace penstock::emulator::http {
 
 // The first kMemoryBytes are kept in memory, the rest in a file.
-class GatheredBody final : public s3::BodyReader {
+class GatheredBody final : public message::BodyReader {
  public:
   static constexpr std::size_t kMemoryBytes = 64 << 10;
 

@@ -74,7 +74,7 @@ bool TakeLine(std::string_view& rest, std::string_view& line) {
   return true;
 }
 
-Result<void> ParseVersion(std::string_view text, s3::RequestHead& head) {
+Result<void> ParseVersion(std::string_view text, message::RequestHead& head) {
   if (text.size() != 8 || text.substr(0, 5) != "HTTP/" || text[6] != '.') {
     return BadRequest("the request line does not end in an HTTP version.");
   }
@@ -89,15 +89,15 @@ Result<void> ParseVersion(std::string_view text, s3::RequestHead& head) {
 }
 
 // Sets head.target to path and query, and `authority` for an absolute-form target.
-Result<void> ParseTargetForm(std::string_view target, s3::RequestHead& head,
+Result<void> ParseTargetForm(std::string_view target, message::RequestHead& head,
                              std::string_view& authority) {
   head.target = target;
   if (target.front() == '/') return Ok();
   if (target == "*" && head.method == "OPTIONS") return Ok();
   const std::size_t scheme_end = target.find("://");
   if (scheme_end == std::string_view::npos ||
-      !(EqualsIgnoringCase(target.substr(0, scheme_end), "http") ||
-        EqualsIgnoringCase(target.substr(0, scheme_end), "https"))) {
+      !(EqualsIgnoreCase(target.substr(0, scheme_end), "http") ||
+        EqualsIgnoreCase(target.substr(0, scheme_end), "https"))) {
     return BadRequest("the request target is neither a path nor an absolute URI.");
   }
   const std::string_view rest = target.substr(scheme_end + 3);
@@ -115,7 +115,7 @@ Result<void> ParseTargetForm(std::string_view target, s3::RequestHead& head,
 }
 
 Result<void> ParseRequestLine(std::string_view line, const HeadLimits& limits,
-                              s3::RequestHead& head, std::string_view& authority) {
+                              message::RequestHead& head, std::string_view& authority) {
   const std::size_t method_end = line.find(' ');
   const std::size_t version_begin = line.rfind(' ');
   if (method_end == std::string_view::npos || method_end == version_begin) {
@@ -133,7 +133,7 @@ Result<void> ParseRequestLine(std::string_view line, const HeadLimits& limits,
   return ParseTargetForm(target, head, authority);
 }
 
-Result<void> ParseHeaderLine(std::string_view line, s3::RequestHead& head) {
+Result<void> ParseHeaderLine(std::string_view line, message::RequestHead& head) {
   if (line.front() == ' ' || line.front() == '\t')
     return BadRequest("a header continues on a second line (obs-fold).");
   const std::size_t colon = line.find(':');
@@ -161,14 +161,6 @@ std::string_view TrimBlanks(std::string_view text) {
   return text;
 }
 
-bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (AsciiLower(a[i]) != AsciiLower(b[i])) return false;
-  }
-  return true;
-}
-
 std::size_t FindHeadEnd(std::string_view input, std::size_t& scanned) {
   // An LF at the end of the input is examined again when more bytes have arrived.
   std::size_t at = scanned;
@@ -189,7 +181,8 @@ std::size_t FindHeadEnd(std::string_view input, std::size_t& scanned) {
   return 0;
 }
 
-Result<void> ParseHead(std::string_view bytes, const HeadLimits& limits, s3::RequestHead& head) {
+Result<void> ParseHead(std::string_view bytes, const HeadLimits& limits,
+                       message::RequestHead& head) {
   head.method = {};
   head.target = {};
   head.minor_version = 1;
@@ -207,8 +200,8 @@ Result<void> ParseHead(std::string_view bytes, const HeadLimits& limits, s3::Req
     PENSTOCK_TRY(ParseHeaderLine(line, head));
   }
   if (authority.empty()) return Ok();
-  for (s3::HeaderView& header : head.headers) {
-    if (EqualsIgnoringCase(header.name, "host")) header.value = authority;
+  for (message::HeaderView& header : head.headers) {
+    if (EqualsIgnoreCase(header.name, "host")) header.value = authority;
   }
   return Ok();
 }

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "emulator/s3/core/exchange.h"
+#include "emulator/message/exchange.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::http {
@@ -29,7 +29,8 @@ std::size_t FindHeadEnd(std::string_view input, std::size_t& scanned);
 // `bytes`. An absolute-form target ("http://host/key") is reduced to path and query, and its
 // authority replaces the value of Host. Errors: BadRequest (400), URITooLong (414),
 // HTTPVersionNotSupported (505), RequestHeaderSectionTooLarge for too many headers or bytes.
-Result<void> ParseHead(std::string_view bytes, const HeadLimits& limits, s3::RequestHead& head);
+Result<void> ParseHead(std::string_view bytes, const HeadLimits& limits,
+                       message::RequestHead& head);
 
 // Whether `text` is an RFC 9110 token: a method or a header name.
 bool IsToken(std::string_view text);
@@ -37,8 +38,6 @@ bool IsToken(std::string_view text);
 bool IsFieldValue(std::string_view text);
 // Removes leading and trailing spaces and tabs.
 std::string_view TrimBlanks(std::string_view text);
-// Compares, ignoring the case of ASCII letters.
-bool EqualsIgnoringCase(std::string_view a, std::string_view b);
 
 }  // namespace penstock::emulator::http
 

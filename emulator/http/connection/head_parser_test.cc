@@ -9,7 +9,7 @@ namespace {
 
 struct Parsed {
   std::string bytes;
-  s3::RequestHead head;
+  message::RequestHead head;
   std::string code;  // error code; empty on success
 };
 
@@ -42,7 +42,7 @@ TEST(HeadParser, KeepsTargetAndHeadersExactlyAsSent) {
 }
 
 TEST(HeadParser, ClearsThePreviousRequest) {
-  s3::RequestHead head;
+  message::RequestHead head;
   ASSERT_TRUE(ParseHead("GET /a HTTP/1.0\r\nA: b\r\n\r\n", {}, head).ok());
   ASSERT_TRUE(ParseHead("GET /b HTTP/1.1\r\n\r\n", {}, head).ok());
   EXPECT_EQ(head.target, "/b");

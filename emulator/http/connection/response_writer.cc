@@ -10,7 +10,6 @@
 
 #include "base/dates.h"
 #include "emulator/http/connection/head_parser.h"
-#include "emulator/s3/core/body_size.h"
 
 namespace penstock::emulator::http {
 namespace {
@@ -127,20 +126,19 @@ enum class KnownHeader : unsigned {
 
 KnownHeader Classify(std::string_view name) {
   switch (name.size()) {
-    case 4: return EqualsIgnoringCase(name, "date") ? KnownHeader::kDate : KnownHeader::kOther;
-    case 6: return EqualsIgnoringCase(name, "server") ? KnownHeader::kServer : KnownHeader::kOther;
+    case 4: return EqualsIgnoreCase(name, "date") ? KnownHeader::kDate : KnownHeader::kOther;
+    case 6: return EqualsIgnoreCase(name, "server") ? KnownHeader::kServer : KnownHeader::kOther;
     case 10:
-      if (EqualsIgnoringCase(name, "connection")) return KnownHeader::kFraming;
-      return EqualsIgnoringCase(name, "x-amz-id-2") ? KnownHeader::kHostId : KnownHeader::kOther;
+      if (EqualsIgnoreCase(name, "connection")) return KnownHeader::kFraming;
+      return EqualsIgnoreCase(name, "x-amz-id-2") ? KnownHeader::kHostId : KnownHeader::kOther;
     case 14:
-      return EqualsIgnoringCase(name, "content-length") ? KnownHeader::kFraming
-                                                        : KnownHeader::kOther;
+      return EqualsIgnoreCase(name, "content-length") ? KnownHeader::kFraming : KnownHeader::kOther;
     case 16:
-      return EqualsIgnoringCase(name, "x-amz-request-id") ? KnownHeader::kRequestId
-                                                          : KnownHeader::kOther;
+      return EqualsIgnoreCase(name, "x-amz-request-id") ? KnownHeader::kRequestId
+                                                        : KnownHeader::kOther;
     case 17:
-      return EqualsIgnoringCase(name, "transfer-encoding") ? KnownHeader::kFraming
-                                                           : KnownHeader::kOther;
+      return EqualsIgnoreCase(name, "transfer-encoding") ? KnownHeader::kFraming
+                                                         : KnownHeader::kOther;
     default: return KnownHeader::kOther;
   }
 }
@@ -166,7 +164,7 @@ std::string_view StandardReason(int status) {
   return "Unknown";
 }
 
-ResponsePlan PlanResponse(const s3::Response& response, const ResponseContext& context) {
+ResponsePlan PlanResponse(const message::Response& response, const ResponseContext& context) {
   ResponsePlan plan;
   if (response.status < 200 || response.status == 204 || response.status == 304) {
     plan.framing = ResponseFraming::kNone;
@@ -178,13 +176,13 @@ ResponsePlan PlanResponse(const s3::Response& response, const ResponseContext& c
     plan.framing = ResponseFraming::kChunked;
     return plan;
   }
-  const std::uint64_t size = s3::BodySize(response);
+  const std::uint64_t size = message::BodySize(response);
   plan.announced_bytes = response.content_length.value_or(size);
   plan.length_lies = plan.send_body && plan.announced_bytes != size;
   return plan;
 }
 
-void AppendHead(const s3::Response& response, const ResponsePlan& plan,
+void AppendHead(const message::Response& response, const ResponsePlan& plan,
                 const ResponseContext& context, std::string& out) {
   const std::string_view reason =
       response.reason.empty() ? StandardReason(response.status) : std::string_view(response.reason);
@@ -234,7 +232,7 @@ void AppendHead(const s3::Response& response, const ResponsePlan& plan,
   out.resize(static_cast<std::size_t>(head.end() - out.data()));
 }
 
-SendResult ResponseWriter::Send(Stream& stream, const s3::Response& response,
+SendResult ResponseWriter::Send(Stream& stream, const message::Response& response,
                                 ResponseContext context, std::chrono::milliseconds timeout,
                                 const BeforeEnd& before_end) {
   before_end_ = &before_end;
@@ -246,9 +244,8 @@ SendResult ResponseWriter::Send(Stream& stream, const s3::Response& response,
   unsent_ =
       UnsentResponse{.text = std::move(text), .chunked = plan.framing == ResponseFraming::kChunked};
   unsent_.so_far.keep_alive = context.keep_alive;
-  if (plan.send_body) unsent_.body_bytes = s3::BodySize(response);
-  const auto* const content =
-      plan.send_body ? std::get_if<store::Content>(&response.body) : nullptr;
+  if (plan.send_body) unsent_.body_bytes = message::BodySize(response);
+  const auto* const content = plan.send_body ? std::get_if<Content>(&response.body) : nullptr;
   if (content != nullptr) {
     unsent_.behind_slice = unsent_.body_bytes;
     BeginSlice(*content);
@@ -259,12 +256,12 @@ SendResult ResponseWriter::Send(Stream& stream, const s3::Response& response,
   return SendText(stream, body != nullptr ? std::string_view(*body) : std::string_view(), timeout);
 }
 
-SendResult ResponseWriter::Continue(Stream& stream, const s3::Response& response,
+SendResult ResponseWriter::Continue(Stream& stream, const message::Response& response,
                                     UnsentResponse unsent, std::chrono::milliseconds timeout,
                                     const BeforeEnd& before_end) {
   before_end_ = &before_end;
   unsent_ = std::move(unsent);
-  if (const auto* content = std::get_if<store::Content>(&response.body);
+  if (const auto* content = std::get_if<Content>(&response.body);
       content != nullptr && unsent_.body_end == 0) {
     return SendContent(stream, *content, timeout);
   }
@@ -356,8 +353,8 @@ SendResult ResponseWriter::ContinueText(Stream& stream, std::string_view body,
   return Outcome(sent.status);
 }
 
-void ResponseWriter::BeginSlice(const store::Content& content) {
-  const std::vector<store::ContentSlice>& slices = content.slices;
+void ResponseWriter::BeginSlice(const Content& content) {
+  const std::vector<ContentSlice>& slices = content.slices;
   while (unsent_.slice < slices.size() && slices[unsent_.slice].range.size() == 0) ++unsent_.slice;
   unsent_.slice_at = 0;
   unsent_.ended = unsent_.slice == slices.size();
@@ -368,7 +365,7 @@ void ResponseWriter::BeginSlice(const store::Content& content) {
   unsent_.text.append(unsent_.ended ? "\r\n\r\n" : "\r\n");
 }
 
-SendResult ResponseWriter::SendContent(Stream& stream, const store::Content& content,
+SendResult ResponseWriter::SendContent(Stream& stream, const Content& content,
                                        std::chrono::milliseconds timeout) {
   while (!unsent_.ended) {
     const More more = unsent_.behind_slice > 0 || unsent_.chunked ? More::kYes : More::kNo;
@@ -392,7 +389,7 @@ SendResult ResponseWriter::SendContent(Stream& stream, const store::Content& con
   return Outcome(sent.status);
 }
 
-IoResult ResponseWriter::SendSlice(Stream& stream, const store::ContentSlice& slice, More more,
+IoResult ResponseWriter::SendSlice(Stream& stream, const ContentSlice& slice, More more,
                                    std::chrono::milliseconds timeout) {
   const std::uint64_t begin = slice.range.begin + unsent_.slice_at;
   const Result<std::uint64_t> checked = slice.blob->Checked({begin, slice.range.end});

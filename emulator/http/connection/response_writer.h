@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "emulator/http/connection/stream.h"
-#include "emulator/s3/core/exchange.h"
+#include "emulator/message/exchange.h"
 #include "penstock/base/clock.h"
 
 namespace penstock::emulator::http {
@@ -39,13 +39,13 @@ struct ResponsePlan {
 
 // Chooses the framing header and whether to send a body: no body for 1xx, 204 and 304, headers only
 // for HEAD, chunked only for HTTP/1.1.
-ResponsePlan PlanResponse(const s3::Response& response, const ResponseContext& context);
+ResponsePlan PlanResponse(const message::Response& response, const ResponseContext& context);
 
 // Appends the status line, the headers and the empty line. The handler's own framing and Connection
 // headers are dropped; the server sets them. x-amz-id-2, x-amz-request-id and Date come first and
 // Server last, each only if the handler has not set it. Line breaks and NULs in names and values
 // become spaces, so that no value can inject a header.
-void AppendHead(const s3::Response& response, const ResponsePlan& plan,
+void AppendHead(const message::Response& response, const ResponsePlan& plan,
                 const ResponseContext& context, std::string& out);
 
 std::string_view StandardReason(int status);  // "Unknown" for a status without one
@@ -93,25 +93,24 @@ class ResponseWriter {
  public:
   // Sends head and small bodies in one system call, larger memory without a copy, and files with
   // sendfile. Waits up to `timeout` for each step of progress. Zero: may return blocked.
-  SendResult Send(Stream& stream, const s3::Response& response, ResponseContext context,
+  SendResult Send(Stream& stream, const message::Response& response, ResponseContext context,
                   std::chrono::milliseconds timeout, const BeforeEnd& before_end = {});
   // After a blocked Send or Continue: the rest, for Continue of any writer with the same response.
   UnsentResponse TakeUnsent() { return std::move(unsent_); }
-  SendResult Continue(Stream& stream, const s3::Response& response, UnsentResponse unsent,
+  SendResult Continue(Stream& stream, const message::Response& response, UnsentResponse unsent,
                       std::chrono::milliseconds timeout, const BeforeEnd& before_end = {});
 
  private:
   SendResult SendText(Stream& stream, std::string_view body, std::chrono::milliseconds timeout);
   SendResult ContinueText(Stream& stream, std::string_view body, std::chrono::milliseconds timeout);
-  SendResult SendContent(Stream& stream, const store::Content& content,
-                         std::chrono::milliseconds timeout);
+  SendResult SendContent(Stream& stream, const Content& content, std::chrono::milliseconds timeout);
   // Sends the rest of the text and of the slice after it, up to the first block that is not
   // verified yet (Blob::Checked).
-  IoResult SendSlice(Stream& stream, const store::ContentSlice& slice, More more,
+  IoResult SendSlice(Stream& stream, const ContentSlice& slice, More more,
                      std::chrono::milliseconds timeout);
   // Goes to the first slice with bytes, from unsent_.slice on, and appends its framing to the text.
   // Appends the end if there is none.
-  void BeginSlice(const store::Content& content);
+  void BeginSlice(const Content& content);
   SendResult Outcome(IoStatus status);
   // Writes the last pieces of the response, at most kMaxEndPieces.
   IoResult WriteEnd(Stream& stream, std::span<const ByteView> pieces,

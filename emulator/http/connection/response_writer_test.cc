@@ -17,14 +17,14 @@ ResponseContext Context() {
   return context;
 }
 
-std::string HeadOf(const s3::Response& response, const ResponseContext& context = Context()) {
+std::string HeadOf(const message::Response& response, const ResponseContext& context = Context()) {
   std::string head;
   AppendHead(response, PlanResponse(response, context), context, head);
   return head;
 }
 
-s3::Response With(std::string body) {
-  s3::Response response;
+message::Response With(std::string body) {
+  message::Response response;
   response.body = std::move(body);
   return response;
 }
@@ -37,7 +37,7 @@ TEST(ResponseHead, AddsTheCommonHeaders) {
 }
 
 TEST(ResponseHead, KeepsTheHandlersHeadersInTheirOrder) {
-  s3::Response response;
+  message::Response response;
   response.headers = {{"Z", "1"},      {"X-AMZ-Request-Id", "own"}, {"a", "2"}, {"date", "today"},
                       {"SERVER", "s"}, {"x-amz-id-2", "h"},         {"Z", "3"}};
   EXPECT_EQ(HeadOf(response),
@@ -47,7 +47,7 @@ TEST(ResponseHead, KeepsTheHandlersHeadersInTheirOrder) {
 }
 
 TEST(ResponseHead, ReplacesFramingAndConnectionHeaders) {
-  s3::Response response = With("12345");
+  message::Response response = With("12345");
   response.headers = {
       {"Content-Length", "7"}, {"Transfer-Encoding", "gzip"}, {"Connection", "upgrade"}};
   const std::string head = HeadOf(response);
@@ -58,7 +58,7 @@ TEST(ResponseHead, ReplacesFramingAndConnectionHeaders) {
 }
 
 TEST(ResponseHead, NoValueCanInjectAHeader) {
-  s3::Response response;
+  message::Response response;
   response.reason = "O\r\nK";
   response.headers = {{"A\r\nB", "x\r\nSet-Cookie: y\nz"}};
   const std::string head = HeadOf(response);
@@ -67,7 +67,7 @@ TEST(ResponseHead, NoValueCanInjectAHeader) {
 }
 
 TEST(ResponseHead, ReasonsAreStandardUnlessGiven) {
-  s3::Response response;
+  message::Response response;
   response.status = 503;
   EXPECT_EQ(HeadOf(response).substr(0, 34), "HTTP/1.1 503 Service Unavailable\r\n");
   response.reason = "Slow Down";
@@ -87,7 +87,7 @@ TEST(ResponseHead, AnnouncesWhetherTheConnectionStaysOpen) {
 
 TEST(ResponsePlan, SomeStatusesHaveNoBodyAndNoLength) {
   for (const int status : {204, 304}) {
-    s3::Response response = With("text");
+    message::Response response = With("text");
     response.status = status;
     response.chunked = true;
     const std::string head = HeadOf(response);
@@ -100,7 +100,7 @@ TEST(ResponsePlan, SomeStatusesHaveNoBodyAndNoLength) {
 TEST(ResponsePlan, HeadAnnouncesALengthAndSendsNothing) {
   ResponseContext context = Context();
   context.head_request = true;
-  s3::Response response;
+  message::Response response;
   response.content_length = 5ull << 40;
   const ResponsePlan plan = PlanResponse(response, context);
   EXPECT_EQ(plan.announced_bytes, 5ull << 40);
@@ -109,7 +109,7 @@ TEST(ResponsePlan, HeadAnnouncesALengthAndSendsNothing) {
 }
 
 TEST(ResponsePlan, ChunkedIsForHttp11Only) {
-  s3::Response response = With("text");
+  message::Response response = With("text");
   response.chunked = true;
   EXPECT_EQ(PlanResponse(response, Context()).framing, ResponseFraming::kChunked);
   ResponseContext old = Context();
@@ -119,7 +119,7 @@ TEST(ResponsePlan, ChunkedIsForHttp11Only) {
 
 class SendTest : public testing::Test {
  protected:
-  TestResponse SendAndRead(const s3::Response& response) {
+  TestResponse SendAndRead(const message::Response& response) {
     TestResponse got;
     std::jthread reader([&] { got = pipe_.peer->Read(); });
     sent_ = writer_.Send(*pipe_.stream, response, Context(), kTestTimeout);
@@ -139,7 +139,7 @@ TEST_F(SendTest, SendsTextWithALength) {
 }
 
 TEST_F(SendTest, SendsTextInOneChunk) {
-  s3::Response response = With("hello");
+  message::Response response = With("hello");
   response.chunked = true;
   EXPECT_EQ(SendAndRead(response).body, "hello");
   EXPECT_EQ(sent_.body_bytes, 5u);
@@ -153,17 +153,17 @@ TEST_F(SendTest, JoinsSlicesFromMemoryAndFiles) {
   const std::string text = PatternText(400'000);
   const auto memory = std::make_shared<MemoryBlob>(text);
   const auto file = std::make_shared<FileBlob>(text);
-  store::Content content;
+  Content content;
   std::string expected;
   for (const ByteRange range :
        {ByteRange{0, 10}, {10, 10}, {5, 300'000}, {399'999, 400'000}, {7, 7}}) {
-    for (const store::BlobPtr& blob : {store::BlobPtr(memory), store::BlobPtr(file)}) {
+    for (const BlobPtr& blob : {BlobPtr(memory), BlobPtr(file)}) {
       content.slices.push_back({blob, range});
       expected += text.substr(range.begin, range.size());
     }
   }
   for (const bool chunked : {false, true}) {
-    s3::Response response;
+    message::Response response;
     response.body = content;
     response.chunked = chunked;
     const TestResponse got = SendAndRead(response);
@@ -176,8 +176,8 @@ TEST_F(SendTest, JoinsSlicesFromMemoryAndFiles) {
 }
 
 TEST_F(SendTest, SendsEmptyContent) {
-  s3::Response response;
-  response.body = store::Content{};
+  message::Response response;
+  response.body = Content{};
   EXPECT_EQ(SendAndRead(response).status, 200);
   EXPECT_TRUE(sent_.ok);
 }
@@ -185,7 +185,7 @@ TEST_F(SendTest, SendsEmptyContent) {
 TEST_F(SendTest, TruncatedFileBreaksTheConnection) {
   const auto file = std::make_shared<FileBlob>(std::string(100'000, 'x'));
   ASSERT_EQ(::ftruncate(file->FileDescriptor(), 50'000), 0);
-  s3::Response response;
+  message::Response response;
   response.body = ContentOf(file);
   const SendResult sent = writer_.Send(*pipe_.stream, response, Context(), kTestTimeout);
   EXPECT_FALSE(sent.ok);
@@ -197,7 +197,7 @@ TEST_F(SendTest, ADamagedBlockIsNotSent) {
   // Sent with sendfile, and copied after the head.
   for (const std::uint64_t block : {100'000u, 20'000u}) {
     Pipe pipe;
-    s3::Response response;
+    message::Response response;
     response.body = ContentOf(std::make_shared<DamagedBlob>(text, block, 5 * block));
     const SendResult sent = writer_.Send(*pipe.stream, response, Context(), kTestTimeout);
     EXPECT_FALSE(sent.ok);
@@ -210,7 +210,7 @@ TEST_F(SendTest, ADamagedBlockIsNotSent) {
 TEST_F(SendTest, SendsBlocksThatAreVerifiedOneByOne) {
   const std::string text = PatternText(1'000'000);
   for (const bool chunked : {false, true}) {
-    s3::Response response;
+    message::Response response;
     response.body = ContentOf(std::make_shared<DamagedBlob>(text, 3'333, ~std::uint64_t{0}));
     response.chunked = chunked;
     EXPECT_TRUE(SendAndRead(response).body == text);
@@ -225,18 +225,18 @@ TEST_F(SendTest, AnyWriterMayContinueABlockedResponse) {
   const std::string text = PatternText(12 << 20);
   const auto memory = std::make_shared<MemoryBlob>(text);
   const auto file = std::make_shared<FileBlob>(text);
-  store::Content content;
+  Content content;
   std::string joined;
-  for (const store::BlobPtr& blob : {store::BlobPtr(memory), store::BlobPtr(file)}) {
+  for (const BlobPtr& blob : {BlobPtr(memory), BlobPtr(file)}) {
     for (const ByteRange range : {ByteRange{0, text.size()}, {5, 10}, {7, 30'000}}) {
       content.slices.push_back({blob, range});
       joined += text.substr(range.begin, range.size());
     }
   }
-  s3::Response of_text = With(text);
-  s3::Response of_content;
+  message::Response of_text = With(text);
+  message::Response of_content;
   of_content.body = content;
-  for (s3::Response* const response : {&of_text, &of_content}) {
+  for (message::Response* const response : {&of_text, &of_content}) {
     for (const bool chunked : {false, true}) {
       response->chunked = chunked;
       const std::string& expected = response == &of_text ? text : joined;
@@ -268,15 +268,15 @@ TEST(EndOfAnswer, IsReportedOnceBeforeItIsSent) {
   for (const std::size_t size :
        {std::size_t{0}, std::size_t{9}, std::size_t{100'000}, std::size_t{5'000'000}}) {
     const std::string text = PatternText(size);
-    s3::Response memory;
+    message::Response memory;
     memory.body = ContentOf(std::make_shared<MemoryBlob>(text));
-    s3::Response file;
+    message::Response file;
     file.body = ContentOf(std::make_shared<FileBlob>(text));
-    s3::Response two;
-    two.body = store::Content{{{std::make_shared<MemoryBlob>(text), {0, size}},
-                               {std::make_shared<FileBlob>(text), {0, size}}}};
-    s3::Response plain = With(text);
-    for (s3::Response* const response : {&plain, &memory, &file, &two}) {
+    message::Response two;
+    two.body = Content{{{std::make_shared<MemoryBlob>(text), {0, size}},
+                        {std::make_shared<FileBlob>(text), {0, size}}}};
+    message::Response plain = With(text);
+    for (message::Response* const response : {&plain, &memory, &file, &two}) {
       for (const bool chunked : {false, true}) {
         response->chunked = chunked;
         CountingStream stream;

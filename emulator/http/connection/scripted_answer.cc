@@ -5,8 +5,6 @@
 #include <charconv>
 #include <utility>
 
-#include "emulator/s3/core/body_size.h"
-
 namespace penstock::emulator::http {
 namespace {
 
@@ -14,8 +12,8 @@ namespace {
 constexpr std::chrono::milliseconds kResetTimeout{1'000};
 constexpr std::chrono::milliseconds kResetCheckInterval{1};
 
-using Place = s3::DeliveryStep::Place;
-using Kind = s3::DeliveryStep::Kind;
+using Place = message::DeliveryStep::Place;
+using Kind = message::DeliveryStep::Kind;
 
 std::string Hex(std::uint64_t value) {
   std::array<char, 16> digits;
@@ -25,14 +23,14 @@ std::string Hex(std::uint64_t value) {
 
 }  // namespace
 
-ScriptedAnswer::ScriptedAnswer(const s3::Response& response, ResponseContext context)
+ScriptedAnswer::ScriptedAnswer(const message::Response& response, ResponseContext context)
     : response_(response) {
   const ResponsePlan plan = PlanResponse(response, context);
   if (plan.length_lies) context.keep_alive = false;
   keep_alive_ = context.keep_alive;
   AppendHead(response, plan, context, head_);
   head_bytes_ = head_.size();
-  if (plan.send_body) body_bytes_ = s3::BodySize(response);
+  if (plan.send_body) body_bytes_ = message::BodySize(response);
   if (plan.send_body && plan.framing == ResponseFraming::kChunked) {
     if (body_bytes_ > 0) head_ += Hex(body_bytes_) + "\r\n";
     tail_ = body_bytes_ > 0 ? "\r\n0\r\n\r\n" : "0\r\n\r\n";
@@ -41,7 +39,7 @@ ScriptedAnswer::ScriptedAnswer(const s3::Response& response, ResponseContext con
 }
 
 void ScriptedAnswer::PlaceSteps() {
-  for (const s3::DeliveryStep& step : response_.delivery->steps) {
+  for (const message::DeliveryStep& step : response_.delivery->steps) {
     switch (step.place) {
       case Place::kHead: stops_.push_back({0, &step}); break;
       case Place::kBody:
@@ -59,7 +57,7 @@ void ScriptedAnswer::PlaceSteps() {
 
 ScriptedAnswer::State ScriptedAnswer::Go(Stream& stream, MonotonicTime now,
                                          const BeforeEnd& before_end) {
-  const s3::Delivery& delivery = *response_.delivery;
+  const message::Delivery& delivery = *response_.delivery;
   for (;;) {
     if (ended_ != State::kWait) return ended_;
     if (next_stop_ < stops_.size() && stops_[next_stop_].at == at_) {
@@ -105,7 +103,7 @@ bool ScriptedAnswer::EndIsNext() const {
 }
 
 MonotonicTime ScriptedAnswer::NextPieceTime(MonotonicTime now) const {
-  const s3::Delivery& delivery = *response_.delivery;
+  const message::Delivery& delivery = *response_.delivery;
   // The first piece waits only for `pace`.
   const MonotonicTime dripped = piece_end_ == 0 ? now : now + delivery.piece_every;
   return delivery.pace
@@ -123,7 +121,7 @@ bool ScriptedAnswer::MayReset(const Stream& stream, MonotonicTime now) {
 }
 
 // kDone: the response continues after the step.
-ScriptedAnswer::State ScriptedAnswer::Pass(const s3::DeliveryStep& step, const Stream& stream,
+ScriptedAnswer::State ScriptedAnswer::Pass(const message::DeliveryStep& step, const Stream& stream,
                                            MonotonicTime now) {
   if (step.kind == Kind::kReset && !MayReset(stream, now)) return State::kWait;
   if (step.kind == Kind::kWait) {
@@ -159,9 +157,9 @@ IoResult ScriptedAnswer::SendBody(Stream& stream, std::uint64_t begin, std::uint
     const ByteView piece = AsBytes(*text).subspan(begin, body_end_at - begin);
     return stream.Write({&piece, 1}, More::kNo, kNow);
   }
-  const auto& content = std::get<store::Content>(response_.body);
+  const auto& content = std::get<Content>(response_.body);
   std::uint64_t slice_begin = 0;
-  for (const store::ContentSlice& slice : content.slices) {
+  for (const ContentSlice& slice : content.slices) {
     const std::uint64_t slice_end = slice_begin + slice.range.size();
     if (begin < slice_end) {
       const std::uint64_t offset = slice.range.begin + (begin - slice_begin);

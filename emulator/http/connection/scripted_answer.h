@@ -1,5 +1,5 @@
 // Sends a response as its Delivery requires: in pieces, with pauses, or incompletely
-// (emulator/s3/core/delivery.h).
+// (emulator/message/delivery.h).
 #ifndef PENSTOCK_EMULATOR_HTTP_CONNECTION_SCRIPTED_ANSWER_H_
 #define PENSTOCK_EMULATOR_HTTP_CONNECTION_SCRIPTED_ANSWER_H_
 
@@ -9,7 +9,7 @@
 
 #include "emulator/http/connection/response_writer.h"
 #include "emulator/http/connection/stream.h"
-#include "emulator/s3/core/exchange.h"
+#include "emulator/message/exchange.h"
 #include "penstock/base/clock.h"
 
 namespace penstock::emulator::http {
@@ -29,7 +29,7 @@ class ScriptedAnswer {
   };
 
   // `response` must have a delivery and outlive this object.
-  ScriptedAnswer(const s3::Response& response, ResponseContext context);
+  ScriptedAnswer(const message::Response& response, ResponseContext context);
 
   State Go(Stream& stream, MonotonicTime now, const BeforeEnd& before_end = {});
   MonotonicTime wait_until() const { return wait_until_; }
@@ -43,10 +43,10 @@ class ScriptedAnswer {
   // A step at its position in the bytes of the response.
   struct Stop {
     std::uint64_t at = 0;
-    const s3::DeliveryStep* step = nullptr;
+    const message::DeliveryStep* step = nullptr;
   };
   void PlaceSteps();
-  State Pass(const s3::DeliveryStep& step, const Stream& stream, MonotonicTime now);
+  State Pass(const message::DeliveryStep& step, const Stream& stream, MonotonicTime now);
   // Whether an RST would discard no sent byte, or the peer has not acknowledged within the limit.
   bool MayReset(const Stream& stream, MonotonicTime now);
   // When the next piece of the body may be sent.
@@ -61,7 +61,7 @@ class ScriptedAnswer {
   std::uint64_t body_end() const { return head_.size() + body_bytes_; }
   std::uint64_t end() const { return body_end() + tail_.size(); }
 
-  const s3::Response& response_;
+  const message::Response& response_;
   std::string head_;              // including the chunk header, if any
   std::uint64_t head_bytes_ = 0;  // without the chunk header
   std::uint64_t body_bytes_ = 0;

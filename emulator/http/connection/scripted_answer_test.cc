@@ -16,14 +16,14 @@ namespace penstock::emulator::http {
 namespace {
 
 using std::chrono::milliseconds;
-using Place = s3::DeliveryStep::Place;
-using Kind = s3::DeliveryStep::Kind;
+using Place = message::DeliveryStep::Place;
+using Kind = message::DeliveryStep::Kind;
 
 constexpr std::string_view kGet = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
 
 class ScriptedAnswerTest : public testing::Test {
  protected:
-  void Serve(s3::Delivery delivery, std::size_t body_bytes = 1'000, bool file = false,
+  void Serve(message::Delivery delivery, std::size_t body_bytes = 1'000, bool file = false,
              bool chunked = false) {
     delivery_ = std::move(delivery);
     body_ = PatternText(body_bytes);
@@ -31,7 +31,7 @@ class ScriptedAnswerTest : public testing::Test {
     chunked_ = chunked;
     ServerOptions options;
     options.min_threads = options.max_threads = 1;
-    options.on_finished = [this](const s3::Exchange& exchange) {
+    options.on_finished = [this](const message::Exchange& exchange) {
       const std::lock_guard lock(mutex_);
       sent_ = exchange.bytes_out;
       whole_ = exchange.whole;
@@ -63,7 +63,7 @@ class ScriptedAnswerTest : public testing::Test {
     }
     ADD_FAILURE() << "the request never ended";
   }
-  s3::DeliveryStep Step(Place place, std::uint64_t offset, Kind kind, milliseconds wait = {}) {
+  message::DeliveryStep Step(Place place, std::uint64_t offset, Kind kind, milliseconds wait = {}) {
     return {
         .place = place, .offset = offset, .kind = kind, .wait = wait, .done = [this] { ++done_; }};
   }
@@ -72,7 +72,7 @@ class ScriptedAnswerTest : public testing::Test {
   std::atomic<int> done_{0};
 
  private:
-  void Answer(s3::Exchange& exchange) {
+  void Answer(message::Exchange& exchange) {
     if (exchange.request.target == "/plain") return AnswerWith(exchange, "plain");
     if (file_) {
       exchange.response.body = ContentOf(std::make_shared<FileBlob>(body_));
@@ -81,13 +81,13 @@ class ScriptedAnswerTest : public testing::Test {
     }
     exchange.response.chunked = chunked_;
     if (exchange.request.target == "/at-once") return;
-    exchange.response.delivery = std::make_unique<s3::Delivery>(delivery_);
+    exchange.response.delivery = std::make_unique<message::Delivery>(delivery_);
   }
 
-  s3::Delivery delivery_;
+  message::Delivery delivery_;
   bool file_ = false;
   bool chunked_ = false;
-  FunctionHandler handler_{[this](s3::Exchange& exchange) { Answer(exchange); }};
+  FunctionHandler handler_{[this](message::Exchange& exchange) { Answer(exchange); }};
   std::mutex mutex_;
   std::uint64_t sent_ = 0;
   bool whole_ = false;
@@ -369,10 +369,10 @@ TEST(ScriptedEnd, IsReportedOnlyBeforeItIsSent) {
   ResponseContext context;
   for (const bool chunked : {false, true}) {
     for (const std::size_t size : {std::size_t{0}, std::size_t{1'000}, std::size_t{2'000'000}}) {
-      s3::Response response;
+      message::Response response;
       response.body = PatternText(size);
       response.chunked = chunked;
-      response.delivery = std::make_unique<s3::Delivery>();
+      response.delivery = std::make_unique<message::Delivery>();
       response.delivery->steps = {{.place = Place::kEnd, .kind = Kind::kReset}};
       ScriptedAnswer answer(response, context);
       CountingStream stream;
@@ -387,9 +387,9 @@ TEST(ScriptedEnd, IsReportedOnlyBeforeItIsSent) {
       EXPECT_LE(stream.taken - reported[0], kWholeBytes);
     }
   }
-  s3::Response cut;
+  message::Response cut;
   cut.body = PatternText(1'000);
-  cut.delivery = std::make_unique<s3::Delivery>();
+  cut.delivery = std::make_unique<message::Delivery>();
   cut.delivery->steps = {{.place = Place::kBody, .offset = 999, .kind = Kind::kFin}};
   ScriptedAnswer answer(cut, context);
   CountingStream stream;
@@ -399,10 +399,10 @@ TEST(ScriptedEnd, IsReportedOnlyBeforeItIsSent) {
 }
 
 TEST(ScriptedDamage, EndsTheResponseBeforeADamagedBlock) {
-  s3::Response response;
+  message::Response response;
   response.body =
       ContentOf(std::make_shared<DamagedBlob>(PatternText(1'000'000), 100'000, 300'000));
-  response.delivery = std::make_unique<s3::Delivery>();
+  response.delivery = std::make_unique<message::Delivery>();
   ScriptedAnswer answer(response, ResponseContext());
   CountingStream stream;
   EXPECT_EQ(answer.Go(stream, MonotonicTime()), ScriptedAnswer::State::kBroken);

@@ -99,7 +99,7 @@ class TlsClient {
 
 class TlsTest : public testing::Test {
  protected:
-  std::unique_ptr<Server> Start(s3::Handler& handler, ServerOptions options = {}) {
+  std::unique_ptr<Server> Start(message::Handler& handler, ServerOptions options = {}) {
     options.tls_certificate_path = certificate_.certificate_path();
     options.tls_key_path = certificate_.key_path();
     return StartServer(handler, std::move(options));
@@ -109,7 +109,7 @@ class TlsTest : public testing::Test {
 
 // Each client sends only the first bytes of a ClientHello.
 TEST_F(TlsTest, StalledHandshakesDelayNoOther) {
-  FunctionHandler handler([](s3::Exchange& exchange) { AnswerWith(exchange, "x"); });
+  FunctionHandler handler([](message::Exchange& exchange) { AnswerWith(exchange, "x"); });
   ServerOptions options;
   options.min_threads = 1;
   options.max_threads = 1;
@@ -133,10 +133,10 @@ TEST_F(TlsTest, RoundTripsBodiesBothWays) {
   const auto memory = std::make_shared<MemoryBlob>(text);
   const auto file = std::make_shared<FileBlob>(text);
   bool tls = false;
-  FunctionHandler handler([&](s3::Exchange& exchange) {
+  FunctionHandler handler([&](message::Exchange& exchange) {
     tls = exchange.connection.tls;
     const bool same = ReadBody(*exchange.body) == text;
-    store::Content content = ContentOf(memory);
+    Content content = ContentOf(memory);
     content.slices.push_back({file, {0, text.size()}});
     if (same) exchange.response.body = content;
   });
@@ -154,8 +154,9 @@ TEST_F(TlsTest, RoundTripsBodiesBothWays) {
 }
 
 TEST_F(TlsTest, ServesPipelinedRequestsFromOneRecord) {
-  FunctionHandler handler(
-      [](s3::Exchange& exchange) { AnswerWith(exchange, std::string(exchange.request.target)); });
+  FunctionHandler handler([](message::Exchange& exchange) {
+    AnswerWith(exchange, std::string(exchange.request.target));
+  });
   const auto server = Start(handler);
   TlsClient client(server->port());
   client.Send(
@@ -167,7 +168,7 @@ TEST_F(TlsTest, ServesPipelinedRequestsFromOneRecord) {
 }
 
 TEST_F(TlsTest, RandomBytesEndOnlyTheirConnection) {
-  FunctionHandler handler([](s3::Exchange& exchange) { AnswerWith(exchange, "served"); });
+  FunctionHandler handler([](message::Exchange& exchange) { AnswerWith(exchange, "served"); });
   ServerOptions options;
   options.progress_timeout = std::chrono::milliseconds(300);
   const auto server = Start(handler, options);
@@ -194,7 +195,7 @@ TEST_F(TlsTest, RandomBytesEndOnlyTheirConnection) {
 }
 
 TEST_F(TlsTest, AcceptsOnlyTls12And13) {
-  FunctionHandler handler([](s3::Exchange&) {});
+  FunctionHandler handler([](message::Exchange&) {});
   const auto server = Start(handler);
   EXPECT_EQ(TlsClient(server->port()).version(), "TLSv1.3");
   EXPECT_EQ(TlsClient(server->port(), TLS1_2_VERSION).version(), "TLSv1.2");
@@ -233,7 +234,7 @@ struct Handshake {
 };
 
 TEST_F(TlsTest, FlawedCertificateIsPresentedWithoutResumption) {
-  FunctionHandler handler([](s3::Exchange&) {});
+  FunctionHandler handler([](message::Exchange&) {});
   std::atomic<CertificateFlaw> flaw = CertificateFlaw::kNone;
   std::atomic<bool> may_sign = true;
   ServerOptions options;
@@ -257,7 +258,7 @@ TEST_F(TlsTest, FlawedCertificateIsPresentedWithoutResumption) {
 }
 
 TEST_F(TlsTest, TimesOutAMissingHandshake) {
-  FunctionHandler handler([](s3::Exchange&) {});
+  FunctionHandler handler([](message::Exchange&) {});
   ServerOptions options;
   options.progress_timeout = std::chrono::milliseconds(50);
   const auto server = Start(handler, options);
@@ -274,7 +275,7 @@ TEST_F(TlsTest, TimesOutAMissingHandshake) {
 
 TEST_F(TlsTest, ClosedPeerRaisesNoSignal) {
   const std::string large(32 << 20, 'x');
-  FunctionHandler handler([&](s3::Exchange& exchange) { AnswerWith(exchange, large); });
+  FunctionHandler handler([&](message::Exchange& exchange) { AnswerWith(exchange, large); });
   const auto server = Start(handler);
   {
     TlsClient client(server->port());

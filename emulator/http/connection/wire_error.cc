@@ -90,7 +90,7 @@ Error InternalError() {
 }
 
 void FillErrorResponse(const Error& error, std::string_view request_id, std::string_view host_id,
-                       s3::Response& response) {
+                       message::Response& response) {
   XmlWriter xml;
   xml.Open("Error");
   xml.Element("Code", error.code);
@@ -99,7 +99,7 @@ void FillErrorResponse(const Error& error, std::string_view request_id, std::str
   xml.Element("RequestId", request_id);
   xml.Element("HostId", host_id);
   xml.Close("Error");
-  response = s3::Response{};
+  response = message::Response{};
   response.status = error.http_status;
   response.error_code = error.code;
   response.headers.emplace_back("Content-Type", "application/xml");

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "emulator/s3/core/exchange.h"
+#include "emulator/message/exchange.h"
 #include "penstock/base/error.h"
 
 namespace penstock::emulator::http {
@@ -32,7 +32,7 @@ Error InternalError();    // 500
 
 // Replaces `response` by the error document for `error`, and requests that the connection closes.
 void FillErrorResponse(const Error& error, std::string_view request_id, std::string_view host_id,
-                       s3::Response& response);
+                       message::Response& response);
 
 }  // namespace penstock::emulator::http
 

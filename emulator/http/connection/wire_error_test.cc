@@ -8,7 +8,7 @@ namespace penstock::emulator::http {
 namespace {
 
 TEST(WireError, BecomesAnS3ErrorDocument) {
-  s3::Response response;
+  message::Response response;
   response.body = std::string("half an answer");
   response.headers.emplace_back("ETag", "\"x\"");
   FillErrorResponse(IncompleteBody(10, 3), "ID0", "HOST", response);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "penstock/access_key.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/result.h"
 #include "penstock/journal.h"
@@ -26,18 +27,6 @@ enum class AuthMode {
   kParse,
   // Ignores claims: every request belongs to the first access key and the default namespace.
   kOff,
-};
-
-struct AccessKey {
-  std::string id;
-  std::string secret;
-};
-
-// Changes to one access key. Unset members stay unchanged.
-struct AccessKeyChange {
-  std::optional<bool> active = std::nullopt;
-  std::optional<WallTime> expires = std::nullopt;
-  std::optional<std::string> name_space = std::nullopt;
 };
 
 struct EmulatorOptions {

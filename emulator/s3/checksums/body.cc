@@ -34,7 +34,7 @@ struct ThreadScratch {
 
   const std::unique_ptr<std::byte[]> memory =
       std::make_unique_for_overwrite<std::byte[]>(kBlocksBytes);
-  std::unique_ptr<StandbyThread> second;  // Created for the first large body.
+  std::unique_ptr<message::StandbyThread> second;  // Created for the first large body.
 
   MutableByteView blocks() { return {memory.get(), kBlocksBytes}; }
 };
@@ -101,13 +101,13 @@ unsigned Processors() {
 
 // Returns a second thread for a body of `length` bytes if the machine has at least `processors`
 // processors. Returns null if a second thread would not help or cannot be created.
-StandbyThread* SecondThread(std::uint64_t length, unsigned processors) {
+message::StandbyThread* SecondThread(std::uint64_t length, unsigned processors) {
   if (length < kMinTwoThreadBodyBytes || Processors() < processors) return nullptr;
-  std::unique_ptr<StandbyThread>& second = LocalScratch().second;
+  std::unique_ptr<message::StandbyThread>& second = LocalScratch().second;
   if (second != nullptr && second->is_here()) return second.get();
   static_cast<void>(second.release());  // Belongs to the parent process of a fork.
   try {
-    second = std::make_unique<StandbyThread>();
+    second = std::make_unique<message::StandbyThread>();
   } catch (...) {  // No thread or no memory.
     second_thread_not_started.Report(CurrentExceptionError());
     return nullptr;
@@ -117,7 +117,7 @@ StandbyThread* SecondThread(std::uint64_t length, unsigned processors) {
 
 // Reads the body to its end and passes each block to both functions. `on_second_thread` runs on the
 // second thread if there is one.
-Result<void> DrainWithTwoThreads(const Exchange& exchange, StandbyThread* second,
+Result<void> DrainWithTwoThreads(const Exchange& exchange, message::StandbyThread* second,
                                  const BlockFunction& on_this_thread,
                                  const BlockFunction& on_second_thread) {
   if (second == nullptr) {

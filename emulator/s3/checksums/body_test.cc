@@ -80,7 +80,7 @@ TEST_F(BodyTest, DigestContentDigestsTheRange) {
   ASSERT_TRUE(object.ok());
   RequestHead head;
   Connection connection;
-  const Exchange exchange{.request = head, .connection = connection};
+  const Exchange exchange{head, connection};
   const auto digests = DigestContent(exchange, (*object)->content, {2, 66'562},
                                      {.algorithm = ChecksumAlgorithm::kCrc32c});
   ASSERT_TRUE(digests.ok());

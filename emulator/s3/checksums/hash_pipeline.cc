@@ -7,7 +7,7 @@
 
 namespace penstock::emulator::s3 {
 
-HashPipeline::HashPipeline(StandbyThread& thread, MutableByteView memory, Work work)
+HashPipeline::HashPipeline(message::StandbyThread& thread, MutableByteView memory, Work work)
     : memory_(memory), work_(std::move(work)), thread_(&thread) {
   PENSTOCK_CHECK(!memory.empty() && memory.size() % kBlocks == 0);
   thread_->Begin([this] { Run(); });

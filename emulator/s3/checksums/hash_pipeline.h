@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "emulator/s3/core/standby_thread.h"
+#include "emulator/message/standby_thread.h"
 #include "penstock/base/bytes.h"
 #include "penstock/base/mutex.h"
 #include "penstock/base/result.h"
@@ -23,7 +23,7 @@ class HashPipeline {
 
   // `thread` and `memory` (a multiple of kBlocks bytes) belong to the pipeline until Finish or
   // destruction. `work` runs on `thread`, one block at a time, until it fails.
-  HashPipeline(StandbyThread& thread, MutableByteView memory, Work work);
+  HashPipeline(message::StandbyThread& thread, MutableByteView memory, Work work);
   ~HashPipeline();
   HashPipeline(const HashPipeline&) = delete;
   HashPipeline& operator=(const HashPipeline&) = delete;
@@ -53,7 +53,7 @@ class HashPipeline {
   bool end_ PENSTOCK_GUARDED_BY(mutex_) = false;      // Nothing more will be submitted.
   bool abandon_ PENSTOCK_GUARDED_BY(mutex_) = false;  // Submitted blocks need not be processed.
   Result<void> outcome_ PENSTOCK_GUARDED_BY(mutex_) = Ok();
-  StandbyThread* thread_;  // Null once finished.
+  message::StandbyThread* thread_;  // Null once finished.
 };
 
 }  // namespace penstock::emulator::s3

@@ -28,7 +28,7 @@ class HashPipelineTest : public ::testing::Test {
     return pipeline.Finish();
   }
 
-  StandbyThread thread_;
+  message::StandbyThread thread_;
   std::vector<std::byte> memory_ = std::vector<std::byte>(HashPipeline::kBlocks * kBlockSize);
 };
 

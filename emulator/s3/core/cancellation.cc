@@ -5,8 +5,7 @@
 namespace penstock::emulator::s3 {
 
 Result<void> RefuseIfCancelled(const Exchange& exchange) {
-  const auto* const wire = dynamic_cast<const CancellableWire*>(exchange.wire);
-  if (wire == nullptr || !wire->IsCancelled()) return Ok();
+  if (exchange.wire == nullptr || !exchange.wire->IsCancelled()) return Ok();
   return MakeError("ServiceUnavailable", {},
                    "Service is unable to handle request. The emulator stops.");
 }

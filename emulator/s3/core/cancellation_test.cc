@@ -13,7 +13,7 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-class StoppingServer final : public CancellableWire {
+class StoppingServer final : public Wire {
  public:
   void BeginWait() noexcept override {}
   void EndWait() noexcept override {}
@@ -28,6 +28,7 @@ constexpr std::uint64_t kMiB = 1 << 20;
 class CancellationTest : public ::testing::Test {
  protected:
   void SetUp() override {
+    exchange_.wire = &wire_;
     s3_.Send("PUT /bucket");
     s3_.Send("PUT /bucket/source", std::string(40 * kMiB, 'x'));
     const auto object = s3_.store().FindObject(BucketName("bucket"), ObjectKey("source"));
@@ -41,7 +42,7 @@ class CancellationTest : public ::testing::Test {
   RequestHead head_;
   Connection connection_;
   testing::TextBody body_{std::string(3 * kMiB, ' '), 3 * kMiB, {}};
-  Exchange exchange_{.request = head_, .body = &body_, .connection = connection_, .wire = &wire_};
+  Exchange exchange_{head_, connection_, &body_};
   const RouterOptions options_;
   Call call_{exchange_, options_, s3_.store()};
 };

@@ -53,7 +53,7 @@ class DocumentMemoryTest : public ::testing::Test {
     Connection connection;
     TextBody body(std::string(size, ' '),
                   declare_length ? std::optional<std::uint64_t>(size) : std::nullopt, {});
-    Exchange exchange{.request = head, .body = &body, .connection = connection};
+    Exchange exchange{head, connection, &body};
     exchange.operation = operation;
     handler_->Handle(exchange);
     EXPECT_EQ(exchange.body, &body);

@@ -67,7 +67,7 @@ Response Respond(const Error& error, std::vector<HeaderView> headers = {},
   head.headers = std::move(headers);
   testing::TextBody body("", 0, {});
   Connection connection;
-  Exchange exchange{.request = head, .body = &body, .connection = connection};
+  Exchange exchange{head, connection, &body};
   RespondWithError(exchange, error);
   return std::move(exchange.response);
 }

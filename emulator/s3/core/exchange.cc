@@ -1,31 +1,22 @@
 #include "emulator/s3/core/exchange.h"
 
-#include "emulator/s3/protocol/text.h"
+#include "base/log.h"
+#include "base/time_ahead.h"
 
 namespace penstock::emulator::s3 {
 
-std::optional<std::string_view> RequestHead::Find(std::string_view name) const {
-  for (const HeaderView& header : headers) {
-    if (header.name.size() == name.size() && EqualsIgnoreCase(header.name, name))
-      return header.value;
-  }
-  return std::nullopt;
+std::optional<WallTime> Exchange::Now() const {
+  if (!space || space->clock == nullptr) return std::nullopt;
+  return TimeAhead(space->clock->Now(), clock_ahead);
 }
 
-Delivery& Response::Delivering() {
-  if (!delivery) delivery = std::make_unique<Delivery>();
-  return *delivery;
-}
-
-void Response::Add(std::string name, std::string value) {
-  headers.emplace_back(std::move(name), std::move(value));
-}
-
-std::optional<std::string_view> Response::Find(std::string_view name) const {
-  for (const auto& [header, value] : headers) {
-    if (EqualsIgnoreCase(header, name)) return value;
-  }
-  return std::nullopt;
+void Exchange::ReportDamage(const std::string& detail) const {
+  Log({LogLevel::kError,
+       "store.damaged",
+       {{"request_id", request_id},
+        {"bucket", target.bucket.value},
+        {"key", target.key.value},
+        {"detail", detail}}});
 }
 
 }  // namespace penstock::emulator::s3

@@ -4,40 +4,24 @@
 
 #include <cstdlib>
 #include <string>
-#include <utility>
+
+#include "base/fake_clock.h"
 
 namespace penstock::emulator::s3 {
 namespace {
 
-TEST(ExchangeTest, FindIgnoresCaseAndReturnsTheFirstHeader) {
-  RequestHead head;
-  head.headers = {{"X-A", "1"}, {"x-a", "2"}};
-  EXPECT_EQ(head.Find("x-A"), "1");
-  EXPECT_FALSE(head.Find("x-b").has_value());
-}
-
-TEST(ExchangeTest, ResponseKeepsDuplicatesInOrder) {
-  Response response;
-  response.Add("Vary", "a");
-  response.Add("Vary", "b");
-  EXPECT_EQ(response.headers.size(), 2u);
-  EXPECT_EQ(response.Find("vary"), "a");
-  EXPECT_FALSE(response.Find("x").has_value());
-}
-
-class CountingResponse final : public AsyncResponse {
+class NoResponse final : public AsyncResponse {
  public:
-  store::Executor& executor() override { std::abort(); }
-  void Complete() noexcept override { ++completions; }
-  int completions = 0;
+  Executor& executor() override { std::abort(); }
+  void Complete() noexcept override {}
 };
 
 TEST(ExchangeTest, WhenAnsweredRunsAtOnceOrLaterInOrder) {
   RequestHead head;
   Connection connection;
-  CountingResponse async;
-  Exchange exchange{.request = head, .connection = connection};
-  exchange.late = &async;
+  NoResponse async;
+  Exchange exchange(head, connection);
+  exchange.async = &async;
   std::string looks;
   exchange.WhenAnswered([&](Exchange&) { looks += "now "; });
   EXPECT_EQ(looks, "now ");
@@ -45,18 +29,21 @@ TEST(ExchangeTest, WhenAnsweredRunsAtOnceOrLaterInOrder) {
   exchange.WhenAnswered([&](Exchange&) { looks += "inner "; });
   exchange.WhenAnswered([&](Exchange&) { looks += "outer"; });
   EXPECT_EQ(looks, "now ");
-  for (const auto& look : exchange.when_answered) look(exchange);
+  for (const auto& look : exchange.when_answered) look();
   EXPECT_EQ(looks, "now inner outer");
 }
 
-TEST(ExchangeTest, PendingResponseCompletesOnceAfterMoves) {
-  CountingResponse async;
-  {
-    PendingResponse first(async);
-    PendingResponse second(std::move(first));
-    EXPECT_EQ(async.completions, 0);
-  }
-  EXPECT_EQ(async.completions, 1);
+TEST(ExchangeTest, NowIsTheNamespacesTimeWithTheSkewOfTheRequest) {
+  RequestHead head;
+  Connection connection;
+  Exchange exchange(head, connection);
+  EXPECT_EQ(exchange.Now(), std::nullopt);
+  const FakeClock clock;
+  exchange.space = std::make_shared<Namespace>();
+  EXPECT_EQ(exchange.Now(), std::nullopt);
+  exchange.space->clock = &clock;
+  exchange.clock_ahead = std::chrono::hours(1);
+  EXPECT_EQ(exchange.Now(), clock.Now() + std::chrono::hours(1));
 }
 
 }  // namespace

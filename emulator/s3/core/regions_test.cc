@@ -24,7 +24,7 @@ class RegionsTest : public ::testing::Test {
   std::string Expected(std::string_view target, std::string_view host, std::string_view scope) {
     RequestHead head;
     Connection connection;
-    Exchange exchange{.request = head, .connection = connection};
+    Exchange exchange{head, connection};
     exchange.target = ParseTarget(target, host, HostRules::Default("us-east-1")).value();
     exchange.space = std::make_shared<Namespace>();
     exchange.space->store = std::shared_ptr<store::Store>(std::shared_ptr<void>(), &s3_.store());

@@ -212,7 +212,7 @@ class Harness {
   Reply Run(RequestHead& head, TextBody& reader) {
     Connection connection;
     auto target = ParseTarget(head.target, head.Find("host").value_or("127.0.0.1:9000"), rules_);
-    Exchange exchange{.request = head, .body = &reader, .connection = connection};
+    Exchange exchange{head, connection, &reader};
     exchange.space = space_;
     exchange.identity = identity_;
     exchange.signing_region = signing_region_;
@@ -230,14 +230,14 @@ class Harness {
   void Route(Exchange& exchange) {
     if (!responds_asynchronously) return router_->Handle(exchange);
     QueuedResponse async;
-    exchange.late = &async;
+    exchange.async = &async;
     router_->Handle(exchange);
     if (!exchange.pending) return;
     ++async_responses;
     while (store::Task* task = async.tasks.Pop()) task->Run();
     PENSTOCK_CHECK(async.completions == 1);
     exchange.pending = false;
-    for (const auto& look : exchange.when_answered) look(exchange);
+    for (const auto& look : exchange.when_answered) look();
   }
 
   // Like authentication: opens a form before the router sees the request.

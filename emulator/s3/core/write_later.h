@@ -31,7 +31,7 @@ class WriteCompletion final : public store::Completion<T> {
 // immediately. `write` calls the store's method, with a store::Async<T> or without arguments.
 template <class T, class Write, class Respond>
 Result<void> WriteThenRespond(Call& call, const Write& write, Respond respond) {
-  if (call.exchange.late == nullptr) return respond(call, write());
+  if (call.exchange.async == nullptr) return respond(call, write());
   auto slot = std::make_shared<std::optional<Result<T>>>();
   call.continuation = [slot, respond = std::move(respond)](Call& later) -> Result<void> {
     if (!slot->has_value()) return Error::Make(ErrorKind::kResourceExhausted, "out of memory");
@@ -39,7 +39,7 @@ Result<void> WriteThenRespond(Call& call, const Write& write, Respond respond) {
   };
   auto completion =
       std::make_unique<WriteCompletion<T>>(std::move(slot), call.exchange.RespondLater());
-  write(store::Async<T>{call.exchange.late->executor(), std::move(completion)});
+  write(store::Async<T>{call.exchange.async->executor(), std::move(completion)});
   return Ok();
 }
 

@@ -73,11 +73,11 @@ TEST(WriteLaterTest, RespondsOnlyAfterTheCommit) {
   testing::TextBody body("hi", 2, {});
   Connection connection;
   testing::QueuedResponse async;
-  Exchange exchange{.request = head, .body = &body, .connection = connection};
+  Exchange exchange{head, connection, &body};
   exchange.space = std::shared_ptr<Namespace>(&s3.space(), [](Namespace*) {});
   exchange.identity = s3.identity();
   exchange.target = *ParseTarget(head.target, "127.0.0.1:9000", HostRules::Default("us-east-1"));
-  exchange.late = &async;
+  exchange.async = &async;
   const auto router = MakeRouter({});
   router->Handle(exchange);
   int status = 0;
@@ -90,7 +90,7 @@ TEST(WriteLaterTest, RespondsOnlyAfterTheCommit) {
   EXPECT_EQ(async.completions, 1);
   EXPECT_EQ(s3.Send("HEAD /bucket/k").status, 200);
   exchange.pending = false;
-  for (const auto& look : exchange.when_answered) look(exchange);
+  for (const auto& look : exchange.when_answered) look();
   EXPECT_EQ(status, 200);
 }
 
@@ -102,8 +102,8 @@ TEST(WriteLaterTest, AWriteThatWasNotQueuedFails) {
   testing::TextBody body("", 0, {});
   Connection connection;
   testing::QueuedResponse async;
-  Exchange exchange{.request = head, .body = &body, .connection = connection};
-  exchange.late = &async;
+  Exchange exchange{head, connection, &body};
+  exchange.async = &async;
   const RouterOptions options;
   Call call{exchange, options, s3.store()};
   bool responded = false;

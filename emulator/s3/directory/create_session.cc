@@ -2,7 +2,6 @@
 #include <string>
 
 #include "base/dates.h"
-#include "base/time_ahead.h"
 #include "emulator/s3/core/access.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/core/regions.h"
@@ -74,8 +73,7 @@ Result<void> CreateSession(Call& call) {
   session.bucket = call.bucket().value;
   PENSTOCK_ASSIGN(session.read_only, ReadMode(call));
   PENSTOCK_TRY(ReadSessionEncryption(call, session));
-  session.expires =
-      TimeAhead(call.exchange.space->clock->Now(), call.exchange.clock_ahead) + kSessionLifetime;
+  session.expires = *call.exchange.Now() + kSessionLifetime;
   if (call.exchange.sessions == nullptr)
     return NotImplemented("This emulator does not issue session credentials.");
   const SessionCredentials credentials = call.exchange.sessions->Issue(session);

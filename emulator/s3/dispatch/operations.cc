@@ -404,6 +404,11 @@ const std::vector<std::string_view>& OperationNames() {
   return names;
 }
 
+void SetOperation(Exchange& exchange) {
+  exchange.resolved = ResolveOperation(exchange.request, exchange.target).operation;
+  exchange.operation = exchange.resolved != nullptr ? exchange.resolved->name : std::string_view();
+}
+
 std::string OperationName(const RequestHead& request, const Target& target) {
   const Resolution resolution = ResolveOperation(request, target);
   return resolution.operation ? std::string(resolution.operation->name) : std::string();

@@ -2,34 +2,15 @@
 #ifndef PENSTOCK_EMULATOR_S3_DISPATCH_OPERATIONS_H_
 #define PENSTOCK_EMULATOR_S3_DISPATCH_OPERATIONS_H_
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "emulator/s3/core/exchange.h"
-#include "emulator/s3/core/handlers.h"
+#include "emulator/s3/core/operation.h"
 
 namespace penstock::emulator::s3 {
-
-enum class Level : std::uint8_t { kService, kBucket, kObject };
-
-// The check that a request must pass before its operation begins.
-enum class Entry : std::uint8_t {
-  kBucket,   // OpenBucket.
-  kAccount,  // The request must be signed; it addresses no bucket.
-  kOpen,     // No check.
-};
-
-struct Operation {
-  std::string_view name;
-  std::string_view method;
-  Level level;
-  std::string_view selector;  // The sub-resource that selects it. Empty: none.
-  OperationHandler handler;   // Null: an S3 operation that the emulator does not implement.
-  Entry entry = Entry::kBucket;
-};
 
 struct Resolution {
   const Operation* operation = nullptr;
@@ -44,6 +25,9 @@ Resolution ResolveOperation(const RequestHead& request, const Target& target);
 // target and headers alone. Empty if S3 has no such operation. Authentication, faults and the
 // journal use these names.
 std::string OperationName(const RequestHead& request, const Target& target);
+
+// Finds the operation that the exchange addresses: sets its name and its row.
+void SetOperation(Exchange& exchange);
 
 // All names that OperationName can return, sorted.
 const std::vector<std::string_view>& OperationNames();

@@ -3,7 +3,6 @@
 #include <memory>
 #include <utility>
 
-#include "base/log.h"
 #include "emulator/s3/access/object_lock.h"
 #include "emulator/s3/config/cors.h"
 #include "emulator/s3/core/access.h"
@@ -50,15 +49,6 @@ void AddRegionHeader(Call& call, const Error& error) {
     call.error_headers.emplace_back("x-amz-bucket-region", RegionOfConstraint((*bucket)->region));
 }
 
-void LogDamage(const Exchange& exchange, const Error& error) {
-  Log({LogLevel::kError,
-       "store.damaged",
-       {{"request_id", exchange.request_id},
-        {"bucket", exchange.target.bucket.value},
-        {"key", exchange.target.key.value},
-        {"detail", error.message}}});
-}
-
 class Router final : public Handler {
  public:
   explicit Router(RouterOptions options) : options_(std::move(options)) {}
@@ -92,7 +82,8 @@ class Router final : public Handler {
 
   static void Refuse(Call& call, Error error) {
     Exchange& exchange = call.exchange;
-    if (error.kind == ErrorKind::kDataLoss && error.code.empty()) LogDamage(exchange, error);
+    if (error.kind == ErrorKind::kDataLoss && error.code.empty())
+      exchange.ReportDamage(error.message);
     if (exchange.operation == "HeadBucket") AddRegionHeader(call, error);
     RespondWithError(exchange, WithElements(call, std::move(error)));
     for (auto& [name, value] : call.error_headers)
@@ -101,14 +92,17 @@ class Router final : public Handler {
 
   static Result<void> Dispatch(Call& call) {
     Exchange& exchange = call.exchange;
-    Resolution resolution = ResolveOperation(exchange.request, exchange.target);
-    if (resolution.operation == nullptr) {
-      if (!resolution.allow.empty())
-        call.error_headers.emplace_back("Allow", std::move(resolution.allow));
-      return std::move(*resolution.error);
+    if (exchange.resolved == nullptr) {
+      Resolution resolution = ResolveOperation(exchange.request, exchange.target);
+      if (resolution.operation == nullptr) {
+        if (!resolution.allow.empty())
+          call.error_headers.emplace_back("Allow", std::move(resolution.allow));
+        return std::move(*resolution.error);
+      }
+      exchange.resolved = resolution.operation;
+      exchange.operation = resolution.operation->name;
     }
-    const Operation& operation = *resolution.operation;
-    if (exchange.operation != operation.name) exchange.operation = operation.name;
+    const Operation& operation = *exchange.resolved;
     PENSTOCK_ASSIGN(call.families,
                     RefuseUnknown(exchange.request, exchange.target, call.presigned));
     PENSTOCK_TRY(RefuseUnknownSubResource(exchange.target, call.presigned));

@@ -17,6 +17,24 @@ TEST(RouterTest, SetsTheNameOfTheOperation) {
   EXPECT_EQ(reply.operation, "CreateBucket");
 }
 
+TEST(RouterTest, RunsTheOperationThatWasFoundBefore) {
+  Harness s3;
+  s3.Send("PUT /bucket");
+  const auto router = MakeRouter({});
+  RequestHead head{.method = "GET", .target = "/bucket", .minor_version = 1, .headers = {}};
+  Connection connection;
+  testing::TextBody body("", 0, {});
+  Exchange exchange{head, connection, &body};
+  exchange.target = ParseTarget(head.target, "127.0.0.1", {}).value();
+  exchange.space = std::make_shared<Namespace>(s3.space());
+  exchange.identity = s3.identity();
+  SetOperation(exchange);
+  EXPECT_EQ(exchange.operation, "ListObjects");
+  head.method = "POST";  // There is no such operation.
+  router->Handle(exchange);
+  EXPECT_EQ(exchange.response.status, 200);
+}
+
 // S3 checks bucket names in every operation.
 TEST(RouterTest, BadNamesAndKeysAreRefusedBeforeTheOperation) {
   Harness s3;

@@ -95,13 +95,6 @@ Result<std::string> BoundaryOf(const RequestHead& head) {
 
 }  // namespace
 
-std::optional<std::string_view> Form::Find(std::string_view name) const {
-  for (const FormField& field : fields) {
-    if (EqualsIgnoreCase(field.name, name)) return field.value;
-  }
-  return std::nullopt;
-}
-
 bool FormReader::Part::is_file() const { return EqualsIgnoreCase(name, "file"); }
 
 Result<std::unique_ptr<FormReader>> FormReader::Open(const RequestHead& head, BodyReader& body) {

@@ -17,26 +17,12 @@
 #include <vector>
 
 #include "emulator/s3/core/exchange.h"
+#include "emulator/s3/core/post_form.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::s3 {
 
 inline constexpr std::size_t kMaxFormPreludeBytes = 20'480;
-
-struct FormField {
-  std::string name;  // As in the first field of that name.
-  // Raw bytes. Fields of the same name (case-insensitive) are joined by commas, as in S3.
-  std::string value;
-};
-
-struct Form {
-  std::vector<FormField> fields;  // The fields before the file, in order of first arrival.
-  // Name of the file without directories. nullopt: the part has no file name.
-  std::optional<std::string> file_name;
-
-  // Returns the value of a field, case-insensitively.
-  std::optional<std::string_view> Find(std::string_view name) const;
-};
 
 // A BodyReader of the file's content. Read returns 0 after the rest of the form was read and found
 // well-formed; fields after the file are ignored. Length is the declared length of the whole form.

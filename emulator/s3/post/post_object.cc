@@ -6,7 +6,6 @@
 #include <iterator>
 #include <optional>
 
-#include "base/time_ahead.h"
 #include "emulator/s3/access/object_lock.h"
 #include "emulator/s3/checksums/body.h"
 #include "emulator/s3/checksums/checksums.h"
@@ -249,8 +248,7 @@ Result<void> PostObject(Call& call) {
   SizeRange size;
   if (const std::string_view document = ValueOf(fields, "policy"); !document.empty()) {
     PENSTOCK_ASSIGN(const PostPolicy policy, ParsePostPolicy(document));
-    PENSTOCK_TRY(CheckPostPolicy(policy, fields, bucket->name.value,
-                                 TimeAhead(exchange.space->clock->Now(), exchange.clock_ahead)));
+    PENSTOCK_TRY(CheckPostPolicy(policy, fields, bucket->name.value, *exchange.Now()));
     size = policy.size();
   }
   SizedBody body(*exchange.body, size);
@@ -258,7 +256,7 @@ Result<void> PostObject(Call& call) {
       exchange.request.method, exchange.request.target, exchange.request.minor_version, {}};
   PENSTOCK_ASSIGN(head.headers, MakeHeaders(exchange.request, fields));
   if (const auto host = exchange.request.Find("host")) head.headers.push_back({"Host", *host});
-  Exchange put{.request = head, .body = &body, .connection = exchange.connection};
+  Exchange put{head, exchange.connection, &body};
   put.wire = exchange.wire;
   put.target = exchange.target;
   put.target.key = ObjectKey(std::string(ValueOf(fields, "key")));

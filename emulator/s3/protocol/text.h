@@ -9,10 +9,12 @@
 #include <string>
 #include <string_view>
 
+#include "base/ascii.h"
+
 namespace penstock::emulator::s3 {
 
-// Ignores case of ASCII letters only.
-bool EqualsIgnoreCase(std::string_view a, std::string_view b);
+using penstock::EqualsIgnoreCase;
+// Ignores the case of ASCII letters only.
 bool StartsWithIgnoreCase(std::string_view text, std::string_view prefix);
 
 // Removes spaces and tabs at both ends.

@@ -55,9 +55,9 @@ std::string_view CodeOf(int status) {
   }
 }
 
-void Answer(s3::Exchange& exchange, int status, AdminBody body,
+void Answer(message::Exchange& exchange, int status, AdminBody body,
             std::string_view content_type = "application/json") {
-  exchange.response = s3::Response();
+  exchange.response = message::Response();
   exchange.response.status = status;
   exchange.response.Add("Content-Type", std::string(content_type));
   exchange.response.Add("Cache-Control", "no-store");
@@ -69,17 +69,17 @@ void Answer(s3::Exchange& exchange, int status, AdminBody body,
   }
 }
 
-void AnswerError(s3::Exchange& exchange, int status, const std::string& message) {
+void AnswerError(message::Exchange& exchange, int status, const std::string& message) {
   Answer(exchange, status, JsonText({{"error", message}, {"code", CodeOf(status)}}));
 }
 
-void Refuse(s3::Exchange& exchange, int status, const std::string& message) {
+void Refuse(message::Exchange& exchange, int status, const std::string& message) {
   AnswerError(exchange, status, message);
   exchange.response.close = true;  // the rest of its body may still arrive
 }
 
 // DocumentCharge's SlowDown where there is no memory for the body.
-Result<std::string> ReadBody(s3::Exchange& exchange, store::DocumentCharge& charge) {
+Result<std::string> ReadBody(message::Exchange& exchange, store::DocumentCharge& charge) {
   std::string text;
   if (exchange.body == nullptr) return text;
   std::array<std::byte, 16 << 10> buffer;
@@ -109,12 +109,12 @@ std::vector<std::pair<std::string, std::string>> ParseQuery(std::string_view tex
   return query;
 }
 
-class Admin final : public s3::Handler {
+class Admin final : public message::Handler {
  public:
   Admin(Emulator& emulator, AdminOptions options)
       : emulator_(emulator), options_(std::move(options)) {}
 
-  void Handle(s3::Exchange& exchange) override {
+  void Handle(message::Exchange& exchange) override {
     AdminCall call;
     call.client_gone = [wire = exchange.wire] { return wire != nullptr && wire->PeerHasClosed(); };
     call.places = &places_;
@@ -151,7 +151,7 @@ class Admin final : public s3::Handler {
 
  private:
   // Returns false after it has sent an error.
-  bool Admit(s3::Exchange& exchange) const {
+  bool Admit(message::Exchange& exchange) const {
     const std::string_view host = exchange.request.Find("host").value_or(std::string_view());
     if (!options_.hosts.Allows(host)) {
       Refuse(exchange, 421,
@@ -175,25 +175,25 @@ class Admin final : public s3::Handler {
   }
 
   // Sec-Fetch-Site "none": the user entered the address.
-  static bool IsOfWebPage(const s3::RequestHead& request) {
+  static bool IsOfWebPage(const message::RequestHead& request) {
     return request.Find("origin") || request.Find("sec-fetch-site").value_or("none") != "none";
   }
 
-  bool HasToken(const s3::Exchange& exchange) const {
+  bool HasToken(const message::Exchange& exchange) const {
     if (options_.token.empty()) return true;
     const std::string_view given =
         exchange.request.Find("authorization").value_or(std::string_view());
     // RFC 9110 sections 11.1 and 11.4: the scheme is case-insensitive; one or more spaces follow.
     constexpr std::string_view kScheme = "bearer ";
     if (given.size() < kScheme.size() ||
-        !http::EqualsIgnoringCase(given.substr(0, kScheme.size()), kScheme))
+        !EqualsIgnoreCase(given.substr(0, kScheme.size()), kScheme))
       return false;
     const std::string_view token =
         given.substr(std::min(given.find_first_not_of(' ', kScheme.size()), given.size()));
     return ConstantTimeEqual(AsBytes(token), AsBytes(options_.token));
   }
 
-  void Dispatch(s3::Exchange& exchange, const AdminCall& call) {
+  void Dispatch(message::Exchange& exchange, const AdminCall& call) {
     const std::string_view method =
         exchange.request.method == "HEAD" ? std::string_view("GET") : exchange.request.method;
     std::string allow;
@@ -227,7 +227,7 @@ class Admin final : public s3::Handler {
     return {};
   }
 
-  void AnswerBy(const AdminRoute& route, s3::Exchange& exchange, const AdminCall& call) {
+  void AnswerBy(const AdminRoute& route, message::Exchange& exchange, const AdminCall& call) {
     if (const std::string problem = QueryProblem(route, call); !problem.empty())
       return AnswerError(exchange, 400, problem);
     Result<AdminReply> answer = route.answer(emulator_, call);
@@ -244,7 +244,7 @@ class Admin final : public s3::Handler {
     if (error.kind == ErrorKind::kUnavailable) exchange.response.Add("Retry-After", "1");
   }
 
-  static void RefusePath(s3::Exchange& exchange) {
+  static void RefusePath(message::Exchange& exchange) {
     const std::string_view path =
         exchange.request.target.substr(0, exchange.request.target.find('?'));
     Refuse(
@@ -267,7 +267,7 @@ bool IsAdminAlias(std::string_view method, std::string_view target) {
   return target == "/_localstack/health" && (method == "GET" || method == "HEAD");
 }
 
-std::unique_ptr<s3::Handler> MakeAdmin(Emulator& emulator, AdminOptions options) {
+std::unique_ptr<message::Handler> MakeAdmin(Emulator& emulator, AdminOptions options) {
   return std::make_unique<Admin>(emulator, std::move(options));
 }
 

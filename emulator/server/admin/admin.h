@@ -9,8 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "emulator/s3/core/exchange.h"
+#include "emulator/message/exchange.h"
 #include "emulator/server/admin/admin_hosts.h"
+#include "emulator/store/system/memory_limit.h"
 #include "penstock/emulator.h"
 
 namespace penstock::emulator::server {
@@ -30,7 +31,7 @@ struct AdminOptions {
 };
 
 // `emulator` must outlive the handler.
-std::unique_ptr<s3::Handler> MakeAdmin(Emulator& emulator, AdminOptions options);
+std::unique_ptr<message::Handler> MakeAdmin(Emulator& emulator, AdminOptions options);
 
 }  // namespace penstock::emulator::server
 

@@ -1,9 +1,9 @@
 #include <string>
 
 #include "emulator/faults/documents/named_scenarios.h"
+#include "emulator/identity/users_document.h"
 #include "emulator/server/admin/admin_json.h"
 #include "emulator/server/admin/admin_routes.h"
-#include "emulator/server/identity/users_document.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 // Returns the parameter's namespace: the name in the path is that of a retry test.
 std::string SpaceOf(const AdminCall& call) {
   const std::string_view name = call.Parameter("namespace");
-  return std::string(name.empty() ? kDefaultNamespace : name);
+  return std::string(name.empty() ? identity::kDefaultNamespace : name);
 }
 
 Result<AdminReply> ReadFaults(Emulator& emulator, const AdminCall& call) {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "base/dates.h"
-#include "emulator/server/identity/users_document.h"
+#include "emulator/identity/users_document.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -112,7 +112,7 @@ Result<SeedRequest> ParseSeedRequest(std::string_view body) {
   PENSTOCK_ASSIGN(const auto prefix, fields.Text("prefix"));
   request.prefix = prefix.value_or(std::string());
   PENSTOCK_ASSIGN(const auto name_space, fields.Text("namespace"));
-  request.name_space = name_space.value_or(std::string(kDefaultNamespace));
+  request.name_space = name_space.value_or(std::string(identity::kDefaultNamespace));
   return request;
 }
 

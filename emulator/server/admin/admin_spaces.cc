@@ -1,8 +1,8 @@
 #include <utility>
 
+#include "emulator/identity/users_document.h"
 #include "emulator/server/admin/admin_json.h"
 #include "emulator/server/admin/admin_routes.h"
-#include "emulator/server/identity/users_document.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -108,7 +108,7 @@ constexpr AdminRoute kRoutes[] = {
 std::span<const AdminRoute> SpaceRoutes() { return kRoutes; }
 
 std::string AdminCall::space() const {
-  return name.empty() ? std::string(kDefaultNamespace) : name;
+  return name.empty() ? std::string(identity::kDefaultNamespace) : name;
 }
 
 std::string_view AdminCall::Parameter(std::string_view parameter) const {

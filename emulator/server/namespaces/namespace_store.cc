@@ -53,10 +53,9 @@ Result<std::shared_ptr<NamespaceStore>> NamespaceStore::Make(NamespaceStoreOptio
   if (!made.leases) made.leases = DirectoryLeases::Create();
   if (!made.remover) made.remover = std::make_shared<StoreRemover>();
   if (made.directory.empty()) made.open_stores = nullptr;  // a store in memory must stay open
-  PENSTOCK_ASSIGN(auto instruments,
-                  instruments::Instruments::Open(made.instruments, *namespace_store->clock_));
+  PENSTOCK_ASSIGN(auto controls, TestControls::Open(made.controls, *namespace_store->clock_));
   const MutexLock lock(namespace_store->mutex_);
-  namespace_store->instruments_ = std::move(instruments);
+  namespace_store->controls_ = std::move(controls);
   return namespace_store;
 }
 
@@ -94,7 +93,7 @@ std::shared_ptr<NamespaceStore::Generation> NamespaceStore::MakeGeneration(
 }
 
 Result<std::shared_ptr<NamespaceStore::Generation>> NamespaceStore::OpenGeneration(
-    const std::string& path, std::shared_ptr<instruments::Instruments> instruments) {
+    const std::string& path, std::shared_ptr<TestControls> controls) {
   std::shared_ptr<Generation> generation = MakeGeneration(path);
   PENSTOCK_ASSIGN(generation->space.store,
                   store::Store::Open({.directory = path,
@@ -103,7 +102,7 @@ Result<std::shared_ptr<NamespaceStore::Generation>> NamespaceStore::OpenGenerati
                                       .memory_limit = options_.memory_limit,
                                       .scrub_bytes_per_second = options_.scrub_bytes_per_second}));
   PENSTOCK_TRY(SyncNames());
-  generation->space.instruments = std::move(instruments);
+  generation->space.controls = std::move(controls);
   generation->space.name = options_.name;
   generation->space.clock = clock_.get();
   generation->space.owners = options_.owners;
@@ -132,7 +131,7 @@ Result<void> NamespaceStore::OpenCurrent() {
   const bool anew = data != nullptr && data->is_deleted();  // reuses the directory of a deleted one
   std::string path;
   if (data != nullptr) path = anew ? data->NextPath() : data->CurrentPath();
-  auto opened = OpenGeneration(path, CurrentInstruments());
+  auto opened = OpenGeneration(path, CurrentControls());
   if (!opened.ok()) {
     if (data != nullptr && store::IsUnfinishedStore(path)) DataDirectory::Remove(path);
     if (!had_lease) lease_.reset();
@@ -179,9 +178,9 @@ std::shared_ptr<s3::Namespace> NamespaceStore::Current() {
   return nullptr;
 }
 
-std::shared_ptr<instruments::Instruments> NamespaceStore::CurrentInstruments() const {
+std::shared_ptr<TestControls> NamespaceStore::CurrentControls() const {
   const MutexLock lock(mutex_);
-  return instruments_;
+  return controls_;
 }
 
 Result<void> NamespaceStore::Reset() {
@@ -189,7 +188,7 @@ Result<void> NamespaceStore::Reset() {
   if (discarded_)
     return Error::Make(ErrorKind::kNotFound,
                        "namespace '" + options_.name + "' was deleted; list the namespaces");
-  PENSTOCK_ASSIGN(auto instruments, instruments::Instruments::Open(options_.instruments, *clock_));
+  PENSTOCK_ASSIGN(auto controls, TestControls::Open(options_.controls, *clock_));
   const bool was_open = is_open();
   if (!was_open && options_.open_stores) options_.open_stores->MakeRoom();
   if (auto leased = TakeLease(); !leased.ok()) return AfterStart(std::move(leased).error());
@@ -197,12 +196,12 @@ Result<void> NamespaceStore::Reset() {
   if (lease_) DataDirectory::Remove(path);
   std::shared_ptr<Generation> closed;  // owns the files of a store that is not open
   if (lease_ && !was_open) closed = MakeGeneration(lease_->directory().CurrentPath());
-  auto opened = OpenGeneration(path, instruments);
+  auto opened = OpenGeneration(path, controls);
   if (!opened.ok() && opened.error().kind == ErrorKind::kResourceExhausted && lease_) {
     // The disk is full: releases the space that the old store reserves for removals.
     DataDirectory::Remove(path);
     store::ReleaseReserve(lease_->directory().CurrentPath());
-    opened = OpenGeneration(path, instruments);
+    opened = OpenGeneration(path, controls);
   }
   if (!opened.ok()) {
     if (lease_) DataDirectory::Remove(path);
@@ -214,13 +213,13 @@ Result<void> NamespaceStore::Reset() {
   {
     const MutexLock lock(mutex_);
     std::swap(old, current_);
-    std::swap(instruments, instruments_);
+    std::swap(controls, controls_);
     if (old == nullptr) old = std::move(closed);
     old->retired = true;
   }
   if (!was_open && options_.open_stores) options_.open_stores->Add(weak_from_this());
   // Waiting readers continue with the new journal.
-  if (journal::Journal* const journal = instruments->journal()) journal->Stop();
+  if (journal::Journal* const journal = controls->journal()) journal->Stop();
   clock_->Restore();
   old.reset();
   options_.remover->Help(kMostRetired);
@@ -243,7 +242,7 @@ Result<void> NamespaceStore::Discard() {
 }
 
 void NamespaceStore::StopJournal() {
-  if (journal::Journal* const journal = CurrentInstruments()->journal()) journal->Stop();
+  if (journal::Journal* const journal = CurrentControls()->journal()) journal->Stop();
 }
 
 bool NamespaceStore::CloseIfIdle() {
@@ -260,7 +259,7 @@ bool NamespaceStore::Close() {
   {
     const MutexLock lock(mutex_);
     // References are only created under this lock: no other exists, and none can be created.
-    if (current_ == nullptr || current_.use_count() > 1 || !instruments_->faults().idle())
+    if (current_ == nullptr || current_.use_count() > 1 || !controls_->faults().idle())
       return false;
     idle.swap(current_);
   }

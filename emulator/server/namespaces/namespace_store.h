@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "emulator/instruments/instruments.h"
+#include "emulator/identity/identities.h"
 #include "emulator/s3/core/exchange.h"
+#include "emulator/server/namespaces/controls.h"
 #include "emulator/server/namespaces/directory_leases.h"
 #include "emulator/server/namespaces/namespace_clock.h"
 #include "emulator/server/namespaces/open_stores.h"
@@ -26,16 +27,17 @@ struct NamespaceStoreOptions {
   store::Durability durability = store::Durability::kRelaxed;
   std::shared_ptr<store::MemoryLimit> memory_limit;  // of stores in memory; null: no limit
   std::uint64_t scrub_bytes_per_second = store::StoreOptions().scrub_bytes_per_second;
-  const Clock* clock = nullptr;                     // the machine's clock; never null
-  const s3::OwnerDirectory* owners = nullptr;       // outlives every request
-  std::shared_ptr<DirectoryLeases> leases = {};     // null: the directory is not shared
-  std::shared_ptr<StoreRemover> remover = {};       // null: creates its own
-  std::shared_ptr<OpenStores> open_stores = {};     // null: the store stays open
-  instruments::InstrumentOptions instruments = {};  // initial ones, also after a reset
+  const Clock* clock = nullptr;                  // the machine's clock; never null
+  const s3::OwnerDirectory* owners = nullptr;    // outlives every request
+  std::shared_ptr<DirectoryLeases> leases = {};  // null: the directory is not shared
+  std::shared_ptr<StoreRemover> remover = {};    // null: creates its own
+  std::shared_ptr<OpenStores> open_stores = {};  // null: the store stays open
+  TestControlOptions controls = {};              // initial ones, also after a reset
 };
 
 // Thread safety: methods may be called from any thread.
 class NamespaceStore final : public OpenStores::Member,
+                             public identity::KeyNamespace,
                              public std::enable_shared_from_this<NamespaceStore> {
  public:
   // The store is closed until Enter opens it. Returns the errors of CheckScenario.
@@ -51,9 +53,9 @@ class NamespaceStore final : public OpenStores::Member,
   // applies to Reset and Discard.
   Result<std::shared_ptr<s3::Namespace>> Enter();
   // Enter; null if that fails, which the diagnostic log reports.
-  std::shared_ptr<s3::Namespace> Current();
+  std::shared_ptr<s3::Namespace> Current() override;
   // Returns the current faults, limits and journal. Opens nothing; a reset replaces them.
-  std::shared_ptr<instruments::Instruments> CurrentInstruments() const;
+  std::shared_ptr<TestControls> CurrentControls() const;
 
   // Replaces the current store by an empty one and restores the machine's time. The remover
   // destroys the old store after its last request. On an error nothing changes. Returns kNotFound
@@ -73,7 +75,7 @@ class NamespaceStore final : public OpenStores::Member,
 
   // The clock of its stores and requests.
   NamespaceClock& clock() { return *clock_; }
-  const std::string& name() const { return options_.name; }
+  const std::string& name() const override { return options_.name; }
 
  private:
   struct Generation;
@@ -82,8 +84,8 @@ class NamespaceStore final : public OpenStores::Member,
   // then.
   std::shared_ptr<Generation> MakeGeneration(const std::string& path)
       PENSTOCK_REQUIRES(change_mutex_);
-  Result<std::shared_ptr<Generation>> OpenGeneration(
-      const std::string& path, std::shared_ptr<instruments::Instruments> instruments)
+  Result<std::shared_ptr<Generation>> OpenGeneration(const std::string& path,
+                                                     std::shared_ptr<TestControls> controls)
       PENSTOCK_REQUIRES(change_mutex_);
   // In strict mode: makes the names of `directory` and of its entries durable.
   Result<void> SyncNames() const;
@@ -105,7 +107,7 @@ class NamespaceStore final : public OpenStores::Member,
   std::shared_ptr<DirectoryLeases::Lease> lease_ PENSTOCK_GUARDED_BY(change_mutex_);
   bool discarded_ PENSTOCK_GUARDED_BY(change_mutex_) = false;
   mutable Mutex mutex_;  // must not be held while anything is opened or destroyed
-  std::shared_ptr<instruments::Instruments> instruments_ PENSTOCK_GUARDED_BY(mutex_);
+  std::shared_ptr<TestControls> controls_ PENSTOCK_GUARDED_BY(mutex_);
   std::shared_ptr<Generation> current_ PENSTOCK_GUARDED_BY(mutex_);  // null: closed
 };
 

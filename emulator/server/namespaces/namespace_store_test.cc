@@ -180,13 +180,13 @@ TEST_F(ClosedNamespaceStoreTest, IdleStoreIsClosedAndReopenedIntact) {
   const auto one = Open("one");
   MakeBucket(*one->Current(), "bucket");
   ASSERT_TRUE(PutObject(*one->Current(), "key").ok());
-  const auto instruments = one->CurrentInstruments();
+  const auto controls = one->CurrentControls();
   const auto two = Open("two");
   EXPECT_TRUE(IsClosed("one"));
   EXPECT_FALSE(IsClosed("two"));
   const auto again = one->Current();
   EXPECT_TRUE(again->store->FindObject(BucketName("bucket"), ObjectKey("key"), std::nullopt).ok());
-  EXPECT_EQ(again->instruments, instruments);
+  EXPECT_EQ(again->controls, controls);
   EXPECT_TRUE(IsClosed("two"));
 }
 
@@ -203,7 +203,7 @@ TEST_F(ClosedNamespaceStoreTest, StoreInUseStaysOpen) {
 
 TEST_F(ClosedNamespaceStoreTest, StoreWithFaultStateStaysOpen) {
   const auto one = Open("one");
-  ASSERT_TRUE(one->CurrentInstruments()->faults().Start({}).ok());
+  ASSERT_TRUE(one->CurrentControls()->faults().Start({}).ok());
   const auto two = Open("two");
   EXPECT_FALSE(IsClosed("one"));
 }

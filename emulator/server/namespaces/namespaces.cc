@@ -16,7 +16,7 @@ constexpr std::string_view kFolder = "/namespaces";
 std::string NamesOf(
     const std::map<std::string, std::shared_ptr<NamespaceStore>, std::less<>>& others) {
   constexpr std::size_t kMost = 20;
-  std::string names(kDefaultNamespace);
+  std::string names(identity::kDefaultNamespace);
   std::size_t count = 0;
   for (const auto& [name, namespace_store] : others) {
     if (++count > kMost) return names + " and " + std::to_string(others.size() - kMost) + " more";
@@ -29,13 +29,14 @@ std::string NamesOf(
 
 Result<std::unique_ptr<Namespaces>> Namespaces::Open(NamespacesOptions options) {
   std::unique_ptr<Namespaces> spaces(new Namespaces(std::move(options)));
-  PENSTOCK_ASSIGN(spaces->default_, NamespaceStore::Open(spaces->OptionsOf(kDefaultNamespace)));
+  PENSTOCK_ASSIGN(spaces->default_,
+                  NamespaceStore::Open(spaces->OptionsOf(identity::kDefaultNamespace)));
   if (!spaces->options_.directory.empty()) PENSTOCK_TRY(spaces->FindExisting());
   return spaces;
 }
 
 std::string Namespaces::DirectoryOf(std::string_view name) const {
-  if (options_.directory.empty() || name == kDefaultNamespace) return options_.directory;
+  if (options_.directory.empty() || name == identity::kDefaultNamespace) return options_.directory;
   return options_.directory + std::string(kFolder) + "/" + std::string(name);
 }
 
@@ -51,7 +52,8 @@ Result<void> Namespaces::FindExisting() {
   for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     if (DataDirectory::IsTrash(name)) trash.push_back(entry->path().string());
-    if (!NamespaceNameProblem(name).empty() || name == kDefaultNamespace) continue;
+    if (!identity::NamespaceNameProblem(name).empty() || name == identity::kDefaultNamespace)
+      continue;
     if (DataDirectory::IsVacant(entry->path().string())) {  // deleted or unfinished
       vacant.push_back(entry->path().string());
     } else {
@@ -74,12 +76,12 @@ Result<void> Namespaces::FindExisting() {
 }
 
 NamespaceStoreOptions Namespaces::OptionsOf(std::string_view name) const {
-  instruments::InstrumentOptions instruments = options_.instruments;
+  TestControlOptions controls = options_.controls;
   // Connection rules have no effect there.
-  if (instruments.scenario && name != kDefaultNamespace)
-    faults::DropConnectionRules(*instruments.scenario);
+  if (controls.scenario && name != identity::kDefaultNamespace)
+    faults::DropConnectionRules(*controls.scenario);
   std::vector<std::string> parents;
-  if (!options_.directory.empty() && name != kDefaultNamespace) {
+  if (!options_.directory.empty() && name != identity::kDefaultNamespace) {
     parents = {options_.directory + std::string(kFolder), options_.directory};
   }
   return {.name = std::string(name),
@@ -92,25 +94,31 @@ NamespaceStoreOptions Namespaces::OptionsOf(std::string_view name) const {
           .owners = options_.owners,
           .leases = leases_,
           .remover = remover_,
-          .open_stores = name == kDefaultNamespace ? nullptr : open_stores_,
-          .instruments = std::move(instruments)};
+          .open_stores = name == identity::kDefaultNamespace ? nullptr : open_stores_,
+          .controls = std::move(controls)};
+}
+
+bool Namespaces::IsStored(const std::string& directory, const std::string& name) {
+  const std::string path = directory + "/namespaces/" + name;
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored) && !DataDirectory::IsVacant(path);
 }
 
 std::vector<std::string> Namespaces::Names() const {
-  std::vector<std::string> names{std::string(kDefaultNamespace)};
+  std::vector<std::string> names{std::string(identity::kDefaultNamespace)};
   const MutexLock lock(mutex_);
   for (const auto& [name, namespace_store] : others_) names.push_back(name);
   return names;
 }
 
 bool Namespaces::Has(std::string_view name) const {
-  if (name == kDefaultNamespace) return true;
+  if (name == identity::kDefaultNamespace) return true;
   const MutexLock lock(mutex_);
   return others_.contains(name);
 }
 
 Result<std::shared_ptr<NamespaceStore>> Namespaces::Find(std::string_view name) {
-  if (name == kDefaultNamespace) return default_;
+  if (name == identity::kDefaultNamespace) return default_;
   const MutexLock lock(mutex_);
   const auto found = others_.find(name);
   if (found == others_.end()) {
@@ -124,14 +132,14 @@ Result<std::shared_ptr<NamespaceStore>> Namespaces::Find(std::string_view name) 
 }
 
 Result<std::shared_ptr<NamespaceStore>> Namespaces::Create(std::string_view name) {
-  if (const std::string problem = NamespaceNameProblem(name); !problem.empty()) {
+  if (const std::string problem = identity::NamespaceNameProblem(name); !problem.empty()) {
     return Error::Make(ErrorKind::kInvalidArgument, problem);
   }
   PENSTOCK_ASSIGN(std::shared_ptr<NamespaceStore> namespace_store,
                   NamespaceStore::Make(OptionsOf(name)));
   {
     const MutexLock lock(mutex_);
-    if (name == kDefaultNamespace || !others_.emplace(name, namespace_store).second) {
+    if (name == identity::kDefaultNamespace || !others_.emplace(name, namespace_store).second) {
       return Error::Make(
           ErrorKind::kAlreadyExists,
           "namespace '" + std::string(name) + "' exists already; reset it, or choose another name");
@@ -161,7 +169,7 @@ Result<std::shared_ptr<NamespaceStore>> Namespaces::FindOrCreate(std::string_vie
 }
 
 Result<void> Namespaces::Delete(std::string_view name) {
-  if (name == kDefaultNamespace) {
+  if (name == identity::kDefaultNamespace) {
     return Error::Make(ErrorKind::kInvalidArgument,
                        "the default namespace cannot be deleted; reset it to empty it");
   }

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "emulator/server/identity/users_document.h"
+#include "emulator/identity/users_document.h"
 #include "emulator/server/namespaces/namespace_store.h"
 #include "penstock/base/mutex.h"
 
@@ -29,7 +29,7 @@ struct NamespacesOptions {
   std::uint64_t scrub_bytes_per_second = store::StoreOptions().scrub_bytes_per_second;
   const Clock* clock = nullptr;                // the machine's clock; never null
   const s3::OwnerDirectory* owners = nullptr;  // must outlive this object
-  instruments::InstrumentOptions instruments;  // initial ones of every namespace
+  TestControlOptions controls;                 // initial ones of every namespace
   // How many namespaces of a data directory, besides the default one, may be open at a time; 0:
   // OpenStores::UsualMost().
   std::size_t most_open = 0;
@@ -41,6 +41,10 @@ class Namespaces {
   // Opens only the default namespace. NamespaceStore::Enter opens the others of the data directory,
   // and idle ones are closed while more than `most_open` are open.
   static Result<std::unique_ptr<Namespaces>> Open(NamespacesOptions options);
+
+  // Whether a data directory that is not in use has a namespace of that name, besides the default
+  // one.
+  static bool IsStored(const std::string& directory, const std::string& name);
 
   std::shared_ptr<NamespaceStore> Default() const { return default_; }
   // Sorted by name, after the default namespace.

@@ -107,10 +107,10 @@ class GateClock final : public Clock {
 // Every request looks up its namespace.
 TEST_P(NamespacesTest, OthersAreFoundWhileOneIsOpened) {
   GateClock clock;
-  const auto spaces = Namespaces::Open({.directory = directory_,
-                                        .clock = &clock,
-                                        .instruments = {.scenario = faults::Scenario{}}})
-                          .value();
+  const auto spaces =
+      Namespaces::Open(
+          {.directory = directory_, .clock = &clock, .controls = {.scenario = faults::Scenario{}}})
+          .value();
   ASSERT_TRUE(spaces->Create("one").ok());
   clock.Arm();
   auto created = std::async(std::launch::async, [&] { return spaces->Create("two").ok(); });

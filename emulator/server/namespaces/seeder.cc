@@ -247,7 +247,7 @@ class Walk {
     head.method = method;
     head.headers = {{"Host", "localhost"}, {"Content-Length", length}};
     s3::Connection connection;
-    s3::Exchange exchange{.request = head, .body = &body, .connection = connection};
+    s3::Exchange exchange{head, connection, &body};
     exchange.target.raw_path = "/" + request_.bucket + (key.empty() ? "" : "/" + key);
     head.target = exchange.target.raw_path;
     exchange.target.bucket = BucketName(request_.bucket);

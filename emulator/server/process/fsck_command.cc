@@ -10,8 +10,8 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "emulator/server/identity/kept_users.h"
-#include "emulator/server/identity/kept_users_check.h"
+#include "emulator/identity/kept_users.h"
+#include "emulator/identity/kept_users_check.h"
 #include "emulator/server/namespaces/data_directory.h"
 #include "emulator/store/checks/fsck.h"
 #include "emulator/store/sqlite/commit_check.h"
@@ -108,7 +108,7 @@ nlohmann::ordered_json ToJson(const std::string& store, const store::FsckReport&
   return json;
 }
 
-nlohmann::ordered_json ToJson(const KeptUsersReport& report) {
+nlohmann::ordered_json ToJson(const identity::KeptUsersReport& report) {
   return {{"file", report.path},
           {"clean", report.clean()},
           {"accounts", report.accounts},
@@ -125,7 +125,7 @@ std::string ToText(const std::vector<store::FsckFinding>& findings) {
   return text;
 }
 
-std::string ToText(const KeptUsersReport& report) {
+std::string ToText(const identity::KeptUsersReport& report) {
   return ToText(report.findings) + report.path + ": " + (report.clean() ? "clean" : "damaged") +
          ", " + std::to_string(report.accounts) + " accounts, " +
          std::to_string(report.access_keys) + " access keys\n";
@@ -148,7 +148,7 @@ std::string AcceptLoss(const std::string& directory, const std::vector<std::stri
   if (!data.ok()) return data.error().message;
   std::vector<std::string> databases;
   for (const std::string& store : stores) databases.push_back(store + "/penstock.db");
-  databases.push_back(directory + "/" + std::string(kKeptUsersFile));
+  databases.push_back(directory + "/" + std::string(identity::kKeptUsersFile));
   for (const std::string& database : databases) {
     const auto accepted = store::AcceptCommitLoss(database);
     if (!accepted.ok()) return accepted.error().message;
@@ -166,7 +166,7 @@ class Findings {
     all_["stores"].push_back(ToJson(store, report));
     text_ += ToText(store, report);
   }
-  void Add(const KeptUsersReport& report) {
+  void Add(const identity::KeptUsersReport& report) {
     Note(report.clean());
     all_["users"] = ToJson(report);
     text_ += ToText(report);
@@ -210,7 +210,8 @@ class Findings {
 
 // The default namespace's directory gets its store first, so a missing store there is damage.
 std::vector<store::FsckFinding> Leftovers(const std::string& directory, const FoundStores& found) {
-  const bool was_started = !found.stores.empty() || Exists(fs::path(directory) / kKeptUsersFile);
+  const bool was_started =
+      !found.stores.empty() || Exists(fs::path(directory) / identity::kKeptUsersFile);
   std::vector<store::FsckFinding> leftovers;
   for (const std::string& folder : found.leftovers) {
     if (folder == directory && was_started) {
@@ -247,14 +248,15 @@ Result<void> CheckStore(const std::string& store, const Flags& flags, Findings& 
 }
 
 void AddUsers(const std::string& directory, Findings& findings) {
-  const auto users = CheckKeptUsers(directory);
-  const std::string path = directory + "/" + std::string(kKeptUsersFile);
+  const auto users = identity::CheckKeptUsers(
+      directory, [&](const std::string& name) { return Namespaces::IsStored(directory, name); });
+  const std::string path = directory + "/" + std::string(identity::kKeptUsersFile);
   if (users.ok()) {
     if (*users) findings.Add(**users);
   } else if (users.error().kind == ErrorKind::kInvalidArgument) {
     findings.AddUnchecked(path, users.error().message);
   } else {
-    KeptUsersReport damaged;
+    identity::KeptUsersReport damaged;
     damaged.path = path;
     damaged.findings.push_back(
         {"database", path, "cannot be checked: " + users.error().message, false});

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "emulator/server/identity/kept_users.h"
+#include "emulator/identity/kept_users.h"
 #include "emulator/server/namespaces/data_directory.h"
 #include "emulator/store/store.h"
 
@@ -168,7 +168,7 @@ TEST_F(FsckCommandTest, StoreOfAnotherVersionIsNotCheckedAndOthersAre) {
 
 TEST_F(FsckCommandTest, ChecksTheUsersDatabase) {
   MakeStore("generation-1");
-  ASSERT_TRUE(KeptUsers::Open(path_, store::Durability::kRelaxed).ok());
+  ASSERT_TRUE(identity::KeptUsers::Open(path_, store::Durability::kRelaxed).ok());
   EXPECT_NE(RunFsck({path_}).out.find("/users.db: clean, 0 accounts, 0 access keys"),
             std::string::npos);
   ASSERT_TRUE(store::Connection::Open(path_ + "/users.db")

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "emulator/server/identity/users_document.h"
+#include "emulator/identity/users_document.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -67,7 +67,7 @@ Result<void> CheckMemoryLimit(const EmulatorOptions& options) {
 Result<void> CheckKeys(const std::vector<AccessKey>& keys) {
   std::set<std::string> seen;
   for (const AccessKey& key : keys) {
-    if (std::string problem = AccessKeyIdProblem(key.id); !problem.empty())
+    if (std::string problem = identity::AccessKeyIdProblem(key.id); !problem.empty())
       return Wrong(std::move(problem));
     if (key.secret.empty())
       return Wrong("access key '" + key.id + "' has an empty secret; give it one");

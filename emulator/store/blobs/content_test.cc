@@ -30,8 +30,6 @@ class LostBlob final : public Blob {
 const Content kContent{
     {{std::make_shared<TextBlob>("xabcx"), {1, 4}}, {std::make_shared<TextBlob>("defgh"), {0, 5}}}};
 
-TEST(Content, HasTheSizeOfItsSlices) { EXPECT_EQ(kContent.size(), 8u); }
-
 TEST(Content, SubReturnsAnyRange) {
   const std::string whole = "abcdefgh";
   for (std::uint64_t begin = 0; begin <= 8; ++begin) {

@@ -1,0 +1,349 @@
+#include "emulator/identity/identities.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "emulator/json/json_fields.h"
+
+namespace penstock::emulator::identity {
+namespace {
+
+Error NoSuchKey(std::string_view access_key_id) {
+  return Error::Make(ErrorKind::kNotFound,
+                     "there is no access key '" + std::string(access_key_id) + "'; list the users");
+}
+
+// Makes the key the root of its own account.
+void AddRoot(UsersDocument& users, const AccessKey& pair, s3::Identity root,
+             std::string name_space) {
+  root.access_key_id = pair.id;
+  users.accounts.push_back({root.owner_id, root.display_name, root.account_id});
+  KeyRecord key;
+  key.user.access_key_id = pair.id;
+  key.user.secret_access_key = pair.secret;
+  key.user.identity = std::move(root);
+  key.name_space = std::move(name_space);
+  users.keys.push_back(std::move(key));
+}
+
+}  // namespace
+
+UsersDocument UsersOfPairs(const std::vector<AccessKey>& pairs) {
+  std::vector<s3::Identity> roots;
+  for (const AccessKey& pair : pairs) roots.push_back(MakeIdentity(pair.id));
+  return UsersOfPairs(pairs, std::move(roots));
+}
+
+UsersDocument UsersOfPairs(const std::vector<AccessKey>& pairs, std::vector<s3::Identity> roots) {
+  UsersDocument users;
+  for (std::size_t i = 0; i < pairs.size(); ++i)
+    AddRoot(users, pairs[i], std::move(roots[i]), std::string(kDefaultNamespace));
+  return users;
+}
+
+s3::Identity IdentityOfNamespace(const std::string& name) {
+  s3::Identity identity = MakeIdentity("namespace " + name);
+  identity.display_name = name;
+  return identity;
+}
+
+UsersDocument UsersOfNamespace(const std::string& name, const AccessKey& pair) {
+  UsersDocument users;
+  AddRoot(users, pair, IdentityOfNamespace(name), name);
+  return users;
+}
+
+void Identities::Attach(std::shared_ptr<KeyNamespace> shared, Spaces spaces,
+                        s3::Identity default_identity) {
+  shared_ = std::move(shared);
+  spaces_ = std::move(spaces);
+  default_identity_ = std::move(default_identity);
+}
+
+Result<void> Identities::CheckCanonicalIds(const Tables& tables) {
+  std::set<std::string_view> seen;
+  for (const auto& [id, account] : tables.accounts) {
+    if (seen.insert(account.id).second) continue;
+    return Error::Make(
+        ErrorKind::kAlreadyExists,
+        "account '" + id + "' has the canonical id of another account; use a different one");
+  }
+  return Ok();
+}
+
+Result<void> Identities::CheckNamespaceUnchanged(const Tables& tables, const KeyRecord& key) {
+  const auto known = tables.keys.find(key.user.access_key_id);
+  if (known == tables.keys.end() || !key.name_space || *key.name_space == known->second->name_space)
+    return Ok();
+  return FieldError(ErrorKind::kAlreadyExists, key.place,
+                    "access key '" + key.user.access_key_id + "' selects namespace '" +
+                        known->second->name_space + "', not '" + *key.name_space +
+                        "'; omit the field to keep it there, or move it with PATCH " +
+                        "/_penstock/access-keys/" + key.user.access_key_id);
+}
+
+Result<std::shared_ptr<KeyNamespace>> Identities::SpaceOf(const KeyRecord& key,
+                                                          const std::string& name_space) const {
+  auto found = spaces_.find(name_space);
+  if (found.ok() || found.error().kind != ErrorKind::kNotFound) return found;
+  return FieldError(ErrorKind::kNotFound, key.place,
+                    found.error().message + "; create it first, or list it in \"namespaces\": [\"" +
+                        name_space + "\"] beside the accounts");
+}
+
+Result<void> Identities::Add(UsersDocument users, StopFlag stop) {
+  const MutexLock one_at_a_time(change_mutex_);
+  Tables tables = Copy();
+  std::vector<std::string> account_ids;
+  std::vector<std::string> key_ids;
+  for (const s3::Owner& account : users.accounts) account_ids.push_back(account.account_id);
+  for (const KeyRecord& key : users.keys) key_ids.push_back(key.user.access_key_id);
+  for (s3::Owner& account : users.accounts)
+    tables.accounts.insert_or_assign(account.account_id, std::move(account));
+  PENSTOCK_TRY(CheckCanonicalIds(tables));
+  for (const KeyRecord& key : users.keys) PENSTOCK_TRY(CheckNamespaceUnchanged(tables, key));
+  const std::set<std::string, std::less<>> listed(users.namespaces.begin(), users.namespaces.end());
+  // First checks that all exist, before any is created.
+  for (const KeyRecord& key : users.keys) {
+    if (key.name_space && !listed.contains(*key.name_space))
+      PENSTOCK_TRY(SpaceOf(key, *key.name_space));
+  }
+  for (const std::string& name : listed) {
+    PENSTOCK_TRY(CheckNotStopped(stop));
+    PENSTOCK_TRY(spaces_.find_or_create(name));
+  }
+  for (KeyRecord& key : users.keys) {
+    PENSTOCK_TRY(CheckNotStopped(stop));
+    const auto known = tables.keys.find(key.user.access_key_id);
+    auto entry = std::make_shared<Entry>();
+    entry->name_space = known != tables.keys.end()
+                            ? known->second->name_space
+                            : key.name_space.value_or(std::string(kDefaultNamespace));
+    PENSTOCK_ASSIGN(entry->selects, SpaceOf(key, entry->name_space));
+    entry->kept = kept_ != nullptr;
+    static_cast<auth::User&>(*entry) = std::move(key.user);
+    std::string id = entry->access_key_id;
+    tables.keys.insert_or_assign(std::move(id), std::move(entry));
+  }
+  // Existing keys get the current ids of their account.
+  for (auto& [id, entry] : tables.keys) {
+    const auto account = tables.accounts.find(entry->identity.account_id);
+    if (account == tables.accounts.end()) continue;
+    if (entry->identity.owner_id == account->second.id &&
+        entry->identity.display_name == account->second.display_name)
+      continue;
+    auto changed = std::make_shared<Entry>(*entry);
+    changed->identity.owner_id = account->second.id;
+    changed->identity.display_name = account->second.display_name;
+    entry = std::move(changed);
+  }
+  PENSTOCK_TRY(Keep(tables, account_ids, key_ids, stop));
+  const WriterLock lock(mutex_);
+  std::swap(tables_, tables);
+  return Ok();
+}
+
+Identities::Tables Identities::Copy() const {
+  const ReaderLock lock(mutex_);
+  return tables_;
+}
+
+KeyRecord Identities::RecordOf(const Entry& entry) { return {entry, entry.name_space, {}}; }
+
+Result<void> Identities::Keep(const Tables& tables, const std::vector<std::string>& account_ids,
+                              const std::vector<std::string>& key_ids, StopFlag stop) {
+  if (!kept_) return Ok();
+  UsersDocument users;
+  for (const std::string& id : account_ids) users.accounts.push_back(tables.accounts.at(id));
+  for (const std::string& id : key_ids) users.keys.push_back(RecordOf(*tables.keys.at(id)));
+  return kept_->Put(users, stop);
+}
+
+Result<std::vector<std::string>> Identities::Restore(std::unique_ptr<KeptUsers> kept) {
+  const MutexLock one_at_a_time(change_mutex_);
+  kept_ = std::move(kept);
+  PENSTOCK_ASSIGN(UsersDocument users, kept_->Read());
+  std::vector<std::string> notices;
+  Tables tables = Copy();
+  std::map<std::string, std::string> by_canonical_id;  // to account ids
+  for (const auto& [id, account] : tables.accounts) by_canonical_id.emplace(account.id, id);
+  for (s3::Owner& account : users.accounts) {
+    const auto given = tables.accounts.find(account.account_id);
+    if (given != tables.accounts.end()) {
+      if (given->second.id == account.id && given->second.display_name == account.display_name)
+        continue;
+      notices.push_back(
+          "account '" + account.account_id +
+          "': the definition given at this start overrides the one in the data directory");
+      continue;
+    }
+    const auto [same, is_new] = by_canonical_id.emplace(account.id, account.account_id);
+    if (!is_new) {
+      notices.push_back("account '" + account.account_id +
+                        "' of the data directory is ignored with its keys: account '" +
+                        same->second + "' was given with the same canonical id");
+      continue;
+    }
+    std::string id = account.account_id;
+    tables.accounts.emplace(std::move(id), std::move(account));
+  }
+  for (KeyRecord& key : users.keys) PENSTOCK_TRY(RestoreKey(tables, std::move(key), notices));
+  const WriterLock lock(mutex_);
+  std::swap(tables_, tables);
+  return notices;
+}
+
+// Restores one key from the data directory, with the account ids in `tables`.
+Result<void> Identities::RestoreKey(Tables& tables, KeyRecord key,
+                                    std::vector<std::string>& notices) {
+  const std::string id = key.user.access_key_id;
+  if (const auto given = tables.keys.find(id); given != tables.keys.end()) {
+    notices.push_back(
+        "access key '" + id +
+        "': the definition given at this start overrides the one in the data directory");
+    return Ok();
+  }
+  const auto account = tables.accounts.find(key.user.identity.account_id);
+  if (account == tables.accounts.end()) return Ok();  // its account was ignored above
+  if (!spaces_.has(*key.name_space)) {
+    notices.push_back("access key '" + id + "' was removed: its namespace '" + *key.name_space +
+                      "' was deleted");
+    return kept_->Remove({id}, {});
+  }
+  auto entry = std::make_shared<Entry>();
+  static_cast<auth::User&>(*entry) = std::move(key.user);
+  entry->identity.owner_id = account->second.id;
+  entry->identity.display_name = account->second.display_name;
+  entry->name_space = std::move(*key.name_space);
+  entry->kept = true;
+  tables.keys.emplace(id, std::move(entry));
+  return Ok();
+}
+
+Result<void> Identities::Change(std::string_view access_key_id, const AccessKeyChange& change) {
+  const MutexLock one_at_a_time(change_mutex_);
+  const std::shared_ptr<const Entry> user = FindEntry(access_key_id);
+  if (!user) return NoSuchKey(access_key_id);
+  auto changed = std::make_shared<Entry>(*user);
+  if (change.active) changed->active = *change.active;
+  if (change.expires && changed->session_token.empty()) {
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "access key '" + user->access_key_id +
+                           "' has no session token and does not expire; make it inactive instead");
+  }
+  if (change.expires) changed->expires = change.expires;
+  if (change.name_space) {
+    PENSTOCK_ASSIGN(changed->selects, spaces_.find(*change.name_space));
+    changed->name_space = *change.name_space;
+  }
+  if (changed->kept) PENSTOCK_TRY(kept_->Put({.keys = {RecordOf(*changed)}}));
+  const WriterLock lock(mutex_);
+  tables_.keys.insert_or_assign(std::string(access_key_id), std::move(changed));
+  return Ok();
+}
+
+Result<void> Identities::Remove(std::string_view access_key_id) {
+  const MutexLock one_at_a_time(change_mutex_);
+  if (!FindEntry(access_key_id)) return NoSuchKey(access_key_id);
+  // A key given at the start may also be stored from an earlier run.
+  if (kept_) PENSTOCK_TRY(kept_->Remove({std::string(access_key_id)}, {}));
+  const WriterLock lock(mutex_);
+  tables_.keys.erase(tables_.keys.find(access_key_id));
+  return Ok();
+}
+
+Result<void> Identities::RemoveNamespace(const KeyNamespace& selected) {
+  const MutexLock one_at_a_time(change_mutex_);
+  Tables tables = Copy();
+  // Removes accounts that were created only for such keys; accounts from a users document remain.
+  std::set<std::string> made;
+  std::vector<std::string> ids;
+  std::erase_if(tables.keys, [&](const auto& key) {
+    const Entry& entry = *key.second;
+    const bool is_selected =
+        entry.selects ? entry.selects.get() == &selected : entry.name_space == selected.name();
+    if (!is_selected) return false;
+    ids.push_back(entry.access_key_id);
+    if (entry.identity.owner_id == MakeIdentity(entry.access_key_id).owner_id ||
+        entry.identity.owner_id == IdentityOfNamespace(entry.name_space).owner_id) {
+      made.insert(entry.identity.account_id);
+    }
+    return true;
+  });
+  // Keep accounts that have keys in other namespaces.
+  for (const auto& [id, entry] : tables.keys) made.erase(entry->identity.account_id);
+  for (const std::string& id : made) tables.accounts.erase(id);
+  // Written to disk first: an error leaves the tables unchanged.
+  if (kept_) PENSTOCK_TRY(kept_->Remove(ids, {made.begin(), made.end()}));
+  const WriterLock lock(mutex_);
+  std::swap(tables_, tables);
+  return Ok();
+}
+
+UsersDocument Identities::List() const {
+  const ReaderLock lock(mutex_);
+  UsersDocument users;
+  for (const auto& [id, account] : tables_.accounts) users.accounts.push_back(account);
+  for (const auto& [id, entry] : tables_.keys) {
+    KeyRecord key;
+    key.user.access_key_id = entry->access_key_id;
+    key.user.expires = entry->expires;
+    key.user.active = entry->active;
+    key.user.identity = entry->identity;
+    key.name_space = entry->name_space;
+    users.keys.push_back(std::move(key));
+  }
+  return users;
+}
+
+std::optional<s3::Identity> Identities::OwnerOf(std::string_view name_space) const {
+  const ReaderLock lock(mutex_);
+  for (const auto& [id, entry] : tables_.keys) {
+    if (entry->name_space == name_space) return entry->identity;
+  }
+  return std::nullopt;
+}
+
+std::shared_ptr<const Identities::Entry> Identities::FindEntry(
+    std::string_view access_key_id) const {
+  const ReaderLock lock(mutex_);
+  const auto found = tables_.keys.find(access_key_id);
+  return found == tables_.keys.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<const auth::User> Identities::FindUser(std::string_view access_key_id) const {
+  std::shared_ptr<const Entry> entry = FindEntry(access_key_id);
+  while (entry && !entry->selects) entry = OpenRestored(std::move(entry));
+  return entry;
+}
+
+// Returns the entry with its namespace. If the key was changed meanwhile, returns its current
+// entry: the namespace that was found may be a new one with the same name.
+std::shared_ptr<const Identities::Entry> Identities::OpenRestored(
+    std::shared_ptr<const Entry> restored) const {
+  auto found_namespace = spaces_.find(restored->name_space);
+  if (!found_namespace.ok()) return nullptr;
+  auto opened = std::make_shared<Entry>(*restored);
+  opened->selects = std::move(found_namespace).value();
+  const WriterLock lock(mutex_);
+  const auto found = tables_.keys.find(restored->access_key_id);
+  if (found == tables_.keys.end()) return nullptr;
+  if (found->second == restored) found->second = std::move(opened);
+  return found->second;
+}
+
+std::shared_ptr<s3::Namespace> Identities::NamespaceOf(const auth::User* user) const {
+  // Every user comes from FindUser and is an Entry.
+  return (user == nullptr ? *shared_ : *static_cast<const Entry*>(user)->selects).Current();
+}
+
+std::optional<s3::Owner> Identities::FindOwner(std::string_view canonical_id) const {
+  const ReaderLock lock(mutex_);
+  for (const auto& [id, account] : tables_.accounts) {
+    if (account.id == canonical_id) return account;
+  }
+  return std::nullopt;
+}
+
+}  // namespace penstock::emulator::identity

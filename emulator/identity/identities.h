@@ -1,0 +1,125 @@
+// Access keys, their accounts and users, and the namespace that each key selects.
+#ifndef PENSTOCK_EMULATOR_IDENTITY_IDENTITIES_H_
+#define PENSTOCK_EMULATOR_IDENTITY_IDENTITIES_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emulator/auth/auth.h"
+#include "emulator/identity/kept_users.h"
+#include "emulator/identity/users_document.h"
+#include "penstock/access_key.h"
+#include "penstock/base/mutex.h"
+#include "penstock/base/shared_mutex.h"
+
+namespace penstock::emulator::identity {
+
+// Returns users for access key pairs in the default namespace. Each is the root of an account: its
+// own, or the one in `roots`.
+UsersDocument UsersOfPairs(const std::vector<AccessKey>& pairs);
+UsersDocument UsersOfPairs(const std::vector<AccessKey>& pairs, std::vector<s3::Identity> roots);
+
+// The account of a namespace created by name. It is the same in every run, so that a new key has
+// access to the objects of an earlier one.
+s3::Identity IdentityOfNamespace(const std::string& name);
+// The key of a new namespace, which is the root of that account.
+UsersDocument UsersOfNamespace(const std::string& name, const AccessKey& pair);
+
+// A namespace that keys select. Thread safety: methods may be called from any thread.
+class KeyNamespace {
+ public:
+  virtual ~KeyNamespace() = default;
+  virtual const std::string& name() const = 0;
+  // Opens the namespace if it is closed; null if that fails.
+  virtual std::shared_ptr<s3::Namespace> Current() = 0;
+};
+
+// Thread safety: methods may be called from any thread. A request keeps the user it began with.
+class Identities final : public auth::Directory, public s3::OwnerDirectory {
+ public:
+  // Finds namespaces by name.
+  struct Spaces {
+    using Open = std::function<Result<std::shared_ptr<KeyNamespace>>(std::string_view name)>;
+    Open find;  // kNotFound
+    Open find_or_create;
+    std::function<bool(std::string_view name)> has;  // opens nothing
+  };
+  // Must be called first.
+  void Attach(std::shared_ptr<KeyNamespace> shared, Spaces spaces, s3::Identity default_identity);
+
+  // Adds all or none of `users`; replaces entries with the same account id or access key id.
+  // Namespaces are created only if the document lists them. Returns kNotFound for other unknown
+  // namespaces. Returns kAlreadyExists if two accounts would share a canonical id, or if a known
+  // key names another namespace: a typing error creates and moves nothing. Also returns the errors
+  // of Spaces, and kUnavailable after `stop` was set. Namespaces that the document lists may then
+  // have been created.
+  Result<void> Add(UsersDocument users, StopFlag stop = nullptr);
+  // Adds the users in `kept`. Entries given at this start take precedence; a notice names the
+  // ignored ones. Keys whose namespace is gone are deleted. From now on Add and Change also write
+  // to `kept`.
+  Result<std::vector<std::string>> Restore(std::unique_ptr<KeptUsers> kept);
+  // Returns kNotFound for the key or the namespace, the errors of Spaces, and kInvalidArgument for
+  // an expiry of a key without a session token.
+  Result<void> Change(std::string_view access_key_id, const AccessKeyChange& change);
+  Result<void> Remove(std::string_view access_key_id);
+  // Removes the keys that select it, and accounts that were created only for them. On an error they
+  // may still be stored on disk.
+  Result<void> RemoveNamespace(const KeyNamespace& selected);
+
+  // Without secrets and tokens; sorted by account id and access key id.
+  UsersDocument List() const;
+  // Returns the identity of the first key, by name, that selects the namespace.
+  std::optional<s3::Identity> OwnerOf(std::string_view name_space) const;
+
+  // Opens the key's namespace if it has not been opened since the start; null if that fails.
+  std::shared_ptr<const auth::User> FindUser(std::string_view access_key_id) const override;
+  std::shared_ptr<s3::Namespace> NamespaceOf(const auth::User* user) const override;
+  s3::Identity IdentityOf(std::string_view access_key_id) const override {
+    return MakeIdentity(access_key_id);
+  }
+  const s3::Identity& DefaultIdentity() const override { return default_identity_; }
+  std::optional<s3::Owner> FindOwner(std::string_view canonical_id) const override;
+
+ private:
+  struct Entry final : auth::User {
+    std::string name_space;
+    std::shared_ptr<KeyNamespace> selects;  // null: restored and not used yet
+    bool kept = false;                      // stored in kept_
+  };
+  struct Tables {
+    std::map<std::string, s3::Owner, std::less<>> accounts;  // by account id
+    std::map<std::string, std::shared_ptr<const Entry>, std::less<>> keys;
+  };
+  static Result<void> CheckCanonicalIds(const Tables& tables);
+  static Result<void> CheckNamespaceUnchanged(const Tables& tables, const KeyRecord& key);
+  static KeyRecord RecordOf(const Entry& entry);
+  Result<void> Keep(const Tables& tables, const std::vector<std::string>& account_ids,
+                    const std::vector<std::string>& key_ids, StopFlag stop)
+      PENSTOCK_REQUIRES(change_mutex_);
+  Result<void> RestoreKey(Tables& tables, KeyRecord key, std::vector<std::string>& notices)
+      PENSTOCK_REQUIRES(change_mutex_);
+  Tables Copy() const;
+  std::shared_ptr<const Entry> FindEntry(std::string_view access_key_id) const;
+  std::shared_ptr<const Entry> OpenRestored(std::shared_ptr<const Entry> restored) const;
+  Result<std::shared_ptr<KeyNamespace>> SpaceOf(const KeyRecord& key,
+                                                const std::string& name_space) const;
+
+  std::shared_ptr<KeyNamespace> shared_;
+  Spaces spaces_;
+  s3::Identity default_identity_;
+  Mutex change_mutex_;  // one change at a time
+  // Null: users are not stored on disk.
+  std::unique_ptr<KeptUsers> kept_ PENSTOCK_GUARDED_BY(change_mutex_);
+  mutable SharedMutex mutex_;
+  // Mutable: FindUser adds the namespace of a restored key.
+  mutable Tables tables_ PENSTOCK_GUARDED_BY(mutex_);
+};
+
+}  // namespace penstock::emulator::identity
+
+#endif  // PENSTOCK_EMULATOR_IDENTITY_IDENTITIES_H_

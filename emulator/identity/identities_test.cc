@@ -1,0 +1,238 @@
+#include "emulator/identity/identities.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <thread>
+
+#include "emulator/server/namespaces/namespace_store.h"
+#include "emulator/server/server_fixture.h"
+
+namespace penstock::emulator::identity {
+namespace {
+
+class IdentitiesTest : public testing::Test {
+ protected:
+  IdentitiesTest() {
+    shared_ = Open("default").value();
+    identities_.Attach(
+        shared_,
+        {.find = [this](std::string_view name) { return Find(std::string(name)); },
+         .find_or_create = [this](std::string_view name) { return Open(std::string(name)); },
+         .has = [this](std::string_view name) { return spaces_.contains(std::string(name)); }},
+        MakeIdentity("a"));
+    EXPECT_TRUE(identities_.Add(UsersOfPairs({{"a", "1"}, {"b", "2"}})).ok());
+  }
+
+  Result<std::shared_ptr<KeyNamespace>> Open(const std::string& name) {
+    if (name == "broken") return Error::Make(ErrorKind::kResourceExhausted, "disk full");
+    std::shared_ptr<KeyNamespace>& namespace_store = spaces_[name];
+    if (!namespace_store) {
+      PENSTOCK_ASSIGN(namespace_store,
+                      server::NamespaceStore::Open({.name = name, .clock = &SystemClock()}));
+    }
+    return namespace_store;
+  }
+  Result<std::shared_ptr<KeyNamespace>> Find(const std::string& name) {
+    if (spaces_.contains(name)) return spaces_[name];
+    return Error::Make(ErrorKind::kNotFound, "no namespace '" + name + "'");
+  }
+  static UsersDocument Document(const char* json) { return ParseUsers(json).value(); }
+
+  std::map<std::string, std::shared_ptr<KeyNamespace>> spaces_;
+  std::shared_ptr<KeyNamespace> shared_;
+  Identities identities_;
+};
+
+TEST_F(IdentitiesTest, EveryPairHasItsOwnAccount) {
+  ASSERT_NE(identities_.FindUser("b"), nullptr);
+  EXPECT_EQ(identities_.FindUser("b")->secret_access_key, "2");
+  EXPECT_NE(identities_.FindUser("a")->identity.owner_id,
+            identities_.FindUser("b")->identity.owner_id);
+  EXPECT_EQ(identities_.FindUser("c"), nullptr);
+  EXPECT_EQ(identities_.NamespaceOf(identities_.FindUser("a").get()), shared_->Current());
+  EXPECT_EQ(identities_.NamespaceOf(nullptr), shared_->Current());
+  EXPECT_EQ(identities_.DefaultIdentity().access_key_id, "a");
+  EXPECT_EQ(identities_.FindOwner(MakeIdentity("b").owner_id)->display_name, "b");
+  EXPECT_FALSE(identities_.FindOwner("nobody").has_value());
+}
+
+TEST_F(IdentitiesTest, KeySelectsItsNamespace) {
+  ASSERT_TRUE(
+      identities_
+          .Add(Document(
+              R"({"namespaces": ["suite"], "accounts": [{"account_id": "111122223333", "access_keys": [
+                         {"access_key_id": "K", "secret_access_key": "s", "namespace": "suite"}]}]})"))
+          .ok());
+  EXPECT_EQ(identities_.NamespaceOf(identities_.FindUser("K").get())->name, "suite");
+  EXPECT_EQ(identities_.OwnerOf("suite")->access_key_id, "K");
+  ASSERT_TRUE(identities_.RemoveNamespace(*spaces_["suite"]).ok());
+  EXPECT_EQ(identities_.FindUser("K"), nullptr);
+}
+
+TEST_F(IdentitiesTest, RemovingANamespaceKeepsDescribedAccounts) {
+  UsersDocument made = UsersOfPairs({{"MADE", "s"}});
+  made.keys.front().name_space = "suite";
+  made.namespaces = {"suite"};
+  ASSERT_TRUE(identities_.Add(std::move(made)).ok());
+  ASSERT_TRUE(
+      identities_
+          .Add(Document(
+              R"({"namespaces": ["suite"], "accounts": [{"account_id": "111122223333", "access_keys": [
+                         {"access_key_id": "K", "secret_access_key": "s", "namespace": "suite"}]}]})"))
+          .ok());
+  const std::string described = identities_.FindUser("K")->identity.owner_id;
+  ASSERT_TRUE(identities_.RemoveNamespace(*spaces_["suite"]).ok());
+  EXPECT_FALSE(identities_.FindOwner(MakeIdentity("MADE").owner_id).has_value());
+  EXPECT_TRUE(identities_.FindOwner(described).has_value());
+  EXPECT_TRUE(identities_.FindOwner(MakeIdentity("a").owner_id).has_value());
+}
+
+TEST_F(IdentitiesTest, UnknownNamespaceCreatesNothing) {
+  // Regression: it was created silently, and the key found none of its buckets.
+  const auto added = identities_.Add(
+      Document(R"({"namespaces": ["suite"], "accounts": [{"account_id": "111122223333",
+    "users": [{"name": "ann", "access_keys": [{"access_key_id": "K", "secret_access_key": "s", "namespace": "siute"}]}]}]})"));
+  ASSERT_FALSE(added.ok());
+  EXPECT_EQ(added.error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(added.error().message,
+            "accounts[0].users[0].access_keys[0].namespace: no namespace 'siute'; create it first, "
+            "or list it in \"namespaces\": [\"siute\"] beside "
+            "the accounts");
+  EXPECT_FALSE(spaces_.contains("siute"));
+  EXPECT_FALSE(spaces_.contains("suite")) << "no part of the document may be applied";
+  EXPECT_EQ(identities_.FindUser("K"), nullptr);
+}
+
+TEST_F(IdentitiesTest, DocumentDoesNotMoveAKnownKey) {
+  // Regression: it was moved silently, away from its buckets.
+  ASSERT_TRUE(Open("suite").ok());
+  ASSERT_TRUE(identities_.Change("b", {.name_space = "suite"}).ok());
+  const auto document = [](const std::string& more) {
+    return Document((R"({"accounts": [{"account_id": "111122223333", "access_keys": [
+      {"access_key_id": "b", "secret_access_key": "new")" +
+                     more + "}]}]}")
+                        .c_str());
+  };
+  const auto moved = identities_.Add(document(R"(, "namespace": "default")"));
+  ASSERT_FALSE(moved.ok());
+  EXPECT_EQ(moved.error().kind, ErrorKind::kAlreadyExists);
+  EXPECT_TRUE(
+      moved.error().message.starts_with("accounts[0].access_keys[0].namespace: access key 'b' "
+                                        "selects namespace 'suite', not 'default';"))
+      << moved.error().message;
+  EXPECT_EQ(identities_.FindUser("b")->secret_access_key, "2");
+  ASSERT_TRUE(identities_.Add(document("")).ok());  // a missing member keeps the namespace
+  EXPECT_EQ(identities_.FindUser("b")->secret_access_key, "new");
+  EXPECT_EQ(identities_.NamespaceOf(identities_.FindUser("b").get())->name, "suite");
+  EXPECT_TRUE(identities_.Add(document(R"(, "namespace": "suite")")).ok());
+}
+
+TEST_F(IdentitiesTest, AddIsAtomic) {
+  const auto added = identities_.Add(Document(
+      R"({"namespaces": ["broken"], "accounts": [{"account_id": "111122223333", "access_keys": [
+    {"access_key_id": "K1", "secret_access_key": "s"},
+    {"access_key_id": "K2", "secret_access_key": "s", "namespace": "broken"}]}]})"));
+  EXPECT_FALSE(added.ok());
+  EXPECT_EQ(identities_.FindUser("K1"), nullptr);
+}
+
+TEST_F(IdentitiesTest, RefusesASharedCanonicalId) {
+  const std::string taken = MakeIdentity("a").owner_id;
+  const auto added = identities_.Add(Document(
+      (R"({"accounts": [{"account_id": "111122223333", "canonical_id": ")" + taken + "\"}]}")
+          .c_str()));
+  ASSERT_FALSE(added.ok());
+  EXPECT_EQ(added.error().kind, ErrorKind::kAlreadyExists);
+}
+
+TEST_F(IdentitiesTest, RenamedAccountAppliesToExistingKeys) {
+  const std::string account = identities_.FindUser("a")->identity.account_id;
+  const auto before = identities_.FindUser("a");
+  ASSERT_TRUE(identities_
+                  .Add(Document(("{\"accounts\": [{\"account_id\": \"" + account +
+                                 "\", \"display_name\": \"new\"}]}")
+                                    .c_str()))
+                  .ok());
+  EXPECT_EQ(identities_.FindUser("a")->identity.display_name, "new");
+  EXPECT_EQ(before->identity.display_name, "a");  // a request keeps its user
+}
+
+TEST_F(IdentitiesTest, ChangesAndRemovesKeys) {
+  ASSERT_TRUE(identities_.Change("a", {.active = false}).ok());
+  EXPECT_FALSE(identities_.FindUser("a")->active);
+  EXPECT_EQ(identities_.Change("a", {.expires = WallTime{}}).error().kind,
+            ErrorKind::kInvalidArgument);
+  EXPECT_EQ(identities_.Change("c", {.active = false}).error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(identities_.Change("b", {.name_space = "other"}).error().kind, ErrorKind::kNotFound);
+  ASSERT_TRUE(Open("other").ok());
+  ASSERT_TRUE(identities_.Change("b", {.name_space = "other"}).ok());
+  EXPECT_EQ(identities_.NamespaceOf(identities_.FindUser("b").get())->name, "other");
+  ASSERT_TRUE(identities_.Remove("a").ok());
+  EXPECT_EQ(identities_.Remove("a").error().kind, ErrorKind::kNotFound);
+}
+
+TEST_F(IdentitiesTest, RestoredKeyOpensOnlyItsOwnNamespace) {
+  const server::TemporaryFolder folder;
+  ASSERT_TRUE(KeptUsers::Open(folder.path(), store::Durability::kRelaxed)
+                  .value()
+                  ->Put(Document(R"({"accounts": [{"account_id": "111122223333", "access_keys": [
+                    {"access_key_id": "K1", "secret_access_key": "s", "namespace": "suite"},
+                    {"access_key_id": "K2", "secret_access_key": "s", "namespace": "suite"}]}]})"))
+                  .ok());
+  spaces_["suite"] = nullptr;  // exists and is not open
+  const auto notices =
+      identities_.Restore(KeptUsers::Open(folder.path(), store::Durability::kRelaxed).value());
+  ASSERT_TRUE(notices.ok() && notices->empty());
+  EXPECT_EQ(spaces_["suite"], nullptr);
+  spaces_["suite"] = Open("suite").value();
+  ASSERT_NE(identities_.FindUser("K1"), nullptr);
+  EXPECT_EQ(identities_.NamespaceOf(identities_.FindUser("K1").get()), spaces_["suite"]->Current());
+  ASSERT_TRUE(identities_.RemoveNamespace(*spaces_["suite"]).ok());  // K2 was never used
+  EXPECT_EQ(identities_.FindUser("K1"), nullptr);
+  EXPECT_EQ(identities_.FindUser("K2"), nullptr);
+}
+
+TEST_F(IdentitiesTest, KeysStayWhenRemovalFromDiskFails) {
+  const server::TemporaryFolder folder;
+  ASSERT_TRUE(
+      identities_.Restore(KeptUsers::Open(folder.path(), store::Durability::kRelaxed).value())
+          .ok());
+  ASSERT_TRUE(Open("suite").ok());
+  ASSERT_TRUE(identities_.Add(UsersOfNamespace("suite", {"K", "s"})).ok());
+  const auto file = store::Connection::Open(folder.path() + "/users.db").value();
+  ASSERT_TRUE(file->Execute("CREATE TRIGGER refuse BEFORE DELETE ON access_keys BEGIN SELECT "
+                            "RAISE(ABORT, 'refused'); END")
+                  .ok());
+  EXPECT_FALSE(identities_.RemoveNamespace(*spaces_["suite"]).ok());
+  EXPECT_NE(identities_.FindUser("K"), nullptr);
+  ASSERT_TRUE(file->Execute("DROP TRIGGER refuse").ok());
+  EXPECT_TRUE(identities_.RemoveNamespace(*spaces_["suite"]).ok());
+  EXPECT_EQ(identities_.FindUser("K"), nullptr);
+}
+
+TEST_F(IdentitiesTest, AccountWithOtherKeysStays) {
+  ASSERT_TRUE(Open("suite").ok());
+  UsersDocument users = UsersOfNamespace("suite", {"MOVED", "s"});
+  ASSERT_TRUE(identities_.Add(std::move(users)).ok());
+  ASSERT_TRUE(identities_.Add(UsersOfNamespace("suite", {"LEFT", "s"})).ok());
+  ASSERT_TRUE(identities_.Change("MOVED", {.name_space = "default"}).ok());
+  ASSERT_TRUE(identities_.RemoveNamespace(*spaces_["suite"]).ok());
+  EXPECT_EQ(identities_.FindUser("LEFT"), nullptr);
+  EXPECT_TRUE(identities_.FindOwner(IdentityOfNamespace("suite").owner_id).has_value());
+}
+
+TEST_F(IdentitiesTest, ReadersWorkDuringChanges) {
+  bool lost = false;
+  {
+    const std::jthread reader([&] {
+      for (int i = 0; i < 2000; ++i) lost = lost || identities_.FindUser("a") == nullptr;
+    });
+    for (int i = 0; i < 200; ++i) EXPECT_TRUE(identities_.Change("a", {.active = i % 2 == 0}).ok());
+  }
+  EXPECT_FALSE(lost);
+  EXPECT_EQ(identities_.List().keys.size(), 2u);
+}
+
+}  // namespace
+}  // namespace penstock::emulator::identity

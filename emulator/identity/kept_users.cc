@@ -1,0 +1,253 @@
+#include "emulator/identity/kept_users.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "emulator/store/records/codec.h"
+#include "emulator/store/sqlite/commit_check.h"
+#include "emulator/store/sqlite/database_creation.h"
+#include "emulator/store/sqlite/migrations.h"
+
+namespace penstock::emulator::identity {
+namespace {
+
+using store::Connection;
+using store::Query;
+
+constexpr std::uint64_t kReserveBytes = 128 << 10;  // removing a few keys writes a few pages
+
+constexpr char kTables[] = R"sql(
+CREATE TABLE accounts(account_id TEXT PRIMARY KEY, canonical_id TEXT NOT NULL, display_name TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE access_keys(
+  access_key_id TEXT PRIMARY KEY, account_id TEXT NOT NULL, user_name TEXT NOT NULL, arn TEXT NOT NULL,
+  secret_access_key TEXT NOT NULL, session_token TEXT NOT NULL, expires INTEGER, active INTEGER NOT NULL,
+  namespace TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE facts(roots_known INTEGER NOT NULL);
+INSERT INTO facts VALUES(0);
+CREATE TABLE roots(
+  ordinal INTEGER PRIMARY KEY, access_key_id TEXT NOT NULL, account_id TEXT NOT NULL, canonical_id TEXT NOT NULL,
+  display_name TEXT NOT NULL);
+)sql";
+
+std::string Schema() {
+  return std::string(kTables) + "PRAGMA user_version=" + std::to_string(kKeptUsersVersion);
+}
+
+Error Unusable(const std::string& path, const std::string& why) {
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "the user database '" + path + "' cannot be used: " + why);
+}
+
+// Creates the file with its mode before SQLite opens it, so that other users can never read it.
+Result<void> MakeFile(const std::string& path) {
+  int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file < 0 && errno == EEXIST) file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0)
+    return Unusable(path, std::string(std::strerror(errno)) +
+                              "; make this user its owner, or choose another directory");
+  // Also corrects the mode of a copied file.
+  const int changed = ::fchmod(file, 0600);
+  const int reason = errno;
+  ::close(file);
+  if (changed != 0)
+    return Unusable(path, std::string(std::strerror(reason)) +
+                              "; it contains secrets, so this user must own it");
+  return Ok();
+}
+
+Result<void> PrepareTables(Connection& connection) {
+  PENSTOCK_ASSIGN(const std::int64_t version, store::SchemaVersionOf(connection));
+  if (version == kKeptUsersVersion) {
+    if (connection.HasPageChecksums()) return Ok();
+    return store::MissingPageChecksums(connection.path());
+  }
+  if (version > kKeptUsersVersion)
+    return store::WrongSchemaVersion(connection.path(), version, kKeptUsersVersion);
+  if (version == 1) {  // version 2 has the same tables
+    PENSTOCK_TRY(connection.AddPageChecksums());
+    return connection.Execute("PRAGMA user_version=" + std::to_string(kKeptUsersVersion));
+  }
+  Query query(connection, "SELECT count(*) FROM sqlite_schema");
+  PENSTOCK_TRY(query.Step());
+  if (query.Int(0) != 0) return store::ForeignDatabase(connection.path());
+  query.Reset();
+  return connection.Execute("BEGIN IMMEDIATE;" + Schema() +
+                            ";COMMIT;PRAGMA wal_checkpoint(TRUNCATE);");
+}
+
+Result<void> PutAccount(Connection& connection, const s3::Owner& account) {
+  Query query(connection, "INSERT OR REPLACE INTO accounts VALUES(?, ?, ?)");
+  return query.BindText(account.account_id)
+      .BindText(account.id)
+      .BindText(account.display_name)
+      .Run();
+}
+
+Result<void> PutKey(Connection& connection, const KeyRecord& key) {
+  const auth::User& user = key.user;
+  const std::string name_space = key.name_space.value_or(std::string(kDefaultNamespace));
+  Query query(connection, "INSERT OR REPLACE INTO access_keys VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  query.BindText(user.access_key_id)
+      .BindText(user.identity.account_id)
+      .BindText(user.identity.user_name);
+  query.BindText(user.identity.arn).BindText(user.secret_access_key).BindText(user.session_token);
+  if (user.expires) {
+    query.Bind(store::ToNanoseconds(*user.expires));
+  } else {
+    query.BindNull();
+  }
+  return query.Bind(user.active ? 1 : 0).BindText(name_space).Run();
+}
+
+KeyRecord ReadKey(const Query& row, const std::map<std::string, s3::Owner>& accounts) {
+  KeyRecord key;
+  key.user.access_key_id = row.Text(0);
+  key.user.identity.access_key_id = row.Text(0);
+  key.user.identity.account_id = row.Text(1);
+  if (const auto account = accounts.find(key.user.identity.account_id); account != accounts.end()) {
+    key.user.identity.owner_id = account->second.id;
+    key.user.identity.display_name = account->second.display_name;
+  }
+  key.user.identity.user_name = row.Text(2);
+  key.user.identity.arn = row.Text(3);
+  key.user.secret_access_key = row.Text(4);
+  key.user.session_token = row.Text(5);
+  if (!row.IsNull(6)) key.user.expires = store::FromNanoseconds(row.Int(6));
+  key.user.active = row.Int(7) != 0;
+  key.name_space = row.Text(8);
+  return key;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<KeptUsers>> KeptUsers::Open(const std::string& directory,
+                                                   store::Durability durability) {
+  const std::string path = directory + "/" + std::string(kKeptUsersFile);
+  PENSTOCK_TRY(store::CheckCommits(path));
+  PENSTOCK_TRY(MakeFile(path));
+  const std::string reserve = directory + "/users.reserve";
+  store::Reserve::Release(reserve);  // opening needs space
+  PENSTOCK_TRY(store::CreateDatabaseFile(path, Schema()));
+  PENSTOCK_ASSIGN(auto connection, Connection::Open(path));
+  PENSTOCK_TRY(connection->ReservePageChecksums());
+  // As in the store (schema.cc). Deleted data is overwritten, because it may be a secret.
+  PENSTOCK_TRY(connection->Execute(
+      std::string("PRAGMA trusted_schema=0; PRAGMA secure_delete=1; PRAGMA journal_mode=WAL;"
+                  "PRAGMA synchronous=") +
+      (durability == store::Durability::kStrict ? "FULL" : "NORMAL")));
+  PENSTOCK_TRY(PrepareTables(*connection));
+  return std::unique_ptr<KeptUsers>(new KeptUsers(reserve, std::move(connection)));
+}
+
+KeptUsers::KeptUsers(const std::string& reserve_path, std::unique_ptr<Connection> connection)
+    : reserve_(reserve_path), connection_(std::move(connection)) {
+  static_cast<void>(reserve_.ExtendUpTo(kReserveBytes));
+}
+
+template <class Change>
+Result<void> KeptUsers::InTransaction(Change change) {
+  PENSTOCK_TRY(connection_->Execute("BEGIN IMMEDIATE"));
+  Result<void> done = change(*connection_);
+  if (done.ok()) done = connection_->Execute("COMMIT");
+  if (!done.ok()) connection_->RollBack();
+  return done;
+}
+
+Result<UsersDocument> KeptUsers::Read() {
+  UsersDocument users;
+  std::map<std::string, s3::Owner> accounts;
+  Query account(*connection_,
+                "SELECT account_id, canonical_id, display_name FROM accounts ORDER BY account_id");
+  for (;;) {
+    PENSTOCK_ASSIGN(const bool row, account.Step());
+    if (!row) break;
+    users.accounts.push_back({account.Text(1), account.Text(2), account.Text(0)});
+    accounts.emplace(account.Text(0), users.accounts.back());
+  }
+  Query key(*connection_,
+            "SELECT access_key_id, account_id, user_name, arn, secret_access_key, session_token, "
+            "expires, active, namespace "
+            "FROM access_keys ORDER BY access_key_id");
+  for (;;) {
+    PENSTOCK_ASSIGN(const bool row, key.Step());
+    if (!row) return users;
+    users.keys.push_back(ReadKey(key, accounts));
+  }
+}
+
+Result<void> KeptUsers::Put(const UsersDocument& users, StopFlag stop) {
+  return InTransaction([&users, stop](Connection& connection) -> Result<void> {
+    for (const s3::Owner& account : users.accounts) {
+      PENSTOCK_TRY(CheckNotStopped(stop));
+      PENSTOCK_TRY(PutAccount(connection, account));
+    }
+    for (const KeyRecord& key : users.keys) {
+      PENSTOCK_TRY(CheckNotStopped(stop));
+      PENSTOCK_TRY(PutKey(connection, key));
+    }
+    return Ok();
+  });
+}
+
+Result<void> KeptUsers::Remove(const std::vector<std::string>& access_key_ids,
+                               const std::vector<std::string>& account_ids) {
+  const auto remove = [&](Connection& connection) -> Result<void> {
+    for (const std::string& id : access_key_ids) {
+      PENSTOCK_TRY(
+          Query(connection, "DELETE FROM access_keys WHERE access_key_id = ?").BindText(id).Run());
+    }
+    for (const std::string& id : account_ids) {
+      PENSTOCK_TRY(
+          Query(connection, "DELETE FROM accounts WHERE account_id = ?").BindText(id).Run());
+    }
+    return Ok();
+  };
+  Result<void> done = InTransaction(remove);
+  if (done.ok() || done.error().kind != ErrorKind::kResourceExhausted || !reserve_.Shrink(0))
+    return done;
+  done = InTransaction(remove);
+  // The truncated log frees enough space for the next reserve. Without a reserve the next removal
+  // may fail; this one has succeeded.
+  if (connection_->Checkpoint().ok()) connection_->TruncateLog();
+  static_cast<void>(reserve_.ExtendUpTo(kReserveBytes));
+  return done;
+}
+
+Result<std::optional<std::vector<RootAccount>>> KeptUsers::ReadRoots() {
+  Query fact(*connection_, "SELECT roots_known FROM facts");
+  PENSTOCK_ASSIGN(const bool known, fact.Step());
+  if (!known || fact.Int(0) == 0) return std::optional<std::vector<RootAccount>>();
+  std::vector<RootAccount> roots;
+  Query row(
+      *connection_,
+      "SELECT access_key_id, canonical_id, display_name, account_id FROM roots ORDER BY ordinal");
+  for (;;) {
+    PENSTOCK_ASSIGN(const bool found, row.Step());
+    if (!found) return std::optional(std::move(roots));
+    roots.push_back({row.Text(0), {row.Text(1), row.Text(2), row.Text(3)}});
+  }
+}
+
+Result<void> KeptUsers::SetRoots(const std::vector<RootAccount>& roots) {
+  return InTransaction([&roots](Connection& connection) -> Result<void> {
+    PENSTOCK_TRY(connection.Execute("DELETE FROM roots; UPDATE facts SET roots_known = 1"));
+    for (const RootAccount& root : roots) {
+      Query query(connection,
+                  "INSERT INTO roots(access_key_id, account_id, canonical_id, display_name) "
+                  "VALUES(?, ?, ?, ?)");
+      query.BindText(root.access_key_id)
+          .BindText(root.account.account_id)
+          .BindText(root.account.id);
+      PENSTOCK_TRY(query.BindText(root.account.display_name).Run());
+    }
+    return Ok();
+  });
+}
+
+}  // namespace penstock::emulator::identity

@@ -1,0 +1,64 @@
+// Users stored in the data directory: those of the admin API, and the accounts of access keys from
+// the command line.
+//
+//   DIR/users.db       SQLite database; only its owner may read and write it: it has secrets
+//   DIR/users.reserve  space for removals on a full disk (emulator/store/commits/reserve.h)
+#ifndef PENSTOCK_EMULATOR_IDENTITY_KEPT_USERS_H_
+#define PENSTOCK_EMULATOR_IDENTITY_KEPT_USERS_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emulator/identity/users_document.h"
+#include "emulator/store/commits/reserve.h"
+#include "emulator/store/sqlite/sqlite.h"
+#include "emulator/store/store.h"
+
+namespace penstock::emulator::identity {
+
+inline constexpr std::string_view kKeptUsersFile = "users.db";
+inline constexpr int kKeptUsersVersion = 2;  // 2: pages have checksums
+
+// The account whose root is an access key from the command line.
+struct RootAccount {
+  std::string access_key_id;  // empty: no longer known
+  s3::Owner account;
+};
+
+// Every change is one transaction, so that it is atomic on a crash. Thread safety: one thread at a
+// time.
+class KeptUsers {
+ public:
+  // The directory must exist and be locked (data_directory.h). Returns kDataLoss for a damaged
+  // file, and kInvalidArgument for a newer version or a foreign file; the message names the file.
+  static Result<std::unique_ptr<KeptUsers>> Open(const std::string& directory,
+                                                 store::Durability durability);
+
+  // Returns accounts and keys with their secrets. Every key has its namespace.
+  Result<UsersDocument> Read();
+  // Inserts or replaces all users, or none: kUnavailable after `stop` was set.
+  Result<void> Put(const UsersDocument& users, StopFlag stop = nullptr);
+  // Also works on a full disk, as far as the reserve suffices.
+  Result<void> Remove(const std::vector<std::string>& access_key_ids,
+                      const std::vector<std::string>& account_ids);
+
+  // In the order of SetRoots. nullopt: SetRoots was never called; the buckets may come from a
+  // version without this file.
+  Result<std::optional<std::vector<RootAccount>>> ReadRoots();
+  Result<void> SetRoots(const std::vector<RootAccount>& roots);
+
+ private:
+  KeptUsers(const std::string& reserve_path, std::unique_ptr<store::Connection> connection);
+  template <class Change>
+  Result<void> InTransaction(Change change);
+
+  store::Reserve reserve_;
+  const std::unique_ptr<store::Connection> connection_;
+};
+
+}  // namespace penstock::emulator::identity
+
+#endif  // PENSTOCK_EMULATOR_IDENTITY_KEPT_USERS_H_

@@ -1,0 +1,155 @@
+#include "emulator/identity/kept_users_check.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "emulator/identity/kept_users.h"
+#include "emulator/store/sqlite/migrations.h"
+
+namespace penstock::emulator::identity {
+namespace {
+
+using store::Connection;
+using store::Query;
+
+constexpr std::uintmax_t kPageBytes = 4096;  // of the database
+
+class Check {
+ public:
+  Check(const HasNamespace& has_namespace, std::string path, Connection& connection)
+      : has_namespace_(has_namespace), connection_(connection) {
+    report_.path = std::move(path);
+  }
+
+  Result<KeptUsersReport> Run() {
+    CheckMode();
+    PENSTOCK_TRY(CheckIntegrity());
+    if (!report_.clean()) return std::move(report_);
+    PENSTOCK_TRY(CheckAccounts());
+    PENSTOCK_TRY(CheckKeys());
+    PENSTOCK_TRY(CheckRoots());
+    return std::move(report_);
+  }
+
+ private:
+  void Damage(const char* code, std::string subject, std::string message) {
+    report_.findings.push_back({code, std::move(subject), std::move(message), false});
+  }
+  void Note(std::string subject, std::string message) {
+    report_.findings.push_back({"record", std::move(subject), std::move(message), true});
+  }
+
+  void CheckMode() {
+    struct stat status {};
+    if (::stat(report_.path.c_str(), &status) == 0 && (status.st_mode & 077) != 0) {
+      Note(report_.path,
+           "other users may read it, and it contains secrets; the next start corrects its mode");
+    }
+  }
+
+  Result<void> CheckIntegrity() {
+    PENSTOCK_ASSIGN(std::vector<std::string> problems, store::FindDatabaseDamage(connection_));
+    for (std::string& problem : problems) Damage("database", report_.path, std::move(problem));
+    return Ok();
+  }
+
+  Result<void> CheckAccounts() {
+    Query query(connection_, "SELECT account_id, canonical_id FROM accounts");
+    for (;;) {
+      PENSTOCK_ASSIGN(const bool row, query.Step());
+      if (!row) return Ok();
+      ++report_.accounts;
+      const std::string id = query.Text(0);
+      accounts_.insert(id);
+      CheckAccount("account '" + id + "'", id, query.Text(1));
+    }
+  }
+
+  void CheckAccount(const std::string& subject, const std::string& id,
+                    const std::string& canonical_id) {
+    for (const std::string& problem : {AccountIdProblem(id), CanonicalIdProblem(canonical_id)}) {
+      if (!problem.empty()) Damage("record", subject, problem);
+    }
+  }
+
+  Result<void> CheckKeys() {
+    Query query(connection_,
+                "SELECT access_key_id, account_id, namespace, secret_access_key = '', expires IS "
+                "NOT NULL AND session_token = '' "
+                "FROM access_keys");
+    for (;;) {
+      PENSTOCK_ASSIGN(const bool row, query.Step());
+      if (!row) return Ok();
+      ++report_.access_keys;
+      const std::string id = query.Text(0);
+      const std::string subject = "access key '" + id + "'";
+      const std::string name_space = query.Text(2);
+      for (const std::string& problem :
+           {AccessKeyIdProblem(id), NamespaceNameProblem(name_space)}) {
+        if (!problem.empty()) Damage("record", subject, problem);
+      }
+      if (!accounts_.contains(query.Text(1)))
+        Damage("references", subject, "its account '" + query.Text(1) + "' is missing");
+      if (query.Int(3) != 0) Damage("record", subject, "it has no secret");
+      if (query.Int(4) != 0) Damage("record", subject, "it expires and has no session token");
+      if (name_space != kDefaultNamespace && !has_namespace_(name_space))
+        Note(subject,
+             "its namespace '" + name_space + "' was deleted; the next start removes the key");
+    }
+  }
+
+  Result<void> CheckRoots() {
+    Query query(connection_, "SELECT access_key_id, account_id, canonical_id FROM roots");
+    for (;;) {
+      PENSTOCK_ASSIGN(const bool row, query.Step());
+      if (!row) return Ok();
+      CheckAccount("account of access key '" + query.Text(0) + "'", query.Text(1), query.Text(2));
+    }
+  }
+
+  const HasNamespace& has_namespace_;
+  Connection& connection_;
+  std::set<std::string> accounts_;
+  KeptUsersReport report_;
+};
+
+}  // namespace
+
+bool KeptUsersReport::clean() const {
+  return std::all_of(findings.begin(), findings.end(),
+                     [](const store::FsckFinding& finding) { return finding.is_note; });
+}
+
+Result<std::optional<KeptUsersReport>> CheckKeptUsers(const std::string& directory,
+                                                      const HasNamespace& has_namespace) {
+  const std::string path = directory + "/" + std::string(kKeptUsersFile);
+  std::error_code missing;
+  KeptUsersReport damaged{.path = path, .findings = store::CheckLog(path)};
+  if (!damaged.clean()) return std::optional(std::move(damaged));
+  const auto size = std::filesystem::file_size(path, missing);
+  if (missing) return std::optional<KeptUsersReport>();
+  // After a crash there is a log. Without one, even a read-only connection would create one.
+  const bool has_log = std::filesystem::file_size(path + "-wal", missing) > 0 && !missing;
+  // The process was interrupted while it created the file.
+  if (size == 0 && !has_log) return std::optional<KeptUsersReport>();
+  PENSTOCK_ASSIGN(const auto connection,
+                  Connection::Open(path, has_log ? Connection::Access::kReadOnly
+                                                 : Connection::Access::kImmutable));
+  PENSTOCK_TRY(connection->Execute("PRAGMA trusted_schema=0; PRAGMA query_only=1;"));
+  PENSTOCK_ASSIGN(const std::int64_t version, store::SchemaVersionOf(*connection));
+  // Equivalent to an empty file, from an earlier build.
+  if (version == 0 && size <= kPageBytes) return std::optional<KeptUsersReport>();
+  if (version != kKeptUsersVersion)
+    return store::WrongSchemaVersion(path, version, kKeptUsersVersion);
+  if (!connection->HasPageChecksums()) return store::MissingPageChecksums(path);
+  PENSTOCK_ASSIGN(KeptUsersReport report, Check(has_namespace, path, *connection).Run());
+  report.findings.insert(report.findings.end(), damaged.findings.begin(), damaged.findings.end());
+  return std::optional<KeptUsersReport>(std::move(report));
+}
+
+}  // namespace penstock::emulator::identity

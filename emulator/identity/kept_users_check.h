@@ -1,0 +1,37 @@
+// Checks users.db (kept_users.h) for fsck: whether the database is intact and every account and key
+// usable.
+#ifndef PENSTOCK_EMULATOR_IDENTITY_KEPT_USERS_CHECK_H_
+#define PENSTOCK_EMULATOR_IDENTITY_KEPT_USERS_CHECK_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "emulator/store/checks/fsck.h"
+#include "penstock/base/result.h"
+
+namespace penstock::emulator::identity {
+
+struct KeptUsersReport {
+  std::string path;
+  std::vector<store::FsckFinding> findings;
+  std::uint64_t accounts = 0;
+  std::uint64_t access_keys = 0;
+
+  bool clean() const;  // only notes, no damage
+};
+
+// Whether the directory has a namespace of that name.
+using HasNamespace = std::function<bool(const std::string& name)>;
+
+// Returns nullopt if the directory has no users.db. Changes nothing. No emulator may use the
+// directory. Findings contain no secrets. Returns kInvalidArgument for a foreign file or another
+// version, and kDataLoss if it cannot be read at all.
+Result<std::optional<KeptUsersReport>> CheckKeptUsers(const std::string& directory,
+                                                      const HasNamespace& has_namespace);
+
+}  // namespace penstock::emulator::identity
+
+#endif  // PENSTOCK_EMULATOR_IDENTITY_KEPT_USERS_CHECK_H_

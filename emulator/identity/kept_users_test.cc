@@ -1,0 +1,143 @@
+#include "emulator/identity/kept_users.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <atomic>
+
+#include "emulator/server/server_fixture.h"
+
+namespace penstock::emulator::identity {
+namespace {
+
+constexpr const char* kUsers = R"({"accounts": [
+  {"account_id": "111122223333", "display_name": "data-team", "access_keys": [
+    {"access_key_id": "ROOT", "secret_access_key": "s1", "namespace": "suite"}],
+   "users": [{"name": "ann", "path": "/people/", "access_keys": [
+    {"access_key_id": "ANN", "secret_access_key": "s2", "session_token": "t", "expires": "2030-01-02T03:04:05.25Z", "active": false}]}]},
+  {"account_id": "444455556666"}]})";
+
+class KeptUsersTest : public testing::Test {
+ protected:
+  std::unique_ptr<KeptUsers> Open() const {
+    auto kept = KeptUsers::Open(folder_.path(), store::Durability::kRelaxed);
+    EXPECT_TRUE(kept.ok()) << (kept.ok() ? "" : kept.error().message);
+    return kept.ok() ? std::move(kept).value() : nullptr;
+  }
+  int ModeOf(const std::string& name) const {
+    struct stat status {};
+    return ::stat((folder_.path() + "/" + name).c_str(), &status) == 0 ? status.st_mode & 0777 : -1;
+  }
+
+  const server::TemporaryFolder folder_;
+};
+
+TEST_F(KeptUsersTest, ReturnsStoredUsers) {
+  const UsersDocument users = ParseUsers(kUsers).value();
+  ASSERT_TRUE(Open()->Put(users).ok());
+  const auto kept = Open();
+  const auto read = kept->Read();
+  ASSERT_TRUE(read.ok());
+  ASSERT_EQ(read->accounts.size(), 2u);
+  EXPECT_EQ(read->accounts[0].display_name, "data-team");
+  ASSERT_EQ(read->keys.size(), 2u);
+  const KeyRecord& ann = read->keys[0];
+  EXPECT_EQ(ann.user.access_key_id, "ANN");
+  EXPECT_EQ(ann.user.secret_access_key, "s2");
+  EXPECT_EQ(ann.user.session_token, "t");
+  EXPECT_EQ(ann.user.expires, users.keys[1].user.expires);
+  EXPECT_FALSE(ann.user.active);
+  EXPECT_EQ(ann.name_space, "default");
+  EXPECT_EQ(ann.user.identity.arn, "arn:aws:iam::111122223333:user/people/ann");
+  EXPECT_EQ(ann.user.identity.user_name, "ann");
+  EXPECT_EQ(ann.user.identity.owner_id, users.accounts[0].id);
+  EXPECT_EQ(read->keys[1].name_space, "suite");
+  EXPECT_EQ(read->keys[1].user.expires, std::nullopt);
+}
+
+TEST_F(KeptUsersTest, ReplacesAndRemoves) {
+  UsersDocument users = ParseUsers(kUsers).value();
+  const auto kept = Open();
+  ASSERT_TRUE(kept->Put(users).ok());
+  users.keys[0].user.secret_access_key = "new";
+  ASSERT_TRUE(kept->Put({.keys = {users.keys[0]}}).ok());
+  ASSERT_TRUE(kept->Remove({"ANN", "NOBODY"}, {"444455556666"}).ok());
+  const auto read = kept->Read();
+  ASSERT_EQ(read->keys.size(), 1u);
+  EXPECT_EQ(read->keys[0].user.secret_access_key, "new");
+  EXPECT_EQ(read->accounts.size(), 1u);
+}
+
+TEST_F(KeptUsersTest, StoresNoUserAfterStop) {
+  const std::atomic<bool> stop{true};
+  const auto kept = Open();
+  const Result<void> put = kept->Put(ParseUsers(kUsers).value(), &stop);
+  ASSERT_FALSE(put.ok());
+  EXPECT_EQ(put.error().kind, ErrorKind::kUnavailable);
+  EXPECT_TRUE(kept->Read()->accounts.empty());
+  EXPECT_TRUE(kept->Put(ParseUsers(kUsers).value()).ok());
+}
+
+TEST_F(KeptUsersTest, IsReadableOnlyByItsOwner) {
+  const auto kept = Open();
+  ASSERT_TRUE(kept->Put(ParseUsers(kUsers).value()).ok());
+  EXPECT_EQ(ModeOf("users.db"), 0600);
+  EXPECT_EQ(ModeOf("users.db-wal"), 0600);
+  EXPECT_EQ(ModeOf("users.db-shm"), 0600);
+}
+
+TEST_F(KeptUsersTest, CorrectsALooseMode) {
+  Open();
+  std::filesystem::permissions(folder_.path() + "/users.db", std::filesystem::perms::all);
+  Open();
+  EXPECT_EQ(ModeOf("users.db"), 0600);
+}
+
+TEST_F(KeptUsersTest, OverwritesARemovedSecret) {
+  {
+    const auto kept = Open();
+    UsersDocument users = ParseUsers(kUsers).value();
+    users.keys[0].user.secret_access_key = "rather-unmistakable";
+    ASSERT_TRUE(kept->Put(users).ok());
+  }
+  EXPECT_NE(server::ReadFile(folder_.path() + "/users.db").find("rather-unmistakable"),
+            std::string::npos);
+  ASSERT_TRUE(Open()->Remove({"ROOT"}, {}).ok());
+  EXPECT_EQ(server::ReadFile(folder_.path() + "/users.db").find("rather-unmistakable"),
+            std::string::npos);
+}
+
+TEST_F(KeptUsersTest, RootsKeepTheirOrder) {
+  const s3::Owner owner{std::string(64, 'a'), "name", "111122223333"};
+  EXPECT_FALSE(Open()->ReadRoots()->has_value()) << "no earlier start is known";
+  ASSERT_TRUE(Open()->SetRoots({}).ok());
+  EXPECT_TRUE(Open()->ReadRoots()->has_value());
+  ASSERT_TRUE(Open()->SetRoots({{"old", owner}}).ok());
+  ASSERT_TRUE(Open()->SetRoots({{"z", owner}, {"a", owner}}).ok());
+  const auto roots = Open()->ReadRoots().value();
+  ASSERT_EQ(roots->size(), 2u);
+  EXPECT_EQ((*roots)[0].access_key_id, "z");
+  EXPECT_EQ((*roots)[1].account.id, owner.id);
+  EXPECT_EQ((*roots)[1].account.display_name, "name");
+  EXPECT_EQ((*roots)[1].account.account_id, "111122223333");
+}
+
+TEST_F(KeptUsersTest, RefusesForeignAndNewerFiles) {
+  const std::string path = folder_.path() + "/users.db";
+  const auto refused = [&] {
+    return KeptUsers::Open(folder_.path(), store::Durability::kRelaxed).error();
+  };
+  Open();
+  ASSERT_TRUE(store::Connection::Open(path).value()->Execute("PRAGMA user_version=99").ok());
+  EXPECT_EQ(refused().kind, ErrorKind::kInvalidArgument);
+  EXPECT_NE(refused().message.find("has schema version 99"), std::string::npos);
+  for (const char* suffix : {"", "-mark"}) std::filesystem::remove(path + suffix);
+  ASSERT_TRUE(store::Connection::Open(path).value()->Execute("CREATE TABLE mine(x)").ok());
+  EXPECT_NE(refused().message.find("not created by this emulator"), std::string::npos);
+  std::ofstream(path, std::ios::trunc) << std::string(8192, 'x');
+  EXPECT_EQ(refused().kind, ErrorKind::kDataLoss);
+  EXPECT_NE(refused().message.find(path), std::string::npos);
+}
+
+}  // namespace
+}  // namespace penstock::emulator::identity

@@ -1,0 +1,26 @@
+// An access key of the emulator, and changes to it.
+#ifndef PENSTOCK_ACCESS_KEY_H_
+#define PENSTOCK_ACCESS_KEY_H_
+
+#include <optional>
+#include <string>
+
+#include "penstock/base/clock.h"
+
+namespace penstock::emulator {
+
+struct AccessKey {
+  std::string id;
+  std::string secret;
+};
+
+// Changes to one access key. Unset members stay unchanged.
+struct AccessKeyChange {
+  std::optional<bool> active = std::nullopt;
+  std::optional<WallTime> expires = std::nullopt;
+  std::optional<std::string> name_space = std::nullopt;
+};
+
+}  // namespace penstock::emulator
+
+#endif  // PENSTOCK_ACCESS_KEY_H_

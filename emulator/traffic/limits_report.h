@@ -1,0 +1,17 @@
+// JSON of the limiter's report.
+#ifndef PENSTOCK_EMULATOR_TRAFFIC_LIMITS_REPORT_H_
+#define PENSTOCK_EMULATOR_TRAFFIC_LIMITS_REPORT_H_
+
+#include <string>
+#include <string_view>
+
+#include "emulator/traffic/rate_limiter.h"
+
+namespace penstock::emulator::traffic {
+
+// Returns one line (docs/admin-api.md). Invalid UTF-8 in keys becomes U+FFFD.
+std::string LimitsReportJson(std::string_view name_space, const ThrottleReport& report);
+
+}  // namespace penstock::emulator::traffic
+
+#endif  // PENSTOCK_EMULATOR_TRAFFIC_LIMITS_REPORT_H_

@@ -1,0 +1,87 @@
+#include "emulator/traffic/throttle_settings.h"
+
+#include <gtest/gtest.h>
+
+namespace penstock::emulator::traffic {
+namespace {
+
+TEST(ThrottleSettingsTest, HasNoLimitsByDefault) {
+  const ThrottleSettings settings = ParseThrottleSettings("{}").value();
+  EXPECT_TRUE(settings.idle());
+  EXPECT_EQ(settings.LimitsOf("any"), nullptr);
+}
+
+TEST(ThrottleSettingsTest, AcceptsThePlainNameOfAPreset) {
+  const ThrottleSettings settings = ParseThrottleSettings("aws-strict").value();
+  ASSERT_NE(settings.LimitsOf("any"), nullptr);
+  EXPECT_EQ(settings.LimitsOf("any")->writes_per_second, 35u);
+  EXPECT_EQ(settings.LimitsOf("shard--use1-az4--x-s3")->writes_per_second, 200'000u)
+      << "directory buckets have their own preset";
+  EXPECT_EQ(settings.document, R"({"preset":"aws-strict"})");
+  EXPECT_FALSE(settings.shaped);
+}
+
+TEST(ThrottleSettingsTest, MembersOverrideThePreset) {
+  const ThrottleSettings settings =
+      ParseThrottleSettings(R"({"preset": "aws-strict", "reads_per_second": 7})").value();
+  EXPECT_EQ(settings.general->reads_per_second, 7u);
+  EXPECT_EQ(settings.general->writes_per_second, 35u);
+}
+
+TEST(ThrottleSettingsTest, BucketMayHaveItsOwnLimitsAndPartitions) {
+  const ThrottleSettings settings =
+      ParseThrottleSettings(
+          R"({"preset": "aws-strict", "buckets": {"hot": {"writes_per_second": 3, "boundaries": ["t", "m", "m"]}}})")
+          .value();
+  const auto& hot = settings.buckets.at("hot");
+  EXPECT_EQ(hot.limits.writes_per_second, 3u);
+  EXPECT_EQ(hot.limits.reads_per_second, 55u) << "inherited from the namespace";
+  EXPECT_EQ(hot.boundaries, (std::vector<std::string>{"m", "t"}));
+  EXPECT_EQ(settings.LimitsOf("hot")->writes_per_second, 3u);
+  EXPECT_EQ(settings.LimitsOf("cool")->writes_per_second, 35u);
+}
+
+TEST(ThrottleSettingsTest, LimitsMayApplyToOneBucketOnly) {
+  const ThrottleSettings settings = ParseThrottleSettings(R"({"buckets": {"hot": {}}})").value();
+  EXPECT_EQ(settings.LimitsOf("hot")->reads_per_second, 5'500u);
+  EXPECT_EQ(settings.LimitsOf("cool"), nullptr);
+}
+
+TEST(ThrottleSettingsTest, LatencyIsAProfileOrConstants) {
+  EXPECT_EQ(ParseThrottleSettings(R"({"latency": "s3-express", "seed": 9})").value().latency.name,
+            "s3-express");
+  const ThrottleSettings constant =
+      ParseThrottleSettings(R"({"latency": {"first_byte_ms": 30, "bytes_per_second": 90000000}})")
+          .value();
+  EXPECT_TRUE(constant.shaped);
+  EXPECT_EQ(FirstByte(constant.latency.get, {0.3, 0.2, 0.1, 0.9}), std::chrono::milliseconds(30));
+  EXPECT_EQ(ConnectionRate(constant.latency, {0.9, 0.1, 0.5, 0.5}), 90'000'000u);
+  EXPECT_TRUE(ParseThrottleSettings(R"({"latency": "none"})").value().idle());
+}
+
+TEST(ThrottleSettingsTest, ErrorsNameTheMember) {
+  const auto problem = [](std::string_view text) {
+    auto parsed = ParseThrottleSettings(text);
+    return parsed.ok() ? std::string("none") : parsed.error().message;
+  };
+  EXPECT_NE(problem("aws-lax").find("JSON"), std::string::npos);
+  EXPECT_NE(problem(R"({"preset": "aws-lax"})").find("preset: unknown preset 'aws-lax'"),
+            std::string::npos);
+  EXPECT_NE(problem(R"({"buckets": {"b": {"writes_per_second": 0}}})")
+                .find("buckets.b: writes_per_second must be"),
+            std::string::npos);
+  EXPECT_NE(
+      problem(R"({"buckets": {"b": {"boundaries": ["", "x"]}}})").find("buckets.b.boundaries"),
+      std::string::npos);
+  EXPECT_NE(
+      problem(R"({"buckets": {"b--x-s3": {"boundaries": ["x"]}}})").find("max_partitions is 1"),
+      std::string::npos);
+  EXPECT_NE(problem(R"({"latency": {"first_byte_ms": -1}})").find("latency.first_byte_ms"),
+            std::string::npos);
+  EXPECT_NE(problem(R"({"latency": 3})").find("latency"), std::string::npos);
+  EXPECT_NE(problem(R"({"retry_after_ms": 60001})").find("retry_after_ms"), std::string::npos);
+  EXPECT_NE(problem(R"({"limit": 1})").find("limit"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace penstock::emulator::traffic
