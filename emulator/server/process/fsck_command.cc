@@ -13,6 +13,7 @@
 #include "emulator/identity/kept_users.h"
 #include "emulator/identity/kept_users_check.h"
 #include "emulator/server/namespaces/data_directory.h"
+#include "emulator/server/namespaces/namespaces.h"
 #include "emulator/store/checks/fsck.h"
 #include "emulator/store/sqlite/commit_check.h"
 #include "emulator/store/sqlite/database_creation.h"
