@@ -26,10 +26,13 @@ namespace penstock::internal {
 namespace {
 
 #if defined(__x86_64__)
+// What the instruction reads and writes: a narrower type costs a move for each word.
+using Register = std::uint64_t;
+
 template <class Kind>
-PENSTOCK_CRC_INSTRUCTION inline std::uint32_t AddWord(std::uint32_t state, std::uint64_t word) {
+PENSTOCK_CRC_INSTRUCTION inline Register AddWord(Register state, std::uint64_t word) {
   static_assert(std::is_same_v<Kind, Crc32cKind>);
-  return static_cast<std::uint32_t>(_mm_crc32_u64(state, word));
+  return _mm_crc32_u64(state, word);
 }
 template <class Kind>
 PENSTOCK_CRC_INSTRUCTION inline std::uint32_t AddByte(std::uint32_t state, std::byte byte) {
@@ -37,8 +40,10 @@ PENSTOCK_CRC_INSTRUCTION inline std::uint32_t AddByte(std::uint32_t state, std::
 }
 bool Supported() { return __builtin_cpu_supports("sse4.2") != 0; }
 #else
+using Register = std::uint32_t;
+
 template <class Kind>
-PENSTOCK_CRC_INSTRUCTION inline std::uint32_t AddWord(std::uint32_t state, std::uint64_t word) {
+PENSTOCK_CRC_INSTRUCTION inline Register AddWord(Register state, std::uint64_t word) {
   return std::is_same_v<Kind, Crc32cKind> ? __crc32cd(state, word) : __crc32d(state, word);
 }
 template <class Kind>
@@ -83,16 +88,19 @@ std::uint32_t Shift(const ShiftTable& table, std::uint32_t state) {
 
 // Returns the state after three blocks.
 template <class Kind, std::size_t block_bytes>
-PENSTOCK_CRC_INSTRUCTION std::uint32_t UpdateThree(std::uint32_t first, const std::byte* at,
+PENSTOCK_CRC_INSTRUCTION std::uint32_t UpdateThree(std::uint32_t state, const std::byte* at,
                                                    const ShiftTable& shift) {
-  std::uint32_t second = 0;
-  std::uint32_t third = 0;
+  Register first = state;
+  Register second = 0;
+  Register third = 0;
   for (std::size_t i = 0; i < block_bytes; i += 8) {
     first = AddWord<Kind>(first, LoadLittleEndian(at + i));
     second = AddWord<Kind>(second, LoadLittleEndian(at + block_bytes + i));
     third = AddWord<Kind>(third, LoadLittleEndian(at + 2 * block_bytes + i));
   }
-  return Shift(shift, Shift(shift, first) ^ second) ^ third;
+  const std::uint32_t two =
+      Shift(shift, static_cast<std::uint32_t>(first)) ^ static_cast<std::uint32_t>(second);
+  return Shift(shift, two) ^ static_cast<std::uint32_t>(third);
 }
 
 template <class Kind>
@@ -103,7 +111,9 @@ PENSTOCK_CRC_INSTRUCTION std::uint32_t Update(std::uint32_t state, ByteView byte
     state = UpdateThree<Kind, kLongBlock>(state, at, kLongShift<Kind>);
   for (; left >= 3 * kShortBlock; left -= 3 * kShortBlock, at += 3 * kShortBlock)
     state = UpdateThree<Kind, kShortBlock>(state, at, kShortShift<Kind>);
-  for (; left >= 8; left -= 8, at += 8) state = AddWord<Kind>(state, LoadLittleEndian(at));
+  Register wide = state;
+  for (; left >= 8; left -= 8, at += 8) wide = AddWord<Kind>(wide, LoadLittleEndian(at));
+  state = static_cast<std::uint32_t>(wide);
   for (; left > 0; --left, ++at) state = AddByte<Kind>(state, *at);
   return state;
 }

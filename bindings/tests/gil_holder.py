@@ -28,7 +28,7 @@ client = _core.Client(region="us-east-1", endpoint=f"http://127.0.0.1:{port}", f
 results = {}
 
 def read(index):
-    data, _ = client.read("bkt", f"read-{index}")
+    data, _, _ = client.read("bkt", f"read-{index}")
     results[index] = len(data)
 
 def bulk():

@@ -68,7 +68,7 @@ TEST(ThrottleSettingsTest, ErrorsNameTheMember) {
   EXPECT_NE(problem(R"({"preset": "aws-lax"})").find("preset: unknown preset 'aws-lax'"),
             std::string::npos);
   EXPECT_NE(problem(R"({"buckets": {"b": {"writes_per_second": 0}}})")
-                .find("buckets.b: writes_per_second must be"),
+                .find("buckets.b: writes_per_second must be 1 to 4000000000"),
             std::string::npos);
   EXPECT_NE(
       problem(R"({"buckets": {"b": {"boundaries": ["", "x"]}}})").find("buckets.b.boundaries"),

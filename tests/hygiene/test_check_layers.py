@@ -26,6 +26,8 @@ CLEAN = {
     "emulator/s3/dispatch/router.h": "#include <string_view>\n",
     "emulator/store/store.h": '#include "emulator/store/tables/rows.h"\n',
     "emulator/store/tables/rows.h": "#include <string>\n",
+    "emulator/faults/pattern.cc": "#include <re2/re2.h>\n",
+    "emulator/faults/pattern_test.cc": "#include <gtest/gtest.h>\n",
     "emulator/faults/rule.h": '#include "emulator/store/store.h"\n#include "emulator/store/tables/rows.h"\n',
     "emulator/json/json_fields.h": "#include <nlohmann/json.hpp>\n",
     "emulator/server/process/main.cc": '#include <CLI/CLI.hpp>\n#include "emulator/json/json_fields.h"\n',

@@ -126,7 +126,8 @@ TEST(CurlError, TruncatedBodyReportsExpectedAndReceivedBytes) {
 }
 
 TEST(CurlError, TruncatedBodyOfUnknownLengthReportsTheReceivedBytes) {
-  const Error error = From({.code = CURLE_PARTIAL_FILE, .head_received = true, .received_bytes = 3});
+  const Error error =
+      From({.code = CURLE_PARTIAL_FILE, .head_received = true, .received_bytes = 3});
   EXPECT_TRUE(Has(error, "cut short: received 3 bytes of a body of unknown length"))
       << error.message;
 }

@@ -16,13 +16,15 @@ namespace {
 constexpr std::size_t kMostRules = 1'000;  // of a scenario
 constexpr std::size_t kMostActions = 100;  // of a rule: each is compared with each
 
-// Called before anything is built from the rules.
-Result<void> CheckRuleCount(std::size_t count) {
-  if (count <= kMostRules) return Ok();
+Result<void> CheckCount(std::size_t count, std::size_t most, std::string_view what) {
+  if (count <= most) return Ok();
   return Error::Make(ErrorKind::kInvalidArgument, "the scenario has " + std::to_string(count) +
-                                                      " rules; the limit is " +
-                                                      std::to_string(kMostRules));
+                                                      " " + std::string(what) + "; the limit is " +
+                                                      std::to_string(most));
 }
+
+// Called before anything is built from the rules.
+Result<void> CheckRuleCount(std::size_t count) { return CheckCount(count, kMostRules, "rules"); }
 
 // What limits the processor time and memory that reading a scenario takes. An `operation` list of
 // globs and regular expressions can take far more of both than their text.
@@ -56,18 +58,11 @@ void CountContents(const Json& json, Contents& contents) {
 Result<void> CheckContents(const Json& json) {
   Contents contents;
   CountContents(json, contents);
-  const auto check = [](std::size_t count, std::size_t most, std::string_view what) {
-    if (count <= most) return Result<void>(Ok());
-    return Result<void>(
-        Error::Make(ErrorKind::kInvalidArgument, "the scenario has " + std::to_string(count) + " " +
-                                                     std::string(what) + "; the limit is " +
-                                                     std::to_string(most)));
-  };
-  PENSTOCK_TRY(check(contents.actions, kMostContents.actions, "actions"));
-  PENSTOCK_TRY(check(contents.operations, kMostContents.operations, "names of operations"));
-  PENSTOCK_TRY(check(contents.expressions, kMostContents.expressions, "regular expressions"));
-  return check(contents.expression_bytes, kMostContents.expression_bytes,
-               "bytes of regular expressions");
+  PENSTOCK_TRY(CheckCount(contents.actions, kMostContents.actions, "actions"));
+  PENSTOCK_TRY(CheckCount(contents.operations, kMostContents.operations, "names of operations"));
+  PENSTOCK_TRY(CheckCount(contents.expressions, kMostContents.expressions, "regular expressions"));
+  return CheckCount(contents.expression_bytes, kMostContents.expression_bytes,
+                    "bytes of regular expressions");
 }
 
 Result<void> ReadActions(const JsonFields& fields, Rule& rule) {
