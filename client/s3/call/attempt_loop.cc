@@ -392,17 +392,22 @@ Result<SignedRequest> AttemptLoop::MakeRequest(int attempt) const {
   PENSTOCK_TRY(signer_.Sign(out.request, endpoint(), hash));
   const std::uint64_t body_bytes = source_ ? source_->size() : 0;
   const auto limit = AttemptTimeout(info_, body_bytes, state_->config.client);
-  out.deadline = limit.count() == 0 ? deadline() : deadline().Min(Deadline::After(clock(), limit));
+  const Deadline latest =
+      deadline().IsNever() ? deadline() : Deadline::At(deadline().when() + call_.options.grace);
+  out.deadline = limit.count() == 0 ? latest : latest.Min(Deadline::After(clock(), limit));
   return out;
 }
 
 }  // namespace
 
+Deadline DeadlineOf(const ClientState& state, const CallOptions& options) {
+  const auto limit = state.config.client.operation_timeout;
+  if (limit.count() == 0) return options.deadline;
+  return options.deadline.Min(Deadline::After(*state.dependencies.clock, limit));
+}
+
 void Dispatch(std::shared_ptr<ClientState> state, PreparedCall call) {
-  if (const auto limit = state->config.client.operation_timeout; limit.count() != 0) {
-    call.options.deadline =
-        call.options.deadline.Min(Deadline::After(*state->dependencies.clock, limit));
-  }
+  call.options.deadline = DeadlineOf(*state, call.options);
   std::make_shared<AttemptLoop>(std::move(state), std::move(call))->Start();
 }
 
