@@ -60,6 +60,7 @@ READINGS: dict[str, Callable[[Any], bytes]] = {
     "whole": lambda reader: reader.read(),
     "pieces": lambda reader: in_pieces(reader, 300_001),
     "large pieces": lambda reader: in_pieces(reader, 7 * MIB),
+    "pieces above the limit of direct reads": lambda reader: in_pieces(reader, 9 * MIB),
     "begin and rest": lambda reader: reader.read(10) + reader.read(),
     "first part and rest": lambda reader: reader.read(PART) + reader.read(),
     "several parts and rest": lambda reader: reader.read(PART + 10) + reader.read(PART) + reader.read(),
