@@ -116,6 +116,15 @@ bool NamesSecret(std::string_view name) {
   return name.size() == 5 && EndsWith(name, "token");
 }
 
+void RedactValue(std::string& text, std::string_view secret) {
+  constexpr std::size_t kShortest = 8;
+  if (secret.size() < kShortest) return;
+  for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at)) {
+    text.replace(at, secret.size(), kReplacement);
+    at += kReplacement.size();
+  }
+}
+
 }  // namespace internal
 
 // Finds every name of a secret in the text and drops the value that follows it. In doubt it

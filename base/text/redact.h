@@ -1,8 +1,10 @@
-// Recognizes names of secrets. For the logger, and for the emulator's journal, which also reads
-// percent-encoded names. Other code calls Redact (log.h).
+// Recognizes names of secrets, and removes known values of secrets. For the logger, for texts of
+// servers, and for the emulator's journal, which also reads percent-encoded names. Other code calls
+// Redact (log.h).
 #ifndef PENSTOCK_BASE_TEXT_REDACT_H_
 #define PENSTOCK_BASE_TEXT_REDACT_H_
 
+#include <string>
 #include <string_view>
 
 namespace penstock::internal {
@@ -11,6 +13,10 @@ namespace penstock::internal {
 // secret. Ignores case, and accepts '-', '_' or nothing between words: "X-Amz-Signature",
 // "aws_secret_access_key", "SessionToken". Decides by the ending of the name.
 bool NamesSecret(std::string_view name);
+
+// Replaces `secret` by "***" wherever `text` contains it. Secrets of fewer than 8 characters stay:
+// texts may contain them by chance.
+void RedactValue(std::string& text, std::string_view secret);
 
 }  // namespace penstock::internal
 

@@ -21,7 +21,7 @@ void BindRanges(pybind11::module_& module);
 void BindArchives(pybind11::module_& module);
 void BindWriter(pybind11::module_& module);
 void BindLister(pybind11::module_& module);
-void BindLookAhead(pybind11::module_& module);
+void BindPrefetcher(pybind11::module_& module);
 void BindEmulator(pybind11::module_& module);
 
 // Runs a function that may block while other Python threads continue. Needs the GIL.

@@ -8,13 +8,12 @@
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <string_view>
 #include <utility>
 
-#include "base/caught.h"
 #include "bindings/core/bindings.h"
 #include "bindings/core/client_binding.h"
 #include "bindings/core/errors.h"
+#include "bindings/core/first_bytes.h"
 #include "bindings/core/interrupt.h"
 #include "bindings/core/named_argument.h"
 #include "bindings/core/new_bytes.h"
@@ -26,8 +25,6 @@ namespace {
 
 namespace py = pybind11;
 using namespace py::literals;
-
-constexpr std::string_view kChecksum = "the request for the checksum of an object";
 
 // A download in flight and its memory.
 //
@@ -49,19 +46,12 @@ class PendingFetch {
     request.end = limit;
     request.options.call.cancel = stop_.get_token();
     request.destination = [this](std::uint64_t size) { return memory_.Place(size); };
-    about_ = {request.bucket, request.key, request.version_id, request.options.call};
     started_ = true;
     // Without the GIL: a thread that waits for the GIL may hold a lock that the store takes.
     WithoutGil([&] {
-      // `this` stays valid until there is a result.
-      StartDownload(client_, std::move(request), [this](Result<DownloadResponse> result) {
-        Result<bool> asks = Caught(kChecksum, [&]() -> Result<bool> {
-          if (!result.ok() || result->bytes >= result->metadata.size) return false;
-          AskChecksum(*result);
-          return true;
-        });
-        if (!asks.ok() || !*asks) state_->Set(std::move(result));
-      });
+      StartFirstBytes(
+          client_, std::move(request), AskChecksums::kAfterwards,
+          [state = state_](Result<DownloadResponse> result) { state->Set(std::move(result)); });
     });
   }
 
@@ -97,18 +87,6 @@ class PendingFetch {
     }
   };
 
-  // The object is larger than `response`. Only a HEAD request returns its checksum. Without one,
-  // the bytes are still usable.
-  void AskChecksum(const DownloadResponse& response) {
-    const std::shared_ptr<Client> kept = client_;  // the result may end this object
-    kept->Start(about_, [state = state_, response = DownloadResponse(response)](
-                            Result<ObjectMetadata> about) mutable {
-      if (about.ok() && about->etag == response.metadata.etag)
-        response.metadata.checksums = std::move(about->checksums);
-      state->Set(std::move(response));
-    });
-  }
-
   // Returns a copy of the result, so that it can be called again. After an interrupt, cancels the
   // download and still waits for its end.
   Result<DownloadResponse> Wait(const Interrupt& interrupt) {
@@ -128,7 +106,6 @@ class PendingFetch {
   const std::shared_ptr<FetchState> state_ = std::make_shared<FetchState>();
   std::stop_source stop_;
   bool started_ = false;
-  HeadObjectRequest about_;
   ReceiveBuffer memory_;
 };
 

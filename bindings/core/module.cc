@@ -28,6 +28,6 @@ PYBIND11_MODULE(_core, module) {
   penstock::python::BindArchives(module);
   penstock::python::BindWriter(module);
   penstock::python::BindLister(module);
-  penstock::python::BindLookAhead(module);
+  penstock::python::BindPrefetcher(module);
   penstock::python::BindEmulator(module);
 }

@@ -229,7 +229,7 @@ Arrival = tuple[
     str, str, ObjectInfo | None, bytes | None, int | None, str | None, Exception | None, int, Sequence[tuple[str, str]]
 ]
 
-class LookAhead:
+class Prefetcher:
     def __init__(
         self,
         client: Client,

@@ -50,7 +50,7 @@ class Prefetcher:
         self._size_estimate = min(INITIAL_ESTIMATE, self._limit)
         kind = S3ReaderConstructor.get_reader_type_string(reader_constructor)
         most = MAX_OBJECTS if budget > 0 and kind in _WHOLE_OBJECT_READERS else 0
-        self._core: _core.LookAhead | None = _core.LookAhead(
+        self._core: _core.Prefetcher | None = _core.Prefetcher(
             client.core, iter(objects), budget, self._limit, most, client.part_size, client.parallel_parts
         )
         self._chunk: Iterator[_core.Arrival] = iter(())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from . import _core
 from ._config import DEFAULT_PART_SIZE
+from ._exceptions import S3Exception
 from ._objects import HeadObjectResult
 
 if TYPE_CHECKING:
@@ -380,6 +381,21 @@ class ObjectHandle:
         source.set_version(head.size, head.etag)
         source.checksums = getattr(head, "checksums", ())  # programs may replace head_object
         return head
+
+    def request_checksums(self) -> None:
+        """Requests the object's checksums by a HEAD request, and pins reads to its version if they are not pinned yet.
+
+        Without a usable response there are no checksums, and reads are not compared.
+        """
+        source = self.source
+        try:
+            head = self._client.head_object(source.bucket, source.key, version_id=source.version_id or None)
+        except S3Exception:
+            return  # the next read raises the error of its own request
+        if source.size is None:
+            source.set_version(head.size, head.etag)
+        if source.is_version(head):
+            source.checksums = getattr(head, "checksums", ())  # programs may replace head_object
 
     def current_size(self) -> int:
         """Returns the size of the version that reads are pinned to, else of the current version, ignoring the listing."""

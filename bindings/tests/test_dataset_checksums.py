@@ -9,7 +9,7 @@ from typing import Any
 
 import penstock
 import pytest
-from penstock import S3ClientConfig, S3IterableDataset, S3MapDataset
+from penstock import S3ClientConfig, S3IterableDataset, S3MapDataset, S3ReaderConstructor
 from penstock.testing import Emulator
 
 MIB = 1024**2
@@ -60,6 +60,7 @@ READINGS: dict[str, Callable[[Any], bytes]] = {
     "whole": lambda reader: reader.read(),
     "pieces": lambda reader: in_pieces(reader, 300_001),
     "large pieces": lambda reader: in_pieces(reader, 7 * MIB),
+    "pieces above the limit of direct reads": lambda reader: in_pieces(reader, 9 * MIB),
     "begin and rest": lambda reader: reader.read(10) + reader.read(),
     "first part and rest": lambda reader: reader.read(PART) + reader.read(),
     "several parts and rest": lambda reader: reader.read(PART + 10) + reader.read(PART) + reader.read(),
@@ -96,11 +97,11 @@ BEGINNINGS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def flip_bits(emulator: Emulator, **when: Any) -> None:
+def flip_bits(emulator: Emulator, offset: int = 5, **when: Any) -> None:
     """Flips a bit in every response with bytes of the object, or only in the ones given by `when`."""
     flip = {
         "when": {"operation": "GetObject", "key": "large", **when},
-        "do": {"corrupt": {"mode": "flip-bit"}, "at": "body_out@5"},
+        "do": {"corrupt": {"mode": "flip-bit"}, "at": f"body_out@{offset}"},
     }
     emulator.faults().set([{**flip, "must_fire": False}])
 
@@ -191,6 +192,58 @@ def test_a_wrong_byte_is_detected_by_readinto_of_the_whole_object(own):
     reader = own.client(S3ClientConfig(part_size=PART, max_attempts=2)).get_object("data", "large")
     with pytest.raises(penstock.S3DataLossError, match="CRC64NVME"):
         into_one_memory(reader)
+
+
+RANGED = {
+    "default buffer": S3ReaderConstructor.range_based(),
+    "buffer of 1 MiB": S3ReaderConstructor.range_based(MIB),
+}
+
+
+def listed_reader(emulator: Emulator, key: str, constructor: Any) -> Any:
+    config = emulator.config(S3ClientConfig(part_size=PART, max_attempts=2))
+    objects = S3IterableDataset.from_prefix(
+        f"s3://data/{key}", region="us-east-1", endpoint=emulator.endpoint, s3client_config=config, reader_constructor=constructor
+    )
+    return next(iter(objects))
+
+
+@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("constructor", RANGED.values(), ids=RANGED)
+def test_a_range_based_reader_of_a_listed_object_is_verified(own, constructor, reading):
+    """No response to a range has the checksum, so these reads used to be returned without a comparison."""
+    after = own.journal().last
+    assert READINGS[reading](listed_reader(own, "large", constructor)) == DATA
+    assert own.journal().count(after=after, operations="HeadObject") <= 1
+    flip_bits(own)
+    with pytest.raises(penstock.S3DataLossError, match="have CRC64NVME"):
+        READINGS[reading](listed_reader(own, "large", constructor))
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_a_range_based_reader_of_a_small_listed_object_sends_one_request(own, reading):
+    after = own.journal().last
+    assert READINGS[reading](listed_reader(own, "small", S3ReaderConstructor.range_based())) == SMALL
+    assert [entry.operation for entry in own.journal().entries(after=after)] == ["ListObjectsV2", "GetObject"]
+    flip_bits(own, offset=2, key="small")
+    with pytest.raises(penstock.S3DataLossError, match="have CRC64NVME"):
+        READINGS[reading](listed_reader(own, "small", S3ReaderConstructor.range_based()))
+
+
+def test_a_range_based_reader_of_the_start_of_a_listed_object_sends_one_request(own):
+    after = own.journal().last
+    reader = listed_reader(own, "large", S3ReaderConstructor.range_based())
+    assert reader.read(100) + reader.read(100) == DATA[:200]
+    assert [entry.operation for entry in own.journal().entries(after=after)] == ["ListObjectsV2", "GetObject"]
+
+
+def test_a_range_based_reader_reads_no_more_than_its_buffer_of_an_object_that_has_grown(own):
+    reader = listed_reader(own, "small", S3ReaderConstructor.range_based(MIB))
+    own.client().copy_object("data", "large", "data", "small")
+    after = own.journal().last
+    assert reader.read(10) == DATA[:10]
+    assert in_pieces(reader, MIB) == DATA[10:]
+    assert own.journal().count(after=after, operations="GetObject") > 10
 
 
 def test_head_requests_stop_if_they_return_no_checksum(own, monkeypatch):

@@ -78,13 +78,13 @@ def test_credentials_that_a_server_repeats_are_redacted(monkeypatch, capfd) -> N
     for status in (400, 403, 503):
         with answering(status, headers=headers, body=body, config=config) as (client, _):
             for call in (lambda c: c.get_object("b", "k").read(), lambda c: c.delete_object("b", "k")):
-                with pytest.raises(penstock.S3Exception, match=r"\[redacted\]") as error:
+                with pytest.raises(penstock.S3Exception, match=r"\*\*\*") as error:
                     call(client)
                 shown = "".join(traceback.format_exception(error.value)) + repr(error.value) + repr(vars(error.value))
                 assert "TOPSECRET" not in shown
                 assert "deadbeef00" not in shown
     logged = "".join(capfd.readouterr())
-    assert "[redacted]" in logged
+    assert "***" in logged
     assert "TOPSECRET" not in logged
     assert "deadbeef00" not in logged
 

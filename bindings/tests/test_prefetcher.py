@@ -299,7 +299,7 @@ def test_a_forked_child_cannot_use_the_parents_prefetch(client, bucket):
     put(client, bucket, "a", b"a")
     readers = Prefetcher(client, [S3BucketKeyData(bucket, "a")] * 200, KIND, MIB)
     next(readers).read()
-    assert in_child(lambda: str(drained(readers))).startswith("RuntimeError: this look-ahead was made in process")
+    assert in_child(lambda: str(drained(readers))).startswith("RuntimeError: this prefetcher was made in process")
     assert [reader.read() for reader in readers] == [b"a"] * 199  # the parent continues
 
 

@@ -219,6 +219,25 @@ def test_abort_while_an_upload_is_created_leaves_no_upload():
             time.sleep(0.01)
 
 
+def test_an_upload_created_after_operation_timeout_is_removed():
+    """The request used to be cancelled before its id arrived, and the upload stayed open."""
+    with Emulator() as own:
+        own.client().create_bucket("bucket")
+        client = own.client(penstock.S3ClientConfig(operation_timeout=0.3))
+        own.faults().set(
+            [{"id": "slow", "when": {"operation": "CreateMultipartUpload"}, "do": {"stall": {"ms": 1000}, "at": "after_commit"}}]
+        )
+        writer = client.put_object("bucket", "k")
+        started = time.monotonic()
+        with pytest.raises(penstock.S3TimeoutError):
+            writer.write(bytes(SINGLE + 1))
+        assert time.monotonic() - started < 0.9, "the caller waits no longer than operation_timeout"
+        deadline = time.monotonic() + 20
+        while client._client.list_multipart_uploads("bucket") or own.journal().count(operations="AbortMultipartUpload") == 0:
+            assert time.monotonic() < deadline, "the upload is still open"
+            time.sleep(0.01)
+
+
 def test_abort_during_a_write_waits_for_a_slow_removal():
     """It used to raise S3TimeoutError after 75 ms."""
     with Emulator() as own:

@@ -31,6 +31,14 @@ std::optional<std::uint64_t> ParseBytes(std::string_view text) {
   return std::nullopt;
 }
 
+// Returns PENSTOCK_MEMORY_LIMIT, or nullopt if it is not set.
+Result<std::optional<std::uint64_t>> LimitVariable() {
+  const char* text = std::getenv("PENSTOCK_MEMORY_LIMIT");  // NOLINT(concurrency-mt-unsafe)
+  if (text == nullptr || *text == '\0') return std::optional<std::uint64_t>();
+  PENSTOCK_ASSIGN(const std::uint64_t limit, ParseMemoryLimit(text));
+  return std::optional(limit);
+}
+
 }  // namespace
 
 std::uint64_t DefaultLimitFor(std::uint64_t machine_bytes,
@@ -61,18 +69,14 @@ Result<std::uint64_t> ParseMemoryLimit(std::string_view text) {
 }
 
 std::uint64_t InitialLimit() {
-  const char* text = std::getenv(
-      "PENSTOCK_MEMORY_LIMIT");  // NOLINT(concurrency-mt-unsafe): once, at the first use
-  if (text == nullptr || *text == '\0') return DefaultMemoryLimit();
-  const Result<std::uint64_t> limit = ParseMemoryLimit(text);
-  return limit.ok() ? *limit : DefaultMemoryLimit();
+  const Result<std::optional<std::uint64_t>> limit = LimitVariable();
+  return limit.ok() && *limit ? **limit : DefaultMemoryLimit();
 }
 
 }  // namespace memory
 
 Result<void> CheckMemoryLimitVariable() {
-  const char* text = std::getenv("PENSTOCK_MEMORY_LIMIT");  // NOLINT(concurrency-mt-unsafe)
-  if (text != nullptr && *text != '\0') PENSTOCK_TRY(memory::ParseMemoryLimit(text));
+  PENSTOCK_TRY(memory::LimitVariable());
   return Ok();
 }
 

@@ -1,5 +1,6 @@
 // The memory budget: shares, the FIFO queue of waiters, and eviction.
 #include <algorithm>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -21,6 +22,7 @@ MemoryBudget::Share& MemoryBudget::Share::operator=(Share&& other) noexcept {
   Release();
   budget_ = std::exchange(other.budget_, nullptr);
   bytes_ = std::exchange(other.bytes_, 0);
+  taker_ = other.taker_;
   in_flight_ = std::exchange(other.in_flight_, false);
   return *this;
 }
@@ -28,11 +30,11 @@ MemoryBudget::Share& MemoryBudget::Share::operator=(Share&& other) noexcept {
 void MemoryBudget::Share::SetInFlight(bool in_flight) {
   if (budget_ == nullptr || in_flight_ == in_flight) return;
   in_flight_ = in_flight;
-  budget_->ChangeInFlight(bytes_, in_flight);
+  budget_->ChangeInFlight(*this);
 }
 
 void MemoryBudget::Share::Release() {
-  if (budget_ != nullptr) budget_->GiveBack(bytes_, in_flight_);
+  if (budget_ != nullptr) budget_->GiveBack(*this);
   budget_ = nullptr;
   bytes_ = 0;
   in_flight_ = false;
@@ -70,15 +72,18 @@ std::optional<MemoryBudget::Share> MemoryBudget::TryTake(std::uint64_t bytes) {
 Result<MemoryBudget::Share> MemoryBudget::Take(std::uint64_t bytes,
                                                const std::function<bool()>& interrupt) {
   PENSTOCK_TRY(CheckMayBlock("MemoryBudget::Take"));
+  std::list<Waiter> here{Waiter{std::this_thread::get_id()}};
+  const auto place = here.begin();
   mutex_.Lock();
   // The queue was empty, so the timeout of the first waiter starts now.
   if (waiting_.empty()) last_change_ = std::chrono::steady_clock::now();
-  const auto place = waiting_.insert(waiting_.end(), Waiter{});
+  waiting_.splice(waiting_.end(), here);
+  if (place != waiting_.begin()) changed_.NotifyAll();  // the first waiter may be stuck now
   Promised promised;
   for (;;) {
     const bool first = place == waiting_.begin();
     if (first) TakeBack(bytes, promised);
-    const bool stuck = first && IsStuck();
+    const bool stuck = first && IsStuck(bytes, promised);
     if (first && (Fits(bytes) || stuck)) {
       if (!Fits(bytes)) ++usage_.beyond_limit;
       waiting_.erase(place);
@@ -149,13 +154,18 @@ std::uint64_t MemoryBudget::FairShare() const {
   return limit() / std::max<std::size_t>(1, spares_.size());
 }
 
+// Returns how many of the promised bytes have not been released yet.
+std::uint64_t MemoryBudget::Promised::Missing(std::uint64_t held_now) const {
+  const std::uint64_t returned = held - std::min(held, held_now);
+  return bytes - std::min(bytes, returned);
+}
+
 // Evicts memory until `bytes` fit or enough is promised. Releases the lock during each eviction.
 void MemoryBudget::TakeBack(std::uint64_t bytes, Promised& promised) {
   for (;;) {
     if (Fits(bytes) || spares_.empty()) return;
     if (promised.bytes == 0) promised.held = usage_.held;
-    const std::uint64_t returned = promised.held - std::min(promised.held, usage_.held);
-    const std::uint64_t coming = promised.bytes - std::min(promised.bytes, returned);
+    const std::uint64_t coming = promised.Missing(usage_.held);
     // A request above the limit needs all memory.
     const std::uint64_t wanted = bytes > limit() ? usage_.held : usage_.held + bytes - limit();
     if (coming >= wanted) return;
@@ -179,38 +189,69 @@ bool MemoryBudget::Fits(std::uint64_t bytes) const {
   return usage_.held == 0 || (bytes <= most && usage_.held <= most - bytes);
 }
 
-bool MemoryBudget::IsStuck() const {
-  return usage_.in_flight == 0 && std::chrono::steady_clock::now() - last_change_ >= patience_;
+bool MemoryBudget::IsStuck(std::uint64_t bytes, const Promised& promised) const {
+  if (usage_.in_flight > 0) return false;
+  if (std::chrono::steady_clock::now() - last_change_ >= patience_) return true;
+  if (promised.Missing(usage_.held) > 0) return false;
+  // Even if all other threads release what they hold, the request will not fit.
+  const std::uint64_t of_waiters = HeldByWaiters();
+  const std::uint64_t most = limit();
+  return of_waiters > 0 && (bytes > most || of_waiters > most - bytes);
+}
+
+// A thread is counted once, also if it waits again in an interrupt's handler.
+std::uint64_t MemoryBudget::HeldByWaiters() const {
+  std::uint64_t held = 0;
+  for (const auto& [thread, bytes] : taken_) {
+    const bool waits = std::ranges::any_of(
+        waiting_, [&](const Waiter& waiter) { return waiter.thread == thread; });
+    if (waits) held += bytes;
+  }
+  return held;
 }
 
 MemoryBudget::Share MemoryBudget::Grant(std::uint64_t bytes) {
+  std::thread::id taker = std::this_thread::get_id();
+  try {
+    taken_[taker] += bytes;
+  } catch (const std::bad_alloc&) {
+    taker = {};  // counts as a thread that never waits
+  }
   usage_.held += bytes;
   usage_.most_held = std::max(usage_.most_held, usage_.held);
   last_change_ = std::chrono::steady_clock::now();
-  return Share(*this, bytes);
+  return Share(*this, bytes, taker);
 }
 
-void MemoryBudget::GiveBack(std::uint64_t bytes, bool in_flight) {
+void MemoryBudget::GiveBack(const Share& share) {
   if (!mine()) return;
   {
     const MutexLock lock(mutex_);
-    usage_.held -= bytes;
-    if (in_flight) usage_.in_flight -= bytes;
+    usage_.held -= share.bytes_;
+    if (share.in_flight_) usage_.in_flight -= share.bytes_;
+    if (const auto taken = taken_.find(share.taker_); taken != taken_.end()) {
+      taken->second -= share.bytes_;
+      if (taken->second == 0) taken_.erase(taken);
+    }
     last_change_ = std::chrono::steady_clock::now();
     if (waiting_.empty()) return;
   }
   changed_.NotifyAll();
 }
 
-void MemoryBudget::ChangeInFlight(std::uint64_t bytes, bool in_flight) {
+void MemoryBudget::ChangeInFlight(const Share& share) {
   if (!mine()) return;
-  const MutexLock lock(mutex_);
-  if (in_flight) {
-    usage_.in_flight += bytes;
-  } else {
-    usage_.in_flight -= bytes;
+  {
+    const MutexLock lock(mutex_);
+    if (share.in_flight_) {
+      usage_.in_flight += share.bytes_;
+    } else {
+      usage_.in_flight -= share.bytes_;
+    }
+    last_change_ = std::chrono::steady_clock::now();
+    if (waiting_.empty() || usage_.in_flight > 0) return;
   }
-  last_change_ = std::chrono::steady_clock::now();
+  changed_.NotifyAll();  // the first waiter may be stuck now
 }
 
 bool MemoryBudget::mine() const { return process_ == ProcessId(); }

@@ -112,6 +112,88 @@ TEST(MemoryBudgetTest, OldestWaiterExceedsTheLimitIfNothingIsReleased) {
   EXPECT_EQ(budget.usage().beyond_limit, 1u);
 }
 
+// Twelve writers in one thread waited a second for each part.
+TEST(MemoryBudgetTest, ExceedsTheLimitAtOnceIfTheWaitingThreadHoldsAllMemory) {
+  MemoryBudget budget(100, kForEver);
+  const Share held = Must(budget.Take(100));
+  EXPECT_TRUE(Must(budget.Take(50)));
+  EXPECT_EQ(budget.usage().beyond_limit, 1u);
+}
+
+TEST(MemoryBudgetTest, ExceedsTheLimitAtOnceIfOtherThreadsHoldTooLittle) {
+  MemoryBudget budget(100, kForEver);
+  Share of_other;
+  std::jthread([&] { of_other = Must(budget.Take(30)); }).join();
+  const Share held = Must(budget.Take(60));
+  EXPECT_TRUE(Must(budget.Take(50))) << "the other thread's 30 bytes would not be enough";
+  EXPECT_EQ(budget.usage().beyond_limit, 1u);
+}
+
+TEST(MemoryBudgetTest, WaitsForARunningThreadThatHoldsEnough) {
+  MemoryBudget budget(100, kForEver);
+  Share of_other = Must(budget.Take(40));
+  std::jthread waiter([&] {
+    const Share held = Must(budget.Take(60));
+    EXPECT_TRUE(Must(budget.Take(40)));
+  });
+  AwaitWaiting(budget, 1);
+  EXPECT_EQ(budget.usage().beyond_limit, 0u);
+  of_other.Release();
+  waiter.join();
+  EXPECT_EQ(budget.usage().beyond_limit, 0u);
+  EXPECT_EQ(budget.usage().most_held, 100u);
+}
+
+TEST(MemoryBudgetTest, ExceedsTheLimitAtOnceWhenTheLastHolderWaits) {
+  MemoryBudget budget(100, kForEver);
+  const Share held = Must(budget.Take(60));
+  std::jthread waiter([&] {
+    const Share more = Must(budget.Take(40));
+    EXPECT_TRUE(Must(budget.Take(30)));
+  });
+  AwaitWaiting(budget, 1);
+  EXPECT_EQ(budget.usage().beyond_limit, 0u) << "this thread may still release its share";
+  EXPECT_TRUE(Must(budget.Take(60)));
+  waiter.join();
+  EXPECT_GE(budget.usage().beyond_limit, 1u);
+}
+
+TEST(MemoryBudgetTest, ExceedsTheLimitWhenTheLastMemoryIsNoLongerInFlight) {
+  MemoryBudget budget(100, kForEver);
+  const Share held = Must(budget.Take(60));
+  Share sent = Must(budget.Take(40));
+  sent.SetInFlight(true);
+  std::jthread network([&] {
+    AwaitWaiting(budget, 1);
+    EXPECT_EQ(budget.usage().beyond_limit, 0u);
+    sent.SetInFlight(false);
+  });
+  EXPECT_TRUE(Must(budget.Take(50)));
+  EXPECT_EQ(budget.usage().beyond_limit, 1u);
+}
+
+TEST(MemoryBudgetTest, ManyHoldersInManyThreadsExceedTheLimitByOneRequestEach) {
+  constexpr std::uint64_t kHoldersPerThread = 12;
+  constexpr std::uint64_t kThreads = 4;
+  MemoryBudget budget(100, kForEver);
+  std::vector<std::jthread> threads;
+  for (std::uint64_t i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      std::vector<Share> holders(kHoldersPerThread);
+      for (int round = 0; round < 50; ++round) {
+        for (Share& holder : holders) {
+          holder.Release();
+          holder = Must(budget.Take(10));
+        }
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_GE(budget.usage().beyond_limit, 1u);
+  EXPECT_LE(budget.usage().most_held, 100u + kThreads * kHoldersPerThread * 10u);
+  EXPECT_EQ(budget.usage().held, 0u);
+}
+
 TEST(MemoryBudgetTest, LimitIsNotExceededWhileMemoryIsInFlight) {
   MemoryBudget budget(100, milliseconds(1));
   Share held = Must(budget.Take(100));

@@ -123,6 +123,9 @@ Client::~Client() = default;
 
 const ClientConfig& Client::config() const { return impl_->state->config.client; }
 bool Client::may_repeat() const { return impl_->state->config.max_attempts > 1; }
+Deadline Client::DeadlineOf(const CallOptions& options) const {
+  return s3::DeadlineOf(*impl_->state, options);
+}
 ClientStats Client::stats() const { return impl_->state->counters.Snapshot(); }
 void Client::SetObserver(std::function<void(const RequestEvent&)> observer) {
   impl_->state->counters.SetObserver(std::move(observer));

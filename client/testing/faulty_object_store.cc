@@ -171,5 +171,8 @@ void FaultyObjectStore::Start(ListBucketsRequest request, Callback<ListBucketsRe
   impl_->Run(std::move(request), std::move(done));
 }
 bool FaultyObjectStore::may_repeat() const { return impl_->inner->may_repeat(); }
+Deadline FaultyObjectStore::DeadlineOf(const CallOptions& options) const {
+  return impl_->inner->DeadlineOf(options);
+}
 
 }  // namespace penstock::testing

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from types import NoneType
 
+from .. import _core
 from .._config import check_type
 from .._streams import GetObjectStream, ObjectHandle, ObjectSource
 from .protocol import GetObjectInfoCallable, GetStreamCallable
@@ -44,6 +45,7 @@ class RangedS3Reader(WindowedS3Reader):
             raise ValueError(f"buffer_size must be 0 (no buffer) or a number of bytes, not {buffer_size}")
         self._DIRECT_READ_BYTES = self._buffer_size
         self._version: ObjectSource | None = None  # the version that all streams of this reader are pinned to
+        self._requested_checksums = False
 
     def _open(self, start: int, end: int | None) -> Iterator[bytes]:
         """Opens a stream over the same version as the first one."""
@@ -64,6 +66,24 @@ class RangedS3Reader(WindowedS3Reader):
             return count
         return max(0, min(count, self._get_size() - position))
 
+    def _request_checksums(self, position: int, count: int) -> None:
+        """Requests the checksums of a listed object once it is read in order from its start, beyond the first window.
+
+        The response to a range has them only if the range is the whole object. A reader of the start of an object sends no such
+        request.
+        """
+        ranges = self._get_stream
+        if self._requested_checksums or not isinstance(ranges, ObjectHandle) or ranges.source.checksums:
+            return
+        size = ranges.listed_size or ranges.source.size or 0
+        after_window = self._start == 0 and position == self._end and 0 < position < size
+        large_part = position == 0 and self._buffer_size > 0 and self._buffer_size < count < size
+        if after_window or large_part:
+            self._requested_checksums = True
+            ranges.request_checksums()
+            if after_window and ranges.source.checksums:
+                ranges.source.set_prefix(position, _core.prefix_crc(ranges.source.checksums, self._window.getvalue()))
+
     def _load_window(self, position: int, wanted: int) -> bool:
         del wanted
         data = self._read_direct(position, self._buffer_size or LINE_BUFFER_SIZE)
@@ -72,6 +92,7 @@ class RangedS3Reader(WindowedS3Reader):
         return bool(data)
 
     def _read_direct(self, position: int, count: int) -> bytes:
+        self._request_checksums(position, count)
         count = self._available(position, count)
         if count == 0:
             return b""
@@ -82,6 +103,7 @@ class RangedS3Reader(WindowedS3Reader):
         return data
 
     def _readinto_direct(self, position: int, view: memoryview) -> int:
+        self._request_checksums(position, len(view))
         count = self._available(position, len(view))
         if count == 0:
             return 0

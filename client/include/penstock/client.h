@@ -152,6 +152,7 @@ class Client final : public ObjectStore {
   void Start(DeleteBucketRequest request, Callback<NoResponse> done) override;
   void Start(ListBucketsRequest request, Callback<ListBucketsResponse> done) override;
   bool may_repeat() const override;
+  Deadline DeadlineOf(const CallOptions& options) const override;
 
   // Operations of directory buckets only (directory_bucket.h).
   void Start(RenameObjectRequest request, Callback<NoResponse> done);

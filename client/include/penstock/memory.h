@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "penstock/base/bytes.h"
@@ -53,9 +54,14 @@ std::uint64_t MemoryLimit();
 // - Prefetched memory that no caller waits for is reclaimed at once (`Evictable`).
 // - A request larger than the limit proceeds when nothing else is held.
 // - The holders of the rest may wait for the oldest waiter, for example one thread that writes many
-//   objects. The oldest waiter may therefore exceed the limit after `kPatience` without a release,
-//   if no held memory was in flight (it would be released without help).
+//   objects. The oldest waiter may therefore exceed the limit if no held memory is in flight (it
+//   would be released without help): at once if the threads that wait here hold so much that the
+//   request cannot fit otherwise, else after `kPatience` without a release.
 //   `Usage::beyond_limit` counts these cases.
+//
+// Memory belongs to the thread that took it. If another thread releases it, the oldest waiter may
+// exceed the limit although it need not. A writer requests memory only while its part is too small
+// to be sent, so the limit is exceeded by at most one buffer and one minimum part per open writer.
 //
 // Thread safety: may be used from any thread, also in a forked child. Memory held since before the
 // fork is not released in the child.
@@ -80,10 +86,12 @@ class MemoryBudget {
 
    private:
     friend class MemoryBudget;
-    Share(MemoryBudget& budget, std::uint64_t bytes) : budget_(&budget), bytes_(bytes) {}
+    Share(MemoryBudget& budget, std::uint64_t bytes, std::thread::id taker)
+        : budget_(&budget), bytes_(bytes), taker_(taker) {}
 
     MemoryBudget* budget_ = nullptr;
     std::uint64_t bytes_ = 0;
+    std::thread::id taker_;
     bool in_flight_ = false;
   };
 
@@ -147,9 +155,12 @@ class MemoryBudget {
   Usage usage() const;
 
  private:
-  struct Waiter {};
+  struct Waiter {
+    std::thread::id thread;
+  };
   // Bytes that Evictables promised to one waiter, and the bytes held at that time.
   struct Promised {
+    std::uint64_t Missing(std::uint64_t held_now) const;
     std::uint64_t bytes = 0;
     std::uint64_t held = 0;
   };
@@ -157,10 +168,11 @@ class MemoryBudget {
   void Unlist(Evictable& spare, bool for_good);
   void TakeBack(std::uint64_t bytes, Promised& promised) PENSTOCK_REQUIRES(mutex_);
   bool Fits(std::uint64_t bytes) const PENSTOCK_REQUIRES(mutex_);
-  bool IsStuck() const PENSTOCK_REQUIRES(mutex_);
+  bool IsStuck(std::uint64_t bytes, const Promised& promised) const PENSTOCK_REQUIRES(mutex_);
+  std::uint64_t HeldByWaiters() const PENSTOCK_REQUIRES(mutex_);
   Share Grant(std::uint64_t bytes) PENSTOCK_REQUIRES(mutex_);
-  void GiveBack(std::uint64_t bytes, bool in_flight);
-  void ChangeInFlight(std::uint64_t bytes, bool in_flight);
+  void GiveBack(const Share& share);
+  void ChangeInFlight(const Share& share);
   bool mine() const;
 
   const int process_;  // The creating process. In a forked child the lock may be locked for ever.
@@ -169,6 +181,8 @@ class MemoryBudget {
   mutable Mutex mutex_;
   CondVar changed_;
   Usage usage_ PENSTOCK_GUARDED_BY(mutex_);
+  // Bytes held, by the thread that took them.
+  std::map<std::thread::id, std::uint64_t> taken_ PENSTOCK_GUARDED_BY(mutex_);
   // In FIFO order. Each element belongs to one waiting caller.
   std::list<Waiter> waiting_ PENSTOCK_GUARDED_BY(mutex_);
   // Least recently used first.

@@ -6,6 +6,7 @@
 #ifndef PENSTOCK_OBJECT_STORE_H_
 #define PENSTOCK_OBJECT_STORE_H_
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -34,6 +35,9 @@ using Interrupt = std::function<bool()>;
 struct CallOptions {
   Deadline deadline = Deadline::Never();  // For all attempts together.
   std::stop_token cancel;                 // A stop request soon ends the call with kCancelled.
+  // A request that was sent before the deadline may receive its response that much later. For a
+  // caller who stops waiting at the deadline and only then needs to know what the request did.
+  std::chrono::milliseconds grace{0};
 };
 
 // Metadata of one object version.
@@ -421,6 +425,9 @@ class ObjectStore {
   // Whether a request that failed may be sent again. If not (max_attempts is 1), a transfer does
   // not repeat reads either.
   virtual bool may_repeat() const { return true; }
+  // Returns the deadline of a call that starts now: that of its options, or earlier if the store
+  // limits the time of calls (operation_timeout).
+  virtual Deadline DeadlineOf(const CallOptions& options) const { return options.deadline; }
 
   // Calls Start and waits. On an interrupt it cancels the call and still waits for the callback, so
   // the memory of the request is no longer in use on return. In a callback it returns

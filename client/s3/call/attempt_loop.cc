@@ -94,8 +94,8 @@ class AttemptLoop final : public AttemptOwner, public std::enable_shared_from_th
   void Send();
   void OnAttemptEnd(SentRequest& sent, SentRequest* discarded,
                     Result<http::Outcome> outcome) override;
-  void OnFailure(Error error, RetryDecision decision);
-  void WaitAndRetry(RetryDecision decision, Error error);
+  void OnFailure(Error error, RetryDecision decision, bool answered_early);
+  void WaitAndRetry(RetryDecision decision, Error error, bool answered_early);
   void Finish(Result<void> result);
   void Complete(Result<void> result);
 
@@ -234,7 +234,7 @@ void AttemptLoop::OnAttemptEnd(SentRequest& sent, SentRequest* discarded,
       record_.OnEnd(record_.EndOf(*discarded, *discarded->outcome), FailureOf(lost));
     }
     const AttemptEnd end = record_.EndOf(sent, outcome);
-    Result<void> result =
+    auto [result, answered_early] =
         ReadAttempt({info_, call_.request, Body(), state_->config.client, signer_.credentials()},
                     sent.body, std::move(outcome), call_.accept);
     record_.OnEnd(end, result.ok() ? nullptr : FailureOf(result.error()));
@@ -242,13 +242,13 @@ void AttemptLoop::OnAttemptEnd(SentRequest& sent, SentRequest* discarded,
     const RetryDecision decision =
         result.ok() ? RetryDecision::kNo : DecideRetry(rules(), result.error());
     RecordRate(decision == RetryDecision::kThrottled);
-    if (!result.ok()) return OnFailure(std::move(result).error(), decision);
+    if (!result.ok()) return OnFailure(std::move(result).error(), decision, answered_early);
     state_->quotas.For(endpoint().endpoint.host).OnSuccess(tokens_taken_);
     Finish(Ok());
   });
 }
 
-void AttemptLoop::OnFailure(Error error, RetryDecision decision) {
+void AttemptLoop::OnFailure(Error error, RetryDecision decision, bool answered_early) {
   if (record_.attempts() > 1 || decision != RetryDecision::kNo)
     record_.AddFailure(sender_.sent(), error);
   const bool already_done = info_.retry_class == RetryClass::kAlreadyDoneIsSuccess &&
@@ -277,7 +277,7 @@ void AttemptLoop::OnFailure(Error error, RetryDecision decision) {
     return Finish(std::move(error));
   }
   tokens_taken_ = cost;
-  WaitAndRetry(decision, std::move(error));
+  WaitAndRetry(decision, std::move(error), answered_early);
 }
 
 bool AttemptLoop::Correct(Error& error) {
@@ -286,7 +286,7 @@ bool AttemptLoop::Correct(Error& error) {
   return signer_.Renew(error, endpoint());
 }
 
-void AttemptLoop::WaitAndRetry(RetryDecision decision, Error error) {
+void AttemptLoop::WaitAndRetry(RetryDecision decision, Error error, bool answered_early) {
   const double random = ToUnitInterval(state_->dependencies.random());
   const auto delay = BackOff(rules(), decision, record_.attempts(), random, error.retry_after);
   const MonotonicTime when = clock().Monotonic() + delay;
@@ -296,7 +296,7 @@ void AttemptLoop::WaitAndRetry(RetryDecision decision, Error error) {
         "the deadline leaves no time for another attempt; the last one failed: " + error.message;
     return Finish(std::move(error));
   }
-  record_.OnRetry(sender_.sent(), error);
+  record_.OnRetry(sender_.sent(), error, answered_early);
   LogRetry(info_, call_.request.bucket, call_.request.key, record_.attempts(), decision, delay,
            error);
   const Ticket ticket = waiting_.Begin();
@@ -392,17 +392,22 @@ Result<SignedRequest> AttemptLoop::MakeRequest(int attempt) const {
   PENSTOCK_TRY(signer_.Sign(out.request, endpoint(), hash));
   const std::uint64_t body_bytes = source_ ? source_->size() : 0;
   const auto limit = AttemptTimeout(info_, body_bytes, state_->config.client);
-  out.deadline = limit.count() == 0 ? deadline() : deadline().Min(Deadline::After(clock(), limit));
+  const Deadline latest =
+      deadline().IsNever() ? deadline() : Deadline::At(deadline().when() + call_.options.grace);
+  out.deadline = limit.count() == 0 ? latest : latest.Min(Deadline::After(clock(), limit));
   return out;
 }
 
 }  // namespace
 
+Deadline DeadlineOf(const ClientState& state, const CallOptions& options) {
+  const auto limit = state.config.client.operation_timeout;
+  if (limit.count() == 0) return options.deadline;
+  return options.deadline.Min(Deadline::After(*state.dependencies.clock, limit));
+}
+
 void Dispatch(std::shared_ptr<ClientState> state, PreparedCall call) {
-  if (const auto limit = state->config.client.operation_timeout; limit.count() != 0) {
-    call.options.deadline =
-        call.options.deadline.Min(Deadline::After(*state->dependencies.clock, limit));
-  }
+  call.options.deadline = DeadlineOf(*state, call.options);
   std::make_shared<AttemptLoop>(std::move(state), std::move(call))->Start();
 }
 

@@ -35,6 +35,10 @@ struct PreparedCall {
 // flight, in backoff.
 void Dispatch(std::shared_ptr<ClientState> state, PreparedCall call);
 
+// Returns the deadline of a call with these options that starts now: the earlier of its own and
+// operation_timeout.
+Deadline DeadlineOf(const ClientState& state, const CallOptions& options);
+
 }  // namespace penstock::s3
 
 #endif  // PENSTOCK_CLIENT_S3_CALL_ATTEMPT_LOOP_H_

@@ -50,14 +50,14 @@ Result<void> CheckBodySent(const http::RequestBody* body, int status, std::uint6
                          " bytes of the request body were sent, so it cannot have stored them");
 }
 
-Result<void> ReadResponse(const AttemptRequestInfo& sent, AttemptBody& received,
-                          http::Outcome outcome,
-                          const std::function<Result<void>(const WireResponse&)>& accept) {
-  const WireResponse response{std::move(outcome.head), received.TakeText()};
+AttemptResult ReadResponse(const AttemptRequestInfo& sent, AttemptBody& received,
+                           http::Outcome outcome,
+                           const std::function<Result<void>(const WireResponse&)>& accept) {
+  const WireResponse response{std::move(outcome.head), received.TakeText(), sent.credentials};
   if (!IsSuccess(sent.info, response.head.status))
-    return ReadErrorResponse(response.head, response.body);
+    return {ReadErrorResponse(response.head, response.body)};
   Result<void> accepted = CheckBodySent(sent.body, response.head.status, outcome.sent_bytes);
-  if (!accepted.ok()) received.set_answered_early();
+  const bool answered_early = !accepted.ok();
   if (accepted.ok()) accepted = accept(response);
   if (accepted.ok()) accepted = CheckConfirmedChecksum(sent.wire.headers, response.head);
   if (!accepted.ok()) {
@@ -65,19 +65,19 @@ Result<void> ReadResponse(const AttemptRequestInfo& sent, AttemptBody& received,
     error.http_status = response.head.status;
     if (error.request_id.empty()) error.request_id = HeaderText(response.head, "x-amz-request-id");
   }
-  return accepted;
+  return {std::move(accepted), answered_early};
 }
 
 }  // namespace
 
-Result<void> ReadAttempt(const AttemptRequestInfo& sent, AttemptBody& received,
-                         Result<http::Outcome> outcome,
-                         const std::function<Result<void>(const WireResponse&)>& accept) {
-  Result<void> result = outcome.ok()
-                            ? ReadResponse(sent, received, std::move(outcome).value(), accept)
-                            : Result<void>(ReadFailure(sent, received, std::move(outcome).error()));
-  if (!result.ok()) LimitTexts(result.error(), sent.credentials);
-  return result;
+AttemptResult ReadAttempt(const AttemptRequestInfo& sent, AttemptBody& received,
+                          Result<http::Outcome> outcome,
+                          const std::function<Result<void>(const WireResponse&)>& accept) {
+  AttemptResult read = outcome.ok()
+                           ? ReadResponse(sent, received, std::move(outcome).value(), accept)
+                           : AttemptResult{ReadFailure(sent, received, std::move(outcome).error())};
+  if (!read.result.ok()) LimitTexts(read.result.error(), sent.credentials);
+  return read;
 }
 
 }  // namespace penstock::s3

@@ -14,8 +14,10 @@ struct Ended {
   explicit Ended(Operation operation) : info(Info(operation)), body(info, nullptr) {}
 
   Result<void> Read(Result<http::Outcome> outcome) {
-    return ReadAttempt({info, wire, sent, config, nullptr}, body, std::move(outcome),
-                       [this](const WireResponse&) { return accepted; });
+    AttemptResult read = ReadAttempt({info, wire, sent, config, nullptr}, body, std::move(outcome),
+                                     [this](const WireResponse&) { return accepted; });
+    answered_early = read.answered_early;
+    return std::move(read.result);
   }
 
   const OperationInfo& info;
@@ -24,6 +26,7 @@ struct Ended {
   ClientConfig config;
   AttemptBody body;
   Result<void> accepted = Ok();
+  bool answered_early = false;  // the last response
 };
 
 http::Outcome Answer(int status, std::vector<http::Header> headers = {}) {
@@ -59,8 +62,10 @@ TEST(AttemptResultTest, AnEarlySuccessOfAnUploadIsAnError) {
   const auto result = test.Read(outcome);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kUnavailable);
+  EXPECT_TRUE(test.answered_early);
   outcome.sent_bytes = 3;
   EXPECT_TRUE(test.Read(outcome).ok());
+  EXPECT_FALSE(test.answered_early);
 }
 
 TEST(AttemptResultTest, AnIncompleteErrorResponseIsStillThatError) {

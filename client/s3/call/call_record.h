@@ -33,7 +33,8 @@ class CallRecord {
   void AddFailure(const SentRequest& sent, const Error& error);
   bool has_failures() const { return !failures_.empty(); }
   // Called before a retry: remembers whether the failed attempt may have been executed.
-  void OnRetry(const SentRequest& sent, const Error& error);
+  // `answered_early` as in AttemptResult.
+  void OnRetry(const SentRequest& sent, const Error& error, bool answered_early);
   // Returns whether an earlier attempt was sent and may have been executed.
   bool may_have_happened() const { return may_have_happened_; }
 

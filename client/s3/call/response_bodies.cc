@@ -105,7 +105,6 @@ Result<ObjectMetadata> ObjectBody::Finish() {
 }
 
 void AttemptBody::Reset() {
-  answered_early_ = false;
   arbiter_ = nullptr;
   to_success_body_ = false;
   head_.reset();

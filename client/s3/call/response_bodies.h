@@ -95,9 +95,6 @@ class AttemptBody final : public http::ResponseBody {
   const ConnectionsUsed& connections() const { return connections_; }
   // Returns the document of a success, or the start of an error's body. Call once.
   std::string TakeText();
-  // The response arrived before the whole request body was sent.
-  void set_answered_early() { answered_early_ = true; }
-  bool answered_early() const { return answered_early_; }
   bool refused_by_caller() const {
     return success_body_ != nullptr && success_body_->refused_by_caller();
   }
@@ -108,7 +105,6 @@ class AttemptBody final : public http::ResponseBody {
   SpeedFloor floor_;
   HedgeArbiter* arbiter_ = nullptr;
   bool to_success_body_ = false;
-  bool answered_early_ = false;
   std::optional<http::ResponseHead> head_;
   std::string text_;  // Larger than the filled part.
   std::size_t filled_ = 0;

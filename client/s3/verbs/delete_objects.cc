@@ -8,6 +8,7 @@
 #include "base/xml/xml.h"
 #include "client/s3/verbs/body_checksum.h"
 #include "client/s3/verbs/document.h"
+#include "client/s3/verbs/error_document.h"
 #include "client/s3/verbs/object_headers.h"
 #include "client/s3/verbs/request_start.h"
 #include "penstock/bucket_kind.h"
@@ -66,8 +67,12 @@ Result<DeleteObjectsResponse> ParseResponse(const DeleteObjectsRequest&,
   PENSTOCK_ASSIGN(const XmlDocument document, ReadDocument(response, "DeleteResult"));
   DeleteObjectsResponse out;
   for (const XmlElement& error : document.root().Children("Error")) {
-    out.failures.push_back({ObjectKey(error.Child("Key").text()), error.Child("Code").text(),
-                            error.Child("Message").text()});
+    Error texts;
+    texts.code = error.Child("Code").text();
+    texts.message = error.Child("Message").text();
+    LimitTexts(texts, response.credentials);
+    out.failures.push_back(
+        {ObjectKey(error.Child("Key").text()), std::move(texts.code), std::move(texts.message)});
   }
   return out;
 }

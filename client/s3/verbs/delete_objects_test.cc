@@ -91,6 +91,19 @@ TEST(DeleteObjectsTest, ReportsTheKeysThatWereNotDeleted) {
   EXPECT_EQ(response->failures[0].message, "Access Denied");
 }
 
+TEST(DeleteObjectsTest, SecretsThatAServerRepeatsForAKeyAreRedacted) {
+  const Credentials credentials{"AKID", "TOPSECRETKEY", "TOPSECRETTOKEN", std::nullopt};
+  WireResponse echo = Answer(
+      "<DeleteResult><Error><Key>x</Key><Code>Bad-TOPSECRETTOKEN</Code>"
+      "<Message>TOPSECRETKEY Signature=0123abcdef, y</Message></Error></DeleteResult>");
+  echo.credentials = &credentials;
+  const auto response = ParseResponse(DeleteObjectsOf({ObjectKey("x")}), echo);
+  ASSERT_TRUE(response.ok());
+  ASSERT_EQ(response->failures.size(), 1u);
+  EXPECT_EQ(response->failures[0].code, "Bad-***");
+  EXPECT_EQ(response->failures[0].message, "*** Signature=***, y");
+}
+
 TEST(DeleteObjectsTest, AnErrorDocumentInA200IsAnError) {
   const auto response = ParseResponse(
       DeleteObjectsOf({ObjectKey("x")}),

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/dates.h"
+#include "base/log.h"
+#include "base/text/redact.h"
 #include "client/s3/endpoint/bucket_name.h"
 
 namespace penstock::s3 {
@@ -58,8 +60,8 @@ void FillFromDocument(const XmlElement& root, Error& error) {
       if (error.host_id.empty()) error.host_id = text;
     } else {
       // Do not log signature material and tokens that S3 echoes.
-      const bool secret = name.starts_with("Token-") || name.starts_with("Signature") ||
-                          name.starts_with("StringToSign") || name.starts_with("CanonicalRequest");
+      const bool secret = internal::NamesSecret(name) || name.starts_with("Token-") ||
+                          name.starts_with("StringToSign");
       if (!secret) error.details.emplace_back(std::string(name), text);
     }
     if (name == "Region" && error.region.empty()) error.region = text;
@@ -95,44 +97,16 @@ std::string Shortened(std::string_view text, std::size_t most_bytes) {
   return text.size() <= most_bytes ? begin : begin + "...";
 }
 
-namespace {
-
-constexpr std::string_view kRedacted = "[redacted]";
-
-void Redact(std::string& text, std::string_view secret) {
-  constexpr std::size_t kShortest = 8;  // shorter ones are words that texts may contain by chance
-  if (secret.size() < kShortest) return;
-  for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at)) {
-    text.replace(at, secret.size(), kRedacted);
-    at += kRedacted.size();
-  }
-}
-
-// Removes the values of Signature=... (header Authorization) and X-Amz-Signature=... (query).
-void RedactSignatures(std::string& text) {
-  constexpr std::string_view kName = "Signature=";
-  for (std::size_t at = text.find(kName); at != std::string::npos; at = text.find(kName, at)) {
-    at += kName.size();
-    const std::size_t end = text.find_first_not_of("0123456789abcdefABCDEF", at);
-    const std::size_t size = std::min(end, text.size()) - at;
-    if (size == 0) continue;
-    text.replace(at, size, kRedacted);
-    at += kRedacted.size();
-  }
-}
-
-}  // namespace
-
 void LimitTexts(Error& error, const Credentials* credentials) {
   constexpr std::size_t kLongestName = 256;  // S3's codes have at most 60 characters, its ids 76.
   constexpr std::size_t kLongestText = 2048;
   constexpr std::size_t kMostDetails = 32;
   const auto limit = [credentials](std::string& text, std::size_t most) {
     if (credentials != nullptr) {
-      Redact(text, credentials->session_token);
-      Redact(text, credentials->secret_access_key);
+      internal::RedactValue(text, credentials->session_token);
+      internal::RedactValue(text, credentials->secret_access_key);
     }
-    RedactSignatures(text);
+    text = Redact(text);
     if (text.size() > most) text = Shortened(text, most);
   };
   for (std::string* name : {&error.code, &error.request_id, &error.host_id, &error.region})

@@ -22,8 +22,9 @@ Error ReadErrorResponse(const http::ResponseHead& head, std::string_view body);
 // Returns `text`, or its beginning and "..." if it has more than `most_bytes`.
 std::string Shortened(std::string_view text, std::size_t most_bytes);
 
-// Removes `credentials` (null: none) and signatures from texts of a server, which may repeat them,
-// and truncates these texts, so that an error fits in a log.
+// Replaces secrets in texts of a server, which may repeat them, by "***": those of `credentials`
+// (null: none), and what Redact recognizes (base/log.h). Truncates the texts, so that an error fits
+// in a log.
 void LimitTexts(Error& error, const Credentials* credentials);
 
 // Converts a document with root <Error>, whatever the status.

@@ -10,6 +10,7 @@
 
 #include "client/http/transport.h"
 #include "client/s3/model/operations.h"
+#include "penstock/credentials.h"
 #include "penstock/object_store.h"
 
 namespace penstock::s3 {
@@ -39,6 +40,7 @@ struct WireRequest {
 struct WireResponse {
   http::ResponseHead head;
   std::string body;
+  const Credentials* credentials = nullptr;  // Of the request; null: unsigned. Not owned.
 };
 
 // The part of the configuration that BuildRequest functions use.

@@ -157,15 +157,14 @@ Result<void> MultipartUpload::Create(const Interrupt& interrupt) {
   return Ok();
 }
 
-// Unlike ObjectStore::Call, the request outlives an interrupt and the deadline by
-// kInterruptedCleanupLimit, so that an upload which it makes is removed.
+// Unlike ObjectStore::Call, the request outlives an interrupt, the deadline and operation_timeout
+// by kInterruptedCleanupLimit, so that an upload which it makes is removed.
 Result<CreateMultipartUploadResponse> MultipartUpload::CallCreate(
     CreateMultipartUploadRequest request, const Interrupt& interrupt) {
   PENSTOCK_TRY(CheckMayBlock("CreateMultipartUpload"));
   const auto pending = std::make_shared<PendingCreate>();
-  const Deadline deadline = options_.call.deadline;
-  if (!deadline.IsNever())
-    request.options.deadline = Deadline::At(deadline.when() + kInterruptedCleanupLimit);
+  const Deadline deadline = store_->DeadlineOf(options_.call);
+  request.options.grace = kInterruptedCleanupLimit;
   request.options.cancel = pending->stop.get_token();
   const std::stop_callback wake(stop_.token(), [&pending] { pending->Wake(); });
   store_->Start(std::move(request), [pending](Result<CreateMultipartUploadResponse> result) {
@@ -259,15 +258,17 @@ void MultipartUpload::OnResponse(const std::shared_ptr<PendingPart>& pending,
     if (!result.ok() || !keeps_crc_ || result->checksum_crc64nvme.empty()) return Ok();
     const std::string ours = CrcText(Crc::kCrc64Nvme, pending->body.Crc());
     if (ours == result->checksum_crc64nvme) return Ok();
-    if (++pending->times_damaged < kDamagedTries) {
+    if (++pending->times_damaged < kDamagedTries && store_->may_repeat()) {
       SendRequest(pending);
       sent_again = true;
       return Ok();
     }
+    const int times = pending->times_damaged;
     return Error::Make(ErrorKind::kDataLoss,
                        "part " + std::to_string(pending->number) + " arrived damaged " +
-                           std::to_string(kDamagedTries) + " times: its CRC64NVME is " + ours +
-                           ", but the service received " + result->checksum_crc64nvme)
+                           (times == 1 ? "once" : std::to_string(times) + " times") +
+                           ": its CRC64NVME is " + ours + ", but the service received " +
+                           result->checksum_crc64nvme)
         .At("UploadPart", bucket_.value, key_.value);
   });
   if (sent_again) return;
@@ -384,7 +385,7 @@ Result<PutObjectResponse> MultipartUpload::TryComplete(const std::vector<Complet
     const ErrorKind kind = result.error().kind;
     const bool again = kind == ErrorKind::kUnavailable || kind == ErrorKind::kDataLoss ||
                        kind == ErrorKind::kInternal;
-    if (!again || tried == kCompleteTries) return result;
+    if (!again || tried == kCompleteTries || !store_->may_repeat()) return result;
   }
 }
 

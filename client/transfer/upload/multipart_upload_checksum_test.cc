@@ -27,6 +27,8 @@ class DamagingStore final : public FaultyObjectStore {
                                done(std::move(result));
                              });
   }
+  bool may_repeat() const override { return repeats; }
+  bool repeats = true;  // whether max_attempts is more than 1
 
  private:
   std::atomic<int> left_;
@@ -55,6 +57,21 @@ TEST(MultipartUploadChecksum, RepeatedlyDamagedPartFailsTheUpload) {
   EXPECT_NE(done.error().message.find("part 1 arrived damaged 3 times"), std::string::npos);
   EXPECT_EQ(OpenUploads(*inner), 0u);
   EXPECT_FALSE(Stored(*inner).has_value());
+}
+
+TEST(MultipartUploadChecksum, DamagedPartIsNotSentAgainToAStoreWithoutRepeats) {
+  const auto store = std::make_shared<DamagingStore>(MakeStore(), 1);
+  store->repeats = false;
+  MultipartUpload upload(store, kBucket, kKey, {});
+  const Bytes content = MakeContent(100);
+  ASSERT_TRUE(upload.Create({}).ok());
+  ASSERT_TRUE(upload.Send(PartBody::Of(content), {}).ok());
+  const auto done = upload.Complete({});
+  EXPECT_EQ(done.error().kind, ErrorKind::kDataLoss);
+  EXPECT_NE(done.error().message.find("part 1 arrived damaged once: its CRC64NVME"),
+            std::string::npos)
+      << done.error().message;
+  EXPECT_EQ(store->count("UploadPart"), 1u);
 }
 
 TEST(MultipartUploadChecksum, DoesNotPublishDataThatChangedWhileItWasSent) {

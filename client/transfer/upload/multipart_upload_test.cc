@@ -353,7 +353,7 @@ TEST(MultipartUploadCleanup, AbortAfterAnInterruptWaitsForASlowService) {
 }
 
 // Holds the response of CreateMultipartUpload until the test releases it or it is cancelled.
-class SlowCreate final : public FaultyObjectStore {
+class SlowCreate : public FaultyObjectStore {
  public:
   using FaultyObjectStore::FaultyObjectStore;
   void Start(CreateMultipartUploadRequest request,
@@ -404,6 +404,50 @@ TEST(MultipartUploadCleanup, CreateAfterItsDeadlineLeavesNoUpload) {
   EXPECT_EQ(upload.Create({}).error().kind, ErrorKind::kTimeout);
   store->Release();
   while (OpenUploads(*inner) != 0) std::this_thread::yield();
+}
+
+TEST(MultipartUploadCleanup, CreateAfterTheTimeLimitOfTheStoreLeavesNoUpload) {
+  // Regression test: operation_timeout cancelled the request, and the upload stayed open.
+  class Limited final : public SlowCreate {
+   public:
+    using SlowCreate::SlowCreate;
+    Deadline DeadlineOf(const CallOptions&) const override {
+      return Deadline::After(SystemClock(), std::chrono::milliseconds(1));
+    }
+    void Start(CreateMultipartUploadRequest request,
+               Callback<CreateMultipartUploadResponse> done) override {
+      grace = request.options.grace;
+      SlowCreate::Start(std::move(request), std::move(done));
+    }
+    std::chrono::milliseconds grace{0};
+  };
+  const auto inner = MakeStore(Completion::kInline);
+  const auto store = std::make_shared<Limited>(inner, FaultHook());
+  MultipartUpload upload(store, kBucket, kKey, {});
+  EXPECT_EQ(upload.Create({}).error().kind, ErrorKind::kTimeout);
+  EXPECT_EQ(store->grace, kInterruptedCleanupLimit);
+  store->Release();
+  while (OpenUploads(*inner) != 0) std::this_thread::yield();
+}
+
+TEST(MultipartUploadCleanup, CompleteIsSentOnceToAStoreWithoutRepeats) {
+  class Once final : public FaultyObjectStore {
+   public:
+    using FaultyObjectStore::FaultyObjectStore;
+    bool may_repeat() const override { return false; }
+  };
+  const auto store =
+      std::make_shared<Once>(MakeStore(Completion::kInline), [](const CallPoint& point) {
+        return point.operation == "CompleteMultipartUpload"
+                   ? std::optional(MakeFault(ErrorKind::kUnavailable))
+                   : std::nullopt;
+      });
+  MultipartUpload upload(store, kBucket, kKey, {});
+  const Bytes content = MakeContent(10);
+  ASSERT_TRUE(upload.Create({}).ok());
+  ASSERT_TRUE(upload.Send(PartBody::Of(content), {}).ok());
+  EXPECT_EQ(upload.Complete({}).error().kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(store->count("CompleteMultipartUpload"), 1u);
 }
 
 TEST(MultipartUploadLimits, PartsInFlightAreBoundedByMemory) {

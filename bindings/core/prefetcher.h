@@ -1,6 +1,6 @@
 // Fetches many objects in order, each before it is requested.
-#ifndef PENSTOCK_BINDINGS_CORE_LOOK_AHEAD_H_
-#define PENSTOCK_BINDINGS_CORE_LOOK_AHEAD_H_
+#ifndef PENSTOCK_BINDINGS_CORE_PREFETCHER_H_
+#define PENSTOCK_BINDINGS_CORE_PREFETCHER_H_
 
 #include <pybind11/pybind11.h>
 
@@ -20,7 +20,7 @@
 
 namespace penstock::python {
 
-struct LookAheadLimits {
+struct PrefetchLimits {
   std::uint64_t budget_bytes = 0;  // held ahead; one object is always allowed
   std::uint64_t object_bytes = 0;  // limit per object: no more of it is fetched ahead
   std::size_t max_objects = 0;     // objects in flight; 0: nothing is fetched ahead
@@ -37,14 +37,14 @@ struct LookAheadLimits {
 //
 // Thread safety: one user at a time, besides the I/O threads. Needs the GIL, also for destruction,
 // and releases it while waiting.
-class LookAhead {
+class Prefetcher {
  public:
-  LookAhead(std::shared_ptr<Client> client, std::shared_ptr<ObjectItems> items,
-            LookAheadLimits limits);
+  Prefetcher(std::shared_ptr<Client> client, std::shared_ptr<ObjectItems> items,
+             PrefetchLimits limits);
   // Cancels downloads in flight and waits for their end.
-  ~LookAhead();
-  LookAhead(const LookAhead&) = delete;
-  LookAhead& operator=(const LookAhead&) = delete;
+  ~Prefetcher();
+  Prefetcher(const Prefetcher&) = delete;
+  Prefetcher& operator=(const Prefetcher&) = delete;
 
   // Returns the next objects, at least one, or none at the end. Each is (bucket, key, info, head,
   // size, etag, error, reserved, checksums). `head` has the bytes that were fetched ahead, with the
@@ -71,7 +71,6 @@ class LookAhead {
   std::optional<ObjectItem> Peek();
   void Prepare(PendingDownload& download);
   void StartPrepared();
-  void AskChecksum(PendingDownload& download);
   void FillAndStart(bool fetch, std::uint64_t guess);
   [[noreturn]] void RaiseError();
   bool WaitForFirst();
@@ -80,7 +79,7 @@ class LookAhead {
 
   const std::shared_ptr<Client> client_;
   const std::shared_ptr<ObjectItems> items_;  // shared with Python's iterator over them
-  const LookAheadLimits limits_;
+  const PrefetchLimits limits_;
   // Shared with the completions, which may run after this object is destroyed.
   const std::shared_ptr<CompletionState> state_;
   std::stop_source stop_;
@@ -97,4 +96,4 @@ class LookAhead {
 
 }  // namespace penstock::python
 
-#endif  // PENSTOCK_BINDINGS_CORE_LOOK_AHEAD_H_
+#endif  // PENSTOCK_BINDINGS_CORE_PREFETCHER_H_

@@ -1,4 +1,4 @@
-#include "bindings/core/look_ahead.h"
+#include "bindings/core/prefetcher.h"
 
 #include <pybind11/stl.h>
 
@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "base/caught.h"
 #include "base/crc/named_crc.h"
 #include "bindings/core/bindings.h"
 #include "bindings/core/errors.h"
+#include "bindings/core/first_bytes.h"
 #include "bindings/core/interrupt.h"
 #include "bindings/core/new_bytes.h"
 
@@ -21,8 +21,8 @@ namespace py = pybind11;
 constexpr std::chrono::milliseconds kSignalPoll{100};
 constexpr std::chrono::milliseconds kGatherTime{1};
 constexpr std::size_t kGatherObjects = 16;  // objects that justify a wake-up
-// After this many HEAD responses in a row without a checksum, no more are requested: the store has
-// none, or checksums are off.
+// After this many objects in a row without a checksum, none are requested: the store has none, or
+// checksums are off.
 constexpr int kMaxWithoutChecksum = 8;
 // At most this fraction of the arriving bytes is returned at a time, so that the network stays
 // busy.
@@ -31,23 +31,17 @@ constexpr std::size_t kChunkFraction = 4;
 }  // namespace
 
 // An object in flight and the memory for its bytes.
-struct LookAhead::PendingDownload {
+struct Prefetcher::PendingDownload {
   ObjectItem item;
   std::uint64_t reserved = 0;
   MemoryBudget::Share share;
   bool fetched = false;
   ReceiveBuffer memory;
-  // Guarded by the state's mutex until `result` is set, which happens when both responses have
-  // arrived.
-  int requests = 1;
-  bool asks_checksum = false;  // by a HEAD request
-  std::optional<Result<DownloadResponse>> response;
-  std::optional<ObjectMetadata> about;
-  std::optional<Result<DownloadResponse>> result;
+  std::optional<Result<DownloadResponse>> result;  // guarded by the state's mutex until it is set
 };
 
 // Completions report here.
-struct LookAhead::CompletionState {
+struct Prefetcher::CompletionState {
   Mutex mutex;
   CondVar changed;
   std::size_t under_way PENSTOCK_GUARDED_BY(mutex) = 0;
@@ -61,31 +55,14 @@ struct LookAhead::CompletionState {
 
   bool Enough() const PENSTOCK_REQUIRES(mutex) { return arrived >= goal || under_way == 0; }
 
-  // Returns whether a HEAD request for the object's checksum must follow: the object is larger than
-  // the bytes that arrived, which was not known before. It then counts as one more request.
-  bool OnDownload(PendingDownload& download, Result<DownloadResponse> response) {
+  void OnResult(PendingDownload& download, Result<DownloadResponse> result) {
     const MutexLock lock(mutex);
     download.share.SetInFlight(false);
-    const bool partial = response.ok() && response->bytes < response->metadata.size;
-    download.response.emplace(std::move(response));
-    const bool follow =
-        partial && !download.asks_checksum && !ending && without_checksum < kMaxWithoutChecksum;
-    if (!follow) OnResponse(download);
-    return follow;
-  }
-
-  void OnMetadata(PendingDownload& download, Result<ObjectMetadata> about) {
-    const MutexLock lock(mutex);
-    if (about.ok()) {
-      without_checksum = FindCrc(about->checksums).crc == Crc::kNone ? without_checksum + 1 : 0;
-      download.about = std::move(about).value();
+    if (result.ok() && result->bytes < result->metadata.size) {
+      const bool none = FindCrc(result->metadata.checksums).crc == Crc::kNone;
+      without_checksum = none ? without_checksum + 1 : 0;
     }
-    OnResponse(download);
-  }
-
-  void OnResponse(PendingDownload& download) PENSTOCK_REQUIRES(mutex) {
-    if (--download.requests > 0) return;
-    download.result = std::move(download.response);
+    download.result.emplace(std::move(result));
     --under_way;
     ++arrived;
     if (ending ? under_way == 0 : awaited != nullptr && awaited->result.has_value() && Enough())
@@ -93,14 +70,14 @@ struct LookAhead::CompletionState {
   }
 };
 
-LookAhead::LookAhead(std::shared_ptr<Client> client, std::shared_ptr<ObjectItems> items,
-                     LookAheadLimits limits)
+Prefetcher::Prefetcher(std::shared_ptr<Client> client, std::shared_ptr<ObjectItems> items,
+                       PrefetchLimits limits)
     : client_(std::move(client)),
       items_(std::move(items)),
       limits_(limits),
       state_(std::make_shared<CompletionState>()) {}
 
-LookAhead::~LookAhead() {
+Prefetcher::~Prefetcher() {
   Cancel();
   const ReleasedGil unlocked;
   const MutexLock lock(state_->mutex);
@@ -112,7 +89,7 @@ LookAhead::~LookAhead() {
 // Returns the next item, which stays the next until it is taken. An error of the iterator is raised
 // after the objects before it were returned. An interrupt is not an error of the iterator and is
 // raised immediately.
-std::optional<ObjectItem> LookAhead::Peek() {
+std::optional<ObjectItem> Prefetcher::Peek() {
   if (peeked_ || items_ended_) return std::exchange(peeked_, std::nullopt);
   try {
     auto item = items_->Next();
@@ -130,7 +107,7 @@ std::optional<ObjectItem> LookAhead::Peek() {
   }
 }
 
-void LookAhead::Fill(bool fetch, std::uint64_t guess) {
+void Prefetcher::Fill(bool fetch, std::uint64_t guess) {
   const std::size_t most = fetch ? limits_.max_objects : 0;
   while (coming_.size() < std::max<std::size_t>(most, 1)) {
     std::optional<ObjectItem> item = Peek();
@@ -159,31 +136,25 @@ void LookAhead::Fill(bool fetch, std::uint64_t guess) {
   }
 }
 
-void LookAhead::Prepare(PendingDownload& download) {
+void Prefetcher::Prepare(PendingDownload& download) {
   if (download.item.size) download.memory.Expect(download.reserved);
   prepared_.push_back(&download);
 }
 
 // Releases the GIL once for all requests, because a thread that waits for the GIL may hold a lock
 // that the client takes.
-void LookAhead::StartPrepared() {
+void Prefetcher::StartPrepared() {
   if (prepared_.empty()) return;
   WithoutGil([&] {
-    bool heads = false;
+    bool asks = false;
     {
       const MutexLock lock(state_->mutex);
       state_->under_way += prepared_.size();
-      heads = state_->without_checksum < kMaxWithoutChecksum;
+      asks = state_->without_checksum < kMaxWithoutChecksum;
     }
     for (PendingDownload* const download : prepared_) {
       download->share.SetInFlight(true);
-      // For an object that arrives in ranges, only a HEAD returns the checksum. In parallel with
-      // the first part it costs no time.
-      if (heads && download->item.size && *download->item.size > download->reserved) {
-        download->requests = 2;
-        download->asks_checksum = true;
-        AskChecksum(*download);
-      }
+      const bool part = download->item.size && *download->item.size > download->reserved;
       DownloadRequest request;
       request.bucket = BucketName(download->item.bucket_name);
       request.key = ObjectKey(download->item.key_name);
@@ -192,32 +163,21 @@ void LookAhead::StartPrepared() {
       request.options.max_parallel_parts = limits_.parallel;
       request.options.call.cancel = stop_.get_token();
       request.destination = [download](std::uint64_t size) { return download->memory.Place(size); };
-      StartDownload(client_, std::move(request),
-                    // `this` stays valid while a request is under way.
-                    [this, state = state_, download](Result<DownloadResponse> result) {
-                      if (!state->OnDownload(*download, std::move(result))) return;
-                      Result<void> asked = Caught("the request for the checksum of an object",
-                                                  [&] { AskChecksum(*download); });
-                      if (!asked.ok()) state->OnMetadata(*download, std::move(asked).error());
-                    });
+      StartFirstBytes(client_, std::move(request),
+                      !asks  ? AskChecksums::kNever
+                      : part ? AskChecksums::kBeside
+                             : AskChecksums::kAfterwards,
+                      // `download` stays valid while a request is under way.
+                      [state = state_, download](Result<DownloadResponse> result) {
+                        state->OnResult(*download, std::move(result));
+                      });
     }
   });
   prepared_.clear();
 }
 
-// Requests the object's metadata, which have the checksum.
-void LookAhead::AskChecksum(PendingDownload& download) {
-  HeadObjectRequest about{
-      BucketName(download.item.bucket_name), ObjectKey(download.item.key_name), {}, {}};
-  about.options.cancel = stop_.get_token();
-  const std::shared_ptr<Client> kept = client_;  // the result may end this object
-  kept->Start(std::move(about), [state = state_, &download](Result<ObjectMetadata> metadata) {
-    state->OnMetadata(download, std::move(metadata));
-  });
-}
-
 // Waits, without the GIL, until the first object has arrived. Returns false if a signal came first.
-bool LookAhead::WaitForFirst() {
+bool Prefetcher::WaitForFirst() {
   using Clock = std::chrono::steady_clock;
   CompletionState& state = *state_;
   const PendingDownload& front = *coming_.front();
@@ -245,14 +205,14 @@ bool LookAhead::WaitForFirst() {
 }
 
 // Returns how many of the first objects have arrived.
-std::size_t LookAhead::ArrivedCount() const {
+std::size_t Prefetcher::ArrivedCount() const {
   const MutexLock lock(state_->mutex);
   const auto waiting = std::ranges::find_if(
       coming_, [](const auto& download) { return !download->result.has_value(); });
   return static_cast<std::size_t>(waiting - coming_.begin());
 }
 
-py::object LookAhead::MakeResult(PendingDownload& download) {
+py::object Prefetcher::MakeResult(PendingDownload& download) {
   py::object head = py::none(), size = py::none(), etag = py::none(), error = py::none(),
              checksums = py::tuple();
   if (download.fetched) {
@@ -261,9 +221,8 @@ py::object LookAhead::MakeResult(PendingDownload& download) {
       head = download.memory.Take(response.bytes);
       size = py::int_(response.metadata.size);
       etag = TextToPython(response.metadata.etag.value);
-      const bool same = download.about && download.about->etag == response.metadata.etag &&
-                        download.about->size == response.metadata.size;
-      if (same && !download.about->etag.empty()) checksums = py::cast(download.about->checksums);
+      if (response.bytes < response.metadata.size)
+        checksums = py::cast(response.metadata.checksums);
     } else {
       error = ExceptionOf(download.result->error());
     }
@@ -273,7 +232,7 @@ py::object LookAhead::MakeResult(PendingDownload& download) {
                         download.reserved, std::move(checksums));
 }
 
-void LookAhead::FillAndStart(bool fetch, std::uint64_t guess) {
+void Prefetcher::FillAndStart(bool fetch, std::uint64_t guess) {
   try {
     Fill(fetch, guess);
   } catch (...) {
@@ -283,7 +242,7 @@ void LookAhead::FillAndStart(bool fetch, std::uint64_t guess) {
   StartPrepared();
 }
 
-py::list LookAhead::Next(bool fetch, std::uint64_t guess) {
+py::list Prefetcher::Next(bool fetch, std::uint64_t guess) {
   if (!kept_.empty()) return std::exchange(kept_, py::list());
   given_bytes_ = 0;
   FillAndStart(fetch, guess);
@@ -318,7 +277,7 @@ py::list LookAhead::Next(bool fetch, std::uint64_t guess) {
   return chunk;
 }
 
-void LookAhead::RaiseError() {
+void Prefetcher::RaiseError() {
   const py::object error = std::exchange(error_, py::object());
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   throw py::error_already_set();

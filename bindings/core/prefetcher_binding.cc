@@ -1,4 +1,4 @@
-// LookAhead, and the listings that it reads without Python: one that continues while it is read,
+// Prefetcher, and the listings that it reads without Python: one that continues while it is read,
 // and one that is kept in memory.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -14,9 +14,9 @@
 #include "bindings/core/client_binding.h"
 #include "bindings/core/errors.h"
 #include "bindings/core/interrupt.h"
-#include "bindings/core/look_ahead.h"
 #include "bindings/core/named_argument.h"
 #include "bindings/core/object_items.h"
+#include "bindings/core/prefetcher.h"
 #include "bindings/core/use.h"
 
 namespace penstock::python {
@@ -25,7 +25,7 @@ namespace {
 namespace py = pybind11;
 using namespace py::literals;
 
-// Items as a Python iterator. A LookAhead takes the items from it directly.
+// Items as a Python iterator. A Prefetcher takes the items from it directly.
 class PyItems {
  public:
   explicit PyItems(std::shared_ptr<ObjectItems> items) : items_(std::move(items)) {}
@@ -107,56 +107,57 @@ void BindObjectList(py::module_& module) {
           }));
 }
 
-class PyLookAhead {
+class PyPrefetcher {
  public:
-  explicit PyLookAhead(std::unique_ptr<LookAhead> ahead)
-      : ahead_(std::move(ahead), "this look-ahead") {}
+  explicit PyPrefetcher(std::unique_ptr<Prefetcher> prefetcher)
+      : prefetcher_(std::move(prefetcher), "this prefetcher") {}
 
   py::list Next(bool fetch, std::uint64_t guess) {
     const Use use(used_, "an iterator of a dataset");
-    return ahead_.Get().Next(fetch, guess);
+    return prefetcher_.Get().Next(fetch, guess);
   }
   void Cancel() {
     const Use use(used_, "an iterator of a dataset");
-    if (ahead_.mine()) ahead_.Get().Cancel();
+    if (prefetcher_.mine()) prefetcher_.Get().Cancel();
   }
-  std::size_t coming() const { return ahead_.Get().coming(); }
-  std::uint64_t coming_bytes() const { return ahead_.Get().coming_bytes(); }
+  std::size_t coming() const { return prefetcher_.Get().coming(); }
+  std::uint64_t coming_bytes() const { return prefetcher_.Get().coming_bytes(); }
 
  private:
-  ProcessBound<LookAhead> ahead_;
+  ProcessBound<Prefetcher> prefetcher_;
   bool used_ = false;
 };
 
-std::unique_ptr<PyLookAhead> MakeLookAhead(const PyClient& client, const py::object& objects,
-                                           std::uint64_t budget, std::uint64_t object_limit,
-                                           std::size_t most, std::optional<std::uint64_t> part_size,
-                                           std::optional<int> parallel) {
+std::unique_ptr<PyPrefetcher> MakePrefetcher(const PyClient& client, const py::object& objects,
+                                             std::uint64_t budget, std::uint64_t object_limit,
+                                             std::size_t most,
+                                             std::optional<std::uint64_t> part_size,
+                                             std::optional<int> parallel) {
   std::shared_ptr<ObjectItems> items = py::isinstance<PyItems>(objects)
                                            ? objects.cast<const PyItems&>().items()
                                            : std::shared_ptr(ItemsOf(py::iter(objects)));
-  return std::make_unique<PyLookAhead>(std::make_unique<LookAhead>(
+  return std::make_unique<PyPrefetcher>(std::make_unique<Prefetcher>(
       client.client, std::move(items),
-      LookAheadLimits{budget, object_limit, most, part_size, parallel}));
+      PrefetchLimits{budget, object_limit, most, part_size, parallel}));
 }
 
 }  // namespace
 
-void BindLookAhead(py::module_& module) {
+void BindPrefetcher(py::module_& module) {
   py::class_<PyItems>(module, "ObjectItems", "Iterator over the objects of a listing.")
       .def(py::init(&ListObjects), "client"_a, "bucket"_a, "prefix"_a, "step"_a = 1, "first"_a = 0,
            "max_keys"_a = 1000)
       .def("__iter__", [](py::object self) { return self; })
       .def("__next__", &PyItems::Next);
   BindObjectList(module);
-  py::class_<PyLookAhead>(module, "LookAhead",
-                          "Fetches upcoming objects and returns them in order.")
-      .def(py::init(&MakeLookAhead), "client"_a, "objects"_a, "budget"_a, "object_limit"_a,
+  py::class_<PyPrefetcher>(module, "Prefetcher",
+                           "Fetches upcoming objects and returns them in order.")
+      .def(py::init(&MakePrefetcher), "client"_a, "objects"_a, "budget"_a, "object_limit"_a,
            "most"_a, "part_size"_a = py::none(), "parallel"_a = py::none())
-      .def("next", &PyLookAhead::Next, "fetch"_a, "guess"_a)
-      .def("cancel", &PyLookAhead::Cancel)
-      .def_property_readonly("coming", &PyLookAhead::coming)
-      .def_property_readonly("coming_bytes", &PyLookAhead::coming_bytes);
+      .def("next", &PyPrefetcher::Next, "fetch"_a, "guess"_a)
+      .def("cancel", &PyPrefetcher::Cancel)
+      .def_property_readonly("coming", &PyPrefetcher::coming)
+      .def_property_readonly("coming_bytes", &PyPrefetcher::coming_bytes);
 }
 
 }  // namespace penstock::python
