@@ -25,47 +25,54 @@ void Reject(s3::Exchange& exchange, const ThrottleState& throttle) {
   if (throttle.settings().shaped) s3::HoldBack(exchange.response.Delivering(), kRefusal);
 }
 
-class Throttle final : public s3::Handler {
- public:
-  Throttle(LimiterOf limiter_of, s3::Handler& next, Pauses& pauses)
-      : limiter_of_(std::move(limiter_of)), next_(next), pauses_(pauses) {}
+// What shapes the response.
+struct Shape final : message::Attachment {
+  Shape(std::shared_ptr<ThrottleState> state, Work its_work, Draw its_draw)
+      : throttle(std::move(state)), work(its_work), draw(its_draw) {}
+  const std::shared_ptr<ThrottleState> throttle;
+  const Work work;
+  const Draw draw;
+};
 
-  void Handle(s3::Exchange& exchange) override {
+class Throttle final : public s3::Filter {
+ public:
+  Throttle(LimiterOf limiter_of, Pauses& pauses)
+      : limiter_of_(std::move(limiter_of)), pauses_(pauses) {}
+
+  s3::FilterStatus OnRequest(s3::Exchange& exchange) override {
     RateLimiter* const limiter = limiter_of_(exchange);
     std::shared_ptr<ThrottleState> throttle = limiter != nullptr ? limiter->Current() : nullptr;
-    if (!throttle) return next_.Handle(exchange);
+    if (!throttle) return s3::FilterStatus::kContinue;
     if (const std::optional<RequestCost> cost = CostOf(exchange)) {
-      if (!throttle->Admit(exchange.target.bucket.value, cost->key, cost->traffic))
-        return Reject(exchange, *throttle);
+      if (!throttle->Admit(exchange.target.bucket.value, cost->key, cost->traffic)) {
+        Reject(exchange, *throttle);
+        return s3::FilterStatus::kResponded;
+      }
     }
-    if (!throttle->settings().shaped) return next_.Handle(exchange);
+    if (!throttle->settings().shaped) return s3::FilterStatus::kContinue;
+    // A connection carries one request at a time, so one pacer per body limits the connection.
+    const std::uint64_t rate = throttle->RateOf(exchange.connection.id);
+    if (rate > 0 && exchange.body->Length() != 0U)
+      exchange.WrapBody<PacedBody>(pauses_, exchange.wire, std::make_shared<Pacer>(rate));
     // Draw on arrival, so that the duration of other requests has no effect.
-    const Work work = WorkOf(exchange);
     const Draw draw = throttle->DrawFor(RequestIdentity(exchange));
-    HandlePaced(exchange, throttle->RateOf(exchange.connection.id));
-    exchange.WhenAnswered([work, draw, throttle = std::move(throttle)](s3::Exchange& answered) {
-      const LatencyProfile& profile = throttle->settings().latency;
-      const Work done = answered.response.status == 304 ? Work::kHead : work;
-      s3::Delivery& delivery = answered.response.Delivering();
-      s3::HoldBack(delivery, FirstByte(profile.Of(done), draw));
-      const std::uint64_t rate = throttle->RateOf(answered.connection.id);
-      if (rate > 0) PaceAnswer(delivery, std::make_shared<Pacer>(rate));
-    });
+    exchange.Attach<Shape>(std::move(throttle), WorkOf(exchange), draw);
+    return s3::FilterStatus::kContinue;
+  }
+
+  void OnResponse(s3::Exchange& exchange) override {
+    const Shape* const shape = exchange.Find<Shape>();
+    if (shape == nullptr) return;
+    const LatencyProfile& profile = shape->throttle->settings().latency;
+    const Work done = exchange.response.status == 304 ? Work::kHead : shape->work;
+    s3::Delivery& delivery = exchange.response.Delivering();
+    s3::HoldBack(delivery, FirstByte(profile.Of(done), shape->draw));
+    const std::uint64_t rate = shape->throttle->RateOf(exchange.connection.id);
+    if (rate > 0) PaceAnswer(delivery, std::make_shared<Pacer>(rate));
   }
 
  private:
-  // A connection carries one request at a time, so one pacer per body limits the connection.
-  void HandlePaced(s3::Exchange& exchange, std::uint64_t rate) {
-    if (rate == 0 || exchange.body->Length() == 0U) return next_.Handle(exchange);
-    s3::BodyReader* const unpaced = exchange.body;
-    PacedBody body(*unpaced, pauses_, exchange.wire, std::make_shared<Pacer>(rate));
-    exchange.body = &body;
-    next_.Handle(exchange);
-    exchange.body = unpaced;
-  }
-
   const LimiterOf limiter_of_;
-  s3::Handler& next_;
   Pauses& pauses_;
 };
 
@@ -90,8 +97,8 @@ std::optional<RequestCost> CostOf(const s3::Exchange& exchange) {
                                           : std::string_view()};
 }
 
-std::unique_ptr<s3::Handler> MakeThrottle(LimiterOf limiter_of, s3::Handler& next, Pauses& pauses) {
-  return std::make_unique<Throttle>(std::move(limiter_of), next, pauses);
+std::unique_ptr<s3::Filter> MakeThrottle(LimiterOf limiter_of, Pauses& pauses) {
+  return std::make_unique<Throttle>(std::move(limiter_of), pauses);
 }
 
 }  // namespace penstock::emulator::traffic

@@ -1,4 +1,4 @@
-// A handler that applies the rate limiter: rejects requests with SlowDown and delays responses as
+// A filter that applies the rate limiter: rejects requests with SlowDown and delays responses as
 // S3 does.
 #ifndef PENSTOCK_EMULATOR_TRAFFIC_THROTTLE_HANDLER_H_
 #define PENSTOCK_EMULATOR_TRAFFIC_THROTTLE_HANDLER_H_
@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "emulator/s3/core/exchange.h"
+#include "emulator/s3/core/filter_chain.h"
 #include "emulator/traffic/limits.h"
 #include "emulator/traffic/pauses.h"
 #include "emulator/traffic/rate_limiter.h"
@@ -29,11 +29,11 @@ std::optional<RequestCost> CostOf(const s3::Exchange& exchange);
 using LimiterOf = std::function<RateLimiter*(const s3::Exchange& exchange)>;
 
 // Applies the limiter of the exchange's namespace. Rejects a request with 503 SlowDown before its
-// body is read, or calls `next` and limits latency and speed as configured.
+// body is read, or limits latency and speed as configured.
 //
 // Follows authentication, so rejected requests cost no budget. A paced request body occupies its
-// thread and a turn of `pauses`. `next` and `pauses` must outlive the handler.
-std::unique_ptr<s3::Handler> MakeThrottle(LimiterOf limiter_of, s3::Handler& next, Pauses& pauses);
+// thread and a turn of `pauses`, which must outlive the filter.
+std::unique_ptr<s3::Filter> MakeThrottle(LimiterOf limiter_of, Pauses& pauses);
 
 }  // namespace penstock::emulator::traffic
 

@@ -77,7 +77,7 @@ class ThrottleHandlerTest : public testing::Test {
   void Set(std::string_view text) { limiter_.Set(ParseThrottleSettings(text).value()); }
   std::unique_ptr<Request> Ask(const std::string& method, const std::string& target) {
     auto request = std::make_unique<Request>(method, target, space_);
-    handler_->Handle(request->exchange);
+    chain_.Handle(request->exchange);
     return request;
   }
   FakeClock clock_;
@@ -85,8 +85,8 @@ class ThrottleHandlerTest : public testing::Test {
   std::shared_ptr<s3::Namespace> space_ = std::make_shared<s3::Namespace>();
   Teapot next_;
   Pauses pauses_;
-  std::unique_ptr<s3::Handler> handler_ =
-      MakeThrottle([this](const s3::Exchange&) { return &limiter_; }, next_, pauses_);
+  s3::FilterChain chain_{next_,
+                         MakeThrottle([this](const s3::Exchange&) { return &limiter_; }, pauses_)};
 };
 
 TEST_F(ThrottleHandlerTest, RejectsLikeS3) {
@@ -117,7 +117,7 @@ TEST_F(ThrottleHandlerTest, PassesRequestsWithoutSettings) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(Ask("PUT", "/b/k")->exchange.response.delivery, nullptr);
   EXPECT_EQ(next_.cost, 3);
   auto lost = std::make_unique<Request>("GET", "/b/k", nullptr);
-  handler_->Handle(lost->exchange);
+  chain_.Handle(lost->exchange);
   EXPECT_EQ(next_.cost, 4) << "a request without a namespace has no limiter";
 }
 
@@ -179,7 +179,7 @@ TEST_F(ThrottleHandlerTest, RequestBodiesFollowTheConnectionRate) {
   Request request("PUT", "/b/k", space_);
   request.body.left = 4'000;
   const auto began = std::chrono::steady_clock::now();
-  handler_->Handle(request.exchange);
+  chain_.Handle(request.exchange);
   EXPECT_GE(std::chrono::steady_clock::now() - began, milliseconds(40));
   EXPECT_EQ(request.body.left, 0U);
   EXPECT_EQ(request.exchange.body, &request.body) << "the original body is restored";
@@ -190,7 +190,7 @@ TEST_F(ThrottleHandlerTest, KeepsDeliveryStepsOfFaults) {
   Request request("GET", "/b/k", space_);
   PaceAnswer(request.exchange.response.Delivering(), std::make_shared<Pacer>(1'000));
   request.exchange.response.Delivering().steps.push_back({.kind = s3::DeliveryStep::Kind::kReset});
-  handler_->Handle(request.exchange);
+  chain_.Handle(request.exchange);
   EXPECT_EQ(request.exchange.response.delivery->piece, 20u);
   const MonotonicTime now{std::chrono::hours(1)};
   EXPECT_EQ(request.exchange.response.delivery->pace(20, now), now + milliseconds(20));

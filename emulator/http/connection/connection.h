@@ -207,7 +207,8 @@ class WireConnection final : private message::AsyncResponse, private message::Wi
   // request must not use them.
   void ForgetRequest();
   void Handle(RequestState& state);
-  static void ReportAnswer(RequestState& state);
+  // Lets the handler finish its pending response.
+  void FinishPending(RequestState& state);
   // Counts the response's text against the quotas. If they are used up, refuses the request or
   // resets the connection.
   static void ReserveAnswerBytes(RequestState& state);

@@ -33,7 +33,7 @@ bool AsksToClose(const message::Response& response) {
 
 WireConnection::Pause WireConnection::FinishRequest(ServingTools& tools) {
   RequestState& state = *current_;
-  if (state.exchange.pending) ReportAnswer(state);
+  if (state.exchange.pending) FinishPending(state);
   ReserveAnswerBytes(state);
   if (state.exchange.response.action != message::WireAction::kSend) return EndAnswer({});
   // Bytes discarded below were not read by the handler.
@@ -196,15 +196,13 @@ WireConnection::Pause WireConnection::EndAnswer(const SendResult& sent) {
   return DrainBody(false);
 }
 
-void WireConnection::ReportAnswer(RequestState& state) {
+void WireConnection::FinishPending(RequestState& state) {
   state.exchange.pending = false;
-  for (const auto& look : state.exchange.when_answered) {
-    try {
-      look();
-    } catch (...) {
-      observer_failed.Report(CurrentExceptionError());
-      state.failed = true;
-    }
+  try {
+    settings_.handler->Finish(state.exchange);
+  } catch (...) {
+    observer_failed.Report(CurrentExceptionError());
+    state.failed = true;
   }
   if (!state.failed) return;
   FillErrorResponse(InternalError(), state.exchange.request_id, state.exchange.host_id,
