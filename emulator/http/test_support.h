@@ -210,7 +210,7 @@ class CountingStream final : public Stream {
     taken += bytes;
     return {IoStatus::kOk, bytes};
   }
-  IoResult SendFile(int, std::uint64_t, std::uint64_t count, std::chrono::milliseconds) override {
+  IoResult SendFile(int, std::uint64_t, std::uint64_t count) override {
     taken += count;
     return {IoStatus::kOk, count};
   }

@@ -147,8 +147,7 @@ IoResult PlainStream::Write(std::span<const ByteView> pieces, More more,
   return result;
 }
 
-IoResult PlainStream::SendFile(int file, std::uint64_t offset, std::uint64_t count,
-                               std::chrono::milliseconds timeout) {
+IoResult PlainStream::SendFile(int file, std::uint64_t offset, std::uint64_t count) {
   constexpr std::uint64_t kMaxStep = 1u << 30;
   off_t position = static_cast<off_t>(offset);
   IoResult result;
@@ -160,8 +159,8 @@ IoResult PlainStream::SendFile(int file, std::uint64_t offset, std::uint64_t cou
       continue;
     }
     if (sent < 0 && errno == EINTR) continue;
-    result.status = sent < 0 && WouldBlock(errno) ? Wait(POLLOUT, timeout) : IoStatus::kBroken;
-    if (result.status != IoStatus::kOk) return result;
+    result.status = sent < 0 && WouldBlock(errno) ? IoStatus::kWouldBlock : IoStatus::kBroken;
+    return result;
   }
   return result;
 }

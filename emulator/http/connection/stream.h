@@ -50,10 +50,10 @@ class Stream {
   // bytes.
   virtual IoResult Write(std::span<const ByteView> pieces, More more,
                          std::chrono::milliseconds timeout) = 0;
-  // Sends `count` bytes of `file` from `offset` on. Returns kBroken also when the file is shorter
+  // Sends `count` bytes of `file` from `offset` on. Never waits: after kWouldBlock the next call
+  // must begin with the unsent bytes. Returns kBroken also when the file is shorter
   // or cannot be read.
-  virtual IoResult SendFile(int file, std::uint64_t offset, std::uint64_t count,
-                            std::chrono::milliseconds timeout) = 0;
+  virtual IoResult SendFile(int file, std::uint64_t offset, std::uint64_t count) = 0;
   // Signals the end of the data to the peer (TLS close_notify, then FIN).
   virtual void EndWriting();
   virtual bool tls() const { return false; }
@@ -96,8 +96,7 @@ class PlainStream final : public Stream {
   IoResult TryRead(MutableByteView into) override;
   IoResult Write(std::span<const ByteView> pieces, More more,
                  std::chrono::milliseconds timeout) override;
-  IoResult SendFile(int file, std::uint64_t offset, std::uint64_t count,
-                    std::chrono::milliseconds timeout) override;
+  IoResult SendFile(int file, std::uint64_t offset, std::uint64_t count) override;
 };
 
 // "127.0.0.1:54321" or "[::1]:54321" for the socket's peer; "unknown" if it is not connected.

@@ -58,9 +58,8 @@ TEST(PlainStream, WriteToAClosedPeerFailsWithoutASignal) {
 TEST(PlainStream, SendsPartsOfFiles) {
   Pipe pipe;
   const FileBlob file("0123456789");
-  EXPECT_EQ(pipe.stream->SendFile(file.FileDescriptor(), 2, 5, kTestTimeout).bytes, 5u);
-  EXPECT_EQ(pipe.stream->SendFile(file.FileDescriptor(), 8, 5, kTestTimeout).status,
-            IoStatus::kBroken);
+  EXPECT_EQ(pipe.stream->SendFile(file.FileDescriptor(), 2, 5).bytes, 5u);
+  EXPECT_EQ(pipe.stream->SendFile(file.FileDescriptor(), 8, 5).status, IoStatus::kBroken);
   pipe.stream->EndWriting();
   EXPECT_EQ(pipe.peer->ReadToEnd(), "2345689");
 }
@@ -125,9 +124,7 @@ TEST(PlainStream, WithZeroTimeoutAFullSocketReturnsAtOnce) {
   EXPECT_GT(sent.bytes, 0u);
   EXPECT_LT(sent.bytes, text.size());
   const FileBlob file(text.substr(0, 1 << 20));
-  EXPECT_EQ(
-      pipe.stream->SendFile(file.FileDescriptor(), 0, 1 << 20, std::chrono::milliseconds(0)).status,
-      IoStatus::kWouldBlock);
+  EXPECT_EQ(pipe.stream->SendFile(file.FileDescriptor(), 0, 1 << 20).status, IoStatus::kWouldBlock);
   EXPECT_GT(pipe.stream->UnacknowledgedBytes(), 0u);
 }
 

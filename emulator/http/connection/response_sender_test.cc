@@ -1,4 +1,5 @@
-#include "emulator/http/connection/response_writer.h"
+// Responses without a Delivery, on a socket pair. response_delivery_test.cc has the others.
+#include "emulator/http/connection/response_sender.h"
 
 #include <string>
 #include <thread>
@@ -17,104 +18,10 @@ ResponseContext Context() {
   return context;
 }
 
-std::string HeadOf(const message::Response& response, const ResponseContext& context = Context()) {
-  std::string head;
-  AppendHead(response, PlanResponse(response, context), context, head);
-  return head;
-}
-
 message::Response With(std::string body) {
   message::Response response;
   response.body = std::move(body);
   return response;
-}
-
-TEST(ResponseHead, AddsTheCommonHeaders) {
-  EXPECT_EQ(HeadOf(With("12345")),
-            "HTTP/1.1 200 OK\r\nx-amz-id-2: HOST\r\nx-amz-request-id: ID\r\nDate: Fri, 24 May 2013 "
-            "00:00:00 GMT\r\nServer: AmazonS3\r\n"
-            "Content-Length: 5\r\n\r\n");
-}
-
-TEST(ResponseHead, KeepsTheHandlersHeadersInTheirOrder) {
-  message::Response response;
-  response.headers = {{"Z", "1"},      {"X-AMZ-Request-Id", "own"}, {"a", "2"}, {"date", "today"},
-                      {"SERVER", "s"}, {"x-amz-id-2", "h"},         {"Z", "3"}};
-  EXPECT_EQ(HeadOf(response),
-            "HTTP/1.1 200 OK\r\nZ: 1\r\nX-AMZ-Request-Id: own\r\na: 2\r\ndate: today\r\nSERVER: "
-            "s\r\nx-amz-id-2: h\r\nZ: 3\r\n"
-            "Content-Length: 0\r\n\r\n");
-}
-
-TEST(ResponseHead, ReplacesFramingAndConnectionHeaders) {
-  message::Response response = With("12345");
-  response.headers = {
-      {"Content-Length", "7"}, {"Transfer-Encoding", "gzip"}, {"Connection", "upgrade"}};
-  const std::string head = HeadOf(response);
-  EXPECT_EQ(head.find("7\r\n"), std::string::npos);
-  EXPECT_EQ(head.find("gzip"), std::string::npos);
-  EXPECT_EQ(head.find("upgrade"), std::string::npos);
-  EXPECT_NE(head.find("Content-Length: 5\r\n"), std::string::npos);
-}
-
-TEST(ResponseHead, NoValueCanInjectAHeader) {
-  message::Response response;
-  response.reason = "O\r\nK";
-  response.headers = {{"A\r\nB", "x\r\nSet-Cookie: y\nz"}};
-  const std::string head = HeadOf(response);
-  EXPECT_TRUE(head.starts_with("HTTP/1.1 200 O  K\r\nx-amz-id-2: ")) << head;
-  EXPECT_NE(head.find("\r\nA  B: x  Set-Cookie: y z\r\nServer: "), std::string::npos) << head;
-}
-
-TEST(ResponseHead, ReasonsAreStandardUnlessGiven) {
-  message::Response response;
-  response.status = 503;
-  EXPECT_EQ(HeadOf(response).substr(0, 34), "HTTP/1.1 503 Service Unavailable\r\n");
-  response.reason = "Slow Down";
-  EXPECT_EQ(HeadOf(response).substr(0, 24), "HTTP/1.1 503 Slow Down\r\n");
-  EXPECT_EQ(StandardReason(299), "Unknown");
-}
-
-TEST(ResponseHead, AnnouncesWhetherTheConnectionStaysOpen) {
-  ResponseContext context = Context();
-  context.keep_alive = false;
-  EXPECT_NE(HeadOf({}, context).find("Connection: close\r\n"), std::string::npos);
-  context.keep_alive = true;
-  EXPECT_EQ(HeadOf({}, context).find("Connection"), std::string::npos);
-  context.minor_version = 0;
-  EXPECT_NE(HeadOf({}, context).find("Connection: keep-alive\r\n"), std::string::npos);
-}
-
-TEST(ResponsePlan, SomeStatusesHaveNoBodyAndNoLength) {
-  for (const int status : {204, 304}) {
-    message::Response response = With("text");
-    response.status = status;
-    response.chunked = true;
-    const std::string head = HeadOf(response);
-    EXPECT_EQ(head.find("Content-Length"), std::string::npos);
-    EXPECT_EQ(head.find("Transfer-Encoding"), std::string::npos);
-    EXPECT_FALSE(PlanResponse(response, Context()).send_body);
-  }
-}
-
-TEST(ResponsePlan, HeadAnnouncesALengthAndSendsNothing) {
-  ResponseContext context = Context();
-  context.head_request = true;
-  message::Response response;
-  response.content_length = 5ull << 40;
-  const ResponsePlan plan = PlanResponse(response, context);
-  EXPECT_EQ(plan.announced_bytes, 5ull << 40);
-  EXPECT_FALSE(plan.send_body);
-  EXPECT_FALSE(plan.length_lies);
-}
-
-TEST(ResponsePlan, ChunkedIsForHttp11Only) {
-  message::Response response = With("text");
-  response.chunked = true;
-  EXPECT_EQ(PlanResponse(response, Context()).framing, ResponseFraming::kChunked);
-  ResponseContext old = Context();
-  old.minor_version = 0;
-  EXPECT_EQ(PlanResponse(response, old).framing, ResponseFraming::kLength);
 }
 
 class SendTest : public testing::Test {
@@ -122,12 +29,28 @@ class SendTest : public testing::Test {
   TestResponse SendAndRead(const message::Response& response) {
     TestResponse got;
     std::jthread reader([&] { got = pipe_.peer->Read(); });
-    sent_ = writer_.Send(*pipe_.stream, response, Context(), kTestTimeout);
+    sent_ = SendAll(*pipe_.stream, response);
     reader.join();
     return got;
   }
+  static SendResult SendAll(Stream& stream, const message::Response& response,
+                            const BeforeEnd& before_end = {}) {
+    SendBuffers first;
+    ResponseSender sender(response, Context(), first);
+    return Continue(sender, stream, before_end);
+  }
+  // Each round may run on another thread, with its own buffers.
+  static SendResult Continue(ResponseSender& sender, Stream& stream,
+                             const BeforeEnd& before_end = {}) {
+    for (;;) {
+      SendBuffers buffers;
+      if (sender.Go(stream, buffers, MonotonicTime(), before_end) != ResponseSender::State::kRoom)
+        return sender.result();
+      pollfd room{stream.fd(), POLLOUT, 0};
+      EXPECT_EQ(::poll(&room, 1, static_cast<int>(kTestTimeout.count())), 1);
+    }
+  }
   Pipe pipe_;
-  ResponseWriter writer_;
   SendResult sent_;
 };
 
@@ -187,7 +110,7 @@ TEST_F(SendTest, TruncatedFileBreaksTheConnection) {
   ASSERT_EQ(::ftruncate(file->FileDescriptor(), 50'000), 0);
   message::Response response;
   response.body = ContentOf(file);
-  const SendResult sent = writer_.Send(*pipe_.stream, response, Context(), kTestTimeout);
+  const SendResult sent = SendAll(*pipe_.stream, response);
   EXPECT_FALSE(sent.ok);
   EXPECT_EQ(sent.body_bytes, 50'000u);
 }
@@ -199,9 +122,8 @@ TEST_F(SendTest, ADamagedBlockIsNotSent) {
     Pipe pipe;
     message::Response response;
     response.body = ContentOf(std::make_shared<DamagedBlob>(text, block, 5 * block));
-    const SendResult sent = writer_.Send(*pipe.stream, response, Context(), kTestTimeout);
+    const SendResult sent = SendAll(*pipe.stream, response);
     EXPECT_FALSE(sent.ok);
-    EXPECT_FALSE(sent.blocked);
     EXPECT_EQ(sent.damage, "damaged");
     EXPECT_EQ(sent.body_bytes, 5 * block) << "the blocks before the damaged one are sent";
   }
@@ -220,8 +142,7 @@ TEST_F(SendTest, SendsBlocksThatAreVerifiedOneByOne) {
   }
 }
 
-// Each round may run on another thread.
-TEST_F(SendTest, AnyWriterMayContinueABlockedResponse) {
+TEST_F(SendTest, ContinuesWhenTheSocketHasRoom) {
   const std::string text = PatternText(12 << 20);
   const auto memory = std::make_shared<MemoryBlob>(text);
   const auto file = std::make_shared<FileBlob>(text);
@@ -240,19 +161,12 @@ TEST_F(SendTest, AnyWriterMayContinueABlockedResponse) {
     for (const bool chunked : {false, true}) {
       response->chunked = chunked;
       const std::string& expected = response == &of_text ? text : joined;
-      constexpr std::chrono::milliseconds kNone{0};
-      sent_ = writer_.Send(*pipe_.stream, *response, Context(), kNone);
-      ASSERT_TRUE(sent_.blocked);
+      SendBuffers buffers;
+      ResponseSender sender(*response, Context(), buffers);
+      ASSERT_EQ(sender.Go(*pipe_.stream, buffers, MonotonicTime()), ResponseSender::State::kRoom);
       TestResponse got;
       std::jthread reader([&] { got = pipe_.peer->Read(); });
-      UnsentResponse unsent = writer_.TakeUnsent();
-      while (sent_.blocked) {
-        pollfd room{pipe_.stream->fd(), POLLOUT, 0};
-        ASSERT_EQ(::poll(&room, 1, static_cast<int>(kTestTimeout.count())), 1);
-        ResponseWriter another;
-        sent_ = another.Continue(*pipe_.stream, *response, std::move(unsent), kNone);
-        unsent = another.TakeUnsent();
-      }
+      sent_ = Continue(sender, *pipe_.stream);
       reader.join();
       EXPECT_TRUE(sent_.ok);
       EXPECT_EQ(sent_.body_bytes, expected.size());
@@ -264,7 +178,7 @@ TEST_F(SendTest, AnyWriterMayContinueABlockedResponse) {
 }
 
 // A client that has the whole response may query the journal for it at once.
-TEST(EndOfAnswer, IsReportedOnceBeforeItIsSent) {
+TEST_F(SendTest, ReportsTheEndOnceBeforeItIsSent) {
   for (const std::size_t size :
        {std::size_t{0}, std::size_t{9}, std::size_t{100'000}, std::size_t{5'000'000}}) {
     const std::string text = PatternText(size);
@@ -281,11 +195,10 @@ TEST(EndOfAnswer, IsReportedOnceBeforeItIsSent) {
         response->chunked = chunked;
         CountingStream stream;
         std::vector<std::uint64_t> reported;
-        const SendResult sent = ResponseWriter().Send(
-            stream, *response, Context(), kTestTimeout, [&](std::uint64_t body_bytes) {
-              reported.push_back(stream.taken);
-              EXPECT_EQ(body_bytes, response == &two ? 2 * size : size);
-            });
+        const SendResult sent = SendAll(stream, *response, [&](std::uint64_t body_bytes) {
+          reported.push_back(stream.taken);
+          EXPECT_EQ(body_bytes, response == &two ? 2 * size : size);
+        });
         EXPECT_TRUE(sent.ok);
         ASSERT_EQ(reported.size(), 1u) << size << " chunked " << chunked;
         EXPECT_LT(reported[0], stream.taken) << size << " chunked " << chunked;
@@ -296,19 +209,25 @@ TEST(EndOfAnswer, IsReportedOnceBeforeItIsSent) {
   }
 }
 
-TEST_F(SendTest, TimesOutWhenThePeerDoesNotRead) {
-  const SendResult sent = writer_.Send(*pipe_.stream, With(std::string(64 << 20, 'x')), Context(),
-                                       std::chrono::milliseconds(50));
-  EXPECT_FALSE(sent.ok);
-  EXPECT_LT(sent.body_bytes, 64u << 20);
+TEST_F(SendTest, NeverWaitsForRoom) {
+  SendBuffers buffers;
+  const message::Response response = With(std::string(64 << 20, 'x'));
+  ResponseSender sender(response, Context(), buffers);
+  EXPECT_EQ(sender.Go(*pipe_.stream, buffers, MonotonicTime()), ResponseSender::State::kRoom);
+  EXPECT_FALSE(sender.result().ok);
+  EXPECT_GT(sender.result().body_bytes, 0u);
+  EXPECT_LT(sender.result().body_bytes, 64u << 20);
 }
 
-TEST(DateCache, FollowsTheSecond) {
-  DateCache cache;
-  const WallTime time{std::chrono::seconds(1369353600)};  // 2013-05-24T00:00:00Z
-  EXPECT_EQ(cache.At(time), "Fri, 24 May 2013 00:00:00 GMT");
-  EXPECT_EQ(cache.At(time + std::chrono::milliseconds(999)), "Fri, 24 May 2013 00:00:00 GMT");
-  EXPECT_EQ(cache.At(time + std::chrono::seconds(1)), "Fri, 24 May 2013 00:00:01 GMT");
+TEST_F(SendTest, ResponsesUseTheSameMemory) {
+  SendBuffers buffers;
+  const message::Response response = With("text");
+  ResponseSender first(response, Context(), buffers);
+  EXPECT_EQ(first.Go(*pipe_.stream, buffers, MonotonicTime()), ResponseSender::State::kDone);
+  const char* const memory = buffers.head.data();
+  ResponseSender second(response, Context(), buffers);
+  EXPECT_EQ(second.Go(*pipe_.stream, buffers, MonotonicTime()), ResponseSender::State::kDone);
+  EXPECT_EQ(buffers.head.data(), memory);
 }
 
 }  // namespace

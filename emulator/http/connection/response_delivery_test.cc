@@ -1,5 +1,6 @@
-// Scripted responses as a client sees them on a raw socket, and the state machine by itself.
-#include "emulator/http/connection/scripted_answer.h"
+// Responses with a Delivery, as a client sees them on a raw socket, and the state machine by
+// itself.
+#include "emulator/http/connection/response_sender.h"
 
 #include <algorithm>
 #include <atomic>
@@ -21,7 +22,7 @@ using Kind = message::DeliveryStep::Kind;
 
 constexpr std::string_view kGet = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
 
-class ScriptedAnswerTest : public testing::Test {
+class ResponseDeliveryTest : public testing::Test {
  protected:
   void Serve(message::Delivery delivery, std::size_t body_bytes = 1'000, bool file = false,
              bool chunked = false) {
@@ -95,14 +96,14 @@ class ScriptedAnswerTest : public testing::Test {
   std::unique_ptr<Server> server_;
 };
 
-TEST_F(ScriptedAnswerTest, WithoutStepsItIsAPlainResponse) {
+TEST_F(ResponseDeliveryTest, WithoutStepsItIsAPlainResponse) {
   Serve({});
   TestClient client = Connect();
   for (int round = 0; round < 3; ++round) EXPECT_EQ(client.Ask(kGet).body, body_);
   EXPECT_EQ(BodyBytesSent(), 1'000U);
 }
 
-TEST_F(ScriptedAnswerTest, SendsEmptyBodiesAndHeadResponses) {
+TEST_F(ResponseDeliveryTest, SendsEmptyBodiesAndHeadResponses) {
   Serve({.piece = 10, .piece_every = milliseconds(1)}, 0);
   TestClient client = Connect();
   EXPECT_EQ(client.Ask(kGet).status, 200);
@@ -110,7 +111,7 @@ TEST_F(ScriptedAnswerTest, SendsEmptyBodiesAndHeadResponses) {
   EXPECT_EQ(client.Ask(kGet).status, 200);
 }
 
-TEST_F(ScriptedAnswerTest, PausesWithoutOccupyingAThread) {
+TEST_F(ResponseDeliveryTest, PausesWithoutOccupyingAThread) {
   Serve({.steps = {Step(Place::kHead, 0, Kind::kWait, milliseconds(60)),
                    Step(Place::kBody, 400, Kind::kWait, milliseconds(60))}});
   TestClient slow = Connect();
@@ -125,7 +126,7 @@ TEST_F(ScriptedAnswerTest, PausesWithoutOccupyingAThread) {
       << "the connection must remain usable";
 }
 
-TEST_F(ScriptedAnswerTest, ResetsBeforeTheFirstByte) {
+TEST_F(ResponseDeliveryTest, ResetsBeforeTheFirstByte) {
   Serve({.steps = {Step(Place::kHead, 0, Kind::kReset)}});
   TestClient client = Connect();
   client.Send(kGet);
@@ -136,7 +137,7 @@ TEST_F(ScriptedAnswerTest, ResetsBeforeTheFirstByte) {
   EXPECT_EQ(done_, 1);
 }
 
-TEST_F(ScriptedAnswerTest, ResetsInTheMiddleOfABody) {
+TEST_F(ResponseDeliveryTest, ResetsInTheMiddleOfABody) {
   for (const bool file : {false, true}) {
     Serve({.steps = {Step(Place::kBody, 700, Kind::kReset)}}, 100'000, file);
     TestClient client = Connect();
@@ -150,7 +151,7 @@ TEST_F(ScriptedAnswerTest, ResetsInTheMiddleOfABody) {
   }
 }
 
-TEST_F(ScriptedAnswerTest, EndsInTheMiddleWithFin) {
+TEST_F(ResponseDeliveryTest, EndsInTheMiddleWithFin) {
   Serve({.steps = {Step(Place::kBody, 700, Kind::kFin)}});
   TestClient client = Connect();
   const TestResponse response = client.Ask(kGet);
@@ -159,7 +160,7 @@ TEST_F(ScriptedAnswerTest, EndsInTheMiddleWithFin) {
   EXPECT_TRUE(client.EndsOrderly());
 }
 
-TEST_F(ScriptedAnswerTest, OffsetZeroIsAfterTheHead) {
+TEST_F(ResponseDeliveryTest, OffsetZeroIsAfterTheHead) {
   Serve({.steps = {Step(Place::kBody, 0, Kind::kFin)}});
   TestClient client = Connect();
   const TestResponse response = client.Ask(kGet);
@@ -167,7 +168,7 @@ TEST_F(ScriptedAnswerTest, OffsetZeroIsAfterTheHead) {
   EXPECT_EQ(response.body, "");
 }
 
-TEST_F(ScriptedAnswerTest, IgnoresAStepAfterTheEndOfTheBody) {
+TEST_F(ResponseDeliveryTest, IgnoresAStepAfterTheEndOfTheBody) {
   Serve({.steps = {Step(Place::kBody, 1'001, Kind::kReset)}});
   TestClient client = Connect();
   EXPECT_EQ(client.Ask(kGet).body, body_);
@@ -175,7 +176,7 @@ TEST_F(ScriptedAnswerTest, IgnoresAStepAfterTheEndOfTheBody) {
   EXPECT_EQ(done_, 0);
 }
 
-TEST_F(ScriptedAnswerTest, TrailerStepOmitsTheLastChunk) {
+TEST_F(ResponseDeliveryTest, TrailerStepOmitsTheLastChunk) {
   Serve({.steps = {Step(Place::kTrailer, 0, Kind::kFin)}}, 1'000, false, true);
   TestClient client = Connect();
   client.Send(kGet);
@@ -183,21 +184,21 @@ TEST_F(ScriptedAnswerTest, TrailerStepOmitsTheLastChunk) {
   EXPECT_TRUE(arrived.ends_with("\r\n3e8\r\n" + body_)) << "no chunk of size zero";
 }
 
-TEST_F(ScriptedAnswerTest, ChunksAreCompleteWithoutAFault) {
+TEST_F(ResponseDeliveryTest, ChunksAreCompleteWithoutAFault) {
   Serve({.steps = {Step(Place::kTrailer, 0, Kind::kWait, milliseconds(1))}}, 1'000, true, true);
   TestClient client = Connect();
   EXPECT_EQ(client.Ask(kGet).body, body_);
   EXPECT_EQ(client.Ask(kGet).body, body_);
 }
 
-TEST_F(ScriptedAnswerTest, MayCloseAfterACompleteResponse) {
+TEST_F(ResponseDeliveryTest, MayCloseAfterACompleteResponse) {
   Serve({.steps = {Step(Place::kEnd, 0, Kind::kFin)}});
   TestClient client = Connect();
   EXPECT_EQ(client.Ask(kGet).body, body_);
   EXPECT_TRUE(client.EndsOrderly());
 }
 
-TEST_F(ScriptedAnswerTest, HalfClosedConnectionStillReceivesBytes) {
+TEST_F(ResponseDeliveryTest, HalfClosedConnectionStillReceivesBytes) {
   Serve({.steps = {Step(Place::kBody, 10, Kind::kHalfClose, milliseconds(20'000))}});
   TestClient client = Connect();
   client.Send(kGet);
@@ -210,7 +211,7 @@ TEST_F(ScriptedAnswerTest, HalfClosedConnectionStillReceivesBytes) {
   EXPECT_EQ(done_, 1);
 }
 
-TEST_F(ScriptedAnswerTest, SendsInPiecesWithPauses) {
+TEST_F(ResponseDeliveryTest, SendsInPiecesWithPauses) {
   Serve({.piece = 300, .piece_every = milliseconds(20)}, 1'000, true);
   TestClient client = Connect();
   const auto begin = std::chrono::steady_clock::now();
@@ -219,7 +220,7 @@ TEST_F(ScriptedAnswerTest, SendsInPiecesWithPauses) {
       << "300, 300, 300, 100: three pauses";
 }
 
-TEST_F(ScriptedAnswerTest, FullSocketOccupiesNoThread) {
+TEST_F(ResponseDeliveryTest, FullSocketOccupiesNoThread) {
   Serve({.steps = {Step(Place::kBody, 1, Kind::kWait, milliseconds(1))}}, 16 << 20, true);
   TestClient stalled = Connect();
   stalled.Send(kGet);
@@ -235,7 +236,7 @@ std::function<MonotonicTime(std::uint64_t, MonotonicTime)> Rate(double rate) {
   };
 }
 
-TEST_F(ScriptedAnswerTest, RateAppliesFromTheFirstByte) {
+TEST_F(ResponseDeliveryTest, RateAppliesFromTheFirstByte) {
   Serve({.piece = 4 << 10, .pace = Rate(1 << 20)}, 64 << 10, true);
   TestClient client = Connect();
   const auto begin = std::chrono::steady_clock::now();
@@ -245,7 +246,7 @@ TEST_F(ScriptedAnswerTest, RateAppliesFromTheFirstByte) {
 
 // Regression: of 64 responses that were due at the same time, each got its first byte only after
 // megabytes of the previous one.
-TEST_F(ScriptedAnswerTest, HeadDoesNotWaitForThePace) {
+TEST_F(ResponseDeliveryTest, HeadDoesNotWaitForThePace) {
   std::atomic<bool> asked{false};
   Serve({.piece = 1 << 20,
          .pace =
@@ -261,7 +262,7 @@ TEST_F(ScriptedAnswerTest, HeadDoesNotWaitForThePace) {
   EXPECT_TRUE(asked);
 }
 
-TEST_F(ScriptedAnswerTest, PaceEndsWithItsResponse) {
+TEST_F(ResponseDeliveryTest, PaceEndsWithItsResponse) {
   Serve({.piece = 64 << 10, .pace = Rate(8 << 20)}, 2 << 20, true);
   TestClient client = Connect();
   EXPECT_EQ(client.Ask(kGet).body, body_);
@@ -272,7 +273,7 @@ TEST_F(ScriptedAnswerTest, PaceEndsWithItsResponse) {
       << "the old pace would need two seconds";
 }
 
-TEST_F(ScriptedAnswerTest, RstDoesNotDiscardSentBytes) {
+TEST_F(ResponseDeliveryTest, RstDoesNotDiscardSentBytes) {
   for (const std::uint64_t offset : {std::uint64_t{1} << 20, (std::uint64_t{8} << 20) - 1}) {
     for (const bool file : {false, true}) {
       done_ = 0;
@@ -291,7 +292,7 @@ TEST_F(ScriptedAnswerTest, RstDoesNotDiscardSentBytes) {
   }
 }
 
-TEST_F(ScriptedAnswerTest, RstDoesNotWaitForAStalledPeer) {
+TEST_F(ResponseDeliveryTest, RstDoesNotWaitForAStalledPeer) {
   Serve({.steps = {Step(Place::kBody, 1 << 20, Kind::kReset)}}, 8 << 20);
   TestClient stalled = Connect();
   const int little = 4'096;
@@ -304,7 +305,7 @@ TEST_F(ScriptedAnswerTest, RstDoesNotWaitForAStalledPeer) {
   EXPECT_EQ(error, ECONNRESET);
 }
 
-TEST_F(ScriptedAnswerTest, StoppingServerAllowsAShortPause) {
+TEST_F(ResponseDeliveryTest, StoppingServerAllowsAShortPause) {
   Serve({.steps = {Step(Place::kHead, 0, Kind::kWait, milliseconds(100)),
                    Step(Place::kBody, 10, Kind::kWait, milliseconds(100))}});
   TestClient client = Connect();
@@ -316,7 +317,7 @@ TEST_F(ScriptedAnswerTest, StoppingServerAllowsAShortPause) {
   stopping.join();
 }
 
-TEST_F(ScriptedAnswerTest, ServesPipelinedRequestsInOrder) {
+TEST_F(ResponseDeliveryTest, ServesPipelinedRequestsInOrder) {
   Serve({.steps = {Step(Place::kBody, 10, Kind::kWait, milliseconds(20))}});
   TestClient client = Connect();
   client.Send(std::string(kGet) + "GET /plain HTTP/1.1\r\nHost: h\r\n\r\n" + std::string(kGet));
@@ -325,7 +326,7 @@ TEST_F(ScriptedAnswerTest, ServesPipelinedRequestsInOrder) {
   EXPECT_EQ(client.Read().body, body_);
 }
 
-TEST_F(ScriptedAnswerTest, StoppingTheServerDoesNotWaitForALongPause) {
+TEST_F(ResponseDeliveryTest, StoppingTheServerDoesNotWaitForALongPause) {
   Serve({.steps = {Step(Place::kHead, 0, Kind::kWait, milliseconds(3'600'000))}});
   TestClient client = Connect();
   client.Send(kGet);
@@ -336,7 +337,7 @@ TEST_F(ScriptedAnswerTest, StoppingTheServerDoesNotWaitForALongPause) {
   EXPECT_EQ(BodyBytesSent(), 0U) << "the interrupted response must be reported too";
 }
 
-TEST_F(ScriptedAnswerTest, SendsEachPieceAtItsTime) {
+TEST_F(ResponseDeliveryTest, SendsEachPieceAtItsTime) {
   std::vector<std::uint64_t> asked;
   Serve({.piece = 300, .pace = [&asked](std::uint64_t bytes, MonotonicTime now) {
            asked.push_back(bytes);
@@ -347,7 +348,7 @@ TEST_F(ScriptedAnswerTest, SendsEachPieceAtItsTime) {
   EXPECT_EQ(asked, (std::vector<std::uint64_t>{300, 300, 300, 100}));
 }
 
-TEST_F(ScriptedAnswerTest, MayOmitTheServersOwnHeaders) {
+TEST_F(ResponseDeliveryTest, MayOmitTheServersOwnHeaders) {
   Serve({.without = {"Date", "x-amz-id-2"}});
   TestClient client = Connect();
   const TestResponse answer = client.Ask(kGet);
@@ -356,7 +357,7 @@ TEST_F(ScriptedAnswerTest, MayOmitTheServersOwnHeaders) {
   EXPECT_TRUE(answer.Find("x-amz-request-id"));
 }
 
-TEST_F(ScriptedAnswerTest, CloseAfterTheLastByteIsACompleteResponse) {
+TEST_F(ResponseDeliveryTest, CloseAfterTheLastByteIsACompleteResponse) {
   Serve({.steps = {Step(Place::kEnd, 0, Kind::kFin)}});
   TestClient client = Connect();
   EXPECT_EQ(client.Ask(kGet).body, body_);
@@ -365,7 +366,7 @@ TEST_F(ScriptedAnswerTest, CloseAfterTheLastByteIsACompleteResponse) {
   EXPECT_TRUE(whole());
 }
 
-TEST(ScriptedEnd, IsReportedOnlyBeforeItIsSent) {
+TEST(DeliveryEnd, IsReportedOnlyBeforeItIsSent) {
   ResponseContext context;
   for (const bool chunked : {false, true}) {
     for (const std::size_t size : {std::size_t{0}, std::size_t{1'000}, std::size_t{2'000'000}}) {
@@ -374,13 +375,14 @@ TEST(ScriptedEnd, IsReportedOnlyBeforeItIsSent) {
       response.chunked = chunked;
       response.delivery = std::make_unique<message::Delivery>();
       response.delivery->steps = {{.place = Place::kEnd, .kind = Kind::kReset}};
-      ScriptedAnswer answer(response, context);
+      SendBuffers buffers;
+      ResponseSender answer(response, context, buffers);
       CountingStream stream;
       std::vector<std::uint64_t> reported;
-      while (answer.Go(stream, MonotonicTime(), [&](std::uint64_t body_bytes) {
+      while (answer.Go(stream, buffers, MonotonicTime(), [&](std::uint64_t body_bytes) {
         reported.push_back(stream.taken);
         EXPECT_EQ(body_bytes, size);
-      }) == ScriptedAnswer::State::kRoom) {
+      }) == ResponseSender::State::kRoom) {
       }
       ASSERT_EQ(reported.size(), 1u);
       EXPECT_LT(reported[0], stream.taken);
@@ -391,21 +393,23 @@ TEST(ScriptedEnd, IsReportedOnlyBeforeItIsSent) {
   cut.body = PatternText(1'000);
   cut.delivery = std::make_unique<message::Delivery>();
   cut.delivery->steps = {{.place = Place::kBody, .offset = 999, .kind = Kind::kFin}};
-  ScriptedAnswer answer(cut, context);
+  SendBuffers buffers;
+  ResponseSender answer(cut, context, buffers);
   CountingStream stream;
-  EXPECT_EQ(answer.Go(stream, MonotonicTime(),
+  EXPECT_EQ(answer.Go(stream, buffers, MonotonicTime(),
                       [](std::uint64_t) { ADD_FAILURE() << "before_end must not be called"; }),
-            ScriptedAnswer::State::kFin);
+            ResponseSender::State::kFin);
 }
 
-TEST(ScriptedDamage, EndsTheResponseBeforeADamagedBlock) {
+TEST(DeliveryDamage, EndsTheResponseBeforeADamagedBlock) {
   message::Response response;
   response.body =
       ContentOf(std::make_shared<DamagedBlob>(PatternText(1'000'000), 100'000, 300'000));
   response.delivery = std::make_unique<message::Delivery>();
-  ScriptedAnswer answer(response, ResponseContext());
+  SendBuffers buffers;
+  ResponseSender answer(response, ResponseContext(), buffers);
   CountingStream stream;
-  EXPECT_EQ(answer.Go(stream, MonotonicTime()), ScriptedAnswer::State::kBroken);
+  EXPECT_EQ(answer.Go(stream, buffers, MonotonicTime()), ResponseSender::State::kBroken);
   EXPECT_EQ(answer.result().damage, "damaged");
   EXPECT_EQ(answer.result().body_bytes, 300'000u);
   EXPECT_FALSE(answer.result().ok);
