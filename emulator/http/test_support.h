@@ -22,8 +22,8 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/http/connection/head_parser.h"
-#include "emulator/http/connection/stream.h"
+#include "emulator/http/parsing/head_parser.h"
+#include "emulator/http/socket/stream.h"
 #include "emulator/http/server.h"
 #include "emulator/message/exchange.h"
 #include "gtest/gtest.h"

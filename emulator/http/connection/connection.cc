@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/diagnostics.h"
-#include "emulator/http/connection/wire_error.h"
+#include "emulator/http/parsing/wire_error.h"
 
 namespace penstock::emulator::http {
 namespace {

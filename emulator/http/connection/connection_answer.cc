@@ -6,7 +6,7 @@
 
 #include "base/diagnostics.h"
 #include "emulator/http/connection/connection.h"
-#include "emulator/http/connection/wire_error.h"
+#include "emulator/http/parsing/wire_error.h"
 
 namespace penstock::emulator::http {
 namespace {
