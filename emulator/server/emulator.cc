@@ -31,7 +31,7 @@
 #include "emulator/server/process/options.h"
 #include "emulator/server/request_log.h"
 #include "emulator/store/system/memory_limit.h"
-#include "emulator/traffic/throttle_handler.h"
+#include "emulator/traffic/throttle_filter.h"
 #include "penstock/base/shared_mutex.h"
 
 namespace penstock::emulator {

@@ -1,4 +1,4 @@
-#include "emulator/traffic/partition_model.h"
+#include "emulator/traffic/limits/partition_model.h"
 
 #include <string>
 

@@ -8,8 +8,8 @@
 // AWS documents the budgets and the scaling (Amazon S3 User Guide, "Best practices design patterns:
 // optimizing Amazon S3 performance"). Where and when ranges are split is our model: at the shortest
 // prefix near the middle of the recent keys, after Limits::split_after.
-#ifndef PENSTOCK_EMULATOR_TRAFFIC_PARTITION_MODEL_H_
-#define PENSTOCK_EMULATOR_TRAFFIC_PARTITION_MODEL_H_
+#ifndef PENSTOCK_EMULATOR_TRAFFIC_LIMITS_PARTITION_MODEL_H_
+#define PENSTOCK_EMULATOR_TRAFFIC_LIMITS_PARTITION_MODEL_H_
 
 #include <array>
 #include <cstdint>
@@ -20,8 +20,8 @@
 #include <string_view>
 #include <vector>
 
-#include "emulator/traffic/limits.h"
-#include "emulator/traffic/token_bucket.h"
+#include "emulator/traffic/limits/limits.h"
+#include "emulator/traffic/limits/token_bucket.h"
 
 namespace penstock::emulator::traffic {
 
@@ -118,4 +118,4 @@ class PartitionModel {
 
 }  // namespace penstock::emulator::traffic
 
-#endif  // PENSTOCK_EMULATOR_TRAFFIC_PARTITION_MODEL_H_
+#endif  // PENSTOCK_EMULATOR_TRAFFIC_LIMITS_PARTITION_MODEL_H_

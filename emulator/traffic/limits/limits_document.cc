@@ -1,4 +1,4 @@
-#include "emulator/traffic/limits_document.h"
+#include "emulator/traffic/limits/limits_document.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "emulator/traffic/throttle_handler.h"
+#include "emulator/traffic/throttle_filter.h"
 
 #include <memory>
 #include <string>

@@ -1,7 +1,7 @@
 // The request rates of a bucket: the figures that S3 documents, by preset name, and user changes to
 // them.
-#ifndef PENSTOCK_EMULATOR_TRAFFIC_LIMITS_H_
-#define PENSTOCK_EMULATOR_TRAFFIC_LIMITS_H_
+#ifndef PENSTOCK_EMULATOR_TRAFFIC_LIMITS_LIMITS_H_
+#define PENSTOCK_EMULATOR_TRAFFIC_LIMITS_LIMITS_H_
 
 #include <chrono>
 #include <cstdint>
@@ -56,4 +56,4 @@ Result<void> CheckLimits(const Limits& limits);
 
 }  // namespace penstock::emulator::traffic
 
-#endif  // PENSTOCK_EMULATOR_TRAFFIC_LIMITS_H_
+#endif  // PENSTOCK_EMULATOR_TRAFFIC_LIMITS_LIMITS_H_

@@ -1,4 +1,4 @@
-#include "emulator/traffic/throttle_handler.h"
+#include "emulator/traffic/throttle_filter.h"
 
 #include <gtest/gtest.h>
 
@@ -71,9 +71,9 @@ struct Request {
   s3::Exchange exchange{head, connection};
 };
 
-class ThrottleHandlerTest : public testing::Test {
+class ThrottleFilterTest : public testing::Test {
  protected:
-  ThrottleHandlerTest() { space_->clock = &clock_; }
+  ThrottleFilterTest() { space_->clock = &clock_; }
   void Set(std::string_view text) { limiter_.Set(ParseThrottleSettings(text).value()); }
   std::unique_ptr<Request> Ask(const std::string& method, const std::string& target) {
     auto request = std::make_unique<Request>(method, target, space_);
@@ -89,7 +89,7 @@ class ThrottleHandlerTest : public testing::Test {
                          MakeThrottle([this](const s3::Exchange&) { return &limiter_; }, pauses_)};
 };
 
-TEST_F(ThrottleHandlerTest, RejectsLikeS3) {
+TEST_F(ThrottleFilterTest, RejectsLikeS3) {
   Set(R"({"writes_per_second": 1})");
   EXPECT_EQ(Ask("PUT", "/b/k")->exchange.response.status, 200);
   const auto refused = Ask("PUT", "/b/k");
@@ -107,13 +107,13 @@ TEST_F(ThrottleHandlerTest, RejectsLikeS3) {
   EXPECT_EQ(next_.cost, 1);
 }
 
-TEST_F(ThrottleHandlerTest, SendsRetryAfterIfConfigured) {
+TEST_F(ThrottleFilterTest, SendsRetryAfterIfConfigured) {
   Set(R"({"writes_per_second": 1, "retry_after_ms": 250})");
   EXPECT_FALSE(Ask("PUT", "/b/k")->exchange.response.Find("x-amz-retry-after"));
   EXPECT_EQ(Ask("PUT", "/b/k")->exchange.response.Find("x-amz-retry-after"), "250");
 }
 
-TEST_F(ThrottleHandlerTest, PassesRequestsWithoutSettings) {
+TEST_F(ThrottleFilterTest, PassesRequestsWithoutSettings) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(Ask("PUT", "/b/k")->exchange.response.delivery, nullptr);
   EXPECT_EQ(next_.cost, 3);
   auto lost = std::make_unique<Request>("GET", "/b/k", nullptr);
@@ -121,7 +121,7 @@ TEST_F(ThrottleHandlerTest, PassesRequestsWithoutSettings) {
   EXPECT_EQ(next_.cost, 4) << "a request without a namespace has no limiter";
 }
 
-TEST_F(ThrottleHandlerTest, CountsReadsAndWritesSeparately) {
+TEST_F(ThrottleFilterTest, CountsReadsAndWritesSeparately) {
   Set(R"({"reads_per_second": 1, "writes_per_second": 1})");
   EXPECT_EQ(Ask("PUT", "/b/k")->exchange.response.status, 200);
   EXPECT_EQ(Ask("GET", "/b/k")->exchange.response.status, 200);
@@ -129,7 +129,7 @@ TEST_F(ThrottleHandlerTest, CountsReadsAndWritesSeparately) {
   EXPECT_EQ(Ask("DELETE", "/b/k")->exchange.response.status, 503);
 }
 
-TEST_F(ThrottleHandlerTest, ClassifiesOperations) {
+TEST_F(ThrottleFilterTest, ClassifiesOperations) {
   const auto cost = [&](const std::string& method, const std::string& target) -> std::string {
     const Request request(method, target, space_);
     const std::optional<RequestCost> what = CostOf(request.exchange);
@@ -154,7 +154,7 @@ TEST_F(ThrottleHandlerTest, ClassifiesOperations) {
   EXPECT_EQ(cost("GET", "/"), "nothing");
 }
 
-TEST_F(ThrottleHandlerTest, PostFormCountsForItsKey) {
+TEST_F(ThrottleFilterTest, PostFormCountsForItsKey) {
   Request request("POST", "/b", space_);
   s3::Form form;
   form.fields.push_back({"Key", "a/k"});
@@ -163,7 +163,7 @@ TEST_F(ThrottleHandlerTest, PostFormCountsForItsKey) {
   EXPECT_EQ(CostOf(request.exchange)->key, "a/k");
 }
 
-TEST_F(ThrottleHandlerTest, ResponsesFollowTheLatencyProfile) {
+TEST_F(ThrottleFilterTest, ResponsesFollowTheLatencyProfile) {
   Set(R"({"latency": {"first_byte_ms": 30, "bytes_per_second": 90000000}})");
   const auto request = Ask("GET", "/b/k");
   ASSERT_NE(request->exchange.response.delivery, nullptr);
@@ -173,7 +173,7 @@ TEST_F(ThrottleHandlerTest, ResponsesFollowTheLatencyProfile) {
   EXPECT_EQ(request->exchange.response.delivery->steps.at(0).wait, milliseconds(30));
 }
 
-TEST_F(ThrottleHandlerTest, RequestBodiesFollowTheConnectionRate) {
+TEST_F(ThrottleFilterTest, RequestBodiesFollowTheConnectionRate) {
   Set(R"({"latency": {"bytes_per_second": 100000}})");
   next_.reads = true;
   Request request("PUT", "/b/k", space_);
@@ -185,7 +185,7 @@ TEST_F(ThrottleHandlerTest, RequestBodiesFollowTheConnectionRate) {
   EXPECT_EQ(request.exchange.body, &request.body) << "the original body is restored";
 }
 
-TEST_F(ThrottleHandlerTest, KeepsDeliveryStepsOfFaults) {
+TEST_F(ThrottleFilterTest, KeepsDeliveryStepsOfFaults) {
   Set(R"({"latency": {"first_byte_ms": 30, "bytes_per_second": 90000000}})");
   Request request("GET", "/b/k", space_);
   PaceAnswer(request.exchange.response.Delivering(), std::make_shared<Pacer>(1'000));
@@ -197,7 +197,7 @@ TEST_F(ThrottleHandlerTest, KeepsDeliveryStepsOfFaults) {
   EXPECT_EQ(request.exchange.response.delivery->steps.at(1).kind, s3::DeliveryStep::Kind::kReset);
 }
 
-TEST_F(ThrottleHandlerTest, DrawDependsOnRequestAndArrivalCount) {
+TEST_F(ThrottleFilterTest, DrawDependsOnRequestAndArrivalCount) {
   const auto waits = [&] {
     Set(R"({"latency": "s3-standard", "seed": 3})");
     std::vector<std::chrono::nanoseconds> all;
@@ -211,7 +211,7 @@ TEST_F(ThrottleHandlerTest, DrawDependsOnRequestAndArrivalCount) {
   for (const auto wait : first) EXPECT_GE(wait, milliseconds(12));
 }
 
-TEST_F(ThrottleHandlerTest, NotModifiedHasTheLatencyOfHead) {
+TEST_F(ThrottleFilterTest, NotModifiedHasTheLatencyOfHead) {
   Set(R"({"latency": "s3-standard"})");
   next_.status = 304;
   int quick = 0;
@@ -221,7 +221,7 @@ TEST_F(ThrottleHandlerTest, NotModifiedHasTheLatencyOfHead) {
   EXPECT_GT(quick, 25) << "GET takes at least 12 ms, most HEAD requests take less";
 }
 
-TEST_F(ThrottleHandlerTest, RejectionsAreDelayedIfLatencyIsSimulated) {
+TEST_F(ThrottleFilterTest, RejectionsAreDelayedIfLatencyIsSimulated) {
   Set(R"({"reads_per_second": 1, "latency": "s3-standard"})");
   Ask("GET", "/b/k");
   const auto refused = Ask("GET", "/b/k");

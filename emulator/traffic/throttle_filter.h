@@ -1,7 +1,7 @@
 // A filter that applies the rate limiter: rejects requests with SlowDown and delays responses as
 // S3 does.
-#ifndef PENSTOCK_EMULATOR_TRAFFIC_THROTTLE_HANDLER_H_
-#define PENSTOCK_EMULATOR_TRAFFIC_THROTTLE_HANDLER_H_
+#ifndef PENSTOCK_EMULATOR_TRAFFIC_THROTTLE_FILTER_H_
+#define PENSTOCK_EMULATOR_TRAFFIC_THROTTLE_FILTER_H_
 
 #include <functional>
 #include <memory>
@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "emulator/s3/core/filter_chain.h"
-#include "emulator/traffic/limits.h"
+#include "emulator/traffic/limits/limits.h"
 #include "emulator/traffic/pauses.h"
 #include "emulator/traffic/rate_limiter.h"
 
@@ -37,4 +37,4 @@ std::unique_ptr<s3::Filter> MakeThrottle(LimiterOf limiter_of, Pauses& pauses);
 
 }  // namespace penstock::emulator::traffic
 
-#endif  // PENSTOCK_EMULATOR_TRAFFIC_THROTTLE_HANDLER_H_
+#endif  // PENSTOCK_EMULATOR_TRAFFIC_THROTTLE_FILTER_H_

@@ -1,4 +1,4 @@
-#include "emulator/traffic/token_bucket.h"
+#include "emulator/traffic/limits/token_bucket.h"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // A token bucket in integer arithmetic: the same requests at the same times get the same verdicts
 // on every machine.
-#ifndef PENSTOCK_EMULATOR_TRAFFIC_TOKEN_BUCKET_H_
-#define PENSTOCK_EMULATOR_TRAFFIC_TOKEN_BUCKET_H_
+#ifndef PENSTOCK_EMULATOR_TRAFFIC_LIMITS_TOKEN_BUCKET_H_
+#define PENSTOCK_EMULATOR_TRAFFIC_LIMITS_TOKEN_BUCKET_H_
 
 #include <chrono>
 #include <cstdint>
@@ -40,4 +40,4 @@ class TokenBucket {
 
 }  // namespace penstock::emulator::traffic
 
-#endif  // PENSTOCK_EMULATOR_TRAFFIC_TOKEN_BUCKET_H_
+#endif  // PENSTOCK_EMULATOR_TRAFFIC_LIMITS_TOKEN_BUCKET_H_

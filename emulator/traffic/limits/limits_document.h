@@ -1,8 +1,8 @@
 // JSON of limits, as members of a bucket's settings or of a simulated job.
-#ifndef PENSTOCK_EMULATOR_TRAFFIC_LIMITS_DOCUMENT_H_
-#define PENSTOCK_EMULATOR_TRAFFIC_LIMITS_DOCUMENT_H_
+#ifndef PENSTOCK_EMULATOR_TRAFFIC_LIMITS_LIMITS_DOCUMENT_H_
+#define PENSTOCK_EMULATOR_TRAFFIC_LIMITS_LIMITS_DOCUMENT_H_
 
-#include "emulator/traffic/limits.h"
+#include "emulator/traffic/limits/limits.h"
 
 namespace penstock::emulator {
 class JsonFields;
@@ -19,4 +19,4 @@ bool HasLimits(const JsonFields& fields);
 
 }  // namespace penstock::emulator::traffic
 
-#endif  // PENSTOCK_EMULATOR_TRAFFIC_LIMITS_DOCUMENT_H_
+#endif  // PENSTOCK_EMULATOR_TRAFFIC_LIMITS_LIMITS_DOCUMENT_H_

@@ -1,4 +1,4 @@
-#include "emulator/traffic/limits.h"
+#include "emulator/traffic/limits/limits.h"
 
 #include <algorithm>
 #include <array>
