@@ -22,7 +22,7 @@ bool IsForRouter(std::string_view name) {
 }
 
 // Issues sessions for the admitted user.
-class Issuer final : public s3::SessionIssuer {
+class Issuer final : public message::Attachment, public s3::SessionIssuer {
  public:
   Issuer(std::shared_ptr<const User> user, std::string access_key_id)
       : user_(std::move(user)), access_key_id_(std::move(access_key_id)) {}
@@ -35,111 +35,82 @@ class Issuer final : public s3::SessionIssuer {
   const std::string access_key_id_;
 };
 
-class Auth final : public s3::Handler {
+// Query parameters that the request has as headers while it is processed.
+struct ForwardedQuery final : message::Attachment {
+  explicit ForwardedQuery(std::size_t headers) : sent(headers) {}
+  const std::size_t sent;  // The number of headers that the client sent.
+};
+
+class Auth final : public s3::Filter {
  public:
-  Auth(AuthOptions options, const Directory& directory, s3::Handler& next)
-      : options_(std::move(options)),
-        directory_(directory),
-        next_(next),
-        verifier_(options_, directory_) {}
+  Auth(AuthOptions options, const Directory& directory)
+      : options_(std::move(options)), directory_(directory), verifier_(options_, directory_) {}
 
-  void Handle(s3::Exchange& exchange) override {
-    auto parsed = ParseTargetOnce(exchange);
-    if (!parsed.ok()) return Refuse(exchange, parsed.error());
-    auto admission = options_.mode == Mode::kOff ? AdmitUnchecked(exchange, options_, directory_)
-                                                 : verifier_.Verify(exchange);
-    if (!admission.ok()) return Refuse(exchange, admission.error());
+  s3::FilterStatus OnRequest(s3::Exchange& exchange) override {
+    const Result<void> admitted = Admit(exchange);
+    if (admitted.ok()) return s3::FilterStatus::kContinue;
+    const Error& error = admitted.error();
+    s3::RespondWithError(exchange, error);
+    if (!error.region.empty() && !exchange.response.Find("x-amz-bucket-region")) {
+      exchange.response.Add("x-amz-bucket-region", error.region);
+    }
+    return s3::FilterStatus::kResponded;
+  }
 
-    exchange.identity = std::move(admission->identity);
-    std::optional<Issuer> issuer;
-    if (exchange.operation == "CreateSession") {
-      exchange.sessions =
-          &issuer.emplace(std::move(admission->user), exchange.identity.access_key_id);
-    }
-    const Mechanism mechanism = admission->mechanism;
-    s3::BodyReader* const wire_body = exchange.body;
-    BodyChain chain;
-    auto ready = chain.Build(exchange, std::move(admission).value());
-    if (ready.ok()) ready = DrainUnused(exchange, *chain.outer());
-    if (!ready.ok()) return Refuse(exchange, ready.error());
-
-    exchange.body = chain.outer();
-    std::unique_ptr<s3::FormReader> form;
-    if (exchange.operation == "PostObject") {
-      auto opened = OpenForm(exchange, mechanism);
-      if (!opened.ok()) {
-        exchange.body = wire_body;
-        return Refuse(exchange, opened.error());
-      }
-      form = std::move(opened).value();
-    }
-    if (mechanism == Mechanism::kQuery || mechanism == Mechanism::kVersionTwoQuery) {
-      ForwardQuery(exchange);
-    } else {
-      next_.Handle(exchange);
-    }
-    exchange.body = wire_body;  // the chain is destroyed with this scope
-    exchange.form = nullptr;
-    exchange.sessions = nullptr;
+  // The log and the journal show what the client sent.
+  void OnResponse(s3::Exchange& exchange) override {
+    if (const auto* const query = exchange.Find<ForwardedQuery>())
+      exchange.request.headers.resize(query->sent);
   }
 
  private:
-  // An outer handler may have parsed the target already.
-  Result<void> ParseTargetOnce(s3::Exchange& exchange) const {
-    if (exchange.target.raw_path.empty()) {
-      const std::string_view host = exchange.request.Find("host").value_or(std::string_view());
-      auto target = s3::ParseTarget(exchange.request.target, host, options_.hosts);
-      if (!target.ok()) {
-        if (!exchange.space) exchange.space = directory_.NamespaceOf(nullptr);
-        return std::move(target).error();
-      }
-      exchange.target = std::move(target).value();
+  Result<void> Admit(s3::Exchange& exchange) {
+    PENSTOCK_ASSIGN(Admission admission, options_.mode == Mode::kOff
+                                             ? AdmitUnchecked(exchange, options_, directory_)
+                                             : verifier_.Verify(exchange));
+    exchange.identity = std::move(admission.identity);
+    if (exchange.operation == "CreateSession") {
+      exchange.sessions =
+          &exchange.Attach<Issuer>(std::move(admission.user), exchange.identity.access_key_id);
     }
-    if (exchange.operation.empty()) s3::SetOperation(exchange);
+    const Mechanism mechanism = admission.mechanism;
+    PENSTOCK_TRY(WrapBody(exchange, std::move(admission)));
+    PENSTOCK_TRY(DrainUnused(exchange));
+    if (exchange.operation == "PostObject") PENSTOCK_TRY(OpenForm(exchange, mechanism));
+    if (mechanism == Mechanism::kQuery || mechanism == Mechanism::kVersionTwoQuery)
+      ForwardQuery(exchange);
     return Ok();
   }
 
   // Reads a form up to its file, whose content becomes the body. The identity comes from the form's
   // fields.
-  Result<std::unique_ptr<s3::FormReader>> OpenForm(s3::Exchange& exchange, Mechanism mechanism) {
+  Result<void> OpenForm(s3::Exchange& exchange, Mechanism mechanism) {
     PENSTOCK_ASSIGN(std::unique_ptr<s3::FormReader> form,
                     s3::FormReader::Open(exchange.request, *exchange.body));
     if (options_.mode != Mode::kOff) {
       PENSTOCK_ASSIGN(exchange.identity, verifier_.VerifyForm(exchange, form->form(), mechanism));
     }
     exchange.form = &form->form();
-    exchange.body = form.get();
-    return form;
+    exchange.Wrap(std::move(form));
+    return Ok();
   }
 
-  void Refuse(s3::Exchange& exchange, const Error& error) const {
-    s3::RespondWithError(exchange, error);
-    if (!error.region.empty() && !exchange.response.Find("x-amz-bucket-region")) {
-      exchange.response.Add("x-amz-bucket-region", error.region);
-    }
-  }
-
-  // Passes x-amz-* query parameters of a presigned request to the router as headers. They are
-  // removed from the head with the response, because the log and the journal show what the client
-  // sent.
-  void ForwardQuery(s3::Exchange& exchange) {
+  // Passes x-amz-* query parameters of a presigned request to the router as headers.
+  static void ForwardQuery(s3::Exchange& exchange) {
     std::vector<s3::HeaderView>& headers = exchange.request.headers;
     const std::size_t sent = headers.size();
     for (const s3::QueryParameter& parameter : exchange.target.query) {
       if (!IsForRouter(parameter.name) || exchange.request.Find(parameter.name)) continue;
       headers.push_back({parameter.name, parameter.value});
     }
-    if (headers.size() == sent) return next_.Handle(exchange);
+    if (headers.size() == sent) return;
+    exchange.Attach<ForwardedQuery>(sent);
     // Needed again: x-amz-copy-source selects the operation too.
     s3::SetOperation(exchange);
-    next_.Handle(exchange);
-    exchange.WhenAnswered(
-        [sent](s3::Exchange& answered) { answered.request.headers.resize(sent); });
   }
 
   const AuthOptions options_;
   const Directory& directory_;
-  s3::Handler& next_;
   Verifier verifier_;
 };
 
@@ -160,9 +131,8 @@ std::shared_ptr<const User> FindUserOnce(const Directory& directory, s3::Exchang
   return user;
 }
 
-std::unique_ptr<s3::Handler> MakeAuth(AuthOptions options, const Directory& directory,
-                                      s3::Handler& next) {
-  return std::make_unique<Auth>(std::move(options), directory, next);
+std::unique_ptr<s3::Filter> MakeAuth(AuthOptions options, const Directory& directory) {
+  return std::make_unique<Auth>(std::move(options), directory);
 }
 
 }  // namespace penstock::emulator::auth

@@ -1,4 +1,4 @@
-// The handler that admits only verified requests: SigV4 in the Authorization header or in a
+// The filter that admits only verified requests: SigV4 in the Authorization header or in a
 // presigned URL, Signature Version 2, and claims about the body.
 //
 // It follows AWS's documentation ("Authenticating Requests (AWS Signature Version 4)") and shares
@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "emulator/s3/core/exchange.h"
+#include "emulator/s3/core/filter_chain.h"
 
 namespace penstock::emulator::auth {
 
@@ -61,15 +61,13 @@ enum class Mode {
 struct AuthOptions {
   Mode mode = Mode::kVerify;
   std::string region = "us-east-1";
-  s3::HostRules hosts;
   // Admits unsigned requests without an identity; emulator/s3 decides what they may do.
   bool allow_anonymous = false;
 };
 
-// Parses the target, verifies the request, sets identity, space and operation, wraps the body, then
-// calls `next`. `directory` and `next` must outlive the handler.
-std::unique_ptr<s3::Handler> MakeAuth(AuthOptions options, const Directory& directory,
-                                      s3::Handler& next);
+// Verifies a request whose target and operation are known (server/front.h), sets identity and
+// space, and wraps the body. `directory` must outlive the filter.
+std::unique_ptr<s3::Filter> MakeAuth(AuthOptions options, const Directory& directory);
 
 }  // namespace penstock::emulator::auth
 

@@ -16,6 +16,8 @@
 #include "base/dates.h"
 #include "base/fake_clock.h"
 #include "emulator/auth/auth.h"
+#include "emulator/s3/core/error_response.h"
+#include "emulator/s3/dispatch/operations.h"
 
 namespace penstock::emulator::auth {
 
@@ -127,7 +129,7 @@ class TestExchange {
   s3::Exchange exchange{head_, connection_};
 };
 
-// The innermost handler. Records what it receives.
+// The handler of the operations. Records what it receives.
 class RecordingRouter final : public s3::Handler {
  public:
   void Handle(s3::Exchange& exchange) override {
@@ -153,11 +155,34 @@ class RecordingRouter final : public s3::Handler {
   std::vector<std::pair<std::string, std::string>> trailers;
 };
 
-inline AuthOptions ExampleOptions() {
-  AuthOptions options;
-  options.hosts = s3::HostRules::Default("us-east-1");
-  options.hosts.suffixes.push_back("s3express-use1-az4.us-east-1.amazonaws.com");
-  return options;
+inline AuthOptions ExampleOptions() { return {}; }
+inline s3::HostRules ExampleHosts() {
+  s3::HostRules hosts = s3::HostRules::Default("us-east-1");
+  hosts.suffixes.push_back("s3express-use1-az4.us-east-1.amazonaws.com");
+  return hosts;
+}
+
+// Finds the target and the operation, like the front of the server.
+class TestFront final : public s3::Filter {
+ public:
+  s3::FilterStatus OnRequest(s3::Exchange& exchange) override {
+    const std::string_view host = exchange.request.Find("host").value_or(std::string_view());
+    auto target = s3::ParseTarget(exchange.request.target, host, ExampleHosts());
+    if (!target.ok()) {
+      s3::RespondWithError(exchange, target.error());
+      return s3::FilterStatus::kResponded;
+    }
+    exchange.target = std::move(target).value();
+    s3::SetOperation(exchange);
+    return s3::FilterStatus::kContinue;
+  }
+};
+
+// Authentication before `router`. All arguments must outlive the chain.
+inline std::unique_ptr<s3::FilterChain> AuthChain(AuthOptions options, const Directory& directory,
+                                                  s3::Handler& router) {
+  return std::make_unique<s3::FilterChain>(router, std::make_unique<TestFront>(),
+                                           MakeAuth(std::move(options), directory));
 }
 
 inline std::string AuthorizationHeader(std::string_view scope, std::string_view signed_headers,

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/encoding.h"
+#include "emulator/auth/body/chunked_body.h"
+#include "emulator/auth/body/payload.h"
 #include "emulator/auth/signature/refusal.h"
 #include "emulator/s3/core/operation_traits.h"
 
@@ -90,19 +92,18 @@ bool TakesStreamingBody(std::string_view operation) {
 
 }  // namespace
 
-Result<void> BodyChain::Build(const s3::Exchange& exchange, Admission admission) {
-  outer_ = exchange.body;
+Result<void> WrapBody(s3::Exchange& exchange, Admission admission) {
   const bool streaming = IsStreaming(admission.payload_kind);
   if (streaming && !TakesStreamingBody(exchange.operation)) {
     return InvalidRequest("The value of x-amz-content-sha256 header is invalid.");
   }
   if (admission.payload_kind == PayloadKind::kHash) {
-    hashed_.emplace(*outer_, admission.payload_claim);
-    outer_ = &*hashed_;
-    if (exchange.body->Length() == std::uint64_t{0}) {
+    if (exchange.body->Length() != std::uint64_t{0}) {
+      exchange.WrapBody<HashedBody>(admission.payload_claim);
+    } else {
       // The router may never read an empty body, so its hash is checked here.
       std::array<std::byte, 1> none;
-      PENSTOCK_TRY(outer_->Read(none));
+      PENSTOCK_TRY(HashedBody(*exchange.body, admission.payload_claim).Read(none));
     }
   }
   // Some clients mark chunked bodies only by Content-Encoding. The decoded length distinguishes
@@ -113,17 +114,16 @@ Result<void> BodyChain::Build(const s3::Exchange& exchange, Admission admission)
   if (!streaming && !marked) return Ok();
   PENSTOCK_ASSIGN(ChunkedOptions options,
                   ReadChunkedOptions(exchange.request, std::move(admission)));
-  chunked_.emplace(*outer_, std::move(options));
-  outer_ = &*chunked_;
+  exchange.WrapBody<ChunkedBody>(std::move(options));
   return Ok();
 }
 
-Result<void> DrainUnused(const s3::Exchange& exchange, s3::BodyReader& body) {
+Result<void> DrainUnused(const s3::Exchange& exchange) {
   if (exchange.body->Length() == std::uint64_t{0} || s3::TraitsOf(exchange).takes_body) return Ok();
   std::array<std::byte, 16384> scratch;
   std::uint64_t total = 0;
   for (;;) {
-    PENSTOCK_ASSIGN(const std::size_t count, body.Read(scratch));
+    PENSTOCK_ASSIGN(const std::size_t count, exchange.body->Read(scratch));
     if (count == 0) return Ok();
     total += count;
     if (total > kUnusedBodyLimit) return s3::MakeError("UnexpectedContent");

@@ -25,10 +25,9 @@ Result<std::string> Read(const std::string& operation, Claimed claimed, TestRequ
   Admission admission;
   admission.payload_kind = claimed.kind;
   admission.payload_claim = claimed.claim;
-  BodyChain chain;
-  PENSTOCK_TRY(chain.Build(test.exchange, std::move(admission)));
-  PENSTOCK_TRY(DrainUnused(test.exchange, *chain.outer()));
-  return ReadAll(*chain.outer());
+  PENSTOCK_TRY(WrapBody(test.exchange, std::move(admission)));
+  PENSTOCK_TRY(DrainUnused(test.exchange));
+  return ReadAll(*test.exchange.body);
 }
 
 TestRequest Put(std::string body, std::vector<std::pair<std::string, std::string>> headers = {}) {
@@ -57,8 +56,7 @@ TEST(BodyChainTest, ChecksTheHashOfAnEmptyBodyBeforeTheFirstRead) {
   Admission admission;
   admission.payload_kind = PayloadKind::kHash;
   admission.payload_claim = kHelloSha256;
-  BodyChain chain;
-  EXPECT_EQ(chain.Build(test.exchange, std::move(admission)).error().code,
+  EXPECT_EQ(WrapBody(test.exchange, std::move(admission)).error().code,
             "XAmzContentSHA256Mismatch");
 }
 

@@ -343,7 +343,7 @@ std::vector<Case> AllCases() {
 std::string Outcome(TestRequest request) {
   const OneUser directory;
   RecordingRouter router;
-  const auto auth = MakeAuth(ExampleOptions(), directory, router);
+  const auto auth = AuthChain(ExampleOptions(), directory, router);
   TestExchange test(std::move(request));
   auth->Handle(test.exchange);
   const s3::Response& response = test.exchange.response;
@@ -380,7 +380,7 @@ TEST(RecordedRequestTest, IsDecodedInEveryFormWithoutASecret) {
       RecordingRouter router;
       AuthOptions options = ExampleOptions();
       options.mode = mode;
-      const auto auth = MakeAuth(options, directory, router);
+      const auto auth = AuthChain(options, directory, router);
       TestExchange test(Recorded(static_cast<Form>(form)));
       auth->Handle(test.exchange);
       ASSERT_EQ(router.calls, 1) << kFormNames[form];

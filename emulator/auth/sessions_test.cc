@@ -106,7 +106,7 @@ class SessionsTest : public testing::Test {
 
   OneUser directory_;
   std::unique_ptr<s3::Handler> router_ = s3::MakeRouter({});
-  std::unique_ptr<s3::Handler> auth_ = MakeAuth(ExampleOptions(), directory_, *router_);
+  std::unique_ptr<s3::FilterChain> auth_ = AuthChain(ExampleOptions(), directory_, *router_);
   std::unique_ptr<TestExchange> test_;
   std::string expiration_;
 };
@@ -199,7 +199,7 @@ TEST_F(SessionsTest, WorksOnTheRegionalEndpoint) {
 TEST_F(SessionsTest, ExpiresUnderModeParse) {
   AuthOptions options = ExampleOptions();
   options.mode = Mode::kParse;
-  auth_ = MakeAuth(options, directory_, *router_);
+  auth_ = AuthChain(options, directory_, *router_);
   const Keys session = CreateSession();
   EXPECT_EQ(Send("GET", "/" + kBucket + "/k", session), "404 NoSuchKey");
   EXPECT_EQ(Send("GET", "/other--use1-az4--x-s3/k", session), "403 AccessDenied");
@@ -210,7 +210,7 @@ TEST_F(SessionsTest, ExpiresUnderModeParse) {
 TEST_F(SessionsTest, EveryTokenIsAcceptedUnderModeOff) {
   AuthOptions options = ExampleOptions();
   options.mode = Mode::kOff;
-  auth_ = MakeAuth(options, directory_, *router_);
+  auth_ = AuthChain(options, directory_, *router_);
   Keys session = CreateSession();
   EXPECT_FALSE(session.session_token.empty());
   session.session_token = "any";

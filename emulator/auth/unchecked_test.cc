@@ -14,7 +14,7 @@ class UncheckedTest : public testing::Test {
     AuthOptions options = ExampleOptions();
     options.mode = Mode::kOff;
     router_ = RecordingRouter();
-    auth_ = MakeAuth(options, directory_, router_);
+    auth_ = AuthChain(options, directory_, router_);
     test_ = std::make_unique<TestExchange>(std::move(request));
     auth_->Handle(test_->exchange);
   }
@@ -45,7 +45,7 @@ class UncheckedTest : public testing::Test {
 
   OneUser directory_;
   RecordingRouter router_;
-  std::unique_ptr<s3::Handler> auth_;
+  std::unique_ptr<s3::FilterChain> auth_;
   std::unique_ptr<TestExchange> test_;
 };
 

@@ -195,7 +195,7 @@ class VectorTest : public testing::TestWithParam<Vector> {
 
   OneUser directory_;
   RecordingRouter router_;
-  std::unique_ptr<s3::Handler> auth_ = MakeAuth(ExampleOptions(), directory_, router_);
+  std::unique_ptr<s3::FilterChain> auth_ = AuthChain(ExampleOptions(), directory_, router_);
 };
 
 // Replaces a digit by another one of the same alphabet.
@@ -263,7 +263,7 @@ INSTANTIATE_TEST_SUITE_P(Published, VectorTest, testing::ValuesIn(AllVectors()),
 TEST(ChunkedVectorTest, IsRefusedWithOneByteChangedAnywhereInTheBody) {
   OneUser directory;
   RecordingRouter router;
-  const auto auth = MakeAuth(ExampleOptions(), directory, router);
+  const auto auth = AuthChain(ExampleOptions(), directory, router);
   const Vector vector = ChunkedVectors()[1];
   const std::string& body = vector.request.body;
   const std::vector<std::size_t> places = {0,

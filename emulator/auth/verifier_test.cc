@@ -28,7 +28,7 @@ class VerifierTest : public testing::Test {
     s3::Exchange& exchange = test_->exchange;
     exchange.clock_ahead = clock_ahead;
     auto target =
-        s3::ParseTarget(exchange.request.target, *exchange.request.Find("host"), options_.hosts);
+        s3::ParseTarget(exchange.request.target, *exchange.request.Find("host"), ExampleHosts());
     exchange.target = std::move(target).value();
     return verifier_.Verify(exchange);
   }

@@ -62,45 +62,55 @@ bool EndsEarly(const Tickets& tickets) {
                      [](const auto& ticket) { return ticket->rule().final; });
 }
 
-class Faults final : public s3::Handler {
+// The rules that a request has met.
+struct MetRules final : message::Attachment {
+  std::shared_ptr<FaultPlan> plan;  // Null: the request matches no rule.
+  // Counts the bytes of the response. Null: no rule needs the count.
+  std::shared_ptr<RunningScenario> counting;
+};
+
+// Null: none.
+FaultPlan* PlanOf(const s3::Exchange& exchange) {
+  const MetRules* const met = exchange.Find<MetRules>();
+  return met != nullptr ? met->plan.get() : nullptr;
+}
+
+class Faults final : public s3::Filter {
  public:
-  Faults(const FaultHandlerOptions& options, s3::Handler& next)
+  explicit Faults(const FaultHandlerOptions& options)
       : registry_of_(options.registry_of),
         partition_of_(options.partition_of),
         by_header_(options.by_header),
-        tools_{*options.pauses, pacers_},
-        next_(next) {}
+        tools_{*options.pauses, pacers_} {}
 
-  void Handle(s3::Exchange& exchange) override {
+  s3::FilterStatus OnRequest(s3::Exchange& exchange) override {
     const FaultHeaders requested = ReadFaultHeaders(exchange.request);
     FaultRegistry* const registry = registry_of_(exchange);
     if (!requested.any() && (registry == nullptr || registry->idle()))
-      return next_.Handle(exchange);
-    if (exchange.target.raw_path.empty())
-      return next_.Handle(exchange);  // Authentication rejects it.
-    auto met = Meet(exchange, registry, requested);
-    if (!met.ok()) return s3::RespondWithError(exchange, met.error());
-    if (met->plan) {
-      CarryOut(exchange, std::move(met->plan));
-    } else {
-      next_.Handle(exchange);
+      return s3::FilterStatus::kContinue;
+    if (const Result<void> met = Meet(exchange, registry, requested); !met.ok()) {
+      s3::RespondWithError(exchange, met.error());
+      return s3::FilterStatus::kResponded;
     }
-    if (!met->counting) return;
-    exchange.WhenAnswered([counting = std::move(met->counting)](const s3::Exchange& answered) {
-      counting->CountBytes(s3::BodySize(answered.response));
-    });
+    FaultPlan* const plan = PlanOf(exchange);
+    if (plan == nullptr) return s3::FilterStatus::kContinue;
+    if (!DoAtHeaders(exchange, *plan)) return s3::FilterStatus::kResponded;
+    if (!plan->At(Stage::kBodyIn).empty()) exchange.WrapBody<FaultyBody>(exchange, *plan, tools_);
+    return s3::FilterStatus::kContinue;
+  }
+
+  void OnResponse(s3::Exchange& exchange) override {
+    const MetRules* const met = exchange.Find<MetRules>();
+    if (met == nullptr) return;
+    if (met->plan) ShapeAnswer(exchange, met->plan, pacers_);
+    if (met->counting) met->counting->CountBytes(s3::BodySize(exchange.response));
   }
 
  private:
-  struct Met {
-    std::shared_ptr<FaultPlan> plan;  // Null: the request matches no rule.
-    // Counts the bytes of the response. Shared with the callback that runs after the response.
-    // Null: no rule needs the count.
+  // Attaches the rules to the request.
+  Result<void> Meet(s3::Exchange& exchange, FaultRegistry* registry,
+                    const FaultHeaders& requested) {
     std::shared_ptr<RunningScenario> counting;
-  };
-
-  Result<Met> Meet(s3::Exchange& exchange, FaultRegistry* registry, const FaultHeaders& requested) {
-    Met met;
     Tickets tickets;
     LazyFacts facts(exchange, partition_of_);
     if (!requested.twice.empty())
@@ -128,36 +138,22 @@ class Faults final : public s3::Handler {
         std::move(more.begin(), more.end(), std::back_inserter(tickets));
         if (scenario->counts_bytes()) {
           scenario->CountBytes(facts.get().size.value_or(0));
-          met.counting = scenario;
+          counting = scenario;
         }
       }
     }
-    if (!tickets.empty()) {
-      met.plan = std::make_shared<FaultPlan>(std::move(tickets));
-      met.plan->set_registry(registry);
-    }
-    return met;
+    if (tickets.empty() && !counting) return Ok();
+    auto& met = exchange.Attach<MetRules>();
+    met.counting = std::move(counting);
+    if (tickets.empty()) return Ok();
+    met.plan = std::make_shared<FaultPlan>(std::move(tickets));
+    met.plan->set_registry(registry);
+    exchange.notes = met.plan;
+    return Ok();
   }
 
   static Error Refusal(std::string_view header, const std::string& problem) {
     return s3::InvalidArgument(std::string(header) + ": " + problem, header, {});
-  }
-
-  void CarryOut(s3::Exchange& exchange, std::shared_ptr<FaultPlan> plan) {
-    exchange.notes = plan;
-    if (DoAtHeaders(exchange, *plan)) {
-      if (plan->At(Stage::kBodyIn).empty()) {
-        next_.Handle(exchange);
-      } else {
-        s3::BodyReader* const wire_body = exchange.body;
-        FaultyBody body(exchange, *plan, tools_);
-        exchange.body = &body;
-        next_.Handle(exchange);
-        exchange.body = wire_body;
-      }
-    }
-    exchange.WhenAnswered(
-        [this, plan](s3::Exchange& answered) { ShapeAnswer(answered, plan, pacers_); });
   }
 
   // Executes the actions at Stage::kHeaders. Returns false if an action replaces the operation.
@@ -200,88 +196,61 @@ class Faults final : public s3::Handler {
   const bool by_header_;
   traffic::Pacers pacers_;
   const FaultTools tools_;
-  s3::Handler& next_;
 };
 
-class CommitFaults final : public s3::Handler {
- public:
-  CommitFaults(const FaultHandlerOptions& options, s3::Handler& next)
-      : registry_of_(options.registry_of), pauses_(*options.pauses), next_(next) {}
+// The object that a request overwrites or deletes.
+struct PreviousObject final : message::Attachment {
+  explicit PreviousObject(store::ObjectPtr previous) : object(std::move(previous)) {}
+  const store::ObjectPtr object;
+};
 
-  void Handle(s3::Exchange& exchange) override {
-    FaultPlan* const plan =
-        exchange.notes ? dynamic_cast<FaultPlan*>(exchange.notes.get()) : nullptr;
+class CommitFaults final : public s3::Filter {
+ public:
+  explicit CommitFaults(const FaultHandlerOptions& options)
+      : registry_of_(options.registry_of), pauses_(*options.pauses) {}
+
+  s3::FilterStatus OnRequest(s3::Exchange& exchange) override {
+    FaultPlan* const plan = PlanOf(exchange);
     FaultRegistry* const registry = registry_of_ != nullptr ? registry_of_(exchange) : nullptr;
     if (plan != nullptr && plan->wants_version_before() && registry != nullptr) {
       plan->set_version_before(VersionBefore(exchange, registry->earlier_versions()));
     }
-    const bool keeps = registry != nullptr && registry->keeps_earlier_versions();
-    const bool notes = keeps && (Overwrites(exchange) || DeletesCurrent(exchange));
-    const store::ObjectPtr before = notes ? CurrentObject(exchange) : nullptr;
-    if (keeps && exchange.operation == "DeleteObjects")
-      WrapStore<HistoryStore>(exchange, registry->earlier_versions());
+    if (registry != nullptr && registry->keeps_earlier_versions())
+      KeepEarlierVersions(exchange, registry->earlier_versions());
     if (registry != nullptr && !registry->hidden_writes().empty() &&
         IsAffectedByHiddenWrites(exchange)) {
       WrapStore<StaleReadStore>(exchange, registry->hidden_writes(), registry->clock().Now());
     }
-    CarryOut(exchange, plan);
-    if (!before) return;
-    exchange.WhenAnswered([registry, before](const s3::Exchange& answered) {
-      if (!IsRefusal(answered.response))
-        registry->earlier_versions().Record(answered.target.bucket.value, before);
-    });
-  }
-
- private:
-  void CarryOut(s3::Exchange& exchange, FaultPlan* plan) {
-    if (plan == nullptr) return next_.Handle(exchange);
+    if (plan == nullptr) return s3::FilterStatus::kContinue;
     plan->Begin();
-    if (plan->At(Stage::kBeforeCommit).empty()) return next_.Handle(exchange);
+    if (plan->At(Stage::kBeforeCommit).empty()) return s3::FilterStatus::kContinue;
     if (FaultPlan::Step* const step = plan->AtCommit<CommitPartialAction>();
         step != nullptr && CanBeTruncated(exchange)) {
       WrapStore<TruncatedWriteStore>(exchange,
                                      std::get<CommitPartialAction>(step->timed->action).bytes,
                                      [step] { step->entries = 1; });
     }
-    if (!ReadsBody(exchange)) {
-      if (PassCommit(exchange, *plan, pauses_)) Apply(exchange, *plan);
-      return;
+    if (ReadsBody(exchange)) {
+      exchange.WrapBody<CommitGate>(exchange, *plan, pauses_);
+    } else if (!PassCommit(exchange, *plan, pauses_)) {
+      return s3::FilterStatus::kResponded;
     }
-    s3::BodyReader* const body = exchange.body;
-    CommitGate gate(exchange, *plan, pauses_);
-    exchange.body = &gate;
-    Apply(exchange, *plan);
-    exchange.body = body;
+    return s3::FilterStatus::kContinue;
   }
 
-  void Apply(s3::Exchange& exchange, FaultPlan& plan) {
-    FaultPlan::Step* const twice = plan.AtCommit<DuplicateAction>();
-    if (twice != nullptr && s3::TraitsOf(exchange).access == s3::Access::kWrite)
-      return ApplyTwice(exchange, *twice);
-    next_.Handle(exchange);
+  void OnResponse(s3::Exchange& exchange) override {
+    const PreviousObject* const previous = exchange.Find<PreviousObject>();
+    if (previous == nullptr || IsRefusal(exchange.response)) return;
+    registry_of_(exchange)->earlier_versions().Record(exchange.target.bucket.value,
+                                                      previous->object);
   }
 
-  void ApplyTwice(s3::Exchange& exchange, FaultPlan::Step& step) {
-    // Both executions must finish before their calls return.
-    s3::AsyncResponse* const late = std::exchange(exchange.async, nullptr);
-    s3::BodyReader* const body = exchange.body;
-    KeptBody kept(*body);
-    exchange.body = &kept;
-    next_.Handle(exchange);
-    if (kept.whole() && !IsRefusal(exchange.response)) {
-      s3::Response first = std::exchange(exchange.response, s3::Response());
-      RepeatedBody repeated(kept);
-      exchange.body = &repeated;
-      next_.Handle(exchange);
-      const bool wants_first =
-          std::get<DuplicateAction>(step.timed->action).answer == DuplicateAction::Answer::kFirst;
-      // A cancelled request is answered 503, which says that nothing was stored.
-      const bool cancelled = IsRefusal(exchange.response) && !s3::RefuseIfCancelled(exchange).ok();
-      if (wants_first || cancelled) exchange.response = std::move(first);
-      FaultPlan::Done(step);
-    }
-    exchange.body = body;
-    exchange.async = late;
+ private:
+  static void KeepEarlierVersions(s3::Exchange& exchange, EarlierVersions& versions) {
+    if (exchange.operation == "DeleteObjects") WrapStore<HistoryStore>(exchange, versions);
+    if (!Overwrites(exchange) && !DeletesCurrent(exchange)) return;
+    if (store::ObjectPtr previous = CurrentObject(exchange))
+      exchange.Attach<PreviousObject>(std::move(previous));
   }
 
   // An append sends only part of the object, so it is excluded.
@@ -300,24 +269,62 @@ class CommitFaults final : public s3::Handler {
   }
 
   FaultRegistry* (*const registry_of_)(const s3::Exchange&);
-
   traffic::Pauses& pauses_;
-  s3::Handler& next_;
+};
+
+class DuplicateApply final : public s3::Handler {
+ public:
+  explicit DuplicateApply(s3::Handler& operations) : operations_(operations) {}
+
+  void Handle(s3::Exchange& exchange) override {
+    FaultPlan* const plan = PlanOf(exchange);
+    FaultPlan::Step* const twice = plan != nullptr ? plan->AtCommit<DuplicateAction>() : nullptr;
+    if (twice != nullptr && s3::TraitsOf(exchange).access == s3::Access::kWrite)
+      return ApplyTwice(exchange, *twice);
+    operations_.Handle(exchange);
+  }
+
+  void Finish(s3::Exchange& exchange) override { operations_.Finish(exchange); }
+
+ private:
+  void ApplyTwice(s3::Exchange& exchange, FaultPlan::Step& step) {
+    // Both executions must finish before their calls return.
+    s3::AsyncResponse* const late = std::exchange(exchange.async, nullptr);
+    const KeptBody& kept = exchange.WrapBody<KeptBody>();
+    operations_.Handle(exchange);
+    if (kept.whole() && !IsRefusal(exchange.response)) {
+      s3::Response first = std::exchange(exchange.response, s3::Response());
+      exchange.WrapBody<RepeatedBody>(kept);
+      operations_.Handle(exchange);
+      const bool wants_first =
+          std::get<DuplicateAction>(step.timed->action).answer == DuplicateAction::Answer::kFirst;
+      // A cancelled request is answered 503, which says that nothing was stored.
+      const bool cancelled = IsRefusal(exchange.response) && !s3::RefuseIfCancelled(exchange).ok();
+      if (wants_first || cancelled) exchange.response = std::move(first);
+      FaultPlan::Done(step);
+    }
+    exchange.async = late;
+  }
+
+  s3::Handler& operations_;
 };
 
 }  // namespace
 
-std::unique_ptr<s3::Handler> MakeFaults(const FaultHandlerOptions& options, s3::Handler& next) {
-  return std::make_unique<Faults>(options, next);
+std::unique_ptr<s3::Filter> MakeFaults(const FaultHandlerOptions& options) {
+  return std::make_unique<Faults>(options);
 }
 
-std::unique_ptr<s3::Handler> MakeCommitFaults(const FaultHandlerOptions& options,
-                                              s3::Handler& next) {
-  return std::make_unique<CommitFaults>(options, next);
+std::unique_ptr<s3::Filter> MakeCommitFaults(const FaultHandlerOptions& options) {
+  return std::make_unique<CommitFaults>(options);
+}
+
+std::unique_ptr<s3::Handler> MakeDuplicateApply(s3::Handler& operations) {
+  return std::make_unique<DuplicateApply>(operations);
 }
 
 void NoteEnd(const s3::Exchange& exchange) {
-  auto* const plan = exchange.notes ? dynamic_cast<FaultPlan*>(exchange.notes.get()) : nullptr;
+  FaultPlan* const plan = PlanOf(exchange);
   if (plan != nullptr && !exchange.whole) plan->FailAttempts();
 }
 

@@ -1,7 +1,7 @@
-// Handlers that execute the actions of fault rules. Rules come from the namespace's scenario, a
+// Filters that execute the actions of fault rules. Rules come from the namespace's scenario, a
 // retry test, or the request itself.
 //
-// One handler precedes authentication and the other follows it, before the router. Actions before
+// One filter precedes authentication and the other follows it, before the router. Actions before
 // the commit of an operation must run after the body has been verified.
 #ifndef PENSTOCK_EMULATOR_FAULTS_FAULT_HANDLERS_H_
 #define PENSTOCK_EMULATOR_FAULTS_FAULT_HANDLERS_H_
@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "emulator/faults/fault_registry.h"
-#include "emulator/s3/core/exchange.h"
+#include "emulator/s3/core/filter_chain.h"
 #include "emulator/traffic/pauses.h"
 
 namespace penstock::emulator::faults {
@@ -22,7 +22,7 @@ struct FaultHandlerOptions {
   // Returns the partition that serves the request's key (Facts::partition_of). Null: rules that
   // name partitions match no request.
   std::optional<std::uint64_t> (*partition_of)(const s3::Exchange& exchange) = nullptr;
-  traffic::Pauses* pauses = nullptr;  // Shared by both handlers; must outlive them.
+  traffic::Pauses* pauses = nullptr;  // Shared by both filters; must outlive them.
   bool by_header = true;  // False: requests with an x-penstock-fault header are rejected.
 };
 
@@ -31,13 +31,15 @@ struct FaultHandlerOptions {
 //
 // A request may carry rules in x-penstock-fault; they are evaluated before the others. It may name
 // a retry test in x-penstock-retry-test, which then replaces the namespace's scenario. Invalid
-// headers are rejected with InvalidArgument. `next` must outlive the handler.
-std::unique_ptr<s3::Handler> MakeFaults(const FaultHandlerOptions& options, s3::Handler& next);
+// headers are rejected with InvalidArgument.
+std::unique_ptr<s3::Filter> MakeFaults(const FaultHandlerOptions& options);
 
-// Executes the actions at and before the commit, for requests that passed the handler of
-// MakeFaults. `next` must outlive the handler.
-std::unique_ptr<s3::Handler> MakeCommitFaults(const FaultHandlerOptions& options,
-                                              s3::Handler& next);
+// Executes the actions at and before the commit, for requests that passed the filter of MakeFaults.
+std::unique_ptr<s3::Filter> MakeCommitFaults(const FaultHandlerOptions& options);
+
+// Runs an operation twice if a rule asks for it (DuplicateAction). A handler, because filters pass
+// a request on once. `operations` must outlive it.
+std::unique_ptr<s3::Handler> MakeDuplicateApply(s3::Handler& operations);
 
 // Call when the response has ended, complete or not. If the client left early, the attempt counts
 // as failed.

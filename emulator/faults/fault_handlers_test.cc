@@ -45,9 +45,9 @@ class FaultHandlersTest : public testing::Test {
     space.clock = &SystemClock();
     request.exchange().space = std::make_shared<s3::Namespace>(space);
     const FaultHandlerOptions options{.registry_of = TheRegistry, .pauses = &pauses_};
-    const auto inner = MakeCommitFaults(options, operation_);
-    const auto outer = MakeFaults(options, *inner);
-    outer->Handle(request.exchange());
+    const auto operations = MakeDuplicateApply(operation_);
+    s3::FilterChain chain(*operations, MakeFaults(options), MakeCommitFaults(options));
+    chain.Handle(request.exchange());
     return request.exchange().response.status;
   }
   int Ask(std::vector<std::pair<std::string, std::string>> headers = {},

@@ -11,7 +11,7 @@
 
 #include "emulator/identity/users_document.h"
 #include "emulator/json/json_fields.h"
-#include "emulator/traffic/limits_document.h"
+#include "emulator/traffic/limits/limits_document.h"
 #include "penstock/base/check.h"
 
 namespace penstock::emulator {

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "emulator/http/connection/chunked_decoder.h"
-#include "emulator/http/connection/framing.h"
-#include "emulator/http/connection/head_parser.h"
+#include "emulator/http/parsing/chunked_decoder.h"
+#include "emulator/http/parsing/framing.h"
+#include "emulator/http/parsing/head_parser.h"
 #include "penstock/base/check.h"
 
 namespace penstock::emulator::http {

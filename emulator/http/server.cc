@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "emulator/http/connection/request_ids.h"
-#include "emulator/http/connection/tls.h"
+#include "emulator/http/socket/tls.h"
 #include "emulator/http/engine.h"
 #include "emulator/http/listener.h"
 

@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-#include "emulator/http/accept_decision.h"
+#include "emulator/http/socket/accept_decision.h"
 #include "emulator/message/exchange.h"
 #include "penstock/base/result.h"
 

@@ -22,8 +22,8 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/http/connection/head_parser.h"
-#include "emulator/http/connection/stream.h"
+#include "emulator/http/parsing/head_parser.h"
+#include "emulator/http/socket/stream.h"
 #include "emulator/http/server.h"
 #include "emulator/message/exchange.h"
 #include "gtest/gtest.h"
@@ -210,7 +210,7 @@ class CountingStream final : public Stream {
     taken += bytes;
     return {IoStatus::kOk, bytes};
   }
-  IoResult SendFile(int, std::uint64_t, std::uint64_t count, std::chrono::milliseconds) override {
+  IoResult SendFile(int, std::uint64_t, std::uint64_t count) override {
     taken += count;
     return {IoStatus::kOk, count};
   }

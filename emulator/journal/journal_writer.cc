@@ -14,22 +14,17 @@
 namespace penstock::emulator::journal {
 namespace {
 
-class InFlightTracker final : public s3::Handler {
+class InFlightTracker final : public s3::Filter {
  public:
-  InFlightTracker(JournalOf journal_of, s3::Handler& next)
-      : journal_of_(std::move(journal_of)), next_(next) {}
+  explicit InFlightTracker(JournalOf journal_of) : journal_of_(std::move(journal_of)) {}
 
-  void Handle(s3::Exchange& exchange) override {
-    next_.Handle(exchange);
-    exchange.WhenAnswered([this](s3::Exchange& answered) {
-      if (Journal* const journal = journal_of_(answered))
-        answered.Attach<EntryPlace>(journal->BeginLeaving());
-    });
+  void OnResponse(s3::Exchange& exchange) override {
+    if (Journal* const journal = journal_of_(exchange))
+      exchange.Attach<EntryPlace>(journal->BeginLeaving());
   }
 
  private:
   const JournalOf journal_of_;
-  s3::Handler& next_;
 };
 
 // Parses "bytes 0-99/1000".
@@ -168,8 +163,8 @@ std::string FiredRules(const s3::Exchange& exchange) {
 
 }  // namespace
 
-std::unique_ptr<s3::Handler> MakeInFlightTracker(JournalOf journal_of, s3::Handler& next) {
-  return std::make_unique<InFlightTracker>(std::move(journal_of), next);
+std::unique_ptr<s3::Filter> MakeInFlightTracker(JournalOf journal_of) {
+  return std::make_unique<InFlightTracker>(std::move(journal_of));
 }
 
 void RecordEntry(Journal& journal, s3::Exchange& exchange) {

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "emulator/journal/journal.h"
-#include "emulator/s3/core/exchange.h"
+#include "emulator/s3/core/filter_chain.h"
 
 namespace penstock::emulator::journal {
 
@@ -23,10 +23,9 @@ struct EntryPlace final : message::Attachment {
 // Returns the journal of the request's namespace. Null: none.
 using JournalOf = std::function<Journal*(const s3::Exchange& exchange)>;
 
-// A handler that reports responses to the journal before they are sent. Readers of the journal wait
-// for their entries, so a client that has received its response finds it in the journal. `next`
-// must outlive the handler.
-std::unique_ptr<s3::Handler> MakeInFlightTracker(JournalOf journal_of, s3::Handler& next);
+// A filter that reports responses to the journal before they are sent. Readers of the journal wait
+// for their entries, so a client that has received its response finds it in the journal.
+std::unique_ptr<s3::Filter> MakeInFlightTracker(JournalOf journal_of);
 
 // Appends an entry for a request whose response is about to end. Does nothing if there is an entry.
 void RecordEntry(Journal& journal, s3::Exchange& exchange);

@@ -124,7 +124,8 @@ class Next final : public s3::Handler {
 
 TEST_F(JournalWriterTest, TracksNothingWithoutAJournal) {
   Next next;
-  MakeInFlightTracker([](const s3::Exchange&) { return nullptr; }, next)->Handle(exchange_);
+  s3::FilterChain(next, MakeInFlightTracker([](const s3::Exchange&) { return nullptr; }))
+      .Handle(exchange_);
   EXPECT_EQ(exchange_.Find<EntryPlace>(), nullptr);
 }
 
@@ -177,7 +178,8 @@ TEST_F(JournalWriterTest, AmendsAnEntryWhenARuleFiresAfterTheEnd) {
 
 TEST_F(JournalWriterTest, SettleWaitsForResponsesBeingSent) {
   Next next;
-  MakeInFlightTracker([this](const s3::Exchange&) { return &journal_; }, next)->Handle(exchange_);
+  s3::FilterChain(next, MakeInFlightTracker([this](const s3::Exchange&) { return &journal_; }))
+      .Handle(exchange_);
   EXPECT_FALSE(journal_.Settle(MonotonicTime::clock::now()));
   RecordEntry(journal_, exchange_);
   EXPECT_TRUE(journal_.Settle(MonotonicTime::clock::now()));

@@ -7,12 +7,10 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/io/executor.h"
 #include "emulator/message/request.h"
@@ -72,6 +70,11 @@ class Wire {
 class Attachment {
  public:
   virtual ~Attachment() = default;
+
+ private:
+  friend class Exchange;
+  const void* type_ = nullptr;
+  std::unique_ptr<Attachment> earlier_;
 };
 
 class Exchange {
@@ -108,43 +111,67 @@ class Exchange {
   // returns.
   AsyncResponse* async = nullptr;
   Wire* wire = nullptr;  // Null: no connection, or no thread limit.
-  bool pending = false;  // The operation responds later; `response` is not set yet.
-  // Called in order once the pending response is complete, before it is sent.
-  std::vector<std::function<void()>> when_answered;
+  bool pending = false;  // The operation responds later (Handler::Finish).
 
   // Lets the operation respond later. Requires `async`; call it once, after the request's body was
-  // read. Until the returned object is destroyed, only the handlers that are about to return may
-  // use the exchange.
+  // read. Until Handler::Finish, only the handlers that are about to return may use the exchange.
   [[nodiscard]] PendingResponse RespondLater() {
     pending = true;
     return PendingResponse(*async);
   }
 
-  // Creates the request's State, which derives from Attachment and is final. Replaces an earlier
-  // one.
+  // Creates a Wrapper of the current body, from the body and `arguments`, and makes it the body.
+  template <class Wrapper, class... Arguments>
+  Wrapper& WrapBody(Arguments&&... arguments) {
+    auto wrapper = std::make_unique<Wrapper>(*body, std::forward<Arguments>(arguments)...);
+    Wrapper& outermost = *wrapper;
+    Wrap(std::move(wrapper));
+    return outermost;
+  }
+  // Makes `wrapper`, which reads the current body, the body.
+  void Wrap(std::unique_ptr<BodyWrapper> wrapper) {
+    wrapper->owned_ = std::move(outermost_);
+    outermost_ = std::move(wrapper);
+    body = outermost_.get();
+  }
+  // Destroys all wrappers, the outermost first. `body` is again what it was before them.
+  void UnwrapBody() {
+    while (outermost_) {
+      body = &outermost_->inner_;
+      outermost_ = std::move(outermost_->owned_);
+    }
+  }
+
+  // Creates the request's State, which derives from Attachment. It hides an earlier one.
   template <class State, class... Arguments>
   State& Attach(Arguments&&... arguments) {
     auto state = std::make_unique<State>(std::forward<Arguments>(arguments)...);
     State& attached = *state;
-    for (std::unique_ptr<Attachment>& other : attachments_) {
-      if (dynamic_cast<const State*>(other.get()) == nullptr) continue;
-      other = std::move(state);
-      return attached;
-    }
-    attachments_.push_back(std::move(state));
+    Attachment& node = attached;
+    node.type_ = TypeOf<State>();
+    node.earlier_ = std::move(attachments_);
+    attachments_ = std::move(state);
     return attached;
   }
   // Null: the request has none.
   template <class State>
   State* Find() const {
-    for (const std::unique_ptr<Attachment>& other : attachments_) {
-      if (auto* const state = dynamic_cast<State*>(other.get())) return state;
+    for (Attachment* node = attachments_.get(); node != nullptr; node = node->earlier_.get()) {
+      if (node->type_ == TypeOf<State>()) return static_cast<State*>(node);
     }
     return nullptr;
   }
 
  private:
-  std::vector<std::unique_ptr<Attachment>> attachments_;
+  // An address that identifies the type.
+  template <class State>
+  static const void* TypeOf() {
+    static char tag;
+    return &tag;
+  }
+
+  std::unique_ptr<Attachment> attachments_;  // The newest.
+  std::unique_ptr<BodyWrapper> outermost_;   // Null: `body` is not wrapped.
 };
 
 // Serves requests. Thread safety: called from many threads at once, each with its own Exchange.
@@ -155,8 +182,11 @@ class Handler {
   virtual std::unique_ptr<Exchange> NewExchange(RequestHead& request, Connection& connection) {
     return std::make_unique<Exchange>(request, connection);
   }
-  // Must leave a response, now or later.
+  // Must leave a response, or make it pending (Exchange::RespondLater).
   virtual void Handle(Exchange& exchange) = 0;
+  // Must leave the response of an exchange that Handle left pending. Called once the operation is
+  // complete, on any serving thread. Must not block.
+  virtual void Finish(Exchange& /*exchange*/) {}
 };
 
 }  // namespace penstock::emulator::message

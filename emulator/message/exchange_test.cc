@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace penstock::emulator::message {
 namespace {
@@ -31,7 +34,7 @@ struct Count final : Attachment {
 };
 struct Other final : Attachment {};
 
-TEST(ExchangeTest, KeepsOneAttachmentPerType) {
+TEST(ExchangeTest, FindsTheNewestAttachmentOfAType) {
   RequestHead head;
   Connection connection;
   Exchange exchange(head, connection);
@@ -42,6 +45,56 @@ TEST(ExchangeTest, KeepsOneAttachmentPerType) {
   ASSERT_NE(exchange.Find<Count>(), nullptr);
   EXPECT_EQ(exchange.Find<Count>()->value, 12);
   EXPECT_NE(exchange.Find<Other>(), nullptr);
+}
+
+class EmptyBody final : public BodyReader {
+ public:
+  Result<std::size_t> Read(MutableByteView) override { return std::size_t{0}; }
+  std::optional<std::uint64_t> Length() const override { return 7; }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
+    return trailers_;
+  }
+
+ private:
+  const std::vector<std::pair<std::string, std::string>> trailers_{{"name", "value"}};
+};
+
+// Notes when it reads and when it is destroyed.
+class NotingWrapper final : public BodyWrapper {
+ public:
+  NotingWrapper(BodyReader& inner, std::string name, std::string& notes)
+      : BodyWrapper(inner), name_(std::move(name)), notes_(notes) {}
+  ~NotingWrapper() override { notes_ += "~" + name_ + " "; }
+  Result<std::size_t> Read(MutableByteView buffer) override {
+    notes_ += name_ + " ";
+    return inner().Read(buffer);
+  }
+
+ private:
+  const std::string name_;
+  std::string& notes_;
+};
+
+TEST(ExchangeTest, OwnsTheWrappersOfItsBody) {
+  RequestHead head;
+  Connection connection;
+  EmptyBody wire;
+  std::string notes;
+  {
+    Exchange exchange(head, connection, &wire);
+    exchange.WrapBody<NotingWrapper>("inner", notes);
+    exchange.WrapBody<NotingWrapper>("outer", notes);
+    EXPECT_EQ(exchange.body->Read({}).value(), 0U);
+    EXPECT_EQ(exchange.body->Length(), 7U);
+    EXPECT_EQ(exchange.body->Trailers().size(), 1U);
+    exchange.UnwrapBody();
+    EXPECT_EQ(exchange.body, &wire);
+    EXPECT_EQ(notes, "outer inner ~outer ~inner ");
+    notes.clear();
+    exchange.WrapBody<NotingWrapper>("again", notes);
+    exchange.WrapBody<NotingWrapper>("more", notes);
+  }
+  EXPECT_EQ(notes, "~more ~again ");
 }
 
 }  // namespace

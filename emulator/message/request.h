@@ -3,6 +3,7 @@
 #define PENSTOCK_EMULATOR_MESSAGE_REQUEST_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,6 +54,27 @@ class BodyReader {
   // Suppresses "100 Continue". Returns false if the client does not wait for it or has already
   // received it.
   virtual bool WithholdContinue() { return false; }
+};
+
+// A reader that changes or observes what another reader delivers. The exchange owns it
+// (Exchange::WrapBody).
+class BodyWrapper : public BodyReader {
+ public:
+  // `inner` must outlive this object.
+  explicit BodyWrapper(BodyReader& inner) : inner_(inner) {}
+  std::optional<std::uint64_t> Length() const override { return inner_.Length(); }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
+    return inner_.Trailers();
+  }
+  bool WithholdContinue() override { return inner_.WithholdContinue(); }
+
+ protected:
+  BodyReader& inner() { return inner_; }
+
+ private:
+  friend class Exchange;
+  BodyReader& inner_;
+  std::unique_ptr<BodyWrapper> owned_;  // The wrapper that was outermost before this one.
 };
 
 struct Connection {

@@ -3,7 +3,7 @@
 #define PENSTOCK_EMULATOR_SERVER_ACCEPT_DECISION_FOR_H_
 
 #include "emulator/faults/actions/accept_faults.h"
-#include "emulator/http/accept_decision.h"
+#include "emulator/http/socket/accept_decision.h"
 
 namespace penstock::emulator::server {
 

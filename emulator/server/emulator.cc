@@ -31,7 +31,7 @@
 #include "emulator/server/process/options.h"
 #include "emulator/server/request_log.h"
 #include "emulator/store/system/memory_limit.h"
-#include "emulator/traffic/throttle_handler.h"
+#include "emulator/traffic/throttle_filter.h"
 #include "penstock/base/shared_mutex.h"
 
 namespace penstock::emulator {
@@ -75,7 +75,7 @@ class RunningEmulator final : public Emulator {
 
   ~RunningEmulator() override { Stop(); }
 
-  // Builds the handlers from the innermost one outwards. Called once, before the object is shared.
+  // Called once, before the object is shared.
   Result<void> Open() {
     if (!options_.log_path.empty()) {
       PENSTOCK_ASSIGN(log_, RequestLog::Open(options_.log_path));
@@ -84,33 +84,19 @@ class RunningEmulator final : public Emulator {
         options_.relaxed_bucket_names ? s3::BucketNames::kRelaxed : s3::BucketNames::kOfS3;
     const std::shared_ptr<store::MemoryLimit> memory_limit = MemoryLimitOf(options_);
     router_ = s3::MakeRouter({.region = options_.region, .bucket_names = bucket_names});
-    documents_ = s3::MakeDocumentMemory(memory_limit, *router_);
+    operations_ = faults::MakeDuplicateApply(*router_);
     if (!options_.data_directory.empty()) {
       PENSTOCK_ASSIGN(notices_, DataDirectory::Prepare(options_.data_directory));
     }
     PENSTOCK_ASSIGN(control_, Control::Open(options_, memory_limit, clock_, *router_));
     const std::vector<std::string> decided = control_->notices();
     notices_.insert(notices_.end(), decided.begin(), decided.end());
-    const s3::HostRules hosts = s3::HostRules::Default(options_.region);
     const identity::Identities& identities = control_->identities();
     // Clients that may not use the admin API must not request faults by a header either.
     const faults::FaultHandlerOptions faults{.registry_of = RegistryOf,
                                              .partition_of = PartitionOf,
                                              .pauses = &pauses_,
                                              .by_header = options_.admin_token.empty()};
-    commit_faults_ = faults::MakeCommitFaults(faults, *documents_);
-    throttle_ = traffic::MakeThrottle(LimiterOf, *commit_faults_, upload_paces_);
-    auth_ = auth::MakeAuth({.mode = ModeOf(options_.auth),
-                            .region = options_.region,
-                            .hosts = hosts,
-                            .allow_anonymous = true},
-                           identities, *throttle_);
-    fail_rate_ =
-        faults::MakeFailRate({.rate = options_.fail_rate, .seed = options_.fail_seed}, *auth_);
-    delay_ = faults::MakeFirstByteDelay(std::chrono::milliseconds(options_.first_byte_delay_ms),
-                                        *fail_rate_);
-    faults_ = faults::MakeFaults(faults, *delay_);
-    in_flight_tracker_ = journal::MakeInFlightTracker(JournalOf, *faults_);
     admin_ = MakeAdmin(*this, {.token = options_.admin_token,
                                .hosts = {options_.admin_host, options_.admin_allowed_hosts},
                                .document_memory = memory_limit});
@@ -119,11 +105,22 @@ class RunningEmulator final : public Emulator {
                                  .hosts = {options_.host, options_.admin_allowed_hosts},
                                  .moto_reset = options_.moto_reset.value_or(private_memory),
                                  .document_memory = memory_limit});
-    front_ = MakeFront({.hosts = hosts,
-                        .by_claim = options_.auth != AuthMode::kOff,
-                        .aliases = options_.admin_port < 0 ? nullptr : aliases_.get()},
-                       identities, counters_, *in_flight_tracker_);
-    endpoint_.emplace(*front_);
+    auto fail_rate = faults::MakeFailRate({.rate = options_.fail_rate, .seed = options_.fail_seed});
+    fail_rate_ = fail_rate.get();
+    chain_.emplace(
+        *operations_, journal::MakeInFlightTracker(JournalOf),
+        MakeFront({.hosts = s3::HostRules::Default(options_.region),
+                   .by_claim = options_.auth != AuthMode::kOff,
+                   .aliases = options_.admin_port < 0 ? nullptr : aliases_.get()},
+                  identities, counters_),
+        faults::MakeFaults(faults),
+        faults::MakeFirstByteDelay(std::chrono::milliseconds(options_.first_byte_delay_ms)),
+        std::move(fail_rate),
+        auth::MakeAuth(
+            {.mode = ModeOf(options_.auth), .region = options_.region, .allow_anonymous = true},
+            identities),
+        traffic::MakeThrottle(LimiterOf, upload_paces_), faults::MakeCommitFaults(faults),
+        s3::MakeDocumentMemory(memory_limit));
     return Listen();
   }
 
@@ -324,7 +321,7 @@ class RunningEmulator final : public Emulator {
     wire.clock = &clock_;
     wire.yield_to_clients = options_.yield_to_clients;
     wire.on_accept = [this](const http::Arrival& arrival) { return Receive(arrival); };
-    // The endpoint creates the exchanges of this server.
+    // The chain creates the exchanges of this server.
     wire.on_ending = [](message::Exchange& ending) {
       auto& exchange = static_cast<s3::Exchange&>(ending);
       if (journal::Journal* const journal = JournalOf(exchange))
@@ -333,7 +330,7 @@ class RunningEmulator final : public Emulator {
     wire.on_finished = [this](const message::Exchange& finished) {
       Finished(static_cast<const s3::Exchange&>(finished));
     };
-    PENSTOCK_ASSIGN(server_, http::Server::Start(std::move(wire), *endpoint_));
+    PENSTOCK_ASSIGN(server_, http::Server::Start(std::move(wire), *chain_));
     options_.port = server_->port();
     if (options_.admin_port < 0) return Ok();
     http::ServerOptions admin{.host = options_.admin_host, .port = options_.admin_port};
@@ -374,25 +371,18 @@ class RunningEmulator final : public Emulator {
   Counters counters_;
   std::unique_ptr<RequestLog> log_;
   std::unique_ptr<s3::Handler> router_;
-  std::unique_ptr<s3::Handler> documents_;
+  std::unique_ptr<s3::Handler> operations_;  // the router with duplicate applies
   // Requests need no lock: they have ended before Stop takes it.
   mutable SharedMutex control_mutex_;
   std::unique_ptr<Control> control_;
   std::atomic<bool> closed_{false};
   traffic::Pauses pauses_;
   traffic::Pauses upload_paces_;  // separate from pauses_, so that neither delays the other
-  std::unique_ptr<s3::Handler> commit_faults_;
-  std::unique_ptr<s3::Handler> throttle_;
-  std::unique_ptr<s3::Handler> auth_;
-  std::unique_ptr<faults::FailRate> fail_rate_;
-  std::unique_ptr<s3::Handler> delay_;
-  std::unique_ptr<s3::Handler> faults_;
-  std::unique_ptr<s3::Handler> in_flight_tracker_;
   std::unique_ptr<message::Handler> admin_;
   std::unique_ptr<message::Handler>
       aliases_;  // admin handler on the S3 port, for IsAdminAlias requests
-  std::unique_ptr<s3::Handler> front_;
-  std::optional<s3::Endpoint> endpoint_;
+  faults::FailRate* fail_rate_ = nullptr;  // a filter of chain_
+  std::optional<s3::FilterChain> chain_;
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> admin_server_;
 };

@@ -27,36 +27,46 @@ std::optional<std::string> ClaimedSessionOwner(const s3::Exchange& exchange) {
   return std::move(claim->parent);
 }
 
-class Front final : public s3::Handler {
+class Front final : public s3::Filter {
  public:
-  Front(FrontOptions options, const auth::Directory& directory, Counters& counters,
-        s3::Handler& next)
-      : options_(std::move(options)), directory_(directory), counters_(counters), next_(next) {}
+  Front(FrontOptions options, const auth::Directory& directory, Counters& counters)
+      : options_(std::move(options)), directory_(directory), counters_(counters) {}
 
-  void Handle(s3::Exchange& exchange) override {
+  s3::FilterStatus OnRequest(s3::Exchange& exchange) override {
     if (options_.aliases != nullptr &&
         IsAdminAlias(exchange.request.method, exchange.request.target)) {
-      return options_.aliases->Handle(exchange);
+      options_.aliases->Handle(exchange);
+      return s3::FilterStatus::kResponded;
     }
+    const Result<void> found = Resolve(exchange);
+    if (found.ok()) return s3::FilterStatus::kContinue;
+    s3::RespondWithError(exchange, found.error());
+    return s3::FilterStatus::kResponded;
+  }
+
+  // Counted before the response is sent: a client that has it finds it counted. Requests to the
+  // admin API have no namespace.
+  void OnResponse(s3::Exchange& exchange) override {
+    if (exchange.space) counters_.CountRequest(exchange.operation, exchange.response.status);
+  }
+
+ private:
+  Result<void> Resolve(s3::Exchange& exchange) const {
     const std::string_view host = exchange.request.Find("host").value_or(std::string_view());
-    if (auto target = s3::ParseTarget(exchange.request.target, host, options_.hosts); target.ok()) {
+    auto target = s3::ParseTarget(exchange.request.target, host, options_.hosts);
+    if (target.ok()) {
       exchange.target = std::move(target).value();
       s3::SetOperation(exchange);
     }
     exchange.space = ClaimedNamespace(exchange);
-    if (exchange.space) {
-      next_.Handle(exchange);
-    } else {
+    if (!exchange.space) {
       exchange.space = directory_.NamespaceOf(nullptr);
-      s3::RespondWithError(exchange, s3::MakeError("ServiceUnavailable"));
+      return s3::MakeError("ServiceUnavailable");
     }
-    // Counted before the response is sent: a client that has it finds it counted.
-    exchange.WhenAnswered([this](const s3::Exchange& answered) {
-      counters_.CountRequest(answered.operation, answered.response.status);
-    });
+    if (!target.ok()) return std::move(target).error();
+    return Ok();
   }
 
- private:
   std::shared_ptr<s3::Namespace> ClaimedNamespace(s3::Exchange& exchange) const {
     if (!options_.by_claim) return directory_.NamespaceOf(nullptr);
     const std::optional<std::string> owner = ClaimedSessionOwner(exchange);
@@ -69,14 +79,13 @@ class Front final : public s3::Handler {
   const FrontOptions options_;
   const auth::Directory& directory_;
   Counters& counters_;
-  s3::Handler& next_;
 };
 
 }  // namespace
 
-std::unique_ptr<s3::Handler> MakeFront(FrontOptions options, const auth::Directory& directory,
-                                       Counters& counters, s3::Handler& next) {
-  return std::make_unique<Front>(std::move(options), directory, counters, next);
+std::unique_ptr<s3::Filter> MakeFront(FrontOptions options, const auth::Directory& directory,
+                                      Counters& counters) {
+  return std::make_unique<Front>(std::move(options), directory, counters);
 }
 
 }  // namespace penstock::emulator::server

@@ -1,4 +1,4 @@
-// The outermost handler: determines the request's target, operation and namespace, and counts its
+// The first filter: determines the request's target, operation and namespace, and counts its
 // response.
 #ifndef PENSTOCK_EMULATOR_SERVER_FRONT_H_
 #define PENSTOCK_EMULATOR_SERVER_FRONT_H_
@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "emulator/auth/auth.h"
+#include "emulator/s3/core/filter_chain.h"
 #include "emulator/server/process/counters.h"
 
 namespace penstock::emulator::server {
@@ -19,10 +20,9 @@ struct FrontOptions {
   message::Handler* aliases = nullptr;  // handles IsAdminAlias requests; null: they are not special
 };
 
-// All arguments must outlive the handler. A target that cannot be parsed stays empty; auth rejects
-// it.
-std::unique_ptr<s3::Handler> MakeFront(FrontOptions options, const auth::Directory& directory,
-                                       Counters& counters, s3::Handler& next);
+// Rejects a target that cannot be parsed. All arguments must outlive the filter.
+std::unique_ptr<s3::Filter> MakeFront(FrontOptions options, const auth::Directory& directory,
+                                      Counters& counters);
 
 }  // namespace penstock::emulator::server
 

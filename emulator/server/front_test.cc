@@ -41,14 +41,14 @@ class FrontTest : public testing::Test {
     head_.target = target;
     head_.headers = {{"Host", "bucket.localhost:9000"}};
     head_.headers.insert(head_.headers.end(), more.begin(), more.end());
-    front_->Handle(exchange_);
+    chain_.Handle(exchange_);
   }
 
   OneUserDirectory directory_;
   Counters counters_;
   Teapot next_;
-  std::unique_ptr<s3::Handler> front_ =
-      MakeFront({.hosts = s3::HostRules::Default("us-east-1")}, directory_, counters_, next_);
+  s3::FilterChain chain_{
+      next_, MakeFront({.hosts = s3::HostRules::Default("us-east-1")}, directory_, counters_)};
   s3::RequestHead head_;
   s3::Connection connection_;
   s3::Exchange exchange_{head_, connection_};
@@ -102,10 +102,11 @@ TEST_F(FrontTest, CountsTheResponse) {
   EXPECT_EQ(counters_.Snapshot().statuses.at(418), 1u);
 }
 
-TEST_F(FrontTest, LeavesAnInvalidTargetToAuth) {
+TEST_F(FrontTest, RejectsAnInvalidTarget) {
   Handle("/%zz");
-  EXPECT_EQ(exchange_.target.raw_path, "");
-  EXPECT_EQ(exchange_.response.status, 418) << "the next handler must be called";
+  EXPECT_EQ(exchange_.response.status, 400);
+  EXPECT_EQ(exchange_.response.error_code, "InvalidURI");
+  EXPECT_EQ(exchange_.space, directory_.space) << "the journal of a namespace has the request";
   EXPECT_EQ(counters_.Snapshot().requests.at("Unknown"), 1u);
 }
 

@@ -6,7 +6,7 @@
 
 #include "emulator/json/json_fields.h"
 #include "emulator/json/json_tree.h"
-#include "emulator/traffic/limits_document.h"
+#include "emulator/traffic/limits/limits_document.h"
 #include "penstock/simulate.h"
 
 namespace penstock::emulator::simulate {

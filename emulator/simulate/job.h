@@ -10,7 +10,7 @@
 #include "emulator/simulate/naming.h"
 #include "emulator/simulate/retry_policy.h"
 #include "emulator/traffic/latency_profile.h"
-#include "emulator/traffic/limits.h"
+#include "emulator/traffic/limits/limits.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::simulate {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "emulator/simulate/job.h"
-#include "emulator/traffic/partition_model.h"
+#include "emulator/traffic/limits/partition_model.h"
 
 namespace penstock::emulator::simulate {
 

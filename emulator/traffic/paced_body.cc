@@ -42,7 +42,7 @@ bool ReadPace::Await(std::size_t bytes) {
 
 Result<std::size_t> PacedBody::Read(MutableByteView buffer) {
   if (pacer_) PENSTOCK_TRY(pace_.SetPace(std::exchange(pacer_, nullptr)));
-  PENSTOCK_ASSIGN(const std::size_t got, inner_.Read(buffer.first(pace_.MaxRead(buffer.size()))));
+  PENSTOCK_ASSIGN(const std::size_t got, inner().Read(buffer.first(pace_.MaxRead(buffer.size()))));
   if (got > 0) pace_.Await(got);
   return got;
 }

@@ -6,9 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "emulator/s3/core/exchange.h"
 #include "emulator/traffic/pacer.h"
@@ -52,21 +50,15 @@ class ReadPace {
   std::chrono::nanoseconds every_{};
 };
 
-class PacedBody final : public s3::BodyReader {
+class PacedBody final : public s3::BodyWrapper {
  public:
   // `inner`, `pauses` and `wire` must outlive this object. `wire`: see ReadPace.
   PacedBody(s3::BodyReader& inner, Pauses& pauses, s3::Wire* wire, std::shared_ptr<Pacer> pacer)
-      : inner_(inner), pace_(pauses, wire), pacer_(std::move(pacer)) {}
+      : BodyWrapper(inner), pace_(pauses, wire), pacer_(std::move(pacer)) {}
 
   Result<std::size_t> Read(MutableByteView buffer) override;
-  std::optional<std::uint64_t> Length() const override { return inner_.Length(); }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
-    return inner_.Trailers();
-  }
-  bool WithholdContinue() override { return inner_.WithholdContinue(); }
 
  private:
-  s3::BodyReader& inner_;
   ReadPace pace_;
   std::shared_ptr<Pacer> pacer_;  // Null after the first read.
 };

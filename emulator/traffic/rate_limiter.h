@@ -19,7 +19,7 @@
 
 #include "emulator/traffic/arrivals.h"
 #include "emulator/traffic/draws.h"
-#include "emulator/traffic/partition_model.h"
+#include "emulator/traffic/limits/partition_model.h"
 #include "emulator/traffic/throttle_settings.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/mutex.h"

@@ -5,7 +5,7 @@
 
 #include "emulator/json/json_fields.h"
 #include "emulator/json/json_tree.h"
-#include "emulator/traffic/limits_document.h"
+#include "emulator/traffic/limits/limits_document.h"
 
 namespace penstock::emulator::traffic {
 namespace {

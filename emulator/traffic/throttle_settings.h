@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "emulator/traffic/latency_profile.h"
-#include "emulator/traffic/limits.h"
+#include "emulator/traffic/limits/limits.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::traffic {

@@ -57,7 +57,7 @@ Error ChunkTooSmall(std::uint64_t detected_at, std::uint64_t size) {
 }  // namespace
 
 ChunkedBody::ChunkedBody(s3::BodyReader& inner, ChunkedOptions options)
-    : inner_(inner), options_(std::move(options)), digester_(DigestAlgorithm::kSha256) {
+    : BodyWrapper(inner), options_(std::move(options)), digester_(DigestAlgorithm::kSha256) {
   if (!options_.signing) return;
   options_.signed_framing = true;
   previous_signature_ = options_.signing->seed_signature;
@@ -131,7 +131,7 @@ Result<std::size_t> ChunkedBody::ReadData(MutableByteView buffer) {
     std::memcpy(buffer.data(), buffer_.data() + begin_, count);
     begin_ += count;
   } else {
-    PENSTOCK_ASSIGN(count, inner_.Read(buffer.first(count)));
+    PENSTOCK_ASSIGN(count, inner().Read(buffer.first(count)));
     if (count == 0) return BodyTerminated();
   }
   if (options_.signing) digester_.Update(buffer.first(count));
@@ -223,7 +223,7 @@ Result<void> ChunkedBody::ExpectEnd() {
 Result<std::size_t> ChunkedBody::Refill() {
   begin_ = 0;
   end_ = 0;
-  PENSTOCK_ASSIGN(end_, inner_.Read(buffer_));
+  PENSTOCK_ASSIGN(end_, inner().Read(buffer_));
   return end_;
 }
 

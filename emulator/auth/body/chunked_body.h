@@ -36,7 +36,7 @@ struct ChunkedOptions {
   std::vector<std::string> declared_trailers;  // x-amz-trailer, lower-case
 };
 
-class ChunkedBody final : public s3::BodyReader {
+class ChunkedBody final : public s3::BodyWrapper {
  public:
   // `inner` delivers the encoded body and must outlive this object.
   ChunkedBody(s3::BodyReader& inner, ChunkedOptions options);
@@ -65,7 +65,6 @@ class ChunkedBody final : public s3::BodyReader {
   Result<std::size_t> Refill();
   Result<std::string> ReadLine(std::size_t limit, const Error& too_long);
 
-  s3::BodyReader& inner_;
   ChunkedOptions options_;
   State state_ = State::kChunkHeader;
   std::array<std::byte, 4096> buffer_;

@@ -26,12 +26,12 @@ Result<PayloadKind> ClassifyPayload(std::string_view claim) {
 }
 
 HashedBody::HashedBody(s3::BodyReader& inner, std::string_view claim)
-    : inner_(inner), claim_(claim), digester_(DigestAlgorithm::kSha256) {}
+    : BodyWrapper(inner), claim_(claim), digester_(DigestAlgorithm::kSha256) {}
 
 Result<std::size_t> HashedBody::Read(MutableByteView buffer) {
   if (error_) return *error_;
   if (verified_) return std::size_t{0};
-  PENSTOCK_ASSIGN(const std::size_t count, inner_.Read(buffer));
+  PENSTOCK_ASSIGN(const std::size_t count, inner().Read(buffer));
   if (count > 0) {
     digester_.Update(buffer.first(count));
     return count;

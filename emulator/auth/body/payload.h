@@ -29,20 +29,15 @@ inline bool IsStreaming(PayloadKind kind) {
 
 // Passes the body on and computes its digest. The end of the body is returned only if the digest
 // matches the claim.
-class HashedBody final : public s3::BodyReader {
+class HashedBody final : public s3::BodyWrapper {
  public:
   // `claim`: 64 hex digits. `inner` must outlive this object.
   HashedBody(s3::BodyReader& inner, std::string_view claim);
 
   // Returns XAmzContentSHA256Mismatch instead of the end if the digest differs.
   Result<std::size_t> Read(MutableByteView buffer) override;
-  std::optional<std::uint64_t> Length() const override { return inner_.Length(); }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
-    return inner_.Trailers();
-  }
 
  private:
-  s3::BodyReader& inner_;
   std::string claim_;
   Digester digester_;
   bool verified_ = false;

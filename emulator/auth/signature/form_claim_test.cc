@@ -48,7 +48,7 @@ class FormAuthTest : public ::testing::Test {
   // Posts the form. Returns the response's error code, or "" on success.
   std::string Post(const Fields& fields, AuthOptions options = ExampleOptions(),
                    Fields headers = {}) {
-    const auto auth = MakeAuth(std::move(options), user_, router_);
+    const auto auth = AuthChain(std::move(options), user_, router_);
     std::string form;
     for (const auto& [name, value] : fields) {
       form +=
@@ -235,7 +235,7 @@ TEST_F(FormAuthTest, RefusesTwoMechanisms) {
 }
 
 TEST_F(FormAuthTest, RefusesMalformedFormsBeforeTheRouter) {
-  const auto auth = MakeAuth(ExampleOptions(), user_, router_);
+  const auto auth = AuthChain(ExampleOptions(), user_, router_);
   TestExchange plain({.method = "POST",
                       .target = "/",
                       .headers = {{"Host", "examplebucket.s3.amazonaws.com"}},

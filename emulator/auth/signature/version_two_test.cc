@@ -47,7 +47,7 @@ class VersionTwoTest : public ::testing::Test {
   std::string Ask(std::string_view method, std::string_view target,
                   std::string host = "127.0.0.1:9000") {
     const int before = router_.calls;
-    const auto auth = MakeAuth(ExampleOptions(), users_, router_);
+    const auto auth = AuthChain(ExampleOptions(), users_, router_);
     TestExchange request(TestRequest{.method = std::string(method),
                                      .target = std::string(target),
                                      .headers = {{"Host", std::move(host)}},
@@ -184,7 +184,7 @@ TEST_F(VersionTwoTest, TemporaryKeyNeedsItsToken) {
 
 // A version 2 URL names no region, so it is valid in its bucket's region.
 TEST_F(VersionTwoTest, RegionIsTheBucketsOrTheHomeRegion) {
-  const auto auth = MakeAuth(ExampleOptions(), users_, router_);
+  const auto auth = AuthChain(ExampleOptions(), users_, router_);
   TestExchange request(TestRequest{.method = "GET",
                                    .target = std::string(kPlain),
                                    .headers = {{"Host", "127.0.0.1:9000"}},
@@ -202,7 +202,7 @@ TEST_F(VersionTwoTest, ParsingChecksOnlyTheExpiry) {
   AuthOptions options = ExampleOptions();
   options.mode = Mode::kParse;
   users_.user.secret_access_key = "another";
-  const auto auth = MakeAuth(options, users_, router_);
+  const auto auth = AuthChain(options, users_, router_);
   const TestRequest sent{.method = "GET",
                          .target = std::string(kPlain),
                          .headers = {{"Host", "127.0.0.1:9000"}},
@@ -243,7 +243,7 @@ class VersionTwoHeaderTest : public VersionTwoTest {
   // Returns the code of the response; "ok" if the router was called.
   std::string Send(TestRequest sent) {
     const int before = router_.calls;
-    const auto auth = MakeAuth(options_, users_, router_);
+    const auto auth = AuthChain(options_, users_, router_);
     const TestExchange request(std::move(sent));
     s3::Exchange exchange{request.exchange.request, request.exchange.connection,
                           request.exchange.body};

@@ -23,7 +23,7 @@ struct Caller {
   s3::Connection connection;
   std::size_t others = 0;  // Other open connections.
   // Whether the server's certificate may sign others: a client that trusts it then trusts the
-  // flawed certificates that it signs (emulator/http/connection/flawed_certificates.h).
+  // flawed certificates that it signs (emulator/http/socket/flawed_certificates.h).
   bool certificate_may_sign = false;
 };
 

@@ -66,9 +66,10 @@ bool DoBeforeCommit(s3::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& st
   return false;
 }
 
-FaultyBody::FaultyBody(s3::Exchange& exchange, FaultPlan& plan, const FaultTools& tools)
-    : exchange_(exchange),
-      inner_(*exchange.body),
+FaultyBody::FaultyBody(s3::BodyReader& inner, s3::Exchange& exchange, FaultPlan& plan,
+                       const FaultTools& tools)
+    : BodyWrapper(inner),
+      exchange_(exchange),
       plan_(plan),
       tools_(tools),
       steps_(plan.At(Stage::kBodyIn)),
@@ -78,7 +79,7 @@ Result<std::size_t> FaultyBody::Read(MutableByteView buffer) {
   PENSTOCK_TRY(RunDueSteps());
   std::uint64_t most = buffer.size();
   if (!steps_.empty()) most = std::min(most, steps_.front().timed->at.offset - read_);
-  PENSTOCK_ASSIGN(const std::size_t got, inner_.Read(buffer.first(pace_.MaxRead(most))));
+  PENSTOCK_ASSIGN(const std::size_t got, inner().Read(buffer.first(pace_.MaxRead(most))));
   read_ += got;
   if (got == 0) return got;
   if (!pace_.Await(got)) plan_.FailAttempts();
@@ -113,7 +114,7 @@ Result<void> FaultyBody::ApplyPace(FaultPlan::Step& step, const PaceAction& pace
 }
 
 Result<std::size_t> CommitGate::Read(MutableByteView buffer) {
-  PENSTOCK_ASSIGN(const std::size_t got, inner_.Read(buffer));
+  PENSTOCK_ASSIGN(const std::size_t got, inner().Read(buffer));
   if (got > 0 || buffer.empty() || passed_) return got;
   passed_ = true;
   if (!PassCommit(exchange_, plan_, pauses_)) return StoppedByFault();

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "emulator/faults/fault_plan.h"
 #include "emulator/s3/core/exchange.h"
@@ -27,24 +26,19 @@ bool DoBeforeCommit(s3::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& st
 
 // The body as received on the wire, with the actions at body_in. A read never crosses the offset of
 // an action.
-class FaultyBody final : public s3::BodyReader {
+class FaultyBody final : public s3::BodyWrapper {
  public:
   // All arguments must outlive this object.
-  FaultyBody(s3::Exchange& exchange, FaultPlan& plan, const FaultTools& tools);
+  FaultyBody(s3::BodyReader& inner, s3::Exchange& exchange, FaultPlan& plan,
+             const FaultTools& tools);
 
   Result<std::size_t> Read(MutableByteView buffer) override;
-  std::optional<std::uint64_t> Length() const override { return inner_.Length(); }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
-    return inner_.Trailers();
-  }
-  bool WithholdContinue() override { return inner_.WithholdContinue(); }
 
  private:
   Result<void> RunDueSteps();
   Result<void> ApplyPace(FaultPlan::Step& step, const PaceAction& pace);
 
   s3::Exchange& exchange_;
-  s3::BodyReader& inner_;
   FaultPlan& plan_;
   const FaultTools tools_;
   std::span<FaultPlan::Step> steps_;  // The pending steps.
@@ -55,20 +49,16 @@ class FaultyBody final : public s3::BodyReader {
 
 // The body as read by the operation. Runs the actions at before_commit once the end of the verified
 // body has been read.
-class CommitGate final : public s3::BodyReader {
+class CommitGate final : public s3::BodyWrapper {
  public:
-  CommitGate(s3::Exchange& exchange, FaultPlan& plan, traffic::Pauses& pauses)
-      : exchange_(exchange), inner_(*exchange.body), plan_(plan), pauses_(pauses) {}
+  CommitGate(s3::BodyReader& inner, s3::Exchange& exchange, FaultPlan& plan,
+             traffic::Pauses& pauses)
+      : BodyWrapper(inner), exchange_(exchange), plan_(plan), pauses_(pauses) {}
 
   Result<std::size_t> Read(MutableByteView buffer) override;
-  std::optional<std::uint64_t> Length() const override { return inner_.Length(); }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
-    return inner_.Trailers();
-  }
 
  private:
   s3::Exchange& exchange_;
-  s3::BodyReader& inner_;
   FaultPlan& plan_;
   traffic::Pauses& pauses_;
   bool passed_ = false;

@@ -57,7 +57,7 @@ class FaultyBodyTest : public testing::Test {
 TEST_F(FaultyBodyTest, ReadsEndAtActionOffsets) {
   Meet(
       R"([{"do": [{"stall": {"ms": 0}, "at": "body_in@3"}, {"stall": {"ms": 0}, "at": "body_in@7"}]}])");
-  FaultyBody body(request_.exchange(), *plan_, {pauses_, pacers_});
+  FaultyBody body(wire_, request_.exchange(), *plan_, {pauses_, pacers_});
   EXPECT_EQ(ReadAll(body), (std::vector<int>{3, 4, 3, 0}));
   EXPECT_EQ(fired(), 1U);
 }
@@ -67,7 +67,7 @@ TEST_F(FaultyBodyTest, ErrorEndsTheBodyAtItsOffset) {
            {"body_in", 0}, {"body_in@4", 4}, {"body_in@10", 10}}) {
     wire_.read = 0;
     Meet(R"([{"do": {"slow_down": {}, "at": ")" + at + "\"}}]");
-    FaultyBody body(request_.exchange(), *plan_, {pauses_, pacers_});
+    FaultyBody body(wire_, request_.exchange(), *plan_, {pauses_, pacers_});
     EXPECT_EQ(ReadAll(body), std::vector<int>{-1}) << at;
     EXPECT_EQ(wire_.read, bytes) << at;
     EXPECT_EQ(request_.exchange().bytes_in, bytes) << "bytes that are discarded later do not count";
@@ -78,7 +78,7 @@ TEST_F(FaultyBodyTest, ErrorEndsTheBodyAtItsOffset) {
 
 TEST_F(FaultyBodyTest, PaceReadsPieces) {
   Meet(R"([{"do": {"drip": {"bytes": 4, "every_ms": 1}, "at": "body_in"}}])");
-  FaultyBody body(request_.exchange(), *plan_, {pauses_, pacers_});
+  FaultyBody body(wire_, request_.exchange(), *plan_, {pauses_, pacers_});
   EXPECT_EQ(ReadAll(body), (std::vector<int>{4, 4, 2, 0}));
   EXPECT_EQ(fired(), 1U);
 }
@@ -91,7 +91,7 @@ TEST_F(FaultyBodyTest, PaceAboveTheLimitIsRejectedAndNotCounted) {
                            R"({"bandwidth": {"bytes_per_second": 1}, "at": "body_in"})"}) {
     wire_.read = 0;
     Meet(R"([{"do": )" + std::string(pace) + "}]");
-    FaultyBody body(request_.exchange(), *plan_, {pauses_, pacers_});
+    FaultyBody body(wire_, request_.exchange(), *plan_, {pauses_, pacers_});
     std::array<std::byte, 16> buffer;
     EXPECT_EQ(body.Read(buffer).error().code, "SlowDown") << pace;
     EXPECT_EQ(wire_.read, 0U) << pace;
@@ -105,7 +105,7 @@ TEST_F(FaultyBodyTest, PaceHoldsItsTurnToTheEnd) {
     others.push_back(std::make_unique<traffic::Pauses::Permit>(pauses_, nullptr));
   Meet(R"([{"do": {"drip": {"bytes": 4, "every_ms": 1}, "at": "body_in"}}])");
   {
-    FaultyBody body(request_.exchange(), *plan_, {pauses_, pacers_});
+    FaultyBody body(wire_, request_.exchange(), *plan_, {pauses_, pacers_});
     EXPECT_EQ(ReadAll(body), (std::vector<int>{4, 4, 2, 0}));
     EXPECT_EQ(fired(), 1U);
     EXPECT_FALSE(traffic::Pauses::Permit(pauses_, nullptr).granted());
@@ -115,7 +115,7 @@ TEST_F(FaultyBodyTest, PaceHoldsItsTurnToTheEnd) {
 
 TEST_F(FaultyBodyTest, CommitGateActsAtEndOfBody) {
   Meet(R"([{"do": {"slow_down": {}, "at": "before_commit"}}])");
-  CommitGate gate(request_.exchange(), *plan_, pauses_);
+  CommitGate gate(wire_, request_.exchange(), *plan_, pauses_);
   EXPECT_EQ(ReadAll(gate), (std::vector<int>{10, -1}));
   EXPECT_NE(plan_->replacement(), nullptr);
 }

@@ -3,30 +3,24 @@
 namespace penstock::emulator::faults {
 namespace {
 
-class FirstByteDelay final : public s3::Handler {
+class FirstByteDelay final : public s3::Filter {
  public:
-  FirstByteDelay(std::chrono::milliseconds delay, s3::Handler& next) : delay_(delay), next_(next) {}
+  explicit FirstByteDelay(std::chrono::milliseconds delay) : delay_(delay) {}
 
-  void Handle(s3::Exchange& exchange) override {
-    const bool delayed = delay_.count() > 0 &&
-                         (exchange.request.method == "GET" || exchange.request.method == "HEAD");
-    next_.Handle(exchange);
-    if (!delayed) return;
-    exchange.WhenAnswered([delay = delay_](s3::Exchange& answered) {
-      s3::HoldBack(answered.response.Delivering(), delay);
-    });
+  void OnResponse(s3::Exchange& exchange) override {
+    if (delay_.count() > 0 &&
+        (exchange.request.method == "GET" || exchange.request.method == "HEAD"))
+      s3::HoldBack(exchange.response.Delivering(), delay_);
   }
 
  private:
   const std::chrono::milliseconds delay_;
-  s3::Handler& next_;
 };
 
 }  // namespace
 
-std::unique_ptr<s3::Handler> MakeFirstByteDelay(std::chrono::milliseconds delay,
-                                                s3::Handler& next) {
-  return std::make_unique<FirstByteDelay>(delay, next);
+std::unique_ptr<s3::Filter> MakeFirstByteDelay(std::chrono::milliseconds delay) {
+  return std::make_unique<FirstByteDelay>(delay);
 }
 
 }  // namespace penstock::emulator::faults

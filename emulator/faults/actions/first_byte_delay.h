@@ -1,17 +1,17 @@
-// A handler that delays responses, like the time to first byte of a distant or busy S3 endpoint.
+// A filter that delays responses, like the time to first byte of a distant or busy S3 endpoint.
 #ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_FIRST_BYTE_DELAY_H_
 #define PENSTOCK_EMULATOR_FAULTS_ACTIONS_FIRST_BYTE_DELAY_H_
 
 #include <chrono>
 #include <memory>
 
-#include "emulator/s3/core/exchange.h"
+#include "emulator/s3/core/filter_chain.h"
 
 namespace penstock::emulator::faults {
 
 // Delays the responses of GET and HEAD by `delay`, counted from when they were produced. Zero: no
-// delay. Other methods are not delayed. `next` must outlive the handler.
-std::unique_ptr<s3::Handler> MakeFirstByteDelay(std::chrono::milliseconds delay, s3::Handler& next);
+// delay. Other methods are not delayed.
+std::unique_ptr<s3::Filter> MakeFirstByteDelay(std::chrono::milliseconds delay);
 
 }  // namespace penstock::emulator::faults
 

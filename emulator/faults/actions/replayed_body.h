@@ -6,10 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "emulator/s3/core/exchange.h"
 
@@ -18,14 +15,14 @@ namespace penstock::emulator::faults {
 // Forwards the bytes of `inner` and keeps a copy.
 //
 // Thread safety: one thread at a time.
-class KeptBody final : public s3::BodyReader {
+class KeptBody final : public s3::BodyWrapper {
  public:
   static constexpr std::size_t kMost = 64 << 20;
 
-  explicit KeptBody(s3::BodyReader& inner) : inner_(inner) {}
+  using BodyWrapper::BodyWrapper;
 
   Result<std::size_t> Read(MutableByteView buffer) override {
-    PENSTOCK_ASSIGN(const std::size_t got, inner_.Read(buffer));
+    PENSTOCK_ASSIGN(const std::size_t got, inner().Read(buffer));
     whole_ = whole_ && kept_.size() + got <= kMost;
     if (whole_) {
       kept_.append(reinterpret_cast<const char*>(buffer.data()), got);
@@ -34,17 +31,12 @@ class KeptBody final : public s3::BodyReader {
     }
     return got;
   }
-  std::optional<std::uint64_t> Length() const override { return inner_.Length(); }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
-    return inner_.Trailers();
-  }
 
   // Whether every byte was kept: the body has at most kMost bytes.
   bool whole() const { return whole_; }
   const std::string& kept() const { return kept_; }
 
  private:
-  s3::BodyReader& inner_;
   std::string kept_;
   bool whole_ = true;
 };
@@ -52,20 +44,16 @@ class KeptBody final : public s3::BodyReader {
 // Reads the kept bytes again.
 //
 // Thread safety: one thread at a time.
-class RepeatedBody final : public s3::BodyReader {
+class RepeatedBody final : public s3::BodyWrapper {
  public:
-  // `first` must outlive this object.
-  explicit RepeatedBody(const KeptBody& first) : first_(first) {}
+  // Both must outlive this object.
+  RepeatedBody(s3::BodyReader& inner, const KeptBody& first) : BodyWrapper(inner), first_(first) {}
 
   Result<std::size_t> Read(MutableByteView buffer) override {
     const std::size_t count = std::min(buffer.size(), first_.kept().size() - at_);
     std::memcpy(buffer.data(), first_.kept().data() + at_, count);
     at_ += count;
     return count;
-  }
-  std::optional<std::uint64_t> Length() const override { return first_.Length(); }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
-    return first_.Trailers();
   }
 
  private:

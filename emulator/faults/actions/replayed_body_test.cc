@@ -41,7 +41,7 @@ TEST(ReplayedBodyTest, RepeatsTheBody) {
   KeptBody kept(inner);
   EXPECT_EQ(ReadAll(kept, 3), "0123456789");
   ASSERT_TRUE(kept.whole());
-  RepeatedBody repeated(kept);
+  RepeatedBody repeated(kept, kept);
   EXPECT_EQ(repeated.Length(), 10U);
   EXPECT_EQ(repeated.Trailers().size(), 1U);
   EXPECT_EQ(ReadAll(repeated, 4), "0123456789");

@@ -41,14 +41,14 @@ std::string IdentityOf(const s3::Exchange& exchange) {
 
 class SlowDownShare final : public FailRate {
  public:
-  SlowDownShare(FailRateOptions options, s3::Handler& next)
-      : rate_(options.rate), seed_(WordBytes(options.seed)), next_(next) {}
+  explicit SlowDownShare(FailRateOptions options)
+      : rate_(options.rate), seed_(WordBytes(options.seed)) {}
 
-  void Handle(s3::Exchange& exchange) override {
-    if (rate_ <= 0 || exchange.target.raw_path.empty() || !Fails(exchange))
-      return next_.Handle(exchange);
+  s3::FilterStatus OnRequest(s3::Exchange& exchange) override {
+    if (rate_ <= 0 || !Fails(exchange)) return s3::FilterStatus::kContinue;
     injected_.fetch_add(1, std::memory_order_relaxed);
     s3::RespondWithError(exchange, s3::MakeError("SlowDown"));
+    return s3::FilterStatus::kResponded;
   }
 
   std::uint64_t injected() const override { return injected_.load(std::memory_order_relaxed); }
@@ -68,15 +68,14 @@ class SlowDownShare final : public FailRate {
 
   const double rate_;
   const std::array<std::byte, 8> seed_;
-  s3::Handler& next_;
   traffic::Arrivals arrivals_;
   std::atomic<std::uint64_t> injected_{0};
 };
 
 }  // namespace
 
-std::unique_ptr<FailRate> MakeFailRate(FailRateOptions options, s3::Handler& next) {
-  return std::make_unique<SlowDownShare>(options, next);
+std::unique_ptr<FailRate> MakeFailRate(FailRateOptions options) {
+  return std::make_unique<SlowDownShare>(options);
 }
 
 }  // namespace penstock::emulator::faults

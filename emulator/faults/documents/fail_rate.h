@@ -1,4 +1,4 @@
-// A handler that rejects a share of requests with 503 SlowDown before any other processing.
+// A filter that rejects a share of requests with 503 SlowDown before any other processing.
 //
 // The decision depends on the request's identity and on how often it was seen. It does not depend
 // on timing: the same seed and the same requests fail in the same way on every machine.
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "emulator/s3/core/exchange.h"
+#include "emulator/s3/core/filter_chain.h"
 
 namespace penstock::emulator::faults {
 
@@ -17,18 +17,16 @@ struct FailRateOptions {
   std::uint64_t seed = 1;
 };
 
-// exchange.target must be parsed; a request with an empty target passes. A request's identity is
-// its method, bucket, key, partNumber and Range. Each arrival of an identity is decided separately,
-// so a retry gets a new decision.
-class FailRate : public s3::Handler {
+// A request's identity is its method, bucket, key, partNumber and Range. Each arrival of an
+// identity is decided separately, so a retry gets a new decision.
+class FailRate : public s3::Filter {
  public:
   virtual std::uint64_t injected() const = 0;
   // Clears the count and all arrivals: the sequence of decisions starts over.
   virtual void Reset() = 0;
 };
 
-// `next` must outlive the handler.
-std::unique_ptr<FailRate> MakeFailRate(FailRateOptions options, s3::Handler& next);
+std::unique_ptr<FailRate> MakeFailRate(FailRateOptions options);
 
 }  // namespace penstock::emulator::faults
 

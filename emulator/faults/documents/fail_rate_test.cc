@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
@@ -17,7 +18,21 @@ class Teapot final : public s3::Handler {
   void Handle(s3::Exchange& exchange) override { exchange.response.status = 418; }
 };
 
-s3::Response Ask(s3::Handler& handler, const std::string& method, const std::string& key,
+// A chain with the filter alone.
+struct Tested {
+  explicit Tested(FailRateOptions options) : Tested(MakeFailRate(options)) {}
+  std::uint64_t injected() const { return fail_rate.injected(); }
+
+  Teapot next;
+  FailRate& fail_rate;
+  s3::FilterChain chain;
+
+ private:
+  explicit Tested(std::unique_ptr<FailRate> filter)
+      : fail_rate(*filter), chain(next, std::move(filter)) {}
+};
+
+s3::Response Ask(Tested& tested, const std::string& method, const std::string& key,
                  const std::string& range = {}, const std::string& part = {}) {
   s3::RequestHead head;
   head.method = method;
@@ -29,87 +44,81 @@ s3::Response Ask(s3::Handler& handler, const std::string& method, const std::str
   exchange.target.bucket = BucketName("b");
   exchange.target.key = ObjectKey(key);
   if (!part.empty()) exchange.target.query.push_back({"partNumber", part});
-  handler.Handle(exchange);
+  tested.chain.Handle(exchange);
   return std::move(exchange.response);
 }
 
 // Sends `count` requests for distinct keys. Returns 'x' for a failure and '.' for a success.
-std::string Pattern(s3::Handler& handler, int count) {
+std::string Pattern(Tested& tested, int count) {
   std::string pattern;
   for (int i = 0; i < count; ++i) {
-    pattern += Ask(handler, "GET", "k" + std::to_string(i)).status == 503 ? 'x' : '.';
+    pattern += Ask(tested, "GET", "k" + std::to_string(i)).status == 503 ? 'x' : '.';
   }
   return pattern;
 }
 
+std::string FirstPattern(FailRateOptions options) {
+  Tested tested(options);
+  return Pattern(tested, 300);
+}
+
 TEST(FailRateTest, ZeroNeverFails) {
-  Teapot next;
-  const auto handler = MakeFailRate({.rate = 0}, next);
-  EXPECT_EQ(Pattern(*handler, 500), std::string(500, '.'));
-  EXPECT_EQ(handler->injected(), 0u);
+  Tested tested({.rate = 0});
+  EXPECT_EQ(Pattern(tested, 500), std::string(500, '.'));
+  EXPECT_EQ(tested.injected(), 0u);
 }
 
 TEST(FailRateTest, OneAlwaysFails) {
-  Teapot next;
-  const auto handler = MakeFailRate({.rate = 1}, next);
-  EXPECT_EQ(Pattern(*handler, 500), std::string(500, 'x'));
-  EXPECT_EQ(handler->injected(), 500u);
+  Tested tested({.rate = 1});
+  EXPECT_EQ(Pattern(tested, 500), std::string(500, 'x'));
+  EXPECT_EQ(tested.injected(), 500u);
 }
 
 TEST(FailRateTest, FailsTheConfiguredShare) {
-  Teapot next;
-  const auto handler = MakeFailRate({.rate = 0.05, .seed = 7}, next);
-  Pattern(*handler, 10000);
+  Tested tested({.rate = 0.05, .seed = 7});
+  Pattern(tested, 10000);
   // The standard deviation of 10,000 draws at 5 % is 21.8. Allow five standard deviations.
-  EXPECT_GT(handler->injected(), 391u);
-  EXPECT_LT(handler->injected(), 609u);
+  EXPECT_GT(tested.injected(), 391u);
+  EXPECT_LT(tested.injected(), 609u);
 }
 
 TEST(FailRateTest, SameSeedFailsTheSameRequests) {
-  Teapot next;
-  EXPECT_EQ(Pattern(*MakeFailRate({.rate = 0.3, .seed = 7}, next), 300),
-            Pattern(*MakeFailRate({.rate = 0.3, .seed = 7}, next), 300));
+  EXPECT_EQ(FirstPattern({.rate = 0.3, .seed = 7}), FirstPattern({.rate = 0.3, .seed = 7}));
 }
 
 TEST(FailRateTest, AnotherSeedFailsOthers) {
-  Teapot next;
-  EXPECT_NE(Pattern(*MakeFailRate({.rate = 0.3, .seed = 7}, next), 300),
-            Pattern(*MakeFailRate({.rate = 0.3, .seed = 8}, next), 300));
+  EXPECT_NE(FirstPattern({.rate = 0.3, .seed = 7}), FirstPattern({.rate = 0.3, .seed = 8}));
 }
 
 TEST(FailRateTest, ResetStartsTheSequenceOver) {
-  Teapot next;
-  const auto handler = MakeFailRate({.rate = 0.3, .seed = 7}, next);
-  const std::string first = Pattern(*handler, 300);
-  EXPECT_NE(Pattern(*handler, 300), first) << "a second arrival is decided separately";
-  handler->Reset();
-  EXPECT_EQ(handler->injected(), 0u);
-  EXPECT_EQ(Pattern(*handler, 300), first);
+  Tested tested({.rate = 0.3, .seed = 7});
+  const std::string first = Pattern(tested, 300);
+  EXPECT_NE(Pattern(tested, 300), first) << "a second arrival is decided separately";
+  tested.fail_rate.Reset();
+  EXPECT_EQ(tested.injected(), 0u);
+  EXPECT_EQ(Pattern(tested, 300), first);
 }
 
 TEST(FailRateTest, ThreadTimingChangesNothing) {
-  Teapot next;
-  const auto alone = MakeFailRate({.rate = 0.3, .seed = 7}, next);
-  const auto shared = MakeFailRate({.rate = 0.3, .seed = 7}, next);
+  Tested alone({.rate = 0.3, .seed = 7});
+  Tested shared({.rate = 0.3, .seed = 7});
   // Every key arrives three times. The number of failures does not depend on thread order.
-  for (int round = 0; round < 3; ++round) Pattern(*alone, 400);
+  for (int round = 0; round < 3; ++round) Pattern(alone, 400);
   {
     std::vector<std::jthread> threads;
-    for (int i = 0; i < 3; ++i) threads.emplace_back([&shared] { Pattern(*shared, 400); });
+    for (int i = 0; i < 3; ++i) threads.emplace_back([&shared] { Pattern(shared, 400); });
   }
-  EXPECT_EQ(alone->injected(), shared->injected());
+  EXPECT_EQ(alone.injected(), shared.injected());
 }
 
 TEST(FailRateTest, RangesAndPartsAreSeparateRequests) {
-  Teapot next;
-  const auto handler = MakeFailRate({.rate = 0.5, .seed = 7}, next);
+  Tested tested({.rate = 0.5, .seed = 7});
   std::string ranges;
   std::string parts;
   for (int i = 0; i < 64; ++i) {
-    ranges +=
-        Ask(*handler, "GET", "k", "bytes=" + std::to_string(i) + "-").status == 503 ? 'x' : '.';
-    parts += Ask(*handler, "PUT", "k", "", std::to_string(i)).status == 503 ? 'x' : '.';
-    handler->Reset();  // The requests differ only in their identity.
+    ranges += Ask(tested, "GET", "k", "bytes=" + std::to_string(i) + "-").status == 503 ? 'x' : '.';
+    parts += Ask(tested, "PUT", "k", "", std::to_string(i)).status == 503 ? 'x' : '.';
+    tested.fail_rate.Reset();  // The requests differ only in their identity.
   }
   EXPECT_NE(ranges.find('x'), std::string::npos);
   EXPECT_NE(ranges.find('.'), std::string::npos);
@@ -118,9 +127,8 @@ TEST(FailRateTest, RangesAndPartsAreSeparateRequests) {
 }
 
 TEST(FailRateTest, RespondsLikeS3) {
-  Teapot next;
-  const auto handler = MakeFailRate({.rate = 1}, next);
-  const s3::Response response = Ask(*handler, "GET", "k");
+  Tested tested({.rate = 1});
+  const s3::Response response = Ask(tested, "GET", "k");
   EXPECT_EQ(response.status, 503);
   EXPECT_EQ(response.reason, "Slow Down");
   EXPECT_TRUE(response.close);
@@ -132,9 +140,8 @@ TEST(FailRateTest, RespondsLikeS3) {
 }
 
 TEST(FailRateTest, HeadFailsWithoutADocument) {
-  Teapot next;
-  const auto handler = MakeFailRate({.rate = 1}, next);
-  const s3::Response response = Ask(*handler, "HEAD", "k");
+  Tested tested({.rate = 1});
+  const s3::Response response = Ask(tested, "HEAD", "k");
   EXPECT_EQ(response.status, 503);
   EXPECT_FALSE(std::holds_alternative<std::string>(response.body) &&
                !std::get<std::string>(response.body).empty());

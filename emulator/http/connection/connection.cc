@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/diagnostics.h"
-#include "emulator/http/connection/wire_error.h"
+#include "emulator/http/parsing/wire_error.h"
 
 namespace penstock::emulator::http {
 namespace {
@@ -139,7 +139,7 @@ WireConnection::Pause WireConnection::Proceed(ServingTools& tools, bool expired)
   switch (stage_) {
     case Stage::kHandshake: return Handshake(expired);
     case Stage::kBody: return GatherBody(tools, expired);
-    case Stage::kAnswer: return SendAnswer(tools, expired);
+    case Stage::kAnswer: return SendResponse(tools, expired);
     case Stage::kDrain: return DrainBody(expired);
     case Stage::kLinger: return Linger(expired);
     case Stage::kHead: break;
@@ -268,7 +268,7 @@ void WireConnection::Complete() noexcept {
 
 WireConnection::Next WireConnection::Resume(ServingTools& tools) {
   pausing_.store(false, std::memory_order_relaxed);
-  if (const Pause pause = current_->scripted ? SendScripted(false) : FinishRequest(tools))
+  if (const Pause pause = current_->sender ? SendResponse(tools, false) : FinishRequest(tools))
     return *pause;
   if (stopping()) return Next::kClose;
   if (PrepareNext()) return Next::kWait;

@@ -11,21 +11,20 @@
 #include <memory>
 #include <optional>
 
-#include "emulator/http/accept_decision.h"
-#include "emulator/http/completion_queue.h"
-#include "emulator/http/connection/body_reader.h"
-#include "emulator/http/connection/framing.h"
+#include "emulator/http/socket/accept_decision.h"
+#include "emulator/http/connection/completion_queue.h"
+#include "emulator/http/parsing/body_reader.h"
+#include "emulator/http/parsing/framing.h"
 #include "emulator/http/connection/gathered_body.h"
-#include "emulator/http/connection/head_parser.h"
-#include "emulator/http/connection/input_buffer.h"
+#include "emulator/http/parsing/head_parser.h"
+#include "emulator/http/parsing/input_buffer.h"
 #include "emulator/http/connection/request_ids.h"
-#include "emulator/http/connection/response_writer.h"
-#include "emulator/http/connection/scripted_answer.h"
-#include "emulator/http/connection/stream.h"
-#include "emulator/http/connection/tls.h"
-#include "emulator/http/connection_quotas.h"
-#include "emulator/http/epoll_registration.h"
-#include "emulator/http/timers.h"
+#include "emulator/http/sending/response_sender.h"
+#include "emulator/http/socket/stream.h"
+#include "emulator/http/socket/tls.h"
+#include "emulator/http/connection/connection_quotas.h"
+#include "emulator/http/connection/epoll_registration.h"
+#include "emulator/http/connection/timers.h"
 #include "emulator/message/exchange.h"
 #include "penstock/base/clock.h"
 
@@ -51,7 +50,7 @@ struct ConnectionSettings {
 
 // Per-thread tools that the connection uses while a thread serves it.
 struct ServingTools {
-  ResponseWriter writer;
+  SendBuffers buffers;
   DateCache dates;
 };
 
@@ -147,9 +146,8 @@ class WireConnection final : private message::AsyncResponse, private message::Wi
     // The handler waits for the body on its thread (ConnectionQuotas::EnterThread).
     bool entered = false;
     bool refused = false;  // before the handler: further bytes cannot be interpreted
-    UnsentResponse unsent;
-    std::optional<ScriptedAnswer> scripted;  // used instead of `unsent`
-    // When a pause of `scripted` next checks whether the peer is connected.
+    std::optional<ResponseSender> sender;  // set once the response is complete
+    // When a pause of `sender` next checks whether the peer is connected. Epoch: none has begun.
     MonotonicTime next_peer_check{};
     bool abandoned = false;  // the peer has closed, maybe only its sending side: no more pauses
     MonotonicTime listen_until{};  // after a half-close, receive until then; epoch: close
@@ -179,7 +177,8 @@ class WireConnection final : private message::AsyncResponse, private message::Wi
   Pause CallHandler(ServingTools& tools);
   // Responds to current_ and ends it.
   Pause FinishRequest(ServingTools& tools);
-  Pause SendAnswer(ServingTools& tools, bool expired);
+  // Continues to send the response of current_.
+  Pause SendResponse(ServingTools& tools, bool expired);
   void ReportDamage(const std::string& damage);
   Pause EndAnswer(const SendResult& sent);
   // Records the result of current_ before the last bytes of its response are sent. `body_bytes`:
@@ -188,12 +187,12 @@ class WireConnection final : private message::AsyncResponse, private message::Wi
   BeforeEnd before_end() {
     return [this](std::uint64_t body_bytes) { ReportResponseEnd(body_bytes); };
   }
-  // Continues current_'s scripted response.
-  Pause SendScripted(bool expired);
-  // Returns whether a pause of the scripted response ends now because the peer has closed the
-  // connection or its sending side.
+  // Whether another thread continues once the pause of the response is over. Otherwise it is over.
+  bool Pauses(MonotonicTime now);
+  // Returns whether a pause of the response ends now because the peer has closed the connection or
+  // its sending side.
   bool EndPause(MonotonicTime now);
-  SendResult ScriptedResult() const;
+  SendResult ResultOfSending() const;
   ResponseContext ContextOf(const message::Exchange& exchange, bool can_keep,
                             ServingTools& tools) const;
   Pause DrainBody(bool expired);
@@ -207,14 +206,14 @@ class WireConnection final : private message::AsyncResponse, private message::Wi
   // request must not use them.
   void ForgetRequest();
   void Handle(RequestState& state);
-  static void ReportAnswer(RequestState& state);
+  // Lets the handler finish its pending response.
+  void FinishPending(RequestState& state);
   // Counts the response's text against the quotas. If they are used up, refuses the request or
   // resets the connection.
   static void ReserveAnswerBytes(RequestState& state);
   // Called before any byte of a response is sent.
   void LimitUnsent();
-  Pause AwaitRoom(ServingTools& tools);
-  SendResult BeginSending(const message::Exchange& exchange, bool can_keep, ServingTools& tools);
+  Pause AwaitRoom();
   // Sends an error document for a request that never reached the handler, and closes.
   Pause Refuse(const Error& error, ServingTools& tools);
   // Whether the whole request body, if any, has been read from the socket.

@@ -6,7 +6,7 @@
 
 #include "base/diagnostics.h"
 #include "emulator/http/connection/connection.h"
-#include "emulator/http/connection/wire_error.h"
+#include "emulator/http/parsing/wire_error.h"
 
 namespace penstock::emulator::http {
 namespace {
@@ -33,7 +33,7 @@ bool AsksToClose(const message::Response& response) {
 
 WireConnection::Pause WireConnection::FinishRequest(ServingTools& tools) {
   RequestState& state = *current_;
-  if (state.exchange.pending) ReportAnswer(state);
+  if (state.exchange.pending) FinishPending(state);
   ReserveAnswerBytes(state);
   if (state.exchange.response.action != message::WireAction::kSend) return EndAnswer({});
   // Bytes discarded below were not read by the handler.
@@ -45,84 +45,75 @@ WireConnection::Pause WireConnection::FinishRequest(ServingTools& tools) {
                          *state.body.Length() - state.body.bytes_read() <= kDrainBytes;
   const bool last = most_requests_ > 0 && facts_.requests_before + 1 >= most_requests_;
   const bool can_keep = state.framing.keep_alive && (!unread || soon_read) && !last;
-  if (state.exchange.response.delivery) {
-    state.scripted.emplace(state.exchange.response, ContextOf(state.exchange, can_keep, tools));
-    state.next_peer_check = Now() + message::kPeerCheckInterval;
-    return SendScripted(false);
-  }
-  const SendResult sent = BeginSending(state.exchange, can_keep, tools);
-  return sent.blocked ? AwaitRoom(tools) : EndAnswer(sent);
+  state.sender.emplace(state.exchange.response, ContextOf(state.exchange, can_keep, tools),
+                       tools.buffers);
+  return SendResponse(tools, false);
 }
 
-WireConnection::Pause WireConnection::SendScripted(bool expired) {
-  ScriptedAnswer& answer = *current_->scripted;
-  if (expired) stream_->Reset();
+WireConnection::Pause WireConnection::SendResponse(ServingTools& tools, bool expired) {
+  using State = ResponseSender::State;
+  ResponseSender& sender = *current_->sender;
+  if (expired) {
+    stream_->Reset();  // otherwise the kernel would keep the unacknowledged bytes
+    return EndAnswer(sender.result());
+  }
+  LimitUnsent();
   for (;;) {
     const MonotonicTime now = Now();
-    switch (answer.Go(*stream_, now, before_end())) {
-      case ScriptedAnswer::State::kRoom: stage_ = Stage::kAnswer; return Next::kRoom;
-      case ScriptedAnswer::State::kWait:
+    switch (sender.Go(*stream_, tools.buffers, now, before_end())) {
+      case State::kRoom: return AwaitRoom();
+      case State::kWait:
         // While the server stops, pauses continue up to the grace period.
         if (settings_.timers == nullptr || interrupted_.load(std::memory_order_relaxed))
-          return EndAnswer(answer.result());
-        if (EndPause(now)) continue;
-        half_done_.store(false, std::memory_order_relaxed);
-        pausing_.store(true, std::memory_order_relaxed);
-        settings_.timers->Add(current_->abandoned
-                                  ? answer.wait_until()
-                                  : std::min(answer.wait_until(), current_->next_peer_check),
-                              *this);
-        if (!half_done_.exchange(true, std::memory_order_acq_rel)) return Next::kLater;
-        pausing_.store(false, std::memory_order_relaxed);
-        continue;
-      case ScriptedAnswer::State::kReset:
+          return EndAnswer(sender.result());
+        if (Pauses(now)) return Next::kLater;
+        break;
+      case State::kReset:
         current_->exchange.response.action = message::WireAction::kReset;
-        return EndAnswer(answer.result());
-      case ScriptedAnswer::State::kHalfClose:
-        current_->listen_until = answer.wait_until();
-        return EndAnswer(answer.result());
-      case ScriptedAnswer::State::kDone:
-      case ScriptedAnswer::State::kFin:
-      case ScriptedAnswer::State::kBroken: return EndAnswer(ScriptedResult());
+        return EndAnswer(sender.result());
+      case State::kHalfClose:
+        current_->listen_until = sender.wait_until();
+        return EndAnswer(sender.result());
+      case State::kDone:
+      case State::kFin:
+      case State::kBroken: return EndAnswer(ResultOfSending());
     }
   }
 }
 
+bool WireConnection::Pauses(MonotonicTime now) {
+  RequestState& state = *current_;
+  if (EndPause(now)) return false;
+  half_done_.store(false, std::memory_order_relaxed);
+  pausing_.store(true, std::memory_order_relaxed);
+  const MonotonicTime until = state.sender->wait_until();
+  settings_.timers->Add(state.abandoned ? until : std::min(until, state.next_peer_check), *this);
+  if (!half_done_.exchange(true, std::memory_order_acq_rel)) return true;
+  pausing_.store(false, std::memory_order_relaxed);
+  return false;
+}
+
 bool WireConnection::EndPause(MonotonicTime now) {
   RequestState& state = *current_;
+  if (state.next_peer_check == MonotonicTime{})
+    state.next_peer_check = now + message::kPeerCheckInterval;
   if (!state.abandoned && now >= state.next_peer_check) {
     state.next_peer_check = now + message::kPeerCheckInterval;
     state.abandoned = PeerHasClosed();
   }
-  return state.abandoned && state.scripted->EndPause();
+  return state.abandoned && state.sender->EndPause();
 }
 
 // A peer that has closed its sending side may still read. One that has closed the connection
 // answers sent bytes with RST.
-SendResult WireConnection::ScriptedResult() const {
-  SendResult result = current_->scripted->result();
+SendResult WireConnection::ResultOfSending() const {
+  SendResult result = current_->sender->result();
   if (current_->abandoned && IsClosed()) result.ok = false;
   return result;
 }
 
-WireConnection::Pause WireConnection::SendAnswer(ServingTools& tools, bool expired) {
+WireConnection::Pause WireConnection::AwaitRoom() {
   RequestState& state = *current_;
-  if (state.scripted) return SendScripted(expired);
-  if (expired) {
-    stream_->Reset();  // otherwise the kernel would keep the unacknowledged bytes
-    SendResult broken = state.unsent.so_far;
-    broken.ok = false;
-    return EndAnswer(broken);
-  }
-  LimitUnsent();
-  const SendResult sent = tools.writer.Continue(
-      *stream_, state.exchange.response, std::move(state.unsent), milliseconds(0), before_end());
-  return sent.blocked ? AwaitRoom(tools) : EndAnswer(sent);
-}
-
-WireConnection::Pause WireConnection::AwaitRoom(ServingTools& tools) {
-  RequestState& state = *current_;
-  state.unsent = tools.writer.TakeUnsent();
   stage_ = Stage::kAnswer;
   if (state.quotas != nullptr) {
     const std::uint64_t held = stream_->UnacknowledgedBytes();
@@ -196,15 +187,13 @@ WireConnection::Pause WireConnection::EndAnswer(const SendResult& sent) {
   return DrainBody(false);
 }
 
-void WireConnection::ReportAnswer(RequestState& state) {
+void WireConnection::FinishPending(RequestState& state) {
   state.exchange.pending = false;
-  for (const auto& look : state.exchange.when_answered) {
-    try {
-      look();
-    } catch (...) {
-      observer_failed.Report(CurrentExceptionError());
-      state.failed = true;
-    }
+  try {
+    settings_.handler->Finish(state.exchange);
+  } catch (...) {
+    observer_failed.Report(CurrentExceptionError());
+    state.failed = true;
   }
   if (!state.failed) return;
   FillErrorResponse(InternalError(), state.exchange.request_id, state.exchange.host_id,
@@ -239,13 +228,6 @@ ResponseContext WireConnection::ContextOf(const message::Exchange& exchange, boo
   context.request_id = exchange.request_id;
   context.host_id = exchange.host_id;
   return context;
-}
-
-SendResult WireConnection::BeginSending(const message::Exchange& exchange, bool can_keep,
-                                        ServingTools& tools) {
-  LimitUnsent();
-  return tools.writer.Send(*stream_, exchange.response, ContextOf(exchange, can_keep, tools),
-                           milliseconds(0), before_end());
 }
 
 }  // namespace penstock::emulator::http

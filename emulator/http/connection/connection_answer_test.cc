@@ -33,10 +33,11 @@ class DeferringHandler final : public message::Handler {
       const std::lock_guard lock(mutex_);
       deferred_.push_back(exchange.RespondLater());
     }
-    exchange.when_answered.emplace_back(
-        [&exchange] { AnswerWith(exchange, "late " + std::string(exchange.request.target)); });
     if (exchange.request.target == "/early") CompleteAll();
     if (exchange.request.target == "/throws") throw std::runtime_error("secret");
+  }
+  void Finish(message::Exchange& exchange) override {
+    AnswerWith(exchange, "late " + std::string(exchange.request.target));
   }
 
   // Waits until `count` responses are pending.
@@ -213,10 +214,10 @@ class TaskHandler final : public message::Handler {
       return;
     }
     task.emplace(exchange.RespondLater());
-    exchange.when_answered.emplace_back([&exchange] { AnswerWith(exchange, "done"); });
     exchange.async->executor().Execute(*task, caller);
     if (exchange.request.target == "/first") ready.wait();
   }
+  void Finish(message::Exchange& exchange) override { AnswerWith(exchange, "done"); }
 
   Executor::Caller caller = Executor::Caller::kReturns;
   std::optional<Answer> task;

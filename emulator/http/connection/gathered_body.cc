@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "emulator/http/connection/wire_error.h"
+#include "emulator/http/parsing/wire_error.h"
 
 namespace penstock::emulator::http {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "emulator/http/connection/wire_error.h"
+#include "emulator/http/parsing/wire_error.h"
 #include "emulator/http/test_support.h"
 #include "gtest/gtest.h"
 

@@ -21,58 +21,54 @@ bool TakesDocument(const Exchange& exchange) {
   return !stores && TraitsOf(exchange).takes_body && exchange.body->Length() != 0U;
 }
 
+// The memory of the request's document.
+struct Charged final : message::Attachment {
+  explicit Charged(store::MemoryLimit* limit) : charge(limit) {}
+  store::DocumentCharge charge;
+};
+
 // Charges what is read. Charging the declared length would let a client take memory with a head
 // alone.
-class ChargedBody final : public BodyReader {
+class ChargedBody final : public BodyWrapper {
  public:
   // Both outlive this.
-  ChargedBody(BodyReader& inner, store::DocumentCharge& charge) : inner_(inner), charge_(charge) {}
+  ChargedBody(BodyReader& inner, store::DocumentCharge& charge)
+      : BodyWrapper(inner), charge_(charge) {}
 
   Result<std::size_t> Read(MutableByteView buffer) override {
-    PENSTOCK_ASSIGN(const std::size_t count, inner_.Read(buffer));
+    PENSTOCK_ASSIGN(const std::size_t count, inner().Read(buffer));
     read_ += count;
     PENSTOCK_TRY(charge_.GrowTo(std::min(read_, kLargestDocument)));
     return count;
   }
-  std::optional<std::uint64_t> Length() const override { return inner_.Length(); }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
-    return inner_.Trailers();
-  }
-  bool WithholdContinue() override { return inner_.WithholdContinue(); }
 
  private:
-  BodyReader& inner_;
   store::DocumentCharge& charge_;
   std::uint64_t read_ = 0;
 };
 
-class DocumentMemory final : public Handler {
+class DocumentMemory final : public Filter {
  public:
-  DocumentMemory(std::shared_ptr<store::MemoryLimit> limit, Handler& next)
-      : limit_(std::move(limit)), next_(next) {}
+  explicit DocumentMemory(std::shared_ptr<store::MemoryLimit> limit) : limit_(std::move(limit)) {}
 
-  void Handle(Exchange& exchange) override {
-    if (!TakesDocument(exchange)) return next_.Handle(exchange);
-    // shared: std::function copies what it keeps
-    auto charge = std::make_shared<store::DocumentCharge>(limit_.get());
-    BodyReader* const inner = exchange.body;
-    ChargedBody body(*inner, *charge);
-    exchange.body = &body;
-    next_.Handle(exchange);
-    exchange.body = inner;
-    exchange.WhenAnswered([charge = std::move(charge)](Exchange&) { charge->Release(); });
+  FilterStatus OnRequest(Exchange& exchange) override {
+    if (TakesDocument(exchange))
+      exchange.WrapBody<ChargedBody>(exchange.Attach<Charged>(limit_.get()).charge);
+    return FilterStatus::kContinue;
+  }
+
+  void OnResponse(Exchange& exchange) override {
+    if (auto* const charged = exchange.Find<Charged>()) charged->charge.Release();
   }
 
  private:
   const std::shared_ptr<store::MemoryLimit> limit_;
-  Handler& next_;
 };
 
 }  // namespace
 
-std::unique_ptr<Handler> MakeDocumentMemory(std::shared_ptr<store::MemoryLimit> limit,
-                                            Handler& next) {
-  return std::make_unique<DocumentMemory>(std::move(limit), next);
+std::unique_ptr<Filter> MakeDocumentMemory(std::shared_ptr<store::MemoryLimit> limit) {
+  return std::make_unique<DocumentMemory>(std::move(limit));
 }
 
 }  // namespace penstock::emulator::s3

@@ -55,7 +55,7 @@ class DocumentMemoryTest : public ::testing::Test {
                   declare_length ? std::optional<std::uint64_t>(size) : std::nullopt, {});
     Exchange exchange{head, connection, &body};
     exchange.operation = operation;
-    handler_->Handle(exchange);
+    chain_.Handle(exchange);
     EXPECT_EQ(exchange.body, &body);
     const auto* const text = std::get_if<std::string>(&exchange.response.body);
     return {exchange.response.status, text != nullptr ? *text : std::string(), body.bytes_read()};
@@ -72,7 +72,7 @@ class DocumentMemoryTest : public ::testing::Test {
 
   std::shared_ptr<store::MemoryLimit> limit_ = std::make_shared<store::MemoryLimit>(64 * kMiB);
   ReadingHandler next_;
-  std::unique_ptr<Handler> handler_ = MakeDocumentMemory(limit_, next_);
+  FilterChain chain_{next_, MakeDocumentMemory(limit_)};
 };
 
 TEST_F(DocumentMemoryTest, ADocumentIsChargedAsItIsReadAndGivesItsMemoryBackWithTheResponse) {

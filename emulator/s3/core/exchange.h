@@ -1,7 +1,7 @@
 // A request to S3 and the response that handlers build for it.
 //
 // emulator/message defines HTTP messages as values. Authentication, faults, throttling and the
-// journal are handlers around the router, which knows the meaning of requests.
+// journal are filters (filter_chain.h) before the router, which knows the meaning of requests.
 #ifndef PENSTOCK_EMULATOR_S3_CORE_EXCHANGE_H_
 #define PENSTOCK_EMULATOR_S3_CORE_EXCHANGE_H_
 
@@ -24,6 +24,7 @@ namespace penstock::emulator::s3 {
 using message::AsyncResponse;
 using message::BodyReader;
 using message::BodySize;
+using message::BodyWrapper;
 using message::Connection;
 using message::Delivery;
 using message::DeliveryStep;
@@ -82,7 +83,7 @@ struct Identity {
   bool anonymous() const { return access_key_id.empty(); }
 };
 
-// State that handlers keep with a request until its response has been sent.
+// State that faults keep with a request until its response has been sent.
 class RequestNotes {
  public:
   virtual ~RequestNotes() = default;
@@ -109,7 +110,7 @@ class Exchange final : public message::Exchange {
   Identity identity;  // Set by authentication.
   // The region of the signature's scope, set by authentication. Empty: unsigned (regions.h).
   std::string signing_region;
-  // Set by authentication or the outermost handler. Never null in the router.
+  // Set by the first filter or authentication. Never null in the router.
   std::shared_ptr<Namespace> space;
   std::string operation;  // For example "GetObject". Set once the target is parsed.
   // The row of `operation` in the router's table (operation.h). Null: not found yet, or the query
@@ -119,43 +120,19 @@ class Exchange final : public message::Exchange {
   std::chrono::nanoseconds clock_ahead{};
   std::shared_ptr<RequestNotes> notes;      // Null: none.
   const SessionIssuer* sessions = nullptr;  // For CreateSession; set by authentication.
-  // The form of a PostObject request, set by authentication. `body` is then the content of the file
-  // (post_form.h).
+  // The form of a PostObject request, set by authentication until the operation has returned.
+  // `body` is then the content of the file (post_form.h).
   const Form* form = nullptr;
-
-  // Calls `look` once the response is complete: now, or, if the operation responds later, on
-  // another thread before the response is sent. Calls happen in the order of registration. `look`
-  // must not block.
-  template <class Look>
-  void WhenAnswered(Look look) {
-    if (!pending) return look(*this);
-    when_answered.emplace_back([this, look = std::move(look)]() mutable { look(*this); });
-  }
 };
 
-// Thread safety: Handle is called from many threads at once, each with its own Exchange. Handle
-// must leave a response, now or later. A handler that wraps another handler calls it first, and
-// then inspects the response in exchange.WhenAnswered.
+// Implements requests. Thread safety: called from many threads at once, each with its own Exchange.
 class Handler {
  public:
   virtual ~Handler() = default;
+  // Must leave a response, or make it pending.
   virtual void Handle(Exchange& exchange) = 0;
-};
-
-// Passes the requests of a server to the first handler of S3, which must outlive it.
-class Endpoint final : public message::Handler {
- public:
-  explicit Endpoint(s3::Handler& first) : first_(first) {}
-  std::unique_ptr<message::Exchange> NewExchange(RequestHead& request,
-                                                 Connection& connection) override {
-    return std::make_unique<Exchange>(request, connection);
-  }
-  void Handle(message::Exchange& exchange) override {
-    first_.Handle(static_cast<Exchange&>(exchange));
-  }
-
- private:
-  s3::Handler& first_;
+  // Must leave the response of an exchange that Handle left pending (message::Handler::Finish).
+  virtual void Finish(Exchange& /*exchange*/) {}
 };
 
 }  // namespace penstock::emulator::s3

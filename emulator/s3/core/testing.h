@@ -237,18 +237,16 @@ class Harness {
     while (store::Task* task = async.tasks.Pop()) task->Run();
     PENSTOCK_CHECK(async.completions == 1);
     exchange.pending = false;
-    for (const auto& look : exchange.when_answered) look();
+    router_->Finish(exchange);
   }
 
   // Like authentication: opens a form before the router sees the request.
   void Handle(Exchange& exchange) {
-    std::unique_ptr<FormReader> form;
     if (OperationName(exchange.request, exchange.target) == "PostObject") {
-      auto opened = FormReader::Open(exchange.request, *exchange.body);
-      if (!opened.ok()) return RespondWithError(exchange, opened.error());
-      form = std::move(opened).value();
-      exchange.form = &form->form();
-      exchange.body = form.get();
+      auto form = FormReader::Open(exchange.request, *exchange.body);
+      if (!form.ok()) return RespondWithError(exchange, form.error());
+      exchange.form = &(*form)->form();
+      exchange.Wrap(std::move(form).value());
     }
     Route(exchange);
   }

@@ -80,18 +80,14 @@ TEST(WriteLaterTest, RespondsOnlyAfterTheCommit) {
   exchange.async = &async;
   const auto router = MakeRouter({});
   router->Handle(exchange);
-  int status = 0;
-  exchange.WhenAnswered([&](const Exchange& answered) { status = answered.response.status; });
   EXPECT_TRUE(exchange.pending);
   EXPECT_EQ(async.completions, 0);
   EXPECT_EQ(s3.Send("HEAD /bucket/k").status, 404);
-  EXPECT_EQ(status, 0);
   async.tasks.Pop()->Run();
   EXPECT_EQ(async.completions, 1);
   EXPECT_EQ(s3.Send("HEAD /bucket/k").status, 200);
-  exchange.pending = false;
-  for (const auto& look : exchange.when_answered) look();
-  EXPECT_EQ(status, 200);
+  router->Finish(exchange);
+  EXPECT_TRUE(exchange.response.Find("ETag"));
 }
 
 // A store without the memory to queue a write drops the completion.

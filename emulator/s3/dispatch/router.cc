@@ -49,6 +49,13 @@ void AddRegionHeader(Call& call, const Error& error) {
     call.error_headers.emplace_back("x-amz-bucket-region", RegionOfConstraint((*bucket)->region));
 }
 
+// A call whose operation responds later. Everything that it refers to belongs to the exchange or
+// outlives it.
+struct DeferredCall final : message::Attachment {
+  explicit DeferredCall(Call deferred) : call(std::move(deferred)) {}
+  Call call;
+};
+
 class Router final : public Handler {
  public:
   explicit Router(RouterOptions options) : options_(std::move(options)) {}
@@ -67,11 +74,12 @@ class Router final : public Handler {
     exchange.response.headers.reserve(16);
     auto result = Dispatch(call);
     if (!call.continuation) return Conclude(call, std::move(result));
-    // The call outlives this frame: everything that it refers to belongs to the exchange or
-    // outlives it.
-    exchange.WhenAnswered([deferred = std::make_shared<Call>(std::move(call))](Exchange&) {
-      Conclude(*deferred, deferred->continuation(*deferred));
-    });
+    exchange.Attach<DeferredCall>(std::move(call));
+  }
+
+  void Finish(Exchange& exchange) override {
+    Call& call = exchange.Find<DeferredCall>()->call;
+    Conclude(call, call.continuation(call));
   }
 
  private:

@@ -113,7 +113,7 @@ Result<std::unique_ptr<FormReader>> FormReader::Open(const RequestHead& head, Bo
 // Starts with a line end in the buffer: the first delimiter has one only after a preamble, all
 // others always do.
 FormReader::FormReader(BodyReader& body, std::string_view boundary)
-    : body_(body),
+    : BodyWrapper(body),
       delimiter_(std::string(kLineEnd) + "--" + std::string(boundary)),
       buffer_(kBufferBytes, '\0'),
       end_(kLineEnd.copy(buffer_.data(), kLineEnd.size())),
@@ -272,7 +272,7 @@ Result<bool> FormReader::Fill() {
   }
   PENSTOCK_ASSIGN(
       const std::size_t count,
-      body_.Read({reinterpret_cast<std::byte*>(buffer_.data()) + end_, buffer_.size() - end_}));
+      inner().Read({reinterpret_cast<std::byte*>(buffer_.data()) + end_, buffer_.size() - end_}));
   end_ += count;
   return count > 0;
 }

@@ -24,9 +24,9 @@ namespace penstock::emulator::s3 {
 
 inline constexpr std::size_t kMaxFormPreludeBytes = 20'480;
 
-// A BodyReader of the file's content. Read returns 0 after the rest of the form was read and found
+// Reads the file's content. Read returns 0 after the rest of the form was read and found
 // well-formed; fields after the file are ignored. Length is the declared length of the whole form.
-class FormReader final : public BodyReader {
+class FormReader final : public BodyWrapper {
  public:
   // Reads the fields. `body` must outlive the reader. Errors:
   // - PreconditionFailed if the request is not multipart/form-data.
@@ -38,10 +38,6 @@ class FormReader final : public BodyReader {
   const Form& form() const { return form_; }
 
   Result<std::size_t> Read(MutableByteView buffer) override;
-  std::optional<std::uint64_t> Length() const override { return body_.Length(); }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
-    return body_.Trailers();
-  }
 
  private:
   struct Part {
@@ -74,7 +70,6 @@ class FormReader final : public BodyReader {
   }
   void Consume(std::size_t count);
 
-  BodyReader& body_;
   const std::string delimiter_;  // CR LF "--" boundary.
   std::string buffer_;           // Of fixed size. [begin_, end_) is not consumed yet.
   std::size_t begin_ = 0;

@@ -105,27 +105,23 @@ Result<std::vector<HeaderView>> MakeHeaders(const RequestHead& request,
 
 // Reads the file and enforces the policy's size range. Reads and counts the rest of a file that is
 // too long, for the error message.
-class SizedBody final : public BodyReader {
+class SizedBody final : public BodyWrapper {
  public:
-  SizedBody(BodyReader& file, SizeRange range) : file_(file), range_(range) {}
+  SizedBody(BodyReader& file, SizeRange range) : BodyWrapper(file), range_(range) {}
 
   Result<std::size_t> Read(MutableByteView buffer) override {
-    PENSTOCK_ASSIGN(const std::size_t count, file_.Read(buffer));
+    PENSTOCK_ASSIGN(const std::size_t count, inner().Read(buffer));
     size_ += count;
     if (size_ > range_.max) return TooLarge(buffer);
     if (count > 0 || size_ >= range_.min) return count;
     return MakeError("EntityTooSmall", {{"ProposedSize", std::to_string(size_)},
                                         {"MinSizeAllowed", std::to_string(range_.min)}});
   }
-  std::optional<std::uint64_t> Length() const override { return file_.Length(); }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
-    return file_.Trailers();
-  }
 
  private:
   Error TooLarge(MutableByteView scratch) {
     for (;;) {
-      const auto count = file_.Read(scratch);
+      const auto count = inner().Read(scratch);
       if (!count.ok()) return count.error();
       if (*count == 0) break;
       size_ += *count;
@@ -134,7 +130,6 @@ class SizedBody final : public BodyReader {
                                         {"MaxSizeAllowed", std::to_string(range_.max)}});
   }
 
-  BodyReader& file_;
   const SizeRange range_;
   std::uint64_t size_ = 0;
 };

@@ -8,7 +8,7 @@
 
 #include "base/diagnostics.h"
 #include "base/digest.h"
-#include "emulator/http/connection/head_parser.h"
+#include "emulator/http/parsing/head_parser.h"
 #include "emulator/s3/protocol/text.h"
 #include "emulator/server/admin/admin_json.h"
 #include "emulator/server/admin/admin_routes.h"

@@ -9,7 +9,7 @@
 
 #include "emulator/server/process/config_file.h"
 #include "emulator/server/process/options.h"
-#include "emulator/traffic/limits.h"
+#include "emulator/traffic/limits/limits.h"
 
 namespace penstock::emulator::server {
 namespace {
