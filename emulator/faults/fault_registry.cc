@@ -21,14 +21,12 @@ std::vector<ScenarioAccount> Incomplete(
 
 }  // namespace
 
-Result<void> FaultRegistry::Start(Scenario scenario, bool by_default) {
-  std::optional<Scenario> kept;
-  if (by_default) kept = scenario;
+Result<void> FaultRegistry::Start(std::shared_ptr<const Scenario> scenario, bool by_default) {
   PENSTOCK_ASSIGN(std::shared_ptr<RunningScenario> fresh,
-                  RunningScenario::Start(std::move(scenario), clock_.Now()));
+                  RunningScenario::Start(scenario, clock_.Now()));
   if (by_default) {
     const WriterLock lock(mutex_);
-    default_ = std::move(kept);
+    default_.swap(scenario);
   }
   Replace(std::move(fresh), by_default);
   return Ok();
@@ -57,9 +55,11 @@ void FaultRegistry::Replace(std::shared_ptr<RunningScenario> next, bool by_defau
 }
 
 void FaultRegistry::Forget() {
+  std::shared_ptr<RunningScenario> running;  // destroyed without the lock
+  Replaced replaced;
   const WriterLock lock(mutex_);
-  running_.reset();
-  replaced_.clear();
+  running_.swap(running);
+  replaced_.swap(replaced);
   hidden_writes_.Clear();
   earlier_versions_.Clear();
   UpdateFlags();
@@ -67,12 +67,12 @@ void FaultRegistry::Forget() {
 
 Result<void> FaultRegistry::Restore() {
   Forget();
-  std::optional<Scenario> scenario;
+  std::shared_ptr<const Scenario> scenario;
   {
     const ReaderLock lock(mutex_);
     scenario = default_;
   }
-  return scenario ? Start(*std::move(scenario), /*by_default=*/true) : Ok();
+  return scenario ? Start(std::move(scenario), /*by_default=*/true) : Ok();
 }
 
 std::optional<ScenarioAccount> FaultRegistry::Account() const {
@@ -139,9 +139,10 @@ Result<ScenarioAccount> FaultRegistry::RetryTestAccount(std::string_view id) con
 }
 
 Result<void> FaultRegistry::RemoveRetryTest(std::string_view id) {
+  Tests::node_type removed;  // destroyed without the lock
   const WriterLock lock(mutex_);
   PENSTOCK_TRY(FindRetryTest(id));
-  tests_.erase(std::string(id));
+  removed = tests_.extract(std::string(id));
   UpdateFlags();
   return Ok();
 }

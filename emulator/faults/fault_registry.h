@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "emulator/faults/actions/hidden_writes.h"
@@ -39,7 +40,10 @@ class FaultRegistry {
   //
   // `by_default`: the scenario comes from the server's settings, not from a test. It is not
   // reported as incomplete once it has been replaced. Returns the errors of CheckScenario.
-  Result<void> Start(Scenario scenario, bool by_default = false);
+  Result<void> Start(Scenario scenario, bool by_default = false) {
+    return Start(std::make_shared<const Scenario>(std::move(scenario)), by_default);
+  }
+  Result<void> Start(std::shared_ptr<const Scenario> scenario, bool by_default = false);
   // Stops the scenario. It is kept as `replaced` under the same rules as in Start.
   void Stop();
   // Stops the scenario and drops all replaced ones.
@@ -90,7 +94,7 @@ class FaultRegistry {
   mutable SharedMutex mutex_;  // Locked for reading by every request; writes are rare.
   std::shared_ptr<RunningScenario> running_ PENSTOCK_GUARDED_BY(mutex_);
   bool by_default_ PENSTOCK_GUARDED_BY(mutex_) = false;  // Whether running_ was started by default.
-  std::optional<Scenario> default_ PENSTOCK_GUARDED_BY(mutex_);
+  std::shared_ptr<const Scenario> default_ PENSTOCK_GUARDED_BY(mutex_);  // Null: none.
   Replaced replaced_ PENSTOCK_GUARDED_BY(mutex_);
   Tests tests_ PENSTOCK_GUARDED_BY(mutex_);
 };

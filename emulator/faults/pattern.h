@@ -2,6 +2,7 @@
 #ifndef PENSTOCK_EMULATOR_FAULTS_PATTERN_H_
 #define PENSTOCK_EMULATOR_FAULTS_PATTERN_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ namespace penstock::emulator::faults {
 // Thread safety: immutable after construction.
 class Pattern {
  public:
+  // The most memory of a regular expression, while it matches.
+  static constexpr std::uint64_t kMostRegexBytes = 260 << 10;
+
   explicit Pattern(std::string glob);
   // Matches names that start with `prefix`, taken literally.
   static Pattern Prefix(std::string_view prefix);

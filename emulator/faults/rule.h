@@ -4,12 +4,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "emulator/faults/action.h"
 #include "emulator/faults/condition.h"
+#include "emulator/store/system/memory_limit.h"
 
 namespace penstock::emulator::faults {
 
@@ -44,6 +46,8 @@ struct Scenario {
   std::string name;
   std::uint64_t seed = 1;
   std::vector<Rule> rules;  // At most 1,000.
+  // For its memory, while a copy of it exists. Null: not charged.
+  std::shared_ptr<const store::LastingCharge> charge = {};
 };
 
 }  // namespace penstock::emulator::faults

@@ -6,7 +6,9 @@
 #ifndef PENSTOCK_EMULATOR_FAULTS_RULE_INDEX_H_
 #define PENSTOCK_EMULATOR_FAULTS_RULE_INDEX_H_
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -69,6 +71,15 @@ class RuleIndex {
   // Connection rules, which begin at Stage::kAccept, are excluded.
   explicit RuleIndex(const std::vector<Rule>& rules);
 
+  // The most bytes of an index. `operations`: in the lists of all rules. `of_any`: rules without
+  // such a list.
+  static std::uint64_t MostMemoryOf(std::size_t operations, std::size_t of_any) {
+    const std::size_t listed = std::min<std::size_t>(operations, kMostOperations);
+    // Each candidate is in two lists, which may have grown to twice their size.
+    return (operations + of_any * (listed + 1)) * 4 * sizeof(Candidate) +
+           listed * 2 * sizeof(Candidates);
+  }
+
   // Calls `look` with the index of each candidate rule, in order, until it returns false.
   template <class Look>
   void ForEach(const Names& names, Look look) const {
@@ -85,6 +96,7 @@ class RuleIndex {
   }
 
  private:
+  static constexpr std::size_t kMostOperations = 128;  // More than S3 has.
   struct Candidate {
     PrefixMask key;
     HeaderNeeds headers;

@@ -13,6 +13,8 @@ namespace penstock::emulator::faults {
 namespace {
 
 constexpr std::size_t kMostRequestIds = 32;
+// Of the queues of a rule: 32 request ids, and up to 1,024 flags of a budget.
+constexpr std::uint64_t kMostQueueBytes = kMostRequestIds * 2 * sizeof(std::string) + 3'072;
 
 std::vector<Matcher> MatchersOf(const std::vector<Rule>& rules) {
   std::vector<Matcher> matchers;
@@ -51,29 +53,48 @@ void Ticket::Done(const Action& action) {
   if (left_ > 0 && --left_ == 0 && scenario_) scenario_->Settle(*this);
 }
 
-RunningScenario::RunningScenario(Scenario scenario, WallTime now)
+RunningScenario::RunningScenario(std::shared_ptr<const Scenario> scenario, WallTime now)
     : scenario_(std::move(scenario)),
-      draws_(scenario_.seed),
+      draws_(scenario_->seed),
       began_(now),
-      index_(scenario_.rules),
-      matchers_(MatchersOf(scenario_.rules)),
-      counts_bytes_(std::any_of(scenario_.rules.begin(), scenario_.rules.end(),
+      index_(scenario_->rules),
+      matchers_(MatchersOf(scenario_->rules)),
+      counts_bytes_(std::any_of(scenario_->rules.begin(), scenario_->rules.end(),
                                 [](const Rule& rule) { return rule.when.after_bytes > 0; })),
       asks_for_earlier_versions_(
-          std::any_of(scenario_.rules.begin(), scenario_.rules.end(), NeedsEarlierVersions)),
-      invocations_(std::any_of(scenario_.rules.begin(), scenario_.rules.end(), NeedsInvocations)
+          std::any_of(scenario_->rules.begin(), scenario_->rules.end(), NeedsEarlierVersions)),
+      invocations_(std::any_of(scenario_->rules.begin(), scenario_->rules.end(), NeedsInvocations)
                        ? std::make_shared<Invocations>()
                        : nullptr) {
-  for (std::size_t i = 0; i < scenario_.rules.size(); ++i) {
+  for (std::size_t i = 0; i < scenario_->rules.size(); ++i) {
     states_.push_back(std::make_unique<State>());
-    if (scenario_.rules[i].actions.front().at.stage == Stage::kAccept)
+    if (scenario_->rules[i].actions.front().at.stage == Stage::kAccept)
       for_connections_.push_back(i);
   }
 }
 
-Result<std::shared_ptr<RunningScenario>> RunningScenario::Start(Scenario scenario, WallTime now) {
-  PENSTOCK_TRY(CheckScenario(scenario));
+Result<std::shared_ptr<RunningScenario>> RunningScenario::Start(
+    std::shared_ptr<const Scenario> scenario, WallTime now) {
+  PENSTOCK_TRY(CheckScenario(*scenario));
   return std::shared_ptr<RunningScenario>(new RunningScenario(std::move(scenario), now));
+}
+
+RunningScenario::Shape RunningScenario::ShapeOf(const Scenario& scenario) {
+  Shape shape{.rules = scenario.rules.size()};
+  for (const Rule& rule : scenario.rules) {
+    shape.operations += rule.when.operations.size();
+    if (rule.when.operations.empty()) ++shape.rules_of_any_operation;
+  }
+  return shape;
+}
+
+std::uint64_t RunningScenario::MostMemoryOf(const Shape& shape) {
+  // Lists may have grown to twice their size.
+  constexpr std::uint64_t kBytesPerRule =
+      2 * (sizeof(Rule) + sizeof(Matcher)) + sizeof(State) + kMostQueueBytes;
+  constexpr std::uint64_t kBytesPerName = 2 * sizeof(std::string) + 48;
+  return shape.rules * kBytesPerRule + shape.operations * kBytesPerName +
+         RuleIndex::MostMemoryOf(shape.operations, shape.rules_of_any_operation);
 }
 
 std::chrono::nanoseconds RunningScenario::AgeAt(WallTime now) const {
@@ -113,7 +134,7 @@ std::vector<std::unique_ptr<Ticket>> RunningScenario::MeetConnection(const Facts
 
 bool RunningScenario::ApplyRule(std::size_t place, Evaluation& evaluation,
                                 std::vector<std::unique_ptr<Ticket>>& met) {
-  const Rule& rule = scenario_.rules[place];
+  const Rule& rule = scenario_->rules[place];
   if (!matchers_[place].Matches(evaluation.facts)) return true;
   if (invocations_ && !evaluation.attempt)
     evaluation.attempt = Invocations::Begin(invocations_, evaluation.facts);
@@ -137,7 +158,7 @@ std::string RunningScenario::GroupOf(Per per, const Evaluation& evaluation) cons
 }
 
 std::unique_ptr<Ticket> RunningScenario::TryRule(std::size_t index, const Evaluation& evaluation) {
-  const Rule& rule = scenario_.rules[index];
+  const Rule& rule = scenario_->rules[index];
   const Facts& facts = evaluation.facts;
   State& state = *states_[index];
   std::unique_ptr<Ticket> ticket(new Ticket(index, rule));
@@ -233,12 +254,12 @@ bool RunningScenario::IsComplete(const Rule& rule, const State& state) const {
 }
 
 ScenarioAccount RunningScenario::Account() const {
-  ScenarioAccount account{.name = scenario_.name,
-                          .seed = scenario_.seed,
+  ScenarioAccount account{.name = scenario_->name,
+                          .seed = scenario_->seed,
                           .requests = requests_.load(std::memory_order_relaxed),
                           .complete = true};
   for (std::size_t i = 0; i < states_.size(); ++i) {
-    const Rule& rule = scenario_.rules[i];
+    const Rule& rule = scenario_->rules[i];
     const State& state = *states_[i];
     const MutexLock lock(state.mutex);
     account.rules.push_back({.id = rule.id,

@@ -94,7 +94,22 @@ class Ticket {
 class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
  public:
   // `now`: the namespace's time. Returns the errors of CheckScenario.
-  static Result<std::shared_ptr<RunningScenario>> Start(Scenario scenario, WallTime now);
+  static Result<std::shared_ptr<RunningScenario>> Start(std::shared_ptr<const Scenario> scenario,
+                                                        WallTime now);
+  static Result<std::shared_ptr<RunningScenario>> Start(Scenario scenario, WallTime now) {
+    return Start(std::make_shared<const Scenario>(std::move(scenario)), now);
+  }
+
+  // What determines the memory of a running scenario.
+  struct Shape {
+    std::size_t rules = 0;
+    std::size_t rules_of_any_operation = 0;
+    std::size_t operations = 0;  // of all other rules
+  };
+  static Shape ShapeOf(const Scenario& scenario);
+  // The most bytes that its rules take, without texts, actions and regular expressions, and without
+  // the counts of keys, clients and requests that Limit::per and random rules keep.
+  static std::uint64_t MostMemoryOf(const Shape& shape);
 
   // Returns the rules that apply to this request, in order. Call once per request. Reads neither
   // the facts nor the clock (of the namespace) if no rule can match, which keeps the common case
@@ -111,7 +126,7 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
   bool asks_for_earlier_versions() const { return asks_for_earlier_versions_; }
 
   ScenarioAccount Account() const;
-  const Scenario& scenario() const { return scenario_; }
+  const Scenario& scenario() const { return *scenario_; }
 
  private:
   friend class Ticket;
@@ -137,7 +152,7 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
     // Set once a condition has matched, if invocations are tracked.
     std::shared_ptr<Attempt> attempt = nullptr;
   };
-  RunningScenario(Scenario scenario, WallTime now);
+  RunningScenario(std::shared_ptr<const Scenario> scenario, WallTime now);
   std::chrono::nanoseconds AgeAt(WallTime now) const;
   // Evaluates one rule and adds its ticket to `met` if it applies. Returns false if the rule is
   // final and applies: later rules are not evaluated.
@@ -152,7 +167,7 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
   void Settle(const Ticket& ticket);
   bool IsComplete(const Rule& rule, const State& state) const PENSTOCK_REQUIRES(state.mutex);
 
-  const Scenario scenario_;
+  const std::shared_ptr<const Scenario> scenario_;  // Shared by namespaces. Never null.
   const traffic::Draws draws_;
   const WallTime began_;
   const RuleIndex index_;

@@ -18,8 +18,8 @@ namespace penstock::emulator::server {
 
 // The initial state of a namespace's controls, also after a reset.
 struct TestControlOptions {
-  std::size_t journal_bytes = 16 << 20;  // Size of the journal. 0: no journal.
-  std::optional<faults::Scenario> scenario;
+  std::size_t journal_bytes = 16 << 20;              // Size of the journal. 0: no journal.
+  std::shared_ptr<const faults::Scenario> scenario;  // null: none
   traffic::ThrottleSettings throttle;
 };
 
