@@ -7,8 +7,8 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "emulator/faults/connection_rules.h"
 #include "emulator/faults/documents/scenario_document.h"
+#include "emulator/faults/rules/connection_rules.h"
 #include "emulator/identity/root_accounts.h"
 #include "emulator/json/json_fields.h"
 #include "emulator/server/namespaces/seeder.h"

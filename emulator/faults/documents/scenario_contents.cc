@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "emulator/faults/pattern.h"
-#include "emulator/faults/running_scenario.h"
+#include "emulator/faults/rules/pattern.h"
+#include "emulator/faults/scenario/running_scenario.h"
 
 namespace penstock::emulator::faults {
 namespace {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "emulator/faults/connection_rules.h"
 #include "emulator/faults/documents/action_document.h"
 #include "emulator/faults/documents/condition_document.h"
 #include "emulator/faults/documents/named_scenarios.h"
 #include "emulator/faults/documents/scenario_contents.h"
+#include "emulator/faults/rules/connection_rules.h"
 #include "emulator/json/json_fields.h"
 #include "emulator/json/json_tree.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "emulator/faults/running_scenario.h"
+#include "emulator/faults/scenario/running_scenario.h"
 
 namespace penstock::emulator::faults {
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <optional>
 
-#include "emulator/faults/fault_registry.h"
+#include "emulator/faults/registry/fault_registry.h"
 #include "emulator/journal/journal.h"
 #include "emulator/s3/core/exchange.h"
 #include "emulator/traffic/rate_limiter.h"

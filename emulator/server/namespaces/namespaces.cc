@@ -4,7 +4,7 @@
 #include <system_error>
 #include <utility>
 
-#include "emulator/faults/connection_rules.h"
+#include "emulator/faults/rules/connection_rules.h"
 
 namespace penstock::emulator::server {
 namespace {
