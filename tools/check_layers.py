@@ -68,7 +68,7 @@ PUBLIC_OWNER = {
     "penstock/zip_directory.h": "client/checkpoint",
     "penstock/torch.h": "client/torch",
     "penstock/access_key.h": "emulator/identity",
-    "penstock/emulator.h": "emulator/server",
+    "penstock/emulator.h": "emulator/include",
     "penstock/emulator_gtest.h": "emulator/testing",
     "penstock/simulate.h": "emulator/simulate",
     "penstock/journal.h": "emulator/journal",

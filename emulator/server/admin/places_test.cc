@@ -1,4 +1,4 @@
-#include "emulator/server/places.h"
+#include "emulator/server/admin/places.h"
 
 #include <gtest/gtest.h>
 

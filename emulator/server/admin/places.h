@@ -1,6 +1,6 @@
 // A counter that limits concurrent uses of a resource.
-#ifndef PENSTOCK_EMULATOR_SERVER_PLACES_H_
-#define PENSTOCK_EMULATOR_SERVER_PLACES_H_
+#ifndef PENSTOCK_EMULATOR_SERVER_ADMIN_PLACES_H_
+#define PENSTOCK_EMULATOR_SERVER_ADMIN_PLACES_H_
 
 #include <atomic>
 #include <memory>
@@ -28,4 +28,4 @@ class Places {
 
 }  // namespace penstock::emulator::server
 
-#endif  // PENSTOCK_EMULATOR_SERVER_PLACES_H_
+#endif  // PENSTOCK_EMULATOR_SERVER_ADMIN_PLACES_H_
