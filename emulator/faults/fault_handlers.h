@@ -10,7 +10,7 @@
 #include <memory>
 #include <optional>
 
-#include "emulator/faults/fault_registry.h"
+#include "emulator/faults/registry/fault_registry.h"
 #include "emulator/s3/core/filter_chain.h"
 #include "emulator/traffic/pauses.h"
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/fake_clock.h"
-#include "emulator/faults/facts.h"
-#include "emulator/faults/running_scenario.h"
+#include "emulator/faults/rules/facts.h"
+#include "emulator/faults/scenario/running_scenario.h"
 #include "emulator/s3/core/exchange.h"
 #include "emulator/s3/dispatch/operations.h"
 

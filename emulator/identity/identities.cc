@@ -61,10 +61,10 @@ void Identities::Attach(std::shared_ptr<KeyNamespace> shared, Spaces spaces,
   default_identity_ = std::move(default_identity);
 }
 
-Result<void> Identities::CheckCanonicalIds(const Tables& tables) {
-  std::set<std::string_view> seen;
+Result<void> Identities::IndexAccounts(Tables& tables) {
+  tables.by_canonical_id.clear();
   for (const auto& [id, account] : tables.accounts) {
-    if (seen.insert(account.id).second) continue;
+    if (tables.by_canonical_id.emplace(account.id, id).second) continue;
     return Error::Make(
         ErrorKind::kAlreadyExists,
         "account '" + id + "' has the canonical id of another account; use a different one");
@@ -101,7 +101,7 @@ Result<void> Identities::Add(UsersDocument users, StopFlag stop) {
   for (const KeyRecord& key : users.keys) key_ids.push_back(key.user.access_key_id);
   for (s3::Owner& account : users.accounts)
     tables.accounts.insert_or_assign(account.account_id, std::move(account));
-  PENSTOCK_TRY(CheckCanonicalIds(tables));
+  PENSTOCK_TRY(IndexAccounts(tables));
   for (const KeyRecord& key : users.keys) PENSTOCK_TRY(CheckNamespaceUnchanged(tables, key));
   const std::set<std::string, std::less<>> listed(users.namespaces.begin(), users.namespaces.end());
   // First checks that all exist, before any is created.
@@ -166,8 +166,6 @@ Result<std::vector<std::string>> Identities::Restore(std::unique_ptr<KeptUsers> 
   PENSTOCK_ASSIGN(UsersDocument users, kept_->Read());
   std::vector<std::string> notices;
   Tables tables = Copy();
-  std::map<std::string, std::string> by_canonical_id;  // to account ids
-  for (const auto& [id, account] : tables.accounts) by_canonical_id.emplace(account.id, id);
   for (s3::Owner& account : users.accounts) {
     const auto given = tables.accounts.find(account.account_id);
     if (given != tables.accounts.end()) {
@@ -178,7 +176,7 @@ Result<std::vector<std::string>> Identities::Restore(std::unique_ptr<KeptUsers> 
           "': the definition given at this start overrides the one in the data directory");
       continue;
     }
-    const auto [same, is_new] = by_canonical_id.emplace(account.id, account.account_id);
+    const auto [same, is_new] = tables.by_canonical_id.emplace(account.id, account.account_id);
     if (!is_new) {
       notices.push_back("account '" + account.account_id +
                         "' of the data directory is ignored with its keys: account '" +
@@ -273,7 +271,12 @@ Result<void> Identities::RemoveNamespace(const KeyNamespace& selected) {
   });
   // Keep accounts that have keys in other namespaces.
   for (const auto& [id, entry] : tables.keys) made.erase(entry->identity.account_id);
-  for (const std::string& id : made) tables.accounts.erase(id);
+  for (const std::string& id : made) {
+    const auto account = tables.accounts.find(id);
+    if (account == tables.accounts.end()) continue;
+    tables.by_canonical_id.erase(account->second.id);
+    tables.accounts.erase(account);
+  }
   // Written to disk first: an error leaves the tables unchanged.
   if (kept_) PENSTOCK_TRY(kept_->Remove(ids, {made.begin(), made.end()}));
   const WriterLock lock(mutex_);
@@ -340,10 +343,9 @@ std::shared_ptr<s3::Namespace> Identities::NamespaceOf(const auth::User* user) c
 
 std::optional<s3::Owner> Identities::FindOwner(std::string_view canonical_id) const {
   const ReaderLock lock(mutex_);
-  for (const auto& [id, account] : tables_.accounts) {
-    if (account.id == canonical_id) return account;
-  }
-  return std::nullopt;
+  const auto account_id = tables_.by_canonical_id.find(canonical_id);
+  if (account_id == tables_.by_canonical_id.end()) return std::nullopt;
+  return tables_.accounts.at(account_id->second);
 }
 
 }  // namespace penstock::emulator::identity

@@ -92,10 +92,12 @@ class Identities final : public auth::Directory, public s3::OwnerDirectory {
     bool kept = false;                      // stored in kept_
   };
   struct Tables {
-    std::map<std::string, s3::Owner, std::less<>> accounts;  // by account id
+    std::map<std::string, s3::Owner, std::less<>> accounts;           // by account id
+    std::map<std::string, std::string, std::less<>> by_canonical_id;  // account ids
     std::map<std::string, std::shared_ptr<const Entry>, std::less<>> keys;
   };
-  static Result<void> CheckCanonicalIds(const Tables& tables);
+  // Sets by_canonical_id. Returns kAlreadyExists if two accounts have the same canonical id.
+  static Result<void> IndexAccounts(Tables& tables);
   static Result<void> CheckNamespaceUnchanged(const Tables& tables, const KeyRecord& key);
   static KeyRecord RecordOf(const Entry& entry);
   Result<void> Keep(const Tables& tables, const std::vector<std::string>& account_ids,

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <map>
+#include <string>
 #include <thread>
 
 #include "emulator/server/namespaces/namespace_store.h"
@@ -86,6 +89,39 @@ TEST_F(IdentitiesTest, RemovingANamespaceKeepsDescribedAccounts) {
   EXPECT_FALSE(identities_.FindOwner(MakeIdentity("MADE").owner_id).has_value());
   EXPECT_TRUE(identities_.FindOwner(described).has_value());
   EXPECT_TRUE(identities_.FindOwner(MakeIdentity("a").owner_id).has_value());
+}
+
+TEST_F(IdentitiesTest, OwnerIsFoundByItsNewCanonicalId) {
+  UsersDocument users;
+  users.accounts.push_back({"old", "ann", "111122223333"});
+  ASSERT_TRUE(identities_.Add(users).ok());
+  EXPECT_EQ(identities_.FindOwner("old")->display_name, "ann");
+  users.accounts.front().id = "new";
+  ASSERT_TRUE(identities_.Add(users).ok());
+  EXPECT_EQ(identities_.FindOwner("new")->display_name, "ann");
+  EXPECT_FALSE(identities_.FindOwner("old").has_value());
+}
+
+// Each request that names an owner looks one up.
+TEST_F(IdentitiesTest, OwnersAreFoundInATimeThatDoesNotGrowWithTheirNumber) {
+  constexpr int kAccounts = 20'000;
+  UsersDocument users;
+  for (int i = 0; i < kAccounts; ++i) {
+    const std::string number = std::to_string(100'000'000'000 + i);
+    users.accounts.push_back({"id of " + number, number, number});
+  }
+  ASSERT_TRUE(identities_.Add(users).ok());
+  const auto time_of = [&](const s3::Owner& account) {
+    auto least = std::chrono::steady_clock::duration::max();
+    for (int round = 0; round < 7; ++round) {
+      const auto start = std::chrono::steady_clock::now();
+      for (int i = 0; i < 100; ++i)
+        EXPECT_EQ(identities_.FindOwner(account.id)->account_id, account.account_id);
+      least = std::min(least, std::chrono::steady_clock::now() - start);
+    }
+    return least;
+  };
+  EXPECT_LT(time_of(users.accounts.back()), 50 * time_of(users.accounts.front()));
 }
 
 TEST_F(IdentitiesTest, UnknownNamespaceCreatesNothing) {

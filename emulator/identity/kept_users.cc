@@ -63,13 +63,12 @@ Result<void> MakeFile(const std::string& path) {
 
 Result<void> PrepareTables(Connection& connection) {
   PENSTOCK_ASSIGN(const std::int64_t version, store::SchemaVersionOf(connection));
-  if (version == kKeptUsersVersion) {
-    if (connection.HasPageChecksums()) return Ok();
-    return store::MissingPageChecksums(connection.path());
-  }
   if (version > kKeptUsersVersion)
     return store::WrongSchemaVersion(connection.path(), version, kKeptUsersVersion);
-  if (version == 1) {  // version 2 has the same tables
+  if (version >= 2 && !connection.HasPageChecksums())
+    return store::MissingPageChecksums(connection.path());
+  if (version == kKeptUsersVersion) return Ok();
+  if (version > 0) {  // all versions have the same tables
     PENSTOCK_TRY(connection.AddPageChecksums());
     return connection.Execute("PRAGMA user_version=" + std::to_string(kKeptUsersVersion));
   }

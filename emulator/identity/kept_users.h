@@ -20,7 +20,8 @@
 namespace penstock::emulator::identity {
 
 inline constexpr std::string_view kKeptUsersFile = "users.db";
-inline constexpr int kKeptUsersVersion = 2;  // 2: pages have checksums
+// 2: pages have checksums; 3: new databases have a store id (page_checksums.h)
+inline constexpr int kKeptUsersVersion = 3;
 
 // The account whose root is an access key from the command line.
 struct RootAccount {

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "emulator/server/server_fixture.h"
+#include "emulator/store/sqlite/migrations.h"
 
 namespace penstock::emulator::identity {
 namespace {
@@ -120,6 +121,15 @@ TEST_F(KeptUsersTest, RootsKeepTheirOrder) {
   EXPECT_EQ((*roots)[1].account.id, owner.id);
   EXPECT_EQ((*roots)[1].account.display_name, "name");
   EXPECT_EQ((*roots)[1].account.account_id, "111122223333");
+}
+
+TEST_F(KeptUsersTest, FilesWithoutAStoreIdAreUpgraded) {
+  const std::string path = folder_.path() + "/users.db";
+  Open();
+  ASSERT_TRUE(store::Connection::Open(path).value()->Execute("PRAGMA user_version=2").ok());
+  Open();
+  EXPECT_EQ(store::SchemaVersionOf(*store::Connection::Open(path).value()).value(),
+            kKeptUsersVersion);
 }
 
 TEST_F(KeptUsersTest, RefusesForeignAndNewerFiles) {

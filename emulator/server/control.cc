@@ -7,8 +7,8 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "emulator/faults/connection_rules.h"
 #include "emulator/faults/documents/scenario_document.h"
+#include "emulator/faults/rules/connection_rules.h"
 #include "emulator/identity/root_accounts.h"
 #include "emulator/json/json_fields.h"
 #include "emulator/server/namespaces/seeder.h"
@@ -67,9 +67,11 @@ Result<std::vector<std::string>> OwnersOfBuckets(NamespaceStore& namespace_store
   return owners;
 }
 
-Result<std::optional<faults::Scenario>> InitialFaults(const EmulatorOptions& options) {
+// Null: none.
+Result<std::shared_ptr<const faults::Scenario>> InitialFaults(
+    const EmulatorOptions& options, const std::shared_ptr<store::MemoryLimit>& memory_limit) {
   if (options.faults_path.empty() && options.faults_json.empty())
-    return std::optional<faults::Scenario>();
+    return std::shared_ptr<const faults::Scenario>();
   std::string text = options.faults_json;
   std::string source = "faults";
   if (!options.faults_path.empty()) {
@@ -78,13 +80,13 @@ Result<std::optional<faults::Scenario>> InitialFaults(const EmulatorOptions& opt
                                           .path = options.faults_path,
                                           .fix = "name a JSON file (docs/faults.md)"}));
   }
-  auto scenario = faults::ParseScenario(text);
-  if (!scenario.ok()) return FieldError(source, scenario.error().message);
+  auto scenario = faults::ParseScenario(text, memory_limit);
+  if (!scenario.ok()) return FieldError(scenario.error().kind, source, scenario.error().message);
   if (options.tls_certificate_path.empty()) {
     if (const auto checked = faults::RefuseTlsRules(*scenario); !checked.ok())
       return FieldError(source, checked.error().message);
   }
-  return std::optional(std::move(scenario).value());
+  return std::make_shared<const faults::Scenario>(std::move(scenario).value());
 }
 
 }  // namespace
@@ -101,7 +103,7 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options,
   // Read before anything is opened, so that an error in a file has no effect.
   TestControlOptions controls{
       .journal_bytes = options.journal_bytes, .scenario = {}, .throttle = {}};
-  PENSTOCK_ASSIGN(controls.scenario, InitialFaults(options));
+  PENSTOCK_ASSIGN(controls.scenario, InitialFaults(options, memory_limit));
   if (!options.limits_json.empty()) {
     auto settings = traffic::ParseThrottleSettings(options.limits_json);
     if (!settings.ok()) return FieldError("limits", settings.error().message);
@@ -129,16 +131,14 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options,
                               ? store::Durability::kStrict
                               : store::Durability::kRelaxed;
   std::unique_ptr<Control> control(new Control(machine, router, options.region));
-  PENSTOCK_ASSIGN(
-      control->spaces_,
-      Namespaces::Open(
-          {.directory = options.data_directory,
-           .durability = durability,
-           .memory_limit = options.data_directory.empty() ? std::move(memory_limit) : nullptr,
-           .scrub_bytes_per_second = options.scrub_bytes_per_second,
-           .clock = &machine,
-           .owners = &control->identities_,
-           .controls = std::move(controls)}));
+  PENSTOCK_ASSIGN(control->spaces_,
+                  Namespaces::Open({.directory = options.data_directory,
+                                    .durability = durability,
+                                    .memory_limit = std::move(memory_limit),
+                                    .scrub_bytes_per_second = options.scrub_bytes_per_second,
+                                    .clock = &machine,
+                                    .owners = &control->identities_,
+                                    .controls = std::move(controls)}));
   std::unique_ptr<identity::KeptUsers> kept;
   std::optional<std::vector<identity::RootAccount>> roots;
   if (!options.data_directory.empty()) {

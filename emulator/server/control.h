@@ -20,8 +20,9 @@ namespace penstock::emulator::server {
 // Thread safety: methods may be called from any thread.
 class Control {
  public:
-  // `options` must come from CheckedOptions. `memory_limit`: of stores in memory. Returns the
-  // errors of Namespaces and of the given users. `machine` and `router` must outlive this object.
+  // `options` must come from CheckedOptions. `memory_limit`: of stores in memory,
+  // namespaces and fault scenarios. Returns the errors of Namespaces and of the given users.
+  // `machine` and `router` must outlive this object.
   static Result<std::unique_ptr<Control>> Open(const EmulatorOptions& options,
                                                std::shared_ptr<store::MemoryLimit> memory_limit,
                                                const Clock& machine, s3::Handler& router);

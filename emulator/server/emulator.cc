@@ -12,11 +12,11 @@
 #include "base/encoding.h"
 #include "emulator/auth/auth.h"
 #include "emulator/faults/actions/accept_faults.h"
-#include "emulator/faults/actions/first_byte_delay.h"
-#include "emulator/faults/connection_rules.h"
-#include "emulator/faults/documents/fail_rate.h"
 #include "emulator/faults/documents/scenario_document.h"
+#include "emulator/faults/fail_rate.h"
 #include "emulator/faults/fault_handlers.h"
+#include "emulator/faults/first_byte_delay.h"
+#include "emulator/faults/rules/connection_rules.h"
 #include "emulator/http/server.h"
 #include "emulator/journal/journal_writer.h"
 #include "emulator/s3/core/document_memory.h"
@@ -49,8 +49,9 @@ auth::Mode ModeOf(AuthMode mode) {
   return auth::Mode::kVerify;
 }
 
-// The memory of objects without a data directory, and of request documents always. An explicit
-// limit is an emulator's own; the default belongs to the process, whose memory it is.
+// The memory of objects without a data directory; of request documents, fault scenarios and
+// namespaces always. An explicit limit is an emulator's own; the default belongs to the process,
+// whose memory it is.
 std::shared_ptr<store::MemoryLimit> MemoryLimitOf(const EmulatorOptions& options) {
   if (options.memory_limit_bytes == 0) return store::MemoryLimit::OfProcess();
   return std::make_shared<store::MemoryLimit>(options.memory_limit_bytes);
@@ -82,13 +83,12 @@ class RunningEmulator final : public Emulator {
     }
     const auto bucket_names =
         options_.relaxed_bucket_names ? s3::BucketNames::kRelaxed : s3::BucketNames::kOfS3;
-    const std::shared_ptr<store::MemoryLimit> memory_limit = MemoryLimitOf(options_);
     router_ = s3::MakeRouter({.region = options_.region, .bucket_names = bucket_names});
     operations_ = faults::MakeDuplicateApply(*router_);
     if (!options_.data_directory.empty()) {
       PENSTOCK_ASSIGN(notices_, DataDirectory::Prepare(options_.data_directory));
     }
-    PENSTOCK_ASSIGN(control_, Control::Open(options_, memory_limit, clock_, *router_));
+    PENSTOCK_ASSIGN(control_, Control::Open(options_, memory_limit_, clock_, *router_));
     const std::vector<std::string> decided = control_->notices();
     notices_.insert(notices_.end(), decided.begin(), decided.end());
     const identity::Identities& identities = control_->identities();
@@ -99,12 +99,12 @@ class RunningEmulator final : public Emulator {
                                              .by_header = options_.admin_token.empty()};
     admin_ = MakeAdmin(*this, {.token = options_.admin_token,
                                .hosts = {options_.admin_host, options_.admin_allowed_hosts},
-                               .document_memory = memory_limit});
+                               .document_memory = memory_limit_});
     const bool private_memory = options_.data_directory.empty() && IsLoopbackHost(options_.host);
     aliases_ = MakeAdmin(*this, {.token = options_.admin_token,
                                  .hosts = {options_.host, options_.admin_allowed_hosts},
                                  .moto_reset = options_.moto_reset.value_or(private_memory),
-                                 .document_memory = memory_limit});
+                                 .document_memory = memory_limit_});
     auto fail_rate = faults::MakeFailRate({.rate = options_.fail_rate, .seed = options_.fail_seed});
     fail_rate_ = fail_rate.get();
     chain_.emplace(
@@ -120,7 +120,7 @@ class RunningEmulator final : public Emulator {
             {.mode = ModeOf(options_.auth), .region = options_.region, .allow_anonymous = true},
             identities),
         traffic::MakeThrottle(LimiterOf, upload_paces_), faults::MakeCommitFaults(faults),
-        s3::MakeDocumentMemory(memory_limit));
+        s3::MakeDocumentMemory(memory_limit_));
     return Listen();
   }
 
@@ -194,7 +194,7 @@ class RunningEmulator final : public Emulator {
     return WithControl([&](Control& control) { return control.LimitsReport(name_space); });
   }
   Result<void> SetFaults(const std::string& name_space, const std::string& json) override {
-    PENSTOCK_ASSIGN(faults::Scenario scenario, faults::ParseScenario(json));
+    PENSTOCK_ASSIGN(faults::Scenario scenario, faults::ParseScenario(json, memory_limit_));
     if (name_space != identity::kDefaultNamespace) {
       PENSTOCK_TRY(faults::RefuseConnectionRules(
           scenario, "no access key, and therefore no namespace, is known yet"));
@@ -232,7 +232,7 @@ class RunningEmulator final : public Emulator {
   }
   Result<std::string> CreateRetryTest(const std::string& name_space,
                                       const std::string& json) override {
-    PENSTOCK_ASSIGN(faults::Scenario scenario, faults::ParseRetryTest(json));
+    PENSTOCK_ASSIGN(faults::Scenario scenario, faults::ParseRetryTest(json, memory_limit_));
     return WithFaults(name_space, [&](faults::FaultRegistry& registry) -> Result<std::string> {
       std::string id = NewRetryTestId();
       PENSTOCK_TRY(registry.AddRetryTest(id, std::move(scenario)));
@@ -367,6 +367,7 @@ class RunningEmulator final : public Emulator {
   // In the order of their dependencies. The listeners are last, so that they are destroyed first.
   const Clock& clock_ = SystemClock();
   EmulatorOptions options_;
+  const std::shared_ptr<store::MemoryLimit> memory_limit_ = MemoryLimitOf(options_);
   std::vector<std::string> notices_;
   Counters counters_;
   std::unique_ptr<RequestLog> log_;

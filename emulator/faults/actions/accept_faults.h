@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "emulator/faults/action.h"
-#include "emulator/faults/fault_registry.h"
+#include "emulator/faults/registry/fault_registry.h"
+#include "emulator/faults/rules/action.h"
 #include "emulator/s3/core/exchange.h"
 
 namespace penstock::emulator::faults {

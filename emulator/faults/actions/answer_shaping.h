@@ -6,7 +6,7 @@
 #include <chrono>
 #include <memory>
 
-#include "emulator/faults/fault_plan.h"
+#include "emulator/faults/registry/fault_plan.h"
 #include "emulator/s3/core/exchange.h"
 #include "emulator/traffic/pacer.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/diagnostics.h"
 #include "emulator/faults/actions/answer_shaping.h"
-#include "emulator/faults/documents/earlier_versions.h"
+#include "emulator/faults/registry/earlier_versions.h"
 #include "emulator/s3/protocol/errors.h"
 
 namespace penstock::emulator::faults {

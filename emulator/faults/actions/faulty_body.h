@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "emulator/faults/fault_plan.h"
+#include "emulator/faults/registry/fault_plan.h"
 #include "emulator/s3/core/exchange.h"
 #include "emulator/traffic/paced_body.h"
 #include "emulator/traffic/pacer.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "emulator/faults/actions/passing_store.h"
-#include "emulator/faults/documents/earlier_versions.h"
+#include "emulator/faults/registry/earlier_versions.h"
 
 namespace penstock::emulator::faults {
 

@@ -2,7 +2,7 @@
 #ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_IN_PLACE_H_
 #define PENSTOCK_EMULATOR_FAULTS_ACTIONS_IN_PLACE_H_
 
-#include "emulator/faults/action.h"
+#include "emulator/faults/rules/action.h"
 #include "emulator/s3/core/exchange.h"
 
 namespace penstock::emulator::faults {

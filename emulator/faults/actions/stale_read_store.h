@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "emulator/faults/actions/hidden_writes.h"
 #include "emulator/faults/actions/passing_store.h"
+#include "emulator/faults/registry/hidden_writes.h"
 
 namespace penstock::emulator::faults {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "emulator/faults/action.h"
+#include "emulator/faults/rules/action.h"
 #include "emulator/s3/core/exchange.h"
 #include "emulator/store/store.h"
 

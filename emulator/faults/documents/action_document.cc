@@ -7,13 +7,8 @@
 #include <utility>
 
 #include "base/ascii.h"
-#include "emulator/faults/documents/accept_action_document.h"
-#include "emulator/faults/documents/commit_action_document.h"
-#include "emulator/faults/documents/header_document.h"
-#include "emulator/faults/documents/kind_document.h"
-#include "emulator/faults/documents/latency_document.h"
-#include "emulator/faults/documents/milliseconds_document.h"
-#include "emulator/faults/documents/partial_failure_document.h"
+#include "emulator/faults/documents/action_fields.h"
+#include "emulator/faults/documents/action_members.h"
 #include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 

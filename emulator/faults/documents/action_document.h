@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "emulator/faults/rule.h"
+#include "emulator/faults/rules/rule.h"
 #include "emulator/json/json_fields.h"
 
 namespace penstock::emulator::faults {

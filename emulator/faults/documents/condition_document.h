@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "emulator/faults/rule.h"
+#include "emulator/faults/rules/rule.h"
 #include "emulator/json/json_fields.h"
 
 namespace penstock::emulator::faults {

@@ -3,67 +3,24 @@
 #include <algorithm>
 #include <utility>
 
-#include "emulator/faults/connection_rules.h"
 #include "emulator/faults/documents/action_document.h"
 #include "emulator/faults/documents/condition_document.h"
 #include "emulator/faults/documents/named_scenarios.h"
+#include "emulator/faults/documents/scenario_contents.h"
+#include "emulator/faults/rules/connection_rules.h"
 #include "emulator/json/json_fields.h"
 #include "emulator/json/json_tree.h"
 
 namespace penstock::emulator::faults {
 namespace {
 
-constexpr std::size_t kMostRules = 1'000;  // of a scenario
 constexpr std::size_t kMostActions = 100;  // of a rule: each is compared with each
 
-Result<void> CheckCount(std::size_t count, std::size_t most, std::string_view what) {
-  if (count <= most) return Ok();
-  return Error::Make(ErrorKind::kInvalidArgument, "the scenario has " + std::to_string(count) +
-                                                      " " + std::string(what) + "; the limit is " +
-                                                      std::to_string(most));
-}
-
-// Called before anything is built from the rules.
-Result<void> CheckRuleCount(std::size_t count) { return CheckCount(count, kMostRules, "rules"); }
-
-// What limits the processor time and memory that reading a scenario takes. An `operation` list of
-// globs and regular expressions can take far more of both than their text.
-struct Contents {
-  std::size_t actions = 0;
-  std::size_t operations = 0;
-  std::size_t expressions = 0;
-  std::size_t expression_bytes = 0;
+// Where a scenario comes from, and what its memory is charged to.
+struct Source {
+  std::size_t text_bytes = 0;
+  std::shared_ptr<store::MemoryLimit> limit = nullptr;  // null: not charged
 };
-constexpr Contents kMostContents{
-    .actions = 20'000, .operations = 1'000, .expressions = 1'000, .expression_bytes = 64 << 10};
-
-// Recurses as deep as the document, at most kMostJsonDepth levels.
-void CountContents(const Json& json, Contents& contents) {
-  if (json.is_array()) {
-    for (const Json& value : json) CountContents(value, contents);
-  }
-  if (!json.is_object()) return;
-  for (const auto& [name, value] : json.items()) {
-    if (name == "do") contents.actions += value.is_array() ? value.size() : 1;
-    if (name == "operation") contents.operations += value.is_array() ? value.size() : 1;
-    if (name == "regex" && value.is_string()) {
-      ++contents.expressions;
-      contents.expression_bytes += value.get_ref<const std::string&>().size();
-    }
-    CountContents(value, contents);
-  }
-}
-
-// Called before anything is built from the document.
-Result<void> CheckContents(const Json& json) {
-  Contents contents;
-  CountContents(json, contents);
-  PENSTOCK_TRY(CheckCount(contents.actions, kMostContents.actions, "actions"));
-  PENSTOCK_TRY(CheckCount(contents.operations, kMostContents.operations, "names of operations"));
-  PENSTOCK_TRY(CheckCount(contents.expressions, kMostContents.expressions, "regular expressions"));
-  return CheckCount(contents.expression_bytes, kMostContents.expression_bytes,
-                    "bytes of regular expressions");
-}
 
 Result<void> ReadActions(const JsonFields& fields, Rule& rule) {
   const Json* const actions = fields.Find("do");
@@ -120,11 +77,11 @@ Result<Rule> ReadRule(const Json& json, std::size_t index) {
   return rule;
 }
 
-Result<Scenario> ReadScenario(const Json& json);
+Result<Scenario> ReadScenario(const Json& json, const Source& source);
 
 // Reads {"scenario": "hot-prefix", "seed": 1, "bucket": ..., "key": ...}. `bucket` and `key` become
 // conditions of every rule.
-Result<Scenario> ReadNamed(const Json& json) {
+Result<Scenario> ReadNamed(const Json& json, const Source& source) {
   PENSTOCK_ASSIGN(const JsonFields fields,
                   JsonFields::Read(json, "", {"scenario", "seed", "bucket", "key"}));
   PENSTOCK_ASSIGN(const std::string name, fields.RequiredText("scenario"));
@@ -140,14 +97,27 @@ Result<Scenario> ReadNamed(const Json& json) {
     }
     Json document = {{"name", name}, {"rules", std::move(rules)}};
     if (fields.Has("seed")) document["seed"] = *fields.Find("seed");
-    return ReadScenario(document);
+    return ReadScenario(
+        document, {.text_bytes = named.rules.size() + document["rules"].size() * source.text_bytes,
+                   .limit = source.limit});
   }
   return FieldError("scenario", "unknown scenario '" + name + "': expected one of " + known);
 }
 
-Result<Scenario> ReadScenario(const Json& json) {
-  if (json.is_object() && json.contains("scenario")) return ReadNamed(json);
-  PENSTOCK_TRY(CheckContents(json));
+// Charged before anything is built.
+Result<std::shared_ptr<const store::LastingCharge>> Charge(const ScenarioContents& contents,
+                                                           const Json& rules,
+                                                           const Source& source) {
+  if (!source.limit) return std::shared_ptr<const store::LastingCharge>();
+  auto charge = std::make_shared<store::LastingCharge>(source.limit);
+  PENSTOCK_TRY(charge->GrowTo(MostMemoryOf(contents, rules, source.text_bytes)));
+  return std::shared_ptr<const store::LastingCharge>(std::move(charge));
+}
+
+Result<Scenario> ReadScenario(const Json& json, const Source& source) {
+  if (json.is_object() && json.contains("scenario")) return ReadNamed(json, source);
+  const ScenarioContents contents = CountContents(json);
+  PENSTOCK_TRY(CheckContents(contents));
   Scenario scenario;
   const Json* rules = &json;
   if (!json.is_array()) {
@@ -160,6 +130,7 @@ Result<Scenario> ReadScenario(const Json& json) {
     if (rules == nullptr) return FieldError("rules", "is missing: a scenario is a list of rules");
   }
   PENSTOCK_TRY(CheckRuleCount(rules->size()));
+  PENSTOCK_ASSIGN(scenario.charge, Charge(contents, *rules, source));
   for (std::size_t i = 0; i < rules->size(); ++i) {
     PENSTOCK_ASSIGN(Rule rule, ReadRule((*rules)[i], i));
     scenario.rules.push_back(std::move(rule));
@@ -170,10 +141,10 @@ Result<Scenario> ReadScenario(const Json& json) {
 
 }  // namespace
 
-Result<Scenario> ParseScenario(std::string_view text) {
+Result<Scenario> ParseScenario(std::string_view text, std::shared_ptr<store::MemoryLimit> limit) {
   PENSTOCK_ASSIGN(const JsonTree tree, ParseJsonTree(text));
   const Json& json = tree.root();
-  return ReadScenario(json);
+  return ReadScenario(json, {.text_bytes = text.size(), .limit = std::move(limit)});
 }
 
 namespace {
@@ -188,7 +159,7 @@ void AddInlineRule(Json& rules, Json& one) {
 
 Result<Scenario> ReadInlineFaults(Json& json) {
   if (json.is_object() && (json.contains("rules") || json.contains("scenario")))
-    return ReadScenario(json);
+    return ReadScenario(json, {});
   JsonTree rules(Json::array());
   if (json.is_array()) {
     PENSTOCK_TRY(CheckRuleCount(json.size()));
@@ -196,7 +167,7 @@ Result<Scenario> ReadInlineFaults(Json& json) {
   } else {
     AddInlineRule(rules.root(), json);
   }
-  return ReadScenario(rules.root());
+  return ReadScenario(rules.root(), {});
 }
 
 }  // namespace
@@ -233,7 +204,7 @@ Result<void> ReadRetryRule(const std::string& operation, std::size_t index, Json
 
 }  // namespace
 
-Result<Scenario> ParseRetryTest(std::string_view text) {
+Result<Scenario> ParseRetryTest(std::string_view text, std::shared_ptr<store::MemoryLimit> limit) {
   PENSTOCK_ASSIGN(JsonTree tree, ParseJsonTree(text));
   Json& json = tree.root();
   if (!json.is_object())
@@ -246,7 +217,7 @@ Result<Scenario> ParseRetryTest(std::string_view text) {
   std::size_t count = 0;
   for (const auto& [operation, actions] : json.items()) count += actions.size();
   PENSTOCK_TRY(CheckRuleCount(count));
-  PENSTOCK_TRY(CheckContents(json));
+  PENSTOCK_TRY(CheckContents(CountContents(json)));
   JsonTree rules(Json::array());
   for (auto& [operation, actions] : json.get_ref<Json::object_t&>()) {
     if (const auto known = ExpandOperation(operation); !known.ok())
@@ -259,7 +230,7 @@ Result<Scenario> ParseRetryTest(std::string_view text) {
       PENSTOCK_TRY(ReadRetryRule(operation, i, actions[i], rules.root().back()));
     }
   }
-  return ReadScenario(rules.root());
+  return ReadScenario(rules.root(), {.text_bytes = text.size(), .limit = std::move(limit)});
 }
 
 namespace {

@@ -45,10 +45,11 @@ struct EmulatorOptions {
   // and on a loopback address.
   std::optional<bool> moto_reset;
   std::string data_directory;  // empty: in memory
-  // Without a data directory: memory limit for the objects of all namespaces, in bytes, at least 1
-  // MiB. Uploads beyond it get 507 InsufficientStorage. 0: three quarters of the control group's
-  // memory limit, else half of the machine's memory, shared by all emulators of this process with
-  // 0.
+  // Without a data directory: memory limit for the objects of all namespaces, request documents,
+  // namespaces, fault scenarios and retry tests, in bytes, at least 1 MiB. Uploads beyond it get
+  // 507 InsufficientStorage; other calls return kResourceExhausted. 0: three quarters of the
+  // control group's memory limit, else half of the machine's memory, shared by all emulators of
+  // this process with 0.
   std::uint64_t memory_limit_bytes = 0;
   DurabilityMode durability = DurabilityMode::kRelaxed;
   // Maximum rate of the background check of stored bytes for damage; 0: no check. Only with a data

@@ -236,10 +236,12 @@ class Admin final : public message::Handler {
     const Error& error = answer.error();
     const std::string message = error.message.empty() ? error.ToString() : error.message;
     const int status = StatusOf(error.kind);
+    // The memory limit's message names no file, but what to delete.
+    const bool hides_message = status == 507 && error.code != "InsufficientStorage";
     if (status == 500 || status == 507) request_failed.Report(call.path + ": " + message);
     AnswerError(exchange, status,
                 status == 500   ? kFailedInside
-                : status == 507 ? kNoRoom
+                : hides_message ? kNoRoom
                                 : message);
     if (error.kind == ErrorKind::kUnavailable) exchange.response.Add("Retry-After", "1");
   }

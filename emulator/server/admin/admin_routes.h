@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "emulator/server/places.h"
+#include "emulator/server/admin/places.h"
 #include "emulator/store/blobs/content.h"
 #include "penstock/base/result.h"
 #include "penstock/emulator.h"

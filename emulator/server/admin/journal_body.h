@@ -4,7 +4,7 @@
 
 #include "emulator/journal/document.h"
 #include "emulator/server/admin/admin_routes.h"
-#include "emulator/server/places.h"
+#include "emulator/server/admin/places.h"
 
 namespace penstock::emulator::server {
 

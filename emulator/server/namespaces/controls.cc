@@ -20,7 +20,7 @@ Result<std::shared_ptr<TestControls>> TestControls::Open(const TestControlOption
                                                          const Clock& clock) {
   std::shared_ptr<TestControls> controls(new TestControls(options, clock));
   if (options.scenario)
-    PENSTOCK_TRY(controls->faults().Start(*options.scenario, /*by_default=*/true));
+    PENSTOCK_TRY(controls->faults().Start(options.scenario, /*by_default=*/true));
   return controls;
 }
 

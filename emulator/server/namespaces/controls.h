@@ -8,7 +8,7 @@
 #include <memory>
 #include <optional>
 
-#include "emulator/faults/fault_registry.h"
+#include "emulator/faults/registry/fault_registry.h"
 #include "emulator/journal/journal.h"
 #include "emulator/s3/core/exchange.h"
 #include "emulator/traffic/rate_limiter.h"
@@ -18,8 +18,8 @@ namespace penstock::emulator::server {
 
 // The initial state of a namespace's controls, also after a reset.
 struct TestControlOptions {
-  std::size_t journal_bytes = 16 << 20;  // Size of the journal. 0: no journal.
-  std::optional<faults::Scenario> scenario;
+  std::size_t journal_bytes = 16 << 20;              // Size of the journal. 0: no journal.
+  std::shared_ptr<const faults::Scenario> scenario;  // null: none
   traffic::ThrottleSettings throttle;
 };
 

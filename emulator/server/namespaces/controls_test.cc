@@ -11,18 +11,20 @@ namespace {
 TEST(TestControlsTest, StartWithTheScenarioOfTheirOptions) {
   const FakeClock clock;
   TestControlOptions options;
-  options.scenario =
+  options.scenario = std::make_shared<const faults::Scenario>(
       faults::ParseScenario(R"({"name": "at start", "rules": [{"do": {"slow_down": {}}}]})")
-          .value();
+          .value());
   EXPECT_EQ(TestControls::Open(options, clock).value()->faults().Account()->name, "at start");
   EXPECT_TRUE(TestControls::Open({}, clock).value()->faults().idle());
 }
 
 TEST(TestControlsTest, RejectAnInvalidScenario) {
   const FakeClock clock;
-  EXPECT_FALSE(TestControls::Open(
-                   {.scenario = faults::Scenario{.rules = {faults::Rule{.id = "no deed"}}}}, clock)
-                   .ok());
+  faults::Scenario scenario;
+  scenario.rules.push_back(faults::Rule{.id = "no action"});
+  EXPECT_FALSE(
+      TestControls::Open({.scenario = std::make_shared<const faults::Scenario>(scenario)}, clock)
+          .ok());
 }
 
 TEST(TestControlsTest, HaveNoJournalIfItsSizeIsZero) {

@@ -32,13 +32,16 @@ struct NamespaceStore::Generation final : StoreRemover::Item {
   std::shared_ptr<DirectoryLeases::Lease> lease;  // released after the store; null in memory mode
   std::shared_ptr<const Clock> clock;             // used by space and store
   s3::Namespace space;
-  std::string path;      // empty: in memory
-  bool retired = false;  // set before the last reference is released
+  std::shared_ptr<const store::LastingCharge> charge;  // null: not charged
+  std::string path;                                    // empty: in memory
+  bool retired = false;                                // set before the last reference is released
   // Set if BeginRelease was called for this store.
   std::shared_ptr<store::MemoryLimit> releasing;
 
   ~Generation() override {
     space.store.reset();
+    space.controls.reset();
+    charge.reset();
     if (releasing) releasing->EndRelease();
     if (retired && !path.empty()) DataDirectory::Remove(path);
   }
@@ -70,6 +73,7 @@ NamespaceStore::~NamespaceStore() {
   // The generation is destroyed last: its lease is then released by the remover, not by this
   // thread.
   const MutexLock one_at_a_time(change_mutex_);
+  options_.charge.reset();  // so that the generation releases it
   lease_.reset();
 }
 
@@ -88,6 +92,7 @@ std::shared_ptr<NamespaceStore::Generation> NamespaceStore::MakeGeneration(
   std::shared_ptr<Generation> generation(new Generation, destroy);
   generation->lease = lease_;
   generation->clock = clock_;
+  generation->charge = options_.charge;
   generation->path = path;
   return generation;
 }

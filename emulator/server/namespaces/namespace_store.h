@@ -25,7 +25,10 @@ struct NamespaceStoreOptions {
   // Directories above it that the emulator created; strict mode fsyncs them.
   std::vector<std::string> parents = {};
   store::Durability durability = store::Durability::kRelaxed;
-  std::shared_ptr<store::MemoryLimit> memory_limit;  // of stores in memory; null: no limit
+  // Of a store in memory, and of the scenarios that a reset removes. Null: no limit.
+  std::shared_ptr<store::MemoryLimit> memory_limit;
+  // For the memory of the namespace itself, while requests use it. Null: not charged.
+  std::shared_ptr<const store::LastingCharge> charge = {};
   std::uint64_t scrub_bytes_per_second = store::StoreOptions().scrub_bytes_per_second;
   const Clock* clock = nullptr;                  // the machine's clock; never null
   const s3::OwnerDirectory* owners = nullptr;    // outlives every request
@@ -97,7 +100,7 @@ class NamespaceStore final : public OpenStores::Member,
   bool Close() PENSTOCK_REQUIRES(change_mutex_);
   bool is_open() const;
 
-  NamespaceStoreOptions options_;  // fixed after construction
+  NamespaceStoreOptions options_;  // fixed between construction and destruction
   const std::shared_ptr<NamespaceClock> clock_;
   std::atomic<MonotonicTime> last_used_{MonotonicTime{}};
   // One opening, closing or reset at a time. Held while files are opened and closed.

@@ -4,7 +4,7 @@
 #include <system_error>
 #include <utility>
 
-#include "emulator/faults/connection_rules.h"
+#include "emulator/faults/rules/connection_rules.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -27,10 +27,18 @@ std::string NamesOf(
 
 }  // namespace
 
+Namespaces::Namespaces(NamespacesOptions options)
+    : options_(std::move(options)), scenario_of_others_(options_.controls.scenario) {
+  if (!scenario_of_others_) return;
+  auto scenario = std::make_shared<faults::Scenario>(*scenario_of_others_);
+  faults::DropConnectionRules(*scenario);
+  scenario_of_others_ = std::move(scenario);
+}
+
 Result<std::unique_ptr<Namespaces>> Namespaces::Open(NamespacesOptions options) {
   std::unique_ptr<Namespaces> spaces(new Namespaces(std::move(options)));
   PENSTOCK_ASSIGN(spaces->default_,
-                  NamespaceStore::Open(spaces->OptionsOf(identity::kDefaultNamespace)));
+                  NamespaceStore::Open(spaces->OptionsOf(identity::kDefaultNamespace, nullptr)));
   if (!spaces->options_.directory.empty()) PENSTOCK_TRY(spaces->FindExisting());
   return spaces;
 }
@@ -75,11 +83,9 @@ Result<void> Namespaces::FindExisting() {
   return Ok();
 }
 
-NamespaceStoreOptions Namespaces::OptionsOf(std::string_view name) const {
+NamespaceStoreOptions Namespaces::OptionsOf(std::string_view name, Charge charge) const {
   TestControlOptions controls = options_.controls;
-  // Connection rules have no effect there.
-  if (controls.scenario && name != identity::kDefaultNamespace)
-    faults::DropConnectionRules(*controls.scenario);
+  if (name != identity::kDefaultNamespace) controls.scenario = scenario_of_others_;
   std::vector<std::string> parents;
   if (!options_.directory.empty() && name != identity::kDefaultNamespace) {
     parents = {options_.directory + std::string(kFolder), options_.directory};
@@ -89,6 +95,7 @@ NamespaceStoreOptions Namespaces::OptionsOf(std::string_view name) const {
           .parents = std::move(parents),
           .durability = options_.durability,
           .memory_limit = options_.memory_limit,
+          .charge = std::move(charge),
           .scrub_bytes_per_second = options_.scrub_bytes_per_second,
           .clock = options_.clock,
           .owners = options_.owners,
@@ -96,6 +103,16 @@ NamespaceStoreOptions Namespaces::OptionsOf(std::string_view name) const {
           .remover = remover_,
           .open_stores = name == identity::kDefaultNamespace ? nullptr : open_stores_,
           .controls = std::move(controls)};
+}
+
+std::uint64_t Namespaces::BytesOfOne() const {
+  // Measured, with a user and its key. SQLite's pages are counted again once they have rows.
+  constexpr std::uint64_t kInMemory = 144 << 10;
+  constexpr std::uint64_t kClosed = 16 << 10;  // few are open at a time
+  return (options_.directory.empty() ? kInMemory : kClosed) +
+         (scenario_of_others_ ? faults::RunningScenario::MostMemoryOf(
+                                    faults::RunningScenario::ShapeOf(*scenario_of_others_))
+                              : 0);
 }
 
 bool Namespaces::IsStored(const std::string& directory, const std::string& name) {
@@ -126,7 +143,9 @@ Result<std::shared_ptr<NamespaceStore>> Namespaces::Find(std::string_view name) 
                                                  "'; existing namespaces: " + NamesOf(others_));
   }
   if (!found->second) {
-    PENSTOCK_ASSIGN(found->second, NamespaceStore::Make(OptionsOf(name)));  // does not open it
+    const auto charge = std::make_shared<store::LastingCharge>(options_.memory_limit);
+    charge->SetAnyway(BytesOfOne());  // it exists already, on disk
+    PENSTOCK_ASSIGN(found->second, NamespaceStore::Make(OptionsOf(name, charge)));  // not opened
   }
   return found->second;
 }
@@ -135,8 +154,10 @@ Result<std::shared_ptr<NamespaceStore>> Namespaces::Create(std::string_view name
   if (const std::string problem = identity::NamespaceNameProblem(name); !problem.empty()) {
     return Error::Make(ErrorKind::kInvalidArgument, problem);
   }
+  const auto charge = std::make_shared<store::LastingCharge>(options_.memory_limit);
+  if (!Has(name)) PENSTOCK_TRY(charge->GrowTo(BytesOfOne()));
   PENSTOCK_ASSIGN(std::shared_ptr<NamespaceStore> namespace_store,
-                  NamespaceStore::Make(OptionsOf(name)));
+                  NamespaceStore::Make(OptionsOf(name, charge)));
   {
     const MutexLock lock(mutex_);
     if (name == identity::kDefaultNamespace || !others_.emplace(name, namespace_store).second) {

@@ -25,7 +25,8 @@ namespace penstock::emulator::server {
 struct NamespacesOptions {
   std::string directory;  // empty: all in memory
   store::Durability durability = store::Durability::kRelaxed;
-  std::shared_ptr<store::MemoryLimit> memory_limit;  // of stores in memory; null: no limit
+  // Of stores in memory, and of all namespaces but the default one. Null: no limit.
+  std::shared_ptr<store::MemoryLimit> memory_limit;
   std::uint64_t scrub_bytes_per_second = store::StoreOptions().scrub_bytes_per_second;
   const Clock* clock = nullptr;                // the machine's clock; never null
   const s3::OwnerDirectory* owners = nullptr;  // must outlive this object
@@ -54,7 +55,7 @@ class Namespaces {
   // Opens nothing. kNotFound names the existing namespaces.
   Result<std::shared_ptr<NamespaceStore>> Find(std::string_view name);
   // Returns kAlreadyExists, also while another caller creates it, kInvalidArgument for a bad name,
-  // and the errors of Store::Open.
+  // MemoryLimit::Exceeded, and the errors of Store::Open.
   Result<std::shared_ptr<NamespaceStore>> Create(std::string_view name);
   Result<std::shared_ptr<NamespaceStore>> FindOrCreate(std::string_view name);
   // New requests cannot find it any more. Requests in progress continue; the buckets are removed
@@ -66,14 +67,18 @@ class Namespaces {
   void StopJournals();
 
  private:
-  explicit Namespaces(NamespacesOptions options) : options_(std::move(options)) {}
+  using Charge = std::shared_ptr<store::LastingCharge>;  // of one namespace
+  explicit Namespaces(NamespacesOptions options);
   // Functions for a namespace that is not in the map. They open nothing.
   std::string DirectoryOf(std::string_view name) const;
   Result<void> FindExisting();
-  NamespaceStoreOptions OptionsOf(std::string_view name) const;
+  NamespaceStoreOptions OptionsOf(std::string_view name, Charge charge) const;
+  std::uint64_t BytesOfOne() const;
   void Forget(const std::shared_ptr<NamespaceStore>& namespace_store);
 
   const NamespacesOptions options_;
+  // options_.controls.scenario without connection rules, which have no effect in other namespaces.
+  std::shared_ptr<const faults::Scenario> scenario_of_others_;
   const std::shared_ptr<DirectoryLeases> leases_ = DirectoryLeases::Create();
   const std::shared_ptr<StoreRemover> remover_ = std::make_shared<StoreRemover>();
   const std::shared_ptr<OpenStores> open_stores_ = std::make_shared<OpenStores>(

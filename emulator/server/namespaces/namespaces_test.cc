@@ -108,8 +108,9 @@ class GateClock final : public Clock {
 TEST_P(NamespacesTest, OthersAreFoundWhileOneIsOpened) {
   GateClock clock;
   const auto spaces =
-      Namespaces::Open(
-          {.directory = directory_, .clock = &clock, .controls = {.scenario = faults::Scenario{}}})
+      Namespaces::Open({.directory = directory_,
+                        .clock = &clock,
+                        .controls = {.scenario = std::make_shared<const faults::Scenario>()}})
           .value();
   ASSERT_TRUE(spaces->Create("one").ok());
   clock.Arm();

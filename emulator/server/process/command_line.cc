@@ -70,8 +70,9 @@ void Declare(CLI::App& app, Flags& flags) {
       ->excludes(data);
   app.add_option(
          "--memory-limit", options.memory_limit_bytes,
-         "limit for the memory of objects and request documents without --data, for example "
-         "512MiB; beyond it uploads get 507 and documents 503. 0: three quarters of the "
+         "limit for the memory of objects, request documents, namespaces and fault scenarios "
+         "without --data, for example 512MiB; beyond it uploads get 507 and documents 503. 0: "
+         "three quarters of the "
          "control group's limit, else half of the machine's memory")
       ->transform(CLI::AsSizeValue(false))
       ->transform(NotNegative())

@@ -6,8 +6,11 @@
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
+#include "base/digest.h"
 #include "emulator/store/sqlite/commit_mark.h"
 #include "emulator/store/sqlite/sqlite.h"
 #include "emulator/store/system/descriptor.h"
@@ -26,14 +29,27 @@ bool HasBytes(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && status.st_size > 0;
 }
 
+// Not 0.
+std::int32_t NewStoreId() {
+  std::array<std::byte, sizeof(std::int32_t)> random;
+  std::int32_t id = 0;
+  while (id == 0) {
+    RandomBytes(random);
+    std::memcpy(&id, random.data(), sizeof id);
+  }
+  return id;
+}
+
 // No other process reads the file before it is complete, so SQLite needs no journal and no
 // syncs.
 Result<void> Build(const std::string& path, const std::string& schema) {
   ::unlink(path.c_str());
   PENSTOCK_ASSIGN(const auto connection, Connection::Open(path));
   PENSTOCK_TRY(connection->ReservePageChecksums());
-  PENSTOCK_TRY(connection->Execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN;" +
-                                   schema + ";COMMIT;"));
+  PENSTOCK_TRY(
+      connection->Execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN;"
+                          "PRAGMA application_id=" +
+                          std::to_string(NewStoreId()) + ";" + schema + ";COMMIT;"));
   // WAL mode is stored in the file, so that opening the file changes nothing.
   return connection->Execute("PRAGMA journal_mode=WAL");
 }

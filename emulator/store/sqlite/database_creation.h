@@ -9,10 +9,11 @@
 
 namespace penstock::emulator::store {
 
-// Creates `path` with page checksums from `schema`: SQL statements without BEGIN and COMMIT,
-// including PRAGMA user_version. Does nothing if the file is not empty. The database is built in
-// PATH.new, synced and renamed. The new name is durable once the commit mark of the first commit is
-// durable (commit_mark.h). No process may have `path` open. kResourceExhausted if the disk is full.
+// Creates `path` with a store id and page checksums (page_checksums.h) from `schema`: SQL
+// statements without BEGIN and COMMIT, including PRAGMA user_version. Does nothing if the file is
+// not empty. The database is built in PATH.new, synced and renamed. The new name is durable once
+// the commit mark of the first commit is durable (commit_mark.h). No process may have `path` open.
+// kResourceExhausted if the disk is full.
 Result<void> CreateDatabaseFile(const std::string& path, const std::string& schema);
 
 // Whether the store in `directory` is incomplete because the process that created it ended

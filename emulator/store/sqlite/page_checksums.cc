@@ -29,6 +29,7 @@ constexpr std::string_view kMagic("SQLite format 3\0", 16);
 constexpr int kHeaderBytes = 100;  // of a database, at the start of its first page
 constexpr int kPageSizeAt = 16;    // offset of the page size in the header
 constexpr int kReservedAt = 20;    // offset of the number of reserved bytes in the header
+constexpr int kStoreIdAt = 68;     // offset of the application id in the header
 constexpr int kSmallestPage = 512;
 constexpr int kUsualPage = 4096;
 constexpr int kLargestPage = 64 << 10;
@@ -42,8 +43,11 @@ class DatabasePages {
   explicit DatabasePages(std::string path) : path_(std::move(path)) {}
 
   std::atomic<int> page_size{0};  // bytes per page; 0: the pages have no checksums
+  std::atomic<std::uint32_t> store_id{0};
   PageBits verified;
 
+  // Takes size and id from the header of a database.
+  void Adopt(const void* header);
   // Logs each damaged page once.
   void AddDamaged(std::uint32_t page, sqlite3_int64 offset) {
     {
@@ -104,18 +108,22 @@ std::uint32_t NumberOf(int size, sqlite3_int64 offset) {
   return static_cast<std::uint32_t>(offset / size) + 1;
 }
 
-std::uint64_t ChecksumOf(const void* page, int size, std::uint32_t number) {
+// The first page contains the store id, and earlier builds must be able to read its version: its
+// checksum does not depend on the id. CRCs of the same bytes with different initial values differ.
+std::uint64_t ChecksumOf(const DatabasePages& pages, const void* page, int size,
+                         std::uint32_t number) {
+  const std::uint64_t id = number == 1 ? 0 : pages.store_id.load(std::memory_order_acquire);
   return Crc64Nvme(
       {static_cast<const std::byte*>(page), static_cast<std::size_t>(size - kPageChecksumBytes)},
-      number);
+      id << 32 | number);
 }
 
-bool Matches(const void* page, int size, std::uint32_t number) {
+bool Matches(const DatabasePages& pages, const void* page, int size, std::uint32_t number) {
   std::uint64_t stored = 0;
   static_assert(sizeof stored == kPageChecksumBytes);
   std::memcpy(&stored, static_cast<const std::byte*>(page) + size - kPageChecksumBytes,
               sizeof stored);
-  return stored == ChecksumOf(page, size, number);
+  return stored == ChecksumOf(pages, page, size, number);
 }
 
 // The size of a database's pages; 0: they have no checksums. An invalid size is replaced by the
@@ -129,6 +137,14 @@ int PageSizeIn(const void* header) {
   const unsigned size = unsigned{bytes[kPageSizeAt]} << 8 | unsigned{bytes[kPageSizeAt + 1]} << 16;
   const bool fits = std::has_single_bit(size) && size >= kSmallestPage && size <= kLargestPage;
   return fits ? static_cast<int>(size) : kUsualPage;
+}
+
+void DatabasePages::Adopt(const void* header) {
+  const auto* const id = static_cast<const unsigned char*>(header) + kStoreIdAt;  // big-endian
+  store_id.store(std::uint32_t{id[0]} << 24 | std::uint32_t{id[1]} << 16 |
+                     std::uint32_t{id[2]} << 8 | std::uint32_t{id[3]},
+                 std::memory_order_release);
+  page_size.store(PageSizeIn(header), std::memory_order_release);
 }
 
 // Reports a damaged page. Returns `otherwise` if damaged pages are to be read.
@@ -146,7 +162,7 @@ int Verify(PageFile& file, const void* page, int size, sqlite3_int64 offset) noe
   DatabasePages& pages = **file.pages;
   const std::uint32_t number = NumberOf(size, offset);
   if (pages.verified.Test(number)) return SQLITE_OK;
-  if (!Matches(page, size, number)) return ReportDamage(file, number, offset, SQLITE_OK);
+  if (!Matches(pages, page, size, number)) return ReportDamage(file, number, offset, SQLITE_OK);
   pages.verified.Set(number);
   return SQLITE_OK;
 }
@@ -206,14 +222,13 @@ int Read(sqlite3_file* file, void* into, int size, sqlite3_int64 offset) {
 int Write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset) {
   PageFile& own = File(file);
   DatabasePages& pages = **own.pages;
-  if (offset == 0 && size >= kHeaderBytes)
-    pages.page_size.store(PageSizeIn(bytes), std::memory_order_release);
+  if (offset == 0 && size >= kHeaderBytes) pages.Adopt(bytes);
   const int page_size = PageSize(own);
   if (page_size == 0 || size != page_size)
     return Forward<&sqlite3_io_methods::xWrite>(file, bytes, size, offset);
   if (!AllocateCopy(own)) return SQLITE_IOERR_NOMEM;
   const std::uint32_t number = NumberOf(size, offset);
-  const std::uint64_t checksum = ChecksumOf(bytes, size, number);
+  const std::uint64_t checksum = ChecksumOf(pages, bytes, size, number);
   std::memcpy(own.copy, bytes, static_cast<std::size_t>(size - kPageChecksumBytes));
   std::memcpy(own.copy + size - kPageChecksumBytes, &checksum, sizeof checksum);
   const int code =
@@ -281,9 +296,8 @@ int Open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int
     return code;
   }
   char header[kHeaderBytes] = {};
-  const int page_size =
-      ReadReal(own, header, kHeaderBytes, 0) == SQLITE_OK ? PageSizeIn(header) : 0;
-  if (page_size != 0) (*own.pages)->page_size.store(page_size, std::memory_order_release);
+  if (ReadReal(own, header, kHeaderBytes, 0) == SQLITE_OK && PageSizeIn(header) != 0)
+    (*own.pages)->Adopt(header);
   own.forwarding.base.pMethods = &kPageMethods;
   return SQLITE_OK;
 }

@@ -2,10 +2,12 @@
 // the page.
 //
 // The last 8 bytes of a page, which SQLite reserves for extensions ("reserved space",
-// sqlite.org/fileformat2.html section 1.3.4), contain the CRC-64/NVME of the rest of the page and
-// the page number. The checksum is written with each page and verified when a page of the file is
-// first read after a start or a write. Pages in the write-ahead log are protected by the log's own
-// checksums.
+// sqlite.org/fileformat2.html section 1.3.4), contain the CRC-64/NVME of the rest of the page, the
+// page number and the store id, so that a page of another place or another store is damaged. The
+// store id is the database's application id (section 1.3.17), a random number of its creation; 0 in
+// databases of earlier builds. The checksum is written with each page and verified when a page of
+// the file is first read after a start or a write. Pages in the write-ahead log are protected by
+// the log's own checksums.
 #ifndef PENSTOCK_EMULATOR_STORE_SQLITE_PAGE_CHECKSUMS_H_
 #define PENSTOCK_EMULATOR_STORE_SQLITE_PAGE_CHECKSUMS_H_
 

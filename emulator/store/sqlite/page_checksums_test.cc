@@ -7,6 +7,7 @@
 #include <fstream>
 #include <string>
 
+#include "emulator/store/sqlite/database_creation.h"
 #include "emulator/store/sqlite/sqlite.h"
 #include "emulator/store/store_testing.h"
 
@@ -127,6 +128,48 @@ TEST_F(PageChecksumsTest, DetectsZeroedAndMisplacedPages) {
   file.seekp(5 * kPage);
   file << fifth << std::flush;
   EXPECT_FALSE(Sum(*Open()).ok());
+}
+
+// Two stores with the same rows in the same pages.
+TEST_F(PageChecksumsTest, DetectsAPageOfAnotherDatabase) {
+  const std::string other = path_ + "-other";
+  const auto make = [](const std::string& path) {
+    ASSERT_TRUE(CreateDatabaseFile(path,
+                                   "CREATE TABLE t(a INTEGER PRIMARY KEY, b);"
+                                   "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n "
+                                   "WHERE x < 200) INSERT INTO t SELECT x, zeroblob(100) FROM n")
+                    .ok());
+  };
+  make(path_);
+  make(other);
+  const auto pages = static_cast<std::int64_t>(std::filesystem::file_size(path_)) / kPage;
+  ASSERT_GT(pages, 5);
+  ASSERT_EQ(Sum(*Open()).value(), 20'100);
+  for (std::int64_t page = 1; page <= pages; ++page) {
+    const std::string own = BytesOfFile((page - 1) * kPage, kPage);
+    std::string foreign(kPage, '\0');
+    std::ifstream source(other, std::ios::binary);
+    source.seekg((page - 1) * kPage);
+    source.read(foreign.data(), kPage);
+    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp((page - 1) * kPage);
+    file << foreign << std::flush;
+    const auto sum = Sum(*Open());
+    ASSERT_FALSE(sum.ok()) << "page " << page;
+    EXPECT_EQ(sum.error().kind, ErrorKind::kDataLoss);
+    file.seekp((page - 1) * kPage);
+    file << own << std::flush;
+  }
+  EXPECT_EQ(Sum(*Open()).value(), 20'100);
+}
+
+TEST_F(PageChecksumsTest, DatabasesOfEarlierBuildsHaveNoStoreId) {
+  MakeDatabase();
+  const auto connection = Open();
+  Query query(*connection, "PRAGMA application_id");
+  ASSERT_TRUE(query.Step().value());
+  EXPECT_EQ(query.Int(0), 0);
+  EXPECT_EQ(Sum(*connection).value(), 20'100);
 }
 
 TEST_F(PageChecksumsTest, VerifiesAPageOnceAfterEachWrite) {

@@ -106,18 +106,21 @@ bool MemoryLimit::HasRoomFor(std::uint64_t bytes) {
   return fits();
 }
 
-bool MemoryLimit::FitsWithoutDocuments(std::uint64_t bytes) const {
+MemoryLimit::Use MemoryLimit::CurrentUse() const {
   // At every moment document_bytes_ has at least the documents of used_. So a later value has too,
   // unless a document was released in between.
+  Use use;
   std::uint64_t releases = 0;
-  std::uint64_t used = 0;
-  std::uint64_t documents = 0;
   do {
     releases = document_releases_.load(std::memory_order_acquire);
-    used = used_.load(std::memory_order_acquire);
-    documents = document_bytes_.load(std::memory_order_acquire);
+    use.all = used_.load(std::memory_order_acquire);
+    use.documents = document_bytes_.load(std::memory_order_acquire);
   } while (document_releases_.load(std::memory_order_relaxed) != releases);
-  const std::uint64_t lasting = used - std::min(used, documents);
+  return use;
+}
+
+bool MemoryLimit::FitsWithoutDocuments(const Use& use, std::uint64_t bytes) const {
+  const std::uint64_t lasting = use.all - std::min(use.all, use.documents);
   return lasting <= limit_ && bytes <= limit_ - lasting;
 }
 
@@ -129,12 +132,13 @@ bool MemoryLimit::HasRoomForRecords() {
 
 Error MemoryLimit::Exceeded(std::uint64_t bytes) const {
   if (FitsWithoutDocuments(bytes)) return DocumentsInTheWay(bytes);
-  Error error = Error::Make(ErrorKind::kResourceExhausted,
-                            "The emulator's memory limit of " + InMiB(limit_) +
-                                " would be exceeded: " + InMiB(used_bytes()) + " are in use and " +
-                                InMiB(bytes) +
-                                " more are needed. Delete objects, or restart the emulator with a "
-                                "larger --memory-limit (memory_limit) or with --data.");
+  Error error = Error::Make(
+      ErrorKind::kResourceExhausted,
+      "The emulator's memory limit of " + InMiB(limit_) +
+          " would be exceeded: " + InMiB(used_bytes()) + " are in use and " + InMiB(bytes) +
+          " more are needed. Delete objects, namespaces, retry tests or fault "
+          "scenarios, or restart the emulator with a larger --memory-limit "
+          "(memory_limit) or with --data.");
   error.code = "InsufficientStorage";
   return error;
 }
@@ -164,6 +168,21 @@ bool MemoryLimit::Reserve(std::uint64_t bytes) {
   if (TryReserve(bytes)) return true;
   Reclaim();
   return TryReserve(bytes);
+}
+
+bool MemoryLimit::TryReserveBesideDocuments(std::uint64_t bytes) {
+  for (Use use = CurrentUse(); FitsWithoutDocuments(use, bytes); use = CurrentUse()) {
+    if (used_.compare_exchange_weak(use.all, use.all + bytes, std::memory_order_release,
+                                    std::memory_order_relaxed))
+      return true;
+  }
+  return false;
+}
+
+bool MemoryLimit::ReserveBesideDocuments(std::uint64_t bytes) {
+  if (TryReserveBesideDocuments(bytes)) return true;
+  Reclaim();
+  return TryReserveBesideDocuments(bytes);
 }
 
 void MemoryLimit::AddReclaimable(std::weak_ptr<ReclaimableMemory> memory) {
@@ -201,6 +220,13 @@ void MemoryLimit::EndRelease() {
 Result<void> MemoryCharge::GrowTo(std::uint64_t bytes) {
   if (limit_ == nullptr || bytes <= bytes_) return Ok();
   if (!limit_->Reserve(bytes - bytes_)) return limit_->Exceeded(bytes - bytes_);
+  bytes_ = bytes;
+  return Ok();
+}
+
+Result<void> MemoryCharge::GrowBesideDocumentsTo(std::uint64_t bytes) {
+  if (limit_ == nullptr || bytes <= bytes_) return Ok();
+  if (!limit_->ReserveBesideDocuments(bytes - bytes_)) return limit_->Exceeded(bytes - bytes_);
   bytes_ = bytes;
   return Ok();
 }

@@ -1,4 +1,5 @@
-// The memory limit of all stores without a directory and of request documents together.
+// The memory limit of all stores without a directory, of request documents, fault scenarios and
+// namespaces together.
 //
 // The limit applies to the process: the stores of all namespaces charge the same MemoryLimit. Bytes
 // are charged before memory is allocated for them, so that an upload that does not fit is rejected
@@ -60,12 +61,23 @@ class MemoryLimit {
  private:
   friend class MemoryCharge;
   friend class DocumentCharge;
+  struct Use {
+    std::uint64_t all = 0;
+    std::uint64_t documents = 0;
+  };
   // False, with nothing charged, if the limit would be exceeded even after all memory was
   // reclaimed.
   bool Reserve(std::uint64_t bytes);
   bool TryReserve(std::uint64_t bytes);
+  // Reserve and TryReserve, without regard to request documents.
+  bool ReserveBesideDocuments(std::uint64_t bytes);
+  bool TryReserveBesideDocuments(std::uint64_t bytes);
+  Use CurrentUse() const;
+  bool FitsWithoutDocuments(const Use& use, std::uint64_t bytes) const;
   void Reclaim();
-  bool FitsWithoutDocuments(std::uint64_t bytes) const;
+  bool FitsWithoutDocuments(std::uint64_t bytes) const {
+    return FitsWithoutDocuments(CurrentUse(), bytes);
+  }
   Error DocumentsInTheWay(std::uint64_t bytes) const;  // SlowDown
 
   const std::uint64_t limit_;
@@ -100,12 +112,33 @@ class MemoryCharge {
   // Raises the charge to `bytes` if it is lower. Fails with MemoryLimit::Exceeded and changes
   // nothing.
   Result<void> GrowTo(std::uint64_t bytes);
+  // GrowTo, without regard to request documents.
+  Result<void> GrowBesideDocumentsTo(std::uint64_t bytes);
   // Sets the charge to `bytes`, even above the limit, for memory that is already in use.
   void SetAnyway(std::uint64_t bytes) noexcept;
 
  private:
   MemoryLimit* limit_ = nullptr;
   std::uint64_t bytes_ = 0;
+};
+
+// A charge for what stays until it is removed: a fault scenario, a namespace. It keeps the limit
+// alive. Request documents do not count, since one of them is the request that adds it.
+class LastingCharge {
+ public:
+  // Null: counts nothing.
+  explicit LastingCharge(std::shared_ptr<MemoryLimit> limit = nullptr)
+      : limit_(std::move(limit)), charge_(limit_.get()) {}
+
+  std::uint64_t bytes() const { return charge_.bytes(); }
+  // Raises the charge to `bytes` if it is lower. Fails with MemoryLimit::Exceeded and changes
+  // nothing.
+  Result<void> GrowTo(std::uint64_t bytes) { return charge_.GrowBesideDocumentsTo(bytes); }
+  void SetAnyway(std::uint64_t bytes) noexcept { charge_.SetAnyway(bytes); }
+
+ private:
+  std::shared_ptr<MemoryLimit> limit_;  // outlives the charge
+  MemoryCharge charge_;
 };
 
 // The memory that one request document (XML or JSON) takes while the request is handled: its text

@@ -79,6 +79,35 @@ TEST(DocumentCharge, AWriteThatWouldFitWithoutDocumentsIsToBeSentAgain) {
   EXPECT_TRUE(object.GrowTo(30 * kMiB).ok());
 }
 
+// One of the documents is the request that adds it.
+TEST(LastingCharge, DoesNotCountRequestDocuments) {
+  const auto limit = std::make_shared<MemoryLimit>(64 * kMiB);
+  DocumentCharge document(limit.get());
+  ASSERT_TRUE(document.GrowTo(kMiB).ok());  // 40 MiB
+  LastingCharge scenario(limit);
+  EXPECT_TRUE(scenario.GrowTo(60 * kMiB).ok());
+  EXPECT_EQ(limit->used_bytes(), 100 * kMiB);
+  const auto refused = LastingCharge(limit).GrowTo(5 * kMiB);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, "InsufficientStorage");
+  EXPECT_NE(refused.error().message.find("limit of 64.0 MiB"), std::string::npos)
+      << refused.error().message;
+  EXPECT_NE(refused.error().message.find("5.0 MiB more are needed. Delete objects, namespaces, "
+                                         "retry tests or fault scenarios"),
+            std::string::npos)
+      << refused.error().message;
+}
+
+TEST(LastingCharge, KeepsItsLimitAliveAndIsReleasedByItsDestructor) {
+  auto limit = std::make_shared<MemoryLimit>(64 * kMiB);
+  {
+    LastingCharge scenario(limit);
+    ASSERT_TRUE(scenario.GrowTo(60 * kMiB).ok());
+    EXPECT_EQ(limit.use_count(), 2);
+  }
+  EXPECT_EQ(limit->used_bytes(), 0U);
+}
+
 // The counters of all memory and of documents change one after the other.
 TEST(DocumentCharge, AWriteBesideADocumentThatComesAndGoesIsNeverRefusedForGood) {
   MemoryLimit limit(64 * kMiB);

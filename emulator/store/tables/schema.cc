@@ -92,6 +92,8 @@ constexpr std::array<Migration, kSchemaVersion - 1> kMigrations{{
      "UPDATE versions SET parts = parts_of_version_4(parts) WHERE length(parts) > 0;"
      "UPDATE completed SET parts = parts_of_version_4(parts) WHERE length(parts) > 0;"
      "UPDATE parts SET record = parts_of_version_4(record);"},
+    // New databases have a store id (page_checksums.h), which earlier builds do not know.
+    {5, ""},
 }};
 
 // mmap halves the cost of a point read and leaves little work to the page cache.
