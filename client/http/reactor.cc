@@ -311,22 +311,11 @@ void Reactor::AdmitWaiting() {
 
 bool Reactor::CanAdmit() const { return active_.size() < max_transfers_ && !waiting_.empty(); }
 
-// Checks the environment at most once per second, because reading it costs more than the rest of
-// the decision.
-bool Reactor::DirectCarries(const Transfer& transfer) {
-  if (transfer.request.endpoint.scheme == "https") return DirectPlane::Carries(transfer.request);
-  if (transfer.last_activity >= carries_plain_until_) {
-    carries_plain_ = DirectPlane::Carries(transfer.request);
-    carries_plain_until_ = transfer.last_activity + std::chrono::seconds(1);
-  }
-  return carries_plain_;
-}
-
 void Reactor::Activate(const TransferPtr& transfer) {
   const DataPlane wanted = transfer->request.plane;
   const DataPlane plane = wanted == DataPlane::kDefault ? options_.plane : wanted;
   transfer->Touch();
-  if (plane == DataPlane::kCurl || !DirectCarries(*transfer)) return ActivateOnCurl(transfer);
+  if (plane == DataPlane::kCurl) return ActivateOnCurl(transfer);
   transfer->state = TransferState::kActive;
   AddActive(transfer);
   Arm(transfer);

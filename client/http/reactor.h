@@ -83,7 +83,6 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   template <class Work>
   void Protect(const TransferPtr& transfer, Work work);
   void Admit(const TransferPtr& transfer);
-  bool DirectCarries(const Transfer& transfer);
   bool CanAdmit() const;
   void AdmitWaiting();
   void Activate(const TransferPtr& transfer);
@@ -128,8 +127,6 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   std::vector<EasySlot*> free_slots_;
   std::vector<TransferPtr> active_;  // keeps them alive while a data plane has them
   std::size_t on_curl_ = 0;          // number of active transfers on libcurl's plane
-  bool carries_plain_ = true;        // cached result of the environment check
-  MonotonicTime carries_plain_until_{};
   std::deque<TransferPtr> waiting_;
   // Unread bytes are on a kept libcurl connection: none of them may be reused.
   bool curl_tainted_ = false;

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "base/ascii.h"
+#include "base/encoding.h"
+#include "client/http/uri.h"
 
 namespace penstock::http {
 namespace {
@@ -138,6 +140,17 @@ std::string ProblemOf(const UrlParts& url) {
   return {};
 }
 
+// User and password are percent-encoded in the URL, and separated by the first ':'.
+std::string AuthorizationOf(std::string_view credentials) {
+  if (credentials.empty()) return {};
+  const std::size_t colon = std::min(credentials.find(':'), credentials.size());
+  const auto decoded = [](std::string_view text) {
+    return DecodePercent(text).value_or(std::string(text));
+  };
+  const std::string password = decoded(credentials.substr(std::min(colon + 1, credentials.size())));
+  return "Basic " + Base64Encode(AsBytes(decoded(credentials.substr(0, colon)) + ":" + password));
+}
+
 void Hide(std::string& text, std::string_view secret) {
   if (secret.empty()) return;
   for (std::size_t at = text.find(secret); at != std::string::npos;
@@ -161,7 +174,12 @@ std::optional<EnvironmentProxy> ProxyFor(const Endpoint& endpoint, const GetVari
                                  tls ? "HTTPS_PROXY" : "all_proxy", "all_proxy", "ALL_PROXY"}) {
     if (set(name).empty()) continue;
     const UrlParts pieces = SplitUrl(set(name));
-    return EnvironmentProxy{AddressOf(pieces), name, ProblemOf(pieces)};
+    return EnvironmentProxy{.address = AddressOf(pieces),
+                            .variable = name,
+                            .fault = ProblemOf(pieces),
+                            .forwards = !AsciiLower(pieces.scheme).starts_with("socks"),
+                            .is_tls = AsciiLower(pieces.scheme) == "https",
+                            .authorization = AuthorizationOf(pieces.credentials)};
   }
   return std::nullopt;
 }

@@ -1,5 +1,5 @@
-// Finds the proxy that the environment configures for an endpoint, for messages. libcurl itself
-// chooses the proxy, by the same rules.
+// Finds the proxy that the environment configures for an endpoint. libcurl itself connects to the
+// proxy, and chooses it by the same rules.
 #ifndef PENSTOCK_CLIENT_HTTP_CURL_ENVIRONMENT_PROXY_H_
 #define PENSTOCK_CLIENT_HTTP_CURL_ENVIRONMENT_PROXY_H_
 
@@ -18,6 +18,11 @@ struct EnvironmentProxy {
   std::string variable;  // the environment variable
   // Why no request can use it, and the correct form. Empty: no known problem.
   std::string fault;
+  // An HTTP proxy: it forwards unencrypted requests, which then have an absolute target (RFC 9112,
+  // section 3.2.2). Other proxies relay bytes.
+  bool forwards = false;
+  bool is_tls = false;        // the connection to the proxy is encrypted
+  std::string authorization;  // secret value of Proxy-Authorization; empty: none
 };
 
 // `environment` is getenv or a substitute. Returns nullopt if no variable names a proxy, or if

@@ -68,6 +68,23 @@ TEST(EnvironmentProxy, ValidProxyHasNoFault) {
   }
 }
 
+TEST(EnvironmentProxy, OnlyHttpProxiesForward) {
+  for (const char* url : {"p:1", "http://p:1", "HTTPS://p:1"})
+    EXPECT_TRUE(Only(url)->forwards) << url;
+  for (const char* url : {"socks4://p:1", "SOCKS5h://p:1"})
+    EXPECT_FALSE(Only(url)->forwards) << url;
+  EXPECT_TRUE(Only("https://p:1")->is_tls);
+  EXPECT_FALSE(Only("http://p:1")->is_tls);
+}
+
+TEST(EnvironmentProxy, CredentialsAreDecodedForBasicAuthentication) {
+  EXPECT_EQ(Only("http://p:1")->authorization, "");
+  EXPECT_EQ(Only("http://user:pass@p:1")->authorization, "Basic dXNlcjpwYXNz");
+  EXPECT_EQ(Only("user@p:1")->authorization, "Basic dXNlcjo=");
+  EXPECT_EQ(Only("http://a%3Ab:c:d%2F@p:1")->authorization, "Basic YTpiOmM6ZC8=");
+  EXPECT_EQ(Only("http://100%:x@p:1")->authorization, "Basic MTAwJTp4") << "not percent-encoded";
+}
+
 TEST(EnvironmentProxy, RemovesProxyUrlsAndCredentialsFromMessages) {
   const Variables variables{{"ALL_PROXY", "http://u:one@p:1"}, {"https_proxy", "q:two"}};
   const auto get = [&](const char* name) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "client/http/curl/environment_proxy.h"
 #include "client/http/direct/direct_connector.h"
 #include "client/http/direct/direct_exchange.h"
 #include "client/http/direct/direct_socket.h"
@@ -16,7 +17,8 @@ namespace penstock::http {
 
 // Used by its I/O thread only.
 struct DirectConnection {
-  std::string peer;  // scheme, host, port and CA bundle: the requests that may use it
+  std::string peer;  // scheme, host, port, CA bundle and proxy: the requests that may use it
+  std::optional<EnvironmentProxy> proxy;  // for unencrypted requests
   std::unique_ptr<ConnectHandle> handle;
   std::optional<DirectSocket> socket;  // once connected
   DirectExchange exchange;

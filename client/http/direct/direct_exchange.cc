@@ -5,6 +5,7 @@
 
 #include "client/http/curl/curl_error.h"
 #include "client/http/request_rules.h"
+#include "client/http/uri.h"
 
 namespace penstock::http {
 namespace {
@@ -32,7 +33,7 @@ void AddHeader(std::string& head, std::string_view name, std::string_view value)
 }  // namespace
 
 void DirectExchange::Begin(Transfer& transfer, std::uint64_t expect_from_bytes,
-                           std::size_t turn_bytes) {
+                           std::size_t turn_bytes, const EnvironmentProxy* proxy) {
   transfer_ = &transfer;
   turn_bytes_ = turn_bytes;
   transfer.head = HeadParser();
@@ -44,10 +45,10 @@ void DirectExchange::Begin(Transfer& transfer, std::uint64_t expect_from_bytes,
   waits_ = excess_ = cut_ = false;
   cut_reason_.clear();
   malformed_.reset();
-  WriteHead(expect_from_bytes);
+  WriteHead(expect_from_bytes, proxy);
 }
 
-void DirectExchange::WriteHead(std::uint64_t expect_from_bytes) {
+void DirectExchange::WriteHead(std::uint64_t expect_from_bytes, const EnvironmentProxy* proxy) {
   const Request& request = transfer_->request;
   head_.clear();
   head_sent_ = 0;
@@ -55,7 +56,10 @@ void DirectExchange::WriteHead(std::uint64_t expect_from_bytes) {
   for (const Header& header : request.headers)
     bytes += header.name.size() + header.value.size() + 4;
   head_.reserve(bytes);
-  head_.append(request.method).append(" ").append(request.target).append(" HTTP/1.1\r\n");
+  head_.append(request.method).append(" ");
+  if (proxy != nullptr)
+    head_.append(request.endpoint.scheme).append("://").append(HostHeader(request.endpoint));
+  head_.append(request.target).append(" HTTP/1.1\r\n");
   AddHeader(head_, "Host", *FindHeader(request.headers, "Host"));
   bool has_expect = false;
   for (const Header& header : request.headers) {
@@ -68,6 +72,8 @@ void DirectExchange::WriteHead(std::uint64_t expect_from_bytes) {
     AddHeader(head_, "Content-Length", std::to_string(size));
   const bool expects = !has_expect && size != 0 && size >= expect_from_bytes;
   if (expects) AddHeader(head_, "Expect", "100-continue");
+  if (proxy != nullptr && !proxy->authorization.empty())
+    AddHeader(head_, "Proxy-Authorization", proxy->authorization);
   head_.append("\r\n");
   waits_ = expects;
   framer_.Reset(request.method == "HEAD", expects);

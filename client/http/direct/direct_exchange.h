@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "client/http/curl/environment_proxy.h"
 #include "client/http/direct/direct_socket.h"
 #include "client/http/direct/response_framer.h"
 #include "client/http/transfer.h"
@@ -27,9 +28,9 @@ class DirectExchange {
 
   // `transfer` must outlive the exchange. A body of at least `expect_from_bytes` is announced with
   // Expect: 100-continue, unless the request has its own Expect header. Send and Receive transfer
-  // at most `turn_bytes` before they return kAgain.
+  // at most `turn_bytes` before they return kAgain. `proxy`, if not null, forwards the request.
   void Begin(Transfer& transfer, std::uint64_t expect_from_bytes,
-             std::size_t turn_bytes = kTurnBytes);
+             std::size_t turn_bytes = kTurnBytes, const EnvironmentProxy* proxy = nullptr);
   static constexpr std::size_t kTurnBytes = 2 << 20;  // limits the time that other connections wait
 
   // Both continue until they would block. `scratch`, for heads and chunk lines, has at least a few
@@ -54,7 +55,7 @@ class DirectExchange {
   Error error() const;
 
  private:
-  void WriteHead(std::uint64_t expect_from_bytes);
+  void WriteHead(std::uint64_t expect_from_bytes, const EnvironmentProxy* proxy);
   Step AfterSend(const IoResult& moved);
   Step Consume(ByteView bytes);
   Step Cut(std::string reason);

@@ -56,10 +56,18 @@ DirectPlane::~DirectPlane() = default;
 
 DirectPlane::Descriptor::~Descriptor() { ::close(fd); }
 
-bool DirectPlane::Carries(const Request& request) {
-  // For https, libcurl builds a tunnel through the proxy. Plain requests to a proxy have a
-  // different form, which only libcurl's plane writes.
-  return request.endpoint.scheme == "https" || !HasProxyFor(request.endpoint.scheme);
+// Reads the environment at most once per second, because reading it costs more than the rest of the
+// decision.
+std::optional<EnvironmentProxy> DirectPlane::ForwardingProxy(const Transfer& transfer) {
+  if (transfer.request.endpoint.scheme == "https") return std::nullopt;
+  if (transfer.last_activity >= may_forward_until_) {
+    may_forward_ = HasProxyFor(transfer.request.endpoint.scheme);
+    may_forward_until_ = transfer.last_activity + std::chrono::seconds(1);
+  }
+  if (!may_forward_) return std::nullopt;
+  std::optional<EnvironmentProxy> proxy = ProxyFor(transfer.request.endpoint);
+  if (proxy && !proxy->forwards) return std::nullopt;
+  return proxy;
 }
 
 void DirectPlane::Begin(const TransferPtr& transfer) {
@@ -67,8 +75,8 @@ void DirectPlane::Begin(const TransferPtr& transfer) {
     return finish_(transfer, std::move(sendable).error());
   }
   std::vector<std::unique_ptr<DirectConnection>> expired;
-  DirectConnection* const idle =
-      pool_.TakeIdle(PeerOf(transfer->request), transfer->last_activity, expired);
+  DirectConnection* const idle = pool_.TakeIdle(
+      PeerOf(transfer->request, ForwardingProxy(*transfer)), transfer->last_activity, expired);
   for (auto& connection : expired) Retire(std::move(connection));
   if (idle == nullptr) return BeginOnFresh(transfer);
   idle->transfer = transfer;
@@ -80,7 +88,8 @@ void DirectPlane::Begin(const TransferPtr& transfer) {
 void DirectPlane::BeginOnFresh(const TransferPtr& transfer) {
   dropped_.reserve(dropped_.size() + pool_.size() + 1);  // so that Retire cannot fail
   auto fresh = std::make_unique<DirectConnection>();
-  fresh->peer = PeerOf(transfer->request);
+  fresh->proxy = ForwardingProxy(*transfer);
+  fresh->peer = PeerOf(transfer->request, fresh->proxy);
   fresh->transfer = transfer;
   DirectConnection& connection = pool_.Add(std::move(fresh));
   transfer->direct = &connection;
@@ -113,8 +122,9 @@ void DirectPlane::OnConnected(DirectConnection& connection, CURLcode code) {
   }
   connection.made = transfer->last_activity = Now();
   connection.address = PeerAddress::OfSocket(fd);
-  connection.socket.emplace(connection.handle->get(), fd,
-                            transfer->request.endpoint.scheme == "https");
+  const bool is_tls =
+      connection.proxy ? connection.proxy->is_tls : transfer->request.endpoint.scheme == "https";
+  connection.socket.emplace(connection.handle->get(), fd, is_tls);
   StartExchange(connection);
 }
 
@@ -124,7 +134,8 @@ void DirectPlane::StartExchange(DirectConnection& connection) {
   const std::uint64_t expect_from_bytes =
       connection.expects ? options_.expect_continue_from_bytes : UINT64_MAX;
   const Result<void> begun = Caught(kExchange, [&] {
-    connection.exchange.Begin(*connection.transfer, expect_from_bytes, options_.turn_bytes);
+    connection.exchange.Begin(*connection.transfer, expect_from_bytes, options_.turn_bytes,
+                              connection.proxy ? &*connection.proxy : nullptr);
   });
   if (!begun.ok()) connection.transfer->error = begun.error();
   if (connection.transfer->error) return OnFailed(connection);

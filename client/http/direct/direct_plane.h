@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "client/http/curl/http_transport.h"
@@ -32,9 +33,6 @@ class DirectPlane {
   ~DirectPlane();
   DirectPlane(const DirectPlane&) = delete;
   DirectPlane& operator=(const DirectPlane&) = delete;
-
-  // Returns whether this plane can carry the request. False if the environment may require a proxy.
-  static bool Carries(const Request& request);
 
   void Begin(const TransferPtr& transfer);
   // The transfer ends for another reason. Closes its connection.
@@ -60,6 +58,8 @@ class DirectPlane {
   DirectPlane(const HttpTransportOptions& options, CURLSH* share, std::size_t max_connections,
               int epoll_fd, int wake_fd, Finish finish);
 
+  // Returns the proxy that forwards the request, if any. libcurl's tunnels and relays need nothing.
+  std::optional<EnvironmentProxy> ForwardingProxy(const Transfer& transfer);
   void BeginOnFresh(const TransferPtr& transfer);
   void OnConnected(DirectConnection& connection, CURLcode code);
   void StartExchange(DirectConnection& connection);
@@ -95,9 +95,11 @@ class DirectPlane {
   std::vector<DirectConnection*> waiting_;  // for 100 Continue
   std::vector<std::unique_ptr<DirectConnection>> dropped_;
   std::vector<epoll_event> events_;
-  std::size_t seen_events_ = 0;  // in events_, from Wait
-  bool polled_ = false;          // events were polled since the last Work
-  MonotonicTime last_done_{};    // when the last response ended
+  std::size_t seen_events_ = 0;        // in events_, from Wait
+  bool polled_ = false;                // events were polled since the last Work
+  MonotonicTime last_done_{};          // when the last response ended
+  bool may_forward_ = false;           // the environment may name a proxy for unencrypted requests
+  MonotonicTime may_forward_until_{};  // the environment is read again at this time
   const std::unique_ptr<std::byte[]> scratch_;
 };
 

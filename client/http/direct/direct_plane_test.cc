@@ -13,6 +13,7 @@
 #include "client/http/body_for_test.h"
 #include "client/http/curl/curl_global.h"
 #include "client/http/raw_server_for_test.h"
+#include "client/http/uri.h"
 
 namespace penstock::http {
 namespace {
@@ -169,18 +170,95 @@ TEST_F(DirectPlaneTest, WakeFromAnotherThreadEndsWait) {
   EXPECT_EQ(plane_->NextTimer(), MonotonicTime::max());
 }
 
-TEST(DirectPlane, DoesNotCarryPlainRequestsWithAProxy) {
+// Sets the proxy of the environment for unencrypted requests, for one test.
+class ProxyVariable {
+ public:
+  explicit ProxyVariable(const std::string& url) {
+    for (const char* const name : {"all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"})
+      ::unsetenv(name);
+    ::setenv("http_proxy", url.c_str(), 1);
+  }
+  ~ProxyVariable() { ::unsetenv("http_proxy"); }
+};
+
+Request GetOf(const std::string& host, int port) {
   Request request;
-  request.endpoint = {"http", "h", 80};
-  ASSERT_EQ(::unsetenv("http_proxy"), 0);
-  ASSERT_EQ(::unsetenv("all_proxy"), 0);
-  ASSERT_EQ(::unsetenv("ALL_PROXY"), 0);
-  EXPECT_TRUE(DirectPlane::Carries(request));
-  ASSERT_EQ(::setenv("http_proxy", "http://p:3128", 1), 0);
-  EXPECT_FALSE(DirectPlane::Carries(request));
-  request.endpoint.scheme = "https";
-  EXPECT_TRUE(DirectPlane::Carries(request));
-  ASSERT_EQ(::unsetenv("http_proxy"), 0);
+  request.method = "GET";
+  request.endpoint = {"http", host, port};
+  request.target = "/bucket/key?x=1";
+  request.headers = {{"Host", HostHeader(request.endpoint)}};
+  return request;
+}
+
+TEST_F(DirectPlaneTest, AProxyForwardsPlainRequestsWithAbsoluteTargets) {
+  std::vector<std::string> heads;
+  RawServer proxy([&](RawConnection& connection) {
+    while (const auto head = connection.ReadHead()) {
+      heads.push_back(*head);
+      connection.Send(kOk);
+    }
+  });
+  const ProxyVariable variable("http://us%40er:pa:ss@127.0.0.1:" + std::to_string(proxy.port()));
+  const Result<Outcome> first = Run(Make(GetOf("s3.example", 9000)));
+  const Result<Outcome> second = Run(Make(GetOf("s3.example", 9000)));
+  const Result<Outcome> default_port = Run(Make(GetOf("s3.example", 80)));
+  ASSERT_TRUE(first.ok() && second.ok() && default_port.ok());
+  EXPECT_TRUE(second->connection_reused);
+  ASSERT_EQ(heads.size(), 3U);
+  for (const std::string& head : {heads[0], heads[1]}) {
+    EXPECT_TRUE(head.starts_with("GET http://s3.example:9000/bucket/key?x=1 HTTP/1.1\r\n")) << head;
+    EXPECT_NE(head.find("\r\nHost: s3.example:9000\r\n"), std::string::npos) << head;
+    // base64 of "us@er:pa:ss"
+    EXPECT_NE(head.find("\r\nProxy-Authorization: Basic dXNAZXI6cGE6c3M=\r\n"), std::string::npos)
+        << head;
+  }
+  EXPECT_TRUE(heads[2].starts_with("GET http://s3.example/bucket/key?x=1 HTTP/1.1\r\n"))
+      << heads[2];
+}
+
+TEST_F(DirectPlaneTest, AProxyGetsTheBodyOfAnUpload) {
+  std::string received;
+  RawServer proxy([&](RawConnection& connection) {
+    connection.ReadHead();
+    connection.Send("HTTP/1.1 100 Continue\r\n\r\n");
+    received = connection.ReadBody(5);
+    connection.Send(kOk);
+  });
+  const ProxyVariable variable("http://127.0.0.1:" + std::to_string(proxy.port()));
+  TextBody body("hello");
+  Request request = GetOf("s3.example", 9000);
+  request.method = "PUT";
+  const Result<Outcome> result = Run(Make(request, &body));
+  ASSERT_TRUE(result.ok()) << result.error().ToString();
+  EXPECT_EQ(received, "hello");
+}
+
+TEST_F(DirectPlaneTest, ASocksProxyRelaysRequestsUnchanged) {
+  std::string head;
+  RawServer proxy([&](RawConnection& connection) {
+    const std::string version_and_methods = connection.ReadBody(2);
+    ASSERT_EQ(version_and_methods.size(), 2U);
+    connection.ReadBody(static_cast<std::size_t>(version_and_methods[1]));
+    connection.Send(std::string_view("\5\0", 2));  // no authentication
+    connection.ReadBody(4 + 1 + std::string_view("s3.example").size() + 2);
+    connection.Send(std::string_view("\5\0\0\1\0\0\0\0\0\0", 10));
+    head = connection.ReadHead().value_or("");
+    connection.Send(kOk);
+  });
+  const ProxyVariable variable("socks5h://127.0.0.1:" + std::to_string(proxy.port()));
+  const Result<Outcome> result = Run(Make(GetOf("s3.example", 9000)));
+  ASSERT_TRUE(result.ok()) << result.error().ToString();
+  EXPECT_TRUE(head.starts_with("GET /bucket/key?x=1 HTTP/1.1\r\n")) << head;
+  EXPECT_EQ(head.find("Proxy-"), std::string::npos);
+}
+
+TEST_F(DirectPlaneTest, NoProxyExcludesAHost) {
+  RawServer server(RawServer::Ok);
+  const ProxyVariable variable("http://127.0.0.1:" + std::to_string(UnusedPort()));
+  ASSERT_EQ(::setenv("no_proxy", "127.0.0.0/8", 1), 0);
+  const Result<Outcome> result = Run(Make(server.Get()));
+  ASSERT_EQ(::unsetenv("no_proxy"), 0);
+  EXPECT_TRUE(result.ok()) << result.error().ToString();
 }
 
 // Regression test for a crash under load. A connection with more work was handled by a socket event

@@ -7,16 +7,18 @@
 
 namespace penstock::http {
 
-std::string PeerOf(const Request& request) {
+std::string PeerOf(const Request& request, const std::optional<EnvironmentProxy>& proxy) {
   const std::string authority = Authority(request.endpoint);
   std::string peer;  // built for every request: one allocation
   peer.reserve(request.endpoint.scheme.size() + authority.size() + request.ca_bundle_path.size() +
                4);
-  return peer.append(request.endpoint.scheme)
+  peer.append(request.endpoint.scheme)
       .append("://")
       .append(authority)
       .append("\n")
       .append(request.ca_bundle_path);
+  if (proxy) peer.append("\n").append(proxy->address).append("\n").append(proxy->authorization);
+  return peer;
 }
 
 DirectConnection& DirectPool::Add(std::unique_ptr<DirectConnection> connection) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -13,8 +14,9 @@
 
 namespace penstock::http {
 
-// Returns the key of the connections that this request can use.
-std::string PeerOf(const Request& request);
+// Returns the key of the connections that this request can use. `proxy` forwards the request.
+std::string PeerOf(const Request& request,
+                   const std::optional<EnvironmentProxy>& proxy = std::nullopt);
 
 struct DirectPoolOptions {
   std::size_t max_idle = 256;
