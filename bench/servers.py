@@ -40,8 +40,8 @@ class Server:
             config=Config(s3={"addressing_style": "path"}, signature_version="s3v4"),
         )
 
-    def presigned(self, bucket: str, key: str) -> str:
-        url: str = self.boto3().generate_presigned_url("get_object", Params={"Bucket": bucket, "Key": key}, ExpiresIn=7200)
+    def presigned(self, bucket: str, key: str, verb: str = "get") -> str:
+        url: str = self.boto3().generate_presigned_url(f"{verb}_object", Params={"Bucket": bucket, "Key": key}, ExpiresIn=7200)
         return url
 
 

@@ -203,13 +203,12 @@ def http_cases() -> list[Case]:
 
 
 def cases_one_by_one() -> list[Case]:
-    """Endless responses, which must not increase the memory of the process; and a case whose result depends on other requests."""
+    """Endless responses, which must not increase the memory of the process; and a late response, whose time matters."""
     begin = head(b"Transfer-Encoding: chunked", etag=b"")
     def of(name: str, source: str, call: str, *actions: Action) -> Case:
         return Case(name, source, call, [*actions], fails("."), CLOSED)
     late = [ok(), Pause(0.05), ok(b"evil", etag=b'"evil"')]
     return [
-        # libcurl's plane checks its idle connections only if no other request is in flight.
         Case("response to no request, later", "RFC 9112 9.2", "get", late, BODY, CLOSED),
         of("endless status line", "RFC 9112 4", "get", b"HTTP/1.1 200 ", Repeat(b"a" * 65536)),
         of("endless header", "RFC 9110 5.4", "get", b"HTTP/1.1 200 OK\r\nX-A: ", Repeat(b"a" * 65536)),

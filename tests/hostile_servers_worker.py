@@ -1,6 +1,6 @@
 """The client process of tests/test_hostile_servers.py: runs each case of `hostile_http` and `hostile_s3` on its own server.
 
-Prints one line of JSON for each case. PENSTOCK_DATA_PLANE selects the data plane.
+Prints one line of JSON for each case.
 """
 
 from __future__ import annotations

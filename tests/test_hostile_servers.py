@@ -1,6 +1,6 @@
-"""Hostile and broken servers against our client, on both data planes: the right bytes or a clear error, within time and memory.
+"""Hostile and broken servers against our client: the right bytes or a clear error, within time and memory.
 
-One client process per data plane runs all cases of `hostile_http` and `hostile_s3`, each against its own raw server. For each
+One client process runs all cases of `hostile_http` and `hostile_s3`, each against its own raw server. For each
 case the client returns the right value or raises an exception whose class and text name the cause. It ends within its
 deadlines. Its errors are one short line without secrets. The next request gets its own response, on a new connection if the
 framing was wrong. Endless responses do not increase the memory of the process.
@@ -12,7 +12,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,39 +21,26 @@ from hostile_http import cases_one_by_one, http_cases
 from hostile_s3 import s3_cases
 
 TIMEOUT_S = 500
-PLANES = ("direct", "curl")
 
 
 @cache
-def outcomes(plane: str) -> tuple[dict[str, Any], str]:
-    """The outcome of each case by its name, and the exit status. The first call starts the processes of both planes."""
-    if plane not in _running:
-        for each in PLANES:
-            command = [sys.executable, str(Path(__file__).with_name("hostile_servers_worker.py"))]
-            environment = {**os.environ, "PENSTOCK_DATA_PLANE": each, "PENSTOCK_HEDGE_READS": "false"}
-            _running[each] = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-    output, _ = _running[plane].communicate(timeout=TIMEOUT_S)
+def outcomes() -> tuple[dict[str, Any], str]:
+    """The outcome of each case by its name, and the exit status."""
+    command = [sys.executable, str(Path(__file__).with_name("hostile_servers_worker.py"))]
+    environment = {**os.environ, "PENSTOCK_HEDGE_READS": "false"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            output, _ = process.communicate(timeout=TIMEOUT_S)
+        finally:
+            process.kill()
     found = [json.loads(line) for line in output.splitlines()]
-    return {outcome["name"]: outcome for outcome in found}, f"exit status {_running[plane].returncode}"
-
-
-_running: dict[str, subprocess.Popen[str]] = {}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def end_processes() -> Iterator[None]:
-    """Kills the process of a plane that no selected test has waited for."""
-    yield
-    for process in _running.values():
-        process.kill()
-        process.communicate()
+    return {outcome["name"]: outcome for outcome in found}, f"exit status {process.returncode}"
 
 
 @pytest.mark.timeout(TIMEOUT_S)
 @pytest.mark.parametrize("name", [case.name for case in [*http_cases(), *s3_cases(), *cases_one_by_one()]])
-@pytest.mark.parametrize("plane", PLANES)
-def test_the_client_survives_a_hostile_server(plane: str, name: str) -> None:
-    by_name, end = outcomes(plane)
+def test_the_client_survives_a_hostile_server(name: str) -> None:
+    by_name, end = outcomes()
     assert name in by_name, f"the client process ended before this case: {end}"
     assert not by_name[name]["faults"], by_name[name]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import os
 import subprocess
@@ -144,9 +145,9 @@ def tls_1gib(rounds: int) -> list[Row]:
     )
 
 
-def plane(rounds: int) -> list[Row]:
-    """Single requests on Penstock's data plane, compared with libcurl's: GET and PUT, 64 MiB and 4 KiB, plain and over TLS."""
-    program = str(BUILD / "bench/bench_client_plane")
+def requests(rounds: int) -> list[Row]:
+    """Single requests, compared with libcurl: GET and PUT, 64 MiB and 4 KiB, plain and over TLS."""
+    program = str(BUILD / "bench/bench_client_requests")
     sizes = {"64mib": (64 << 20, 8, 2), "4kib": (4 << 10, 4000, 16)}  # name -> bytes, requests, in flight
     found: list[Row] = []
     with contextlib.ExitStack() as stack:
@@ -160,16 +161,18 @@ def plane(rounds: int) -> list[Row]:
             bucket = f"bench-{name}"
             if verb == "put":
                 server.boto3().create_bucket(Bucket=bucket)
-            command = [program, verb, server.endpoint, bucket, *map(str, load)]
-
-            def cell(plane: str, command: list[str] = command) -> Measurement:
-                return run_json(command, CREDENTIALS | {"PENSTOCK_DATA_PLANE": plane})
-
-            results = interleave({"direct": lambda: cell("direct"), "libcurl": lambda: cell("curl")}, rounds)
-            row = f"client.plane.{kind}.{verb}_{name}"
+            common = [verb, *map(str, load)]
+            ours = [program, "penstock", *common, server.endpoint, bucket]
+            libcurl = [program, "libcurl", *common, server.presigned(bucket, "k", verb)]
+            cells = {
+                "penstock": functools.partial(run_json, ours, CREDENTIALS),
+                "libcurl": functools.partial(run_json, libcurl),
+            }
+            results = interleave(cells, rounds)
+            row = f"client.requests.{kind}.{verb}_{name}"
             names = {"cpu_per_gb": (row, "CPU-s/GB"), "requests_per_cpu_s": (f"{row}.requests", "requests/CPU-s")}
-            found += rows(results, "direct", names)
+            found += rows(results, "penstock", names)
     return found
 
 
-SCENARIOS = [get_1gib, get_1kib, tls_1gib, plane]
+SCENARIOS = [get_1gib, get_1kib, tls_1gib, requests]

@@ -156,7 +156,7 @@ def matrix(rounds: int) -> list[Row]:
         subprocess.run(command, stdout=subprocess.DEVNULL, timeout=3600, check=False)  # exits with 1 if it finds defects
         facts = json.loads(report.read_text())["summary"]
     quantities = {
-        "cells": ("matrix.cells", "of fault, request, plane"),
+        "cells": ("matrix.cells", "of fault and request"),
         "silent_corruptions": ("matrix", "silent corruptions"),
         "hangs": ("matrix.hangs", "hangs"),
         "uploads_left_open": ("matrix.uploads", "uploads left open"),

@@ -34,10 +34,8 @@ py::dict StatsToPython(const ClientStats& stats) {
         py::dict("requests"_a = operation.requests, "first_byte"_a = ToPython(operation.first_byte),
                  "duration"_a = ToPython(operation.duration));
   }
-  py::dict connections;
-  for (const auto& [plane, counts] : stats.connections) {
-    connections[py::str(plane)] = py::dict("opened"_a = counts.opened, "reused"_a = counts.reused);
-  }
+  const py::dict connections("opened"_a = stats.connections.opened,
+                             "reused"_a = stats.connections.reused);
   return py::dict("requests"_a = stats.requests, "retries"_a = stats.retries,
                   "throttled"_a = stats.throttled, "hedges"_a = stats.hedges,
                   "hedges_won"_a = stats.hedges_won, "failures"_a = stats.failures,

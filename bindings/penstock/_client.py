@@ -272,7 +272,7 @@ class S3Client(DirectoryBuckets):
             - ``failures``: S3 calls that ended in an error. A read or write makes one call per range or part, so that one
               failed read may count several times.
             - ``bytes_sent``, ``bytes_received``: body bytes.
-            - ``connections``: by data plane (``"direct"``, ``"curl"``), the requests that ``opened`` and ``reused`` a connection.
+            - ``connections``: the number of requests that ``opened`` and ``reused`` a connection.
             - ``operations``: by operation, ``requests`` and two distributions: ``first_byte`` (from sending, connecting
               included, to the first byte of the response) and ``duration`` (of the whole attempt, failed attempts included).
 

@@ -63,7 +63,7 @@ def test_faults_of_tls_handshakes_are_not_applicable_to_plain_http():
 
 
 def cell(**changed: object) -> cells.Cell:
-    given = {"action": actions.Action("reset", {}), "operation": "one", "size": "small", "plane": "direct"}
+    given = {"action": actions.Action("reset", {}), "operation": "one", "size": "small"}
     return cells.Cell(**{**given, "target": "PutObject", "nth": 1, "times": cells.ONCE, **changed})
 
 
@@ -159,7 +159,7 @@ def test_wrong_data_without_a_checksum_is_not_a_defect():
 
 
 def test_reports_contain_all_cells():
-    one, other = cell(), cell(plane="curl", operation="<two>")
+    one, other = cell(), cell(operation="<two>")
     outcomes = [judge.Outcome(one.name, "right", 1, 2, 0.1), judge.Outcome(other.name, "wrong", 1, 2, 0.1, "got b'x'")]
     facts = report.summary([one, other], outcomes)
     assert (facts["cells"], facts["silent_corruptions"], facts["hangs"]) == (2, 1, 0)

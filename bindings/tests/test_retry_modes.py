@@ -98,9 +98,7 @@ def test_the_operation_timeout_ends_all_attempts(emulator, hanging):
         client_of(emulator, operation_timeout=0.2).get_object(hanging, "key").read()
 
 
-@pytest.mark.parametrize("plane", ["direct", "curl"])
-def test_a_stalled_read_is_retried_by_the_low_speed_limit(emulator, bucket, client, monkeypatch, plane):
-    monkeypatch.setenv("PENSTOCK_DATA_PLANE", plane)
+def test_a_stalled_read_is_retried_by_the_low_speed_limit(emulator, bucket, client):
     content = bytes(range(256)) * 1000
     with client.put_object(bucket, "key") as writer:
         writer.write(content)

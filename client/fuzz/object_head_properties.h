@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/dates.h"
-#include "client/http/head_parser.h"
+#include "client/http/exchange/head_parser.h"
 #include "client/s3/verbs/object_headers.h"
 #include "client/s3/verbs/verbs.h"
 #include "penstock/base/check.h"

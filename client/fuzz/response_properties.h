@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "client/http/direct/response_framer.h"
+#include "client/http/exchange/response_framer.h"
 #include "penstock/base/check.h"
 
 namespace penstock::http {

@@ -1,18 +1,14 @@
-// Starts one request and waits for it, for the tests of the curl transport.
+// Starts one request and waits for it, for the tests of transports.
 #ifndef PENSTOCK_CLIENT_HTTP_CALL_FOR_TEST_H_
 #define PENSTOCK_CLIENT_HTTP_CALL_FOR_TEST_H_
-
-#include <gtest/gtest.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <future>
 #include <stop_token>
-#include <string>
 #include <utility>
 
 #include "client/http/body_for_test.h"
-#include "client/http/curl/http_transport.h"
 #include "client/http/transport.h"
 
 namespace penstock::http {
@@ -38,11 +34,6 @@ struct Call {
   std::stop_source stop;
   std::promise<Result<Outcome>> promise;
 };
-
-// Returns the name of a test parameter for tests that run on several data planes.
-inline std::string PlaneName(const ::testing::TestParamInfo<DataPlane>& plane) {
-  return plane.param == DataPlane::kDirect ? "Direct" : "Curl";
-}
 
 inline Deadline In(std::chrono::milliseconds time) { return Deadline::After(SystemClock(), time); }
 

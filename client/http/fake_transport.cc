@@ -321,7 +321,7 @@ void FakeTransport::Answer(const PendingPtr& pending) {
   }
   const FakeReply reply = TakeReply(record);
   const PeerAddress address = PeerAddress::OfText("192.0.2.1", pending->request.endpoint.port);
-  if (reply.connected) pending->response_body->OnConnection({DataPlane::kDirect, false, address});
+  if (reply.connected) pending->response_body->OnConnection({false, address});
   if (!reply.hang)
     return Finish(pending,
                   Play(reply, pending->request, record.body.size(), *pending->response_body));

@@ -1,7 +1,7 @@
 // The client's only interface to the network: sends a request and streams the response.
 //
 // Knows HTTP, not S3: no signing, no retries, no interpretation of statuses. Implementations: the
-// libcurl transport, and the scripted fake for tests.
+// transport of the process (reactor/http_transport.h), and the scripted fake for tests.
 #ifndef PENSTOCK_CLIENT_HTTP_TRANSPORT_H_
 #define PENSTOCK_CLIENT_HTTP_TRANSPORT_H_
 
@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/http/direct/peer_address.h"
+#include "client/http/peer_address.h"
 #include "penstock/base/bytes.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/result.h"
@@ -51,15 +51,6 @@ struct Endpoint {
   int port = 443;
 };
 
-// The code that carries a request.
-enum class DataPlane {
-  kDefault,  // as configured in the transport
-  kDirect,   // own code sends and receives without copying, on connections that libcurl made
-  // libcurl does everything. For servers that need it; selected automatically if a proxy requires
-  // it.
-  kCurl,
-};
-
 struct Request {
   std::string method;  // "GET", ...
   Endpoint endpoint;
@@ -69,7 +60,6 @@ struct Request {
   std::string ca_bundle_path;  // empty: the system's bundle
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds idle_timeout{30'000};
-  DataPlane plane = DataPlane::kDefault;
 };
 
 struct ResponseHead {
@@ -96,9 +86,8 @@ class RequestBody {
 
 // The connection that a request uses.
 struct ConnectionUse {
-  DataPlane plane = DataPlane::kDefault;  // kDirect or kCurl
-  bool reused = false;                    // has carried an earlier request
-  PeerAddress address = {};               // the remote address: the service, or a proxy
+  bool reused = false;       // has carried an earlier request
+  PeerAddress address = {};  // the remote address: the service, or a proxy
 };
 
 // Consumer of the response: Begin once, then (Window, Commit) pairs. Called from one I/O thread. An

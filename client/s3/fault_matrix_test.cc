@@ -1,7 +1,6 @@
-// A table of the ways in which a peer can fail, for both data planes, for a download and for the
-// upload of a part. If a healthy peer follows one failure, the bytes are correct. If the failure
-// persists, there is one clear error. No test may hang, leak memory (sanitizers) or leave an open
-// descriptor.
+// A table of the ways in which a peer can fail, for a download and for the upload of a part. If a
+// healthy peer follows one failure, the bytes are correct. If the failure persists, there is one
+// clear error. No test may hang, leak memory (sanitizers) or leave an open descriptor.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,13 +11,12 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <tuple>
 #include <vector>
 
 #include "base/crc/named_crc.h"
 #include "client/auth/credentials.h"
-#include "client/http/curl/http_transport.h"
 #include "client/http/raw_server_for_test.h"
+#include "client/http/reactor/http_transport.h"
 #include "client/s3/client_for_test.h"
 
 namespace penstock::s3 {
@@ -243,7 +241,6 @@ const std::vector<Fault> kOfPut = {
 enum class Verb { kGet, kPut };
 
 struct Case {
-  http::DataPlane plane;
   Verb verb;
   const Fault* fault;
   bool kept;  // The fault affects the second request of its connection.
@@ -251,23 +248,20 @@ struct Case {
 
 std::vector<Case> AllCases() {
   std::vector<Case> cases;
-  for (const http::DataPlane plane : {http::DataPlane::kDirect, http::DataPlane::kCurl}) {
-    for (const bool kept : {false, true}) {
-      for (const Fault& fault : kEitherVerb) {
-        cases.push_back({plane, Verb::kGet, &fault, kept});
-        cases.push_back({plane, Verb::kPut, &fault, kept});
-      }
-      for (const Fault& fault : kOfGet) cases.push_back({plane, Verb::kGet, &fault, kept});
-      for (const Fault& fault : kOfPut) cases.push_back({plane, Verb::kPut, &fault, kept});
+  for (const bool kept : {false, true}) {
+    for (const Fault& fault : kEitherVerb) {
+      cases.push_back({Verb::kGet, &fault, kept});
+      cases.push_back({Verb::kPut, &fault, kept});
     }
+    for (const Fault& fault : kOfGet) cases.push_back({Verb::kGet, &fault, kept});
+    for (const Fault& fault : kOfPut) cases.push_back({Verb::kPut, &fault, kept});
   }
   return cases;
 }
 
 std::string CaseName(const ::testing::TestParamInfo<Case>& info) {
   const Case& c = info.param;
-  return std::string(c.plane == http::DataPlane::kDirect ? "Direct" : "Curl") +
-         (c.verb == Verb::kGet ? "Get" : "Put") + std::string(c.fault->name) +
+  return (c.verb == Verb::kGet ? "Get" : "Put") + std::string(c.fault->name) +
          (c.kept ? "OnAKeptConnection" : "");
 }
 
@@ -395,9 +389,7 @@ class FaultMatrix : public ::testing::TestWithParam<Case> {
                                        GetParam().fault->kinds.end());
     const bool stalls = std::find(kinds.begin(), kinds.end(), kLate) != kinds.end();
     config.idle_timeout = std::chrono::milliseconds(stalls ? 150 : 20'000);
-    config.data_plane =
-        GetParam().plane == http::DataPlane::kDirect ? DataPlane::kDirect : DataPlane::kCurl;
-    const std::shared_ptr<http::Transport> transport = http::MakeCurlTransport({.io_threads = 1});
+    const std::shared_ptr<http::Transport> transport = http::MakeHttpTransport({.io_threads = 1});
     auto client = Client::Impl::Make(config, {[transport] { return transport; }, &SystemClock(),
                                               [] { return std::uint64_t{0}; }, EmptyEnvironment()});
     if (GetParam().kept) {
@@ -487,22 +479,17 @@ const std::vector<ConnectFault> kOfConnecting = {
      true, ErrorKind::kInvalidArgument},  // A peer without TLS will never support it.
 };
 
-std::string ConnectFaultName(
-    const ::testing::TestParamInfo<std::tuple<http::DataPlane, std::size_t>>& info) {
-  return std::string(std::get<0>(info.param) == http::DataPlane::kDirect ? "Direct" : "Curl") +
-         std::string(kOfConnecting[std::get<1>(info.param)].name);
+std::string ConnectFaultName(const ::testing::TestParamInfo<std::size_t>& info) {
+  return std::string(kOfConnecting[info.param].name);
 }
 
-class ConnectFaults : public ::testing::TestWithParam<std::tuple<http::DataPlane, std::size_t>> {};
+class ConnectFaults : public ::testing::TestWithParam<std::size_t> {};
 
-INSTANTIATE_TEST_SUITE_P(All, ConnectFaults,
-                         ::testing::Combine(::testing::Values(http::DataPlane::kDirect,
-                                                              http::DataPlane::kCurl),
-                                            ::testing::Range(std::size_t{0}, kOfConnecting.size())),
+INSTANTIATE_TEST_SUITE_P(All, ConnectFaults, ::testing::Range(std::size_t{0}, kOfConnecting.size()),
                          ConnectFaultName);
 
 TEST_P(ConnectFaults, EachIsOneClearError) {
-  const ConnectFault& fault = kOfConnecting[std::get<1>(GetParam())];
+  const ConnectFault& fault = kOfConnecting[GetParam()];
   const std::size_t open_before = OpenDescriptors();
   Error error;
   {
@@ -515,9 +502,7 @@ TEST_P(ConnectFaults, EachIsOneClearError) {
     // Short only for faults that stall: on a busy machine others may take as long.
     const auto patience = std::chrono::milliseconds(fault.kind == kLate ? 150 : 20'000);
     config.idle_timeout = config.connect_timeout = patience;
-    config.data_plane =
-        std::get<0>(GetParam()) == http::DataPlane::kDirect ? DataPlane::kDirect : DataPlane::kCurl;
-    const std::shared_ptr<http::Transport> transport = http::MakeCurlTransport({.io_threads = 1});
+    const std::shared_ptr<http::Transport> transport = http::MakeHttpTransport({.io_threads = 1});
     auto client = Client::Impl::Make(config, {[transport] { return transport; }, &SystemClock(),
                                               [] { return std::uint64_t{0}; }, EmptyEnvironment()});
     const auto head = (*client)->Call(HeadObjectRequest{BucketName("b"), ObjectKey("k"), {}, {}});

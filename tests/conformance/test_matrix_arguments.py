@@ -11,7 +11,7 @@ from penstock_conformance.matrix.cells import may_name_a_cell
 from penstock_conformance.matrix.judge import Outcome
 from penstock_conformance.matrix.lanes import every_operation
 
-OUTCOME = json.dumps(vars(Outcome("head/small/curl/HeadObject#1/once/slow_down", "right", 1, 2, 0.1)))
+OUTCOME = json.dumps(vars(Outcome("head/small/HeadObject#1/once/slow_down", "right", 1, 2, 0.1)))
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Our client, on each data plane, with servers that share no code with Penstock: moto and rclone's."""
+"""Our client with servers that share no code with Penstock: moto and rclone's."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ def server(request) -> SimpleNamespace:
     return SimpleNamespace(name=request.param, endpoint=request.getfixturevalue(f"{request.param}_endpoint"))
 
 
-@pytest.fixture(params=["direct", "curl"])
-def client(request, server, monkeypatch):
-    monkeypatch.setenv("PENSTOCK_DATA_PLANE", request.param)
+@pytest.fixture
+def client(server):
     config = penstock.S3ClientConfig(force_path_style=True, access_key_id="testing", secret_access_key="testing", max_attempts=2)
     return penstock.S3Client("us-east-1", endpoint=server.endpoint, s3client_config=config)
 

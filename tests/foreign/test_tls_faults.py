@@ -86,11 +86,9 @@ def test_concurrent_connections_meet_a_fault_exactly_as_often_as_its_limit(emula
     emulator.faults().check()
 
 
-@pytest.mark.parametrize("plane", ["direct", "curl"])
 @pytest.mark.parametrize("mode", VERDICTS)
-def test_our_client_does_not_retry_after_an_invalid_certificate(emulator, certificate, monkeypatch, plane, mode):
+def test_our_client_does_not_retry_after_an_invalid_certificate(emulator, certificate, monkeypatch, mode):
     monkeypatch.setenv("AWS_CA_BUNDLE", str(certificate[0]))
-    monkeypatch.setenv("PENSTOCK_DATA_PLANE", plane)
     reason = VERDICTS[mode] if mode != "wrong-host" else "no alternative certificate subject name matches"
     emulator.faults().set([{"id": "flawed", "do": {"tls_certificate": {"mode": mode}}}])
     with pytest.raises(penstock.S3UnauthenticatedError, match=f"TLS certificate of .* was not accepted: .*{reason}.*, 1 attempt"):
@@ -98,11 +96,9 @@ def test_our_client_does_not_retry_after_an_invalid_certificate(emulator, certif
     assert emulator.faults().account().rule("flawed").fired == 1
 
 
-@pytest.mark.parametrize("plane", ["direct", "curl"])
 @pytest.mark.parametrize("mode", [*ABORTS, "truncated"])
-def test_our_client_fails_if_no_handshake_succeeds(emulator, certificate, monkeypatch, plane, mode):
+def test_our_client_fails_if_no_handshake_succeeds(emulator, certificate, monkeypatch, mode):
     monkeypatch.setenv("AWS_CA_BUNDLE", str(certificate[0]))
-    monkeypatch.setenv("PENSTOCK_DATA_PLANE", plane)
     emulator.faults().set([{"id": "refused", "do": {"tls_abort": {"mode": mode}}}])
     with pytest.raises(penstock.S3Exception, match="TLS"):
         emulator.client(penstock.S3ClientConfig(max_attempts=3)).create_bucket("bucket")

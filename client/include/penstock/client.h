@@ -23,11 +23,6 @@ enum class Signing { kSigned, kUnsigned };
 // else kWhenSupported.
 enum class ChecksumPolicy { kDefault, kWhenSupported, kWhenRequired };
 
-// HTTP I/O implementation. kDefault: PENSTOCK_DATA_PLANE ("direct" or "curl"), else kDirect.
-// kDirect: reads and writes the sockets of libcurl's connections without copying. kCurl: all I/O by
-// libcurl, for servers or proxies that kDirect cannot handle.
-enum class DataPlane { kDefault, kDirect, kCurl };
-
 // How failed attempts are retried; docs/retries.md has the numbers. kDefault: AWS_RETRY_MODE, then
 // the profile's retry_mode, then kStandard if AWS_NEW_RETRIES_2026 is true, else kTuned. kTuned is
 // this client's own mode. The others are the AWS SDKs' modes of the same names.
@@ -78,7 +73,6 @@ struct ClientConfig {
   ChecksumPolicy upload_checksums = ChecksumPolicy::kDefault;
   // Whether whole objects are verified against the checksum that S3 stores.
   ChecksumPolicy download_checksums = ChecksumPolicy::kDefault;
-  DataPlane data_plane = DataPlane::kDefault;
   // Endpoint variants. If unset, the environment variable applies, then the profile key, then the
   // default. Each comment lists these three. Values are "true" or "false" in any case.
   //
@@ -109,7 +103,6 @@ struct RequestEvent {
   std::chrono::nanoseconds duration{};
   std::uint64_t bytes_sent = 0;      // Of the body.
   std::uint64_t bytes_received = 0;  // Of the body.
-  std::string data_plane;            // "direct" or "curl". Empty: no connection was made.
   bool connection_reused = false;    // Not the connection's first request.
 };
 

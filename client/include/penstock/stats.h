@@ -37,8 +37,8 @@ struct OperationStats {
   TimeHistogram duration;  // Of whole attempts, failed ones included.
 };
 
-// Requests by connection. A request that was repeated because its reused connection was closed
-// counts twice.
+// Requests that opened or reused a connection. A request that was repeated because its reused
+// connection was closed counts twice.
 struct ConnectionStats {
   std::uint64_t opened = 0;  // The first request of a connection.
   std::uint64_t reused = 0;
@@ -47,9 +47,9 @@ struct ConnectionStats {
 // All members count since the Client was created. A snapshot may include a concurrent attempt in
 // some members and not in others.
 struct ClientStats {
-  std::map<std::string, std::uint64_t> requests;       // By operation; every attempt counts.
-  std::map<std::string, OperationStats> operations;    // Same, with times.
-  std::map<std::string, ConnectionStats> connections;  // By data plane: "direct", "curl".
+  std::map<std::string, std::uint64_t> requests;     // By operation; every attempt counts.
+  std::map<std::string, OperationStats> operations;  // Same, with times.
+  ConnectionStats connections;
   std::uint64_t retries = 0;
   std::uint64_t throttled = 0;  // Attempts that failed with a throttling error.
   // Reads that sent a second request because the first response was late.

@@ -42,8 +42,6 @@ http::Request MakeAttempt(const WireRequest& request, const ResolvedEndpoint& en
   out.ca_bundle_path = config.ca_bundle_path;
   out.connect_timeout = config.connect_timeout;
   out.idle_timeout = IdleTimeout(Info(request.operation), config);
-  out.plane =
-      config.data_plane == DataPlane::kCurl ? http::DataPlane::kCurl : http::DataPlane::kDirect;
   return out;
 }
 

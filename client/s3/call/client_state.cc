@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "client/http/curl/http_transport.h"
+#include "client/http/reactor/http_transport.h"
 #include "client/s3/call/attempt_request.h"
 #include "client/s3/call/signing_credentials.h"
 

@@ -243,14 +243,6 @@ Result<void> ReadChecksumPolicies(const Settings& settings, ResolvedConfig& out)
 }
 
 // This option is specific to Penstock, so there is no profile key for it.
-Result<DataPlane> ReadDataPlane(DataPlane given, const auth::Environment& environment) {
-  if (given != DataPlane::kDefault) return given;
-  const std::string value = AsciiLower(environment.Get("PENSTOCK_DATA_PLANE").value_or(""));
-  if (value.empty() || value == "direct") return DataPlane::kDirect;
-  if (value == "curl") return DataPlane::kCurl;
-  return Invalid("PENSTOCK_DATA_PLANE must be direct or curl, not `" + value + "`");
-}
-
 // The limit applies to the process (SetMemoryLimit). A variable that cannot be parsed fails the
 // first Client.
 Result<void> CheckMemoryLimit(const auth::Environment& environment) {
@@ -299,7 +291,6 @@ Result<ResolvedConfig> ResolveConfig(ClientConfig config, const auth::Environmen
     if (const auto bundle = settings.Either("AWS_CA_BUNDLE", "ca_bundle"))
       out.client.ca_bundle_path = bundle->value;
   }
-  PENSTOCK_ASSIGN(out.client.data_plane, ReadDataPlane(out.client.data_plane, environment));
   PENSTOCK_TRY(CheckMemoryLimit(environment));
   PENSTOCK_TRY(ReadEndpointFlags(settings, out));
   PENSTOCK_ASSIGN(out.hedge_reads, ReadSwitch(out.client.hedge_reads,

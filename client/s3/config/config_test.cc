@@ -208,19 +208,6 @@ TEST(ConfigTest, SelectsAnotherProfile) {
   EXPECT_EQ(Resolve({}, {{"AWS_PROFILE", "other"}}, file)->client.region, "two");
 }
 
-TEST(ConfigTest, DataPlaneIsDirectByDefault) {
-  EXPECT_EQ(Resolve({.region = "r"})->client.data_plane, DataPlane::kDirect);
-  EXPECT_EQ(Resolve({.region = "r"}, {{"PENSTOCK_DATA_PLANE", "Curl"}})->client.data_plane,
-            DataPlane::kCurl);
-  EXPECT_EQ(
-      Resolve({.region = "r", .data_plane = DataPlane::kDirect}, {{"PENSTOCK_DATA_PLANE", "curl"}})
-          ->client.data_plane,
-      DataPlane::kDirect);
-  EXPECT_NE(Failure({.region = "r"}, {{"PENSTOCK_DATA_PLANE", "fast"}})
-                .find("must be direct or curl, not `fast`"),
-            std::string::npos);
-}
-
 TEST(ConfigTest, RejectsAnInvalidMemoryLimit) {
   EXPECT_TRUE(Resolve({.region = "r"}, {{"PENSTOCK_MEMORY_LIMIT", ""}}).ok());
   EXPECT_TRUE(Resolve({.region = "r"}, {{"PENSTOCK_MEMORY_LIMIT", "256MiB"}}).ok());

@@ -9,9 +9,6 @@
 namespace penstock::s3 {
 namespace {
 
-constexpr std::array<http::DataPlane, 2> kPlanes = {http::DataPlane::kDirect,
-                                                    http::DataPlane::kCurl};
-
 void Add(std::atomic<std::uint64_t>& counter, std::uint64_t count) {
   if (count != 0) counter.fetch_add(count, std::memory_order_relaxed);
 }
@@ -28,16 +25,10 @@ RequestEvent EventOf(const AttemptEnd& end) {
           .duration = end.duration,
           .bytes_sent = end.bytes_sent,
           .bytes_received = end.bytes_received,
-          .data_plane = std::string(PlaneName(end.connections.plane)),
           .connection_reused = end.connections.opened == 0 && end.connections.reused != 0};
 }
 
 }  // namespace
-
-std::string_view PlaneName(http::DataPlane plane) {
-  if (plane == http::DataPlane::kDefault) return {};
-  return plane == http::DataPlane::kDirect ? "direct" : "curl";
-}
 
 CallCounters::CallCounters() : exceptions_before_(CaughtExceptions()) {}
 
@@ -63,9 +54,8 @@ void CallCounters::OnAttempt(const AttemptEnd& end) {
   if (end.throttled) Add(throttled_, 1);
   Add(bytes_sent_, end.bytes_sent);
   Add(bytes_received_, end.bytes_received);
-  PlaneCounters& plane = planes_[end.connections.plane == http::DataPlane::kCurl ? 1 : 0];
-  Add(plane.opened, end.connections.opened);
-  Add(plane.reused, end.connections.reused);
+  Add(opened_, end.connections.opened);
+  Add(reused_, end.connections.reused);
   const Observer* newest = observers_.FindNewest([](const Observer&) { return true; });
   if (newest != nullptr && *newest)
     Contain("the observer of a Client", [&] { (*newest)(EventOf(end)); });
@@ -88,11 +78,8 @@ ClientStats CallCounters::Snapshot() const {
     operation.first_byte = times->first_byte.Snapshot();
     operation.duration = times->duration.Snapshot();
   }
-  for (std::size_t i = 0; i < kPlanes.size(); ++i) {
-    const ConnectionStats plane{planes_[i].opened.load(std::memory_order_relaxed),
-                                planes_[i].reused.load(std::memory_order_relaxed)};
-    if (plane.opened + plane.reused > 0) stats.connections.emplace(PlaneName(kPlanes[i]), plane);
-  }
+  stats.connections = {opened_.load(std::memory_order_relaxed),
+                       reused_.load(std::memory_order_relaxed)};
   stats.retries = retries_.load(std::memory_order_relaxed);
   stats.hedges = hedges_.load(std::memory_order_relaxed);
   stats.hedges_won = hedges_won_.load(std::memory_order_relaxed);

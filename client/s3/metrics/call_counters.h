@@ -18,14 +18,12 @@ namespace penstock::s3 {
 
 // The connections that one attempt used.
 struct ConnectionsUsed {
-  http::DataPlane plane = http::DataPlane::kDefault;  // kDefault: none.
   std::uint32_t opened = 0;
   std::uint32_t reused = 0;
   http::PeerAddress address = {};  // The remote address of the last one.
 
   bool any() const { return opened + reused > 0; }
   void Add(const http::ConnectionUse& use) {
-    plane = use.plane;
     ++(use.reused ? reused : opened);
     address = use.address;
   }
@@ -47,9 +45,6 @@ struct AttemptEnd {
   std::uint64_t bytes_received = 0;
   ConnectionsUsed connections;
 };
-
-// Returns "direct", "curl" or nothing.
-std::string_view PlaneName(http::DataPlane plane);
 
 // Thread safety: may be used from any thread.
 class CallCounters {
@@ -76,16 +71,13 @@ class CallCounters {
     TimeCounts first_byte;
     TimeCounts duration;
   };
-  struct PlaneCounters {
-    Counter opened{0};
-    Counter reused{0};
-  };
   Times& TimesOf(Operation operation);
 
   std::array<Counter, kOperationCount> requests_{};
   // Owned; created by an operation's first attempt.
   std::array<std::atomic<Times*>, kOperationCount> times_{};
-  std::array<PlaneCounters, 2> planes_{};
+  Counter opened_{0};  // Requests that opened a connection.
+  Counter reused_{0};
   Counter retries_{0};
   Counter hedges_{0};
   Counter hedges_won_{0};

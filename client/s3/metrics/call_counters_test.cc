@@ -46,25 +46,22 @@ TEST(CallCountersTest, TimesAreByOperationAndOnlyResponsesHaveAFirstByte) {
   EXPECT_EQ(stats.operations.at("PutObject").duration.count, 1u);
 }
 
-TEST(CallCountersTest, CountsConnectionsByPlane) {
+TEST(CallCountersTest, CountsRequestsByConnection) {
   CallCounters counters;
   AttemptEnd end = End();
-  end.connections.Add({http::DataPlane::kDirect, false});
+  end.connections.Add({.reused = false});
   counters.OnAttempt(end);
   end.connections = {};
-  end.connections.Add({http::DataPlane::kDirect, true});  // A dead connection.
-  end.connections.Add({http::DataPlane::kDirect, false});
+  end.connections.Add({.reused = true});  // A dead connection.
+  end.connections.Add({.reused = false});
   counters.OnAttempt(end);
   end.connections = {};
-  end.connections.Add({http::DataPlane::kCurl, true});
+  end.connections.Add({.reused = true});
   counters.OnAttempt(end);
   counters.OnAttempt(End());  // No connection.
   const ClientStats stats = counters.Snapshot();
-  ASSERT_EQ(stats.connections.size(), 2u);
-  EXPECT_EQ(stats.connections.at("direct").opened, 2u);
-  EXPECT_EQ(stats.connections.at("direct").reused, 1u);
-  EXPECT_EQ(stats.connections.at("curl").opened, 0u);
-  EXPECT_EQ(stats.connections.at("curl").reused, 1u);
+  EXPECT_EQ(stats.connections.opened, 2u);
+  EXPECT_EQ(stats.connections.reused, 2u);
 }
 
 TEST(CallCountersTest, CountsExactlyWithSeveralThreads) {

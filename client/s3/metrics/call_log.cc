@@ -48,10 +48,9 @@ Result<void> ApplyLogLevel(const auth::Environment& environment) {
 
 void LogClientMade(const ClientConfig& config) {
   if (!LogEnabled(LogLevel::kInfo)) return;
-  const std::string_view plane = config.data_plane == DataPlane::kCurl ? "curl" : "direct";
   Log({LogLevel::kInfo,
        "client.made",
-       {{"region", config.region}, {"endpoint", config.endpoint_url}, {"data_plane", plane}}});
+       {{"region", config.region}, {"endpoint", config.endpoint_url}}});
 }
 
 void LogAttempt(const AttemptEnd& end) {
@@ -71,7 +70,6 @@ void LogAttempt(const AttemptEnd& end) {
         {"ms", AsNumber(Milliseconds(end.duration))},
         {"bytes_sent", AsNumber(std::to_string(end.bytes_sent))},
         {"bytes_received", AsNumber(std::to_string(end.bytes_received))},
-        {"plane", PlaneName(end.connections.plane)},
         {"connection", connection}}});
 }
 

@@ -1,4 +1,4 @@
-"""The cells of the matrix: each fault, at each request of each client operation, on each data plane, once and always."""
+"""The cells of the matrix: each fault, at each request of each client operation, once and always."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from penstock.testing import JournalEntry
 from .actions import Action, schema
 from .trials import Operation, World
 
-PLANES = ("direct", "curl")
 ONCE, ALWAYS = "once", "always"
 PLANTED = "planted"  # id of the fault rule
 CONNECTION = "connection"  # instead of an S3 operation, for faults of connections
@@ -48,7 +47,6 @@ class Cell:
     action: Action
     operation: str
     size: str
-    plane: str
     target: str  # an S3 operation, or CONNECTION
     nth: int  # index of the target's request, from 1; unused for ALWAYS
     times: str  # ONCE or ALWAYS
@@ -57,7 +55,7 @@ class Cell:
     @property
     def name(self) -> str:
         """The name that `--cell` accepts."""
-        return f"{self.operation}/{self.size}/{self.plane}/{self.target}#{self.nth}/{self.times}/{self.action.name}"
+        return f"{self.operation}/{self.size}/{self.target}#{self.nth}/{self.times}/{self.action.name}"
 
     def rule(self) -> dict[str, Any]:
         """The fault rule for the emulator."""
@@ -70,7 +68,7 @@ class Cell:
 
 def may_name_a_cell(text: str, operations: Sequence[Operation], actions: Sequence[Action]) -> bool:
     """Whether a cell name may contain `text`, judged without running the operations."""
-    words = {ONCE, ALWAYS, *PLANES, *(one.name for one in operations), *(size for one in operations for size in one.sizes)}
+    words = {ONCE, ALWAYS, *(one.name for one in operations), *(size for one in operations for size in one.sizes)}
     words |= {action.name for action in actions}
 
     def known(piece: str) -> bool:
@@ -108,8 +106,8 @@ def cells_of(
     """The cells of an operation, for all faults that can occur there.
 
     Args:
-        product: All parameter values at all requests. Otherwise each parameter value has one cell, whose request, data plane and
-            frequency are random, seeded by its name; stages and offsets are always complete.
+        product: All parameter values at all requests. Otherwise each parameter value has one cell, whose request and frequency
+            are random, seeded by its name; stages and offsets are always complete.
     """
     for action in actions:
         cells = list(_of_action(action, operation.name, size, targets))
@@ -119,19 +117,18 @@ def cells_of(
 
 
 def _of_action(action: Action, operation: str, size: str, targets: Sequence[Target]) -> Iterator[Cell]:
-    for plane in PLANES:
-        if of_connections(action):
-            for times in (ONCE, ALWAYS):
-                yield Cell(action, operation, size, plane, CONNECTION, 1, times)
+    if of_connections(action):
+        for times in (ONCE, ALWAYS):
+            yield Cell(action, operation, size, CONNECTION, 1, times)
+        return
+    for target in targets:
+        if not applies(action, target):
             continue
-        for target in targets:
-            if not applies(action, target):
-                continue
-            body = target.bytes_in if action.stage == "body_in" else target.bytes_out
-            yield Cell(action, operation, size, plane, target.operation, 1, ONCE, body)
-            if target.requests > 1:
-                yield Cell(action, operation, size, plane, target.operation, 2, ONCE, body)
-            yield Cell(action, operation, size, plane, target.operation, 1, ALWAYS, body)
+        body = target.bytes_in if action.stage == "body_in" else target.bytes_out
+        yield Cell(action, operation, size, target.operation, 1, ONCE, body)
+        if target.requests > 1:
+            yield Cell(action, operation, size, target.operation, 2, ONCE, body)
+        yield Cell(action, operation, size, target.operation, 1, ALWAYS, body)
 
 
 def of_connections(action: Action) -> bool:

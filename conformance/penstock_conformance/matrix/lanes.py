@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 
@@ -37,7 +36,7 @@ ATTEMPTS_WITHOUT_FAULTS = 10
 
 
 def run_cells(cells: Sequence[Cell], on_outcome: Callable[[Outcome], None] = lambda outcome: None) -> list[Outcome]:
-    """Runs cells in this process, grouped by operation, size and data plane."""
+    """Runs cells in this process, grouped by operation and size."""
     outcomes = []
     for outcome in _outcomes(cells):
         on_outcome(outcome)
@@ -57,25 +56,17 @@ def run_in_processes(cells: Sequence[Cell], processes: int, on_outcome: Callable
 
 
 def _groups(cells: Sequence[Cell]) -> list[list[Cell]]:
-    by_name: dict[tuple[str, str, str], list[Cell]] = {}
+    by_name: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
-        by_name.setdefault((cell.operation, cell.size, cell.plane), []).append(cell)
+        by_name.setdefault((cell.operation, cell.size), []).append(cell)
     return [group[i : i + FRESH_AFTER] for group in by_name.values() for i in range(0, len(group), FRESH_AFTER)]
 
 
 def _outcomes(cells: Sequence[Cell]) -> Iterator[Outcome]:
     known = {operation.name: operation for operation in every_operation()}
-    plane_before = os.environ.get("PENSTOCK_DATA_PLANE")
-    try:
-        for group in _groups(cells):
-            os.environ["PENSTOCK_DATA_PLANE"] = group[0].plane
-            yield from _of_requests([cell for cell in group if cell.target != CONNECTION], known)
-            yield from _of_connections([cell for cell in group if cell.target == CONNECTION], known)
-    finally:
-        if plane_before is None:
-            os.environ.pop("PENSTOCK_DATA_PLANE", None)
-        else:
-            os.environ["PENSTOCK_DATA_PLANE"] = plane_before
+    for group in _groups(cells):
+        yield from _of_requests([cell for cell in group if cell.target != CONNECTION], known)
+        yield from _of_connections([cell for cell in group if cell.target == CONNECTION], known)
 
 
 def _of_requests(cells: Sequence[Cell], known: dict[str, Operation]) -> Iterator[Outcome]:

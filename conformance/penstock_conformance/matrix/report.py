@@ -53,7 +53,7 @@ def as_json(cells: Sequence[Cell], outcomes: Sequence[Outcome]) -> str:
 
 
 def as_markdown(cells: Sequence[Cell], outcomes: Sequence[Outcome]) -> str:
-    """Verdict counts by fault, operation and data plane, and all defects."""
+    """Verdict counts by fault, operation and frequency, and all defects."""
     facts = summary(cells, outcomes)
     lines = [
         f"{facts['cells']} cells: {facts['actions']} points of {facts['kinds']} faults, {facts['operations']} operations; "
@@ -67,7 +67,7 @@ def as_markdown(cells: Sequence[Cell], outcomes: Sequence[Outcome]) -> str:
     by_name = {cell.name: cell for cell in cells}
     lines += _counts("Fault", outcomes, lambda o: _moment(by_name[o.cell]))
     lines += ["", *_counts("Operation", outcomes, lambda o: f"{by_name[o.cell].operation}, {by_name[o.cell].size}")]
-    lines += ["", *_counts("Data plane", outcomes, lambda o: f"{by_name[o.cell].plane}, {by_name[o.cell].times}")]
+    lines += ["", *_counts("Frequency", outcomes, lambda o: by_name[o.cell].times)]
     for outcome in defects(outcomes):
         lines += ["", f"**{outcome.verdict}**: `{outcome.cell}`", "", "```text", outcome.note, "```"]
     return "\n".join(lines) + "\n"

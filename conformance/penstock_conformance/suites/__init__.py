@@ -16,7 +16,7 @@ KNOWN = {
     "express": "S3 Express One Zone, server: names, sessions, listings, appends, renames",
     "express-client": "S3 Express One Zone, client: hosts, session reuse, renames",
     "retry": "which operations a client retries after which failures",
-    "matrix": "Penstock's client under every emulator fault, at every request, on both data planes",
+    "matrix": "Penstock's client under every emulator fault, at every request",
 }
 
 

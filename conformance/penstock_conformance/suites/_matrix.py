@@ -15,8 +15,8 @@ SAMPLE = 8  # cells per operation and size, unless the run is thorough
 suite = Suite(
     "matrix",
     "The client under every fault",
-    "Injects every fault of the emulator into every request of every operation of Penstock's client, on both data planes, with "
-    "emulators of its own. Expected: correct data or one clear error in time, no partial objects, no uploads left open.",
+    "Injects every fault of the emulator into every request of every operation of Penstock's client, with emulators of its "
+    "own. Expected: correct data or one clear error in time, no partial objects, no uploads left open.",
 )
 
 

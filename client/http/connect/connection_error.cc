@@ -1,0 +1,145 @@
+#include "client/http/connect/connection_error.h"
+
+#include <curl/curl.h>
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "client/http/connect/environment_proxy.h"
+#include "client/http/uri.h"
+
+namespace penstock::http {
+namespace {
+
+Error Unavailable(std::string message) {
+  return Error::Make(ErrorKind::kUnavailable, std::move(message));
+}
+
+std::string PeerName(const Request& request, const std::optional<EnvironmentProxy>& proxy) {
+  const std::string server = Authority(request.endpoint);
+  return proxy ? server + " (through the proxy " + proxy->address + ")" : server;
+}
+
+std::string Detail(const ConnectFailure& failure) {
+  return failure.detail.empty()
+             ? std::string(curl_easy_strerror(static_cast<CURLcode>(failure.curl_code)))
+             : WithoutProxies(failure.detail);
+}
+
+Error UnreachableError(const std::string& peer, const ConnectFailure& failure) {
+  switch (failure.os_error) {
+    case ECONNREFUSED:
+      return Unavailable("connection refused by " + peer + ": nothing listens there");
+    case EMFILE:
+    case ENFILE:
+      return Error::Make(
+          ErrorKind::kResourceExhausted,
+          "no connection to " + peer + ": too many open files; raise the limit (ulimit -n)");
+    case 0: return Unavailable("no connection to " + peer + ": " + Detail(failure));
+    default:
+      return Unavailable("no connection to " + peer + ": " +
+                         std::generic_category().message(failure.os_error));
+  }
+}
+
+// With https://, the connect timeout includes the TLS handshake.
+Error ConnectTimeout(const std::string& peer, const Request& request,
+                     const ConnectFailure& failure) {
+  const std::string limit = std::to_string(request.connect_timeout.count()) + " ms";
+  if (!failure.connected)
+    return Error::Make(ErrorKind::kTimeout, "no connection to " + peer + " within " + limit);
+  return Error::Make(ErrorKind::kTimeout,
+                     peer +
+                         " accepted the connection but did not answer the TLS handshake within " +
+                         limit + "; if the server speaks plain http, use an http:// URL");
+}
+
+Error HandshakeError(const std::string& peer, const ConnectFailure& failure) {
+  // OpenSSL's message if the first record is not TLS: a server without TLS sent text. A retry would
+  // fail in the same way.
+  if (failure.detail.find("wrong version number") != std::string_view::npos) {
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       peer +
+                           " answered the TLS handshake with plain text: if the server speaks "
+                           "plain http, use an http:// URL");
+  }
+  return Unavailable("TLS handshake with " + peer + " failed: " + Detail(failure));
+}
+
+// No connection was tried: libcurl cannot parse the URL of the proxy. The message must not quote
+// that URL.
+std::optional<Error> ProxyError(const std::string& server, const EnvironmentProxy& proxy,
+                                const ConnectFailure& failure) {
+  // os_error may belong to an earlier transfer.
+  if (proxy.fault.empty() || failure.connected) return std::nullopt;
+  return Error::Make(
+      ErrorKind::kInvalidArgument,
+      "cannot connect to " + server + ": the proxy URL in " + proxy.variable + " " + proxy.fault);
+}
+
+}  // namespace
+
+Error ConnectError(const Request& request, const ConnectFailure& failure) {
+  const std::string server = Authority(request.endpoint);
+  const std::optional<EnvironmentProxy> proxy = ProxyFor(request.endpoint);
+  // `peer` is the server that had to respond; `first` is the host that the connection was made to.
+  const std::string peer = PeerName(request, proxy);
+  const std::string first =
+      proxy ? "the proxy " + proxy->address + " (" + proxy->variable + ") on the way to " + server
+            : server;
+  if (proxy) {
+    if (auto fault = ProxyError(server, *proxy, failure)) return *std::move(fault);
+  }
+  switch (failure.curl_code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+      return Unavailable("cannot resolve host '" + request.endpoint.host + "'");
+    case CURLE_COULDNT_RESOLVE_PROXY:
+      return Unavailable("cannot resolve the host of " +
+                         (proxy ? first : "the proxy on the way to " + server));
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_INTERFACE_FAILED: return UnreachableError(first, failure);
+    case CURLE_OPERATION_TIMEDOUT:
+      return ConnectTimeout(failure.connected ? peer : first, request, failure);
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+    case CURLE_SSL_INVALIDCERTSTATUS:
+      return Error::Make(ErrorKind::kUnauthenticated,
+                         "TLS certificate of " + peer + " was not accepted: " + Detail(failure));
+    case CURLE_SSL_CACERT_BADFILE:
+      return Error::Make(ErrorKind::kInvalidArgument,
+                         request.ca_bundle_path.empty()
+                             ? std::string("cannot read the system's CA bundle")
+                             : "cannot read the CA bundle '" + request.ca_bundle_path + "'");
+    case CURLE_SSL_CONNECT_ERROR: return HandshakeError(peer, failure);
+    case CURLE_GOT_NOTHING:
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+      return Unavailable("connection to " + peer +
+                         " was lost before a request: " + Detail(failure));
+    case CURLE_OUT_OF_MEMORY:
+      return Error::Make(ErrorKind::kResourceExhausted,
+                         "out of memory while connecting to " + peer);
+    default: return Unavailable("cannot connect to " + peer + ": " + Detail(failure));
+  }
+}
+
+Error LostConnectionError(const Request& request, const LostConnection& lost) {
+  const std::string peer = PeerName(request, ProxyFor(request.endpoint));
+  const std::string reason = lost.detail.empty() ? "" : ": " + std::string(lost.detail);
+  if (!lost.head_received) {
+    return Unavailable("connection to " + peer + " was lost before a response, after " +
+                       std::to_string(lost.sent_bytes) + " bytes of the request body were sent" +
+                       reason);
+  }
+  const std::string received = std::to_string(lost.received_bytes);
+  const std::string lengths = lost.expected_bytes
+                                  ? "expected " + std::to_string(*lost.expected_bytes) +
+                                        " bytes of body, received " + received
+                                  : "received " + received + " bytes of a body of unknown length";
+  return Unavailable("response from " + peer + " was cut short: " + lengths + reason);
+}
+
+}  // namespace penstock::http

@@ -1,0 +1,244 @@
+#include "client/http/connect/connector.h"
+
+#include <curl/curl.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "client/http/connect/address_circuit_breaker.h"
+#include "client/http/connect/connection_error.h"
+#include "client/http/connect/environment_proxy.h"
+#include "client/http/connect/tls_read_ahead.h"
+#include "client/http/uri.h"
+#include "penstock/base/clock.h"
+
+namespace penstock::http {
+namespace {
+
+curl_slist* MakeList(const std::vector<std::string>& entries) {
+  curl_slist* list = nullptr;
+  for (const std::string& entry : entries) {
+    curl_slist* const longer = curl_slist_append(list, entry.c_str());
+    if (longer != nullptr) list = longer;  // otherwise out of memory, and handles will fail too
+  }
+  return list;
+}
+
+// The share is used by one thread only, so it needs no lock functions.
+CURLSH* MakeShare() {
+  CURLSH* const share = curl_share_init();
+  if (share != nullptr) curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+  return share;
+}
+
+}  // namespace
+
+struct ConnectHandle::Callbacks {
+  static curl_socket_t OnOpenSocket(void* self, curlsocktype, curl_sockaddr* address);
+  static int OnSocket(CURL* easy, curl_socket_t fd, int what, void* self, void* known);
+  static int OnTimer(CURLM* multi, long timeout_ms, void* self);
+};
+
+ConnectHandle::~ConnectHandle() {
+  curl_multi_remove_handle(connector_.multi_, curl_);
+  curl_easy_cleanup(curl_);
+  std::erase(connector_.lost_, this);
+}
+
+int ConnectHandle::Socket() const {
+  curl_socket_t fd = CURL_SOCKET_BAD;
+  if (code_ != CURLE_OK || curl_easy_getinfo(curl_, CURLINFO_ACTIVESOCKET, &fd) != CURLE_OK)
+    return -1;
+  return fd == CURL_SOCKET_BAD ? -1 : static_cast<int>(fd);
+}
+
+curl_socket_t ConnectHandle::Callbacks::OnOpenSocket(void* self, curlsocktype,
+                                                     curl_sockaddr* address) {
+  auto& handle = *static_cast<ConnectHandle*>(self);
+  const PeerAddress peer = PeerAddress::Of(&address->addr);
+  if (peer.known() && !handle.tries_all_ &&
+      AddressCircuitBreaker::PerProcess().Avoids(peer, SystemClock().Monotonic())) {
+    handle.skipped_ = true;
+    handle.connector_.lost_.push_back(&handle);
+    return CURL_SOCKET_BAD;  // libcurl tries the host's next address
+  }
+  if (peer.known()) handle.tried_.push_back(peer);
+  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+void ConnectHandle::RecordResult() const {
+  AddressCircuitBreaker& circuit = AddressCircuitBreaker::PerProcess();
+  const bool unreachable = code_ == CURLE_COULDNT_CONNECT || code_ == CURLE_OPERATION_TIMEDOUT;
+  if (code_ != CURLE_OK && !unreachable) return;
+  const int fd = Socket();
+  const PeerAddress winner = fd < 0 ? PeerAddress() : PeerAddress::OfSocket(fd);
+  for (const PeerAddress& address : tried_) {
+    if (address == winner) break;
+    // An address of the other family may only have been slower.
+    if (!winner.known() || winner.ip_bytes == address.ip_bytes)
+      circuit.OnFailure(address, SystemClock().Monotonic());
+  }
+  if (winner.known()) circuit.OnSuccess(winner);
+}
+
+Error ConnectHandle::ErrorOf(const Request& request) const {
+  ConnectFailure failure;
+  failure.curl_code = code_ == CURLE_OK ? CURLE_COULDNT_CONNECT : code_;
+  failure.detail = error_text_.data();
+  long os_error = 0;
+  curl_easy_getinfo(curl_, CURLINFO_OS_ERRNO, &os_error);
+  failure.os_error = static_cast<int>(os_error);
+  long local_port = 0;  // set once the TCP handshake is done
+  curl_easy_getinfo(curl_, CURLINFO_LOCAL_PORT, &local_port);
+  failure.connected = local_port > 0;
+  return ConnectError(request, failure);
+}
+
+Connector::Connector(std::size_t max_connections, int epoll_fd,
+                     const std::vector<std::string>& resolve)
+    : epoll_fd_(epoll_fd),
+      multi_(curl_multi_init()),
+      share_(MakeShare()),
+      resolve_(MakeList(resolve)) {
+  if (multi_ == nullptr) return;
+  curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &ConnectHandle::Callbacks::OnSocket);
+  curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
+  curl_multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &ConnectHandle::Callbacks::OnTimer);
+  curl_multi_setopt(multi_, CURLMOPT_TIMERDATA, this);
+  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(max_connections));
+}
+
+Connector::~Connector() {
+  if (multi_ != nullptr) curl_multi_cleanup(multi_);
+  if (share_ != nullptr) curl_share_cleanup(share_);
+  curl_slist_free_all(static_cast<curl_slist*>(resolve_));
+}
+
+std::optional<int> Connector::FromTag(std::uint64_t tag) {
+  if ((tag & 1) == 0) return std::nullopt;
+  return static_cast<int>(static_cast<std::uint32_t>(tag >> 1));
+}
+
+std::unique_ptr<ConnectHandle> Connector::Connect(const Request& request, void* owner,
+                                                  bool tries_all) {
+  CURL* const curl = multi_ == nullptr ? nullptr : curl_easy_init();
+  if (curl == nullptr) return nullptr;
+  auto made = std::make_unique<ConnectHandle>(*this, curl);
+  made->owner_ = owner;
+  made->tries_all_ = tries_all;
+  SetOptions(*made, request);
+  if (curl_multi_add_handle(multi_, curl) != CURLM_OK) return nullptr;
+  return made;
+}
+
+// Each new connection resolves its host again and tries the addresses in random order, so that
+// connections use all addresses of a service.
+void Connector::SetOptions(ConnectHandle& handle, const Request& request) {
+  static_assert(ConnectHandle::kErrorTextBytes >= CURL_ERROR_SIZE);
+  CURL* const curl = handle.curl_;
+  handle.url_ = request.endpoint.scheme + "://" + Authority(request.endpoint);
+  curl_easy_setopt(curl, CURLOPT_URL, handle.url_.c_str());
+  curl_easy_setopt(curl, CURLOPT_PRIVATE, &handle);
+  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, handle.error_text_.data());
+  curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, &ConnectHandle::Callbacks::OnOpenSocket);
+  curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, &handle);
+  curl_easy_setopt(curl, CURLOPT_CONNECT_ONLY, 1L);
+  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+  // S3 does not support HTTP/2.
+  curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
+  curl_easy_setopt(curl, CURLOPT_TCP_KEEPIDLE, 15L);
+  curl_easy_setopt(curl, CURLOPT_TCP_KEEPINTVL, 15L);
+  curl_easy_setopt(curl, CURLOPT_DNS_SHUFFLE_ADDRESSES, 1L);
+  // A cached lookup keeps its order, so all connections of a burst would use the first address.
+  curl_easy_setopt(curl, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
+  // libcurl does not output the response head of a proxy.
+  curl_easy_setopt(curl, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  curl_easy_setopt(curl, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+  curl_easy_setopt(curl, CURLOPT_SHARE, share_);
+  if (resolve_ != nullptr) curl_easy_setopt(curl, CURLOPT_RESOLVE, resolve_);
+  if (!request.ca_bundle_path.empty())
+    curl_easy_setopt(curl, CURLOPT_CAINFO, request.ca_bundle_path.c_str());
+  // Not with a proxy: libcurl reads a proxy connection over TLS itself, and polls the socket.
+  if (request.endpoint.scheme == "https" && !HasProxyFor("https")) LetTlsReadAhead(curl);
+  // Zero would be libcurl's default.
+  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
+                   static_cast<long>(std::max<std::int64_t>(1, request.connect_timeout.count())));
+}
+
+int ConnectHandle::Callbacks::OnSocket(CURL* easy, curl_socket_t fd, int what, void* self,
+                                       void* known) {
+  auto& connector = *static_cast<Connector*>(self);
+  ConnectHandle* handle = nullptr;
+  curl_easy_getinfo(easy, CURLINFO_PRIVATE, &handle);
+  if (handle != nullptr && what == CURL_POLL_REMOVE && known != nullptr) {
+    --handle->sockets_;
+    connector.lost_.push_back(handle);
+  }
+  if (handle != nullptr && what != CURL_POLL_REMOVE && known == nullptr) ++handle->sockets_;
+  if (what == CURL_POLL_REMOVE) {
+    ::epoll_ctl(connector.epoll_fd_, EPOLL_CTL_DEL, fd, nullptr);
+    curl_multi_assign(connector.multi_, fd, nullptr);
+    return 0;
+  }
+  epoll_event event{};
+  event.events =
+      ((what & CURL_POLL_IN) != 0 ? EPOLLIN : 0u) | ((what & CURL_POLL_OUT) != 0 ? EPOLLOUT : 0u);
+  event.data.u64 = Connector::Tag(fd);
+  ::epoll_ctl(connector.epoll_fd_, known == nullptr ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
+  curl_multi_assign(connector.multi_, fd, self);
+  return 0;
+}
+
+int ConnectHandle::Callbacks::OnTimer(CURLM*, long timeout_ms, void* self) {
+  auto& connector = *static_cast<Connector*>(self);
+  connector.timer_ = timeout_ms < 0
+                         ? MonotonicTime::max()
+                         : SystemClock().Monotonic() + std::chrono::milliseconds(timeout_ms);
+  return 0;
+}
+
+// If an address refuses or is skipped, libcurl 7.88 tries the next one only when its timer is due:
+// after 200 ms, and then after half of the connect timeout. If it waits for nothing else, unpausing
+// the handle makes it run at once.
+void Connector::TryNextAddresses() {
+  for (ConnectHandle* const handle : std::exchange(lost_, {})) {
+    if (handle->sockets_ > 0 || handle->Socket() >= 0) continue;  // it still waits, or is connected
+    curl_easy_pause(handle->curl_, CURLPAUSE_ALL);
+    curl_easy_pause(handle->curl_, CURLPAUSE_CONT);
+  }
+}
+
+void Connector::OnEvents(int fd, std::uint32_t events) {
+  const int what = ((events & EPOLLIN) != 0 ? CURL_CSELECT_IN : 0) |
+                   ((events & EPOLLOUT) != 0 ? CURL_CSELECT_OUT : 0) |
+                   ((events & (EPOLLERR | EPOLLHUP)) != 0 ? CURL_CSELECT_ERR : 0);
+  int running = 0;
+  curl_multi_socket_action(multi_, fd, what, &running);
+  TryNextAddresses();
+}
+
+void Connector::OnTime(MonotonicTime now) {
+  if (now < timer_) return;
+  timer_ = MonotonicTime::max();
+  int running = 0;
+  curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
+  TryNextAddresses();
+}
+
+void Connector::Finished(const std::function<void(void* owner)>& callback) {
+  if (multi_ == nullptr) return;
+  int left = 0;
+  while (CURLMsg* message = curl_multi_info_read(multi_, &left)) {
+    if (message->msg != CURLMSG_DONE) continue;
+    ConnectHandle* handle = nullptr;
+    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &handle);
+    handle->code_ = message->data.result;
+    callback(handle->owner_);
+  }
+}
+
+}  // namespace penstock::http

@@ -1,0 +1,152 @@
+#include "client/http/connect/connector.h"
+
+#include <gtest/gtest.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/http/connect/address_circuit_breaker.h"
+#include "client/http/connect/curl_global.h"
+#include "client/http/raw_server_for_test.h"
+
+namespace penstock::http {
+namespace {
+
+class ConnectorTest : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(InitCurl()); }
+  ~ConnectorTest() override {
+    handle_.reset();
+    connector_.reset();
+    ::close(epoll_fd_);
+  }
+  // Runs the connector until the attempt has ended. Returns whether there is a connection.
+  bool Connect(const Request& request, bool tries_all = false) {
+    handle_ = connector_->Connect(request, this, tries_all);
+    bool ended = false;
+    while (!ended) {
+      epoll_event events[8];
+      const int count = ::epoll_wait(epoll_fd_, events, 8, 10);
+      for (int i = 0; i < count; ++i) {
+        const auto fd = Connector::FromTag(events[i].data.u64);
+        EXPECT_TRUE(fd.has_value());
+        if (fd) connector_->OnEvents(*fd, events[i].events);
+      }
+      connector_->OnTime(SystemClock().Monotonic());
+      connector_->Finished([&](void* owner) {
+        EXPECT_EQ(owner, this);
+        ended = true;
+      });
+    }
+    return handle_->Socket() >= 0;
+  }
+
+  const int epoll_fd_ = ::epoll_create1(EPOLL_CLOEXEC);
+  std::optional<Connector> connector_{std::in_place, std::size_t{4}, epoll_fd_};
+  std::unique_ptr<ConnectHandle> handle_;
+};
+
+TEST_F(ConnectorTest, HandsOverAConnectedSocketAndStopsWatchingIt) {
+  RawServer server([](RawConnection& connection) { connection.Send("hello"); });
+  ASSERT_TRUE(Connect(server.Get()));
+  const int fd = handle_->Socket();
+  ASSERT_GE(fd, 0);
+  epoll_event event{};
+  event.events = EPOLLIN;
+  EXPECT_EQ(::epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, fd, &event), 0)
+      << "the descriptor is still in the set";
+  EXPECT_EQ(::epoll_wait(epoll_fd_, &event, 1, 10'000), 1);
+  ::epoll_ctl(epoll_fd_, EPOLL_CTL_DEL, fd, nullptr);
+}
+
+TEST_F(ConnectorTest, ReportsWhyConnectingFailed) {
+  Request request;
+  request.endpoint = {"http", "127.0.0.1", UnusedPort()};
+  EXPECT_FALSE(Connect(request));
+  EXPECT_NE(handle_->ErrorOf(request).message.find("connection refused by 127.0.0.1:"),
+            std::string::npos)
+      << handle_->ErrorOf(request).message;
+}
+
+TEST_F(ConnectorTest, ConnectsForHttpOnly) {
+  RawServer server([](RawConnection& connection) { connection.WaitForClose(); });
+  Request request = server.Get();
+  request.endpoint.scheme = "ftp";
+  EXPECT_FALSE(Connect(request));
+  EXPECT_EQ(server.connections(), 0);
+}
+
+TEST_F(ConnectorTest, AConnectTimeoutOfZeroIsNotInfinite) {
+  RawServer server([](RawConnection& connection) { connection.WaitForClose(); });
+  Request request = server.Get();
+  request.endpoint.scheme = "https";  // the server never responds to the TLS handshake
+  request.connect_timeout = std::chrono::milliseconds(0);
+  EXPECT_FALSE(Connect(request));
+  EXPECT_EQ(handle_->ErrorOf(request).kind, ErrorKind::kTimeout);
+}
+
+TEST_F(ConnectorTest, DestructionClosesTheConnection) {
+  std::promise<void> closed;
+  RawServer server([&](RawConnection& connection) {
+    connection.WaitForClose();
+    closed.set_value();
+  });
+  ASSERT_TRUE(Connect(server.Get()));
+  handle_.reset();
+  EXPECT_EQ(closed.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
+}
+
+TEST_F(ConnectorTest, SkipsAFailedAddressIfThereIsAnother) {
+  RawServer server([](RawConnection& connection) { connection.WaitForClose(); });
+  Request request = server.Get();
+  const int port = request.endpoint.port;
+  request.endpoint.host = "two.test";
+  const std::string both = "two.test:" + std::to_string(port) + ":127.0.0.2,127.0.0.1";
+  connector_.emplace(std::size_t{4}, epoll_fd_, std::vector<std::string>{both});
+  const PeerAddress dead = PeerAddress::OfText("127.0.0.2", port);
+  for (int i = 0; i < 8; ++i)
+    AddressCircuitBreaker::PerProcess().OnFailure(dead, SystemClock().Monotonic());
+  for (int i = 0; i < 8; ++i) {
+    ASSERT_TRUE(Connect(request));
+    EXPECT_EQ(handle_->tried(), std::vector<PeerAddress>{PeerAddress::OfText("127.0.0.1", port)});
+  }
+}
+
+TEST_F(ConnectorTest, TriesAllAddressesIfAllFailed) {
+  RawServer server([](RawConnection& connection) { connection.WaitForClose(); });
+  const Request request = server.Get();
+  const PeerAddress only = PeerAddress::OfText("127.0.0.1", request.endpoint.port);
+  for (int i = 0; i < 8; ++i)
+    AddressCircuitBreaker::PerProcess().OnFailure(only, SystemClock().Monotonic());
+  EXPECT_FALSE(Connect(request));
+  EXPECT_TRUE(handle_->skipped_all());
+  EXPECT_TRUE(Connect(request, true));
+  handle_->RecordResult();
+  EXPECT_TRUE(Connect(request)) << "the server is up again";
+}
+
+TEST_F(ConnectorTest, RecordsWhichAddressFailed) {
+  Request request;
+  request.endpoint = {"http", "127.0.0.1", UnusedPort()};
+  EXPECT_FALSE(Connect(request));
+  handle_->RecordResult();
+  EXPECT_TRUE(AddressCircuitBreaker::PerProcess().Avoids(
+      PeerAddress::OfText("127.0.0.1", request.endpoint.port),
+      SystemClock().Monotonic() - std::chrono::hours(1)));
+}
+
+TEST(ConnectorTag, DistinguishesDescriptorsFromPointers) {
+  EXPECT_EQ(Connector::FromTag(Connector::Tag(0)), 0);
+  EXPECT_EQ(Connector::FromTag(Connector::Tag(1'000'000)), 1'000'000);
+  int aligned = 0;
+  EXPECT_FALSE(Connector::FromTag(reinterpret_cast<std::uintptr_t>(&aligned)).has_value());
+}
+
+}  // namespace
+}  // namespace penstock::http

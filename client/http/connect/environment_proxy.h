@@ -1,0 +1,45 @@
+// Finds the proxy that the environment configures for an endpoint. libcurl itself connects to the
+// proxy, and chooses it by the same rules.
+#ifndef PENSTOCK_CLIENT_HTTP_CONNECT_ENVIRONMENT_PROXY_H_
+#define PENSTOCK_CLIENT_HTTP_CONNECT_ENVIRONMENT_PROXY_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "client/http/transport.h"
+
+namespace penstock::http {
+
+struct EnvironmentProxy {
+  // "host:port" without scheme and credentials, printable. "?" if it cannot be parsed.
+  std::string address;
+  std::string variable;  // the environment variable
+  // Why no request can use it, and the correct form. Empty: no known problem.
+  std::string fault;
+  // An HTTP proxy: it forwards unencrypted requests, which then have an absolute target (RFC 9112,
+  // section 3.2.2). Other proxies relay bytes.
+  bool forwards = false;
+  bool is_tls = false;        // the connection to the proxy is encrypted
+  std::string authorization;  // secret value of Proxy-Authorization; empty: none
+};
+
+// `environment` is getenv or a substitute. Returns nullopt if no variable names a proxy, or if
+// `no_proxy` excludes the endpoint.
+using GetVariable = std::function<const char*(const char* name)>;
+std::optional<EnvironmentProxy> ProxyFor(const Endpoint& endpoint, const GetVariable& environment);
+std::optional<EnvironmentProxy> ProxyFor(const Endpoint& endpoint);
+
+// Returns whether the environment names a proxy for "http" or "https" requests. Does not read
+// `no_proxy`.
+bool HasProxyFor(std::string_view scheme);
+
+// Returns a libcurl message, which may quote a proxy URL, without the proxy URLs and credentials of
+// the environment.
+std::string WithoutProxies(std::string_view text, const GetVariable& environment);
+std::string WithoutProxies(std::string_view text);
+
+}  // namespace penstock::http
+
+#endif  // PENSTOCK_CLIENT_HTTP_CONNECT_ENVIRONMENT_PROXY_H_

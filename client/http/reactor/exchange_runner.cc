@@ -1,0 +1,348 @@
+#include "client/http/reactor/exchange_runner.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/caught.h"
+#include "client/http/exchange/request_rules.h"
+#include "client/http/uri.h"
+
+namespace penstock::http {
+namespace {
+
+constexpr std::size_t kScratchBytes = 16 << 10;
+constexpr std::size_t kEvents = 64;
+constexpr std::string_view kExchange = "the exchange of a request and its response";
+constexpr std::uint64_t kWakeTag = 0;  // no connection lives at address 0
+
+MonotonicTime Now() { return SystemClock().Monotonic(); }
+
+}  // namespace
+
+std::unique_ptr<ExchangeRunner> ExchangeRunner::Create(const HttpTransportOptions& options,
+                                                       std::size_t max_connections, Finish finish) {
+  const int epoll_fd = ::epoll_create1(EPOLL_CLOEXEC);
+  const int wake_fd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = kWakeTag;
+  if (epoll_fd < 0 || wake_fd < 0 || ::epoll_ctl(epoll_fd, EPOLL_CTL_ADD, wake_fd, &event) != 0) {
+    if (epoll_fd >= 0) ::close(epoll_fd);
+    if (wake_fd >= 0) ::close(wake_fd);
+    return nullptr;
+  }
+  return std::unique_ptr<ExchangeRunner>(
+      new ExchangeRunner(options, max_connections, epoll_fd, wake_fd, std::move(finish)));
+}
+
+ExchangeRunner::ExchangeRunner(const HttpTransportOptions& options, std::size_t max_connections,
+                               int epoll_fd, int wake_fd, Finish finish)
+    : options_(options),
+      epoll_(epoll_fd),
+      wake_(wake_fd),
+      finish_(std::move(finish)),
+      connector_(max_connections, epoll_fd, options.resolve),
+      pool_({max_connections, options.max_idle_age, options.max_lifetime}),
+      events_(kEvents),
+      scratch_(std::make_unique_for_overwrite<std::byte[]>(kScratchBytes)) {}
+
+ExchangeRunner::~ExchangeRunner() = default;
+
+ExchangeRunner::Descriptor::~Descriptor() { ::close(fd); }
+
+// Reads the environment at most once per second, because reading it costs more than the rest of the
+// decision.
+std::optional<EnvironmentProxy> ExchangeRunner::ForwardingProxy(const Transfer& transfer) {
+  if (transfer.request.endpoint.scheme == "https") return std::nullopt;
+  if (transfer.last_activity >= may_forward_until_) {
+    may_forward_ = HasProxyFor(transfer.request.endpoint.scheme);
+    may_forward_until_ = transfer.last_activity + std::chrono::seconds(1);
+  }
+  if (!may_forward_) return std::nullopt;
+  std::optional<EnvironmentProxy> proxy = ProxyFor(transfer.request.endpoint);
+  if (proxy && !proxy->forwards) return std::nullopt;
+  return proxy;
+}
+
+void ExchangeRunner::Begin(const TransferPtr& transfer) {
+  if (Result<void> sendable = CheckRequest(transfer->request); !sendable.ok()) {
+    return finish_(transfer, std::move(sendable).error());
+  }
+  std::vector<std::unique_ptr<Connection>> expired;
+  Connection* const idle = pool_.TakeIdle(PeerOf(transfer->request, ForwardingProxy(*transfer)),
+                                          transfer->last_activity, expired);
+  for (auto& connection : expired) Retire(std::move(connection));
+  if (idle == nullptr) return BeginOnFresh(transfer);
+  idle->transfer = transfer;
+  idle->reused = idle->expects = true;
+  transfer->connection = idle;
+  StartExchange(*idle);
+}
+
+void ExchangeRunner::BeginOnFresh(const TransferPtr& transfer) {
+  dropped_.reserve(dropped_.size() + pool_.size() + 1);  // so that Retire cannot fail
+  auto fresh = std::make_unique<Connection>();
+  fresh->proxy = ForwardingProxy(*transfer);
+  fresh->peer = PeerOf(transfer->request, fresh->proxy);
+  fresh->transfer = transfer;
+  Connection& connection = pool_.Add(std::move(fresh));
+  transfer->connection = &connection;
+  connection.handle = connector_.Connect(transfer->request, &connection);
+  if (connection.handle != nullptr) return;
+  transfer->connection = nullptr;
+  Drop(connection);
+  finish_(transfer, Error::Make(ErrorKind::kResourceExhausted, "libcurl is out of memory"));
+}
+
+void ExchangeRunner::OnConnected(Connection& connection) {
+  const int fd = connection.handle->Socket();
+  const TransferPtr transfer = connection.transfer;
+  connection.handle->RecordResult();
+  if (fd < 0 && connection.handle->skipped_all()) {
+    connection.handle = connector_.Connect(transfer->request, &connection, true);
+    if (connection.handle != nullptr) return;
+    transfer->connection = nullptr;
+    Drop(connection);
+    return finish_(transfer,
+                   Error::Make(ErrorKind::kResourceExhausted, "libcurl is out of memory"));
+  }
+  if (fd < 0) {
+    Error error = connection.handle->ErrorOf(transfer->request);
+    transfer->connection = nullptr;
+    Drop(connection);
+    return finish_(transfer, std::move(error));
+  }
+  connection.made = transfer->last_activity = Now();
+  connection.address = PeerAddress::OfSocket(fd);
+  const bool is_tls =
+      connection.proxy ? connection.proxy->is_tls : transfer->request.endpoint.scheme == "https";
+  connection.socket.emplace(connection.handle->curl(), fd, is_tls);
+  StartExchange(connection);
+}
+
+void ExchangeRunner::StartExchange(Connection& connection) {
+  Watch(connection, EPOLLIN);
+  connection.transfer->OnConnection({connection.reused, connection.address});
+  const std::uint64_t expect_from_bytes =
+      connection.expects ? options_.expect_continue_from_bytes : UINT64_MAX;
+  const Result<void> begun = Caught(kExchange, [&] {
+    connection.exchange.Begin(*connection.transfer, expect_from_bytes, options_.turn_bytes,
+                              connection.proxy ? &*connection.proxy : nullptr);
+  });
+  if (!begun.ok()) connection.transfer->error = begun.error();
+  if (connection.transfer->error) return OnFailed(connection);
+  Continue(connection, false);
+  if (connection.transfer == nullptr || !connection.exchange.waits()) return;
+  connection.continue_by = Now() + options_.expect_continue_timeout;
+  waiting_.push_back(&connection);
+}
+
+void ExchangeRunner::Watch(Connection& connection, std::uint32_t events) {
+  if (connection.watched == events) return;
+  epoll_event event{};
+  event.events = events;
+  event.data.ptr = &connection;
+  ::epoll_ctl(epoll_.fd, connection.watched == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD,
+              connection.socket->fd(), &event);
+  connection.watched = events;
+}
+
+void ExchangeRunner::Continue(Connection& connection, bool readable) {
+  HandleStep(connection, RunExchange(connection, readable));
+}
+
+Exchange::Step ExchangeRunner::RunExchange(Connection& connection, bool readable) {
+  try {
+    // A response may make the rest of the request unnecessary.
+    if (readable) {
+      const Exchange::Step step =
+          connection.exchange.Receive(*connection.socket, {scratch_.get(), kScratchBytes});
+      if (step != Exchange::Step::kSend) return step;
+    }
+    return connection.exchange.Send(*connection.socket);
+  } catch (...) {
+    connection.transfer->OnException(kExchange);
+    return Exchange::Step::kFailed;
+  }
+}
+
+void ExchangeRunner::HandleStep(Connection& connection, Exchange::Step step) {
+  switch (step) {
+    case Exchange::Step::kReceive: return Watch(connection, EPOLLIN);
+    case Exchange::Step::kSend: return Watch(connection, EPOLLIN | EPOLLOUT);
+    case Exchange::Step::kAgain:
+      if (!std::exchange(connection.in_ready, true)) ready_.push_back(&connection);
+      return;
+    case Exchange::Step::kDone: return OnDone(connection);
+    case Exchange::Step::kFailed: return OnFailed(connection);
+  }
+}
+
+void ExchangeRunner::OnDone(Connection& connection) {
+  const TransferPtr transfer = std::move(connection.transfer);
+  if (connection.exchange.refused_expect()) {
+    Drop(connection);
+    BeginOnFresh(transfer);
+    if (transfer->connection != nullptr) transfer->connection->expects = false;
+    return;
+  }
+  last_done_ = transfer->arrived;
+  Outcome outcome = connection.exchange.TakeOutcome();
+  outcome.connection_reused = connection.reused;
+  transfer->connection = nullptr;
+  connection.continue_by = MonotonicTime::max();
+  connection.socket->SetLowWater(1);
+  if (connection.exchange.keeps_connection() && HasNoInput(*connection.socket)) {
+    Watch(connection, EPOLLIN);
+    if (auto longest_idle = pool_.PutIdle(connection, transfer->arrived); longest_idle != nullptr)
+      Retire(std::move(longest_idle));
+  } else {
+    Drop(connection);
+  }
+  finish_(transfer, std::move(outcome));
+}
+
+// Returns true if no bytes follow the response. poll does not see bytes inside TLS, and they must
+// not be taken for the next response.
+bool ExchangeRunner::HasNoInput(ConnectedSocket& socket) {
+  std::byte byte;
+  return !socket.buffers() || socket.Receive({&byte, 1}).kind == IoResult::Kind::kWouldBlock;
+}
+
+void ExchangeRunner::OnFailed(Connection& connection) {
+  const TransferPtr transfer = std::move(connection.transfer);
+  transfer->connection = nullptr;
+  if (connection.reused && connection.exchange.may_repeat()) {
+    Drop(connection);
+    return BeginOnFresh(transfer);
+  }
+  Error error = connection.exchange.error();
+  Drop(connection);
+  finish_(transfer, std::move(error));
+}
+
+void ExchangeRunner::Abandon(Transfer& transfer) {
+  Connection* const connection = std::exchange(transfer.connection, nullptr);
+  if (connection != nullptr) Drop(*connection);
+}
+
+void ExchangeRunner::Drop(Connection& connection) { Retire(pool_.Remove(connection)); }
+
+void ExchangeRunner::Retire(std::unique_ptr<Connection> connection) {
+  if (connection->watched != 0)
+    ::epoll_ctl(epoll_.fd, EPOLL_CTL_DEL, connection->socket->fd(), nullptr);
+  connection->watched = 0;
+  connection->dropped = true;
+  if (connection->in_ready) std::erase(ready_, connection.get());
+  if (connection->continue_by != MonotonicTime::max()) std::erase(waiting_, connection.get());
+  dropped_.push_back(std::move(connection));
+}
+
+void ExchangeRunner::CheckTimer(const TransferPtr& transfer, MonotonicTime now) {
+  Connection& connection = *transfer->connection;
+  if (!connection.socket) {
+    transfer->last_activity = now;  // still connecting: the connect timeout applies
+  } else {
+    Continue(connection, true);  // the low-water mark hides bytes that a slow peer has sent
+  }
+}
+
+MonotonicTime ExchangeRunner::NextTimer() const {
+  if (!ready_.empty()) return MonotonicTime();
+  MonotonicTime next = std::min(connector_.timer(), pool_.next_expiry());
+  for (const Connection* connection : waiting_) next = std::min(next, connection->continue_by);
+  return next;
+}
+
+void ExchangeRunner::RunDue(MonotonicTime now) {
+  connector_.OnTime(now);
+  std::vector<Connection*> due;
+  std::erase_if(waiting_, [&](Connection* connection) {
+    const bool over = connection->transfer == nullptr || !connection->exchange.waits();
+    if (!over && connection->continue_by > now) return false;
+    connection->continue_by = MonotonicTime::max();
+    if (!over) due.push_back(connection);
+    return true;
+  });
+  for (Connection* connection : due) {
+    if (connection->dropped) continue;
+    connection->exchange.StopWaiting();
+    Continue(*connection, false);
+  }
+}
+
+void ExchangeRunner::RetireExpired(MonotonicTime now) {
+  std::vector<std::unique_ptr<Connection>> expired;
+  pool_.TakeExpired(now, expired);
+  for (auto& connection : expired) Retire(std::move(connection));
+}
+
+void ExchangeRunner::Wait(int timeout_ms) {
+  const int count =
+      ::epoll_wait(epoll_.fd, events_.data(), static_cast<int>(events_.size()), timeout_ms);
+  seen_events_ = count > 0 ? static_cast<std::size_t>(count) : 0;
+}
+
+void ExchangeRunner::DropIdleWithInput() {
+  if (pool_.idle() == 0) return;
+  if (seen_events_ == 0 && !std::exchange(polled_, true)) Wait(0);
+  for (std::size_t i = 0; i < seen_events_; ++i) {
+    const epoll_event& event = events_[i];
+    if (event.data.u64 == kWakeTag || Connector::FromTag(event.data.u64)) continue;
+    auto& connection = *static_cast<Connection*>(event.data.ptr);
+    if (!connection.dropped && connection.transfer == nullptr)
+      OnConnectionEvent(connection, event.events);
+  }
+}
+
+void ExchangeRunner::Work() {
+  if (!std::exchange(polled_, false) && seen_events_ == 0) Wait(0);
+  const std::size_t count = std::exchange(seen_events_, 0);
+  for (std::size_t i = 0; i < count; ++i) OnEvent(events_[i]);
+  if (connector_.timer() != MonotonicTime::max() || !waiting_.empty()) RunDue(Now());
+  // Without events the clock is read. With events the time of the last response is close enough,
+  // and reading the clock each time would cost more.
+  if (pool_.idle() != 0 && pool_.next_expiry() <= (count == 0 ? Now() : last_done_))
+    RetireExpired(Now());
+  connector_.Finished([this](void* owner) {
+    auto& connection = *static_cast<Connection*>(owner);
+    if (!connection.dropped) OnConnected(connection);
+  });
+  for (Connection* connection : std::exchange(ready_, {})) {
+    connection->in_ready = false;
+    // An event in this round may have finished or dropped the connection.
+    if (!connection->dropped && connection->transfer != nullptr) Continue(*connection, true);
+  }
+  dropped_.clear();
+}
+
+void ExchangeRunner::OnEvent(const epoll_event& event) {
+  if (event.data.u64 == kWakeTag) {
+    eventfd_t value = 0;
+    static_cast<void>(::eventfd_read(wake_.fd, &value));
+    return;
+  }
+  if (const auto fd = Connector::FromTag(event.data.u64))
+    return connector_.OnEvents(*fd, event.events);
+  auto& connection = *static_cast<Connection*>(event.data.ptr);
+  if (!connection.dropped) OnConnectionEvent(connection, event.events);
+}
+
+void ExchangeRunner::OnConnectionEvent(Connection& connection, std::uint32_t events) {
+  if (connection.transfer != nullptr)
+    return Continue(connection, (events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0);
+  // An idle connection is readable at its end, or, over TLS, for a TLS message that libcurl
+  // handles.
+  std::byte byte;
+  const IoResult got = connection.socket->Receive({&byte, 1});
+  if (got.kind != IoResult::Kind::kWouldBlock) Drop(connection);
+}
+
+void ExchangeRunner::Wake() { static_cast<void>(::eventfd_write(wake_.fd, 1)); }
+
+}  // namespace penstock::http

@@ -1,0 +1,152 @@
+#include "client/http/reactor/http_transport.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/caught.h"
+#include "client/http/connect/curl_global.h"
+#include "client/http/reactor/reactor.h"
+#include "penstock/base/check.h"
+
+namespace penstock::http {
+namespace {
+
+constexpr std::chrono::milliseconds kExitTimeout{500};
+constexpr std::string_view kStart = "the start of a request";
+constexpr std::string_view kCompletion = "the completion of a request";
+
+int ThreadCount(const HttpTransportOptions& options) {
+  if (options.io_threads > 0) return options.io_threads;
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 1, 4);
+}
+
+// The reactors of one process. A forked child never uses the engine of its parent: it creates its
+// own. The old one is leaked, because another thread may have held any of its locks during the
+// fork.
+struct Engine {
+  Engine(const HttpTransportOptions& options, const Engine* inherited_engine)
+      : generation(ForkGeneration()), inherited(inherited_engine) {
+    const int threads = ThreadCount(options);
+    const auto share = static_cast<std::size_t>(std::max(1, options.max_transfers / threads));
+    for (int i = 0; i < threads; ++i) reactors.push_back(std::make_shared<Reactor>(options, share));
+  }
+
+  Reactor& LeastLoaded() const {
+    return **std::min_element(reactors.begin(), reactors.end(),
+                              [](const auto& a, const auto& b) { return a->load() < b->load(); });
+  }
+
+  const unsigned generation;
+  const Engine* const inherited;  // leaked on purpose; kept reachable for leak checkers
+  std::vector<std::shared_ptr<Reactor>> reactors;  // shared with their threads
+};
+
+class HttpTransport final : public Transport {
+ public:
+  explicit HttpTransport(HttpTransportOptions options) : options_(options) {}
+
+  ~HttpTransport() override {
+    const Engine* engine = engine_.load(std::memory_order_acquire);
+    if (engine == nullptr || engine->generation != ForkGeneration()) return;
+    for (const auto& reactor : engine->reactors) reactor->Stop();
+    delete engine;
+  }
+
+  void Start(Request request, RequestBody* request_body, ResponseBody* response_body,
+             CallContext context, Completion done) override {
+    PENSTOCK_CHECK(response_body != nullptr);
+    TransferPtr transfer;
+    Result<void> made = Caught(kStart, [&] { transfer = std::make_shared<Transfer>(); });
+    if (!made.ok()) return Contain(kCompletion, [&] { done(std::move(made).error()); });
+    transfer->request = std::move(request);
+    transfer->request_body = request_body;
+    transfer->response_body = response_body;
+    transfer->context = std::move(context);
+    transfer->done = std::move(done);
+    transfer->started = SystemClock().Monotonic();
+    Result<void> submitted = Caught(kStart, [&] { return Submit(transfer); });
+    if (!submitted.ok()) Reactor::Complete(*transfer, std::move(submitted).error());
+  }
+
+  Result<void> RunAt(MonotonicTime when, std::function<void()> task) override {
+    return Caught("the start of a timer", [&]() -> Result<void> {
+      Engine& engine = Current();
+      Result<void> accepted = engine.LeastLoaded().RunAt(when, std::move(task));
+      for (auto at = engine.reactors.begin(); !accepted.ok() && at != engine.reactors.end(); ++at) {
+        accepted = (*at)->RunAt(
+            when, std::move(task));  // NOLINT(bugprone-use-after-move): moved from on success only
+      }
+      return accepted;
+    });
+  }
+
+  // See Reactor::Park.
+  void Park() {
+    const Engine* engine = engine_.load(std::memory_order_acquire);
+    if (engine == nullptr || engine->generation != ForkGeneration()) return;
+    for (const auto& reactor : engine->reactors) reactor->Park(kExitTimeout);
+  }
+
+ private:
+  // After an error or an exception, no reactor has accepted the transfer.
+  Result<void> Submit(const TransferPtr& transfer) {
+    Engine& engine = Current();
+    Reactor& chosen = engine.LeastLoaded();
+    Result<void> submitted = chosen.TrySubmit(transfer);
+    // If the thread of this reactor cannot start, another one may already run.
+    for (auto at = engine.reactors.begin(); !submitted.ok() && at != engine.reactors.end(); ++at) {
+      if (at->get() != &chosen && (*at)->TrySubmit(transfer).ok()) return Ok();
+    }
+    return submitted;
+  }
+
+  // Returns the engine of this process. Lock-free, because a forked child could inherit a held
+  // lock.
+  Engine& Current() {
+    Engine* engine = engine_.load(std::memory_order_acquire);
+    if (engine != nullptr && engine->generation == ForkGeneration()) return *engine;
+    auto fresh = std::make_unique<Engine>(options_, engine);
+    if (engine_.compare_exchange_strong(engine, fresh.get(), std::memory_order_acq_rel))
+      return *fresh.release();
+    return *engine;  // another thread was faster; `fresh` has started nothing yet
+  }
+
+  const HttpTransportOptions options_;
+  std::atomic<Engine*> engine_{nullptr};
+};
+
+using SharedPtr = std::shared_ptr<HttpTransport>;
+
+// Lock-free as Current(): a forked child could inherit the guard of a local static locked.
+std::atomic<SharedPtr*> shared_transport{nullptr};
+
+void ParkShared() {
+  if (SharedPtr* transport = shared_transport.load(std::memory_order_acquire)) (*transport)->Park();
+}
+
+}  // namespace
+
+std::shared_ptr<Transport> MakeHttpTransport(HttpTransportOptions options) {
+  return std::make_shared<HttpTransport>(options);
+}
+
+std::shared_ptr<Transport> SharedTransport() {
+  SharedPtr* existing = shared_transport.load(std::memory_order_acquire);
+  if (existing != nullptr) return *existing;
+  // The objects that I/O threads use must outlive the threads. They are created before the exit
+  // handler is registered, so they are destroyed after it has stopped the threads.
+  InitCurl();
+  SystemClock();
+  auto fresh = std::make_unique<SharedPtr>(std::make_shared<HttpTransport>(HttpTransportOptions{}));
+  if (!shared_transport.compare_exchange_strong(existing, fresh.get(), std::memory_order_acq_rel))
+    return *existing;
+  std::atexit(ParkShared);
+  return *fresh.release();  // never destroyed: its threads outlive main
+}
+
+}  // namespace penstock::http
