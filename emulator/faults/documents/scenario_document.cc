@@ -131,6 +131,7 @@ Result<Scenario> ReadScenario(const Json& json, const Source& source) {
   }
   PENSTOCK_TRY(CheckRuleCount(rules->size()));
   PENSTOCK_ASSIGN(scenario.charge, Charge(contents, *rules, source));
+  scenario.rules.reserve(rules->size());
   for (std::size_t i = 0; i < rules->size(); ++i) {
     PENSTOCK_ASSIGN(Rule rule, ReadRule((*rules)[i], i));
     scenario.rules.push_back(std::move(rule));

@@ -88,9 +88,9 @@ RunningScenario::Shape RunningScenario::ShapeOf(const Scenario& scenario) {
 }
 
 std::uint64_t RunningScenario::MostMemoryOf(const Shape& shape) {
-  // Lists may have grown to twice their size.
   constexpr std::uint64_t kBytesPerRule =
-      2 * (sizeof(Rule) + sizeof(Matcher)) + sizeof(State) + kMostQueueBytes;
+      sizeof(Rule) + sizeof(Matcher) + sizeof(State) + kMostQueueBytes;
+  // A list may have grown to twice its size, with strings of up to 47 bytes.
   constexpr std::uint64_t kBytesPerName = 2 * sizeof(std::string) + 48;
   return shape.rules * kBytesPerRule + shape.operations * kBytesPerName +
          RuleIndex::MostMemoryOf(shape.operations, shape.rules_of_any_operation);
