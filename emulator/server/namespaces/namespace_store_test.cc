@@ -203,7 +203,7 @@ TEST_F(ClosedNamespaceStoreTest, StoreInUseStaysOpen) {
 
 TEST_F(ClosedNamespaceStoreTest, StoreWithFaultStateStaysOpen) {
   const auto one = Open("one");
-  ASSERT_TRUE(one->CurrentControls()->faults().Start({}).ok());
+  ASSERT_TRUE(one->CurrentControls()->faults().Start(faults::Scenario()).ok());
   const auto two = Open("two");
   EXPECT_FALSE(IsClosed("one"));
 }
