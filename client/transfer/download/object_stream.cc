@@ -343,7 +343,6 @@ class StreamImpl final : public ObjectStream {
     });
     const bool failed = !usable.ok() || !*usable;
     if (failed) stop_.RequestStop();
-    slot->memory.SetInFlight(false);
     // Only from now on can the stream do without this block.
     if (slot->is_first_request)
       Contain(kBookkeeping, [this] { pool_.budget().Register(evictable_); });
@@ -351,7 +350,10 @@ class StreamImpl final : public ObjectStream {
     if (failed && !error_)
       error_ = usable.ok() ? std::move(result).error() : std::move(usable).error();
     if (result.ok()) slot->crc_value = result->crc;
+    // Dropped memory stays in flight until it is released: otherwise the budget would count it as
+    // memory that its thread keeps.
     if (slot->dropped) slot->memory = {};
+    slot->memory.SetInFlight(false);
     slot->ready = !failed;
     // Keep the lock until the end: once in_flight_ is zero and the lock is free, the stream may be
     // destroyed.
