@@ -71,19 +71,21 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Case{"OneRule", Times(1, [](auto) { return RuleText("{}"); }), true},
         Case{"ManyRules", Times(1000, [](auto) { return RuleText("{}"); }), true},
-        Case{"OneOperation", Times(900, [](auto) { return RuleText(R"({"operation":"GetObject"})"); }),
+        Case{"OneOperation",
+             Times(900, [](auto) { return RuleText(R"({"operation":"GetObject"})"); }), true},
+        Case{"EveryOperation", Times(500, [](auto) { return RuleText(R"({"operation":"*"})"); }),
              true},
-        Case{"EveryOperation", Times(500, [](auto) { return RuleText(R"({"operation":"*"})"); }), true},
         Case{"EveryOperationBesideRulesOfAny",
              Times(1000, [](auto i) { return RuleText(i == 0 ? R"({"operation":"*"})" : "{}"); })},
         Case{"HeadersNamedOperation", Times(1000,
                                             [](auto i) {
-                                              return RuleText(i == 0
-                                                              ? R"({"operation":"*"})"
-                                                              : R"({"header":{"operation":"x"}})");
+                                              return RuleText(
+                                                  i == 0 ? R"({"operation":"*"})"
+                                                         : R"({"header":{"operation":"x"}})");
                                             })},
         Case{"LongKeys",
-             Times(100, [](auto) { return RuleText(R"({"key":")" + std::string(5000, 'k') + "\"}"); })},
+             Times(100,
+                   [](auto) { return RuleText(R"({"key":")" + std::string(5000, 'k') + "\"}"); })},
         Case{"Headers", Times(80, [](auto) { return HeadersOfOneRule(); })},
         Case{"FailingKeys", Times(20,
                                   [](auto) {
@@ -101,8 +103,9 @@ INSTANTIATE_TEST_SUITE_P(
                                        Times(100, [](auto) { return R"({"stall":{"ms":1}})"; }) +
                                        "}";
                               })},
-        Case{"Expressions",
-             Times(500, [](auto) { return RuleText(R"({"key":{"regex":"(a{30}){30}[^b]*x"}})"); })}),
+        Case{
+            "Expressions",
+            Times(500, [](auto) { return RuleText(R"({"key":{"regex":"(a{30}){30}[^b]*x"}})"); })}),
     [](const auto& shape) { return shape.param.name; });
 
 TEST(ScenarioMemory, IsRefusedBeforeAnythingIsBuiltAndReleasedWithTheScenario) {
