@@ -187,7 +187,7 @@ bool Exchange::keeps_connection() const {
 bool Exchange::may_repeat() const {
   if (!cut_ || framer_.has_bytes()) return false;
   const std::string& method = transfer_->request.method;
-  return !whole_ || method == "GET" || method == "HEAD";
+  return sending_ || !whole_ || method == "GET" || method == "HEAD";
 }
 
 Outcome Exchange::TakeOutcome() {
