@@ -25,7 +25,6 @@
 #include "bindings/core/new_bytes.h"
 #include "bindings/core/progress.h"
 #include "bindings/core/read_wait.h"
-#include "bindings/core/stats_binding.h"
 #include "bindings/core/trace.h"
 #include "penstock/transfer.h"
 

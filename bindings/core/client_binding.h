@@ -9,6 +9,7 @@
 #include "bindings/core/errors.h"
 #include "bindings/core/interrupt.h"
 #include "penstock/client.h"
+#include "penstock/stats.h"
 
 namespace penstock::python {
 
@@ -22,6 +23,9 @@ typename Request::Response Call(const PyClient& self, Request request) {
   auto result = WithoutGil([&] { return self.client->Call(std::move(request), SignalPending); });
   return Unwrap(std::move(result));
 }
+
+// The dict is documented at S3Client.stats(); times are in seconds. Needs the GIL.
+pybind11::dict StatsToPython(const ClientStats& stats);
 
 // The operations of a multipart upload.
 void BindMultipart(Guarded<PyClient>& client);

@@ -3,19 +3,25 @@
 #ifndef PENSTOCK_BINDINGS_CORE_INTERRUPT_H_
 #define PENSTOCK_BINDINGS_CORE_INTERRUPT_H_
 
+#include <pybind11/pybind11.h>
+
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "base/process_id.h"
+#include "bindings/core/gil.h"
 #include "penstock/object_store.h"
 
 namespace penstock::python {
 
 // Runs Python's signal handlers. Returns true if one raised (Ctrl-C). The exception stays set on
 // this thread, and Raise() throws it. Called without the GIL.
-bool SignalPending();
+inline bool SignalPending() {
+  const HeldGil gil;
+  return PyErr_CheckSignals() != 0;
+}
 
 // An object that belongs to the process that created it. A forked child neither uses nor destroys
 // it: its threads do not exist there, and its destructor would act on the parent's upload.

@@ -1,4 +1,4 @@
-#include "bindings/core/stats_binding.h"
+#include "bindings/core/client_binding.h"
 
 #include <pybind11/stl.h>
 

@@ -11,13 +11,13 @@
 
 #include "base/caught.h"
 #include "client/http/text_source.h"
-#include "client/s3/call/attempt_request.h"
-#include "client/s3/call/attempt_result.h"
+#include "client/s3/attempt/attempt_request.h"
+#include "client/s3/attempt/attempt_result.h"
+#include "client/s3/attempt/hedged_sender.h"
+#include "client/s3/attempt/time_limits.h"
 #include "client/s3/call/call_record.h"
-#include "client/s3/call/hedged_sender.h"
 #include "client/s3/call/region_resolver.h"
 #include "client/s3/call/signing_credentials.h"
-#include "client/s3/call/time_limits.h"
 #include "client/s3/metrics/call_log.h"
 #include "client/s3/verbs/document.h"
 

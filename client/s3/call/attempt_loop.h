@@ -8,8 +8,8 @@
 #include <functional>
 #include <memory>
 
+#include "client/s3/attempt/response_bodies.h"
 #include "client/s3/call/client_state.h"
-#include "client/s3/call/response_bodies.h"
 #include "client/s3/verbs/wire.h"
 #include "penstock/base/result.h"
 

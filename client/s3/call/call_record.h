@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "client/http/transport.h"
-#include "client/s3/call/hedged_sender.h"
+#include "client/s3/attempt/hedged_sender.h"
 #include "client/s3/metrics/call_counters.h"
 #include "client/s3/verbs/wire.h"
 #include "penstock/base/clock.h"

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "client/http/reactor/http_transport.h"
-#include "client/s3/call/attempt_request.h"
+#include "client/s3/attempt/attempt_request.h"
 #include "client/s3/call/signing_credentials.h"
 
 namespace penstock::s3 {

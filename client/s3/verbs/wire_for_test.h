@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/s3/call/attempt_request.h"
+#include "client/s3/attempt/attempt_request.h"
 #include "client/s3/verbs/wire.h"
 
 namespace penstock::s3 {

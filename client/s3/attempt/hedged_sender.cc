@@ -1,4 +1,4 @@
-#include "client/s3/call/hedged_sender.h"
+#include "client/s3/attempt/hedged_sender.h"
 
 #include <atomic>
 #include <functional>

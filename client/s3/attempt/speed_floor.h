@@ -1,6 +1,6 @@
 // Detects slow responses: fewer bytes per second than required, on average over some time.
-#ifndef PENSTOCK_CLIENT_S3_CALL_SPEED_FLOOR_H_
-#define PENSTOCK_CLIENT_S3_CALL_SPEED_FLOOR_H_
+#ifndef PENSTOCK_CLIENT_S3_ATTEMPT_SPEED_FLOOR_H_
+#define PENSTOCK_CLIENT_S3_ATTEMPT_SPEED_FLOOR_H_
 
 #include <cstdint>
 #include <string>
@@ -55,4 +55,4 @@ class SpeedFloor {
 
 }  // namespace penstock::s3
 
-#endif  // PENSTOCK_CLIENT_S3_CALL_SPEED_FLOOR_H_
+#endif  // PENSTOCK_CLIENT_S3_ATTEMPT_SPEED_FLOOR_H_

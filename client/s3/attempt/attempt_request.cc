@@ -1,9 +1,9 @@
-#include "client/s3/call/attempt_request.h"
+#include "client/s3/attempt/attempt_request.h"
 
 #include <algorithm>
 
 #include "client/http/uri.h"
-#include "client/s3/call/time_limits.h"
+#include "client/s3/attempt/time_limits.h"
 
 #ifndef PENSTOCK_VERSION
 #error "the build defines PENSTOCK_VERSION"

@@ -1,4 +1,4 @@
-#include "client/s3/call/response_bodies.h"
+#include "client/s3/attempt/response_bodies.h"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include "client/s3/call/attempt_result.h"
+#include "client/s3/attempt/attempt_result.h"
 
 #include <chrono>
 #include <string>

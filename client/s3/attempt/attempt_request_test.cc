@@ -1,8 +1,8 @@
-#include "client/s3/call/attempt_request.h"
+#include "client/s3/attempt/attempt_request.h"
 
 #include <gtest/gtest.h>
 
-#include "client/s3/call/time_limits.h"
+#include "client/s3/attempt/time_limits.h"
 #include "client/s3/verbs/wire_for_test.h"
 
 namespace penstock::s3 {

@@ -1,7 +1,7 @@
 // Time limits of one attempt by operation: whether the speed floor
 // (ClientConfig::low_speed_bytes_per_second) applies, the idle timeout, and the limit of a write.
-#ifndef PENSTOCK_CLIENT_S3_CALL_TIME_LIMITS_H_
-#define PENSTOCK_CLIENT_S3_CALL_TIME_LIMITS_H_
+#ifndef PENSTOCK_CLIENT_S3_ATTEMPT_TIME_LIMITS_H_
+#define PENSTOCK_CLIENT_S3_ATTEMPT_TIME_LIMITS_H_
 
 #include <algorithm>
 #include <chrono>
@@ -41,4 +41,4 @@ inline std::chrono::milliseconds AttemptTimeout(const OperationInfo& info, std::
 
 }  // namespace penstock::s3
 
-#endif  // PENSTOCK_CLIENT_S3_CALL_TIME_LIMITS_H_
+#endif  // PENSTOCK_CLIENT_S3_ATTEMPT_TIME_LIMITS_H_

@@ -1,7 +1,7 @@
 // Sends an attempt: once, or a second time if the first byte is late (retry/hedge_policy.h). The
 // first response that starts to deliver wins.
-#ifndef PENSTOCK_CLIENT_S3_CALL_HEDGED_SENDER_H_
-#define PENSTOCK_CLIENT_S3_CALL_HEDGED_SENDER_H_
+#ifndef PENSTOCK_CLIENT_S3_ATTEMPT_HEDGED_SENDER_H_
+#define PENSTOCK_CLIENT_S3_ATTEMPT_HEDGED_SENDER_H_
 
 #include <chrono>
 #include <memory>
@@ -9,8 +9,8 @@
 #include <stop_token>
 
 #include "client/http/transport.h"
-#include "client/s3/call/response_bodies.h"
-#include "client/s3/call/speed_floor.h"
+#include "client/s3/attempt/response_bodies.h"
+#include "client/s3/attempt/speed_floor.h"
 #include "client/s3/metrics/call_counters.h"
 #include "client/s3/retry/hedge_policy.h"
 #include "penstock/base/clock.h"
@@ -107,4 +107,4 @@ class HedgedSender {
 
 }  // namespace penstock::s3
 
-#endif  // PENSTOCK_CLIENT_S3_CALL_HEDGED_SENDER_H_
+#endif  // PENSTOCK_CLIENT_S3_ATTEMPT_HEDGED_SENDER_H_

@@ -1,7 +1,7 @@
 // Destinations of response bodies: an object goes to the caller's sink, a document or an error to
 // memory.
-#ifndef PENSTOCK_CLIENT_S3_CALL_RESPONSE_BODIES_H_
-#define PENSTOCK_CLIENT_S3_CALL_RESPONSE_BODIES_H_
+#ifndef PENSTOCK_CLIENT_S3_ATTEMPT_RESPONSE_BODIES_H_
+#define PENSTOCK_CLIENT_S3_ATTEMPT_RESPONSE_BODIES_H_
 
 #include <cstdint>
 #include <optional>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "client/http/transport.h"
-#include "client/s3/call/speed_floor.h"
+#include "client/s3/attempt/speed_floor.h"
 #include "client/s3/metrics/call_counters.h"
 #include "client/s3/verbs/body_checksum.h"
 #include "client/s3/verbs/verbs.h"
@@ -114,4 +114,4 @@ class AttemptBody final : public http::ResponseBody {
 
 }  // namespace penstock::s3
 
-#endif  // PENSTOCK_CLIENT_S3_CALL_RESPONSE_BODIES_H_
+#endif  // PENSTOCK_CLIENT_S3_ATTEMPT_RESPONSE_BODIES_H_

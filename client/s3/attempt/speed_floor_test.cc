@@ -1,4 +1,4 @@
-#include "client/s3/call/speed_floor.h"
+#include "client/s3/attempt/speed_floor.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // Converts the end of an attempt to a success or a classified error.
-#ifndef PENSTOCK_CLIENT_S3_CALL_ATTEMPT_RESULT_H_
-#define PENSTOCK_CLIENT_S3_CALL_ATTEMPT_RESULT_H_
+#ifndef PENSTOCK_CLIENT_S3_ATTEMPT_ATTEMPT_RESULT_H_
+#define PENSTOCK_CLIENT_S3_ATTEMPT_ATTEMPT_RESULT_H_
 
 #include <functional>
 
 #include "client/http/transport.h"
-#include "client/s3/call/response_bodies.h"
+#include "client/s3/attempt/response_bodies.h"
 #include "client/s3/verbs/wire.h"
 #include "penstock/base/result.h"
 #include "penstock/client.h"
@@ -35,4 +35,4 @@ AttemptResult ReadAttempt(const AttemptRequestInfo& sent, AttemptBody& received,
 
 }  // namespace penstock::s3
 
-#endif  // PENSTOCK_CLIENT_S3_CALL_ATTEMPT_RESULT_H_
+#endif  // PENSTOCK_CLIENT_S3_ATTEMPT_ATTEMPT_RESULT_H_

@@ -1,7 +1,7 @@
 // Builds the HTTP request of one attempt, before signing, from the operation's request and an
 // endpoint.
-#ifndef PENSTOCK_CLIENT_S3_CALL_ATTEMPT_REQUEST_H_
-#define PENSTOCK_CLIENT_S3_CALL_ATTEMPT_REQUEST_H_
+#ifndef PENSTOCK_CLIENT_S3_ATTEMPT_ATTEMPT_REQUEST_H_
+#define PENSTOCK_CLIENT_S3_ATTEMPT_ATTEMPT_REQUEST_H_
 
 #include <string>
 #include <string_view>
@@ -42,4 +42,4 @@ class SourceBody final : public http::RequestBody {
 
 }  // namespace penstock::s3
 
-#endif  // PENSTOCK_CLIENT_S3_CALL_ATTEMPT_REQUEST_H_
+#endif  // PENSTOCK_CLIENT_S3_ATTEMPT_ATTEMPT_REQUEST_H_

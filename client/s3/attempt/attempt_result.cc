@@ -1,10 +1,10 @@
-#include "client/s3/call/attempt_result.h"
+#include "client/s3/attempt/attempt_result.h"
 
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "client/s3/call/time_limits.h"
+#include "client/s3/attempt/time_limits.h"
 #include "client/s3/verbs/body_checksum.h"
 #include "client/s3/verbs/error_document.h"
 
