@@ -19,11 +19,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "emulator/http/socket/accept_decision.h"
 #include "emulator/http/connection/completion_queue.h"
 #include "emulator/http/connection/connection.h"
-#include "emulator/http/socket/tls.h"
 #include "emulator/http/connection/epoll_registration.h"
+#include "emulator/http/socket/accept_decision.h"
+#include "emulator/http/socket/tls.h"
 #include "penstock/base/mutex.h"
 #include "penstock/base/result.h"
 

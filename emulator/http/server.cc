@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "emulator/http/connection/request_ids.h"
-#include "emulator/http/socket/tls.h"
 #include "emulator/http/engine.h"
 #include "emulator/http/listener.h"
+#include "emulator/http/socket/tls.h"
 
 namespace penstock::emulator::http {
 namespace {

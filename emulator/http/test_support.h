@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "emulator/http/parsing/head_parser.h"
-#include "emulator/http/socket/stream.h"
 #include "emulator/http/server.h"
+#include "emulator/http/socket/stream.h"
 #include "emulator/message/exchange.h"
 #include "gtest/gtest.h"
 

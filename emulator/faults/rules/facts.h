@@ -34,8 +34,8 @@ struct Facts {
   std::uint64_t attempt = 1;          // From amz-sdk-request; 1 if absent.
   std::optional<std::uint64_t> rank;  // From x-penstock-rank, or "rank/N" in the user agent.
   const s3::Exchange* exchange = nullptr;
-  // Returns the id of the partition that serves the request's key (traffic/limits/partition_model.h).
-  // Null: unknown. Called only for rules that name partitions.
+  // Returns the id of the partition that serves the request's key
+  // (traffic/limits/partition_model.h). Null: unknown. Called only for rules that name partitions.
   std::optional<std::uint64_t> (*partition_of)(const s3::Exchange& exchange) = nullptr;
 };
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/http/parsing/body_reader.h"
 #include "emulator/http/connection/connection_quotas.h"
+#include "emulator/http/parsing/body_reader.h"
 #include "emulator/message/exchange.h"
 
 namespace penstock::emulator::http {
