@@ -379,8 +379,9 @@ Result<TimedAction> ReadAction(const Json& json, const std::string& place) {
     return FieldError(place, "must be a JSON object such as {\"slow_down\": {}}");
   const Kind* chosen = nullptr;
   for (const auto& [name, value] : json.items()) {
-    const auto* const kind = std::find_if(kKinds.begin(), kKinds.end(),
-                                          [&](const Kind& known) { return known.name == name; });
+    const auto* const kind =
+        std::find_if(kKinds.begin(), kKinds.end(),
+                     [&member = name](const Kind& known) { return known.name == member; });
     if (kind == kKinds.end()) continue;
     if (chosen != nullptr)
       return FieldError(place, "has two actions; put each in a separate element of `do`");
