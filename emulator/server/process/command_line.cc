@@ -37,7 +37,7 @@ CLI::Validator NotNegative() {
       "");
 }
 
-void Declare(CLI::App& app, Flags& flags) {
+void DeclareListeners(CLI::App& app, Flags& flags) {
   EmulatorOptions& options = flags.options;
   app.footer(
       "penstock-emulator fsck DIR checks the directory of --data DIR; see penstock-emulator fsck "
@@ -64,6 +64,10 @@ void Declare(CLI::App& app, Flags& flags) {
                  "memory on a loopback address")
       ->check(CLI::IsMember({"auto", "on", "off"}))
       ->capture_default_str();
+}
+
+void DeclareStorage(CLI::App& app, Flags& flags) {
+  EmulatorOptions& options = flags.options;
   auto* data = app.add_option("--data", options.data_directory,
                               "directory for buckets and the users of the admin API");
   app.add_flag("--memory", flags.memory, "keep buckets in memory only (the default without --data)")
@@ -86,6 +90,10 @@ void Declare(CLI::App& app, Flags& flags) {
                  "bytes per second of the background check of --data for damage; 0: no check")
       ->check(NotNegative())
       ->capture_default_str();
+}
+
+void DeclareAccess(CLI::App& app, Flags& flags) {
+  EmulatorOptions& options = flags.options;
   app.add_option("--access-key", flags.access_keys,
                  "access key id; repeatable, each with a --secret-key. Without keys and users: "
                  "penstock / penstock-secret");
@@ -107,6 +115,10 @@ void Declare(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   app.add_option("--region", options.region, "home region, also for host names without a region")
       ->capture_default_str();
+}
+
+void DeclareFaults(CLI::App& app, Flags& flags) {
+  EmulatorOptions& options = flags.options;
   app.add_option("--fail-rate", options.fail_rate,
                  "share of requests that get 503 SlowDown, 0 to 1")
       ->capture_default_str();
@@ -121,6 +133,10 @@ void Declare(CLI::App& app, Flags& flags) {
   app.add_option("--limits", flags.limits,
                  "limits, latency and bandwidth of S3: aws-standard, aws-strict, aws-express or "
                  "a JSON FILE (docs/limits.schema.json)");
+}
+
+void DeclareTlsAndLogs(CLI::App& app, Flags& flags) {
+  EmulatorOptions& options = flags.options;
   app.add_option("--tls-cert", options.tls_certificate_path,
                  "PEM certificate chain; enables HTTPS");
   app.add_option("--tls-key", options.tls_key_path, "PEM private key");
@@ -274,7 +290,10 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv,
                                      const Environment& environment) {
   CLI::App app("An S3 emulator for development and tests.", "penstock-emulator");
   Flags flags;
-  Declare(app, flags);
+  // --help lists the options in this order.
+  for (const auto declare :
+       {DeclareListeners, DeclareStorage, DeclareAccess, DeclareFaults, DeclareTlsAndLogs})
+    declare(app, flags);
   PENSTOCK_TRY(RefuseMissingValues(argc, argv));
   try {
     app.parse(argc, argv);
