@@ -59,7 +59,7 @@ run_tests() {
     asan) setup && configure asan -DPENSTOCK_SANITIZE=address -DPENSTOCK_WERROR=ON && build ;;
     tsan) setup && configure tsan -DPENSTOCK_SANITIZE=thread -DPENSTOCK_WERROR=ON && build ;;
   esac
-  export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:strict_string_checks=1}
+  export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:strict_string_checks=1:allocator_may_return_null=1}
   export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1} TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
   say "built in $((SECONDS - started)) s; running the C++ tests"
   run_ctest "$pattern"
