@@ -13,6 +13,11 @@ namespace fs = std::filesystem;
 constexpr std::string_view kFolder = "/namespaces";
 
 // For messages: the default namespace and some of the others.
+// The directory of a namespace other than the default one.
+std::string PathOf(const std::string& directory, std::string_view name) {
+  return directory + std::string(kFolder) + "/" + std::string(name);
+}
+
 std::string NamesOf(
     const std::map<std::string, std::shared_ptr<NamespaceStore>, std::less<>>& others) {
   constexpr std::size_t kMost = 20;
@@ -45,7 +50,7 @@ Result<std::unique_ptr<Namespaces>> Namespaces::Open(NamespacesOptions options) 
 
 std::string Namespaces::DirectoryOf(std::string_view name) const {
   if (options_.directory.empty() || name == identity::kDefaultNamespace) return options_.directory;
-  return options_.directory + std::string(kFolder) + "/" + std::string(name);
+  return PathOf(options_.directory, name);
 }
 
 // The default namespace's lock is held, so no other process uses the directory.
@@ -116,7 +121,7 @@ std::uint64_t Namespaces::BytesOfOne() const {
 }
 
 bool Namespaces::IsStored(const std::string& directory, const std::string& name) {
-  const std::string path = directory + "/namespaces/" + name;
+  const std::string path = PathOf(directory, name);
   std::error_code ignored;
   return std::filesystem::is_directory(path, ignored) && !DataDirectory::IsVacant(path);
 }
