@@ -1,5 +1,5 @@
-// The handler in front of the router: what it admits, what it rejects, and how query parameters
-// become headers.
+// The filter that authenticates requests: what it accepts, what it rejects, and which query
+// parameters it converts to headers.
 #include "emulator/auth/auth.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ class AuthTest : public testing::Test {
     const auto document = XmlDocument::Parse(*text);
     return document.ok() ? document->root().Child("Code").text() : *text;
   }
-  // Presigns a URL with parameters that no published example has.
+  // Presigns a URL with additional parameters. AWS publishes no example of such URLs.
   static TestRequest Presign(const std::string& method, const std::string& path,
                              const std::string& more,
                              std::string_view payload_hash = "UNSIGNED-PAYLOAD") {
@@ -81,7 +81,7 @@ TEST_F(AuthTest, ChecksAPayloadHashInAPresignedQueryInEitherSpelling) {
 
 TEST_F(AuthTest, ChecksATokenInAPresignedQueryInEitherSpelling) {
   for (const std::string name : {"X-Amz-Security-Token", "x-amz-security-token"}) {
-    EXPECT_EQ(CodeOf(Handle(Presign("GET", "/bucket/key", name + "=nobodys"))), "InvalidToken")
+    EXPECT_EQ(CodeOf(Handle(Presign("GET", "/bucket/key", name + "=unknown"))), "InvalidToken")
         << name;
   }
 }
@@ -116,7 +116,7 @@ TEST_F(AuthTest, RejectsWithoutCallingTheRouter) {
   EXPECT_TRUE(test_->exchange.identity.anonymous()) << "an unverified name must not be used";
 }
 
-TEST_F(AuthTest, SendsTheRegionInAHeaderToo) {
+TEST_F(AuthTest, WrongRegionErrorHasTheRegionHeader) {
   options_.region = "eu-west-1";
   const s3::Response& response = Handle(ExampleGet());
   EXPECT_EQ(response.status, 400);
@@ -140,7 +140,7 @@ TEST_F(AuthTest, RefusesASecondAuthorizationHeader) {
 }
 
 TEST_F(AuthTest, RefusesADuplicateAuthorizationComponent) {
-  for (const std::string component : {"Credential=NOBODY/20130524/us-east-1/s3/aws4_request",
+  for (const std::string component : {"Credential=UNKNOWN/20130524/us-east-1/s3/aws4_request",
                                       "SignedHeaders=host", "Signature=00"}) {
     TestRequest request = ExampleGet();
     std::string& value = *request.Header("Authorization");
@@ -174,7 +174,7 @@ TEST_F(AuthTest, RefusesASecondSignatureParameter) {
   EXPECT_EQ(router_.calls, 1);
 }
 
-TEST_F(AuthTest, ErrorOfAHeadHasNoDocument) {
+TEST_F(AuthTest, ErrorResponseToHeadHasNoBody) {
   TestRequest request = ExampleGet();
   request.method = "HEAD";
   const s3::Response& response = Handle(request);
@@ -182,7 +182,7 @@ TEST_F(AuthTest, ErrorOfAHeadHasNoDocument) {
   EXPECT_EQ(CodeOf(response), "");
 }
 
-TEST_F(AuthTest, TurnsQueryParametersIntoHeaders) {
+TEST_F(AuthTest, ConvertsSignedQueryParametersToHeaders) {
   Handle(Presign("PUT", "/b/k",
                  "x-amz-acl=private&x-amz-meta-A=one%20two&x-id=PutObject&X-Amz-Storage-Class="
                  "STANDARD_IA&x-amz-tagging=a%3D1&"
@@ -203,7 +203,7 @@ class DeferringRouter final : public s3::Handler {
   void Handle(s3::Exchange& exchange) override {
     clock_ahead = exchange.clock_ahead;
     if (exchange.async == nullptr) return;
-    answer.emplace(exchange.RespondLater());
+    pending.emplace(exchange.RespondLater());
   }
   void Finish(s3::Exchange& exchange) override {
     forwarded = exchange.request.Find("x-amz-acl").has_value();
@@ -211,19 +211,20 @@ class DeferringRouter final : public s3::Handler {
   }
 
   std::chrono::nanoseconds clock_ahead{};
-  std::optional<s3::PendingResponse> answer;
+  std::optional<s3::PendingResponse> pending;
   bool forwarded = false;
 };
 
 class CountingWire final : public s3::AsyncResponse {
  public:
-  store::Executor& executor() override { std::abort(); }  // the test's router adds no tasks
+  store::Executor& executor() override { std::abort(); }  // DeferringRouter adds no tasks
   void Complete() noexcept override { ++completed; }
 
   int completed = 0;
 };
 
-// Regression: the exchange of such a request was copied field by field, without these two.
+// Regression: for such a request the exchange was copied field by field, without `clock_ahead` and
+// `async`.
 TEST_F(AuthTest, ForwardedQueryKeepsClockAndAsyncResponse) {
   DeferringRouter router;
   CountingWire wire;
@@ -233,9 +234,9 @@ TEST_F(AuthTest, ForwardedQueryKeepsClockAndAsyncResponse) {
   test.exchange.async = &wire;
   auth_->Handle(test.exchange);
   EXPECT_EQ(router.clock_ahead, std::chrono::seconds(5));
-  ASSERT_TRUE(router.answer) << "the operation could not become asynchronous";
+  ASSERT_TRUE(router.pending) << "the exchange has no async response";
   ASSERT_TRUE(test.exchange.pending);
-  router.answer.reset();
+  router.pending.reset();
   EXPECT_EQ(wire.completed, 1);
   test.exchange.pending = false;
   auth_->Finish(test.exchange);
@@ -244,20 +245,20 @@ TEST_F(AuthTest, ForwardedQueryKeepsClockAndAsyncResponse) {
   EXPECT_FALSE(test.exchange.request.Find("x-amz-acl")) << "the client did not send the header";
 }
 
-TEST_F(AuthTest, CopySourceInTheQueryMakesACopy) {
+TEST_F(AuthTest, CopySourceInTheQueryIsACopyObject) {
   Handle(Presign("PUT", "/b/k", "x-amz-copy-source=%2Fb%2Fother"));
   ASSERT_EQ(router_.calls, 1) << CodeOf(test_->exchange.response);
   EXPECT_EQ(router_.operation, "CopyObject");
 }
 
-TEST_F(AuthTest, DoesNotTurnParametersOfAHeaderSignedRequestIntoHeaders) {
+TEST_F(AuthTest, DoesNotConvertParametersOfRequestsSignedInHeaders) {
   TestRequest request = ExampleGet();
   request.target += "?x-amz-acl=private";
   Handle(request);
   EXPECT_EQ(router_.calls, 0) << "the parameter was not signed";
 }
 
-TEST_F(AuthTest, UsesTheUserThatWasFoundBefore) {
+TEST_F(AuthTest, UsesTheUserThatAnEarlierFilterFound) {
   auth_ = AuthChain(options_, directory_, router_);
   TestExchange test(ExampleGet());
   ASSERT_NE(FindUserOnce(directory_, test.exchange, kExampleKey), nullptr);

@@ -48,8 +48,8 @@ TEST_F(InvocationsTest, RetryDuringAPauseCountsAsFailure) {
     EXPECT_EQ(Begin(2, id)->failures(), 1U);
   }
   EXPECT_EQ(Begin(2, id)->failures(), 0U) << "the request received its response";
-  const auto nameless = Begin(1);
-  const Attempt::Waiting waiting(nameless);
+  const auto without_id = Begin(1);
+  const Attempt::Waiting waiting(without_id);
   EXPECT_EQ(Begin(2)->failures(), 0U) << "a request without an id may be from another client";
 }
 
@@ -70,17 +70,19 @@ TEST_F(InvocationsTest, WithoutAnIdConcurrentCallsAreSeparate) {
   first->Fail();
   second->Fail();
   const auto retry = Begin(2);
-  EXPECT_EQ(retry->invocation(), second->invocation()) << "the one that failed on this connection";
-  EXPECT_EQ(Begin(3)->invocation(), first->invocation()) << "the one that failed first";
+  EXPECT_EQ(retry->invocation(), second->invocation())
+      << "continues the invocation that failed on this connection";
+  EXPECT_EQ(Begin(3)->invocation(), first->invocation())
+      << "continues the invocation that failed first";
   EXPECT_EQ(Begin(1)->invocation(), first->invocation())
-      << "its own connection may still continue it";
+      << "a retry on the connection of the failure continues it too";
   EXPECT_EQ(Begin(1)->failures(), 0U) << "each failure is continued once per connection";
 }
 
 TEST_F(InvocationsTest, ClientsWithSeparateConnectionsAreCountedSeparately) {
   for (std::uint64_t round = 0; round < 3; ++round) {
     EXPECT_EQ(Fail(1), round);
-    EXPECT_EQ(Fail(2), round + 1) << "it may have been counted as a retry of the first client once";
+    EXPECT_EQ(Fail(2), round + 1) << "may have been counted once as a retry of the first client";
   }
 }
 
@@ -101,7 +103,7 @@ TEST_F(InvocationsTest, EvictsTheOldestInvocation) {
   EXPECT_EQ(Begin(2)->invocation(), attempts[1]->invocation());
   EXPECT_EQ(Begin(5)->invocation(), attempts[4]->invocation());
   EXPECT_EQ(Begin(1)->invocation(), attempts[2]->invocation())
-      << "its own entry was evicted; the first known one is continued";
+      << "its invocation was evicted, so the oldest known one is continued";
 }
 
 }  // namespace

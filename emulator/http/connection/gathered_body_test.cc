@@ -18,8 +18,8 @@ class GatheredBodyTest : public testing::Test {
   WireBodyReader Wire(const Framing& framing) {
     return WireBodyReader(*pipe_.stream, buffer_, framing, kTestTimeout);
   }
-  // Calls Gather until the body is ready.
-  static bool Ready(GatheredBody& body) {
+  // Calls Gather until the body is ready. Returns false after kTestTimeout.
+  static bool WaitUntilReady(GatheredBody& body) {
     const auto end = std::chrono::steady_clock::now() + kTestTimeout;
     while (body.Gather() != State::kReady) {
       if (std::chrono::steady_clock::now() > end) return false;
@@ -32,7 +32,7 @@ class GatheredBodyTest : public testing::Test {
   ConnectionQuotas quotas_{0, "", 1 << 20};
 };
 
-TEST_F(GatheredBodyTest, NeverWaitsAndReturnsTheStoredBytes) {
+TEST_F(GatheredBodyTest, GatherDoesNotBlockAndReadReturnsTheStoredBytes) {
   const std::string text = PatternText(300'000);  // more than fits in memory
   WireBodyReader wire = Wire(OfLength(text.size()));
   GatheredBody body(wire, quotas_);
@@ -41,28 +41,29 @@ TEST_F(GatheredBodyTest, NeverWaitsAndReturnsTheStoredBytes) {
   pipe_.peer->Send(text.substr(0, 1000));
   EXPECT_EQ(body.Gather(), State::kWaiting);
   pipe_.peer->Send(text.substr(1000));
-  ASSERT_TRUE(Ready(body));
+  ASSERT_TRUE(WaitUntilReady(body));
   EXPECT_TRUE(wire.at_end());
   EXPECT_EQ(ReadBody(body, 7777), text);
-  EXPECT_FALSE(quotas_.TakeSpace(1 << 20)) << "the file must count until the body is destroyed";
+  EXPECT_FALSE(quotas_.TakeSpace(1 << 20))
+      << "the file counts towards the quota until the body is destroyed";
 }
 
-TEST_F(GatheredBodyTest, DestructorReturnsItsSpace) {
+TEST_F(GatheredBodyTest, DestructorReleasesTheSpaceOfItsFile) {
   {
     WireBodyReader wire = Wire(OfLength(100'000));
     GatheredBody body(wire, quotas_);
     pipe_.peer->Send(std::string(100'000, 'x'));
-    ASSERT_TRUE(Ready(body));
+    ASSERT_TRUE(WaitUntilReady(body));
   }
   EXPECT_TRUE(quotas_.TakeSpace(1 << 20));
 }
 
-TEST_F(GatheredBodyTest, FailsWithSlowDownWithoutSpace) {
+TEST_F(GatheredBodyTest, FailsWithSlowDownIfTheQuotaIsUsedUp) {
   ASSERT_TRUE(quotas_.TakeSpace((1 << 20) - 10));
   WireBodyReader wire = Wire(OfLength(200'000));
   GatheredBody body(wire, quotas_);
   pipe_.peer->Send(std::string(200'000, 'x'));
-  ASSERT_TRUE(Ready(body));
+  ASSERT_TRUE(WaitUntilReady(body));
   EXPECT_EQ(ReadBody(body), "error SlowDown");
 }
 
@@ -74,14 +75,14 @@ TEST_F(GatheredBodyTest, DecodesChunksAndTrailers) {
     EXPECT_EQ(body.Gather(), State::kWaiting);
   }
   pipe_.peer->Send("\r\n");
-  ASSERT_TRUE(Ready(body));
+  ASSERT_TRUE(WaitUntilReady(body));
   EXPECT_EQ(body.Length(), std::nullopt);
   EXPECT_EQ(ReadBody(body), "abcde");
   ASSERT_EQ(body.Trailers().size(), 1u);
   EXPECT_EQ(body.Trailers()[0].second, "b");
 }
 
-TEST_F(GatheredBodyTest, SendsContinueOnce) {
+TEST_F(GatheredBodyTest, Sends100ContinueOnce) {
   Framing framing = OfLength(4);
   framing.expect_continue = true;
   WireBodyReader wire = Wire(framing);
@@ -91,7 +92,7 @@ TEST_F(GatheredBodyTest, SendsContinueOnce) {
   EXPECT_EQ(pipe_.peer->Read().status, 100);
   EXPECT_TRUE(pipe_.peer->Silent());
   pipe_.peer->Send("body");
-  ASSERT_TRUE(Ready(body));
+  ASSERT_TRUE(WaitUntilReady(body));
   EXPECT_EQ(ReadBody(body), "body");
 }
 
@@ -100,15 +101,15 @@ TEST_F(GatheredBodyTest, ErrorFollowsTheStoredBytes) {
   GatheredBody body(wire, quotas_);
   pipe_.peer->Send("abc");
   pipe_.peer->EndSending();
-  ASSERT_TRUE(Ready(body));
+  ASSERT_TRUE(WaitUntilReady(body));
   std::array<std::byte, 10> into;
   EXPECT_EQ(*body.Read(into), 3u);
   EXPECT_EQ(body.Read(into).error().code, "IncompleteBody");
   EXPECT_EQ(body.Read(into).error().code, "IncompleteBody");
-  WireBodyReader silent = Wire(OfLength(10));
-  GatheredBody given_up(silent, quotas_);
-  given_up.Fail(RequestTimedOut());
-  EXPECT_EQ(ReadBody(given_up), "error RequestTimeout");
+  WireBodyReader silent_wire = Wire(OfLength(10));
+  GatheredBody timed_out(silent_wire, quotas_);
+  timed_out.Fail(RequestTimedOut());
+  EXPECT_EQ(ReadBody(timed_out), "error RequestTimeout");
 }
 
 }  // namespace

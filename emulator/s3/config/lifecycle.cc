@@ -32,8 +32,9 @@ bool HasTag(const store::Attributes& tags, const store::Attributes::value_type& 
   return std::find(tags.begin(), tags.end(), tag) != tags.end();
 }
 
-void KeepEarliest(std::optional<LifecycleEnd>& earliest, WallTime date, std::string_view rule_id) {
-  if (!earliest || date < earliest->date) earliest = LifecycleEnd{date, rule_id};
+void KeepEarliest(std::optional<LifecycleAction>& earliest, WallTime date,
+                  std::string_view rule_id) {
+  if (!earliest || date < earliest->date) earliest = LifecycleAction{date, rule_id};
 }
 
 // Rule ids may contain any XML character. Ids that are not printable ASCII are percent-encoded.
@@ -95,8 +96,9 @@ bool LifecycleRules::Applies(const Rule& rule, const store::ObjectRecord& object
                      [&](const auto& tag) { return HasTag(object.tags, tag); });
 }
 
-std::optional<LifecycleEnd> LifecycleRules::ExpirationOf(const store::ObjectRecord& object) const {
-  std::optional<LifecycleEnd> earliest;
+std::optional<LifecycleAction> LifecycleRules::ExpirationOf(
+    const store::ObjectRecord& object) const {
+  std::optional<LifecycleAction> earliest;
   for (const Rule& rule : rules_) {
     if (!(rule.expiration_days || rule.expiration_date) || !Applies(rule, object)) continue;
     if (rule.expiration_date) KeepEarliest(earliest, *rule.expiration_date, rule.id);
@@ -106,8 +108,8 @@ std::optional<LifecycleEnd> LifecycleRules::ExpirationOf(const store::ObjectReco
   return earliest;
 }
 
-std::optional<LifecycleEnd> LifecycleRules::AbortOf(const store::UploadRecord& upload) const {
-  std::optional<LifecycleEnd> earliest;
+std::optional<LifecycleAction> LifecycleRules::AbortOf(const store::UploadRecord& upload) const {
+  std::optional<LifecycleAction> earliest;
   for (const Rule& rule : rules_) {
     if (!rule.abort_days || !upload.key.value.starts_with(rule.prefix)) continue;
     KeepEarliest(earliest, MidnightAfter(upload.initiated, *rule.abort_days), rule.id);
@@ -118,20 +120,20 @@ std::optional<LifecycleEnd> LifecycleRules::AbortOf(const store::UploadRecord& u
 void AddExpirationHeader(Call& call, const store::ObjectRecord& object) {
   const LifecycleRules* rules = RulesOf(*call.opened);
   if (rules == nullptr) return;
-  const auto end = rules->ExpirationOf(object);
-  if (!end) return;
-  call.response().Add("x-amz-expiration", "expiry-date=\"" + FormatHttpDate(end->date) +
-                                              "\", rule-id=\"" + PercentEncode(end->rule_id) +
+  const auto action = rules->ExpirationOf(object);
+  if (!action) return;
+  call.response().Add("x-amz-expiration", "expiry-date=\"" + FormatHttpDate(action->date) +
+                                              "\", rule-id=\"" + PercentEncode(action->rule_id) +
                                               "\"");
 }
 
 void AddAbortHeaders(Call& call, const store::UploadRecord& upload) {
   const LifecycleRules* rules = RulesOf(*call.opened);
   if (rules == nullptr) return;
-  const auto end = rules->AbortOf(upload);
-  if (!end) return;
-  call.response().Add("x-amz-abort-date", FormatHttpDate(end->date));
-  call.response().Add("x-amz-abort-rule-id", HeaderText(end->rule_id));
+  const auto action = rules->AbortOf(upload);
+  if (!action) return;
+  call.response().Add("x-amz-abort-date", FormatHttpDate(action->date));
+  call.response().Add("x-amz-abort-rule-id", HeaderText(action->rule_id));
 }
 
 }  // namespace penstock::emulator::s3

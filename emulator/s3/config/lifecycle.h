@@ -17,9 +17,10 @@
 
 namespace penstock::emulator::s3 {
 
-struct LifecycleEnd {
+// When an object expires or an upload is aborted, and the rule that says so.
+struct LifecycleAction {
   WallTime date{};           // Midnight UTC.
-  std::string_view rule_id;  // Valid as long as the rules.
+  std::string_view rule_id;  // Valid as long as the LifecycleRules.
 };
 
 // The enabled rules of a configuration that expire objects or abort uploads. Immutable.
@@ -28,9 +29,11 @@ class LifecycleRules final : public store::CachedValue::Value {
   // `document`: the stored configuration. An unreadable document has no rules.
   explicit LifecycleRules(std::string_view document);
 
-  // Returns the earliest expiration of a current version. Of equal dates the first rule wins.
-  std::optional<LifecycleEnd> ExpirationOf(const store::ObjectRecord& object) const;
-  std::optional<LifecycleEnd> AbortOf(const store::UploadRecord& upload) const;
+  // Returns the earliest expiration of a current version, or nullopt. If two rules have the same
+  // date, the first one is returned.
+  std::optional<LifecycleAction> ExpirationOf(const store::ObjectRecord& object) const;
+  // Returns the earliest abort of an upload, by the same rule.
+  std::optional<LifecycleAction> AbortOf(const store::UploadRecord& upload) const;
 
  private:
   struct Rule {

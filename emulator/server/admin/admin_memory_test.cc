@@ -1,10 +1,11 @@
-// Retry tests, fault scenarios and namespaces under a memory limit.
+// --memory-limit also limits retry tests, fault scenarios and namespaces.
 #include "emulator/server/faults_fixture.h"
 
 namespace penstock::emulator::server {
 namespace {
 
-std::string Repeated(std::size_t count, const std::string& item) {
+// Returns a JSON list that contains `item` `count` times.
+std::string JsonListOf(std::size_t count, const std::string& item) {
   std::string text = "[" + item;
   for (std::size_t i = 1; i < count; ++i) text += "," + item;
   return text + "]";
@@ -23,28 +24,28 @@ class AdminMemoryTest : public FaultsTest {
   }
   HttpAnswer AddRetryTest() {
     return Admin("POST", "retry-tests",
-                 R"({"GetObject": )" + Repeated(900, R"("slow_down")") + "}");
+                 R"({"GetObject": )" + JsonListOf(900, R"("slow_down")") + "}");
   }
   HttpAnswer CreateNamespace(int number) {
     return Admin("POST", "namespaces", R"({"name": "n)" + std::to_string(number) + R"("})");
   }
-  static void ExpectRefused(const HttpAnswer& answer) {
-    EXPECT_EQ(answer.status, 507);
-    EXPECT_NE(answer.text.find("memory limit of 32.0 MiB would be exceeded"), std::string::npos)
-        << answer.text;
-    EXPECT_NE(answer.text.find("Delete objects, namespaces, retry tests or fault scenarios"),
+  static void ExpectRefused(const HttpAnswer& response) {
+    EXPECT_EQ(response.status, 507);
+    EXPECT_NE(response.text.find("memory limit of 32.0 MiB would be exceeded"), std::string::npos)
+        << response.text;
+    EXPECT_NE(response.text.find("Delete objects, namespaces, retry tests or fault scenarios"),
               std::string::npos)
-        << answer.text;
+        << response.text;
   }
 };
 
-TEST_F(AdminMemoryTest, RetryTestsAreRefusedBeyondTheLimitUntilOneIsDeleted) {
+TEST_F(AdminMemoryTest, RefusesRetryTestsOverTheLimitUntilOneIsDeleted) {
   std::size_t added = 0;
-  HttpAnswer answer = AddRetryTest();
-  for (; answer.status == 201 && added < 20; answer = AddRetryTest()) ++added;
+  HttpAnswer response = AddRetryTest();
+  for (; response.status == 201 && added < 20; response = AddRetryTest()) ++added;
   ASSERT_LT(added, 10U) << "each takes 4 MiB";
   ASSERT_GT(added, 1U);
-  ExpectRefused(answer);
+  ExpectRefused(response);
   const std::string id = emulator_->RetryTests("default").value().front();
   EXPECT_EQ(Admin("DELETE", "retry-tests/" + id).status, 200);
   EXPECT_EQ(AddRetryTest().status, 201);
@@ -53,23 +54,23 @@ TEST_F(AdminMemoryTest, RetryTestsAreRefusedBeyondTheLimitUntilOneIsDeleted) {
   for (std::size_t i = 0; i < added; ++i) EXPECT_EQ(AddRetryTest().status, 201) << i;
 }
 
-TEST_F(AdminMemoryTest, ARefusedScenarioLeavesTheEarlierOne) {
+TEST_F(AdminMemoryTest, RefusedScenarioKeepsTheCurrentOne) {
   EXPECT_EQ(
       Admin("PUT", "faults", R"({"name": "small", "rules": [{"do": {"slow_down": {}}}]})").status,
       200);
   const std::string large =
-      Repeated(1000, R"({"when": {"key": {"regex": "a"}}, "do": {"slow_down": {}}})");
+      JsonListOf(1000, R"({"when": {"key": {"regex": "a"}}, "do": {"slow_down": {}}})");
   ExpectRefused(Admin("PUT", "faults", large));
   EXPECT_NE(emulator_->FaultAccount("default").value().find("small"), std::string::npos);
 }
 
-TEST_F(AdminMemoryTest, NamespacesAreRefusedBeyondTheLimitUntilOneIsDeleted) {
+TEST_F(AdminMemoryTest, RefusesNamespacesOverTheLimitUntilOneIsDeleted) {
   int created = 0;
-  HttpAnswer answer = CreateNamespace(created);
-  for (; answer.status == 201 && created < 400; answer = CreateNamespace(created)) ++created;
-  ASSERT_LT(created, 400) << "each takes 126 KiB";
+  HttpAnswer response = CreateNamespace(created);
+  for (; response.status == 201 && created < 400; response = CreateNamespace(created)) ++created;
+  ASSERT_LT(created, 400) << "each takes 144 KiB";
   ASSERT_GT(created, 100);
-  ExpectRefused(answer);
+  ExpectRefused(response);
   EXPECT_EQ(emulator_->Namespaces().value().size(), static_cast<std::size_t>(created) + 1);
   EXPECT_EQ(Admin("DELETE", "namespaces/n7").status, 200);
   EXPECT_EQ(CreateNamespace(created).status, 201);

@@ -80,17 +80,17 @@ TEST(SpareMemory, HoldsAtMostTheStoredBytes) {
   EXPECT_EQ(spare.held_bytes(), kMiB);
 }
 
-TEST(SpareMemory, FreesUnusedMemoryAfterTheTimeLimit) {
+TEST(SpareMemory, FreesMemoryThatIsNotReusedInTime) {
   SpareMemory spare({.kept_for = 20ms});
   spare.Return(Filled(spare, kMiB), false);
   for (int i = 0; i < 5000 && spare.held_bytes() > 0; ++i) std::this_thread::sleep_for(1ms);
   EXPECT_EQ(spare.held_bytes(), 0u);
-  spare.Return(Filled(spare, kMiB), false);  // the thread is still running
+  spare.Return(Filled(spare, kMiB), false);  // The thread still runs.
   for (int i = 0; i < 5000 && spare.held_bytes() > 0; ++i) std::this_thread::sleep_for(1ms);
   EXPECT_EQ(spare.held_bytes(), 0u);
 }
 
-TEST(SpareMemory, ReusesTheDescriptorOfKeptMemoryIfNoOtherIsAvailable) {
+TEST(SpareMemory, ReusesTheDescriptorOfSpareMemoryIfNoOtherIsAvailable) {
   SpareMemory spare(kSmall);
   spare.Return(Filled(spare, kMiB), false);
   std::vector<DescriptorShare> all;
@@ -112,7 +112,7 @@ class SpareBlobTest : public ::testing::Test {
   std::shared_ptr<BlobRegistry> registry_ = std::make_shared<BlobRegistry>("", 1);
 };
 
-TEST_F(SpareBlobTest, AShorterBlobContainsNoOldBytes) {
+TEST_F(SpareBlobTest, ShorterBlobInReusedMemoryContainsNoOldBytes) {
   Write(std::string(2 * kMiB, 'x'), 2 * kMiB);
   EXPECT_EQ(held(), 2 * kMiB);
   const std::string body = Body(600'000);
@@ -125,7 +125,7 @@ TEST_F(SpareBlobTest, AShorterBlobContainsNoOldBytes) {
   EXPECT_EQ(status.st_size, 600'000);
 }
 
-TEST_F(SpareBlobTest, ALongerBlobExtendsReusedMemory) {
+TEST_F(SpareBlobTest, LongerBlobExtendsReusedMemory) {
   Write(std::string(kMiB, 'x'), kMiB);
   const std::string body = Body(3'000'000);
   EXPECT_EQ(Text(Write(body, body.size())), body);
@@ -139,7 +139,7 @@ TEST_F(SpareBlobTest, MemoryWithASharedDescriptorIsNotReused) {
   EXPECT_EQ(held(), 0u);
 }
 
-TEST_F(SpareBlobTest, InFileDoesNotShareTheDescriptor) {
+TEST_F(SpareBlobTest, InFileDoesNotPreventReuse) {
   {
     const Content content = Write(Body(600'000), 600'000);
     EXPECT_TRUE(content.slices[0].blob->InFile());
@@ -147,7 +147,7 @@ TEST_F(SpareBlobTest, InFileDoesNotShareTheDescriptor) {
   EXPECT_EQ(held(), 600'000u);
 }
 
-TEST_F(SpareBlobTest, ThreadsTakeAndReturnConcurrently) {
+TEST_F(SpareBlobTest, BlobsKeepTheirBytesIfThreadsReuseMemoryConcurrently) {
   std::vector<std::thread> threads;
   for (int number = 0; number < 4; ++number) {
     threads.emplace_back([this, number] {
