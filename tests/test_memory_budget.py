@@ -1,4 +1,4 @@
-"""Many large streams of one process stay within its memory limit; the test measures resident memory.
+"""Many large streams of one process stay within its memory limit. The tests measure resident memory.
 
 `./dev test --long` reads 1 GiB in each of 64 threads.
 """
@@ -25,9 +25,9 @@ THREADS = 64
 READ_SIZE = 1024 * MIB if LONG else 24 * MIB
 WRITE_SIZE = 96 * MIB if LONG else 12 * MIB
 LIMIT = 256 * MIB if LONG else 64 * MIB
-# Stacks and allocator arenas of 64 threads, connections, code that runs for the first time.
-BESIDE = 64 * MIB
-BESIDE_TURNS = 16 * MIB  # one thread
+# Memory that the limit does not cover: thread stacks, allocator arenas, connections and code pages.
+OVERHEAD = 64 * MIB  # 64 threads
+OVERHEAD_ONE_THREAD = 16 * MIB
 KEYS = {"AWS_ACCESS_KEY_ID": "penstock", "AWS_SECRET_ACCESS_KEY": "penstock-secret"}
 
 
@@ -45,9 +45,9 @@ def emulator(data: Path) -> Iterator[str]:
 
 def run(verb: str, endpoint: str, key: str, size: int) -> dict[str, int]:
     command = [str(BUILD / "tests/memory/parallel_streams"), verb, endpoint, "bucket", key, str(THREADS), str(size), str(LIMIT)]
-    done = subprocess.run(command, env={**os.environ, **KEYS}, capture_output=True, text=True, timeout=1500, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    completed = subprocess.run(command, env={**os.environ, **KEYS}, capture_output=True, text=True, timeout=1500, check=False)
+    assert completed.returncode == 0, completed.stderr
+    return json.loads(completed.stdout)
 
 
 @contextlib.contextmanager
@@ -76,13 +76,13 @@ def test_64_streams_stay_within_the_limit(verb, size):
     assert used["held"] == 0
     assert used["beyond_limit"] == 0
     assert used["most_held"] <= LIMIT
-    assert used["grown_kib"] * 1024 <= LIMIT + BESIDE
+    assert used["grown_kib"] * 1024 <= LIMIT + OVERHEAD
 
 
-def test_streams_read_in_turn_return_their_memory_to_the_process():
-    """Streams read in turn use small blocks, which the process must not keep in addition to earlier large blocks."""
+def test_streams_read_in_turn_stay_within_the_limit_and_free_their_memory():
+    """Streams that one thread reads in turn use small blocks, which must replace the earlier large blocks in memory."""
     with large_object(READ_SIZE) as (endpoint, _):
         used = run("turns", endpoint, "object", READ_SIZE)
     assert used["most_held"] <= LIMIT
-    assert used["grown_kib"] * 1024 <= LIMIT + BESIDE_TURNS
-    assert used["left_kib"] * 1024 <= LIMIT // 4 + BESIDE_TURNS
+    assert used["grown_kib"] * 1024 <= LIMIT + OVERHEAD_ONE_THREAD
+    assert used["left_kib"] * 1024 <= LIMIT // 4 + OVERHEAD_ONE_THREAD

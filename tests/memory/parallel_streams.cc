@@ -1,13 +1,15 @@
 // Runs many streams at once and prints the memory used as one JSON line.
 //
-//   parallel_streams read  ENDPOINT BUCKET KEY    THREADS SIZE LIMIT   each thread reads the object
-//   parallel_streams turns ENDPOINT BUCKET KEY    READERS SIZE LIMIT   one thread reads READERS
-//   streams, block by block parallel_streams write ENDPOINT BUCKET PREFIX THREADS SIZE LIMIT   each
-//   writes SIZE bytes as PREFIX and its number
+//   parallel_streams read ENDPOINT BUCKET KEY THREADS SIZE LIMIT
+//     Each thread reads the object.
+//   parallel_streams turns ENDPOINT BUCKET KEY READERS SIZE LIMIT
+//     One thread reads READERS streams in turn, one block each.
+//   parallel_streams write ENDPOINT BUCKET PREFIX THREADS SIZE LIMIT
+//     Each thread writes SIZE bytes to the key PREFIX plus its number.
 //
 // LIMIT is the argument of SetMemoryLimit. Memory is in KiB, from /proc/self/status. A reader frees
 // a block before it requests the next, and all writers write the same megabyte, so all growth is
-// Penstock's. `left_kib`: after all streams have ended.
+// caused by Penstock. `left_kib`: the growth after all streams have ended.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -91,13 +91,13 @@ std::vector<ByteRange> PlanRequests(std::span<const RangePiece> pieces, std::uin
 
 RangeBuffer::RangeBuffer(std::span<const RangePiece> pieces, ByteRange range) {
   std::vector<Segment> segments;
-  std::uint64_t hole = 0;
+  std::uint64_t unstaged_gaps = 0;
   std::uint64_t at = range.begin;
   for (auto piece = FirstBeyond(pieces, at); at < range.end; ++piece) {
     if (piece->begin > at) {
       const std::uint64_t gap = piece->begin - at;
       segments.push_back({{}, gap});
-      gap > kHoleBytes ? hole += gap : staged_ += gap;
+      gap > kGapBufferBytes ? unstaged_gaps += gap : staged_ += gap;
       at = piece->begin;
     }
     const MutableByteView bytes =
@@ -107,7 +107,7 @@ RangeBuffer::RangeBuffer(std::span<const RangePiece> pieces, ByteRange range) {
     at += bytes.size();
   }
   if (staged_ > 0) staging_ = std::make_unique_for_overwrite<std::byte[]>(staged_);
-  if (hole > 0) hole_ = std::make_unique_for_overwrite<std::byte[]>(kHoleBytes);
+  if (unstaged_gaps > 0) gap_buffer_ = std::make_unique_for_overwrite<std::byte[]>(kGapBufferBytes);
   staged_ = 0;
   for (const Segment& segment : segments) {
     last_is_staged_ = Add(segment);
@@ -121,13 +121,13 @@ bool RangeBuffer::Add(const Segment& segment) {
     return false;
   }
   if (!segment.wanted.empty()) copies_.push_back({staged_, segment.wanted});
-  if (!segment.wanted.empty() || segment.size <= kHoleBytes) {
+  if (!segment.wanted.empty() || segment.size <= kGapBufferBytes) {
     Stage(segment.size);
     return true;
   }
   for (std::uint64_t left = segment.size; left > 0;) {
-    const std::size_t size = std::min<std::uint64_t>(left, kHoleBytes);
-    views_.emplace_back(hole_.get(), size);
+    const std::size_t size = std::min<std::uint64_t>(left, kGapBufferBytes);
+    views_.emplace_back(gap_buffer_.get(), size);
     left -= size;
   }
   return false;

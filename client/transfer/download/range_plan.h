@@ -16,13 +16,15 @@
 
 namespace penstock::transfer {
 
-// Smaller pieces are copied, because a receive window for each would cost more.
+// Smaller pieces are received into a staging buffer and copied, because a receive window for each
+// would cost more.
 inline constexpr std::size_t kDirectBytes = 4096;
 
 // Returns kInvalidArgument if a piece ends beyond 2^63 bytes.
 Result<void> CheckPieces(std::span<const RangePiece> pieces);
 
-// Returns the gap that is worth reading through if RangeReaderOptions::max_gap_bytes is unset.
+// Returns the largest gap to read instead of sending another request, if
+// RangeReaderOptions::max_gap_bytes is unset.
 std::uint64_t GapWorthReading(std::span<const RangePiece> pieces);
 
 // Returns the ranges to request, in ascending order. Joins pieces with gaps of at most
@@ -30,7 +32,7 @@ std::uint64_t GapWorthReading(std::span<const RangePiece> pieces);
 std::vector<ByteRange> PlanRequests(std::span<const RangePiece> pieces, std::uint64_t max_gap_bytes,
                                     std::uint64_t max_request_bytes);
 
-// Receive memory of one request. Movable; the views stay valid.
+// The receive memory of one request. Moving it does not invalidate the views.
 class RangeBuffer {
  public:
   // `range` must be a result of PlanRequests for these pieces.
@@ -38,7 +40,8 @@ class RangeBuffer {
 
   // The views in order. Their total size is the size of the range.
   const std::vector<MutableByteView>& views() const { return views_; }
-  // Copies small pieces to their memory. Call it after all bytes have arrived.
+  // Copies the small pieces from the staging buffer to their memory. Call it after all bytes have
+  // arrived.
   void CopyStaged();
 
  private:
@@ -52,13 +55,13 @@ class RangeBuffer {
   };
   bool Add(const Segment& segment);
   void Stage(std::uint64_t size);
-  // Larger gaps are received repeatedly into a buffer of this size.
-  static constexpr std::size_t kHoleBytes = 64 << 10;
+  // The bytes of larger gaps are discarded: they overwrite each other in a buffer of this size.
+  static constexpr std::size_t kGapBufferBytes = 64 << 10;
 
   std::size_t staged_ = 0;
   bool last_is_staged_ = false;
   std::unique_ptr<std::byte[]> staging_;
-  std::unique_ptr<std::byte[]> hole_;
+  std::unique_ptr<std::byte[]> gap_buffer_;
   std::vector<Copy> copies_;
   std::vector<MutableByteView> views_;
 };
