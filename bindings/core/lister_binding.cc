@@ -26,7 +26,7 @@ class PyLister {
 
   // Returns (objects as ObjectInfo, common prefixes, next token).
   py::tuple Next() {
-    const Use use(used_, "a listing");
+    const ExclusiveUse use(used_, "a listing");
     auto result = WithoutGil([&] { return lister_.Get().Next(SignalPending); });
     const std::optional<ListObjectsResponse> page = Unwrap(std::move(result));
     if (!page) throw py::stop_iteration();

@@ -31,7 +31,7 @@ class PyItems {
   explicit PyItems(std::shared_ptr<ObjectItems> items) : items_(std::move(items)) {}
 
   py::object Next() {
-    const Use use(used_, "a listing");
+    const ExclusiveUse use(used_, "a listing");
     const std::optional<ObjectItem> item = items_->Next();
     if (!item) throw py::stop_iteration();
     return MakeKeyData(item->bucket, item->key, item->info);
@@ -113,11 +113,11 @@ class PyPrefetcher {
       : prefetcher_(std::move(prefetcher), "this prefetcher") {}
 
   py::list Next(bool fetch, std::uint64_t guess) {
-    const Use use(used_, "an iterator of a dataset");
+    const ExclusiveUse use(used_, "an iterator of a dataset");
     return prefetcher_.Get().Next(fetch, guess);
   }
   void Cancel() {
-    const Use use(used_, "an iterator of a dataset");
+    const ExclusiveUse use(used_, "an iterator of a dataset");
     if (prefetcher_.mine()) prefetcher_.Get().Cancel();
   }
   std::size_t coming() const { return prefetcher_.Get().coming(); }

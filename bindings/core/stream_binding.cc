@@ -42,7 +42,7 @@ class PyStream {
   // Returns the next bytes. Raises StopIteration at the end, also on repeated calls. `wanted`: how
   // many bytes will be read from here on. `used`: how many of the bytes returned before were used.
   py::object Next(std::uint64_t wanted, std::optional<std::uint64_t> used) {
-    const Use use(used_by_a_thread_, "a reader");
+    const ExclusiveUse use(used_by_a_thread_, "a reader");
     CurrentBlock current(*this);
     const auto arrived =
         WithoutGil([&] { return current.Fetch(wanted, used.value_or(UINT64_MAX)); });
@@ -59,7 +59,7 @@ class PyStream {
   // without a gap. Skips blocks before `position`. Returns 0 if the stream is after `position`, or
   // too far before it.
   std::uint64_t ReadInto(std::uint64_t position, const py::object& buffer) {
-    const Use use(used_by_a_thread_, "a reader");
+    const ExclusiveUse use(used_by_a_thread_, "a reader");
     const BufferView view(buffer, BufferView::Access::kWrite);
     MutableByteView rest = view.writable();
     AdviseHugePages(rest);

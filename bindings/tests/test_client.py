@@ -17,10 +17,10 @@ from bucket_io import get, keys, put
 from forked import in_child
 from penstock import S3Client, S3ClientConfig, _core
 
-ODD_KEYS = ["a b+c", "a/../b", "./x", "//double", "ä ö/ü", "100%", "q?x=1&y#z", "tab\there", "emoji-\U0001f600", "a" * 1024]
+UNUSUAL_KEYS = ["a b+c", "a/../b", "./x", "//double", "ä ö/ü", "100%", "q?x=1&y#z", "tab\there", "emoji-\U0001f600", "a" * 1024]
 
 
-def test_an_invalid_memory_limit_variable_is_refused_by_the_first_client(monkeypatch):
+def test_the_first_client_rejects_an_invalid_memory_limit_variable(monkeypatch):
     monkeypatch.setenv("PENSTOCK_MEMORY_LIMIT", "5MB")
     with pytest.raises(
         penstock.S3InvalidArgumentError, match=r"PENSTOCK_MEMORY_LIMIT must be 16777216 \(16MiB\) or more, .* not `5MB`"
@@ -34,7 +34,7 @@ def test_the_memory_limit_belongs_to_the_process_and_is_checked(client):
     try:
         assert penstock.memory_limit() == _core.memory_usage()["limit"] == 1 << 26
         client._client.list_buckets()
-        assert penstock.memory_limit() == 1 << 26, "a client does not change it"
+        assert penstock.memory_limit() == 1 << 26, "a client must not change the limit"
         with pytest.raises(ValueError, match=r"the memory limit must be 16777216 bytes \(16 MiB\) or more, not 1000") as raised:
             penstock.set_memory_limit(1000)
         assert raised.value.setting == "memory_limit"
@@ -53,7 +53,7 @@ def test_the_memory_limit_belongs_to_the_process_and_is_checked(client):
 
 
 def run_python(program, **environment):
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", program],
         env={**os.environ, **environment},
         capture_output=True,
@@ -61,7 +61,7 @@ def run_python(program, **environment):
         check=False,
         timeout=60,
     )
-    return done.stdout + done.stderr
+    return completed.stdout + completed.stderr
 
 
 def test_the_memory_limit_comes_from_the_environment_until_it_is_set():
@@ -72,12 +72,12 @@ def test_the_memory_limit_comes_from_the_environment_until_it_is_set():
         pid = os.fork()
         if pid == 0:
             os._exit(0 if penstock.memory_limit() == 1 << 25 else 1)
-        assert os.waitpid(pid, 0)[1] == 0, "a forked child has the limit of its parent"
+        assert os.waitpid(pid, 0)[1] == 0, "a forked child must inherit the limit"
     """
     assert run_python(program, PENSTOCK_MEMORY_LIMIT="64MiB") == f"{1 << 26}\n"
 
 
-def test_an_invalid_memory_limit_of_the_environment_is_an_error_of_the_first_client():
+def test_the_error_of_an_invalid_memory_limit_variable_names_the_setting():
     program = """if True:
         import penstock
         try:
@@ -85,12 +85,12 @@ def test_an_invalid_memory_limit_of_the_environment_is_an_error_of_the_first_cli
         except ValueError as error:
             print(error, error.setting)
     """
-    said = run_python(program, PENSTOCK_MEMORY_LIMIT="lots")
-    assert said.startswith("PENSTOCK_MEMORY_LIMIT must be 16777216 (16MiB) or more")
-    assert said.endswith("(memory_limit) memory_limit\n")
+    output = run_python(program, PENSTOCK_MEMORY_LIMIT="lots")
+    assert output.startswith("PENSTOCK_MEMORY_LIMIT must be 16777216 (16MiB) or more")
+    assert output.endswith("(memory_limit) memory_limit\n")
 
 
-@pytest.mark.parametrize("key", ODD_KEYS)
+@pytest.mark.parametrize("key", UNUSUAL_KEYS)
 def test_objects_with_unusual_keys_round_trip(client, bucket, key):
     put(client, bucket, key, key.encode())
     assert get(client, bucket, key) == key.encode()
@@ -101,7 +101,7 @@ def test_objects_with_unusual_keys_round_trip(client, bucket, key):
     assert keys(client, bucket) == ["copy"]
 
 
-def test_listing_in_pages_with_delimiter(client, bucket):
+def test_listing_with_a_delimiter_returns_pages_and_common_prefixes(client, bucket):
     for key in ("a/1", "a/2", "b/1", "c"):
         put(client, bucket, key, b"x")
     pages = list(client.list_objects(bucket, delimiter="/", max_keys=1))
@@ -169,7 +169,7 @@ def test_a_refused_connection_is_an_unavailable_error():
 
 
 @pytest.mark.parametrize("endpoint", ["INVALID", "ftp://x", "http://", "http://h:99999"])
-def test_an_invalid_endpoint_is_named(endpoint):
+def test_the_error_of_an_invalid_endpoint_contains_the_endpoint(endpoint):
     client = S3Client("us-east-1", endpoint=endpoint, s3client_config=S3ClientConfig(access_key_id="a", secret_access_key="b"))
     with pytest.raises((ValueError, penstock.S3Exception)) as caught:
         get(client, "bucket", "k")
@@ -198,13 +198,13 @@ def test_client_pickles_and_copies(client, bucket):
 
 def test_fork_with_live_connections(client, bucket):
     put(client, bucket, "k", b"x")
-    held = client.put_object(bucket, "held")
-    held.write(b"y" * (9 * 1024**2))
+    open_writer = client.put_object(bucket, "large")
+    open_writer.write(b"y" * (9 * 1024**2))
     reader = client.get_object(bucket, "k")
     assert reader.read(0) == b""
     assert in_child(lambda: get(client, bucket, "k").decode()) == "x"
-    held.close()  # the child's exit did not abort the parent's upload
-    assert get(client, bucket, "held") == b"y" * (9 * 1024**2)
+    open_writer.close()  # The child's exit has not aborted the parent's upload.
+    assert get(client, bucket, "large") == b"y" * (9 * 1024**2)
     assert reader.read() == b"x"
 
 
@@ -290,7 +290,7 @@ def test_downloads_are_planned_unless_configured(emulator, options, planned):
     assert (client.part_size, client.parallel_parts) == planned
 
 
-def test_a_download_makes_no_more_requests_than_a_configured_part_size_asks_for(emulator, client, bucket):
+def test_a_download_sends_at_most_one_request_per_configured_part(emulator, client, bucket):
     data = bytes(24 << 20)
     put(client, bucket, "k", data)
     parts = emulator.client(S3ClientConfig(part_size=6 << 20, throughput_target_gbps=2.0))

@@ -1,4 +1,4 @@
-"""Versions are listed, read, copied, deleted and restored; buckets without versions raise clear errors."""
+"""Listing, reading, copying, deleting and restoring versions, and the errors of buckets without versions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def all_versions(client: penstock.S3Client, bucket: str, prefix: str = "", max_k
     return [version for page in client.list_object_versions(bucket, prefix, max_keys=max_keys) for version in page.versions]
 
 
-def test_versions_and_delete_markers_newest_first(client, versioned):
+def test_versions_and_delete_markers_are_listed_newest_first(client, versioned):
     put(client, versioned, "k", b"one")
     put(client, versioned, "k", b"three")
     client.delete_object(versioned, "k")
@@ -106,7 +106,7 @@ READERS = {
 
 @pytest.mark.parametrize("kind", READERS)
 def test_every_request_of_a_reader_names_its_version(emulator, client, versioned, kind):
-    """Includes seeks, sizes and downloads in parts; checked with the journal."""
+    """The journal has the requests of seeks, of size queries and of downloads in parts."""
     old = bytes(range(256)) * (20 * MIB // 256)
     put(client, versioned, "k", old)
     put(client, versioned, "k", b"new")
@@ -124,9 +124,9 @@ def test_every_request_of_a_reader_names_its_version(emulator, client, versioned
     assert memory == old[10 * MIB : 19 * MIB]
     reader.seek(0)
     assert reader.read() == old
-    asked = [entry.target for entry in emulator.journal().entries() if entry.operation in ("GetObject", "HeadObject")]
-    assert len(asked) > 3
-    assert all(f"versionId={version}" in target for target in asked), asked
+    targets = [entry.target for entry in emulator.journal().entries() if entry.operation in ("GetObject", "HeadObject")]
+    assert len(targets) > 3
+    assert all(f"versionId={version}" in target for target in targets), targets
 
 
 def test_torch_loads_an_old_version(client, versioned, checkpoint):
@@ -207,7 +207,7 @@ def test_a_copy_in_parts_that_fails_leaves_no_upload(emulator, client, versioned
     assert client._client.list_multipart_uploads(versioned) == []
 
 
-def test_undelete_removes_the_markers_on_top(client, versioned, checkpoint):
+def test_undelete_removes_the_latest_delete_markers(client, versioned, checkpoint):
     uri = f"s3://{versioned}/k"
     put(client, versioned, "k", b"x")
     assert checkpoint.undelete(uri) == 0
@@ -229,8 +229,8 @@ def test_undelete_without_a_version_is_not_found(client, versioned, checkpoint):
 
 def test_a_missing_version_is_an_error_with_the_newest_versions(client, versioned, checkpoint):
     put(client, versioned, "k", b"x")
-    there = checkpoint.versions(f"s3://{versioned}/k")[0].version_id
-    with pytest.raises(penstock.S3NotFoundError, match=f"has no version 'nope'; its newest versions: {there}"):
+    existing = checkpoint.versions(f"s3://{versioned}/k")[0].version_id
+    with pytest.raises(penstock.S3NotFoundError, match=f"has no version 'nope'; its newest versions: {existing}"):
         checkpoint.restore(f"s3://{versioned}/k", "nope")
     with pytest.raises(penstock.S3NotFoundError, match="has no versions, so 'nope' cannot be restored"):
         checkpoint.restore(f"s3://{versioned}/never", "nope")
@@ -285,7 +285,7 @@ def test_an_empty_version_id_is_rejected(client, bucket, checkpoint):
         checkpoint.reader(f"s3://{bucket}/k", version_id=7)
 
 
-def test_versions_pickle(client, versioned):
+def test_a_version_can_be_pickled(client, versioned):
     put(client, versioned, "k", b"x")
     (version,) = all_versions(client, versioned)
     assert pickle.loads(pickle.dumps(version)) == version
@@ -298,7 +298,7 @@ def test_a_throttled_listing_of_versions_is_retried(emulator, client, versioned)
     assert client.stats()["requests"]["ListObjectVersions"] == 2
 
 
-def test_open_uploads_have_their_time_and_continue_at_a_marker(client, bucket):
+def test_open_uploads_have_their_start_time_and_continue_at_a_marker(client, bucket):
     core = client._client
     ids = [core.create_multipart_upload(bucket, f"p/{number}") for number in range(3)]
     core.create_multipart_upload(bucket, "q")
