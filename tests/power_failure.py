@@ -1,7 +1,9 @@
 """Creates data directories as a power failure leaves them, from a recording of storage_recorder.cc.
 
-Everything fsynced before the failure is kept. Of the later changes a random part is kept, by a seed: a prefix of the changes of
-names, as in a file system's journal, and some of the pages written to each file.
+Everything that was fsynced before the failure is kept. Of the later changes, a random generator selects which are kept:
+
+- of the changes to directory entries (create, rename, unlink) a prefix, as in a file system's journal
+- of the pages written to each file any subset
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ def build_recorder(folder: Path) -> Path:
 
 
 def recording_of(folder: Path) -> tuple[Path, Path, dict[str, str]]:
-    """A data directory and a log in `folder`, and the environment with which an emulator records one in the other."""
+    """Returns paths in `folder` for a data directory and a log, and the environment in which an emulator records to the log."""
     data, log = folder / "data", folder / "record"
     return data, log, {"LD_PRELOAD": str(build_recorder(folder)), "RECORDED_DIRECTORY": str(data), "RECORDED_LOG": str(log)}
 
@@ -75,15 +77,15 @@ class File:
             apply(self.durable, change)
         self.pending.clear()
 
-    def after_failure(self, chance: random.Random, kept: float) -> bytes:
-        """The content after a failure. `kept`: the probability that an unsynced page is on the disk."""
+    def after_failure(self, rng: random.Random, kept: float) -> bytes:
+        """Returns the content after a failure. `kept`: the probability that an unsynced page is on the disk."""
         content = bytearray(self.durable)
         for change in self.pending:
             if change.kind == WRITE:
                 for begin in range(0, len(change.data), PAGE):
-                    if chance.random() < kept:
+                    if rng.random() < kept:
                         write(content, change.offset + begin, change.data[begin : begin + PAGE])
-            elif chance.random() < kept:
+            elif rng.random() < kept:
                 apply(content, change)
         return bytes(content)
 
@@ -108,7 +110,8 @@ def apply(content: bytearray, change: Change) -> None:
 class Disk:
     files: list[File] = field(default_factory=list)
     of_inode: dict[int, File] = field(default_factory=dict)
-    names: list[tuple[Change, int]] = field(default_factory=list)  # changes of names; the number of a created file, else -1
+    # Changes to directory entries. The number is the index in `files` for CREATE, otherwise -1.
+    names: list[tuple[Change, int]] = field(default_factory=list)
     durable_names: int = 0
 
     def record(self, change: Change) -> None:
@@ -125,9 +128,9 @@ class Disk:
         elif change.inode in self.of_inode:
             self.of_inode[change.inode].pending.append(change)
 
-    def write_image(self, recorded: Path, image: Path, chance: random.Random, *, restarts: bool = True) -> None:
+    def write_image(self, recorded: Path, image: Path, rng: random.Random, *, restarts: bool = True) -> None:
         """Writes the state after a failure to `image`. `restarts`: whether the machine restarts before the image is used."""
-        kept_names = chance.randint(self.durable_names, len(self.names))
+        kept_names = rng.randint(self.durable_names, len(self.names))
         present: dict[str, int] = {}
         image.mkdir(parents=True)
         for change, number in self.names[:kept_names]:
@@ -139,13 +142,13 @@ class Disk:
                 present.pop(change.path, None)
             elif change.kind == MAKE_DIRECTORY:
                 (image / Path(change.path).relative_to(recorded)).mkdir(parents=True, exist_ok=True)
-        kept = chance.choice([0.0, 0.3, 0.7, 0.95, 1.0])
+        kept = rng.choice([0.0, 0.3, 0.7, 0.95, 1.0])
         for path, number in present.items():
             if path.endswith("-shm"):
                 continue
             target = image / Path(path).relative_to(recorded)
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(self.files[number].after_failure(chance, kept))
+            target.write_bytes(self.files[number].after_failure(rng, kept))
             if restarts and path.endswith("-mark"):
                 set_boot_id(target)
 
@@ -157,14 +160,14 @@ def set_boot_id(mark: Path) -> None:
         body = content[slot : slot + SLOT_SIZE]
         if len(body) < SLOT_SIZE or zlib.crc32(body[:-4]) != int.from_bytes(body[-4:], "little"):
             continue
-        body[BOOT_ID] = b"the boot before".ljust(36, b"\0")
+        body[BOOT_ID] = b"an earlier boot".ljust(36, b"\0")
         body[-4:] = zlib.crc32(body[:-4]).to_bytes(4, "little")
         content[slot : slot + SLOT_SIZE] = body
     mark.write_bytes(content)
 
 
 def disk_at(changes: list[Change], end: int) -> Disk:
-    """The disk when the log had `end` bytes."""
+    """Returns the disk at the time when the log had `end` bytes."""
     disk = Disk()
     for change in changes:
         if change.end > end:
@@ -173,14 +176,14 @@ def disk_at(changes: list[Change], end: int) -> Disk:
     return disk
 
 
-def fail_at(changes: list[Change], end: int, recorded: Path, image: Path, chance: random.Random) -> None:
+def fail_at(changes: list[Change], end: int, recorded: Path, image: Path, rng: random.Random) -> None:
     """Writes `recorded` to `image` as a power failure leaves it when the log has `end` bytes."""
     shutil.rmtree(image, ignore_errors=True)
-    disk_at(changes, end).write_image(recorded, image, chance)
+    disk_at(changes, end).write_image(recorded, image, rng)
 
 
 def kill_at(changes: list[Change], end: int, recorded: Path, image: Path) -> None:
-    """Writes `recorded` to `image` as a kill of the process leaves it when the log has `end` bytes: with all changes so far."""
+    """Writes `recorded` to `image` as a kill of the process leaves it when the log has `end` bytes: with all changes."""
     shutil.rmtree(image, ignore_errors=True)
     disk = disk_at(changes, end)
     for file in disk.files:

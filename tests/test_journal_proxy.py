@@ -1,4 +1,4 @@
-"""The journal agrees with an independent count: a proxy between clients and the emulator that parses HTTP itself."""
+"""The journal agrees with an independent count: that of a proxy, with its own HTTP parser, between clients and the emulator."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ REQUESTS = 100_000 if LONG else 5_000
 WORKERS = 4
 SEED = 6
 BLOCK = b"0123456789abcdef" * 4096  # 64 KiB
-END_S = 60
+TIMEOUT_S = 60
 
 
 @dataclass(frozen=True)
-class Seen:
-    """One request and its response as seen by the proxy, with the sizes of the bodies."""
+class Exchange:
+    """One request and its response as the proxy forwarded them, with the sizes of the bodies."""
 
     method: str
     target: str
@@ -39,23 +39,23 @@ class Seen:
 
 
 def headers_of(head: bytes) -> tuple[list[str], dict[str, str]]:
-    """The words of the first line, and the headers by lower-case name."""
+    """Returns the words of the first line, and the headers by lower-case name."""
     first, *rest = head.decode("latin-1").split("\r\n")
     pairs = (line.partition(":") for line in rest if line)
     return first.split(" "), {name.strip().lower(): value.strip() for name, _, value in pairs}
 
 
-async def pass_body(source: asyncio.StreamReader, sink: asyncio.StreamWriter, headers: dict[str, str]) -> int:
+async def forward_body(source: asyncio.StreamReader, sink: asyncio.StreamWriter, headers: dict[str, str]) -> int:
     """Forwards a body with its framing. Returns its size."""
-    passed = 0
+    forwarded = 0
     if headers.get("transfer-encoding", "").lower() == "chunked":
         while True:
             line = await source.readuntil(b"\r\n")
             size = int(line.split(b";")[0], 16)
             sink.write(line + await source.readexactly(size + 2))
             if size == 0:
-                return passed
-            passed += size
+                return forwarded
+            forwarded += size
     left = int(headers.get("content-length", 0))
     while left > 0:
         data = await source.read(min(left, 1 << 16))
@@ -64,15 +64,17 @@ async def pass_body(source: asyncio.StreamReader, sink: asyncio.StreamWriter, he
         sink.write(data)
         await sink.drain()
         left -= len(data)
-        passed += len(data)
-    return passed
+        forwarded += len(data)
+    return forwarded
 
 
 class Proxy:
-    """Forwards each connection over its own upstream connection, and records the requests by the address the emulator sees."""
+    """Forwards each connection over its own upstream connection. Records the requests by the address that the emulator sees."""
 
     def __init__(self, port: int) -> None:
-        self.seen: dict[str, list[list[Seen]]] = defaultdict(list)  # an address may have several, one after the other
+        self.exchanges: dict[str, list[list[Exchange]]] = defaultdict(
+            list
+        )  # by the address that the emulator sees
         self._connections: set[asyncio.Task[None]] = set()
         self._upstream = port
         self.port = 0
@@ -83,7 +85,7 @@ class Proxy:
         started.set()
         await stop.wait()
         server.close()
-        for task in self._connections:  # those that clients keep for their next request
+        for task in self._connections:  # idle connections that clients keep open
             task.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
 
@@ -95,10 +97,10 @@ class Proxy:
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         up_reader, up_writer = await asyncio.open_connection("127.0.0.1", self._upstream, limit=1 << 20)
         host, port = up_writer.get_extra_info("sockname")
-        seen: list[Seen] = []
-        self.seen[f"{host}:{port}"].append(seen)
+        exchanges: list[Exchange] = []
+        self.exchanges[f"{host}:{port}"].append(exchanges)
         try:
-            while await self._request(reader, writer, up_reader, up_writer, seen):
+            while await self._request(reader, writer, up_reader, up_writer, exchanges):
                 pass
         except (asyncio.IncompleteReadError, ConnectionError):
             pass  # the client has closed the connection
@@ -112,27 +114,27 @@ class Proxy:
         writer: asyncio.StreamWriter,
         up_reader: asyncio.StreamReader,
         up_writer: asyncio.StreamWriter,
-        seen: list[Seen],
+        exchanges: list[Exchange],
     ) -> bool:
         head = await reader.readuntil(b"\r\n\r\n")
         (method, target, _), headers = headers_of(head)
         up_writer.write(head)
-        answer = b""
+        response = b""
         if headers.get("expect", "").lower() == "100-continue":
-            answer = await up_reader.readuntil(b"\r\n\r\n")
-            if answer.startswith(b"HTTP/1.1 100"):
-                writer.write(answer)
-                answer = b""
-        sent = 0 if answer else await pass_body(reader, up_writer, headers)
+            response = await up_reader.readuntil(b"\r\n\r\n")
+            if response.startswith(b"HTTP/1.1 100"):
+                writer.write(response)
+                response = b""
+        sent = 0 if response else await forward_body(reader, up_writer, headers)
         await up_writer.drain()
-        answer = answer or await up_reader.readuntil(b"\r\n\r\n")
-        (_, status, *_), answer_headers = headers_of(answer)
-        writer.write(answer)
-        bare = method == "HEAD" or status in ("204", "304")
-        received = 0 if bare else await pass_body(up_reader, writer, answer_headers)
-        seen.append(Seen(method, target, int(status), sent, received))
+        response = response or await up_reader.readuntil(b"\r\n\r\n")
+        (_, status, *_), response_headers = headers_of(response)
+        writer.write(response)
+        bodyless = method == "HEAD" or status in ("204", "304")
+        received = 0 if bodyless else await forward_body(up_reader, writer, response_headers)
+        exchanges.append(Exchange(method, target, int(status), sent, received))
         await writer.drain()
-        return "close" not in (headers.get("connection", "").lower(), answer_headers.get("connection", "").lower())
+        return "close" not in (headers.get("connection", "").lower(), response_headers.get("connection", "").lower())
 
 
 @contextlib.contextmanager
@@ -143,18 +145,18 @@ def proxied(port: int) -> Iterator[Proxy]:
     thread = threading.Thread(target=lambda: loop.run_until_complete(proxy.serve(started, stop)))
     thread.start()
     try:
-        assert started.wait(END_S)
+        assert started.wait(TIMEOUT_S)
         yield proxy
     finally:
         loop.call_soon_threadsafe(stop.set)
-        thread.join(END_S)
+        thread.join(TIMEOUT_S)
         loop.close()
 
 
 def send_mixed(port: int, worker: int, count: int) -> None:
-    """Sends requests of many kinds, also invalid ones, over its own connections; the same requests in every run."""
+    """Sends requests of many kinds, also invalid ones, over its own connections. Every run sends the same requests."""
     rng = random.Random(SEED * 1000 + worker)
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=END_S)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
     for number in range(count):
         key = f"/mixed/{worker}/{rng.randrange(40)}?n={number}"
         size = rng.randrange(len(BLOCK)) if rng.random() < 0.1 else rng.randrange(400)
@@ -167,13 +169,13 @@ def send_mixed(port: int, worker: int, count: int) -> None:
             ("HEAD", key, None, {"User-Agent": "worker"}),
             ("DELETE", key, None, {}),
             ("GET", f"/mixed?list-type=2&prefix={worker}%2F&max-keys=5", None, {}),
-            ("GET", f"/nowhere/{number}", None, {}),
+            ("GET", f"/missing-bucket/{number}", None, {}),
             ("PUT", f"/mixed/{worker}/bad", b"body", {"Content-MD5": "AAAAAAAAAAAAAAAAAAAAAA=="}),
         ]
         method, target, body, headers = rng.choices(kinds, weights=[6, 8, 4, 1, 4, 1, 1, 1, 1])[0]
         connection.request(method, target, body, headers)
-        answer = connection.getresponse()
-        answer.read()
+        response = connection.getresponse()
+        response.read()
         if rng.random() < 0.01:
             connection.close()  # the next request opens another
     connection.close()
@@ -202,17 +204,17 @@ def use_penstock(client: penstock.S3Client, count: int) -> None:
         assert client.get_object("mixed", f"ours/{number % 10}").read() == BLOCK[: number * 10]
 
 
-def seen_by_the_journal(entry: JournalEntry) -> Seen:
-    return Seen(entry.method, entry.target, entry.status, entry.bytes_in, entry.bytes_out)
+def exchange_of(entry: JournalEntry) -> Exchange:
+    return Exchange(entry.method, entry.target, entry.status, entry.bytes_in, entry.bytes_out)
 
 
-def counted(entry: JournalEntry, passed: Seen) -> Seen:
-    """The expected entry: the emulator may reject a request before it has read the whole body."""
-    unread = passed.status >= 400 and entry.bytes_in <= passed.bytes_in
-    return replace(passed, bytes_in=entry.bytes_in) if unread else passed
+def expected_entry(entry: JournalEntry, forwarded: Exchange) -> Exchange:
+    """Returns the expected entry. The emulator may reject a request before it has read the whole body."""
+    unread = forwarded.status >= 400 and entry.bytes_in <= forwarded.bytes_in
+    return replace(forwarded, bytes_in=entry.bytes_in) if unread else forwarded
 
 
-def check_agreement(seen: dict[str, list[list[Seen]]], entries: list[JournalEntry]) -> None:
+def check_agreement(exchanges: dict[str, list[list[Exchange]]], entries: list[JournalEntry]) -> None:
     """Compares the entries of each connection, in order, with exact sizes."""
     by_connection: dict[int, list[JournalEntry]] = defaultdict(list)
     for entry in entries:
@@ -220,18 +222,18 @@ def check_agreement(seen: dict[str, list[list[Seen]]], entries: list[JournalEntr
     by_peer: dict[str, list[list[JournalEntry]]] = defaultdict(list)
     for _, of_connection in sorted(by_connection.items()):
         by_peer[of_connection[0].peer].append(of_connection)
-    used = {peer: list(filter(None, connections)) for peer, connections in seen.items()}
+    used = {peer: list(filter(None, connections)) for peer, connections in exchanges.items()}
     assert by_peer.keys() == {peer for peer, connections in used.items() if connections}
     for peer, connections in used.items():
-        for of_connection, passed in zip(by_peer.get(peer, []), connections, strict=True):
-            check_connection(of_connection, passed)
+        for of_connection, forwarded in zip(by_peer.get(peer, []), connections, strict=True):
+            check_connection(of_connection, forwarded)
 
 
-def check_connection(entries: list[JournalEntry], passed: list[Seen]) -> None:
-    assert [seen_by_the_journal(entry) for entry in entries] == [
-        counted(entry, each) for entry, each in zip(entries, passed, strict=True)
+def check_connection(entries: list[JournalEntry], forwarded: list[Exchange]) -> None:
+    assert [exchange_of(entry) for entry in entries] == [
+        expected_entry(entry, each) for entry, each in zip(entries, forwarded, strict=True)
     ]
-    assert [entry.requests_before for entry in entries] == list(range(len(passed)))
+    assert [entry.requests_before for entry in entries] == list(range(len(forwarded)))
     for entry in entries:
         assert entry.ending == "answered"
         assert entry.range is None or entry.range[1] - entry.range[0] == entry.bytes_out
@@ -239,29 +241,32 @@ def check_connection(entries: list[JournalEntry], passed: list[Seen]) -> None:
 
 def test_the_journal_agrees_with_the_counts_of_a_proxy() -> None:
     # Unsigned, because a signature covers the Host header, which has the proxy's port.
-    with Emulator(auth="off", fail_rate=0.05, fail_seed=SEED, journal_bytes=128 << 20) as world:
-        with proxied(int(world.endpoint.rpartition(":")[2])) as proxy:
+    with Emulator(auth="off", fail_rate=0.05, fail_seed=SEED, journal_bytes=128 << 20) as emulator:
+        with proxied(int(emulator.endpoint.rpartition(":")[2])) as proxy:
             endpoint = f"http://127.0.0.1:{proxy.port}"
-            ours = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=world.config())
-            ours.create_bucket("mixed")
-            few = REQUESTS // 100
+            penstock_client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=emulator.config())
+            penstock_client.create_bucket("mixed")
+            requests_per_client = REQUESTS // 100
             with ThreadPoolExecutor(WORKERS + 2) as pool:
                 futures = [pool.submit(send_mixed, proxy.port, worker, REQUESTS // WORKERS) for worker in range(WORKERS)]
-                futures += [pool.submit(use_boto3, endpoint, few), pool.submit(use_penstock, ours, few)]
+                futures += [
+                    pool.submit(use_boto3, endpoint, requests_per_client),
+                    pool.submit(use_penstock, penstock_client, requests_per_client),
+                ]
                 for future in futures:
                     future.result()
-        journal = world.journal()
+        journal = emulator.journal()
         entries = journal.entries()
-        passed = [each for connections in proxy.seen.values() for connection in connections for each in connection]
-        assert len(passed) >= REQUESTS
-        check_agreement(proxy.seen, entries)
+        forwarded = [each for connections in proxy.exchanges.values() for connection in connections for each in connection]
+        assert len(forwarded) >= REQUESTS
+        check_agreement(proxy.exchanges, entries)
 
         # The journal's queries agree.
-        statuses = Counter(each.status for each in passed)
+        statuses = Counter(each.status for each in forwarded)
         assert {200, 206, 204, 304, 400, 404, 503} <= statuses.keys()
         assert {status: journal.count(status=status) for status in statuses} == statuses
-        assert sum(journal.requests_per_second()) == len(passed) == journal.count() == len(journal)
-        assert 1 <= journal.max_concurrency() <= WORKERS + 2 + 8  # our client may have several requests in flight
+        assert sum(journal.requests_per_second()) == len(forwarded) == journal.count() == len(journal)
+        assert 1 <= journal.max_concurrency() <= WORKERS + 2 + 8  # Penstock's client may have several requests in flight.
         assert journal.dropped == 0
         retried = [retry for retry in journal.retries() if 503 in retry.statuses]
         assert retried
@@ -270,11 +275,11 @@ def test_the_journal_agrees_with_the_counts_of_a_proxy() -> None:
 
 def test_the_memory_of_the_journal_is_bounded() -> None:
     limit = 1 << 20
-    with Emulator(auth="off", journal_bytes=limit) as world:
-        port = int(world.endpoint.rpartition(":")[2])
+    with Emulator(auth="off", journal_bytes=limit) as emulator:
+        port = int(emulator.endpoint.rpartition(":")[2])
         with ThreadPoolExecutor(WORKERS) as pool:
             list(pool.map(lambda worker: send_mixed(port, worker, REQUESTS // WORKERS), range(WORKERS)))
-        journal = world.journal()
+        journal = emulator.journal()
         kept = journal.entries()
         assert journal.dropped + len(kept) == journal.last == REQUESTS // WORKERS * WORKERS
         assert journal.dropped > 0 or not LONG

@@ -1,6 +1,6 @@
-"""Many namespaces in a data directory need few descriptors: idle ones are closed and opened again with their content.
+"""Many namespaces in a data directory need few descriptors: idle ones are closed, and opened again at the next request.
 
-A normal run creates 100 namespaces with 128 descriptors, PENSTOCK_LONG=1 10,000 with 1,024.
+A normal run creates 100 namespaces with 128 descriptors. With PENSTOCK_LONG=1 it creates 10,000 with 1,024.
 """
 
 from __future__ import annotations
@@ -21,19 +21,21 @@ PROGRAM = Path(os.environ["PENSTOCK_BUILD_DIR"], "emulator/server/penstock-emula
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
 NAMESPACES = 10_000 if LONG else 100
 DESCRIPTORS = 1_024 if LONG else 128
-THREADS = 150  # of the process: those of the server and of the open namespaces
+MAX_THREADS = 150  # of the process: those of the server and of the open namespaces
 
 
-def ask(wire: http.client.HTTPConnection, method: str, path: str, body: bytes = b"", key: tuple[str, str] | None = None) -> bytes:
+def send(
+    connection: http.client.HTTPConnection, method: str, path: str, body: bytes = b"", key: tuple[str, str] | None = None
+) -> bytes:
     headers = {}
     if key is not None:
-        request = AWSRequest(method=method, url=f"http://{wire.host}:{wire.port}{path}", data=body)
+        request = AWSRequest(method=method, url=f"http://{connection.host}:{connection.port}{path}", data=body)
         S3SigV4Auth(Credentials(*key), "s3", "us-east-1").add_auth(request)
         headers = dict(request.headers.items())
-    wire.request(method, path, body=body, headers=headers)
-    answer = wire.getresponse()
-    text = answer.read()
-    assert 200 <= answer.status < 300, (method, path, answer.status, text)
+    connection.request(method, path, body=body, headers=headers)
+    response = connection.getresponse()
+    text = response.read()
+    assert 200 <= response.status < 300, (method, path, response.status, text)
     return text
 
 
@@ -51,17 +53,16 @@ def test_idle_namespaces_use_no_descriptors_or_threads(tmp_path: Path) -> None:
         admin, s3 = connect(ready["admin"]), connect(ready["endpoint"])
         keys = []
         for number in range(NAMESPACES):
-            made = json.loads(ask(admin, "POST", "/_penstock/namespaces", json.dumps({"name": f"n{number}"}).encode()))
-            keys.append((made["access_key_id"], made["secret_access_key"]))
-            ask(s3, "PUT", "/bucket", key=keys[-1])
-            ask(s3, "PUT", "/bucket/key", str(number).encode(), key=keys[-1])
+            created = json.loads(send(admin, "POST", "/_penstock/namespaces", json.dumps({"name": f"n{number}"}).encode()))
+            keys.append((created["access_key_id"], created["secret_access_key"]))
+            send(s3, "PUT", "/bucket", key=keys[-1])
+            send(s3, "PUT", "/bucket/key", str(number).encode(), key=keys[-1])
         for number, key in enumerate(keys):
-            assert ask(s3, "GET", "/bucket/key", key=key) == str(number).encode()
+            assert send(s3, "GET", "/bucket/key", key=key) == str(number).encode()
         assert len(list(Path(f"/proc/{process.pid}/fd").iterdir())) < DESCRIPTORS * 3 // 4
-        assert len(list(Path(f"/proc/{process.pid}/task").iterdir())) < THREADS
-        assert (
-            json.loads(ask(connect(ready["admin"]), "GET", "/_penstock/stats"))["diagnostics"] == {}
-        )  # a new connection, because the server may have closed the idle one
+        assert len(list(Path(f"/proc/{process.pid}/task").iterdir())) < MAX_THREADS
+        fresh = connect(ready["admin"])  # The server may have closed the idle connection.
+        assert json.loads(send(fresh, "GET", "/_penstock/stats"))["diagnostics"] == {}
     finally:
         process.terminate()
         assert process.wait(60) == 0

@@ -1,4 +1,4 @@
-"""Distributed checkpoints that the reference connector saved load with ours, bit for bit."""
+"""Distributed checkpoints that the Amazon S3 Connector saved load with Penstock, bit for bit."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ import torch
 import torch.distributed.checkpoint as dcp
 from penstock.dcp import S3StorageReader
 from penstock.testing import Emulator
-from s3torchconnector.dcp import S3StorageReader as TheirReader
-from s3torchconnector.dcp import S3StorageWriter as TheirWriter
+from s3torchconnector.dcp import S3StorageReader as ConnectorReader
+from s3torchconnector.dcp import S3StorageWriter as ConnectorWriter
 from s3torchconnector.dcp.s3_prefix_strategy import BinaryPrefixStrategy, RoundRobinPrefixStrategy
 from torch.distributed.checkpoint.filesystem import FileSystemReader
 
 
 @pytest.fixture(scope="module")
-def place():
+def checkpoints():
     with Emulator() as emulator:
         emulator.client().create_bucket("checkpoints")
         with mock.patch.dict(os.environ, emulator.environment()):
             yield SimpleNamespace(emulator=emulator, uri="s3://checkpoints/run")
 
 
-def state(value: float) -> dict:
+def random_state(value: float) -> dict:
     torch.manual_seed(int(value))
     model = {
         "weight": torch.randn(300, 200) * value,
         "bias": torch.randn(200).to(torch.bfloat16),
-        "turned": torch.randn(20, 30).t(),
+        "transposed": torch.randn(20, 30).t(),
     }
     return {"model": model, "empty": torch.zeros(0, 4), "scalar": torch.tensor(value), "step": int(value)}
 
 
-def blank() -> dict:
-    model = {"weight": torch.zeros(300, 200), "bias": torch.zeros(200, dtype=torch.bfloat16), "turned": torch.zeros(30, 20)}
+def zeroed_state() -> dict:
+    model = {"weight": torch.zeros(300, 200), "bias": torch.zeros(200, dtype=torch.bfloat16), "transposed": torch.zeros(30, 20)}
     return {"model": model, "empty": torch.zeros(0, 4), "scalar": torch.tensor(0.0), "step": 0}
 
 
-def check(loaded: dict, saved: dict) -> None:
+def check_equal(loaded: dict, saved: dict) -> None:
     assert loaded["step"] == saved["step"]
     assert torch.equal(loaded["scalar"], saved["scalar"])
     for name, value in saved["model"].items():
@@ -56,55 +56,55 @@ STRATEGIES = {
 
 
 class ReadByTorch(S3StorageReader):
-    """Our readers, called as torch's loop calls them."""
+    """Penstock's readers, called as torch's loop calls them."""
 
     read_data = FileSystemReader.read_data
 
 
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=STRATEGIES)
-def test_our_reader_loads_what_the_reference_saved(place, strategy, threads):
-    saved = state(threads + 1)
-    uri = f"{place.uri}/{threads}-{id(strategy)}"
-    writer = TheirWriter("us-east-1", uri, prefix_strategy=strategy(), thread_count=threads)
+def test_our_reader_loads_what_the_reference_saved(checkpoints, strategy, threads):
+    saved = random_state(threads + 1)
+    uri = f"{checkpoints.uri}/{threads}-{id(strategy)}"
+    writer = ConnectorWriter("us-east-1", uri, prefix_strategy=strategy(), thread_count=threads)
     dcp.save(saved, storage_writer=writer, no_dist=True)
-    loaded = blank()
+    loaded = zeroed_state()
     dcp.load(loaded, storage_reader=S3StorageReader("us-east-1", uri), no_dist=True)
-    check(loaded, saved)
+    check_equal(loaded, saved)
 
 
-def test_all_reader_constructors_load_the_same(place):
-    saved = state(7)
-    uri = f"{place.uri}/kinds"
-    dcp.save(saved, storage_writer=TheirWriter("us-east-1", uri), no_dist=True)
+def test_all_reader_constructors_load_the_same(checkpoints):
+    saved = random_state(7)
+    uri = f"{checkpoints.uri}/kinds"
+    dcp.save(saved, storage_writer=ConnectorWriter("us-east-1", uri), no_dist=True)
     kinds = penstock.S3ReaderConstructor
     for constructor in (None, kinds.dcp_optimized(), kinds.sequential(), kinds.range_based()):
-        loaded = blank()
+        loaded = zeroed_state()
         dcp.load(loaded, storage_reader=S3StorageReader("us-east-1", uri, reader_constructor=constructor), no_dist=True)
-        check(loaded, saved)
-    loaded = blank()
-    dcp.load(loaded, storage_reader=TheirReader("us-east-1", uri), no_dist=True)
-    check(loaded, saved)
+        check_equal(loaded, saved)
+    loaded = zeroed_state()
+    dcp.load(loaded, storage_reader=ConnectorReader("us-east-1", uri), no_dist=True)
+    check_equal(loaded, saved)
 
 
-def test_dcp_optimized_readers_send_as_many_requests_as_the_reference(place):
-    """Ours sends no more requests than the reference with the same plan and gap."""
+def test_dcp_optimized_readers_send_as_many_requests_as_the_reference(checkpoints):
+    """Penstock sends as many requests as the connector with the same plan and gap."""
     saved = {f"{i:02}": torch.randn(5000) for i in range(12)}
-    uri = f"{place.uri}/pattern"
-    dcp.save(saved, storage_writer=TheirWriter("us-east-1", uri), no_dist=True)
-    from s3torchconnector.s3reader import S3ReaderConstructor as TheirConstructor
+    uri = f"{checkpoints.uri}/pattern"
+    dcp.save(saved, storage_writer=ConnectorWriter("us-east-1", uri), no_dist=True)
+    from s3torchconnector.s3reader import S3ReaderConstructor as ConnectorConstructor
 
     def requests(reader, constructor) -> int:
         wanted = {key: torch.zeros(5000) for key in ("00", "01", "04", "11")}
-        mark = max(entry.number for entry in place.emulator.journal().entries())
+        last_entry = max(entry.number for entry in checkpoints.emulator.journal().entries())
         dcp.load(wanted, storage_reader=reader("us-east-1", uri, reader_constructor=constructor), no_dist=True)
         assert all(torch.equal(wanted[key], saved[key]) for key in wanted)
-        entries = place.emulator.journal().entries(after=mark, operations="GetObject")
+        entries = checkpoints.emulator.journal().entries(after=last_entry, operations="GetObject")
         return sum(entry.key.endswith(".distcp") for entry in entries)
 
     for gap, expected in ((0, 3), (50_000, 2), (float("inf"), 1)):
         assert requests(S3StorageReader, penstock.S3ReaderConstructor.dcp_optimized(gap)) == expected
-        assert requests(TheirReader, TheirConstructor.dcp_optimized(gap)) == expected
+        assert requests(ConnectorReader, ConnectorConstructor.dcp_optimized(gap)) == expected
 
 
 @pytest.mark.parametrize(
@@ -112,24 +112,24 @@ def test_dcp_optimized_readers_send_as_many_requests_as_the_reference(place):
     [("sequential", ()), ("range_based", ()), ("range_based", (0,)), ("range_based", (100_000,))],
     ids=["sequential", "range_based", "range_based(0)", "range_based(100000)"],
 )
-def test_readers_request_the_references_ranges(place, kind, arguments):
+def test_readers_request_the_references_ranges(checkpoints, kind, arguments):
     saved = {f"{i:02}": torch.randn(5000) for i in range(12)}
-    uri = f"{place.uri}/ranges-{kind}-{len(arguments) and arguments[0]}"
-    dcp.save(saved, storage_writer=TheirWriter("us-east-1", uri), no_dist=True)
-    from s3torchconnector.s3reader import S3ReaderConstructor as TheirConstructor
+    uri = f"{checkpoints.uri}/ranges-{kind}-{len(arguments) and arguments[0]}"
+    dcp.save(saved, storage_writer=ConnectorWriter("us-east-1", uri), no_dist=True)
+    from s3torchconnector.s3reader import S3ReaderConstructor as ConnectorConstructor
 
     def requests(reader, constructors) -> list[tuple[str, object]]:
         wanted = {key: torch.zeros(5000) for key in ("00", "01", "04", "11")}
-        mark = place.emulator.journal().last
+        last_entry = checkpoints.emulator.journal().last
         constructor = getattr(constructors, kind)(*arguments)
         dcp.load(wanted, storage_reader=reader("us-east-1", uri, reader_constructor=constructor), no_dist=True)
         assert all(torch.equal(wanted[key], saved[key]) for key in wanted)
-        entries = place.emulator.journal().entries(after=mark)
+        entries = checkpoints.emulator.journal().entries(after=last_entry)
         return [(entry.operation, entry.range) for entry in entries if entry.key.endswith(".distcp")]
 
-    theirs = requests(TheirReader, TheirConstructor)
-    assert len(theirs) == {(): 1 if kind == "sequential" else 2, (0,): 85, (100_000,): 6}[arguments]
-    assert requests(ReadByTorch, penstock.S3ReaderConstructor) == theirs
+    connector_requests = requests(ConnectorReader, ConnectorConstructor)
+    assert len(connector_requests) == {(): 1 if kind == "sequential" else 2, (0,): 85, (100_000,): 6}[arguments]
+    assert requests(ReadByTorch, penstock.S3ReaderConstructor) == connector_requests
     # S3StorageReader's loop reads a whole item at once, to verify it.
-    ours = requests(S3StorageReader, penstock.S3ReaderConstructor)
-    assert len(ours) == {(): len(theirs), (0,): 5, (100_000,): 4}[arguments]
+    penstock_requests = requests(S3StorageReader, penstock.S3ReaderConstructor)
+    assert len(penstock_requests) == {(): len(connector_requests), (0,): 5, (100_000,): 4}[arguments]

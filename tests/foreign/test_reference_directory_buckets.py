@@ -1,4 +1,4 @@
-"""The reference connector's wheel (s3torchconnector) on directory buckets: sessions, datasets and checkpoints."""
+"""The Amazon S3 Connector (s3torchconnector) on the emulator's directory buckets: sessions, datasets and checkpoints."""
 
 from __future__ import annotations
 
@@ -22,29 +22,30 @@ def emulator():
 
 
 @pytest.fixture
-def space(emulator):
-    namespace = emulator.create_namespace(f"express-{next(_numbers)}")
-    yield namespace
-    emulator.delete_namespace(namespace.name)
+def namespace(emulator):
+    created = emulator.create_namespace(f"express-{next(_numbers)}")
+    yield created
+    emulator.delete_namespace(created.name)
 
 
 @pytest.fixture
-def theirs(space, monkeypatch):
-    for name, value in space.environment().items():
+def connector(namespace, monkeypatch):
+    """The region and endpoint for classes of the connector. Its credentials come from the environment."""
+    for name, value in namespace.environment().items():
         monkeypatch.setenv(name, value)
-    return {"region": "us-east-1", "endpoint": space.endpoint}
+    return {"region": "us-east-1", "endpoint": namespace.endpoint}
 
 
 @pytest.fixture
-def bucket(space):
-    return space.create_directory_bucket("train")
+def bucket(namespace):
+    return namespace.create_directory_bucket("train")
 
 
 @pytest.fixture
-def boto(space):
-    keys = {"aws_access_key_id": space.access_key_id, "aws_secret_access_key": space.secret_access_key}
+def boto(namespace):
+    keys = {"aws_access_key_id": namespace.access_key_id, "aws_secret_access_key": namespace.secret_access_key}
     return boto3.client(
-        "s3", endpoint_url=space.endpoint, region_name="us-east-1", config=Config(retries={"total_max_attempts": 1}), **keys
+        "s3", endpoint_url=namespace.endpoint, region_name="us-east-1", config=Config(retries={"total_max_attempts": 1}), **keys
     )
 
 
@@ -59,33 +60,33 @@ def read(reader):
 
 
 @pytest.mark.parametrize("size", [0, 10, 8 * 1024**2 + 1, 20 * 1024**2])
-def test_the_reference_and_boto3_read_each_others_objects(theirs, boto, bucket, size):
+def test_the_reference_and_boto3_read_each_others_objects(connector, boto, bucket, size):
     data = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
-    client = S3Client(**theirs)
-    with client.put_object(bucket, "theirs") as writer:
+    client = S3Client(**connector)
+    with client.put_object(bucket, "from-connector") as writer:
         writer.write(data)
-    assert boto.get_object(Bucket=bucket, Key="theirs")["Body"].read() == data
-    boto.put_object(Bucket=bucket, Key="ours", Body=data)
-    assert client.get_object(bucket, "ours").read() == data
-    assert client.head_object(bucket, "ours").size == size
+    assert boto.get_object(Bucket=bucket, Key="from-connector")["Body"].read() == data
+    boto.put_object(Bucket=bucket, Key="from-boto3", Body=data)
+    assert client.get_object(bucket, "from-boto3").read() == data
+    assert client.head_object(bucket, "from-boto3").size == size
 
 
-def test_an_iterable_dataset_sees_every_object_once(theirs, boto, bucket):
+def test_an_iterable_dataset_yields_every_object_once(connector, boto, bucket):
     objects = fill(boto, bucket)
-    seen = list(s3torchconnector.S3IterableDataset.from_prefix(f"s3://{bucket}/d/", transform=read, **theirs))
-    assert len(seen) == len(objects)
-    assert dict(seen) == objects
+    items = list(s3torchconnector.S3IterableDataset.from_prefix(f"s3://{bucket}/d/", transform=read, **connector))
+    assert len(items) == len(objects)
+    assert dict(items) == objects
 
 
-def test_a_map_dataset_sees_every_object_once(theirs, boto, bucket):
+def test_a_map_dataset_yields_every_object_once(connector, boto, bucket):
     objects = fill(boto, bucket)
-    dataset = s3torchconnector.S3MapDataset.from_prefix(f"s3://{bucket}/d/", transform=read, **theirs)
+    dataset = s3torchconnector.S3MapDataset.from_prefix(f"s3://{bucket}/d/", transform=read, **connector)
     assert len(dataset) == len(objects)
     assert dict(dataset[i] for i in range(len(dataset))) == objects
 
 
-def test_a_checkpoint_round_trips(theirs, space, bucket):
-    checkpoint = s3torchconnector.S3Checkpoint(**theirs)
+def test_a_checkpoint_round_trips(connector, namespace, bucket):
+    checkpoint = s3torchconnector.S3Checkpoint(**connector)
     state = {"w": torch.arange(300_000, dtype=torch.float32), "step": 7}
     with checkpoint.writer(f"s3://{bucket}/run/epoch.ckpt") as writer:
         torch.save(state, writer)
@@ -95,20 +96,20 @@ def test_a_checkpoint_round_trips(theirs, space, bucket):
     assert torch.equal(loaded["w"], state["w"])
 
 
-def test_the_references_client_reuses_its_sessions(theirs, space, boto, bucket):
+def test_the_references_client_reuses_its_sessions(connector, namespace, boto, bucket):
     objects = fill(boto, bucket, 40)
-    before = space.journal.last
-    client = S3Client(**theirs)
+    before = namespace.journal.last
+    client = S3Client(**connector)
     for key in objects:
         client.get_object(bucket, key).read()
-    reads = space.journal.count(operations=["GetObject"], after=before)
-    sessions = space.journal.entries(operations=["CreateSession"], after=before)
+    reads = namespace.journal.count(operations=["GetObject"], after=before)
+    sessions = namespace.journal.entries(operations=["CreateSession"], after=before)
     assert reads >= len(objects)
-    assert 1 <= len(sessions) <= 4, "sessions are reused, also for many reads"
+    assert 1 <= len(sessions) <= 4, "40 reads must share a few sessions"
     assert all(entry.status == 200 for entry in sessions)
 
 
-def test_a_prefix_without_a_trailing_slash_is_rejected(theirs, boto, bucket):
+def test_a_prefix_without_a_trailing_slash_is_rejected(connector, boto, bucket):
     fill(boto, bucket, 2)
     with pytest.raises(Exception, match="prefix"):
-        list(s3torchconnector.S3IterableDataset.from_prefix(f"s3://{bucket}/d", transform=read, **theirs))
+        list(s3torchconnector.S3IterableDataset.from_prefix(f"s3://{bucket}/d", transform=read, **connector))
