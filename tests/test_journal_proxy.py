@@ -72,9 +72,7 @@ class Proxy:
     """Forwards each connection over its own upstream connection. Records the requests by the address that the emulator sees."""
 
     def __init__(self, port: int) -> None:
-        self.exchanges: dict[str, list[list[Exchange]]] = defaultdict(
-            list
-        )  # by the address that the emulator sees
+        self.exchanges: dict[str, list[list[Exchange]]] = defaultdict(list)  # by the address that the emulator sees
         self._connections: set[asyncio.Task[None]] = set()
         self._upstream = port
         self.port = 0
