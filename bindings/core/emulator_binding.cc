@@ -50,11 +50,11 @@ emulator::AuthMode ParseAuth(const std::string& auth) {
   throw py::value_error("auth must be 'verify', 'parse' or 'off', not '" + auth + "'");
 }
 
-// Runs `question` on the emulator without the GIL and returns its result.
-template <class Question>
-auto Ask(const PyEmulator& self, Question question) {
+// Runs `function` on the emulator without the GIL and returns its result.
+template <class Function>
+auto CallEmulator(const PyEmulator& self, Function function) {
   emulator::Emulator& instance = self.Get();
-  return Unwrap(WithoutGil([&] { return question(instance); }));
+  return Unwrap(WithoutGil([&] { return function(instance); }));
 }
 
 py::dict Stats(const PyEmulator& self) {
@@ -141,7 +141,7 @@ void BindLifecycle(PyEmulatorClass& type) {
       .def("stats", &Stats)
       .def("reset",
            [](const PyEmulator& self) {
-             Ask(self, [](emulator::Emulator& instance) { return instance.Reset(); });
+             CallEmulator(self, [](emulator::Emulator& instance) { return instance.Reset(); });
            })
       .def("stop", [](const PyEmulator& self) {
         if (!self.mine()) return;
@@ -153,12 +153,13 @@ void BindLifecycle(PyEmulatorClass& type) {
 void BindNamespaces(PyEmulatorClass& type) {
   type.def("namespaces",
            [](const PyEmulator& self) {
-             return Ask(self, [](emulator::Emulator& instance) { return instance.Namespaces(); });
+             return CallEmulator(
+                 self, [](emulator::Emulator& instance) { return instance.Namespaces(); });
            })
       .def(
           "create_namespace",
           [](const PyEmulator& self, const std::string& name) {
-            emulator::AccessKey key = Ask(
+            emulator::AccessKey key = CallEmulator(
                 self, [&](emulator::Emulator& instance) { return instance.CreateNamespace(name); });
             return std::pair(std::move(key.id), std::move(key.secret));
           },
@@ -166,20 +167,22 @@ void BindNamespaces(PyEmulatorClass& type) {
       .def(
           "delete_namespace",
           [](const PyEmulator& self, const std::string& name) {
-            Ask(self, [&](emulator::Emulator& instance) { return instance.DeleteNamespace(name); });
+            CallEmulator(
+                self, [&](emulator::Emulator& instance) { return instance.DeleteNamespace(name); });
           },
           "name"_a)
       .def(
           "reset_namespace",
           [](const PyEmulator& self, const std::string& name) {
-            Ask(self, [&](emulator::Emulator& instance) { return instance.ResetNamespace(name); });
+            CallEmulator(
+                self, [&](emulator::Emulator& instance) { return instance.ResetNamespace(name); });
           },
           "name"_a)
       .def(
           "clock",
           [](const PyEmulator& self, const std::string& name) {
-            return Clock(
-                Ask(self, [&](emulator::Emulator& instance) { return instance.GetClock(name); }));
+            return Clock(CallEmulator(
+                self, [&](emulator::Emulator& instance) { return instance.GetClock(name); }));
           },
           "namespace"_a)
       .def(
@@ -187,7 +190,7 @@ void BindNamespaces(PyEmulatorClass& type) {
           [](const PyEmulator& self, const std::string& name, std::optional<std::int64_t> now_ns,
              std::int64_t advance_ns, std::optional<bool> frozen, std::optional<double> rate) {
             const emulator::ClockChange change = MakeClockChange(now_ns, advance_ns, frozen, rate);
-            return Clock(Ask(self, [&](emulator::Emulator& instance) {
+            return Clock(CallEmulator(self, [&](emulator::Emulator& instance) {
               return instance.ChangeClock(name, change);
             }));
           },
@@ -196,7 +199,7 @@ void BindNamespaces(PyEmulatorClass& type) {
       .def(
           "restore_clock",
           [](const PyEmulator& self, const std::string& name) {
-            return Clock(Ask(
+            return Clock(CallEmulator(
                 self, [&](emulator::Emulator& instance) { return instance.RestoreClock(name); }));
           },
           "namespace"_a);
@@ -206,14 +209,15 @@ void BindLimits(PyEmulatorClass& type) {
   type.def(
           "set_limits",
           [](const PyEmulator& self, const std::string& name, const std::string& json) {
-            Ask(self, [&](emulator::Emulator& instance) { return instance.SetLimits(name, json); });
+            CallEmulator(
+                self, [&](emulator::Emulator& instance) { return instance.SetLimits(name, json); });
           },
           "namespace"_a, "limits_json"_a)
       .def(
           "limits_report",
           [](const PyEmulator& self, const std::string& name) {
-            return Ask(self,
-                       [&](emulator::Emulator& instance) { return instance.LimitsReport(name); });
+            return CallEmulator(
+                self, [&](emulator::Emulator& instance) { return instance.LimitsReport(name); });
           },
           "namespace"_a);
 }
@@ -225,8 +229,8 @@ void BindContent(PyEmulatorClass& type) {
              std::string name_space) {
             const emulator::SeedRequest request{std::move(bucket), std::move(directory),
                                                 std::move(prefix), std::move(name_space)};
-            const auto report =
-                Ask(self, [&](emulator::Emulator& instance) { return instance.Seed(request); });
+            const auto report = CallEmulator(
+                self, [&](emulator::Emulator& instance) { return instance.Seed(request); });
             return py::dict("objects"_a = report.objects, "bytes"_a = report.bytes,
                             "skipped"_a = report.skipped);
           },
@@ -234,11 +238,13 @@ void BindContent(PyEmulatorClass& type) {
       .def(
           "add_users",
           [](const PyEmulator& self, const std::string& users_json) {
-            Ask(self, [&](emulator::Emulator& instance) { return instance.AddUsers(users_json); });
+            CallEmulator(
+                self, [&](emulator::Emulator& instance) { return instance.AddUsers(users_json); });
           },
           "users_json"_a)
       .def("users", [](const PyEmulator& self) {
-        return Ask(self, [](emulator::Emulator& instance) { return instance.ListUsers(); });
+        return CallEmulator(self,
+                            [](emulator::Emulator& instance) { return instance.ListUsers(); });
       });
 }
 
@@ -247,21 +253,22 @@ void BindFaults(PyEmulatorClass& type) {
   type.def(
           "set_faults",
           [](const PyEmulator& self, const std::string& name, const std::string& faults) {
-            Ask(self,
-                [&](emulator::Emulator& instance) { return instance.SetFaults(name, faults); });
+            CallEmulator(self, [&](emulator::Emulator& instance) {
+              return instance.SetFaults(name, faults);
+            });
           },
           "namespace"_a, "faults_json"_a)
       .def(
           "fault_account",
           [](const PyEmulator& self, const std::string& name) {
-            return Ask(self,
-                       [&](emulator::Emulator& instance) { return instance.FaultAccount(name); });
+            return CallEmulator(
+                self, [&](emulator::Emulator& instance) { return instance.FaultAccount(name); });
           },
           "namespace"_a)
       .def(
           "missing_faults",
           [](const PyEmulator& self, const std::string& name) {
-            return Ask(self, [&](emulator::Emulator& instance) -> Result<std::string> {
+            return CallEmulator(self, [&](emulator::Emulator& instance) -> Result<std::string> {
               const Result<void> checked = instance.CheckFaults(name);
               if (checked.ok()) return std::string();
               if (checked.error().kind != ErrorKind::kPreconditionFailed) return checked.error();
@@ -272,7 +279,7 @@ void BindFaults(PyEmulatorClass& type) {
       .def(
           "clear_faults",
           [](const PyEmulator& self, const std::string& name, bool forget) {
-            Ask(self, [&](emulator::Emulator& instance) {
+            CallEmulator(self, [&](emulator::Emulator& instance) {
               return forget ? instance.ForgetFaults(name) : instance.ClearFaults(name);
             });
           },
@@ -280,13 +287,14 @@ void BindFaults(PyEmulatorClass& type) {
       .def(
           "restore_faults",
           [](const PyEmulator& self, const std::string& name) {
-            Ask(self, [&](emulator::Emulator& instance) { return instance.RestoreFaults(name); });
+            CallEmulator(
+                self, [&](emulator::Emulator& instance) { return instance.RestoreFaults(name); });
           },
           "namespace"_a)
       .def(
           "create_retry_test",
           [](const PyEmulator& self, const std::string& name, const std::string& operations) {
-            return Ask(self, [&](emulator::Emulator& instance) {
+            return CallEmulator(self, [&](emulator::Emulator& instance) {
               return instance.CreateRetryTest(name, operations);
             });
           },
@@ -294,14 +302,14 @@ void BindFaults(PyEmulatorClass& type) {
       .def(
           "retry_tests",
           [](const PyEmulator& self, const std::string& name) {
-            return Ask(self,
-                       [&](emulator::Emulator& instance) { return instance.RetryTests(name); });
+            return CallEmulator(
+                self, [&](emulator::Emulator& instance) { return instance.RetryTests(name); });
           },
           "namespace"_a)
       .def(
           "retry_test_account",
           [](const PyEmulator& self, const std::string& name, const std::string& id) {
-            return Ask(self, [&](emulator::Emulator& instance) {
+            return CallEmulator(self, [&](emulator::Emulator& instance) {
               return instance.RetryTestAccount(name, id);
             });
           },
@@ -309,8 +317,9 @@ void BindFaults(PyEmulatorClass& type) {
       .def(
           "delete_retry_test",
           [](const PyEmulator& self, const std::string& name, const std::string& id) {
-            Ask(self,
-                [&](emulator::Emulator& instance) { return instance.DeleteRetryTest(name, id); });
+            CallEmulator(self, [&](emulator::Emulator& instance) {
+              return instance.DeleteRetryTest(name, id);
+            });
           },
           "namespace"_a, "id"_a);
 }
@@ -320,7 +329,7 @@ void BindJournal(PyEmulatorClass& type) {
   type.def(
           "ask_journal",
           [](const PyEmulator& self, const std::string& name, const std::string& question) {
-            return Ask(self, [&](emulator::Emulator& instance) -> Result<std::string> {
+            return CallEmulator(self, [&](emulator::Emulator& instance) -> Result<std::string> {
               PENSTOCK_ASSIGN(const emulator::JournalReading reading, instance.ReadJournal(name));
               return reading.AnswerJson(question);
             });
@@ -330,7 +339,7 @@ void BindJournal(PyEmulatorClass& type) {
           "await_journal",
           [](const PyEmulator& self, const std::string& name, std::uint64_t after,
              std::int64_t wait_ms, const std::string& question) {
-            return Ask(self, [&](emulator::Emulator& instance) -> Result<std::string> {
+            return CallEmulator(self, [&](emulator::Emulator& instance) -> Result<std::string> {
               PENSTOCK_ASSIGN(
                   const emulator::JournalReading reading,
                   instance.AwaitJournal(name, after, std::chrono::milliseconds(wait_ms)));
@@ -344,7 +353,7 @@ void BindJournal(PyEmulatorClass& type) {
              const std::string& filter_json) {
             if (format != "jsonl" && format != "har")
               throw py::value_error("format must be 'jsonl' or 'har', not '" + format + "'");
-            return Ask(self, [&](emulator::Emulator& instance) -> Result<std::string> {
+            return CallEmulator(self, [&](emulator::Emulator& instance) -> Result<std::string> {
               PENSTOCK_ASSIGN(const emulator::JournalFilter filter,
                               emulator::ParseJournalFilter(filter_json));
               PENSTOCK_ASSIGN(const emulator::JournalReading reading, instance.ReadJournal(name));
@@ -356,7 +365,8 @@ void BindJournal(PyEmulatorClass& type) {
       .def(
           "clear_journal",
           [](const PyEmulator& self, const std::string& name) {
-            Ask(self, [&](emulator::Emulator& instance) { return instance.ClearJournal(name); });
+            CallEmulator(self,
+                         [&](emulator::Emulator& instance) { return instance.ClearJournal(name); });
           },
           "namespace"_a);
 }

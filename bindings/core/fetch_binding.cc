@@ -50,7 +50,7 @@ class PendingFetch {
     // Without the GIL: a thread that waits for the GIL may hold a lock that the store takes.
     WithoutGil([&] {
       StartFirstBytes(
-          client_, std::move(request), AskChecksums::kAfterwards,
+          client_, std::move(request), ChecksumRequest::kAfterwards,
           [state = state_](Result<DownloadResponse> result) { state->Set(std::move(result)); });
     });
   }

@@ -12,16 +12,16 @@ namespace {
 // Waits for one or two responses. Each callback keeps it alive.
 class FirstBytes final : public std::enable_shared_from_this<FirstBytes> {
  public:
-  FirstBytes(std::shared_ptr<Client> client, const DownloadRequest& request, AskChecksums ask,
-             Callback<DownloadResponse> done)
+  FirstBytes(std::shared_ptr<Client> client, const DownloadRequest& request,
+             ChecksumRequest checksums, Callback<DownloadResponse> done)
       : client_(std::move(client)),
-        about_request_{request.bucket, request.key, request.version_id, request.options.call},
-        ask_(ask),
+        metadata_request_{request.bucket, request.key, request.version_id, request.options.call},
+        checksums_(checksums),
         done_(std::move(done)),
-        missing_(ask == AskChecksums::kBeside ? 2 : 1) {}
+        missing_(checksums == ChecksumRequest::kConcurrent ? 2 : 1) {}
 
   void Start(const std::shared_ptr<Client>& client, DownloadRequest request) {
-    if (ask_ == AskChecksums::kBeside) Ask(*client);
+    if (checksums_ == ChecksumRequest::kConcurrent) RequestMetadata(*client);
     StartDownload(client, std::move(request),
                   [self = shared_from_this()](Result<DownloadResponse> response) {
                     self->OnDownload(std::move(response));
@@ -29,11 +29,11 @@ class FirstBytes final : public std::enable_shared_from_this<FirstBytes> {
   }
 
  private:
-  void Ask(Client& client) {
+  void RequestMetadata(Client& client) {
     Result<void> sent = Caught("the request for the checksum of an object", [&] {
-      client.Start(std::move(about_request_),
-                   [self = shared_from_this()](Result<ObjectMetadata> about) {
-                     self->OnMetadata(std::move(about));
+      client.Start(std::move(metadata_request_),
+                   [self = shared_from_this()](Result<ObjectMetadata> metadata) {
+                     self->OnMetadata(std::move(metadata));
                    });
     });
     if (!sent.ok()) OnMetadata(std::move(sent).error());
@@ -45,15 +45,15 @@ class FirstBytes final : public std::enable_shared_from_this<FirstBytes> {
     {
       const MutexLock lock(mutex_);
       response_.emplace(std::move(response));
-      if (partial && ask_ == AskChecksums::kAfterwards) client = client_;
+      if (partial && checksums_ == ChecksumRequest::kAfterwards) client = client_;
     }
-    client == nullptr ? OnResponse() : Ask(*client);
+    client == nullptr ? OnResponse() : RequestMetadata(*client);
   }
 
-  void OnMetadata(Result<ObjectMetadata> about) {
+  void OnMetadata(Result<ObjectMetadata> metadata) {
     {
       const MutexLock lock(mutex_);
-      about_.emplace(std::move(about));
+      metadata_.emplace(std::move(metadata));
     }
     OnResponse();
   }
@@ -76,26 +76,26 @@ class FirstBytes final : public std::enable_shared_from_this<FirstBytes> {
     ObjectMetadata& fetched = response.metadata;
     if (response.bytes >= fetched.size) return;
     fetched.checksums.clear();
-    if (about_ && about_->ok() && !fetched.etag.empty() && (*about_)->etag == fetched.etag &&
-        (*about_)->size == fetched.size)
-      fetched.checksums = std::move((*about_)->checksums);
+    if (metadata_ && metadata_->ok() && !fetched.etag.empty() &&
+        (*metadata_)->etag == fetched.etag && (*metadata_)->size == fetched.size)
+      fetched.checksums = std::move((*metadata_)->checksums);
   }
 
   Mutex mutex_;
   std::shared_ptr<Client> client_ PENSTOCK_GUARDED_BY(mutex_);  // until the result
-  HeadObjectRequest about_request_;
-  const AskChecksums ask_;
+  HeadObjectRequest metadata_request_;
+  const ChecksumRequest checksums_;
   const Callback<DownloadResponse> done_;
   int missing_ PENSTOCK_GUARDED_BY(mutex_);  // responses
   std::optional<Result<DownloadResponse>> response_ PENSTOCK_GUARDED_BY(mutex_);
-  std::optional<Result<ObjectMetadata>> about_ PENSTOCK_GUARDED_BY(mutex_);
+  std::optional<Result<ObjectMetadata>> metadata_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace
 
 void StartFirstBytes(const std::shared_ptr<Client>& client, DownloadRequest request,
-                     AskChecksums ask, Callback<DownloadResponse> done) {
-  std::make_shared<FirstBytes>(client, request, ask, std::move(done))
+                     ChecksumRequest checksums, Callback<DownloadResponse> done) {
+  std::make_shared<FirstBytes>(client, request, checksums, std::move(done))
       ->Start(client, std::move(request));
 }
 

@@ -11,16 +11,16 @@ namespace penstock::python {
 
 // When to request the checksums of an object that is larger than the bytes to download. The
 // response to a range does not have them.
-enum class AskChecksums {
+enum class ChecksumRequest {
   kNever,
   kAfterwards,  // if the download shows that the object is larger
-  kBeside,      // the object is known to be larger: at the same time, which takes no longer
+  kConcurrent,  // at the same time as the download; the object is known to be larger
 };
 
 // Like StartDownload. If the bytes are not the whole object, the checksums in the response are
 // those of a HEAD request for the same version, or none.
 void StartFirstBytes(const std::shared_ptr<Client>& client, DownloadRequest request,
-                     AskChecksums ask, Callback<DownloadResponse> done);
+                     ChecksumRequest checksums, Callback<DownloadResponse> done);
 
 }  // namespace penstock::python
 

@@ -14,34 +14,34 @@ constexpr std::chrono::seconds kMaxWait{1};
 constexpr std::chrono::milliseconds kPoll{1};
 
 std::atomic<bool> ending{false};
-std::atomic<int> asking{0};  // threads that wait for the GIL and will get it
-std::atomic<int> inside{0};  // threads that have released the GIL and not reacquired it
+std::atomic<int> acquiring{0};  // threads that wait for the GIL and will get it
+std::atomic<int> inside{0};     // threads that have released the GIL and not reacquired it
 std::atomic<std::thread::id> ending_thread{};
 
 [[noreturn]] void WaitForProcessExit() {
   for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
-// Acquires the GIL with `ask`, unless the interpreter is ending.
-template <class Ask>
-auto AcquireGil(Ask ask) {
-  asking.fetch_add(1);
-  // `ending` is set before `asking` is read, so at least one of the two threads sees the other.
+// Acquires the GIL with `acquire`, unless the interpreter is ending.
+template <class Acquire>
+auto AcquireGil(Acquire acquire) {
+  acquiring.fetch_add(1);
+  // `ending` is set before `acquiring` is read, so at least one of the two threads sees the other.
   if (ending.load() && ending_thread.load() != std::this_thread::get_id()) {
-    asking.fetch_sub(1);
+    acquiring.fetch_sub(1);
     WaitForProcessExit();
   }
-  struct Asked {
-    ~Asked() { asking.fetch_sub(1); }
-  } const asked;
-  return ask();
+  struct Counted {
+    ~Counted() { acquiring.fetch_sub(1); }
+  } const counted;
+  return acquire();
 }
 
 void AnnounceEnd() {
   ending_thread.store(std::this_thread::get_id());
   ending.store(true);
   const auto until = std::chrono::steady_clock::now() + kMaxWait;
-  while (asking.load() > 0 && std::chrono::steady_clock::now() < until) {
+  while (acquiring.load() > 0 && std::chrono::steady_clock::now() < until) {
     PyThreadState* const state = PyEval_SaveThread();
     std::this_thread::sleep_for(kPoll);
     PyEval_RestoreThread(state);
@@ -69,7 +69,7 @@ bool OthersInsideAtTheEnd() { return ending.load() && inside.load() > 0; }
 void WatchInterpreterEnd() {
   // A forked child has only the thread that called fork().
   ::pthread_atfork(nullptr, nullptr, [] {
-    asking.store(0);
+    acquiring.store(0);
     inside.store(0);
   });
   pybind11::module_::import("atexit").attr("register")(pybind11::cpp_function(&AnnounceEnd));

@@ -164,10 +164,10 @@ void Prefetcher::StartPrepared() {
       request.options.call.cancel = stop_.get_token();
       request.destination = [download](std::uint64_t size) { return download->memory.Place(size); };
       StartFirstBytes(client_, std::move(request),
-                      !asks  ? AskChecksums::kNever
-                      : part ? AskChecksums::kBeside
-                             : AskChecksums::kAfterwards,
-                      // `download` stays valid while a request is under way.
+                      !asks  ? ChecksumRequest::kNever
+                      : part ? ChecksumRequest::kConcurrent
+                             : ChecksumRequest::kAfterwards,
+                      // `download` stays valid while a request is in progress.
                       [state = state_, download](Result<DownloadResponse> result) {
                         state->OnResult(*download, std::move(result));
                       });

@@ -78,7 +78,7 @@ class ChainProvider final : public CredentialsProvider {
     auto search = std::make_shared<Search>();
     search->links = links_;
     search->done = std::move(done);
-    Ask(search, 0);
+    TryProvider(search, 0);
   }
 
  private:
@@ -86,21 +86,21 @@ class ChainProvider final : public CredentialsProvider {
   struct Search {
     std::shared_ptr<const std::vector<ChainLink>> links;
     std::function<void(Result<CredentialsPtr>)> done;
-    std::string looked_at;
+    std::string tried;
   };
 
-  static void Ask(const std::shared_ptr<Search>& search, std::size_t index) {
+  static void TryProvider(const std::shared_ptr<Search>& search, std::size_t index) {
     if (index == search->links->size()) {
-      return search->done(Unusable("no credentials found; tried " + search->looked_at));
+      return search->done(Unusable("no credentials found; tried " + search->tried));
     }
     (*search->links)[index].provider->Start([search, index](Result<CredentialsPtr> result) {
       if (result.ok() || result.error().kind != ErrorKind::kNotFound)
         return search->done(std::move(result));
-      search->looked_at.append(search->looked_at.empty() ? "" : "; ")
+      search->tried.append(search->tried.empty() ? "" : "; ")
           .append((*search->links)[index].place)
           .append(": ")
           .append(result.error().message);
-      Ask(search, index + 1);
+      TryProvider(search, index + 1);
     });
   }
 

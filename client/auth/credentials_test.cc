@@ -8,33 +8,36 @@ namespace penstock::auth {
 namespace {
 
 TEST(StaticProvider, ReturnsTheGivenCredentials) {
-  EXPECT_EQ((*Ask(MakeStaticProvider({"ID", "SECRET", "T", {}})))->session_token, "T");
+  EXPECT_EQ((*GetCredentials(MakeStaticProvider({"ID", "SECRET", "T", {}})))->session_token, "T");
 }
 
 TEST(StaticProvider, AMissingKeyIsUnauthenticated) {
   EXPECT_EQ(ErrorOf(MakeStaticProvider({"ID", "", "", {}})).kind, ErrorKind::kUnauthenticated);
 }
 
-TEST(AnonymousProvider, ReturnsNull) { EXPECT_EQ(*Ask(MakeAnonymousProvider()), nullptr); }
+TEST(AnonymousProvider, ReturnsNull) {
+  EXPECT_EQ(*GetCredentials(MakeAnonymousProvider()), nullptr);
+}
 
 TEST(EnvironmentProvider, ReadsKeysTokenAndExpiry) {
-  const Result<CredentialsPtr> answer = Ask(MakeEnvironmentProvider(
+  const Result<CredentialsPtr> result = GetCredentials(MakeEnvironmentProvider(
       FakeEnvironment({{"AWS_ACCESS_KEY_ID", "ID"},
                        {"AWS_SECRET_ACCESS_KEY", "SECRET"},
                        {"AWS_SESSION_TOKEN", "T"},
                        {"AWS_CREDENTIAL_EXPIRATION", "2013-05-24T01:00:00Z"}})));
-  ASSERT_TRUE(answer.ok());
-  EXPECT_EQ((*answer)->access_key_id, "ID");
-  EXPECT_EQ((*answer)->secret_access_key, "SECRET");
-  EXPECT_EQ((*answer)->session_token, "T");
-  EXPECT_EQ((*answer)->expires_at, WallTime(std::chrono::seconds(1369357200)));
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ((*result)->access_key_id, "ID");
+  EXPECT_EQ((*result)->secret_access_key, "SECRET");
+  EXPECT_EQ((*result)->session_token, "T");
+  EXPECT_EQ((*result)->expires_at, WallTime(std::chrono::seconds(1369357200)));
 }
 
 TEST(EnvironmentProvider, AcceptsTheOlderNameOfTheToken) {
   const TextMap variables = {{"AWS_ACCESS_KEY_ID", "ID"},
                              {"AWS_SECRET_ACCESS_KEY", "SECRET"},
                              {"AWS_SECURITY_TOKEN", "T"}};
-  EXPECT_EQ((*Ask(MakeEnvironmentProvider(FakeEnvironment(variables))))->session_token, "T");
+  EXPECT_EQ((*GetCredentials(MakeEnvironmentProvider(FakeEnvironment(variables))))->session_token,
+            "T");
 }
 
 TEST(EnvironmentProvider, NoKeyIsNotFoundAndOneKeyIsAnErrorWithoutTheSecret) {
@@ -59,7 +62,7 @@ TEST(ChainProvider, ReturnsTheFirstCredentials) {
       MakeChainProvider({{"nothing", MakeEnvironmentProvider(FakeEnvironment({}))},
                          {"first", MakeStaticProvider({"1", "s", "", {}})},
                          {"second", MakeStaticProvider({"2", "s", "", {}})}});
-  EXPECT_EQ((*Ask(chain))->access_key_id, "1");
+  EXPECT_EQ((*GetCredentials(chain))->access_key_id, "1");
 }
 
 TEST(ChainProvider, AnErrorEndsTheSearch) {
@@ -95,8 +98,8 @@ TEST(DefaultProvider, AnExplicitProfileExcludesTheEnvironment) {
   const RemoteContext context = FakeContext(
       transport, {{"AWS_ACCESS_KEY_ID", "ENV"}, {"AWS_SECRET_ACCESS_KEY", "S"}},
       {{"/home/u/.aws/credentials", "[p]\naws_access_key_id = FILE\naws_secret_access_key = S\n"}});
-  EXPECT_EQ((*Ask(MakeDefaultProvider(context, "p")))->access_key_id, "FILE");
-  EXPECT_EQ((*Ask(MakeDefaultProvider(context, "")))->access_key_id, "ENV");
+  EXPECT_EQ((*GetCredentials(MakeDefaultProvider(context, "p")))->access_key_id, "FILE");
+  EXPECT_EQ((*GetCredentials(MakeDefaultProvider(context, "")))->access_key_id, "ENV");
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ class TruncatingSink final : public BodySink {
 
 struct FaultyObjectStore::Impl {
   template <class Request>
-  std::optional<Fault> Ask(const Request& request) {
+  std::optional<Fault> FaultFor(const Request& request) {
     const Place place = PlaceOf(request);
     CallPoint point{
         std::string(place.operation), std::string(place.bucket), std::string(place.key), 0, {}, 0};
@@ -60,7 +60,7 @@ struct FaultyObjectStore::Impl {
 
   template <class Request>
   void Run(Request request, Callback<typename Request::Response> done) {
-    std::optional<Fault> fault = Ask(request);
+    std::optional<Fault> fault = FaultFor(request);
     if (!fault) return inner->Start(std::move(request), std::move(done));
     if (fault->moment != Fault::Moment::kAfter) return done(std::move(fault->error));
     inner->Start(std::move(request),
@@ -72,7 +72,7 @@ struct FaultyObjectStore::Impl {
   }
 
   void RunGet(GetObjectRequest request, Callback<ObjectMetadata> done) {
-    std::optional<Fault> fault = Ask(request);
+    std::optional<Fault> fault = FaultFor(request);
     if (!fault) return inner->Start(std::move(request), std::move(done));
     if (fault->moment == Fault::Moment::kBefore) return done(std::move(fault->error));
     const std::uint64_t limit =

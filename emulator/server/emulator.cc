@@ -292,25 +292,26 @@ class RunningEmulator final : public Emulator {
   }
 
  private:
-  // Calls `ask` with the Control, which stays alive during the call.
-  template <class Ask>
-  std::invoke_result_t<Ask, Control&> WithControl(Ask ask) const {
+  // Calls `function` with the Control, which stays alive during the call.
+  template <class Function>
+  std::invoke_result_t<Function, Control&> WithControl(Function function) const {
     const auto stopped = [] {
       return Error::Make(ErrorKind::kInvalidArgument, "the emulator is stopped; start another one");
     };
     if (closed_) return stopped();
     const ReaderLock lock(control_mutex_);
     if (!control_) return stopped();
-    return ask(*control_);
+    return function(*control_);
   }
 
-  template <class Ask>
-  std::invoke_result_t<Ask, faults::FaultRegistry&> WithFaults(const std::string& name_space,
-                                                               Ask ask) const {
-    return WithControl([&](Control& control) -> std::invoke_result_t<Ask, faults::FaultRegistry&> {
-      PENSTOCK_ASSIGN(const auto controls, control.ControlsOf(name_space));
-      return ask(controls->faults());
-    });
+  template <class Function>
+  std::invoke_result_t<Function, faults::FaultRegistry&> WithFaults(const std::string& name_space,
+                                                                    Function function) const {
+    return WithControl(
+        [&](Control& control) -> std::invoke_result_t<Function, faults::FaultRegistry&> {
+          PENSTOCK_ASSIGN(const auto controls, control.ControlsOf(name_space));
+          return function(controls->faults());
+        });
   }
 
   Result<void> Listen() {

@@ -35,7 +35,7 @@ CredentialsPtr Make(std::string id, std::optional<WallTime> expires_at = std::nu
 
 class CachedProvider : public ::testing::Test {
  protected:
-  void Ask() {
+  void RequestCredentials() {
     cached_->Start(
         [this](Result<CredentialsPtr> result) { answers_.push_back(std::move(result)); });
   }
@@ -49,55 +49,55 @@ class CachedProvider : public ::testing::Test {
 };
 
 TEST_F(CachedProvider, ConcurrentCallersShareOneRequest) {
-  Ask();
-  Ask();
+  RequestCredentials();
+  RequestCredentials();
   EXPECT_EQ(inner_->asked.size(), 1u);
   inner_->Answer(Make("a"));
   EXPECT_EQ(answers_.size(), 2u);
-  Ask();
+  RequestCredentials();
   EXPECT_EQ(answers_.size(), 3u);
   EXPECT_TRUE(inner_->asked.empty());
 }
 
 TEST_F(CachedProvider, CredentialsWithoutExpiryAreKept) {
-  Ask();
+  RequestCredentials();
   inner_->Answer(Make("a"));
   clock_.Advance(std::chrono::hours(1000));
-  Ask();
+  RequestCredentials();
   EXPECT_EQ(LastId(), "a");
   EXPECT_TRUE(inner_->asked.empty());
 }
 
 TEST_F(CachedProvider, RefreshesFiveMinutesEarlyWithoutDelayingCallers) {
-  Ask();
+  RequestCredentials();
   inner_->Answer(Make("old", clock_.Now() + minutes(60)));
   clock_.Advance(minutes(55) - seconds(1));
-  Ask();
+  RequestCredentials();
   EXPECT_TRUE(inner_->asked.empty());
   clock_.Advance(seconds(1));
-  Ask();
+  RequestCredentials();
   EXPECT_EQ(LastId(), "old");
   ASSERT_EQ(inner_->asked.size(), 1u);
   inner_->Answer(Make("new", clock_.Now() + minutes(60)));
-  Ask();
+  RequestCredentials();
   EXPECT_EQ(LastId(), "new");
 }
 
 TEST_F(CachedProvider, AFailedRefreshKeepsTheOldCredentialsUntilTheyExpire) {
-  Ask();
+  RequestCredentials();
   inner_->Answer(Make("old", clock_.Now() + minutes(60)));
   clock_.Advance(minutes(56));
-  Ask();
+  RequestCredentials();
   inner_->Answer(Error::Make(ErrorKind::kUnavailable, "down"));
-  Ask();
+  RequestCredentials();
   EXPECT_EQ(LastId(), "old");
   EXPECT_TRUE(inner_->asked.empty());  // Not for every request.
   clock_.Advance(seconds(30));
-  Ask();
+  RequestCredentials();
   EXPECT_EQ(inner_->asked.size(), 1u);
   inner_->Answer(Error::Make(ErrorKind::kUnavailable, "down"));
   clock_.Advance(minutes(4));
-  Ask();
+  RequestCredentials();
   ASSERT_EQ(inner_->asked.size(), 1u);
   inner_->Answer(Error::Make(ErrorKind::kUnavailable, "down"));
   ASSERT_FALSE(answers_.back().ok());
@@ -105,39 +105,39 @@ TEST_F(CachedProvider, AFailedRefreshKeepsTheOldCredentialsUntilTheyExpire) {
 }
 
 TEST_F(CachedProvider, DoesNotCacheErrors) {
-  Ask();
+  RequestCredentials();
   inner_->Answer(Error::Make(ErrorKind::kUnauthenticated, "none"));
-  Ask();
+  RequestCredentials();
   inner_->Answer(Make("a"));
   EXPECT_EQ(LastId(), "a");
 }
 
 TEST_F(CachedProvider, NewButExpiredCredentialsAreAnError) {
-  Ask();
+  RequestCredentials();
   inner_->Answer(Make("a", clock_.Now() - seconds(1)));
   ASSERT_FALSE(answers_.back().ok());
   EXPECT_EQ(answers_.back().error().kind, ErrorKind::kUnauthenticated);
 }
 
 TEST_F(CachedProvider, CachesAnonymousCredentials) {
-  Ask();
+  RequestCredentials();
   inner_->Answer(CredentialsPtr());
-  Ask();
+  RequestCredentials();
   ASSERT_EQ(answers_.size(), 2u);
   EXPECT_EQ(*answers_.back(), nullptr);
 }
 
 TEST_F(CachedProvider, RejectedCredentialsAreRequestedAgainOnce) {
-  Ask();
+  RequestCredentials();
   const CredentialsPtr first = Make("a");
   inner_->Answer(first);
   cached_->Forget(first);
-  Ask();
+  RequestCredentials();
   ASSERT_EQ(inner_->asked.size(), 1u);
   inner_->Answer(Make("b"));
   EXPECT_EQ(LastId(), "b");
   cached_->Forget(first);  // Of another call that was signed before.
-  Ask();
+  RequestCredentials();
   EXPECT_EQ(LastId(), "b");
   EXPECT_TRUE(inner_->asked.empty());
 }

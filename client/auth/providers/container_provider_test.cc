@@ -16,11 +16,11 @@ constexpr const char* kFull = "AWS_CONTAINER_CREDENTIALS_FULL_URI";
 TEST(ContainerProviderTest, SendsTheTokenToTheTaskEndpoint) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(200, {}, kAnswer));
-  const auto answer = Ask(MakeContainerProvider(FakeContext(
+  const auto result = GetCredentials(MakeContainerProvider(FakeContext(
       transport, {{kRelative, "/v2/x?id=1"}, {"AWS_CONTAINER_AUTHORIZATION_TOKEN", "secret"}})));
-  ASSERT_TRUE(answer.ok());
-  EXPECT_EQ((*answer)->session_token, "T");
-  EXPECT_TRUE((*answer)->expires_at);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ((*result)->session_token, "T");
+  EXPECT_TRUE((*result)->expires_at);
   const auto sent = transport.requests().at(0);
   EXPECT_EQ(sent.request.endpoint.host, "169.254.170.2");
   EXPECT_EQ(sent.request.target, "/v2/x?id=1");
@@ -40,8 +40,8 @@ TEST(ContainerProviderTest, TheTokenFileTakesPrecedenceAndIsReadEachTime) {
     return "token" + std::to_string(++reads) + "\n";
   };
   const ProviderPtr provider = MakeContainerProvider(context);
-  ASSERT_TRUE(Ask(provider).ok());
-  ASSERT_TRUE(Ask(provider).ok());
+  ASSERT_TRUE(GetCredentials(provider).ok());
+  ASSERT_TRUE(GetCredentials(provider).ok());
   EXPECT_EQ(transport.requests().at(0).Header("Authorization"), "token1");
   EXPECT_EQ(transport.requests().at(1).Header("Authorization"), "token2");
 }
@@ -55,7 +55,8 @@ TEST(ContainerProviderTest, SendsTheTokenToOtherHostsOnlyOverTls) {
   for (const char* url :
        {"https://example.com/c", "http://localhost:1/c", "http://127.0.0.9/c", "http://[::1]/c"}) {
     transport.Expect(FakeReply::Respond(200, {}, kAnswer));
-    EXPECT_TRUE(Ask(MakeContainerProvider(FakeContext(transport, {{kFull, url}}))).ok()) << url;
+    EXPECT_TRUE(GetCredentials(MakeContainerProvider(FakeContext(transport, {{kFull, url}}))).ok())
+        << url;
   }
 }
 

@@ -72,16 +72,16 @@ class MetadataFetch : public std::enable_shared_from_this<MetadataFetch> {
         settings_(std::move(settings)),
         done_(std::move(done)) {}
 
-  void AskForToken() {
-    Ask("PUT", "/latest/api/token", {"x-aws-ec2-metadata-token-ttl-seconds", "21600"},
-        [self = shared_from_this()](Result<SmallResponse> answer) {
-          self->OnToken(std::move(answer));
-        });
+  void RequestToken() {
+    Send("PUT", "/latest/api/token", {"x-aws-ec2-metadata-token-ttl-seconds", "21600"},
+         [self = shared_from_this()](Result<SmallResponse> response) {
+           self->OnToken(std::move(response));
+         });
   }
 
  private:
-  void Ask(const char* method, const std::string& path, http::Header header,
-           std::function<void(Result<SmallResponse>)> then) {
+  void Send(const char* method, const std::string& path, http::Header header,
+            std::function<void(Result<SmallResponse>)> then) {
     Result<http::Request> request = RequestTo(method, settings_.base + path, {});
     if (!request.ok()) {
       return End(Unusable("AWS_EC2_METADATA_SERVICE_ENDPOINT: " + request.error().message));
@@ -97,13 +97,13 @@ class MetadataFetch : public std::enable_shared_from_this<MetadataFetch> {
 
   http::Header TokenHeader() const { return {"x-aws-ec2-metadata-token", token_}; }
 
-  void OnToken(Result<SmallResponse> answer) {
-    const bool timed_out = !answer.ok() && answer.error().kind == ErrorKind::kTimeout;
-    if (!answer.ok() && !timed_out)
+  void OnToken(Result<SmallResponse> response) {
+    const bool timed_out = !response.ok() && response.error().kind == ErrorKind::kTimeout;
+    if (!response.ok() && !timed_out)
       return End(NotConfigured("no instance metadata service at " + settings_.base));
-    const int status = timed_out ? 0 : answer->status;
+    const int status = timed_out ? 0 : response->status;
     if (status == 200) {
-      token_ = std::move(answer->body);
+      token_ = std::move(response->body);
     } else if (status != 0 && status != 403 && status != 404 && status != 405) {
       return End(Unusable("the instance metadata service returned " + std::to_string(status) +
                           " for the token request"));
@@ -112,43 +112,45 @@ class MetadataFetch : public std::enable_shared_from_this<MetadataFetch> {
           NotConfigured("the instance metadata service returned no token, and "
                         "AWS_EC2_METADATA_V1_DISABLED does not allow version 1"));
     }
-    AskForRole();
+    RequestRole();
   }
 
-  void AskForRole() {
-    Ask("GET", kRolePath, TokenHeader(), [self = shared_from_this()](Result<SmallResponse> answer) {
-      self->OnRole(std::move(answer));
-    });
+  void RequestRole() {
+    Send("GET", kRolePath, TokenHeader(),
+         [self = shared_from_this()](Result<SmallResponse> response) {
+           self->OnRole(std::move(response));
+         });
   }
 
-  void OnRole(Result<SmallResponse> answer) {
-    if (!answer.ok())
+  void OnRole(Result<SmallResponse> response) {
+    if (!response.ok())
       return End(NotConfigured("no instance metadata service at " + settings_.base));
-    if (RestartWithNewToken(*answer)) return;
-    const std::string role =
-        answer->status == 200 ? answer->body.substr(0, answer->body.find('\n')) : std::string();
+    if (RestartWithNewToken(*response)) return;
+    const std::string role = response->status == 200
+                                 ? response->body.substr(0, response->body.find('\n'))
+                                 : std::string();
     if (role.empty()) return End(NotConfigured("the instance has no role"));
-    Ask("GET", kRolePath + role, TokenHeader(),
-        [self = shared_from_this()](Result<SmallResponse> got) {
-          self->OnCredentials(std::move(got));
-        });
+    Send("GET", kRolePath + role, TokenHeader(),
+         [self = shared_from_this()](Result<SmallResponse> credentials) {
+           self->OnCredentials(std::move(credentials));
+         });
   }
 
   // Requests a new token once if the current one is rejected.
-  bool RestartWithNewToken(const SmallResponse& answer) {
-    if (answer.status != 401 || std::exchange(restarted_, true)) return false;
+  bool RestartWithNewToken(const SmallResponse& response) {
+    if (response.status != 401 || std::exchange(restarted_, true)) return false;
     token_.clear();
-    AskForToken();
+    RequestToken();
     return true;
   }
 
-  void OnCredentials(Result<SmallResponse> answer) {
+  void OnCredentials(Result<SmallResponse> response) {
     const std::string source = "the instance metadata service";
-    if (!answer.ok()) return End(Unusable(source + ": " + answer.error().message));
-    if (RestartWithNewToken(*answer)) return;
-    if (answer->status != 200)
-      return End(NotConfigured(source + "returned " + std::to_string(answer->status)));
-    auto members = ReadFlatObject(answer->body);
+    if (!response.ok()) return End(Unusable(source + ": " + response.error().message));
+    if (RestartWithNewToken(*response)) return;
+    if (response->status != 200)
+      return End(NotConfigured(source + " returned " + std::to_string(response->status)));
+    auto members = ReadFlatObject(response->body);
     if (!members.ok()) return End(Unusable(source + ": " + members.error().message));
     const auto code = members->find("Code");
     if (code != members->end() && code->second != "Success") {
@@ -190,7 +192,7 @@ class InstanceMetadataProvider final : public CredentialsProvider {
     Result<Settings> settings = ReadSettings(context_.environment);
     if (!settings.ok()) return done(std::move(settings).error());
     std::make_shared<MetadataFetch>(context_, std::move(settings).value(), std::move(done))
-        ->AskForToken();
+        ->RequestToken();
   }
 
  private:

@@ -14,7 +14,7 @@ constexpr const char* kKeys =
 Result<CredentialsPtr> AskAfter(FakeTransport& transport, std::vector<FakeReply> replies,
                                 TextMap variables = {}) {
   for (FakeReply& reply : replies) transport.Expect(std::move(reply));
-  return Ask(MakeInstanceMetadataProvider(FakeContext(transport, std::move(variables))));
+  return GetCredentials(MakeInstanceMetadataProvider(FakeContext(transport, std::move(variables))));
 }
 
 FakeReply Says(int status, std::string body = {}) {

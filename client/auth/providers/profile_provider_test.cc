@@ -36,19 +36,19 @@ bool Has(const std::string& text, const std::string& piece) {
 }
 
 TEST(ProfileProvider, ReadsKeysOfTheDefaultProfile) {
-  const Result<CredentialsPtr> answer = Ask(Profile(
+  const Result<CredentialsPtr> result = GetCredentials(Profile(
       "", "[default]\naws_access_key_id = ID\naws_secret_access_key = S\naws_session_token = T\n"));
-  ASSERT_TRUE(answer.ok());
-  EXPECT_EQ((*answer)->secret_access_key, "S");
-  EXPECT_EQ((*answer)->session_token, "T");
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ((*result)->secret_access_key, "S");
+  EXPECT_EQ((*result)->session_token, "T");
 }
 
 TEST(ProfileProvider, UsesTheSelectedProfile) {
   const std::string two =
       "[a]\naws_access_key_id = A\naws_secret_access_key = S\n"
       "[b]\naws_access_key_id = B\naws_secret_access_key = S\n";
-  EXPECT_EQ((*Ask(Profile("", two, "b")))->access_key_id, "B");
-  EXPECT_EQ((*Ask(Profile("", two, "", {{"AWS_PROFILE", "a"}})))->access_key_id, "A");
+  EXPECT_EQ((*GetCredentials(Profile("", two, "b")))->access_key_id, "B");
+  EXPECT_EQ((*GetCredentials(Profile("", two, "", {{"AWS_PROFILE", "a"}})))->access_key_id, "A");
 }
 
 TEST(ProfileProvider, AMissingDefaultIsNotFoundAMissingNamedProfileIsAnError) {
@@ -72,22 +72,22 @@ TEST(ProfileProvider, AnIncompletePairNamesTheMissingSetting) {
 }
 
 TEST(ProfileProvider, KeysOfTheCredentialsFilePrecedeCredentialProcess) {
-  const Result<CredentialsPtr> answer =
-      Ask(Profile("[default]\ncredential_process = x\n",
-                  "[default]\naws_access_key_id = ID\naws_secret_access_key = S\n"));
-  EXPECT_TRUE(answer.ok());
+  const Result<CredentialsPtr> result =
+      GetCredentials(Profile("[default]\ncredential_process = x\n",
+                             "[default]\naws_access_key_id = ID\naws_secret_access_key = S\n"));
+  EXPECT_TRUE(result.ok());
 }
 
 TEST(ProfileProvider, KeysOfTheSourceProfileAssumeTheRole) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(200, {}, kSts));
-  const auto answer =
-      Ask(Role(transport,
-               "[profile r]\nrole_arn = arn:r\nsource_profile = s\nexternal_id = e x\n"
-               "role_session_name = me\nduration_seconds = 900\n"
-               "[profile s]\naws_access_key_id = AKIA\naws_secret_access_key = S\n"));
-  ASSERT_TRUE(answer.ok());
-  EXPECT_EQ((*answer)->access_key_id, "ASIA");
+  const auto result =
+      GetCredentials(Role(transport,
+                          "[profile r]\nrole_arn = arn:r\nsource_profile = s\nexternal_id = e x\n"
+                          "role_session_name = me\nduration_seconds = 900\n"
+                          "[profile s]\naws_access_key_id = AKIA\naws_secret_access_key = S\n"));
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ((*result)->access_key_id, "ASIA");
   const http::RecordedRequest sent = transport.requests().at(0);
   EXPECT_EQ(sent.request.endpoint.host, "sts.eu-west-1.amazonaws.com");
   EXPECT_EQ(
@@ -102,10 +102,10 @@ TEST(ProfileProvider, ARoleMayAssumeAnotherRole) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(200, {}, kSts));
   transport.Expect(FakeReply::Respond(200, {}, kSts));
-  ASSERT_TRUE(Ask(Role(transport,
-                       "[profile r]\nrole_arn = arn:r\nsource_profile = s\n"
-                       "[profile s]\nrole_arn = arn:s\nsource_profile = s\n"
-                       "aws_access_key_id = AKIA\naws_secret_access_key = S\n"))
+  ASSERT_TRUE(GetCredentials(Role(transport,
+                                  "[profile r]\nrole_arn = arn:r\nsource_profile = s\n"
+                                  "[profile s]\nrole_arn = arn:s\nsource_profile = s\n"
+                                  "aws_access_key_id = AKIA\naws_secret_access_key = S\n"))
                   .ok());
   EXPECT_TRUE(Has(transport.requests().at(0).body, "RoleArn=arn%3As"));
   EXPECT_TRUE(Has(transport.requests().at(1).body, "RoleArn=arn%3Ar"));
@@ -117,8 +117,9 @@ TEST(ProfileProvider, ARoleUsesTheEnvironmentOrATokenAsItsSource) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(200, {}, kSts));
   ASSERT_TRUE(
-      Ask(Role(transport, "[profile r]\nrole_arn = arn:r\ncredential_source = Environment\n",
-               {{"AWS_ACCESS_KEY_ID", "ENV"}, {"AWS_SECRET_ACCESS_KEY", "S"}}))
+      GetCredentials(Role(transport,
+                          "[profile r]\nrole_arn = arn:r\ncredential_source = Environment\n",
+                          {{"AWS_ACCESS_KEY_ID", "ENV"}, {"AWS_SECRET_ACCESS_KEY", "S"}}))
           .ok());
   EXPECT_TRUE(Has(*transport.requests().at(0).Header("Authorization"), "Credential=ENV/"));
   const Error refused =

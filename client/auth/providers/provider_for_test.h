@@ -15,16 +15,16 @@
 namespace penstock::auth {
 
 // Returns the result of a provider that completes before Start returns.
-inline Result<CredentialsPtr> Ask(const ProviderPtr& provider) {
-  std::optional<Result<CredentialsPtr>> answer;
-  provider->Start([&](Result<CredentialsPtr> result) { answer.emplace(std::move(result)); });
-  return *answer;
+inline Result<CredentialsPtr> GetCredentials(const ProviderPtr& provider) {
+  std::optional<Result<CredentialsPtr>> result;
+  provider->Start([&](Result<CredentialsPtr> done) { result.emplace(std::move(done)); });
+  return *result;
 }
 
 inline Error ErrorOf(const ProviderPtr& provider) {
-  const Result<CredentialsPtr> answer = Ask(provider);
-  EXPECT_FALSE(answer.ok());
-  return answer.ok() ? Error() : answer.error();
+  const Result<CredentialsPtr> result = GetCredentials(provider);
+  EXPECT_FALSE(result.ok());
+  return result.ok() ? Error() : result.error();
 }
 
 // `transport` must outlive the context.

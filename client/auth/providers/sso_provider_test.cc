@@ -23,14 +23,14 @@ TEST(SsoProviderTest, ExchangesTheTokenForKeys) {
       FakeReply::Respond(200, {},
                          R"({"roleCredentials":{"accessKeyId":"A","secretAccessKey":"S",)"
                          R"("sessionToken":"T","expiration":1369357200000}})"));
-  const auto answer = Ask(MakeSsoProvider(
+  const auto result = GetCredentials(MakeSsoProvider(
       FakeContext(
           transport, {},
           {{CacheFile("corp"), R"({"accessToken":"tok","expiresAt":"2099-01-01T00:00:00Z"})"}}),
       kRole));
-  ASSERT_TRUE(answer.ok());
-  EXPECT_EQ((*answer)->session_token, "T");
-  EXPECT_EQ((*answer)->expires_at, WallTime(std::chrono::seconds(1369357200)));
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ((*result)->session_token, "T");
+  EXPECT_EQ((*result)->expires_at, WallTime(std::chrono::seconds(1369357200)));
   const auto sent = transport.requests().at(0);
   EXPECT_EQ(sent.request.endpoint.host, "portal.sso.us-east-1.amazonaws.com");
   EXPECT_EQ(sent.request.target,
@@ -76,7 +76,7 @@ TEST(SsoProviderTest, ErrorResponsesAreErrors) {
                 .message.find("401: Session token not found"),
             std::string::npos);
   transport.Expect(FakeReply::Respond(200, {}, R"({"roleCredentials":{"accessKeyId":"A"}})"));
-  EXPECT_FALSE(Ask(MakeSsoProvider(FakeContext(transport, {}, files), kRole)).ok());
+  EXPECT_FALSE(GetCredentials(MakeSsoProvider(FakeContext(transport, {}, files), kRole)).ok());
 }
 
 }  // namespace

@@ -55,24 +55,24 @@ Result<SmallRequest> StsRequest(const RemoteContext& context, const std::string&
   out.body = http::BuildQuery(fields);
   // Retryable according to STS: the identity provider may respond slowly, or the token may not have
   // been propagated yet.
-  out.transient = [](const SmallResponse& answer) {
-    return answer.status != 200 &&
-           (answer.body.find("IDPCommunicationError") != std::string::npos ||
-            answer.body.find("InvalidIdentityToken") != std::string::npos ||
-            answer.body.find("Throttling") != std::string::npos);
+  out.transient = [](const SmallResponse& response) {
+    return response.status != 200 &&
+           (response.body.find("IDPCommunicationError") != std::string::npos ||
+            response.body.find("InvalidIdentityToken") != std::string::npos ||
+            response.body.find("Throttling") != std::string::npos);
   };
   return out;
 }
 
 Result<CredentialsPtr> ReadResponse(const std::string& action, const Role& role,
-                                    const Result<SmallResponse>& answer) {
+                                    const Result<SmallResponse>& response) {
   const std::string what = action + " of " + role.arn;
-  if (!answer.ok()) return Unusable(what + ": " + answer.error().message);
-  const auto document = XmlDocument::Parse(answer->body);
-  const auto status = std::to_string(answer->status);
+  if (!response.ok()) return Unusable(what + ": " + response.error().message);
+  const auto document = XmlDocument::Parse(response->body);
+  const auto status = std::to_string(response->status);
   if (!document.ok())
     return Unusable(what + ": STS returned " + status + " without an XML document");
-  if (answer->status != 200) {
+  if (response->status != 200) {
     const XmlElement error = document->root().Child("Error");
     return Unusable(what + ": STS returned " + status + " " + error.Child("Code").text() + ": " +
                     error.Child("Message").text());
@@ -88,12 +88,12 @@ Result<CredentialsPtr> ReadResponse(const std::string& action, const Role& role,
   return Found(std::move(found));
 }
 
-void Ask(const RemoteContext& context, const char* action, const Role& role,
-         Result<SmallRequest> request, Done done) {
+void SendToSts(const RemoteContext& context, const char* action, const Role& role,
+               Result<SmallRequest> request, Done done) {
   if (!request.ok()) return done(std::move(request).error());
   FetchSmall(context.transport(), *context.clock, std::move(request).value(),
              [action = std::string(action), role, done = std::move(done)](
-                 Result<SmallResponse> answer) { done(ReadResponse(action, role, answer)); });
+                 Result<SmallResponse> response) { done(ReadResponse(action, role, response)); });
 }
 
 class AssumeRoleProvider final : public CredentialsProvider,
@@ -129,7 +129,7 @@ class AssumeRoleProvider final : public CredentialsProvider,
             .Sign(attempt, *source, {clock->Now(), hash});
       };
     }
-    Ask(context_, "AssumeRole", role_, std::move(request), std::move(done));
+    SendToSts(context_, "AssumeRole", role_, std::move(request), std::move(done));
   }
 
   const RemoteContext context_;
@@ -152,8 +152,8 @@ class WebIdentityProvider final : public CredentialsProvider {
     if (!token.ok()) return done(Unusable("the web identity token: " + token.error().message));
     http::QueryParameters fields = CommonFields(context_, "AssumeRoleWithWebIdentity", role_);
     fields.emplace_back("WebIdentityToken", std::move(token).value());
-    Ask(context_, "AssumeRoleWithWebIdentity", role_, StsRequest(context_, endpoint_url_, fields),
-        std::move(done));
+    SendToSts(context_, "AssumeRoleWithWebIdentity", role_,
+              StsRequest(context_, endpoint_url_, fields), std::move(done));
   }
 
  private:

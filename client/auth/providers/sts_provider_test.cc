@@ -26,8 +26,8 @@ const TextMap kTokenFile = {{"/t", "s3cr3t\n"}};
 TEST(StsProviderTest, ExchangesTheTokenOfAFileUnsigned) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(200, {}, Answer("AssumeRoleWithWebIdentity")));
-  const auto answer =
-      Ask(MakeWebIdentityEnvironmentProvider(FakeContext(transport, kWebIdentity, kTokenFile)));
+  const auto answer = GetCredentials(
+      MakeWebIdentityEnvironmentProvider(FakeContext(transport, kWebIdentity, kTokenFile)));
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ((*answer)->access_key_id, "ASIA");
   EXPECT_EQ((*answer)->session_token, "T");
@@ -43,7 +43,7 @@ TEST(StsProviderTest, ExchangesTheTokenOfAFileUnsigned) {
 TEST(StsProviderTest, TheEndpointFollowsRegionPartitionAndEnvironment) {
   const auto asked = [](RemoteContext context, FakeTransport& transport) {
     transport.Expect(FakeReply::Respond(200, {}, Answer("AssumeRoleWithWebIdentity")));
-    EXPECT_TRUE(Ask(MakeWebIdentityEnvironmentProvider(std::move(context))).ok());
+    EXPECT_TRUE(GetCredentials(MakeWebIdentityEnvironmentProvider(std::move(context))).ok());
     return transport.requests().back().request.endpoint.host;
   };
   FakeTransport transport;
@@ -75,9 +75,9 @@ TEST(StsProviderTest, RetriesErrorsThatStsDeclaresRetryable) {
   transport.Expect(FakeReply::Respond(
       400, {}, "<ErrorResponse><Error><Code>IDPCommunicationError</Code></Error></ErrorResponse>"));
   transport.Expect(FakeReply::Respond(200, {}, Answer("AssumeRoleWithWebIdentity")));
-  EXPECT_TRUE(
-      Ask(MakeWebIdentityEnvironmentProvider(FakeContext(transport, kWebIdentity, kTokenFile)))
-          .ok());
+  EXPECT_TRUE(GetCredentials(MakeWebIdentityEnvironmentProvider(
+                                 FakeContext(transport, kWebIdentity, kTokenFile)))
+                  .ok());
 }
 
 TEST(StsProviderTest, AnIncompleteResponseIsAnError) {
@@ -108,9 +108,9 @@ TEST(StsProviderTest, EachAttemptToAssumeARoleIsSignedForSts) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(503));
   transport.Expect(FakeReply::Respond(200, {}, Answer("AssumeRole")));
-  const auto answer =
-      Ask(MakeAssumeRoleProvider(FakeContext(transport, {}), {}, {"arn:r", "name", "", {}},
-                                 MakeStaticProvider({"AKIA", "S", "", {}})));
+  const auto answer = GetCredentials(
+      MakeAssumeRoleProvider(FakeContext(transport, {}), {}, {"arn:r", "name", "", {}},
+                             MakeStaticProvider({"AKIA", "S", "", {}})));
   ASSERT_TRUE(answer.ok());
   for (const auto& sent : transport.requests()) {
     EXPECT_NE(sent.Header("Authorization").value_or("").find("/eu-west-1/sts/aws4_request"),

@@ -36,12 +36,12 @@ class ListerImpl final : public Lister {
   }
 
   void Start() override {
-    if (!pending_ && !ended_) Ask();
+    if (!pending_ && !ended_) RequestPage();
   }
 
   Result<std::optional<ListObjectsResponse>> Next(const Interrupt& interrupt) override {
     if (ended_) return std::optional<ListObjectsResponse>();
-    if (!pending_) Ask();
+    if (!pending_) RequestPage();
     Result<ListObjectsResponse> page = pending_->waiter.Wait(interrupt, pending_->stop);
     pending_.reset();
     // request_ still names this page, so the next call requests it again. No page is lost after an
@@ -64,7 +64,7 @@ class ListerImpl final : public Lister {
           .At("ListObjectsV2", request_.bucket.value);
     } else {
       request_.continuation_token = page->next_token;
-      Ask();
+      RequestPage();
     }
     return std::optional<ListObjectsResponse>(std::move(page).value());
   }
@@ -82,7 +82,7 @@ class ListerImpl final : public Lister {
     return false;
   }
 
-  void Ask() {
+  void RequestPage() {
     pending_ = std::make_unique<PendingPage>(request_.options.cancel);
     ListObjectsRequest request = request_;
     request.options.cancel = pending_->stop.get_token();

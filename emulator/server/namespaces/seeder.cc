@@ -134,13 +134,13 @@ class Walk {
 
   Result<void> EnsureBucket() {
     std::string body = CreateDocument();
-    if (TextBody none({}); Ask("HEAD", {}, none).status == 200) return Ok();
+    if (TextBody none({}); SendRequest("HEAD", {}, none).status == 200) return Ok();
     TextBody reader(std::move(body));
-    const Answer answer = Ask("PUT", {}, reader);
-    made_bucket_ = answer.status == 200;
-    if (made_bucket_ || answer.code == "BucketAlreadyOwnedByYou") return Ok();
+    const RequestResult result = SendRequest("PUT", {}, reader);
+    made_bucket_ = result.status == 200;
+    if (made_bucket_ || result.code == "BucketAlreadyOwnedByYou") return Ok();
     return Wrong("bucket '" + request_.bucket + "' cannot be created: the response is " +
-                 answer.Text());
+                 result.Text());
   }
 
   // Removes a bucket that this traversal created, with its objects. Objects of other clients keep
@@ -149,10 +149,10 @@ class Walk {
     for (const std::string& key : put_) {
       if (seeder_.stop) return;
       TextBody none({});
-      Ask("DELETE", key, none);
+      SendRequest("DELETE", key, none);
     }
     TextBody none({});
-    Ask("DELETE", {}, none);
+    SendRequest("DELETE", {}, none);
   }
 
   Result<void> CheckStopped() const {
@@ -217,11 +217,11 @@ class Walk {
   Result<void> PutFile(int descriptor, const std::string& key, std::uint64_t size) {
     Result<void> going_on = Ok();
     FileBody body(descriptor, size, [this, &going_on] { return going_on = CheckStopped(); });
-    const Answer answer = Ask("PUT", key, body);
+    const RequestResult result = SendRequest("PUT", key, body);
     PENSTOCK_TRY(std::move(going_on));
-    if (answer.status != 200) {
+    if (result.status != 200) {
       return Wrong("file '" + key + "' of '" + request_.directory +
-                   "' cannot be stored: the response is " + answer.Text());
+                   "' cannot be stored: the response is " + result.Text());
     }
     if (made_bucket_) put_.push_back(key);
     ++report_.objects;
@@ -229,7 +229,7 @@ class Walk {
     return Ok();
   }
 
-  struct Answer {
+  struct RequestResult {
     int status = 0;
     std::string code;
     std::string message;  // of the error document, or of the internal error
@@ -241,7 +241,8 @@ class Walk {
   };
 
   // Sends a request for the bucket (empty key) or an object.
-  Answer Ask(std::string_view method, const std::string& key, s3::BodyReader& body) const {
+  RequestResult SendRequest(std::string_view method, const std::string& key,
+                            s3::BodyReader& body) const {
     const std::string length = std::to_string(body.Length().value_or(0));
     s3::RequestHead head;
     head.method = method;
@@ -256,13 +257,13 @@ class Walk {
     exchange.space = seeder_.space;
     seeder_.router.Handle(exchange);
     const s3::Response& response = exchange.response;
-    Answer answer{response.status, response.error_code, response.error_detail};
+    RequestResult result{response.status, response.error_code, response.error_detail};
     const auto* const document = std::get_if<std::string>(&response.body);
-    if (answer.message.empty() && !response.error_code.empty() && document != nullptr) {
+    if (result.message.empty() && !response.error_code.empty() && document != nullptr) {
       const auto parsed = XmlDocument::Parse(*document);
-      if (parsed.ok()) answer.message = parsed->root().Child("Message").text();
+      if (parsed.ok()) result.message = parsed->root().Child("Message").text();
     }
-    return answer;
+    return result;
   }
 
   const Seeder& seeder_;
