@@ -18,7 +18,7 @@
 
 namespace penstock::emulator::server {
 
-struct Seen {
+struct ReceivedResponse {
   std::string text;
   bool reset = false;  // the connection ended with RST
   int status() const { return text.starts_with("HTTP/1.1 ") ? std::atoi(text.c_str() + 9) : 0; }
@@ -40,27 +40,29 @@ class FaultsTest : public testing::Test {
   }
 
   // 10 s without a byte count as an orderly close.
-  Seen Send(const std::string& bytes) {
+  ReceivedResponse Send(const std::string& bytes) {
     const Wire wire(emulator_->endpoint());
     wire.Send(bytes);
-    Seen seen;
-    seen.text = wire.Receive(std::string::npos, &seen.reset);
-    return seen;
+    ReceivedResponse response;
+    response.text = wire.Receive(std::string::npos, &response.reset);
+    return response;
   }
-  Seen Ask(const std::string& method, const std::string& target, const std::string& body = {},
-           const std::string& headers = {}) {
+  ReceivedResponse Ask(const std::string& method, const std::string& target,
+                       const std::string& body = {}, const std::string& headers = {}) {
     return Send(method + " " + target + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" +
                 headers + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
   }
   // Deletes the keys "a", "b" and "key" in one request.
-  Seen DeleteThree() {
+  ReceivedResponse DeleteThree() {
     // python3: base64.b64encode(hashlib.md5(document).digest())
     return Ask("POST", "/bucket?delete",
                "<Delete><Object><Key>a</Key></Object><Object><Key>b</Key></"
                "Object><Object><Key>key</Key></Object></Delete>",
                "Content-MD5: cyR88Gu6Ji0m7uxFUvnzFg==\r\n");
   }
-  Seen Get(const std::string& headers = {}) { return Ask("GET", "/bucket/key", {}, headers); }
+  ReceivedResponse Get(const std::string& headers = {}) {
+    return Ask("GET", "/bucket/key", {}, headers);
+  }
 
   void Set(const std::string& json) {
     const auto set = emulator_->SetFaults("default", json);

@@ -48,9 +48,9 @@ class FaultsOverTheWireTest : public FaultsTest {
   void Check(const std::vector<Case>& cases) {
     for (const Case& one : cases) {
       SetAction(one.action);
-      const Seen seen = Get();
-      EXPECT_EQ(Scrubbed(seen.text), one.answer) << one.action;
-      EXPECT_EQ(seen.reset, one.reset) << one.action;
+      const ReceivedResponse response = Get();
+      EXPECT_EQ(Scrubbed(response.text), one.answer) << one.action;
+      EXPECT_EQ(response.reset, one.reset) << one.action;
       EXPECT_EQ(Fired(), 1U) << one.action;
     }
   }
@@ -280,8 +280,8 @@ TEST_F(FaultsOverTheWireTest, FaultsBeforeTheCommitPreventItAndLaterOnesDoNot) {
     for (const string action : {R"("error": {})", R"("slow_down": {})", R"("reset": {})",
                                 R"("fin": {})", R"("redirect": {})"}) {
       SetAction("{" + action + R"(, "at": ")" + at + "\"}");
-      const Seen seen = Ask("PUT", "/bucket/" + at, "abc");
-      EXPECT_NE(seen.status(), 200) << action << at;
+      const ReceivedResponse response = Ask("PUT", "/bucket/" + at, "abc");
+      EXPECT_NE(response.status(), 200) << action << at;
       EXPECT_EQ(Fired(), 1U) << action << at;
       ASSERT_TRUE(emulator_->ClearFaults("default").ok());
       EXPECT_EQ(Ask("DELETE", "/bucket/" + at + "?x=1").status(), 204);
@@ -342,7 +342,7 @@ TEST_F(FaultsOverTheWireTest, SomeEntriesOfADeleteObjectsRequestFail) {
 TEST_F(FaultsOverTheWireTest, AppliesFaultsBeforeTheFirstByte) {
   Set(R"([{"do": {"reset": {}, "at": "accept"}, "limit": {"times": 1}}, {"do": {"fin": {}, "at": "accept"}, "limit": {"times": 1}}])");
   EXPECT_TRUE(Send("").reset);
-  const Seen second = Send("");
+  const ReceivedResponse second = Send("");
   EXPECT_FALSE(second.reset);
   EXPECT_EQ(second.text, "");
   EXPECT_EQ(Get().status(), 200);

@@ -83,19 +83,19 @@ class StaleReadStore::PageEditor {
 
 Result<store::ObjectPtr> StaleReadStore::FindObject(const BucketName& bucket, const ObjectKey& key,
                                                     const std::optional<VersionId>& version) {
-  const auto seen = version ? std::nullopt : hidden_.Find(bucket.value, key.value, now_);
-  if (!seen) return inner().FindObject(bucket, key, version);
-  if (*seen == nullptr) return NoSuchKey(bucket, key);
-  return *seen;
+  const auto visible = version ? std::nullopt : hidden_.Find(bucket.value, key.value, now_);
+  if (!visible) return inner().FindObject(bucket, key, version);
+  if (*visible == nullptr) return NoSuchKey(bucket, key);
+  return *visible;
 }
 
 Result<bool> StaleReadStore::HasVisibleKeys(const store::ListObjects& query,
                                             const std::string& common_prefix) {
   constexpr std::size_t kMostKeys = 1'000;
-  const std::vector<HiddenWrites::Seen> hidden =
+  const std::vector<HiddenWrites::VisibleObject> hidden =
       hidden_.Under(query.bucket.value, common_prefix, now_);
   if (std::any_of(hidden.begin(), hidden.end(),
-                  [](const auto& seen) { return seen.object != nullptr; }))
+                  [](const auto& visible) { return visible.object != nullptr; }))
     return true;
   if (hidden.size() >= kMostKeys) return true;
   PENSTOCK_ASSIGN(
@@ -103,22 +103,23 @@ Result<bool> StaleReadStore::HasVisibleKeys(const store::ListObjects& query,
       inner().List(store::ListObjects{.bucket = query.bucket,
                                       .prefix = common_prefix,
                                       .max_keys = static_cast<int>(hidden.size() + 1)}));
-  return std::any_of(below.entries.begin(), below.entries.end(),
-                     [&](const store::ListEntry& entry) {
-                       return std::none_of(hidden.begin(), hidden.end(),
-                                           [&](const auto& seen) { return seen.key == entry.key; });
-                     });
+  return std::any_of(
+      below.entries.begin(), below.entries.end(), [&](const store::ListEntry& entry) {
+        return std::none_of(hidden.begin(), hidden.end(),
+                            [&](const auto& visible) { return visible.key == entry.key; });
+      });
 }
 
 Result<store::ListPage> StaleReadStore::List(const store::ListObjects& query) {
   PENSTOCK_ASSIGN(store::ListPage page, inner().List(query));
   PageEditor editor(page, query);
   std::string checked_prefix;  // The common prefix that was checked last.
-  for (const HiddenWrites::Seen& seen : hidden_.Under(query.bucket.value, query.prefix, now_)) {
-    const std::string_view name = EntryName(query, seen.key);
-    if (seen.object != nullptr) {
-      editor.Put(name, *seen.object);
-    } else if (name.size() == seen.key.size()) {
+  for (const HiddenWrites::VisibleObject& visible :
+       hidden_.Under(query.bucket.value, query.prefix, now_)) {
+    const std::string_view name = EntryName(query, visible.key);
+    if (visible.object != nullptr) {
+      editor.Put(name, *visible.object);
+    } else if (name.size() == visible.key.size()) {
       editor.Remove(name);
     } else if (name != checked_prefix) {
       checked_prefix = name;

@@ -78,18 +78,19 @@ std::optional<store::ObjectPtr> HiddenWrites::Find(const std::string& bucket,
   return hidden == writes->second.end() ? std::nullopt : std::optional(hidden->before);
 }
 
-std::vector<HiddenWrites::Seen> HiddenWrites::Under(const std::string& bucket,
-                                                    std::string_view prefix, WallTime now) const {
-  std::vector<Seen> seen;
+std::vector<HiddenWrites::VisibleObject> HiddenWrites::Under(const std::string& bucket,
+                                                             std::string_view prefix,
+                                                             WallTime now) const {
+  std::vector<VisibleObject> visible;
   const MutexLock lock(mutex_);
   const auto keys = buckets_.find(bucket);
-  if (keys == buckets_.end()) return seen;
+  if (keys == buckets_.end()) return visible;
   for (auto at = keys->second.lower_bound(prefix);
        at != keys->second.end() && at->first.starts_with(prefix); ++at) {
     const auto hidden = FirstHidden(at->second, now);
-    if (hidden != at->second.end()) seen.push_back({at->first, hidden->before});
+    if (hidden != at->second.end()) visible.push_back({at->first, hidden->before});
   }
-  return seen;
+  return visible;
 }
 
 }  // namespace penstock::emulator::faults

@@ -23,7 +23,7 @@ class HiddenWrites {
   static constexpr std::size_t kMost = 10'000;
 
   // The object of a key that reads see.
-  struct Seen {
+  struct VisibleObject {
     std::string key;
     store::ObjectPtr object;  // Null: the key does not exist.
   };
@@ -53,7 +53,8 @@ class HiddenWrites {
   std::optional<store::ObjectPtr> Find(const std::string& bucket, const std::string& key,
                                        WallTime now) const;
   // Returns the keys with hidden writes that start with `prefix`, in key order.
-  std::vector<Seen> Under(const std::string& bucket, std::string_view prefix, WallTime now) const;
+  std::vector<VisibleObject> Under(const std::string& bucket, std::string_view prefix,
+                                   WallTime now) const;
 
  private:
   struct Write {

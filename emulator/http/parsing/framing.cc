@@ -23,8 +23,8 @@ std::optional<std::uint64_t> ParseLength(std::string_view digits) {
   return value;
 }
 
-// Collected in one pass over the headers.
-struct Seen {
+// The headers that determine the framing, collected in one pass.
+struct FramingHeaders {
   std::optional<std::uint64_t> length;
   int transfer_encodings = 0;
   int hosts = 0;
@@ -33,46 +33,46 @@ struct Seen {
   bool expect = false;
 };
 
-void ReadConnectionOptions(std::string_view list, Seen& seen) {
+void ReadConnectionOptions(std::string_view list, FramingHeaders& found) {
   while (!list.empty()) {
     const std::size_t comma = list.find(',');
     const std::string_view option = TrimBlanks(list.substr(0, comma));
-    if (EqualsIgnoreCase(option, "close")) seen.close = true;
-    if (EqualsIgnoreCase(option, "keep-alive")) seen.keep_alive = true;
+    if (EqualsIgnoreCase(option, "close")) found.close = true;
+    if (EqualsIgnoreCase(option, "keep-alive")) found.keep_alive = true;
     if (comma == std::string_view::npos) return;
     list.remove_prefix(comma + 1);
   }
 }
 
-Result<void> ReadLength(std::string_view value, Seen& seen) {
+Result<void> ReadLength(std::string_view value, FramingHeaders& found) {
   const std::optional<std::uint64_t> length = ParseLength(value);
   if (!length) return BadRequest("Content-Length is not a decimal number below 2^63.");
-  if (seen.length && *seen.length != *length)
+  if (found.length && *found.length != *length)
     return BadRequest("Content-Length was given twice with different values.");
-  seen.length = length;
+  found.length = length;
   return Ok();
 }
 
-Result<void> ReadHeader(const message::HeaderView& header, Seen& seen) {
+Result<void> ReadHeader(const message::HeaderView& header, FramingHeaders& found) {
   switch (header.name.size()) {  // the length alone distinguishes most headers
     case 4:
-      if (EqualsIgnoreCase(header.name, "host")) ++seen.hosts;
+      if (EqualsIgnoreCase(header.name, "host")) ++found.hosts;
       break;
     case 6:
       if (EqualsIgnoreCase(header.name, "expect")) {
         if (!EqualsIgnoreCase(header.value, "100-continue")) return ExpectationFailed();
-        seen.expect = true;
+        found.expect = true;
       }
       break;
     case 10:
-      if (EqualsIgnoreCase(header.name, "connection")) ReadConnectionOptions(header.value, seen);
+      if (EqualsIgnoreCase(header.name, "connection")) ReadConnectionOptions(header.value, found);
       break;
     case 14:
-      if (EqualsIgnoreCase(header.name, "content-length")) return ReadLength(header.value, seen);
+      if (EqualsIgnoreCase(header.name, "content-length")) return ReadLength(header.value, found);
       break;
     case 17:
       if (EqualsIgnoreCase(header.name, "transfer-encoding")) {
-        ++seen.transfer_encodings;
+        ++found.transfer_encodings;
         if (!EqualsIgnoreCase(header.value, "chunked"))
           return HeaderNotImplemented("Transfer-Encoding");
       }
@@ -85,25 +85,26 @@ Result<void> ReadHeader(const message::HeaderView& header, Seen& seen) {
 }  // namespace
 
 Result<Framing> ReadFraming(const message::RequestHead& head) {
-  Seen seen;
-  for (const message::HeaderView& header : head.headers) PENSTOCK_TRY(ReadHeader(header, seen));
-  if (seen.hosts > 1) return BadRequest("the Host header was given more than once.");
-  if (seen.hosts == 0 && head.minor_version > 0) return BadRequest("the Host header is missing.");
-  if (seen.transfer_encodings > 1) return BadRequest("Transfer-Encoding was given more than once.");
-  if (seen.transfer_encodings == 1) {
-    if (seen.length) return BadRequest("both Content-Length and Transfer-Encoding were given.");
+  FramingHeaders found;
+  for (const message::HeaderView& header : head.headers) PENSTOCK_TRY(ReadHeader(header, found));
+  if (found.hosts > 1) return BadRequest("the Host header was given more than once.");
+  if (found.hosts == 0 && head.minor_version > 0) return BadRequest("the Host header is missing.");
+  if (found.transfer_encodings > 1)
+    return BadRequest("Transfer-Encoding was given more than once.");
+  if (found.transfer_encodings == 1) {
+    if (found.length) return BadRequest("both Content-Length and Transfer-Encoding were given.");
     if (head.minor_version == 0) return BadRequest("Transfer-Encoding does not exist in HTTP/1.0.");
   }
   Framing framing;
-  if (seen.transfer_encodings == 1) {
+  if (found.transfer_encodings == 1) {
     framing.body = BodyFraming::kChunked;
-  } else if (seen.length) {
+  } else if (found.length) {
     framing.body = BodyFraming::kLength;
-    framing.length = *seen.length;
+    framing.length = *found.length;
   }
-  framing.keep_alive = !seen.close && (head.minor_version > 0 || seen.keep_alive);
+  framing.keep_alive = !found.close && (head.minor_version > 0 || found.keep_alive);
   const bool body_follows = framing.body == BodyFraming::kChunked || framing.length > 0;
-  framing.expect_continue = seen.expect && body_follows && head.minor_version > 0;
+  framing.expect_continue = found.expect && body_follows && head.minor_version > 0;
   return framing;
 }
 

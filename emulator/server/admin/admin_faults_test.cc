@@ -74,7 +74,7 @@ TEST_F(AdminFaultsTest, RetryTestAppliesToRequestsThatNameIt) {
   EXPECT_EQ(Json(Admin("GET", "retry-tests/" + id)).at("complete"), true);
   EXPECT_EQ(Admin("DELETE", "retry-tests/" + id).status, 200);
   EXPECT_EQ(Admin("DELETE", "retry-tests/" + id).status, 404);
-  const Seen unknown = Get(header);
+  const ReceivedResponse unknown = Get(header);
   EXPECT_EQ(unknown.status(), 400);
   EXPECT_NE(unknown.text.find("retry test '" + id + "' does not exist"), std::string::npos)
       << unknown.text;
@@ -94,7 +94,7 @@ TEST_F(AdminFaultsTest, OnlyTheDefaultNamespaceHasAcceptRules) {
     EXPECT_TRUE(taken.ok()) << rules;
     ASSERT_TRUE(emulator_->ClearFaults("default").ok());
   }
-  const Seen brought = Get("x-penstock-fault: {\"reset\": {}, \"at\": \"accept\"}\r\n");
+  const ReceivedResponse brought = Get("x-penstock-fault: {\"reset\": {}, \"at\": \"accept\"}\r\n");
   EXPECT_EQ(brought.status(), 400);
 }
 
@@ -117,7 +117,7 @@ TEST_F(AdminFaultsTest, RulesOfTlsHandshakesAreRefusedWithoutTls) {
 
 TEST_F(AdminFaultsTest, RequestMayHaveItsOwnFaults) {
   EXPECT_EQ(Get("x-penstock-fault: {\"slow_down\": {}}\r\n").status(), 503);
-  const Seen two = Get(
+  const ReceivedResponse two = Get(
       "x-penstock-fault: {\"slow_down\": {}}\r\nX-Penstock-Fault: {\"stall\": {\"ms\": 1}}\r\n");
   EXPECT_EQ(two.status(), 400);
   EXPECT_NE(two.text.find("duplicate header; send it once"), std::string::npos) << two.text;
@@ -128,7 +128,7 @@ TEST_F(AdminFaultsTest, RequestMayHaveItsOwnFaults) {
   EXPECT_EQ(Get("x-penstock-fault: {\"do\": {\"slow_down\": {}}, \"when\": {\"attempt\": 2}}\r\n")
                 .status(),
             200);
-  const Seen wrong = Get("x-penstock-fault: {\"slow\r\n");
+  const ReceivedResponse wrong = Get("x-penstock-fault: {\"slow\r\n");
   EXPECT_EQ(wrong.status(), 400);
   EXPECT_NE(wrong.text.find("x-penstock-fault: "), std::string::npos) << wrong.text;
 }
@@ -181,7 +181,7 @@ class FaultsUnderATokenTest : public FaultsTest {
 };
 
 TEST_F(FaultsUnderATokenTest, RequestFaultsAreRefusedIfTheAdminApiNeedsAToken) {
-  const Seen refused = Get("x-penstock-fault: {\"slow_down\": {}}\r\n");
+  const ReceivedResponse refused = Get("x-penstock-fault: {\"slow_down\": {}}\r\n");
   EXPECT_EQ(refused.status(), 400);
   EXPECT_NE(refused.text.find("the emulator has an admin token"), std::string::npos)
       << refused.text;
