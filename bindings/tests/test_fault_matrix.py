@@ -12,7 +12,7 @@ from penstock import S3Client
 from penstock._append import S3AppendWriter
 from penstock.testing import Emulator
 from penstock_conformance.matrix import actions, cells, judge, lanes, report
-from penstock_conformance.matrix.trials import BUCKET, DIRECTORY, Trial, World, written
+from penstock_conformance.matrix.trials import BUCKET, DIRECTORY, Environment, Trial, written
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
 SAMPLE, SEED = 330, 9
@@ -47,7 +47,7 @@ def test_an_unknown_parameter_is_an_error_of_the_generator():
 
 def test_faults_of_tls_handshakes_are_not_applicable_to_plain_http():
     aborts = cell(action=actions.Action("tls_abort", {}), operation="get whole", target=cells.CONNECTION)
-    with World(2) as plain:
+    with Environment(2) as plain:
         outcome = judge.run_cell(plain, BY_NAME["get whole"], aborts)
     assert (outcome.verdict, outcome.requests) == (judge.NOT_APPLICABLE, 0)
     assert not report.defects([outcome])
@@ -67,36 +67,36 @@ def cell(**changed: object) -> cells.Cell:
     return cells.Cell(**{**given, "target": "PutObject", "nth": 1, "times": cells.ONCE, **changed})
 
 
-def verdict_of(world: World, trial: Trial, one: cells.Cell | None = None) -> str:
-    operation = judge.Operation("one", lambda world, size: trial, ("small",))
-    return judge.run_cell(world, operation, one or cell()).verdict
+def verdict_of(environment: Environment, trial: Trial, one: cells.Cell | None = None) -> str:
+    operation = judge.Operation("one", lambda environment, size: trial, ("small",))
+    return judge.run_cell(environment, operation, one or cell()).verdict
 
 
 def test_the_judge_detects_each_defect(monkeypatch):
-    with World(2) as world:
-        half = world.content("small")[:100]
+    with Environment(2) as environment:
+        half = environment.content("small")[:100]
 
         def left_open() -> None:
-            world.client()._client.create_multipart_upload(BUCKET, "t/left")
+            environment.client()._client.create_multipart_upload(BUCKET, "t/left")
 
         def wrong_key() -> None:
             raise KeyError("k")
 
         def state() -> str:
-            return written(world, "t/half", None, world.content("small"))()
+            return written(environment, "t/half", None, environment.content("small"))()
 
         monkeypatch.setattr(judge, "LEFT_OPEN_S", 0.2)
-        assert verdict_of(world, Trial(lambda: b"x", lambda got: got == b"y")) == "wrong"
-        assert verdict_of(world, Trial(lambda: None, lambda got: True, lambda: "before")) == "wrong"
-        assert verdict_of(world, Trial(lambda: world.put("t/half", half), lambda got: True, state)) == "partial"
-        assert verdict_of(world, Trial(left_open, lambda got: True, lambda: "after")) == "left open"
-        assert verdict_of(world, Trial(wrong_key, lambda got: True)) == "unclear"
-        assert verdict_of(world, Trial(lambda: None, lambda got: True, wrong_key)) == "broken"
-        assert verdict_of(world, Trial(lambda: None, lambda got: True)) == judge.IDLE
+        assert verdict_of(environment, Trial(lambda: b"x", lambda got: got == b"y")) == "wrong"
+        assert verdict_of(environment, Trial(lambda: None, lambda got: True, lambda: "before")) == "wrong"
+        assert verdict_of(environment, Trial(lambda: environment.put("t/half", half), lambda got: True, state)) == "partial"
+        assert verdict_of(environment, Trial(left_open, lambda got: True, lambda: "after")) == "left open"
+        assert verdict_of(environment, Trial(wrong_key, lambda got: True)) == "unclear"
+        assert verdict_of(environment, Trial(lambda: None, lambda got: True, wrong_key)) == "broken"
+        assert verdict_of(environment, Trial(lambda: None, lambda got: True)) == judge.IDLE
         monkeypatch.setattr(judge, "DEADLINE_S", 0.2)
         ended = []
         hung = Trial(lambda: ended or time.sleep(1.5), lambda got: True)
-        assert verdict_of(world, hung) == "hang"
+        assert verdict_of(environment, hung) == "hang"
 
 
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
@@ -105,16 +105,16 @@ BY_NAME = {operation.name: operation for operation in OPERATIONS}
 def verdict_of_operation(name: str) -> str:
     """The verdict of an operation with a fault that has no effect."""
     slow = cell(action=actions.Action("latency", {"ms": 1}), operation=name, target="CreateSession")
-    with World(2) as world:
-        return judge.run_cell(world, BY_NAME[name], slow).verdict
+    with Environment(2) as environment:
+        return judge.run_cell(environment, BY_NAME[name], slow).verdict
 
 
 @pytest.mark.parametrize("name", ["get whole", "directory get whole"])
 def test_a_stale_version_is_served_and_detected(name):
     stale = actions.Action("corrupt", {"mode": "stale-version"}, stage="body_out")
     one = cell(action=stale, operation=name, target="GetObject", times=cells.ALWAYS)
-    with World(2) as world:
-        outcome = judge.run_cell(world, BY_NAME[name], one)
+    with Environment(2) as environment:
+        outcome = judge.run_cell(environment, BY_NAME[name], one)
     assert (outcome.verdict, outcome.fired > 0) == ("error", True), outcome
 
 
@@ -142,11 +142,11 @@ def test_the_judge_detects_a_rename_that_is_a_copy(monkeypatch, name):
 
 def test_each_trial_in_a_directory_bucket_creates_a_session():
     without_session = {"copy", "create bucket", "delete bucket", "list buckets"}
-    with World(2) as world:
+    with Environment(2) as environment:
         for operation in OPERATIONS:
             if operation.bucket == DIRECTORY and operation.name.removeprefix("directory ") not in without_session:
                 for _ in range(2):  # the second run must not reuse the session of the first
-                    targets = cells.traffic(world, operation, operation.sizes[0])
+                    targets = cells.traffic(environment, operation, operation.sizes[0])
                     assert [one.requests for one in targets if one.operation == "CreateSession"] == [1], operation.name
 
 

@@ -9,7 +9,7 @@ import os
 
 import pytest
 from penstock_conformance.matrix import judge, lanes, nth
-from penstock_conformance.matrix.trials import World
+from penstock_conformance.matrix.trials import Environment
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
 OPERATIONS = {operation.name: operation for operation in lanes.every_operation()}
@@ -32,19 +32,19 @@ FAILURES = tuple(nth.FAILURES) if LONG else ("503", "reset in the request body",
 
 
 @pytest.fixture
-def world():
-    with World(10) as instance:
+def environment():
+    with Environment(10) as instance:
         yield instance
 
 
 @pytest.mark.timeout(1800 if LONG else 180)
 @pytest.mark.parametrize("kind", nth.KINDS)
 @pytest.mark.parametrize("name", OPERATIONS if LONG else NAMED)
-def test_the_nth_request_fails(world, name, kind):
+def test_the_nth_request_fails(environment, name, kind):
     operation = OPERATIONS[name]
     for size in operation.sizes if LONG else operation.sizes[-1:]:
         for failure in FAILURES:
-            runs = list(nth.nth_request_fails(world, operation, size, failure, kind))
+            runs = list(nth.nth_request_fails(environment, operation, size, failure, kind))
             assert [run.outcome for run in runs if run.outcome.verdict in judge.DEFECTS] == []
             assert runs[-1].outcome.verdict == "right", "no fault occurs in the last run"
             assert runs[-1].fired == 0
@@ -54,7 +54,7 @@ def test_the_nth_request_fails(world, name, kind):
                 assert len(runs) > 1
 
 
-def test_an_operation_with_too_many_requests_is_an_error(world, monkeypatch):
+def test_an_operation_with_too_many_requests_is_an_error(environment, monkeypatch):
     monkeypatch.setattr(nth, "MAX_REQUESTS", 2)
     with pytest.raises(AssertionError, match="more than 2 requests"):
-        list(nth.nth_request_fails(world, OPERATIONS["read in steps"], "multipart", "503", "persistent"))
+        list(nth.nth_request_fails(environment, OPERATIONS["read in steps"], "multipart", "503", "persistent"))

@@ -193,14 +193,14 @@ class Process {
   }
 
   // Converts a record to a version of the model, after its body was compared.
-  GroupModel::Version Seen(const ObjectRecord& object) {
-    GroupModel::Version seen{Identity(object.version_id), 0, 0};
-    if (object.is_delete_marker) return seen;
-    seen.value = static_cast<std::uint32_t>(std::stoul(object.etag.value));
+  GroupModel::Version VersionOf(const ObjectRecord& object) {
+    GroupModel::Version version{Identity(object.version_id), 0, 0};
+    if (object.is_delete_marker) return version;
+    version.value = static_cast<std::uint32_t>(std::stoul(object.etag.value));
     if (!object.tags.empty())
-      seen.tag = static_cast<std::uint32_t>(std::stoul(object.tags.front().second));
-    EXPECT_EQ(Text(object.content), BodyOf(seen.value)) << "a torn object";
-    return seen;
+      version.tag = static_cast<std::uint32_t>(std::stoul(object.tags.front().second));
+    EXPECT_EQ(Text(object.content), BodyOf(version.value)) << "a torn object";
+    return version;
   }
 
   void Get() {
@@ -213,7 +213,7 @@ class Process {
     });
     before = found.ok() ? *found : nullptr;
     operation_.outcome = OutcomeOf(found);
-    if (before != nullptr) operation_.version = Seen(*before);
+    if (before != nullptr) operation_.version = VersionOf(*before);
     if (before != nullptr && before->is_delete_marker) operation_.outcome = Outcome::kNotFound;
     Keep();
   }
@@ -263,7 +263,7 @@ class Process {
     const auto found = Timed(
         [&] { return shared_.store->FindObject(kBucket, KeyIn(group_, operation_.key), version); });
     operation_.outcome = OutcomeOf(found);
-    if (found.ok()) operation_.version = Seen(**found);
+    if (found.ok()) operation_.version = VersionOf(**found);
     Keep();
   }
 

@@ -7,32 +7,32 @@ from urllib.parse import unquote_plus
 from xml.etree import ElementTree
 
 import s3_listing
+from s3_environment import DELIMITERS, KEYS, NAMESPACE, Environment, row, text, texts, xml
 from s3_listing import Page, Query
 from s3_reference import Upload, Version
-from s3_world import DELIMITERS, KEYS, NAMESPACE, World, row, text, texts, xml
 
 MAX_PAGES = 60
 
 
-def objects_v1(world: World, random: Random) -> None:
+def objects_v1(environment: Environment, random: Random) -> None:
     query, encoded = _query(random), random.random() < 0.3
     if random.random() < 0.5:
         query.marker = _marker(random)
     asked = _common(query, encoded) | ({"marker": query.marker} if query.marker else {})
     for _ in range(MAX_PAGES):
-        document = _ask(world, asked)
-        expected = s3_listing.objects(world.bucket, query)
-        _same_objects(world, document, expected, encoded)
-        world.same("element KeyCount", None, text(document, "KeyCount"))
+        document = _ask(environment, asked)
+        expected = s3_listing.objects(environment.bucket, query)
+        _same_objects(environment, document, expected, encoded)
+        environment.same("element KeyCount", None, text(document, "KeyCount"))
         has_next = expected.truncated and bool(query.delimiter)
         after = _key_of(expected.entries[-1]) if expected.entries else ""
-        world.same("element NextMarker", after if has_next else None, _decoded(text(document, "NextMarker"), encoded))
+        environment.same("element NextMarker", after if has_next else None, _decoded(text(document, "NextMarker"), encoded))
         if not expected.truncated:
             return
         query.marker = asked["marker"] = after
 
 
-def objects_v2(world: World, random: Random) -> None:
+def objects_v2(environment: Environment, random: Random) -> None:
     query, encoded = _query(random), random.random() < 0.3
     asked = {"list-type": "2", **_common(query, encoded)}
     owner = random.random() < 0.2
@@ -41,24 +41,24 @@ def objects_v2(world: World, random: Random) -> None:
     if random.random() < 0.5:
         query.marker = asked["start-after"] = _marker(random)
     for _ in range(MAX_PAGES):
-        document = _ask(world, asked)
-        expected = s3_listing.objects(world.bucket, query)
-        _same_objects(world, document, expected, encoded)
-        world.same("element KeyCount", str(len(expected.entries)), text(document, "KeyCount"))
-        world.same("owners", len(expected.items) if owner else 0, len(texts(document, "Contents/Owner/ID")))
+        document = _ask(environment, asked)
+        expected = s3_listing.objects(environment.bucket, query)
+        _same_objects(environment, document, expected, encoded)
+        environment.same("element KeyCount", str(len(expected.entries)), text(document, "KeyCount"))
+        environment.same("owners", len(expected.items) if owner else 0, len(texts(document, "Contents/Owner/ID")))
         token = text(document, "NextContinuationToken")
-        world.same("a next token", expected.truncated, token is not None)
+        environment.same("a next token", expected.truncated, token is not None)
         if token is None:
             return
         asked["continuation-token"] = token
         query.marker = _key_of(expected.entries[-1])
 
 
-def versions(world: World, random: Random) -> None:
+def versions(environment: Environment, random: Random) -> None:
     query, encoded = _query(random), random.random() < 0.3
     if random.random() < 0.5:
         query.marker = _marker(random)
-        known = world.bucket.keys.get(query.marker, [])
+        known = environment.bucket.keys.get(query.marker, [])
         if known and not query.delimiter and random.random() < 0.6:
             query.minor = random.choice(known).id
     asked = {"versions": "", **_common(query, encoded)}
@@ -67,18 +67,18 @@ def versions(world: World, random: Random) -> None:
             asked.pop(name, None)
             if value:
                 asked[name] = value
-        document = _ask(world, asked)
-        expected = s3_listing.versions(world.bucket, query)
-        _same_versions(world, document, expected, encoded)
+        document = _ask(environment, asked)
+        expected = s3_listing.versions(environment.bucket, query)
+        _same_versions(environment, document, expected, encoded)
         key, minor = s3_listing.last(expected.entries[-1]) if expected.truncated else ("", "")
-        world.same("element NextKeyMarker", key or None, _decoded(text(document, "NextKeyMarker"), encoded))
-        world.same("element NextVersionIdMarker", minor or None, text(document, "NextVersionIdMarker"))
+        environment.same("element NextKeyMarker", key or None, _decoded(text(document, "NextKeyMarker"), encoded))
+        environment.same("element NextVersionIdMarker", minor or None, text(document, "NextVersionIdMarker"))
         if not expected.truncated:
             return
         query.marker, query.minor = key, minor
 
 
-def uploads(world: World, random: Random) -> None:
+def uploads(environment: Environment, random: Random) -> None:
     query, encoded = _query(random), random.random() < 0.3
     query.limit = max(1, query.limit)
     asked = {"uploads": "", **_common(query, encoded)}
@@ -88,36 +88,38 @@ def uploads(world: World, random: Random) -> None:
             asked.pop(name, None)
             if value:
                 asked[name] = value
-        document = _ask(world, asked)
-        expected = s3_listing.uploads(world.bucket, query)
+        document = _ask(environment, asked)
+        expected = s3_listing.uploads(environment.bucket, query)
         items: list[Upload] = expected.items
-        world.same("upload ids", [upload.id for upload in items], texts(document, "Upload/UploadId"))
-        world.same(
+        environment.same("upload ids", [upload.id for upload in items], texts(document, "Upload/UploadId"))
+        environment.same(
             "upload keys", [upload.key for upload in items], [_decoded(key, encoded) for key in texts(document, "Upload/Key")]
         )
-        world.same("prefixes", expected.prefixes, [_decoded(key, encoded) for key in texts(document, "CommonPrefixes/Prefix")])
-        world.same("IsTruncated", "true" if expected.truncated else "false", text(document, "IsTruncated"))
+        environment.same(
+            "prefixes", expected.prefixes, [_decoded(key, encoded) for key in texts(document, "CommonPrefixes/Prefix")]
+        )
+        environment.same("IsTruncated", "true" if expected.truncated else "false", text(document, "IsTruncated"))
         if not expected.entries or isinstance(expected.entries[-1], str):
             return  # S3 returns an empty NextKeyMarker for a page that ends in a prefix: the listing cannot be continued
         key, minor = s3_listing.last(expected.entries[-1])
-        world.same("element NextKeyMarker", key, _decoded(text(document, "NextKeyMarker"), encoded))
-        world.same("element NextUploadIdMarker", minor, text(document, "NextUploadIdMarker"))
+        environment.same("element NextKeyMarker", key, _decoded(text(document, "NextKeyMarker"), encoded))
+        environment.same("element NextUploadIdMarker", minor, text(document, "NextUploadIdMarker"))
         if not expected.truncated:
             return
         query.marker, query.minor = key, minor
 
 
-def _same_objects(world: World, document: ElementTree.Element, expected: Page, encoded: bool) -> None:
+def _same_objects(environment: Environment, document: ElementTree.Element, expected: Page, encoded: bool) -> None:
     items: list[tuple[str, Version]] = expected.items
-    world.same("keys", [key for key, _ in items], [_decoded(key, encoded) for key in texts(document, "Contents/Key")])
-    world.same("ETags", [f'"{version.etag}"' for _, version in items], texts(document, "Contents/ETag"))
-    world.same("sizes", [str(len(version.body)) for _, version in items], texts(document, "Contents/Size"))
-    world.same("algorithms", [version.algorithm for _, version in items], texts(document, "Contents/ChecksumAlgorithm"))
-    world.same("prefixes", expected.prefixes, [_decoded(key, encoded) for key in texts(document, "CommonPrefixes/Prefix")])
-    world.same("IsTruncated", "true" if expected.truncated else "false", text(document, "IsTruncated"))
+    environment.same("keys", [key for key, _ in items], [_decoded(key, encoded) for key in texts(document, "Contents/Key")])
+    environment.same("ETags", [f'"{version.etag}"' for _, version in items], texts(document, "Contents/ETag"))
+    environment.same("sizes", [str(len(version.body)) for _, version in items], texts(document, "Contents/Size"))
+    environment.same("algorithms", [version.algorithm for _, version in items], texts(document, "Contents/ChecksumAlgorithm"))
+    environment.same("prefixes", expected.prefixes, [_decoded(key, encoded) for key in texts(document, "CommonPrefixes/Prefix")])
+    environment.same("IsTruncated", "true" if expected.truncated else "false", text(document, "IsTruncated"))
 
 
-def _same_versions(world: World, document: ElementTree.Element, expected: Page, encoded: bool) -> None:
+def _same_versions(environment: Environment, document: ElementTree.Element, expected: Page, encoded: bool) -> None:
     found = []
     for node in document:
         kind = node.tag.removeprefix(NAMESPACE)
@@ -126,14 +128,14 @@ def _same_versions(world: World, document: ElementTree.Element, expected: Page, 
             found.append(
                 (kind, key, text(node, "VersionId"), text(node, "IsLatest"), text(node, "ETag") or "", text(node, "Size") or "")
             )
-    world.same("versions", [row(*item) for item in expected.items], found)
-    world.same("prefixes", expected.prefixes, [_decoded(key, encoded) for key in texts(document, "CommonPrefixes/Prefix")])
-    world.same("IsTruncated", "true" if expected.truncated else "false", text(document, "IsTruncated"))
+    environment.same("versions", [row(*item) for item in expected.items], found)
+    environment.same("prefixes", expected.prefixes, [_decoded(key, encoded) for key in texts(document, "CommonPrefixes/Prefix")])
+    environment.same("IsTruncated", "true" if expected.truncated else "false", text(document, "IsTruncated"))
 
 
-def _ask(world: World, asked: dict[str, str]) -> ElementTree.Element:
-    answer = world.ask("GET", query=asked)
-    world.same("status", 200, answer.status)
+def _ask(environment: Environment, asked: dict[str, str]) -> ElementTree.Element:
+    answer = environment.ask("GET", query=asked)
+    environment.same("status", 200, answer.status)
     return xml(answer.body)
 
 

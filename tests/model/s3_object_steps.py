@@ -8,36 +8,36 @@ from random import Random
 from urllib.parse import quote, urlencode
 from xml.sax.saxutils import escape
 
+from s3_environment import KEYS, Environment, text, texts, xml
 from s3_reference import Refused, Version, checksum, md5
 from s3_wire import Answer
-from s3_world import KEYS, World, text, texts, xml
 
 ALGORITHMS = ["", "", "CRC32", "SHA256"]
 
 
-def put(world: World, random: Random) -> None:
-    key, body = world.key(random), random.randbytes(random.choice([0, 1, 10, 40]))
+def put(environment: Environment, random: Random) -> None:
+    key, body = environment.key(random), random.randbytes(random.choice([0, 1, 10, 40]))
     version, headers = describe(random, Version("null", body, md5(body)))
     algorithm = random.choice(ALGORITHMS)
     if algorithm:
         version.algorithm = algorithm
         headers[f"x-amz-checksum-{algorithm.lower()}"] = checksum(algorithm, body) or ""
-    match, none_match = conditions(world, key, random, headers)
-    answer = world.ask("PUT", key, headers=headers, body=body)
+    match, none_match = conditions(environment, key, random, headers)
+    answer = environment.ask("PUT", key, headers=headers, body=body)
     try:
-        world.bucket.check_write(key, match, none_match)
+        environment.bucket.check_write(key, match, none_match)
     except Refused as refusal:
-        world.refused(answer, refusal)
+        environment.refused(answer, refusal)
         return
-    stored(world, key, version, answer)
-    world.same("header etag", f'"{version.etag}"', answer.headers.get("etag"))
+    stored(environment, key, version, answer)
+    environment.same("header etag", f'"{version.etag}"', answer.headers.get("etag"))
     name = f"x-amz-checksum-{version.algorithm.lower()}"
-    world.same(f"header {name}", checksum(version.algorithm, body), answer.headers.get(name))
+    environment.same(f"header {name}", checksum(version.algorithm, body), answer.headers.get(name))
 
 
-def get(world: World, random: Random) -> None:
-    key = world.key(random)
-    version_id = world.version_id(key, random)
+def get(environment: Environment, random: Random) -> None:
+    key = environment.key(random)
+    version_id = environment.version_id(key, random)
     query = {} if version_id is None else {"versionId": version_id}
     headers: dict[str, str] = {}
     wants_checksum = random.random() < 0.3
@@ -46,35 +46,35 @@ def get(world: World, random: Random) -> None:
     how = random.random()
     method = random.choice(["GET", "GET", "HEAD"])
     try:
-        version = world.bucket.find(key, version_id)
+        version = environment.bucket.find(key, version_id)
     except Refused as refusal:
-        world.refused(world.ask(method, key, query, headers), refusal, head=method == "HEAD")
+        environment.refused(environment.ask(method, key, query, headers), refusal, head=method == "HEAD")
         return
     if how < 0.15:
         condition = random.choice(["if-match", "if-none-match"])
         equal = random.random() < 0.5
-        answer = world.ask(method, key, query, {condition: f'"{version.etag}"' if equal else '"other"'})
+        answer = environment.ask(method, key, query, {condition: f'"{version.etag}"' if equal else '"other"'})
         if equal == (condition == "if-match"):
-            read(world, version, answer, method, version.body, 200)
+            read(environment, version, answer, method, version.body, 200)
         else:
             refusal = Refused(412, "PreconditionFailed") if condition == "if-match" else Refused(304, "NotModified")
-            world.refused(answer, refusal, head=method == "HEAD")
+            environment.refused(answer, refusal, head=method == "HEAD")
         return
     if how < 0.45:
-        ranged(world, random, key, version, query, method)
+        ranged(environment, random, key, version, query, method)
         return
     if how < 0.55 and version.body:
-        numbered(world, random, key, version, query, method)
+        numbered(environment, random, key, version, query, method)
         return
-    answer = world.ask(method, key, query, headers)
-    read(world, version, answer, method, version.body, 200)
+    answer = environment.ask(method, key, query, headers)
+    read(environment, version, answer, method, version.body, 200)
     if wants_checksum:
         name = f"x-amz-checksum-{version.algorithm.lower()}"
         expected = checksum(version.algorithm, version.body)
-        world.same(f"header {name}", expected or answer.headers.get(name), answer.headers.get(name))
+        environment.same(f"header {name}", expected or answer.headers.get(name), answer.headers.get(name))
 
 
-def ranged(world: World, random: Random, key: str, version: Version, query: dict[str, str], method: str) -> None:
+def ranged(environment: Environment, random: Random, key: str, version: Version, query: dict[str, str], method: str) -> None:
     """A read with a Range header of any shape."""
     size = len(version.body)
     first, last = random.randrange(0, 50), random.randrange(0, 50)
@@ -82,56 +82,56 @@ def ranged(world: World, random: Random, key: str, version: Version, query: dict
     if size:
         shapes.append((f"bytes=-{last}", max(0, size - last), size - 1) if last else ("bytes=-0", size, size))
     shown, begin, end = random.choice(shapes)
-    answer = world.ask(method, key, query, {"range": shown})
+    answer = environment.ask(method, key, query, {"range": shown})
     if end < begin < size and shown == f"bytes={first}-{last}":
-        read(world, version, answer, method, version.body, 200)
+        read(environment, version, answer, method, version.body, 200)
     elif shown == f"bytes={first}-{last}" and last < first:
         # The last byte precedes the first, which is beyond the end: not a valid range, so S3 returns the whole object.
-        read(world, version, answer, method, version.body, 200)
+        read(environment, version, answer, method, version.body, 200)
     elif begin >= size:
-        world.refused(answer, Refused(416, "InvalidRange"), head=method == "HEAD")
+        environment.refused(answer, Refused(416, "InvalidRange"), head=method == "HEAD")
     else:
         end = min(end, size - 1)
-        read(world, version, answer, method, version.body[begin : end + 1], 206)
-        world.same("header content-range", f"bytes {begin}-{end}/{size}", answer.headers.get("content-range"))
+        read(environment, version, answer, method, version.body[begin : end + 1], 206)
+        environment.same("header content-range", f"bytes {begin}-{end}/{size}", answer.headers.get("content-range"))
 
 
-def numbered(world: World, random: Random, key: str, version: Version, query: dict[str, str], method: str) -> None:
+def numbered(environment: Environment, random: Random, key: str, version: Version, query: dict[str, str], method: str) -> None:
     """A read of one part by its number."""
     number = random.randrange(1, 4)
     sizes = version.part_sizes or [len(version.body)]
-    answer = world.ask(method, key, {**query, "partNumber": str(number)})
+    answer = environment.ask(method, key, {**query, "partNumber": str(number)})
     if number > len(sizes):
-        world.refused(answer, Refused(416, "InvalidPartNumber"), head=method == "HEAD")
+        environment.refused(answer, Refused(416, "InvalidPartNumber"), head=method == "HEAD")
         return
     begin = sum(sizes[: number - 1])
-    read(world, version, answer, method, version.body[begin : begin + sizes[number - 1]], 206)
+    read(environment, version, answer, method, version.body[begin : begin + sizes[number - 1]], 206)
     count = str(len(version.part_sizes)) if version.part_sizes else None
-    world.same("header x-amz-mp-parts-count", count, answer.headers.get("x-amz-mp-parts-count"))
+    environment.same("header x-amz-mp-parts-count", count, answer.headers.get("x-amz-mp-parts-count"))
 
 
-def read(world: World, version: Version, answer: Answer, method: str, body: bytes, status: int) -> None:
+def read(environment: Environment, version: Version, answer: Answer, method: str, body: bytes, status: int) -> None:
     """Checks that the answer of a GET or HEAD is that of this version."""
-    world.same("status", status, answer.status)
+    environment.same("status", status, answer.status)
     if method == "GET":
-        world.same("body", body, answer.body)
+        environment.same("body", body, answer.body)
     expected = {
         "content-length": str(len(body)),
         "etag": f'"{version.etag}"',
         "content-type": version.content_type,
-        "x-amz-version-id": world.bucket.shown_id(version),
+        "x-amz-version-id": environment.bucket.shown_id(version),
         "x-amz-tagging-count": str(len(version.tags)) if version.tags else None,
     }
     for name, value in expected.items():
-        world.same(f"header {name}", value, answer.headers.get(name))
+        environment.same(f"header {name}", value, answer.headers.get(name))
     found = {name.removeprefix("x-amz-meta-"): value for name, value in answer.headers.items() if name.startswith("x-amz-meta-")}
-    world.same("metadata", version.metadata, found)
+    environment.same("metadata", version.metadata, found)
 
 
-def copy(world: World, random: Random) -> None:
-    source, target = world.key(random), world.key(random)
-    version_id = world.version_id(source, random)
-    named = f"/{world.name}/{quote(source)}" + (f"?versionId={version_id}" if version_id else "")
+def copy(environment: Environment, random: Random) -> None:
+    source, target = environment.key(random), environment.key(random)
+    version_id = environment.version_id(source, random)
+    named = f"/{environment.name}/{quote(source)}" + (f"?versionId={version_id}" if version_id else "")
     fresh, headers = describe(random, Version("null"))
     replace = random.random() < 0.4
     if replace:
@@ -142,18 +142,18 @@ def copy(world: World, random: Random) -> None:
     else:
         headers.pop("x-amz-tagging", None)
     headers["x-amz-copy-source"] = named
-    source_match = world.etag(source, random) if random.random() < 0.2 else None
+    source_match = environment.etag(source, random) if random.random() < 0.2 else None
     if source_match:
         headers["x-amz-copy-source-if-match"] = f'"{source_match}"'
-    answer = world.ask("PUT", target, headers=headers)
+    answer = environment.ask("PUT", target, headers=headers)
     try:
-        found = find_source(world, source, version_id)
+        found = find_source(environment, source, version_id)
         if source_match and found.etag != source_match:
             raise Refused(412, "PreconditionFailed")
         if source == target and version_id is None and not replace:
             raise Refused(400, "InvalidRequest")
     except Refused as refusal:
-        world.refused(answer, refusal)
+        environment.refused(answer, refusal)
         return
     kept = fresh if replace else found
     made = Version(
@@ -161,70 +161,74 @@ def copy(world: World, random: Random) -> None:
         tags=fresh.tags if retag else found.tags, algorithm=found.algorithm,
     )  # fmt: skip
     # Recorded: while versioning is suspended, the answer to a copy has the version id "null", that to a put has none.
-    stored(world, target, made, answer, "null" if world.bucket.versioning == "Suspended" else None)
-    world.same("element ETag", f'"{made.etag}"', text(xml(answer.body), "ETag"))
+    stored(environment, target, made, answer, "null" if environment.bucket.versioning == "Suspended" else None)
+    environment.same("element ETag", f'"{made.etag}"', text(xml(answer.body), "ETag"))
     if found.id != "null":
-        world.same("header x-amz-copy-source-version-id", found.id, answer.headers.get("x-amz-copy-source-version-id"))
+        environment.same("header x-amz-copy-source-version-id", found.id, answer.headers.get("x-amz-copy-source-version-id"))
 
 
-def find_source(world: World, key: str, version_id: str | None) -> Version:
+def find_source(environment: Environment, key: str, version_id: str | None) -> Version:
     """The version that a copy reads. A delete marker by its id has its own error."""
     try:
-        return world.bucket.find(key, version_id)
+        return environment.bucket.find(key, version_id)
     except Refused as refusal:
         raise Refused(400, "InvalidRequest") if refusal.code == "MethodNotAllowed" else Refused(404, refusal.code) from None
 
 
-def delete(world: World, random: Random) -> None:
-    key = world.key(random)
-    version_id = world.version_id(key, random)
+def delete(environment: Environment, random: Random) -> None:
+    key = environment.key(random)
+    version_id = environment.version_id(key, random)
     headers = {}
-    match = world.etag(key, random) if version_id is None and random.random() < 0.15 else None
+    match = environment.etag(key, random) if version_id is None and random.random() < 0.15 else None
     if match:
         headers["if-match"] = f'"{match}"'
-    answer = world.ask("DELETE", key, {} if version_id is None else {"versionId": version_id}, headers)
+    answer = environment.ask("DELETE", key, {} if version_id is None else {"versionId": version_id}, headers)
     if match:
         try:
-            world.bucket.check_write(key, match, None)
+            environment.bucket.check_write(key, match, None)
         except Refused as refusal:
-            world.refused(answer, refusal)
+            environment.refused(answer, refusal)
             return
-    world.same("status", 204, answer.status)
-    expected_id, marker = world.bucket.delete(key, version_id, answer.headers.get("x-amz-version-id"))
-    if world.bucket.versioning:
-        world.same("header x-amz-version-id", expected_id, answer.headers.get("x-amz-version-id"))
-    world.same("header x-amz-delete-marker", "true" if marker else None, answer.headers.get("x-amz-delete-marker"))
-    world.check_state()
+    environment.same("status", 204, answer.status)
+    expected_id, marker = environment.bucket.delete(key, version_id, answer.headers.get("x-amz-version-id"))
+    if environment.bucket.versioning:
+        environment.same("header x-amz-version-id", expected_id, answer.headers.get("x-amz-version-id"))
+    environment.same("header x-amz-delete-marker", "true" if marker else None, answer.headers.get("x-amz-delete-marker"))
+    environment.check_state()
 
 
-def delete_many(world: World, random: Random) -> None:
-    wanted = [(key, world.version_id(key, random)) for key in random.sample(KEYS, random.randrange(1, 5))]
+def delete_many(environment: Environment, random: Random) -> None:
+    wanted = [(key, environment.version_id(key, random)) for key in random.sample(KEYS, random.randrange(1, 5))]
     entries = [
         f"<Object><Key>{escape(key)}</Key>" + (f"<VersionId>{version_id}</VersionId>" if version_id else "") + "</Object>"
         for key, version_id in wanted
     ]
     quiet = random.random() < 0.3
     body = f"<Delete>{'<Quiet>true</Quiet>' if quiet else ''}{''.join(entries)}</Delete>".encode()
-    answer = world.ask("POST", query={"delete": ""}, headers={"content-md5": b64encode(_md5(body).digest()).decode()}, body=body)
-    world.same("status", 200, answer.status)
+    answer = environment.ask(
+        "POST", query={"delete": ""}, headers={"content-md5": b64encode(_md5(body).digest()).decode()}, body=body
+    )
+    environment.same("status", 200, answer.status)
     nodes = {text(node, "Key"): node for node in xml(answer.body)}
-    world.same("keys answered", set() if quiet else {key for key, _ in wanted}, set(nodes))
+    environment.same("keys answered", set() if quiet else {key for key, _ in wanted}, set(nodes))
     for key, version_id in wanted:
         node = nodes.get(key)
         new_id = text(node, "DeleteMarkerVersionId") if node is not None else None
-        if node is None and world.bucket.versioning == "Enabled" and version_id is None:
-            new_id = text(xml(world.ask("GET", query={"versions": "", "prefix": key}).body), "DeleteMarker/VersionId")
-        expected_id, marker = world.bucket.delete(key, version_id, new_id)
+        if node is None and environment.bucket.versioning == "Enabled" and version_id is None:
+            new_id = text(xml(environment.ask("GET", query={"versions": "", "prefix": key}).body), "DeleteMarker/VersionId")
+        expected_id, marker = environment.bucket.delete(key, version_id, new_id)
         if node is not None:
-            world.same("element DeleteMarker", "true" if marker else None, text(node, "DeleteMarker"))
-            world.same("element VersionId", version_id, text(node, "VersionId"))
-            world.same("element DeleteMarkerVersionId", expected_id if marker else None, text(node, "DeleteMarkerVersionId"))
-    world.check_state()
+            environment.same("element DeleteMarker", "true" if marker else None, text(node, "DeleteMarker"))
+            environment.same("element VersionId", version_id, text(node, "VersionId"))
+            environment.same(
+                "element DeleteMarkerVersionId", expected_id if marker else None, text(node, "DeleteMarkerVersionId")
+            )
+    environment.check_state()
 
 
-def tags(world: World, random: Random) -> None:
-    key = world.key(random)
-    version_id = world.version_id(key, random)
+def tags(environment: Environment, random: Random) -> None:
+    key = environment.key(random)
+    version_id = environment.version_id(key, random)
     query = {"tagging": "", **({} if version_id is None else {"versionId": version_id})}
     method = random.choice(["GET", "PUT", "DELETE"])
     new = _tags(random)
@@ -234,59 +238,59 @@ def tags(world: World, random: Random) -> None:
         body = ("<Tagging><TagSet>" + "".join(f"<Tag><Key>{k}</Key><Value>{v}</Value></Tag>" for k, v in new.items())).encode()
         body += b"</TagSet></Tagging>"
         headers["content-md5"] = b64encode(_md5(body).digest()).decode()
-    answer = world.ask(method, key, query, headers, body)
+    answer = environment.ask(method, key, query, headers, body)
     try:
-        version = world.bucket.find(key, version_id)
+        version = environment.bucket.find(key, version_id)
     except Refused as refusal:
         under_a_marker = "x-amz-delete-marker" in refusal.headers  # recorded: a 405 even if the request names no version
-        world.same("status", 405 if under_a_marker else refusal.status, answer.status)
+        environment.same("status", 405 if under_a_marker else refusal.status, answer.status)
         return
-    world.same("status", 204 if method == "DELETE" else 200, answer.status)
+    environment.same("status", 204 if method == "DELETE" else 200, answer.status)
     if method == "GET":
         document = xml(answer.body)
         found = dict(zip(texts(document, "TagSet/Tag/Key"), texts(document, "TagSet/Tag/Value"), strict=True))
-        world.same("tags", version.tags, found)
+        environment.same("tags", version.tags, found)
     else:
         version.tags = new if method == "PUT" else {}
 
 
-def versioning(world: World, random: Random) -> None:
+def versioning(environment: Environment, random: Random) -> None:
     state = random.choice(["Enabled", "Enabled", "Suspended"])
     body = f"<VersioningConfiguration><Status>{state}</Status></VersioningConfiguration>".encode()
-    answer = world.ask(
+    answer = environment.ask(
         "PUT", query={"versioning": ""}, headers={"content-md5": b64encode(_md5(body).digest()).decode()}, body=body
     )
-    world.same("status", 200, answer.status)
-    world.bucket.versioning = state
-    world.same("state", state, text(xml(world.ask("GET", query={"versioning": ""}).body), "Status"))
+    environment.same("status", 200, answer.status)
+    environment.bucket.versioning = state
+    environment.same("state", state, text(xml(environment.ask("GET", query={"versioning": ""}).body), "Status"))
 
 
-def remove_bucket(world: World, random: Random) -> None:
+def remove_bucket(environment: Environment, random: Random) -> None:
     """DeleteBucket, only of a bucket that is not empty: the sequence continues in it."""
-    if not world.bucket.is_empty():
-        world.refused(world.ask("DELETE"), Refused(409, "BucketNotEmpty"))
+    if not environment.bucket.is_empty():
+        environment.refused(environment.ask("DELETE"), Refused(409, "BucketNotEmpty"))
 
 
-def stored(world: World, key: str, version: Version, answer: Answer, unversioned_id: str | None = None) -> None:
+def stored(environment: Environment, key: str, version: Version, answer: Answer, unversioned_id: str | None = None) -> None:
     """Checks that a write succeeded, and adds the version to the model, with the endpoint's id.
 
     Args:
-        world: The model and the endpoint.
+        environment: The model and the endpoint.
         key: The key.
         version: What was written.
         answer: The endpoint's answer.
         unversioned_id: The id in the answer if the write makes no new id.
     """
-    world.same("status", 200, answer.status)
+    environment.same("status", 200, answer.status)
     given = answer.headers.get("x-amz-version-id")
-    if world.bucket.versioning == "Enabled":
-        taken = {old.id for versions in world.bucket.keys.values() for old in versions}
-        world.same("a new version id", True, given is not None and given != "null" and given not in taken)
+    if environment.bucket.versioning == "Enabled":
+        taken = {old.id for versions in environment.bucket.keys.values() for old in versions}
+        environment.same("a new version id", True, given is not None and given != "null" and given not in taken)
         version.id = given or ""
     else:
-        world.same("header x-amz-version-id", unversioned_id, given)
-    world.bucket.put(key, version)
-    world.check_state()
+        environment.same("header x-amz-version-id", unversioned_id, given)
+    environment.bucket.put(key, version)
+    environment.check_state()
 
 
 def describe(random: Random, version: Version) -> tuple[Version, dict[str, str]]:
@@ -303,14 +307,14 @@ def describe(random: Random, version: Version) -> tuple[Version, dict[str, str]]
     return version, headers
 
 
-def conditions(world: World, key: str, random: Random, headers: dict[str, str]) -> tuple[str | None, str | None]:
+def conditions(environment: Environment, key: str, random: Random, headers: dict[str, str]) -> tuple[str | None, str | None]:
     """Sometimes adds If-Match, or If-None-Match: *, to the headers. Returns both values."""
     how = random.random()
     if how < 0.1:
         headers["if-none-match"] = "*"
         return None, "*"
     if how < 0.25:
-        etag = world.etag(key, random)
+        etag = environment.etag(key, random)
         headers["if-match"] = f'"{etag}"'
         return etag, None
     return None, None

@@ -20,11 +20,11 @@ from secrets import token_hex
 import s3_list_steps
 import s3_object_steps
 import s3_upload_steps
+from s3_environment import DifferenceError, Environment, texts, xml
 from s3_reference import MIN_PART
 from s3_wire import Wire
-from s3_world import DifferenceError, World, texts, xml
 
-Step = Callable[[World, Random], None]
+Step = Callable[[Environment, Random], None]
 WEIGHTS: dict[Step, float] = {**s3_object_steps.STEPS, **s3_upload_steps.STEPS, **s3_list_steps.STEPS}
 NAMES = {f"{step.__module__}.{step.__name__}": step for step in WEIGHTS}
 SHORTEST, LONGEST = 15, 45
@@ -68,16 +68,16 @@ class Bench:
         self._number += 1
         name = f"{self._prefix}-{self._number}"
         self._expect(200, "PUT", f"/{name}")
-        world = World(self._wire, name, f"/{self._prefix}/big", self._big_body)
+        environment = Environment(self._wire, name, f"/{self._prefix}/big", self._big_body)
         done: list[tuple[str, int]] = []
         try:
             for step_name, step_seed in steps:
                 done.append((step_name, step_seed))
-                NAMES[step_name](world, Random(step_seed))
-            world.check_state()
+                NAMES[step_name](environment, Random(step_seed))
+            environment.check_state()
         except (DifferenceError, KeyError, ValueError, OSError, SyntaxError) as error:
             self._wire.close()
-            return Failure(seed, f"{type(error).__name__}: {error}", done, world.log)
+            return Failure(seed, f"{type(error).__name__}: {error}", done, environment.log)
         finally:
             self._remove(name)
         return None

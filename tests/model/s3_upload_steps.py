@@ -5,56 +5,58 @@ from __future__ import annotations
 from random import Random
 from urllib.parse import quote
 
+from s3_environment import Environment, text, texts, xml
 from s3_object_steps import conditions, describe, find_source, stored
 from s3_reference import MIN_PART, Refused, Upload, Version, md5
-from s3_world import World, text, texts, xml
 
 
-def create(world: World, random: Random) -> None:
-    key = world.key(random)
+def create(environment: Environment, random: Random) -> None:
+    key = environment.key(random)
     described, headers = describe(random, Version("null"))
-    answer = world.ask("POST", key, {"uploads": ""}, headers)
-    world.same("status", 200, answer.status)
+    answer = environment.ask("POST", key, {"uploads": ""}, headers)
+    environment.same("status", 200, answer.status)
     upload_id = text(xml(answer.body), "UploadId") or ""
-    world.same(
-        "a new upload id", True, upload_id not in {upload.id for upload in world.bucket.uploads} | set(world.bucket.completed)
+    environment.same(
+        "a new upload id",
+        True,
+        upload_id not in {upload.id for upload in environment.bucket.uploads} | set(environment.bucket.completed),
     )
     upload = Upload(upload_id, key, described.metadata, described.content_type, described.tags)
-    world.bucket.uploads.append(upload)
+    environment.bucket.uploads.append(upload)
 
 
-def part(world: World, random: Random) -> None:
-    upload_part(world, random, _pick(world, random))
+def part(environment: Environment, random: Random) -> None:
+    upload_part(environment, random, _pick(environment, random))
 
 
-def upload_part(world: World, random: Random, upload: Upload) -> None:
+def upload_part(environment: Environment, random: Random, upload: Upload) -> None:
     """UploadPart of a small part."""
     number, body = random.randrange(1, 5), random.randbytes(random.choice([0, 1, 30]))
-    answer = world.ask("PUT", upload.key, {"uploadId": upload.id, "partNumber": str(number)}, body=body)
+    answer = environment.ask("PUT", upload.key, {"uploadId": upload.id, "partNumber": str(number)}, body=body)
     try:
-        world.bucket.upload(upload.key, upload.id)
+        environment.bucket.upload(upload.key, upload.id)
     except Refused as refusal:
-        world.refused(answer, refusal)
+        environment.refused(answer, refusal)
         return
-    world.same("status", 200, answer.status)
-    world.same("header etag", f'"{md5(body)}"', answer.headers.get("etag"))
+    environment.same("status", 200, answer.status)
+    environment.same("header etag", f'"{md5(body)}"', answer.headers.get("etag"))
     upload.parts[number] = body
 
 
-def copy_part(world: World, random: Random) -> None:
-    upload = _pick(world, random)
-    source = world.key(random)
-    version_id = world.version_id(source, random)
+def copy_part(environment: Environment, random: Random) -> None:
+    upload = _pick(environment, random)
+    source = environment.key(random)
+    version_id = environment.version_id(source, random)
     number = random.randrange(1, 5)
-    headers = {"x-amz-copy-source": f"/{world.name}/{quote(source)}" + (f"?versionId={version_id}" if version_id else "")}
+    headers = {"x-amz-copy-source": f"/{environment.name}/{quote(source)}" + (f"?versionId={version_id}" if version_id else "")}
     first, last = random.randrange(0, 30), random.randrange(0, 30)
     use_range = random.random() < 0.5
     if use_range:
         headers["x-amz-copy-source-range"] = f"bytes={first}-{last}"
-    answer = world.ask("PUT", upload.key, {"uploadId": upload.id, "partNumber": str(number)}, headers)
+    answer = environment.ask("PUT", upload.key, {"uploadId": upload.id, "partNumber": str(number)}, headers)
     try:
-        world.bucket.upload(upload.key, upload.id)
-        body = find_source(world, source, version_id).body
+        environment.bucket.upload(upload.key, upload.id)
+        body = find_source(environment, source, version_id).body
         if use_range:
             if last < first:
                 raise Refused(400, "InvalidArgument")
@@ -64,39 +66,39 @@ def copy_part(world: World, random: Random) -> None:
                 raise Refused(400, "InvalidArgument")
             body = body[first : last + 1]
     except Refused as refusal:
-        world.same("status", refusal.status, answer.status)  # with several errors S3 does not document which it reports
+        environment.same("status", refusal.status, answer.status)  # with several errors S3 does not document which it reports
         return
-    world.same("status", 200, answer.status)
-    world.same("element ETag", f'"{md5(body)}"', text(xml(answer.body), "ETag"))
+    environment.same("status", 200, answer.status)
+    environment.same("element ETag", f'"{md5(body)}"', text(xml(answer.body), "ETag"))
     upload.parts[number] = body
 
 
-def big_part(world: World, random: Random) -> None:
+def big_part(environment: Environment, random: Random) -> None:
     """A part of the smallest size that may be followed by another, copied from an object that all sequences share."""
-    upload = _pick(world, random)
+    upload = _pick(environment, random)
     number = random.randrange(1, 4)
     query = {"uploadId": upload.id, "partNumber": str(number)}
-    answer = world.ask("PUT", upload.key, query, {"x-amz-copy-source": world.big})
+    answer = environment.ask("PUT", upload.key, query, {"x-amz-copy-source": environment.big})
     try:
-        world.bucket.upload(upload.key, upload.id)
+        environment.bucket.upload(upload.key, upload.id)
     except Refused as refusal:
-        world.refused(answer, refusal)
+        environment.refused(answer, refusal)
         return
-    world.same("status", 200, answer.status)
-    upload.parts[number] = world.big_body
+    environment.same("status", 200, answer.status)
+    upload.parts[number] = environment.big_body
 
 
-def complete(world: World, random: Random) -> None:
-    upload = _pick(world, random)
-    if not upload.parts and upload in world.bucket.uploads and random.random() < 0.8:
-        upload_part(world, random, upload)
+def complete(environment: Environment, random: Random) -> None:
+    upload = _pick(environment, random)
+    if not upload.parts and upload in environment.bucket.uploads and random.random() < 0.8:
+        upload_part(environment, random, upload)
     numbers = sorted(upload.parts)
     chosen = [number for number in numbers if random.random() < 0.8] or numbers[:1]
     parts = [(number, md5(upload.parts[number])) for number in chosen]
     how = random.random()
     if not parts and random.random() < 0.8:
         parts = [(1, "0" * 32)]
-    if not parts and upload not in world.bucket.uploads:
+    if not parts and upload not in environment.bucket.uploads:
         return  # both the list and the upload are wrong: S3 does not document which error it reports
     if how < 0.05 and len(parts) > 1:
         parts.reverse()
@@ -107,66 +109,66 @@ def complete(world: World, random: Random) -> None:
     elif how < 0.8 and not any(len(upload.parts.get(number, b"")) >= MIN_PART for number, _ in parts):
         parts = parts[:1]  # an upload of small parts can have only one
     headers: dict[str, str] = {}
-    match, none_match = conditions(world, upload.key, random, headers) if not upload.writes_seen else (None, None)
+    match, none_match = conditions(environment, upload.key, random, headers) if not upload.writes_seen else (None, None)
     body = "".join(f"<Part><PartNumber>{number}</PartNumber><ETag>&quot;{etag}&quot;</ETag></Part>" for number, etag in parts)
     document = f"<CompleteMultipartUpload>{body}</CompleteMultipartUpload>".encode()
-    answer = world.ask("POST", upload.key, {"uploadId": upload.id}, headers, document)
+    answer = environment.ask("POST", upload.key, {"uploadId": upload.id}, headers, document)
     try:
-        found = world.bucket.upload(upload.key, upload.id)
-        made = world.bucket.assemble(found, parts)
-        world.bucket.check_write(upload.key, match, none_match)
+        found = environment.bucket.upload(upload.key, upload.id)
+        made = environment.bucket.assemble(found, parts)
+        environment.bucket.check_write(upload.key, match, none_match)
     except Refused as refusal:
-        if match or none_match or upload.id in world.bucket.completed:
-            world.same("refused", True, answer.status >= 400 or upload.id in world.bucket.completed)
+        if match or none_match or upload.id in environment.bucket.completed:
+            environment.same("refused", True, answer.status >= 400 or upload.id in environment.bucket.completed)
         else:
-            world.refused(answer, refusal)
+            environment.refused(answer, refusal)
         return
-    stored(world, upload.key, made, answer)
-    world.bucket.uploads.remove(found)
-    world.bucket.completed[upload.id] = (upload.key, parts, made.etag)
-    world.same("element ETag", f'"{made.etag}"', text(xml(answer.body), "ETag"))
+    stored(environment, upload.key, made, answer)
+    environment.bucket.uploads.remove(found)
+    environment.bucket.completed[upload.id] = (upload.key, parts, made.etag)
+    environment.same("element ETag", f'"{made.etag}"', text(xml(answer.body), "ETag"))
 
 
-def abort(world: World, random: Random) -> None:
-    upload = _pick(world, random)
-    answer = world.ask("DELETE", upload.key, {"uploadId": upload.id})
+def abort(environment: Environment, random: Random) -> None:
+    upload = _pick(environment, random)
+    answer = environment.ask("DELETE", upload.key, {"uploadId": upload.id})
     try:
-        world.bucket.uploads.remove(world.bucket.upload(upload.key, upload.id))
+        environment.bucket.uploads.remove(environment.bucket.upload(upload.key, upload.id))
     except Refused as refusal:
-        world.refused(answer, refusal)
+        environment.refused(answer, refusal)
         return
-    world.same("status", 204, answer.status)
+    environment.same("status", 204, answer.status)
 
 
-def list_parts(world: World, random: Random) -> None:
-    upload = _pick(world, random)
+def list_parts(environment: Environment, random: Random) -> None:
+    upload = _pick(environment, random)
     marker, limit = random.choice([0, 0, 1, 2]), random.choice([1, 2, 1000])
     query = {"uploadId": upload.id, "max-parts": str(limit), "part-number-marker": str(marker)}
-    answer = world.ask("GET", upload.key, query)
+    answer = environment.ask("GET", upload.key, query)
     try:
-        world.bucket.upload(upload.key, upload.id)
+        environment.bucket.upload(upload.key, upload.id)
     except Refused as refusal:
-        world.refused(answer, refusal)
+        environment.refused(answer, refusal)
         return
-    world.same("status", 200, answer.status)
+    environment.same("status", 200, answer.status)
     document = xml(answer.body)
     after = [number for number in sorted(upload.parts) if number > marker]
     shown = after[:limit]
-    world.same("part numbers", [str(number) for number in shown], texts(document, "Part/PartNumber"))
-    world.same("part ETags", [f'"{md5(upload.parts[number])}"' for number in shown], texts(document, "Part/ETag"))
-    world.same("part sizes", [str(len(upload.parts[number])) for number in shown], texts(document, "Part/Size"))
-    world.same("IsTruncated", "true" if len(after) > limit else "false", text(document, "IsTruncated"))
+    environment.same("part numbers", [str(number) for number in shown], texts(document, "Part/PartNumber"))
+    environment.same("part ETags", [f'"{md5(upload.parts[number])}"' for number in shown], texts(document, "Part/ETag"))
+    environment.same("part sizes", [str(len(upload.parts[number])) for number in shown], texts(document, "Part/Size"))
+    environment.same("IsTruncated", "true" if len(after) > limit else "false", text(document, "IsTruncated"))
     if shown:
-        world.same("NextPartNumberMarker", str(shown[-1]), text(document, "NextPartNumberMarker"))
+        environment.same("NextPartNumberMarker", str(shown[-1]), text(document, "NextPartNumberMarker"))
 
 
-def _pick(world: World, random: Random) -> Upload:
+def _pick(environment: Environment, random: Random) -> Upload:
     """An upload, mostly one in progress. If there is none, mostly a new one."""
-    if not world.bucket.uploads and random.random() < 0.9:
-        create(world, random)
-    if world.bucket.uploads and random.random() < 0.95:
-        return random.choice(world.bucket.uploads)
-    gone = [Upload(upload_id, key, {}, "", {}) for upload_id, (key, _, _) in world.bucket.completed.items()]
+    if not environment.bucket.uploads and random.random() < 0.9:
+        create(environment, random)
+    if environment.bucket.uploads and random.random() < 0.95:
+        return random.choice(environment.bucket.uploads)
+    gone = [Upload(upload_id, key, {}, "", {}) for upload_id, (key, _, _) in environment.bucket.completed.items()]
     return random.choice([*gone, Upload("no-such-upload", "a", {}, "", {})])
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from penstock.testing import JournalEntry
 
 from .actions import Action, schema
-from .trials import Operation, World
+from .trials import Environment, Operation
 
 ONCE, ALWAYS = "once", "always"
 PLANTED = "planted"  # id of the fault rule
@@ -79,16 +79,16 @@ def may_name_a_cell(text: str, operations: Sequence[Operation], actions: Sequenc
     return all(map(known, text.split("/")))
 
 
-def traffic(world: World, operation: Operation, size: str) -> list[Target]:
+def traffic(environment: Environment, operation: Operation, size: str) -> list[Target]:
     """Runs an operation without faults and returns its requests, in the order of the first request for each S3 operation."""
-    trial = operation.begin(world, size)
-    mark = world.emulator.journal().last
+    trial = operation.begin(environment, size)
+    mark = environment.emulator.journal().last
     if not trial.right(trial.run()):
         raise AssertionError(f"{operation.name}, {size}: wrong result without a fault")
-    entries = world.emulator.journal().entries(after=mark)
+    entries = environment.emulator.journal().entries(after=mark)
     if trial.state is not None and (found := trial.state()) != "after":
         raise AssertionError(f"{operation.name}, {size}: state {found!r} without a fault")
-    world.clear()
+    environment.clear()
     if unknown := sorted({entry.operation for entry in entries} - set(_S3_OPERATIONS)):
         raise AssertionError(f"{operation.name}, {size}: add {', '.join(unknown)} to _S3_OPERATIONS")
     by_operation: dict[str, list[JournalEntry]] = {}

@@ -13,7 +13,7 @@ from penstock import S3Client, S3Exception
 
 from . import operations, training
 from .operations import LISTED, ONE_SIZE
-from .trials import DIRECTORY, Operation, Trial, World, written
+from .trials import DIRECTORY, Environment, Operation, Trial, written
 
 _Got = TypeVar("_Got")
 
@@ -27,9 +27,9 @@ SHARED = (
 )  # fmt: skip
 
 
-def _list(world: World, size: str) -> Trial:
+def _list(environment: Environment, size: str) -> Trial:
     """Each key once, in any order."""
-    client, page = operations.listed(world).client(), 1000 if size == "small" else 3
+    client, page = operations.listed(environment).client(), 1000 if size == "small" else 3
 
     def run() -> list[str]:
         return [info.key for part in client.list_objects(DIRECTORY, "kept/list/", max_keys=page) for info in part.object_info]
@@ -37,19 +37,24 @@ def _list(world: World, size: str) -> Trial:
     return Trial(run, lambda got: sorted(got) == list(LISTED))
 
 
-def _list_directory_buckets(world: World, size: str) -> Trial:
+def _list_directory_buckets(environment: Environment, size: str) -> Trial:
     del size
-    client = world.client()
+    client = environment.client()
     return Trial(client.list_directory_buckets, lambda got: got == [DIRECTORY])
 
 
-def _rename(world: World, size: str, over: bytes | None = None) -> Trial:
-    source, target, client, data = world.stored(size, world.key()), world.key(), world.client(), world.content(size)
+def _rename(environment: Environment, size: str, over: bytes | None = None) -> Trial:
+    source, target, client, data = (
+        environment.stored(size, environment.key()),
+        environment.key(),
+        environment.client(),
+        environment.content(size),
+    )
     if over is not None:
-        world.put(target, over)
+        environment.put(target, over)
 
     def state() -> str:
-        there = world.get(source), world.get(target)
+        there = environment.get(source), environment.get(target)
         if there == (None, data):
             return "after"
         return "before" if there == (data, over) else "the object has two keys, no key, or wrong content"
@@ -57,8 +62,8 @@ def _rename(world: World, size: str, over: bytes | None = None) -> Trial:
     return Trial(lambda: client.rename_object(DIRECTORY, source, target), lambda got: got is None, state)
 
 
-def _rename_over_another(world: World, size: str) -> Trial:
-    return _rename(world, size, over=b"content of the target before")
+def _rename_over_another(environment: Environment, size: str) -> Trial:
+    return _rename(environment, size, over=b"content of the target before")
 
 
 # ---- appending
@@ -69,23 +74,23 @@ def _append(client: S3Client, key: str) -> None:
         writer.write(RECORD)
 
 
-def _append_to_an_object(world: World, size: str) -> Trial:
-    key, client, old = world.stored(size, world.key()), world.client(), world.content(size)
-    return Trial(lambda: _append(client, key), lambda got: got is None, written(world, key, old, old + RECORD))
+def _append_to_an_object(environment: Environment, size: str) -> Trial:
+    key, client, old = environment.stored(size, environment.key()), environment.client(), environment.content(size)
+    return Trial(lambda: _append(client, key), lambda got: got is None, written(environment, key, old, old + RECORD))
 
 
-def _append_to_nothing(world: World, size: str) -> Trial:
+def _append_to_nothing(environment: Environment, size: str) -> Trial:
     del size
-    key, client = world.key(), world.client()
-    return Trial(lambda: _append(client, key), lambda got: got is None, written(world, key, None, RECORD))
+    key, client = environment.key(), environment.client()
+    return Trial(lambda: _append(client, key), lambda got: got is None, written(environment, key, None, RECORD))
 
 
-def _append_three(world: World, size: str) -> Trial:
+def _append_three(environment: Environment, size: str) -> Trial:
     """Three records by one writer without retries. Failed calls are repeated, as the writer's documentation allows."""
     del size
-    key, old = world.stored("small", world.key()), world.content("small")
-    config = dataclasses.replace(world.config, max_attempts=1)
-    client = S3Client(world.region, endpoint=world.endpoint, s3client_config=config)
+    key, old = environment.stored("small", environment.key()), environment.content("small")
+    config = dataclasses.replace(environment.config, max_attempts=1)
+    client = S3Client(environment.region, endpoint=environment.endpoint, s3client_config=config)
     records = [b"first|", b"second|", b"third|"]
     reported = [len(old)]
 
@@ -97,7 +102,7 @@ def _append_three(world: World, size: str) -> Trial:
                 reported.append(writer.size)
 
     def state() -> str:
-        found = world.get(key) or b""
+        found = environment.get(key) or b""
         appended = next((n for n in range(4) if found == old + b"".join(records[:n])), None)
         if appended is None:
             return f"{key}: {found[len(old) :]!r} after the old object"

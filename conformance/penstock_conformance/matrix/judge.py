@@ -14,7 +14,7 @@ from penstock import S3Exception
 from penstock.testing import Faults
 
 from .cells import ALWAYS, CONNECTION, PLANTED, Cell, needs_tls
-from .trials import Operation, Trial, World
+from .trials import Environment, Operation, Trial
 
 DEADLINE_S = 60.0  # per cell, with a margin for busy machines
 COUNTED_S = 0.1  # the emulator can count a fault at the end of a response after the client has it
@@ -55,16 +55,16 @@ class Outcome:
     note: str = ""  # the error or the defect
 
 
-def run_cell(world: World, operation: Operation, cell: Cell) -> Outcome:
-    """Runs a cell. Restores the state of the world afterwards, unless the operation hangs."""
-    if needs_tls(cell.action) and world.endpoint.startswith("http://"):
+def run_cell(environment: Environment, operation: Operation, cell: Cell) -> Outcome:
+    """Runs a cell. Restores the state of the environment afterwards, unless the operation hangs."""
+    if needs_tls(cell.action) and environment.endpoint.startswith("http://"):
         return Outcome(cell.name, NOT_APPLICABLE, fired=0, requests=0, seconds=0.0)
-    world.config = dataclasses.replace(world.config, max_attempts=ATTEMPTS[cell.times])
-    trial = operation.begin(world, cell.size)
-    journal, faults = world.emulator.journal(), world.emulator.faults()
+    environment.config = dataclasses.replace(environment.config, max_attempts=ATTEMPTS[cell.times])
+    trial = operation.begin(environment, cell.size)
+    journal, faults = environment.emulator.journal(), environment.emulator.faults()
     faults.set([cell.rule()])
     if cell.action.parameters.get("mode") == "stale-version":  # only versions overwritten while the rule exists are served
-        world.overwrite()
+        environment.overwrite()
     mark = journal.last
     began = time.monotonic()
     end = within(DEADLINE_S, trial.run)
@@ -78,7 +78,7 @@ def run_cell(world: World, operation: Operation, cell: Cell) -> Outcome:
     foreign_error = (trial.parsed and cell.action.kind == "corrupt") or partial_commit or cell.action.kind == "partial_failure"
     cut_off = cell.target == CONNECTION and cell.times == ALWAYS
     verdict, note = judge(
-        world,
+        environment,
         trial,
         mark,
         *end,
@@ -117,7 +117,7 @@ def within(deadline_s: float, run: Callable[[], Any]) -> tuple[Any, BaseExceptio
 
 
 def judge(
-    world: World,
+    environment: Environment,
     trial: Trial,
     mark: int,
     value: Any,
@@ -145,10 +145,10 @@ def judge(
         verdict, note = _judge_state(trial, verdict, note, succeeded=error is None)
         if (verdict == "wrong" and untold) or (verdict in ("partial", "broken") and partial_commit):
             verdict = UNTOLD
-    if verdict not in DEFECTS and not cut_off and (left := left_open(world, mark)):
+    if verdict not in DEFECTS and not cut_off and (left := left_open(environment, mark)):
         verdict, note = "left open", left
     if trial.state is not None:
-        world.clear()
+        environment.clear()
     return verdict, note
 
 
@@ -203,11 +203,11 @@ def _judge_state(trial: Trial, verdict: str, note: str, *, succeeded: bool) -> t
     return verdict, note
 
 
-def left_open(world: World, mark: int) -> str:
+def left_open(environment: Environment, mark: int) -> str:
     """Keys of uploads that the client did not abort although it had their ids, after a wait for background aborts."""
-    journal = world.emulator.journal()
+    journal = environment.emulator.journal()
     until = time.monotonic() + LEFT_OPEN_S
-    while left := world.open_uploads():
+    while left := environment.open_uploads():
         begun = journal.entries(after=mark, operations="CreateMultipartUpload")
         unknown_ids = sum(PLANTED in entry.faults for entry in begun)  # the response with the upload id was lost or changed
         abort_failed = any(PLANTED in entry.faults for entry in journal.entries(after=mark, operations="AbortMultipartUpload"))

@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from .actions import Action, every_action
 from .cells import CONNECTION, Cell, cells_of, traffic
 from .judge import Outcome, run_cell
-from .trials import Operation, World
+from .trials import Environment, Operation
 
 FRESH_AFTER = 50  # cells per emulator
 
@@ -25,10 +25,10 @@ def plan(operations: Sequence[Operation], actions: Sequence[Action] | None = Non
     """The cells of these operations (see `cells_of`). Runs each operation once without faults to record its requests."""
     actions = actions or every_action()
     cells: list[Cell] = []
-    with World(ATTEMPTS_WITHOUT_FAULTS) as world:
+    with Environment(ATTEMPTS_WITHOUT_FAULTS) as environment:
         for operation in operations:
             for size in operation.sizes:
-                cells += cells_of(operation, size, traffic(world, operation, size), actions, product=product)
+                cells += cells_of(operation, size, traffic(environment, operation, size), actions, product=product)
     return cells
 
 
@@ -70,19 +70,19 @@ def _outcomes(cells: Sequence[Cell]) -> Iterator[Outcome]:
 
 
 def _of_requests(cells: Sequence[Cell], known: dict[str, Operation]) -> Iterator[Outcome]:
-    world = None
+    environment = None
     for cell in cells:
-        world = world or World(ATTEMPTS_WITHOUT_FAULTS)
-        outcome = run_cell(world, known[cell.operation], cell)
+        environment = environment or Environment(ATTEMPTS_WITHOUT_FAULTS)
+        outcome = run_cell(environment, known[cell.operation], cell)
         yield outcome
         if outcome.verdict == "hang":
-            world = None  # the hung operation still uses it
-    if world is not None:
-        world.emulator.stop()
+            environment = None  # the hung operation still uses it
+    if environment is not None:
+        environment.emulator.stop()
 
 
 def _of_connections(cells: Sequence[Cell], known: dict[str, Operation]) -> Iterator[Outcome]:
     """Each cell has a new emulator, to which the client has no open connection."""
     for cell in cells:
-        with World(ATTEMPTS_WITHOUT_FAULTS) as world:
-            yield run_cell(world, known[cell.operation], cell)
+        with Environment(ATTEMPTS_WITHOUT_FAULTS) as environment:
+            yield run_cell(environment, known[cell.operation], cell)

@@ -8,7 +8,7 @@ from typing import Any
 
 from .cells import PLANTED
 from .judge import DEADLINE_S, DEFECTS, Outcome, judge, within
-from .trials import Operation, World
+from .trials import Environment, Operation
 
 #: Fault actions by name.
 FAILURES: dict[str, dict[str, Any]] = {
@@ -33,17 +33,17 @@ class Survival:
     outcome: Outcome
 
 
-def nth_request_fails(world: World, operation: Operation, size: str, failure: str, kind: str) -> Iterator[Survival]:
+def nth_request_fails(environment: Environment, operation: Operation, size: str, failure: str, kind: str) -> Iterator[Survival]:
     """Runs the operation for each N. No fault occurs in the last run.
 
     Raises:
         AssertionError: the operation sends more than MAX_REQUESTS requests.
     """
     attempts, later_too = KINDS[kind]
-    journal, faults = world.emulator.journal(), world.emulator.faults()
+    journal, faults = environment.emulator.journal(), environment.emulator.faults()
     for n in range(1, MAX_REQUESTS + 1):
-        world.config = dataclasses.replace(world.config, max_attempts=attempts)
-        trial = operation.begin(world, size)
+        environment.config = dataclasses.replace(environment.config, max_attempts=attempts)
+        trial = operation.begin(environment, size)
         mark = journal.last
         limit = {} if later_too else {"limit": {"times": 1}}
         when = {"nth": f">={n}" if later_too else n}
@@ -51,7 +51,7 @@ def nth_request_fails(world: World, operation: Operation, size: str, failure: st
         end = within(DEADLINE_S, trial.run)
         fired, requests = faults.account().fired, journal.count(after=mark)
         faults.clear(forget=True)
-        verdict, note = judge(world, trial, mark, *end) if end else ("hang", "")
+        verdict, note = judge(environment, trial, mark, *end) if end else ("hang", "")
         name = f"{operation.name}/{size}/{failure}/{kind}/{n}"
         yield Survival(n, fired, requests, Outcome(name, verdict, fired, requests, 0.0, note))
         if requests < n or verdict in DEFECTS:

@@ -6,7 +6,7 @@ from typing import Any
 
 from penstock.s3reader import S3ReaderConstructor
 
-from .trials import BYTES, PART, Operation, Trial, World, written
+from .trials import BYTES, PART, Environment, Operation, Trial, written
 
 LISTED = tuple(f"kept/list/{number:02}" for number in range(7))
 
@@ -14,28 +14,30 @@ LISTED = tuple(f"kept/list/{number:02}" for number in range(7))
 # ---- reading
 
 
-def _get(world: World, size: str) -> Trial:
-    key, client = world.stored(size), world.client()
-    return Trial(lambda: client.get_object(world.bucket, key).read(), lambda got: got == world.content(size), verified=True)
+def _get(environment: Environment, size: str) -> Trial:
+    key, client = environment.stored(size), environment.client()
+    return Trial(
+        lambda: client.get_object(environment.bucket, key).read(), lambda got: got == environment.content(size), verified=True
+    )
 
 
-def _read_in_steps(world: World, size: str) -> Trial:
-    key, client = world.stored(size), world.client()
+def _read_in_steps(environment: Environment, size: str) -> Trial:
+    key, client = environment.stored(size), environment.client()
 
     def run() -> bytes:
-        reader = client.get_object(world.bucket, key, reader_constructor=S3ReaderConstructor.sequential())
+        reader = client.get_object(environment.bucket, key, reader_constructor=S3ReaderConstructor.sequential())
         step = max(1, BYTES[size] // 7)
         return b"".join(iter(lambda: reader.read(step), b""))
 
-    return Trial(run, lambda got: got == world.content(size), verified=True)
+    return Trial(run, lambda got: got == environment.content(size), verified=True)
 
 
-def _seek_and_read(world: World, size: str) -> Trial:
-    key, client, data = world.stored(size), world.client(), world.content(size)
+def _seek_and_read(environment: Environment, size: str) -> Trial:
+    key, client, data = environment.stored(size), environment.client(), environment.content(size)
     first, second = BYTES[size] // 2, BYTES[size] // 9
 
     def run() -> tuple[bytes, bytes]:
-        reader = client.get_object(world.bucket, key)
+        reader = client.get_object(environment.bucket, key)
         reader.seek(first)
         one = reader.read(3000)
         reader.seek(second)
@@ -44,12 +46,12 @@ def _seek_and_read(world: World, size: str) -> Trial:
     return Trial(run, lambda got: got == (data[first : first + 3000], data[second : second + 3000]))
 
 
-def _readinto(world: World, size: str) -> Trial:
-    key, client, data = world.stored(size), world.client(), world.content(size)
+def _readinto(environment: Environment, size: str) -> Trial:
+    key, client, data = environment.stored(size), environment.client(), environment.content(size)
     begin, length = BYTES[size] // 3, BYTES[size] // 2
 
     def run() -> bytes:
-        reader = client.get_object(world.bucket, key, reader_constructor=S3ReaderConstructor.range_based(buffer_size=0))
+        reader = client.get_object(environment.bucket, key, reader_constructor=S3ReaderConstructor.range_based(buffer_size=0))
         reader.seek(begin)
         buffer = bytearray(length)
         filled = 0
@@ -60,187 +62,189 @@ def _readinto(world: World, size: str) -> Trial:
     return Trial(run, lambda got: got == data[begin : begin + length])
 
 
-def _read_into(world: World, size: str) -> Trial:
-    key, client = world.stored(size), world.client()
+def _read_into(environment: Environment, size: str) -> Trial:
+    key, client = environment.stored(size), environment.client()
 
     def run() -> bytes:
         buffer = bytearray(BYTES[size])
-        count, _, _ = client._client.read_into(world.bucket, key, buffer, part_size=PART, parallel=3)
+        count, _, _ = client._client.read_into(environment.bucket, key, buffer, part_size=PART, parallel=3)
         return bytes(buffer[:count])
 
-    return Trial(run, lambda got: got == world.content(size), verified=True)
+    return Trial(run, lambda got: got == environment.content(size), verified=True)
 
 
-def _head(world: World, size: str) -> Trial:
-    key, client = world.stored(size), world.client()
-    return Trial(lambda: client.head_object(world.bucket, key).size, lambda got: got == BYTES[size])
+def _head(environment: Environment, size: str) -> Trial:
+    key, client = environment.stored(size), environment.client()
+    return Trial(lambda: client.head_object(environment.bucket, key).size, lambda got: got == BYTES[size])
 
 
 # ---- listing
 
 
-def listed(world: World) -> World:
+def listed(environment: Environment) -> Environment:
     """Creates the objects of LISTED."""
 
     def make() -> bool:
         for key in LISTED:
-            world.put(key, b"x")
+            environment.put(key, b"x")
         return True
 
-    world.once("listed", make)
-    return world
+    environment.once("listed", make)
+    return environment
 
 
-def _list(world: World, size: str) -> Trial:
-    client, page = listed(world).client(), 1000 if size == "small" else 3
+def _list(environment: Environment, size: str) -> Trial:
+    client, page = listed(environment).client(), 1000 if size == "small" else 3
 
     def run() -> list[str]:
-        return [info.key for part in client.list_objects(world.bucket, "kept/list/", max_keys=page) for info in part.object_info]
+        return [
+            info.key for part in client.list_objects(environment.bucket, "kept/list/", max_keys=page) for info in part.object_info
+        ]
 
     return Trial(run, lambda got: got == list(LISTED))
 
 
-def _list_versions(world: World, size: str) -> Trial:
-    client, page = listed(world).client(), 1000 if size == "small" else 3
+def _list_versions(environment: Environment, size: str) -> Trial:
+    client, page = listed(environment).client(), 1000 if size == "small" else 3
 
     def run() -> list[str]:
-        pages = client.list_object_versions(world.bucket, "kept/list/", max_keys=page)
+        pages = client.list_object_versions(environment.bucket, "kept/list/", max_keys=page)
         return [version.key for part in pages for version in part.versions]
 
     return Trial(run, lambda got: got == list(LISTED))
 
 
-def _list_uploads(world: World, size: str) -> Trial:
+def _list_uploads(environment: Environment, size: str) -> Trial:
     del size
-    client = world.client()
-    return Trial(lambda: client._client.list_multipart_uploads(world.bucket, "nothing/"), lambda got: got == [])
+    client = environment.client()
+    return Trial(lambda: client._client.list_multipart_uploads(environment.bucket, "nothing/"), lambda got: got == [])
 
 
-def _list_buckets(world: World, size: str) -> Trial:
+def _list_buckets(environment: Environment, size: str) -> Trial:
     del size
-    client = world.client()
-    return Trial(lambda: [name for name, _ in client._client.list_buckets()], lambda got: world.bucket in got)
+    client = environment.client()
+    return Trial(lambda: [name for name, _ in client._client.list_buckets()], lambda got: environment.bucket in got)
 
 
 # ---- writing
 
 
-def _put(world: World, size: str) -> Trial:
-    key, client, data = world.key(), world.client(), world.content(size)
+def _put(environment: Environment, size: str) -> Trial:
+    key, client, data = environment.key(), environment.client(), environment.content(size)
 
     def run() -> None:
-        with client.put_object(world.bucket, key) as writer:
+        with client.put_object(environment.bucket, key) as writer:
             writer.write(data)
 
-    return Trial(run, lambda got: got is None, written(world, key, None, data))
+    return Trial(run, lambda got: got is None, written(environment, key, None, data))
 
 
-def _replace(world: World, size: str) -> Trial:
-    key = world.stored("small", world.key(), number=1)
-    client, data = world.client(), world.content(size)
+def _replace(environment: Environment, size: str) -> Trial:
+    key = environment.stored("small", environment.key(), number=1)
+    client, data = environment.client(), environment.content(size)
 
     def run() -> None:
-        with client.put_object(world.bucket, key) as writer:
+        with client.put_object(environment.bucket, key) as writer:
             for begin in range(0, len(data), PART // 2):
                 writer.write(data[begin : begin + PART // 2])
 
-    return Trial(run, lambda got: got is None, written(world, key, world.content("small", 1), data))
+    return Trial(run, lambda got: got is None, written(environment, key, environment.content("small", 1), data))
 
 
-def _put_if_none_match(world: World, size: str) -> Trial:
-    key, client, data = world.key(), world.client(), world.content(size)
+def _put_if_none_match(environment: Environment, size: str) -> Trial:
+    key, client, data = environment.key(), environment.client(), environment.content(size)
 
     def run() -> None:
-        with client.put_object(world.bucket, key, if_none_match=True) as writer:
+        with client.put_object(environment.bucket, key, if_none_match=True) as writer:
             writer.write(data)
 
-    return Trial(run, lambda got: got is None, written(world, key, None, data))
+    return Trial(run, lambda got: got is None, written(environment, key, None, data))
 
 
-def _put_if_match(world: World, size: str) -> Trial:
+def _put_if_match(environment: Environment, size: str) -> Trial:
     del size
-    key = world.stored("small", world.key(), number=1)
-    client, data, old = world.client(), world.content("small"), world.content("small", 1)
-    etag = world.clean._client.head_object(world.bucket, key).etag
+    key = environment.stored("small", environment.key(), number=1)
+    client, data, old = environment.client(), environment.content("small"), environment.content("small", 1)
+    etag = environment.clean._client.head_object(environment.bucket, key).etag
     return Trial(
-        lambda: client._client.put_object(world.bucket, key, data, if_match=etag),
+        lambda: client._client.put_object(environment.bucket, key, data, if_match=etag),
         lambda got: isinstance(got, str),  # the ETag
-        written(world, key, old, data),
+        written(environment, key, old, data),
     )
 
 
-def _upload_verbs(world: World, size: str) -> Trial:
+def _upload_verbs(environment: Environment, size: str) -> Trial:
     """Create, UploadPartCopy, UploadPart, Complete; aborts the upload after an error, as callers of the verbs must."""
     del size
-    source, key, core = world.stored("multipart"), world.key(), world.client()._client
-    data = world.content("multipart")
+    source, key, core = environment.stored("multipart"), environment.key(), environment.client()._client
+    data = environment.content("multipart")
     joined = data[:PART] + b"the end"
 
     def run() -> None:
-        upload = core.create_multipart_upload(world.bucket, key)
+        upload = core.create_multipart_upload(environment.bucket, key)
         try:
             parts = [
-                core.upload_part_copy(world.bucket, key, upload, 1, world.bucket, source, 0, PART),
-                core.upload_part(world.bucket, key, upload, 2, b"the end"),
+                core.upload_part_copy(environment.bucket, key, upload, 1, environment.bucket, source, 0, PART),
+                core.upload_part(environment.bucket, key, upload, 2, b"the end"),
             ]
-            core.complete_multipart_upload(world.bucket, key, upload, parts, len(joined))
+            core.complete_multipart_upload(environment.bucket, key, upload, parts, len(joined))
         except BaseException:
-            core.abort_multipart_upload(world.bucket, key, upload)
+            core.abort_multipart_upload(environment.bucket, key, upload)
             raise
 
-    return Trial(run, lambda got: got is None, written(world, key, None, joined))
+    return Trial(run, lambda got: got is None, written(environment, key, None, joined))
 
 
-def _abort(world: World, size: str) -> Trial:
+def _abort(environment: Environment, size: str) -> Trial:
     del size
-    key, core = world.key(), world.client()._client
-    upload = world.clean._client.create_multipart_upload(world.bucket, key)
+    key, core = environment.key(), environment.client()._client
+    upload = environment.clean._client.create_multipart_upload(environment.bucket, key)
 
     def state() -> str:
-        left = [one for one in world.open_uploads() if one[0] == key]
+        left = [one for one in environment.open_uploads() if one[0] == key]
         for _ in left:
-            world.clean._client.abort_multipart_upload(world.bucket, key, upload)
+            environment.clean._client.abort_multipart_upload(environment.bucket, key, upload)
         return "before" if left else "after"
 
-    return Trial(lambda: core.abort_multipart_upload(world.bucket, key, upload), lambda got: got is None, state)
+    return Trial(lambda: core.abort_multipart_upload(environment.bucket, key, upload), lambda got: got is None, state)
 
 
-def _copy(world: World, size: str) -> Trial:
-    source, key, client = world.stored(size), world.key(), world.client()
+def _copy(environment: Environment, size: str) -> Trial:
+    source, key, client = environment.stored(size), environment.key(), environment.client()
     return Trial(
-        lambda: client.copy_object(world.bucket, source, world.bucket, key),
+        lambda: client.copy_object(environment.bucket, source, environment.bucket, key),
         lambda got: got is None,
-        written(world, key, None, world.content(size)),
+        written(environment, key, None, environment.content(size)),
     )
 
 
 # ---- deleting, buckets
 
 
-def _delete(world: World, size: str) -> Trial:
+def _delete(environment: Environment, size: str) -> Trial:
     del size
-    key = world.stored("small", world.key())
-    client = world.client()
+    key = environment.stored("small", environment.key())
+    client = environment.client()
     return Trial(
-        lambda: client.delete_object(world.bucket, key),
+        lambda: client.delete_object(environment.bucket, key),
         lambda got: got is None,
-        written(world, key, world.content("small"), None),
+        written(environment, key, environment.content("small"), None),
     )
 
 
-def _delete_objects(world: World, size: str) -> Trial:
+def _delete_objects(environment: Environment, size: str) -> Trial:
     del size
-    prefix = world.key()
-    keys = [world.stored("small", f"{prefix}-{number}") for number in range(4)]
-    client = world.client()
+    prefix = environment.key()
+    keys = [environment.stored("small", f"{prefix}-{number}") for number in range(4)]
+    client = environment.client()
     failed: list[Any] = []
 
     def run() -> list[Any]:
-        failed[:] = client._client.delete_objects(world.bucket, keys)
+        failed[:] = client._client.delete_objects(environment.bucket, keys)
         return failed
 
     def state() -> str:
-        left = world.keys(prefix)
+        left = environment.keys(prefix)
         if sorted(left) == sorted(entry[0] for entry in failed) and failed:
             return "after"  # it reported the remaining keys
         return "after" if not left else "before"
@@ -248,39 +252,39 @@ def _delete_objects(world: World, size: str) -> Trial:
     return Trial(run, lambda got: all(code for _, code, _ in got), state)
 
 
-def _deleted(world: World, bucket: str) -> bool:
+def _deleted(environment: Environment, bucket: str) -> bool:
     """Deletes the bucket if it exists. Returns whether it existed."""
-    exists = bucket in world.buckets()
+    exists = bucket in environment.buckets()
     if exists:
-        world.clean.delete_bucket(bucket)
+        environment.clean.delete_bucket(bucket)
     return exists
 
 
-def _create_bucket(world: World, size: str) -> Trial:
+def _create_bucket(environment: Environment, size: str) -> Trial:
     del size
-    client, name = world.client(), world.bucket_name()
+    client, name = environment.client(), environment.bucket_name()
 
     def state() -> str:
-        return "after" if _deleted(world, name) else "before"
+        return "after" if _deleted(environment, name) else "before"
 
     return Trial(lambda: client.create_bucket(name), lambda got: got is None, state)
 
 
-def _delete_bucket(world: World, size: str) -> Trial:
+def _delete_bucket(environment: Environment, size: str) -> Trial:
     del size
-    client, name = world.client(), world.bucket_name()
-    world.clean.create_bucket(name)
+    client, name = environment.client(), environment.bucket_name()
+    environment.clean.create_bucket(name)
 
     def state() -> str:
-        return "before" if _deleted(world, name) else "after"
+        return "before" if _deleted(environment, name) else "after"
 
     return Trial(lambda: client.delete_bucket(name), lambda got: got is None, state)
 
 
-def _head_bucket(world: World, size: str) -> Trial:
+def _head_bucket(environment: Environment, size: str) -> Trial:
     del size
-    client = world.client()
-    return Trial(lambda: client._client.head_bucket(world.bucket), lambda got: isinstance(got, str))
+    client = environment.client()
+    return Trial(lambda: client._client.head_bucket(environment.bucket), lambda got: isinstance(got, str))
 
 
 ONE_SIZE = ("small",)

@@ -38,17 +38,17 @@ class Operation:
     """An operation of Penstock's client, with one or more object sizes, in a bucket."""
 
     name: str
-    prepare: Callable[[World, str], Trial]
+    prepare: Callable[[Environment, str], Trial]
     sizes: tuple[str, ...] = ("small", "multipart")
     bucket: str = BUCKET
 
-    def begin(self, world: World, size: str) -> Trial:
-        """Prepares a trial. Selects the operation's bucket in the world."""
-        world.bucket = self.bucket
-        return self.prepare(world, size)
+    def begin(self, environment: Environment, size: str) -> Trial:
+        """Prepares a trial. Selects the operation's bucket in the environment."""
+        environment.bucket = self.bucket
+        return self.prepare(environment, size)
 
 
-class World:
+class Environment:
     """An emulator with a bucket of each kind, a client for preparation, and the settings of the client under test.
 
     A context manager. Its methods use the selected bucket.
@@ -66,7 +66,7 @@ class World:
         self._numbers = itertools.count()
         self._kept: dict[Any, Any] = {}
 
-    def __enter__(self) -> World:
+    def __enter__(self) -> Environment:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
@@ -162,11 +162,11 @@ class World:
             self.clean._client.delete_objects(self.bucket, keys)
 
 
-def written(world: World, key: str, before: bytes | None, after: bytes | None) -> Callable[[], str]:
+def written(environment: Environment, key: str, before: bytes | None, after: bytes | None) -> Callable[[], str]:
     """Returns a `Trial.state` for one object that an operation writes, replaces or deletes."""
 
     def state() -> str:
-        found = world.get(key)
+        found = environment.get(key)
         if found == after:
             return "after"
         if found == before:

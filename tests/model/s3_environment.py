@@ -22,7 +22,7 @@ class DifferenceError(AssertionError):
 
 
 @dataclass
-class World:
+class Environment:
     """The state of a sequence. `log` has the requests and answers, for the report of a failure."""
 
     wire: Wire
