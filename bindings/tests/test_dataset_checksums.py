@@ -19,7 +19,7 @@ SMALL = b"small"
 
 
 @pytest.fixture
-def own() -> Iterator[Emulator]:
+def own_emulator() -> Iterator[Emulator]:
     with Emulator() as emulator:
         client = emulator.client(S3ClientConfig(part_size=PART))
         client.create_bucket("data")
@@ -113,27 +113,27 @@ def opened(emulator: Emulator, beginning: str) -> Any:
 
 @pytest.mark.parametrize("reading", READINGS)
 @pytest.mark.parametrize("beginning", BEGINNINGS)
-def test_every_full_read_of_a_reader_is_verified(own, beginning, reading):
+def test_every_full_read_of_a_reader_is_verified(own_emulator, beginning, reading):
     """A read() of the rest, and pieces of an object of known size, used to be returned without a comparison."""
-    assert READINGS[reading](opened(own, beginning)) == DATA
-    flip_bits(own)
+    assert READINGS[reading](opened(own_emulator, beginning)) == DATA
+    flip_bits(own_emulator)
     with pytest.raises(penstock.S3DataLossError, match="have CRC64NVME"):
-        READINGS[reading](opened(own, beginning))
+        READINGS[reading](opened(own_emulator, beginning))
 
 
 @pytest.mark.parametrize("reading", READINGS)
 @pytest.mark.parametrize("beginning", BEGINNINGS)
-def test_a_wrong_byte_of_one_response_is_never_returned_with_the_last_byte(own, beginning, reading):
+def test_a_wrong_byte_of_one_response_is_never_returned_with_the_last_byte(own_emulator, beginning, reading):
     for nth in range(1, 7):
-        flip_bits(own, nth=nth)
+        flip_bits(own_emulator, nth=nth)
         try:
-            read = READINGS[reading](opened(own, beginning))
+            read = READINGS[reading](opened(own_emulator, beginning))
         except penstock.S3DataLossError:
             continue
         assert read == DATA, nth
 
 
-def test_a_full_read_is_verified_after_an_exception_of_a_progress_callback(own, monkeypatch):
+def test_a_full_read_is_verified_after_an_exception_of_a_progress_callback(own_emulator, monkeypatch):
     """The bytes before the exception used to be missing from the comparison."""
 
     def read(size: int) -> bytes:
@@ -143,7 +143,7 @@ def test_a_full_read_is_verified_after_an_exception_of_a_progress_callback(own, 
             if next(calls) == 1:
                 raise ValueError("mine")
 
-        client = own.client(S3ClientConfig(part_size=PART, max_attempts=2))
+        client = own_emulator.client(S3ClientConfig(part_size=PART, max_attempts=2))
         reader, pieces = client.get_object("data", "large", progress=report), []
         while not pieces or pieces[-1]:
             with contextlib.suppress(ValueError):
@@ -152,9 +152,9 @@ def test_a_full_read_is_verified_after_an_exception_of_a_progress_callback(own, 
 
     monkeypatch.setattr("penstock._progress.INTERVAL", 0.0)
     for size in (300_001, 2 * MIB, 9 * MIB):
-        own.faults().clear()
+        own_emulator.faults().clear()
         assert read(size) == DATA
-        flip_bits(own)
+        flip_bits(own_emulator)
         with pytest.raises(penstock.S3DataLossError, match="have CRC64NVME"):
             read(size)
 
@@ -162,34 +162,34 @@ def test_a_full_read_is_verified_after_an_exception_of_a_progress_callback(own, 
 @pytest.mark.parametrize("reading", READINGS)
 @pytest.mark.parametrize("kind", [S3IterableDataset, S3MapDataset])
 @pytest.mark.parametrize("listed", [True, False])
-def test_intact_objects_are_read(own, listed, kind, reading):
-    objects = dataset(own, kind, listed)
-    after = own.journal().last
+def test_intact_objects_are_read(own_emulator, listed, kind, reading):
+    objects = dataset(own_emulator, kind, listed)
+    after = own_emulator.journal().last
     readers = iter(objects) if kind is S3IterableDataset else iter(objects.__getitems__([0, 1]))
     assert {reader.key: READINGS[reading](reader) for reader in readers} == {"large": DATA, "small": SMALL}
-    heads = own.journal().entries(after=after, operations="HeadObject")
+    heads = own_emulator.journal().entries(after=after, operations="HeadObject")
     assert [entry.key for entry in heads] == ["large"]
 
 
 @pytest.mark.parametrize("reading", READINGS)
 @pytest.mark.parametrize("kind", [S3IterableDataset, S3MapDataset])
 @pytest.mark.parametrize("listed", [True, False])
-def test_a_wrong_byte_is_detected(own, listed, kind, reading):
+def test_a_wrong_byte_is_detected(own_emulator, listed, kind, reading):
     """The wrong byte used to be returned to the reader."""
-    flip_bits(own)
-    objects = dataset(own, kind, listed)
+    flip_bits(own_emulator)
+    objects = dataset(own_emulator, kind, listed)
     readers = iter(objects) if kind is S3IterableDataset else iter(objects.__getitems__([0, 1]))
     reader = next(reader for reader in readers if reader.key == "large")
     with pytest.raises(penstock.S3DataLossError, match="received bytes have CRC64NVME"):
         READINGS[reading](reader)
 
 
-def test_a_wrong_byte_is_detected_by_readinto_of_the_whole_object(own):
+def test_a_wrong_byte_is_detected_by_readinto_of_the_whole_object(own_emulator):
     """A reader that knew the size used to request a range, and S3 returns no checksum for a range."""
-    own.faults().set(
+    own_emulator.faults().set(
         [{"when": {"operation": "GetObject", "key": "large"}, "do": {"corrupt": {"mode": "flip-bit"}, "at": "body_out@5"}}]
     )
-    reader = own.client(S3ClientConfig(part_size=PART, max_attempts=2)).get_object("data", "large")
+    reader = own_emulator.client(S3ClientConfig(part_size=PART, max_attempts=2)).get_object("data", "large")
     with pytest.raises(penstock.S3DataLossError, match="CRC64NVME"):
         into_one_memory(reader)
 
@@ -210,55 +210,55 @@ def listed_reader(emulator: Emulator, key: str, constructor: Any) -> Any:
 
 @pytest.mark.parametrize("reading", READINGS)
 @pytest.mark.parametrize("constructor", RANGED.values(), ids=RANGED)
-def test_a_range_based_reader_of_a_listed_object_is_verified(own, constructor, reading):
+def test_a_range_based_reader_of_a_listed_object_is_verified(own_emulator, constructor, reading):
     """No response to a range has the checksum, so these reads used to be returned without a comparison."""
-    after = own.journal().last
-    assert READINGS[reading](listed_reader(own, "large", constructor)) == DATA
-    assert own.journal().count(after=after, operations="HeadObject") <= 1
-    flip_bits(own)
+    after = own_emulator.journal().last
+    assert READINGS[reading](listed_reader(own_emulator, "large", constructor)) == DATA
+    assert own_emulator.journal().count(after=after, operations="HeadObject") <= 1
+    flip_bits(own_emulator)
     with pytest.raises(penstock.S3DataLossError, match="have CRC64NVME"):
-        READINGS[reading](listed_reader(own, "large", constructor))
+        READINGS[reading](listed_reader(own_emulator, "large", constructor))
 
 
 @pytest.mark.parametrize("reading", READINGS)
-def test_a_range_based_reader_of_a_small_listed_object_sends_one_request(own, reading):
-    after = own.journal().last
-    assert READINGS[reading](listed_reader(own, "small", S3ReaderConstructor.range_based())) == SMALL
-    assert [entry.operation for entry in own.journal().entries(after=after)] == ["ListObjectsV2", "GetObject"]
-    flip_bits(own, offset=2, key="small")
+def test_a_range_based_reader_of_a_small_listed_object_sends_one_request(own_emulator, reading):
+    after = own_emulator.journal().last
+    assert READINGS[reading](listed_reader(own_emulator, "small", S3ReaderConstructor.range_based())) == SMALL
+    assert [entry.operation for entry in own_emulator.journal().entries(after=after)] == ["ListObjectsV2", "GetObject"]
+    flip_bits(own_emulator, offset=2, key="small")
     with pytest.raises(penstock.S3DataLossError, match="have CRC64NVME"):
-        READINGS[reading](listed_reader(own, "small", S3ReaderConstructor.range_based()))
+        READINGS[reading](listed_reader(own_emulator, "small", S3ReaderConstructor.range_based()))
 
 
-def test_a_range_based_reader_of_the_start_of_a_listed_object_sends_no_head_request(own):
-    after = own.journal().last
-    reader = listed_reader(own, "large", S3ReaderConstructor.range_based())
+def test_a_range_based_reader_of_the_start_of_a_listed_object_sends_no_head_request(own_emulator):
+    after = own_emulator.journal().last
+    reader = listed_reader(own_emulator, "large", S3ReaderConstructor.range_based())
     assert reader.read(100) + reader.read(100) == DATA[:200]
     # On a slow machine several requests fill the buffer.
-    assert {entry.operation for entry in own.journal().entries(after=after)} == {"ListObjectsV2", "GetObject"}
+    assert {entry.operation for entry in own_emulator.journal().entries(after=after)} == {"ListObjectsV2", "GetObject"}
 
 
-def test_a_range_based_reader_reads_no_more_than_its_buffer_of_an_object_that_has_grown(own):
-    reader = listed_reader(own, "small", S3ReaderConstructor.range_based(MIB))
-    own.client().copy_object("data", "large", "data", "small")
-    after = own.journal().last
+def test_a_range_based_reader_reads_no_more_than_its_buffer_of_an_object_that_has_grown(own_emulator):
+    reader = listed_reader(own_emulator, "small", S3ReaderConstructor.range_based(MIB))
+    own_emulator.client().copy_object("data", "large", "data", "small")
+    after = own_emulator.journal().last
     assert reader.read(10) == DATA[:10]
     assert in_pieces(reader, MIB) == DATA[10:]
-    assert own.journal().count(after=after, operations="GetObject") > 10
+    assert own_emulator.journal().count(after=after, operations="GetObject") > 10
 
 
-def test_head_requests_stop_if_they_return_no_checksum(own, monkeypatch):
+def test_head_requests_stop_if_they_return_no_checksum(own_emulator, monkeypatch):
     monkeypatch.setenv("AWS_RESPONSE_CHECKSUM_VALIDATION", "when_required")
-    client = own.client(S3ClientConfig(part_size=PART))
+    client = own_emulator.client(S3ClientConfig(part_size=PART))
     for number in range(30):
         client.copy_object("data", "large", "data", f"large-{number}")
-    after = own.journal().last
-    assert sum(reader.read() == DATA for reader in dataset(own)) == 31
-    assert 8 <= own.journal().count(after=after, operations="HeadObject") < 31
+    after = own_emulator.journal().last
+    assert sum(reader.read() == DATA for reader in dataset(own_emulator)) == 31
+    assert 8 <= own_emulator.journal().count(after=after, operations="HeadObject") < 31
 
 
-def test_a_failed_head_request_does_not_fail_the_read(own):
-    own.faults().set(
+def test_a_failed_head_request_does_not_fail_the_read(own_emulator):
+    own_emulator.faults().set(
         [{"when": {"operation": "HeadObject"}, "do": {"error": {"status": 404, "code": "NoSuchKey"}, "at": "headers"}}]
     )
-    assert {reader.key: reader.read() for reader in dataset(own)} == {"large": DATA, "small": SMALL}
+    assert {reader.key: reader.read() for reader in dataset(own_emulator)} == {"large": DATA, "small": SMALL}

@@ -28,33 +28,33 @@ RANKS = 2
 
 
 @pytest.fixture
-def own() -> Iterator[Emulator]:
+def own_emulator() -> Iterator[Emulator]:
     with Emulator() as instance:
         instance.client().create_bucket("bucket")
         yield instance
 
 
-def save(own: Emulator, seed: int, **kwargs: object) -> None:
-    config = own.config(penstock.S3ClientConfig(part_size=PART))
-    writer = S3StorageWriter(own.region, URI, config, endpoint=own.endpoint, thread_count=2, **kwargs)
+def save(own_emulator: Emulator, seed: int, **kwargs: object) -> None:
+    config = own_emulator.config(penstock.S3ClientConfig(part_size=PART))
+    writer = S3StorageWriter(own_emulator.region, URI, config, endpoint=own_emulator.endpoint, thread_count=2, **kwargs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         dcp.save(state_of_two_files(seed), storage_writer=writer, no_dist=True)
 
 
-def checkpoint_of(own: Emulator) -> int:
-    state = dcp_io.loaded(own.client(), "bucket", "ck", state_of_two_files(0))
+def checkpoint_of(own_emulator: Emulator) -> int:
+    state = dcp_io.loaded(own_emulator.client(), "bucket", "ck", state_of_two_files(0))
     seed = int(state["seed"])
     assert dcp_io.same(state, state_of_two_files(seed)), f"a mixture of seed {seed} and others"
     return seed
 
 
-def names(own: Emulator) -> list[str]:
-    return dcp_io.names(own.client(), "bucket", "ck")
+def names(own_emulator: Emulator) -> list[str]:
+    return dcp_io.names(own_emulator.client(), "bucket", "ck")
 
 
-def open_uploads(own: Emulator) -> list[tuple[str, str]]:
-    return own.client()._client.list_multipart_uploads("bucket")
+def open_uploads(own_emulator: Emulator) -> list[tuple[str, str]]:
+    return own_emulator.client()._client.list_multipart_uploads("bucket")
 
 
 def conflict_of(error: CheckpointException) -> str:
@@ -89,18 +89,20 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, moment: str, other: Callable[[], 
 
 @pytest.mark.parametrize("with_previous", [False, True])
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_save_during_another_save(own: Emulator, moment: str, with_previous: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_save_during_another_save(
+    own_emulator: Emulator, moment: str, with_previous: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if with_previous:
-        save(own, 1)
+        save(own_emulator, 1)
     seen: list[str] = []
 
     def other() -> None:
-        save(own, 3)
-        seen.extend(names(own))
+        save(own_emulator, 3)
+        seen.extend(names(own_emulator))
 
     meanwhile(monkeypatch, moment, other)
     try:
-        save(own, 2)
+        save(own_emulator, 2)
     except CheckpointException as error:
         assert "another save has written or removed s3://bucket/ck/.metadata" in conflict_of(error)
         assert "its checkpoint is kept (s3://bucket/ck/.metadata of 20" in conflict_of(error)
@@ -109,23 +111,23 @@ def test_save_during_another_save(own: Emulator, moment: str, with_previous: boo
         winner = 3 if moment == "before the lock is released" else 2
     assert seen, "the other save has run"
     assert winner == (2 if moment in FIRST_WINS else 3)
-    assert checkpoint_of(own) == winner
-    assert len(names(own)) == 3, "metadata and two files; no lock, no objects of the losing save"
-    assert open_uploads(own) == []
+    assert checkpoint_of(own_emulator) == winner
+    assert len(names(own_emulator)) == 3, "metadata and two files; no lock, no objects of the losing save"
+    assert open_uploads(own_emulator) == []
 
 
 @pytest.mark.filterwarnings("ignore:Detected an existing checkpoint")
 @pytest.mark.parametrize("nth", range(1, 21))
-def test_two_saves_at_a_new_path_with_one_delayed_request(own: Emulator, nth: int) -> None:
+def test_two_saves_at_a_new_path_with_one_delayed_request(own_emulator: Emulator, nth: int) -> None:
     stall = {"stall": {"ms": 150}, "at": "after_commit" if nth % 2 else "before_commit"}
     rule = {"id": "pause", "when": {"nth": nth}, "do": stall, "limit": {"times": 1}, "must_fire": False}
-    own.faults().set([rule])
+    own_emulator.faults().set([rule])
     both, errors = threading.Barrier(2), {}
 
     def saver(seed: int) -> None:
         both.wait()
         try:
-            save(own, seed)
+            save(own_emulator, seed)
         except BaseException as error:
             errors[seed] = error
 
@@ -134,18 +136,18 @@ def test_two_saves_at_a_new_path_with_one_delayed_request(own: Emulator, nth: in
         thread.start()
     for thread in threads:
         thread.join()
-    own.faults().clear(forget=True)
+    own_emulator.faults().clear(forget=True)
     assert len(errors) < 2, "one of them wins"
     for error in errors.values():
         assert "another save" in conflict_of(error)
-    assert checkpoint_of(own) not in errors
-    assert len(names(own)) == 3
-    assert open_uploads(own) == []
+    assert checkpoint_of(own_emulator) not in errors
+    assert len(names(own_emulator)) == 3
+    assert open_uploads(own_emulator) == []
 
 
-def test_error_of_a_save_whose_uploads_were_aborted_names_the_winner(own: Emulator) -> None:
+def test_error_of_a_save_whose_uploads_were_aborted_names_the_winner(own_emulator: Emulator) -> None:
     """The first save is uploading when the second one commits."""
-    own.faults().set(
+    own_emulator.faults().set(
         [
             {
                 "id": "pause",
@@ -158,86 +160,86 @@ def test_error_of_a_save_whose_uploads_were_aborted_names_the_winner(own: Emulat
 
     def first() -> None:
         try:
-            save(own, 1)
+            save(own_emulator, 1)
         except CheckpointException as error:
             errors.append(error)
 
     thread = threading.Thread(target=first)
     thread.start()
-    await_fault(own, "pause")
-    save(own, 2)
-    own.faults().clear()
+    await_fault(own_emulator, "pause")
+    save(own_emulator, 2)
+    own_emulator.faults().clear()
     thread.join()
     assert "another save" in conflict_of(errors[0])
-    assert checkpoint_of(own) == 2
-    assert len(names(own)) == 3
-    assert open_uploads(own) == []
+    assert checkpoint_of(own_emulator) == 2
+    assert len(names(own_emulator)) == 3
+    assert open_uploads(own_emulator) == []
 
 
-def await_fault(own: Emulator, rule: str) -> None:
+def await_fault(own_emulator: Emulator, rule: str) -> None:
     until = time.monotonic() + dcp_ranks.TIMEOUT_S
-    while own.faults().account().rule(rule).fired == 0:
+    while own_emulator.faults().account().rule(rule).fired == 0:
         assert time.monotonic() < until, "no request met the fault"
         time.sleep(0.02)
 
 
-def test_failed_save_releases_only_its_own_lock(own: Emulator) -> None:
+def test_failed_save_releases_only_its_own_lock(own_emulator: Emulator) -> None:
     denied = {"when": {"operation": "UploadPart"}, "do": {"error": {"code": "AccessDenied", "status": 403}}}
     for with_other in (False, True):
         if with_other:
-            bucket_io.put(own.client(), "bucket", f"ck/{LOCK}", b"another save")
-        own.faults().set([{"id": "denied", **denied}])
+            bucket_io.put(own_emulator.client(), "bucket", f"ck/{LOCK}", b"another save")
+        own_emulator.faults().set([{"id": "denied", **denied}])
         with pytest.raises(CheckpointException, match="Forbidden"):
-            save(own, 1)
-        own.faults().clear()
-        assert (LOCK in names(own)) is with_other
+            save(own_emulator, 1)
+        own_emulator.faults().clear()
+        assert (LOCK in names(own_emulator)) is with_other
 
 
-def test_lock_is_kept_without_a_response_to_the_commit(own: Emulator) -> None:
+def test_lock_is_kept_without_a_response_to_the_commit(own_emulator: Emulator) -> None:
     """S3 may still execute the request, so no save may use these names."""
     when = {"operation": "PutObject", "key": {"exactly": "ck/.metadata"}}
-    own.faults().set([{"id": "lost", "when": when, "do": {"reset": {}, "at": "before_commit"}}])
+    own_emulator.faults().set([{"id": "lost", "when": when, "do": {"reset": {}, "at": "before_commit"}}])
     with pytest.raises(CheckpointException):
-        save(own, 1)
-    own.faults().clear()
+        save(own_emulator, 1)
+    own_emulator.faults().clear()
     plain = {"__0_0.distcp", "__0_1.distcp"}
-    assert set(names(own)) == {LOCK, *plain}
-    save(own, 2)
-    assert checkpoint_of(own) == 2
-    assert len(set(names(own)) - plain) == 3
-    assert LOCK not in names(own)
+    assert set(names(own_emulator)) == {LOCK, *plain}
+    save(own_emulator, 2)
+    assert checkpoint_of(own_emulator) == 2
+    assert len(set(names(own_emulator)) - plain) == 3
+    assert LOCK not in names(own_emulator)
 
 
-def test_lock_contains_the_id_and_time_of_the_save(own: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lock_contains_the_id_and_time_of_the_save(own_emulator: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[dict[str, object]] = []
-    look = lambda: seen.append(json.loads(bucket_io.get(own.client(), "bucket", f"ck/{LOCK}")))  # noqa: E731
+    look = lambda: seen.append(json.loads(bucket_io.get(own_emulator.client(), "bucket", f"ck/{LOCK}")))  # noqa: E731
     meanwhile(monkeypatch, "before the uploads", look)
     before = time.time()
-    save(own, 1)
+    save(own_emulator, 1)
     assert before <= seen[0]["time"] <= time.time()
     assert len(seen[0]["save"]) == 32
 
 
-def test_refused_save_takes_no_lock(own: Emulator) -> None:
-    save(own, 1)
-    mark = own.journal().last
+def test_refused_save_takes_no_lock(own_emulator: Emulator) -> None:
+    save(own_emulator, 1)
+    mark = own_emulator.journal().last
     with pytest.raises(CheckpointException, match="already exists"):
-        save(own, 2, overwrite=False)
-    assert [entry.operation for entry in own.journal().entries(after=mark)] == ["HeadObject"]
+        save(own_emulator, 2, overwrite=False)
+    assert [entry.operation for entry in own_emulator.journal().entries(after=mark)] == ["HeadObject"]
 
 
-def test_uploads_with_other_names_stay_open(own: Emulator) -> None:
-    core = own.client()._client
+def test_uploads_with_other_names_stay_open(own_emulator: Emulator) -> None:
+    core = own_emulator.client()._client
     mine = ["ck/__0_0.distcp", "ck/__7_gabcdef01_3.distcp"]
     others = ["ck/nested/__0_0.distcp", "ck/model.pt", "ck2/__0_0.distcp", "ck/__0_0.distcp.old"]
     for key in mine + others:
         core.create_multipart_upload("bucket", key)
-    save(own, 1)
-    assert len(open_uploads(own)) == 6, "without a lock of another save, nothing is listed"
-    bucket_io.put(own.client(), "bucket", f"ck/{LOCK}", b"killed save")
-    save(own, 2)
-    assert sorted(key for key, _ in open_uploads(own)) == sorted(others)
-    assert checkpoint_of(own) == 2
+    save(own_emulator, 1)
+    assert len(open_uploads(own_emulator)) == 6, "without a lock of another save, nothing is listed"
+    bucket_io.put(own_emulator.client(), "bucket", f"ck/{LOCK}", b"killed save")
+    save(own_emulator, 2)
+    assert sorted(key for key, _ in open_uploads(own_emulator)) == sorted(others)
+    assert checkpoint_of(own_emulator) == 2
 
 
 def test_names_like_matches_names_of_any_rank_or_one() -> None:
@@ -251,23 +253,23 @@ def test_names_like_matches_names_of_any_rank_or_one() -> None:
     assert not one.fullmatch("__0_0.distcp")
 
 
-def killed(own: Emulator, seed: int, rule: dict[str, object]) -> None:
+def killed(own_emulator: Emulator, seed: int, rule: dict[str, object]) -> None:
     """Kills every rank of a save (SIGKILL) while one of its requests waits. S3 never executes that request."""
-    own.faults().set([{"id": "held", "do": {"black_hole": {"ms": 600_000}, "at": "before_commit"}, **rule}])
+    own_emulator.faults().set([{"id": "held", "do": {"black_hole": {"ms": 600_000}, "at": "before_commit"}, **rule}])
 
     def kill(pids: list[int]) -> None:
-        await_fault(own, "held")
+        await_fault(own_emulator, "held")
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
 
-    access = dcp_ranks.Access(own)
+    access = dcp_ranks.Access(own_emulator)
     assert dcp_ranks.run(dcp_ranks.save_large, RANKS, access, URI, seed, 10, killed=RANKS, meanwhile=kill) == {}
-    own.faults().clear(forget=True)
+    own_emulator.faults().clear(forget=True)
 
 
-def loads(own: Emulator, seed: int) -> bool:
+def loads(own_emulator: Emulator, seed: int) -> bool:
     wanted = {key: value for rank in range(RANKS) for key, value in dcp_ranks.large_state_of(rank, seed).items()}
-    return dcp_io.same(dcp_io.loaded(own.client(), "bucket", "ck", wanted), wanted)
+    return dcp_io.same(dcp_io.loaded(own_emulator.client(), "bucket", "ck", wanted), wanted)
 
 
 @pytest.mark.parametrize("with_previous", [False, True])
@@ -279,35 +281,35 @@ def loads(own: Emulator, seed: int) -> bool:
         pytest.param({"operation": "DeleteObject", "key": {"exactly": "ck/.metadata.saving"}}, id="lock"),
     ],
 )
-def test_save_after_a_killed_save(own: Emulator, when: dict[str, object], with_previous: bool) -> None:
-    access = dcp_ranks.Access(own)
+def test_save_after_a_killed_save(own_emulator: Emulator, when: dict[str, object], with_previous: bool) -> None:
+    access = dcp_ranks.Access(own_emulator)
     if with_previous:
         assert set(dcp_ranks.run(dcp_ranks.save_large, RANKS, access, URI, 1, 10).values()) == {""}
-    killed(own, 2, {"when": when})
-    assert LOCK in names(own)
+    killed(own_emulator, 2, {"when": when})
+    assert LOCK in names(own_emulator)
     if when["operation"] == "UploadPart":
-        assert open_uploads(own)
+        assert open_uploads(own_emulator)
     if with_previous:
-        assert loads(own, 2 if when["operation"] == "DeleteObject" else 1)
+        assert loads(own_emulator, 2 if when["operation"] == "DeleteObject" else 1)
     assert set(dcp_ranks.run(dcp_ranks.save_large, RANKS, access, URI, 3, 10).values()) == {""}
-    assert loads(own, 3)
-    assert open_uploads(own) == []
-    assert LOCK not in names(own)
+    assert loads(own_emulator, 3)
+    assert open_uploads(own_emulator) == []
+    assert LOCK not in names(own_emulator)
 
 
 def test_checkpoint_commands_support_the_save_lock(
-    own: Emulator, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    own_emulator: Emulator, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name, value in own.environment().items():
+    for name, value in own_emulator.environment().items():
         monkeypatch.setenv(name, value)
-    save(own, 1)
+    save(own_emulator, 1)
     for key in (f"ck/{LOCK}", f"begun/{LOCK}"):
-        bucket_io.put(own.client(), "bucket", key, b"{}")
+        bucket_io.put(own_emulator.client(), "bucket", key, b"{}")
     assert main(["checkpoint", "ls", "s3://bucket/", "--path-style"]) == 0
     assert "begun" not in capsys.readouterr().out
     assert main(["checkpoint", "verify", "s3://bucket/ck", "--path-style"]) == 0
     prune = ["checkpoint", "prune", "s3://bucket/", "--keep", "1", "--yes", "--path-style", "--older-than"]
     for age, left in (("1h", True), ("0s", False)):  # an old lock belongs to a killed save
         assert main([*prune, age]) == 0
-        assert (LOCK in names(own)) is left
-        assert checkpoint_of(own) == 1
+        assert (LOCK in names(own_emulator)) is left
+        assert checkpoint_of(own_emulator) == 1

@@ -33,7 +33,7 @@ LOADED = "The checkpoint is unchanged; the content of the tensors is undefined."
 
 
 @pytest.fixture
-def own() -> Iterator[Emulator]:
+def own_emulator() -> Iterator[Emulator]:
     with Emulator() as instance:
         instance.client().create_bucket("bucket")
         assert set(saved(instance, 1).values()) == {""}
@@ -97,27 +97,29 @@ def load(rank: int, access: dcp_ranks.Access, number: int, at: str, victim: int)
     return timed(lambda group: dcp.load(state, storage_reader=access.reader(URI), planner=planner, process_group=group))
 
 
-def saved(own: Emulator, seed: int) -> dict[int, str]:
-    return dcp_ranks.run(dcp_ranks.save_large, RANKS, dcp_ranks.Access(own), URI, seed, 10)
+def saved(own_emulator: Emulator, seed: int) -> dict[int, str]:
+    return dcp_ranks.run(dcp_ranks.save_large, RANKS, dcp_ranks.Access(own_emulator), URI, seed, 10)
 
 
-def loads(own: Emulator, seed: int) -> bool:
+def loads(own_emulator: Emulator, seed: int) -> bool:
     wanted = {key: value for rank in range(RANKS) for key, value in dcp_ranks.large_state_of(rank, seed).items()}
-    return dcp_io.same(dcp_io.loaded(own.client(), "bucket", "ck", wanted), wanted)
+    return dcp_io.same(dcp_io.loaded(own_emulator.client(), "bucket", "ck", wanted), wanted)
 
 
-def open_uploads(own: Emulator) -> list[Any]:
-    return own.client()._client.list_multipart_uploads("bucket")
+def open_uploads(own_emulator: Emulator) -> list[Any]:
+    return own_emulator.client()._client.list_multipart_uploads("bucket")
 
 
-def hold(own: Emulator, when: dict[str, Any], seconds: float) -> None:
-    own.faults().set([{"id": "held", "when": when, "do": {"stall": {"ms": round(1000 * seconds)}, "at": "before_commit"}}])
+def hold(own_emulator: Emulator, when: dict[str, Any], seconds: float) -> None:
+    own_emulator.faults().set(
+        [{"id": "held", "when": when, "do": {"stall": {"ms": round(1000 * seconds)}, "at": "before_commit"}}]
+    )
 
 
-def kill_at_fault(own: Emulator, victim: int) -> Any:
+def kill_at_fault(own_emulator: Emulator, victim: int) -> Any:
     def kill(pids: list[int]) -> None:
         until = time.monotonic() + dcp_ranks.TIMEOUT_S
-        while own.faults().account().rule("held").fired == 0:
+        while own_emulator.faults().account().rule("held").fired == 0:
             assert time.monotonic() < until, "no request met the fault"
             time.sleep(0.02)
         os.kill(pids[victim], signal.SIGKILL)
@@ -131,71 +133,71 @@ def check(results: dict[int, tuple[str, float]], victim: int, text: str) -> None
     assert max(seconds for _, seconds in results.values()) < MAX_S
 
 
-def check_recovery(own: Emulator) -> None:
-    assert set(saved(own, 3).values()) == {""}
-    assert loads(own, 3)
-    assert open_uploads(own) == []
+def check_recovery(own_emulator: Emulator) -> None:
+    assert set(saved(own_emulator, 3).values()) == {""}
+    assert loads(own_emulator, 3)
+    assert open_uploads(own_emulator) == []
 
 
 @pytest.mark.parametrize("victim", range(RANKS))
-def test_rank_killed_while_a_save_is_planned(own: Emulator, victim: int) -> None:
-    args = (dcp_ranks.Access(own), 2, signal.SIGKILL, victim)
+def test_rank_killed_while_a_save_is_planned(own_emulator: Emulator, victim: int) -> None:
+    args = (dcp_ranks.Access(own_emulator), 2, signal.SIGKILL, victim)
     results = dcp_ranks.run(save, RANKS, *args, killed=1, stay=True)
     check(results, victim, TEXT.format(call="dcp.save", step="plan", outcome=SAVED))
-    assert loads(own, 1)
-    check_recovery(own)
+    assert loads(own_emulator, 1)
+    check_recovery(own_emulator)
 
 
 @pytest.mark.parametrize("victim", range(RANKS))
-def test_rank_killed_during_its_upload(own: Emulator, victim: int) -> None:
-    hold(own, {"operation": "UploadPart", "client": {"rank": victim}}, 600)
-    args = (dcp_ranks.Access(own), 2, None, victim)
-    kill = kill_at_fault(own, victim)
+def test_rank_killed_during_its_upload(own_emulator: Emulator, victim: int) -> None:
+    hold(own_emulator, {"operation": "UploadPart", "client": {"rank": victim}}, 600)
+    args = (dcp_ranks.Access(own_emulator), 2, None, victim)
+    kill = kill_at_fault(own_emulator, victim)
     results = dcp_ranks.run(save, RANKS, *args, killed=1, meanwhile=kill, stay=True)
     check(results, victim, TEXT.format(call="dcp.save", step="write", outcome=SAVED))
-    own.faults().clear()
-    assert loads(own, 1)
-    assert [upload for upload in open_uploads(own) if f"__{victim}_" in str(upload)], "the upload of the killed rank"
-    check_recovery(own)
+    own_emulator.faults().clear()
+    assert loads(own_emulator, 1)
+    assert [upload for upload in open_uploads(own_emulator) if f"__{victim}_" in str(upload)], "the upload of the killed rank"
+    check_recovery(own_emulator)
 
 
 @pytest.mark.parametrize("victim", range(RANKS))
-def test_rank_killed_while_the_checkpoint_is_published(own: Emulator, victim: int) -> None:
-    own.journal().clear()
-    hold(own, {"operation": "PutObject", "key": "ck/.metadata"}, PUBLISHING_S)
-    args = (dcp_ranks.Access(own), 2, None, victim)
-    kill = kill_at_fault(own, victim)
+def test_rank_killed_while_the_checkpoint_is_published(own_emulator: Emulator, victim: int) -> None:
+    own_emulator.journal().clear()
+    hold(own_emulator, {"operation": "PutObject", "key": "ck/.metadata"}, PUBLISHING_S)
+    args = (dcp_ranks.Access(own_emulator), 2, None, victim)
+    kill = kill_at_fault(own_emulator, victim)
     results = dcp_ranks.run(save, RANKS, *args, killed=1, meanwhile=kill, stay=True)
     check(results, victim, TEXT.format(call="dcp.save", step="write", outcome=SAVED))
     until = time.monotonic() + PUBLISHING_S + 10
-    while not [entry for entry in own.journal().entries(operations="PutObject") if entry.key == "ck/.metadata"]:
+    while not [entry for entry in own_emulator.journal().entries(operations="PutObject") if entry.key == "ck/.metadata"]:
         assert time.monotonic() < until, "the request of the killed rank has not ended"
         time.sleep(0.02)
-    own.faults().clear()
-    assert [loads(own, seed) for seed in (1, 2)].count(True) == 1
-    assert victim == 0 or loads(own, 2), "the coordinator has published it"
-    check_recovery(own)
+    own_emulator.faults().clear()
+    assert [loads(own_emulator, seed) for seed in (1, 2)].count(True) == 1
+    assert victim == 0 or loads(own_emulator, 2), "the coordinator has published it"
+    check_recovery(own_emulator)
 
 
 @pytest.mark.parametrize("victim", range(RANKS))
 @pytest.mark.parametrize("at", ["plan", "read"])
-def test_rank_killed_during_a_load(own: Emulator, victim: int, at: str) -> None:
-    args = (dcp_ranks.Access(own), signal.SIGKILL, at, victim)
+def test_rank_killed_during_a_load(own_emulator: Emulator, victim: int, at: str) -> None:
+    args = (dcp_ranks.Access(own_emulator), signal.SIGKILL, at, victim)
     results = dcp_ranks.run(load, RANKS, *args, killed=1, stay=True)
     check(results, victim, TEXT.format(call="dcp.load", step=at, outcome=LOADED))
-    assert loads(own, 1)
+    assert loads(own_emulator, 1)
 
 
-def test_stopped_coordinator_causes_an_error_after_the_timeout(own: Emulator) -> None:
-    results = dcp_ranks.run(save, RANKS, dcp_ranks.Access(own), 2, signal.SIGSTOP, 0, killed=1, stay=True)
+def test_stopped_coordinator_causes_an_error_after_the_timeout(own_emulator: Emulator) -> None:
+    results = dcp_ranks.run(save, RANKS, dcp_ranks.Access(own_emulator), 2, signal.SIGSTOP, 0, killed=1, stay=True)
     check(results, 0, TEXT.format(call="dcp.save", step="plan", outcome=SAVED))
-    assert loads(own, 1)
+    assert loads(own_emulator, 1)
 
 
-def test_stopped_rank_causes_an_error_after_the_timeout(own: Emulator) -> None:
-    results = dcp_ranks.run(load, RANKS, dcp_ranks.Access(own), signal.SIGSTOP, "read", 1, killed=1, stay=True)
+def test_stopped_rank_causes_an_error_after_the_timeout(own_emulator: Emulator) -> None:
+    results = dcp_ranks.run(load, RANKS, dcp_ranks.Access(own_emulator), signal.SIGSTOP, "read", 1, killed=1, stay=True)
     check(results, 1, TEXT.format(call="dcp.load", step="read", outcome=LOADED))
-    assert loads(own, 1)
+    assert loads(own_emulator, 1)
 
 
 def save_and_load_hugging_face(rank: int, access: dcp_ranks.Access, victim: int, verb: str) -> tuple[str, float]:
@@ -215,8 +217,8 @@ def save_and_load_hugging_face(rank: int, access: dcp_ranks.Access, victim: int,
 @pytest.mark.parametrize(
     ("verb", "outcome"), [("save", "Each file there is either the old or the new one, complete."), ("load", LOADED)]
 )
-def test_rank_killed_in_the_hugging_face_layout(own: Emulator, verb: str, outcome: str) -> None:
-    args = (dcp_ranks.Access(own), 1, verb)
+def test_rank_killed_in_the_hugging_face_layout(own_emulator: Emulator, verb: str, outcome: str) -> None:
+    args = (dcp_ranks.Access(own_emulator), 1, verb)
     results = dcp_ranks.run(save_and_load_hugging_face, RANKS, *args, killed=1, stay=True)
     check(results, 1, TEXT.format(call=f"dcp.{verb}", step="plan", outcome=outcome))
 
@@ -236,5 +238,7 @@ def save_unpicklable(rank: int, access: dcp_ranks.Access) -> str:
     return dcp_ranks.attempt(lambda: dcp.save(state, storage_writer=access.writer(URI), planner=PlannerOfUnpicklable()))
 
 
-def test_error_of_pickling_a_plan_is_not_changed(own: Emulator) -> None:
-    assert dcp_ranks.run(save_unpicklable, 1, dcp_ranks.Access(own)) == {0: "RuntimeError: a plan that cannot be pickled"}
+def test_error_of_pickling_a_plan_is_not_changed(own_emulator: Emulator) -> None:
+    assert dcp_ranks.run(save_unpicklable, 1, dcp_ranks.Access(own_emulator)) == {
+        0: "RuntimeError: a plan that cannot be pickled"
+    }

@@ -30,26 +30,28 @@ ATTEMPTS = {"persistent": 1, "transient": 10}
 
 
 @pytest.fixture
-def own() -> Iterator[Emulator]:
+def own_emulator() -> Iterator[Emulator]:
     with Emulator() as instance:
         instance.client().create_bucket("bucket")
         yield instance
 
 
-def config(own: Emulator, max_attempts: int) -> penstock.S3ClientConfig:
-    return own.config(penstock.S3ClientConfig(part_size=PART, max_attempts=max_attempts))
+def config(own_emulator: Emulator, max_attempts: int) -> penstock.S3ClientConfig:
+    return own_emulator.config(penstock.S3ClientConfig(part_size=PART, max_attempts=max_attempts))
 
 
-def save(own: Emulator, seed: int, max_attempts: int) -> None:
-    writer = S3StorageWriter(own.region, URI, config(own, max_attempts), endpoint=own.endpoint, thread_count=2)
+def save(own_emulator: Emulator, seed: int, max_attempts: int) -> None:
+    writer = S3StorageWriter(
+        own_emulator.region, URI, config(own_emulator, max_attempts), endpoint=own_emulator.endpoint, thread_count=2
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         dcp.save(state_of_two_files(seed), storage_writer=writer, no_dist=True)
 
 
-def load(own: Emulator, max_attempts: int) -> dict[str, torch.Tensor]:
+def load(own_emulator: Emulator, max_attempts: int) -> dict[str, torch.Tensor]:
     state = dcp_io.emptied(state_of_two_files(0))
-    reader = S3StorageReader(own.region, URI, config(own, max_attempts), endpoint=own.endpoint)
+    reader = S3StorageReader(own_emulator.region, URI, config(own_emulator, max_attempts), endpoint=own_emulator.endpoint)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         dcp.load(state, storage_reader=reader, no_dist=True)
@@ -63,10 +65,10 @@ def seed_of(state: dict[str, torch.Tensor]) -> int:
     return seed
 
 
-def run_with_fault(own: Emulator, rule: dict[str, object], operation: Callable[[], object]) -> tuple[int, bool]:
+def run_with_fault(own_emulator: Emulator, rule: dict[str, object], operation: Callable[[], object]) -> tuple[int, bool]:
     """Runs the operation with the rule. Returns the number of requests, and whether it succeeded."""
-    mark = own.journal().last
-    own.faults().set([{"id": "planted", **rule, "must_fire": False}])
+    mark = own_emulator.journal().last
+    own_emulator.faults().set([{"id": "planted", **rule, "must_fire": False}])
     try:
         operation()
         succeeded = True
@@ -74,43 +76,45 @@ def run_with_fault(own: Emulator, rule: dict[str, object], operation: Callable[[
         assert len(error.failures) == 1
         succeeded = False
     finally:
-        own.faults().clear(forget=True)
-    return own.journal().count(after=mark), succeeded
+        own_emulator.faults().clear(forget=True)
+    return own_emulator.journal().count(after=mark), succeeded
 
 
-def open_uploads(own: Emulator, mark: int) -> int:
+def open_uploads(own_emulator: Emulator, mark: int) -> int:
     """Returns the number of open uploads. It must be 0, except for an upload whose ID was in a lost response."""
-    left = own.client()._client.list_multipart_uploads("bucket")
-    lost = [e.key for e in own.journal().entries(after=mark, operations="CreateMultipartUpload") if "planted" in e.faults]
+    left = own_emulator.client()._client.list_multipart_uploads("bucket")
+    lost = [
+        e.key for e in own_emulator.journal().entries(after=mark, operations="CreateMultipartUpload") if "planted" in e.faults
+    ]
     assert [key for key, _ in left] == [key for key in lost if len(left)]
     return len(left)
 
 
-def recover(own: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
+def recover(own_emulator: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
     """Aborts open uploads, as an operator would."""
-    for name, value in own.environment().items():
+    for name, value in own_emulator.environment().items():
         monkeypatch.setenv(name, value)
     assert main(["checkpoint", "prune", "s3://bucket/", "--keep", "1", "--older-than", "0s", "--yes", "--path-style"]) == 0
-    assert own.client()._client.list_multipart_uploads("bucket") == []
+    assert own_emulator.client()._client.list_multipart_uploads("bucket") == []
 
 
 @pytest.mark.parametrize("failure", FAILURES)
 @pytest.mark.parametrize("kind", ATTEMPTS)
-def test_nth_request_of_a_save_fails(own: Emulator, failure: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    save(own, 1, ATTEMPTS["transient"])
+def test_nth_request_of_a_save_fails(own_emulator: Emulator, failure: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(own_emulator, 1, ATTEMPTS["transient"])
     present, failed = 1, 0
     for n in range(1, MAX_REQUESTS):
-        new, mark = present + 1, own.journal().last
+        new, mark = present + 1, own_emulator.journal().last
         rule = {"when": {"nth": n}, "do": FAILURES[failure], "limit": {"times": 1}}
-        requests, succeeded = run_with_fault(own, rule, lambda new=new: save(own, new, ATTEMPTS[kind]))
-        found = seed_of(dcp_io.loaded(own.client(), "bucket", "ck", state_of_two_files(0)))
+        requests, succeeded = run_with_fault(own_emulator, rule, lambda new=new: save(own_emulator, new, ATTEMPTS[kind]))
+        found = seed_of(dcp_io.loaded(own_emulator.client(), "bucket", "ck", state_of_two_files(0)))
         assert found in ({new} if succeeded else {present, new})
         assert kind == "persistent" or succeeded, f"request {n} was not retried"
-        assert seed_of(load(own, ATTEMPTS["transient"])) == found
-        if open_uploads(own, mark):
+        assert seed_of(load(own_emulator, ATTEMPTS["transient"])) == found
+        if open_uploads(own_emulator, mark):
             assert failure != "503", "no response was lost"
-            recover(own, monkeypatch)
-            assert seed_of(load(own, ATTEMPTS["transient"])) == found
+            recover(own_emulator, monkeypatch)
+            assert seed_of(load(own_emulator, ATTEMPTS["transient"])) == found
         present, failed = found, failed + (not succeeded)
         if requests < n:
             break
@@ -122,14 +126,14 @@ def test_nth_request_of_a_save_fails(own: Emulator, failure: str, kind: str, mon
 
 @pytest.mark.parametrize("failure", FAILURES)
 @pytest.mark.parametrize("kind", ATTEMPTS)
-def test_nth_request_of_a_load_fails(own: Emulator, failure: str, kind: str) -> None:
-    save(own, 1, ATTEMPTS["transient"])
+def test_nth_request_of_a_load_fails(own_emulator: Emulator, failure: str, kind: str) -> None:
+    save(own_emulator, 1, ATTEMPTS["transient"])
     failed = 0
     for n in range(1, MAX_REQUESTS):
         rule = {"when": {"nth": n}, "do": FAILURES[failure], "limit": {"times": 1}}
-        requests, succeeded = run_with_fault(own, rule, lambda: seed_of(load(own, ATTEMPTS[kind])))
+        requests, succeeded = run_with_fault(own_emulator, rule, lambda: seed_of(load(own_emulator, ATTEMPTS[kind])))
         assert kind == "persistent" or succeeded, f"request {n} was not retried"
-        assert seed_of(load(own, ATTEMPTS["transient"])) == 1
+        assert seed_of(load(own_emulator, ATTEMPTS["transient"])) == 1
         failed += not succeeded
         if requests < n:
             break
@@ -139,16 +143,16 @@ def test_nth_request_of_a_load_fails(own: Emulator, failure: str, kind: str) -> 
     assert failed or failure != "503" or kind == "transient"
 
 
-def test_every_third_request_is_dropped(own: Emulator) -> None:
+def test_every_third_request_is_dropped(own_emulator: Emulator) -> None:
     dropped = [{"id": "dropped", "when": {"nth": "every 3"}, "do": {"reset": {}}}]
     for seed in (1, 2):
-        own.faults().set(dropped)
-        save(own, seed, ATTEMPTS["transient"])
-        own.faults().check()
-        own.faults().set(dropped)
-        assert seed_of(load(own, ATTEMPTS["transient"])) == seed
-        own.faults().check()
-        own.faults().clear()
-        assert seed_of(dcp_io.loaded(own.client(), "bucket", "ck", state_of_two_files(0))) == seed
-        assert own.client()._client.list_multipart_uploads("bucket") == []
-        assert len(dcp_io.names(own.client(), "bucket", "ck")) == 3
+        own_emulator.faults().set(dropped)
+        save(own_emulator, seed, ATTEMPTS["transient"])
+        own_emulator.faults().check()
+        own_emulator.faults().set(dropped)
+        assert seed_of(load(own_emulator, ATTEMPTS["transient"])) == seed
+        own_emulator.faults().check()
+        own_emulator.faults().clear()
+        assert seed_of(dcp_io.loaded(own_emulator.client(), "bucket", "ck", state_of_two_files(0))) == seed
+        assert own_emulator.client()._client.list_multipart_uploads("bucket") == []
+        assert len(dcp_io.names(own_emulator.client(), "bucket", "ck")) == 3

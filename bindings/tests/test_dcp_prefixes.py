@@ -17,7 +17,7 @@ from penstock.dcp import (
 
 
 @pytest.fixture
-def world(monkeypatch):
+def set_world_size(monkeypatch):
     """Simulates torch.distributed with a given world size."""
 
     def of(size: int) -> None:
@@ -39,8 +39,8 @@ def test_default_prefix_is_the_rank():
     assert [DefaultPrefixStrategy()(rank) for rank in (0, 7, 255)] == ["__0_", "__7_", "__255_"]
 
 
-def test_hex_prefixes_of_16_ranks(world):
-    world(16)
+def test_hex_prefixes_of_16_ranks(set_world_size):
+    set_world_size(16)
     strategy = HexPrefixStrategy()
     assert strategy(10) == "a000000000/__10_"
     assert strategy(255) == "f000000000/__255_"
@@ -48,12 +48,12 @@ def test_hex_prefixes_of_16_ranks(world):
     assert (strategy.base, strategy.epoch_num, strategy.min_prefix_len, strategy.prefix_count) == (16, None, 10, 16)
 
 
-def test_hex_prefixes_wrap_around_beyond_the_world_size(world):
-    world(257)
+def test_hex_prefixes_wrap_around_beyond_the_world_size(set_world_size):
+    set_world_size(257)
     strategy = HexPrefixStrategy()
     assert [strategy(256), strategy(257), strategy(100)] == ["0010000000/__256_", "0000000000/__257_", "4600000000/__100_"]
     assert len(strategy.prefix_map) == 257
-    world(2)
+    set_world_size(2)
     assert HexPrefixStrategy()(1) == "1000000000/__1_"
 
 
@@ -64,9 +64,9 @@ def test_number_of_digits_grows_with_the_prefix_count():
     assert BinaryPrefixStrategy(min_prefix_length=1, prefix_count=1).prefix_map == ["0"]
 
 
-def test_binary(world):
+def test_binary(set_world_size):
     assert BinaryPrefixStrategy()(1) == "0000000000/__1_"
-    world(4)
+    set_world_size(4)
     assert BinaryPrefixStrategy().prefix_map == ["0000000000", "1000000000", "0100000000", "1100000000"]
     four = BinaryPrefixStrategy(4, 4, 4)
     assert [four(rank) for rank in range(4)] == [

@@ -18,30 +18,30 @@ THROTTLED = {"when": {"operation": "CreateMultipartUpload", "client": {"rank": 0
 
 
 @pytest.fixture
-def own() -> Iterator[Emulator]:
+def own_emulator() -> Iterator[Emulator]:
     with Emulator() as instance:
         instance.client().create_bucket("bucket")
         yield instance
 
 
-def await_fault(own: Emulator) -> None:
+def await_fault(own_emulator: Emulator) -> None:
     until = time.monotonic() + dcp_ranks.TIMEOUT_S
-    while own.faults().account().rule("held").fired == 0:
+    while own_emulator.faults().account().rule("held").fired == 0:
         assert time.monotonic() < until, "no request met the fault"
         time.sleep(0.02)
 
 
 @pytest.mark.parametrize("victim", range(RANKS))
 @pytest.mark.parametrize("moment", ["before_commit", "body_out@100"])
-def test_rank_killed_during_a_load_ends_the_load_of_all_ranks(own: Emulator, victim: int, moment: str) -> None:
-    access = dcp_ranks.Access(own)
+def test_rank_killed_during_a_load_ends_the_load_of_all_ranks(own_emulator: Emulator, victim: int, moment: str) -> None:
+    access = dcp_ranks.Access(own_emulator)
     assert set(dcp_ranks.run(dcp_ranks.save, RANKS, access, URI, 1, {}, {}).values()) == {""}
     when = {"operation": "GetObject", "key": "*.distcp", "client": {"rank": victim}}
-    own.faults().set([{"id": "held", "when": when, "do": {"stall": {"ms": 600_000}, "at": moment}}])
+    own_emulator.faults().set([{"id": "held", "when": when, "do": {"stall": {"ms": 600_000}, "at": moment}}])
     killed_at: list[float] = []
 
     def kill(pids: list[int]) -> None:
-        await_fault(own)
+        await_fault(own_emulator)
         os.kill(pids[victim], signal.SIGKILL)
         killed_at.append(time.monotonic())
 
@@ -49,39 +49,39 @@ def test_rank_killed_during_a_load_ends_the_load_of_all_ranks(own: Emulator, vic
     assert time.monotonic() - killed_at[0] < dcp_ranks.COLLECTIVE_TIMEOUT_S + 60
     assert list(errors) == [1 - victim]
     assert errors[1 - victim], "surviving ranks do not succeed"
-    own.faults().clear(forget=True)
+    own_emulator.faults().clear(forget=True)
     assert set(dcp_ranks.run(dcp_ranks.load, RANKS, access, URI, 1).values()) == {""}
 
 
-def loads(own: Emulator, seed: int) -> bool:
+def loads(own_emulator: Emulator, seed: int) -> bool:
     wanted = {key: value for rank in range(RANKS) for key, value in dcp_ranks.large_state_of(rank, seed).items()}
-    return dcp_io.same(dcp_io.loaded(own.client(), "bucket", "ck", wanted), wanted)
+    return dcp_io.same(dcp_io.loaded(own_emulator.client(), "bucket", "ck", wanted), wanted)
 
 
-def save_large(own: Emulator, seed: int, max_attempts: int = 10) -> set[str]:
-    errors = dcp_ranks.run(dcp_ranks.save_large, RANKS, dcp_ranks.Access(own), URI, seed, max_attempts)
+def save_large(own_emulator: Emulator, seed: int, max_attempts: int = 10) -> set[str]:
+    errors = dcp_ranks.run(dcp_ranks.save_large, RANKS, dcp_ranks.Access(own_emulator), URI, seed, max_attempts)
     assert sorted(errors) == list(range(RANKS))
     return set(errors.values())
 
 
-def test_save_succeeds_if_a_rank_is_throttled_at_the_start_of_its_upload(own: Emulator) -> None:
-    assert save_large(own, 1) == {""}
-    own.faults().set({"scenario": "one-rank-throttled"})
-    assert save_large(own, 2) == {""}
-    own.faults().check()
-    assert loads(own, 2)
-    assert own.client()._client.list_multipart_uploads("bucket") == []
+def test_save_succeeds_if_a_rank_is_throttled_at_the_start_of_its_upload(own_emulator: Emulator) -> None:
+    assert save_large(own_emulator, 1) == {""}
+    own_emulator.faults().set({"scenario": "one-rank-throttled"})
+    assert save_large(own_emulator, 2) == {""}
+    own_emulator.faults().check()
+    assert loads(own_emulator, 2)
+    assert own_emulator.client()._client.list_multipart_uploads("bucket") == []
 
 
-def test_save_fails_in_every_rank_if_a_rank_is_throttled_permanently(own: Emulator) -> None:
-    assert save_large(own, 1) == {""}
-    own.faults().set([{"id": "held", **THROTTLED}])
-    errors = save_large(own, 2, max_attempts=3)
+def test_save_fails_in_every_rank_if_a_rank_is_throttled_permanently(own_emulator: Emulator) -> None:
+    assert save_large(own_emulator, 1) == {""}
+    own_emulator.faults().set([{"id": "held", **THROTTLED}])
+    errors = save_large(own_emulator, 2, max_attempts=3)
     assert len(errors) == 1, "all ranks have the same error"
     assert "CheckpointException ranks:dict_keys([0])" in errors.pop()
-    own.faults().check()
-    own.faults().clear()
-    assert loads(own, 1)
-    assert own.client()._client.list_multipart_uploads("bucket") == []
-    assert save_large(own, 3) == {""}
-    assert loads(own, 3)
+    own_emulator.faults().check()
+    own_emulator.faults().clear()
+    assert loads(own_emulator, 1)
+    assert own_emulator.client()._client.list_multipart_uploads("bucket") == []
+    assert save_large(own_emulator, 3) == {""}
+    assert loads(own_emulator, 3)

@@ -22,30 +22,30 @@ GPU = torch.cuda.is_available()  # staged state is in pinned memory
 
 
 @pytest.fixture
-def own() -> Emulator:
+def own_emulator() -> Emulator:
     with Emulator() as instance:
         instance.client().create_bucket("bucket")
         yield instance
 
 
-def save(own: Emulator, seed: int, **writer_kwargs: object) -> dict[int, str]:
-    return dcp_ranks.run(dcp_ranks.save, RANKS, dcp_ranks.Access(own), URI, seed, writer_kwargs, {})
+def save(own_emulator: Emulator, seed: int, **writer_kwargs: object) -> dict[int, str]:
+    return dcp_ranks.run(dcp_ranks.save, RANKS, dcp_ranks.Access(own_emulator), URI, seed, writer_kwargs, {})
 
 
-def checkpoint_of(own: Emulator) -> int:
+def checkpoint_of(own_emulator: Emulator) -> int:
     """Returns the seed of the checkpoint, and checks that it is complete."""
-    client = own.client()
+    client = own_emulator.client()
     seed = dcp_io.loaded(client, "bucket", "ck", {"step": 0})["step"]
     wanted = dcp_ranks.whole_state(RANKS, seed)
     assert dcp_io.same(dcp_io.loaded(client, "bucket", "ck", wanted), wanted)
     return seed
 
 
-def test_objects_of_ranks_and_threads(own):
-    assert set(save(own, 1, thread_count=4).values()) == {""}
+def test_objects_of_ranks_and_threads(own_emulator):
+    assert set(save(own_emulator, 1, thread_count=4).values()) == {""}
     wanted = [".metadata", *(f"__{rank}_{number}.distcp" for rank in range(RANKS) for number in range(4))]
-    assert sorted(dcp_io.names(own.client(), "bucket", "ck")) == sorted(wanted)
-    assert checkpoint_of(own) == 1
+    assert sorted(dcp_io.names(own_emulator.client(), "bucket", "ck")) == sorted(wanted)
+    assert checkpoint_of(own_emulator) == 1
 
 
 @pytest.mark.parametrize(
@@ -55,72 +55,74 @@ def test_objects_of_ranks_and_threads(own):
         (HexPrefixStrategy(2, 4, RANKS), ["0000/epoch_2/__0_", "1000/epoch_2/__1_", "2000/epoch_2/__2_"]),
     ],
 )
-def test_every_rank_has_its_prefix(own, strategy, prefixes):
-    save(own, 1, prefix_strategy=strategy)
-    assert sorted(dcp_io.names(own.client(), "bucket", "ck")) == sorted([".metadata", *(f"{p}0.distcp" for p in prefixes)])
-    assert checkpoint_of(own) == 1
+def test_every_rank_has_its_prefix(own_emulator, strategy, prefixes):
+    save(own_emulator, 1, prefix_strategy=strategy)
+    assert sorted(dcp_io.names(own_emulator.client(), "bucket", "ck")) == sorted(
+        [".metadata", *(f"{p}0.distcp" for p in prefixes)]
+    )
+    assert checkpoint_of(own_emulator) == 1
 
 
-def looks_at(own: Emulator) -> list[str]:
-    return [entry.key for entry in own.journal().entries(operations="HeadObject")]
+def looks_at(own_emulator: Emulator) -> list[str]:
+    return [entry.key for entry in own_emulator.journal().entries(operations="HeadObject")]
 
 
-def test_only_the_coordinator_looks_for_a_checkpoint(own):
+def test_only_the_coordinator_looks_for_a_checkpoint(own_emulator):
     for seed in (1, 2):
-        own.journal().clear()
-        assert set(save(own, seed).values()) == {""}
-        assert looks_at(own) == ["ck/.metadata", "ck/.metadata.saving"]
-        own.journal().assert_count(0, operations=["ListObjectsV2", "ListObjects", "CopyObject", "ListMultipartUploads"])
-        own.journal().assert_count(RANKS + 2, operations="PutObject")
-        assert checkpoint_of(own) == seed
-    names = [name for name in dcp_io.names(own.client(), "bucket", "ck") if name != ".metadata"]
+        own_emulator.journal().clear()
+        assert set(save(own_emulator, seed).values()) == {""}
+        assert looks_at(own_emulator) == ["ck/.metadata", "ck/.metadata.saving"]
+        own_emulator.journal().assert_count(0, operations=["ListObjectsV2", "ListObjects", "CopyObject", "ListMultipartUploads"])
+        own_emulator.journal().assert_count(RANKS + 2, operations="PutObject")
+        assert checkpoint_of(own_emulator) == seed
+    names = [name for name in dcp_io.names(own_emulator.client(), "bucket", "ck") if name != ".metadata"]
     generations = {re.fullmatch(r"__\d_(g[0-9a-f]{8})_0\.distcp", name)[1] for name in names}
     assert (len(names), len(generations)) == (RANKS, 1)
 
 
-def test_every_rank_raises_if_a_checkpoint_exists(own):
-    assert set(save(own, 1).values()) == {""}
-    own.journal().clear()
-    errors = save(own, 2, overwrite=False)
+def test_every_rank_raises_if_a_checkpoint_exists(own_emulator):
+    assert set(save(own_emulator, 1).values()) == {""}
+    own_emulator.journal().clear()
+    errors = save(own_emulator, 2, overwrite=False)
     assert all("Checkpoint already exists and self.overwrite=False." in text for text in errors.values())
     assert all(text.startswith("CheckpointException") for text in errors.values())
-    own.journal().assert_count(1, operations="HeadObject")
-    own.journal().assert_count(0, operations="PutObject")
-    assert checkpoint_of(own) == 1
+    own_emulator.journal().assert_count(1, operations="HeadObject")
+    own_emulator.journal().assert_count(0, operations="PutObject")
+    assert checkpoint_of(own_emulator) == 1
 
 
-def test_every_rank_raises_the_same_error_if_one_fails(own):
-    save(own, 1)
-    errors = dcp_ranks.run(dcp_ranks.save_while_one_fails, RANKS, dcp_ranks.Access(own), URI, 2, 1)
+def test_every_rank_raises_the_same_error_if_one_fails(own_emulator):
+    save(own_emulator, 1)
+    errors = dcp_ranks.run(dcp_ranks.save_while_one_fails, RANKS, dcp_ranks.Access(own_emulator), URI, 2, 1)
     assert len(errors) == RANKS
     assert all("the planner of one rank" in text for text in errors.values())
-    assert own.client()._client.list_multipart_uploads("bucket") == []
-    assert checkpoint_of(own) == 1
-    assert set(save(own, 3).values()) == {""}
-    assert checkpoint_of(own) == 3
+    assert own_emulator.client()._client.list_multipart_uploads("bucket") == []
+    assert checkpoint_of(own_emulator) == 1
+    assert set(save(own_emulator, 3).values()) == {""}
+    assert checkpoint_of(own_emulator) == 3
 
 
 @pytest.mark.parametrize("victim", [0, 2])
-def test_killed_rank_keeps_the_previous_checkpoint(own, victim):
-    save(own, 1)
-    errors = dcp_ranks.run(dcp_ranks.save_while_one_is_killed, RANKS, dcp_ranks.Access(own), URI, 2, victim, killed=1)
+def test_killed_rank_keeps_the_previous_checkpoint(own_emulator, victim):
+    save(own_emulator, 1)
+    errors = dcp_ranks.run(dcp_ranks.save_while_one_is_killed, RANKS, dcp_ranks.Access(own_emulator), URI, 2, victim, killed=1)
     assert victim not in errors
     assert all(errors.values()), "surviving ranks do not hang and do not succeed"
-    assert checkpoint_of(own) == 1
-    assert set(save(own, 3).values()) == {""}
-    assert checkpoint_of(own) == 3
-    assert own.client()._client.list_multipart_uploads("bucket") == []
+    assert checkpoint_of(own_emulator) == 1
+    assert set(save(own_emulator, 3).values()) == {""}
+    assert checkpoint_of(own_emulator) == 3
+    assert own_emulator.client()._client.list_multipart_uploads("bucket") == []
 
 
-def test_killed_rank_in_the_first_save_leaves_no_checkpoint(own):
-    dcp_ranks.run(dcp_ranks.save_while_one_is_killed, RANKS, dcp_ranks.Access(own), URI, 1, 1, killed=1)
-    assert ".metadata" not in dcp_io.names(own.client(), "bucket", "ck")
-    assert set(save(own, 2).values()) == {""}
-    assert checkpoint_of(own) == 2
+def test_killed_rank_in_the_first_save_leaves_no_checkpoint(own_emulator):
+    dcp_ranks.run(dcp_ranks.save_while_one_is_killed, RANKS, dcp_ranks.Access(own_emulator), URI, 1, 1, killed=1)
+    assert ".metadata" not in dcp_io.names(own_emulator.client(), "bucket", "ck")
+    assert set(save(own_emulator, 2).values()) == {""}
+    assert checkpoint_of(own_emulator) == 2
 
 
-def test_without_collectives_every_rank_has_its_own_checkpoint(own):
-    access, client = dcp_ranks.Access(own), own.client()
+def test_without_collectives_every_rank_has_its_own_checkpoint(own_emulator):
+    access, client = dcp_ranks.Access(own_emulator), own_emulator.client()
     for seed, times in ((0, 1), (10, 2)):
         assert set(dcp_ranks.run(dcp_ranks.save_alone, RANKS, access, URI, seed, times).values()) == {""}
         names = dcp_io.names(client, "bucket", "ck")
@@ -135,28 +137,28 @@ def test_without_collectives_every_rank_has_its_own_checkpoint(own):
 
 
 @pytest.mark.parametrize("kind", ["THREAD", "PROCESS"])
-def test_asynchronous_saves(own, kind):
+def test_asynchronous_saves(own_emulator, kind):
     ranks = 2
-    errors = dcp_ranks.run(dcp_ranks.save_async, ranks, dcp_ranks.Access(own), URI, 4, kind)
+    errors = dcp_ranks.run(dcp_ranks.save_async, ranks, dcp_ranks.Access(own_emulator), URI, 4, kind)
     assert set(errors.values()) == {""}
     whole = dcp_ranks.whole_state(ranks, 4)
     wanted = {key: whole[key] for key in ("of.0", "of.1", "all")}
-    assert dcp_io.same(dcp_io.loaded(own.client(), "bucket", "ck", wanted), wanted)
+    assert dcp_io.same(dcp_io.loaded(own_emulator.client(), "bucket", "ck", wanted), wanted)
 
 
 @pytest.mark.parametrize("kind", ["THREAD", "PROCESS"])
-def test_failed_asynchronous_save_raises_in_every_rank_and_changes_nothing(own, kind):
-    ranks, access = 2, dcp_ranks.Access(own)
+def test_failed_asynchronous_save_raises_in_every_rank_and_changes_nothing(own_emulator, kind):
+    ranks, access = 2, dcp_ranks.Access(own_emulator)
     assert set(dcp_ranks.run(dcp_ranks.save_async, ranks, access, URI, 4, "THREAD").values()) == {""}
     denied = {"error": {"code": "AccessDenied", "status": 403}}
-    own.faults().set([{"id": "denied", "when": {"operation": "PutObject", "key": "*__1_*.distcp"}, "do": denied}])
+    own_emulator.faults().set([{"id": "denied", "when": {"operation": "PutObject", "key": "*__1_*.distcp"}, "do": denied}])
     errors = dcp_ranks.run(dcp_ranks.save_async, ranks, access, URI, 5, kind)
-    own.faults().check()
+    own_emulator.faults().check()
     assert len(errors) == ranks
     assert all("AccessDenied" in text or "Forbidden" in text for text in errors.values()), errors
     whole = dcp_ranks.whole_state(ranks, 4)
     wanted = {key: whole[key] for key in ("of.0", "of.1", "all")}
-    assert dcp_io.same(dcp_io.loaded(own.client(), "bucket", "ck", wanted), wanted)
+    assert dcp_io.same(dcp_io.loaded(own_emulator.client(), "bucket", "ck", wanted), wanted)
 
 
 def test_asynchronous_save_of_one_process(emulator, client, bucket):

@@ -239,7 +239,7 @@ def pool() -> Iterator[RankPool]:
 
 
 @pytest.fixture(scope="module")
-def own() -> Iterator[Emulator]:
+def own_emulator() -> Iterator[Emulator]:
     with Emulator() as instance:
         instance.client().create_bucket(BUCKET)
         yield instance
@@ -258,9 +258,9 @@ def objects_named(client: penstock.S3Client, prefix: str) -> set[str]:
 
 @pytest.mark.timeout(600)  # the pool has its own timeout
 @pytest.mark.parametrize("seed", SEEDS)
-def test_m_ranks_load_what_n_ranks_save(own: Emulator, pool: RankPool, tmp_path: Path, seed: int) -> None:
+def test_m_ranks_load_what_n_ranks_save(own_emulator: Emulator, pool: RankPool, tmp_path: Path, seed: int) -> None:
     print(f"PENSTOCK_SEED={seed}")
-    case, access, client, prefix = Case(seed), Access(own), own.client(), f"of-{seed}"
+    case, access, client, prefix = Case(seed), Access(own_emulator), own_emulator.client(), f"of-{seed}"
     uri = f"s3://{BUCKET}/{prefix}"
     with fresh_ranks(case) if case.background == "PROCESS" else contextlib.nullcontext(pool) as saving:
         assert saving.run(case.ranks, save, access, uri, seed) == [""] * case.ranks
@@ -327,9 +327,9 @@ def load_rows(rank: int, access: Access, uri: str, ranks: int) -> tuple[int, int
 @pytest.mark.timeout(900)
 def test_tensor_of_more_than_2_gib(tmp_path: Path) -> None:
     """Has that size only with PENSTOCK_LONG=1. Two ranks save; one rank loads everything, then three load a third each."""
-    with Emulator(data_directory=str(tmp_path)) as own:
-        own.client().create_bucket(BUCKET)
-        access, uri = Access(own), f"s3://{BUCKET}/large"
+    with Emulator(data_directory=str(tmp_path)) as own_emulator:
+        own_emulator.client().create_bucket(BUCKET)
+        access, uri = Access(own_emulator), f"s3://{BUCKET}/large"
         for ranks, work, args in ((2, save_rows, ()), (1, load_rows, (1,)), (3, load_rows, (3,))):
             with RankPool(ranks, ["test_dcp_round_trip"]) as pool:  # new processes: a process keeps its peak memory
                 answers = pool.run(ranks, work, access, uri, *args)

@@ -17,7 +17,7 @@ LARGE = 70_000_000  # bytes of a tensor that is uploaded in parts
 
 
 @pytest.fixture
-def own() -> Emulator:
+def own_emulator() -> Emulator:
     with Emulator() as instance:
         instance.client().create_bucket("bucket")
         yield instance
@@ -27,22 +27,22 @@ def state_of(seed: int) -> dict[str, torch.Tensor]:
     return {"large": torch.full((LARGE // 4,), float(seed)), "small": torch.full((50,), float(seed)), "seed": torch.tensor(seed)}
 
 
-def checkpoint_of(own: Emulator) -> int:
-    state = dcp_io.loaded(own.client(), "bucket", "ck", state_of(0))
+def checkpoint_of(own_emulator: Emulator) -> int:
+    state = dcp_io.loaded(own_emulator.client(), "bucket", "ck", state_of(0))
     assert dcp_io.same(state, state_of(int(state["seed"])))
     return int(state["seed"])
 
 
-def saved(own: Emulator, seed: int, **kwargs: object) -> bool:
+def saved(own_emulator: Emulator, seed: int, **kwargs: object) -> bool:
     try:
-        dcp_io.save(own, URI, state_of(seed), **kwargs)
+        dcp_io.save(own_emulator, URI, state_of(seed), **kwargs)
     except CheckpointException:
         return False
     return True
 
 
-def open_uploads(own: Emulator) -> list[tuple[str, str]]:
-    return own.client()._client.list_multipart_uploads("bucket")
+def open_uploads(own_emulator: Emulator) -> list[tuple[str, str]]:
+    return own_emulator.client()._client.list_multipart_uploads("bucket")
 
 
 # Permanent failures of one kind of request: no save succeeds.
@@ -92,45 +92,45 @@ TRANSIENT = {
 
 @pytest.mark.parametrize("name", PERMANENT)
 @pytest.mark.parametrize("with_previous", [False, True])
-def test_failed_save_keeps_the_previous_checkpoint(own, name, with_previous):
-    assert not with_previous or saved(own, 1)
-    own.faults().set([PERMANENT[name]])
-    assert not saved(own, 2)
-    own.faults().check()
-    own.faults().clear()
-    assert open_uploads(own) == []
+def test_failed_save_keeps_the_previous_checkpoint(own_emulator, name, with_previous):
+    assert not with_previous or saved(own_emulator, 1)
+    own_emulator.faults().set([PERMANENT[name]])
+    assert not saved(own_emulator, 2)
+    own_emulator.faults().check()
+    own_emulator.faults().clear()
+    assert open_uploads(own_emulator) == []
     if with_previous:
-        assert checkpoint_of(own) == 1
+        assert checkpoint_of(own_emulator) == 1
     else:
-        assert ".metadata" not in dcp_io.names(own.client(), "bucket", "ck")
-    assert saved(own, 3)
-    assert checkpoint_of(own) == 3
+        assert ".metadata" not in dcp_io.names(own_emulator.client(), "bucket", "ck")
+    assert saved(own_emulator, 3)
+    assert checkpoint_of(own_emulator) == 3
 
 
 @pytest.mark.parametrize("name", TRANSIENT)
-def test_save_succeeds_by_retries(own, name):
-    assert saved(own, 1)
-    own.faults().set([TRANSIENT[name]])
-    assert saved(own, 2)
-    own.faults().check()
-    own.faults().clear()
-    assert checkpoint_of(own) == 2
-    assert open_uploads(own) == []
-    assert len(dcp_io.names(own.client(), "bucket", "ck")) == 2
+def test_save_succeeds_by_retries(own_emulator, name):
+    assert saved(own_emulator, 1)
+    own_emulator.faults().set([TRANSIENT[name]])
+    assert saved(own_emulator, 2)
+    own_emulator.faults().check()
+    own_emulator.faults().clear()
+    assert checkpoint_of(own_emulator) == 2
+    assert open_uploads(own_emulator) == []
+    assert len(dcp_io.names(own_emulator.client(), "bucket", "ck")) == 2
 
 
 @pytest.mark.parametrize("name", TRANSIENT)
-def test_first_save_succeeds_by_retries(own, name):
+def test_first_save_succeeds_by_retries(own_emulator, name):
     if "deletion" in name:
-        assert saved(own, 1)
-    own.faults().set([TRANSIENT[name]])
-    assert saved(own, 2)
-    own.faults().check()
-    assert checkpoint_of(own) == 2
+        assert saved(own_emulator, 1)
+    own_emulator.faults().set([TRANSIENT[name]])
+    assert saved(own_emulator, 2)
+    own_emulator.faults().check()
+    assert checkpoint_of(own_emulator) == 2
 
 
-def test_failure_of_one_object_aborts_the_others(own):
-    own.faults().set(
+def test_failure_of_one_object_aborts_the_others(own_emulator):
+    own_emulator.faults().set(
         [
             {
                 "when": {"operation": "CompleteMultipartUpload", "key": "*_1.distcp"},
@@ -140,22 +140,24 @@ def test_failure_of_one_object_aborts_the_others(own):
     )
     state = {f"t{i}": torch.zeros(LARGE // 4) for i in range(3)}
     with pytest.raises(CheckpointException, match="Forbidden"):
-        dcp_io.save(own, URI, state, thread_count=3)
-    assert open_uploads(own) == []
-    assert ".metadata" not in dcp_io.names(own.client(), "bucket", "ck")
+        dcp_io.save(own_emulator, URI, state, thread_count=3)
+    assert open_uploads(own_emulator) == []
+    assert ".metadata" not in dcp_io.names(own_emulator.client(), "bucket", "ck")
 
 
-def test_unreadable_metadata_does_not_fall_back_to_metadata_of_a_rank(own: Emulator) -> None:
+def test_unreadable_metadata_does_not_fall_back_to_metadata_of_a_rank(own_emulator: Emulator) -> None:
     """Regression: a load with a permanent 503 loaded the metadata of a rank that an earlier save without collectives had left."""
-    dcp_io.save(own, URI, {"value": torch.ones(3)})
-    put(own.client(), "bucket", "ck/__0.metadata", get(own.client(), "bucket", "ck/.metadata"))
-    reader = S3StorageReader(own.region, URI, own.config(penstock.S3ClientConfig(max_attempts=2)), endpoint=own.endpoint)
-    own.faults().set([{"when": {"key": {"exactly": "ck/.metadata"}}, "do": {"slow_down": {}}}])
+    dcp_io.save(own_emulator, URI, {"value": torch.ones(3)})
+    put(own_emulator.client(), "bucket", "ck/__0.metadata", get(own_emulator.client(), "bucket", "ck/.metadata"))
+    reader = S3StorageReader(
+        own_emulator.region, URI, own_emulator.config(penstock.S3ClientConfig(max_attempts=2)), endpoint=own_emulator.endpoint
+    )
+    own_emulator.faults().set([{"when": {"key": {"exactly": "ck/.metadata"}}, "do": {"slow_down": {}}}])
     state = {"value": torch.zeros(3)}
     with pytest.raises(CheckpointException, match="Request throttled"):
         dcp.load(state, storage_reader=reader, no_dist=True)
-    own.faults().check()
-    own.faults().clear()
-    own.journal().assert_count(1, key="ck/__0.metadata")  # Only the `put` above: the load has not read it.
+    own_emulator.faults().check()
+    own_emulator.faults().clear()
+    own_emulator.journal().assert_count(1, key="ck/__0.metadata")  # Only the `put` above: the load has not read it.
     dcp.load(state, storage_reader=reader, no_dist=True)
     assert torch.equal(state["value"], torch.ones(3))

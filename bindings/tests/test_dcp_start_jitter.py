@@ -74,27 +74,27 @@ def test_delay_grows_with_the_ranks_and_is_zero_for_few(spread: StartJitter) -> 
 
 
 @pytest.mark.parametrize("ranks", [1, LOAD_JITTER.min_ranks])
-def test_reader_waits_only_with_many_ranks(own: Emulator, monkeypatch: pytest.MonkeyPatch, ranks: int) -> None:
-    dcp_io.save(own, URI, {"w": torch.ones(3)}, {"no_dist": True})
+def test_reader_waits_only_with_many_ranks(own_emulator: Emulator, monkeypatch: pytest.MonkeyPatch, ranks: int) -> None:
+    dcp_io.save(own_emulator, URI, {"w": torch.ones(3)}, {"no_dist": True})
     waits: list[float] = []
     monkeypatch.setattr(_start_jitter.time, "sleep", waits.append)
     monkeypatch.setattr(_reader, "world_size", lambda: ranks)
     state = {"w": torch.zeros(3)}
-    dcp.load(state, storage_reader=dcp_ranks.Access(own).reader(URI), no_dist=True)
+    dcp.load(state, storage_reader=dcp_ranks.Access(own_emulator).reader(URI), no_dist=True)
     assert torch.equal(state["w"], torch.ones(3))
     assert len(waits) == (ranks > 1)
     assert all(0 < wait <= LOAD_JITTER.delay(ranks, 1.0) for wait in waits)
 
 
 @pytest.fixture
-def own() -> Iterator[Emulator]:
+def own_emulator() -> Iterator[Emulator]:
     with Emulator() as instance:
         instance.client().create_bucket("bucket")
         yield instance
 
 
-def test_four_ranks_send_no_listing_and_look_once_for_a_checkpoint(own: Emulator) -> None:
-    ranks, access, journal = 4, dcp_ranks.Access(own), own.journal()
+def test_four_ranks_send_no_listing_and_look_once_for_a_checkpoint(own_emulator: Emulator) -> None:
+    ranks, access, journal = 4, dcp_ranks.Access(own_emulator), own_emulator.journal()
     listings = ["ListObjects", "ListObjectsV2", "ListObjectVersions"]
     for seed in (1, 2):
         journal.clear()

@@ -23,7 +23,7 @@ from torch.distributed.checkpoint.filesystem import SerializationFormat
 
 
 @pytest.fixture
-def own() -> Iterator[Emulator]:
+def own_emulator() -> Iterator[Emulator]:
     with Emulator() as started:
         started.client().create_bucket("bucket")
         yield started
@@ -178,15 +178,15 @@ def test_sparse_tensor_loads_into_a_target_with_other_elements(
 
 
 @pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
-def test_size_hint_of_a_sparse_tensor_is_not_its_dense_size(own: Emulator) -> None:
+def test_size_hint_of_a_sparse_tensor_is_not_its_dense_size(own_emulator: Emulator) -> None:
     """Regression: a size hint of 4 TB caused a multipart upload of an object of a few KB."""
     indices = torch.tensor([[0, 999_999], [3, 7]])
     saved = torch.sparse_coo_tensor(indices, torch.tensor([1.0, 2.0]), (1_000_000, 1_000_000)).coalesce()
     uri = "s3://bucket/ck"
-    dcp_io.save(own, uri, {"sparse": saved})
-    own.journal().assert_count(0, operations="CreateMultipartUpload")
+    dcp_io.save(own_emulator, uri, {"sparse": saved})
+    own_emulator.journal().assert_count(0, operations="CreateMultipartUpload")
     target = torch.sparse_coo_tensor(torch.zeros(2, 0, dtype=torch.int64), torch.zeros(0), saved.size()).coalesce()
-    loaded = load(own, uri, {"sparse": target})["sparse"].coalesce()
+    loaded = load(own_emulator, uri, {"sparse": target})["sparse"].coalesce()
     assert torch.equal(loaded.indices(), indices)
     assert torch.equal(loaded.values(), saved.values())
 
@@ -221,11 +221,11 @@ class Wrapper(torch.Tensor):
         raise NotImplementedError(function)
 
 
-def test_wrapper_subclass_is_saved_by_torch_save(own: Emulator) -> None:
+def test_wrapper_subclass_is_saved_by_torch_save(own_emulator: Emulator) -> None:
     """It has no memory that could be sent directly."""
     saved = Wrapper(torch.arange(12, dtype=torch.int8).view(3, 4))
-    dcp_io.save(own, "s3://bucket/ck", {"wrapped": saved, "plain": torch.ones(3)})
-    client = own.client()
+    dcp_io.save(own_emulator, "s3://bucket/ck", {"wrapped": saved, "plain": torch.ones(3)})
+    client = own_emulator.client()
     metadata = pickle.loads(get(client, "bucket", "ck/.metadata"))
     info = next(info for index, info in metadata.storage_data.items() if index.fqn == "wrapped")
     data = get(client, "bucket", "ck/__0_0.distcp")[info.offset : info.offset + info.length]
@@ -236,21 +236,21 @@ def test_wrapper_subclass_is_saved_by_torch_save(own: Emulator) -> None:
 
 @pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
 @pytest.mark.parametrize("kind", ["wrapper", "sparse"])
-def test_safetensors_rejects_tensors_without_strided_memory(own: Emulator, kind: str) -> None:
+def test_safetensors_rejects_tensors_without_strided_memory(own_emulator: Emulator, kind: str) -> None:
     """Regression: a wrapper subclass has the address 0, from which it was sent."""
     values = torch.eye(4)
     state = {"first": values, "other": Wrapper(values.to(torch.int8)) if kind == "wrapper" else values.to_sparse()}
     with pytest.raises(CheckpointException, match=r"'other' is .*; save with TORCH_SAVE"):
-        dcp_io.save(own, "s3://bucket/ck", state, serialization_format=SerializationFormat.SAFETENSORS)
-    assert [name for name in dcp_io.names(own.client(), "bucket", "ck") if not name.endswith(".saving")] == []
+        dcp_io.save(own_emulator, "s3://bucket/ck", state, serialization_format=SerializationFormat.SAFETENSORS)
+    assert [name for name in dcp_io.names(own_emulator.client(), "bucket", "ck") if not name.endswith(".saving")] == []
 
 
-def test_safetensors_contains_the_values_of_a_conjugated_tensor(own: Emulator) -> None:
+def test_safetensors_contains_the_values_of_a_conjugated_tensor(own_emulator: Emulator) -> None:
     """Regression: the values before the conjugation were written."""
     saved = {"conjugated": torch.full((3,), 1 + 2j).to(torch.complex64).conj(), "negated": torch.full((3,), 1 + 2j).conj().imag}
     assert saved["negated"].is_neg()
-    dcp_io.save(own, "s3://bucket/ck", saved, serialization_format=SerializationFormat.SAFETENSORS)
-    data = get(own.client(), "bucket", "ck/__0_0.distcp")
+    dcp_io.save(own_emulator, "s3://bucket/ck", saved, serialization_format=SerializationFormat.SAFETENSORS)
+    data = get(own_emulator.client(), "bucket", "ck/__0_0.distcp")
     begin = 8 + int.from_bytes(data[:8], "little")
     header = json.loads(data[8:begin])
     for name, values in saved.items():

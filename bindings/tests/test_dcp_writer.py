@@ -55,7 +55,7 @@ STRATEGIES = {
 
 
 @pytest.fixture
-def own() -> Emulator:
+def own_emulator() -> Emulator:
     """An emulator with a journal and faults that no other test uses."""
     with Emulator() as instance:
         instance.client().create_bucket("bucket")
@@ -152,7 +152,7 @@ def test_large_tensors_are_uploaded_in_parts(emulator, client, bucket):
     assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", state), state)
 
 
-def test_uploads_run_while_later_tensors_are_staged(own, monkeypatch):
+def test_uploads_run_while_later_tensors_are_staged(own_emulator, monkeypatch):
     """The planner does not return the last tensor before the emulator has received a part of the first one."""
     parts = []
 
@@ -160,16 +160,16 @@ def test_uploads_run_while_later_tensors_are_staged(own, monkeypatch):
         if item.index.fqn == "z":
             until = time.monotonic() + 30
             while not parts and time.monotonic() < until:
-                parts.extend(own.journal().entries(operations="UploadPart"))
+                parts.extend(own_emulator.journal().entries(operations="UploadPart"))
                 time.sleep(0.01)
         return dense(item, tensor, fresh)
 
     dense = _staging.dense
     monkeypatch.setattr(_staging, "dense", held_back)
     state = {"a": torch.arange(18_000_000, dtype=torch.float32), "z": torch.ones(5)}  # enough for a multipart upload
-    dcp_io.save(own, "s3://bucket/ck", state)
+    dcp_io.save(own_emulator, "s3://bucket/ck", state)
     assert parts, "no part was sent before the last tensor was available"
-    assert dcp_io.same(dcp_io.loaded(own.client(), "bucket", "ck", state), state)
+    assert dcp_io.same(dcp_io.loaded(own_emulator.client(), "bucket", "ck", state), state)
 
 
 def test_each_item_is_an_archive_at_the_offset_in_the_metadata(emulator, client, bucket):
@@ -191,9 +191,9 @@ def test_each_item_is_an_archive_at_the_offset_in_the_metadata(emulator, client,
 # ---- requests
 
 
-def test_every_object_is_sent_by_one_request_with_a_checksum(own):
-    dcp_io.save(own, "s3://bucket/ck", dcp_io.some_state(), thread_count=2)
-    journal = own.journal()
+def test_every_object_is_sent_by_one_request_with_a_checksum(own_emulator):
+    dcp_io.save(own_emulator, "s3://bucket/ck", dcp_io.some_state(), thread_count=2)
+    journal = own_emulator.journal()
     operations = [entry.operation for entry in journal.entries(key_prefix="ck")]
     of_the_lock = [entry.operation for entry in journal.entries(key_prefix="ck/.metadata.saving")]
     assert operations == ["PutObject", "HeadObject", *["PutObject"] * 3, "HeadObject", "DeleteObject"]
@@ -203,27 +203,27 @@ def test_every_object_is_sent_by_one_request_with_a_checksum(own):
     assert all("x-amz-checksum-crc64nvme" in {name.lower() for name in entry.checksums} for entry in puts)
 
 
-def test_constructor_sends_no_request(own):
-    before = own.journal().count()
-    dcp_io.writer_of(own, "s3://bucket/ck")
-    assert own.journal().count() == before
+def test_constructor_sends_no_request(own_emulator):
+    before = own_emulator.journal().count()
+    dcp_io.writer_of(own_emulator, "s3://bucket/ck")
+    assert own_emulator.journal().count() == before
 
 
-def test_metadata_is_published_by_a_conditional_request(own):
+def test_metadata_is_published_by_a_conditional_request(own_emulator):
     first, second = dcp_io.some_state(1), dcp_io.some_state(2)
-    writer = dcp_io.writer_of(own, "s3://bucket/ck")
+    writer = dcp_io.writer_of(own_emulator, "s3://bucket/ck")
 
     class InterferingPlanner(DefaultSavePlanner):
         """A planner that runs another save between the first check and the last step."""
 
         def finish_plan(self, new_plan: SavePlan) -> SavePlan:
-            dcp_io.save(own, "s3://bucket/ck", second)
+            dcp_io.save(own_emulator, "s3://bucket/ck", second)
             return super().finish_plan(new_plan)
 
     with pytest.raises(CheckpointException, match=r"another save has written or removed s3://bucket/ck/.metadata"):
         dcp.save(first, storage_writer=writer, planner=InterferingPlanner())
-    assert own.client().list_objects("bucket")
-    assert dcp_io.names(own.client(), "bucket", "ck").count(".metadata") == 1
+    assert own_emulator.client().list_objects("bucket")
+    assert dcp_io.names(own_emulator.client(), "bucket", "ck").count(".metadata") == 1
 
 
 @pytest.mark.filterwarnings("ignore:Detected an existing checkpoint")
@@ -231,35 +231,35 @@ def test_metadata_is_published_by_a_conditional_request(own):
 @pytest.mark.parametrize(
     "when", [{"operation": "PutObject", "key": "ck/.metadata"}, {"operation": "@write"}], ids=["metadata", "all"]
 )
-def test_save_whose_requests_are_applied_twice_succeeds(own, there, when):
+def test_save_whose_requests_are_applied_twice_succeeds(own_emulator, there, when):
     if there:
-        dcp_io.save(own, "s3://bucket/ck", dcp_io.some_state(0))
+        dcp_io.save(own_emulator, "s3://bucket/ck", dcp_io.some_state(0))
     state = dcp_io.some_state(1)
-    own.faults().set([{"when": when, "do": {"duplicate_apply": {}}}])
-    dcp_io.save(own, "s3://bucket/ck", state)
-    own.faults().clear()
-    assert dcp_io.same(dcp_io.loaded(own.client(), "bucket", "ck", state), state)
+    own_emulator.faults().set([{"when": when, "do": {"duplicate_apply": {}}}])
+    dcp_io.save(own_emulator, "s3://bucket/ck", state)
+    own_emulator.faults().clear()
+    assert dcp_io.same(dcp_io.loaded(own_emulator.client(), "bucket", "ck", state), state)
 
 
 @pytest.mark.parametrize("there", [False, True])
-def test_losing_save_keeps_the_other_checkpoint(own, there):
+def test_losing_save_keeps_the_other_checkpoint(own_emulator, there):
     if there:
-        dcp_io.save(own, "s3://bucket/ck", dcp_io.some_state(0))
+        dcp_io.save(own_emulator, "s3://bucket/ck", dcp_io.some_state(0))
     second = dcp_io.some_state(2)
 
     class InterferingPlanner(DefaultSavePlanner):
         def finish_plan(self, new_plan: SavePlan) -> SavePlan:
-            dcp_io.save(own, "s3://bucket/ck", dcp_io.some_state(1))
-            dcp_io.save(own, "s3://bucket/ck", second)
+            dcp_io.save(own_emulator, "s3://bucket/ck", dcp_io.some_state(1))
+            dcp_io.save(own_emulator, "s3://bucket/ck", second)
             return super().finish_plan(new_plan)
 
     with pytest.raises(CheckpointException, match="another save"):
-        dcp_io.save(own, "s3://bucket/ck", dcp_io.some_state(3), {"planner": InterferingPlanner()})
-    assert dcp_io.same(dcp_io.loaded(own.client(), "bucket", "ck", second), second)
+        dcp_io.save(own_emulator, "s3://bucket/ck", dcp_io.some_state(3), {"planner": InterferingPlanner()})
+    assert dcp_io.same(dcp_io.loaded(own_emulator.client(), "bucket", "ck", second), second)
 
 
-def test_service_without_conditional_writes_gets_unconditional_requests(own, caplog):
-    own.faults().set(
+def test_service_without_conditional_writes_gets_unconditional_requests(own_emulator, caplog):
+    own_emulator.faults().set(
         [
             {
                 "id": "unconditional",
@@ -269,10 +269,10 @@ def test_service_without_conditional_writes_gets_unconditional_requests(own, cap
         ]
     )
     state = dcp_io.some_state()
-    dcp_io.save(own, "s3://bucket/ck", state)
-    own.faults().check()
+    dcp_io.save(own_emulator, "s3://bucket/ck", state)
+    own_emulator.faults().check()
     assert "does not support conditional writes" in caplog.text
-    assert dcp_io.same(dcp_io.loaded(own.client(), "bucket", "ck", state), state)
+    assert dcp_io.same(dcp_io.loaded(own_emulator.client(), "bucket", "ck", state), state)
 
 
 # ---- overwriting
@@ -315,20 +315,20 @@ def test_other_objects_at_the_path_are_kept(emulator, client, bucket):
     assert bucket_io.get(client, bucket, "ck2/.metadata") == b"mine"
 
 
-def test_failed_deletions_are_logged_and_retried_by_the_next_save(own, caplog):
-    uri, client = "s3://bucket/ck", own.client()
-    dcp_io.save(own, uri, dcp_io.some_state(1))
-    own.faults().set(
+def test_failed_deletions_are_logged_and_retried_by_the_next_save(own_emulator, caplog):
+    uri, client = "s3://bucket/ck", own_emulator.client()
+    dcp_io.save(own_emulator, uri, dcp_io.some_state(1))
+    own_emulator.faults().set(
         [{"id": "no", "when": {"operation": "DeleteObjects"}, "do": {"error": {"code": "AccessDenied", "status": 403}}}]
     )
     state = dcp_io.some_state(2)
-    dcp_io.save(own, uri, state)
-    own.faults().check()
+    dcp_io.save(own_emulator, uri, state)
+    own_emulator.faults().check()
     assert "cannot delete 1 replaced objects below s3://bucket/ck" in caplog.text
     assert dcp_io.same(dcp_io.loaded(client, "bucket", "ck", state), state)
     assert len(dcp_io.names(client, "bucket", "ck")) == 3
-    own.faults().clear()
-    dcp_io.save(own, uri, state)
+    own_emulator.faults().clear()
+    dcp_io.save(own_emulator, uri, state)
     assert len(dcp_io.names(client, "bucket", "ck")) == 2
 
 

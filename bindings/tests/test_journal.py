@@ -93,18 +93,18 @@ HAR = {
 
 
 @pytest.fixture
-def world() -> Any:
-    with Emulator() as emulator:
-        yield emulator
+def emulator() -> Any:
+    with Emulator() as instance:
+        yield instance
 
 
-def boto(world: Emulator | Namespace, mode: str = "standard", attempts: int = 1) -> Any:
+def boto(emulator: Emulator | Namespace, mode: str = "standard", attempts: int = 1) -> Any:
     return boto3.client(
         "s3",
-        endpoint_url=world.endpoint,
-        region_name=world.region,
-        aws_access_key_id=world.access_key_id,
-        aws_secret_access_key=world.secret_access_key,
+        endpoint_url=emulator.endpoint,
+        region_name=emulator.region,
+        aws_access_key_id=emulator.access_key_id,
+        aws_secret_access_key=emulator.secret_access_key,
         config=Config(
             signature_version="s3v4",
             s3={"addressing_style": "path"},
@@ -113,18 +113,18 @@ def boto(world: Emulator | Namespace, mode: str = "standard", attempts: int = 1)
     )
 
 
-def fill(world: Emulator, size: int = 100) -> Any:
+def fill(emulator: Emulator, size: int = 100) -> Any:
     """Creates a bucket "data" with an object "a/1". Returns a boto3 client."""
-    client = boto(world)
+    client = boto(emulator)
     client.create_bucket(Bucket="data")
     client.put_object(Bucket="data", Key="a/1", Body=b"x" * size)
     return client
 
 
-def test_an_entry_describes_the_request(world: Emulator) -> None:
+def test_an_entry_describes_the_request(emulator: Emulator) -> None:
     before = datetime.now(timezone.utc)
-    fill(world)
-    created, put = world.journal()
+    fill(emulator)
+    created, put = emulator.journal()
     assert (created.number, created.operation, created.bucket, created.key) == (1, "CreateBucket", "data", "")
     assert (put.number, put.operation, put.method, put.target, put.key) == (2, "PutObject", "PUT", "/data/a/1", "a/1")
     assert (put.status, put.ending, put.access_key, put.error_code) == (200, "answered", "penstock", "")
@@ -136,18 +136,18 @@ def test_an_entry_describes_the_request(world: Emulator) -> None:
     assert list(put.checksums) == ["x-amz-checksum-crc32"]
     assert put.invocation
     assert "Boto3/" in put.user_agent
-    assert len(world.journal()) == 2
-    assert (world.journal().last, world.journal().dropped) == (2, 0)
+    assert len(emulator.journal()) == 2
+    assert (emulator.journal().last, emulator.journal().dropped) == (2, 0)
 
 
-def test_filters_select_entries(world: Emulator) -> None:
-    client = fill(world)
+def test_filters_select_entries(emulator: Emulator) -> None:
+    client = fill(emulator)
     for key in ("a/1", "a/2"):
         try:
             client.head_object(Bucket="data", Key=key)
         except ClientError:
             continue
-    journal = world.journal()
+    journal = emulator.journal()
     assert journal.count() == 4
     assert journal.count(operations="HeadObject") == journal.count(operations=["HeadObject", "GetObject"]) == 2
     assert [entry.key for entry in journal.entries(status=4)] == ["a/2"]
@@ -157,26 +157,26 @@ def test_filters_select_entries(world: Emulator) -> None:
     with pytest.raises(ValueError, match="operation"):
         journal.count(operation="GetObject")  # type: ignore[call-arg]
     with pytest.raises(penstock.S3NotFoundError):
-        world.journal("nobody").count()
+        emulator.journal("nobody").count()
 
 
-def test_the_ranges_that_our_client_fetches_cover_an_object(world: Emulator) -> None:
+def test_the_ranges_that_our_client_fetches_cover_an_object(emulator: Emulator) -> None:
     size = 24 << 20
-    fill(world, size)
-    assert len(world.client().get_object("data", "a/1").read()) == size
-    report = world.journal().ranges("data", "a/1", wanted=[(0, size)])
+    fill(emulator, size)
+    assert len(emulator.client().get_object("data", "a/1").read()) == size
+    report = emulator.journal().ranges("data", "a/1", wanted=[(0, size)])
     assert (report.covered, report.missing, report.over_read_bytes) == ([(0, size)], [], 0)
     # A download from both ends stops where the ends meet; bytes in flight at that moment were sent twice.
-    broken = [entry for entry in world.journal() if entry.ending == "broken"]
+    broken = [entry for entry in emulator.journal() if entry.ending == "broken"]
     assert report.overlap_bytes <= sum(entry.bytes_out for entry in broken)
-    world.journal().assert_ranges("data", "a/1", [(0, size)], most_overlap_bytes=report.overlap_bytes)
+    emulator.journal().assert_ranges("data", "a/1", [(0, size)], most_overlap_bytes=report.overlap_bytes)
 
 
-def test_a_range_report_has_missing_overlapping_and_excess_bytes(world: Emulator) -> None:
-    client = fill(world)
+def test_a_range_report_has_missing_overlapping_and_excess_bytes(emulator: Emulator) -> None:
+    client = fill(emulator)
     for asked in ("bytes=0-19", "bytes=10-29", "bytes=90-200"):
         client.get_object(Bucket="data", Key="a/1", Range=asked)["Body"].read()
-    journal = world.journal()
+    journal = emulator.journal()
     report = journal.ranges("data", "a/1", wanted=[(0, 25), (40, 50)])
     assert report.fetched == [(0, 20), (10, 30), (90, 100)]
     assert (report.fetched_bytes, report.overlap_bytes, report.over_read_bytes) == (50, 10, 15)
@@ -190,38 +190,38 @@ def test_a_range_report_has_missing_overlapping_and_excess_bytes(world: Emulator
 # botocore counts the first attempt too. The modes differ in their waits, not in the number of attempts.
 @pytest.mark.parametrize("mode", ["legacy", "standard"])
 def test_boto3_makes_as_many_attempts_as_configured(mode: str) -> None:
-    with Emulator(fail_rate=1.0) as world:
-        client = boto(world, mode, attempts=3)
+    with Emulator(fail_rate=1.0) as emulator:
+        client = boto(emulator, mode, attempts=3)
         with pytest.raises(ClientError, match="SlowDown"):
             client.list_buckets()
-        (retry,) = world.journal().retries()
+        (retry,) = emulator.journal().retries()
         assert retry.statuses == [503, 503, 503]
         assert retry.began_s == sorted(retry.began_s)
-        entries = world.journal().entries(invocation=retry.invocation)
+        entries = emulator.journal().entries(invocation=retry.invocation)
         assert [entry.number for entry in entries] == retry.entries
         assert [entry.attempt for entry in entries] == [1, 2, 3]
-        assert world.journal().count(retried=True) == 2
+        assert emulator.journal().count(retried=True) == 2
         assert {entry.error_code for entry in entries} == {"SlowDown"}
 
 
 def test_the_attempts_of_a_call_have_one_invocation() -> None:
-    with Emulator(fail_rate=0.5, fail_seed=7) as world:
-        client = boto(world, "standard", attempts=10)
+    with Emulator(fail_rate=0.5, fail_seed=7) as emulator:
+        client = boto(emulator, "standard", attempts=10)
         for _ in range(10):
             client.list_buckets()
-        journal = world.journal()
+        journal = emulator.journal()
         assert journal.count(status=200) == 10
         retries = journal.retries()
         assert retries
         for retry in retries:
             assert retry.statuses == [503] * (len(retry.statuses) - 1) + [200]
-        refused = world.stats()["injected_failures"]
+        refused = emulator.stats()["injected_failures"]
         assert journal.count(status=503) == refused == sum(len(retry.entries) - 1 for retry in retries)
 
 
-def test_assertions_on_order_find_late_requests(world: Emulator) -> None:
-    client = fill(world)
-    journal = world.journal()
+def test_assertions_on_order_find_late_requests(emulator: Emulator) -> None:
+    client = fill(emulator)
+    journal = emulator.journal()
     journal.assert_in_order({"operations": "CreateBucket"}, {"operations": "PutObject"})
     journal.assert_no_request_after({"operations": "PutObject"})
     client.get_object(Bucket="data", Key="a/1")["Body"].read()
@@ -235,9 +235,9 @@ def test_assertions_on_order_find_late_requests(world: Emulator) -> None:
         journal.assert_in_order({"operations": "PutObject"}, {"operations": "DeleteObject"})
 
 
-def test_a_failed_count_shows_the_requests(world: Emulator) -> None:
-    fill(world)
-    journal = world.journal()
+def test_a_failed_count_shows_the_requests(emulator: Emulator) -> None:
+    fill(emulator)
+    journal = emulator.journal()
     journal.assert_count(1, operations="PutObject")
     journal.assert_max_concurrency(1)
     with pytest.raises(AssertionError) as failure:
@@ -253,20 +253,20 @@ def test_a_failed_count_shows_the_requests(world: Emulator) -> None:
         journal.assert_max_concurrency(0)
 
 
-def test_requests_per_second_sum_up_to_all_requests(world: Emulator) -> None:
-    fill(world)
-    assert sum(world.journal().requests_per_second()) == 2
-    assert world.journal().requests_per_second(key_prefix="none") == []
+def test_requests_per_second_sum_up_to_all_requests(emulator: Emulator) -> None:
+    fill(emulator)
+    assert sum(emulator.journal().requests_per_second()) == 2
+    assert emulator.journal().requests_per_second(key_prefix="none") == []
 
 
 @pytest.mark.parametrize("version", ["s3v4", "s3"])
 def test_exports_contain_no_signatures_or_tokens(version: str, tmp_path: Path) -> None:
     temporary = {"access_key_id": "TEMP", "secret_access_key": "s", "session_token": "the-token"}
     users = {"accounts": [{"account_id": "111122223333", "access_keys": [temporary]}]}
-    with Emulator(users=users) as world:
+    with Emulator(users=users) as emulator:
         client = boto3.client(
             "s3",
-            endpoint_url=world.endpoint,
+            endpoint_url=emulator.endpoint,
             region_name="us-east-1",
             aws_access_key_id="TEMP",
             aws_secret_access_key="s",
@@ -280,45 +280,45 @@ def test_exports_contain_no_signatures_or_tokens(version: str, tmp_path: Path) -
             urllib.request.urlopen(url, timeout=10)
         refused.value.close()
         assert refused.value.code == 404  # the signature is valid, the bucket is missing
-        (entry,) = world.journal()
+        (entry,) = emulator.journal()
         assert f"{name}***" in entry.target
         assert ("oken=***" in entry.target) == (version == "s3v4" or "oken=" in url)
-        world.journal().export(tmp_path / "lines")
-        world.journal().export(tmp_path / "har", "har")
-        for text in ((tmp_path / "lines").read_text(), (tmp_path / "har").read_text(), str(entry), world.journal().describe()):
+        emulator.journal().export(tmp_path / "lines")
+        emulator.journal().export(tmp_path / "har", "har")
+        for text in ((tmp_path / "lines").read_text(), (tmp_path / "har").read_text(), str(entry), emulator.journal().describe()):
             assert signature not in text
             assert "the-token" not in text
 
 
-def test_a_json_lines_export_has_a_line_per_entry(world: Emulator, tmp_path: Path) -> None:
-    fill(world)
-    world.journal().export(tmp_path / "lines", "jsonl", operations="PutObject")
+def test_a_json_lines_export_has_a_line_per_entry(emulator: Emulator, tmp_path: Path) -> None:
+    fill(emulator)
+    emulator.journal().export(tmp_path / "lines", "jsonl", operations="PutObject")
     (line,) = [json.loads(line) for line in (tmp_path / "lines").read_text().splitlines()]
     assert (line["number"], line["key"]) == (2, "a/1")
 
 
-def test_a_har_export_matches_its_specification(world: Emulator, tmp_path: Path) -> None:
-    client = fill(world)
+def test_a_har_export_matches_its_specification(emulator: Emulator, tmp_path: Path) -> None:
+    client = fill(emulator)
     client.list_objects_v2(Bucket="data", Prefix="ä /")
     with pytest.raises(ClientError):
         client.get_object(Bucket="data", Key="none")
-    world.journal().export(tmp_path / "har", "har")
+    emulator.journal().export(tmp_path / "har", "har")
     archive = json.loads((tmp_path / "har").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(HAR).validate(archive)
     created, put, listed, missing = archive["log"]["entries"]
-    assert created["request"]["url"] == world.endpoint + "/data"
+    assert created["request"]["url"] == emulator.endpoint + "/data"
     assert put["request"]["bodySize"] >= 100
     assert {"name": "prefix", "value": "ä /"} in listed["request"]["queryString"]
     assert (missing["response"]["status"], missing["response"]["statusText"]) == (404, "NoSuchKey")
     for entry in archive["log"]["entries"]:  # the specification: the sum of the timings
         assert entry["time"] == pytest.approx(sum(entry["timings"].values()))
     with pytest.raises(ValueError, match="format must be 'jsonl' or 'har', not "):
-        world.journal().export(tmp_path / "x", "xml")  # type: ignore[arg-type]
+        emulator.journal().export(tmp_path / "x", "xml")  # type: ignore[arg-type]
 
 
-def test_a_tail_yields_new_entries(world: Emulator) -> None:
-    client = fill(world)
-    journal = world.journal()
+def test_a_tail_yields_new_entries(emulator: Emulator) -> None:
+    client = fill(emulator)
+    journal = emulator.journal()
     assert [entry.number for entry in journal.tail(behind=0, timeout_s=0)] == [1, 2]
     assert list(journal.tail(timeout_s=0)) == []
     tail = journal.tail(timeout_s=30, operations="HeadObject")
@@ -332,83 +332,83 @@ def test_a_tail_yields_new_entries(world: Emulator) -> None:
 
 
 def test_a_slow_tail_reports_dropped_entries() -> None:
-    with Emulator(journal_bytes=128 << 10, auth="off") as world:
-        client = world.client()
-        tail = world.journal().tail(timeout_s=30, operations="ListBuckets")
+    with Emulator(journal_bytes=128 << 10, auth="off") as emulator:
+        client = emulator.client()
+        tail = emulator.journal().tail(timeout_s=30, operations="ListBuckets")
         for _ in range(1000):
             with pytest.raises(penstock.S3NotFoundError):
                 client.head_object("none", "key")
-        dropped = world.journal().dropped
+        dropped = emulator.journal().dropped
         assert dropped > 0
-        url = f"{world.admin_endpoint}/_penstock/journal-tail?after=0&operations=ListBuckets&wait_ms=0"
+        url = f"{emulator.admin_endpoint}/_penstock/journal-tail?after=0&operations=ListBuckets&wait_ms=0"
         with urllib.request.urlopen(url, timeout=30) as answer:
             assert json.load(answer)["dropped_of_asked"] == dropped, "although the filter excludes them"
-        boto(world).list_buckets()
+        boto(emulator).list_buckets()
         with pytest.warns(UserWarning, match=f"{dropped} entries after number 0 were dropped before they were read") as warned:
             assert next(tail).operation == "ListBuckets"
         assert len(warned) == 1
-        boto(world).list_buckets()
+        boto(emulator).list_buckets()
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert next(tail).operation == "ListBuckets", "no warning for entries that were read"
 
 
-def test_a_tail_does_not_report_cleared_entries_as_dropped(world: Emulator) -> None:
-    client = fill(world)
-    tail = world.journal().tail(behind=0, timeout_s=30)
-    world.journal().clear()
+def test_a_tail_does_not_report_cleared_entries_as_dropped(emulator: Emulator) -> None:
+    client = fill(emulator)
+    tail = emulator.journal().tail(behind=0, timeout_s=30)
+    emulator.journal().clear()
     client.list_buckets()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert next(tail).number == 3
 
 
-def test_a_tail_continues_after_a_reset(world: Emulator) -> None:
-    client = fill(world)
-    tail = world.journal().tail(timeout_s=30)
-    world.reset()
+def test_a_tail_continues_after_a_reset(emulator: Emulator) -> None:
+    client = fill(emulator)
+    tail = emulator.journal().tail(timeout_s=30)
+    emulator.reset()
     client.list_buckets()
     assert next(tail).operation == "ListBuckets"
 
 
-def test_a_tail_loses_no_entry_of_the_new_journal(world: Emulator) -> None:
-    client = fill(world)
-    tail = world.journal().tail(timeout_s=30)
-    last = world.journal().last
-    world.reset()
+def test_a_tail_loses_no_entry_of_the_new_journal(emulator: Emulator) -> None:
+    client = fill(emulator)
+    tail = emulator.journal().tail(timeout_s=30)
+    last = emulator.journal().last
+    emulator.reset()
     for _ in range(last + 3):  # more entries than the old journal had
         client.list_buckets()
     assert [next(tail).number for _ in range(last + 3)] == list(range(1, last + 4))
 
 
-def test_clearing_and_resetting(world: Emulator) -> None:
-    client = fill(world)
-    journal = world.journal()
+def test_clearing_and_resetting(emulator: Emulator) -> None:
+    client = fill(emulator)
+    journal = emulator.journal()
     journal.clear()
     assert (len(journal), journal.last) == (0, 2)
     client.list_buckets()
     assert [entry.number for entry in journal] == [3]
-    world.reset()
+    emulator.reset()
     assert (len(journal), journal.last) == (0, 0)
 
 
-def test_each_namespace_has_its_own_journal(world: Emulator) -> None:
-    suite = world.create_namespace("suite")
+def test_each_namespace_has_its_own_journal(emulator: Emulator) -> None:
+    suite = emulator.create_namespace("suite")
     boto(suite).list_buckets()
-    assert (len(suite.journal), len(world.journal())) == (1, 0)
+    assert (len(suite.journal), len(emulator.journal())) == (1, 0)
     assert isinstance(suite.journal, Journal)
-    world.delete_namespace("suite")
+    emulator.delete_namespace("suite")
     with pytest.raises(penstock.S3NotFoundError):
         len(suite.journal)
 
 
 def test_memory_is_bounded_and_dropped_entries_are_counted() -> None:
-    with Emulator(journal_bytes=128 << 10, auth="off") as world:
-        client = world.client()
+    with Emulator(journal_bytes=128 << 10, auth="off") as emulator:
+        client = emulator.client()
         for _ in range(1000):
             with pytest.raises(penstock.S3NotFoundError):
                 client.head_object("none", "key")
-        journal = world.journal()
+        journal = emulator.journal()
         assert journal.dropped + len(journal) == 1000
         assert 0 < len(journal) < 1000
         assert [entry.number for entry in journal][-1] == 1000
@@ -417,7 +417,7 @@ def test_memory_is_bounded_and_dropped_entries_are_counted() -> None:
 
 
 def test_without_a_journal_its_methods_name_the_option() -> None:
-    with Emulator(journal_bytes=0) as world:
-        boto(world).list_buckets()
+    with Emulator(journal_bytes=0) as emulator:
+        boto(emulator).list_buckets()
         with pytest.raises(ValueError, match="journal_bytes"):
-            world.journal().count()
+            emulator.journal().count()

@@ -33,13 +33,13 @@ USERS: dict[str, Any] = {
 }
 
 
-def boto(world: Emulator | Namespace, access_key_id: str | None = None, secret: str | None = None) -> Any:
+def boto(target: Emulator | Namespace, access_key_id: str | None = None, secret: str | None = None) -> Any:
     return boto3.client(
         "s3",
-        endpoint_url=world.endpoint,
-        region_name=world.region,
-        aws_access_key_id=access_key_id or world.access_key_id,
-        aws_secret_access_key=secret or world.secret_access_key,
+        endpoint_url=target.endpoint,
+        region_name=target.region,
+        aws_access_key_id=access_key_id or target.access_key_id,
+        aws_secret_access_key=secret or target.secret_access_key,
         config=Config(signature_version="s3v4", s3={"addressing_style": "path"}, retries={"max_attempts": 1}),
     )
 
@@ -128,10 +128,10 @@ def test_two_namespaces_are_independent():
     with Emulator() as s3:
         one, two = s3.create_namespace("one"), s3.create_namespace("two")
         assert s3.namespaces() == ["default", "one", "two"]
-        for world, content in ((one, b"1"), (two, b"2"), (s3, b"0")):
-            world.client().create_bucket("same-name")
-            put(world.client(), "same-name", "k", content)
-        assert [get(world.client(), "same-name", "k") for world in (one, two, s3)] == [b"1", b"2", b"0"]
+        for target, content in ((one, b"1"), (two, b"2"), (s3, b"0")):
+            target.client().create_bucket("same-name")
+            put(target.client(), "same-name", "k", content)
+        assert [get(target.client(), "same-name", "k") for target in (one, two, s3)] == [b"1", b"2", b"0"]
         assert boto(two).get_object(Bucket="same-name", Key="k")["Body"].read() == b"2"
         assert one.environment() == s3.environment() | {
             "AWS_ACCESS_KEY_ID": one.access_key_id,

@@ -13,11 +13,11 @@ from botocore.exceptions import ClientError
 from penstock.testing import Emulator, Namespace
 
 
-def statuses(world: Emulator | Namespace, count: int) -> list[int]:
+def statuses(target: Emulator | Namespace, count: int) -> list[int]:
     """The statuses of `count` sequential puts without retries."""
     config = Config(signature_version="s3v4", s3={"addressing_style": "path"}, retries={"total_max_attempts": 1})
-    keys = {"aws_access_key_id": world.access_key_id, "aws_secret_access_key": world.secret_access_key}
-    client = boto3.client("s3", endpoint_url=world.endpoint, region_name=world.region, config=config, **keys)
+    keys = {"aws_access_key_id": target.access_key_id, "aws_secret_access_key": target.secret_access_key}
+    client = boto3.client("s3", endpoint_url=target.endpoint, region_name=target.region, config=config, **keys)
     client.create_bucket(Bucket="bucket")
     found = []
     for _ in range(count):
