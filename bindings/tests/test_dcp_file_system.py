@@ -118,18 +118,18 @@ def test_rename_of_a_missing_object_deletes_nothing(fs, client, bucket):
 
 
 def test_failed_deletion_is_retried_only_by_the_client():
-    with Emulator() as own:
-        client = own.client(penstock.S3ClientConfig(max_attempts=2))
+    with Emulator() as own_emulator:
+        client = own_emulator.client(penstock.S3ClientConfig(max_attempts=2))
         client.create_bucket("bucket")
         bucket_io.put(client, "bucket", "old", b"1")
         busy = {"error": {"status": 503, "code": "SlowDown"}}
-        own.faults().set([{"when": {"operation": "DeleteObject"}, "do": busy}])
-        own.journal().clear()
+        own_emulator.faults().set([{"when": {"operation": "DeleteObject"}, "do": busy}])
+        own_emulator.journal().clear()
         with pytest.raises(penstock.S3ThrottledError) as raised:
             S3FileSystem("us-east-1", client).rename("s3://bucket/old", "s3://bucket/new")
         assert raised.value.attempts == 2
-        own.journal().assert_count(2, operations=["DeleteObject"])
-        own.faults().clear()
+        own_emulator.journal().assert_count(2, operations=["DeleteObject"])
+        own_emulator.faults().clear()
         assert bucket_io.keys(client, "bucket") == ["new", "old"]
 
 

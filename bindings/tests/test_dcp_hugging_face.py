@@ -181,15 +181,15 @@ FLIPPED = {"corrupt": {"mode": "flip-bit"}, "at": "body_out@100000"}
 
 def test_completely_loaded_file_is_compared_with_its_checksum() -> None:
     state = {"a": torch.arange(100_000, dtype=torch.float32), "b": torch.ones(300, 40).bfloat16(), "c": torch.zeros(0)}
-    with Emulator() as own:
-        own.client().create_bucket("bucket")
-        dcp.save(state, storage_writer=writer_of(own, "s3://bucket/ck"))
-        own.faults().set([{"when": {"operation": "GetObject"}, "do": FLIPPED}])
+    with Emulator() as own_emulator:
+        own_emulator.client().create_bucket("bucket")
+        dcp.save(state, storage_writer=writer_of(own_emulator, "s3://bucket/ck"))
+        own_emulator.faults().set([{"when": {"operation": "GetObject"}, "do": FLIPPED}])
         loaded = dcp_io.emptied(state)
         with pytest.raises(CheckpointException, match="the received bytes have the CRC64NVME"):
-            dcp.load(loaded, storage_reader=reader_of(own, "s3://bucket/ck"))
-        own.faults().clear(forget=True)
+            dcp.load(loaded, storage_reader=reader_of(own_emulator, "s3://bucket/ck"))
+        own_emulator.faults().clear(forget=True)
         for wanted in (state, {"a": state["a"].half(), "b": state["b"], "c": state["c"]}, {"b": state["b"]}):
             loaded = dcp_io.emptied(wanted)
-            dcp.load(loaded, storage_reader=reader_of(own, "s3://bucket/ck"))
+            dcp.load(loaded, storage_reader=reader_of(own_emulator, "s3://bucket/ck"))
         assert dcp_io.same(loaded, {"b": state["b"]})

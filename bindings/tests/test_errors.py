@@ -236,11 +236,11 @@ def test_the_message_of_a_throttled_request_is_kept():
 
 def test_a_throttled_upload_reports_that_it_may_have_been_created():
     of_begin = {"operation": "CreateMultipartUpload"}
-    with Emulator() as own:
-        client = own.client(S3ClientConfig(max_attempts=2))
+    with Emulator() as own_emulator:
+        client = own_emulator.client(S3ClientConfig(max_attempts=2))
         client.create_bucket("b-1")
         lost = {"do": {"reset": {}, "at": "after_commit"}, "when": of_begin, "limit": {"times": 1}}
-        own.faults().set([lost, {"do": {"error": {"code": "SlowDown", "status": 503}}, "when": of_begin}])
+        own_emulator.faults().set([lost, {"do": {"error": {"code": "SlowDown", "status": 503}}, "when": of_begin}])
         with pytest.raises(penstock.S3ThrottledError, match="may have been carried out"):
             client._client.create_multipart_upload("b-1", "k")
 

@@ -22,28 +22,30 @@ def test_two_emulators_are_independent():
 
 
 def test_reset_removes_all_buckets(emulator):
-    with Emulator() as own:
-        client = own.client()
+    with Emulator() as own_emulator:
+        client = own_emulator.client()
         client.create_bucket("b-1")
-        own.reset()
+        own_emulator.reset()
         with pytest.raises(penstock.S3NotFoundError):
             put(client, "b-1", "k", b"x")
 
 
 def test_a_reset_by_the_admin_api_removes_all_buckets():
-    with Emulator() as own:
-        client = own.client()
+    with Emulator() as own_emulator:
+        client = own_emulator.client()
         client.create_bucket("b-1")
-        urllib.request.urlopen(urllib.request.Request(f"{own.admin_endpoint}/_penstock/reset", method="POST"), timeout=10)
+        urllib.request.urlopen(
+            urllib.request.Request(f"{own_emulator.admin_endpoint}/_penstock/reset", method="POST"), timeout=10
+        )
         assert client._client.list_buckets() == []
 
 
 def test_objects_in_a_data_directory_survive_a_restart(tmp_path):
-    with Emulator(data_directory=str(tmp_path / "s3")) as own:
-        own.client().create_bucket("kept")
-        put(own.client(), "kept", "k", b"x" * 100_000)
-    with Emulator(data_directory=str(tmp_path / "s3"), strict_durability=True) as own:
-        assert get(own.client(), "kept", "k") == b"x" * 100_000
+    with Emulator(data_directory=str(tmp_path / "s3")) as own_emulator:
+        own_emulator.client().create_bucket("kept")
+        put(own_emulator.client(), "kept", "k", b"x" * 100_000)
+    with Emulator(data_directory=str(tmp_path / "s3"), strict_durability=True) as own_emulator:
+        assert get(own_emulator.client(), "kept", "k") == b"x" * 100_000
 
 
 @pytest.mark.parametrize(
@@ -63,10 +65,10 @@ def test_an_option_out_of_range_is_named_with_its_value(options, message):
 
 
 def test_a_stopped_emulator_is_unavailable():
-    own = Emulator()
-    client = client_without_retries(own)
-    own.stop()
-    own.stop()
+    own_emulator = Emulator()
+    client = client_without_retries(own_emulator)
+    own_emulator.stop()
+    own_emulator.stop()
     with pytest.raises(penstock.S3UnavailableError):
         client.create_bucket("b-1")
 
@@ -76,20 +78,20 @@ def client_without_retries(emulator: Emulator) -> penstock.S3Client:
 
 
 def test_injected_failures_are_retried_and_counted():
-    with Emulator(fail_rate=0.3, fail_seed=7) as own:
-        client = own.client()
+    with Emulator(fail_rate=0.3, fail_seed=7) as own_emulator:
+        client = own_emulator.client()
         client.create_bucket("b-1")
         for i in range(40):
             put(client, "b-1", f"k{i}", b"x")
         stats = client.stats()
-        assert stats["throttled"] == own.stats()["injected_failures"] > 0
+        assert stats["throttled"] == own_emulator.stats()["injected_failures"] > 0
         assert stats["retries"] == stats["throttled"]
         assert stats["failures"] == 0
 
 
 def test_fail_rate_of_one_ends_in_a_clear_error():
-    with Emulator(fail_rate=1.0) as own:
-        client = own.client(penstock.S3ClientConfig(max_attempts=3))
+    with Emulator(fail_rate=1.0) as own_emulator:
+        client = own_emulator.client(penstock.S3ClientConfig(max_attempts=3))
         with pytest.raises(
             penstock.S3ThrottledError, match=r"Request throttled \(CreateBucket s3://b-1/.*SlowDown HTTP 503.*3 attempts"
         ):
@@ -98,8 +100,8 @@ def test_fail_rate_of_one_ends_in_a_clear_error():
 
 def test_log_has_one_line_per_request_and_no_secret(tmp_path):
     log = tmp_path / "log"
-    with Emulator(log_path=str(log)) as own:
-        client = own.client()
+    with Emulator(log_path=str(log)) as own_emulator:
+        client = own_emulator.client()
         client.create_bucket("b-1")
         put(client, "b-1", "k", b"x")
     lines = [json.loads(line) for line in log.read_text().splitlines()]

@@ -201,30 +201,33 @@ def await_fired(emulator: Emulator, rule: str) -> None:
 
 def test_abort_while_an_upload_is_created_leaves_no_upload():
     """The request used to be cancelled before its id arrived, and the upload stayed open."""
-    with Emulator() as own:
-        client = own.client(penstock.S3ClientConfig(max_attempts=1))
+    with Emulator() as own_emulator:
+        client = own_emulator.client(penstock.S3ClientConfig(max_attempts=1))
         client.create_bucket("bucket")
-        own.faults().set(
+        own_emulator.faults().set(
             [{"id": "slow", "when": {"operation": "CreateMultipartUpload"}, "do": {"stall": {"ms": 1000}, "at": "after_commit"}}]
         )
         writer = client.put_object("bucket", "k")
         thread, errors = write_in_a_thread(writer)
-        await_fired(own, "slow")
+        await_fired(own_emulator, "slow")
         writer.abort()
         thread.join()
         assert isinstance(errors[0], penstock.S3Exception)
         deadline = time.monotonic() + 20
-        while client._client.list_multipart_uploads("bucket") or own.journal().count(operations="AbortMultipartUpload") == 0:
+        while (
+            client._client.list_multipart_uploads("bucket")
+            or own_emulator.journal().count(operations="AbortMultipartUpload") == 0
+        ):
             assert time.monotonic() < deadline, "the upload is still open"
             time.sleep(0.01)
 
 
 def test_an_upload_created_after_operation_timeout_is_removed():
     """The request used to be cancelled before its id arrived, and the upload stayed open."""
-    with Emulator() as own:
-        own.client().create_bucket("bucket")
-        client = own.client(penstock.S3ClientConfig(operation_timeout=0.3))
-        own.faults().set(
+    with Emulator() as own_emulator:
+        own_emulator.client().create_bucket("bucket")
+        client = own_emulator.client(penstock.S3ClientConfig(operation_timeout=0.3))
+        own_emulator.faults().set(
             [{"id": "slow", "when": {"operation": "CreateMultipartUpload"}, "do": {"stall": {"ms": 1000}, "at": "after_commit"}}]
         )
         writer = client.put_object("bucket", "k")
@@ -233,17 +236,20 @@ def test_an_upload_created_after_operation_timeout_is_removed():
             writer.write(bytes(SINGLE + 1))
         assert time.monotonic() - started < 0.9, "the caller waits no longer than operation_timeout"
         deadline = time.monotonic() + 20
-        while client._client.list_multipart_uploads("bucket") or own.journal().count(operations="AbortMultipartUpload") == 0:
+        while (
+            client._client.list_multipart_uploads("bucket")
+            or own_emulator.journal().count(operations="AbortMultipartUpload") == 0
+        ):
             assert time.monotonic() < deadline, "the upload is still open"
             time.sleep(0.01)
 
 
 def test_abort_during_a_write_waits_for_a_slow_removal():
     """It used to raise S3TimeoutError after 75 ms."""
-    with Emulator() as own:
-        client = own.client()
+    with Emulator() as own_emulator:
+        client = own_emulator.client()
         client.create_bucket("bucket")
-        own.faults().set(
+        own_emulator.faults().set(
             [
                 {"id": "part", "when": {"operation": "UploadPart"}, "do": {"stall": {"ms": 600_000}, "at": "before_commit"}},
                 {"when": {"operation": "AbortMultipartUpload"}, "do": {"stall": {"ms": 500}, "at": "before_commit"}},
@@ -251,7 +257,7 @@ def test_abort_during_a_write_waits_for_a_slow_removal():
         )
         writer = client.put_object("bucket", "k")
         thread, errors = write_in_a_thread(writer)
-        await_fired(own, "part")
+        await_fired(own_emulator, "part")
         writer.abort()
         thread.join()
         assert isinstance(errors[0], penstock.S3Exception)
@@ -260,12 +266,12 @@ def test_abort_during_a_write_waits_for_a_slow_removal():
 
 def test_an_exception_is_not_replaced_by_a_failing_abort():
     """The exception of the block used to be lost if the abort failed too."""
-    with Emulator() as own:
-        client = own.client(penstock.S3ClientConfig(max_attempts=1))
+    with Emulator() as own_emulator:
+        client = own_emulator.client(penstock.S3ClientConfig(max_attempts=1))
         client.create_bucket("bucket")
         with pytest.raises(ValueError, match="mine"), client.put_object("bucket", "k") as writer:
             writer.write(b"x" * (SINGLE + 1))
-            own.stop()
+            own_emulator.stop()
             raise ValueError("mine")
 
 
