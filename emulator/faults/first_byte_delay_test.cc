@@ -12,41 +12,43 @@ namespace {
 
 using std::chrono::milliseconds;
 
-class Teapot final : public s3::Handler {
+// Responds with 418 to every request.
+class TeapotHandler final : public s3::Handler {
  public:
   void Handle(s3::Exchange& exchange) override { exchange.response.status = 418; }
 };
 
-struct Asked {
-  Asked(milliseconds delay, const std::string& method) {
+// The exchange of a request that passed the filter.
+struct DelayedExchange {
+  DelayedExchange(milliseconds delay, const std::string& method) {
     head.method = method;
     s3::FilterChain(next, MakeFirstByteDelay(delay)).Handle(exchange);
   }
   const s3::Delivery* delivery() const { return exchange.response.delivery.get(); }
-  Teapot next;
+  TeapotHandler next;
   s3::RequestHead head;
   s3::Connection connection;
   s3::Exchange exchange{head, connection};
 };
 
-TEST(FirstByteDelayTest, DelaysHeadOfReads) {
+TEST(FirstByteDelayTest, DelaysTheHeadOfResponsesToReads) {
   for (const char* method : {"GET", "HEAD"}) {
-    const Asked asked(milliseconds(30), method);
-    ASSERT_NE(asked.delivery(), nullptr);
-    ASSERT_EQ(asked.delivery()->steps.size(), 1u);
-    EXPECT_EQ(asked.delivery()->steps[0].place, s3::DeliveryStep::Place::kHead);
-    EXPECT_EQ(asked.delivery()->steps[0].kind, s3::DeliveryStep::Kind::kWait);
-    EXPECT_EQ(asked.delivery()->steps[0].wait, milliseconds(30));
-    EXPECT_EQ(asked.exchange.response.status, 418);
+    const DelayedExchange delayed(milliseconds(30), method);
+    ASSERT_NE(delayed.delivery(), nullptr);
+    ASSERT_EQ(delayed.delivery()->steps.size(), 1u);
+    EXPECT_EQ(delayed.delivery()->steps[0].place, s3::DeliveryStep::Place::kHead);
+    EXPECT_EQ(delayed.delivery()->steps[0].kind, s3::DeliveryStep::Kind::kWait);
+    EXPECT_EQ(delayed.delivery()->steps[0].wait, milliseconds(30));
+    EXPECT_EQ(delayed.exchange.response.status, 418);
   }
 }
 
-TEST(FirstByteDelayTest, DelaysNoWrites) {
-  EXPECT_EQ(Asked(std::chrono::hours(1), "PUT").delivery(), nullptr);
+TEST(FirstByteDelayTest, DoesNotDelayWrites) {
+  EXPECT_EQ(DelayedExchange(std::chrono::hours(1), "PUT").delivery(), nullptr);
 }
 
-TEST(FirstByteDelayTest, ZeroChangesNothing) {
-  EXPECT_EQ(Asked(milliseconds(0), "GET").delivery(), nullptr);
+TEST(FirstByteDelayTest, ZeroDoesNotDelay) {
+  EXPECT_EQ(DelayedExchange(milliseconds(0), "GET").delivery(), nullptr);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // A request, the response that a handler builds for it, and their connection.
 //
-// Sockets and framing belong to emulator/http. Handlers derive their own Exchange with what the
-// request means to them.
+// Sockets and framing belong to emulator/http. A handler may derive its own Exchange, to keep the
+// meaning of the request (for S3: bucket, key, operation).
 #ifndef PENSTOCK_EMULATOR_MESSAGE_EXCHANGE_H_
 #define PENSTOCK_EMULATOR_MESSAGE_EXCHANGE_H_
 

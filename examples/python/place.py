@@ -11,7 +11,7 @@ REGION = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or
 
 
 def uri(*parts: str) -> str:
-    """The URI of `parts` below S3_URI, without a slash at its end."""
+    """Returns the URI of `parts` below S3_URI, without a trailing slash."""
     base = os.environ.get("S3_URI", "")
     if not base.startswith("s3://"):
         sys.exit(f"S3_URI is {base!r}; set it to a prefix where this example may write, for example s3://my-bucket/some/prefix")
@@ -31,7 +31,7 @@ def make_bucket() -> None:
         client().create_bucket(bucket)
 
 
-def put(where: str, data: bytes) -> None:
-    bucket, _, key = where.removeprefix("s3://").partition("/")
+def put(object_uri: str, data: bytes) -> None:
+    bucket, _, key = object_uri.removeprefix("s3://").partition("/")
     with client().put_object(bucket, key) as writer:
         writer.write(data)

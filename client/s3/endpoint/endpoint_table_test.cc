@@ -23,7 +23,8 @@ Fields Split(const std::string& line, char separator) {
   return fields;
 }
 
-std::string Given(const std::string& field) { return field == "-" ? "" : field; }
+// Returns the value of a field; "-" means that it is not set.
+std::string ValueOf(const std::string& field) { return field == "-" ? "" : field; }
 
 void SetFlag(const std::string& flag, EndpointInputs& in) {
   if (flag == "fips") in.fips = true;
@@ -49,8 +50,8 @@ std::string_view SchemeName(AuthScheme scheme) {
 // Returns "url\t…" or "error\t…", as in the table.
 std::string ActualLine(const Fields& row) {
   EndpointInputs in;
-  in.bucket = Given(row[0]);
-  in.region = Given(row[1]);
+  in.bucket = ValueOf(row[0]);
+  in.region = ValueOf(row[1]);
   if (row[2] != "-") {
     auto url = ParseEndpointUrl(row[2]);
     if (!url.ok()) return "error\t" + url.error().message;
@@ -88,7 +89,7 @@ TEST(EndpointTableTest, MatchesEveryResultOfBotocore) {
     // This client's messages continue with the value and the fix.
     const bool same =
         expected.starts_with("error") ? actual.starts_with(expected) : actual == expected;
-    EXPECT_TRUE(same) << line << "\nours: " << actual;
+    EXPECT_TRUE(same) << line << "\nactual: " << actual;
   }
   EXPECT_GT(lines, 1500);
 }

@@ -85,7 +85,7 @@ TEST_F(TaggingTest, KeysHiddenByADeleteMarkerHaveNoTags) {
   }
 }
 
-TEST_F(TaggingTest, MissingKeysAreReturnedAsRecorded) {
+TEST_F(TaggingTest, ErrorsOfMissingObjectsHaveTheRecordedKey) {
   EXPECT_EQ(s3_.Send("GET /bucket/absent?tagging").Element("Key"), "bucket/absent");
   EXPECT_EQ(s3_.Send("DELETE /bucket/absent?tagging").Element("Key"), "absent");
   EXPECT_EQ(s3_.SendDocument("PUT /bucket/absent?tagging", kDocument).Element("Key"), "absent");

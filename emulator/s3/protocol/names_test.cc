@@ -8,7 +8,7 @@ namespace penstock::emulator::s3 {
 namespace {
 
 // Amazon S3 User Guide, "Bucket naming rules".
-TEST(NamesTest, BucketNames) {
+TEST(NamesTest, BucketNamesFollowTheNamingRules) {
   for (const char* good : {"abc", "a-b.c", "0ab", "a.b-c.9", "192.168.1.x"})
     EXPECT_TRUE(CheckBucketName(good).ok()) << good;
   EXPECT_TRUE(CheckBucketName(std::string(63, 'a')).ok());
@@ -25,7 +25,7 @@ TEST(NamesTest, BucketNames) {
   EXPECT_EQ(long_name.error().details[0].first, "BucketName");
 }
 
-TEST(NamesTest, RelaxedBucketNames) {
+TEST(NamesTest, RelaxedBucketNamesHaveFewerRules) {
   const auto is_allowed = [](std::string_view name) {
     return CheckBucketName(name, BucketNames::kRelaxed).ok();
   };
@@ -41,7 +41,7 @@ TEST(NamesTest, RelaxedBucketNames) {
   }
 }
 
-TEST(NamesTest, Keys) {
+TEST(NamesTest, KeysAreUtf8AndDoNotLeaveTheBucket) {
   for (const char* good : {"a", "a/../b", "./a", "a//b", "..a", "a/..", "a/./../b", "\xC3\xA9"}) {
     EXPECT_TRUE(CheckKey(good).ok()) << good;
   }
@@ -53,14 +53,14 @@ TEST(NamesTest, Keys) {
   EXPECT_EQ(CheckKey("\xFF").error().code, "InvalidURI");
 }
 
-TEST(NamesTest, VersionIds) {
+TEST(NamesTest, VersionIdsHave32CharactersOrAreNull) {
   EXPECT_TRUE(IsVersionId("null"));
   EXPECT_TRUE(IsVersionId("0123456789abcdefABCDEF._01234567"));
   EXPECT_FALSE(IsVersionId("0123456789abcdefABCDEF._0123456"));
   EXPECT_FALSE(IsVersionId("0123456789abcdefABCDEF-_01234567"));
 }
 
-TEST(NamesTest, Regions) {
+TEST(NamesTest, RecognisesRegionsAndLocationConstraints) {
   EXPECT_TRUE(IsAwsRegion("eu-central-1"));
   EXPECT_FALSE(IsAwsRegion("aws-global"));
   EXPECT_EQ(RegionOfConstraint("EU"), "eu-west-1");

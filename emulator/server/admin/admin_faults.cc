@@ -8,7 +8,8 @@
 namespace penstock::emulator::server {
 namespace {
 
-// Returns the parameter's namespace: the name in the path is that of a retry test.
+// Returns the namespace in the query parameter. For retry tests the name in the path is the id of
+// the test, not a namespace.
 std::string SpaceOf(const AdminCall& call) {
   const std::string_view name = call.Parameter("namespace");
   return std::string(name.empty() ? identity::kDefaultNamespace : name);
