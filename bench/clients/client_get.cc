@@ -73,7 +73,7 @@ void GetWithRecv(int socket, const std::string& request, MutableByteView buffer)
     const std::size_t end = text.find("\r\n\r\n");
     if (end == std::string_view::npos) continue;
     if (!text.starts_with("HTTP/1.1 200"))
-      Fail("the answer is " + std::string(text.substr(0, 200)));
+      Fail("the response is " + std::string(text.substr(0, 200)));
     head = text.substr(0, end + 4);
     break;
   }

@@ -48,7 +48,7 @@ void Get(SSL* tls, const std::string& request, std::vector<char>& buffer) {
     head = std::string_view(buffer.data(), have).find("\r\n\r\n");
   }
   if (!std::string_view(buffer.data(), have).starts_with("HTTP/1.1 200"))
-    Fail("the answer is " + std::string(buffer.data(), have));
+    Fail("the response is " + std::string(buffer.data(), have));
   have -= head + 4;
   std::memmove(buffer.data(), buffer.data() + head + 4, have);
   while (have < buffer.size()) {

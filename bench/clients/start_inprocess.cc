@@ -45,7 +45,7 @@ void AskOnce(int port) {
       ::send(fd, kRequest.data(), kRequest.size(), MSG_NOSIGNAL) > 0 &&
       ::recv(fd, &byte, 1, 0) == 1;
   ::close(fd);
-  if (!answered) Fail("the emulator did not answer");
+  if (!answered) Fail("the emulator did not respond");
 }
 
 double Median(std::vector<double> values) {

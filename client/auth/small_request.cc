@@ -42,23 +42,23 @@ class SmallCall final : public http::ResponseBody, public std::enable_shared_fro
 
  private:
   Result<void> Begin(const http::ResponseHead& head) override {
-    answer_ = {head.status, {}};
+    response_ = {head.status, {}};
     return Ok();
   }
   MutableByteView Window() override {
     return MutableByteView(window_).first(
-        std::min(window_.size(), kMaxResponseBytes - answer_.body.size()));
+        std::min(window_.size(), kMaxResponseBytes - response_.body.size()));
   }
   Result<void> Commit(std::size_t count) override {
-    answer_.body.append(reinterpret_cast<const char*>(window_.data()), count);
+    response_.body.append(reinterpret_cast<const char*>(window_.data()), count);
     return Ok();
   }
 
   void Ended(Result<http::Outcome> outcome) {
-    const bool passing =
-        outcome.ok() ? answer_.status >= 500 || (request_.transient && request_.transient(answer_))
-                     : outcome.error().kind == ErrorKind::kUnavailable ||
-                           outcome.error().kind == ErrorKind::kTimeout;
+    const bool passing = outcome.ok() ? response_.status >= 500 ||
+                                            (request_.transient && request_.transient(response_))
+                                      : outcome.error().kind == ErrorKind::kUnavailable ||
+                                            outcome.error().kind == ErrorKind::kTimeout;
     if (passing && attempts_ < request_.attempts) {
       Result<void> waits = transport_->RunAt(clock_.Monotonic() + request_.pause,
                                              [self = shared_from_this()] { self->Attempt(); });
@@ -66,7 +66,7 @@ class SmallCall final : public http::ResponseBody, public std::enable_shared_fro
       return;
     }
     if (!outcome.ok()) return End(std::move(outcome).error());
-    End(std::move(answer_));
+    End(std::move(response_));
   }
 
   void End(Result<SmallResponse> result) { std::exchange(done_, nullptr)(std::move(result)); }
@@ -77,7 +77,7 @@ class SmallCall final : public http::ResponseBody, public std::enable_shared_fro
   std::function<void(Result<SmallResponse>)> done_;
   int attempts_ = 0;
   http::TextSource body_;
-  SmallResponse answer_;
+  SmallResponse response_;
   std::array<std::byte, 4096> window_;
 };
 

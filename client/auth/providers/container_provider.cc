@@ -36,9 +36,10 @@ class ContainerProvider final : public CredentialsProvider {
     Result<SmallRequest> request = Prepare();
     if (!request.ok()) return done(std::move(request).error());
     const std::string url = request->request.endpoint.host + request->request.target;
-    FetchSmall(
-        context_.transport(), *context_.clock, std::move(request).value(),
-        [url, done = std::move(done)](Result<SmallResponse> answer) { done(Read(url, answer)); });
+    FetchSmall(context_.transport(), *context_.clock, std::move(request).value(),
+               [url, done = std::move(done)](Result<SmallResponse> response) {
+                 done(Read(url, response));
+               });
   }
 
  private:
@@ -81,18 +82,19 @@ class ContainerProvider final : public CredentialsProvider {
     return token;
   }
 
-  static Result<CredentialsPtr> Read(const std::string& url, const Result<SmallResponse>& answer) {
+  static Result<CredentialsPtr> Read(const std::string& url,
+                                     const Result<SmallResponse>& response) {
     const std::string source = "the container credentials service " + url;
-    if (!answer.ok()) return Unusable(source + ": " + answer.error().message);
-    if (answer->status != 200) {
-      const auto members = ReadFlatObject(answer->body);
+    if (!response.ok()) return Unusable(source + ": " + response.error().message);
+    if (response->status != 200) {
+      const auto members = ReadFlatObject(response->body);
       const auto reason = members.ok() ? members->find("message")
                                        : std::map<std::string, std::string>::const_iterator();
       return Unusable(
-          source + " returned " + std::to_string(answer->status) +
+          source + " returned " + std::to_string(response->status) +
           (members.ok() && reason != members->end() ? ": " + reason->second : std::string()));
     }
-    PENSTOCK_ASSIGN(Credentials found, ReadCredentialDocument(answer->body, "Token", source));
+    PENSTOCK_ASSIGN(Credentials found, ReadCredentialDocument(response->body, "Token", source));
     return Found(std::move(found));
   }
 

@@ -24,7 +24,7 @@ class SsoProvider final : public CredentialsProvider {
     Result<SmallRequest> request = Prepare();
     if (!request.ok()) return done(std::move(request).error());
     FetchSmall(context_.transport(), *context_.clock, std::move(request).value(),
-               [done = std::move(done)](Result<SmallResponse> answer) { done(Read(answer)); });
+               [done = std::move(done)](Result<SmallResponse> response) { done(Read(response)); });
   }
 
  private:
@@ -70,14 +70,14 @@ class SsoProvider final : public CredentialsProvider {
     return token;
   }
 
-  static Result<CredentialsPtr> Read(const Result<SmallResponse>& answer) {
-    if (!answer.ok()) return Unusable("the SSO portal: " + answer.error().message);
-    if (answer->status != 200) {
-      auto members = ReadFlatObject(answer->body);
-      return Unusable("the SSO portal returned " + std::to_string(answer->status) +
+  static Result<CredentialsPtr> Read(const Result<SmallResponse>& response) {
+    if (!response.ok()) return Unusable("the SSO portal: " + response.error().message);
+    if (response->status != 200) {
+      auto members = ReadFlatObject(response->body);
+      return Unusable("the SSO portal returned " + std::to_string(response->status) +
                       (members.ok() ? ": " + (*members)["message"] : std::string()));
     }
-    PENSTOCK_ASSIGN(auto members, ReadFlatObject(answer->body));
+    PENSTOCK_ASSIGN(auto members, ReadFlatObject(response->body));
     Credentials found{members["roleCredentials.accessKeyId"],
                       members["roleCredentials.secretAccessKey"],
                       members["roleCredentials.sessionToken"],
