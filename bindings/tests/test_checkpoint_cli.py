@@ -456,7 +456,7 @@ def test_verify_of_one_shard_by_the_metadata_of_its_checkpoint(emulator, client,
     assert "refers to" in verdict["detail"]
 
 
-def test_verify_of_a_shard_without_metadata_says_what_is_missing(client, bucket, command, saved):
+def test_verify_of_a_shard_without_metadata_names_the_missing_file(client, bucket, command, saved):
     shard = next(name for name in saved[0] if name.endswith(".distcp"))
     put(client, bucket, f"run/{shard}", saved[0][shard])
     command("verify", f"s3://{bucket}/run/{shard}", status=2)
@@ -526,7 +526,7 @@ def test_restore_as_of_a_time(client, overwritten, command, tmp_path):
     assert "did not exist at 2001-01-01T00:00:00Z; its oldest version is of 20" in command.error
 
 
-def test_no_load_sees_a_mixture_during_a_restore(emulator, client, overwritten, command):
+def test_loads_during_a_restore_read_one_version(emulator, client, overwritten, command):
     """The metadata is deleted first and restored last."""
     versions = [version for page in client.list_object_versions(overwritten, "latest/.metadata") for version in page.versions]
     emulator.journal().clear()

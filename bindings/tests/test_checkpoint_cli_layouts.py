@@ -355,7 +355,7 @@ def test_pruned_checkpoint_of_a_versioned_bucket_can_be_restored(emulator, clien
     assert command("verify", f"s3://{bucket}/run/step_1")["intact"]
 
 
-def test_load_of_a_removed_checkpoint_says_to_load_again(emulator, client, bucket):
+def test_error_of_a_load_of_a_removed_checkpoint_suggests_another_load(emulator, client, bucket):
     save(emulator, f"s3://{bucket}/x", {"w": torch.ones(100)})
     client.delete_object(bucket, "x/__0_0.distcp")
     with pytest.raises(dcp.CheckpointException) as caught:

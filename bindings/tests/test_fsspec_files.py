@@ -633,7 +633,7 @@ def test_refused_append_raises_the_error_of_s3(client, bucket, emulator, operati
     assert get(client, bucket, "k") == b"x" * 6 * MIB
 
 
-def test_append_whose_upload_is_gone_loses_nothing(client, bucket, emulator):
+def test_append_to_an_object_whose_upload_is_missing_keeps_the_object(client, bucket, emulator):
     """Regression: a 404 of another request was taken for a missing file, and the appended bytes replaced the file."""
     put(client, bucket, "k", b"x" * 6 * MIB)
     rule = {"when": {"operation": "UploadPartCopy", "bucket": bucket}, "do": {"error": {"status": 404, "code": "NoSuchUpload"}}}

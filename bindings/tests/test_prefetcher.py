@@ -94,7 +94,7 @@ def test_without_a_budget_nothing_is_fetched_ahead():
         assert [r.read() for r in readers] == [b"x"] * 5
 
 
-def test_a_range_based_reader_fetches_nothing_that_is_not_asked_for(client, bucket):
+def test_a_range_based_reader_fetches_only_the_requested_bytes(client, bucket):
     put(client, bucket, "k", b"0123456789")
     before = get_requests(client)
     readers = Prefetcher(client, [S3BucketKeyData(bucket, "k")] * 3, S3ReaderConstructor.range_based(), MIB)

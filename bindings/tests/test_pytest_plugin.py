@@ -126,7 +126,7 @@ def test_and_the_next_has_another(s3_journal):
 """
 
 
-def test_the_journal_fixture_sees_this_tests_requests(run_suite: Callable[..., str]) -> None:
+def test_the_journal_fixture_has_only_the_requests_of_the_test(run_suite: Callable[..., str]) -> None:
     assert "2 passed" in run_suite(JOURNAL)
 
 

@@ -13,7 +13,7 @@ TEST(CanonicalQuery, SortsEqualNamesByValue) {
   EXPECT_EQ(CanonicalQuery("a=2&a=1&a"), "a=&a=1&a=2");
 }
 
-TEST(CanonicalQuery, GivesValuelessParametersAnEqualsSign) {
+TEST(CanonicalQuery, ParametersWithoutAValueGetAnEqualsSign) {
   EXPECT_EQ(CanonicalQuery("acl"), "acl=");
 }
 

@@ -335,7 +335,7 @@ TEST(Engine, StopWaitsNoLongerThanTheGraceForAClientThatReadsNoCancelledResponse
   EXPECT_EQ(handler.cancelled.load(), 1);
 }
 
-TEST(Engine, AClientThatLeavesCancelsNothingWhileTheServerRuns) {
+TEST(Engine, DisconnectedClientDoesNotCancelItsRequest) {
   std::promise<bool> cancelled;
   Gate gate;
   FunctionHandler handler([&](message::Exchange& exchange) {

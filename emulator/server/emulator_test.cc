@@ -252,7 +252,7 @@ TEST(EmulatorTest, DelaysReadsByTheGivenTime) {
   EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(30));
 }
 
-TEST(EmulatorTest, AdminListenerAnswers) {
+TEST(EmulatorTest, AdminListenerServesHealthStatsAndReset) {
   const auto emulator = Start();
   Put(*emulator, "/bucket");
   EXPECT_NE(

@@ -183,19 +183,19 @@ def test_append(boto, bucket):
     assert code(caught) == ("NoSuchKey", 404)
 
 
-def test_of_concurrent_appends_one_wins(boto, bucket):
+def test_exactly_one_of_concurrent_appends_succeeds(boto, bucket):
     boto.put_object(Bucket=bucket, Key="log", Body=b"0")
 
     def append(i):
         try:
             boto.put_object(Bucket=bucket, Key="log", Body=bytes([i]), WriteOffsetBytes=1)
-            return "won"
+            return "succeeded"
         except ClientError as error:
             return error.response["Error"]["Code"]
 
     with ThreadPoolExecutor(8) as pool:
         outcomes = list(pool.map(append, range(8)))
-    assert sorted(outcomes) == ["InvalidWriteOffset"] * 7 + ["won"]
+    assert sorted(outcomes) == ["InvalidWriteOffset"] * 7 + ["succeeded"]
     assert boto.head_object(Bucket=bucket, Key="log")["ContentLength"] == 2
 
 

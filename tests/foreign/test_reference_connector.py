@@ -50,7 +50,7 @@ def test_each_library_reads_the_others_objects(emulator, theirs, bucket, size):
     assert client.head_object(bucket, "ours").size == size
 
 
-def test_the_references_datasets_yield_the_same_as_ours(emulator, theirs, bucket):
+def test_datasets_of_both_libraries_yield_the_same(emulator, theirs, bucket):
     ours = emulator.client()
     for i in range(12):
         with ours.put_object(bucket, f"d/{i:02}") as writer:

@@ -67,7 +67,7 @@ def seen(client: str) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("client", columns())
-def test_a_client_makes_as_many_attempts_as_the_table_says(client):
+def test_each_client_makes_the_documented_number_of_attempts(client):
     assert seen(client) == promised(client)
 
 

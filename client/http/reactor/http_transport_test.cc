@@ -246,7 +246,7 @@ TEST(HttpTransport, UploadRejectedBeforeItsBodyReturnsTheResponse) {
   EXPECT_EQ(call.body.text, "no");
 }
 
-TEST(HttpTransport, UploadOnAReusedConnectionThatDiesIsAnError) {
+TEST(HttpTransport, UploadFailsIfAReusedConnectionIsReset) {
   Mutex mutex;
   std::vector<std::string> bodies;
   const auto keep = [&](std::string body) {

@@ -92,7 +92,7 @@ TEST(HedgedSenderTest, ALateFirstByteSendsASecondRequestAndItsResponseIsUsed) {
   EXPECT_EQ(call->counters.Snapshot().hedges_won, 1u);
 }
 
-TEST(HedgedSenderTest, ASecondRequestThatCannotBeMadeLeavesTheFirst) {
+TEST(HedgedSenderTest, FailureToSendTheSecondRequestKeepsTheFirst) {
   std::stop_source stop;
   const auto call = Sent(stop.get_token());
   call->second_fails = true;

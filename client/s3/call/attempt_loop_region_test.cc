@@ -64,7 +64,7 @@ TEST(RegionRedirectTest, ARedirectToTheRequestedRegionDoesNotAdviseToConfigureIt
   EXPECT_EQ(test.sent(), 1u);
 }
 
-TEST(RegionRedirectTest, AHeadAfterAWrongRedirectSaysSo) {
+TEST(RegionRedirectTest, ErrorOfAHeadAfterARedirectNamesTheRegion) {
   // Symptom: `bad request` for a valid request.
   ClientUnderTest test(Aws());
   test.transport.Expect(FakeReply::Respond(301, {{"x-amz-bucket-region", "eu-west-1"}}));

@@ -317,7 +317,7 @@ TEST(DispatcherTest, AlreadyDoneWithoutALostResponseIsAnError) {
             "BucketNotEmpty");
 }
 
-TEST(DispatcherTest, AFailedConditionAfterALostResponseSaysSo) {
+TEST(DispatcherTest, ErrorOfAFailedConditionMentionsALostResponse) {
   ClientUnderTest test;
   StringSource body("abc");
   const PutObjectRequest put{

@@ -9,7 +9,7 @@ namespace {
 
 using std::chrono::seconds;
 
-TEST(ClientStateTest, RequestsAreBuiltAsTheConfigurationSays) {
+TEST(ClientStateTest, RequestsFollowTheConfiguration) {
   ClientConfig config{.region = "eu-west-1", .endpoint_url = "http://127.0.0.1:9000"};
   config.requester_pays = true;
   ClientUnderTest test(config);

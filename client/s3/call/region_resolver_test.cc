@@ -75,7 +75,7 @@ TEST(RegionResolverTest, FollowsOneRedirectAndLearnsFromTheResponse) {
   EXPECT_FALSE(test.resolver.Follow({301, {}}, again));
 }
 
-TEST(RegionResolverTest, AnUnreachableRegionIsForgottenAndACancelledAttemptSaysNothing) {
+TEST(RegionResolverTest, ForgetsAnUnreachableRegionButNotAfterCancellation) {
   Resolving test;
   test.regions.Learn("bucket", "eu-west-1");
   EXPECT_EQ(test.Host(), kThere);
@@ -85,7 +85,7 @@ TEST(RegionResolverTest, AnUnreachableRegionIsForgottenAndACancelledAttemptSaysN
   EXPECT_EQ(test.regions.Find("bucket"), "");
 }
 
-TEST(RegionResolverTest, AServerErrorTeachesNothing) {
+TEST(RegionResolverTest, ServerErrorDoesNotConfirmARegion) {
   Resolving test;
   EXPECT_EQ(test.Host(), kHere);
   Error error = To("eu-west-1");

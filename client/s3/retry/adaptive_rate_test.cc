@@ -68,7 +68,7 @@ TEST(AdaptiveRateTest, TurnsAreAdmittedAtTheRate) {
   EXPECT_EQ(rate.WaitFor(second, now + milliseconds(2000)), milliseconds(0));
 }
 
-TEST(AdaptiveRateTest, AnAbandonedTurnGoesToTheNextRequest) {
+TEST(AdaptiveRateTest, LeavingTheQueueAdmitsTheNextRequest) {
   AdaptiveRate rate(kStart);
   for (int i = 0; i < 50; ++i) rate.OnAnswer(true, kStart, kStart + seconds(i));
   const MonotonicTime now = kStart + seconds(60);

@@ -23,7 +23,7 @@ StreamQueue QueueWithRequested(int blocks) {
   return queue;
 }
 
-TEST(StreamQueue, KnowsTheRangesNotYetRequested) {
+TEST(StreamQueue, ReportsTheRangesNotYetRequested) {
   EXPECT_EQ(QueueWithRequested(3).remaining().begin, 30u);
   EXPECT_TRUE(QueueWithRequested(10).all_requested());
 }

@@ -97,7 +97,7 @@ TEST(AppendWriterTest, LostResponseDoesNotAppendTwice) {
   }
 }
 
-TEST(AppendWriterTest, TooManyPartsErrorSaysWhatToDo) {
+TEST(AppendWriterTest, ErrorOfTooManyPartsNamesTheFix) {
   // Regression test: the caller, who had added no parts, got "You have attempted to add more parts
   // than allowed".
   AppendTest test;

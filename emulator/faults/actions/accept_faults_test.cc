@@ -30,7 +30,7 @@ TEST_F(AcceptFaultsTest, ServesConnectionsWithoutRules) {
   EXPECT_EQ(registry_.Account()->requests, 0U);
 }
 
-TEST_F(AcceptFaultsTest, EndsConnectionsAsTheRuleSays) {
+TEST_F(AcceptFaultsTest, RulesResetOrCloseConnections) {
   Set(R"([{"do": {"reset": {}, "at": "accept"}, "when": {"nth": 1}}, {"do": {"fin": {}, "at": "accept"}, "when": {"nth": 1}}])");
   EXPECT_EQ(Meet().kind, Kind::kReset);
   EXPECT_EQ(Meet().kind, Kind::kFin) << "the first rule was final for the first connection";

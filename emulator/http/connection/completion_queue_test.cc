@@ -71,7 +71,7 @@ TEST_F(CompletionQueueTest, ATaskMayAddAnotherTask) {
   EXPECT_TRUE(completions_.empty());
 }
 
-TEST_F(CompletionQueueTest, AnswersWakeAThreadUnlessATaskAddsThem) {
+TEST_F(CompletionQueueTest, ResponsesWakeAThreadUnlessATaskAddsThem) {
   const ConnectionSettings settings;
   WireConnection one(1, std::make_unique<PlainStream>(-1), nullptr, registration_, settings);
   WireConnection two(2, std::make_unique<PlainStream>(-1), nullptr, registration_, settings);

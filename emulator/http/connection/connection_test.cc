@@ -106,7 +106,7 @@ TEST_F(ConnectionTest, AnEmptyLineThatArrivesInTwoPiecesIsIgnored) {
   EXPECT_EQ(pipe.peer->Read().status, 200);
 }
 
-TEST_F(ConnectionTest, GivesTheHandlerIdsPeerAndTime) {
+TEST_F(ConnectionTest, HandlerReceivesIdsPeerAndTime) {
   std::string request_id, host_id, peer;
   WallTime received{};
   Serve([&](message::Exchange& exchange) {

@@ -105,7 +105,7 @@ TEST(ChunkedDecoder, EnforcesItsLimits) {
   EXPECT_TRUE(Decode(large, 1000).failed);
 }
 
-TEST(ChunkedDecoder, LeavesAnUnfinishedBodyUndone) {
+TEST(ChunkedDecoder, IsNotDoneBeforeTheEndOfTheBody) {
   EXPECT_FALSE(Decode("5\r\nhello\r\n0\r\n", 100).done);
   EXPECT_FALSE(Decode("5\r\nhel", 100).done);
 }

@@ -75,7 +75,7 @@ class DocumentMemoryTest : public ::testing::Test {
   FilterChain chain_{next_, MakeDocumentMemory(limit_)};
 };
 
-TEST_F(DocumentMemoryTest, ADocumentIsChargedAsItIsReadAndGivesItsMemoryBackWithTheResponse) {
+TEST_F(DocumentMemoryTest, DocumentIsChargedWhileItIsReadUntilTheResponse) {
   for (const bool declare_length : {true, false}) {
     std::vector<std::uint64_t> charged;
     next_.look = [&] { charged.push_back(limit_->used_bytes()); };

@@ -109,7 +109,7 @@ TEST(LastingCharge, KeepsItsLimitAliveAndIsReleasedByItsDestructor) {
 }
 
 // The counters of all memory and of documents change one after the other.
-TEST(DocumentCharge, AWriteBesideADocumentThatComesAndGoesIsNeverRefusedForGood) {
+TEST(DocumentCharge, DocumentsInProgressDoNotRefuseAWritePermanently) {
   MemoryLimit limit(64 * kMiB);
   std::atomic<bool> done{false};
   std::jthread documents([&] {
