@@ -1,4 +1,4 @@
-"""Group `emulator`: the request rate, with every signature verified."""
+"""Group `emulator`: request rate and throughput of GetObject, with signatures verified (default) and with `--auth=off`."""
 
 from __future__ import annotations
 
