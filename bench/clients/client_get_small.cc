@@ -96,7 +96,8 @@ void GetWithPenstock(penstock::Client& client, char** arguments, int requests, i
 std::size_t AnswerBytes(std::string_view text) {
   const std::size_t head = text.find("\r\n\r\n");
   if (head == std::string_view::npos) return 0;
-  if (!text.starts_with("HTTP/1.1 200")) Fail("the response is " + std::string(text.substr(0, 200)));
+  if (!text.starts_with("HTTP/1.1 200"))
+    Fail("the response is " + std::string(text.substr(0, 200)));
   constexpr std::string_view kLength = "\r\nContent-Length: ";
   const std::size_t length = text.find(kLength);
   std::size_t body = 0;

@@ -68,7 +68,8 @@ void PutWithSend(int socket, const std::string& head, ByteView data) {
   char answer[4096];
   const ssize_t count = recv(socket, answer, sizeof answer, 0);
   const std::string_view text(answer, count > 0 ? static_cast<std::size_t>(count) : 0);
-  if (!text.starts_with("HTTP/1.1 200")) Fail("the response is " + std::string(text.substr(0, 200)));
+  if (!text.starts_with("HTTP/1.1 200"))
+    Fail("the response is " + std::string(text.substr(0, 200)));
 }
 
 }  // namespace
