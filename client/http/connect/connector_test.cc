@@ -19,6 +19,14 @@
 namespace penstock::http {
 namespace {
 
+// Returns a request whose connection is a tunnel through the proxy on this port.
+Request Tunnelled() {
+  Request request;
+  request.endpoint = {"https", "s3.example", 443};
+  request.connect_timeout = std::chrono::seconds(30);
+  return request;
+}
+
 class ConnectorTest : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(InitCurl()); }
@@ -46,6 +54,14 @@ class ConnectorTest : public ::testing::Test {
       });
     }
     return handle_->Socket() >= 0;
+  }
+
+  // Returns the error of a tunnel that the proxy's response prevents, long before the timeout.
+  Error RefusedTunnel() {
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_FALSE(Connect(Tunnelled()));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, Tunnelled().connect_timeout / 2);
+    return handle_->ErrorOf(Tunnelled());
   }
 
   const int epoll_fd_ = ::epoll_create1(EPOLL_CLOEXEC);
@@ -92,14 +108,6 @@ TEST_F(ConnectorTest, AConnectTimeoutOfZeroIsNotInfinite) {
   EXPECT_EQ(handle_->ErrorOf(request).kind, ErrorKind::kTimeout);
 }
 
-// Returns a request whose connection is a tunnel through the proxy on this port.
-Request Tunnelled() {
-  Request request;
-  request.endpoint = {"https", "s3.example", 443};
-  request.connect_timeout = std::chrono::seconds(30);
-  return request;
-}
-
 std::string ProxyOn(const RawServer& server, const std::string& scheme = "http") {
   return scheme + "://user:hunter2@127.0.0.1:" + std::to_string(server.port());
 }
@@ -114,8 +122,7 @@ TEST_F(ConnectorTest, ALongHeadOfAProxyEndsTheAttempt) {
     connection.WaitForClose();
   });
   const ProxyVariable variable("https_proxy", ProxyOn(proxy));
-  EXPECT_FALSE(Connect(Tunnelled()));
-  const Error error = handle_->ErrorOf(Tunnelled());
+  const Error error = RefusedTunnel();
   EXPECT_EQ(error.kind, ErrorKind::kUnsupported);
   EXPECT_EQ(error.message,
             "the proxy 127.0.0.1:" + std::to_string(proxy.port()) +
@@ -131,8 +138,7 @@ TEST_F(ConnectorTest, ARefusalOfAProxyEndsTheAttemptBeforeItsBody) {
     connection.WaitForClose();
   });
   const ProxyVariable variable("https_proxy", ProxyOn(proxy));
-  EXPECT_FALSE(Connect(Tunnelled()));
-  const Error error = handle_->ErrorOf(Tunnelled());
+  const Error error = RefusedTunnel();
   EXPECT_EQ(error.kind, ErrorKind::kUnauthenticated) << "not retried: " << error.message;
   EXPECT_NE(error.message.find("refused the credentials in https_proxy (407)"), std::string::npos)
       << error.message;
