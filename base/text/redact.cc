@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "base/ascii.h"
+#include "base/encoding.h"
 #include "base/log.h"
 
 namespace penstock {
@@ -104,6 +105,26 @@ Span UserInfo(std::string_view text, std::size_t authority) {
   return {authority, at == std::string_view::npos ? authority : authority + at};
 }
 
+// Returns the end of `secret` at this position, or npos if it is not there.
+std::size_t EndOfSecret(std::string_view text, std::size_t at, std::string_view secret) {
+  for (const char c : secret) {
+    const std::string_view rest = text.substr(at);
+    if (rest.starts_with('%') && HexDecode(rest.substr(1, 2)) == std::string_view(&c, 1)) {
+      at += 3;
+    } else if (rest.starts_with(c)) {
+      ++at;
+    } else {
+      return std::string_view::npos;
+    }
+  }
+  return at;
+}
+
+bool StandsAlone(std::string_view text, Span part) {
+  return (part.begin == 0 || !IsAlphanumeric(text[part.begin - 1])) &&
+         (part.end == text.size() || !IsAlphanumeric(text[part.end]));
+}
+
 }  // namespace
 
 namespace internal {
@@ -117,12 +138,23 @@ bool NamesSecret(std::string_view name) {
 }
 
 void RedactValue(std::string& text, std::string_view secret) {
-  constexpr std::size_t kShortest = 8;
-  if (secret.size() < kShortest) return;
-  for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at)) {
-    text.replace(at, secret.size(), kReplacement);
-    at += kReplacement.size();
+  constexpr std::size_t kShortestPartOfAWord = 8;
+  if (secret.empty()) return;
+  const bool anywhere = secret.size() >= kShortestPartOfAWord;
+  const char first[] = {secret.front(), '%'};
+  std::string out;
+  std::size_t copied = 0;
+  for (std::size_t at = text.find_first_of(first, 0, 2); at != std::string::npos;
+       at = text.find_first_of(first, at, 2)) {
+    const std::size_t end = EndOfSecret(text, at, secret);
+    if (end == std::string::npos || !(anywhere || StandsAlone(text, {at, end}))) {
+      ++at;
+      continue;
+    }
+    out.append(text, copied, at - copied).append(kReplacement);
+    copied = at = end;
   }
+  if (copied != 0) text = out.append(text, copied);
 }
 
 }  // namespace internal

@@ -14,8 +14,9 @@ namespace penstock::internal {
 // "aws_secret_access_key", "SessionToken". Decides by the ending of the name.
 bool NamesSecret(std::string_view name);
 
-// Replaces `secret` by "***" wherever `text` contains it. Secrets of fewer than 8 characters stay:
-// texts may contain them by chance.
+// Replaces `secret` by "***" wherever `text` contains it, each character as it is or
+// percent-encoded. A secret of fewer than 8 characters is replaced only if no letter or digit
+// adjoins it: texts may contain it by chance, as a part of a word.
 void RedactValue(std::string& text, std::string_view secret);
 
 }  // namespace penstock::internal

@@ -95,6 +95,32 @@ TEST(RedactTest, RedactsEverySecretOfALine) {
             "SecretAccessKey=*** SecretAccessKey=***");
 }
 
+std::string WithoutValue(std::string text, std::string_view secret) {
+  internal::RedactValue(text, secret);
+  return text;
+}
+
+TEST(RedactValueTest, ReplacesASecretInEveryEncodingOfAUrl) {
+  const std::string secret = "SEC/ret+123";
+  EXPECT_EQ(WithoutValue("a SEC/ret+123SEC/ret+123 b", secret), "a ****** b");
+  EXPECT_EQ(WithoutValue("SEC%2Fret%2B123", secret), "***");
+  EXPECT_EQ(WithoutValue("SEC%2fret+123, x", secret), "***, x");
+  EXPECT_EQ(WithoutValue("%53%45%43/ret%2b12%33%", secret), "***%");
+  EXPECT_EQ(WithoutValue("100%25ofit;100%ofit.", "100%ofit"), "***;***.");
+}
+
+TEST(RedactValueTest, OtherTextIsUnchanged) {
+  for (const char* text : {"", "%", "SEC", "SEC%2Fret%2B12", "SEC%2Gret%2B123", "sec/ret+123"})
+    EXPECT_EQ(WithoutValue(text, "SEC/ret+123"), text);
+  EXPECT_EQ(WithoutValue("text", ""), "text");
+}
+
+TEST(RedactValueTest, AShortSecretIsReplacedOnlyIfItStandsAlone) {
+  EXPECT_EQ(WithoutValue("user:hunter2@p hunter2", "hunter2"), "user:***@p ***");
+  EXPECT_EQ(WithoutValue("the hunter2s, ahunter2, 1hunter2", "hunter2"),
+            "the hunter2s, ahunter2, 1hunter2");
+}
+
 TEST(RedactTest, RecognizesNamesByTheirEnding) {
   for (const char* name :
        {"Authorization", "x-amz-security-token", "X-Amz-Signature", "SecretAccessKey",

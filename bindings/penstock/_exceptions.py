@@ -75,7 +75,7 @@ class S3AccessDeniedError(S3Exception):
 
 
 class S3UnauthenticatedError(S3Exception):
-    """The credentials are missing, wrong or expired, or the server's certificate could not be verified."""
+    """The credentials for S3 or a proxy are missing, wrong or expired, or the server's certificate could not be verified."""
 
 
 class S3PreconditionFailedError(S3Exception):

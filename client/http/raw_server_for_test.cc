@@ -2,11 +2,13 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <utility>
 
 #include "penstock/base/check.h"
@@ -77,6 +79,26 @@ bool RawConnection::Send(std::string_view text) {
     text.remove_prefix(static_cast<std::size_t>(count));
   }
   return true;
+}
+
+void RawConnection::RelayTo(int port) {
+  const int upstream = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  PENSTOCK_CHECK(::connect(upstream, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0);
+  RawConnection server(upstream, 0);
+  RawConnection* const sides[] = {this, &server};
+  pollfd readable[] = {{socket_, POLLIN, 0}, {upstream, POLLIN, 0}};
+  for (bool open = true; open && ::poll(readable, 2, -1) > 0;) {
+    for (const int from : {0, 1}) {
+      if (readable[from].revents == 0) continue;
+      const std::string bytes = sides[from]->ReadSome();
+      open = open && !bytes.empty() && sides[1 - from]->Send(bytes);
+    }
+  }
+  ::close(upstream);
 }
 
 std::string RawConnection::address() const {

@@ -31,6 +31,8 @@ class RawConnection {
   // Waits until the client has closed or reset the connection.
   void WaitForClose();
   bool Send(std::string_view text);
+  // Relays bytes between the client and 127.0.0.1:`port` until one of them has closed.
+  void RelayTo(int port);
   // Returns the local address that the client connected to.
   std::string address() const;
   // Closes the connection so that the client gets a reset.

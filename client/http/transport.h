@@ -116,8 +116,9 @@ struct Outcome {
 // Runs exactly once, on an I/O thread, or before Start returns if no thread can accept the request.
 // An exception that it throws is logged and dropped. Error kinds: kUnavailable (refused, reset,
 // DNS, truncated body), kTimeout, kCancelled, kDataLoss (more bytes than the ResponseBody has room
-// for), kUnauthenticated (TLS verification), kInvalidArgument (a request that cannot be sent),
-// kResourceExhausted, or the error of a body.
+// for), kUnauthenticated (TLS verification, credentials of a proxy), kInvalidArgument (a request
+// that cannot be sent), kUnsupported (the response of a proxy), kResourceExhausted, or the error of
+// a body.
 using Completion = std::function<void(Result<Outcome>)>;
 
 struct CallContext {

@@ -191,35 +191,38 @@ bool MemoryBudget::Fits(std::uint64_t bytes) const {
 
 bool MemoryBudget::IsStuck(std::uint64_t bytes, const Promised& promised) const {
   if (usage_.in_flight > 0) return false;
-  if (std::chrono::steady_clock::now() - last_change_ >= patience_) return true;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_change_ >= patience_) return true;
   if (promised.Missing(usage_.held) > 0) return false;
   // Even if all other threads release what they hold, the request will not fit.
-  const std::uint64_t of_waiters = HeldByWaiters();
+  const std::uint64_t kept = HeldByWaitersAndIdle(now);
   const std::uint64_t most = limit();
-  return of_waiters > 0 && (bytes > most || of_waiters > most - bytes);
+  return kept > 0 && (bytes > most || kept > most - bytes);
 }
 
 // A thread is counted once, also if it waits again in an interrupt's handler.
-std::uint64_t MemoryBudget::HeldByWaiters() const {
+std::uint64_t MemoryBudget::HeldByWaitersAndIdle(std::chrono::steady_clock::time_point now) const {
   std::uint64_t held = 0;
-  for (const auto& [thread, bytes] : taken_) {
+  for (const auto& [thread, taken] : taken_) {
     const bool waits = std::ranges::any_of(
         waiting_, [&](const Waiter& waiter) { return waiter.thread == thread; });
-    if (waits) held += bytes;
+    if (waits || now - taken.last_change >= patience_) held += taken.bytes;
   }
   return held;
 }
 
 MemoryBudget::Share MemoryBudget::Grant(std::uint64_t bytes) {
   std::thread::id taker = std::this_thread::get_id();
+  last_change_ = std::chrono::steady_clock::now();
   try {
-    taken_[taker] += bytes;
+    Taken& taken = taken_[taker];
+    taken.bytes += bytes;
+    taken.last_change = last_change_;
   } catch (const std::bad_alloc&) {
     taker = {};  // counts as a thread that never waits
   }
   usage_.held += bytes;
   usage_.most_held = std::max(usage_.most_held, usage_.held);
-  last_change_ = std::chrono::steady_clock::now();
   return Share(*this, bytes, taker);
 }
 
@@ -229,11 +232,12 @@ void MemoryBudget::GiveBack(const Share& share) {
     const MutexLock lock(mutex_);
     usage_.held -= share.bytes_;
     if (share.in_flight_) usage_.in_flight -= share.bytes_;
-    if (const auto taken = taken_.find(share.taker_); taken != taken_.end()) {
-      taken->second -= share.bytes_;
-      if (taken->second == 0) taken_.erase(taken);
-    }
     last_change_ = std::chrono::steady_clock::now();
+    if (const auto taken = taken_.find(share.taker_); taken != taken_.end()) {
+      taken->second.bytes -= share.bytes_;
+      taken->second.last_change = last_change_;
+      if (taken->second.bytes == 0) taken_.erase(taken);
+    }
     if (waiting_.empty()) return;
   }
   changed_.NotifyAll();
@@ -249,6 +253,8 @@ void MemoryBudget::ChangeInFlight(const Share& share) {
       usage_.in_flight -= share.bytes_;
     }
     last_change_ = std::chrono::steady_clock::now();
+    if (const auto taken = taken_.find(share.taker_); taken != taken_.end())
+      taken->second.last_change = last_change_;
     if (waiting_.empty() || usage_.in_flight > 0) return;
   }
   changed_.NotifyAll();  // the first waiter may be stuck now

@@ -129,6 +129,33 @@ TEST(MemoryBudgetTest, ExceedsTheLimitAtOnceIfOtherThreadsHoldTooLittle) {
   EXPECT_EQ(budget.usage().beyond_limit, 1u);
 }
 
+// Symptom: beside a writer that held all memory and did nothing, a reader waited a second for each
+// block.
+TEST(MemoryBudgetTest, WaitsOnceForAnIdleThreadThatHoldsAllMemory) {
+  constexpr milliseconds kPatience{200};
+  MemoryBudget budget(100, kPatience);
+  Share of_idle;
+  std::jthread([&] { of_idle = Must(budget.Take(100)); }).join();
+  const auto begin = std::chrono::steady_clock::now();
+  for (int block = 0; block < 20; ++block) {
+    Share share = Must(budget.Take(50));
+    share.SetInFlight(true);
+    share.SetInFlight(false);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10 * kPatience);
+  EXPECT_EQ(budget.usage().beyond_limit, 20u);
+  EXPECT_EQ(budget.usage().most_held, 150u) << "one block at a time";
+}
+
+TEST(MemoryBudgetTest, AThreadThatUsesItsMemoryIsNotIdle) {
+  MemoryBudget budget(100, kForEver);
+  Share of_idle;
+  std::jthread([&] { of_idle = Must(budget.Take(100)); }).join();
+  std::atomic<int> polled = 0;
+  EXPECT_FALSE(budget.Take(50, [&] { return ++polled == 2; }).ok());
+  EXPECT_EQ(budget.usage().beyond_limit, 0u);
+}
+
 TEST(MemoryBudgetTest, WaitsForARunningThreadThatHoldsEnough) {
   MemoryBudget budget(100, kForEver);
   Share of_other = Must(budget.Take(40));

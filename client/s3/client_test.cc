@@ -127,6 +127,23 @@ TEST(ClientTest, ErrorsOfInvalidRequestsNameTheirTarget) {
   EXPECT_EQ(test.sent(), 0u);
 }
 
+TEST(ClientTest, AnErrorDoesNotContainTheSignatureThatTheServerRepeats) {
+  ClientUnderTest test;
+  std::string signature;
+  test.transport.SetHandler([&](const http::RecordedRequest& request) {
+    const std::string value = request.Header("Authorization").value_or("");
+    signature = value.substr(value.rfind('=') + 1);
+    return FakeReply::Respond(403, {{"x-amz-request-id", signature}},
+                              ErrorXml("AccessDenied", "<Given>" + signature + "</Given>"));
+  });
+  const auto result = test.Get();
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(signature.size(), 64u);
+  EXPECT_EQ(result.error().request_id, "***");
+  EXPECT_EQ(result.error().details,
+            (std::vector<std::pair<std::string, std::string>>{{"Given", "***"}}));
+}
+
 TEST(ClientTest, ACallOutlivesItsClient) {
   ClientUnderTest test;
   test.transport.Expect(Object("abc"));

@@ -7,7 +7,6 @@
 #include <system_error>
 #include <utility>
 
-#include "client/http/connect/environment_proxy.h"
 #include "client/http/uri.h"
 
 namespace penstock::http {
@@ -20,6 +19,12 @@ Error Unavailable(std::string message) {
 std::string PeerName(const Request& request, const std::optional<EnvironmentProxy>& proxy) {
   const std::string server = Authority(request.endpoint);
   return proxy ? server + " (through the proxy " + proxy->address + ")" : server;
+}
+
+// The host that a connection is made to.
+std::string ProxyName(const Request& request, const EnvironmentProxy& proxy) {
+  return "the proxy " + proxy.address + " (" + proxy.variable + ") on the way to " +
+         Authority(request.endpoint);
 }
 
 std::string Detail(const ConnectFailure& failure) {
@@ -44,16 +49,46 @@ Error UnreachableError(const std::string& peer, const ConnectFailure& failure) {
   }
 }
 
-// With https://, the connect timeout includes the TLS handshake.
-Error ConnectTimeout(const std::string& peer, const Request& request,
+Error SilentProxyError(const Request& request, const EnvironmentProxy& proxy,
+                       const std::string& limit) {
+  std::string message = ProxyName(request, proxy) + " accepted the connection but did not answer";
+  // libcurl does not report whether a SOCKS proxy has connected to the server.
+  if (!proxy.forwards && request.endpoint.scheme == "https")
+    message += ", or the server did not answer the TLS handshake,";
+  return Error::Make(ErrorKind::kTimeout, message + " within " + limit + ": check that " +
+                                              proxy.variable +
+                                              " has the scheme and port of the proxy");
+}
+
+// The connect timeout includes the proxy's response and, with https://, the TLS handshake.
+Error ConnectTimeout(const Request& request, const std::optional<EnvironmentProxy>& proxy,
                      const ConnectFailure& failure) {
   const std::string limit = std::to_string(request.connect_timeout.count()) + " ms";
-  if (!failure.connected)
-    return Error::Make(ErrorKind::kTimeout, "no connection to " + peer + " within " + limit);
+  if (!failure.connected) {
+    const std::string first = proxy ? ProxyName(request, *proxy) : Authority(request.endpoint);
+    return Error::Make(ErrorKind::kTimeout, "no connection to " + first + " within " + limit);
+  }
+  if (proxy && failure.tunnel_status == 0) return SilentProxyError(request, *proxy, limit);
   return Error::Make(ErrorKind::kTimeout,
-                     peer +
+                     PeerName(request, proxy) +
                          " accepted the connection but did not answer the TLS handshake within " +
                          limit + "; if the server speaks plain http, use an http:// URL");
+}
+
+// The proxy has answered CONNECT, but not with a tunnel.
+std::optional<Error> TunnelError(const Request& request, const EnvironmentProxy& proxy,
+                                 const ConnectFailure& failure) {
+  if (failure.tunnel_head_too_long) {
+    return Error::Make(ErrorKind::kUnsupported,
+                       ProxyName(request, proxy) + " answered CONNECT with a head of more than " +
+                           std::to_string(kMaxTunnelHeadBytes) + " bytes: check that " +
+                           proxy.variable + " names an HTTP proxy");
+  }
+  if (failure.tunnel_status == 407) return ProxyCredentialsError(request, proxy);
+  if (failure.tunnel_status == 0 || failure.tunnel_status / 100 == 2) return std::nullopt;
+  return Unavailable(ProxyName(request, proxy) + " answered CONNECT with status " +
+                     std::to_string(failure.tunnel_status) +
+                     ": allow the connection there, or exclude the host by no_proxy");
 }
 
 Error HandshakeError(const std::string& peer, const ConnectFailure& failure) {
@@ -86,11 +121,10 @@ Error ConnectError(const Request& request, const ConnectFailure& failure) {
   const std::optional<EnvironmentProxy> proxy = ProxyFor(request.endpoint);
   // `peer` is the server that had to respond; `first` is the host that the connection was made to.
   const std::string peer = PeerName(request, proxy);
-  const std::string first =
-      proxy ? "the proxy " + proxy->address + " (" + proxy->variable + ") on the way to " + server
-            : server;
+  const std::string first = proxy ? ProxyName(request, *proxy) : server;
   if (proxy) {
     if (auto fault = ProxyError(server, *proxy, failure)) return *std::move(fault);
+    if (auto refused = TunnelError(request, *proxy, failure)) return *std::move(refused);
   }
   switch (failure.curl_code) {
     case CURLE_COULDNT_RESOLVE_HOST:
@@ -100,8 +134,7 @@ Error ConnectError(const Request& request, const ConnectFailure& failure) {
                          (proxy ? first : "the proxy on the way to " + server));
     case CURLE_COULDNT_CONNECT:
     case CURLE_INTERFACE_FAILED: return UnreachableError(first, failure);
-    case CURLE_OPERATION_TIMEDOUT:
-      return ConnectTimeout(failure.connected ? peer : first, request, failure);
+    case CURLE_OPERATION_TIMEDOUT: return ConnectTimeout(request, proxy, failure);
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_ISSUER_ERROR:
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
@@ -124,6 +157,16 @@ Error ConnectError(const Request& request, const ConnectFailure& failure) {
                          "out of memory while connecting to " + peer);
     default: return Unavailable("cannot connect to " + peer + ": " + Detail(failure));
   }
+}
+
+Error ProxyCredentialsError(const Request& request, const EnvironmentProxy& proxy) {
+  const std::string problem = proxy.authorization.empty()
+                                  ? " requires credentials"
+                                  : " refused the credentials in " + proxy.variable;
+  return Error::Make(ErrorKind::kUnauthenticated,
+                     ProxyName(request, proxy) + problem + " (407): set " + proxy.variable +
+                         " to http://user:password@host:port, special characters of user and "
+                         "password as %XX; the client sends Basic credentials");
 }
 
 Error LostConnectionError(const Request& request, const LostConnection& lost) {

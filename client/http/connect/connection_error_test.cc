@@ -95,6 +95,28 @@ TEST(ConnectionError, HandshakeTimeoutIsNotReportedAsMissingConnection) {
   EXPECT_FALSE(Has(error, "no connection"));
 }
 
+TEST(ConnectionError, ASilentTunnelIsNotASilentProxy) {
+  ASSERT_EQ(::setenv("https_proxy", "http://127.0.0.1:3128", 1), 0);
+  ConnectFailure failure{.curl_code = CURLE_OPERATION_TIMEDOUT, .connected = true};
+  const Error proxy = From(failure);
+  failure.tunnel_status = 200;
+  const Error server = From(failure);
+  failure = {.curl_code = CURLE_WRITE_ERROR, .connected = true, .tunnel_status = 403};
+  const Error refused = From(failure);
+  ASSERT_EQ(::unsetenv("https_proxy"), 0);
+  EXPECT_EQ(proxy.message,
+            "the proxy 127.0.0.1:3128 (https_proxy) on the way to s3.local:9000 accepted the "
+            "connection but did not answer within 1500 ms: check that https_proxy has the scheme "
+            "and port of the proxy");
+  EXPECT_TRUE(Has(server,
+                  "s3.local:9000 (through the proxy 127.0.0.1:3128) accepted the connection "
+                  "but did not answer the TLS handshake"))
+      << server.message;
+  EXPECT_EQ(refused.kind, ErrorKind::kUnavailable);
+  EXPECT_TRUE(Has(refused, "on the way to s3.local:9000 answered CONNECT with status 403"))
+      << refused.message;
+}
+
 TEST(ConnectionError, OnlyAHandshakeAnsweredWithTextIsPermanent) {
   EXPECT_EQ(From({.curl_code = CURLE_SSL_CONNECT_ERROR, .detail = "Connection reset by peer"}).kind,
             ErrorKind::kUnavailable);

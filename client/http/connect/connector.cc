@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <charconv>
+#include <string_view>
 #include <utility>
 
 #include "client/http/connect/address_circuit_breaker.h"
@@ -39,6 +41,7 @@ struct ConnectHandle::Callbacks {
   static curl_socket_t OnOpenSocket(void* self, curlsocktype, curl_sockaddr* address);
   static int OnSocket(CURL* easy, curl_socket_t fd, int what, void* self, void* known);
   static int OnTimer(CURLM* multi, long timeout_ms, void* self);
+  static std::size_t OnTunnelHead(char* line, std::size_t, std::size_t bytes, void* self);
 };
 
 ConnectHandle::~ConnectHandle() {
@@ -93,6 +96,8 @@ Error ConnectHandle::ErrorOf(const Request& request) const {
   long local_port = 0;  // set once the TCP handshake is done
   curl_easy_getinfo(curl_, CURLINFO_LOCAL_PORT, &local_port);
   failure.connected = local_port > 0;
+  failure.tunnel_status = tunnel_status_;
+  failure.tunnel_head_too_long = tunnel_head_bytes_ > kMaxTunnelHeadBytes;
   return ConnectError(request, failure);
 }
 
@@ -155,8 +160,8 @@ void Connector::SetOptions(ConnectHandle& handle, const Request& request) {
   curl_easy_setopt(curl, CURLOPT_DNS_SHUFFLE_ADDRESSES, 1L);
   // A cached lookup keeps its order, so all connections of a burst would use the first address.
   curl_easy_setopt(curl, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
-  // libcurl does not output the response head of a proxy.
-  curl_easy_setopt(curl, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, &ConnectHandle::Callbacks::OnTunnelHead);
+  curl_easy_setopt(curl, CURLOPT_HEADERDATA, &handle);
   curl_easy_setopt(curl, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
   curl_easy_setopt(curl, CURLOPT_SHARE, share_);
   if (resolve_ != nullptr) curl_easy_setopt(curl, CURLOPT_RESOLVE, resolve_);
@@ -199,6 +204,22 @@ int ConnectHandle::Callbacks::OnTimer(CURLM*, long timeout_ms, void* self) {
                          ? MonotonicTime::max()
                          : SystemClock().Monotonic() + std::chrono::milliseconds(timeout_ms);
   return 0;
+}
+
+// A line of the proxy's response to CONNECT. libcurl reads that response byte by byte until the
+// socket is empty, also the body of a refusal, while the other connections of this thread wait. So
+// a long head and a refusal end the attempt here, with CURLE_WRITE_ERROR. libcurl limits the length
+// of one line to 16 KiB.
+std::size_t ConnectHandle::Callbacks::OnTunnelHead(char* line, std::size_t, std::size_t bytes,
+                                                   void* self) {
+  auto& handle = *static_cast<ConnectHandle*>(self);
+  handle.tunnel_head_bytes_ += bytes;
+  constexpr std::size_t kStatusAt = std::string_view("HTTP/1.1 ").size();
+  if (const std::string_view text(line, bytes);
+      text.starts_with("HTTP/1.") && bytes >= kStatusAt + 3)
+    std::from_chars(line + kStatusAt, line + kStatusAt + 3, handle.tunnel_status_);
+  const bool refused = handle.tunnel_status_ != 0 && handle.tunnel_status_ / 100 != 2;
+  return refused || handle.tunnel_head_bytes_ > kMaxTunnelHeadBytes ? 0 : bytes;
 }
 
 // If an address refuses or is skipped, libcurl 7.88 tries the next one only when its timer is due:

@@ -47,9 +47,11 @@ class ConnectHandle {
   void* const curl_;
   void* owner_ = nullptr;
   bool tries_all_ = false;
-  bool skipped_ = false;            // at least one address was skipped
-  int code_ = 0;                    // libcurl's result of the attempt
-  int sockets_ = 0;                 // sockets that libcurl waits for
+  bool skipped_ = false;   // at least one address was skipped
+  int code_ = 0;           // libcurl's result of the attempt
+  int sockets_ = 0;        // sockets that libcurl waits for
+  int tunnel_status_ = 0;  // of the proxy's response to CONNECT; 0: none
+  std::size_t tunnel_head_bytes_ = 0;
   std::vector<PeerAddress> tried_;  // in this order
   std::string url_;
   std::array<char, kErrorTextBytes> error_text_{};

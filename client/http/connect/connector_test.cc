@@ -13,10 +13,19 @@
 
 #include "client/http/connect/address_circuit_breaker.h"
 #include "client/http/connect/curl_global.h"
+#include "client/http/proxy_variable_for_test.h"
 #include "client/http/raw_server_for_test.h"
 
 namespace penstock::http {
 namespace {
+
+// Returns a request whose connection is a tunnel through the proxy on this port.
+Request Tunnelled() {
+  Request request;
+  request.endpoint = {"https", "s3.example", 443};
+  request.connect_timeout = std::chrono::seconds(30);
+  return request;
+}
 
 class ConnectorTest : public ::testing::Test {
  protected:
@@ -45,6 +54,14 @@ class ConnectorTest : public ::testing::Test {
       });
     }
     return handle_->Socket() >= 0;
+  }
+
+  // Returns the error of a tunnel that the proxy's response prevents, long before the timeout.
+  Error RefusedTunnel() {
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_FALSE(Connect(Tunnelled()));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, Tunnelled().connect_timeout / 2);
+    return handle_->ErrorOf(Tunnelled());
   }
 
   const int epoll_fd_ = ::epoll_create1(EPOLL_CLOEXEC);
@@ -89,6 +106,72 @@ TEST_F(ConnectorTest, AConnectTimeoutOfZeroIsNotInfinite) {
   request.connect_timeout = std::chrono::milliseconds(0);
   EXPECT_FALSE(Connect(request));
   EXPECT_EQ(handle_->ErrorOf(request).kind, ErrorKind::kTimeout);
+}
+
+std::string ProxyOn(const RawServer& server, const std::string& scheme = "http") {
+  return scheme + "://user:hunter2@127.0.0.1:" + std::to_string(server.port());
+}
+
+// Symptom: libcurl read 307 KB byte by byte for 8.9 s, and other transfers of the thread waited.
+TEST_F(ConnectorTest, ALongHeadOfAProxyEndsTheAttempt) {
+  RawServer proxy([](RawConnection& connection) {
+    connection.ReadHead();
+    std::string head = "HTTP/1.1 200 Connected\r\n";
+    while (head.size() < (300 << 10)) head += "x: y\r\n";
+    connection.Send(head);
+    connection.WaitForClose();
+  });
+  const ProxyVariable variable("https_proxy", ProxyOn(proxy));
+  const Error error = RefusedTunnel();
+  EXPECT_EQ(error.kind, ErrorKind::kUnsupported);
+  EXPECT_EQ(error.message,
+            "the proxy 127.0.0.1:" + std::to_string(proxy.port()) +
+                " (https_proxy) on the way to s3.example:443 answered CONNECT with "
+                "a head of more than 8192 bytes: check that https_proxy names an HTTP "
+                "proxy");
+}
+
+TEST_F(ConnectorTest, ARefusalOfAProxyEndsTheAttemptBeforeItsBody) {
+  RawServer proxy([](RawConnection& connection) {
+    connection.ReadHead();
+    connection.Send("HTTP/1.1 407 Denied\r\nContent-Length: 1000000\r\n\r\n");
+    connection.WaitForClose();
+  });
+  const ProxyVariable variable("https_proxy", ProxyOn(proxy));
+  const Error error = RefusedTunnel();
+  EXPECT_EQ(error.kind, ErrorKind::kUnauthenticated) << "not retried: " << error.message;
+  EXPECT_NE(error.message.find("refused the credentials in https_proxy (407)"), std::string::npos)
+      << error.message;
+  EXPECT_EQ(error.message.find("hunter2"), std::string::npos);
+}
+
+TEST_F(ConnectorTest, AHeadWithinTheLimitOpensTheTunnel) {
+  std::string first_bytes;
+  RawServer proxy([&](RawConnection& connection) {
+    connection.ReadHead();
+    connection.Send("HTTP/1.1 200 Connected\r\nx: " + std::string(8000, 'y') + "\r\n\r\n");
+    first_bytes = connection.ReadBody(2);
+  });
+  const ProxyVariable variable("https_proxy", ProxyOn(proxy));
+  EXPECT_FALSE(Connect(Tunnelled()));
+  EXPECT_EQ(first_bytes, "\x16\x03") << "a TLS handshake";
+}
+
+TEST_F(ConnectorTest, ASilentProxyIsNamed) {
+  RawServer proxy([](RawConnection& connection) { connection.WaitForClose(); });
+  const std::string name = "the proxy 127.0.0.1:" + std::to_string(proxy.port());
+  for (const std::string scheme : {"http", "socks4a", "socks5h"}) {
+    const ProxyVariable variable("all_proxy", ProxyOn(proxy, scheme));
+    Request request = Tunnelled();
+    request.connect_timeout = std::chrono::milliseconds(50);
+    EXPECT_FALSE(Connect(request));
+    const Error error = handle_->ErrorOf(request);
+    EXPECT_EQ(error.kind, ErrorKind::kTimeout);
+    EXPECT_TRUE(error.message.starts_with(
+        name +
+        " (all_proxy) on the way to s3.example:443 accepted the connection but did not answer"))
+        << error.message;
+  }
 }
 
 TEST_F(ConnectorTest, DestructionClosesTheConnection) {

@@ -11,6 +11,7 @@
 
 #include "base/ascii.h"
 #include "base/encoding.h"
+#include "base/text/redact.h"
 #include "client/http/uri.h"
 
 namespace penstock::http {
@@ -141,22 +142,39 @@ std::string ProblemOf(const UrlParts& url) {
 }
 
 // User and password are percent-encoded in the URL, and separated by the first ':'.
+struct ProxyUser {
+  std::string name;
+  std::string password;
+
+  static ProxyUser Of(std::string_view credentials) {
+    const std::size_t colon = std::min(credentials.find(':'), credentials.size());
+    const auto decoded = [](std::string_view text) {
+      return DecodePercent(text).value_or(std::string(text));
+    };
+    return {decoded(credentials.substr(0, colon)),
+            decoded(credentials.substr(std::min(colon + 1, credentials.size())))};
+  }
+  std::string Pair() const { return name + ":" + password; }
+};
+
+constexpr std::string_view kBasic = "Basic ";
+
 std::string AuthorizationOf(std::string_view credentials) {
   if (credentials.empty()) return {};
-  const std::size_t colon = std::min(credentials.find(':'), credentials.size());
-  const auto decoded = [](std::string_view text) {
-    return DecodePercent(text).value_or(std::string(text));
-  };
-  const std::string password = decoded(credentials.substr(std::min(colon + 1, credentials.size())));
-  return "Basic " + Base64Encode(AsBytes(decoded(credentials.substr(0, colon)) + ":" + password));
+  return std::string(kBasic) + Base64Encode(AsBytes(ProxyUser::Of(credentials).Pair()));
 }
 
-void Hide(std::string& text, std::string_view secret) {
-  if (secret.empty()) return;
-  for (std::size_t at = text.find(secret); at != std::string::npos;
-       at = text.find(secret, at + 3)) {
-    text.replace(at, secret.size(), "***");
-  }
+void RedactProxy(std::string& text, std::string_view value) {
+  const UrlParts pieces = SplitUrl(value);
+  const bool has_port = !pieces.port || IsPort(*pieces.port);
+  if (!pieces.credentials.empty() || !has_port) penstock::internal::RedactValue(text, value);
+  // "user:secret" without a host.
+  if (!has_port) penstock::internal::RedactValue(text, *pieces.port);
+  if (pieces.credentials.empty()) return;
+  const ProxyUser user = ProxyUser::Of(pieces.credentials);
+  penstock::internal::RedactValue(text, AuthorizationOf(pieces.credentials).substr(kBasic.size()));
+  penstock::internal::RedactValue(text, user.Pair());
+  penstock::internal::RedactValue(text, user.password.empty() ? user.name : user.password);
 }
 
 }  // namespace
@@ -176,6 +194,7 @@ std::optional<EnvironmentProxy> ProxyFor(const Endpoint& endpoint, const GetVari
     const UrlParts pieces = SplitUrl(set(name));
     return EnvironmentProxy{.address = AddressOf(pieces),
                             .variable = name,
+                            .url = std::string(set(name)),
                             .fault = ProblemOf(pieces),
                             .forwards = !AsciiLower(pieces.scheme).starts_with("socks"),
                             .is_tls = AsciiLower(pieces.scheme) == "https",
@@ -203,13 +222,7 @@ std::string WithoutProxies(std::string_view text, const GetVariable& environment
   for (const char* const name :
        {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
     const char* const value = environment(name);
-    if (value == nullptr) continue;
-    const UrlParts pieces = SplitUrl(value);
-    Hide(shown, value);
-    Hide(shown, pieces.credentials);
-    const std::size_t colon = pieces.credentials.find(':');
-    if (colon != std::string_view::npos) Hide(shown, pieces.credentials.substr(colon + 1));
-    if (pieces.port && !IsPort(*pieces.port)) Hide(shown, *pieces.port);
+    if (value != nullptr) RedactProxy(shown, value);
   }
   return shown;
 }

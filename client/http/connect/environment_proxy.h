@@ -16,6 +16,7 @@ struct EnvironmentProxy {
   // "host:port" without scheme and credentials, printable. "?" if it cannot be parsed.
   std::string address;
   std::string variable;  // the environment variable
+  std::string url;       // secret value of the variable
   // Why no request can use it, and the correct form. Empty: no known problem.
   std::string fault;
   // An HTTP proxy: it forwards unencrypted requests, which then have an absolute target (RFC 9112,
@@ -35,8 +36,9 @@ std::optional<EnvironmentProxy> ProxyFor(const Endpoint& endpoint);
 // `no_proxy`.
 bool HasProxyFor(std::string_view scheme);
 
-// Returns a libcurl message, which may quote a proxy URL, without the proxy URLs and credentials of
-// the environment.
+// Returns `text`, which may come from libcurl, a proxy or a server, without the proxies'
+// credentials in the environment: as they are, percent-encoded, and in the form of
+// Proxy-Authorization.
 std::string WithoutProxies(std::string_view text, const GetVariable& environment);
 std::string WithoutProxies(std::string_view text);
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace penstock::http {
 namespace {
@@ -86,15 +87,33 @@ TEST(EnvironmentProxy, CredentialsAreDecodedForBasicAuthentication) {
   EXPECT_EQ(Only("http://100%:x@p:1")->authorization, "Basic MTAwJTp4") << "not percent-encoded";
 }
 
-TEST(EnvironmentProxy, RemovesProxyUrlsAndCredentialsFromMessages) {
-  const Variables variables{{"ALL_PROXY", "http://u:one@p:1"}, {"https_proxy", "q:two"}};
-  const auto get = [&](const char* name) {
+std::string Shown(const Variables& variables, std::string_view text) {
+  return WithoutProxies(text, [&](const char* name) {
     const auto found = variables.find(name);
     return found == variables.end() ? nullptr : found->second.c_str();
-  };
-  EXPECT_EQ(WithoutProxies("bad 'http://u:one@p:1'; u:one, one; q:two: port two", get),
+  });
+}
+
+TEST(EnvironmentProxy, RemovesProxyUrlsAndCredentialsFromMessages) {
+  const Variables variables{{"ALL_PROXY", "http://u:one@p:1"}, {"https_proxy", "q:two"}};
+  EXPECT_EQ(Shown(variables, "bad 'http://u:one@p:1'; u:one, one; q:two: port two"),
             "bad '***'; ***, ***; ***: port ***");
-  EXPECT_EQ(WithoutProxies("nothing", get), "nothing");
+  EXPECT_EQ(Shown(variables, "nothing"), "nothing");
+}
+
+TEST(EnvironmentProxy, RemovesCredentialsInEveryFormThatAProxyMayRepeat) {
+  const Variables variables{{"http_proxy", "http://us%65r:hunter2%40x@p:3128"}};
+  // printf 'user:hunter2@x' | base64
+  EXPECT_EQ(Shown(variables,
+                  "Basic dXNlcjpodW50ZXIyQHg= user:hunter2@x us%65r:hunter2%40x hunter2%40x "
+                  "hunter2@x from p:3128"),
+            "Basic *** *** *** *** *** from p:3128");
+  EXPECT_EQ(Shown({{"http_proxy", "http://tokenTOKEN@p"}}, "no tokenTOKEN"), "no ***");
+}
+
+TEST(EnvironmentProxy, KeepsTheAddressOfAProxyWithoutCredentials) {
+  EXPECT_EQ(Shown({{"https_proxy", "p:3128"}}, "the proxy p:3128 (https_proxy)"),
+            "the proxy p:3128 (https_proxy)");
 }
 
 TEST(EnvironmentProxy, MissingPortIsLibcurlsDefault) {

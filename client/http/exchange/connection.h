@@ -18,7 +18,7 @@ namespace penstock::http {
 // Used by its I/O thread only.
 struct Connection {
   std::string peer;  // scheme, host, port, CA bundle and proxy: the requests that may use it
-  std::optional<EnvironmentProxy> proxy;  // for unencrypted requests
+  std::optional<EnvironmentProxy> proxy;  // that forwards unencrypted requests
   std::unique_ptr<ConnectHandle> handle;
   std::optional<ConnectedSocket> socket;  // once connected
   Exchange exchange;

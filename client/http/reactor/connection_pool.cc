@@ -17,7 +17,7 @@ std::string PeerOf(const Request& request, const std::optional<EnvironmentProxy>
       .append(authority)
       .append("\n")
       .append(request.ca_bundle_path);
-  if (proxy) peer.append("\n").append(proxy->address).append("\n").append(proxy->authorization);
+  if (proxy) peer.append("\n").append(proxy->url);
   return peer;
 }
 

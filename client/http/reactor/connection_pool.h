@@ -14,7 +14,7 @@
 
 namespace penstock::http {
 
-// Returns the key of the connections that this request can use. `proxy` forwards the request.
+// Returns the key of the connections that this request can use, through `proxy` if there is one.
 std::string PeerOf(const Request& request,
                    const std::optional<EnvironmentProxy>& proxy = std::nullopt);
 

@@ -123,6 +123,11 @@ TEST(PeerOf, DiffersForRequestsThatMayNotShareAConnection) {
   request.ca_bundle_path.clear();
   request.endpoint.scheme = "http";
   EXPECT_NE(PeerOf(request), peer);
+  EnvironmentProxy proxy{.address = "p:1", .variable = "all_proxy", .url = "http://p:1"};
+  const std::string through_proxy = PeerOf(request, proxy);
+  EXPECT_NE(through_proxy, PeerOf(request));
+  proxy.url = "socks5://p:1";
+  EXPECT_NE(PeerOf(request, proxy), through_proxy);
 }
 
 }  // namespace

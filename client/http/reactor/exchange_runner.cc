@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/caught.h"
+#include "client/http/connect/connection_error.h"
 #include "client/http/exchange/request_rules.h"
 #include "client/http/uri.h"
 
@@ -55,18 +56,16 @@ ExchangeRunner::~ExchangeRunner() = default;
 
 ExchangeRunner::Descriptor::~Descriptor() { ::close(fd); }
 
-// Reads the environment at most once per second, because reading it costs more than the rest of the
-// decision.
-std::optional<EnvironmentProxy> ExchangeRunner::ForwardingProxy(const Transfer& transfer) {
-  if (transfer.request.endpoint.scheme == "https") return std::nullopt;
-  if (transfer.last_activity >= may_forward_until_) {
-    may_forward_ = HasProxyFor(transfer.request.endpoint.scheme);
-    may_forward_until_ = transfer.last_activity + std::chrono::seconds(1);
+// Without a proxy, reads the environment at most once per second, because reading it costs more
+// than the rest of the decision.
+std::optional<EnvironmentProxy> ExchangeRunner::FindProxy(const Transfer& transfer) {
+  const Endpoint& endpoint = transfer.request.endpoint;
+  KnownProxies& known = proxies_[endpoint.scheme == "https" ? 1 : 0];
+  if (transfer.last_activity >= known.until) {
+    known.may_exist = HasProxyFor(endpoint.scheme);
+    known.until = transfer.last_activity + std::chrono::seconds(1);
   }
-  if (!may_forward_) return std::nullopt;
-  std::optional<EnvironmentProxy> proxy = ProxyFor(transfer.request.endpoint);
-  if (proxy && !proxy->forwards) return std::nullopt;
-  return proxy;
+  return known.may_exist ? ProxyFor(endpoint) : std::nullopt;
 }
 
 void ExchangeRunner::Begin(const TransferPtr& transfer) {
@@ -74,7 +73,7 @@ void ExchangeRunner::Begin(const TransferPtr& transfer) {
     return finish_(transfer, std::move(sendable).error());
   }
   std::vector<std::unique_ptr<Connection>> expired;
-  Connection* const idle = pool_.TakeIdle(PeerOf(transfer->request, ForwardingProxy(*transfer)),
+  Connection* const idle = pool_.TakeIdle(PeerOf(transfer->request, FindProxy(*transfer)),
                                           transfer->last_activity, expired);
   for (auto& connection : expired) Retire(std::move(connection));
   if (idle == nullptr) return BeginOnFresh(transfer);
@@ -87,8 +86,11 @@ void ExchangeRunner::Begin(const TransferPtr& transfer) {
 void ExchangeRunner::BeginOnFresh(const TransferPtr& transfer) {
   dropped_.reserve(dropped_.size() + pool_.size() + 1);  // so that Retire cannot fail
   auto fresh = std::make_unique<Connection>();
-  fresh->proxy = ForwardingProxy(*transfer);
-  fresh->peer = PeerOf(transfer->request, fresh->proxy);
+  std::optional<EnvironmentProxy> proxy = FindProxy(*transfer);
+  fresh->peer = PeerOf(transfer->request, proxy);
+  // libcurl's tunnels and relays need nothing.
+  if (proxy && proxy->forwards && transfer->request.endpoint.scheme != "https")
+    fresh->proxy = std::move(proxy);
   fresh->transfer = transfer;
   Connection& connection = pool_.Add(std::move(fresh));
   transfer->connection = &connection;
@@ -204,6 +206,8 @@ void ExchangeRunner::OnDone(Connection& connection) {
   } else {
     Drop(connection);
   }
+  if (connection.proxy && outcome.head.status == 407)
+    return finish_(transfer, ProxyCredentialsError(transfer->request, *connection.proxy));
   finish_(transfer, std::move(outcome));
 }
 

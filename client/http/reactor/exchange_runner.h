@@ -54,8 +54,8 @@ class ExchangeRunner {
   ExchangeRunner(const HttpTransportOptions& options, std::size_t max_connections, int epoll_fd,
                  int wake_fd, Finish finish);
 
-  // Returns the proxy that forwards the request, if any. libcurl's tunnels and relays need nothing.
-  std::optional<EnvironmentProxy> ForwardingProxy(const Transfer& transfer);
+  // Returns the proxy of the request, if any.
+  std::optional<EnvironmentProxy> FindProxy(const Transfer& transfer);
   void BeginOnFresh(const TransferPtr& transfer);
   void OnConnected(Connection& connection);
   void StartExchange(Connection& connection);
@@ -74,6 +74,11 @@ class ExchangeRunner {
   void RunDue(MonotonicTime now);
   void RetireExpired(MonotonicTime now);
 
+  // Whether the environment may name a proxy for a scheme.
+  struct KnownProxies {
+    bool may_exist = false;
+    MonotonicTime until{};  // the environment is read again at this time
+  };
   struct Descriptor {
     explicit Descriptor(int owned) : fd(owned) {}
     ~Descriptor();
@@ -91,11 +96,10 @@ class ExchangeRunner {
   std::vector<Connection*> waiting_;  // for 100 Continue
   std::vector<std::unique_ptr<Connection>> dropped_;
   std::vector<epoll_event> events_;
-  std::size_t seen_events_ = 0;        // in events_, from Wait
-  bool polled_ = false;                // events were polled since the last Work
-  MonotonicTime last_done_{};          // when the last response ended
-  bool may_forward_ = false;           // the environment may name a proxy for unencrypted requests
-  MonotonicTime may_forward_until_{};  // the environment is read again at this time
+  std::size_t seen_events_ = 0;  // in events_, from Wait
+  bool polled_ = false;          // events were polled since the last Work
+  MonotonicTime last_done_{};    // when the last response ended
+  KnownProxies proxies_[2];      // for "http" and "https"
   const std::unique_ptr<std::byte[]> scratch_;
 };
 

@@ -12,7 +12,9 @@
 
 #include "client/http/body_for_test.h"
 #include "client/http/connect/curl_global.h"
+#include "client/http/proxy_variable_for_test.h"
 #include "client/http/raw_server_for_test.h"
+#include "client/http/tls_server_for_test.h"
 #include "client/http/uri.h"
 
 namespace penstock::http {
@@ -170,17 +172,6 @@ TEST_F(ExchangeRunnerTest, WakeFromAnotherThreadEndsWait) {
   EXPECT_EQ(runner_->NextTimer(), MonotonicTime::max());
 }
 
-// Sets the proxy of the environment for unencrypted requests, for one test.
-class ProxyVariable {
- public:
-  explicit ProxyVariable(const std::string& url) {
-    for (const char* const name : {"all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"})
-      ::unsetenv(name);
-    ::setenv("http_proxy", url.c_str(), 1);
-  }
-  ~ProxyVariable() { ::unsetenv("http_proxy"); }
-};
-
 Request GetOf(const std::string& host, int port) {
   Request request;
   request.method = "GET";
@@ -198,7 +189,8 @@ TEST_F(ExchangeRunnerTest, AProxyForwardsPlainRequestsWithAbsoluteTargets) {
       connection.Send(kOk);
     }
   });
-  const ProxyVariable variable("http://us%40er:pa:ss@127.0.0.1:" + std::to_string(proxy.port()));
+  const ProxyVariable variable("http_proxy",
+                               "http://us%40er:pa:ss@127.0.0.1:" + std::to_string(proxy.port()));
   const Result<Outcome> first = Run(Make(GetOf("s3.example", 9000)));
   const Result<Outcome> second = Run(Make(GetOf("s3.example", 9000)));
   const Result<Outcome> default_port = Run(Make(GetOf("s3.example", 80)));
@@ -224,7 +216,7 @@ TEST_F(ExchangeRunnerTest, AProxyGetsTheBodyOfAnUpload) {
     received = connection.ReadBody(5);
     connection.Send(kOk);
   });
-  const ProxyVariable variable("http://127.0.0.1:" + std::to_string(proxy.port()));
+  const ProxyVariable variable("http_proxy", "http://127.0.0.1:" + std::to_string(proxy.port()));
   TextBody body("hello");
   Request request = GetOf("s3.example", 9000);
   request.method = "PUT";
@@ -233,28 +225,91 @@ TEST_F(ExchangeRunnerTest, AProxyGetsTheBodyOfAnUpload) {
   EXPECT_EQ(received, "hello");
 }
 
+// Answers as a SOCKS5 proxy that has connected to s3.example.
+void AcceptSocks(RawConnection& connection) {
+  const std::string version_and_methods = connection.ReadBody(2);
+  ASSERT_EQ(version_and_methods.size(), 2U);
+  connection.ReadBody(static_cast<std::size_t>(version_and_methods[1]));
+  connection.Send(std::string_view("\5\0", 2));  // no authentication
+  connection.ReadBody(4 + 1 + std::string_view("s3.example").size() + 2);
+  connection.Send(std::string_view("\5\0\0\1\0\0\0\0\0\0", 10));
+}
+
 TEST_F(ExchangeRunnerTest, ASocksProxyRelaysRequestsUnchanged) {
   std::string head;
   RawServer proxy([&](RawConnection& connection) {
-    const std::string version_and_methods = connection.ReadBody(2);
-    ASSERT_EQ(version_and_methods.size(), 2U);
-    connection.ReadBody(static_cast<std::size_t>(version_and_methods[1]));
-    connection.Send(std::string_view("\5\0", 2));  // no authentication
-    connection.ReadBody(4 + 1 + std::string_view("s3.example").size() + 2);
-    connection.Send(std::string_view("\5\0\0\1\0\0\0\0\0\0", 10));
+    AcceptSocks(connection);
     head = connection.ReadHead().value_or("");
     connection.Send(kOk);
   });
-  const ProxyVariable variable("socks5h://127.0.0.1:" + std::to_string(proxy.port()));
+  const ProxyVariable variable("http_proxy", "socks5h://127.0.0.1:" + std::to_string(proxy.port()));
   const Result<Outcome> result = Run(Make(GetOf("s3.example", 9000)));
   ASSERT_TRUE(result.ok()) << result.error().ToString();
   EXPECT_TRUE(head.starts_with("GET /bucket/key?x=1 HTTP/1.1\r\n")) << head;
   EXPECT_EQ(head.find("Proxy-"), std::string::npos);
 }
 
+TEST_F(ExchangeRunnerTest, AChangedSocksProxyIsUsedAlthoughConnectionsThroughTheOldOneAreOpen) {
+  const auto relay = [](RawConnection& connection) {
+    AcceptSocks(connection);
+    RawServer::Ok(connection);
+  };
+  RawServer before(relay);
+  RawServer after(relay);
+  const ProxyVariable variable("http_proxy",
+                               "socks5h://127.0.0.1:" + std::to_string(before.port()));
+  ASSERT_TRUE(Run(Make(GetOf("s3.example", 9000))).ok());
+  variable.Set("socks5h://127.0.0.1:" + std::to_string(after.port()));
+  const Result<Outcome> second = Run(Make(GetOf("s3.example", 9000)));
+  ASSERT_TRUE(second.ok()) << second.error().ToString();
+  EXPECT_FALSE(second->connection_reused);
+  EXPECT_EQ(after.connections(), 1);
+}
+
+TEST_F(ExchangeRunnerTest, AChangedProxyIsUsedAlthoughTunnelsThroughTheOldOneAreOpen) {
+  TlsServer server([](TlsConnection& connection) {
+    while (connection.ReadHead()) connection.Send(kOk);
+  });
+  const auto tunnel = [&](RawConnection& connection) {
+    connection.ReadHead();
+    connection.Send("HTTP/1.1 200 Connected\r\nVia: 1.1 test\r\n\r\n");
+    connection.RelayTo(server.port());
+  };
+  RawServer before(tunnel);
+  RawServer after(tunnel);
+  const ProxyVariable variable("https_proxy", "http://127.0.0.1:" + std::to_string(before.port()));
+  const Result<Outcome> first = Run(Make(server.Get()));
+  ASSERT_TRUE(first.ok()) << first.error().ToString();
+  const Result<Outcome> same = Run(Make(server.Get()));
+  variable.Set("http://127.0.0.1:" + std::to_string(after.port()));
+  const Result<Outcome> other = Run(Make(server.Get()));
+  ASSERT_TRUE(same.ok() && other.ok());
+  EXPECT_TRUE(same->connection_reused);
+  EXPECT_FALSE(other->connection_reused);
+  EXPECT_EQ(before.connections(), 1);
+  EXPECT_EQ(after.connections(), 1);
+}
+
+TEST_F(ExchangeRunnerTest, AProxyThatRefusesCredentialsIsAnErrorThatNamesIt) {
+  RawServer proxy([](RawConnection& connection) {
+    while (connection.ReadHead())
+      connection.Send("HTTP/1.1 407 Denied\r\nContent-Length: 2\r\n\r\nno");
+  });
+  const std::string address = "127.0.0.1:" + std::to_string(proxy.port());
+  const ProxyVariable variable("http_proxy", "http://user:hunter2@" + address);
+  const Result<Outcome> result = Run(Make(GetOf("s3.example", 9000)));
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().kind, ErrorKind::kUnauthenticated);
+  EXPECT_TRUE(result.error().message.starts_with("the proxy " + address +
+                                                 " (http_proxy) on the way "
+                                                 "to s3.example:9000 refused the credentials"))
+      << result.error().message;
+  EXPECT_EQ(result.error().message.find("hunter2"), std::string::npos);
+}
+
 TEST_F(ExchangeRunnerTest, NoProxyExcludesAHost) {
   RawServer server(RawServer::Ok);
-  const ProxyVariable variable("http://127.0.0.1:" + std::to_string(UnusedPort()));
+  const ProxyVariable variable("http_proxy", "http://127.0.0.1:" + std::to_string(UnusedPort()));
   ASSERT_EQ(::setenv("no_proxy", "127.0.0.0/8", 1), 0);
   const Result<Outcome> result = Run(Make(server.Get()));
   ASSERT_EQ(::unsetenv("no_proxy"), 0);

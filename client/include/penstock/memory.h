@@ -55,13 +55,15 @@ std::uint64_t MemoryLimit();
 // - A request larger than the limit proceeds when nothing else is held.
 // - The holders of the rest may wait for the oldest waiter, for example one thread that writes many
 //   objects. The oldest waiter may therefore exceed the limit if no held memory is in flight (it
-//   would be released without help): at once if the threads that wait here hold so much that the
-//   request cannot fit otherwise, else after `kPatience` without a release.
+//   would be released without help): at once if the threads that wait here, and idle threads, hold
+//   so much that the request cannot fit otherwise, else after `kPatience` without a release.
+//   A thread is idle if its memory was neither taken, released nor in flight for `kPatience`.
 //   `Usage::beyond_limit` counts these cases.
 //
 // Memory belongs to the thread that took it. If another thread releases it, the oldest waiter may
 // exceed the limit although it need not. A writer requests memory only while its part is too small
-// to be sent, so the limit is exceeded by at most one buffer and one minimum part per open writer.
+// to be sent, and a reader only without a block. So the limit is exceeded by at most one buffer and
+// one minimum part per open writer, and by one block per reader.
 //
 // Thread safety: may be used from any thread, also in a forked child. Memory held since before the
 // fork is not released in the child.
@@ -164,12 +166,17 @@ class MemoryBudget {
     std::uint64_t bytes = 0;
     std::uint64_t held = 0;
   };
+  struct Taken {
+    std::uint64_t bytes = 0;
+    std::chrono::steady_clock::time_point last_change{};
+  };
   static constexpr bool kForGood = true;
   void Unlist(Evictable& spare, bool for_good);
   void TakeBack(std::uint64_t bytes, Promised& promised) PENSTOCK_REQUIRES(mutex_);
   bool Fits(std::uint64_t bytes) const PENSTOCK_REQUIRES(mutex_);
   bool IsStuck(std::uint64_t bytes, const Promised& promised) const PENSTOCK_REQUIRES(mutex_);
-  std::uint64_t HeldByWaiters() const PENSTOCK_REQUIRES(mutex_);
+  std::uint64_t HeldByWaitersAndIdle(std::chrono::steady_clock::time_point now) const
+      PENSTOCK_REQUIRES(mutex_);
   Share Grant(std::uint64_t bytes) PENSTOCK_REQUIRES(mutex_);
   void GiveBack(const Share& share);
   void ChangeInFlight(const Share& share);
@@ -182,7 +189,7 @@ class MemoryBudget {
   CondVar changed_;
   Usage usage_ PENSTOCK_GUARDED_BY(mutex_);
   // Bytes held, by the thread that took them.
-  std::map<std::thread::id, std::uint64_t> taken_ PENSTOCK_GUARDED_BY(mutex_);
+  std::map<std::thread::id, Taken> taken_ PENSTOCK_GUARDED_BY(mutex_);
   // In FIFO order. Each element belongs to one waiting caller.
   std::list<Waiter> waiting_ PENSTOCK_GUARDED_BY(mutex_);
   // Least recently used first.

@@ -28,7 +28,7 @@ Error ReadFailure(const AttemptRequestInfo& sent, AttemptBody& received, Error e
   const auto& head = received.head();
   // If the body of an error response is incomplete, it is still that error.
   if (head && !IsSuccess(sent.info, head->status) && error.kind != ErrorKind::kCancelled &&
-      error.kind != ErrorKind::kTimeout) {
+      error.kind != ErrorKind::kTimeout && error.kind != ErrorKind::kUnauthenticated) {
     return ReadErrorResponse(*head, received.TakeText());
   }
   CorrectSetting(sent, error);
@@ -50,14 +50,14 @@ Result<void> CheckBodySent(const http::RequestBody* body, int status, std::uint6
                          " bytes of the request body were sent, so it cannot have stored them");
 }
 
-AttemptResult ReadResponse(const AttemptRequestInfo& sent, AttemptBody& received,
-                           http::Outcome outcome,
-                           const std::function<Result<void>(const WireResponse&)>& accept) {
-  const WireResponse response{std::move(outcome.head), received.TakeText(), sent.credentials};
+Result<void> ReadResponse(const AttemptRequestInfo& sent, AttemptBody& received,
+                          http::Outcome outcome,
+                          const std::function<Result<void>(const WireResponse&)>& accept) {
+  const WireResponse response{std::move(outcome.head), received.TakeText(), sent.secrets};
   if (!IsSuccess(sent.info, response.head.status))
-    return {ReadErrorResponse(response.head, response.body)};
+    return ReadErrorResponse(response.head, response.body);
   Result<void> accepted = CheckBodySent(sent.body, response.head.status, outcome.sent_bytes);
-  const bool answered_early = !accepted.ok();
+  if (!accepted.ok()) received.set_answered_early();
   if (accepted.ok()) accepted = accept(response);
   if (accepted.ok()) accepted = CheckConfirmedChecksum(sent.wire.headers, response.head);
   if (!accepted.ok()) {
@@ -65,18 +65,18 @@ AttemptResult ReadResponse(const AttemptRequestInfo& sent, AttemptBody& received
     error.http_status = response.head.status;
     if (error.request_id.empty()) error.request_id = HeaderText(response.head, "x-amz-request-id");
   }
-  return {std::move(accepted), answered_early};
+  return accepted;
 }
 
 }  // namespace
 
-AttemptResult ReadAttempt(const AttemptRequestInfo& sent, AttemptBody& received,
-                          Result<http::Outcome> outcome,
-                          const std::function<Result<void>(const WireResponse&)>& accept) {
-  AttemptResult read = outcome.ok()
-                           ? ReadResponse(sent, received, std::move(outcome).value(), accept)
-                           : AttemptResult{ReadFailure(sent, received, std::move(outcome).error())};
-  if (!read.result.ok()) LimitTexts(read.result.error(), sent.credentials);
+Result<void> ReadAttempt(const AttemptRequestInfo& sent, AttemptBody& received,
+                         Result<http::Outcome> outcome,
+                         const std::function<Result<void>(const WireResponse&)>& accept) {
+  Result<void> read = outcome.ok()
+                          ? ReadResponse(sent, received, std::move(outcome).value(), accept)
+                          : ReadFailure(sent, received, std::move(outcome).error());
+  if (!read.ok()) LimitTexts(read.error(), sent.secrets);
   return read;
 }
 

@@ -18,20 +18,14 @@ struct AttemptRequestInfo {
   const WireRequest& wire;
   const http::RequestBody* body;  // Null: none.
   const ClientConfig& config;
-  const Credentials* credentials;  // Null: unsigned.
-};
-
-struct AttemptResult {
-  Result<void> result;
-  // The response arrived before the whole request body was sent, so the request had no effect.
-  bool answered_early = false;
+  RequestSecrets secrets;
 };
 
 // `received` holds head and text of the response. `accept` reads a success. Texts from the server
-// are shortened in the error, and credentials in them are redacted.
-AttemptResult ReadAttempt(const AttemptRequestInfo& sent, AttemptBody& received,
-                          Result<http::Outcome> outcome,
-                          const std::function<Result<void>(const WireResponse&)>& accept);
+// are shortened in the error, and secrets in them are redacted.
+Result<void> ReadAttempt(const AttemptRequestInfo& sent, AttemptBody& received,
+                         Result<http::Outcome> outcome,
+                         const std::function<Result<void>(const WireResponse&)>& accept);
 
 }  // namespace penstock::s3
 

@@ -14,10 +14,8 @@ struct Ended {
   explicit Ended(Operation operation) : info(Info(operation)), body(info, nullptr) {}
 
   Result<void> Read(Result<http::Outcome> outcome) {
-    AttemptResult read = ReadAttempt({info, wire, sent, config, nullptr}, body, std::move(outcome),
-                                     [this](const WireResponse&) { return accepted; });
-    answered_early = read.answered_early;
-    return std::move(read.result);
+    return ReadAttempt({info, wire, sent, config, secrets}, body, std::move(outcome),
+                       [this](const WireResponse&) { return accepted; });
   }
 
   const OperationInfo& info;
@@ -25,8 +23,8 @@ struct Ended {
   http::RequestBody* sent = nullptr;
   ClientConfig config;
   AttemptBody body;
+  RequestSecrets secrets;
   Result<void> accepted = Ok();
-  bool answered_early = false;  // the last response
 };
 
 http::Outcome Answer(int status, std::vector<http::Header> headers = {}) {
@@ -62,10 +60,11 @@ TEST(AttemptResultTest, AnEarlySuccessOfAnUploadIsAnError) {
   const auto result = test.Read(outcome);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kUnavailable);
-  EXPECT_TRUE(test.answered_early);
+  EXPECT_TRUE(test.body.answered_early());
+  test.body.Reset();
   outcome.sent_bytes = 3;
   EXPECT_TRUE(test.Read(outcome).ok());
-  EXPECT_FALSE(test.answered_early);
+  EXPECT_FALSE(test.body.answered_early());
 }
 
 TEST(AttemptResultTest, AnIncompleteErrorResponseIsStillThatError) {
@@ -74,6 +73,25 @@ TEST(AttemptResultTest, AnIncompleteErrorResponseIsStillThatError) {
   const auto result = test.Read(Error::Make(ErrorKind::kUnavailable, "connection reset"));
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kAccessDenied);
+}
+
+TEST(AttemptResultTest, TheTransportsErrorForA407IsKept) {
+  Ended test(Operation::kGetObject);
+  ASSERT_TRUE(test.body.Begin({407, {{"x-amz-request-id", "R"}}}).ok());
+  const auto result = test.Read(Error::Make(ErrorKind::kUnauthenticated, "the proxy p:1"));
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().message, "the proxy p:1");
+  EXPECT_EQ(result.error().http_status, 407);
+  EXPECT_EQ(result.error().request_id, "R");
+}
+
+TEST(AttemptResultTest, ASignatureInTheTextsIsRedacted) {
+  Ended test(Operation::kHeadBucket);
+  const std::string signature(64, 'a');
+  test.secrets.signature = signature;
+  const auto result = test.Read(Answer(403, {{"x-amz-request-id", signature}}));
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().request_id, "***");
 }
 
 TEST(AttemptResultTest, ATimeoutNamesTheSettingThatApplied) {

@@ -2,11 +2,26 @@
 
 #include <atomic>
 #include <functional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/caught.h"
 
 namespace penstock::s3 {
+namespace {
+
+// Returns the signature in the Authorization header; empty for an unsigned request.
+std::string SignatureOf(const http::Request& request) {
+  constexpr std::string_view kName = "Signature=";
+  const std::string_view value =
+      http::FindHeader(request.headers, "Authorization").value_or(std::string_view());
+  const std::size_t at = value.rfind(kName);
+  return at == std::string_view::npos ? std::string()
+                                      : std::string(value.substr(at + kName.size()));
+}
+
+}  // namespace
 
 // Two requests, the second of which may never start. Both may end with a cancellation. The call
 // continues after both have ended, when neither uses its sink any longer.
@@ -67,7 +82,7 @@ class HedgedSender::Attempt final : public HedgeArbiter {
 void HedgedSender::Send(const OwnerPtr& owner, SignedRequest request, http::RequestBody* body,
                         const std::stop_token& cancel) {
   first_.body.Reset();
-  Begin(first_);
+  Begin(first_, request);
   sent_ = &first_;
   const auto delay = hedges_ ? context_.policy.OnRead(first_.began) : std::nullopt;
   if (delay) return SendHedged(owner, std::move(request), body, cancel, *delay);
@@ -79,7 +94,8 @@ void HedgedSender::Send(const OwnerPtr& owner, SignedRequest request, http::Requ
                            });
 }
 
-void HedgedSender::Begin(SentRequest& sent) const {
+void HedgedSender::Begin(SentRequest& sent, const SignedRequest& request) const {
+  sent.signature = SignatureOf(request.request);
   sent.started = context_.clock.Now();
   sent.began = context_.clock.Monotonic();
 }
@@ -118,8 +134,8 @@ void HedgedSender::SendSecond(const OwnerPtr& owner, const AttemptPtr& attempt) 
 Result<void> HedgedSender::StartSecond(const OwnerPtr& owner, const AttemptPtr& attempt) {
   SentRequest& second = attempt->second.emplace(info_, success_body_, floor_);
   second.body.set_arbiter(attempt.get());
-  Begin(second);
   PENSTOCK_ASSIGN(SignedRequest request, owner->MakeSecond());
+  Begin(second, request);
   http::Completion done = [this, owner, attempt](Result<http::Outcome> outcome) {
     OnRequestEnd(owner, attempt, *attempt->second, std::move(outcome));
   };

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
 
 #include "client/http/transport.h"
 #include "client/s3/attempt/response_bodies.h"
@@ -24,6 +25,7 @@ struct SentRequest {
       : body(info, success_body, floor) {}
 
   AttemptBody body;
+  std::string signature;  // Of its Authorization header; empty: unsigned.
   WallTime started{};
   MonotonicTime began{};
   std::optional<Result<http::Outcome>> outcome;  // Of a hedged attempt, after it ended.
@@ -92,7 +94,7 @@ class HedgedSender {
   void OnRequestEnd(const OwnerPtr& owner, const AttemptPtr& attempt, SentRequest& sent,
                     Result<http::Outcome> outcome);
   void OnBothEnded(const OwnerPtr& owner, const AttemptPtr& attempt, SentRequest& last);
-  void Begin(SentRequest& sent) const;
+  void Begin(SentRequest& sent, const SignedRequest& request) const;
   void RecordFirstByte(const Result<http::Outcome>& outcome) const;
 
   const SenderContext context_;

@@ -24,7 +24,9 @@ SignedRequest Request() {
 
 // A call with one attempt, whose first byte is late after at most 60 ms.
 struct Call final : AttemptOwner {
-  Call() : read({.bucket = BucketName("b"), .key = ObjectKey("k"), .sink = &sink}) {
+  explicit Call(http::FakeTransport& of_test)
+      : read({.bucket = BucketName("b"), .key = ObjectKey("k"), .sink = &sink}),
+        transport(of_test) {
     for (int i = 0; i < 128; ++i) policy.OnFirstByte(milliseconds(20));
     for (int i = 0; i < 100; ++i) policy.OnRead(transport.clock().Monotonic());
     transport.Hold();
@@ -45,7 +47,7 @@ struct Call final : AttemptOwner {
   StringSink sink;
   GetObjectRequest read;
   ObjectBody body{read, false};
-  http::FakeTransport transport;
+  http::FakeTransport& transport;
   HedgePolicy policy;
   CallCounters counters;
   bool second_fails = false;
@@ -57,34 +59,40 @@ struct Call final : AttemptOwner {
   std::optional<Result<http::Outcome>> result;
 };
 
-std::shared_ptr<Call> Sent(const std::stop_token& cancel = {}, bool hedges = true) {
-  auto call = std::make_shared<Call>();
-  call->sender.emplace(
-      SenderContext{call->transport, call->transport.clock(), call->policy, call->counters},
-      Info(Operation::kGetObject), &call->body, SpeedFloor(), hedges);
-  call->first = &call->sender->sent();
-  call->sender->Send(call, Request(), nullptr, cancel);
-  return call;
-}
+class HedgedSenderTest : public ::testing::Test {
+ protected:
+  std::shared_ptr<Call> Sent(const std::stop_token& cancel = {}, bool hedges = true) {
+    auto call = std::make_shared<Call>(transport_);
+    call->sender.emplace(
+        SenderContext{transport_, transport_.clock(), call->policy, call->counters},
+        Info(Operation::kGetObject), &call->body, SpeedFloor(), hedges);
+    call->first = &call->sender->sent();
+    call->sender->Send(call, Request(), nullptr, cancel);
+    return call;
+  }
 
-TEST(HedgedSenderTest, APromptResponseEndsTheAttempt) {
+  // Not in the call: its timers keep the call alive.
+  http::FakeTransport transport_;
+};
+
+TEST_F(HedgedSenderTest, APromptResponseEndsTheAttempt) {
   const auto call = Sent();
-  call->transport.Expect(Object("abc"));
-  call->transport.Release();
+  transport_.Expect(Object("abc"));
+  transport_.Release();
   EXPECT_EQ(call->ends, 1);
   EXPECT_TRUE(call->result->ok());
   EXPECT_FALSE(call->hedged);
   EXPECT_EQ(call->sink.text, "abc");
 }
 
-TEST(HedgedSenderTest, ALateFirstByteSendsASecondRequestAndItsResponseIsUsed) {
+TEST_F(HedgedSenderTest, ALateFirstByteSendsASecondRequestAndItsResponseIsUsed) {
   const auto call = Sent();
-  call->transport.Expect(FakeReply::Hang());
-  call->transport.Expect(Object("abc"));
-  call->transport.Release();
-  call->transport.Advance(milliseconds(60));
-  EXPECT_EQ(call->transport.waiting(), 2u);
-  call->transport.Release();
+  transport_.Expect(FakeReply::Hang());
+  transport_.Expect(Object("abc"));
+  transport_.Release();
+  transport_.Advance(milliseconds(60));
+  EXPECT_EQ(transport_.waiting(), 2u);
+  transport_.Release();
   EXPECT_EQ(call->ends, 1);
   EXPECT_TRUE(call->used_second);
   EXPECT_TRUE(call->hedged);
@@ -92,47 +100,47 @@ TEST(HedgedSenderTest, ALateFirstByteSendsASecondRequestAndItsResponseIsUsed) {
   EXPECT_EQ(call->counters.Snapshot().hedges_won, 1u);
 }
 
-TEST(HedgedSenderTest, FailureToSendTheSecondRequestKeepsTheFirst) {
+TEST_F(HedgedSenderTest, FailureToSendTheSecondRequestKeepsTheFirst) {
   std::stop_source stop;
   const auto call = Sent(stop.get_token());
   call->second_fails = true;
-  call->transport.Expect(FakeReply::Hang());
-  call->transport.Release();
-  call->transport.Advance(milliseconds(60));
-  EXPECT_EQ(call->transport.waiting(), 1u);
+  transport_.Expect(FakeReply::Hang());
+  transport_.Release();
+  transport_.Advance(milliseconds(60));
+  EXPECT_EQ(transport_.waiting(), 1u);
   EXPECT_EQ(call->ends, 0) << "the first request is in flight";
   EXPECT_EQ(call->counters.Snapshot().hedges, 0u);
   stop.request_stop();
-  call->transport.Advance(milliseconds(1));
+  transport_.Advance(milliseconds(1));
   EXPECT_EQ(call->ends, 1);
 }
 
-TEST(HedgedSenderTest, WithoutHedgingThereIsOneRequest) {
+TEST_F(HedgedSenderTest, WithoutHedgingThereIsOneRequest) {
   std::stop_source stop;
   const auto call = Sent(stop.get_token(), false);
-  call->transport.Expect(FakeReply::Hang());
-  call->transport.Release();
-  call->transport.Advance(milliseconds(500));
-  EXPECT_EQ(call->transport.waiting(), 1u);
+  transport_.Expect(FakeReply::Hang());
+  transport_.Release();
+  transport_.Advance(milliseconds(500));
+  EXPECT_EQ(transport_.waiting(), 1u);
   stop.request_stop();
-  call->transport.Advance(milliseconds(1));
+  transport_.Advance(milliseconds(1));
   EXPECT_EQ(call->ends, 1);
 }
 
-TEST(HedgedSenderTest, CancellationEndsBothRequestsAndTheAttemptOnce) {
+TEST_F(HedgedSenderTest, CancellationEndsBothRequestsAndTheAttemptOnce) {
   std::stop_source stop;
   const auto call = Sent(stop.get_token());
-  call->transport.Expect(FakeReply::Hang());
-  call->transport.Expect(FakeReply::Hang());
-  call->transport.Release();
-  call->transport.Advance(milliseconds(60));
-  call->transport.Release();
+  transport_.Expect(FakeReply::Hang());
+  transport_.Expect(FakeReply::Hang());
+  transport_.Release();
+  transport_.Advance(milliseconds(60));
+  transport_.Release();
   stop.request_stop();
-  call->transport.Advance(milliseconds(1));
+  transport_.Advance(milliseconds(1));
   EXPECT_EQ(call->ends, 1);
   ASSERT_FALSE(call->result->ok());
   EXPECT_EQ(call->result->error().kind, ErrorKind::kCancelled);
-  EXPECT_EQ(call->transport.waiting(), 0u);
+  EXPECT_EQ(transport_.waiting(), 0u);
 }
 
 }  // namespace

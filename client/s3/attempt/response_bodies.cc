@@ -111,6 +111,7 @@ void AttemptBody::Reset() {
   text_.clear();
   filled_ = 0;
   body_bytes_ = 0;
+  answered_early_ = false;
   connections_ = {};
 }
 

@@ -93,6 +93,9 @@ class AttemptBody final : public http::ResponseBody {
   const std::optional<http::ResponseHead>& head() const { return head_; }
   std::uint64_t body_bytes() const { return body_bytes_; }  // Of this attempt.
   const ConnectionsUsed& connections() const { return connections_; }
+  // The response arrived before the whole request body was sent, so the request had no effect.
+  bool answered_early() const { return answered_early_; }
+  void set_answered_early() { answered_early_ = true; }
   // Returns the document of a success, or the start of an error's body. Call once.
   std::string TakeText();
   bool refused_by_caller() const {
@@ -109,6 +112,7 @@ class AttemptBody final : public http::ResponseBody {
   std::string text_;  // Larger than the filled part.
   std::size_t filled_ = 0;
   std::uint64_t body_bytes_ = 0;
+  bool answered_early_ = false;
   ConnectionsUsed connections_;
 };
 

@@ -85,6 +85,9 @@ class AttemptLoop final : public AttemptOwner, public std::enable_shared_from_th
   const Deadline& deadline() const { return call_.options.deadline; }
   const ResolvedEndpoint& endpoint() const { return *region_.endpoint(); }
   const AttemptBody& received() const { return sender_.sent().body; }
+  RequestSecrets SecretsOf(const SentRequest& sent) const {
+    return {signer_.credentials(), sent.signature};
+  }
 
   // The phases.
   void Attempt();
@@ -94,8 +97,8 @@ class AttemptLoop final : public AttemptOwner, public std::enable_shared_from_th
   void Send();
   void OnAttemptEnd(SentRequest& sent, SentRequest* discarded,
                     Result<http::Outcome> outcome) override;
-  void OnFailure(Error error, RetryDecision decision, bool answered_early);
-  void WaitAndRetry(RetryDecision decision, Error error, bool answered_early);
+  void OnFailure(Error error, RetryDecision decision);
+  void WaitAndRetry(RetryDecision decision, Error error);
   void Finish(Result<void> result);
   void Complete(Result<void> result);
 
@@ -234,21 +237,21 @@ void AttemptLoop::OnAttemptEnd(SentRequest& sent, SentRequest* discarded,
       record_.OnEnd(record_.EndOf(*discarded, *discarded->outcome), FailureOf(lost));
     }
     const AttemptEnd end = record_.EndOf(sent, outcome);
-    auto [result, answered_early] =
-        ReadAttempt({info_, call_.request, Body(), state_->config.client, signer_.credentials()},
+    Result<void> result =
+        ReadAttempt({info_, call_.request, Body(), state_->config.client, SecretsOf(sent)},
                     sent.body, std::move(outcome), call_.accept);
     record_.OnEnd(end, result.ok() ? nullptr : FailureOf(result.error()));
     region_.Learn(result, sent.body.connections().any(), sent.body.head());
     const RetryDecision decision =
         result.ok() ? RetryDecision::kNo : DecideRetry(rules(), result.error());
     RecordRate(decision == RetryDecision::kThrottled);
-    if (!result.ok()) return OnFailure(std::move(result).error(), decision, answered_early);
+    if (!result.ok()) return OnFailure(std::move(result).error(), decision);
     state_->quotas.For(endpoint().endpoint.host).OnSuccess(tokens_taken_);
     Finish(Ok());
   });
 }
 
-void AttemptLoop::OnFailure(Error error, RetryDecision decision, bool answered_early) {
+void AttemptLoop::OnFailure(Error error, RetryDecision decision) {
   if (record_.attempts() > 1 || decision != RetryDecision::kNo)
     record_.AddFailure(sender_.sent(), error);
   const bool already_done = info_.retry_class == RetryClass::kAlreadyDoneIsSuccess &&
@@ -277,7 +280,7 @@ void AttemptLoop::OnFailure(Error error, RetryDecision decision, bool answered_e
     return Finish(std::move(error));
   }
   tokens_taken_ = cost;
-  WaitAndRetry(decision, std::move(error), answered_early);
+  WaitAndRetry(decision, std::move(error));
 }
 
 bool AttemptLoop::Correct(Error& error) {
@@ -286,7 +289,7 @@ bool AttemptLoop::Correct(Error& error) {
   return signer_.Renew(error, endpoint());
 }
 
-void AttemptLoop::WaitAndRetry(RetryDecision decision, Error error, bool answered_early) {
+void AttemptLoop::WaitAndRetry(RetryDecision decision, Error error) {
   const double random = ToUnitInterval(state_->dependencies.random());
   const auto delay = BackOff(rules(), decision, record_.attempts(), random, error.retry_after);
   const MonotonicTime when = clock().Monotonic() + delay;
@@ -296,7 +299,7 @@ void AttemptLoop::WaitAndRetry(RetryDecision decision, Error error, bool answere
         "the deadline leaves no time for another attempt; the last one failed: " + error.message;
     return Finish(std::move(error));
   }
-  record_.OnRetry(sender_.sent(), error, answered_early);
+  record_.OnRetry(sender_.sent(), error);
   LogRetry(info_, call_.request.bucket, call_.request.key, record_.attempts(), decision, delay,
            error);
   const Ticket ticket = waiting_.Begin();

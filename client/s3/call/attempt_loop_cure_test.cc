@@ -220,7 +220,8 @@ TEST(DeadlineTest, EndsAWaitForCredentials) {
   HeldGet get(test, Deadline::After(test.transport.clock(), seconds(3)));
   ASSERT_FALSE(get.result);
   test.transport.Advance(seconds(3));
-  provider->held = nullptr;  // It keeps the call alive, which keeps the provider alive.
+  // Too late. Without it the waiting call and the provider would keep each other alive.
+  std::exchange(provider->held, nullptr)(CredentialsPtr());
   ASSERT_TRUE(get.result);
   EXPECT_EQ(get.result->error().kind, ErrorKind::kTimeout);
 }

@@ -13,7 +13,7 @@ namespace {
 // S3 throttles before it executes a request, and without a connection nothing was sent. A 503
 // without a code may come from a proxy.
 bool OutcomeUnknown(const OperationInfo& info, const AttemptBody& body, const Error& error) {
-  if (!body.connections().any()) return false;
+  if (!body.connections().any() || body.answered_early()) return false;
   if (!body.head() || IsSuccess(info, error.http_status)) return true;
   const bool throttled =
       error.kind == ErrorKind::kThrottled && error.code != std::to_string(error.http_status);
@@ -60,8 +60,8 @@ void CallRecord::AddFailure(const SentRequest& sent, const Error& error) {
                        code.substr(0, kLongest), error.request_id.substr(0, kLongest)});
 }
 
-void CallRecord::OnRetry(const SentRequest& sent, const Error& error, bool answered_early) {
-  if (!answered_early && OutcomeUnknown(info_, sent.body, error)) may_have_happened_ = true;
+void CallRecord::OnRetry(const SentRequest& sent, const Error& error) {
+  if (OutcomeUnknown(info_, sent.body, error)) may_have_happened_ = true;
   counters_.OnRetry();
 }
 

@@ -33,8 +33,7 @@ class CallRecord {
   void AddFailure(const SentRequest& sent, const Error& error);
   bool has_failures() const { return !failures_.empty(); }
   // Called before a retry: remembers whether the failed attempt may have been executed.
-  // `answered_early` as in AttemptResult.
-  void OnRetry(const SentRequest& sent, const Error& error, bool answered_early);
+  void OnRetry(const SentRequest& sent, const Error& error);
   // Returns whether an earlier attempt was sent and may have been executed.
   bool may_have_happened() const { return may_have_happened_; }
 

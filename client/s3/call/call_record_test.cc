@@ -79,12 +79,15 @@ TEST(CallRecordTest, OneAttemptIsNoHistory) {
 
 TEST(CallRecordTest, AWriteWithoutAClearAnswerMayHaveHappened) {
   Recording test;
-  test.record.OnRetry(test.sent, Failed(0, ""), false);
+  test.record.OnRetry(test.sent, Failed(0, ""));
   EXPECT_FALSE(test.record.may_have_happened()) << "there was no connection";
   test.sent.body.OnConnection({});
-  test.record.OnRetry(test.sent, Failed(0, ""), true);
+  test.sent.body.set_answered_early();
+  test.record.OnRetry(test.sent, Failed(0, ""));
   EXPECT_FALSE(test.record.may_have_happened()) << "the response came before the whole body";
-  test.record.OnRetry(test.sent, Failed(0, ""), false);
+  test.sent.body.Reset();
+  test.sent.body.OnConnection({});
+  test.record.OnRetry(test.sent, Failed(0, ""));
   EXPECT_TRUE(test.record.may_have_happened());
   Error error = Failed(0, "");
   test.record.Complete(error);

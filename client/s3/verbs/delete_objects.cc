@@ -70,7 +70,7 @@ Result<DeleteObjectsResponse> ParseResponse(const DeleteObjectsRequest&,
     Error texts;
     texts.code = error.Child("Code").text();
     texts.message = error.Child("Message").text();
-    LimitTexts(texts, response.credentials);
+    LimitTexts(texts, response.secrets);
     out.failures.push_back(
         {ObjectKey(error.Child("Key").text()), std::move(texts.code), std::move(texts.message)});
   }

@@ -95,13 +95,13 @@ TEST(DeleteObjectsTest, SecretsThatAServerRepeatsForAKeyAreRedacted) {
   const Credentials credentials{"AKID", "TOPSECRETKEY", "TOPSECRETTOKEN", std::nullopt};
   WireResponse echo = Answer(
       "<DeleteResult><Error><Key>x</Key><Code>Bad-TOPSECRETTOKEN</Code>"
-      "<Message>TOPSECRETKEY Signature=0123abcdef, y</Message></Error></DeleteResult>");
-  echo.credentials = &credentials;
+      "<Message>TOPSECRETKEY Signature=0123abcdef, y 0123abcdef</Message></Error></DeleteResult>");
+  echo.secrets = {&credentials, "0123abcdef"};
   const auto response = ParseResponse(DeleteObjectsOf({ObjectKey("x")}), echo);
   ASSERT_TRUE(response.ok());
   ASSERT_EQ(response->failures.size(), 1u);
   EXPECT_EQ(response->failures[0].code, "Bad-***");
-  EXPECT_EQ(response->failures[0].message, "*** Signature=***, y");
+  EXPECT_EQ(response->failures[0].message, "*** Signature=***, y ***");
 }
 
 TEST(DeleteObjectsTest, AnErrorDocumentInA200IsAnError) {

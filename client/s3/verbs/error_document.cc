@@ -8,6 +8,7 @@
 #include "base/dates.h"
 #include "base/log.h"
 #include "base/text/redact.h"
+#include "client/http/connect/environment_proxy.h"
 #include "client/s3/endpoint/bucket_name.h"
 
 namespace penstock::s3 {
@@ -97,16 +98,17 @@ std::string Shortened(std::string_view text, std::size_t most_bytes) {
   return text.size() <= most_bytes ? begin : begin + "...";
 }
 
-void LimitTexts(Error& error, const Credentials* credentials) {
+void LimitTexts(Error& error, const RequestSecrets& secrets) {
   constexpr std::size_t kLongestName = 256;  // S3's codes have at most 60 characters, its ids 76.
   constexpr std::size_t kLongestText = 2048;
   constexpr std::size_t kMostDetails = 32;
-  const auto limit = [credentials](std::string& text, std::size_t most) {
-    if (credentials != nullptr) {
-      internal::RedactValue(text, credentials->session_token);
-      internal::RedactValue(text, credentials->secret_access_key);
+  const auto limit = [&secrets](std::string& text, std::size_t most) {
+    if (secrets.credentials != nullptr) {
+      internal::RedactValue(text, secrets.credentials->session_token);
+      internal::RedactValue(text, secrets.credentials->secret_access_key);
     }
-    text = Redact(text);
+    internal::RedactValue(text, secrets.signature);
+    text = Redact(http::WithoutProxies(text));
     if (text.size() > most) text = Shortened(text, most);
   };
   for (std::string* name : {&error.code, &error.request_id, &error.host_id, &error.region})

@@ -9,8 +9,8 @@
 #include "base/xml/xml.h"
 #include "client/http/transport.h"
 #include "client/s3/model/error_codes.h"
+#include "client/s3/verbs/wire.h"
 #include "penstock/base/error.h"
-#include "penstock/credentials.h"
 
 namespace penstock::s3 {
 
@@ -22,10 +22,10 @@ Error ReadErrorResponse(const http::ResponseHead& head, std::string_view body);
 // Returns `text`, or its beginning and "..." if it has more than `most_bytes`.
 std::string Shortened(std::string_view text, std::size_t most_bytes);
 
-// Replaces secrets in texts of a server, which may repeat them, by "***": those of `credentials`
-// (null: none), and what Redact recognizes (base/log.h). Truncates the texts, so that an error fits
-// in a log.
-void LimitTexts(Error& error, const Credentials* credentials);
+// Replaces secrets in texts of a server or proxy, which may repeat them, by "***": those of the
+// request, the credentials of the environment's proxies, and what Redact recognizes (base/log.h).
+// Truncates the texts, so that an error fits in a log.
+void LimitTexts(Error& error, const RequestSecrets& secrets);
 
 // Converts a document with root <Error>, whatever the status.
 Error ReadErrorElement(const http::ResponseHead& head, const XmlElement& root);

@@ -1,5 +1,7 @@
 #include "client/s3/verbs/error_document.h"
 
+#include <cstdlib>
+
 #include <gtest/gtest.h>
 
 #include "client/s3/verbs/wire_for_test.h"
@@ -115,7 +117,7 @@ TEST(ErrorDocumentTest, TextsAreShortEnoughForALog) {
                      "<Error><Code>" + huge + "</Code><Message>" + huge + "</Message><Extra>" +
                          huge + "</Extra></Error>",
                      {{"x-amz-request-id", huge}});
-  LimitTexts(error, nullptr);
+  LimitTexts(error, {});
   EXPECT_LT(error.ToString().size(), 4096u);
   ASSERT_EQ(error.details.size(), 1u);
   EXPECT_LT(error.details[0].second.size(), 4096u);
@@ -124,17 +126,30 @@ TEST(ErrorDocumentTest, TextsAreShortEnoughForALog) {
 TEST(ErrorDocumentTest, CredentialsThatAServerRepeatsAreRedacted) {
   const Credentials credentials{"AKID", "TOPSECRETKEY", "TOPSECRETTOKEN", std::nullopt};
   const std::string echo =
-      "x TOPSECRETKEY,TOPSECRETTOKENTOPSECRETTOKEN Credential=AKID, Signature=0123abcdef, y";
+      "x TOPSECRETKEY,TOPSECRETTOKENTOPSECRETTOKEN Credential=AKID, Signature=0123abcdef, y "
+      "TOP%53ECRETKEY 0123abcdef";
   Error error = Read(403,
                      "<Error><Code>" + echo + "</Code><Message>" + echo + "</Message><Extra>" +
                          echo + "</Extra><Region>" + echo + "</Region></Error>",
                      {{"x-amz-request-id", echo}, {"x-amz-id-2", std::string(2100, ' ') + echo}});
-  LimitTexts(error, &credentials);
-  EXPECT_EQ(error.request_id, "x ***,****** Credential=***, Signature=***, y");
+  LimitTexts(error, {&credentials, "0123abcdef"});
+  EXPECT_EQ(error.request_id, "x ***,****** Credential=***, Signature=***, y *** ***");
   std::string all = error.ToString() + error.host_id + error.region;
   for (const auto& [name, text] : error.details) all += name + text;
   EXPECT_EQ(all.find("TOPSECRET"), std::string::npos) << all;
   EXPECT_EQ(all.find("0123abcdef"), std::string::npos) << all;
+}
+
+TEST(ErrorDocumentTest, CredentialsThatAProxyRepeatsAreRedacted) {
+  ASSERT_EQ(::setenv("http_proxy", "http://user:hunter2@127.0.0.1:1", 1), 0);
+  // printf user:hunter2 | base64
+  const std::string echo = "denied: Basic dXNlcjpodW50ZXIy user:hunter2";
+  Error error = Read(403, "<Error><Code>C</Code><Message>" + echo + "</Message></Error>",
+                     {{"x-amz-request-id", echo}});
+  LimitTexts(error, {});
+  ASSERT_EQ(::unsetenv("http_proxy"), 0);
+  EXPECT_EQ(error.request_id, "denied: Basic *** ***");
+  EXPECT_EQ(error.message, "denied: Basic *** ***");
 }
 
 TEST(ErrorDocumentTest, AnUnknownCodeInA200IsTransient) {

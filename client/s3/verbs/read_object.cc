@@ -47,7 +47,8 @@ Result<ByteRange> CheckWhole(const GetObjectRequest& request, const http::Respon
   const auto length = ReadContentLength(head);
   if (!length)
     return UnexpectedResponse(
-        "the response has no Content-Length, so its completeness cannot be checked");
+        "the response has no Content-Length, so its completeness cannot be checked: let the server "
+        "or proxy send it, as S3 does, instead of Transfer-Encoding: chunked, or read ranges");
   answer.metadata.size = *length;
   const ByteRange all{0, *length};
   if (request.range && Select(*request.range, *length) != all) {

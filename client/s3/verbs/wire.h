@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,11 +37,17 @@ struct WireRequest {
   }
 };
 
+// Secrets of a request as sent, which a server may repeat in its texts. Not owned.
+struct RequestSecrets {
+  const Credentials* credentials = nullptr;  // Null: unsigned.
+  std::string_view signature;                // Empty: unsigned.
+};
+
 // A success. `body` is the document; empty if the body went to a sink.
 struct WireResponse {
   http::ResponseHead head;
   std::string body;
-  const Credentials* credentials = nullptr;  // Of the request; null: unsigned. Not owned.
+  RequestSecrets secrets = {};
 };
 
 // The part of the configuration that BuildRequest functions use.

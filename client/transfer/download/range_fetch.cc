@@ -40,6 +40,18 @@ std::optional<std::uint64_t> SizeInError(const Error& error) {
   return std::nullopt;
 }
 
+// A server refused a range (416), but the request had none. Its size cannot be trusted.
+Error RefusedWithoutRange(Error error) {
+  error.kind = ErrorKind::kUnsupported;
+  error.code = "416";
+  error.details.clear();
+  error.message =
+      "the server answered 416 (range not satisfiable), but the request had no Range header: check "
+      "that the endpoint is an S3 service (" +
+      error.message + ")";
+  return error;
+}
+
 // Receive memory, in one piece or several, with its fill position.
 class ReceiveBuffer {
  public:
@@ -196,6 +208,9 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
   }
 
   void Ended(Result<ObjectMetadata> result) {
+    // After the first byte, the store may have requested the rest by a range.
+    if (!result.ok() && !placed_ && !Wanted() && IsInvalidRange(result.error()))
+      return Fail(RefusedWithoutRange(std::move(result).error()));
     if (!result.ok() && !placed_ && !enough_ && IsInvalidRange(result.error()) &&
         !SizeInError(result.error())) {
       return AskForSize(std::move(result).error());

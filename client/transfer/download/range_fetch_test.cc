@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "client/transfer/transfer_test_support.h"
 #include "penstock/waiter.h"
@@ -154,26 +156,43 @@ TEST(RangeFetchLength, ResponseOfAnotherLengthIsDataLoss) {
   EXPECT_EQ(WrongLengthStore::Feed(50, 100).error().kind, ErrorKind::kDataLoss);
 }
 
-// Responds to every GET with a 416 without the object's size, as some servers do.
+// Responds to every GET with a 416, with this size of the object or, as some servers do, without.
 class Always416Store final : public FaultyObjectStore {
  public:
-  explicit Always416Store(std::shared_ptr<ObjectStore> inner)
-      : FaultyObjectStore(std::move(inner), nullptr) {}
+  explicit Always416Store(std::shared_ptr<ObjectStore> inner, std::string size = "")
+      : FaultyObjectStore(std::move(inner), nullptr), size_(std::move(size)) {}
   using FaultyObjectStore::Start;
   void Start(GetObjectRequest, Callback<ObjectMetadata> done) override {
     Error error = Error::Make(ErrorKind::kInvalidArgument, "range");
     error.http_status = 416;
+    if (!size_.empty()) error.details.emplace_back("ActualObjectSize", size_);
     done(std::move(error));
   }
+
+ private:
+  const std::string size_;
 };
 
 TEST_F(RangeFetchTest, RequestsTheSizeAfterA416WithoutASize) {
   Always416Store store(inner_);
-  const Fetch whole = FetchFrom(store, Range(0, UINT64_MAX));
-  EXPECT_FALSE(BeyondTheEnd(whole.result.error(), 0).has_value()) << "the object has 100 bytes";
+  const Fetch start = FetchFrom(store, Range(0, 200));
+  EXPECT_FALSE(BeyondTheEnd(start.result.error(), 0).has_value()) << "the object has 100 bytes";
   const auto beyond = BeyondTheEnd(FetchFrom(store, Range(100, 200)).result.error(), 100);
   ASSERT_TRUE(beyond.has_value());
   EXPECT_EQ(beyond->size, 100u);
+}
+
+// Symptom: the object was read as empty.
+TEST_F(RangeFetchTest, A416ToARequestWithoutARangeIsAnError) {
+  Always416Store store(inner_, "0");
+  const Fetch whole = FetchFrom(store, Range(0, UINT64_MAX));
+  ASSERT_FALSE(whole.result.ok());
+  EXPECT_FALSE(BeyondTheEnd(whole.result.error(), 0).has_value());
+  EXPECT_EQ(whole.result.error().kind, ErrorKind::kUnsupported);
+  EXPECT_NE(whole.result.error().message.find("had no Range header"), std::string::npos)
+      << whole.result.error().message;
+  EXPECT_TRUE(BeyondTheEnd(FetchFrom(store, Range(0, 200)).result.error(), 0).has_value())
+      << "an empty object";
 }
 
 TEST(BeyondTheEnd, ReturnsTheSizeInTheError) {
