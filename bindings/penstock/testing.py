@@ -127,8 +127,8 @@ class Emulator(_Access):
             ``.``, ``-`` and ``_``, not starting with ``.`` or ``-``.
         moto_reset: Whether ``POST /moto-api/reset`` on the S3 port, which needs no signature, empties every namespace; None:
             only without `data_directory`.
-        memory_limit: Bytes of memory that objects, request documents, namespaces and fault scenarios may take without
-            `data_directory`, 1048576 (1 MiB) or more. Uploads beyond the limit are answered with 507 InsufficientStorage,
+        memory_limit: Bytes of memory that objects (without `data_directory`), request documents, namespaces and fault
+            scenarios may take, 1048576 (1 MiB) or more. Uploads beyond the limit are answered with 507 InsufficientStorage,
             documents with 503 SlowDown. None: three quarters of the control group's memory limit, else half of the machine's
             memory, shared by all emulators of this process with None.
 

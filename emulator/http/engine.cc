@@ -39,7 +39,7 @@ constexpr milliseconds kMinSweep{5};
 constexpr milliseconds kStopRound{10};
 constexpr milliseconds kMaxGrace{3'600'000};
 // Requests in progress are cancelled this long before the end of the grace period, at most after
-// half of it, so that their responses can be sent.
+// half of it, so that their responses can be sent. This ends waits for request bodies too.
 constexpr milliseconds kTimeToAnswer{1'000};
 constexpr int kMaxConnectionsBeforeTask =
     32;  // connections that a thread serves before a waiting task
@@ -61,6 +61,12 @@ int ConnectionDescriptorLimit() {
 }
 
 MonotonicTime Now() { return std::chrono::steady_clock::now(); }
+
+// Makes an eventfd readable.
+void SetEvent(int event) {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(event, &one, sizeof one);
+}
 
 int Processors() {
   // Static: the library reads a file on every call.
@@ -130,19 +136,22 @@ Engine::~Engine() {
   if (epoll_ >= 0) ::close(epoll_);
   if (end_event_ >= 0) ::close(end_event_);
   if (wake_event_ >= 0) ::close(wake_event_);
+  if (cancel_event_ >= 0) ::close(cancel_event_);
 }
 
 Result<void> Engine::Open() {
   epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
   end_event_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   wake_event_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  cancel_event_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  options_.connection.cancel_event = cancel_event_;
   epoll_event end{};
   end.events = EPOLLIN;
   end.data.ptr = nullptr;
   epoll_event wake{};
   wake.events = EPOLLIN | EPOLLET;  // each write wakes one thread; no read is necessary
   wake.data.ptr = this;
-  if (epoll_ < 0 || end_event_ < 0 || wake_event_ < 0 ||
+  if (epoll_ < 0 || end_event_ < 0 || wake_event_ < 0 || cancel_event_ < 0 ||
       ::epoll_ctl(epoll_, EPOLL_CTL_ADD, end_event_, &end) != 0 ||
       ::epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_event_, &wake) != 0) {
     return Error::Make(ErrorKind::kResourceExhausted, "The server cannot open its epoll set (" +
@@ -372,8 +381,7 @@ bool Engine::Retire() {
 void Engine::WakeThread() {
   // Without an idle thread, the next free thread looks at completions_ first.
   if (idle_.load() == 0) return AskForThreads();
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(wake_event_, &one, sizeof one);
+  SetEvent(wake_event_);
 }
 
 void Engine::AskForThreads() {
@@ -508,8 +516,7 @@ void Engine::Stop(milliseconds grace) {
     wake_supervisor_.NotifyOne();
   }
   if (supervisor_.joinable()) supervisor_.join();
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(end_event_, &one, sizeof one);
+  SetEvent(end_event_);
   std::list<Worker> last;
   {
     MutexLock lock(mutex_);
@@ -529,6 +536,7 @@ void Engine::EndConnections(milliseconds grace) {
       const MutexLock lock(mutex_);
       if (connections_.empty()) return;
       const bool cancel = Now() >= cancel_at;
+      if (cancel) SetEvent(cancel_event_);
       for (const auto& [id, connection] : connections_) {
         connection->EndIdleWait();
         if (cancel) connection->Cancel();

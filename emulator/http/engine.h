@@ -30,7 +30,7 @@
 namespace penstock::emulator::http {
 
 struct EngineOptions {
-  // The engine sets `stopping`, `completions`, `quotas` and `timers`.
+  // The engine sets `stopping`, `completions`, `quotas`, `timers` and `cancel_event`.
   ConnectionSettings connection;
   std::unique_ptr<TlsContext> tls;  // null: plain HTTP
   int min_threads = 4;
@@ -58,9 +58,10 @@ class Engine {
   // Takes ownership of an accepted socket. Closes it if it cannot be added to the epoll set.
   void Add(int fd);
 
-  // Closes waiting connections at once and requests in progress after `grace`. Returns when all
-  // threads have ended. Add must not be called any more. Idempotent. Blocks for as long as a
-  // handler does not return.
+  // Closes waiting connections at once. Cancels requests in progress shortly before the end of
+  // `grace`, also those that wait for their body, and closes their connections after it. Returns
+  // when all threads have ended. Add must not be called any more. Idempotent. Blocks for as long as
+  // a handler does not return.
   void Stop(std::chrono::milliseconds grace);
 
   std::size_t connections() const;
@@ -112,8 +113,9 @@ class Engine {
   EngineOptions options_;
   std::atomic<bool> stopping_{false};
   int epoll_ = -1;
-  int end_event_ = -1;   // readable once all threads must end
-  int wake_event_ = -1;  // written to wake one idle thread
+  int end_event_ = -1;     // readable once all threads must end
+  int wake_event_ = -1;    // written to wake one idle thread
+  int cancel_event_ = -1;  // readable once requests in progress are cancelled
   CompletionQueue completions_{[this] { WakeThread(); }};
   ConnectionQuotas quotas_;
   Timers timers_;

@@ -235,7 +235,7 @@ TEST(Engine, StopEndsStalledPeersAfterTheGrace) {
   server->Stop(milliseconds(50));
   // Far below the progress timeout of 20 s.
   EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(10'000));
-  EXPECT_EQ(outcome.get_future().get(), "error IncompleteBody");
+  EXPECT_EQ(outcome.get_future().get(), "error ServiceUnavailable");
   EXPECT_TRUE(idle.EndsOrderly());
   server->Stop(milliseconds(0));  // the second call has no effect
 }
@@ -333,6 +333,31 @@ TEST(Engine, StopWaitsNoLongerThanTheGraceForAClientThatReadsNoCancelledResponse
   EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(50));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(1'500)) << "the linger is 2 s";
   EXPECT_EQ(handler.cancelled.load(), 1);
+}
+
+// An upload that waits for its client when the server stops.
+void ExpectAResponseToHalfABody(const ServerOptions& options) {
+  FunctionHandler handler(
+      [](message::Exchange& exchange) { AnswerWith(exchange, ReadBody(*exchange.body)); });
+  const auto server = StartServer(handler, options);
+  TestClient client(server->port());
+  client.Send(
+      "PUT / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 200000\r\n\r\n");
+  ASSERT_EQ(client.Read().status, 100) << "the server reads the body";
+  client.Send(std::string(100'000, 'x'));
+  std::jthread stopper([&] { server->Stop(milliseconds(2'000)); });
+  const TestResponse response = client.Read();
+  EXPECT_EQ(response.body, "error ServiceUnavailable");
+  EXPECT_EQ(response.Find("Connection"), "close");
+  // Bytes that arrive after the response do not reset the connection.
+  client.Send(std::string(100'000, 'x'));
+  EXPECT_TRUE(client.EndsOrderly());
+}
+
+TEST(Engine, StopRespondsToAnUploadThatWaitsForItsClient) { ExpectAResponseToHalfABody({}); }
+
+TEST(Engine, StopRespondsToAStoredUploadThatWaitsForItsClient) {
+  ExpectAResponseToHalfABody({.min_threads = 1, .max_threads = 1});  // none may wait for bodies
 }
 
 TEST(Engine, DisconnectedClientDoesNotCancelItsRequest) {

@@ -27,6 +27,20 @@ void AddRoot(UsersDocument& users, const AccessKey& pair, s3::Identity root,
   users.keys.push_back(std::move(key));
 }
 
+// Moves the rows of `from` to `into`, and the rows that they replace to `from`. Allocates and
+// destroys nothing.
+template <class Rows>
+void Exchange(Rows& into, Rows& from) {
+  Rows replaced;
+  while (!from.empty()) {
+    auto row = into.insert(from.extract(from.begin()));
+    if (row.inserted) continue;
+    std::swap(row.position->second, row.node.mapped());
+    replaced.insert(std::move(row.node));
+  }
+  from.swap(replaced);
+}
+
 }  // namespace
 
 UsersDocument UsersOfPairs(const std::vector<AccessKey>& pairs) {
@@ -61,10 +75,14 @@ void Identities::Attach(std::shared_ptr<KeyNamespace> shared, Spaces spaces,
   default_identity_ = std::move(default_identity);
 }
 
-Result<void> Identities::IndexAccounts(Tables& tables) {
-  tables.by_canonical_id.clear();
-  for (const auto& [id, account] : tables.accounts) {
-    if (tables.by_canonical_id.emplace(account.id, id).second) continue;
+Result<void> Identities::IndexAccounts(Tables& rows) const {
+  const ReaderLock lock(mutex_);
+  for (const auto& [id, account] : rows.accounts) {
+    const auto used = tables_.by_canonical_id.find(account.id);
+    // An account that is replaced gives up its id.
+    const bool is_taken = used != tables_.by_canonical_id.end() && used->second != id &&
+                          !rows.accounts.contains(used->second);
+    if (!is_taken && rows.by_canonical_id.emplace(account.id, id).second) continue;
     return Error::Make(
         ErrorKind::kAlreadyExists,
         "account '" + id + "' has the canonical id of another account; use a different one");
@@ -72,13 +90,12 @@ Result<void> Identities::IndexAccounts(Tables& tables) {
   return Ok();
 }
 
-Result<void> Identities::CheckNamespaceUnchanged(const Tables& tables, const KeyRecord& key) {
-  const auto known = tables.keys.find(key.user.access_key_id);
-  if (known == tables.keys.end() || !key.name_space || *key.name_space == known->second->name_space)
-    return Ok();
+Result<void> Identities::CheckNamespaceUnchanged(const KeyRecord& key) const {
+  const auto known = FindEntry(key.user.access_key_id);
+  if (!known || !key.name_space || *key.name_space == known->name_space) return Ok();
   return FieldError(ErrorKind::kAlreadyExists, key.place,
                     "access key '" + key.user.access_key_id + "' selects namespace '" +
-                        known->second->name_space + "', not '" + *key.name_space +
+                        known->name_space + "', not '" + *key.name_space +
                         "'; omit the field to keep it there, or move it with PATCH " +
                         "/_penstock/access-keys/" + key.user.access_key_id);
 }
@@ -94,15 +111,15 @@ Result<std::shared_ptr<KeyNamespace>> Identities::SpaceOf(const KeyRecord& key,
 
 Result<void> Identities::Add(UsersDocument users, StopFlag stop) {
   const MutexLock one_at_a_time(change_mutex_);
-  Tables tables = Copy();
-  std::vector<std::string> account_ids;
+  Tables rows;  // new ones and replacements
   std::vector<std::string> key_ids;
-  for (const s3::Owner& account : users.accounts) account_ids.push_back(account.account_id);
   for (const KeyRecord& key : users.keys) key_ids.push_back(key.user.access_key_id);
-  for (s3::Owner& account : users.accounts)
-    tables.accounts.insert_or_assign(account.account_id, std::move(account));
-  PENSTOCK_TRY(IndexAccounts(tables));
-  for (const KeyRecord& key : users.keys) PENSTOCK_TRY(CheckNamespaceUnchanged(tables, key));
+  for (s3::Owner& account : users.accounts) {
+    std::string id = account.account_id;
+    rows.accounts.insert_or_assign(std::move(id), std::move(account));
+  }
+  PENSTOCK_TRY(IndexAccounts(rows));
+  for (const KeyRecord& key : users.keys) PENSTOCK_TRY(CheckNamespaceUnchanged(key));
   const std::set<std::string, std::less<>> listed(users.namespaces.begin(), users.namespaces.end());
   // First checks that all exist, before any is created.
   for (const KeyRecord& key : users.keys) {
@@ -115,33 +132,62 @@ Result<void> Identities::Add(UsersDocument users, StopFlag stop) {
   }
   for (KeyRecord& key : users.keys) {
     PENSTOCK_TRY(CheckNotStopped(stop));
-    const auto known = tables.keys.find(key.user.access_key_id);
+    const auto known = FindEntry(key.user.access_key_id);
     auto entry = std::make_shared<Entry>();
-    entry->name_space = known != tables.keys.end()
-                            ? known->second->name_space
-                            : key.name_space.value_or(std::string(kDefaultNamespace));
+    entry->name_space =
+        known ? known->name_space : key.name_space.value_or(std::string(kDefaultNamespace));
     PENSTOCK_ASSIGN(entry->selects, SpaceOf(key, entry->name_space));
     entry->kept = kept_ != nullptr;
     static_cast<auth::User&>(*entry) = std::move(key.user);
     std::string id = entry->access_key_id;
-    tables.keys.insert_or_assign(std::move(id), std::move(entry));
+    rows.keys.insert_or_assign(std::move(id), std::move(entry));
   }
-  // Existing keys get the current ids of their account.
-  for (auto& [id, entry] : tables.keys) {
-    const auto account = tables.accounts.find(entry->identity.account_id);
-    if (account == tables.accounts.end()) continue;
-    if (entry->identity.owner_id == account->second.id &&
-        entry->identity.display_name == account->second.display_name)
+  UpdateKeysOfAccounts(rows);
+  PENSTOCK_TRY(Keep(rows, key_ids, stop));
+  Apply(rows);
+  return Ok();
+}
+
+void Identities::UpdateKeysOfAccounts(Tables& rows) const {
+  const auto is_same = [](const s3::Owner& account, const std::string& id,
+                          const std::string& display_name) {
+    return account.id == id && account.display_name == display_name;
+  };
+  {
+    const ReaderLock lock(mutex_);
+    bool changes = false;
+    for (const auto& [id, account] : rows.accounts) {
+      const auto old = tables_.accounts.find(id);
+      changes = changes || (old != tables_.accounts.end() &&
+                            !is_same(account, old->second.id, old->second.display_name));
+    }
+    for (auto row = tables_.keys.begin(); changes && row != tables_.keys.end(); ++row) {
+      // No effect on keys that are replaced.
+      if (rows.accounts.contains(row->second->identity.account_id)) rows.keys.insert(*row);
+    }
+  }
+  for (auto& [id, entry] : rows.keys) {
+    const s3::Identity& identity = entry->identity;
+    const auto account = rows.accounts.find(identity.account_id);
+    if (account == rows.accounts.end() ||
+        is_same(account->second, identity.owner_id, identity.display_name))
       continue;
     auto changed = std::make_shared<Entry>(*entry);
     changed->identity.owner_id = account->second.id;
     changed->identity.display_name = account->second.display_name;
     entry = std::move(changed);
   }
-  PENSTOCK_TRY(Keep(tables, account_ids, key_ids, stop));
+}
+
+void Identities::Apply(Tables& rows) {
   const WriterLock lock(mutex_);
-  std::swap(tables_, tables);
-  return Ok();
+  for (const auto& [id, account] : rows.accounts) {
+    const auto old = tables_.accounts.find(id);
+    if (old != tables_.accounts.end()) tables_.by_canonical_id.erase(old->second.id);
+  }
+  Exchange(tables_.accounts, rows.accounts);
+  Exchange(tables_.by_canonical_id, rows.by_canonical_id);
+  Exchange(tables_.keys, rows.keys);
 }
 
 Identities::Tables Identities::Copy() const {
@@ -151,12 +197,12 @@ Identities::Tables Identities::Copy() const {
 
 KeyRecord Identities::RecordOf(const Entry& entry) { return {entry, entry.name_space, {}}; }
 
-Result<void> Identities::Keep(const Tables& tables, const std::vector<std::string>& account_ids,
-                              const std::vector<std::string>& key_ids, StopFlag stop) {
+Result<void> Identities::Keep(const Tables& rows, const std::vector<std::string>& key_ids,
+                              StopFlag stop) {
   if (!kept_) return Ok();
   UsersDocument users;
-  for (const std::string& id : account_ids) users.accounts.push_back(tables.accounts.at(id));
-  for (const std::string& id : key_ids) users.keys.push_back(RecordOf(*tables.keys.at(id)));
+  for (const auto& [id, account] : rows.accounts) users.accounts.push_back(account);
+  for (const std::string& id : key_ids) users.keys.push_back(RecordOf(*rows.keys.at(id)));
   return kept_->Put(users, stop);
 }
 
@@ -253,34 +299,37 @@ Result<void> Identities::Remove(std::string_view access_key_id) {
 
 Result<void> Identities::RemoveNamespace(const KeyNamespace& selected) {
   const MutexLock one_at_a_time(change_mutex_);
-  Tables tables = Copy();
+  const auto is_selected = [&selected](const Entry& entry) {
+    return entry.selects ? entry.selects.get() == &selected : entry.name_space == selected.name();
+  };
   // Removes accounts that were created only for such keys; accounts from a users document remain.
   std::set<std::string> made;
   std::vector<std::string> ids;
-  std::erase_if(tables.keys, [&](const auto& key) {
-    const Entry& entry = *key.second;
-    const bool is_selected =
-        entry.selects ? entry.selects.get() == &selected : entry.name_space == selected.name();
-    if (!is_selected) return false;
-    ids.push_back(entry.access_key_id);
-    if (entry.identity.owner_id == MakeIdentity(entry.access_key_id).owner_id ||
-        entry.identity.owner_id == IdentityOfNamespace(entry.name_space).owner_id) {
-      made.insert(entry.identity.account_id);
+  {
+    const ReaderLock lock(mutex_);
+    for (const auto& [id, entry] : tables_.keys) {
+      if (!is_selected(*entry)) continue;
+      ids.push_back(id);
+      if (entry->identity.owner_id == MakeIdentity(id).owner_id ||
+          entry->identity.owner_id == IdentityOfNamespace(entry->name_space).owner_id) {
+        made.insert(entry->identity.account_id);
+      }
     }
-    return true;
-  });
-  // Keep accounts that have keys in other namespaces.
-  for (const auto& [id, entry] : tables.keys) made.erase(entry->identity.account_id);
-  for (const std::string& id : made) {
-    const auto account = tables.accounts.find(id);
-    if (account == tables.accounts.end()) continue;
-    tables.by_canonical_id.erase(account->second.id);
-    tables.accounts.erase(account);
+    // Keep accounts that have keys in other namespaces.
+    for (const auto& [id, entry] : tables_.keys) {
+      if (!is_selected(*entry)) made.erase(entry->identity.account_id);
+    }
   }
-  // Written to disk first: an error leaves the tables unchanged.
+  // Removed from disk first: an error leaves the tables unchanged.
   if (kept_) PENSTOCK_TRY(kept_->Remove(ids, {made.begin(), made.end()}));
+  Tables removed;  // destroyed without the lock
   const WriterLock lock(mutex_);
-  std::swap(tables_, tables);
+  for (const std::string& id : ids) removed.keys.insert(tables_.keys.extract(id));
+  for (const std::string& id : made) {
+    auto account = tables_.accounts.extract(id);
+    if (!account.empty()) tables_.by_canonical_id.erase(account.mapped().id);
+    removed.accounts.insert(std::move(account));
+  }
   return Ok();
 }
 

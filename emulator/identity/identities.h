@@ -96,12 +96,19 @@ class Identities final : public auth::Directory, public s3::OwnerDirectory {
     std::map<std::string, std::string, std::less<>> by_canonical_id;  // account ids
     std::map<std::string, std::shared_ptr<const Entry>, std::less<>> keys;
   };
-  // Sets by_canonical_id. Returns kAlreadyExists if two accounts have the same canonical id.
-  static Result<void> IndexAccounts(Tables& tables);
-  static Result<void> CheckNamespaceUnchanged(const Tables& tables, const KeyRecord& key);
+  // Sets by_canonical_id of `rows`. Returns kAlreadyExists if an account would have the canonical
+  // id of another one.
+  Result<void> IndexAccounts(Tables& rows) const;
+  Result<void> CheckNamespaceUnchanged(const KeyRecord& key) const;
+  // Gives the keys of the accounts of `rows` the current ids of their account, and adds those that
+  // change.
+  void UpdateKeysOfAccounts(Tables& rows) const;
+  // Adds and replaces rows. `rows` gets those that were replaced, because they must be destroyed
+  // without the lock.
+  void Apply(Tables& rows);
   static KeyRecord RecordOf(const Entry& entry);
-  Result<void> Keep(const Tables& tables, const std::vector<std::string>& account_ids,
-                    const std::vector<std::string>& key_ids, StopFlag stop)
+  // Writes the accounts of `rows` and these of its keys to disk.
+  Result<void> Keep(const Tables& rows, const std::vector<std::string>& key_ids, StopFlag stop)
       PENSTOCK_REQUIRES(change_mutex_);
   Result<void> RestoreKey(Tables& tables, KeyRecord key, std::vector<std::string>& notices)
       PENSTOCK_REQUIRES(change_mutex_);

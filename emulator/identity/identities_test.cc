@@ -124,6 +124,42 @@ TEST_F(IdentitiesTest, OwnersAreFoundInATimeThatDoesNotGrowWithTheirNumber) {
   EXPECT_LT(time_of(users.accounts.back()), 50 * time_of(users.accounts.front()));
 }
 
+// Each namespace that is created adds a user.
+TEST_F(IdentitiesTest, UsersAreAddedInATimeThatDoesNotGrowWithTheirNumber) {
+  ASSERT_TRUE(Open("one").ok());
+  const auto time_of_one = [&] {
+    auto least = std::chrono::steady_clock::duration::max();
+    for (int round = 0; round < 7; ++round) {
+      const auto start = std::chrono::steady_clock::now();
+      EXPECT_TRUE(identities_.Add(UsersOfNamespace("one", {"K", "s"})).ok());
+      least = std::min(least, std::chrono::steady_clock::now() - start);
+    }
+    return least;
+  };
+  const auto beside_few = time_of_one();
+  constexpr int kAccounts = 20'000;
+  UsersDocument users;
+  for (int i = 0; i < kAccounts; ++i) {
+    const std::string number = std::to_string(100'000'000'000 + i);
+    users.accounts.push_back({"id of " + number, number, number});
+  }
+  ASSERT_TRUE(identities_.Add(users).ok());
+  EXPECT_LT(time_of_one(), 50 * beside_few);
+}
+
+TEST_F(IdentitiesTest, AccountsExchangeTheirCanonicalIds) {
+  UsersDocument users;
+  users.accounts = {{"first", "ann", "111122223333"}, {"second", "bob", "444455556666"}};
+  ASSERT_TRUE(identities_.Add(users).ok());
+  std::swap(users.accounts[0].id, users.accounts[1].id);
+  ASSERT_TRUE(identities_.Add(users).ok());
+  EXPECT_EQ(identities_.FindOwner("first")->display_name, "bob");
+  EXPECT_EQ(identities_.FindOwner("second")->display_name, "ann");
+  users.accounts = {{"second", "bob", "444455556666"}};
+  EXPECT_FALSE(identities_.Add(users).ok()) << "ann has it";
+  EXPECT_EQ(identities_.FindOwner("first")->display_name, "bob");
+}
+
 TEST_F(IdentitiesTest, UnknownNamespaceCreatesNothing) {
   // Regression: it was created silently, and the key found none of its buckets.
   const auto added = identities_.Add(

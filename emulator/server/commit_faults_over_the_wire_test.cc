@@ -48,6 +48,27 @@ TEST_F(CommitFaultsTest, WriteAppliedTwiceCreatesTwoVersions) {
   EXPECT_EQ(Body({}, "/bucket/twice"), "abcd");
 }
 
+TEST_F(CommitFaultsTest, RequestRefusedBeforeItsBodyIsReadIsMatchedButHasNotFired) {
+  for (const string moment : {"before_commit", "body_in@2"}) {
+    Set(R"([{"id": "rule", "do": {"error": {"status": 501}, "at": ")" + moment +
+        R"("}, "limit": {"times": 1}}])");
+    EXPECT_EQ(Ask("PUT", "/missing/key", "abcd").status(), 404) << moment;
+    EXPECT_EQ(Ask("PUT", "/bucket/key?partNumber=1&uploadId=missing", "abcd").status(), 404);
+    const auto rule = Account().at("rules").at(0);
+    EXPECT_EQ(rule.at("matched"), 2) << moment;
+    EXPECT_EQ(rule.at("fired"), 0) << moment;
+    EXPECT_EQ(rule.at("under_way"), 0) << moment;
+    EXPECT_FALSE(rule.at("complete").get<bool>()) << moment;
+    EXPECT_FALSE(emulator_->CheckFaults("default").ok()) << moment;
+    EXPECT_EQ(Ask("PUT", "/bucket/key", "abcd").status(), 501) << "the claim was returned";
+    EXPECT_EQ(Fired(), 1U);
+    Clear();
+  }
+  // An operation without a body reaches the moment before it can refuse.
+  SetAction(R"({"error": {"status": 501}})");
+  EXPECT_EQ(Ask("GET", "/missing/key").status(), 501);
+}
+
 TEST_F(CommitFaultsTest, ClientGetsTheSecondResponseByDefault) {
   for (const auto& [answer, status] : {std::pair{"second", 412}, std::pair{"first", 200}}) {
     SetAction(R"({"duplicate_apply": {"answer": ")" + string(answer) + "\"}}");

@@ -14,7 +14,7 @@
 #include "emulator/faults/actions/accept_faults.h"
 #include "emulator/faults/documents/scenario_document.h"
 #include "emulator/faults/fail_rate.h"
-#include "emulator/faults/fault_handlers.h"
+#include "emulator/faults/fault_filters.h"
 #include "emulator/faults/first_byte_delay.h"
 #include "emulator/faults/rules/connection_rules.h"
 #include "emulator/http/server.h"
@@ -93,10 +93,11 @@ class RunningEmulator final : public Emulator {
     notices_.insert(notices_.end(), decided.begin(), decided.end());
     const identity::Identities& identities = control_->identities();
     // Clients that may not use the admin API must not request faults by a header either.
-    const faults::FaultHandlerOptions faults{.registry_of = RegistryOf,
-                                             .partition_of = PartitionOf,
-                                             .pauses = &pauses_,
-                                             .by_header = options_.admin_token.empty()};
+    const faults::FaultFilterOptions faults{.registry_of = RegistryOf,
+                                            .partition_of = PartitionOf,
+                                            .pauses = &pauses_,
+                                            .by_header = options_.admin_token.empty(),
+                                            .memory_limit = memory_limit_};
     admin_ = MakeAdmin(*this, {.token = options_.admin_token,
                                .hosts = {options_.admin_host, options_.admin_allowed_hosts},
                                .document_memory = memory_limit_});

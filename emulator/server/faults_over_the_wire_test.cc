@@ -100,6 +100,10 @@ TEST_F(FaultsOverTheWireTest, ErrorsMayHaveOtherBodies) {
         "HTTP/1.1 500 Internal Server Error\r\nDate: *\r\nx-amz-request-id: *\r\nx-amz-id-2: "
         "*\r\nServer: AmazonS3\r\n"
         "Content-Length: 0\r\nConnection: close\r\n\r\n"},
+       {R"({"error": {"body": "empty", "chunked": true}})",
+        "HTTP/1.1 500 Internal Server Error\r\nDate: *\r\nx-amz-request-id: *\r\nx-amz-id-2: "
+        "*\r\nServer: AmazonS3\r\n" +
+            kChunks + "0\r\n\r\n"},
        {R"({"error": {"body": "html", "chunked": false}})",
         ErrorHead(status, "text/html") +
             "Server: AmazonS3\r\nContent-Length: 103\r\nConnection: "

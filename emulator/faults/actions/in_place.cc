@@ -81,7 +81,6 @@ void ReplaceBody(s3::Response& response, const ErrorAction& action, std::string_
     case ErrorBody::kXml: break;
     case ErrorBody::kEmpty:
       response.body = std::monostate();
-      response.chunked = false;
       std::erase_if(response.headers,
                     [](const auto& header) { return header.first == "Content-Type"; });
       break;
@@ -111,7 +110,7 @@ std::string_view CodeOf(int status) {
 void AnswerWithError(s3::Exchange& exchange, const ErrorAction& action) {
   Respond(exchange, action.code, action.message, action.status);
   s3::Response& response = exchange.response;
-  response.chunked = response.chunked && action.chunked;
+  response.chunked = response.chunked && action.chunked.value_or(action.body != ErrorBody::kEmpty);
   response.close = response.close || action.close;
   const s3::ErrorInfo* const info = s3::FindErrorInfo(action.code);
   ReplaceBody(response, action,

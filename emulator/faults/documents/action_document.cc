@@ -51,7 +51,7 @@ Result<void> ReadErrorFields(const JsonFields& fields, ErrorAction& error) {
        {"html", ErrorBody::kHtml},
        {"json", ErrorBody::kJson},
        {"truncated-xml", ErrorBody::kTruncatedXml}}};
-  PENSTOCK_TRY(ReadText(fields, "message", error.message));
+  PENSTOCK_TRY(ReadXmlText(fields, "message", error.message));
   if (fields.Has("retry_after_ms")) {
     error.retry_after.emplace();
     PENSTOCK_TRY(ReadMs(fields, "retry_after_ms", *error.retry_after));
@@ -60,7 +60,8 @@ Result<void> ReadErrorFields(const JsonFields& fields, ErrorAction& error) {
   PENSTOCK_TRY(CheckErrorHeaders(fields, error));
   PENSTOCK_TRY(ReadKind(fields, "body", kBodies, error.body));
   PENSTOCK_TRY(ReadFlag(fields, "close", error.close));
-  return ReadFlag(fields, "chunked", error.chunked);
+  PENSTOCK_ASSIGN(error.chunked, fields.Flag("chunked"));
+  return Ok();
 }
 
 // The status defaults to that of the code.
@@ -70,7 +71,7 @@ Result<Action> ReadError(const Json& json, const std::string& place) {
                                    {"status", "code", "message", "retry_after_ms", "headers",
                                     "body", "close", "chunked"}));
   ErrorAction error{.status = 500, .code = "InternalError"};
-  PENSTOCK_TRY(ReadText(fields, "code", error.code));
+  PENSTOCK_TRY(ReadXmlText(fields, "code", error.code));
   if (const s3::ErrorInfo* info = s3::FindErrorInfo(error.code)) error.status = info->status;
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> status, fields.Whole("status"));
   if (status && (*status < 200 || *status > 599)) return fields.OutOfRange("status", "200 to 599");
@@ -92,8 +93,8 @@ Result<Action> ReadLateError(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields,
                   JsonFields::Read(json, place, {"code", "message", "after_ms", "every_ms"}));
   LateErrorAction error;
-  PENSTOCK_TRY(ReadText(fields, "code", error.code));
-  PENSTOCK_TRY(ReadText(fields, "message", error.message));
+  PENSTOCK_TRY(ReadXmlText(fields, "code", error.code));
+  PENSTOCK_TRY(ReadXmlText(fields, "message", error.message));
   PENSTOCK_TRY(ReadMs(fields, "after_ms", error.after));
   PENSTOCK_TRY(ReadMs(fields, "every_ms", error.every));
   if (error.every.count() == 0) return FieldError(fields.Place("every_ms"), "must be more than 0");
@@ -204,6 +205,19 @@ Result<void> CheckLieHeader(const std::string& place, std::string_view name) {
       "a chunked body, or end the connection with fin or with `close` of error");
 }
 
+// The HTTP layer writes Content-Length as a number.
+Result<void> CheckLieValue(const std::string& place, const std::string& name,
+                           const std::string& value) {
+  if (!s3::EqualsIgnoreCase(name, "content-length")) return Ok();
+  std::uint64_t length = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), length);
+  if (error == std::errc() && std::to_string(length) == value) return Ok();
+  return FieldError(place + "." + name,
+                    "must be a whole number from 0 to 18446744073709551615, in decimal digits "
+                    "without leading zeros, not '" +
+                        value + "'; to send none, use drop");
+}
+
 Result<Action> ReadHeaderLie(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields,
                   JsonFields::Read(json, place, {"set", "drop", "repeat"}));
@@ -214,8 +228,10 @@ Result<Action> ReadHeaderLie(const Json& json, const std::string& place) {
   if (headers.set.empty() && headers.drop.empty() && headers.repeat.empty()) {
     return FieldError(place, "changes nothing: add set, drop or repeat");
   }
-  for (const auto& [name, value] : headers.set)
+  for (const auto& [name, value] : headers.set) {
     PENSTOCK_TRY(CheckLieHeader(fields.Place("set"), name));
+    PENSTOCK_TRY(CheckLieValue(fields.Place("set"), name, value));
+  }
   for (const std::string& name : headers.drop)
     PENSTOCK_TRY(CheckLieHeader(fields.Place("drop"), name));
   for (const std::string& name : headers.repeat)

@@ -31,7 +31,7 @@ TEST(ActionDocumentTest, ErrorStatusDefaultsToThatOfItsCode) {
   EXPECT_EQ(error.headers, (std::vector<std::pair<std::string, std::string>>{{"a", "b"}}));
   EXPECT_EQ(error.body, ErrorBody::kHtml);
   EXPECT_TRUE(error.close);
-  EXPECT_FALSE(error.chunked);
+  EXPECT_EQ(error.chunked, false);
 }
 
 TEST(ActionDocumentTest, SlowDownMatchesS3) {
@@ -40,7 +40,7 @@ TEST(ActionDocumentTest, SlowDownMatchesS3) {
   EXPECT_EQ(error.status, 503);
   EXPECT_EQ(error.code, "SlowDown");
   EXPECT_TRUE(error.close);
-  EXPECT_TRUE(error.chunked);
+  EXPECT_EQ(error.chunked, std::nullopt);
   EXPECT_EQ(timed.at.stage, Stage::kHeaders);
 }
 
@@ -129,6 +129,42 @@ TEST(ActionDocumentTest, ErrorsNameFieldAndFix) {
                                 R"("drop": ["connection"])", R"("repeat": ["Connection"])"}) {
     const std::string problem = Problem("{\"header_lie\": {" + std::string(lie) + "}}");
     EXPECT_NE(problem.find("cannot be changed"), std::string::npos) << problem;
+  }
+}
+
+TEST(ActionDocumentTest, ContentLengthOfHeaderLieIsANumberThatIsSentAsGiven) {
+  for (const std::string value :
+       {"abc", "", "-1", "+5", " 5", "5 ", "1e3", "007", "5, 5", "18446744073709551616"}) {
+    EXPECT_EQ(Problem(R"({"header_lie": {"set": {"Content-Length": ")" + value + R"("}}})"),
+              "do.header_lie.set.Content-Length: must be a whole number from 0 to "
+              "18446744073709551615, in decimal digits without leading zeros, not '" +
+                  value + "'; to send none, use drop");
+  }
+  for (const std::string value : {"0", "5", "18446744073709551615"}) {
+    EXPECT_EQ(
+        Action<HeaderAction>(R"({"header_lie": {"set": {"content-length": ")" + value + R"("}}})")
+            .set.front()
+            .second,
+        value);
+  }
+}
+
+TEST(ActionDocumentTest, TextsOfErrorDocumentsHaveOnlyCharactersOfXml) {
+  for (const std::string action : {"error", "slow_down", "late_error", "partial_failure"}) {
+    for (const auto& [escape, name] : {std::pair("\\u0001", "U+0001"),
+                                       {"\\u0000", "U+0000"},
+                                       {"a\\u001fb", "U+001F"},
+                                       {"\\ufffe", "U+FFFE"},
+                                       {"\\uffff", "U+FFFF"}}) {
+      EXPECT_EQ(Problem("{\"" + action + "\": {\"message\": \"" + escape + "\"}}"),
+                "do." + action + ".message: contains " + name +
+                    ", which XML 1.0 does not allow; remove it");
+    }
+    Read("{\"" + action + R"(": {"message": "tab\t line\r\n \u007f \ufffd \ud83d\ude00"}})");
+  }
+  for (const std::string action : {"error", "late_error", "partial_failure"}) {
+    EXPECT_EQ(Problem("{\"" + action + R"(": {"code": "A\u0008"}})"),
+              "do." + action + ".code: contains U+0008, which XML 1.0 does not allow; remove it");
   }
 }
 

@@ -19,6 +19,10 @@ namespace penstock::emulator::faults {
 // Whether `text` is allowed in a header value: no line breaks and no NUL.
 bool IsHeaderText(std::string_view text);
 
+// Reads a text for error documents. `into` is unchanged if the member is absent. Returns
+// kInvalidArgument that names the field and the first character that XML 1.0 does not allow.
+Result<void> ReadXmlText(const JsonFields& fields, std::string_view name, std::string& into);
+
 // Reads {"name": "value"}. `into` is unchanged if the member is absent. Returns kInvalidArgument
 // that names the field and the header.
 Result<void> ReadHeaders(const JsonFields& fields, std::string_view name,

@@ -126,12 +126,10 @@ Result<Action> ReadPartialFailure(const Json& json, const std::string& place) {
       const JsonFields fields,
       JsonFields::Read(json, place, {"code", "message", "key", "entries", "most", "probability"}));
   PartialFailureAction failure;
-  PENSTOCK_ASSIGN(const std::optional<std::string> code, fields.Text("code"));
-  if (code && code->empty())
+  PENSTOCK_TRY(ReadXmlText(fields, "code", failure.code));
+  if (failure.code.empty())
     return FieldError(fields.Place("code"), "is empty; set an S3 error code such as SlowDown");
-  if (code) failure.code = *code;
-  PENSTOCK_ASSIGN(const std::optional<std::string> message, fields.Text("message"));
-  if (message) failure.message = *message;
+  PENSTOCK_TRY(ReadXmlText(fields, "message", failure.message));
   if (const Json* key = fields.Find("key"))
     PENSTOCK_TRY(ReadKeys(*key, fields.Place("key"), failure.keys));
   PENSTOCK_TRY(ReadCounts(fields, "entries", failure.entries));

@@ -158,9 +158,9 @@ void AddInlineRule(Json& rules, Json& one) {
   rules.back()["do"] = std::move(one);
 }
 
-Result<Scenario> ReadInlineFaults(Json& json) {
+Result<Scenario> ReadInlineFaults(Json& json, const Source& source) {
   if (json.is_object() && (json.contains("rules") || json.contains("scenario")))
-    return ReadScenario(json, {});
+    return ReadScenario(json, source);
   JsonTree rules(Json::array());
   if (json.is_array()) {
     PENSTOCK_TRY(CheckRuleCount(json.size()));
@@ -168,14 +168,16 @@ Result<Scenario> ReadInlineFaults(Json& json) {
   } else {
     AddInlineRule(rules.root(), json);
   }
-  return ReadScenario(rules.root(), {});
+  return ReadScenario(rules.root(), source);
 }
 
 }  // namespace
 
-Result<Scenario> ParseInlineFaults(std::string_view text) {
+Result<Scenario> ParseInlineFaults(std::string_view text,
+                                   std::shared_ptr<store::MemoryLimit> limit) {
   PENSTOCK_ASSIGN(JsonTree tree, ParseJsonTree(text));
-  PENSTOCK_ASSIGN(Scenario scenario, ReadInlineFaults(tree.root()));
+  PENSTOCK_ASSIGN(Scenario scenario, ReadInlineFaults(tree.root(), {.text_bytes = text.size(),
+                                                                    .limit = std::move(limit)}));
   PENSTOCK_TRY(RefuseConnectionRules(scenario, "the connection was accepted before the request"));
   return scenario;
 }

@@ -19,8 +19,10 @@ namespace penstock::emulator::faults {
 Result<Scenario> ParseScenario(std::string_view json,
                                std::shared_ptr<store::MemoryLimit> limit = nullptr);
 
-// Parses the x-penstock-fault header: a scenario, a rule, an action, or a list of rules or actions.
-Result<Scenario> ParseInlineFaults(std::string_view json);
+// Parses the x-penstock-fault header: a scenario, a named scenario, a rule, an action, or a list of
+// rules or actions. `limit`: as in ParseScenario.
+Result<Scenario> ParseInlineFaults(std::string_view json,
+                                   std::shared_ptr<store::MemoryLimit> limit = nullptr);
 
 // Parses {"GetObject": ["slow_down", {"reset": {}, "at": "body_out@1024"}], "UploadPart": [...]}.
 // The actions of an operation apply to its requests in order, each once. An action without members

@@ -45,7 +45,7 @@ struct ErrorAction {
   std::vector<std::pair<std::string, std::string>> headers;  // Replace headers of the same name.
   ErrorBody body = ErrorBody::kXml;
   bool close = false;
-  bool chunked = true;
+  std::optional<bool> chunked;  // Unset: chunked, as S3, except for an empty body.
 };
 
 // Sends status 200, then white space, then an error document. S3 does this for

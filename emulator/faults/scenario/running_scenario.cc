@@ -34,6 +34,16 @@ bool NeedsEarlierVersions(const Rule& rule) {
   });
 }
 
+// Whether a draw has an influence: on the choice of requests, on a latency, or on the entries that
+// fail.
+bool NeedsDraws(const Rule& rule) {
+  return rule.when.probability < 1 || (rule.when.window && rule.when.window->ramp.count() > 0) ||
+         std::any_of(rule.actions.begin(), rule.actions.end(), [](const TimedAction& timed) {
+           return std::holds_alternative<LatencyAction>(timed.action) ||
+                  std::holds_alternative<PartialFailureAction>(timed.action);
+         });
+}
+
 std::uint64_t NumberOf(const traffic::Draw& draw) {
   return static_cast<std::uint64_t>(draw[0] * 0x1p53);
 }
@@ -67,6 +77,7 @@ RunningScenario::RunningScenario(std::shared_ptr<const Scenario> scenario, WallT
                        : nullptr) {
   for (std::size_t i = 0; i < scenario_->rules.size(); ++i) {
     states_.push_back(std::make_unique<State>());
+    states_.back()->draws = NeedsDraws(scenario_->rules[i]);
     if (scenario_->rules[i].actions.front().at.stage == Stage::kAccept)
       for_connections_.push_back(i);
   }
@@ -165,8 +176,10 @@ std::unique_ptr<Ticket> RunningScenario::TryRule(std::size_t index, const Evalua
   ticket->request_id_ = facts.exchange->request_id;
   // Draw for every matching request, so that the state of this rule does not change the draws of
   // other requests.
-  const std::string identity = rule.id + '\0' + traffic::RequestIdentity(*facts.exchange);
-  ticket->draw_ = draws_.Of(identity, state.arrivals.Next(NumberOf(draws_.Of(identity, 0))));
+  if (state.draws) {
+    const std::string identity = rule.id + '\0' + traffic::RequestIdentity(*facts.exchange);
+    ticket->draw_ = draws_.Of(identity, state.arrivals.Next(NumberOf(draws_.Of(identity, 0))));
+  }
   const bool met = ticket->draw_[0] < Chance(rule.when, evaluation.age) && IsDue(rule, evaluation);
   {
     const MutexLock lock(state.mutex);

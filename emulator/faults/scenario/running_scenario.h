@@ -62,7 +62,7 @@ class Ticket {
 
   const Rule& rule() const { return *rule_; }
   // The random draw of this rule for this request. Its first number decided whether the rule
-  // applies.
+  // applies. Zeros if nothing about the rule is random.
   const traffic::Draw& draw() const { return draw_; }
   // The number of requests that the rule had selected before this one.
   std::uint64_t turn() const { return turn_; }
@@ -142,7 +142,8 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
     // For Budget: whether the rule was applied, for each of the latest matching requests.
     std::deque<bool> recent PENSTOCK_GUARDED_BY(mutex);
     std::deque<std::string> request_ids PENSTOCK_GUARDED_BY(mutex);
-    traffic::Arrivals arrivals;
+    bool draws = false;          // Whether random numbers have an influence. Never changes.
+    traffic::Arrivals arrivals;  // Counts only if `draws`.
   };
   // A request or a connection that is evaluated against the rules.
   struct Evaluation {

@@ -55,6 +55,7 @@ WireConnection::WireConnection(std::uint64_t id, std::unique_ptr<Stream> stream,
   facts_.id = id;
   facts_.peer = PeerName(stream_->fd());
   facts_.tls = stream_->tls();
+  stream_->CancelWaitsBy(settings.cancel_event);
 }
 
 void WireConnection::Receive(const AcceptDecision& decision) {
@@ -98,6 +99,17 @@ void WireConnection::StartWait(MonotonicTime now) {
 void WireConnection::ExpireWait(MonotonicTime now) { EndWait(now, true); }
 
 void WireConnection::EndIdleWait() { EndWait(MonotonicTime::max(), false); }
+
+void WireConnection::Cancel() {
+  cancelled_.store(true, std::memory_order_relaxed);
+  std::int64_t until = wait_until_.load(std::memory_order_acquire);
+  if (until == kServed || waits_for_.load(std::memory_order_relaxed) != Stage::kBody) return;
+  // The socket stays open for reading: data that arrives after a shutdown of that side would reset
+  // the connection, and the client could lose the response.
+  if (until == kExpired ||
+      wait_until_.compare_exchange_strong(until, kExpired, std::memory_order_acq_rel))
+    registration_.Wake();
+}
 
 void WireConnection::EndWait(MonotonicTime now, bool of_requests) {
   std::int64_t until = wait_until_.load(std::memory_order_acquire);
@@ -244,7 +256,8 @@ WireConnection::Pause WireConnection::GatherBody(ServingTools& tools, bool expir
     current_->body.CountWait(std::chrono::round<milliseconds>(Now() - wait_began_));
   stage_ = Stage::kBody;
   if (expired) {
-    current_->gathered->Fail(RequestTimedOut());
+    const bool cancelled = cancelled_.load(std::memory_order_relaxed);
+    current_->gathered->Fail(cancelled ? ServerStops() : RequestTimedOut());
   } else {
     const GatheredBody::State state = current_->gathered->Gather();
     if (state != GatheredBody::State::kReady)

@@ -41,6 +41,9 @@ struct ConnectionSettings {
   // Null: every handler waits for its request's body on its thread.
   ConnectionQuotas* quotas = nullptr;
   Timers* timers = nullptr;  // for deliveries with pauses; null: no pauses
+  // A descriptor that becomes readable when requests in progress are to end early. Handlers then
+  // wait for no more bytes of their request. -1: none.
+  int cancel_event = -1;
   HeadLimits limits;
   std::chrono::milliseconds idle_timeout{60'000};
   std::chrono::milliseconds progress_timeout{20'000};
@@ -95,13 +98,15 @@ class WireConnection final : private message::AsyncResponse, private message::Wi
   // Thread safety: as ExpireWait. Ends a wait without a request in progress. A closing connection
   // may still wait until its peer has read the response.
   void EndIdleWait();
-  // Thread safety: as ExpireWait. The server stops: the request in progress is to end early. Its
-  // response is still sent.
-  void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
+  // Thread safety: as ExpireWait. The server stops: the request in progress is to end early, also
+  // while it waits for its body. Its response is still sent. Call it repeatedly until the
+  // connection is gone: a wait may begin later, and a wake-up may be lost to a thread that rearms
+  // the socket.
+  void Cancel();
   // Thread safety: as ExpireWait. Ends every wait on the socket, including those of a request in
   // progress.
   void Interrupt() {
-    Cancel();
+    cancelled_.store(true, std::memory_order_relaxed);
     interrupted_.store(true, std::memory_order_relaxed);
     stream_->Interrupt();
   }

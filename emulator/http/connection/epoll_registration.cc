@@ -78,10 +78,16 @@ void EpollRegistration::Close() {
   phase_.store(Phase::kClosed, std::memory_order_release);
 }
 
+void EpollRegistration::Wake() { Modify(kArrivals | kRoom); }
+
 bool EpollRegistration::Change(std::uint32_t events) {
+  watched_ = events;
+  return Modify(events);
+}
+
+bool EpollRegistration::Modify(std::uint32_t events) {
   epoll_event event{};
   event.events = events;
-  watched_ = events;
   event.data.ptr = this;
   return ::epoll_ctl(epoll_, EPOLL_CTL_MOD, fd_, &event) == 0;
 }

@@ -15,8 +15,8 @@ namespace penstock::emulator::http {
 
 class WireConnection;
 
-// Thread safety: Claim from any thread; other methods only from the thread that owns the
-// connection.
+// Thread safety: Claim from any thread, Wake from any thread while the connection lives; other
+// methods only from the thread that owns the connection.
 class EpollRegistration {
  public:
   enum class Rearmed {
@@ -39,6 +39,9 @@ class EpollRegistration {
   Rearmed RearmReady();
   // Like Rearm, but only for the event that the socket has room to write.
   Rearmed RearmUntilWritable();
+  // Causes an event now if the socket has room to write. A thread that owns the connection may see
+  // one event more than was due.
+  void Wake();
   // Suppresses events until the next Rearm. Used while the body is read directly, where each piece
   // would wake a thread.
   void Mute();
@@ -52,6 +55,7 @@ class EpollRegistration {
 
   static Phase AfterEvent(Phase phase);
   bool Change(std::uint32_t events);
+  bool Modify(std::uint32_t events);
   Rearmed Release();
 
   int epoll_ = -1;

@@ -139,6 +139,7 @@ std::size_t WireBodyReader::Take(MutableByteView into) {
 }
 
 Error WireBodyReader::Short() {
+  if (last_status_ == IoStatus::kCancelled) return Fail(ServerStops());
   if (last_status_ == IoStatus::kTimeout || last_status_ == IoStatus::kWouldBlock)
     return Fail(RequestTimedOut());
   if (framing_.body == BodyFraming::kLength)

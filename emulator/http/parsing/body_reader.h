@@ -17,7 +17,8 @@
 
 namespace penstock::emulator::http {
 
-// Never reads past the body's end. Errors are IncompleteBody and RequestTimeout; after an error the
+// Never reads past the body's end. Errors are IncompleteBody, RequestTimeout, and
+// ServiceUnavailable for a wait that was cancelled (Stream::CancelWaitsBy); after an error the
 // connection must close. A body slower than kSlowestBytesPerSecond times out like one that stalls;
 // only time spent waiting counts.
 class WireBodyReader final : public message::BodyReader {

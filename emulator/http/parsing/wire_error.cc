@@ -74,6 +74,11 @@ Error RequestTimedOut() {
                  "Idle connections will be closed.");
 }
 
+Error ServerStops() {
+  return Refusal(ErrorKind::kUnavailable, 503, "ServiceUnavailable",
+                 "Service is unable to handle request. The emulator stops.");
+}
+
 Error NoRoomForBody() {
   return Refusal(ErrorKind::kThrottled, 503, "SlowDown", "Please reduce your request rate.");
 }

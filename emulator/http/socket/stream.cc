@@ -70,16 +70,16 @@ std::size_t Stream::UnacknowledgedBytes() const {
 
 short Stream::read_events() const { return POLLIN; }
 
-IoStatus Stream::Wait(short events, std::chrono::milliseconds timeout) const {
+IoStatus Stream::Wait(short events, std::chrono::milliseconds timeout, int cancel_event) const {
   if (timeout.count() == 0) return IoStatus::kWouldBlock;
   const auto end = std::chrono::steady_clock::now() + timeout;
-  pollfd entry{fd_, events, 0};
+  std::array<pollfd, 2> entries{{{fd_, events, 0}, {cancel_event, POLLIN, 0}}};
   for (;;) {
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-    const int ready =
-        ::poll(&entry, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1 << 30)));
-    if (ready > 0) return IoStatus::kOk;
+    const int ready = ::poll(entries.data(), entries.size(),
+                             static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1 << 30)));
+    if (ready > 0) return entries[0].revents != 0 ? IoStatus::kOk : IoStatus::kCancelled;
     if (ready == 0) return IoStatus::kTimeout;
     if (errno != EINTR) return IoStatus::kBroken;
   }
@@ -89,7 +89,7 @@ IoResult Stream::Read(MutableByteView into, std::chrono::milliseconds timeout) {
   for (;;) {
     const IoResult result = TryRead(into);
     if (result.status != IoStatus::kWouldBlock) return result;
-    const IoStatus waited = Wait(read_events(), timeout);
+    const IoStatus waited = Wait(read_events(), timeout, cancel_event_);
     if (waited != IoStatus::kOk) return {waited, 0};
   }
 }

@@ -20,6 +20,7 @@ enum class IoStatus {
   kEnd,         // the peer will send no more
   kWouldBlock,  // nothing can move now, and the caller does not wait
   kTimeout,     // nothing moved within the time limit
+  kCancelled,   // nothing has arrived, and the caller is not to wait for it (CancelWaitsBy)
   kBroken,      // reset, or a TLS failure: the connection cannot be used any more
 };
 
@@ -60,6 +61,9 @@ class Stream {
 
   // Waits up to `timeout` for the first byte.
   IoResult Read(MutableByteView into, std::chrono::milliseconds timeout);
+  // From when `event` (a descriptor, which outlives the stream) is readable on, Read does not wait:
+  // it returns kCancelled. Unlike Interrupt, both sides of the connection stay open.
+  void CancelWaitsBy(int event) { cancel_event_ = event; }
   // Closes the connection with RST instead of FIN, even when a forked process holds a copy of the
   // descriptor.
   void Reset();
@@ -83,11 +87,13 @@ class Stream {
   // The event to wait for after kWouldBlock: POLLIN, or POLLOUT during a TLS exchange.
   virtual short read_events() const;
   // Returns kOk once one of `events` is ready or the socket has failed (the next call reports it),
-  // else kTimeout. With zero timeout returns kWouldBlock at once.
-  IoStatus Wait(short events, std::chrono::milliseconds timeout) const;
+  // kCancelled if `cancel_event` is readable first, else kTimeout. With zero timeout returns
+  // kWouldBlock at once.
+  IoStatus Wait(short events, std::chrono::milliseconds timeout, int cancel_event = -1) const;
 
  private:
   int fd_;
+  int cancel_event_ = -1;  // none; poll ignores it
 };
 
 class PlainStream final : public Stream {

@@ -1,5 +1,8 @@
 #include "emulator/http/socket/stream.h"
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <array>
 #include <string>
 #include <thread>
@@ -23,6 +26,27 @@ TEST(PlainStream, ReadsWithAndWithoutTimeout) {
   EXPECT_EQ(got.bytes, 3u);
   pipe.peer->EndSending();
   EXPECT_EQ(pipe.stream->Read(buffer, kTestTimeout).status, IoStatus::kEnd);
+}
+
+TEST(PlainStream, CancelledReadsReturnWhatHasArrivedAndDoNotWait) {
+  Pipe pipe;
+  const int event = ::eventfd(0, EFD_CLOEXEC);
+  pipe.stream->CancelWaitsBy(event);
+  std::array<std::byte, 16> buffer;
+  EXPECT_EQ(pipe.stream->Read(buffer, milliseconds(5)).status, IoStatus::kTimeout);
+  ASSERT_EQ(::eventfd_write(event, 1), 0);
+  EXPECT_EQ(pipe.stream->Read(buffer, kTestTimeout).status, IoStatus::kCancelled);
+  pipe.peer->Send("abc");
+  pipe.peer->EndSending();
+  IoResult got;
+  const auto end = std::chrono::steady_clock::now() + kTestTimeout;
+  do {
+    got = pipe.stream->Read(buffer, kTestTimeout);
+  } while (got.status == IoStatus::kCancelled && std::chrono::steady_clock::now() < end);
+  EXPECT_EQ(got.bytes, 3u);
+  const ByteView piece = AsBytes("x");
+  EXPECT_EQ(pipe.stream->Write({&piece, 1}, More::kNo, kTestTimeout).status, IoStatus::kOk);
+  ::close(event);
 }
 
 TEST(PlainStream, WritesAllPiecesThroughAFullSocket) {

@@ -45,7 +45,7 @@ struct EmulatorOptions {
   // and on a loopback address.
   std::optional<bool> moto_reset;
   std::string data_directory;  // empty: in memory
-  // Without a data directory: memory limit for the objects of all namespaces, request documents,
+  // Memory limit for the objects of all namespaces (without a data directory), request documents,
   // namespaces, fault scenarios and retry tests, in bytes, at least 1 MiB. Uploads beyond it get
   // 507 InsufficientStorage; other calls return kResourceExhausted. 0: three quarters of the
   // control group's memory limit, else half of the machine's memory, shared by all emulators of

@@ -74,10 +74,9 @@ void DeclareStorage(CLI::App& app, Flags& flags) {
       ->excludes(data);
   app.add_option(
          "--memory-limit", options.memory_limit_bytes,
-         "limit for the memory of objects, request documents, namespaces and fault scenarios "
-         "without --data, for example 512MiB; beyond it uploads get 507 and documents 503. 0: "
-         "three quarters of the "
-         "control group's limit, else half of the machine's memory")
+         "limit for the memory of objects (without --data), request documents, namespaces and "
+         "fault scenarios, for example 512MiB; beyond it uploads get 507 and documents 503. 0: "
+         "three quarters of the control group's limit, else half of the machine's memory")
       ->transform(CLI::AsSizeValue(false))
       ->transform(NotNegative())
       ->capture_default_str();

@@ -18,6 +18,7 @@
 #include "emulator/store/sqlite/commit_check.h"
 #include "emulator/store/sqlite/database_creation.h"
 #include "emulator/store/system/directory_lock.h"
+#include "emulator/store/tables/schema.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -33,6 +34,7 @@ struct Flags {
   bool deep = false;
   bool json = false;
   bool accept_loss = false;
+  bool upgrade = false;
 };
 
 std::string OneLine(std::string message) {
@@ -141,20 +143,36 @@ std::string ToText(const std::string& store, const store::FsckReport& report) {
          std::to_string(report.blobs) + " blobs\n";
 }
 
-// Accepts the loss of damaged database contents; the following check reports what remains. Returns
-// an error message, or an empty string on success.
-std::string AcceptLoss(const std::string& directory, const std::vector<std::string>& stores) {
+// Accepts the loss of damaged database contents.
+Result<void> AcceptLoss(const std::string& directory, const std::vector<std::string>& stores) {
+  for (const std::string& store : stores)
+    PENSTOCK_TRY(store::AcceptCommitLoss(store + "/penstock.db"));
+  PENSTOCK_TRY(store::AcceptCommitLoss(directory + "/" + std::string(identity::kKeptUsersFile)));
+  return Ok();
+}
+
+// Upgrades databases of older versions. Damaged and newer ones stay as they are: the check reports
+// them.
+Result<void> Upgrade(const std::string& directory, const std::vector<std::string>& stores) {
+  const auto unless_reported = [](const auto& upgraded) -> Result<void> {
+    if (upgraded.ok() || upgraded.error().kind == ErrorKind::kDataLoss ||
+        upgraded.error().kind == ErrorKind::kInvalidArgument)
+      return Ok();
+    return upgraded.error();
+  };
+  for (const std::string& store : stores)
+    PENSTOCK_TRY(unless_reported(store::UpgradeDatabase(store + "/penstock.db")));
+  if (!Exists(fs::path(directory) / identity::kKeptUsersFile)) return Ok();
+  return unless_reported(identity::KeptUsers::Open(directory, store::Durability::kStrict));
+}
+
+// Makes the changes that `flags` ask for; the following check reports what remains.
+Result<void> ChangeStores(const Flags& flags, const std::vector<std::string>& stores) {
+  if (!flags.accept_loss && !flags.upgrade) return Ok();
   // Locked while an emulator uses the directory.
-  const auto data = DataDirectory::Open(directory);
-  if (!data.ok()) return data.error().message;
-  std::vector<std::string> databases;
-  for (const std::string& store : stores) databases.push_back(store + "/penstock.db");
-  databases.push_back(directory + "/" + std::string(identity::kKeptUsersFile));
-  for (const std::string& database : databases) {
-    const auto accepted = store::AcceptCommitLoss(database);
-    if (!accepted.ok()) return accepted.error().message;
-  }
-  return {};
+  PENSTOCK_ASSIGN(const auto data, DataDirectory::Open(flags.directory));
+  if (flags.accept_loss) PENSTOCK_TRY(AcceptLoss(flags.directory, stores));
+  return flags.upgrade ? Upgrade(flags.directory, stores) : Ok();
 }
 
 // Collects the output of one run: the text or JSON object, and the exit status.
@@ -282,10 +300,8 @@ FsckOutcome Check(const Flags& flags) {
     return NotChecked("there is no store in '" + flags.directory +
                       "'; give the directory that --data names");
   }
-  if (flags.accept_loss) {
-    if (std::string error = AcceptLoss(flags.directory, found.stores); !error.empty())
-      return NotChecked(std::move(error));
-  }
+  if (const auto changed = ChangeStores(flags, found.stores); !changed.ok())
+    return NotChecked(changed.error().message);
   // An emulator holds this lock until all its databases are closed. It may close stores of its
   // namespaces earlier.
   const auto lock = store::DirectoryLock::Share(flags.directory);
@@ -312,9 +328,8 @@ FoundStores StoresIn(const std::string& directory) {
 
 FsckOutcome RunFsck(const std::vector<std::string>& arguments) {
   CLI::App app(
-      "Checks a data directory; without --accept-loss it changes nothing. Exit status: 0 clean, 1 "
-      "damage found, 2 not "
-      "checked.",
+      "Checks a data directory; without --accept-loss and --upgrade it changes nothing. Exit "
+      "status: 0 clean, 1 damage found, 2 not checked.",
       "penstock-emulator fsck");
   Flags flags;
   app.add_option("directory", flags.directory, "the directory that --data names")->required();
@@ -323,6 +338,10 @@ FsckOutcome RunFsck(const std::vector<std::string>& arguments) {
       "--accept-loss", flags.accept_loss,
       "first accept the loss of committed changes in a damaged log or database file, so that "
       "the emulator can start again");
+  app.add_flag(
+      "--upgrade", flags.upgrade,
+      "first upgrade databases of older versions; an emulator upgrades a namespace when it "
+      "is first used");
   app.add_flag("--json", flags.json, "print one JSON object");
   try {
     // CLI11 expects the arguments in reverse order.

@@ -166,6 +166,49 @@ TEST_F(FsckCommandTest, StoreOfAnotherVersionIsNotCheckedAndOthersAre) {
       << outcome.out;
 }
 
+TEST_F(FsckCommandTest, UpgradesStoresAndUsersOfAnOlderVersion) {
+  MakeStore("generation-1");
+  MakeStore("namespaces/one/generation-1");
+  ASSERT_TRUE(identity::KeptUsers::Open(path_, store::Durability::kRelaxed).ok());
+  const auto set_version = [&](const std::string& file, const std::string& version) {
+    ASSERT_TRUE(store::Connection::Open(path_ + "/" + file)
+                    .value()
+                    ->Execute("PRAGMA user_version=" + version)
+                    .ok());
+  };
+  set_version("namespaces/one/generation-1/penstock.db", "4");
+  set_version("users.db", "2");
+  const FsckOutcome before = RunFsck({path_});
+  EXPECT_EQ(before.status, 2);
+  EXPECT_NE(before.error.find("namespaces/one/generation-1/penstock.db has schema version 4, but "
+                              "this build uses version 5; upgrade it with penstock-emulator fsck "
+                              "--upgrade DIR"),
+            std::string::npos)
+      << before.error;
+  const FsckOutcome after = RunFsck({path_, "--upgrade"});
+  EXPECT_EQ(after.status, 0) << after.out << after.error;
+  EXPECT_NE(after.out.find("namespaces/one/generation-1: clean, 1 buckets, 1 versions"),
+            std::string::npos)
+      << after.out;
+  EXPECT_EQ(RunFsck({path_, "--deep"}).status, 0);
+}
+
+TEST_F(FsckCommandTest, UpgradeLeavesNewerAndDamagedStoresAsTheyAre) {
+  MakeStore("generation-1");
+  MakeStore("namespaces/one/generation-1");
+  ASSERT_TRUE(store::Connection::Open(path_ + "/generation-1/penstock.db")
+                  .value()
+                  ->Execute("PRAGMA user_version=99")
+                  .ok());
+  fs::remove(path_ + "/namespaces/one/generation-1/penstock.db");
+  const FsckOutcome outcome = RunFsck({path_, "--upgrade"});
+  EXPECT_EQ(outcome.status, 1) << outcome.out << outcome.error;
+  EXPECT_NE(outcome.error.find("has schema version 99"), std::string::npos) << outcome.error;
+  EXPECT_FALSE(fs::exists(path_ + "/namespaces/one/generation-1/penstock.db"));
+  const auto user = DataDirectory::Open(path_);
+  EXPECT_EQ(RunFsck({path_, "--upgrade"}).status, 2) << "an emulator uses it";
+}
+
 TEST_F(FsckCommandTest, ChecksTheUsersDatabase) {
   MakeStore("generation-1");
   ASSERT_TRUE(identity::KeptUsers::Open(path_, store::Durability::kRelaxed).ok());

@@ -56,11 +56,6 @@ Result<void> CheckMemoryLimit(const EmulatorOptions& options) {
         "not " +
         std::to_string(bytes));
   }
-  if (!options.data_directory.empty()) {
-    return Wrong("memory limit is " + std::to_string(bytes) +
-                 " bytes, but objects are kept in data directory '" + options.data_directory +
-                 "'; give one of the two");
-  }
   return Ok();
 }
 

@@ -10,8 +10,10 @@ Result<std::int64_t> SchemaVersionOf(Connection& connection) {
 
 Error WrongSchemaVersion(const std::string& path, std::int64_t version, std::int64_t supported) {
   const std::string fix =
-      version > supported ? "use the newer build that wrote it, or another directory"
-                          : "start this build's emulator with this directory once to upgrade it";
+      version > supported
+          ? "use the newer build that wrote it, or another directory"
+          : "upgrade it with penstock-emulator fsck --upgrade DIR, where DIR is the "
+            "directory that --data names";
   return Error::Make(ErrorKind::kInvalidArgument,
                      "the database file " + path + " has schema version " +
                          std::to_string(version) + ", but this build uses version " +

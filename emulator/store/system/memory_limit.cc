@@ -138,7 +138,7 @@ Error MemoryLimit::Exceeded(std::uint64_t bytes) const {
           " would be exceeded: " + InMiB(used_bytes()) + " are in use and " + InMiB(bytes) +
           " more are needed. Delete objects, namespaces, retry tests or fault "
           "scenarios, or restart the emulator with a larger --memory-limit "
-          "(memory_limit) or with --data.");
+          "(memory_limit). Objects do not count with --data.");
   error.code = "InsufficientStorage";
   return error;
 }
@@ -155,34 +155,25 @@ Error MemoryLimit::DocumentsInTheWay(std::uint64_t bytes) const {
   return error;
 }
 
-bool MemoryLimit::TryReserve(std::uint64_t bytes) {
-  std::uint64_t used = used_.load(std::memory_order_relaxed);
-  do {
-    if (used > limit_ || bytes > limit_ - used) return false;
-  } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_release,
-                                        std::memory_order_relaxed));
-  return true;
-}
-
-bool MemoryLimit::Reserve(std::uint64_t bytes) {
-  if (TryReserve(bytes)) return true;
-  Reclaim();
-  return TryReserve(bytes);
-}
-
-bool MemoryLimit::TryReserveBesideDocuments(std::uint64_t bytes) {
-  for (Use use = CurrentUse(); FitsWithoutDocuments(use, bytes); use = CurrentUse()) {
+bool MemoryLimit::TryReserve(std::uint64_t bytes, Counting counting) {
+  for (;;) {
+    Use use;
+    if (counting == Counting::kAll) {
+      use.all = used_.load(std::memory_order_relaxed);
+    } else {
+      use = CurrentUse();
+    }
+    if (!FitsWithoutDocuments(use, bytes)) return false;
     if (used_.compare_exchange_weak(use.all, use.all + bytes, std::memory_order_release,
                                     std::memory_order_relaxed))
       return true;
   }
-  return false;
 }
 
-bool MemoryLimit::ReserveBesideDocuments(std::uint64_t bytes) {
-  if (TryReserveBesideDocuments(bytes)) return true;
+bool MemoryLimit::Reserve(std::uint64_t bytes, Counting counting) {
+  if (TryReserve(bytes, counting)) return true;
   Reclaim();
-  return TryReserveBesideDocuments(bytes);
+  return TryReserve(bytes, counting);
 }
 
 void MemoryLimit::AddReclaimable(std::weak_ptr<ReclaimableMemory> memory) {
@@ -217,16 +208,9 @@ void MemoryLimit::EndRelease() {
   released_.NotifyAll();
 }
 
-Result<void> MemoryCharge::GrowTo(std::uint64_t bytes) {
+Result<void> MemoryCharge::GrowTo(std::uint64_t bytes, MemoryLimit::Counting counting) {
   if (limit_ == nullptr || bytes <= bytes_) return Ok();
-  if (!limit_->Reserve(bytes - bytes_)) return limit_->Exceeded(bytes - bytes_);
-  bytes_ = bytes;
-  return Ok();
-}
-
-Result<void> MemoryCharge::GrowBesideDocumentsTo(std::uint64_t bytes) {
-  if (limit_ == nullptr || bytes <= bytes_) return Ok();
-  if (!limit_->ReserveBesideDocuments(bytes - bytes_)) return limit_->Exceeded(bytes - bytes_);
+  if (!limit_->Reserve(bytes - bytes_, counting)) return limit_->Exceeded(bytes - bytes_);
   bytes_ = bytes;
   return Ok();
 }

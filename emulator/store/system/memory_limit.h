@@ -40,6 +40,9 @@ class MemoryLimit {
   // DefaultMemoryLimitBytes.
   static const std::shared_ptr<MemoryLimit>& OfProcess();
 
+  // What a charge must fit beside: all used bytes, or all but those of request documents.
+  enum class Counting { kAll, kWithoutDocuments };
+
   std::uint64_t limit_bytes() const { return limit_; }
   std::uint64_t used_bytes() const { return used_.load(std::memory_order_relaxed); }
 
@@ -67,11 +70,8 @@ class MemoryLimit {
   };
   // False, with nothing charged, if the limit would be exceeded even after all memory was
   // reclaimed.
-  bool Reserve(std::uint64_t bytes);
-  bool TryReserve(std::uint64_t bytes);
-  // Reserve and TryReserve, without regard to request documents.
-  bool ReserveBesideDocuments(std::uint64_t bytes);
-  bool TryReserveBesideDocuments(std::uint64_t bytes);
+  bool Reserve(std::uint64_t bytes, Counting counting);
+  bool TryReserve(std::uint64_t bytes, Counting counting);
   Use CurrentUse() const;
   bool FitsWithoutDocuments(const Use& use, std::uint64_t bytes) const;
   void Reclaim();
@@ -111,9 +111,8 @@ class MemoryCharge {
   MemoryLimit* limit() const { return limit_; }
   // Raises the charge to `bytes` if it is lower. Fails with MemoryLimit::Exceeded and changes
   // nothing.
-  Result<void> GrowTo(std::uint64_t bytes);
-  // GrowTo, without regard to request documents.
-  Result<void> GrowBesideDocumentsTo(std::uint64_t bytes);
+  Result<void> GrowTo(std::uint64_t bytes,
+                      MemoryLimit::Counting counting = MemoryLimit::Counting::kAll);
   // Sets the charge to `bytes`, even above the limit, for memory that is already in use.
   void SetAnyway(std::uint64_t bytes) noexcept;
 
@@ -133,7 +132,9 @@ class LastingCharge {
   std::uint64_t bytes() const { return charge_.bytes(); }
   // Raises the charge to `bytes` if it is lower. Fails with MemoryLimit::Exceeded and changes
   // nothing.
-  Result<void> GrowTo(std::uint64_t bytes) { return charge_.GrowBesideDocumentsTo(bytes); }
+  Result<void> GrowTo(std::uint64_t bytes) {
+    return charge_.GrowTo(bytes, MemoryLimit::Counting::kWithoutDocuments);
+  }
   void SetAnyway(std::uint64_t bytes) noexcept { charge_.SetAnyway(bytes); }
 
  private:

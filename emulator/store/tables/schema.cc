@@ -130,6 +130,18 @@ Result<std::unique_ptr<Connection>> OpenConnection(const std::string& path, cons
   return connection;
 }
 
+// Opens a connection that changes nothing, to a database that no other process has open.
+Result<std::unique_ptr<Connection>> OpenUnchanged(const std::string& path) {
+  // There is a log only after a crash. Without one, even a read-only connection would create it.
+  std::error_code missing;
+  const bool has_log = std::filesystem::file_size(path + "-wal", missing) > 0 && !missing;
+  const auto access = has_log ? Connection::Access::kReadOnly : Connection::Access::kImmutable;
+  PENSTOCK_ASSIGN(auto connection, Connection::Open(path, access));
+  PENSTOCK_TRY(connection->Execute(
+      "PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=0; PRAGMA query_only=1;"));
+  return connection;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Connection>> OpenDatabase(const std::string& path, Durability durability) {
@@ -171,6 +183,18 @@ Result<std::unique_ptr<Connection>> OpenDatabase(const std::string& path, Durabi
   return connection;
 }
 
+Result<void> UpgradeDatabase(const std::string& path) {
+  PENSTOCK_TRY(CheckCommits(path));  // without them, an older version would be read
+  {
+    PENSTOCK_ASSIGN(const auto connection, OpenUnchanged(path));
+    PENSTOCK_ASSIGN(const std::int64_t version, SchemaVersionOf(*connection));
+    if (version == 0) return MissingVersionError(path);
+    if (version >= kSchemaVersion) return Ok();
+  }
+  PENSTOCK_TRY(OpenDatabase(path, Durability::kStrict));
+  return Ok();
+}
+
 Result<std::unique_ptr<Connection>> OpenReader(const std::string& path) {
   return OpenConnection(path, (std::string(kReaderCache) + "PRAGMA query_only=1;").c_str());
 }
@@ -180,13 +204,7 @@ Result<std::unique_ptr<Connection>> OpenCheckpointer(const std::string& path) {
 }
 
 Result<std::unique_ptr<Connection>> OpenForInspection(const std::string& path) {
-  // There is a log only after a crash. Without one, even a read-only connection would create it.
-  std::error_code missing;
-  const bool has_log = std::filesystem::file_size(path + "-wal", missing) > 0 && !missing;
-  const auto access = has_log ? Connection::Access::kReadOnly : Connection::Access::kImmutable;
-  PENSTOCK_ASSIGN(auto connection, Connection::Open(path, access));
-  PENSTOCK_TRY(connection->Execute(
-      "PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=0; PRAGMA query_only=1;"));
+  PENSTOCK_ASSIGN(auto connection, OpenUnchanged(path));
   PENSTOCK_ASSIGN(const std::int64_t version, SchemaVersionOf(*connection));
   if (version == 0) return MissingVersionError(path);
   if (version != kSchemaVersion) return WrongSchemaVersion(path, version, kSchemaVersion);

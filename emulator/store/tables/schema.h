@@ -19,6 +19,9 @@ inline constexpr std::int64_t kSchemaVersion = 5;  // in PRAGMA user_version
 // changes (commit_check.h); kInvalidArgument if a newer build wrote it. The path
 // ":memory:" creates a database in memory.
 Result<std::unique_ptr<Connection>> OpenDatabase(const std::string& path, Durability durability);
+// Upgrades the database file of a closed store, which exists, as OpenDatabase does. No effect on
+// one that has this build's version or a newer one. Returns the errors of OpenDatabase.
+Result<void> UpgradeDatabase(const std::string& path);
 // Opens further connections to a database that OpenDatabase prepared: a read-only one, and one
 // for checkpoints only.
 Result<std::unique_ptr<Connection>> OpenReader(const std::string& path);

@@ -1,10 +1,11 @@
-// Tests which requests the handlers pass on, and when. The effects of actions are tested over the
+// Tests which requests the filters pass on, and when. The effects of actions are tested over the
 // network (server/faults_over_the_wire_test.cc).
-#include "emulator/faults/fault_handlers.h"
+#include "emulator/faults/fault_filters.h"
 
 #include <array>
 
 #include "emulator/faults/documents/scenario_document.h"
+#include "emulator/faults/rules/pattern.h"
 #include "emulator/faults/test_support.h"
 #include "emulator/s3/core/cancellation.h"
 #include "emulator/s3/core/error_response.h"
@@ -35,16 +36,17 @@ class Operation final : public s3::Handler {
   int commits = 0;
 };
 
-class FaultHandlersTest : public testing::Test {
+class FaultFiltersTest : public testing::Test {
  protected:
-  FaultHandlersTest() { the_desk = &registry_; }
-  ~FaultHandlersTest() override { the_desk = nullptr; }
+  FaultFiltersTest() { the_desk = &registry_; }
+  ~FaultFiltersTest() override { the_desk = nullptr; }
 
   int Ask(TestRequest& request) {
     s3::Namespace space;
     space.clock = &SystemClock();
     request.exchange().space = std::make_shared<s3::Namespace>(space);
-    const FaultHandlerOptions options{.registry_of = TheRegistry, .pauses = &pauses_};
+    const FaultFilterOptions options{
+        .registry_of = TheRegistry, .pauses = &pauses_, .memory_limit = memory_limit_};
     const auto operations = MakeDuplicateApply(operation_);
     s3::FilterChain chain(*operations, MakeFaults(options), MakeCommitFaults(options));
     chain.Handle(request.exchange());
@@ -61,16 +63,18 @@ class FaultHandlersTest : public testing::Test {
 
   FaultRegistry registry_{SystemClock()};
   traffic::Pauses pauses_;
+  const std::shared_ptr<store::MemoryLimit> memory_limit_ =
+      std::make_shared<store::MemoryLimit>(1 << 20);
   Operation operation_;
 };
 
-TEST_F(FaultHandlersTest, PassesRequestsWithoutRules) {
+TEST_F(FaultFiltersTest, PassesRequestsWithoutRules) {
   EXPECT_EQ(Ask(), 204);
   the_desk = nullptr;
   EXPECT_EQ(Ask(), 204);
 }
 
-TEST_F(FaultHandlersTest, ResponseAtHeadersSkipsTheOperation) {
+TEST_F(FaultFiltersTest, ResponseAtHeadersSkipsTheOperation) {
   Set(R"([{"do": {"slow_down": {}}}])");
   EXPECT_EQ(Ask(), 503);
   EXPECT_EQ(operation_.calls, 0);
@@ -85,7 +89,7 @@ class StoppingServer final : public s3::Wire {
   const int* commits = nullptr;
 };
 
-TEST_F(FaultHandlersTest, SecondApplyThatIsCancelledReturnsTheFirstResponse) {
+TEST_F(FaultFiltersTest, SecondApplyThatIsCancelledReturnsTheFirstResponse) {
   Set(R"([{"do": {"duplicate_apply": {}}}])");
   StoppingServer wire;
   wire.commits = &operation_.commits;
@@ -96,7 +100,7 @@ TEST_F(FaultHandlersTest, SecondApplyThatIsCancelledReturnsTheFirstResponse) {
   EXPECT_EQ(operation_.commits, 1);
 }
 
-TEST_F(FaultHandlersTest, ErrorBeforeCommitSkipsOperationsWithoutBody) {
+TEST_F(FaultFiltersTest, ErrorBeforeCommitSkipsOperationsWithoutBody) {
   Set(R"([{"do": {"slow_down": {}, "at": "before_commit"}}])");
   EXPECT_EQ(Ask(), 503);
   EXPECT_EQ(Ask({{"content-length", "0"}}), 503);
@@ -107,26 +111,67 @@ TEST_F(FaultHandlersTest, ErrorBeforeCommitSkipsOperationsWithoutBody) {
   EXPECT_EQ(operation_.commits, 0);
 }
 
-TEST_F(FaultHandlersTest, ErrorAfterCommitRunsTheOperation) {
+TEST_F(FaultFiltersTest, ErrorAfterCommitRunsTheOperation) {
   Set(R"([{"do": {"slow_down": {}, "at": "after_commit"}}])");
   EXPECT_EQ(Ask(), 503);
   EXPECT_EQ(operation_.commits, 1);
 }
 
-TEST_F(FaultHandlersTest, RetryTestRequiresARegistry) {
+TEST_F(FaultFiltersTest, RetryTestRequiresARegistry) {
   EXPECT_EQ(Ask({{"X-Penstock-Retry-Test", "id"}}), 400);
   the_desk = nullptr;
   EXPECT_EQ(Ask({{"X-Penstock-Retry-Test", "id"}}), 400);
 }
 
-TEST_F(FaultHandlersTest, ResponseBytesCountForAfterBytes) {
+TEST_F(FaultFiltersTest, RetryTestReplacesTheScenarioAndFollowsTheRulesOfTheHeader) {
+  Set(R"([{"do": {"slow_down": {}}}])");
+  ASSERT_TRUE(
+      registry_.AddRetryTest("id", ParseRetryTest(R"({"GetObject": ["reset"]})").value()).ok());
+  EXPECT_EQ(Ask({{"x-penstock-retry-test", "id"}}), 204);
+  EXPECT_EQ(registry_.Account()->requests, 0U) << "the scenario does not count it";
+  EXPECT_EQ(Ask({{"x-penstock-retry-test", "id"},
+                 {"x-penstock-fault", R"({"error": {"status": 501}, "at": "headers"})"}}),
+            501);
+  EXPECT_EQ(Ask(), 503);
+  EXPECT_EQ(Ask({{"x-penstock-retry-test", R"({"scenario": "hot-prefix"})"}}), 400)
+      << "it takes an id";
+}
+
+TEST_F(FaultFiltersTest, HeaderAcceptsNamedScenarios) {
+  EXPECT_EQ(Ask({{"x-penstock-fault", R"({"scenario": "one-rank-throttled"})"}}), 204);
+  EXPECT_EQ(Ask({{"x-penstock-fault", R"({"scenario": "meteor"})"}}), 400);
+}
+
+TEST_F(FaultFiltersTest, RulesOfTheHeaderAreChargedWhileTheirRequestLasts) {
+  const auto rules = [](int count) {
+    std::string json = "[";
+    for (int i = 0; i < count; ++i) {
+      json += i > 0 ? "," : "";
+      json += R"({"when": {"key": {"regex": "^k"}}, "do": {"stall": {"ms": 0}}, "id": ")" +
+              std::to_string(i) + "\"}";
+    }
+    return json + "]";
+  };
+  {
+    TestRequest request("PUT", "/bucket/key", {{"x-penstock-fault", rules(2)}});
+    EXPECT_EQ(Ask(request), 204);
+    EXPECT_GT(memory_limit_->used_bytes(), 2U * Pattern::kMostRegexBytes);
+  }
+  EXPECT_EQ(memory_limit_->used_bytes(), 0U);
+  TestRequest request("PUT", "/bucket/key", {{"x-penstock-fault", rules(5)}});
+  EXPECT_EQ(Ask(request), 507);
+  EXPECT_EQ(request.exchange().response.error_code, "InsufficientStorage");
+  EXPECT_EQ(memory_limit_->used_bytes(), 0U);
+}
+
+TEST_F(FaultFiltersTest, ResponseBytesCountForAfterBytes) {
   Set(R"([{"do": {"slow_down": {}}, "when": {"after": {"bytes": 10}}}])");
   EXPECT_EQ(Ask({{"content-length", "6"}}, "PUT"), 204);
   EXPECT_EQ(Ask({{"content-length", "6"}}, "PUT"), 204);
   EXPECT_EQ(Ask(), 503);
 }
 
-TEST_F(FaultHandlersTest, ClockSkewAppliesToOneRequest) {
+TEST_F(FaultFiltersTest, ClockSkewAppliesToOneRequest) {
   Set(R"([{"do": {"clock_skew": {"ahead_s": 90}}, "limit": {"times": 1}}])");
   TestRequest first("PUT", "/bucket/key");
   Ask(first);

@@ -1,4 +1,4 @@
-#include "emulator/faults/fault_handlers.h"
+#include "emulator/faults/fault_filters.h"
 
 #include <algorithm>
 #include <iterator>
@@ -77,10 +77,11 @@ FaultPlan* PlanOf(const s3::Exchange& exchange) {
 
 class Faults final : public s3::Filter {
  public:
-  explicit Faults(const FaultHandlerOptions& options)
+  explicit Faults(const FaultFilterOptions& options)
       : registry_of_(options.registry_of),
         partition_of_(options.partition_of),
         by_header_(options.by_header),
+        memory_limit_(options.memory_limit),
         tools_{*options.pauses, pacers_} {}
 
   s3::FilterStatus OnRequest(s3::Exchange& exchange) override {
@@ -121,7 +122,8 @@ class Faults final : public s3::Filter {
             kFaultHeader,
             "not allowed because the emulator has an admin token; set faults with the admin API");
       const Clock& clock = *exchange.space->clock;
-      auto scenario = ParseInlineFaults(requested.faults);
+      auto scenario = ParseInlineFaults(requested.faults, memory_limit_);
+      if (!scenario.ok() && !scenario.error().code.empty()) return scenario.error();  // no memory
       if (!scenario.ok()) return Refusal(kFaultHeader, scenario.error().message);
       auto running = RunningScenario::Start(std::move(scenario).value(), clock.Now());
       if (!running.ok()) return Refusal(kFaultHeader, running.error().message);
@@ -194,6 +196,7 @@ class Faults final : public s3::Filter {
   FaultRegistry* (*const registry_of_)(const s3::Exchange&);
   std::optional<std::uint64_t> (*const partition_of_)(const s3::Exchange&);
   const bool by_header_;
+  const std::shared_ptr<store::MemoryLimit> memory_limit_;
   traffic::Pacers pacers_;
   const FaultTools tools_;
 };
@@ -206,7 +209,7 @@ struct PreviousObject final : message::Attachment {
 
 class CommitFaults final : public s3::Filter {
  public:
-  explicit CommitFaults(const FaultHandlerOptions& options)
+  explicit CommitFaults(const FaultFilterOptions& options)
       : registry_of_(options.registry_of), pauses_(*options.pauses) {}
 
   s3::FilterStatus OnRequest(s3::Exchange& exchange) override {
@@ -311,11 +314,11 @@ class DuplicateApply final : public s3::Handler {
 
 }  // namespace
 
-std::unique_ptr<s3::Filter> MakeFaults(const FaultHandlerOptions& options) {
+std::unique_ptr<s3::Filter> MakeFaults(const FaultFilterOptions& options) {
   return std::make_unique<Faults>(options);
 }
 
-std::unique_ptr<s3::Filter> MakeCommitFaults(const FaultHandlerOptions& options) {
+std::unique_ptr<s3::Filter> MakeCommitFaults(const FaultFilterOptions& options) {
   return std::make_unique<CommitFaults>(options);
 }
 
