@@ -218,7 +218,7 @@ class CommitFaults final : public s3::Filter {
     if (registry != nullptr && registry->keeps_earlier_versions())
       KeepEarlierVersions(exchange, registry->earlier_versions());
     if (registry != nullptr && !registry->hidden_writes().empty() &&
-        IsAffectedByHiddenWrites(exchange)) {
+        s3::TraitsOf(exchange).shows_objects) {
       WrapStore<StaleReadStore>(exchange, registry->hidden_writes(), registry->clock().Now());
     }
     if (plan == nullptr) return s3::FilterStatus::kContinue;
@@ -248,16 +248,16 @@ class CommitFaults final : public s3::Filter {
  private:
   static void KeepEarlierVersions(s3::Exchange& exchange, EarlierVersions& versions) {
     if (exchange.operation == "DeleteObjects") WrapStore<HistoryStore>(exchange, versions);
-    if (!Overwrites(exchange) && !DeletesCurrent(exchange)) return;
+    if (!s3::TraitsOf(exchange).overwrites && !DeletesCurrent(exchange)) return;
     if (store::ObjectPtr previous = CurrentObject(exchange))
       exchange.Attach<PreviousObject>(std::move(previous));
   }
 
   // An append sends only part of the object, so it is excluded.
   static bool CanBeTruncated(const s3::Exchange& exchange) {
-    if (exchange.operation == "PutObject")
-      return !exchange.request.Find("x-amz-write-offset-bytes");
-    return exchange.operation == "UploadPart" || exchange.operation == "PostObject";
+    const bool appends =
+        exchange.operation == "PutObject" && exchange.request.Find("x-amz-write-offset-bytes");
+    return s3::TraitsOf(exchange).stores_body && !appends;
   }
   // Whether the operation reads a request body to its end. Authentication has already read the
   // bodies that operations ignore.
