@@ -153,7 +153,7 @@ class Faults final : public s3::Filter {
   }
 
   static Error Refusal(std::string_view header, const std::string& problem) {
-    return s3::InvalidArgument(std::string(header) + ": " + problem, header, {});
+    return s3::InvalidArgument(std::string(header) + ": " + problem, header, "");
   }
 
   // Executes the actions at Stage::kHeaders. Returns false if an action replaces the operation.
