@@ -50,6 +50,11 @@ void DiagnosticEvent::Register() noexcept {
   }
 }
 
+void DiagnosticEvent::Count() noexcept {
+  Register();
+  count_.fetch_add(1, std::memory_order_relaxed);
+}
+
 void DiagnosticEvent::Report(std::string_view detail) noexcept {
   Register();
   const std::uint64_t count = count_.fetch_add(1, std::memory_order_relaxed) + 1;

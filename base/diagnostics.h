@@ -35,6 +35,8 @@ class DiagnosticEvent {
   // log the line, the error is only counted.
   void Report(std::string_view detail) noexcept;
   void Report(const Error& error) noexcept { Report(error.message); }
+  // Counts an error that the caller logs.
+  void Count() noexcept;
   // Reports `what` followed by the text of the errno value `system_error`.
   void ReportSystemError(std::string_view what, int system_error) noexcept;
 
@@ -58,8 +60,7 @@ std::map<std::string, std::uint64_t> DiagnosticCounts();
 // Returns the exception that is being handled as an Error. The kind is kResourceExhausted for
 // std::bad_alloc and for std::length_error, which containers throw for sizes above max_size().
 // Otherwise it is kInternal. The message has the exception's what() and `where`, which names the
-// code that threw; empty: unknown. Call it only in a catch block. that the exception left; empty:
-// unknown. Call it in a catch block only.
+// code that threw; empty: unknown. Call it only in a catch block.
 Error CurrentExceptionError(std::string_view where = {}) noexcept;
 
 }  // namespace penstock

@@ -86,15 +86,16 @@ Result<ChunkedOptions> ReadChunkedOptions(const s3::RequestHead& head, Admission
   return options;
 }
 
-bool TakesStreamingBody(std::string_view operation) {
-  return operation == "PutObject" || operation == "UploadPart";
+// A form (POST) has a framing of its own.
+bool TakesStreamingBody(const s3::Exchange& exchange) {
+  return s3::TraitsOf(exchange).stores_body && exchange.request.method == "PUT";
 }
 
 }  // namespace
 
 Result<void> WrapBody(s3::Exchange& exchange, Admission admission) {
   const bool streaming = IsStreaming(admission.payload_kind);
-  if (streaming && !TakesStreamingBody(exchange.operation)) {
+  if (streaming && !TakesStreamingBody(exchange)) {
     return InvalidRequest("The value of x-amz-content-sha256 header is invalid.");
   }
   if (admission.payload_kind == PayloadKind::kHash) {
@@ -108,7 +109,7 @@ Result<void> WrapBody(s3::Exchange& exchange, Admission admission) {
   }
   // Some clients mark chunked bodies only by Content-Encoding. The decoded length distinguishes
   // them from bodies with a stored encoding.
-  const bool marked = !streaming && TakesStreamingBody(exchange.operation) &&
+  const bool marked = !streaming && TakesStreamingBody(exchange) &&
                       HasAwsChunkedEncoding(exchange.request) &&
                       exchange.request.Find("x-amz-decoded-content-length").has_value();
   if (!streaming && !marked) return Ok();

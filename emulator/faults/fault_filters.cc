@@ -155,7 +155,7 @@ class Faults final : public s3::Filter {
   }
 
   static Error Refusal(std::string_view header, const std::string& problem) {
-    return s3::InvalidArgument(std::string(header) + ": " + problem, header, {});
+    return s3::InvalidArgument(std::string(header) + ": " + problem, header, "");
   }
 
   // Executes the actions at Stage::kHeaders. Returns false if an action replaces the operation.
@@ -221,7 +221,7 @@ class CommitFaults final : public s3::Filter {
     if (registry != nullptr && registry->keeps_earlier_versions())
       KeepEarlierVersions(exchange, registry->earlier_versions());
     if (registry != nullptr && !registry->hidden_writes().empty() &&
-        IsAffectedByHiddenWrites(exchange)) {
+        s3::TraitsOf(exchange).shows_objects) {
       WrapStore<StaleReadStore>(exchange, registry->hidden_writes(), registry->clock().Now());
     }
     if (plan == nullptr) return s3::FilterStatus::kContinue;
@@ -251,16 +251,16 @@ class CommitFaults final : public s3::Filter {
  private:
   static void KeepEarlierVersions(s3::Exchange& exchange, EarlierVersions& versions) {
     if (exchange.operation == "DeleteObjects") WrapStore<HistoryStore>(exchange, versions);
-    if (!Overwrites(exchange) && !DeletesCurrent(exchange)) return;
+    if (!s3::TraitsOf(exchange).overwrites && !DeletesCurrent(exchange)) return;
     if (store::ObjectPtr previous = CurrentObject(exchange))
       exchange.Attach<PreviousObject>(std::move(previous));
   }
 
   // An append sends only part of the object, so it is excluded.
   static bool CanBeTruncated(const s3::Exchange& exchange) {
-    if (exchange.operation == "PutObject")
-      return !exchange.request.Find("x-amz-write-offset-bytes");
-    return exchange.operation == "UploadPart" || exchange.operation == "PostObject";
+    const bool appends =
+        exchange.operation == "PutObject" && exchange.request.Find("x-amz-write-offset-bytes");
+    return s3::TraitsOf(exchange).stores_body && !appends;
   }
   // Whether the operation reads a request body to its end. Authentication has already read the
   // bodies that operations ignore.

@@ -262,7 +262,7 @@ Result<Mechanism> FindMechanism(const s3::RequestHead& head, const s3::Target& t
         "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature "
         "query string parameter or "
         "the Authorization header should be specified",
-        "Authorization", authorization.value_or(std::string_view()));
+        "Authorization", authorization);
   }
   if (version_two) return Mechanism::kVersionTwoQuery;
   if (query) return Mechanism::kQuery;

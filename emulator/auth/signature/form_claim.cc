@@ -22,21 +22,14 @@ constexpr std::array<std::string_view, 4> kVersionFour = {kAlgorithm, kCredentia
                                                           kSignature};
 constexpr std::array<std::string_view, 2> kVersionTwo = {"AWSAccessKeyId", "Signature"};
 
-// S3 sends the ArgumentValue of these errors even if it is empty.
-Error BadField(std::string message, std::string_view field, std::string_view value) {
-  Error error = InvalidArgument(std::move(message), std::string(field));
-  error.details.emplace_back("ArgumentValue", value);
-  return error;
-}
-
 Error MissingField(std::string_view field) {
-  return BadField("Bucket POST must contain a field named '" + std::string(field) +
-                      "'.  If it is specified, please check the order of the fields.",
-                  field, {});
+  return InvalidArgument("Bucket POST must contain a field named '" + std::string(field) +
+                             "'.  If it is specified, please check the order of the fields.",
+                         field, "");
 }
 
 Error BadCredential(std::string complaint, std::string_view credential) {
-  return BadField(std::move(complaint), kCredential, credential);
+  return InvalidArgument(std::move(complaint), kCredential, credential);
 }
 
 template <std::size_t N>
@@ -94,14 +87,16 @@ Result<FormClaim> VersionFourClaim(const s3::Form& form) {
         "AWS4-HMAC-SHA256.");
   }
   if (algorithm != "AWS4-HMAC-SHA256") {
-    return BadField("X-Amz-Algorithm only supports \"AWS4-HMAC-SHA256 and AWS4-ECDSA-P256-SHA256\"",
-                    kAlgorithm, algorithm);
+    return InvalidArgument(
+        "X-Amz-Algorithm only supports \"AWS4-HMAC-SHA256 and AWS4-ECDSA-P256-SHA256\"", kAlgorithm,
+        algorithm);
   }
   claim.credential = *form.Find(kCredential);
   PENSTOCK_TRY(SplitCredential(claim));
   claim.amz_date = *form.Find(kDate);
   if (!ParseAmzDate(claim.amz_date)) {
-    return BadField("X-Amz-Date must be formated via ISO8601 Long format", kDate, claim.amz_date);
+    return InvalidArgument("X-Amz-Date must be formated via ISO8601 Long format", kDate,
+                           claim.amz_date);
   }
   claim.signature = *form.Find(kSignature);
   return claim;
@@ -123,7 +118,7 @@ Result<std::optional<FormClaim>> ParseFormClaim(const s3::Form& form) {
   if (version_four && version_two) {
     return InvalidArgument(
         "Only one auth mechanism allowed; a form has the fields of one signature version",
-        std::string(kSignature));
+        kSignature);
   }
   if (!version_four && !version_two) return std::optional<FormClaim>();
   FormClaim claim;

@@ -27,14 +27,6 @@ Error AccessDenied(std::string message) {
   return s3::MakeError("AccessDenied", {}, std::move(message));
 }
 
-Error InvalidArgument(std::string message, std::string argument_name,
-                      std::string_view argument_value) {
-  Error error = s3::MakeError("InvalidArgument", {{"ArgumentName", std::move(argument_name)}},
-                              std::move(message));
-  if (!argument_value.empty()) error.details.emplace_back("ArgumentValue", argument_value);
-  return error;
-}
-
 std::string FormatSeconds(WallTime time) {
   constexpr std::size_t kSecondsEnd = 19;  // "2013-05-24T00:00:00"
   return FormatIso8601(time).substr(0, kSecondsEnd) + "Z";

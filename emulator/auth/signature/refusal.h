@@ -1,5 +1,5 @@
 // Authentication errors of S3 as Error values. Status, kind and default message of each code come
-// from the table in emulator/s3/protocol/errors.cc. The texts here are those that S3 sends for
+// from the table in emulator/message/errors.cc. The texts here are those that S3 sends for
 // authentication.
 //
 // s3::RespondWithError makes the document. This file never handles a secret key.
@@ -18,11 +18,9 @@
 namespace penstock::emulator::auth {
 
 Error AccessDenied(std::string message);  // 403
-// 400, with ArgumentName, and with ArgumentValue unless it is empty.
-Error InvalidArgument(std::string message, std::string argument_name,
-                      std::string_view argument_value = {});
-using s3::InvalidRequest;  // 400
-using s3::NotImplemented;  // 501
+using s3::InvalidArgument;                // 400
+using s3::InvalidRequest;                 // 400
+using s3::NotImplemented;                 // 501
 
 // Formats "2013-05-24T00:00:00Z": times in authentication errors have no fraction, unlike those in
 // S3's other documents.

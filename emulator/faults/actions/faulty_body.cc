@@ -7,6 +7,7 @@
 #include "base/diagnostics.h"
 #include "emulator/faults/actions/answer_shaping.h"
 #include "emulator/faults/registry/earlier_versions.h"
+#include "emulator/s3/core/operation_traits.h"
 #include "emulator/s3/protocol/errors.h"
 
 namespace penstock::emulator::faults {
@@ -21,8 +22,7 @@ Error StoppedByFault() { return s3::MakeError("InternalError"); }
 // Whether the operation writes the current version of one key in a general purpose bucket.
 bool CanBeHidden(const s3::Exchange& exchange) {
   if (exchange.target.bucket.value.ends_with("--x-s3")) return false;
-  return Overwrites(exchange) ||
-         (exchange.operation == "DeleteObject" && !exchange.target.Has("versionId"));
+  return s3::TraitsOf(exchange).overwrites || DeletesCurrent(exchange);
 }
 
 void WaitNow(const s3::Exchange& exchange, FaultPlan::Step& step, std::chrono::nanoseconds time,

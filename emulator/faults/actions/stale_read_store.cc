@@ -1,7 +1,6 @@
 #include "emulator/faults/actions/stale_read_store.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <vector>
 
@@ -129,12 +128,6 @@ Result<store::ListPage> StaleReadStore::List(const store::ListObjects& query) {
   }
   editor.KeepWithin(static_cast<std::size_t>(std::max(query.max_keys, 0)));
   return page;
-}
-
-bool IsAffectedByHiddenWrites(const s3::Exchange& exchange) {
-  constexpr std::array<std::string_view, 5> kReads{"GetObject", "GetObjectAttributes", "HeadObject",
-                                                   "ListObjects", "ListObjectsV2"};
-  return std::find(kReads.begin(), kReads.end(), exchange.operation) != kReads.end();
 }
 
 }  // namespace penstock::emulator::faults

@@ -36,10 +36,6 @@ class StaleReadStore final : public PassingStore {
   const WallTime now_;
 };
 
-// Whether hidden writes are invisible to the operation: object reads and key listings of general
-// purpose buckets.
-bool IsAffectedByHiddenWrites(const s3::Exchange& exchange);
-
 }  // namespace penstock::emulator::faults
 
 #endif  // PENSTOCK_EMULATOR_FAULTS_ACTIONS_STALE_READ_STORE_H_

@@ -111,13 +111,5 @@ TEST_F(StaleReadStoreTest, PagesOfAnySizeShowPreviousListing) {
   }
 }
 
-TEST(IsAffectedByHiddenWritesTest, ObjectReadsAndListings) {
-  EXPECT_TRUE(IsAffectedByHiddenWrites(TestRequest("GET", "/b/k").exchange()));
-  EXPECT_TRUE(IsAffectedByHiddenWrites(TestRequest("HEAD", "/b/k").exchange()));
-  EXPECT_TRUE(IsAffectedByHiddenWrites(TestRequest("GET", "/b?list-type=2").exchange()));
-  EXPECT_FALSE(IsAffectedByHiddenWrites(TestRequest("PUT", "/b/k").exchange()));
-  EXPECT_FALSE(IsAffectedByHiddenWrites(TestRequest("GET", "/b?versions").exchange()));
-}
-
 }  // namespace
 }  // namespace penstock::emulator::faults

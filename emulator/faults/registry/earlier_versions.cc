@@ -1,7 +1,5 @@
 #include "emulator/faults/registry/earlier_versions.h"
 
-#include <algorithm>
-#include <array>
 #include <optional>
 #include <string_view>
 
@@ -65,12 +63,6 @@ store::ObjectPtr VersionBefore(const s3::Exchange& exchange, const EarlierVersio
   store::ObjectPtr object =
       id ? nullptr : versions.Find(exchange.target.bucket.value, exchange.target.key.value);
   return object ? object : KeptBefore(exchange, id);
-}
-
-bool Overwrites(const s3::Exchange& exchange) {
-  constexpr std::array<std::string_view, 3> kOperations{"CompleteMultipartUpload", "CopyObject",
-                                                        "PutObject"};
-  return std::find(kOperations.begin(), kOperations.end(), exchange.operation) != kOperations.end();
 }
 
 bool DeletesCurrent(const s3::Exchange& exchange) {

@@ -42,9 +42,6 @@ store::ObjectPtr CurrentObject(const s3::Exchange& exchange);
 // versioned bucket; null: none.
 store::ObjectPtr VersionBefore(const s3::Exchange& exchange, const EarlierVersions& versions);
 
-// Whether the operation may replace the object of a key.
-bool Overwrites(const s3::Exchange& exchange);
-
 // Whether the operation deletes the current object of a key.
 bool DeletesCurrent(const s3::Exchange& exchange);
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 
+#include "emulator/s3/core/operation_traits.h"
 #include "emulator/s3/dispatch/operations.h"
 
 namespace penstock::emulator::faults {
@@ -11,33 +12,42 @@ namespace {
 
 struct OperationClass {
   std::string_view name;
-  std::vector<std::string_view> operations;
+  // `traits`: null unless the operation concerns objects, parts or lists.
+  bool (*has)(std::string_view operation, const s3::OperationTraits* traits);
 };
 
-const std::vector<OperationClass>& Classes() {
-  static const std::vector<OperationClass> classes{
-      {"@read", {"GetObject", "GetObjectAttributes", "HeadObject"}},
-      {"@write",
-       {"AbortMultipartUpload", "CompleteMultipartUpload", "CopyObject", "CreateMultipartUpload",
-        "DeleteObject", "DeleteObjects", "PostObject", "PutObject", "RenameObject", "UploadPart",
-        "UploadPartCopy"}},
-      {"@list",
-       {"ListBuckets", "ListDirectoryBuckets", "ListMultipartUploads", "ListObjectVersions",
-        "ListObjects", "ListObjectsV2", "ListParts"}},
-      {"@multipart",
-       {"AbortMultipartUpload", "CompleteMultipartUpload", "CreateMultipartUpload",
-        "ListMultipartUploads", "ListParts", "UploadPart", "UploadPartCopy"}},
-      {"@session", {"CreateSession"}},
-  };
-  return classes;
-}
+constexpr OperationClass kClasses[] = {
+    {"@read",
+     [](std::string_view, const s3::OperationTraits* traits) {
+       return traits != nullptr && traits->shows_objects && traits->access == s3::Access::kRead;
+     }},
+    {"@write",
+     [](std::string_view, const s3::OperationTraits* traits) {
+       return traits != nullptr && traits->access == s3::Access::kWrite;
+     }},
+    {"@list",
+     [](std::string_view, const s3::OperationTraits* traits) {
+       return traits != nullptr && traits->access == s3::Access::kList;
+     }},
+    {"@multipart",
+     [](std::string_view, const s3::OperationTraits* traits) {
+       return traits != nullptr && traits->is_multipart;
+     }},
+    {"@session", [](std::string_view operation,
+                    const s3::OperationTraits*) { return operation == "CreateSession"; }},
+};
 
 Result<std::vector<std::string>> ExpandClass(std::string_view name) {
   std::string known;
-  for (const OperationClass& row : Classes()) {
-    if (row.name == name)
-      return std::vector<std::string>(row.operations.begin(), row.operations.end());
-    known += (known.empty() ? "" : ", ") + std::string(row.name);
+  for (const OperationClass& each : kClasses) {
+    if (each.name == name) {
+      std::vector<std::string> found;
+      for (const std::string_view operation : s3::OperationNames()) {
+        if (each.has(operation, s3::FindTraits(operation))) found.emplace_back(operation);
+      }
+      return found;
+    }
+    known += (known.empty() ? "" : ", ") + std::string(each.name);
   }
   return Error::Make(ErrorKind::kInvalidArgument, "unknown operation class '" + std::string(name) +
                                                       "': expected one of " + known);

@@ -130,6 +130,13 @@ TEST(ConditionTest, OperationsByNameGlobAndClass) {
   EXPECT_EQ(ExpandOperation("GetObject").value(), std::vector<std::string>{"GetObject"});
   EXPECT_EQ(ExpandOperation("UploadPart*").value(),
             (std::vector<std::string>{"UploadPart", "UploadPartCopy"}));
+  EXPECT_EQ(ExpandOperation("@read").value(),
+            (std::vector<std::string>{"GetObject", "GetObjectAttributes", "HeadObject"}));
+  EXPECT_EQ(ExpandOperation("@write").value(),
+            (std::vector<std::string>{"AbortMultipartUpload", "CompleteMultipartUpload",
+                                      "CopyObject", "CreateMultipartUpload", "DeleteObject",
+                                      "DeleteObjects", "PostObject", "PutObject", "RenameObject",
+                                      "UploadPart", "UploadPartCopy"}));
   for (const char* name : {"@read", "@write", "@list", "@multipart", "@session"}) {
     const std::vector<std::string> operations = ExpandOperation(name).value();
     EXPECT_TRUE(std::is_sorted(operations.begin(), operations.end())) << name;

@@ -1,6 +1,5 @@
-// Errors of the HTTP layer itself: the message is invalid before any S3 meaning.
-//
-// emulator/s3 has the error documents of S3's own errors.
+// Errors of the HTTP layer itself: the message is invalid before any S3 meaning. The table of S3's
+// codes and the error document are in emulator/message/errors.h.
 #ifndef PENSTOCK_EMULATOR_HTTP_PARSING_WIRE_ERROR_H_
 #define PENSTOCK_EMULATOR_HTTP_PARSING_WIRE_ERROR_H_
 

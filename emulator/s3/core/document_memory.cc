@@ -1,8 +1,6 @@
 #include "emulator/s3/core/document_memory.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 #include <utility>
 
 #include "emulator/s3/core/operation_traits.h"
@@ -12,13 +10,10 @@ namespace {
 
 // CompleteMultipartUpload's; a longer body is refused
 constexpr std::uint64_t kLargestDocument = 8u << 20;
-constexpr std::array<std::string_view, 3> kStoresItsBody = {"PostObject", "PutObject",
-                                                            "UploadPart"};
 
 bool TakesDocument(const Exchange& exchange) {
-  const bool stores = std::find(kStoresItsBody.begin(), kStoresItsBody.end(), exchange.operation) !=
-                      kStoresItsBody.end();
-  return !stores && TraitsOf(exchange).takes_body && exchange.body->Length() != 0U;
+  const OperationTraits traits = TraitsOf(exchange);
+  return traits.takes_body && !traits.stores_body && exchange.body->Length() != 0U;
 }
 
 // The memory of the request's document.

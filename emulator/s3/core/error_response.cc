@@ -1,8 +1,6 @@
 // RespondWithError: S3's error document (Amazon S3 API Reference, "Error responses").
 #include "emulator/s3/core/error_response.h"
 
-#include "base/text/utf8.h"
-#include "base/xml/xml.h"
 #include "emulator/s3/protocol/errors.h"
 
 namespace penstock::emulator::s3 {
@@ -39,28 +37,6 @@ bool HasBody(const RequestHead& request) {
   return length && *length != "0";
 }
 
-// Error details may quote headers or form fields that are not UTF-8, but the document must be.
-void WriteQuoted(XmlWriter& xml, std::string_view name, std::string_view text) {
-  if (IsValidUtf8(text)) {
-    xml.Element(name, text);
-  } else {
-    xml.Element(name, ReplaceIllFormedUtf8(text));
-  }
-}
-
-std::string ErrorDocument(const Exchange& exchange, std::string_view code, std::string_view message,
-                          const Error& error) {
-  XmlWriter xml;
-  xml.Open("Error");
-  xml.Element("Code", code);
-  WriteQuoted(xml, "Message", message);
-  for (const auto& [name, value] : error.details) WriteQuoted(xml, name, value);
-  xml.Element("RequestId", exchange.request_id);
-  xml.Element("HostId", exchange.host_id);
-  xml.Close("Error");
-  return xml.Take();
-}
-
 }  // namespace
 
 std::string_view MessageForClient(const Error& error, std::string_view code) {
@@ -88,7 +64,8 @@ void RespondWithError(Exchange& exchange, const Error& error) {
     response.Add("Content-Type", "application/xml");
     response.chunked = true;
     if (exchange.request.method != "HEAD") {
-      response.body = ErrorDocument(exchange, code, MessageForClient(error, code), error);
+      response.body = message::ErrorDocument(code, MessageForClient(error, code), error.details,
+                                             exchange.request_id, exchange.host_id);
     }
   }
   exchange.response = std::move(response);

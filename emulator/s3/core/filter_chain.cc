@@ -3,16 +3,23 @@
 #include <cstddef>
 #include <exception>
 
+#include "base/diagnostics.h"
+
 namespace penstock::emulator::s3 {
+namespace {
+
+constinit DiagnosticEvent further_exception("s3.further_exception");
+
+}  // namespace
 
 std::unique_ptr<message::Exchange> FilterChain::NewExchange(RequestHead& request,
                                                             Connection& connection) {
   return std::make_unique<Exchange>(request, connection);
 }
 
-void FilterChain::Handle(message::Exchange& its_exchange) {
+void FilterChain::Handle(message::Exchange& base) {
   // NewExchange creates all exchanges of this handler.
-  auto& exchange = static_cast<Exchange&>(its_exchange);
+  auto& exchange = static_cast<Exchange&>(base);
   std::size_t passed = 0;
   FilterStatus status = FilterStatus::kContinue;
   while (passed < filters_.size() && status == FilterStatus::kContinue)
@@ -24,14 +31,15 @@ void FilterChain::Handle(message::Exchange& its_exchange) {
   while (passed > 0) filters_[--passed]->OnResponse(exchange);
 }
 
-void FilterChain::Finish(message::Exchange& its_exchange) {
-  auto& exchange = static_cast<Exchange&>(its_exchange);
+void FilterChain::Finish(message::Exchange& base) {
+  auto& exchange = static_cast<Exchange&>(base);
   std::exception_ptr failure;
   const auto attempt = [&failure](const auto& step) {
     try {
       step();
     } catch (...) {
-      failure = std::current_exception();
+      if (failure == nullptr) failure = std::current_exception();
+      else further_exception.Report(CurrentExceptionError("a filter of the response"));
     }
   };
   attempt([&] { operations_.Finish(exchange); });

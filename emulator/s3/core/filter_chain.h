@@ -46,7 +46,8 @@ class FilterChain final : public message::Handler {
   std::unique_ptr<message::Exchange> NewExchange(RequestHead& request,
                                                  Connection& connection) override;
   void Handle(message::Exchange& exchange) override;
-  // An exception of one filter or of the operation skips no other filter.
+  // An exception of one filter or of the operation skips no other filter. Throws the first one;
+  // further ones are reported as the diagnostic event "s3.further_exception".
   void Finish(message::Exchange& exchange) override;
 
  private:

@@ -11,38 +11,53 @@ struct Row {
   OperationTraits traits;
 };
 
-// Operations that differ from their method's default, sorted.
+using enum Access;
+
+// The most frequent come first, to end the search early.
 constexpr Row kRows[] = {
-    {"CopyObject", {Access::kWrite, false}},
-    {"CreateMultipartUpload", {Access::kWrite, false}},
-    {"ListBuckets", {Access::kList, false}},
-    {"ListDirectoryBuckets", {Access::kList, false}},
-    {"ListMultipartUploads", {Access::kList, false}},
-    {"ListObjectVersions", {Access::kList, false}},
-    {"ListObjects", {Access::kList, false}},
-    {"ListObjectsV2", {Access::kList, false}},
-    {"ListParts", {Access::kList, false}},
-    {"RenameObject", {Access::kWrite, false}},
-    {"SelectObjectContent", {Access::kRead, true}},
-    {"UploadPartCopy", {Access::kWrite, false}},
+    {"GetObject", {.access = kRead, .shows_objects = true}},
+    {"PutObject", {.access = kWrite, .takes_body = true, .stores_body = true, .overwrites = true}},
+    {"HeadObject", {.access = kRead, .shows_objects = true}},
+    {"DeleteObject", {.access = kWrite}},
+    {"UploadPart",
+     {.access = kWrite, .takes_body = true, .stores_body = true, .is_multipart = true}},
+    {"ListObjectsV2", {.access = kList, .shows_objects = true}},
+    {"ListObjects", {.access = kList, .shows_objects = true}},
+    {"CreateMultipartUpload", {.access = kWrite, .is_multipart = true}},
+    {"CompleteMultipartUpload",
+     {.access = kWrite, .takes_body = true, .overwrites = true, .is_multipart = true}},
+    {"AbortMultipartUpload", {.access = kWrite, .is_multipart = true}},
+    {"CopyObject", {.access = kWrite, .overwrites = true}},
+    {"DeleteObjects", {.access = kWrite, .takes_body = true}},
+    {"GetObjectAttributes", {.access = kRead, .shows_objects = true}},
+    {"ListBuckets", {.access = kList}},
+    {"ListDirectoryBuckets", {.access = kList}},
+    {"ListMultipartUploads", {.access = kList, .is_multipart = true}},
+    {"ListObjectVersions", {.access = kList}},
+    {"ListParts", {.access = kList, .is_multipart = true}},
+    {"PostObject", {.access = kWrite, .takes_body = true, .stores_body = true}},
+    {"RenameObject", {.access = kWrite}},
+    {"SelectObjectContent", {.access = kRead, .takes_body = true}},
+    {"UploadPartCopy", {.access = kWrite, .is_multipart = true}},
 };
 
 OperationTraits OfMethod(std::string_view method) {
-  if (method == "GET" || method == "HEAD" || method == "OPTIONS") return {Access::kRead, false};
-  return {Access::kWrite, method != "DELETE"};
+  if (method == "GET" || method == "HEAD" || method == "OPTIONS") return {.access = kRead};
+  return {.access = kWrite, .takes_body = method != "DELETE"};
 }
 
 }  // namespace
 
+const OperationTraits* FindTraits(std::string_view operation) {
+  const Row* const row =
+      std::find_if(std::begin(kRows), std::end(kRows),
+                   [operation](const Row& each) { return each.operation == operation; });
+  return row != std::end(kRows) ? &row->traits : nullptr;
+}
+
 OperationTraits TraitsOf(std::string_view operation, std::string_view method) {
-  // Skips the search for most requests (GetObject, PutObject, HeadObject, ...).
-  if (operation.empty() ||
-      std::string_view("CLRSU").find(operation.front()) == std::string_view::npos)
-    return OfMethod(method);
-  const Row* const row = std::lower_bound(
-      std::begin(kRows), std::end(kRows), operation,
-      [](const Row& each, std::string_view name) { return each.operation < name; });
-  return row != std::end(kRows) && row->operation == operation ? row->traits : OfMethod(method);
+  const OperationTraits* const traits = FindTraits(operation);
+  return traits != nullptr ? *traits : OfMethod(method);
 }
 
 OperationTraits TraitsOf(const Exchange& exchange) {

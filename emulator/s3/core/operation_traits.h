@@ -18,8 +18,16 @@ enum class Access : std::uint8_t {
 
 struct OperationTraits {
   Access access;
-  bool takes_body;  // False: the request body is not read.
+  bool takes_body = false;     // False: the request body is not read.
+  bool stores_body = false;    // The request body has the data of an object or a part.
+  bool overwrites = false;     // May replace the current object of its key.
+  bool shows_objects = false;  // Returns data, attributes or names of current objects.
+  bool is_multipart = false;   // An operation of a multipart upload.
 };
+
+// Returns nullptr if the operation has no row: the table has the operations on objects, parts and
+// lists.
+const OperationTraits* FindTraits(std::string_view operation);
 
 // `operation`: the result of OperationName. If it is empty or has no row, the method decides.
 OperationTraits TraitsOf(std::string_view operation, std::string_view method);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "emulator/s3/dispatch/operations.h"
 
 namespace penstock::emulator::s3 {
@@ -29,7 +31,7 @@ TEST(OperationTraitsTest, ReadsTakeNoBody) {
 TEST(OperationTraitsTest, MethodDecidesForOtherOperations) {
   for (const std::string_view method : kMethods) {
     const bool writes = method == "PUT" || method == "POST" || method == "DELETE";
-    for (const std::string_view name : {"", "GetObject", "NoOperation"}) {
+    for (const std::string_view name : {"", "GetBucketAcl", "NoOperation"}) {
       EXPECT_EQ(TraitsOf(name, method).access, writes ? Access::kWrite : Access::kRead) << method;
       EXPECT_EQ(TraitsOf(name, method).takes_body, writes && method != "DELETE") << method;
     }
@@ -42,6 +44,26 @@ TEST(OperationTraitsTest, CopyRenameAndCreateUploadTakeNoBody) {
     EXPECT_EQ(TraitsOf(name, "PUT").access, Access::kWrite) << name;
     EXPECT_FALSE(TraitsOf(name, "PUT").takes_body) << name;
   }
+}
+
+std::string NamesWhere(bool OperationTraits::*trait) {
+  std::string names;
+  for (const std::string_view name : OperationNames()) {
+    const OperationTraits* const traits = FindTraits(name);
+    if (traits != nullptr && traits->*trait) names.append(names.empty() ? "" : " ").append(name);
+  }
+  return names;
+}
+
+TEST(OperationTraitsTest, EachTraitHasItsOperations) {
+  EXPECT_EQ(NamesWhere(&OperationTraits::stores_body), "PostObject PutObject UploadPart");
+  EXPECT_EQ(NamesWhere(&OperationTraits::overwrites),
+            "CompleteMultipartUpload CopyObject PutObject");
+  EXPECT_EQ(NamesWhere(&OperationTraits::shows_objects),
+            "GetObject GetObjectAttributes HeadObject ListObjects ListObjectsV2");
+  EXPECT_EQ(NamesWhere(&OperationTraits::is_multipart),
+            "AbortMultipartUpload CompleteMultipartUpload CreateMultipartUpload "
+            "ListMultipartUploads ListParts UploadPart UploadPartCopy");
 }
 
 }  // namespace

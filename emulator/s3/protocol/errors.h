@@ -1,37 +1,24 @@
-// S3's error codes with status, kind and standard text, and builders for the common ones (Amazon S3
-// API Reference, "Error responses").
-//
-// error_response.cc writes the XML. Messages never contain secrets.
+// Builders for common errors of S3. The table of all codes is in emulator/message/errors.cc.
 #ifndef PENSTOCK_EMULATOR_S3_PROTOCOL_ERRORS_H_
 #define PENSTOCK_EMULATOR_S3_PROTOCOL_ERRORS_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
-#include "penstock/base/error.h"
+#include "emulator/message/errors.h"
 
 namespace penstock::emulator::s3 {
 
-struct ErrorInfo {
-  std::string_view code;
-  int status;
-  ErrorKind kind;
-  std::string_view message;  // Standard text. Empty if every use has its own.
-};
+using message::ErrorDetails;
+using message::ErrorInfo;
+using message::FindErrorInfo;
+using message::MakeError;
 
-// Returns nullptr if S3 has no such code.
-const ErrorInfo* FindErrorInfo(std::string_view code);
-
-using ErrorDetails = std::vector<std::pair<std::string, std::string>>;
-
-// Makes an error with the code's status, kind and standard message. `message` replaces the standard
-// message. An unknown code becomes status 500.
-Error MakeError(std::string_view code, ErrorDetails details = {}, std::string message = {});
-
-// 400 InvalidArgument with ArgumentName and ArgumentValue.
-Error InvalidArgument(std::string message, std::string_view name, std::string_view value);
+// 400 InvalidArgument with ArgumentName and, unless it is nullopt, ArgumentValue. An empty header
+// or field has an empty ArgumentValue.
+Error InvalidArgument(std::string message, std::string_view name,
+                      std::optional<std::string_view> value = std::nullopt);
 // 400 InvalidRequest without further elements.
 Error InvalidRequest(std::string message);
 // 501 NotImplemented with Header and, unless empty, additionalMessage.

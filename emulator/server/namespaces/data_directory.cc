@@ -34,6 +34,8 @@ constexpr std::string_view kTrashPrefix = ".deleted-";
 constexpr std::string_view kLock = "penstock.lock";
 
 constinit DiagnosticEvent not_removed("server.folder_not_removed");  // the next start removes it
+// A power failure may remove the new directory.
+constinit DiagnosticEvent not_synced("server.parent_folder_not_synced");
 
 // Returns a number above `least` that this process has not used. The directory of a store that is
 // being removed can then never be confused with that of a new one in the same place.
@@ -126,8 +128,10 @@ Result<std::vector<std::string>> DataDirectory::Prepare(const std::string& path)
   std::vector<std::string> notices;
   if (::mkdir(path.c_str(), 0700) == 0) {
     // A parent that this user cannot read cannot be fsynced.
-    for (const fs::path& parent : changed)
-      static_cast<void>(store::SyncDirectory(parent.string()).ok());
+    for (const fs::path& parent : changed) {
+      const Result<void> synced = store::SyncDirectory(parent.string());
+      if (!synced.ok()) not_synced.Report(synced.error());
+    }
     return notices;
   }
   if (errno != EEXIST) return Unusable(path, errno);

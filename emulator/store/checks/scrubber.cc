@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/diagnostics.h"
 #include "base/log.h"
 #include "emulator/store/blobs/blob_file.h"
 #include "emulator/store/tables/schema.h"
@@ -13,7 +14,12 @@ namespace {
 
 using std::chrono::nanoseconds;
 
+constinit DiagnosticEvent scrub_failed("store.scrub_failed");
+constinit DiagnosticEvent step_threw("store.scrub_step_threw");
+
+// Logs each error, because each names another damaged block or blob.
 void Report(const Error& error) {
+  scrub_failed.Count();
   Log({LogLevel::kError,
        "store.scrub_failed",
        {{"kind", ErrorKindName(error.kind)}, {"detail", error.message}}});
@@ -24,7 +30,8 @@ void Report(const Error& error) {
 nanoseconds Scrubber::Step() noexcept {
   try {
     return TryStep();
-  } catch (...) {  // out of memory: the next start verifies the rest of the blob
+  } catch (...) {  // the next start verifies the rest of the blob
+    step_threw.Report(CurrentExceptionError("the scrubber"));
     blob_ = nullptr;
     return kPause;
   }

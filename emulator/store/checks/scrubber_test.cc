@@ -6,6 +6,7 @@
 #include <fstream>
 #include <mutex>
 
+#include "base/diagnostics.h"
 #include "base/log.h"
 #include "emulator/store/store_testing.h"
 #include "emulator/store/tables/schema.h"
@@ -76,7 +77,8 @@ TEST_F(ScrubberTest, ReadsEveryBlockOnceAtTheConfiguredRate) {
   EXPECT_TRUE(adopted_.empty());
 }
 
-TEST_F(ScrubberTest, LogsADamagedBlockAndContinues) {
+TEST_F(ScrubberTest, LogsAndCountsADamagedBlockAndContinues) {
+  const std::uint64_t counted = DiagnosticCounts()["store.scrub_failed"];
   const std::string path = FileOf(kSize);
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(kBlockBytes + 5).put('\0').put('\0');
@@ -87,6 +89,7 @@ TEST_F(ScrubberTest, LogsADamagedBlockAndContinues) {
   ASSERT_EQ(log_.size(), 2u);
   EXPECT_NE(log_[0].find(path + " is damaged at offset 1048576"), std::string::npos) << log_[0];
   EXPECT_NE(log_[1].find("offset 3145728"), std::string::npos) << log_[1];
+  EXPECT_EQ(DiagnosticCounts()["store.scrub_failed"], counted + 2);
 }
 
 TEST_F(ScrubberTest, ComputesMissingChecksumsOfOlderBlobs) {

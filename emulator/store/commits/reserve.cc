@@ -6,8 +6,13 @@
 
 #include <cerrno>
 
+#include "base/diagnostics.h"
+
 namespace penstock::emulator::store {
 namespace {
+
+// The disk is full: a removal of objects may fail.
+constinit DiagnosticEvent incomplete("store.reserve_incomplete");
 
 // A smaller reserve cannot hold the log of a removal.
 constexpr std::uint64_t kLeastBytes = 32 << 10;
@@ -42,6 +47,7 @@ bool Reserve::Extend(std::uint64_t bytes) noexcept {
 
 bool Reserve::ExtendUpTo(std::uint64_t bytes) noexcept {
   if (Extend(bytes)) return true;
+  incomplete.Report("the disk is full, so removals may fail; free disk space");
   do {
     bytes /= 2;
   } while (bytes >= kLeastBytes && !Extend(bytes));

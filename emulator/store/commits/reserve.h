@@ -26,7 +26,8 @@ class Reserve {
   // the file system cannot preallocate.
   bool Extend(std::uint64_t bytes) noexcept;
   // The same, but takes as much space as there is: `bytes`, a half, a quarter and so on.
-  // False: the reserve is smaller than `bytes`.
+  // False: the reserve is smaller than `bytes`, which is reported as the diagnostic event
+  // "store.reserve_incomplete".
   bool ExtendUpTo(std::uint64_t bytes) noexcept;
   // Returns space to the file system, down to `bytes`. False: there was nothing to return.
   bool Shrink(std::uint64_t bytes) noexcept;

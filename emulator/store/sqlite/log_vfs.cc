@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/diagnostics.h"
+#include "emulator/store/sqlite/callback_exceptions.h"
 #include "emulator/store/sqlite/commit_mark.h"
 #include "emulator/store/sqlite/vfs_forwarding.h"
 
@@ -24,6 +25,8 @@ namespace {
 
 // The frames are written at once instead.
 constinit DiagnosticEvent not_buffered("store.log_write_not_gathered");
+// The mark keeps an earlier state, so that a loss of the newest commits may stay undetected.
+constinit DiagnosticEvent not_marked("store.commit_mark_not_written");
 
 constexpr char kName[] = "penstock";
 constexpr int kFrameHeader = 24;
@@ -103,14 +106,18 @@ int ResetMark(LogFile& log) noexcept {
     Marking& marking = *log.marking;
     if (marking.mark == nullptr) {
       auto opened = CommitMark::Open(marking.mark_path);
-      if (!opened.ok())
+      if (!opened.ok()) {
+        not_marked.Report(opened.error());
         return opened.error().kind == ErrorKind::kResourceExhausted ? SQLITE_FULL
                                                                     : SQLITE_IOERR_WRITE;
+      }
       marking.mark = std::move(opened).value();
     }
-    return ResetMark(*marking.mark).ok() ? SQLITE_OK : SQLITE_IOERR_WRITE;
+    const Result<void> reset = ResetMark(*marking.mark);
+    if (!reset.ok()) not_marked.Report(reset.error());
+    return reset.ok() ? SQLITE_OK : SQLITE_IOERR_WRITE;
   } catch (...) {
-    return SQLITE_NOMEM;
+    return RanOutOfMemory("a restart of the log") ? SQLITE_NOMEM : SQLITE_IOERR;
   }
 }
 
@@ -215,6 +222,7 @@ Marking* NewMarking(const char* name) noexcept {
     marking->mark_path = MarkPathOf(name);
     return marking.release();
   } catch (...) {
+    static_cast<void>(RanOutOfMemory("opening a log"));
     return nullptr;
   }
 }
@@ -246,18 +254,24 @@ int Open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int
   return code;
 }
 
+Result<void> SyncResetMark(const char* name) {
+  const std::string mark_path = MarkPathOf(name);
+  if (mark_path.empty() || !CommitMark::Read(mark_path).has_value()) return Ok();
+  PENSTOCK_ASSIGN(const auto mark, CommitMark::Open(mark_path));
+  PENSTOCK_TRY(ResetMark(*mark));
+  return mark->Sync();
+}
+
 // Deletes a log when the last connection closes or a database without pages is opened. The mark is
 // written to disk first; otherwise it would require the deleted log after a power failure.
 int Delete(sqlite3_vfs*, const char* name, int sync_directory) {
   try {
-    const std::string mark_path = MarkPathOf(name);
-    if (!mark_path.empty() && CommitMark::Read(mark_path).has_value()) {
-      const auto mark = CommitMark::Open(mark_path);
-      if (!mark.ok() || !ResetMark(**mark).ok() || !(**mark).Sync().ok())
-        return SQLITE_IOERR_DELETE;
+    if (const Result<void> reset = SyncResetMark(name); !reset.ok()) {
+      not_marked.Report(reset.error());
+      return SQLITE_IOERR_DELETE;
     }
   } catch (...) {
-    return SQLITE_NOMEM;
+    return RanOutOfMemory("the deletion of a log") ? SQLITE_NOMEM : SQLITE_IOERR;
   }
   return system_vfs->xDelete(system_vfs, name, sync_directory);
 }
@@ -276,13 +290,11 @@ const char* Register() {
 
 // Stores the state of the mark after a commit with `frames` frames. Reads the fields that frames do
 // not contain from the log's header.
-bool Store(LogFile& log, std::uint32_t frames) {
+Result<void> Store(LogFile& log, std::uint32_t frames) {
   static const std::string boot_id = BootId();
   Marking& marking = *log.marking;
   if (marking.mark == nullptr) {
-    auto opened = CommitMark::Open(marking.mark_path);
-    if (!opened.ok()) return false;
-    marking.mark = std::move(opened).value();
+    PENSTOCK_ASSIGN(marking.mark, CommitMark::Open(marking.mark_path));
   }
   CommitState state = marking.mark->state();
   const bool same_log = state.salt_1 == marking.salt_1 && state.salt_2 == marking.salt_2;
@@ -290,7 +302,11 @@ bool Store(LogFile& log, std::uint32_t frames) {
     std::array<char, kLogHeader> header{};
     const int code =
         Forward<&sqlite3_io_methods::xRead>(&log.forwarding.base, header.data(), kLogHeader, 0);
-    if (code != SQLITE_OK) return false;
+    if (code != SQLITE_OK) {
+      return Error::Make(ErrorKind::kInternal, "cannot read the log's header to write " +
+                                                   marking.mark_path + ": SQLite error " +
+                                                   std::to_string(code));
+    }
     state.page_size = BigEndian(&header[8]);
     state.checkpoint_sequence = BigEndian(&header[12]);
   }
@@ -300,7 +316,7 @@ bool Store(LogFile& log, std::uint32_t frames) {
   state.pages = marking.pages;
   state.synced = marking.is_synced ? 1 : 0;
   state.boot_id = boot_id;
-  return marking.mark->Store(std::move(state)).ok();
+  return marking.mark->Store(std::move(state));
 }
 
 }  // namespace
@@ -313,9 +329,10 @@ void RecordCommit(sqlite3* database, int frames) noexcept {
     return;
   if (file->pMethods != &kLogMethods || Log(file).marking->pages == 0 || frames <= 0) return;
   try {
-    static_cast<void>(Store(Log(file), static_cast<std::uint32_t>(frames)));
+    const Result<void> stored = Store(Log(file), static_cast<std::uint32_t>(frames));
+    if (!stored.ok()) not_marked.Report(stored.error());
   } catch (...) {
-    return;
+    not_marked.Report(CurrentExceptionError());
   }
 }
 

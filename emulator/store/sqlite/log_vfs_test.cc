@@ -7,6 +7,9 @@
 #include <fstream>
 #include <string>
 
+#include "base/diagnostics.h"
+#include "emulator/store/sqlite/commit_mark.h"
+#include "emulator/store/sqlite/sqlite.h"
 #include "emulator/store/store_testing.h"
 
 namespace penstock::emulator::store {
@@ -125,6 +128,20 @@ TEST_F(LogVfsTest, CorrectedFramesAreInTheFileWhenTheCommitReturns) {
   EXPECT_EQ(plain.Number("SELECT count(*) FROM t"), 300);
   EXPECT_EQ(plain.Number("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check='ok'"),
             1);
+}
+
+// An open log has commits, and its mark cannot be opened.
+TEST_F(LogVfsTest, ACommitWhoseMarkCannotBeWrittenIsReported) {
+  const auto first = Connection::Open(path_);
+  ASSERT_TRUE(first.ok());
+  ASSERT_TRUE((*first)->Execute("PRAGMA journal_mode=WAL; CREATE TABLE t(a)").ok());
+  std::filesystem::remove(CommitMarkPath(path_));
+  std::filesystem::create_directory(CommitMarkPath(path_));
+  const auto second = Connection::Open(path_);
+  ASSERT_TRUE(second.ok());
+  const std::uint64_t before = DiagnosticCounts()["store.commit_mark_not_written"];
+  EXPECT_TRUE((*second)->Execute("INSERT INTO t VALUES(1)").ok());
+  EXPECT_EQ(DiagnosticCounts()["store.commit_mark_not_written"], before + 1);
 }
 
 }  // namespace

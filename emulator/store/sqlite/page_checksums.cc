@@ -14,7 +14,9 @@
 #include <utility>
 
 #include "base/crc/crc.h"
+#include "base/diagnostics.h"
 #include "base/log.h"
+#include "emulator/store/sqlite/callback_exceptions.h"
 #include "emulator/store/sqlite/log_vfs.h"
 #include "emulator/store/sqlite/page_bits.h"
 #include "emulator/store/sqlite/vfs_forwarding.h"
@@ -23,6 +25,9 @@
 
 namespace penstock::emulator::store {
 namespace {
+
+constinit DiagnosticEvent page_damaged("database.page_damaged");
+constinit DiagnosticEvent damage_not_logged("database.page_damage_not_logged");
 
 constexpr char kName[] = "penstock-pages";
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
@@ -48,7 +53,7 @@ class DatabasePages {
 
   // Takes size and id from the header of a database.
   void Adopt(const void* header);
-  // Logs each damaged page once.
+  // Counts and logs each damaged page once.
   void AddDamaged(std::uint32_t page, sqlite3_int64 offset) {
     {
       const MutexLock lock(mutex_);
@@ -56,6 +61,7 @@ class DatabasePages {
       if (at != damaged_.end() && *at == page) return;
       damaged_.insert(at, page);
     }
+    page_damaged.Count();
     penstock::Log({LogLevel::kError,
                    "database.page_damaged",
                    {{"file", path_},
@@ -152,7 +158,8 @@ int ReportDamage(PageFile& file, std::uint32_t number, sqlite3_int64 offset,
                  int otherwise) noexcept {
   try {
     (*file.pages)->AddDamaged(number, offset);
-  } catch (...) {  // out of memory: the page is rejected without a log entry
+  } catch (...) {
+    damage_not_logged.Report(CurrentExceptionError());
   }
   return file.reads_damaged ? otherwise : SQLITE_IOERR_DATA;
 }
@@ -276,6 +283,7 @@ std::shared_ptr<DatabasePages>* NewPages(const char* path) noexcept {
   try {
     return new std::shared_ptr<DatabasePages>(PagesOf(path));
   } catch (...) {
+    static_cast<void>(RanOutOfMemory("opening a database file"));
     return nullptr;
   }
 }

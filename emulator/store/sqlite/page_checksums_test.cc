@@ -7,6 +7,7 @@
 #include <fstream>
 #include <string>
 
+#include "base/diagnostics.h"
 #include "emulator/store/sqlite/database_creation.h"
 #include "emulator/store/sqlite/sqlite.h"
 #include "emulator/store/store_testing.h"
@@ -205,10 +206,12 @@ TEST_F(PageChecksumsTest, DamagedPagesAreReadOnRequest) {
   MakeDatabase();
   Flip(3 * kPage + 2000);
   const auto connection = Open(Connection::Access::kImmutable);
+  const std::uint64_t counted = DiagnosticCounts()["database.page_damaged"];
   EXPECT_FALSE(Sum(*connection).ok());
   connection->ReadDamagedPages();
   EXPECT_EQ(*Sum(*connection), 20'100) << "the byte does not belong to this column";
   EXPECT_EQ(connection->DamagedPages(), std::vector<std::uint32_t>{4});
+  EXPECT_EQ(DiagnosticCounts()["database.page_damaged"], counted + 1);
 }
 
 struct Part {

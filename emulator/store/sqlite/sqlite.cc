@@ -17,6 +17,7 @@ namespace penstock::emulator::store {
 namespace {
 
 constinit DiagnosticEvent rollback_failed("store.rollback_failed");
+constinit DiagnosticEvent checkpoint_failed("store.checkpoint_failed");
 
 constexpr int kBusyMilliseconds = 10'000;
 constexpr int kCheckpointPages = 1000;  // as SQLite's own WAL hook, which this file replaces
@@ -201,7 +202,8 @@ void Connection::Committed(int log_pages) {
     on_commit_(log_pages);
   } else if (log_pages >= kCheckpointPages) {
     // A failure leaves the log unchanged, and the next commit tries again.
-    static_cast<void>(Checkpoint().ok());
+    const Result<void> done = Checkpoint();
+    if (!done.ok()) checkpoint_failed.Report(done.error());
   }
 }
 

@@ -128,5 +128,26 @@ TEST(ConnectionTest, AFailedRollbackIsReported) {
   EXPECT_EQ(DiagnosticCounts()["store.rollback_failed"], before + 1);
 }
 
+TEST(ConnectionTest, AFailedCheckpointOfACommitIsReported) {
+  const testing::TemporaryDirectory directory;
+  const auto connection = Connection::Open(directory.path() + "/db");
+  ASSERT_TRUE(connection.ok());
+  ASSERT_TRUE((*connection)->Execute("PRAGMA journal_mode=WAL; CREATE TABLE t(a)").ok());
+  sqlite3_file* file = nullptr;
+  ASSERT_EQ(sqlite3_file_control((*connection)->handle(), "main", SQLITE_FCNTL_FILE_POINTER, &file),
+            SQLITE_OK);
+  const sqlite3_io_methods* const intact = file->pMethods;
+  sqlite3_io_methods failing = *intact;
+  failing.xWrite = [](sqlite3_file*, const void*, int, sqlite3_int64) {
+    return SQLITE_IOERR_WRITE;
+  };
+  file->pMethods = &failing;
+  const std::uint64_t before = DiagnosticCounts()["store.checkpoint_failed"];
+  // More than the 1000 pages after which a commit moves the log to the database.
+  EXPECT_TRUE((*connection)->Execute("INSERT INTO t VALUES(zeroblob(5000000))").ok());
+  file->pMethods = intact;
+  EXPECT_EQ(DiagnosticCounts()["store.checkpoint_failed"], before + 1);
+}
+
 }  // namespace
 }  // namespace penstock::emulator::store

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "emulator/store/records/codec.h"
+#include "emulator/store/sqlite/callback_exceptions.h"
 
 namespace penstock::emulator::store {
 namespace {
@@ -54,13 +55,13 @@ void PartsOfVersion4(sqlite3_context* context, int, sqlite3_value** values) {
 
 using Function = void (*)(sqlite3_context*, int, sqlite3_value**);
 
-// C++ exceptions must not pass through SQLite.
 template <Function function>
 void CatchExceptions(sqlite3_context* context, int count, sqlite3_value** values) noexcept {
   try {
     function(context, count, values);
   } catch (...) {
-    sqlite3_result_error_nomem(context);
+    if (RanOutOfMemory("a migration function")) sqlite3_result_error_nomem(context);
+    else sqlite3_result_error(context, "a migration function failed", -1);
   }
 }
 
