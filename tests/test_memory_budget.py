@@ -28,6 +28,8 @@ LIMIT = 256 * MIB if LONG else 64 * MIB
 # Stacks and allocator arenas of 64 threads, connections, code that runs for the first time.
 BESIDE = 64 * MIB
 BESIDE_TURNS = 16 * MIB  # one thread
+TIMEOUT_S = 1500 if LONG else 120  # of one process
+pytestmark = pytest.mark.timeout(2 * TIMEOUT_S if LONG else 180)
 KEYS = {"AWS_ACCESS_KEY_ID": "penstock", "AWS_SECRET_ACCESS_KEY": "penstock-secret"}
 
 
@@ -45,7 +47,7 @@ def emulator(data: Path) -> Iterator[str]:
 
 def run(verb: str, endpoint: str, key: str, size: int) -> dict[str, int]:
     command = [str(BUILD / "tests/memory/parallel_streams"), verb, endpoint, "bucket", key, str(THREADS), str(size), str(LIMIT)]
-    done = subprocess.run(command, env={**os.environ, **KEYS}, capture_output=True, text=True, timeout=1500, check=False)
+    done = subprocess.run(command, env={**os.environ, **KEYS}, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
