@@ -1,4 +1,4 @@
-# penstock_module(NAME SOURCES ... [TESTS ...] [TEST_DEPENDS ...] [DEPENDS ...] [PRIVATE ...] [INCLUDE dir])
+# penstock_module(NAME SOURCES ... [TESTS ...] [TEST_DEPENDS ...] [TEST_SERIAL ...] [DEPENDS ...] [PRIVATE ...] [INCLUDE dir])
 #
 # Adds a static library for a module and a test program of its *_test.cc files.
 #   NAME          path with '_' for '/', for example client_http: target penstock_client_http, alias penstock::client_http
@@ -6,8 +6,9 @@
 #   PRIVATE       third-party libraries that only its .cc files include
 #   INCLUDE       folder of its public headers, relative to the module
 #   TEST_DEPENDS  modules or libraries that only its tests need
+#   TEST_SERIAL   test suites that run while no other test runs, because they measure times
 function(penstock_module name)
-  cmake_parse_arguments(ARG "" "INCLUDE" "SOURCES;TESTS;TEST_DEPENDS;DEPENDS;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "" "INCLUDE" "SOURCES;TESTS;TEST_DEPENDS;TEST_SERIAL;DEPENDS;PRIVATE" ${ARGN})
   set(target penstock_${name})
   add_library(${target} STATIC ${ARG_SOURCES})
   add_library(penstock::${name} ALIAS ${target})
@@ -26,7 +27,7 @@ function(penstock_module name)
   endforeach()
   penstock_warnings(${target})
   if(PENSTOCK_TESTS AND ARG_TESTS)
-    penstock_test(${target}_test SOURCES ${ARG_TESTS} DEPENDS ${target} ${ARG_TEST_DEPENDS})
+    penstock_test(${target}_test SOURCES ${ARG_TESTS} DEPENDS ${target} ${ARG_TEST_DEPENDS} SERIAL ${ARG_TEST_SERIAL})
   endif()
 endfunction()
 
@@ -44,14 +45,23 @@ function(penstock_link_private target library)
   target_link_libraries(${target} PRIVATE ${name})
 endfunction()
 
-# Adds a GoogleTest program; each of its tests is a test of ctest.
+# Adds a GoogleTest program; each of its tests is a test of ctest. SERIAL: test suites that run while no other test runs. The tests
+# have no TIMEOUT, which would replace the limit of `ctest --timeout` (tools/dev/test.sh).
 function(penstock_test target)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;SERIAL" ${ARGN})
   add_executable(${target} ${ARG_SOURCES})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE ${ARG_DEPENDS} GTest::gtest_main GTest::gmock)
   penstock_warnings(${target})
-  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 TEST_PREFIX "${target}." PROPERTIES TIMEOUT 120)
+  set(discovery DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 TEST_PREFIX "${target}.")
+  if(ARG_SERIAL)
+    list(TRANSFORM ARG_SERIAL APPEND ".*")
+    list(JOIN ARG_SERIAL ":" serial)
+    gtest_discover_tests(${target} ${discovery} TEST_FILTER "-${serial}")
+    gtest_discover_tests(${target} ${discovery} TEST_FILTER "${serial}" PROPERTIES RUN_SERIAL TRUE)
+  else()
+    gtest_discover_tests(${target} ${discovery})
+  endif()
 endfunction()
 
 function(penstock_warnings target)

@@ -11,10 +11,8 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import ext4_disk
 import pytest
 
-collect_ignore = [] if ext4_disk.can_be_made() else ["test_power_cut.py"]
 STOP_TIMEOUT_S = 30
 
 

@@ -46,19 +46,19 @@ class Disk:
             os.close(root)
 
 
-def can_be_made() -> bool:
-    """Whether this process may mount an ext4 image and shut it down."""
+def why_none() -> str:
+    """Why this process cannot mount an ext4 image and shut it down; empty if it can."""
     if os.geteuid() != 0:
-        return False
+        return "a mount of ext4 over a loop device needs root"
     with tempfile.TemporaryDirectory() as folder:
         try:
             disk = Disk(Path(folder), 8 << 20)
-        except (OSError, subprocess.CalledProcessError):
-            return False
+        except (OSError, subprocess.CalledProcessError) as error:
+            return f"ext4 over a loop device cannot be mounted: {error}"
         try:
             disk.cut()
-        except OSError:
-            return False
+        except OSError as error:
+            return f"EXT4_IOC_SHUTDOWN fails: {error}"
         finally:
             disk.unmount()
-    return True
+    return ""

@@ -14,8 +14,10 @@ import subprocess
 import urllib.parse
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 from botocore.auth import S3SigV4Auth
 from botocore.awsrequest import AWSRequest
@@ -23,6 +25,7 @@ from botocore.credentials import Credentials
 
 PROGRAM = Path(os.environ["PENSTOCK_BUILD_DIR"], "emulator/server/penstock-emulator")
 STOP_TIMEOUT_S = 60
+CHECKSUM_REQUIRED = ("?versioning=", "?delete=", "?tagging=", "?lifecycle=", "?legal-hold=", "?retention=")
 
 
 class StartRefusedError(Exception):
@@ -71,15 +74,16 @@ class Requests:
 
     def __init__(self, netloc: str) -> None:
         self.wire = http.client.HTTPConnection(netloc, timeout=60)
-        self.etag = ""  # of the last response
+        self.etag = self.version = ""  # of the last response
 
     def send(self, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, bytes]:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        if method != "GET" and path.endswith(("?versioning=", "?delete=", "?tagging=")):  # these operations require a checksum
+        if method != "GET" and path.endswith(CHECKSUM_REQUIRED):
             named["x-amz-checksum-crc32"] = base64.b64encode(zlib.crc32(body).to_bytes(4, "big")).decode()
         self.wire.request(method, path, body=body, headers=named)
         answer = self.wire.getresponse()
         self.etag = answer.headers.get("ETag", "")
+        self.version = answer.headers.get("x-amz-version-id", "")
         return answer.status, answer.read()
 
     def expect(self, status: int, method: str, path: str, body: bytes = b"", **headers: str) -> bytes:
@@ -102,6 +106,17 @@ class Requests:
         return upload
 
 
+def admin(server: Server, method: str, path: str, document: Any = None) -> tuple[int, bytes]:
+    """Sends one request to the admin API, for example ("GET", "users"). Returns the status and the body."""
+    wire = http.client.HTTPConnection(server.admin, timeout=60)
+    try:
+        wire.request(method, f"/_penstock/{path}", body=None if document is None else json.dumps(document))
+        answer = wire.getresponse()
+        return answer.status, answer.read()
+    finally:
+        wire.close()
+
+
 class SignedRequests(Requests):
     """Sends requests signed with an access key, which selects a namespace."""
 
@@ -120,6 +135,26 @@ def fsck(data: Path, *options: str) -> tuple[int, dict[str, Any], str]:
     command = [str(PROGRAM), "fsck", "--deep", "--json", *options, str(data)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     return done.returncode, json.loads(done.stdout) if done.stdout else {}, done.stderr
+
+
+@dataclass(frozen=True)
+class ListedVersion:
+    version: str
+    is_marker: bool
+    is_latest: bool
+
+
+def listed_versions(document: bytes) -> dict[str, list[ListedVersion]]:
+    """The versions and delete markers of a ListObjectVersions response of one page, by key, newest first."""
+    root = ElementTree.fromstring(document)
+    assert root.findtext("{*}IsTruncated") == "false"
+    found: dict[str, list[ListedVersion]] = {}
+    for entry in root:
+        kind = entry.tag.rpartition("}")[2]
+        if kind in ("Version", "DeleteMarker"):
+            version, latest = entry.findtext("{*}VersionId") or "", entry.findtext("{*}IsLatest") == "true"
+            found.setdefault(entry.findtext("{*}Key") or "", []).append(ListedVersion(version, kind == "DeleteMarker", latest))
+    return found
 
 
 def body_of(label: str, size: int) -> bytes:

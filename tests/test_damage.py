@@ -1,21 +1,38 @@
 """Damage to a data directory: a flipped bit, a truncation or a removal of each file, after a kill and after a normal exit.
 
-The emulator either does not start, and then `fsck` finds the damage, or it serves every object correctly or as an error. It
-never returns wrong bytes with status 200, and never an empty store. A normal run has a random sample, PENSTOCK_LONG=1 all cases.
+The emulator either does not start, and then `fsck` finds the damage, or it serves every object, version, tag, upload and access
+key correctly or as an error. It never returns wrong bytes with status 200, never an empty store and never an empty list of users.
+A normal run has a random sample, PENSTOCK_LONG=1 all cases.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
+import json
 import os
 import random
 import re
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from store_process import BUCKETS, Requests, Server, StartRefusedError, body_of, fsck, make_buckets, serving
+from store_process import (
+    BUCKETS,
+    ListedVersion,
+    Requests,
+    Server,
+    SignedRequests,
+    StartRefusedError,
+    admin,
+    body_of,
+    fsck,
+    listed_versions,
+    make_buckets,
+    serving,
+)
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
 SAMPLE = 24  # cases of each state in a normal run
@@ -24,10 +41,15 @@ PART = 5 << 20
 
 @dataclass
 class State:
-    """A data directory, and the objects that a server must return from it."""
+    """A data directory, and what a server must return from it."""
 
     data: Path
     objects: dict[str, str] = field(default_factory=dict)  # path -> SHA-256
+    answers: dict[str, bytes] = field(default_factory=dict)  # path of a GET -> its body: tags, parts, bucket configuration
+    versions: dict[str, list[ListedVersion]] = field(default_factory=dict)  # of the versioned bucket, by key
+    keys: dict[str, tuple[str, str]] = field(default_factory=dict)  # access key -> its secret, the path of an object
+    inactive: dict[str, tuple[str, str]] = field(default_factory=dict)
+    users: bytes = b""  # the admin API's list
 
 
 def fill(server: Server, state: State) -> None:
@@ -42,29 +64,70 @@ def fill(server: Server, state: State) -> None:
         put(f"/plain/small-{number}", body_of(f"small {number}", 900))
     for number in range(4):
         put(f"/plain/file-{number}", body_of(f"file {number}", 70_000))
-        put("/versioned/key", body_of(f"version {number}", 2_000))
+        put("/versioned/key", body_of(f"version {number}", 2_000 if number % 2 else 50_000))
+        state.objects[f"/versioned/key?versionId={s3.version}"] = state.objects["/versioned/key"]
         put(f"/{BUCKETS[2]}/key-{number}", body_of(f"directory {number}", 1_500))
     parts = [body_of("part 1", PART), body_of("part 2", 10_000)]
     s3.multipart("/plain/joined", parts)
     state.objects["/plain/joined"] = hashlib.sha256(b"".join(parts)).hexdigest()
-    s3.multipart("/plain/unfinished", [body_of("part", 50_000)], complete=False)
+    upload = s3.multipart("/plain/unfinished", [body_of("part", 50_000), body_of("part", 900)], complete=False)
     s3.expect(204, "DELETE", "/plain/small-0")
     del state.objects["/plain/small-0"]
+    s3.expect(204, "DELETE", "/versioned/hidden")  # a delete marker
+    for number in range(1, 4):
+        tags = f"<Tagging><TagSet><Tag><Key>number</Key><Value>{number}</Value></Tag></TagSet></Tagging>"
+        s3.expect(200, "PUT", f"/plain/small-{number}?tagging=", tags.encode())
+    paths = [f"/plain/small-{number}?tagging=" for number in range(1, 5)]  # the last has none
+    paths += [f"/plain/unfinished?uploadId={upload}", "/plain?uploads=", "/versioned?versioning="]
+    state.answers = {path: s3.expect(200, "GET", path) for path in paths}
+    state.versions = listed_versions(s3.expect(200, "GET", "/versioned?versions="))
+    assert [len(state.versions[key]) for key in ("key", "hidden")] == [4, 1]
+
+
+def fill_users(server: Server, state: State) -> None:
+    """Creates users, an inactive key and a namespace, each key with an object."""
+    keys = [
+        [{"access_key_id": f"KEY{account}{n}", "secret_access_key": f"secret-{account}{n}"} for n in range(8)] for account in "AB"
+    ]
+    accounts = [
+        {"account_id": f"11112222333{number}", "display_name": f"team-{number}", "access_keys": own[:2],
+         "users": [{"name": f"user-{number}", "access_keys": own[2:]}]}
+        for number, own in enumerate(keys)
+    ]  # fmt: skip
+    assert admin(server, "POST", "users", {"accounts": accounts})[0] == 200
+    status, made = admin(server, "POST", "namespaces", {"name": "other"})
+    assert status == 201
+    key = json.loads(made)
+    secrets = {key["access_key_id"]: key["secret_access_key"] for key in [*itertools.chain(*keys), key]}
+    for number, (key_id, secret) in enumerate(secrets.items()):
+        s3 = SignedRequests(server.netloc, key_id, secret)
+        s3.expect(200, "PUT", f"/bucket-{number}")
+        path, body = f"/bucket-{number}/key", body_of(key_id, 900)
+        s3.expect(200, "PUT", path, body)
+        state.objects[path] = hashlib.sha256(body).hexdigest()
+        state.keys[key_id] = secret, path
+    for key_id in ("KEYA1", "KEYB7"):
+        assert admin(server, "PATCH", f"access-keys/{key_id}", {"active": False})[0] == 200
+        state.inactive[key_id] = state.keys.pop(key_id)
+    status, state.users = admin(server, "GET", "users")
+    assert status == 200
+
+
+FILLED: dict[str, tuple[Callable[[Server, State], None], str]] = {"data": (fill, "off"), "users": (fill_users, "verify")}
 
 
 @pytest.fixture(scope="module")
-def states(tmp_path_factory: pytest.TempPathFactory) -> dict[str, State]:
-    """A directory as a kill leaves it, with all changes in the logs, and one after a normal exit."""
+def states(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], State]:
+    """Directories as a kill leaves them, with all changes in the logs, and after a normal exit."""
     made = {}
-    for name in ("killed", "closed"):
-        state = State(tmp_path_factory.mktemp(name) / "data")
-        server = Server(state.data)
-        fill(server, state)
-        if name == "killed":
-            server.kill()
-        else:
-            server.stop()
-        made[name] = state
+    for content, (fill_it, auth) in FILLED.items():
+        for end in ("killed", "closed"):
+            state = State(tmp_path_factory.mktemp(f"{content}-{end}") / "data")
+            with serving(state.data, auth=auth) as server:
+                fill_it(server, state)
+                if end == "closed":
+                    server.stop()
+            made[content, end] = state
     return made
 
 
@@ -110,7 +173,7 @@ def damages(data: Path) -> list[Damage]:
     return cases
 
 
-def check_answers(server: Server, state: State, damage: Damage) -> None:
+def check_objects(server: Server, state: State, damage: Damage) -> None:
     s3 = Requests(server.netloc)
     for path, digest in state.objects.items():
         status, body = s3.send("GET", path)
@@ -118,6 +181,11 @@ def check_answers(server: Server, state: State, damage: Damage) -> None:
             assert hashlib.sha256(body).hexdigest() == digest, f"{damage}: wrong bytes of {path}"
         else:
             assert status >= 500, f"{damage}: {path} is {status} {body[:200]!r}"
+    for path, expected in state.answers.items():
+        status, body = s3.send("GET", path)
+        assert (status == 200 and body == expected) or status >= 500, f"{damage}: {path} is {status} {body[:300]!r}"
+    status, body = s3.send("GET", "/versioned?versions=")
+    assert (status == 200 and listed_versions(body) == state.versions) or status >= 500, f"{damage}: versions: {status} {body!r}"
     listed = set()
     for bucket in BUCKETS:
         status, body = s3.send("GET", f"/{bucket}?list-type=2")
@@ -125,7 +193,26 @@ def check_answers(server: Server, state: State, damage: Damage) -> None:
         if status != 200:
             return
         listed |= {f"/{bucket}/{key}" for key in re.findall(r"<Key>([^<]+)", body.decode())}
-    assert listed == set(state.objects), damage
+    assert listed == {path for path in state.objects if "?" not in path}, damage
+
+
+def check_users(server: Server, state: State, damage: Damage) -> None:
+    for key, (secret, path) in state.keys.items():
+        status, body = SignedRequests(server.netloc, key, secret).send("GET", path)
+        right = status == 200 and hashlib.sha256(body).hexdigest() == state.objects[path]
+        assert right or status >= 500, f"{damage}: {path} with {key} is {status} {body[:200]!r}"
+    for key, (secret, path) in state.inactive.items():
+        status, body = SignedRequests(server.netloc, key, secret).send("GET", path)
+        assert status == 403 or status >= 500, f"{damage}: the inactive {key} gets {status}"
+    status, body = admin(server, "GET", "users")
+    assert (status == 200 and body == state.users) or status >= 500, f"{damage}: users: {status} {body!r}"
+
+
+def check_answers(server: Server, state: State, damage: Damage) -> None:
+    if state.keys:
+        check_users(server, state, damage)
+    else:
+        check_objects(server, state, damage)
 
 
 def check(state: State, damage: Damage, folder: Path) -> bool:
@@ -135,10 +222,13 @@ def check(state: State, damage: Damage, folder: Path) -> bool:
     try:
         damage.apply(data)
         status, report, error = fsck(data)
-        findings = [f for part in [*report.get("stores", []), report.get("users", {})] for f in part.get("findings", [])]
-        is_lost = status == 2 or any(f["code"] == "log" and f["kind"] == "damage" for f in findings)
+        parts = [*report.get("stores", []), report.get("users", {})]
+        if damage.file.startswith("namespaces/"):  # is opened by its first request
+            parts = []
+        findings = [finding for part in parts for finding in part.get("findings", [])]
+        is_lost = any(f["code"] == "log" and f["kind"] == "damage" for f in findings) or (status == 2 and bool(parts))
         try:
-            with serving(data) as server:
+            with serving(data, auth="verify" if state.keys else "off") as server:
                 assert not is_lost, f"{damage}: the emulator starts where fsck refuses: {findings or error}"
                 check_answers(server, state, damage)
                 return True
@@ -151,15 +241,19 @@ def check(state: State, damage: Damage, folder: Path) -> bool:
 
 
 @pytest.mark.timeout(7200 if LONG else 180)
-@pytest.mark.parametrize("name", ["killed", "closed"])
+@pytest.mark.parametrize("end", ["killed", "closed"])
+@pytest.mark.parametrize("content", FILLED)
 def test_damaged_files_are_reported_at_the_start_or_by_an_error(
-    name: str, states: dict[str, State], tmp_path: Path, seed: int
+    content: str, end: str, states: dict[tuple[str, str], State], tmp_path: Path, seed: int
 ) -> None:
-    cases = damages(states[name].data)
+    state = states[content, end]
+    cases = damages(state.data)
+    if content == "users":  # the other files are damaged in "data"
+        cases = [damage for damage in cases if damage.file.startswith(("users.db", "namespaces/"))]
     if not LONG:
         cases = random.Random(seed).sample(cases, min(SAMPLE, len(cases)))
-    started = sum(check(states[name], damage, tmp_path) for damage in cases)
-    print(f"{name}: {len(cases)} damages, {len(cases) - started} starts refused")
+    started = sum(check(state, damage, tmp_path) for damage in cases)
+    print(f"{content}, {end}: {len(cases)} damages, {len(cases) - started} starts refused")
     assert started > 0, "a damaged mark or lock alone does not keep the emulator from starting"
 
 

@@ -2,8 +2,9 @@
 
 Several connections put, overwrite, copy, tag, delete (one and many) and complete multipart uploads in a plain, a versioned and
 a directory bucket; in the directory bucket they also append and rename. The process is killed at a random moment. After the next
-start every key must have the state of its last acknowledged write or of a write in progress. The seed is printed; PENSTOCK_SEED
-repeats it. PENSTOCK_LONG=1 kills 1,000 times.
+start every key must have the state of its last acknowledged write or of a write in progress. Two more connections change what
+crash_registers.py lists: versions, uploads, settings, buckets, users, namespaces. The seed is printed; PENSTOCK_SEED repeats it.
+PENSTOCK_LONG=1 kills 1,000 times.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import crash_registers
 import pytest
 from store_process import BUCKETS, Requests, Server, body_of, fsck, make_buckets
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
 ROUNDS = 500 if LONG else 5  # of each durability
 WORKERS = 6
+REGISTER_WORKERS = 2
 KEYS_PER_BUCKET = 4
 SIZES = [0, 100, 1_000, 30_000, 40_000, 300_000]  # up to 32 KiB is stored in the database, the rest in files
 APPENDED = [1, 1_000, 40_000]
@@ -275,13 +278,17 @@ def test_no_acknowledged_write_is_lost_by_a_kill(durability: str, tmp_path: Path
     ]
     everything = [key for own in keys for key in own]
     emulator = Server(data, "--durability", durability)
-    writes = found = 0
+    registers = [crash_registers.registers(number) for number in range(REGISTER_WORKERS)]
+    everywhere = [register for own in registers for register in own]
+    writes = found = changes = not_empty = 0
     try:
         make_buckets(emulator)
+        crash_registers.create(emulator, everywhere)
         for number in range(ROUNDS):
             progress = Progress()
             workers = [Worker(emulator.netloc, own, f"{seed} {number} {i}", progress) for i, own in enumerate(keys)]
-            for worker in workers:
+            others = [crash_registers.RegisterWorker(emulator, own, f"{seed} {number} r{i}") for i, own in enumerate(registers)]
+            for worker in [*workers, *others]:
                 worker.start()
             # When one worker gets its acknowledgement, the writes of the others are at random stages.
             reached = progress.reaches(moments.randint(1, 200))
@@ -291,13 +298,21 @@ def test_no_acknowledged_write_is_lost_by_a_kill(durability: str, tmp_path: Path
                 assert not worker.is_alive()
                 assert worker.refused is None, f"round {number}: {worker.refused}"
                 writes += worker.writes
+            for other in others:
+                other.join(60)
+                assert not other.is_alive()
+                assert other.refused is None, f"round {number}: {other.refused}"
+                changes += other.changes
             assert reached, f"round {number}: {progress.count} writes in five minutes"
             status, report, error = fsck(data)
             assert status == 0, f"{report} {error}"
             emulator = Server(data, "--durability", durability)
             found += check(emulator.netloc, workers)
             check_listing(emulator.netloc, everything)
+            not_empty += crash_registers.check(emulator, everywhere, f"round {number}, seed {seed}")
     finally:
         emulator.kill()
+    print(f"{durability}: {ROUNDS} kills, {writes} writes, {found} objects, {changes} changes of {len(everywhere)} registers")
     assert writes > ROUNDS, "the workers wrote too little"
     assert found > 0
+    assert not_empty > 0

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import boto3
 import penstock
+import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 from penstock.testing import Emulator, JournalEntry
@@ -25,6 +26,7 @@ WORKERS = 4
 SEED = 6
 BLOCK = b"0123456789abcdef" * 4096  # 64 KiB
 TIMEOUT_S = 60
+pytestmark = pytest.mark.timeout(1800 if LONG else 180)
 
 
 @dataclass(frozen=True)

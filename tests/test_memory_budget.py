@@ -28,6 +28,8 @@ LIMIT = 256 * MIB if LONG else 64 * MIB
 # Memory that the limit does not cover: thread stacks, allocator arenas, connections and code pages.
 OVERHEAD = 64 * MIB  # 64 threads
 OVERHEAD_ONE_THREAD = 16 * MIB
+TIMEOUT_S = 1500 if LONG else 120  # of one process
+pytestmark = pytest.mark.timeout(2 * TIMEOUT_S if LONG else 180)
 KEYS = {"AWS_ACCESS_KEY_ID": "penstock", "AWS_SECRET_ACCESS_KEY": "penstock-secret"}
 
 
@@ -45,7 +47,7 @@ def emulator(data: Path) -> Iterator[str]:
 
 def run(verb: str, endpoint: str, key: str, size: int) -> dict[str, int]:
     command = [str(BUILD / "tests/memory/parallel_streams"), verb, endpoint, "bucket", key, str(THREADS), str(size), str(LIMIT)]
-    completed = subprocess.run(command, env={**os.environ, **KEYS}, capture_output=True, text=True, timeout=1500, check=False)
+    completed = subprocess.run(command, env={**os.environ, **KEYS}, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     assert completed.returncode == 0, completed.stderr
     return json.loads(completed.stdout)
 

@@ -6,8 +6,8 @@ mounted again, the boot id is changed, and every key must have a state that the 
 of an fdatasync that began before the shutdown and ended during it, although its data is lost: acknowledgements after the start
 of the shutdown do not count.
 
-conftest.py collects this test only if ext4 can be mounted; tests/test_power_failure.py needs no privileges. PENSTOCK_SEED
-repeats a seed; PENSTOCK_LONG=1 cuts the power 200 times.
+The test is skipped if ext4 cannot be mounted; tests/test_power_failure.py needs no privileges. PENSTOCK_SEED repeats a seed;
+PENSTOCK_LONG=1 cuts the power 200 times.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import crash_registers
 import pytest
-from ext4_disk import Disk
+from crash_registers import Register, RegisterWorker
+from ext4_disk import Disk, why_none
 from power_failure import set_boot_id
 from store_process import BUCKETS, Requests, Server, fsck, make_buckets
 from test_durability import KEYS_PER_BUCKET, MISSING, Key, Progress, Worker, check, check_listing, read
@@ -30,6 +32,8 @@ LONG = bool(os.environ.get("PENSTOCK_LONG"))
 ROUNDS = 100 if LONG else 2  # of each durability
 WORKERS = 4
 IMAGE_BYTES = 1 << 30
+WHY_NONE = why_none()
+pytestmark = pytest.mark.skipif(bool(WHY_NONE), reason=WHY_NONE)
 
 
 @pytest.fixture
@@ -69,17 +73,20 @@ def check_relaxed(netloc: str, workers: list[Worker]) -> int:
 
 
 @contextlib.contextmanager
-def writing(server: Server, disk: Disk, own: list[list[Key]], label: str, acknowledged: int) -> Iterator[list[Worker]]:
-    """Workers with `acknowledged` writes, which continue until a write fails."""
+def writing(
+    server: Server, disk: Disk, own: list[list[Key]], registers: list[Register], label: str, acknowledged: int
+) -> Iterator[list[Worker]]:
+    """Workers with `acknowledged` writes, and one that changes the registers. They continue until a write fails."""
     progress = Progress()
     workers = [Worker(server.netloc, keys, f"{label} {i}", progress) for i, keys in enumerate(own)]
-    for worker in workers:
+    changing = RegisterWorker(server, registers, f"{label} r") if registers else None
+    for worker in [*workers, *([changing] if changing else [])]:
         worker.start()
     assert progress.reaches(acknowledged // 2), f"{progress.count} writes in five minutes"
     disk.sync()  # so that a relaxed store loses only its last writes
     assert progress.reaches(acknowledged), f"{progress.count} writes in five minutes"
     yield workers
-    for worker in workers:
+    for worker in [*workers, *([changing] if changing else [])]:
         worker.join(60)
         assert not worker.is_alive()
 
@@ -93,14 +100,19 @@ def test_a_power_cut_loses_only_what_the_durability_allows(durability: str, disk
         [CutKey(f"/{bucket}/{i}-{j}", cut=cut) for bucket in BUCKETS for j in range(KEYS_PER_BUCKET)] for i in range(WORKERS)
     ]
     everything = [key for keys in own for key in keys]
+    registers = crash_registers.registers(0) if durability == "strict" else []  # a relaxed store may lose them
+    for register in registers:
+        register.cut = cut
     data = disk.mounted / "data"
     server = Server(data, "--durability", durability)
     writes = found = 0
     try:
         make_buckets(server)
+        if registers:
+            crash_registers.create(server, registers)
         disk.sync()  # a relaxed store could lose its buckets, which the workers need
         for number in range(ROUNDS):
-            with writing(server, disk, own, f"{seed} {number}", chance.randint(1, 200)) as workers:
+            with writing(server, disk, own, registers, f"{seed} {number}", chance.randint(1, 200)) as workers:
                 cut.set()
                 disk.cut()
                 server.kill()
@@ -118,6 +130,7 @@ def test_a_power_cut_loses_only_what_the_durability_allows(durability: str, disk
             if durability == "strict":
                 found += check(server.netloc, workers)
                 check_listing(server.netloc, everything)
+                crash_registers.check(server, registers, f"round {number}, seed {seed}")
             else:
                 found += check_relaxed(server.netloc, workers)
     finally:

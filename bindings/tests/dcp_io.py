@@ -11,7 +11,7 @@ import bucket_io
 import penstock
 import torch
 import torch.distributed.checkpoint as dcp
-from penstock.dcp import S3StorageWriter
+from penstock.dcp import S3StorageReader, S3StorageWriter
 from penstock.testing import Emulator
 
 
@@ -69,6 +69,13 @@ def save(emulator: Emulator, uri: str, state: Any, save_kwargs: dict[str, Any] |
         warnings.simplefilter("ignore")
         dcp.save(state, storage_writer=writer, **(save_kwargs or {}))
     return writer
+
+
+def load(emulator: Emulator, uri: str, state: Any) -> None:
+    """Loads a checkpoint into `state` by S3StorageReader."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        dcp.load(state, storage_reader=S3StorageReader(emulator.region, uri, emulator.config(), endpoint=emulator.endpoint))
 
 
 def copied(client: penstock.S3Client, bucket: str, prefix: str, folder: Path) -> Path:

@@ -123,9 +123,10 @@ class Device:
         self._values[_storage(tensor)] = tensor, kept
         return tensor
 
-    def put_sparse(self, values: torch.Tensor) -> torch.Tensor:
-        """As `put`, for a sparse tensor, which is copied as a whole."""
-        tensor = values.to("meta")
+    def put_whole(self, values: torch.Tensor) -> torch.Tensor:
+        """As `put`, for a sparse or quantised tensor, which is copied as a whole."""
+        quantised = values.is_quantized
+        tensor = torch.empty(values.size(), dtype=values.dtype, device="meta") if quantised else values.to("meta")
         self._values[_storage(tensor)] = tensor, values
         return tensor
 
@@ -142,7 +143,7 @@ class Device:
     def values(self, tensor: torch.Tensor) -> torch.Tensor:
         """The values of a tensor after the work that has run."""
         _, kept = self._values[_storage(tensor)]
-        if kept.layout is not torch.strided:
+        if kept.layout is not torch.strided or kept.is_quantized:
             return kept
         return kept.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
 
@@ -175,7 +176,7 @@ class Device:
         return self.values(tensor).clone()
 
     def _record_stream(self, tensor: torch.Tensor, stream: Stream) -> None:
-        if tensor.layout is not torch.strided or type(tensor) is not torch.Tensor:
+        if tensor.layout is not torch.strided or tensor.is_quantized or type(tensor) is not torch.Tensor:
             raise NotImplementedError("Could not run 'aten::record_stream'")  # as for sparse and quantised tensors
         self._recorded.add(_storage(tensor))
 
@@ -193,7 +194,7 @@ class Cuda:
     def put(self, values: torch.Tensor) -> torch.Tensor:
         return values.cuda()
 
-    put_sparse = put
+    put_whole = put
 
     def launch(self, function: Callable[[torch.Tensor], torch.Tensor], tensor: torch.Tensor) -> torch.Tensor:
         torch.cuda._sleep(50_000_000)  # keeps the stream busy

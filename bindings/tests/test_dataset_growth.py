@@ -17,6 +17,7 @@ EPOCHS = 4
 # The number of open connections of a worker depends on timing, up to some tens. A leak would be one per object.
 ALLOWED_DESCRIPTORS = 48
 ALLOWED_MIB = 24  # growth of a worker: heaps and the interpreter
+pytestmark = pytest.mark.timeout(3600 if LONG else 180)
 RESIDENT_PAGES = 1  # field of /proc/self/statm
 
 

@@ -202,10 +202,39 @@ def test_sparse_tensor_on_a_device_is_saved(
         "bsc": lambda each: each.to_sparse_bsc((1, 2)),
     }
     sparse = layouts[layout](values)
-    state = {"before": device.put(values), "sparse": device.put_sparse(sparse), "cpu": sparse, "after": device.put(values)}
+    state = {"before": device.put(values), "sparse": device.put_whole(sparse), "cpu": sparse, "after": device.put(values)}
     dcp_io.save(emulator, f"s3://{bucket}/ck", state)
     dense = {"before": values, "after": values}
     assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", dense), dense)
+    loaded = {name: layouts[layout](torch.where(values == 0, 0.0, -1.0)) for name in ("sparse", "cpu")}
+    dcp_io.load(emulator, f"s3://{bucket}/ck", loaded)
+    for name, found in loaded.items():
+        assert found.layout is sparse.layout, name
+        assert torch.equal(found.to_dense(), values), name
+
+
+QUANTISED: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "per tensor": lambda values: torch.quantize_per_tensor(values, 0.25, 3, torch.quint8),
+    "per channel": lambda values: torch.quantize_per_channel(
+        values, torch.tensor([0.25, 0.5]), torch.tensor([1, 2]), 0, torch.qint8
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*quantize:UserWarning", "ignore:.*sparse:UserWarning")
+@pytest.mark.parametrize("kind", QUANTISED)
+def test_quantised_tensor_on_a_device_is_saved(emulator: Emulator, bucket: str, device: Device | Cuda, kind: str) -> None:
+    """Regression: the save failed in `record_stream`."""
+    values = torch.arange(8.0).view(2, 4)
+    quantised = QUANTISED[kind](values)
+    state = {"before": device.put(values), "quantised": device.put_whole(quantised), "after": device.put(values)}
+    dcp_io.save(emulator, f"s3://{bucket}/ck", state)
+    loaded = {"before": torch.zeros(2, 4), "quantised": QUANTISED[kind](torch.zeros(2, 4)), "after": torch.zeros(2, 4)}
+    dcp_io.load(emulator, f"s3://{bucket}/ck", loaded)
+    assert torch.equal(loaded["before"], values)
+    assert torch.equal(loaded["after"], values)
+    assert torch.equal(loaded["quantised"].int_repr(), quantised.int_repr())
+    assert torch.equal(loaded["quantised"].dequantize(), values)
 
 
 @pytest.mark.parametrize("thread_count", [1, 3])

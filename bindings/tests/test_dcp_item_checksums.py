@@ -56,6 +56,7 @@ def fixed() -> torch.Tensor:
     return torch.randn(20_000, generator=torch.Generator().manual_seed(3))
 
 
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"))]
 MARK = "found in the bytes of its pickle"
 # For each item: saved value, target, and some of the stored bytes.
 ITEMS: dict[str, tuple[Any, Any, bytes]] = {
@@ -84,12 +85,14 @@ def with_flipped_bit(data: bytes, wanted: bytes) -> bytes:
 
 
 @pytest.mark.filterwarnings("ignore:.*quantize:UserWarning")
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", ITEMS)
 @pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
 def test_flipped_bit_raises_an_error_that_names_the_item(
-    checkpoints: Checkpoints, client: penstock.S3Client, bucket: str, make: Callable[[], Any], name: str
+    checkpoints: Checkpoints, client: penstock.S3Client, bucket: str, make: Callable[[], Any], name: str, device: str
 ) -> None:
     value, target, stored = ITEMS[name]
+    target = target.to(device) if isinstance(target, torch.Tensor) else target
     uri = checkpoints.save({"first": torch.ones(3), "second": value, "third": torch.ones(4)})
     (key,) = (key for key in keys(client, bucket) if key.endswith(".distcp"))
     state = {"first": torch.zeros(3), "second": target, "third": torch.zeros(4)}

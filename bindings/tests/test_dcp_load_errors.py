@@ -20,6 +20,8 @@ from penstock.testing import Emulator
 from torch.distributed.checkpoint import DefaultLoadPlanner
 from torch.distributed.checkpoint.api import CheckpointException
 
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"))]
+
 
 @pytest.fixture
 def checkpoints(emulator: Emulator, client: penstock.S3Client, bucket: str) -> Checkpoints:
@@ -303,6 +305,7 @@ def flip_bit(client: penstock.S3Client, bucket: str, key: str, wanted: bytes) ->
     # 64-bit targets are loaded through scratch memory, like those on a GPU, and in several pieces from 4 MiB on.
     [(100, torch.float32), (3_000_000, torch.float32), (100, torch.float64), (3_000_000, torch.float64)],
 )
+@pytest.mark.parametrize("target", DEVICES)
 @pytest.mark.parametrize("how", ["torch's", "ours", "wrong prediction"])
 def test_flipped_bit_raises(
     checkpoints: Checkpoints,
@@ -311,6 +314,7 @@ def test_flipped_bit_raises(
     monkeypatch: pytest.MonkeyPatch,
     elements: int,
     dtype: torch.dtype,
+    target: str,
     how: str,
 ) -> None:
     checkpoints.ours = how == "ours"
@@ -321,9 +325,15 @@ def test_flipped_bit_raises(
     key = next(key for key in keys(client, bucket) if key.endswith(".distcp"))
     flip_bit(client, bucket, key, saved["weight"].numpy().tobytes())
     with pytest.raises(CheckpointException, match=r"have the CRC-32 .*, and were saved with") as caught:
-        checkpoints.load({"weight": torch.zeros(elements, dtype=dtype)}, uri)
+        checkpoints.load({"weight": torch.zeros(elements, dtype=dtype, device=target)}, uri)
     assert "S3DataLossError" in str(caught.value)
     checkpoints.load({"other": torch.zeros(10)}, uri)
+
+
+def on_device(tensor: torch.Tensor, device: str) -> torch.Tensor:
+    """Zeros on the device with the sizes, strides and offset of a tensor."""
+    storage = torch.zeros(tensor.untyped_storage().nbytes() // tensor.itemsize, dtype=tensor.dtype, device=device)
+    return storage.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
 
 
 def zeros(rows: int, columns: int) -> torch.Tensor:
@@ -340,13 +350,16 @@ TARGETS: dict[str, list[tuple[tuple[int, int], Callable[[], torch.Tensor]]]] = {
 }
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", TARGETS)
-def test_flipped_bit_raises_for_every_target(checkpoints: Checkpoints, client: penstock.S3Client, bucket: str, name: str) -> None:
+def test_flipped_bit_raises_for_every_target(
+    checkpoints: Checkpoints, client: penstock.S3Client, bucket: str, name: str, device: str
+) -> None:
     saved = torch.randn(1000, 3000)
     uri = checkpoints.save({"weight": saved})
 
     def targets() -> dict[str, Any]:
-        return {f"part {i}": (offsets, make()) for i, (offsets, make) in enumerate(TARGETS[name])}
+        return {f"part {i}": (offsets, on_device(make(), device)) for i, (offsets, make) in enumerate(TARGETS[name])}
 
     def load(parts: dict[str, Any]) -> None:
         checkpoints.load({"weight": Sharded.of(saved.size(), saved.dtype, list(parts.values()))}, uri)
@@ -355,7 +368,7 @@ def test_flipped_bit_raises_for_every_target(checkpoints: Checkpoints, client: p
     load(good)
     for (row, column), tensor in good.values():
         wanted = saved[row : row + tensor.size(0), column : column + tensor.size(1)]
-        assert torch.equal(tensor, wanted.to(tensor.dtype))
+        assert torch.equal(tensor.cpu(), wanted.to(tensor.dtype))
     key = next(key for key in keys(client, bucket) if key.endswith(".distcp"))
     flip_bit(client, bucket, key, saved.numpy().tobytes())
     with pytest.raises(CheckpointException, match=r"have the CRC-32 .*, and were saved with"):

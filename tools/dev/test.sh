@@ -20,12 +20,14 @@ EOF
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 }
 
-# run_ctest PATTERN: runs the C++ tests whose names match, or all if PATTERN is empty. Without a pattern, no tests is a failure.
+# run_ctest PATTERN TIMEOUT: runs the C++ tests whose names match, or all if PATTERN is empty, each for at most TIMEOUT seconds.
+# Without a pattern, no tests is a failure.
 run_ctest() {
   local none=error
   [ -z "$1" ] || none=ignore
   rm -f "$build_dir/ctest.xml"
-  ctest --test-dir "$build_dir" -j "${PENSTOCK_JOBS:-2}" --output-on-failure --no-tests=$none --output-junit ctest.xml ${1:+-R "$1"} \
+  ctest --test-dir "$build_dir" -j "${PENSTOCK_JOBS:-2}" --timeout "$2" --output-on-failure --no-tests=$none \
+    --output-junit ctest.xml ${1:+-R "$1"} \
     >"$build_dir/ctest.log" 2>&1 || { grep -Ev ' (Start|Passed) ' "$build_dir/ctest.log" | tail -n 200; result=1; }
   [ $none = ignore ] && [ ! -s "$build_dir/ctest.xml" ] || count_junit "$build_dir/ctest.xml"
 }
@@ -40,7 +42,7 @@ run_pytest() {
 }
 
 run_tests() {
-  local kind=dev pattern="" long=""
+  local kind=dev pattern="" long="" timeout=120
   passed=0 failed=0 skipped=0 result=0
   while [ $# -gt 0 ]; do
     case $1 in
@@ -52,7 +54,7 @@ run_tests() {
     esac
     shift
   done
-  [ -n "$long" ] && export PENSTOCK_LONG=1 PENSTOCK_PROPERTY_RUNS=${PENSTOCK_PROPERTY_RUNS:-10000}
+  [ -n "$long" ] && timeout=14400 && export PENSTOCK_LONG=1 PENSTOCK_PROPERTY_RUNS=${PENSTOCK_PROPERTY_RUNS:-10000}
   local started=$SECONDS
   case $kind in
     dev) build_all && ensure_clients ;;
@@ -62,7 +64,7 @@ run_tests() {
   export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:strict_string_checks=1:allocator_may_return_null=1}
   export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1} TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
   say "built in $((SECONDS - started)) s; running the C++ tests"
-  run_ctest "$pattern"
+  run_ctest "$pattern" "$timeout"
   if [ "$kind" = dev ]; then
     say "running the Python tests"
     run_pytest "$pattern"
