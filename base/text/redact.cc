@@ -3,7 +3,6 @@
 #include <cstddef>
 
 #include "base/ascii.h"
-#include "base/log.h"
 
 namespace penstock {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/caught.h"
+#include "base/log/caught.h"
 #include "client/transfer/block_memory.h"
 #include "client/transfer/chained_stop.h"
 #include "client/transfer/download/evictable_stream.h"

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/caught.h"
 #include "base/crc/named_crc.h"
+#include "base/log/caught.h"
 #include "client/transfer/late_cleanup.h"
 #include "client/transfer/part_plan.h"
 #include "client/transfer/upload/settle.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/caught.h"
+#include "base/log/caught.h"
 #include "client/transfer/part_plan.h"
 #include "client/transfer/progress_meter.h"
 #include "client/transfer/upload/settle.h"

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "emulator/store/blobs/blob_file.h"
 #include "emulator/store/tables/schema.h"
 

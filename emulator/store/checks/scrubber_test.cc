@@ -6,7 +6,7 @@
 #include <fstream>
 #include <mutex>
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "emulator/store/store_testing.h"
 #include "emulator/store/tables/schema.h"
 

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "base/crc/crc.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "emulator/store/sqlite/log_vfs.h"
 #include "emulator/store/sqlite/page_bits.h"
 #include "emulator/store/sqlite/vfs_forwarding.h"

@@ -4,10 +4,10 @@
 //   if (const auto done = connection.Checkpoint(); !done.ok())
 //   checkpoint_failed.Report(done.error());
 //
-// Lines go to the log of base/log.h, at most one warning per kind and second. The counts are exact
-// and per process.
-#ifndef PENSTOCK_BASE_DIAGNOSTICS_H_
-#define PENSTOCK_BASE_DIAGNOSTICS_H_
+// Lines go to the log of base/log/log.h, at most one warning per kind and second. The counts are
+// exact and per process.
+#ifndef PENSTOCK_BASE_LOG_DIAGNOSTICS_H_
+#define PENSTOCK_BASE_LOG_DIAGNOSTICS_H_
 
 #include <atomic>
 #include <cstdint>
@@ -58,10 +58,9 @@ std::map<std::string, std::uint64_t> DiagnosticCounts();
 // Returns the exception that is being handled as an Error. The kind is kResourceExhausted for
 // std::bad_alloc and for std::length_error, which containers throw for sizes above max_size().
 // Otherwise it is kInternal. The message has the exception's what() and `where`, which names the
-// code that threw; empty: unknown. Call it only in a catch block. that the exception left; empty:
-// unknown. Call it in a catch block only.
+// code that threw; empty: unknown. Call it only in a catch block.
 Error CurrentExceptionError(std::string_view where = {}) noexcept;
 
 }  // namespace penstock
 
-#endif  // PENSTOCK_BASE_DIAGNOSTICS_H_
+#endif  // PENSTOCK_BASE_LOG_DIAGNOSTICS_H_
