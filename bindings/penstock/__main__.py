@@ -96,8 +96,9 @@ def _add_conformance(commands: argparse._SubParsersAction[argparse.ArgumentParse
     except ModuleNotFoundError as error:
         if error.name != "penstock_conformance":
             raise
-        parser = commands.add_parser("conformance", help="not installed", add_help=False)
-        parser.add_argument("arguments", nargs=argparse.REMAINDER)
+        # Another prefix character makes options such as --emulator plain arguments.
+        parser = commands.add_parser("conformance", help="not installed", add_help=False, prefix_chars="+")
+        parser.add_argument("arguments", nargs="*")
         parser.set_defaults(run=_no_conformance)
     else:
         add_command(commands)
