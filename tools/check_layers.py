@@ -14,9 +14,9 @@ Rules for every C++ file of a module:
 - The modules have no cycle.
 - A forward declaration of a type counts as an include of the header that defines it. `forward` in layers.toml lists modules whose
   types a module may declare although it may not include them: debts to be paid.
+- Every folder has a row in layers.toml, except folders of public headers.
 
-The module of a file is the longest row of layers.toml that its path starts with, so a folder may have rows for sub-folders. In an
-`include` list, "client/s3/*" means client/s3 and all rows below it.
+In an `include` list, "client/s3/*" means client/s3 and all rows below it.
 """
 
 from __future__ import annotations
@@ -277,6 +277,9 @@ def check(root: Path) -> tuple[int, list[str]]:
         if file.module is None:
             bad.append(f"{file.path}: belongs to no module of tools/layers.toml")
             continue
+        folder = str(Path(file.path).parent)
+        if not file.is_public and folder != file.module:
+            bad.append(f"{file.path}: tools/layers.toml has no row for the folder {folder}")
         rule = layers[file.module]
         bad += check_third_party(file, rule) + check_own(file, rule, layers, closed, set(paths))
         bad += check_declarations(file, rule, homes)

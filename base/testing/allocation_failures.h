@@ -7,7 +7,7 @@
 
 #include <utility>
 
-#include "base/caught.h"
+#include "base/log/caught.h"
 #include "base/testing/allocations.h"
 
 namespace penstock::testing {

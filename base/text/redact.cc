@@ -4,7 +4,6 @@
 
 #include "base/ascii.h"
 #include "base/encoding.h"
-#include "base/log.h"
 
 namespace penstock {
 namespace {

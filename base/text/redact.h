@@ -1,13 +1,19 @@
-// Recognizes names of secrets, and removes known values of secrets. For the logger, for texts of
-// servers, and for the emulator's journal, which also reads percent-encoded names. Other code calls
-// Redact (log.h).
+// Removes secrets from texts of the log, of servers and of the emulator's journal.
 #ifndef PENSTOCK_BASE_TEXT_REDACT_H_
 #define PENSTOCK_BASE_TEXT_REDACT_H_
 
 #include <string>
 #include <string_view>
 
-namespace penstock::internal {
+namespace penstock {
+
+// Returns the text with everything that can be a secret replaced by "***". Covers the values of
+// Authorization, X-Amz-Signature, X-Amz-Credential, X-Amz-Security-Token, x-amz-s3session-token,
+// SecretAccessKey, SessionToken and SSE-C keys. Recognizes header, query, XML, JSON and key=value
+// form, and the user and password of URLs.
+std::string Redact(std::string_view text);
+
+namespace internal {
 
 // Returns true for the name of a header, query parameter, element or setting whose value is a
 // secret. Ignores case, and accepts '-', '_' or nothing between words: "X-Amz-Signature",
@@ -19,6 +25,7 @@ bool NamesSecret(std::string_view name);
 // adjoins it: texts may contain it by chance, as a part of a word.
 void RedactValue(std::string& text, std::string_view secret);
 
-}  // namespace penstock::internal
+}  // namespace internal
+}  // namespace penstock
 
 #endif  // PENSTOCK_BASE_TEXT_REDACT_H_

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/caught.h"
+#include "base/log/caught.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::python {

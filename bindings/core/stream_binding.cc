@@ -99,7 +99,7 @@ class PyStream {
    public:
     explicit CurrentBlock(PyStream& stream) : stream_(stream) {}
     ~CurrentBlock() {
-      if (block_.size > 0) stream_.stream_.Get().GiveBack(std::move(block_));
+      if (block_.size > 0) stream_.stream_.Get().Unread(std::move(block_));
     }
     CurrentBlock(const CurrentBlock&) = delete;
     CurrentBlock& operator=(const CurrentBlock&) = delete;

@@ -86,8 +86,9 @@ class PyWriter {
   }
 
   // Takes `size` bytes at `address`. `owner` keeps them alive, and they must not change until
-  // settle, finish or abort has returned.
-  void Lend(std::uint64_t address, std::uint64_t size, py::object owner, py::object callback) {
+  // drain, finish or abort has returned.
+  void WriteNoCopy(std::uint64_t address, std::uint64_t size, py::object owner,
+                   py::object callback) {
     const Inside inside = Enter("write()");
     const Progress progress(std::move(callback), counts_);
     ObjectWriter& writer = writer_.Get();
@@ -103,20 +104,20 @@ class PyWriter {
       const std::lock_guard lock(use_->mutex);
       const Interrupt interrupt = UnlessAborted(progress.interrupt());
       PENSTOCK_TRY(writer.Write(before, interrupt));
-      return writer.Lend(bytes, interrupt);
+      return writer.WriteNoCopy(bytes, interrupt);
     });
     Unwrap(std::move(result));
     progress.Report();
     EndIfAborted();
   }
 
-  void Settle(py::object callback) {
-    const Inside inside = Enter("settle()");
+  void Drain(py::object callback) {
+    const Inside inside = Enter("drain()");
     const Progress progress(std::move(callback), counts_);
     ObjectWriter& writer = writer_.Get();
     auto result = WithoutGil([&] {
       const std::lock_guard lock(use_->mutex);
-      return writer.Settle(UnlessAborted(progress.interrupt()));
+      return writer.Drain(UnlessAborted(progress.interrupt()));
     });
     Unwrap(std::move(result));
     owners_->Clear();
@@ -258,15 +259,16 @@ void BindWriter(py::module_& module) {
            "part_size"_a = py::none(), "parallel"_a = py::none(), "if_none_match"_a = false,
            "size_hint"_a = py::none())
       .def("write", &PyWriter::Write, "data"_a, "progress"_a = py::none())
-      .def("lend", &PyWriter::Lend, "address"_a, "size"_a, "owner"_a, "progress"_a = py::none(),
-           "Writes memory that `owner` keeps alive and unchanged until settle, finish or abort has "
+      .def("write_no_copy", &PyWriter::WriteNoCopy, "address"_a, "size"_a, "owner"_a,
+           "progress"_a = py::none(),
+           "Writes memory that `owner` keeps alive and unchanged until drain, finish or abort has "
            "returned.")
       .def("inside", &PyWriter::inside,
            "Returns whether this thread is in a call of the writer: in a progress callback or "
            "signal "
            "handler.")
-      .def("settle", &PyWriter::Settle, "progress"_a = py::none(),
-           "Waits until no lent memory is needed any more.")
+      .def("drain", &PyWriter::Drain, "progress"_a = py::none(),
+           "Waits until no memory passed to write_no_copy is in use.")
       .def("finish", &PyWriter::Finish, "progress"_a = py::none())
       .def("abort", &PyWriter::Abort)
       .def_property_readonly("bytes_written", &PyWriter::bytes_written);

@@ -8,8 +8,6 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 
-from penstock_conformance import _cli as conformance_cli
-
 from . import __version__, _checkpoint_cli, simulate
 from ._exceptions import S3Exception
 
@@ -92,6 +90,26 @@ def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     parser.set_defaults(run=_simulate)
 
 
+def _add_conformance(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    try:
+        from penstock_conformance.__main__ import add_command
+    except ModuleNotFoundError as error:
+        if error.name != "penstock_conformance":
+            raise
+        # Another prefix character makes options such as --emulator plain arguments.
+        parser = commands.add_parser("conformance", help="not installed", add_help=False, prefix_chars="+")
+        parser.add_argument("arguments", nargs="*")
+        parser.set_defaults(run=_no_conformance)
+    else:
+        add_command(commands)
+
+
+def _no_conformance(options: argparse.Namespace) -> int:
+    raise ModuleNotFoundError(
+        "the package penstock_conformance is not installed; run pip install --force-reinstall 'penstock[conformance]'"
+    )
+
+
 ONE_PARTITION = (
     "One partition received all requests, whatever the files were named: a new bucket has one partition, and S3 splits it only "
     "after minutes of overload. Use --warm-partitions N to simulate a bucket whose partitions earlier saves have already split "
@@ -126,7 +144,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_simulate(commands)
     _checkpoint_cli.add_commands(commands)
-    conformance_cli.add_command(commands)
+    _add_conformance(commands)
     options = parser.parse_args(arguments)
     run: Callable[[argparse.Namespace], int] = options.run
     try:

@@ -87,18 +87,18 @@ class PutObjectStream:
             raise S3Exception("Cannot write to closed object")
         return self._writer.write(data, self._progress)
 
-    def lend(self, address: int, size: int, owner: object) -> None:
+    def write_no_copy(self, address: int, size: int, owner: object) -> None:
         """Writes `size` bytes at `address` without copying them.
 
-        `owner` keeps the memory alive. It must not change before :meth:`settle`, :meth:`close` or :meth:`abort` returns.
+        `owner` keeps the memory alive. It must not change before :meth:`drain`, :meth:`close` or :meth:`abort` returns.
         """
         if self._closed:
             raise S3Exception("Cannot write to closed object")
-        self._writer.lend(address, size, owner, self._progress)
+        self._writer.write_no_copy(address, size, owner, self._progress)
 
-    def settle(self) -> None:
-        """Waits until the upload no longer uses memory passed to :meth:`lend`."""
-        self._writer.settle(self._progress)
+    def drain(self) -> None:
+        """Waits until the upload no longer uses memory passed to :meth:`write_no_copy`."""
+        self._writer.drain(self._progress)
 
     @property
     def inside(self) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from ._exceptions import S3NotFoundError
-from ._offline_environment import environment_set, offline_environment
+from .offline_environment import environment_set, offline_environment
 from .testing import Clock, Emulator, Faults, Journal, Namespace
 
 _SHOWN_REQUESTS = 20

@@ -30,8 +30,8 @@ from ._faults import FaultAccount, FaultDocument, Faults, RetryTest, RuleAccount
 from ._journal import Journal
 from ._journal_entry import Filter, JournalEntry, RangeReport, Retry
 from ._json_text import json_text
-from ._offline_environment import environment_set, offline_environment
 from ._test_context import TestContext
+from .offline_environment import environment_set, offline_environment
 
 __all__ = [
     "ACCESS_KEY_ID",

@@ -59,3 +59,37 @@ def test_the_extension_exports_only_its_init_function():
 
     listed = subprocess.run(["nm", "-D", "--defined-only", _core.__file__], check=True, capture_output=True, text=True)
     assert [line.split()[-1] for line in listed.stdout.splitlines()] == ["PyInit__core"]
+
+
+WITHOUT_CONFORMANCE = """
+import sys
+
+class Absent:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name.startswith("penstock_conformance"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Absent)
+from penstock.__main__ import main
+sys.exit(main())
+"""
+
+
+def penstock_without_conformance(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", WITHOUT_CONFORMANCE, *arguments]
+    return subprocess.run(command, check=False, capture_output=True, text=True)
+
+
+def test_the_command_line_works_without_the_conformance_package():
+    ended = penstock_without_conformance("simulate", "--ranks", "1", "--json")
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_the_conformance_command_without_its_package_names_the_fix():
+    ended = penstock_without_conformance("conformance", "--emulator", "wire")
+    assert ended.returncode == 2
+    assert ended.stderr == (
+        "penstock conformance: the package penstock_conformance is not installed; "
+        "run pip install --force-reinstall 'penstock[conformance]'\n"
+    )

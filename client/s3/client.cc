@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/caught.h"
+#include "base/log/caught.h"
 #include "client/s3/call/attempt_loop.h"
 #include "client/s3/client_impl.h"
 #include "client/s3/delete_one_by_one.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "client/auth/credentials.h"
+#include "client/auth/providers/credentials.h"
 #include "client/http/fake_transport.h"
 #include "client/s3/client_impl.h"
 #include "client/s3/verbs/wire_for_test.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/caught.h"
+#include "base/log/caught.h"
 #include "base/text/utf8.h"
 #include "penstock/base/mutex.h"
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/crc/named_crc.h"
-#include "client/auth/credentials.h"
+#include "client/auth/providers/credentials.h"
 #include "client/http/raw_server_for_test.h"
 #include "client/http/reactor/http_transport.h"
 #include "client/s3/client_for_test.h"

@@ -103,12 +103,11 @@ TEST_F(HandleTest, WriterInAForkedChildFailsAndCanBeDestroyed) {
   auto writer = Writer();
   EXPECT_EQ(StatusOfChild([&] {
               const Bytes more = MakeContent(10);
-              const bool refused = MentionsFork(writer->Write(more).error()) &&
-                                   MentionsFork(writer->Lend(more).error()) &&
-                                   MentionsFork(writer->Settle().error()) &&
-                                   MentionsFork(writer->Finish().error()) &&
-                                   MentionsFork(writer->Abort().error()) &&
-                                   writer->bytes_written() == 0;
+              const bool refused =
+                  MentionsFork(writer->Write(more).error()) &&
+                  MentionsFork(writer->WriteNoCopy(more).error()) &&
+                  MentionsFork(writer->Drain().error()) && MentionsFork(writer->Finish().error()) &&
+                  MentionsFork(writer->Abort().error()) && writer->bytes_written() == 0;
               writer.reset();
               return refused ? 0 : 1;
             }),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from ._cli import main
+from ._cli import add_command, main
 
-__all__ = ["main"]
+__all__ = ["add_command", "main"]
 
 if __name__ == "__main__":
     sys.exit(main())

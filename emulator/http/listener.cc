@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/diagnostics.h"
+#include "base/log/diagnostics.h"
 #include "base/signals_blocked.h"
 #include "penstock/base/mutex.h"
 

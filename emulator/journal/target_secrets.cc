@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/log.h"
 #include "base/text/redact.h"
 #include "emulator/s3/protocol/text.h"
 

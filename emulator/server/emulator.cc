@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "base/diagnostics.h"
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "base/log/diagnostics.h"
 #include "emulator/auth/auth.h"
 #include "emulator/faults/actions/accept_faults.h"
 #include "emulator/faults/documents/scenario_document.h"

@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/dates.h"
-#include "base/diagnostics.h"
-#include "base/log.h"
+#include "base/log/diagnostics.h"
+#include "base/text/redact.h"
 #include "emulator/journal/target_secrets.h"
 #include "emulator/json/json_tree.h"
 #include "emulator/s3/core/request_claims.h"

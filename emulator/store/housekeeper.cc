@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "base/caught.h"
-#include "base/diagnostics.h"
+#include "base/log/caught.h"
+#include "base/log/diagnostics.h"
 #include "base/signals_blocked.h"
 #include "emulator/store/tables/schema.h"
 

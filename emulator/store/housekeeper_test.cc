@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "base/diagnostics.h"
+#include "base/log/diagnostics.h"
 #include "emulator/store/store_testing.h"
 
 namespace penstock::emulator::store {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/diagnostics.h"
+#include "base/log/diagnostics.h"
 #include "emulator/store/blobs/blob_file.h"
 #include "emulator/store/blobs/blob_memory.h"
 #include "emulator/store/tables/blob_references.h"

@@ -116,7 +116,7 @@ VIOLATIONS = {
     "bindings include a private header": (
         "bindings/core/module.cc",
         '#include "client/http/request.h"\n',
-        "bindings may not include",
+        "bindings/core may not include",
     ),
     "a folder of a module includes the module above it": (
         "emulator/store/system/file.h",
@@ -129,6 +129,8 @@ VIOLATIONS = {
         "may not include",
     ),
     "a file outside the map": ("emulator/elsewhere/x.h", "#include <vector>\n", "belongs to no module of tools/layers.toml"),
+    "a folder without a row": ("client/s3/new/x.h", "#include <vector>\n", "no row for the folder client/s3/new"),
+    "a folder of base includes a folder above it": ("base/text/x.h", '#include "base/log/log.h"\n', "base/text may not include"),
     "a source with another extension": ("client/s3/client.cpp", "#include <vector>\n", "end in .cc"),
 }
 

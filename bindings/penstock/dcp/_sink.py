@@ -54,20 +54,20 @@ class UploadSink:
 
     def __init__(self, writer: S3Writer) -> None:
         self._writer = writer
-        self._lent = 0
+        self._borrowed = 0
 
     def write(self, data: Any) -> int:
         return self._writer.write(data)
 
     def tell(self) -> int:
-        return self._writer.tell() + self._lent
+        return self._writer.tell() + self._borrowed
 
     def write_no_copy(self, address: int, size: int, owner: object) -> None:
-        self._writer.stream.lend(address, size, owner)
-        self._lent += size
+        self._writer.stream.write_no_copy(address, size, owner)
+        self._borrowed += size
 
     def drain(self) -> None:
-        self._writer.stream.settle()
+        self._writer.stream.drain()
 
     def abort(self) -> None:
         """Aborts the upload. May be called while another thread writes."""

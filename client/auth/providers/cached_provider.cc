@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/caught.h"
 #include "base/dates.h"
+#include "base/log/caught.h"
 #include "base/process_id.h"
-#include "client/auth/credentials.h"
+#include "client/auth/providers/credentials.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::auth {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/fake_clock.h"
-#include "client/auth/credentials.h"
+#include "client/auth/providers/credentials.h"
 #include "client/auth/providers/provider_for_test.h"
 
 namespace penstock::auth {

@@ -3,7 +3,7 @@
 #ifndef PENSTOCK_CLIENT_AUTH_PROVIDERS_CONTAINER_PROVIDER_H_
 #define PENSTOCK_CLIENT_AUTH_PROVIDERS_CONTAINER_PROVIDER_H_
 
-#include "client/auth/credentials.h"
+#include "client/auth/providers/credentials.h"
 #include "client/auth/remote_context.h"
 
 namespace penstock::auth {

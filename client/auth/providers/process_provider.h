@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "client/auth/credentials.h"
+#include "client/auth/providers/credentials.h"
 
 namespace penstock::auth {
 

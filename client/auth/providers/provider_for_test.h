@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
-#include "client/auth/credentials.h"
 #include "client/auth/environment_for_test.h"
+#include "client/auth/providers/credentials.h"
 #include "client/http/fake_transport.h"
 
 namespace penstock::auth {

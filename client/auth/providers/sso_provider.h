@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "client/auth/credentials.h"
+#include "client/auth/providers/credentials.h"
 #include "client/auth/remote_context.h"
 
 namespace penstock::auth {

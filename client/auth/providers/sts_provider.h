@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "client/auth/credentials.h"
+#include "client/auth/providers/credentials.h"
 #include "client/auth/remote_context.h"
 
 namespace penstock::auth {

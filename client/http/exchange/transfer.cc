@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "base/caught.h"
+#include "base/log/caught.h"
 #include "client/http/uri.h"
 
 namespace penstock::http {

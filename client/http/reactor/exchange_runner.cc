@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/caught.h"
+#include "base/log/caught.h"
 #include "client/http/connect/connection_error.h"
 #include "client/http/exchange/request_rules.h"
 #include "client/http/uri.h"

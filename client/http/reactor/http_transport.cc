@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/caught.h"
+#include "base/log/caught.h"
 #include "client/http/connect/curl_global.h"
 #include "client/http/reactor/reactor.h"
 #include "penstock/base/check.h"

@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/caught.h"
+#include "base/log/caught.h"
 #include "base/signals_blocked.h"
 #include "client/http/connect/curl_global.h"
 #include "client/http/exchange/connection.h"

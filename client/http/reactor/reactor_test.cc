@@ -8,7 +8,7 @@
 #include <future>
 #include <stdexcept>
 
-#include "base/caught.h"
+#include "base/log/caught.h"
 #include "client/http/exchange/pending_for_test.h"
 #include "client/http/raw_server_for_test.h"
 #include "client/http/tls_server_for_test.h"

@@ -74,7 +74,7 @@ class AppendWriter {
   Error Ended() const;
   Error Changed(Error error, std::string_view now);
   Error Unsettled(Error error) const;
-  Result<std::uint64_t> Settle(ByteView data, Error error, const Interrupt& interrupt);
+  Result<std::uint64_t> ResolveOutcome(ByteView data, Error error, const Interrupt& interrupt);
   Result<std::uint64_t> Arrived(ByteView data, const ObjectMetadata& now,
                                 const Interrupt& interrupt) const;
 

@@ -174,7 +174,7 @@ class ObjectStream {
   // Returns the unread `rest`, a suffix of the last block of Next; the next call of Next returns it
   // again. For a reader that may pause: like prefetched blocks, `rest` may be evicted. No other
   // owner may hold its bytes.
-  virtual void GiveBack(StreamBlock rest) = 0;
+  virtual void Unread(StreamBlock rest) = 0;
   // Offset in the object up to which bytes are present or requested, without a gap from the next
   // byte on.
   virtual std::uint64_t asked_until() const = 0;
@@ -222,7 +222,7 @@ struct UploadResponse {
 //
 // Thread safety: one writer at a time. Members block. On an I/O thread, and in a forked child of
 // the creating process, they do nothing and return kInvalidArgument. Destruction is safe there,
-// except on an I/O thread while the writer holds lent memory.
+// except on an I/O thread while the writer holds the caller's memory.
 class ObjectWriter {
  public:
   static std::unique_ptr<ObjectWriter> Create(std::shared_ptr<ObjectStore> store, BucketName bucket,
@@ -235,11 +235,12 @@ class ObjectWriter {
   // upload is aborted and every further call returns that error.
   virtual Result<void> Write(ByteView data, const Interrupt& interrupt = {}) = 0;
   // Like Write, but 64 KiB or more are not copied and the call does not wait for the last byte. The
-  // caller keeps `data` alive and unchanged until Settle, Finish or Abort returns, or this writer
+  // caller keeps `data` alive and unchanged until Drain, Finish or Abort returns, or this writer
   // is destroyed. Waits while enough parts are in flight.
-  virtual Result<void> Lend(ByteView data, const Interrupt& interrupt = {}) = 0;
-  // Waits until no lent memory is in use. A remainder smaller than a part may be copied.
-  virtual Result<void> Settle(const Interrupt& interrupt = {}) = 0;
+  virtual Result<void> WriteNoCopy(ByteView data, const Interrupt& interrupt = {}) = 0;
+  // Waits until no memory passed to WriteNoCopy is in use. A remainder smaller than a part may be
+  // copied.
+  virtual Result<void> Drain(const Interrupt& interrupt = {}) = 0;
   // Publishes the object. Blocks until S3 confirms it. A second call returns the first result.
   virtual Result<UploadResponse> Finish(const Interrupt& interrupt = {}) = 0;
   // Aborts the upload. Idempotent; does nothing after a successful Finish.

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/caught.h"
+#include "base/log/caught.h"
 
 namespace penstock::s3 {
 namespace {

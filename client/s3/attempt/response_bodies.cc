@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/caught.h"
+#include "base/log/caught.h"
 #include "client/s3/verbs/object_headers.h"
 
 namespace penstock::s3 {

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "base/caught.h"
+#include "base/log/caught.h"
 #include "client/http/text_source.h"
 #include "client/s3/attempt/attempt_request.h"
 #include "client/s3/attempt/attempt_result.h"

@@ -15,7 +15,7 @@
 #include <mutex>
 #include <string>
 
-#include "client/auth/credentials.h"
+#include "client/auth/providers/credentials.h"
 #include "client/auth/signer.h"
 #include "client/memory/append_only_list.h"
 #include "client/s3/express/express_sessions.h"

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <utility>
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "client/s3/call/attempt_loop.h"
 #include "client/s3/endpoint/partition.h"
 #include "client/s3/express/express_sessions.h"

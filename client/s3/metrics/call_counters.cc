@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "base/caught.h"
+#include "base/log/caught.h"
 
 namespace penstock::s3 {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/ascii.h"
-#include "base/log.h"
+#include "base/log/log.h"
 
 namespace penstock::s3 {
 namespace {

@@ -1,5 +1,5 @@
 // Log entries of a client: attempts, retries, throttling and failures. They contain no secrets:
-// base/log.h redacts every value.
+// base/log/log.h redacts every value.
 #ifndef PENSTOCK_CLIENT_S3_METRICS_CALL_LOG_H_
 #define PENSTOCK_CLIENT_S3_METRICS_CALL_LOG_H_
 

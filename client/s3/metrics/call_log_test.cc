@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "client/s3/client_for_test.h"
 
 namespace penstock::s3 {

@@ -81,7 +81,7 @@ double PrefixRate::Step() const {
   return std::max(kLeastSettlingStep, kFirstStep / (1 + cuts_ / 2.0));
 }
 
-void PrefixRate::Settle(double rate, MonotonicTime now) {
+void PrefixRate::BeginSettling(double rate, MonotonicTime now) {
   if (phase_ == Phase::kWatching) line_.Reset(now);
   phase_ = Phase::kSettling;
   rate_ = std::max(rate, kLeastRate);
@@ -143,7 +143,7 @@ void PrefixRate::Watch(bool throttled, MonotonicTime now) {
   last_cut_ = now;
   if (++refused_ < kLeastRefused || share_ < kLeastShare) return;
   const double measured = answered_ / std::max(0.02, Seconds(now - since_));
-  Settle(std::max(kFirstRate, 2 * measured), now);
+  BeginSettling(std::max(kFirstRate, 2 * measured), now);
 }
 
 Turn PrefixRate::Join(MonotonicTime now) {
@@ -179,7 +179,7 @@ void PrefixRate::OnAnswer(bool throttled, MonotonicTime sent, MonotonicTime now)
   // Requests sent before the last cut say nothing about the rate since.
   if (phase_ == Phase::kWatching || !throttled || sent < last_cut_) return;
   Cut(now);
-  if (phase_ == Phase::kSteady && share_ > kSettleAgainShare) Settle(rate_, now);
+  if (phase_ == Phase::kSteady && share_ > kSettleAgainShare) BeginSettling(rate_, now);
 }
 
 double PrefixRate::rate() const {

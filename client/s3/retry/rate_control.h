@@ -37,7 +37,7 @@ class PrefixRate final : public RateLimiter {
   enum class Phase { kWatching, kSettling, kSteady };
 
   void Watch(bool throttled, MonotonicTime now) PENSTOCK_REQUIRES(mutex_);
-  void Settle(double rate, MonotonicTime now) PENSTOCK_REQUIRES(mutex_);
+  void BeginSettling(double rate, MonotonicTime now) PENSTOCK_REQUIRES(mutex_);
   void Cut(MonotonicTime now) PENSTOCK_REQUIRES(mutex_);
   void Advance(MonotonicTime now) PENSTOCK_REQUIRES(mutex_);
   void EndSettling() PENSTOCK_REQUIRES(mutex_);

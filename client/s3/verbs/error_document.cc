@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/dates.h"
-#include "base/log.h"
 #include "base/text/redact.h"
 #include "client/http/connect/environment_proxy.h"
 #include "client/s3/endpoint/bucket_name.h"

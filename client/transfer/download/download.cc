@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/caught.h"
+#include "base/log/caught.h"
 #include "client/transfer/chained_stop.h"
 #include "client/transfer/connection_plan.h"
 #include "client/transfer/download/range_fetch.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/caught.h"
+#include "base/log/caught.h"
 #include "client/transfer/block_memory.h"
 #include "client/transfer/chained_stop.h"
 #include "client/transfer/download/evictable_stream.h"
@@ -75,7 +75,7 @@ class StreamImpl final : public ObjectStream {
     return block;
   }
 
-  void GiveBack(StreamBlock rest) override {
+  void Unread(StreamBlock rest) override {
     if (rest.size == 0) return;
     {
       const MutexLock lock(mutex_);
@@ -466,8 +466,8 @@ class BoundStream final : public ObjectStream {
     }
     return stream_.object().Next(interrupt, wanted_bytes, used_bytes);
   }
-  void GiveBack(StreamBlock rest) override {
-    if (stream_.mine()) stream_.object().GiveBack(std::move(rest));
+  void Unread(StreamBlock rest) override {
+    if (stream_.mine()) stream_.object().Unread(std::move(rest));
   }
   std::uint64_t asked_until() const override {
     return stream_.mine() ? stream_.object().asked_until() : 0;

@@ -66,7 +66,7 @@ class ObjectStreamMemoryTest : public ::testing::Test {
     block.data = {block.data, block.data.get() + used};
     block.offset += used;
     block.size -= used;
-    stream.GiveBack(std::move(block));
+    stream.Unread(std::move(block));
     return used;
   }
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/caught.h"
+#include "base/log/caught.h"
 #include "client/transfer/part_plan.h"
 
 namespace penstock::transfer {

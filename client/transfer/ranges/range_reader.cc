@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/caught.h"
+#include "base/log/caught.h"
 #include "client/transfer/chained_stop.h"
 #include "client/transfer/connection_plan.h"
 #include "client/transfer/download/range_fetch.h"

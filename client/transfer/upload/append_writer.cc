@@ -8,7 +8,7 @@
 
 #include "base/digest.h"
 #include "client/transfer/upload/part_body.h"
-#include "client/transfer/upload/settle.h"
+#include "client/transfer/upload/upload_outcome.h"
 #include "penstock/bucket_kind.h"
 
 namespace penstock {
@@ -114,7 +114,8 @@ Result<void> AppendWriter::Append(ByteView data, const Interrupt& interrupt) {
     if (!ended_.empty()) return Ended();
     Result<PutObjectResponse> put = Put(data, interrupt);
     if (put.ok()) return Take(data.size(), *std::move(put));
-    PENSTOCK_ASSIGN(const std::uint64_t arrived, Settle(data, std::move(put).error(), interrupt));
+    PENSTOCK_ASSIGN(const std::uint64_t arrived,
+                    ResolveOutcome(data, std::move(put).error(), interrupt));
     data = data.subspan(arrived);
   }
   return Ok();
@@ -201,7 +202,8 @@ Error AppendWriter::Unsettled(Error error) const {
 
 // Called after `error`. Returns how many of the first bytes of `data` are in the object after all,
 // at least one; else the error.
-Result<std::uint64_t> AppendWriter::Settle(ByteView data, Error error, const Interrupt& interrupt) {
+Result<std::uint64_t> AppendWriter::ResolveOutcome(ByteView data, Error error,
+                                                   const Interrupt& interrupt) {
   const bool unknown = transfer::OutcomeUnknown(error);
   const bool changed = SaysChanged(error);
   if (unknown) NoteTry(data);

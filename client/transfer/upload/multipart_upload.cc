@@ -9,11 +9,11 @@
 #include <string_view>
 #include <utility>
 
-#include "base/caught.h"
 #include "base/crc/named_crc.h"
+#include "base/log/caught.h"
 #include "client/transfer/late_cleanup.h"
 #include "client/transfer/part_plan.h"
-#include "client/transfer/upload/settle.h"
+#include "client/transfer/upload/upload_outcome.h"
 #include "penstock/base/blocking.h"
 #include "penstock/base/clock.h"
 

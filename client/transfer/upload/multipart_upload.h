@@ -29,8 +29,8 @@ namespace penstock::transfer {
 // aborted, no part is in flight, and every later call returns that error. The destructor aborts an
 // upload that was not completed.
 //
-// The parts are removed once, within the limits of settle.h. If the network hangs, destroying a
-// failed upload does not wait again. Only Abort tries a second time.
+// The parts are removed once, within the limits of upload_outcome.h. If the network hangs,
+// destroying a failed upload does not wait again. Only Abort tries a second time.
 //
 // Thread safety: one caller at a time.
 class MultipartUpload {

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "client/transfer/transfer_test_support.h"
-#include "client/transfer/upload/settle.h"
+#include "client/transfer/upload/upload_outcome.h"
 
 namespace penstock::transfer {
 namespace {

@@ -22,8 +22,8 @@ using transfer::PartBody;
 // Size of one buffer; at least S3's minimum part size.
 constexpr std::uint64_t kPieceBytes = 8ull << 20;
 constexpr std::uint64_t kHeapBytes = 64ull << 10;  // smaller buffers do not use a huge page
-constexpr std::uint64_t kMinLentBytes = 4ull << 20;
-constexpr std::uint64_t kMinLentPieceBytes = 64ull << 10;
+constexpr std::uint64_t kMinBorrowedBytes = 4ull << 20;
+constexpr std::uint64_t kMinNoCopyBytes = 64ull << 10;
 constexpr std::uint64_t kMaxHeapBytes = 1ull << 20;  // of one part, between borrowed pieces
 
 class WriterImpl final : public ObjectWriter {
@@ -42,27 +42,27 @@ class WriterImpl final : public ObjectWriter {
     if (finished_) return Refuse("Finish was already called");
     if (failed_) return *failed_;
     Result<void> written = Append(data, interrupt);
-    if (written.ok() && lent_) written = upload_->WaitForBorrowed(interrupt);
-    lent_ = false;
+    if (written.ok() && borrows_) written = upload_->WaitForBorrowed(interrupt);
+    borrows_ = false;
     if (!written.ok()) return Fail(std::move(written).error());
     return Ok();
   }
 
-  Result<void> Lend(ByteView data, const Interrupt& interrupt) override {
+  Result<void> WriteNoCopy(ByteView data, const Interrupt& interrupt) override {
     if (finished_) return Refuse("Finish was already called");
     if (failed_) return *failed_;
-    lends_ = true;
+    no_copy_ = true;
     Result<void> taken =
-        data.size() < kMinLentPieceBytes ? Append(data, interrupt) : AppendLent(data, interrupt);
+        data.size() < kMinNoCopyBytes ? Append(data, interrupt) : AppendNoCopy(data, interrupt);
     if (!taken.ok()) return Fail(std::move(taken).error());
     return Ok();
   }
 
-  Result<void> Settle(const Interrupt& interrupt) override {
+  Result<void> Drain(const Interrupt& interrupt) override {
     if (failed_) return *failed_;
-    if (!lends_ || finished_) return Ok();
-    Result<void> settled = SettleParts(interrupt);
-    if (!settled.ok()) return Fail(std::move(settled).error());
+    if (!no_copy_ || finished_) return Ok();
+    Result<void> drained = DrainParts(interrupt);
+    if (!drained.ok()) return Fail(std::move(drained).error());
     return Ok();
   }
 
@@ -108,8 +108,8 @@ class WriterImpl final : public ObjectWriter {
     if (written_ == 0) PENSTOCK_TRY(transfer::CheckUploadOptions(options_));
     while (!data.empty()) {
       PENSTOCK_TRY(MakeRoom(data, interrupt));
-      if (const std::size_t lent = upload_ ? LendableBytes(data) : 0; lent > 0) {
-        PENSTOCK_TRY(Lend(data, lent, interrupt));
+      if (const std::size_t borrowed = upload_ ? BorrowableBytes(data) : 0; borrowed > 0) {
+        PENSTOCK_TRY(SendBorrowed(data, borrowed, interrupt));
         continue;
       }
       if (part_.writable() == 0) {
@@ -124,15 +124,15 @@ class WriterImpl final : public ObjectWriter {
   }
 
   // Appends without copying and without waiting until the data is sent.
-  Result<void> AppendLent(ByteView data, const Interrupt& interrupt) {
+  Result<void> AppendNoCopy(ByteView data, const Interrupt& interrupt) {
     if (written_ == 0) PENSTOCK_TRY(transfer::CheckUploadOptions(options_));
     while (!data.empty()) {
       PENSTOCK_TRY(MakeRoom(data, interrupt));
-      const ByteView lent =
+      const ByteView borrowed =
           data.first(static_cast<std::size_t>(std::min<std::uint64_t>(part_.room(), data.size())));
-      part_.Borrow(lent);
-      written_ += lent.size();
-      data = data.subspan(lent.size());
+      part_.Borrow(borrowed);
+      written_ += borrowed.size();
+      data = data.subspan(borrowed.size());
     }
     // Otherwise the full part would wait for the next write.
     if (upload_ && part_.room() == 0) return NextPart(interrupt);
@@ -150,7 +150,7 @@ class WriterImpl final : public ObjectWriter {
     return Ok();
   }
 
-  Result<void> SettleParts(const Interrupt& interrupt) {
+  Result<void> DrainParts(const Interrupt& interrupt) {
     if (!upload_ && !waiting_.empty()) PENSTOCK_TRY(Begin(interrupt));
     if (part_.borrows()) {
       if (upload_ && part_.size() >= transfer::MinPartSize(written_, options_)) {
@@ -164,9 +164,10 @@ class WriterImpl final : public ObjectWriter {
 
   // Copies the bytes that the part borrows.
   Result<void> OwnPart(const Interrupt& interrupt) {
-    PartBody lent = std::move(part_);
-    part_ = PartBody(lent.size() + lent.room());
-    for (ByteView piece = lent.Next(kPieceBytes); !piece.empty(); piece = lent.Next(kPieceBytes)) {
+    PartBody borrowed = std::move(part_);
+    part_ = PartBody(borrowed.size() + borrowed.room());
+    for (ByteView piece = borrowed.Next(kPieceBytes); !piece.empty();
+         piece = borrowed.Next(kPieceBytes)) {
       while (!piece.empty()) {
         if (part_.writable() == 0) {
           PENSTOCK_ASSIGN(PooledBuffer buffer,
@@ -202,22 +203,22 @@ class WriterImpl final : public ObjectWriter {
 
   // Returns how many bytes of `data` to send directly from the caller's memory, or 0. The last
   // bytes are copied instead, so that the call can return while they are sent.
-  std::size_t LendableBytes(ByteView data) {
+  std::size_t BorrowableBytes(ByteView data) {
     const std::uint64_t behind = upload_->limit().behind_bytes;
     const std::uint64_t room = part_.room();
-    if (room < kMinLentBytes || data.size() < room || data.size() - room < behind) return 0;
-    if (!options_.part_size_bytes) part_.Widen(transfer::LentPartSize(data.size()));
+    if (room < kMinBorrowedBytes || data.size() < room || data.size() - room < behind) return 0;
+    if (!options_.part_size_bytes) part_.Widen(transfer::BorrowedPartSize(data.size()));
     return static_cast<std::size_t>(std::min<std::uint64_t>(part_.room(), data.size() - behind));
   }
 
   // Adds the first `count` bytes of `data` to the part without copying, and sends it. Write waits
   // until it has been sent.
-  Result<void> Lend(ByteView& data, std::size_t count, const Interrupt& interrupt) {
-    const ByteView lent = data.first(count);
-    part_.Borrow(lent);
-    lent_ = true;
-    written_ += lent.size();
-    data = data.subspan(lent.size());
+  Result<void> SendBorrowed(ByteView& data, std::size_t count, const Interrupt& interrupt) {
+    const ByteView borrowed = data.first(count);
+    part_.Borrow(borrowed);
+    borrows_ = true;
+    written_ += borrowed.size();
+    data = data.subspan(borrowed.size());
     return NextPart(interrupt);
   }
 
@@ -227,7 +228,7 @@ class WriterImpl final : public ObjectWriter {
   Result<bool> AddMemory(ByteView& data, const Interrupt& interrupt) {
     const std::uint64_t room = part_.room();
     const bool little = data.size() <= kHeapBytes &&
-                        (written_ == 0 || (lends_ && part_.held_bytes() < kMaxHeapBytes));
+                        (written_ == 0 || (no_copy_ && part_.held_bytes() < kMaxHeapBytes));
     if (room <= kHeapBytes || little) {
       part_.AddHeap(static_cast<std::size_t>(std::min(room, kHeapBytes)));
       return true;
@@ -236,8 +237,8 @@ class WriterImpl final : public ObjectWriter {
     PENSTOCK_ASSIGN(std::optional<PooledBuffer> buffer, pool_.TryTake(size));
     if (!buffer) {
       if (!upload_ && !waiting_.empty()) PENSTOCK_TRY(Begin(interrupt));
-      if (upload_ && room >= kMinLentBytes && data.size() >= room) {
-        PENSTOCK_TRY(Lend(data, static_cast<std::size_t>(room), interrupt));
+      if (upload_ && room >= kMinBorrowedBytes && data.size() >= room) {
+        PENSTOCK_TRY(SendBorrowed(data, static_cast<std::size_t>(room), interrupt));
         return false;
       }
       if (part_.size() >= transfer::MinPartSize(written_, options_) && part_.size() > 0) {
@@ -271,8 +272,8 @@ class WriterImpl final : public ObjectWriter {
   PartBody part_;                                      // part being filled
   std::vector<PartBody> waiting_;                      // full parts, before there is an upload
   std::unique_ptr<transfer::MultipartUpload> upload_;  // null while a single PUT may suffice
-  bool lent_ = false;   // parts in flight may borrow memory of the current Write
-  bool lends_ = false;  // Lend was called
+  bool borrows_ = false;  // parts in flight may borrow memory of the current Write
+  bool no_copy_ = false;  // WriteNoCopy was called
   std::uint64_t written_ = 0;
   std::optional<Error> failed_;
   std::optional<Result<UploadResponse>> finished_;
@@ -289,13 +290,13 @@ class BoundWriter final : public ObjectWriter {
     PENSTOCK_TRY(Check("ObjectWriter::Write"));
     return writer_.object().Write(data, interrupt);
   }
-  Result<void> Lend(ByteView data, const Interrupt& interrupt) override {
-    PENSTOCK_TRY(Check("ObjectWriter::Lend"));
-    return writer_.object().Lend(data, interrupt);
+  Result<void> WriteNoCopy(ByteView data, const Interrupt& interrupt) override {
+    PENSTOCK_TRY(Check("ObjectWriter::WriteNoCopy"));
+    return writer_.object().WriteNoCopy(data, interrupt);
   }
-  Result<void> Settle(const Interrupt& interrupt) override {
-    PENSTOCK_TRY(Check("ObjectWriter::Settle"));
-    return writer_.object().Settle(interrupt);
+  Result<void> Drain(const Interrupt& interrupt) override {
+    PENSTOCK_TRY(Check("ObjectWriter::Drain"));
+    return writer_.object().Drain(interrupt);
   }
   Result<UploadResponse> Finish(const Interrupt& interrupt) override {
     PENSTOCK_TRY(Check("ObjectWriter::Finish"));

@@ -179,16 +179,17 @@ class PartRecorder final : public FaultyObjectStore {
       : FaultyObjectStore(std::move(inner), nullptr) {}
   void Start(UploadPartRequest request, Callback<CompletedPart> done) override {
     sizes.push_back(request.body->size());
-    bool lent = false;
+    bool borrowed = false;
     for (ByteView next = request.body->Next(1 << 20); !next.empty();
          next = request.body->Next(1 << 20)) {
-      lent = lent || (next.data() >= memory.data() && next.data() < memory.data() + memory.size());
+      borrowed =
+          borrowed || (next.data() >= memory.data() && next.data() < memory.data() + memory.size());
     }
-    lent_parts += lent ? 1 : 0;
+    borrowed_parts += borrowed ? 1 : 0;
     FaultyObjectStore::Start(std::move(request), std::move(done));
   }
   ByteView memory;  // of a caller
-  int lent_parts = 0;
+  int borrowed_parts = 0;
   std::vector<std::uint64_t> sizes;
 };
 
@@ -210,7 +211,7 @@ TEST(ObjectWriterMemory, SendsMostOfALargeWriteWithoutCopyingIt) {
   std::fill(content.begin(), content.end(), std::byte{0});
   ASSERT_TRUE(writer->Finish().ok());
   EXPECT_TRUE(Stored(*inner) == before);
-  EXPECT_EQ(store->lent_parts, 8);  // all except the bytes in two parts
+  EXPECT_EQ(store->borrowed_parts, 8);  // all except the bytes in two parts
   EXPECT_EQ(store->count("PutObject"), 0u);
 }
 

@@ -1,4 +1,4 @@
-// The body of one part: bytes copied into own memory, bytes that a caller lends, or both in
+// The body of one part: bytes copied into own memory, bytes that a caller owns, or both in
 // sequence.
 #ifndef PENSTOCK_CLIENT_TRANSFER_UPLOAD_PART_BODY_H_
 #define PENSTOCK_CLIENT_TRANSFER_UPLOAD_PART_BODY_H_

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <utility>
 
-#include "base/caught.h"
+#include "base/log/caught.h"
 #include "client/transfer/part_plan.h"
 #include "client/transfer/progress_meter.h"
-#include "client/transfer/upload/settle.h"
+#include "client/transfer/upload/upload_outcome.h"
 
 namespace penstock::transfer {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "client/transfer/transfer_test_support.h"
-#include "client/transfer/upload/settle.h"
+#include "client/transfer/upload/upload_outcome.h"
 
 namespace penstock::transfer {
 namespace {

@@ -43,8 +43,8 @@ std::uint64_t StreamPartSize(std::uint64_t written_bytes, const UploadOptions& o
   return NextPartSize(written_bytes, first);
 }
 
-std::uint64_t LentPartSize(std::uint64_t lent_bytes) {
-  return std::clamp(lent_bytes / kManyParts / kMiB * kMiB, kMinPlannedBytes, kMaxPlannedBytes);
+std::uint64_t BorrowedPartSize(std::uint64_t borrowed_bytes) {
+  return std::clamp(borrowed_bytes / kManyParts / kMiB * kMiB, kMinPlannedBytes, kMaxPlannedBytes);
 }
 
 std::uint64_t MinPartSize(std::uint64_t written_bytes, const UploadOptions& options) {

@@ -28,9 +28,9 @@ enum class Connections { kQuick, kSlow };
 std::uint64_t StreamPartSize(std::uint64_t written_bytes, const UploadOptions& options,
                              Connections connections);
 
-// Returns the size of a part in borrowed memory of `lent_bytes`, which needs no own memory: 1/16 of
-// it, between 8 and 64 MiB.
-std::uint64_t LentPartSize(std::uint64_t lent_bytes);
+// Returns the size of a part in borrowed memory of `borrowed_bytes`, which needs no own memory:
+// 1/16 of it, between 8 and 64 MiB.
+std::uint64_t BorrowedPartSize(std::uint64_t borrowed_bytes);
 
 // Returns the minimum size of a part that is sent early to release its memory: S3's 5 MiB, or
 // 1/1000 of the bytes written, so that 10,000 parts still hold over 12 TiB.

@@ -67,10 +67,10 @@ TEST(StreamPartSize, GrowsLaterOnSlowConnections) {
   EXPECT_EQ(Slow(100 * kGiB, {}), 128 * kMiB);
 }
 
-TEST(LentPartSize, IsOneSixteenthBetween8And64MiB) {
-  EXPECT_EQ(LentPartSize(1), 8 * kMiB);
-  EXPECT_EQ(LentPartSize(kGiB / 2), 32 * kMiB);
-  EXPECT_EQ(LentPartSize(100 * kGiB), 64 * kMiB);
+TEST(BorrowedPartSize, IsOneSixteenthBetween8And64MiB) {
+  EXPECT_EQ(BorrowedPartSize(1), 8 * kMiB);
+  EXPECT_EQ(BorrowedPartSize(kGiB / 2), 32 * kMiB);
+  EXPECT_EQ(BorrowedPartSize(100 * kGiB), 64 * kMiB);
 }
 
 // Returns the number of parts for a stream of `size` bytes.

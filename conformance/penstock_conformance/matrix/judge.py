@@ -21,7 +21,7 @@ COUNTED_S = 0.1  # the emulator can count a fault at the end of a response after
 LEFT_OPEN_S = 10.0  # the client may abort uploads in the background
 ATTEMPTS = {"once": 5, "always": 2}
 
-RIGHT, ERROR, UNTOLD, IDLE, NOT_APPLICABLE = "right", "error", "untold", "idle", "not applicable"
+RIGHT, ERROR, UNDETECTABLE, IDLE, NOT_APPLICABLE = "right", "error", "undetectable", "idle", "not applicable"
 #: Verdicts that no cell may have.
 DEFECTS = ("wrong", "hang", "partial", "left open", "unclear", "broken")
 
@@ -31,7 +31,7 @@ _OF_S3 = re.compile(r"\([A-Z]\w+ s3://")
 VERDICTS = {
     RIGHT: "the data, or the state of the bucket, is the same as without faults",
     ERROR: "one error that names the operation; the bucket has the old state or the complete new one",
-    UNTOLD: "wrong data that S3 provides no checksum for: listings, ranges of an object, metadata",
+    UNDETECTABLE: "wrong data that S3 provides no checksum for: listings, ranges of an object, metadata",
     IDLE: "the fault did not occur",
     NOT_APPLICABLE: "the fault occurs in a TLS handshake, and the endpoint serves plain HTTP: the cell was not run",
     "wrong": "wrong data, or success without effect",
@@ -82,7 +82,7 @@ def run_cell(environment: Environment, operation: Operation, cell: Cell) -> Outc
         trial,
         mark,
         *end,
-        untold=may_go_undetected(cell, trial),
+        undetectable=may_go_undetected(cell, trial),
         partial_commit=partial_commit,
         foreign_error=foreign_error,
         cut_off=cut_off,
@@ -123,7 +123,7 @@ def judge(
     value: Any,
     error: BaseException | None,
     *,
-    untold: bool = False,
+    undetectable: bool = False,
     partial_commit: bool = False,
     foreign_error: bool = False,
     cut_off: bool = False,
@@ -132,7 +132,7 @@ def judge(
 
     Args:
         mark: Number of the last journal entry before the trial.
-        untold: Wrong data is not a defect.
+        undetectable: Wrong data is not a defect.
         partial_commit: A partial or unreadable object is not a defect either.
         foreign_error: Accept errors that do not name the operation: those of a parser, or about some of several keys.
         cut_off: The client's final requests cannot reach the service.
@@ -140,11 +140,11 @@ def judge(
     Returns:
         The verdict, and a note for reports.
     """
-    verdict, note = _judge_end(trial, value, error, untold, foreign_error)
+    verdict, note = _judge_end(trial, value, error, undetectable, foreign_error)
     if verdict not in DEFECTS and trial.state is not None:
         verdict, note = _judge_state(trial, verdict, note, succeeded=error is None)
-        if (verdict == "wrong" and untold) or (verdict in ("partial", "broken") and partial_commit):
-            verdict = UNTOLD
+        if (verdict == "wrong" and undetectable) or (verdict in ("partial", "broken") and partial_commit):
+            verdict = UNDETECTABLE
     if verdict not in DEFECTS and not cut_off and (left := left_open(environment, mark)):
         verdict, note = "left open", left
     if trial.state is not None:
@@ -152,7 +152,7 @@ def judge(
     return verdict, note
 
 
-def _judge_end(trial: Trial, value: Any, error: BaseException | None, untold: bool, foreign_error: bool) -> tuple[str, str]:
+def _judge_end(trial: Trial, value: Any, error: BaseException | None, undetectable: bool, foreign_error: bool) -> tuple[str, str]:
     if error is not None:
         message = _operation_error(error) or (str(error) if foreign_error else None)
         if message is None:
@@ -161,7 +161,7 @@ def _judge_end(trial: Trial, value: Any, error: BaseException | None, untold: bo
     if trial.right(value):
         return RIGHT, ""
     text = f"got {value!r}"[:200]
-    return (UNTOLD, text) if untold else ("wrong", text)
+    return (UNDETECTABLE, text) if undetectable else ("wrong", text)
 
 
 def may_go_undetected(cell: Cell, trial: Trial) -> bool:

@@ -9,12 +9,19 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .cells import Cell
-from .judge import DEFECTS, ERROR, IDLE, NOT_APPLICABLE, RIGHT, UNTOLD, VERDICTS, Outcome
+from .judge import DEFECTS, ERROR, IDLE, NOT_APPLICABLE, RIGHT, UNDETECTABLE, VERDICTS, Outcome
 
-ORDER = (*DEFECTS, UNTOLD, ERROR, RIGHT, IDLE, NOT_APPLICABLE)  # the verdict of a group is the first of these among its cells
-COLOURS = {RIGHT: "#9fd49f", ERROR: "#f2dd8c", UNTOLD: "#c9b6e4", IDLE: "#e6e6e6", NOT_APPLICABLE: "#ffffff"}
+ORDER = (
+    *DEFECTS,
+    UNDETECTABLE,
+    ERROR,
+    RIGHT,
+    IDLE,
+    NOT_APPLICABLE,
+)  # the verdict of a group is the first of these among its cells
+COLOURS = {RIGHT: "#9fd49f", ERROR: "#f2dd8c", UNDETECTABLE: "#c9b6e4", IDLE: "#e6e6e6", NOT_APPLICABLE: "#ffffff"}
 _DEFECT_COLOUR = "#e06c6c"
-_MARKS = {RIGHT: "✓", ERROR: "e", UNTOLD: "u", IDLE: "·", NOT_APPLICABLE: "-"}
+_MARKS = {RIGHT: "✓", ERROR: "e", UNDETECTABLE: "u", IDLE: "·", NOT_APPLICABLE: "-"}
 
 
 def defects(outcomes: Iterable[Outcome]) -> list[Outcome]:

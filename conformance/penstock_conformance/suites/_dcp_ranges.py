@@ -74,7 +74,7 @@ def _save(trial: Trial, *, tensors: int = 20, large: bool = False, threads: int 
     bucket, path = trial.bucket(), "run/step-1"
     state = _state(trial, tensors, large)
     objects = {}
-    with tempfile.TemporaryDirectory() as folder, _quiet():
+    with tempfile.TemporaryDirectory() as folder, _without_warnings():
         writer = FileSystemWriter(folder, thread_count=threads, sync_files=False)
         metadata = save(state, storage_writer=writer, no_dist=True)
         for file in Path(folder).iterdir():
@@ -92,7 +92,7 @@ def _save(trial: Trial, *, tensors: int = 20, large: bool = False, threads: int 
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def _without_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -101,7 +101,7 @@ def _quiet() -> Iterator[None]:
 def _load(trial: Trial, saved: Saved, names: Sequence[str], loader: Loader, gap: float) -> dict[str, torch.Tensor]:
     target = {name: torch.full_like(saved.state[name], -1) for name in names}
     trial.forget()
-    with _quiet():
+    with _without_warnings():
         try:
             load(target, storage_reader=loader(saved.uri, gap), no_dist=True)
         except CheckpointException as error:  # derives from BaseException

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "base/diagnostics.h"
+#include "base/log/diagnostics.h"
 #include "emulator/faults/actions/answer_shaping.h"
 #include "emulator/faults/registry/earlier_versions.h"
 #include "emulator/s3/core/operation_traits.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/diagnostics.h"
+#include "base/log/diagnostics.h"
 #include "emulator/http/parsing/wire_error.h"
 
 namespace penstock::emulator::http {

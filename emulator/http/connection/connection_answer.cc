@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/diagnostics.h"
+#include "base/log/diagnostics.h"
 #include "emulator/http/connection/connection.h"
 #include "emulator/http/parsing/wire_error.h"
 

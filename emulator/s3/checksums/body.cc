@@ -7,9 +7,9 @@
 #include <system_error>
 #include <thread>
 
-#include "base/diagnostics.h"
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "base/log/diagnostics.h"
 #include "emulator/s3/checksums/hash_pipeline.h"
 #include "emulator/s3/core/cancellation.h"
 #include "emulator/s3/protocol/errors.h"

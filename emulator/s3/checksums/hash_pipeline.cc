@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/caught.h"
+#include "base/log/caught.h"
 #include "penstock/base/check.h"
 
 namespace penstock::emulator::s3 {

@@ -1,6 +1,6 @@
 #include "emulator/s3/core/exchange.h"
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "base/time_ahead.h"
 
 namespace penstock::emulator::s3 {

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <exception>
 
-#include "base/diagnostics.h"
+#include "base/log/diagnostics.h"
 
 namespace penstock::emulator::s3 {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/diagnostics.h"
+#include "base/log/diagnostics.h"
 
 namespace penstock::emulator::s3 {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/diagnostics.h"
 #include "base/digest.h"
+#include "base/log/diagnostics.h"
 #include "emulator/http/parsing/head_parser.h"
 #include "emulator/s3/protocol/text.h"
 #include "emulator/server/admin/admin_json.h"

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/diagnostics.h"
+#include "base/log/diagnostics.h"
 #include "emulator/store/sqlite/database_creation.h"
 #include "emulator/store/system/descriptor.h"
 

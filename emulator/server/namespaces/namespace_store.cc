@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/diagnostics.h"
+#include "base/log/diagnostics.h"
 #include "emulator/store/commits/disk_guard.h"
 #include "emulator/store/sqlite/database_creation.h"
 #include "emulator/store/system/descriptor.h"

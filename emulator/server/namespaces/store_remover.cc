@@ -3,7 +3,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/diagnostics.h"
+#include "base/log/diagnostics.h"
 #include "base/signals_blocked.h"
 
 namespace penstock::emulator::server {

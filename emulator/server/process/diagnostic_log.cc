@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "base/dates.h"
-#include "base/log.h"
+#include "base/log/log.h"
 #include "penstock/base/clock.h"
 
 namespace penstock::emulator::server {

@@ -1,4 +1,4 @@
-// The log of penstock-emulator for errors that do not end the process (base/diagnostics.h).
+// The log of penstock-emulator for errors that do not end the process (base/log/diagnostics.h).
 #ifndef PENSTOCK_EMULATOR_SERVER_PROCESS_DIAGNOSTIC_LOG_H_
 #define PENSTOCK_EMULATOR_SERVER_PROCESS_DIAGNOSTIC_LOG_H_
 

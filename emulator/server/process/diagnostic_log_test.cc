@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/diagnostics.h"
-#include "base/log.h"
+#include "base/log/diagnostics.h"
+#include "base/log/log.h"
 #include "emulator/server/server_fixture.h"
 
 namespace penstock::emulator::server {

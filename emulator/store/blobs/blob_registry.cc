@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/diagnostics.h"
+#include "base/log/diagnostics.h"
 
 namespace penstock::emulator::store {
 namespace {

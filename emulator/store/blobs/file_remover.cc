@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/caught.h"
-#include "base/diagnostics.h"
+#include "base/log/caught.h"
+#include "base/log/diagnostics.h"
 
 #include "emulator/store/blobs/own_thread.h"
 

@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/diagnostics.h"
+#include "base/log/diagnostics.h"
 #include "base/signals_blocked.h"
 
 namespace penstock::emulator::store {

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/diagnostics.h"
-#include "base/log.h"
+#include "base/log/diagnostics.h"
+#include "base/log/log.h"
 #include "emulator/store/blobs/blob_file.h"
 #include "emulator/store/tables/schema.h"
 

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <mutex>
 
-#include "base/diagnostics.h"
-#include "base/log.h"
+#include "base/log/diagnostics.h"
+#include "base/log/log.h"
 #include "emulator/store/store_testing.h"
 #include "emulator/store/tables/schema.h"
 

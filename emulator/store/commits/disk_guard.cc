@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/caught.h"
-#include "base/log.h"
+#include "base/log/caught.h"
+#include "base/log/log.h"
 
 namespace penstock::emulator::store {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "base/diagnostics.h"
+#include "base/log/diagnostics.h"
 
 namespace penstock::emulator::store {
 namespace {

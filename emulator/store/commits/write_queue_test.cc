@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "base/diagnostics.h"
+#include "base/log/diagnostics.h"
 
 namespace penstock::emulator::store {
 namespace {

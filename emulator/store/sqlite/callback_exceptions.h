@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "base/diagnostics.h"
+#include "base/log/diagnostics.h"
 
 namespace penstock::emulator::store {
 

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "emulator/store/system/descriptor.h"
 
 namespace penstock::emulator::store {

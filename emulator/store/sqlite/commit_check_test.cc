@@ -8,7 +8,7 @@
 #include <fstream>
 #include <vector>
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "emulator/store/checks/fsck.h"
 #include "emulator/store/sqlite/sqlite.h"
 #include "emulator/store/store_testing.h"

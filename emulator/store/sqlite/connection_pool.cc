@@ -1,7 +1,7 @@
 #include "emulator/store/sqlite/connection_pool.h"
 
-#include "base/caught.h"
-#include "base/diagnostics.h"
+#include "base/log/caught.h"
+#include "base/log/diagnostics.h"
 
 namespace penstock::emulator::store {
 

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/diagnostics.h"
+#include "base/log/diagnostics.h"
 #include "emulator/store/sqlite/callback_exceptions.h"
 #include "emulator/store/sqlite/commit_mark.h"
 #include "emulator/store/sqlite/vfs_forwarding.h"

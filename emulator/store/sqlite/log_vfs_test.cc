@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include "base/diagnostics.h"
+#include "base/log/diagnostics.h"
 #include "emulator/store/sqlite/commit_mark.h"
 #include "emulator/store/sqlite/sqlite.h"
 #include "emulator/store/store_testing.h"

@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "base/crc/crc.h"
-#include "base/diagnostics.h"
-#include "base/log.h"
+#include "base/log/diagnostics.h"
+#include "base/log/log.h"
 #include "emulator/store/sqlite/callback_exceptions.h"
 #include "emulator/store/sqlite/log_vfs.h"
 #include "emulator/store/sqlite/page_bits.h"

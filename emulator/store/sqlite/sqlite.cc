@@ -8,7 +8,7 @@
 #include <mutex>
 #include <utility>
 
-#include "base/diagnostics.h"
+#include "base/log/diagnostics.h"
 #include "emulator/store/sqlite/log_vfs.h"
 #include "emulator/store/sqlite/page_checksums.h"
 #include "emulator/store/system/descriptor.h"

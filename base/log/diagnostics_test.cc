@@ -1,4 +1,4 @@
-#include "base/diagnostics.h"
+#include "base/log/diagnostics.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/log.h"
+#include "base/log/log.h"
 
 namespace penstock {
 namespace {

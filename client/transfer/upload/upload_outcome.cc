@@ -1,4 +1,4 @@
-#include "client/transfer/upload/settle.h"
+#include "client/transfer/upload/upload_outcome.h"
 
 #include <string>
 #include <utility>

@@ -1,6 +1,6 @@
-#include "base/caught.h"
+#include "base/log/caught.h"
 
-#include "base/diagnostics.h"
+#include "base/log/diagnostics.h"
 
 namespace penstock {
 namespace {

@@ -1,7 +1,7 @@
 // Credentials providers: static, environment, chain and cache ("Standardized credential providers",
 // AWS SDKs and Tools Reference Guide). Other providers have their own headers.
-#ifndef PENSTOCK_CLIENT_AUTH_CREDENTIALS_H_
-#define PENSTOCK_CLIENT_AUTH_CREDENTIALS_H_
+#ifndef PENSTOCK_CLIENT_AUTH_PROVIDERS_CREDENTIALS_H_
+#define PENSTOCK_CLIENT_AUTH_PROVIDERS_CREDENTIALS_H_
 
 #include <memory>
 #include <string>
@@ -59,4 +59,4 @@ ProviderPtr MakeDefaultProvider(const RemoteContext& context, std::string explic
 
 }  // namespace penstock::auth
 
-#endif  // PENSTOCK_CLIENT_AUTH_CREDENTIALS_H_
+#endif  // PENSTOCK_CLIENT_AUTH_PROVIDERS_CREDENTIALS_H_

@@ -1,4 +1,4 @@
-#include "base/diagnostics.h"
+#include "base/log/diagnostics.h"
 
 #include <exception>
 #include <new>
@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/log.h"
+#include "base/log/log.h"
 #include "penstock/base/clock.h"
 
 namespace penstock {

@@ -2,8 +2,8 @@
 //
 // A lost response says nothing about its effect. These functions read the object, so that a
 // published upload is never reported as failed, and a failed upload never as published.
-#ifndef PENSTOCK_CLIENT_TRANSFER_UPLOAD_SETTLE_H_
-#define PENSTOCK_CLIENT_TRANSFER_UPLOAD_SETTLE_H_
+#ifndef PENSTOCK_CLIENT_TRANSFER_UPLOAD_UPLOAD_OUTCOME_H_
+#define PENSTOCK_CLIENT_TRANSFER_UPLOAD_UPLOAD_OUTCOME_H_
 
 #include <chrono>
 #include <cstdint>
@@ -52,4 +52,4 @@ CallOptions CleanupOptions(bool interrupted);
 
 }  // namespace penstock::transfer
 
-#endif  // PENSTOCK_CLIENT_TRANSFER_UPLOAD_SETTLE_H_
+#endif  // PENSTOCK_CLIENT_TRANSFER_UPLOAD_UPLOAD_OUTCOME_H_

@@ -1,7 +1,7 @@
 // Converts exceptions from application code (callbacks, sinks, sources, providers) to errors, so
 // that they cannot terminate an I/O thread.
-#ifndef PENSTOCK_BASE_CAUGHT_H_
-#define PENSTOCK_BASE_CAUGHT_H_
+#ifndef PENSTOCK_BASE_LOG_CAUGHT_H_
+#define PENSTOCK_BASE_LOG_CAUGHT_H_
 
 #include <cstdint>
 #include <string_view>
@@ -49,4 +49,4 @@ void Contain(std::string_view where, Code&& code) {
 
 }  // namespace penstock
 
-#endif  // PENSTOCK_BASE_CAUGHT_H_
+#endif  // PENSTOCK_BASE_LOG_CAUGHT_H_

@@ -1,4 +1,4 @@
-#include "client/auth/credentials.h"
+#include "client/auth/providers/credentials.h"
 
 #include <utility>
 

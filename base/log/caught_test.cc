@@ -1,4 +1,4 @@
-#include "base/caught.h"
+#include "base/log/caught.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/diagnostics.h"
-#include "base/log.h"
+#include "base/log/diagnostics.h"
+#include "base/log/log.h"
 
 namespace penstock {
 namespace {

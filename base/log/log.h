@@ -1,6 +1,6 @@
 // Structured log lines with secrets redacted. The program chooses the level and the sink.
-#ifndef PENSTOCK_BASE_LOG_H_
-#define PENSTOCK_BASE_LOG_H_
+#ifndef PENSTOCK_BASE_LOG_LOG_H_
+#define PENSTOCK_BASE_LOG_LOG_H_
 
 #include <concepts>
 #include <functional>
@@ -54,16 +54,10 @@ LogLevel ParseLogLevel(std::string_view text);
 void SetLogSink(LogLevel least, LogSink sink);
 bool LogEnabled(LogLevel level);
 // Renders {"level":..., "event":..., fields} as one JSON line and passes it to the sink. Applies
-// Redact to each value. The value of a field whose name is that of a secret becomes "***". Bytes
-// that are not UTF-8 become U+FFFD.
+// Redact (base/text/redact.h) to each value. The value of a field whose name is that of a secret
+// becomes "***". Bytes that are not UTF-8 become U+FFFD.
 void Log(const LogRecord& record);
-
-// Returns the text with everything that can be a secret replaced by "***". Covers the values of
-// Authorization, X-Amz-Signature, X-Amz-Credential, X-Amz-Security-Token, x-amz-s3session-token,
-// SecretAccessKey, SessionToken and SSE-C keys. Recognizes header, query, XML, JSON and key=value
-// form, and the user and password of URLs.
-std::string Redact(std::string_view text);
 
 }  // namespace penstock
 
-#endif  // PENSTOCK_BASE_LOG_H_
+#endif  // PENSTOCK_BASE_LOG_LOG_H_

@@ -18,7 +18,7 @@ using penstock::testing::FaultyObjectStore;
 constexpr std::size_t kKiB = 1 << 10;
 constexpr std::size_t kMiB = 1 << 20;
 
-class LendTest : public ::testing::Test {
+class NoCopyTest : public ::testing::Test {
  protected:
   std::unique_ptr<ObjectWriter> Open(UploadOptions options = {}) {
     return ObjectWriter::Create(store_, kBucket, kKey, std::move(options));
@@ -34,7 +34,7 @@ class LendTest : public ::testing::Test {
   std::shared_ptr<FaultyObjectStore> store_ = std::make_shared<FaultyObjectStore>(inner_, nullptr);
 };
 
-TEST_F(LendTest, KeepsTheOrderOfLentAndWrittenBytes) {
+TEST_F(NoCopyTest, KeepsTheOrderOfCopiedAndUncopiedBytes) {
   for (const UploadOptions& options : {UploadOptions{}, Parts()}) {
     const Bytes content = MakeContent(30 * kMiB + 17);
     const auto writer = Open(options);
@@ -44,7 +44,7 @@ TEST_F(LendTest, KeepsTheOrderOfLentAndWrittenBytes) {
          {100 * kKiB, std::size_t{0}, 3 * kKiB, 64 * kKiB, 9 * kMiB, 1 * kMiB, 17 * kMiB}) {
       const std::size_t header = 1000;
       ASSERT_TRUE(writer->Write(ByteView(content).subspan(at, header)).ok());
-      ASSERT_TRUE(writer->Lend(ByteView(content).subspan(at + header, size)).ok());
+      ASSERT_TRUE(writer->WriteNoCopy(ByteView(content).subspan(at + header, size)).ok());
       at += header + size;
       EXPECT_EQ(writer->bytes_written(), at);
     }
@@ -54,10 +54,10 @@ TEST_F(LendTest, KeepsTheOrderOfLentAndWrittenBytes) {
   }
 }
 
-TEST_F(LendTest, DoesNotCopyLentBytes) {
+TEST_F(NoCopyTest, DoesNotCopyBytes) {
   Bytes content = MakeContent(10 * kMiB);
   const auto writer = Open();
-  ASSERT_TRUE(writer->Lend(content).ok());
+  ASSERT_TRUE(writer->WriteNoCopy(content).ok());
   content[5 * kMiB] ^= std::byte{1};  // not allowed, but shows that the bytes were not copied
   const Bytes changed = content;
   ASSERT_TRUE(writer->Finish().ok());
@@ -65,20 +65,20 @@ TEST_F(LendTest, DoesNotCopyLentBytes) {
   EXPECT_EQ(store_->count("PutObject"), 1u);
 }
 
-TEST_F(LendTest, SmallWritesBetweenLentBytesUseNoPooledMemory) {
+TEST_F(NoCopyTest, SmallWritesBetweenUncopiedBytesUseNoPooledMemory) {
   const std::uint64_t before = MemoryBudget::PerProcess().usage().held;
   const Bytes content = MakeContent(100 * kKiB);
   const auto writer = Open();
   for (int i = 0; i < 100; ++i) {
     ASSERT_TRUE(writer->Write(ByteView(content).first(1000)).ok());
-    ASSERT_TRUE(writer->Lend(content).ok());
+    ASSERT_TRUE(writer->WriteNoCopy(content).ok());
   }
   EXPECT_EQ(MemoryBudget::PerProcess().usage().held, before);
   ASSERT_TRUE(writer->Finish().ok());
   EXPECT_EQ(Stored(*inner_)->size(), 100 * (1000 + 100 * kKiB));
 }
 
-TEST_F(LendTest, SettleReleasesTheCallersMemory) {
+TEST_F(NoCopyTest, DrainReleasesTheCallersMemory) {
   // Smaller than the minimum part size, several parts and a rest, and a stream without parts.
   for (const auto& [options, size] :
        {std::pair{Parts(), 3 * kMiB}, std::pair{Parts(), 30 * kMiB},
@@ -86,12 +86,12 @@ TEST_F(LendTest, SettleReleasesTheCallersMemory) {
     Bytes content = MakeContent(size);
     Bytes expected = content;
     const auto writer = Open(options);
-    ASSERT_TRUE(writer->Lend(content).ok());
-    ASSERT_TRUE(writer->Settle().ok());
+    ASSERT_TRUE(writer->WriteNoCopy(content).ok());
+    ASSERT_TRUE(writer->Drain().ok());
     std::fill(content.begin(), content.end(), std::byte{0});
-    ASSERT_TRUE(writer->Lend(content).ok());
-    ASSERT_TRUE(writer->Settle().ok());
-    ASSERT_TRUE(writer->Settle().ok());
+    ASSERT_TRUE(writer->WriteNoCopy(content).ok());
+    ASSERT_TRUE(writer->Drain().ok());
+    ASSERT_TRUE(writer->Drain().ok());
     expected.insert(expected.end(), content.begin(), content.end());
     std::fill(content.begin(), content.end(), std::byte{1});
     ASSERT_TRUE(writer->Finish().ok());
@@ -99,19 +99,19 @@ TEST_F(LendTest, SettleReleasesTheCallersMemory) {
   }
 }
 
-TEST_F(LendTest, SizeHintAboveTheLimitSendsTheFirstPartImmediately) {
+TEST_F(NoCopyTest, SizeHintAboveTheLimitSendsTheFirstPartImmediately) {
   UploadOptions options;
   options.size_hint_bytes = 100 * kMiB;
   const Bytes content = MakeContent(9 * kMiB);
   const auto writer = Open(options);
-  ASSERT_TRUE(writer->Lend(content).ok());
+  ASSERT_TRUE(writer->WriteNoCopy(content).ok());
   EXPECT_EQ(store_->count("UploadPart"), 1u);
-  ASSERT_TRUE(writer->Settle().ok());
+  ASSERT_TRUE(writer->Drain().ok());
   ASSERT_TRUE(writer->Finish().ok());
   EXPECT_TRUE(Stored(*inner_) == content);
 }
 
-TEST_F(LendTest, FailureWaitsUntilNoPartUsesTheMemory) {
+TEST_F(NoCopyTest, FailureWaitsUntilNoPartUsesTheMemory) {
   store_ = std::make_shared<FaultyObjectStore>(inner_,
                                                [](const CallPoint& point) -> std::optional<Fault> {
                                                  if (point.part_number == 2)
@@ -120,41 +120,41 @@ TEST_F(LendTest, FailureWaitsUntilNoPartUsesTheMemory) {
                                                });
   const auto writer = Open(Parts());
   auto content = std::make_unique<Bytes>(MakeContent(40 * kMiB));
-  Result<void> last = writer->Lend(*content);
-  if (last.ok()) last = writer->Settle();
+  Result<void> last = writer->WriteNoCopy(*content);
+  if (last.ok()) last = writer->Drain();
   content.reset();  // AddressSanitizer detects a part that still reads it
   EXPECT_EQ(last.error().kind, ErrorKind::kAccessDenied);
-  EXPECT_EQ(writer->Lend({}).error().kind, ErrorKind::kAccessDenied);
-  EXPECT_EQ(writer->Settle().error().kind, ErrorKind::kAccessDenied);
+  EXPECT_EQ(writer->WriteNoCopy({}).error().kind, ErrorKind::kAccessDenied);
+  EXPECT_EQ(writer->Drain().error().kind, ErrorKind::kAccessDenied);
   EXPECT_EQ(writer->Finish().error().kind, ErrorKind::kAccessDenied);
   EXPECT_EQ(OpenUploads(*inner_), 0u);
 }
 
-TEST_F(LendTest, AbortWaitsUntilNoPartUsesTheMemory) {
+TEST_F(NoCopyTest, AbortWaitsUntilNoPartUsesTheMemory) {
   auto content = std::make_unique<Bytes>(MakeContent(40 * kMiB));
   const auto writer = Open(Parts());
-  ASSERT_TRUE(writer->Lend(*content).ok());
+  ASSERT_TRUE(writer->WriteNoCopy(*content).ok());
   ASSERT_TRUE(writer->Abort().ok());
   content.reset();
   EXPECT_FALSE(Stored(*inner_).has_value());
   EXPECT_EQ(OpenUploads(*inner_), 0u);
 }
 
-TEST_F(LendTest, DestructionWaitsUntilNoPartUsesTheMemory) {
+TEST_F(NoCopyTest, DestructionWaitsUntilNoPartUsesTheMemory) {
   auto content = std::make_unique<Bytes>(MakeContent(40 * kMiB));
   auto writer = Open(Parts());
-  ASSERT_TRUE(writer->Lend(*content).ok());
+  ASSERT_TRUE(writer->WriteNoCopy(*content).ok());
   writer.reset();
   content.reset();
   EXPECT_FALSE(Stored(*inner_).has_value());
   EXPECT_EQ(OpenUploads(*inner_), 0u);
 }
 
-TEST_F(LendTest, LendFailsAfterFinish) {
+TEST_F(NoCopyTest, WriteNoCopyFailsAfterFinish) {
   const auto writer = Open();
   ASSERT_TRUE(writer->Finish().ok());
-  EXPECT_EQ(writer->Lend(MakeContent(1)).error().kind, ErrorKind::kCancelled);
-  EXPECT_TRUE(writer->Settle().ok());
+  EXPECT_EQ(writer->WriteNoCopy(MakeContent(1)).error().kind, ErrorKind::kCancelled);
+  EXPECT_TRUE(writer->Drain().ok());
 }
 
 }  // namespace

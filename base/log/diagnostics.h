@@ -4,10 +4,10 @@
 //   if (const auto done = connection.Checkpoint(); !done.ok())
 //   checkpoint_failed.Report(done.error());
 //
-// Lines go to the log of base/log.h, at most one warning per kind and second. The counts are exact
-// and per process.
-#ifndef PENSTOCK_BASE_DIAGNOSTICS_H_
-#define PENSTOCK_BASE_DIAGNOSTICS_H_
+// Lines go to the log of base/log/log.h, at most one warning per kind and second. The counts are
+// exact and per process.
+#ifndef PENSTOCK_BASE_LOG_DIAGNOSTICS_H_
+#define PENSTOCK_BASE_LOG_DIAGNOSTICS_H_
 
 #include <atomic>
 #include <cstdint>
@@ -65,4 +65,4 @@ Error CurrentExceptionError(std::string_view where = {}) noexcept;
 
 }  // namespace penstock
 
-#endif  // PENSTOCK_BASE_DIAGNOSTICS_H_
+#endif  // PENSTOCK_BASE_LOG_DIAGNOSTICS_H_
