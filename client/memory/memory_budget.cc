@@ -203,9 +203,9 @@ bool MemoryBudget::IsStuck(std::uint64_t bytes, const Promised& promised) const 
 // A thread is counted once, also if it waits again in an interrupt's handler.
 std::uint64_t MemoryBudget::HeldByWaitersAndIdle(std::chrono::steady_clock::time_point now) const {
   std::uint64_t held = 0;
-  for (const auto& [thread, taken] : taken_) {
+  for (const auto& [holder, taken] : taken_) {
     const bool waits = std::ranges::any_of(
-        waiting_, [&](const Waiter& waiter) { return waiter.thread == thread; });
+        waiting_, [thread = holder](const Waiter& waiter) { return waiter.thread == thread; });
     if (waits || now - taken.last_change >= patience_) held += taken.bytes;
   }
   return held;

@@ -164,9 +164,9 @@ Error ProxyCredentialsError(const Request& request, const EnvironmentProxy& prox
                                   ? " requires credentials"
                                   : " refused the credentials in " + proxy.variable;
   return Error::Make(ErrorKind::kUnauthenticated,
-                     ProxyName(request, proxy) + problem + " (407): set " + proxy.variable +
-                         " to http://user:password@host:port, special characters of user and "
-                         "password as %XX; the client sends Basic credentials");
+                     ProxyName(request, proxy) + problem +
+                         " (407): write user:password@ before the host in " + proxy.variable +
+                         ", special characters of both as %XX; the client sends Basic credentials");
 }
 
 Error LostConnectionError(const Request& request, const LostConnection& lost) {

@@ -125,8 +125,8 @@ std::string AddressOf(const UrlParts& url) {
 // libcurl reports this too, but quotes the URL with its password.
 std::string ProblemOf(const UrlParts& url) {
   constexpr std::string_view kShape =
-      "write it as http://host:port or http://user:password@host:port, special characters of "
-      "user and password as %XX";
+      "write it as http://host:port, with user:password@ before the host if the proxy requires "
+      "them, special characters of both as %XX";
   constexpr std::array<std::string_view, 7> kSchemes = {"http",    "https",  "socks",  "socks4",
                                                         "socks4a", "socks5", "socks5h"};
   const std::string scheme = AsciiLower(url.scheme);
