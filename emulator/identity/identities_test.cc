@@ -41,6 +41,15 @@ class IdentitiesTest : public testing::Test {
     return Error::Make(ErrorKind::kNotFound, "no namespace '" + name + "'");
   }
   static UsersDocument Document(const char* json) { return ParseUsers(json).value(); }
+  static UsersDocument ManyAccounts() {
+    constexpr int kAccounts = 20'000;
+    UsersDocument users;
+    for (int i = 0; i < kAccounts; ++i) {
+      const std::string number = std::to_string(100'000'000'000 + i);
+      users.accounts.push_back({"id of " + number, number, number});
+    }
+    return users;
+  }
 
   std::map<std::string, std::shared_ptr<KeyNamespace>> spaces_;
   std::shared_ptr<KeyNamespace> shared_;
@@ -104,12 +113,7 @@ TEST_F(IdentitiesTest, OwnerIsFoundByItsNewCanonicalId) {
 
 // Each request that names an owner looks one up.
 TEST_F(IdentitiesTest, OwnersAreFoundInATimeThatDoesNotGrowWithTheirNumber) {
-  constexpr int kAccounts = 20'000;
-  UsersDocument users;
-  for (int i = 0; i < kAccounts; ++i) {
-    const std::string number = std::to_string(100'000'000'000 + i);
-    users.accounts.push_back({"id of " + number, number, number});
-  }
+  const UsersDocument users = ManyAccounts();
   ASSERT_TRUE(identities_.Add(users).ok());
   const auto time_of = [&](const s3::Owner& account) {
     auto least = std::chrono::steady_clock::duration::max();
@@ -137,13 +141,7 @@ TEST_F(IdentitiesTest, UsersAreAddedInATimeThatDoesNotGrowWithTheirNumber) {
     return least;
   };
   const auto beside_few = time_of_one();
-  constexpr int kAccounts = 20'000;
-  UsersDocument users;
-  for (int i = 0; i < kAccounts; ++i) {
-    const std::string number = std::to_string(100'000'000'000 + i);
-    users.accounts.push_back({"id of " + number, number, number});
-  }
-  ASSERT_TRUE(identities_.Add(users).ok());
+  ASSERT_TRUE(identities_.Add(ManyAccounts()).ok());
   EXPECT_LT(time_of_one(), 50 * beside_few);
 }
 
