@@ -11,7 +11,6 @@
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "emulator/s3/checksums/hash_pipeline.h"
-#include "emulator/s3/core/cancellation.h"
 #include "emulator/s3/protocol/errors.h"
 
 namespace penstock::emulator::s3 {
