@@ -51,7 +51,7 @@ std::string Refusal(int status, const std::string& code) {
 
 // The action of a peer after it has read the request head. It does not read the body of a PUT
 // unless it says so.
-using Deed = void (*)(RawConnection& connection);
+using ServerAction = void (*)(RawConnection& connection);
 
 void Stall(RawConnection& connection) { connection.WaitForClose(); }
 void Flipped(RawConnection& connection) {
@@ -62,7 +62,7 @@ void Flipped(RawConnection& connection) {
 
 struct Fault {
   std::string_view name;
-  Deed deed;
+  ServerAction action;
   std::vector<ErrorKind> kinds;  // Of the error if the fault persists.
   bool retried = true;           // The call succeeds if a healthy peer follows.
   // The response is complete: the connection is kept, and the body of a PUT was read.
@@ -328,7 +328,7 @@ class FaultMatrix : public ::testing::TestWithParam<Case> {
         if (faulty) {
           if (case_.fault->answers && case_.verb == Verb::kPut)
             connection.ReadBody(kContent.size());
-          case_.fault->deed(connection);
+          case_.fault->action(connection);
           if (!case_.fault->answers) return;
           continue;
         }
@@ -454,7 +454,7 @@ TEST_P(FaultMatrix, APersistentFaultIsOneClearError) {
 // each is one clear error.
 struct ConnectFault {
   std::string_view name;
-  Deed deed;
+  ServerAction action;
   bool tls;
   ErrorKind kind;
 };
@@ -493,7 +493,7 @@ TEST_P(ConnectFaults, EachIsOneClearError) {
   const std::size_t open_before = OpenDescriptors();
   Error error;
   {
-    RawServer server([&fault](RawConnection& connection) { fault.deed(connection); });
+    RawServer server([&fault](RawConnection& connection) { fault.action(connection); });
     ClientConfig config;
     config.endpoint_url =
         (fault.tls ? "https://127.0.0.1:" : "http://127.0.0.1:") + std::to_string(server.port());

@@ -16,7 +16,6 @@
 #include "emulator/faults/documents/scenario_document.h"
 #include "emulator/faults/registry/earlier_versions.h"
 #include "emulator/faults/registry/fault_plan.h"
-#include "emulator/s3/core/cancellation.h"
 #include "emulator/s3/core/error_response.h"
 #include "emulator/s3/core/operation_traits.h"
 #include "emulator/s3/protocol/errors.h"

@@ -7,7 +7,6 @@
 #include "emulator/faults/documents/scenario_document.h"
 #include "emulator/faults/rules/pattern.h"
 #include "emulator/faults/test_support.h"
-#include "emulator/s3/core/cancellation.h"
 #include "emulator/s3/core/error_response.h"
 #include "gtest/gtest.h"
 

@@ -174,7 +174,7 @@ std::unique_ptr<std::byte[]> internal::SpareBytes::Take() {
   return std::make_unique_for_overwrite<std::byte[]>(Journal::kBlockBytes);
 }
 
-void internal::SpareBytes::Give(std::unique_ptr<std::byte[]> bytes) {
+void internal::SpareBytes::Return(std::unique_ptr<std::byte[]> bytes) {
   const MutexLock lock(mutex_);
   bytes_.swap(bytes);
 }
@@ -182,7 +182,7 @@ void internal::SpareBytes::Give(std::unique_ptr<std::byte[]> bytes) {
 internal::Block::Block(std::shared_ptr<SpareBytes> from, std::uint64_t number)
     : spare(std::move(from)), bytes(spare->Take()), first(number) {}
 
-internal::Block::~Block() { spare->Give(std::move(bytes)); }
+internal::Block::~Block() { spare->Return(std::move(bytes)); }
 
 Journal::Journal(std::size_t bytes, MonotonicTime opened)
     : most_blocks_(std::max<std::size_t>(2, (bytes + kBlockBytes - 1) / kBlockBytes)),
@@ -199,16 +199,16 @@ std::uint64_t Journal::BeginLeaving() {
     const std::uint64_t epoch = epoch_.load();
     leaving_[epoch & 1].fetch_add(1);
     if (epoch_.load() == epoch) return (epoch & 1) + 1;
-    // Settle began a new epoch in between. A count in the old epoch would be missed by the next
-    // Settle.
+    // WaitForResponses began a new epoch in between. A count in the old epoch would be missed by
+    // the next WaitForResponses.
     const MutexLock lock(mutex_);
     leaving_[epoch & 1].fetch_sub(1);
     appended_.NotifyAll();
   }
 }
 
-bool Journal::Settle(MonotonicTime until) {
-  const MutexLock one_at_a_time(settling_);
+bool Journal::WaitForResponses(MonotonicTime until) {
+  const MutexLock one_at_a_time(one_wait_);
   const std::uint64_t epoch = epoch_.fetch_add(1) & 1;
   const MutexLock lock(mutex_);
   ++waiting_;

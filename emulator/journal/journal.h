@@ -23,7 +23,7 @@ namespace internal {
 class SpareBytes {
  public:
   std::unique_ptr<std::byte[]> Take();
-  void Give(std::unique_ptr<std::byte[]> bytes);
+  void Return(std::unique_ptr<std::byte[]> bytes);
 
  private:
   Mutex mutex_;
@@ -74,7 +74,7 @@ class Journal {
   // Waits until all responses that are being sent now have entries, so that a client that has
   // received its response finds it here. Waits at most until `until`, because slow responses may
   // take long; returns false then.
-  bool Settle(MonotonicTime until);
+  bool WaitForResponses(MonotonicTime until);
   Reading Read() const;
   // Only entries after number `after`.
   Reading ReadAfter(std::uint64_t after) const;
@@ -104,8 +104,9 @@ class Journal {
   std::uint64_t dropped_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   int waiting_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   bool stopped_ PENSTOCK_GUARDED_BY(mutex_) = false;
-  // Responses being sent, by whether they began in an even or odd epoch. Settle begins a new epoch.
-  Mutex settling_;
+  // Responses being sent, by whether they began in an even or odd epoch. WaitForResponses begins a
+  // new epoch.
+  Mutex one_wait_;
   std::atomic<std::uint64_t> epoch_{0};
   std::array<std::atomic<std::uint64_t>, 2> leaving_{};
   // Approximate address of the next entry, for prefetching only; never read.

@@ -231,42 +231,43 @@ TEST(JournalTest, ConcurrentWritersLoseNothing) {
   EXPECT_EQ(next, std::vector<int>(4, 2'000));
 }
 
-TEST(JournalTest, SettleReturnsOnceResponsesBeingSentHaveEntries) {
+TEST(JournalTest, WaitForResponsesReturnsOnceResponsesBeingSentHaveEntries) {
   Journal journal(1 << 20);
   const std::uint64_t mark = journal.BeginLeaving();
-  EXPECT_FALSE(journal.Settle(MonotonicTime::clock::now())) << "one response is being sent";
+  EXPECT_FALSE(journal.WaitForResponses(MonotonicTime::clock::now()))
+      << "one response is being sent";
   journal.Append(Entry{.status = 200}, mark);
-  EXPECT_TRUE(journal.Settle(MonotonicTime::clock::now()));
+  EXPECT_TRUE(journal.WaitForResponses(MonotonicTime::clock::now()));
 }
 
-TEST(JournalTest, SettleIgnoresResponsesThatBeganLater) {
+TEST(JournalTest, WaitForResponsesIgnoresResponsesThatBeganLater) {
   Journal journal(1 << 20);
   const std::uint64_t first = journal.BeginLeaving();
-  std::thread settling([&journal] { EXPECT_TRUE(journal.Settle(MonotonicTime::max())); });
+  std::thread waiting([&journal] { EXPECT_TRUE(journal.WaitForResponses(MonotonicTime::max())); });
   std::uint64_t later = journal.BeginLeaving();
-  while (later == first) {  // Until the other thread has begun to settle.
+  while (later == first) {  // Until the other thread has begun to wait.
     journal.Append(Entry{.status = 200}, later);
     later = journal.BeginLeaving();
   }
   journal.Append(Entry{.status = 200}, first);
-  settling.join();
+  waiting.join();
   EXPECT_EQ(journal.Read().size() + journal.Read().dropped(), journal.written());
   journal.Append(Entry{.status = 200}, later);
 }
 
-TEST(JournalTest, ConcurrentSettlesSeeEveryResponseBeingSent) {
-  // Regression: a response that began during a Settle was counted in an epoch that the next Settle
-  // ignored.
+TEST(JournalTest, ConcurrentWaitsSeeEveryResponseBeingSent) {
+  // Regression: a response that began during a wait was counted in an epoch that the next
+  // WaitForResponses ignored.
   Journal journal(1 << 20);
   std::atomic<bool> done{false};
-  std::jthread settling([&] {
-    while (!done) journal.Settle(MonotonicTime::max());
+  std::jthread waiting([&] {
+    while (!done) journal.WaitForResponses(MonotonicTime::max());
   });
   for (int i = 0; i < 2'000; ++i) {
     // The client may have its response from here on.
     const std::uint64_t mark = journal.BeginLeaving();
     std::jthread writer([&] { journal.Append(Keyed("k"), mark); });
-    EXPECT_TRUE(journal.Settle(MonotonicTime::max()));
+    EXPECT_TRUE(journal.WaitForResponses(MonotonicTime::max()));
     ASSERT_EQ(journal.written(), static_cast<std::uint64_t>(i) + 1);
   }
   done = true;

@@ -176,13 +176,13 @@ TEST_F(JournalWriterTest, AmendsAnEntryWhenARuleFiresAfterTheEnd) {
   EXPECT_EQ(reading_.size(), 1u);
 }
 
-TEST_F(JournalWriterTest, SettleWaitsForResponsesBeingSent) {
+TEST_F(JournalWriterTest, WaitsForResponsesBeingSent) {
   Next next;
   s3::FilterChain(next, MakeInFlightTracker([this](const s3::Exchange&) { return &journal_; }))
       .Handle(exchange_);
-  EXPECT_FALSE(journal_.Settle(MonotonicTime::clock::now()));
+  EXPECT_FALSE(journal_.WaitForResponses(MonotonicTime::clock::now()));
   RecordEntry(journal_, exchange_);
-  EXPECT_TRUE(journal_.Settle(MonotonicTime::clock::now()));
+  EXPECT_TRUE(journal_.WaitForResponses(MonotonicTime::clock::now()));
 }
 
 }  // namespace

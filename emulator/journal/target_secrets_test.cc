@@ -5,7 +5,7 @@
 namespace penstock::emulator::journal {
 namespace {
 
-std::string Told(std::string_view target) {
+std::string Masked(std::string_view target) {
   std::string scratch = "left over";
   return std::string(WithoutSecrets(target, scratch));
 }
@@ -15,33 +15,33 @@ TEST(TargetSecretsTest, KeepsTextsWithoutSecrets) {
                              "/b?continuation-token=abc", "/b/design=1:2", "/b/k%", "/b/k%2",
                              "/b/100%25=1", "/b/k%20?versionId=1&&=&x", "*",
                              "/b?X-Amz-Credential=AKIA%2F20260102&X-Amz-Date=20260102T000000Z"}) {
-    EXPECT_EQ(Told(target), target);
+    EXPECT_EQ(Masked(target), target);
   }
 }
 
 TEST(TargetSecretsTest, MasksSignaturesAndTokensOfPresignedUrls) {
-  EXPECT_EQ(Told("/b/"
-                 "k?X-Amz-Algorithm=A&X-Amz-Security-Token=t0ken%2F&X-Amz-Expires=60&X-Amz-"
-                 "Signature=0123abcd"),
+  EXPECT_EQ(Masked("/b/"
+                   "k?X-Amz-Algorithm=A&X-Amz-Security-Token=t0ken%2F&X-Amz-Expires=60&X-Amz-"
+                   "Signature=0123abcd"),
             "/b/k?X-Amz-Algorithm=A&X-Amz-Security-Token=***&X-Amz-Expires=60&X-Amz-Signature=***");
-  EXPECT_EQ(Told("/b/k?X-Amz-Signature=0123&x-id=GetObject"),
+  EXPECT_EQ(Masked("/b/k?X-Amz-Signature=0123&x-id=GetObject"),
             "/b/k?X-Amz-Signature=***&x-id=GetObject");
-  EXPECT_EQ(Told("/b/k?AWSAccessKeyId=AKIA&Signature=c2ln%3D&Expires=1"),
+  EXPECT_EQ(Masked("/b/k?AWSAccessKeyId=AKIA&Signature=c2ln%3D&Expires=1"),
             "/b/k?AWSAccessKeyId=AKIA&Signature=***&Expires=1");
-  EXPECT_EQ(Told("/b/k?x-amz-s3session-token=t"), "/b/k?x-amz-s3session-token=***");
-  EXPECT_EQ(Told("/b/k?x-amz-server-side-encryption-customer-key=k"),
+  EXPECT_EQ(Masked("/b/k?x-amz-s3session-token=t"), "/b/k?x-amz-s3session-token=***");
+  EXPECT_EQ(Masked("/b/k?x-amz-server-side-encryption-customer-key=k"),
             "/b/k?x-amz-server-side-encryption-customer-key=***");
 }
 
 // A presigned URL with an encoded '?' is a key. Its signature is a secret nevertheless.
 TEST(TargetSecretsTest, MasksSecretsAnywhere) {
-  EXPECT_EQ(Told("/b/k%3FX-Amz-Date=1&X-Amz-Signature=0123&x=1"),
+  EXPECT_EQ(Masked("/b/k%3FX-Amz-Date=1&X-Amz-Signature=0123&x=1"),
             "/b/k%3FX-Amz-Date=1&X-Amz-Signature=***&x=1");
-  EXPECT_EQ(Told("/b/k%3FSignature%3Dabc%26Expires%3D1"), "/b/k%3FSignature%3D***%26Expires%3D1");
-  EXPECT_EQ(Told("/b?prefix=Signature=x"), "/b?prefix=Signature=***");
-  EXPECT_EQ(Told("/b?a=1;X-Amz-Security-Token=t&b=2"), "/b?a=1;X-Amz-Security-Token=***&b=2");
-  EXPECT_EQ(Told("http://user:password@host/b/k?a=1"), "http://***@host/b/k?a=1");
-  EXPECT_EQ(Told("/b/" + std::string(1000, 'x') + "-X-Amz-Signature=0123"),
+  EXPECT_EQ(Masked("/b/k%3FSignature%3Dabc%26Expires%3D1"), "/b/k%3FSignature%3D***%26Expires%3D1");
+  EXPECT_EQ(Masked("/b?prefix=Signature=x"), "/b?prefix=Signature=***");
+  EXPECT_EQ(Masked("/b?a=1;X-Amz-Security-Token=t&b=2"), "/b?a=1;X-Amz-Security-Token=***&b=2");
+  EXPECT_EQ(Masked("http://user:password@host/b/k?a=1"), "http://***@host/b/k?a=1");
+  EXPECT_EQ(Masked("/b/" + std::string(1000, 'x') + "-X-Amz-Signature=0123"),
             "/b/" + std::string(1000, 'x') + "-X-Amz-Signature=***");
 }
 
@@ -58,11 +58,11 @@ TEST(TargetSecretsTest, MasksSecretsInHeaders) {
 }
 
 TEST(TargetSecretsTest, MasksSecretsInAnyCaseAndEncoding) {
-  EXPECT_EQ(Told("/b/k?x-amz-SIGNATURE=0123"), "/b/k?x-amz-SIGNATURE=***");
-  EXPECT_EQ(Told("/b/k?X%2DAmz%2dSignature=0123"), "/b/k?X%2DAmz%2dSignature=***");
-  EXPECT_EQ(Told("/b/k?Signature=a&Signature=b=c&Signature=&Signature"),
+  EXPECT_EQ(Masked("/b/k?x-amz-SIGNATURE=0123"), "/b/k?x-amz-SIGNATURE=***");
+  EXPECT_EQ(Masked("/b/k?X%2DAmz%2dSignature=0123"), "/b/k?X%2DAmz%2dSignature=***");
+  EXPECT_EQ(Masked("/b/k?Signature=a&Signature=b=c&Signature=&Signature"),
             "/b/k?Signature=***&Signature=***&Signature=&Signature");
-  EXPECT_EQ(Told("/b/k?Signature=a?Signature=b"), "/b/k?Signature=***");
+  EXPECT_EQ(Masked("/b/k?Signature=a?Signature=b"), "/b/k?Signature=***");
 }
 
 }  // namespace

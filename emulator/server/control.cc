@@ -279,7 +279,7 @@ Result<JournalReading> Control::ReadJournal(const std::string& name) {
   PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
   const std::shared_ptr<TestControls> controls = namespace_store->CurrentControls();
   PENSTOCK_ASSIGN(journal::Journal* const journal, RequireJournal(*controls));
-  journal->Settle(machine_.Monotonic() + kSendingResponsesLimit);
+  journal->WaitForResponses(machine_.Monotonic() + kSendingResponsesLimit);
   return journal->Read();
 }
 
@@ -305,7 +305,7 @@ Result<void> Control::ClearJournal(const std::string& name) {
   PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
   const std::shared_ptr<TestControls> controls = namespace_store->CurrentControls();
   PENSTOCK_ASSIGN(journal::Journal* const journal, RequireJournal(*controls));
-  journal->Settle(machine_.Monotonic() + kSendingResponsesLimit);
+  journal->WaitForResponses(machine_.Monotonic() + kSendingResponsesLimit);
   journal->Clear();
   return Ok();
 }

@@ -79,21 +79,21 @@ TEST_F(FaultsUnderThreadsTest, PartialFailureLimitedToTwiceFiresExactlyTwice) {
 
 TEST_F(FaultsUnderThreadsTest, CommitFaultLimitedToTwiceFiresExactlyTwice) {
   ASSERT_TRUE(emulator_->ChangeClock("default", {.frozen = true}).ok());
-  for (const string deed :
+  for (const string action :
        {R"({"duplicate_apply": {}})", R"({"commit_partial": {"bytes": 3, "unlike_s3": true}})",
         R"({"delay_visibility": {"ms": 1000, "unlike_s3": true}})"}) {
-    Set(R"([{"do": )" + deed + R"(, "limit": {"times": 2}}])");
+    Set(R"([{"do": )" + action + R"(, "limit": {"times": 2}}])");
     InThreads([&](int thread) {
       for (int i = 0; i < 5; ++i) {
         EXPECT_EQ(
             Ask("PUT", "/bucket/" + std::to_string(thread) + "-" + std::to_string(i), "0123456789")
                 .status(),
             200)
-            << deed;
+            << action;
       }
     });
-    EXPECT_EQ(Account().at("fired"), 2) << deed;
-    EXPECT_EQ(Account().at("complete"), true) << deed;
+    EXPECT_EQ(Account().at("fired"), 2) << action;
+    EXPECT_EQ(Account().at("complete"), true) << action;
     ASSERT_TRUE(emulator_->ClearFaults("default").ok());
   }
 }

@@ -148,12 +148,12 @@ TEST_F(TlsTransfer, SeesARejectionRightAfter100Continue) {
 }
 
 TEST_F(TlsTransfer, TruncatedBodyIsAnError) {
-  for (const bool says_farewell : {true, false}) {
+  for (const bool sends_close_notify : {true, false}) {
     TlsServer server([=](TlsConnection& connection) {
       connection.ReadHead();
       connection.Write("HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n" +
                        std::string(1'000'000, 'h'));
-      if (says_farewell) connection.SendCloseNotify();
+      if (sends_close_notify) connection.SendCloseNotify();
       connection.Flush();
     });
     Call call;

@@ -333,8 +333,8 @@ TEST_F(ExchangeRunnerTest, DoesNotContinueAConnectionThatEndedInAnEvent) {
   runner_->Begin(transfer);
   WorkUntil(
       [&] { return transfer->connection != nullptr && transfer->connection->socket.has_value(); });
-  pollfd farewell{transfer->connection->socket->fd(), POLLRDHUP, 0};
-  ASSERT_EQ(::poll(&farewell, 1, 30'000), 1);
+  pollfd closed{transfer->connection->socket->fd(), POLLRDHUP, 0};
+  ASSERT_EQ(::poll(&closed, 1, 30'000), 1);
   int rounds = 0;
   while (outcomes_.empty() && rounds < 100) {
     runner_->Wait(0);

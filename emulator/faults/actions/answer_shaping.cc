@@ -53,7 +53,7 @@ class Shaping {
                           step.ticket->attempt();
       if (skewed && response().error_code == "RequestTimeTooSkewed") step.ticket->attempt()->Fail();
     }
-    plan_->SettleWrites(committed_);
+    plan_->FinishWrites(committed_);
     if (Step* const step = plan_->replacement()) Replace(*step);
     for (Step& step : plan_->steps()) {
       if (step.timed->at.stage < Stage::kAfterCommit || step.done || &step == plan_->replacement())

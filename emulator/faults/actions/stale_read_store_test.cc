@@ -29,7 +29,7 @@ class StaleReadStoreTest : public testing::Test {
   void Hide(const std::string& key) {
     const auto before = truth_->FindObject(kBucket, ObjectKey(key));
     const auto place = hidden_.Begin(kBucket.value, key, before.ok() ? *before : nullptr, kNow);
-    hidden_.Settle(*place, kNow + std::chrono::seconds(1));
+    hidden_.HideUntil(*place, kNow + std::chrono::seconds(1));
   }
   // Lists each entry with its size, common prefixes without size, one page per line.
   static std::string Listed(store::Store& store, const std::string& prefix,

@@ -22,7 +22,7 @@ FaultPlan::FaultPlan(std::vector<std::unique_ptr<Ticket>> tickets) : tickets_(st
                    [&](const Step& a, const Step& b) { return point(a) < point(b); });
 }
 
-FaultPlan::~FaultPlan() { SettleWrites(false); }
+FaultPlan::~FaultPlan() { FinishWrites(false); }
 
 void FaultPlan::HideWrite(const s3::Exchange& exchange, FaultRegistry& registry, Step& step) {
   const std::string& bucket = exchange.target.bucket.value;
@@ -35,16 +35,16 @@ void FaultPlan::HideWrite(const s3::Exchange& exchange, FaultRegistry& registry,
                        .place = *std::move(place)});
 }
 
-void FaultPlan::SettleWrites(bool done) {
+void FaultPlan::FinishWrites(bool done) {
   for (const Hidden& hidden : hidden_) {
     HiddenWrites& writes = hidden.registry->hidden_writes();
     if (!done) {
       writes.Drop(hidden.place);
       continue;
     }
-    writes.Settle(hidden.place,
-                  hidden.registry->clock().Now() +
-                      std::get<DelayVisibilityAction>(hidden.step->timed->action).time);
+    writes.HideUntil(hidden.place,
+                     hidden.registry->clock().Now() +
+                         std::get<DelayVisibilityAction>(hidden.step->timed->action).time);
     Done(*hidden.step);
   }
   hidden_.clear();

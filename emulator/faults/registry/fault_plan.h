@@ -72,7 +72,7 @@ class FaultPlan final : public s3::RequestNotes {
   // Hides the write of `exchange` from reads from now on (DelayVisibilityAction).
   void HideWrite(const s3::Exchange& exchange, FaultRegistry& registry, Step& step);
   // Completes the steps of hidden and truncated writes. `done`: the operation succeeded.
-  void SettleWrites(bool done);
+  void FinishWrites(bool done);
 
   // Whether an action needs the bytes of the object's previous version.
   bool wants_version_before() const;

@@ -36,7 +36,7 @@ HiddenWrites::Writes* HiddenWrites::FindWrites(const Place& place) {
   return writes == keys->second.end() ? nullptr : &writes->second;
 }
 
-void HiddenWrites::Settle(const Place& place, WallTime until) {
+void HiddenWrites::HideUntil(const Place& place, WallTime until) {
   const MutexLock lock(mutex_);
   Writes* const writes = FindWrites(place);
   if (writes == nullptr) return;  // Cleared in the meantime.

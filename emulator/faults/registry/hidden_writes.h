@@ -35,12 +35,12 @@ class HiddenWrites {
     std::uint64_t number = 0;
   };
 
-  // Hides a write: reads of the key see `before` (null: no object) until Settle or Drop. Returns
+  // Hides a write: reads of the key see `before` (null: no object) until HideUntil or Drop. Returns
   // nullopt if kMost writes are hidden; this write is then visible.
   std::optional<Place> Begin(const std::string& bucket, const std::string& key,
                              store::ObjectPtr before, WallTime now);
   // The write succeeded and becomes visible at `until`.
-  void Settle(const Place& place, WallTime until);
+  void HideUntil(const Place& place, WallTime until);
   // The write failed.
   void Drop(const Place& place);
   // Makes all writes visible.

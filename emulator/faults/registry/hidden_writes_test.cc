@@ -31,7 +31,7 @@ TEST_F(HiddenWritesTest, WriteIsHiddenUntilItsTime) {
   const auto place = Begin("k", before);
   EXPECT_FALSE(writes_.empty());
   EXPECT_EQ(Find(1'000'000), before) << "the write is in progress";
-  writes_.Settle(place, At(5));
+  writes_.HideUntil(place, At(5));
   EXPECT_EQ(Find(4), before);
   EXPECT_EQ(Find(5), std::nullopt);
   EXPECT_EQ(writes_.Find("b", "other", At(4)), std::nullopt);
@@ -42,8 +42,8 @@ TEST_F(HiddenWritesTest, ReadsSeeStateBeforeFirstHiddenWrite) {
   const store::ObjectPtr between = Object("k");
   const auto first = Begin("k", nullptr);
   const auto second = Begin("k", between);
-  writes_.Settle(first, At(5));
-  writes_.Settle(second, At(7));
+  writes_.HideUntil(first, At(5));
+  writes_.HideUntil(second, At(7));
   EXPECT_EQ(Find(4), store::ObjectPtr());
   EXPECT_EQ(Find(6), between);
   EXPECT_EQ(Find(7), std::nullopt);
@@ -52,8 +52,8 @@ TEST_F(HiddenWritesTest, ReadsSeeStateBeforeFirstHiddenWrite) {
 TEST_F(HiddenWritesTest, VisibleWriteMakesEarlierWritesVisible) {
   const auto first = Begin("k", nullptr);
   const auto second = Begin("k", Object("k"));
-  writes_.Settle(first, At(9));
-  writes_.Settle(second, At(5));
+  writes_.HideUntil(first, At(9));
+  writes_.HideUntil(second, At(5));
   EXPECT_EQ(Find(4), store::ObjectPtr());
   EXPECT_EQ(Find(5), std::nullopt);
 }
@@ -65,7 +65,7 @@ TEST_F(HiddenWritesTest, FailedWriteIsNotHidden) {
 }
 
 TEST_F(HiddenWritesTest, KeysUnderAPrefixAreSorted) {
-  for (const char* key : {"a/2", "b", "a/1", "a"}) writes_.Settle(Begin(key, nullptr), At(5));
+  for (const char* key : {"a/2", "b", "a/1", "a"}) writes_.HideUntil(Begin(key, nullptr), At(5));
   std::string keys;
   for (const auto& seen : writes_.Under("b", "a/", At(1))) keys += seen.key + " ";
   EXPECT_EQ(keys, "a/1 a/2 ");
@@ -75,7 +75,7 @@ TEST_F(HiddenWritesTest, KeysUnderAPrefixAreSorted) {
 TEST_F(HiddenWritesTest, ClearMakesAllWritesVisible) {
   const auto place = Begin("k", nullptr);
   writes_.Clear();
-  writes_.Settle(place, At(5));
+  writes_.HideUntil(place, At(5));
   EXPECT_EQ(Find(0), std::nullopt);
   EXPECT_TRUE(writes_.empty());
 }
@@ -85,7 +85,7 @@ TEST_F(HiddenWritesTest, BoundsHiddenWritesAndReusesVisibleEntries) {
   for (std::size_t i = 0; i < HiddenWrites::kMost; ++i)
     places.push_back(Begin("k" + std::to_string(i), nullptr));
   EXPECT_FALSE(writes_.Begin("b", "k", nullptr, At(9)));
-  writes_.Settle(places[7], At(5));
+  writes_.HideUntil(places[7], At(5));
   EXPECT_TRUE(writes_.Begin("b", "k", nullptr, At(9)));
   EXPECT_FALSE(writes_.Begin("b", "l", nullptr, At(9)));
 }

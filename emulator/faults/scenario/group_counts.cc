@@ -28,7 +28,7 @@ void GroupCounts::Take(std::string_view group) {
   by_group_.emplace(busy_.back().group, std::prev(busy_.end()));
 }
 
-void GroupCounts::Settle(std::string_view group, bool happened) {
+void GroupCounts::Finish(std::string_view group, bool happened) {
   const auto found = by_group_.find(group);
   if (found == by_group_.end()) return;
   const Entries::iterator entry = found->second;

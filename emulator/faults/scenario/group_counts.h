@@ -26,10 +26,10 @@ class GroupCounts {
 
   // The uses of the group that were taken and not returned.
   std::uint64_t Taken(std::string_view group);
-  // Takes one use, which is in progress until Settle.
+  // Takes one use, which is in progress until Finish.
   void Take(std::string_view group);
   // Call once per Take. `happened`: the use stays counted; otherwise it is returned.
-  void Settle(std::string_view group, bool happened);
+  void Finish(std::string_view group, bool happened);
 
   std::size_t size() const { return by_group_.size(); }
 

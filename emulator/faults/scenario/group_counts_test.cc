@@ -5,16 +5,16 @@
 namespace penstock::emulator::faults {
 namespace {
 
-void TakeAndSettle(GroupCounts& counts, const std::string& group) {
+void TakeAndFinish(GroupCounts& counts, const std::string& group) {
   counts.Take(group);
-  counts.Settle(group, /*happened=*/true);
+  counts.Finish(group, /*happened=*/true);
 }
 
 TEST(GroupCountsTest, CountsEachGroupSeparately) {
   GroupCounts counts;
-  TakeAndSettle(counts, "a");
-  TakeAndSettle(counts, "a");
-  TakeAndSettle(counts, "b");
+  TakeAndFinish(counts, "a");
+  TakeAndFinish(counts, "a");
+  TakeAndFinish(counts, "b");
   EXPECT_EQ(counts.Taken("a"), 2U);
   EXPECT_EQ(counts.Taken("b"), 1U);
   EXPECT_EQ(counts.Taken("c"), 0U);
@@ -24,16 +24,16 @@ TEST(GroupCountsTest, ReturnedUsesTakeNoMemory) {
   GroupCounts counts;
   counts.Take("a");
   EXPECT_EQ(counts.Taken("a"), 1U) << "the use is in progress";
-  counts.Settle("a", /*happened=*/false);
+  counts.Finish("a", /*happened=*/false);
   EXPECT_EQ(counts.Taken("a"), 0U);
   EXPECT_EQ(counts.size(), 0U);
 }
 
 TEST(GroupCountsTest, EvictsTheLeastRecentlyUsedGroup) {
   GroupCounts counts(3);
-  for (const char* group : {"a", "b", "c"}) TakeAndSettle(counts, group);
+  for (const char* group : {"a", "b", "c"}) TakeAndFinish(counts, group);
   EXPECT_EQ(counts.Taken("a"), 1U);  // Marks the group as used.
-  TakeAndSettle(counts, "d");
+  TakeAndFinish(counts, "d");
   EXPECT_EQ(counts.size(), 3U);
   EXPECT_EQ(counts.Taken("b"), 0U);
   for (const char* group : {"a", "c", "d"}) EXPECT_EQ(counts.Taken(group), 1U) << group;
@@ -45,23 +45,23 @@ TEST(GroupCountsTest, DoesNotEvictGroupsInUse) {
   counts.Take("b");
   counts.Take("c");
   EXPECT_EQ(counts.size(), 3U);
-  counts.Settle("b", /*happened=*/true);
-  TakeAndSettle(counts, "d");
+  counts.Finish("b", /*happened=*/true);
+  TakeAndFinish(counts, "d");
   EXPECT_EQ(counts.Taken("a"), 1U);
   EXPECT_EQ(counts.Taken("b"), 0U);
-  counts.Settle("a", /*happened=*/true);
+  counts.Finish("a", /*happened=*/true);
   EXPECT_EQ(counts.Taken("a"), 1U);
 }
 
-TEST(GroupCountsTest, GroupIsInUseUntilAllUsesAreSettled) {
+TEST(GroupCountsTest, GroupIsInUseUntilAllUsesAreFinished) {
   GroupCounts counts(1);
   counts.Take("a");
   counts.Take("a");
-  counts.Settle("a", /*happened=*/false);
-  TakeAndSettle(counts, "b");
+  counts.Finish("a", /*happened=*/false);
+  TakeAndFinish(counts, "b");
   EXPECT_EQ(counts.Taken("a"), 1U);
-  counts.Settle("a", /*happened=*/true);
-  TakeAndSettle(counts, "c");
+  counts.Finish("a", /*happened=*/true);
+  TakeAndFinish(counts, "c");
   EXPECT_EQ(counts.Taken("b"), 0U);
   EXPECT_EQ(counts.size(), 1U) << "the bound holds again";
 }

@@ -68,7 +68,7 @@ void Attempt::Fail() {
                        .failures = failures_before_ + 1});
   const MutexLock lock(all_->mutex_);
   all_->failures_.Take(invocation_);
-  all_->failures_.Settle(invocation_, /*happened=*/true);
+  all_->failures_.Finish(invocation_, /*happened=*/true);
 }
 
 Attempt::Waiting::Waiting(const std::shared_ptr<Attempt>& attempt)
@@ -81,7 +81,7 @@ Attempt::Waiting::Waiting(const std::shared_ptr<Attempt>& attempt)
 Attempt::Waiting::~Waiting() {
   if (!attempt_) return;
   const MutexLock lock(attempt_->all_->mutex_);
-  attempt_->all_->failures_.Settle(attempt_->invocation_, /*happened=*/false);
+  attempt_->all_->failures_.Finish(attempt_->invocation_, /*happened=*/false);
 }
 
 }  // namespace penstock::emulator::faults

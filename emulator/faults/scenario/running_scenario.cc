@@ -54,12 +54,12 @@ Ticket::Ticket(std::size_t index, const Rule& rule)
     : index_(index), rule_(&rule), left_(rule.actions.size()) {}
 
 Ticket::~Ticket() {
-  if (scenario_ && !fired()) scenario_->Settle(*this);
+  if (scenario_ && !fired()) scenario_->FinishTicket(*this);
 }
 
 void Ticket::Done(const Action& action) {
   if (attempt_ && FailsAttempt(action)) attempt_->Fail();
-  if (left_ > 0 && --left_ == 0 && scenario_) scenario_->Settle(*this);
+  if (left_ > 0 && --left_ == 0 && scenario_) scenario_->FinishTicket(*this);
 }
 
 RunningScenario::RunningScenario(std::shared_ptr<const Scenario> scenario, WallTime now)
@@ -242,13 +242,13 @@ void RunningScenario::ReturnToBudget(State& state, const Ticket& ticket) {
     state.recent[state.recent.size() - 1 - static_cast<std::size_t>(since)] = false;
 }
 
-void RunningScenario::Settle(const Ticket& ticket) {
+void RunningScenario::FinishTicket(const Ticket& ticket) {
   State& state = *states_[ticket.index_];
   const Rule& rule = ticket.rule();
   {
     const MutexLock lock(state.mutex);
     --state.under_way;
-    if (rule.limit.times) state.taken.Settle(ticket.group_, ticket.fired());
+    if (rule.limit.times) state.taken.Finish(ticket.group_, ticket.fired());
     if (ticket.fired()) {
       ++state.fired;
       state.request_ids.push_back(ticket.request_id_);

@@ -165,7 +165,7 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
   double Chance(const Condition& when, std::chrono::nanoseconds age) const;
   bool Take(const Rule& rule, State& state, const Ticket& ticket) PENSTOCK_REQUIRES(state.mutex);
   void ReturnToBudget(State& state, const Ticket& ticket) PENSTOCK_REQUIRES(state.mutex);
-  void Settle(const Ticket& ticket);
+  void FinishTicket(const Ticket& ticket);
   bool IsComplete(const Rule& rule, const State& state) const PENSTOCK_REQUIRES(state.mutex);
 
   const std::shared_ptr<const Scenario> scenario_;  // Shared by namespaces. Never null.

@@ -11,7 +11,6 @@
 #include "base/encoding.h"
 #include "base/log/diagnostics.h"
 #include "emulator/s3/checksums/hash_pipeline.h"
-#include "emulator/s3/core/cancellation.h"
 #include "emulator/s3/protocol/errors.h"
 
 namespace penstock::emulator::s3 {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "emulator/s3/checksums/checksums.h"
+#include "emulator/s3/checksums/checksum_claims.h"
 #include "emulator/s3/core/call.h"
 #include "penstock/base/result.h"
 

@@ -1,8 +1,8 @@
-// Parses and verifies the checksum claim of a request, with the texts of S3's errors.
+#include "emulator/s3/checksums/checksum_claims.h"
+
 #include <optional>
 
 #include "base/encoding.h"
-#include "emulator/s3/checksums/checksums.h"
 #include "emulator/s3/core/strict.h"
 #include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"

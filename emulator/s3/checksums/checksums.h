@@ -1,5 +1,5 @@
-// Checksums of objects and parts: algorithms, digests of bytes, claims of requests, and combination
-// of parts (Amazon S3 User Guide, "Checking object integrity in Amazon S3").
+// Checksums of objects and parts: algorithms, digests of bytes, and combination of parts (Amazon
+// S3 User Guide, "Checking object integrity in Amazon S3").
 //
 // Values are base64 of the big-endian digest, as in headers.
 #ifndef PENSTOCK_EMULATOR_S3_CHECKSUMS_CHECKSUMS_H_
@@ -67,27 +67,6 @@ class ChecksumDigester {
   std::optional<Digester> digester_;
   std::optional<XxhashDigester> xxhash_;
 };
-
-// The checksum that a request claims for its body.
-struct ChecksumClaim {
-  const ChecksumInfo* info = nullptr;  // Null: no claim.
-  std::string value;                   // Base64. Empty: the value is in a trailer.
-  bool in_trailer() const { return info != nullptr && value.empty(); }
-};
-
-// Reads x-amz-checksum-*, x-amz-trailer and x-amz-sdk-checksum-algorithm. Returns S3's errors.
-Result<ChecksumClaim> ReadChecksumClaim(const Call& call);
-// Reads an x-amz-checksum-* header for a whole object (CompleteMultipartUpload). The value may end
-// in "-N".
-Result<ChecksumClaim> ReadWholeObjectClaim(const Call& call);
-// Sets the claim's value from the trailers, after the end of the body.
-Result<void> TakeTrailer(ChecksumClaim& claim,
-                         const std::vector<std::pair<std::string, std::string>>& trailers);
-// Returns BadDigest if `computed` differs from the claim.
-Result<void> VerifyChecksum(const ChecksumClaim& claim, std::string_view computed);
-
-// Returns the InvalidRequest that lists the values of x-amz-checksum-algorithm.
-Error UnsupportedChecksumAlgorithm();
 
 // The checksum and size of a part. Lists are in part order.
 struct PartChecksum {

@@ -1,11 +1,10 @@
-#include "emulator/s3/core/cancellation.h"
-
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
 
 #include "emulator/s3/checksums/body.h"
+#include "emulator/s3/core/exchange.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/core/testing.h"
 #include "emulator/s3/post/form.h"

@@ -2,6 +2,7 @@
 
 #include "base/log/log.h"
 #include "base/time_ahead.h"
+#include "emulator/s3/protocol/errors.h"
 
 namespace penstock::emulator::s3 {
 
@@ -17,6 +18,12 @@ void Exchange::ReportDamage(const std::string& detail) const {
         {"bucket", target.bucket.value},
         {"key", target.key.value},
         {"detail", detail}}});
+}
+
+Result<void> RefuseIfCancelled(const Exchange& exchange) {
+  if (exchange.wire == nullptr || !exchange.wire->IsCancelled()) return Ok();
+  return MakeError("ServiceUnavailable", {},
+                   "Service is unable to handle request. The emulator stops.");
 }
 
 }  // namespace penstock::emulator::s3

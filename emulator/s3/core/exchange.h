@@ -135,6 +135,10 @@ class Handler {
   virtual void Finish(Exchange& /*exchange*/) {}
 };
 
+// ServiceUnavailable once the request is cancelled (Wire::IsCancelled), because the server stops.
+// Work that takes more than some milliseconds calls this between its steps.
+Result<void> RefuseIfCancelled(const Exchange& exchange);
+
 }  // namespace penstock::emulator::s3
 
 #endif  // PENSTOCK_EMULATOR_S3_CORE_EXCHANGE_H_

@@ -1,7 +1,7 @@
 // CreateMultipartUpload and AbortMultipartUpload.
 #include "emulator/s3/multipart/multipart.h"
 
-#include "emulator/s3/checksums/checksums.h"
+#include "emulator/s3/checksums/checksum_claims.h"
 #include "emulator/s3/config/lifecycle.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/objects/conditions.h"

@@ -12,12 +12,12 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::string_view kFolder = "/namespaces";
 
-// For messages: the default namespace and some of the others.
 // The directory of a namespace other than the default one.
 std::string PathOf(const std::string& directory, std::string_view name) {
   return directory + std::string(kFolder) + "/" + std::string(name);
 }
 
+// For messages: the default namespace and some of the others.
 std::string NamesOf(
     const std::map<std::string, std::shared_ptr<NamespaceStore>, std::less<>>& others) {
   constexpr std::size_t kMost = 20;
