@@ -17,5 +17,11 @@ TEST(AsciiTest, ComparesOnlyAsciiLettersWithoutCase) {
   EXPECT_FALSE(EqualsIgnoreCase("\xC3\x84", "\xC3\xA4"));  // Ä, ä
 }
 
+TEST(AsciiTest, TrimsOnlySpacesAndTabs) {
+  EXPECT_EQ(TrimBlanks(" \ta \tb\t "), "a \tb");
+  EXPECT_EQ(TrimBlanks("\ra\n"), "\ra\n");
+  EXPECT_EQ(TrimBlanks(" \t"), "");
+}
+
 }  // namespace
 }  // namespace penstock

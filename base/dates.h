@@ -5,6 +5,7 @@
 #ifndef PENSTOCK_BASE_DATES_H_
 #define PENSTOCK_BASE_DATES_H_
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,14 @@ std::optional<WallTime> ParseHttpDate(std::string_view text);  // RFC 1123; also
 // With or without a fraction; "Z" or "+hh:mm".
 std::optional<WallTime> ParseIso8601(std::string_view text);
 std::optional<WallTime> ParseAmzDate(std::string_view text);
+
+// Returns `now` plus `ahead`, which may be negative. The result is at least one day before the end
+// of WallTime (2262), so that margins of minutes can be added to it. `now` must not be before 1970.
+inline WallTime TimeAhead(WallTime now, std::chrono::nanoseconds ahead) {
+  constexpr WallTime kLast = WallTime::max() - std::chrono::days(1);
+  const auto step = std::chrono::duration_cast<WallTime::duration>(ahead);
+  return now >= kLast || step > kLast - now ? kLast : now + step;
+}
 
 }  // namespace penstock
 

@@ -172,5 +172,21 @@ TEST(DatesTest, PrefixesAreRejectedWithoutReadingPastThem) {
   }
 }
 
+TEST(TimeAheadTest, AddsPositiveAndNegativeOffsets) {
+  const WallTime now{std::chrono::hours(1'000)};
+  EXPECT_EQ(TimeAhead(now, std::chrono::hours(5)), WallTime(std::chrono::hours(1'005)));
+  EXPECT_EQ(TimeAhead(now, std::chrono::hours(0)), now);
+  EXPECT_EQ(TimeAhead(now, std::chrono::hours(-5'000)), WallTime(std::chrono::hours(-4'000)));
+}
+
+TEST(TimeAheadTest, StaysADayBeforeTheEndOfTheClock) {
+  constexpr WallTime last = WallTime::max() - std::chrono::days(1);
+  EXPECT_EQ(TimeAhead(last - std::chrono::hours(1), std::chrono::hours(1)), last);
+  EXPECT_EQ(TimeAhead(last - std::chrono::hours(1), std::chrono::hours(2)), last);
+  EXPECT_EQ(TimeAhead(last, std::chrono::days(3'650)), last);
+  EXPECT_EQ(TimeAhead(WallTime::max(), std::chrono::hours(1)), last);
+  EXPECT_EQ(TimeAhead(WallTime{}, std::chrono::nanoseconds::max()), last);
+}
+
 }  // namespace
 }  // namespace penstock

@@ -74,7 +74,7 @@ BufferPool::~BufferPool() {
 }
 
 BufferPool& BufferPool::PerProcess() {
-  static memory::PerProcess<BufferPool> pools;
+  static constinit memory::PerProcess<BufferPool> pools;
   return pools.Mine([](const BufferPool*) { return new BufferPool(MemoryBudget::PerProcess()); });
 }
 

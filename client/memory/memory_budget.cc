@@ -44,7 +44,7 @@ MemoryBudget::MemoryBudget(std::uint64_t limit_bytes, std::chrono::milliseconds 
     : process_(ProcessId()), patience_(patience), limit_(limit_bytes) {}
 
 MemoryBudget& MemoryBudget::PerProcess() {
-  static memory::PerProcess<MemoryBudget> budgets;
+  static constinit memory::PerProcess<MemoryBudget> budgets;
   return budgets.Mine([](const MemoryBudget* of_parent) {
     return new MemoryBudget(of_parent != nullptr ? of_parent->limit() : memory::InitialLimit());
   });

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/log/diagnostics.h"
 #include "base/signals_blocked.h"
 #include "client/memory/per_process.h"
 #include "penstock/base/blocking.h"
@@ -13,6 +14,8 @@
 
 namespace penstock::transfer {
 namespace {
+
+constinit DiagnosticEvent thread_not_started("transfer.cleanup_thread_not_started");
 
 // Counts the running cleanups of one process.
 class RunningCleanups {
@@ -39,7 +42,7 @@ class RunningCleanups {
 // Per process, so that a forked child does not wait for cleanups of its parent. Never destroyed,
 // because a cleanup may end during process exit.
 RunningCleanups& OfThisProcess() {
-  static memory::PerProcess<RunningCleanups> processes;
+  static constinit memory::PerProcess<RunningCleanups> processes;
   // The exit handler is registered after the objects that cleanups use were created, so it runs
   // before they are destroyed. Running it twice, for a parent or a concurrent thread, is
   // harmless.
@@ -74,7 +77,8 @@ bool RunCleanup(std::function<void()> task, std::chrono::milliseconds max_wait) 
       }
       running.End();
     }).detach();
-  } catch (const std::system_error&) {
+  } catch (const std::system_error& error) {
+    thread_not_started.Report(error.what());
     const bool may_run_here = !OnIoThread();
     if (may_run_here) task();
     running.End();

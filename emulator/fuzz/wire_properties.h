@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "emulator/http/parsing/chunked_decoder.h"
 #include "emulator/http/parsing/framing.h"
 #include "emulator/http/parsing/head_parser.h"

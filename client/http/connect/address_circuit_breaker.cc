@@ -10,7 +10,7 @@ std::int64_t Nanoseconds(MonotonicTime time) { return time.time_since_epoch().co
 }  // namespace
 
 AddressCircuitBreaker& AddressCircuitBreaker::PerProcess() {
-  static AddressCircuitBreaker circuit;
+  static constinit AddressCircuitBreaker circuit;
   return circuit;
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "client/http/exchange/blanks.h"
+#include "base/ascii.h"
 #include "client/http/uri.h"
 
 namespace penstock::http {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <optional>
 
-#include "client/http/exchange/blanks.h"
+#include "base/ascii.h"
 #include "client/http/uri.h"
 
 namespace penstock::http {

@@ -188,7 +188,7 @@ double PrefixRate::rate() const {
 }
 
 RateControl& RateControl::PerProcess() {
-  static memory::PerProcess<RateControl> of_process;
+  static constinit memory::PerProcess<RateControl> of_process;
   return of_process.Mine([](RateControl*) { return new RateControl; });
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "emulator/http/parsing/head_parser.h"
 #include "emulator/http/parsing/wire_error.h"
 

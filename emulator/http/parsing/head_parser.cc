@@ -155,12 +155,6 @@ bool IsFieldValue(std::string_view text) {
   return All(kValue, text.substr(PlainPrefix(0x20, text)));
 }
 
-std::string_view TrimBlanks(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
 std::size_t FindHeadEnd(std::string_view input, std::size_t& scanned) {
   // An LF at the end of the input is examined again when more bytes have arrived.
   std::size_t at = scanned;

@@ -36,8 +36,6 @@ Result<void> ParseHead(std::string_view bytes, const HeadLimits& limits,
 bool IsToken(std::string_view text);
 // Whether `text` is allowed as a header value: no control characters except horizontal tab.
 bool IsFieldValue(std::string_view text);
-// Removes leading and trailing spaces and tabs.
-std::string_view TrimBlanks(std::string_view text);
 
 }  // namespace penstock::emulator::http
 

@@ -1,7 +1,7 @@
 #include "emulator/s3/core/exchange.h"
 
+#include "base/dates.h"
 #include "base/log/log.h"
-#include "base/time_ahead.h"
 #include "emulator/s3/protocol/errors.h"
 
 namespace penstock::emulator::s3 {
