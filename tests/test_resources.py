@@ -92,6 +92,19 @@ def failing_calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return library
 
 
+RUNNING: list[subprocess.Popen[str]] = []  # by the current test
+
+
+@pytest.fixture(autouse=True)
+def no_process_is_left() -> Iterator[None]:
+    yield
+    while RUNNING:
+        process = RUNNING.pop()
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
 class StartFailedError(Exception):
     """The emulator ended before it served. Its argument is the Emulator."""
 
@@ -113,6 +126,7 @@ class Emulator:
         command += ["--diagnostic-log", str(data.with_suffix(".diagnostics"))]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE if fault else None, text=True,
                                         env=environment)  # fmt: skip
+        RUNNING.append(self.process)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line:
