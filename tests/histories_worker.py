@@ -42,7 +42,7 @@ class Worker:
         self.known: dict[str, str] = {}  # the last observed ETag of each key
         self.steps: list[Callable[[], None]] = (
             [self.get] * 5 + [self.put] * 3 + [self.create] * 3 + [self.replace] * 3 + [self.delete] * 3
-            + [self.head, self.head, self.list, self.list, self.copy, self.multipart]
+            + [self.head, self.head, self.list, self.list, self.list_versions, self.delete_many, self.copy, self.multipart]
         )  # fmt: skip
 
     def key(self) -> str:
@@ -117,6 +117,41 @@ class Worker:
         for number in range(KEYS):
             key = f"{self.generation}/{number}"
             self.observed(key, "list", found[key].etag.strip('"') if key in found else ABSENT)
+
+    def list_versions(self) -> None:
+        """Observes the latest version of each key, and reads one version. Nothing deletes versions."""
+        pages = self.client.list_object_versions(self.bucket, f"{self.generation}/")
+        versions = [version for page in pages for version in page.versions]
+        latest = {version.key: version for version in versions if version.is_latest and not version.is_delete_marker}
+        for number in range(KEYS):
+            key = f"{self.generation}/{number}"
+            self.observed(key, "list versions", latest[key].etag.strip('"') if key in latest else ABSENT)
+        kept = [version for version in versions if version.version_id != "null" and not version.is_delete_marker]
+        if not kept:
+            return
+        chosen = self.random.choice(kept)
+        etag = chosen.etag.strip('"')
+        try:
+            body, found, _ = self.client._client.read(self.bucket, chosen.key, version_id=chosen.version_id)
+        except penstock.S3NotFoundError:
+            self.observed(chosen.key, "get version", f"no version {chosen.version_id}, which was listed")
+            return
+        if found.etag != etag or etag not in (md5(body), etag_of_parts(split(body))):
+            self.observed(chosen.key, "get version", f"{len(body)} bytes that are not those of version {chosen.version_id}")
+
+    def delete_many(self) -> None:
+        keys = self.random.sample([f"{self.generation}/{number}" for number in range(KEYS)], 2)
+        try:
+            errors = {key: code for key, code, _ in self.client._client.delete_objects(self.bucket, keys)}
+        except penstock.S3Exception as error:
+            for key in keys:
+                self.record_failure(error, key, "delete many", ABSENT, None)
+            return
+        for key in keys:
+            if key in errors:
+                self.record(key, f"delete many that failed: {errors[key]}", (ABSENT,), optional=True)
+            else:
+                self.record_write(key, "delete many", ABSENT)
 
     def write(self, text: str, key: str, etag: str, only_if: str | None, call: Callable[[], Any]) -> None:
         try:

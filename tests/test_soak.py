@@ -1,7 +1,8 @@
-"""Under a long mixed load the memory, descriptors and threads of one emulator stay constant, and every response is right.
+"""Under a long mixed load memory, descriptors, threads and latency of one emulator stay constant, and every response is right.
 
-Client processes start and end, faults and limits change, a second namespace is created, filled and deleted. A normal run takes
-20 s, PENSTOCK_LONG=1 two hours, PENSTOCK_SOAK_SECONDS any other time. Latencies are printed and not asserted.
+Client processes start and end, faults and limits change, a second namespace is created, filled, reset and deleted; both kinds of
+store. A normal run takes 20 s, PENSTOCK_LONG=1 two hours, PENSTOCK_SOAK_SECONDS any other time, each for all kinds together. The
+latency of a small read is asserted with PENSTOCK_LONG=1 only.
 """
 
 from __future__ import annotations
@@ -22,11 +23,14 @@ import pytest
 from penstock_conformance._admin import Admin
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
-SECONDS = float(os.environ.get("PENSTOCK_SOAK_SECONDS", "7200" if LONG else "20"))
+SECONDS = float(os.environ.get("PENSTOCK_SOAK_SECONDS", "7200" if LONG else "20")) / 2  # of each kind of store
+STORES = {"strict": ["--data", "{data}", "--durability", "strict"], "memory": ["--memory"]}
 SEED = int(os.environ.get("PENSTOCK_SEED", "1"))
 WORKERS = 3
 WORKER_SECONDS = min(30.0, SECONDS / 4)
 MOST_GROWTH = 32 << 20  # bytes of resident memory between the second and the last quarter
+MOST_SLOWER = 3.0  # factor of the median of small reads between the second and the last quarter, and MOST_ADDED_MS
+MOST_ADDED_MS = 2.0
 PROGRAM = Path(os.environ["PENSTOCK_BUILD_DIR"], "emulator/server/penstock-emulator")
 
 SCENARIOS = [
@@ -67,9 +71,9 @@ class Running:
         return Sample(int(status["VmRSS"].split()[0]) << 10, descriptors, int(status["Threads"]), latency_ms)
 
 
-@pytest.fixture
-def emulator(tmp_path: Path) -> Iterator[Running]:
-    command = [str(PROGRAM), "--port", "0", "--data", str(tmp_path / "data"), "--durability", "strict"]
+@pytest.fixture(params=STORES)
+def emulator(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Running]:
+    command = [str(PROGRAM), "--port", "0", *[option.format(data=tmp_path / "data") for option in STORES[request.param]]]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     ready = json.loads(process.stdout.readline())
@@ -86,18 +90,23 @@ def start_worker(emulator: Running, seed: int, seconds: float) -> subprocess.Pop
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
-def create_fill_and_delete_namespace(emulator: Running, number: int) -> None:
-    made = emulator.admin.request("POST", "namespaces", {"name": f"soak-{number}"})
+def create_fill_reset_and_delete_namespace(emulator: Running, number: int) -> None:
+    name = f"soak-{number}"
+    made = emulator.admin.request("POST", "namespaces", {"name": name})
     client = emulator.client(made["access_key_id"], made["secret_access_key"])
-    client.create_bucket("scratch")
-    for key in range(20):
-        with client.put_object("scratch", f"{key}") as writer:
-            writer.write(os.urandom(50_000))
-    emulator.admin.request("DELETE", f"namespaces/soak-{number}")
+    for _ in range(2):
+        client.create_bucket("scratch")
+        for key in range(20):
+            with client.put_object("scratch", f"{key}") as writer:
+                writer.write(os.urandom(50_000))
+        emulator.admin.request("POST", "reset", {"namespace": name})
+        with pytest.raises(penstock.S3Exception):
+            client.head_object("scratch", "0")
+    emulator.admin.request("DELETE", f"namespaces/{name}")
 
 
 def disturb(emulator: Running, chance: random.Random, number: int) -> None:
-    """Changes the emulator's faults or limits, or creates and deletes a namespace."""
+    """Changes the emulator's faults or limits, or creates, resets and deletes a namespace."""
     kind = chance.randrange(4)
     if kind == 0:
         emulator.admin.clear_faults()
@@ -107,7 +116,7 @@ def disturb(emulator: Running, chance: random.Random, number: int) -> None:
         limits = {"buckets": {"soak": {"writes_per_second": 200, "reads_per_second": 2000}}} if chance.random() < 0.5 else None
         emulator.admin.set_limits(limits)
     else:
-        create_fill_and_delete_namespace(emulator, number)
+        create_fill_reset_and_delete_namespace(emulator, number)
 
 
 def quarter(samples: list[Sample], index: int, name: str) -> float:
@@ -116,7 +125,7 @@ def quarter(samples: list[Sample], index: int, name: str) -> float:
 
 
 @pytest.mark.timeout(SECONDS + 600)
-def test_a_long_load_does_not_increase_memory_descriptors_or_threads(emulator: Running) -> None:
+def test_a_long_load_does_not_increase_memory_descriptors_threads_or_latency(emulator: Running) -> None:
     chance = random.Random(SEED)
     probe = emulator.client()
     for bucket in ("soak", "probe"):
@@ -150,3 +159,5 @@ def test_a_long_load_does_not_increase_memory_descriptors_or_threads(emulator: R
     assert quarter(samples, 3, "memory") <= quarter(samples, 1, "memory") + MOST_GROWTH
     assert quarter(samples, 3, "descriptors") <= quarter(samples, 1, "descriptors") + 2 * WORKERS + 8
     assert quarter(samples, 3, "threads") <= quarter(samples, 1, "threads") + WORKERS + 4
+    if LONG:
+        assert quarter(samples, 3, "latency_ms") <= quarter(samples, 1, "latency_ms") * MOST_SLOWER + MOST_ADDED_MS

@@ -34,14 +34,14 @@ void MemoryBudget::Share::SetInFlight(bool in_flight) {
 }
 
 void MemoryBudget::Share::Release() {
-  if (budget_ != nullptr) budget_->GiveBack(*this);
+  if (budget_ != nullptr) budget_->Release(*this);
   budget_ = nullptr;
   bytes_ = 0;
   in_flight_ = false;
 }
 
-MemoryBudget::MemoryBudget(std::uint64_t limit_bytes, std::chrono::milliseconds patience)
-    : process_(ProcessId()), patience_(patience), limit_(limit_bytes) {}
+MemoryBudget::MemoryBudget(std::uint64_t limit_bytes, std::chrono::milliseconds stall_limit)
+    : process_(ProcessId()), stall_limit_(stall_limit), limit_(limit_bytes) {}
 
 MemoryBudget& MemoryBudget::PerProcess() {
   static constinit memory::PerProcess<MemoryBudget> budgets;
@@ -92,7 +92,7 @@ Result<MemoryBudget::Share> MemoryBudget::Take(std::uint64_t bytes,
       changed_.NotifyAll();  // another waiter may be first now
       return share;
     }
-    changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + std::min(kPoll, patience_));
+    changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + std::min(kPoll, stall_limit_));
     if (!interrupt) continue;
     mutex_.Unlock();
     const bool give_up = interrupt();
@@ -119,39 +119,39 @@ MemoryBudget::Usage MemoryBudget::usage() const {
   return usage;
 }
 
-void MemoryBudget::Register(const std::shared_ptr<Evictable>& spare) {
+void MemoryBudget::Register(const std::shared_ptr<Evictable>& evictable) {
   if (!mine()) return;
   {
     const MutexLock lock(mutex_);
-    if (spare->withdrawn_) return;
-    if (spare->place_) {
-      spares_.splice(spares_.end(), spares_, *spare->place_);
+    if (evictable->withdrawn_) return;
+    if (evictable->place_) {
+      evictables_.splice(evictables_.end(), evictables_, *evictable->place_);
     } else {
-      spare->place_ = spares_.insert(spares_.end(), spare);
+      evictable->place_ = evictables_.insert(evictables_.end(), evictable);
     }
     if (waiting_.empty()) return;
   }
   changed_.NotifyAll();  // a waiter may need it
 }
 
-void MemoryBudget::Unregister(Evictable& spare) { Unlist(spare, !kForGood); }
+void MemoryBudget::Unregister(Evictable& evictable) { Unlist(evictable, !kForGood); }
 
-void MemoryBudget::Withdraw(Evictable& spare) { Unlist(spare, kForGood); }
+void MemoryBudget::Withdraw(Evictable& evictable) { Unlist(evictable, kForGood); }
 
-void MemoryBudget::Unlist(Evictable& spare, bool for_good) {
+void MemoryBudget::Unlist(Evictable& evictable, bool for_good) {
   if (!mine()) return;
   std::shared_ptr<Evictable> last;  // destroyed after the lock is released
   const MutexLock lock(mutex_);
-  spare.withdrawn_ = spare.withdrawn_ || for_good;
-  if (!spare.place_) return;
-  last = std::move(**spare.place_);
-  spares_.erase(*spare.place_);
-  spare.place_.reset();
+  evictable.withdrawn_ = evictable.withdrawn_ || for_good;
+  if (!evictable.place_) return;
+  last = std::move(**evictable.place_);
+  evictables_.erase(*evictable.place_);
+  evictable.place_.reset();
 }
 
 std::uint64_t MemoryBudget::FairShare() const {
   const MutexLock lock(mutex_);
-  return limit() / std::max<std::size_t>(1, spares_.size());
+  return limit() / std::max<std::size_t>(1, evictables_.size());
 }
 
 // Returns how many of the promised bytes have not been released yet.
@@ -163,24 +163,24 @@ std::uint64_t MemoryBudget::Promised::Missing(std::uint64_t held_now) const {
 // Evicts memory until `bytes` fit or enough is promised. Releases the lock during each eviction.
 void MemoryBudget::TakeBack(std::uint64_t bytes, Promised& promised) {
   for (;;) {
-    if (Fits(bytes) || spares_.empty()) return;
+    if (Fits(bytes) || evictables_.empty()) return;
     if (promised.bytes == 0) promised.held = usage_.held;
     const std::uint64_t coming = promised.Missing(usage_.held);
     // A request above the limit needs all memory.
     const std::uint64_t wanted = bytes > limit() ? usage_.held : usage_.held + bytes - limit();
     if (coming >= wanted) return;
     const std::uint64_t missing = wanted - coming;
-    const std::shared_ptr<Evictable> spare = std::move(spares_.front());
-    spares_.pop_front();
-    spare->place_.reset();
+    const std::shared_ptr<Evictable> evictable = std::move(evictables_.front());
+    evictables_.pop_front();
+    evictable->place_.reset();
     mutex_.Unlock();
-    const std::uint64_t given = spare->GiveUp(missing);
+    const std::uint64_t given = evictable->GiveUp(missing);
     mutex_.Lock();
     promised.bytes += given;
     usage_.taken_back += given;
     // It may have more to give.
-    if (given >= missing && !spare->place_ && !spare->withdrawn_)
-      spare->place_ = spares_.insert(spares_.begin(), spare);
+    if (given >= missing && !evictable->place_ && !evictable->withdrawn_)
+      evictable->place_ = evictables_.insert(evictables_.begin(), evictable);
   }
 }
 
@@ -192,7 +192,7 @@ bool MemoryBudget::Fits(std::uint64_t bytes) const {
 bool MemoryBudget::IsStuck(std::uint64_t bytes, const Promised& promised) const {
   if (usage_.in_flight > 0) return false;
   const auto now = std::chrono::steady_clock::now();
-  if (now - last_change_ >= patience_) return true;
+  if (now - last_change_ >= stall_limit_) return true;
   if (promised.Missing(usage_.held) > 0) return false;
   // Even if all other threads release what they hold, the request will not fit.
   const std::uint64_t kept = HeldByWaitersAndIdle(now);
@@ -206,7 +206,7 @@ std::uint64_t MemoryBudget::HeldByWaitersAndIdle(std::chrono::steady_clock::time
   for (const auto& [holder, taken] : taken_) {
     const bool waits = std::ranges::any_of(
         waiting_, [thread = holder](const Waiter& waiter) { return waiter.thread == thread; });
-    if (waits || now - taken.last_change >= patience_) held += taken.bytes;
+    if (waits || now - taken.last_change >= stall_limit_) held += taken.bytes;
   }
   return held;
 }
@@ -226,7 +226,7 @@ MemoryBudget::Share MemoryBudget::Grant(std::uint64_t bytes) {
   return Share(*this, bytes, taker);
 }
 
-void MemoryBudget::GiveBack(const Share& share) {
+void MemoryBudget::Release(const Share& share) {
   if (!mine()) return;
   {
     const MutexLock lock(mutex_);

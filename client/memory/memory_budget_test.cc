@@ -132,8 +132,8 @@ TEST(MemoryBudgetTest, ExceedsTheLimitAtOnceIfOtherThreadsHoldTooLittle) {
 // Symptom: beside a writer that held all memory and did nothing, a reader waited a second for each
 // block.
 TEST(MemoryBudgetTest, WaitsOnceForAnIdleThreadThatHoldsAllMemory) {
-  constexpr milliseconds kPatience{200};
-  MemoryBudget budget(100, kPatience);
+  constexpr milliseconds kStallLimit{200};
+  MemoryBudget budget(100, kStallLimit);
   Share of_idle;
   std::jthread([&] { of_idle = Must(budget.Take(100)); }).join();
   const auto begin = std::chrono::steady_clock::now();
@@ -142,7 +142,7 @@ TEST(MemoryBudgetTest, WaitsOnceForAnIdleThreadThatHoldsAllMemory) {
     share.SetInFlight(true);
     share.SetInFlight(false);
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10 * kPatience);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10 * kStallLimit);
   EXPECT_EQ(budget.usage().beyond_limit, 20u);
   EXPECT_EQ(budget.usage().most_held, 150u) << "one block at a time";
 }
@@ -315,14 +315,14 @@ class TenByteShares final : public MemoryBudget::Evictable {
 
 TEST(MemoryBudgetTest, WaiterGetsEvictedMemory) {
   MemoryBudget budget(100, kForEver);
-  const auto spare = std::make_shared<TenByteShares>(budget, 8);
-  budget.Register(spare);
+  const auto evictable = std::make_shared<TenByteShares>(budget, 8);
+  budget.Register(evictable);
   const Share share = Must(budget.Take(50));
-  EXPECT_EQ(spare->left(), 5u);
+  EXPECT_EQ(evictable->left(), 5u);
   EXPECT_EQ(budget.usage().taken_back, 30u);
   EXPECT_EQ(budget.usage().held, 100u);
   EXPECT_FALSE(budget.TryTake(1)) << "only a waiter evicts memory";
-  EXPECT_EQ(spare->left(), 5u);
+  EXPECT_EQ(evictable->left(), 5u);
 }
 
 TEST(MemoryBudgetTest, EvictsTheLeastRecentlyUsedFirst) {
@@ -344,10 +344,10 @@ TEST(MemoryBudgetTest, EvictsTheLeastRecentlyUsedFirst) {
 
 TEST(MemoryBudgetTest, RequestAboveTheLimitEvictsEverything) {
   MemoryBudget budget(100, kForEver);
-  const auto spare = std::make_shared<TenByteShares>(budget, 3);
-  budget.Register(spare);
+  const auto evictable = std::make_shared<TenByteShares>(budget, 3);
+  budget.Register(evictable);
   EXPECT_EQ(Must(budget.Take(1000)).bytes(), 1000u);
-  EXPECT_EQ(spare->left(), 0u);
+  EXPECT_EQ(evictable->left(), 0u);
 }
 
 TEST(MemoryBudgetTest, WaitsForPromisedMemoryInsteadOfEvictingMore) {
@@ -368,25 +368,25 @@ TEST(MemoryBudgetTest, WaitsForPromisedMemoryInsteadOfEvictingMore) {
 
 TEST(MemoryBudgetTest, RegisteringEvictableMemoryServesWaiters) {
   MemoryBudget budget(100, kForEver);
-  const auto spare = std::make_shared<TenByteShares>(budget, 10);
+  const auto evictable = std::make_shared<TenByteShares>(budget, 10);
   std::jthread taker([&] { EXPECT_TRUE(Must(budget.Take(50))); });
   AwaitWaiting(budget, 1);
-  budget.Register(spare);
+  budget.Register(evictable);
   taker.join();
-  EXPECT_EQ(spare->left(), 5u);
+  EXPECT_EQ(evictable->left(), 5u);
 }
 
 TEST(MemoryBudgetTest, WithdrawnEvictablesAreNeverUsedAgain) {
   MemoryBudget budget(100, milliseconds(1));
-  const auto spare = std::make_shared<TenByteShares>(budget, 10);
-  budget.Register(spare);
-  budget.Unregister(*spare);
-  budget.Register(spare);
-  budget.Withdraw(*spare);
-  budget.Register(spare);
+  const auto evictable = std::make_shared<TenByteShares>(budget, 10);
+  budget.Register(evictable);
+  budget.Unregister(*evictable);
+  budget.Register(evictable);
+  budget.Withdraw(*evictable);
+  budget.Register(evictable);
   const Share share = Must(budget.Take(10));
-  EXPECT_EQ(spare->left(), 10u);
-  EXPECT_EQ(spare.use_count(), 1);
+  EXPECT_EQ(evictable->left(), 10u);
+  EXPECT_EQ(evictable.use_count(), 1);
 }
 
 TEST(MemoryBudgetTest, FairShareDividesTheLimitEvenly) {

@@ -3,9 +3,11 @@
 //
 // FAILING_CALLS names a file that is mapped as a struct Control. The test writes to it while the
 // program runs.
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,7 +29,10 @@ enum Kind {
   kDirectory = 16,
   kRead = 32,
   kSocket = 64,
-  kMemory = 128
+  kMemory = 128,
+  kTransfer = 256,  // over connections
+  kMap = 512,
+  kMemoryFile = 1024
 };
 
 struct Control {
@@ -91,6 +96,36 @@ bool IsFile(int fd) {
 OPEN(open)
 OPEN(open64)
 
+#define OPEN_AT(name)                                                          \
+  extern "C" int name(int directory, const char* path, int flags, ...) {       \
+    static const auto real = Real<int (*)(int, const char*, int, ...)>(#name); \
+    va_list arguments;                                                         \
+    va_start(arguments, flags);                                                \
+    const mode_t mode = static_cast<mode_t>(va_arg(arguments, int));           \
+    va_end(arguments);                                                         \
+    return Fails(kOpen) ? -1 : real(directory, path, flags, mode);             \
+  }
+OPEN_AT(openat)
+OPEN_AT(openat64)
+
+// Files only: the C library maps memory too.
+#define MAP(name)                                                                               \
+  extern "C" void* name(void* at, size_t size, int protection, int flags, int fd,               \
+                        off_t offset) noexcept {                                                \
+    static const auto real = Real<void* (*)(void*, size_t, int, int, int, off_t)>(#name);       \
+    return fd >= 0 && Fails(kMap) ? MAP_FAILED : real(at, size, protection, flags, fd, offset); \
+  }
+MAP(mmap)
+MAP(mmap64)
+
+#define OPEN_DIRECTORY(name, parameters, argument)           \
+  extern "C" DIR* name parameters {                          \
+    static const auto real = Real<DIR*(*)parameters>(#name); \
+    return Fails(kOpen) ? nullptr : real(argument);          \
+  }
+OPEN_DIRECTORY(opendir, (const char* path), path)
+OPEN_DIRECTORY(fdopendir, (int fd), fd)
+
 // `attribute`: noexcept where the C library's header says so.
 #define CALL(kind, result, name, parameters, arguments, attribute, condition) \
   extern "C" result name parameters attribute {                               \
@@ -124,11 +159,24 @@ CALL(kSocket, int, accept, (int fd, struct sockaddr* address, socklen_t* size), 
      , true)
 CALL(kSocket, int, accept4, (int fd, struct sockaddr* address, socklen_t* size, int flags),
      (fd, address, size, flags), , true)
+CALL(kTransfer, ssize_t, recv, (int fd, void* bytes, size_t size, int flags),
+     (fd, bytes, size, flags), , true)
+CALL(kTransfer, ssize_t, send, (int fd, const void* bytes, size_t size, int flags),
+     (fd, bytes, size, flags), , true)
+CALL(kTransfer, ssize_t, sendmsg, (int fd, const struct msghdr* message, int flags),
+     (fd, message, flags), , true)
+CALL(kTransfer, ssize_t, sendfile, (int to, int from, off_t* at, size_t size), (to, from, at, size),
+     noexcept, true)
+CALL(kTransfer, ssize_t, sendfile64, (int to, int from, off64_t* at, size_t size),
+     (to, from, at, size), noexcept, true)
+CALL(kMemoryFile, int, memfd_create, (const char* name, unsigned flags), (name, flags), noexcept,
+     true)
 
 extern "C" {
 void* __libc_malloc(std::size_t size);
 void* __libc_calloc(std::size_t count, std::size_t size);
 void* __libc_realloc(void* old, std::size_t size);
+void* __libc_memalign(std::size_t alignment, std::size_t size);
 
 void* malloc(std::size_t size) noexcept { return Fails(kMemory) ? nullptr : __libc_malloc(size); }
 void* calloc(std::size_t count, std::size_t size) noexcept {
@@ -136,5 +184,16 @@ void* calloc(std::size_t count, std::size_t size) noexcept {
 }
 void* realloc(void* old, std::size_t size) noexcept {
   return Fails(kMemory) ? nullptr : __libc_realloc(old, size);
+}
+void* memalign(std::size_t alignment, std::size_t size) noexcept {
+  return Fails(kMemory) ? nullptr : __libc_memalign(alignment, size);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
+  return Fails(kMemory) ? nullptr : __libc_memalign(alignment, size);
+}
+int posix_memalign(void** memory, std::size_t alignment, std::size_t size) noexcept {
+  void* const found = Fails(kMemory) ? nullptr : __libc_memalign(alignment, size);
+  if (found != nullptr) *memory = found;
+  return found == nullptr ? ENOMEM : 0;
 }
 }

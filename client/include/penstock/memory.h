@@ -56,8 +56,8 @@ std::uint64_t MemoryLimit();
 // - The holders of the rest may wait for the oldest waiter, for example one thread that writes many
 //   objects. The oldest waiter may therefore exceed the limit if no held memory is in flight (it
 //   would be released without help): at once if the threads that wait here, and idle threads, hold
-//   so much that the request cannot fit otherwise, else after `kPatience` without a release.
-//   A thread is idle if its memory was neither taken, released nor in flight for `kPatience`.
+//   so much that the request cannot fit otherwise, else after `kStallLimit` without a release.
+//   A thread is idle if its memory was neither taken, released nor in flight for `kStallLimit`.
 //   `Usage::beyond_limit` counts these cases.
 //
 // Memory belongs to the thread that took it. If another thread releases it, the oldest waiter may
@@ -69,7 +69,7 @@ std::uint64_t MemoryLimit();
 // fork is not released in the child.
 class MemoryBudget {
  public:
-  static constexpr std::chrono::milliseconds kPatience{1000};
+  static constexpr std::chrono::milliseconds kStallLimit{1000};
 
   // Held bytes, released on destruction. The budget must outlive it.
   class Share {
@@ -124,7 +124,8 @@ class MemoryBudget {
     std::uint64_t taken_back = 0;    // Bytes that Evictables released for waiters.
   };
 
-  explicit MemoryBudget(std::uint64_t limit_bytes, std::chrono::milliseconds patience = kPatience);
+  explicit MemoryBudget(std::uint64_t limit_bytes,
+                        std::chrono::milliseconds stall_limit = kStallLimit);
   MemoryBudget(const MemoryBudget&) = delete;
   MemoryBudget& operator=(const MemoryBudget&) = delete;
 
@@ -139,14 +140,14 @@ class MemoryBudget {
   // Returns kInvalidArgument on an I/O thread.
   Result<Share> Take(std::uint64_t bytes, const std::function<bool()>& interrupt = {});
 
-  // Marks `spare` as the most recently used. The least recently used one is asked to release memory
-  // first. It stays registered until it released less than it was asked for, or until Unregister.
-  // It is shared because GiveUp may run while its owner withdraws it.
-  void Register(const std::shared_ptr<Evictable>& spare);
-  // `spare` holds nothing now. A concurrent GiveUp may still run.
-  void Unregister(Evictable& spare);
+  // Marks `evictable` as the most recently used. The least recently used one is asked to release
+  // memory first. It stays registered until it released less than it was asked for, or until
+  // Unregister. It is shared because GiveUp may run while its owner withdraws it.
+  void Register(const std::shared_ptr<Evictable>& evictable);
+  // `evictable` holds nothing now. A concurrent GiveUp may still run.
+  void Unregister(Evictable& evictable);
   // Same, permanently: later calls of Register do nothing.
-  void Withdraw(Evictable& spare);
+  void Withdraw(Evictable& evictable);
   // Returns the bytes that each registered Evictable may hold so that all together stay within the
   // limit.
   std::uint64_t FairShare() const;
@@ -171,19 +172,19 @@ class MemoryBudget {
     std::chrono::steady_clock::time_point last_change{};
   };
   static constexpr bool kForGood = true;
-  void Unlist(Evictable& spare, bool for_good);
+  void Unlist(Evictable& evictable, bool for_good);
   void TakeBack(std::uint64_t bytes, Promised& promised) PENSTOCK_REQUIRES(mutex_);
   bool Fits(std::uint64_t bytes) const PENSTOCK_REQUIRES(mutex_);
   bool IsStuck(std::uint64_t bytes, const Promised& promised) const PENSTOCK_REQUIRES(mutex_);
   std::uint64_t HeldByWaitersAndIdle(std::chrono::steady_clock::time_point now) const
       PENSTOCK_REQUIRES(mutex_);
   Share Grant(std::uint64_t bytes) PENSTOCK_REQUIRES(mutex_);
-  void GiveBack(const Share& share);
+  void Release(const Share& share);
   void ChangeInFlight(const Share& share);
   bool mine() const;
 
   const int process_;  // The creating process. In a forked child the lock may be locked for ever.
-  const std::chrono::milliseconds patience_;
+  const std::chrono::milliseconds stall_limit_;
   std::atomic<std::uint64_t> limit_;
   mutable Mutex mutex_;
   CondVar changed_;
@@ -193,7 +194,7 @@ class MemoryBudget {
   // In FIFO order. Each element belongs to one waiting caller.
   std::list<Waiter> waiting_ PENSTOCK_GUARDED_BY(mutex_);
   // Least recently used first.
-  std::list<std::shared_ptr<Evictable>> spares_ PENSTOCK_GUARDED_BY(mutex_);
+  std::list<std::shared_ptr<Evictable>> evictables_ PENSTOCK_GUARDED_BY(mutex_);
   std::chrono::steady_clock::time_point last_change_ PENSTOCK_GUARDED_BY(mutex_);
 };
 

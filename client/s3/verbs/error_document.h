@@ -23,8 +23,8 @@ Error ReadErrorResponse(const http::ResponseHead& head, std::string_view body);
 std::string Shortened(std::string_view text, std::size_t most_bytes);
 
 // Replaces secrets in texts of a server or proxy, which may repeat them, by "***": those of the
-// request, the credentials of the environment's proxies, and what Redact recognizes (base/text/redact.h).
-// Truncates the texts, so that an error fits in a log.
+// request, the credentials of the environment's proxies, and what Redact recognizes
+// (base/text/redact.h). Truncates the texts, so that an error fits in a log.
 void LimitTexts(Error& error, const RequestSecrets& secrets);
 
 // Converts a document with root <Error>, whatever the status.

@@ -78,8 +78,10 @@ class Router final : public Handler {
   }
 
   void Finish(Exchange& exchange) override {
-    Call& call = exchange.Find<DeferredCall>()->call;
-    Conclude(call, call.continuation(call));
+    DeferredCall* const deferred = exchange.Find<DeferredCall>();
+    if (deferred == nullptr)  // Handle() found no memory for it after the write was submitted
+      return RespondWithError(exchange, {.kind = ErrorKind::kInternal, .message = "out of memory"});
+    Conclude(deferred->call, deferred->call.continuation(deferred->call));
   }
 
  private:

@@ -227,9 +227,13 @@ bool DataDirectory::IsTrash(std::string_view folder_name) {
 }
 
 void DataDirectory::Remove(const std::string& path) {
-  std::error_code error;
-  fs::remove_all(path, error);
-  if (error) not_removed.ReportSystemError(path, error.value());
+  try {
+    std::error_code error;
+    fs::remove_all(path, error);
+    if (error) not_removed.ReportSystemError(path, error.value());
+  } catch (...) {  // no memory; destructors call this function
+    not_removed.Report(CurrentExceptionError());
+  }
 }
 
 void DataDirectory::RemoveUnfinished(const std::string& path) {
