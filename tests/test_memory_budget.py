@@ -47,7 +47,8 @@ def emulator(data: Path) -> Iterator[str]:
 
 def run(verb: str, endpoint: str, key: str, size: int) -> dict[str, int]:
     command = [str(BUILD / "tests/memory/parallel_streams"), verb, endpoint, "bucket", key, str(THREADS), str(size), str(LIMIT)]
-    completed = subprocess.run(command, env={**os.environ, **KEYS}, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    env = {**os.environ, **KEYS}
+    completed = subprocess.run(command, env=env, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     assert completed.returncode == 0, completed.stderr
     return json.loads(completed.stdout)
 
