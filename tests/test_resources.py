@@ -49,8 +49,8 @@ FAULTS = {
     "no memory": (MEMORY, errno.ENOMEM, 1),
     "no memory for 5 allocations": (MEMORY, errno.ENOMEM, 5),
 }
-# Of a start and a stop. Without "read error" and "no descriptors": see "Known and open" in docs/reliability.md.
-START_FAULTS = ["full disk", "disk that stays full for 40 calls", "input/output error", "no mappings"]
+# Of a start and a stop.
+START_FAULTS = ["full disk", "disk that stays full for 40 calls", "input/output error", "no mappings", "no descriptors", "read error"]
 STORES = {
     "strict": ["--data", "{data}", "--durability", "strict"],
     "relaxed": ["--data", "{data}", "--durability", "relaxed"],
@@ -203,7 +203,6 @@ class Round:
         self.refused: list[tuple[str, str, int, bytes]] = []
         self.lost_connections = 0
         self.more_refusals: tuple[int, ...] = ()
-        self.with_namespaces = True
         self.known, self.unsure = {name_of(self.bucket)}, set[str]()
 
     def prepare(self) -> None:
@@ -263,8 +262,7 @@ class Round:
         self.note(f"{self.bucket}/gone", done, None)
         self.complete_upload()
         self.copy_tag_append_and_list()
-        if self.with_namespaces:
-            self.namespaces()
+        self.namespaces()
         self.read(f"{self.bucket}/old-large")
         self.read(f"{self.bucket}/small")
         self.ask("GET", f"{self.bucket}?list-type=2")
@@ -378,8 +376,6 @@ def test_a_failed_system_call_fails_only_its_request(emulator: Emulator, store: 
     for nth in chosen(calls, fault):
         current = Round(emulator, str(nth))
         current.prepare()
-        # A namespace that was not created for lack of descriptors: see "Known and open" in docs/reliability.md.
-        current.with_namespaces = fault != "no descriptors"
         if fault == "connection reset":  # 400 IncompleteBody: the server's recv() fails, and the client still gets the response
             current.more_refusals = (400,)
         emulator.arm(fault, nth)

@@ -141,6 +141,7 @@ Result<std::unique_ptr<KeptUsers>> KeptUsers::Open(const std::string& directory,
                   "PRAGMA synchronous=") +
       (durability == store::Durability::kStrict ? "FULL" : "NORMAL")));
   PENSTOCK_TRY(PrepareTables(*connection));
+  connection->AllowLogRemoval();
   return std::unique_ptr<KeptUsers>(new KeptUsers(reserve, std::move(connection)));
 }
 

@@ -311,6 +311,11 @@ std::string FindMarkProblem(const std::string& path) {
 
 Result<void> CheckCommits(const std::string& path) {
   const CommitMark::Inspection mark = CommitMark::Inspect(CommitMarkPath(path));
+  if (!mark.is_read) {
+    return Error::Make(ErrorKind::kInternal, "the file " + CommitMarkPath(path) + " " +
+                                                 mark.problem +
+                                                 "; start again when it can be read");
+  }
   if (NeedsMark(path) && !mark.problem.empty()) {
     Log({LogLevel::kWarning,
          "store.commit_mark_damaged",

@@ -158,8 +158,9 @@ CommitMark::Inspection CommitMark::Inspect(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) {
-    return {std::nullopt, errno == ENOENT ? "is missing"
-                                          : std::string("cannot be read: ") + std::strerror(errno)};
+    const int error = errno;
+    if (error == ENOENT) return {std::nullopt, "is missing"};
+    return {std::nullopt, std::string("cannot be read: ") + std::strerror(error), false};
   }
   const Slots slots = ReadSlots(file.get());
   Inspection found;

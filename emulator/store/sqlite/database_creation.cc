@@ -24,9 +24,12 @@ std::string TemporaryPath(const std::string& path) { return path + ".new"; }
 
 bool Exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
-bool HasBytes(const std::string& path) {
+// A file that cannot be examined is an error: a new one would replace it.
+Result<bool> HasBytes(const std::string& path) {
   struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && status.st_size > 0;
+  if (::stat(path.c_str(), &status) == 0) return status.st_size > 0;
+  if (errno == ENOENT) return false;
+  return SystemError(ErrorKind::kInternal, "examine", path, errno);
 }
 
 // Not 0.
@@ -45,6 +48,7 @@ std::int32_t NewStoreId() {
 Result<void> Build(const std::string& path, const std::string& schema) {
   ::unlink(path.c_str());
   PENSTOCK_ASSIGN(const auto connection, Connection::Open(path));
+  connection->AllowLogRemoval();  // a new file
   PENSTOCK_TRY(connection->ReservePageChecksums());
   PENSTOCK_TRY(
       connection->Execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN;"
@@ -68,22 +72,24 @@ void RemoveLeftovers(const std::string& path) {
 }
 
 // An earlier build that was killed leaves an empty file, or one page without a schema version. The
-// version is at offset 60 (sqlite.org/fileformat2.html, section 1.3).
+// version is at offset 60 (sqlite.org/fileformat2.html, section 1.3). A file that cannot be read
+// may have tables.
 bool HasTables(const std::string& path) {
   struct stat status {};
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file || ::fstat(file.get(), &status) != 0) return errno != ENOENT;
   std::array<char, 4> version{};
   if (status.st_size > kPageBytes) return true;
-  return ::pread(file.get(), version.data(), version.size(), 60) ==
-             static_cast<ssize_t>(version.size()) &&
-         version != std::array<char, 4>{};
+  const ssize_t read = ::pread(file.get(), version.data(), version.size(), 60);
+  if (read < 0) return true;
+  return read == static_cast<ssize_t>(version.size()) && version != std::array<char, 4>{};
 }
 
 }  // namespace
 
 Result<void> CreateDatabaseFile(const std::string& path, const std::string& schema) {
-  if (HasBytes(path)) return Ok();
+  PENSTOCK_ASSIGN(const bool exists, HasBytes(path));
+  if (exists) return Ok();
   const std::string unfinished = TemporaryPath(path);
   Result<void> built = Build(unfinished, schema);
   if (built.ok()) built = SyncFile(unfinished);
@@ -100,8 +106,8 @@ Result<void> CreateDatabaseFile(const std::string& path, const std::string& sche
 // of a build without marks may have its tables only in the log, and it has blobs/.
 bool IsUnfinishedStore(const std::string& directory) {
   const std::string database = directory + "/penstock.db";
-  return !HasTables(database) && !CommitMark::Read(CommitMarkPath(database)) &&
-         !Exists(directory + "/blobs");
+  const CommitMark::Inspection mark = CommitMark::Inspect(CommitMarkPath(database));
+  return !HasTables(database) && mark.is_read && !mark.state && !Exists(directory + "/blobs");
 }
 
 }  // namespace penstock::emulator::store

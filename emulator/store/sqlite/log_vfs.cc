@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <new>
 #include <string>
@@ -256,7 +257,8 @@ int Open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int
 
 Result<void> SyncResetMark(const char* name) {
   const std::string mark_path = MarkPathOf(name);
-  if (mark_path.empty() || !CommitMark::Read(mark_path).has_value()) return Ok();
+  // Not read: a mark that cannot be read now may require the log.
+  if (mark_path.empty() || !std::filesystem::exists(mark_path)) return Ok();
   PENSTOCK_ASSIGN(const auto mark, CommitMark::Open(mark_path));
   PENSTOCK_TRY(ResetMark(*mark));
   return mark->Sync();

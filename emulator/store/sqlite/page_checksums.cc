@@ -297,15 +297,16 @@ int Open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int
   own.reads_damaged = false;
   own.pages = NewPages(name);
   if (own.pages == nullptr) return SQLITE_NOMEM;
-  const int code = parent->xOpen(parent, name, RealFile(file), flags, opened_as);
-  if (code != SQLITE_OK) {
+  int code = parent->xOpen(parent, name, RealFile(file), flags, opened_as);
+  char header[kHeaderBytes] = {};
+  if (code == SQLITE_OK) code = ReadReal(own, header, kHeaderBytes, 0);
+  const bool is_empty = code == SQLITE_IOERR_SHORT_READ;
+  if (code != SQLITE_OK && !is_empty) {
     if (RealFile(file)->pMethods != nullptr) Forward<&sqlite3_io_methods::xClose>(file);
     delete own.pages;
     return code;
   }
-  char header[kHeaderBytes] = {};
-  if (ReadReal(own, header, kHeaderBytes, 0) == SQLITE_OK && PageSizeIn(header) != 0)
-    (*own.pages)->Adopt(header);
+  if (!is_empty && PageSizeIn(header) != 0) (*own.pages)->Adopt(header);
   own.forwarding.base.pMethods = &kPageMethods;
   return SQLITE_OK;
 }

@@ -89,6 +89,12 @@ Error MakeError(int code, int system_error, const std::string& path, const std::
   return Error::Make(ErrorKind::kInternal, std::move(message));
 }
 
+// After a failed read of the log or of its index, SQLite closes a database as if the log had no
+// commits.
+void KeepLogAtClose(sqlite3* db, bool keep) {
+  static_cast<void>(sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep ? 1 : 0, nullptr));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path, Access access) {
@@ -115,6 +121,7 @@ Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path, Ac
   sqlite3_busy_timeout(db, kBusyMilliseconds);
   std::unique_ptr<Connection> connection(new Connection(db, path));
   if (writes) {
+    KeepLogAtClose(db, true);
     const auto committed = [](void* self, sqlite3*, const char*, int log_pages) {
       static_cast<Connection*>(self)->Committed(log_pages);
       return SQLITE_OK;
@@ -128,6 +135,8 @@ Connection::~Connection() {
   for (const auto& [sql, statement] : statements_) sqlite3_finalize(statement);
   sqlite3_close(db_);
 }
+
+void Connection::AllowLogRemoval() noexcept { KeepLogAtClose(db_, false); }
 
 Result<void> Connection::Execute(const std::string& sql) {
   errno = 0;

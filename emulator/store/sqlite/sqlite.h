@@ -30,12 +30,16 @@ class Connection {
     kImmutable,
   };
   // Opens `path`; with kReadWrite creates it if needed. ":memory:" is a private database in memory.
+  // Until AllowLogRemoval, closing the connection leaves the log as it is.
   static Result<std::unique_ptr<Connection>> Open(const std::string& path,
                                                   Access access = Access::kReadWrite);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
+  // Called when the database was opened and read without an error. From then on, closing the last
+  // connection moves the log to the database file and deletes it.
+  void AllowLogRemoval() noexcept;
   // Runs one or more statements without parameters or rows.
   Result<void> Execute(const std::string& sql);
   // False after SQLite rolled back a transaction on its own (disk full, I/O error).

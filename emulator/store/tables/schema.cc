@@ -130,6 +130,13 @@ Result<std::unique_ptr<Connection>> OpenConnection(const std::string& path, cons
   return connection;
 }
 
+// For a database that is open already.
+Result<std::unique_ptr<Connection>> OpenAnother(const std::string& path, const char* settings) {
+  PENSTOCK_ASSIGN(auto connection, OpenConnection(path, settings));
+  connection->AllowLogRemoval();
+  return connection;
+}
+
 // Opens a connection that changes nothing, to a database that no other process has open.
 Result<std::unique_ptr<Connection>> OpenUnchanged(const std::string& path) {
   // There is a log only after a crash. Without one, even a read-only connection would create it.
@@ -142,9 +149,7 @@ Result<std::unique_ptr<Connection>> OpenUnchanged(const std::string& path) {
   return connection;
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Connection>> OpenDatabase(const std::string& path, Durability durability) {
+Result<std::unique_ptr<Connection>> OpenOrMigrate(const std::string& path, Durability durability) {
   const bool in_file = path != ":memory:";
   if (in_file) {
     PENSTOCK_TRY(CheckCommits(path));
@@ -183,6 +188,14 @@ Result<std::unique_ptr<Connection>> OpenDatabase(const std::string& path, Durabi
   return connection;
 }
 
+}  // namespace
+
+Result<std::unique_ptr<Connection>> OpenDatabase(const std::string& path, Durability durability) {
+  PENSTOCK_ASSIGN(auto connection, OpenOrMigrate(path, durability));
+  connection->AllowLogRemoval();
+  return connection;
+}
+
 Result<void> UpgradeDatabase(const std::string& path) {
   PENSTOCK_TRY(CheckCommits(path));  // without them, an older version would be read
   {
@@ -196,11 +209,11 @@ Result<void> UpgradeDatabase(const std::string& path) {
 }
 
 Result<std::unique_ptr<Connection>> OpenReader(const std::string& path) {
-  return OpenConnection(path, (std::string(kReaderCache) + "PRAGMA query_only=1;").c_str());
+  return OpenAnother(path, (std::string(kReaderCache) + "PRAGMA query_only=1;").c_str());
 }
 
 Result<std::unique_ptr<Connection>> OpenCheckpointer(const std::string& path) {
-  return OpenConnection(path, kReaderCache);
+  return OpenAnother(path, kReaderCache);
 }
 
 Result<std::unique_ptr<Connection>> OpenForInspection(const std::string& path) {
