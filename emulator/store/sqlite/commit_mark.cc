@@ -77,15 +77,17 @@ CommitState ToState(const Slot& slot) {
 
 struct Slots {
   std::optional<Slot> newest;  // the newest valid slot
-  int damaged = 0;             // slots that are unreadable, or neither valid nor zero
+  int damaged = 0;             // slots that are cut off, or neither valid nor zero
+  int error = 0;               // of a read that failed; the slot may be the newest
 };
 
 Slots ReadSlots(int file) {
   Slots slots;
   for (const std::size_t offset : {std::size_t{0}, kSlotDistance}) {
     Slot slot{};
-    const bool is_read = ::pread(file, &slot, sizeof(slot), static_cast<off_t>(offset)) ==
-                         static_cast<ssize_t>(sizeof(slot));
+    const ssize_t read = ::pread(file, &slot, sizeof(slot), static_cast<off_t>(offset));
+    if (read < 0) slots.error = errno;
+    const bool is_read = read == static_cast<ssize_t>(sizeof(slot));
     if (!is_read || slot.magic != kMagic || slot.crc != CrcOf(slot)) {
       constexpr Slot kUnwritten{};
       if (!is_read || std::memcmp(&slot, &kUnwritten, sizeof(slot)) != 0) ++slots.damaged;
@@ -141,9 +143,11 @@ Result<std::unique_ptr<CommitMark>> CommitMark::Open(const std::string& path) {
       return SystemError(ErrorKind::kInternal, "create", path, error);
     }
   }
-  if (const auto newest = ReadSlots(file.get()).newest) {
-    mark->sequence_ = newest->sequence;
-    mark->state_ = ToState(*newest);
+  const Slots slots = ReadSlots(file.get());
+  if (slots.error != 0) return SystemError(ErrorKind::kInternal, "read", path, slots.error);
+  if (slots.newest) {
+    mark->sequence_ = slots.newest->sequence;
+    mark->state_ = ToState(*slots.newest);
   }
   if (IsWrittenInPlace(file.get())) {
     void* const mapped =
@@ -163,6 +167,8 @@ CommitMark::Inspection CommitMark::Inspect(const std::string& path) {
     return {std::nullopt, std::string("cannot be read: ") + std::strerror(error), false};
   }
   const Slots slots = ReadSlots(file.get());
+  if (slots.error != 0)
+    return {std::nullopt, std::string("cannot be read: ") + std::strerror(slots.error), false};
   Inspection found;
   if (slots.newest) found.state = ToState(*slots.newest);
   if (status.st_size != static_cast<off_t>(kFileSize)) {

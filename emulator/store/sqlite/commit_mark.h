@@ -55,7 +55,7 @@ class CommitMark {
   struct Inspection {
     std::optional<CommitState> state;  // nullopt: the file is missing or has no valid slot
     std::string problem;               // what is wrong with the file ("is missing"); empty: nothing
-    bool is_read = true;               // false: the file may exist but cannot be opened
+    bool is_read = true;               // false: the file may exist but cannot be opened or read
   };
   // Reads the file at `path` once, without changing it. A slot that was never written is valid.
   static Inspection Inspect(const std::string& path);

@@ -24,6 +24,7 @@ class PageChecksumsTest : public ::testing::Test {
   std::unique_ptr<Connection> Open(Connection::Access access = Connection::Access::kReadWrite) {
     auto opened = Connection::Open(path_, access);
     EXPECT_TRUE(opened.ok());
+    (*opened)->AllowLogRemoval();
     return std::move(opened).value();
   }
   // Writes 200 rows to a few pages. Closing the connection moves them to the file.

@@ -89,9 +89,13 @@ TEST(Sqlite, CountsChangesThatAreRolledBack) {
 TEST(Sqlite, ReadingAnImmutableDatabaseCreatesNoFiles) {
   const testing::TemporaryDirectory directory;
   const std::string path = directory.path() + "/50%?#.db";
-  ASSERT_TRUE((*Connection::Open(path))
-                  ->Execute("PRAGMA journal_mode=WAL; CREATE TABLE t(a); INSERT INTO t VALUES(7)")
-                  .ok());
+  {
+    const auto writer = Connection::Open(path).value();
+    writer->AllowLogRemoval();
+    ASSERT_TRUE(
+        writer->Execute("PRAGMA journal_mode=WAL; CREATE TABLE t(a); INSERT INTO t VALUES(7)")
+            .ok());
+  }
   const auto count_files = [&directory] {
     return std::distance(std::filesystem::directory_iterator(directory.path()), {});
   };
@@ -147,6 +151,28 @@ TEST(ConnectionTest, AFailedCheckpointOfACommitIsReported) {
   EXPECT_TRUE((*connection)->Execute("INSERT INTO t VALUES(zeroblob(5000000))").ok());
   file->pMethods = intact;
   EXPECT_EQ(DiagnosticCounts()["store.checkpoint_failed"], before + 1);
+}
+
+TEST(ConnectionTest, ClosingKeepsTheLogUntilItsRemovalIsAllowed) {
+  const testing::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/db";
+  {
+    const auto connection = Connection::Open(path);
+    ASSERT_TRUE(connection.ok());
+    ASSERT_TRUE((*connection)->Execute("PRAGMA journal_mode=WAL; CREATE TABLE t(a)").ok());
+  }
+  ASSERT_GT(std::filesystem::file_size(path + "-wal"), 0u);
+  {
+    const auto connection = Connection::Open(path);
+    ASSERT_TRUE(connection.ok());
+    ASSERT_TRUE((*connection)->Execute("INSERT INTO t VALUES(1)").ok());
+    (*connection)->AllowLogRemoval();
+  }
+  EXPECT_FALSE(std::filesystem::exists(path + "-wal"));
+  const auto connection = Connection::Open(path);
+  ASSERT_TRUE(connection.ok());
+  Query query(**connection, "SELECT a FROM t");
+  EXPECT_TRUE(*query.Step());
 }
 
 }  // namespace
