@@ -50,7 +50,14 @@ FAULTS = {
     "no memory for 5 allocations": (MEMORY, errno.ENOMEM, 5),
 }
 # Of a start and a stop.
-START_FAULTS = ["full disk", "disk that stays full for 40 calls", "input/output error", "no mappings", "no descriptors", "read error"]
+START_FAULTS = [
+    "full disk",
+    "disk that stays full for 40 calls",
+    "input/output error",
+    "no mappings",
+    "no descriptors",
+    "read error",
+]
 STORES = {
     "strict": ["--data", "{data}", "--durability", "strict"],
     "relaxed": ["--data", "{data}", "--durability", "relaxed"],
