@@ -1,8 +1,10 @@
 #include "base/xml/xml_scan.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 #include "base/text/utf8.h"
@@ -97,10 +99,19 @@ std::optional<std::size_t> FindControlCharacter(std::string_view text) {
   return std::nullopt;
 }
 
+// The code points beyond the control characters that XML 1.0 does not allow, and their UTF-8.
+struct Noncharacter {
+  std::uint32_t code_point;
+  std::string_view utf8;
+};
+constexpr Noncharacter kNoncharacters[] = {{0xFFFE, "\xEF\xBF\xBE"}, {0xFFFF, "\xEF\xBF\xBF"}};
+
 // XML 1.0 section 2.2, for the code points that a reference can have.
 bool IsXml10(std::uint32_t character) {
   if (character < 0x20) return character == '\t' || character == '\n' || character == '\r';
-  return character != 0xFFFE && character != 0xFFFF;
+  return std::none_of(
+      std::begin(kNoncharacters), std::end(kNoncharacters),
+      [character](const Noncharacter& each) { return each.code_point == character; });
 }
 
 constexpr std::string_view kControlCharacter = "a raw control character";
@@ -138,8 +149,8 @@ std::optional<XmlFault> FindXmlFault(std::string_view text) {
 std::optional<XmlFault> FindForeignCharacter(std::string_view text) {
   if (const auto at = FindIllFormedUtf8(text); at != std::string_view::npos)
     return XmlFault{at, "a byte that is not UTF-8"};
-  for (const std::string_view noncharacter : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {
-    if (const auto at = text.find(noncharacter); at != std::string_view::npos)
+  for (const Noncharacter& noncharacter : kNoncharacters) {
+    if (const auto at = text.find(noncharacter.utf8); at != std::string_view::npos)
       return XmlFault{at, kForeignCharacter};
   }
   for (std::size_t at = text.find_first_of("&<"); at != std::string_view::npos;
@@ -152,6 +163,17 @@ std::optional<XmlFault> FindForeignCharacter(std::string_view text) {
     const Reference reference = FindReference(rest);
     if (!IsXml10(reference.character)) return XmlFault{at, kForeignCharacter};
     at += reference.length;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> FindForeignCharacterInText(std::string_view text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto byte = static_cast<std::uint8_t>(text[at]);
+    if (byte < 0x20 && !IsXml10(byte)) return byte;
+    for (const Noncharacter& noncharacter : kNoncharacters) {
+      if (text.substr(at).starts_with(noncharacter.utf8)) return noncharacter.code_point;
+    }
   }
   return std::nullopt;
 }

@@ -4,6 +4,7 @@
 #define PENSTOCK_BASE_XML_XML_SCAN_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,10 @@ std::optional<XmlFault> FindXmlFault(std::string_view text);
 // Returns the first character that XML 1.0 does not allow, raw or as a reference, or the first byte
 // that is not UTF-8. Nullopt if there is none. `text` must have no other fault.
 std::optional<XmlFault> FindForeignCharacter(std::string_view text);
+
+// Returns the first character of `text` that XML 1.0 does not allow, or nullopt. `text` is UTF-8
+// without markup: '&' and '<' stand for themselves.
+std::optional<std::uint32_t> FindForeignCharacterInText(std::string_view text);
 
 // Appends the character of the reference at the start of `text`. Returns the length of the
 // reference in bytes, or 0 if there is none.

@@ -69,6 +69,13 @@ TEST(XmlScanTest, FindsCharactersThatXmlDoesNotAllow) {
   }
 }
 
+TEST(XmlScanTest, FindsCharactersOfTextThatXmlDoesNotAllow) {
+  EXPECT_EQ(FindForeignCharacterInText("a\x01 \xEF\xBF\xBF"), 0x01U);
+  EXPECT_EQ(FindForeignCharacterInText("a\xEF\xBF\xBE"), 0xFFFEU);
+  EXPECT_EQ(FindForeignCharacterInText("\xEF\xBF\xBF\x02"), 0xFFFFU);
+  EXPECT_EQ(FindForeignCharacterInText("\t\r\n<a> &#1; \x7F \xEF\xBF\xBD"), std::nullopt);
+}
+
 TEST(XmlScanTest, IgnoresReferencesInSections) {
   EXPECT_EQ(FaultOffset("<?x &y?><!-- & --><a><![CDATA[&&&]]></a>"), std::nullopt);
   EXPECT_EQ(FaultOffset("<a><![CDATA[&]]>&</a>"), 16U);

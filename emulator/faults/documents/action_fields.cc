@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/xml/xml_scan.h"
+
 namespace penstock::emulator::faults {
 namespace {
 
@@ -19,17 +21,6 @@ Error InvalidHeaderName(const std::string& place, const std::string& name) {
       "'" + name + "' is not a header name: only letters, digits and !#$%&'*+-.^_`|~ are allowed");
 }
 
-// Returns the first character of UTF-8 text that XML 1.0 does not allow (section 2.2).
-std::optional<unsigned> FindCharacterForeignToXml(std::string_view text) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') return byte;
-    if (text.substr(i).starts_with("\xEF\xBF\xBE")) return 0xFFFE;
-    if (text.substr(i).starts_with("\xEF\xBF\xBF")) return 0xFFFF;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 bool IsHeaderText(std::string_view text) {
@@ -40,7 +31,7 @@ bool IsHeaderText(std::string_view text) {
 Result<void> ReadXmlText(const JsonFields& fields, std::string_view name, std::string& into) {
   PENSTOCK_ASSIGN(const std::optional<std::string> text, fields.Text(name));
   if (!text) return Ok();
-  if (const auto foreign = FindCharacterForeignToXml(*text)) {
+  if (const auto foreign = internal::FindForeignCharacterInText(*text)) {
     char character[16];
     std::snprintf(character, sizeof character, "U+%04X", *foreign);
     return FieldError(fields.Place(name), "contains " + std::string(character) +
