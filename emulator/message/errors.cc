@@ -232,6 +232,11 @@ Error MakeError(std::string_view code, ErrorDetails details, std::string message
   return error;
 }
 
+Error ServerStops() {
+  return MakeError("ServiceUnavailable", {},
+                   "Service is unable to handle request. The emulator stops.");
+}
+
 std::string ErrorDocument(std::string_view code, std::string_view message,
                           const ErrorDetails& details, std::string_view request_id,
                           std::string_view host_id) {

@@ -30,6 +30,9 @@ using ErrorDetails = std::vector<std::pair<std::string, std::string>>;
 // message. An unknown code becomes status 500.
 Error MakeError(std::string_view code, ErrorDetails details = {}, std::string message = {});
 
+// ServiceUnavailable for a request that ends early because the emulator stops.
+Error ServerStops();
+
 // Returns the XML document of an error. Bytes that are not UTF-8 are replaced.
 std::string ErrorDocument(std::string_view code, std::string_view message,
                           const ErrorDetails& details, std::string_view request_id,

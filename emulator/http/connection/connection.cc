@@ -7,6 +7,7 @@
 
 #include "base/log/diagnostics.h"
 #include "emulator/http/parsing/wire_error.h"
+#include "emulator/message/errors.h"
 
 namespace penstock::emulator::http {
 namespace {
@@ -271,7 +272,7 @@ WireConnection::Pause WireConnection::GatherBody(ServingTools& tools, bool expir
   stage_ = Stage::kBody;
   if (expired) {
     const bool cancelled = cancelled_.load(std::memory_order_relaxed);
-    current_->gathered->Fail(cancelled ? ServerStops() : RequestTimedOut());
+    current_->gathered->Fail(cancelled ? message::ServerStops() : RequestTimedOut());
   } else {
     const GatheredBody::State state = current_->gathered->Gather();
     if (state != GatheredBody::State::kReady)

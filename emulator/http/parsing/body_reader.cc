@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "emulator/http/parsing/wire_error.h"
+#include "emulator/message/errors.h"
 
 namespace penstock::emulator::http {
 namespace {
@@ -139,7 +140,7 @@ std::size_t WireBodyReader::Take(MutableByteView into) {
 }
 
 Error WireBodyReader::Short() {
-  if (last_status_ == IoStatus::kCancelled) return Fail(ServerStops());
+  if (last_status_ == IoStatus::kCancelled) return Fail(message::ServerStops());
   if (last_status_ == IoStatus::kTimeout || last_status_ == IoStatus::kWouldBlock)
     return Fail(RequestTimedOut());
   if (framing_.body == BodyFraming::kLength)

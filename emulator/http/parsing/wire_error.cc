@@ -63,11 +63,6 @@ Error BrokenChunks(std::string_view what) {
 
 Error RequestTimedOut() { return MakeError("RequestTimeout"); }
 
-Error ServerStops() {
-  return MakeError("ServiceUnavailable", {},
-                   "Service is unable to handle request. The emulator stops.");
-}
-
 Error NoRoomForBody() { return MakeError("SlowDown"); }
 
 Error NoRoomForAnswer() {

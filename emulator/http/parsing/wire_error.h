@@ -25,7 +25,6 @@ Error IncompleteBody(std::uint64_t expected, std::uint64_t provided);  // 400
 // IncompleteBody, 400: the chunk framing is invalid or incomplete.
 Error BrokenChunks(std::string_view what);
 Error RequestTimedOut();  // RequestTimeout, 400
-Error ServerStops();      // ServiceUnavailable, 503
 Error NoRoomForBody();    // SlowDown, 503
 Error NoRoomForAnswer();  // SlowDown, 503
 Error InternalError();    // 500

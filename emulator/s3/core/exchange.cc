@@ -2,7 +2,7 @@
 
 #include "base/dates.h"
 #include "base/log/log.h"
-#include "emulator/s3/protocol/errors.h"
+#include "emulator/message/errors.h"
 
 namespace penstock::emulator::s3 {
 
@@ -22,8 +22,7 @@ void Exchange::ReportDamage(const std::string& detail) const {
 
 Result<void> RefuseIfCancelled(const Exchange& exchange) {
   if (exchange.wire == nullptr || !exchange.wire->IsCancelled()) return Ok();
-  return MakeError("ServiceUnavailable", {},
-                   "Service is unable to handle request. The emulator stops.");
+  return message::ServerStops();
 }
 
 }  // namespace penstock::emulator::s3
