@@ -30,7 +30,7 @@ void AddRoot(UsersDocument& users, const AccessKey& pair, s3::Identity root,
 // Moves the rows of `from` to `into`, and the rows that they replace to `from`. Allocates and
 // destroys nothing.
 template <class Rows>
-void Exchange(Rows& into, Rows& from) {
+void SwapRows(Rows& into, Rows& from) {
   Rows replaced;
   while (!from.empty()) {
     auto row = into.insert(from.extract(from.begin()));
@@ -185,9 +185,9 @@ void Identities::Apply(Tables& rows) {
     const auto old = tables_.accounts.find(id);
     if (old != tables_.accounts.end()) tables_.by_canonical_id.erase(old->second.id);
   }
-  Exchange(tables_.accounts, rows.accounts);
-  Exchange(tables_.by_canonical_id, rows.by_canonical_id);
-  Exchange(tables_.keys, rows.keys);
+  SwapRows(tables_.accounts, rows.accounts);
+  SwapRows(tables_.by_canonical_id, rows.by_canonical_id);
+  SwapRows(tables_.keys, rows.keys);
 }
 
 Identities::Tables Identities::Copy() const {

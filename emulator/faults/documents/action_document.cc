@@ -209,9 +209,8 @@ Result<void> CheckLieHeader(const std::string& place, std::string_view name) {
 Result<void> CheckLieValue(const std::string& place, const std::string& name,
                            const std::string& value) {
   if (!s3::EqualsIgnoreCase(name, "content-length")) return Ok();
-  std::uint64_t length = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), length);
-  if (error == std::errc() && std::to_string(length) == value) return Ok();
+  const std::optional<std::uint64_t> length = s3::ParseDecimal(value);
+  if (length && std::to_string(*length) == value) return Ok();
   return FieldError(place + "." + name,
                     "must be a whole number from 0 to 18446744073709551615, in decimal digits "
                     "without leading zeros, not '" +

@@ -159,16 +159,17 @@ Result<std::unique_ptr<CommitMark>> CommitMark::Open(const std::string& path) {
 }
 
 CommitMark::Inspection CommitMark::Inspect(const std::string& path) {
+  const auto unreadable = [](int error) {
+    return Inspection{std::nullopt, std::string("cannot be read: ") + std::strerror(error), false};
+  };
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) {
     const int error = errno;
-    if (error == ENOENT) return {std::nullopt, "is missing"};
-    return {std::nullopt, std::string("cannot be read: ") + std::strerror(error), false};
+    return error == ENOENT ? Inspection{std::nullopt, "is missing"} : unreadable(error);
   }
   const Slots slots = ReadSlots(file.get());
-  if (slots.error != 0)
-    return {std::nullopt, std::string("cannot be read: ") + std::strerror(slots.error), false};
+  if (slots.error != 0) return unreadable(slots.error);
   Inspection found;
   if (slots.newest) found.state = ToState(*slots.newest);
   if (status.st_size != static_cast<off_t>(kFileSize)) {
