@@ -44,7 +44,7 @@ inline int CountComponents(std::string_view header, std::string_view name) {
   header.remove_prefix(std::min(header.find(' ') + 1, header.size()));
   while (!header.empty()) {
     const std::size_t end = std::min(header.find(','), header.size());
-    if (s3::Trim(header.substr(0, end)).starts_with(name)) ++count;
+    if (s3::TrimBlanks(header.substr(0, end)).starts_with(name)) ++count;
     header.remove_prefix(std::min(end + 1, header.size()));
   }
   return count;
@@ -163,7 +163,7 @@ inline void CheckClaim(std::string_view input) {
     const std::string_view line = TakeLine(input);
     const std::size_t colon = std::min(line.find(':'), line.size());
     head.headers.push_back(
-        {line.substr(0, colon), s3::Trim(line.substr(std::min(colon + 1, line.size())))});
+        {line.substr(0, colon), s3::TrimBlanks(line.substr(std::min(colon + 1, line.size())))});
   }
   const Result<auth::Mechanism> mechanism = auth::FindMechanism(head, *target);
   if (!mechanism.ok()) return CheckError(mechanism.error());

@@ -93,7 +93,7 @@ constexpr std::array<std::string_view, 9> kVersionTwoRegions = {
 // Returns the header's value or, in a presigned URL, that of the parameter that replaces it.
 std::string_view SignedValue(const s3::RequestHead& head, const s3::Target& target,
                              std::string_view name, bool in_query) {
-  if (const auto value = head.Find(name)) return s3::Trim(*value);
+  if (const auto value = head.Find(name)) return s3::TrimBlanks(*value);
   if (!in_query) return {};
   for (const s3::QueryParameter& parameter : target.query) {
     if (AsciiLower(parameter.name) == name) return parameter.value;
@@ -111,7 +111,7 @@ std::string AmzHeaders(const s3::RequestHead& head, const s3::Target& target, bo
     const auto [place, is_new] = found.try_emplace(std::move(lower), value);
     if (!is_new) place->second.append(",").append(value);
   };
-  for (const s3::HeaderView& header : head.headers) add(header.name, s3::Trim(header.value));
+  for (const s3::HeaderView& header : head.headers) add(header.name, s3::TrimBlanks(header.value));
   if (in_query) {
     for (const s3::QueryParameter& parameter : target.query) add(parameter.name, parameter.value);
   }

@@ -13,7 +13,7 @@ constexpr std::size_t kMostItems = 64;
 constexpr std::uint64_t kMaxNumber = 999'999'999'999'999'999;
 
 std::optional<std::uint64_t> ParseNumber(std::string_view text) {
-  return s3::ParseDecimal(s3::Trim(text), kMaxNumber);
+  return s3::ParseDecimal(s3::TrimBlanks(text), kMaxNumber);
 }
 
 bool ConsumePrefix(std::string_view& text, std::string_view with) {
@@ -25,7 +25,7 @@ bool ConsumePrefix(std::string_view& text, std::string_view with) {
 }  // namespace
 
 Result<NumberSet::Item> NumberSet::ParseItem(std::string_view text) {
-  std::string_view rest = text = s3::Trim(text);
+  std::string_view rest = text = s3::TrimBlanks(text);
   std::optional<Item> item;
   if (ConsumePrefix(rest, ">=")) {
     if (const auto least = ParseNumber(rest)) item = Item{.least = *least, .most = UINT64_MAX};

@@ -105,8 +105,8 @@ Result<Element> ReadGrantee(AclResource resource, std::string_view text,
   const auto equals = text.find('=');
   if (equals == std::string_view::npos)
     return InvalidArgument("Argument format not recognized", "grantee", text);
-  const std::string_view kind = Trim(text.substr(0, equals));
-  std::string_view value = Trim(text.substr(equals + 1));
+  const std::string_view kind = TrimBlanks(text.substr(0, equals));
+  std::string_view value = TrimBlanks(text.substr(equals + 1));
   if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
     value = value.substr(1, value.size() - 2);
   if (EqualsIgnoreCase(kind, "id")) {

@@ -74,7 +74,7 @@ Result<ChecksumClaim> HeaderClaim(const Call& call) {
 Result<void> AddTrailerClaim(const Call& call, ChecksumClaim& claim) {
   const auto announced = call.Header("x-amz-trailer");
   if (!announced) return Ok();
-  const std::string_view name = Trim(*announced);
+  const std::string_view name = TrimBlanks(*announced);
   if (name.empty()) return MakeError("MalformedTrailerError");
   const ChecksumInfo* info = FindChecksumHeader(name);
   if (info == nullptr) {

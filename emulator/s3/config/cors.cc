@@ -56,7 +56,7 @@ std::vector<std::string_view> SplitHeaders(std::string_view list) {
   std::vector<std::string_view> names;
   while (!list.empty()) {
     const auto comma = list.find(',');
-    if (const std::string_view name = Trim(list.substr(0, comma)); !name.empty())
+    if (const std::string_view name = TrimBlanks(list.substr(0, comma)); !name.empty())
       names.push_back(name);
     list = comma == std::string_view::npos ? std::string_view() : list.substr(comma + 1);
   }

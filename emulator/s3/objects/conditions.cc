@@ -13,7 +13,7 @@ using std::chrono::floor;
 using std::chrono::seconds;
 
 std::string_view Unquote(std::string_view etag) {
-  etag = Trim(etag);
+  etag = TrimBlanks(etag);
   if (etag.starts_with("W/")) etag.remove_prefix(2);
   if (etag.size() >= 2 && etag.front() == '"' && etag.back() == '"')
     return etag.substr(1, etag.size() - 2);
@@ -45,7 +45,7 @@ Error UnsupportedValue(std::string_view header) {
 }  // namespace
 
 bool ETagMatches(std::string_view list, std::string_view etag) {
-  if (Trim(list) == "*") return true;
+  if (TrimBlanks(list) == "*") return true;
   for (;;) {
     const auto comma = list.find(',');
     if (Unquote(list.substr(0, comma)) == etag) return true;
@@ -73,7 +73,7 @@ bool RangeApplies(const Call& call, const store::ObjectRecord& object) {
   if (!validator) return true;
   if (const auto date = ParseHttpDate(*validator))
     return floor<seconds>(*date) == floor<seconds>(object.last_modified);
-  return !Trim(*validator).starts_with("W/") && Unquote(*validator) == object.etag.value;
+  return !TrimBlanks(*validator).starts_with("W/") && Unquote(*validator) == object.etag.value;
 }
 
 Result<void> CheckCopySource(const Call& call, const store::ObjectRecord& source) {
@@ -100,9 +100,10 @@ Result<WriteCondition> ReadWriteCondition(const Call& call, WriteConditionOption
     return NotImplementedHeader("If-Match,If-None-Match",
                                 "Multiple conditional request headers present in the request");
   }
-  if (if_none_match && (options.allow_any || Trim(*if_none_match) != "*"))
+  if (if_none_match && (options.allow_any || TrimBlanks(*if_none_match) != "*"))
     return UnsupportedValue("If-None-Match");
-  if (if_match && !options.allow_any && Trim(*if_match) == "*") return UnsupportedValue("If-Match");
+  if (if_match && !options.allow_any && TrimBlanks(*if_match) == "*")
+    return UnsupportedValue("If-Match");
   for (const std::string_view header :
        {std::string_view("If-Modified-Since"), std::string_view("If-Unmodified-Since")}) {
     if (call.Header(header)) return NotImplementedHeader(header);

@@ -38,7 +38,7 @@ std::string WithoutAwsChunked(std::string_view encoding) {
   std::string kept;
   for (;;) {
     const auto comma = encoding.find(',');
-    const std::string_view token = Trim(encoding.substr(0, comma));
+    const std::string_view token = TrimBlanks(encoding.substr(0, comma));
     if (!token.empty() && !EqualsIgnoreCase(token, "aws-chunked")) {
       if (!kept.empty()) kept += ',';
       kept += token;

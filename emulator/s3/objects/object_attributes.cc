@@ -35,7 +35,7 @@ bool SetRequested(RequestedAttributes& requested, std::string_view name) {
 Result<void> SetRequestedList(RequestedAttributes& requested, std::string_view list) {
   for (;;) {
     const auto comma = list.find(',');
-    const std::string_view name = Trim(list.substr(0, comma));
+    const std::string_view name = TrimBlanks(list.substr(0, comma));
     if (!SetRequested(requested, name)) {
       return InvalidArgument("Invalid attribute name specified.", "x-amz-object-attributes", name);
     }

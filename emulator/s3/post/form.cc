@@ -33,16 +33,16 @@ Error WrongNumberOfFiles(std::size_t count) {
 // Only \" and \\ are escapes, because some browsers send Windows paths without escapes. Returns
 // nullopt if there is no parameter.
 std::optional<std::pair<std::string, std::string>> TakeParameter(std::string_view& rest) {
-  rest = Trim(rest);
+  rest = TrimBlanks(rest);
   if (!rest.starts_with(';')) return std::nullopt;
-  rest = Trim(rest.substr(1));
+  rest = TrimBlanks(rest.substr(1));
   const auto equals = rest.find('=');
   if (equals == std::string_view::npos) return std::nullopt;
-  std::pair<std::string, std::string> parameter{AsciiLower(Trim(rest.substr(0, equals))), {}};
-  rest = Trim(rest.substr(equals + 1));
+  std::pair<std::string, std::string> parameter{AsciiLower(TrimBlanks(rest.substr(0, equals))), {}};
+  rest = TrimBlanks(rest.substr(equals + 1));
   if (!rest.starts_with('"')) {
     const auto end = std::min(rest.find(';'), rest.size());
-    parameter.second = Trim(rest.substr(0, end));
+    parameter.second = TrimBlanks(rest.substr(0, end));
     rest.remove_prefix(end);
     return parameter;
   }
@@ -71,7 +71,7 @@ std::optional<std::string> ParameterOf(std::string_view header, std::string_view
 }
 
 bool HasType(std::string_view header, std::string_view type) {
-  return EqualsIgnoreCase(Trim(header.substr(0, header.find(';'))), type);
+  return EqualsIgnoreCase(TrimBlanks(header.substr(0, header.find(';'))), type);
 }
 
 std::string WithoutDirectories(std::string_view name) {
@@ -164,15 +164,16 @@ Result<std::optional<FormReader::Part>> FormReader::NextPart() {
   SkipDelimiter();
   PENSTOCK_ASSIGN(const std::string rest, ReadLine());
   if (rest.starts_with("--")) return std::optional<Part>();
-  if (!Trim(rest).empty()) return Malformed();
+  if (!TrimBlanks(rest).empty()) return Malformed();
   Part part;
   for (std::size_t lines = 0; lines < kMaxHeaderLines; ++lines) {
     PENSTOCK_ASSIGN(const std::string line, ReadLine());
     if (line.empty()) return std::optional<Part>(std::move(part));
     const auto colon = line.find(':');
     if (colon == std::string::npos) return Malformed();
-    const std::string_view value = Trim(std::string_view(line).substr(colon + 1));
-    if (!EqualsIgnoreCase(Trim(std::string_view(line).substr(0, colon)), "content-disposition"))
+    const std::string_view value = TrimBlanks(std::string_view(line).substr(colon + 1));
+    if (!EqualsIgnoreCase(TrimBlanks(std::string_view(line).substr(0, colon)),
+                          "content-disposition"))
       continue;
     if (!HasType(value, "form-data")) continue;
     part.name = ParameterOf(value, "name").value_or("");

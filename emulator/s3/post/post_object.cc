@@ -98,7 +98,7 @@ Result<std::vector<HeaderView>> MakeHeaders(const RequestHead& request,
     if (same && *same != field.value) {
       return InvalidRequest("Conflicting values provided in HTTP headers and POST form fields.");
     }
-    headers.push_back({header, Trim(field.value)});
+    headers.push_back({header, TrimBlanks(field.value)});
   }
   return headers;
 }

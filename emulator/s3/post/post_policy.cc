@@ -136,7 +136,7 @@ bool StartsWith(std::string_view field, std::string_view value, std::string_view
   if (!EqualsIgnoreCase(field, "content-type")) return value.starts_with(prefix);
   for (;;) {
     const auto comma = value.find(',');
-    if (!Trim(value.substr(0, comma)).starts_with(prefix)) return false;
+    if (!TrimBlanks(value.substr(0, comma)).starts_with(prefix)) return false;
     if (comma == std::string_view::npos) return true;
     value.remove_prefix(comma + 1);
   }

@@ -68,7 +68,8 @@ std::optional<std::string> DecodeWords(std::string_view value) {
       out += value[at++];
       continue;
     }
-    if (after_word != std::string::npos && Trim(std::string_view(out).substr(after_word)).empty())
+    if (after_word != std::string::npos &&
+        TrimBlanks(std::string_view(out).substr(after_word)).empty())
       out.resize(after_word);
     out += word->text;
     after_word = out.size();

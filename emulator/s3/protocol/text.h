@@ -14,11 +14,9 @@
 namespace penstock::emulator::s3 {
 
 using penstock::EqualsIgnoreCase;
+using penstock::TrimBlanks;
 // Ignores the case of ASCII letters only.
 bool StartsWithIgnoreCase(std::string_view text, std::string_view prefix);
-
-// Removes spaces and tabs at both ends.
-std::string_view Trim(std::string_view text);
 
 // Parses decimal digits without sign or blanks. Returns nullopt if `text` is empty, malformed or
 // over `limit`.

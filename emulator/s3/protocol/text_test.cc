@@ -13,8 +13,8 @@ TEST(TextTest, CaseFoldsAsciiOnly) {
 }
 
 TEST(TextTest, TrimsSpacesAndTabs) {
-  EXPECT_EQ(Trim(" \ta b\t "), "a b");
-  EXPECT_EQ(Trim(" \t"), "");
+  EXPECT_EQ(TrimBlanks(" \ta b\t "), "a b");
+  EXPECT_EQ(TrimBlanks(" \t"), "");
 }
 
 TEST(TextTest, ParsesDecimalsUpToTheLimit) {
