@@ -32,6 +32,7 @@ LONG = bool(os.environ.get("PENSTOCK_LONG"))
 SEED = int(os.environ.get("PENSTOCK_SEED", "7"))
 SAMPLE = 8  # of N, per fault, in a normal run
 SAMPLE_OF_STARTS = 4
+READS_OF_CHECKS = 16  # at least the reads of the marks, headers and logs of two databases
 WAIT_S = 60
 SMALL, LARGE = 1_000, 300_000  # stored in the database; stored in a file
 
@@ -455,3 +456,52 @@ def test_faults_during_start_and_stop_lose_nothing(store: str, fault: str, faili
         stored(again)
         assert again.stop() == 0
         check_directory(data)
+
+
+def files_of(store: Path) -> dict[str, bytes]:
+    return {name: (store / name).read_bytes() for name in ("penstock.db", "penstock.db-wal", "penstock.db-mark")}
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("command", ["start", "fsck", "fsck --accept-loss"])
+def test_a_failed_read_is_reported_as_one(command: str, failing_calls: Path, tmp_path: Path) -> None:
+    """If a mark, a header or a log cannot be read, the message says so, advises no loss, and the files stay as they are."""
+    data = tmp_path / "data"
+    first = Emulator(failing_calls, data, "strict")
+    assert first.ask("PUT", "/bucket")[0] == 200
+    assert first.ask("PUT", "/bucket/small", body_of("small", SMALL))[0] == 200
+    first.process.kill()
+    first.process.wait()
+    directory = next(data.rglob("penstock.db")).parent
+    before = files_of(directory)
+    killed = tmp_path / "killed"
+    shutil.copytree(data, killed)
+    messages = ""
+    for nth in range(1, READS_OF_CHECKS + 1):
+        code, message = run_with_failed_read(command, failing_calls, data, nth)
+        assert not any(word in message for word in ("accept", "backup", "damage")), f"read {nth}: {message}"
+        if "was not changed" in message:
+            assert code == (1 if command == "start" else 2), f"read {nth}: {code}, {message}"
+            assert files_of(directory) == before, f"read {nth}: {message}"
+        messages += message
+        shutil.rmtree(data)
+        shutil.copytree(killed, data)
+    for name in before:
+        assert f"cannot read {directory}/{name}: Input/output error; the database was not changed" in messages, name
+
+
+def run_with_failed_read(command: str, failing_calls: Path, data: Path, nth: int) -> tuple[int, str]:
+    """Exit status and output of a start or of fsck whose `nth` read fails."""
+    if command == "start":
+        try:
+            return Emulator(failing_calls, data, "strict", "read error", nth).stop(), ""
+        except StartFailedError as failed:
+            (ended,) = failed.args
+            return ended.process.returncode, ended.error
+    control = Control(first=nth, last=nth, kinds=READ, error=errno.EIO)
+    control_file = data.with_suffix(".control")
+    control_file.write_bytes(bytes(control))
+    environment = {**os.environ, "LD_PRELOAD": str(failing_calls), "FAILING_CALLS": str(control_file)}
+    arguments = [str(PROGRAM), *command.split(), str(data)]
+    fsck = subprocess.run(arguments, env=environment, check=False, capture_output=True, text=True, timeout=WAIT_S)
+    return fsck.returncode, fsck.stdout + fsck.stderr

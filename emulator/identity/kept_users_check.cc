@@ -3,13 +3,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include "emulator/identity/kept_users.h"
 #include "emulator/store/sqlite/migrations.h"
+#include "emulator/store/system/descriptor.h"
 
 namespace penstock::emulator::identity {
 namespace {
@@ -17,7 +16,7 @@ namespace {
 using store::Connection;
 using store::Query;
 
-constexpr std::uintmax_t kPageBytes = 4096;  // of the database
+constexpr std::uint64_t kPageBytes = 4096;  // of the database
 
 class Check {
  public:
@@ -128,14 +127,14 @@ bool KeptUsersReport::clean() const {
 Result<std::optional<KeptUsersReport>> CheckKeptUsers(const std::string& directory,
                                                       const HasNamespace& has_namespace) {
   const std::string path = directory + "/" + std::string(kKeptUsersFile);
-  std::error_code missing;
-  KeptUsersReport damaged{.path = path, .findings = store::CheckLog(path)};
+  KeptUsersReport damaged{.path = path};
+  PENSTOCK_ASSIGN(damaged.findings, store::CheckLog(path));
   if (!damaged.clean()) return std::optional(std::move(damaged));
-  const auto size = std::filesystem::file_size(path, missing);
-  if (missing) return std::optional<KeptUsersReport>();
+  PENSTOCK_ASSIGN(const std::uint64_t size, store::FileSize(path));
   // After a crash there is a log. Without one, even a read-only connection would create one.
-  const bool has_log = std::filesystem::file_size(path + "-wal", missing) > 0 && !missing;
-  // The process was interrupted while it created the file.
+  PENSTOCK_ASSIGN(const std::uint64_t log_size, store::FileSize(path + "-wal"));
+  const bool has_log = log_size > 0;
+  // There is no file, or the process was interrupted while it created it.
   if (size == 0 && !has_log) return std::optional<KeptUsersReport>();
   PENSTOCK_ASSIGN(const auto connection,
                   Connection::Open(path, has_log ? Connection::Access::kReadOnly

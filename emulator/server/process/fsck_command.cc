@@ -196,8 +196,8 @@ class Findings {
     all_["leftovers"] = ToJson(leftovers);
     text_ += ToText(leftovers);
   }
-  // `what` could not be checked, for example because of another build's schema version. The other
-  // stores are checked.
+  // The store could not be checked, for example because of another build's schema version. The
+  // other stores are checked.
   void AddUnchecked(const std::string& store, const std::string& message) {
     all_["clean"] = false;
     all_["stores"].push_back({{"store", store}, {"clean", false}, {"not_checked", message}});
@@ -255,7 +255,7 @@ Result<void> CheckStore(const std::string& store, const Flags& flags, Findings& 
   }
   const Error& error = report.error();
   if (error.kind == ErrorKind::kConflict) return error;  // in use
-  if (error.kind == ErrorKind::kInvalidArgument) {
+  if (error.kind != ErrorKind::kDataLoss) {
     findings.AddUnchecked(store, error.message);
     return Ok();
   }
@@ -272,7 +272,7 @@ void AddUsers(const std::string& directory, Findings& findings) {
   const std::string path = directory + "/" + std::string(identity::kKeptUsersFile);
   if (users.ok()) {
     if (*users) findings.Add(**users);
-  } else if (users.error().kind == ErrorKind::kInvalidArgument) {
+  } else if (users.error().kind != ErrorKind::kDataLoss) {
     findings.AddUnchecked(path, users.error().message);
   } else {
     identity::KeptUsersReport damaged;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -130,7 +131,12 @@ class Checker {
   bool CheckFile(std::int64_t id, std::uint64_t size) {
     struct stat status {};
     const std::string path = paths_->PathOf(id);
-    if (::stat(path.c_str(), &status) != 0) {
+    const bool exists = ::stat(path.c_str(), &status) == 0;
+    if (!exists && errno != ENOENT) {
+      AddFinding("blob", path, std::string("cannot be read: ") + std::strerror(errno));
+      return false;
+    }
+    if (!exists) {
       AddFinding("blob", path,
                  "is missing; " + std::to_string(size) + " bytes of objects are lost");
       return false;
@@ -428,24 +434,25 @@ Result<std::vector<std::string>> FindDatabaseDamage(Connection& connection) {
   return problems;
 }
 
-std::vector<FsckFinding> CheckLog(const std::string& database) {
+Result<std::vector<FsckFinding>> CheckLog(const std::string& database) {
   std::vector<FsckFinding> findings;
-  if (const auto loss = FindCommitLoss(database, BootId())) {
+  PENSTOCK_ASSIGN(const auto loss, FindCommitLoss(database, BootId()));
+  if (loss) {
     std::string fix = "; restore it from a backup";
     if (loss->can_be_accepted) fix += ", or accept the loss with --accept-loss";
     if (loss->is_permitted) fix = " when the machine stopped; relaxed durability permits this loss";
     findings.push_back({"log", loss->file, loss->message + fix, loss->is_permitted});
   }
-  if (const std::string problem = FindMarkProblem(database); !problem.empty()) {
+  PENSTOCK_ASSIGN(const CommitMark::Inspection mark, InspectMark(database));
+  if (!mark.problem.empty()) {
     findings.push_back({"mark", CommitMarkPath(database),
-                        problem + "; cannot determine whether the log lost committed changes",
+                        mark.problem + "; cannot determine whether the log lost committed changes",
                         true});
   }
-  const auto mark = CommitMark::Read(CommitMarkPath(database));
-  if (mark && mark->lost_frames > 0) {
+  if (mark.state && mark.state->lost_frames > 0) {
     findings.push_back({"log", database,
                         "earlier starts continued after the loss of " +
-                            std::to_string(mark->lost_frames) + " committed pages",
+                            std::to_string(mark.state->lost_frames) + " committed pages",
                         true});
   }
   return findings;
@@ -453,13 +460,15 @@ std::vector<FsckFinding> CheckLog(const std::string& database) {
 
 Result<FsckReport> Fsck(const FsckOptions& options) {
   const std::string database = options.directory + "/penstock.db";
-  if (::access(database.c_str(), F_OK) != 0 && !CommitMark::Read(CommitMarkPath(database))) {
+  const bool is_missing = ::access(database.c_str(), F_OK) != 0 && errno == ENOENT;
+  PENSTOCK_ASSIGN(const auto mark, CommitMark::Inspect(CommitMarkPath(database)));
+  if (is_missing && !mark.state) {
     return Error::Make(ErrorKind::kInvalidArgument,
                        "there is no store in " + options.directory + ": it has no penstock.db");
   }
   PENSTOCK_ASSIGN(const DirectoryLock lock, DirectoryLock::Share(options.directory));
   FsckReport report;
-  report.findings = CheckLog(database);
+  PENSTOCK_ASSIGN(report.findings, CheckLog(database));
   // SQLite would show an older state of the database, or none.
   if (!report.clean()) return report;
   PENSTOCK_ASSIGN(const auto connection, OpenForInspection(database));

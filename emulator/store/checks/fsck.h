@@ -31,7 +31,8 @@ struct FsckFinding {
 };
 
 // Finds losses in the store's log and database file, based on the commit mark (commit_check.h).
-std::vector<FsckFinding> CheckLog(const std::string& database);
+// Fails if one of the files cannot be read.
+Result<std::vector<FsckFinding>> CheckLog(const std::string& database);
 
 // The findings of SQLite's integrity check. If pages do not match their checksums, their numbers
 // are returned instead.
@@ -52,8 +53,8 @@ struct FsckReport {
 inline constexpr std::size_t kFsckFindings = 1000;
 
 // Errors: kInvalidArgument if the directory contains no store or the store has another schema
-// version than this build; kConflict if an emulator has it open; kDataLoss if the database cannot
-// be read at all.
+// version than this build; kConflict if an emulator has it open; kDataLoss if the database is too
+// damaged to be read. Other errors: the store was not checked.
 Result<FsckReport> Fsck(const FsckOptions& options);
 
 }  // namespace penstock::emulator::store

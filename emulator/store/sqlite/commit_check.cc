@@ -1,7 +1,6 @@
 #include "emulator/store/sqlite/commit_check.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +10,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -70,17 +68,35 @@ class Checksum {
   std::uint32_t second_ = 0;
 };
 
-bool ReadAt(int file, std::uint64_t offset, std::byte* into, std::size_t size) {
-  while (size > 0) {
-    const ssize_t count = ::pread(file, into, size, static_cast<off_t>(offset));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    into += count;
-    offset += static_cast<std::uint64_t>(count);
-    size -= static_cast<std::size_t>(count);
+// A file for reading.
+class InputFile {
+ public:
+  static Result<InputFile> Open(const std::string& path) {
+    Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file && errno != ENOENT) return UnreadableFile(path, errno);
+    return InputFile(path, std::move(file));
   }
-  return true;
-}
+  // False: the file ends before, or does not exist.
+  Result<bool> ReadAt(std::uint64_t offset, std::byte* into, std::size_t size) const {
+    if (!file_) return false;
+    while (size > 0) {
+      const ssize_t count = ::pread(file_.get(), into, size, static_cast<off_t>(offset));
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return UnreadableFile(path_, errno);
+      if (count == 0) return false;
+      into += count;
+      offset += static_cast<std::uint64_t>(count);
+      size -= static_cast<std::size_t>(count);
+    }
+    return true;
+  }
+
+ private:
+  InputFile(std::string path, Descriptor file) : path_(std::move(path)), file_(std::move(file)) {}
+
+  std::string path_;
+  Descriptor file_;
+};
 
 struct LogHeader {
   std::uint32_t page_size = 0;
@@ -99,31 +115,24 @@ struct LogCommits {
 // Reads a log as SQLite's recovery does.
 class LogReader {
  public:
-  explicit LogReader(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (!file_ || !ReadAt(file_.get(), 0, header_.data(), header_.size())) return;
-    const std::uint32_t magic = BigEndian(header_.data());
-    LogHeader head{BigEndian(&header_[8]), BigEndian(&header_[12]), BigEndian(&header_[16]),
-                   BigEndian(&header_[20])};
-    checksum_.emplace((magic & 1) != 0);
-    checksum_->Add(header_.data(), 24);
-    const bool fits = std::has_single_bit(head.page_size) && head.page_size >= kSmallestPage &&
-                      head.page_size <= kLargestPage;
-    if ((magic & ~1U) == kLogMagic && BigEndian(&header_[4]) == kLogVersion && fits &&
-        checksum_->Equals(&header_[24])) {
-      head_ = head;
-    }
+  static Result<LogReader> Open(const std::string& path) {
+    PENSTOCK_ASSIGN(InputFile file, InputFile::Open(path));
+    LogReader reader(std::move(file));
+    PENSTOCK_TRY(reader.ReadHeader());
+    return reader;
   }
   // nullopt: there is no log, or its header is damaged.
   const std::optional<LogHeader>& head() const { return head_; }
   // Returns only the numbers of pages above `above`. Call once.
-  LogCommits ReadCommits(std::uint64_t above) {
+  Result<LogCommits> ReadCommits(std::uint64_t above) {
     LogCommits commits;
     if (!head_) return commits;
     std::size_t committed_numbers = 0;
     std::vector<std::byte> frame(kFrameHeaderSize + head_->page_size);
     for (std::uint32_t number = 1;; ++number) {
       const std::uint64_t offset = kHeaderSize + (number - 1) * std::uint64_t{frame.size()};
-      if (!ReadAt(file_.get(), offset, frame.data(), frame.size()) || !IsValid(frame)) break;
+      PENSTOCK_ASSIGN(const bool is_read, file_.ReadAt(offset, frame.data(), frame.size()));
+      if (!is_read || !IsValid(frame)) break;
       const std::uint32_t page = BigEndian(frame.data());
       if (page > above) commits.page_numbers.push_back(page);
       const std::uint32_t pages = BigEndian(&frame[4]);
@@ -137,6 +146,26 @@ class LogReader {
   }
 
  private:
+  explicit LogReader(InputFile file) : file_(std::move(file)) {}
+
+  Result<void> ReadHeader() {
+    std::array<std::byte, kHeaderSize> header;
+    PENSTOCK_ASSIGN(const bool is_read, file_.ReadAt(0, header.data(), header.size()));
+    if (!is_read) return Ok();
+    const std::uint32_t magic = BigEndian(header.data());
+    const LogHeader head{BigEndian(&header[8]), BigEndian(&header[12]), BigEndian(&header[16]),
+                         BigEndian(&header[20])};
+    checksum_.emplace((magic & 1) != 0);
+    checksum_->Add(header.data(), 24);
+    const bool fits = std::has_single_bit(head.page_size) && head.page_size >= kSmallestPage &&
+                      head.page_size <= kLargestPage;
+    if ((magic & ~1U) == kLogMagic && BigEndian(&header[4]) == kLogVersion && fits &&
+        checksum_->Equals(&header[24])) {
+      head_ = head;
+    }
+    return Ok();
+  }
+
   bool IsValid(const std::vector<std::byte>& frame) {
     checksum_->Add(frame.data(), 8);
     checksum_->Add(&frame[kFrameHeaderSize], frame.size() - kFrameHeaderSize);
@@ -144,16 +173,10 @@ class LogReader {
            BigEndian(&frame[12]) == head_->salt_2 && checksum_->Equals(&frame[16]);
   }
 
-  const Descriptor file_;
-  std::array<std::byte, kHeaderSize> header_{};
+  InputFile file_;
   std::optional<Checksum> checksum_;
   std::optional<LogHeader> head_;
 };
-
-std::uint64_t SizeOf(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
-}
 
 std::string LostPagesText(std::uint64_t lost, std::uint64_t of) {
   return "lost " + std::to_string(lost) + " of " + std::to_string(of) + " committed pages";
@@ -168,11 +191,13 @@ struct DatabaseHeader {
   std::uint32_t version = 0;  // PRAGMA user_version
 };
 
-DatabaseHeader ReadHeader(const std::string& path) {
-  DatabaseHeader head{.file_size = SizeOf(path)};
+Result<DatabaseHeader> ReadHeader(const std::string& path) {
+  DatabaseHeader head;
+  PENSTOCK_ASSIGN(head.file_size, FileSize(path));
   std::array<std::byte, 100> header{};
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file || !ReadAt(file.get(), 0, header.data(), header.size())) return head;
+  PENSTOCK_ASSIGN(const InputFile file, InputFile::Open(path));
+  PENSTOCK_ASSIGN(const bool is_read, file.ReadAt(0, header.data(), header.size()));
+  if (!is_read) return head;
   if (std::memcmp(header.data(), kDatabaseMagic.data(), kDatabaseMagic.size()) != 0) return head;
   head.version = BigEndian(&header[60]);
   const std::uint32_t page_size = BigEndian(&header[16]) >> 16;
@@ -200,25 +225,27 @@ std::optional<CommitLoss> FindLossOfDatabase(const std::string& path, std::uint6
 
 // Finds pages of the last commit that are neither in the log nor in the truncated file.
 // SQLite takes the size of the database from the log and reads such pages as zeros.
-std::optional<CommitLoss> FindMissingPages(const std::string& path, const DatabaseHeader& head,
-                                           std::uint32_t page_size, LogCommits commits) {
+Result<std::optional<CommitLoss>> FindMissingPages(const std::string& path,
+                                                   const DatabaseHeader& head,
+                                                   std::uint32_t page_size, LogCommits commits) {
   const std::uint64_t wanted = commits.frames > 0 ? commits.pages : head.pages;
   const std::uint64_t present = head.file_size / page_size;
+  if (head.file_size == 0 || wanted <= present) return std::optional<CommitLoss>();
   // With a rollback journal, the file is in the state of a transaction that SQLite will roll back.
-  if (head.file_size == 0 || wanted <= present || SizeOf(path + "-journal") > 0)
-    return std::nullopt;
+  PENSTOCK_ASSIGN(const std::uint64_t journal, FileSize(path + "-journal"));
+  if (journal > 0) return std::optional<CommitLoss>();
   std::vector<std::uint32_t>& in_log = commits.page_numbers;
   in_log.push_back(static_cast<std::uint32_t>(kLockBytes / page_size + 1));  // never written
   std::erase_if(in_log, [&](std::uint32_t page) { return page <= present || page > wanted; });
   std::sort(in_log.begin(), in_log.end());
   in_log.erase(std::unique(in_log.begin(), in_log.end()), in_log.end());
   const std::uint64_t missing = wanted - present - in_log.size();
-  if (missing == 0) return std::nullopt;
-  return CommitLoss{.file = path,
-                    .message = SizeText(head.file_size, wanted * page_size) +
-                               ", and its log does not contain " + std::to_string(missing) +
-                               " of the missing pages",
-                    .can_be_accepted = false};
+  if (missing == 0) return std::optional<CommitLoss>();
+  return std::optional(CommitLoss{.file = path,
+                                  .message = SizeText(head.file_size, wanted * page_size) +
+                                             ", and its log does not contain " +
+                                             std::to_string(missing) + " of the missing pages",
+                                  .can_be_accepted = false});
 }
 
 std::optional<CommitLoss> FindLossOfLog(const std::string& path, const CommitState& mark,
@@ -246,11 +273,10 @@ std::optional<CommitLoss> FindLossOfLog(const std::string& path, const CommitSta
                     mark.frames - found, is_permitted};
 }
 
-// For a database that was written by a build without marks.
+// For a database that was written by a build without marks. `size`: bytes of the log.
 std::optional<CommitLoss> FindLossWithoutMark(const std::string& path, const DatabaseHeader& head,
                                               const std::optional<LogHeader>& log,
-                                              std::uint32_t frames_in_log) {
-  const std::uint64_t size = SizeOf(LogPath(path));
+                                              std::uint64_t size, std::uint32_t frames_in_log) {
   if (size == 0 || head.version != 0) return std::nullopt;
   const bool is_of_creation =
       size < kHeaderSize + kCreationFrames * (kFrameHeaderSize + kUsualPage);
@@ -282,46 +308,45 @@ Error LossError(const CommitLoss& loss) {
 }
 
 // `mark`: what the mark of the database at `path` says.
-std::optional<CommitLoss> FindLoss(const std::string& path, const std::string& boot_id,
-                                   const std::optional<CommitState>& mark) {
-  const DatabaseHeader head = ReadHeader(path);
+Result<std::optional<CommitLoss>> FindLoss(const std::string& path, const std::string& boot_id,
+                                           const std::optional<CommitState>& mark) {
+  PENSTOCK_ASSIGN(const DatabaseHeader head, ReadHeader(path));
   if (mark) {
     if (auto loss = FindLossOfDatabase(path, head.file_size, *mark)) return loss;
   }
-  LogReader log(LogPath(path));
+  PENSTOCK_ASSIGN(LogReader log, LogReader::Open(LogPath(path)));
+  PENSTOCK_ASSIGN(const std::uint64_t log_size, FileSize(LogPath(path)));
   const std::uint32_t page_size = log.head() ? log.head()->page_size : head.page_size;
-  LogCommits commits = log.ReadCommits(head.file_size / page_size);
+  PENSTOCK_ASSIGN(LogCommits commits, log.ReadCommits(head.file_size / page_size));
   auto loss = mark ? FindLossOfLog(path, *mark, boot_id, log.head(), commits.frames)
-                   : FindLossWithoutMark(path, head, log.head(), commits.frames);
-  return loss ? loss : FindMissingPages(path, head, page_size, std::move(commits));
+                   : FindLossWithoutMark(path, head, log.head(), log_size, commits.frames);
+  if (loss) return loss;
+  return FindMissingPages(path, head, page_size, std::move(commits));
 }
-
-// Whether the database at `path` has been written, so that it must have a sound mark.
-bool NeedsMark(const std::string& path) { return SizeOf(path) > 0; }
 
 }  // namespace
 
-std::optional<CommitLoss> FindCommitLoss(const std::string& path, const std::string& boot_id) {
-  return FindLoss(path, boot_id, CommitMark::Read(CommitMarkPath(path)));
+Result<std::optional<CommitLoss>> FindCommitLoss(const std::string& path,
+                                                 const std::string& boot_id) {
+  PENSTOCK_ASSIGN(const auto mark, CommitMark::Inspect(CommitMarkPath(path)));
+  return FindLoss(path, boot_id, mark.state);
 }
 
-std::string FindMarkProblem(const std::string& path) {
-  return NeedsMark(path) ? CommitMark::Inspect(CommitMarkPath(path)).problem : std::string();
+Result<CommitMark::Inspection> InspectMark(const std::string& path) {
+  PENSTOCK_ASSIGN(auto mark, CommitMark::Inspect(CommitMarkPath(path)));
+  PENSTOCK_ASSIGN(const std::uint64_t size, FileSize(path));
+  if (size == 0) mark.problem.clear();
+  return mark;
 }
 
 Result<void> CheckCommits(const std::string& path) {
-  const CommitMark::Inspection mark = CommitMark::Inspect(CommitMarkPath(path));
-  if (!mark.is_read) {
-    return Error::Make(ErrorKind::kInternal, "the file " + CommitMarkPath(path) + " " +
-                                                 mark.problem +
-                                                 "; start again when it can be read");
-  }
-  if (NeedsMark(path) && !mark.problem.empty()) {
+  PENSTOCK_ASSIGN(const CommitMark::Inspection mark, InspectMark(path));
+  if (!mark.problem.empty()) {
     Log({LogLevel::kWarning,
          "store.commit_mark_damaged",
          {{"file", CommitMarkPath(path)}, {"message", mark.problem}}});
   }
-  const auto loss = FindLoss(path, BootId(), mark.state);
+  PENSTOCK_ASSIGN(const auto loss, FindLoss(path, BootId(), mark.state));
   if (!loss) return Ok();
   if (!loss->is_permitted) return LossError(*loss);
   Log({LogLevel::kWarning,
@@ -333,12 +358,15 @@ Result<void> CheckCommits(const std::string& path) {
 }
 
 Result<std::optional<CommitLoss>> AcceptCommitLoss(const std::string& path) {
-  auto loss = FindCommitLoss(path, BootId());
+  PENSTOCK_ASSIGN(auto loss, FindCommitLoss(path, BootId()));
   if (!loss) return loss;
   if (!loss->can_be_accepted) return LossError(*loss);
   const std::string log = LogPath(path);
-  const bool is_unusable =
-      SizeOf(log) > 0 && (SizeOf(path) == 0 || LogReader(log).ReadCommits(UINT32_MAX).frames == 0);
+  PENSTOCK_ASSIGN(const std::uint64_t size, FileSize(path));
+  PENSTOCK_ASSIGN(const std::uint64_t log_size, FileSize(log));
+  PENSTOCK_ASSIGN(LogReader reader, LogReader::Open(log));
+  PENSTOCK_ASSIGN(const LogCommits commits, reader.ReadCommits(UINT32_MAX));
+  const bool is_unusable = log_size > 0 && (size == 0 || commits.frames == 0);
   if (is_unusable && ::rename(log.c_str(), (log + ".damaged").c_str()) != 0) {
     return SystemError(ErrorKind::kInternal, "rename", log, errno);
   }

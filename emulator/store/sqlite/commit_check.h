@@ -26,13 +26,14 @@ struct CommitLoss {
 
 // Finds the loss of the database at `path`, which no process may have open. nullopt: nothing is
 // missing, or the loss cannot be detected without a mark. Changes nothing. `boot_id`: the machine's
-// current boot id.
-std::optional<CommitLoss> FindCommitLoss(const std::string& path, const std::string& boot_id);
+// current boot id. Like the functions below, fails with another error than kDataLoss if a file
+// cannot be read: nothing is known about a loss then.
+Result<std::optional<CommitLoss>> FindCommitLoss(const std::string& path,
+                                                 const std::string& boot_id);
 
-// Describes what is wrong with the commit mark of the database at `path`. Empty if nothing is, or
-// if the database does not exist. Without a mark, a damaged log cannot be distinguished from a
-// shorter one.
-std::string FindMarkProblem(const std::string& path);
+// Inspects the commit mark of the database at `path`. A database without bytes has no problem.
+// Without a mark, a damaged log cannot be distinguished from a shorter one.
+Result<CommitMark::Inspection> InspectMark(const std::string& path);
 
 // Call before opening the database. Fails with kDataLoss, and a message with the
 // remedy, unless the loss is permitted. A permitted loss is logged and added to the mark. A problem

@@ -148,7 +148,7 @@ TEST_P(CommitCheckTest, AStoreWithoutAMarkOpensAndGetsOne) {
   const auto store = OpenStore({.directory = directory});
   ASSERT_NE(store, nullptr);
   EXPECT_EQ(Get(*store, "key99"), Body(100));
-  EXPECT_TRUE(CommitMark::Read(directory + "/penstock.db-mark").has_value());
+  EXPECT_TRUE(CommitMark::Inspect(directory + "/penstock.db-mark")->state.has_value());
 }
 
 TEST_P(CommitCheckTest, AStoreWithADamagedMarkOpens) {
@@ -164,16 +164,16 @@ TEST_P(CommitCheckTest, APowerFailureMayLoseOnlyUnsyncedCommits) {
   const std::string directory = Copy();
   const std::string database = directory + "/penstock.db";
   fs::resize_file(database + "-wal", fs::file_size(log_) - 1);
-  const auto killed = FindCommitLoss(database, BootId());
+  const auto killed = *FindCommitLoss(database, BootId());
   ASSERT_TRUE(killed.has_value());
   EXPECT_FALSE(killed->is_permitted);
-  const auto power_failure = FindCommitLoss(database, "another boot");
+  const auto power_failure = *FindCommitLoss(database, "another boot");
   ASSERT_TRUE(power_failure.has_value());
   EXPECT_EQ(power_failure->is_permitted, GetParam() == Durability::kRelaxed);
   EXPECT_GT(power_failure->frames, 0u);
   // The header was on disk before the first frame, whatever the durability.
   FlipByte(database + "-wal", 0);
-  EXPECT_FALSE(FindCommitLoss(database, "another boot")->is_permitted);
+  EXPECT_FALSE((*FindCommitLoss(database, "another boot"))->is_permitted);
 }
 
 TEST_P(CommitCheckTest, ThePermittedLossIsRecorded) {
@@ -194,7 +194,7 @@ TEST_P(CommitCheckTest, ThePermittedLossIsRecorded) {
   ASSERT_NE(store, nullptr);
   EXPECT_EQ(Get(*store, "key99"), "[NoSuchKey]");
   EXPECT_EQ(Get(*store, "key50"), Body(100));
-  EXPECT_GT(CommitMark::Read(database + "-mark")->lost_frames, 0u);
+  EXPECT_GT(CommitMark::Inspect(database + "-mark")->state->lost_frames, 0u);
 }
 
 TEST_P(CommitCheckTest, TheStoreOpensAfterTheLossIsAccepted) {
@@ -243,7 +243,7 @@ class TruncatedDatabaseTest : public CommitCheckTest {
 };
 
 TEST_P(TruncatedDatabaseTest, ATruncatedFileIsRejectedEvenIfTheLogHasFrames) {
-  EXPECT_EQ(FindCommitLoss(killed_.path() + "/penstock.db", BootId()), std::nullopt);
+  EXPECT_EQ(*FindCommitLoss(killed_.path() + "/penstock.db", BootId()), std::nullopt);
   const std::uint64_t size = fs::file_size(killed_.path() + "/penstock.db");
   for (const char* mark : {"with its mark", "without its mark"}) {
     for (const std::uint64_t left : {size - 1, size - 4096, size / 2, std::uint64_t{4096}}) {
@@ -289,9 +289,9 @@ TEST_P(TruncatedDatabaseTest, PagesInTheLogMayBeMissingFromTheFile) {
     ASSERT_TRUE(PutText(*store, "key" + std::to_string(i), Body(30'000, i)).ok());
   const std::string killed = copies_.path() + "/grown";
   fs::copy(running.path(), killed, fs::copy_options::recursive);
-  EXPECT_EQ(FindCommitLoss(killed + "/penstock.db", BootId()), std::nullopt);
+  EXPECT_EQ(*FindCommitLoss(killed + "/penstock.db", BootId()), std::nullopt);
   fs::remove(killed + "/penstock.db-mark");
-  EXPECT_EQ(FindCommitLoss(killed + "/penstock.db", BootId()), std::nullopt);
+  EXPECT_EQ(*FindCommitLoss(killed + "/penstock.db", BootId()), std::nullopt);
 }
 
 INSTANTIATE_TEST_SUITE_P(Both, TruncatedDatabaseTest,
@@ -334,16 +334,16 @@ TEST(CommitCheck, NothingIsMissingAfterAnyCommit) {
               ->Execute("PRAGMA wal_checkpoint(TRUNCATE); DELETE FROM t WHERE a % 2; VACUUM")
               .ok());
     }
-    ASSERT_EQ(FindCommitLoss(path, BootId()).has_value(), false) << i;
-    ASSERT_EQ(FindCommitLoss(path, "another boot").has_value(), false) << i;
+    ASSERT_EQ(FindCommitLoss(path, BootId())->has_value(), false) << i;
+    ASSERT_EQ(FindCommitLoss(path, "another boot")->has_value(), false) << i;
     if (i % 10 != 9) continue;
     const std::string unmarked = directory.path() + "/unmarked";
     for (const char* file : {"", "-wal"}) {
       fs::copy_file(path + file, unmarked + file, fs::copy_options::overwrite_existing);
     }
-    ASSERT_EQ(FindCommitLoss(unmarked, BootId()).has_value(), false) << i;
+    ASSERT_EQ(FindCommitLoss(unmarked, BootId())->has_value(), false) << i;
   }
-  const auto mark = CommitMark::Read(path + "-mark");
+  const auto mark = CommitMark::Inspect(path + "-mark")->state;
   ASSERT_TRUE(mark.has_value());
   EXPECT_GT(mark->frames, 0u);
 }
@@ -387,8 +387,8 @@ TEST(CommitCheck, AMarkOlderThanTheLogRequiresNoFrames) {
   ASSERT_TRUE((*writer)->Execute("INSERT INTO t VALUES(2)").ok());  // the log restarts
   fs::remove(path + "-mark");
   fs::copy_file(path + "-mark.old", path + "-mark");
-  EXPECT_EQ(FindCommitLoss(path, "another boot"), std::nullopt);
-  EXPECT_NE(FindCommitLoss(path, BootId()), std::nullopt)
+  EXPECT_EQ(*FindCommitLoss(path, "another boot"), std::nullopt);
+  EXPECT_NE(*FindCommitLoss(path, BootId()), std::nullopt)
       << "without a power failure the mark is never older";
 }
 

@@ -158,18 +158,15 @@ Result<std::unique_ptr<CommitMark>> CommitMark::Open(const std::string& path) {
   return mark;
 }
 
-CommitMark::Inspection CommitMark::Inspect(const std::string& path) {
-  const auto unreadable = [](int error) {
-    return Inspection{std::nullopt, std::string("cannot be read: ") + std::strerror(error), false};
-  };
+Result<CommitMark::Inspection> CommitMark::Inspect(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) {
-    const int error = errno;
-    return error == ENOENT ? Inspection{std::nullopt, "is missing"} : unreadable(error);
+    if (errno == ENOENT) return Inspection{std::nullopt, "is missing"};
+    return UnreadableFile(path, errno);
   }
   const Slots slots = ReadSlots(file.get());
-  if (slots.error != 0) return unreadable(slots.error);
+  if (slots.error != 0) return UnreadableFile(path, slots.error);
   Inspection found;
   if (slots.newest) found.state = ToState(*slots.newest);
   if (status.st_size != static_cast<off_t>(kFileSize)) {

@@ -55,11 +55,10 @@ class CommitMark {
   struct Inspection {
     std::optional<CommitState> state;  // nullopt: the file is missing or has no valid slot
     std::string problem;               // what is wrong with the file ("is missing"); empty: nothing
-    bool is_read = true;               // false: the file may exist but cannot be opened or read
   };
-  // Reads the file at `path` once, without changing it. A slot that was never written is valid.
-  static Inspection Inspect(const std::string& path);
-  static std::optional<CommitState> Read(const std::string& path) { return Inspect(path).state; }
+  // Reads the file at `path` once, without changing it. A slot that was never written is valid. An
+  // error if the file exists and cannot be read.
+  static Result<Inspection> Inspect(const std::string& path);
   ~CommitMark();
   CommitMark(const CommitMark&) = delete;
   CommitMark& operator=(const CommitMark&) = delete;

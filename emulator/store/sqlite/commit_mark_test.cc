@@ -33,10 +33,10 @@ class CommitMarkTest : public ::testing::Test {
 };
 
 TEST_F(CommitMarkTest, KeepsTheLastState) {
-  EXPECT_EQ(CommitMark::Read(path_), std::nullopt);
+  EXPECT_EQ(CommitMark::Inspect(path_)->state, std::nullopt);
   for (std::uint32_t frames = 1; frames < 6; ++frames) {
     Store(frames);
-    const auto state = CommitMark::Read(path_);
+    const auto state = CommitMark::Inspect(path_)->state;
     ASSERT_TRUE(state.has_value());
     EXPECT_EQ(state->frames, frames);
     EXPECT_EQ(state->boot_id, BootId());
@@ -47,9 +47,9 @@ TEST_F(CommitMarkTest, ATornWriteKeepsThePreviousState) {
   Store(1);
   Store(2);
   Damage(20);  // the second state is in the first slot
-  EXPECT_EQ(CommitMark::Read(path_)->frames, 1u);
+  EXPECT_EQ(CommitMark::Inspect(path_)->state->frames, 1u);
   Store(3);  // uses the torn slot
-  EXPECT_EQ(CommitMark::Read(path_)->frames, 3u);
+  EXPECT_EQ(CommitMark::Inspect(path_)->state->frames, 3u);
 }
 
 TEST_F(CommitMarkTest, AFileWithoutAValidSlotHasNoState) {
@@ -57,27 +57,27 @@ TEST_F(CommitMarkTest, AFileWithoutAValidSlotHasNoState) {
   Store(2);
   Damage(20);
   Damage(2048 + 20);
-  EXPECT_EQ(CommitMark::Read(path_), std::nullopt);
+  EXPECT_EQ(CommitMark::Inspect(path_)->state, std::nullopt);
   std::ofstream(path_, std::ios::trunc).close();
-  EXPECT_EQ(CommitMark::Read(path_), std::nullopt);
+  EXPECT_EQ(CommitMark::Inspect(path_)->state, std::nullopt);
   Store(4);
-  EXPECT_EQ(CommitMark::Read(path_)->frames, 4u);
+  EXPECT_EQ(CommitMark::Inspect(path_)->state->frames, 4u);
 }
 
 TEST_F(CommitMarkTest, DescribesTheProblemOfTheFile) {
-  EXPECT_EQ(CommitMark::Inspect(path_).problem, "is missing");
+  EXPECT_EQ(CommitMark::Inspect(path_)->problem, "is missing");
   ASSERT_TRUE(CommitMark::Open(path_).ok());
-  EXPECT_EQ(CommitMark::Inspect(path_).problem, "is empty");
+  EXPECT_EQ(CommitMark::Inspect(path_)->problem, "is empty");
   Store(1);
-  EXPECT_EQ(CommitMark::Inspect(path_).problem, "");
+  EXPECT_EQ(CommitMark::Inspect(path_)->problem, "");
   Store(2);
-  EXPECT_EQ(CommitMark::Inspect(path_).problem, "");
+  EXPECT_EQ(CommitMark::Inspect(path_)->problem, "");
   Damage(20);
-  EXPECT_EQ(CommitMark::Inspect(path_).problem, "has a damaged slot");
+  EXPECT_EQ(CommitMark::Inspect(path_)->problem, "has a damaged slot");
   Damage(2048 + 20);
-  EXPECT_EQ(CommitMark::Inspect(path_).problem, "is damaged");
+  EXPECT_EQ(CommitMark::Inspect(path_)->problem, "is damaged");
   std::filesystem::resize_file(path_, 100);
-  EXPECT_EQ(CommitMark::Inspect(path_).problem, "has 100 bytes instead of 4096");
+  EXPECT_EQ(CommitMark::Inspect(path_)->problem, "has 100 bytes instead of 4096");
 }
 
 TEST_F(CommitMarkTest, OnlyTheOwnerMayReadTheFile) {

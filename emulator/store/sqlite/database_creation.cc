@@ -22,14 +22,8 @@ constexpr off_t kPageBytes = 4096;
 
 std::string TemporaryPath(const std::string& path) { return path + ".new"; }
 
-bool Exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
-
-// A file that cannot be examined is an error: a new one would replace it.
-Result<bool> HasBytes(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) == 0) return status.st_size > 0;
-  if (errno == ENOENT) return false;
-  return SystemError(ErrorKind::kInternal, "examine", path, errno);
+bool IsMissing(const std::string& path) {
+  return ::access(path.c_str(), F_OK) != 0 && errno == ENOENT;
 }
 
 // Not 0.
@@ -88,8 +82,9 @@ bool HasTables(const std::string& path) {
 }  // namespace
 
 Result<void> CreateDatabaseFile(const std::string& path, const std::string& schema) {
-  PENSTOCK_ASSIGN(const bool exists, HasBytes(path));
-  if (exists) return Ok();
+  // A file that cannot be examined is an error: a new one would replace it.
+  PENSTOCK_ASSIGN(const std::uint64_t size, FileSize(path));
+  if (size > 0) return Ok();
   const std::string unfinished = TemporaryPath(path);
   Result<void> built = Build(unfinished, schema);
   if (built.ok()) built = SyncFile(unfinished);
@@ -106,8 +101,8 @@ Result<void> CreateDatabaseFile(const std::string& path, const std::string& sche
 // of a build without marks may have its tables only in the log, and it has blobs/.
 bool IsUnfinishedStore(const std::string& directory) {
   const std::string database = directory + "/penstock.db";
-  const CommitMark::Inspection mark = CommitMark::Inspect(CommitMarkPath(database));
-  return !HasTables(database) && mark.is_read && !mark.state && !Exists(directory + "/blobs");
+  const auto mark = CommitMark::Inspect(CommitMarkPath(database));
+  return !HasTables(database) && mark.ok() && !mark->state && IsMissing(directory + "/blobs");
 }
 
 }  // namespace penstock::emulator::store

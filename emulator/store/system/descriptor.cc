@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -60,6 +61,19 @@ Error SystemError(ErrorKind otherwise, std::string_view doing, const std::string
   message.append(doing).append(" ").append(path).append(": ").append(std::strerror(system_error));
   if (full) message += "; free disk space and try again";
   return Error::Make(exhausted ? ErrorKind::kResourceExhausted : otherwise, std::move(message));
+}
+
+Error UnreadableFile(const std::string& path, int system_error) {
+  Error error = SystemError(ErrorKind::kInternal, "read", path, system_error);
+  error.message += "; the database was not changed; try again when the file can be read";
+  return error;
+}
+
+Result<std::uint64_t> FileSize(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0) return static_cast<std::uint64_t>(status.st_size);
+  if (errno == ENOENT) return std::uint64_t{0};
+  return UnreadableFile(path, errno);
 }
 
 Result<void> SyncDirectory(const std::string& path) {

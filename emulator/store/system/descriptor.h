@@ -70,6 +70,13 @@ enum class Durability {
 Error SystemError(ErrorKind otherwise, std::string_view doing, const std::string& path,
                   int system_error);
 
+// The error of a failed system call on a file that is examined before its database is opened. The
+// file may be intact, so the error is never kDataLoss.
+Error UnreadableFile(const std::string& path, int system_error);
+
+// Size of the file in bytes; 0 if it does not exist.
+Result<std::uint64_t> FileSize(const std::string& path);
+
 // Makes created, renamed or removed names in the directory durable.
 Result<void> SyncDirectory(const std::string& path);
 

@@ -1,12 +1,11 @@
 #include "emulator/store/tables/schema.h"
 
 #include <array>
-#include <filesystem>
-#include <system_error>
 
 #include "emulator/store/sqlite/commit_check.h"
 #include "emulator/store/sqlite/database_creation.h"
 #include "emulator/store/sqlite/migrations.h"
+#include "emulator/store/system/descriptor.h"
 #include "emulator/store/tables/migration_functions.h"
 
 namespace penstock::emulator::store {
@@ -140,9 +139,8 @@ Result<std::unique_ptr<Connection>> OpenAnother(const std::string& path, const c
 // Opens a connection that changes nothing, to a database that no other process has open.
 Result<std::unique_ptr<Connection>> OpenUnchanged(const std::string& path) {
   // There is a log only after a crash. Without one, even a read-only connection would create it.
-  std::error_code missing;
-  const bool has_log = std::filesystem::file_size(path + "-wal", missing) > 0 && !missing;
-  const auto access = has_log ? Connection::Access::kReadOnly : Connection::Access::kImmutable;
+  PENSTOCK_ASSIGN(const std::uint64_t log_size, FileSize(path + "-wal"));
+  const auto access = log_size > 0 ? Connection::Access::kReadOnly : Connection::Access::kImmutable;
   PENSTOCK_ASSIGN(auto connection, Connection::Open(path, access));
   PENSTOCK_TRY(connection->Execute(
       "PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=0; PRAGMA query_only=1;"));
