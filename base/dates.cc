@@ -33,7 +33,8 @@ struct Broken {
   std::size_t weekday = 0;  // 0 is Sunday
 };
 
-Broken Break(WallTime time) {
+template <class Duration>
+Broken Break(chrono::sys_time<Duration> time) {
   const auto days = chrono::floor<chrono::days>(time);
   const chrono::year_month_day date(days);
   const chrono::hh_mm_ss clock(chrono::floor<chrono::nanoseconds>(time - days));
@@ -53,21 +54,25 @@ Broken Break(WallTime time) {
 constexpr WallTime kLast(chrono::floor<chrono::seconds>(WallTime::max()).time_since_epoch() -
                          chrono::days(1));
 
-// Returns nullopt if a field is out of range. A leap second (:60) becomes the following second, as
-// in POSIX.
-std::optional<WallTime> Join(const Fields& fields) {
+// Without the nanoseconds. Returns nullopt if a field is out of range. A leap second (:60) becomes
+// the following second, as in POSIX.
+std::optional<chrono::sys_seconds> SecondsOf(const Fields& fields) {
   if (fields.year < 1970 || fields.year > 9999) return std::nullopt;
   const chrono::year_month_day date(chrono::year(fields.year),
                                     chrono::month(static_cast<unsigned>(fields.month)),
                                     chrono::day(static_cast<unsigned>(fields.day)));
   if (!date.ok() || fields.hour > 23 || fields.minute > 59 || fields.second > 60)
     return std::nullopt;
-  const chrono::sys_seconds seconds = chrono::sys_days(date) + chrono::hours(fields.hour) +
-                                      chrono::minutes(fields.minute) +
-                                      chrono::seconds(fields.second);
-  if (seconds >= chrono::floor<chrono::seconds>(kLast)) return kLast;
+  return chrono::sys_days(date) + chrono::hours(fields.hour) + chrono::minutes(fields.minute) +
+         chrono::seconds(fields.second);
+}
+
+std::optional<WallTime> Join(const Fields& fields) {
+  const std::optional<chrono::sys_seconds> seconds = SecondsOf(fields);
+  if (!seconds) return std::nullopt;
+  if (*seconds >= chrono::floor<chrono::seconds>(kLast)) return kLast;
   return WallTime(
-      chrono::duration_cast<WallTime::duration>(seconds.time_since_epoch()) +
+      chrono::duration_cast<WallTime::duration>(seconds->time_since_epoch()) +
       chrono::duration_cast<WallTime::duration>(chrono::nanoseconds(fields.nanosecond)));
 }
 
@@ -191,22 +196,27 @@ bool TakeZone(Scanner& scan, chrono::minutes& offset) {
   return true;
 }
 
-}  // namespace
+struct ZonedFields {
+  Fields fields;
+  chrono::minutes offset{0};  // the local time minus UTC
+};
 
-std::string FormatHttpDate(WallTime time) {
-  const auto [fields, weekday] = Break(time);
-  std::string out("DDD, dd MMM yyyy hh:mm:ss GMT");
-  kDays[weekday].copy(&out[0], 3);
-  PutNumber(out, 5, 2, fields.day);
-  kMonths[static_cast<std::size_t>(fields.month - 1)].copy(&out[8], 3);
-  PutNumber(out, 12, 4, fields.year);
-  PutNumber(out, 17, 2, fields.hour);
-  PutNumber(out, 20, 2, fields.minute);
-  PutNumber(out, 23, 2, fields.second);
-  return out;
+std::optional<ZonedFields> ScanIso8601(std::string_view text) {
+  ZonedFields found;
+  Fields& fields = found.fields;
+  Scanner scan(text);
+  if (!(scan.TakeNumber(4, fields.year) && scan.Take("-") && scan.TakeNumber(2, fields.month) &&
+        scan.Take("-") && scan.TakeNumber(2, fields.day) && scan.Take("T") &&
+        scan.TakeClock(fields))) {
+    return std::nullopt;
+  }
+  if (scan.Take(".") && !scan.TakeFraction(fields.nanosecond)) return std::nullopt;
+  if (!TakeZone(scan, found.offset) || !scan.Done()) return std::nullopt;
+  return found;
 }
 
-std::string FormatIso8601(WallTime time) {
+template <class Duration>
+std::string Iso8601(chrono::sys_time<Duration> time) {
   const Fields fields = Break(time).fields;
   std::string out;
   out.reserve(24);
@@ -226,6 +236,25 @@ std::string FormatIso8601(WallTime time) {
   out += 'Z';
   return out;
 }
+
+}  // namespace
+
+std::string FormatHttpDate(WallTime time) {
+  const auto [fields, weekday] = Break(time);
+  std::string out("DDD, dd MMM yyyy hh:mm:ss GMT");
+  kDays[weekday].copy(&out[0], 3);
+  PutNumber(out, 5, 2, fields.day);
+  kMonths[static_cast<std::size_t>(fields.month - 1)].copy(&out[8], 3);
+  PutNumber(out, 12, 4, fields.year);
+  PutNumber(out, 17, 2, fields.hour);
+  PutNumber(out, 20, 2, fields.minute);
+  PutNumber(out, 23, 2, fields.second);
+  return out;
+}
+
+std::string FormatIso8601(WallTime time) { return Iso8601(time); }
+
+std::string FormatCalendarTime(CalendarTime time) { return Iso8601(time); }
 
 std::string FormatAmzDate(WallTime time) {
   const Fields fields = Break(time).fields;
@@ -266,19 +295,20 @@ std::optional<WallTime> ParseHttpDate(std::string_view text) {
 }
 
 std::optional<WallTime> ParseIso8601(std::string_view text) {
-  Fields fields;
-  Scanner scan(text);
-  if (!(scan.TakeNumber(4, fields.year) && scan.Take("-") && scan.TakeNumber(2, fields.month) &&
-        scan.Take("-") && scan.TakeNumber(2, fields.day) && scan.Take("T") &&
-        scan.TakeClock(fields))) {
-    return std::nullopt;
-  }
-  if (scan.Take(".") && !scan.TakeFraction(fields.nanosecond)) return std::nullopt;
-  chrono::minutes offset{0};
-  if (!TakeZone(scan, offset) || !scan.Done()) return std::nullopt;
-  const std::optional<WallTime> local = Join(fields);
-  if (!local || *local - offset < WallTime{}) return std::nullopt;
-  return std::min(*local - offset, kLast);
+  const std::optional<ZonedFields> found = ScanIso8601(text);
+  const std::optional<WallTime> local = found ? Join(found->fields) : std::nullopt;
+  if (!local || *local - found->offset < WallTime{}) return std::nullopt;
+  return std::min(*local - found->offset, kLast);
+}
+
+std::optional<CalendarTime> ParseCalendarTime(std::string_view text) {
+  const std::optional<ZonedFields> found = ScanIso8601(text);
+  const auto seconds = found ? SecondsOf(found->fields) : std::nullopt;
+  if (!seconds) return std::nullopt;
+  const CalendarTime time =
+      *seconds - found->offset + chrono::milliseconds(found->fields.nanosecond / 1'000'000);
+  if (time < CalendarTime{}) return std::nullopt;
+  return std::min(time, kLastCalendarTime);
 }
 
 std::optional<WallTime> ParseAmzDate(std::string_view text) {

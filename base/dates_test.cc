@@ -136,6 +136,22 @@ TEST(DatesTest, DatesAtTheEndOfTheClockRangeRoundTripInEveryZone) {
   }
 }
 
+TEST(CalendarTimeTest, EveryDateUntilTheYear9999RoundTrips) {
+  for (const char* text : {"1970-01-01T00:00:00.000Z", "2262-04-11T23:47:16.855Z",
+                           "4000-02-29T12:30:59.001Z", "9999-12-31T23:59:59.999Z"}) {
+    const auto time = ParseCalendarTime(text);
+    ASSERT_TRUE(time.has_value()) << text;
+    EXPECT_EQ(FormatCalendarTime(*time), text);
+  }
+  EXPECT_EQ(ParseCalendarTime("9999-12-31T23:59:59.999Z"), kLastCalendarTime);
+  EXPECT_EQ(ParseCalendarTime("9999-12-31T23:59:59-00:01"), kLastCalendarTime);
+  EXPECT_EQ(ParseCalendarTime("3000-01-01T01:00:00+01:00"),
+            ParseCalendarTime("3000-01-01T00:00:00Z"));
+  EXPECT_EQ(ParseCalendarTime("1970-01-01T00:59:59+01:00"), std::nullopt);
+  EXPECT_EQ(ParseCalendarTime("9999-02-29T00:00:00Z"), std::nullopt);
+  EXPECT_EQ(ParseCalendarTime("10000-01-01T00:00:00Z"), std::nullopt);
+}
+
 TEST(DatesTest, RejectsTimesBefore1970InEveryZone) {
   EXPECT_EQ(ParseIso8601("1970-01-01T00:59:59+01:00"), std::nullopt);
   EXPECT_EQ(ParseIso8601("1970-01-01T01:00:00+01:00"), At(0));

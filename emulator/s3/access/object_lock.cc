@@ -35,7 +35,7 @@ std::optional<RetentionMode> ModeOf(std::string_view name) {
 }
 
 // Adds years. 29 February becomes 28 February.
-WallTime AddYears(WallTime time, int count) {
+CalendarTime AddYears(CalendarTime time, int count) {
   const auto day = std::chrono::floor<std::chrono::days>(time);
   std::chrono::year_month_day date{day};
   date += std::chrono::years(count);
@@ -43,11 +43,11 @@ WallTime AddYears(WallTime time, int count) {
   return std::chrono::sys_days(date) + (time - day);
 }
 
-// Returns the last representable time if the sum overflows.
-WallTime AddPeriod(WallTime now, std::string_view unit, std::uint64_t count) {
-  const auto days = std::chrono::days(unit == "Days" ? count : count * 366);
-  if (WallTime::max() - now < days) return WallTime::max();
-  return unit == "Days" ? now + days : AddYears(now, static_cast<int>(count));
+// `count` is at most 36,500 days or 100 years (configuration_checks.cc).
+CalendarTime AddPeriod(WallTime now, std::string_view unit, std::uint64_t count) {
+  const auto begin = std::chrono::floor<CalendarTime::duration>(now);
+  return unit == "Days" ? begin + std::chrono::days(count)
+                        : AddYears(begin, static_cast<int>(count));
 }
 
 Result<std::optional<Retention>> DefaultRetention(const Call& call,
@@ -92,14 +92,14 @@ Result<void> RequireObjectLock(const store::BucketRecord& bucket) {
 Result<Retention> ParseRetention(const Call& call, std::string_view mode, std::string_view until) {
   const auto known = ModeOf(mode);
   if (!known) return InvalidArgument("Unknown wormMode directive.", kModeHeader, mode);
-  const auto time = ParseIso8601(until);
+  const auto time = ParseCalendarTime(until);
   if (!time)
     return InvalidArgument("The retain until date must be provided in ISO 8601 format",
                            kUntilHeader, until);
-  if (*time <= call.exchange.space->clock->Now()) {
+  const Retention retention{*known, *time};
+  if (!retention.IsInEffect(call.exchange.space->clock->Now()))
     return InvalidArgument("The retain until date must be in the future!", kUntilHeader, until);
-  }
-  return Retention{*known, *time};
+  return retention;
 }
 
 Result<ObjectLock> ReadObjectLock(const Call& call, const store::BucketRecord& bucket) {
@@ -134,7 +134,7 @@ Result<void> RequireChecksumOfLocked(const Call& call, const ObjectLock& lock, b
 void StoreObjectLock(const ObjectLock& lock, store::Attributes& attributes) {
   if (lock.retention) {
     attributes.emplace_back(kStoredMode, NameOf(lock.retention->mode));
-    attributes.emplace_back(kStoredUntil, FormatIso8601(lock.retention->until));
+    attributes.emplace_back(kStoredUntil, FormatCalendarTime(lock.retention->until));
   }
   if (lock.legal_hold) attributes.emplace_back(kStoredHold, *lock.legal_hold ? "ON" : "OFF");
 }
@@ -151,7 +151,8 @@ ObjectLock StoredObjectLock(const store::Attributes& attributes) {
     // Unreadable values keep the version locked: damage must not unlock anything.
     if (name == kStoredMode)
       lock.retention->mode = ModeOf(value).value_or(RetentionMode::kCompliance);
-    if (name == kStoredUntil) lock.retention->until = ParseIso8601(value).value_or(WallTime::max());
+    if (name == kStoredUntil)
+      lock.retention->until = ParseCalendarTime(value).value_or(kLastCalendarTime);
   }
   return lock;
 }
@@ -166,7 +167,7 @@ void AddObjectLockHeaders(Response& response, const store::Attributes& attribute
   const ObjectLock lock = StoredObjectLock(attributes);
   if (lock.retention) {
     response.Add(std::string(kModeHeader), std::string(NameOf(lock.retention->mode)));
-    response.Add(std::string(kUntilHeader), FormatIso8601(lock.retention->until));
+    response.Add(std::string(kUntilHeader), FormatCalendarTime(lock.retention->until));
   }
   if (lock.legal_hold) response.Add(std::string(kHoldHeader), *lock.legal_hold ? "ON" : "OFF");
 }
@@ -178,7 +179,7 @@ bool BypassesGovernance(const Call& call) {
 
 Result<void> CheckUnlocked(const ObjectLock& lock, WallTime now, bool bypass) {
   if (lock.legal_hold.value_or(false)) return Protected();
-  if (!lock.retention || lock.retention->until <= now) return Ok();
+  if (!lock.retention || !lock.retention->IsInEffect(now)) return Ok();
   if (bypass && lock.retention->mode == RetentionMode::kGovernance) return Ok();
   return Protected();
 }
@@ -194,7 +195,7 @@ store::Precondition RemovalCheck(const Call& call) {
 
 Result<void> CheckRetentionChange(const ObjectLock& lock, const std::optional<Retention>& requested,
                                   WallTime now, bool bypass) {
-  if (!lock.retention || lock.retention->until <= now) return Ok();
+  if (!lock.retention || !lock.retention->IsInEffect(now)) return Ok();
   const bool extends = requested && requested->mode == lock.retention->mode &&
                        requested->until >= lock.retention->until;
   if (extends || (bypass && lock.retention->mode == RetentionMode::kGovernance)) return Ok();

@@ -7,11 +7,13 @@
 #ifndef PENSTOCK_EMULATOR_S3_ACCESS_OBJECT_LOCK_H_
 #define PENSTOCK_EMULATOR_S3_ACCESS_OBJECT_LOCK_H_
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/dates.h"
 #include "emulator/s3/core/call.h"
 #include "emulator/store/store.h"
 #include "penstock/base/result.h"
@@ -26,7 +28,11 @@ std::string_view NameOf(RetentionMode mode);
 
 struct Retention {
   RetentionMode mode = RetentionMode::kGovernance;
-  WallTime until{};
+  CalendarTime until{};
+
+  bool IsInEffect(WallTime now) const {
+    return until > std::chrono::floor<CalendarTime::duration>(now);
+  }
 };
 
 struct ObjectLock {

@@ -65,7 +65,7 @@ Result<void> GetObjectRetention(Call& call) {
   if (!lock.retention) return MakeError("NoSuchObjectLockConfiguration");
   return RespondElement(call, "Retention", [&](XmlWriter& xml) {
     xml.Element("Mode", NameOf(lock.retention->mode));
-    xml.Element("RetainUntilDate", FormatIso8601(lock.retention->until));
+    xml.Element("RetainUntilDate", FormatCalendarTime(lock.retention->until));
   });
 }
 

@@ -69,6 +69,19 @@ TEST_F(LockedObject, RetentionIsReturned) {
   EXPECT_EQ(s3_.Send("DELETE /box/k?versionId=" + version_).Outcome(), "403 AccessDenied");
 }
 
+// After the last time that 64-bit nanoseconds can express, in April 2262.
+TEST_F(LockedObject, RetentionsUntilTheYear9999AreReturnedUnchanged) {
+  for (const std::string until :
+       {"2262-04-12T00:00:00.000Z", "5000-02-28T23:59:59.120Z", "9999-12-31T23:59:59.000Z"}) {
+    ASSERT_EQ(Retain(Until("COMPLIANCE", until)), "200") << until;
+    EXPECT_EQ(s3_.Send("GET /box/k?retention").Element("RetainUntilDate"), until);
+    EXPECT_EQ(s3_.Send("HEAD /box/k").Header("x-amz-object-lock-retain-until-date"), until);
+    EXPECT_EQ(s3_.Send("DELETE /box/k?versionId=" + version_).Outcome(), "403 AccessDenied");
+  }
+  EXPECT_EQ(Retain(Until("COMPLIANCE", "9999-12-31T23:59:58Z")), "403 AccessDenied");
+  EXPECT_EQ(Retain(Until("COMPLIANCE", "9999-12-31T23:59:59-01:00")), "200") << "not after 9999";
+}
+
 TEST_F(LockedObject, InvalidRetentionsAreRefused) {
   EXPECT_EQ(Retain("<Mode>GOVERNANCE</Mode>"), "400 MalformedXML");
   EXPECT_EQ(Retain(Until("SOFT", "2030-01-01T00:00:00Z")), "400 MalformedXML");

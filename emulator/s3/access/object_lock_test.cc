@@ -219,7 +219,7 @@ TEST(ObjectLockTest, DamagedAttributesKeepTheVersionLocked) {
 
 TEST(ObjectLockTest, StoredLockReadsBackUnchanged) {
   const ObjectLock lock{
-      Retention{RetentionMode::kCompliance, *ParseIso8601("2031-05-06T07:08:09.010Z")}, false};
+      Retention{RetentionMode::kCompliance, *ParseCalendarTime("2031-05-06T07:08:09.010Z")}, false};
   store::Attributes attributes{{"Content-Type", "a/b"}};
   StoreObjectLock(lock, attributes);
   ReplaceObjectLock(lock, attributes);
