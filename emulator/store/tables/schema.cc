@@ -114,7 +114,7 @@ std::string Schema() {
 
 // Used in memory, and for a file that an earlier build left without tables when it was killed.
 Result<void> CreateTables(Connection& connection) {
-  return connection.Execute("BEGIN;" + Schema() + ";COMMIT;PRAGMA wal_checkpoint(TRUNCATE);");
+  return connection.Execute("BEGIN;" + Schema() + ";COMMIT");
 }
 
 Error MissingVersionError(const std::string& path) {
