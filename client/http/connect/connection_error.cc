@@ -28,9 +28,10 @@ std::string ProxyName(const Request& request, const EnvironmentProxy& proxy) {
 }
 
 std::string Detail(const ConnectFailure& failure) {
-  return failure.detail.empty()
-             ? std::string(curl_easy_strerror(static_cast<CURLcode>(failure.curl_code)))
-             : WithoutProxies(failure.detail);
+  if (failure.detail.empty()) return curl_easy_strerror(static_cast<CURLcode>(failure.curl_code));
+  std::string detail(failure.detail);
+  ProxySecrets().Redact(detail);
+  return detail;
 }
 
 Error UnreachableError(const std::string& peer, const ConnectFailure& failure) {

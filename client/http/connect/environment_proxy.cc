@@ -164,17 +164,17 @@ std::string AuthorizationOf(std::string_view credentials) {
   return std::string(kBasic) + Base64Encode(AsBytes(ProxyUser::Of(credentials).Pair()));
 }
 
-void RedactProxy(std::string& text, std::string_view value) {
-  const UrlParts pieces = SplitUrl(value);
+// Adds the secrets of a proxy URL, longer ones first.
+void AddSecrets(std::string_view url, std::vector<std::string>& secrets) {
+  const UrlParts pieces = SplitUrl(url);
   const bool has_port = !pieces.port || IsPort(*pieces.port);
-  if (!pieces.credentials.empty() || !has_port) penstock::internal::RedactValue(text, value);
-  // "user:secret" without a host.
-  if (!has_port) penstock::internal::RedactValue(text, *pieces.port);
+  if (!pieces.credentials.empty() || !has_port) secrets.emplace_back(url);
+  if (!has_port) secrets.emplace_back(*pieces.port);  // "user:secret" without a host
   if (pieces.credentials.empty()) return;
   const ProxyUser user = ProxyUser::Of(pieces.credentials);
-  penstock::internal::RedactValue(text, AuthorizationOf(pieces.credentials).substr(kBasic.size()));
-  penstock::internal::RedactValue(text, user.Pair());
-  penstock::internal::RedactValue(text, user.password.empty() ? user.name : user.password);
+  secrets.push_back(AuthorizationOf(pieces.credentials).substr(kBasic.size()));
+  secrets.push_back(user.Pair());
+  secrets.push_back(user.password.empty() ? user.name : user.password);
 }
 
 }  // namespace
@@ -217,18 +217,18 @@ bool HasProxyFor(std::string_view scheme) {
   return own || is_set("all_proxy") || is_set("ALL_PROXY");
 }
 
-std::string WithoutProxies(std::string_view text, const GetVariable& environment) {
-  std::string shown(text);
+ProxySecrets::ProxySecrets(const GetVariable& environment) {
   for (const char* const name :
        {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
     const char* const value = environment(name);
-    if (value != nullptr) RedactProxy(shown, value);
+    if (value != nullptr) AddSecrets(value, values_);
   }
-  return shown;
 }
 
-std::string WithoutProxies(std::string_view text) {
-  return WithoutProxies(text, [](const char* name) { return std::getenv(name); });
+ProxySecrets::ProxySecrets() : ProxySecrets([](const char* name) { return std::getenv(name); }) {}
+
+void ProxySecrets::Redact(std::string& text) const {
+  for (const std::string& value : values_) penstock::internal::RedactValue(text, value);
 }
 
 }  // namespace penstock::http

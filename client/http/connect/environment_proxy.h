@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "client/http/transport.h"
 
@@ -36,11 +37,20 @@ std::optional<EnvironmentProxy> ProxyFor(const Endpoint& endpoint);
 // `no_proxy`.
 bool HasProxyFor(std::string_view scheme);
 
-// Returns `text`, which may come from libcurl, a proxy or a server, without the proxies'
-// credentials in the environment: as they are, percent-encoded, and in the form of
-// Proxy-Authorization.
-std::string WithoutProxies(std::string_view text, const GetVariable& environment);
-std::string WithoutProxies(std::string_view text);
+// The credentials of the environment's proxies. The constructor reads the environment, once for any
+// number of texts.
+class ProxySecrets {
+ public:
+  explicit ProxySecrets(const GetVariable& environment);
+  ProxySecrets();
+
+  // Replaces the credentials in `text`, which may come from libcurl, a proxy or a server: as they
+  // are, percent-encoded, and in the form of Proxy-Authorization.
+  void Redact(std::string& text) const;
+
+ private:
+  std::vector<std::string> values_;
+};
 
 }  // namespace penstock::http
 

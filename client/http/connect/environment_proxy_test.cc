@@ -88,10 +88,27 @@ TEST(EnvironmentProxy, CredentialsAreDecodedForBasicAuthentication) {
 }
 
 std::string Shown(const Variables& variables, std::string_view text) {
-  return WithoutProxies(text, [&](const char* name) {
+  const ProxySecrets secrets([&](const char* name) {
     const auto found = variables.find(name);
     return found == variables.end() ? nullptr : found->second.c_str();
   });
+  std::string shown(text);
+  secrets.Redact(shown);
+  return shown;
+}
+
+TEST(EnvironmentProxy, SecretsAreReadOnceForAllTexts) {
+  int reads = 0;
+  const ProxySecrets secrets([&](const char*) {
+    ++reads;
+    return "http://u:one@p:1";
+  });
+  const int before = reads;
+  for (std::string text : {"u:one", "http://u:one@p:1"}) {
+    secrets.Redact(text);
+    EXPECT_EQ(text, "***");
+  }
+  EXPECT_EQ(reads, before);
 }
 
 TEST(EnvironmentProxy, RemovesProxyUrlsAndCredentialsFromMessages) {

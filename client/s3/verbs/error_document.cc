@@ -101,13 +101,15 @@ void LimitTexts(Error& error, const RequestSecrets& secrets) {
   constexpr std::size_t kLongestName = 256;  // S3's codes have at most 60 characters, its ids 76.
   constexpr std::size_t kLongestText = 2048;
   constexpr std::size_t kMostDetails = 32;
-  const auto limit = [&secrets](std::string& text, std::size_t most) {
+  const http::ProxySecrets proxies;
+  const auto limit = [&](std::string& text, std::size_t most) {
     if (secrets.credentials != nullptr) {
       internal::RedactValue(text, secrets.credentials->session_token);
       internal::RedactValue(text, secrets.credentials->secret_access_key);
     }
     internal::RedactValue(text, secrets.signature);
-    text = Redact(http::WithoutProxies(text));
+    proxies.Redact(text);
+    text = Redact(text);
     if (text.size() > most) text = Shortened(text, most);
   };
   for (std::string* name : {&error.code, &error.request_id, &error.host_id, &error.region})
