@@ -53,7 +53,7 @@ auth::Mode ModeOf(AuthMode mode) {
 // namespaces always. An explicit limit is an emulator's own; the default belongs to the process,
 // whose memory it is.
 std::shared_ptr<store::MemoryLimit> MemoryLimitOf(const EmulatorOptions& options) {
-  if (options.memory_limit_bytes == 0) return store::MemoryLimit::OfProcess();
+  if (options.memory_limit_bytes == 0) return store::MemoryLimit::ForProcess();
   return std::make_shared<store::MemoryLimit>(options.memory_limit_bytes);
 }
 

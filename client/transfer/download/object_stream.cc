@@ -415,7 +415,7 @@ class StreamImpl final : public ObjectStream {
       given_ = {slot->offset, slot->offset + slot->size};
       given_held_ = slot->held_bytes();
       const bool last = queue_.size() == 1 && queue_.all_requested();
-      if (Result<void> compared = checksum_.Give(given_, slot->crc_value, last); !compared.ok()) {
+      if (Result<void> compared = checksum_.Add(given_, slot->crc_value, last); !compared.ok()) {
         error_ = At(std::move(compared).error());
         return *error_;
       }

@@ -2,10 +2,10 @@
 
 namespace penstock::transfer {
 
-Result<void> StreamChecksum::Give(ByteRange range, std::uint64_t value, bool last) {
+Result<void> StreamChecksum::Add(ByteRange range, std::uint64_t value, bool last) {
   if (!settled_) return Ok();
-  if (given_ && given_->range.size() > 0) PENSTOCK_TRY(settled_->Add(given_->range, given_->value));
-  given_ = Given{range, value};
+  if (last_ && last_->range.size() > 0) PENSTOCK_TRY(settled_->Add(last_->range, last_->value));
+  last_ = Block{range, value};
   if (!last) return Ok();
   // settled_ must not change before the reader has finished with the block.
   PiecewiseChecksum all = *settled_;
@@ -17,7 +17,7 @@ void StreamChecksum::ExpectAgain(const ObjectMetadata& metadata) {
   if (settled_ || expected.crc == Crc::kNone) return;
   settled_.emplace(expected, metadata.size);
   crc_ = expected.crc;
-  given_ = Given{};  // Keep shortens it if the reader has used some bytes
+  last_ = Block{};  // Keep shortens it if the reader has used some bytes
 }
 
 std::optional<std::uint64_t> StreamChecksum::CrcBefore(std::uint64_t position,
@@ -25,21 +25,20 @@ std::optional<std::uint64_t> StreamChecksum::CrcBefore(std::uint64_t position,
   const auto prefix = settled_ ? settled_->prefix() : std::nullopt;
   if (!prefix) return std::nullopt;
   if (prefix->bytes == position) return prefix->crc;
-  if (!given_ || given_->range.begin != prefix->bytes) return std::nullopt;
-  if (given_->range.end == position)
-    return CombineCrc(crc_, prefix->crc, given_->value, given_->range.size());
-  if (used.empty() || given_->range.begin + used.size() != position) return std::nullopt;
+  if (!last_ || last_->range.begin != prefix->bytes) return std::nullopt;
+  if (last_->range.end == position)
+    return CombineCrc(crc_, prefix->crc, last_->value, last_->range.size());
+  if (used.empty() || last_->range.begin + used.size() != position) return std::nullopt;
   return UpdateCrc(crc_, used, prefix->crc);
 }
 
 void StreamChecksum::Keep(ByteView bytes) {
-  if (!given_) return;
+  if (!last_) return;
   if (bytes.empty()) {
-    given_.reset();
+    last_.reset();
     return;
   }
-  given_ =
-      Given{{given_->range.begin, given_->range.begin + bytes.size()}, UpdateCrc(crc_, bytes, 0)};
+  last_ = Block{{last_->range.begin, last_->range.begin + bytes.size()}, UpdateCrc(crc_, bytes, 0)};
 }
 
 }  // namespace penstock::transfer

@@ -23,13 +23,13 @@ class StreamChecksum {
   // Adds the block `range` with its CRC before it is returned. `last`: this block completes the
   // object. Returns kDataLoss with both values in the message if the object's checksum does not
   // match.
-  Result<void> Give(ByteRange range, std::uint64_t value, bool last);
+  Result<void> Add(ByteRange range, std::uint64_t value, bool last);
 
   // Called when the block of a whole object, which the store verified, is dropped. The object will
   // arrive again in ranges, which this class verifies.
   void ExpectAgain(const ObjectMetadata& metadata);
 
-  // Returns the CRC of the object's bytes [0, position). Nullopt if not all of them were given, or
+  // Returns the CRC of the object's bytes [0, position). Nullopt if not all of them were added, or
   // if `position` is inside the last block and not after `used`, the bytes at its start.
   std::optional<std::uint64_t> CrcBefore(std::uint64_t position, ByteView used) const;
 
@@ -37,14 +37,14 @@ class StreamChecksum {
   void Keep(ByteView bytes);
 
  private:
-  struct Given {
+  struct Block {
     ByteRange range;
     std::uint64_t value = 0;
   };
 
   std::optional<PiecewiseChecksum> settled_;
   Crc crc_ = Crc::kNone;
-  std::optional<Given> given_;  // last block; not in settled_ yet
+  std::optional<Block> last_;  // the block added last; not in settled_ yet
 };
 
 }  // namespace penstock::transfer

@@ -47,9 +47,9 @@ TEST(InitialChecksum, VerifiesOnlyIfAllBytesOfTheObjectAreCovered) {
   StreamChecksum checksum = InitialChecksum(source);
   EXPECT_EQ(checksum.crc(), Crc::kCrc64Nvme);
   EXPECT_TRUE(
-      checksum.Give({4, 10}, UpdateCrc(Crc::kCrc64Nvme, ByteView(content).subspan(4), 0), true)
+      checksum.Add({4, 10}, UpdateCrc(Crc::kCrc64Nvme, ByteView(content).subspan(4), 0), true)
           .ok());
-  EXPECT_FALSE(InitialChecksum(source).Give({4, 10}, 1, true).ok());
+  EXPECT_FALSE(InitialChecksum(source).Add({4, 10}, 1, true).ok());
 }
 
 TEST(InitialChecksum, ContinuesAfterAPrefix) {
@@ -65,12 +65,12 @@ TEST(InitialChecksum, ContinuesAfterAPrefix) {
   source.prefix_crc = crc(0, 4);
   StreamChecksum checksum = InitialChecksum(source);
   EXPECT_EQ(checksum.CrcBefore(4, {}), crc(0, 4));
-  EXPECT_TRUE(checksum.Give({4, 8}, crc(4, 4), false).ok());
+  EXPECT_TRUE(checksum.Add({4, 8}, crc(4, 4), false).ok());
   EXPECT_EQ(checksum.CrcBefore(6, ByteView(content).subspan(4, 2)), crc(0, 6));
   EXPECT_EQ(checksum.CrcBefore(8, {}), crc(0, 8));
   EXPECT_FALSE(checksum.CrcBefore(7, {}).has_value());
-  EXPECT_TRUE(checksum.Give({8, 10}, crc(8, 2), true).ok());
-  EXPECT_FALSE(InitialChecksum(source).Give({4, 10}, 1, true).ok());
+  EXPECT_TRUE(checksum.Add({8, 10}, crc(8, 2), true).ok());
+  EXPECT_FALSE(InitialChecksum(source).Add({4, 10}, 1, true).ok());
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ std::uint64_t DefaultMemoryLimitBytes() {
   return DefaultMemoryLimitFor({pages * page_bytes, ReadSystemFile});
 }
 
-const std::shared_ptr<MemoryLimit>& MemoryLimit::OfProcess() {
+const std::shared_ptr<MemoryLimit>& MemoryLimit::ForProcess() {
   static const auto limit = std::make_shared<MemoryLimit>(DefaultMemoryLimitBytes());
   return limit;
 }

@@ -38,7 +38,7 @@ class MemoryLimit {
 
   // The limit of all stores of this process that have no limit of their own:
   // DefaultMemoryLimitBytes.
-  static const std::shared_ptr<MemoryLimit>& OfProcess();
+  static const std::shared_ptr<MemoryLimit>& ForProcess();
 
   // What a charge must fit beside: all used bytes, or all but those of request documents.
   enum class Counting { kAll, kWithoutDocuments };
