@@ -1,4 +1,4 @@
-"""Many large request documents at a time: the emulator's memory stays within its limit, and every request has a clean answer."""
+"""Many large request documents at a time: the emulator's memory stays within its limit, and each has a clean response."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def request(method: str, target: str, body: bytes) -> bytes:
     return "\r\n".join([*lines, "", ""]).encode() + body
 
 
-def answer(wire: socket.socket) -> str:
+def response(wire: socket.socket) -> str:
     """Status and S3 code, such as "503 SlowDown"."""
     text = b""
     while piece := wire.recv(1 << 16):
@@ -61,10 +61,10 @@ def answer(wire: socket.socket) -> str:
     return text[9:12].decode() + (f" {code[1].decode()}" if code else "")
 
 
-def ask(where: tuple[str, int], method: str, target: str, body: bytes = b"") -> str:
+def send(where: tuple[str, int], method: str, target: str, body: bytes = b"") -> str:
     with socket.create_connection(where, timeout=WAIT_S) as wire:
         wire.sendall(request(method, target, body))
-        return answer(wire)
+        return response(wire)
 
 
 def resident(pid: int, which: str) -> int:
@@ -77,8 +77,8 @@ def resident(pid: int, which: str) -> int:
 
 def test_documents_of_many_clients_take_no_more_memory_than_the_limit(emulator: tuple[int, tuple[str, int]]) -> None:
     pid, where = emulator
-    assert ask(where, "PUT", "/bucket") == "200"
-    assert ask(where, "PUT", "/bucket/key", b"x") == "200"
+    assert send(where, "PUT", "/bucket") == "200"
+    assert send(where, "PUT", "/bucket/key", b"x") == "200"
     # Of all documents those whose parsed form takes the most memory, 28 bytes for each byte of text.
     open_, close = b"<Tagging>", b"</Tagging>"
     document = open_ + b"a<b/>" * ((DOCUMENT_BYTES - len(open_ + close)) // 5) + close
@@ -90,38 +90,38 @@ def test_documents_of_many_clients_take_no_more_memory_than_the_limit(emulator: 
         wires[-1].sendall(whole[:-1])
     for wire in wires:  # all documents end at the same time
         wire.sendall(whole[-1:])
-    answers = Counter(answer(wire) for wire in wires)
+    responses = Counter(response(wire) for wire in wires)
     for wire in wires:
         wire.close()
     grown = resident(pid, "VmHWM") - before
-    print(f"{answers}, {grown / MIB:.0f} MiB more than before")
-    assert set(answers) == {"400 MalformedXML", "503 SlowDown"}, answers
+    print(f"{responses}, {grown / MIB:.0f} MiB more than before")
+    assert set(responses) == {"400 MalformedXML", "503 SlowDown"}, responses
     assert grown < LIMIT + DOCUMENT_BYTES * 40 + BESIDE_DOCUMENTS
-    assert ask(where, "PUT", "/bucket?tagging", document) == "400 MalformedXML", "memory is free again"
-    assert ask(where, "PUT", "/bucket?tagging", TAGS) == "204"
-    assert ask(where, "PUT", "/bucket/other", bytes(LIMIT // 2)) == "200", "and objects may use it"
+    assert send(where, "PUT", "/bucket?tagging", document) == "400 MalformedXML", "memory is free again"
+    assert send(where, "PUT", "/bucket?tagging", TAGS) == "204"
+    assert send(where, "PUT", "/bucket/other", bytes(LIMIT // 2)) == "200", "and objects may use it"
 
 
 def test_a_document_of_which_only_the_head_was_sent_takes_no_memory(emulator: tuple[int, tuple[str, int]]) -> None:
     _, where = emulator
-    assert ask(where, "PUT", "/bucket") == "200"
+    assert send(where, "PUT", "/bucket") == "200"
     # 40 bytes of memory for each of them leave less than the 2 MiB of the object.
     head = "POST /bucket?delete HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1650000\r\nContent-MD5: 1B2M2Y8AsgTpgAmY7PhCfg=="
     with socket.create_connection(where, timeout=WAIT_S) as wire:
         wire.sendall(f"{head}\r\nExpect: 100-continue\r\n\r\n".encode())
         assert wire.recv(1 << 10).startswith(b"HTTP/1.1 100 "), "the emulator waits for the body"
-        assert ask(where, "PUT", "/bucket/key", bytes(2 * MIB)) == "200"
+        assert send(where, "PUT", "/bucket/key", bytes(2 * MIB)) == "200"
 
 
 def test_a_full_store_is_emptied_by_delete_objects(emulator: tuple[int, tuple[str, int]]) -> None:
     _, where = emulator
-    assert ask(where, "PUT", "/bucket") == "200"
+    assert send(where, "PUT", "/bucket") == "200"
     keys = []
-    while (put := ask(where, "PUT", f"/bucket/{len(keys):04}", bytes(MIB))) == "200":
+    while (put := send(where, "PUT", f"/bucket/{len(keys):04}", bytes(MIB))) == "200":
         keys.append(f"{len(keys):04}")
     assert put == "507 InsufficientStorage"
-    while ask(where, "PUT", f"/bucket/s{len(keys)}", bytes(16 << 10)) == "200":
+    while send(where, "PUT", f"/bucket/s{len(keys)}", bytes(16 << 10)) == "200":
         keys.append(f"s{len(keys)}")
     objects = "".join(f"<Object><Key>{key}</Key></Object>" for key in keys)
-    assert ask(where, "POST", "/bucket?delete", f"<Delete><Quiet>true</Quiet>{objects}</Delete>".encode()) == "200"
-    assert ask(where, "PUT", "/bucket/new", bytes(LIMIT // 2)) == "200"
+    assert send(where, "POST", "/bucket?delete", f"<Delete><Quiet>true</Quiet>{objects}</Delete>".encode()) == "200"
+    assert send(where, "PUT", "/bucket/new", bytes(LIMIT // 2)) == "200"

@@ -32,12 +32,12 @@ class Emulator:
         self.host, port = endpoint.removeprefix("http://").rsplit(":", 1)
         self.port = int(port)
 
-    def ask(self, method: str, target: str, body: bytes | None = None) -> tuple[int, bytes]:
+    def send(self, method: str, target: str, body: bytes | None = None) -> tuple[int, bytes]:
         connection = http.client.HTTPConnection(self.host, self.port, timeout=TIMEOUT_S)
         try:
             connection.request(method, target, body)
-            answer = connection.getresponse()
-            return answer.status, answer.read()
+            response = connection.getresponse()
+            return response.status, response.read()
         finally:
             connection.close()
 
@@ -60,8 +60,8 @@ def emulator(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     try:
         assert process.stdout is not None
         started = Emulator(process, json.loads(process.stdout.readline())["endpoint"])
-        assert started.ask("PUT", "/bucket")[0] == 200
-        assert started.ask("PUT", "/bucket/huge", HUGE)[0] == 200
+        assert started.send("PUT", "/bucket")[0] == 200
+        assert started.send("PUT", "/bucket/huge", HUGE)[0] == 200
         yield started
     finally:
         process.terminate()
@@ -102,11 +102,11 @@ def test_stalled_clients_delay_no_other_client_and_can_continue(emulator: Emulat
         while len(took) < ROUNDS and time.monotonic() < end:
             began = time.monotonic()
             body = b"%d" % len(took) * 100
-            assert emulator.ask("PUT", "/bucket/good", body)[0] == 200
-            assert emulator.ask("GET", "/bucket/good") == (200, body)
+            assert emulator.send("PUT", "/bucket/good", body)[0] == 200
+            assert emulator.send("GET", "/bucket/good") == (200, body)
             took.append(time.monotonic() - began)
-        assert emulator.ask("PUT", "/bucket/large", HUGE)[0] == 200
-        assert emulator.ask("GET", "/bucket/large") == (200, HUGE)
+        assert emulator.send("PUT", "/bucket/large", HUGE)[0] == 200
+        assert emulator.send("GET", "/bucket/large") == (200, HUGE)
         print(f"{kind}: put and get p50 {statistics.median(took) * 1e3:.1f} ms, most {max(took) * 1e3:.1f} ms")
         assert max(took) < 15, "a request that waits for the stalled clients takes 20 s"
         assert emulator.status("Threads") <= MAX_THREADS
@@ -116,7 +116,7 @@ def test_stalled_clients_delay_no_other_client_and_can_continue(emulator: Emulat
                 stalled[number].sendall(HUGE[10 : len(HUGE) if kind == "bodies" else 100])
                 assert read_response(stalled[number]) == b"200"
                 whole = HUGE if kind == "bodies" else HUGE[:100]
-                assert emulator.ask("GET", f"/bucket/slow{number}") == (200, whole)
+                assert emulator.send("GET", f"/bucket/slow{number}") == (200, whole)
         if kind == "responses":
             for number in (0, 1, 500, STALLED - 1):
                 assert read_response(stalled[number]) == b"200" + HUGE

@@ -161,7 +161,7 @@ class Emulator:
         self.control.kinds = 0
         return int(self.control.failed)
 
-    def ask(self, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, bytes, dict[str, str]]:
+    def send(self, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, bytes, dict[str, str]]:
         """Sends one request on a new connection. Status 0: the connection ended without a response."""
         wire = http.client.HTTPConnection(self.admin if path.startswith("/_penstock/") else self.netloc, timeout=WAIT_S)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -169,8 +169,8 @@ class Emulator:
             named["x-amz-checksum-crc32"] = base64.b64encode(zlib.crc32(body).to_bytes(4, "big")).decode()
         try:
             wire.request(method, path, body=body, headers=named)
-            answer = wire.getresponse()
-            return answer.status, answer.read(), dict(answer.getheaders())
+            response = wire.getresponse()
+            return response.status, response.read(), dict(response.getheaders())
         except (ConnectionError, http.client.HTTPException):
             return 0, b"", {}
         finally:
@@ -215,41 +215,41 @@ class Round:
 
     def prepare(self) -> None:
         """Creates a bucket and objects to overwrite and delete. Runs without a fault."""
-        status, answer, _ = self.emulator.ask("PUT", self.bucket)
-        assert status == 200, answer
+        status, response, _ = self.emulator.send("PUT", self.bucket)
+        assert status == 200, response
         for key, size in (("old-small", SMALL), ("old-large", LARGE), ("gone", SMALL)):
             assert self.put(key, f"old {key}", size)
-        self.emulator.ask("PUT", DIRECTORY_BUCKET, DIRECTORY_DOCUMENT)  # 409 from the second round on
+        self.emulator.send("PUT", DIRECTORY_BUCKET, DIRECTORY_DOCUMENT)  # 409 from the second round on
         path = f"{DIRECTORY_BUCKET}/{name_of(self.bucket)}"
         self.appended = self.put_at(path, body_of("appended to", SMALL))
-        status, answer, _ = self.emulator.ask("PUT", f"{self.bucket}-versioned")
-        assert status == 200, answer
-        status, answer, _ = self.emulator.ask("PUT", f"{self.bucket}-versioned?versioning", VERSIONING)
-        assert status == 200, answer
+        status, response, _ = self.emulator.send("PUT", f"{self.bucket}-versioned")
+        assert status == 200, response
+        status, response, _ = self.emulator.send("PUT", f"{self.bucket}-versioned?versioning", VERSIONING)
+        assert status == 200, response
         self.versions = [self.version("first")]
-        assert self.ask("POST", "/_penstock/namespaces", json.dumps({"name": name_of(self.bucket)}).encode())[0]
+        assert self.send("POST", "/_penstock/namespaces", json.dumps({"name": name_of(self.bucket)}).encode())[0]
 
     def put_at(self, path: str, content: bytes) -> bytes:
-        done, answer, _ = self.ask("PUT", path, content)
-        assert done, answer
+        done, response, _ = self.send("PUT", path, content)
+        assert done, response
         return content
 
     def version(self, label: str) -> tuple[str, bytes]:
         """PUTs a version. Returns its id, empty if it is not acknowledged, and its body."""
         content = body_of(f"version {label}", SMALL)
-        done, _, headers = self.ask("PUT", f"{self.bucket}-versioned/key", content)
+        done, _, headers = self.send("PUT", f"{self.bucket}-versioned/key", content)
         return headers.get("x-amz-version-id", "") if done else "", content
 
-    def ask(self, method: str, path: str, body: bytes = b"", **more: str) -> tuple[bool, bytes, dict[str, str]]:
-        status, answer, headers = self.emulator.ask(method, path, body, **more)
+    def send(self, method: str, path: str, body: bytes = b"", **more: str) -> tuple[bool, bytes, dict[str, str]]:
+        status, response, headers = self.emulator.send(method, path, body, **more)
         if status == 0:
             self.lost_connections += 1
         elif status >= 300:
             refusals = (404, 500, 503, 507, *self.more_refusals)
-            assert status in refusals, (method, path, status, answer)
-            assert b"<Error><Code>" in answer or b'{"error":' in answer, (method, path, status, answer)
-            self.refused.append((method, path, status, answer))
-        return 200 <= status < 300, answer, headers
+            assert status in refusals, (method, path, status, response)
+            assert b"<Error><Code>" in response or b'{"error":' in response, (method, path, status, response)
+            self.refused.append((method, path, status, response))
+        return 200 <= status < 300, response, headers
 
     def note(self, path: str, acknowledged: bool, content: bytes | None) -> bool:
         self.allowed[path] = [content] if acknowledged else [*self.allowed.get(path, [None]), content]
@@ -257,7 +257,7 @@ class Round:
 
     def put(self, key: str, label: str, size: int) -> bool:
         path, content = f"{self.bucket}/{key}", body_of(label, size)
-        done, _, _ = self.ask("PUT", path, content)
+        done, _, _ = self.send("PUT", path, content)
         return self.note(path, done, content)
 
     def work(self) -> None:
@@ -266,92 +266,92 @@ class Round:
         self.put("large", "large", LARGE)
         self.put("old-small", "new small", SMALL)
         self.put("old-large", "new large", LARGE)
-        done, _, _ = self.ask("DELETE", f"{self.bucket}/gone")
+        done, _, _ = self.send("DELETE", f"{self.bucket}/gone")
         self.note(f"{self.bucket}/gone", done, None)
         self.complete_upload()
         self.copy_tag_append_and_list()
         self.namespaces()
         self.read(f"{self.bucket}/old-large")
         self.read(f"{self.bucket}/small")
-        self.ask("GET", f"{self.bucket}?list-type=2")
+        self.send("GET", f"{self.bucket}?list-type=2")
 
     def copy_tag_append_and_list(self) -> None:
         source = f"{self.bucket}/old-large"
         (content, *rest) = self.allowed[source]
         if not rest:
-            done, answer, _ = self.ask("PUT", f"{self.bucket}/copied", x_amz_copy_source=source)
-            self.note(f"{self.bucket}/copied", done and b"<CopyObjectResult" in answer, content)
+            done, response, _ = self.send("PUT", f"{self.bucket}/copied", x_amz_copy_source=source)
+            self.note(f"{self.bucket}/copied", done and b"<CopyObjectResult" in response, content)
         document = b"<Tagging><TagSet><Tag><Key>k</Key><Value>tagged</Value></Tag></TagSet></Tagging>"
-        done, _, _ = self.ask("PUT", f"{self.bucket}/old-small?tagging", document)
+        done, _, _ = self.send("PUT", f"{self.bucket}/old-small?tagging", document)
         self.tags = [b"tagged"] if done else [b"", b"tagged"]
         more = body_of("appended", LARGE)
         path = f"{DIRECTORY_BUCKET}/{name_of(self.bucket)}"
-        done, _, _ = self.ask("PUT", path, more, x_amz_write_offset_bytes=str(SMALL))
+        done, _, _ = self.send("PUT", path, more, x_amz_write_offset_bytes=str(SMALL))
         self.appends = [self.appended + more] if done else [self.appended, self.appended + more]
         self.versions += [self.version("second"), self.version("third")]
-        self.ask("GET", f"{self.bucket}-versioned?versions")
+        self.send("GET", f"{self.bucket}-versioned?versions")
 
     def namespaces(self) -> None:
         """Creates, resets and deletes namespaces. `known`: which exist; `unsure`: which may."""
         name = name_of(self.bucket)
-        self.ask("POST", "/_penstock/reset", json.dumps({"namespace": name}).encode())
-        done, _, _ = self.ask("POST", "/_penstock/namespaces", json.dumps({"name": f"{name}-b"}).encode())
+        self.send("POST", "/_penstock/reset", json.dumps({"namespace": name}).encode())
+        done, _, _ = self.send("POST", "/_penstock/namespaces", json.dumps({"name": f"{name}-b"}).encode())
         (self.known if done else self.unsure).add(f"{name}-b")
-        done, _, _ = self.ask("DELETE", f"/_penstock/namespaces/{name}")
+        done, _, _ = self.send("DELETE", f"/_penstock/namespaces/{name}")
         self.known.remove(name)
         if not done:
             self.unsure.add(name)
 
     def complete_upload(self) -> None:
         path, content = f"{self.bucket}/parts", body_of("part", LARGE)
-        done, answer, _ = self.ask("POST", f"{path}?uploads")
+        done, response, _ = self.send("POST", f"{path}?uploads")
         if not done:
             return
-        upload = answer.split(b"<UploadId>")[1].split(b"<")[0].decode()
-        done, _, headers = self.ask("PUT", f"{path}?partNumber=1&uploadId={upload}", content)
+        upload = response.split(b"<UploadId>")[1].split(b"<")[0].decode()
+        done, _, headers = self.send("PUT", f"{path}?partNumber=1&uploadId={upload}", content)
         if not done:
             return
         document = "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>{}</ETag></Part></CompleteMultipartUpload>"
-        done, answer, _ = self.ask("POST", f"{path}?uploadId={upload}", document.format(headers["ETag"]).encode())
-        self.note(path, done and b"<CompleteMultipartUploadResult" in answer, content)
+        done, response, _ = self.send("POST", f"{path}?uploadId={upload}", document.format(headers["ETag"]).encode())
+        self.note(path, done and b"<CompleteMultipartUploadResult" in response, content)
 
     def read(self, path: str) -> None:
-        done, content, headers = self.ask("GET", path)
+        done, content, headers = self.send("GET", path)
         if done and len(content) == int(headers["Content-Length"]):
             assert content in self.allowed[path], f"{path} has bytes that were never written to it"
 
     def check_more(self) -> None:
         """Checks what `copy_tag_append_and_list` and `namespaces` have changed."""
-        status, answer, _ = self.emulator.ask("GET", f"{self.bucket}/old-small?tagging")
-        assert status == 200, answer
-        found = answer.partition(b"<Value>")[2].partition(b"<")[0]
+        status, response, _ = self.emulator.send("GET", f"{self.bucket}/old-small?tagging")
+        assert status == 200, response
+        found = response.partition(b"<Value>")[2].partition(b"<")[0]
         assert found in self.tags, f"tag {found!r}; may be {self.tags}"
-        status, answer, _ = self.emulator.ask("GET", f"{DIRECTORY_BUCKET}/{name_of(self.bucket)}")
-        assert status == 200 and answer in self.appends, f"{len(answer)} bytes after an append to {SMALL}"
-        listed = self.emulator.ask("GET", f"{self.bucket}-versioned?versions")[1]
+        status, response, _ = self.emulator.send("GET", f"{DIRECTORY_BUCKET}/{name_of(self.bucket)}")
+        assert status == 200 and response in self.appends, f"{len(response)} bytes after an append to {SMALL}"
+        listed = self.emulator.send("GET", f"{self.bucket}-versioned?versions")[1]
         assert len(listed.split(b"<VersionId>")) - 1 in range(
             sum(bool(name) for name, _ in self.versions), len(self.versions) + 1
         )
         for name, content in self.versions:
             if name:
-                status, answer, _ = self.emulator.ask("GET", f"{self.bucket}-versioned/key?versionId={name}")
-                assert (status, answer) == (200, content), f"version {name} is {status}"
-        status, answer, _ = self.emulator.ask("GET", "/_penstock/namespaces")
-        names = {name for name in json.loads(answer)["namespaces"] if name in self.known | self.unsure | {name_of(self.bucket)}}
+                status, response, _ = self.emulator.send("GET", f"{self.bucket}-versioned/key?versionId={name}")
+                assert (status, response) == (200, content), f"version {name} is {status}"
+        status, response, _ = self.emulator.send("GET", "/_penstock/namespaces")
+        names = {name for name in json.loads(response)["namespaces"] if name in self.known | self.unsure | {name_of(self.bucket)}}
         assert self.known <= names <= self.known | self.unsure, f"namespaces {names}; surely {self.known}, perhaps {self.unsure}"
         for name in names:
-            assert self.emulator.ask("DELETE", f"/_penstock/namespaces/{name}")[0] == 200
+            assert self.emulator.send("DELETE", f"/_penstock/namespaces/{name}")[0] == 200
 
     def check(self) -> None:
         """Checks without a fault that no acknowledged write is lost, no object is partial, and new writes succeed."""
         self.check_more()
         for path, allowed in self.allowed.items():
-            status, content, _ = self.emulator.ask("GET", path)
+            status, content, _ = self.emulator.send("GET", path)
             assert status in (200, 404), (path, status, content)
             found = content if status == 200 else None
             assert found in allowed, f"{path}: status {status}, {len(content)} bytes; may be {[a and len(a) for a in allowed]}"
             self.allowed[path] = [found]
-        status, listed, _ = self.emulator.ask("GET", f"{self.bucket}?list-type=2")
+        status, listed, _ = self.emulator.send("GET", f"{self.bucket}?list-type=2")
         assert status == 200
         keys = [piece.split(b"<")[0].decode() for piece in listed.split(b"<Key>")[1:]]
         assert keys == sorted(path.rsplit("/", 1)[1] for path, (content,) in self.allowed.items() if content is not None)
@@ -405,7 +405,7 @@ def check_directory(data: Path) -> None:
 
 def stored(emulator: Emulator) -> None:
     for key, size in (("small", SMALL), ("large", LARGE)):
-        status, content, _ = emulator.ask("GET", f"/bucket/{key}")
+        status, content, _ = emulator.send("GET", f"/bucket/{key}")
         assert (status, content) == (200, body_of(key, size)), f"{key} is {status}"
 
 
@@ -416,9 +416,9 @@ def test_faults_during_start_and_stop_lose_nothing(store: str, fault: str, faili
     """A start with a fault serves or ends with an error message. A stop with a fault ends. Later starts find every object."""
     data = tmp_path / "data"
     first = Emulator(failing_calls, data, store)
-    assert first.ask("PUT", "/bucket")[0] == 200
+    assert first.send("PUT", "/bucket")[0] == 200
     for key, size in (("small", SMALL), ("large", LARGE)):
-        assert first.ask("PUT", f"/bucket/{key}", body_of(key, size))[0] == 200
+        assert first.send("PUT", f"/bucket/{key}", body_of(key, size))[0] == 200
     first.process.kill()
     first.process.wait()
     killed = tmp_path / "killed"
@@ -468,8 +468,8 @@ def test_a_failed_read_is_reported_as_one(command: str, failing_calls: Path, tmp
     """If a mark, a header or a log cannot be read, the message says so, advises no loss, and the files stay as they are."""
     data = tmp_path / "data"
     first = Emulator(failing_calls, data, "strict")
-    assert first.ask("PUT", "/bucket")[0] == 200
-    assert first.ask("PUT", "/bucket/small", body_of("small", SMALL))[0] == 200
+    assert first.send("PUT", "/bucket")[0] == 200
+    assert first.send("PUT", "/bucket/small", body_of("small", SMALL))[0] == 200
     first.process.kill()
     first.process.wait()
     directory = next(data.rglob("penstock.db")).parent

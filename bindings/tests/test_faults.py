@@ -29,25 +29,25 @@ EXAMPLES = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", (DOC
 @pytest.fixture
 def emulator() -> Iterator[Emulator]:
     with Emulator(auth="off") as running:
-        ask(running, "PUT", "/bucket")
-        ask(running, "PUT", "/bucket/data/key", b"0123456789")
+        send(running, "PUT", "/bucket")
+        send(running, "PUT", "/bucket/data/key", b"0123456789")
         yield running
 
 
-def ask(emulator: Emulator, method: str, target: str, body: bytes = b"", headers: str = "") -> bytes:
+def send(emulator: Emulator, method: str, target: str, body: bytes = b"", headers: str = "") -> bytes:
     """Sends one request. Returns the bytes of the response, also of a truncated one."""
     address = emulator.endpoint.removeprefix("http://").split(":")
     head = f"{method} {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}Content-Length: {len(body)}\r\n\r\n"
-    answer = b""
+    response = b""
     with contextlib.suppress(ConnectionError), socket.create_connection((address[0], int(address[1])), timeout=20) as wire:
         wire.sendall(head.encode() + body)
         while piece := wire.recv(1 << 16):
-            answer += piece
-    return answer
+            response += piece
+    return response
 
 
-def status(answer: bytes) -> int:
-    return int(answer[9:12]) if answer else 0
+def status(response: bytes) -> int:
+    return int(response[9:12]) if response else 0
 
 
 def send_requests_of_many_kinds(emulator: Emulator) -> None:
@@ -59,23 +59,23 @@ def send_requests_of_many_kinds(emulator: Emulator) -> None:
             ("PUT", f"/bucket/data/{number}", b"abcd", "Expect: 100-continue\r\n"),
             ("POST", "/bucket/data/upload?uploads", b"", "x-penstock-rank: 0\r\n"),
         ):
-            ask(emulator, method, target, body, headers)
+            send(emulator, method, target, body, headers)
     for body in (b"0123", b"456789"):
-        ask(emulator, "PUT", "/bucket/data/again", body)
-        ask(emulator, "GET", "/bucket/data/again")
+        send(emulator, "PUT", "/bucket/data/again", body)
+        send(emulator, "GET", "/bucket/data/again")
     entries = b"<Object><Key>data/0</Key></Object><Object><Key>data/1</Key></Object>"
     deletion = b"<Delete>" + entries + b"</Delete>"
     md5 = base64.b64encode(hashlib.md5(deletion).digest()).decode()
-    ask(emulator, "POST", "/bucket?delete", deletion, f"Content-MD5: {md5}\r\n")
+    send(emulator, "POST", "/bucket?delete", deletion, f"Content-MD5: {md5}\r\n")
     upload = re.search(
-        rb"<UploadId>(.*?)<", ask(emulator, "POST", "/bucket/data/upload?uploads", headers="x-penstock-fault: []\r\n")
+        rb"<UploadId>(.*?)<", send(emulator, "POST", "/bucket/data/upload?uploads", headers="x-penstock-fault: []\r\n")
     )
     if upload:
         complete = f"/bucket/data/upload?uploadId={upload[1].decode()}"
-        etag = re.search(rb"ETag: (.*?)\r", ask(emulator, "PUT", complete + "&partNumber=1", b"part"))
+        etag = re.search(rb"ETag: (.*?)\r", send(emulator, "PUT", complete + "&partNumber=1", b"part"))
         if etag:
             part = f"<Part><PartNumber>1</PartNumber><ETag>{etag[1].decode()}</ETag></Part>"
-            ask(emulator, "POST", complete, f"<CompleteMultipartUpload>{part}</CompleteMultipartUpload>".encode())
+            send(emulator, "POST", complete, f"<CompleteMultipartUpload>{part}</CompleteMultipartUpload>".encode())
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: json.dumps(example)[:60])
@@ -90,7 +90,7 @@ def test_every_example_of_the_page_fires(emulator: Emulator, example: Any) -> No
     emulator.faults().set(example)
     send_requests_of_many_kinds(emulator)
     emulator.clock().advance(3600)  # into the time window of a rule
-    ask(emulator, "GET", "/bucket/data/key")
+    send(emulator, "GET", "/bucket/data/key")
     account = emulator.faults().account()
     assert account.fired > 0
     emulator.faults().check()
@@ -187,14 +187,14 @@ def test_the_emulator_rejects_what_the_schema_rejects(emulator: Emulator, docume
 
 def test_an_account_names_rules_that_did_not_fire(emulator: Emulator) -> None:
     emulator.faults().set([{"id": "a", "do": {"slow_down": {}}, "limit": {"times": 2}}])
-    assert status(ask(emulator, "GET", "/bucket/data/key")) == 503
+    assert status(send(emulator, "GET", "/bucket/data/key")) == 503
     account = emulator.faults().account()
     assert isinstance(account, FaultAccount)
     assert (account.fired, account.complete, account.rule("a").matched) == (1, False, 1)
     assert len(account.rule("a").request_ids) == 1
     with pytest.raises(AssertionError, match="'a' fired for 1 of the 1 requests that matched"):
         emulator.faults().check()
-    ask(emulator, "GET", "/bucket/data/key")
+    send(emulator, "GET", "/bucket/data/key")
     emulator.faults().check()
     emulator.faults().clear()
     with pytest.raises(penstock.S3NotFoundError, match="no scenario of faults"):
@@ -227,7 +227,7 @@ def test_a_replaced_rule_that_did_not_fire_is_reported(emulator: Emulator) -> No
     faults = emulator.faults()
     faults.set(NEVER)
     faults.set([{"id": "met", "do": {"slow_down": {}}}])
-    assert status(ask(emulator, "GET", "/bucket/data/key")) == 503
+    assert status(send(emulator, "GET", "/bucket/data/key")) == 503
     assert [account.rules[0].id for account in faults.account().replaced] == ["never"]
     for check in (faults.check, faults.check_all):
         with pytest.raises(AssertionError, match=r"replaced or cleared \(seed 1, 0 requests seen\): 'never' fired for 0"):
@@ -250,12 +250,12 @@ def test_a_default_scenario_is_not_checked_after_its_replacement() -> None:
         with pytest.raises(AssertionError, match="'never' fired for 0"):
             emulator.faults().check_all()
         emulator.faults().set([{"do": {"slow_down": {}}}])
-        assert status(ask(emulator, "GET", "/")) == 503
+        assert status(send(emulator, "GET", "/")) == 503
         emulator.faults().check_all()
 
 
 def statuses(emulator: Emulator, target: str, count: int, headers: str = "") -> list[int]:
-    return [status(ask(emulator, "GET", target, headers=headers)) for _ in range(count)]
+    return [status(send(emulator, "GET", target, headers=headers)) for _ in range(count)]
 
 
 def test_clients_without_invocation_ids_are_throttled_by_the_named_scenarios(emulator: Emulator) -> None:
@@ -311,11 +311,11 @@ def test_a_scenario_is_given_by_a_file_or_a_name(emulator: Emulator, tmp_path: P
     path = tmp_path / "faults.json"
     path.write_text('[{"do": {"slow_down": {}}}]')
     emulator.faults().set(path)
-    assert status(ask(emulator, "GET", "/bucket/data/key")) == 503
+    assert status(send(emulator, "GET", "/bucket/data/key")) == 503
     emulator.faults().set("list-stampede")
     assert emulator.faults().account().name == "list-stampede"
     with Emulator(auth="off", faults=path) as other:
-        assert status(ask(other, "GET", "/")) == 503
+        assert status(send(other, "GET", "/")) == 503
 
 
 def test_an_emulators_block_checks_its_faults_at_the_end() -> None:
@@ -323,7 +323,7 @@ def test_an_emulators_block_checks_its_faults_at_the_end() -> None:
         emulator.faults().set([{"id": "a", "do": {"slow_down": {}}}])
     with emulated_s3(auth="off") as emulator:
         emulator.faults().set([{"id": "a", "do": {"slow_down": {}}}])
-        assert status(ask(emulator, "GET", "/")) == 503
+        assert status(send(emulator, "GET", "/")) == 503
 
 
 def boto(emulator: Emulator) -> Any:
@@ -368,13 +368,13 @@ def test_faults_of_connections_belong_to_the_default_namespace() -> None:
         with pytest.raises(ValueError, match=r"happen at accept.* s3_server\.faults\(\)\.set"):
             ann.faults.set([{"do": {"connection_limit": {"most": 0}}}])
         emulator.faults().set([{"do": {"connection_limit": {"most": 0}}}])
-        assert ask(emulator, "GET", "/") == b""
+        assert send(emulator, "GET", "/") == b""
         emulator.faults().check()
 
 
 def test_the_named_scenarios_can_be_read(emulator: Emulator) -> None:
-    with urllib.request.urlopen(emulator.admin_endpoint + "/_penstock/scenarios") as answer:
-        scenarios = json.load(answer)["scenarios"]
+    with urllib.request.urlopen(emulator.admin_endpoint + "/_penstock/scenarios") as response:
+        scenarios = json.load(response)["scenarios"]
     assert [scenario["name"] for scenario in scenarios] == VALIDATOR.schema["$defs"]["named"]["properties"]["scenario"]["enum"]
     for scenario in scenarios:
         VALIDATOR.validate({"name": scenario["name"], "rules": scenario["rules"]})

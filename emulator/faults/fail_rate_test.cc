@@ -32,8 +32,8 @@ struct Tested {
       : fail_rate(*filter), chain(next, std::move(filter)) {}
 };
 
-s3::Response Ask(Tested& tested, const std::string& method, const std::string& key,
-                 const std::string& range = {}, const std::string& part = {}) {
+s3::Response SendRequest(Tested& tested, const std::string& method, const std::string& key,
+                         const std::string& range = {}, const std::string& part = {}) {
   s3::RequestHead head;
   head.method = method;
   if (!range.empty()) head.headers.push_back({"Range", range});
@@ -52,7 +52,7 @@ s3::Response Ask(Tested& tested, const std::string& method, const std::string& k
 std::string Pattern(Tested& tested, int count) {
   std::string pattern;
   for (int i = 0; i < count; ++i) {
-    pattern += Ask(tested, "GET", "k" + std::to_string(i)).status == 503 ? 'x' : '.';
+    pattern += SendRequest(tested, "GET", "k" + std::to_string(i)).status == 503 ? 'x' : '.';
   }
   return pattern;
 }
@@ -116,8 +116,10 @@ TEST(FailRateTest, RangesAndPartsAreSeparateRequests) {
   std::string ranges;
   std::string parts;
   for (int i = 0; i < 64; ++i) {
-    ranges += Ask(tested, "GET", "k", "bytes=" + std::to_string(i) + "-").status == 503 ? 'x' : '.';
-    parts += Ask(tested, "PUT", "k", "", std::to_string(i)).status == 503 ? 'x' : '.';
+    ranges += SendRequest(tested, "GET", "k", "bytes=" + std::to_string(i) + "-").status == 503
+                  ? 'x'
+                  : '.';
+    parts += SendRequest(tested, "PUT", "k", "", std::to_string(i)).status == 503 ? 'x' : '.';
     tested.fail_rate.Reset();  // The requests differ only in their identity.
   }
   EXPECT_NE(ranges.find('x'), std::string::npos);
@@ -128,7 +130,7 @@ TEST(FailRateTest, RangesAndPartsAreSeparateRequests) {
 
 TEST(FailRateTest, RespondsLikeS3) {
   Tested tested({.rate = 1});
-  const s3::Response response = Ask(tested, "GET", "k");
+  const s3::Response response = SendRequest(tested, "GET", "k");
   EXPECT_EQ(response.status, 503);
   EXPECT_EQ(response.reason, "Slow Down");
   EXPECT_TRUE(response.close);
@@ -141,7 +143,7 @@ TEST(FailRateTest, RespondsLikeS3) {
 
 TEST(FailRateTest, HeadFailsWithoutADocument) {
   Tested tested({.rate = 1});
-  const s3::Response response = Ask(tested, "HEAD", "k");
+  const s3::Response response = SendRequest(tested, "HEAD", "k");
   EXPECT_EQ(response.status, 503);
   EXPECT_FALSE(std::holds_alternative<std::string>(response.body) &&
                !std::get<std::string>(response.body).empty());

@@ -40,7 +40,7 @@ class FaultFiltersTest : public testing::Test {
   FaultFiltersTest() { the_desk = &registry_; }
   ~FaultFiltersTest() override { the_desk = nullptr; }
 
-  int Ask(TestRequest& request) {
+  int SendRequest(TestRequest& request) {
     s3::Namespace space;
     space.clock = &SystemClock();
     request.exchange().space = std::make_shared<s3::Namespace>(space);
@@ -51,10 +51,10 @@ class FaultFiltersTest : public testing::Test {
     chain.Handle(request.exchange());
     return request.exchange().response.status;
   }
-  int Ask(std::vector<std::pair<std::string, std::string>> headers = {},
-          std::string method = "PUT") {
+  int SendRequest(std::vector<std::pair<std::string, std::string>> headers = {},
+                  std::string method = "PUT") {
     TestRequest request(std::move(method), "/bucket/key", std::move(headers));
-    return Ask(request);
+    return SendRequest(request);
   }
   void Set(std::string_view rules) {
     ASSERT_TRUE(registry_.Start(ParseScenario(rules).value()).ok());
@@ -68,14 +68,14 @@ class FaultFiltersTest : public testing::Test {
 };
 
 TEST_F(FaultFiltersTest, PassesRequestsWithoutRules) {
-  EXPECT_EQ(Ask(), 204);
+  EXPECT_EQ(SendRequest(), 204);
   the_desk = nullptr;
-  EXPECT_EQ(Ask(), 204);
+  EXPECT_EQ(SendRequest(), 204);
 }
 
 TEST_F(FaultFiltersTest, ResponseAtHeadersSkipsTheOperation) {
   Set(R"([{"do": {"slow_down": {}}}])");
-  EXPECT_EQ(Ask(), 503);
+  EXPECT_EQ(SendRequest(), 503);
   EXPECT_EQ(operation_.calls, 0);
 }
 
@@ -94,51 +94,51 @@ TEST_F(FaultFiltersTest, SecondApplyThatIsCancelledReturnsTheFirstResponse) {
   wire.commits = &operation_.commits;
   TestRequest request("PUT", "/bucket/key");
   request.exchange().wire = &wire;
-  EXPECT_EQ(Ask(request), 204);
+  EXPECT_EQ(SendRequest(request), 204);
   EXPECT_EQ(operation_.calls, 2);
   EXPECT_EQ(operation_.commits, 1);
 }
 
 TEST_F(FaultFiltersTest, ErrorBeforeCommitSkipsOperationsWithoutBody) {
   Set(R"([{"do": {"slow_down": {}, "at": "before_commit"}}])");
-  EXPECT_EQ(Ask(), 503);
-  EXPECT_EQ(Ask({{"content-length", "0"}}), 503);
-  EXPECT_EQ(Ask({{"content-length", "5"}}, "GET"), 503);
+  EXPECT_EQ(SendRequest(), 503);
+  EXPECT_EQ(SendRequest({{"content-length", "0"}}), 503);
+  EXPECT_EQ(SendRequest({{"content-length", "5"}}, "GET"), 503);
   EXPECT_EQ(operation_.calls, 0);
-  EXPECT_EQ(Ask({{"content-length", "5"}}), 503);
+  EXPECT_EQ(SendRequest({{"content-length", "5"}}), 503);
   EXPECT_EQ(operation_.calls, 1) << "the operation reads its body first";
   EXPECT_EQ(operation_.commits, 0);
 }
 
 TEST_F(FaultFiltersTest, ErrorAfterCommitRunsTheOperation) {
   Set(R"([{"do": {"slow_down": {}, "at": "after_commit"}}])");
-  EXPECT_EQ(Ask(), 503);
+  EXPECT_EQ(SendRequest(), 503);
   EXPECT_EQ(operation_.commits, 1);
 }
 
 TEST_F(FaultFiltersTest, RetryTestRequiresARegistry) {
-  EXPECT_EQ(Ask({{"X-Penstock-Retry-Test", "id"}}), 400);
+  EXPECT_EQ(SendRequest({{"X-Penstock-Retry-Test", "id"}}), 400);
   the_desk = nullptr;
-  EXPECT_EQ(Ask({{"X-Penstock-Retry-Test", "id"}}), 400);
+  EXPECT_EQ(SendRequest({{"X-Penstock-Retry-Test", "id"}}), 400);
 }
 
 TEST_F(FaultFiltersTest, RetryTestReplacesTheScenarioAndFollowsTheRulesOfTheHeader) {
   Set(R"([{"do": {"slow_down": {}}}])");
   ASSERT_TRUE(
       registry_.AddRetryTest("id", ParseRetryTest(R"({"GetObject": ["reset"]})").value()).ok());
-  EXPECT_EQ(Ask({{"x-penstock-retry-test", "id"}}), 204);
+  EXPECT_EQ(SendRequest({{"x-penstock-retry-test", "id"}}), 204);
   EXPECT_EQ(registry_.Account()->requests, 0U) << "the scenario does not count it";
-  EXPECT_EQ(Ask({{"x-penstock-retry-test", "id"},
-                 {"x-penstock-fault", R"({"error": {"status": 501}, "at": "headers"})"}}),
+  EXPECT_EQ(SendRequest({{"x-penstock-retry-test", "id"},
+                         {"x-penstock-fault", R"({"error": {"status": 501}, "at": "headers"})"}}),
             501);
-  EXPECT_EQ(Ask(), 503);
-  EXPECT_EQ(Ask({{"x-penstock-retry-test", R"({"scenario": "hot-prefix"})"}}), 400)
+  EXPECT_EQ(SendRequest(), 503);
+  EXPECT_EQ(SendRequest({{"x-penstock-retry-test", R"({"scenario": "hot-prefix"})"}}), 400)
       << "it takes an id";
 }
 
 TEST_F(FaultFiltersTest, HeaderAcceptsNamedScenarios) {
-  EXPECT_EQ(Ask({{"x-penstock-fault", R"({"scenario": "one-rank-throttled"})"}}), 204);
-  EXPECT_EQ(Ask({{"x-penstock-fault", R"({"scenario": "meteor"})"}}), 400);
+  EXPECT_EQ(SendRequest({{"x-penstock-fault", R"({"scenario": "one-rank-throttled"})"}}), 204);
+  EXPECT_EQ(SendRequest({{"x-penstock-fault", R"({"scenario": "meteor"})"}}), 400);
 }
 
 TEST_F(FaultFiltersTest, RulesOfTheHeaderAreChargedWhileTheirRequestLasts) {
@@ -153,30 +153,30 @@ TEST_F(FaultFiltersTest, RulesOfTheHeaderAreChargedWhileTheirRequestLasts) {
   };
   {
     TestRequest request("PUT", "/bucket/key", {{"x-penstock-fault", rules(2)}});
-    EXPECT_EQ(Ask(request), 204);
+    EXPECT_EQ(SendRequest(request), 204);
     EXPECT_GT(memory_limit_->used_bytes(), 2U * Pattern::kMostRegexBytes);
   }
   EXPECT_EQ(memory_limit_->used_bytes(), 0U);
   TestRequest request("PUT", "/bucket/key", {{"x-penstock-fault", rules(5)}});
-  EXPECT_EQ(Ask(request), 507);
+  EXPECT_EQ(SendRequest(request), 507);
   EXPECT_EQ(request.exchange().response.error_code, "InsufficientStorage");
   EXPECT_EQ(memory_limit_->used_bytes(), 0U);
 }
 
 TEST_F(FaultFiltersTest, ResponseBytesCountForAfterBytes) {
   Set(R"([{"do": {"slow_down": {}}, "when": {"after": {"bytes": 10}}}])");
-  EXPECT_EQ(Ask({{"content-length", "6"}}, "PUT"), 204);
-  EXPECT_EQ(Ask({{"content-length", "6"}}, "PUT"), 204);
-  EXPECT_EQ(Ask(), 503);
+  EXPECT_EQ(SendRequest({{"content-length", "6"}}, "PUT"), 204);
+  EXPECT_EQ(SendRequest({{"content-length", "6"}}, "PUT"), 204);
+  EXPECT_EQ(SendRequest(), 503);
 }
 
 TEST_F(FaultFiltersTest, ClockSkewAppliesToOneRequest) {
   Set(R"([{"do": {"clock_skew": {"ahead_s": 90}}, "limit": {"times": 1}}])");
   TestRequest first("PUT", "/bucket/key");
-  Ask(first);
+  SendRequest(first);
   EXPECT_EQ(first.exchange().clock_ahead, std::chrono::seconds(90));
   TestRequest second("PUT", "/bucket/key");
-  Ask(second);
+  SendRequest(second);
   EXPECT_EQ(second.exchange().clock_ahead, std::chrono::seconds(0));
 }
 

@@ -37,7 +37,7 @@ bool AddWithFailure(Engine& engine, int nth) {
 
 TEST(EngineMemory, FailedAcceptLeaksNothing) {
   constexpr int kConnections = 256;
-  FunctionHandler handler([](message::Exchange& exchange) { AnswerWith(exchange, "x"); });
+  FunctionHandler handler([](message::Exchange& exchange) { RespondWith(exchange, "x"); });
   RequestIdSource ids(1);
   EngineOptions options = OneThread(handler, ids);
   const auto engine = Engine::Start(std::move(options)).value();

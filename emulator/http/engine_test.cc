@@ -47,7 +47,7 @@ class Gate {
 };
 
 TEST(Engine, IdleConnectionsNeedNoThread) {
-  FunctionHandler handler([](message::Exchange& exchange) { AnswerWith(exchange, "x"); });
+  FunctionHandler handler([](message::Exchange& exchange) { RespondWith(exchange, "x"); });
   ServerOptions options;
   options.min_threads = 2;
   options.max_threads = 2;
@@ -57,17 +57,17 @@ TEST(Engine, IdleConnectionsNeedNoThread) {
     idle.emplace_back(server->port());
     const bool used_before = i % 2 == 0;
     if (used_before) {
-      ASSERT_EQ(idle.back().Ask(kGet).status, 200);
+      ASSERT_EQ(idle.back().SendRequest(kGet).status, 200);
     }
   }
   TestClient active(server->port());
-  for (int i = 0; i < 200; ++i) ASSERT_EQ(active.Ask(kGet).status, 200);
-  for (TestClient& client : idle) ASSERT_EQ(client.Ask(kGet).status, 200);
+  for (int i = 0; i < 200; ++i) ASSERT_EQ(active.SendRequest(kGet).status, 200);
+  for (TestClient& client : idle) ASSERT_EQ(client.SendRequest(kGet).status, 200);
 }
 
 // The close arrives in the same event as the request, and causes no further event.
 TEST(Engine, RespondsToAClientThatClosesWithItsRequest) {
-  FunctionHandler handler([](message::Exchange& exchange) { AnswerWith(exchange, "x"); });
+  FunctionHandler handler([](message::Exchange& exchange) { RespondWith(exchange, "x"); });
   const auto server = StartServer(handler);
   for (int i = 0; i < 20; ++i) {
     TestClient client(server->port());
@@ -94,12 +94,12 @@ TEST(Engine, SlowDestructionDelaysNoOtherConnection) {
   });
   const auto server = StartServer(handler);
   TestClient earlier(server->port());
-  ASSERT_EQ(earlier.Ask(kGet).status, 200);
+  ASSERT_EQ(earlier.SendRequest(kGet).status, 200);
   TestClient slow(server->port());
   slow.Send("GET /slow HTTP/1.1\r\nHost: h\r\n\r\n");
   ASSERT_TRUE(gate.AwaitInside(1));
-  EXPECT_EQ(TestClient(server->port()).Ask(kGet).status, 200);
-  EXPECT_EQ(earlier.Ask(kGet).status, 200);
+  EXPECT_EQ(TestClient(server->port()).SendRequest(kGet).status, 200);
+  EXPECT_EQ(earlier.SendRequest(kGet).status, 200);
   gate.Open();
 }
 
@@ -118,7 +118,7 @@ TEST(Engine, GrowsWhileRequestsStallAndServesTheOthers) {
     stalled.back().Send("GET /stall HTTP/1.1\r\nHost: h\r\n\r\n");
   }
   EXPECT_TRUE(gate.AwaitInside(20));
-  EXPECT_EQ(TestClient(server->port()).Ask(kGet).status, 200);
+  EXPECT_EQ(TestClient(server->port()).SendRequest(kGet).status, 200);
   gate.Open();
   for (TestClient& client : stalled) EXPECT_EQ(client.Read().status, 200);
 }
@@ -127,7 +127,7 @@ TEST(Engine, GrowsWhileRequestsStallAndServesTheOthers) {
 // ended. A new client then got its response only when one of the uploads had ended.
 TEST(Engine, TheLastIdleThreadStaysWhileOthersWaitForBodies) {
   FunctionHandler handler(
-      [](message::Exchange& exchange) { AnswerWith(exchange, ReadBody(*exchange.body)); });
+      [](message::Exchange& exchange) { RespondWith(exchange, ReadBody(*exchange.body)); });
   ServerOptions options;
   options.min_threads = 1;
   options.progress_timeout = 4 * kTestTimeout;
@@ -138,12 +138,12 @@ TEST(Engine, TheLastIdleThreadStaysWhileOthersWaitForBodies) {
   for (int i = 0; i < 5; ++i) {
     slow.emplace_back(server->port());
     slow.back().Send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhe");
-    ASSERT_EQ(TestClient(server->port()).Ask(kGet).status, 200);
+    ASSERT_EQ(TestClient(server->port()).SendRequest(kGet).status, 200);
   }
   for (int quiet = 0; quiet < 2; ++quiet) {
     const auto end = std::chrono::steady_clock::now() + milliseconds(500);
     while (std::chrono::steady_clock::now() < end) ::poll(nullptr, 0, 10);
-    ASSERT_EQ(TestClient(server->port()).Ask(kGet).status, 200);
+    ASSERT_EQ(TestClient(server->port()).SendRequest(kGet).status, 200);
   }
   for (TestClient& client : slow) {
     client.Send("llo");
@@ -163,7 +163,7 @@ TEST(Engine, AddsThreadsEventuallyBesideBusyThreads) {
   const auto server = StartServer(handler, options);
   TestClient spinning(server->port());
   spinning.Send("GET /spin HTTP/1.1\r\nHost: h\r\n\r\n");
-  EXPECT_EQ(TestClient(server->port()).Ask(kGet).status, 200);
+  EXPECT_EQ(TestClient(server->port()).SendRequest(kGet).status, 200);
   stop = true;
   EXPECT_EQ(spinning.Read().status, 200);
 }
@@ -199,7 +199,7 @@ TEST(Engine, StopLetsARequestInProgressFinish) {
   Gate gate;
   FunctionHandler handler([&](message::Exchange& exchange) {
     gate.Pass();
-    AnswerWith(exchange, "done");
+    RespondWith(exchange, "done");
   });
   const auto server = StartServer(handler);
   TestClient client(server->port());
@@ -216,7 +216,7 @@ TEST(Engine, StopEndsStalledPeersAfterTheGrace) {
   std::promise<void> reading;
   std::promise<std::string> outcome;
   FunctionHandler handler([&](message::Exchange& exchange) {
-    if (exchange.request.method != "PUT") return AnswerWith(exchange, std::string(64 << 20, 'x'));
+    if (exchange.request.method != "PUT") return RespondWith(exchange, std::string(64 << 20, 'x'));
     reading.set_value();
     outcome.set_value(ReadBody(*exchange.body));
   });
@@ -249,11 +249,11 @@ class BusyHandler final : public message::Handler {
     const auto give_up = std::chrono::steady_clock::now() + kTestTimeout;
     while (!exchange.wire->IsCancelled()) {
       if (std::chrono::steady_clock::now() > give_up)
-        return AnswerWith(exchange, "never cancelled");
+        return RespondWith(exchange, "never cancelled");
       std::this_thread::yield();
     }
     ++cancelled;
-    AnswerWith(exchange, "cancelled");
+    RespondWith(exchange, "cancelled");
   }
   Gate gate;
   std::atomic<int> cancelled{0};
@@ -286,7 +286,7 @@ TEST(Engine, StopCancelsNoHandlerWithinTheGraceWhoseClientHasEndedItsSideAndRead
     const auto end = std::chrono::steady_clock::now() + milliseconds(50);
     while (!cancelled && std::chrono::steady_clock::now() < end)
       cancelled = exchange.wire->IsCancelled();
-    AnswerWith(exchange, "done");
+    RespondWith(exchange, "done");
   });
   const auto server = StartServer(handler);
   TestClient client(server->port());
@@ -338,7 +338,7 @@ TEST(Engine, StopWaitsNoLongerThanTheGraceForAClientThatReadsNoCancelledResponse
 // An upload that waits for its client when the server stops.
 void ExpectAResponseToHalfABody(const ServerOptions& options) {
   FunctionHandler handler(
-      [](message::Exchange& exchange) { AnswerWith(exchange, ReadBody(*exchange.body)); });
+      [](message::Exchange& exchange) { RespondWith(exchange, ReadBody(*exchange.body)); });
   const auto server = StartServer(handler, options);
   TestClient client(server->port());
   client.Send(

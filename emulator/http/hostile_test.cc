@@ -41,9 +41,9 @@ class Hostile : public testing::Test {
   // Whether a new, well-behaved client with a body is served.
   bool ServesOthers() {
     TestClient good = Connect();
-    return good.Ask("PUT /good HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello").body ==
-               "hello" &&
-           good.Ask("GET /good HTTP/1.1\r\nHost: h\r\n\r\n").status == 200;
+    return good.SendRequest("PUT /good HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello")
+                   .body == "hello" &&
+           good.SendRequest("GET /good HTTP/1.1\r\nHost: h\r\n\r\n").status == 200;
   }
   // Whether any request for `target` reached the handler.
   bool Reached(std::string_view target) {
@@ -61,7 +61,7 @@ class Hostile : public testing::Test {
     }
     const std::string body = ReadBody(*exchange.body);
     if (body.starts_with("error ")) exchange.response.status = 400;
-    AnswerWith(exchange, body);
+    RespondWith(exchange, body);
   }
 
   std::mutex mutex_;
@@ -139,7 +139,7 @@ TEST_F(Hostile, RefusesManySmallHeaders) {
   std::string head = "GET / HTTP/1.1\r\nHost: h\r\n";
   for (int i = 0; i < 2000; ++i) head += "X-" + std::to_string(i) + ": y\r\n";
   TestClient client = Connect();
-  const TestResponse response = client.Ask(head + "\r\n" + kSmuggled);
+  const TestResponse response = client.SendRequest(head + "\r\n" + kSmuggled);
   EXPECT_NE(response.body.find("<Code>RequestHeaderSectionTooLarge</Code>"), std::string::npos);
   client.EndSending();
   EXPECT_TRUE(client.EndsOrderly());
@@ -159,7 +159,9 @@ TEST_F(Hostile, RefusesBytesAfterTheDeclaredLength) {
   Serve();
   TestClient client = Connect();
   EXPECT_EQ(
-      client.Ask("PUT /long HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabcdefgh\r\n\r\n").body,
+      client
+          .SendRequest("PUT /long HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabcdefgh\r\n\r\n")
+          .body,
       "abc");
   EXPECT_EQ(client.Read().status, 400);
   client.EndSending();
@@ -201,7 +203,7 @@ TEST_F(Hostile, RefusesRequestSmuggling) {
   };
   for (const std::string& shape : shapes) {
     TestClient client = Connect();
-    const TestResponse response = client.Ask(shape + kSmuggled);
+    const TestResponse response = client.SendRequest(shape + kSmuggled);
     EXPECT_TRUE(response.status == 400 || response.status == 501) << response.status << " for\n"
                                                                   << shape;
     EXPECT_EQ(response.Find("Connection"), "close") << shape;
@@ -248,26 +250,29 @@ TEST_F(Hostile, BrokenChunksEndTheConnection) {
 TEST_F(Hostile, HandlesMisuseOfExpectContinue) {
   Serve(ShortTimeouts());
   TestClient eager = Connect();  // does not wait for the 100 that it requested
-  TestResponse response = eager.Ask(
+  TestResponse response = eager.SendRequest(
       "PUT /eager HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\nbody");
   if (response.status == 100) response = eager.Read();
   EXPECT_EQ(response.body, "body");
   TestClient silent = Connect();  // requests a 100, receives it and sends nothing
   EXPECT_EQ(silent
-                .Ask("PUT /silent HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: "
-                     "100-continue\r\n\r\n")
+                .SendRequest("PUT /silent HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: "
+                             "100-continue\r\n\r\n")
                 .status,
             100);
   EXPECT_TRUE(ServesOthers());
   EXPECT_EQ(silent.Read().body, "error RequestTimeout");
   TestClient other = Connect();
   EXPECT_EQ(
-      other.Ask("PUT /other HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: 200-ok\r\n\r\nbody")
+      other
+          .SendRequest(
+              "PUT /other HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: 200-ok\r\n\r\nbody")
           .status,
       417);
   TestClient nothing = Connect();  // expects a 100 without a body
-  EXPECT_EQ(nothing.Ask("GET /none HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n\r\n").status,
-            200);
+  EXPECT_EQ(
+      nothing.SendRequest("GET /none HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n\r\n").status,
+      200);
 }
 
 TEST_F(Hostile, RefusesGarbageAfterARequest) {
@@ -288,9 +293,9 @@ TEST_F(Hostile, RandomBytesEndOnlyTheirConnection) {
     TestClient client = Connect();
     client.Send(PatternText(1 + seed * 97, seed));
     client.EndSending();
-    const std::string answer = client.ReadToEnd();
-    EXPECT_TRUE(answer.empty() || answer.starts_with("HTTP/1.1 4") ||
-                answer.starts_with("HTTP/1.1 5"))
+    const std::string response = client.ReadToEnd();
+    EXPECT_TRUE(response.empty() || response.starts_with("HTTP/1.1 4") ||
+                response.starts_with("HTTP/1.1 5"))
         << seed;
   }
   EXPECT_TRUE(ServesOthers());

@@ -56,7 +56,8 @@ TEST(Server, DateHeaderUsesTheServersClock) {
   ServerOptions options;
   options.clock = &clock;
   const auto server = StartServer(handler, options);
-  EXPECT_EQ(TestClient(server->port()).Ask(kGet).Find("Date"), "Fri, 24 May 2013 00:00:00 GMT");
+  EXPECT_EQ(TestClient(server->port()).SendRequest(kGet).Find("Date"),
+            "Fri, 24 May 2013 00:00:00 GMT");
 }
 
 class TimedExchange final : public message::Exchange {
@@ -79,7 +80,8 @@ class TimedHandler final : public message::Handler {
 TEST(Server, DateHeaderUsesTheTimeOfTheExchange) {
   TimedHandler handler;
   const auto server = StartServer(handler, {});
-  EXPECT_EQ(TestClient(server->port()).Ask(kGet).Find("Date"), "Fri, 24 May 2013 00:00:00 GMT");
+  EXPECT_EQ(TestClient(server->port()).SendRequest(kGet).Find("Date"),
+            "Fri, 24 May 2013 00:00:00 GMT");
 }
 
 TEST(Server, MovesLargeBodiesBothWays) {
@@ -88,7 +90,7 @@ TEST(Server, MovesLargeBodiesBothWays) {
   const auto file = std::make_shared<FileBlob>(text);
   FunctionHandler handler([&](message::Exchange& exchange) {
     if (exchange.request.method == "PUT") {
-      AnswerWith(exchange, ReadBody(*exchange.body, 1 << 20) == text ? "same" : "different");
+      RespondWith(exchange, ReadBody(*exchange.body, 1 << 20) == text ? "same" : "different");
     } else {
       exchange.response.body =
           ContentOf(exchange.request.target == "/file" ? BlobPtr(file) : BlobPtr(memory));
@@ -98,16 +100,16 @@ TEST(Server, MovesLargeBodiesBothWays) {
   TestClient client(server->port());
   client.Send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(text.size()) +
               "\r\n\r\n");
-  EXPECT_EQ(client.Ask(text).body, "same");
-  EXPECT_TRUE(client.Ask("GET /memory HTTP/1.1\r\nHost: h\r\n\r\n").body == text);
-  EXPECT_TRUE(client.Ask("GET /file HTTP/1.1\r\nHost: h\r\n\r\n").body == text);
+  EXPECT_EQ(client.SendRequest(text).body, "same");
+  EXPECT_TRUE(client.SendRequest("GET /memory HTTP/1.1\r\nHost: h\r\n\r\n").body == text);
+  EXPECT_TRUE(client.SendRequest("GET /file HTTP/1.1\r\nHost: h\r\n\r\n").body == text);
 }
 
 TEST(Server, ForkedChildDoesNotDisturbTheServer) {
-  FunctionHandler handler([](message::Exchange& exchange) { AnswerWith(exchange, "x"); });
+  FunctionHandler handler([](message::Exchange& exchange) { RespondWith(exchange, "x"); });
   auto server = StartServer(handler);
   TestClient client(server->port());
-  ASSERT_EQ(client.Ask(kGet).status, 200);
+  ASSERT_EQ(client.SendRequest(kGet).status, 200);
   const pid_t child = ::fork();
   if (child == 0) {
     server->Stop(std::chrono::milliseconds(0));
@@ -117,15 +119,15 @@ TEST(Server, ForkedChildDoesNotDisturbTheServer) {
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
-  EXPECT_EQ(client.Ask(kGet).status, 200);
-  EXPECT_EQ(TestClient(server->port()).Ask(kGet).status, 200);
+  EXPECT_EQ(client.SendRequest(kGet).status, 200);
+  EXPECT_EQ(TestClient(server->port()).SendRequest(kGet).status, 200);
 }
 
 TEST(Server, ClosesConnectionsThatAForkedChildHolds) {
-  FunctionHandler handler([](message::Exchange& exchange) { AnswerWith(exchange, "x"); });
+  FunctionHandler handler([](message::Exchange& exchange) { RespondWith(exchange, "x"); });
   const auto server = StartServer(handler);
   TestClient kept(server->port());
-  ASSERT_EQ(kept.Ask(kGet).status, 200);
+  ASSERT_EQ(kept.SendRequest(kGet).status, 200);
   int hold[2];
   ASSERT_EQ(::pipe(hold), 0);
   const pid_t child = ::fork();
@@ -136,11 +138,12 @@ TEST(Server, ClosesConnectionsThatAForkedChildHolds) {
     ::_exit(0);
   }
   ::close(hold[0]);
-  const TestResponse response = kept.Ask("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+  const TestResponse response =
+      kept.SendRequest("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
   EXPECT_EQ(response.status, 200);
   EXPECT_TRUE(kept.EndsOrderly());
   // A stale event of the old socket must not disturb later connections.
-  for (int i = 0; i < 50; ++i) ASSERT_EQ(TestClient(server->port()).Ask(kGet).status, 200);
+  for (int i = 0; i < 50; ++i) ASSERT_EQ(TestClient(server->port()).SendRequest(kGet).status, 200);
   server->Stop(std::chrono::milliseconds(0));
   EXPECT_FALSE(TestClient(server->port()).connected());
   ::close(hold[1]);
@@ -170,7 +173,7 @@ class AcceptDecisionTest : public testing::Test {
   }
   TestClient Connect() const { return TestClient(server_->port()); }
 
-  FunctionHandler handler_{[](message::Exchange& exchange) { AnswerWith(exchange, "ok"); }};
+  FunctionHandler handler_{[](message::Exchange& exchange) { RespondWith(exchange, "ok"); }};
   Arrival seen_;
   std::unique_ptr<Server> server_;
 };
@@ -180,13 +183,13 @@ constexpr std::string_view kAcceptTestGet = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
 TEST_F(AcceptDecisionTest, ServesConnectionsAndReportsTheirArrival) {
   Start({});
   TestClient client = Connect();
-  EXPECT_EQ(client.Ask(kAcceptTestGet).body, "ok");
+  EXPECT_EQ(client.SendRequest(kAcceptTestGet).body, "ok");
   EXPECT_EQ(seen_.id, 1U);
   EXPECT_TRUE(seen_.peer.starts_with("127.0.0.1:")) << seen_.peer;
   EXPECT_FALSE(seen_.tls);
   EXPECT_EQ(seen_.others, 0U);
   TestClient second = Connect();
-  EXPECT_EQ(second.Ask(kAcceptTestGet).body, "ok");
+  EXPECT_EQ(second.SendRequest(kAcceptTestGet).body, "ok");
   EXPECT_EQ(seen_.others, 1U);
 }
 
@@ -237,8 +240,8 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(AcceptDecisionTest, MayLimitTheRequestsOfAConnection) {
   Start({.most_requests = 2});
   TestClient client = Connect();
-  EXPECT_FALSE(client.Ask(kAcceptTestGet).Find("Connection"));
-  EXPECT_EQ(client.Ask(kAcceptTestGet).Find("Connection"), "close");
+  EXPECT_FALSE(client.SendRequest(kAcceptTestGet).Find("Connection"));
+  EXPECT_EQ(client.SendRequest(kAcceptTestGet).Find("Connection"), "close");
   EXPECT_TRUE(client.EndsOrderly());
 }
 
@@ -261,14 +264,14 @@ class FewDescriptors {
 TEST(Server, ConnectionsLeaveDescriptorsForOtherUses) {
   constexpr int kAll = 400;
   constexpr int kKeptBack = kAll / 4;
-  FunctionHandler handler([](message::Exchange& exchange) { AnswerWith(exchange, "hello"); });
+  FunctionHandler handler([](message::Exchange& exchange) { RespondWith(exchange, "hello"); });
   const FewDescriptors few(kAll);
   const auto server = StartServer(handler);
   std::vector<std::unique_ptr<TestClient>> served;
   for (;;) {
     auto client = std::make_unique<TestClient>(server->port());
     ASSERT_TRUE(client->connected()) << served.size();
-    if (client->Ask(kGet).status != 200) break;
+    if (client->SendRequest(kGet).status != 200) break;
     served.push_back(std::move(client));
     ASSERT_LT(served.size(), static_cast<std::size_t>(kAll));
   }
@@ -277,13 +280,13 @@ TEST(Server, ConnectionsLeaveDescriptorsForOtherUses) {
   std::vector<std::unique_ptr<Pipe>> others;
   for (int i = 0; i < kKeptBack / 2 - 5; ++i)
     ASSERT_NE(others.emplace_back(std::make_unique<Pipe>())->stream->fd(), -1) << i;
-  EXPECT_EQ(served.front()->Ask(kGet).body, "hello");
+  EXPECT_EQ(served.front()->SendRequest(kGet).body, "hello");
   others.clear();
   served.resize(served.size() / 2);
   int status = 0;
   const auto end = std::chrono::steady_clock::now() + kTestTimeout;
   while (status != 200 && std::chrono::steady_clock::now() < end)
-    status = TestClient(server->port()).Ask(kGet).status;
+    status = TestClient(server->port()).SendRequest(kGet).status;
   EXPECT_EQ(status, 200) << "descriptors are free again";
 }
 

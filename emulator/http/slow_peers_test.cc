@@ -44,8 +44,8 @@ class SlowPeers : public testing::Test {
   bool ServesOthers() const {
     TestClient other = Connect();
     const std::string body = PatternText(kLarge, 3);
-    return other.Ask(Put("/", 5) + "hello").body == "hello" &&
-           other.Ask(Put("/", kLarge) + body).body == body;
+    return other.SendRequest(Put("/", 5) + "hello").body == "hello" &&
+           other.SendRequest(Put("/", kLarge) + body).body == body;
   }
 
   const std::string huge_ = PatternText(kHuge);
@@ -67,8 +67,8 @@ class SlowPeers : public testing::Test {
       }
       exchange.wire->EndWait();
     }
-    if (exchange.request.method == "PUT") return AnswerWith(exchange, ReadBody(*exchange.body));
-    if (exchange.request.target == "/text") return AnswerWith(exchange, huge_);
+    if (exchange.request.method == "PUT") return RespondWith(exchange, ReadBody(*exchange.body));
+    if (exchange.request.target == "/text") return RespondWith(exchange, huge_);
     exchange.response.body = exchange.request.target == "/file" ? file_ : memory_;
     exchange.response.chunked = exchange.request.target == "/chunked";
   }
@@ -91,7 +91,7 @@ TEST_F(SlowPeers, StalledBodiesDelayNoOtherAndArriveComplete) {
     for (int i = 0; i < kSlow; ++i)
       slow[static_cast<std::size_t>(i)].Send(body.substr(i % 2 == 0 ? 10 : 100'000));
     for (TestClient& client : slow) EXPECT_TRUE(client.Read().body == body) << threads;
-    EXPECT_TRUE(slow.front().Ask(Put("/next", 3) + "abc").body == "abc")
+    EXPECT_TRUE(slow.front().SendRequest(Put("/next", 3) + "abc").body == "abc")
         << "the connection remains usable";
   }
 }
@@ -124,10 +124,10 @@ TEST_F(SlowPeers, StalledChunkedAndExpectedBodiesDelayNoOther) {
   TestClient asked = Connect();
   const std::string_view expects =
       "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n";
-  EXPECT_EQ(asked.Ask(expects).status, 100);
+  EXPECT_EQ(asked.SendRequest(expects).status, 100);
   EXPECT_TRUE(ServesOthers());
-  EXPECT_EQ(chunked.Ask("de\r\n0\r\n\r\n").body, "abcde");
-  EXPECT_EQ(asked.Ask("xyz").body, "xyz");
+  EXPECT_EQ(chunked.SendRequest("de\r\n0\r\n\r\n").body, "abcde");
+  EXPECT_EQ(asked.SendRequest("xyz").body, "xyz");
 }
 
 TEST_F(SlowPeers, MissingBodyTimesOutAndShortBodyIsIncomplete) {
@@ -141,9 +141,10 @@ TEST_F(SlowPeers, MissingBodyTimesOutAndShortBodyIsIncomplete) {
   EXPECT_EQ(silent.Read().body, "error RequestTimeout");
   TestClient dripping = Connect();
   dripping.Send(Put("/", 1'000'000));
-  pollfd answer{dripping.fd(), POLLIN, 0};
+  pollfd response{dripping.fd(), POLLIN, 0};
   const auto end = std::chrono::steady_clock::now() + kTestTimeout;
-  while (::poll(&answer, 1, 10) == 0 && std::chrono::steady_clock::now() < end) dripping.Send("a");
+  while (::poll(&response, 1, 10) == 0 && std::chrono::steady_clock::now() < end)
+    dripping.Send("a");
   EXPECT_EQ(dripping.Read().body, "error RequestTimeout");
 }
 
@@ -214,14 +215,14 @@ TEST_F(SlowPeers, LimitsMemoryForUnreadResponses) {
     unread.back().Send(Get("/text"));
     AwaitBytes(unread.back());
   }
-  const TestResponse refused = Connect().Ask(Get("/text"));
+  const TestResponse refused = Connect().SendRequest(Get("/text"));
   EXPECT_EQ(refused.status, 503);
   EXPECT_NE(refused.body.find("<Code>SlowDown</Code>"), std::string::npos);
-  EXPECT_TRUE(Connect().Ask(Get("/memory")).body == huge_)
+  EXPECT_TRUE(Connect().SendRequest(Get("/memory")).body == huge_)
       << "object contents in memory do not count";
   EXPECT_TRUE(ServesOthers());
   for (TestClient& client : unread) EXPECT_TRUE(client.Read().body == huge_);
-  EXPECT_TRUE(Connect().Ask(Get("/text")).body == huge_) << "the memory is available again";
+  EXPECT_TRUE(Connect().SendRequest(Get("/text")).body == huge_) << "the memory is available again";
 }
 
 TEST_F(SlowPeers, ResponseToAWriteIsNotReplacedByAnError) {
@@ -246,7 +247,7 @@ TEST_F(SlowPeers, ResponseLargerThanTheLimitIsSentWhenAlone) {
   ServerOptions options;
   options.answer_bytes = kHuge / 2;
   Serve(4, kTestTimeout, options);
-  EXPECT_TRUE(Connect().Ask(Get("/text")).body == huge_);
+  EXPECT_TRUE(Connect().SendRequest(Get("/text")).body == huge_);
 }
 
 // RFC 9112 section 2.2: a server ignores empty lines before a request. They do not count as one.
@@ -255,7 +256,7 @@ TEST_F(SlowPeers, EmptyLinesDoNotExtendTheIdleTimeout) {
   options.idle_timeout = milliseconds(200);
   Serve(1, kTestTimeout, options);
   TestClient client = Connect();
-  EXPECT_EQ(client.Ask("\r\n\r\n" + Put("/", 3) + "abc").body, "abc");
+  EXPECT_EQ(client.SendRequest("\r\n\r\n" + Put("/", 3) + "abc").body, "abc");
   pollfd end{client.fd(), POLLIN, 0};
   int lines = 0;
   while (::poll(&end, 1, 20) == 0 && lines < 300) {

@@ -101,7 +101,7 @@ class TestClient {
     return response;
   }
 
-  TestResponse Ask(std::string_view request, bool to_head = false) {
+  TestResponse SendRequest(std::string_view request, bool to_head = false) {
     Send(request);
     return Read(to_head);
   }
@@ -227,7 +227,7 @@ class FunctionHandler final : public message::Handler {
   Function function_;
 };
 
-inline void AnswerWith(message::Exchange& exchange, std::string text) {
+inline void RespondWith(message::Exchange& exchange, std::string text) {
   exchange.response.body = std::move(text);
 }
 

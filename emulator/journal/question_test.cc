@@ -39,7 +39,7 @@ class QuestionTest : public testing::Test {
     journal_.Append(entry);
   }
   // Returns the answer or the error message.
-  Json Ask(const std::string& question) {
+  Json Query(const std::string& question) {
     const auto answer = journal_.Read().AnswerJson(question);
     return answer.ok() ? Json::parse(*answer) : Json(answer.error().message);
   }
@@ -48,13 +48,13 @@ class QuestionTest : public testing::Test {
 };
 
 TEST_F(QuestionTest, CountsMatchingEntries) {
-  EXPECT_EQ(Ask(R"({"question": "count"})")["count"], 4);
-  EXPECT_EQ(Ask(R"({"question": "count", "filter": {"operations": ["GetObject"], "status": 2}})")
+  EXPECT_EQ(Query(R"({"question": "count"})")["count"], 4);
+  EXPECT_EQ(Query(R"({"question": "count", "filter": {"operations": ["GetObject"], "status": 2}})")
                 ["count"],
             2);
-  EXPECT_EQ(Ask(R"({"question": "count", "filter": {"retried": true}})")["count"], 1);
+  EXPECT_EQ(Query(R"({"question": "count", "filter": {"retried": true}})")["count"], 1);
   EXPECT_EQ(
-      Ask(R"({"question": "count", "filter": {"after": 3, "method": "PUT", "key_prefix": "z"}})")
+      Query(R"({"question": "count", "filter": {"after": 3, "method": "PUT", "key_prefix": "z"}})")
           ["count"],
       1);
 }
@@ -62,7 +62,7 @@ TEST_F(QuestionTest, CountsMatchingEntries) {
 TEST_F(QuestionTest, ReturnsTheOldestOrNewestEntries) {
   const auto numbers = [&](const std::string& question) {
     std::vector<int> found;
-    const Json answer = Ask(question);
+    const Json answer = Query(question);
     for (const Json& entry : answer.at("entries")) found.push_back(entry.at("number"));
     return found;
   };
@@ -72,12 +72,12 @@ TEST_F(QuestionTest, ReturnsTheOldestOrNewestEntries) {
             (std::vector<int>{2, 3}));
   EXPECT_EQ(numbers(R"({"question": "entries", "newest": 9})"), (std::vector<int>{1, 2, 3, 4}));
   EXPECT_TRUE(numbers(R"({"question": "entries", "limit": 0})").empty());
-  EXPECT_EQ(Ask(R"({"question": "entries"})")["last"], 4);
-  EXPECT_EQ(Ask(R"({"question": "entries"})")["dropped"], 0);
+  EXPECT_EQ(Query(R"({"question": "entries"})")["last"], 4);
+  EXPECT_EQ(Query(R"({"question": "entries"})")["dropped"], 0);
 }
 
 TEST_F(QuestionTest, ComparesRangesWithWantedRanges) {
-  const Json report = Ask(
+  const Json report = Query(
       R"({"question": "ranges", "filter": {"bucket": "b", "key": "k"}, "wanted": [[0, 5], [15, 30]]})");
   EXPECT_EQ(report["fetched"], Json::parse("[[0, 10], [8, 20]]"));
   EXPECT_EQ(report["covered"], Json::parse("[[0, 20]]"));
@@ -88,25 +88,27 @@ TEST_F(QuestionTest, ComparesRangesWithWantedRanges) {
 }
 
 TEST_F(QuestionTest, AnswersConcurrencyRateAndRetries) {
-  EXPECT_EQ(Ask(R"({"question": "max_concurrency"})")["max_concurrency"], 2);
-  EXPECT_EQ(Ask(R"({"question": "requests_per_second"})")["requests_per_second"],
+  EXPECT_EQ(Query(R"({"question": "max_concurrency"})")["max_concurrency"], 2);
+  EXPECT_EQ(Query(R"({"question": "requests_per_second"})")["requests_per_second"],
             Json::parse("[3, 1]"));
   EXPECT_EQ(
-      Ask(R"({"question": "retries"})")["retries"],
+      Query(R"({"question": "retries"})")["retries"],
       Json::parse(
           R"([{"invocation": "i", "entries": [2, 3], "statuses": [503, 206], "began_s": [0.001, 0.003]}])"));
 }
 
 TEST_F(QuestionTest, AnswersOrderAndLaterRequests) {
   EXPECT_EQ(
-      Ask(R"({"question": "in_order", "filter": {"key": "k"}, "then": {"key": "z"}})")["in_order"],
+      Query(
+          R"({"question": "in_order", "filter": {"key": "k"}, "then": {"key": "z"}})")["in_order"],
       true);
   EXPECT_EQ(
-      Ask(R"({"question": "in_order", "filter": {"key": "z"}, "then": {"key": "k"}})")["in_order"],
+      Query(
+          R"({"question": "in_order", "filter": {"key": "z"}, "then": {"key": "k"}})")["in_order"],
       false);
-  EXPECT_EQ(Ask(R"({"question": "in_order", "filter": {"key": "z"}})"),
+  EXPECT_EQ(Query(R"({"question": "in_order", "filter": {"key": "z"}})"),
             "then: is missing: set the filter of the later requests");
-  EXPECT_EQ(Ask(R"({"question": "requests_after", "filter": {"status": 503}, "then": {}})")
+  EXPECT_EQ(Query(R"({"question": "requests_after", "filter": {"status": 503}, "then": {}})")
                 ["requests_after"],
             Json::parse("[3, 4]"));
 }

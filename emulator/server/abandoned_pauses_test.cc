@@ -24,7 +24,7 @@ const std::vector<std::string> kBeforeTheCommit{
     R"({"drip": {"bytes": 4, "every_ms": 3600000}, "at": "body_in"})",
     R"({"bandwidth": {"bytes_per_second": 1}, "at": "body_in"})",
 };
-const std::vector<std::string> kInTheAnswer{
+const std::vector<std::string> kInTheResponse{
     R"({"stall": {"ms": 3600000}, "at": "after_commit"})",
     R"({"stall": {"ms": 3600000}, "at": "status"})",
     R"({"stall": {"ms": 3600000}, "at": "body_out@5"})",
@@ -113,16 +113,17 @@ TEST_F(AbandonedPausesTest, EndWhenTheClientClosesBeforeTheCommitWhichSucceeds) 
   EXPECT_EQ(AwaitEntries(before, kBeforeTheCommit.size()).size(), kBeforeTheCommit.size());
   ASSERT_TRUE(emulator_->ClearFaults("default").ok());
   for (std::size_t i = 0; i < kBeforeTheCommit.size(); ++i) {
-    EXPECT_TRUE(Ask("GET", "/bucket/" + std::to_string(i)).text.ends_with("\r\n\r\n9876543210"))
+    EXPECT_TRUE(
+        SendRequest("GET", "/bucket/" + std::to_string(i)).text.ends_with("\r\n\r\n9876543210"))
         << kBeforeTheCommit[i];
   }
 }
 
 TEST_F(AbandonedPausesTest, EndWhenTheClientClosesDuringTheResponse) {
-  std::vector<std::string> actions = kInTheAnswer;
+  std::vector<std::string> actions = kInTheResponse;
   actions.insert(actions.end(), kBlackHoles.begin(), kBlackHoles.end());
   for (std::size_t i = 0; i < actions.size(); ++i)
-    Ask("PUT", "/bucket/" + std::to_string(i), "0123456789");
+    SendRequest("PUT", "/bucket/" + std::to_string(i), "0123456789");
   Set(RulesOf(actions));
   const std::uint64_t before = last_entry();
   {
@@ -142,9 +143,9 @@ TEST_F(AbandonedPausesTest, AbandonedAttemptHasFailed) {
           at + "\"}}]");
       const std::uint64_t before = last_entry();
       ASSERT_TRUE(Leave(Head("GET", "key", 0, invocation))) << at;
-      const bool in_answer = at == "after_commit" || at == "body_out@5";
-      ASSERT_TRUE(in_answer ? AwaitBroken(before) : AwaitEntries(before, 1).size() == 1) << at;
-      EXPECT_TRUE(Ask("GET", "/bucket/key", {}, invocation).text.ends_with("0123456789"))
+      const bool in_response = at == "after_commit" || at == "body_out@5";
+      ASSERT_TRUE(in_response ? AwaitBroken(before) : AwaitEntries(before, 1).size() == 1) << at;
+      EXPECT_TRUE(SendRequest("GET", "/bucket/key", {}, invocation).text.ends_with("0123456789"))
           << at << ' ' << invocation;
       EXPECT_EQ(Fired(), 1U) << at << ' ' << invocation;
     }
@@ -160,7 +161,7 @@ TEST_F(AbandonedPausesTest, UndeliveredResponseIsBrokenInTheJournal) {
 
 // RFC 9112 section 9.6: a client can still read from a half-closed connection.
 TEST_F(AbandonedPausesTest, HalfClosedClientGetsItsWholeResponse) {
-  Ask("PUT", "/bucket/key", std::string(300, 'x'));
+  SendRequest("PUT", "/bucket/key", std::string(300, 'x'));
   for (const std::string action : {R"({"stall": {"ms": 3600000}, "at": "before_commit"})",
                                    R"({"stall": {"ms": 3600000}, "at": "body_out@5"})",
                                    R"({"drip": {"bytes": 1, "every_ms": 3600000}})"}) {
@@ -168,8 +169,9 @@ TEST_F(AbandonedPausesTest, HalfClosedClientGetsItsWholeResponse) {
     const Wire wire(emulator_->endpoint());
     wire.Send(Head("GET", "key", 0, "Connection: close\r\n"));
     wire.EndSending();
-    const std::string answer = wire.Finish().text;
-    EXPECT_TRUE(answer.ends_with("\r\n\r\n" + std::string(300, 'x'))) << action << '\n' << answer;
+    const std::string response = wire.Finish().text;
+    EXPECT_TRUE(response.ends_with("\r\n\r\n" + std::string(300, 'x'))) << action << '\n'
+                                                                        << response;
     EXPECT_EQ(Fired(), 1U);
   }
 }

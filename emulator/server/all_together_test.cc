@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-#include "emulator/server/answer_fixture.h"
+#include "emulator/server/response_fixture.h"
 #include "penstock/emulator.h"
 
 namespace penstock::emulator::server {
@@ -47,14 +47,14 @@ string ContentOf(const string& space, std::size_t key) {
 }
 
 // Whether this test explains the error.
-bool IsExpected(const ReadAnswer& answer) {
+bool IsExpected(const ParsedResponse& response) {
   static const std::set<string> codes{
       "SlowDown",     "NoSuchBucket",       "NoSuchKey",
       "NoSuchUpload", "InvalidPart",        "RequestTimeTooSkewed",
       "OnPurpose",    "InvalidAccessKeyId", "BucketAlreadyOwnedByYou"};
   // Deleted by a reset of the namespace.
-  const bool retry_test_is_gone = answer.Element("ArgumentName") == "x-penstock-retry-test";
-  return codes.contains(answer.Element("Code")) || retry_test_is_gone;
+  const bool retry_test_is_gone = response.Element("ArgumentName") == "x-penstock-retry-test";
+  return codes.contains(response.Element("Code")) || retry_test_is_gone;
 }
 
 // Faults of every kind that the clients can distinguish from a bug of the emulator.
@@ -119,8 +119,8 @@ class AllTogetherTest : public testing::Test {
     std::uint64_t asked() const { return asked_; }
 
     // Returns nullopt if the connection ended before the response did.
-    std::optional<ReadAnswer> Ask(const string& method, const string& target,
-                                  const string& body = {}, const string& headers = {}) {
+    std::optional<ParsedResponse> SendRequest(const string& method, const string& target,
+                                              const string& body = {}, const string& headers = {}) {
       string text = SignedText(test_.endpoint_, {.method = method,
                                                  .target = target,
                                                  .body = body,
@@ -133,55 +133,59 @@ class AllTogetherTest : public testing::Test {
       const auto began = Time::now();
       wire_->Send(text);
       ++asked_;
-      ReadAnswer answer = AnswerReader(*wire_).Read();
+      ParsedResponse response = ResponseReader(*wire_).Read();
       test_.asked_.fetch_add(1);
       test_.asked_.notify_all();
       if (Time::now() - began > kHangs)
         test_.Mistake(method + " " + target + " got nothing for long");
-      if (!answer.mistake.empty()) test_.Mistake(method + " " + target + ": " + answer.mistake);
-      if (!answer.whole || answer.Header("Connection") == "close") wire_.reset();
-      if (!answer.whole) return std::nullopt;
-      const bool refused = answer.status >= 300 || !answer.Element("Code").empty();
-      if (refused && !IsExpected(answer))
-        test_.Mistake(method + " " + target + ": " + std::to_string(answer.status) + " " +
-                      answer.body);
-      if (answer.Element("Code") == "NoSuchBucket") Ask("PUT", "/bucket");  // after a reset
+      if (!response.mistake.empty()) test_.Mistake(method + " " + target + ": " + response.mistake);
+      if (!response.whole || response.Header("Connection") == "close") wire_.reset();
+      if (!response.whole) return std::nullopt;
+      const bool refused = response.status >= 300 || !response.Element("Code").empty();
+      if (refused && !IsExpected(response))
+        test_.Mistake(method + " " + target + ": " + std::to_string(response.status) + " " +
+                      response.body);
+      if (response.Element("Code") == "NoSuchBucket")
+        SendRequest("PUT", "/bucket");  // after a reset
       (refused ? test_.refused_ : test_.served_).fetch_add(1);
       if (refused) return std::nullopt;
-      return answer;
+      return response;
     }
 
-    void Put(std::size_t key) { Ask("PUT", "/bucket/key-" + std::to_string(key), contents_[key]); }
+    void Put(std::size_t key) {
+      SendRequest("PUT", "/bucket/key-" + std::to_string(key), contents_[key]);
+    }
     void Get(std::size_t key, std::size_t begin = 0, std::size_t end = string::npos) {
       end = std::min(end, kSizes[key]);
       const bool ranged = begin > 0 || end < kSizes[key];
-      const auto answer = Ask(
+      const auto response = SendRequest(
           "GET", "/bucket/key-" + std::to_string(key), {},
           ranged ? "Range: bytes=" + std::to_string(begin) + "-" + std::to_string(end - 1) + "\r\n"
                  : "");
-      if (!answer) return;
-      if (answer->status != (ranged ? 206 : 200))
-        test_.Mistake("a read was answered " + std::to_string(answer->status));
-      CheckBytes(answer->body, contents_[key].substr(begin, end - begin));
+      if (!response) return;
+      if (response->status != (ranged ? 206 : 200))
+        test_.Mistake("a read was answered " + std::to_string(response->status));
+      CheckBytes(response->body, contents_[key].substr(begin, end - begin));
     }
     void List() {
-      const auto answer = Ask("GET", "/bucket?list-type=2&prefix=key");
-      if (answer && !answer->body.ends_with("</ListBucketResult>"))
-        test_.Mistake("a listing: " + answer->body);
+      const auto response = SendRequest("GET", "/bucket?list-type=2&prefix=key");
+      if (response && !response->body.ends_with("</ListBucketResult>"))
+        test_.Mistake("a listing: " + response->body);
     }
     void Upload(std::size_t key) {
       const string target = "/bucket/key-" + std::to_string(key);
-      const auto begun = Ask("POST", target + "?uploads=");
+      const auto begun = SendRequest("POST", target + "?uploads=");
       if (!begun) return;
       const string upload = begun->Element("UploadId");
-      const auto part = Ask("PUT", target + "?partNumber=1&uploadId=" + upload, contents_[key]);
+      const auto part =
+          SendRequest("PUT", target + "?partNumber=1&uploadId=" + upload, contents_[key]);
       if (!part) {
-        Ask("DELETE", target + "?uploadId=" + upload);
+        SendRequest("DELETE", target + "?uploadId=" + upload);
         return;
       }
-      Ask("POST", target + "?uploadId=" + upload,
-          "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>" + part->Header("ETag") +
-              "</ETag></Part></CompleteMultipartUpload>");
+      SendRequest("POST", target + "?uploadId=" + upload,
+                  "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>" +
+                      part->Header("ETag") + "</ETag></Part></CompleteMultipartUpload>");
     }
     void Round(std::size_t round) {
       const std::size_t key = round % kSizes.size();
@@ -289,7 +293,7 @@ class AllTogetherTest : public testing::Test {
         space, R"({"ListBuckets": ["slow_down", {"reset": {}, "at": "after_commit"}]})");
     if (!test.ok()) return;
     for (int i = 0; i < 3; ++i)
-      (void)client.Ask("GET", "/", {}, "x-penstock-retry-test: " + *test + "\r\n");
+      (void)client.SendRequest("GET", "/", {}, "x-penstock-retry-test: " + *test + "\r\n");
     if (const auto account = emulator_->RetryTestAccount(space, *test); account.ok())
       CheckAccount(*account, /*quiet=*/false);
     if (turn % 8 != 0) (void)emulator_->DeleteRetryTest(space, *test);

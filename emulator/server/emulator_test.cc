@@ -35,9 +35,9 @@ TEST(EmulatorTest, StoresAnObject) {
   const auto emulator = Start();
   EXPECT_EQ(Put(*emulator, "/bucket"), 200);
   EXPECT_EQ(Put(*emulator, "/bucket/key", "hello"), 200);
-  const auto answer = Send(emulator->endpoint(), {.target = "/bucket/key"});
-  EXPECT_EQ(answer.status, 200);
-  EXPECT_TRUE(answer.text.ends_with("\r\n\r\nhello")) << answer.text;
+  const auto response = Send(emulator->endpoint(), {.target = "/bucket/key"});
+  EXPECT_EQ(response.status, 200);
+  EXPECT_TRUE(response.text.ends_with("\r\n\r\nhello")) << response.text;
 }
 
 // Regression: every user of the machine could read the database, its log and the blobs.
@@ -92,9 +92,9 @@ TEST(EmulatorTest, ReportsFullMemoryAndContinues) {
 
 TEST(EmulatorTest, RefusesAWrongSecret) {
   const auto emulator = Start();
-  const auto answer = Send(emulator->endpoint(), {.target = "/", .secret = "guessed"});
-  EXPECT_EQ(answer.status, 403);
-  EXPECT_NE(answer.text.find("<Code>SignatureDoesNotMatch</Code>"), std::string::npos);
+  const auto response = Send(emulator->endpoint(), {.target = "/", .secret = "guessed"});
+  EXPECT_EQ(response.status, 403);
+  EXPECT_NE(response.text.find("<Code>SignatureDoesNotMatch</Code>"), std::string::npos);
 }
 
 TEST(EmulatorTest, RefusesAnonymousRequests) {
@@ -177,9 +177,9 @@ TEST(EmulatorTest, CountsRequestsStatusesAndBytes) {
 
 TEST(EmulatorTest, CountsRequestsRefusedByTheHttpServer) {
   const auto emulator = Start();
-  const auto answer = server::Exchange(emulator->endpoint(), "nonsense\r\n\r\n");
+  const auto response = server::Exchange(emulator->endpoint(), "nonsense\r\n\r\n");
   emulator->Stop();
-  EXPECT_EQ(answer.status, 400);
+  EXPECT_EQ(response.status, 400);
   EXPECT_EQ(emulator->stats().requests.at("Unknown"), 1u);
 }
 
@@ -239,10 +239,10 @@ TEST(EmulatorTest, FailRateIsReproducible) {
 
 TEST(EmulatorTest, InjectedFailureLooksLikeS3) {
   const auto emulator = Start({.fail_rate = 1});
-  const auto answer = Send(emulator->endpoint(), {});
-  EXPECT_TRUE(answer.text.starts_with("HTTP/1.1 503 Slow Down\r\n")) << answer.text;
-  EXPECT_NE(answer.text.find("<Code>SlowDown</Code>"), std::string::npos);
-  EXPECT_NE(answer.text.find("x-amz-request-id: "), std::string::npos);
+  const auto response = Send(emulator->endpoint(), {});
+  EXPECT_TRUE(response.text.starts_with("HTTP/1.1 503 Slow Down\r\n")) << response.text;
+  EXPECT_NE(response.text.find("<Code>SlowDown</Code>"), std::string::npos);
+  EXPECT_NE(response.text.find("x-amz-request-id: "), std::string::npos);
 }
 
 TEST(EmulatorTest, DelaysReadsByTheGivenTime) {

@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 
 class FaultPacesTest : public FaultsTest {
  protected:
-  FaultPacesTest() { Ask("PUT", "/bucket/40k", std::string(40'000, 'x')); }
+  FaultPacesTest() { SendRequest("PUT", "/bucket/40k", std::string(40'000, 'x')); }
 
   // Time of a response of 40,000 bytes on `wire`, from the request to the last byte.
   static std::chrono::steady_clock::duration Time(const Wire& wire,
@@ -73,7 +73,7 @@ TEST_F(FaultPacesTest, EndWithTheRequestThatSetThem) {
 TEST_F(FaultPacesTest, ApplyToUploads) {
   SetAction(R"({"bandwidth": {"bytes_per_second": 200000}, "at": "body_in"})");
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_EQ(Ask("PUT", "/bucket/new", std::string(40'000, 'x')).status(), 200);
+  EXPECT_EQ(SendRequest("PUT", "/bucket/new", std::string(40'000, 'x')).status(), 200);
   EXPECT_GE(std::chrono::steady_clock::now() - begin, kPaced);
 }
 
@@ -87,8 +87,9 @@ TEST_F(FaultPacesTest, ApplyToThreeHundredConcurrentUploads) {
     for (int i = 0; i < kUploads; ++i) {
       clients.emplace_back([&, i] {
         const auto begin = std::chrono::steady_clock::now();
-        EXPECT_EQ(Ask("PUT", "/bucket/" + std::to_string(i), std::string(40'000, 'x')).status(),
-                  200);
+        EXPECT_EQ(
+            SendRequest("PUT", "/bucket/" + std::to_string(i), std::string(40'000, 'x')).status(),
+            200);
         taken[i] = std::chrono::steady_clock::now() - begin;
       });
     }

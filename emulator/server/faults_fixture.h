@@ -35,8 +35,8 @@ class FaultsTest : public testing::Test {
  protected:
   explicit FaultsTest(EmulatorOptions options = {.auth = AuthMode::kOff})
       : emulator_(Emulator::Start(std::move(options)).value()) {
-    Ask("PUT", "/bucket");
-    Ask("PUT", "/bucket/key", "0123456789");
+    SendRequest("PUT", "/bucket");
+    SendRequest("PUT", "/bucket/key", "0123456789");
   }
 
   // 10 s without a byte count as an orderly close.
@@ -47,21 +47,21 @@ class FaultsTest : public testing::Test {
     response.text = wire.Receive(std::string::npos, &response.reset);
     return response;
   }
-  ReceivedResponse Ask(const std::string& method, const std::string& target,
-                       const std::string& body = {}, const std::string& headers = {}) {
+  ReceivedResponse SendRequest(const std::string& method, const std::string& target,
+                               const std::string& body = {}, const std::string& headers = {}) {
     return Send(method + " " + target + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" +
                 headers + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
   }
   // Deletes the keys "a", "b" and "key" in one request.
   ReceivedResponse DeleteThree() {
     // python3: base64.b64encode(hashlib.md5(document).digest())
-    return Ask("POST", "/bucket?delete",
-               "<Delete><Object><Key>a</Key></Object><Object><Key>b</Key></"
-               "Object><Object><Key>key</Key></Object></Delete>",
-               "Content-MD5: cyR88Gu6Ji0m7uxFUvnzFg==\r\n");
+    return SendRequest("POST", "/bucket?delete",
+                       "<Delete><Object><Key>a</Key></Object><Object><Key>b</Key></"
+                       "Object><Object><Key>key</Key></Object></Delete>",
+                       "Content-MD5: cyR88Gu6Ji0m7uxFUvnzFg==\r\n");
   }
   ReceivedResponse Get(const std::string& headers = {}) {
-    return Ask("GET", "/bucket/key", {}, headers);
+    return SendRequest("GET", "/bucket/key", {}, headers);
   }
 
   void Set(const std::string& json) {

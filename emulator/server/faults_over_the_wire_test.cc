@@ -38,7 +38,7 @@ const string kInternal =
 
 struct Case {
   string action;
-  string answer;       // after Scrubbed
+  string response;     // after Scrubbed
   bool reset = false;  // the response ends with RST
 };
 
@@ -49,7 +49,7 @@ class FaultsOverTheWireTest : public FaultsTest {
     for (const Case& one : cases) {
       SetAction(one.action);
       const ReceivedResponse response = Get();
-      EXPECT_EQ(Scrubbed(response.text), one.answer) << one.action;
+      EXPECT_EQ(Scrubbed(response.text), one.response) << one.action;
       EXPECT_EQ(response.reset, one.reset) << one.action;
       EXPECT_EQ(Fired(), 1U) << one.action;
     }
@@ -175,10 +175,10 @@ TEST_F(FaultsOverTheWireTest, CorruptsTheGivenBytes) {
 
 TEST_F(FaultsOverTheWireTest, CorruptBytesMayHaveMatchingChecksums) {
   SetAction(R"({"corrupt": {"fix_checksum": true}})");
-  const string answer = Get("x-amz-checksum-mode: ENABLED\r\n").text;
-  EXPECT_TRUE(answer.ends_with("\r\n\r\n1123456789")) << answer;
+  const string response = Get("x-amz-checksum-mode: ENABLED\r\n").text;
+  EXPECT_TRUE(response.ends_with("\r\n\r\n1123456789")) << response;
   // Python: hashlib.md5(b"1123456789").hexdigest()
-  EXPECT_NE(answer.find("ETag: \"5c2ac85eb3834d3adb2289aa92f60457\""), string::npos) << answer;
+  EXPECT_NE(response.find("ETag: \"5c2ac85eb3834d3adb2289aa92f60457\""), string::npos) << response;
 }
 
 TEST_F(FaultsOverTheWireTest, TruncatesBodies) {
@@ -271,11 +271,11 @@ TEST_F(FaultsOverTheWireTest, FaultsDuringTheRequestBody) {
                               R"({"bandwidth": {"bytes_per_second": 9000}, "at": "body_in"})",
                               R"({"stall": {"ms": 1}, "at": "body_in@10"})"}) {
     SetAction(action);
-    EXPECT_EQ(Ask("PUT", "/bucket/key", "0123456789").status(), 200) << action;
+    EXPECT_EQ(SendRequest("PUT", "/bucket/key", "0123456789").status(), 200) << action;
     EXPECT_EQ(Fired(), 1U) << action;
   }
   SetAction(R"({"slow_down": {}, "at": "body_in@11"})");
-  EXPECT_EQ(Ask("PUT", "/bucket/key", "0123456789").status(), 200);
+  EXPECT_EQ(SendRequest("PUT", "/bucket/key", "0123456789").status(), 200);
   EXPECT_EQ(Fired(), 0U) << "the body never reached that offset";
 }
 
@@ -284,20 +284,21 @@ TEST_F(FaultsOverTheWireTest, FaultsBeforeTheCommitPreventItAndLaterOnesDoNot) {
     for (const string action : {R"("error": {})", R"("slow_down": {})", R"("reset": {})",
                                 R"("fin": {})", R"("redirect": {})"}) {
       SetAction("{" + action + R"(, "at": ")" + at + "\"}");
-      const ReceivedResponse response = Ask("PUT", "/bucket/" + at, "abc");
+      const ReceivedResponse response = SendRequest("PUT", "/bucket/" + at, "abc");
       EXPECT_NE(response.status(), 200) << action << at;
       EXPECT_EQ(Fired(), 1U) << action << at;
       ASSERT_TRUE(emulator_->ClearFaults("default").ok());
-      EXPECT_EQ(Ask("DELETE", "/bucket/" + at + "?x=1").status(), 204);
+      EXPECT_EQ(SendRequest("DELETE", "/bucket/" + at + "?x=1").status(), 204);
     }
   }
   SetAction(R"({"slow_down": {}, "at": "after_commit"})");
-  EXPECT_EQ(Ask("PUT", "/bucket/lost", "abc").status(), 503);
+  EXPECT_EQ(SendRequest("PUT", "/bucket/lost", "abc").status(), 503);
   SetAction(R"({"slow_down": {}, "at": "before_commit"})");
-  EXPECT_EQ(Ask("PUT", "/bucket/never", "abc").status(), 503);
+  EXPECT_EQ(SendRequest("PUT", "/bucket/never", "abc").status(), 503);
   ASSERT_TRUE(emulator_->ClearFaults("default").ok());
-  EXPECT_EQ(Ask("GET", "/bucket/lost").status(), 200) << "the response was lost, not the object";
-  EXPECT_EQ(Ask("GET", "/bucket/never").status(), 404);
+  EXPECT_EQ(SendRequest("GET", "/bucket/lost").status(), 200)
+      << "the response was lost, not the object";
+  EXPECT_EQ(SendRequest("GET", "/bucket/never").status(), 404);
 }
 
 TEST_F(FaultsOverTheWireTest, AfterCommitActionNeedsACommittingOperation) {
@@ -308,19 +309,19 @@ TEST_F(FaultsOverTheWireTest, AfterCommitActionNeedsACommittingOperation) {
 
 TEST_F(FaultsOverTheWireTest, AfterCommitActionNeedsASuccess) {
   Set(R"([{"id": "lost", "do": {"reset": {}, "at": "after_commit"}, "limit": {"times": 1}}])");
-  EXPECT_EQ(Ask("PUT", "/bucket/key", "abc", "If-None-Match: *\r\n").status(), 412);
-  EXPECT_EQ(Ask("GET", "/bucket/none").status(), 404);
-  EXPECT_EQ(Ask("HEAD", "/bucket/none").status(), 404);
-  EXPECT_EQ(Ask("PUT", "/BAD").status(), 400);
-  EXPECT_EQ(Ask("DELETE", "/bucket/key?uploadId=none").status(), 404);
+  EXPECT_EQ(SendRequest("PUT", "/bucket/key", "abc", "If-None-Match: *\r\n").status(), 412);
+  EXPECT_EQ(SendRequest("GET", "/bucket/none").status(), 404);
+  EXPECT_EQ(SendRequest("HEAD", "/bucket/none").status(), 404);
+  EXPECT_EQ(SendRequest("PUT", "/BAD").status(), 400);
+  EXPECT_EQ(SendRequest("DELETE", "/bucket/key?uploadId=none").status(), 404);
   EXPECT_EQ(Fired(), 0U) << "nothing was committed";
-  EXPECT_TRUE(Ask("PUT", "/bucket/new", "abc", "If-None-Match: *\r\n").reset);
+  EXPECT_TRUE(SendRequest("PUT", "/bucket/new", "abc", "If-None-Match: *\r\n").reset);
   EXPECT_EQ(Fired(), 1U);
-  EXPECT_EQ(Ask("GET", "/bucket/new").status(), 200);
+  EXPECT_EQ(SendRequest("GET", "/bucket/new").status(), 200);
 }
 
 TEST_F(FaultsOverTheWireTest, SomeEntriesOfADeleteObjectsRequestFail) {
-  for (const string key : {"a", "b"}) Ask("PUT", "/bucket/" + key, "x");
+  for (const string key : {"a", "b"}) SendRequest("PUT", "/bucket/" + key, "x");
   SetAction(R"({"partial_failure": {"code": "SlowDown", "key": ["b", "key"], "most": 1}})");
   const string document =
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<DeleteResult "
@@ -334,12 +335,13 @@ TEST_F(FaultsOverTheWireTest, SomeEntriesOfADeleteObjectsRequestFail) {
             "Content-Length: " +
                 std::to_string(document.size()) + "\r\nConnection: close\r\n\r\n" + document);
   EXPECT_EQ(Fired(), 1U);
-  EXPECT_EQ(Ask("GET", "/bucket/a").status(), 404);
-  EXPECT_EQ(Ask("GET", "/bucket/b").status(), 200) << "the failed entry must not be deleted";
+  EXPECT_EQ(SendRequest("GET", "/bucket/a").status(), 404);
+  EXPECT_EQ(SendRequest("GET", "/bucket/b").status(), 200)
+      << "the failed entry must not be deleted";
   EXPECT_EQ(Get().status(), 404);
   SetAction(R"({"partial_failure": {"key": "c"}})");
   EXPECT_EQ(DeleteThree().status(), 200);
-  EXPECT_EQ(Ask("DELETE", "/bucket/c").status(), 204);
+  EXPECT_EQ(SendRequest("DELETE", "/bucket/c").status(), 204);
   EXPECT_EQ(Fired(), 0U) << "no entry was selected, and one object is not a batch";
 }
 

@@ -68,8 +68,8 @@ TEST_F(FaultsUnderThreadsTest, PartialFailureLimitedToTwiceFiresExactlyTwice) {
   std::atomic<int> entries{0};
   InThreads([&](int) {
     for (int i = 0; i < 5; ++i) {
-      const string answer = DeleteThree().text;
-      for (std::size_t at = 0; (at = answer.find("<Error>", at)) != string::npos; ++at) ++entries;
+      const string response = DeleteThree().text;
+      for (std::size_t at = 0; (at = response.find("<Error>", at)) != string::npos; ++at) ++entries;
     }
   });
   EXPECT_EQ(entries, 4);
@@ -85,10 +85,10 @@ TEST_F(FaultsUnderThreadsTest, CommitFaultLimitedToTwiceFiresExactlyTwice) {
     Set(R"([{"do": )" + action + R"(, "limit": {"times": 2}}])");
     InThreads([&](int thread) {
       for (int i = 0; i < 5; ++i) {
-        EXPECT_EQ(
-            Ask("PUT", "/bucket/" + std::to_string(thread) + "-" + std::to_string(i), "0123456789")
-                .status(),
-            200)
+        EXPECT_EQ(SendRequest("PUT", "/bucket/" + std::to_string(thread) + "-" + std::to_string(i),
+                              "0123456789")
+                      .status(),
+                  200)
             << action;
       }
     });
@@ -100,7 +100,7 @@ TEST_F(FaultsUnderThreadsTest, CommitFaultLimitedToTwiceFiresExactlyTwice) {
 
 TEST_F(FaultsUnderThreadsTest, StaleReadLimitedToTwiceFiresExactlyTwice) {
   Set(R"([{"do": {"corrupt": {"mode": "stale-version"}}, "limit": {"times": 2}}])");
-  ASSERT_EQ(Ask("PUT", "/bucket/key", "abcdefghij").status(), 200);
+  ASSERT_EQ(SendRequest("PUT", "/bucket/key", "abcdefghij").status(), 200);
   std::atomic<int> stale{0};
   InThreads([&](int) {
     for (int i = 0; i < 5; ++i) stale += Get().text.ends_with("\r\n\r\n0123456789") ? 1 : 0;
@@ -119,7 +119,7 @@ TEST_F(FaultsUnderThreadsTest, OnlyTheSeedSelectsTheRequests) {
       for (int i = 0; i < 25; ++i) {
         const string target = "/bucket/" + std::to_string(thread) + "-" + std::to_string(i);
         for (int attempt = 1; attempt <= 2; ++attempt) {
-          if (Ask("GET", target).status() == 503)
+          if (SendRequest("GET", target).status() == 503)
             each[static_cast<std::size_t>(thread)].insert(target + " " + std::to_string(attempt));
         }
       }

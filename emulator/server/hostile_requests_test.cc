@@ -18,18 +18,20 @@ class HostileRequests : public ::testing::Test {
     auto started = Emulator::Start({.data_directory = folder_.path()});
     ASSERT_TRUE(started.ok()) << started.error().ToString();
     emulator_ = std::move(started).value();
-    ASSERT_EQ(Ask("PUT", "/bucket").status, 200);
-    ASSERT_EQ(Ask("PUT", "/bucket/key", "kept").status, 200);
+    ASSERT_EQ(SendRequest("PUT", "/bucket").status, 200);
+    ASSERT_EQ(SendRequest("PUT", "/bucket/key", "kept").status, 200);
   }
-  HttpAnswer Ask(const std::string& method, const std::string& target,
-                 const std::string& body = {}) const {
+  HttpResponse SendRequest(const std::string& method, const std::string& target,
+                           const std::string& body = {}) const {
     const std::string md5 = Base64Encode(Md5(AsBytes(body)));
     return Send(emulator_->endpoint(), {.method = method,
                                         .target = target,
                                         .body = body,
                                         .more_headers = "Content-MD5: " + md5 + "\r\n"});
   }
-  bool ServesOthers() const { return Ask("GET", "/bucket/key").text.ends_with("\r\n\r\nkept"); }
+  bool ServesOthers() const {
+    return SendRequest("GET", "/bucket/key").text.ends_with("\r\n\r\nkept");
+  }
 
   TemporaryFolder folder_;
   std::unique_ptr<Emulator> emulator_;
@@ -48,14 +50,15 @@ TEST_F(HostileRequests, RefusesAnXmlBomb) {
   for (const std::string& document : {bomb, outside}) {
     for (const std::string target :
          {"/bucket?delete=", "/bucket/key?uploadId=x", "/bucket?tagging="}) {
-      const HttpAnswer answer =
-          Ask(target.ends_with("tagging=") ? "PUT" : "POST", target, document);
-      EXPECT_GE(answer.status, 400) << target;
-      EXPECT_LT(answer.status, 502) << target;
-      EXPECT_EQ(answer.text.find("root:"), std::string::npos) << target;
+      const HttpResponse response =
+          SendRequest(target.ends_with("tagging=") ? "PUT" : "POST", target, document);
+      EXPECT_GE(response.status, 400) << target;
+      EXPECT_LT(response.status, 502) << target;
+      EXPECT_EQ(response.text.find("root:"), std::string::npos) << target;
     }
-    EXPECT_NE(Ask("POST", "/bucket?delete=", document).text.find("<Code>MalformedXML</Code>"),
-              std::string::npos);
+    EXPECT_NE(
+        SendRequest("POST", "/bucket?delete=", document).text.find("<Code>MalformedXML</Code>"),
+        std::string::npos);
   }
   EXPECT_TRUE(ServesOthers());
 }
@@ -65,26 +68,26 @@ TEST_F(HostileRequests, RefusesDeepAndLongDocuments) {
   std::string deep;
   for (int i = 0; i < kDepth; ++i) deep += "<a>";
   for (int i = 0; i < kDepth; ++i) deep += "</a>";
-  EXPECT_NE(Ask("POST", "/bucket?delete=", deep).text.find("<Code>MalformedXML</Code>"),
+  EXPECT_NE(SendRequest("POST", "/bucket?delete=", deep).text.find("<Code>MalformedXML</Code>"),
             std::string::npos);
   const std::string longer = "<Delete>" + std::string(9 << 20, ' ') + "</Delete>";
-  const HttpAnswer answer = Ask("POST", "/bucket?delete=", longer);
-  EXPECT_EQ(answer.status, 400) << answer.text.substr(0, 400);
+  const HttpResponse response = SendRequest("POST", "/bucket?delete=", longer);
+  EXPECT_EQ(response.status, 400) << response.text.substr(0, 400);
   EXPECT_TRUE(ServesOthers());
 }
 
 TEST_F(HostileRequests, KeysCannotEscapeTheDataDirectory) {
   for (const std::string target : {"/bucket/../outside", "/bucket/a/../../../outside",
                                    "/bucket/../../../../../../tmp/outside"}) {
-    EXPECT_EQ(Ask("PUT", target, "x").status, 400) << target;
-    EXPECT_EQ(Ask("GET", target).status, 400) << target;
+    EXPECT_EQ(SendRequest("PUT", target, "x").status, 400) << target;
+    EXPECT_EQ(SendRequest("GET", target).status, 400) << target;
   }
   // These are ordinary keys, stored unchanged.
   for (const std::string target :
        {"/bucket//etc/passwd", "/bucket/a%00b", "/bucket/~root", "/bucket/a%5C..%5Cb"}) {
-    const int status = Ask("PUT", target, "harmless").status;
+    const int status = SendRequest("PUT", target, "harmless").status;
     EXPECT_TRUE(status == 200 || status == 400) << target << " " << status;
-    EXPECT_EQ(Ask("GET", target).text.ends_with("harmless"), status == 200) << target;
+    EXPECT_EQ(SendRequest("GET", target).text.ends_with("harmless"), status == 200) << target;
   }
   EXPECT_FALSE(std::filesystem::exists(folder_.path() + "/outside"));
   EXPECT_FALSE(std::filesystem::exists(folder_.path() + "/../outside"));

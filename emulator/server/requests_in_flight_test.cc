@@ -27,7 +27,7 @@ class RequestsInFlightTest : public testing::TestWithParam<Case> {
                       {.data_directory = GetParam().in_directory ? folder_.path() + "/data" : ""})
                       .value()),
         key_(emulator_->CreateNamespace("suite").value()) {
-    EXPECT_EQ(Ask("PUT", "/bucket").status, 200);
+    EXPECT_EQ(SendRequest("PUT", "/bucket").status, 200);
   }
 
   SignedRequest Signed(const std::string& method, const std::string& target,
@@ -39,8 +39,8 @@ class RequestsInFlightTest : public testing::TestWithParam<Case> {
             .secret = key_.secret,
             .more_headers = ""};
   }
-  HttpAnswer Ask(const std::string& method, const std::string& target,
-                 const std::string& body = {}) const {
+  HttpResponse SendRequest(const std::string& method, const std::string& target,
+                           const std::string& body = {}) const {
     return Send(emulator_->endpoint(), Signed(method, target, body));
   }
   std::string Text(const std::string& method, const std::string& target,
@@ -72,8 +72,8 @@ class RequestsInFlightTest : public testing::TestWithParam<Case> {
   // A new namespace with that name must not have the bucket.
   void ExpectNothingThere() {
     if (GetParam().ending == Ending::kDelete) key_ = emulator_->CreateNamespace("suite").value();
-    EXPECT_EQ(Ask("HEAD", "/bucket").status, 404);
-    EXPECT_EQ(Ask("GET", "/").text.find("<Name>"), std::string::npos);
+    EXPECT_EQ(SendRequest("HEAD", "/bucket").status, 404);
+    EXPECT_EQ(SendRequest("GET", "/").text.find("<Name>"), std::string::npos);
   }
   // Size of all files below the namespaces' directory.
   std::uintmax_t BytesOnDisk() const {
@@ -107,7 +107,7 @@ TEST_P(RequestsInFlightTest, UploadCompletesInItsOriginalStore) {
 }
 
 TEST_P(RequestsInFlightTest, PartUploadCompletesInItsOriginalStore) {
-  const std::string begun = Ask("POST", "/bucket/key?uploads=").text;
+  const std::string begun = SendRequest("POST", "/bucket/key?uploads=").text;
   const std::size_t at = begun.find("<UploadId>") + 10;
   const std::string upload = begun.substr(at, begun.find("</UploadId>") - at);
   const Wire wire(emulator_->endpoint());
@@ -120,7 +120,7 @@ TEST_P(RequestsInFlightTest, PartUploadCompletesInItsOriginalStore) {
 }
 
 TEST_P(RequestsInFlightTest, DownloadIsComplete) {
-  ASSERT_EQ(Ask("PUT", "/bucket/key", std::string(kLarge, 'x')).status, 200);
+  ASSERT_EQ(SendRequest("PUT", "/bucket/key", std::string(kLarge, 'x')).status, 200);
   const Wire wire(emulator_->endpoint());
   wire.Send(Text("GET", "/bucket/key"));
   const std::string begun = wire.Receive(kChunk);
@@ -132,7 +132,7 @@ TEST_P(RequestsInFlightTest, DownloadIsComplete) {
 }
 
 TEST_P(RequestsInFlightTest, DiskSpaceIsFreedAfterTheLastRequest) {
-  ASSERT_EQ(Ask("PUT", "/bucket/key", std::string(kLarge, 'x')).status, 200);
+  ASSERT_EQ(SendRequest("PUT", "/bucket/key", std::string(kLarge, 'x')).status, 200);
   {
     const Wire wire(emulator_->endpoint());
     const std::string rest = SendMost(wire, Text("PUT", "/bucket/other", std::string(kLarge, 'x')));

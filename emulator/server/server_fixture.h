@@ -52,7 +52,7 @@ inline std::string ReadFile(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-struct HttpAnswer {
+struct HttpResponse {
   int status = 0;    // 0: no response
   std::string text;  // head and body as received
 };
@@ -106,10 +106,11 @@ class Wire {
     return text;
   }
   // Reads the response to the end of the connection.
-  HttpAnswer Finish() const {
-    HttpAnswer answer{0, Receive(std::string::npos)};
-    if (answer.text.starts_with("HTTP/1.1 ")) answer.status = std::atoi(answer.text.c_str() + 9);
-    return answer;
+  HttpResponse Finish() const {
+    HttpResponse response{0, Receive(std::string::npos)};
+    if (response.text.starts_with("HTTP/1.1 "))
+      response.status = std::atoi(response.text.c_str() + 9);
+    return response;
   }
 
  private:
@@ -117,14 +118,14 @@ class Wire {
   bool connected_ = false;
 };
 
-inline HttpAnswer Exchange(const std::string& endpoint, const std::string& request) {
+inline HttpResponse Exchange(const std::string& endpoint, const std::string& request) {
   const Wire wire(endpoint);
   wire.Send(request);
   return wire.Finish();
 }
 
-inline HttpAnswer Plain(const std::string& endpoint, const std::string& method,
-                        const std::string& target) {
+inline HttpResponse Plain(const std::string& endpoint, const std::string& method,
+                          const std::string& target) {
   return Exchange(
       endpoint,
       method + " " + target +
@@ -173,7 +174,7 @@ inline std::string SignedText(const std::string& endpoint, const SignedRequest& 
          "\r\nConnection: close\r\n" + request.more_headers + "\r\n" + request.body;
 }
 
-inline HttpAnswer Send(const std::string& endpoint, const SignedRequest& request) {
+inline HttpResponse Send(const std::string& endpoint, const SignedRequest& request) {
   return Exchange(endpoint, SignedText(endpoint, request));
 }
 

@@ -26,13 +26,14 @@ class ThrottlingTest : public testing::Test {
     emulator_ = Emulator::Start(options).value();
     ASSERT_TRUE(emulator_->ChangeClock("default", {.frozen = true}).ok());
   }
-  void MakeBucket() { ASSERT_EQ(Ask("PUT", "/bkt"), 200); }
-  int Ask(const std::string& method, const std::string& target) const {
+  void MakeBucket() { ASSERT_EQ(SendRequest("PUT", "/bkt"), 200); }
+  int SendRequest(const std::string& method, const std::string& target) const {
     return Plain(emulator_->endpoint(), method, target).status;
   }
-  std::vector<int> Asks(int count, const std::string& method, const std::string& target) const {
+  std::vector<int> SendRequests(int count, const std::string& method,
+                                const std::string& target) const {
     std::vector<int> statuses;
-    for (int i = 0; i < count; ++i) statuses.push_back(Ask(method, target));
+    for (int i = 0; i < count; ++i) statuses.push_back(SendRequest(method, target));
     return statuses;
   }
   void Advance(std::chrono::nanoseconds by) const {
@@ -51,21 +52,21 @@ using Statuses = std::vector<int>;
 TEST_F(ThrottlingTest, LimitsRequestsWithATokenBucket) {
   Start(R"({"reads_per_second": 20, "writes_per_second": 10, "burst_ms": 200})");
   MakeBucket();
-  EXPECT_EQ(Ask("PUT", "/bkt/k"), 200);  // 1 write token is left
+  EXPECT_EQ(SendRequest("PUT", "/bkt/k"), 200);  // 1 write token is left
   // Reads: 4 tokens, then none.
-  EXPECT_EQ(Asks(6, "GET", "/bkt/k"), (Statuses{200, 200, 200, 200, 503, 503}));
+  EXPECT_EQ(SendRequests(6, "GET", "/bkt/k"), (Statuses{200, 200, 200, 200, 503, 503}));
   Advance(milliseconds(50));  // 1.0
-  EXPECT_EQ(Asks(2, "HEAD", "/bkt/k"), (Statuses{200, 503}));
+  EXPECT_EQ(SendRequests(2, "HEAD", "/bkt/k"), (Statuses{200, 503}));
   Advance(milliseconds(49));  // 0.98
-  EXPECT_EQ(Asks(1, "GET", "/bkt/k"), (Statuses{503}));
+  EXPECT_EQ(SendRequests(1, "GET", "/bkt/k"), (Statuses{503}));
   Advance(milliseconds(1));  // 1.0
-  EXPECT_EQ(Asks(1, "GET", "/bkt/k"), (Statuses{200}));
+  EXPECT_EQ(SendRequests(1, "GET", "/bkt/k"), (Statuses{200}));
   Advance(milliseconds(120));  // 2.4
-  EXPECT_EQ(Asks(3, "GET", "/bkt?list-type=2&prefix=k"), (Statuses{200, 200, 503}));
+  EXPECT_EQ(SendRequests(3, "GET", "/bkt?list-type=2&prefix=k"), (Statuses{200, 200, 503}));
   Advance(milliseconds(30));  // 0.4 + 0.6
-  EXPECT_EQ(Asks(2, "GET", "/bkt/none"), (Statuses{404, 503}));
+  EXPECT_EQ(SendRequests(2, "GET", "/bkt/none"), (Statuses{404, 503}));
   // Writes: 1 + 2.5 tokens, of which 2 are kept.
-  EXPECT_EQ(Asks(3, "PUT", "/bkt/k"), (Statuses{200, 200, 503}));
+  EXPECT_EQ(SendRequests(3, "PUT", "/bkt/k"), (Statuses{200, 200, 503}));
   const nlohmann::json report = Report();
   EXPECT_EQ(report.at("admitted"), 4 + 1 + 1 + 2 + 1 + 3);
   EXPECT_EQ(report.at("refused"), 2 + 1 + 1 + 1 + 1 + 1);
@@ -77,7 +78,7 @@ TEST_F(ThrottlingTest, PartitionsSplitUnderLoadAndMergeLater) {
   const auto second_of_load = [this] {
     int served = 0;
     for (int i = 0; i < 8; ++i) {
-      served += Ask("GET", i % 2 == 0 ? "/bkt/alpha/1" : "/bkt/zulu/1") == 404 ? 1 : 0;
+      served += SendRequest("GET", i % 2 == 0 ? "/bkt/alpha/1" : "/bkt/zulu/1") == 404 ? 1 : 0;
       Advance(milliseconds(125));
     }
     return served;
@@ -91,7 +92,7 @@ TEST_F(ThrottlingTest, PartitionsSplitUnderLoadAndMergeLater) {
   EXPECT_EQ(split.at("events").at(0).at("kind"), "split");
   EXPECT_EQ(second_of_load(), 8);
   Advance(seconds(62));
-  EXPECT_EQ(Ask("GET", "/bkt/alpha/1"), 404);
+  EXPECT_EQ(SendRequest("GET", "/bkt/alpha/1"), 404);
   const nlohmann::json merged = Report().at("buckets").at(0);
   ASSERT_EQ(merged.at("partitions").size(), 1u);
   EXPECT_EQ(merged.at("events").at(1).at("kind"), "merge");
@@ -101,8 +102,8 @@ TEST_F(ThrottlingTest, PartitionsSplitUnderLoadAndMergeLater) {
 TEST_F(ThrottlingTest, ErrorsLookLikeS3) {
   Start(R"({"writes_per_second": 1, "reads_per_second": 1, "retry_after_ms": 20})");
   MakeBucket();
-  Ask("PUT", "/bkt/k");
-  Ask("GET", "/bkt/k");
+  SendRequest("PUT", "/bkt/k");
+  SendRequest("GET", "/bkt/k");
   const std::string refused = Plain(emulator_->endpoint(), "PUT", "/bkt/k").text;
   EXPECT_TRUE(refused.starts_with("HTTP/1.1 503 Slow Down\r\n")) << refused;
   EXPECT_NE(refused.find("\r\nx-amz-retry-after: 20\r\n"), std::string::npos);
@@ -120,13 +121,13 @@ TEST_F(ThrottlingTest, ErrorsLookLikeS3) {
 TEST_F(ThrottlingTest, Expect100ContinueGetsTheErrorBeforeTheBody) {
   Start(R"({"writes_per_second": 1})");
   MakeBucket();
-  Ask("PUT", "/bkt/k");
+  SendRequest("PUT", "/bkt/k");
   const Wire wire(emulator_->endpoint());
   wire.Send(
       "PUT /bkt/k HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\nExpect: "
       "100-continue\r\n\r\n");
-  const HttpAnswer answer = wire.Finish();  // it ends without the body
-  EXPECT_TRUE(answer.text.starts_with("HTTP/1.1 503 Slow Down\r\n")) << answer.text;
+  const HttpResponse response = wire.Finish();  // it ends without the body
+  EXPECT_TRUE(response.text.starts_with("HTTP/1.1 503 Slow Down\r\n")) << response.text;
 }
 
 TEST_F(ThrottlingTest, RequestsRefusedByAuthDoNotCount) {
@@ -162,24 +163,24 @@ TEST_F(ThrottlingTest, NamespacesDoNotShareLimits) {
 TEST_F(ThrottlingTest, ResetRestoresTheInitialLimits) {
   Start(R"({"writes_per_second": 1})");
   MakeBucket();
-  EXPECT_EQ(Asks(2, "PUT", "/bkt/k"), (Statuses{200, 503}));
+  EXPECT_EQ(SendRequests(2, "PUT", "/bkt/k"), (Statuses{200, 503}));
   ASSERT_TRUE(emulator_->SetLimits("default", "{}").ok());
-  EXPECT_EQ(Asks(3, "PUT", "/bkt/k"), (Statuses{200, 200, 200}));
+  EXPECT_EQ(SendRequests(3, "PUT", "/bkt/k"), (Statuses{200, 200, 200}));
   ASSERT_TRUE(emulator_->ResetNamespace("default").ok());
   ASSERT_TRUE(emulator_->ChangeClock("default", {.frozen = true}).ok());
   MakeBucket();
-  EXPECT_EQ(Asks(2, "PUT", "/bkt/k"), (Statuses{200, 503}));
+  EXPECT_EQ(SendRequests(2, "PUT", "/bkt/k"), (Statuses{200, 503}));
 }
 
 TEST_F(ThrottlingTest, AcceleratedClockRefillsFaster) {
   Start(R"({"writes_per_second": 1, "burst_ms": 0})");
   MakeBucket();
-  EXPECT_EQ(Asks(2, "PUT", "/bkt/k"), (Statuses{200, 503}));
+  EXPECT_EQ(SendRequests(2, "PUT", "/bkt/k"), (Statuses{200, 503}));
   ASSERT_TRUE(emulator_->ChangeClock("default", {.frozen = false, .rate = 1'000}).ok());
   const auto begin = std::chrono::steady_clock::now();
   int served = 0;
   while (served < 20 && std::chrono::steady_clock::now() - begin < seconds(10))
-    served += Ask("PUT", "/bkt/k") == 200 ? 1 : 0;
+    served += SendRequest("PUT", "/bkt/k") == 200 ? 1 : 0;
   EXPECT_EQ(served, 20) << "20 s of the namespace's, at a thousand times the machine's pace";
 }
 
@@ -194,7 +195,7 @@ TEST_F(ThrottlingTest, DelaysAndPacesResponses) {
       body;
   ASSERT_EQ(Exchange(emulator_->endpoint(), put).status, 200);
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_EQ(Ask("HEAD", "/bkt/k"), 200);
+  EXPECT_EQ(SendRequest("HEAD", "/bkt/k"), 200);
   EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(40));
   const auto second = std::chrono::steady_clock::now();
   EXPECT_TRUE(Plain(emulator_->endpoint(), "GET", "/bkt/k").text.ends_with(body));

@@ -36,19 +36,19 @@ std::string FirstLine(const std::string& endpoint, const std::string& key,
       key + ":c2lnbmF0dXJl\r\n\r\n";
   EXPECT_EQ(::send(client, request.data(), request.size(), MSG_NOSIGNAL),
             static_cast<ssize_t>(request.size()));
-  std::string answer;
+  std::string response;
   std::array<char, 512> buffer{};
   for (ssize_t count = 0; (count = ::recv(client, buffer.data(), buffer.size(), 0)) > 0;) {
-    answer.append(buffer.data(), static_cast<std::size_t>(count));
+    response.append(buffer.data(), static_cast<std::size_t>(count));
   }
   ::close(client);
-  return answer.substr(0, answer.find("\r\n"));
+  return response.substr(0, response.find("\r\n"));
 }
 
 class FixtureTest : public EmulatorTest {
  protected:
   static void SetUpTestSuite() { SharedOptions().journal_bytes = 128 << 10; }
-  std::string Ask(const std::string& target) {
+  std::string SendRequest(const std::string& target) {
     return FirstLine(endpoint(), access_key().id, target);
   }
 };
@@ -65,7 +65,7 @@ class ManualFixture final : public FixtureTest {
   using EmulatorTest::StartFaults;
   using EmulatorTest::StartServerFaults;
   using EmulatorTest::TearDown;
-  using FixtureTest::Ask;
+  using FixtureTest::SendRequest;
   void TestBody() override {}
 };
 
@@ -73,7 +73,7 @@ TEST_F(FixtureTest, EveryTestHasItsOwnNamespace) {
   ManualFixture other;
   other.SetUp();
   EXPECT_NE(other.name_space(), name_space());
-  EXPECT_EQ(other.Ask("/").substr(0, 12), "HTTP/1.1 403");
+  EXPECT_EQ(other.SendRequest("/").substr(0, 12), "HTTP/1.1 403");
   EXPECT_EQ(Journal().size(), 0u) << "the request went to the other namespace";
   other.TearDown();
   const auto names = emulator().Namespaces();
@@ -83,8 +83,8 @@ TEST_F(FixtureTest, EveryTestHasItsOwnNamespace) {
 
 TEST_F(FixtureTest, PlannedFaultHappensAndIsInTheJournal) {
   StartFaults(kOnce);
-  EXPECT_EQ(Ask("/bucket"), "HTTP/1.1 503 Slow Down");
-  EXPECT_EQ(Ask("/bucket").substr(0, 12), "HTTP/1.1 403");
+  EXPECT_EQ(SendRequest("/bucket"), "HTTP/1.1 503 Slow Down");
+  EXPECT_EQ(SendRequest("/bucket").substr(0, 12), "HTTP/1.1 403");
   EXPECT_EQ(Journal().Count({.status = 503}), 1u);
   EXPECT_EQ(Journal().Count({.fault = "once"}), 1u);
 }
@@ -170,7 +170,7 @@ TEST_F(FixtureTest, ReportHasSeedFaultsAndLastRequests) {
     unmet.SetUp();
     unmet.StartFaults(
         R"({"seed": 4711, "rules": [{"id": "never", "when": {"operation": "PutObject"}, "do": {"slow_down": {}}}]})");
-    unmet.Ask("/bucket");
+    unmet.SendRequest("/bucket");
     unmet.Report();
     unmet.TearDown();
   });
@@ -182,7 +182,7 @@ TEST_F(FixtureTest, ReportHasSeedFaultsAndLastRequests) {
 
 TEST_F(FixtureTest, DroppedJournalEntriesFailTheTest) {
   constexpr int kTooMany = 800;  // for a journal of 128 KiB
-  for (int i = 0; i < kTooMany; ++i) Ask("/bucket");
+  for (int i = 0; i < kTooMany; ++i) SendRequest("/bucket");
   const auto reading = emulator().ReadJournal(name_space());
   ASSERT_TRUE(reading.ok());
   ASSERT_GT(reading->dropped(), 0u);

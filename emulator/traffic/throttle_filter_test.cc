@@ -75,7 +75,7 @@ class ThrottleFilterTest : public testing::Test {
  protected:
   ThrottleFilterTest() { space_->clock = &clock_; }
   void Set(std::string_view text) { limiter_.Set(ParseThrottleSettings(text).value()); }
-  std::unique_ptr<Request> Ask(const std::string& method, const std::string& target) {
+  std::unique_ptr<Request> SendRequest(const std::string& method, const std::string& target) {
     auto request = std::make_unique<Request>(method, target, space_);
     chain_.Handle(request->exchange);
     return request;
@@ -91,8 +91,8 @@ class ThrottleFilterTest : public testing::Test {
 
 TEST_F(ThrottleFilterTest, RejectsLikeS3) {
   Set(R"({"writes_per_second": 1})");
-  EXPECT_EQ(Ask("PUT", "/b/k")->exchange.response.status, 200);
-  const auto refused = Ask("PUT", "/b/k");
+  EXPECT_EQ(SendRequest("PUT", "/b/k")->exchange.response.status, 200);
+  const auto refused = SendRequest("PUT", "/b/k");
   const s3::Response& response = refused->exchange.response;
   EXPECT_EQ(response.status, 503);
   EXPECT_EQ(response.reason, "Slow Down");
@@ -109,12 +109,13 @@ TEST_F(ThrottleFilterTest, RejectsLikeS3) {
 
 TEST_F(ThrottleFilterTest, SendsRetryAfterIfConfigured) {
   Set(R"({"writes_per_second": 1, "retry_after_ms": 250})");
-  EXPECT_FALSE(Ask("PUT", "/b/k")->exchange.response.Find("x-amz-retry-after"));
-  EXPECT_EQ(Ask("PUT", "/b/k")->exchange.response.Find("x-amz-retry-after"), "250");
+  EXPECT_FALSE(SendRequest("PUT", "/b/k")->exchange.response.Find("x-amz-retry-after"));
+  EXPECT_EQ(SendRequest("PUT", "/b/k")->exchange.response.Find("x-amz-retry-after"), "250");
 }
 
 TEST_F(ThrottleFilterTest, PassesRequestsWithoutSettings) {
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(Ask("PUT", "/b/k")->exchange.response.delivery, nullptr);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(SendRequest("PUT", "/b/k")->exchange.response.delivery, nullptr);
   EXPECT_EQ(next_.cost, 3);
   auto lost = std::make_unique<Request>("GET", "/b/k", nullptr);
   chain_.Handle(lost->exchange);
@@ -123,10 +124,10 @@ TEST_F(ThrottleFilterTest, PassesRequestsWithoutSettings) {
 
 TEST_F(ThrottleFilterTest, CountsReadsAndWritesSeparately) {
   Set(R"({"reads_per_second": 1, "writes_per_second": 1})");
-  EXPECT_EQ(Ask("PUT", "/b/k")->exchange.response.status, 200);
-  EXPECT_EQ(Ask("GET", "/b/k")->exchange.response.status, 200);
-  EXPECT_EQ(Ask("HEAD", "/b/k")->exchange.response.status, 503);
-  EXPECT_EQ(Ask("DELETE", "/b/k")->exchange.response.status, 503);
+  EXPECT_EQ(SendRequest("PUT", "/b/k")->exchange.response.status, 200);
+  EXPECT_EQ(SendRequest("GET", "/b/k")->exchange.response.status, 200);
+  EXPECT_EQ(SendRequest("HEAD", "/b/k")->exchange.response.status, 503);
+  EXPECT_EQ(SendRequest("DELETE", "/b/k")->exchange.response.status, 503);
 }
 
 TEST_F(ThrottleFilterTest, ClassifiesOperations) {
@@ -165,7 +166,7 @@ TEST_F(ThrottleFilterTest, PostFormCountsForItsKey) {
 
 TEST_F(ThrottleFilterTest, ResponsesFollowTheLatencyProfile) {
   Set(R"({"latency": {"first_byte_ms": 30, "bytes_per_second": 90000000}})");
-  const auto request = Ask("GET", "/b/k");
+  const auto request = SendRequest("GET", "/b/k");
   ASSERT_NE(request->exchange.response.delivery, nullptr);
   EXPECT_EQ(request->exchange.response.delivery->piece, 1u << 20);
   const MonotonicTime now{std::chrono::hours(1)};
@@ -202,7 +203,7 @@ TEST_F(ThrottleFilterTest, DrawDependsOnRequestAndArrivalCount) {
     Set(R"({"latency": "s3-standard", "seed": 3})");
     std::vector<std::chrono::nanoseconds> all;
     for (const char* key : {"/b/k", "/b/j", "/b/k"})
-      all.push_back(Ask("GET", key)->exchange.response.delivery->steps.at(0).wait);
+      all.push_back(SendRequest("GET", key)->exchange.response.delivery->steps.at(0).wait);
     return all;
   };
   const auto first = waits();
@@ -217,14 +218,16 @@ TEST_F(ThrottleFilterTest, NotModifiedHasTheLatencyOfHead) {
   int quick = 0;
   for (int i = 0; i < 50; ++i)
     quick +=
-        Ask("GET", "/b/k")->exchange.response.delivery->steps.at(0).wait < milliseconds(12) ? 1 : 0;
+        SendRequest("GET", "/b/k")->exchange.response.delivery->steps.at(0).wait < milliseconds(12)
+            ? 1
+            : 0;
   EXPECT_GT(quick, 25) << "GET takes at least 12 ms, most HEAD requests take less";
 }
 
 TEST_F(ThrottleFilterTest, RejectionsAreDelayedIfLatencyIsSimulated) {
   Set(R"({"reads_per_second": 1, "latency": "s3-standard"})");
-  Ask("GET", "/b/k");
-  const auto refused = Ask("GET", "/b/k");
+  SendRequest("GET", "/b/k");
+  const auto refused = SendRequest("GET", "/b/k");
   EXPECT_EQ(refused->exchange.response.status, 503);
   EXPECT_EQ(refused->exchange.response.delivery->steps.at(0).wait, milliseconds(10));
 }

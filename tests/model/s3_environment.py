@@ -9,7 +9,7 @@ from random import Random
 from xml.etree import ElementTree
 
 from s3_reference import Bucket, Refused, Version
-from s3_wire import Answer, Wire
+from s3_wire import Response, Wire
 
 KEYS = ["a", "a/", "a/b", "a/b/c", "a/b d", "a0", "b", "b/x", "b//y", "c+d", "c%", "ä/ö", "\U0001f600", "\uffee", "~"]
 DELIMITERS = ["/", "/", "/", "b", "//", ""]
@@ -23,7 +23,7 @@ class DifferenceError(AssertionError):
 
 @dataclass
 class Environment:
-    """The state of a sequence. `log` has the requests and answers, for the report of a failure."""
+    """The state of a sequence. `log` has the requests and responses, for the report of a failure."""
 
     wire: Wire
     name: str
@@ -32,22 +32,22 @@ class Environment:
     bucket: Bucket = field(default_factory=Bucket)
     log: list[str] = field(default_factory=list)
 
-    def ask(
+    def send(
         self,
         method: str,
         key: str = "",
         query: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
         body: bytes = b"",
-    ) -> Answer:
+    ) -> Response:
         """Sends one request for the bucket or a key of it."""
         path = f"/{self.name}/{key}" if key else f"/{self.name}"
-        answer = self.wire.ask(method, path, query, headers, body)
-        code = CODE.search(answer.body) if answer.status >= 300 else None
+        response = self.wire.send(method, path, query, headers, body)
+        code = CODE.search(response.body) if response.status >= 300 else None
         sent = f" body {body[:60]!r}" if body else ""
-        came = f"{answer.status} {code[1].decode() if code else ''}"
+        came = f"{response.status} {code[1].decode() if code else ''}"
         self.log.append(f"{method} {key!r} {dict(query or {})} {dict(headers or {})}{sent} -> {came}")
-        return answer
+        return response
 
     # -- choosing
 
@@ -72,14 +72,14 @@ class Environment:
 
     # -- comparing
 
-    def refused(self, answer: Answer, refusal: Refused, head: bool = False) -> None:
-        """Checks that the answer is the model's error."""
-        self.same("status", refusal.status, answer.status)
+    def refused(self, response: Response, refusal: Refused, head: bool = False) -> None:
+        """Checks that the response is the model's error."""
+        self.same("status", refusal.status, response.status)
         if not head and refusal.status != 304:
-            code = CODE.search(answer.body)
+            code = CODE.search(response.body)
             self.same("error code", refusal.code, code[1].decode() if code else None)
         for name, value in refusal.headers.items():
-            self.same(f"header {name}", value, answer.headers.get(name))
+            self.same(f"header {name}", value, response.headers.get(name))
 
     def same(self, what: str, expected: object, found: object) -> None:
         """Checks that both are equal."""
@@ -88,7 +88,7 @@ class Environment:
 
     def check_state(self) -> None:
         """Checks that the endpoint lists the model's versions in order."""
-        listing = xml(self.wire.ask("GET", f"/{self.name}", {"versions": ""}).body)
+        listing = xml(self.wire.send("GET", f"/{self.name}", {"versions": ""}).body)
         found = []
         for node in listing:
             kind = node.tag.removeprefix(NAMESPACE)

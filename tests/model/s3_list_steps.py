@@ -18,9 +18,9 @@ def objects_v1(environment: Environment, random: Random) -> None:
     query, encoded = _query(random), random.random() < 0.3
     if random.random() < 0.5:
         query.marker = _marker(random)
-    asked = _common(query, encoded) | ({"marker": query.marker} if query.marker else {})
+    sent = _common(query, encoded) | ({"marker": query.marker} if query.marker else {})
     for _ in range(MAX_PAGES):
-        document = _ask(environment, asked)
+        document = _send(environment, sent)
         expected = s3_listing.objects(environment.bucket, query)
         _same_objects(environment, document, expected, encoded)
         environment.same("element KeyCount", None, text(document, "KeyCount"))
@@ -29,19 +29,19 @@ def objects_v1(environment: Environment, random: Random) -> None:
         environment.same("element NextMarker", after if has_next else None, _decoded(text(document, "NextMarker"), encoded))
         if not expected.truncated:
             return
-        query.marker = asked["marker"] = after
+        query.marker = sent["marker"] = after
 
 
 def objects_v2(environment: Environment, random: Random) -> None:
     query, encoded = _query(random), random.random() < 0.3
-    asked = {"list-type": "2", **_common(query, encoded)}
+    sent = {"list-type": "2", **_common(query, encoded)}
     owner = random.random() < 0.2
     if owner:
-        asked["fetch-owner"] = "true"
+        sent["fetch-owner"] = "true"
     if random.random() < 0.5:
-        query.marker = asked["start-after"] = _marker(random)
+        query.marker = sent["start-after"] = _marker(random)
     for _ in range(MAX_PAGES):
-        document = _ask(environment, asked)
+        document = _send(environment, sent)
         expected = s3_listing.objects(environment.bucket, query)
         _same_objects(environment, document, expected, encoded)
         environment.same("element KeyCount", str(len(expected.entries)), text(document, "KeyCount"))
@@ -50,7 +50,7 @@ def objects_v2(environment: Environment, random: Random) -> None:
         environment.same("a next token", expected.truncated, token is not None)
         if token is None:
             return
-        asked["continuation-token"] = token
+        sent["continuation-token"] = token
         query.marker = _key_of(expected.entries[-1])
 
 
@@ -61,13 +61,13 @@ def versions(environment: Environment, random: Random) -> None:
         known = environment.bucket.keys.get(query.marker, [])
         if known and not query.delimiter and random.random() < 0.6:
             query.minor = random.choice(known).id
-    asked = {"versions": "", **_common(query, encoded)}
+    sent = {"versions": "", **_common(query, encoded)}
     for _ in range(MAX_PAGES):
         for name, value in (("key-marker", query.marker), ("version-id-marker", query.minor)):
-            asked.pop(name, None)
+            sent.pop(name, None)
             if value:
-                asked[name] = value
-        document = _ask(environment, asked)
+                sent[name] = value
+        document = _send(environment, sent)
         expected = s3_listing.versions(environment.bucket, query)
         _same_versions(environment, document, expected, encoded)
         key, minor = s3_listing.last(expected.entries[-1]) if expected.truncated else ("", "")
@@ -81,14 +81,14 @@ def versions(environment: Environment, random: Random) -> None:
 def uploads(environment: Environment, random: Random) -> None:
     query, encoded = _query(random), random.random() < 0.3
     query.limit = max(1, query.limit)
-    asked = {"uploads": "", **_common(query, encoded)}
-    asked["max-uploads"] = asked.pop("max-keys", "1000")
+    sent = {"uploads": "", **_common(query, encoded)}
+    sent["max-uploads"] = sent.pop("max-keys", "1000")
     for _ in range(MAX_PAGES):
         for name, value in (("key-marker", query.marker), ("upload-id-marker", query.minor)):
-            asked.pop(name, None)
+            sent.pop(name, None)
             if value:
-                asked[name] = value
-        document = _ask(environment, asked)
+                sent[name] = value
+        document = _send(environment, sent)
         expected = s3_listing.uploads(environment.bucket, query)
         items: list[Upload] = expected.items
         environment.same("upload ids", [upload.id for upload in items], texts(document, "Upload/UploadId"))
@@ -133,10 +133,10 @@ def _same_versions(environment: Environment, document: ElementTree.Element, expe
     environment.same("IsTruncated", "true" if expected.truncated else "false", text(document, "IsTruncated"))
 
 
-def _ask(environment: Environment, asked: dict[str, str]) -> ElementTree.Element:
-    answer = environment.ask("GET", query=asked)
-    environment.same("status", 200, answer.status)
-    return xml(answer.body)
+def _send(environment: Environment, sent: dict[str, str]) -> ElementTree.Element:
+    response = environment.send("GET", query=sent)
+    environment.same("status", 200, response.status)
+    return xml(response.body)
 
 
 def _query(random: Random) -> Query:
@@ -150,14 +150,14 @@ def _marker(random: Random) -> str:
 
 
 def _common(query: Query, encoded: bool) -> dict[str, str]:
-    asked = {"max-keys": str(query.limit)} if query.limit != s3_listing.CAP else {}
+    sent = {"max-keys": str(query.limit)} if query.limit != s3_listing.CAP else {}
     if query.prefix:
-        asked["prefix"] = query.prefix
+        sent["prefix"] = query.prefix
     if query.delimiter:
-        asked["delimiter"] = query.delimiter
+        sent["delimiter"] = query.delimiter
     if encoded:
-        asked["encoding-type"] = "url"
-    return asked
+        sent["encoding-type"] = "url"
+    return sent
 
 
 def _key_of(entry: str | tuple[str, Version]) -> str:

@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 
 from s3_environment import KEYS, Environment, text, texts, xml
 from s3_reference import Refused, Version, checksum, md5
-from s3_wire import Answer
+from s3_wire import Response
 
 ALGORITHMS = ["", "", "CRC32", "SHA256"]
 
@@ -23,16 +23,16 @@ def put(environment: Environment, random: Random) -> None:
         version.algorithm = algorithm
         headers[f"x-amz-checksum-{algorithm.lower()}"] = checksum(algorithm, body) or ""
     match, none_match = conditions(environment, key, random, headers)
-    answer = environment.ask("PUT", key, headers=headers, body=body)
+    response = environment.send("PUT", key, headers=headers, body=body)
     try:
         environment.bucket.check_write(key, match, none_match)
     except Refused as refusal:
-        environment.refused(answer, refusal)
+        environment.refused(response, refusal)
         return
-    stored(environment, key, version, answer)
-    environment.same("header etag", f'"{version.etag}"', answer.headers.get("etag"))
+    stored(environment, key, version, response)
+    environment.same("header etag", f'"{version.etag}"', response.headers.get("etag"))
     name = f"x-amz-checksum-{version.algorithm.lower()}"
-    environment.same(f"header {name}", checksum(version.algorithm, body), answer.headers.get(name))
+    environment.same(f"header {name}", checksum(version.algorithm, body), response.headers.get(name))
 
 
 def get(environment: Environment, random: Random) -> None:
@@ -48,17 +48,17 @@ def get(environment: Environment, random: Random) -> None:
     try:
         version = environment.bucket.find(key, version_id)
     except Refused as refusal:
-        environment.refused(environment.ask(method, key, query, headers), refusal, head=method == "HEAD")
+        environment.refused(environment.send(method, key, query, headers), refusal, head=method == "HEAD")
         return
     if how < 0.15:
         condition = random.choice(["if-match", "if-none-match"])
         equal = random.random() < 0.5
-        answer = environment.ask(method, key, query, {condition: f'"{version.etag}"' if equal else '"other"'})
+        response = environment.send(method, key, query, {condition: f'"{version.etag}"' if equal else '"other"'})
         if equal == (condition == "if-match"):
-            read(environment, version, answer, method, version.body, 200)
+            read(environment, version, response, method, version.body, 200)
         else:
             refusal = Refused(412, "PreconditionFailed") if condition == "if-match" else Refused(304, "NotModified")
-            environment.refused(answer, refusal, head=method == "HEAD")
+            environment.refused(response, refusal, head=method == "HEAD")
         return
     if how < 0.45:
         ranged(environment, random, key, version, query, method)
@@ -66,12 +66,12 @@ def get(environment: Environment, random: Random) -> None:
     if how < 0.55 and version.body:
         numbered(environment, random, key, version, query, method)
         return
-    answer = environment.ask(method, key, query, headers)
-    read(environment, version, answer, method, version.body, 200)
+    response = environment.send(method, key, query, headers)
+    read(environment, version, response, method, version.body, 200)
     if wants_checksum:
         name = f"x-amz-checksum-{version.algorithm.lower()}"
         expected = checksum(version.algorithm, version.body)
-        environment.same(f"header {name}", expected or answer.headers.get(name), answer.headers.get(name))
+        environment.same(f"header {name}", expected or response.headers.get(name), response.headers.get(name))
 
 
 def ranged(environment: Environment, random: Random, key: str, version: Version, query: dict[str, str], method: str) -> None:
@@ -82,39 +82,39 @@ def ranged(environment: Environment, random: Random, key: str, version: Version,
     if size:
         shapes.append((f"bytes=-{last}", max(0, size - last), size - 1) if last else ("bytes=-0", size, size))
     shown, begin, end = random.choice(shapes)
-    answer = environment.ask(method, key, query, {"range": shown})
+    response = environment.send(method, key, query, {"range": shown})
     if end < begin < size and shown == f"bytes={first}-{last}":
-        read(environment, version, answer, method, version.body, 200)
+        read(environment, version, response, method, version.body, 200)
     elif shown == f"bytes={first}-{last}" and last < first:
         # The last byte precedes the first, which is beyond the end: not a valid range, so S3 returns the whole object.
-        read(environment, version, answer, method, version.body, 200)
+        read(environment, version, response, method, version.body, 200)
     elif begin >= size:
-        environment.refused(answer, Refused(416, "InvalidRange"), head=method == "HEAD")
+        environment.refused(response, Refused(416, "InvalidRange"), head=method == "HEAD")
     else:
         end = min(end, size - 1)
-        read(environment, version, answer, method, version.body[begin : end + 1], 206)
-        environment.same("header content-range", f"bytes {begin}-{end}/{size}", answer.headers.get("content-range"))
+        read(environment, version, response, method, version.body[begin : end + 1], 206)
+        environment.same("header content-range", f"bytes {begin}-{end}/{size}", response.headers.get("content-range"))
 
 
 def numbered(environment: Environment, random: Random, key: str, version: Version, query: dict[str, str], method: str) -> None:
     """A read of one part by its number."""
     number = random.randrange(1, 4)
     sizes = version.part_sizes or [len(version.body)]
-    answer = environment.ask(method, key, {**query, "partNumber": str(number)})
+    response = environment.send(method, key, {**query, "partNumber": str(number)})
     if number > len(sizes):
-        environment.refused(answer, Refused(416, "InvalidPartNumber"), head=method == "HEAD")
+        environment.refused(response, Refused(416, "InvalidPartNumber"), head=method == "HEAD")
         return
     begin = sum(sizes[: number - 1])
-    read(environment, version, answer, method, version.body[begin : begin + sizes[number - 1]], 206)
+    read(environment, version, response, method, version.body[begin : begin + sizes[number - 1]], 206)
     count = str(len(version.part_sizes)) if version.part_sizes else None
-    environment.same("header x-amz-mp-parts-count", count, answer.headers.get("x-amz-mp-parts-count"))
+    environment.same("header x-amz-mp-parts-count", count, response.headers.get("x-amz-mp-parts-count"))
 
 
-def read(environment: Environment, version: Version, answer: Answer, method: str, body: bytes, status: int) -> None:
-    """Checks that the answer of a GET or HEAD is that of this version."""
-    environment.same("status", status, answer.status)
+def read(environment: Environment, version: Version, response: Response, method: str, body: bytes, status: int) -> None:
+    """Checks that the response of a GET or HEAD is that of this version."""
+    environment.same("status", status, response.status)
     if method == "GET":
-        environment.same("body", body, answer.body)
+        environment.same("body", body, response.body)
     expected = {
         "content-length": str(len(body)),
         "etag": f'"{version.etag}"',
@@ -123,8 +123,10 @@ def read(environment: Environment, version: Version, answer: Answer, method: str
         "x-amz-tagging-count": str(len(version.tags)) if version.tags else None,
     }
     for name, value in expected.items():
-        environment.same(f"header {name}", value, answer.headers.get(name))
-    found = {name.removeprefix("x-amz-meta-"): value for name, value in answer.headers.items() if name.startswith("x-amz-meta-")}
+        environment.same(f"header {name}", value, response.headers.get(name))
+    found = {
+        name.removeprefix("x-amz-meta-"): value for name, value in response.headers.items() if name.startswith("x-amz-meta-")
+    }
     environment.same("metadata", version.metadata, found)
 
 
@@ -145,7 +147,7 @@ def copy(environment: Environment, random: Random) -> None:
     source_match = environment.etag(source, random) if random.random() < 0.2 else None
     if source_match:
         headers["x-amz-copy-source-if-match"] = f'"{source_match}"'
-    answer = environment.ask("PUT", target, headers=headers)
+    response = environment.send("PUT", target, headers=headers)
     try:
         found = find_source(environment, source, version_id)
         if source_match and found.etag != source_match:
@@ -153,18 +155,18 @@ def copy(environment: Environment, random: Random) -> None:
         if source == target and version_id is None and not replace:
             raise Refused(400, "InvalidRequest")
     except Refused as refusal:
-        environment.refused(answer, refusal)
+        environment.refused(response, refusal)
         return
     kept = fresh if replace else found
     made = Version(
         "null", found.body, md5(found.body), metadata=kept.metadata, content_type=kept.content_type,
         tags=fresh.tags if retag else found.tags, algorithm=found.algorithm,
     )  # fmt: skip
-    # Recorded: while versioning is suspended, the answer to a copy has the version id "null", that to a put has none.
-    stored(environment, target, made, answer, "null" if environment.bucket.versioning == "Suspended" else None)
-    environment.same("element ETag", f'"{made.etag}"', text(xml(answer.body), "ETag"))
+    # Recorded: while versioning is suspended, the response to a copy has the version id "null", that to a put has none.
+    stored(environment, target, made, response, "null" if environment.bucket.versioning == "Suspended" else None)
+    environment.same("element ETag", f'"{made.etag}"', text(xml(response.body), "ETag"))
     if found.id != "null":
-        environment.same("header x-amz-copy-source-version-id", found.id, answer.headers.get("x-amz-copy-source-version-id"))
+        environment.same("header x-amz-copy-source-version-id", found.id, response.headers.get("x-amz-copy-source-version-id"))
 
 
 def find_source(environment: Environment, key: str, version_id: str | None) -> Version:
@@ -182,18 +184,18 @@ def delete(environment: Environment, random: Random) -> None:
     match = environment.etag(key, random) if version_id is None and random.random() < 0.15 else None
     if match:
         headers["if-match"] = f'"{match}"'
-    answer = environment.ask("DELETE", key, {} if version_id is None else {"versionId": version_id}, headers)
+    response = environment.send("DELETE", key, {} if version_id is None else {"versionId": version_id}, headers)
     if match:
         try:
             environment.bucket.check_write(key, match, None)
         except Refused as refusal:
-            environment.refused(answer, refusal)
+            environment.refused(response, refusal)
             return
-    environment.same("status", 204, answer.status)
-    expected_id, marker = environment.bucket.delete(key, version_id, answer.headers.get("x-amz-version-id"))
+    environment.same("status", 204, response.status)
+    expected_id, marker = environment.bucket.delete(key, version_id, response.headers.get("x-amz-version-id"))
     if environment.bucket.versioning:
-        environment.same("header x-amz-version-id", expected_id, answer.headers.get("x-amz-version-id"))
-    environment.same("header x-amz-delete-marker", "true" if marker else None, answer.headers.get("x-amz-delete-marker"))
+        environment.same("header x-amz-version-id", expected_id, response.headers.get("x-amz-version-id"))
+    environment.same("header x-amz-delete-marker", "true" if marker else None, response.headers.get("x-amz-delete-marker"))
     environment.check_state()
 
 
@@ -205,17 +207,17 @@ def delete_many(environment: Environment, random: Random) -> None:
     ]
     quiet = random.random() < 0.3
     body = f"<Delete>{'<Quiet>true</Quiet>' if quiet else ''}{''.join(entries)}</Delete>".encode()
-    answer = environment.ask(
+    response = environment.send(
         "POST", query={"delete": ""}, headers={"content-md5": b64encode(_md5(body).digest()).decode()}, body=body
     )
-    environment.same("status", 200, answer.status)
-    nodes = {text(node, "Key"): node for node in xml(answer.body)}
+    environment.same("status", 200, response.status)
+    nodes = {text(node, "Key"): node for node in xml(response.body)}
     environment.same("keys answered", set() if quiet else {key for key, _ in wanted}, set(nodes))
     for key, version_id in wanted:
         node = nodes.get(key)
         new_id = text(node, "DeleteMarkerVersionId") if node is not None else None
         if node is None and environment.bucket.versioning == "Enabled" and version_id is None:
-            new_id = text(xml(environment.ask("GET", query={"versions": "", "prefix": key}).body), "DeleteMarker/VersionId")
+            new_id = text(xml(environment.send("GET", query={"versions": "", "prefix": key}).body), "DeleteMarker/VersionId")
         expected_id, marker = environment.bucket.delete(key, version_id, new_id)
         if node is not None:
             environment.same("element DeleteMarker", "true" if marker else None, text(node, "DeleteMarker"))
@@ -238,16 +240,16 @@ def tags(environment: Environment, random: Random) -> None:
         body = ("<Tagging><TagSet>" + "".join(f"<Tag><Key>{k}</Key><Value>{v}</Value></Tag>" for k, v in new.items())).encode()
         body += b"</TagSet></Tagging>"
         headers["content-md5"] = b64encode(_md5(body).digest()).decode()
-    answer = environment.ask(method, key, query, headers, body)
+    response = environment.send(method, key, query, headers, body)
     try:
         version = environment.bucket.find(key, version_id)
     except Refused as refusal:
         under_a_marker = "x-amz-delete-marker" in refusal.headers  # recorded: a 405 even if the request names no version
-        environment.same("status", 405 if under_a_marker else refusal.status, answer.status)
+        environment.same("status", 405 if under_a_marker else refusal.status, response.status)
         return
-    environment.same("status", 204 if method == "DELETE" else 200, answer.status)
+    environment.same("status", 204 if method == "DELETE" else 200, response.status)
     if method == "GET":
-        document = xml(answer.body)
+        document = xml(response.body)
         found = dict(zip(texts(document, "TagSet/Tag/Key"), texts(document, "TagSet/Tag/Value"), strict=True))
         environment.same("tags", version.tags, found)
     else:
@@ -257,32 +259,32 @@ def tags(environment: Environment, random: Random) -> None:
 def versioning(environment: Environment, random: Random) -> None:
     state = random.choice(["Enabled", "Enabled", "Suspended"])
     body = f"<VersioningConfiguration><Status>{state}</Status></VersioningConfiguration>".encode()
-    answer = environment.ask(
+    response = environment.send(
         "PUT", query={"versioning": ""}, headers={"content-md5": b64encode(_md5(body).digest()).decode()}, body=body
     )
-    environment.same("status", 200, answer.status)
+    environment.same("status", 200, response.status)
     environment.bucket.versioning = state
-    environment.same("state", state, text(xml(environment.ask("GET", query={"versioning": ""}).body), "Status"))
+    environment.same("state", state, text(xml(environment.send("GET", query={"versioning": ""}).body), "Status"))
 
 
 def remove_bucket(environment: Environment, random: Random) -> None:
     """DeleteBucket, only of a bucket that is not empty: the sequence continues in it."""
     if not environment.bucket.is_empty():
-        environment.refused(environment.ask("DELETE"), Refused(409, "BucketNotEmpty"))
+        environment.refused(environment.send("DELETE"), Refused(409, "BucketNotEmpty"))
 
 
-def stored(environment: Environment, key: str, version: Version, answer: Answer, unversioned_id: str | None = None) -> None:
+def stored(environment: Environment, key: str, version: Version, response: Response, unversioned_id: str | None = None) -> None:
     """Checks that a write succeeded, and adds the version to the model, with the endpoint's id.
 
     Args:
         environment: The model and the endpoint.
         key: The key.
         version: What was written.
-        answer: The endpoint's answer.
-        unversioned_id: The id in the answer if the write makes no new id.
+        response: The endpoint's response.
+        unversioned_id: The id in the response if the write makes no new id.
     """
-    environment.same("status", 200, answer.status)
-    given = answer.headers.get("x-amz-version-id")
+    environment.same("status", 200, response.status)
+    given = response.headers.get("x-amz-version-id")
     if environment.bucket.versioning == "Enabled":
         taken = {old.id for versions in environment.bucket.keys.values() for old in versions}
         environment.same("a new version id", True, given is not None and given != "null" and given not in taken)

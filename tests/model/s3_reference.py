@@ -109,7 +109,7 @@ class Bucket:
                 upload.writes_seen += 1
 
     def delete(self, key: str, version_id: str | None, new_id: str | None) -> tuple[str | None, bool]:
-        """Deletes. Returns the id and the delete-marker flag of the answer.
+        """Deletes. Returns the id and the delete-marker flag of the response.
 
         Args:
             key: The key.

@@ -58,8 +58,8 @@ class Bench:
 
     def close(self) -> None:
         """Removes the objects that all sequences share."""
-        self._wire.ask("DELETE", f"/{self._prefix}/big")
-        self._wire.ask("DELETE", f"/{self._prefix}")
+        self._wire.send("DELETE", f"/{self._prefix}/big")
+        self._wire.send("DELETE", f"/{self._prefix}")
         self._wire.close()
 
     def run(self, seed: int, steps: list[tuple[str, int]] | None = None) -> Failure | None:
@@ -99,16 +99,16 @@ class Bench:
             size //= 2
 
     def _remove(self, name: str) -> None:
-        listing = xml(self._wire.ask("GET", f"/{name}", {"versions": ""}).body)
+        listing = xml(self._wire.send("GET", f"/{name}", {"versions": ""}).body)
         for kind in ("Version", "DeleteMarker"):
             for key, version_id in zip(texts(listing, f"{kind}/Key"), texts(listing, f"{kind}/VersionId"), strict=True):
-                self._wire.ask("DELETE", f"/{name}/{key}", {"versionId": version_id})
-        self._wire.ask("DELETE", f"/{name}")
+                self._wire.send("DELETE", f"/{name}/{key}", {"versionId": version_id})
+        self._wire.send("DELETE", f"/{name}")
 
     def _expect(self, status: int, method: str, path: str, body: bytes = b"") -> None:
-        answer = self._wire.ask(method, path, body=body)
-        if answer.status != status:
-            raise ValueError(f"{method} {path} was answered {answer.status}: {answer.body[:300]!r}")
+        response = self._wire.send(method, path, body=body)
+        if response.status != status:
+            raise ValueError(f"{method} {path} was answered {response.status}: {response.body[:300]!r}")
 
 
 def sequence(seed: int) -> list[tuple[str, int]]:

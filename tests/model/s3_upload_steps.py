@@ -13,9 +13,9 @@ from s3_reference import MIN_PART, Refused, Upload, Version, md5
 def create(environment: Environment, random: Random) -> None:
     key = environment.key(random)
     described, headers = describe(random, Version("null"))
-    answer = environment.ask("POST", key, {"uploads": ""}, headers)
-    environment.same("status", 200, answer.status)
-    upload_id = text(xml(answer.body), "UploadId") or ""
+    response = environment.send("POST", key, {"uploads": ""}, headers)
+    environment.same("status", 200, response.status)
+    upload_id = text(xml(response.body), "UploadId") or ""
     environment.same(
         "a new upload id",
         True,
@@ -32,14 +32,14 @@ def part(environment: Environment, random: Random) -> None:
 def upload_part(environment: Environment, random: Random, upload: Upload) -> None:
     """UploadPart of a small part."""
     number, body = random.randrange(1, 5), random.randbytes(random.choice([0, 1, 30]))
-    answer = environment.ask("PUT", upload.key, {"uploadId": upload.id, "partNumber": str(number)}, body=body)
+    response = environment.send("PUT", upload.key, {"uploadId": upload.id, "partNumber": str(number)}, body=body)
     try:
         environment.bucket.upload(upload.key, upload.id)
     except Refused as refusal:
-        environment.refused(answer, refusal)
+        environment.refused(response, refusal)
         return
-    environment.same("status", 200, answer.status)
-    environment.same("header etag", f'"{md5(body)}"', answer.headers.get("etag"))
+    environment.same("status", 200, response.status)
+    environment.same("header etag", f'"{md5(body)}"', response.headers.get("etag"))
     upload.parts[number] = body
 
 
@@ -53,7 +53,7 @@ def copy_part(environment: Environment, random: Random) -> None:
     use_range = random.random() < 0.5
     if use_range:
         headers["x-amz-copy-source-range"] = f"bytes={first}-{last}"
-    answer = environment.ask("PUT", upload.key, {"uploadId": upload.id, "partNumber": str(number)}, headers)
+    response = environment.send("PUT", upload.key, {"uploadId": upload.id, "partNumber": str(number)}, headers)
     try:
         environment.bucket.upload(upload.key, upload.id)
         body = find_source(environment, source, version_id).body
@@ -66,10 +66,10 @@ def copy_part(environment: Environment, random: Random) -> None:
                 raise Refused(400, "InvalidArgument")
             body = body[first : last + 1]
     except Refused as refusal:
-        environment.same("status", refusal.status, answer.status)  # with several errors S3 does not document which it reports
+        environment.same("status", refusal.status, response.status)  # with several errors S3 does not document which it reports
         return
-    environment.same("status", 200, answer.status)
-    environment.same("element ETag", f'"{md5(body)}"', text(xml(answer.body), "ETag"))
+    environment.same("status", 200, response.status)
+    environment.same("element ETag", f'"{md5(body)}"', text(xml(response.body), "ETag"))
     upload.parts[number] = body
 
 
@@ -78,13 +78,13 @@ def big_part(environment: Environment, random: Random) -> None:
     upload = _pick(environment, random)
     number = random.randrange(1, 4)
     query = {"uploadId": upload.id, "partNumber": str(number)}
-    answer = environment.ask("PUT", upload.key, query, {"x-amz-copy-source": environment.big})
+    response = environment.send("PUT", upload.key, query, {"x-amz-copy-source": environment.big})
     try:
         environment.bucket.upload(upload.key, upload.id)
     except Refused as refusal:
-        environment.refused(answer, refusal)
+        environment.refused(response, refusal)
         return
-    environment.same("status", 200, answer.status)
+    environment.same("status", 200, response.status)
     upload.parts[number] = environment.big_body
 
 
@@ -112,46 +112,46 @@ def complete(environment: Environment, random: Random) -> None:
     match, none_match = conditions(environment, upload.key, random, headers) if not upload.writes_seen else (None, None)
     body = "".join(f"<Part><PartNumber>{number}</PartNumber><ETag>&quot;{etag}&quot;</ETag></Part>" for number, etag in parts)
     document = f"<CompleteMultipartUpload>{body}</CompleteMultipartUpload>".encode()
-    answer = environment.ask("POST", upload.key, {"uploadId": upload.id}, headers, document)
+    response = environment.send("POST", upload.key, {"uploadId": upload.id}, headers, document)
     try:
         found = environment.bucket.upload(upload.key, upload.id)
         made = environment.bucket.assemble(found, parts)
         environment.bucket.check_write(upload.key, match, none_match)
     except Refused as refusal:
         if match or none_match or upload.id in environment.bucket.completed:
-            environment.same("refused", True, answer.status >= 400 or upload.id in environment.bucket.completed)
+            environment.same("refused", True, response.status >= 400 or upload.id in environment.bucket.completed)
         else:
-            environment.refused(answer, refusal)
+            environment.refused(response, refusal)
         return
-    stored(environment, upload.key, made, answer)
+    stored(environment, upload.key, made, response)
     environment.bucket.uploads.remove(found)
     environment.bucket.completed[upload.id] = (upload.key, parts, made.etag)
-    environment.same("element ETag", f'"{made.etag}"', text(xml(answer.body), "ETag"))
+    environment.same("element ETag", f'"{made.etag}"', text(xml(response.body), "ETag"))
 
 
 def abort(environment: Environment, random: Random) -> None:
     upload = _pick(environment, random)
-    answer = environment.ask("DELETE", upload.key, {"uploadId": upload.id})
+    response = environment.send("DELETE", upload.key, {"uploadId": upload.id})
     try:
         environment.bucket.uploads.remove(environment.bucket.upload(upload.key, upload.id))
     except Refused as refusal:
-        environment.refused(answer, refusal)
+        environment.refused(response, refusal)
         return
-    environment.same("status", 204, answer.status)
+    environment.same("status", 204, response.status)
 
 
 def list_parts(environment: Environment, random: Random) -> None:
     upload = _pick(environment, random)
     marker, limit = random.choice([0, 0, 1, 2]), random.choice([1, 2, 1000])
     query = {"uploadId": upload.id, "max-parts": str(limit), "part-number-marker": str(marker)}
-    answer = environment.ask("GET", upload.key, query)
+    response = environment.send("GET", upload.key, query)
     try:
         environment.bucket.upload(upload.key, upload.id)
     except Refused as refusal:
-        environment.refused(answer, refusal)
+        environment.refused(response, refusal)
         return
-    environment.same("status", 200, answer.status)
-    document = xml(answer.body)
+    environment.same("status", 200, response.status)
+    document = xml(response.body)
     after = [number for number in sorted(upload.parts) if number > marker]
     shown = after[:limit]
     environment.same("part numbers", [str(number) for number in shown], texts(document, "Part/PartNumber"))

@@ -1,6 +1,6 @@
-"""A fast HTTP client for many small signed requests: one kept-alive socket, UNSIGNED-PAYLOAD, one answer at a time.
+"""A fast HTTP client for many small signed requests: one kept-alive socket, UNSIGNED-PAYLOAD, one response at a time.
 
-Only for the property test: it sends only canonical targets and can read only well-formed answers.
+Only for the property test: it sends only canonical targets and can read only well-formed responses.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TIMEOUT_S = 60
 
 
 @dataclass
-class Answer:
+class Response:
     """Status, headers by lower-case name, and body."""
 
     status: int
@@ -44,15 +44,15 @@ class Wire:
             self._socket.close()
             self._socket = None
 
-    def ask(
+    def send(
         self,
         method: str,
         path: str,
         query: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
         body: bytes = b"",
-    ) -> Answer:
-        """Sends one request and waits for its answer.
+    ) -> Response:
+        """Sends one request and waits for its response.
 
         Args:
             method: HTTP method.
@@ -92,7 +92,7 @@ class Wire:
                 key = hmac.new(key, word.encode(), hashlib.sha256).digest()
             self._scope, self._key = scope, key
 
-    def _exchange(self, method: str, message: bytes) -> Answer:
+    def _exchange(self, method: str, message: bytes) -> Response:
         if self._socket is None:
             self._socket = socket.create_connection(self._address, timeout=TIMEOUT_S)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -114,7 +114,7 @@ class Wire:
             )
         if headers.get("connection", "").lower() == "close":
             self.close()
-        return Answer(status, headers, body)
+        return Response(status, headers, body)
 
     def _read_chunks(self) -> bytes:
         parts = []

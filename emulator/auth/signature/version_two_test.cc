@@ -44,8 +44,8 @@ constexpr std::string_view kBucketSubresource =
 class VersionTwoTest : public ::testing::Test {
  protected:
   // Returns the code of the response; "ok" if the router was called.
-  std::string Ask(std::string_view method, std::string_view target,
-                  std::string host = "127.0.0.1:9000") {
+  std::string SendRequest(std::string_view method, std::string_view target,
+                          std::string host = "127.0.0.1:9000") {
     const int before = router_.calls;
     const auto auth = AuthChain(ExampleOptions(), users_, router_);
     TestExchange request(TestRequest{.method = std::string(method),
@@ -86,44 +86,47 @@ TEST_F(VersionTwoTest, MatchesTheDocumentedExample) {
 }
 
 TEST_F(VersionTwoTest, AdmitsWhatBotocoreSigned) {
-  EXPECT_EQ(Ask("GET", kPlain), "ok");
+  EXPECT_EQ(SendRequest("GET", kPlain), "ok");
   EXPECT_EQ(router_.identity.access_key_id, kExampleKey);
-  EXPECT_EQ(Ask("GET", kSubresources), "ok");
-  EXPECT_EQ(Ask("GET", kVirtualHosted, "examplebucket.s3.amazonaws.com"), "ok");
-  EXPECT_EQ(Ask("PUT", kAmzParameters), "ok");
+  EXPECT_EQ(SendRequest("GET", kSubresources), "ok");
+  EXPECT_EQ(SendRequest("GET", kVirtualHosted, "examplebucket.s3.amazonaws.com"), "ok");
+  EXPECT_EQ(SendRequest("PUT", kAmzParameters), "ok");
   const std::pair<std::string, std::string> forwarded{"x-amz-meta-b", "1"};
   EXPECT_EQ(std::count(router_.headers.begin(), router_.headers.end(), forwarded), 1);
 }
 
 // botocore sends "/bucket" and signs "/bucket/", also with path-style addressing.
 TEST_F(VersionTwoTest, BucketIsSignedWithATrailingSlash) {
-  EXPECT_EQ(Ask("GET", kBucket), "ok");
-  EXPECT_EQ(Ask("GET", kBucketSubresource), "ok");
-  EXPECT_EQ(Ask("GET", Replaced(kBucket, "/bucket?", "/bucket/?")), "ok");
-  EXPECT_EQ(Ask("GET", Replaced(kBucket, "/bucket?", "/bucke?")), "SignatureDoesNotMatch");
+  EXPECT_EQ(SendRequest("GET", kBucket), "ok");
+  EXPECT_EQ(SendRequest("GET", kBucketSubresource), "ok");
+  EXPECT_EQ(SendRequest("GET", Replaced(kBucket, "/bucket?", "/bucket/?")), "ok");
+  EXPECT_EQ(SendRequest("GET", Replaced(kBucket, "/bucket?", "/bucke?")), "SignatureDoesNotMatch");
   EXPECT_TRUE(Element("StringToSign").ends_with("/bucke/"));
 }
 
 TEST_F(VersionTwoTest, RefusesEveryChange) {
-  EXPECT_EQ(Ask("PUT", kPlain), "SignatureDoesNotMatch");
+  EXPECT_EQ(SendRequest("PUT", kPlain), "SignatureDoesNotMatch");
   EXPECT_EQ(Element("StringToSign"), "PUT&#xa;&#xa;&#xa;1369357200&#xa;/bucket/a%20b%2Bc");
   EXPECT_EQ(Element("CanonicalRequest"), "<absent>");
-  EXPECT_EQ(Ask("GET", Replaced(kPlain, "a%20b", "b%20b")), "SignatureDoesNotMatch");
-  EXPECT_EQ(Ask("GET", Replaced(kPlain, "Expires=1369357200", "Expires=1369357201")),
+  EXPECT_EQ(SendRequest("GET", Replaced(kPlain, "a%20b", "b%20b")), "SignatureDoesNotMatch");
+  EXPECT_EQ(SendRequest("GET", Replaced(kPlain, "Expires=1369357200", "Expires=1369357201")),
             "SignatureDoesNotMatch");
-  EXPECT_EQ(Ask("GET", Replaced(kPlain, "Signature=L", "Signature=M")), "SignatureDoesNotMatch");
-  EXPECT_EQ(Ask("GET", std::string(kPlain) + "&versionId=abc"), "SignatureDoesNotMatch");
-  EXPECT_EQ(Ask("GET", std::string(kPlain) + "&x-amz-acl=private"), "SignatureDoesNotMatch");
-  EXPECT_EQ(Ask("GET", Replaced(kSubresources, "versionId=abc", "versionId=abd")),
+  EXPECT_EQ(SendRequest("GET", Replaced(kPlain, "Signature=L", "Signature=M")),
             "SignatureDoesNotMatch");
-  EXPECT_EQ(Ask("PUT", Replaced(kAmzParameters, "private", "public-read")),
+  EXPECT_EQ(SendRequest("GET", std::string(kPlain) + "&versionId=abc"), "SignatureDoesNotMatch");
+  EXPECT_EQ(SendRequest("GET", std::string(kPlain) + "&x-amz-acl=private"),
             "SignatureDoesNotMatch");
-  EXPECT_EQ(Ask("PUT", Replaced(kAmzParameters, "plain", "other")), "SignatureDoesNotMatch");
-  EXPECT_EQ(Ask("GET", Replaced(kPlain, "EXAMPLE&", "NOBODY&")), "InvalidAccessKeyId");
+  EXPECT_EQ(SendRequest("GET", Replaced(kSubresources, "versionId=abc", "versionId=abd")),
+            "SignatureDoesNotMatch");
+  EXPECT_EQ(SendRequest("PUT", Replaced(kAmzParameters, "private", "public-read")),
+            "SignatureDoesNotMatch");
+  EXPECT_EQ(SendRequest("PUT", Replaced(kAmzParameters, "plain", "other")),
+            "SignatureDoesNotMatch");
+  EXPECT_EQ(SendRequest("GET", Replaced(kPlain, "EXAMPLE&", "NOBODY&")), "InvalidAccessKeyId");
 }
 
 TEST_F(VersionTwoTest, UnsignedListParametersMayBeAdded) {
-  EXPECT_EQ(Ask("GET", std::string(kPlain) + "&x-id=GetObject&prefix=a"), "ok");
+  EXPECT_EQ(SendRequest("GET", std::string(kPlain) + "&x-id=GetObject&prefix=a"), "ok");
 }
 
 // Regression: botocore and S3's documentation do not sign these, so a URL for an object worked for
@@ -134,26 +137,27 @@ TEST_F(VersionTwoTest, RefusesSubresourcesThatItDoesNotSign) {
                                  "publicAccessBlock", "renameObject", "retention", "session"}) {
     for (const std::string& spelling :
          {name, "%" + HexEncode(AsBytes(name.substr(0, 1))) + name.substr(1)}) {
-      EXPECT_EQ(Ask("GET", std::string(kPlain) + "&" + spelling), "AccessDenied") << spelling;
+      EXPECT_EQ(SendRequest("GET", std::string(kPlain) + "&" + spelling), "AccessDenied")
+          << spelling;
       EXPECT_EQ(Element("ParametersNotSigned"), name);
     }
   }
-  EXPECT_EQ(Ask("GET", std::string(kPlain) + "&unknown=1"), "ok")
+  EXPECT_EQ(SendRequest("GET", std::string(kPlain) + "&unknown=1"), "ok")
       << "unknown parameters are ignored";
 }
 
 TEST_F(VersionTwoTest, RefusesASecondSignature) {
   for (const std::string second : {"Signature=AAAA", "AWSAccessKeyId=NOBODY", "Expires=1",
                                    "signature=AAAA", "X-Amz-Signature=AAAA"}) {
-    EXPECT_EQ(Ask("GET", std::string(kPlain) + "&" + second), "InvalidArgument") << second;
+    EXPECT_EQ(SendRequest("GET", std::string(kPlain) + "&" + second), "InvalidArgument") << second;
   }
 }
 
 TEST_F(VersionTwoTest, ExpiresAtTheExactSecond) {
   users_.clock.Advance(std::chrono::hours(1));
-  EXPECT_EQ(Ask("GET", kPlain), "ok");
+  EXPECT_EQ(SendRequest("GET", kPlain), "ok");
   users_.clock.Advance(std::chrono::seconds(1));
-  EXPECT_EQ(Ask("GET", kPlain), "AccessDenied");
+  EXPECT_EQ(SendRequest("GET", kPlain), "AccessDenied");
   EXPECT_EQ(Element("Message"), "Request has expired");
   EXPECT_TRUE(Element("Expires").starts_with("2013-05-24T01:00:00"));
   EXPECT_TRUE(Element("ServerTime").starts_with("2013-05-24T01:00:01"));
@@ -162,24 +166,25 @@ TEST_F(VersionTwoTest, ExpiresAtTheExactSecond) {
 TEST_F(VersionTwoTest, NeedsAllThreeParameters) {
   for (const std::string_view missing :
        {"&Signature=L0znFvaDSgMStjHUsc2Mo8QHhaM%3D", "&Expires=1369357200"}) {
-    EXPECT_EQ(Ask("GET", Replaced(kPlain, missing, "")), "AccessDenied");
+    EXPECT_EQ(SendRequest("GET", Replaced(kPlain, missing, "")), "AccessDenied");
     EXPECT_EQ(Element("Message"),
               "Query-string authentication requires the Signature, Expires and AWSAccessKeyId "
               "parameters");
   }
   for (const std::string_view when :
        {"Expires=soon", "Expires=-1", "Expires=99999999999999", "Expires=1e9"}) {
-    EXPECT_EQ(Ask("GET", Replaced(kPlain, "Expires=1369357200", when)), "AccessDenied") << when;
+    EXPECT_EQ(SendRequest("GET", Replaced(kPlain, "Expires=1369357200", when)), "AccessDenied")
+        << when;
     EXPECT_TRUE(Element("Message").starts_with("Invalid date (should be seconds since epoch): "))
         << when;
   }
 }
 
 TEST_F(VersionTwoTest, TemporaryKeyNeedsItsToken) {
-  EXPECT_EQ(Ask("GET", kWithToken), "InvalidToken");
+  EXPECT_EQ(SendRequest("GET", kWithToken), "InvalidToken");
   users_.user.session_token = "TESTTOKEN==";
-  EXPECT_EQ(Ask("GET", kWithToken), "ok");
-  EXPECT_EQ(Ask("GET", kPlain), "InvalidAccessKeyId");
+  EXPECT_EQ(SendRequest("GET", kWithToken), "ok");
+  EXPECT_EQ(SendRequest("GET", kPlain), "InvalidAccessKeyId");
 }
 
 // A version 2 URL names no region, so it is valid in its bucket's region.
@@ -194,7 +199,7 @@ TEST_F(VersionTwoTest, RegionIsTheBucketsOrTheHomeRegion) {
 }
 
 TEST_F(VersionTwoTest, AcceptsAnExpiryBeyondTheClock) {
-  EXPECT_EQ(Ask("GET", Replaced(kPlain, "Expires=1369357200", "Expires=253402300799")),
+  EXPECT_EQ(SendRequest("GET", Replaced(kPlain, "Expires=1369357200", "Expires=253402300799")),
             "SignatureDoesNotMatch");
 }
 

@@ -33,10 +33,10 @@ std::shared_ptr<RunningScenario> Start(std::vector<Rule> rules, std::uint64_t se
 }
 
 // Sends a request. Returns the ids of the rules that fire, separated by spaces.
-std::string Ask(RunningScenario& scenario, const char* method = "GET",
-                const std::string& target = "/b/k",
-                std::vector<std::pair<std::string, std::string>> headers = {},
-                WallTime now = kBegin) {
+std::string SendRequest(RunningScenario& scenario, const char* method = "GET",
+                        const std::string& target = "/b/k",
+                        std::vector<std::pair<std::string, std::string>> headers = {},
+                        WallTime now = kBegin) {
   const TestRequest request(method, target, std::move(headers));
   std::string ids;
   for (const auto& ticket : Meet(scenario, request, now)) {
@@ -50,41 +50,41 @@ TEST(RunningScenarioTest, RulesCombineUpToAFinalOne) {
   Rule final = MakeRule("b");
   final.final = true;
   const auto scenario = Start({MakeRule("a"), final, MakeRule("c")});
-  EXPECT_EQ(Ask(*scenario), "a b");
+  EXPECT_EQ(SendRequest(*scenario), "a b");
 }
 
 TEST(RunningScenarioTest, SpecificAndGeneralRulesKeepTheirOrder) {
   const auto scenario =
       Start({MakeRule("any"), MakeRule("get", {.operations = {"GetObject"}}), MakeRule("more")});
-  EXPECT_EQ(Ask(*scenario), "any get more");
-  EXPECT_EQ(Ask(*scenario, "PUT"), "any more");
-  EXPECT_EQ(Ask(*scenario, "PATCH"), "any more") << "also for unknown operations";
+  EXPECT_EQ(SendRequest(*scenario), "any get more");
+  EXPECT_EQ(SendRequest(*scenario, "PUT"), "any more");
+  EXPECT_EQ(SendRequest(*scenario, "PATCH"), "any more") << "also for unknown operations";
 }
 
 TEST(RunningScenarioTest, NthCountsMatchingRequests) {
   const auto scenario =
       Start({MakeRule("r", {.operations = {"GetObject"}, .nth = NumberSet::Parse("2,4").value()})});
-  EXPECT_EQ(Ask(*scenario), "");
-  EXPECT_EQ(Ask(*scenario, "PUT"), "");
-  EXPECT_EQ(Ask(*scenario), "r");
-  EXPECT_EQ(Ask(*scenario), "");
-  EXPECT_EQ(Ask(*scenario), "r");
+  EXPECT_EQ(SendRequest(*scenario), "");
+  EXPECT_EQ(SendRequest(*scenario, "PUT"), "");
+  EXPECT_EQ(SendRequest(*scenario), "r");
+  EXPECT_EQ(SendRequest(*scenario), "");
+  EXPECT_EQ(SendRequest(*scenario), "r");
 }
 
 TEST(RunningScenarioTest, TimesAreCountedPerGroup) {
   const auto scenario = Start(
       {MakeRule("all", {}, {.times = 3}), MakeRule("key", {}, {.times = 1, .per = Per::kKey})});
-  EXPECT_EQ(Ask(*scenario, "GET", "/b/1"), "all key");
-  EXPECT_EQ(Ask(*scenario, "GET", "/b/1"), "all");
-  EXPECT_EQ(Ask(*scenario, "GET", "/b/2"), "all key");
-  EXPECT_EQ(Ask(*scenario, "GET", "/b/2"), "");
+  EXPECT_EQ(SendRequest(*scenario, "GET", "/b/1"), "all key");
+  EXPECT_EQ(SendRequest(*scenario, "GET", "/b/1"), "all");
+  EXPECT_EQ(SendRequest(*scenario, "GET", "/b/2"), "all key");
+  EXPECT_EQ(SendRequest(*scenario, "GET", "/b/2"), "");
 }
 
 TEST(RunningScenarioTest, InvocationIsIdentifiedByIdOrByRetries) {
   const auto scenario = Start({MakeDrop("r", {}, {.times = 2, .per = Per::kInvocation})});
   for (const char* invocation : {"1", "2"}) {
     const auto ask = [&] {
-      return Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", invocation}});
+      return SendRequest(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", invocation}});
     };
     EXPECT_EQ(ask(), "r");
     EXPECT_EQ(ask(), "r");
@@ -92,24 +92,24 @@ TEST(RunningScenarioTest, InvocationIsIdentifiedByIdOrByRetries) {
     EXPECT_EQ(ask(), "");
   }
   for (const char* call : {"first", "second"}) {
-    EXPECT_EQ(Ask(*scenario), "r") << call;
-    EXPECT_EQ(Ask(*scenario), "r") << call;
-    EXPECT_EQ(Ask(*scenario), "")
+    EXPECT_EQ(SendRequest(*scenario), "r") << call;
+    EXPECT_EQ(SendRequest(*scenario), "r") << call;
+    EXPECT_EQ(SendRequest(*scenario), "")
         << "the attempt succeeded, so the next request is a new invocation";
   }
 }
 
 TEST(RunningScenarioTest, WithoutAnIdSuccessfulRequestsAreNewInvocations) {
   const auto scenario = Start({MakeRule("r", {}, {.times = 1, .per = Per::kInvocation})});
-  EXPECT_EQ(Ask(*scenario), "r");
-  EXPECT_EQ(Ask(*scenario), "r");
+  EXPECT_EQ(SendRequest(*scenario), "r");
+  EXPECT_EQ(SendRequest(*scenario), "r");
 }
 
 TEST(RunningScenarioTest, OnlyFailingActionsCountAsFailures) {
   const auto scenario = Start({MakeRule("slow"), MakeDrop("lost", {.unless_failed = 4})});
   std::string met;
   for (int i = 0; i < 6; ++i)
-    met += Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "1"}}) + "; ";
+    met += SendRequest(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "1"}}) + "; ";
   EXPECT_EQ(met, "slow lost; slow lost; slow lost; slow lost; slow; slow; ");
 }
 
@@ -118,22 +118,23 @@ TEST(RunningScenarioTest, AttemptFailsAtMostOnce) {
   const auto scenario = Start({first, MakeDrop("b", {.unless_failed = 2})});
   std::string met;
   for (int i = 0; i < 4; ++i)
-    met += Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "1"}}) + "; ";
+    met += SendRequest(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "1"}}) + "; ";
   EXPECT_EQ(met, "a b; a b; ; ; ");
 }
 
 TEST(RunningScenarioTest, FailsConcurrentClientsWithoutIdsAtTheConfiguredRate) {
   const auto scenario = Start({MakeDrop("r", {.unless_failed = 3, .probability = 0.9})});
   int met = 0;
-  for (int i = 0; i < 300; ++i) met += Ask(*scenario, "GET", "/b?list-type=2").empty() ? 0 : 1;
+  for (int i = 0; i < 300; ++i)
+    met += SendRequest(*scenario, "GET", "/b?list-type=2").empty() ? 0 : 1;
   EXPECT_NEAR(met, 213, 15) << "0.9 + 0.81 + 0.729 of 1 + 0.9 + 0.81 + 0.729";
 }
 
 TEST(RunningScenarioTest, KeyOfAListingIsItsPrefix) {
   const auto scenario = Start({MakeRule("r", {.key = Pattern::Prefix("data/")})});
-  EXPECT_EQ(Ask(*scenario, "GET", "/b?list-type=2&prefix=data/a"), "r");
-  EXPECT_EQ(Ask(*scenario, "GET", "/b?list-type=2&prefix=dat"), "");
-  EXPECT_EQ(Ask(*scenario, "GET", "/b?list-type=2"), "");
+  EXPECT_EQ(SendRequest(*scenario, "GET", "/b?list-type=2&prefix=data/a"), "r");
+  EXPECT_EQ(SendRequest(*scenario, "GET", "/b?list-type=2&prefix=dat"), "");
+  EXPECT_EQ(SendRequest(*scenario, "GET", "/b?list-type=2"), "");
 }
 
 TEST(RunningScenarioTest, UnmatchedRequestIsCountedWithoutReadingFacts) {
@@ -154,12 +155,12 @@ TEST(RunningScenarioTest, UnfiredTicketIsReturned) {
   {
     auto met = faults::Meet(*scenario, request, kBegin);
     ASSERT_EQ(met.size(), 1U);
-    EXPECT_EQ(Ask(*scenario), "") << "no other request gets the claim in the meantime";
+    EXPECT_EQ(SendRequest(*scenario), "") << "no other request gets the claim in the meantime";
     EXPECT_EQ(scenario->Account().rules[0].under_way, 1U);
   }
   EXPECT_EQ(scenario->Account().rules[0].fired, 0U);
   EXPECT_FALSE(scenario->Account().complete);
-  EXPECT_EQ(Ask(*scenario), "r");
+  EXPECT_EQ(SendRequest(*scenario), "r");
   EXPECT_TRUE(scenario->Account().complete);
 }
 
@@ -167,7 +168,7 @@ TEST(RunningScenarioTest, RuleFiresWithItsLastAction) {
   Rule rule = MakeRule("r");
   rule.actions.push_back({.action = DropAction{}, .at = {}});
   const auto scenario = Start({rule});
-  EXPECT_EQ(Ask(*scenario), "r");  // One of two actions.
+  EXPECT_EQ(SendRequest(*scenario), "r");  // One of two actions.
   EXPECT_EQ(scenario->Account().fired, 0U);
 }
 
@@ -176,10 +177,10 @@ TEST(RunningScenarioTest, ScenarioIsCompleteWhenAllRulesFiredOftenEnough) {
   optional.must_fire = false;
   const auto scenario = Start({MakeRule("twice", {}, {.times = 2}), optional,
                                MakeRule("once", {.operations = {"PutObject"}})});
-  Ask(*scenario);
-  Ask(*scenario);
+  SendRequest(*scenario);
+  SendRequest(*scenario);
   EXPECT_FALSE(scenario->Account().complete);
-  Ask(*scenario, "PUT");
+  SendRequest(*scenario, "PUT");
   const ScenarioAccount account = scenario->Account();
   EXPECT_TRUE(account.complete);
   EXPECT_EQ(account.requests, 3U);
@@ -193,7 +194,7 @@ TEST(RunningScenarioTest, WindowsAndTimeToLiveUseTheGivenClock) {
       Start({MakeRule("w", {.window = TimeWindow{.from = seconds(1), .to = seconds(3)}}),
              MakeRule("t", {}, {.time_to_live = seconds(2)})});
   const auto at = [&](int second) {
-    return Ask(*scenario, "GET", "/b/k", {}, kBegin + seconds(second));
+    return SendRequest(*scenario, "GET", "/b/k", {}, kBegin + seconds(second));
   };
   EXPECT_EQ(at(0), "t");
   EXPECT_EQ(at(1), "w t");
@@ -204,21 +205,21 @@ TEST(RunningScenarioTest, WindowsAndTimeToLiveUseTheGivenClock) {
 TEST(RunningScenarioTest, AfterCountsAllRequestsAndBytes) {
   const auto scenario = Start(
       {MakeRule("r", {.operations = {"GetObject"}, .after_requests = 2, .after_bytes = 100})});
-  Ask(*scenario, "PUT");
-  Ask(*scenario, "PUT");
-  EXPECT_EQ(Ask(*scenario), "");
+  SendRequest(*scenario, "PUT");
+  SendRequest(*scenario, "PUT");
+  EXPECT_EQ(SendRequest(*scenario), "");
   scenario->CountBytes(100);
-  EXPECT_EQ(Ask(*scenario), "r");
+  EXPECT_EQ(SendRequest(*scenario), "r");
 }
 
 TEST(RunningScenarioTest, RetriesDrawAgain) {
   const auto scenario = Start({MakeRule("r", {.probability = 0.25})});
   int met = 0;
   for (int i = 0; i < 2'000; ++i)
-    met += Ask(*scenario, "GET", "/b/" + std::to_string(i)).empty() ? 0 : 1;
+    met += SendRequest(*scenario, "GET", "/b/" + std::to_string(i)).empty() ? 0 : 1;
   EXPECT_NEAR(met, 500, 100);
   int of_one_key = 0;
-  for (int i = 0; i < 400; ++i) of_one_key += Ask(*scenario).empty() ? 0 : 1;
+  for (int i = 0; i < 400; ++i) of_one_key += SendRequest(*scenario).empty() ? 0 : 1;
   EXPECT_NEAR(of_one_key, 100, 45);
 }
 
@@ -227,7 +228,7 @@ TEST(RunningScenarioTest, DrawDependsOnlyOnSeedRuleAndRequest) {
     std::string met(200, '.');
     for (int i = 0; i < 200; ++i) {
       const int key = backwards ? 199 - i : i;
-      if (!Ask(scenario, "GET", "/b/" + std::to_string(key)).empty())
+      if (!SendRequest(scenario, "GET", "/b/" + std::to_string(key)).empty())
         met[static_cast<std::size_t>(key)] = 'x';
     }
     return met;
@@ -246,7 +247,8 @@ TEST(RunningScenarioTest, ProbabilityRampsUp) {
     const auto scenario = Start({rule});
     int met = 0;
     for (int i = 0; i < 400; ++i)
-      met += Ask(*scenario, "GET", "/b/" + std::to_string(i), {}, kBegin + seconds(second)).empty()
+      met += SendRequest(*scenario, "GET", "/b/" + std::to_string(i), {}, kBegin + seconds(second))
+                     .empty()
                  ? 0
                  : 1;
     return met / 400.0;
@@ -262,13 +264,13 @@ TEST(RunningScenarioTest, RampToleratesAClockSetBackByCenturies) {
   const auto scenario =
       RunningScenario::Start({.name = "test", .rules = {rule}}, WallTime::max() - seconds(10))
           .value();
-  EXPECT_EQ(Ask(*scenario, "GET", "/b/k", {}, WallTime()), "");
+  EXPECT_EQ(SendRequest(*scenario, "GET", "/b/k", {}, WallTime()), "");
 }
 
 TEST(RunningScenarioTest, BudgetLimitsMatchesPerWindow) {
   const auto scenario = Start({MakeRule("r", {}, {.budget = Limit::Budget{.most = 3, .of = 10}})});
   std::string met;
-  for (int i = 0; i < 30; ++i) met += Ask(*scenario).empty() ? '.' : 'f';
+  for (int i = 0; i < 30; ++i) met += SendRequest(*scenario).empty() ? '.' : 'f';
   EXPECT_EQ(met, "fff.......fff.......fff.......");
 }
 
@@ -277,8 +279,8 @@ TEST(RunningScenarioTest, UnfiredTicketReturnsToTheBudget) {
   const TestRequest request("GET", "/b/k");
   EXPECT_EQ(faults::Meet(*scenario, request, kBegin).size(), 1U)
       << "selected and returned without firing";
-  EXPECT_EQ(Ask(*scenario), "r");
-  EXPECT_EQ(Ask(*scenario), "");
+  EXPECT_EQ(SendRequest(*scenario), "r");
+  EXPECT_EQ(SendRequest(*scenario), "");
 }
 
 TEST(RunningScenarioTest, LateReturnFreesTheRightRequestInTheBudget) {
@@ -286,15 +288,15 @@ TEST(RunningScenarioTest, LateReturnFreesTheRightRequestInTheBudget) {
   const TestRequest request("GET", "/b/k");
   auto first = faults::Meet(*scenario, request, kBegin);
   ASSERT_EQ(first.size(), 1U);
-  EXPECT_EQ(Ask(*scenario), "r");
-  EXPECT_EQ(Ask(*scenario), "");
+  EXPECT_EQ(SendRequest(*scenario), "r");
+  EXPECT_EQ(SendRequest(*scenario), "");
   first.clear();
-  EXPECT_EQ(Ask(*scenario), "r")
+  EXPECT_EQ(SendRequest(*scenario), "r")
       << "of the last four requests, the rule applies to the second and this one";
-  EXPECT_EQ(Ask(*scenario), "");
+  EXPECT_EQ(SendRequest(*scenario), "");
   auto late = faults::Meet(*scenario, request, kBegin);
   ASSERT_EQ(late.size(), 1U);
-  for (int i = 0; i < 4; ++i) Ask(*scenario);
+  for (int i = 0; i < 4; ++i) SendRequest(*scenario);
   late.clear();  // The request has left the budget's window.
   EXPECT_EQ(scenario->Account().rules[0].under_way, 0U);
 }
@@ -303,18 +305,18 @@ TEST(RunningScenarioTest, TimesPerKeyWorksForAnyNumberOfKeys) {
   const auto scenario = Start({MakeRule("r", {}, {.times = 1, .per = Per::kKey})});
   const auto key = [](int number) { return "/b/" + std::to_string(number); };
   std::size_t met = 0;
-  for (int i = 0; i < 70'000; ++i) met += Ask(*scenario, "GET", key(i)).empty() ? 0 : 1;
+  for (int i = 0; i < 70'000; ++i) met += SendRequest(*scenario, "GET", key(i)).empty() ? 0 : 1;
   EXPECT_EQ(met, 70'000U);
-  EXPECT_EQ(Ask(*scenario, "GET", key(69'999)), "");
-  EXPECT_EQ(Ask(*scenario, "GET", key(70'000 - 65'536)), "")
+  EXPECT_EQ(SendRequest(*scenario, "GET", key(69'999)), "");
+  EXPECT_EQ(SendRequest(*scenario, "GET", key(70'000 - 65'536)), "")
       << "the oldest key that is still remembered";
-  EXPECT_EQ(Ask(*scenario, "GET", key(0)), "r") << "evicted: the count starts again";
+  EXPECT_EQ(SendRequest(*scenario, "GET", key(0)), "r") << "evicted: the count starts again";
 }
 
 TEST(RunningScenarioTest, RemembersFailedInvocationsAmongManyOthers) {
   const auto scenario = Start({MakeDrop("r", {.unless_failed = 1})});
   const auto ask = [&](const std::string& invocation) {
-    return Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", invocation}});
+    return SendRequest(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", invocation}});
   };
   for (int i = 0; i < 65'535; ++i) ask(std::to_string(i));
   EXPECT_EQ(ask("mine"), "r");
@@ -327,9 +329,10 @@ TEST(RunningScenarioTest, UnlessFailedStopsAfterEnoughFailures) {
   const auto scenario = Start({MakeDrop("r", {.unless_failed = 3})});
   std::string met;
   for (int i = 0; i < 6; ++i)
-    met += Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "1"}}).empty() ? '.' : 'f';
+    met +=
+        SendRequest(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "1"}}).empty() ? '.' : 'f';
   EXPECT_EQ(met, "fff...");
-  EXPECT_EQ(Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "2"}}), "r");
+  EXPECT_EQ(SendRequest(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "2"}}), "r");
 }
 
 TEST(RunningScenarioTest, TimesHoldsAcrossEightThreads) {
@@ -338,7 +341,7 @@ TEST(RunningScenarioTest, TimesHoldsAcrossEightThreads) {
   std::vector<std::jthread> threads;
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&] {
-      for (int i = 0; i < 200; ++i) met += Ask(*scenario).empty() ? 0 : 1;
+      for (int i = 0; i < 200; ++i) met += SendRequest(*scenario).empty() ? 0 : 1;
     });
   }
   threads.clear();
@@ -365,7 +368,7 @@ TEST(RunningScenarioTest, RejectsInvalidRulesAndNamesThem) {
 TEST(RunningScenarioTest, AccountCheckNamesRulesThatDidNotFire) {
   const auto scenario =
       Start({MakeRule("met", {}, {.times = 1}), MakeRule("unmet", {.operations = {"PutObject"}})});
-  EXPECT_EQ(Ask(*scenario), "met");
+  EXPECT_EQ(SendRequest(*scenario), "met");
   const auto checked = CheckAccount(scenario->Account());
   ASSERT_FALSE(checked.ok());
   EXPECT_EQ(checked.error().kind, ErrorKind::kPreconditionFailed);

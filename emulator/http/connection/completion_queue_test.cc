@@ -18,10 +18,10 @@ class CompletionQueueTest : public testing::Test {
     void Run() noexcept override {
       test_.ran_ += name_;
       if (next != nullptr) test_.completions_.Execute(*next, Caller::kReturns);
-      if (answer != nullptr) test_.completions_.AddAnswer(*answer);
+      if (response != nullptr) test_.completions_.AddAnswer(*response);
     }
     penstock::Task* next = nullptr;
-    WireConnection* answer = nullptr;
+    WireConnection* response = nullptr;
 
    private:
     CompletionQueueTest& test_;
@@ -76,7 +76,7 @@ TEST_F(CompletionQueueTest, ResponsesWakeAThreadUnlessATaskAddsThem) {
   WireConnection one(1, std::make_unique<PlainStream>(-1), nullptr, registration_, settings);
   WireConnection two(2, std::make_unique<PlainStream>(-1), nullptr, registration_, settings);
   Task a(*this, 'a');
-  a.answer = &one;
+  a.response = &one;
   completions_.Execute(a, Caller::kReturns);
   completions_.RunTask();
   EXPECT_EQ(calls_, 0);

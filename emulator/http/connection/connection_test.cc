@@ -21,7 +21,7 @@ using std::chrono::milliseconds;
 void Echo(message::Exchange& exchange) {
   std::string text(exchange.request.method);
   text += " " + std::string(exchange.request.target) + " ";
-  AnswerWith(exchange, text + ReadBody(*exchange.body));
+  RespondWith(exchange, text + ReadBody(*exchange.body));
 }
 
 class ConnectionTest : public testing::Test {
@@ -47,7 +47,7 @@ TEST_F(ConnectionTest, ServesManyRequestsOnOneConnection) {
   TestClient client = Connect();
   for (int i = 0; i < 20; ++i) {
     const TestResponse response =
-        client.Ask("GET /" + std::to_string(i) + " HTTP/1.1\r\nHost: h\r\n\r\n");
+        client.SendRequest("GET /" + std::to_string(i) + " HTTP/1.1\r\nHost: h\r\n\r\n");
     ASSERT_EQ(response.status, 200);
     EXPECT_EQ(response.body, "GET /" + std::to_string(i) + " ");
   }
@@ -115,7 +115,7 @@ TEST_F(ConnectionTest, HandlerReceivesIdsPeerAndTime) {
     peer = exchange.connection.peer;
     received = exchange.received;
   });
-  const TestResponse response = Connect().Ask("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+  const TestResponse response = Connect().SendRequest("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_EQ(response.Find("x-amz-request-id"), request_id);
   EXPECT_EQ(response.Find("x-amz-id-2"), host_id);
   EXPECT_EQ(request_id.size(), 16u);
@@ -131,7 +131,7 @@ TEST_F(ConnectionTest, RefusesAMalformedHeadWithADocumentAndCloses) {
         "GET / HTTP/1.1\nHost: h\n\n", "GET / HTTP/1.1\r\nHost: h\r\n folded\r\n\r\n",
         "\x16\x03\x01\r\n\r\n"}) {
     TestClient client = Connect();
-    const TestResponse response = client.Ask(head);
+    const TestResponse response = client.SendRequest(head);
     EXPECT_EQ(response.status, 400) << head;
     EXPECT_NE(response.body.find("<Code>BadRequest</Code>"), std::string::npos) << head;
     EXPECT_EQ(response.Find("Connection"), "close");
@@ -147,7 +147,7 @@ TEST_F(ConnectionTest, RefusesAHeadOverTheLimitBeforeItEnds) {
   Serve(Echo, options);
   TestClient client = Connect();
   const TestResponse response =
-      client.Ask("GET / HTTP/1.1\r\nHost: h\r\nA: " + std::string(20'000, 'a'));
+      client.SendRequest("GET / HTTP/1.1\r\nHost: h\r\nA: " + std::string(20'000, 'a'));
   EXPECT_EQ(response.status, 400);
   EXPECT_NE(response.body.find("<Code>RequestHeaderSectionTooLarge</Code>"), std::string::npos);
   EXPECT_NE(response.body.find("<MaxSizeAllowed>2048</MaxSizeAllowed>"), std::string::npos);
@@ -157,16 +157,16 @@ TEST_F(ConnectionTest, ClosesWhenTheClientRequestsIt) {
   Serve(Echo);
   TestClient client = Connect();
   const TestResponse response =
-      client.Ask("GET / HTTP/1.1\r\nHost: h\r\nConnection: Close\r\n\r\n");
+      client.SendRequest("GET / HTTP/1.1\r\nHost: h\r\nConnection: Close\r\n\r\n");
   EXPECT_EQ(response.Find("Connection"), "close");
   EXPECT_TRUE(client.EndsOrderly());
   TestClient old = Connect();
-  EXPECT_EQ(old.Ask("GET / HTTP/1.0\r\n\r\n").status, 200);
+  EXPECT_EQ(old.SendRequest("GET / HTTP/1.0\r\n\r\n").status, 200);
   EXPECT_TRUE(old.EndsOrderly());
   TestClient kept = Connect();
-  EXPECT_EQ(kept.Ask("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").Find("Connection"),
+  EXPECT_EQ(kept.SendRequest("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").Find("Connection"),
             "keep-alive");
-  EXPECT_EQ(kept.Ask("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").status, 200);
+  EXPECT_EQ(kept.SendRequest("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").status, 200);
 }
 
 TEST_F(ConnectionTest, ClosesWhenTheHandlerRequestsIt) {
@@ -177,8 +177,9 @@ TEST_F(ConnectionTest, ClosesWhenTheHandlerRequestsIt) {
   });
   for (const std::string target : {"/header", "/field"}) {
     TestClient client = Connect();
-    EXPECT_EQ(client.Ask("GET " + target + " HTTP/1.1\r\nHost: h\r\n\r\n").Find("Connection"),
-              "close");
+    EXPECT_EQ(
+        client.SendRequest("GET " + target + " HTTP/1.1\r\nHost: h\r\n\r\n").Find("Connection"),
+        "close");
     EXPECT_TRUE(client.EndsOrderly());
   }
 }
@@ -194,9 +195,9 @@ TEST_F(ConnectionTest, SendsContinueOnlyWhenTheHandlerReads) {
   TestClient client = Connect();
   const std::string rest =
       " HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n";
-  EXPECT_EQ(client.Ask("PUT /k" + rest).status_line, "HTTP/1.1 100 Continue");
-  EXPECT_EQ(client.Ask("body").body, "PUT /k body");
-  const TestResponse refused = client.Ask("PUT /refused" + rest);
+  EXPECT_EQ(client.SendRequest("PUT /k" + rest).status_line, "HTTP/1.1 100 Continue");
+  EXPECT_EQ(client.SendRequest("body").body, "PUT /k body");
+  const TestResponse refused = client.SendRequest("PUT /refused" + rest);
   EXPECT_EQ(refused.status, 403);
   EXPECT_EQ(refused.Find("Connection"), "close");
   EXPECT_TRUE(client.EndsOrderly());
@@ -204,20 +205,22 @@ TEST_F(ConnectionTest, SendsContinueOnlyWhenTheHandlerReads) {
 
 TEST_F(ConnectionTest, EarlyResponseKeepsAConnectionWithASmallBody) {
   Serve([](message::Exchange& exchange) {
-    AnswerWith(exchange, std::string(exchange.request.method));
+    RespondWith(exchange, std::string(exchange.request.method));
   });
   TestClient client = Connect();
-  EXPECT_EQ(client.Ask("PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nGET /").body, "PUT");
+  EXPECT_EQ(client.SendRequest("PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nGET /").body,
+            "PUT");
   EXPECT_EQ(client
-                .Ask("DELETE /b HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: "
-                     "chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
+                .SendRequest("DELETE /b HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: "
+                             "chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
                 .body,
             "DELETE");
   // The response does not wait for the rest of a small body.
-  EXPECT_EQ(client.Ask("POST /c HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n").body,
+  EXPECT_EQ(client.SendRequest("POST /c HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n").body,
             "POST");
-  EXPECT_EQ(client.Ask(std::string(60'000, 'x') + "GET /d HTTP/1.1\r\nHost: h\r\n\r\n").body,
-            "GET");
+  EXPECT_EQ(
+      client.SendRequest(std::string(60'000, 'x') + "GET /d HTTP/1.1\r\nHost: h\r\n\r\n").body,
+      "GET");
 }
 
 TEST_F(ConnectionTest, EarlyResponseToALargeBodyArrivesAndCloses) {
@@ -240,21 +243,22 @@ TEST_F(ConnectionTest, AnswersHeadWithoutABody) {
     exchange.response.chunked = exchange.request.target == "/error";
   });
   TestClient client = Connect();
-  const TestResponse response = client.Ask("HEAD /k HTTP/1.1\r\nHost: h\r\n\r\n", true);
+  const TestResponse response = client.SendRequest("HEAD /k HTTP/1.1\r\nHost: h\r\n\r\n", true);
   EXPECT_EQ(response.Find("Content-Length"), "12345");
-  EXPECT_EQ(client.Ask("HEAD /error HTTP/1.1\r\nHost: h\r\n\r\n", true).Find("Transfer-Encoding"),
-            "chunked");
-  EXPECT_EQ(client.Ask("HEAD /k HTTP/1.1\r\nHost: h\r\n\r\n", true).status, 200);
+  EXPECT_EQ(
+      client.SendRequest("HEAD /error HTTP/1.1\r\nHost: h\r\n\r\n", true).Find("Transfer-Encoding"),
+      "chunked");
+  EXPECT_EQ(client.SendRequest("HEAD /k HTTP/1.1\r\nHost: h\r\n\r\n", true).status, 200);
   EXPECT_TRUE(client.Silent());
 }
 
 TEST_F(ConnectionTest, WrongContentLengthClosesTheConnection) {
   Serve([](message::Exchange& exchange) {
-    AnswerWith(exchange, "short");
+    RespondWith(exchange, "short");
     exchange.response.content_length = 100;
   });
   TestClient client = Connect();
-  const TestResponse response = client.Ask("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+  const TestResponse response = client.SendRequest("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_EQ(response.Find("Content-Length"), "100");
   EXPECT_EQ(response.body, "short");
   EXPECT_EQ(response.Find("Connection"), "close");
@@ -264,7 +268,7 @@ TEST_F(ConnectionTest, ResetAndCloseSendNoResponse) {
   Serve([](message::Exchange& exchange) {
     exchange.response.action = exchange.request.target == "/reset" ? message::WireAction::kReset
                                                                    : message::WireAction::kClose;
-    AnswerWith(exchange, "never seen");
+    RespondWith(exchange, "never seen");
   });
   TestClient reset = Connect();
   reset.Send("GET /reset HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -278,7 +282,7 @@ TEST_F(ConnectionTest, ResetAndCloseSendNoResponse) {
 
 TEST_F(ConnectionTest, ThrowingHandlerGetsInternalError) {
   Serve([](message::Exchange&) { throw std::runtime_error("secret"); });
-  const TestResponse response = Connect().Ask("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+  const TestResponse response = Connect().SendRequest("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_EQ(response.status, 500);
   EXPECT_NE(response.body.find("<Code>InternalError</Code>"), std::string::npos);
   EXPECT_EQ(response.body.find("secret"), std::string::npos);
@@ -299,13 +303,13 @@ TEST_F(ConnectionTest, ReportsEveryFinishedExchangeWithItsBytes) {
   Serve(
       [](message::Exchange& exchange) {
         ReadBody(*exchange.body);
-        AnswerWith(exchange, "12345");
+        RespondWith(exchange, "12345");
       },
       options);
   TestClient client = Connect();
-  client.Ask(
+  client.SendRequest(
       "PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n");
-  client.Ask("PUT / HTTP/1.1\r\n\r\n");
+  client.SendRequest("PUT / HTTP/1.1\r\n\r\n");
   EXPECT_EQ(counted.get_future().get(), (std::pair<std::uint64_t, std::uint64_t>(3, 5)));
   EXPECT_EQ(refused.get_future().get(), "400 16");
 }
@@ -320,13 +324,13 @@ TEST_F(ConnectionTest, DiscardedBytesAreNotCountedAsRead) {
       [](message::Exchange& exchange) {
         std::array<std::byte, 3> some;
         exchange.bytes_in = exchange.body->Read(some).value();
-        AnswerWith(exchange, "refused");
+        RespondWith(exchange, "refused");
       },
       options);
   TestClient client = Connect();
   EXPECT_EQ(client
-                .Ask("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 30000\r\n\r\n" +
-                     std::string(30'000, 'x'))
+                .SendRequest("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 30000\r\n\r\n" +
+                             std::string(30'000, 'x'))
                 .body,
             "refused");
   EXPECT_EQ(counted.get_future().get(), 3u);
@@ -344,13 +348,13 @@ TEST_F(ConnectionTest, ReportsTheEndBeforeThePeerHasTheResponse) {
     EXPECT_EQ(exchange.bytes_out, exchange.request.method == "HEAD" ? 0u : 5u);
     ++shown;
   };
-  Serve([](message::Exchange& exchange) { AnswerWith(exchange, "12345"); }, options);
+  Serve([](message::Exchange& exchange) { RespondWith(exchange, "12345"); }, options);
   TestClient client = Connect();
   peer = &client;
   for (int i = 1; i <= 10; ++i) {
-    EXPECT_EQ(client.Ask("GET / HTTP/1.1\r\nHost: h\r\n\r\n").body, "12345");
+    EXPECT_EQ(client.SendRequest("GET / HTTP/1.1\r\nHost: h\r\n\r\n").body, "12345");
     EXPECT_EQ(shown, 2 * i - 1);
-    client.Ask("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n", true);
+    client.SendRequest("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n", true);
     EXPECT_EQ(shown, 2 * i);
   }
 }
@@ -389,8 +393,8 @@ TEST_F(ConnectionTest, RefusedHeadHasNoDataOfThePreviousRequest) {
     refused = {};
     Serve(Echo, options);
     TestClient client = Connect();
-    ASSERT_EQ(client.Ask(served, true).status, 200);
-    const TestResponse response = client.Ask(head);
+    ASSERT_EQ(client.SendRequest(served, true).status, 200);
+    const TestResponse response = client.SendRequest(head);
     EXPECT_EQ(response.status, 400);
     EXPECT_NE(response.body.find("<Error>"), std::string::npos) << "handled like HEAD";
     EXPECT_EQ(refused.get_future().get(), ",");
@@ -420,7 +424,7 @@ TEST_F(ConnectionTest, StalledBodyIsARequestTimeoutForTheHandler) {
   Serve([&](message::Exchange& exchange) { seen.set_value(ReadBody(*exchange.body)); }, options);
   TestClient client = Connect();
   const TestResponse response =
-      client.Ask("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nabc");
+      client.SendRequest("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nabc");
   EXPECT_EQ(seen.get_future().get(), "error RequestTimeout");
   EXPECT_EQ(response.Find("Connection"), "close");
 }
@@ -431,7 +435,7 @@ TEST_F(ConnectionTest, ClosesAnIdleConnectionWithoutAResponse) {
   Serve(Echo, options);
   TestClient fresh = Connect();
   TestClient used = Connect();
-  EXPECT_EQ(used.Ask("GET / HTTP/1.1\r\nHost: h\r\n\r\n").status, 200);
+  EXPECT_EQ(used.SendRequest("GET / HTTP/1.1\r\nHost: h\r\n\r\n").status, 200);
   EXPECT_TRUE(fresh.EndsOrderly());
   EXPECT_TRUE(used.EndsOrderly());
 }

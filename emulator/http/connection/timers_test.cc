@@ -54,18 +54,18 @@ TEST(TimersTest, CompletesInOrderOfTime) {
 
 TEST(TimersTest, CompletesNothingEarly) {
   std::promise<MonotonicTime> given;
-  RecordedResponse answer([&] { given.set_value(std::chrono::steady_clock::now()); });
+  RecordedResponse response([&] { given.set_value(std::chrono::steady_clock::now()); });
   Timers timers;
   const MonotonicTime when = In(20);
-  timers.Add(when, answer);
+  timers.Add(when, response);
   EXPECT_GE(given.get_future().get(), when);
 }
 
 TEST(TimersTest, FireAllCompletesWaitingResponses) {
   std::atomic<int> given{0};
-  std::deque<RecordedResponse> answers;
+  std::deque<RecordedResponse> responses;
   Timers timers;
-  for (int i = 0; i < 10; ++i) timers.Add(In(3'600'000), answers.emplace_back([&] { ++given; }));
+  for (int i = 0; i < 10; ++i) timers.Add(In(3'600'000), responses.emplace_back([&] { ++given; }));
   timers.FireAll();
   EXPECT_EQ(given, 10);
   timers.FireAll();
@@ -74,8 +74,8 @@ TEST(TimersTest, FireAllCompletesWaitingResponses) {
 
 TEST(TimersTest, DestructorCompletesWaitingResponses) {
   std::atomic<int> given{0};
-  RecordedResponse answer([&] { ++given; });
-  { Timers().Add(In(3'600'000), answer); }
+  RecordedResponse response([&] { ++given; });
+  { Timers().Add(In(3'600'000), response); }
   EXPECT_EQ(given, 1);
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 TEST(WireError, BecomesAnS3ErrorDocument) {
   message::Response response;
-  response.body = std::string("half an answer");
+  response.body = std::string("half a response");
   response.headers.emplace_back("ETag", "\"x\"");
   FillErrorResponse(IncompleteBody(10, 3), "ID0", "HOST", response);
   EXPECT_EQ(response.status, 400);

@@ -73,8 +73,8 @@ class ResponseDeliveryTest : public testing::Test {
   std::atomic<int> done_{0};
 
  private:
-  void Answer(message::Exchange& exchange) {
-    if (exchange.request.target == "/plain") return AnswerWith(exchange, "plain");
+  void Respond(message::Exchange& exchange) {
+    if (exchange.request.target == "/plain") return RespondWith(exchange, "plain");
     if (file_) {
       exchange.response.body = ContentOf(std::make_shared<FileBlob>(body_));
     } else {
@@ -88,7 +88,7 @@ class ResponseDeliveryTest : public testing::Test {
   message::Delivery delivery_;
   bool file_ = false;
   bool chunked_ = false;
-  FunctionHandler handler_{[this](message::Exchange& exchange) { Answer(exchange); }};
+  FunctionHandler handler_{[this](message::Exchange& exchange) { Respond(exchange); }};
   std::mutex mutex_;
   std::uint64_t sent_ = 0;
   bool whole_ = false;
@@ -99,16 +99,16 @@ class ResponseDeliveryTest : public testing::Test {
 TEST_F(ResponseDeliveryTest, WithoutStepsItIsAPlainResponse) {
   Serve({});
   TestClient client = Connect();
-  for (int round = 0; round < 3; ++round) EXPECT_EQ(client.Ask(kGet).body, body_);
+  for (int round = 0; round < 3; ++round) EXPECT_EQ(client.SendRequest(kGet).body, body_);
   EXPECT_EQ(BodyBytesSent(), 1'000U);
 }
 
 TEST_F(ResponseDeliveryTest, SendsEmptyBodiesAndHeadResponses) {
   Serve({.piece = 10, .piece_every = milliseconds(1)}, 0);
   TestClient client = Connect();
-  EXPECT_EQ(client.Ask(kGet).status, 200);
-  EXPECT_EQ(client.Ask("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n", true).status, 200);
-  EXPECT_EQ(client.Ask(kGet).status, 200);
+  EXPECT_EQ(client.SendRequest(kGet).status, 200);
+  EXPECT_EQ(client.SendRequest("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n", true).status, 200);
+  EXPECT_EQ(client.SendRequest(kGet).status, 200);
 }
 
 TEST_F(ResponseDeliveryTest, PausesWithoutOccupyingAThread) {
@@ -117,12 +117,12 @@ TEST_F(ResponseDeliveryTest, PausesWithoutOccupyingAThread) {
   TestClient slow = Connect();
   const auto begin = std::chrono::steady_clock::now();
   slow.Send(kGet);
-  EXPECT_EQ(Connect().Ask("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n").body, "plain")
+  EXPECT_EQ(Connect().SendRequest("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n").body, "plain")
       << "one thread must serve both";
   EXPECT_EQ(slow.Read().body, body_);
   EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(120));
   EXPECT_EQ(done_, 2);
-  EXPECT_EQ(slow.Ask("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n").body, "plain")
+  EXPECT_EQ(slow.SendRequest("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n").body, "plain")
       << "the connection must remain usable";
 }
 
@@ -154,7 +154,7 @@ TEST_F(ResponseDeliveryTest, ResetsInTheMiddleOfABody) {
 TEST_F(ResponseDeliveryTest, EndsInTheMiddleWithFin) {
   Serve({.steps = {Step(Place::kBody, 700, Kind::kFin)}});
   TestClient client = Connect();
-  const TestResponse response = client.Ask(kGet);
+  const TestResponse response = client.SendRequest(kGet);
   EXPECT_EQ(response.Find("Content-Length"), "1000");
   EXPECT_EQ(response.body, body_.substr(0, 700));
   EXPECT_TRUE(client.EndsOrderly());
@@ -163,7 +163,7 @@ TEST_F(ResponseDeliveryTest, EndsInTheMiddleWithFin) {
 TEST_F(ResponseDeliveryTest, OffsetZeroIsAfterTheHead) {
   Serve({.steps = {Step(Place::kBody, 0, Kind::kFin)}});
   TestClient client = Connect();
-  const TestResponse response = client.Ask(kGet);
+  const TestResponse response = client.SendRequest(kGet);
   EXPECT_EQ(response.status, 200);
   EXPECT_EQ(response.body, "");
 }
@@ -171,8 +171,8 @@ TEST_F(ResponseDeliveryTest, OffsetZeroIsAfterTheHead) {
 TEST_F(ResponseDeliveryTest, IgnoresAStepAfterTheEndOfTheBody) {
   Serve({.steps = {Step(Place::kBody, 1'001, Kind::kReset)}});
   TestClient client = Connect();
-  EXPECT_EQ(client.Ask(kGet).body, body_);
-  EXPECT_EQ(client.Ask(kGet).body, body_);
+  EXPECT_EQ(client.SendRequest(kGet).body, body_);
+  EXPECT_EQ(client.SendRequest(kGet).body, body_);
   EXPECT_EQ(done_, 0);
 }
 
@@ -187,14 +187,14 @@ TEST_F(ResponseDeliveryTest, TrailerStepOmitsTheLastChunk) {
 TEST_F(ResponseDeliveryTest, ChunksAreCompleteWithoutAFault) {
   Serve({.steps = {Step(Place::kTrailer, 0, Kind::kWait, milliseconds(1))}}, 1'000, true, true);
   TestClient client = Connect();
-  EXPECT_EQ(client.Ask(kGet).body, body_);
-  EXPECT_EQ(client.Ask(kGet).body, body_);
+  EXPECT_EQ(client.SendRequest(kGet).body, body_);
+  EXPECT_EQ(client.SendRequest(kGet).body, body_);
 }
 
 TEST_F(ResponseDeliveryTest, MayCloseAfterACompleteResponse) {
   Serve({.steps = {Step(Place::kEnd, 0, Kind::kFin)}});
   TestClient client = Connect();
-  EXPECT_EQ(client.Ask(kGet).body, body_);
+  EXPECT_EQ(client.SendRequest(kGet).body, body_);
   EXPECT_TRUE(client.EndsOrderly());
 }
 
@@ -205,7 +205,7 @@ TEST_F(ResponseDeliveryTest, HalfClosedConnectionStillReceivesBytes) {
   EXPECT_TRUE(client.ReadToEnd().ends_with("\r\n\r\n" + body_.substr(0, 10)));
   AwaitFinished(1);
   for (int i = 0; i < 20; ++i) {
-    EXPECT_TRUE(client.Send("more")) << "a closed socket would answer with RST";
+    EXPECT_TRUE(client.Send("more")) << "a closed socket would respond with RST";
     ::poll(nullptr, 0, 1);
   }
   EXPECT_EQ(done_, 1);
@@ -215,7 +215,7 @@ TEST_F(ResponseDeliveryTest, SendsInPiecesWithPauses) {
   Serve({.piece = 300, .piece_every = milliseconds(20)}, 1'000, true);
   TestClient client = Connect();
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_EQ(client.Ask(kGet).body, body_);
+  EXPECT_EQ(client.SendRequest(kGet).body, body_);
   EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(60))
       << "300, 300, 300, 100: three pauses";
 }
@@ -224,7 +224,7 @@ TEST_F(ResponseDeliveryTest, FullSocketOccupiesNoThread) {
   Serve({.steps = {Step(Place::kBody, 1, Kind::kWait, milliseconds(1))}}, 16 << 20, true);
   TestClient stalled = Connect();
   stalled.Send(kGet);
-  EXPECT_EQ(Connect().Ask("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n").body, "plain");
+  EXPECT_EQ(Connect().SendRequest("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n").body, "plain");
   EXPECT_EQ(stalled.Read().body, body_) << "nothing may be lost once the client reads";
 }
 
@@ -240,7 +240,7 @@ TEST_F(ResponseDeliveryTest, RateAppliesFromTheFirstByte) {
   Serve({.piece = 4 << 10, .pace = Rate(1 << 20)}, 64 << 10, true);
   TestClient client = Connect();
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_EQ(client.Ask(kGet).body, body_);
+  EXPECT_EQ(client.SendRequest(kGet).body, body_);
   EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(62));
 }
 
@@ -265,10 +265,10 @@ TEST_F(ResponseDeliveryTest, HeadDoesNotWaitForThePace) {
 TEST_F(ResponseDeliveryTest, PaceEndsWithItsResponse) {
   Serve({.piece = 64 << 10, .pace = Rate(8 << 20)}, 2 << 20, true);
   TestClient client = Connect();
-  EXPECT_EQ(client.Ask(kGet).body, body_);
+  EXPECT_EQ(client.SendRequest(kGet).body, body_);
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < 8; ++i)
-    EXPECT_EQ(client.Ask("GET /at-once HTTP/1.1\r\nHost: h\r\n\r\n").body, body_);
+    EXPECT_EQ(client.SendRequest("GET /at-once HTTP/1.1\r\nHost: h\r\n\r\n").body, body_);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(1'500))
       << "the old pace would need two seconds";
 }
@@ -311,7 +311,7 @@ TEST_F(ResponseDeliveryTest, StoppingServerAllowsAShortPause) {
   TestClient client = Connect();
   client.Send(kGet);
   TestClient other = Connect();
-  EXPECT_EQ(other.Ask("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n").body, "plain");
+  EXPECT_EQ(other.SendRequest("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n").body, "plain");
   std::thread stopping([this] { StopWithGrace(milliseconds(5'000)); });
   EXPECT_EQ(client.Read().body, body_);
   stopping.join();
@@ -331,7 +331,7 @@ TEST_F(ResponseDeliveryTest, StoppingTheServerDoesNotWaitForALongPause) {
   TestClient client = Connect();
   client.Send(kGet);
   TestClient other = Connect();
-  EXPECT_EQ(other.Ask("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n").body, "plain");
+  EXPECT_EQ(other.SendRequest("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n").body, "plain");
   Stop();
   AwaitFinished(2);
   EXPECT_EQ(BodyBytesSent(), 0U) << "the interrupted response must be reported too";
@@ -344,23 +344,23 @@ TEST_F(ResponseDeliveryTest, SendsEachPieceAtItsTime) {
            return now + milliseconds(asked.size());
          }});
   TestClient client = Connect();
-  EXPECT_EQ(client.Ask(kGet).body, body_);
+  EXPECT_EQ(client.SendRequest(kGet).body, body_);
   EXPECT_EQ(asked, (std::vector<std::uint64_t>{300, 300, 300, 100}));
 }
 
 TEST_F(ResponseDeliveryTest, MayOmitTheServersOwnHeaders) {
   Serve({.without = {"Date", "x-amz-id-2"}});
   TestClient client = Connect();
-  const TestResponse answer = client.Ask(kGet);
-  EXPECT_FALSE(answer.Find("Date"));
-  EXPECT_FALSE(answer.Find("x-amz-id-2"));
-  EXPECT_TRUE(answer.Find("x-amz-request-id"));
+  const TestResponse response = client.SendRequest(kGet);
+  EXPECT_FALSE(response.Find("Date"));
+  EXPECT_FALSE(response.Find("x-amz-id-2"));
+  EXPECT_TRUE(response.Find("x-amz-request-id"));
 }
 
 TEST_F(ResponseDeliveryTest, CloseAfterTheLastByteIsACompleteResponse) {
   Serve({.steps = {Step(Place::kEnd, 0, Kind::kFin)}});
   TestClient client = Connect();
-  EXPECT_EQ(client.Ask(kGet).body, body_);
+  EXPECT_EQ(client.SendRequest(kGet).body, body_);
   EXPECT_TRUE(client.EndsOrderly());
   EXPECT_EQ(BodyBytesSent(), body_.size());
   EXPECT_TRUE(whole());
@@ -376,10 +376,10 @@ TEST(DeliveryEnd, IsReportedOnlyBeforeItIsSent) {
       response.delivery = std::make_unique<message::Delivery>();
       response.delivery->steps = {{.place = Place::kEnd, .kind = Kind::kReset}};
       SendBuffers buffers;
-      ResponseSender answer(response, context, buffers);
+      ResponseSender sender(response, context, buffers);
       CountingStream stream;
       std::vector<std::uint64_t> reported;
-      while (answer.Go(stream, buffers, MonotonicTime(), [&](std::uint64_t body_bytes) {
+      while (sender.Go(stream, buffers, MonotonicTime(), [&](std::uint64_t body_bytes) {
         reported.push_back(stream.taken);
         EXPECT_EQ(body_bytes, size);
       }) == ResponseSender::State::kRoom) {
@@ -394,9 +394,9 @@ TEST(DeliveryEnd, IsReportedOnlyBeforeItIsSent) {
   cut.delivery = std::make_unique<message::Delivery>();
   cut.delivery->steps = {{.place = Place::kBody, .offset = 999, .kind = Kind::kFin}};
   SendBuffers buffers;
-  ResponseSender answer(cut, context, buffers);
+  ResponseSender sender(cut, context, buffers);
   CountingStream stream;
-  EXPECT_EQ(answer.Go(stream, buffers, MonotonicTime(),
+  EXPECT_EQ(sender.Go(stream, buffers, MonotonicTime(),
                       [](std::uint64_t) { ADD_FAILURE() << "before_end must not be called"; }),
             ResponseSender::State::kFin);
 }
@@ -407,12 +407,12 @@ TEST(DeliveryDamage, EndsTheResponseBeforeADamagedBlock) {
       ContentOf(std::make_shared<DamagedBlob>(PatternText(1'000'000), 100'000, 300'000));
   response.delivery = std::make_unique<message::Delivery>();
   SendBuffers buffers;
-  ResponseSender answer(response, ResponseContext(), buffers);
+  ResponseSender sender(response, ResponseContext(), buffers);
   CountingStream stream;
-  EXPECT_EQ(answer.Go(stream, buffers, MonotonicTime()), ResponseSender::State::kBroken);
-  EXPECT_EQ(answer.result().damage, "damaged");
-  EXPECT_EQ(answer.result().body_bytes, 300'000u);
-  EXPECT_FALSE(answer.result().ok);
+  EXPECT_EQ(sender.Go(stream, buffers, MonotonicTime()), ResponseSender::State::kBroken);
+  EXPECT_EQ(sender.result().damage, "damaged");
+  EXPECT_EQ(sender.result().body_bytes, 300'000u);
+  EXPECT_FALSE(sender.result().ok);
 }
 
 }  // namespace

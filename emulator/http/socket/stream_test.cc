@@ -121,8 +121,8 @@ TEST(PlainStream, InterruptEndsAWaitInAnotherThread) {
 TEST(PlainStream, DiscardKeepsTheResponseReadable) {
   Pipe pipe;
   pipe.peer->Send(std::string(100'000, 'x'));
-  const ByteView answer = AsBytes("answer");
-  ASSERT_EQ(pipe.stream->Write({&answer, 1}, More::kNo, kTestTimeout).status, IoStatus::kOk);
+  const ByteView response = AsBytes("answer");
+  ASSERT_EQ(pipe.stream->Write({&response, 1}, More::kNo, kTestTimeout).status, IoStatus::kOk);
   std::jthread closer([&] {
     pipe.stream->EndWriting();
     IoStatus status = IoStatus::kOk;

@@ -109,7 +109,7 @@ class TlsTest : public testing::Test {
 
 // Each client sends only the first bytes of a ClientHello.
 TEST_F(TlsTest, StalledHandshakesDelayNoOther) {
-  FunctionHandler handler([](message::Exchange& exchange) { AnswerWith(exchange, "x"); });
+  FunctionHandler handler([](message::Exchange& exchange) { RespondWith(exchange, "x"); });
   ServerOptions options;
   options.min_threads = 1;
   options.max_threads = 1;
@@ -147,28 +147,28 @@ TEST_F(TlsTest, RoundTripsBodiesBothWays) {
               std::to_string(text.size()) + "\r\n\r\n");
   client.Send(text);
   bool orderly = false;
-  const std::string answer = client.ReadToEnd(orderly);
+  const std::string response = client.ReadToEnd(orderly);
   EXPECT_TRUE(orderly);
   EXPECT_TRUE(tls);
-  EXPECT_TRUE(answer.substr(answer.find("\r\n\r\n") + 4) == text + text);
+  EXPECT_TRUE(response.substr(response.find("\r\n\r\n") + 4) == text + text);
 }
 
 TEST_F(TlsTest, ServesPipelinedRequestsFromOneRecord) {
   FunctionHandler handler([](message::Exchange& exchange) {
-    AnswerWith(exchange, std::string(exchange.request.target));
+    RespondWith(exchange, std::string(exchange.request.target));
   });
   const auto server = Start(handler);
   TlsClient client(server->port());
   client.Send(
       "GET /a HTTP/1.1\r\nHost: h\r\n\r\nGET /b HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
   bool orderly = false;
-  const std::string answer = client.ReadToEnd(orderly);
-  EXPECT_NE(answer.find("\r\n\r\n/a"), std::string::npos);
-  EXPECT_NE(answer.find("\r\n\r\n/b"), std::string::npos);
+  const std::string response = client.ReadToEnd(orderly);
+  EXPECT_NE(response.find("\r\n\r\n/a"), std::string::npos);
+  EXPECT_NE(response.find("\r\n\r\n/b"), std::string::npos);
 }
 
 TEST_F(TlsTest, RandomBytesEndOnlyTheirConnection) {
-  FunctionHandler handler([](message::Exchange& exchange) { AnswerWith(exchange, "served"); });
+  FunctionHandler handler([](message::Exchange& exchange) { RespondWith(exchange, "served"); });
   ServerOptions options;
   options.progress_timeout = std::chrono::milliseconds(300);
   const auto server = Start(handler, options);
@@ -275,7 +275,7 @@ TEST_F(TlsTest, TimesOutAMissingHandshake) {
 
 TEST_F(TlsTest, ClosedPeerRaisesNoSignal) {
   const std::string large(32 << 20, 'x');
-  FunctionHandler handler([&](message::Exchange& exchange) { AnswerWith(exchange, large); });
+  FunctionHandler handler([&](message::Exchange& exchange) { RespondWith(exchange, large); });
   const auto server = Start(handler);
   {
     TlsClient client(server->port());

@@ -40,14 +40,14 @@ class ReadingHandler final : public Handler {
 
 class DocumentMemoryTest : public ::testing::Test {
  protected:
-  struct Answer {
+  struct Reply {
     int status = 0;
     std::string text;
     std::size_t bytes_read = 0;
   };
 
-  Answer Send(std::uint64_t size, std::string_view operation = "DeleteObjects",
-              bool declare_length = true) {
+  Reply Send(std::uint64_t size, std::string_view operation = "DeleteObjects",
+             bool declare_length = true) {
     RequestHead head{.method = operation == "DeleteObjects" ? "POST" : "PUT",
                      .target = "/bucket?delete"};
     Connection connection;
@@ -106,8 +106,8 @@ TEST_F(DocumentMemoryTest, BodiesThatAreStoredAreNoDocuments) {
 }
 
 TEST_F(DocumentMemoryTest, DocumentsBeyondTheLimitAreSlowDownUntilOthersAreHandled) {
-  Answer second;
-  Answer third;
+  Reply second;
+  Reply third;
   // The first charges 40 of 64 MiB. The second is the one that may exceed the limit. Each is sent
   // when the one before it has been read.
   int looks = 0;
@@ -132,7 +132,7 @@ TEST_F(DocumentMemoryTest, DocumentsBeyondTheLimitAreSlowDownUntilOthersAreHandl
 TEST_F(DocumentMemoryTest, OneDocumentAtATimeIsReadInAFullStore) {
   store::MemoryCharge objects(limit_.get());
   ASSERT_TRUE(objects.GrowTo(limit_->limit_bytes()).ok());
-  Answer beside;
+  Reply beside;
   int looks = 0;
   next_.look = [&] {
     if (++looks == 2) beside = Send(kMiB);  // the first step has been read

@@ -89,7 +89,7 @@ store::StoredPart Stored(int number, std::uint64_t size) {
   part.part.etag = ETag("e" + std::to_string(number));
   return part;
 }
-RequestedPart Asked(int number) { return {number, "e" + std::to_string(number), nullptr, ""}; }
+RequestedPart Requested(int number) { return {number, "e" + std::to_string(number), nullptr, ""}; }
 
 std::string Match(const std::vector<RequestedPart>& requested,
                   const std::vector<store::StoredPart>& stored, std::string type = "") {
@@ -100,18 +100,19 @@ std::string Match(const std::vector<RequestedPart>& requested,
 
 TEST(MatchPartsTest, ChecksOrderPresenceAndSize) {
   const std::vector<store::StoredPart> stored{Stored(1, 10), Stored(3, 10), Stored(5, 1)};
-  EXPECT_EQ(Match({Asked(1), Asked(3), Asked(5)}, stored), "matched");
-  EXPECT_EQ(Match({Asked(1), Asked(5)}, stored), "matched");
-  EXPECT_EQ(Match({Asked(5)}, stored), "matched");
-  EXPECT_EQ(Match({Asked(3), Asked(1)}, stored), "InvalidPartOrder");
-  EXPECT_EQ(Match({Asked(1), Asked(1)}, stored), "InvalidPartOrder");
-  EXPECT_EQ(Match({Asked(1), Asked(2)}, stored), "InvalidPart");
-  EXPECT_EQ(Match({Asked(6)}, stored), "InvalidPart");
+  EXPECT_EQ(Match({Requested(1), Requested(3), Requested(5)}, stored), "matched");
+  EXPECT_EQ(Match({Requested(1), Requested(5)}, stored), "matched");
+  EXPECT_EQ(Match({Requested(5)}, stored), "matched");
+  EXPECT_EQ(Match({Requested(3), Requested(1)}, stored), "InvalidPartOrder");
+  EXPECT_EQ(Match({Requested(1), Requested(1)}, stored), "InvalidPartOrder");
+  EXPECT_EQ(Match({Requested(1), Requested(2)}, stored), "InvalidPart");
+  EXPECT_EQ(Match({Requested(6)}, stored), "InvalidPart");
   EXPECT_EQ(Match({{1, "other", nullptr, ""}}, stored), "InvalidPart");
-  EXPECT_EQ(Match({Asked(1), Asked(5), Asked(6)}, {Stored(1, 10), Stored(5, 1), Stored(6, 10)}),
+  EXPECT_EQ(Match({Requested(1), Requested(5), Requested(6)},
+                  {Stored(1, 10), Stored(5, 1), Stored(6, 10)}),
             "EntityTooSmall");
   // Composite parts must be consecutive.
-  EXPECT_EQ(Match({Asked(1), Asked(3)}, stored, "COMPOSITE"), "InvalidPartOrder");
+  EXPECT_EQ(Match({Requested(1), Requested(3)}, stored, "COMPOSITE"), "InvalidPartOrder");
 }
 
 // Recorded against Amazon S3: the error contains the algorithm that was sent. Without a declared

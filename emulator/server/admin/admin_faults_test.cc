@@ -6,15 +6,15 @@ namespace {
 
 class AdminFaultsTest : public FaultsTest {
  protected:
-  HttpAnswer Admin(const std::string& method, const std::string& path,
-                   const std::string& body = {}) {
+  HttpResponse Admin(const std::string& method, const std::string& path,
+                     const std::string& body = {}) {
     return Exchange(emulator_->admin_endpoint(),
                     method + " /_penstock/" + path +
                         " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
                         std::to_string(body.size()) + "\r\n\r\n" + body);
   }
-  static nlohmann::json Json(const HttpAnswer& answer) {
-    return nlohmann::json::parse(answer.text.substr(answer.text.find("\r\n\r\n") + 4));
+  static nlohmann::json Json(const HttpResponse& response) {
+    return nlohmann::json::parse(response.text.substr(response.text.find("\r\n\r\n") + 4));
   }
 };
 

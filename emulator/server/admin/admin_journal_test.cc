@@ -21,18 +21,19 @@ class AdminJournalTest : public testing::Test {
   explicit AdminJournalTest(EmulatorOptions options = {})
       : emulator_(Emulator::Start(std::move(options)).value()) {}
 
-  HttpAnswer Ask(const std::string& method, const std::string& path, const std::string& body = "") {
+  HttpResponse SendRequest(const std::string& method, const std::string& path,
+                           const std::string& body = "") {
     return Exchange(emulator_->admin_endpoint(),
                     method + " /_penstock/" + path +
                         " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" +
                         "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
   }
-  static std::string Body(const HttpAnswer& answer) {
-    return answer.text.substr(answer.text.find("\r\n\r\n") + 4);
+  static std::string Body(const HttpResponse& response) {
+    return response.text.substr(response.text.find("\r\n\r\n") + 4);
   }
-  json Get(const std::string& path) { return json::parse(Body(Ask("GET", path))); }
+  json Get(const std::string& path) { return json::parse(Body(SendRequest("GET", path))); }
   json Query(const std::string& question) {
-    return json::parse(Body(Ask("POST", "journal-query", question)));
+    return json::parse(Body(SendRequest("POST", "journal-query", question)));
   }
   int Put(const std::string& target, const std::string& body = "") {
     return Send(emulator_->endpoint(), {.method = "PUT", .target = target, .body = body}).status;
@@ -109,21 +110,21 @@ TEST_F(AdminJournalTest, WaitsForEntriesDelayNoOtherRequest) {
         "GET /_penstock/journal-tail?after=0&wait_ms=30000 HTTP/1.1\r\nHost: "
         "localhost\r\nConnection: close\r\n\r\n");
   }
-  EXPECT_EQ(Ask("GET", "health").status, 200);
-  EXPECT_EQ(Ask("GET", "stats").status, 200);
+  EXPECT_EQ(SendRequest("GET", "health").status, 200);
+  EXPECT_EQ(SendRequest("GET", "stats").status, 200);
   // When one more request is refused, all places are taken.
-  HttpAnswer further;
+  HttpResponse further;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (further.status != 503 && std::chrono::steady_clock::now() < end)
-    further = Ask("GET", "journal-tail?wait_ms=0");
+    further = SendRequest("GET", "journal-tail?wait_ms=0");
   EXPECT_EQ(further.status, 503);
   EXPECT_NE(further.text.find("Retry-After: 1\r\n"), std::string::npos) << further.text;
   ASSERT_EQ(Put("/bucket"), 200);
   int waited = 0;
   for (const auto& tail : tails) {
-    const HttpAnswer answer = tail->Finish();
-    EXPECT_TRUE(answer.status == 200 || answer.status == 503) << answer.text;
-    waited += answer.status == 200 ? 1 : 0;
+    const HttpResponse response = tail->Finish();
+    EXPECT_TRUE(response.status == 200 || response.status == 503) << response.text;
+    waited += response.status == 200 ? 1 : 0;
   }
   EXPECT_GE(waited, 24);
   EXPECT_EQ(Get("journal-tail?after=0").at("entries").size(), 1u)
@@ -142,25 +143,25 @@ TEST_F(AdminJournalTest, LargeJournalIsTheSameInEveryFormat) {
   }
   const JournalReading reading = emulator_->ReadJournal("default").value();
   ASSERT_EQ(reading.size(), static_cast<std::uint64_t>(kRequests));
-  EXPECT_EQ(Body(Ask("GET", "journal")),
+  EXPECT_EQ(Body(SendRequest("GET", "journal")),
             reading.AnswerJson(R"({"question": "entries"})").value() + "\n");
-  EXPECT_EQ(Body(Ask("POST", "journal-query", R"({"question": "entries"})")),
-            Body(Ask("GET", "journal")));
-  EXPECT_EQ(Body(Ask("GET", "journal?format=jsonl")), reading.JsonLines());
-  EXPECT_EQ(Body(Ask("GET", "journal?format=har")), reading.Har(emulator_->endpoint()));
+  EXPECT_EQ(Body(SendRequest("POST", "journal-query", R"({"question": "entries"})")),
+            Body(SendRequest("GET", "journal")));
+  EXPECT_EQ(Body(SendRequest("GET", "journal?format=jsonl")), reading.JsonLines());
+  EXPECT_EQ(Body(SendRequest("GET", "journal?format=har")), reading.Har(emulator_->endpoint()));
   EXPECT_EQ(Get("journal-tail?after=0").at("entries").size(), static_cast<std::size_t>(kRequests));
-  const std::string head = Ask("HEAD", "journal").text;
-  EXPECT_NE(
-      head.find("Content-Length: " + std::to_string(Body(Ask("GET", "journal")).size()) + "\r\n"),
-      std::string::npos)
+  const std::string head = SendRequest("HEAD", "journal").text;
+  EXPECT_NE(head.find("Content-Length: " +
+                      std::to_string(Body(SendRequest("GET", "journal")).size()) + "\r\n"),
+            std::string::npos)
       << head;
 }
 
 TEST_F(AdminJournalTest, NamesInvalidParameters) {
   const auto refused = [this](const std::string& path, const std::string& word) {
-    const auto answer = Ask("GET", path);
-    EXPECT_EQ(answer.status, 400) << path;
-    EXPECT_NE(answer.text.find(word), std::string::npos) << answer.text;
+    const auto response = SendRequest("GET", path);
+    EXPECT_EQ(response.status, 400) << path;
+    EXPECT_NE(response.text.find(word), std::string::npos) << response.text;
   };
   refused("journal?operation=GetObject", "operation");
   refused("journal?status=many", "status");
@@ -171,14 +172,14 @@ TEST_F(AdminJournalTest, NamesInvalidParameters) {
   refused("journal?format=har&limit=1", "format");
   refused("journal?limit=1&newest=1", "newest");
   refused("journal-tail?wait_ms=60001", "wait_ms");
-  EXPECT_EQ(Ask("GET", "journal/nobody").status, 404);
-  EXPECT_EQ(Ask("POST", "journal-query", "{}").status, 400);
-  EXPECT_EQ(Ask("POST", "journal-query/nobody", R"({"question": "count"})").status, 404);
+  EXPECT_EQ(SendRequest("GET", "journal/nobody").status, 404);
+  EXPECT_EQ(SendRequest("POST", "journal-query", "{}").status, 400);
+  EXPECT_EQ(SendRequest("POST", "journal-query/nobody", R"({"question": "count"})").status, 404);
 }
 
 TEST_F(AdminJournalTest, ExportsLinesAndHar) {
   Fill();
-  std::istringstream lines(Body(Ask("GET", "journal?format=jsonl&operations=PutObject")));
+  std::istringstream lines(Body(SendRequest("GET", "journal?format=jsonl&operations=PutObject")));
   std::string line;
   int count = 0;
   for (; std::getline(lines, line); ++count)
@@ -248,18 +249,18 @@ TEST_F(AdminJournalTest, DeletingANamespaceEndsItsTails) {
 
 TEST_F(AdminJournalTest, ClearKeepsTheNumbering) {
   Fill();
-  EXPECT_EQ(Ask("DELETE", "journal").status, 200);
+  EXPECT_EQ(SendRequest("DELETE", "journal").status, 200);
   const json empty = Get("journal");
   EXPECT_EQ(empty.at("size"), 0);
   EXPECT_EQ(empty.at("last"), 3);
   EXPECT_EQ(Put("/bucket/more"), 200);
   EXPECT_EQ(Get("journal").at("entries")[0].at("number"), 4);
-  EXPECT_EQ(Ask("DELETE", "journal/nobody").status, 404);
+  EXPECT_EQ(SendRequest("DELETE", "journal/nobody").status, 404);
 }
 
 TEST_F(AdminJournalTest, ResetBeginsANewJournal) {
   Fill();
-  EXPECT_EQ(Ask("POST", "reset", R"({"namespace": "default"})").status, 200);
+  EXPECT_EQ(SendRequest("POST", "reset", R"({"namespace": "default"})").status, 200);
   EXPECT_EQ(Get("journal").at("last"), 0);
 }
 
@@ -269,9 +270,9 @@ class WithoutAJournal : public AdminJournalTest {
 };
 
 TEST_F(WithoutAJournal, ErrorExplainsHowToEnableIt) {
-  const auto answer = Ask("GET", "journal");
-  EXPECT_EQ(answer.status, 400);
-  EXPECT_NE(answer.text.find("journal_bytes"), std::string::npos);
+  const auto response = SendRequest("GET", "journal");
+  EXPECT_EQ(response.status, 400);
+  EXPECT_NE(response.text.find("journal_bytes"), std::string::npos);
   EXPECT_EQ(Put("/bucket"), 200);
 }
 

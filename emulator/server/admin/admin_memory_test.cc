@@ -15,21 +15,21 @@ class AdminMemoryTest : public FaultsTest {
  protected:
   AdminMemoryTest() : FaultsTest({.memory_limit_bytes = 32 << 20, .auth = AuthMode::kOff}) {}
 
-  HttpAnswer Admin(const std::string& method, const std::string& path,
-                   const std::string& body = {}) {
+  HttpResponse Admin(const std::string& method, const std::string& path,
+                     const std::string& body = {}) {
     return Exchange(emulator_->admin_endpoint(),
                     method + " /_penstock/" + path +
                         " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
                         std::to_string(body.size()) + "\r\n\r\n" + body);
   }
-  HttpAnswer AddRetryTest() {
+  HttpResponse AddRetryTest() {
     return Admin("POST", "retry-tests",
                  R"({"GetObject": )" + JsonListOf(900, R"("slow_down")") + "}");
   }
-  HttpAnswer CreateNamespace(int number) {
+  HttpResponse CreateNamespace(int number) {
     return Admin("POST", "namespaces", R"({"name": "n)" + std::to_string(number) + R"("})");
   }
-  static void ExpectRefused(const HttpAnswer& response) {
+  static void ExpectRefused(const HttpResponse& response) {
     EXPECT_EQ(response.status, 507);
     EXPECT_NE(response.text.find("memory limit of 32.0 MiB would be exceeded"), std::string::npos)
         << response.text;
@@ -41,7 +41,7 @@ class AdminMemoryTest : public FaultsTest {
 
 TEST_F(AdminMemoryTest, RefusesRetryTestsOverTheLimitUntilOneIsDeleted) {
   std::size_t added = 0;
-  HttpAnswer response = AddRetryTest();
+  HttpResponse response = AddRetryTest();
   for (; response.status == 201 && added < 20; response = AddRetryTest()) ++added;
   ASSERT_LT(added, 10U) << "each takes 4 MiB";
   ASSERT_GT(added, 1U);
@@ -66,7 +66,7 @@ TEST_F(AdminMemoryTest, RefusedScenarioKeepsTheCurrentOne) {
 
 TEST_F(AdminMemoryTest, RefusesNamespacesOverTheLimitUntilOneIsDeleted) {
   int created = 0;
-  HttpAnswer response = CreateNamespace(created);
+  HttpResponse response = CreateNamespace(created);
   for (; response.status == 201 && created < 400; response = CreateNamespace(created)) ++created;
   ASSERT_LT(created, 400) << "each takes 144 KiB";
   ASSERT_GT(created, 100);

@@ -17,15 +17,15 @@ class AdminTest : public testing::Test {
   explicit AdminTest(EmulatorOptions options = {})
       : emulator_(Emulator::Start(std::move(options)).value()) {}
 
-  HttpAnswer Ask(const std::string& method, const std::string& path, const std::string& body = "",
-                 const std::string& more_headers = "") {
+  HttpResponse SendRequest(const std::string& method, const std::string& path,
+                           const std::string& body = "", const std::string& more_headers = "") {
     return Exchange(emulator_->admin_endpoint(),
                     method + " " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" +
                         more_headers + "Content-Length: " + std::to_string(body.size()) +
                         "\r\n\r\n" + body);
   }
-  static nlohmann::json Json(const HttpAnswer& answer) {
-    return nlohmann::json::parse(answer.text.substr(answer.text.find("\r\n\r\n") + 4));
+  static nlohmann::json Json(const HttpResponse& response) {
+    return nlohmann::json::parse(response.text.substr(response.text.find("\r\n\r\n") + 4));
   }
   void MakeBucket(const std::string& name) {
     ASSERT_EQ(Send(emulator_->endpoint(), {.method = "PUT", .target = "/" + name}).status, 200);
@@ -38,26 +38,26 @@ class AdminTest : public testing::Test {
 };
 
 TEST_F(AdminTest, IsHealthy) {
-  const auto answer = Ask("GET", "/_penstock/health");
-  EXPECT_EQ(answer.status, 200);
-  EXPECT_EQ(Json(answer).at("status"), "ok");
-  EXPECT_EQ(Ask("HEAD", "/_penstock/health").status, 200);
+  const auto response = SendRequest("GET", "/_penstock/health");
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(Json(response).at("status"), "ok");
+  EXPECT_EQ(SendRequest("HEAD", "/_penstock/health").status, 200);
 }
 
 TEST_F(AdminTest, ShowsStatistics) {
   MakeBucket("bucket");
-  const auto stats = Json(Ask("GET", "/_penstock/stats"));
+  const auto stats = Json(SendRequest("GET", "/_penstock/stats"));
   EXPECT_EQ(stats.at("requests").at("CreateBucket"), 1);
   EXPECT_EQ(stats.at("statuses").at("200"), 1);
 }
 
 TEST_F(AdminTest, ResetsOnPostOnly) {
   MakeBucket("bucket");
-  const auto refused = Ask("GET", "/_penstock/reset");
+  const auto refused = SendRequest("GET", "/_penstock/reset");
   EXPECT_EQ(refused.status, 405);
   EXPECT_NE(refused.text.find("Allow: POST"), std::string::npos);
   EXPECT_EQ(BucketStatus("bucket"), 200);
-  EXPECT_EQ(Ask("POST", "/_penstock/reset").status, 200);
+  EXPECT_EQ(SendRequest("POST", "/_penstock/reset").status, 200);
   EXPECT_EQ(BucketStatus("bucket"), 404);
 }
 
@@ -72,10 +72,10 @@ TEST_F(AdminTest, ClosingTheConnectionCancelsASeed) {
   wire.Send("POST /_penstock/seed HTTP/1.1\r\nHost: localhost\r\nContent-Length: " +
             std::to_string(body.size()) + "\r\n\r\n" + body);
   wire.EndSending();
-  const HttpAnswer answer = wire.Finish();
-  EXPECT_EQ(answer.status, 400);
-  EXPECT_NE(answer.text.find("seeding bucket 'seeded' was cancelled after"), std::string::npos)
-      << answer.text;
+  const HttpResponse response = wire.Finish();
+  EXPECT_EQ(response.status, 400);
+  EXPECT_NE(response.text.find("seeding bucket 'seeded' was cancelled after"), std::string::npos)
+      << response.text;
   EXPECT_EQ(BucketStatus("seeded"), 404);
 }
 
@@ -86,14 +86,14 @@ TEST_F(AdminTest, ServesThePathsOfOtherEmulators) {
   const auto health = Plain(emulator_->endpoint(), "GET", "/_localstack/health");
   EXPECT_EQ(health.status, 200);
   EXPECT_EQ(Json(health).at("services").at("s3"), "running");
-  EXPECT_EQ(Ask("POST", "/moto-api/reset").status, 200);
+  EXPECT_EQ(SendRequest("POST", "/moto-api/reset").status, 200);
   MakeBucket("moto-api");  // still a valid bucket name
   EXPECT_EQ(BucketStatus("moto-api"), 200);
 }
 
 TEST_F(AdminTest, CreatesAndDeletesNamespacesWithAKey) {
   MakeBucket("bucket");
-  const auto made = Ask("POST", "/_penstock/namespaces", R"({"name": "suite"})");
+  const auto made = SendRequest("POST", "/_penstock/namespaces", R"({"name": "suite"})");
   ASSERT_EQ(made.status, 201);
   const SignedRequest there{.method = "HEAD",
                             .target = "/bucket",
@@ -102,34 +102,34 @@ TEST_F(AdminTest, CreatesAndDeletesNamespacesWithAKey) {
                             .secret = Json(made).at("secret_access_key"),
                             .more_headers = ""};
   EXPECT_EQ(Send(emulator_->endpoint(), there).status, 404);
-  EXPECT_EQ(Json(Ask("GET", "/_penstock/namespaces")).at("namespaces").size(), 2u);
-  EXPECT_EQ(Ask("POST", "/_penstock/namespaces", R"({"name": "suite"})").status, 409);
-  EXPECT_EQ(Ask("POST", "/_penstock/reset", R"({"namespace": "suite"})").status, 200);
+  EXPECT_EQ(Json(SendRequest("GET", "/_penstock/namespaces")).at("namespaces").size(), 2u);
+  EXPECT_EQ(SendRequest("POST", "/_penstock/namespaces", R"({"name": "suite"})").status, 409);
+  EXPECT_EQ(SendRequest("POST", "/_penstock/reset", R"({"namespace": "suite"})").status, 200);
   EXPECT_EQ(BucketStatus("bucket"), 200);
-  EXPECT_EQ(Ask("DELETE", "/_penstock/namespaces/suite").status, 200);
-  EXPECT_EQ(Ask("DELETE", "/_penstock/namespaces/suite").status, 404);
+  EXPECT_EQ(SendRequest("DELETE", "/_penstock/namespaces/suite").status, 200);
+  EXPECT_EQ(SendRequest("DELETE", "/_penstock/namespaces/suite").status, 404);
   EXPECT_EQ(Send(emulator_->endpoint(), there).status, 403);
 }
 
 TEST_F(AdminTest, ClockDeterminesDatesAndSignatures) {
-  const auto moved = Ask("POST", "/_penstock/clock", R"({"advance_seconds": 3600})");
+  const auto moved = SendRequest("POST", "/_penstock/clock", R"({"advance_seconds": 3600})");
   ASSERT_EQ(moved.status, 200);
   EXPECT_NEAR(Json(moved).at("offset_seconds").get<double>(), 3600, 1);
   EXPECT_EQ(BucketStatus("bucket"), 403);  // the signature is an hour old
-  const auto frozen =
-      Ask("POST", "/_penstock/clock/default", R"({"now": "2030-01-01T00:00:00Z", "frozen": true})");
+  const auto frozen = SendRequest("POST", "/_penstock/clock/default",
+                                  R"({"now": "2030-01-01T00:00:00Z", "frozen": true})");
   EXPECT_EQ(Json(frozen).at("now"), "2030-01-01T00:00:00.000Z");
   EXPECT_NE(Send(emulator_->endpoint(), {}).text.find("Date: Tue, 01 Jan 2030 00:00:00 GMT"),
             std::string::npos);
-  EXPECT_EQ(Ask("DELETE", "/_penstock/clock").status, 200);
+  EXPECT_EQ(SendRequest("DELETE", "/_penstock/clock").status, 200);
   EXPECT_EQ(BucketStatus("bucket"), 404);
-  EXPECT_EQ(Ask("GET", "/_penstock/clock/nobody").status, 404);
+  EXPECT_EQ(SendRequest("GET", "/_penstock/clock/nobody").status, 404);
 }
 
 TEST_F(AdminTest, SeedsABucketFromADirectory) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() + "/one.txt") << "one";
-  const auto seeded = Ask(
+  const auto seeded = SendRequest(
       "POST", "/_penstock/seed",
       nlohmann::json{{"bucket", "data"}, {"directory", folder.path()}, {"prefix", "p/"}}.dump());
   ASSERT_EQ(seeded.status, 200) << seeded.text;
@@ -140,8 +140,8 @@ TEST_F(AdminTest, SeedsABucketFromADirectory) {
 }
 
 TEST_F(AdminTest, AddsChangesAndRemovesUsers) {
-  const auto added =
-      Ask("POST", "/_penstock/users", R"({"accounts": [{"account_id": "111122223333", "users": [
+  const auto added = SendRequest("POST", "/_penstock/users",
+                                 R"({"accounts": [{"account_id": "111122223333", "users": [
     {"name": "ann", "access_keys": [{"access_key_id": "ANN", "secret_access_key": "hush"}]}]}]})");
   ASSERT_EQ(added.status, 200);
   EXPECT_EQ(added.text.find("hush"), std::string::npos);
@@ -152,11 +152,11 @@ TEST_F(AdminTest, AddsChangesAndRemovesUsers) {
                              .secret = "hush",
                              .more_headers = ""};
   EXPECT_EQ(Send(emulator_->endpoint(), by_ann).status, 200);
-  EXPECT_EQ(Ask("PATCH", "/_penstock/access-keys/ANN", R"({"active": false})").status, 200);
+  EXPECT_EQ(SendRequest("PATCH", "/_penstock/access-keys/ANN", R"({"active": false})").status, 200);
   EXPECT_EQ(Send(emulator_->endpoint(), by_ann).status, 403);
-  EXPECT_EQ(Ask("DELETE", "/_penstock/access-keys/ANN").status, 200);
-  EXPECT_EQ(Ask("DELETE", "/_penstock/access-keys/ANN").status, 404);
-  EXPECT_EQ(Json(Ask("GET", "/_penstock/users")).at("accounts").size(), 2u);
+  EXPECT_EQ(SendRequest("DELETE", "/_penstock/access-keys/ANN").status, 200);
+  EXPECT_EQ(SendRequest("DELETE", "/_penstock/access-keys/ANN").status, 404);
+  EXPECT_EQ(Json(SendRequest("GET", "/_penstock/users")).at("accounts").size(), 2u);
 }
 
 TEST_F(AdminTest, KeysMoveToAnotherNamespaceOnlyExplicitly) {
@@ -166,26 +166,28 @@ TEST_F(AdminTest, KeysMoveToAnotherNamespaceOnlyExplicitly) {
       {"access_key_id": "K", "secret_access_key": "s", "namespace": ")" +
            name_space + "\"}]}]}";
   };
-  EXPECT_EQ(Ask("POST", "/_penstock/users", users("suite")).status, 404);
-  EXPECT_EQ(Json(Ask("GET", "/_penstock/namespaces")).at("namespaces").size(), 1u);
-  EXPECT_EQ(Ask("POST", "/_penstock/users", users("suite", "\"suite\"")).status, 200);
-  EXPECT_EQ(Ask("POST", "/_penstock/users", users("default")).status, 409);
-  EXPECT_EQ(Ask("PATCH", "/_penstock/access-keys/K", R"({"namespace": "siute"})").status, 404);
-  EXPECT_EQ(Json(Ask("GET", "/_penstock/namespaces")).at("namespaces").size(), 2u);
-  EXPECT_EQ(Ask("PATCH", "/_penstock/access-keys/K", R"({"namespace": "default"})").status, 200);
-  EXPECT_EQ(Ask("POST", "/_penstock/users", users("default")).status, 200);
+  EXPECT_EQ(SendRequest("POST", "/_penstock/users", users("suite")).status, 404);
+  EXPECT_EQ(Json(SendRequest("GET", "/_penstock/namespaces")).at("namespaces").size(), 1u);
+  EXPECT_EQ(SendRequest("POST", "/_penstock/users", users("suite", "\"suite\"")).status, 200);
+  EXPECT_EQ(SendRequest("POST", "/_penstock/users", users("default")).status, 409);
+  EXPECT_EQ(SendRequest("PATCH", "/_penstock/access-keys/K", R"({"namespace": "siute"})").status,
+            404);
+  EXPECT_EQ(Json(SendRequest("GET", "/_penstock/namespaces")).at("namespaces").size(), 2u);
+  EXPECT_EQ(SendRequest("PATCH", "/_penstock/access-keys/K", R"({"namespace": "default"})").status,
+            200);
+  EXPECT_EQ(SendRequest("POST", "/_penstock/users", users("default")).status, 200);
 }
 
 TEST_F(AdminTest, ErrorsDescribeTheProblem) {
-  const auto answer = Ask("POST", "/_penstock/namespaces", R"({"nmae": "x"})");
-  EXPECT_EQ(answer.status, 400);
-  EXPECT_TRUE(std::string(Json(answer).at("error")).starts_with("unknown field 'nmae'"))
-      << answer.text;
-  EXPECT_EQ(Json(answer).at("code"), "InvalidArgument");
-  EXPECT_EQ(Json(Ask("DELETE", "/_penstock/access-keys/NOBODY")).at("code"), "NotFound");
-  EXPECT_EQ(Json(Ask("GET", "/_penstock/reset")).at("code"), "MethodNotAllowed");
-  EXPECT_EQ(Ask("POST", "/_penstock/clock", "{").status, 400);
-  EXPECT_EQ(Ask("POST", "/_penstock/users", std::string(9 << 20, ' ')).status, 400);
+  const auto response = SendRequest("POST", "/_penstock/namespaces", R"({"nmae": "x"})");
+  EXPECT_EQ(response.status, 400);
+  EXPECT_TRUE(std::string(Json(response).at("error")).starts_with("unknown field 'nmae'"))
+      << response.text;
+  EXPECT_EQ(Json(response).at("code"), "InvalidArgument");
+  EXPECT_EQ(Json(SendRequest("DELETE", "/_penstock/access-keys/NOBODY")).at("code"), "NotFound");
+  EXPECT_EQ(Json(SendRequest("GET", "/_penstock/reset")).at("code"), "MethodNotAllowed");
+  EXPECT_EQ(SendRequest("POST", "/_penstock/clock", "{").status, 400);
+  EXPECT_EQ(SendRequest("POST", "/_penstock/users", std::string(9 << 20, ' ')).status, 400);
 }
 
 TEST_F(AdminTest, RefusesUnknownAndRepeatedQueryParameters) {
@@ -198,21 +200,22 @@ TEST_F(AdminTest, RefusesUnknownAndRepeatedQueryParameters) {
            {"DELETE", "/_penstock/faults?forget=true&forget=false"},
            {"GET", "/_penstock/journal?limit=1&limit=2"},
            {"GET", "/_penstock/stats?="}}) {
-    const HttpAnswer answer = Ask(method, path);
-    EXPECT_EQ(answer.status, 400) << path;
-    EXPECT_EQ(Json(answer).at("code"), "InvalidArgument") << path;
+    const HttpResponse response = SendRequest(method, path);
+    EXPECT_EQ(response.status, 400) << path;
+    EXPECT_EQ(Json(response).at("code"), "InvalidArgument") << path;
   }
-  EXPECT_EQ(Json(Ask("POST", "/_penstock/reset?namespace=w2")).at("error"),
+  EXPECT_EQ(Json(SendRequest("POST", "/_penstock/reset?namespace=w2")).at("error"),
             "unknown query parameter 'namespace'; allowed: none");
   EXPECT_EQ(BucketStatus("bucket"), 200);
-  EXPECT_EQ(Ask("DELETE", "/_penstock/faults?forget=true").status, 200);
-  EXPECT_EQ(Ask("GET", "/_penstock/retry-tests?namespace=default").status, 200);
-  EXPECT_EQ(Ask("GET", "/_penstock/journal?limit=1&bucket=bucket").status, 200);
+  EXPECT_EQ(SendRequest("DELETE", "/_penstock/faults?forget=true").status, 200);
+  EXPECT_EQ(SendRequest("GET", "/_penstock/retry-tests?namespace=default").status, 200);
+  EXPECT_EQ(SendRequest("GET", "/_penstock/journal?limit=1&bucket=bucket").status, 200);
 }
 
 TEST_F(AdminTest, RefusesRequestsOfWebPages) {
   MakeBucket("bucket");
-  EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Origin: http://evil.example\r\n").status, 403);
+  EXPECT_EQ(SendRequest("POST", "/_penstock/reset", "", "Origin: http://evil.example\r\n").status,
+            403);
   EXPECT_EQ(Exchange(emulator_->endpoint(),
                      "POST /moto-api/reset HTTP/1.1\r\nHost: localhost\r\nOrigin: "
                      "null\r\nConnection: close\r\n"
@@ -222,15 +225,16 @@ TEST_F(AdminTest, RefusesRequestsOfWebPages) {
   EXPECT_EQ(BucketStatus("bucket"), 200);
   // Browsers send no Origin header for images and links.
   for (const std::string site : {"cross-site", "same-site", "same-origin"}) {
-    EXPECT_EQ(Ask("GET", "/_penstock/users", "", "Sec-Fetch-Site: " + site + "\r\n").status, 403)
+    EXPECT_EQ(SendRequest("GET", "/_penstock/users", "", "Sec-Fetch-Site: " + site + "\r\n").status,
+              403)
         << site;
   }
-  EXPECT_EQ(Ask("GET", "/_penstock/users", "", "Sec-Fetch-Site: none\r\n").status, 200)
+  EXPECT_EQ(SendRequest("GET", "/_penstock/users", "", "Sec-Fetch-Site: none\r\n").status, 200)
       << "the user has entered the address";
 }
 
-HttpAnswer AskAs(const std::string& endpoint, const std::string& host, const std::string& method,
-                 const std::string& path) {
+HttpResponse SendRequestAs(const std::string& endpoint, const std::string& host,
+                           const std::string& method, const std::string& path) {
   return Exchange(endpoint, method + " " + path + " HTTP/1.1\r\nHost: " + host +
                                 "\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
 }
@@ -242,29 +246,35 @@ TEST_F(AdminTest, RefusesUnknownHostNames) {
   for (const std::string host :
        {"evil.example", "evil.example:9001", "127.0.0.1.evil.example", "10.0.0.1"}) {
     for (const std::string path : {"/_penstock/users", "/_penstock/journal", "/_penstock/stats"}) {
-      const HttpAnswer answer = AskAs(emulator_->admin_endpoint(), host, "GET", path);
-      EXPECT_EQ(answer.status, 421) << host;
-      EXPECT_EQ(Json(answer).at("code"), "MisdirectedRequest");
-      EXPECT_NE(std::string(Json(answer).at("error")).find("--admin-allow-host"),
+      const HttpResponse response = SendRequestAs(emulator_->admin_endpoint(), host, "GET", path);
+      EXPECT_EQ(response.status, 421) << host;
+      EXPECT_EQ(Json(response).at("code"), "MisdirectedRequest");
+      EXPECT_NE(std::string(Json(response).at("error")).find("--admin-allow-host"),
                 std::string::npos);
     }
-    EXPECT_EQ(AskAs(emulator_->admin_endpoint(), host, "POST", "/_penstock/reset").status, 421);
-    EXPECT_EQ(AskAs(emulator_->endpoint(), host, "POST", "/moto-api/reset").status, 421);
-    EXPECT_EQ(AskAs(emulator_->admin_endpoint(), host, "GET", "/_penstock/health").status, 200)
+    EXPECT_EQ(SendRequestAs(emulator_->admin_endpoint(), host, "POST", "/_penstock/reset").status,
+              421);
+    EXPECT_EQ(SendRequestAs(emulator_->endpoint(), host, "POST", "/moto-api/reset").status, 421);
+    EXPECT_EQ(SendRequestAs(emulator_->admin_endpoint(), host, "GET", "/_penstock/health").status,
+              200)
         << "the value has no effect";
   }
   EXPECT_EQ(BucketStatus("bucket"), 200);
   for (const std::string host : {"localhost:1", "127.0.0.1", "[::1]:9001"}) {
-    EXPECT_EQ(AskAs(emulator_->admin_endpoint(), host, "GET", "/_penstock/users").status, 200)
+    EXPECT_EQ(SendRequestAs(emulator_->admin_endpoint(), host, "GET", "/_penstock/users").status,
+              200)
         << host;
   }
 }
 
 TEST(AdminHostTest, AcceptsAGivenName) {
   const auto emulator = Emulator::Start({.admin_allowed_hosts = {"emulator"}}).value();
-  EXPECT_EQ(AskAs(emulator->admin_endpoint(), "emulator:9001", "GET", "/_penstock/users").status,
-            200);
-  EXPECT_EQ(AskAs(emulator->admin_endpoint(), "emulators", "GET", "/_penstock/users").status, 421);
+  EXPECT_EQ(
+      SendRequestAs(emulator->admin_endpoint(), "emulator:9001", "GET", "/_penstock/users").status,
+      200);
+  EXPECT_EQ(
+      SendRequestAs(emulator->admin_endpoint(), "emulators", "GET", "/_penstock/users").status,
+      421);
 }
 
 // Regression: a document with 300,000 members took minutes, even after the client had closed and
@@ -274,9 +284,9 @@ TEST_F(AdminTest, RefusesAHugeDocumentAtOnce) {
   for (int i = 0; i < 300'000; ++i) body += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":{}";
   body += "}";
   const auto begin = std::chrono::steady_clock::now();
-  const auto answer = Ask("POST", "/_penstock/users", body);
-  EXPECT_EQ(answer.status, 400);
-  EXPECT_NE(answer.text.find("more than 256 members"), std::string::npos) << answer.text;
+  const auto response = SendRequest("POST", "/_penstock/users", body);
+  EXPECT_EQ(response.status, 400);
+  EXPECT_NE(response.text.find("more than 256 members"), std::string::npos) << response.text;
   {  // a client that does not wait for the response
     const Wire wire(emulator_->admin_endpoint());
     wire.Send("POST /_penstock/users HTTP/1.1\r\nHost: localhost\r\nContent-Length: " +
@@ -305,9 +315,10 @@ TEST(MotoResetTest, IsOnOnlyInMemoryOnLoopback) {
     for (const std::string path : {"/moto-api/reset", "//moto-api/reset"}) {
       const std::string bucket = "/bucket-" + std::to_string(number++);
       ASSERT_EQ(Send(emulator->endpoint(), {.method = "PUT", .target = bucket}).status, 200);
-      const HttpAnswer answer = Plain(emulator->endpoint(), "POST", path);
-      EXPECT_EQ(answer.status, each.on ? 200 : 403) << number;
-      EXPECT_EQ(answer.text.find("--moto-reset on") != std::string::npos, !each.on) << answer.text;
+      const HttpResponse response = Plain(emulator->endpoint(), "POST", path);
+      EXPECT_EQ(response.status, each.on ? 200 : 403) << number;
+      EXPECT_EQ(response.text.find("--moto-reset on") != std::string::npos, !each.on)
+          << response.text;
       EXPECT_EQ(Send(emulator->endpoint(), {.method = "HEAD", .target = bucket}).status,
                 each.on ? 404 : 200)
           << number;
@@ -317,9 +328,9 @@ TEST(MotoResetTest, IsOnOnlyInMemoryOnLoopback) {
 }
 
 TEST_F(AdminTest, UnknownPathErrorListsThePaths) {
-  const auto answer = Ask("GET", "/bucket/key");
-  EXPECT_EQ(answer.status, 404);
-  EXPECT_NE(std::string(Json(answer).at("error")).find("health"), std::string::npos);
+  const auto response = SendRequest("GET", "/bucket/key");
+  EXPECT_EQ(response.status, 404);
+  EXPECT_NE(std::string(Json(response).at("error")).find("health"), std::string::npos);
 }
 
 class AdminTokenTest : public AdminTest {
@@ -328,19 +339,26 @@ class AdminTokenTest : public AdminTest {
 };
 
 TEST_F(AdminTokenTest, IsRequiredExceptForHealth) {
-  EXPECT_EQ(Ask("GET", "/_penstock/health").status, 200);
-  EXPECT_EQ(Ask("POST", "/_penstock/reset").status, 401);
+  EXPECT_EQ(SendRequest("GET", "/_penstock/health").status, 200);
+  EXPECT_EQ(SendRequest("POST", "/_penstock/reset").status, 401);
   EXPECT_EQ(Plain(emulator_->endpoint(), "POST", "/moto-api/reset").status, 401);
-  EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: Bearer letmeout\r\n").status, 401);
-  EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: Bearer letmein\r\n").status, 200);
-  EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: bearer letmein\r\n").status, 200)
+  EXPECT_EQ(
+      SendRequest("POST", "/_penstock/reset", "", "Authorization: Bearer letmeout\r\n").status,
+      401);
+  EXPECT_EQ(SendRequest("POST", "/_penstock/reset", "", "Authorization: Bearer letmein\r\n").status,
+            200);
+  EXPECT_EQ(SendRequest("POST", "/_penstock/reset", "", "Authorization: bearer letmein\r\n").status,
+            200)
       << "RFC 9110 section 11.1";
-  EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: BEARER   letmein\r\n").status, 200);
-  EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: bearer\r\n").status, 401);
-  EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: Basic letmein\r\n").status, 401);
+  EXPECT_EQ(
+      SendRequest("POST", "/_penstock/reset", "", "Authorization: BEARER   letmein\r\n").status,
+      200);
+  EXPECT_EQ(SendRequest("POST", "/_penstock/reset", "", "Authorization: bearer\r\n").status, 401);
+  EXPECT_EQ(SendRequest("POST", "/_penstock/reset", "", "Authorization: Basic letmein\r\n").status,
+            401);
 }
 
-HttpAnswer PostJson(const Emulator& emulator, const std::string& path, const std::string& body) {
+HttpResponse PostJson(const Emulator& emulator, const std::string& path, const std::string& body) {
   return Exchange(emulator.admin_endpoint(),
                   "POST " + path +
                       " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
@@ -355,21 +373,22 @@ TEST(AdminFailureTest, ErrorNamesNoFileOfThisMachine) {
   const auto handler = ::signal(SIGXFSZ, SIG_IGN);
   const rlimit small{.rlim_cur = 100, .rlim_max = before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);  // simulates a full disk
-  const HttpAnswer answer = PostJson(*emulator, "/_penstock/namespaces", R"({"name": "suite"})");
+  const HttpResponse response =
+      PostJson(*emulator, "/_penstock/namespaces", R"({"name": "suite"})");
   EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   ::signal(SIGXFSZ, handler);
-  EXPECT_GE(answer.status, 500) << answer.text;
-  EXPECT_NE(answer.text.find("diagnostic log"), std::string::npos) << answer.text;
-  EXPECT_EQ(answer.text.find(folder.path()), std::string::npos) << answer.text;
+  EXPECT_GE(response.status, 500) << response.text;
+  EXPECT_NE(response.text.find("diagnostic log"), std::string::npos) << response.text;
+  EXPECT_EQ(response.text.find(folder.path()), std::string::npos) << response.text;
 }
 
 TEST(AdminFailureTest, UnusableDirectoryIsAnInternalError) {
   const TemporaryFolder folder;
   const auto emulator = Emulator::Start({.data_directory = folder.path()}).value();
   const auto expect_failure = [&](const std::string& path, const std::string& body) {
-    const HttpAnswer answer = PostJson(*emulator, path, body);
-    EXPECT_EQ(answer.status, 500) << answer.text;
-    EXPECT_EQ(answer.text.find(folder.path()), std::string::npos) << answer.text;
+    const HttpResponse response = PostJson(*emulator, path, body);
+    EXPECT_EQ(response.status, 500) << response.text;
+    EXPECT_EQ(response.text.find(folder.path()), std::string::npos) << response.text;
   };
   const auto other_process = DataDirectory::Open(folder.path() + "/namespaces/locked").value();
   expect_failure("/_penstock/namespaces", R"({"name": "locked"})");

@@ -24,9 +24,9 @@ class SeederTest : public testing::Test {
     return emulator_->Seed({.bucket = "data", .directory = directory});
   }
   std::string Body(const std::string& key) {
-    const HttpAnswer answer = Send(emulator_->endpoint(), {.target = "/data/" + key});
-    return answer.status == 200 ? answer.text.substr(answer.text.find("\r\n\r\n") + 4)
-                                : std::to_string(answer.status);
+    const HttpResponse response = Send(emulator_->endpoint(), {.target = "/data/" + key});
+    return response.status == 200 ? response.text.substr(response.text.find("\r\n\r\n") + 4)
+                                  : std::to_string(response.status);
   }
 
   const TemporaryFolder folder_;

@@ -109,7 +109,7 @@ TEST(MainTest, KeepsDataAcrossASignal) {
   }
 }
 
-HttpAnswer Post(const std::string& endpoint, const std::string& path, const std::string& body) {
+HttpResponse Post(const std::string& endpoint, const std::string& path, const std::string& body) {
   return Exchange(endpoint,
                   "POST " + path +
                       " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +

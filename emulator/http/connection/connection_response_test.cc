@@ -28,7 +28,7 @@ class DeferringHandler final : public message::Handler {
   }
 
   void Handle(message::Exchange& exchange) override {
-    if (exchange.request.target == "/now") return AnswerWith(exchange, "now");
+    if (exchange.request.target == "/now") return RespondWith(exchange, "now");
     {
       const std::lock_guard lock(mutex_);
       deferred_.push_back(exchange.RespondLater());
@@ -37,7 +37,7 @@ class DeferringHandler final : public message::Handler {
     if (exchange.request.target == "/throws") throw std::runtime_error("secret");
   }
   void Finish(message::Exchange& exchange) override {
-    AnswerWith(exchange, "late " + std::string(exchange.request.target));
+    RespondWith(exchange, "late " + std::string(exchange.request.target));
   }
 
   // Waits until `count` responses are pending.
@@ -103,7 +103,8 @@ TEST_F(AsyncResponseTest, MayBeCompletedByAnyThread) {
 TEST_F(AsyncResponseTest, MayBeCompletedBeforeTheHandlerReturns) {
   Start();
   TestClient client(server_->port());
-  for (int round = 0; round < 3; ++round) EXPECT_EQ(client.Ask(Get("/early")).body, "late /early");
+  for (int round = 0; round < 3; ++round)
+    EXPECT_EQ(client.SendRequest(Get("/early")).body, "late /early");
 }
 
 TEST_F(AsyncResponseTest, ManyPendingResponsesDelayNoOther) {
@@ -114,7 +115,7 @@ TEST_F(AsyncResponseTest, ManyPendingResponsesDelayNoOther) {
     clients.back().Send(Get("/" + std::to_string(i)));
   }
   handler_.Await(50);
-  EXPECT_EQ(TestClient(server_->port()).Ask(Get("/now")).body, "now");
+  EXPECT_EQ(TestClient(server_->port()).SendRequest(Get("/now")).body, "now");
   handler_.CompleteAll();
   for (int i = 0; i < 50; ++i)
     EXPECT_EQ(clients[static_cast<std::size_t>(i)].Read().body, "late /" + std::to_string(i));
@@ -143,7 +144,7 @@ TEST_F(AsyncResponseTest, ServesANextRequestThatArrivesInTwoParts) {
   handler_.Await(1);
   handler_.CompleteAll();
   EXPECT_EQ(client.Read().body, "late /a");
-  EXPECT_EQ(client.Ask("TP/1.1\r\nHost: h\r\n\r\n").body, "now");
+  EXPECT_EQ(client.SendRequest("TP/1.1\r\nHost: h\r\n\r\n").body, "now");
 }
 
 TEST_F(AsyncResponseTest, ClosedClientDisturbsNoOther) {
@@ -154,7 +155,7 @@ TEST_F(AsyncResponseTest, ClosedClientDisturbsNoOther) {
     handler_.Await(1);
   }
   handler_.CompleteAll();
-  EXPECT_EQ(TestClient(server_->port()).Ask(Get("/now")).body, "now");
+  EXPECT_EQ(TestClient(server_->port()).SendRequest(Get("/now")).body, "now");
   server_->Stop(milliseconds(0));
   EXPECT_NE(Finished().find("/gone 200;"), std::string::npos) << Finished();
 }
@@ -198,9 +199,9 @@ TEST_F(AsyncResponseTest, StopWithoutGraceWaitsForCompletion) {
 // Responds from a task, like a store that commits.
 class TaskHandler final : public message::Handler {
  public:
-  class Answer final : public penstock::Task {
+  class DeferredResponse final : public penstock::Task {
    public:
-    explicit Answer(message::PendingResponse promise) : promise_(std::move(promise)) {}
+    explicit DeferredResponse(message::PendingResponse promise) : promise_(std::move(promise)) {}
     void Run() noexcept override { promise_.reset(); }
 
    private:
@@ -217,10 +218,10 @@ class TaskHandler final : public message::Handler {
     exchange.async->executor().Execute(*task, caller);
     if (exchange.request.target == "/first") ready.wait();
   }
-  void Finish(message::Exchange& exchange) override { AnswerWith(exchange, "done"); }
+  void Finish(message::Exchange& exchange) override { RespondWith(exchange, "done"); }
 
   Executor::Caller caller = Executor::Caller::kReturns;
-  std::optional<Answer> task;
+  std::optional<DeferredResponse> task;
   std::promise<void> stalled;
   std::promise<void> release;
   std::shared_future<void> released{release.get_future()};
@@ -235,7 +236,7 @@ TEST(LateResponseTaskTest, RunsOnTheThreadThatAddedIt) {
   options.max_threads = 1;
   const auto server = StartServer(handler, options);
   TestClient client(server->port());
-  for (int round = 0; round < 20; ++round) ASSERT_EQ(client.Ask(Get("/a")).body, "done");
+  for (int round = 0; round < 20; ++round) ASSERT_EQ(client.SendRequest(Get("/a")).body, "done");
 }
 
 // The thread that added the task is blocked by a slow request that was ready before it. Another

@@ -1,6 +1,6 @@
 // Reads one HTTP response from a connection and checks its format. Test support only.
-#ifndef PENSTOCK_EMULATOR_SERVER_ANSWER_FIXTURE_H_
-#define PENSTOCK_EMULATOR_SERVER_ANSWER_FIXTURE_H_
+#ifndef PENSTOCK_EMULATOR_SERVER_RESPONSE_FIXTURE_H_
+#define PENSTOCK_EMULATOR_SERVER_RESPONSE_FIXTURE_H_
 
 #include <charconv>
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace penstock::emulator::server {
 
-struct ReadAnswer {
+struct ParsedResponse {
   int status = 0;
   std::map<std::string, std::string> headers;
   std::string body;     // without chunk framing; may be incomplete
@@ -33,16 +33,16 @@ struct ReadAnswer {
 };
 
 // Reads one response to a request other than HEAD.
-class AnswerReader {
+class ResponseReader {
  public:
-  explicit AnswerReader(const Wire& wire) : wire_(wire) {}
+  explicit ResponseReader(const Wire& wire) : wire_(wire) {}
 
-  ReadAnswer Read() {
-    ReadAnswer answer;
-    if (ReadHead(answer) && answer.mistake.empty()) ReadBody(answer);
-    if (answer.whole && !text_.empty())
-      answer.mistake = "bytes after the response: " + text_.substr(0, 100);
-    return answer;
+  ParsedResponse Read() {
+    ParsedResponse response;
+    if (ReadHead(response) && response.mistake.empty()) ReadBody(response);
+    if (response.whole && !text_.empty())
+      response.mistake = "bytes after the response: " + text_.substr(0, 100);
+    return response;
   }
 
  private:
@@ -73,43 +73,43 @@ class AnswerReader {
     return true;
   }
 
-  bool ReadHead(ReadAnswer& answer) {
+  bool ReadHead(ParsedResponse& response) {
     const auto head = Until("\r\n\r\n");
     if (!head) return false;
     std::string_view rest = *head;
     const std::string_view line = rest.substr(0, rest.find("\r\n"));
     const bool right = line.starts_with("HTTP/1.1 ") && line.size() > 13 && line[12] == ' ';
-    if (right) answer.status = std::atoi(std::string(line.substr(9, 3)).c_str());
-    if (!right || answer.status < 200 || answer.status > 599)
-      answer.mistake = "status line '" + std::string(line) + "'";
+    if (right) response.status = std::atoi(std::string(line.substr(9, 3)).c_str());
+    if (!right || response.status < 200 || response.status > 599)
+      response.mistake = "status line '" + std::string(line) + "'";
     while (rest.size() > line.size() && rest.find("\r\n") != std::string_view::npos) {
       rest.remove_prefix(rest.find("\r\n") + 2);
       const std::string_view header = rest.substr(0, rest.find("\r\n"));
       const std::size_t colon = header.find(": ");
       if (colon == std::string_view::npos) {
-        answer.mistake = "header '" + std::string(header) + "'";
-      } else if (!answer.headers.emplace(header.substr(0, colon), header.substr(colon + 2))
+        response.mistake = "header '" + std::string(header) + "'";
+      } else if (!response.headers.emplace(header.substr(0, colon), header.substr(colon + 2))
                       .second) {
-        answer.mistake = "header twice: '" + std::string(header) + "'";
+        response.mistake = "header twice: '" + std::string(header) + "'";
       }
     }
     return true;
   }
 
-  void ReadBody(ReadAnswer& answer) {
-    const std::string length = answer.Header("Content-Length");
-    const bool chunked = answer.Header("Transfer-Encoding") == "chunked";
-    if (chunked == !length.empty() && answer.status != 204) {
-      answer.mistake = "neither or both of Content-Length and Transfer-Encoding, status " +
-                       std::to_string(answer.status);
+  void ReadBody(ParsedResponse& response) {
+    const std::string length = response.Header("Content-Length");
+    const bool chunked = response.Header("Transfer-Encoding") == "chunked";
+    if (chunked == !length.empty() && response.status != 204) {
+      response.mistake = "neither or both of Content-Length and Transfer-Encoding, status " +
+                         std::to_string(response.status);
     } else if (chunked) {
-      ReadChunks(answer);
+      ReadChunks(response);
     } else {
-      answer.whole = Take(static_cast<std::size_t>(std::atoll(length.c_str())), answer.body);
+      response.whole = Take(static_cast<std::size_t>(std::atoll(length.c_str())), response.body);
     }
   }
 
-  void ReadChunks(ReadAnswer& answer) {
+  void ReadChunks(ParsedResponse& response) {
     for (;;) {
       const auto line = Until("\r\n");
       if (!line) return;
@@ -117,18 +117,18 @@ class AnswerReader {
       const auto [end, error] =
           std::from_chars(line->data(), line->data() + line->size(), size, 16);
       if (error != std::errc() || end != line->data() + line->size()) {
-        answer.mistake = "chunk of size '" + *line + "'";
+        response.mistake = "chunk of size '" + *line + "'";
         return;
       }
-      if (size > 0 && !Take(size, answer.body)) return;
+      if (size > 0 && !Take(size, response.body)) return;
       std::string end_of_chunk;
       if (!Take(2, end_of_chunk)) return;
       if (end_of_chunk != "\r\n") {
-        answer.mistake = "chunk without its end";
+        response.mistake = "chunk without its end";
         return;
       }
-      answer.whole = size == 0;
-      if (answer.whole) return;
+      response.whole = size == 0;
+      if (response.whole) return;
     }
   }
 
@@ -138,4 +138,4 @@ class AnswerReader {
 
 }  // namespace penstock::emulator::server
 
-#endif  // PENSTOCK_EMULATOR_SERVER_ANSWER_FIXTURE_H_
+#endif  // PENSTOCK_EMULATOR_SERVER_RESPONSE_FIXTURE_H_
