@@ -311,6 +311,20 @@ class DuplicateApply final : public s3::Handler {
   s3::Handler& operations_;
 };
 
+class FirstByteDelay final : public s3::Filter {
+ public:
+  explicit FirstByteDelay(std::chrono::milliseconds delay) : delay_(delay) {}
+
+  void OnResponse(s3::Exchange& exchange) override {
+    if (delay_.count() > 0 &&
+        (exchange.request.method == "GET" || exchange.request.method == "HEAD"))
+      s3::HoldBack(exchange.response.Delivering(), delay_);
+  }
+
+ private:
+  const std::chrono::milliseconds delay_;
+};
+
 }  // namespace
 
 std::unique_ptr<s3::Filter> MakeFaults(const FaultFilterOptions& options) {
@@ -328,6 +342,10 @@ std::unique_ptr<s3::Handler> MakeDuplicateApply(s3::Handler& operations) {
 void NoteEnd(const s3::Exchange& exchange) {
   FaultPlan* const plan = PlanOf(exchange);
   if (plan != nullptr && !exchange.whole) plan->FailAttempts();
+}
+
+std::unique_ptr<s3::Filter> MakeFirstByteDelay(std::chrono::milliseconds delay) {
+  return std::make_unique<FirstByteDelay>(delay);
 }
 
 }  // namespace penstock::emulator::faults

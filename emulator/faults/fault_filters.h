@@ -1,11 +1,12 @@
-// Filters that execute the actions of fault rules. Rules come from the namespace's scenario, a
-// retry test, or the request itself.
+// Filters that execute the actions of fault rules, and the filter that delays all reads. Rules come
+// from the namespace's scenario, a retry test, or the request itself.
 //
-// One filter precedes authentication and the other follows it, before the router. Actions before
-// the commit of an operation must run after the body has been verified.
+// One filter of rules precedes authentication and the other follows it, before the router. Actions
+// before the commit of an operation must run after the body has been verified.
 #ifndef PENSTOCK_EMULATOR_FAULTS_FAULT_FILTERS_H_
 #define PENSTOCK_EMULATOR_FAULTS_FAULT_FILTERS_H_
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -44,6 +45,10 @@ std::unique_ptr<s3::Filter> MakeCommitFaults(const FaultFilterOptions& options);
 // Runs an operation twice if a rule asks for it (DuplicateAction). A handler, because filters pass
 // a request on once. `operations` must outlive it.
 std::unique_ptr<s3::Handler> MakeDuplicateApply(s3::Handler& operations);
+
+// Delays the responses of GET and HEAD by `delay`, counted from when they were produced. Zero: no
+// delay. Other methods are not delayed.
+std::unique_ptr<s3::Filter> MakeFirstByteDelay(std::chrono::milliseconds delay);
 
 // Call when the response has ended, complete or not. If the client left early, the attempt counts
 // as failed.

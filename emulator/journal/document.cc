@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "emulator/journal/export.h"
-#include "emulator/journal/filter_check.h"
 #include "emulator/journal/journal.h"
 #include "emulator/journal/query.h"
 

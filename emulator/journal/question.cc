@@ -1,12 +1,13 @@
-#include "emulator/journal/question.h"
-
+// JSON of questions to a journal (JournalReading::AnswerJson, ParseJournalFilter).
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "emulator/journal/document.h"
 #include "emulator/journal/export.h"
-#include "emulator/journal/filter_check.h"
+#include "emulator/journal/query.h"
+#include "emulator/json/json_fields.h"
+#include "penstock/journal.h"
 
 namespace penstock::emulator {
 namespace journal {
@@ -50,6 +51,32 @@ Result<std::vector<ByteRange>> RangesOf(const JsonFields& fields, std::string_vi
     ranges.push_back({each[0].get<std::uint64_t>(), each[1].get<std::uint64_t>()});
   }
   return ranges;
+}
+
+// `place`: the field of the filter. Returns FieldError.
+Result<JournalFilter> FilterOf(const Json& json, const std::string& place) {
+  PENSTOCK_ASSIGN(
+      const JsonFields fields,
+      JsonFields::Read(json, place,
+                       {"operations", "bucket", "key", "key_prefix", "method", "access_key",
+                        "invocation", "fault", "connection", "status", "retried", "after"}));
+  JournalFilter filter;
+  PENSTOCK_ASSIGN(filter.operations, TextsOf(fields, "operations"));
+  PENSTOCK_ASSIGN(filter.bucket, fields.Text("bucket"));
+  PENSTOCK_ASSIGN(filter.key, fields.Text("key"));
+  PENSTOCK_ASSIGN(filter.key_prefix, fields.Text("key_prefix"));
+  PENSTOCK_ASSIGN(filter.method, fields.Text("method"));
+  PENSTOCK_ASSIGN(filter.access_key, fields.Text("access_key"));
+  PENSTOCK_ASSIGN(filter.invocation, fields.Text("invocation"));
+  PENSTOCK_ASSIGN(filter.fault, fields.Text("fault"));
+  PENSTOCK_ASSIGN(filter.connection, fields.Whole("connection"));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> status, fields.Whole("status"));
+  if (status) filter.status = static_cast<int>(std::min(*status, kHighestStatus + 1));
+  PENSTOCK_ASSIGN(filter.retried, fields.Flag("retried"));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> after, fields.Whole("after"));
+  filter.after = after.value_or(0);
+  PENSTOCK_TRY(CheckFilter(filter, place));
+  return filter;
 }
 
 Result<JournalFilter> FilterIn(const JsonFields& fields, std::string_view name) {
@@ -185,31 +212,6 @@ constexpr Question kQuestions[] = {
 };
 
 }  // namespace
-
-Result<JournalFilter> FilterOf(const Json& json, const std::string& place) {
-  PENSTOCK_ASSIGN(
-      const JsonFields fields,
-      JsonFields::Read(json, place,
-                       {"operations", "bucket", "key", "key_prefix", "method", "access_key",
-                        "invocation", "fault", "connection", "status", "retried", "after"}));
-  JournalFilter filter;
-  PENSTOCK_ASSIGN(filter.operations, TextsOf(fields, "operations"));
-  PENSTOCK_ASSIGN(filter.bucket, fields.Text("bucket"));
-  PENSTOCK_ASSIGN(filter.key, fields.Text("key"));
-  PENSTOCK_ASSIGN(filter.key_prefix, fields.Text("key_prefix"));
-  PENSTOCK_ASSIGN(filter.method, fields.Text("method"));
-  PENSTOCK_ASSIGN(filter.access_key, fields.Text("access_key"));
-  PENSTOCK_ASSIGN(filter.invocation, fields.Text("invocation"));
-  PENSTOCK_ASSIGN(filter.fault, fields.Text("fault"));
-  PENSTOCK_ASSIGN(filter.connection, fields.Whole("connection"));
-  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> status, fields.Whole("status"));
-  if (status) filter.status = static_cast<int>(std::min(*status, kHighestStatus + 1));
-  PENSTOCK_ASSIGN(filter.retried, fields.Flag("retried"));
-  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> after, fields.Whole("after"));
-  filter.after = after.value_or(0);
-  PENSTOCK_TRY(CheckFilter(filter, place));
-  return filter;
-}
 
 Result<std::optional<Document>> AskedEntries(const JournalReading& reading,
                                              std::string_view question) {

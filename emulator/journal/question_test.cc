@@ -1,6 +1,5 @@
-#include "emulator/journal/question.h"
-
 #include "emulator/journal/journal.h"
+#include "emulator/json/json_fields.h"
 #include "gtest/gtest.h"
 
 namespace penstock::emulator::journal {

@@ -15,7 +15,6 @@
 #include "emulator/faults/documents/scenario_document.h"
 #include "emulator/faults/fail_rate.h"
 #include "emulator/faults/fault_filters.h"
-#include "emulator/faults/first_byte_delay.h"
 #include "emulator/faults/rules/connection_rules.h"
 #include "emulator/http/server.h"
 #include "emulator/journal/journal_writer.h"
