@@ -91,8 +91,7 @@ void SetFlags(const std::map<std::string, bool>& flags, ClientConfig& config) {
       {"disable_s3_express_session_auth", &config.disable_s3_express_session_auth},
       {"hedge_reads", &config.hedge_reads}};
   for (const auto& [name, value] : flags) {
-    const auto* found = std::find_if(std::begin(known), std::end(known),
-                                     [&](const auto& flag) { return name == flag.first; });
+    const auto* found = std::ranges::find(known, name, [](const auto& flag) { return flag.first; });
     if (found == std::end(known)) throw py::value_error("unknown flag " + name);
     *found->second = value;
   }
