@@ -1,6 +1,6 @@
 // Runs stores with many threads and checks them against GroupModel with LinearizabilityChecker:
-// reads, listings of objects, versions and uploads, conditional writes, multipart uploads, renames
-// and tags.
+// reads, listings of objects, versions and uploads, conditional writes, appends, copies, multipart
+// uploads, renames and tags.
 //
 // PENSTOCK_LONG=1 runs 10 million operations on each store; PENSTOCK_HISTORY_OPERATIONS sets
 // another number. PENSTOCK_PROPERTY_SEED seeds the operations of the threads; their interleaving is
@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -33,6 +34,8 @@ using Condition = GroupModel::Condition;
 using Outcome = GroupModel::Outcome;
 using Operation = GroupModel::Operation;
 using Checker = LinearizabilityChecker<GroupModel>;
+
+using Parts = std::array<std::uint64_t, GroupModel::kParts>;
 
 constexpr std::size_t kGroups = 2;
 // Approximate limits per group, because the checker compares all of a group's state.
@@ -54,12 +57,27 @@ ObjectKey KeyIn(std::size_t group, std::size_t key) {
   return ObjectKey(GroupPrefix(group) + std::to_string(key));
 }
 
-// A body that identifies `value`, so that a torn or mixed body is detected.
-std::string BodyOf(std::uint32_t value) {
-  std::string body = std::to_string(value) + ":";
-  if (value % 64 == 0) body.resize(kLargeBody, static_cast<char>('a' + value / 64 % 26));
-  return body;
+// The bytes of one piece. They identify the piece, so that a torn or mixed body is detected.
+std::string BytesOf(std::uint64_t piece) {
+  std::string bytes = std::to_string(piece) + ":";
+  if (piece % 64 == 0) bytes.resize(kLargeBody, static_cast<char>('a' + piece / 64 % 26));
+  return bytes;
 }
+
+// The model's value of a body. nullopt: it does not consist of whole pieces.
+std::optional<std::uint64_t> ValueOf(std::string_view body) {
+  std::uint64_t value = 0;
+  while (!body.empty()) {
+    const std::uint64_t piece = std::strtoull(std::string(body.substr(0, 20)).c_str(), nullptr, 10);
+    const std::string bytes = BytesOf(piece);
+    if (!body.starts_with(bytes)) return std::nullopt;
+    body.remove_prefix(bytes.size());
+    value = GroupModel::Joined(value, piece);
+  }
+  return value;
+}
+
+std::uint64_t ValueOf(const ETag& etag) { return std::strtoull(etag.value.c_str(), nullptr, 10); }
 
 struct StoreParameters {
   const char* name;
@@ -73,19 +91,28 @@ struct StoreParameters {
 struct KnownItems {
   Mutex mutex;
   std::vector<std::pair<std::size_t, VersionId>> versions PENSTOCK_GUARDED_BY(mutex);
-  // By upload id: the value of the upload's part.
-  std::map<std::string, std::uint32_t> uploads PENSTOCK_GUARDED_BY(mutex);
-  std::uint32_t last_value PENSTOCK_GUARDED_BY(mutex) = 0;
+  // By upload id: the pieces in its parts.
+  std::map<std::string, Parts> uploads PENSTOCK_GUARDED_BY(mutex);
+  std::uint64_t last_value PENSTOCK_GUARDED_BY(mutex) = 0;
+};
+
+// Injected faults of one operation in a hundred.
+enum class Fault {
+  kNone,
+  kStaleRead,           // repeats the thread's previous read of the key
+  kStaleCopy,           // the same, for the source of a copy
+  kAppendAnywhere,      // ignores the offset
+  kAppendWithoutCheck,  // replaces another thread's write
+  kCompleteUnconditional,
 };
 
 // Shared by the threads of one test.
 struct SharedState {
   std::unique_ptr<Store> store;
   bool versioned = false;
-  // Injected fault: one read in a thousand repeats the thread's previous read.
-  bool stale_reads = false;
+  Fault fault = Fault::kNone;
   std::atomic<std::uint64_t> ticks{1};
-  std::atomic<std::uint32_t> values{1};
+  std::atomic<std::uint32_t> values{1};  // of pieces and tags
   std::array<KnownItems, kGroups> known;
 };
 
@@ -111,19 +138,23 @@ class Process {
     operation_.other = (operation_.key + 1 + Pick(GroupModel::kKeys - 1)) % GroupModel::kKeys;
     if (shared_.versioned && HasManyVersions() && Pick(2) == 0) return Delete();
     const std::size_t choice = Pick(100);
-    if (choice < 20) return Put();
-    if (choice < 45) return Get();
-    if (choice < 55) return ListAndGet();
-    if (choice < 72) return Delete();
-    if (choice < 76) return Tag();
-    if (choice < 80) return HasManyUploads() ? Abort() : CreateUpload();
-    if (choice < 84) return PutPart();
-    if (choice < 90) return Complete();
-    if (choice < 92) return Abort();
-    if (choice < 95) return ListUploads();
-    if (shared_.versioned) return choice < 97 ? ListVersions() : GetVersion();
-    choice < 98 ? Rename() : DeleteBoth();
+    if (choice < 18) return Put();
+    if (choice < 41) return static_cast<void>(Get());
+    if (choice < 51) return ListAndGet();
+    if (choice < 65) return Delete();
+    if (choice < 69) return Tag();
+    if (choice < 72) return HasManyUploads() ? Abort() : CreateUpload();
+    if (choice < 77) return PutPart();
+    if (choice < 83) return Complete();
+    if (choice < 85) return Abort();
+    if (choice < 88) return ListUploads();
+    if (choice < 92) return Copy();
+    if (shared_.versioned) return choice < 95 ? ListVersions() : static_cast<void>(GetVersion());
+    if (choice < 94) return DeleteBoth();
+    choice < 96 ? Rename() : Append();
   }
+
+  bool Faulty(Fault fault) { return shared_.fault == fault && Pick(100) == 0; }
 
   // Makes one call to the store between two ticks.
   template <class Call>
@@ -142,6 +173,7 @@ class Process {
   Outcome OutcomeOf(const Result<T>& result) {
     if (result.ok()) return Outcome::kOk;
     if (result.error().kind == ErrorKind::kPreconditionFailed) return Outcome::kRefused;
+    if (result.error().code == "InvalidPart") return Outcome::kInvalidPart;
     if (result.error().kind != ErrorKind::kNotFound && result.error().code != "MethodNotAllowed") {
       ADD_FAILURE() << result.error().ToString();
     }
@@ -176,38 +208,109 @@ class Process {
   void Wrote(const Result<PutOutcome>& result) {
     operation_.outcome = OutcomeOf(result);
     if (!result.ok()) return;
-    operation_.version.id = Identity(result->object->version_id);
+    const GroupModel::Version written = VersionOf(*result->object);
+    EXPECT_EQ(written.value, operation_.version.value);
+    EXPECT_EQ(written.tag, operation_.version.tag);
+    operation_.version = written;
     KnownItems& known = shared_.known[group_];
     const MutexLock lock(known.mutex);
     known.last_value = operation_.version.value;
     if (shared_.versioned) known.versions.emplace_back(operation_.key, result->object->version_id);
   }
 
+  PutObject PieceAt(const ObjectKey& key, std::uint64_t piece) {
+    PutObject put = MakePut(*shared_.store, key.value, BytesOf(piece));
+    put.record.etag = ETag(std::to_string(piece));
+    return put;
+  }
+
   void Put() {
-    const std::uint32_t value = operation_.version.value = shared_.values.fetch_add(1);
-    PutObject put = MakePut(*shared_.store, KeyIn(group_, operation_.key).value, BodyOf(value));
-    put.record.etag = ETag(std::to_string(value));
+    operation_.version.value = shared_.values.fetch_add(1);
+    PutObject put = PieceAt(KeyIn(group_, operation_.key), operation_.version.value);
     put.precondition = ChooseCondition();
     Wrote(Timed([&] { return shared_.store->Put(std::move(put)); }));
     Keep();
   }
 
-  // Converts a record to a version of the model, after its body was compared.
+  // S3 reads the source and then writes the target, so these are two operations.
+  void Copy() {
+    const std::size_t target = operation_.other;
+    ObjectPtr source =
+        shared_.versioned && Pick(2) == 0 ? GetVersion() : Get(Faulty(Fault::kStaleCopy));
+    if (source == nullptr || source->is_delete_marker) return;
+    operation_ = {};
+    operation_.kind = Kind::kCopy;
+    operation_.key = target;
+    operation_.version = VersionOf(*source);
+    PutObject put{kBucket, *source, ChooseCondition()};
+    put.record.key = KeyIn(group_, target);
+    put.record.last_modified = {};
+    Wrote(Timed([&] { return shared_.store->Put(std::move(put)); }));
+    Keep();
+  }
+
+  // Like an append of emulator/s3: extends the object that it read, if no write has replaced it.
+  Result<PutOutcome> AppendPiece(const ObjectKey& key) {
+    const bool anywhere = Faulty(Fault::kAppendAnywhere);
+    const bool unchecked = Faulty(Fault::kAppendWithoutCheck);
+    for (;;) {
+      const auto found = shared_.store->FindObject(kBucket, key);
+      if (!found.ok() && (found.error().kind != ErrorKind::kNotFound || operation_.offset != 0))
+        return found.error();
+      const ObjectPtr before = found.ok() ? *found : nullptr;
+      const std::uint64_t size = before == nullptr ? 0 : before->size;
+      if (size != operation_.offset && !anywhere)
+        return Error::Make(ErrorKind::kPreconditionFailed, "another offset");
+      PutObject put = PieceAt(key, operation_.piece);
+      operation_.version.value = operation_.piece;
+      if (before != nullptr) {
+        auto& slices = put.record.content.slices;
+        slices.insert(slices.begin(), before->content.slices.begin(), before->content.slices.end());
+        put.record.size += size;
+        operation_.version.value = GroupModel::Joined(ValueOf(before->etag), operation_.piece);
+        put.record.etag = ETag(std::to_string(operation_.version.value));
+      }
+      bool changed = false;
+      put.precondition = [&](const ObjectRecord* now) -> Result<void> {
+        changed = before == nullptr ? now != nullptr : now == nullptr || now->etag != before->etag;
+        if (!changed || unchecked) return Ok();
+        return Error::Make(ErrorKind::kPreconditionFailed, "changed");
+      };
+      auto outcome = shared_.store->Put(std::move(put));
+      if (!changed || unchecked) return outcome;
+    }
+  }
+
+  void Append() {
+    operation_.kind = Kind::kAppend;
+    const ObjectKey key = KeyIn(group_, operation_.key);
+    const ObjectPtr& seen = last_read_[key.value];
+    operation_.offset = seen == nullptr ? 0 : seen->size;
+    operation_.piece = shared_.values.fetch_add(1);
+    Wrote(Timed([&] { return AppendPiece(key); }));
+    Keep();
+  }
+
+  // Converts a record to a version of the model, after its body was checked.
   GroupModel::Version VersionOf(const ObjectRecord& object) {
-    GroupModel::Version version{Identity(object.version_id), 0, 0};
+    GroupModel::Version version{Identity(object.version_id), 0, 0, 0};
     if (object.is_delete_marker) return version;
-    version.value = static_cast<std::uint32_t>(std::stoul(object.etag.value));
+    version.value = ValueOf(object.etag);
+    version.size = object.size;
     if (!object.tags.empty())
       version.tag = static_cast<std::uint32_t>(std::stoul(object.tags.front().second));
-    EXPECT_EQ(Text(object.content), BodyOf(version.value)) << "a torn object";
+    const std::string body = Text(object.content);
+    EXPECT_EQ(body.size(), object.size);
+    EXPECT_EQ(ValueOf(body), version.value) << "a torn object";
     return version;
   }
 
-  void Get() {
+  // Reads `operation_.key`. Returns null if the object does not exist.
+  ObjectPtr Get(bool stale = false) {
     operation_.kind = Kind::kGet;
     const ObjectKey key = KeyIn(group_, operation_.key);
     ObjectPtr& before = last_read_[key.value];
-    const bool stale = shared_.stale_reads && before != nullptr && Pick(1000) == 0;
+    stale = before != nullptr && (stale || Faulty(Fault::kStaleRead));
     const auto found = Timed([&] {
       return stale ? Result<ObjectPtr>(before) : shared_.store->FindObject(kBucket, key);
     });
@@ -216,6 +319,7 @@ class Process {
     if (before != nullptr) operation_.version = VersionOf(*before);
     if (before != nullptr && before->is_delete_marker) operation_.outcome = Outcome::kNotFound;
     Keep();
+    return before;
   }
 
   // Reads the keys that were just listed. A read older than the listing is the error that occurs if
@@ -255,16 +359,17 @@ class Process {
     return true;
   }
 
-  void GetVersion() {
+  ObjectPtr GetVersion() {
     operation_.kind = Kind::kGetVersion;
     VersionId version;
-    if (!PickVersion(version, false)) return;
+    if (!PickVersion(version, false)) return nullptr;
     operation_.version.id = Identity(version);
     const auto found = Timed(
         [&] { return shared_.store->FindObject(kBucket, KeyIn(group_, operation_.key), version); });
     operation_.outcome = OutcomeOf(found);
     if (found.ok()) operation_.version = VersionOf(**found);
     Keep();
+    return found.ok() ? *found : nullptr;
   }
 
   void Delete() {
@@ -332,10 +437,9 @@ class Process {
       const auto key = static_cast<std::size_t>(entry.key.back() - '0');
       auto& seen = operation_.seen.at(key);
       EXPECT_EQ(entry.is_latest, seen.empty());
-      const std::uint32_t value =
-          entry.is_delete_marker ? 0
-                                 : static_cast<std::uint32_t>(std::stoul(std::string(entry.etag)));
-      seen.push_back({Identity(VersionId(std::string(entry.version_id))), value, 0});
+      const std::uint64_t value =
+          entry.is_delete_marker ? 0 : ValueOf(ETag(std::string(entry.etag)));
+      seen.push_back({Identity(VersionId(std::string(entry.version_id))), value, entry.size, 0});
     }
   }
 
@@ -373,12 +477,11 @@ class Process {
     Keep();
     KnownItems& known = shared_.known[group_];
     const MutexLock lock(known.mutex);
-    known.uploads[id] = 0;
+    known.uploads[id] = {};
   }
 
-  // Picks an upload that a thread has created, and the value of its part; 0: it may have none.
-  // False: none is known.
-  bool PickUpload(UploadId& id, std::uint32_t& value, bool forget) {
+  // Picks an upload that a thread has created, and the pieces in its parts. False: none is known.
+  bool PickUpload(UploadId& id, Parts& parts, bool forget) {
     operation_.key = 0;
     KnownItems& known = shared_.known[group_];
     const MutexLock lock(known.mutex);
@@ -386,7 +489,7 @@ class Process {
     const auto at =
         std::next(known.uploads.begin(), static_cast<std::ptrdiff_t>(Pick(known.uploads.size())));
     id = UploadId(at->first);
-    value = at->second;
+    parts = at->second;
     operation_.upload = Fingerprint(id.value);
     if (forget) known.uploads.erase(at);
     return true;
@@ -395,18 +498,19 @@ class Process {
   void PutPart() {
     operation_.kind = Kind::kPutPart;
     UploadId id;
-    std::uint32_t value = 0;
-    if (!PickUpload(id, value, false) || value != 0) return;
-    value = shared_.values.fetch_add(1);
-    const std::string body = BodyOf(value);
+    Parts parts;
+    if (!PickUpload(id, parts, false)) return;
+    const std::size_t at = Pick(parts.size());
+    const std::uint64_t piece = operation_.parts[at] = shared_.values.fetch_add(1);
+    const std::string bytes = BytesOf(piece);
     store::PutPart part{.bucket = kBucket,
                         .key = KeyIn(group_, 0),
                         .upload_id = id,
                         .part = {},
-                        .content = MakeContent(*shared_.store, body)};
-    part.part.number = 1;
-    part.part.size = body.size();
-    part.part.etag = ETag(std::to_string(value));
+                        .content = MakeContent(*shared_.store, bytes)};
+    part.part.number = static_cast<int>(at) + 1;
+    part.part.size = bytes.size();
+    part.part.etag = ETag(std::to_string(piece));
     const Outcome outcome = operation_.outcome =
         OutcomeOf(Timed([&] { return shared_.store->Put(std::move(part)); }));
     Keep();
@@ -414,30 +518,32 @@ class Process {
     KnownItems& known = shared_.known[group_];
     const MutexLock lock(known.mutex);
     if (const auto upload = known.uploads.find(id.value); upload != known.uploads.end())
-      upload->second = value;
+      upload->second[at] = piece;
   }
 
   void Complete() {
     operation_.kind = Kind::kComplete;
     UploadId id;
-    std::uint32_t value = 0;
-    if (!PickUpload(id, value, false) || value == 0) return;
-    operation_.version.value = value;
+    if (!PickUpload(id, operation_.parts, false) || operation_.parts == Parts{}) return;
     CompleteUpload request;
     request.bucket = kBucket;
     request.key = KeyIn(group_, 0);
     request.upload_id = id;
-    request.record.etag = ETag(std::to_string(value));
     request.record.owner_id = "owner";
-    request.parts = {{1, ETag(std::to_string(value))}};
+    std::uint64_t& value = operation_.version.value;
+    for (std::size_t i = 0; i < operation_.parts.size(); ++i) {
+      const std::uint64_t piece = operation_.parts[i];
+      if (piece == 0) continue;
+      request.parts.push_back({static_cast<int>(i) + 1, ETag(std::to_string(piece))});
+      value = GroupModel::Joined(value, piece);
+    }
+    request.record.etag = ETag(std::to_string(value));
     request.precondition = ChooseCondition();
-    const auto completed = Timed([&] { return shared_.store->Complete(std::move(request)); });
-    // Another thread has replaced the part: the operation had no effect.
-    if (!completed.ok() && completed.error().code == "InvalidPart") return;
-    Wrote(completed);
+    if (Faulty(Fault::kCompleteUnconditional)) request.precondition = nullptr;
+    Wrote(Timed([&] { return shared_.store->Complete(std::move(request)); }));
     const Outcome outcome = operation_.outcome;
     Keep();
-    if (outcome == Outcome::kRefused) return;
+    if (outcome == Outcome::kRefused || outcome == Outcome::kInvalidPart) return;
     KnownItems& known = shared_.known[group_];
     const MutexLock lock(known.mutex);
     known.uploads.erase(id.value);
@@ -446,8 +552,8 @@ class Process {
   void Abort() {
     operation_.kind = Kind::kAbort;
     UploadId id;
-    std::uint32_t value = 0;
-    if (!PickUpload(id, value, true)) return;
+    Parts parts;
+    if (!PickUpload(id, parts, true)) return;
     operation_.outcome =
         OutcomeOf(Timed([&] { return shared_.store->AbortUpload(kBucket, KeyIn(group_, 0), id); }));
     Keep();
@@ -478,7 +584,7 @@ class Process {
 
 struct Verdict {
   std::uint64_t operations = 0;
-  std::uint64_t reads = 0;  // reads and listings
+  std::map<std::pair<Kind, Outcome>, std::uint64_t> counts;
   std::optional<std::string> problem;
 };
 
@@ -500,15 +606,12 @@ Verdict RunHistories(SharedState& shared, std::uint64_t operations, std::uint64_
     for (std::size_t group = 0; group < kGroups && !verdict.problem; ++group) {
       Checker::History history;
       for (Process& process : processes) {
-        for (auto& record : process.Take(group)) history.push_back(std::move(record));
+        for (auto& record : process.Take(group)) {
+          ++verdict.counts[{record.operation.kind, record.operation.outcome}];
+          history.push_back(std::move(record));
+        }
       }
       verdict.operations += history.size();
-      verdict.reads += static_cast<std::uint64_t>(
-          std::count_if(history.begin(), history.end(), [](const auto& record) {
-            const Kind kind = record.operation.kind;
-            return kind == Kind::kGet || kind == Kind::kGetVersion || kind == Kind::kList ||
-                   kind == Kind::kListVersions || kind == Kind::kListUploads;
-          }));
       verdict.problem = checkers[group].Check(history);
     }
   }
@@ -543,8 +646,23 @@ TEST_P(Linearizability, AllHistoriesAreLinearizable) {
                                             << *verdict.problem;
   const auto took =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - start);
-  std::cout << verdict.operations << " operations, " << verdict.reads
-            << " of them reads and listings, in " << took.count() << " s\n";
+  std::cout << verdict.operations << " operations in " << took.count() << " s\n";
+
+  std::set<std::pair<Kind, Outcome>> wanted;
+  for (const Outcome outcome : {Outcome::kOk, Outcome::kRefused}) {
+    for (const Kind kind : {Kind::kPut, Kind::kCopy, Kind::kComplete})
+      wanted.emplace(kind, outcome);
+  }
+  wanted.emplace(Kind::kComplete, Outcome::kInvalidPart);
+  if (!shared.versioned) {
+    wanted.emplace(Kind::kRename, Outcome::kOk);
+    for (const Outcome outcome : {Outcome::kOk, Outcome::kRefused, Outcome::kNotFound})
+      wanted.emplace(Kind::kAppend, outcome);
+  }
+  for (const auto& [kind, outcome] : wanted) {
+    EXPECT_TRUE(verdict.counts.contains({kind, outcome}))
+        << "kind " << static_cast<int>(kind) << ", outcome " << static_cast<int>(outcome);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -560,16 +678,23 @@ INSTANTIATE_TEST_SUITE_P(
 
 void PrintTo(const StoreParameters& tested, std::ostream* out) { *out << tested.name; }
 
-TEST(LinearizabilityTest, DetectsAStaleRead) {
+class PlantedFault : public ::testing::TestWithParam<Fault> {};
+
+TEST_P(PlantedFault, IsDetected) {
   SharedState shared;
   shared.store = OpenStore({});
   MakeBucket(*shared.store);
-  shared.stale_reads = true;
+  shared.fault = GetParam();
   const Verdict verdict = RunHistories(shared, 1'000'000, 1);
   ASSERT_TRUE(verdict.problem.has_value())
       << "no violation among " << verdict.operations << " operations";
   EXPECT_NE(verdict.problem->find("no instant explains: "), std::string::npos);
 }
+
+INSTANTIATE_TEST_SUITE_P(Faults, PlantedFault,
+                         ::testing::Values(Fault::kStaleRead, Fault::kStaleCopy,
+                                           Fault::kAppendAnywhere, Fault::kAppendWithoutCheck,
+                                           Fault::kCompleteUnconditional));
 
 }  // namespace
 }  // namespace penstock::emulator::store
