@@ -1,20 +1,27 @@
 """One client process of tests/test_histories.py: mixed operations on shared keys; records each call with its times.
 
-Writes one operation of `linearizability` per line, as JSON. Prints the numbers of calls, failures and retries.
+Writes one operation of `linearizability` per line, as JSON. Prints the numbers of calls, failures, retries and successes by name.
+
+The value of an object is its ETag. In a directory bucket, where ETags are not digests, it names the object's lines, and the lines
+that begin with an ETag give the value of that ETag.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import http.client
 import json
 import random
 import sys
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import IO, Any
 
 import penstock
 from linearizability import ABSENT
+from penstock import _core
 
 KEYS = 4  # of one generation
 STEPS = 150  # of each worker with one generation
@@ -26,31 +33,44 @@ def md5(data: bytes) -> str:
     return hashlib.md5(data, usedforsecurity=False).hexdigest()
 
 
+def value_of(body: bytes) -> str:
+    """The value of an object in a directory bucket: the names and sizes of its lines."""
+    return "".join(f"{md5(line)}.{len(line)}/" for line in body.splitlines(keepends=True))
+
+
 def etag_of_parts(parts: list[bytes]) -> str:
     digests = b"".join(hashlib.md5(part, usedforsecurity=False).digest() for part in parts)
     return f"{md5(digests)}-{len(parts)}"
 
 
 class Worker:
-    def __init__(self, client: penstock.S3Client, bucket: str, seed: int, out: IO[str]) -> None:
-        self.client, self.bucket, self.out = client, bucket, out
+    def __init__(self, client: penstock.S3Client, netloc: str, bucket: str, kind: str, seed: int, out: IO[str]) -> None:
+        self.client, self.netloc, self.bucket, self.out = client, netloc, bucket, out
+        self.directory, self.versioned = kind == "directory", kind == "versioned"
         self.random = random.Random(seed)
         self.seed = seed
         self.generation = self.calls = self.failed = 0
         self.begin = 0
         self.retries = 0
         self.known: dict[str, str] = {}  # the last observed ETag of each key
-        self.steps: list[Callable[[], None]] = (
+        self.values: dict[str, str] = {}  # in a directory bucket: the values of ETags
+        self.sizes: dict[str, int] = {}  # the last observed size of each key
+        self.done: Counter[str] = Counter()
+        self.steps: list[Callable[[], object]] = (
             [self.get] * 5 + [self.put] * 3 + [self.create] * 3 + [self.replace] * 3 + [self.delete] * 3
-            + [self.head, self.head, self.list, self.list, self.list_versions, self.delete_many, self.copy, self.multipart]
+            + [self.head, self.head, self.list, self.list, self.delete_many, self.copy, self.copy, self.multipart]
         )  # fmt: skip
+        if self.directory:
+            self.steps += [self.rename, self.rename, self.append, self.append_at, self.append_at]
+        else:
+            self.steps += [self.tag, self.tag, self.tag_and_read]
+            self.steps += [self.list_versions] * (3 if self.versioned else 1)
 
     def key(self) -> str:
         return f"{self.generation}/{self.random.randrange(KEYS)}"
 
     def body(self) -> bytes:
-        label = f"{self.seed} {self.calls} ".encode()
-        return label * self.random.choice([1, 40, 2000])
+        return (f"{self.seed} {self.calls} " * self.random.choice([1, 40, 2000]) + "\n").encode()
 
     # ---- recording
 
@@ -58,22 +78,34 @@ class Worker:
         self.retries = self.client.stats()["retries"]
         self.begin = time.monotonic_ns()
 
-    def record(
-        self, key: str, text: str, writes: tuple[str, ...] = (), only_if: str | None = None, only_unless: str | None = None,
-        *, end: int | None = None, optional: bool = False,
-    ) -> None:  # fmt: skip
-        row = [key, self.begin, end, f"{self.seed}.{self.calls} {text} {key}", writes, only_if, only_unless, optional]
-        self.out.write(json.dumps(row) + "\n")
+    def record(self, key: str, text: str, *writes: str, end: float | None = None, **more: Any) -> None:
+        """Records an operation. `more`: other members of `linearizability.Operation`."""
+        row = {"key": key, "begin": self.begin, "end": end, "text": f"{self.seed}.{self.calls} {text} {key}", "writes": writes}
+        self.out.write(json.dumps(row | more) + "\n")
 
-    def record_write(self, key: str, text: str, etag: str, only_if: str | None = None) -> None:
+    def record_done(self, key: str, text: str, *writes: str, **more: Any) -> None:
+        self.record(key, text, *writes, end=time.monotonic_ns(), **more)
+
+    def record_value(self, etag: str, value: str) -> None:
+        if self.directory:
+            self.values[etag] = value
+            self.out.write(json.dumps({"etag": etag, "value": value}) + "\n")
+
+    def of_etag(self, etag: str) -> str:
+        """The value of an ETag. In a directory bucket, a reader of all histories resolves it."""
+        return f"ETag {etag}" if self.directory and etag else etag
+
+    def record_write(self, key: str, text: str, value: str, only_if: str | None = None, **more: Any) -> None:
         """Records a successful write. If it was sent several times, each request may have taken effect before the response."""
         end = time.monotonic_ns()
-        self.record(key, text, (etag,), only_if, end=end)
+        self.record(key, text, value, only_if=only_if, end=end, **more)
         for _ in range(self.client.stats()["retries"] - self.retries):
-            self.record(key, text + " again", (etag,), only_if, end=end, optional=True)
-        self.known[key] = etag
+            self.record(key, text + " again", value, only_if=only_if, end=end, optional=True, **more)
+        self.done[text.partition(" ")[0]] += 1
 
-    def record_failure(self, error: penstock.S3Exception, key: str, text: str, etag: str, only_if: str | None) -> None:
+    def record_failure(
+        self, error: penstock.S3Exception, key: str, text: str, value: str, only_if: str | None = None, **more: Any
+    ) -> None:
         """Records a failed write: without effect if the client's error excludes one, else with an effect at any later time."""
         self.failed += 1
         clear = (
@@ -84,12 +116,12 @@ class Worker:
         )
         if not isinstance(error, clear) or MAYBE in str(error):
             for _ in range(max(1, error.attempts)):
-                self.record(key, text + f" that failed: {error.code}", (etag,), only_if, optional=True)
+                self.record(key, f"{text} that failed: {error.code}", value, only_if=only_if, optional=True, **more)
 
     # ---- operations
 
     def observed(self, key: str, text: str, etag: str) -> None:
-        self.record(key, f"{text}: {etag or 'nothing'}", only_if=etag, end=time.monotonic_ns())
+        self.record_done(key, f"{text}: {etag or 'nothing'}", only_if=self.of_etag(etag))
         self.known[key] = etag
 
     def get(self) -> None:
@@ -99,7 +131,10 @@ class Worker:
         except penstock.S3NotFoundError:
             self.observed(key, "get", ABSENT)
             return
-        right = found.etag in (md5(body), etag_of_parts(split(body)))
+        self.sizes[key] = len(body)
+        if self.directory:
+            self.record_value(found.etag, value_of(body))
+        right = self.directory or found.etag in (md5(body), etag_of_parts(split(body)))
         self.observed(key, "get", found.etag if right else f"{len(body)} bytes that are not those of {found.etag}")
 
     def head(self) -> None:
@@ -119,66 +154,100 @@ class Worker:
             self.observed(key, "list", found[key].etag.strip('"') if key in found else ABSENT)
 
     def list_versions(self) -> None:
-        """Observes the latest version of each key, and reads one version. Nothing deletes versions."""
-        pages = self.client.list_object_versions(self.bucket, f"{self.generation}/")
-        versions = [version for page in pages for version in page.versions]
-        latest = {version.key: version for version in versions if version.is_latest and not version.is_delete_marker}
+        """Observes the versions of each key, and reads or deletes one version."""
+        pages = list(self.client.list_object_versions(self.bucket, f"{self.generation}/"))
+        assert len(pages) == 1, "one listing must show all versions"
+        listed = pages[0].versions
         for number in range(KEYS):
             key = f"{self.generation}/{number}"
-            self.observed(key, "list versions", latest[key].etag.strip('"') if key in latest else ABSENT)
-        kept = [version for version in versions if version.version_id != "null" and not version.is_delete_marker]
-        if not kept:
+            of_key = [(version.version_id, version.etag.strip('"')) for version in listed if version.key == key]
+            etag = of_key[0][1] if of_key else ABSENT
+            if self.versioned:
+                self.record_done(key, f"list versions: {etag or 'nothing'}", does="list versions", of=of_key)
+                self.known[key] = etag
+            else:
+                self.observed(key, "list versions", etag)
+        if not self.versioned or not listed:
             return
-        chosen = self.random.choice(kept)
-        etag = chosen.etag.strip('"')
+        self.start()
+        newest = [version for version in listed if version.is_latest]
+        chosen = self.random.choice(newest if newest and self.random.random() < 0.5 else listed)
+        if chosen.is_delete_marker or self.random.random() < 0.6:
+            self.delete_version(chosen)
+        else:
+            self.get_version(chosen)
+
+    def get_version(self, chosen: penstock.ObjectVersion) -> None:
+        etag: str | None = chosen.etag.strip('"')
         try:
             body, found, _ = self.client._client.read(self.bucket, chosen.key, version_id=chosen.version_id)
         except penstock.S3NotFoundError:
-            self.observed(chosen.key, "get version", f"no version {chosen.version_id}, which was listed")
+            etag = None
+        else:
+            if found.etag != etag or etag not in (md5(body), etag_of_parts(split(body))):
+                etag = f"{len(body)} bytes that are not those of {chosen.etag}"
+        text = f"get version {chosen.version_id}: {etag or 'nothing'}"
+        self.record_done(chosen.key, text, does="read version", of=[chosen.version_id, etag])
+
+    def delete_version(self, chosen: penstock.ObjectVersion) -> None:
+        text = f"delete version {chosen.version_id}"
+        remove: dict[str, Any] = {"does": "remove version", "of": [chosen.version_id]}
+        try:
+            self.client._client.delete_object(self.bucket, chosen.key, chosen.version_id)
+        except penstock.S3Exception as error:
+            self.failed += 1
+            self.record(chosen.key, f"{text} that failed: {error.code}", optional=True, **remove)
             return
-        if found.etag != etag or etag not in (md5(body), etag_of_parts(split(body))):
-            self.observed(chosen.key, "get version", f"{len(body)} bytes that are not those of version {chosen.version_id}")
+        self.record_done(chosen.key, text, **remove)  # once: a repeated deletion of a version has no effect
+        self.done["delete version"] += 1
 
     def delete_many(self) -> None:
-        keys = self.random.sample([f"{self.generation}/{number}" for number in range(KEYS)], 2)
+        keys = self.two_keys()
         try:
             errors = {key: code for key, code, _ in self.client._client.delete_objects(self.bucket, keys)}
         except penstock.S3Exception as error:
             for key in keys:
-                self.record_failure(error, key, "delete many", ABSENT, None)
+                self.record_failure(error, key, "delete many", ABSENT)
             return
         for key in keys:
             if key in errors:
-                self.record(key, f"delete many that failed: {errors[key]}", (ABSENT,), optional=True)
+                self.record(key, f"delete many that failed: {errors[key]}", ABSENT, optional=True)
             else:
                 self.record_write(key, "delete many", ABSENT)
+                self.known[key] = ABSENT
 
-    def write(self, text: str, key: str, etag: str, only_if: str | None, call: Callable[[], Any]) -> None:
+    def write(self, text: str, key: str, body: bytes, only_if: str | None, call: Callable[[], Any]) -> None:
+        """Makes a conditional or unconditional write. `body`: of the written object; empty: it is deleted."""
+        value = (value_of if self.directory else md5)(body) if body else ABSENT
         try:
-            call()
+            etag = call()
         except penstock.S3PreconditionFailedError as error:
             if MAYBE in str(error):
-                self.record_failure(error, key, text, etag, only_if)
-            else:
-                self.record(key, text + ": 412", only_unless=only_if, end=time.monotonic_ns())
+                self.record_failure(error, key, text, value, only_if)
+            elif not self.directory or only_if == ABSENT:  # there, objects of one value may have several ETags
+                self.record_done(key, text + ": 412", only_unless=only_if)
         except penstock.S3NotFoundError as error:
             if MAYBE in str(error):
-                self.record_failure(error, key, text, etag, only_if)
+                self.record_failure(error, key, text, value, only_if)
             else:
-                self.record(key, text + ": 404", only_if=ABSENT, end=time.monotonic_ns())
+                self.record_done(key, text + ": 404", only_if=ABSENT)
         except penstock.S3Exception as error:
-            self.record_failure(error, key, text, etag, only_if)
+            self.record_failure(error, key, text, value, only_if)
         else:
-            self.record_write(key, text, etag, only_if)
+            self.record_write(key, text, value, only_if)
+            self.sizes[key] = len(body)
+            self.known[key] = etag or ABSENT
+            if etag:
+                self.record_value(etag, value)
 
     def put(self) -> None:
         key, body = self.key(), self.body()
-        self.write("put", key, md5(body), None, lambda: self.client._client.put_object(self.bucket, key, body))
+        self.write("put", key, body, None, lambda: self.client._client.put_object(self.bucket, key, body))
 
     def create(self) -> None:
         key, body = self.key(), self.body()
         call = lambda: self.client._client.put_object(self.bucket, key, body, if_none_match=True)  # noqa: E731
-        self.write("create", key, md5(body), ABSENT, call)
+        self.write("create", key, body, ABSENT, call)
 
     def replace(self) -> None:
         key, body = self.key(), self.body()
@@ -187,46 +256,153 @@ class Worker:
             self.create()
             return
         call = lambda: self.client._client.put_object(self.bucket, key, body, if_match=etag)  # noqa: E731
-        self.write(f"replace {etag}", key, md5(body), etag, call)
+        self.write(f"replace {etag}", key, body, self.of_etag(etag), call)
 
     def delete(self) -> None:
         key = self.key()
-        self.write("delete", key, ABSENT, None, lambda: self.client.delete_object(self.bucket, key))
+        self.write("delete", key, b"", None, lambda: self.client.delete_object(self.bucket, key))
 
     def copy(self) -> None:
         """Copies another key. Skips objects that were uploaded in parts, because their copies have other ETags."""
-        source, key = self.random.sample([f"{self.generation}/{number}" for number in range(KEYS)], 2)
+        source, key = self.two_keys()
         etag = self.known.get(source)
-        if not etag or "-" in etag:
+        if not etag or "-" in etag or (self.directory and etag not in self.values):
             self.head()
             return
-        # With src_etag, a copy that fails without a response can only have written this ETag.
+        # With src_etag, a copy that fails without a response can only have written this object.
         call = lambda: self.client._client.copy_object(self.bucket, source, self.bucket, key, src_etag=etag)  # noqa: E731
         begin = self.begin
+        value = self.values[etag] if self.directory else etag
+        tags: dict[str, Any] = {} if self.directory else {"does": "copy", "of": [value]}
         try:
-            call()
+            copied = call()
         except penstock.S3PreconditionFailedError as error:
-            if MAYBE not in str(error):
-                self.record(source, "copy from: 412", only_unless=etag, end=time.monotonic_ns())
-            else:
-                self.record_failure(error, key, "copy", etag, None)
+            if MAYBE in str(error):
+                self.record_failure(error, key, "copy", value, **tags)
+            elif not self.directory:
+                self.record_done(source, "copy from: 412", only_unless=etag)
         except penstock.S3NotFoundError as error:
-            if MAYBE not in str(error):
-                self.record(source, "copy from: 404", only_if=ABSENT, end=time.monotonic_ns())
+            if MAYBE in str(error):
+                self.record_failure(error, key, "copy", value, **tags)
             else:
-                self.record_failure(error, key, "copy", etag, None)
+                self.record_done(source, "copy from: 404", only_if=ABSENT)
         except penstock.S3Exception as error:
-            self.record_failure(error, key, "copy", etag, None)
+            self.record_failure(error, key, "copy", value, **tags)
         else:
-            self.record_write(key, "copy", etag)
+            self.record_write(key, "copy", value, **tags)
+            self.known[key] = copied
+            self.record_value(copied, value)
             self.begin = begin
-            self.record(source, f"copy from: {etag}", only_if=etag, end=time.monotonic_ns())
+            self.record_done(source, f"copy from: {etag}", only_if=value)
+
+    def two_keys(self) -> Sequence[str]:
+        return self.random.sample([f"{self.generation}/{number}" for number in range(KEYS)], 2)
+
+    # ---- tags, which the client does not have, and operations of directory buckets
+
+    def send(self, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, bytes]:
+        """Sends one request without the client. Returns the status and the body; status 0: the response was lost."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        wire = http.client.HTTPConnection(self.netloc, timeout=60)
+        try:
+            wire.request(method, f"/{self.bucket}/{path}", body, named)
+            response = wire.getresponse()
+            return response.status, response.read()
+        except (OSError, http.client.HTTPException):
+            return 0, b""
+        finally:
+            wire.close()
+
+    def sent(self, status: int, key: str, text: str, **effect: Any) -> None:
+        """Records the effect of a request that was sent once."""
+        if status == 200:
+            self.record_done(key, text, **effect)
+            self.done[text.partition(" ")[0]] += 1
+            return
+        self.failed += 1
+        if status != 503:
+            self.record(key, f"{text} that failed: {status}", optional=True, **effect)
+
+    def tag(self) -> str:
+        key, tags = self.key(), f"{self.seed}.{self.calls}"
+        body = f"<Tagging><TagSet><Tag><Key>tag</Key><Value>{tags}</Value></Tag></TagSet></Tagging>".encode()
+        digest = base64.b64encode(hashlib.md5(body, usedforsecurity=False).digest()).decode()
+        status, _ = self.send("PUT", f"{key}?tagging=", body, Content_MD5=digest)
+        if status in (404, 405):
+            self.record_done(key, f"tag: {status}", only_if=ABSENT)
+        else:
+            self.sent(status, key, "tag", does="tag", of=[tags])
+        return key
+
+    def tag_and_read(self) -> None:
+        key = self.tag()
+        self.start()
+        status, body = self.send("GET", f"{key}?tagging=")
+        if status in (404, 405):
+            self.record_done(key, f"read tags: {status}", only_if=ABSENT)
+        elif status == 200:
+            tags = body.partition(b"<Value>")[2].partition(b"</Value>")[0].decode()
+            self.record_done(key, f"read tags: {tags or 'none'}", does="read tags", of=[tags])
+            self.done["tags"] += bool(tags)
+
+    def rename(self) -> None:
+        """Renames an object. The client's token makes its requests take effect once, however often they are sent."""
+        source, target = self.two_keys()
+        creates = self.random.random() < 0.3
+        effect: dict[str, Any] = {"does": "rename", "of": [target, creates]}
+        try:
+            self.client.rename_object(self.bucket, source, target, if_none_match="*" if creates else None)
+        except (penstock.S3NotFoundError, penstock.S3PreconditionFailedError) as error:
+            if MAYBE in str(error):
+                self.record(source, "rename that failed", optional=True, **effect)
+            elif isinstance(error, penstock.S3NotFoundError):
+                self.record_done(source, "rename: 404", only_if=ABSENT)
+            else:
+                self.record_done(target, "rename to: 412", only_unless=ABSENT)
+        except penstock.S3Exception as error:
+            self.failed += 1
+            if not isinstance(error, penstock.S3ThrottledError) or MAYBE in str(error):
+                self.record(source, f"rename that failed: {error.code}", optional=True, **effect)
+        else:
+            self.record_done(source, f"rename to {target}", **effect)
+            self.done["rename"] += 1
+
+    def append(self) -> None:
+        """Appends with the client's writer, which appends at most once, however often its requests are sent."""
+        key, piece = self.key(), self.body()
+        writer = _core.AppendWriter(self.client._client, self.bucket, key)
+        before = writer.size
+        effect: dict[str, Any] = {"does": "append", "of": [value_of(piece), before]}
+        try:
+            writer.append(piece)
+        except penstock.S3Exception as error:
+            self.failed += 1
+            self.record(key, f"append at {before} that failed: {error.code}", optional=True, **effect)
+            return
+        self.record_done(key, f"append at {before}", **effect)
+        self.done["append"] += 1
+        self.sizes[key] = writer.size
+
+    def append_at(self) -> None:
+        """Appends with one request, at the size that was observed last or at another offset."""
+        key, piece = self.key(), self.body()
+        offset = self.sizes.get(key, 0) + self.random.choice([0, 0, 0, 1])
+        status, answer = self.send("PUT", key, piece, x_amz_write_offset_bytes=str(offset))
+        if status == 404:
+            self.record_done(key, f"append at {offset}: 404", only_if=ABSENT)
+        elif status == 400 and b"InvalidWriteOffset" in answer:
+            self.record_done(key, f"append at {offset}: refused", does="append refused", of=[offset])
+            self.done["append refused"] += 1
+        else:
+            self.sent(status, key, f"append at {offset}", does="append", of=[value_of(piece), offset])
+            if status == 200:
+                self.sizes[key] = offset + len(piece)
 
     def multipart(self) -> None:
         """One upload in 20 uses the writer, with two parts. The others send each request of a one-part upload."""
         key = self.key()
         if self.random.random() < 0.05:
-            body = (f"part {self.seed} {self.calls} ".encode() * (1 + PART // 8))[: PART + 1000]
+            body = (f"part {self.seed} {self.calls} ".encode() * (1 + PART // 8))[: PART + 1000] + b"\n"
             self.write_parts(key, body, if_none_match=self.random.random() < 0.5)
             return
         core = self.client._client
@@ -238,34 +414,38 @@ class Worker:
             self.failed += 1
             return
         self.start()
-        call = lambda: core.complete_multipart_upload(self.bucket, key, upload, [part], len(body))  # noqa: E731
+        value = value_of(body) if self.directory else etag_of_parts([body])
         try:
-            call()
+            etag = core.complete_multipart_upload(self.bucket, key, upload, [part], len(body))
         except penstock.S3Exception as error:  # this call does not look for the object after an unclear response
             self.failed += 1
             if error.attempts > 1 or not isinstance(error, penstock.S3ThrottledError):
-                self.record(key, "complete that failed", (etag_of_parts([body]),), optional=True)
+                self.record(key, "complete that failed", value, optional=True)
             return
-        self.record(key, "complete", (etag_of_parts([body]),), end=time.monotonic_ns())  # at most once: the upload is gone
+        self.record_done(key, "complete", value)  # at most once: the upload is gone
+        self.record_value(etag, value)
+        self.done["complete"] += 1
 
     def write_parts(self, key: str, body: bytes, *, if_none_match: bool) -> None:
         """Uses the writer for large objects. Its upload takes effect at most once, however often its requests are sent."""
-        etag, only_if = etag_of_parts(split(body)), ABSENT if if_none_match else None
+        value = value_of(body) if self.directory else etag_of_parts(split(body))
+        only_if = ABSENT if if_none_match else None
         try:
             with self.client.put_object(self.bucket, key, if_none_match=if_none_match) as writer:
                 writer.write(body)
         except penstock.S3Exception as error:
             self.failed += 1
             if isinstance(error, penstock.S3PreconditionFailedError) and MAYBE not in str(error):
-                self.record(key, "writer: 412", only_unless=ABSENT, end=time.monotonic_ns())
+                self.record_done(key, "writer: 412", only_unless=ABSENT)
             else:
-                self.record(key, f"writer that failed: {error.code}", (etag,), only_if, optional=True)
+                self.record(key, f"writer that failed: {error.code}", value, only_if=only_if, optional=True)
         else:
-            self.record(key, "writer", (etag,), only_if, end=time.monotonic_ns())
+            self.record_done(key, "writer", value, only_if=only_if)
 
     def run(self, generations: int) -> None:
         for self.generation in range(generations):
             self.known.clear()
+            self.sizes.clear()
             for _ in range(STEPS):
                 self.calls += 1
                 self.start()
@@ -281,15 +461,17 @@ def split(body: bytes) -> list[bytes]:
 
 
 def main() -> None:
-    endpoint, access_key, secret_key, bucket, seed, generations, out = sys.argv[1:]
+    endpoint, access_key, secret_key, bucket, kind, seed, generations, out = sys.argv[1:]
     config = penstock.S3ClientConfig(
         force_path_style=True, access_key_id=access_key, secret_access_key=secret_key, part_size=PART, max_attempts=3,
         attempt_timeout=5.0, operation_timeout=20.0,
     )  # fmt: skip
     with open(out, "w") as file:  # noqa: PTH123
-        worker = Worker(penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=config), bucket, int(seed), file)
+        client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=config)
+        worker = Worker(client, endpoint.removeprefix("http://"), bucket, kind, int(seed), file)
         worker.run(int(generations))
-    print(json.dumps({"calls": worker.calls, "failed": worker.failed, "retries": worker.client.stats()["retries"]}))
+    counts = {"calls": worker.calls, "failed": worker.failed, "retries": client.stats()["retries"]}
+    print(json.dumps(counts | worker.done))
 
 
 if __name__ == "__main__":
