@@ -29,6 +29,12 @@ PART = 5 << 20
 MAYBE = "may have been carried out"  # part of the client's error for an attempt without a clear response
 
 
+def ended(error: penstock.S3Exception) -> int | None:
+    """The end of a failed call's effects. None: the client left an attempt, which may take effect later."""
+    left = isinstance(error, penstock.S3TimeoutError) or any(attempt.code == "timeout" for attempt in error.attempt_history)
+    return None if left else time.monotonic_ns()
+
+
 def md5(data: bytes) -> str:
     return hashlib.md5(data, usedforsecurity=False).hexdigest()
 
@@ -63,7 +69,7 @@ class Worker:
         if self.directory:
             self.steps += [self.rename, self.rename, self.append, self.append_at, self.append_at]
         else:
-            self.steps += [self.tag, self.tag, self.tag_and_read]
+            self.steps += [self.tag, self.tag_and_read, self.read_tags]
             self.steps += [self.list_versions] * (3 if self.versioned else 1)
 
     def key(self) -> str:
@@ -106,7 +112,7 @@ class Worker:
     def record_failure(
         self, error: penstock.S3Exception, key: str, text: str, value: str, only_if: str | None = None, **more: Any
     ) -> None:
-        """Records a failed write: without effect if the client's error excludes one, else with an effect at any later time."""
+        """Records a failed write: without effect if the client's error excludes one, else with an optional effect."""
         self.failed += 1
         clear = (
             penstock.S3NotFoundError,
@@ -114,9 +120,11 @@ class Worker:
             penstock.S3ConflictError,
             penstock.S3ThrottledError,
         )
-        if not isinstance(error, clear) or MAYBE in str(error):
-            for _ in range(max(1, error.attempts)):
-                self.record(key, f"{text} that failed: {error.code}", value, only_if=only_if, optional=True, **more)
+        is_clear = isinstance(error, clear)  # then the last attempt had no effect
+        if not is_clear or MAYBE in str(error):
+            for _ in range(max(1, error.attempts - is_clear)):
+                text_of = f"{text} that failed: {error.code}"
+                self.record(key, text_of, value, only_if=only_if, end=ended(error), optional=True, **more)
 
     # ---- operations
 
@@ -196,7 +204,7 @@ class Worker:
             self.client._client.delete_object(self.bucket, chosen.key, chosen.version_id)
         except penstock.S3Exception as error:
             self.failed += 1
-            self.record(chosen.key, f"{text} that failed: {error.code}", optional=True, **remove)
+            self.record(chosen.key, f"{text} that failed: {error.code}", end=ended(error), optional=True, **remove)
             return
         self.record_done(chosen.key, text, **remove)  # once: a repeated deletion of a version has no effect
         self.done["delete version"] += 1
@@ -211,7 +219,7 @@ class Worker:
             return
         for key in keys:
             if key in errors:
-                self.record(key, f"delete many that failed: {errors[key]}", ABSENT, optional=True)
+                self.record_done(key, f"delete many that failed: {errors[key]}", ABSENT, optional=True)
             else:
                 self.record_write(key, "delete many", ABSENT)
                 self.known[key] = ABSENT
@@ -301,27 +309,27 @@ class Worker:
     # ---- tags, which the client does not have, and operations of directory buckets
 
     def send(self, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, bytes]:
-        """Sends one request without the client. Returns the status and the body; status 0: the response was lost."""
+        """Sends one request without the client. Returns the status and the body; status 0: the emulator ended the connection."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        wire = http.client.HTTPConnection(self.netloc, timeout=60)
+        wire = http.client.HTTPConnection(self.netloc, timeout=600)
         try:
             wire.request(method, f"/{self.bucket}/{path}", body, named)
             response = wire.getresponse()
             return response.status, response.read()
-        except (OSError, http.client.HTTPException):
+        except (ConnectionError, http.client.HTTPException):
             return 0, b""
         finally:
             wire.close()
 
     def sent(self, status: int, key: str, text: str, **effect: Any) -> None:
-        """Records the effect of a request that was sent once."""
+        """Records the effect of a request that was sent once. No fault delays it beyond the end of the connection."""
         if status == 200:
             self.record_done(key, text, **effect)
             self.done[text.partition(" ")[0]] += 1
             return
         self.failed += 1
         if status != 503:
-            self.record(key, f"{text} that failed: {status}", optional=True, **effect)
+            self.record_done(key, f"{text} that failed: {status}", optional=True, **effect)
 
     def tag(self) -> str:
         key, tags = self.key(), f"{self.seed}.{self.calls}"
@@ -337,6 +345,10 @@ class Worker:
     def tag_and_read(self) -> None:
         key = self.tag()
         self.start()
+        self.read_tags(key)
+
+    def read_tags(self, key: str | None = None) -> None:
+        key = key or self.key()
         status, body = self.send("GET", f"{key}?tagging=")
         if status in (404, 405):
             self.record_done(key, f"read tags: {status}", only_if=ABSENT)
@@ -353,7 +365,8 @@ class Worker:
         try:
             self.client.rename_object(self.bucket, source, target, if_none_match="*" if creates else None)
         except (penstock.S3NotFoundError, penstock.S3PreconditionFailedError) as error:
-            if MAYBE in str(error):
+            # If an earlier attempt had renamed the object, this error would be a success.
+            if ended(error) is None:
                 self.record(source, "rename that failed", optional=True, **effect)
             elif isinstance(error, penstock.S3NotFoundError):
                 self.record_done(source, "rename: 404", only_if=ABSENT)
@@ -362,7 +375,7 @@ class Worker:
         except penstock.S3Exception as error:
             self.failed += 1
             if not isinstance(error, penstock.S3ThrottledError) or MAYBE in str(error):
-                self.record(source, f"rename that failed: {error.code}", optional=True, **effect)
+                self.record(source, f"rename that failed: {error.code}", end=ended(error), optional=True, **effect)
         else:
             self.record_done(source, f"rename to {target}", **effect)
             self.done["rename"] += 1
@@ -377,7 +390,8 @@ class Worker:
             writer.append(piece)
         except penstock.S3Exception as error:
             self.failed += 1
-            self.record(key, f"append at {before} that failed: {error.code}", optional=True, **effect)
+            if error.attempts > 1 or error.code not in ("InvalidWriteOffset", "NoSuchKey", "PreconditionFailed", "SlowDown"):
+                self.record(key, f"append at {before} that failed: {error.code}", optional=True, **effect)
             return
         self.record_done(key, f"append at {before}", **effect)
         self.done["append"] += 1
@@ -420,7 +434,7 @@ class Worker:
         except penstock.S3Exception as error:  # this call does not look for the object after an unclear response
             self.failed += 1
             if error.attempts > 1 or not isinstance(error, penstock.S3ThrottledError):
-                self.record(key, "complete that failed", value, optional=True)
+                self.record(key, "complete that failed", value, end=ended(error), optional=True)
             return
         self.record_done(key, "complete", value)  # at most once: the upload is gone
         self.record_value(etag, value)

@@ -124,12 +124,14 @@ class _Search:
         self._versioned = versioned
         self.in_progress: dict[int, Operation] = {}  # by bit
         self._optional = 0
+        self._equals: dict[int, int] = {}  # by bit: an earlier operation in progress that is the same; it is carried out first
         self._reads: dict[int, Operation] = {}
 
     def begin(self, operation: Operation) -> int:
         bit = 1
         while bit in self.in_progress:
             bit <<= 1
+        self._equals[bit] = max((one for one, other in self.in_progress.items() if other == operation), default=0)
         self.in_progress[bit] = operation
         if operation.optional:
             self._optional |= bit
@@ -157,7 +159,7 @@ class _Search:
                 kept.add((state, done))
                 continue
             for other, candidate in self.in_progress.items():
-                if done & other:
+                if done & other or self._equals[other] & ~done:
                     continue
                 for after in candidate.apply(state, versioned=self._versioned):
                     found = self._with_reads(after, done | other)
@@ -166,8 +168,9 @@ class _Search:
                         open_.append(found)
             if len(seen) > MOST_CONFIGURATIONS:
                 raise UndecidedError(operation.text)
-        del self.in_progress[bit]
-        self._reads.pop(bit, None)
+        for by_bit in (self.in_progress, self._equals, self._reads):
+            by_bit.pop(bit, None)
+        self._equals = {one: equal & ~bit for one, equal in self._equals.items()}
         self._optional &= ~bit
         self.configurations = self._without_dominated({(state, done & ~bit) for state, done in kept})
         return bool(kept)
