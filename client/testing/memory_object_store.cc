@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -16,18 +17,29 @@
 namespace penstock::testing {
 
 struct MemoryObjectStore::Impl {
-  explicit Impl(const MemoryObjectStoreOptions& given) : options(given), state(given) {
-    if (options.completion == MemoryObjectStoreOptions::Completion::kInline) return;
-    for (int i = 0; i < std::max(1, options.threads); ++i) workers.emplace_back([this] { Work(); });
+  explicit Impl(const MemoryObjectStoreOptions& given) : options(given), state(given) {}
+
+  // Each worker owns `self`, so that a callback may destroy the store.
+  static void StartWorkers(const std::shared_ptr<Impl>& self) {
+    if (self->options.completion == MemoryObjectStoreOptions::Completion::kInline) return;
+    for (int i = 0; i < std::max(1, self->options.threads); ++i)
+      self->workers.emplace_back([self] { self->Work(); });
   }
 
-  ~Impl() {
+  // Returns after the callbacks of all calls, except those that follow on the calling thread.
+  void Stop() {
     {
       const MutexLock lock(mutex);
       stopping = true;
       wake.NotifyAll();
     }
-    for (std::thread& worker : workers) worker.join();
+    for (std::thread& worker : workers) {
+      if (worker.get_id() == std::this_thread::get_id()) {
+        worker.detach();
+      } else {
+        worker.join();
+      }
+    }
   }
 
   // Completes the queued tasks before it stops, so that every callback runs.
@@ -80,8 +92,10 @@ struct MemoryObjectStore::Impl {
 };
 
 MemoryObjectStore::MemoryObjectStore(MemoryObjectStoreOptions options)
-    : impl_(std::make_unique<Impl>(options)) {}
-MemoryObjectStore::~MemoryObjectStore() = default;
+    : impl_(std::make_shared<Impl>(options)) {
+  Impl::StartWorkers(impl_);
+}
+MemoryObjectStore::~MemoryObjectStore() { impl_->Stop(); }
 
 void MemoryObjectStore::Start(GetObjectRequest request, Callback<ObjectMetadata> done) {
   impl_->Submit(std::move(request), std::move(done));

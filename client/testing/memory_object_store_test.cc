@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
+#include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "client/testing/test_bodies.h"
 
@@ -39,6 +42,17 @@ TEST_P(MemoryObjectStoreTest, PutsAndGets) {
   get.sink = &sink;
   ASSERT_TRUE(store_.Call(std::move(get)).ok());
   EXPECT_EQ(sink.text(), "hello");
+}
+
+TEST_P(MemoryObjectStoreTest, ACallbackMayDestroyTheStore) {
+  auto store = std::make_shared<MemoryObjectStore>(With(GetParam()));
+  MemoryObjectStore& target = *store;
+  std::promise<void> destroyed;
+  target.Start(ListBucketsRequest{}, [&, owned = std::move(store)](const auto&) mutable {
+    owned.reset();
+    destroyed.set_value();
+  });
+  destroyed.get_future().wait();
 }
 
 TEST_P(MemoryObjectStoreTest, ErrorsNameOperationBucketAndKey) {

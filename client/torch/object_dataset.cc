@@ -33,7 +33,7 @@ Result<ObjectDataset> ObjectDataset::Create(std::shared_ptr<ObjectStore> store,
 }
 
 ObjectExample ObjectDataset::get(std::size_t index) {
-  ObjectTensor object(*store_, bucket_, objects_->at(index).key, options_.download);
+  ObjectTensor object(store_, bucket_, objects_->at(index).key, options_.download);
   Result<ObjectExample> example = object.Take();
   if (!example.ok()) throw DatasetError(std::move(example).error());
   return std::move(example).value();
@@ -47,8 +47,7 @@ std::vector<ObjectExample> ObjectDataset::get_batch(c10::ArrayRef<std::size_t> i
   std::size_t next = 0;
   while (batch.size() < indices.size()) {
     while (next < indices.size() && in_flight.size() < most) {
-      in_flight.emplace_back(*store_, bucket_, objects_->at(indices[next++]).key,
-                             options_.download);
+      in_flight.emplace_back(store_, bucket_, objects_->at(indices[next++]).key, options_.download);
     }
     Result<ObjectExample> example = in_flight.front().Take();
     if (!example.ok()) throw DatasetError(std::move(example).error());

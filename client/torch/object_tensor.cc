@@ -1,12 +1,15 @@
 #include "client/torch/object_tensor.h"
 
 #include <exception>
+#include <functional>
+#include <stop_token>
 #include <string>
 #include <utility>
 
 #include <torch/types.h>
 
 #include "penstock/base/blocking.h"
+#include "penstock/waiter.h"
 
 namespace penstock::torch {
 namespace {
@@ -25,40 +28,64 @@ Result<MutableByteView> Allocate(::torch::Tensor& tensor, std::uint64_t size) {
 
 }  // namespace
 
-ObjectTensor::ObjectTensor(ObjectStore& store, BucketName bucket, ObjectKey key,
-                           DownloadOptions options)
-    : key_(key.value),
-      chain_(options.call.cancel, [source = stop_]() mutable { source.request_stop(); }),
-      tensor_(std::make_shared<::torch::Tensor>()) {
-  // Take and the destructor wait; on an I/O thread they would wait for ever.
-  if (Result<void> allowed = CheckMayBlock("reading an object into a tensor"); !allowed.ok()) {
-    waiter_.Done()(std::move(allowed).error());
-    return;
+struct ObjectTensor::Impl {
+  Impl(std::shared_ptr<ObjectStore> given, BucketName bucket, ObjectKey target,
+       DownloadOptions options)
+      : store(std::move(given)),
+        key(target.value),
+        chain(options.call.cancel, [source = stop]() mutable { source.request_stop(); }),
+        tensor(std::make_shared<::torch::Tensor>()) {
+    // Take waits; on an I/O thread it would wait for ever.
+    if (Result<void> allowed = CheckMayBlock("reading an object into a tensor"); !allowed.ok()) {
+      waiter.Done()(std::move(allowed).error());
+      return;
+    }
+    DownloadRequest request;
+    request.bucket = std::move(bucket);
+    request.key = std::move(target);
+    request.options = std::move(options);
+    request.options.call.cancel = stop.get_token();
+    request.destination = [tensor = tensor](std::uint64_t size) { return Allocate(*tensor, size); };
+    // Not owned by the download: an I/O thread must not be the one that destroys the store.
+    StartDownload({std::shared_ptr<void>(), store.get()}, std::move(request), waiter.Done());
   }
-  DownloadRequest request;
-  request.bucket = std::move(bucket);
-  request.key = std::move(key);
-  request.options = std::move(options);
-  request.options.call.cancel = stop_.get_token();
-  request.destination = [tensor = tensor_](std::uint64_t size) { return Allocate(*tensor, size); };
-  // Not owned: `store` outlives this object, which waits for the completion.
-  StartDownload({std::shared_ptr<void>(), &store}, std::move(request), waiter_.Done());
-}
 
-ObjectTensor::~ObjectTensor() {
-  if (taken_) return;
-  stop_.request_stop();
-  const auto ignored = waiter_.Wait({}, stop_);
-  static_cast<void>(ignored);
-}
+  ~Impl() {
+    if (taken) return;
+    stop.request_stop();
+    const auto ignored = waiter.Wait({}, stop);
+    static_cast<void>(ignored);
+  }
+
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  const std::shared_ptr<ObjectStore> store;
+  const std::string key;
+  std::stop_source stop;
+  std::stop_callback<std::function<void()>> chain;  // The caller's stop also stops this download.
+  // Shared with the download: an I/O thread creates the destination before the waiter is set.
+  std::shared_ptr<::torch::Tensor> tensor;
+  Waiter<DownloadResponse> waiter;
+  bool taken = false;
+};
+
+ObjectTensor::ObjectTensor(std::shared_ptr<ObjectStore> store, BucketName bucket, ObjectKey key,
+                           DownloadOptions options)
+    : download_(std::make_unique<Impl>(std::move(store), std::move(bucket), std::move(key),
+                                       std::move(options)),
+                "this download") {}
+
+ObjectTensor::~ObjectTensor() = default;
 
 Result<ObjectExample> ObjectTensor::Take() {
-  PENSTOCK_CHECK(!taken_);
-  PENSTOCK_TRY(CheckMayBlock("ObjectTensor::Take"));
-  Result<DownloadResponse> downloaded = waiter_.Wait({}, stop_);
-  taken_ = true;
+  PENSTOCK_TRY(download_.CheckBlockingUse("ObjectTensor::Take"));
+  Impl& download = download_.object();
+  PENSTOCK_CHECK(!download.taken);
+  Result<DownloadResponse> downloaded = download.waiter.Wait({}, download.stop);
+  download.taken = true;
   if (!downloaded.ok()) return std::move(downloaded).error();
-  return ObjectExample(std::move(*tensor_), key_);
+  return ObjectExample(std::move(*download.tensor), download.key);
 }
 
 }  // namespace penstock::torch

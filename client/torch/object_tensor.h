@@ -3,36 +3,29 @@
 #define PENSTOCK_CLIENT_TORCH_OBJECT_TENSOR_H_
 
 #include <memory>
-#include <stop_token>
 
+#include "client/transfer/process_bound.h"
 #include "penstock/torch.h"
-#include "penstock/waiter.h"
 
 namespace penstock::torch {
 
-// The constructor starts the download. The destructor cancels it and waits for its end.
+// The constructor starts the download. The destructor cancels it and waits for its end, as
+// described for ProcessBound.
 //
 // Thread safety: one owner at a time.
 class ObjectTensor {
  public:
-  // `store` must outlive this object.
-  ObjectTensor(ObjectStore& store, BucketName bucket, ObjectKey key, DownloadOptions options);
+  ObjectTensor(std::shared_ptr<ObjectStore> store, BucketName bucket, ObjectKey key,
+               DownloadOptions options);
   ~ObjectTensor();
-  ObjectTensor(const ObjectTensor&) = delete;
-  ObjectTensor& operator=(const ObjectTensor&) = delete;
 
-  // Waits for the tensor, as described for ObjectExample. Succeeds once. On an I/O thread it
-  // returns kInvalidArgument and takes nothing.
+  // Waits for the tensor, as described for ObjectExample. Succeeds once. On an I/O thread and in a
+  // forked child it returns kInvalidArgument and takes nothing.
   Result<ObjectExample> Take();
 
  private:
-  const std::string key_;
-  std::stop_source stop_;
-  std::stop_callback<std::function<void()>> chain_;  // The caller's stop also stops this download.
-  // Shared with the download: an I/O thread creates the destination before the waiter is set.
-  std::shared_ptr<::torch::Tensor> tensor_;
-  Waiter<DownloadResponse> waiter_;
-  bool taken_ = false;
+  struct Impl;
+  transfer::ProcessBound<Impl> download_;
 };
 
 }  // namespace penstock::torch

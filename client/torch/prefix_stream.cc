@@ -1,6 +1,7 @@
 // The stream dataset: objects under a prefix in order, prefetched.
 #include <algorithm>
 #include <deque>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -15,9 +16,9 @@ namespace penstock::torch {
 namespace {
 
 struct PrefetchedObject {
-  PrefetchedObject(ObjectStore& store, const BucketName& bucket, const ObjectSummary& summary,
-                   const DownloadOptions& options)
-      : size(summary.size), object(store, bucket, summary.key, options) {}
+  PrefetchedObject(std::shared_ptr<ObjectStore> store, const BucketName& bucket,
+                   const ObjectSummary& summary, const DownloadOptions& options)
+      : size(summary.size), object(std::move(store), bucket, summary.key, options) {}
   std::uint64_t size;
   ObjectTensor object;
 };
@@ -76,7 +77,7 @@ struct PrefixStreamDataset::Impl {
            (ahead.empty() || ahead_bytes < options.look_ahead_bytes)) {
       PENSTOCK_ASSIGN(const std::optional<ObjectSummary> summary, NextListed());
       if (!summary) break;
-      ahead.emplace_back(*store, place.bucket, *summary, options.download);
+      ahead.emplace_back(store, place.bucket, *summary, options.download);
       ahead_bytes += summary->size;
     }
     return Ok();

@@ -2,14 +2,12 @@
 #include "client/transfer/process_bound.h"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <functional>
 #include <future>
 #include <memory>
 #include <string>
 
+#include "client/transfer/forked_child_test_support.h"
 #include "client/transfer/held_store_test_support.h"
 #include "penstock/future.h"
 #include "penstock/memory.h"
@@ -17,26 +15,6 @@
 
 namespace penstock::transfer {
 namespace {
-
-constexpr unsigned kPatienceSeconds = 60;
-
-// Returns the exit status of a forked child that runs `work`, or -1 if a signal ended it, for
-// example the alarm of a child that hangs.
-int StatusOfChild(const std::function<int()>& work) {
-  const ::pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(kPatienceSeconds);
-    ::_exit(work());
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-bool MentionsFork(const Error& error) {
-  return error.kind == ErrorKind::kInvalidArgument &&
-         error.message.find("cannot be used after fork()") != std::string::npos;
-}
 
 class HandleTest : public ::testing::Test {
  protected:

@@ -155,8 +155,8 @@ struct PutObjectRequest {
   // Directory buckets only. The body is appended at this offset, which must equal the object's
   // size. 0 creates the object.
   std::optional<std::uint64_t> write_offset;
-  // With write_offset: the CRC to send ("crc64nvme", "crc32c" or "crc32"; it must match the
-  // object's checksum), or "none". Empty: as configured.
+  // The CRC to send ("crc64nvme", "crc32c" or "crc32"), or "none". Empty: as configured. With
+  // write_offset it must match the object's checksum.
   std::string checksum_algorithm;
 };
 

@@ -56,7 +56,6 @@ struct RangeReaderOptions {
 // Thread safety: Start and usage may be called from any thread. Destruction cancels pending batches
 // and waits for them; on an I/O thread it leaves the wait to another thread. In a forked child an
 // inherited reader returns kInvalidArgument and may be destroyed.
-// gives kInvalidArgument, and destroying it is safe.
 class RangeReader {
  public:
   struct Usage {

@@ -28,7 +28,8 @@ struct MemoryObjectStoreOptions {
   const Clock* clock = &SystemClock();
 };
 
-// Thread safety: may be used from any thread. Destruction completes the calls already started.
+// Thread safety: may be used from any thread. Destruction completes the calls already started. A
+// callback may destroy the store.
 class MemoryObjectStore final : public ObjectStore {
  public:
   explicit MemoryObjectStore(MemoryObjectStoreOptions options = {});
@@ -59,7 +60,7 @@ class MemoryObjectStore final : public ObjectStore {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace penstock::testing
