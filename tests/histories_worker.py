@@ -381,7 +381,7 @@ class Worker:
             self.done["rename"] += 1
 
     def append(self) -> None:
-        """Appends with the client's writer, which appends at most once, however often its requests are sent."""
+        """Appends with the client's writer. Only an append at 0 may take effect again: if the object was removed in between."""
         key, piece = self.key(), self.body()
         writer = _core.AppendWriter(self.client._client, self.bucket, key)
         before = writer.size
@@ -391,9 +391,12 @@ class Worker:
         except penstock.S3Exception as error:
             self.failed += 1
             if error.attempts > 1 or error.code not in ("InvalidWriteOffset", "NoSuchKey", "PreconditionFailed", "SlowDown"):
-                self.record(key, f"append at {before} that failed: {error.code}", optional=True, **effect)
+                for _ in range(error.attempts if before == 0 else 1):
+                    self.record(key, f"append at {before} that failed: {error.code}", optional=True, **effect)
             return
         self.record_done(key, f"append at {before}", **effect)
+        for _ in range(self.client.stats()["retries"] - self.retries if before == 0 else 0):
+            self.record_done(key, "append at 0 again", optional=True, **effect)
         self.done["append"] += 1
         self.sizes[key] = writer.size
 

@@ -1,9 +1,10 @@
 """Several client processes use one emulator with faults: the history of each key is linearizable.
 
-A call that fails without a clear response may have taken effect; after a timeout it may do so later. A call that is retried after
-a lost response may take effect once per request; a conditional one only if its condition holds again; an append and a rename only
-once. In a directory bucket the keys of a generation are checked together, because renames combine them. A normal run takes some
-seconds per store, PENSTOCK_LONG=1 an hour; PENSTOCK_HISTORIES sets the number of generations per store.
+A call that fails without a clear response may have taken effect; after a timeout it may do so later. A call that is retried
+after a lost response may take effect once per request; a conditional one only if its condition holds again; a rename only once;
+an append only once too, except at 0, where the object may have been removed in between. In a directory bucket the keys of a
+generation are checked together, because renames combine them. A normal run takes some seconds per store, PENSTOCK_LONG=1 an
+hour; PENSTOCK_HISTORIES sets the number of generations per store.
 """
 
 from __future__ import annotations

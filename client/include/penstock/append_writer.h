@@ -24,7 +24,9 @@ struct AppendOptions {
 //
 // Each append continues at the offset and on the object version that the previous append of this
 // writer left. A change by another writer fails with kPreconditionFailed or kConflict and ends this
-// writer. Records are never torn or duplicated.
+// writer. Records are never torn or duplicated, with one exception: the first append to a missing
+// object has no ETag to depend on. If its response is lost and the object is deleted or renamed
+// before it is sent again, it creates the object again.
 //
 // If an append gets no response, the writer reads the object's size, its ETag and the bytes at the
 // append offset. If the object is unchanged, the append may still be executed later. It stays
