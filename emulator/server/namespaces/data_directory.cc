@@ -211,15 +211,17 @@ bool DataDirectory::IsVacant(const std::string& path) {
 
 std::optional<std::string> DataDirectory::MoveToTrash(const std::string& path) {
   static std::atomic<std::uint64_t> count{0};
-  const fs::path trash =
-      fs::path(path).parent_path() / (std::string(kTrashPrefix) + std::to_string(++count));
-  std::error_code error;
-  fs::rename(path, trash, error);
-  if (error) {
+  try {
+    const fs::path trash =
+        fs::path(path).parent_path() / (std::string(kTrashPrefix) + std::to_string(++count));
+    std::error_code error;
+    fs::rename(path, trash, error);
+    if (!error) return trash.string();
     not_removed.ReportSystemError(path, error.value());
-    return std::nullopt;
+  } catch (...) {  // no memory; destructors call this function
+    not_removed.Report(CurrentExceptionError());
   }
-  return trash.string();
+  return std::nullopt;
 }
 
 bool DataDirectory::IsTrash(std::string_view folder_name) {

@@ -51,8 +51,8 @@ class DataDirectory {
   static bool IsDeleted(const std::string& path);
   // Whether a directory that is not in use is deleted or has only unfinished generations.
   static bool IsVacant(const std::string& path);
-  // Renames a directory that is not in use to a name beside it that IsTrash recognizes. Returns
-  // nullopt on failure.
+  // Renames a directory that is not in use to a name beside it that IsTrash recognizes. Does not
+  // throw. Returns nullopt on failure; the next start then removes the directory.
   static std::optional<std::string> MoveToTrash(const std::string& path);
   static bool IsTrash(std::string_view folder_name);
 
