@@ -1,4 +1,5 @@
-"""Damage to a data directory: a flipped bit, a truncation or a removal of each file, after a kill and after a normal exit.
+"""Damage to a data directory: a flipped bit, a truncation or a removal of each file, after a kill and after a normal exit, and of
+the logs while the emulator runs.
 
 The emulator either does not start, and then `fsck` finds the damage, or it serves every object, version, tag, upload and access
 key correctly or as an error. It never returns wrong bytes with status 200, never an empty store and never an empty list of users.
@@ -255,6 +256,88 @@ def test_damaged_files_are_reported_at_the_start_or_by_an_error(
     started = sum(check(state, damage, tmp_path) for damage in cases)
     print(f"{content}, {end}: {len(cases)} damages, {len(cases) - started} starts refused")
     assert started > 0, "a damaged mark or lock alone does not keep the emulator from starting"
+
+
+def check_running(state: State, damage: Damage, folder: Path) -> bool:
+    """Damages a log while the emulator runs, and then kills it. Returns whether a request found the damage."""
+    data = folder / "data"
+    shutil.copytree(state.data, data)
+    auth = "verify" if state.keys else "off"
+    try:
+        with serving(data, auth=auth) as server:
+            damage.apply(data)
+            check_answers(server, state, damage)
+            if not state.keys:  # stores the same body again
+                path, body = "/plain/small-5", body_of("small 5", 900)
+                assert hashlib.sha256(body).hexdigest() == state.objects[path]
+                status, answer = Requests(server.netloc).send("PUT", path, body)
+                assert status == 200 or status >= 500, f"{damage}: PUT is {status} {answer!r}"
+            found = "database.page_damaged" in server.kill()
+        try:
+            with serving(data, auth=auth) as server:
+                check_answers(server, state, damage)
+        except StartRefusedError as refused:
+            assert "--accept-loss" in str(refused), f"{damage}: {refused}"
+            assert fsck(data)[0] == 1, damage
+        return found
+    finally:
+        shutil.rmtree(data)
+
+
+@pytest.mark.timeout(7200 if LONG else 180)
+@pytest.mark.parametrize("content", FILLED)
+def test_logs_that_are_damaged_during_a_run_cause_errors(
+    content: str, states: dict[tuple[str, str], State], tmp_path: Path, seed: int
+) -> None:
+    state = states[content, "killed"]
+    log = "penstock.db-wal" if content == "data" else "users.db-wal"
+    cases = [damage for damage in damages(state.data) if damage.file.endswith(log)]
+    assert cases
+    if not LONG:
+        cases = random.Random(seed).sample(cases, min(SAMPLE, len(cases)))
+    found = sum(check_running(state, damage, tmp_path) for damage in cases)
+    print(f"{content}: {len(cases)} damages of the log during a run, {found} found by requests")
+
+
+def flip_pages_of_log(data: Path) -> None:
+    """Flips a bit of the page of every frame of the log."""
+    log = next(data.rglob("penstock.db-wal"))
+    size = log.stat().st_size
+    with log.open("r+b") as file:
+        for page in range(32 + 24, size, 24 + 4096):
+            file.seek(page + 2000)
+            byte = file.read(1)[0]
+            file.seek(page + 2000)
+            file.write(bytes([byte ^ 4]))
+
+
+@pytest.mark.parametrize("durability", ["relaxed", "strict"])
+def test_every_kind_of_request_fails_over_a_damaged_log(durability: str, tmp_path: Path) -> None:
+    data = tmp_path / "s3"
+    bodies = {f"/bucket/{number}": body_of(f"body {number}", 3_000) for number in range(50)}
+    with serving(data, "--durability", durability) as server:
+        s3 = Requests(server.netloc)
+        s3.expect(200, "PUT", "/bucket")
+        for path, body in bodies.items():
+            s3.expect(200, "PUT", path, body)
+        server.kill()
+    with serving(data, "--durability", durability) as server:  # nothing is in a cache
+        s3 = Requests(server.netloc)
+        flip_pages_of_log(data)
+        for path in bodies:
+            status, body = s3.send("GET", path)
+            assert status == 500, (path, status, body[:100])
+            assert b"penstock.db" not in body, "responses name no file of the emulator's machine"
+        assert s3.send("GET", "/bucket?list-type=2")[0] == 500
+        assert s3.send("PUT", "/bucket/copy", x_amz_copy_source="/bucket/1")[0] == 500
+        assert s3.send("PUT", "/bucket/new", b"body")[0] == 500
+        assert s3.send("DELETE", "/bucket/1")[0] == 500
+        log = server.stop()  # its checkpoint must not make the damaged pages valid
+        assert "database.page_damaged" in log, log
+    status, report, error = fsck(data)
+    assert status == 1, (report, error)
+    with pytest.raises(StartRefusedError, match=r"penstock\.db-wal.*--accept-loss"):
+        Server(data, "--durability", durability)
 
 
 def test_a_zeroed_byte_of_the_log_does_not_empty_the_store(tmp_path: Path) -> None:

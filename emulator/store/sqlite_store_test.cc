@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <fstream>
 #include <thread>
 
+#include "emulator/store/full_disk_testing.h"
 #include "emulator/store/store_testing.h"
 
 namespace penstock::emulator::store {
@@ -169,26 +169,6 @@ TEST(SqliteStore, RelaxedKeepsAcknowledgedWritesAfterAKill) {
 TEST(SqliteStore, StrictKeepsAcknowledgedWritesAfterAKill) {
   KillAndReopen(Durability::kStrict, 10);
 }
-
-// Limits the size of this process's files, to simulate a full disk.
-class FullDisk {
- public:
-  explicit FullDisk(rlim_t bytes) {
-    previous_handler_ = ::signal(SIGXFSZ, SIG_IGN);
-    ::getrlimit(RLIMIT_FSIZE, &previous_);
-    rlimit limit = previous_;
-    limit.rlim_cur = bytes;
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FullDisk() {
-    ::setrlimit(RLIMIT_FSIZE, &previous_);
-    ::signal(SIGXFSZ, previous_handler_);
-  }
-
- private:
-  rlimit previous_{};
-  void (*previous_handler_)(int) = nullptr;
-};
 
 TEST(SqliteStore, AFullDiskRejectsWritesAndServesReads) {
   const TemporaryDirectory directory;

@@ -1,8 +1,10 @@
-// Changes bytes of a closed store. Later reads return correct data or an error, never wrong data.
+// Changes bytes of a closed store, and of the log of an open one. Later reads return correct data
+// or an error, never wrong data.
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "base/digest.h"
@@ -146,28 +148,31 @@ const BucketName kVersioned("versioned");
 class DamagedDatabaseTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto store = OpenStore({.directory = directory_.path()});
-    MakeBucket(*store);
-    MakeBucket(*store, kVersioned, Versioning::kEnabled);
-    ASSERT_TRUE(store->SetConfiguration(kBucket, "cors", "<CORS/>").ok());
-    for (int i = 0; i < 30; ++i) ASSERT_TRUE(PutText(*store, Key(i), Body(50 + 300 * i, i)).ok());
-    for (int i = 0; i < 10; ++i) ASSERT_TRUE(PutText(*store, Key(i), Body(50, i), kVersioned).ok());
-    for (int i = 0; i < 10; ++i) ASSERT_TRUE(PutText(*store, Key(i), Body(60, i), kVersioned).ok());
+    const auto store = OpenStore({.directory = directory_.path()});
+    Fill(*store);
+  }
+  void Fill(Store& store) {
+    MakeBucket(store);
+    MakeBucket(store, kVersioned, Versioning::kEnabled);
+    ASSERT_TRUE(store.SetConfiguration(kBucket, "cors", "<CORS/>").ok());
+    for (int i = 0; i < 30; ++i) ASSERT_TRUE(PutText(store, Key(i), Body(50 + 300 * i, i)).ok());
+    for (int i = 0; i < 10; ++i) ASSERT_TRUE(PutText(store, Key(i), Body(50, i), kVersioned).ok());
+    for (int i = 0; i < 10; ++i) ASSERT_TRUE(PutText(store, Key(i), Body(60, i), kVersioned).ok());
     UploadRecord record;
     record.bucket = kBucket;
     record.key = ObjectKey("upload");
     record.initiator = "arn";
-    const UploadId id = (*store->CreateUpload(record))->id;
+    const UploadId id = (*store.CreateUpload(record))->id;
     for (int i = 1; i <= 3; ++i) {
       ASSERT_TRUE(store
-                      ->Put(PutPart{kBucket,
-                                    record.key,
-                                    id,
-                                    {i, 100, ETag("part"), "c", {}},
-                                    MakeContent(*store, Body(100))})
+                      .Put(PutPart{kBucket,
+                                   record.key,
+                                   id,
+                                   {i, 100, ETag("part"), "c", {}},
+                                   MakeContent(store, Body(100))})
                       .ok());
     }
-    expected_ = AllResults(*store);
+    expected_ = AllResults(store);
     ASSERT_EQ(expected_.find("[damaged]"), std::string::npos);
   }
   static std::string Key(int i) { return "key-" + std::to_string(100 + i); }
@@ -279,6 +284,114 @@ TEST_F(DamagedDatabaseTest, NoDamagedDatabaseByteCausesAWrongResult) {
     fs::remove(database_ + "-shm", ignored);
   }
   EXPECT_GT(detected, tried / 2);
+}
+
+const BucketName kLate("late");  // written after the damage
+
+// Damages the log while the store is open. All changes are in the log, and no page and no object is
+// in a cache.
+class DamagedLogTest : public DamagedDatabaseTest {
+ protected:
+  static constexpr std::uint64_t kLogHeader = 32;
+  static constexpr std::uint64_t kFrameHeader = 24;
+  static constexpr std::uint64_t kFrame = kFrameHeader + 4096;
+
+  void SetUp() override {
+    const auto store = OpenStore({.directory = directory_.path()});
+    MakeBucket(*store, kLate);
+    Fill(*store);
+    Copy(directory_.path(), killed_.path());
+    log_size_ = fs::file_size(LogOf(killed_.path()));
+    ASSERT_GT(log_size_, kLogHeader + 100 * kFrame);
+  }
+  static fs::path LogOf(const std::string& directory) { return directory + "/penstock.db-wal"; }
+  static void Copy(const std::string& from, const std::string& to) {
+    fs::copy(from, to, fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+  }
+  std::uint64_t FrameAt(std::uint64_t number) const {
+    return kLogHeader + (number - 1) * kFrame;  // the first is 1
+  }
+  std::uint64_t frames() const { return (log_size_ - kLogHeader) / kFrame; }
+
+  // Opens the store of a directory. It is refused, or has every acknowledged write.
+  void CheckNextStart(const std::string& directory, bool has_late, const std::string& what) {
+    auto store = Store::Open({.directory = directory});
+    if (!store.ok()) {
+      EXPECT_EQ(store.error().kind, ErrorKind::kDataLoss) << what << store.error().ToString();
+      return;
+    }
+    const std::string found = AllResults(**store);
+    ASSERT_TRUE(IsExpectedOrDamaged(found, expected_)) << what << "\n" << found;
+    if (!has_late) return;
+    const auto late = (*store)->FindObject(kLate, ObjectKey("key"));
+    ASSERT_TRUE(late.ok() || late.error().kind == ErrorKind::kDataLoss)
+        << what << late.error().ToString();
+    const std::string text = late.ok() ? Text((*late)->content) : "late";
+    EXPECT_EQ(text, "late") << what;
+  }
+  // Returns whether a read found the damage.
+  template <class Change>
+  bool Try(const std::string& what, const Change& change) {
+    const TemporaryDirectory running;
+    Copy(killed_.path(), running.path());
+    auto store = OpenStore({.directory = running.path()});
+    change(LogOf(running.path()));
+    const std::string found = AllResults(*store);
+    EXPECT_TRUE(IsExpectedOrDamaged(found, expected_)) << what << "\n" << found;
+    const auto late = PutText(*store, "key", "late", kLate);
+    EXPECT_TRUE(late.ok() || late.error().kind == ErrorKind::kDataLoss) << what;
+    const TemporaryDirectory killed;
+    Copy(running.path(), killed.path());
+    CheckNextStart(killed.path(), late.ok(), what + ", killed: ");
+    store.reset();
+    CheckNextStart(running.path(), late.ok(), what + ", closed: ");
+    return found != expected_;
+  }
+  bool TryFlip(std::uint64_t offset) {
+    return Try("flipped at " + std::to_string(offset),
+               [&](const fs::path& log) { Flip(log, offset); });
+  }
+  bool TryCut(std::uint64_t size) {
+    return Try("cut at " + std::to_string(size),
+               [&](const fs::path& log) { fs::resize_file(log, size); });
+  }
+
+  const TemporaryDirectory killed_;
+  std::uint64_t log_size_ = 0;
+};
+
+TEST_F(DamagedLogTest, NoFlippedByteOfAHeaderCausesAWrongResult) {
+  for (std::uint64_t at = 0; at < kLogHeader; at += 3) TryFlip(at);
+  for (const std::uint64_t frame : {std::uint64_t{1}, frames() / 2, frames()}) {
+    for (std::uint64_t at = 0; at < kFrameHeader; at += 3) TryFlip(FrameAt(frame) + at);
+  }
+}
+
+TEST_F(DamagedLogTest, NoFlippedByteOfAPageCausesAWrongResult) {
+  std::ifstream file(LogOf(killed_.path()), std::ios::binary);
+  const std::string log{std::istreambuf_iterator<char>(file), {}};
+  std::map<std::string, std::uint64_t> last_frames;  // by page: the one that reads need
+  for (std::uint64_t frame = 1; frame <= frames(); ++frame)
+    last_frames[log.substr(FrameAt(frame), 4)] = frame;
+  int detected = 0;
+  for (const auto& [page_number, frame] : last_frames) {
+    const std::uint64_t page = FrameAt(frame) + kFrameHeader;
+    const std::uint64_t record = log.find("owner", page);  // a field of an object or a bucket
+    detected += TryFlip(record < page + 4096 ? record : page + frame * 997 % 4096) ? 1 : 0;
+  }
+  EXPECT_GT(detected, 20) << "of " << last_frames.size();
+  for (std::uint64_t frame = 1; frame <= frames(); frame += 20)  // most were replaced
+    TryFlip(FrameAt(frame) + kFrameHeader + frame * 997 % 4096);
+  for (const std::uint64_t at : {0, 3, 7, 100, 4000, 4087, 4088, 4095})
+    TryFlip(FrameAt(frames()) + kFrameHeader + at);
+}
+
+TEST_F(DamagedLogTest, NoCutOfTheLogCausesAWrongResult) {
+  for (const std::uint64_t size :
+       {std::uint64_t{0}, std::uint64_t{1}, kLogHeader, FrameAt(1) + 10, FrameAt(2),
+        FrameAt(frames() / 2), FrameAt(frames() / 2) + 1000, FrameAt(frames()), log_size_ - 1})
+    TryCut(size);
+  Try("removed", [](const fs::path& log) { fs::remove(log); });
 }
 
 }  // namespace

@@ -1,11 +1,8 @@
-// The log format (sqlite.org/fileformat2.html, section 4.1): a header of 32 bytes, then frames of
-// 24 bytes and a page each. A page has at most 64 KiB.
 #include "emulator/store/sqlite/log_vfs.h"
 
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -19,6 +16,8 @@
 #include "base/log/diagnostics.h"
 #include "emulator/store/sqlite/callback_exceptions.h"
 #include "emulator/store/sqlite/commit_mark.h"
+#include "emulator/store/sqlite/log_checksums.h"
+#include "emulator/store/sqlite/shared_by_path.h"
 #include "emulator/store/sqlite/vfs_forwarding.h"
 
 namespace penstock::emulator::store {
@@ -30,11 +29,9 @@ constinit DiagnosticEvent not_buffered("store.log_write_not_gathered");
 constinit DiagnosticEvent not_marked("store.commit_mark_not_written");
 
 constexpr char kName[] = "penstock";
-constexpr int kFrameHeader = 24;
 // Offset in a frame header of the database size in pages; 0: the frame does not end a commit.
 constexpr int kCommitSize = 4;
 constexpr int kSalts = 8;  // offset of the log's salts in a frame header
-constexpr int kLogHeader = 32;
 constexpr std::string_view kLogSuffix = "-wal";
 // With one more frame this is less than 128 KiB. For longer writes SQLite's own VFS uses only the
 // low 17 bits of the length.
@@ -49,6 +46,7 @@ struct Marking {
   std::uint32_t salt_1 = 0;
   std::uint32_t salt_2 = 0;
   bool is_synced = false;  // no write since the last fsync
+  std::shared_ptr<LogChecksums> checksums;
 };
 
 // An open log. The real file belongs to the system's VFS.
@@ -63,8 +61,17 @@ struct LogFile {
 
 LogFile& Log(sqlite3_file* file) { return *reinterpret_cast<LogFile*>(file); }
 
+LogChecksums& Checksums(const LogFile& log) { return *log.marking->checksums; }
+
+int ReadReal(LogFile& log, void* into, int size, sqlite3_int64 offset) {
+  return Forward<&sqlite3_io_methods::xRead>(&log.forwarding.base, into, size, offset);
+}
+
+// After a failed write it is unknown which bytes the file has. They belong to no commit.
 int WriteReal(LogFile& log, const void* bytes, int size, sqlite3_int64 offset) {
-  return Forward<&sqlite3_io_methods::xWrite>(&log.forwarding.base, bytes, size, offset);
+  const int code = Forward<&sqlite3_io_methods::xWrite>(&log.forwarding.base, bytes, size, offset);
+  if (code != SQLITE_OK) Checksums(log).Forget(offset, offset + size);
+  return code;
 }
 
 int Flush(LogFile& log) {
@@ -129,14 +136,9 @@ void SaveCommit(Marking& marking, const void* frame_header) {
   marking.salt_2 = BigEndian(header + kSalts + 4);
 }
 
-int Write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset) {
-  LogFile& log = Log(file);
-  if (offset == 0) {  // the log's header: the log restarts
-    log.end = 0;
-    if (const int code = ResetMark(log); code != SQLITE_OK) return code;
-  }
+int BufferOrWrite(LogFile& log, const void* bytes, int size, sqlite3_int64 offset) {
   log.marking->is_synced = false;
-  const bool is_header = size == kFrameHeader;
+  const bool is_header = size == kFrameHeaderBytes;
   const bool commits = is_header && BigEndian(static_cast<const char*>(bytes) + kCommitSize) != 0;
   if (commits) SaveCommit(*log.marking, bytes);  // buffered or not
   const bool appends = offset >= log.end;
@@ -161,6 +163,45 @@ int Write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset)
   return log.commits || log.buffered->size() >= kMaxBuffered ? Flush(log) : SQLITE_OK;
 }
 
+// Stores the checksums of bytes that are being written. A part that is not written as a whole has
+// no checksum until it is read as a whole.
+int StoreChecksums(LogChecksums& checksums, const std::byte* bytes, int size,
+                   sqlite3_int64 offset) {
+  const sqlite3_int64 end = offset + size;
+  while (offset < end && (offset < kLogHeaderBytes || checksums.page_size() != 0)) {
+    const LogPart part = checksums.PartAt(offset);
+    const sqlite3_int64 part_end = part.begin + part.size;
+    if (offset != part.begin || part_end > end) {
+      checksums.Forget(part.begin, part_end);
+    } else if (!checksums.Set(part, bytes)) {
+      return SQLITE_IOERR_NOMEM;
+    }
+    bytes += part_end - offset;
+    offset = part_end;
+  }
+  return SQLITE_OK;
+}
+
+// The log's header is written: the log restarts.
+int Restart(LogFile& log, const void* bytes, int size) {
+  log.end = 0;
+  if (const int code = ResetMark(log); code != SQLITE_OK) return code;
+  if (size >= kLogHeaderBytes) Checksums(log).Restart(static_cast<const std::byte*>(bytes));
+  return SQLITE_OK;
+}
+
+int Write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset) {
+  LogFile& log = Log(file);
+  int code = SQLITE_OK;
+  if (offset == 0) {
+    code = Restart(log, bytes, size);
+  } else if (Checksums(log).is_damaged()) {
+    code = SQLITE_IOERR_DATA;
+  }
+  if (code == SQLITE_OK)
+    code = StoreChecksums(Checksums(log), static_cast<const std::byte*>(bytes), size, offset);
+  return code == SQLITE_OK ? BufferOrWrite(log, bytes, size, offset) : code;
+}
 int Close(sqlite3_file* file) {
   LogFile& log = Log(file);
   const int flushed = Flush(log);
@@ -170,9 +211,54 @@ int Close(sqlite3_file* file) {
   return flushed != SQLITE_OK ? flushed : closed;
 }
 
+// Verifies a whole part that a read with the result `code` returned. The file must contain every
+// part with a checksum, also one of zeros. A part without a checksum gets one: SQLite's recovery
+// reads it at the start and then verifies the same bytes itself.
+int VerifyPart(LogChecksums& checksums, const LogPart& part, const std::byte* bytes, int code) {
+  const LogChecksums::Verdict verdict = checksums.Check(part, bytes);
+  if (verdict == LogChecksums::Verdict::kUnknown) {
+    if (code != SQLITE_OK) return code;
+    if (part.frame == 0) checksums.AdoptHeader(bytes);
+    return checksums.Set(part, bytes) ? SQLITE_OK : SQLITE_IOERR_NOMEM;
+  }
+  if (verdict == LogChecksums::Verdict::kMatches && code == SQLITE_OK) return SQLITE_OK;
+  checksums.AddDamage(part);
+  return SQLITE_IOERR_DATA;
+}
+
+// Verifies the part that contains `size` bytes which were read at `offset`, and reads them again
+// with the rest of the part.
+int VerifyRestOfPart(LogFile& log, const LogPart& part, std::byte* bytes, int size,
+                     sqlite3_int64 offset) {
+  const std::unique_ptr<std::byte[]> whole(new (std::nothrow)
+                                               std::byte[static_cast<std::size_t>(part.size)]);
+  if (whole == nullptr) return SQLITE_IOERR_NOMEM;
+  int code = ReadReal(log, whole.get(), part.size, part.begin);
+  if (code == SQLITE_OK || code == SQLITE_IOERR_SHORT_READ)
+    code = VerifyPart(Checksums(log), part, whole.get(), code);
+  if (code == SQLITE_OK)
+    std::memcpy(bytes, whole.get() + (offset - part.begin), static_cast<std::size_t>(size));
+  return code;
+}
+
 int Read(sqlite3_file* file, void* into, int size, sqlite3_int64 offset) {
-  if (const int code = Flush(Log(file)); code != SQLITE_OK) return code;
-  return Forward<&sqlite3_io_methods::xRead>(file, into, size, offset);
+  LogFile& log = Log(file);
+  if (const int code = Flush(log); code != SQLITE_OK) return code;
+  int code = ReadReal(log, into, size, offset);
+  LogChecksums& checksums = Checksums(log);
+  auto* bytes = static_cast<std::byte*>(into);
+  for (const sqlite3_int64 end = offset + size; offset < end;) {
+    if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ) return code;
+    if (offset >= kLogHeaderBytes && checksums.page_size() == 0) return code;
+    const LogPart part = checksums.PartAt(offset);
+    const auto count =
+        static_cast<int>(std::min<sqlite3_int64>(part.begin + part.size, end) - offset);
+    code = count == part.size ? VerifyPart(checksums, part, bytes, code)
+                              : VerifyRestOfPart(log, part, bytes, count, offset);
+    bytes += count;
+    offset += count;
+  }
+  return code;
 }
 
 int Truncate(sqlite3_file* file, sqlite3_int64 size) {
@@ -180,11 +266,16 @@ int Truncate(sqlite3_file* file, sqlite3_int64 size) {
   if (size == 0) {
     if (const int code = ResetMark(Log(file)); code != SQLITE_OK) return code;
   }
-  return Forward<&sqlite3_io_methods::xTruncate>(file, size);
+  const int code = Forward<&sqlite3_io_methods::xTruncate>(file, size);
+  if (code == SQLITE_OK) Checksums(Log(file)).Truncate(size);
+  return code;
 }
 
+// A checkpoint syncs the log before it moves pages. If it moved pages that follow a damaged frame,
+// the database file would contain a part of commits that the next start cannot recover.
 int Sync(sqlite3_file* file, int flags) {
   if (const int code = Flush(Log(file)); code != SQLITE_OK) return code;
+  if (Checksums(Log(file)).is_damaged()) return SQLITE_IOERR_DATA;
   const int code = Forward<&sqlite3_io_methods::xSync>(file, flags);
   Log(file).marking->is_synced = code == SQLITE_OK;
   return code;
@@ -221,11 +312,20 @@ Marking* NewMarking(const char* name) noexcept {
   try {
     auto marking = std::make_unique<Marking>();
     marking->mark_path = MarkPathOf(name);
+    marking->checksums = SharedByPath<LogChecksums>(name);
     return marking.release();
   } catch (...) {
     static_cast<void>(RanOutOfMemory("opening a log"));
     return nullptr;
   }
+}
+
+// If another process has the database open, SQLite does not recover the log, and does not read its
+// header.
+void AdoptHeader(LogFile& log) {
+  std::byte header[kLogHeaderBytes];
+  if (Checksums(log).page_size() == 0 && ReadReal(log, header, kLogHeaderBytes, 0) == SQLITE_OK)
+    Checksums(log).AdoptHeader(header);
 }
 
 int Open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int* opened_as) {
@@ -247,6 +347,7 @@ int Open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int
   const int code = system_vfs->xOpen(system_vfs, name, log.forwarding.real, flags, opened_as);
   if (code == SQLITE_OK) {
     log.forwarding.base.pMethods = &kLogMethods;
+    AdoptHeader(log);
     return SQLITE_OK;
   }
   if (RealFile(file)->pMethods != nullptr) Forward<&sqlite3_io_methods::xClose>(file);
@@ -290,8 +391,7 @@ const char* Register() {
   return sqlite3_vfs_register(&vfs, 0) == SQLITE_OK ? kName : nullptr;
 }
 
-// Stores the state of the mark after a commit with `frames` frames. Reads the fields that frames do
-// not contain from the log's header.
+// Stores the state of the mark after a commit with `frames` frames.
 Result<void> Store(LogFile& log, std::uint32_t frames) {
   static const std::string boot_id = BootId();
   Marking& marking = *log.marking;
@@ -299,19 +399,8 @@ Result<void> Store(LogFile& log, std::uint32_t frames) {
     PENSTOCK_ASSIGN(marking.mark, CommitMark::Open(marking.mark_path));
   }
   CommitState state = marking.mark->state();
-  const bool same_log = state.salt_1 == marking.salt_1 && state.salt_2 == marking.salt_2;
-  if (!same_log || state.page_size == 0) {
-    std::array<char, kLogHeader> header{};
-    const int code =
-        Forward<&sqlite3_io_methods::xRead>(&log.forwarding.base, header.data(), kLogHeader, 0);
-    if (code != SQLITE_OK) {
-      return Error::Make(ErrorKind::kInternal, "cannot read the log's header to write " +
-                                                   marking.mark_path + ": SQLite error " +
-                                                   std::to_string(code));
-    }
-    state.page_size = BigEndian(&header[8]);
-    state.checkpoint_sequence = BigEndian(&header[12]);
-  }
+  state.page_size = static_cast<std::uint32_t>(marking.checksums->page_size());
+  state.checkpoint_sequence = marking.checksums->checkpoint_sequence();
   state.salt_1 = marking.salt_1;
   state.salt_2 = marking.salt_2;
   state.frames = frames;

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <new>
 #include <string>
@@ -14,20 +13,16 @@
 #include <utility>
 
 #include "base/crc/crc.h"
-#include "base/log/diagnostics.h"
-#include "base/log/log.h"
 #include "emulator/store/sqlite/callback_exceptions.h"
+#include "emulator/store/sqlite/damage_record.h"
 #include "emulator/store/sqlite/log_vfs.h"
 #include "emulator/store/sqlite/page_bits.h"
+#include "emulator/store/sqlite/shared_by_path.h"
 #include "emulator/store/sqlite/vfs_forwarding.h"
 #include "penstock/base/bytes.h"
-#include "penstock/base/mutex.h"
 
 namespace penstock::emulator::store {
 namespace {
-
-constinit DiagnosticEvent page_damaged("database.page_damaged");
-constinit DiagnosticEvent damage_not_logged("database.page_damage_not_logged");
 
 constexpr char kName[] = "penstock-pages";
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
@@ -45,51 +40,16 @@ constexpr int kReadDamaged = 0x50530002;
 // State shared by the connections of this process to one database file.
 class DatabasePages {
  public:
-  explicit DatabasePages(std::string path) : path_(std::move(path)) {}
+  explicit DatabasePages(std::string path) : damage(std::move(path), "page") {}
 
   std::atomic<int> page_size{0};  // bytes per page; 0: the pages have no checksums
   std::atomic<std::uint32_t> store_id{0};
   PageBits verified;
+  DamageRecord damage;
 
   // Takes size and id from the header of a database.
   void Adopt(const void* header);
-  // Counts and logs each damaged page once.
-  void AddDamaged(std::uint32_t page, sqlite3_int64 offset) {
-    {
-      const MutexLock lock(mutex_);
-      const auto at = std::lower_bound(damaged_.begin(), damaged_.end(), page);
-      if (at != damaged_.end() && *at == page) return;
-      damaged_.insert(at, page);
-    }
-    page_damaged.Count();
-    penstock::Log({LogLevel::kError,
-                   "database.page_damaged",
-                   {{"file", path_},
-                    {"page", LogValue::Number(std::to_string(page))},
-                    {"offset", LogValue::Number(std::to_string(offset))}}});
-  }
-  std::vector<std::uint32_t> damaged() const {
-    const MutexLock lock(mutex_);
-    return damaged_;
-  }
-
- private:
-  const std::string path_;
-  mutable Mutex mutex_;
-  std::vector<std::uint32_t> damaged_ PENSTOCK_GUARDED_BY(mutex_);
 };
-
-std::shared_ptr<DatabasePages> PagesOf(const char* path) {
-  // Never destroyed, because connections may close while the process exits.
-  static Mutex* const mutex = new Mutex();
-  static auto* const open = new std::map<std::string, std::weak_ptr<DatabasePages>>();
-  const MutexLock lock(*mutex);
-  std::erase_if(*open, [](const auto& entry) { return entry.second.expired(); });
-  std::weak_ptr<DatabasePages>& known = (*open)[path];
-  std::shared_ptr<DatabasePages> pages = known.lock();
-  if (pages == nullptr) known = pages = std::make_shared<DatabasePages>(path);
-  return pages;
-}
 
 // An open database file. The real file belongs to LogVfsName().
 struct PageFile {
@@ -154,13 +114,8 @@ void DatabasePages::Adopt(const void* header) {
 }
 
 // Reports a damaged page. Returns `otherwise` if damaged pages are to be read.
-int ReportDamage(PageFile& file, std::uint32_t number, sqlite3_int64 offset,
-                 int otherwise) noexcept {
-  try {
-    (*file.pages)->AddDamaged(number, offset);
-  } catch (...) {
-    damage_not_logged.Report(CurrentExceptionError());
-  }
+int ReportDamage(PageFile& file, std::uint32_t number, sqlite3_int64 offset, int otherwise) {
+  (*file.pages)->damage.Add(number, offset);
   return file.reads_damaged ? otherwise : SQLITE_IOERR_DATA;
 }
 
@@ -281,7 +236,7 @@ sqlite3_vfs* parent = nullptr;  // set once, before this VFS is registered
 // nullptr if memory runs out.
 std::shared_ptr<DatabasePages>* NewPages(const char* path) noexcept {
   try {
-    return new std::shared_ptr<DatabasePages>(PagesOf(path));
+    return new std::shared_ptr<DatabasePages>(SharedByPath<DatabasePages>(path));
   } catch (...) {
     static_cast<void>(RanOutOfMemory("opening a database file"));
     return nullptr;
@@ -347,7 +302,7 @@ void ReadDamagedPages(sqlite3* db) {
 
 std::vector<std::uint32_t> DamagedPages(sqlite3* db) {
   const auto pages = StateOf(db);
-  return pages != nullptr ? pages->damaged() : std::vector<std::uint32_t>();
+  return pages != nullptr ? pages->damage.numbers() : std::vector<std::uint32_t>();
 }
 
 }  // namespace penstock::emulator::store

@@ -6,8 +6,8 @@
 // page number and the store id, so that a page of another place or another store is damaged. The
 // store id is the database's application id (section 1.3.17), a random number of its creation; 0 in
 // databases of earlier builds. The checksum is written with each page and verified when a page of
-// the file is first read after a start or a write. Pages in the write-ahead log are protected by
-// the log's own checksums.
+// the file is first read after a start or a write. Pages in the write-ahead log are verified by
+// the log's VFS (log_checksums.h).
 #ifndef PENSTOCK_EMULATOR_STORE_SQLITE_PAGE_CHECKSUMS_H_
 #define PENSTOCK_EMULATOR_STORE_SQLITE_PAGE_CHECKSUMS_H_
 

@@ -65,8 +65,8 @@ Error MakeError(int code, int system_error, const std::string& path, const std::
       return Error::Make(
           ErrorKind::kDataLoss,
           "a page of the database file " + path +
-              " is missing or does not match its checksum; run fsck, and restore the "
-              "file or start with an empty directory");
+              " or of its log is missing or does not match its checksum; stop the emulator and run "
+              "fsck, and restore the directory or start with an empty one");
     case SQLITE_FULL:
       return Error::Make(ErrorKind::kResourceExhausted,
                          "no space left for " + path + "; free disk space and try again");
