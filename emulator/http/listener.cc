@@ -30,7 +30,13 @@ constexpr std::chrono::milliseconds kRestartPause{20};
 // only add a context switch.
 class RunAtOnce final : public httplib::TaskQueue {
  public:
-  void enqueue(std::function<void()> task) override { task(); }
+  // void in old releases of cpp-httplib, bool in new ones.
+  using Enqueued = decltype(std::declval<httplib::TaskQueue&>().enqueue({}));
+
+  Enqueued enqueue(std::function<void()> task) override {
+    task();
+    return Enqueued(true);
+  }
   void shutdown() override {}
 };
 
@@ -77,7 +83,8 @@ std::unique_ptr<AcceptLoop> MakeAcceptLoop(Listener::OnSocket on_socket) {
 
 class HttplibListener final : public Listener {
  public:
-  explicit HttplibListener(std::unique_ptr<AcceptLoop> loop) : loop_(std::move(loop)) {}
+  explicit HttplibListener(OnSocket on_socket)
+      : on_socket_(std::move(on_socket)), loop_(MakeAcceptLoop(on_socket_)) {}
 
   ~HttplibListener() override {
     Stop();
@@ -115,8 +122,8 @@ class HttplibListener final : public Listener {
   }
 
  private:
-  // cpp-httplib ends its loop and closes its socket on any error of accept() except EMFILE. This
-  // class keeps a copy of the socket and restarts the loop.
+  // cpp-httplib ends its loop and closes its socket on most errors of accept(). New releases refuse
+  // to run such a loop again. This class keeps a copy of the socket and starts a new loop.
   void Run() {
     for (;;) {
       loop_->listen_after_bind();
@@ -124,11 +131,14 @@ class HttplibListener final : public Listener {
       accept_ended.Report("accept() failed; listening again");
       std::this_thread::sleep_for(kRestartPause);
       const int again = ::fcntl(kept_, F_DUPFD_CLOEXEC, 0);
-      if (again >= 0) loop_->set_listening_socket(again);
+      if (again < 0) continue;  // the loop has no socket and returns at once
+      loop_ = MakeAcceptLoop(on_socket_);
+      loop_->set_listening_socket(again);
     }
   }
 
-  std::unique_ptr<AcceptLoop> loop_;
+  const OnSocket on_socket_;
+  std::unique_ptr<AcceptLoop> loop_;  // used by the thread alone once it runs
   int port_ = -1;
   int kept_ = -1;  // a copy of the listening socket
   std::atomic<bool> stopping_{false};
@@ -140,7 +150,7 @@ class HttplibListener final : public Listener {
 
 Result<std::unique_ptr<Listener>> Listener::Start(const std::string& host, int port,
                                                   OnSocket on_socket) {
-  auto listener = std::make_unique<HttplibListener>(MakeAcceptLoop(std::move(on_socket)));
+  auto listener = std::make_unique<HttplibListener>(std::move(on_socket));
   PENSTOCK_TRY(listener->Open(host, port));
   return std::unique_ptr<Listener>(std::move(listener));
 }

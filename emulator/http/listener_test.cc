@@ -1,5 +1,6 @@
 #include "emulator/http/listener.h"
 
+#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <signal.h>
 
@@ -86,6 +87,48 @@ TEST(Listener, StopsAtOnceAndTwice) {
   (*listener)->Stop();
   (*listener)->Stop();
   EXPECT_FALSE(TestClient(port).connected());
+}
+
+std::vector<int> DescriptorsListeningOn(int port) {
+  std::vector<int> found;
+  for (int fd = 0; fd < 1024; ++fd) {
+    int listens = 0;
+    socklen_t size = sizeof listens;
+    if (::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 || listens == 0) continue;
+    sockaddr_in address{};
+    size = sizeof address;
+    ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
+    if (ntohs(address.sin_port) == port) found.push_back(fd);
+  }
+  return found;
+}
+
+TEST(Listener, AcceptsAgainAfterErrorsOfAccept) {
+  std::atomic<int> accepted{0};
+  auto listener = Listener::Start("127.0.0.1", 0, [&](int fd) {
+    ::close(fd);
+    accepted.fetch_add(1);
+    accepted.notify_all();
+  });
+  ASSERT_TRUE(listener.ok());
+  const int port = (*listener)->port();
+  const int copy = DescriptorsListeningOn(port).back();  // the listener's own, made last
+  for (int round = 0; round < 3; ++round) {
+    std::vector<int> listening = DescriptorsListeningOn(port);
+    std::erase(listening, copy);
+    ASSERT_EQ(listening.size(), 1U) << "round " << round;
+    const int other = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ASSERT_EQ(::dup2(other, listening[0]), listening[0]);
+    ::close(other);
+    // The accept() that has begun gets the first connection. The next one fails (ENOTSOCK).
+    for (int i = 0; i < 2; ++i) {
+      const int before = accepted.load();
+      TestClient client(port);
+      ASSERT_TRUE(client.connected());
+      accepted.wait(before);
+    }
+  }
+  EXPECT_EQ(accepted.load(), 6);
 }
 
 TEST(Listener, DoesNotChangeSigpipe) {

@@ -1,4 +1,6 @@
-"""`./dev` installs torch without CUDA from PyTorch's index, unless pip has its own index or that index does not respond."""
+"""`./dev` installs torch without CUDA from PyTorch's index, unless pip has its own index or that index does not respond.
+It builds with the compilers of CC and CXX.
+"""
 
 from __future__ import annotations
 
@@ -90,3 +92,25 @@ def test_the_look_at_an_index_that_does_not_respond_ends(tmp_path: Path) -> None
         done = subprocess.run(command, input=look, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1
     assert done.stderr.startswith(url)
+
+
+def cmake_calls(folder: Path, *compilers: str) -> list[str]:
+    """Configures the same folder once for each compiler, with a fake CMake, and returns the arguments of the fake's calls."""
+    (folder / "cmake").write_text('#!/bin/sh\necho "$CXX: $*" >>"$CALLS"\ntouch build/dev/build.ninja\n')
+    (folder / "cmake").chmod(0o755)
+    setup = (ROOT / "tools/dev/setup.sh").as_posix()
+    program = f'set -euo pipefail; say() {{ :; }}; venv=V; . "{setup}"; configure dev -DA=ON'
+    for compiler in compilers:
+        variables = {"CALLS": str(folder / "calls"), "CXX": compiler, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+        kept = {name: value for name, value in os.environ.items() if name != "CC"}
+        subprocess.run(["bash", "-c", program], cwd=folder, env=kept | variables, check=True, timeout=60)
+    return (folder / "calls").read_text().splitlines()
+
+
+def test_another_compiler_configures_the_folder_anew(tmp_path: Path) -> None:
+    plain = "-S . -B build/dev -G Ninja -DA=ON"
+    assert cmake_calls(tmp_path, "", "", "g++-14", "g++-14", "") == [
+        f": {plain}",
+        f"g++-14: --fresh {plain}",
+        f": --fresh {plain}",
+    ]

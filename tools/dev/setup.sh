@@ -15,12 +15,12 @@ missing_packages() {
 
 # For PENSTOCK_SKIP_APT: warns about missing packages, and exits if a tool of the build is missing.
 report_packages() {
-  local missing tool tools=""
+  local missing tool tools="" compiler=${CXX:-g++}
   if command -v dpkg-query >/dev/null; then
     missing=$(missing_packages | tr '\n' ' ')
     [ -z "$missing" ] || say "PENSTOCK_SKIP_APT is set; these Debian packages are missing; the build fails unless their files were installed another way: ${missing% }"
   fi
-  for tool in cmake ninja g++ pkg-config; do
+  for tool in cmake ninja "${compiler%% *}" pkg-config; do
     command -v "$tool" >/dev/null || tools+=" $tool"
   done
   [ -z "$tools" ] || die "PENSTOCK_SKIP_APT is set, and these tools are not on PATH:$tools; install the packages of tools/apt-packages.txt"
@@ -54,7 +54,7 @@ ensure_packages() {
   # shellcheck disable=SC2086
   "${as_root[@]}" apt-get install -y -qq --no-install-recommends $missing >"$(log_file apt)" 2>&1 || {
     tail -n 20 "$(log_file apt)" >&2
-    die "apt-get install failed; all output is in $(log_file apt)"
+    die "apt-get install failed; all output is in $(log_file apt). tools/apt-packages.txt has Debian 12's names; on another release install its packages yourself and set PENSTOCK_SKIP_APT=1."
   }
 }
 
@@ -121,22 +121,25 @@ ensure_clients() {
   export PENSTOCK_CLIENTS_PYTHON="$made/bin/python"
 }
 
-# configure NAME [CMAKE OPTION...]: configures build/NAME if it is new or its options have changed.
+# configure NAME [CMAKE OPTION...]: configures build/NAME if it is new or its options have changed. CMake reads the compilers of CC
+# and CXX only in a new folder, so other compilers empty the cache of the folder.
 configure() {
   local name=$1
   shift
-  local folder=build/$name options="$* $venv"
+  local folder=build/$name options="$* $venv" compilers="${CC:-} ${CXX:-}" fresh=()
+  [ "$compilers" = "$(cat "$folder/dev-compilers" 2>/dev/null || echo " ")" ] || fresh=(--fresh)
   build_dir=$folder
   # ccache hashes paths relative to the checkout, so that all checkouts share its entries.
   export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=include_file_ctime,include_file_mtime
-  if [ ! -e "$folder/build.ninja" ] || [ "$(cat "$folder/dev-options" 2>/dev/null)" != "$options" ]; then
+  if [ ! -e "$folder/build.ninja" ] || [ ${#fresh[@]} -gt 0 ] || [ "$(cat "$folder/dev-options" 2>/dev/null)" != "$options" ]; then
     say "configuring $folder"
     mkdir -p "$folder"
-    cmake -S . -B "$folder" -G Ninja "$@" >"$folder/configure.log" 2>&1 || {
+    cmake "${fresh[@]}" -S . -B "$folder" -G Ninja "$@" >"$folder/configure.log" 2>&1 || {
       tail -n 30 "$folder/configure.log" >&2
       die "configuring failed; all output is in $folder/configure.log"
     }
     printf '%s' "$options" >"$folder/dev-options"
+    printf '%s' "$compilers" >"$folder/dev-compilers"
   fi
 }
 

@@ -48,6 +48,10 @@ bool GlobMatches(std::string_view glob, std::string_view name) {
   return g == glob.size();
 }
 
+// RE2's StringPiece is Abseil's string_view in new releases. Abseil can be built with a string_view
+// of its own, to which std::string_view does not convert.
+re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
+
 re2::RE2::Options RegexOptions() {
   re2::RE2::Options options;
   // Limits the compiled expression, and therefore the time per byte of a name.
@@ -76,7 +80,7 @@ Pattern Pattern::Prefix(std::string_view prefix) { return Pattern(Escaped(prefix
 Pattern Pattern::Exactly(std::string_view name) { return Pattern(Escaped(name)); }
 
 Result<Pattern> Pattern::OfRegex(std::string_view expression) {
-  auto regex = std::make_shared<const re2::RE2>(expression, RegexOptions());
+  auto regex = std::make_shared<const re2::RE2>(Piece(expression), RegexOptions());
   if (!regex->ok()) {
     const bool too_large = regex->error_code() == re2::RE2::ErrorPatternTooLarge;
     return Error::Make(ErrorKind::kInvalidArgument,
@@ -93,7 +97,8 @@ Result<Pattern> Pattern::OfRegex(std::string_view expression) {
 bool Pattern::Matches(std::string_view name) const {
   if (only_literal_) return name == literal_;
   if (!name.starts_with(literal_)) return false;
-  return prefix_ || (regex_ ? re2::RE2::PartialMatch(name, *regex_) : GlobMatches(glob_, name));
+  return prefix_ ||
+         (regex_ ? re2::RE2::PartialMatch(Piece(name), *regex_) : GlobMatches(glob_, name));
 }
 
 }  // namespace penstock::emulator::faults
