@@ -3,10 +3,12 @@
 #define PENSTOCK_EMULATOR_FUZZ_FORM_PROPERTIES_H_
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/encoding.h"
 #include "emulator/fuzz/s3_properties.h"
 #include "emulator/s3/post/form.h"
 #include "emulator/s3/post/post_policy.h"
@@ -54,15 +56,51 @@ inline FormOutcome ReadForm(std::string_view type, std::string_view body, std::s
 }
 
 // Input: "content-type\nbody". The result does not depend on the read size, and the output is not
-// larger than the input. Also parses the body as a POST policy.
+// larger than the input.
 inline void CheckForm(std::string_view input) {
   const std::string_view type = TakeLine(input);
   const FormOutcome whole = ReadForm(type, input, std::max<std::size_t>(input.size(), 1));
   PENSTOCK_CHECK(ReadForm(type, input, 1) == whole);
   PENSTOCK_CHECK(ReadForm(type, input, 7) == whole);
-  const auto policy = s3::ParsePostPolicy(input);
+}
+
+// A form that has the operands of an accepted policy as fields fulfills the policy only if no
+// condition always fails, and never after the policy has expired.
+inline void CheckPolicyText(std::string_view base64) {
+  const auto policy = s3::ParsePostPolicy(base64);
   if (!policy.ok()) return CheckError(policy.error());
-  PENSTOCK_CHECK(policy->conditions.size() <= input.size());
+  PENSTOCK_CHECK(policy->conditions.size() <= base64.size());
+  using Kind = s3::PostCondition::Kind;
+  std::vector<s3::FormField> fields;
+  bool never = false;
+  for (const s3::PostCondition& condition : policy->conditions) {
+    PENSTOCK_CHECK(!condition.description.empty());
+    never = never || condition.kind == Kind::kNever;
+    if (condition.kind != Kind::kEqual && condition.kind != Kind::kStartsWith) continue;
+    fields.push_back({condition.field, condition.operand});
+  }
+  const s3::SizeRange size = policy->size();
+  for (const s3::PostCondition& condition : policy->conditions) {
+    PENSTOCK_CHECK(condition.kind != Kind::kSize ||
+                   (size.min >= condition.size.min && size.max <= condition.size.max));
+  }
+  const WallTime before = policy->expiration - std::chrono::seconds(1);
+  if (const auto held = s3::CheckPostPolicy(*policy, fields, "b", before); !held.ok()) {
+    CheckError(held.error());
+  } else {
+    PENSTOCK_CHECK(!never);
+  }
+  fields.push_back({"extra", "x"});
+  if (const auto held = s3::CheckPostPolicy(*policy, fields, "b", before); !held.ok())
+    CheckError(held.error());
+  PENSTOCK_CHECK(!s3::CheckPostPolicy(*policy, fields, "b", policy->expiration).ok());
+}
+
+// Input: a policy document, as sent (base64) and as text. Mutations of base64 hardly ever decode to
+// JSON.
+inline void CheckPolicy(std::string_view input) {
+  CheckPolicyText(input);
+  CheckPolicyText(Base64Encode(AsBytes(input)));
 }
 
 }  // namespace penstock::emulator

@@ -25,6 +25,7 @@ inline constexpr FuzzTarget kFuzzTargets[] = {
     {"xml", CheckXml},
     {"aws_chunked", CheckAwsChunked},
     {"form", CheckForm},
+    {"policy", CheckPolicy},
     {"json", CheckJson},
     {"claim", CheckClaim},
 };
