@@ -437,7 +437,8 @@ class emulated_s3(TestContext):  # noqa: N801  (used like a function)
     Environment variables direct boto3, the AWS CLI, s3fs, s3torchconnector and Penstock to the emulator and hide any AWS account
     configured on the machine; the variables are restored afterwards. ``with`` returns the :class:`penstock.testing.Emulator`, as
     does ``self.enterContext(emulated_s3())`` in a test case. On a ``unittest.TestCase``, the emulator runs from before ``setUp``
-    until all clean-up functions have run. On any other class, each method whose name begins with ``test`` is decorated.
+    until all clean-up functions have run. On any other class, each method whose name begins with ``test`` is decorated, also
+    static, class, asynchronous and inherited ones, and those of nested classes whose names begin with ``Test``.
 
     Args:
         options: Passed to :class:`penstock.testing.Emulator`.
