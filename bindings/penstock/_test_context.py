@@ -60,10 +60,28 @@ class TestContext(ABC):
         if issubclass(tests, unittest.TestCase):
             tests.run = self._around_run(tests.run)  # type: ignore[method-assign]
             return tests
-        for name, function in list(vars(tests).items()):
-            if name.startswith("test") and inspect.isfunction(function):
-                setattr(tests, name, self._decorate(function))
+        for name in dir(tests):
+            # Not getattr, which would bind static and class methods.
+            attribute = inspect.getattr_static(tests, name)
+            if inspect.isclass(attribute) and name.startswith("Test"):
+                # An inherited class also belongs to the base class, which is not decorated.
+                own = attribute.__qualname__ == f"{tests.__qualname__}.{name}"
+                setattr(tests, name, self._decorate_class(attribute if own else type(name, (attribute,), {})))
+            elif name.startswith("test"):
+                setattr(tests, name, self._decorate_attribute(attribute))
         return tests
+
+    def _decorate_attribute(self, attribute: Any) -> Any:
+        """Returns the attribute of a class with its call decorated, or unchanged if it is not a method (data, a property)."""
+        if isinstance(attribute, (staticmethod, classmethod)):
+            return type(attribute)(self._decorate(attribute.__func__))
+        if isinstance(attribute, functools.partialmethod):
+            return functools.partialmethod(self._decorate(attribute.func), *attribute.args, **attribute.keywords)
+        if inspect.isfunction(attribute):
+            return self._decorate(attribute)
+        if callable(attribute) and not inspect.isclass(attribute) and not hasattr(attribute, "__get__"):
+            return staticmethod(self._decorate(attribute))  # such as functools.partial, which does not bind the instance
+        return attribute
 
     def _around_run(self, run: Callable[..., Any]) -> Callable[..., Any]:
         """Wraps TestCase.run so that the context is entered before setUp and left after all other clean-up."""

@@ -57,6 +57,16 @@ ACCESS_KEY_ID = "penstock"
 SECRET_ACCESS_KEY = "penstock-secret"
 
 
+def _refuse_empty(**options: Any) -> None:
+    """Raises ValueError for an option that is empty: it would have the effect of None, usually because a variable was not set.
+
+    An empty document (a dict) is a value.
+    """
+    for name, value in options.items():
+        if isinstance(value, (str, bytes, list, tuple)) and not value:
+            raise ValueError(f"{name} is empty; give it a value, or leave it out")
+
+
 class _Access(ABC):
     """The endpoint and credentials that clients need to use an emulator."""
 
@@ -169,7 +179,14 @@ class Emulator(_Access):
         ):
             if not 0 <= value <= most:
                 raise ValueError(f"{name} must be 0 to {most}, not {value}")
-        certificate, key = tls or ("", "")
+        if memory_limit == 0:
+            raise ValueError("memory_limit must be 1048576 or more, not 0; leave it out for a share of the machine's memory")
+        _refuse_empty(
+            data_directory=data_directory, access_keys=access_keys, users=users, tls=tls, admin_token=admin_token, limits=limits,
+            log_path=log_path, faults=faults if isinstance(faults, str) else None,
+        )  # fmt: skip
+        certificate, key = tls or (None, None)
+        _refuse_empty(**{"tls[0]": certificate, "tls[1]": key})
         users_path, users_json = "", ""
         if isinstance(users, Mapping):
             users_json = json_text(users, "users")
@@ -179,10 +196,11 @@ class Emulator(_Access):
         self._core = _core.Emulator(
             port=port, admin_token=admin_token or "", data_directory=data_directory or "",
             strict_durability=strict_durability, auth=auth, access_keys=access_keys or [], users_path=users_path,
-            users_json=users_json, region=region, fail_rate=fail_rate, fail_seed=fail_seed, tls_certificate=certificate,
-            tls_key=key, log_path=log_path or "", faults_json="" if faults is None else _document_text(faults),
-            journal_bytes=journal_bytes, limits_json=limits_json(limits),
-            relaxed_bucket_names=relaxed_bucket_names, moto_reset=moto_reset, memory_limit_bytes=memory_limit or 0,
+            users_json=users_json, region=region, fail_rate=fail_rate, fail_seed=fail_seed,
+            tls_certificate=certificate or "", tls_key=key or "", log_path=log_path or "",
+            faults_json="" if faults is None else _document_text(faults), journal_bytes=journal_bytes,
+            limits_json=limits_json(limits), relaxed_bucket_names=relaxed_bucket_names,
+            moto_reset=moto_reset, memory_limit_bytes=memory_limit or 0,
         )  # fmt: skip
         self._planned_faults: set[str] = set()  # namespaces in which faults were set; the pytest fixtures use it
         for notice in self._core.notices:
@@ -310,6 +328,7 @@ class Emulator(_Access):
             ValueError: The directory cannot be read, or the bucket cannot be created.
             S3NotFoundError: The namespace does not exist.
         """
+        _refuse_empty(directory=directory)  # Path("") is the working directory
         report = self._core.seed(bucket=bucket, directory=str(Path(directory).absolute()), prefix=prefix, namespace=namespace)
         return SeedReport(**report)
 
@@ -418,7 +437,8 @@ class emulated_s3(TestContext):  # noqa: N801  (used like a function)
     Environment variables direct boto3, the AWS CLI, s3fs, s3torchconnector and Penstock to the emulator and hide any AWS account
     configured on the machine; the variables are restored afterwards. ``with`` returns the :class:`penstock.testing.Emulator`, as
     does ``self.enterContext(emulated_s3())`` in a test case. On a ``unittest.TestCase``, the emulator runs from before ``setUp``
-    until all clean-up functions have run. On any other class, each method whose name begins with ``test`` is decorated.
+    until all clean-up functions have run. On any other class, each method whose name begins with ``test`` is decorated, also
+    static, class, asynchronous and inherited ones, and those of nested classes whose names begin with ``Test``.
 
     Args:
         options: Passed to :class:`penstock.testing.Emulator`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 import unittest
 
@@ -107,6 +108,134 @@ def test_the_test_methods_of_a_plain_class_are_decorated():
     before = os.environ.get("AWS_ENDPOINT_URL")
     assert [TestUpload().test_it(), TestUpload().test_it()] == [{"buckets": 1}] * 2
     assert TestUpload().helper() == before
+
+
+@emulated_s3()
+class TestEveryKindOfMethod:
+    class TestNested:
+        def test_nested(self) -> str | None:
+            return os.environ.get("AWS_ACCESS_KEY_ID")
+
+    def test_method(self) -> str | None:
+        return os.environ.get("AWS_ACCESS_KEY_ID")
+
+    @staticmethod
+    def test_static() -> str | None:
+        return os.environ.get("AWS_ACCESS_KEY_ID")
+
+    @classmethod
+    def test_class(cls) -> str | None:
+        assert cls.__name__ == "TestEveryKindOfMethod"
+        return os.environ.get("AWS_ACCESS_KEY_ID")
+
+    async def test_coroutine(self) -> str | None:
+        return os.environ.get("AWS_ACCESS_KEY_ID")
+
+    @staticmethod
+    async def test_static_coroutine() -> str | None:
+        return os.environ.get("AWS_ACCESS_KEY_ID")
+
+    @classmethod
+    async def test_class_coroutine(cls) -> str | None:
+        return os.environ.get("AWS_ACCESS_KEY_ID")
+
+    test_partial = functools.partialmethod(test_method)
+    test_callable = functools.partial(os.environ.get, "AWS_ACCESS_KEY_ID")
+
+
+TestEveryKindOfMethod.__test__ = False  # the tests below call its methods
+
+
+def test_static_class_and_asynchronous_methods_of_a_plain_class_are_decorated(monkeypatch):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "mine")
+    tests = TestEveryKindOfMethod()
+    for name in [name for name in dir(tests) if name.startswith("test_")]:
+        for owner in (tests, TestEveryKindOfMethod):
+            if owner is TestEveryKindOfMethod and not name.startswith(("test_static", "test_class", "test_callable")):
+                continue
+            seen = getattr(owner, name)()
+            assert (asyncio.run(seen) if asyncio.iscoroutine(seen) else seen) == "penstock", (owner, name)
+    assert os.environ["AWS_ACCESS_KEY_ID"] == "mine"
+
+
+def test_nested_test_classes_of_a_plain_class_are_decorated(monkeypatch):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "mine")
+    assert TestEveryKindOfMethod.TestNested().test_nested() == "penstock"
+
+
+class InheritedTests:
+    __test__ = False
+
+    def test_inherited(self) -> str | None:
+        return os.environ.get("AWS_ACCESS_KEY_ID")
+
+    @classmethod
+    def test_inherited_class(cls) -> tuple[str, str | None]:
+        return cls.__name__, os.environ.get("AWS_ACCESS_KEY_ID")
+
+    def helper(self) -> str | None:
+        return os.environ.get("AWS_ACCESS_KEY_ID")
+
+
+def test_inherited_test_methods_are_decorated_in_the_subclass_only(monkeypatch):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "mine")
+
+    @emulated_s3()
+    class TestDerived(InheritedTests):
+        __test__ = True
+
+    assert (TestDerived().test_inherited(), TestDerived().helper()) == ("penstock", "mine")
+    assert TestDerived.test_inherited_class() == ("TestDerived", "penstock")
+    assert InheritedTests().test_inherited() == "mine"
+
+
+def test_a_class_decorated_twice_uses_the_inner_emulator(monkeypatch):
+    @emulated_s3(region="eu-west-1")
+    @emulated_s3(region="eu-west-2")
+    class TestTwice:
+        @staticmethod
+        def test_region() -> str:
+            return os.environ["AWS_REGION"]
+
+    assert TestTwice.test_region() == "eu-west-2"
+
+
+@pytest.mark.parametrize("kind", [staticmethod, classmethod, lambda function: function])
+def test_a_generator_among_the_test_methods_is_refused(kind):
+    def generate(*_):
+        yield 1
+
+    with pytest.raises(TypeError, match=r"cannot decorate <function .*generate.*use `with emulated_s3"):
+        emulated_s3()(type("TestGenerator", (), {"test_it": kind(generate)}))
+
+
+def test_attributes_of_a_plain_class_that_are_not_tests_are_kept():
+    @emulated_s3()
+    class TestData:
+        test_data = ({"name": "value"},)
+        test_error = ValueError
+
+        @property
+        def test_key(self) -> str | None:
+            return os.environ.get("AWS_ACCESS_KEY_ID")
+
+    before = os.environ.get("AWS_ACCESS_KEY_ID")
+    assert (TestData.test_data, TestData.test_error, TestData().test_key) == (({"name": "value"},), ValueError, before)
+
+
+def test_markers_of_static_methods_are_kept():
+    @emulated_s3()
+    class TestMarked:
+        @pytest.mark.skip
+        @staticmethod
+        def test_outside() -> None: ...
+
+        @staticmethod
+        @pytest.mark.skip
+        def test_inside() -> None: ...
+
+    assert [mark.name for mark in TestMarked.test_outside.pytestmark] == ["skip"]
+    assert [mark.name for mark in TestMarked.test_inside.pytestmark] == ["skip"]
 
 
 def test_a_coroutine_function_can_be_decorated():

@@ -64,6 +64,35 @@ def test_an_option_out_of_range_is_named_with_its_value(options, message):
         Emulator(**options)
 
 
+# An empty value would have the effect of None: objects kept in memory instead of on disk, a listener without a token.
+@pytest.mark.parametrize(
+    "option", ["data_directory", "access_keys", "users", "tls", "admin_token", "limits", "log_path", "faults", "region"]
+)
+def test_an_empty_option_is_refused(option):
+    with pytest.raises(ValueError, match=rf"{option}.*(is empty; give it a value, or leave it out|'')"):
+        Emulator(**{option: [] if option == "access_keys" else () if option == "tls" else ""})
+
+
+def test_the_default_memory_limit_is_none_not_zero():
+    with pytest.raises(ValueError, match="memory_limit must be 1048576 or more, not 0"):
+        Emulator(memory_limit=0)
+
+
+def test_an_empty_certificate_is_refused():
+    with pytest.raises(ValueError, match=r"tls\[0\] is empty"):
+        Emulator(tls=("", ""))
+
+
+def test_seeding_from_an_empty_path_is_refused(emulator):
+    with pytest.raises(ValueError, match="directory is empty"):
+        emulator.seed("seeded", "")
+
+
+def test_an_empty_document_is_a_value():
+    with Emulator(limits={}) as own_emulator:
+        own_emulator.client().create_bucket("b-1")
+
+
 def test_a_stopped_emulator_is_unavailable():
     own_emulator = Emulator()
     client = client_without_retries(own_emulator)
