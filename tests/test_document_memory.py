@@ -1,9 +1,12 @@
-"""Many large request documents at a time: the emulator's memory stays within its limit, and each has a clean response."""
+"""Large request documents, and many small objects: the emulator's memory stays within its limit, and each request has a clean
+response.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import http.client
 import json
 import os
 import re
@@ -125,3 +128,36 @@ def test_a_full_store_is_emptied_by_delete_objects(emulator: tuple[int, tuple[st
     objects = "".join(f"<Object><Key>{key}</Key></Object>" for key in keys)
     assert send(where, "POST", "/bucket?delete", f"<Delete><Quiet>true</Quiet>{objects}</Delete>".encode()) == "200"
     assert send(where, "PUT", "/bucket/new", bytes(LIMIT // 2)) == "200"
+
+
+SMALL_LIMIT = 8 * MIB
+BESIDE_OBJECTS = 4 * MIB  # stacks and buffers of the first requests
+
+
+def test_many_small_objects_take_no_more_memory_than_the_limit() -> None:
+    command = [str(PROGRAM), "--port", "0", "--admin-port", "-1", "--auth", "off", "--memory", "--memory-limit", str(SMALL_LIMIT)]
+    with subprocess.Popen([*command, "--journal-bytes", "0"], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            wire = http.client.HTTPConnection(urllib.parse.urlsplit(json.loads(process.stdout.readline())["endpoint"]).netloc)
+
+            def put(target: str) -> int:
+                wire.request("PUT", target, b"x")
+                answer = wire.getresponse()
+                answer.read()
+                return answer.status
+
+            wire.request("PUT", "/bucket")
+            wire.getresponse().read()
+            for i in range(500):  # before the measurement, so that it has the objects only
+                assert put(f"/bucket/first{i}") == 200
+            before = resident(process.pid, "VmRSS")
+            stored = 0
+            while (status := put(f"/bucket/{stored:06}")) == 200:
+                stored += 1
+            assert status == 507
+            grown = resident(process.pid, "VmHWM") - before
+            assert stored > 5_000
+            assert grown < 1.2 * SMALL_LIMIT + BESIDE_OBJECTS, f"{grown / MIB:.1f} MiB for {stored} objects"
+        finally:
+            process.terminate()

@@ -163,7 +163,7 @@ class Journal:
                     UserWarning,
                     stacklevel=2,
                 )
-            after = answer["last"]
+            after = max(after, answer["last"])  # behind= may be a number in the future
             for document in answer["entries"]:
                 yield entry_of(document)
             if timeout_s is not None:

@@ -290,7 +290,7 @@ Reading Journal::ReadAfter(std::uint64_t after) const {
   reading.first_kept_ = blocks_.empty() ? written_ + 1 : blocks_.front()->first;
   for (const auto& block : blocks_) {
     const std::uint64_t end = block->first + block->count;
-    if (end <= after + 1) continue;
+    if (end - 1 <= after) continue;
     const std::uint64_t first = std::max(block->first, after + 1);
     reading.parts_.push_back({.block = block, .first = first, .count = end - first});
   }

@@ -287,11 +287,11 @@ Result<JournalReading> Control::AwaitJournal(const std::string& name, std::uint6
                                              std::chrono::milliseconds wait) {
   PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
   const MonotonicTime until = machine_.Monotonic() + wait;
-  for (;;) {
+  for (bool replaced = false;; replaced = true) {
     // A reset replaces the journal and ends the waits for the old one.
     const std::shared_ptr<TestControls> controls = namespace_store->CurrentControls();
     PENSTOCK_ASSIGN(journal::Journal* const journal, RequireJournal(*controls));
-    if (journal->written() < after) after = 0;
+    if (replaced) after = 0;
     // A wait that began after StopWaits is not ended by it.
     if (stopping_) return journal->ReadAfter(after);
     if (journal->Await(after, until) || stopping_ || machine_.Monotonic() >= until)

@@ -1,10 +1,5 @@
 #include "emulator/server/request_log.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
@@ -80,30 +75,13 @@ std::string LogLine(const s3::Exchange& exchange, WallTime finished) {
 }
 
 Result<std::unique_ptr<RequestLog>> RequestLog::Open(const std::string& path) {
-  if (path == "-") {
-    const int copy = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-    if (copy >= 0) return std::unique_ptr<RequestLog>(new RequestLog(copy));
-  }
-  const int descriptor =
-      path == "-" ? -1 : ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (descriptor < 0) {
-    return Error::Make(ErrorKind::kInvalidArgument,
-                       "log file '" + path + "' cannot be written: " + std::strerror(errno) +
-                           "; choose a path this user may write");
-  }
-  return std::unique_ptr<RequestLog>(new RequestLog(descriptor));
+  PENSTOCK_ASSIGN(std::unique_ptr<LogFile> file, LogFile::Open("log file", path, line_lost));
+  return std::unique_ptr<RequestLog>(new RequestLog(std::move(file)));
 }
 
-RequestLog::~RequestLog() { ::close(descriptor_); }
-
 void RequestLog::Write(const s3::Exchange& exchange, WallTime finished) {
-  const std::string line = LogLine(exchange, finished);
-  // One write to an O_APPEND file per line: the kernel keeps lines whole, also between processes.
-  ssize_t written = 0;
-  do {
-    written = ::write(descriptor_, line.data(), line.size());
-  } while (written < 0 && errno == EINTR);
-  if (written < 0) line_lost.ReportSystemError("write the request log", errno);
+  if (const int problem = file_->Write(LogLine(exchange, finished)); problem != 0)
+    line_lost.ReportSystemError("write the request log", problem);
 }
 
 }  // namespace penstock::emulator::server

@@ -4,8 +4,10 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "emulator/s3/core/exchange.h"
+#include "emulator/server/process/log_file.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::server {
@@ -13,21 +15,19 @@ namespace penstock::emulator::server {
 // Formats the line of a finished exchange, including the line feed.
 std::string LogLine(const s3::Exchange& exchange, WallTime finished);
 
-// Thread safety: any thread; lines are written atomically.
+// Thread safety: any thread; lines are written whole.
 class RequestLog {
  public:
   // Appends to `path`; "-" is standard error. Returns kInvalidArgument when it cannot be opened.
   static Result<std::unique_ptr<RequestLog>> Open(const std::string& path);
-  ~RequestLog();
-  RequestLog(const RequestLog&) = delete;
-  RequestLog& operator=(const RequestLog&) = delete;
 
-  // Lines that cannot be written are dropped and counted; serving continues.
+  // Never waits for a reader. Lines that cannot be written are dropped and counted; serving
+  // continues.
   void Write(const s3::Exchange& exchange, WallTime finished);
 
  private:
-  explicit RequestLog(int descriptor) : descriptor_(descriptor) {}
-  int descriptor_;
+  explicit RequestLog(std::unique_ptr<LogFile> file) : file_(std::move(file)) {}
+  const std::unique_ptr<LogFile> file_;
 };
 
 }  // namespace penstock::emulator::server

@@ -13,12 +13,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "emulator/store/records/records.h"
+#include "emulator/store/system/memory_limit.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::emulator::store {
@@ -31,9 +33,11 @@ struct CacheLimits {
 // Bounded and sharded, with LRU eviction. If memory runs out, an object is not
 // cached and the previous entry of its key is removed, so entries are never stale. Thread safety:
 // any thread.
-class ObjectCache {
+class ObjectCache final : public ReclaimableMemory {
  public:
-  explicit ObjectCache(CacheLimits limits);
+  // `memory_limit`: what entries are charged to, for a store in memory; null: nothing. Their bodies
+  // are charged by the blobs, which live as long as the records.
+  explicit ObjectCache(CacheLimits limits, std::shared_ptr<MemoryLimit> memory_limit = nullptr);
 
   using Ticket = std::uint64_t;
   Ticket TakeTicket(std::string_view bucket, std::string_view key);
@@ -51,6 +55,8 @@ class ObjectCache {
   // a Hold if the readers of the database wait until the writer has finished.
   void Set(std::string_view bucket, const ObjectPtr& object) noexcept;
   void Erase(std::string_view bucket, std::string_view key) noexcept;
+  // Removes all entries.
+  void Reclaim() override;
 
  private:
   struct Name {
@@ -75,6 +81,7 @@ class ObjectCache {
     // Hashes of held keys, one per Hold. There are few.
     std::vector<std::size_t> held PENSTOCK_GUARDED_BY(mutex);
     std::uint64_t bytes PENSTOCK_GUARDED_BY(mutex) = 0;
+    MemoryCharge charge PENSTOCK_GUARDED_BY(mutex);  // of `bytes`
     std::uint64_t descriptors PENSTOCK_GUARDED_BY(mutex) = 0;
     Entries entries PENSTOCK_GUARDED_BY(mutex);
     // Keys are views into `entries`.
@@ -95,6 +102,7 @@ class ObjectCache {
   static Entries MakeEntry(std::string_view bucket, const ObjectPtr& object) noexcept;
 
   const CacheLimits per_shard_;
+  const std::shared_ptr<MemoryLimit> memory_limit_;  // outlives the charges
   std::array<Shard, kShards> shards_;
 };
 

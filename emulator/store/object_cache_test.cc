@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
 
 #include "base/testing/allocations.h"
 
@@ -71,6 +72,22 @@ TEST(ObjectCache, EraseEndsAHold) {
   cache.Erase("bucket", "key");
   cache.Offer("bucket", Object("key", "kept"), cache.TakeTicket("bucket", "key"));
   EXPECT_EQ(cache.Find("bucket", "key")->etag.value, "kept");
+}
+
+TEST(ObjectCache, ChargesItsEntriesUntilTheLimitReclaimsThem) {
+  const auto limit = std::make_shared<MemoryLimit>(1 << 20);
+  const auto cache = std::make_shared<ObjectCache>(CacheLimits(), limit);
+  limit->AddReclaimable(cache);
+  for (int i = 0; i < 100; ++i) cache->Set("bucket", Object("key" + std::to_string(i)));
+  EXPECT_GE(limit->used_bytes(), 100u * 700);
+  const std::uint64_t all = limit->used_bytes();
+  cache->Erase("bucket", "key0");
+  EXPECT_LT(limit->used_bytes(), all);
+  EXPECT_TRUE(limit->HasRoomFor(1 << 20));
+  EXPECT_EQ(limit->used_bytes(), 0u);
+  EXPECT_EQ(cache->Find("bucket", "key1"), nullptr);
+  cache->Set("bucket", Object("key1"));
+  EXPECT_NE(cache->Find("bucket", "key1"), nullptr);
 }
 
 TEST(ObjectCache, EvictsTheLeastRecentlyUsed) {

@@ -41,19 +41,19 @@ Result<DeleteOutcome> Remove(const ObjectWrite& write, const DeleteObject& reque
 
 Result<ObjectPtr> SqliteStore::FindObject(const BucketName& bucket, const ObjectKey& key,
                                           const std::optional<VersionId>& version) {
-  if (ObjectPtr cached = cache_.Find(bucket.value, key.value); cached != nullptr) {
+  if (ObjectPtr cached = cache_->Find(bucket.value, key.value); cached != nullptr) {
     if (!version.has_value() || cached->version_id == *version) return cached;
   }
   ObjectCache::Ticket ticket = 0;
   const auto read = [&](Connection& connection) -> Result<std::optional<ObjectPtr>> {
     // Taken before the first SELECT, which starts the snapshot.
-    ticket = cache_.TakeTicket(bucket.value, key.value);
+    ticket = cache_->TakeTicket(bucket.value, key.value);
     PENSTOCK_ASSIGN(const Bucket found, buckets_.Find(bucket));
     PENSTOCK_ASSIGN(ObjectRow row, FindRow(connection, found, key, version));
     return LoadObject(connection, std::move(row));
   };
   PENSTOCK_ASSIGN(ObjectPtr object, ReadSettled<ObjectPtr>(read));
-  if (object->is_latest) cache_.Offer(bucket.value, object, ticket);
+  if (object->is_latest) cache_->Offer(bucket.value, object, ticket);
   return object;
 }
 
@@ -91,14 +91,14 @@ class SqliteStore::ObjectPut {
   void Publish(CommitPhase phase) {
     if (phase == CommitPhase::kBefore) return store_.HoldInCache(bucket_name_, row_.record.key);
     if (phase == CommitPhase::kUndone)
-      return store_.cache_.Erase(bucket_name_.value, row_.record.key.value);
+      return store_.cache_->Erase(bucket_name_.value, row_.record.key.value);
     try {
       outcome_.object = std::make_shared<const ObjectRecord>(std::move(row_.record));
     } catch (...) {  // out of memory, before the record was moved
-      store_.cache_.Erase(bucket_name_.value, row_.record.key.value);
+      store_.cache_->Erase(bucket_name_.value, row_.record.key.value);
       throw;
     }
-    store_.cache_.Set(bucket_name_.value, outcome_.object);
+    store_.cache_->Set(bucket_name_.value, outcome_.object);
   }
 
   SqliteStore& store_;

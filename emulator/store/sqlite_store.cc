@@ -1,5 +1,6 @@
 #include "emulator/store/sqlite_store.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <utility>
@@ -25,6 +26,9 @@ std::string DatabasePath(const std::string& directory) {
 
 CacheLimits LimitsOf(const StoreOptions& options) {
   CacheLimits limits;
+  // Entries may be reclaimed, but what they leave between the records stays fragmented.
+  if (options.directory.empty() && options.memory_limit != nullptr)
+    limits.bytes = std::min(limits.bytes, options.memory_limit->limit_bytes() / 8);
   // In memory mode blobs live as long as their records, cached or not.
   limits.descriptors = options.directory.empty()
                            ? UINT64_MAX
@@ -100,7 +104,8 @@ SqliteStore::SqliteStore(StoreOptions options, DirectoryLock lock,
           options_.directory.empty() ? options_.memory_limit : nullptr)),
       row_memory_(registry_->memory_limit()),
       next_number_(first_number),
-      cache_(LimitsOf(options_)),
+      cache_(std::make_shared<ObjectCache>(
+          LimitsOf(options_), options_.directory.empty() ? options_.memory_limit : nullptr)),
       guard_(options_.directory.empty()
                  ? nullptr
                  : std::make_unique<DiskGuard>(options_.directory, options_.durability)),
@@ -110,6 +115,7 @@ SqliteStore::SqliteStore(StoreOptions options, DirectoryLock lock,
     if (MemoryLimit* const limit = registry_->memory_limit(); limit != nullptr) {
       limit->AddReclaimable(
           std::shared_ptr<ReclaimableMemory>(registry_, &registry_->spare_memory()));
+      limit->AddReclaimable(cache_);
     }
     return;
   }
@@ -179,9 +185,9 @@ void SqliteStore::Publish(WriteTransaction& transaction, const BucketName& bucke
     if (phase == CommitPhase::kBefore) {
       HoldInCache(bucket, key);
     } else if (phase == CommitPhase::kCommitted && object != nullptr) {
-      cache_.Set(bucket.value, object);
+      cache_->Set(bucket.value, object);
     } else {
-      cache_.Erase(bucket.value, key.value);
+      cache_->Erase(bucket.value, key.value);
     }
   });
 }
@@ -189,7 +195,7 @@ void SqliteStore::Publish(WriteTransaction& transaction, const BucketName& bucke
 void SqliteStore::HoldInCache(const BucketName& bucket, const ObjectKey& key) {
   // Without reader connections, all reads of the database wait for the writer's connection until
   // the effects of the write have run.
-  if (readers_.has_value()) cache_.Hold(bucket.value, key.value);
+  if (readers_.has_value()) cache_->Hold(bucket.value, key.value);
 }
 
 Result<std::optional<ObjectPtr>> SqliteStore::LoadObject(Connection& connection, ObjectRow row) {

@@ -128,7 +128,7 @@ class SqliteStore final : public Store {
   RowMemory row_memory_;  // used by the writer only
   std::atomic<std::int64_t> next_number_;
   BucketTable buckets_;
-  ObjectCache cache_;
+  const std::shared_ptr<ObjectCache> cache_;
   // Null in memory mode. Must be destroyed after the connections.
   const std::unique_ptr<DiskGuard> guard_;
   ConnectionPool writer_;

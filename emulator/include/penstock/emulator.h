@@ -174,7 +174,7 @@ class Emulator {
   // journal_bytes is 0.
   virtual Result<JournalReading> ReadJournal(const std::string& name_space) const = 0;
   // Returns the entries after number `after`. Waits up to `wait` for the first one; may return
-  // none. If the journal's last number is below `after`, it was reset: returns all entries.
+  // none. If a reset replaces the journal meanwhile: returns all entries of the new one.
   virtual Result<JournalReading> AwaitJournal(const std::string& name_space, std::uint64_t after,
                                               std::chrono::milliseconds wait) const = 0;
   // Deletes the entries. Numbering continues.

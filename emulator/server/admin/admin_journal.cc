@@ -121,10 +121,14 @@ Result<AdminReply> TailJournal(Emulator& emulator, const AdminCall& call) {
     return Error::Make(ErrorKind::kUnavailable,
                        "24 requests already wait for entries, which is the limit; retry later");
   }
-  if (!filter.root().contains("after")) {
-    PENSTOCK_ASSIGN(const JournalReading reading, emulator.ReadJournal(call.space()));
-    selected.after = reading.last();
-  }
+  const bool has_start = filter.root().contains("after");
+  PENSTOCK_ASSIGN(const JournalReading now,
+                  has_start ? emulator.AwaitJournal(call.space(), kMostWhole, {})
+                            : emulator.ReadJournal(call.space()));
+  if (!has_start) selected.after = now.last();
+  // After a reset: returns all entries of the new journal.
+  if (generation.value_or(now.generation()) != now.generation()) selected.after = 0;
+  generation = now.generation();
   std::uint64_t dropped = 0;  // selected entries that were dropped before they were read
   const MonotonicTime until =
       SystemClock().Monotonic() + (wait_ms ? std::chrono::milliseconds(*wait_ms) : kWait);
@@ -134,19 +138,17 @@ Result<AdminReply> TailJournal(Emulator& emulator, const AdminCall& call) {
     PENSTOCK_ASSIGN(const JournalReading reading,
                     emulator.AwaitJournal(call.space(), selected.after,
                                           std::max(left, std::chrono::milliseconds(0))));
-    // After a reset: returns all entries of the new journal.
-    if (generation.value_or(reading.generation()) != reading.generation()) {
+    if (*generation != reading.generation()) {  // reset meanwhile
       generation = reading.generation();
       selected.after = 0;
       continue;
     }
-    if (reading.last() < selected.after) selected.after = 0;  // reset before this request
     dropped += reading.DroppedOf(selected);
     const bool nothing_came = reading.size() == 0;
     if (nothing_came || reading.Count(selected) > 0) {
       return Reply(journal::EntriesDocument(reading, std::move(selected), dropped), call);
     }
-    selected.after = reading.last();
+    selected.after = std::max(selected.after, reading.last());
   }
 }
 

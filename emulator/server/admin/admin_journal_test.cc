@@ -223,10 +223,32 @@ TEST_F(AdminJournalTest, TailWaitsForTheNextSelectedEntry) {
   EXPECT_EQ(tail.at("last"), 5);
 }
 
+TEST_F(AdminJournalTest, TailReturnsNothingBeforeANumberInTheFuture) {
+  Fill();
+  const std::string generation = Get("journal").at("generation").dump();
+  for (const std::string after : {"3", "4", "999"}) {
+    for (const std::string& query :
+         {"journal?after=" + after, "journal-tail?wait_ms=0&after=" + after,
+          "journal-tail?wait_ms=0&after=" + after + "&generation=" + generation})
+      EXPECT_EQ(Get(query).at("entries").size(), 0u) << query;
+  }
+  EXPECT_EQ(Get("journal-tail?wait_ms=0&after=999&generation=1").at("entries").size(), 3u)
+      << "the number belongs to another journal";
+  json tail;
+  std::jthread waiting([&] { tail = Get("journal-tail?after=4&wait_ms=60000"); });
+  EXPECT_EQ(Put("/bucket/fourth"), 200);
+  EXPECT_EQ(Put("/bucket/fifth"), 200);
+  waiting.join();
+  ASSERT_EQ(tail.at("entries").size(), 1u);
+  EXPECT_EQ(tail.at("entries")[0].at("key"), "fifth");
+}
+
 TEST_F(AdminJournalTest, TailContinuesAfterAResetAndEndsWithTheEmulator) {
   Fill();
   json tail;
-  std::jthread waiting([&] { tail = Get("journal-tail?after=3&wait_ms=60000"); });
+  const std::string generation = Get("journal").at("generation").dump();
+  std::jthread waiting(
+      [&] { tail = Get("journal-tail?after=3&wait_ms=60000&generation=" + generation); });
   ASSERT_TRUE(emulator_->Reset().ok());
   EXPECT_EQ(Put("/after-the-reset"), 200);
   waiting.join();

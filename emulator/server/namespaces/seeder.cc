@@ -17,6 +17,7 @@
 #include "emulator/s3/protocol/directory_names.h"
 #include "emulator/s3/protocol/names.h"
 #include "emulator/store/system/descriptor.h"
+#include "emulator/store/system/path_check.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -94,6 +95,7 @@ class Walk {
     if (!request_.directory.starts_with('/'))
       return Wrong("directory must be an absolute path, which begins with /, not '" +
                    request_.directory + "'");
+    PENSTOCK_TRY(store::CheckPath("directory", request_.directory));
     const store::Descriptor root(
         ::open(request_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (root.get() < 0) {

@@ -174,6 +174,14 @@ TEST_F(SeederTest, FailureKeepsAnExistingBucket) {
   EXPECT_EQ(Body("a"), "1");
 }
 
+TEST_F(SeederTest, RefusesAPathWithANul) {
+  const auto refused = Seed(folder_.path() + std::string("\0/nonexistent", 13));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message, "directory '" + folder_.path() +
+                                         "' is followed by a NUL character, which ends a path; "
+                                         "remove it");
+}
+
 TEST_F(SeederTest, RefusesAnInvalidPrefix) {
   Write("a", "1");
   using std::string;

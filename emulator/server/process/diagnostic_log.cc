@@ -1,41 +1,35 @@
 #include "emulator/server/process/diagnostic_log.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <memory>
+#include <utility>
 
 #include "base/dates.h"
+#include "base/log/diagnostics.h"
 #include "base/log/log.h"
+#include "emulator/server/process/log_file.h"
 #include "penstock/base/clock.h"
 
 namespace penstock::emulator::server {
+namespace {
+
+constinit DiagnosticEvent line_lost("server.diagnostic_log_line_lost");
+
+}  // namespace
 
 Result<void> StartDiagnosticLog(const std::string& path) {
-  if (path == "-") {
-    SetLogSink(LogLevel::kWarning, nullptr);
-    return Ok();
-  }
-  const int opened = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (opened < 0) {
-    return Error::Make(ErrorKind::kInvalidArgument,
-                       "diagnostic log '" + path + "' cannot be written: " + std::strerror(errno) +
-                           "; choose a path this user may write");
-  }
+  auto opened = LogFile::Open("diagnostic log", path, line_lost);
+  if (!opened.ok() && path == "-") return Ok();  // standard error is closed: nothing is logged
+  if (!opened.ok()) return std::move(opened).error();
   // Shared, because sinks are copied.
-  const std::shared_ptr<const int> file(new int(opened), [](const int* descriptor) {
-    ::close(*descriptor);
-    delete descriptor;
-  });
-  SetLogSink(LogLevel::kWarning, [file](LogLevel, const std::string& json_line) {
-    std::string line = "{\"time\":\"" + FormatIso8601(SystemClock().Now()) + "\",";
+  const std::shared_ptr<LogFile> file = std::move(*opened);
+  // Several processes may share standard error.
+  const std::string source = path == "-" ? "\"pid\":" + std::to_string(::getpid()) + "," : "";
+  SetLogSink(LogLevel::kWarning, [file, source](LogLevel, const std::string& json_line) {
+    std::string line = "{\"time\":\"" + FormatIso8601(SystemClock().Now()) + "\"," + source;
     line.append(json_line, 1) += '\n';
-    // One write per line: the kernel keeps lines of an O_APPEND file whole. Lines that cannot be
-    // written are dropped.
-    while (::write(*file, line.data(), line.size()) < 0 && errno == EINTR) {
-    }
+    if (file->Write(line) != 0) line_lost.Count();
   });
   return Ok();
 }

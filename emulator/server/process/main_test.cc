@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -171,6 +173,34 @@ TEST(MainTest, ChangedKeyFindsItsDataWithANotice) {
   EXPECT_EQ(process.Wait(SIGTERM), 0);
   EXPECT_TRUE(process.Errors().starts_with(
       "penstock-emulator: access key 'new' takes over the account of access key 'old'"));
+}
+
+TEST(MainTest, ServesAndStopsWhenNobodyReadsItsLog) {
+  Process process({"--log", "-", "--memory"});
+  const auto ready = nlohmann::json::parse(process.ReadyLine());
+  // More lines than the pipe and the queue take.
+  const std::string target = "/bucket/" + std::string(1000, 'k');
+  for (int i = 0; i < 1200; ++i)
+    ASSERT_EQ(Send(ready.at("endpoint"), {.target = target}).status, 404) << i;
+  EXPECT_NE(
+      Plain(ready.at("admin"), "GET", "/_penstock/stats").text.find("server.request_log_line_lost"),
+      std::string::npos);
+  const auto begun = std::chrono::steady_clock::now();
+  EXPECT_EQ(process.Wait(SIGTERM), 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(5));
+}
+
+TEST(MainTest, AFifoWithoutAReaderIsAnErrorAtOnce) {
+  const TemporaryFolder folder;
+  const std::string fifo = folder.path() + "/fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  for (const std::string option : {"--log", "--diagnostic-log"}) {
+    Process process({option, fifo});
+    EXPECT_NE(process.Wait(), 0);
+    const std::string errors = process.Errors();
+    EXPECT_NE(errors.find("'" + fifo + "' has no reader; start the program"), std::string::npos)
+        << errors;
+  }
 }
 
 TEST(MainTest, WrongUsageIsStatus2AndOneLine) {

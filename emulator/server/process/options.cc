@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "emulator/identity/users_document.h"
+#include "emulator/store/system/path_check.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -72,6 +73,15 @@ Result<void> CheckKeys(const std::vector<AccessKey>& keys) {
   return Ok();
 }
 
+Result<void> CheckPaths(const EmulatorOptions& options) {
+  PENSTOCK_TRY(store::CheckPath("data directory", options.data_directory));
+  PENSTOCK_TRY(store::CheckPath("users file", options.users_path));
+  PENSTOCK_TRY(store::CheckPath("faults file", options.faults_path));
+  PENSTOCK_TRY(store::CheckPath("TLS certificate", options.tls_certificate_path));
+  PENSTOCK_TRY(store::CheckPath("TLS key", options.tls_key_path));
+  return store::CheckPath("log file", options.log_path);
+}
+
 }  // namespace
 
 Result<EmulatorOptions> CheckedOptions(EmulatorOptions options) {
@@ -79,6 +89,7 @@ Result<EmulatorOptions> CheckedOptions(EmulatorOptions options) {
   if (options.access_keys.empty() && !users)
     options.access_keys.push_back({"penstock", "penstock-secret"});
   PENSTOCK_TRY(CheckKeys(options.access_keys));
+  PENSTOCK_TRY(CheckPaths(options));
   PENSTOCK_TRY(CheckPort("port", options.port, 0));
   PENSTOCK_TRY(CheckPort("admin port", options.admin_port, -1));
   if (options.host.empty())

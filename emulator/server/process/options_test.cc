@@ -57,6 +57,19 @@ TEST(OptionsTest, RefusesInvalidOptions) {
   EXPECT_NE(Complaint({.tls_certificate_path = "x"}).find("both"), std::string::npos);
 }
 
+TEST(OptionsTest, RefusesPathsWithANul) {
+  const std::string cut("/tmp/x\0/y", 9);
+  EXPECT_EQ(Complaint({.data_directory = cut}),
+            "data directory '/tmp/x' is followed by a NUL character, which ends a path; remove it");
+  EXPECT_NE(Complaint({.users_path = cut}).find("users file"), std::string::npos);
+  EXPECT_NE(Complaint({.tls_certificate_path = cut, .tls_key_path = "k"}).find("TLS certificate"),
+            std::string::npos);
+  EXPECT_NE(Complaint({.tls_certificate_path = "c", .tls_key_path = cut}).find("TLS key"),
+            std::string::npos);
+  EXPECT_NE(Complaint({.faults_path = cut}).find("faults file"), std::string::npos);
+  EXPECT_NE(Complaint({.log_path = cut}).find("log file"), std::string::npos);
+}
+
 TEST(OptionsTest, RefusesKeysWithoutShowingASecret) {
   for (const AccessKey& key :
        {AccessKey{"", "hush"}, AccessKey{"a/b", "hush"}, AccessKey{"a b", "hush"}}) {
