@@ -8,6 +8,7 @@
 #include "base/log/diagnostics.h"
 #include "emulator/store/blobs/blob_file.h"
 #include "emulator/store/blobs/blob_memory.h"
+#include "emulator/store/sqlite/database_creation.h"
 #include "emulator/store/tables/blob_references.h"
 #include "emulator/store/tables/schema.h"
 
@@ -36,15 +37,14 @@ CacheLimits LimitsOf(const StoreOptions& options) {
   return limits;
 }
 
-// Fails if there are blob files but no database: the sweep would delete them.
+// Fails if the database of a complete store is missing: a new one would be empty, and the sweep
+// would delete the blob files.
 Result<void> CheckDatabaseExists(const std::string& directory) {
+  PENSTOCK_TRY(CheckDatabaseIsThere(directory));
   std::error_code missing;
   if (std::filesystem::file_size(DatabasePath(directory), missing) > 0 && !missing) return Ok();
   return VisitBlobFiles(directory, [&](std::int64_t, const std::string& path) -> Result<void> {
-    return Error::Make(ErrorKind::kDataLoss,
-                       "the database file " + DatabasePath(directory) +
-                           " is missing or empty, but the directory contains object data (" + path +
-                           "); restore the file from a backup or choose another directory");
+    return LostDatabase(directory, "object data (" + path + ")");
   });
 }
 

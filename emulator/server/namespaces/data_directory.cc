@@ -13,7 +13,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -30,10 +29,14 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::string_view kGeneration = "generation-";
 constexpr std::string_view kDeleted = "deleted-";
+constexpr std::string_view kCreated = "created-";
+constexpr std::string_view kReplaced = "replaced-";
 constexpr std::string_view kTrashPrefix = ".deleted-";
 constexpr std::string_view kLock = "penstock.lock";
 
 constinit DiagnosticEvent not_removed("server.folder_not_removed");  // the next start removes it
+// A later loss of the store may stay undetected.
+constinit DiagnosticEvent not_recorded("server.creation_not_recorded");
 // A power failure may remove the new directory.
 constinit DiagnosticEvent not_synced("server.parent_folder_not_synced");
 
@@ -49,43 +52,132 @@ std::uint64_t FreshNumber(std::uint64_t least) {
   return fresh;
 }
 
-// Returns N for "PREFIXN".
+// Returns N for "PREFIXN", where N has no leading zeros: each number has one name.
 std::optional<std::uint64_t> NumberOf(std::string_view name, std::string_view prefix) {
   if (!name.starts_with(prefix)) return std::nullopt;
   std::uint64_t number = 0;
   const auto parsed =
       std::from_chars(name.data() + prefix.size(), name.data() + name.size(), number);
   if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size()) return std::nullopt;
+  if (name[prefix.size()] == '0' && name.size() > prefix.size() + 1) return std::nullopt;
   return number;
 }
 
-// The highest numbers in a directory; 0 if there is none.
-struct Highest {
+// What the names in a directory say. Numbers are the highest ones; 0 if there is none.
+struct Contents {
   std::uint64_t generation = 0;  // of a complete store
   std::uint64_t unfinished = 0;
   std::uint64_t deleted = 0;
+  std::uint64_t created = 0;
+  std::vector<std::uint64_t> databases;  // generations with a complete database
+  std::vector<std::uint64_t> replaced;
   bool has_other_names = false;
+  std::string of_other_data;  // a name that shows that the default namespace has had a store
 
-  std::uint64_t used() const { return std::max({generation, unfinished, deleted}); }
-  bool is_deleted() const { return deleted > 0 && deleted >= generation; }
+  std::uint64_t used() const { return std::max({generation, unfinished, deleted, created}); }
+  bool is_deleted() const { return deleted > 0 && deleted >= generation && deleted >= created; }
 };
 
-Highest HighestIn(const std::string& path, std::error_code& error) {
-  Highest highest;
+void AddGeneration(std::uint64_t number, const std::string& path, Contents& contents) {
+  if (store::IsUnfinishedStore(path)) {
+    contents.unfinished = std::max(contents.unfinished, number);
+    return;
+  }
+  contents.generation = std::max(contents.generation, number);
+  if (store::HasStoredDatabase(path)) contents.databases.push_back(number);
+}
+
+// The users database and the other namespaces are created after the default namespace's store.
+bool IsOfOtherData(const fs::directory_entry& entry, const std::string& name) {
+  std::error_code ignored;
+  if (name == "namespaces") return !fs::is_empty(entry.path(), ignored) && !ignored;
+  return name == "users.db" || name == "users.db-mark";
+}
+
+Contents ContentsOf(const std::string& path, std::error_code& error) {
+  Contents contents;
   for (fs::directory_iterator entry(path, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     if (const auto generation = NumberOf(name, kGeneration)) {
-      std::uint64_t& kind = store::IsUnfinishedStore(entry->path().string()) ? highest.unfinished
-                                                                             : highest.generation;
-      kind = std::max(kind, *generation);
+      AddGeneration(*generation, entry->path().string(), contents);
     } else if (const auto deleted = NumberOf(name, kDeleted)) {
-      highest.deleted = std::max(highest.deleted, *deleted);
+      contents.deleted = std::max(contents.deleted, *deleted);
+    } else if (const auto created = NumberOf(name, kCreated)) {
+      contents.created = std::max(contents.created, *created);
+    } else if (const auto replaced = NumberOf(name, kReplaced)) {
+      contents.replaced.push_back(*replaced);
     } else if (name != kLock) {
-      highest.has_other_names = true;
+      contents.has_other_names = true;
+      if (IsOfOtherData(*entry, name)) contents.of_other_data = name;
     }
   }
-  return highest;
+  return contents;
+}
+
+std::string NameOf(std::string_view prefix, std::uint64_t number) {
+  return std::string(prefix) + std::to_string(number);
+}
+
+// Why no store may be opened or created there. Empty: no problem.
+std::string ProblemOf(const Contents& contents) {
+  constexpr std::string_view kFix =
+      "; restore a backup into an empty directory, or choose another directory";
+  if (contents.is_deleted()) return {};
+  if (contents.created > contents.generation) {
+    return "its store is missing: the directory " + NameOf(kGeneration, contents.created) +
+           " is missing or empty, but " + NameOf(kCreated, contents.created) +
+           " records that its creation was completed" + std::string(kFix);
+  }
+  if (contents.generation == 0 && !contents.of_other_data.empty()) {
+    return "its store is missing: there is no directory " + std::string(kGeneration) +
+           "N with a database, but '" + contents.of_other_data + "' was created after it" +
+           std::string(kFix);
+  }
+  for (const std::uint64_t older : contents.databases) {
+    const auto& replaced = contents.replaced;
+    if (older >= contents.generation || older <= contents.deleted ||
+        std::find(replaced.begin(), replaced.end(), older) != replaced.end())
+      continue;
+    return "it contains two stores, " + NameOf(kGeneration, older) + " and " +
+           NameOf(kGeneration, contents.generation) +
+           ": a backup was copied into a directory that was in use, or an earlier build's reset "
+           "was "
+           "interrupted; move the store that is not needed, with its " +
+           std::string(kCreated) +
+           "N file, to another place, or restore the backup into an empty "
+           "directory";
+  }
+  return {};
+}
+
+// Creates the empty file `path`, or returns an errno.
+int CreateMark(const std::string& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0) return errno;
+  ::close(file);
+  return 0;
+}
+
+Result<void> CreateMarkOrFail(const std::string& path) {
+  const int error = CreateMark(path);
+  if (error == 0) return Ok();
+  return store::SystemError(ErrorKind::kInternal, "create", path, error);
+}
+
+// Creates created-NUMBER and removes the lower ones.
+void RecordCreationOf(const std::string& directory, std::uint64_t number) {
+  const std::string mark = directory + "/" + NameOf(kCreated, number);
+  if (const int error = CreateMark(mark); error != 0)
+    return not_recorded.ReportSystemError(mark, error);
+  std::error_code error;
+  std::vector<fs::path> older;
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const auto created = NumberOf(entry->path().filename().string(), kCreated);
+    if (created && *created < number) older.push_back(entry->path());
+  }
+  for (const fs::path& path : older) fs::remove(path, error);
 }
 
 // Returns the directories that get a new entry when `path` and its missing parents are created.
@@ -158,12 +250,18 @@ Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string path) {
     return reason == EWOULDBLOCK ? InUse(path) : Unusable(path, reason);
   }
   std::unique_ptr<DataDirectory> directory(new DataDirectory(std::move(path), lock));
-  const Highest highest = HighestIn(directory->path_, error);
+  const Contents contents = ContentsOf(directory->path_, error);
   if (error) return Unusable(directory->path_, error.value());
-  directory->deleted_ = highest.deleted;
+  if (const std::string problem = ProblemOf(contents); !problem.empty()) {
+    return Error::Make(ErrorKind::kDataLoss,
+                       "data directory '" + directory->path_ + "' cannot be used: " + problem);
+  }
+  directory->deleted_ = contents.deleted;
+  directory->created_ = contents.created;
+  directory->has_store_ = contents.generation > 0;
   directory->generation_ =
-      highest.generation > 0 ? highest.generation : FreshNumber(highest.used());
-  directory->next_ = FreshNumber(std::max(directory->generation_, highest.used()));
+      contents.generation > 0 ? contents.generation : FreshNumber(contents.used());
+  directory->next_ = FreshNumber(std::max(directory->generation_, contents.used()));
   return directory;
 }
 
@@ -174,7 +272,7 @@ DataDirectory::~DataDirectory() {
 }
 
 std::string DataDirectory::PathOf(std::uint64_t generation) const {
-  return path_ + "/" + std::string(kGeneration) + std::to_string(generation);
+  return path_ + "/" + NameOf(kGeneration, generation);
 }
 
 std::string DataDirectory::CurrentPath() const { return PathOf(generation_); }
@@ -186,27 +284,45 @@ void DataDirectory::AdoptNext() {
   next_ = FreshNumber(generation_);
 }
 
+void DataDirectory::RecordCreation(store::Durability durability) {
+  has_store_ = true;
+  if (created_ == generation_) return;
+  RecordCreationOf(path_, generation_);
+  created_ = generation_;
+  if (durability != store::Durability::kStrict) return;
+  if (const auto synced = store::SyncDirectory(path_); !synced.ok())
+    not_recorded.Report(synced.error());
+}
+
+Result<void> DataDirectory::MarkReplaced() {
+  return CreateMarkOrFail(path_ + "/" + NameOf(kReplaced, generation_));
+}
+
+Result<std::string> DataDirectory::StoreProblem(const std::string& path) {
+  std::error_code error;
+  const Contents contents = ContentsOf(path, error);
+  if (error) return Unusable(path, error.value());
+  return ProblemOf(contents);
+}
+
 Result<void> DataDirectory::MarkDeleted() {
-  const std::string mark = path_ + "/" + std::string(kDeleted) + std::to_string(generation_);
-  const int file = ::open(mark.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0)
-    return Error::Make(ErrorKind::kInternal,
-                       "'" + mark + "' cannot be made: " + std::strerror(errno));
-  ::close(file);
+  PENSTOCK_TRY(CreateMarkOrFail(path_ + "/" + NameOf(kDeleted, generation_)));
   deleted_ = generation_;
   return Ok();
 }
 
 bool DataDirectory::IsDeleted(const std::string& path) {
   std::error_code error;
-  const Highest highest = HighestIn(path, error);
-  return !error && highest.is_deleted();
+  const Contents contents = ContentsOf(path, error);
+  return !error && contents.is_deleted();
 }
 
 bool DataDirectory::IsVacant(const std::string& path) {
   std::error_code error;
-  const Highest highest = HighestIn(path, error);
-  return !error && (highest.is_deleted() || (highest.generation == 0 && !highest.has_other_names));
+  const Contents contents = ContentsOf(path, error);
+  const bool is_unused =
+      contents.generation == 0 && contents.created == 0 && !contents.has_other_names;
+  return !error && (contents.is_deleted() || is_unused);
 }
 
 std::optional<std::string> DataDirectory::MoveToTrash(const std::string& path) {
@@ -238,9 +354,25 @@ void DataDirectory::Remove(const std::string& path) {
   }
 }
 
-void DataDirectory::RemoveUnfinished(const std::string& path) {
+void DataDirectory::RemoveReplaced(const std::string& generation_path) {
+  Remove(generation_path);
+  try {
+    const fs::path path(generation_path);
+    const auto number = GenerationOf(path.filename().string());
+    std::error_code error;
+    // Without its mark, a rest of the generation would be taken for a store.
+    if (number && !fs::exists(path, error) && !error)
+      fs::remove(path.parent_path() / NameOf(kReplaced, *number), error);
+  } catch (...) {  // no memory; destructors call this function
+    not_removed.Report(CurrentExceptionError());
+  }
+}
+
+void DataDirectory::TidyUp(const std::string& path) {
   std::error_code error;
   std::vector<std::string> unfinished;
+  const Contents contents = ContentsOf(path, error);
+  if (error || !ProblemOf(contents).empty()) return;
   for (fs::directory_iterator entry(path, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string generation = entry->path().string();
@@ -248,22 +380,29 @@ void DataDirectory::RemoveUnfinished(const std::string& path) {
       unfinished.push_back(generation);
   }
   for (const std::string& generation : unfinished) Remove(generation);
+  if (contents.generation > contents.created) RecordCreationOf(path, contents.generation);
 }
 
 void DataDirectory::RemoveOthers() const {
   std::error_code error;
   std::vector<std::string> others;
+  std::vector<std::string> marks;
   for (fs::directory_iterator entry(path_, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     const auto generation = NumberOf(name, kGeneration);
     const auto deleted = NumberOf(name, kDeleted);
-    if ((generation && *generation != generation_) || (deleted && *deleted < generation_))
-      others.push_back(entry->path().string());
+    if (generation && *generation != generation_) others.push_back(entry->path().string());
+    if ((deleted && *deleted < generation_) || NumberOf(name, kReplaced))
+      marks.push_back(entry->path().string());
   }
-  // Removes the marks last: until then they show that the generations are deleted.
-  std::sort(others.begin(), others.end(), std::greater<>());
+  // Removes the marks last: until then they show that the generations are not in use.
   for (const std::string& other : others) Remove(other);
+  const bool are_removed =
+      std::none_of(others.begin(), others.end(),
+                   [&](const std::string& other) { return fs::exists(other, error) || error; });
+  if (!are_removed) return;
+  for (const std::string& mark : marks) Remove(mark);
 }
 
 }  // namespace penstock::emulator::server

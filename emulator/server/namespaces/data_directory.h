@@ -5,6 +5,11 @@
 //   DIR/generation-N/   a store. The highest complete N is current; a reset creates a higher one.
 //                       A store whose creation was interrupted (IsUnfinishedStore) is removed by
 //                       the next start.
+//   DIR/created-N       the creation of generation N was completed: if no complete generation N or
+//                       higher exists, the store was lost. Builds before this mark do not write it.
+//   DIR/replaced-N      a reset replaces generation N: the next start removes it if a higher
+//   complete
+//                       one exists
 //   DIR/deleted-N       generations up to N are deleted; without a higher one, DIR is deleted
 #ifndef PENSTOCK_EMULATOR_SERVER_NAMESPACES_DATA_DIRECTORY_H_
 #define PENSTOCK_EMULATOR_SERVER_NAMESPACES_DATA_DIRECTORY_H_
@@ -17,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "emulator/store/system/descriptor.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::server {
@@ -29,7 +35,7 @@ class DataDirectory {
   static Result<std::vector<std::string>> Prepare(const std::string& path);
   // Creates the directory if it is missing, and locks it. Returns kInvalidArgument when it cannot
   // be created, written or locked, and kResourceExhausted when the disk or the descriptors are used
-  // up.
+  // up; kDataLoss for the problems of StoreProblem.
   static Result<std::unique_ptr<DataDirectory>> Open(std::string path);
   ~DataDirectory();
   DataDirectory(const DataDirectory&) = delete;
@@ -40,6 +46,13 @@ class DataDirectory {
   // The directory of the next generation. AdoptNext makes it current.
   std::string NextPath() const;
   void AdoptNext();
+  // Records that the creation of the current generation was completed. If that fails, a later loss
+  // of the store may stay undetected.
+  void RecordCreation(store::Durability durability);
+  // Records that the next generation will replace the current one.
+  Result<void> MarkReplaced();
+  // Whether the directory has a complete current generation.
+  bool has_store() const { return has_store_; }
   const std::string& path() const { return path_; }
 
   // Marks the contents as deleted, on disk. Files stay, because requests may still use them.
@@ -60,8 +73,14 @@ class DataDirectory {
   static void Remove(const std::string& path);
   // Returns N for a directory named generation-N.
   static std::optional<std::uint64_t> GenerationOf(std::string_view folder_name);
-  // For a directory that is not in use: removes unfinished generations.
-  static void RemoveUnfinished(const std::string& path);
+  // Removes a replaced generation and its mark.
+  static void RemoveReplaced(const std::string& generation_path);
+  // Why no store in `path` may be opened or created: its store is missing, or it has several.
+  // Empty: there is no such problem. A start and `fsck` both ask this function.
+  static Result<std::string> StoreProblem(const std::string& path);
+  // For a directory that is not in use: removes unfinished generations and records the creation of
+  // the complete one.
+  static void TidyUp(const std::string& path);
   // Removes what earlier processes have left.
   void RemoveOthers() const;
 
@@ -74,6 +93,8 @@ class DataDirectory {
   std::uint64_t generation_ = 0;  // above 0 once open
   std::uint64_t deleted_ = 0;     // generations up to this one are deleted
   std::uint64_t next_ = 0;
+  std::uint64_t created_ = 0;  // the highest one that is recorded
+  bool has_store_ = false;
 };
 
 }  // namespace penstock::emulator::server

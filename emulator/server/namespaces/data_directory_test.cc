@@ -93,6 +93,72 @@ TEST(DataDirectoryTest, DirectoryWithOnlyUnfinishedGenerationsIsVacant) {
   EXPECT_TRUE(DataDirectory::IsVacant(folder.path()));
 }
 
+TEST(DataDirectoryTest, RefusesADirectoryThatLostItsStore) {
+  const TemporaryFolder folder;
+  std::string store;
+  {
+    const auto directory = DataDirectory::Open(folder.path()).value();
+    EXPECT_FALSE(directory->has_store());
+    store = directory->CurrentPath();
+    MakeStoreFolder(store);
+    directory->RecordCreation(store::Durability::kStrict);
+    EXPECT_TRUE(directory->has_store());
+  }
+  EXPECT_EQ(DataDirectory::StoreProblem(folder.path()).value(), "");
+  fs::remove_all(store);
+  for (const bool is_empty : {false, true}) {
+    if (is_empty) fs::create_directory(store);
+    const auto directory = DataDirectory::Open(folder.path());
+    ASSERT_FALSE(directory.ok());
+    EXPECT_EQ(directory.error().kind, ErrorKind::kDataLoss);
+    EXPECT_NE(directory.error().message.find("its store is missing"), std::string::npos);
+    EXPECT_FALSE(DataDirectory::IsVacant(folder.path()));
+    DataDirectory::TidyUp(folder.path());
+    EXPECT_EQ(fs::exists(store), is_empty) << "the evidence must remain";
+  }
+}
+
+TEST(DataDirectoryTest, FilesOfTheWholeEmulatorShowThatAStoreWasLost) {
+  for (const char* name : {"users.db", "users.db-mark", "namespaces/one"}) {
+    const TemporaryFolder folder;
+    fs::create_directories(folder.path() + "/" + name);
+    EXPECT_FALSE(DataDirectory::Open(folder.path()).ok()) << name;
+  }
+  const TemporaryFolder folder;
+  fs::create_directories(folder.path() + "/namespaces");
+  EXPECT_TRUE(DataDirectory::Open(folder.path()).ok()) << "nothing was stored";
+}
+
+TEST(DataDirectoryTest, ReplacedGenerationIsNotASecondStore) {
+  const TemporaryFolder folder;
+  const auto make_store = [&](const std::string& path) {
+    fs::create_directories(path);
+    std::ofstream(path + "/penstock.db") << std::string(8192, 'x');
+  };
+  make_store(folder.path() + "/generation-1");
+  make_store(folder.path() + "/generation-2");
+  EXPECT_NE(DataDirectory::StoreProblem(folder.path())
+                .value()
+                .find("two stores, generation-1 and generation-2"),
+            std::string::npos);
+  EXPECT_FALSE(DataDirectory::Open(folder.path()).ok());
+  fs::remove_all(folder.path() + "/generation-2");
+  {
+    const auto directory = DataDirectory::Open(folder.path()).value();
+    ASSERT_TRUE(directory->MarkReplaced().ok());
+    make_store(directory->NextPath());
+    directory->AdoptNext();
+    directory->RecordCreation(store::Durability::kRelaxed);
+  }
+  const auto directory = DataDirectory::Open(folder.path());
+  ASSERT_TRUE(directory.ok()) << directory.error().ToString();
+  DataDirectory::RemoveReplaced(folder.path() + "/generation-1");
+  EXPECT_FALSE(fs::exists(folder.path() + "/generation-1"));
+  EXPECT_FALSE(fs::exists(folder.path() + "/replaced-1"));
+  (*directory)->RemoveOthers();
+  EXPECT_TRUE(fs::exists((*directory)->CurrentPath()));
+}
+
 TEST(DataDirectoryTest, AdoptsTheNextGeneration) {
   const TemporaryFolder folder;
   const auto directory = DataDirectory::Open(folder.path());

@@ -1,5 +1,6 @@
 #include "emulator/server/namespaces/namespace_store.h"
 
+#include <filesystem>
 #include <utility>
 
 #include "base/log/diagnostics.h"
@@ -43,7 +44,7 @@ struct NamespaceStore::Generation final : StoreRemover::Item {
     space.controls.reset();
     charge.reset();
     if (releasing) releasing->EndRelease();
-    if (retired && !path.empty()) DataDirectory::Remove(path);
+    if (retired && !path.empty()) DataDirectory::RemoveReplaced(path);
   }
 };
 
@@ -57,8 +58,12 @@ Result<std::shared_ptr<NamespaceStore>> NamespaceStore::Make(NamespaceStoreOptio
   if (!made.remover) made.remover = std::make_shared<StoreRemover>();
   if (made.directory.empty()) made.open_stores = nullptr;  // a store in memory must stay open
   PENSTOCK_ASSIGN(auto controls, TestControls::Open(made.controls, *namespace_store->clock_));
-  const MutexLock lock(namespace_store->mutex_);
-  namespace_store->controls_ = std::move(controls);
+  {
+    const MutexLock lock(namespace_store->mutex_);
+    namespace_store->controls_ = std::move(controls);
+  }
+  const MutexLock one_at_a_time(namespace_store->change_mutex_);
+  namespace_store->has_existed_ = made.exists;
   return namespace_store;
 }
 
@@ -114,6 +119,14 @@ Result<std::shared_ptr<NamespaceStore::Generation>> NamespaceStore::OpenGenerati
   return generation;
 }
 
+// The mark is first: with it, the next start can remove the old store.
+Result<std::shared_ptr<NamespaceStore::Generation>> NamespaceStore::OpenNext(
+    std::shared_ptr<TestControls> controls) {
+  if (!lease_) return OpenGeneration({}, std::move(controls));
+  PENSTOCK_TRY(lease_->directory().MarkReplaced());
+  return OpenGeneration(lease_->directory().NextPath(), std::move(controls));
+}
+
 Result<void> NamespaceStore::SyncNames() const {
   if (options_.directory.empty() || options_.durability != store::Durability::kStrict) return Ok();
   PENSTOCK_TRY(store::SyncDirectory(options_.directory));
@@ -123,8 +136,18 @@ Result<void> NamespaceStore::SyncNames() const {
 
 Result<void> NamespaceStore::TakeLease() {
   if (options_.directory.empty() || lease_) return Ok();
+  const auto lost = [this] {
+    return Error::Make(ErrorKind::kDataLoss,
+                       "the store of namespace '" + options_.name + "' was removed from '" +
+                           options_.directory +
+                           "' while the emulator ran; stop it and restore a backup, or delete "
+                           "the directory and start it again");
+  };
+  if (has_existed_ && !std::filesystem::exists(options_.directory)) return lost();
   PENSTOCK_ASSIGN(lease_, options_.leases->Take(options_.directory));
-  return Ok();
+  if (!has_existed_ || lease_->directory().has_store()) return Ok();
+  lease_.reset();
+  return lost();
 }
 
 Result<void> NamespaceStore::OpenCurrent() {
@@ -143,11 +166,13 @@ Result<void> NamespaceStore::OpenCurrent() {
     return std::move(opened).error();
   }
   if (anew) data->AdoptNext();
+  if (data != nullptr) data->RecordCreation(options_.durability);
   if (data != nullptr && lease_->is_first()) data->RemoveOthers();
   {
     const MutexLock lock(mutex_);
     current_ = std::move(opened).value();
   }
+  has_existed_ = true;
   if (options_.open_stores) options_.open_stores->Add(weak_from_this());
   return Ok();
 }
@@ -201,19 +226,22 @@ Result<void> NamespaceStore::Reset() {
   if (lease_) DataDirectory::Remove(path);
   std::shared_ptr<Generation> closed;  // owns the files of a store that is not open
   if (lease_ && !was_open) closed = MakeGeneration(lease_->directory().CurrentPath());
-  auto opened = OpenGeneration(path, controls);
+  auto opened = OpenNext(controls);
   if (!opened.ok() && opened.error().kind == ErrorKind::kResourceExhausted && lease_) {
     // The disk is full: releases the space that the old store reserves for removals.
     DataDirectory::Remove(path);
     store::ReleaseReserve(lease_->directory().CurrentPath());
-    opened = OpenGeneration(path, controls);
+    opened = OpenNext(controls);
   }
   if (!opened.ok()) {
     if (lease_) DataDirectory::Remove(path);
     if (!was_open) lease_.reset();
     return AfterStart(std::move(opened).error());
   }
-  if (lease_) lease_->directory().AdoptNext();
+  if (lease_) {
+    lease_->directory().AdoptNext();
+    lease_->directory().RecordCreation(options_.durability);
+  }
   std::shared_ptr<Generation> old = std::move(opened).value();
   {
     const MutexLock lock(mutex_);

@@ -24,6 +24,7 @@ struct NamespaceStoreOptions {
   std::string directory;  // empty: in memory
   // Directories above it that the emulator created; strict mode fsyncs them.
   std::vector<std::string> parents = {};
+  bool exists = false;  // a missing store is an error; otherwise it is created
   store::Durability durability = store::Durability::kRelaxed;
   // Of a store in memory, and of the scenarios that a reset removes. Null: no limit.
   std::shared_ptr<store::MemoryLimit> memory_limit;
@@ -90,6 +91,9 @@ class NamespaceStore final : public OpenStores::Member,
   Result<std::shared_ptr<Generation>> OpenGeneration(const std::string& path,
                                                      std::shared_ptr<TestControls> controls)
       PENSTOCK_REQUIRES(change_mutex_);
+  // OpenGeneration for the store that replaces the current one.
+  Result<std::shared_ptr<Generation>> OpenNext(std::shared_ptr<TestControls> controls)
+      PENSTOCK_REQUIRES(change_mutex_);
   // In strict mode: makes the names of `directory` and of its entries durable.
   Result<void> SyncNames() const;
   Result<void> TakeLease() PENSTOCK_REQUIRES(change_mutex_);
@@ -109,6 +113,8 @@ class NamespaceStore final : public OpenStores::Member,
   // files need the directory.
   std::shared_ptr<DirectoryLeases::Lease> lease_ PENSTOCK_GUARDED_BY(change_mutex_);
   bool discarded_ PENSTOCK_GUARDED_BY(change_mutex_) = false;
+  // Whether the store was created, by this object or before it.
+  bool has_existed_ PENSTOCK_GUARDED_BY(change_mutex_) = false;
   mutable Mutex mutex_;  // must not be held while anything is opened or destroyed
   std::shared_ptr<TestControls> controls_ PENSTOCK_GUARDED_BY(mutex_);
   std::shared_ptr<Generation> current_ PENSTOCK_GUARDED_BY(mutex_);  // null: closed

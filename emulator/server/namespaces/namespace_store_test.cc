@@ -256,5 +256,33 @@ TEST(NamespaceStoreTest, NamesAnUnusableDirectory) {
   EXPECT_FALSE(NamespaceStore::Open({.directory = "/proc/penstock", .clock = &SystemClock()}).ok());
 }
 
+// It was opened before, or a start has found it.
+TEST(NamespaceStoreTest, ClosedStoreThatWasRemovedIsAnError) {
+  for (const char* removed : {"", "/generation", "/all"}) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path() + "/one";
+    const auto namespace_store =
+        NamespaceStore::Open({.name = "one",
+                              .directory = path,
+                              .clock = &SystemClock(),
+                              .open_stores = std::make_shared<OpenStores>(8)})
+            .value();
+    ASSERT_TRUE(namespace_store->CloseIfIdle());
+    for (const auto& entry : fs::directory_iterator(path)) {
+      if (entry.is_directory() || removed == std::string("/all")) fs::remove_all(entry.path());
+    }
+    if (*removed == '\0') fs::remove_all(path);
+    const auto entered = namespace_store->Enter();
+    ASSERT_FALSE(entered.ok()) << removed;
+    EXPECT_EQ(entered.error().kind, ErrorKind::kDataLoss) << entered.error().ToString();
+    EXPECT_FALSE(namespace_store->Reset().ok()) << removed;
+    EXPECT_EQ(namespace_store->Current(), nullptr) << removed;
+    EXPECT_EQ(fs::exists(path), *removed != '\0');
+    const auto found = NamespaceStore::Make(
+        {.name = "one", .directory = path, .exists = true, .clock = &SystemClock()});
+    EXPECT_FALSE((*found)->Enter().ok()) << removed;
+  }
+}
+
 }  // namespace
 }  // namespace penstock::emulator::server

@@ -81,7 +81,7 @@ Result<void> Namespaces::FindExisting() {
   }
   // Whatever cannot be removed now is removed at the next start.
   for (const std::string& path : trash) DataDirectory::Remove(path);
-  for (const std::string& path : living) DataDirectory::RemoveUnfinished(path);
+  for (const std::string& path : living) DataDirectory::TidyUp(path);
   for (const std::string& path : vacant) {
     if (const auto moved = DataDirectory::MoveToTrash(path)) DataDirectory::Remove(*moved);
   }
@@ -150,7 +150,9 @@ Result<std::shared_ptr<NamespaceStore>> Namespaces::Find(std::string_view name) 
   if (!found->second) {
     const auto charge = std::make_shared<store::LastingCharge>(options_.memory_limit);
     charge->SetAnyway(BytesOfOne());  // it exists already, on disk
-    PENSTOCK_ASSIGN(found->second, NamespaceStore::Make(OptionsOf(name, charge)));  // not opened
+    NamespaceStoreOptions options = OptionsOf(name, charge);
+    options.exists = true;
+    PENSTOCK_ASSIGN(found->second, NamespaceStore::Make(std::move(options)));  // not opened
   }
   return found->second;
 }

@@ -59,11 +59,18 @@ bool CollectStore(const fs::path& folder, FoundStores& found) {
   return true;
 }
 
+// Directories of other programs, such as lost+found, may be unreadable.
+bool IsOfEmulator(const fs::path& folder, int depth) {
+  return depth == 0 || folder.filename() == "namespaces" ||
+         folder.parent_path().filename() == "namespaces";
+}
+
 void Collect(const fs::path& folder, int depth, FoundStores& found) {
   if (CollectStore(folder, found) || depth == kDeepest || DataDirectory::IsDeleted(folder.string()))
     return;
   std::error_code error;
   std::optional<std::pair<std::uint64_t, fs::path>> living;
+  std::vector<std::string> unfinished;
   bool has_generations = false;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     std::error_code ignored;
@@ -75,14 +82,23 @@ void Collect(const fs::path& folder, int depth, FoundStores& found) {
     if (!generation) {
       Collect(at->path(), depth + 1, found);
     } else if (store::IsUnfinishedStore(at->path().string())) {
-      found.leftovers.push_back(at->path().string());
+      unfinished.push_back(at->path().string());
     } else if (!living || *generation > living->first) {
       living = {*generation, at->path()};
     }
   }
-  if (living) CollectStore(living->second, found);
+  if (error && IsOfEmulator(folder, depth))
+    found.unreadable.push_back({folder.string(), error.message()});
+  if (error) return;
+  if (living) found.stores.push_back(living->second.string());
+  const auto problem = DataDirectory::StoreProblem(folder.string());
+  if (problem.ok() && !problem->empty()) {
+    found.problems.push_back({folder.string(), *problem});
+    return;
+  }
   if (!has_generations && Exists(folder / "penstock.lock"))
     found.leftovers.push_back(folder.string());
+  found.leftovers.insert(found.leftovers.end(), unfinished.begin(), unfinished.end());
 }
 
 nlohmann::ordered_json ToJson(const std::vector<store::FsckFinding>& findings) {
@@ -170,7 +186,7 @@ Result<void> Upgrade(const std::string& directory, const std::vector<std::string
 Result<void> ChangeStores(const Flags& flags, const std::vector<std::string>& stores) {
   if (!flags.accept_loss && !flags.upgrade) return Ok();
   // Locked while an emulator uses the directory.
-  PENSTOCK_ASSIGN(const auto data, DataDirectory::Open(flags.directory));
+  PENSTOCK_ASSIGN(const auto lock, store::DirectoryLock::Take(flags.directory));
   if (flags.accept_loss) PENSTOCK_TRY(AcceptLoss(flags.directory, stores));
   return flags.upgrade ? Upgrade(flags.directory, stores) : Ok();
 }
@@ -227,23 +243,18 @@ class Findings {
   std::string error_;
 };
 
-// The default namespace's directory gets its store first, so a missing store there is damage.
-std::vector<store::FsckFinding> Leftovers(const std::string& directory, const FoundStores& found) {
-  const bool was_started =
-      !found.stores.empty() || Exists(fs::path(directory) / identity::kKeptUsersFile);
-  std::vector<store::FsckFinding> leftovers;
+std::vector<store::FsckFinding> Leftovers(const FoundStores& found) {
+  std::vector<store::FsckFinding> findings;
+  for (const auto& [folder, problem] : found.problems)
+    findings.push_back({"store", folder, problem, false});
   for (const std::string& folder : found.leftovers) {
-    if (folder == directory && was_started) {
-      leftovers.push_back({"store", folder, "its store is missing; restore it from a copy", false});
-    } else {
-      leftovers.push_back(
-          {"leftover", folder,
-           "the creation of this store was interrupted, and nothing was stored in it; the next "
-           "start removes it",
-           true});
-    }
+    findings.push_back(
+        {"leftover", folder,
+         "the creation of this store was interrupted, and nothing was stored in it; the next "
+         "start removes it",
+         true});
   }
-  return leftovers;
+  return findings;
 }
 
 // Returns an error if nothing can be checked.
@@ -296,7 +307,12 @@ FsckOutcome InJson(FsckOutcome outcome) {
 
 FsckOutcome Check(const Flags& flags) {
   const FoundStores found = StoresIn(flags.directory);
-  if (found.stores.empty() && found.leftovers.empty()) {
+  const auto unreadable = [](const auto& folder) {
+    return "cannot read the directory '" + folder.first + "': " + folder.second +
+           "; run the check as a user with the permission to read it";
+  };
+  if (found.stores.empty() && found.leftovers.empty() && found.problems.empty()) {
+    if (!found.unreadable.empty()) return NotChecked(unreadable(found.unreadable.front()));
     return NotChecked("there is no store in '" + flags.directory +
                       "'; give the directory that --data names");
   }
@@ -311,7 +327,9 @@ FsckOutcome Check(const Flags& flags) {
     const auto checked = CheckStore(store, flags, findings);
     if (!checked.ok()) return NotChecked(checked.error().message);
   }
-  findings.AddLeftovers(Leftovers(flags.directory, found));
+  for (const auto& folder : found.unreadable)
+    findings.AddUnchecked(folder.first, unreadable(folder));
+  findings.AddLeftovers(Leftovers(found));
   AddUsers(flags.directory, findings);
   return std::move(findings).Finish();
 }

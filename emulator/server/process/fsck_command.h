@@ -3,6 +3,7 @@
 #define PENSTOCK_EMULATOR_SERVER_PROCESS_FSCK_COMMAND_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace penstock::emulator::server {
@@ -23,6 +24,10 @@ struct FoundStores {
   std::vector<std::string> stores;
   // Directories of stores whose creation was interrupted. The next start removes them.
   std::vector<std::string> leftovers;
+  // Directories and why no store may be opened or created in them (DataDirectory::StoreProblem).
+  std::vector<std::pair<std::string, std::string>> problems;
+  // Directories that could not be read, and the reasons.
+  std::vector<std::pair<std::string, std::string>> unreadable;
 };
 
 // Returns the stores in a data directory, sorted by path.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -86,6 +87,7 @@ TEST_F(FsckCommandTest, JsonIsOneObject) {
 TEST_F(FsckCommandTest, ChecksOnlyTheCurrentGeneration) {
   MakeStore("generation-9");
   RemoveBlobFiles("generation-9");
+  std::ofstream(path_ + "/replaced-9");
   MakeStore("generation-10");
   MakeStore("other/generation-1");
   EXPECT_EQ(StoresIn(path_).stores,
@@ -138,6 +140,36 @@ TEST_F(FsckCommandTest, MissingDefaultStoreIsDamage) {
   EXPECT_EQ(RunFsck({path_}).status, 1);
   EXPECT_NE(RunFsck({path_}).out.find("damage: " + path_ + ": its store is missing"),
             std::string::npos);
+}
+
+TEST_F(FsckCommandTest, StoreThatWasCreatedAndIsMissingIsDamage) {
+  std::ofstream(path_ + "/penstock.lock");
+  fs::create_directory(path_ + "/generation-1");
+  std::ofstream(path_ + "/created-1");
+  EXPECT_EQ(RunFsck({path_}).status, 1);
+  EXPECT_NE(RunFsck({path_}).out.find("damage: " + path_ + ": its store is missing"),
+            std::string::npos);
+}
+
+TEST_F(FsckCommandTest, StoreWithoutItsDatabaseIsDamage) {
+  MakeStore("generation-1");
+  fs::remove(path_ + "/generation-1/penstock.db");
+  fs::remove(path_ + "/generation-1/penstock.db-mark");
+  const FsckOutcome outcome = RunFsck({path_});
+  EXPECT_EQ(outcome.status, 1) << outcome.out << outcome.error;
+  EXPECT_NE(outcome.out.find("is missing or empty"), std::string::npos) << outcome.out;
+  EXPECT_FALSE(store::Store::Open({.directory = path_ + "/generation-1"}).ok());
+}
+
+TEST_F(FsckCommandTest, UnreadableDirectoryIsNotChecked) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may read every directory";
+  MakeStore("generation-1");
+  fs::permissions(path_, fs::perms::owner_exec);
+  const FsckOutcome outcome = RunFsck({path_});
+  fs::permissions(path_, fs::perms::owner_all);
+  EXPECT_EQ(outcome.status, 2) << outcome.out;
+  EXPECT_NE(outcome.error.find("'" + path_ + "': Permission denied"), std::string::npos)
+      << outcome.error;
 }
 
 TEST_F(FsckCommandTest, UnreadableStoreIsDamageAndOthersAreChecked) {

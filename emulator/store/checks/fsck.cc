@@ -18,6 +18,7 @@
 #include "emulator/store/checks/fsck_digests.h"
 #include "emulator/store/records/codec.h"
 #include "emulator/store/sqlite/commit_check.h"
+#include "emulator/store/sqlite/database_creation.h"
 #include "emulator/store/system/descriptor.h"
 #include "emulator/store/system/directory_lock.h"
 #include "emulator/store/tables/schema.h"
@@ -461,6 +462,7 @@ Result<std::vector<FsckFinding>> CheckLog(const std::string& database) {
 Result<FsckReport> Fsck(const FsckOptions& options) {
   const std::string database = options.directory + "/penstock.db";
   const bool is_missing = ::access(database.c_str(), F_OK) != 0 && errno == ENOENT;
+  PENSTOCK_TRY(CheckDatabaseIsThere(options.directory));
   PENSTOCK_ASSIGN(const auto mark, CommitMark::Inspect(CommitMarkPath(database)));
   if (is_missing && !mark.state) {
     return Error::Make(ErrorKind::kInvalidArgument,

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "base/digest.h"
 #include "emulator/store/sqlite/commit_mark.h"
@@ -79,6 +81,20 @@ bool HasTables(const std::string& path) {
   return read == static_cast<ssize_t>(version.size()) && version != std::array<char, 4>{};
 }
 
+// Whether `directory` is missing or has no other files than those that exist before the database is
+// complete.
+bool HasOnlyFilesOfCreation(const std::string& directory) {
+  std::error_code error;
+  std::filesystem::directory_iterator entry(directory, error);
+  if (error == std::errc::no_such_file_or_directory) return true;
+  for (const std::filesystem::directory_iterator end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name != "penstock.lock" && !name.starts_with("penstock.db")) return false;
+  }
+  return !error;
+}
+
 }  // namespace
 
 Result<void> CreateDatabaseFile(const std::string& path, const std::string& schema) {
@@ -97,12 +113,37 @@ Result<void> CreateDatabaseFile(const std::string& path, const std::string& sche
   return built;
 }
 
-// The tables are created before the first commit, which writes the mark, and before blobs/. A store
-// of a build without marks may have its tables only in the log, and it has blobs/.
+Error LostDatabase(const std::string& directory, const std::string& remainder) {
+  return Error::Make(ErrorKind::kDataLoss,
+                     "the database file " + directory +
+                         "/penstock.db is missing or empty, but the directory contains " +
+                         remainder +
+                         "; restore the data directory from a backup or choose another directory");
+}
+
+Result<void> CheckDatabaseIsThere(const std::string& directory) {
+  const std::string database = directory + "/penstock.db";
+  PENSTOCK_ASSIGN(const std::uint64_t size, FileSize(database));
+  if (size > 0) return Ok();
+  PENSTOCK_ASSIGN(const auto mark, CommitMark::Inspect(CommitMarkPath(database)));
+  if (mark.state || IsUnfinishedStore(directory)) return Ok();
+  return LostDatabase(directory, "other files of a store");
+}
+
+bool HasStoredDatabase(const std::string& directory) {
+  return HasTables(directory + "/penstock.db");
+}
+
+// The tables are created before the first commit, which writes the mark, and before the directories
+// of the blobs and the reserve.
 bool IsUnfinishedStore(const std::string& directory) {
   const std::string database = directory + "/penstock.db";
+  if (HasTables(database) || !HasOnlyFilesOfCreation(directory)) return false;
   const auto mark = CommitMark::Inspect(CommitMarkPath(database));
-  return !HasTables(database) && mark.ok() && !mark->state && IsMissing(directory + "/blobs");
+  if (!mark.ok() || mark->state) return false;
+  // The file had its first page before the log had frames.
+  const auto log = FileSize(LogPath(database));
+  return log.ok() && (*log == 0 || !IsMissing(database));
 }
 
 }  // namespace penstock::emulator::store

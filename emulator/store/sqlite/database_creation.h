@@ -17,8 +17,18 @@ namespace penstock::emulator::store {
 Result<void> CreateDatabaseFile(const std::string& path, const std::string& schema);
 
 // Whether the store in `directory` is incomplete because the process that created it ended
-// early. Such a store has accepted no request. True for an empty or missing directory.
+// early. Such a store has accepted no request. True for an empty or missing directory, which may
+// also be one that lost its files: DataDirectory knows whether its store was complete.
 bool IsUnfinishedStore(const std::string& directory);
+
+// Whether the store in `directory` has a database with tables.
+bool HasStoredDatabase(const std::string& directory);
+
+// Fails with kDataLoss if the database of a complete store is missing or empty. With a valid mark,
+// CheckCommits decides.
+Result<void> CheckDatabaseIsThere(const std::string& directory);
+// The error: `remainder` is what the directory still contains.
+Error LostDatabase(const std::string& directory, const std::string& remainder);
 
 }  // namespace penstock::emulator::store
 
