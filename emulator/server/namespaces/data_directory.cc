@@ -1,6 +1,7 @@
 #include "emulator/server/namespaces/data_directory.h"
 
 #include <fcntl.h>
+#include <ftw.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -345,12 +346,15 @@ bool DataDirectory::IsTrash(std::string_view folder_name) {
 }
 
 void DataDirectory::Remove(const std::string& path) {
-  try {
-    std::error_code error;
-    fs::remove_all(path, error);
-    if (error) not_removed.ReportSystemError(path, error.value());
-  } catch (...) {  // no memory; destructors call this function
-    not_removed.Report(CurrentExceptionError());
+  // fs::remove_all would end the process if an entry's path found no memory: directory iterators of
+  // libstdc++ 12 append it in a noexcept function. Destructors call this function.
+  constexpr int kMostDescriptors = 16;
+  const auto remove_entry = [](const char* entry, const struct stat*, int, FTW*) {
+    return std::remove(entry);
+  };
+  if (::nftw(path.c_str(), remove_entry, kMostDescriptors, FTW_DEPTH | FTW_PHYS) != 0 &&
+      errno != ENOENT) {
+    not_removed.ReportSystemError(path, errno);
   }
 }
 

@@ -55,6 +55,8 @@ TEST_F(DirectoryLeasesTest, ReturnOfADeletedDirectoryNeedsNoMemory) {
   int nth = 0;
   for (; failed; ++nth) {
     auto lease = leases_->Take(path_).value();
+    fs::create_directories(path_ + "/generation-1/blobs/a folder whose name needs an allocation");
+    std::ofstream(path_ + "/generation-1/blobs/a file whose name needs an allocation") << "body";
     ASSERT_TRUE(lease->directory().MarkDeleted().ok());
     allocations_until_failure = nth;
     lease.reset();
