@@ -125,8 +125,27 @@ static uint64_t InodeOf(int fd) {
   return status.st_ino;
 }
 
+// `path` with "/proc/self/fd/N" at its begin replaced by the path of that directory, in `into`.
+static const char* Resolved(const char* path, char (&into)[8192]) {
+  static const char kDescriptors[] = "/proc/self/fd/";
+  if (strncmp(path, kDescriptors, sizeof(kDescriptors) - 1) != 0) return path;
+  char link[64];
+  const char* const rest = strchr(path + sizeof(kDescriptors) - 1, '/');
+  const size_t size = rest ? (size_t)(rest - path) : strlen(path);
+  if (size >= sizeof(link)) return path;
+  memcpy(link, path, size);
+  link[size] = '\0';
+  const ssize_t length = readlink(link, into, 4096);
+  if (length <= 0) return path;
+  into[length] = '\0';
+  if (rest && strlen(rest) < 4096) strcpy(into + length, rest);
+  return into;
+}
+
 static int Opened(int fd, const char* path, int flags, int existed) {
   struct stat status;
+  char resolved[8192];
+  path = Resolved(path, resolved);
   if (fd < 0 || !IsRecorded(path) || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return fd;
   if (!existed) Put(kCreate, status.st_ino, 0, 0, NULL, path, NULL);
   if (existed && (flags & O_TRUNC) != 0) Put(kTruncate, status.st_ino, 0, 0, NULL, NULL, NULL);
@@ -260,6 +279,9 @@ int munmap(void* address, size_t size) {
 int rename(const char* from, const char* to) {
   const int locked = Lock();
   const int result = (int)syscall(SYS_rename, from, to);
+  char from_resolved[8192], to_resolved[8192];
+  from = Resolved(from, from_resolved);
+  to = Resolved(to, to_resolved);
   if (locked && result == 0 && IsRecorded(to)) Put(kRename, 0, 0, 0, NULL, from, to);
   Unlock(locked);
   return result;
@@ -269,6 +291,8 @@ int rename(const char* from, const char* to) {
   {                                                                                      \
     const int locked = Lock();                                                           \
     const int result = (int)(call);                                                      \
+    char resolved[8192];                                                                 \
+    path = Resolved(path, resolved);                                                     \
     if (locked && result == 0 && IsRecorded(path)) Put(kind, 0, 0, 0, NULL, path, NULL); \
     Unlock(locked);                                                                      \
     return result;                                                                       \

@@ -29,6 +29,7 @@
 #include "emulator/server/process/counters.h"
 #include "emulator/server/process/options.h"
 #include "emulator/server/request_log.h"
+#include "emulator/store/system/held_directory.h"
 #include "emulator/store/system/memory_limit.h"
 #include "emulator/traffic/throttle_filter.h"
 #include "penstock/base/shared_mutex.h"
@@ -86,8 +87,11 @@ class RunningEmulator final : public Emulator {
     operations_ = faults::MakeDuplicateApply(*router_);
     if (!options_.data_directory.empty()) {
       PENSTOCK_ASSIGN(notices_, DataDirectory::Prepare(options_.data_directory));
+      PENSTOCK_ASSIGN(directory_, store::HeldDirectory::Open(options_.data_directory));
     }
-    PENSTOCK_ASSIGN(control_, Control::Open(options_, memory_limit_, clock_, *router_));
+    EmulatorOptions held = options_;
+    held.data_directory = DirectoryPath();
+    PENSTOCK_ASSIGN(control_, Control::Open(held, memory_limit_, clock_, *router_));
     const std::vector<std::string> decided = control_->notices();
     notices_.insert(notices_.end(), decided.begin(), decided.end());
     const identity::Identities& identities = control_->identities();
@@ -292,6 +296,9 @@ class RunningEmulator final : public Emulator {
   }
 
  private:
+  // Empty in memory mode.
+  std::string DirectoryPath() const { return directory_ ? directory_->path() : std::string(); }
+
   // Calls `function` with the Control, which stays alive during the call.
   template <class Function>
   std::invoke_result_t<Function, Control&> WithControl(Function function) const {
@@ -318,7 +325,7 @@ class RunningEmulator final : public Emulator {
     http::ServerOptions wire{.host = options_.host, .port = options_.port};
     wire.tls_certificate_path = options_.tls_certificate_path;
     wire.tls_key_path = options_.tls_key_path;
-    wire.body_directory = options_.data_directory;  // large bodies are stored there anyway
+    wire.body_directory = DirectoryPath();  // large bodies are stored there anyway
     wire.clock = &clock_;
     wire.yield_to_clients = options_.yield_to_clients;
     wire.on_accept = [this](const http::Arrival& arrival) { return Receive(arrival); };
@@ -369,6 +376,8 @@ class RunningEmulator final : public Emulator {
   const Clock& clock_ = SystemClock();
   EmulatorOptions options_;
   const std::shared_ptr<store::MemoryLimit> memory_limit_ = MemoryLimitOf(options_);
+  // The data directory; null in memory mode. Every path that the process uses is below it.
+  std::unique_ptr<store::HeldDirectory> directory_;
   std::vector<std::string> notices_;
   Counters counters_;
   std::unique_ptr<RequestLog> log_;

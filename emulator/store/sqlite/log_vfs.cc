@@ -19,6 +19,7 @@
 #include "emulator/store/sqlite/log_checksums.h"
 #include "emulator/store/sqlite/shared_by_path.h"
 #include "emulator/store/sqlite/vfs_forwarding.h"
+#include "emulator/store/system/held_directory.h"
 
 namespace penstock::emulator::store {
 namespace {
@@ -379,6 +380,17 @@ int Delete(sqlite3_vfs*, const char* name, int sync_directory) {
   return system_vfs->xDelete(system_vfs, name, sync_directory);
 }
 
+// SQLite resolves symbolic links. The path of a held directory would become the one that it had
+// when the file was opened.
+int FullPathname(sqlite3_vfs*, const char* name, int size, char* full) {
+  if (!HeldDirectory::IsHeldPath(name))
+    return system_vfs->xFullPathname(system_vfs, name, size, full);
+  const std::size_t length = std::strlen(name) + 1;
+  if (length > static_cast<std::size_t>(size)) return SQLITE_CANTOPEN;
+  std::memcpy(full, name, length);
+  return SQLITE_OK;
+}
+
 const char* Register() {
   system_vfs = sqlite3_vfs_find(nullptr);
   if (system_vfs == nullptr) return nullptr;
@@ -388,6 +400,7 @@ const char* Register() {
   vfs.szOsFile = static_cast<int>(kRealFileOffset<LogFile>) + system_vfs->szOsFile;
   vfs.xOpen = Open;
   vfs.xDelete = Delete;
+  vfs.xFullPathname = FullPathname;
   return sqlite3_vfs_register(&vfs, 0) == SQLITE_OK ? kName : nullptr;
 }
 

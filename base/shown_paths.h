@@ -1,0 +1,27 @@
+// Names of directories for messages. A process may use a directory by the path of a descriptor,
+// which is of no use to a reader.
+#ifndef PENSTOCK_BASE_SHOWN_PATHS_H_
+#define PENSTOCK_BASE_SHOWN_PATHS_H_
+
+#include <string>
+
+namespace penstock::internal {
+
+// While this object exists, messages show `shown` instead of `path`, which is "/proc/self/fd/N".
+class ShownPath {
+ public:
+  ShownPath(std::string path, std::string shown);
+  ~ShownPath();
+  ShownPath(const ShownPath&) = delete;
+  ShownPath& operator=(const ShownPath&) = delete;
+
+ private:
+  const std::string path_;
+};
+
+// Replaces the paths of all ShownPath objects in `text`. Thread safety: any thread.
+std::string WithShownPaths(std::string text);
+
+}  // namespace penstock::internal
+
+#endif  // PENSTOCK_BASE_SHOWN_PATHS_H_
