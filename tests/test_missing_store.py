@@ -1,4 +1,4 @@
-"""A start never replaces a store that was lost by an empty one, and never deletes a restored backup. `fsck` reports the same directories."""
+"""A start never replaces a lost store by an empty one and never deletes a restored backup. `fsck` reports the same directories."""
 
 from __future__ import annotations
 
@@ -67,7 +67,15 @@ def remove_all_but_created(data: Path) -> None:
 @pytest.mark.parametrize("body", [BODY, b"small"])
 @pytest.mark.parametrize(
     "damage",
-    [remove_store, empty_store, rename_store, remove_store_and_marks, remove_database, remove_database_and_mark, remove_all_but_created],
+    [
+        remove_store,
+        empty_store,
+        rename_store,
+        remove_store_and_marks,
+        remove_database,
+        remove_database_and_mark,
+        remove_all_but_created,
+    ],
 )
 def test_a_start_refuses_a_directory_that_lost_its_store(tmp_path: Path, damage: Callable[[Path], None], body: bytes) -> None:
     data = tmp_path / "data"
@@ -75,9 +83,8 @@ def test_a_start_refuses_a_directory_that_lost_its_store(tmp_path: Path, damage:
     damage(data)
     status, report, error = fsck(data)
     assert (status, report["clean"]) == (1, False), (report, error)
-    with pytest.raises(StartRefusedError, match="is missing"):
-        with serving(data):
-            pass
+    with pytest.raises(StartRefusedError, match="is missing"), serving(data):
+        pass
     assert fsck(data)[0] == 1, "the refused start changed nothing"
 
 
@@ -106,9 +113,8 @@ def test_a_backup_that_was_copied_over_a_directory_is_not_deleted(tmp_path: Path
     shutil.copytree(backup, data, dirs_exist_ok=True)
     status, report, error = fsck(data)
     assert (status, report["leftovers"][0]["kind"]) == (1, "damage"), (report, error)
-    with pytest.raises(StartRefusedError, match="two stores"):
-        with serving(data):
-            pass
+    with pytest.raises(StartRefusedError, match="two stores"), serving(data):
+        pass
     assert {path.name for path in data.glob("generation-*")} == {"generation-1", newer}
     # What the message says.
     for path in (data / newer, data / newer.replace("generation", "created")):

@@ -1,4 +1,4 @@
-"""An emulator keeps using its own data directory when the directory is renamed, and never the files of another one at the same path."""
+"""An emulator keeps its own data directory when it is renamed, and never uses files of another one at the same path."""
 
 from __future__ import annotations
 

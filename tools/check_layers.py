@@ -39,7 +39,7 @@ DECLARED = re.compile(r"^(?:namespace ([\w:]+) \{ )?(?:class|struct|enum class) 
 DEFINED = re.compile(r"^(?:class|struct|enum class) (?:\w+(?:\([^)]*\))? )*?(\w+)(?: final)?(?:\s*:[^;{]*)?\s*\{", re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.M)
 STANDARD_C = re.compile(
-    r"^(sys|net|netinet|arpa|linux)/|^(assert|ctype|errno|fcntl|float|immintrin|inttypes|limits|locale|malloc|math|cpuid|dirent|dlfcn|netdb"
+    r"^(sys|net|netinet|arpa|linux)/|^(assert|ctype|errno|fcntl|float|ftw|immintrin|inttypes|limits|locale|malloc|math|cpuid|dirent|dlfcn|netdb"
     r"|wctype|poll|pthread|sched|setjmp|signal|spawn|stdarg|stddef|stdint|stdio|stdlib|string|strings|syslog|time|unistd)\.h$"
 )
 TEST_ONLY = ("gtest/", "gmock/")
