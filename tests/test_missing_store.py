@@ -1,4 +1,4 @@
-"""A start never replaces a lost store by an empty one and never deletes a restored backup. `fsck` reports the same directories."""
+"""A start never replaces a lost store by an empty one and never deletes a restored backup. `fsck` reports the same ones."""
 
 from __future__ import annotations
 
