@@ -180,6 +180,7 @@ TEST(NamespacesOnDiskTest, SurviveARestart) {
 
 TEST(NamespacesOnDiskTest, NextStartRemovesAnUnfinishedNamespace) {
   const TemporaryFolder folder;
+  OpenIn(folder.path());  // creates the default namespace's store, which precedes all others
   const std::string path = folder.path() + "/namespaces/one";
   std::filesystem::create_directories(path + "/generation-7");
   std::ofstream(path + "/penstock.lock");
