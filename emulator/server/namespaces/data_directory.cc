@@ -1,5 +1,6 @@
 #include "emulator/server/namespaces/data_directory.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <sys/file.h>
@@ -14,6 +15,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -79,6 +81,21 @@ struct Contents {
   bool is_deleted() const { return deleted > 0 && deleted >= generation && deleted >= created; }
 };
 
+// Returns the names in a directory. The iterators of std::filesystem end the process if a name
+// finds no memory, in libstdc++ 12; this function throws std::bad_alloc.
+std::vector<std::string> NamesIn(const std::string& path, std::error_code& error) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(path.c_str()), ::closedir);
+  errno = stream ? 0 : errno;
+  while (const dirent* const entry = stream ? ::readdir(stream.get()) : nullptr) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+    errno = 0;
+  }
+  error.assign(errno, std::generic_category());
+  return names;
+}
+
 void AddGeneration(std::uint64_t number, const std::string& path, Contents& contents) {
   if (store::IsUnfinishedStore(path)) {
     contents.unfinished = std::max(contents.unfinished, number);
@@ -89,19 +106,17 @@ void AddGeneration(std::uint64_t number, const std::string& path, Contents& cont
 }
 
 // The users database and the other namespaces are created after the default namespace's store.
-bool IsOfOtherData(const fs::directory_entry& entry, const std::string& name) {
+bool IsOfOtherData(const std::string& directory, const std::string& name) {
   std::error_code ignored;
-  if (name == "namespaces") return !fs::is_empty(entry.path(), ignored) && !ignored;
+  if (name == "namespaces") return !NamesIn(directory + "/" + name, ignored).empty();
   return name == "users.db" || name == "users.db-mark";
 }
 
 Contents ContentsOf(const std::string& path, std::error_code& error) {
   Contents contents;
-  for (fs::directory_iterator entry(path, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
+  for (const std::string& name : NamesIn(path, error)) {
     if (const auto generation = NumberOf(name, kGeneration)) {
-      AddGeneration(*generation, entry->path().string(), contents);
+      AddGeneration(*generation, path + "/" + name, contents);
     } else if (const auto deleted = NumberOf(name, kDeleted)) {
       contents.deleted = std::max(contents.deleted, *deleted);
     } else if (const auto created = NumberOf(name, kCreated)) {
@@ -110,7 +125,7 @@ Contents ContentsOf(const std::string& path, std::error_code& error) {
       contents.replaced.push_back(*replaced);
     } else if (name != kLock) {
       contents.has_other_names = true;
-      if (IsOfOtherData(*entry, name)) contents.of_other_data = name;
+      if (IsOfOtherData(path, name)) contents.of_other_data = name;
     }
   }
   return contents;
@@ -172,13 +187,10 @@ void RecordCreationOf(const std::string& directory, std::uint64_t number) {
   if (const int error = CreateMark(mark); error != 0)
     return not_recorded.ReportSystemError(mark, error);
   std::error_code error;
-  std::vector<fs::path> older;
-  for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const auto created = NumberOf(entry->path().filename().string(), kCreated);
-    if (created && *created < number) older.push_back(entry->path());
+  for (const std::string& name : NamesIn(directory, error)) {
+    const auto created = NumberOf(name, kCreated);
+    if (created && *created < number) std::remove((directory + "/" + name).c_str());
   }
-  for (const fs::path& path : older) fs::remove(path, error);
 }
 
 // Returns the directories that get a new entry when `path` and its missing parents are created.
@@ -288,8 +300,12 @@ void DataDirectory::AdoptNext() {
 void DataDirectory::RecordCreation(store::Durability durability) {
   has_store_ = true;
   if (created_ == generation_) return;
-  RecordCreationOf(path_, generation_);
   created_ = generation_;
+  try {
+    RecordCreationOf(path_, generation_);
+  } catch (...) {  // no memory; the store itself is complete
+    not_recorded.Report(CurrentExceptionError());
+  }
   if (durability != store::Durability::kStrict) return;
   if (const auto synced = store::SyncDirectory(path_); !synced.ok())
     not_recorded.Report(synced.error());
@@ -377,10 +393,9 @@ void DataDirectory::TidyUp(const std::string& path) {
   std::vector<std::string> unfinished;
   const Contents contents = ContentsOf(path, error);
   if (error || !ProblemOf(contents).empty()) return;
-  for (fs::directory_iterator entry(path, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string generation = entry->path().string();
-    if (GenerationOf(entry->path().filename().string()) && store::IsUnfinishedStore(generation))
+  for (const std::string& name : NamesIn(path, error)) {
+    const std::string generation = path + "/" + name;
+    if (GenerationOf(name) && store::IsUnfinishedStore(generation))
       unfinished.push_back(generation);
   }
   for (const std::string& generation : unfinished) Remove(generation);
@@ -391,14 +406,12 @@ void DataDirectory::RemoveOthers() const {
   std::error_code error;
   std::vector<std::string> others;
   std::vector<std::string> marks;
-  for (fs::directory_iterator entry(path_, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
+  for (const std::string& name : NamesIn(path_, error)) {
     const auto generation = NumberOf(name, kGeneration);
     const auto deleted = NumberOf(name, kDeleted);
-    if (generation && *generation != generation_) others.push_back(entry->path().string());
+    if (generation && *generation != generation_) others.push_back(path_ + "/" + name);
     if ((deleted && *deleted < generation_) || NumberOf(name, kReplaced))
-      marks.push_back(entry->path().string());
+      marks.push_back(path_ + "/" + name);
   }
   // Removes the marks last: until then they show that the generations are not in use.
   for (const std::string& other : others) Remove(other);
