@@ -54,6 +54,7 @@ PUBLIC_OWNER = {
     "penstock/bucket_configuration.h": "client/include",
     "penstock/directory_bucket.h": "client/include",
     "penstock/object_configuration.h": "client/include",
+    "penstock/presign.h": "client/s3",
     "penstock/stats.h": "client/include",
     "penstock/credentials.h": "client/http",
     "penstock/object_attributes.h": "base",
