@@ -160,6 +160,13 @@ Result<WireRequest> BuildRequest(const PutBucketConfigurationRequest& request,
   return StartPut({request.bucket, request.kind, request.id}, request.document, context);
 }
 
+Result<NoResponse> ParseResponse(const PutBucketConfigurationRequest& request,
+                                 const WireResponse& response) {
+  if (request.kind != Kind::kPolicy || !response.body.starts_with('{'))
+    PENSTOCK_TRY(CheckNoDocument(response));
+  return NoResponse{};
+}
+
 Result<WireRequest> BuildRequest(const DeleteBucketConfigurationRequest& request,
                                  const BuildContext& context) {
   return StartConfiguration(Operation::kDeleteBucketConfiguration,
@@ -173,7 +180,9 @@ Result<WireRequest> BuildRequest(const GetBucketVersioningRequest& request,
 
 Result<GetBucketVersioningResponse> ParseResponse(const GetBucketVersioningRequest&,
                                                   const WireResponse& response) {
-  PENSTOCK_ASSIGN(const XmlDocument document, ReadDocument(response, "VersioningConfiguration"));
+  // moto 5 returns <GetBucketVersioningResponse>.
+  PENSTOCK_ASSIGN(const XmlDocument document,
+                  ReadDocument(response, "VersioningConfiguration", "GetBucketVersioningResponse"));
   const std::string status = document.root().Child("Status").text();
   GetBucketVersioningResponse out;
   if (status == "Enabled") out.status = BucketVersioning::kEnabled;

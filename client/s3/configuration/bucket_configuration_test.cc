@@ -100,6 +100,15 @@ TEST(BucketConfigurationTest, ReturnsTheDocumentAsReceived) {
   EXPECT_EQ(ParseResponse(request, Answer(document))->document, document);
 }
 
+TEST(BucketConfigurationTest, SettingAPolicyMayReturnIt) {
+  PutBucketConfigurationRequest request{kBucket, Kind::kPolicy, "{}", {}, {}};
+  EXPECT_TRUE(ParseResponse(request, Answer("{}")).ok());
+  EXPECT_TRUE(ParseResponse(request, Answer("", {}, 204)).ok());
+  EXPECT_FALSE(ParseResponse(request, Answer("hello")).ok());
+  request.kind = Kind::kCors;
+  EXPECT_FALSE(ParseResponse(request, Answer("{}")).ok());
+}
+
 TEST(BucketConfigurationTest, AnErrorOrAPageIsNoConfiguration) {
   for (const Kind kind : {Kind::kPolicy, Kind::kLifecycle}) {
     const GetBucketConfigurationRequest request{kBucket, kind, {}, {}};

@@ -20,6 +20,9 @@ Result<BucketConfiguration> ParseResponse(const GetBucketConfigurationRequest& r
                                           const WireResponse& response);
 Result<WireRequest> BuildRequest(const PutBucketConfigurationRequest& request,
                                  const BuildContext& context);
+// moto 5 returns the policy that was set.
+Result<NoResponse> ParseResponse(const PutBucketConfigurationRequest& request,
+                                 const WireResponse& response);
 Result<WireRequest> BuildRequest(const DeleteBucketConfigurationRequest& request,
                                  const BuildContext& context);
 Result<WireRequest> BuildRequest(const GetBucketVersioningRequest& request,
