@@ -51,9 +51,13 @@ PUBLIC_OWNER = {
     "penstock/base/": "base",
     "penstock/testing/": "client/testing",
     "penstock/client.h": "client/include",
+    "penstock/bucket_configuration.h": "client/include",
     "penstock/directory_bucket.h": "client/include",
+    "penstock/object_configuration.h": "client/include",
+    "penstock/presign.h": "client/s3",
     "penstock/stats.h": "client/include",
     "penstock/credentials.h": "client/http",
+    "penstock/object_attributes.h": "base",
     "penstock/object_store.h": "base",  # an interface that every client module may include
     "penstock/object_store_call.inc": "base",
     "penstock/bucket_kind.h": "base",

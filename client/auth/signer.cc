@@ -38,11 +38,14 @@ void Remove(std::vector<http::Header>& headers, std::initializer_list<std::strin
   });
 }
 
+Result<void> CheckCredentials(const Credentials& credentials) {
+  if (!credentials.access_key_id.empty() && !credentials.secret_access_key.empty()) return Ok();
+  return Error::Make(ErrorKind::kUnauthenticated,
+                     "the credentials have no access key id or no secret access key");
+}
+
 Result<void> Check(const http::Request& request, const Credentials& credentials) {
-  if (credentials.access_key_id.empty() || credentials.secret_access_key.empty()) {
-    return Error::Make(ErrorKind::kUnauthenticated,
-                       "the credentials have no access key id or no secret access key");
-  }
+  PENSTOCK_TRY(CheckCredentials(credentials));
   if (!request.target.starts_with('/')) {
     return Error::Make(ErrorKind::kInvalidArgument,
                        "a request target must start with '/' to be signed");
@@ -210,6 +213,25 @@ Result<void> Signer::Presign(http::Request& request, const Credentials& credenti
   if (trace != nullptr)
     *trace = {std::move(canonical), std::move(to_sign), headers.names, std::move(signature)};
   return Ok();
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> Signer::FormFields(
+    const Credentials& credentials, WallTime now) const {
+  PENSTOCK_TRY(CheckCredentials(credentials));
+  const std::string amz_date = FormatAmzDate(now);
+  const std::string_view day = std::string_view(amz_date).substr(0, 8);
+  std::vector<std::pair<std::string, std::string>> fields = {
+      {"x-amz-algorithm", std::string(kAlgorithm)},
+      {"x-amz-credential", credentials.access_key_id + "/" + CredentialScope(day, scope_)},
+      {"x-amz-date", amz_date}};
+  if (!credentials.session_token.empty())
+    fields.emplace_back(TokenHeader(scope_.token), credentials.session_token);
+  return fields;
+}
+
+std::string Signer::SignText(const Credentials& credentials, WallTime now,
+                             std::string_view text) const {
+  return KeyFor(credentials, FormatAmzDay(now))->Sign(text);
 }
 
 }  // namespace penstock::auth

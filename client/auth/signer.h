@@ -10,6 +10,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "client/http/transport.h"
 #include "penstock/base/bytes.h"
@@ -88,6 +90,15 @@ class Signer {
   // `request`. Errors as in Sign, and kInvalidArgument if `expires` is outside 1 s to 604800 s.
   Result<void> Presign(http::Request& request, const Credentials& credentials,
                        const PresignInput& input, SignatureTrace* trace = nullptr) const;
+
+  // Returns the fields that a browser form and its policy need besides the signature:
+  // x-amz-algorithm, x-amz-credential, x-amz-date and x-amz-security-token ("Authenticating
+  // Requests in Browser-Based Uploads Using POST", Amazon S3 API Reference). Returns
+  // kUnauthenticated if the access key id or the secret is empty.
+  Result<std::vector<std::pair<std::string, std::string>>> FormFields(
+      const Credentials& credentials, WallTime now) const;
+  // Returns the signature of a text, for example a policy as base64, as lower-case hex.
+  std::string SignText(const Credentials& credentials, WallTime now, std::string_view text) const;
 
  private:
   struct CachedKey;

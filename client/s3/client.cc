@@ -6,7 +6,9 @@
 
 #include "base/log/caught.h"
 #include "client/s3/call/attempt_loop.h"
+#include "client/s3/call/call_options.h"
 #include "client/s3/client_impl.h"
+#include "client/s3/configuration/configuration.h"
 #include "client/s3/delete_one_by_one.h"
 #include "client/s3/metrics/call_log.h"
 #include "client/s3/verbs/verbs.h"
@@ -37,8 +39,7 @@ struct TypedCall {
     return Ok();
   }
 
-  // A call that succeeds by already_done_code (operations.h) has no response to parse. Its response
-  // type has no members.
+  // A call that succeeds by already_done_code (operations.h) has no response to parse.
   void Done(Result<void> result) {
     if (!result.ok()) return done(std::move(result).error());
     done(response ? *std::move(response) : Response{});
@@ -56,6 +57,7 @@ Result<s3::PreparedCall> Prepare(const s3::ClientState& state, const TypedCallPt
   // For the checksum of an upload this reads the body, which is the caller's code.
   PENSTOCK_ASSIGN(call.request, s3::BuildRequest(typed->request, state.build_context));
   call.options = typed->request.options;
+  PENSTOCK_TRY(s3::ApplyCallOptions(call.options, call.request));
   if constexpr (std::is_same_v<Request, GetObjectRequest>) {
     typed->object_body.emplace(typed->request, state.build_context.verify_downloads);
     call.success_body = &*typed->object_body;
@@ -140,7 +142,7 @@ void Client::Start(HeadObjectRequest request, Callback<ObjectMetadata> done) {
 void Client::Start(PutObjectRequest request, Callback<PutObjectResponse> done) {
   Run(impl_->state, Operation::kPutObject, std::move(request), std::move(done));
 }
-void Client::Start(DeleteObjectRequest request, Callback<NoResponse> done) {
+void Client::Start(DeleteObjectRequest request, Callback<DeleteObjectResponse> done) {
   Run(impl_->state, Operation::kDeleteObject, std::move(request), std::move(done));
 }
 void Client::Start(DeleteObjectsRequest request, Callback<DeleteObjectsResponse> done) {
@@ -149,11 +151,11 @@ void Client::Start(DeleteObjectsRequest request, Callback<DeleteObjectsResponse>
     Run(state, Operation::kDeleteObjects, std::move(list), std::move(listed));
   };
   // DeleteObjects with an invalid list fails as one call.
-  const bool refused = request.keys.size() > s3::kMaxKeysToDelete ||
-                       std::ranges::count(request.keys, ObjectKey("")) > 0;
+  const bool refused = request.keys.size() + request.objects.size() > s3::kMaxKeysToDelete ||
+                       s3::HasEmptyKey(request);
   if (refused || !s3::NeedsSingleDeletes(request)) return many(std::move(request), std::move(done));
   const auto one = [state = impl_->state](DeleteObjectRequest single,
-                                          Callback<NoResponse> deleted) {
+                                          Callback<DeleteObjectResponse> deleted) {
     Run(state, Operation::kDeleteObject, std::move(single), std::move(deleted));
   };
   s3::DeleteVerbs verbs;
@@ -215,12 +217,48 @@ void Client::Start(ListDirectoryBucketsRequest request,
                    Callback<ListDirectoryBucketsResponse> done) {
   Run(impl_->state, Operation::kListDirectoryBuckets, std::move(request), std::move(done));
 }
-Result<NoResponse> Client::Call(RenameObjectRequest request, const Interrupt& interrupt) {
-  return CallAndWait(*this, std::move(request), interrupt);
+
+void Client::Start(GetBucketConfigurationRequest request, Callback<BucketConfiguration> done) {
+  Run(impl_->state, Operation::kGetBucketConfiguration, std::move(request), std::move(done));
 }
-Result<ListDirectoryBucketsResponse> Client::Call(ListDirectoryBucketsRequest request,
-                                                  const Interrupt& interrupt) {
-  return CallAndWait(*this, std::move(request), interrupt);
+void Client::Start(PutBucketConfigurationRequest request, Callback<NoResponse> done) {
+  Run(impl_->state, Operation::kPutBucketConfiguration, std::move(request), std::move(done));
+}
+void Client::Start(DeleteBucketConfigurationRequest request, Callback<NoResponse> done) {
+  Run(impl_->state, Operation::kDeleteBucketConfiguration, std::move(request), std::move(done));
+}
+void Client::Start(GetBucketVersioningRequest request, Callback<GetBucketVersioningResponse> done) {
+  Run(impl_->state, Operation::kGetBucketConfiguration, std::move(request), std::move(done));
+}
+void Client::Start(PutBucketVersioningRequest request, Callback<NoResponse> done) {
+  Run(impl_->state, Operation::kPutBucketConfiguration, std::move(request), std::move(done));
+}
+void Client::Start(GetBucketTaggingRequest request, Callback<GetBucketTaggingResponse> done) {
+  Run(impl_->state, Operation::kGetBucketConfiguration, std::move(request), std::move(done));
+}
+void Client::Start(PutBucketTaggingRequest request, Callback<NoResponse> done) {
+  Run(impl_->state, Operation::kPutBucketConfiguration, std::move(request), std::move(done));
+}
+void Client::Start(GetObjectTaggingRequest request, Callback<GetObjectTaggingResponse> done) {
+  Run(impl_->state, Operation::kGetObjectConfiguration, std::move(request), std::move(done));
+}
+void Client::Start(PutObjectTaggingRequest request, Callback<ObjectConfigurationResponse> done) {
+  Run(impl_->state, Operation::kPutObjectConfiguration, std::move(request), std::move(done));
+}
+void Client::Start(DeleteObjectTaggingRequest request, Callback<ObjectConfigurationResponse> done) {
+  Run(impl_->state, Operation::kDeleteObjectConfiguration, std::move(request), std::move(done));
+}
+void Client::Start(GetObjectConfigurationRequest request, Callback<ObjectConfiguration> done) {
+  Run(impl_->state, Operation::kGetObjectConfiguration, std::move(request), std::move(done));
+}
+void Client::Start(PutObjectConfigurationRequest request, Callback<NoResponse> done) {
+  Run(impl_->state, Operation::kPutObjectConfiguration, std::move(request), std::move(done));
+}
+void Client::Start(RestoreObjectRequest request, Callback<RestoreObjectResponse> done) {
+  Run(impl_->state, Operation::kRestoreObject, std::move(request), std::move(done));
+}
+void Client::Start(GetObjectAttributesRequest request, Callback<GetObjectAttributesResponse> done) {
+  Run(impl_->state, Operation::kGetObjectAttributes, std::move(request), std::move(done));
 }
 
 }  // namespace penstock

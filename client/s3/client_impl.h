@@ -16,6 +16,10 @@ struct Client::Impl {
   // Client::Create with injected dependencies.
   static Result<std::unique_ptr<Client>> Make(ClientConfig config,
                                               s3::ClientDependencies dependencies);
+  // For functions beside the class, such as Presign.
+  static const std::shared_ptr<s3::ClientState>& SharedStateOf(const Client& client) {
+    return client.impl_->state;
+  }
   // For tests.
   static s3::ClientState& StateOf(const Client& client) { return *client.impl_->state; }
 };

@@ -3,7 +3,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <stdexcept>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -225,6 +227,103 @@ TEST(ClientTest, ClientWorksInAChildForkedUnderLoad) {
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     ASSERT_EQ(status, 0) << "round " << round;
   }
+}
+
+TEST(ResponseInfoTest, ASuccessReportsIdsStatusAttemptsAndHeaders) {
+  ClientUnderTest test;
+  std::vector<ResponseInfo> infos;
+  CallOptions options;
+  options.on_response = [&](const ResponseInfo& info) { infos.push_back(info); };
+  test.transport.Expect(Refuse(503, "SlowDown"));
+  test.transport.Expect(
+      Object("abc", {{"x-amz-request-id", "R"}, {"x-amz-id-2", "H"}, {"x-new", "v"}}));
+  EXPECT_TRUE(test.Get(options).ok());
+  ASSERT_EQ(infos.size(), 1U);
+  EXPECT_EQ(infos[0].http_status, 200);
+  EXPECT_EQ(infos[0].request_id, "R");
+  EXPECT_EQ(infos[0].host_id, "H");
+  EXPECT_EQ(infos[0].attempts, 2);
+  EXPECT_NE(std::ranges::find(infos[0].headers, std::pair<std::string, std::string>("x-new", "v")),
+            infos[0].headers.end());
+  test.transport.Expect(Refuse(404, "NoSuchKey"));
+  EXPECT_FALSE(test.Get(options).ok());
+  EXPECT_EQ(infos.size(), 1U);
+}
+
+TEST(ResponseInfoTest, AnExceptionOfTheObserverDoesNotChangeTheResult) {
+  ClientUnderTest test;
+  CallOptions options;
+  options.on_response = [](const ResponseInfo&) { throw std::runtime_error("observer"); };
+  test.transport.Expect(Object("abc"));
+  EXPECT_TRUE(test.Get(options).ok());
+}
+
+TEST(ConditionalReadTest, NotModifiedIsAnErrorKindWithTheValidatorsAndIsNotRetried) {
+  ClientUnderTest test;
+  HeadObjectRequest request{.bucket = kBucket, .key = kKey};
+  request.if_none_match = ETag("e");
+  test.transport.Expect(FakeReply::Respond(304, {{"ETag", "\"e\""}}));
+  const auto result = test.Run(request);
+  EXPECT_EQ(result.error().kind, ErrorKind::kNotModified);
+  EXPECT_EQ(result.error().http_status, 304);
+  EXPECT_EQ(result.error().details,
+            (std::vector<std::pair<std::string, std::string>>{{"ETag", "\"e\""}}));
+  EXPECT_EQ(test.sent(), 1U);
+}
+
+TEST(ExtraHeadersTest, AreSentAndSigned) {
+  ClientUnderTest test;
+  HeadObjectRequest request{.bucket = kBucket, .key = kKey};
+  request.options.extra_headers = {{"x-amz-new", "v"}};
+  request.options.extra_query = {{"new", "a b"}};
+  test.transport.Expect(Object("abc"));
+  EXPECT_TRUE(test.Run(request).ok());
+  EXPECT_EQ(Sent(test), "HEAD /bucket/key?new=a%20b");
+  EXPECT_EQ(test.Header(0, "x-amz-new"), "v");
+  EXPECT_NE(test.Header(0, "Authorization").find("x-amz-new"), std::string::npos);
+}
+
+CustomerKey SomeKey() { return CustomerKey::Create(AsBytes(std::string(32, 'k'))).value(); }
+
+TEST(CustomerKeyTest, IsNotSentWithoutTlsToAnotherMachine) {
+  for (const auto& [endpoint, sent] :
+       {std::pair{"http://127.0.0.1:9000", true}, std::pair{"http://localhost:9000", true},
+        std::pair{"http://[::1]:9000", true}, std::pair{"https://192.0.2.1", true},
+        std::pair{"http://192.0.2.1:9000", false}, std::pair{"http://s3.example.com", false},
+        std::pair{"http://127.example.com", false}}) {
+    ClientUnderTest test({.endpoint_url = endpoint, .addressing = AddressingStyle::kPath});
+    HeadObjectRequest request{.bucket = kBucket, .key = kKey};
+    request.customer_key = SomeKey();
+    if (sent) test.transport.Expect(Object("abc"));
+    const auto result = test.Run(request);
+    EXPECT_EQ(result.ok(), sent) << endpoint;
+    EXPECT_EQ(test.sent(), sent ? 1U : 0U) << endpoint;
+    if (!sent) {
+      EXPECT_EQ(result.error().kind, ErrorKind::kInvalidArgument);
+    }
+  }
+}
+
+TEST(CustomerKeyTest, IsRedactedFromTextsOfTheServer) {
+  ClientUnderTest test;
+  GetObjectRequest request{.bucket = kBucket, .key = kKey, .sink = &test.sink};
+  request.customer_key = SomeKey();
+  test.transport.Expect(FakeReply::Respond(400, {},
+                                           "<Error><Code>InvalidArgument</Code><Message>key " +
+                                               SomeKey().base64() + "</Message></Error>"));
+  const auto result = test.Run(request);
+  EXPECT_EQ(result.error().message, "key ***");
+}
+
+TEST(ConfigurationTest, ErrorsNameTheOperationOfTheKind) {
+  ClientUnderTest test;
+  test.transport.Expect(Refuse(404, "NoSuchLifecycleConfiguration"));
+  const GetBucketConfigurationRequest request{kBucket, BucketConfigurationKind::kLifecycle, {}, {}};
+  const auto result = test.Run(request);
+  EXPECT_EQ(result.error().operation, "GetBucketLifecycleConfiguration");
+  EXPECT_EQ(result.error().kind, ErrorKind::kNotFound);
+  test.transport.Expect(FakeReply::Respond(204));
+  EXPECT_TRUE(test.Run(PutBucketTaggingRequest{kBucket, {{"a", "b"}}, {}}).ok());
 }
 
 }  // namespace

@@ -24,8 +24,6 @@ bool IsXmlControl(char c) {
   return byte < ' ' && c != '\t' && c != '\n' && c != '\r';
 }
 
-using Failures = std::vector<DeleteObjectsResponse::Failure>;
-
 // Steps that can throw run before a request is handed over, or their exception becomes an error of
 // the call.
 class Deletion : public std::enable_shared_from_this<Deletion> {
@@ -37,43 +35,55 @@ class Deletion : public std::enable_shared_from_this<Deletion> {
   void Run() {
     DeleteObjectsRequest many;
     Callback<DeleteObjectsResponse> listed;
-    Result<Failures> failures =
+    Result<DeleteObjectsResponse> response =
         Caught("the start of a call", [&] { return Prepare(many, listed); });
-    if (!failures.ok() || many.keys.empty()) return Listed(std::move(failures));
+    const bool none_fits = many.keys.empty() && many.objects.empty();
+    if (!response.ok() || none_fits) return Listed(std::move(response));
     verbs_.many(std::move(many), std::move(listed));
   }
 
  private:
-  // Builds the request for the keys that XML can represent. Returns an empty list with capacity for
-  // the failures of the others.
-  Result<Failures> Prepare(DeleteObjectsRequest& many, Callback<DeleteObjectsResponse>& listed) {
-    many = {request_.bucket, {}, request_.options};
+  // Builds the request for the keys that XML can represent. Returns an empty response with capacity
+  // for the others.
+  Result<DeleteObjectsResponse> Prepare(DeleteObjectsRequest& many,
+                                        Callback<DeleteObjectsResponse>& listed) {
+    many.bucket = request_.bucket;
+    many.options = request_.options;
+    many.list_deleted = request_.list_deleted;
+    many.bypass_governance_retention = request_.bypass_governance_retention;
     for (const ObjectKey& key : request_.keys) {
-      (FitsXml(key.value) ? many.keys : singles_).push_back(key);
+      if (FitsXml(key.value)) {
+        many.keys.push_back(key);
+      } else {
+        singles_.push_back({.key = key});
+      }
       place_.emplace(key.value, place_.size());
+    }
+    for (const ObjectToDelete& object : request_.objects) {
+      (FitsXml(object.key.value) ? many.objects : singles_).push_back(object);
+      place_.emplace(object.key.value, place_.size());
     }
     listed = [self = shared_from_this()](Result<DeleteObjectsResponse> result) {
       self->Listed(
           Caught("the answer to a call", [&] { return self->WithRoom(std::move(result)); }));
     };
-    Failures failures;
-    failures.reserve(singles_.size());
-    return failures;
+    return WithRoom(DeleteObjectsResponse());
   }
 
-  Result<Failures> WithRoom(Result<DeleteObjectsResponse> result) const {
-    if (!result.ok()) return std::move(result).error();
+  Result<DeleteObjectsResponse> WithRoom(Result<DeleteObjectsResponse> result) const {
+    if (!result.ok()) return result;
     result->failures.reserve(result->failures.size() + singles_.size());
-    return std::move(result->failures);
+    if (request_.list_deleted) result->deleted.reserve(result->deleted.size() + singles_.size());
+    return result;
   }
 
-  void Listed(Result<Failures> failures) {
+  void Listed(Result<DeleteObjectsResponse> response) {
     {
       const MutexLock lock(mutex_);
-      if (failures.ok()) {
-        failures_ = std::move(failures).value();
+      if (response.ok()) {
+        response_ = std::move(response).value();
       } else {
-        error_ = std::move(failures).error();
+        error_ = std::move(response).error();
       }
     }
     Pump();
@@ -104,10 +114,18 @@ class Deletion : public std::enable_shared_from_this<Deletion> {
 
   void StartOne(std::size_t index) {
     DeleteObjectRequest request;
-    Callback<NoResponse> ended;
+    Callback<DeleteObjectResponse> ended;
     Result<void> made = Caught("the start of a call", [&] {
-      request = {request_.bucket, singles_[index], {}, request_.options, {}};
-      ended = [self = shared_from_this(), index](Result<NoResponse> result) {
+      const ObjectToDelete& object = singles_[index];
+      request = {.bucket = request_.bucket,
+                 .key = object.key,
+                 .version_id = object.version_id,
+                 .options = request_.options,
+                 .if_match = object.if_match,
+                 .bypass_governance_retention = request_.bypass_governance_retention,
+                 .if_match_last_modified = object.if_match_last_modified,
+                 .if_match_size = object.if_match_size};
+      ended = [self = shared_from_this(), index](Result<DeleteObjectResponse> result) {
         self->Ended(index, std::move(result));
       };
     });
@@ -117,26 +135,38 @@ class Deletion : public std::enable_shared_from_this<Deletion> {
 
   // Allocates nothing: Run and Listed have reserved the memory. Each index ends once, so its key
   // can be moved from.
-  void Ended(std::size_t index, Result<NoResponse> result) {
+  void Ended(std::size_t index, Result<DeleteObjectResponse> result) {
     std::optional<Error> error;
     if (!result.ok()) error = std::move(result).error();
     {
       const MutexLock lock(mutex_);
       --under_way_;
-      if (error && !error->code.empty() && error->code != "NoSuchBucket") {
-        failures_.push_back(
-            {std::move(singles_[index]), std::move(error->code), std::move(error->message)});
-      } else if (error && !error_) {
+      if (!error) {
+        AddDeleted(singles_[index], *result);
+      } else if (!error->code.empty() && error->code != "NoSuchBucket") {
+        response_.failures.push_back({std::move(singles_[index].key), std::move(error->code),
+                                      std::move(error->message),
+                                      std::move(singles_[index].version_id)});
+      } else if (!error_) {
         error_ = std::move(error);
       }
     }
     Pump();
   }
 
+  // A new delete marker has its own version id; a deleted version has that of the request.
+  void AddDeleted(ObjectToDelete& object, DeleteObjectResponse& one) PENSTOCK_REQUIRES(mutex_) {
+    if (!request_.list_deleted) return;
+    DeleteObjectsResponse::Deleted deleted{
+        std::move(object.key), std::move(object.version_id), one.delete_marker, {}};
+    if (one.delete_marker) deleted.delete_marker_version_id = std::move(one.version_id);
+    response_.deleted.push_back(std::move(deleted));
+  }
+
   // No request is in flight, so no other thread runs code of this call.
   void Finish() {
     mutex_.Lock();
-    DeleteObjectsResponse response{std::move(failures_)};
+    DeleteObjectsResponse response = std::move(response_);
     std::optional<Error> error = std::move(error_);
     mutex_.Unlock();
     auto done = std::exchange(done_, nullptr);
@@ -146,17 +176,19 @@ class Deletion : public std::enable_shared_from_this<Deletion> {
       return Contain(kCallback, [&] { done(std::move(*error)); });
     }
     // stable_sort falls back to sorting in place if it cannot allocate a buffer.
-    std::ranges::stable_sort(response.failures, {}, [&](const auto& failure) {
-      const auto found = place_.find(failure.key.value);
-      return found == place_.end() ? request_.keys.size() : found->second;
-    });
+    const auto place = [&](const auto& entry) {
+      const auto found = place_.find(entry.key.value);
+      return found == place_.end() ? place_.size() : found->second;
+    };
+    std::ranges::stable_sort(response.failures, {}, place);
+    std::ranges::stable_sort(response.deleted, {}, place);
     Contain(kCallback, [&] { done(std::move(response)); });
   }
 
   const DeleteVerbs verbs_;
   const DeleteObjectsRequest request_;
   Callback<DeleteObjectsResponse> done_;
-  std::vector<ObjectKey> singles_;
+  std::vector<ObjectToDelete> singles_;
   std::map<std::string_view, std::size_t> place_;  // Index of each key in request_.
 
   Mutex mutex_;
@@ -164,7 +196,7 @@ class Deletion : public std::enable_shared_from_this<Deletion> {
   int under_way_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   bool pumping_ PENSTOCK_GUARDED_BY(mutex_) = false;
   bool over_ PENSTOCK_GUARDED_BY(mutex_) = false;
-  Failures failures_ PENSTOCK_GUARDED_BY(mutex_);
+  DeleteObjectsResponse response_ PENSTOCK_GUARDED_BY(mutex_);
   std::optional<Error> error_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
@@ -177,8 +209,9 @@ bool FitsXml(std::string_view key) {
 }
 
 bool NeedsSingleDeletes(const DeleteObjectsRequest& request) {
-  return !std::ranges::all_of(request.keys,
-                              [](const ObjectKey& key) { return FitsXml(key.value); });
+  const auto fits = [](const ObjectKey& key) { return FitsXml(key.value); };
+  return !std::ranges::all_of(request.keys, fits) ||
+         !std::ranges::all_of(request.objects, fits, &ObjectToDelete::key);
 }
 
 void StartDeleteOneByOne(DeleteVerbs verbs, DeleteObjectsRequest request,

@@ -20,7 +20,7 @@ bool NeedsSingleDeletes(const DeleteObjectsRequest& request);
 // callback once. They outlive the completion.
 struct DeleteVerbs {
   std::function<void(DeleteObjectsRequest, Callback<DeleteObjectsResponse>)> many;
-  std::function<void(DeleteObjectRequest, Callback<NoResponse>)> one;
+  std::function<void(DeleteObjectRequest, Callback<DeleteObjectResponse>)> one;
 };
 
 // Deletes the keys that fit in one request, then each of the others in its own request, a few at a

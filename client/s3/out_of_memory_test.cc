@@ -110,12 +110,12 @@ struct Deletes {
                 response.failures.push_back({key, kCode, "message"});
               Answer<DeleteObjectsResponse>(pause, std::move(done), std::move(response));
             },
-            [this](const DeleteObjectRequest& request, Callback<NoResponse> done) {
+            [this](const DeleteObjectRequest& request, Callback<DeleteObjectResponse> done) {
               PausesFailures pause;
               deleted.push_back(request.key.value);
               Error error = Error::Make(ErrorKind::kAccessDenied, "message");
               error.code = kCode;
-              Answer<NoResponse>(pause, std::move(done), std::move(error));
+              Answer<DeleteObjectResponse>(pause, std::move(done), std::move(error));
             }};
   }
 

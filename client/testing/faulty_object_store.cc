@@ -118,7 +118,7 @@ void FaultyObjectStore::Start(HeadObjectRequest request, Callback<ObjectMetadata
 void FaultyObjectStore::Start(PutObjectRequest request, Callback<PutObjectResponse> done) {
   impl_->Run(std::move(request), std::move(done));
 }
-void FaultyObjectStore::Start(DeleteObjectRequest request, Callback<NoResponse> done) {
+void FaultyObjectStore::Start(DeleteObjectRequest request, Callback<DeleteObjectResponse> done) {
   impl_->Run(std::move(request), std::move(done));
 }
 void FaultyObjectStore::Start(DeleteObjectsRequest request, Callback<DeleteObjectsResponse> done) {

@@ -106,7 +106,7 @@ void MemoryObjectStore::Start(HeadObjectRequest request, Callback<ObjectMetadata
 void MemoryObjectStore::Start(PutObjectRequest request, Callback<PutObjectResponse> done) {
   impl_->Submit(std::move(request), std::move(done));
 }
-void MemoryObjectStore::Start(DeleteObjectRequest request, Callback<NoResponse> done) {
+void MemoryObjectStore::Start(DeleteObjectRequest request, Callback<DeleteObjectResponse> done) {
   impl_->Submit(std::move(request), std::move(done));
 }
 void MemoryObjectStore::Start(DeleteObjectsRequest request, Callback<DeleteObjectsResponse> done) {

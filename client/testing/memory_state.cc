@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/dates.h"
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "penstock/bucket_kind.h"
@@ -60,6 +61,48 @@ Error S3Error(ErrorKind kind, int http_status, std::string code, std::string mes
   return error;
 }
 
+namespace {
+
+// Sets the members that responses rarely have.
+void SetDetails(const ObjectAttributes& attributes, ObjectMetadata& metadata) {
+  const bool any = !attributes.cache_control.empty() || !attributes.content_encoding.empty() ||
+                   !attributes.content_disposition.empty() ||
+                   !attributes.content_language.empty() || attributes.expires ||
+                   !attributes.website_redirect.empty() || !attributes.tags.empty();
+  if (!any) return;
+  ObjectDetails& details = metadata.details.Edit();
+  details.cache_control = attributes.cache_control;
+  details.content_encoding = attributes.content_encoding;
+  details.content_disposition = attributes.content_disposition;
+  details.content_language = attributes.content_language;
+  if (attributes.expires) details.expires = FormatHttpDate(*attributes.expires);
+  details.website_redirect = attributes.website_redirect;
+  if (!attributes.tags.empty()) details.tag_count = static_cast<int>(attributes.tags.size());
+}
+
+// The conditions of GetObject and HeadObject, in the order of RFC 9110, section 13.2.2.
+template <class Request>
+Result<void> CheckReadConditions(const Request& request, const ObjectMetadata& object) {
+  const auto same = [&object](const ETag& etag) {
+    return etag.value == "*" || etag == object.etag;
+  };
+  if (request.if_match) {
+    if (!same(*request.if_match)) return PreconditionFailed("If-Match");
+  } else if (request.if_unmodified_since && object.last_modified > *request.if_unmodified_since) {
+    return PreconditionFailed("If-Unmodified-Since");
+  }
+  const bool unchanged =
+      request.if_none_match
+          ? same(*request.if_none_match)
+          : request.if_modified_since && object.last_modified <= *request.if_modified_since;
+  if (unchanged) return S3Error(ErrorKind::kNotModified, 304, "304", "not modified");
+  if (request.part_number.value_or(1) == 1) return Ok();
+  return S3Error(ErrorKind::kInvalidArgument, 416, "InvalidPartNumber",
+                 "The requested partnumber is not satisfiable");
+}
+
+}  // namespace
+
 ETag Md5ETag(ByteView bytes) {
   const Md5Digest digest = Md5(bytes);
   return ETag(HexEncode(digest));
@@ -105,6 +148,8 @@ ObjectMetadata MemoryState::MakeMetadata(const Blob& blob, ETag etag,
       attributes.content_type.empty() ? "binary/octet-stream" : attributes.content_type;
   metadata.storage_class = attributes.storage_class;
   metadata.user_metadata = attributes.user_metadata;
+  metadata.range = {0, blob.size};
+  SetDetails(attributes, metadata);
   return metadata;
 }
 
@@ -141,11 +186,10 @@ Result<std::shared_ptr<const Blob>> MemoryState::ReadAll(BodySource* body,
 }
 
 Result<ObjectMetadata> MemoryState::Apply(const GetObjectRequest& request) {
-  PENSTOCK_ASSIGN(const StoredObject object,
-                  FindObject(request.bucket, request.key, request.version_id));
-  if (request.if_match && *request.if_match != object.metadata.etag)
-    return PreconditionFailed("If-Match");
+  PENSTOCK_ASSIGN(StoredObject object, FindObject(request.bucket, request.key, request.version_id));
+  PENSTOCK_TRY(CheckReadConditions(request, object.metadata));
   PENSTOCK_ASSIGN(const ByteRange range, ResolveRange(request.range, object.metadata.size));
+  object.metadata.range = range;
   if (request.sink == nullptr)
     return Error::Make(ErrorKind::kInvalidArgument, "GetObject needs a sink");
   PENSTOCK_TRY(request.sink->Begin(object.metadata, range.size()));
@@ -165,13 +209,14 @@ Result<ObjectMetadata> MemoryState::Apply(const GetObjectRequest& request) {
 
 Result<ObjectMetadata> MemoryState::Apply(const HeadObjectRequest& request) {
   PENSTOCK_ASSIGN(StoredObject object, FindObject(request.bucket, request.key, request.version_id));
+  PENSTOCK_TRY(CheckReadConditions(request, object.metadata));
   return std::move(object.metadata);
 }
 
 Result<PutObjectResponse> MemoryState::Apply(const PutObjectRequest& request) {
   PENSTOCK_ASSIGN(std::shared_ptr<const Blob> blob, ReadAll(request.body, request.options));
   StoredObject object{blob, MakeMetadata(*blob, Md5ETag(blob->view()), request.attributes)};
-  const PutObjectResponse response{object.metadata.etag, {}, {}};
+  const PutObjectResponse response{.etag = object.metadata.etag};
   const MutexLock lock(mutex_);
   PENSTOCK_ASSIGN(StoredBucket * bucket, FindBucket(request.bucket));
   const auto found = bucket->objects.find(request.key.value);
@@ -206,12 +251,12 @@ Result<PutObjectResponse> MemoryState::Append(const PutObjectRequest& request, c
   std::ranges::copy(before, whole->data.get());
   std::ranges::copy(more.view(), whole->data.get() + before.size());
   StoredObject object{whole, MakeMetadata(*whole, Md5ETag(whole->view()), request.attributes)};
-  PutObjectResponse response{object.metadata.etag, {}, whole->size};
+  PutObjectResponse response{.etag = object.metadata.etag, .object_size = whole->size};
   bucket.objects[request.key.value] = std::move(object);
   return response;
 }
 
-Result<NoResponse> MemoryState::Apply(const DeleteObjectRequest& request) {
+Result<DeleteObjectResponse> MemoryState::Apply(const DeleteObjectRequest& request) {
   const MutexLock lock(mutex_);
   PENSTOCK_ASSIGN(StoredBucket * bucket, FindBucket(request.bucket));
   const auto found = bucket->objects.find(request.key.value);
@@ -222,19 +267,36 @@ Result<NoResponse> MemoryState::Apply(const DeleteObjectRequest& request) {
   // Deleting an absent version succeeds.
   if (request.version_id.empty() || request.version_id.value == kNullVersion)
     bucket->objects.erase(request.key.value);
-  return NoResponse{};
+  return DeleteObjectResponse{};
 }
 
 Result<DeleteObjectsResponse> MemoryState::Apply(const DeleteObjectsRequest& request) {
   const MutexLock lock(mutex_);
   PENSTOCK_ASSIGN(StoredBucket * bucket, FindBucket(request.bucket));
-  if (request.keys.empty() || request.keys.size() > 1000) {
-    return S3Error(
-        ErrorKind::kInvalidArgument, 400, "MalformedXML",
-        "DeleteObjects takes 1 to 1000 keys, not " + std::to_string(request.keys.size()));
+  const std::size_t count = request.keys.size() + request.objects.size();
+  if (count == 0 || count > 1000) {
+    return S3Error(ErrorKind::kInvalidArgument, 400, "MalformedXML",
+                   "DeleteObjects takes 1 to 1000 keys, not " + std::to_string(count));
   }
-  for (const ObjectKey& key : request.keys) bucket->objects.erase(key.value);
-  return DeleteObjectsResponse{};
+  DeleteObjectsResponse response;
+  const auto remove = [&](const ObjectKey& key, const VersionId& version) {
+    if (version.empty() || version.value == kNullVersion) bucket->objects.erase(key.value);
+    if (request.list_deleted) response.deleted.push_back({key, version, false, {}});
+  };
+  for (const ObjectKey& key : request.keys) remove(key, {});
+  for (const ObjectToDelete& object : request.objects) {
+    const auto found = bucket->objects.find(object.key.value);
+    const bool other = object.if_match && found != bucket->objects.end() &&
+                       found->second.metadata.etag != *object.if_match;
+    if (other) {
+      response.failures.push_back({object.key, "PreconditionFailed",
+                                   "At least one of the preconditions you specified did not hold.",
+                                   object.version_id});
+    } else {
+      remove(object.key, object.version_id);
+    }
+  }
+  return response;
 }
 
 Result<CopyObjectResponse> MemoryState::Apply(const CopyObjectRequest& request) {
@@ -242,6 +304,10 @@ Result<CopyObjectResponse> MemoryState::Apply(const CopyObjectRequest& request) 
                   FindObject(request.source_bucket, request.source_key, request.source_version_id));
   if (request.source_if_match && *request.source_if_match != object.metadata.etag) {
     return PreconditionFailed("x-amz-copy-source-If-Match");
+  }
+  if (request.metadata_directive == CopyDirective::kReplace) {
+    const ETag etag = object.metadata.etag;
+    object.metadata = MakeMetadata(*object.blob, etag, request.attributes);
   }
   // A plain MD5, even for a multipart source.
   object.metadata.etag = Md5ETag(object.blob->view());

@@ -73,7 +73,7 @@ class MemoryState {
   Result<ObjectMetadata> Apply(const GetObjectRequest& request);
   Result<ObjectMetadata> Apply(const HeadObjectRequest& request);
   Result<PutObjectResponse> Apply(const PutObjectRequest& request);
-  Result<NoResponse> Apply(const DeleteObjectRequest& request);
+  Result<DeleteObjectResponse> Apply(const DeleteObjectRequest& request);
   Result<DeleteObjectsResponse> Apply(const DeleteObjectsRequest& request);
   Result<CopyObjectResponse> Apply(const CopyObjectRequest& request);
   Result<ListObjectsResponse> Apply(const ListObjectsRequest& request);

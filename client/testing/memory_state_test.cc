@@ -157,6 +157,53 @@ TEST_F(MemoryStateTest, CopyKeepsContentAndMetadata) {
   EXPECT_EQ(metadata->size, 5u);
 }
 
+TEST_F(MemoryStateTest, ReadsHaveConditionsAndPartNumbers) {
+  const ETag etag = Put("hello")->etag;
+  HeadObjectRequest head{kBucket, kKey};
+  head.if_none_match = etag;
+  EXPECT_EQ(state_.Apply(head).error().kind, ErrorKind::kNotModified);
+  head.if_none_match = ETag("other");
+  EXPECT_TRUE(state_.Apply(head).ok());
+  head.if_match = ETag("other");
+  EXPECT_EQ(state_.Apply(head).error().kind, ErrorKind::kPreconditionFailed);
+  head = {kBucket, kKey};
+  head.if_unmodified_since = WallTime(std::chrono::seconds(1));
+  EXPECT_EQ(state_.Apply(head).error().kind, ErrorKind::kPreconditionFailed);
+  // If-Match decides before If-Unmodified-Since.
+  head.if_match = etag;
+  EXPECT_TRUE(state_.Apply(head).ok());
+  head = {kBucket, kKey};
+  head.part_number = 2;
+  EXPECT_EQ(state_.Apply(head).error().code, "InvalidPartNumber");
+}
+
+TEST_F(MemoryStateTest, CopiesReplaceAttributesIfAsked) {
+  PutObjectRequest put;
+  put.attributes.cache_control = "no-cache";
+  ASSERT_TRUE(Put("hello", put).ok());
+  CopyObjectRequest copy{kBucket, kKey, kBucket, ObjectKey("copy")};
+  copy.metadata_directive = CopyDirective::kReplace;
+  copy.attributes.content_language = "de";
+  ASSERT_TRUE(state_.Apply(copy).ok());
+  EXPECT_EQ(state_.Apply(HeadObjectRequest{kBucket, kKey})->details->cache_control, "no-cache");
+  const auto copied = state_.Apply(HeadObjectRequest{kBucket, ObjectKey("copy")});
+  EXPECT_EQ(copied->details->cache_control, "");
+  EXPECT_EQ(copied->details->content_language, "de");
+}
+
+TEST_F(MemoryStateTest, DeleteObjectsChecksConditionsAndListsWhatItDeleted) {
+  ASSERT_TRUE(Put("x").ok());
+  DeleteObjectsRequest request{.bucket = kBucket, .keys = {ObjectKey("absent")}};
+  request.objects = {{.key = kKey, .if_match = ETag("other")}};
+  request.list_deleted = true;
+  const auto response = state_.Apply(request);
+  ASSERT_TRUE(response.ok());
+  EXPECT_EQ(response->deleted.size(), 1u);
+  ASSERT_EQ(response->failures.size(), 1u);
+  EXPECT_EQ(response->failures[0].code, "PreconditionFailed");
+  EXPECT_TRUE(Get().ok());
+}
+
 TEST_F(MemoryStateTest, AnObjectIsItsOnlyVersion) {
   ASSERT_TRUE(Put("hello").ok());
   const VersionId null_version("null");

@@ -9,9 +9,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "penstock/bucket_configuration.h"
 #include "penstock/credentials.h"
 #include "penstock/directory_bucket.h"
+#include "penstock/object_configuration.h"
 #include "penstock/object_store.h"
 #include "penstock/stats.h"
 
@@ -122,11 +125,15 @@ class Client final : public ObjectStore {
   static Result<std::unique_ptr<Client>> Create(ClientConfig config);
   ~Client() override;
 
-  using ObjectStore::Call;
+  // Calls Start and waits, as ObjectStore::Call does.
+  template <class Request>
+  Result<typename Request::Response> Call(Request request, const Interrupt& interrupt = {}) {
+    return CallAndWait(*this, std::move(request), interrupt);
+  }
   void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override;
   void Start(HeadObjectRequest request, Callback<ObjectMetadata> done) override;
   void Start(PutObjectRequest request, Callback<PutObjectResponse> done) override;
-  void Start(DeleteObjectRequest request, Callback<NoResponse> done) override;
+  void Start(DeleteObjectRequest request, Callback<DeleteObjectResponse> done) override;
   void Start(DeleteObjectsRequest request, Callback<DeleteObjectsResponse> done) override;
   void Start(CopyObjectRequest request, Callback<CopyObjectResponse> done) override;
   void Start(ListObjectsRequest request, Callback<ListObjectsResponse> done) override;
@@ -150,9 +157,22 @@ class Client final : public ObjectStore {
   // Operations of directory buckets only (directory_bucket.h).
   void Start(RenameObjectRequest request, Callback<NoResponse> done);
   void Start(ListDirectoryBucketsRequest request, Callback<ListDirectoryBucketsResponse> done);
-  Result<NoResponse> Call(RenameObjectRequest request, const Interrupt& interrupt = {});
-  Result<ListDirectoryBucketsResponse> Call(ListDirectoryBucketsRequest request,
-                                            const Interrupt& interrupt = {});
+
+  // Configurations of buckets and objects (bucket_configuration.h, object_configuration.h).
+  void Start(GetBucketConfigurationRequest request, Callback<BucketConfiguration> done);
+  void Start(PutBucketConfigurationRequest request, Callback<NoResponse> done);
+  void Start(DeleteBucketConfigurationRequest request, Callback<NoResponse> done);
+  void Start(GetBucketVersioningRequest request, Callback<GetBucketVersioningResponse> done);
+  void Start(PutBucketVersioningRequest request, Callback<NoResponse> done);
+  void Start(GetBucketTaggingRequest request, Callback<GetBucketTaggingResponse> done);
+  void Start(PutBucketTaggingRequest request, Callback<NoResponse> done);
+  void Start(GetObjectTaggingRequest request, Callback<GetObjectTaggingResponse> done);
+  void Start(PutObjectTaggingRequest request, Callback<ObjectConfigurationResponse> done);
+  void Start(DeleteObjectTaggingRequest request, Callback<ObjectConfigurationResponse> done);
+  void Start(GetObjectConfigurationRequest request, Callback<ObjectConfiguration> done);
+  void Start(PutObjectConfigurationRequest request, Callback<NoResponse> done);
+  void Start(RestoreObjectRequest request, Callback<RestoreObjectResponse> done);
+  void Start(GetObjectAttributesRequest request, Callback<GetObjectAttributesResponse> done);
 
   const ClientConfig& config() const;
   // Counters and histograms since the Client was created. A call takes some microseconds and blocks

@@ -19,6 +19,7 @@
 #include "penstock/base/clock.h"
 #include "penstock/base/result.h"
 #include "penstock/base/types.h"
+#include "penstock/object_attributes.h"
 
 namespace penstock {
 
@@ -31,6 +32,18 @@ using Callback = std::function<void(Result<T>)>;
 // (kCancelled).
 using Interrupt = std::function<bool()>;
 
+// Names and values of headers or query parameters.
+using NameValueList = std::vector<std::pair<std::string, std::string>>;
+
+// Facts about the response of a successful request. Errors have them in Error.
+struct ResponseInfo {
+  int http_status = 0;
+  std::string request_id;  // x-amz-request-id
+  std::string host_id;     // x-amz-id-2
+  int attempts = 0;        // Number of times the request was sent.
+  NameValueList headers;   // All headers of the response, in wire order.
+};
+
 // Options of every call.
 struct CallOptions {
   Deadline deadline = Deadline::Never();  // For all attempts together.
@@ -38,6 +51,19 @@ struct CallOptions {
   // A request that was sent before the deadline may receive its response that much later. For a
   // caller who stops waiting at the deadline and only then needs to know what the request did.
   std::chrono::milliseconds grace{0};
+  // The account id of the bucket's owner. For any other owner S3 returns kAccessDenied. Operations
+  // without a bucket, CreateBucket and RenameObject return kInvalidArgument. Empty: any owner.
+  std::string expected_bucket_owner;
+  // The caller pays for the request, as ClientConfig::requester_pays for all requests.
+  bool requester_pays = false;
+  // Sent with the request and signed. Names that this client sets itself, and values with control
+  // characters, are kInvalidArgument. Query parameters are given unencoded.
+  NameValueList extra_headers;
+  NameValueList extra_query;
+  // Runs once for every successful request, before its callback and on the same thread. A transfer
+  // runs it for each of its requests, on several threads at a time. It must not block. Exceptions
+  // are logged and have no other effect.
+  std::function<void(const ResponseInfo&)> on_response;
 };
 
 // Metadata of one object version.
@@ -53,6 +79,11 @@ struct ObjectMetadata {
   // values are left out.
   std::vector<std::pair<std::string, std::string>> checksums;
   std::vector<std::pair<std::string, std::string>> user_metadata;  // Names without "x-amz-meta-".
+  // The part of the object that was requested by range or part number, else all of it.
+  ByteRange range;
+  EncryptionKind encryption = EncryptionKind::kNone;
+  std::optional<int> parts_count;  // Reported for reads by part_number of multipart objects.
+  Sparse<ObjectDetails> details;
 };
 
 // Destination of a response body. The transport writes into Window(), without a copy.
@@ -111,6 +142,19 @@ struct RangeRequest {
   std::optional<std::uint64_t> suffix;
 };
 
+// Headers that S3 returns instead of the stored ones. S3 rejects them in unsigned requests.
+struct ResponseOverrides {
+  std::string content_type;
+  std::string content_language;
+  std::string expires;
+  std::string cache_control;
+  std::string content_disposition;
+  std::string content_encoding;
+};
+
+// Conditions of reads. If `if_none_match` or `if_modified_since` does not hold, the call returns
+// kNotModified; Error::details then has the ETag and Last-Modified of the response. If `if_match`
+// or `if_unmodified_since` does not hold, it returns kPreconditionFailed.
 struct GetObjectRequest {
   using Response = ObjectMetadata;
   BucketName bucket;
@@ -120,21 +164,28 @@ struct GetObjectRequest {
   VersionId version_id;
   BodySink* sink = nullptr;  // Required.
   CallOptions options;
+  std::optional<ETag> if_none_match;
+  std::optional<WallTime> if_modified_since;
+  std::optional<WallTime> if_unmodified_since;
+  std::optional<int> part_number;  // Only this part of a multipart object. Not with `range`.
+  CustomerKey customer_key;        // Of an object with SSE-C.
+  Sparse<ResponseOverrides> overrides;
 };
 
+// Conditions as for GetObjectRequest.
 struct HeadObjectRequest {
   using Response = ObjectMetadata;
   BucketName bucket;
   ObjectKey key;
   VersionId version_id;
   CallOptions options;
-};
-
-// Attributes of a new object, for PutObject and CreateMultipartUpload.
-struct ObjectAttributes {
-  std::string content_type;   // Empty: S3's default, binary/octet-stream.
-  std::string storage_class;  // Empty: STANDARD.
-  std::vector<std::pair<std::string, std::string>> user_metadata;
+  std::optional<ETag> if_match;
+  std::optional<ETag> if_none_match;
+  std::optional<WallTime> if_modified_since;
+  std::optional<WallTime> if_unmodified_since;
+  std::optional<int> part_number;
+  CustomerKey customer_key;
+  Sparse<ResponseOverrides> overrides;
 };
 
 struct PutObjectResponse {
@@ -142,6 +193,10 @@ struct PutObjectResponse {
   VersionId version_id;
   std::optional<std::uint64_t>
       object_size;  // Of an append: the new size of the whole object, in bytes.
+  // The checksums that S3 stored, as in ObjectMetadata.
+  std::vector<std::pair<std::string, std::string>> checksums;
+  EncryptionKind encryption = EncryptionKind::kNone;
+  std::string kms_key_id;  // Of SSE-KMS and DSSE-KMS.
 };
 struct PutObjectRequest {
   using Response = PutObjectResponse;
@@ -155,41 +210,76 @@ struct PutObjectRequest {
   // Directory buckets only. The body is appended at this offset, which must equal the object's
   // size. 0 creates the object.
   std::optional<std::uint64_t> write_offset;
-  // The CRC to send ("crc64nvme", "crc32c" or "crc32"), or "none". Empty: as configured. With
-  // write_offset it must match the object's checksum.
+  // The checksum to send: "crc64nvme", "crc32c", "crc32", "sha256", "sha1" or "none". Empty: as
+  // configured. With write_offset it must match the object's checksum.
   std::string checksum_algorithm;
+  // Base64 of the checksum, computed by the caller. Empty: the client computes it in one pass over
+  // the body. Needs checksum_algorithm.
+  std::string checksum_value;
 };
 
+struct DeleteObjectResponse {
+  VersionId version_id;        // Of the deleted version, or of the new delete marker.
+  bool delete_marker = false;  // A delete marker was created, or `version_id` of it was deleted.
+};
 struct DeleteObjectRequest {
-  using Response = NoResponse;
+  using Response = DeleteObjectResponse;
   BucketName bucket;
   ObjectKey key;
   VersionId version_id;
   CallOptions options;
   std::optional<ETag>
       if_match;  // For any other ETag the call returns kPreconditionFailed and the object stays.
+  // Also delete a version whose retention in governance mode has not ended.
+  bool bypass_governance_retention = false;
+  // Conditions like if_match. Directory buckets only.
+  std::optional<WallTime> if_match_last_modified;
+  std::optional<std::uint64_t> if_match_size;
 };
 
+// One object of DeleteObjects.
+struct ObjectToDelete {
+  ObjectKey key;
+  VersionId version_id;                            // Empty: the current version.
+  std::optional<ETag> if_match;                    // Else a failure PreconditionFailed.
+  std::optional<WallTime> if_match_last_modified;  // Directory buckets only.
+  std::optional<std::uint64_t> if_match_size;      // Directory buckets only.
+};
 struct DeleteObjectsResponse {
   struct Failure {
     ObjectKey key;
     std::string code;
     std::string message;
+    VersionId version_id = {};
   };
-  std::vector<Failure> failures;  // All other keys of the request have been deleted.
+  struct Deleted {
+    ObjectKey key;
+    VersionId version_id;        // The one of the request.
+    bool delete_marker = false;  // A delete marker was created or deleted.
+    VersionId delete_marker_version_id;
+  };
+  std::vector<Failure> failures;  // All other objects of the request have been deleted.
+  std::vector<Deleted> deleted;   // With DeleteObjectsRequest::list_deleted.
 };
 struct DeleteObjectsRequest {
   using Response = DeleteObjectsResponse;
   BucketName bucket;
-  std::vector<ObjectKey> keys;  // 1 to 1000.
+  std::vector<ObjectKey> keys;  // 1 to 1000, together with `objects`.
   CallOptions options;
+  std::vector<ObjectToDelete> objects;  // Deleted after `keys`.
+  bool list_deleted = false;            // The response also lists the deleted objects.
+  bool bypass_governance_retention = false;
 };
 
 struct CopyObjectResponse {
   ETag etag;
   WallTime last_modified{};
   VersionId version_id;  // Of the copy. Empty: the bucket is not versioned.
+  VersionId source_version_id;
+  EncryptionKind encryption = EncryptionKind::kNone;
 };
+// kCopy: as the source has them. kReplace: those of the request.
+enum class CopyDirective { kCopy, kReplace };
 struct CopyObjectRequest {
   using Response = CopyObjectResponse;
   BucketName source_bucket;
@@ -199,6 +289,19 @@ struct CopyObjectRequest {
   std::optional<ETag> source_if_match;
   CallOptions options;
   VersionId source_version_id;  // Empty: the current version.
+  // Storage class, ACL, website redirect, encryption and lock always apply to the copy. With kCopy
+  // the other members must be unset: S3 would ignore them.
+  ObjectAttributes attributes;
+  CopyDirective metadata_directive = CopyDirective::kCopy;  // Content headers and user metadata.
+  CopyDirective tagging_directive = CopyDirective::kCopy;
+  std::optional<ETag> source_if_none_match;
+  std::optional<WallTime> source_if_modified_since;
+  std::optional<WallTime> source_if_unmodified_since;
+  CustomerKey source_customer_key;           // Of a source with SSE-C.
+  std::string source_expected_bucket_owner;  // Empty: any owner.
+  std::optional<ETag> if_match;              // Of the object to replace.
+  bool if_none_match_any = false;            // Only if the key has no object.
+  std::string checksum_algorithm;            // Empty: that of the source.
 };
 
 struct ObjectSummary {
@@ -267,6 +370,13 @@ struct CreateMultipartUploadRequest {
   ObjectKey key;
   ObjectAttributes attributes;
   CallOptions options;
+  // Of the whole upload: "crc64nvme", "crc32c", "crc32", "sha256", "sha1" or "none". Empty: as
+  // configured. Other algorithms than CRC64NVME need the checksum of every part, and
+  // CompleteMultipartUploadRequest::checksum_algorithm.
+  std::string checksum_algorithm;
+  // "FULL_OBJECT" or "COMPOSITE". Empty: S3's default for the algorithm, and FULL_OBJECT for
+  // CRC64NVME.
+  std::string checksum_type;
 };
 
 // One uploaded part, as CompleteMultipartUpload expects it.
@@ -274,6 +384,10 @@ struct CompletedPart {
   int part_number = 0;  // 1 to 10,000.
   ETag etag;
   std::string checksum_crc64nvme;  // Base64, as computed by S3. Empty: none.
+  // With UploadPartRequest::checksum_algorithm other than "crc64nvme": that algorithm and the
+  // value that S3 confirmed. Empty: none.
+  std::string checksum_algorithm;
+  std::string checksum_value;
 };
 struct UploadPartRequest {
   using Response = CompletedPart;
@@ -283,6 +397,9 @@ struct UploadPartRequest {
   int part_number = 0;
   BodySource* body = nullptr;  // Required.
   CallOptions options;
+  CustomerKey customer_key;        // The one of CreateMultipartUpload (SSE-C).
+  std::string checksum_algorithm;  // These two as in PutObjectRequest.
+  std::string checksum_value;
 };
 
 struct UploadPartCopyRequest {
@@ -296,7 +413,10 @@ struct UploadPartCopyRequest {
   UploadId upload_id;
   int part_number = 0;
   CallOptions options;
-  VersionId source_version_id;  // Empty: the current version.
+  VersionId source_version_id;               // Empty: the current version.
+  CustomerKey customer_key;                  // The one of CreateMultipartUpload (SSE-C).
+  CustomerKey source_customer_key;           // Of a source with SSE-C.
+  std::string source_expected_bucket_owner;  // Empty: any owner.
 };
 
 struct CompleteMultipartUploadRequest {
@@ -312,6 +432,12 @@ struct CompleteMultipartUploadRequest {
   // (kInvalidArgument, BadDigest).
   std::optional<std::uint64_t> crc64nvme;
   std::optional<ETag> if_match;  // Only if the current object has this ETag.
+  CustomerKey customer_key;      // The one of CreateMultipartUpload (SSE-C).
+  // Those of CreateMultipartUploadRequest, if the caller chose them.
+  std::string checksum_algorithm;
+  std::string checksum_type;
+  // Base64 of the checksum of the whole object. Needs checksum_algorithm. Empty: `crc64nvme`.
+  std::string checksum_value;
 };
 
 struct AbortMultipartUploadRequest {
@@ -338,6 +464,7 @@ struct ListPartsRequest {
   UploadId upload_id;
   int part_number_marker = 0;
   CallOptions options;
+  CustomerKey customer_key;  // The one of CreateMultipartUpload (SSE-C).
 };
 
 struct UploadSummary {
@@ -365,6 +492,11 @@ struct CreateBucketRequest {
   using Response = NoResponse;
   BucketName bucket;
   CallOptions options;
+  std::string acl;  // A canned ACL. Not with `grants`.
+  std::vector<Grant> grants;
+  bool object_lock_enabled = false;
+  // "BucketOwnerEnforced" (S3's default), "BucketOwnerPreferred" or "ObjectWriter".
+  std::string object_ownership;
 };
 struct HeadBucketResponse {
   std::string region;
@@ -402,7 +534,7 @@ class ObjectStore {
   virtual void Start(GetObjectRequest request, Callback<ObjectMetadata> done) = 0;
   virtual void Start(HeadObjectRequest request, Callback<ObjectMetadata> done) = 0;
   virtual void Start(PutObjectRequest request, Callback<PutObjectResponse> done) = 0;
-  virtual void Start(DeleteObjectRequest request, Callback<NoResponse> done) = 0;
+  virtual void Start(DeleteObjectRequest request, Callback<DeleteObjectResponse> done) = 0;
   virtual void Start(DeleteObjectsRequest request, Callback<DeleteObjectsResponse> done) = 0;
   virtual void Start(CopyObjectRequest request, Callback<CopyObjectResponse> done) = 0;
   virtual void Start(ListObjectsRequest request, Callback<ListObjectsResponse> done) = 0;

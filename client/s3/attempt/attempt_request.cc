@@ -16,7 +16,21 @@ namespace {
 // does not reallocate.
 constexpr std::size_t kOwnHeaders = 8;
 
+bool IsLoopback(std::string_view host) {
+  return host == "localhost" || host.ends_with(".localhost") || host == "::1" ||
+         (host.starts_with("127.") &&
+          host.find_first_not_of("0123456789.") == std::string_view::npos);
+}
+
 }  // namespace
+
+Result<void> CheckMayCarryKey(const WireRequest& request, const http::Endpoint& endpoint) {
+  if (!request.carries_customer_key || endpoint.scheme == "https" || IsLoopback(endpoint.host))
+    return Ok();
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "the request has an SSE-C key, and the endpoint http://" + endpoint.host +
+                         " is not encrypted; use https, or a loopback address");
+}
 
 std::string MakeTarget(const WireRequest& request, const ResolvedEndpoint& endpoint) {
   std::string target = endpoint.BasePath(request.bucket);

@@ -9,6 +9,7 @@
 #include "client/http/transport.h"
 #include "client/s3/endpoint/endpoint.h"
 #include "client/s3/verbs/wire.h"
+#include "penstock/base/result.h"
 #include "penstock/client.h"
 
 namespace penstock::s3 {
@@ -21,6 +22,10 @@ struct AttemptFacts {
 
 // Returns path and query, percent-encoded: "/prefix/bucket/key?list-type=2".
 std::string MakeTarget(const WireRequest& request, const ResolvedEndpoint& endpoint);
+
+// Returns kInvalidArgument if the request has an SSE-C key and would be sent without TLS to another
+// machine. S3 itself rejects such requests, after it has received the key.
+Result<void> CheckMayCarryKey(const WireRequest& request, const http::Endpoint& endpoint);
 
 http::Request MakeAttempt(const WireRequest& request, const ResolvedEndpoint& endpoint,
                           const ClientConfig& config, const AttemptFacts& facts);

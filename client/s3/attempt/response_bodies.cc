@@ -25,11 +25,12 @@ void Set(std::vector<http::Header>& headers, std::string_view name, std::string 
 }  // namespace
 
 // If-Match requires strong comparison, so a weak ETag cannot pin a version. If all bytes arrived,
-// the failure concerns the whole object, for example its checksum.
+// the failure concerns the whole object, for example its checksum. A read by part number cannot be
+// combined with a range.
 bool ObjectBody::CanResume() const {
   const std::string& etag = answer_.metadata.etag.value;
-  return resumable_ && received_ > 0 && received_ < answer_.body_length && !etag.empty() &&
-         !etag.starts_with("W/");
+  return resumable_ && !request_.part_number && received_ > 0 && received_ < answer_.body_length &&
+         !etag.empty() && !etag.starts_with("W/");
 }
 
 GetObjectRequest ObjectBody::Remainder() const {

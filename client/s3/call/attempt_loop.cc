@@ -4,9 +4,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/log/caught.h"
@@ -85,9 +87,7 @@ class AttemptLoop final : public AttemptOwner, public std::enable_shared_from_th
   const Deadline& deadline() const { return call_.options.deadline; }
   const ResolvedEndpoint& endpoint() const { return *region_.endpoint(); }
   const AttemptBody& received() const { return sender_.sent().body; }
-  RequestSecrets SecretsOf(const SentRequest& sent) const {
-    return {signer_.credentials(), sent.signature};
-  }
+  RequestSecrets SecretsOf(const SentRequest& sent) const;
 
   // The phases.
   void Attempt();
@@ -100,6 +100,9 @@ class AttemptLoop final : public AttemptOwner, public std::enable_shared_from_th
   void OnFailure(Error error, RetryDecision decision);
   void WaitAndRetry(RetryDecision decision, Error error);
   void Finish(Result<void> result);
+  Result<void> Accept(const WireResponse& response);
+  // Keeps the facts of a success for CallOptions::on_response.
+  void Record(const http::ResponseHead& head);
   void Complete(Result<void> result);
 
   // Runs a phase. An exception ends the call with that error.
@@ -151,8 +154,9 @@ class AttemptLoop final : public AttemptOwner, public std::enable_shared_from_th
   Waiting waiting_;
   int tokens_taken_ = 0;
   bool retried_non_s3_ = false;
-  RateLimiter* limiter_ = nullptr;  // Of this attempt; null: not limited.
-  std::optional<Turn> turn_;        // Its place in the queue, while it waits.
+  std::unique_ptr<ResponseInfo> response_info_;  // Null: no success, or no observer.
+  RateLimiter* limiter_ = nullptr;               // Of this attempt; null: not limited.
+  std::optional<Turn> turn_;                     // Its place in the queue, while it waits.
 };
 
 void AttemptLoop::Start() {
@@ -168,6 +172,8 @@ void AttemptLoop::Start() {
 void AttemptLoop::Attempt() {
   if (auto over = StoppedOrExpired()) return Finish(*std::move(over));
   if (auto resolved = region_.Resolve(); !resolved.ok()) return Finish(std::move(resolved));
+  if (auto may = CheckMayCarryKey(call_.request, endpoint().endpoint); !may.ok())
+    return Finish(std::move(may));
   limiter_ = FindLimiter();
   if (limiter_ == nullptr) return FetchCredentials();
   turn_ = limiter_->Join(clock().Monotonic());
@@ -237,9 +243,9 @@ void AttemptLoop::OnAttemptEnd(SentRequest& sent, SentRequest* discarded,
       record_.OnEnd(record_.EndOf(*discarded, *discarded->outcome), FailureOf(lost));
     }
     const AttemptEnd end = record_.EndOf(sent, outcome);
-    Result<void> result =
-        ReadAttempt({info_, call_.request, Body(), state_->config.client, SecretsOf(sent)},
-                    sent.body, std::move(outcome), call_.accept);
+    Result<void> result = ReadAttempt(
+        {info_, call_.request, Body(), state_->config.client, SecretsOf(sent)}, sent.body,
+        std::move(outcome), [this](const WireResponse& response) { return Accept(response); });
     record_.OnEnd(end, result.ok() ? nullptr : FailureOf(result.error()));
     region_.Learn(result, sent.body.connections().any(), sent.body.head());
     const RetryDecision decision =
@@ -256,7 +262,10 @@ void AttemptLoop::OnFailure(Error error, RetryDecision decision) {
     record_.AddFailure(sender_.sent(), error);
   const bool already_done = info_.retry_class == RetryClass::kAlreadyDoneIsSuccess &&
                             record_.may_have_happened() && error.code == info_.already_done_code;
-  if (already_done) return Finish(Ok());
+  if (already_done) {
+    if (received().head()) Record(*received().head());
+    return Finish(Ok());
+  }
   if (received().refused_by_caller() || error.kind == ErrorKind::kCancelled)
     return Finish(std::move(error));
   if (IsNotFromS3(error)) {
@@ -319,7 +328,39 @@ void AttemptLoop::Finish(Result<void> result) {
   Complete(std::move(result));
 }
 
+Result<void> AttemptLoop::Accept(const WireResponse& response) {
+  Result<void> accepted = call_.accept(response);
+  if (accepted.ok()) Record(response.head);
+  return accepted;
+}
+
+void AttemptLoop::Record(const http::ResponseHead& head) {
+  if (!call_.options.on_response) return;
+  response_info_ = std::make_unique<ResponseInfo>();
+  response_info_->http_status = head.status;
+  response_info_->request_id = head.Find("x-amz-request-id").value_or(std::string_view{});
+  response_info_->host_id = head.Find("x-amz-id-2").value_or(std::string_view{});
+  response_info_->attempts = record_.attempts();
+  response_info_->headers.reserve(head.headers.size());
+  for (const http::Header& header : head.headers)
+    response_info_->headers.emplace_back(header.name, header.value);
+}
+
+RequestSecrets AttemptLoop::SecretsOf(const SentRequest& sent) const {
+  RequestSecrets secrets{signer_.credentials(), sent.signature};
+  if (!call_.request.carries_customer_key) return secrets;
+  const auto value = [this](std::string_view name) {
+    const std::string* found = call_.request.FindHeader(name);
+    return found == nullptr ? std::string_view() : std::string_view(*found);
+  };
+  secrets.customer_key = value("x-amz-server-side-encryption-customer-key");
+  secrets.source_customer_key = value("x-amz-copy-source-server-side-encryption-customer-key");
+  return secrets;
+}
+
 void AttemptLoop::Complete(Result<void> result) {
+  if (result.ok() && response_info_)
+    Contain("the response observer of a call", [&] { call_.options.on_response(*response_info_); });
   const auto done = std::exchange(call_.done, nullptr);
   Contain("the callback of a call", [&] { done(std::move(result)); });
 }

@@ -67,7 +67,8 @@ void CallRecord::OnRetry(const SentRequest& sent, const Error& error) {
 
 void CallRecord::Complete(Error& error) {
   if (failures_.size() > 1) error.history = std::move(failures_);
-  error.At(info_.name, request_.bucket, request_.key);
+  error.At(request_.operation_name.empty() ? info_.name : request_.operation_name, request_.bucket,
+           request_.key);
   error.attempts = std::max(error.attempts, attempts_);  // Larger: of a failed CreateSession.
   if (may_have_happened_ && !info_.reads()) {
     error.message +=

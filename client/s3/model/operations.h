@@ -33,8 +33,16 @@ enum class Operation : std::uint8_t {
   kCreateSession,
   kListDirectoryBuckets,
   kRenameObject,
+  kGetBucketConfiguration,
+  kPutBucketConfiguration,
+  kDeleteBucketConfiguration,
+  kGetObjectConfiguration,
+  kPutObjectConfiguration,
+  kDeleteObjectConfiguration,
+  kRestoreObject,
+  kGetObjectAttributes,
 };
-inline constexpr std::size_t kOperationCount = 22;
+inline constexpr std::size_t kOperationCount = 30;
 
 // The effect of a repeated request if an earlier attempt was executed but its response was lost.
 // All classes are retried.
@@ -61,7 +69,10 @@ struct OperationRules {
 
 struct OperationInfo {
   Operation operation;
-  std::string_view name;    // As in AWS's service model; used in errors, events and counters.
+  // As in AWS's service model; used in errors, events and counters. "Configuration" stands for all
+  // sub-resources of a bucket or an object, such as lifecycle or tagging; errors have the exact
+  // name (WireRequest::operation_name).
+  std::string_view name;
   std::string_view method;  // HTTP method.
   RetryClass retry_class;
   bool requester_pays = false;  // Accepts x-amz-request-payer.
@@ -86,6 +97,7 @@ inline constexpr std::array<OperationInfo, kOperationCount> kOperations = [] {
   constexpr bool kPayer = true;
   constexpr bool kNoPayer = false;
   constexpr std::array<int, 2> kDeleted = {204, 200};
+  constexpr std::array<int, 2> kStored = {200, 204};
   constexpr OperationRules kSignedByClient = {.plain_auth = true};
   constexpr OperationRules kControl = {
       .express_control = true, .plain_auth = true, .never_accelerated = true};
@@ -95,7 +107,7 @@ inline constexpr std::array<OperationInfo, kOperationCount> kOperations = [] {
                                         .never_accelerated = true};
   return std::array<OperationInfo, kOperationCount>{{
       {kGetObject, "GetObject", "GET", kRead, kPayer, {}, {200, 206}},
-      {kHeadObject, "HeadObject", "HEAD", kRead, kPayer},
+      {kHeadObject, "HeadObject", "HEAD", kRead, kPayer, {}, {200, 206}},
       {kPutObject, "PutObject", "PUT", kIdempotent, kPayer},
       {kDeleteObject, "DeleteObject", "DELETE", kIdempotent, kPayer, {}, kDeleted},
       {kDeleteObjects, "DeleteObjects", "POST", kIdempotent, kPayer},
@@ -132,11 +144,41 @@ inline constexpr std::array<OperationInfo, kOperationCount> kOperations = [] {
       {kCreateSession, "CreateSession", "GET", kRead, kNoPayer, kSignedByClient},
       {kListDirectoryBuckets, "ListDirectoryBuckets", "GET", kRead, kNoPayer, kControl},
       {kRenameObject, "RenameObject", "PUT", kIdempotent},
+      {kGetBucketConfiguration, "GetBucketConfiguration", "GET", kRead, kNoPayer, kControl},
+      {kPutBucketConfiguration, "PutBucketConfiguration", "PUT", kIdempotent, kNoPayer, kControl,
+       kStored},
+      {kDeleteBucketConfiguration, "DeleteBucketConfiguration", "DELETE", kIdempotent, kNoPayer,
+       kControl, kDeleted},
+      {kGetObjectConfiguration, "GetObjectConfiguration", "GET", kRead, kPayer},
+      {kPutObjectConfiguration, "PutObjectConfiguration", "PUT", kIdempotent, kPayer, {}, kStored},
+      {kDeleteObjectConfiguration,
+       "DeleteObjectConfiguration",
+       "DELETE",
+       kIdempotent,
+       kNoPayer,
+       {},
+       kDeleted},
+      {kRestoreObject,
+       "RestoreObject",
+       "POST",
+       kAlreadyDoneIsSuccess,
+       kPayer,
+       {},
+       {202, 200},
+       "RestoreAlreadyInProgress"},
+      {kGetObjectAttributes, "GetObjectAttributes", "GET", kRead, kPayer},
   }};
 }();
 
 constexpr const OperationInfo& Info(Operation operation) {
   return kOperations[static_cast<std::size_t>(operation)];
+}
+
+// Returns whether the operation accepts x-amz-expected-bucket-owner.
+constexpr bool TakesBucketOwner(Operation operation) {
+  using enum Operation;
+  return operation != kCreateBucket && operation != kListBuckets && operation != kCreateSession &&
+         operation != kListDirectoryBuckets && operation != kRenameObject;
 }
 
 constexpr bool IsSuccess(const OperationInfo& info, int status) {

@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/crc/named_crc.h"
 #include "client/http/transport.h"
+#include "client/s3/verbs/wire.h"
 #include "penstock/base/bytes.h"
 #include "penstock/base/result.h"
 #include "penstock/object_store.h"
@@ -29,7 +31,32 @@ Result<std::string> Crc64NvmeText(BodySource& source);
 // Computes another CRC of all of `source`, also in one pass.
 Result<std::string> ChecksumText(Crc crc, BodySource& source);
 
-// Compares the CRC64NVME in the headers `sent` with the one that S3 computed and returned. Returns
+// Returns the upper-case name, as in x-amz-checksum-algorithm.
+std::string AlgorithmName(std::string_view algorithm);
+
+// Computes the checksum "crc64nvme", "crc32c", "crc32", "sha256", "sha1" or "md5" of all of
+// `source`, as base64. Errors as above.
+Result<std::string> ComputeChecksum(const std::string& algorithm, BodySource& source);
+
+// Returns kInvalidArgument with the name unless `algorithm` is empty, "none", or a name that
+// requests may contain.
+Result<void> CheckAlgorithm(const std::string& algorithm);
+
+// The checksum that the caller chose for a body; PutObjectRequest describes the members.
+struct ChosenChecksum {
+  const std::string& algorithm;
+  const std::string& value;
+  BodySource* body;  // Null: the request is presigned, and its body is not known.
+};
+// Appends the checksum of a body. `by_default`: append a CRC64NVME if none was chosen.
+Result<void> AppendBodyChecksum(const ChosenChecksum& chosen, bool by_default,
+                                std::vector<http::Header>& headers);
+
+// Appends the digest that S3 requires for a document: a CRC64NVME, or Content-MD5 if uploads carry
+// no checksums. Directory buckets do not support MD5.
+void AppendDocumentChecksum(const BuildContext& context, WireRequest& wire);
+
+// Compares the checksum in the headers `sent` with the one that S3 computed and returned. Returns
 // kDataLoss if they differ. Appends (x-amz-write-offset-bytes) are not checked, because S3 returns
 // the checksum of the whole object for them.
 Result<void> CheckConfirmedChecksum(const std::vector<http::Header>& sent,

@@ -9,6 +9,7 @@
 #include "client/s3/endpoint/bucket_name.h"
 #include "client/s3/verbs/document.h"
 #include "client/s3/verbs/request_start.h"
+#include "client/s3/verbs/write_attributes.h"
 #include "penstock/bucket_kind.h"
 
 namespace penstock::s3 {
@@ -53,6 +54,11 @@ Result<WireRequest> BuildRequest(const CreateBucketRequest& request, const Build
   PENSTOCK_TRY(CheckNoAccessPoint(Operation::kCreateBucket, request.bucket));
   PENSTOCK_ASSIGN(WireRequest wire,
                   StartBucketRequest(Operation::kCreateBucket, request.bucket, context));
+  if (!request.acl.empty() || !request.grants.empty())
+    PENSTOCK_TRY(AppendAcl(request.acl, request.grants, wire));
+  if (request.object_lock_enabled)
+    wire.headers.push_back({"x-amz-bucket-object-lock-enabled", "true"});
+  PENSTOCK_TRY(AppendText("x-amz-object-ownership", request.object_ownership, wire.headers));
   if (IsDirectoryBucket(request.bucket.value)) {
     PENSTOCK_ASSIGN(wire.document, DirectoryBucketDocument(request.bucket.value));
     wire.headers.push_back({"Content-Type", "application/xml"});

@@ -1,64 +1,112 @@
 #include "client/s3/verbs/verbs.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
-#include "base/digest.h"
-#include "base/encoding.h"
+#include "base/dates.h"
 #include "base/xml/xml.h"
 #include "client/s3/verbs/body_checksum.h"
 #include "client/s3/verbs/document.h"
 #include "client/s3/verbs/error_document.h"
 #include "client/s3/verbs/object_headers.h"
 #include "client/s3/verbs/request_start.h"
-#include "penstock/bucket_kind.h"
 
 namespace penstock::s3 {
+namespace {
+
+void AppendBypass(bool bypass, WireRequest& wire) {
+  if (bypass) wire.headers.push_back({"x-amz-bypass-governance-retention", "true"});
+}
+
+template <class Request>
+Result<void> CheckConditions(const Request& request, const BucketName& bucket) {
+  if (!request.if_match_last_modified && !request.if_match_size) return Ok();
+  return CheckDirectoryBucket("deleting by modification time or size", bucket,
+                              "use if_match with the ETag");
+}
+
+}  // namespace
+
 Result<WireRequest> BuildRequest(const DeleteObjectRequest& request, const BuildContext& context) {
   PENSTOCK_ASSIGN(WireRequest wire, StartObjectRequest(Operation::kDeleteObject, request.bucket,
                                                        request.key, context));
   if (!request.version_id.empty()) wire.query.emplace_back("versionId", request.version_id.value);
   if (request.if_match) wire.headers.push_back({"If-Match", QuoteETag(*request.if_match)});
+  PENSTOCK_TRY(CheckConditions(request, request.bucket));
+  if (request.if_match_last_modified) {
+    wire.headers.push_back(
+        {"x-amz-if-match-last-modified-time", FormatHttpDate(*request.if_match_last_modified)});
+  }
+  if (request.if_match_size)
+    wire.headers.push_back({"x-amz-if-match-size", std::to_string(*request.if_match_size)});
+  AppendBypass(request.bypass_governance_retention, wire);
   return wire;
+}
+
+Result<DeleteObjectResponse> ParseResponse(const DeleteObjectRequest&,
+                                           const WireResponse& response) {
+  PENSTOCK_TRY(CheckNoDocument(response));
+  return DeleteObjectResponse{ReadVersionId(response.head),
+                              response.head.Find("x-amz-delete-marker") == "true"};
 }
 
 namespace {
 
-std::string DeleteDocument(const std::vector<ObjectKey>& keys) {
+std::string DeleteDocument(const DeleteObjectsRequest& request) {
   XmlWriter xml;
   xml.Open("Delete", kXmlNamespace);
-  for (const ObjectKey& key : keys) {
+  for (const ObjectKey& key : request.keys) {
     xml.Open("Object");
     xml.Element("Key", key.value);
     xml.Close("Object");
   }
-  xml.Element("Quiet", "true");
+  for (const ObjectToDelete& object : request.objects) {
+    xml.Open("Object");
+    xml.Element("Key", object.key.value);
+    if (!object.version_id.empty()) xml.Element("VersionId", object.version_id.value);
+    if (object.if_match) xml.Element("ETag", QuoteETag(*object.if_match));
+    if (object.if_match_last_modified)
+      xml.Element("LastModifiedTime", FormatHttpDate(*object.if_match_last_modified));
+    if (object.if_match_size) xml.Element("Size", std::to_string(*object.if_match_size));
+    xml.Close("Object");
+  }
+  // Quiet mode: the response lists failures only.
+  if (!request.list_deleted) xml.Element("Quiet", "true");
   xml.Close("Delete");
   return xml.Take();
 }
 
+Result<void> CheckObjects(const DeleteObjectsRequest& request) {
+  const std::size_t count = request.keys.size() + request.objects.size();
+  if (count == 0 || count > kMaxKeysToDelete) {
+    return InvalidRequest("DeleteObjects takes 1 to 1000 keys, not " + std::to_string(count) +
+                          "; split the list");
+  }
+  if (HasEmptyKey(request))
+    return InvalidRequest("DeleteObjects was given an empty key; S3 keys have 1 to 1024 bytes");
+  for (const ObjectToDelete& object : request.objects)
+    PENSTOCK_TRY(CheckConditions(object, request.bucket));
+  return Ok();
+}
+
 }  // namespace
 
+bool HasEmptyKey(const DeleteObjectsRequest& request) {
+  return std::ranges::any_of(request.keys, &ObjectKey::empty) ||
+         std::ranges::any_of(request.objects,
+                             [](const ObjectToDelete& object) { return object.key.empty(); });
+}
+
 Result<WireRequest> BuildRequest(const DeleteObjectsRequest& request, const BuildContext& context) {
-  if (request.keys.empty() || request.keys.size() > kMaxKeysToDelete) {
-    return InvalidRequest("DeleteObjects takes 1 to 1000 keys, not " +
-                          std::to_string(request.keys.size()) + "; split the list");
-  }
-  for (const ObjectKey& key : request.keys) {
-    if (key.empty())
-      return InvalidRequest("DeleteObjects was given an empty key; S3 keys have 1 to 1024 bytes");
-  }
+  PENSTOCK_TRY(CheckObjects(request));
   PENSTOCK_ASSIGN(WireRequest wire,
                   StartBucketRequest(Operation::kDeleteObjects, request.bucket, context));
   wire.query.emplace_back("delete", "");
-  wire.document = DeleteDocument(request.keys);
+  wire.document = DeleteDocument(request);
   wire.headers.push_back({"Content-Type", "application/xml"});
-  // S3 requires a digest of the body for this operation. Directory buckets do not support MD5.
-  if (context.upload_checksums || IsDirectoryBucket(request.bucket.value)) {
-    wire.headers.push_back({kCrc64NvmeHeader, Crc64NvmeText(AsBytes(wire.document))});
-  } else {
-    wire.headers.push_back({"Content-MD5", Base64Encode(Md5(AsBytes(wire.document)))});
-  }
+  AppendBypass(request.bypass_governance_retention, wire);
+  AppendDocumentChecksum(context, wire);
   return wire;
 }
 
@@ -71,8 +119,14 @@ Result<DeleteObjectsResponse> ParseResponse(const DeleteObjectsRequest&,
     texts.code = error.Child("Code").text();
     texts.message = error.Child("Message").text();
     LimitTexts(texts, response.secrets);
-    out.failures.push_back(
-        {ObjectKey(error.Child("Key").text()), std::move(texts.code), std::move(texts.message)});
+    out.failures.push_back({ObjectKey(error.Child("Key").text()), std::move(texts.code),
+                            std::move(texts.message), VersionId(error.Child("VersionId").text())});
+  }
+  for (const XmlElement& deleted : document.root().Children("Deleted")) {
+    out.deleted.push_back({ObjectKey(deleted.Child("Key").text()),
+                           VersionId(deleted.Child("VersionId").text()),
+                           ReadFlag(deleted, "DeleteMarker"),
+                           VersionId(deleted.Child("DeleteMarkerVersionId").text())});
   }
   return out;
 }

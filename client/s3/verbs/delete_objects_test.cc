@@ -113,5 +113,84 @@ TEST(DeleteObjectsTest, AnErrorDocumentInA200IsAnError) {
   EXPECT_EQ(response.error().code, "InternalError");
 }
 
+// The request of botocore 1.44.8 for the same input.
+TEST(DeleteObjectTest, SendsConditionsAsBotocore) {
+  constexpr WallTime kYear2030{std::chrono::seconds(1893801600)};
+  DeleteObjectRequest request{.bucket = BucketName("b--usw2-az1--x-s3"), .key = ObjectKey("k")};
+  request.version_id = VersionId("v");
+  request.if_match = ETag("e");
+  request.bypass_governance_retention = true;
+  request.if_match_size = 3;
+  request.if_match_last_modified = kYear2030;
+  EXPECT_EQ(HeadersOf(BuildRequest(request, Context()).value()),
+            (std::map<std::string, std::string>{
+                {"if-match", "\"e\""},
+                {"x-amz-bypass-governance-retention", "true"},
+                {"x-amz-if-match-size", "3"},
+                {"x-amz-if-match-last-modified-time", "Sat, 05 Jan 2030 00:00:00 GMT"}}));
+  request.bucket = BucketName("b");
+  EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kUnsupported);
+}
+
+TEST(DeleteObjectTest, ReturnsVersionAndDeleteMarker) {
+  const auto marked =
+      ParseResponse(DeleteObjectRequest{},
+                    Answer("", {{"x-amz-version-id", "v"}, {"x-amz-delete-marker", "true"}}, 204));
+  EXPECT_EQ(marked->version_id.value, "v");
+  EXPECT_TRUE(marked->delete_marker);
+  EXPECT_FALSE(ParseResponse(DeleteObjectRequest{}, Answer("", {}, 204))->delete_marker);
+}
+
+// The document of botocore 1.44.8 for the same input.
+TEST(DeleteObjectsTest, SendsVersionsAndConditionsAsBotocore) {
+  DeleteObjectsRequest request = DeleteObjectsOf({ObjectKey("a&b")});
+  request.bucket = BucketName("b--usw2-az1--x-s3");
+  request.objects = {{.key = ObjectKey("k"),
+                      .version_id = VersionId("v"),
+                      .if_match = ETag("e"),
+                      .if_match_last_modified = WallTime(std::chrono::seconds(1893801600)),
+                      .if_match_size = 3}};
+  request.list_deleted = true;
+  request.bypass_governance_retention = true;
+  const auto wire = BuildRequest(request, Context());
+  ASSERT_TRUE(wire.ok()) << wire.error().message;
+  // XmlWriter writes quotes as references.
+  EXPECT_EQ(XmlDocument::Parse(wire->document)->root().Children("Object")[1].Child("ETag").text(),
+            "\"e\"");
+  const std::string rest = wire->document.substr(wire->document.find("<LastModifiedTime>"));
+  EXPECT_EQ(rest,
+            "<LastModifiedTime>Sat, 05 Jan 2030 00:00:00 GMT</LastModifiedTime><Size>3</Size>"
+            "</Object></Delete>");
+  EXPECT_NE(wire->FindHeader("x-amz-bypass-governance-retention"), nullptr);
+}
+
+TEST(DeleteObjectsTest, CountsAndChecksBothLists) {
+  DeleteObjectsRequest request = DeleteObjectsOf(std::vector<ObjectKey>(999, ObjectKey("k")));
+  request.objects = {{.key = ObjectKey("a")}};
+  EXPECT_TRUE(BuildRequest(request, Context()).ok());
+  request.objects.push_back({.key = ObjectKey("b")});
+  EXPECT_FALSE(BuildRequest(request, Context()).ok());
+  request = DeleteObjectsOf({});
+  request.objects = {{.key = ObjectKey("")}};
+  EXPECT_FALSE(BuildRequest(request, Context()).ok());
+}
+
+// "DeleteObjects" in the Amazon S3 API Reference.
+TEST(DeleteObjectsTest, ReturnsWhatWasDeleted) {
+  const auto response = ParseResponse(
+      DeleteObjectsRequest{},
+      Answer("<DeleteResult><Deleted><Key>a</Key><DeleteMarker>true</DeleteMarker>"
+             "<DeleteMarkerVersionId>m</DeleteMarkerVersionId></Deleted><Deleted><Key>b</Key>"
+             "<VersionId>v</VersionId></Deleted><Error><Key>c</Key><VersionId>w</VersionId><Code>"
+             "AccessDenied</Code><Message>no</Message></Error></DeleteResult>"));
+  ASSERT_TRUE(response.ok());
+  ASSERT_EQ(response->deleted.size(), 2U);
+  EXPECT_TRUE(response->deleted[0].delete_marker);
+  EXPECT_EQ(response->deleted[0].delete_marker_version_id.value, "m");
+  EXPECT_EQ(response->deleted[1].version_id.value, "v");
+  ASSERT_EQ(response->failures.size(), 1U);
+  EXPECT_EQ(response->failures[0].version_id.value, "w");
+}
+
 }  // namespace
 }  // namespace penstock::s3

@@ -108,6 +108,8 @@ void LimitTexts(Error& error, const RequestSecrets& secrets) {
       internal::RedactValue(text, secrets.credentials->secret_access_key);
     }
     internal::RedactValue(text, secrets.signature);
+    internal::RedactValue(text, secrets.customer_key);
+    internal::RedactValue(text, secrets.source_customer_key);
     proxies.Redact(text);
     text = Redact(text);
     if (text.size() > most) text = Shortened(text, most);
@@ -147,6 +149,16 @@ Error ReadErrorResponse(const http::ResponseHead& head, std::string_view body) {
     if (!known && range.starts_with("bytes */"))
       error.details.emplace_back("ActualObjectSize", range.substr(8));
     if (error.code.empty()) error.code = "InvalidRange";
+  }
+  if (head.status == 304) {
+    for (const char* name : {"ETag", "Last-Modified"}) {
+      if (const auto value = head.Find(name)) error.details.emplace_back(name, *value);
+    }
+  }
+  // GET and HEAD of a delete marker: 404, or 405 with its version id.
+  if (head.Find("x-amz-delete-marker") == "true") {
+    error.details.emplace_back("DeleteMarker", "true");
+    error.details.emplace_back("VersionId", HeaderText(head, "x-amz-version-id"));
   }
   Classify(error);
   return error;

@@ -6,6 +6,7 @@
 #include "client/s3/verbs/document.h"
 #include "client/s3/verbs/object_headers.h"
 #include "client/s3/verbs/request_start.h"
+#include "client/s3/verbs/write_attributes.h"
 
 namespace penstock::s3 {
 namespace {
@@ -29,6 +30,7 @@ Result<WireRequest> BuildRequest(const ListPartsRequest& request, const BuildCon
   if (request.part_number_marker > 0) {
     wire.query.emplace_back("part-number-marker", std::to_string(request.part_number_marker));
   }
+  AppendCustomerKey(request.customer_key, wire);
   return wire;
 }
 

@@ -9,18 +9,47 @@
 #include "client/s3/verbs/document.h"
 #include "client/s3/verbs/object_headers.h"
 #include "client/s3/verbs/request_start.h"
+#include "client/s3/verbs/write_attributes.h"
 
 namespace penstock::s3 {
+namespace {
+
+struct ChecksumOfUpload {
+  std::string algorithm;  // Empty: none.
+  std::string type;       // Empty: S3's default.
+};
+
+// Returns what a request that creates or completes an upload declares.
+template <class Request>
+ChecksumOfUpload ChecksumFor(const Request& request, const BuildContext& context) {
+  ChecksumOfUpload out{request.checksum_algorithm, request.checksum_type};
+  if (out.algorithm == "none") return {};
+  if (out.algorithm.empty()) {
+    if (!context.upload_checksums) return {};
+    out.algorithm = "crc64nvme";
+  }
+  if (out.type.empty() && out.algorithm == "crc64nvme") out.type = "FULL_OBJECT";
+  return out;
+}
+
+// The element of a checksum in S3's documents.
+std::string ChecksumElement(std::string_view algorithm) {
+  return "Checksum" + AlgorithmName(algorithm);
+}
+
+}  // namespace
+
 Result<WireRequest> BuildRequest(const CreateMultipartUploadRequest& request,
                                  const BuildContext& context) {
   PENSTOCK_ASSIGN(WireRequest wire, StartObjectRequest(Operation::kCreateMultipartUpload,
                                                        request.bucket, request.key, context));
   wire.query.emplace_back("uploads", "");
-  PENSTOCK_TRY(AppendAttributes(request.attributes, wire.headers));
-  if (context.upload_checksums) {
-    wire.headers.push_back({"x-amz-checksum-algorithm", "CRC64NVME"});
-    wire.headers.push_back({"x-amz-checksum-type", "FULL_OBJECT"});
-  }
+  PENSTOCK_TRY(AppendAttributes(request.attributes, wire));
+  PENSTOCK_TRY(CheckAlgorithm(request.checksum_algorithm));
+  const ChecksumOfUpload checksum = ChecksumFor(request, context);
+  if (!checksum.algorithm.empty())
+    wire.headers.push_back({"x-amz-checksum-algorithm", AlgorithmName(checksum.algorithm)});
+  PENSTOCK_TRY(AppendText("x-amz-checksum-type", checksum.type, wire.headers));
   return wire;
 }
 
@@ -38,18 +67,20 @@ Result<CreateMultipartUploadResponse> ParseResponse(const CreateMultipartUploadR
 }
 
 Result<WireRequest> BuildRequest(const UploadPartRequest& request, const BuildContext& context) {
-  if (request.body == nullptr) return InvalidRequest("UploadPart needs a body");
+  if (request.body == nullptr && !context.presigned)
+    return InvalidRequest("UploadPart needs a body");
   PENSTOCK_TRY(CheckUploadId(request.upload_id));
   PENSTOCK_TRY(CheckPartNumber(request.part_number));
   PENSTOCK_ASSIGN(WireRequest wire,
                   StartObjectRequest(Operation::kUploadPart, request.bucket, request.key, context));
   wire.query = {{"partNumber", std::to_string(request.part_number)},
                 {"uploadId", request.upload_id.value}};
-  if (context.upload_checksums && !request.body->FollowsChecksum()) {
-    PENSTOCK_ASSIGN(std::string checksum, Crc64NvmeText(*request.body));
-    wire.headers.push_back({kCrc64NvmeHeader, std::move(checksum)});
-  }
-  wire.source = request.body;
+  BodySource* const body = context.presigned ? nullptr : request.body;
+  const bool by_default = context.upload_checksums && body != nullptr && !body->FollowsChecksum();
+  AppendCustomerKey(request.customer_key, wire);
+  PENSTOCK_TRY(AppendBodyChecksum({request.checksum_algorithm, request.checksum_value, body},
+                                  by_default, wire.headers));
+  wire.source = body;
   return wire;
 }
 
@@ -63,6 +94,12 @@ Result<CompletedPart> ParseResponse(const UploadPartRequest& request,
   // Only a checksum that S3 confirmed may go into CompleteMultipartUpload, where a server without
   // CRC64NVME would reject it.
   part.checksum_crc64nvme = response.head.Find(kCrc64NvmeHeader).value_or(std::string_view{});
+  const std::string& chosen = request.checksum_algorithm;
+  if (chosen.empty() || chosen == "crc64nvme") return part;
+  if (const auto confirmed = response.head.Find("x-amz-checksum-" + chosen)) {
+    part.checksum_algorithm = chosen;
+    part.checksum_value = *confirmed;
+  }
   return part;
 }
 
@@ -85,6 +122,10 @@ Result<WireRequest> BuildRequest(const UploadPartCopyRequest& request,
   if (request.source_if_match) {
     wire.headers.push_back({"x-amz-copy-source-if-match", QuoteETag(*request.source_if_match)});
   }
+  AppendSourceCustomerKey(request.source_customer_key, wire);
+  AppendCustomerKey(request.customer_key, wire);
+  PENSTOCK_TRY(AppendText("x-amz-source-expected-bucket-owner",
+                          request.source_expected_bucket_owner, wire.headers));
   return wire;
 }
 
@@ -126,6 +167,8 @@ std::string PartsDocument(const std::vector<CompletedPart>& parts) {
     xml.Element("PartNumber", std::to_string(part.part_number));
     xml.Element("ETag", QuoteETag(part.etag));
     if (!part.checksum_crc64nvme.empty()) xml.Element("ChecksumCRC64NVME", part.checksum_crc64nvme);
+    if (!part.checksum_algorithm.empty())
+      xml.Element(ChecksumElement(part.checksum_algorithm), part.checksum_value);
     xml.Close("Part");
   }
   xml.Close("CompleteMultipartUpload");
@@ -146,12 +189,17 @@ Result<WireRequest> BuildRequest(const CompleteMultipartUploadRequest& request,
                                                        request.bucket, request.key, context));
   wire.query.emplace_back("uploadId", request.upload_id.value);
   wire.headers.push_back({"Content-Type", "application/xml"});
-  if (context.upload_checksums) {
-    if (request.crc64nvme) {
-      wire.headers.push_back({kCrc64NvmeHeader, CrcText(Crc::kCrc64Nvme, *request.crc64nvme)});
-    }
-    wire.headers.push_back({"x-amz-checksum-type", "FULL_OBJECT"});
+  PENSTOCK_TRY(CheckAlgorithm(request.checksum_algorithm));
+  const ChecksumOfUpload checksum = ChecksumFor(request, context);
+  if (!request.checksum_value.empty()) {
+    if (request.checksum_algorithm.empty())
+      return InvalidRequest("checksum_value is set without checksum_algorithm; set both");
+    wire.headers.push_back({"x-amz-checksum-" + checksum.algorithm, request.checksum_value});
+  } else if (request.crc64nvme && checksum.algorithm == "crc64nvme") {
+    wire.headers.push_back({kCrc64NvmeHeader, CrcText(Crc::kCrc64Nvme, *request.crc64nvme)});
   }
+  PENSTOCK_TRY(AppendText("x-amz-checksum-type", checksum.type, wire.headers));
+  AppendCustomerKey(request.customer_key, wire);
   wire.headers.push_back({"x-amz-mp-object-size", std::to_string(request.object_size)});
   if (request.if_match) wire.headers.push_back({"If-Match", QuoteETag(*request.if_match)});
   if (request.if_none_match_any) wire.headers.push_back({"If-None-Match", "*"});
@@ -165,8 +213,8 @@ Result<PutObjectResponse> ParseResponse(const CompleteMultipartUploadRequest&,
                   ReadDocument(response, "CompleteMultipartUploadResult"));
   PutObjectResponse out;
   out.etag = ReadETag(document.root().Child("ETag").text());
-  out.version_id =
-      VersionId(std::string(response.head.Find("x-amz-version-id").value_or(std::string_view{})));
+  out.version_id = ReadVersionId(response.head);
+  out.encryption = ReadMetadata(response.head).encryption;
   return out;
 }
 

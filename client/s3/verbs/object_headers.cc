@@ -13,36 +13,16 @@ namespace {
 constexpr std::string_view kAmzPrefix = "x-amz-";
 constexpr std::string_view kMetaPrefix = "x-amz-meta-";
 constexpr std::string_view kChecksumPrefix = "x-amz-checksum-";
-constexpr std::size_t kMaxUserMetadataBytes = 2048;
 
 Error Invalid(std::string message) {
   return Error::Make(ErrorKind::kInvalidArgument, std::move(message));
 }
-
-bool IsTokenChar(char c) {
-  const bool alphanumeric =
-      (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  return alphanumeric || std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
-}
-
-bool IsPrintableAscii(char c) { return c >= ' ' && c <= '~'; }
 
 std::optional<std::uint64_t> ParseNumber(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
-}
-
-Result<void> AppendText(std::string_view header, const std::string& value,
-                        std::vector<http::Header>& headers) {
-  if (value.empty()) return Ok();
-  if (!std::all_of(value.begin(), value.end(), IsPrintableAscii)) {
-    return Invalid(std::string(header) +
-                   " has a character that is not printable ASCII; a header cannot carry it");
-  }
-  headers.push_back({std::string(header), value});
-  return Ok();
 }
 
 // Adds a checksum header to `metadata`; `name` is without its prefix. A value with "-N" is a
@@ -55,7 +35,96 @@ void ReadChecksum(std::string_view name, std::string_view value, ObjectMetadata&
   metadata.checksums.emplace_back(AsciiLower(name), value);
 }
 
+struct TextHeader {
+  std::string_view name;
+  std::string ObjectDetails::*text;
+};
+constexpr TextHeader kContentHeaders[] = {
+    {"cache-control", &ObjectDetails::cache_control},
+    {"content-encoding", &ObjectDetails::content_encoding},
+    {"content-disposition", &ObjectDetails::content_disposition},
+    {"content-language", &ObjectDetails::content_language},
+    {"expires", &ObjectDetails::expires},
+};
+constexpr TextHeader kAmzHeaders[] = {
+    {"x-amz-website-redirect-location", &ObjectDetails::website_redirect},
+    {"x-amz-server-side-encryption-aws-kms-key-id", &ObjectDetails::kms_key_id},
+    {"x-amz-server-side-encryption-customer-key-md5", &ObjectDetails::customer_key_md5},
+    {"x-amz-expiration", &ObjectDetails::expiration},
+    {"x-amz-replication-status", &ObjectDetails::replication_status},
+    {"x-amz-archive-status", &ObjectDetails::archive_status},
+};
+struct CountHeader {
+  std::string_view name;
+  std::optional<int> ObjectDetails::*count;
+};
+constexpr CountHeader kCounts[] = {
+    {"x-amz-tagging-count", &ObjectDetails::tag_count},
+    {"x-amz-missing-meta", &ObjectDetails::missing_metadata},
+};
+
+std::optional<int> ParseCount(std::string_view text) {
+  constexpr std::uint64_t kMost = 1'000'000;
+  const auto number = ParseNumber(text);
+  if (!number || *number > kMost) return std::nullopt;
+  return static_cast<int>(*number);
+}
+
+// Reads a header into the member of its row. Returns whether the table has the name.
+template <std::size_t kRows>
+bool ReadText(const TextHeader (&table)[kRows], std::string_view name, std::string_view value,
+              ObjectMetadata& out) {
+  for (const TextHeader& row : table) {
+    if (!http::EqualsIgnoringCase(name, row.name)) continue;
+    std::string& text = out.details.Edit().*row.text;
+    if (text.empty()) text = value;
+    return true;
+  }
+  return false;
+}
+
+// Reads x-amz-object-lock-*; `name` is without this prefix.
+void ReadLock(std::string_view name, std::string_view value, ObjectLock& lock) {
+  if (http::EqualsIgnoringCase(name, "mode")) {
+    lock.mode = value == "GOVERNANCE"   ? LockMode::kGovernance
+                : value == "COMPLIANCE" ? LockMode::kCompliance
+                                        : LockMode::kNone;
+  } else if (http::EqualsIgnoringCase(name, "retain-until-date")) {
+    lock.retain_until = ParseIso8601(value).value_or(WallTime{});
+  } else if (http::EqualsIgnoringCase(name, "legal-hold")) {
+    lock.legal_hold = value == "ON";
+  }
+}
+
+// Reads the x-amz headers that few responses have.
+void ReadRareHeader(std::string_view name, std::string_view value, ObjectMetadata& out) {
+  constexpr std::string_view kLock = "x-amz-object-lock-";
+  if (ReadText(kAmzHeaders, name, value, out)) return;
+  for (const CountHeader& row : kCounts) {
+    if (http::EqualsIgnoringCase(name, row.name)) {
+      out.details.Edit().*row.count = ParseCount(value);
+      return;
+    }
+  }
+  if (http::EqualsIgnoringCase(name, "x-amz-mp-parts-count")) {
+    out.parts_count = ParseCount(value);
+  } else if (http::EqualsIgnoringCase(name, "x-amz-server-side-encryption-bucket-key-enabled")) {
+    out.details.Edit().bucket_key = value == "true";
+  } else if (http::EqualsIgnoringCase(name, "x-amz-server-side-encryption-customer-algorithm")) {
+    out.encryption = EncryptionKind::kCustomerKey;
+  } else if (http::StartsWithIgnoringCase(name, kLock)) {
+    ReadLock(name.substr(kLock.size()), value, out.details.Edit().lock);
+  }
+}
+
 }  // namespace
+
+EncryptionKind ReadEncryption(std::string_view value) {
+  if (value.empty()) return EncryptionKind::kNone;
+  if (value == "AES256") return EncryptionKind::kS3;
+  if (value == "aws:kms") return EncryptionKind::kKms;
+  return value == "aws:kms:dsse" ? EncryptionKind::kDsse : EncryptionKind::kOther;
+}
 
 ETag ReadETag(std::string_view text) {
   if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
@@ -65,30 +134,6 @@ ETag ReadETag(std::string_view text) {
 
 std::string QuoteETag(const ETag& etag) {
   return etag.value == "*" ? etag.value : "\"" + etag.value + "\"";
-}
-
-Result<void> AppendAttributes(const ObjectAttributes& attributes,
-                              std::vector<http::Header>& headers) {
-  PENSTOCK_TRY(AppendText("Content-Type", attributes.content_type, headers));
-  PENSTOCK_TRY(AppendText("x-amz-storage-class", attributes.storage_class, headers));
-  std::size_t bytes = 0;
-  for (const auto& [name, value] : attributes.user_metadata) {
-    if (name.empty() || !std::all_of(name.begin(), name.end(), IsTokenChar)) {
-      return Invalid("user metadata name `" + name +
-                     "` is not a header token; use letters, digits, - and _");
-    }
-    if (!std::all_of(value.begin(), value.end(), IsPrintableAscii)) {
-      return Invalid("user metadata `" + name +
-                     "` has a value with characters other than printable ASCII; encode it");
-    }
-    bytes += name.size() + value.size();
-    headers.push_back({std::string(kMetaPrefix) + AsciiLower(name), value});
-  }
-  if (bytes > kMaxUserMetadataBytes) {
-    return Invalid("user metadata has " + std::to_string(bytes) +
-                   " bytes of names and values; S3 allows at most 2048");
-  }
-  return Ok();
 }
 
 // Reads the headers in one pass; the first of each name counts.
@@ -109,6 +154,8 @@ ObjectMetadata ReadMetadata(const http::ResponseHead& head) {
           out.last_modified = ParseHttpDate(value).value_or(WallTime{});
       } else if (http::EqualsIgnoringCase(name, "content-type")) {
         first(out.content_type, value);
+      } else {
+        ReadText(kContentHeaders, name, value, out);
       }
       continue;
     }
@@ -124,10 +171,18 @@ ObjectMetadata ReadMetadata(const http::ResponseHead& head) {
       first(out.version_id.value, value);
     } else if (http::EqualsIgnoringCase(name, "x-amz-restore")) {
       first(out.restore, value);
+    } else if (http::EqualsIgnoringCase(name, "x-amz-server-side-encryption")) {
+      out.encryption = ReadEncryption(value);
+    } else {
+      ReadRareHeader(name, value, out);
     }
   }
   if (composite) out.checksums.clear();
   return out;
+}
+
+VersionId ReadVersionId(const http::ResponseHead& head) {
+  return VersionId(std::string(head.Find("x-amz-version-id").value_or(std::string_view{})));
 }
 
 std::optional<std::uint64_t> ReadContentLength(const http::ResponseHead& head) {

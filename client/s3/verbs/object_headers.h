@@ -20,14 +20,14 @@ ETag ReadETag(std::string_view text);
 // Adds quotes; "*" stays unquoted.
 std::string QuoteETag(const ETag& etag);
 
-// Appends Content-Type, storage class and x-amz-meta-*. Returns kInvalidArgument with the entry's
-// name if a name is not a header token or a value contains anything but printable ASCII. S3 would
-// return such a value encoded. Names and values together are limited to 2 KB.
-Result<void> AppendAttributes(const ObjectAttributes& attributes,
-                              std::vector<http::Header>& headers);
+// Parses x-amz-server-side-encryption.
+EncryptionKind ReadEncryption(std::string_view value);
 
-// Returns everything that a response says about the object, except its size.
+// Returns everything that a response says about the object, except its size and range.
 ObjectMetadata ReadMetadata(const http::ResponseHead& head);
+
+// Returns x-amz-version-id. Empty: the bucket is not versioned.
+VersionId ReadVersionId(const http::ResponseHead& head);
 
 std::optional<std::uint64_t> ReadContentLength(const http::ResponseHead& head);
 

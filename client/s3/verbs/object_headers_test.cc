@@ -81,14 +81,5 @@ TEST(ObjectHeadersTest, ContentLengthIsANumberOrAbsent) {
   EXPECT_EQ(ReadContentLength({200, {}}), std::nullopt);
 }
 
-TEST(ObjectHeadersTest, HeaderValuesCannotContainLineBreaks) {
-  std::vector<http::Header> headers;
-  EXPECT_FALSE(
-      AppendAttributes({.content_type = "text/plain\r\nx-amz-acl: public-read"}, headers).ok());
-  EXPECT_FALSE(AppendAttributes({.storage_class = "A\n"}, headers).ok());
-  EXPECT_FALSE(AppendAttributes({.user_metadata = {{"a: b", "c"}}}, headers).ok());
-  EXPECT_TRUE(headers.empty());
-}
-
 }  // namespace
 }  // namespace penstock::s3

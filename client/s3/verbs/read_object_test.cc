@@ -188,5 +188,123 @@ TEST(HeadObjectTest, WithoutContentLengthTheSizeIsNotGuessed) {
             ErrorKind::kUnavailable);
 }
 
+// The request of botocore 1.44.8 for the same input.
+TEST(ReadConditionsTest, SendsConditionsPartAndOverridesAsBotocore) {
+  constexpr WallTime kYear2030{std::chrono::seconds(1893801600)};
+  HeadObjectRequest request{.bucket = BucketName("b"), .key = ObjectKey("k")};
+  request.version_id = VersionId("v");
+  request.if_none_match = ETag("e");
+  request.if_modified_since = kYear2030;
+  request.if_unmodified_since = kYear2030;
+  request.part_number = 3;
+  request.overrides.Edit().content_type = "t/p";
+  request.overrides.Edit().content_disposition = "attachment; filename=\"a b\"";
+  EXPECT_EQ(Golden(BuildRequest(request, Context())),
+            "HEAD /b/k?versionId=v&partNumber=3&response-content-type=t%2Fp&"
+            "response-content-disposition=attachment%3B%20filename%3D%22a%20b%22\n"
+            "If-None-Match: \"e\"\nIf-Modified-Since: Sat, 05 Jan 2030 00:00:00 GMT\n"
+            "If-Unmodified-Since: Sat, 05 Jan 2030 00:00:00 GMT\nx-amz-checksum-mode: "
+            "ENABLED\n\n");
+  request.part_number = 10001;
+  EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument);
+}
+
+TEST(ReadPartTest, ThePartsRangeComesFromTheResponse) {
+  StringSink sink;
+  GetObjectRequest request{.bucket = BucketName("b"), .key = ObjectKey("k"), .sink = &sink};
+  request.part_number = 2;
+  const http::ResponseHead head{206,
+                                {{"ETag", "\"e-2\""},
+                                 {"Content-Length", "4"},
+                                 {"Content-Range", "bytes 6-9/10"},
+                                 {"x-amz-mp-parts-count", "2"},
+                                 {"x-amz-checksum-crc64nvme", "of the part"}}};
+  const auto answer = ReadObjectHead(request, head);
+  ASSERT_TRUE(answer.ok()) << answer.error().message;
+  EXPECT_EQ(answer->metadata.range, (ByteRange{6, 10}));
+  EXPECT_EQ(answer->metadata.size, 10U);
+  EXPECT_EQ(answer->metadata.parts_count, 2);
+  EXPECT_TRUE(answer->metadata.checksums.empty());
+  // A server that ignores the part number.
+  const http::ResponseHead whole{200, {{"ETag", "\"e-2\""}, {"Content-Length", "10"}}};
+  EXPECT_EQ(ReadObjectHead(request, whole).error().kind, ErrorKind::kDataLoss);
+  request.part_number = 1;
+  EXPECT_TRUE(ReadObjectHead(request, whole).ok());
+  request.range = RangeRequest{0, 1, {}};
+  EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument);
+}
+
+TEST(ReadPartTest, HeadReturnsTheSizeOfTheWholeObject) {
+  HeadObjectRequest request{.bucket = BucketName("b"), .key = ObjectKey("k")};
+  request.part_number = 2;
+  const auto metadata = ParseResponse(
+      request,
+      Answer("", {{"ETag", "\"e-2\""}, {"Content-Length", "4"}, {"Content-Range", "bytes 6-9/10"}},
+             206));
+  ASSERT_TRUE(metadata.ok()) << metadata.error().message;
+  EXPECT_EQ(metadata->size, 10U);
+  EXPECT_EQ(metadata->range, (ByteRange{6, 10}));
+}
+
+// The response headers of "GetObject" in the Amazon S3 API Reference.
+TEST(ReadMetadataTest, ReadsEveryAttribute) {
+  const auto metadata =
+      ParseResponse(HeadObjectRequest{.bucket = BucketName("b"), .key = ObjectKey("k")},
+                    Answer("", {{"ETag", "\"e\""},
+                                {"Content-Length", "10"},
+                                {"Cache-Control", "no-cache"},
+                                {"Content-Encoding", "gzip"},
+                                {"Content-Disposition", "attachment"},
+                                {"Content-Language", "de"},
+                                {"Expires", "never"},
+                                {"x-amz-website-redirect-location", "/other"},
+                                {"x-amz-server-side-encryption", "aws:kms"},
+                                {"x-amz-server-side-encryption-aws-kms-key-id", "arn:key"},
+                                {"x-amz-server-side-encryption-bucket-key-enabled", "true"},
+                                {"x-amz-object-lock-mode", "COMPLIANCE"},
+                                {"x-amz-object-lock-retain-until-date", "2030-01-05T00:00:00.000Z"},
+                                {"x-amz-object-lock-legal-hold", "OFF"},
+                                {"x-amz-expiration", "expiry-date=\"x\", rule-id=\"r\""},
+                                {"x-amz-replication-status", "REPLICA"},
+                                {"x-amz-archive-status", "ARCHIVE_ACCESS"},
+                                {"x-amz-tagging-count", "2"},
+                                {"x-amz-missing-meta", "1"}}));
+  ASSERT_TRUE(metadata.ok()) << metadata.error().message;
+  const ObjectDetails& details = *metadata->details;
+  EXPECT_EQ(details.cache_control, "no-cache");
+  EXPECT_EQ(details.content_encoding, "gzip");
+  EXPECT_EQ(details.content_disposition, "attachment");
+  EXPECT_EQ(details.content_language, "de");
+  EXPECT_EQ(details.expires, "never");
+  EXPECT_EQ(details.website_redirect, "/other");
+  EXPECT_EQ(metadata->encryption, EncryptionKind::kKms);
+  EXPECT_EQ(details.kms_key_id, "arn:key");
+  EXPECT_TRUE(details.bucket_key);
+  EXPECT_EQ(details.lock.mode, LockMode::kCompliance);
+  EXPECT_EQ(details.lock.retain_until, WallTime(std::chrono::seconds(1893801600)));
+  EXPECT_EQ(details.lock.legal_hold, false);
+  EXPECT_EQ(details.expiration, "expiry-date=\"x\", rule-id=\"r\"");
+  EXPECT_EQ(details.replication_status, "REPLICA");
+  EXPECT_EQ(details.archive_status, "ARCHIVE_ACCESS");
+  EXPECT_EQ(details.tag_count, 2);
+  EXPECT_EQ(details.missing_metadata, 1);
+}
+
+TEST(ReadMetadataTest, AUsualResponseNeedsNoDetails) {
+  const auto metadata =
+      ParseResponse(HeadObjectRequest{.bucket = BucketName("b"), .key = ObjectKey("k")},
+                    Answer("", {{"ETag", "\"e\""},
+                                {"Content-Length", "10"},
+                                {"x-amz-id-2", "i"},
+                                {"x-amz-request-id", "r"},
+                                {"Date", "Sat, 05 Jan 2030 00:00:00 GMT"},
+                                {"Accept-Ranges", "bytes"},
+                                {"Server", "AmazonS3"},
+                                {"x-amz-server-side-encryption", "AES256"}}));
+  EXPECT_EQ(metadata->encryption, EncryptionKind::kS3);
+  EXPECT_FALSE(metadata->details.has_value());
+  EXPECT_EQ(metadata->details->cache_control, "");
+}
+
 }  // namespace
 }  // namespace penstock::s3

@@ -69,7 +69,9 @@ Result<WireRequest> BuildRequest(const RenameObjectRequest& request, const Build
 constexpr std::size_t kMaxKeysToDelete = 1000;
 
 Result<WireRequest> BuildRequest(const DeleteObjectRequest& request, const BuildContext& context);
-// Quiet mode: the response lists failures only.
+Result<DeleteObjectResponse> ParseResponse(const DeleteObjectRequest& request,
+                                           const WireResponse& response);
+bool HasEmptyKey(const DeleteObjectsRequest& request);
 Result<WireRequest> BuildRequest(const DeleteObjectsRequest& request, const BuildContext& context);
 Result<DeleteObjectsResponse> ParseResponse(const DeleteObjectsRequest& request,
                                             const WireResponse& response);
@@ -131,7 +133,7 @@ Result<WireRequest> BuildRequest(const ListDirectoryBucketsRequest& request,
 Result<ListDirectoryBucketsResponse> ParseResponse(const ListDirectoryBucketsRequest& request,
                                                    const WireResponse& response);
 
-// create_session.cc
+// express/create_session.cc
 
 // Not public: the client creates sessions itself. The session mode is S3's default, which follows
 // from the identity's permissions.

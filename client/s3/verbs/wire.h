@@ -27,6 +27,10 @@ struct WireRequest {
   std::string document;  // XML to send; empty: none.
   // Bytes to send; null: none. Not owned.
   BodySource* source = nullptr;
+  // The headers contain an SSE-C key, which must not be sent without TLS.
+  bool carries_customer_key = false;
+  // The name for errors, if the operation is one of several. Empty: that of the table. Static.
+  std::string_view operation_name;
 
   // Returns the value of the header with exactly this name, or null.
   const std::string* FindHeader(std::string_view name) const {
@@ -41,6 +45,8 @@ struct WireRequest {
 struct RequestSecrets {
   const Credentials* credentials = nullptr;  // Null: unsigned.
   std::string_view signature;                // Empty: unsigned.
+  std::string_view customer_key;             // SSE-C keys, as sent. Empty: none.
+  std::string_view source_customer_key;
 };
 
 // A success. `body` is the document; empty if the body went to a sink.
@@ -56,6 +62,8 @@ struct BuildContext {
   bool requester_pays = false;
   bool upload_checksums = true;  // CRC64NVME on uploads.
   bool verify_downloads = true;  // Request and verify checksums of whole objects.
+  // Another program sends the request: it has no body and no sink here.
+  bool presigned = false;
 };
 
 }  // namespace penstock::s3

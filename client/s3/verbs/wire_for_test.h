@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "client/s3/attempt/attempt_request.h"
 #include "client/s3/verbs/wire.h"
 
@@ -25,6 +27,16 @@ inline std::string Golden(const Result<WireRequest>& request) {
   for (const http::Header& header : request->headers)
     text += header.name + ": " + header.value + "\n";
   return text + "\n" + request->document;
+}
+
+// Returns the headers by lower-case name. Two of one name are joined by '|'.
+inline std::map<std::string, std::string> HeadersOf(const WireRequest& request) {
+  std::map<std::string, std::string> out;
+  for (const http::Header& header : request.headers) {
+    std::string& value = out[AsciiLower(header.name)];
+    value += (value.empty() ? "" : "|") + header.value;
+  }
+  return out;
 }
 
 inline WireResponse Answer(std::string body, std::vector<http::Header> headers = {},

@@ -10,11 +10,60 @@
 #include "client/s3/verbs/document.h"
 #include "client/s3/verbs/object_headers.h"
 #include "client/s3/verbs/request_start.h"
+#include "client/s3/verbs/write_attributes.h"
 #include "penstock/bucket_kind.h"
 
 namespace penstock::s3 {
+namespace {
+
+// Requires that members which S3 would ignore are unset.
+Result<void> CheckCopiedAttributes(const CopyObjectRequest& request) {
+  const ObjectAttributes& given = request.attributes;
+  const bool metadata = !given.content_type.empty() || !given.user_metadata.empty() ||
+                        !given.cache_control.empty() || !given.content_encoding.empty() ||
+                        !given.content_disposition.empty() || !given.content_language.empty() ||
+                        given.expires.has_value();
+  if (metadata && request.metadata_directive == CopyDirective::kCopy) {
+    return InvalidRequest(
+        "the copy has content headers or user metadata, which S3 ignores with "
+        "metadata_directive kCopy; set it to kReplace");
+  }
+  if (!given.tags.empty() && request.tagging_directive == CopyDirective::kCopy) {
+    return InvalidRequest(
+        "the copy has tags, which S3 ignores with tagging_directive kCopy; set it to kReplace");
+  }
+  return Ok();
+}
+
+void AppendSourceConditions(const CopyObjectRequest& request, std::vector<http::Header>& headers) {
+  if (request.source_if_match)
+    headers.push_back({"x-amz-copy-source-if-match", QuoteETag(*request.source_if_match)});
+  if (request.source_if_none_match) {
+    headers.push_back(
+        {"x-amz-copy-source-if-none-match", QuoteETag(*request.source_if_none_match)});
+  }
+  if (request.source_if_modified_since) {
+    headers.push_back(
+        {"x-amz-copy-source-if-modified-since", FormatHttpDate(*request.source_if_modified_since)});
+  }
+  if (request.source_if_unmodified_since) {
+    headers.push_back({"x-amz-copy-source-if-unmodified-since",
+                       FormatHttpDate(*request.source_if_unmodified_since)});
+  }
+}
+
+// The conditions of a write on the object that it replaces.
+template <class Request>
+void AppendWriteConditions(const Request& request, std::vector<http::Header>& headers) {
+  if (request.if_match) headers.push_back({"If-Match", QuoteETag(*request.if_match)});
+  if (request.if_none_match_any) headers.push_back({"If-None-Match", "*"});
+}
+
+}  // namespace
+
 Result<WireRequest> BuildRequest(const PutObjectRequest& request, const BuildContext& context) {
-  if (request.body == nullptr) return InvalidRequest("PutObject needs a body");
+  if (request.body == nullptr && !context.presigned)
+    return InvalidRequest("PutObject needs a body");
   if (request.if_match && request.if_none_match_any) {
     return InvalidRequest("PutObject takes either if_match or if_none_match_any, not both");
   }
@@ -23,21 +72,21 @@ Result<WireRequest> BuildRequest(const PutObjectRequest& request, const BuildCon
   }
   PENSTOCK_ASSIGN(WireRequest wire,
                   StartObjectRequest(Operation::kPutObject, request.bucket, request.key, context));
-  PENSTOCK_TRY(AppendAttributes(request.attributes, wire.headers));
-  if (request.if_match) wire.headers.push_back({"If-Match", QuoteETag(*request.if_match)});
-  if (request.if_none_match_any) wire.headers.push_back({"If-None-Match", "*"});
+  PENSTOCK_TRY(AppendAttributes(request.attributes, wire));
+  AppendWriteConditions(request, wire.headers);
   if (request.write_offset) {
     wire.headers.push_back({"x-amz-write-offset-bytes", std::to_string(*request.write_offset)});
   }
-  if (request.checksum_algorithm == "crc32c" || request.checksum_algorithm == "crc32") {
-    const Crc crc = request.checksum_algorithm == "crc32c" ? Crc::kCrc32c : Crc::kCrc32;
-    PENSTOCK_ASSIGN(std::string checksum, ChecksumText(crc, *request.body));
-    wire.headers.push_back({"x-amz-checksum-" + request.checksum_algorithm, std::move(checksum)});
-  } else if (context.upload_checksums && request.checksum_algorithm != "none") {
-    PENSTOCK_ASSIGN(std::string checksum, Crc64NvmeText(*request.body));
-    wire.headers.push_back({kCrc64NvmeHeader, std::move(checksum)});
+  BodySource* const body = context.presigned ? nullptr : request.body;
+  const std::size_t before = wire.headers.size();
+  PENSTOCK_TRY(AppendBodyChecksum({request.checksum_algorithm, request.checksum_value, body},
+                                  context.upload_checksums, wire.headers));
+  // S3 requires a checksum or an MD5 for a locked object.
+  if (IsLocked(request.attributes.lock) && wire.headers.size() == before && body != nullptr) {
+    PENSTOCK_ASSIGN(std::string md5, ComputeChecksum("md5", *body));
+    wire.headers.push_back({"Content-MD5", std::move(md5)});
   }
-  wire.source = request.body;
+  wire.source = body;
   return wire;
 }
 
@@ -45,7 +94,11 @@ Result<PutObjectResponse> ParseResponse(const PutObjectRequest&, const WireRespo
   PENSTOCK_TRY(CheckNoDocument(response));
   PENSTOCK_TRY(CheckNamesObject(response.head));
   ObjectMetadata metadata = ReadMetadata(response.head);
-  PutObjectResponse out{std::move(metadata.etag), std::move(metadata.version_id), {}};
+  PutObjectResponse out{.etag = std::move(metadata.etag),
+                        .version_id = std::move(metadata.version_id),
+                        .checksums = std::move(metadata.checksums),
+                        .encryption = metadata.encryption};
+  if (metadata.details.has_value()) out.kms_key_id = std::move(metadata.details.Edit().kms_key_id);
   if (const auto size = response.head.Find("x-amz-object-size")) {
     const auto number = ParseNumber("x-amz-object-size", *size);
     if (number.ok()) out.object_size = *number;
@@ -54,14 +107,29 @@ Result<PutObjectResponse> ParseResponse(const PutObjectRequest&, const WireRespo
 }
 
 Result<WireRequest> BuildRequest(const CopyObjectRequest& request, const BuildContext& context) {
+  PENSTOCK_TRY(CheckCopiedAttributes(request));
+  if (request.if_match && request.if_none_match_any) {
+    return InvalidRequest("CopyObject takes either if_match or if_none_match_any, not both");
+  }
+  PENSTOCK_TRY(CheckAlgorithm(request.checksum_algorithm));
   PENSTOCK_ASSIGN(std::string source,
                   CopySource(request.source_bucket, request.source_key, request.source_version_id));
   PENSTOCK_ASSIGN(WireRequest wire,
                   StartObjectRequest(Operation::kCopyObject, request.bucket, request.key, context));
   wire.headers.push_back({"x-amz-copy-source", std::move(source)});
-  if (request.source_if_match) {
-    wire.headers.push_back({"x-amz-copy-source-if-match", QuoteETag(*request.source_if_match)});
+  AppendSourceConditions(request, wire.headers);
+  AppendSourceCustomerKey(request.source_customer_key, wire);
+  PENSTOCK_TRY(AppendText("x-amz-source-expected-bucket-owner",
+                          request.source_expected_bucket_owner, wire.headers));
+  if (request.metadata_directive == CopyDirective::kReplace)
+    wire.headers.push_back({"x-amz-metadata-directive", "REPLACE"});
+  if (request.tagging_directive == CopyDirective::kReplace)
+    wire.headers.push_back({"x-amz-tagging-directive", "REPLACE"});
+  PENSTOCK_TRY(AppendAttributes(request.attributes, wire));
+  if (!request.checksum_algorithm.empty() && request.checksum_algorithm != "none") {
+    wire.headers.push_back({"x-amz-checksum-algorithm", AlgorithmName(request.checksum_algorithm)});
   }
+  AppendWriteConditions(request, wire.headers);
   return wire;
 }
 
@@ -70,8 +138,10 @@ Result<CopyObjectResponse> ParseResponse(const CopyObjectRequest&, const WireRes
   const XmlElement root = document.root();
   CopyObjectResponse copied{
       ReadETag(root.Child("ETag").text()), ReadTime(root, "LastModified"), {}};
-  if (const auto version = response.head.Find("x-amz-version-id"))
-    copied.version_id = VersionId(std::string(*version));
+  copied.version_id = ReadVersionId(response.head);
+  if (const auto version = response.head.Find("x-amz-copy-source-version-id"))
+    copied.source_version_id = VersionId(std::string(*version));
+  copied.encryption = ReadMetadata(response.head).encryption;
   return copied;
 }
 

@@ -49,7 +49,7 @@ class FaultyObjectStore : public ObjectStore {
   void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override;
   void Start(HeadObjectRequest request, Callback<ObjectMetadata> done) override;
   void Start(PutObjectRequest request, Callback<PutObjectResponse> done) override;
-  void Start(DeleteObjectRequest request, Callback<NoResponse> done) override;
+  void Start(DeleteObjectRequest request, Callback<DeleteObjectResponse> done) override;
   void Start(DeleteObjectsRequest request, Callback<DeleteObjectsResponse> done) override;
   void Start(CopyObjectRequest request, Callback<CopyObjectResponse> done) override;
   void Start(ListObjectsRequest request, Callback<ListObjectsResponse> done) override;
