@@ -68,9 +68,11 @@ PUBLIC_OWNER = {
     "penstock/transfer.h": "client/transfer",
     "penstock/append_writer.h": "client/transfer",
     "penstock/range_reader.h": "client/transfer",
+    "penstock/checkpoint.h": "base",  # values of checkpoints, for every module
     "penstock/tensor_archive.h": "client/checkpoint",
     "penstock/zip_directory.h": "client/checkpoint",
     "penstock/torch.h": "client/torch",
+    "penstock/torch_checkpoint.h": "client/torch",
     "penstock/access_key.h": "emulator/identity",
     "penstock/emulator.h": "emulator/include",
     "penstock/emulator_gtest.h": "emulator/testing",

@@ -1,296 +1,158 @@
-// Reads the pickle of one tensor. Interprets only the opcodes that torch.save writes for a tensor,
-// and runs no code.
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <cstring>
+// Reads tensors from pickles of torch.save.
+#include <span>
+#include <string>
 #include <utility>
 
-#include "penstock/tensor_archive.h"
+#include "client/checkpoint/dtypes.h"
+#include "client/checkpoint/pickled_tensor.h"
 
 namespace penstock {
+namespace checkpoint {
 namespace {
 
-constexpr std::size_t kMaxValues = 4096;  // the pickle of a tensor makes about 30
+constexpr std::string_view kUtils = "torch._utils.";
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 58;
 
-struct Value {
-  enum class Kind {
-    kNothing,
-    kMark,
-    kBool,
-    kInt,
-    kText,
-    kGlobal,
-    kTuple,
-    kStorage,
-    kDict,
-    kTensor
-  };
-  Kind kind = Kind::kNothing;
-  std::int64_t number = 0;
-  std::string_view text;  // for a global: "module\nname"
-  std::vector<Value> items;
-};
-using Kind = Value::Kind;
+Error Invalid(std::string_view what) {
+  return Error::Make(ErrorKind::kDataLoss, "invalid tensor in a pickle: " + std::string(what));
+}
 
-class Machine {
- public:
-  explicit Machine(std::string_view pickle) : left_(pickle) {}
+// "_rebuild_tensor_v2" of "torch._utils._rebuild_tensor_v2"; empty for anything else.
+std::string_view RebuiltBy(const PickleDocument& document, PickleId id) {
+  const std::string_view callee = document.Callee(id);
+  if (!callee.starts_with(kUtils)) return {};
+  const std::string_view name = callee.substr(kUtils.size());
+  return name.starts_with("_rebuild_") ? name : std::string_view();
+}
 
-  // Returns the pickled value, or nullopt if it uses other opcodes or is invalid.
-  std::optional<Value> Run() {
-    while (!left_.empty() && made_ < kMaxValues) {
-      const char opcode = left_.front();
-      left_.remove_prefix(1);
-      if (opcode == '.') {
-        if (!left_.empty() || stack_.size() != 1) return std::nullopt;
-        return std::move(stack_.back());
-      }
-      ++made_;
-      if (!Step(opcode)) return std::nullopt;
-    }
-    return std::nullopt;
-  }
-
- private:
-  bool Step(char opcode) {
-    switch (opcode) {
-      case '\x80': {  // PROTO
-        const auto version = Number(1);
-        return version && *version <= 3;
-      }
-      case 'c': return Global();
-      case '(': return Push({Kind::kMark});
-      case ')': return Push({Kind::kTuple});
-      case '}': return Push({Kind::kDict});
-      case '\x88': return Push({Kind::kBool, 1});
-      case '\x89': return Push({Kind::kBool, 0});
-      case 'K': return Integer(1);
-      case 'M': return Integer(2);
-      case 'J': return Integer(4);
-      case '\x8a': return Long();
-      case 'X': return Text();
-      case 't': return TupleFromMark();
-      case '\x85': return Tuple(1);
-      case '\x86': return Tuple(2);
-      case '\x87': return Tuple(3);
-      case 'q': return Remember(Number(1));
-      case 'r': return Remember(Number(4));
-      case 'h': return Recall(Number(1));
-      case 'j': return Recall(Number(4));
-      case 'Q': return Storage();
-      case 'R': return Call();
-      default: return false;
-    }
-  }
-
-  // Takes a little-endian unsigned number.
-  std::optional<std::uint64_t> Number(std::size_t bytes) {
-    if (left_.size() < bytes) return std::nullopt;
-    std::uint64_t value = 0;
-    for (std::size_t i = bytes; i-- > 0;) value = value << 8 | static_cast<unsigned char>(left_[i]);
-    left_.remove_prefix(bytes);
-    return value;
-  }
-
-  std::optional<std::string_view> Line() {
-    const std::size_t end = left_.find('\n');
-    if (end == std::string_view::npos) return std::nullopt;
-    const std::string_view line = left_.substr(0, end);
-    left_.remove_prefix(end + 1);
-    return line;
-  }
-
-  bool Push(Value value) {
-    stack_.push_back(std::move(value));
-    return true;
-  }
-
-  bool Global() {
-    const char* const begin = left_.data();
-    const auto module = Line();
-    const auto name = module ? Line() : std::nullopt;
-    if (!name) return false;
-    return Push({Kind::kGlobal, 0, std::string_view(begin, module->size() + 1 + name->size())});
-  }
-
-  bool Integer(std::size_t bytes) {
-    const auto value = Number(bytes);
-    if (!value) return false;
-    return Push({Kind::kInt, bytes == 4 ? static_cast<std::int32_t>(*value)
-                                        : static_cast<std::int64_t>(*value)});
-  }
-
-  bool Long() {
-    const auto size = Number(1);
-    if (!size || *size > 8) return false;
-    if (*size == 0) return Push({Kind::kInt, 0});
-    auto value = Number(*size);
-    if (!value) return false;
-    const unsigned unused = 64 - 8 * static_cast<unsigned>(*size);
-    return Push({Kind::kInt, static_cast<std::int64_t>(*value << unused) >> unused});
-  }
-
-  bool Text() {
-    const auto size = Number(4);
-    if (!size || left_.size() < *size) return false;
-    const std::string_view text = left_.substr(0, *size);
-    left_.remove_prefix(*size);
-    return Push({Kind::kText, 0, text});
-  }
-
-  bool Tuple(std::size_t count) {
-    if (stack_.size() < count) return false;
-    const auto first = stack_.end() - static_cast<std::ptrdiff_t>(count);
-    if (std::any_of(first, stack_.end(),
-                    [](const Value& value) { return value.kind == Kind::kMark; }))
-      return false;
-    Value tuple{Kind::kTuple};
-    tuple.items.assign(std::make_move_iterator(first), std::make_move_iterator(stack_.end()));
-    stack_.erase(first, stack_.end());
-    return Push(std::move(tuple));
-  }
-
-  bool TupleFromMark() {
-    const auto mark = std::find_if(stack_.rbegin(), stack_.rend(),
-                                   [](const Value& value) { return value.kind == Kind::kMark; });
-    if (mark == stack_.rend()) return false;
-    const auto count = static_cast<std::size_t>(mark - stack_.rbegin());
-    stack_.erase(std::next(mark).base());
-    return Tuple(count);
-  }
-
-  // Remembers the top of the stack in the memo. Only small values are remembered, because copying a
-  // tuple costs time and memory for each entry.
-  bool Remember(std::optional<std::uint64_t> number) {
-    if (!number || stack_.empty() || *number >= kMaxValues) return false;
-    if (memo_.size() <= *number) memo_.resize(*number + 1);
-    const Value& top = stack_.back();
-    // These are never recalled.
-    if (top.kind == Kind::kTensor || top.kind == Kind::kMark || top.items.size() > 64) return true;
-    if (top.kind == Kind::kTuple && std::any_of(top.items.begin(), top.items.end(),
-                                                [](const Value& v) { return !v.items.empty(); })) {
-      return true;
-    }
-    memo_[*number] = top;
-    return true;
-  }
-
-  bool Recall(std::optional<std::uint64_t> number) {
-    if (!number || *number >= memo_.size() || memo_[*number].kind == Kind::kNothing) return false;
-    return Push(memo_[*number]);
-  }
-
-  // Handles a persistent id: ("storage", type, key, location, elements).
-  bool Storage() {
-    if (stack_.empty() || stack_.back().kind != Kind::kTuple) return false;
-    Value& id = stack_.back();
-    constexpr std::array kKinds = {Kind::kText, Kind::kGlobal, Kind::kText, Kind::kText,
-                                   Kind::kInt};
-    if (id.items.size() != kKinds.size() || id.items[0].text != "storage") return false;
-    for (std::size_t i = 0; i < kKinds.size(); ++i) {
-      if (id.items[i].kind != kKinds[i]) return false;
-    }
-    id.kind = Kind::kStorage;
-    return true;
-  }
-
-  bool Call() {
-    if (stack_.size() < 2) return false;
-    Value arguments = std::move(stack_.back());
-    stack_.pop_back();
-    Value& function = stack_.back();
-    if (function.kind != Kind::kGlobal || arguments.kind != Kind::kTuple) return false;
-    if (function.text == "collections\nOrderedDict") {
-      function = {Kind::kDict};
-      return arguments.items.empty();
-    }
-    if (function.text != "torch._utils\n_rebuild_tensor_v2" &&
-        function.text != "torch._utils\n_rebuild_tensor_v3")
-      return false;
-    arguments.kind = Kind::kTensor;
-    arguments.text = function.text;
-    function = std::move(arguments);
-    return true;
-  }
-
-  std::string_view left_;
-  std::size_t made_ = 0;
-  std::vector<Value> stack_;
-  std::vector<Value> memo_;
+// A persistent ID: ("storage", type, key, location, elements).
+struct Storage {
+  std::string_view type;  // "torch.FloatStorage"
+  std::string_view key;
+  std::int64_t elements = 0;
 };
 
-struct TypedStorage {
-  std::string_view global;
-  std::string_view dtype;
-  std::uint64_t element_bytes;
-};
-constexpr TypedStorage kTypedStorages[] = {
-    {"torch\nFloatStorage", "float32", 4},
-    {"torch\nBFloat16Storage", "bfloat16", 2},
-    {"torch\nHalfStorage", "float16", 2},
-    {"torch\nDoubleStorage", "float64", 8},
-    {"torch\nLongStorage", "int64", 8},
-    {"torch\nIntStorage", "int32", 4},
-    {"torch\nShortStorage", "int16", 2},
-    {"torch\nCharStorage", "int8", 1},
-    {"torch\nByteStorage", "uint8", 1},
-    {"torch\nBoolStorage", "bool", 1},
-    {"torch\nComplexFloatStorage", "complex64", 8},
-    {"torch\nComplexDoubleStorage", "complex128", 16},
-};
+Result<Storage> ReadStorage(const PickleDocument& document, PickleId id) {
+  if (document.kind(id) != PickleKind::kPersistent)
+    return Invalid("its first argument is no storage");
+  const PickleId tuple = document.items(id)[0];
+  const auto items = document.items(tuple);
+  if (document.kind(tuple) != PickleKind::kTuple || items.size() != 5)
+    return Invalid("the ID of its storage does not have five elements");
+  constexpr PickleKind kKinds[] = {PickleKind::kText, PickleKind::kGlobal, PickleKind::kText,
+                                   PickleKind::kText, PickleKind::kInt};
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (document.kind(items[i]) != kKinds[i])
+      return Invalid("the ID of its storage has " + document.Describe(items[i]) + " as element " +
+                     std::to_string(i));
+  }
+  const std::int64_t elements = document.at(items[4]).number;
+  if (document.at(items[0]).text != "storage" || elements < 0 || elements >= kMaxElements)
+    return Invalid("the ID of its storage is invalid");
+  return Storage{document.at(items[1]).text, document.at(items[2]).text, elements};
+}
 
-bool AreNumbers(const Value& tuple, std::vector<std::int64_t>& out) {
-  if (tuple.kind != Kind::kTuple) return false;
-  for (const Value& item : tuple.items) {
-    if (item.kind != Kind::kInt || item.number < 0) return false;
-    out.push_back(item.number);
+bool AreNonNegative(const std::vector<std::int64_t>& numbers) {
+  for (const std::int64_t number : numbers) {
+    if (number < 0) return false;
   }
   return true;
 }
 
+bool IsEmpty(const PickleDocument& document, PickleId id) {
+  return document.kind(id) == PickleKind::kNone ||
+         (document.kind(id) == PickleKind::kDict && document.items(id).empty());
+}
+
+// Sets dtype and storage_bytes from the storage class and, for an untyped storage, from `dtype`.
+Result<void> ReadDtype(const Storage& storage, const PickleValue* dtype, PickledTensor& tensor) {
+  const std::string_view class_name = storage.type.substr(storage.type.rfind('.') + 1);
+  if (dtype == nullptr) {
+    const DtypeInfo* const found =
+        storage.type.starts_with("torch.") ? FindDtypeOfStorage(class_name) : nullptr;
+    if (found == nullptr) {
+      return Error::Make(ErrorKind::kUnsupported, "a tensor has the storage class " +
+                                                      std::string(storage.type) +
+                                                      ", which is not supported");
+    }
+    tensor.dtype = found->name;
+    tensor.storage_bytes = static_cast<std::uint64_t>(storage.elements) * found->item_bytes;
+    return Ok();
+  }
+  if (class_name != "UntypedStorage" || dtype->kind != PickleKind::kGlobal ||
+      !dtype->text.starts_with("torch.")) {
+    return Invalid("it has no dtype");
+  }
+  tensor.dtype = dtype->text.substr(6);
+  tensor.storage_bytes = static_cast<std::uint64_t>(storage.elements);
+  return Ok();
+}
+
+// Arguments: (storage, storage_offset, size, stride, requires_grad, backward_hooks), for v3 also
+// the dtype, and then optional attributes.
+Result<PickledTensor> ReadPlain(const PickleDocument& document, PickleId id, bool typed) {
+  const auto arguments = document.Arguments(id);
+  const std::size_t count = typed ? 6 : 7;
+  if (arguments.size() < count || arguments.size() > count + 1)
+    return Invalid("it has " + std::to_string(arguments.size()) + " arguments");
+  if (arguments.size() > count && document.kind(arguments[count]) != PickleKind::kNone) {
+    return Error::Make(ErrorKind::kUnsupported,
+                       "a tensor has attributes (argument " + std::to_string(count) + " of " +
+                           std::string(document.Callee(id)) +
+                           "), for example a conjugate bit; only plain tensors are supported");
+  }
+  PENSTOCK_ASSIGN(const Storage storage, ReadStorage(document, arguments[0]));
+  auto sizes = document.Integers(arguments[2]);
+  auto strides = document.Integers(arguments[3]);
+  if (!sizes || !strides || sizes->size() != strides->size() || !AreNonNegative(*sizes) ||
+      !AreNonNegative(*strides))
+    return Invalid("its sizes or strides are invalid");
+  if (document.kind(arguments[1]) != PickleKind::kInt || document.at(arguments[1]).number < 0)
+    return Invalid("its storage offset is invalid");
+  if (document.kind(arguments[4]) != PickleKind::kBool || !IsEmpty(document, arguments[5]))
+    return Invalid("it has hooks");
+  PickledTensor tensor;
+  tensor.sizes = std::move(*sizes);
+  tensor.strides = std::move(*strides);
+  tensor.storage_offset = document.at(arguments[1]).number;
+  tensor.storage_key = storage.key;
+  PENSTOCK_TRY(ReadDtype(storage, typed ? nullptr : &document.at(arguments[6]), tensor));
+  return tensor;
+}
+
 }  // namespace
 
+bool IsPickledTensor(const PickleDocument& document, PickleId id) {
+  return !RebuiltBy(document, id).empty();
+}
+
+Result<PickledTensor> ReadPickledTensor(const PickleDocument& document, PickleId id) {
+  std::string_view function = RebuiltBy(document, id);
+  if (function == "_rebuild_parameter") {  // (data, requires_grad, hooks)
+    const auto arguments = document.Arguments(id);
+    if (arguments.size() < 2) return Invalid("a parameter has too few arguments");
+    id = arguments[0];
+    function = RebuiltBy(document, id);
+    if (function == "_rebuild_parameter") return Invalid("a parameter contains a parameter");
+  }
+  if (function == "_rebuild_tensor_v2") return ReadPlain(document, id, true);
+  if (function == "_rebuild_tensor_v3") return ReadPlain(document, id, false);
+  return Error::Make(ErrorKind::kUnsupported,
+                     "a tensor is rebuilt by " + std::string(document.Callee(id)) +
+                         ", which is not supported: it is sparse, quantized or a subclass");
+}
+
+}  // namespace checkpoint
+
 std::optional<PickledTensor> ReadTensorPickle(std::string_view pickle) {
-  const std::optional<Value> value = Machine(pickle).Run();
-  if (!value || value->kind != Kind::kTensor) return std::nullopt;
-  // Arguments: (storage, storage_offset, size, stride, requires_grad, backward_hooks), and for v3
-  // also the dtype.
-  const std::vector<Value>& arguments = value->items;
-  const bool typed = value->text.ends_with("_v2");
-  if (arguments.size() != (typed ? 6 : 7)) return std::nullopt;
-  const Value& storage = arguments[0];
-  if (storage.kind != Kind::kStorage || arguments[1].kind != Kind::kInt ||
-      arguments[4].kind != Kind::kBool || arguments[5].kind != Kind::kDict) {
+  constexpr std::size_t kMaxValues = 4096;  // a tensor has about 30
+  const auto document = checkpoint::PickleDocument::Read(pickle, {kMaxValues});
+  if (!document.ok() || !document->Callee(document->root()).starts_with(checkpoint::kUtils))
     return std::nullopt;
-  }
-  PickledTensor tensor;
-  if (!AreNumbers(arguments[2], tensor.sizes) || !AreNumbers(arguments[3], tensor.strides))
-    return std::nullopt;
-  if (tensor.sizes.size() != tensor.strides.size()) return std::nullopt;
-  tensor.storage_offset = arguments[1].number;
-  tensor.storage_key = storage.items[2].text;
-  const std::int64_t elements = storage.items[4].number;
-  if (tensor.storage_offset < 0 || elements < 0 || elements >= std::int64_t{1} << 58)
-    return std::nullopt;
-  const std::string_view type = storage.items[1].text;
-  if (typed) {
-    const auto found =
-        std::find_if(std::begin(kTypedStorages), std::end(kTypedStorages),
-                     [&](const TypedStorage& known) { return known.global == type; });
-    if (found == std::end(kTypedStorages)) return std::nullopt;
-    tensor.dtype = found->dtype;
-    tensor.storage_bytes = static_cast<std::uint64_t>(elements) * found->element_bytes;
-  } else {
-    const Value& dtype = arguments[6];
-    if (!type.ends_with("\nUntypedStorage") || dtype.kind != Kind::kGlobal ||
-        !dtype.text.starts_with("torch\n")) {
-      return std::nullopt;
-    }
-    tensor.dtype = dtype.text.substr(6);
-    tensor.storage_bytes = static_cast<std::uint64_t>(elements);
-  }
-  return tensor;
+  if (document->Callee(document->root()) == "torch._utils._rebuild_parameter") return std::nullopt;
+  auto tensor = checkpoint::ReadPickledTensor(*document, document->root());
+  if (!tensor.ok()) return std::nullopt;
+  return std::move(*tensor);
 }
 
 }  // namespace penstock

@@ -71,7 +71,7 @@ TEST(TensorPickleTest, RejectsTensorsWithAdditionalState) {
       "cos\nsystem\nq\0"s;
   EXPECT_FALSE(ReadTensorPickle(other + kStorage + kLayout + kHooks + kEnd).has_value());
   const std::string newer =
-      "\x80\x04"s
+      "\x80\x06"s
       "ctorch._utils\n_rebuild_tensor_v2\nq\0"s;
   EXPECT_FALSE(ReadTensorPickle(newer + kStorage + kLayout + kHooks + kEnd).has_value());
   const std::string unknown =

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "client/fuzz/archive_properties.h"
+#include "client/fuzz/checkpoint_properties.h"
 #include "client/fuzz/listing_properties.h"
 #include "client/fuzz/object_head_properties.h"
 #include "client/fuzz/profile_properties.h"
@@ -23,6 +24,9 @@ inline constexpr FuzzTarget kFuzzTargets[] = {
     {"object_head", s3::CheckObjectHead},
     {"profile", auth::CheckProfile},
     {"archive", CheckArchive},
+    {"state_pickle", checkpoint::CheckStatePickle},
+    {"safetensors", checkpoint::CheckSafetensors},
+    {"dcp_metadata", checkpoint::CheckDcpMetadata},
 };
 
 }  // namespace penstock

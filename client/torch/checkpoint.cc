@@ -1,12 +1,16 @@
 // Saves torch::serialize archives to s3:// URIs and loads them.
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <new>
 #include <string>
 #include <utility>
 
+#include "client/checkpoint/archive_index.h"
+#include "client/checkpoint/file_kind.h"
 #include "client/torch/s3_uri.h"
 #include "penstock/torch.h"
+#include "penstock/zip_directory.h"
 
 namespace penstock::torch {
 namespace {
@@ -16,11 +20,23 @@ Error Failed(const char* what, const S3Uri& place, const std::exception& failure
       .At("SaveCheckpoint", place.bucket.value, place.path);
 }
 
-Result<S3Uri> ParseObjectUri(std::string_view uri) {
-  PENSTOCK_ASSIGN(S3Uri place, ParseS3Uri(uri));
-  if (!place.path.empty()) return place;
-  return Error::Make(ErrorKind::kInvalidArgument,
-                     "'" + std::string(uri) + "' has no object key; use s3://bucket/key");
+// Why libtorch did not load a file: it has another format, or is damaged.
+Error NotLoaded(std::string_view file, const std::exception& failure) {
+  using checkpoint::FileKind;
+  FileKind kind = checkpoint::KindOf(file.substr(0, 64 << 10));
+  if (kind == FileKind::kZip) {
+    const auto directory = FindZipDirectory(file, file.size());
+    const auto index = checkpoint::ReadArchiveIndex(
+        directory ? file.substr(directory->begin, directory->end - directory->begin) : "",
+        directory ? directory->entries : 0, file.size());
+    kind = index.ok() ? checkpoint::KindOfArchive(*index) : FileKind::kUnknown;
+  }
+  constexpr FileKind kDamaged[] = {FileKind::kUnknown, FileKind::kEmpty, FileKind::kText,
+                                   FileKind::kTorchScript};
+  if (std::find(std::begin(kDamaged), std::end(kDamaged), kind) == std::end(kDamaged))
+    return WrongKind("an archive of libtorch's torch::save", kind);
+  return Error::Make(ErrorKind::kDataLoss,
+                     std::string("the object is not a checkpoint of libtorch: ") + failure.what());
 }
 
 }  // namespace
@@ -87,9 +103,8 @@ Result<::torch::serialize::InputArchive> LoadCheckpoint(ObjectStore& store, std:
                       options.device);
     return archive;
   } catch (const std::exception& failure) {
-    return Error::Make(ErrorKind::kDataLoss,
-                       std::string("the object is not a checkpoint of libtorch: ") + failure.what())
-        .At("LoadCheckpoint", place.bucket.value, place.path);
+    const std::string_view file(reinterpret_cast<const char*>(buffer.get()), downloaded.bytes);
+    return NotLoaded(file, failure).At("LoadCheckpoint", place.bucket.value, place.path);
   }
 }
 

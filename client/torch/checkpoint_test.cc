@@ -116,6 +116,14 @@ TEST(Checkpoint, AnInvalidArchiveIsDataLoss) {
   EXPECT_EQ(LoadCheckpoint(*store, kUri).error().kind, ErrorKind::kDataLoss);
 }
 
+TEST(Checkpoint, AFileOfAnotherFormatIsNamed) {
+  const auto store = MakeStore();
+  Put(store, "checkpoints/1.pt", std::string("\x02\0\0\0\0\0\0\0{}", 10));
+  const auto loaded = LoadCheckpoint(*store, kUri);
+  EXPECT_EQ(loaded.error().kind, ErrorKind::kUnsupported);
+  EXPECT_NE(loaded.error().message.find("use LoadSafetensors"), std::string::npos);
+}
+
 TEST(Checkpoint, AMissingObjectAndAnInvalidUriAreErrors) {
   const auto store = MakeStore();
   EXPECT_EQ(LoadCheckpoint(*store, kUri).error().code, "NoSuchKey");

@@ -17,4 +17,11 @@ Result<S3Uri> ParseS3Uri(std::string_view uri) {
   return S3Uri{BucketName(std::string(bucket)), std::string(path)};
 }
 
+Result<S3Uri> ParseObjectUri(std::string_view uri) {
+  PENSTOCK_ASSIGN(S3Uri place, ParseS3Uri(uri));
+  if (!place.path.empty()) return place;
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "'" + std::string(uri) + "' has no object key; use s3://bucket/key");
+}
+
 }  // namespace penstock::torch

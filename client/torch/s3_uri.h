@@ -18,6 +18,8 @@ struct S3Uri {
 // Accepts "s3://bucket", "s3://bucket/" and "s3://bucket/any/thing". Returns kInvalidArgument for
 // anything else.
 Result<S3Uri> ParseS3Uri(std::string_view uri);
+// The same, and requires a key.
+Result<S3Uri> ParseObjectUri(std::string_view uri);
 
 }  // namespace penstock::torch
 

@@ -27,5 +27,11 @@ TEST(ParseS3Uri, RejectsOtherTextsAndQuotesThem) {
   }
 }
 
+TEST(S3Uri, AnObjectNeedsAKey) {
+  EXPECT_EQ(ParseObjectUri("s3://bucket/a/b")->path, "a/b");
+  for (const char* uri : {"s3://bucket", "s3://bucket/", "bucket/key"})
+    EXPECT_EQ(ParseObjectUri(uri).error().kind, ErrorKind::kInvalidArgument) << uri;
+}
+
 }  // namespace
 }  // namespace penstock::torch

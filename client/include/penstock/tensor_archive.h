@@ -27,8 +27,7 @@ struct PickledTensor {
 };
 
 // Returns nullopt for anything but one plain strided tensor. Quantised, sparse and nested tensors,
-// tensors with hooks or attributes, and pickle protocols above 3 are not supported. Accepts any
-// bytes.
+// and tensors with hooks or attributes are not supported. Accepts any bytes.
 std::optional<PickledTensor> ReadTensorPickle(std::string_view pickle);
 
 // Positions of the parts of an archive, in bytes from its start.
@@ -37,6 +36,7 @@ struct TensorArchive {
   std::string_view payload_key;
   std::uint64_t payload_begin = 0;
   std::uint64_t payload_bytes = 0;
+  std::uint32_t payload_crc32 = 0;  // 0: empty, or saved without a CRC-32.
 };
 
 // An archive without its middle. The bytes between `head` and `tail` are not read.

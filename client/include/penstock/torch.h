@@ -170,7 +170,7 @@ struct LoadOptions {
 
 // Reads a checkpoint written by SaveCheckpoint or torch::save. Downloads in parallel into one
 // buffer of the object's size; libtorch copies each tensor into its own storage, and the buffer is
-// freed on return. Returns kDataLoss if the object is not an archive.
+// freed on return. Returns kDataLoss for no archive, kUnsupported for a file of another format.
 Result<::torch::serialize::InputArchive> LoadCheckpoint(ObjectStore& store, std::string_view uri,
                                                         LoadOptions options = {},
                                                         const Interrupt& interrupt = {});

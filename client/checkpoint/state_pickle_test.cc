@@ -1,0 +1,130 @@
+#include "client/checkpoint/state_pickle.h"
+
+#include <gtest/gtest.h>
+
+#include "client/checkpoint/pickle_writer.h"
+
+namespace penstock::checkpoint {
+namespace {
+
+using namespace std::string_literals;
+
+const PickledTensor kTensor{"float32", {2}, {1}, 0, "0", 8};
+
+std::string Pickled(const std::string& body) { return "\x80\x02"s + body + "."; }
+std::string Text(const std::string& text) {
+  return "X"s + static_cast<char>(text.size()) + "\0\0\0"s + text;
+}
+
+TEST(StatePickleTest, WhatIsWrittenIsReadBack) {
+  const SavedState state{
+      {{"layer.weight", kTensor}, {"layer.bias", {"bfloat16", {}, {}, 3, "1", 8}}},
+      {{"epoch", std::int64_t{3}},
+       {"loss", 0.5},
+       {"done", true},
+       {"name", "größe"s},
+       {"nothing", {}}}};
+  const auto pickle = WriteStatePickle(state);
+  ASSERT_TRUE(pickle.ok());
+  const auto read = ReadStatePickle(*pickle);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(*read, state);
+}
+
+TEST(StatePickleTest, NestedNamesAreJoined) {
+  // {"model": {"w": [1, (2,)]}, 0: {"x": None}}
+  const auto read = ReadStatePickle(Pickled("}(" + Text("model") + "}" + Text("w") +
+                                            "](K\x01K\x02\x85"s + "esK\0}"s + Text("x") + "Nsu"s));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  ASSERT_EQ(read->values.size(), 3U);
+  EXPECT_EQ(read->values[0].first, "model.w.0");
+  EXPECT_EQ(read->values[1].first, "model.w.1.0");
+  EXPECT_EQ(read->values[2].first, "0.x");
+}
+
+TEST(StatePickleTest, ATensorAloneHasThePrefixAsItsName) {
+  const auto pickle = WriteTensorPickle(kTensor);
+  EXPECT_EQ(ReadStatePickle(*pickle)->tensors[0].name, "");
+  EXPECT_EQ(ReadStatePickle(*pickle, {}, "step")->tensors[0].name, "step");
+}
+
+TEST(StatePickleTest, AnythingElseIsRefusedWithItsName) {
+  const std::string pickle =
+      Pickled("}(" + Text("good") + "K\x01" + Text("args") + "cargparse\nNamespace\n)\x81u");
+  const auto refused = ReadStatePickle(pickle);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kUnsupported);
+  EXPECT_NE(refused.error().message.find("'args' is a argparse.Namespace"), std::string::npos)
+      << refused.error().message;
+  const auto filtered =
+      ReadStatePickle(pickle, [](std::string_view name) { return name == "good"; });
+  ASSERT_TRUE(filtered.ok());
+  EXPECT_EQ(filtered->values.size(), 1U);
+}
+
+TEST(StatePickleTest, UnsupportedTensorsNameTheirFunction) {
+  const std::string pickle = Pickled("}" + Text("q") + "ctorch._utils\n_rebuild_qtensor\n)Rs");
+  EXPECT_NE(ReadStatePickle(pickle).error().message.find("torch._utils._rebuild_qtensor"),
+            std::string::npos);
+}
+
+TEST(StatePickleTest, ParametersSizesDtypesDevicesAndBytesAreRead) {
+  PickleWriter writer;
+  writer.EmptyDict();
+  writer.Mark();
+  writer.Text("p");
+  writer.Global("torch._utils", "_rebuild_parameter");
+  writer.Mark();
+  writer.Tensor(kTensor);
+  writer.Bool(true);
+  writer.OrderedDict();
+  writer.Tuple();
+  writer.Reduce();
+  writer.Text("shape");
+  writer.Size(std::vector<std::int64_t>{4});
+  writer.Text("dtype");
+  writer.Global("torch", "bfloat16");
+  writer.Text("device");
+  writer.Global("torch", "device");
+  writer.Mark();
+  writer.Text("cuda");
+  writer.Int(1);
+  writer.Tuple();
+  writer.Reduce();
+  writer.Text("bytes");
+  writer.Global("_codecs", "encode");
+  writer.Mark();
+  writer.Text("a\xc3\xbf");
+  writer.Text("latin1");
+  writer.Tuple();
+  writer.Reduce();
+  writer.SetItems();
+  const auto read = ReadStatePickle(std::move(writer).Finish());
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->tensors[0].tensor, kTensor);
+  using Values = std::vector<std::pair<std::string, SavedValue>>;
+  EXPECT_EQ(read->values, (Values{{"shape.0", std::int64_t{4}},
+                                  {"dtype", "torch.bfloat16"s},
+                                  {"device", "cuda:1"s},
+                                  {"bytes", "a\xff"s}}));
+}
+
+TEST(StatePickleTest, CyclesDepthAndRepetitionAreLimited) {
+  EXPECT_EQ(ReadStatePickle(Pickled("]q\0h\0a"s)).error().kind, ErrorKind::kUnsupported);
+  EXPECT_FALSE(ReadStatePickle(Pickled("N" + std::string(101, '\x85'))).ok());
+  EXPECT_TRUE(ReadStatePickle(Pickled("N" + std::string(99, '\x85'))).ok());
+  std::string doubled = "N";  // 2^60 references to None
+  for (int i = 0; i < 60; ++i) doubled += "2\x86";
+  EXPECT_FALSE(ReadStatePickle(Pickled(doubled)).ok());
+}
+
+TEST(StatePickleTest, EqualNamesAreRefused) {
+  const auto read = ReadStatePickle(
+      Pickled("}(" + Text("a.b") + "K\x01" + Text("a") + "}" + Text("b") + "K\x02su"));
+  EXPECT_NE(read.error().message.find("'a.b'"), std::string::npos);
+  EXPECT_FALSE(WriteStatePickle({{}, {{"a", true}, {"a", false}}}).ok());
+  EXPECT_FALSE(WriteStatePickle({{}, {{"\xff", true}}}).ok());
+  EXPECT_FALSE(WriteStatePickle({{{"a", {"float33", {}, {}, 0, "0", 0}}}, {}}).ok());
+}
+
+}  // namespace
+}  // namespace penstock::checkpoint

@@ -1,0 +1,254 @@
+// Loads distributed checkpoints into tensors.
+#include "penstock/torch_checkpoint.h"
+
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "client/checkpoint/dcp_metadata.h"
+#include "client/checkpoint/file_kind.h"
+#include "client/checkpoint/load/explain_missing.h"
+#include "client/checkpoint/load/item_load.h"
+#include "client/checkpoint/load/state_file.h"
+#include "client/torch/tensor_bytes.h"
+
+namespace penstock::torch {
+namespace {
+
+using checkpoint::Box;
+using checkpoint::CheckpointObject;
+using checkpoint::DcpBytes;
+using checkpoint::DcpPlace;
+using checkpoint::DcpTensor;
+using checkpoint::ItemRead;
+using checkpoint::LoadContext;
+
+constexpr std::string_view kOperation = "DistributedCheckpoint";
+constexpr std::uint64_t kMaxMetadataBytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t kStagedBytes = 256 << 20;  // copied and not loaded in place, at a time
+
+// Whether stored bytes can be written to the memory of `tensor`.
+bool IsInPlace(const at::Tensor& tensor, at::ScalarType stored) {
+  return tensor.layout() == at::kStrided && tensor.is_cpu() && tensor.scalar_type() == stored &&
+         !tensor.is_quantized() && !tensor.is_conj() && !tensor.is_neg() &&
+         tensor.is_non_overlapping_and_dense();
+}
+
+// Reads that run together. Their memory does not overlap.
+class Group {
+ public:
+  bool Overlaps(const at::Tensor& tensor) const {
+    const auto [begin, end] = RangeOf(tensor);
+    const auto next = ranges_.lower_bound(begin);
+    if (next != ranges_.end() && next->first < end) return true;
+    return next != ranges_.begin() && std::prev(next)->second > begin;
+  }
+  bool IsFull() const { return staged_bytes_ >= kStagedBytes; }
+
+  Result<void> Add(const DcpTensor& stored, const TensorTarget& target) {
+    const auto dtype = DtypeOf(stored.dtype);
+    if (!dtype) {
+      return Error::Make(ErrorKind::kUnsupported, "'" + stored.name + "' has the dtype " +
+                                                      stored.dtype +
+                                                      ", which this version of libtorch lacks");
+    }
+    at::Tensor memory = target.tensor.detach();
+    Box box{target.offsets, memory.sizes().vec()};
+    if (box.offsets.empty()) box.offsets.resize(box.lengths.size());
+    if (!box.IsWithin(stored.sizes)) {  // before memory is allocated
+      PENSTOCK_TRY(PlanBox(stored, box, {}));
+    }
+    if (IsInPlace(memory, *dtype)) {
+      const auto [begin, end] = RangeOf(memory);
+      if (begin != end) ranges_[begin] = end;
+    } else {
+      const at::Tensor staged = at::empty(memory.sizes(), at::TensorOptions().dtype(*dtype));
+      staged_bytes_ += staged.nbytes();
+      staged_.emplace_back(memory, staged);
+      memory = staged;
+    }
+    PENSTOCK_ASSIGN(
+        std::vector<ItemRead> reads,
+        PlanBox(stored, box, {static_cast<std::byte*>(memory.data_ptr()), memory.strides().vec()}));
+    std::move(reads.begin(), reads.end(), std::back_inserter(reads_));
+    return Ok();
+  }
+
+  Result<void> Run(const LoadContext& context, const checkpoint::ItemLocation& location) {
+    PENSTOCK_TRY(LoadItems(context, location, reads_));
+    for (auto& [target, staged] : staged_) target.copy_(staged);
+    *this = Group();
+    return Ok();
+  }
+
+ private:
+  static std::pair<std::uintptr_t, std::uintptr_t> RangeOf(const at::Tensor& tensor) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(tensor.data_ptr());
+    return {begin, begin + tensor.nbytes()};
+  }
+
+  std::vector<ItemRead> reads_;
+  std::map<std::uintptr_t, std::uintptr_t> ranges_;        // memory that is read in place
+  std::vector<std::pair<at::Tensor, at::Tensor>> staged_;  // target and staged values
+  std::uint64_t staged_bytes_ = 0;
+};
+
+}  // namespace
+
+struct DistributedCheckpoint::Impl {
+  std::shared_ptr<ObjectStore> store;
+  RangeReaderOptions ranges;
+  S3Uri place;
+  checkpoint::ItemLocation location;
+  checkpoint::DcpMetadata metadata;
+  std::vector<StoredTensor> tensors;
+  std::map<std::string_view, const DcpTensor*> by_name;  // views into `metadata`
+
+  Error At(Error error) const {
+    return std::move(error).At(kOperation, place.bucket.value, location.prefix);
+  }
+
+  Result<void> ReadMetadata(const Interrupt& interrupt) {
+    const LoadContext context{store, ranges, interrupt};
+    const std::string& prefix = location.prefix;
+    auto object =
+        CheckpointObject::Open(context, place.bucket, ObjectKey(prefix + ".metadata"), 4 << 20);
+    if (!object.ok()) {
+      const std::string path = prefix.substr(0, prefix.size() - (prefix.empty() ? 0 : 1));
+      return ExplainMissingMetadata(context, place.bucket, path, std::move(object).error());
+    }
+    if (object->size() > kMaxMetadataBytes) {
+      return Error::Make(ErrorKind::kResourceExhausted,
+                         "the metadata has " + std::to_string(object->size()) +
+                             " bytes, the limit is " + std::to_string(kMaxMetadataBytes));
+    }
+    PENSTOCK_ASSIGN(const std::string pickle, object->Read(context, 0, object->size()));
+    auto read = checkpoint::ReadDcpMetadata(pickle);
+    if (!read.ok()) return object->At(std::move(read).error(), kOperation);
+    metadata = std::move(*read);
+    for (const DcpTensor& tensor : metadata.tensors) {
+      tensors.push_back({tensor.name, tensor.dtype, tensor.sizes});
+      by_name[tensor.name] = &tensor;
+    }
+    return Ok();
+  }
+
+  Result<void> Fill(const std::vector<TensorTarget>& targets, const Interrupt& interrupt) const {
+    const LoadContext context{store, ranges, interrupt};
+    Group group;
+    for (const TensorTarget& target : targets) {
+      const auto found = by_name.find(target.name);
+      if (found == by_name.end()) {
+        return At(Error::Make(ErrorKind::kNotFound,
+                              "the checkpoint has no tensor '" + target.name + "'"));
+      }
+      if (!target.tensor.defined())
+        return Error::Make(ErrorKind::kInvalidArgument,
+                           "the target of '" + target.name + "' is undefined");
+      if (group.IsFull() || (target.tensor.is_cpu() && group.Overlaps(target.tensor)))
+        PENSTOCK_TRY(group.Run(context, location));
+      auto added = group.Add(*found->second, target);
+      if (!added.ok()) return At(std::move(added).error());
+    }
+    return group.Run(context, location);
+  }
+
+  Result<StateDict> LoadAll(const LoadTensorsOptions& options, const Interrupt& interrupt) const {
+    StateDict state;
+    std::vector<TensorTarget> targets;
+    for (const DcpTensor& tensor : metadata.tensors) {
+      if (options.filter && !options.filter(tensor.name)) continue;
+      const auto dtype = DtypeOf(tensor.dtype);
+      if (!dtype) {
+        return At(Error::Make(
+            ErrorKind::kUnsupported,
+            "'" + tensor.name + "' has the dtype " + tensor.dtype + ", which this libtorch lacks"));
+      }
+      at::Tensor made =
+          at::empty(tensor.sizes, at::TensorOptions().dtype(*dtype).device(options.device));
+      targets.push_back({tensor.name, {}, made});
+      state.tensors[tensor.name] = std::move(made);
+    }
+    PENSTOCK_TRY(Fill(targets, interrupt));
+    PENSTOCK_TRY(LoadValues(options, interrupt, state));
+    return state;
+  }
+
+  Result<void> LoadValues(const LoadTensorsOptions& options, const Interrupt& interrupt,
+                          StateDict& state) const {
+    const LoadContext context{store, ranges, interrupt};
+    std::vector<DcpPlace> places;
+    for (const DcpBytes& bytes : metadata.bytes) places.push_back(bytes.place);
+    PENSTOCK_ASSIGN(const std::vector<std::string> items, ReadItemBytes(context, location, places));
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      auto read = LoadValue(metadata.bytes[i], items[i], options, state);
+      if (read.ok()) continue;
+      read.error().message = "'" + metadata.bytes[i].name + "': " + read.error().message;
+      return At(std::move(read).error());
+    }
+    return Ok();
+  }
+
+  static Result<void> LoadValue(const DcpBytes& bytes, const std::string& item,
+                                const LoadTensorsOptions& options, StateDict& state) {
+    if (!bytes.place.transforms.empty()) {
+      if (options.filter && !options.filter(bytes.name)) return Ok();
+      return Error::Make(ErrorKind::kUnsupported,
+                         "it was encoded by the extension " + bytes.place.transforms);
+    }
+    const checkpoint::FileKind kind = checkpoint::KindOf(item);
+    if (kind != checkpoint::FileKind::kZip) return WrongKind("a value of torch.save", kind);
+    PENSTOCK_ASSIGN(const checkpoint::StateInMemory read,
+                    checkpoint::ReadStateArchive(item, options.filter, bytes.name));
+    for (const auto& [name, value] : read.state.values) state.values[name] = value;
+    for (std::size_t i = 0; i < read.state.tensors.size(); ++i) {
+      const checkpoint::SavedTensor& saved = read.state.tensors[i];
+      const auto dtype = DtypeOf(saved.tensor.dtype);
+      if (!dtype) return Error::Make(ErrorKind::kUnsupported, "its dtype is not supported");
+      const at::Tensor storage = EmptyStorage(read.storages[i].size());
+      std::copy(read.storages[i].begin(), read.storages[i].end(),
+                static_cast<char*>(storage.data_ptr()));
+      state.tensors[saved.name] =
+          ViewOf(storage.to(options.device), *dtype, saved.tensor.storage_offset,
+                 saved.tensor.sizes, saved.tensor.strides);
+    }
+    return Ok();
+  }
+};
+
+DistributedCheckpoint::DistributedCheckpoint(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+DistributedCheckpoint::DistributedCheckpoint(DistributedCheckpoint&&) noexcept = default;
+DistributedCheckpoint& DistributedCheckpoint::operator=(DistributedCheckpoint&&) noexcept = default;
+DistributedCheckpoint::~DistributedCheckpoint() = default;
+
+Result<DistributedCheckpoint> DistributedCheckpoint::Open(std::shared_ptr<ObjectStore> store,
+                                                          std::string_view uri,
+                                                          RangeReaderOptions ranges,
+                                                          const Interrupt& interrupt) {
+  PENSTOCK_ASSIGN(S3Uri place, ParseS3Uri(uri));
+  auto impl = std::make_unique<Impl>();
+  impl->store = std::move(store);
+  impl->ranges = std::move(ranges);
+  std::string prefix = place.path;
+  if (!prefix.empty() && !prefix.ends_with('/')) prefix += '/';
+  impl->location = {place.bucket, std::move(prefix)};
+  impl->place = std::move(place);
+  PENSTOCK_TRY(impl->ReadMetadata(interrupt));
+  return DistributedCheckpoint(std::move(impl));
+}
+
+const std::vector<StoredTensor>& DistributedCheckpoint::tensors() const { return impl_->tensors; }
+
+Result<void> DistributedCheckpoint::LoadInto(const std::vector<TensorTarget>& targets,
+                                             const Interrupt& interrupt) const {
+  return Guarded(kOperation, impl_->place, [&] { return impl_->Fill(targets, interrupt); });
+}
+
+Result<StateDict> DistributedCheckpoint::Load(const LoadTensorsOptions& options,
+                                              const Interrupt& interrupt) const {
+  return Guarded(kOperation, impl_->place, [&] { return impl_->LoadAll(options, interrupt); });
+}
+
+}  // namespace penstock::torch

@@ -1,0 +1,46 @@
+#include <ATen/ops/complex.h>
+
+#include "client/torch/torch_checkpoint_test_support.h"
+
+namespace penstock::torch {
+namespace {
+
+using SaveTensorsTest = TorchCheckpointTest;
+
+TEST_F(SaveTensorsTest, TensorsThatShareAStorageShareItAgain) {
+  StateDict state;
+  state.tensors["all"] = Numbers(10);
+  state.tensors["tail"] = state.tensors["all"].slice(0, 4, 10, 2);
+  ASSERT_TRUE(SaveStateDict(store_, "s3://data/a.pt", state).ok());
+  auto loaded = LoadStateDict(store_, "s3://data/a.pt");
+  ASSERT_TRUE(loaded.ok());
+  loaded->tensors["all"].fill_(1);
+  EXPECT_TRUE(at::equal(loaded->tensors["tail"], at::ones({3})));
+}
+
+TEST_F(SaveTensorsTest, WhatCannotBeSavedIsRefusedAndPublishesNothing) {
+  StateDict state;
+  state.tensors["sparse"] = at::ones({2}).to_sparse();
+  EXPECT_EQ(SaveStateDict(store_, "s3://data/x", state).error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_EQ(SaveDistributed(store_, "s3://data/x", state).error().kind,
+            ErrorKind::kInvalidArgument);
+  EXPECT_EQ(SaveSafetensors(store_, "s3://data/x", {{"a", at::ones({1}, at::kComplexDouble)}})
+                .error()
+                .kind,
+            ErrorKind::kInvalidArgument);
+  ListObjectsRequest list;
+  list.bucket = BucketName("data");
+  EXPECT_TRUE(store_->Call(std::move(list))->objects.empty());
+}
+
+TEST_F(SaveTensorsTest, ConjugatedTensorsAreSavedByValue) {
+  StateDict state;
+  state.tensors["c"] = at::complex(at::ones({2}), at::ones({2})).conj();
+  ASSERT_TRUE(SaveStateDict(store_, "s3://data/a.pt", state).ok());
+  const auto loaded = LoadStateDict(store_, "s3://data/a.pt");
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_TRUE(at::equal(loaded->tensors.at("c"), state.tensors["c"].resolve_conj()));
+}
+
+}  // namespace
+}  // namespace penstock::torch
