@@ -416,6 +416,9 @@ void BindClient(py::module_& module) {
           "etag"_a = py::none(), "part_size"_a = py::none(), "parallel"_a = py::none(),
           "progress"_a = py::none(), "version_id"_a = "", "filled"_a = 0,
           "checksums"_a = Checksums(), "prefix_crc"_a = py::none())
+      .def_property_readonly(
+          "may_repeat", [](const PyClient& self) { return self.client->may_repeat(); },
+          "False if max_attempts is 1.")
       .def("stats", [](const PyClient& self) { return StatsToPython(self.client->stats()); });
   BindBuckets(client);
   BindObjects(client);

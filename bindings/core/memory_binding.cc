@@ -64,6 +64,8 @@ void BindMemory(py::module_& module) {
              "previous"_a = 0, "CRC-64/NVME of `size` bytes at `address`.");
   module.def("crc32_combine", &CombineCrc32, "first"_a, "second"_a, "second_size"_a,
              "The CRC-32 of A followed by B, from those of A and B and the size of B in bytes.");
+  module.def("crc64nvme_combine", &CombineCrc64Nvme, "first"_a, "second"_a, "second_size"_a,
+             "The CRC-64/NVME of A followed by B, from those of A and B and the size of B.");
   module.def(
       "set_memory_limit", [](std::uint64_t limit) { Unwrap(SetMemoryLimit(limit)); }, "limit"_a);
   module.def(

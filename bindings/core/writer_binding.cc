@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/crc/crc.h"
 #include "bindings/core/bindings.h"
 #include "bindings/core/client_binding.h"
 #include "bindings/core/errors.h"
@@ -89,26 +90,36 @@ class PyWriter {
   // drain, finish or abort has returned.
   void WriteNoCopy(std::uint64_t address, std::uint64_t size, py::object owner,
                    py::object callback) {
-    const Inside inside = Enter("write()");
-    const Progress progress(std::move(callback), counts_);
+    WriteUncopied(address, size, std::move(owner), std::move(callback), nullptr);
+  }
+
+  // Same, and returns the CRC64NVME of the bytes.
+  std::uint64_t WriteNoCopyWithCrc(std::uint64_t address, std::uint64_t size, py::object owner,
+                                   py::object callback) {
+    std::uint64_t crc = 0;
+    WriteUncopied(address, size, std::move(owner), std::move(callback), &crc);
+    return crc;
+  }
+
+  void ReserveHead(std::uint64_t size) {
+    const Inside inside = Enter("reserve_head()");
     ObjectWriter& writer = writer_.Get();
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): the caller's memory.
-    const ByteView bytes(reinterpret_cast<const std::byte*>(address), size);
-    if (open_ && size <= kSmallBytes && size <= kGatheredBytes - gathered_.size()) {
-      gathered_.insert(gathered_.end(), bytes.begin(), bytes.end());
-      return;
-    }
-    const std::vector<std::byte> before = std::exchange(gathered_, {});
-    owners_->Add(std::move(owner));
-    auto result = WithoutGil([&]() -> Result<void> {
+    Unwrap(WithoutGil([&] {
       const std::lock_guard lock(use_->mutex);
-      const Interrupt interrupt = UnlessAborted(progress.interrupt());
-      PENSTOCK_TRY(writer.Write(before, interrupt));
-      return writer.WriteNoCopy(bytes, interrupt);
-    });
-    Unwrap(std::move(result));
-    progress.Report();
-    EndIfAborted();
+      return writer.ReserveHead(size);
+    }));
+  }
+
+  void ReplaceHead(const py::object& data) {
+    const Inside inside = Enter("replace_head()");
+    const BufferView view(data, BufferView::Access::kRead);
+    ObjectWriter& writer = writer_.Get();
+    const std::vector<std::byte> before = std::exchange(gathered_, {});
+    Unwrap(WithoutGil([&]() -> Result<void> {
+      const std::lock_guard lock(use_->mutex);
+      PENSTOCK_TRY(writer.Write(before, UnlessAborted([] { return false; })));
+      return writer.ReplaceHead(view.bytes());
+    }));
   }
 
   void Drain(py::object callback) {
@@ -189,6 +200,33 @@ class PyWriter {
    private:
     std::vector<std::thread::id>& threads_;
   };
+  void WriteUncopied(std::uint64_t address, std::uint64_t size, py::object owner,
+                     py::object callback, std::uint64_t* crc) {
+    const Inside inside = Enter("write()");
+    const Progress progress(std::move(callback), counts_);
+    ObjectWriter& writer = writer_.Get();
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the caller's memory.
+    const ByteView bytes(reinterpret_cast<const std::byte*>(address), size);
+    if (open_ && size <= kSmallBytes && size <= kGatheredBytes - gathered_.size()) {
+      gathered_.insert(gathered_.end(), bytes.begin(), bytes.end());
+      if (crc != nullptr) *crc = Crc64Nvme(bytes);
+      return;
+    }
+    const std::vector<std::byte> before = std::exchange(gathered_, {});
+    owners_->Add(std::move(owner));
+    auto result = WithoutGil([&]() -> Result<void> {
+      const std::lock_guard lock(use_->mutex);
+      const Interrupt interrupt = UnlessAborted(progress.interrupt());
+      PENSTOCK_TRY(writer.Write(before, interrupt));
+      if (crc == nullptr) return writer.WriteNoCopy(bytes, interrupt);
+      PENSTOCK_ASSIGN(*crc, writer.WriteNoCopyWithCrc(bytes, interrupt));
+      return Ok();
+    });
+    Unwrap(std::move(result));
+    progress.Report();
+    EndIfAborted();
+  }
+
   // Called after a call whose last progress callback aborted the upload.
   void EndIfAborted() {
     if (!use_->aborted) return;
@@ -263,6 +301,13 @@ void BindWriter(py::module_& module) {
            "progress"_a = py::none(),
            "Writes memory that `owner` keeps alive and unchanged until drain, finish or abort has "
            "returned.")
+      .def("write_no_copy_with_crc", &PyWriter::WriteNoCopyWithCrc, "address"_a, "size"_a,
+           "owner"_a, "progress"_a = py::none(),
+           "As write_no_copy; returns the CRC64NVME of the bytes.")
+      .def("reserve_head", &PyWriter::ReserveHead, "size"_a,
+           "Reserves the first bytes of the object for replace_head, before the first write.")
+      .def("replace_head", &PyWriter::ReplaceHead, "data"_a,
+           "Replaces the first bytes of the object, which are reserved and written.")
       .def("inside", &PyWriter::inside,
            "Returns whether this thread is in a call of the writer: in a progress callback or "
            "signal "

@@ -96,6 +96,23 @@ class PutObjectStream:
             raise S3Exception("Cannot write to closed object")
         self._writer.write_no_copy(address, size, owner, self._progress)
 
+    def write_no_copy_with_crc(self, address: int, size: int, owner: object) -> int:
+        """As :meth:`write_no_copy`; returns the CRC64NVME of the bytes."""
+        if self._closed:
+            raise S3Exception("Cannot write to closed object")
+        return self._writer.write_no_copy_with_crc(address, size, owner, self._progress)
+
+    def reserve_head(self, size: int) -> None:
+        """Reserves the first bytes of the object for :meth:`replace_head`, before the first write.
+
+        The first part, of at least 5 MiB, then stays in memory until :meth:`close`.
+        """
+        self._writer.reserve_head(size)
+
+    def replace_head(self, data: Buffer) -> None:
+        """Replaces the first bytes of the object, which must be reserved and written."""
+        self._writer.replace_head(data)
+
     def drain(self) -> None:
         """Waits until the upload no longer uses memory passed to :meth:`write_no_copy`."""
         self._writer.drain(self._progress)

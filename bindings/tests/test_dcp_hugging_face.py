@@ -179,11 +179,12 @@ def test_path_that_is_not_a_uri_raises_in_the_constructor(emulator) -> None:
 FLIPPED = {"corrupt": {"mode": "flip-bit"}, "at": "body_out@100000"}
 
 
-def test_completely_loaded_file_is_compared_with_its_checksum() -> None:
+def test_completely_loaded_file_without_checksums_is_compared_with_that_of_s3() -> None:
     state = {"a": torch.arange(100_000, dtype=torch.float32), "b": torch.ones(300, 40).bfloat16(), "c": torch.zeros(0)}
     with Emulator() as own_emulator:
-        own_emulator.client().create_bucket("bucket")
-        dcp.save(state, storage_writer=writer_of(own_emulator, "s3://bucket/ck"))
+        client = own_emulator.client()
+        client.create_bucket("bucket")
+        bucket_io.put(client, "bucket", "ck/model.safetensors", safetensors.torch.save(state))
         own_emulator.faults().set([{"when": {"operation": "GetObject"}, "do": FLIPPED}])
         loaded = dcp_io.emptied(state)
         with pytest.raises(CheckpointException, match="the received bytes have the CRC64NVME"):

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 class S3HuggingFaceStorageWriter(HuggingFaceStorageWriter):
     """Saves tensors as safetensors files on S3, named and indexed as by torch's ``HuggingFaceStorageWriter``.
 
+    The header of a file contains checksums of its tensors, which other readers ignore.
+
     Each file is published atomically, but the checkpoint is not: the layout defines the file names, so a save over an existing
     checkpoint replaces it file by file. Use a new path for each save.
 
@@ -117,8 +119,9 @@ class S3HuggingFaceStorageReader(HuggingFaceStorageReader):
     """Loads safetensors files from S3: the files that the index lists, or all files below the path if there is no index.
 
     Fetches only the rows that are needed, several files in parallel, directly into the memory of the tensors if dtype and layout
-    allow. Raises an error if a file is replaced after its header was read. If all tensors of a file are loaded completely,
-    compares its bytes with the CRC64NVME that S3 stores, which costs one HeadObject request.
+    allow. Raises an error if a file is replaced after its header was read. Compares headers and tensors with the checksums that
+    :class:`S3HuggingFaceStorageWriter` stores, and reads damaged ones once more. If all tensors of a file without them are loaded
+    completely, compares its bytes with the CRC64NVME that S3 stores, which costs one HeadObject request.
 
     Args:
         region: AWS region of the bucket.
@@ -129,7 +132,8 @@ class S3HuggingFaceStorageReader(HuggingFaceStorageReader):
 
     Raises:
         ValueError: `path` is not an ``s3://`` URI.
-        CheckpointException: From ``dcp.load``: a request failed, or a file is not a safetensors file.
+        CheckpointException: From ``dcp.load``: a request failed, a file is not a safetensors file, or bytes do not have their
+            checksum (``S3DataLossError``).
     """
 
     def __init__(

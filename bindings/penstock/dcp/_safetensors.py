@@ -9,7 +9,7 @@ import base64
 import json
 import struct
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,8 +25,10 @@ from torch.distributed.checkpoint.metadata import (
 
 from .. import _core
 from .._exceptions import S3DataLossError, S3NotFoundError
+from . import _safetensors_crcs
 from ._boxes import Box, Rows
 from ._layout import address_of
+from ._safetensors_crcs import Crcs
 from ._shard import _SAFETENSORS_DTYPES
 from ._stored import ReadTarget, TensorSpec, rows_in_place
 
@@ -40,6 +42,9 @@ SUFFIX = ".safetensors"
 FIRST_READ_BYTES = 128 * 1024  # most headers are shorter
 MAX_HEADER_BYTES = 100_000_000  # the format's own limit
 PARALLEL_HEADS = 8
+# Bytes that a load may read in addition to compare the pieces at the ends of its rows: these, and 1/EXTRA_SHARE of its bytes.
+EXTRA_BYTES = 4 * 1024**2
+EXTRA_SHARE = 16
 SCRATCH_BYTES = 64 * 1024**2  # scratch memory for data that cannot be fetched directly into its target
 _DTYPES = {name: getattr(torch, dtype) for dtype, name in _SAFETENSORS_DTYPES.items() if hasattr(torch, dtype)}
 
@@ -51,21 +56,24 @@ class Header(NamedTuple):
         size: Bytes of the header, from the start of the file.
         crc64nvme: CRC64NVME of the header.
         file_size: Bytes of the file.
+        crcs: CRC64NVMEs of the pieces of all tensors; None: the header has none.
     """
 
     size: int
     crc64nvme: int
     file_size: int
+    crcs: Sequence[int] | None
 
 
 class Tensor(NamedTuple):
-    """Location of a tensor, or of the part of it that is in one file."""
+    """Location of a tensor, or of the part of it that is in one file. `crcs`: None if the header has none."""
 
     key: str
     etag: str
     begin: int
     spec: TensorSpec
     header: Header
+    crcs: Crcs | None
 
 
 class Files:
@@ -106,9 +114,40 @@ class Files:
 
     def _header(self, key: str) -> tuple[dict[str, Any], str, Header]:
         """Returns the entries of the header, the ETag of the file, and the header."""
-        client = self._client.core
-        first, about, _ = client.read(self._bucket, key, 0, FIRST_READ_BYTES)
         wrong = f"s3://{self._bucket}/{key} is not a safetensors file"
+        data, etag, file_size = self._header_bytes(key, wrong)
+        try:
+            entries = json.loads(data[8:], object_pairs_hook=_without_duplicates)
+        except ValueError as error:
+            raise ValueError(f"{wrong}: its header is not valid JSON ({error})") from error
+        if not isinstance(entries, dict):
+            raise ValueError(f"{wrong}: its header is a {type(entries).__name__}, expected an object")
+        if problem := _problem_of_offsets(entries, file_size - len(data)):
+            raise ValueError(f"{wrong}: {problem}")
+        try:
+            crcs = _safetensors_crcs.crcs_in(data)
+        except ValueError as error:
+            raise ValueError(f"{wrong}: its checksums are invalid ({error})") from error
+        return entries, etag, Header(len(data), _core.crc64nvme(address_of(data), len(data)), file_size, crcs)
+
+    def _header_bytes(self, key: str, wrong: str) -> tuple[bytes, str, int]:
+        """Returns the header, the ETag of the file and the size of the file. Reads a damaged header once more."""
+        client = self._client.core
+        data, etag, file_size = self._read_header(key, wrong, None)
+        damage = _safetensors_crcs.header_damage(data)
+        again = damage is not None and client.may_repeat
+        if again:
+            data, _, _ = self._read_header(key, wrong, etag)
+            damage = _safetensors_crcs.header_damage(data)
+        if damage is not None:
+            raise S3DataLossError(
+                _damage_text(f"s3://{self._bucket}/{key}", 0, len(data), f"{damage.found:016x}", damage.expected, again)
+            )
+        return data, etag, file_size
+
+    def _read_header(self, key: str, wrong: str, etag: str | None) -> tuple[bytes, str, int]:
+        client = self._client.core
+        first, about, _ = client.read(self._bucket, key, 0, FIRST_READ_BYTES, etag=etag)
         if len(first) < 8:
             raise ValueError(f"{wrong}: it has only {len(first)} bytes")
         (length,) = struct.unpack_from("<Q", first)
@@ -117,15 +156,15 @@ class Files:
         end, etag = 8 + length, about.etag.strip('"')
         if len(first) < end:
             first = bytes(first) + bytes(client.read(self._bucket, key, len(first), end, etag=etag)[0])
-        try:
-            entries = json.loads(bytes(first[8:end]), object_pairs_hook=_without_duplicates)
-        except ValueError as error:
-            raise ValueError(f"{wrong}: its header is not valid JSON ({error})") from error
-        if not isinstance(entries, dict):
-            raise ValueError(f"{wrong}: its header is a {type(entries).__name__}, expected an object")
-        if problem := _problem_of_offsets(entries, about.size - end):
-            raise ValueError(f"{wrong}: {problem}")
-        return entries, etag, Header(end, _core.crc64nvme(address_of(first), end), about.size)
+        return bytes(first[:end]), etag, about.size
+
+
+def _damage_text(path: str, begin: int, end: int, found: str, expected: str, again: bool) -> str:
+    twice = " in two reads" if again else ""
+    return (
+        f"{path}: bytes {begin} to {end} have the CRC64NVME {found}{twice}, and were saved with {expected}: the data was"
+        " corrupted in transfer or in storage; retry, or load another checkpoint"
+    )
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -157,6 +196,7 @@ def _problem_of_offsets(header: dict[str, Any], data_bytes: int) -> str:
 
 def _add(metadata: Metadata, key: str, entries: dict[str, Any], etag: str, header: Header) -> None:
     sharding = json.loads((entries.pop("__metadata__", None) or {}).get("DCP_SHARDING_INFO", "{}"))
+    pieces = 0
     for name, entry in entries.items():
         dtype = _DTYPES.get(entry["dtype"])
         if dtype is None:
@@ -175,33 +215,85 @@ def _add(metadata: Metadata, key: str, entries: dict[str, Any], etag: str, heade
         else:
             properties, chunks = TensorProperties(dtype=dtype), [ChunkStorageMetadata(offsets, sizes)]
             metadata.state_dict_metadata[name] = TensorStorageMetadata(properties, torch.Size(ends), chunks)
-        metadata.storage_data[MetadataIndex(name, offsets)] = Tensor(key, etag, header.size + begin, spec, header)
+        crcs = None
+        if header.crcs is not None:
+            count = _safetensors_crcs.piece_count(spec.sizes, spec.itemsize)
+            values = header.crcs[pieces : pieces + count]
+            crcs = Crcs(_safetensors_crcs.piece_bytes(spec.sizes, spec.itemsize), values)
+            pieces += count
+        metadata.storage_data[MetadataIndex(name, offsets)] = Tensor(key, etag, header.size + begin, spec, header, crcs)
+    if header.crcs is not None and pieces != len(header.crcs):
+        raise ValueError(f"{key} has the checksums of {len(header.crcs)} pieces, and its tensors have {pieces}")
+
+
+class _Extra(NamedTuple):
+    """Bytes of a tensor, from offset `begin`, that are read to compare a piece of which a request needs a part only."""
+
+    begin: int
+    memory: torch.Tensor
+
+    @staticmethod
+    def of(begin: int, end: int) -> _Extra:
+        return _Extra(begin, torch.empty(end - begin, dtype=torch.uint8, device="cpu"))
+
+    def segment(self) -> tuple[int, int, int]:
+        return self.begin, self.memory.data_ptr(), self.memory.nbytes
 
 
 class _PendingRead(NamedTuple):
-    """A box of a tensor to fetch, into `scratch` or, if that is None, directly into the target."""
+    """A box of a tensor to fetch, into `scratch` or, if that is None, directly into the target.
+
+    Attributes:
+        before: Bytes before the box that are fetched to compare its first piece.
+        after: Bytes after the box that are fetched to compare its last piece.
+    """
 
     read: ReadTarget
     tensor: Tensor
     box: Box
     scratch: torch.Tensor | None
+    before: _Extra | None = None
+    after: _Extra | None = None
 
-    def pieces(self) -> Iterator[int]:
-        spec = self.tensor.spec
+    @property
+    def _memory(self) -> torch.Tensor:
         memory = self.read.target if self.scratch is None else self.scratch
         assert memory is not None
+        return memory
+
+    @property
+    def own_bytes(self) -> int:
+        """Bytes of memory that this read holds until it is delivered."""
+        extras = sum(extra.memory.nbytes for extra in (self.before, self.after) if extra is not None)
+        return extras + (self.scratch.nbytes if self.scratch is not None else 0)
+
+    def segments(self) -> Iterator[tuple[int, int, int]]:
+        """Yields (offset in the tensor, address, size) of the bytes to fetch, in ascending order."""
+        if self.before is not None:
+            yield self.before.segment()
+        spec, memory = self.tensor.spec, self._memory
         rows = Rows(self.box.lengths, spec.strides, memory.stride(), spec.itemsize)
-        first = self.tensor.begin + self.box.first(spec.strides) * spec.itemsize
-        strips = rows.strips(first, memory.data_ptr()) if rows.levels else [(first, memory.data_ptr(), rows.run, 1, 0, 0)]
-        for begin, address, size, count, step, memory_step in strips:
-            for i in range(count if size else 0):
-                yield from (begin + i * step, address + i * memory_step, size)
+        first = self.box.first(spec.strides) * spec.itemsize
+        for begin, address, size, count, step, memory_step in rows.strips(first, memory.data_ptr()):
+            for i in range(count):
+                yield begin + i * step, address + i * memory_step, size
+        if self.after is not None:
+            yield self.after.segment()
+
+    def pieces(self) -> Iterator[int]:
+        for begin, address, size in self.segments():
+            yield from (self.tensor.begin + begin, address, size)
+
+    def damage(self) -> _safetensors_crcs.PieceDamage | None:
+        """Compares the fetched bytes with their checksums."""
+        crcs = self.tensor.crcs
+        if crcs is None:
+            return None
+        return _safetensors_crcs.damage_of(crcs, self.tensor.spec.payload, self.segments())
 
     def whole(self) -> torch.Tensor | None:
         """Returns the memory that holds the bytes of the whole tensor as in the file; None if there is no such memory."""
-        memory = self.read.target if self.scratch is None else self.scratch
-        assert memory is not None
-        spec = self.tensor.spec
+        spec, memory = self.tensor.spec, self._memory
         same = self.box.lengths == spec.sizes and memory.dtype == spec.dtype and memory.is_contiguous()
         return memory if same and memory.device.type == "cpu" else None
 
@@ -229,30 +321,59 @@ def _pending_read(request: ReadItem, tensor: Tensor, planner: LoadPlanner) -> _P
     return _PendingRead(read, tensor, box, torch.empty(box.lengths, dtype=tensor.spec.dtype, device="cpu"))
 
 
+class _Completion:
+    """Completes the pieces at the ends of a read, within a limit for all reads of a load."""
+
+    def __init__(self) -> None:
+        self._left = EXTRA_BYTES
+
+    def complete(self, one: _PendingRead) -> _PendingRead:
+        """Returns the read with the bytes that its first and last piece lack, if it is contiguous in the file."""
+        spec, crcs = one.tensor.spec, one.tensor.crcs
+        size = one.box.elements * spec.itemsize
+        self._left += size // EXTRA_SHARE
+        if crcs is None or size in (0, spec.payload) or not one.box.is_run(spec.sizes):
+            return one
+        begin = one.box.first(spec.strides) * spec.itemsize
+        end = begin + size
+        start = begin - begin % crcs.piece_bytes
+        stop = min(end + -end % crcs.piece_bytes, spec.payload)
+        before = _Extra.of(start, begin) if self._takes(begin - start) else None
+        after = _Extra.of(end, stop) if self._takes(stop - end) else None
+        return one._replace(before=before, after=after)
+
+    def _takes(self, size: int) -> bool:
+        if not 0 < size <= self._left:
+            return False
+        self._left -= size
+        return True
+
+
 def load_tensors(
     client: S3Client, bucket: str, requests: Iterable[ReadItem], stored: dict[Any, Tensor], planner: LoadPlanner
 ) -> None:
     """Fetches the requested tensors and delivers them to the planner, whose hooks run on the calling thread.
 
     Raises:
+        S3DataLossError: Bytes do not have the checksum that the file's header, or S3, has for them.
         S3Exception: A request failed, or a file was replaced after its header was read.
     """
     pending: list[_PendingRead] = []
-    scratch = 0
+    held = 0
     checks = _Checks(client, bucket)
+    completion = _Completion()
     for request in sorted(requests, key=lambda each: stored[each.storage_index][:3]):
-        pending.append(_pending_read(request, stored[request.storage_index], planner))
-        if pending[-1].scratch is not None:
-            scratch += pending[-1].scratch.nbytes
-        if scratch >= SCRATCH_BYTES:
+        pending.append(completion.complete(_pending_read(request, stored[request.storage_index], planner)))
+        held += pending[-1].own_bytes
+        if held >= SCRATCH_BYTES:
             _fetch(client, bucket, pending, planner, checks)
-            pending, scratch = [], 0
+            pending, held = [], 0
     _fetch(client, bucket, pending, planner, checks)
     checks.compare()
 
 
 class _Checks:
-    """Compares completely fetched files with the CRC64NVME that S3 stores."""
+    """Compares completely fetched files whose header has no checksums with the CRC64NVME that S3 stores."""
 
     def __init__(self, client: S3Client, bucket: str) -> None:
         self._client = client
@@ -262,6 +383,8 @@ class _Checks:
     def add(self, one: _PendingRead) -> None:
         """Continues the CRC of a file with the bytes of a tensor, if it directly follows the bytes so far."""
         tensor = one.tensor
+        if tensor.crcs is not None:
+            return
         header, payload = tensor.header, tensor.spec.payload
         size, reached, crc = self._reached.get(tensor[:2], (header.file_size, header.size, header.crc64nvme))
         memory = one.whole()
@@ -296,6 +419,31 @@ class _Checks:
 
 
 def _fetch(client: S3Client, bucket: str, pending: list[_PendingRead], planner: LoadPlanner, checks: _Checks) -> None:
+    _receive(client, bucket, pending)
+    _verify(client, bucket, pending)
+    for one in pending:
+        checks.add(one)
+        one.deliver(planner)
+
+
+def _verify(client: S3Client, bucket: str, fetched: list[_PendingRead]) -> None:
+    """Compares the fetched bytes with their checksums. Reads the damaged ones once more.
+
+    Raises:
+        S3DataLossError: They are still damaged.
+    """
+    again = client.core.may_repeat
+    for one in [each for each in fetched if each.damage() is not None]:
+        if again:
+            _receive(client, bucket, [one])  # alone, because another read may have written to the same memory
+        if (damage := one.damage()) is not None:
+            tensor = one.tensor
+            place = f"s3://{bucket}/{tensor.key}, tensor {one.read.request.storage_index.fqn!r}"
+            begin, end = tensor.begin + damage.begin, tensor.begin + damage.end
+            raise S3DataLossError(_damage_text(place, begin, end, f"{damage.found:016x}", f"{damage.expected:016x}", again))
+
+
+def _receive(client: S3Client, bucket: str, pending: list[_PendingRead]) -> None:
     by_file: dict[tuple[str, str], array[int]] = {}
     for one in pending:
         by_file.setdefault(one.tensor[:2], array("Q")).extend(one.pieces())
@@ -312,6 +460,3 @@ def _fetch(client: S3Client, bucket: str, pending: list[_PendingRead], planner: 
         reader.cancel()
         while reader.next() is not None:
             pass
-    for one in pending:
-        checks.add(one)
-        one.deliver(planner)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import struct
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -14,10 +13,10 @@ from torch.distributed.checkpoint.planner import SavePlanner, WriteItem, WriteIt
 from torch.distributed.checkpoint.storage import WriteResult
 
 from .. import _core
-from . import _archive
+from . import _archive, _safetensors_crcs
 from ._devices import CallerStreams
 from ._planners import saves_own_memory
-from ._sink import CopyingSink, Sink, UncloseableSink
+from ._sink import CopyingSink, Sink, UncloseableSink, UploadSink
 from ._staging import Settings, chunks_per_thread, staged
 
 MAX_UNDRAINED_BYTES = 96 * 1024**2  # memory allocated for an upload that may wait to be sent
@@ -143,6 +142,8 @@ def _put_data(sink: Sink, data: Any, pieces: Iterable[torch.Tensor]) -> None:
 class SafetensorsWriter:
     """Writes shards as safetensors files, with the keys of torch's Hugging Face layout. Supports dense tensors only.
 
+    The header contains checksums of all bytes (see ``_safetensors_crcs``), and is therefore sent last.
+
     Create it in the thread that saves, like :class:`ShardWriter`.
 
     Source: https://huggingface.co/docs/safetensors/index#format
@@ -154,57 +155,101 @@ class SafetensorsWriter:
         self._staging = Settings(copy_ahead_bytes if self._keeps else 0, chunks_per_thread(thread_count), row_major=True)
         self._streams = CallerStreams()
 
-    def write(self, shard: Shard, sink: Sink) -> list[WriteResult]:
+    def write(self, shard: Shard, sink: UploadSink) -> list[WriteResult]:
         self._streams.adopt()
         if not shard.items:
             return []
-        header, sizes = _safetensors_header(shard.items)
-        sink.write(header)
+        header = _SafetensorsHeader(shard.items)
+        sink.write_head(header.with_crcs([0] * header.pieces))
         results = []
+        crcs: list[int] = []
         undrained = 0
         with staged(shard.items, self._planner, self._staging, sink.drain) as entries:
             for entry, pieces in entries:
-                item, size = entry.item, sizes[entry.item.index.fqn]
+                item = entry.item
+                size = header.size_of(item)
                 if not _archive.has_memory(entry.tensor):
                     kind = type(entry.tensor).__name__
                     raise ValueError(f"{item.index.fqn!r} is a {kind} without strided memory; save with TORCH_SAVE")
                 if entry.tensor.nbytes != size:
                     raise ValueError(f"{item.index.fqn} has {entry.tensor.nbytes} bytes; the plan expects {size}")
                 offset = sink.tell()
-                for piece in pieces:
-                    sink.write_no_copy(piece.data_ptr(), piece.nbytes, piece)
+                crcs += _put_with_crcs(sink, pieces, header.piece_bytes_of(item))
                 results.append(WriteResult(item.index, size, _StorageInfo(shard.name, offset, size)))
                 undrained += size if entry.fresh else 0
                 if undrained >= MAX_UNDRAINED_BYTES or not self._keeps:
                     sink.drain()
                     undrained = 0
+        sink.replace_head(header.with_crcs(crcs))
         return results
 
 
-def _safetensors_header(items: Sequence[WriteItem]) -> tuple[bytes, dict[str, int]]:
-    """Returns the header of a file with these tensors in this order, and the size of each tensor in bytes."""
-    entries: dict[str, Any] = {}
-    sharding: dict[str, Any] = {}
-    sizes: dict[str, int] = {}
-    at = 0
-    for item in items:
+def _put_with_crcs(sink: UploadSink, memory: Iterable[torch.Tensor], piece_bytes: int) -> list[int]:
+    """Writes a tensor whose bytes are in `memory`, one after the other. Returns the CRC64NVME of each piece."""
+    crcs = []
+    crc = filled = 0
+    for part in memory:
+        address, left = part.data_ptr(), part.nbytes
+        while left:
+            size = min(left, piece_bytes - filled)
+            added = sink.write_no_copy_with_crc(address, size, part)
+            crc = _core.crc64nvme_combine(crc, added, size) if filled else added
+            address, left, filled = address + size, left - size, filled + size
+            if filled == piece_bytes:
+                crcs.append(crc)
+                filled = 0
+    if filled:
+        crcs.append(crc)
+    return crcs
+
+
+class _SafetensorsHeader:
+    """The header of a file with these tensors in this order.
+
+    Attributes:
+        pieces: Number of pieces that have a checksum.
+
+    Raises:
+        ValueError: An item cannot be stored in a safetensors file.
+    """
+
+    def __init__(self, items: Sequence[WriteItem]) -> None:
+        self.pieces = 0
+        self._tensors: dict[str, Any] = {}
+        self._sharding: dict[str, Any] = {}
+        self._piece_bytes: dict[str, int] = {}
+        self._end = 0
+        for item in items:
+            self._add(item)
+
+    def _add(self, item: WriteItem) -> None:
         name = item.index.fqn
         if item.tensor_data is None:
             raise ValueError(f"{name!r} is not a tensor; safetensors supports tensors only: remove it, or save with TORCH_SAVE")
-        if name in entries:
+        if name in self._tensors:
             raise ValueError(f"{name!r} is twice in one safetensors file; save with one shard of a tensor per rank")
-        dtype = str(item.tensor_data.properties.dtype).removeprefix("torch.")
+        dtype = item.tensor_data.properties.dtype
+        dtype_name = str(dtype).removeprefix("torch.")
         layout = item.tensor_data.properties.layout
-        if dtype not in _SAFETENSORS_DTYPES or layout is not torch.strided:
-            kind = dtype if layout is torch.strided else str(layout).removeprefix("torch.")
+        if dtype_name not in _SAFETENSORS_DTYPES or layout is not torch.strided:
+            kind = dtype_name if layout is torch.strided else str(layout).removeprefix("torch.")
             raise ValueError(f"{name!r} is {kind}, which safetensors does not support; save with TORCH_SAVE")
         chunk = item.tensor_data.chunk
-        sizes[name] = item_bytes(item)
-        shape = list(chunk.sizes)
-        entries[name] = {"dtype": _SAFETENSORS_DTYPES[dtype], "shape": shape, "data_offsets": [at, at + sizes[name]]}
-        sharding[name] = {"saved_offsets": list(chunk.offsets)}
-        at += sizes[name]
-    about = {"DCP_SHARDING_INFO": json.dumps(sharding), "DCP_VERSION": "1.0", "format": "pt"}
-    text = json.dumps({"__metadata__": about, **entries}, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
-    return struct.pack("<Q", len(text)) + text, sizes
+        begin, self._end = self._end, self._end + item_bytes(item)
+        offsets = [begin, self._end]
+        self._tensors[name] = {"dtype": _SAFETENSORS_DTYPES[dtype_name], "shape": list(chunk.sizes), "data_offsets": offsets}
+        self._sharding[name] = {"saved_offsets": list(chunk.offsets)}
+        self._piece_bytes[name] = _safetensors_crcs.piece_bytes(chunk.sizes, dtype.itemsize)
+        self.pieces += _safetensors_crcs.piece_count(chunk.sizes, dtype.itemsize)
+
+    def with_crcs(self, crcs: Sequence[int]) -> bytes:
+        """Returns the header with the CRC64NVMEs of all pieces, which do not affect its length."""
+        about = {"DCP_SHARDING_INFO": json.dumps(self._sharding), "DCP_VERSION": "1.0", "format": "pt"}
+        return _safetensors_crcs.header_with(about, self._tensors, crcs)
+
+    def size_of(self, item: WriteItem) -> int:
+        begin, end = self._tensors[item.index.fqn]["data_offsets"]
+        return int(end - begin)
+
+    def piece_bytes_of(self, item: WriteItem) -> int:
+        return self._piece_bytes[item.index.fqn]

@@ -66,6 +66,20 @@ class UploadSink:
         self._writer.stream.write_no_copy(address, size, owner)
         self._borrowed += size
 
+    def write_no_copy_with_crc(self, address: int, size: int, owner: object) -> int:
+        """As `write_no_copy`; returns the CRC64NVME of the bytes."""
+        crc = self._writer.stream.write_no_copy_with_crc(address, size, owner)
+        self._borrowed += size
+        return crc
+
+    def write_head(self, head: bytes) -> None:
+        """Writes the first bytes of the object, which `replace_head` may replace until the upload ends."""
+        self._writer.stream.reserve_head(len(head))
+        self._writer.write(head)
+
+    def replace_head(self, head: bytes) -> None:
+        self._writer.stream.replace_head(head)
+
     def drain(self) -> None:
         self._writer.stream.drain()
 

@@ -238,6 +238,14 @@ class ObjectWriter {
   // caller keeps `data` alive and unchanged until Drain, Finish or Abort returns, or this writer
   // is destroyed. Waits while enough parts are in flight.
   virtual Result<void> WriteNoCopy(ByteView data, const Interrupt& interrupt = {}) = 0;
+  // Same, and returns the CRC64NVME of `data`. The upload uses it too, so it is computed once.
+  virtual Result<std::uint64_t> WriteNoCopyWithCrc(ByteView data,
+                                                   const Interrupt& interrupt = {}) = 0;
+  // Reserves the first `bytes` of the object for ReplaceHead. Call it before the first write. The
+  // first part, of at least min_part_size_bytes, is then copied to the heap and sent last.
+  virtual Result<void> ReserveHead(std::uint64_t bytes) = 0;
+  // Replaces the first bytes of the object, before Finish. They must be reserved and written.
+  virtual Result<void> ReplaceHead(ByteView head) = 0;
   // Waits until no memory passed to WriteNoCopy is in use. A remainder smaller than a part may be
   // copied.
   virtual Result<void> Drain(const Interrupt& interrupt = {}) = 0;

@@ -191,14 +191,27 @@ Result<CreateMultipartUploadResponse> MultipartUpload::CallCreate(
   return std::move(*error).At("CreateMultipartUpload", bucket_.value, key_.value);
 }
 
+void MultipartUpload::ReserveFirst() {
+  PENSTOCK_CHECK(last_part_number_ == 0);
+  last_part_number_ = 1;
+}
+
+Result<void> MultipartUpload::SendFirst(PartBody body, const Interrupt& interrupt) {
+  return SendAs(1, std::move(body), interrupt);
+}
+
 Result<void> MultipartUpload::Send(PartBody body, const Interrupt& interrupt) {
+  return SendAs(last_part_number_ + 1, std::move(body), interrupt);
+}
+
+Result<void> MultipartUpload::SendAs(int number, PartBody body, const Interrupt& interrupt) {
   if (failed_) return *failed_;
   const std::uint64_t held = body.held_bytes();
   PENSTOCK_TRY(WaitUntil("UploadPart", interrupt, [&]() PENSTOCK_REQUIRES(mutex_) {
     const InFlightLimit most = PlanInFlight(rate_, sent_bytes_, options_);
     return in_flight_ == 0 || (in_flight_ < most.parts && held_bytes_ + held <= most.held_bytes);
   }));
-  if (last_part_number_ == kMaxParts) {
+  if (number > kMaxParts) {
     return Fail(
         Error::Make(
             ErrorKind::kInvalidArgument,
@@ -206,20 +219,21 @@ Result<void> MultipartUpload::Send(PartBody body, const Interrupt& interrupt) {
             .About("part_size_bytes")
             .At("UploadPart", bucket_.value, key_.value));
   }
-  Result<void> started = Caught(kPart, [&] { StartPart(std::move(body), held); });
+  Result<void> started = Caught(kPart, [&] { StartPart(number, std::move(body), held); });
   // Without that part the object would have a gap.
   if (!started.ok()) return Fail(std::move(started).error());
   return Ok();
 }
 
 // Throws only before the part is in flight.
-void MultipartUpload::StartPart(PartBody body, std::uint64_t held) {
+void MultipartUpload::StartPart(int number, PartBody body, std::uint64_t held) {
   auto pending = std::make_shared<PendingPart>();  // shared with the request's callback
   pending->body = std::move(body);
   pending->body.set_follows_checksum(keeps_crc_);
   pending->body.set_progress(&progress_);
   pending->body.SetInFlight(true);
-  pending->number = ++last_part_number_;
+  pending->number = number;
+  last_part_number_ = std::max(last_part_number_, number);
   pending->started = std::chrono::steady_clock::now();
   sent_bytes_ += pending->body.size();
   {

@@ -47,6 +47,10 @@ class MultipartUpload {
   // Waits until PlanInFlight allows one more part (one is always allowed), then sends `body` as the
   // next part. Its memory is released when it has been sent, and also on failure.
   Result<void> Send(PartBody body, const Interrupt& interrupt);
+  // Leaves the first part to SendFirst. Before the first Send.
+  void ReserveFirst();
+  // Sends `body` as the reserved first part, like Send.
+  Result<void> SendFirst(PartBody body, const Interrupt& interrupt);
   // Waits until no part in flight borrows the caller's memory.
   Result<void> WaitForBorrowed(const Interrupt& interrupt);
   // Returns the current result of PlanInFlight.
@@ -77,7 +81,8 @@ class MultipartUpload {
     std::uint64_t crc = 0;
   };
 
-  void StartPart(PartBody body, std::uint64_t held);
+  Result<void> SendAs(int number, PartBody body, const Interrupt& interrupt);
+  void StartPart(int number, PartBody body, std::uint64_t held);
   void SendRequest(const std::shared_ptr<PendingPart>& pending);
   void OnResponse(const std::shared_ptr<PendingPart>& pending, Result<CompletedPart> result);
   void PartEnded(PendingPart& pending, Result<CompletedPart> result);

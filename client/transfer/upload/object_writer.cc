@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/crc/crc.h"
 #include "client/transfer/process_bound.h"
 #include "client/transfer/upload/multipart_upload.h"
 #include "client/transfer/upload/part_body.h"
@@ -52,9 +53,46 @@ class WriterImpl final : public ObjectWriter {
     if (finished_) return Refuse("Finish was already called");
     if (failed_) return *failed_;
     no_copy_ = true;
-    Result<void> taken =
-        data.size() < kMinNoCopyBytes ? Append(data, interrupt) : AppendNoCopy(data, interrupt);
+    Result<void> taken = data.size() < kMinNoCopyBytes ? Append(data, interrupt)
+                                                       : AppendNoCopy(data, nullptr, interrupt);
     if (!taken.ok()) return Fail(std::move(taken).error());
+    return Ok();
+  }
+
+  Result<std::uint64_t> WriteNoCopyWithCrc(ByteView data, const Interrupt& interrupt) override {
+    if (data.size() < kMinNoCopyBytes) {
+      PENSTOCK_TRY(WriteNoCopy(data, interrupt));
+      return Crc64Nvme(data);
+    }
+    if (finished_) return Refuse("Finish was already called");
+    if (failed_) return *failed_;
+    no_copy_ = true;
+    std::uint64_t crc = 0;
+    Result<void> taken = AppendNoCopy(data, &crc, interrupt);
+    if (!taken.ok()) return Fail(std::move(taken).error());
+    return crc;
+  }
+
+  Result<void> ReserveHead(std::uint64_t bytes) override {
+    if (finished_) return Refuse("Finish was already called");
+    if (failed_) return *failed_;
+    if (written_ > 0) {
+      return Invalid("the head must be reserved before the first write, not after " +
+                     std::to_string(written_) + " bytes");
+    }
+    reserved_ = bytes;
+    return Ok();
+  }
+
+  Result<void> ReplaceHead(ByteView head) override {
+    if (finished_) return Refuse("Finish was already called");
+    if (failed_) return *failed_;
+    const std::uint64_t most = std::min<std::uint64_t>(reserved_, head_.size());
+    if (head.size() > most) {
+      return Invalid("the new head has " + std::to_string(head.size()) + " bytes, but only " +
+                     std::to_string(most) + " are reserved and written");
+    }
+    std::copy(head.begin(), head.end(), head_.begin());
     return Ok();
   }
 
@@ -71,6 +109,7 @@ class WriterImpl final : public ObjectWriter {
     if (failed_) return *failed_;
     Result<UploadResponse> result = Publish(interrupt);
     DropParts();
+    head_ = {};  // no part is in flight
     if (!result.ok()) failed_ = result.error();
     finished_ = result;
     return result;
@@ -91,6 +130,11 @@ class WriterImpl final : public ObjectWriter {
         .At("PutObject", bucket_.value, key_.value);
   }
 
+  Error Invalid(std::string why) const {
+    return Error::Make(ErrorKind::kInvalidArgument, std::move(why))
+        .At("PutObject", bucket_.value, key_.value);
+  }
+
   // After this returns, no part borrows the caller's memory.
   Error Fail(Error error) {
     failed_ = std::move(error);
@@ -104,8 +148,21 @@ class WriterImpl final : public ObjectWriter {
     part_ = PartBody();
   }
 
+  // Copies the bytes of `data` that belong to the late first part, and returns the others.
+  ByteView AppendHead(ByteView data) {
+    const std::uint64_t size =
+        reserved_ == 0 ? 0 : std::max(reserved_, options_.min_part_size_bytes);
+    if (head_.size() >= size) return data;
+    const ByteView head = data.first(
+        static_cast<std::size_t>(std::min<std::uint64_t>(size - head_.size(), data.size())));
+    head_.insert(head_.end(), head.begin(), head.end());
+    written_ += head.size();
+    return data.subspan(head.size());
+  }
+
   Result<void> Append(ByteView data, const Interrupt& interrupt) {
     if (written_ == 0) PENSTOCK_TRY(transfer::CheckUploadOptions(options_));
+    data = AppendHead(data);
     while (!data.empty()) {
       PENSTOCK_TRY(MakeRoom(data, interrupt));
       if (const std::size_t borrowed = upload_ ? BorrowableBytes(data) : 0; borrowed > 0) {
@@ -123,14 +180,24 @@ class WriterImpl final : public ObjectWriter {
     return Ok();
   }
 
-  // Appends without copying and without waiting until the data is sent.
-  Result<void> AppendNoCopy(ByteView data, const Interrupt& interrupt) {
+  // Appends without copying and without waiting until the data is sent. `crc`: receives the
+  // CRC64NVME of `data` if it is not null.
+  Result<void> AppendNoCopy(ByteView data, std::uint64_t* crc, const Interrupt& interrupt) {
     if (written_ == 0) PENSTOCK_TRY(transfer::CheckUploadOptions(options_));
+    const ByteView rest = AppendHead(data);
+    if (crc != nullptr) *crc = Crc64Nvme(data.first(data.size() - rest.size()));
+    data = rest;
     while (!data.empty()) {
       PENSTOCK_TRY(MakeRoom(data, interrupt));
       const ByteView borrowed =
           data.first(static_cast<std::size_t>(std::min<std::uint64_t>(part_.room(), data.size())));
-      part_.Borrow(borrowed);
+      if (crc != nullptr) {
+        const std::uint64_t piece = Crc64Nvme(borrowed);
+        *crc = CombineCrc64Nvme(*crc, piece, borrowed.size());
+        part_.Borrow(borrowed, piece);
+      } else {
+        part_.Borrow(borrowed);
+      }
       written_ += borrowed.size();
       data = data.subspan(borrowed.size());
     }
@@ -195,6 +262,7 @@ class WriterImpl final : public ObjectWriter {
   Result<void> Begin(const Interrupt& interrupt) {
     upload_ = std::make_unique<transfer::MultipartUpload>(store_, bucket_, key_, options_);
     PENSTOCK_TRY(upload_->Create(interrupt));
+    if (reserved_ > 0) upload_->ReserveFirst();
     std::vector<PartBody> waiting = std::move(waiting_);
     waiting_.clear();
     for (PartBody& part : waiting) PENSTOCK_TRY(upload_->Send(std::move(part), interrupt));
@@ -255,12 +323,13 @@ class WriterImpl final : public ObjectWriter {
   Result<UploadResponse> Publish(const Interrupt& interrupt) {
     PENSTOCK_TRY(transfer::CheckUploadOptions(options_));
     if (!upload_) {
-      PartBody whole;
+      PartBody whole = PartBody::Of(head_);
       for (PartBody& part : waiting_) whole.Join(std::move(part));
       whole.Join(std::move(part_));
       return transfer::PutWhole(*store_, bucket_, key_, whole, options_, interrupt);
     }
     if (part_.size() > 0) PENSTOCK_TRY(upload_->Send(std::move(part_), interrupt));
+    if (reserved_ > 0) PENSTOCK_TRY(upload_->SendFirst(PartBody::Of(head_), interrupt));
     return upload_->Complete(interrupt);
   }
 
@@ -269,6 +338,8 @@ class WriterImpl final : public ObjectWriter {
   const ObjectKey key_;
   const UploadOptions options_;
   BufferPool& pool_ = BufferPool::PerProcess();
+  std::uint64_t reserved_ = 0;                         // bytes of the head
+  std::vector<std::byte> head_;                        // the late first part; outlives upload_
   PartBody part_;                                      // part being filled
   std::vector<PartBody> waiting_;                      // full parts, before there is an upload
   std::unique_ptr<transfer::MultipartUpload> upload_;  // null while a single PUT may suffice
@@ -293,6 +364,18 @@ class BoundWriter final : public ObjectWriter {
   Result<void> WriteNoCopy(ByteView data, const Interrupt& interrupt) override {
     PENSTOCK_TRY(Check("ObjectWriter::WriteNoCopy"));
     return writer_.object().WriteNoCopy(data, interrupt);
+  }
+  Result<std::uint64_t> WriteNoCopyWithCrc(ByteView data, const Interrupt& interrupt) override {
+    PENSTOCK_TRY(Check("ObjectWriter::WriteNoCopyWithCrc"));
+    return writer_.object().WriteNoCopyWithCrc(data, interrupt);
+  }
+  Result<void> ReserveHead(std::uint64_t bytes) override {
+    PENSTOCK_TRY(Check("ObjectWriter::ReserveHead"));
+    return writer_.object().ReserveHead(bytes);
+  }
+  Result<void> ReplaceHead(ByteView head) override {
+    PENSTOCK_TRY(Check("ObjectWriter::ReplaceHead"));
+    return writer_.object().ReplaceHead(head);
   }
   Result<void> Drain(const Interrupt& interrupt) override {
     PENSTOCK_TRY(Check("ObjectWriter::Drain"));

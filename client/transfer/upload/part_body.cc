@@ -71,6 +71,13 @@ void PartBody::Borrow(ByteView data) {
   borrows_ = true;
 }
 
+void PartBody::Borrow(ByteView data, std::uint64_t crc64nvme) {
+  Borrow(data);
+  if (data.empty()) return;
+  pieces_.back().crc = crc64nvme;
+  pieces_.back().counted = data.size();
+}
+
 void PartBody::Join(PartBody next) {
   std::move(next.pieces_.begin(), next.pieces_.end(), std::back_inserter(pieces_));
   std::move(next.buffers_.begin(), next.buffers_.end(), std::back_inserter(buffers_));

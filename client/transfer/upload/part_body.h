@@ -44,6 +44,8 @@ class PartBody final : public BodySource {
   // Borrows all of `data`, at most room() bytes. The caller must keep it valid until the part has
   // been sent.
   void Borrow(ByteView data);
+  // Same if the CRC64NVME of `data` is known.
+  void Borrow(ByteView data, std::uint64_t crc64nvme);
   // Appends the content of `next`.
   void Join(PartBody next);
 

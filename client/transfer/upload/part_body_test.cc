@@ -88,6 +88,15 @@ TEST_F(PartBodyTest, ComputesTheChecksumOfBorrowedBytesWhenFirstRead) {
   EXPECT_EQ(part.crc64nvme(), CrcOf(content_));
 }
 
+TEST_F(PartBodyTest, DoesNotComputeAKnownChecksum) {
+  PartBody part(2 * content_.size());
+  part.Borrow(content_, 7);
+  part.Borrow({}, 9);
+  EXPECT_EQ(part.crc64nvme(), 7u);
+  EXPECT_EQ(ReadAll(part, 7), content_);
+  EXPECT_EQ(part.Crc(), 7u);
+}
+
 TEST_F(PartBodyTest, ComputesNoChecksumUnlessRequested) {
   PartBody part = PartBody::Of(content_);
   ReadAll(part, 7);
