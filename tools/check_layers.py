@@ -55,12 +55,9 @@ PUBLIC_OWNER = {
     "penstock/stats.h": "client/include",
     "penstock/credentials.h": "client/http",
     "penstock/object_store.h": "base",  # an interface that every client module may include
-    "penstock/object_store_call.inc": "base",
     "penstock/bucket_kind.h": "base",
-    "penstock/waiter.h": "base",
     "penstock/memory.h": "client/memory",
     "penstock/object_list.h": "client/transfer",
-    "penstock/future.h": "client/transfer",
     "penstock/transfer.h": "client/transfer",
     "penstock/append_writer.h": "client/transfer",
     "penstock/range_reader.h": "client/transfer",

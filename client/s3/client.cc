@@ -216,11 +216,11 @@ void Client::Start(ListDirectoryBucketsRequest request,
   Run(impl_->state, Operation::kListDirectoryBuckets, std::move(request), std::move(done));
 }
 Result<NoResponse> Client::Call(RenameObjectRequest request, const Interrupt& interrupt) {
-  return CallAndWait(*this, std::move(request), interrupt);
+  return internal::CallAndWait(*this, std::move(request), interrupt);
 }
 Result<ListDirectoryBucketsResponse> Client::Call(ListDirectoryBucketsRequest request,
                                                   const Interrupt& interrupt) {
-  return CallAndWait(*this, std::move(request), interrupt);
+  return internal::CallAndWait(*this, std::move(request), interrupt);
 }
 
 }  // namespace penstock
