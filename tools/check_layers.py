@@ -56,10 +56,12 @@ PUBLIC_OWNER = {
     "penstock/credentials.h": "client/http",
     "penstock/object_store.h": "base",  # an interface that every client module may include
     "penstock/bucket_kind.h": "base",
+    "penstock/bodies.h": "client/bodies",
     "penstock/memory.h": "client/memory",
     "penstock/object_list.h": "client/transfer",
     "penstock/transfer.h": "client/transfer",
     "penstock/append_writer.h": "client/transfer",
+    "penstock/files.h": "client/transfer",
     "penstock/range_reader.h": "client/transfer",
     "penstock/tensor_archive.h": "client/checkpoint",
     "penstock/zip_directory.h": "client/checkpoint",

@@ -7,6 +7,9 @@
 //   std::move(head).Then([](Result<ObjectMetadata> result) { ... });   // callback, or
 //   std::future<Result<ObjectMetadata>> f = std::move(head).Future();  // future, or
 //   Result<ObjectMetadata> result = co_await std::move(head);          // in a coroutine
+//
+// In a coroutine, start a call with a braced request in its own statement, as above. g++ up to 12
+// destroys a temporary of an aggregate type twice if it is part of the awaited expression.
 #ifndef PENSTOCK_BASE_PENDING_H_
 #define PENSTOCK_BASE_PENDING_H_
 
