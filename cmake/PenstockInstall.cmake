@@ -53,7 +53,7 @@ if(NOT "testing" IN_LIST components)
   list(APPEND without PATTERN testing EXCLUDE)
 endif()
 install(DIRECTORY client/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT cpp
-  FILES_MATCHING PATTERN "*.h" PATTERN "*.inc" ${without})
+  FILES_MATCHING PATTERN "*.h" ${without})
 if("emulator" IN_LIST components)
   install(DIRECTORY emulator/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT cpp FILES_MATCHING PATTERN "*.h")
 endif()

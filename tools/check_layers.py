@@ -59,14 +59,13 @@ PUBLIC_OWNER = {
     "penstock/credentials.h": "client/http",
     "penstock/object_attributes.h": "base",
     "penstock/object_store.h": "base",  # an interface that every client module may include
-    "penstock/object_store_call.inc": "base",
     "penstock/bucket_kind.h": "base",
-    "penstock/waiter.h": "base",
+    "penstock/bodies.h": "client/bodies",
     "penstock/memory.h": "client/memory",
     "penstock/object_list.h": "client/transfer",
-    "penstock/future.h": "client/transfer",
     "penstock/transfer.h": "client/transfer",
     "penstock/append_writer.h": "client/transfer",
+    "penstock/files.h": "client/transfer",
     "penstock/range_reader.h": "client/transfer",
     "penstock/checkpoint.h": "base",  # values of checkpoints, for every module
     "penstock/tensor_archive.h": "client/checkpoint",

@@ -3,15 +3,14 @@
 #define PENSTOCK_BASE_LOG_LOG_H_
 
 #include <concepts>
-#include <functional>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
 
-namespace penstock {
+#include "penstock/base/log.h"
 
-enum class LogLevel { kTrace, kDebug, kInfo, kWarning, kError, kOff };
+namespace penstock {
 
 // The value of a field: a text, or a JSON number.
 class LogValue {
@@ -41,17 +40,6 @@ struct LogRecord {
   std::initializer_list<std::pair<std::string_view, LogValue>> fields;
 };
 
-// Thread safety: a sink is called from any thread, one call at a time. Lines that a sink logs
-// itself are dropped. A sink must not call SetLogSink. If a sink throws, its line is lost.
-using LogSink = std::function<void(LogLevel level, const std::string& json_line)>;
-
-// Parses "trace", "debug", "info", "warning" or "warn", "error", "off". Any other text is kOff.
-LogLevel ParseLogLevel(std::string_view text);
-
-// Replaces the sink of the process. A null sink writes to standard error and prepends the time
-// (UTC) and the pid. Before the first call, nothing is logged. After it returns, the previous sink
-// is not called again. Thread safety: any thread.
-void SetLogSink(LogLevel least, LogSink sink);
 bool LogEnabled(LogLevel level);
 // Renders {"level":..., "event":..., fields} as one JSON line and passes it to the sink. Applies
 // Redact (base/text/redact.h) to each value. The value of a field whose name is that of a secret

@@ -42,14 +42,14 @@ X509* MakeCertificate(EVP_PKEY* key) {
   return certificate;
 }
 
-// Writes the certificate to a new file and returns its path.
-std::string WriteCertificate(X509* certificate) {
-  std::string path =
-      (std::filesystem::temp_directory_path() / "penstock-certificate-XXXXXX").string();
+// Writes a new file by `write`, which returns 1, and returns its path.
+template <class Write>
+std::string WriteFile(Write write) {
+  std::string path = (std::filesystem::temp_directory_path() / "penstock-tls-XXXXXX").string();
   const int fd = ::mkstemp(path.data());
   PENSTOCK_CHECK(fd >= 0);
   std::FILE* const file = ::fdopen(fd, "w");
-  PENSTOCK_CHECK(file != nullptr && PEM_write_X509(file, certificate) == 1);
+  PENSTOCK_CHECK(file != nullptr && write(file) == 1);
   std::fclose(file);
   return path;
 }
@@ -118,16 +118,23 @@ bool TlsConnection::Flush() { return raw_.Send(session_.Take()); }
 void TlsConnection::SendCloseNotify() { SSL_shutdown(session_.tls); }
 
 struct TlsServer::Context {
-  Context()
+  explicit Context(ClientCertificate client_certificate)
       : tls(SSL_CTX_new(TLS_server_method())),
         key(EVP_EC_gen("P-256")),
         certificate(MakeCertificate(key)) {
     PENSTOCK_CHECK(SSL_CTX_use_certificate(tls, certificate) == 1 &&
                    SSL_CTX_use_PrivateKey(tls, key) == 1);
-    path = WriteCertificate(certificate);
+    path = WriteFile([&](std::FILE* file) { return PEM_write_X509(file, certificate); });
+    key_path = WriteFile([&](std::FILE* file) {
+      return PEM_write_PrivateKey(file, key, nullptr, nullptr, 0, nullptr, nullptr);
+    });
+    if (client_certificate == ClientCertificate::kNone) return;
+    PENSTOCK_CHECK(SSL_CTX_load_verify_locations(tls, path.c_str(), nullptr) == 1);
+    SSL_CTX_set_verify(tls, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   }
   ~Context() {
     std::filesystem::remove(path);
+    std::filesystem::remove(key_path);
     X509_free(certificate);
     EVP_PKEY_free(key);
     SSL_CTX_free(tls);
@@ -139,9 +146,11 @@ struct TlsServer::Context {
   EVP_PKEY* const key;
   X509* const certificate;
   std::string path;
+  std::string key_path;
 };
 
-TlsServer::TlsServer(Script script) : context_(std::make_unique<Context>()) {
+TlsServer::TlsServer(Script script, ClientCertificate client_certificate)
+    : context_(std::make_unique<Context>(client_certificate)) {
   server_ = std::make_unique<RawServer>([this, script = std::move(script)](RawConnection& raw) {
     TlsConnection::Session session(context_->tls);
     if (!session.Accept(raw)) return;
@@ -151,6 +160,8 @@ TlsServer::TlsServer(Script script) : context_(std::make_unique<Context>()) {
 }
 
 TlsServer::~TlsServer() = default;
+
+std::string TlsServer::key_path() const { return context_->key_path; }
 
 Request TlsServer::Get(std::string target) const {
   Request request = server_->Get(std::move(target));

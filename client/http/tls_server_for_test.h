@@ -43,11 +43,15 @@ class TlsServer {
   using Script = std::function<void(TlsConnection&)>;
 
   // Runs `script` for every connection whose handshake succeeds.
-  explicit TlsServer(Script script);
+  enum class ClientCertificate { kNone, kRequired };
+  explicit TlsServer(Script script,
+                     ClientCertificate client_certificate = ClientCertificate::kNone);
   ~TlsServer();
 
   int port() const { return server_->port(); }
   int connections() const { return server_->connections(); }
+  // The key of the server's certificate, which a client may show too.
+  std::string key_path() const;
   // Returns a GET for this server that trusts its certificate.
   Request Get(std::string target = "/") const;
 

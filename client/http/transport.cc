@@ -6,6 +6,14 @@
 
 namespace penstock::http {
 
+std::string ConnectSettings::PoolKey() const {
+  std::string key;
+  for (const std::string* part :
+       {&ca_directory_path, &client_certificate_path, &client_key_path, &client_key_password})
+    key.append(*part).append(1, '\n');
+  return key;
+}
+
 bool internal::SameIgnoringCase(const char* a, const char* b, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) {
     if (a[i] != b[i] && AsciiLower(a[i]) != AsciiLower(b[i])) return false;

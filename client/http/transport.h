@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -51,13 +52,27 @@ struct Endpoint {
   int port = 443;
 };
 
+// How connections are made, where that differs from the defaults: TLS identity and proxy.
+struct ConnectSettings {
+  std::string ca_directory_path;         // empty: none
+  std::string client_certificate_path;   // PEM; empty: none
+  std::string client_key_path;           // PEM; empty: in the certificate file
+  std::string client_key_password;       // secret; empty: none
+  std::optional<std::string> proxy_url;  // empty: no proxy; unset: that of the environment
+  std::string no_proxy;                  // with proxy_url: hosts without it, as in the environment
+
+  // Part of the key of the connection pool: requests with equal settings share connections.
+  std::string PoolKey() const;
+};
+
 struct Request {
   std::string method;  // "GET", ...
   Endpoint endpoint;
   std::string target;  // path and query exactly as on the wire
   // Sent in this order. Includes Host. The transport adds Content-Length.
   std::vector<Header> headers;
-  std::string ca_bundle_path;  // empty: the system's bundle
+  std::string ca_bundle_path;                      // empty: the system's bundle
+  std::shared_ptr<const ConnectSettings> connect;  // shared with the Client; null: the defaults
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds idle_timeout{30'000};
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,8 +19,8 @@
 #include "client/s3/verbs/request_start.h"
 #include "client/s3/verbs/verbs.h"
 #include "penstock/base/blocking.h"
+#include "penstock/base/pending.h"
 #include "penstock/bucket_kind.h"
-#include "penstock/waiter.h"
 
 namespace penstock {
 namespace {
@@ -138,9 +137,9 @@ void StartUrl(Client& client, s3::Operation operation, const Request& request,
 template <class T, class Start>
 Result<T> WaitFor(Start start) {
   PENSTOCK_TRY(CheckMayBlock("Presign"));
-  const Waiter<T> waiter;
-  start(waiter.Done());
-  return Waiter<T>(waiter).Wait({}, std::stop_source());
+  auto call = MakePending<T>();
+  start(std::move(call.done));
+  return call.pending.Get();
 }
 
 // Writes the policy of a form as json.dumps of Python does, so that both can be compared.

@@ -9,7 +9,6 @@
 #include <torch/types.h>
 
 #include "penstock/base/blocking.h"
-#include "penstock/waiter.h"
 
 namespace penstock::torch {
 namespace {
@@ -31,29 +30,25 @@ Result<MutableByteView> Allocate(::torch::Tensor& tensor, std::uint64_t size) {
 struct ObjectTensor::Impl {
   Impl(std::shared_ptr<ObjectStore> given, BucketName bucket, ObjectKey target,
        DownloadOptions options)
-      : store(std::move(given)),
-        key(target.value),
-        chain(options.call.cancel, [source = stop]() mutable { source.request_stop(); }),
-        tensor(std::make_shared<::torch::Tensor>()) {
+      : store(std::move(given)), key(target.value), tensor(std::make_shared<::torch::Tensor>()) {
     // Take waits; on an I/O thread it would wait for ever.
     if (Result<void> allowed = CheckMayBlock("reading an object into a tensor"); !allowed.ok()) {
-      waiter.Done()(std::move(allowed).error());
+      download = Pending<DownloadResponse>::Of(std::move(allowed).error());
       return;
     }
     DownloadRequest request;
     request.bucket = std::move(bucket);
     request.key = std::move(target);
     request.options = std::move(options);
-    request.options.call.cancel = stop.get_token();
     request.destination = [tensor = tensor](std::uint64_t size) { return Allocate(*tensor, size); };
     // Not owned by the download: an I/O thread must not be the one that destroys the store.
-    StartDownload({std::shared_ptr<void>(), store.get()}, std::move(request), waiter.Done());
+    download = DownloadAsync({std::shared_ptr<void>(), store.get()}, std::move(request));
   }
 
   ~Impl() {
-    if (taken) return;
-    stop.request_stop();
-    const auto ignored = waiter.Wait({}, stop);
+    if (!download.valid()) return;
+    download.Cancel();
+    const auto ignored = download.Get();
     static_cast<void>(ignored);
   }
 
@@ -62,12 +57,9 @@ struct ObjectTensor::Impl {
 
   const std::shared_ptr<ObjectStore> store;
   const std::string key;
-  std::stop_source stop;
-  std::stop_callback<std::function<void()>> chain;  // The caller's stop also stops this download.
-  // Shared with the download: an I/O thread creates the destination before the waiter is set.
+  // Shared with the download: an I/O thread creates the destination before `download` is set.
   std::shared_ptr<::torch::Tensor> tensor;
-  Waiter<DownloadResponse> waiter;
-  bool taken = false;
+  Pending<DownloadResponse> download;
 };
 
 ObjectTensor::ObjectTensor(std::shared_ptr<ObjectStore> store, BucketName bucket, ObjectKey key,
@@ -80,12 +72,11 @@ ObjectTensor::~ObjectTensor() = default;
 
 Result<ObjectExample> ObjectTensor::Take() {
   PENSTOCK_TRY(download_.CheckBlockingUse("ObjectTensor::Take"));
-  Impl& download = download_.object();
-  PENSTOCK_CHECK(!download.taken);
-  Result<DownloadResponse> downloaded = download.waiter.Wait({}, download.stop);
-  download.taken = true;
+  Impl& impl = download_.object();
+  PENSTOCK_CHECK(impl.download.valid());
+  Result<DownloadResponse> downloaded = impl.download.Get();
   if (!downloaded.ok()) return std::move(downloaded).error();
-  return ObjectExample(std::move(*download.tensor), download.key);
+  return ObjectExample(std::move(*impl.tensor), impl.key);
 }
 
 }  // namespace penstock::torch

@@ -9,7 +9,6 @@
 
 #include "client/transfer/forked_child_test_support.h"
 #include "client/transfer/held_store_test_support.h"
-#include "penstock/future.h"
 #include "penstock/memory.h"
 #include "penstock/range_reader.h"
 
@@ -170,10 +169,10 @@ TEST_F(HandleTest, DownloadKeepsItsStoreAlive) {
     memory.resize(size);
     return MutableByteView(memory);
   };
-  auto done = StartFuture(std::move(store), std::move(request));
+  auto done = DownloadAsync(std::move(store), std::move(request));
   ASSERT_FALSE(watch.expired());
   held->Release();
-  EXPECT_TRUE(done.get().ok());
+  EXPECT_TRUE(done.Get().ok());
   EXPECT_EQ(memory, MakeContent(1000));
 }
 

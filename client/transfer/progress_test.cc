@@ -7,7 +7,6 @@
 #include "base/fake_clock.h"
 #include "client/transfer/download/range_fetch.h"
 #include "client/transfer/transfer_test_support.h"
-#include "penstock/waiter.h"
 
 namespace penstock::transfer {
 namespace {
@@ -115,9 +114,9 @@ TEST(TransferProgress, CountsEachByteOfARetriedBodyOnce) {
   spec.place = [&memory](const ObjectMetadata&, std::uint64_t) -> Result<Placement> {
     return Placement{MutableByteView(memory)};
   };
-  Waiter<RangeFetched> waiter;
-  StartRangeFetch(store, std::move(spec), waiter.Done());
-  ASSERT_TRUE(waiter.Wait({}, std::stop_source()).ok());
+  auto call = MakePending<RangeFetched>();
+  StartRangeFetch(store, std::move(spec), call.done);
+  ASSERT_TRUE(call.pending.Get().ok());
   ASSERT_FALSE(reports.empty());
   EXPECT_EQ(reports.back(), 40u);
 }

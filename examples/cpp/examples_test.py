@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -57,13 +58,86 @@ class ExamplesTest(unittest.TestCase):
         listed = [line.split(maxsplit=1) for line in self.run_example("list", "s3://examples").decode().splitlines()]
         self.assertEqual(listed, [["0", "empty"], ["20000001", "large"]])
 
-    def test_many_are_put_by_callbacks_and_got_by_futures(self) -> None:
+    def test_many_are_put_by_callbacks_and_got_as_pending_results(self) -> None:
         printed = self.run_example("put_many", "s3://examples/many/", "300").decode()
         self.assertRegex(printed, r"^300 objects in 300 requests, half of them within [\d.]+ ms\n$")
         keys = sorted(f"many/{number}" for number in range(300))
         sizes = {f"many/{number}": len(f"object {number}\n") for number in range(300)}
         self.assertEqual(
             self.run_example("get_many", "s3://examples/many/").decode().splitlines(), [f"{sizes[key]} {key}" for key in keys]
+        )
+
+    def test_named_operations(self) -> None:
+        self.assertEqual(
+            self.run_example("objects", "s3://examples/some/").decode().splitlines(),
+            ["read 'some text', text/plain", "bytes 5 to 9: 'text'", "9 some/first", "9 some/second", "deleted"],
+        )
+
+    def test_bodies_of_files_streams_and_memory(self) -> None:
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(b"x" * 1000)
+            file.flush()
+            printed = self.run_example("bodies", "s3://examples/body", file.name).decode()
+        self.assertEqual(printed, "16 bytes in memory, 1000 of 1000 bytes in the stream\n")
+
+    def test_coroutines_copy_objects(self) -> None:
+        self.run_example("put_many", "s3://examples/from/", "50")
+        self.assertRegex(self.run_example("coroutines", "s3://examples/from/", "to/").decode(), r"^50 objects, \d+ bytes\n$")
+        listed = self.run_example("list", "s3://examples/to/").decode().splitlines()
+        self.assertEqual(len(listed), 50)
+
+    def test_directories_and_files(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            source, copy = Path(folder, "source"), Path(folder, "copy")
+            for name, size in [("a", 0), ("b/c", 1000), ("b/d/e", 9_000_001)]:
+                path = source / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(random.Random(size).randbytes(size))
+            (source / "link").symlink_to("a")
+            printed = self.run_example("files", str(source), "s3://examples/tree/", str(copy)).decode().splitlines()
+            self.assertEqual(
+                printed,
+                [
+                    "uploaded 3 files, 9001001 bytes",
+                    f"skipped {source}/link",
+                    "downloaded 3 files, 9001001 bytes",
+                    "one file: same size",
+                ],
+            )
+            for name in ["a", "b/c", "b/d/e"]:
+                self.assertEqual((copy / name).read_bytes(), (source / name).read_bytes())
+            self.assertFalse(list(copy.rglob("*.penstock-*")))
+
+    def test_credentials_of_every_source(self) -> None:
+        document = json.dumps({"Version": 1, "AccessKeyId": KEY, "SecretAccessKey": SECRET})
+        with tempfile.TemporaryDirectory() as folder:
+            profiles = Path(folder, "credentials")
+            profiles.write_text(f"[work]\naws_access_key_id = {KEY}\naws_secret_access_key = {SECRET}\n")
+            output = Path(folder, "credentials.json")
+            output.write_text(document)
+            os.environ["AWS_SHARED_CREDENTIALS_FILE"] = str(profiles)
+            try:
+                for arguments in (
+                    ["default"],
+                    ["environment"],
+                    ["chain"],
+                    ["profile", "--profile", "work"],
+                    ["process", "--command", f"cat {output}"],
+                ):
+                    printed = self.run_example("credentials", "--source", *arguments).decode()
+                    self.assertEqual(printed.splitlines(), [f"signs as {KEY}", "examples"], arguments)
+            finally:
+                del os.environ["AWS_SHARED_CREDENTIALS_FILE"]
+
+    def test_log_observer_histograms_and_retry_policy(self) -> None:
+        self.assertEqual(
+            self.run_example("observe", "s3://examples").decode().splitlines(),
+            [
+                "GetObject attempt 1: 404 NoSuchKey, request id present",
+                "GetObject attempt 2: 404 NoSuchKey, request id present",
+                "GetObject: 2 attempts, median measured",
+                "logged",
+            ],
         )
 
     def test_failures_name_operation_and_key_on_standard_error(self) -> None:

@@ -1,11 +1,10 @@
-// Downloads all objects under a prefix in parallel, as futures. Prints size and key of each object
+// Downloads all objects under a prefix in parallel. Prints size and key of each object
 // in S3's order.
 #include <cstdio>
-#include <future>
 #include <vector>
 
 #include "command_line.h"
-#include "penstock/future.h"
+#include "penstock/transfer.h"
 
 namespace {
 
@@ -13,7 +12,7 @@ namespace {
 struct Arrival {
   std::string key;
   std::vector<std::byte> bytes;
-  std::future<penstock::Result<penstock::DownloadResponse>> done;
+  penstock::Pending<penstock::DownloadResponse> done;
 };
 
 std::vector<penstock::ObjectKey> KeysBelow(const std::shared_ptr<penstock::Client>& client,
@@ -52,12 +51,12 @@ int main(int argc, char** argv) {
       arrival.bytes.resize(size);
       return penstock::MutableByteView(arrival.bytes);
     };
-    arrival.done = penstock::StartFuture(client, std::move(request));
+    arrival.done = penstock::DownloadAsync(client, std::move(request));
   }
   // Waits for all, also after an error: the other downloads still write into `arrivals`.
   int failed = 0;
   for (Arrival& arrival : arrivals) {
-    const auto result = arrival.done.get();
+    const auto result = arrival.done.Get();
     if (result.ok()) {
       std::printf("%zu %s\n", arrival.bytes.size(), arrival.key.c_str());
     } else {

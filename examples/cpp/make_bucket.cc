@@ -1,4 +1,4 @@
-// Creates a bucket through ObjectStore::Call. An existing bucket of the same account is accepted.
+// Creates a bucket. An existing bucket of the same account is accepted.
 #include <cstdio>
 
 #include "command_line.h"
@@ -9,7 +9,7 @@ int main(int argc, char** argv) {
 
   penstock::CreateBucketRequest request;
   request.bucket = line.ParsePlace(line.Argument(0)).bucket;
-  const auto made = line.MakeClient()->Call(request);
+  const auto made = line.MakeClient()->CreateBucket(request);
   if (!made.ok() && made.error().kind != penstock::ErrorKind::kAlreadyExists)
     examples::Die(made.error().ToString());
   std::printf("%s\n", request.bucket.value.c_str());

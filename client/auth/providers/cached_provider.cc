@@ -49,8 +49,11 @@ class CachedProviderImpl final : public CachedProvider,
   }
 
   void Forget(const CredentialsPtr& refused) override {
-    const MutexLock lock(mutex_);
-    if (known_ && *known_ == refused) known_.reset();
+    {
+      const MutexLock lock(mutex_);
+      if (known_ && *known_ == refused) known_.reset();
+    }
+    inner_->Forget(refused);
   }
 
  private:

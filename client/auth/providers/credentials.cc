@@ -81,6 +81,10 @@ class ChainProvider final : public CredentialsProvider {
     TryProvider(search, 0);
   }
 
+  void Forget(const CredentialsPtr& refused) override {
+    for (const ChainLink& link : *links_) link.provider->Forget(refused);
+  }
+
  private:
   // One search of the chain, shared by the callbacks of its links.
   struct Search {

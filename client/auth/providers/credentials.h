@@ -14,8 +14,7 @@
 
 namespace penstock::auth {
 
-// Shared: one provider serves many clients.
-using ProviderPtr = std::shared_ptr<CredentialsProvider>;
+using ProviderPtr = CredentialsProviderPtr;
 
 // Always returns `credentials`, or kUnauthenticated if the access key id or the secret is empty.
 ProviderPtr MakeStaticProvider(Credentials credentials);
@@ -43,7 +42,7 @@ class CachedProvider : public CredentialsProvider {
  public:
   // Called after the service rejected `refused` as expired. If these are the cached credentials,
   // the next Start calls the inner provider again. Thread safety: may be called from any thread.
-  virtual void Forget(const CredentialsPtr& refused) = 0;
+  void Forget(const CredentialsPtr& refused) override = 0;
 };
 
 // Caches the credentials of `inner`. Concurrent callers share one refresh. Credentials with an

@@ -108,7 +108,12 @@ class AssumeRoleProvider final : public CredentialsProvider,
   void Start(Done done) override {
     source_->Start(
         [self = shared_from_this(), done = std::move(done)](Result<CredentialsPtr> source) {
-          if (source.ok()) return self->Assume(std::move(source).value(), done);
+          if (source.ok() && *source != nullptr)
+            return self->Assume(std::move(source).value(), done);
+          if (source.ok()) {
+            return done(Unusable("cannot assume " + self->role_.arn +
+                                 ": its source has anonymous credentials, which cannot sign"));
+          }
           // A configured role must not fall back to another identity.
           done(Unusable("the credentials to assume " + self->role_.arn +
                         " with: " + source.error().message));

@@ -27,14 +27,17 @@ std::string ProxyName(const Request& request, const EnvironmentProxy& proxy) {
          Authority(request.endpoint);
 }
 
-std::string Detail(const ConnectFailure& failure) {
+std::string Detail(const Request& request, const ConnectFailure& failure) {
   if (failure.detail.empty()) return curl_easy_strerror(static_cast<CURLcode>(failure.curl_code));
   std::string detail(failure.detail);
   ProxySecrets().Redact(detail);
+  if (request.connect != nullptr && request.connect->proxy_url)
+    ProxySecrets(*request.connect->proxy_url).Redact(detail);
   return detail;
 }
 
-Error UnreachableError(const std::string& peer, const ConnectFailure& failure) {
+Error UnreachableError(const Request& request, const std::string& peer,
+                       const ConnectFailure& failure) {
   switch (failure.os_error) {
     case ECONNREFUSED:
       return Unavailable("connection refused by " + peer + ": nothing listens there");
@@ -43,7 +46,7 @@ Error UnreachableError(const std::string& peer, const ConnectFailure& failure) {
       return Error::Make(
           ErrorKind::kResourceExhausted,
           "no connection to " + peer + ": too many open files; raise the limit (ulimit -n)");
-    case 0: return Unavailable("no connection to " + peer + ": " + Detail(failure));
+    case 0: return Unavailable("no connection to " + peer + ": " + Detail(request, failure));
     default:
       return Unavailable("no connection to " + peer + ": " +
                          std::generic_category().message(failure.os_error));
@@ -92,7 +95,8 @@ std::optional<Error> TunnelError(const Request& request, const EnvironmentProxy&
                      ": allow the connection there, or exclude the host by no_proxy");
 }
 
-Error HandshakeError(const std::string& peer, const ConnectFailure& failure) {
+Error HandshakeError(const Request& request, const std::string& peer,
+                     const ConnectFailure& failure) {
   // OpenSSL's message if the first record is not TLS: a server without TLS sent text. A retry would
   // fail in the same way.
   if (failure.detail.find("wrong version number") != std::string_view::npos) {
@@ -101,7 +105,17 @@ Error HandshakeError(const std::string& peer, const ConnectFailure& failure) {
                            " answered the TLS handshake with plain text: if the server speaks "
                            "plain http, use an http:// URL");
   }
-  return Unavailable("TLS handshake with " + peer + " failed: " + Detail(failure));
+  return Unavailable("TLS handshake with " + peer + " failed: " + Detail(request, failure));
+}
+
+Error ClientCertificateError(const Request& request, const std::string& peer,
+                             const ConnectFailure& failure) {
+  const std::string path =
+      request.connect != nullptr ? request.connect->client_certificate_path : std::string();
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "cannot connect to " + peer + ": the client certificate '" + path +
+                         "' or its key cannot be used: " + Detail(request, failure))
+      .About("client_certificate_path");
 }
 
 // No connection was tried: libcurl cannot parse the URL of the proxy. The message must not quote
@@ -119,7 +133,7 @@ std::optional<Error> ProxyError(const std::string& server, const EnvironmentProx
 
 Error ConnectError(const Request& request, const ConnectFailure& failure) {
   const std::string server = Authority(request.endpoint);
-  const std::optional<EnvironmentProxy> proxy = ProxyFor(request.endpoint);
+  const std::optional<EnvironmentProxy> proxy = ProxyFor(request);
   // `peer` is the server that had to respond; `first` is the host that the connection was made to.
   const std::string peer = PeerName(request, proxy);
   const std::string first = proxy ? ProxyName(request, *proxy) : server;
@@ -134,29 +148,31 @@ Error ConnectError(const Request& request, const ConnectFailure& failure) {
       return Unavailable("cannot resolve the host of " +
                          (proxy ? first : "the proxy on the way to " + server));
     case CURLE_COULDNT_CONNECT:
-    case CURLE_INTERFACE_FAILED: return UnreachableError(first, failure);
+    case CURLE_INTERFACE_FAILED: return UnreachableError(request, first, failure);
     case CURLE_OPERATION_TIMEDOUT: return ConnectTimeout(request, proxy, failure);
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_ISSUER_ERROR:
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
     case CURLE_SSL_INVALIDCERTSTATUS:
-      return Error::Make(ErrorKind::kUnauthenticated,
-                         "TLS certificate of " + peer + " was not accepted: " + Detail(failure));
+      return Error::Make(
+          ErrorKind::kUnauthenticated,
+          "TLS certificate of " + peer + " was not accepted: " + Detail(request, failure));
+    case CURLE_SSL_CERTPROBLEM: return ClientCertificateError(request, peer, failure);
     case CURLE_SSL_CACERT_BADFILE:
       return Error::Make(ErrorKind::kInvalidArgument,
                          request.ca_bundle_path.empty()
                              ? std::string("cannot read the system's CA bundle")
                              : "cannot read the CA bundle '" + request.ca_bundle_path + "'");
-    case CURLE_SSL_CONNECT_ERROR: return HandshakeError(peer, failure);
+    case CURLE_SSL_CONNECT_ERROR: return HandshakeError(request, peer, failure);
     case CURLE_GOT_NOTHING:
     case CURLE_RECV_ERROR:
     case CURLE_SEND_ERROR:
       return Unavailable("connection to " + peer +
-                         " was lost before a request: " + Detail(failure));
+                         " was lost before a request: " + Detail(request, failure));
     case CURLE_OUT_OF_MEMORY:
       return Error::Make(ErrorKind::kResourceExhausted,
                          "out of memory while connecting to " + peer);
-    default: return Unavailable("cannot connect to " + peer + ": " + Detail(failure));
+    default: return Unavailable("cannot connect to " + peer + ": " + Detail(request, failure));
   }
 }
 
@@ -171,7 +187,7 @@ Error ProxyCredentialsError(const Request& request, const EnvironmentProxy& prox
 }
 
 Error LostConnectionError(const Request& request, const LostConnection& lost) {
-  const std::string peer = PeerName(request, ProxyFor(request.endpoint));
+  const std::string peer = PeerName(request, ProxyFor(request));
   const std::string reason = lost.detail.empty() ? "" : ": " + std::string(lost.detail);
   if (!lost.head_received) {
     return Unavailable("connection to " + peer + " was lost before a response, after " +

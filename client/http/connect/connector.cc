@@ -35,6 +35,21 @@ CURLSH* MakeShare() {
   return share;
 }
 
+// libcurl copies the strings.
+void SetConnectOptions(CURL* curl, const ConnectSettings& settings) {
+  const auto set = [curl](CURLoption option, const std::string& value) {
+    if (!value.empty()) curl_easy_setopt(curl, option, value.c_str());
+  };
+  set(CURLOPT_CAPATH, settings.ca_directory_path);
+  set(CURLOPT_SSLCERT, settings.client_certificate_path);
+  set(CURLOPT_SSLKEY, settings.client_key_path);
+  set(CURLOPT_KEYPASSWD, settings.client_key_password);
+  if (!settings.proxy_url) return;
+  // An empty string, and not the absence of the option, overrides the environment.
+  curl_easy_setopt(curl, CURLOPT_PROXY, settings.proxy_url->c_str());
+  curl_easy_setopt(curl, CURLOPT_NOPROXY, settings.no_proxy.c_str());
+}
+
 }  // namespace
 
 struct ConnectHandle::Callbacks {
@@ -167,8 +182,9 @@ void Connector::SetOptions(ConnectHandle& handle, const Request& request) {
   if (resolve_ != nullptr) curl_easy_setopt(curl, CURLOPT_RESOLVE, resolve_);
   if (!request.ca_bundle_path.empty())
     curl_easy_setopt(curl, CURLOPT_CAINFO, request.ca_bundle_path.c_str());
+  if (request.connect != nullptr) SetConnectOptions(curl, *request.connect);
   // Not with a proxy: libcurl reads a proxy connection over TLS itself, and polls the socket.
-  if (request.endpoint.scheme == "https" && !HasProxyFor("https")) LetTlsReadAhead(curl);
+  if (request.endpoint.scheme == "https" && !HasProxyFor(request)) LetTlsReadAhead(curl);
   // Zero would be libcurl's default.
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
                    static_cast<long>(std::max<std::int64_t>(1, request.connect_timeout.count())));

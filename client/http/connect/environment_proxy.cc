@@ -207,6 +207,24 @@ std::optional<EnvironmentProxy> ProxyFor(const Endpoint& endpoint) {
   return ProxyFor(endpoint, [](const char* name) { return std::getenv(name); });
 }
 
+std::optional<EnvironmentProxy> ProxyFor(const Request& request) {
+  const ConnectSettings* const settings = request.connect.get();
+  if (settings == nullptr || !settings->proxy_url) return ProxyFor(request.endpoint);
+  auto proxy = ProxyFor(request.endpoint, [settings](const char* name) -> const char* {
+    const std::string_view variable = name;
+    if (variable == "no_proxy") return settings->no_proxy.c_str();
+    return variable == "all_proxy" ? settings->proxy_url->c_str() : nullptr;
+  });
+  if (proxy) proxy->variable = "ClientConfig::proxy";
+  return proxy;
+}
+
+bool HasProxyFor(const Request& request) {
+  if (request.connect == nullptr || !request.connect->proxy_url)
+    return HasProxyFor(request.endpoint.scheme);
+  return !request.connect->proxy_url->empty();
+}
+
 bool HasProxyFor(std::string_view scheme) {
   const auto is_set = [](const char* name) {
     const char* const value = std::getenv(name);
@@ -226,6 +244,8 @@ ProxySecrets::ProxySecrets(const GetVariable& environment) {
 }
 
 ProxySecrets::ProxySecrets() : ProxySecrets([](const char* name) { return std::getenv(name); }) {}
+
+ProxySecrets::ProxySecrets(std::string_view url) { AddSecrets(url, values_); }
 
 void ProxySecrets::Redact(std::string& text) const {
   for (const std::string& value : values_) penstock::internal::RedactValue(text, value);

@@ -17,6 +17,7 @@ std::string PeerOf(const Request& request, const std::optional<EnvironmentProxy>
       .append(authority)
       .append("\n")
       .append(request.ca_bundle_path);
+  if (request.connect != nullptr) peer.append("\n").append(request.connect->PoolKey());
   if (proxy) peer.append("\n").append(proxy->url);
   return peer;
 }

@@ -59,6 +59,8 @@ ExchangeRunner::Descriptor::~Descriptor() { ::close(fd); }
 // Without a proxy, reads the environment at most once per second, because reading it costs more
 // than the rest of the decision.
 std::optional<EnvironmentProxy> ExchangeRunner::FindProxy(const Transfer& transfer) {
+  if (transfer.request.connect != nullptr && transfer.request.connect->proxy_url)
+    return ProxyFor(transfer.request);
   const Endpoint& endpoint = transfer.request.endpoint;
   KnownProxies& known = proxies_[endpoint.scheme == "https" ? 1 : 0];
   if (transfer.last_activity >= known.until) {

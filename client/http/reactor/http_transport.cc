@@ -1,6 +1,7 @@
 #include "client/http/reactor/http_transport.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <string_view>
@@ -122,11 +123,14 @@ class HttpTransport final : public Transport {
 
 using SharedPtr = std::shared_ptr<HttpTransport>;
 
-// Lock-free as Current(): a forked child could inherit the guard of a local static locked.
-std::atomic<SharedPtr*> shared_transport{nullptr};
+// By number of I/O threads. Lock-free as Current(): a forked child could inherit the guard of a
+// local static locked.
+constinit std::array<std::atomic<SharedPtr*>, kMaxIoThreads + 1> shared_transports{};
 
 void ParkShared() {
-  if (SharedPtr* transport = shared_transport.load(std::memory_order_acquire)) (*transport)->Park();
+  for (const auto& shared : shared_transports) {
+    if (SharedPtr* transport = shared.load(std::memory_order_acquire)) (*transport)->Park();
+  }
 }
 
 }  // namespace
@@ -135,15 +139,18 @@ std::shared_ptr<Transport> MakeHttpTransport(HttpTransportOptions options) {
   return std::make_shared<HttpTransport>(options);
 }
 
-std::shared_ptr<Transport> SharedTransport() {
-  SharedPtr* existing = shared_transport.load(std::memory_order_acquire);
+std::shared_ptr<Transport> SharedTransport(int io_threads) {
+  PENSTOCK_CHECK(io_threads >= 0 && io_threads <= kMaxIoThreads);
+  std::atomic<SharedPtr*>& shared = shared_transports[static_cast<std::size_t>(io_threads)];
+  SharedPtr* existing = shared.load(std::memory_order_acquire);
   if (existing != nullptr) return *existing;
   // The objects that I/O threads use must outlive the threads. They are created before the exit
   // handler is registered, so they are destroyed after it has stopped the threads.
   InitCurl();
   SystemClock();
-  auto fresh = std::make_unique<SharedPtr>(std::make_shared<HttpTransport>(HttpTransportOptions{}));
-  if (!shared_transport.compare_exchange_strong(existing, fresh.get(), std::memory_order_acq_rel))
+  auto fresh = std::make_unique<SharedPtr>(
+      std::make_shared<HttpTransport>(HttpTransportOptions{.io_threads = io_threads}));
+  if (!shared.compare_exchange_strong(existing, fresh.get(), std::memory_order_acq_rel))
     return *existing;
   std::atexit(ParkShared);
   return *fresh.release();  // never destroyed: its threads outlive main

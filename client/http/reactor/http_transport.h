@@ -49,8 +49,11 @@ struct HttpTransportOptions {
 // Thread safety: safe from any thread.
 std::shared_ptr<Transport> MakeHttpTransport(HttpTransportOptions options);
 
-// Returns the transport of the process, created at the first call and never destroyed. Never null.
-std::shared_ptr<Transport> SharedTransport();
+inline constexpr int kMaxIoThreads = 64;
+
+// Returns the transport of the process with that many I/O threads (0: the default), created at the
+// first call and never destroyed. Never null. Requires 0 <= io_threads <= kMaxIoThreads.
+std::shared_ptr<Transport> SharedTransport(int io_threads = 0);
 
 }  // namespace penstock::http
 

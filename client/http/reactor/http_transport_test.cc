@@ -374,7 +374,11 @@ TEST(HttpTransport, CanBeDestroyedByItsOwnCompletion) {
   EXPECT_TRUE(finished.get_future().get());
 }
 
-TEST(SharedTransport, IsOnePerProcess) { EXPECT_EQ(SharedTransport(), SharedTransport()); }
+TEST(SharedTransport, IsOnePerProcessAndNumberOfThreads) {
+  EXPECT_EQ(SharedTransport(), SharedTransport());
+  EXPECT_EQ(SharedTransport(3), SharedTransport(3));
+  EXPECT_NE(SharedTransport(3), SharedTransport());
+}
 
 TEST(SharedTransport, ProcessWithConnectionsOpenExitsCleanly) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // a separate process, not a fork of this one

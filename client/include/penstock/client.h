@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "penstock/base/log.h"
+#include "penstock/bodies.h"
 #include "penstock/bucket_configuration.h"
 #include "penstock/credentials.h"
 #include "penstock/directory_bucket.h"
@@ -33,6 +35,33 @@ enum class RetryMode { kDefault, kTuned, kLegacy, kStandard, kAdaptive };
 // Returns the name as in AWS_RETRY_MODE: "tuned", "legacy", and so on. kDefault returns "tuned".
 std::string_view RetryModeName(RetryMode mode);
 
+// The proxy of a Client's connections.
+struct ProxyConfig {
+  // "http://host:port", with user:password@ before the host if the proxy requires credentials,
+  // special characters of both as %XX. Also https, socks4, socks4a, socks5 and socks5h. An empty
+  // URL means no proxy, whatever the environment says.
+  std::string url;
+  // Hosts without the proxy: names, domains (".example.com"), addresses or networks (CIDR),
+  // separated by commas; "*" is all.
+  std::string no_proxy;
+};
+
+// A failed attempt that a retry policy judges. The members are valid during the call.
+struct RetryQuestion {
+  std::string_view operation;  // "GetObject"
+  std::string_view bucket;
+  std::string_view key;
+  int attempt = 1;  // 1-based: how often the request has been sent.
+  const Error& error;
+  bool retried_by_default = false;  // What the retry mode decided.
+};
+enum class RetryVerdict {
+  kDefault,  // As the retry mode decided.
+  kRetry,    // Retry after the mode's delay. max_attempts, the deadline and the quota still apply.
+  kStop,     // The call ends with this error.
+};
+using RetryPolicy = std::function<RetryVerdict(const RetryQuestion&)>;
+
 // Configuration of a Client. Unset members are looked up in the order of the "AWS SDKs and Tools
 // Reference Guide".
 struct ClientConfig {
@@ -48,6 +77,21 @@ struct ClientConfig {
   bool requester_pays = false;
   std::string user_agent;      // prefix of the User-Agent header
   std::string ca_bundle_path;  // empty: AWS_CA_BUNDLE, system store
+  // A folder of CA certificates with names as of `openssl rehash`, in addition to the bundle.
+  std::string ca_directory_path;
+  // The certificate that this client shows to the server (mutual TLS), and its key, as PEM files.
+  // The certificate file may hold the key too. An encrypted key needs its password.
+  std::string client_certificate_path;
+  std::string client_key_path;
+  std::string client_key_password;
+  // Unset: the variables http_proxy, https_proxy, all_proxy and no_proxy.
+  std::optional<ProxyConfig> proxy;
+  // I/O threads, 1 to 64, each with its own connections. Clients with the same number share threads
+  // and connections. Unset: the threads of the process, half as many as cores, 1 to 4.
+  std::optional<int> io_threads;
+  // Judges each failed attempt, except corrections of region, clock and credentials. Runs on an I/O
+  // thread and must not block. An exception ends the call with an error.
+  RetryPolicy retry_policy;
   std::chrono::milliseconds connect_timeout{10'000};
   // The attempt fails after this time without progress. Progress is a byte sent, the end of the
   // response head or a byte of the response body. Interim (1xx) responses and parts of a head do
@@ -101,12 +145,19 @@ struct RequestEvent {
   int attempt = 1;      // 1-based
   int http_status = 0;  // 0: no response.
   std::string error_code;
+  std::string request_id;  // x-amz-request-id, also of a success. Empty: no response.
   WallTime started{};
   std::chrono::nanoseconds first_byte{};  // Zero: no byte arrived.
   std::chrono::nanoseconds duration{};
   std::uint64_t bytes_sent = 0;      // Of the body.
   std::uint64_t bytes_received = 0;  // Of the body.
   bool connection_reused = false;    // Not the connection's first request.
+};
+
+// The result of GetObject.
+struct GetObjectResult {
+  ObjectMetadata metadata;
+  std::string body;  // The bytes of the object or range. Empty if the request has a sink.
 };
 
 // Thread safety: all members may be called from any thread.
@@ -173,6 +224,92 @@ class Client final : public ObjectStore {
   void Start(PutObjectConfigurationRequest request, Callback<NoResponse> done);
   void Start(RestoreObjectRequest request, Callback<RestoreObjectResponse> done);
   void Start(GetObjectAttributesRequest request, Callback<GetObjectAttributesResponse> done);
+
+  // ---- Named operations ----
+  //
+  // Each operation has two forms. NAME(request) blocks as Call does. NAMEAsync(request) returns at
+  // once; its Pending is a future, an awaitable, or takes a callback (penstock/base/pending.h). The
+  // Client, and sinks and sources of the request, must live until the call has ended.
+  //
+  // Requests have the same name and live in object_store.h and directory_bucket.h:
+  //
+  //   auto head = client->HeadObject({.bucket = BucketName("data"), .key = ObjectKey("a")});
+
+  // Reads an object or a range. Without request.sink the body is returned, in memory that grows
+  // with the bytes received; use a Download or DownloadFile for large objects. With a sink the
+  // bytes go there.
+  Result<GetObjectResult> GetObject(GetObjectRequest request, const Interrupt& interrupt = {});
+  Result<GetObjectResult> GetObject(BucketName bucket, ObjectKey key);
+  Pending<GetObjectResult> GetObjectAsync(GetObjectRequest request);
+  Pending<GetObjectResult> GetObjectAsync(BucketName bucket, ObjectKey key);
+
+  // Writes an object of up to 5 GiB in one request. The call owns `body`, which replaces
+  // request.body.
+  Result<PutObjectResponse> PutObject(PutObjectRequest request, const Interrupt& interrupt = {});
+  Result<PutObjectResponse> PutObject(PutObjectRequest request, Body body,
+                                      const Interrupt& interrupt = {});
+  Result<PutObjectResponse> PutObject(BucketName bucket, ObjectKey key, Body body);
+  Pending<PutObjectResponse> PutObjectAsync(PutObjectRequest request);
+  Pending<PutObjectResponse> PutObjectAsync(PutObjectRequest request, Body body);
+  Pending<PutObjectResponse> PutObjectAsync(BucketName bucket, ObjectKey key, Body body);
+
+  // One part of a multipart upload. The call owns `body`.
+  Result<CompletedPart> UploadPart(UploadPartRequest request, const Interrupt& interrupt = {});
+  Result<CompletedPart> UploadPart(UploadPartRequest request, Body body,
+                                   const Interrupt& interrupt = {});
+  Pending<CompletedPart> UploadPartAsync(UploadPartRequest request);
+  Pending<CompletedPart> UploadPartAsync(UploadPartRequest request, Body body);
+
+  // The other operations.
+  Result<ObjectMetadata> HeadObject(HeadObjectRequest request, const Interrupt& interrupt = {});
+  Pending<ObjectMetadata> HeadObjectAsync(HeadObjectRequest request);
+  Result<DeleteObjectResponse> DeleteObject(DeleteObjectRequest request, const Interrupt& interrupt = {});
+  Pending<DeleteObjectResponse> DeleteObjectAsync(DeleteObjectRequest request);
+  Result<DeleteObjectsResponse> DeleteObjects(DeleteObjectsRequest request,
+                                              const Interrupt& interrupt = {});
+  Pending<DeleteObjectsResponse> DeleteObjectsAsync(DeleteObjectsRequest request);
+  Result<CopyObjectResponse> CopyObject(CopyObjectRequest request, const Interrupt& interrupt = {});
+  Pending<CopyObjectResponse> CopyObjectAsync(CopyObjectRequest request);
+  Result<NoResponse> RenameObject(RenameObjectRequest request, const Interrupt& interrupt = {});
+  Pending<NoResponse> RenameObjectAsync(RenameObjectRequest request);
+  Result<ListObjectsResponse> ListObjects(ListObjectsRequest request,
+                                          const Interrupt& interrupt = {});
+  Pending<ListObjectsResponse> ListObjectsAsync(ListObjectsRequest request);
+  Result<ListObjectVersionsResponse> ListObjectVersions(ListObjectVersionsRequest request,
+                                                        const Interrupt& interrupt = {});
+  Pending<ListObjectVersionsResponse> ListObjectVersionsAsync(ListObjectVersionsRequest request);
+  Result<CreateMultipartUploadResponse> CreateMultipartUpload(CreateMultipartUploadRequest request,
+                                                              const Interrupt& interrupt = {});
+  Pending<CreateMultipartUploadResponse> CreateMultipartUploadAsync(
+      CreateMultipartUploadRequest request);
+  Result<CompletedPart> UploadPartCopy(UploadPartCopyRequest request,
+                                       const Interrupt& interrupt = {});
+  Pending<CompletedPart> UploadPartCopyAsync(UploadPartCopyRequest request);
+  Result<PutObjectResponse> CompleteMultipartUpload(CompleteMultipartUploadRequest request,
+                                                    const Interrupt& interrupt = {});
+  Pending<PutObjectResponse> CompleteMultipartUploadAsync(CompleteMultipartUploadRequest request);
+  Result<NoResponse> AbortMultipartUpload(AbortMultipartUploadRequest request,
+                                          const Interrupt& interrupt = {});
+  Pending<NoResponse> AbortMultipartUploadAsync(AbortMultipartUploadRequest request);
+  Result<ListPartsResponse> ListParts(ListPartsRequest request, const Interrupt& interrupt = {});
+  Pending<ListPartsResponse> ListPartsAsync(ListPartsRequest request);
+  Result<ListMultipartUploadsResponse> ListMultipartUploads(ListMultipartUploadsRequest request,
+                                                            const Interrupt& interrupt = {});
+  Pending<ListMultipartUploadsResponse> ListMultipartUploadsAsync(
+      ListMultipartUploadsRequest request);
+  Result<NoResponse> CreateBucket(CreateBucketRequest request, const Interrupt& interrupt = {});
+  Pending<NoResponse> CreateBucketAsync(CreateBucketRequest request);
+  Result<HeadBucketResponse> HeadBucket(HeadBucketRequest request, const Interrupt& interrupt = {});
+  Pending<HeadBucketResponse> HeadBucketAsync(HeadBucketRequest request);
+  Result<NoResponse> DeleteBucket(DeleteBucketRequest request, const Interrupt& interrupt = {});
+  Pending<NoResponse> DeleteBucketAsync(DeleteBucketRequest request);
+  Result<ListBucketsResponse> ListBuckets(ListBucketsRequest request = {},
+                                          const Interrupt& interrupt = {});
+  Pending<ListBucketsResponse> ListBucketsAsync(ListBucketsRequest request = {});
+  Result<ListDirectoryBucketsResponse> ListDirectoryBuckets(ListDirectoryBucketsRequest request,
+                                                            const Interrupt& interrupt = {});
+  Pending<ListDirectoryBucketsResponse> ListDirectoryBucketsAsync(
+      ListDirectoryBucketsRequest request);
 
   const ClientConfig& config() const;
   // Counters and histograms since the Client was created. A call takes some microseconds and blocks

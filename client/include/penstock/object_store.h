@@ -15,8 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include "penstock/base/blocking.h"
 #include "penstock/base/bytes.h"
 #include "penstock/base/clock.h"
+#include "penstock/base/pending.h"
 #include "penstock/base/result.h"
 #include "penstock/base/types.h"
 #include "penstock/object_attributes.h"
@@ -523,6 +525,26 @@ struct ListBucketsRequest {
   CallOptions options;
 };
 
+namespace internal {
+
+// Starts a call of any store.
+template <class Store, class Request>
+Pending<typename Request::Response> StartPending(Store& store, Request request) {
+  auto call = MakePending<typename Request::Response>(request.options.cancel);
+  request.options.cancel = std::move(call.cancel);
+  store.Start(std::move(request), std::move(call.done));
+  return std::move(call.pending);
+}
+
+template <class Store, class Request>
+Result<typename Request::Response> CallAndWait(Store& store, Request request,
+                                               const Interrupt& interrupt) {
+  PENSTOCK_TRY(CheckMayBlock("a blocking call"));
+  return StartPending(store, std::move(request)).Get(interrupt);
+}
+
+}  // namespace internal
+
 // Thread safety: all members may be called from any thread.
 //
 // `Start` does not block on the network. Requests are taken by value. Sinks, sources and everything
@@ -565,11 +587,18 @@ class ObjectStore {
   // the memory of the request is no longer in use on return. In a callback it returns
   // kInvalidArgument and starts nothing.
   template <class Request>
-  Result<typename Request::Response> Call(Request request, const Interrupt& interrupt = {});
+  Result<typename Request::Response> Call(Request request, const Interrupt& interrupt = {}) {
+    return internal::CallAndWait(*this, std::move(request), interrupt);
+  }
+  // Calls Start. The result arrives in the Pending (penstock/base/pending.h): a future, a callback
+  // with an executor, or an awaitable. This store, and everything that the request points to, must
+  // live until the call has ended.
+  template <class Request>
+  Pending<typename Request::Response> CallAsync(Request request) {
+    return internal::StartPending(*this, std::move(request));
+  }
 };
 
 }  // namespace penstock
-
-#include "penstock/object_store_call.inc"  // IWYU pragma: keep
 
 #endif  // PENSTOCK_OBJECT_STORE_H_

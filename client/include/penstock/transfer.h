@@ -96,6 +96,10 @@ struct DownloadResponse {
 void StartDownload(std::shared_ptr<ObjectStore> store, DownloadRequest request,
                    Callback<DownloadResponse> done);
 
+// Same, with the result in a Pending: a future, an awaitable, or a callback with an executor.
+Pending<DownloadResponse> DownloadAsync(std::shared_ptr<ObjectStore> store,
+                                        DownloadRequest request);
+
 // Blocking form.
 Result<DownloadResponse> Download(ObjectStore& store, DownloadRequest request,
                                   const Interrupt& interrupt = {});

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "client/http/connect/environment_proxy.h"
 #include "client/s3/attempt/time_limits.h"
 #include "client/s3/verbs/body_checksum.h"
 #include "client/s3/verbs/error_document.h"
@@ -76,7 +77,9 @@ Result<void> ReadAttempt(const AttemptRequestInfo& sent, AttemptBody& received,
   Result<void> read = outcome.ok()
                           ? ReadResponse(sent, received, std::move(outcome).value(), accept)
                           : ReadFailure(sent, received, std::move(outcome).error());
-  if (!read.ok()) LimitTexts(read.error(), sent.secrets);
+  if (read.ok()) return read;
+  if (sent.config.proxy) http::ProxySecrets(sent.config.proxy->url).Redact(read.error().message);
+  LimitTexts(read.error(), sent.secrets);
   return read;
 }
 

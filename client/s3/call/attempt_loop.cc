@@ -132,6 +132,8 @@ class AttemptLoop final : public AttemptOwner, public std::enable_shared_from_th
   // Returns whether another request, sent at once, may succeed. Each of these corrections is made
   // at most once per call.
   bool Correct(Error& error);
+  // Returns the decision after the client's retry policy.
+  RetryDecision Judge(RetryDecision decision, Error& error) const;
   // Returns null if the caller's sink needs no more bytes: then the call ends early, without a
   // failure.
   const Error* FailureOf(const Error& error) const {
@@ -279,6 +281,7 @@ void AttemptLoop::OnFailure(Error error, RetryDecision decision) {
     return Attempt();
   }
   region_.Explain(received().head(), error);
+  decision = Judge(decision, error);
   if (decision == RetryDecision::kNo || deadline().Passed(clock()) ||
       record_.attempts() >= state_->config.max_attempts) {
     return Finish(std::move(error));
@@ -290,6 +293,21 @@ void AttemptLoop::OnFailure(Error error, RetryDecision decision) {
   }
   tokens_taken_ = cost;
   WaitAndRetry(decision, std::move(error));
+}
+
+RetryDecision AttemptLoop::Judge(RetryDecision decision, Error& error) const {
+  const RetryPolicy& policy = state_->config.client.retry_policy;
+  if (!policy) return decision;
+  const WireRequest& request = call_.request;
+  const RetryVerdict verdict = policy({info_.name, request.bucket, request.key, record_.attempts(),
+                                       error, decision != RetryDecision::kNo});
+  if (verdict == RetryVerdict::kRetry && decision == RetryDecision::kNo)
+    return RetryDecision::kTransient;
+  if (verdict == RetryVerdict::kStop && decision != RetryDecision::kNo) {
+    error.message += " (not retried: the retry policy of the client stopped it)";
+    return RetryDecision::kNo;
+  }
+  return decision;
 }
 
 bool AttemptLoop::Correct(Error& error) {
@@ -430,6 +448,7 @@ Result<SignedRequest> AttemptLoop::MakeRequest(int attempt) const {
   SignedRequest out;
   out.request = MakeAttempt(call_.request, endpoint(), state_->config.client,
                             {invocation_id_, attempt, state_->user_agent});
+  out.request.connect = state_->connect;
   const std::string& document = call_.request.document;
   std::string hash(source_ ? auth::kUnsignedPayload : auth::kEmptyPayloadSha256);
   if (!document.empty()) hash = auth::PayloadSha256(AsBytes(document));

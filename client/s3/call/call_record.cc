@@ -30,6 +30,7 @@ AttemptEnd CallRecord::EndOf(const SentRequest& sent, const Result<http::Outcome
                  .started = sent.started,
                  .duration = clock_.Monotonic() - sent.began,
                  .connections = sent.body.connections()};
+  if (sent.body.head()) end.head = &*sent.body.head();
   if (outcome.ok()) {
     end.http_status = outcome->head.status;
     end.first_byte = outcome->first_byte;

@@ -1,5 +1,6 @@
 #include "client/s3/call/client_state.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "client/http/reactor/http_transport.h"
@@ -14,10 +15,26 @@ BuildContext MakeBuildContext(const ResolvedConfig& config) {
           config.verify_downloads};
 }
 
+std::shared_ptr<const http::ConnectSettings> MakeConnectSettings(const ClientConfig& config) {
+  if (config.ca_directory_path.empty() && config.client_certificate_path.empty() && !config.proxy)
+    return nullptr;
+  auto settings = std::make_shared<http::ConnectSettings>();
+  settings->ca_directory_path = config.ca_directory_path;
+  settings->client_certificate_path = config.client_certificate_path;
+  settings->client_key_path = config.client_key_path;
+  settings->client_key_password = config.client_key_password;
+  if (config.proxy) {
+    settings->proxy_url = config.proxy->url;
+    settings->no_proxy = config.proxy->no_proxy;
+  }
+  return settings;
+}
+
 }  // namespace
 
-ClientDependencies ClientDependencies::PerProcess() {
-  return {[] { return http::SharedTransport(); }, &SystemClock(), MakeRandomBits(),
+ClientDependencies ClientDependencies::PerProcess(int io_threads) {
+  const int count = std::clamp(io_threads, 0, http::kMaxIoThreads);
+  return {[count] { return http::SharedTransport(count); }, &SystemClock(), MakeRandomBits(),
           auth::Environment::PerProcess()};
 }
 
@@ -25,6 +42,7 @@ ClientState::ClientState(ResolvedConfig resolved, ClientDependencies outside)
     : config(std::move(resolved)),
       dependencies(std::move(outside)),
       build_context(MakeBuildContext(config)),
+      connect(MakeConnectSettings(config.client)),
       user_agent(MakeUserAgent(config.client.user_agent)),
       process(ProviderMakerOf(config, dependencies), *dependencies.clock) {}
 

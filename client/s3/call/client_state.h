@@ -33,7 +33,8 @@ struct ClientDependencies {
   auth::Environment environment;
   std::function<RateControl&()> rates = RateControl::PerProcess;  // Called like `transport`.
 
-  static ClientDependencies PerProcess();
+  // `io_threads` as in ClientConfig; a value that ResolveConfig refuses has no effect. 0: default.
+  static ClientDependencies PerProcess(int io_threads = 0);
 };
 
 // State shared by the calls of one Client. Only ProcessState contains locks.
@@ -49,6 +50,8 @@ struct ClientState {
   const ResolvedConfig config;
   const ClientDependencies dependencies;
   const BuildContext build_context;
+  // Shared with the requests. Null: the defaults.
+  const std::shared_ptr<const http::ConnectSettings> connect;
   const std::string user_agent;
   ProcessState process;
   RetryQuotas quotas;

@@ -19,6 +19,23 @@ TEST(ClientStateTest, RequestsFollowTheConfiguration) {
   EXPECT_TRUE(state.build_context.upload_checksums);
 }
 
+TEST(ClientStateTest, RequestsCarryTheConnectSettings) {
+  EXPECT_EQ(Client::Impl::StateOf(*ClientUnderTest().client).connect, nullptr);
+  ClientConfig config;
+  config.proxy = ProxyConfig{"http://proxy:3128", "example.com"};
+  config.client_certificate_path = "cert.pem";
+  config.client_key_path = "key.pem";
+  ClientUnderTest test(config);
+  test.transport.Expect(Object("text"));
+  ASSERT_TRUE(test.Get().ok());
+  const auto settings = test.transport.requests()[0].request.connect;
+  ASSERT_NE(settings, nullptr);
+  EXPECT_EQ(settings->proxy_url, "http://proxy:3128");
+  EXPECT_EQ(settings->no_proxy, "example.com");
+  EXPECT_EQ(settings->client_certificate_path, "cert.pem");
+  EXPECT_EQ(settings->client_key_path, "key.pem");
+}
+
 TEST(ClientStateTest, TheKnownSkewCorrectsTheClock) {
   ClientUnderTest test;
   ClientState& state = Client::Impl::StateOf(*test.client);

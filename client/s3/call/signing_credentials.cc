@@ -119,9 +119,8 @@ bool CallSigner::Renew(const Error& error, const ResolvedEndpoint& endpoint) {
   if ((!stale && !of_session) || renewed_) return false;
   if (of_session) {
     state_.process.sessions()->Drop(bucket_, credentials_);
-  } else if (auto* const cached =
-                 dynamic_cast<auth::CachedProvider*>(state_.process.provider().get())) {
-    cached->Forget(credentials_);
+  } else {
+    state_.process.provider()->Forget(credentials_);
   }
   renewed_ = true;
   refused_ = std::make_unique<Error>(error);

@@ -12,6 +12,7 @@ namespace penstock::s3 {
 namespace {
 
 constexpr int kMaxAttemptsLimit = 64;
+constexpr int kMaxIoThreads = 64;  // As http::kMaxIoThreads.
 
 Error Invalid(std::string message, std::string_view setting = {}) {
   return Error::Make(ErrorKind::kInvalidArgument, std::move(message)).About(setting);
@@ -153,7 +154,22 @@ std::string FindRegion(const ClientConfig& config, const Settings& settings) {
   return config.endpoint_url.empty() ? std::string() : "us-east-1";
 }
 
+Result<void> CheckConnections(const ClientConfig& config) {
+  if (config.io_threads && (*config.io_threads < 1 || *config.io_threads > kMaxIoThreads)) {
+    return Invalid("io_threads must be 1 to " + std::to_string(kMaxIoThreads) + ", not " +
+                       std::to_string(*config.io_threads),
+                   "io_threads");
+  }
+  if (config.client_certificate_path.empty() &&
+      !(config.client_key_path.empty() && config.client_key_password.empty())) {
+    return Invalid("client_key_path and client_key_password require client_certificate_path",
+                   "client_certificate_path");
+  }
+  return Ok();
+}
+
 Result<void> CheckClient(const ClientConfig& config) {
+  PENSTOCK_TRY(CheckConnections(config));
   if (config.requester_pays && config.signing == Signing::kUnsigned) {
     return Invalid(
         "requester_pays requires authenticated requests and cannot be combined with unsigned; drop "

@@ -95,9 +95,14 @@ TEST(ConfigTest, InvalidNumbersNameValueLimitAndOrigin) {
             "AWS_MAX_ATTEMPTS must be 1 to 64, not `many`");
   EXPECT_EQ(Failure({.region = "r", .idle_timeout = std::chrono::milliseconds(0)}),
             "idle_timeout must be a positive time, not 0 ms");
+  EXPECT_EQ(Failure({.region = "r", .io_threads = 0}), "io_threads must be 1 to 64, not 0");
+  EXPECT_EQ(Failure({.region = "r", .io_threads = 65}), "io_threads must be 1 to 64, not 65");
+  EXPECT_TRUE(Resolve({.region = "r", .io_threads = 64}).ok());
 }
 
 TEST(ConfigTest, RejectsMutuallyExclusiveSettings) {
+  EXPECT_EQ(Failure({.region = "r", .client_key_path = "key.pem"}),
+            "client_key_path and client_key_password require client_certificate_path");
   EXPECT_EQ(Failure({.region = "r", .signing = Signing::kUnsigned, .requester_pays = true})
                 .find("requester_pays requires authenticated requests and cannot be combined with "
                       "unsigned"),

@@ -13,6 +13,12 @@ void Add(std::atomic<std::uint64_t>& counter, std::uint64_t count) {
   if (count != 0) counter.fetch_add(count, std::memory_order_relaxed);
 }
 
+std::string RequestId(const http::ResponseHead* head) {
+  constexpr std::size_t kLongest = 128;  // Server texts may be of any length.
+  if (head == nullptr) return {};
+  return std::string(head->Find("x-amz-request-id").value_or("").substr(0, kLongest));
+}
+
 RequestEvent EventOf(const AttemptEnd& end) {
   return {.operation = std::string(Info(end.operation).name),
           .bucket = std::string(end.bucket),
@@ -20,6 +26,7 @@ RequestEvent EventOf(const AttemptEnd& end) {
           .attempt = end.attempt,
           .http_status = end.http_status,
           .error_code = std::string(end.error_code),
+          .request_id = RequestId(end.head),
           .started = end.started,
           .first_byte = end.first_byte,
           .duration = end.duration,

@@ -36,6 +36,7 @@ struct AttemptEnd {
   std::string_view key;
   int attempt = 1;
   int http_status = 0;
+  const http::ResponseHead* head = nullptr;  // Null: none arrived.
   std::string_view error_code;
   bool throttled = false;
   WallTime started{};

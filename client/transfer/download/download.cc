@@ -20,7 +20,6 @@
 #include "penstock/base/mutex.h"
 #include "penstock/memory.h"
 #include "penstock/transfer.h"
-#include "penstock/waiter.h"
 
 namespace penstock {
 namespace {
@@ -603,12 +602,16 @@ void StartDownload(std::shared_ptr<ObjectStore> store, DownloadRequest request,
 Result<DownloadResponse> Download(ObjectStore& store, DownloadRequest request,
                                   const Interrupt& interrupt) {
   PENSTOCK_TRY(CheckMayBlock("Download"));
-  const transfer::ChainedStop stop(request.options.call.cancel);
-  request.options.call.cancel = stop.token();
-  Waiter<DownloadResponse> waiter;
   // Not owned: this function waits for the completion.
-  StartDownload({std::shared_ptr<void>(), &store}, std::move(request), waiter.Done());
-  return waiter.Wait(interrupt, stop.source());
+  return DownloadAsync({std::shared_ptr<void>(), &store}, std::move(request)).Get(interrupt);
+}
+
+Pending<DownloadResponse> DownloadAsync(std::shared_ptr<ObjectStore> store,
+                                        DownloadRequest request) {
+  auto call = MakePending<DownloadResponse>(request.options.call.cancel);
+  request.options.call.cancel = std::move(call.cancel);
+  StartDownload(std::move(store), std::move(request), std::move(call.done));
+  return std::move(call.pending);
 }
 
 }  // namespace penstock

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "client/transfer/transfer_test_support.h"
-#include "penstock/waiter.h"
 
 namespace penstock::transfer {
 namespace {
@@ -102,12 +101,11 @@ struct LateMemory {
 
 Result<DownloadResponse> DownloadLate(const std::shared_ptr<ObjectStore>& store,
                                       DownloadRequest request, LateMemory& memory) {
-  Waiter<DownloadResponse> waiter;
   request.ask_memory = memory.ask();
-  StartDownload(store, std::move(request), waiter.Done());
+  auto download = DownloadAsync(store, std::move(request));
   memory.is_asked.get_future().wait();
   memory.Give();
-  return waiter.Wait({}, {});
+  return download.Get();
 }
 
 TEST_P(DownloadTest, LateMemoryGetsEveryByte) {

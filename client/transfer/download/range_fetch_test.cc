@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "client/transfer/transfer_test_support.h"
-#include "penstock/waiter.h"
 
 namespace penstock::transfer {
 namespace {
@@ -32,9 +31,9 @@ Fetch FetchFrom(ObjectStore& store, RangeFetchSpec spec) {
     memory.resize(length);
     return Placement{MutableByteView(memory), Crc::kCrc64Nvme};
   };
-  Waiter<RangeFetched> waiter;
-  StartRangeFetch(store, std::move(spec), waiter.Done());
-  auto result = waiter.Wait({}, {});
+  auto call = MakePending<RangeFetched>();
+  StartRangeFetch(store, std::move(spec), call.done);
+  auto result = call.pending.Get();
   return {std::move(result), std::move(memory), placements};
 }
 
@@ -107,9 +106,9 @@ TEST_F(RangeFetchTest, RejectsMemoryOfTheWrongSize) {
   spec.place = [&](const ObjectMetadata&, std::uint64_t) -> Result<Placement> {
     return Placement{MutableByteView(memory)};
   };
-  Waiter<RangeFetched> waiter;
-  StartRangeFetch(*inner_, std::move(spec), waiter.Done());
-  EXPECT_EQ(waiter.Wait({}, {}).error().kind, ErrorKind::kInvalidArgument);
+  auto call = MakePending<RangeFetched>();
+  StartRangeFetch(*inner_, std::move(spec), call.done);
+  EXPECT_EQ(call.pending.Get().error().kind, ErrorKind::kInvalidArgument);
 }
 
 // A store whose GET reports success but delivers `bytes` bytes with a given declared length.

@@ -6,7 +6,6 @@
 
 #include "client/transfer/process_bound.h"
 #include "penstock/transfer.h"
-#include "penstock/waiter.h"
 
 namespace penstock {
 namespace {
@@ -14,36 +13,26 @@ namespace {
 // A page of S3 may have fewer keys than requested, even none, without being the last one.
 constexpr int kMaxEmptyPages = 10'000;
 
-// A page in flight.
-struct PendingPage {
-  explicit PendingPage(const std::stop_token& caller)
-      : chain(caller, [source = stop]() mutable noexcept { source.request_stop(); }) {}
-  std::stop_source stop;
-  std::stop_callback<std::function<void()>> chain;
-  Waiter<ListObjectsResponse> waiter;
-};
-
 class ListerImpl final : public Lister {
  public:
   ListerImpl(std::shared_ptr<ObjectStore> store, ListObjectsRequest first)
       : store_(std::move(store)), request_(std::move(first)) {}
 
   ~ListerImpl() override {
-    if (!pending_) return;
-    pending_->stop.request_stop();
-    const auto ignored = pending_->waiter.Wait({}, pending_->stop);
+    if (!page_.valid()) return;
+    page_.Cancel();
+    const auto ignored = page_.Get();
     static_cast<void>(ignored);
   }
 
   void Start() override {
-    if (!pending_ && !ended_) RequestPage();
+    if (!page_.valid() && !ended_) RequestPage();
   }
 
   Result<std::optional<ListObjectsResponse>> Next(const Interrupt& interrupt) override {
     if (ended_) return std::optional<ListObjectsResponse>();
-    if (!pending_) RequestPage();
-    Result<ListObjectsResponse> page = pending_->waiter.Wait(interrupt, pending_->stop);
-    pending_.reset();
+    if (!page_.valid()) RequestPage();
+    Result<ListObjectsResponse> page = page_.Get(interrupt);
     // request_ still names this page, so the next call requests it again. No page is lost after an
     // error.
     if (!page.ok()) return std::move(page).error();
@@ -82,17 +71,12 @@ class ListerImpl final : public Lister {
     return false;
   }
 
-  void RequestPage() {
-    pending_ = std::make_unique<PendingPage>(request_.options.cancel);
-    ListObjectsRequest request = request_;
-    request.options.cancel = pending_->stop.get_token();
-    store_->Start(std::move(request), pending_->waiter.Done());
-  }
+  void RequestPage() { page_ = store_->CallAsync(request_); }
 
   // Shared with the creator: the page in flight needs it.
   const std::shared_ptr<ObjectStore> store_;
-  ListObjectsRequest request_;  // of the page in flight, or of the next page
-  std::unique_ptr<PendingPage> pending_;
+  ListObjectsRequest request_;         // of the page in flight, or of the next page
+  Pending<ListObjectsResponse> page_;  // in flight
   std::string kept_token_;
   std::uint64_t pages_ = 0;
   std::uint64_t next_kept_ = 1;

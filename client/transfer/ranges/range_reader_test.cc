@@ -7,7 +7,6 @@
 #include <random>
 
 #include "client/transfer/transfer_test_support.h"
-#include "penstock/waiter.h"
 
 namespace penstock::transfer {
 namespace {
@@ -30,9 +29,9 @@ class RangeReaderTest : public ::testing::TestWithParam<Completion> {
   }
 
   Result<RangesRead> Read(RangeReader& reader, RangeBatch batch) {
-    Waiter<RangesRead> waiter;
-    reader.Start(std::move(batch), waiter.Done());
-    return waiter.Wait({}, std::stop_source());
+    auto call = MakePending<RangesRead>();
+    reader.Start(std::move(batch), call.done);
+    return call.pending.Get();
   }
 
   std::shared_ptr<ObjectStore> inner_ = MakeStore(GetParam());
@@ -84,12 +83,13 @@ TEST_P(RangeReaderTest, ReadsManyObjectsWithinTheParallelLimit) {
   }
   const auto reader =
       RangeReader::Create(store_, {.max_request_bytes = 7'000, .max_parallel_requests = 3});
-  std::vector<Waiter<RangesRead>> waiters(12);
+  std::vector<Pending<RangesRead>> reads;
   for (int i = 0; i < 12; ++i) {
-    reader->Start(Batch(memory[i], {{0, 30'000}}, ObjectKey("o" + std::to_string(i))),
-                  waiters[i].Done());
+    auto call = MakePending<RangesRead>();
+    reader->Start(Batch(memory[i], {{0, 30'000}}, ObjectKey("o" + std::to_string(i))), call.done);
+    reads.push_back(std::move(call.pending));
   }
-  for (auto& waiter : waiters) ASSERT_TRUE(waiter.Wait({}, std::stop_source()).ok());
+  for (auto& read : reads) ASSERT_TRUE(read.Get().ok());
   EXPECT_EQ(memory, contents);
   EXPECT_LE(reader->usage().most_parallel, 3);
 }

@@ -1,0 +1,109 @@
+// ConnectSettings: the proxy and the TLS identity of one client's requests.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "client/http/call_for_test.h"
+#include "client/http/proxy_variable_for_test.h"
+#include "client/http/raw_server_for_test.h"
+#include "client/http/reactor/connection_pool.h"
+#include "client/http/reactor/http_transport.h"
+#include "client/http/tls_server_for_test.h"
+
+namespace penstock::http {
+namespace {
+
+std::string UrlOf(const RawServer& server, const std::string& credentials = {}) {
+  return "http://" + credentials + "127.0.0.1:" + std::to_string(server.port());
+}
+
+Request With(Request request, ConnectSettings settings) {
+  request.connect = std::make_shared<const ConnectSettings>(std::move(settings));
+  return request;
+}
+
+class ConnectSettingsTest : public ::testing::Test {
+ protected:
+  Result<Outcome> Send(Request request) {
+    Call call;
+    return call.Start(*transport_, std::move(request)).Wait();
+  }
+  const std::shared_ptr<Transport> transport_ = MakeHttpTransport({.io_threads = 1});
+};
+
+TEST_F(ConnectSettingsTest, ProxyReceivesTheRequestWithItsCredentials) {
+  const ProxyVariable environment("http_proxy", "http://127.0.0.1:1");
+  std::string head;
+  RawServer proxy([&](RawConnection& connection) {
+    head = connection.ReadHead().value_or("");
+    connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    connection.WaitForClose();
+  });
+  RawServer server(RawServer::Ok);
+  const auto outcome = Send(With(server.Get("/path"), {.proxy_url = UrlOf(proxy, "user:pass@")}));
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_EQ(head.find("GET " + UrlOf(server) + "/path HTTP/1.1"), 0u) << head;
+  EXPECT_NE(head.find("Proxy-Authorization: Basic dXNlcjpwYXNz"), std::string::npos);
+  EXPECT_EQ(server.connections(), 0);
+}
+
+TEST_F(ConnectSettingsTest, EmptyUrlAndNoProxyOverrideTheEnvironment) {
+  const ProxyVariable environment("http_proxy", "http://127.0.0.1:1");
+  RawServer server(RawServer::Ok);
+  EXPECT_FALSE(Send(server.Get()).ok());
+  EXPECT_TRUE(Send(With(server.Get(), {.proxy_url = ""})).ok());
+  EXPECT_TRUE(Send(With(server.Get(),
+                        {.proxy_url = "http://127.0.0.1:1", .no_proxy = "example.com,127.0.0.0/8"}))
+                  .ok());
+}
+
+TEST_F(ConnectSettingsTest, ErrorsNameTheSettingAndHideThePassword) {
+  const ProxyVariable environment("no_proxy", "");
+  RawServer server(RawServer::Ok);
+  const auto refused = Send(With(server.Get(), {.proxy_url = "http://user:hunter2@127.0.0.1:" +
+                                                             std::to_string(UnusedPort())}));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("ClientConfig::proxy"), std::string::npos)
+      << refused.error().message;
+  EXPECT_EQ(refused.error().message.find("hunter2"), std::string::npos);
+  const auto invalid = Send(With(server.Get(), {.proxy_url = "gopher://user:hunter2@host:1"}));
+  ASSERT_FALSE(invalid.ok());
+  EXPECT_EQ(invalid.error().kind, ErrorKind::kInvalidArgument) << invalid.error().message;
+  EXPECT_EQ(invalid.error().message.find("hunter2"), std::string::npos);
+}
+
+TEST_F(ConnectSettingsTest, ClientCertificateIsShown) {
+  const ProxyVariable environment("no_proxy", "");
+  TlsServer server(
+      [](TlsConnection& connection) {
+        while (connection.ReadHead())
+          connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+      },
+      TlsServer::ClientCertificate::kRequired);
+  const Request plain = server.Get();
+  EXPECT_FALSE(Send(plain).ok());
+  const auto shown = Send(With(plain, {.client_certificate_path = plain.ca_bundle_path,
+                                       .client_key_path = server.key_path()}));
+  EXPECT_TRUE(shown.ok()) << shown.error().message;
+  const auto missing = Send(With(plain, {.client_certificate_path = "/none/cert.pem"}));
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().kind, ErrorKind::kInvalidArgument) << missing.error().message;
+  EXPECT_NE(missing.error().message.find("/none/cert.pem"), std::string::npos);
+}
+
+TEST(PeerOfTest, DifferentSettingsUseDifferentConnections) {
+  Request request;
+  request.endpoint = {"https", "s3.example", 443};
+  const std::string plain = PeerOf(request);
+  const auto with = [&](ConnectSettings settings) { return PeerOf(With(request, settings)); };
+  const std::string first = with({.client_certificate_path = "a"});
+  EXPECT_NE(first, plain);
+  EXPECT_NE(first, with({.client_certificate_path = "b"}));
+  EXPECT_NE(first, with({.ca_directory_path = "a"}));
+  EXPECT_EQ(first, with({.client_certificate_path = "a"}));
+}
+
+}  // namespace
+}  // namespace penstock::http

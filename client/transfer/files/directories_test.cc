@@ -1,0 +1,171 @@
+// UploadDirectory and DownloadDirectory.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include "client/transfer/transfer_test_support.h"
+#include "penstock/files.h"
+
+namespace penstock::transfer {
+namespace {
+
+namespace fs = std::filesystem;
+using Tree = std::map<std::string, std::string>;
+
+class DirectoriesTest : public ::testing::Test {
+ protected:
+  ~DirectoriesTest() override { fs::remove_all(root_); }
+
+  void Write(const std::string& name, const std::string& text) const {
+    fs::create_directories((root_ / name).parent_path());
+    std::ofstream(root_ / name, std::ios::binary) << text;
+  }
+  void PutText(const std::string& key, const std::string& text) const {
+    Put(*store_, AsBytes(text), ObjectKey(key));
+  }
+  Tree Objects() const {
+    Tree tree;
+    const auto pages = Lister::Create(store_, {.bucket = kBucket});
+    while (const auto page = pages->Next().value()) {
+      for (const ObjectSummary& object : page->objects) {
+        const Bytes bytes = Stored(*store_, object.key).value();
+        tree[object.key.value] = AsText(bytes);
+      }
+    }
+    return tree;
+  }
+  Tree Files(const std::string& folder) const {
+    Tree tree;
+    for (const auto& entry : fs::recursive_directory_iterator(root_ / folder)) {
+      if (!entry.is_regular_file()) continue;
+      std::ifstream file(entry.path(), std::ios::binary);
+      tree[fs::relative(entry.path(), root_ / folder)] = {std::istreambuf_iterator<char>(file), {}};
+    }
+    return tree;
+  }
+
+  const fs::path root_ = fs::path(::testing::TempDir()) / ("tree" + std::to_string(::getpid()));
+  const std::shared_ptr<penstock::testing::MemoryObjectStore> store_ = MakeStore();
+};
+
+TEST_F(DirectoriesTest, TreeIsUploadedAndDownloaded) {
+  Tree tree;
+  for (int i = 0; i < 40; ++i)
+    tree["d" + std::to_string(i % 3) + "/e/f" + std::to_string(i)] = std::string(i * 10, 'x');
+  tree["top"] = "top";
+  for (const auto& [name, text] : tree) Write("in/" + name, text);
+  fs::create_directories(root_ / "in/empty");
+  const auto sent = UploadDirectory(store_, root_ / "in", kBucket, "run", {});
+  ASSERT_TRUE(sent.ok()) << sent.error().message;
+  EXPECT_EQ(sent->files, tree.size());
+  EXPECT_TRUE(sent->failures.empty());
+  EXPECT_EQ(Objects().size(), tree.size());
+  EXPECT_EQ(Objects().at("run/top"), "top");
+  PutText("runs/other", "not below the prefix");
+  const auto got = DownloadDirectory(store_, kBucket, "run", root_ / "out/new");
+  ASSERT_TRUE(got.ok()) << got.error().message;
+  EXPECT_EQ(got->files, tree.size());
+  EXPECT_EQ(got->bytes, sent->bytes);
+  EXPECT_EQ(Files("out/new"), tree);
+}
+
+TEST_F(DirectoriesTest, KeysThatLeaveTheFolderAreFailures) {
+  fs::create_directories(root_ / "out");
+  for (const char* const key : {"p/../evil", "p/a/../../evil", "p//evil", "p/./evil", "p/good"})
+    PutText(key, "text");
+  const auto got = DownloadDirectory(store_, kBucket, "p/", root_ / "out");
+  ASSERT_TRUE(got.ok()) << got.error().message;
+  EXPECT_EQ(got->files, 1u);
+  EXPECT_EQ(got->failures.size(), 4u);
+  for (const FileFailure& failure : got->failures)
+    EXPECT_EQ(failure.error.kind, ErrorKind::kInvalidArgument) << failure.key.value;
+  EXPECT_EQ(Files(""), (Tree{{"out/good", "text"}}));
+}
+
+TEST_F(DirectoriesTest, LinksInTheTargetAreNotFollowed) {
+  fs::create_directories(root_ / "out");
+  fs::create_directories(root_ / "outside");
+  fs::create_directory_symlink(root_ / "outside", root_ / "out/link");
+  PutText("p/link/evil", "text");
+  PutText("p/good", "text");
+  const auto got = DownloadDirectory(store_, kBucket, "p", root_ / "out");
+  ASSERT_EQ(got->failures.size(), 1u);
+  EXPECT_EQ(got->failures[0].key.value, "p/link/evil");
+  EXPECT_TRUE(fs::is_empty(root_ / "outside"));
+}
+
+TEST_F(DirectoriesTest, FolderMarkersAndClashes) {
+  PutText("p/", "");
+  PutText("p/folder/", "");
+  PutText("p/file", "x");
+  PutText("p/file/below", "the file is in the way");
+  const auto got =
+      DownloadDirectory(store_, kBucket, "p", root_ / "out", {.max_parallel_files = 1});
+  ASSERT_TRUE(got.ok());
+  EXPECT_TRUE(fs::is_directory(root_ / "out/folder"));
+  EXPECT_EQ(got->files, 2u);  // the folder and the file
+  ASSERT_EQ(got->failures.size(), 1u);
+  EXPECT_EQ(got->failures[0].key.value, "p/file/below");
+}
+
+TEST_F(DirectoriesTest, LinksAndPipesAreSkippedOrFollowed) {
+  Write("in/file", "text");
+  Write("elsewhere/linked", "linked text");
+  fs::create_directory_symlink(root_ / "elsewhere", root_ / "in/link");
+  fs::create_directory_symlink(root_ / "in", root_ / "in/loop");
+  ASSERT_EQ(::mkfifo((root_ / "in/pipe").c_str(), 0600), 0);
+  const auto skipped = UploadDirectory(store_, root_ / "in", kBucket, "a");
+  EXPECT_EQ(skipped->files, 1u);
+  EXPECT_EQ(skipped->skipped.size(), 3u);
+  EXPECT_EQ(Objects(), (Tree{{"a/file", "text"}}));
+  const auto followed =
+      UploadDirectory(store_, root_ / "in", kBucket, "a", {.symlinks = Symlinks::kFollow});
+  EXPECT_EQ(followed->files, 2u);
+  ASSERT_EQ(followed->failures.size(), 1u) << "the loop";
+  EXPECT_EQ(Objects().at("a/link/linked"), "linked text");
+}
+
+TEST_F(DirectoriesTest, UnreadableFileIsOneFailure) {
+  if (::geteuid() == 0) {
+    Write("in/good", "text");
+    fs::create_symlink("/nonexistent", root_ / "in/broken");
+    const auto sent =
+        UploadDirectory(store_, root_ / "in", kBucket, "", {.symlinks = Symlinks::kFollow});
+    EXPECT_EQ(sent->files, 1u);
+    ASSERT_EQ(sent->failures.size(), 1u);
+    EXPECT_EQ(sent->failures[0].error.kind, ErrorKind::kNotFound);
+    return;
+  }
+  Write("in/good", "text");
+  Write("in/secret", "text");
+  fs::permissions(root_ / "in/secret", fs::perms::none);
+  const auto sent = UploadDirectory(store_, root_ / "in", kBucket, "");
+  EXPECT_EQ(sent->files, 1u);
+  ASSERT_EQ(sent->failures.size(), 1u);
+  EXPECT_EQ(sent->failures[0].error.kind, ErrorKind::kAccessDenied);
+}
+
+TEST_F(DirectoriesTest, WholeErrors) {
+  EXPECT_EQ(UploadDirectory(store_, root_ / "none", kBucket, "").error().kind,
+            ErrorKind::kNotFound);
+  EXPECT_EQ(DownloadDirectory(store_, BucketName("no-bucket"), "", root_ / "out").error().kind,
+            ErrorKind::kNotFound);
+  EXPECT_EQ(
+      DownloadDirectory(store_, kBucket, "", root_ / "out", {.max_parallel_files = 0}).error().kind,
+      ErrorKind::kInvalidArgument);
+  Write("in/file", "text");
+  std::stop_source stop;
+  stop.request_stop();
+  DirectoryOptions options;
+  options.call.cancel = stop.get_token();
+  EXPECT_EQ(UploadDirectory(store_, root_ / "in", kBucket, "", options).error().kind,
+            ErrorKind::kCancelled);
+}
+
+}  // namespace
+}  // namespace penstock::transfer

@@ -1,0 +1,139 @@
+#include "client/transfer/files/file_pool.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/log/caught.h"
+#include "base/signals_blocked.h"
+
+namespace penstock::transfer {
+
+FilePool::FilePool(const DirectoryOptions& options, const Interrupt& interrupt)
+    : options_(options),
+      interrupt_(interrupt),
+      link_(options.call.cancel, [stop = stop_]() mutable { stop.request_stop(); }),
+      call_(options.call) {
+  call_.cancel = stop_.get_token();
+}
+
+FilePool::~FilePool() {
+  {
+    const MutexLock lock(mutex_);
+    closed_ = true;
+    queue_.clear();
+    changed_.NotifyAll();
+  }
+  for (std::thread& thread : threads_) thread.join();
+}
+
+template <class Condition>
+void FilePool::Await(Condition condition) {
+  constexpr std::chrono::milliseconds kPoll{100};
+  for (;;) {
+    {
+      const MutexLock lock(mutex_);
+      if (condition()) return;
+      changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kPoll);
+      if (condition()) return;
+    }
+    if (stopped()) continue;
+    timed_out_ = call_.deadline.Passed(SystemClock());
+    if (timed_out_ || (interrupt_ && interrupt_())) stop_.request_stop();
+  }
+}
+
+bool FilePool::Submit(FileTask task) {
+  const auto threads = static_cast<std::size_t>(options_.max_parallel_files);
+  Await([&]() PENSTOCK_NO_THREAD_SAFETY_ANALYSIS {
+    return queue_.size() < threads || stopped() || full_;
+  });
+  const MutexLock lock(mutex_);
+  if (stopped() || full_) return false;
+  queue_.push_back(std::move(task));
+  changed_.NotifyAll();
+  const bool all_busy = static_cast<std::size_t>(running_) + queue_.size() > threads_.size();
+  if (!all_busy || threads_.size() >= threads) return true;
+  // With at least one thread the files are transferred, if more slowly.
+  const SignalsBlocked blocked;
+  const Result<void> started = Caught("the start of a file transfer thread",
+                                      [this] { threads_.emplace_back([this] { Work(); }); });
+  if (started.ok() || !threads_.empty()) return true;
+  queue_.clear();
+  full_ = true;
+  return false;
+}
+
+bool FilePool::Fail(std::string path, ObjectKey key, Error error) {
+  Record({std::move(path), std::move(key), {}}, std::move(error));
+  const MutexLock lock(mutex_);
+  return !full_ && !stopped();
+}
+
+void FilePool::Work() {
+  for (;;) {
+    FileTask task;
+    {
+      const MutexLock lock(mutex_);
+      while (queue_.empty() && !closed_) changed_.WaitIdle(mutex_);
+      if (queue_.empty()) return;
+      task = std::move(queue_.front());
+      queue_.pop_front();
+      ++running_;
+      changed_.NotifyAll();
+    }
+    // A file of a transfer that was stopped before its start is no failure.
+    if (!stopped()) {
+      Result<std::uint64_t> result =
+          Caught("the transfer of a file", [&] { return task.run(call_); });
+      const bool cancelled =
+          !result.ok() && result.error().kind == ErrorKind::kCancelled && stopped();
+      if (!cancelled) Record(task, result);
+    }
+    const MutexLock lock(mutex_);
+    --running_;
+    changed_.NotifyAll();
+  }
+}
+
+void FilePool::Record(const FileTask& task, const Result<std::uint64_t>& result) {
+  if (options_.on_file) {
+    const MutexLock lock(report_mutex_);
+    Contain("DirectoryOptions::on_file", [&] {
+      options_.on_file(task.path, task.key, result.ok() ? nullptr : &result.error());
+    });
+  }
+  const MutexLock lock(mutex_);
+  if (result.ok()) {
+    ++response_.files;
+    response_.bytes += *result;
+    return;
+  }
+  response_.failures.push_back({task.path, task.key, result.error()});
+  if (response_.failures.size() >= std::max<std::size_t>(1, options_.max_failures)) {
+    full_ = true;
+    queue_.clear();
+    changed_.NotifyAll();
+  }
+}
+
+Result<DirectoryResponse> FilePool::Finish() {
+  Await([this]() PENSTOCK_NO_THREAD_SAFETY_ANALYSIS {
+    if (stopped()) queue_.clear();
+    return queue_.empty() && running_ == 0;
+  });
+  if (timed_out_) {
+    return Error::Make(ErrorKind::kTimeout,
+                       "the deadline passed after " + std::to_string(response_.files) +
+                           " files of the directory; start it again to transfer the rest");
+  }
+  if (stopped()) {
+    return Error::Make(ErrorKind::kCancelled, "the transfer of the directory was cancelled after " +
+                                                  std::to_string(response_.files) +
+                                                  " files; start it again to transfer "
+                                                  "the rest");
+  }
+  return std::move(response_);
+}
+
+}  // namespace penstock::transfer

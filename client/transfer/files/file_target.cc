@@ -1,0 +1,114 @@
+#include "client/transfer/files/file_target.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <random>
+
+#include "base/io/file_error.h"
+
+namespace penstock::transfer {
+namespace {
+
+std::string RandomSuffix() {
+  std::random_device random;
+  char text[17];
+  std::snprintf(text, sizeof text, "%08x%08x", random(), random());
+  return text;
+}
+
+Error Refused(std::string_view key, const std::string& why) {
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "the key '" + std::string(key) + "' cannot be a path below the folder: " +
+                         why + "; download it with DownloadFile to a path of your choice");
+}
+
+}  // namespace
+
+OwnedFd::~OwnedFd() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Result<Folder> OpenFolder(const std::string& path) {
+  OwnedFd fd(::open(path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid()) return FileError("open the folder", path, errno);
+  return Folder{std::move(fd), path};
+}
+
+Result<Folder> MakeFolders(const Folder& base, const std::vector<std::string>& components) {
+  Folder at{OwnedFd(::fcntl(base.fd.get(), F_DUPFD_CLOEXEC, 0)), base.path};
+  if (!at.fd.valid()) return FileError("open the folder", base.path, errno);
+  for (const std::string& name : components) {
+    at.path += "/" + name;
+    if (::mkdirat(at.fd.get(), name.c_str(), 0777) != 0 && errno != EEXIST)
+      return FileError("create the folder", at.path, errno);
+    OwnedFd next(
+        ::openat(at.fd.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    // A symbolic link is ENOTDIR or ELOOP.
+    if (!next.valid()) return FileError("open the folder", at.path, errno);
+    at.fd = std::move(next);
+  }
+  return at;
+}
+
+Result<std::vector<std::string>> PathOfKey(std::string_view rest) {
+  if (rest.find('\0') != std::string_view::npos) return Refused("(with a NUL)", "it has a NUL");
+  std::vector<std::string> components;
+  std::string_view left = rest;
+  for (;;) {
+    const std::size_t end = left.find('/');
+    const std::string_view name = left.substr(0, end);
+    const bool is_last = end == std::string_view::npos;
+    if (name.empty() && is_last && !components.empty()) break;  // a folder: "a/"
+    if (name.empty()) return Refused(rest, "it has an empty component");
+    if (name == "." || name == "..")
+      return Refused(rest, "it has the component '" + std::string(name) + "'");
+    components.emplace_back(name);
+    if (is_last) break;
+    left.remove_prefix(end + 1);
+  }
+  return components;
+}
+
+std::string FileTarget::PathOf(const std::string& name) const {
+  return folder_.path.empty() ? name : folder_.path + "/" + name;
+}
+
+Result<FileTarget> FileTarget::Create(Folder folder, std::string name) {
+  // Long names leave no room for the suffix, so the temporary name has only their beginning.
+  constexpr std::size_t kLongestPart = 200;
+  for (int attempt = 0;; ++attempt) {
+    std::string temporary = "." + name.substr(0, kLongestPart) + ".penstock-" + RandomSuffix();
+    OwnedFd fd(::openat(folder.fd.get(), temporary.c_str(),
+                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+    if (fd.valid())
+      return FileTarget(std::move(folder), std::move(name), std::move(temporary), std::move(fd));
+    if (errno != EEXIST || attempt == 10)
+      return FileError("create a file in the folder", folder.path, errno);
+  }
+}
+
+FileTarget::~FileTarget() {
+  if (fd_.valid() && !temporary_.empty()) ::unlinkat(folder_.fd.get(), temporary_.c_str(), 0);
+}
+
+Result<void> FileTarget::Append(ByteView bytes) {
+  PENSTOCK_TRY(WriteAt(fd_.get(), bytes, written_, PathOf(temporary_)));
+  written_ += bytes.size();
+  return Ok();
+}
+
+Result<void> FileTarget::Publish(bool sync) {
+  if (sync && ::fsync(fd_.get()) != 0) return FileError("flush", PathOf(temporary_), errno);
+  const int folder = folder_.fd.get();
+  if (::renameat(folder, temporary_.c_str(), folder, name_.c_str()) != 0)
+    return FileError("rename the downloaded file to", PathOf(name_), errno);
+  temporary_.clear();
+  if (sync && ::fsync(folder) != 0) return FileError("flush the folder", folder_.path, errno);
+  return Ok();
+}
+
+}  // namespace penstock::transfer

@@ -1,0 +1,79 @@
+// The file that a download writes: a temporary file in its folder, renamed when it is complete.
+#ifndef PENSTOCK_CLIENT_TRANSFER_FILES_FILE_TARGET_H_
+#define PENSTOCK_CLIENT_TRANSFER_FILES_FILE_TARGET_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "penstock/base/bytes.h"
+#include "penstock/base/result.h"
+
+namespace penstock::transfer {
+
+// Owns a file descriptor.
+class OwnedFd {
+ public:
+  explicit OwnedFd(int fd = -1) : fd_(fd) {}
+  OwnedFd(OwnedFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  OwnedFd& operator=(OwnedFd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~OwnedFd();
+  int get() const { return fd_; }
+  bool valid() const { return fd_ >= 0; }
+
+ private:
+  int fd_;
+};
+
+// An open folder.
+struct Folder {
+  OwnedFd fd;
+  std::string path;  // for messages
+};
+
+Result<Folder> OpenFolder(const std::string& path);
+// Opens the folder below `base`, and creates missing ones. Does not follow symbolic links below
+// `base`: they are an error, as is a file in place of a folder.
+Result<Folder> MakeFolders(const Folder& base, const std::vector<std::string>& components);
+
+// Splits the part of a key after the prefix into the components of a path. Returns
+// kInvalidArgument if it would leave its folder or is no path.
+Result<std::vector<std::string>> PathOfKey(std::string_view rest);
+
+class FileTarget {
+ public:
+  // Creates the temporary file. `name` is the final name in `folder`.
+  static Result<FileTarget> Create(Folder folder, std::string name);
+  FileTarget(FileTarget&&) = default;
+  FileTarget& operator=(FileTarget&&) = delete;
+  // Removes the temporary file unless Publish succeeded.
+  ~FileTarget();
+
+  Result<void> Append(ByteView bytes);
+  // Renames the file. `sync`: flushes the file and the folder to the disk.
+  Result<void> Publish(bool sync);
+  std::uint64_t bytes() const { return written_; }
+
+ private:
+  FileTarget(Folder folder, std::string name, std::string temporary, OwnedFd fd)
+      : folder_(std::move(folder)),
+        name_(std::move(name)),
+        temporary_(std::move(temporary)),
+        fd_(std::move(fd)) {}
+  std::string PathOf(const std::string& name) const;
+
+  Folder folder_;
+  std::string name_;
+  std::string temporary_;  // empty: published
+  OwnedFd fd_;
+  std::uint64_t written_ = 0;
+};
+
+}  // namespace penstock::transfer
+
+#endif  // PENSTOCK_CLIENT_TRANSFER_FILES_FILE_TARGET_H_

@@ -1,0 +1,87 @@
+#include "client/transfer/files/file_target.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace penstock::transfer {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FileTargetTest : public ::testing::Test {
+ protected:
+  FileTargetTest() { fs::create_directories(folder_); }
+  ~FileTargetTest() override { fs::remove_all(folder_); }
+
+  std::string Read(const std::string& name) const {
+    std::ifstream file(folder_ / name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  std::size_t Files() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), {}));
+  }
+  const fs::path folder_ = fs::path(::testing::TempDir()) / ("target" + std::to_string(::getpid()));
+};
+
+TEST_F(FileTargetTest, PublishedFileReplacesTheEarlierOne) {
+  std::ofstream(folder_ / "f") << "earlier";
+  FileTarget target = FileTarget::Create(OpenFolder(folder_).value(), "f").value();
+  ASSERT_TRUE(target.Append(AsBytes("new ")).ok());
+  ASSERT_TRUE(target.Append(AsBytes("text")).ok());
+  EXPECT_EQ(Read("f"), "earlier");
+  ASSERT_TRUE(target.Publish(true).ok());
+  EXPECT_EQ(Read("f"), "new text");
+  EXPECT_EQ(Files(), 1u);
+}
+
+TEST_F(FileTargetTest, AbandonedFileIsRemoved) {
+  {
+    FileTarget target = FileTarget::Create(OpenFolder(folder_).value(), "f").value();
+    ASSERT_TRUE(target.Append(AsBytes("partial")).ok());
+    EXPECT_EQ(Files(), 1u);
+  }
+  EXPECT_EQ(Files(), 0u);
+}
+
+TEST_F(FileTargetTest, LongestFileNameHasATemporaryName) {
+  const std::string name(255, 'n');
+  FileTarget target = FileTarget::Create(OpenFolder(folder_).value(), name).value();
+  EXPECT_TRUE(target.Publish(false).ok());
+  EXPECT_TRUE(fs::exists(folder_ / name));
+}
+
+TEST_F(FileTargetTest, FoldersAreMadeButLinksAreNotFollowed) {
+  const fs::path outside = folder_.string() + "-outside";
+  fs::create_directories(outside);
+  fs::create_directory_symlink(outside, folder_ / "link");
+  const Folder base = OpenFolder(folder_).value();
+  EXPECT_TRUE(MakeFolders(base, {"a", "b"}).ok());
+  EXPECT_TRUE(MakeFolders(base, {"a", "b"}).ok());
+  EXPECT_TRUE(fs::is_directory(folder_ / "a/b"));
+  EXPECT_FALSE(MakeFolders(base, {"link"}).ok());
+  EXPECT_FALSE(MakeFolders(base, {"link", "x"}).ok());
+  EXPECT_TRUE(fs::is_empty(outside));
+  std::ofstream(folder_ / "file") << "";
+  EXPECT_EQ(MakeFolders(base, {"file"}).error().kind, ErrorKind::kInvalidArgument);
+  fs::remove_all(outside);
+}
+
+TEST(PathOfKeyTest, SplitsKeysAndRefusesThoseThatLeaveTheFolder) {
+  using Path = std::vector<std::string>;
+  EXPECT_EQ(PathOfKey("f").value(), (Path{"f"}));
+  EXPECT_EQ(PathOfKey("a/b.c/..d").value(), (Path{"a", "b.c", "..d"}));
+  EXPECT_EQ(PathOfKey("a/").value(), (Path{"a"}));
+  EXPECT_EQ(PathOfKey("back\\slash").value(), (Path{"back\\slash"}));
+  for (const std::string key :
+       {"..", "../x", "a/../../x", "a/..", ".", "a/./b", "/etc/passwd", "a//b", "", "a/b//"}) {
+    EXPECT_EQ(PathOfKey(key).error().kind, ErrorKind::kInvalidArgument) << key;
+  }
+  EXPECT_FALSE(PathOfKey(std::string_view("a\0b", 3)).ok());
+}
+
+}  // namespace
+}  // namespace penstock::transfer

@@ -1,0 +1,147 @@
+#include "client/transfer/files/file_transfer.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "base/io/file_error.h"
+#include "penstock/base/blocking.h"
+
+namespace penstock {
+namespace transfer {
+namespace {
+
+constexpr std::uint64_t kBlockBytes = 8ull << 20;
+
+// A regular file that must not change while it is read.
+class SourceFile {
+ public:
+  static Result<SourceFile> Open(const std::string& path) {
+    // O_NONBLOCK: opening a pipe must not wait for its writer.
+    OwnedFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!fd.valid()) return FileError("open", path, errno);
+    SourceFile file(std::move(fd), path);
+    if (::fstat(file.fd_.get(), &file.opened_) != 0) return FileError("read", path, errno);
+    if (!S_ISREG(file.opened_.st_mode))
+      return Error::Make(ErrorKind::kInvalidArgument, "'" + path + "' is not a regular file");
+    return file;
+  }
+
+  std::uint64_t size() const { return static_cast<std::uint64_t>(opened_.st_size); }
+
+  // Fills `block` from the next byte. Fewer bytes mean the end of the file.
+  Result<std::size_t> Read(MutableByteView block) {
+    std::size_t filled = 0;
+    while (filled < block.size()) {
+      const ::ssize_t count = ::read(fd_.get(), block.data() + filled, block.size() - filled);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return FileError("read", path_, errno);
+      if (count == 0) break;
+      filled += static_cast<std::size_t>(count);
+    }
+    read_ += filled;
+    return filled;
+  }
+
+  // Returns kDataLoss if what was read may not be one version of the file.
+  Result<void> CheckUnchanged() const {
+    struct ::stat now {};
+    if (::fstat(fd_.get(), &now) != 0) return FileError("read", path_, errno);
+    const bool same = read_ == size() && now.st_size == opened_.st_size &&
+                      now.st_mtim.tv_sec == opened_.st_mtim.tv_sec &&
+                      now.st_mtim.tv_nsec == opened_.st_mtim.tv_nsec;
+    if (same) return Ok();
+    return Error::Make(ErrorKind::kDataLoss, "'" + path_ + "' changed while it was uploaded (" +
+                                                 std::to_string(size()) + " bytes at first, " +
+                                                 std::to_string(now.st_size) +
+                                                 " now); nothing was published");
+  }
+
+ private:
+  SourceFile(OwnedFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  OwnedFd fd_;
+  std::string path_;
+  struct ::stat opened_ {};
+  std::uint64_t read_ = 0;
+};
+
+}  // namespace
+
+Result<FileDownloadResponse> DownloadInto(std::shared_ptr<ObjectStore> store, BucketName bucket,
+                                          ObjectKey key, Folder folder, std::string name,
+                                          const FileDownloadOptions& options,
+                                          const Interrupt& interrupt) {
+  ObjectStream::Source source;
+  source.bucket = std::move(bucket);
+  source.key = std::move(key);
+  source.known_etag = options.if_match;
+  source.version_id = options.version_id;
+  const auto stream =
+      ObjectStream::Open(std::move(store), std::move(source),
+                         {.part_size_bytes = options.part_size_bytes,
+                          .read_ahead_parts = std::max(0, options.max_parallel_parts - 1),
+                          .call = options.call});
+  // No file is created for an object that cannot be read.
+  PENSTOCK_ASSIGN(std::optional<StreamBlock> block, stream->Next(interrupt));
+  PENSTOCK_ASSIGN(FileTarget target, FileTarget::Create(std::move(folder), std::move(name)));
+  const std::optional<ObjectMetadata> metadata = stream->metadata();
+  while (block) {
+    PENSTOCK_TRY(target.Append({block->data.get(), block->size}));
+    block.reset();  // returns its memory before the next block
+    if (options.progress)
+      options.progress({target.bytes(), metadata ? std::optional(metadata->size) : std::nullopt});
+    PENSTOCK_ASSIGN(block, stream->Next(interrupt));
+  }
+  PENSTOCK_TRY(target.Publish(options.sync));
+  return FileDownloadResponse{target.bytes(), stream->metadata().value_or(ObjectMetadata())};
+}
+
+}  // namespace transfer
+
+Result<UploadResponse> UploadFile(std::shared_ptr<ObjectStore> store, const std::string& path,
+                                  BucketName bucket, ObjectKey key, UploadOptions options,
+                                  const Interrupt& interrupt) {
+  PENSTOCK_TRY(CheckMayBlock("UploadFile"));
+  PENSTOCK_ASSIGN(transfer::SourceFile file, transfer::SourceFile::Open(path));
+  std::vector<std::byte> block(
+      static_cast<std::size_t>(std::min(file.size() + 1, transfer::kBlockBytes)));
+  PENSTOCK_ASSIGN(std::size_t count, file.Read(block));
+  if (count < block.size()) {
+    PENSTOCK_TRY(file.CheckUnchanged());
+    return Upload(std::move(store), std::move(bucket), std::move(key), ByteView(block).first(count),
+                  std::move(options), interrupt);
+  }
+  if (!options.size_hint_bytes) options.size_hint_bytes = file.size();
+  const auto writer =
+      ObjectWriter::Create(std::move(store), std::move(bucket), std::move(key), std::move(options));
+  while (count != 0) {
+    PENSTOCK_TRY(writer->Write(ByteView(block).first(count), interrupt));
+    PENSTOCK_ASSIGN(count, file.Read(block));
+  }
+  PENSTOCK_TRY(file.CheckUnchanged());  // otherwise the writer aborts the upload
+  return writer->Finish(interrupt);
+}
+
+Result<FileDownloadResponse> DownloadFile(std::shared_ptr<ObjectStore> store, BucketName bucket,
+                                          ObjectKey key, const std::string& path,
+                                          FileDownloadOptions options, const Interrupt& interrupt) {
+  PENSTOCK_TRY(CheckMayBlock("DownloadFile"));
+  const std::size_t slash = path.rfind('/');
+  const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+  if (name.empty() || name == "." || name == "..") {
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "'" + path + "' does not name a file: add a file name to the folder");
+  }
+  std::string folder_path = ".";
+  if (slash != std::string::npos) folder_path = slash == 0 ? "/" : path.substr(0, slash);
+  PENSTOCK_ASSIGN(transfer::Folder folder, transfer::OpenFolder(folder_path));
+  return transfer::DownloadInto(std::move(store), std::move(bucket), std::move(key),
+                                std::move(folder), name, options, interrupt);
+}
+
+}  // namespace penstock

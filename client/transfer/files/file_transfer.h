@@ -1,0 +1,21 @@
+// One file, for the functions of files.h.
+#ifndef PENSTOCK_CLIENT_TRANSFER_FILES_FILE_TRANSFER_H_
+#define PENSTOCK_CLIENT_TRANSFER_FILES_FILE_TRANSFER_H_
+
+#include <memory>
+#include <string>
+
+#include "client/transfer/files/file_target.h"
+#include "penstock/files.h"
+
+namespace penstock::transfer {
+
+// DownloadFile to `name` in an open folder.
+Result<FileDownloadResponse> DownloadInto(std::shared_ptr<ObjectStore> store, BucketName bucket,
+                                          ObjectKey key, Folder folder, std::string name,
+                                          const FileDownloadOptions& options,
+                                          const Interrupt& interrupt);
+
+}  // namespace penstock::transfer
+
+#endif  // PENSTOCK_CLIENT_TRANSFER_FILES_FILE_TRANSFER_H_
