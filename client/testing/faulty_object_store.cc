@@ -49,7 +49,9 @@ struct FaultyObjectStore::Impl {
     CallPoint point{
         std::string(place.operation), std::string(place.bucket), std::string(place.key), 0, {}, 0};
     if constexpr (requires { request.range; }) point.range = request.range;
-    if constexpr (requires { request.part_number; }) point.part_number = request.part_number;
+    if constexpr (requires { request.part_number; }) {
+      point.part_number = std::optional<int>(request.part_number).value_or(0);
+    }
     // Held during the hook, so that its calls run one at a time, as the header promises.
     const MutexLock lock(mutex);
     point.ordinal = counts[point.operation]++;

@@ -179,7 +179,7 @@ class Client final : public ObjectStore {
   // Calls Start and waits, as ObjectStore::Call does.
   template <class Request>
   Result<typename Request::Response> Call(Request request, const Interrupt& interrupt = {}) {
-    return CallAndWait(*this, std::move(request), interrupt);
+    return internal::CallAndWait(*this, std::move(request), interrupt);
   }
   void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override;
   void Start(HeadObjectRequest request, Callback<ObjectMetadata> done) override;
