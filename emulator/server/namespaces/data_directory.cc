@@ -1,6 +1,5 @@
 #include "emulator/server/namespaces/data_directory.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <sys/file.h>
@@ -15,7 +14,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -25,6 +23,7 @@
 #include "base/log/diagnostics.h"
 #include "emulator/store/sqlite/database_creation.h"
 #include "emulator/store/system/descriptor.h"
+#include "emulator/store/system/directory_names.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -81,21 +80,6 @@ struct Contents {
   bool is_deleted() const { return deleted > 0 && deleted >= generation && deleted >= created; }
 };
 
-// Returns the names in a directory. The iterators of std::filesystem end the process if a name
-// finds no memory, in libstdc++ 12; this function throws std::bad_alloc.
-std::vector<std::string> NamesIn(const std::string& path, std::error_code& error) {
-  std::vector<std::string> names;
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(path.c_str()), ::closedir);
-  errno = stream ? 0 : errno;
-  while (const dirent* const entry = stream ? ::readdir(stream.get()) : nullptr) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
-    errno = 0;
-  }
-  error.assign(errno, std::generic_category());
-  return names;
-}
-
 void AddGeneration(std::uint64_t number, const std::string& path, Contents& contents) {
   if (store::IsUnfinishedStore(path)) {
     contents.unfinished = std::max(contents.unfinished, number);
@@ -108,13 +92,13 @@ void AddGeneration(std::uint64_t number, const std::string& path, Contents& cont
 // The users database and the other namespaces are created after the default namespace's store.
 bool IsOfOtherData(const std::string& directory, const std::string& name) {
   std::error_code ignored;
-  if (name == "namespaces") return !NamesIn(directory + "/" + name, ignored).empty();
+  if (name == "namespaces") return !store::NamesIn(directory + "/" + name, ignored).empty();
   return name == "users.db" || name == "users.db-mark";
 }
 
 Contents ContentsOf(const std::string& path, std::error_code& error) {
   Contents contents;
-  for (const std::string& name : NamesIn(path, error)) {
+  for (const std::string& name : store::NamesIn(path, error)) {
     if (const auto generation = NumberOf(name, kGeneration)) {
       AddGeneration(*generation, path + "/" + name, contents);
     } else if (const auto deleted = NumberOf(name, kDeleted)) {
@@ -187,7 +171,7 @@ void RecordCreationOf(const std::string& directory, std::uint64_t number) {
   if (const int error = CreateMark(mark); error != 0)
     return not_recorded.ReportSystemError(mark, error);
   std::error_code error;
-  for (const std::string& name : NamesIn(directory, error)) {
+  for (const std::string& name : store::NamesIn(directory, error)) {
     const auto created = NumberOf(name, kCreated);
     if (created && *created < number) std::remove((directory + "/" + name).c_str());
   }
@@ -362,8 +346,7 @@ bool DataDirectory::IsTrash(std::string_view folder_name) {
 }
 
 void DataDirectory::Remove(const std::string& path) {
-  // fs::remove_all would end the process if an entry's path found no memory: directory iterators of
-  // libstdc++ 12 append it in a noexcept function. Destructors call this function.
+  // Destructors call this function. fs::remove_all could end the process (directory_names.h).
   constexpr int kMostDescriptors = 16;
   const auto remove_entry = [](const char* entry, const struct stat*, int, FTW*) {
     return std::remove(entry);
@@ -393,7 +376,7 @@ void DataDirectory::TidyUp(const std::string& path) {
   std::vector<std::string> unfinished;
   const Contents contents = ContentsOf(path, error);
   if (error || !ProblemOf(contents).empty()) return;
-  for (const std::string& name : NamesIn(path, error)) {
+  for (const std::string& name : store::NamesIn(path, error)) {
     const std::string generation = path + "/" + name;
     if (GenerationOf(name) && store::IsUnfinishedStore(generation))
       unfinished.push_back(generation);
@@ -406,7 +389,7 @@ void DataDirectory::RemoveOthers() const {
   std::error_code error;
   std::vector<std::string> others;
   std::vector<std::string> marks;
-  for (const std::string& name : NamesIn(path_, error)) {
+  for (const std::string& name : store::NamesIn(path_, error)) {
     const auto generation = NumberOf(name, kGeneration);
     const auto deleted = NumberOf(name, kDeleted);
     if (generation && *generation != generation_) others.push_back(path_ + "/" + name);

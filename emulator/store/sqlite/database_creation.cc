@@ -9,13 +9,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <system_error>
 
 #include "base/digest.h"
 #include "emulator/store/sqlite/commit_mark.h"
 #include "emulator/store/sqlite/sqlite.h"
 #include "emulator/store/system/descriptor.h"
+#include "emulator/store/system/directory_names.h"
 
 namespace penstock::emulator::store {
 namespace {
@@ -85,14 +85,10 @@ bool HasTables(const std::string& path) {
 // complete.
 bool HasOnlyFilesOfCreation(const std::string& directory) {
   std::error_code error;
-  std::filesystem::directory_iterator entry(directory, error);
-  if (error == std::errc::no_such_file_or_directory) return true;
-  for (const std::filesystem::directory_iterator end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
+  for (const std::string& name : NamesIn(directory, error)) {
     if (name != "penstock.lock" && !name.starts_with("penstock.db")) return false;
   }
-  return !error;
+  return !error || error == std::errc::no_such_file_or_directory;
 }
 
 }  // namespace
