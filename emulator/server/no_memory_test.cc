@@ -5,6 +5,7 @@
 #include "base/log/caught.h"
 #include "base/testing/allocation_failures.h"
 #include "emulator/server/namespaces/directory_leases.h"
+#include "emulator/server/namespaces/namespaces.h"
 #include "emulator/server/process/fsck_command.h"
 #include "emulator/server/server_fixture.h"
 #include "emulator/store/blobs/blob_file.h"
@@ -61,6 +62,15 @@ TEST_F(NoMemoryTest, ListingOfBlobs) {
     return store::VisitBlobFiles(
         folder_.path(), [](std::int64_t, const std::string&) -> Result<void> { return Ok(); });
   });
+}
+
+TEST_F(NoMemoryTest, StartWithNamespaces) {
+  MakeFile("generation-1/penstock.db");
+  ASSERT_TRUE(Namespaces::Open({.directory = folder_.path(), .clock = &SystemClock()}).ok());
+  MakeFile("namespaces/a-name-that-needs-an-allocation/generation-1/penstock.db");
+  MakeFile("namespaces/a-second-name-that-needs-an-allocation/generation-1/blobs/file");
+  ExpectErrors(
+      [&] { return Namespaces::Open({.directory = folder_.path(), .clock = &SystemClock()}); });
 }
 
 TEST_F(NoMemoryTest, CheckOfADirectory) {

@@ -239,14 +239,11 @@ Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string path) {
   fs::create_directories(path, error);
   if (error) return Unusable(path, error.value());
   const std::string lock_path = path + "/" + std::string(kLock);
-  const int lock = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (lock < 0) return Unusable(path, errno);
-  if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
-    const int reason = errno;
-    ::close(lock);
-    return reason == EWOULDBLOCK ? InUse(path) : Unusable(path, reason);
-  }
-  std::unique_ptr<DataDirectory> directory(new DataDirectory(std::move(path), lock));
+  store::Descriptor lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock) return Unusable(path, errno);
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
+    return errno == EWOULDBLOCK ? InUse(path) : Unusable(path, errno);
+  std::unique_ptr<DataDirectory> directory(new DataDirectory(std::move(path), std::move(lock)));
   const Contents contents = ContentsOf(directory->path_, error);
   if (error) return Unusable(directory->path_, error.value());
   if (const std::string problem = ProblemOf(contents); !problem.empty()) {
@@ -264,8 +261,7 @@ Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string path) {
 
 DataDirectory::~DataDirectory() {
   // Explicit, because a forked worker may hold a copy of the descriptor, which keeps the lock.
-  ::flock(lock_, LOCK_UN);
-  ::close(lock_);
+  ::flock(lock_.get(), LOCK_UN);
 }
 
 std::string DataDirectory::PathOf(std::uint64_t generation) const {
