@@ -68,25 +68,27 @@ std::optional<std::uint64_t> NumberOf(std::string_view name, std::string_view pr
 // What the names in a directory say. Numbers are the highest ones; 0 if there is none.
 struct Contents {
   std::uint64_t generation = 0;  // of a complete store
-  std::uint64_t unfinished = 0;
   std::uint64_t deleted = 0;
   std::uint64_t created = 0;
+  std::vector<std::uint64_t> unfinished;
   std::vector<std::uint64_t> databases;  // generations with a complete database
   std::vector<std::uint64_t> replaced;
   bool has_other_names = false;
   std::string of_other_data;  // a name that shows that the default namespace has had a store
 
-  std::uint64_t used() const { return std::max({generation, unfinished, deleted, created}); }
+  std::uint64_t used() const {
+    std::uint64_t highest = std::max({generation, deleted, created});
+    for (const std::uint64_t number : unfinished) highest = std::max(highest, number);
+    return highest;
+  }
   bool is_deleted() const { return deleted > 0 && deleted >= generation && deleted >= created; }
 };
 
 void AddGeneration(std::uint64_t number, const std::string& path, Contents& contents) {
-  if (store::IsUnfinishedStore(path)) {
-    contents.unfinished = std::max(contents.unfinished, number);
-    return;
-  }
+  const store::StoreState state = store::StateOfStore(path);
+  if (state == store::StoreState::kUnfinished) return contents.unfinished.push_back(number);
   contents.generation = std::max(contents.generation, number);
-  if (store::HasStoredDatabase(path)) contents.databases.push_back(number);
+  if (state == store::StoreState::kHasDatabase) contents.databases.push_back(number);
 }
 
 // The users database and the other namespaces are created after the default namespace's store.
@@ -369,15 +371,10 @@ void DataDirectory::RemoveReplaced(const std::string& generation_path) {
 
 void DataDirectory::TidyUp(const std::string& path) {
   std::error_code error;
-  std::vector<std::string> unfinished;
   const Contents contents = ContentsOf(path, error);
   if (error || !ProblemOf(contents).empty()) return;
-  for (const std::string& name : store::NamesIn(path, error)) {
-    const std::string generation = path + "/" + name;
-    if (GenerationOf(name) && store::IsUnfinishedStore(generation))
-      unfinished.push_back(generation);
-  }
-  for (const std::string& generation : unfinished) Remove(generation);
+  for (const std::uint64_t number : contents.unfinished)
+    Remove(path + "/" + NameOf(kGeneration, number));
   if (contents.generation > contents.created) RecordCreationOf(path, contents.generation);
 }
 

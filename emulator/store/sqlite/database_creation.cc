@@ -126,20 +126,18 @@ Result<void> CheckDatabaseIsThere(const std::string& directory) {
   return LostDatabase(directory, "other files of a store");
 }
 
-bool HasStoredDatabase(const std::string& directory) {
-  return HasTables(directory + "/penstock.db");
-}
-
 // The tables are created before the first commit, which writes the mark, and before the directories
 // of the blobs and the reserve.
-bool IsUnfinishedStore(const std::string& directory) {
+StoreState StateOfStore(const std::string& directory) {
   const std::string database = directory + "/penstock.db";
-  if (HasTables(database) || !HasOnlyFilesOfCreation(directory)) return false;
+  if (HasTables(database)) return StoreState::kHasDatabase;
+  if (!HasOnlyFilesOfCreation(directory)) return StoreState::kLostDatabase;
   const auto mark = CommitMark::Inspect(CommitMarkPath(database));
-  if (!mark.ok() || mark->state) return false;
+  if (!mark.ok() || mark->state) return StoreState::kLostDatabase;
   // The file had its first page before the log had frames.
   const auto log = FileSize(LogPath(database));
-  return log.ok() && (*log == 0 || !IsMissing(database));
+  const bool is_unfinished = log.ok() && (*log == 0 || !IsMissing(database));
+  return is_unfinished ? StoreState::kUnfinished : StoreState::kLostDatabase;
 }
 
 }  // namespace penstock::emulator::store
