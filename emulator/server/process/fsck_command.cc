@@ -76,9 +76,10 @@ void Collect(const fs::path& folder, int depth, FoundStores& found) {
   for (const std::string& name : store::NamesIn(folder.string(), error)) {
     const fs::path path = folder / name;
     std::error_code ignored;
-    if (!fs::is_directory(path, ignored) || fs::is_symlink(path, ignored)) continue;
-    if (DataDirectory::IsTrash(name)) continue;
+    if (!fs::is_directory(path, ignored) || DataDirectory::IsTrash(name)) continue;
     const auto generation = DataDirectory::GenerationOf(name);
+    // A start follows a link, but other links may lead anywhere.
+    if (!generation && !IsOfEmulator(path, depth + 1) && fs::is_symlink(path, ignored)) continue;
     has_generations = has_generations || generation;
     if (!generation) {
       Collect(path, depth + 1, found);
