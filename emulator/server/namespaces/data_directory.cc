@@ -109,7 +109,7 @@ Contents ContentsOf(const std::string& path, std::error_code& error) {
       contents.created = std::max(contents.created, *created);
     } else if (const auto replaced = NumberOf(name, kReplaced)) {
       contents.replaced.push_back(*replaced);
-    } else if (name != kLock) {
+    } else if (name != kLock && !DataDirectory::IsTrash(name)) {
       contents.has_other_names = true;
       if (IsOfOtherData(path, name)) contents.of_other_data = name;
     }
@@ -279,6 +279,11 @@ void DataDirectory::AdoptNext() {
   next_ = FreshNumber(generation_);
 }
 
+void DataDirectory::RemoveNext() const {
+  const std::string path = NextPath();
+  Remove(MoveToTrash(path).value_or(path));
+}
+
 void DataDirectory::RecordCreation(store::Durability durability) {
   has_store_ = true;
   if (created_ == generation_) return;
@@ -332,7 +337,8 @@ std::optional<std::string> DataDirectory::MoveToTrash(const std::string& path) {
     std::error_code error;
     fs::rename(path, trash, error);
     if (!error) return trash.string();
-    not_removed.ReportSystemError(path, error.value());
+    if (error != std::errc::no_such_file_or_directory)
+      not_removed.ReportSystemError(path, error.value());
   } catch (...) {  // no memory; destructors call this function
     not_removed.Report(CurrentExceptionError());
   }
@@ -385,7 +391,8 @@ void DataDirectory::RemoveOthers() const {
   for (const std::string& name : store::NamesIn(path_, error)) {
     const auto generation = NumberOf(name, kGeneration);
     const auto deleted = NumberOf(name, kDeleted);
-    if (generation && *generation != generation_) others.push_back(path_ + "/" + name);
+    if ((generation && *generation != generation_) || IsTrash(name))
+      others.push_back(path_ + "/" + name);
     if ((deleted && *deleted < generation_) || NumberOf(name, kReplaced))
       marks.push_back(path_ + "/" + name);
   }
