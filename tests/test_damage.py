@@ -361,6 +361,56 @@ def test_a_zeroed_byte_of_the_log_does_not_empty_the_store(tmp_path: Path) -> No
         assert Requests(server.netloc).send("GET", "/bucket/1")[0] == 404
 
 
+def flip_an_early_page_of_log(data: Path) -> None:
+    """Flips a bit of the last version of a page that was written early, after other pages in the order of page numbers."""
+    log = next(data.rglob("penstock.db-wal"))
+    content = bytearray(log.read_bytes())
+    frame = 24 + 4096
+    last = {}  # by page
+    for at in range(32, len(content) - frame + 1, frame):
+        last[int.from_bytes(content[at : at + 4], "big")] = at
+    content[min(last[page] for page in sorted(last)[len(last) // 2 :]) + 24 + 2000] ^= 4
+    log.write_bytes(content)
+
+
+@pytest.mark.parametrize("log", ["first", "second"])
+def test_a_loss_that_a_checkpoint_found_can_be_accepted(log: str, tmp_path: Path, seed: int) -> None:
+    """The checkpoint has moved pages of later commits (decision 0091). The log's rest replaces only the pages that it has."""
+    data = tmp_path / "s3"
+    paths = [f"/bucket/{number:02}" for number in range(100)]
+    if log == "second":
+        with serving(data) as server:
+            s3 = Requests(server.netloc)
+            s3.expect(200, "PUT", "/bucket")
+            for path in paths:
+                s3.expect(200, "PUT", path, body_of(f"old {path}", 3_000))
+            server.stop()
+    with serving(data) as server:
+        s3 = Requests(server.netloc)
+        if log == "first":
+            s3.expect(200, "PUT", "/bucket")
+        for path in random.Random(seed).sample(paths, len(paths)):
+            s3.expect(200, "PUT", path, body_of(f"new {path}", 3_000))
+        flip_an_early_page_of_log(data)
+        assert "database.page_damaged" in server.stop()
+    assert fsck(data)[0] == 1
+    with pytest.raises(StartRefusedError, match=r"penstock\.db-wal.*--accept-loss"):
+        Server(data)
+    status, report, _ = fsck(data, "--accept-loss")
+    assert status == (1 if log == "second" else 0), report
+    if status == 1:
+        assert "database" in {finding["code"] for finding in report["stores"][0]["findings"]}, "the contradictions"
+    with serving(data) as server:
+        s3 = Requests(server.netloc)
+        answers = {path: s3.send("GET", path) for path in paths}
+        server.stop()
+    for path, (code, body) in answers.items():
+        bodies = [body_of(f"{version} {path}", 3_000) for version in ("old", "new")]
+        assert (code == 200 and body in bodies) or code in ((404, 500) if log == "second" else (404,)), (path, code)
+    assert {code for code, _ in answers.values()} >= {200, 500 if log == "second" else 404}
+    assert fsck(data)[0] == status
+
+
 @pytest.mark.parametrize("durability", ["relaxed", "strict"])
 @pytest.mark.parametrize("what", ["data", "blobs"])
 def test_writes_fail_after_the_directory_was_removed(durability: str, what: str, tmp_path: Path) -> None:

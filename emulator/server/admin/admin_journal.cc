@@ -121,11 +121,9 @@ Result<AdminReply> TailJournal(Emulator& emulator, const AdminCall& call) {
     return Error::Make(ErrorKind::kUnavailable,
                        "24 requests already wait for entries, which is the limit; retry later");
   }
-  const bool has_start = filter.root().contains("after");
-  PENSTOCK_ASSIGN(const JournalReading now,
-                  has_start ? emulator.AwaitJournal(call.space(), kMostWhole, {})
-                            : emulator.ReadJournal(call.space()));
-  if (!has_start) selected.after = now.last();
+  // Without entries: only the generation and the last number are needed.
+  PENSTOCK_ASSIGN(const JournalReading now, emulator.AwaitJournal(call.space(), kMostWhole, {}));
+  if (!filter.root().contains("after")) selected.after = now.last();
   // After a reset: returns all entries of the new journal.
   if (generation.value_or(now.generation()) != now.generation()) selected.after = 0;
   generation = now.generation();

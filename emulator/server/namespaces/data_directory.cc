@@ -1,6 +1,5 @@
 #include "emulator/server/namespaces/data_directory.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <sys/file.h>
@@ -15,7 +14,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -25,6 +23,7 @@
 #include "base/log/diagnostics.h"
 #include "emulator/store/sqlite/database_creation.h"
 #include "emulator/store/system/descriptor.h"
+#include "emulator/store/system/directory_names.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -69,52 +68,39 @@ std::optional<std::uint64_t> NumberOf(std::string_view name, std::string_view pr
 // What the names in a directory say. Numbers are the highest ones; 0 if there is none.
 struct Contents {
   std::uint64_t generation = 0;  // of a complete store
-  std::uint64_t unfinished = 0;
   std::uint64_t deleted = 0;
   std::uint64_t created = 0;
+  std::vector<std::uint64_t> unfinished;
   std::vector<std::uint64_t> databases;  // generations with a complete database
   std::vector<std::uint64_t> replaced;
   bool has_other_names = false;
   std::string of_other_data;  // a name that shows that the default namespace has had a store
 
-  std::uint64_t used() const { return std::max({generation, unfinished, deleted, created}); }
+  std::uint64_t used() const {
+    std::uint64_t highest = std::max({generation, deleted, created});
+    for (const std::uint64_t number : unfinished) highest = std::max(highest, number);
+    return highest;
+  }
   bool is_deleted() const { return deleted > 0 && deleted >= generation && deleted >= created; }
 };
 
-// Returns the names in a directory. The iterators of std::filesystem end the process if a name
-// finds no memory, in libstdc++ 12; this function throws std::bad_alloc.
-std::vector<std::string> NamesIn(const std::string& path, std::error_code& error) {
-  std::vector<std::string> names;
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(path.c_str()), ::closedir);
-  errno = stream ? 0 : errno;
-  while (const dirent* const entry = stream ? ::readdir(stream.get()) : nullptr) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
-    errno = 0;
-  }
-  error.assign(errno, std::generic_category());
-  return names;
-}
-
 void AddGeneration(std::uint64_t number, const std::string& path, Contents& contents) {
-  if (store::IsUnfinishedStore(path)) {
-    contents.unfinished = std::max(contents.unfinished, number);
-    return;
-  }
+  const store::StoreState state = store::StateOfStore(path);
+  if (state == store::StoreState::kUnfinished) return contents.unfinished.push_back(number);
   contents.generation = std::max(contents.generation, number);
-  if (store::HasStoredDatabase(path)) contents.databases.push_back(number);
+  if (state == store::StoreState::kHasDatabase) contents.databases.push_back(number);
 }
 
 // The users database and the other namespaces are created after the default namespace's store.
 bool IsOfOtherData(const std::string& directory, const std::string& name) {
   std::error_code ignored;
-  if (name == "namespaces") return !NamesIn(directory + "/" + name, ignored).empty();
+  if (name == "namespaces") return !store::NamesIn(directory + "/" + name, ignored).empty();
   return name == "users.db" || name == "users.db-mark";
 }
 
 Contents ContentsOf(const std::string& path, std::error_code& error) {
   Contents contents;
-  for (const std::string& name : NamesIn(path, error)) {
+  for (const std::string& name : store::NamesIn(path, error)) {
     if (const auto generation = NumberOf(name, kGeneration)) {
       AddGeneration(*generation, path + "/" + name, contents);
     } else if (const auto deleted = NumberOf(name, kDeleted)) {
@@ -123,7 +109,7 @@ Contents ContentsOf(const std::string& path, std::error_code& error) {
       contents.created = std::max(contents.created, *created);
     } else if (const auto replaced = NumberOf(name, kReplaced)) {
       contents.replaced.push_back(*replaced);
-    } else if (name != kLock) {
+    } else if (name != kLock && !DataDirectory::IsTrash(name)) {
       contents.has_other_names = true;
       if (IsOfOtherData(path, name)) contents.of_other_data = name;
     }
@@ -187,7 +173,7 @@ void RecordCreationOf(const std::string& directory, std::uint64_t number) {
   if (const int error = CreateMark(mark); error != 0)
     return not_recorded.ReportSystemError(mark, error);
   std::error_code error;
-  for (const std::string& name : NamesIn(directory, error)) {
+  for (const std::string& name : store::NamesIn(directory, error)) {
     const auto created = NumberOf(name, kCreated);
     if (created && *created < number) std::remove((directory + "/" + name).c_str());
   }
@@ -255,14 +241,11 @@ Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string path) {
   fs::create_directories(path, error);
   if (error) return Unusable(path, error.value());
   const std::string lock_path = path + "/" + std::string(kLock);
-  const int lock = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (lock < 0) return Unusable(path, errno);
-  if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
-    const int reason = errno;
-    ::close(lock);
-    return reason == EWOULDBLOCK ? InUse(path) : Unusable(path, reason);
-  }
-  std::unique_ptr<DataDirectory> directory(new DataDirectory(std::move(path), lock));
+  store::Descriptor lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock) return Unusable(path, errno);
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
+    return errno == EWOULDBLOCK ? InUse(path) : Unusable(path, errno);
+  std::unique_ptr<DataDirectory> directory(new DataDirectory(std::move(path), std::move(lock)));
   const Contents contents = ContentsOf(directory->path_, error);
   if (error) return Unusable(directory->path_, error.value());
   if (const std::string problem = ProblemOf(contents); !problem.empty()) {
@@ -280,8 +263,7 @@ Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string path) {
 
 DataDirectory::~DataDirectory() {
   // Explicit, because a forked worker may hold a copy of the descriptor, which keeps the lock.
-  ::flock(lock_, LOCK_UN);
-  ::close(lock_);
+  ::flock(lock_.get(), LOCK_UN);
 }
 
 std::string DataDirectory::PathOf(std::uint64_t generation) const {
@@ -295,6 +277,11 @@ std::string DataDirectory::NextPath() const { return PathOf(next_); }
 void DataDirectory::AdoptNext() {
   generation_ = next_;
   next_ = FreshNumber(generation_);
+}
+
+void DataDirectory::RemoveNext() const {
+  const std::string path = NextPath();
+  Remove(MoveToTrash(path).value_or(path));
 }
 
 void DataDirectory::RecordCreation(store::Durability durability) {
@@ -350,7 +337,8 @@ std::optional<std::string> DataDirectory::MoveToTrash(const std::string& path) {
     std::error_code error;
     fs::rename(path, trash, error);
     if (!error) return trash.string();
-    not_removed.ReportSystemError(path, error.value());
+    if (error != std::errc::no_such_file_or_directory)
+      not_removed.ReportSystemError(path, error.value());
   } catch (...) {  // no memory; destructors call this function
     not_removed.Report(CurrentExceptionError());
   }
@@ -362,8 +350,7 @@ bool DataDirectory::IsTrash(std::string_view folder_name) {
 }
 
 void DataDirectory::Remove(const std::string& path) {
-  // fs::remove_all would end the process if an entry's path found no memory: directory iterators of
-  // libstdc++ 12 append it in a noexcept function. Destructors call this function.
+  // Destructors call this function. fs::remove_all could end the process (directory_names.h).
   constexpr int kMostDescriptors = 16;
   const auto remove_entry = [](const char* entry, const struct stat*, int, FTW*) {
     return std::remove(entry);
@@ -390,15 +377,10 @@ void DataDirectory::RemoveReplaced(const std::string& generation_path) {
 
 void DataDirectory::TidyUp(const std::string& path) {
   std::error_code error;
-  std::vector<std::string> unfinished;
   const Contents contents = ContentsOf(path, error);
   if (error || !ProblemOf(contents).empty()) return;
-  for (const std::string& name : NamesIn(path, error)) {
-    const std::string generation = path + "/" + name;
-    if (GenerationOf(name) && store::IsUnfinishedStore(generation))
-      unfinished.push_back(generation);
-  }
-  for (const std::string& generation : unfinished) Remove(generation);
+  for (const std::uint64_t number : contents.unfinished)
+    Remove(path + "/" + NameOf(kGeneration, number));
   if (contents.generation > contents.created) RecordCreationOf(path, contents.generation);
 }
 
@@ -406,10 +388,11 @@ void DataDirectory::RemoveOthers() const {
   std::error_code error;
   std::vector<std::string> others;
   std::vector<std::string> marks;
-  for (const std::string& name : NamesIn(path_, error)) {
+  for (const std::string& name : store::NamesIn(path_, error)) {
     const auto generation = NumberOf(name, kGeneration);
     const auto deleted = NumberOf(name, kDeleted);
-    if (generation && *generation != generation_) others.push_back(path_ + "/" + name);
+    if ((generation && *generation != generation_) || IsTrash(name))
+      others.push_back(path_ + "/" + name);
     if ((deleted && *deleted < generation_) || NumberOf(name, kReplaced))
       marks.push_back(path_ + "/" + name);
   }

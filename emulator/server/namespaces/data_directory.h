@@ -8,9 +8,9 @@
 //   DIR/created-N       the creation of generation N was completed: if no complete generation N or
 //                       higher exists, the store was lost. Builds before this mark do not write it.
 //   DIR/replaced-N      a reset replaces generation N: the next start removes it if a higher
-//   complete
-//                       one exists
+//                       complete one exists
 //   DIR/deleted-N       generations up to N are deleted; without a higher one, DIR is deleted
+//   DIR/.deleted-K      a directory that is being removed
 #ifndef PENSTOCK_EMULATOR_SERVER_NAMESPACES_DATA_DIRECTORY_H_
 #define PENSTOCK_EMULATOR_SERVER_NAMESPACES_DATA_DIRECTORY_H_
 
@@ -46,6 +46,9 @@ class DataDirectory {
   // The directory of the next generation. AdoptNext makes it current.
   std::string NextPath() const;
   void AdoptNext();
+  // Removes the directory of the next generation. If that is interrupted, the rest is not taken for
+  // a store, and the next start removes it.
+  void RemoveNext() const;
   // Records that the creation of the current generation was completed. If that fails, a later loss
   // of the store may stay undetected.
   void RecordCreation(store::Durability durability);
@@ -85,11 +88,12 @@ class DataDirectory {
   void RemoveOthers() const;
 
  private:
-  DataDirectory(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
+  DataDirectory(std::string path, store::Descriptor lock)
+      : path_(std::move(path)), lock_(std::move(lock)) {}
   std::string PathOf(std::uint64_t generation) const;
 
   const std::string path_;
-  const int lock_;
+  const store::Descriptor lock_;
   std::uint64_t generation_ = 0;  // above 0 once open
   std::uint64_t deleted_ = 0;     // generations up to this one are deleted
   std::uint64_t next_ = 0;

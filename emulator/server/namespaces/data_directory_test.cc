@@ -87,6 +87,8 @@ TEST(DataDirectoryTest, DirectoryWithOnlyUnfinishedGenerationsIsVacant) {
   std::ofstream(folder.path() + "/notes.txt");
   EXPECT_FALSE(DataDirectory::IsVacant(folder.path())) << "it has a file of another program";
   fs::remove(folder.path() + "/notes.txt");
+  fs::create_directory(folder.path() + "/.deleted-1");
+  EXPECT_TRUE(DataDirectory::IsVacant(folder.path()));
   MakeStoreFolder(folder.path() + "/generation-1");
   EXPECT_FALSE(DataDirectory::IsVacant(folder.path()));
   std::ofstream(folder.path() + "/deleted-1");
@@ -157,6 +159,30 @@ TEST(DataDirectoryTest, ReplacedGenerationIsNotASecondStore) {
   EXPECT_FALSE(fs::exists(folder.path() + "/replaced-1"));
   (*directory)->RemoveOthers();
   EXPECT_TRUE(fs::exists((*directory)->CurrentPath()));
+}
+
+// The removal of a directory may be interrupted, here because there are no descriptors.
+TEST(DataDirectoryTest, RestOfAFailedResetIsNotAStore) {
+  const TemporaryFolder folder;
+  fs::create_directories(folder.path() + "/generation-1");
+  std::ofstream(folder.path() + "/generation-1/penstock.db") << std::string(8192, 'x');
+  {
+    const auto directory = DataDirectory::Open(folder.path()).value();
+    ASSERT_TRUE(directory->MarkReplaced().ok());
+    MakeStoreFolder(directory->NextPath());
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+    const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+    directory->RemoveNext();
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 4) << "the rest remains";
+  const auto directory = DataDirectory::Open(folder.path()).value();
+  EXPECT_EQ(directory->CurrentPath(), folder.path() + "/generation-1");
+  directory->RemoveOthers();
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 2)
+      << "the generation and the lock";
 }
 
 TEST(DataDirectoryTest, AdoptsTheNextGeneration) {

@@ -3,10 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <thread>
-#include <utility>
 #include <vector>
 
-#include "base/testing/allocations.h"
 #include "emulator/server/server_fixture.h"
 
 namespace penstock::emulator::server {
@@ -48,22 +46,6 @@ TEST_F(DirectoryLeasesTest, LastLeaseRemovesADeletedDirectory) {
   EXPECT_TRUE(fs::exists(path_));
   second.reset();
   EXPECT_TRUE(fs::is_empty(folder_.path()));
-}
-
-TEST_F(DirectoryLeasesTest, ReturnOfADeletedDirectoryNeedsNoMemory) {
-  bool failed = true;
-  int nth = 0;
-  for (; failed; ++nth) {
-    auto lease = leases_->Take(path_).value();
-    fs::create_directories(path_ + "/generation-1/blobs/a folder whose name needs an allocation");
-    std::ofstream(path_ + "/generation-1/blobs/a file whose name needs an allocation") << "body";
-    ASSERT_TRUE(lease->directory().MarkDeleted().ok());
-    allocations_until_failure = nth;
-    lease.reset();
-    failed = std::exchange(allocations_until_failure, -1) == -1;
-    EXPECT_TRUE(leases_->Take(path_).ok());
-  }
-  EXPECT_GT(nth, 1);
 }
 
 TEST_F(DirectoryLeasesTest, ReusedDirectoryIsNotRemoved) {

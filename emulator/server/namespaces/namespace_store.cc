@@ -222,19 +222,18 @@ Result<void> NamespaceStore::Reset() {
   const bool was_open = is_open();
   if (!was_open && options_.open_stores) options_.open_stores->MakeRoom();
   if (auto leased = TakeLease(); !leased.ok()) return AfterStart(std::move(leased).error());
-  const std::string path = lease_ ? lease_->directory().NextPath() : std::string();
-  if (lease_) DataDirectory::Remove(path);
+  if (lease_) lease_->directory().RemoveNext();
   std::shared_ptr<Generation> closed;  // owns the files of a store that is not open
   if (lease_ && !was_open) closed = MakeGeneration(lease_->directory().CurrentPath());
   auto opened = OpenNext(controls);
   if (!opened.ok() && opened.error().kind == ErrorKind::kResourceExhausted && lease_) {
     // The disk is full: releases the space that the old store reserves for removals.
-    DataDirectory::Remove(path);
+    lease_->directory().RemoveNext();
     store::ReleaseReserve(lease_->directory().CurrentPath());
     opened = OpenNext(controls);
   }
   if (!opened.ok()) {
-    if (lease_) DataDirectory::Remove(path);
+    if (lease_) lease_->directory().RemoveNext();
     if (!was_open) lease_.reset();
     return AfterStart(std::move(opened).error());
   }

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "emulator/faults/rules/connection_rules.h"
+#include "emulator/store/system/directory_names.h"
 
 namespace penstock::emulator::server {
 namespace {
 
-namespace fs = std::filesystem;
 constexpr std::string_view kFolder = "/namespaces";
 
 // The directory of a namespace other than the default one.
@@ -60,21 +60,19 @@ Result<void> Namespaces::FindExisting() {
   std::vector<std::string> trash;
   std::vector<std::string> vacant;
   std::vector<std::string> living;
-  fs::directory_iterator entry(options_.directory + std::string(kFolder), error);
-  if (error == std::errc::no_such_file_or_directory) return Ok();
-  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (DataDirectory::IsTrash(name)) trash.push_back(entry->path().string());
+  for (const std::string& name : store::NamesIn(options_.directory + std::string(kFolder), error)) {
+    const std::string path = PathOf(options_.directory, name);
+    if (DataDirectory::IsTrash(name)) trash.push_back(path);
     if (!identity::NamespaceNameProblem(name).empty() || name == identity::kDefaultNamespace)
       continue;
-    if (DataDirectory::IsVacant(entry->path().string())) {  // deleted or unfinished
-      vacant.push_back(entry->path().string());
+    if (DataDirectory::IsVacant(path)) {  // deleted or unfinished
+      vacant.push_back(path);
     } else {
       others_.emplace(name, nullptr);
-      living.push_back(entry->path().string());
+      living.push_back(path);
     }
   }
-  if (error) {
+  if (error && error != std::errc::no_such_file_or_directory) {
     return Error::Make(ErrorKind::kInvalidArgument, "data directory '" + options_.directory +
                                                         "' cannot be used: " + error.message() +
                                                         "; choose a directory this user may write");

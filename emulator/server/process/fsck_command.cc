@@ -18,6 +18,7 @@
 #include "emulator/store/sqlite/commit_check.h"
 #include "emulator/store/sqlite/database_creation.h"
 #include "emulator/store/system/directory_lock.h"
+#include "emulator/store/system/directory_names.h"
 #include "emulator/store/tables/schema.h"
 
 namespace penstock::emulator::server {
@@ -72,19 +73,20 @@ void Collect(const fs::path& folder, int depth, FoundStores& found) {
   std::optional<std::pair<std::uint64_t, fs::path>> living;
   std::vector<std::string> unfinished;
   bool has_generations = false;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+  for (const std::string& name : store::NamesIn(folder.string(), error)) {
+    const fs::path path = folder / name;
     std::error_code ignored;
-    if (!at->is_directory(ignored) || at->is_symlink(ignored)) continue;
-    const std::string name = at->path().filename().string();
-    if (DataDirectory::IsTrash(name)) continue;
+    if (!fs::is_directory(path, ignored) || DataDirectory::IsTrash(name)) continue;
     const auto generation = DataDirectory::GenerationOf(name);
+    // A start follows a link, but other links may lead anywhere.
+    if (!generation && !IsOfEmulator(path, depth + 1) && fs::is_symlink(path, ignored)) continue;
     has_generations = has_generations || generation;
     if (!generation) {
-      Collect(at->path(), depth + 1, found);
-    } else if (store::IsUnfinishedStore(at->path().string())) {
-      unfinished.push_back(at->path().string());
+      Collect(path, depth + 1, found);
+    } else if (store::IsUnfinishedStore(path.string())) {
+      unfinished.push_back(path.string());
     } else if (!living || *generation > living->first) {
-      living = {*generation, at->path()};
+      living = {*generation, path};
     }
   }
   if (error && IsOfEmulator(folder, depth))

@@ -106,6 +106,23 @@ TEST_F(FsckCommandTest, IgnoresDeletedNamespaces) {
       (std::vector<std::string>{path_ + "/generation-1", path_ + "/namespaces/one/generation-3"}));
 }
 
+// A start follows them too.
+TEST_F(FsckCommandTest, FollowsLinksToStoresAndNamespaces) {
+  MakeStore("elsewhere/store");
+  MakeStore("elsewhere/namespace/generation-2");
+  const std::string data = path_ + "/data";
+  fs::create_directories(data + "/namespaces");
+  fs::create_directory_symlink(path_ + "/elsewhere/store", data + "/generation-1");
+  fs::create_directory_symlink(path_ + "/elsewhere/namespace", data + "/namespaces/one");
+  fs::create_directory_symlink(path_ + "/elsewhere", data + "/other");
+  EXPECT_EQ(
+      StoresIn(data).stores,
+      (std::vector<std::string>{data + "/generation-1", data + "/namespaces/one/generation-2"}));
+  EXPECT_EQ(RunFsck({data}).status, 0);
+  fs::remove_all(path_ + "/elsewhere/store/blobs");
+  EXPECT_EQ(RunFsck({data}).status, 1);
+}
+
 TEST_F(FsckCommandTest, InterruptedCreationIsANote) {
   MakeStore("generation-1");
   fs::create_directories(path_ + "/namespaces/one/generation-3");

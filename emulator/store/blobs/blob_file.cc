@@ -15,6 +15,7 @@
 
 #include "base/crc/crc.h"
 #include "emulator/store/blobs/blob_memory.h"
+#include "emulator/store/system/directory_names.h"
 
 namespace penstock::emulator::store {
 namespace {
@@ -169,21 +170,19 @@ class FileBlobWriter final : public BlobWriter {
   std::string temporary_;  // empty: no file to clean up
 };
 
-using VisitEntry = std::function<Result<void>(const fs::path& path)>;
+using VisitEntry = std::function<Result<void>(const std::string& path, const std::string& name)>;
 
 // Visits one directory, which may be missing.
-Result<void> VisitFolder(const fs::path& folder, const VisitEntry& visit) {
+Result<void> VisitFolder(const std::string& folder, const VisitEntry& visit) {
   std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    PENSTOCK_TRY(visit(at->path()));
-  }
+  for (const std::string& name : NamesIn(folder, error))
+    PENSTOCK_TRY(visit(folder + "/" + name, name));
   if (!error || error == std::errc::no_such_file_or_directory) return Ok();
-  return SystemError(ErrorKind::kInvalidArgument, "list", folder.string(), error.value());
+  return SystemError(ErrorKind::kInvalidArgument, "list", folder, error.value());
 }
 
 // nullopt: not the name of a blob file.
-std::optional<std::int64_t> IdOf(const fs::path& path) {
-  const std::string name = path.filename().string();
+std::optional<std::int64_t> IdOf(const std::string& name) {
   std::int64_t id = 0;
   const auto parsed = std::from_chars(name.data(), name.data() + name.size(), id, 16);
   if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size()) return std::nullopt;
@@ -320,13 +319,13 @@ Result<void> PrepareBlobDirectory(const std::string& directory, Durability durab
 Result<void> VisitBlobFiles(
     const std::string& directory,
     const std::function<Result<void>(std::int64_t id, const std::string& path)>& visit) {
-  return VisitFolder(directory + "/blobs", [&](const fs::path& folder) -> Result<void> {
+  const auto visit_blob = [&](const std::string& path, const std::string& name) -> Result<void> {
+    const auto id = IdOf(name);
+    return id ? visit(*id, path) : Ok();
+  };
+  return VisitFolder(directory + "/blobs", [&](const std::string& folder, const std::string&) {
     std::error_code ignored;
-    if (!fs::is_directory(folder, ignored)) return Ok();
-    return VisitFolder(folder, [&](const fs::path& path) -> Result<void> {
-      const auto id = IdOf(path);
-      return id ? visit(*id, path.string()) : Ok();
-    });
+    return fs::is_directory(folder, ignored) ? VisitFolder(folder, visit_blob) : Ok();
   });
 }
 
@@ -334,11 +333,12 @@ Result<void> SweepBlobDirectory(const std::string& directory, const SweepOptions
   const auto is_kept = [&](std::int64_t id) {
     return id >= options.first_id || (options.stop != nullptr && options.stop->load());
   };
-  PENSTOCK_TRY(VisitFolder(directory + "/tmp", [&](const fs::path& path) -> Result<void> {
-    const auto id = IdOf(path);
+  const auto visit_temporary = [&](const std::string& path, const std::string& name) {
+    const auto id = IdOf(name);
     if (id && !is_kept(*id)) ::unlink(path.c_str());
     return Ok();
-  }));
+  };
+  PENSTOCK_TRY(VisitFolder(directory + "/tmp", visit_temporary));
   return VisitBlobFiles(directory, [&](std::int64_t id, const std::string& path) -> Result<void> {
     if (is_kept(id)) return Ok();
     PENSTOCK_ASSIGN(const bool known, options.is_known(id));

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -21,6 +20,7 @@
 #include "emulator/store/sqlite/database_creation.h"
 #include "emulator/store/system/descriptor.h"
 #include "emulator/store/system/directory_lock.h"
+#include "emulator/store/system/directory_names.h"
 #include "emulator/store/tables/schema.h"
 
 namespace penstock::emulator::store {
@@ -356,10 +356,8 @@ class Checker {
       AddFinding("orphan", path, "no record refers to it; the next start deletes it", true);
     };
     std::error_code ignored;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(options_.directory + "/tmp", ignored)) {
-      note(entry.path().string());
-    }
+    const std::string temporary = options_.directory + "/tmp";
+    for (const std::string& name : NamesIn(temporary, ignored)) note(temporary + "/" + name);
     return VisitBlobFiles(options_.directory, [&](std::int64_t id, const std::string& path) {
       const auto blob = blobs_.find(id);
       if (blob == blobs_.end() || !blob->second.in_file) note(path);

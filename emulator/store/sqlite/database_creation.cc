@@ -9,13 +9,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <system_error>
 
 #include "base/digest.h"
 #include "emulator/store/sqlite/commit_mark.h"
 #include "emulator/store/sqlite/sqlite.h"
 #include "emulator/store/system/descriptor.h"
+#include "emulator/store/system/directory_names.h"
 
 namespace penstock::emulator::store {
 namespace {
@@ -85,14 +85,10 @@ bool HasTables(const std::string& path) {
 // complete.
 bool HasOnlyFilesOfCreation(const std::string& directory) {
   std::error_code error;
-  std::filesystem::directory_iterator entry(directory, error);
-  if (error == std::errc::no_such_file_or_directory) return true;
-  for (const std::filesystem::directory_iterator end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
+  for (const std::string& name : NamesIn(directory, error)) {
     if (name != "penstock.lock" && !name.starts_with("penstock.db")) return false;
   }
-  return !error;
+  return !error || error == std::errc::no_such_file_or_directory;
 }
 
 }  // namespace
@@ -130,20 +126,18 @@ Result<void> CheckDatabaseIsThere(const std::string& directory) {
   return LostDatabase(directory, "other files of a store");
 }
 
-bool HasStoredDatabase(const std::string& directory) {
-  return HasTables(directory + "/penstock.db");
-}
-
 // The tables are created before the first commit, which writes the mark, and before the directories
 // of the blobs and the reserve.
-bool IsUnfinishedStore(const std::string& directory) {
+StoreState StateOfStore(const std::string& directory) {
   const std::string database = directory + "/penstock.db";
-  if (HasTables(database) || !HasOnlyFilesOfCreation(directory)) return false;
+  if (HasTables(database)) return StoreState::kHasDatabase;
+  if (!HasOnlyFilesOfCreation(directory)) return StoreState::kLostDatabase;
   const auto mark = CommitMark::Inspect(CommitMarkPath(database));
-  if (!mark.ok() || mark->state) return false;
+  if (!mark.ok() || mark->state) return StoreState::kLostDatabase;
   // The file had its first page before the log had frames.
   const auto log = FileSize(LogPath(database));
-  return log.ok() && (*log == 0 || !IsMissing(database));
+  const bool is_unfinished = log.ok() && (*log == 0 || !IsMissing(database));
+  return is_unfinished ? StoreState::kUnfinished : StoreState::kLostDatabase;
 }
 
 }  // namespace penstock::emulator::store

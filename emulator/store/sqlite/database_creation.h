@@ -16,13 +16,19 @@ namespace penstock::emulator::store {
 // kResourceExhausted if the disk is full.
 Result<void> CreateDatabaseFile(const std::string& path, const std::string& schema);
 
-// Whether the store in `directory` is incomplete because the process that created it ended
-// early. Such a store has accepted no request. True for an empty or missing directory, which may
-// also be one that lost its files: DataDirectory knows whether its store was complete.
-bool IsUnfinishedStore(const std::string& directory);
+enum class StoreState {
+  // The process that created it ended early; it has accepted no request. Also an empty or missing
+  // directory, which may be one that lost its files: DataDirectory knows whether its store was
+  // complete.
+  kUnfinished,
+  kHasDatabase,   // with tables
+  kLostDatabase,  // it has other files of a complete store
+};
+StoreState StateOfStore(const std::string& directory);
 
-// Whether the store in `directory` has a database with tables.
-bool HasStoredDatabase(const std::string& directory);
+inline bool IsUnfinishedStore(const std::string& directory) {
+  return StateOfStore(directory) == StoreState::kUnfinished;
+}
 
 // Fails with kDataLoss if the database of a complete store is missing or empty. With a valid mark,
 // CheckCommits decides.

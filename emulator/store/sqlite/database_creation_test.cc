@@ -75,8 +75,9 @@ TEST_F(DatabaseCreationTest, AStoreIsUnfinishedUntilItsDatabaseIsComplete) {
 
 TEST_F(DatabaseCreationTest, AStoreThatLostItsDatabaseIsNotUnfinished) {
   MakeBucket(*OpenStore({.directory = directory_.path()}));
+  EXPECT_EQ(StateOfStore(directory_.path()), StoreState::kHasDatabase);
   fs::remove(path_);
-  EXPECT_FALSE(IsUnfinishedStore(directory_.path()));
+  EXPECT_EQ(StateOfStore(directory_.path()), StoreState::kLostDatabase);
   fs::remove_all(directory_.path() + "/blobs");
   EXPECT_FALSE(IsUnfinishedStore(directory_.path())) << "the commit mark exists";
 }

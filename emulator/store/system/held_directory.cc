@@ -19,7 +19,7 @@ Result<std::unique_ptr<HeldDirectory>> HeldDirectory::Open(const std::string& pa
   std::string held_path = std::string(kDescriptors) + std::to_string(descriptor.get());
   std::unique_ptr<HeldDirectory> held(new HeldDirectory(std::move(descriptor)));
   if (::access((held_path + "/.").c_str(), F_OK) == 0) {
-    held->shown_ = std::make_unique<internal::ShownPath>(held_path, path);
+    held->shown_ = std::make_unique<ShownPath>(held_path, path);
     held->path_ = std::move(held_path);
   } else {
     held->path_ = path;

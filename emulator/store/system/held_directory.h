@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "base/shown_paths.h"
 #include "emulator/store/system/descriptor.h"
+#include "emulator/store/system/shown_paths.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::store {
@@ -28,7 +28,7 @@ class HeldDirectory {
 
   const Descriptor descriptor_;
   std::string path_;
-  std::unique_ptr<internal::ShownPath> shown_;
+  std::unique_ptr<ShownPath> shown_;
 };
 
 }  // namespace penstock::emulator::store

@@ -1,10 +1,10 @@
-#include "base/shown_paths.h"
+#include "emulator/store/system/shown_paths.h"
 
 #include <gtest/gtest.h>
 
 #include "penstock/base/error.h"
 
-namespace penstock::internal {
+namespace penstock::emulator::store {
 namespace {
 
 TEST(ShownPathsTest, ReplacesThePathsOfDescriptors) {
@@ -20,4 +20,4 @@ TEST(ShownPathsTest, ReplacesThePathsOfDescriptors) {
 }
 
 }  // namespace
-}  // namespace penstock::internal
+}  // namespace penstock::emulator::store

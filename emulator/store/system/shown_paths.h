@@ -1,13 +1,14 @@
 // Names of directories for messages. A process may use a directory by the path of a descriptor,
 // which is of no use to a reader.
-#ifndef PENSTOCK_BASE_SHOWN_PATHS_H_
-#define PENSTOCK_BASE_SHOWN_PATHS_H_
+#ifndef PENSTOCK_EMULATOR_STORE_SYSTEM_SHOWN_PATHS_H_
+#define PENSTOCK_EMULATOR_STORE_SYSTEM_SHOWN_PATHS_H_
 
 #include <string>
 
-namespace penstock::internal {
+namespace penstock::emulator::store {
 
-// While this object exists, messages show `shown` instead of `path`, which is "/proc/self/fd/N".
+// While this object exists, the messages of errors and log records show `shown` instead of `path`,
+// which is "/proc/self/fd/N".
 class ShownPath {
  public:
   ShownPath(std::string path, std::string shown);
@@ -22,6 +23,6 @@ class ShownPath {
 // Replaces the paths of all ShownPath objects in `text`. Thread safety: any thread.
 std::string WithShownPaths(std::string text);
 
-}  // namespace penstock::internal
+}  // namespace penstock::emulator::store
 
-#endif  // PENSTOCK_BASE_SHOWN_PATHS_H_
+#endif  // PENSTOCK_EMULATOR_STORE_SYSTEM_SHOWN_PATHS_H_

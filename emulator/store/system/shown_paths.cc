@@ -1,13 +1,14 @@
-#include "base/shown_paths.h"
+#include "emulator/store/system/shown_paths.h"
 
 #include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
 
+#include "base/message_edit.h"
 #include "penstock/base/shared_mutex.h"
 
-namespace penstock::internal {
+namespace penstock::emulator::store {
 namespace {
 
 constexpr std::string_view kDescriptors = "/proc/self/fd/";
@@ -30,6 +31,7 @@ ShownPath::ShownPath(std::string path, std::string shown) : path_(std::move(path
   Registry& paths = Paths();
   const WriterLock lock(paths.mutex);
   paths.shown.insert_or_assign(path_, std::move(shown));
+  internal::SetMessageEdit(WithShownPaths);
 }
 
 ShownPath::~ShownPath() {
@@ -55,4 +57,4 @@ std::string WithShownPaths(std::string text) {
   return text;
 }
 
-}  // namespace penstock::internal
+}  // namespace penstock::emulator::store

@@ -1,0 +1,24 @@
+#include "base/message_edit.h"
+
+#include <gtest/gtest.h>
+
+#include "base/log/log.h"
+#include "penstock/base/error.h"
+
+namespace penstock::internal {
+namespace {
+
+TEST(MessageEditTest, EditsErrorsAndLogRecords) {
+  SetMessageEdit([](std::string text) { return text + " edited"; });
+  std::string line;
+  SetLogSink(LogLevel::kInfo, [&](LogLevel, const std::string& json_line) { line = json_line; });
+  Log({LogLevel::kInfo, "event", {{"text", "one"}}});
+  SetLogSink(LogLevel::kOff, nullptr);
+  EXPECT_NE(line.find(R"("text":"one edited")"), std::string::npos) << line;
+  EXPECT_EQ(Error::Make(ErrorKind::kInternal, "two").message, "two edited");
+  SetMessageEdit(nullptr);
+  EXPECT_EQ(Error::Make(ErrorKind::kInternal, "two").message, "two");
+}
+
+}  // namespace
+}  // namespace penstock::internal
