@@ -137,15 +137,15 @@ TEST_P(RangeReaderTest, FailureEndsOnlyItsBatch) {
   Bytes memory(40'000);
   const auto reader =
       RangeReader::Create(store_, {.max_request_bytes = 1'000, .max_parallel_requests = 2});
-  Waiter<RangesRead> missing;
-  Waiter<RangesRead> there;
+  auto missing = MakePending<RangesRead>();
+  auto there = MakePending<RangesRead>();
   Bytes elsewhere(40'000);
-  reader->Start(Batch(elsewhere, {{0, 40'000}}, ObjectKey("missing")), missing.Done());
-  reader->Start(Batch(memory, {{0, 40'000}}), there.Done());
-  const auto failed = missing.Wait({}, std::stop_source());
+  reader->Start(Batch(elsewhere, {{0, 40'000}}, ObjectKey("missing")), missing.done);
+  reader->Start(Batch(memory, {{0, 40'000}}), there.done);
+  const auto failed = missing.pending.Get();
   ASSERT_FALSE(failed.ok());
   EXPECT_EQ(failed.error().kind, ErrorKind::kNotFound);
-  ASSERT_TRUE(there.Wait({}, std::stop_source()).ok());
+  ASSERT_TRUE(there.pending.Get().ok());
   EXPECT_EQ(memory, content);
   EXPECT_LE(store_->count("GetObject"),
             43u);  // the remaining requests of the missing object were dropped
