@@ -20,9 +20,15 @@ NAMED = (
 )
 
 
+# Settings of the C++ client alone, so Python programs never get these errors.
+ONLY_IN_CPP = {"client_certificate_path"}
+
+
 def names() -> set[str]:
     sources = [path for path in (ROOT / "client").rglob("*.cc") if not path.name.endswith("_test.cc")]
     sources += [path for path in (ROOT / "client").rglob("*.h") if "test" not in path.name]
+    # There, Invalid() names a member of a file.
+    sources = [path for path in sources if ROOT / "client/checkpoint" not in path.parents]
     return {name for path in sources for pattern in NAMED for name in pattern.findall(path.read_text(encoding="utf-8"))}
 
 
@@ -40,7 +46,7 @@ def test_a_named_setting_exists_in_cpp(name: str) -> None:
     assert re.search(rf"\b{name}( = |\{{|;)", headers) or setter in headers
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sorted(set(NAMES) - ONLY_IN_CPP))
 def test_a_named_setting_exists_in_python(name: str) -> None:
     raised = _exceptions.from_error(
         kind="timeout", message="too slow", code="", status=0, operation="GetObject", bucket="b", key="k", request_id="",

@@ -269,7 +269,10 @@ void Configurations(const Scene& scene) {
   for (const auto& [kind, name, document] :
        {std::tuple{Kind::kLifecycle, "lifecycle", lifecycle},
         std::tuple{Kind::kPolicy, "policy", policy}, std::tuple{Kind::kCors, "cors", cors}}) {
-    Must(scene.client.Call(PutBucketConfigurationRequest{scene.bucket, kind, document, {}, {}}));
+    const auto put =
+        scene.client.Call(PutBucketConfigurationRequest{scene.bucket, kind, document, {}, {}});
+    Print(std::string(name) + "_put",
+          put.ok() ? "ok" : std::string(ErrorKindName(put.error().kind)));
     const auto got =
         Must(scene.client.Call(GetBucketConfigurationRequest{scene.bucket, kind, {}, {}}));
     Print(name, got.document.empty() ? "empty" : "stored");
@@ -294,6 +297,11 @@ void Objects(const Scene& scene) {
       "tags_left",
       std::to_string(
           Must(scene.client.Call(GetObjectTaggingRequest{scene.bucket, key, {}, {}})).tags.size()));
+  const std::string owners =
+      "<OwnershipControls xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Rule>"
+      "<ObjectOwnership>BucketOwnerPreferred</ObjectOwnership></Rule></OwnershipControls>";
+  Must(scene.client.Call(PutBucketConfigurationRequest{
+      scene.bucket, BucketConfigurationKind::kOwnershipControls, owners, {}, {}}));
   PutObjectConfigurationRequest acl{.bucket = scene.bucket, .key = key};
   acl.canned_acl = "private";
   Must(scene.client.Call(acl));
