@@ -122,7 +122,8 @@ Result<ObjectMetadata> Client::HeadObject(HeadObjectRequest request, const Inter
 Pending<ObjectMetadata> Client::HeadObjectAsync(HeadObjectRequest request) {
   return Begin(*this, std::move(request));
 }
-Result<DeleteObjectResponse> Client::DeleteObject(DeleteObjectRequest request, const Interrupt& interrupt) {
+Result<DeleteObjectResponse> Client::DeleteObject(DeleteObjectRequest request,
+                                                  const Interrupt& interrupt) {
   return Wait(*this, std::move(request), interrupt);
 }
 Pending<DeleteObjectResponse> Client::DeleteObjectAsync(DeleteObjectRequest request) {

@@ -263,7 +263,8 @@ class Client final : public ObjectStore {
   // The other operations.
   Result<ObjectMetadata> HeadObject(HeadObjectRequest request, const Interrupt& interrupt = {});
   Pending<ObjectMetadata> HeadObjectAsync(HeadObjectRequest request);
-  Result<DeleteObjectResponse> DeleteObject(DeleteObjectRequest request, const Interrupt& interrupt = {});
+  Result<DeleteObjectResponse> DeleteObject(DeleteObjectRequest request,
+                                            const Interrupt& interrupt = {});
   Pending<DeleteObjectResponse> DeleteObjectAsync(DeleteObjectRequest request);
   Result<DeleteObjectsResponse> DeleteObjects(DeleteObjectsRequest request,
                                               const Interrupt& interrupt = {});
