@@ -33,7 +33,8 @@ Result<SafetensorsFile> SafetensorsFile::Open(const LoadContext& context, Bucket
                   CheckpointObject::Open(context, std::move(bucket), std::move(key), kFirstBytes));
   SafetensorsFile file(std::move(object));
   const CheckpointObject& opened = file.object_;
-  const FileKind kind = KindOf(opened.first());
+  FileKind kind = KindOf(opened.first());
+  if (kind == FileKind::kZip) kind = FileKind::kTorchSave;  // LoadStateDict says if it is not
   if (kind != FileKind::kSafetensors && kind != FileKind::kUnknown)
     return opened.At(WrongKind("a safetensors file", kind), kOperation);
   const auto length = SafetensorsHeaderBytes(opened.first(), opened.size());
