@@ -152,6 +152,8 @@ KeptUsers::KeptUsers(const std::string& reserve_path, std::unique_ptr<Connection
 
 template <class Change>
 Result<void> KeptUsers::InTransaction(Change change) {
+  // An earlier change threw, or ran out of memory during the rollback.
+  if (connection_->InTransaction()) PENSTOCK_TRY(connection_->Execute("ROLLBACK"));
   PENSTOCK_TRY(connection_->Execute("BEGIN IMMEDIATE"));
   Result<void> done = change(*connection_);
   if (done.ok()) done = connection_->Execute("COMMIT");

@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "base/testing/allocation_failures.h"
 #include "emulator/server/server_fixture.h"
 #include "emulator/store/sqlite/migrations.h"
 
@@ -18,7 +19,7 @@ constexpr const char* kUsers = R"({"accounts": [
     {"access_key_id": "ANN", "secret_access_key": "s2", "session_token": "t", "expires": "2030-01-02T03:04:05.25Z", "active": false}]}]},
   {"account_id": "444455556666"}]})";
 
-class KeptUsersTest : public testing::Test {
+class KeptUsersTest : public ::testing::Test {
  protected:
   std::unique_ptr<KeptUsers> Open() const {
     auto kept = KeptUsers::Open(folder_.path(), store::Durability::kRelaxed);
@@ -77,6 +78,19 @@ TEST_F(KeptUsersTest, StoresNoUserAfterStop) {
   EXPECT_EQ(put.error().kind, ErrorKind::kUnavailable);
   EXPECT_TRUE(kept->Read()->accounts.empty());
   EXPECT_TRUE(kept->Put(ParseUsers(kUsers).value()).ok());
+}
+
+TEST_F(KeptUsersTest, AChangeThatRunsOutOfMemoryDoesNotPreventTheNextOne) {
+  const UsersDocument users = ParseUsers(kUsers).value();
+  const auto kept = Open();
+  const int failed = penstock::testing::ForEachAllocation([&](int nth) {
+    const bool fails = penstock::testing::FailsAllocation(
+        nth, [&] { Contain("the test", [&] { static_cast<void>(kept->Put(users)); }); });
+    const auto next = kept->Put(users);
+    EXPECT_TRUE(next.ok()) << next.error().message;
+    return fails;
+  });
+  EXPECT_GT(failed, 0);
 }
 
 TEST_F(KeptUsersTest, IsReadableOnlyByItsOwner) {
