@@ -60,6 +60,13 @@ Result<void> CheckMemoryLimit(const EmulatorOptions& options) {
   return Ok();
 }
 
+Result<void> CheckDurability(const EmulatorOptions& options) {
+  if (options.durability != DurabilityMode::kStrict || !options.data_directory.empty()) return Ok();
+  return Wrong(
+      "strict durability needs a data directory, because buckets in memory end with the process; "
+      "give a data directory (--data DIR, data_directory), or leave strict durability out");
+}
+
 Result<void> CheckKeys(const std::vector<AccessKey>& keys) {
   std::set<std::string> seen;
   for (const AccessKey& key : keys) {
@@ -109,6 +116,7 @@ Result<EmulatorOptions> CheckedOptions(EmulatorOptions options) {
     return Wrong("first byte delay must be 0 to 60000 ms, not " +
                  std::to_string(options.first_byte_delay_ms));
   }
+  PENSTOCK_TRY(CheckDurability(options));
   PENSTOCK_TRY(CheckJournal(options.journal_bytes));
   PENSTOCK_TRY(CheckMemoryLimit(options));
   if (options.scrub_bytes_per_second > 0 && options.scrub_bytes_per_second < kLeastScrubRate) {

@@ -57,6 +57,14 @@ TEST(OptionsTest, RefusesInvalidOptions) {
   EXPECT_NE(Complaint({.tls_certificate_path = "x"}).find("both"), std::string::npos);
 }
 
+TEST(OptionsTest, StrictDurabilityNeedsADirectory) {
+  EXPECT_EQ(
+      Complaint({.durability = DurabilityMode::kStrict}),
+      "strict durability needs a data directory, because buckets in memory end with the process; "
+      "give a data directory (--data DIR, data_directory), or leave strict durability out");
+  EXPECT_EQ(Complaint({.data_directory = "/data", .durability = DurabilityMode::kStrict}), "");
+}
+
 TEST(OptionsTest, RefusesPathsWithANul) {
   const std::string cut("/tmp/x\0/y", 9);
   EXPECT_EQ(Complaint({.data_directory = cut}),
