@@ -113,7 +113,7 @@ class Emulator(_Access):
         data_directory: Directory for all data; None: in memory. If it contains other users than the given ones, the given ones
             replace them, with a ``UserWarning``. A new directory gets mode 0700. A ``UserWarning`` says if other users of the
             machine may read an existing one.
-        strict_durability: Write data to disk before a write is acknowledged.
+        strict_durability: Write data to disk before a write is acknowledged. Needs data_directory.
         auth: "verify": check everything. "parse": check form, region, clock skew, expiry and inactive keys, but neither
             signatures nor payload hashes, so that no secret is needed. "off": treat every request as one of the first access
             key, in the default namespace.

@@ -55,6 +55,7 @@ def test_objects_in_a_data_directory_survive_a_restart(tmp_path):
         ({"journal_bytes": 1000}, "journal bytes must be 131072 "),
         ({"fail_seed": -1}, "fail_seed must be 0 to 18446744073709551615, not -1"),
         ({"port": 70_000}, "port must be 0 to 65535, not 70000"),
+        ({"strict_durability": True}, "strict durability needs a data directory"),
         ({"faults": [{"do": {"slow_down": {}}, "when": {"probability": float("nan")}}]}, "faults[0].when.probability is nan"),
         ({"limits": {"latency": {"first_byte_ms": float("inf")}}}, "limits.latency.first_byte_ms is inf"),
     ],

@@ -89,6 +89,17 @@ Result<std::shared_ptr<const faults::Scenario>> InitialFaults(
   return std::make_shared<const faults::Scenario>(std::move(scenario).value());
 }
 
+// Charges the memory of the settings and of one set of their partitions, while a copy of them
+// exists. Returns MemoryLimit::Exceeded.
+Result<void> ChargeLimits(traffic::ThrottleSettings& settings,
+                          const std::shared_ptr<store::MemoryLimit>& memory_limit) {
+  if (settings.idle()) return Ok();  // limits can be lifted while the memory is full
+  const auto charge = std::make_shared<store::LastingCharge>(memory_limit);
+  PENSTOCK_TRY(charge->GrowTo(settings.SettingsBytes() + settings.PartitionBytes()));
+  settings.charge = charge;
+  return Ok();
+}
+
 }  // namespace
 
 // Users that were given at the start, with their source for messages.
@@ -107,7 +118,10 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options,
   if (!options.limits_json.empty()) {
     auto settings = traffic::ParseThrottleSettings(options.limits_json);
     if (!settings.ok()) return FieldError("limits", settings.error().message);
-    controls.throttle = std::move(settings).value();
+    if (const auto charged = ChargeLimits(*settings, memory_limit); !charged.ok())
+      return FieldError(charged.error().kind, "limits", charged.error().message);
+    controls.throttle =
+        std::make_shared<const traffic::ThrottleSettings>(std::move(settings).value());
   }
   std::vector<GivenUsers> given;
   given.push_back({"--access-key", identity::UsersOfPairs(options.access_keys)});
@@ -130,7 +144,7 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options,
   const auto durability = options.durability == DurabilityMode::kStrict
                               ? store::Durability::kStrict
                               : store::Durability::kRelaxed;
-  std::unique_ptr<Control> control(new Control(machine, router, options.region));
+  std::unique_ptr<Control> control(new Control(machine, router, options.region, memory_limit));
   PENSTOCK_ASSIGN(control->spaces_,
                   Namespaces::Open({.directory = options.data_directory,
                                     .durability = durability,
@@ -248,13 +262,15 @@ Result<ClockState> Control::RestoreClock(const std::string& name) {
 Result<void> Control::SetLimits(const std::string& name, const std::string& json) {
   PENSTOCK_ASSIGN(traffic::ThrottleSettings settings, traffic::ParseThrottleSettings(json));
   PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
+  PENSTOCK_TRY(ChargeLimits(settings, memory_limit_));
   namespace_store->CurrentControls()->limiter().Set(std::move(settings));
   return Ok();
 }
 
 Result<std::string> Control::LimitsReport(const std::string& name) {
   PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
-  return traffic::LimitsReportJson(name, namespace_store->CurrentControls()->limiter().Report());
+  return traffic::LimitsReportJson(
+      name, namespace_store->CurrentControls()->limiter().Report(&stopping_), &stopping_);
 }
 
 Result<std::shared_ptr<TestControls>> Control::ControlsOf(const std::string& name) {

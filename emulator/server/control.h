@@ -20,8 +20,8 @@ namespace penstock::emulator::server {
 // Thread safety: methods may be called from any thread.
 class Control {
  public:
-  // `options` must come from CheckedOptions. `memory_limit`: of stores in memory,
-  // namespaces and fault scenarios. Returns the errors of Namespaces and of the given users.
+  // `options` must come from CheckedOptions. `memory_limit`: of stores in memory, namespaces, fault
+  // scenarios and limits. Returns the errors of Namespaces and of the given users.
   // `machine` and `router` must outlive this object.
   static Result<std::unique_ptr<Control>> Open(const EmulatorOptions& options,
                                                std::shared_ptr<store::MemoryLimit> memory_limit,
@@ -68,8 +68,12 @@ class Control {
 
  private:
   struct GivenUsers;
-  Control(const Clock& machine, s3::Handler& router, std::string region)
-      : machine_(machine), router_(router), region_(std::move(region)) {}
+  Control(const Clock& machine, s3::Handler& router, std::string region,
+          std::shared_ptr<store::MemoryLimit> memory_limit)
+      : machine_(machine),
+        router_(router),
+        region_(std::move(region)),
+        memory_limit_(std::move(memory_limit)) {}
   Result<std::optional<std::vector<identity::RootAccount>>> FindRoots(
       const std::vector<AccessKey>& pairs, std::vector<GivenUsers>& given,
       identity::KeptUsers& kept);
@@ -77,6 +81,7 @@ class Control {
   const Clock& machine_;
   s3::Handler& router_;
   const std::string region_;
+  const std::shared_ptr<store::MemoryLimit> memory_limit_;
   std::vector<std::string> notices_;
   std::atomic<bool> stopping_{false};
   identity::Identities identities_;

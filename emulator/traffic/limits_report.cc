@@ -1,5 +1,8 @@
 #include "emulator/traffic/limits_report.h"
 
+#include <chrono>
+#include <cstdint>
+
 #include "base/dates.h"
 #include "emulator/json/json_fields.h"
 
@@ -10,11 +13,40 @@ double InSeconds(std::chrono::nanoseconds span) {
   return std::chrono::duration<double>(span).count();
 }
 
-Json Side(const PartitionGauge::Side& side) {
-  return {{"tokens", side.tokens},
-          {"admitted", side.admitted},
-          {"refused", side.refused},
-          {"last_second", side.last_second}};
+std::string Quoted(const Json& text) {
+  return text.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void AppendMember(std::string& text, std::string_view name, std::uint64_t value) {
+  text.append(text.back() == '{' ? "\"" : ",\"").append(name).append("\":");
+  text += std::to_string(value);
+}
+
+void AppendSide(std::string& text, std::string_view name, const PartitionGauge::Side& side) {
+  text.append(",\"").append(name).append("\":{");
+  AppendMember(text, "tokens", side.tokens);
+  AppendMember(text, "admitted", side.admitted);
+  AppendMember(text, "refused", side.refused);
+  AppendMember(text, "last_second", side.last_second);
+  text += '}';
+}
+
+// Without a tree: a bucket may have 65,536 partitions.
+void AppendPartitions(std::string& text, const std::vector<PartitionGauge>& partitions) {
+  text += '[';
+  std::string end;
+  for (const PartitionGauge& gauge : partitions) {
+    const bool first = &gauge == &partitions.front();
+    text += first ? "{" : ",{";
+    AppendMember(text, "id", gauge.id);
+    text += ",\"begin\":" + (first ? Quoted(gauge.begin) : end);  // where the previous one ends
+    end = Quoted(gauge.end);
+    text += ",\"end\":" + end;
+    AppendSide(text, "reads", gauge.reads);
+    AppendSide(text, "writes", gauge.writes);
+    text += '}';
+  }
+  text += ']';
 }
 
 Json LimitsJson(const Limits& limits) {
@@ -26,17 +58,9 @@ Json LimitsJson(const Limits& limits) {
           {"max_partitions", limits.max_partitions}};
 }
 
-Json BucketJson(const BucketReport& bucket) {
-  Json partitions = Json::array();
-  for (const PartitionGauge& gauge : bucket.partitions) {
-    partitions.push_back({{"id", gauge.id},
-                          {"begin", gauge.begin},
-                          {"end", gauge.end},
-                          {"reads", Side(gauge.reads)},
-                          {"writes", Side(gauge.writes)}});
-  }
+Json EventsJson(const std::vector<BucketReport::Event>& all) {
   Json events = Json::array();
-  for (const BucketReport::Event& event : bucket.events) {
+  for (const BucketReport::Event& event : all) {
     events.push_back({{"at", FormatIso8601(event.at)},
                       {"kind", event.what.kind == PartitionEvent::Kind::kSplit ? "split" : "merge"},
                       {"boundary", event.what.boundary},
@@ -44,25 +68,37 @@ Json BucketJson(const BucketReport& bucket) {
                       {"left", event.what.left},
                       {"right", event.what.right}});
   }
-  return {{"name", bucket.name},
-          {"limits", LimitsJson(bucket.limits)},
-          {"admitted", bucket.admitted},
-          {"refused", bucket.refused},
-          {"partitions", std::move(partitions)},
-          {"events", std::move(events)}};
+  return events;
+}
+
+void AppendBucket(std::string& text, const BucketReport& bucket) {
+  text += "{\"name\":" + Quoted(bucket.name) + ",\"limits\":" + LimitsJson(bucket.limits).dump();
+  AppendMember(text, "admitted", bucket.admitted);
+  AppendMember(text, "refused", bucket.refused);
+  text += ",\"partitions\":";
+  AppendPartitions(text, bucket.partitions);
+  text += ",\"events\":" + Quoted(EventsJson(bucket.events)) + "}";
 }
 
 }  // namespace
 
-std::string LimitsReportJson(std::string_view name_space, const ThrottleReport& report) {
-  Json buckets = Json::array();
-  for (const BucketReport& bucket : report.buckets) buckets.push_back(BucketJson(bucket));
-  const Json document = {{"namespace", name_space},
-                         {"limits", Json::parse(report.document)},
-                         {"admitted", report.admitted},
-                         {"refused", report.refused},
-                         {"buckets", std::move(buckets)}};
-  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+Result<std::string> LimitsReportJson(std::string_view name_space, const ThrottleReport& report,
+                                     const std::atomic<bool>* stop) {
+  std::string text = "{\"namespace\":" + Quoted(name_space) + ",\"limits\":" + report.document;
+  AppendMember(text, "admitted", report.admitted);
+  AppendMember(text, "refused", report.refused);
+  text += ",\"buckets\":[";
+  for (const BucketReport& bucket : report.buckets) {
+    if (stop != nullptr && *stop) break;
+    if (&bucket != &report.buckets.front()) text += ',';
+    AppendBucket(text, bucket);
+  }
+  if (stop != nullptr && *stop) {
+    return Error::Make(ErrorKind::kUnavailable,
+                       "the emulator is stopping; read the limits after a restart");
+  }
+  text += "]}";
+  return text;
 }
 
 }  // namespace penstock::emulator::traffic

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <string>
+#include <vector>
+
 #include "base/fake_clock.h"
 #include "emulator/json/json_fields.h"
 
@@ -16,7 +20,7 @@ TEST(LimitsReportTest, ReportsSettingsAndCounters) {
           .value());
   EXPECT_TRUE(limiter.Current()->Admit("b", "a", Traffic::kWrite));
   EXPECT_FALSE(limiter.Current()->Admit("b", "a", Traffic::kWrite));
-  const Json report = ParseJson(LimitsReportJson("default", limiter.Report())).value();
+  const Json report = ParseJson(LimitsReportJson("default", limiter.Report()).value()).value();
   EXPECT_EQ(report.at("namespace"), "default");
   EXPECT_EQ(report.at("limits").at("writes_per_second"), 10);
   EXPECT_EQ(report.at("admitted"), 1);
@@ -35,12 +39,45 @@ TEST(LimitsReportTest, ReportsSplitsInTheClocksTime) {
   report.buckets.push_back({.name = "b"});
   report.buckets[0].events.push_back(
       {FakeClock().Now(), {.boundary = "k\xff", .whole = 1, .left = 2, .right = 3}});
-  const Json event =
-      ParseJson(LimitsReportJson("n", report)).value().at("buckets").at(0).at("events").at(0);
+  const Json event = ParseJson(LimitsReportJson("n", report).value())
+                         .value()
+                         .at("buckets")
+                         .at(0)
+                         .at("events")
+                         .at(0);
   EXPECT_EQ(event.at("at"), "2013-05-24T00:00:00.000Z");
   EXPECT_EQ(event.at("kind"), "split");
   EXPECT_EQ(event.at("right"), 3);
   EXPECT_EQ(event.at("boundary"), "k\xEF\xBF\xBD") << "valid text, even if the key is not UTF-8";
+}
+
+TEST(LimitsReportTest, EndsWhenTheEmulatorStops) {
+  const FakeClock clock;
+  RateLimiter limiter(clock);
+  limiter.Set(ParseThrottleSettings("aws-strict").value());
+  EXPECT_TRUE(limiter.Current()->Admit("b", "a", Traffic::kWrite));
+  const std::atomic<bool> stop{true};
+  EXPECT_TRUE(limiter.Report(&stop).buckets.empty());
+  const auto report = LimitsReportJson("n", limiter.Report(), &stop);
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.error().kind, ErrorKind::kUnavailable);
+}
+
+TEST(LimitsReportTest, PartitionsShareTheirBoundaries) {
+  const FakeClock clock;
+  RateLimiter limiter(clock);
+  limiter.Set(
+      ParseThrottleSettings(R"({"buckets": {"b": {"boundaries": ["a", "q\"", "z"]}}})").value());
+  EXPECT_TRUE(limiter.Current()->Admit("b", "m", Traffic::kRead));
+  const Json report = ParseJson(LimitsReportJson("n", limiter.Report()).value()).value();
+  const Json& partitions = report.at("buckets").at(0).at("partitions");
+  ASSERT_EQ(partitions.size(), 4u);
+  const std::vector<std::string> keys = {"", "a", "q\"", "z", ""};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(partitions.at(i).at("id"), i);
+    EXPECT_EQ(partitions.at(i).at("begin"), keys[i]);
+    EXPECT_EQ(partitions.at(i).at("end"), keys[i + 1]);
+  }
 }
 
 }  // namespace

@@ -35,20 +35,20 @@ struct ThrottleState::Bucket {
   std::uint64_t refused PENSTOCK_GUARDED_BY(mutex) = 0;
 };
 
-ThrottleState::ThrottleState(ThrottleSettings settings, const Clock& clock)
-    : settings_(std::move(settings)), clock_(clock), draws_(settings_.seed) {}
+ThrottleState::ThrottleState(std::shared_ptr<const ThrottleSettings> settings, const Clock& clock)
+    : settings_(std::move(settings)), clock_(clock), draws_(settings_->seed) {}
 
 std::shared_ptr<ThrottleState::Bucket> ThrottleState::Find(std::string_view name) {
-  const Limits* const limits = settings_.LimitsOf(name);
+  const Limits* const limits = settings_->LimitsOf(name);
   if (limits == nullptr) return nullptr;
   const MutexLock lock(mutex_);
   auto found = buckets_.find(name);
   if (found == buckets_.end()) {
     if (buckets_.size() >= kMostBuckets) DropOldest();
-    const auto own = settings_.buckets.find(name);
+    const auto own = settings_->buckets.find(name);
     const std::vector<std::string> none;
     auto bucket = std::make_shared<Bucket>(
-        *limits, own == settings_.buckets.end() ? none : own->second.boundaries, clock_.Now());
+        *limits, own == settings_->buckets.end() ? none : own->second.boundaries, clock_.Now());
     found = buckets_.emplace(name, std::move(bucket)).first;
   }
   found->second->last_used = ++uses_;
@@ -88,19 +88,20 @@ Draw ThrottleState::DrawFor(std::string_view identity) {
 }
 
 std::uint64_t ThrottleState::RateOf(std::uint64_t connection) const {
-  if (settings_.latency.connection_median <= 0) return 0;
-  return ConnectionRate(settings_.latency, draws_.Of("connection", connection));
+  if (settings_->latency.connection_median <= 0) return 0;
+  return ConnectionRate(settings_->latency, draws_.Of("connection", connection));
 }
 
-ThrottleReport ThrottleState::Report() const {
+ThrottleReport ThrottleState::Report(const std::atomic<bool>* stop) const {
   ThrottleReport report{
-      .document = settings_.document, .admitted = admitted_.load(), .refused = refused_.load()};
+      .document = settings_->document, .admitted = admitted_.load(), .refused = refused_.load()};
   std::vector<std::pair<std::string, std::shared_ptr<Bucket>>> buckets;
   {
     const MutexLock lock(mutex_);
     buckets.assign(buckets_.begin(), buckets_.end());
   }
   for (auto& [name, bucket] : buckets) {
+    if (stop != nullptr && *stop) break;
     const MutexLock lock(bucket->mutex);
     BucketReport one{.name = std::move(name),
                      .limits = bucket->limits,
@@ -114,9 +115,9 @@ ThrottleReport ThrottleState::Report() const {
   return report;
 }
 
-void RateLimiter::Set(ThrottleSettings settings) {
+void RateLimiter::Set(std::shared_ptr<const ThrottleSettings> settings) {
   std::shared_ptr<ThrottleState> throttle;
-  if (!settings.idle()) throttle = std::make_shared<ThrottleState>(std::move(settings), clock_);
+  if (!settings->idle()) throttle = std::make_shared<ThrottleState>(std::move(settings), clock_);
   {
     const MutexLock lock(mutex_);
     active_.store(throttle != nullptr, std::memory_order_release);
@@ -130,9 +131,9 @@ std::shared_ptr<ThrottleState> RateLimiter::Current() const {
   return state_;
 }
 
-ThrottleReport RateLimiter::Report() const {
+ThrottleReport RateLimiter::Report(const std::atomic<bool>* stop) const {
   const std::shared_ptr<ThrottleState> throttle = Current();
-  return throttle ? throttle->Report() : ThrottleReport{.document = "{}"};
+  return throttle ? throttle->Report(stop) : ThrottleReport{.document = "{}"};
 }
 
 }  // namespace penstock::emulator::traffic

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "emulator/traffic/arrivals.h"
@@ -74,9 +75,9 @@ class ThrottleState {
   static constexpr std::size_t kMostBuckets = 1'024;
 
   // `clock`: the namespace's clock; must outlive this object.
-  ThrottleState(ThrottleSettings settings, const Clock& clock);
+  ThrottleState(std::shared_ptr<const ThrottleSettings> settings, const Clock& clock);
 
-  const ThrottleSettings& settings() const { return settings_; }
+  const ThrottleSettings& settings() const { return *settings_; }
   // Takes a token of the bucket for `key`. Returns false if there is none.
   bool Admit(std::string_view bucket, std::string_view key, Traffic traffic);
   // Returns the id of the partition that serves `key`; nullopt: the bucket has no limits. Counts
@@ -87,14 +88,15 @@ class ThrottleState {
   // Returns the speed of a connection in bytes per second; 0: no limit. The value is constant for a
   // connection.
   std::uint64_t RateOf(std::uint64_t connection) const;
-  ThrottleReport Report() const;
+  // `stop`, once true, ends it with the buckets so far; null: never.
+  ThrottleReport Report(const std::atomic<bool>* stop = nullptr) const;
 
  private:
   struct Bucket;
   std::shared_ptr<Bucket> Find(std::string_view name);
   void DropOldest() PENSTOCK_REQUIRES(mutex_);
 
-  const ThrottleSettings settings_;
+  const std::shared_ptr<const ThrottleSettings> settings_;
   const Clock& clock_;
   const Draws draws_;
   Arrivals arrivals_;
@@ -113,10 +115,13 @@ class RateLimiter {
 
   // Replaces the settings and resets all budgets and counters. Requests in flight finish under the
   // old settings.
-  void Set(ThrottleSettings settings);
+  void Set(std::shared_ptr<const ThrottleSettings> settings);
+  void Set(ThrottleSettings settings) {
+    Set(std::make_shared<const ThrottleSettings>(std::move(settings)));
+  }
   // Returns the current state. Null: no limits and no latency; this case costs one atomic load.
   std::shared_ptr<ThrottleState> Current() const;
-  ThrottleReport Report() const;
+  ThrottleReport Report(const std::atomic<bool>* stop = nullptr) const;  // As ThrottleState's.
 
  private:
   const Clock& clock_;

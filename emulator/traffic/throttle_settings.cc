@@ -15,6 +15,12 @@ constexpr double kLongestFirstByteMs = 60'000;
 constexpr std::uint64_t kFastestConnection = 1'000'000'000'000;
 constexpr std::uint64_t kLongestRetryAfterMs = 60'000;
 
+// Measured, without the bytes of keys and names.
+constexpr std::uint64_t kBytesOfBoundary = 64;
+constexpr std::uint64_t kBytesOfBucket = 512;
+constexpr std::uint64_t kBytesOfPartition = 352;
+constexpr std::uint64_t kBytesOfPartitions = 2'048;  // of one bucket
+
 // Returns the limits of the preset member, or `otherwise` if there is none.
 Result<Limits> ReadPreset(const JsonFields& fields, std::string_view preset_member,
                           Limits otherwise) {
@@ -33,6 +39,7 @@ Result<void> ReadBoundaries(const JsonFields& fields, const Limits& limits,
                             std::vector<std::string>& boundaries) {
   PENSTOCK_ASSIGN(const Json* list, fields.List("boundaries"));
   if (list == nullptr) return Ok();
+  boundaries.reserve(list->size());
   for (const Json& boundary : *list) {
     if (!boundary.is_string() || boundary.get_ref<const std::string&>().empty()) {
       return FieldError(fields.Place("boundaries"), "must be a list of non-empty key prefixes");
@@ -49,6 +56,21 @@ Result<void> ReadBoundaries(const JsonFields& fields, const Limits& limits,
                                                     std::to_string(limits.max_partitions));
 }
 
+// Before any is copied.
+Result<void> CheckBoundaryCount(const Json& buckets, const std::string& place) {
+  std::size_t count = 0;
+  for (const Json& bucket : buckets) {
+    if (!bucket.is_object()) continue;
+    const auto boundaries = bucket.find("boundaries");
+    if (boundaries != bucket.end() && boundaries->is_array()) count += boundaries->size();
+  }
+  if (count <= kMostBoundaries) return Ok();
+  return FieldError(place, "have " + std::to_string(count) +
+                               " boundaries together, and the limit is " +
+                               std::to_string(kMostBoundaries) +
+                               "; give fewer boundaries, or limit fewer buckets");
+}
+
 Result<void> ReadBuckets(const JsonFields& top, ThrottleSettings& settings) {
   const Json* const buckets = top.Find("buckets");
   if (buckets == nullptr) return Ok();
@@ -58,6 +80,7 @@ Result<void> ReadBuckets(const JsonFields& top, ThrottleSettings& settings) {
     return FieldError(top.Place("buckets"),
                       "has " + std::to_string(buckets->size()) + " members, and the limit is 1000");
   }
+  PENSTOCK_TRY(CheckBoundaryCount(*buckets, top.Place("buckets")));
   for (const auto& [name, json] : buckets->items()) {
     PENSTOCK_ASSIGN(
         const JsonFields fields,
@@ -138,6 +161,26 @@ const Limits* ThrottleSettings::LimitsOf(std::string_view bucket) const {
   if (const auto own = buckets.find(bucket); own != buckets.end()) return &own->second.limits;
   const auto& of_its_type = IsDirectoryBucket(bucket) ? directory : general;
   return of_its_type ? &*of_its_type : nullptr;
+}
+
+std::uint64_t ThrottleSettings::SettingsBytes() const {
+  std::uint64_t bytes = document.size();
+  for (const auto& [name, bucket] : buckets) {
+    bytes += kBytesOfBucket + name.size();
+    for (const std::string& boundary : bucket.boundaries)
+      bytes += kBytesOfBoundary + boundary.size();
+  }
+  return bytes;
+}
+
+std::uint64_t ThrottleSettings::PartitionBytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& [name, bucket] : buckets) {
+    bytes += kBytesOfPartitions + name.size();
+    for (const std::string& boundary : bucket.boundaries)
+      bytes += kBytesOfPartition + boundary.size();
+  }
+  return bytes;
 }
 
 Result<ThrottleSettings> ParseThrottleSettings(std::string_view text) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,9 @@ namespace penstock::emulator::traffic {
 // Whether `name` has the form of a directory bucket's name.
 bool IsDirectoryBucket(std::string_view name);
 
+// Start keys of partitions that all buckets of one document may have together.
+inline constexpr std::size_t kMostBoundaries = 65'536;
+
 struct ThrottleSettings {
   struct Bucket {
     Limits limits;
@@ -33,11 +37,17 @@ struct ThrottleSettings {
   std::uint64_t seed = 1;                                // For draws from `latency`.
   std::optional<std::chrono::milliseconds> retry_after;  // x-amz-retry-after of rejections.
   std::string document = "{}";                           // The JSON that was parsed.
+  // For its memory, while a copy of it exists. Null: not charged.
+  std::shared_ptr<const void> charge;
 
   // No limits and no latency.
   bool idle() const { return !general && !directory && buckets.empty() && !shaped; }
   // Returns nullptr if the bucket has no limits.
   const Limits* LimitsOf(std::string_view bucket) const;
+  // Upper bounds of the memory of the settings themselves, and of the initial partitions of a
+  // ThrottleState with them.
+  std::uint64_t SettingsBytes() const;
+  std::uint64_t PartitionBytes() const;
 };
 
 // `text`: a JSON object, or the name of a preset, plain or as a JSON string. Returns

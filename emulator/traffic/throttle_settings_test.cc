@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 namespace penstock::emulator::traffic {
 namespace {
 
@@ -57,6 +60,42 @@ TEST(ThrottleSettingsTest, LatencyIsAProfileOrConstants) {
   EXPECT_EQ(FirstByte(constant.latency.get, {0.3, 0.2, 0.1, 0.9}), std::chrono::milliseconds(30));
   EXPECT_EQ(ConnectionRate(constant.latency, {0.9, 0.1, 0.5, 0.5}), 90'000'000u);
   EXPECT_TRUE(ParseThrottleSettings(R"({"latency": "none"})").value().idle());
+}
+
+std::string BucketsWith(std::size_t boundaries) {
+  std::string text;
+  for (std::size_t left = boundaries, bucket = 0; left > 0; ++bucket) {
+    const std::size_t count = std::min<std::size_t>(left, 4'000);
+    text += (bucket == 0 ? "\"b" : ",\"b") + std::to_string(bucket) + R"(": {"boundaries": ["0")";
+    for (std::size_t i = 1; i < count; ++i) text += ",\"" + std::to_string(i) + "\"";
+    text += "]}";
+    left -= count;
+  }
+  return R"({"buckets": {)" + text + "}}";
+}
+
+TEST(ThrottleSettingsTest, BoundsTheBoundariesOfAllBuckets) {
+  const auto most = ParseThrottleSettings(BucketsWith(kMostBoundaries));
+  ASSERT_TRUE(most.ok()) << most.error().message;
+  const auto more = ParseThrottleSettings(BucketsWith(kMostBoundaries + 1));
+  ASSERT_FALSE(more.ok());
+  EXPECT_EQ(more.error().message,
+            "buckets: have 65537 boundaries together, and the limit is 65536; give fewer "
+            "boundaries, or limit fewer buckets");
+}
+
+TEST(ThrottleSettingsTest, CountsItsMemory) {
+  const ThrottleSettings none = ParseThrottleSettings("{}").value();
+  EXPECT_LT(none.SettingsBytes() + none.PartitionBytes(), 16u);
+  const ThrottleSettings some = ParseThrottleSettings(BucketsWith(10'000)).value();
+  EXPECT_GT(some.SettingsBytes(), 10'000 * (sizeof(std::string) + 8));
+  EXPECT_GT(some.PartitionBytes(), 10'000u * 300);
+  EXPECT_LT(some.SettingsBytes() + some.PartitionBytes(), 10'000u * 500);
+  const ThrottleSettings long_key = ParseThrottleSettings(R"({"buckets": {"b": {"boundaries": [")" +
+                                                          std::string(1'000'000, 'k') + R"("]}}})")
+                                        .value();
+  EXPECT_GT(long_key.SettingsBytes(), 2'000'000u) << "the key, and the document with it";
+  EXPECT_GT(long_key.PartitionBytes(), 1'000'000u);
 }
 
 TEST(ThrottleSettingsTest, ErrorsNameTheMember) {

@@ -107,10 +107,8 @@ Result<void> ChunkedBody::ReadChunkHeader() {
 
 Result<void> ChunkedBody::BeginChunk(std::uint64_t size) {
   ++chunk_index_;
-  if (size > 0 && options_.signed_framing && chunk_index_ > 1 &&
-      chunk_size_ < kSmallestInnerChunk) {
+  if (size > 0 && chunk_index_ > 1 && chunk_size_ < kSmallestInnerChunk)
     return ChunkTooSmall(chunk_index_, chunk_size_);
-  }
   if (size > options_.decoded_length - decoded_)
     return BodyLengthMismatch(options_.decoded_length, decoded_ + size);
   chunk_size_ = size;

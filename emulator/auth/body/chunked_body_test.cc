@@ -58,8 +58,8 @@ TEST(UnsignedChunksTest, NeedsNoTrailerWhenNoneIsDeclared) {
 TEST(UnsignedChunksTest, DoesNotDependOnHowBytesArrive) {
   std::string wire;
   std::string expected;
-  for (int i = 1; i <= 40; ++i) {
-    const std::string data(static_cast<std::size_t>(i) * 37, static_cast<char>('a' + i % 26));
+  for (const std::size_t length : {8192, 8193, 9000, 16384, 37}) {
+    const std::string data(length, static_cast<char>('a' + length % 26));
     char size[16];
     std::snprintf(size, sizeof size, "%zX\r\n", data.size());
     wire += size + data + "\r\n";
@@ -72,6 +72,17 @@ TEST(UnsignedChunksTest, DoesNotDependOnHowBytesArrive) {
           << step << " " << read;
     }
   }
+}
+
+TEST(UnsignedChunksTest, RefusesASmallChunkThatIsNotTheLast) {
+  const std::string least(8192, 'a');
+  EXPECT_EQ(*Decode("2000\r\n" + least + "\r\n1\r\nb\r\n0\r\n\r\n", Unsigned(8193)).text,
+            least + "b");
+  const Decoded decoded =
+      Decode("1fff\r\n" + least.substr(1) + "\r\n1\r\nb\r\n0\r\n\r\n", Unsigned(8192));
+  ASSERT_EQ(decoded.code(), "InvalidChunkSizeError");
+  EXPECT_EQ(decoded.text.error().details.at(0).second, "2");
+  EXPECT_EQ(decoded.text.error().details.at(1).second, "8191");
 }
 
 TEST(UnsignedChunksTest, RefusesEveryTruncation) {

@@ -98,10 +98,18 @@ void AddSourceVersionHeader(Call& call, const OpenedSource& source) {
 }
 
 Result<void> RefuseCopySource(const Call& call, std::string_view operation) {
+  constexpr std::string_view kRange = "x-amz-copy-source-range";
+  if (operation == "UploadPartCopy") return Ok();
   const auto source = call.Header("x-amz-copy-source");
-  if (!source || operation == "CopyObject" || operation == "UploadPartCopy") return Ok();
-  return InvalidArgument("You can only specify a copy source header for copy requests.",
-                         "x-amz-copy-source", *source);
+  if (source && operation != "CopyObject") {
+    return InvalidArgument("You can only specify a copy source header for copy requests.",
+                           "x-amz-copy-source", *source);
+  }
+  // The response that was recorded for other headers of the wrong copy (libs3, issue 80).
+  const auto range = call.Header(kRange);
+  if (range)
+    return InvalidArgument("The specified header is not valid in this context", kRange, *range);
+  return Ok();
 }
 
 }  // namespace penstock::emulator::s3

@@ -32,8 +32,8 @@ Result<OpenedSource> OpenCopySource(Call& call);
 // Adds x-amz-copy-source-version-id if the source bucket is or was versioned.
 void AddSourceVersionHeader(Call& call, const OpenedSource& source);
 
-// Refuses x-amz-copy-source on operations that do not copy. Call it only if the request has the
-// header.
+// Refuses x-amz-copy-source on operations that do not copy, and x-amz-copy-source-range on all but
+// UploadPartCopy. Call it only if the request has such a header.
 Result<void> RefuseCopySource(const Call& call, std::string_view operation);
 
 }  // namespace penstock::emulator::s3

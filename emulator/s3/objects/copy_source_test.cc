@@ -123,5 +123,19 @@ TEST(RefuseCopySourceTest, CopySourceIsRefusedOnOtherOperations) {
   }
 }
 
+TEST(RefuseCopySourceTest, RangeIsOnlyForPartCopies) {
+  testing::Harness s3;
+  s3.Send("PUT /bucket");
+  s3.Send("PUT /bucket/a", "hello");
+  for (const char* request : {"PUT /bucket/k\nx-amz-copy-source: /bucket/a", "PUT /bucket/k"}) {
+    const auto reply = s3.Send(std::string(request) + "\nx-amz-copy-source-range: bytes=1-2");
+    EXPECT_EQ(reply.Outcome(), "400 InvalidArgument") << request;
+    EXPECT_EQ(reply.Element("Message"), "The specified header is not valid in this context");
+    EXPECT_EQ(reply.Element("ArgumentName"), "x-amz-copy-source-range");
+    EXPECT_EQ(reply.Element("ArgumentValue"), "bytes=1-2");
+    EXPECT_EQ(s3.Send("GET /bucket/k").Outcome(), "404 NoSuchKey") << request;
+  }
+}
+
 }  // namespace
 }  // namespace penstock::emulator::s3

@@ -1,4 +1,4 @@
-// --memory-limit also limits retry tests, fault scenarios and namespaces.
+// --memory-limit also limits retry tests, fault scenarios, namespaces and limits.
 #include "emulator/server/faults_fixture.h"
 
 namespace penstock::emulator::server {
@@ -9,6 +9,18 @@ std::string JsonListOf(std::size_t count, const std::string& item) {
   std::string text = "[" + item;
   for (std::size_t i = 1; i < count; ++i) text += "," + item;
   return text + "]";
+}
+
+// Limits of `buckets` buckets with `boundaries` boundaries each.
+std::string LimitsOf(std::size_t buckets, std::size_t boundaries) {
+  std::string keys;
+  for (std::size_t i = 0; i < boundaries; ++i)
+    keys += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\"";
+  std::string text;
+  for (std::size_t i = 0; i < buckets; ++i) {
+    text += (i == 0 ? "\"b" : ",\"b") + std::to_string(i) + R"(": {"boundaries": [)" + keys + "]}";
+  }
+  return R"({"preset": "aws-standard", "buckets": {)" + text + "}}";
 }
 
 class AdminMemoryTest : public FaultsTest {
@@ -33,8 +45,9 @@ class AdminMemoryTest : public FaultsTest {
     EXPECT_EQ(response.status, 507);
     EXPECT_NE(response.text.find("memory limit of 32.0 MiB would be exceeded"), std::string::npos)
         << response.text;
-    EXPECT_NE(response.text.find("Delete objects, namespaces, retry tests or fault scenarios"),
-              std::string::npos)
+    EXPECT_NE(
+        response.text.find("Delete objects, namespaces, retry tests, fault scenarios or limits"),
+        std::string::npos)
         << response.text;
   }
 };
@@ -75,6 +88,44 @@ TEST_F(AdminMemoryTest, RefusesNamespacesOverTheLimitUntilOneIsDeleted) {
   EXPECT_EQ(Admin("DELETE", "namespaces/n7").status, 200);
   EXPECT_EQ(CreateNamespace(created).status, 201);
   EXPECT_EQ(CreateNamespace(created + 1).status, 507);
+}
+
+TEST_F(AdminMemoryTest, RefusesLimitsOverTheLimitUntilOthersAreLifted) {
+  const std::string large = LimitsOf(15, 4000);
+  const std::string small = LimitsOf(1, 10);
+  ASSERT_EQ(CreateNamespace(1).status, 201);
+  EXPECT_EQ(Admin("PUT", "limits", large).status, 200) << "takes 26 MiB";
+  EXPECT_EQ(Admin("PUT", "limits/n1", small).status, 200);
+  ExpectRefused(Admin("PUT", "limits/n1", large));
+  const HttpResponse kept = Admin("GET", "limits/n1");
+  EXPECT_NE(kept.text.find("\"b0\""), std::string::npos) << kept.text;
+  EXPECT_EQ(kept.text.find("\"b1\""), std::string::npos) << kept.text;
+  EXPECT_EQ(Admin("DELETE", "limits").status, 200);
+  EXPECT_EQ(Admin("PUT", "limits/n1", large).status, 200);
+  EXPECT_EQ(Admin("DELETE", "limits/n1").status, 200) << "also while the memory is full";
+  EXPECT_EQ(Admin("PUT", "limits", large).status, 200);
+  EXPECT_EQ(Admin("POST", "reset").status, 200) << "restores the initial limits";
+  EXPECT_EQ(Admin("PUT", "limits/n1", large).status, 200);
+}
+
+TEST_F(AdminMemoryTest, LimitsOfTheStartCountForEveryNamespace) {
+  const auto start = [](std::uint64_t memory_limit, std::size_t buckets) {
+    return Emulator::Start({.memory_limit_bytes = memory_limit,
+                            .auth = AuthMode::kOff,
+                            .limits_json = LimitsOf(buckets, 1000)});
+  };
+  auto started = start(32 << 20, 10);
+  ASSERT_TRUE(started.ok()) << started.error().message;
+  int created = 0;
+  while (created < 20 && started.value()->CreateNamespace("n" + std::to_string(created)).ok())
+    ++created;
+  EXPECT_GE(created, 5);
+  EXPECT_LT(created, 10) << "each takes 3.5 MiB";
+  const auto refused = start(16 << 20, 65);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("limits: The emulator's memory limit of 16.0 MiB"),
+            std::string::npos)
+      << refused.error().message;
 }
 
 }  // namespace

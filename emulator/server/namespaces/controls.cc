@@ -12,7 +12,7 @@ TestControls* ControlsOf(const s3::Exchange& exchange) {
 
 TestControls::TestControls(const TestControlOptions& options, const Clock& clock)
     : faults_(clock), limiter_(clock) {
-  limiter_.Set(options.throttle);
+  if (options.throttle) limiter_.Set(options.throttle);
   if (options.journal_bytes > 0) journal_.emplace(options.journal_bytes, clock.Monotonic());
 }
 

@@ -18,9 +18,9 @@ namespace penstock::emulator::server {
 
 // The initial state of a namespace's controls, also after a reset.
 struct TestControlOptions {
-  std::size_t journal_bytes = 16 << 20;              // Size of the journal. 0: no journal.
-  std::shared_ptr<const faults::Scenario> scenario;  // null: none
-  traffic::ThrottleSettings throttle;
+  std::size_t journal_bytes = 16 << 20;                       // Size of the journal. 0: no journal.
+  std::shared_ptr<const faults::Scenario> scenario;           // null: none
+  std::shared_ptr<const traffic::ThrottleSettings> throttle;  // null: no limits
 };
 
 // Thread safety: safe from any thread.

@@ -227,7 +227,13 @@ Result<std::vector<std::string>> DataDirectory::Prepare(const std::string& path)
   }
   if (errno != EEXIST) return Unusable(path, errno);
   struct stat state {};
-  if (::stat(path.c_str(), &state) == 0 && (state.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+  const bool found = ::stat(path.c_str(), &state) == 0;
+  if (found && !S_ISDIR(state.st_mode)) {
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "data directory '" + path +
+                           "' is a file; choose a directory, or a path that does not exist yet");
+  }
+  if (found && (state.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
     char mode[8];
     std::snprintf(mode, sizeof mode, "%04o", static_cast<unsigned>(state.st_mode & 07777));
     notices.push_back("other users of this machine may read the data directory '" + path +

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <fstream>
+
 #include "emulator/server/server_fixture.h"
 
 namespace penstock::emulator::server {
@@ -38,6 +40,17 @@ TEST(DataDirectoryTest, AcceptsARelativePath) {
   fs::current_path(before);
   ASSERT_TRUE(prepared.ok()) << prepared.error().ToString();
   EXPECT_TRUE(fs::is_directory(folder.path() + "/data"));
+}
+
+TEST(DataDirectoryTest, RefusesAFile) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/file";
+  std::ofstream(path) << "x";
+  const auto prepared = DataDirectory::Prepare(path);
+  ASSERT_FALSE(prepared.ok());
+  EXPECT_EQ(prepared.error().message,
+            "data directory '" + path +
+                "' is a file; choose a directory, or a path that does not exist yet");
 }
 
 TEST(DataDirectoryTest, ReportsADirectoryThatOthersMayRead) {

@@ -112,7 +112,9 @@ std::uint64_t Namespaces::BytesOfOne() const {
   // Measured, with a user and its key. SQLite's pages are counted again once they have rows.
   constexpr std::uint64_t kInMemory = 144 << 10;
   constexpr std::uint64_t kClosed = 16 << 10;  // few are open at a time
+  const auto& throttle = options_.controls.throttle;
   return (options_.directory.empty() ? kInMemory : kClosed) +
+         (throttle ? throttle->PartitionBytes() : 0) +
          (scenario_of_others_ ? faults::RunningScenario::MostMemoryOf(
                                     faults::RunningScenario::ShapeOf(*scenario_of_others_))
                               : 0);

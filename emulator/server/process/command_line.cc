@@ -1,5 +1,8 @@
 #include "emulator/server/process/command_line.h"
 
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -7,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/ascii.h"
 #include "emulator/server/process/config_file.h"
 #include "emulator/server/process/options.h"
 #include "emulator/traffic/limits/limits.h"
@@ -28,13 +32,66 @@ struct Flags {
   std::string limits;
 };
 
-// Without this check CLI11 parses "-1" as the largest unsigned number.
-CLI::Validator NotNegative() {
+// CLI11 parses "-1" as the largest unsigned number, takes that number for all larger ones, and says
+// "Could not convert" of other text. These validators return messages with the value and the fix.
+// They pass empty values, which RefuseEmptyValues refuses.
+
+template <class Number>
+std::string NumberProblem(const std::string& text, const std::string& fix) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  if (text.empty()) return {};
+  if (parsed.ec == std::errc() && parsed.ptr == end) return {};
+  const bool large = parsed.ec == std::errc::result_out_of_range && parsed.ptr == end;
+  return "'" + text + "' is " + (large ? "too large" : "not a number") + "; give " + fix;
+}
+
+// A signed number. `fix`: "0 to 65535".
+CLI::Validator IsInteger(const std::string& fix) {
+  return CLI::Validator([fix](std::string& text) { return NumberProblem<int>(text, fix); }, "");
+}
+
+CLI::Validator IsShare() {
+  return CLI::Validator(
+      [](std::string& text) { return NumberProblem<double>(text, "0 to 1, for example 0.05"); },
+      "");
+}
+
+CLI::Validator IsWhole() {
   return CLI::Validator(
       [](std::string& text) {
-        return text.starts_with('-') ? text + " is negative; give 0 or more" : std::string();
+        if (text.starts_with('-')) return text + " is negative; give 0 or more";
+        return NumberProblem<std::uint64_t>(text, "a whole number up to 18446744073709551615");
       },
       "");
+}
+
+// Replaces a number of bytes with a unit ("512MiB", "1 gb") by the number of bytes.
+std::string ReplaceSize(std::string& text) {
+  constexpr std::string_view kUnits = "kmgtp";  // factors of 1024
+  if (text.empty()) return {};
+  if (text.starts_with('-')) return text + " is negative; give 0 or more";
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  std::string unit = AsciiLower(std::string_view(text).substr(digits));
+  unit.erase(0, unit.find_first_not_of(' '));
+  const std::string fix =
+      "; give 0, or 1048576 (1MiB) to 18446744073709551615 bytes as a whole number, with or "
+      "without a unit (KiB, MiB, GiB, TiB), for example 1536MiB";
+  std::uint64_t bytes = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + digits, bytes);
+  std::size_t factor = 0;
+  if (!unit.empty() && unit != "b") {
+    factor = kUnits.find(unit.front()) + 1;  // 0: no such unit
+    const std::string_view rest = std::string_view(unit).substr(1);
+    if (factor == 0 || !(rest.empty() || rest == "b" || rest == "i" || rest == "ib"))
+      return "'" + text + "' is not a size" + fix;
+  }
+  if (digits == 0) return "'" + text + "' is not a size" + fix;
+  if (parsed.ec != std::errc() || bytes > (UINT64_MAX >> (10 * factor)))
+    return "'" + text + "' is too large" + fix;
+  text = std::to_string(bytes << (10 * factor));
+  return {};
 }
 
 void DeclareListeners(CLI::App& app, Flags& flags) {
@@ -44,9 +101,12 @@ void DeclareListeners(CLI::App& app, Flags& flags) {
       "--help.");
   app.set_version_flag("--version", std::string("penstock-emulator ") + PENSTOCK_VERSION);
   app.add_option("--host", options.host, "address to listen on")->capture_default_str();
-  app.add_option("--port", options.port, "port for S3; 0: any free one")->capture_default_str();
+  app.add_option("--port", options.port, "port for S3; 0: any free one")
+      ->check(IsInteger("0 to 65535"))
+      ->capture_default_str();
   app.add_option("--admin-port", options.admin_port,
                  "port for /_penstock; 0: any free one, -1: none")
+      ->check(IsInteger("-1 to 65535"))
       ->capture_default_str();
   app.add_option("--admin-host", options.admin_host,
                  "address of the admin listener, which needs no signature")
@@ -72,13 +132,12 @@ void DeclareStorage(CLI::App& app, Flags& flags) {
                               "directory for buckets and the users of the admin API");
   app.add_flag("--memory", flags.memory, "keep buckets in memory only (the default without --data)")
       ->excludes(data);
-  app.add_option(
-         "--memory-limit", options.memory_limit_bytes,
-         "limit for the memory of objects (without --data), request documents, namespaces and "
-         "fault scenarios, for example 512MiB; beyond it uploads get 507 and documents 503. 0: "
-         "three quarters of the control group's limit, else half of the machine's memory")
-      ->transform(CLI::AsSizeValue(false))
-      ->transform(NotNegative())
+  app.add_option("--memory-limit", options.memory_limit_bytes,
+                 "limit for the memory of objects (without --data), request documents, namespaces, "
+                 "fault scenarios and limits, for example 512MiB; beyond it uploads get 507 and "
+                 "documents 503. 0: "
+                 "three quarters of the control group's limit, else half of the machine's memory")
+      ->transform(CLI::Validator(ReplaceSize, ""))
       ->capture_default_str();
   app.add_option(
          "--durability", flags.durability,
@@ -87,7 +146,7 @@ void DeclareStorage(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   app.add_option("--scrub-rate", options.scrub_bytes_per_second,
                  "bytes per second of the background check of --data for damage; 0: no check")
-      ->check(NotNegative())
+      ->check(IsWhole())
       ->capture_default_str();
 }
 
@@ -120,14 +179,16 @@ void DeclareFaults(CLI::App& app, Flags& flags) {
   EmulatorOptions& options = flags.options;
   app.add_option("--fail-rate", options.fail_rate,
                  "share of requests that get 503 SlowDown, 0 to 1")
+      ->check(IsShare())
       ->capture_default_str();
   app.add_option("--fail-seed", options.fail_seed, "seed that selects the requests that fail")
-      ->check(NotNegative())
+      ->check(IsWhole())
       ->capture_default_str();
   app.add_option("--faults", options.faults_path,
                  "JSON file with the initial faults of every namespace (docs/faults.md)");
   app.add_option("--first-byte-delay-ms", options.first_byte_delay_ms,
                  "delay of every GET and HEAD response, as with a distant region")
+      ->check(IsInteger("0 to 60000"))
       ->capture_default_str();
   app.add_option("--limits", flags.limits,
                  "limits, latency and bandwidth of S3: aws-standard, aws-strict, aws-express or "
@@ -142,7 +203,7 @@ void DeclareTlsAndLogs(CLI::App& app, Flags& flags) {
   app.add_option(
          "--journal-bytes", options.journal_bytes,
          "memory for each namespace's journal of requests, 131072 (128 KiB) or more; 0: no journal")
-      ->check(NotNegative())
+      ->check(IsWhole())
       ->capture_default_str();
   app.add_flag("--yield-to-clients", options.yield_to_clients,
                "from 16 connections on, let clients on the same machine run first (SCHED_BATCH)");

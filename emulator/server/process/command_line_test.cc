@@ -112,6 +112,46 @@ TEST(CommandLineTest, MemoryLimitAcceptsUnits) {
   EXPECT_FALSE(Parse({"--memory-limit", "much"}).ok());
 }
 
+TEST(CommandLineTest, MemoryLimitRefusesOtherSizes) {
+  EXPECT_EQ(Parse({"--memory-limit", "2 gb"})->options.memory_limit_bytes, std::uint64_t{2} << 30);
+  EXPECT_EQ(Parse({"--memory-limit", "3145728B"})->options.memory_limit_bytes, 3145728u);
+  EXPECT_EQ(Parse({"--memory-limit", "18446744073709551615"})->options.memory_limit_bytes,
+            UINT64_MAX);
+  const std::string fix =
+      "; give 0, or 1048576 (1MiB) to 18446744073709551615 bytes as a whole number, with or "
+      "without a unit (KiB, MiB, GiB, TiB), for example 1536MiB";
+  for (const char* large : {"18446744073709551616", "99999999999999999999", "16777216TiB"}) {
+    EXPECT_EQ(Parse({"--memory-limit", large}).error().message,
+              "--memory-limit: '" + std::string(large) + "' is too large" + fix);
+  }
+  for (const char* bad : {"1.5GiB", "GiB", "1X", "1MiBs", "0x10", "1e9", "+1"}) {
+    EXPECT_EQ(Parse({"--memory-limit", bad}).error().message,
+              "--memory-limit: '" + std::string(bad) + "' is not a size" + fix);
+  }
+}
+
+TEST(CommandLineTest, ErrorsOfNumbersHaveTheValueAndTheFix) {
+  const auto message = [](const char* flag, const char* value) {
+    const auto command = Parse({flag, value});
+    return command.ok() ? std::string("taken") : command.error().message;
+  };
+  EXPECT_EQ(message("--port", "9000x"), "--port: '9000x' is not a number; give 0 to 65535");
+  EXPECT_EQ(message("--port", "99999999999"),
+            "--port: '99999999999' is too large; give 0 to 65535");
+  EXPECT_EQ(message("--admin-port", "none"),
+            "--admin-port: 'none' is not a number; give -1 to 65535");
+  EXPECT_EQ(message("--fail-rate", "0,5"),
+            "--fail-rate: '0,5' is not a number; give 0 to 1, for example 0.05");
+  EXPECT_EQ(message("--first-byte-delay-ms", "1.5"),
+            "--first-byte-delay-ms: '1.5' is not a number; give 0 to 60000");
+  for (const char* flag : {"--scrub-rate", "--fail-seed", "--journal-bytes"}) {
+    EXPECT_EQ(message(flag, "99999999999999999999"),
+              std::string(flag) +
+                  ": '99999999999999999999' is too large; give a whole number up "
+                  "to 18446744073709551615");
+  }
+}
+
 TEST(CommandLineTest, RefusesNegativeNumbers) {
   EXPECT_EQ(Parse({"--journal-bytes", "-1"}).error().message,
             "--journal-bytes: -1 is negative; give 0 or more");

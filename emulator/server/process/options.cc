@@ -60,6 +60,44 @@ Result<void> CheckMemoryLimit(const EmulatorOptions& options) {
   return Ok();
 }
 
+Result<void> CheckDurability(const EmulatorOptions& options) {
+  if (options.durability != DurabilityMode::kStrict || !options.data_directory.empty()) return Ok();
+  return Wrong(
+      "strict durability needs a data directory, because buckets in memory end with the process; "
+      "give a data directory (--data DIR, data_directory), or leave strict durability out");
+}
+
+// Names that a Host header can have, with or without a port.
+Result<void> CheckAllowedHosts(const std::vector<std::string>& hosts) {
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("-._:[]").find(c) != std::string_view::npos;
+  };
+  for (const std::string& host : hosts) {
+    if (!host.empty() && std::all_of(host.begin(), host.end(), fits)) continue;
+    return Wrong("invalid allowed host '" + host +
+                 "' of the admin API: expected the name or address of one host, of letters, "
+                 "digits, '-', '.' and '_', for example emulator.test");
+  }
+  return Ok();
+}
+
+// The message does not show the token.
+Result<void> CheckAdminToken(std::string_view token) {
+  const auto control = std::find_if(token.begin(), token.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+  });
+  if (control != token.end()) {
+    return Wrong("character " + std::to_string(control - token.begin() + 1) +
+                 " of the admin token is a control character such as a line end, which no header "
+                 "can have; remove it");
+  }
+  if (token.empty() || (token.front() != ' ' && token.back() != ' ')) return Ok();
+  return Wrong(
+      "the admin token begins or ends with a space, which is no part of a header's value; remove "
+      "it");
+}
+
 Result<void> CheckKeys(const std::vector<AccessKey>& keys) {
   std::set<std::string> seen;
   for (const AccessKey& key : keys) {
@@ -109,6 +147,9 @@ Result<EmulatorOptions> CheckedOptions(EmulatorOptions options) {
     return Wrong("first byte delay must be 0 to 60000 ms, not " +
                  std::to_string(options.first_byte_delay_ms));
   }
+  PENSTOCK_TRY(CheckDurability(options));
+  PENSTOCK_TRY(CheckAllowedHosts(options.admin_allowed_hosts));
+  PENSTOCK_TRY(CheckAdminToken(options.admin_token));
   PENSTOCK_TRY(CheckJournal(options.journal_bytes));
   PENSTOCK_TRY(CheckMemoryLimit(options));
   if (options.scrub_bytes_per_second > 0 && options.scrub_bytes_per_second < kLeastScrubRate) {

@@ -57,6 +57,37 @@ TEST(OptionsTest, RefusesInvalidOptions) {
   EXPECT_NE(Complaint({.tls_certificate_path = "x"}).find("both"), std::string::npos);
 }
 
+TEST(OptionsTest, StrictDurabilityNeedsADirectory) {
+  EXPECT_EQ(
+      Complaint({.durability = DurabilityMode::kStrict}),
+      "strict durability needs a data directory, because buckets in memory end with the process; "
+      "give a data directory (--data DIR, data_directory), or leave strict durability out");
+  EXPECT_EQ(Complaint({.data_directory = "/data", .durability = DurabilityMode::kStrict}), "");
+}
+
+TEST(OptionsTest, RefusesAllowedHostsThatNoHeaderCanHave) {
+  for (const char* bad : {"", "a b", "a\n", "http://a", "\u00E9", "a,b"}) {
+    EXPECT_NE(Complaint({.admin_allowed_hosts = {"good", bad}})
+                  .find("invalid allowed host '" + std::string(bad) + "'"),
+              std::string::npos)
+        << bad;
+  }
+  EXPECT_EQ(Complaint({.admin_allowed_hosts = {"a", "b.c-d_e", "box:80", "10.0.0.1", "[::1]:9"}}),
+            "");
+}
+
+TEST(OptionsTest, RefusesTokensThatNoHeaderCanHave) {
+  for (const char* bad : {"hush\n", "hu\nsh", "hush\x7f", "hush\t", " hush", "hush "}) {
+    const std::string complaint = Complaint({.admin_token = bad});
+    EXPECT_NE(complaint.find("admin token"), std::string::npos) << complaint;
+    EXPECT_NE(complaint.find("; remove it"), std::string::npos) << complaint;
+    EXPECT_EQ(complaint.find("hu"), std::string::npos) << complaint;
+  }
+  EXPECT_NE(Complaint({.admin_token = "ab\nc"}).find("character 3 of the admin token"),
+            std::string::npos);
+  EXPECT_EQ(Complaint({.admin_token = "two words"}), "");
+}
+
 TEST(OptionsTest, RefusesPathsWithANul) {
   const std::string cut("/tmp/x\0/y", 9);
   EXPECT_EQ(Complaint({.data_directory = cut}),

@@ -132,13 +132,14 @@ bool MemoryLimit::HasRoomForRecords() {
 
 Error MemoryLimit::Exceeded(std::uint64_t bytes) const {
   if (FitsWithoutDocuments(bytes)) return DocumentsInTheWay(bytes);
-  Error error = Error::Make(
-      ErrorKind::kResourceExhausted,
-      "The emulator's memory limit of " + InMiB(limit_) +
-          " would be exceeded: " + InMiB(used_bytes()) + " are in use and " + InMiB(bytes) +
-          " more are needed. Delete objects, namespaces, retry tests or fault "
-          "scenarios, or restart the emulator with a larger --memory-limit "
-          "(memory_limit). Objects do not count with --data.");
+  Error error = Error::Make(ErrorKind::kResourceExhausted,
+                            "The emulator's memory limit of " + InMiB(limit_) +
+                                " would be exceeded: " + InMiB(used_bytes()) + " are in use and " +
+                                InMiB(bytes) +
+                                " more are needed. Delete objects, namespaces, retry tests, fault "
+                                "scenarios or limits, or "
+                                "restart the emulator with a larger --memory-limit "
+                                "(memory_limit). Objects do not count with --data.");
   error.code = "InsufficientStorage";
   return error;
 }

@@ -93,7 +93,7 @@ TEST(LastingCharge, DoesNotCountRequestDocuments) {
   EXPECT_NE(refused.error().message.find("limit of 64.0 MiB"), std::string::npos)
       << refused.error().message;
   EXPECT_NE(refused.error().message.find("5.0 MiB more are needed. Delete objects, namespaces, "
-                                         "retry tests or fault scenarios"),
+                                         "retry tests, fault scenarios or limits"),
             std::string::npos)
       << refused.error().message;
 }
