@@ -29,6 +29,14 @@ struct RootAccount {
   s3::Owner account;
 };
 
+// What the data directory says about a namespace.
+enum class NamespaceState {
+  kStored,
+  // The deletion is recorded. Keys may remain if the process ended during the deletion.
+  kDeleted,
+  kMissing,  // there is no directory with a store, for example because a disk is not mounted
+};
+
 // Every change is one transaction, so that it is atomic on a crash. Thread safety: one thread at a
 // time.
 class KeptUsers {

@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "emulator/identity/kept_users.h"
 #include "emulator/store/sqlite/migrations.h"
 #include "emulator/store/system/descriptor.h"
 
@@ -20,8 +19,8 @@ constexpr std::uint64_t kPageBytes = 4096;  // of the database
 
 class Check {
  public:
-  Check(const HasNamespace& has_namespace, std::string path, Connection& connection)
-      : has_namespace_(has_namespace), connection_(connection) {
+  Check(const NamespaceStates& state_of, std::string path, Connection& connection)
+      : state_of_(state_of), connection_(connection) {
     report_.path = std::move(path);
   }
 
@@ -96,9 +95,22 @@ class Check {
         Damage("references", subject, "its account '" + query.Text(1) + "' is missing");
       if (query.Int(3) != 0) Damage("record", subject, "it has no secret");
       if (query.Int(4) != 0) Damage("record", subject, "it expires and has no session token");
-      if (name_space != kDefaultNamespace && !has_namespace_(name_space))
-        Note(subject,
-             "its namespace '" + name_space + "' was deleted; the next start removes the key");
+      if (name_space != kDefaultNamespace) CheckNamespace(subject, name_space);
+    }
+  }
+
+  void CheckNamespace(const std::string& subject, const std::string& name) {
+    switch (state_of_(name)) {
+      case NamespaceState::kStored:
+        return;
+      case NamespaceState::kDeleted:
+        return Note(subject,
+                    "its namespace '" + name + "' was deleted; the next start removes the key");
+      case NamespaceState::kMissing:
+        return Damage("references", subject,
+                      "the directory of its namespace '" + name +
+                          "' is missing or has no store; restore the directory, or start the "
+                          "emulator and delete the key");
     }
   }
 
@@ -111,7 +123,7 @@ class Check {
     }
   }
 
-  const HasNamespace& has_namespace_;
+  const NamespaceStates& state_of_;
   Connection& connection_;
   std::set<std::string> accounts_;
   KeptUsersReport report_;
@@ -125,7 +137,7 @@ bool KeptUsersReport::clean() const {
 }
 
 Result<std::optional<KeptUsersReport>> CheckKeptUsers(const std::string& directory,
-                                                      const HasNamespace& has_namespace) {
+                                                      const NamespaceStates& state_of) {
   const std::string path = directory + "/" + std::string(kKeptUsersFile);
   KeptUsersReport damaged{.path = path};
   PENSTOCK_ASSIGN(damaged.findings, store::CheckLog(path));
@@ -146,7 +158,7 @@ Result<std::optional<KeptUsersReport>> CheckKeptUsers(const std::string& directo
   if (version != kKeptUsersVersion)
     return store::WrongSchemaVersion(path, version, kKeptUsersVersion);
   if (!connection->HasPageChecksums()) return store::MissingPageChecksums(path);
-  PENSTOCK_ASSIGN(KeptUsersReport report, Check(has_namespace, path, *connection).Run());
+  PENSTOCK_ASSIGN(KeptUsersReport report, Check(state_of, path, *connection).Run());
   report.findings.insert(report.findings.end(), damaged.findings.begin(), damaged.findings.end());
   return std::optional<KeptUsersReport>(std::move(report));
 }

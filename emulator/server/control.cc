@@ -155,7 +155,7 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options,
       {.find = [spaces](std::string_view name) { return AsKeyNamespace(spaces->Find(name)); },
        .find_or_create =
            [spaces](std::string_view name) { return AsKeyNamespace(spaces->FindOrCreate(name)); },
-       .has = [spaces](std::string_view name) { return spaces->Has(name); }},
+       .at_start = [spaces](std::string_view name) { return spaces->AtStart(name); }},
       std::move(first));
   for (GivenUsers& from : given) {
     const auto added = control->identities_.Add(std::move(from.users));
@@ -168,6 +168,7 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options,
                     control->identities_.Restore(std::move(kept)));
     std::move(notices.begin(), notices.end(), std::back_inserter(control->notices_));
   }
+  spaces->RemoveLeftovers();
   return control;
 }
 

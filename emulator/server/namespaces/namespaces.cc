@@ -58,19 +58,17 @@ Result<void> Namespaces::FindExisting() {
   const MutexLock lock(mutex_);
   std::error_code error;
   std::vector<std::string> trash;
-  std::vector<std::string> vacant;
   std::vector<std::string> living;
   for (const std::string& name : store::NamesIn(options_.directory + std::string(kFolder), error)) {
     const std::string path = PathOf(options_.directory, name);
     if (DataDirectory::IsTrash(name)) trash.push_back(path);
     if (!identity::NamespaceNameProblem(name).empty() || name == identity::kDefaultNamespace)
       continue;
-    if (DataDirectory::IsVacant(path)) {  // deleted or unfinished
-      vacant.push_back(path);
-    } else {
-      others_.emplace(name, nullptr);
-      living.push_back(path);
-    }
+    const identity::NamespaceState state = StateOf(options_.directory, name);
+    at_start_.emplace(name, state);
+    if (state != identity::NamespaceState::kStored) continue;
+    others_.emplace(name, nullptr);
+    living.push_back(path);
   }
   if (error && error != std::errc::no_such_file_or_directory) {
     return Error::Make(ErrorKind::kInvalidArgument, "data directory '" + options_.directory +
@@ -80,10 +78,16 @@ Result<void> Namespaces::FindExisting() {
   // Whatever cannot be removed now is removed at the next start.
   for (const std::string& path : trash) DataDirectory::Remove(path);
   for (const std::string& path : living) DataDirectory::TidyUp(path);
-  for (const std::string& path : vacant) {
+  return Ok();
+}
+
+void Namespaces::RemoveLeftovers() {
+  for (const auto& [name, state] : at_start_) {
+    const std::string path = PathOf(options_.directory, name);
+    if (state == identity::NamespaceState::kStored || Has(name) || !DataDirectory::IsVacant(path))
+      continue;
     if (const auto moved = DataDirectory::MoveToTrash(path)) DataDirectory::Remove(*moved);
   }
-  return Ok();
 }
 
 NamespaceStoreOptions Namespaces::OptionsOf(std::string_view name, Charge charge) const {
@@ -118,10 +122,20 @@ std::uint64_t Namespaces::BytesOfOne() const {
                               : 0);
 }
 
-bool Namespaces::IsStored(const std::string& directory, const std::string& name) {
+identity::NamespaceState Namespaces::StateOf(const std::string& directory,
+                                             const std::string& name) {
+  using identity::NamespaceState;
   const std::string path = PathOf(directory, name);
   std::error_code ignored;
-  return std::filesystem::is_directory(path, ignored) && !DataDirectory::IsVacant(path);
+  if (!std::filesystem::is_directory(path, ignored)) return NamespaceState::kMissing;
+  if (DataDirectory::IsDeleted(path)) return NamespaceState::kDeleted;
+  return DataDirectory::IsVacant(path) ? NamespaceState::kMissing : NamespaceState::kStored;
+}
+
+identity::NamespaceState Namespaces::AtStart(std::string_view name) const {
+  if (name == identity::kDefaultNamespace) return identity::NamespaceState::kStored;
+  const auto found = at_start_.find(name);
+  return found == at_start_.end() ? identity::NamespaceState::kMissing : found->second;
 }
 
 std::vector<std::string> Namespaces::Names() const {

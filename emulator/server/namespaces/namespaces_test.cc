@@ -187,6 +187,8 @@ TEST(NamespacesOnDiskTest, NextStartRemovesAnUnfinishedNamespace) {
   std::ofstream(path + "/generation-7/penstock.db");
   const auto spaces = OpenIn(folder.path());
   EXPECT_EQ(spaces->Names(), std::vector<std::string>{"default"});
+  EXPECT_EQ(spaces->AtStart("one"), identity::NamespaceState::kMissing);
+  spaces->RemoveLeftovers();
   EXPECT_FALSE(std::filesystem::exists(path));
   EXPECT_TRUE(spaces->Create("one").ok());
 }
@@ -217,6 +219,9 @@ TEST(NamespacesOnDiskTest, DeletedNamespaceIsGoneAfterACrash) {
   std::filesystem::create_directories(folder.path() + "/namespaces/.deleted-1/generation-1");
   const auto spaces = OpenIn(folder.path());
   EXPECT_EQ(spaces->Names(), std::vector<std::string>{"default"});
+  EXPECT_EQ(spaces->AtStart("one"), identity::NamespaceState::kDeleted);
+  EXPECT_TRUE(std::filesystem::exists(one)) << "until its keys are removed";
+  spaces->RemoveLeftovers();
   EXPECT_TRUE(std::filesystem::is_empty(folder.path() + "/namespaces"));
   EXPECT_FALSE(HasBucket(**spaces->Create("one"), "bucket"));
 }

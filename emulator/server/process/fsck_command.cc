@@ -281,7 +281,7 @@ Result<void> CheckStore(const std::string& store, const Flags& flags, Findings& 
 
 void AddUsers(const std::string& directory, Findings& findings) {
   const auto users = identity::CheckKeptUsers(
-      directory, [&](const std::string& name) { return Namespaces::IsStored(directory, name); });
+      directory, [&](const std::string& name) { return Namespaces::StateOf(directory, name); });
   const std::string path = directory + "/" + std::string(identity::kKeptUsersFile);
   if (users.ok()) {
     if (*users) findings.Add(**users);
