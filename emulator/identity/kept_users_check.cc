@@ -101,8 +101,7 @@ class Check {
 
   void CheckNamespace(const std::string& subject, const std::string& name) {
     switch (state_of_(name)) {
-      case NamespaceState::kStored:
-        return;
+      case NamespaceState::kStored: return;
       case NamespaceState::kDeleted:
         return Note(subject,
                     "its namespace '" + name + "' was deleted; the next start removes the key");
@@ -129,6 +128,14 @@ class Check {
   KeptUsersReport report_;
 };
 
+// nullopt: no database was created, or the process was interrupted while it created it.
+std::optional<KeptUsersReport> WithoutDatabase(const std::string& directory, KeptUsersReport lost) {
+  std::optional<std::string> problem = MissingUsersProblem(directory);
+  if (!problem) return std::nullopt;
+  lost.findings.push_back({"database", lost.path, std::move(*problem), false});
+  return lost;
+}
+
 }  // namespace
 
 bool KeptUsersReport::clean() const {
@@ -146,15 +153,14 @@ Result<std::optional<KeptUsersReport>> CheckKeptUsers(const std::string& directo
   // After a crash there is a log. Without one, even a read-only connection would create one.
   PENSTOCK_ASSIGN(const std::uint64_t log_size, store::FileSize(path + "-wal"));
   const bool has_log = log_size > 0;
-  // There is no file, or the process was interrupted while it created it.
-  if (size == 0 && !has_log) return std::optional<KeptUsersReport>();
+  if (size == 0 && !has_log) return WithoutDatabase(directory, std::move(damaged));
   PENSTOCK_ASSIGN(const auto connection,
                   Connection::Open(path, has_log ? Connection::Access::kReadOnly
                                                  : Connection::Access::kImmutable));
   PENSTOCK_TRY(connection->Execute("PRAGMA trusted_schema=0; PRAGMA query_only=1;"));
   PENSTOCK_ASSIGN(const std::int64_t version, store::SchemaVersionOf(*connection));
   // Equivalent to an empty file, from an earlier build.
-  if (version == 0 && size <= kPageBytes) return std::optional<KeptUsersReport>();
+  if (version == 0 && size <= kPageBytes) return WithoutDatabase(directory, std::move(damaged));
   if (version != kKeptUsersVersion)
     return store::WrongSchemaVersion(path, version, kKeptUsersVersion);
   if (!connection->HasPageChecksums()) return store::MissingPageChecksums(path);

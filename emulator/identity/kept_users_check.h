@@ -26,9 +26,9 @@ struct KeptUsersReport {
 
 using NamespaceStates = std::function<NamespaceState(const std::string& name)>;
 
-// Returns nullopt if the directory has no users.db. Changes nothing. No emulator may use the
-// directory. Findings contain no secrets. Returns kInvalidArgument for a foreign file or another
-// version, and kDataLoss if it cannot be read at all.
+// Returns nullopt if the directory has no users.db, and none was created. Changes nothing. No
+// emulator may use the directory. Findings contain no secrets. Returns kInvalidArgument for a
+// foreign file or another version, and kDataLoss if it cannot be read at all.
 Result<std::optional<KeptUsersReport>> CheckKeptUsers(const std::string& directory,
                                                       const NamespaceStates& state_of);
 

@@ -56,6 +56,13 @@ TEST_F(KeptUsersCheckTest, NoUsersAreNoFinding) {
   EXPECT_FALSE(Checked(empty.path())->has_value());
 }
 
+TEST_F(KeptUsersCheckTest, LostUsersAreDamage) {
+  for (const char* suffix : {"", "-mark", "-wal", "-shm"}) std::filesystem::remove(path_ + suffix);
+  EXPECT_TRUE(Findings().starts_with("database: " + path_ + ": is missing or empty, but "))
+      << Findings();
+  EXPECT_FALSE(Report().clean());
+}
+
 TEST_F(KeptUsersCheckTest, NamesDamagedRecords) {
   Execute(
       "UPDATE access_keys SET account_id = 'x', secret_access_key = '', expires = 1;"

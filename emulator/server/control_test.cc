@@ -307,7 +307,7 @@ TEST_F(ControlTest, OpensADirectoryOfAnOlderVersionWithAnotherKey) {
     ASSERT_TRUE((*control)->identities().NamespaceOf(nullptr)->store->CreateBucket(bucket).ok());
   }
   // That version had no users.db.
-  for (const char* file : {"/users.db", "/users.db-mark"})
+  for (const char* file : {"/users.db", "/users.db-mark", "/created-users"})
     std::filesystem::remove(folder.path() + file);
   EXPECT_FALSE(Open({.data_directory = folder.path(),
                      .access_keys = {{"wrong", "s"}},

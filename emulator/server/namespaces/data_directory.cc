@@ -95,7 +95,7 @@ void AddGeneration(std::uint64_t number, const std::string& path, Contents& cont
 bool IsOfOtherData(const std::string& directory, const std::string& name) {
   std::error_code ignored;
   if (name == "namespaces") return !store::NamesIn(directory + "/" + name, ignored).empty();
-  return name == "users.db" || name == "users.db-mark";
+  return name == "users.db" || name == "users.db-mark" || name == "created-users";
 }
 
 Contents ContentsOf(const std::string& path, std::error_code& error) {

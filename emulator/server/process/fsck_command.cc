@@ -165,8 +165,7 @@ std::string ToText(const std::string& store, const store::FsckReport& report) {
 Result<void> AcceptLoss(const std::string& directory, const std::vector<std::string>& stores) {
   for (const std::string& store : stores)
     PENSTOCK_TRY(store::AcceptCommitLoss(store + "/penstock.db"));
-  PENSTOCK_TRY(store::AcceptCommitLoss(directory + "/" + std::string(identity::kKeptUsersFile)));
-  return Ok();
+  return identity::AcceptUsersLoss(directory);
 }
 
 // Upgrades databases of older versions. Damaged and newer ones stay as they are: the check reports

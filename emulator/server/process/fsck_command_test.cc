@@ -276,6 +276,18 @@ TEST_F(FsckCommandTest, ChecksTheUsersDatabase) {
   EXPECT_TRUE(report["stores"][0]["clean"].get<bool>());
 }
 
+TEST_F(FsckCommandTest, LostUsersAreDamageAndCanBeAccepted) {
+  MakeStore("generation-1");
+  ASSERT_TRUE(identity::KeptUsers::Open(path_, store::Durability::kRelaxed).ok());
+  for (const char* suffix : {"", "-mark", "-wal", "-shm"}) fs::remove(path_ + "/users.db" + suffix);
+  const FsckOutcome outcome = RunFsck({path_});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.out.find("damage: " + path_ + "/users.db: is missing"), std::string::npos)
+      << outcome.out;
+  EXPECT_EQ(RunFsck({path_, "--accept-loss"}).status, 0);
+  EXPECT_TRUE(identity::KeptUsers::Open(path_, store::Durability::kRelaxed).ok());
+}
+
 TEST_F(FsckCommandTest, ImpossibleCheckIsStatus2) {
   EXPECT_EQ(RunFsck({}).status, 2);
   EXPECT_EQ(RunFsck({path_, "--wrong"}).status, 2);
