@@ -31,7 +31,8 @@ namespace penstock::emulator::server {
 class DataDirectory {
  public:
   // Creates the directory, with mode 0700, and missing directories above it. Returns a notice for
-  // the user if the directory existed and other users of this machine may read it.
+  // the user if the directory existed and other users of this machine may read it. Returns
+  // kInvalidArgument for a directory inside the namespaces of another data directory.
   static Result<std::vector<std::string>> Prepare(const std::string& path);
   // Creates the directory if it is missing, and locks it. Returns kInvalidArgument when it cannot
   // be created, written or locked, and kResourceExhausted when the disk or the descriptors are used
