@@ -89,6 +89,17 @@ Result<std::shared_ptr<const faults::Scenario>> InitialFaults(
   return std::make_shared<const faults::Scenario>(std::move(scenario).value());
 }
 
+// Adds the users of earlier runs, and then removes the rests of deleted namespaces. Returns
+// notices.
+Result<std::vector<std::string>> RestoreUsers(identity::Identities& identities,
+                                              std::unique_ptr<identity::KeptUsers> kept,
+                                              Namespaces& spaces) {
+  PENSTOCK_ASSIGN(std::vector<std::string> notices, identities.Restore(std::move(kept)));
+  notices.insert(notices.end(), spaces.notices().begin(), spaces.notices().end());
+  spaces.RemoveLeftovers();
+  return notices;
+}
+
 }  // namespace
 
 // Users that were given at the start, with their source for messages.
@@ -165,10 +176,9 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options,
   if (roots) PENSTOCK_TRY(kept->SetRoots(*roots));
   if (kept) {
     PENSTOCK_ASSIGN(std::vector<std::string> notices,
-                    control->identities_.Restore(std::move(kept)));
+                    RestoreUsers(control->identities_, std::move(kept), *spaces));
     std::move(notices.begin(), notices.end(), std::back_inserter(control->notices_));
   }
-  spaces->RemoveLeftovers();
   return control;
 }
 

@@ -352,6 +352,17 @@ bool DataDirectory::IsVacant(const std::string& path) {
   return !error && (contents.is_deleted() || is_unused);
 }
 
+bool DataDirectory::IsForeign(const std::string& path) {
+  std::error_code error;
+  const fs::file_type entry = fs::symlink_status(path, error).type();
+  if (entry == fs::file_type::not_found || entry == fs::file_type::none) return false;
+  const fs::file_type target = fs::status(path, error).type();
+  if (target != fs::file_type::directory) return target != fs::file_type::none;
+  error.clear();
+  const Contents contents = ContentsOf(path, error);
+  return !error && contents.has_other_names && contents.used() == 0 && contents.replaced.empty();
+}
+
 std::optional<std::string> DataDirectory::MoveToTrash(const std::string& path) {
   static std::atomic<std::uint64_t> count{0};
   try {

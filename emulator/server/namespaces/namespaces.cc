@@ -17,10 +17,19 @@ std::string PathOf(const std::string& directory, std::string_view name) {
   return directory + std::string(kFolder) + "/" + std::string(name);
 }
 
+constexpr std::size_t kMost = 20;  // names in a message
+
+std::string IgnoredNotice(const std::vector<std::string>& names) {
+  std::string text = "not namespaces and ignored: ";
+  for (std::size_t i = 0; i < names.size() && i < kMost; ++i)
+    text += (i > 0 ? ", 'namespaces/" : "'namespaces/") + names[i] + "'";
+  if (names.size() > kMost) text += " and " + std::to_string(names.size() - kMost) + " more";
+  return text + " in the data directory; move them to another place";
+}
+
 // For messages: the default namespace and some of the others.
 std::string NamesOf(
     const std::map<std::string, std::shared_ptr<NamespaceStore>, std::less<>>& others) {
-  constexpr std::size_t kMost = 20;
   std::string names(identity::kDefaultNamespace);
   std::size_t count = 0;
   for (const auto& [name, namespace_store] : others) {
@@ -59,11 +68,13 @@ Result<void> Namespaces::FindExisting() {
   std::error_code error;
   std::vector<std::string> trash;
   std::vector<std::string> living;
+  std::vector<std::string> foreign;
   for (const std::string& name : store::NamesIn(options_.directory + std::string(kFolder), error)) {
     const std::string path = PathOf(options_.directory, name);
     if (DataDirectory::IsTrash(name)) trash.push_back(path);
     if (!identity::NamespaceNameProblem(name).empty() || name == identity::kDefaultNamespace)
       continue;
+    if (IsForeign(options_.directory, name)) foreign.push_back(name);
     const identity::NamespaceState state = StateOf(options_.directory, name);
     at_start_.emplace(name, state);
     if (state != identity::NamespaceState::kStored) continue;
@@ -75,6 +86,7 @@ Result<void> Namespaces::FindExisting() {
                                                         "' cannot be used: " + error.message() +
                                                         "; choose a directory this user may write");
   }
+  if (!foreign.empty()) notices_.push_back(IgnoredNotice(foreign));
   // Whatever cannot be removed now is removed at the next start.
   for (const std::string& path : trash) DataDirectory::Remove(path);
   for (const std::string& path : living) DataDirectory::TidyUp(path);
@@ -86,6 +98,9 @@ void Namespaces::RemoveLeftovers() {
     const std::string path = PathOf(options_.directory, name);
     if (state == identity::NamespaceState::kStored || Has(name) || !DataDirectory::IsVacant(path))
       continue;
+    std::error_code error;
+    // An empty directory may be a place to mount a disk.
+    if (store::NamesIn(path, error).empty()) continue;
     if (const auto moved = DataDirectory::MoveToTrash(path)) DataDirectory::Remove(*moved);
   }
 }
@@ -127,9 +142,15 @@ identity::NamespaceState Namespaces::StateOf(const std::string& directory,
   using identity::NamespaceState;
   const std::string path = PathOf(directory, name);
   std::error_code ignored;
-  if (!std::filesystem::is_directory(path, ignored)) return NamespaceState::kMissing;
+  if (!std::filesystem::is_directory(path, ignored) || DataDirectory::IsForeign(path))
+    return NamespaceState::kMissing;
   if (DataDirectory::IsDeleted(path)) return NamespaceState::kDeleted;
   return DataDirectory::IsVacant(path) ? NamespaceState::kMissing : NamespaceState::kStored;
+}
+
+bool Namespaces::IsForeign(const std::string& directory, const std::string& name) {
+  return identity::NamespaceNameProblem(name).empty() && name != identity::kDefaultNamespace &&
+         DataDirectory::IsForeign(PathOf(directory, name));
 }
 
 identity::NamespaceState Namespaces::AtStart(std::string_view name) const {
@@ -172,6 +193,14 @@ Result<std::shared_ptr<NamespaceStore>> Namespaces::Find(std::string_view name) 
 Result<std::shared_ptr<NamespaceStore>> Namespaces::Create(std::string_view name) {
   if (const std::string problem = identity::NamespaceNameProblem(name); !problem.empty()) {
     return Error::Make(ErrorKind::kInvalidArgument, problem);
+  }
+  if (!options_.directory.empty() && !Has(name) &&
+      IsForeign(options_.directory, std::string(name))) {
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "namespace '" + std::string(name) + "' cannot be created: 'namespaces/" +
+                           std::string(name) +
+                           "' in the data directory belongs to another program; move it to another "
+                           "place, or choose another name");
   }
   const auto charge = std::make_shared<store::LastingCharge>(options_.memory_limit);
   if (!Has(name)) PENSTOCK_TRY(charge->GrowTo(BytesOfOne()));

@@ -48,6 +48,11 @@ class Namespaces {
   static identity::NamespaceState StateOf(const std::string& directory, const std::string& name);
   // StateOf when this object was opened.
   identity::NamespaceState AtStart(std::string_view name) const;
+  // Whether there is a file or directory of another program instead of a namespace of that name. It
+  // is not changed.
+  static bool IsForeign(const std::string& directory, const std::string& name);
+  // For the user: what was ignored when this object was opened.
+  const std::vector<std::string>& notices() const { return notices_; }
   // Removes the directories of deleted namespaces and of interrupted creations. Must be called
   // after the keys of deleted namespaces were removed, because the directory records the deletion.
   void RemoveLeftovers();
@@ -89,6 +94,7 @@ class Namespaces {
   const std::shared_ptr<OpenStores> open_stores_ = std::make_shared<OpenStores>(
       options_.most_open > 0 ? options_.most_open : OpenStores::UsualMost());
   std::shared_ptr<NamespaceStore> default_;  // fixed once open
+  std::vector<std::string> notices_;         // fixed once open
   // Fixed once open.
   std::map<std::string, identity::NamespaceState, std::less<>> at_start_;
   mutable Mutex mutex_;  // used by requests: nothing may be opened or destroyed under it

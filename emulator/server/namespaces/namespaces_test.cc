@@ -193,6 +193,33 @@ TEST(NamespacesOnDiskTest, NextStartRemovesAnUnfinishedNamespace) {
   EXPECT_TRUE(spaces->Create("one").ok());
 }
 
+TEST(NamespacesOnDiskTest, IgnoresWhatIsNoNamespace) {
+  namespace fs = std::filesystem;
+  const TemporaryFolder folder;
+  const std::string there = folder.path() + "/namespaces/";
+  ASSERT_TRUE(OpenIn(folder.path())->Create("one").ok());
+  std::ofstream(there + "notes.txt");
+  fs::create_directories(there + "backup/old");
+  fs::create_directory_symlink(folder.path() + "/nothing", there + "link");
+  fs::create_directory(there + "empty");
+  const auto spaces = OpenIn(folder.path());
+  EXPECT_EQ(spaces->Names(), (std::vector<std::string>{"default", "one"}));
+  ASSERT_EQ(spaces->notices().size(), 1u);
+  for (const char* name : {"notes.txt", "backup", "link"}) {
+    EXPECT_NE(spaces->notices()[0].find("'namespaces/" + std::string(name) + "'"),
+              std::string::npos)
+        << spaces->notices()[0];
+    EXPECT_EQ(spaces->Create(name).error().kind, ErrorKind::kInvalidArgument) << name;
+    EXPECT_EQ(spaces->AtStart(name), identity::NamespaceState::kMissing) << name;
+  }
+  spaces->RemoveLeftovers();
+  EXPECT_TRUE(spaces->ResetAll().ok());
+  EXPECT_TRUE(fs::exists(there + "notes.txt") && fs::is_symlink(there + "link"));
+  EXPECT_TRUE(fs::exists(there + "empty"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(there + "backup"), {}), 1);
+  EXPECT_TRUE(spaces->Create("empty").ok());
+}
+
 TEST(NamespacesOnDiskTest, InterruptedResetKeepsTheOldStore) {
   const TemporaryFolder folder;
   {
