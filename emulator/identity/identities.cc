@@ -4,10 +4,23 @@
 #include <set>
 #include <utility>
 
+#include "base/log/diagnostics.h"
 #include "emulator/json/json_fields.h"
 
 namespace penstock::emulator::identity {
 namespace {
+
+constinit DiagnosticEvent not_found("identity.namespace_not_found");
+
+class MissingNamespace final : public KeyNamespace {
+ public:
+  explicit MissingNamespace(std::string name) : name_(std::move(name)) {}
+  const std::string& name() const override { return name_; }
+  std::shared_ptr<s3::Namespace> Current() override { return nullptr; }
+
+ private:
+  const std::string name_;
+};
 
 Error NoSuchKey(std::string_view access_key_id) {
   return Error::Make(ErrorKind::kNotFound,
@@ -250,10 +263,17 @@ Result<void> Identities::RestoreKey(Tables& tables, KeyRecord key,
   }
   const auto account = tables.accounts.find(key.user.identity.account_id);
   if (account == tables.accounts.end()) return Ok();  // its account was ignored above
-  if (!spaces_.has(*key.name_space)) {
+  const NamespaceState state = spaces_.at_start(*key.name_space);
+  if (state == NamespaceState::kDeleted) {
     notices.push_back("access key '" + id + "' was removed: its namespace '" + *key.name_space +
                       "' was deleted");
     return kept_->Remove({id}, {});
+  }
+  if (state == NamespaceState::kMissing) {
+    notices.push_back("access key '" + id + "': the directory of its namespace '" +
+                      *key.name_space +
+                      "' was missing at this start; stop the emulator and restore the directory, "
+                      "or delete the key");
   }
   auto entry = std::make_shared<Entry>();
   static_cast<auth::User&>(*entry) = std::move(key.user);
@@ -370,13 +390,20 @@ std::shared_ptr<const auth::User> Identities::FindUser(std::string_view access_k
   return entry;
 }
 
-// Returns the entry with its namespace. If the key was changed meanwhile, returns its current
-// entry: the namespace that was found may be a new one with the same name.
+// Returns the entry with its namespace; null if the key was removed. If the key was changed
+// meanwhile, returns its current entry: the namespace that was found may be a new one with the same
+// name.
 std::shared_ptr<const Identities::Entry> Identities::OpenRestored(
     std::shared_ptr<const Entry> restored) const {
   auto found_namespace = spaces_.find(restored->name_space);
-  if (!found_namespace.ok()) return nullptr;
   auto opened = std::make_shared<Entry>(*restored);
+  if (!found_namespace.ok()) {
+    // A deletion removes the keys before the namespace.
+    if (FindEntry(restored->access_key_id) != restored) return nullptr;
+    not_found.Report(found_namespace.error());
+    opened->selects = std::make_shared<MissingNamespace>(restored->name_space);
+    return opened;
+  }
   opened->selects = std::move(found_namespace).value();
   const WriterLock lock(mutex_);
   const auto found = tables_.keys.find(restored->access_key_id);

@@ -47,7 +47,7 @@ class Identities final : public auth::Directory, public s3::OwnerDirectory {
     using Open = std::function<Result<std::shared_ptr<KeyNamespace>>(std::string_view name)>;
     Open find;  // kNotFound
     Open find_or_create;
-    std::function<bool(std::string_view name)> has;  // opens nothing
+    std::function<NamespaceState(std::string_view name)> at_start;  // opens nothing
   };
   // Must be called first.
   void Attach(std::shared_ptr<KeyNamespace> shared, Spaces spaces, s3::Identity default_identity);
@@ -60,8 +60,8 @@ class Identities final : public auth::Directory, public s3::OwnerDirectory {
   // have been created.
   Result<void> Add(UsersDocument users, StopFlag stop = nullptr);
   // Adds the users in `kept`. Entries given at this start take precedence; a notice names the
-  // ignored ones. Keys whose namespace is gone are deleted. From now on Add and Change also write
-  // to `kept`.
+  // ignored ones. Keys whose namespace was deleted are removed; those whose namespace is missing
+  // stay. From now on Add and Change also write to `kept`.
   Result<std::vector<std::string>> Restore(std::unique_ptr<KeptUsers> kept);
   // Returns kNotFound for the key or the namespace, the errors of Spaces, and kInvalidArgument for
   // an expiry of a key without a session token.
@@ -76,7 +76,8 @@ class Identities final : public auth::Directory, public s3::OwnerDirectory {
   // Returns the identity of the first key, by name, that selects the namespace.
   std::optional<s3::Identity> OwnerOf(std::string_view name_space) const;
 
-  // Opens the key's namespace if it has not been opened since the start; null if that fails.
+  // Opens the key's namespace if it has not been opened since the start. If the namespace is
+  // missing, NamespaceOf the user is null.
   std::shared_ptr<const auth::User> FindUser(std::string_view access_key_id) const override;
   std::shared_ptr<s3::Namespace> NamespaceOf(const auth::User* user) const override;
   s3::Identity IdentityOf(std::string_view access_key_id) const override {

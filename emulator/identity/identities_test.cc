@@ -22,7 +22,11 @@ class IdentitiesTest : public testing::Test {
         shared_,
         {.find = [this](std::string_view name) { return Find(std::string(name)); },
          .find_or_create = [this](std::string_view name) { return Open(std::string(name)); },
-         .has = [this](std::string_view name) { return spaces_.contains(std::string(name)); }},
+         .at_start =
+             [this](std::string_view name) {
+               return spaces_.contains(std::string(name)) ? NamespaceState::kStored
+                                                          : NamespaceState::kMissing;
+             }},
         MakeIdentity("a"));
     EXPECT_TRUE(identities_.Add(UsersOfPairs({{"a", "1"}, {"b", "2"}})).ok());
   }

@@ -9,10 +9,12 @@
 #include <map>
 #include <utility>
 
+#include "base/log/diagnostics.h"
 #include "emulator/store/records/codec.h"
 #include "emulator/store/sqlite/commit_check.h"
 #include "emulator/store/sqlite/database_creation.h"
 #include "emulator/store/sqlite/migrations.h"
+#include "emulator/store/system/descriptor.h"
 
 namespace penstock::emulator::identity {
 namespace {
@@ -20,6 +22,9 @@ namespace {
 using store::Connection;
 using store::Query;
 
+constinit DiagnosticEvent not_recorded("identity.creation_not_recorded");
+
+constexpr std::uint64_t kPageBytes = 4096;          // a complete database has several pages
 constexpr std::uint64_t kReserveBytes = 128 << 10;  // removing a few keys writes a few pages
 
 constexpr char kTables[] = R"sql(
@@ -61,7 +66,31 @@ Result<void> MakeFile(const std::string& path) {
   return Ok();
 }
 
-Result<void> PrepareTables(Connection& connection) {
+std::string RecordPath(const std::string& directory) {
+  return directory + "/" + std::string(kKeptUsersRecord);
+}
+
+// Fails with kDataLoss if the creation of the database is recorded.
+Result<void> CheckNotCreatedBefore(const std::string& directory) {
+  const std::optional<std::string> problem = MissingUsersProblem(directory);
+  if (!problem) return Ok();
+  return Error::Make(ErrorKind::kDataLoss, "the user database '" + directory + "/" +
+                                               std::string(kKeptUsersFile) + "' " + *problem);
+}
+
+// A failure is only reported: the users are complete, but a later loss may stay undetected.
+void RecordCreation(const std::string& directory, store::Durability durability) {
+  const std::string path = RecordPath(directory);
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file < 0 && errno == EEXIST) return;
+  if (file < 0) return not_recorded.ReportSystemError(path, errno);
+  ::close(file);
+  if (durability != store::Durability::kStrict) return;
+  if (const auto synced = store::SyncDirectory(directory); !synced.ok())
+    not_recorded.Report(synced.error());
+}
+
+Result<void> PrepareTables(Connection& connection, const std::string& directory) {
   PENSTOCK_ASSIGN(const std::int64_t version, store::SchemaVersionOf(connection));
   if (version > kKeptUsersVersion)
     return store::WrongSchemaVersion(connection.path(), version, kKeptUsersVersion);
@@ -76,6 +105,7 @@ Result<void> PrepareTables(Connection& connection) {
   PENSTOCK_TRY(query.Step());
   if (query.Int(0) != 0) return store::ForeignDatabase(connection.path());
   query.Reset();
+  PENSTOCK_TRY(CheckNotCreatedBefore(directory));
   return connection.Execute("BEGIN IMMEDIATE;" + Schema() +
                             ";COMMIT;PRAGMA wal_checkpoint(TRUNCATE);");
 }
@@ -125,10 +155,28 @@ KeyRecord ReadKey(const Query& row, const std::map<std::string, s3::Owner>& acco
 
 }  // namespace
 
+std::optional<std::string> MissingUsersProblem(const std::string& directory) {
+  if (::access(RecordPath(directory).c_str(), F_OK) != 0) return std::nullopt;
+  return "is missing or empty, but '" + std::string(kKeptUsersRecord) +
+         "' records that its creation was completed; restore it from a backup, or accept the loss "
+         "of all its users with 'penstock-emulator fsck --accept-loss DIRECTORY'";
+}
+
+Result<void> AcceptUsersLoss(const std::string& directory) {
+  const std::string path = directory + "/" + std::string(kKeptUsersFile);
+  PENSTOCK_TRY(store::AcceptCommitLoss(path));
+  PENSTOCK_ASSIGN(const std::uint64_t size, store::FileSize(path));
+  const std::string record = RecordPath(directory);
+  if (size > kPageBytes || ::unlink(record.c_str()) == 0 || errno == ENOENT) return Ok();
+  return store::SystemError(ErrorKind::kInternal, "remove", record, errno);
+}
+
 Result<std::unique_ptr<KeptUsers>> KeptUsers::Open(const std::string& directory,
                                                    store::Durability durability) {
   const std::string path = directory + "/" + std::string(kKeptUsersFile);
   PENSTOCK_TRY(store::CheckCommits(path));
+  PENSTOCK_ASSIGN(const std::uint64_t size, store::FileSize(path));
+  if (size == 0) PENSTOCK_TRY(CheckNotCreatedBefore(directory));
   PENSTOCK_TRY(MakeFile(path));
   const std::string reserve = directory + "/users.reserve";
   store::Reserve::Release(reserve);  // opening needs space
@@ -140,7 +188,8 @@ Result<std::unique_ptr<KeptUsers>> KeptUsers::Open(const std::string& directory,
       std::string("PRAGMA trusted_schema=0; PRAGMA secure_delete=1; PRAGMA journal_mode=WAL;"
                   "PRAGMA synchronous=") +
       (durability == store::Durability::kStrict ? "FULL" : "NORMAL")));
-  PENSTOCK_TRY(PrepareTables(*connection));
+  PENSTOCK_TRY(PrepareTables(*connection, directory));
+  RecordCreation(directory, durability);
   connection->AllowLogRemoval();
   return std::unique_ptr<KeptUsers>(new KeptUsers(reserve, std::move(connection)));
 }

@@ -2,6 +2,8 @@
 // the command line.
 //
 //   DIR/users.db       SQLite database; only its owner may read and write it: it has secrets
+//   DIR/created-users  the creation of users.db was completed: if it does not exist, it was lost.
+//                      Builds before this record do not write it.
 //   DIR/users.reserve  space for removals on a full disk (emulator/store/commits/reserve.h)
 #ifndef PENSTOCK_EMULATOR_IDENTITY_KEPT_USERS_H_
 #define PENSTOCK_EMULATOR_IDENTITY_KEPT_USERS_H_
@@ -20,6 +22,7 @@
 namespace penstock::emulator::identity {
 
 inline constexpr std::string_view kKeptUsersFile = "users.db";
+inline constexpr std::string_view kKeptUsersRecord = "created-users";
 // 2: pages have checksums; 3: new databases have a store id (page_checksums.h)
 inline constexpr int kKeptUsersVersion = 3;
 
@@ -29,12 +32,26 @@ struct RootAccount {
   s3::Owner account;
 };
 
+// Why a missing or empty users.db is a loss. nullopt: its creation is not recorded.
+std::optional<std::string> MissingUsersProblem(const std::string& directory);
+// Accepts the loss of committed changes (commit_check.h), or of all users.
+Result<void> AcceptUsersLoss(const std::string& directory);
+
+// What the data directory says about a namespace.
+enum class NamespaceState {
+  kStored,
+  // The deletion is recorded. Keys may remain if the process ended during the deletion.
+  kDeleted,
+  kMissing,  // there is no directory with a store, for example because a disk is not mounted
+};
+
 // Every change is one transaction, so that it is atomic on a crash. Thread safety: one thread at a
 // time.
 class KeptUsers {
  public:
   // The directory must exist and be locked (data_directory.h). Returns kDataLoss for a damaged
-  // file, and kInvalidArgument for a newer version or a foreign file; the message names the file.
+  // or lost file, and kInvalidArgument for a newer version or a foreign file; the message names the
+  // file.
   static Result<std::unique_ptr<KeptUsers>> Open(const std::string& directory,
                                                  store::Durability durability);
 

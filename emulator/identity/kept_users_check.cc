@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "emulator/identity/kept_users.h"
 #include "emulator/store/sqlite/migrations.h"
 #include "emulator/store/system/descriptor.h"
 
@@ -20,8 +19,8 @@ constexpr std::uint64_t kPageBytes = 4096;  // of the database
 
 class Check {
  public:
-  Check(const HasNamespace& has_namespace, std::string path, Connection& connection)
-      : has_namespace_(has_namespace), connection_(connection) {
+  Check(const NamespaceStates& state_of, std::string path, Connection& connection)
+      : state_of_(state_of), connection_(connection) {
     report_.path = std::move(path);
   }
 
@@ -96,9 +95,21 @@ class Check {
         Damage("references", subject, "its account '" + query.Text(1) + "' is missing");
       if (query.Int(3) != 0) Damage("record", subject, "it has no secret");
       if (query.Int(4) != 0) Damage("record", subject, "it expires and has no session token");
-      if (name_space != kDefaultNamespace && !has_namespace_(name_space))
-        Note(subject,
-             "its namespace '" + name_space + "' was deleted; the next start removes the key");
+      if (name_space != kDefaultNamespace) CheckNamespace(subject, name_space);
+    }
+  }
+
+  void CheckNamespace(const std::string& subject, const std::string& name) {
+    switch (state_of_(name)) {
+      case NamespaceState::kStored: return;
+      case NamespaceState::kDeleted:
+        return Note(subject,
+                    "its namespace '" + name + "' was deleted; the next start removes the key");
+      case NamespaceState::kMissing:
+        return Damage("references", subject,
+                      "the directory of its namespace '" + name +
+                          "' is missing or has no store; restore the directory, or start the "
+                          "emulator and delete the key");
     }
   }
 
@@ -111,11 +122,19 @@ class Check {
     }
   }
 
-  const HasNamespace& has_namespace_;
+  const NamespaceStates& state_of_;
   Connection& connection_;
   std::set<std::string> accounts_;
   KeptUsersReport report_;
 };
+
+// nullopt: no database was created, or the process was interrupted while it created it.
+std::optional<KeptUsersReport> WithoutDatabase(const std::string& directory, KeptUsersReport lost) {
+  std::optional<std::string> problem = MissingUsersProblem(directory);
+  if (!problem) return std::nullopt;
+  lost.findings.push_back({"database", lost.path, std::move(*problem), false});
+  return lost;
+}
 
 }  // namespace
 
@@ -125,7 +144,7 @@ bool KeptUsersReport::clean() const {
 }
 
 Result<std::optional<KeptUsersReport>> CheckKeptUsers(const std::string& directory,
-                                                      const HasNamespace& has_namespace) {
+                                                      const NamespaceStates& state_of) {
   const std::string path = directory + "/" + std::string(kKeptUsersFile);
   KeptUsersReport damaged{.path = path};
   PENSTOCK_ASSIGN(damaged.findings, store::CheckLog(path));
@@ -134,19 +153,18 @@ Result<std::optional<KeptUsersReport>> CheckKeptUsers(const std::string& directo
   // After a crash there is a log. Without one, even a read-only connection would create one.
   PENSTOCK_ASSIGN(const std::uint64_t log_size, store::FileSize(path + "-wal"));
   const bool has_log = log_size > 0;
-  // There is no file, or the process was interrupted while it created it.
-  if (size == 0 && !has_log) return std::optional<KeptUsersReport>();
+  if (size == 0 && !has_log) return WithoutDatabase(directory, std::move(damaged));
   PENSTOCK_ASSIGN(const auto connection,
                   Connection::Open(path, has_log ? Connection::Access::kReadOnly
                                                  : Connection::Access::kImmutable));
   PENSTOCK_TRY(connection->Execute("PRAGMA trusted_schema=0; PRAGMA query_only=1;"));
   PENSTOCK_ASSIGN(const std::int64_t version, store::SchemaVersionOf(*connection));
   // Equivalent to an empty file, from an earlier build.
-  if (version == 0 && size <= kPageBytes) return std::optional<KeptUsersReport>();
+  if (version == 0 && size <= kPageBytes) return WithoutDatabase(directory, std::move(damaged));
   if (version != kKeptUsersVersion)
     return store::WrongSchemaVersion(path, version, kKeptUsersVersion);
   if (!connection->HasPageChecksums()) return store::MissingPageChecksums(path);
-  PENSTOCK_ASSIGN(KeptUsersReport report, Check(has_namespace, path, *connection).Run());
+  PENSTOCK_ASSIGN(KeptUsersReport report, Check(state_of, path, *connection).Run());
   report.findings.insert(report.findings.end(), damaged.findings.begin(), damaged.findings.end());
   return std::optional<KeptUsersReport>(std::move(report));
 }

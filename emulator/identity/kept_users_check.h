@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/identity/kept_users.h"
 #include "emulator/store/checks/fsck.h"
 #include "penstock/base/result.h"
 
@@ -23,14 +24,13 @@ struct KeptUsersReport {
   bool clean() const;  // only notes, no damage
 };
 
-// Whether the directory has a namespace of that name.
-using HasNamespace = std::function<bool(const std::string& name)>;
+using NamespaceStates = std::function<NamespaceState(const std::string& name)>;
 
-// Returns nullopt if the directory has no users.db. Changes nothing. No emulator may use the
-// directory. Findings contain no secrets. Returns kInvalidArgument for a foreign file or another
-// version, and kDataLoss if it cannot be read at all.
+// Returns nullopt if the directory has no users.db, and none was created. Changes nothing. No
+// emulator may use the directory. Findings contain no secrets. Returns kInvalidArgument for a
+// foreign file or another version, and kDataLoss if it cannot be read at all.
 Result<std::optional<KeptUsersReport>> CheckKeptUsers(const std::string& directory,
-                                                      const HasNamespace& has_namespace);
+                                                      const NamespaceStates& state_of);
 
 }  // namespace penstock::emulator::identity
 

@@ -25,7 +25,10 @@ class KeptUsersCheckTest : public testing::Test {
   }
   static Result<std::optional<KeptUsersReport>> Checked(const std::string& directory) {
     return CheckKeptUsers(directory, [&](const std::string& name) {
-      return std::filesystem::is_directory(directory + "/namespaces/" + name);
+      if (name == "gone") return NamespaceState::kDeleted;
+      return std::filesystem::is_directory(directory + "/namespaces/" + name)
+                 ? NamespaceState::kStored
+                 : NamespaceState::kMissing;
     });
   }
   KeptUsersReport Report() const { return *Checked(folder_.path()).value(); }
@@ -53,6 +56,13 @@ TEST_F(KeptUsersCheckTest, NoUsersAreNoFinding) {
   EXPECT_FALSE(Checked(empty.path())->has_value());
 }
 
+TEST_F(KeptUsersCheckTest, LostUsersAreDamage) {
+  for (const char* suffix : {"", "-mark", "-wal", "-shm"}) std::filesystem::remove(path_ + suffix);
+  EXPECT_TRUE(Findings().starts_with("database: " + path_ + ": is missing or empty, but "))
+      << Findings();
+  EXPECT_FALSE(Report().clean());
+}
+
 TEST_F(KeptUsersCheckTest, NamesDamagedRecords) {
   Execute(
       "UPDATE access_keys SET account_id = 'x', secret_access_key = '', expires = 1;"
@@ -75,9 +85,16 @@ TEST_F(KeptUsersCheckTest, RepairableProblemsAreNotes) {
   const KeptUsersReport report = Report();
   ASSERT_EQ(report.findings.size(), 2u);
   EXPECT_TRUE(report.clean());
-  // A complete store has this directory.
-  std::filesystem::create_directories(folder_.path() + "/namespaces/gone/generation-1/blobs");
-  EXPECT_EQ(Report().findings.size(), 1u);
+}
+
+TEST_F(KeptUsersCheckTest, MissingNamespaceIsDamage) {
+  Execute("UPDATE access_keys SET namespace = 'suite'");
+  EXPECT_EQ(Findings(),
+            "references: access key 'K': the directory of its namespace 'suite' is missing or has "
+            "no store; restore the directory, or start the emulator and delete the key\n");
+  EXPECT_FALSE(Report().clean());
+  std::filesystem::create_directories(folder_.path() + "/namespaces/suite");
+  EXPECT_TRUE(Report().clean());
 }
 
 TEST_F(KeptUsersCheckTest, NamesADamagedDatabase) {

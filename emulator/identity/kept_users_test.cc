@@ -57,6 +57,32 @@ TEST_F(KeptUsersTest, ReturnsStoredUsers) {
   EXPECT_EQ(read->keys[1].user.expires, std::nullopt);
 }
 
+TEST_F(KeptUsersTest, MissingDatabaseIsNotCreatedAgain) {
+  const std::string path = folder_.path() + "/users.db";
+  ASSERT_TRUE(Open()->Put(ParseUsers(kUsers).value()).ok());
+  for (const char* suffix : {"", "-mark", "-wal", "-shm"}) std::filesystem::remove(path + suffix);
+  const auto refused = KeptUsers::Open(folder_.path(), store::Durability::kRelaxed);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, ErrorKind::kDataLoss);
+  EXPECT_TRUE(refused.error().message.starts_with(
+      "the user database '" + path +
+      "' is missing or empty, but 'created-users' records that its creation was completed"))
+      << refused.error().message;
+  EXPECT_FALSE(std::filesystem::exists(path));
+  ASSERT_TRUE(AcceptUsersLoss(folder_.path()).ok());
+  EXPECT_TRUE(Open()->Read()->keys.empty());
+  EXPECT_EQ(ModeOf("created-users"), 0600) << "the new creation is recorded";
+}
+
+TEST_F(KeptUsersTest, RecordsTheCreationOfAnEarlierBuild) {
+  ASSERT_TRUE(Open()->Put(ParseUsers(kUsers).value()).ok());
+  ASSERT_TRUE(std::filesystem::remove(folder_.path() + "/created-users"));
+  EXPECT_EQ(Open()->Read()->keys.size(), 2u);
+  EXPECT_TRUE(std::filesystem::exists(folder_.path() + "/created-users"));
+  ASSERT_TRUE(AcceptUsersLoss(folder_.path()).ok());
+  EXPECT_EQ(Open()->Read()->keys.size(), 2u) << "nothing was lost";
+}
+
 TEST_F(KeptUsersTest, ReplacesAndRemoves) {
   UsersDocument users = ParseUsers(kUsers).value();
   const auto kept = Open();

@@ -100,6 +100,17 @@ Result<void> ChargeLimits(traffic::ThrottleSettings& settings,
   return Ok();
 }
 
+// Adds the users of earlier runs, and then removes the rests of deleted namespaces. Returns
+// notices.
+Result<std::vector<std::string>> RestoreUsers(identity::Identities& identities,
+                                              std::unique_ptr<identity::KeptUsers> kept,
+                                              Namespaces& spaces) {
+  PENSTOCK_ASSIGN(std::vector<std::string> notices, identities.Restore(std::move(kept)));
+  notices.insert(notices.end(), spaces.notices().begin(), spaces.notices().end());
+  spaces.RemoveLeftovers();
+  return notices;
+}
+
 }  // namespace
 
 // Users that were given at the start, with their source for messages.
@@ -169,7 +180,7 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options,
       {.find = [spaces](std::string_view name) { return AsKeyNamespace(spaces->Find(name)); },
        .find_or_create =
            [spaces](std::string_view name) { return AsKeyNamespace(spaces->FindOrCreate(name)); },
-       .has = [spaces](std::string_view name) { return spaces->Has(name); }},
+       .at_start = [spaces](std::string_view name) { return spaces->AtStart(name); }},
       std::move(first));
   for (GivenUsers& from : given) {
     const auto added = control->identities_.Add(std::move(from.users));
@@ -179,7 +190,7 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options,
   if (roots) PENSTOCK_TRY(kept->SetRoots(*roots));
   if (kept) {
     PENSTOCK_ASSIGN(std::vector<std::string> notices,
-                    control->identities_.Restore(std::move(kept)));
+                    RestoreUsers(control->identities_, std::move(kept), *spaces));
     std::move(notices.begin(), notices.end(), std::back_inserter(control->notices_));
   }
   return control;

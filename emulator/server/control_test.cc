@@ -6,6 +6,7 @@
 
 #include "emulator/identity/kept_users_check.h"
 #include "emulator/s3/dispatch/router.h"
+#include "emulator/server/namespaces/data_directory.h"
 #include "emulator/server/server_fixture.h"
 
 namespace penstock::emulator::server {
@@ -170,23 +171,58 @@ TEST_F(ControlTest, OptionsTakePrecedenceWithANotice) {
       << "only the key given at the start was changed";
 }
 
-TEST_F(ControlTest, RemovesAKeyWithoutNamespace) {
+// For example, its disk is not mounted.
+TEST_F(ControlTest, KeepsTheKeysOfAMissingNamespace) {
   const TemporaryFolder folder;
+  const std::string there = folder.path() + "/data/namespaces";
+  const std::string away = folder.path() + "/away";
+  const EmulatorOptions options{.data_directory = folder.path() + "/data"};
+  ASSERT_TRUE((*Open(options))->AddUsers(kAnn).ok());
+  std::filesystem::rename(there, away);
   {
-    const auto control = Open({.data_directory = folder.path()});
-    ASSERT_TRUE((*control)->AddUsers(kAnn).ok());
+    const auto control = Open(options);
+    ASSERT_EQ((*control)->notices().size(), 1u);
+    EXPECT_TRUE((*control)->notices()[0].starts_with(
+        "access key 'ANN': the directory of its namespace 'ann' was missing at this start"));
+    const auto ann = (*control)->identities().FindUser("ANN");
+    ASSERT_NE(ann, nullptr);
+    EXPECT_EQ((*control)->identities().NamespaceOf(ann.get()), nullptr) << "for 503";
   }
-  std::filesystem::remove_all(folder.path() +
-                              "/namespaces/ann");  // simulates kill -9 during a delete
+  std::filesystem::remove_all(there);
+  std::filesystem::rename(away, there);
+  const auto control = Open(options);
+  EXPECT_TRUE((*control)->notices().empty());
+  const auto ann = (*control)->identities().FindUser("ANN");
+  ASSERT_NE(ann, nullptr);
+  EXPECT_NE((*control)->identities().NamespaceOf(ann.get()), nullptr);
+}
+
+TEST_F(ControlTest, FinishesARecordedDeletion) {
+  const TemporaryFolder folder;
+  const std::string ann = folder.path() + "/namespaces/ann";
+  const EmulatorOptions options{.data_directory = folder.path()};
+  const auto record = [&ann] {
+    const auto directory = DataDirectory::Open(ann).value();
+    ASSERT_TRUE(directory->MarkDeleted().ok());
+  };
+  ASSERT_TRUE((*Open(options))->AddUsers(kAnn).ok());
+  record();  // simulates kill -9 during a deletion
   {
-    const auto control = Open({.data_directory = folder.path()});
+    const auto control = Open(options);
     EXPECT_EQ((*control)->identities().FindUser("ANN"), nullptr);
     EXPECT_EQ(
         (*control)->notices(),
         std::vector<std::string>{"access key 'ANN' was removed: its namespace 'ann' was deleted"});
-    ASSERT_TRUE((*control)->CreateNamespace("ann").ok());
+    EXPECT_FALSE(std::filesystem::exists(ann));
+    ASSERT_TRUE((*control)->AddUsers(kAnn).ok());
   }
-  EXPECT_EQ((*Open({.data_directory = folder.path()}))->identities().FindUser("ANN"), nullptr);
+  record();
+  // A new namespace of that name does not get the old key.
+  const auto control = Open({.data_directory = folder.path(),
+                             .users_json = R"({"namespaces": ["ann"], "accounts": []})"});
+  ASSERT_TRUE(control.ok()) << control.error().message;
+  EXPECT_EQ((*control)->identities().FindUser("ANN"), nullptr);
+  EXPECT_TRUE(std::filesystem::exists(ann));
 }
 
 TEST_F(ControlTest, UsersAndNamespacesChangeFromManyThreads) {
@@ -219,7 +255,7 @@ TEST_F(ControlTest, UsersAndNamespacesChangeFromManyThreads) {
     }
   }
   const auto report = identity::CheckKeptUsers(folder.path(), [&](const std::string& name) {
-    return Namespaces::IsStored(folder.path(), name);
+    return Namespaces::StateOf(folder.path(), name);
   });
   ASSERT_TRUE(report.ok());
   EXPECT_TRUE((*report)->findings.empty());
@@ -271,7 +307,7 @@ TEST_F(ControlTest, OpensADirectoryOfAnOlderVersionWithAnotherKey) {
     ASSERT_TRUE((*control)->identities().NamespaceOf(nullptr)->store->CreateBucket(bucket).ok());
   }
   // That version had no users.db.
-  for (const char* file : {"/users.db", "/users.db-mark"})
+  for (const char* file : {"/users.db", "/users.db-mark", "/created-users"})
     std::filesystem::remove(folder.path() + file);
   EXPECT_FALSE(Open({.data_directory = folder.path(),
                      .access_keys = {{"wrong", "s"}},

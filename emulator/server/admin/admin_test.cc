@@ -393,7 +393,10 @@ TEST(AdminFailureTest, UnusableDirectoryIsAnInternalError) {
   const auto other_process = DataDirectory::Open(folder.path() + "/namespaces/locked").value();
   expect_failure("/_penstock/namespaces", R"({"name": "locked"})");
   std::ofstream(folder.path() + "/namespaces/file") << "x";
-  expect_failure("/_penstock/namespaces", R"({"name": "file"})");
+  const HttpResponse foreign = PostJson(*emulator, "/_penstock/namespaces", R"({"name": "file"})");
+  EXPECT_EQ(foreign.status, 400) << "the message says which file to move";
+  EXPECT_NE(foreign.text.find("'namespaces/file' in the data directory"), std::string::npos);
+  EXPECT_EQ(foreign.text.find(folder.path()), std::string::npos) << foreign.text;
   EXPECT_EQ(PostJson(*emulator, "/_penstock/namespaces", R"({"name": "a/b"})").status, 400)
       << "this is an error of the request";
 }

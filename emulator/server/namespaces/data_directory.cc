@@ -95,7 +95,7 @@ void AddGeneration(std::uint64_t number, const std::string& path, Contents& cont
 bool IsOfOtherData(const std::string& directory, const std::string& name) {
   std::error_code ignored;
   if (name == "namespaces") return !store::NamesIn(directory + "/" + name, ignored).empty();
-  return name == "users.db" || name == "users.db-mark";
+  return name == "users.db" || name == "users.db-mark" || name == "created-users";
 }
 
 Contents ContentsOf(const std::string& path, std::error_code& error) {
@@ -190,6 +190,28 @@ std::vector<fs::path> ParentsToCreateIn(const fs::path& path) {
   return parents;
 }
 
+// Returns the data directory that contains `path` in its directory of namespaces; empty: none does.
+fs::path OuterDirectoryOf(const fs::path& path) {
+  std::error_code ignored;
+  for (fs::path at = path; at.has_relative_path(); at = at.parent_path()) {
+    const fs::path outer = at.parent_path();
+    if (at.filename() == "namespaces" && fs::exists(outer / kLock, ignored)) return outer;
+  }
+  return {};
+}
+
+Result<void> CheckNotInsideAnother(const std::string& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  fs::path outer = OuterDirectoryOf(absolute.lexically_normal());
+  if (outer.empty()) outer = OuterDirectoryOf(fs::weakly_canonical(absolute, error));
+  if (outer.empty()) return Ok();
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "data directory '" + path +
+                         "' cannot be used: it is inside the namespaces of the data directory '" +
+                         outer.string() + "'; use that one, or choose another directory");
+}
+
 Error Unusable(const std::string& path, int system_error) {
   const Error cause = store::SystemError(ErrorKind::kInvalidArgument, "use", path, system_error);
   const bool exhausted = cause.kind == ErrorKind::kResourceExhausted;
@@ -212,6 +234,7 @@ std::optional<std::uint64_t> DataDirectory::GenerationOf(std::string_view folder
 }
 
 Result<std::vector<std::string>> DataDirectory::Prepare(const std::string& path) {
+  PENSTOCK_TRY(CheckNotInsideAnother(path));
   std::error_code error;
   const std::vector<fs::path> changed = ParentsToCreateIn(path);
   fs::create_directories(fs::absolute(path).parent_path(), error);
@@ -333,6 +356,17 @@ bool DataDirectory::IsVacant(const std::string& path) {
   const bool is_unused =
       contents.generation == 0 && contents.created == 0 && !contents.has_other_names;
   return !error && (contents.is_deleted() || is_unused);
+}
+
+bool DataDirectory::IsForeign(const std::string& path) {
+  std::error_code error;
+  const fs::file_type entry = fs::symlink_status(path, error).type();
+  if (entry == fs::file_type::not_found || entry == fs::file_type::none) return false;
+  const fs::file_type target = fs::status(path, error).type();
+  if (target != fs::file_type::directory) return target != fs::file_type::none;
+  error.clear();
+  const Contents contents = ContentsOf(path, error);
+  return !error && contents.has_other_names && contents.used() == 0 && contents.replaced.empty();
 }
 
 std::optional<std::string> DataDirectory::MoveToTrash(const std::string& path) {

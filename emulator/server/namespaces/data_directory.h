@@ -31,7 +31,8 @@ namespace penstock::emulator::server {
 class DataDirectory {
  public:
   // Creates the directory, with mode 0700, and missing directories above it. Returns a notice for
-  // the user if the directory existed and other users of this machine may read it.
+  // the user if the directory existed and other users of this machine may read it. Returns
+  // kInvalidArgument for a directory inside the namespaces of another data directory.
   static Result<std::vector<std::string>> Prepare(const std::string& path);
   // Creates the directory if it is missing, and locks it. Returns kInvalidArgument when it cannot
   // be created, written or locked, and kResourceExhausted when the disk or the descriptors are used
@@ -67,6 +68,9 @@ class DataDirectory {
   static bool IsDeleted(const std::string& path);
   // Whether a directory that is not in use is deleted or has only unfinished generations.
   static bool IsVacant(const std::string& path);
+  // Whether there is something that is no data directory: a file, a link to nothing, or a directory
+  // with other files and no trace of a store.
+  static bool IsForeign(const std::string& path);
   // Renames a directory that is not in use to a name beside it that IsTrash recognizes. Does not
   // throw. Returns nullopt on failure; the next start then removes the directory.
   static std::optional<std::string> MoveToTrash(const std::string& path);

@@ -53,6 +53,28 @@ TEST(DataDirectoryTest, RefusesAFile) {
                 "' is a file; choose a directory, or a path that does not exist yet");
 }
 
+TEST(DataDirectoryTest, RefusesTheNamespacesOfAnotherDirectory) {
+  const TemporaryFolder folder;
+  const std::string data = folder.path() + "/data";
+  const auto outer = DataDirectory::Open(data);
+  fs::create_directories(data + "/namespaces/one");
+  fs::create_directory_symlink(data + "/namespaces/one", folder.path() + "/link");
+  for (const std::string& path :
+       {data + "/namespaces", data + "/namespaces/", data + "/namespaces/one",
+        data + "/namespaces/new", data + "/namespaces/one/generation-1",
+        data + "/x/../namespaces/one", folder.path() + "/link"}) {
+    const auto refused = DataDirectory::Prepare(path);
+    ASSERT_FALSE(refused.ok()) << path;
+    EXPECT_EQ(refused.error().kind, ErrorKind::kInvalidArgument);
+    EXPECT_NE(refused.error().message.find("'" + path + "'"), std::string::npos);
+    EXPECT_NE(refused.error().message.find("data directory '" + data + "'"), std::string::npos)
+        << refused.error().message;
+  }
+  EXPECT_FALSE(fs::exists(data + "/namespaces/new"));
+  EXPECT_TRUE(DataDirectory::Prepare(folder.path() + "/namespaces/one").ok())
+      << "no data directory is above";
+}
+
 TEST(DataDirectoryTest, ReportsADirectoryThatOthersMayRead) {
   const TemporaryFolder folder;
   for (const char* mode : {"0750", "0704", "0755"}) {

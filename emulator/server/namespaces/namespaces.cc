@@ -17,10 +17,19 @@ std::string PathOf(const std::string& directory, std::string_view name) {
   return directory + std::string(kFolder) + "/" + std::string(name);
 }
 
+constexpr std::size_t kMost = 20;  // names in a message
+
+std::string IgnoredNotice(const std::vector<std::string>& names) {
+  std::string text = "not namespaces and ignored: ";
+  for (std::size_t i = 0; i < names.size() && i < kMost; ++i)
+    text += (i > 0 ? ", 'namespaces/" : "'namespaces/") + names[i] + "'";
+  if (names.size() > kMost) text += " and " + std::to_string(names.size() - kMost) + " more";
+  return text + " in the data directory; move them to another place";
+}
+
 // For messages: the default namespace and some of the others.
 std::string NamesOf(
     const std::map<std::string, std::shared_ptr<NamespaceStore>, std::less<>>& others) {
-  constexpr std::size_t kMost = 20;
   std::string names(identity::kDefaultNamespace);
   std::size_t count = 0;
   for (const auto& [name, namespace_store] : others) {
@@ -58,32 +67,42 @@ Result<void> Namespaces::FindExisting() {
   const MutexLock lock(mutex_);
   std::error_code error;
   std::vector<std::string> trash;
-  std::vector<std::string> vacant;
   std::vector<std::string> living;
+  std::vector<std::string> foreign;
   for (const std::string& name : store::NamesIn(options_.directory + std::string(kFolder), error)) {
     const std::string path = PathOf(options_.directory, name);
     if (DataDirectory::IsTrash(name)) trash.push_back(path);
     if (!identity::NamespaceNameProblem(name).empty() || name == identity::kDefaultNamespace)
       continue;
-    if (DataDirectory::IsVacant(path)) {  // deleted or unfinished
-      vacant.push_back(path);
-    } else {
-      others_.emplace(name, nullptr);
-      living.push_back(path);
-    }
+    if (IsForeign(options_.directory, name)) foreign.push_back(name);
+    const identity::NamespaceState state = StateOf(options_.directory, name);
+    at_start_.emplace(name, state);
+    if (state != identity::NamespaceState::kStored) continue;
+    others_.emplace(name, nullptr);
+    living.push_back(path);
   }
   if (error && error != std::errc::no_such_file_or_directory) {
     return Error::Make(ErrorKind::kInvalidArgument, "data directory '" + options_.directory +
                                                         "' cannot be used: " + error.message() +
                                                         "; choose a directory this user may write");
   }
+  if (!foreign.empty()) notices_.push_back(IgnoredNotice(foreign));
   // Whatever cannot be removed now is removed at the next start.
   for (const std::string& path : trash) DataDirectory::Remove(path);
   for (const std::string& path : living) DataDirectory::TidyUp(path);
-  for (const std::string& path : vacant) {
+  return Ok();
+}
+
+void Namespaces::RemoveLeftovers() {
+  for (const auto& [name, state] : at_start_) {
+    const std::string path = PathOf(options_.directory, name);
+    if (state == identity::NamespaceState::kStored || Has(name) || !DataDirectory::IsVacant(path))
+      continue;
+    std::error_code error;
+    // An empty directory may be a place to mount a disk.
+    if (store::NamesIn(path, error).empty()) continue;
     if (const auto moved = DataDirectory::MoveToTrash(path)) DataDirectory::Remove(*moved);
   }
-  return Ok();
 }
 
 NamespaceStoreOptions Namespaces::OptionsOf(std::string_view name, Charge charge) const {
@@ -120,10 +139,26 @@ std::uint64_t Namespaces::BytesOfOne() const {
                               : 0);
 }
 
-bool Namespaces::IsStored(const std::string& directory, const std::string& name) {
+identity::NamespaceState Namespaces::StateOf(const std::string& directory,
+                                             const std::string& name) {
+  using identity::NamespaceState;
   const std::string path = PathOf(directory, name);
   std::error_code ignored;
-  return std::filesystem::is_directory(path, ignored) && !DataDirectory::IsVacant(path);
+  if (!std::filesystem::is_directory(path, ignored) || DataDirectory::IsForeign(path))
+    return NamespaceState::kMissing;
+  if (DataDirectory::IsDeleted(path)) return NamespaceState::kDeleted;
+  return DataDirectory::IsVacant(path) ? NamespaceState::kMissing : NamespaceState::kStored;
+}
+
+bool Namespaces::IsForeign(const std::string& directory, const std::string& name) {
+  return identity::NamespaceNameProblem(name).empty() && name != identity::kDefaultNamespace &&
+         DataDirectory::IsForeign(PathOf(directory, name));
+}
+
+identity::NamespaceState Namespaces::AtStart(std::string_view name) const {
+  if (name == identity::kDefaultNamespace) return identity::NamespaceState::kStored;
+  const auto found = at_start_.find(name);
+  return found == at_start_.end() ? identity::NamespaceState::kMissing : found->second;
 }
 
 std::vector<std::string> Namespaces::Names() const {
@@ -160,6 +195,14 @@ Result<std::shared_ptr<NamespaceStore>> Namespaces::Find(std::string_view name) 
 Result<std::shared_ptr<NamespaceStore>> Namespaces::Create(std::string_view name) {
   if (const std::string problem = identity::NamespaceNameProblem(name); !problem.empty()) {
     return Error::Make(ErrorKind::kInvalidArgument, problem);
+  }
+  if (!options_.directory.empty() && !Has(name) &&
+      IsForeign(options_.directory, std::string(name))) {
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "namespace '" + std::string(name) + "' cannot be created: 'namespaces/" +
+                           std::string(name) +
+                           "' in the data directory belongs to another program; move it to another "
+                           "place, or choose another name");
   }
   const auto charge = std::make_shared<store::LastingCharge>(options_.memory_limit);
   if (!Has(name)) PENSTOCK_TRY(charge->GrowTo(BytesOfOne()));

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "emulator/identity/kept_users.h"
 #include "emulator/identity/users_document.h"
 #include "emulator/server/namespaces/namespace_store.h"
 #include "penstock/base/mutex.h"
@@ -43,9 +44,18 @@ class Namespaces {
   // and idle ones are closed while more than `most_open` are open.
   static Result<std::unique_ptr<Namespaces>> Open(NamespacesOptions options);
 
-  // Whether a data directory that is not in use has a namespace of that name, besides the default
-  // one.
-  static bool IsStored(const std::string& directory, const std::string& name);
+  // For a namespace besides the default one, in a data directory that is not in use.
+  static identity::NamespaceState StateOf(const std::string& directory, const std::string& name);
+  // StateOf when this object was opened.
+  identity::NamespaceState AtStart(std::string_view name) const;
+  // Whether there is a file or directory of another program instead of a namespace of that name. It
+  // is not changed.
+  static bool IsForeign(const std::string& directory, const std::string& name);
+  // For the user: what was ignored when this object was opened.
+  const std::vector<std::string>& notices() const { return notices_; }
+  // Removes the directories of deleted namespaces and of interrupted creations. Must be called
+  // after the keys of deleted namespaces were removed, because the directory records the deletion.
+  void RemoveLeftovers();
 
   std::shared_ptr<NamespaceStore> Default() const { return default_; }
   // Sorted by name, after the default namespace.
@@ -84,6 +94,9 @@ class Namespaces {
   const std::shared_ptr<OpenStores> open_stores_ = std::make_shared<OpenStores>(
       options_.most_open > 0 ? options_.most_open : OpenStores::UsualMost());
   std::shared_ptr<NamespaceStore> default_;  // fixed once open
+  std::vector<std::string> notices_;         // fixed once open
+  // Fixed once open.
+  std::map<std::string, identity::NamespaceState, std::less<>> at_start_;
   mutable Mutex mutex_;  // used by requests: nothing may be opened or destroyed under it
   // Null: on disk and not used yet.
   std::map<std::string, std::shared_ptr<NamespaceStore>, std::less<>> others_

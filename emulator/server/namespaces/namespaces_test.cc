@@ -187,8 +187,37 @@ TEST(NamespacesOnDiskTest, NextStartRemovesAnUnfinishedNamespace) {
   std::ofstream(path + "/generation-7/penstock.db");
   const auto spaces = OpenIn(folder.path());
   EXPECT_EQ(spaces->Names(), std::vector<std::string>{"default"});
+  EXPECT_EQ(spaces->AtStart("one"), identity::NamespaceState::kMissing);
+  spaces->RemoveLeftovers();
   EXPECT_FALSE(std::filesystem::exists(path));
   EXPECT_TRUE(spaces->Create("one").ok());
+}
+
+TEST(NamespacesOnDiskTest, IgnoresWhatIsNoNamespace) {
+  namespace fs = std::filesystem;
+  const TemporaryFolder folder;
+  const std::string there = folder.path() + "/namespaces/";
+  ASSERT_TRUE(OpenIn(folder.path())->Create("one").ok());
+  std::ofstream(there + "notes.txt");
+  fs::create_directories(there + "backup/old");
+  fs::create_directory_symlink(folder.path() + "/nothing", there + "link");
+  fs::create_directory(there + "empty");
+  const auto spaces = OpenIn(folder.path());
+  EXPECT_EQ(spaces->Names(), (std::vector<std::string>{"default", "one"}));
+  ASSERT_EQ(spaces->notices().size(), 1u);
+  for (const char* name : {"notes.txt", "backup", "link"}) {
+    EXPECT_NE(spaces->notices()[0].find("'namespaces/" + std::string(name) + "'"),
+              std::string::npos)
+        << spaces->notices()[0];
+    EXPECT_EQ(spaces->Create(name).error().kind, ErrorKind::kInvalidArgument) << name;
+    EXPECT_EQ(spaces->AtStart(name), identity::NamespaceState::kMissing) << name;
+  }
+  spaces->RemoveLeftovers();
+  EXPECT_TRUE(spaces->ResetAll().ok());
+  EXPECT_TRUE(fs::exists(there + "notes.txt") && fs::is_symlink(there + "link"));
+  EXPECT_TRUE(fs::exists(there + "empty"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(there + "backup"), {}), 1);
+  EXPECT_TRUE(spaces->Create("empty").ok());
 }
 
 TEST(NamespacesOnDiskTest, InterruptedResetKeepsTheOldStore) {
@@ -217,6 +246,9 @@ TEST(NamespacesOnDiskTest, DeletedNamespaceIsGoneAfterACrash) {
   std::filesystem::create_directories(folder.path() + "/namespaces/.deleted-1/generation-1");
   const auto spaces = OpenIn(folder.path());
   EXPECT_EQ(spaces->Names(), std::vector<std::string>{"default"});
+  EXPECT_EQ(spaces->AtStart("one"), identity::NamespaceState::kDeleted);
+  EXPECT_TRUE(std::filesystem::exists(one)) << "until its keys are removed";
+  spaces->RemoveLeftovers();
   EXPECT_TRUE(std::filesystem::is_empty(folder.path() + "/namespaces"));
   EXPECT_FALSE(HasBucket(**spaces->Create("one"), "bucket"));
 }

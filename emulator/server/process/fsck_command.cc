@@ -69,15 +69,20 @@ bool IsOfEmulator(const fs::path& folder, int depth) {
 void Collect(const fs::path& folder, int depth, FoundStores& found) {
   if (CollectStore(folder, found) || depth == kDeepest || DataDirectory::IsDeleted(folder.string()))
     return;
+  const bool is_of_namespaces = depth == 1 && folder.filename() == "namespaces";
   std::error_code error;
   std::optional<std::pair<std::uint64_t, fs::path>> living;
   std::vector<std::string> unfinished;
   bool has_generations = false;
   for (const std::string& name : store::NamesIn(folder.string(), error)) {
     const fs::path path = folder / name;
+    if (is_of_namespaces && Namespaces::IsForeign(folder.parent_path().string(), name)) {
+      found.foreign.push_back(path.string());
+      continue;
+    }
     std::error_code ignored;
     if (!fs::is_directory(path, ignored) || DataDirectory::IsTrash(name)) continue;
-    const auto generation = DataDirectory::GenerationOf(name);
+    const auto generation = is_of_namespaces ? std::nullopt : DataDirectory::GenerationOf(name);
     // A start follows a link, but other links may lead anywhere.
     if (!generation && !IsOfEmulator(path, depth + 1) && fs::is_symlink(path, ignored)) continue;
     has_generations = has_generations || generation;
@@ -91,7 +96,7 @@ void Collect(const fs::path& folder, int depth, FoundStores& found) {
   }
   if (error && IsOfEmulator(folder, depth))
     found.unreadable.push_back({folder.string(), error.message()});
-  if (error) return;
+  if (error || is_of_namespaces) return;
   if (living) found.stores.push_back(living->second.string());
   const auto problem = DataDirectory::StoreProblem(folder.string());
   if (problem.ok() && !problem->empty()) {
@@ -165,8 +170,7 @@ std::string ToText(const std::string& store, const store::FsckReport& report) {
 Result<void> AcceptLoss(const std::string& directory, const std::vector<std::string>& stores) {
   for (const std::string& store : stores)
     PENSTOCK_TRY(store::AcceptCommitLoss(store + "/penstock.db"));
-  PENSTOCK_TRY(store::AcceptCommitLoss(directory + "/" + std::string(identity::kKeptUsersFile)));
-  return Ok();
+  return identity::AcceptUsersLoss(directory);
 }
 
 // Upgrades databases of older versions. Damaged and newer ones stay as they are: the check reports
@@ -256,6 +260,8 @@ std::vector<store::FsckFinding> Leftovers(const FoundStores& found) {
          "start removes it",
          true});
   }
+  for (const std::string& path : found.foreign)
+    findings.push_back({"foreign", path, "is not a namespace; the emulator ignores it", true});
   return findings;
 }
 
@@ -281,7 +287,7 @@ Result<void> CheckStore(const std::string& store, const Flags& flags, Findings& 
 
 void AddUsers(const std::string& directory, Findings& findings) {
   const auto users = identity::CheckKeptUsers(
-      directory, [&](const std::string& name) { return Namespaces::IsStored(directory, name); });
+      directory, [&](const std::string& name) { return Namespaces::StateOf(directory, name); });
   const std::string path = directory + "/" + std::string(identity::kKeptUsersFile);
   if (users.ok()) {
     if (*users) findings.Add(**users);
@@ -343,6 +349,7 @@ FoundStores StoresIn(const std::string& directory) {
   Collect(directory, 0, found);
   std::sort(found.stores.begin(), found.stores.end());
   std::sort(found.leftovers.begin(), found.leftovers.end());
+  std::sort(found.foreign.begin(), found.foreign.end());
   return found;
 }
 

@@ -24,6 +24,8 @@ struct FoundStores {
   std::vector<std::string> stores;
   // Directories of stores whose creation was interrupted. The next start removes them.
   std::vector<std::string> leftovers;
+  // What the emulator ignores in the directory of namespaces (Namespaces::IsForeign).
+  std::vector<std::string> foreign;
   // Directories and why no store may be opened or created in them (DataDirectory::StoreProblem).
   std::vector<std::pair<std::string, std::string>> problems;
   // Directories that could not be read, and the reasons.

@@ -138,9 +138,32 @@ TEST_F(FsckCommandTest, InterruptedCreationIsANote) {
   EXPECT_NE(outcome.out.find("generation-1: clean, 1 buckets"), std::string::npos) << outcome.out;
   const auto report = nlohmann::json::parse(RunFsck({path_, "--json"}).out);
   EXPECT_TRUE(report["clean"].get<bool>());
-  ASSERT_EQ(report["leftovers"].size(), 2U);
+  ASSERT_EQ(report["leftovers"].size(), 3U);
   EXPECT_EQ(report["leftovers"][0]["code"], "leftover");
   EXPECT_EQ(RunFsck({path_, "--accept-loss"}).status, 0);
+}
+
+TEST_F(FsckCommandTest, NotesWhatIsNoNamespace) {
+  MakeStore("generation-1");
+  MakeStore("namespaces/generation-2/generation-3");  // a namespace with such a name
+  MakeStore("namespaces/generation-4");               // a copy of a store
+  std::ofstream(path_ + "/namespaces/penstock.lock");
+  fs::create_directories(path_ + "/namespaces/backup/old");
+  fs::create_directory_symlink(path_ + "/nothing", path_ + "/namespaces/link");
+  fs::create_directories(path_ + "/namespaces/empty");
+  const FoundStores found = StoresIn(path_);
+  EXPECT_EQ(found.stores,
+            (std::vector<std::string>{path_ + "/generation-1",
+                                      path_ + "/namespaces/generation-2/generation-3"}));
+  EXPECT_EQ(found.foreign, (std::vector<std::string>{
+                               path_ + "/namespaces/backup", path_ + "/namespaces/generation-4",
+                               path_ + "/namespaces/link", path_ + "/namespaces/penstock.lock"}));
+  EXPECT_TRUE(found.leftovers.empty() && found.problems.empty());
+  const FsckOutcome outcome = RunFsck({path_});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.out.find("note: " + path_ + "/namespaces/backup: is not a namespace"),
+            std::string::npos)
+      << outcome.out;
 }
 
 TEST_F(FsckCommandTest, InterruptedFirstStartIsANote) {
@@ -274,6 +297,18 @@ TEST_F(FsckCommandTest, ChecksTheUsersDatabase) {
   EXPECT_FALSE(report["clean"].get<bool>());
   EXPECT_EQ(report["users"]["findings"][0]["kind"], "damage");
   EXPECT_TRUE(report["stores"][0]["clean"].get<bool>());
+}
+
+TEST_F(FsckCommandTest, LostUsersAreDamageAndCanBeAccepted) {
+  MakeStore("generation-1");
+  ASSERT_TRUE(identity::KeptUsers::Open(path_, store::Durability::kRelaxed).ok());
+  for (const char* suffix : {"", "-mark", "-wal", "-shm"}) fs::remove(path_ + "/users.db" + suffix);
+  const FsckOutcome outcome = RunFsck({path_});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.out.find("damage: " + path_ + "/users.db: is missing"), std::string::npos)
+      << outcome.out;
+  EXPECT_EQ(RunFsck({path_, "--accept-loss"}).status, 0);
+  EXPECT_TRUE(identity::KeptUsers::Open(path_, store::Durability::kRelaxed).ok());
 }
 
 TEST_F(FsckCommandTest, ImpossibleCheckIsStatus2) {
