@@ -59,9 +59,15 @@ bool FilePool::Submit(FileTask task) {
   const Result<void> started = Caught("the start of a file transfer thread",
                                       [this] { threads_.emplace_back([this] { Work(); }); });
   if (started.ok() || !threads_.empty()) return true;
+  EndWith(started.error());
+  return false;
+}
+
+void FilePool::EndWith(Error error) {
+  if (!error_) error_ = std::move(error);
   queue_.clear();
   full_ = true;
-  return false;
+  changed_.NotifyAll();
 }
 
 bool FilePool::Fail(std::string path, ObjectKey key, Error error) {
@@ -84,7 +90,7 @@ void FilePool::Work() {
     }
     // A file of a transfer that was stopped before its start is no failure.
     if (!stopped()) {
-      Result<std::uint64_t> result =
+      const Result<std::uint64_t> result =
           Caught("the transfer of a file", [&] { return task.run(call_); });
       const bool cancelled =
           !result.ok() && result.error().kind == ErrorKind::kCancelled && stopped();
@@ -97,6 +103,14 @@ void FilePool::Work() {
 }
 
 void FilePool::Record(const FileTask& task, const Result<std::uint64_t>& result) {
+  Result<void> recorded =
+      Caught("the record of a transferred file", [&] { AddToResponse(task, result); });
+  if (recorded.ok()) return;
+  const MutexLock lock(mutex_);
+  EndWith(std::move(recorded).error());
+}
+
+void FilePool::AddToResponse(const FileTask& task, const Result<std::uint64_t>& result) {
   if (options_.on_file) {
     const MutexLock lock(report_mutex_);
     Contain("DirectoryOptions::on_file", [&] {
@@ -133,6 +147,8 @@ Result<DirectoryResponse> FilePool::Finish() {
                                                   " files; start it again to transfer "
                                                   "the rest");
   }
+  const MutexLock lock(mutex_);
+  if (error_) return *std::move(error_);
   return std::move(response_);
 }
 
