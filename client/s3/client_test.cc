@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
 #include <gtest/gtest.h>
 
+#include "client/http/proxy_variable_for_test.h"
 #include "client/s3/client_for_test.h"
 #include "penstock/memory.h"
 
@@ -302,6 +304,28 @@ TEST(CustomerKeyTest, IsNotSentWithoutTlsToAnotherMachine) {
       EXPECT_EQ(result.error().kind, ErrorKind::kInvalidArgument);
     }
   }
+}
+
+TEST(CustomerKeyTest, IsNotSentToALoopbackAddressThroughAProxy) {
+  const auto head = [](std::optional<ProxyConfig> proxy, const std::string& endpoint) {
+    ClientUnderTest test({.endpoint_url = endpoint, .proxy = std::move(proxy)});
+    HeadObjectRequest request{.bucket = kBucket, .key = kKey};
+    request.customer_key = SomeKey();
+    test.transport.SetHandler([](const http::RecordedRequest&) { return Object("abc"); });
+    const auto result = test.Run(request);
+    EXPECT_EQ(test.sent(), result.ok() ? 1U : 0U);
+    return result.ok() ? "sent" : result.error().message;
+  };
+  constexpr const char* kLocal = "http://127.0.0.1:9000";
+  const http::ProxyVariable variable("http_proxy", "http://user:hunter2@192.0.2.1:3128");
+  const std::string refused = head(std::nullopt, kLocal);
+  EXPECT_NE(refused.find("the proxy 192.0.2.1:3128 (http_proxy)"), std::string::npos) << refused;
+  EXPECT_EQ(refused.find("hunter2"), std::string::npos) << refused;
+  EXPECT_NE(head(ProxyConfig{"socks5://192.0.2.1:1080", ""}, kLocal).find("192.0.2.1:1080"),
+            std::string::npos);
+  EXPECT_EQ(head(ProxyConfig{"", ""}, kLocal), "sent") << "no proxy";
+  EXPECT_EQ(head(ProxyConfig{"http://192.0.2.1:3128", "127.0.0.0/8"}, kLocal), "sent");
+  EXPECT_EQ(head(std::nullopt, "https://127.0.0.1:9000"), "sent");
 }
 
 TEST(CustomerKeyTest, IsRedactedFromTextsOfTheServer) {

@@ -174,8 +174,8 @@ void AttemptLoop::Start() {
 void AttemptLoop::Attempt() {
   if (auto over = StoppedOrExpired()) return Finish(*std::move(over));
   if (auto resolved = region_.Resolve(); !resolved.ok()) return Finish(std::move(resolved));
-  if (auto may = CheckMayCarryKey(call_.request, endpoint().endpoint); !may.ok())
-    return Finish(std::move(may));
+  auto may = CheckMayCarryKey(call_.request, endpoint().endpoint, state_->connect);
+  if (!may.ok()) return Finish(std::move(may));
   limiter_ = FindLimiter();
   if (limiter_ == nullptr) return FetchCredentials();
   turn_ = limiter_->Join(clock().Monotonic());
