@@ -147,7 +147,9 @@ class FileSink final : public BodySink {
 };
 
 // Writes to a stream. If the call must read the object again from its start, the stream seeks to
-// its first position; a stream that cannot seek ends the call with kUnsupported.
+// its first position. The call ends with kUnsupported if the stream cannot seek or appends
+// (std::ios::app), or if bytes of the earlier attempt could remain, because the new body is shorter
+// or does not announce its length: streams cannot be truncated.
 class StreamSink final : public BodySink {
  public:
   // `stream` must live until the call has ended.
@@ -159,9 +161,13 @@ class StreamSink final : public BodySink {
   Result<void> Commit(std::size_t count) override;
 
  private:
+  Error CannotRestart(const std::string& why) const;
+
   std::ostream& stream_;
-  const std::int64_t start_;  // -1: not seekable
-  std::uint64_t written_ = 0;
+  const std::int64_t start_;    // -1: not seekable
+  std::uint64_t written_ = 0;   // Of this attempt.
+  std::uint64_t furthest_ = 0;  // The most of any attempt.
+  bool check_position_ = false;
   const std::unique_ptr<std::byte[]> buffer_;
 };
 
