@@ -47,7 +47,7 @@ struct FileDownloadOptions {
   std::optional<ETag> if_match;  // Any other version fails with kPreconditionFailed.
   // True: the data is on the disk (fsync of the file and its folder) before the function returns.
   bool sync = false;
-  ProgressCallback progress;  // On the calling thread, after each part.
+  ProgressCallback progress;  // On the calling thread, after each part. An exception ends the call.
   CallOptions call;
 };
 
