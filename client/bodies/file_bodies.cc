@@ -131,7 +131,14 @@ FileSink::FileSink(int fd, std::string path)
     : fd_(fd),
       path_(std::move(path)),
       buffer_(std::make_unique_for_overwrite<std::byte[]>(kBufferBytes)) {}
-FileSink::~FileSink() { ::close(fd_); }
+FileSink::~FileSink() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Result<void> FileSink::Close() {
+  if (fd_ < 0 || ::close(std::exchange(fd_, -1)) == 0) return Ok();
+  return FileError("close", path_, errno);
+}
 
 Result<void> FileSink::Begin(const ObjectMetadata&, std::optional<std::uint64_t>) {
   written_ = 0;

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -99,6 +100,21 @@ TEST_F(FileBodiesTest, FileSinkStartsAgain) {
     ASSERT_TRUE(Fill(*sink, "final").ok());
   }
   EXPECT_EQ(Read("out"), "final");
+}
+
+TEST_F(FileBodiesTest, FileSinkReportsAFailedClose) {
+  const auto sink = FileSink::Create(Path("out")).value();
+  ASSERT_TRUE(Fill(*sink, "text").ok());
+  EXPECT_TRUE(sink->Close().ok());
+  EXPECT_TRUE(sink->Close().ok()) << "it is closed already";
+  EXPECT_EQ(Read("out"), "text");
+  const int next = ::dup(0);
+  ::close(next);  // The next file gets this descriptor.
+  const auto broken = FileSink::Create(Path("broken")).value();
+  ASSERT_EQ(::close(next), 0);
+  const Result<void> closed = broken->Close();
+  ASSERT_FALSE(closed.ok());
+  EXPECT_NE(closed.error().message.find(Path("broken")), std::string::npos);
 }
 
 TEST_F(FileBodiesTest, StreamSinkSeeksBackOrFails) {

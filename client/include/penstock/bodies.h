@@ -122,8 +122,8 @@ class SpanSink final : public BodySink {
   std::size_t used_ = 0;
 };
 
-// Writes a file, which is incomplete until the call has succeeded. DownloadFile (files.h) never
-// leaves an incomplete file at its final path.
+// Writes a file, which is incomplete until the call and Close have succeeded. DownloadFile
+// (files.h) never leaves an incomplete file at its final path.
 class FileSink final : public BodySink {
  public:
   // Creates the file, or truncates it. Returns kNotFound, kAccessDenied or kInvalidArgument with
@@ -137,10 +137,14 @@ class FileSink final : public BodySink {
                      std::optional<std::uint64_t> body_length) override;
   MutableByteView Window() override;
   Result<void> Commit(std::size_t count) override;
+  // Closes the file after the call has ended. Returns an error if the system could not store what
+  // was written: some file systems (NFS, FUSE, quotas) report it only here. The destructor closes
+  // the file too, and ignores errors. Later calls do nothing.
+  Result<void> Close();
 
  private:
   FileSink(int fd, std::string path);
-  const int fd_;
+  int fd_;  // -1: closed
   const std::string path_;
   std::uint64_t written_ = 0;
   const std::unique_ptr<std::byte[]> buffer_;
