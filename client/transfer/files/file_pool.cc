@@ -37,10 +37,16 @@ void FilePool::Await(Condition condition) {
       changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kPoll);
       if (condition()) return;
     }
-    if (stopped()) continue;
-    timed_out_ = call_.deadline.Passed(SystemClock());
-    if (timed_out_ || (interrupt_ && interrupt_())) stop_.request_stop();
+    if (!Ended() && interrupt_ && interrupt_()) stop_.request_stop();
   }
+}
+
+bool FilePool::Ended() {
+  if (stopped()) return true;
+  if (!call_.deadline.Passed(SystemClock())) return false;
+  timed_out_ = true;
+  stop_.request_stop();
+  return true;
 }
 
 bool FilePool::Submit(FileTask task) {
@@ -93,7 +99,7 @@ void FilePool::Work() {
       const Result<std::uint64_t> result =
           Caught("the transfer of a file", [&] { return task.run(call_); });
       const bool cancelled =
-          !result.ok() && result.error().kind == ErrorKind::kCancelled && stopped();
+          !result.ok() && result.error().kind == ErrorKind::kCancelled && Ended();
       if (!cancelled) Record(task, result);
     }
     const MutexLock lock(mutex_);

@@ -2,6 +2,7 @@
 #ifndef PENSTOCK_CLIENT_TRANSFER_FILES_FILE_POOL_H_
 #define PENSTOCK_CLIENT_TRANSFER_FILES_FILE_POOL_H_
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -54,6 +55,8 @@ class FilePool {
   void AddToResponse(const FileTask& task, const Result<std::uint64_t>& result);
   // Starts no further file. Finish returns the first of these errors.
   void EndWith(Error error) PENSTOCK_REQUIRES(mutex_);
+  // Returns whether no further file is started, because of a stop or the deadline.
+  bool Ended();
   bool stopped() const { return call_.cancel.stop_requested(); }
   // Waits until `condition`, which is evaluated under the lock. Polls the caller's interrupt and
   // deadline about every 100 ms.
@@ -63,7 +66,7 @@ class FilePool {
   const DirectoryOptions& options_;
   const Interrupt& interrupt_;
   std::stop_source stop_;
-  bool timed_out_ = false;  // of the creator
+  std::atomic<bool> timed_out_ = false;
   std::stop_callback<std::function<void()>> link_;
   CallOptions call_;
   DirectoryResponse response_;  // `skipped` by the creator, the rest under mutex_
