@@ -67,6 +67,8 @@ class Output {
     least_.store(least, std::memory_order_relaxed);
   }
 
+  void SetLevel(LogLevel least) { least_.store(least, std::memory_order_relaxed); }
+
   bool Enabled(LogLevel level) const {
     return level != LogLevel::kOff && level >= least_.load(std::memory_order_relaxed);
   }
@@ -131,6 +133,8 @@ LogLevel ParseLogLevel(std::string_view text) {
 }
 
 void SetLogSink(LogLevel least, LogSink sink) { Output::Instance().Set(least, std::move(sink)); }
+
+void SetLogLevel(LogLevel least) { Output::Instance().SetLevel(least); }
 
 bool LogEnabled(LogLevel level) { return Output::Instance().Enabled(level); }
 

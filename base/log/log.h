@@ -40,6 +40,8 @@ struct LogRecord {
   std::initializer_list<std::pair<std::string_view, LogValue>> fields;
 };
 
+// Changes the level of SetLogSink and keeps the sink; without one, lines go to standard error.
+void SetLogLevel(LogLevel least);
 bool LogEnabled(LogLevel level);
 // Renders {"level":..., "event":..., fields} as one JSON line and passes it to the sink. Applies
 // Redact (base/text/redact.h) to each value. The value of a field whose name is that of a secret

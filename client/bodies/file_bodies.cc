@@ -131,7 +131,14 @@ FileSink::FileSink(int fd, std::string path)
     : fd_(fd),
       path_(std::move(path)),
       buffer_(std::make_unique_for_overwrite<std::byte[]>(kBufferBytes)) {}
-FileSink::~FileSink() { ::close(fd_); }
+FileSink::~FileSink() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Result<void> FileSink::Close() {
+  if (fd_ < 0 || ::close(std::exchange(fd_, -1)) == 0) return Ok();
+  return FileError("close", path_, errno);
+}
 
 Result<void> FileSink::Begin(const ObjectMetadata&, std::optional<std::uint64_t>) {
   written_ = 0;
@@ -152,17 +159,26 @@ StreamSink::StreamSink(std::ostream& stream)
       start_(stream.tellp()),
       buffer_(std::make_unique_for_overwrite<std::byte[]>(kBufferBytes)) {}
 
-Result<void> StreamSink::Begin(const ObjectMetadata&, std::optional<std::uint64_t>) {
-  if (written_ == 0) return Ok();
-  if (start_ >= 0) stream_.seekp(start_);
-  if (start_ < 0 || !stream_) {
-    return Error::Make(ErrorKind::kUnsupported,
-                       "the read must start again after " + std::to_string(written_) +
-                           " bytes, and the stream of the sink cannot seek back; use a seekable "
-                           "stream or a StringSink");
+Result<void> StreamSink::Begin(const ObjectMetadata&, std::optional<std::uint64_t> body_length) {
+  if (furthest_ == 0) return Ok();
+  if (!body_length || *body_length < furthest_) {
+    return CannotRestart(
+        "the new body has " +
+        (body_length ? std::to_string(*body_length) + " bytes" : "no known length") +
+        ", and a stream cannot be truncated");
   }
+  if (start_ >= 0) stream_.seekp(start_);
+  if (start_ < 0 || stream_.tellp() != start_)
+    return CannotRestart("the stream of the sink cannot seek back");
   written_ = 0;
+  check_position_ = true;
   return Ok();
+}
+
+Error StreamSink::CannotRestart(const std::string& why) const {
+  return Error::Make(ErrorKind::kUnsupported, "the read must start again after " +
+                                                  std::to_string(furthest_) + " bytes, but " + why +
+                                                  "; use a FileSink, a StringSink or DownloadFile");
 }
 
 MutableByteView StreamSink::Window() { return {buffer_.get(), kBufferBytes}; }
@@ -175,6 +191,11 @@ Result<void> StreamSink::Commit(std::size_t count) {
                            " bytes (std::ios::badbit or failbit is set)");
   }
   written_ += count;
+  furthest_ = std::max(furthest_, written_);
+  if (!std::exchange(check_position_, false)) return Ok();
+  stream_.flush();
+  if (stream_.tellp() != start_ + static_cast<std::int64_t>(written_))
+    return CannotRestart("the stream of the sink appends");
   return Ok();
 }
 

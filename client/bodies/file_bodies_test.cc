@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -40,13 +41,15 @@ std::string ReadAll(Body& body) {
   return text;
 }
 
-// One pass of a read that starts again after `before`.
-Result<void> Fill(BodySink& sink, std::string_view text) {
-  PENSTOCK_TRY(sink.Begin({}, std::nullopt));
+// One pass of a read, of a body with an announced length.
+Result<void> Fill(BodySink& sink, std::string_view text, std::optional<std::uint64_t> length) {
+  PENSTOCK_TRY(sink.Begin({}, length));
   const MutableByteView window = sink.Window();
   std::memcpy(window.data(), text.data(), text.size());
   return sink.Commit(text.size());
 }
+
+Result<void> Fill(BodySink& sink, std::string_view text) { return Fill(sink, text, text.size()); }
 
 TEST_F(FileBodiesTest, FileIsReadInPartsAndAgain) {
   std::string content(600'000, 'a');
@@ -99,6 +102,21 @@ TEST_F(FileBodiesTest, FileSinkStartsAgain) {
   EXPECT_EQ(Read("out"), "final");
 }
 
+TEST_F(FileBodiesTest, FileSinkReportsAFailedClose) {
+  const auto sink = FileSink::Create(Path("out")).value();
+  ASSERT_TRUE(Fill(*sink, "text").ok());
+  EXPECT_TRUE(sink->Close().ok());
+  EXPECT_TRUE(sink->Close().ok()) << "it is closed already";
+  EXPECT_EQ(Read("out"), "text");
+  const int next = ::dup(0);
+  ::close(next);  // The next file gets this descriptor.
+  const auto broken = FileSink::Create(Path("broken")).value();
+  ASSERT_EQ(::close(next), 0);
+  const Result<void> closed = broken->Close();
+  ASSERT_FALSE(closed.ok());
+  EXPECT_NE(closed.error().message.find(Path("broken")), std::string::npos);
+}
+
 TEST_F(FileBodiesTest, StreamSinkSeeksBackOrFails) {
   std::ostringstream stream;
   StreamSink sink(stream);
@@ -119,6 +137,44 @@ TEST_F(FileBodiesTest, StreamSinkSeeksBackOrFails) {
   StreamSink pipe_sink(pipe);
   ASSERT_TRUE(Fill(pipe_sink, "first").ok());
   EXPECT_EQ(Fill(pipe_sink, "again").error().kind, ErrorKind::kUnsupported);
+}
+
+TEST_F(FileBodiesTest, StreamSinkKeepsNoBytesOfALongerAttempt) {
+  const auto restart = [](std::string_view text, std::optional<std::uint64_t> length) {
+    std::ostringstream stream;
+    StreamSink sink(stream);
+    EXPECT_TRUE(Fill(sink, "first", 10).ok());
+    const Result<void> again = Fill(sink, text, length);
+    return again.ok() ? stream.str() : std::string(ErrorKindName(again.error().kind));
+  };
+  const std::string unsupported(ErrorKindName(ErrorKind::kUnsupported));
+  EXPECT_EQ(restart("new", 3), unsupported) << "of `first`, `st` would remain";
+  EXPECT_EQ(restart("second", std::nullopt), unsupported) << "the body may be short";
+  EXPECT_EQ(restart("again", 5), "again");
+  EXPECT_EQ(restart("longer one", 10), "longer one");
+
+  std::ostringstream stream;
+  StreamSink sink(stream);
+  ASSERT_TRUE(Fill(sink, "the longest", 11).ok());
+  ASSERT_TRUE(Fill(sink, "short", 12).ok());
+  EXPECT_EQ(Fill(sink, "shorter", 7).error().kind, ErrorKind::kUnsupported)
+      << "bytes of the first attempt would remain";
+}
+
+TEST_F(FileBodiesTest, StreamSinkNoticesAStreamThatAppends) {
+  for (const std::string before : {"", "earlier "}) {
+    Write("log", before);
+    std::ofstream stream(Path("log"), std::ios::app);
+    StreamSink sink(stream);
+    ASSERT_TRUE(Fill(sink, "first").ok());
+    EXPECT_EQ(Fill(sink, "again").error().kind, ErrorKind::kUnsupported) << before;
+  }
+  Write("log", "earlier ");
+  std::ofstream stream(Path("log"), std::ios::app);
+  StreamSink sink(stream);
+  ASSERT_TRUE(Fill(sink, "first").ok()) << "without a restart, a stream may append";
+  stream.close();
+  EXPECT_EQ(Read("log"), "earlier first");
 }
 
 }  // namespace

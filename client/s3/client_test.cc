@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
 #include <gtest/gtest.h>
 
+#include "client/http/proxy_variable_for_test.h"
 #include "client/s3/client_for_test.h"
 #include "penstock/memory.h"
 
@@ -304,6 +306,28 @@ TEST(CustomerKeyTest, IsNotSentWithoutTlsToAnotherMachine) {
   }
 }
 
+TEST(CustomerKeyTest, IsNotSentToALoopbackAddressThroughAProxy) {
+  const auto head = [](std::optional<ProxyConfig> proxy, const std::string& endpoint) {
+    ClientUnderTest test({.endpoint_url = endpoint, .proxy = std::move(proxy)});
+    HeadObjectRequest request{.bucket = kBucket, .key = kKey};
+    request.customer_key = SomeKey();
+    test.transport.SetHandler([](const http::RecordedRequest&) { return Object("abc"); });
+    const auto result = test.Run(request);
+    EXPECT_EQ(test.sent(), result.ok() ? 1U : 0U);
+    return result.ok() ? "sent" : result.error().message;
+  };
+  constexpr const char* kLocal = "http://127.0.0.1:9000";
+  const http::ProxyVariable variable("http_proxy", "http://user:hunter2@192.0.2.1:3128");
+  const std::string refused = head(std::nullopt, kLocal);
+  EXPECT_NE(refused.find("the proxy 192.0.2.1:3128 (http_proxy)"), std::string::npos) << refused;
+  EXPECT_EQ(refused.find("hunter2"), std::string::npos) << refused;
+  EXPECT_NE(head(ProxyConfig{"socks5://192.0.2.1:1080", ""}, kLocal).find("192.0.2.1:1080"),
+            std::string::npos);
+  EXPECT_EQ(head(ProxyConfig{"", ""}, kLocal), "sent") << "no proxy";
+  EXPECT_EQ(head(ProxyConfig{"http://192.0.2.1:3128", "127.0.0.0/8"}, kLocal), "sent");
+  EXPECT_EQ(head(std::nullopt, "https://127.0.0.1:9000"), "sent");
+}
+
 TEST(CustomerKeyTest, IsRedactedFromTextsOfTheServer) {
   ClientUnderTest test;
   GetObjectRequest request{.bucket = kBucket, .key = kKey, .sink = &test.sink};
@@ -313,6 +337,22 @@ TEST(CustomerKeyTest, IsRedactedFromTextsOfTheServer) {
                                                SomeKey().base64() + "</Message></Error>"));
   const auto result = test.Run(request);
   EXPECT_EQ(result.error().message, "key ***");
+}
+
+TEST(ClientTest, RequestIdOfAnEventHasNoSecret) {
+  ClientUnderTest test;
+  std::vector<std::string> ids;
+  test.client->SetObserver([&](const RequestEvent& event) { ids.push_back(event.request_id); });
+  HeadObjectRequest request{.bucket = kBucket, .key = kKey};
+  request.customer_key = SomeKey();
+  test.transport.Expect(Object("abc", {{"x-amz-request-id", "id-" + SomeKey().base64()}}));
+  test.transport.Expect(Object("abc", {{"x-amz-request-id", "http://user:hunter2@host/"}}));
+  test.transport.Expect(Object("abc", {{"x-amz-request-id", "4442587FB7D0A2F9"}}));
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(test.Run(request).ok());
+  ASSERT_EQ(ids.size(), 3u);
+  EXPECT_EQ(ids[0], "id-***");
+  EXPECT_EQ(ids[1].find("hunter2"), std::string::npos) << ids[1];
+  EXPECT_EQ(ids[2], "4442587FB7D0A2F9");
 }
 
 TEST(ConfigurationTest, ErrorsNameTheOperationOfTheKind) {

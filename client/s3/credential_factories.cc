@@ -62,12 +62,14 @@ CredentialsProviderPtr Cached(std::function<auth::ProviderPtr()> make) {
   });
 }
 
-// An endpoint in the options takes precedence over those of the environment, which take precedence
-// over that of a profile.
-auth::Environment WithoutEndpoints(auth::Environment environment) {
+// An endpoint in the options has the effect of AWS_ENDPOINT_URL_STS: it takes precedence over other
+// variables, which take precedence over a profile. It is never ignored.
+auth::Environment WithStsEndpoint(auth::Environment environment, const std::string& url) {
   auto variable = std::move(environment.variable);
-  environment.variable = [variable](const std::string& name) {
-    return name.starts_with("AWS_ENDPOINT_URL") ? std::optional<std::string>() : variable(name);
+  environment.variable = [variable, url](const std::string& name) -> std::optional<std::string> {
+    if (name == "AWS_ENDPOINT_URL_STS") return url;
+    if (name == "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS") return std::nullopt;
+    return variable(name);
   };
   return environment;
 }
@@ -87,7 +89,7 @@ auth::RemoteContext ContextOf(const CredentialsOptions& options) {
   if (context.ca_bundle_path.empty())
     context.ca_bundle_path = context.environment.Get("AWS_CA_BUNDLE").value_or("");
   if (!options.endpoint_url.empty())
-    context.environment = WithoutEndpoints(std::move(context.environment));
+    context.environment = WithStsEndpoint(std::move(context.environment), options.endpoint_url);
   return context;
 }
 
@@ -127,7 +129,7 @@ CredentialsProviderPtr MakeAssumeRoleCredentials(AssumeRoleOptions options) {
   if (options.source == nullptr) options.source = MakeDefaultCredentials({}, options.options);
   return Cached([options = std::move(options)] {
     return auth::MakeAssumeRoleProvider(
-        ContextOf(options.options), options.options.endpoint_url,
+        ContextOf(options.options), /*endpoint_url=*/{},
         RoleOf(options.role_arn, options.session_name, options.external_id, options.duration),
         options.source);
   });
@@ -146,7 +148,7 @@ CredentialsProviderPtr MakeWebIdentityCredentials(WebIdentityOptions options) {
       return auth::MakeWebIdentityEnvironmentProvider(std::move(context));
     std::string session = given(options.session_name, "AWS_ROLE_SESSION_NAME");
     return auth::MakeWebIdentityProvider(
-        std::move(context), options.options.endpoint_url,
+        std::move(context), /*endpoint_url=*/{},
         RoleOf(std::move(arn), std::move(session), {}, options.duration), std::move(token_file));
   });
 }

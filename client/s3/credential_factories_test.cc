@@ -126,6 +126,28 @@ TEST(CredentialFactoriesTest, ProfileFile) {
   std::filesystem::remove(path);
 }
 
+TEST(CredentialFactoriesTest, EndpointOfTheOptionsIsUsedForRolesOfProfiles) {
+  Service sts(StsResponse("AssumeRole"));
+  const std::string path = TestFile("credentials",
+                                    "[work]\naws_access_key_id = WORKKEY\naws_secret_access_key = "
+                                    "s\n[role]\nrole_arn = arn:aws:iam::123456789012:role/reader\n"
+                                    "source_profile = work\nendpoint_url = http://127.0.0.1:1\n");
+  const Variables variables({{"AWS_SHARED_CREDENTIALS_FILE", path},
+                             {"AWS_ENDPOINT_URL", "http://127.0.0.1:1"},
+                             {"AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true"}});
+  const CredentialsOptions options{.region = "eu-west-1", .endpoint_url = sts.url()};
+  EXPECT_EQ(KeyOf(MakeProfileCredentials("role", options)), "ROLEKEY");
+  EXPECT_EQ(KeyOf(MakeDefaultCredentials("role", options)), "ROLEKEY");
+  EXPECT_EQ(sts.requests(), 2);
+  ::setenv("AWS_PROFILE", "role", 1);
+  EXPECT_EQ(KeyOf(MakeAssumeRoleCredentials(
+                {.role_arn = "arn:aws:iam::123456789012:role/second", .options = options})),
+            "ROLEKEY");
+  ::unsetenv("AWS_PROFILE");
+  EXPECT_EQ(sts.requests(), 4) << "one for the source, one for the role";
+  std::filesystem::remove(path);
+}
+
 TEST(CredentialFactoriesTest, AssumeRoleIsSignedCachedAndForgotten) {
   const Variables variables({{"AWS_ENDPOINT_URL_STS", "http://127.0.0.1:1"}});
   Service sts(StsResponse("AssumeRole"));

@@ -242,5 +242,110 @@ Pending<ListDirectoryBucketsResponse> Client::ListDirectoryBucketsAsync(
     ListDirectoryBucketsRequest request) {
   return Begin(*this, std::move(request));
 }
+Result<BucketConfiguration> Client::GetBucketConfiguration(GetBucketConfigurationRequest request,
+                                                           const Interrupt& interrupt) {
+  return Wait(*this, std::move(request), interrupt);
+}
+Pending<BucketConfiguration> Client::GetBucketConfigurationAsync(
+    GetBucketConfigurationRequest request) {
+  return Begin(*this, std::move(request));
+}
+Result<NoResponse> Client::PutBucketConfiguration(PutBucketConfigurationRequest request,
+                                                  const Interrupt& interrupt) {
+  return Wait(*this, std::move(request), interrupt);
+}
+Pending<NoResponse> Client::PutBucketConfigurationAsync(PutBucketConfigurationRequest request) {
+  return Begin(*this, std::move(request));
+}
+Result<NoResponse> Client::DeleteBucketConfiguration(DeleteBucketConfigurationRequest request,
+                                                     const Interrupt& interrupt) {
+  return Wait(*this, std::move(request), interrupt);
+}
+Pending<NoResponse> Client::DeleteBucketConfigurationAsync(
+    DeleteBucketConfigurationRequest request) {
+  return Begin(*this, std::move(request));
+}
+Result<GetBucketVersioningResponse> Client::GetBucketVersioning(GetBucketVersioningRequest request,
+                                                                const Interrupt& interrupt) {
+  return Wait(*this, std::move(request), interrupt);
+}
+Pending<GetBucketVersioningResponse> Client::GetBucketVersioningAsync(
+    GetBucketVersioningRequest request) {
+  return Begin(*this, std::move(request));
+}
+Result<NoResponse> Client::PutBucketVersioning(PutBucketVersioningRequest request,
+                                               const Interrupt& interrupt) {
+  return Wait(*this, std::move(request), interrupt);
+}
+Pending<NoResponse> Client::PutBucketVersioningAsync(PutBucketVersioningRequest request) {
+  return Begin(*this, std::move(request));
+}
+Result<GetBucketTaggingResponse> Client::GetBucketTagging(GetBucketTaggingRequest request,
+                                                          const Interrupt& interrupt) {
+  return Wait(*this, std::move(request), interrupt);
+}
+Pending<GetBucketTaggingResponse> Client::GetBucketTaggingAsync(GetBucketTaggingRequest request) {
+  return Begin(*this, std::move(request));
+}
+Result<NoResponse> Client::PutBucketTagging(PutBucketTaggingRequest request,
+                                            const Interrupt& interrupt) {
+  return Wait(*this, std::move(request), interrupt);
+}
+Pending<NoResponse> Client::PutBucketTaggingAsync(PutBucketTaggingRequest request) {
+  return Begin(*this, std::move(request));
+}
+Result<GetObjectTaggingResponse> Client::GetObjectTagging(GetObjectTaggingRequest request,
+                                                          const Interrupt& interrupt) {
+  return Wait(*this, std::move(request), interrupt);
+}
+Pending<GetObjectTaggingResponse> Client::GetObjectTaggingAsync(GetObjectTaggingRequest request) {
+  return Begin(*this, std::move(request));
+}
+Result<ObjectConfigurationResponse> Client::PutObjectTagging(PutObjectTaggingRequest request,
+                                                             const Interrupt& interrupt) {
+  return Wait(*this, std::move(request), interrupt);
+}
+Pending<ObjectConfigurationResponse> Client::PutObjectTaggingAsync(
+    PutObjectTaggingRequest request) {
+  return Begin(*this, std::move(request));
+}
+Result<ObjectConfigurationResponse> Client::DeleteObjectTagging(DeleteObjectTaggingRequest request,
+                                                                const Interrupt& interrupt) {
+  return Wait(*this, std::move(request), interrupt);
+}
+Pending<ObjectConfigurationResponse> Client::DeleteObjectTaggingAsync(
+    DeleteObjectTaggingRequest request) {
+  return Begin(*this, std::move(request));
+}
+Result<ObjectConfiguration> Client::GetObjectConfiguration(GetObjectConfigurationRequest request,
+                                                           const Interrupt& interrupt) {
+  return Wait(*this, std::move(request), interrupt);
+}
+Pending<ObjectConfiguration> Client::GetObjectConfigurationAsync(
+    GetObjectConfigurationRequest request) {
+  return Begin(*this, std::move(request));
+}
+Result<NoResponse> Client::PutObjectConfiguration(PutObjectConfigurationRequest request,
+                                                  const Interrupt& interrupt) {
+  return Wait(*this, std::move(request), interrupt);
+}
+Pending<NoResponse> Client::PutObjectConfigurationAsync(PutObjectConfigurationRequest request) {
+  return Begin(*this, std::move(request));
+}
+Result<RestoreObjectResponse> Client::RestoreObject(RestoreObjectRequest request,
+                                                    const Interrupt& interrupt) {
+  return Wait(*this, std::move(request), interrupt);
+}
+Pending<RestoreObjectResponse> Client::RestoreObjectAsync(RestoreObjectRequest request) {
+  return Begin(*this, std::move(request));
+}
+Result<GetObjectAttributesResponse> Client::GetObjectAttributes(GetObjectAttributesRequest request,
+                                                                const Interrupt& interrupt) {
+  return Wait(*this, std::move(request), interrupt);
+}
+Pending<GetObjectAttributesResponse> Client::GetObjectAttributesAsync(
+    GetObjectAttributesRequest request) {
+  return Begin(*this, std::move(request));
+}
 
 }  // namespace penstock

@@ -151,6 +151,25 @@ TEST(NamedOperationsTest, EveryOperationSendsItsRequest) {
   EXPECT_SENT("HEAD /bucket", HeadBucket, {.bucket = kBucket});
   EXPECT_SENT("DELETE /bucket", DeleteBucket, {.bucket = kBucket});
   EXPECT_SENT("GET /", ListBuckets, {});
+  EXPECT_SENT("GET /bucket?versioning=", GetBucketConfiguration, {.bucket = kBucket});
+  EXPECT_SENT("PUT /bucket?versioning=", PutBucketConfiguration,
+              {.bucket = kBucket, .document = "<VersioningConfiguration/>"});
+  EXPECT_SENT("DELETE /bucket?tagging=", DeleteBucketConfiguration, {.bucket = kBucket});
+  EXPECT_SENT("GET /bucket?versioning=", GetBucketVersioning, {.bucket = kBucket});
+  EXPECT_SENT("PUT /bucket?versioning=", PutBucketVersioning, {.bucket = kBucket});
+  EXPECT_SENT("GET /bucket?tagging=", GetBucketTagging, {.bucket = kBucket});
+  EXPECT_SENT("PUT /bucket?tagging=", PutBucketTagging, {.bucket = kBucket});
+  EXPECT_SENT("GET /bucket/key?tagging=", GetObjectTagging, {.bucket = kBucket, .key = kKey});
+  EXPECT_SENT("PUT /bucket/key?tagging=", PutObjectTagging, {.bucket = kBucket, .key = kKey});
+  EXPECT_SENT("DELETE /bucket/key?tagging=", DeleteObjectTagging, {.bucket = kBucket, .key = kKey});
+  EXPECT_SENT("GET /bucket/key?acl=", GetObjectConfiguration, {.bucket = kBucket, .key = kKey});
+  EXPECT_SENT("PUT /bucket/key?acl=", PutObjectConfiguration,
+              {.bucket = kBucket, .key = kKey, .canned_acl = "private"});
+  EXPECT_SENT("POST /bucket/key?restore=", RestoreObject, {.bucket = kBucket, .key = kKey});
+  EXPECT_SENT("GET /bucket/key?attributes=", GetObjectAttributes, {.bucket = kBucket, .key = kKey});
+  expect("GET /bucket?tagging=", [&] {  // of a request that only Client has
+    return client.CallAsync(GetBucketTaggingRequest{.bucket = kBucket}).Get();
+  });
 #undef EXPECT_SENT
 }
 

@@ -122,7 +122,7 @@ void StartUrl(Client& client, s3::Operation operation, const Request& request,
     PENSTOCK_TRY(s3::ApplyCallOptions(request.options, wire));
     PENSTOCK_ASSIGN(const s3::ResolvedEndpointPtr endpoint,
                     Resolve(*state, operation, wire.bucket));
-    PENSTOCK_TRY(s3::CheckMayCarryKey(wire, endpoint->endpoint));
+    PENSTOCK_TRY(s3::CheckMayCarryKey(wire, endpoint->endpoint, state->connect));
     SignWhenReady<PresignedRequest>(
         state, endpoint, place,
         [state, endpoint, wire = std::move(wire),

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/testing/allocation_failures.h"
+#include "client/transfer/files/file_pool.h"
 #include "client/transfer/transfer_test_support.h"
 #include "penstock/range_reader.h"
 
@@ -167,6 +168,21 @@ TEST(OutOfMemory, UploadEndsAndNeverPublishesAPartialObject) {
     return failed;
   });
   EXPECT_GT(allocations, 10);
+}
+
+TEST(OutOfMemory, FailureThatCannotBeRecordedFailsTheDirectory) {
+  const DirectoryOptions options{.max_parallel_files = 1};
+  const Interrupt none;
+  FilePool pool(options, none);
+  const std::string path(100, 'p');  // not within the string object
+  pool.Submit({path, ObjectKey(path), [](const CallOptions&) -> Result<std::uint64_t> {
+                 Error error = Error::Make(ErrorKind::kNotFound, "planted");
+                 allocations_until_failure = 0;  // of the pool's thread, which records it
+                 return error;
+               }});
+  const auto response = pool.Finish();
+  ASSERT_FALSE(response.ok());
+  EXPECT_EQ(response.error().kind, ErrorKind::kResourceExhausted) << response.error().message;
 }
 
 }  // namespace

@@ -2,13 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <pthread.h>
-
 #include <cstddef>
 #include <future>
 #include <stdexcept>
 
 #include "base/log/caught.h"
+#include "base/testing/threads_cannot_start.h"
 #include "client/http/exchange/pending_for_test.h"
 #include "client/http/raw_server_for_test.h"
 #include "client/http/tls_server_for_test.h"
@@ -83,35 +82,11 @@ TEST(Reactor, TasksRunByStopCannotStartTimers) {
   EXPECT_FALSE(accepted.get_future().get());
 }
 
-// Sets the default stack size of new threads, in its scope, to more than any address space, so that
-// pthread_create fails.
-class ThreadsCannotStart {
- public:
-  ThreadsCannotStart() {
-    pthread_attr_init(&before_);
-    pthread_getattr_default_np(&before_);
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, std::size_t{1} << 50);
-    pthread_setattr_default_np(&attributes);
-    pthread_attr_destroy(&attributes);
-  }
-  ~ThreadsCannotStart() {
-    pthread_setattr_default_np(&before_);
-    pthread_attr_destroy(&before_);
-  }
-  ThreadsCannotStart(const ThreadsCannotStart&) = delete;
-  ThreadsCannotStart& operator=(const ThreadsCannotStart&) = delete;
-
- private:
-  pthread_attr_t before_{};
-};
-
 TEST(Reactor, RejectsTimersAndRequestsWhileItsThreadCannotStart) {
   const auto reactor = std::make_shared<Reactor>(HttpTransportOptions{}, 4);
   RawServer server(RawServer::Ok);
   {
-    const ThreadsCannotStart none;
+    const penstock::testing::ThreadsCannotStart none;
     EXPECT_EQ(reactor->RunAt(SystemClock().Monotonic(), [] {}).error().kind,
               ErrorKind::kResourceExhausted);
     Pending pending;

@@ -122,8 +122,8 @@ class SpanSink final : public BodySink {
   std::size_t used_ = 0;
 };
 
-// Writes a file, which is incomplete until the call has succeeded. DownloadFile (files.h) never
-// leaves an incomplete file at its final path.
+// Writes a file, which is incomplete until the call and Close have succeeded. DownloadFile
+// (files.h) never leaves an incomplete file at its final path.
 class FileSink final : public BodySink {
  public:
   // Creates the file, or truncates it. Returns kNotFound, kAccessDenied or kInvalidArgument with
@@ -137,17 +137,23 @@ class FileSink final : public BodySink {
                      std::optional<std::uint64_t> body_length) override;
   MutableByteView Window() override;
   Result<void> Commit(std::size_t count) override;
+  // Closes the file after the call has ended. Returns an error if the system could not store what
+  // was written: some file systems (NFS, FUSE, quotas) report it only here. The destructor closes
+  // the file too, and ignores errors. Later calls do nothing.
+  Result<void> Close();
 
  private:
   FileSink(int fd, std::string path);
-  const int fd_;
+  int fd_;  // -1: closed
   const std::string path_;
   std::uint64_t written_ = 0;
   const std::unique_ptr<std::byte[]> buffer_;
 };
 
 // Writes to a stream. If the call must read the object again from its start, the stream seeks to
-// its first position; a stream that cannot seek ends the call with kUnsupported.
+// its first position. The call ends with kUnsupported if the stream cannot seek or appends
+// (std::ios::app), or if bytes of the earlier attempt could remain, because the new body is shorter
+// or does not announce its length: streams cannot be truncated.
 class StreamSink final : public BodySink {
  public:
   // `stream` must live until the call has ended.
@@ -159,9 +165,13 @@ class StreamSink final : public BodySink {
   Result<void> Commit(std::size_t count) override;
 
  private:
+  Error CannotRestart(const std::string& why) const;
+
   std::ostream& stream_;
-  const std::int64_t start_;  // -1: not seekable
-  std::uint64_t written_ = 0;
+  const std::int64_t start_;    // -1: not seekable
+  std::uint64_t written_ = 0;   // Of this attempt.
+  std::uint64_t furthest_ = 0;  // The most of any attempt.
+  bool check_position_ = false;
   const std::unique_ptr<std::byte[]> buffer_;
 };
 

@@ -145,7 +145,7 @@ struct RequestEvent {
   int attempt = 1;      // 1-based
   int http_status = 0;  // 0: no response.
   std::string error_code;
-  std::string request_id;  // x-amz-request-id, also of a success. Empty: no response.
+  std::string request_id;  // x-amz-request-id, also of a success; no secrets. Empty: no response.
   WallTime started{};
   std::chrono::nanoseconds first_byte{};  // Zero: no byte arrived.
   std::chrono::nanoseconds duration{};
@@ -180,6 +180,11 @@ class Client final : public ObjectStore {
   template <class Request>
   Result<typename Request::Response> Call(Request request, const Interrupt& interrupt = {}) {
     return internal::CallAndWait(*this, std::move(request), interrupt);
+  }
+  // As ObjectStore::CallAsync.
+  template <class Request>
+  Pending<typename Request::Response> CallAsync(Request request) {
+    return internal::StartPending(*this, std::move(request));
   }
   void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override;
   void Start(HeadObjectRequest request, Callback<ObjectMetadata> done) override;
@@ -231,7 +236,8 @@ class Client final : public ObjectStore {
   // once; its Pending is a future, an awaitable, or takes a callback (penstock/base/pending.h). The
   // Client, and sinks and sources of the request, must live until the call has ended.
   //
-  // Requests have the same name and live in object_store.h and directory_bucket.h:
+  // Requests have the same name and live in object_store.h, directory_bucket.h,
+  // bucket_configuration.h and object_configuration.h:
   //
   //   auto head = client->HeadObject({.bucket = BucketName("data"), .key = ObjectKey("a")});
 
@@ -311,6 +317,50 @@ class Client final : public ObjectStore {
                                                             const Interrupt& interrupt = {});
   Pending<ListDirectoryBucketsResponse> ListDirectoryBucketsAsync(
       ListDirectoryBucketsRequest request);
+
+  // Configurations of buckets and objects (bucket_configuration.h, object_configuration.h).
+  Result<BucketConfiguration> GetBucketConfiguration(GetBucketConfigurationRequest request,
+                                                     const Interrupt& interrupt = {});
+  Pending<BucketConfiguration> GetBucketConfigurationAsync(GetBucketConfigurationRequest request);
+  Result<NoResponse> PutBucketConfiguration(PutBucketConfigurationRequest request,
+                                            const Interrupt& interrupt = {});
+  Pending<NoResponse> PutBucketConfigurationAsync(PutBucketConfigurationRequest request);
+  Result<NoResponse> DeleteBucketConfiguration(DeleteBucketConfigurationRequest request,
+                                               const Interrupt& interrupt = {});
+  Pending<NoResponse> DeleteBucketConfigurationAsync(DeleteBucketConfigurationRequest request);
+  Result<GetBucketVersioningResponse> GetBucketVersioning(GetBucketVersioningRequest request,
+                                                          const Interrupt& interrupt = {});
+  Pending<GetBucketVersioningResponse> GetBucketVersioningAsync(GetBucketVersioningRequest request);
+  Result<NoResponse> PutBucketVersioning(PutBucketVersioningRequest request,
+                                         const Interrupt& interrupt = {});
+  Pending<NoResponse> PutBucketVersioningAsync(PutBucketVersioningRequest request);
+  Result<GetBucketTaggingResponse> GetBucketTagging(GetBucketTaggingRequest request,
+                                                    const Interrupt& interrupt = {});
+  Pending<GetBucketTaggingResponse> GetBucketTaggingAsync(GetBucketTaggingRequest request);
+  Result<NoResponse> PutBucketTagging(PutBucketTaggingRequest request,
+                                      const Interrupt& interrupt = {});
+  Pending<NoResponse> PutBucketTaggingAsync(PutBucketTaggingRequest request);
+  Result<GetObjectTaggingResponse> GetObjectTagging(GetObjectTaggingRequest request,
+                                                    const Interrupt& interrupt = {});
+  Pending<GetObjectTaggingResponse> GetObjectTaggingAsync(GetObjectTaggingRequest request);
+  Result<ObjectConfigurationResponse> PutObjectTagging(PutObjectTaggingRequest request,
+                                                       const Interrupt& interrupt = {});
+  Pending<ObjectConfigurationResponse> PutObjectTaggingAsync(PutObjectTaggingRequest request);
+  Result<ObjectConfigurationResponse> DeleteObjectTagging(DeleteObjectTaggingRequest request,
+                                                          const Interrupt& interrupt = {});
+  Pending<ObjectConfigurationResponse> DeleteObjectTaggingAsync(DeleteObjectTaggingRequest request);
+  Result<ObjectConfiguration> GetObjectConfiguration(GetObjectConfigurationRequest request,
+                                                     const Interrupt& interrupt = {});
+  Pending<ObjectConfiguration> GetObjectConfigurationAsync(GetObjectConfigurationRequest request);
+  Result<NoResponse> PutObjectConfiguration(PutObjectConfigurationRequest request,
+                                            const Interrupt& interrupt = {});
+  Pending<NoResponse> PutObjectConfigurationAsync(PutObjectConfigurationRequest request);
+  Result<RestoreObjectResponse> RestoreObject(RestoreObjectRequest request,
+                                              const Interrupt& interrupt = {});
+  Pending<RestoreObjectResponse> RestoreObjectAsync(RestoreObjectRequest request);
+  Result<GetObjectAttributesResponse> GetObjectAttributes(GetObjectAttributesRequest request,
+                                                          const Interrupt& interrupt = {});
+  Pending<GetObjectAttributesResponse> GetObjectAttributesAsync(GetObjectAttributesRequest request);
 
   const ClientConfig& config() const;
   // Counters and histograms since the Client was created. A call takes some microseconds and blocks

@@ -47,7 +47,7 @@ struct FileDownloadOptions {
   std::optional<ETag> if_match;  // Any other version fails with kPreconditionFailed.
   // True: the data is on the disk (fsync of the file and its folder) before the function returns.
   bool sync = false;
-  ProgressCallback progress;  // On the calling thread, after each part.
+  ProgressCallback progress;  // On the calling thread, after each part. An exception ends the call.
   CallOptions call;
 };
 
@@ -116,8 +116,9 @@ Result<DirectoryResponse> UploadDirectory(std::shared_ptr<ObjectStore> store,
                                           const Interrupt& interrupt = {});
 
 // Downloads every object whose key begins with `prefix` to the rest of its key below `folder`,
-// which is created with the folders in it. As for an upload, a '/' is added to `prefix`. Keys that
-// end in '/' are folders. One request per object of up to one part.
+// which is created with the folders in it. As for an upload, a '/' is added to `prefix`. One
+// request per object of up to one part. Keys that end in '/' are folders, which are created but do
+// not count as files; if such an object has content, it is a failure of that key.
 //
 // A key that would leave the folder, or that is no path, is a failure of that key: components "..",
 // "." or "" ("a//b"), or a NUL. Symbolic links below `folder` are not followed, so a link that

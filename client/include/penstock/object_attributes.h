@@ -59,7 +59,7 @@ struct Tag {
 // A 256-bit key of the caller for server-side encryption (SSE-C). S3 does not store the key: every
 // read of the object needs it again. Copies share the key. No function of this library prints it.
 //
-// A request with such a key is sent over https only, or to a loopback address.
+// A request with such a key is sent over https only, or directly to a loopback address.
 class CustomerKey {
  public:
   CustomerKey() = default;  // No key.

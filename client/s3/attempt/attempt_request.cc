@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "client/http/connect/environment_proxy.h"
 #include "client/http/uri.h"
 #include "client/s3/attempt/time_limits.h"
 
@@ -24,9 +25,20 @@ bool IsLoopback(std::string_view host) {
 
 }  // namespace
 
-Result<void> CheckMayCarryKey(const WireRequest& request, const http::Endpoint& endpoint) {
-  if (!request.carries_customer_key || endpoint.scheme == "https" || IsLoopback(endpoint.host))
-    return Ok();
+Result<void> CheckMayCarryKey(const WireRequest& request, const http::Endpoint& endpoint,
+                              const std::shared_ptr<const http::ConnectSettings>& connect) {
+  if (!request.carries_customer_key || endpoint.scheme == "https") return Ok();
+  if (IsLoopback(endpoint.host)) {
+    http::Request request_to;
+    request_to.endpoint = endpoint;
+    request_to.connect = connect;
+    const auto proxy = http::ProxyFor(request_to);
+    if (!proxy) return Ok();
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "the request has an SSE-C key, and http://" + endpoint.host +
+                           " is reached without encryption through the proxy " + proxy->address +
+                           " (" + proxy->variable + "); add the host to no_proxy, or use https");
+  }
   return Error::Make(ErrorKind::kInvalidArgument,
                      "the request has an SSE-C key, and the endpoint http://" + endpoint.host +
                          " is not encrypted; use https, or a loopback address");

@@ -3,6 +3,7 @@
 #ifndef PENSTOCK_CLIENT_S3_ATTEMPT_ATTEMPT_REQUEST_H_
 #define PENSTOCK_CLIENT_S3_ATTEMPT_ATTEMPT_REQUEST_H_
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -24,8 +25,10 @@ struct AttemptFacts {
 std::string MakeTarget(const WireRequest& request, const ResolvedEndpoint& endpoint);
 
 // Returns kInvalidArgument if the request has an SSE-C key and would be sent without TLS to another
-// machine. S3 itself rejects such requests, after it has received the key.
-Result<void> CheckMayCarryKey(const WireRequest& request, const http::Endpoint& endpoint);
+// machine: the endpoint's or a proxy's. S3 itself rejects such requests, after it has received the
+// key. `connect` as in http::Request.
+Result<void> CheckMayCarryKey(const WireRequest& request, const http::Endpoint& endpoint,
+                              const std::shared_ptr<const http::ConnectSettings>& connect);
 
 http::Request MakeAttempt(const WireRequest& request, const ResolvedEndpoint& endpoint,
                           const ClientConfig& config, const AttemptFacts& facts);

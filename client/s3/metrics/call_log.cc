@@ -42,7 +42,7 @@ Result<void> ApplyLogLevel(const auth::Environment& environment) {
         ErrorKind::kInvalidArgument,
         "PENSTOCK_LOG must be off, error, warn, info or debug, not `" + *value + "`");
   }
-  SetLogSink(level, nullptr);
+  SetLogLevel(level);
   return Ok();
 }
 

@@ -44,6 +44,16 @@ TEST_F(CallLogTest, TheVariableSetsTheLogLevelOfTheProcess) {
   EXPECT_FALSE(LogEnabled(LogLevel::kError));
 }
 
+TEST_F(CallLogTest, TheVariableKeepsTheSinkOfTheProgram) {
+  Collect(LogLevel::kWarning);
+  ASSERT_TRUE(ApplyLogLevel(With("debug")).ok());
+  EXPECT_TRUE(LogEnabled(LogLevel::kDebug));
+  Log({LogLevel::kDebug, "kept", {}});
+  EXPECT_EQ(CountOf("kept"), 1);
+  ASSERT_TRUE(ApplyLogLevel(With("off")).ok());
+  EXPECT_FALSE(LogEnabled(LogLevel::kError));
+}
+
 TEST_F(CallLogTest, WithoutTheVariableNothingChanges) {
   Collect(LogLevel::kDebug);
   ASSERT_TRUE(ApplyLogLevel(EmptyEnvironment()).ok());

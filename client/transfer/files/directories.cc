@@ -37,6 +37,11 @@ std::string FolderPrefix(std::string prefix) {
   return prefix;
 }
 
+// Ends waits of a file that no request takes part in, such as one for memory.
+Interrupt EndOf(const CallOptions& call) {
+  return [&call] { return call.cancel.stop_requested() || call.deadline.Passed(SystemClock()); };
+}
+
 // Identifies a folder, to find loops of symbolic links.
 using FolderId = std::pair<std::uint64_t, std::uint64_t>;
 
@@ -99,7 +104,8 @@ class FolderWalk {
       UploadOptions upload = options.upload;
       upload.call = call;
       upload.progress = nullptr;
-      PENSTOCK_ASSIGN(const UploadResponse sent, UploadFile(store, path, bucket, key, upload));
+      PENSTOCK_ASSIGN(const UploadResponse sent,
+                      UploadFile(store, path, bucket, key, upload, EndOf(call)));
       return sent.bytes;
     };
     return pool_.Submit({std::move(path), std::move(key), std::move(run)});
@@ -125,20 +131,30 @@ Result<std::uint64_t> DownloadOne(const DownloadPlan& plan, const ObjectKey& key
                                   const CallOptions& call) {
   PENSTOCK_ASSIGN(std::vector<std::string> path,
                   transfer::PathOfKey(std::string_view(key.value).substr(plan.prefix.size())));
-  if (key.value.ends_with('/')) {
-    PENSTOCK_TRY(transfer::MakeFolders(plan.folder, path));
-    return std::uint64_t{0};
-  }
   const std::string name = std::move(path.back());
   path.pop_back();
   PENSTOCK_ASSIGN(transfer::Folder folder, transfer::MakeFolders(plan.folder, path));
   FileDownloadOptions options = plan.options.download;
   options.call = call;
   options.progress = nullptr;
-  PENSTOCK_ASSIGN(
-      const FileDownloadResponse got,
-      transfer::DownloadInto(plan.store, plan.bucket, key, std::move(folder), name, options, {}));
+  PENSTOCK_ASSIGN(const FileDownloadResponse got,
+                  transfer::DownloadInto(plan.store, plan.bucket, key, std::move(folder), name,
+                                         options, EndOf(call)));
   return got.bytes;
+}
+
+// Creates the folder of a key that ends in '/'.
+Result<void> MakeFolderOf(const DownloadPlan& plan, const ObjectSummary& object) {
+  PENSTOCK_ASSIGN(
+      const std::vector<std::string> path,
+      transfer::PathOfKey(std::string_view(object.key.value).substr(plan.prefix.size())));
+  PENSTOCK_TRY(transfer::MakeFolders(plan.folder, path));
+  if (object.size == 0) return Ok();
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "the key '" + object.key.value +
+                         "' ends in '/', so it is a folder here, but " + "the object has " +
+                         std::to_string(object.size) +
+                         " bytes; download it with DownloadFile to a path of your choice");
 }
 
 // Submits the objects of all pages. Returns false once no further file will be started.
@@ -151,6 +167,11 @@ Result<bool> SubmitListing(const DownloadPlan& plan, FilePool& pool, const Inter
     for (const ObjectSummary& object : page->objects) {
       if (object.key.value == plan.prefix) continue;  // the folder itself
       const std::string path = plan.folder.path + "/" + object.key.value.substr(plan.prefix.size());
+      if (object.key.value.ends_with('/')) {
+        Result<void> made = MakeFolderOf(plan, object);
+        if (!made.ok() && !pool.Fail(path, object.key, std::move(made).error())) return false;
+        continue;
+      }
       auto run = [&plan, key = object.key](const CallOptions& call) {
         return DownloadOne(plan, key, call);
       };

@@ -3,13 +3,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <semaphore>
+#include <set>
 #include <string>
+#include <thread>
 
 #include "client/transfer/transfer_test_support.h"
 #include "penstock/files.h"
+#include "penstock/memory.h"
 
 namespace penstock::transfer {
 namespace {
@@ -102,15 +108,46 @@ TEST_F(DirectoriesTest, LinksInTheTargetAreNotFollowed) {
 TEST_F(DirectoriesTest, FolderMarkersAndClashes) {
   PutText("p/", "");
   PutText("p/folder/", "");
+  PutText("p/content/", "text");
+  PutText("p/../", "");
   PutText("p/file", "x");
   PutText("p/file/below", "the file is in the way");
   const auto got =
       DownloadDirectory(store_, kBucket, "p", root_ / "out", {.max_parallel_files = 1});
   ASSERT_TRUE(got.ok());
   EXPECT_TRUE(fs::is_directory(root_ / "out/folder"));
-  EXPECT_EQ(got->files, 2u);  // the folder and the file
-  ASSERT_EQ(got->failures.size(), 1u);
-  EXPECT_EQ(got->failures[0].key.value, "p/file/below");
+  EXPECT_EQ(got->files, 1u) << "an empty folder is no file";
+  std::set<std::string> failed;
+  for (const FileFailure& failure : got->failures) {
+    failed.insert(failure.key.value);
+    EXPECT_EQ(failure.error.kind, ErrorKind::kInvalidArgument) << failure.error.message;
+  }
+  EXPECT_EQ(failed, (std::set<std::string>{"p/../", "p/content/", "p/file/below"}));
+}
+
+TEST_F(DirectoriesTest, DeadlineEndsAWaitForMemory) {
+  PutText("p/file", "text");
+  MemoryBudget& budget = MemoryBudget::PerProcess();
+  const std::uint64_t before = budget.usage().limit;
+  budget.SetLimit(1 << 20);
+  MemoryBudget::Share all = budget.Take(1 << 20, {}).value();
+  all.SetInFlight(true);  // So no waiter may exceed the limit.
+  std::binary_semaphore ended(0);
+  std::atomic<bool> released = false;
+  std::jthread watchdog([&] {
+    if (ended.try_acquire_for(std::chrono::seconds(20))) return;
+    released = true;
+    all.Release();
+  });
+  DirectoryOptions options;
+  options.call.deadline = Deadline::After(SystemClock(), std::chrono::milliseconds(50));
+  const auto got = DownloadDirectory(store_, kBucket, "p", root_ / "out", options);
+  ended.release();
+  watchdog.join();
+  EXPECT_FALSE(released) << "the wait did not end at the deadline";
+  budget.SetLimit(before);
+  ASSERT_FALSE(got.ok());
+  EXPECT_EQ(got.error().kind, ErrorKind::kTimeout) << got.error().message;
 }
 
 TEST_F(DirectoriesTest, LinksAndPipesAreSkippedOrFollowed) {

@@ -37,10 +37,16 @@ void FilePool::Await(Condition condition) {
       changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kPoll);
       if (condition()) return;
     }
-    if (stopped()) continue;
-    timed_out_ = call_.deadline.Passed(SystemClock());
-    if (timed_out_ || (interrupt_ && interrupt_())) stop_.request_stop();
+    if (!Ended() && interrupt_ && interrupt_()) stop_.request_stop();
   }
+}
+
+bool FilePool::Ended() {
+  if (stopped()) return true;
+  if (!call_.deadline.Passed(SystemClock())) return false;
+  timed_out_ = true;
+  stop_.request_stop();
+  return true;
 }
 
 bool FilePool::Submit(FileTask task) {
@@ -59,9 +65,15 @@ bool FilePool::Submit(FileTask task) {
   const Result<void> started = Caught("the start of a file transfer thread",
                                       [this] { threads_.emplace_back([this] { Work(); }); });
   if (started.ok() || !threads_.empty()) return true;
+  EndWith(started.error());
+  return false;
+}
+
+void FilePool::EndWith(Error error) {
+  if (!error_) error_ = std::move(error);
   queue_.clear();
   full_ = true;
-  return false;
+  changed_.NotifyAll();
 }
 
 bool FilePool::Fail(std::string path, ObjectKey key, Error error) {
@@ -84,10 +96,10 @@ void FilePool::Work() {
     }
     // A file of a transfer that was stopped before its start is no failure.
     if (!stopped()) {
-      Result<std::uint64_t> result =
+      const Result<std::uint64_t> result =
           Caught("the transfer of a file", [&] { return task.run(call_); });
       const bool cancelled =
-          !result.ok() && result.error().kind == ErrorKind::kCancelled && stopped();
+          !result.ok() && result.error().kind == ErrorKind::kCancelled && Ended();
       if (!cancelled) Record(task, result);
     }
     const MutexLock lock(mutex_);
@@ -97,6 +109,14 @@ void FilePool::Work() {
 }
 
 void FilePool::Record(const FileTask& task, const Result<std::uint64_t>& result) {
+  Result<void> recorded =
+      Caught("the record of a transferred file", [&] { AddToResponse(task, result); });
+  if (recorded.ok()) return;
+  const MutexLock lock(mutex_);
+  EndWith(std::move(recorded).error());
+}
+
+void FilePool::AddToResponse(const FileTask& task, const Result<std::uint64_t>& result) {
   if (options_.on_file) {
     const MutexLock lock(report_mutex_);
     Contain("DirectoryOptions::on_file", [&] {
@@ -133,6 +153,8 @@ Result<DirectoryResponse> FilePool::Finish() {
                                                   " files; start it again to transfer "
                                                   "the rest");
   }
+  const MutexLock lock(mutex_);
+  if (error_) return *std::move(error_);
   return std::move(response_);
 }
 

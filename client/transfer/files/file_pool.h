@@ -2,6 +2,7 @@
 #ifndef PENSTOCK_CLIENT_TRANSFER_FILES_FILE_POOL_H_
 #define PENSTOCK_CLIENT_TRANSFER_FILES_FILE_POOL_H_
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -40,7 +41,8 @@ class FilePool {
   // Records a file that cannot be transferred. Returns as Submit.
   bool Fail(std::string path, ObjectKey key, Error error);
   void Skip(std::string path) { response_.skipped.push_back(std::move(path)); }
-  // Waits for all files. Returns kCancelled or kTimeout if the transfer was stopped.
+  // Waits for all files. Returns kCancelled or kTimeout if the transfer was stopped, and an error
+  // if no thread could start or the result of a file could not be recorded.
   Result<DirectoryResponse> Finish();
 
   // The call options of a request of this transfer: those of the caller, with the pool's stop.
@@ -48,7 +50,13 @@ class FilePool {
 
  private:
   void Work();
+  // Does not throw.
   void Record(const FileTask& task, const Result<std::uint64_t>& result);
+  void AddToResponse(const FileTask& task, const Result<std::uint64_t>& result);
+  // Starts no further file. Finish returns the first of these errors.
+  void EndWith(Error error) PENSTOCK_REQUIRES(mutex_);
+  // Returns whether no further file is started, because of a stop or the deadline.
+  bool Ended();
   bool stopped() const { return call_.cancel.stop_requested(); }
   // Waits until `condition`, which is evaluated under the lock. Polls the caller's interrupt and
   // deadline about every 100 ms.
@@ -58,7 +66,7 @@ class FilePool {
   const DirectoryOptions& options_;
   const Interrupt& interrupt_;
   std::stop_source stop_;
-  bool timed_out_ = false;  // of the creator
+  std::atomic<bool> timed_out_ = false;
   std::stop_callback<std::function<void()>> link_;
   CallOptions call_;
   DirectoryResponse response_;  // `skipped` by the creator, the rest under mutex_
@@ -67,8 +75,9 @@ class FilePool {
   std::deque<FileTask> queue_ PENSTOCK_GUARDED_BY(mutex_);
   int running_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   bool closed_ PENSTOCK_GUARDED_BY(mutex_) = false;
-  bool full_ PENSTOCK_GUARDED_BY(mutex_) = false;  // max_failures was reached
-  Mutex report_mutex_;                             // held during on_file
+  bool full_ PENSTOCK_GUARDED_BY(mutex_) = false;  // max_failures was reached, or there is an error
+  std::optional<Error> error_ PENSTOCK_GUARDED_BY(mutex_);
+  Mutex report_mutex_;  // held during on_file
   std::vector<std::thread> threads_;
 };
 

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/testing/threads_cannot_start.h"
+
 namespace penstock::transfer {
 namespace {
 
@@ -69,6 +71,17 @@ TEST(FilePoolTest, InterruptCancelsFilesInProgress) {
                }});
   EXPECT_EQ(pool.Finish().error().kind, ErrorKind::kCancelled);
   EXPECT_FALSE(pool.Submit(Task("late", [] { return Result<std::uint64_t>(0); })));
+}
+
+TEST(FilePoolTest, FailsIfNoThreadCanStart) {
+  const DirectoryOptions options{.max_parallel_files = 2};
+  const Interrupt none;
+  FilePool pool(options, none);
+  const penstock::testing::ThreadsCannotStart no_threads;
+  EXPECT_FALSE(pool.Submit(Task("f", [] { return Result<std::uint64_t>(1); })));
+  const auto response = pool.Finish();
+  ASSERT_FALSE(response.ok()) << "the file was dropped without an error";
+  EXPECT_NE(response.error().message.find("thread"), std::string::npos) << response.error().message;
 }
 
 TEST(FilePoolTest, DeadlineEndsTheTransfer) {

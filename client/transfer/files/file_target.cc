@@ -32,6 +32,9 @@ OwnedFd::~OwnedFd() {
   if (fd_ >= 0) ::close(fd_);
 }
 
+// After an error the descriptor is closed too (Linux).
+int OwnedFd::Close() { return ::close(std::exchange(fd_, -1)) == 0 ? 0 : errno; }
+
 Result<Folder> OpenFolder(const std::string& path) {
   OwnedFd fd(::open(path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd.valid()) return FileError("open the folder", path, errno);
@@ -92,7 +95,8 @@ Result<FileTarget> FileTarget::Create(Folder folder, std::string name) {
 }
 
 FileTarget::~FileTarget() {
-  if (fd_.valid() && !temporary_.empty()) ::unlinkat(folder_.fd.get(), temporary_.c_str(), 0);
+  if (folder_.fd.valid() && !temporary_.empty())
+    ::unlinkat(folder_.fd.get(), temporary_.c_str(), 0);
 }
 
 Result<void> FileTarget::Append(ByteView bytes) {
@@ -103,6 +107,8 @@ Result<void> FileTarget::Append(ByteView bytes) {
 
 Result<void> FileTarget::Publish(bool sync) {
   if (sync && ::fsync(fd_.get()) != 0) return FileError("flush", PathOf(temporary_), errno);
+  if (const int error = fd_.Close(); error != 0)
+    return FileError("close", PathOf(temporary_), error);
   const int folder = folder_.fd.get();
   if (::renameat(folder, temporary_.c_str(), folder, name_.c_str()) != 0)
     return FileError("rename the downloaded file to", PathOf(name_), errno);

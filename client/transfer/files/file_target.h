@@ -25,6 +25,9 @@ class OwnedFd {
   ~OwnedFd();
   int get() const { return fd_; }
   bool valid() const { return fd_ >= 0; }
+  // Closes the descriptor. Returns 0 or the errno of close(), which can be that of an earlier write
+  // (NFS, FUSE and quotas).
+  int Close();
 
  private:
   int fd_;
@@ -55,7 +58,7 @@ class FileTarget {
   ~FileTarget();
 
   Result<void> Append(ByteView bytes);
-  // Renames the file. `sync`: flushes the file and the folder to the disk.
+  // Closes and renames the file. `sync`: flushes the file and the folder to the disk.
   Result<void> Publish(bool sync);
   std::uint64_t bytes() const { return written_; }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 
 namespace penstock::transfer {
 namespace {
@@ -45,6 +46,34 @@ TEST_F(FileTargetTest, AbandonedFileIsRemoved) {
     EXPECT_EQ(Files(), 1u);
   }
   EXPECT_EQ(Files(), 0u);
+}
+
+// Closes the descriptor of the file, so that the next close fails. NFS and quotas report a full
+// disk there.
+void CloseDescriptorOf(const std::string& beginning) {
+  for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
+    std::error_code error;
+    if (fs::read_symlink(entry.path(), error).string().starts_with(beginning)) {
+      ::close(std::stoi(entry.path().filename()));
+      return;
+    }
+  }
+  ADD_FAILURE() << beginning << " is not open";
+}
+
+TEST_F(FileTargetTest, FailedCloseDoesNotPublish) {
+  std::ofstream(folder_ / "f") << "earlier";
+  {
+    FileTarget target = FileTarget::Create(OpenFolder(folder_).value(), "f").value();
+    ASSERT_TRUE(target.Append(AsBytes("new text")).ok());
+    CloseDescriptorOf((fs::canonical(folder_) / ".f.penstock-").string());
+    const Result<void> published = target.Publish(false);
+    ASSERT_FALSE(published.ok());
+    EXPECT_NE(published.error().message.find(".f.penstock-"), std::string::npos)
+        << published.error().message;
+    EXPECT_EQ(Read("f"), "earlier");
+  }
+  EXPECT_EQ(Files(), 1u) << "the temporary file is left";
 }
 
 TEST_F(FileTargetTest, LongestFileNameHasATemporaryName) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/io/file_error.h"
+#include "base/log/caught.h"
 #include "penstock/base/blocking.h"
 
 namespace penstock {
@@ -34,7 +35,8 @@ class SourceFile {
 
   std::uint64_t size() const { return static_cast<std::uint64_t>(opened_.st_size); }
 
-  // Fills `block` from the next byte. Fewer bytes mean the end of the file.
+  // Fills `block` from the next byte. Fewer bytes mean the end of the file. Returns kDataLoss if
+  // the file has grown, since it may grow without end.
   Result<std::size_t> Read(MutableByteView block) {
     std::size_t filled = 0;
     while (filled < block.size()) {
@@ -45,6 +47,7 @@ class SourceFile {
       filled += static_cast<std::size_t>(count);
     }
     read_ += filled;
+    if (read_ > size()) PENSTOCK_TRY(CheckUnchanged());
     return filled;
   }
 
@@ -93,8 +96,11 @@ Result<FileDownloadResponse> DownloadInto(std::shared_ptr<ObjectStore> store, Bu
   while (block) {
     PENSTOCK_TRY(target.Append({block->data.get(), block->size}));
     block.reset();  // returns its memory before the next block
-    if (options.progress)
-      options.progress({target.bytes(), metadata ? std::optional(metadata->size) : std::nullopt});
+    if (options.progress) {
+      PENSTOCK_TRY(Caught("FileDownloadOptions::progress", [&] {
+        options.progress({target.bytes(), metadata ? std::optional(metadata->size) : std::nullopt});
+      }));
+    }
     PENSTOCK_ASSIGN(block, stream->Next(interrupt));
   }
   PENSTOCK_TRY(target.Publish(options.sync));

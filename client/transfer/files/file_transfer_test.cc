@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 
 #include "client/transfer/transfer_test_support.h"
@@ -111,6 +112,36 @@ TEST_F(FileTransferTest, FileThatChangesIsNotPublished) {
   EXPECT_EQ(sent.error().kind, ErrorKind::kDataLoss);
   EXPECT_FALSE(Stored(*inner_));
   EXPECT_EQ(OpenUploads(*inner_), 0u);
+}
+
+TEST_F(FileTransferTest, FileThatGrowsForEverIsNotReadForEver) {
+  Write("in", MakeContent(17ull << 20));
+  UploadOptions options;
+  options.single_put_limit_bytes = 1;
+  options.part_size_bytes = 8ull << 20;
+  int parts = 0;
+  hook_ = [&](const penstock::testing::CallPoint& point) {
+    constexpr int kMost = 20;  // so that the test ends if the upload does not
+    if (point.operation == "UploadPart" && ++parts < kMost)
+      std::ofstream(Path("in"), std::ios::app) << std::string(std::size_t{9} << 20, 'x');
+    return std::optional<penstock::testing::Fault>();
+  };
+  const auto sent = UploadFile(store_, Path("in"), kBucket, kKey, options);
+  ASSERT_FALSE(sent.ok());
+  EXPECT_EQ(sent.error().kind, ErrorKind::kDataLoss);
+  EXPECT_LE(parts, 3) << "it was read beyond its size at the start";
+  EXPECT_FALSE(Stored(*inner_));
+}
+
+TEST_F(FileTransferTest, ExceptionOfProgressFailsTheDownload) {
+  Put(*inner_, MakeContent(1000));
+  FileDownloadOptions options{.part_size_bytes = 100};
+  options.progress = [](const TransferProgress&) { throw std::runtime_error("planted"); };
+  const auto got = DownloadFile(store_, kBucket, kKey, Path("out"), options);
+  ASSERT_FALSE(got.ok());
+  EXPECT_EQ(got.error().kind, ErrorKind::kInternal);
+  EXPECT_NE(got.error().message.find("planted"), std::string::npos) << got.error().message;
+  EXPECT_EQ(Files(), 0u);
 }
 
 TEST_F(FileTransferTest, ProgressReachesTheSize) {

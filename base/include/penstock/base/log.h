@@ -27,9 +27,10 @@ using LogSink = std::function<void(LogLevel level, const std::string& json_line)
 LogLevel ParseLogLevel(std::string_view text);
 
 // Replaces the sink of the process. A null sink writes to standard error and prepends the time
-// (UTC) and the pid. Before the first call, nothing is logged, unless PENSTOCK_LOG is set when the
-// first Client is created. After it returns, the previous sink is not called again. Thread safety:
-// any thread.
+// (UTC) and the pid; this is also the sink before the first call. Nothing is logged until then, or
+// until a Client is created while PENSTOCK_LOG is set. Each such Client sets the level of the
+// process to that of PENSTOCK_LOG and keeps the sink. After SetLogSink returns, the previous sink
+// is not called again. Thread safety: any thread.
 void SetLogSink(LogLevel least, LogSink sink);
 
 }  // namespace penstock
