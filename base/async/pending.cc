@@ -3,6 +3,7 @@
 #include <chrono>
 #include <string>
 
+#include "base/async/poll_interrupt.h"
 #include "base/log/caught.h"
 #include "base/process_id.h"
 #include "penstock/base/blocking.h"
@@ -46,16 +47,19 @@ Result<void> PendingCore::Wait(const std::function<bool()>& interrupt) {
   if (!CanComplete()) return ForkError();
   PENSTOCK_TRY(CheckMayBlock("a blocking call"));
   bool stopping = false;
+  Result<void> result = Ok();
   for (;;) {
     {
       const MutexLock lock(mutex_);
       if (!complete()) completed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kPoll);
-      if (complete()) return Ok();
+      if (complete()) return result;
     }
-    if (!stopping && interrupt && interrupt()) {
-      stopping = true;
-      RequestStop();
-    }
+    if (stopping) continue;
+    const Result<bool> interrupted = PollInterrupt(interrupt);
+    if (interrupted.ok() && !*interrupted) continue;
+    stopping = true;
+    if (!interrupted.ok()) result = interrupted.error();
+    RequestStop();
   }
 }
 

@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -49,6 +51,30 @@ TEST(PendingTest, InterruptCancelsAndWaits) {
   });
   EXPECT_EQ(call.pending.Get([] { return true; }).error().kind, ErrorKind::kCancelled);
   EXPECT_TRUE(stopped);
+}
+
+// The call may use memory of the caller, so Get must not unwind while it is in flight.
+TEST(PendingTest, ExceptionOfTheInterruptCancelsAndWaits) {
+  auto call = MakePending<int>();
+  std::atomic<int> polls = 0;
+  std::atomic<bool> ended = false;
+  std::thread other([&] {
+    while (!call.cancel.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(250));
+    ended = true;
+    call.done(1);
+  });
+  const Result<int> result = call.pending.Get([&]() -> bool {
+    ++polls;
+    throw std::runtime_error("planted");
+  });
+  EXPECT_TRUE(ended);
+  other.join();
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().kind, ErrorKind::kInternal);
+  EXPECT_NE(result.error().message.find("planted"), std::string::npos);
+  EXPECT_EQ(polls, 1);
+  EXPECT_EQ(call.pending.Get().value(), 1);
 }
 
 TEST(PendingTest, CancelAndTheCallersTokenStopTheCall) {

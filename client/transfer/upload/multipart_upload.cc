@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/async/poll_interrupt.h"
 #include "base/crc/named_crc.h"
 #include "base/log/caught.h"
 #include "client/transfer/late_cleanup.h"
@@ -177,7 +178,10 @@ Result<CreateMultipartUploadResponse> MultipartUpload::CallCreate(
     const auto poll = std::chrono::steady_clock::now() + kPoll;
     if (auto created = pending->WaitUntil(std::min(poll, deadline.when())))
       return *std::move(created);
-    if (stop_.token().stop_requested() || (interrupt && interrupt())) {
+    const Result<bool> interrupted = PollInterrupt(interrupt);
+    if (!interrupted.ok()) {
+      error = interrupted.error();
+    } else if (stop_.token().stop_requested() || *interrupted) {
       error = Error::Make(ErrorKind::kCancelled, "the upload was interrupted");
     } else if (deadline.Passed(SystemClock())) {
       error = Error::Make(ErrorKind::kTimeout, "the deadline passed before the upload was created");
@@ -350,7 +354,10 @@ Result<void> MultipartUpload::WaitUntil(const char* operation, const Interrupt& 
       error = part_error_;
     }
     if (error) return Fail(std::move(*error));
-    if (interrupt && interrupt()) {
+    const Result<bool> interrupted = PollInterrupt(interrupt);
+    if (!interrupted.ok())
+      return Fail(Error(interrupted.error()).At(operation, bucket_.value, key_.value));
+    if (*interrupted) {
       return Fail(Error::Make(ErrorKind::kCancelled, "the upload was interrupted")
                       .At(operation, bucket_.value, key_.value));
     }

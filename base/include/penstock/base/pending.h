@@ -56,8 +56,8 @@ class PendingCore {
   // Wakes waiting threads and runs the continuation on this thread.
   void SetComplete();
   // Blocks until complete. `interrupt` is polled about every 100 ms; when it returns true, this
-  // requests a stop once and continues to wait. Returns kInvalidArgument on an I/O thread and in a
-  // forked child, unless complete.
+  // requests a stop once and continues to wait. Same if it throws; the exception is then the error.
+  // Returns kInvalidArgument on an I/O thread and in a forked child, unless complete.
   Result<void> Wait(const std::function<bool()>& interrupt);
   // Stores the continuation. Returns false, and stores nothing, if complete or if no result will
   // arrive in this process.
@@ -178,8 +178,9 @@ class [[nodiscard]] Pending {
   void Cancel() const { state_->RequestStop(); }
 
   // Blocks until the call has ended. `interrupt` is polled about every 100 ms; when it returns
-  // true, the call is cancelled, and Get waits for its end. Returns kInvalidArgument, and keeps
-  // the result for later, on an I/O thread (in a callback) if the result has not arrived.
+  // true, the call is cancelled, and Get waits for its end. Same if `interrupt` throws: Get returns
+  // the exception as an error, and keeps the result for another Get. Returns kInvalidArgument, and
+  // keeps the result for later, on an I/O thread (in a callback) if the result has not arrived.
   Result<T> Get(const std::function<bool()>& interrupt = {}) {
     if (!valid()) return Taken();
     PENSTOCK_TRY(state_->Wait(interrupt));
