@@ -25,8 +25,18 @@ Error PendingCore::ForkError() const {
                          " and cannot be used after fork(); send the request in this process");
 }
 
+void PendingCore::RequestStop() {
+  if (CanComplete()) stop_.request_stop();
+}
+
+void PendingCore::Forward::operator()() noexcept {
+  if (process != ProcessId()) return;
+  std::stop_source kept = source;  // the call may end in a callback, and destroy this object
+  kept.request_stop();
+}
+
 std::stop_token PendingCore::Link(const std::stop_token& caller) {
-  if (caller.stop_possible()) link_.emplace(caller, Forward{stop_});
+  if (caller.stop_possible()) link_.emplace(caller, Forward{stop_, process_});
   return stop_.get_token();
 }
 

@@ -304,5 +304,22 @@ TEST(PendingForkTest, ChildGetsAnErrorFromEveryForm) {
   }
 }
 
+TEST(PendingForkTest, ChildCannotCancelTheCallOfTheParent) {
+  std::stop_source caller;
+  auto call = MakePending<int>(caller.get_token());
+  bool stopped = false;
+  const std::stop_callback on_stop(call.cancel, [&] { stopped = true; });
+  EXPECT_EQ(StatusOfChild([&] {
+              call.pending.Cancel();
+              caller.request_stop();
+              return stopped ? 1 : 0;
+            }),
+            0);
+  EXPECT_FALSE(call.cancel.stop_requested());
+  caller.request_stop();
+  EXPECT_TRUE(stopped);
+  call.done(1);
+}
+
 }  // namespace
 }  // namespace penstock

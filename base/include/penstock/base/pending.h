@@ -47,7 +47,8 @@ class PendingCore {
   // Forwards a stop request of the caller. Returns the token of the call. Call once, before the
   // call starts.
   std::stop_token Link(const std::stop_token& caller);
-  void RequestStop() { stop_.request_stop(); }
+  // No effect in a forked child, where it would run callbacks of the parent's call.
+  void RequestStop();
 
   bool complete() const { return complete_.load(std::memory_order_acquire); }
   // Returns false if the result belongs to the parent of this process, where it will arrive.
@@ -68,7 +69,8 @@ class PendingCore {
  private:
   struct Forward {
     std::stop_source source;
-    void operator()() noexcept { source.request_stop(); }
+    int process;
+    void operator()() noexcept;
   };
 
   const int process_ = CurrentProcess();
@@ -174,7 +176,7 @@ class [[nodiscard]] Pending {
   // Returns whether the result has arrived. Requires valid().
   bool ready() const { return state_->complete(); }
   // Asks the call to end soon with kCancelled. Without effect on a call that has ended, and on a
-  // coroutine. Requires valid().
+  // coroutine, and in a forked child. Requires valid().
   void Cancel() const { state_->RequestStop(); }
 
   // Blocks until the call has ended. `interrupt` is polled about every 100 ms; when it returns
