@@ -255,6 +255,10 @@ Frame WaitFor(Pending<int> call, bool& resumed) {
   static_cast<void>(co_await std::move(call));
   resumed = true;
 }
+Frame WaitOn(Pending<int> call, CallbackExecutor executor, bool& resumed) {
+  static_cast<void>(co_await std::move(call).On(std::move(executor)));
+  resumed = true;
+}
 
 TEST(PendingCoroutineTest, SuspendedCoroutineCanBeDestroyed) {
   auto call = MakePending<int>();
@@ -262,6 +266,23 @@ TEST(PendingCoroutineTest, SuspendedCoroutineCanBeDestroyed) {
   const Frame frame = WaitFor(std::move(call.pending), resumed);
   frame.handle.destroy();
   call.done(1);
+  EXPECT_FALSE(resumed);
+}
+
+TEST(PendingCoroutineTest, CanBeDestroyedAfterTheExecutorQueuedIt) {
+  std::vector<std::function<void()>> queue;
+  const CallbackExecutor executor = [&](std::function<void()> task) {
+    queue.push_back(std::move(task));
+  };
+  bool resumed = false;
+  auto call = MakePending<int>();
+  const Frame waits = WaitOn(std::move(call.pending), executor, resumed);
+  call.done(1);
+  const Frame was_complete = WaitOn(Pending<int>::Of(1), executor, resumed);
+  ASSERT_EQ(queue.size(), 2u);
+  waits.handle.destroy();
+  was_complete.handle.destroy();
+  for (const auto& task : queue) task();
   EXPECT_FALSE(resumed);
 }
 

@@ -108,12 +108,15 @@ template <class T>
 class PendingAwaiter {
  public:
   PendingAwaiter(std::shared_ptr<PendingState<T>> state, CallbackExecutor executor)
-      : state_(std::move(state)), executor_(std::move(executor)) {}
+      : state_(std::move(state)), executor_(std::move(executor)) {
+    if (executor_) alive_ = std::make_shared<std::atomic<bool>>(true);
+  }
   PendingAwaiter(const PendingAwaiter&) = delete;
   PendingAwaiter& operator=(const PendingAwaiter&) = delete;
   // A coroutine may be destroyed while it is suspended here.
   ~PendingAwaiter() {
     if (suspended_) state_->Unsubscribe();
+    if (alive_) alive_->store(false);
   }
 
   bool await_ready() const { return !executor_ && (state_->complete() || !state_->CanComplete()); }
@@ -122,7 +125,10 @@ class PendingAwaiter {
     // Once subscribed, another thread may resume the coroutine and destroy this object.
     const auto state = state_;
     const CallbackExecutor executor = executor_;
-    const auto resume = [coroutine] { coroutine.resume(); };
+    // The executor may run its task after the coroutine was destroyed.
+    const auto resume = [coroutine, alive = alive_] {
+      if (!alive || alive->load()) coroutine.resume();
+    };
     if (state->Subscribe([executor, resume] { RunOn(executor, resume); })) return true;
     if (!executor) return false;
     RunOn(executor, resume);
@@ -136,6 +142,7 @@ class PendingAwaiter {
  private:
   std::shared_ptr<PendingState<T>> state_;
   CallbackExecutor executor_;
+  std::shared_ptr<std::atomic<bool>> alive_;  // False: destroyed. Null: no executor.
   bool suspended_ = false;
 };
 
@@ -217,6 +224,8 @@ class [[nodiscard]] Pending {
     return internal::PendingAwaiter<T>(std::move(state), {});
   }
   // For `co_await std::move(pending).On(executor)`: the coroutine always continues on the executor.
+  // While it waits it may be destroyed on the executor's thread, also after the executor has queued
+  // its continuation. Elsewhere, the executor must not run the continuation at the same time.
   internal::PendingAwaiter<T> On(CallbackExecutor executor) && {
     auto state = valid() ? std::exchange(state_, nullptr) : Of(Taken()).state_;
     return internal::PendingAwaiter<T>(std::move(state), std::move(executor));
