@@ -120,7 +120,9 @@ class PendingAwaiter {
   }
 
   bool await_ready() const { return !executor_ && (state_->complete() || !state_->CanComplete()); }
-  bool await_suspend(std::coroutine_handle<> coroutine) {
+  // Not inlined: clang up to 16 may keep local variables of an inlined await_suspend in the frame
+  // of the coroutine, which another thread may have destroyed by then (LLVM issue 56301).
+  [[gnu::noinline]] bool await_suspend(std::coroutine_handle<> coroutine) {
     suspended_ = true;
     // Once subscribed, another thread may resume the coroutine and destroy this object.
     const auto state = state_;
@@ -256,7 +258,8 @@ struct Pending<T>::promise_type {
 
   struct Final {
     bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<promise_type> coroutine) const noexcept {
+    [[gnu::noinline]] void await_suspend(
+        std::coroutine_handle<promise_type> coroutine) const noexcept {
       const auto state = std::move(coroutine.promise().state);
       coroutine.destroy();
       state->SetComplete();
