@@ -248,6 +248,7 @@ class StreamImpl final : public ObjectStream {
     spec.range = range;
     spec.call = options_.call;
     spec.call.cancel = slot.stop.token();
+    spec.customer_key = options_.customer_key;
     return spec;
   }
 

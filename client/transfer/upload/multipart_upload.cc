@@ -38,6 +38,7 @@ struct Removal {
   UploadId upload_id;
   bool stray_part_possible = false;  // a failed part may still arrive at S3
   CallOptions options;               // one time limit for all tries
+  CustomerKey customer_key;
 };
 
 Result<void> RemoveParts(const Removal& removal) {
@@ -63,6 +64,7 @@ Result<void> RemoveParts(const Removal& removal) {
     list.key = removal.key;
     list.upload_id = removal.upload_id;
     list.options = removal.options;
+    list.customer_key = removal.customer_key;
     const Result<ListPartsResponse> parts = removal.store->Call(std::move(list));
     if (!parts.ok()) return last;
   }
@@ -188,7 +190,7 @@ Result<CreateMultipartUploadResponse> MultipartUpload::CallCreate(
     }
   }
   RunCleanup(
-      [pending, removal = Removal{store_, bucket_, key_, {}, false, {}}]() mutable {
+      [pending, removal = Removal{store_, bucket_, key_, {}, false, {}, customer_key()}]() mutable {
         RemoveLateUpload(*pending, std::move(removal));
       },
       kInterruptedWait);
@@ -264,6 +266,7 @@ void MultipartUpload::SendRequest(const std::shared_ptr<PendingPart>& pending) {
   request.body = &pending->body;
   request.options = options_.call;
   request.options.cancel = stop_.token();
+  request.customer_key = customer_key();
   store_->Start(std::move(request), [this, pending](Result<CompletedPart> result) {
     OnResponse(pending, std::move(result));
   });
@@ -399,6 +402,7 @@ Result<PutObjectResponse> MultipartUpload::TryComplete(const std::vector<Complet
     request.if_none_match_any = options_.if_none_match_any;
     request.options = options_.call;
     request.crc64nvme = crc_;
+    request.customer_key = customer_key();
     Result<PutObjectResponse> result = store_->Call(std::move(request), interrupt);
     if (result.ok()) return result;
     // S3 answers a repeated CompleteMultipartUpload with success (recorded against Amazon S3), so a
@@ -431,8 +435,8 @@ Result<UploadResponse> MultipartUpload::Complete(const Interrupt& interrupt) {
   // After an interrupt, the caller does not wait for the outcome.
   if (!unknown || interrupted_) return error;
   const Fingerprint ours{sent_bytes_, MultipartETag(parts), crc_};
-  if (std::optional<ETag> etag =
-          FindPublished(*store_, bucket_, key_, ours, CleanupOptions(false))) {
+  if (std::optional<ETag> etag = FindPublished(*store_, bucket_, key_, ours, customer_key(),
+                                               CleanupOptions(false))) {
     failed_.reset();
     upload_id_.reset();
     // The object is published, even if the callback throws.
@@ -472,7 +476,8 @@ Result<void> MultipartUpload::GiveUp(int removals_allowed, bool in_background) {
   }
   if (removals_ >= removals_allowed) return removed_;
   ++removals_;
-  Removal removal{store_, bucket_, key_, *upload_id_, false, CleanupOptions(in_background)};
+  Removal removal{
+      store_, bucket_, key_, *upload_id_, false, CleanupOptions(in_background), customer_key()};
   {
     const MutexLock lock(mutex_);
     removal.stray_part_possible = stray_part_possible_;

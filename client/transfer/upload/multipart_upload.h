@@ -97,6 +97,7 @@ class MultipartUpload {
   Result<CreateMultipartUploadResponse> CallCreate(CreateMultipartUploadRequest request,
                                                    const Interrupt& interrupt);
   Result<void> GiveUp(int removals_allowed, bool in_background);
+  CustomerKey customer_key() const { return CustomerKeyOf(options_.attributes.encryption); }
 
   const std::shared_ptr<ObjectStore> store_;  // shared with the creator: parts in flight need it
   const BucketName bucket_;

@@ -52,11 +52,12 @@ ETag ContentETag(BodySource& content) {
 
 std::optional<ETag> FindPublished(ObjectStore& store, const BucketName& bucket,
                                   const ObjectKey& key, const Fingerprint& ours,
-                                  CallOptions cleanup) {
+                                  CustomerKey customer_key, CallOptions cleanup) {
   HeadObjectRequest request;
   request.bucket = bucket;
   request.key = key;
   request.options = std::move(cleanup);
+  request.customer_key = std::move(customer_key);
   Result<ObjectMetadata> head = store.Call(std::move(request));
   if (!head.ok() || head->size != ours.size_bytes) return std::nullopt;
   const bool same_etag = ours.etag && head->etag == *ours.etag;

@@ -35,11 +35,11 @@ struct Fingerprint {
   std::optional<std::uint64_t> crc64nvme;  // of the whole object; unset: unknown
 };
 
-// Returns the ETag of the object if it has that size, and that ETag or checksum. Blocks, within the
-// limits of `cleanup`.
+// Returns the ETag of the object if it has that size, and that ETag or checksum. `customer_key`: of
+// an object with SSE-C. Blocks, within the limits of `cleanup`.
 std::optional<ETag> FindPublished(ObjectStore& store, const BucketName& bucket,
                                   const ObjectKey& key, const Fingerprint& ours,
-                                  CallOptions cleanup);
+                                  CustomerKey customer_key, CallOptions cleanup);
 
 // Time limits of cleanup requests, and how long the caller waits for them after an interrupt.
 inline constexpr std::chrono::seconds kCleanupLimit{30};

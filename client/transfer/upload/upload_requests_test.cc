@@ -1,0 +1,160 @@
+// What the requests of an upload carry: SSE-C keys, options and checksums.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/transfer/transfer_test_support.h"
+#include "client/transfer/upload/multipart_upload.h"
+#include "penstock/append_writer.h"
+#include "penstock/base/mutex.h"
+
+namespace penstock::transfer {
+namespace {
+
+using penstock::testing::CallPoint;
+using penstock::testing::Fault;
+using penstock::testing::FaultHook;
+using penstock::testing::FaultyObjectStore;
+
+const BucketName kDirectory("data--usw2-az1--x-s3");
+
+struct Seen {
+  std::string operation;
+  bool has_key = false;
+  std::string checksum_algorithm;
+  CallOptions options;
+};
+
+// Records the requests of uploads. Can refuse parts without a checksum, as a bucket with a default
+// retention does.
+class Recorder final : public FaultyObjectStore {
+ public:
+  Recorder(std::shared_ptr<ObjectStore> inner, FaultHook hook = nullptr)
+      : FaultyObjectStore(std::move(inner), std::move(hook)) {}
+  void Start(CreateMultipartUploadRequest request,
+             Callback<CreateMultipartUploadResponse> done) override {
+    const bool key = !CustomerKeyOf(request.attributes.encryption).empty();
+    Note({"CreateMultipartUpload", key, request.checksum_algorithm, request.options});
+    FaultyObjectStore::Start(std::move(request), std::move(done));
+  }
+  void Start(UploadPartRequest request, Callback<CompletedPart> done) override {
+    Note(
+        {"UploadPart", !request.customer_key.empty(), request.checksum_algorithm, request.options});
+    if (needs_checksums && request.checksum_algorithm.empty()) return done(Refusal());
+    FaultyObjectStore::Start(std::move(request), std::move(done));
+  }
+  void Start(CompleteMultipartUploadRequest request, Callback<PutObjectResponse> done) override {
+    Note({"CompleteMultipartUpload", !request.customer_key.empty(), request.checksum_algorithm,
+          request.options});
+    FaultyObjectStore::Start(std::move(request), std::move(done));
+  }
+  void Start(AbortMultipartUploadRequest request, Callback<NoResponse> done) override {
+    Note({"AbortMultipartUpload", false, "", request.options});
+    FaultyObjectStore::Start(std::move(request), std::move(done));
+  }
+  void Start(ListPartsRequest request, Callback<ListPartsResponse> done) override {
+    Note({"ListParts", !request.customer_key.empty(), "", request.options});
+    FaultyObjectStore::Start(std::move(request), std::move(done));
+  }
+  void Start(HeadObjectRequest request, Callback<ObjectMetadata> done) override {
+    Note({"HeadObject", !request.customer_key.empty(), "", request.options});
+    FaultyObjectStore::Start(std::move(request), std::move(done));
+  }
+  void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override {
+    Note({"GetObject", !request.customer_key.empty(), "", request.options});
+    FaultyObjectStore::Start(std::move(request), std::move(done));
+  }
+  using FaultyObjectStore::Start;
+
+  std::vector<Seen> Requests(const std::string& operation) const {
+    const MutexLock lock(mutex_);
+    std::vector<Seen> found;
+    for (const Seen& seen : seen_) {
+      if (seen.operation == operation) found.push_back(seen);
+    }
+    return found;
+  }
+
+  bool needs_checksums = false;
+
+ private:
+  // Amazon S3's error for a bucket with a default retention.
+  static Error Refusal() {
+    Error error = Error::Make(ErrorKind::kInvalidArgument,
+                              "Content-MD5 OR x-amz-checksum- HTTP header is required for Put Part "
+                              "requests with Object Lock parameters");
+    error.code = "InvalidRequest";
+    error.http_status = 400;
+    return error;
+  }
+  void Note(Seen seen) {
+    const MutexLock lock(mutex_);
+    seen_.push_back(std::move(seen));
+  }
+
+  mutable Mutex mutex_;
+  std::vector<Seen> seen_ PENSTOCK_GUARDED_BY(mutex_);
+};
+
+// Lets the operation take effect, and loses its response.
+FaultHook LoseResponse(const std::string& operation) {
+  return [operation](const CallPoint& point) -> std::optional<Fault> {
+    if (point.operation != operation) return std::nullopt;
+    return MakeFault(ErrorKind::kTimeout, Fault::Moment::kAfter);
+  };
+}
+
+UploadOptions WithKey() {
+  UploadOptions options;
+  options.attributes.encryption = CustomerKey::Create(AsBytes(std::string(32, 'k'))).value();
+  return options;
+}
+
+Result<UploadResponse> UploadTwoParts(std::shared_ptr<ObjectStore> store, UploadOptions options) {
+  const Bytes content = MakeContent(20);
+  MultipartUpload upload(std::move(store), kBucket, kKey, std::move(options));
+  PENSTOCK_TRY(upload.Create({}));
+  for (const std::size_t at : {0u, 10u})
+    PENSTOCK_TRY(upload.Send(PartBody::Of(ByteView(content).subspan(at, 10)), {}));
+  return upload.Complete({});
+}
+
+// ---- SSE-C ----
+
+void ExpectKey(const Recorder& store, const std::string& operation) {
+  const auto seen = store.Requests(operation);
+  EXPECT_FALSE(seen.empty()) << operation;
+  for (const Seen& request : seen) EXPECT_TRUE(request.has_key) << operation;
+}
+
+TEST(UploadRequests, CarryTheCustomerKey) {
+  const auto store =
+      std::make_shared<Recorder>(MakeStore(), LoseResponse("CompleteMultipartUpload"));
+  EXPECT_TRUE(UploadTwoParts(store, WithKey()).ok());
+  for (const char* operation :
+       {"CreateMultipartUpload", "UploadPart", "CompleteMultipartUpload", "HeadObject"})
+    ExpectKey(*store, operation);
+}
+
+TEST(UploadRequests, CarryTheCustomerKeyDuringTheRemoval) {
+  const auto store = std::make_shared<Recorder>(MakeStore(), LoseResponse("UploadPart"));
+  EXPECT_FALSE(UploadTwoParts(store, WithKey()).ok());
+  ExpectKey(*store, "ListParts");
+}
+
+TEST(UploadRequests, CarryTheCustomerKeyAfterALostPut) {
+  const auto store = std::make_shared<Recorder>(MakeStore(), LoseResponse("PutObject"));
+  const Bytes content = MakeContent(20);
+  EXPECT_TRUE(Upload(store, kBucket, kKey, content, WithKey()).ok());
+  ExpectKey(*store, "HeadObject");
+}
+
+}  // namespace
+}  // namespace penstock::transfer
