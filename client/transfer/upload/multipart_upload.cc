@@ -123,7 +123,7 @@ void RemoveLateUpload(PendingCreate& pending, Removal removal) {
   }
   if (!created || !created->ok()) return;
   removal.upload_id = std::move((*created)->upload_id);
-  removal.options = CleanupOptions(true);
+  removal.options = CleanupOptions(removal.options, true);
   const Result<void> ignored = RemoveParts(removal);  // the caller has its error already
   static_cast<void>(ignored);
 }
@@ -190,7 +190,9 @@ Result<CreateMultipartUploadResponse> MultipartUpload::CallCreate(
     }
   }
   RunCleanup(
-      [pending, removal = Removal{store_, bucket_, key_, {}, false, {}, customer_key()}]() mutable {
+      [pending,
+       removal =
+           Removal{store_, bucket_, key_, {}, false, options_.call, customer_key()}]() mutable {
         RemoveLateUpload(*pending, std::move(removal));
       },
       kInterruptedWait);
@@ -436,7 +438,7 @@ Result<UploadResponse> MultipartUpload::Complete(const Interrupt& interrupt) {
   if (!unknown || interrupted_) return error;
   const Fingerprint ours{sent_bytes_, MultipartETag(parts), crc_};
   if (std::optional<ETag> etag = FindPublished(*store_, bucket_, key_, ours, customer_key(),
-                                               CleanupOptions(false))) {
+                                               CleanupOptions(options_.call, false))) {
     failed_.reset();
     upload_id_.reset();
     // The object is published, even if the callback throws.
@@ -476,8 +478,8 @@ Result<void> MultipartUpload::GiveUp(int removals_allowed, bool in_background) {
   }
   if (removals_ >= removals_allowed) return removed_;
   ++removals_;
-  Removal removal{
-      store_, bucket_, key_, *upload_id_, false, CleanupOptions(in_background), customer_key()};
+  Removal removal{store_, bucket_, key_, *upload_id_, false, {}, customer_key()};
+  removal.options = CleanupOptions(options_.call, in_background);
   {
     const MutexLock lock(mutex_);
     removal.stray_part_possible = stray_part_possible_;

@@ -70,7 +70,7 @@ Result<UploadResponse> PutWhole(ObjectStore& store, const BucketName& bucket, co
     const Fingerprint ours{body.size(), ContentETag(body), body.crc64nvme()};
     std::optional<ETag> etag =
         FindPublished(store, bucket, key, ours, CustomerKeyOf(options.attributes.encryption),
-                      CleanupOptions(false));
+                      CleanupOptions(options.call, false));
     if (etag) {
       Contain(kProgress, [&] { progress.Finish(body.size()); });
       return UploadResponse{*std::move(etag), body.size()};

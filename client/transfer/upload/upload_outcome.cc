@@ -68,8 +68,12 @@ std::optional<ETag> FindPublished(ObjectStore& store, const BucketName& bucket,
   return std::move(head->etag);
 }
 
-CallOptions CleanupOptions(bool interrupted) {
+CallOptions CleanupOptions(const CallOptions& of_caller, bool interrupted) {
   CallOptions options;
+  options.expected_bucket_owner = of_caller.expected_bucket_owner;
+  options.requester_pays = of_caller.requester_pays;
+  options.extra_headers = of_caller.extra_headers;
+  options.extra_query = of_caller.extra_query;
   options.deadline =
       Deadline::After(SystemClock(), interrupted ? kInterruptedCleanupLimit : kCleanupLimit);
   return options;

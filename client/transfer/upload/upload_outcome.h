@@ -46,9 +46,10 @@ inline constexpr std::chrono::seconds kCleanupLimit{30};
 inline constexpr std::chrono::seconds kInterruptedCleanupLimit{5};
 inline constexpr std::chrono::milliseconds kInterruptedWait{75};
 
-// Returns options with the matching time limit from now, but without the caller's deadline and
-// cancellation, which may be the reason for the cleanup.
-CallOptions CleanupOptions(bool interrupted);
+// Returns `of_caller` with the matching time limit from now, but without its deadline and
+// cancellation, which may be the reason for the cleanup, and without on_response, which must not
+// run after the caller's call has returned.
+CallOptions CleanupOptions(const CallOptions& of_caller, bool interrupted);
 
 }  // namespace penstock::transfer
 

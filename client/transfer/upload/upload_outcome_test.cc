@@ -79,12 +79,16 @@ TEST(FindPublished, ComparesTheChecksumIfETagsAreNotMd5) {
 
 TEST(CleanupOptions, AreShortAfterAnInterrupt) {
   const auto left = [](bool interrupted) {
-    return CleanupOptions(interrupted).deadline.Left(SystemClock());
+    return CleanupOptions({}, interrupted).deadline.Left(SystemClock());
   };
   EXPECT_LE(left(true), kInterruptedCleanupLimit);
   EXPECT_LE(left(false), kCleanupLimit);
   EXPECT_GT(left(false), kInterruptedCleanupLimit);
-  EXPECT_FALSE(CleanupOptions(true).cancel.stop_possible());
+  CallOptions of_caller;
+  of_caller.cancel = std::stop_source().get_token();
+  of_caller.deadline = Deadline::After(SystemClock(), std::chrono::hours(1));
+  EXPECT_FALSE(CleanupOptions(of_caller, true).cancel.stop_possible());
+  EXPECT_LE(CleanupOptions(of_caller, true).deadline.Left(SystemClock()), kInterruptedCleanupLimit);
 }
 
 }  // namespace

@@ -156,5 +156,71 @@ TEST(UploadRequests, CarryTheCustomerKeyAfterALostPut) {
   ExpectKey(*store, "HeadObject");
 }
 
+// ---- Options of cleanup requests ----
+
+CallOptions OptionsOfCaller() {
+  CallOptions options;
+  options.expected_bucket_owner = "111122223333";
+  options.requester_pays = true;
+  options.extra_headers = {{"x-extra", "1"}};
+  options.extra_query = {{"extra", "2"}};
+  options.on_response = [](const ResponseInfo&) {};
+  options.cancel = std::stop_source().get_token();
+  return options;
+}
+
+void ExpectOptionsOfCaller(const ObjectStore& store, const std::string& operation) {
+  const auto seen = dynamic_cast<const Recorder&>(store).Requests(operation);
+  ASSERT_FALSE(seen.empty()) << operation;
+  const CallOptions& options = seen.back().options;
+  EXPECT_TRUE(options.requester_pays) << operation;
+  EXPECT_EQ(options.expected_bucket_owner, "111122223333") << operation;
+  EXPECT_EQ(options.extra_headers, OptionsOfCaller().extra_headers) << operation;
+  EXPECT_EQ(options.extra_query, OptionsOfCaller().extra_query) << operation;
+  EXPECT_FALSE(options.on_response) << operation;
+  EXPECT_FALSE(options.cancel.stop_requested()) << operation;
+  EXPECT_FALSE(options.deadline.IsNever()) << operation;
+}
+
+TEST(UploadRequests, CleanupHasTheOptionsOfTheCaller) {
+  UploadOptions options;
+  options.call = OptionsOfCaller();
+  const auto part_lost = std::make_shared<Recorder>(MakeStore(), LoseResponse("UploadPart"));
+  EXPECT_FALSE(UploadTwoParts(part_lost, options).ok());
+  ExpectOptionsOfCaller(*part_lost, "AbortMultipartUpload");
+  ExpectOptionsOfCaller(*part_lost, "ListParts");
+  const auto complete_lost =
+      std::make_shared<Recorder>(MakeStore(), LoseResponse("CompleteMultipartUpload"));
+  EXPECT_TRUE(UploadTwoParts(complete_lost, options).ok());
+  ExpectOptionsOfCaller(*complete_lost, "HeadObject");
+  const auto put_lost = std::make_shared<Recorder>(MakeStore(), LoseResponse("PutObject"));
+  const Bytes content = MakeContent(20);
+  EXPECT_TRUE(Upload(put_lost, kBucket, kKey, content, options).ok());
+  ExpectOptionsOfCaller(*put_lost, "HeadObject");
+}
+
+TEST(UploadRequests, LateRemovalHasTheOptionsOfTheCaller) {
+  UploadOptions options;
+  options.call = OptionsOfCaller();
+  const auto store = std::make_shared<Recorder>(MakeStore(Completion::kInline));
+  {
+    MultipartUpload upload(store, kBucket, kKey, options);
+    ASSERT_TRUE(upload.Create({}).ok());
+    upload.Cancel(Error::Make(ErrorKind::kCancelled, "interrupted"));
+  }
+  ExpectOptionsOfCaller(*store, "AbortMultipartUpload");
+}
+
+TEST(UploadRequests, AppendWriterAsksForTheOutcomeWithTheOptionsOfTheCaller) {
+  const auto inner = std::make_shared<penstock::testing::MemoryObjectStore>();
+  ASSERT_TRUE(inner->Call(CreateBucketRequest{.bucket = kDirectory}).ok());
+  const auto store = std::make_shared<Recorder>(inner, LoseResponse("PutObject"));
+  auto writer = AppendWriter::Open(store, kDirectory, kKey, {.call = OptionsOfCaller()});
+  ASSERT_TRUE(writer.ok());
+  EXPECT_TRUE((*writer)->Append(MakeContent(10)).ok());
+  ExpectOptionsOfCaller(*store, "HeadObject");
+  ExpectOptionsOfCaller(*store, "GetObject");
+}
+
 }  // namespace
 }  // namespace penstock::transfer
