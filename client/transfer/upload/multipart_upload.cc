@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -89,6 +90,10 @@ Result<void> RemovePartsInBackground(Removal removal) {
 // A CreateMultipartUpload in progress. Shared by its callback, the caller who waits, and the
 // cleanup after the caller has stopped waiting.
 struct PendingCreate {
+  // Separate: on_response may stop the upload, which locks `mutex`.
+  Mutex response_mutex;
+  // Null: none, or the caller has stopped waiting.
+  std::function<void(const ResponseInfo&)> on_response PENSTOCK_GUARDED_BY(response_mutex);
   Mutex mutex;
   CondVar changed;
   std::optional<Result<CreateMultipartUploadResponse>> result PENSTOCK_GUARDED_BY(mutex);
@@ -97,6 +102,18 @@ struct PendingCreate {
   void Wake() {
     const MutexLock lock(mutex);
     changed.NotifyAll();
+  }
+
+  void Responded(const ResponseInfo& info) {
+    const MutexLock lock(response_mutex);
+    if (on_response) on_response(info);
+  }
+
+  // The caller's on_response does not run after this returns.
+  void Abandon() {
+    std::function<void(const ResponseInfo&)> dropped;
+    const MutexLock lock(response_mutex);
+    dropped.swap(on_response);
   }
 
   // Waits until `until` at most, or until Wake. Nullopt: there is no result yet.
@@ -169,6 +186,11 @@ Result<CreateMultipartUploadResponse> MultipartUpload::CallCreate(
   const Deadline deadline = store_->DeadlineOf(options_.call);
   request.options.grace = kInterruptedCleanupLimit;
   request.options.cancel = pending->stop.get_token();
+  if (options_.call.on_response) {
+    const MutexLock lock(pending->response_mutex);
+    pending->on_response = options_.call.on_response;
+    request.options.on_response = [pending](const ResponseInfo& info) { pending->Responded(info); };
+  }
   const std::stop_callback wake(stop_.token(), [&pending] { pending->Wake(); });
   store_->Start(std::move(request), [pending](Result<CreateMultipartUploadResponse> result) {
     const MutexLock lock(pending->mutex);
@@ -189,6 +211,7 @@ Result<CreateMultipartUploadResponse> MultipartUpload::CallCreate(
       error = Error::Make(ErrorKind::kTimeout, "the deadline passed before the upload was created");
     }
   }
+  pending->Abandon();
   RunCleanup(
       [pending,
        removal =

@@ -222,5 +222,62 @@ TEST(UploadRequests, AppendWriterAsksForTheOutcomeWithTheOptionsOfTheCaller) {
   ExpectOptionsOfCaller(*store, "GetObject");
 }
 
+// ---- Create after its caller ----
+
+// Keeps CreateMultipartUpload in flight until Finish.
+class HeldCreate final : public FaultyObjectStore {
+ public:
+  explicit HeldCreate(std::shared_ptr<ObjectStore> inner)
+      : FaultyObjectStore(std::move(inner), nullptr) {}
+  void Start(CreateMultipartUploadRequest request,
+             Callback<CreateMultipartUploadResponse> done) override {
+    const MutexLock lock(mutex_);
+    held_ = [request, done] {
+      request.options.on_response({});
+      done(Error::Make(ErrorKind::kUnavailable, "planted"));
+    };
+  }
+  using FaultyObjectStore::Start;
+  void Finish() {
+    const MutexLock lock(mutex_);
+    std::exchange(held_, nullptr)();
+  }
+
+ private:
+  Mutex mutex_;
+  std::function<void()> held_ PENSTOCK_GUARDED_BY(mutex_);
+};
+
+TEST(UploadRequests, OnResponseDoesNotRunAfterAnInterruptedCreate) {
+  int responses = 0;
+  UploadOptions options;
+  options.call.on_response = [&](const ResponseInfo&) { ++responses; };
+  const auto store = std::make_shared<HeldCreate>(MakeStore(Completion::kInline));
+  MultipartUpload upload(store, kBucket, kKey, options);
+  EXPECT_EQ(upload.Create([] { return true; }).error().kind, ErrorKind::kCancelled);
+  store->Finish();
+  EXPECT_EQ(responses, 0);
+  MultipartUpload waits(store, kBucket, kKey, options);
+  // The interrupt is polled once the request has started.
+  const auto finish = [&, finished = false]() mutable {
+    if (!std::exchange(finished, true)) store->Finish();
+    return false;
+  };
+  EXPECT_EQ(waits.Create(finish).error().kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(responses, 1);
+}
+
+TEST(UploadRequests, ExceptionOfTheInterruptIsTheError) {
+  const auto throws = []() -> bool { throw std::runtime_error("planted"); };
+  const auto inner = MakeStore(Completion::kInline);
+  const auto store = std::make_shared<HeldCreate>(inner);
+  MultipartUpload upload(store, kBucket, kKey, UploadOptions{.call = OptionsOfCaller()});
+  const Result<void> created = upload.Create(throws);
+  ASSERT_FALSE(created.ok());
+  EXPECT_EQ(created.error().kind, ErrorKind::kInternal);
+  EXPECT_NE(created.error().message.find("planted"), std::string::npos);
+  store->Finish();
+}
+
 }  // namespace
 }  // namespace penstock::transfer
