@@ -28,6 +28,7 @@ constexpr int kAbortTries = 4;
 constexpr int kDamagedTries = 3;  // of one part; each includes the client's own retries
 constexpr int kAutomaticRemovals = 1;
 constexpr int kRemovalsByAbort = 2;
+constexpr const char* kPartChecksum = "crc64nvme";
 constexpr std::string_view kPart = "the upload of a part";
 constexpr std::string_view kProgress = "the progress callback of an upload";
 
@@ -145,6 +146,18 @@ void RemoveLateUpload(PendingCreate& pending, Removal removal) {
   static_cast<void>(ignored);
 }
 
+// Returns whether the object gets a retention or a legal hold. S3 then requires a checksum of each
+// part (API reference, "UploadPart").
+bool IsLocked(const ObjectLock& lock) {
+  return lock.mode != LockMode::kNone || lock.legal_hold.has_value();
+}
+
+// S3 refused a part without a checksum, because the bucket locks its objects by default.
+bool NeedsChecksum(const Error& error) {
+  return error.http_status == 400 && error.code == "InvalidRequest" &&
+         error.message.find("Object Lock parameters") != std::string::npos;
+}
+
 }  // namespace
 
 MultipartUpload::MultipartUpload(std::shared_ptr<ObjectStore> store, BucketName bucket,
@@ -154,7 +167,9 @@ MultipartUpload::MultipartUpload(std::shared_ptr<ObjectStore> store, BucketName 
       key_(std::move(key)),
       options_(std::move(options)),
       stop_(options_.call.cancel),
-      progress_(options_.progress) {}
+      progress_(options_.progress),
+      checksum_algorithm_(IsLocked(options_.attributes.lock) ? kPartChecksum : ""),
+      parts_need_checksums_(!checksum_algorithm_.empty()) {}
 
 MultipartUpload::~MultipartUpload() {
   // A destructor cannot report an error.
@@ -170,6 +185,7 @@ Result<void> MultipartUpload::Create(const Interrupt& interrupt) {
   request.key = key_;
   request.attributes = options_.attributes;
   request.options = options_.call;
+  request.checksum_algorithm = checksum_algorithm_;
   Result<CreateMultipartUploadResponse> created = CallCreate(std::move(request), interrupt);
   if (!created.ok()) return Fail(std::move(created).error());
   upload_id_ = std::move(created->upload_id);
@@ -292,6 +308,8 @@ void MultipartUpload::SendRequest(const std::shared_ptr<PendingPart>& pending) {
   request.options = options_.call;
   request.options.cancel = stop_.token();
   request.customer_key = customer_key();
+  pending->has_checksum = parts_need_checksums_;
+  if (pending->has_checksum) request.checksum_algorithm = kPartChecksum;
   store_->Start(std::move(request), [this, pending](Result<CompletedPart> result) {
     OnResponse(pending, std::move(result));
   });
@@ -301,6 +319,12 @@ void MultipartUpload::OnResponse(const std::shared_ptr<PendingPart>& pending,
                                  Result<CompletedPart> result) {
   bool sent_again = false;
   Result<void> checked = Caught(kPart, [&]() -> Result<void> {
+    if (!result.ok() && !pending->has_checksum && NeedsChecksum(result.error())) {
+      parts_need_checksums_ = true;
+      SendRequest(pending);
+      sent_again = true;
+      return Ok();
+    }
     if (!result.ok() || !keeps_crc_ || result->checksum_crc64nvme.empty()) return Ok();
     const std::string ours = CrcText(Crc::kCrc64Nvme, pending->body.Crc());
     if (ours == result->checksum_crc64nvme) return Ok();
@@ -428,6 +452,7 @@ Result<PutObjectResponse> MultipartUpload::TryComplete(const std::vector<Complet
     request.options = options_.call;
     request.crc64nvme = crc_;
     request.customer_key = customer_key();
+    request.checksum_algorithm = checksum_algorithm_;
     Result<PutObjectResponse> result = store_->Call(std::move(request), interrupt);
     if (result.ok()) return result;
     // S3 answers a repeated CompleteMultipartUpload with success (recorded against Amazon S3), so a

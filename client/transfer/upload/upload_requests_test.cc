@@ -279,5 +279,39 @@ TEST(UploadRequests, ExceptionOfTheInterruptIsTheError) {
   store->Finish();
 }
 
+// ---- Object Lock ----
+
+UploadOptions WithLegalHold() {
+  UploadOptions options;
+  options.attributes.lock.legal_hold = true;
+  return options;
+}
+
+TEST(UploadRequests, PartsOfALockedObjectHaveChecksums) {
+  const auto store = std::make_shared<Recorder>(MakeStore());
+  EXPECT_TRUE(UploadTwoParts(store, WithLegalHold()).ok());
+  for (const char* operation : {"CreateMultipartUpload", "UploadPart", "CompleteMultipartUpload"}) {
+    for (const Seen& seen : store->Requests(operation))
+      EXPECT_EQ(seen.checksum_algorithm, "crc64nvme") << operation;
+  }
+  const auto unlocked = std::make_shared<Recorder>(MakeStore());
+  EXPECT_TRUE(UploadTwoParts(unlocked, {}).ok());
+  for (const Seen& seen : unlocked->Requests("UploadPart")) EXPECT_EQ(seen.checksum_algorithm, "");
+}
+
+TEST(UploadRequests, PartIsSentAgainWithAChecksumIfTheBucketLocksObjects) {
+  const auto inner = MakeStore(Completion::kInline);
+  const auto store = std::make_shared<Recorder>(inner);
+  store->needs_checksums = true;
+  const auto done = UploadTwoParts(store, {});
+  ASSERT_TRUE(done.ok()) << done.error().ToString();
+  const auto parts = store->Requests("UploadPart");
+  ASSERT_EQ(parts.size(), 3u) << "only the first part is refused";
+  EXPECT_EQ(parts[0].checksum_algorithm, "");
+  EXPECT_EQ(parts[1].checksum_algorithm, "crc64nvme");
+  EXPECT_EQ(parts[2].checksum_algorithm, "crc64nvme");
+  EXPECT_EQ(Stored(*inner), MakeContent(20));
+}
+
 }  // namespace
 }  // namespace penstock::transfer
