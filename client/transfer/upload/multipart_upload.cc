@@ -228,13 +228,9 @@ Result<CreateMultipartUploadResponse> MultipartUpload::CallCreate(
     }
   }
   pending->Abandon();
-  RunCleanup(
-      [pending,
-       removal =
-           Removal{store_, bucket_, key_, {}, false, options_.call, customer_key()}]() mutable {
-        RemoveLateUpload(*pending, std::move(removal));
-      },
-      kInterruptedWait);
+  Removal removal{store_, bucket_, key_, {}, false, {}, customer_key()};
+  removal.options = CleanupOptions(options_.call, true);
+  RunCleanup([pending, removal] { RemoveLateUpload(*pending, removal); }, kInterruptedWait);
   return std::move(*error).At("CreateMultipartUpload", bucket_.value, key_.value);
 }
 
