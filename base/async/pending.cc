@@ -3,6 +3,7 @@
 #include <chrono>
 #include <string>
 
+#include "base/async/poll_interrupt.h"
 #include "base/log/caught.h"
 #include "base/process_id.h"
 #include "penstock/base/blocking.h"
@@ -24,8 +25,18 @@ Error PendingCore::ForkError() const {
                          " and cannot be used after fork(); send the request in this process");
 }
 
+void PendingCore::RequestStop() {
+  if (CanComplete()) stop_.request_stop();
+}
+
+void PendingCore::Forward::operator()() noexcept {
+  if (process != ProcessId()) return;
+  std::stop_source kept = source;  // the call may end in a callback, and destroy this object
+  kept.request_stop();
+}
+
 std::stop_token PendingCore::Link(const std::stop_token& caller) {
-  if (caller.stop_possible()) link_.emplace(caller, Forward{stop_});
+  if (caller.stop_possible()) link_.emplace(caller, Forward{stop_, process_});
   return stop_.get_token();
 }
 
@@ -46,16 +57,19 @@ Result<void> PendingCore::Wait(const std::function<bool()>& interrupt) {
   if (!CanComplete()) return ForkError();
   PENSTOCK_TRY(CheckMayBlock("a blocking call"));
   bool stopping = false;
+  Result<void> result = Ok();
   for (;;) {
     {
       const MutexLock lock(mutex_);
       if (!complete()) completed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kPoll);
-      if (complete()) return Ok();
+      if (complete()) return result;
     }
-    if (!stopping && interrupt && interrupt()) {
-      stopping = true;
-      RequestStop();
-    }
+    if (stopping) continue;
+    const Result<bool> interrupted = PollInterrupt(interrupt);
+    if (interrupted.ok() && !*interrupted) continue;
+    stopping = true;
+    if (!interrupted.ok()) result = interrupted.error();
+    RequestStop();
   }
 }
 

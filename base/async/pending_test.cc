@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -49,6 +51,30 @@ TEST(PendingTest, InterruptCancelsAndWaits) {
   });
   EXPECT_EQ(call.pending.Get([] { return true; }).error().kind, ErrorKind::kCancelled);
   EXPECT_TRUE(stopped);
+}
+
+// The call may use memory of the caller, so Get must not unwind while it is in flight.
+TEST(PendingTest, ExceptionOfTheInterruptCancelsAndWaits) {
+  auto call = MakePending<int>();
+  std::atomic<int> polls = 0;
+  std::atomic<bool> ended = false;
+  std::thread other([&] {
+    while (!call.cancel.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(250));
+    ended = true;
+    call.done(1);
+  });
+  const Result<int> result = call.pending.Get([&]() -> bool {
+    ++polls;
+    throw std::runtime_error("planted");
+  });
+  EXPECT_TRUE(ended);
+  other.join();
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().kind, ErrorKind::kInternal);
+  EXPECT_NE(result.error().message.find("planted"), std::string::npos);
+  EXPECT_EQ(polls, 1);
+  EXPECT_EQ(call.pending.Get().value(), 1);
 }
 
 TEST(PendingTest, CancelAndTheCallersTokenStopTheCall) {
@@ -229,6 +255,10 @@ Frame WaitFor(Pending<int> call, bool& resumed) {
   static_cast<void>(co_await std::move(call));
   resumed = true;
 }
+Frame WaitOn(Pending<int> call, CallbackExecutor executor, bool& resumed) {
+  static_cast<void>(co_await std::move(call).On(std::move(executor)));
+  resumed = true;
+}
 
 TEST(PendingCoroutineTest, SuspendedCoroutineCanBeDestroyed) {
   auto call = MakePending<int>();
@@ -236,6 +266,23 @@ TEST(PendingCoroutineTest, SuspendedCoroutineCanBeDestroyed) {
   const Frame frame = WaitFor(std::move(call.pending), resumed);
   frame.handle.destroy();
   call.done(1);
+  EXPECT_FALSE(resumed);
+}
+
+TEST(PendingCoroutineTest, CanBeDestroyedAfterTheExecutorQueuedIt) {
+  std::vector<std::function<void()>> queue;
+  const CallbackExecutor executor = [&](std::function<void()> task) {
+    queue.push_back(std::move(task));
+  };
+  bool resumed = false;
+  auto call = MakePending<int>();
+  const Frame waits = WaitOn(std::move(call.pending), executor, resumed);
+  call.done(1);
+  const Frame was_complete = WaitOn(Pending<int>::Of(1), executor, resumed);
+  ASSERT_EQ(queue.size(), 2u);
+  waits.handle.destroy();
+  was_complete.handle.destroy();
+  for (const auto& task : queue) task();
   EXPECT_FALSE(resumed);
 }
 
@@ -276,6 +323,23 @@ TEST(PendingForkTest, ChildGetsAnErrorFromEveryForm) {
     call.done(1);
     EXPECT_EQ(call.pending.Get().value(), 1);
   }
+}
+
+TEST(PendingForkTest, ChildCannotCancelTheCallOfTheParent) {
+  std::stop_source caller;
+  auto call = MakePending<int>(caller.get_token());
+  bool stopped = false;
+  const std::stop_callback on_stop(call.cancel, [&] { stopped = true; });
+  EXPECT_EQ(StatusOfChild([&] {
+              call.pending.Cancel();
+              caller.request_stop();
+              return stopped ? 1 : 0;
+            }),
+            0);
+  EXPECT_FALSE(call.cancel.stop_requested());
+  caller.request_stop();
+  EXPECT_TRUE(stopped);
+  call.done(1);
 }
 
 }  // namespace

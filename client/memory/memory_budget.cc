@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/async/poll_interrupt.h"
 #include "base/process_id.h"
 #include "client/memory/default_limit.h"
 #include "client/memory/per_process.h"
@@ -95,12 +96,13 @@ Result<MemoryBudget::Share> MemoryBudget::Take(std::uint64_t bytes,
     changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + std::min(kPoll, stall_limit_));
     if (!interrupt) continue;
     mutex_.Unlock();
-    const bool give_up = interrupt();
+    const Result<bool> give_up = PollInterrupt(interrupt);
     mutex_.Lock();
-    if (!give_up) continue;
+    if (give_up.ok() && !*give_up) continue;
     waiting_.erase(place);
     mutex_.Unlock();
     changed_.NotifyAll();
+    if (!give_up.ok()) return give_up.error();
     return Error::Make(ErrorKind::kCancelled, "the wait for " + std::to_string(bytes) +
                                                   " bytes of memory was interrupted");
   }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -101,6 +102,20 @@ TEST(MemoryBudgetTest, InterruptedWaitServesTheNextWaiter) {
   stop = true;
   second.join();
   EXPECT_EQ(budget.usage().waiting, 0u);
+}
+
+TEST(MemoryBudgetTest, ExceptionOfTheInterruptEndsTheWait) {
+  MemoryBudget budget(100, kForEver);
+  const Share all = Must(budget.Take(60));
+  std::jthread([&] {
+    const Result<Share> taken =
+        budget.Take(80, []() -> bool { throw std::runtime_error("planted"); });
+    ASSERT_FALSE(taken.ok());
+    EXPECT_EQ(taken.error().kind, ErrorKind::kInternal);
+    EXPECT_NE(taken.error().message.find("planted"), std::string::npos);
+  }).join();
+  EXPECT_EQ(budget.usage().waiting, 0u);
+  EXPECT_TRUE(Must(budget.Take(40)));
 }
 
 TEST(MemoryBudgetTest, OldestWaiterExceedsTheLimitIfNothingIsReleased) {

@@ -130,6 +130,17 @@ def test_customer_keys(server):
     assert printed == {"with_key": "hello", "without_key": "invalid_argument", "copied": "hello"}
 
 
+def test_customer_keys_in_transfers(server):
+    if server.name == "moto":
+        pytest.skip("moto stores no customer keys")
+    bucket, printed = run(server, "customer_key_transfers")
+    assert printed == {"downloaded": "same", "streamed": "same"}
+    for key in ("secret", "written"):
+        stored = server.boto().get_object(Bucket=bucket, Key=key, SSECustomerAlgorithm="AES256", SSECustomerKey="k" * 32)
+        assert stored["ContentLength"] == 11 * 1024**2
+        assert stored["Body"].read() == b"s" * (11 * 1024**2)
+
+
 def test_versions(server):
     bucket, printed = run(server, "versions")
     assert printed == {

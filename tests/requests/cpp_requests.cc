@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -21,6 +22,7 @@
 
 #include "penstock/client.h"
 #include "penstock/presign.h"
+#include "penstock/transfer.h"
 
 namespace {
 
@@ -35,6 +37,9 @@ template <class T>
 T Must(Result<T> result) {
   if (!result.ok()) Die(result.error().ToString());
   return std::move(result).value();
+}
+void Must(const Result<void>& result) {
+  if (!result.ok()) Die(result.error().ToString());
 }
 
 void Print(const std::string& name, const std::string& value) {
@@ -222,6 +227,43 @@ void CustomerKeys(const Scene& scene) {
   Print("copied", Must(scene.Get("plain")));
 }
 
+// Uploads in parts and parallel downloads of an object with SSE-C.
+void CustomerKeyTransfers(const Scene& scene) {
+  const CustomerKey key = Must(CustomerKey::Create(AsBytes(std::string(32, 'k'))));
+  const std::shared_ptr<ObjectStore> store(std::shared_ptr<void>(), &scene.client);
+  const std::string content(std::size_t{11} << 20, 's');
+  UploadOptions options;
+  options.single_put_limit_bytes = 0;
+  options.part_size_bytes = 5 << 20;
+  options.attributes.encryption = key;
+  Must(Upload(store, scene.bucket, ObjectKey("secret"), AsBytes(content), options));
+  const auto writer =
+      ObjectWriter::Create(store, scene.bucket, ObjectKey("written"), std::move(options));
+  Must(writer->Write(AsBytes(content)));
+  Must(writer->Finish());
+  std::string read;
+  DownloadRequest download{.bucket = scene.bucket, .key = ObjectKey("secret")};
+  download.destination = [&read](std::uint64_t size) -> Result<MutableByteView> {
+    read.resize(size);
+    return std::as_writable_bytes(std::span(read));
+  };
+  download.options.part_size_bytes = 5 << 20;
+  download.options.max_parallel_parts = 2;
+  download.options.customer_key = key;
+  Must(Download(scene.client, std::move(download)));
+  Print("downloaded", read == content ? "same" : "different");
+  const auto stream =
+      ObjectStream::Open(store, {.bucket = scene.bucket, .key = ObjectKey("written")},
+                         {.part_size_bytes = 5 << 20, .customer_key = key});
+  std::string streamed;
+  for (;;) {
+    const std::optional<StreamBlock> block = Must(stream->Next());
+    if (!block) break;
+    streamed += AsText(ByteView(block->data.get(), block->size));
+  }
+  Print("streamed", streamed == content ? "same" : "different");
+}
+
 void Versions(const Scene& scene) {
   PutBucketVersioningRequest versioning{.bucket = scene.bucket};
   Must(scene.client.Call(versioning));
@@ -349,9 +391,15 @@ void Presigned(const Scene& scene) {
 }
 
 const std::map<std::string, void (*)(const Scene&)> kScenarios = {
-    {"attributes", Attributes},         {"conditions", Conditions}, {"parts", Parts},
-    {"customer_keys", CustomerKeys},    {"versions", Versions},     {"objects", Objects},
-    {"configurations", Configurations}, {"presigned", Presigned},
+    {"attributes", Attributes},
+    {"conditions", Conditions},
+    {"parts", Parts},
+    {"customer_keys", CustomerKeys},
+    {"versions", Versions},
+    {"objects", Objects},
+    {"customer_key_transfers", CustomerKeyTransfers},
+    {"configurations", Configurations},
+    {"presigned", Presigned},
 };
 
 }  // namespace

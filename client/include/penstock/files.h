@@ -49,6 +49,7 @@ struct FileDownloadOptions {
   bool sync = false;
   ProgressCallback progress;  // On the calling thread, after each part. An exception ends the call.
   CallOptions call;
+  CustomerKey customer_key;  // Of an object with SSE-C.
 };
 
 struct FileDownloadResponse {

@@ -41,6 +41,7 @@ struct DownloadOptions {
   std::optional<int> max_parallel_parts;  // Concurrent requests.
   ProgressCallback progress;              // Null: no progress reports.
   CallOptions call;
+  CustomerKey customer_key;  // Of an object with SSE-C.
 };
 
 // Passes the destination memory to a download. No effect after the download has failed.
@@ -115,6 +116,7 @@ struct StreamOptions {
   // is still fetched whole. Unset: full prefetching from the start.
   std::optional<std::uint64_t> first_part_bytes;
   CallOptions call;
+  CustomerKey customer_key;  // Of an object with SSE-C.
 };
 
 // A block of an object, in order. Owns its bytes.

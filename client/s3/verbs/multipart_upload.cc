@@ -1,8 +1,11 @@
 #include "client/s3/verbs/verbs.h"
 
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "base/ascii.h"
 #include "base/crc/named_crc.h"
 #include "base/xml/xml.h"
 #include "client/s3/verbs/body_checksum.h"
@@ -33,8 +36,20 @@ ChecksumOfUpload ChecksumFor(const Request& request, const BuildContext& context
 }
 
 // The element of a checksum in S3's documents.
+constexpr std::string_view kChecksumElement = "Checksum";
 std::string ChecksumElement(std::string_view algorithm) {
-  return "Checksum" + AlgorithmName(algorithm);
+  return std::string(kChecksumElement) + AlgorithmName(algorithm);
+}
+
+// Returns the algorithms and values of these elements below `root`.
+std::vector<std::pair<std::string, std::string>> ReadChecksumElements(const XmlElement& root) {
+  std::vector<std::pair<std::string, std::string>> checksums;
+  for (const XmlElement& child : root.Children()) {
+    const std::string_view name = child.name();
+    if (!name.starts_with(kChecksumElement) || name == "ChecksumType") continue;
+    checksums.emplace_back(AsciiLower(name.substr(kChecksumElement.size())), child.text());
+  }
+  return checksums;
 }
 
 }  // namespace
@@ -135,7 +150,14 @@ Result<CompletedPart> ParseResponse(const UploadPartCopyRequest& request,
   CompletedPart part;
   part.part_number = request.part_number;
   part.etag = ReadETag(document.root().Child("ETag").text());
-  part.checksum_crc64nvme = document.root().Child("ChecksumCRC64NVME").text();
+  for (auto& [algorithm, value] : ReadChecksumElements(document.root())) {
+    if (algorithm == "crc64nvme") {
+      part.checksum_crc64nvme = std::move(value);
+    } else {
+      part.checksum_algorithm = std::move(algorithm);
+      part.checksum_value = std::move(value);
+    }
+  }
   if (part.etag.empty())
     return Error::Make(ErrorKind::kUnavailable, "the response has no ETag for the part");
   return part;
@@ -192,8 +214,11 @@ Result<WireRequest> BuildRequest(const CompleteMultipartUploadRequest& request,
   PENSTOCK_TRY(CheckAlgorithm(request.checksum_algorithm));
   const ChecksumOfUpload checksum = ChecksumFor(request, context);
   if (!request.checksum_value.empty()) {
-    if (request.checksum_algorithm.empty())
-      return InvalidRequest("checksum_value is set without checksum_algorithm; set both");
+    if (checksum.algorithm.empty() || request.checksum_algorithm.empty()) {
+      return InvalidRequest(
+          "checksum_value is set, but checksum_algorithm does not name the algorithm; set it, for "
+          "example to crc32c");
+    }
     wire.headers.push_back({"x-amz-checksum-" + checksum.algorithm, request.checksum_value});
   } else if (request.crc64nvme && checksum.algorithm == "crc64nvme") {
     wire.headers.push_back({kCrc64NvmeHeader, CrcText(Crc::kCrc64Nvme, *request.crc64nvme)});
@@ -211,10 +236,14 @@ Result<PutObjectResponse> ParseResponse(const CompleteMultipartUploadRequest&,
                                         const WireResponse& response) {
   PENSTOCK_ASSIGN(const XmlDocument document,
                   ReadDocument(response, "CompleteMultipartUploadResult"));
+  ObjectMetadata metadata = ReadMetadata(response.head);
   PutObjectResponse out;
   out.etag = ReadETag(document.root().Child("ETag").text());
-  out.version_id = ReadVersionId(response.head);
-  out.encryption = ReadMetadata(response.head).encryption;
+  out.version_id = std::move(metadata.version_id);
+  if (document.root().Child("ChecksumType").text() != "COMPOSITE")
+    out.checksums = ReadChecksumElements(document.root());
+  out.encryption = metadata.encryption;
+  if (metadata.details.has_value()) out.kms_key_id = std::move(metadata.details.Edit().kms_key_id);
   return out;
 }
 

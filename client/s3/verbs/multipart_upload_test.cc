@@ -162,6 +162,16 @@ TEST(UploadPartCopyTest, ReadsETagAndChecksum) {
   EXPECT_EQ(part->checksum_crc64nvme, "c=");
 }
 
+TEST(UploadPartCopyTest, ReadsTheChecksumOfTheUpload) {
+  const auto part = ParseResponse(UploadPartCopyOf(),
+                                  Answer("<CopyPartResult><ETag>&quot;e&quot;</ETag>"
+                                         "<ChecksumSHA256>s=</ChecksumSHA256></CopyPartResult>"));
+  ASSERT_TRUE(part.ok());
+  EXPECT_EQ(part->checksum_crc64nvme, "");
+  EXPECT_EQ(part->checksum_algorithm, "sha256");
+  EXPECT_EQ(part->checksum_value, "s=");
+}
+
 TEST(UploadPartCopyTest, AnErrorDocumentInA200IsAnError) {
   const auto part = ParseResponse(
       UploadPartCopyOf(), Answer("<Error><Code>NoSuchKey</Code><Message>gone</Message></Error>"));
@@ -230,6 +240,17 @@ TEST(CompleteMultipartUploadTest, SendsTheChecksumOfTheWholeObject) {
             nullptr);
 }
 
+TEST(CompleteMultipartUploadTest, RefusesAValueWithoutAnAlgorithm) {
+  auto request = CompleteMultipartUploadOf({{1, ETag("e1"), ""}});
+  request.checksum_value = "c=";
+  for (const char* algorithm : {"", "none"}) {
+    request.checksum_algorithm = algorithm;
+    const auto wire = BuildRequest(request, Context());
+    ASSERT_FALSE(wire.ok()) << algorithm;
+    EXPECT_EQ(wire.error().kind, ErrorKind::kInvalidArgument);
+  }
+}
+
 TEST(CompleteMultipartUploadTest, SendsNoChecksumTypeWithoutChecksums) {
   const auto wire =
       BuildRequest(CompleteMultipartUploadOf({{1, ETag("e1"), ""}}), WithoutChecksums());
@@ -259,6 +280,28 @@ TEST(CompleteMultipartUploadTest, ReadsETagAndVersion) {
   ASSERT_TRUE(response.ok()) << response.error().message;
   EXPECT_EQ(response->etag.value, "x-2");
   EXPECT_EQ(response->version_id.value, "v");
+}
+
+TEST(CompleteMultipartUploadTest, ReadsChecksumsAndTheKmsKey) {
+  const auto checksums = [](const std::string& elements) {
+    const auto response =
+        ParseResponse(CompleteMultipartUploadOf({}),
+                      Answer("<CompleteMultipartUploadResult><ETag>&quot;x-2&quot;</ETag>" +
+                                 elements + "</CompleteMultipartUploadResult>",
+                             {{"x-amz-server-side-encryption", "aws:kms"},
+                              {"x-amz-server-side-encryption-aws-kms-key-id", "arn"}}));
+    EXPECT_TRUE(response.ok());
+    EXPECT_EQ(response->encryption, EncryptionKind::kKms);
+    EXPECT_EQ(response->kms_key_id, "arn");
+    return response->checksums;
+  };
+  using Checksums = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ(checksums("<ChecksumCRC64NVME>c=</ChecksumCRC64NVME>"
+                      "<ChecksumType>FULL_OBJECT</ChecksumType>"),
+            (Checksums{{"crc64nvme", "c="}}));
+  EXPECT_EQ(checksums("<ChecksumSHA256>s=-2</ChecksumSHA256>"
+                      "<ChecksumType>COMPOSITE</ChecksumType>"),
+            Checksums{});
 }
 
 TEST(CompleteMultipartUploadTest, AnErrorInA200IsClassifiedByItsCode) {

@@ -6,26 +6,12 @@
 
 #include "base/ascii.h"
 #include "base/dates.h"
-#include "base/digest.h"
 #include "base/encoding.h"
 #include "base/text/json_text.h"
 #include "client/http/uri.h"
 #include "client/s3/verbs/request_start.h"
 
-namespace penstock {
-
-Result<CustomerKey> CustomerKey::Create(ByteView bytes) {
-  constexpr std::size_t kBytes = 32;
-  if (bytes.size() != kBytes) {
-    return s3::InvalidRequest("an SSE-C key has 32 bytes (AES-256), not " +
-                              std::to_string(bytes.size()));
-  }
-  CustomerKey key;
-  key.text_ = std::make_shared<const Text>(Text{Base64Encode(bytes), Base64Encode(Md5(bytes))});
-  return key;
-}
-
-namespace s3 {
+namespace penstock::s3 {
 namespace {
 
 constexpr std::size_t kMaxUserMetadataBytes = 2048;
@@ -200,5 +186,4 @@ Result<void> AppendAttributes(const ObjectAttributes& attributes, WireRequest& w
   return Ok();
 }
 
-}  // namespace s3
-}  // namespace penstock
+}  // namespace penstock::s3

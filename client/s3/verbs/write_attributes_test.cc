@@ -114,13 +114,6 @@ TEST(WriteAttributesTest, AnAclIsEitherCannedOrAList) {
   EXPECT_EQ(AppendAttributes(both, wire).error().kind, ErrorKind::kInvalidArgument);
 }
 
-TEST(WriteAttributesTest, ACustomerKeyHas32Bytes) {
-  const auto key = CustomerKey::Create(AsBytes("short"));
-  EXPECT_EQ(key.error().message, "an SSE-C key has 32 bytes (AES-256), not 5");
-  EXPECT_EQ(CustomerKeyOf(SseS3{}).empty(), true);
-  EXPECT_EQ(CustomerKeyOf(KeyOf32Bytes()).base64(), kKey);
-}
-
 TEST(WriteAttributesTest, ALockedObjectAlwaysHasADigest) {
   StringSource body("hello");
   PutObjectRequest request{.bucket = BucketName("b"), .key = ObjectKey("k"), .body = &body};

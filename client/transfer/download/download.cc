@@ -330,6 +330,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     spec.bucket = request_.bucket;
     spec.key = request_.key;
     spec.version_id = request_.version_id;
+    spec.customer_key = request_.options.customer_key;
     spec.range = range;
     spec.call = request_.options.call;
     spec.call.cancel = stop_.token();

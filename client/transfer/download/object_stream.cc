@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/async/poll_interrupt.h"
 #include "base/log/caught.h"
 #include "client/transfer/block_memory.h"
 #include "client/transfer/chained_stop.h"
@@ -145,7 +146,9 @@ class StreamImpl final : public ObjectStream {
         if (error_ || (!queue_.empty() && queue_.front()->ready)) continue;
       }
       // The fetches continue: after an interrupt, the next call finds their blocks.
-      if (interrupt && interrupt())
+      const Result<bool> stop = PollInterrupt(interrupt);
+      if (!stop.ok()) return At(stop.error());
+      if (*stop)
         return At(Error::Make(ErrorKind::kCancelled, "the wait for a block was interrupted"));
     }
     PENSTOCK_ASSIGN(StreamBlock block, Take());
@@ -245,6 +248,7 @@ class StreamImpl final : public ObjectStream {
     spec.range = range;
     spec.call = options_.call;
     spec.call.cancel = slot.stop.token();
+    spec.customer_key = options_.customer_key;
     return spec;
   }
 

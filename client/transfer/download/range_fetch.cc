@@ -153,6 +153,7 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     request.range = Wanted();
     request.if_match = pinned_;
     request.version_id = spec_.version_id;
+    request.customer_key = spec_.customer_key;
     request.sink = this;
     request.options = spec_.call;
     store_.Start(std::move(request), [self = shared_from_this()](Result<ObjectMetadata> result) {
@@ -237,6 +238,7 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
       request.bucket = spec_.bucket;
       request.key = spec_.key;
       request.version_id = spec_.version_id;
+      request.customer_key = spec_.customer_key;
       request.options = spec_.call;
       Callback<ObjectMetadata> answered = [self = shared_from_this(),
                                            error](const Result<ObjectMetadata>& head) {

@@ -51,6 +51,7 @@ struct RangeFetchSpec {
   // Counts the bytes. May be null. Must outlive the completion.
   ProgressMeter* progress = nullptr;
   VersionId version_id;  // empty: the current version
+  CustomerKey customer_key;
 };
 
 struct RangeFetched {

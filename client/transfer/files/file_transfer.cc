@@ -88,7 +88,8 @@ Result<FileDownloadResponse> DownloadInto(std::shared_ptr<ObjectStore> store, Bu
       ObjectStream::Open(std::move(store), std::move(source),
                          {.part_size_bytes = options.part_size_bytes,
                           .read_ahead_parts = std::max(0, options.max_parallel_parts - 1),
-                          .call = options.call});
+                          .call = options.call,
+                          .customer_key = options.customer_key});
   // No file is created for an object that cannot be read.
   PENSTOCK_ASSIGN(std::optional<StreamBlock> block, stream->Next(interrupt));
   PENSTOCK_ASSIGN(FileTarget target, FileTarget::Create(std::move(folder), std::move(name)));

@@ -212,7 +212,7 @@ Result<std::uint64_t> AppendWriter::ResolveOutcome(ByteView data, Error error,
   // gives no information about earlier attempts.
   if (error.kind == ErrorKind::kCancelled || (!unknown && !changed))
     return Unsettled(std::move(error));
-  HeadObjectRequest head{bucket_, key_, {}, transfer::CleanupOptions(false)};
+  HeadObjectRequest head{bucket_, key_, {}, transfer::CleanupOptions(options_.call, false)};
   const Result<ObjectMetadata> now = store_->Call(std::move(head), interrupt);
   if (!now.ok()) {
     const bool gone =
@@ -250,7 +250,7 @@ Result<std::uint64_t> AppendWriter::Arrived(ByteView data, const ObjectMetadata&
   get.range = RangeRequest{.begin = size_, .end = end, .suffix = {}};
   get.if_match = now.etag;
   get.sink = sink.get();
-  get.options = transfer::CleanupOptions(false);
+  get.options = transfer::CleanupOptions(options_.call, false);
   PENSTOCK_TRY(store_->Call(std::move(get), interrupt));
   const auto beyond = std::ranges::upper_bound(tries_, sink->same());
   return beyond == tries_.begin() ? std::uint64_t{0} : *std::prev(beyond);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/async/poll_interrupt.h"
 #include "base/crc/named_crc.h"
 #include "base/log/caught.h"
 #include "client/transfer/late_cleanup.h"
@@ -26,6 +28,7 @@ constexpr int kAbortTries = 4;
 constexpr int kDamagedTries = 3;  // of one part; each includes the client's own retries
 constexpr int kAutomaticRemovals = 1;
 constexpr int kRemovalsByAbort = 2;
+constexpr const char* kPartChecksum = "crc64nvme";
 constexpr std::string_view kPart = "the upload of a part";
 constexpr std::string_view kProgress = "the progress callback of an upload";
 
@@ -37,6 +40,7 @@ struct Removal {
   UploadId upload_id;
   bool stray_part_possible = false;  // a failed part may still arrive at S3
   CallOptions options;               // one time limit for all tries
+  CustomerKey customer_key;
 };
 
 Result<void> RemoveParts(const Removal& removal) {
@@ -62,6 +66,7 @@ Result<void> RemoveParts(const Removal& removal) {
     list.key = removal.key;
     list.upload_id = removal.upload_id;
     list.options = removal.options;
+    list.customer_key = removal.customer_key;
     const Result<ListPartsResponse> parts = removal.store->Call(std::move(list));
     if (!parts.ok()) return last;
   }
@@ -86,6 +91,10 @@ Result<void> RemovePartsInBackground(Removal removal) {
 // A CreateMultipartUpload in progress. Shared by its callback, the caller who waits, and the
 // cleanup after the caller has stopped waiting.
 struct PendingCreate {
+  // Separate: on_response may stop the upload, which locks `mutex`.
+  Mutex response_mutex;
+  // Null: none, or the caller has stopped waiting.
+  std::function<void(const ResponseInfo&)> on_response PENSTOCK_GUARDED_BY(response_mutex);
   Mutex mutex;
   CondVar changed;
   std::optional<Result<CreateMultipartUploadResponse>> result PENSTOCK_GUARDED_BY(mutex);
@@ -94,6 +103,18 @@ struct PendingCreate {
   void Wake() {
     const MutexLock lock(mutex);
     changed.NotifyAll();
+  }
+
+  void Responded(const ResponseInfo& info) {
+    const MutexLock lock(response_mutex);
+    if (on_response) on_response(info);
+  }
+
+  // The caller's on_response does not run after this returns.
+  void Abandon() {
+    std::function<void(const ResponseInfo&)> dropped;
+    const MutexLock lock(response_mutex);
+    dropped.swap(on_response);
   }
 
   // Waits until `until` at most, or until Wake. Nullopt: there is no result yet.
@@ -120,9 +141,21 @@ void RemoveLateUpload(PendingCreate& pending, Removal removal) {
   }
   if (!created || !created->ok()) return;
   removal.upload_id = std::move((*created)->upload_id);
-  removal.options = CleanupOptions(true);
+  removal.options = CleanupOptions(removal.options, true);
   const Result<void> ignored = RemoveParts(removal);  // the caller has its error already
   static_cast<void>(ignored);
+}
+
+// Returns whether the object gets a retention or a legal hold. S3 then requires a checksum of each
+// part (API reference, "UploadPart").
+bool IsLocked(const ObjectLock& lock) {
+  return lock.mode != LockMode::kNone || lock.legal_hold.has_value();
+}
+
+// S3 refused a part without a checksum, because the bucket locks its objects by default.
+bool NeedsChecksum(const Error& error) {
+  return error.http_status == 400 && error.code == "InvalidRequest" &&
+         error.message.find("Object Lock parameters") != std::string::npos;
 }
 
 }  // namespace
@@ -134,7 +167,9 @@ MultipartUpload::MultipartUpload(std::shared_ptr<ObjectStore> store, BucketName 
       key_(std::move(key)),
       options_(std::move(options)),
       stop_(options_.call.cancel),
-      progress_(options_.progress) {}
+      progress_(options_.progress),
+      checksum_algorithm_(IsLocked(options_.attributes.lock) ? kPartChecksum : ""),
+      parts_need_checksums_(!checksum_algorithm_.empty()) {}
 
 MultipartUpload::~MultipartUpload() {
   // A destructor cannot report an error.
@@ -150,6 +185,7 @@ Result<void> MultipartUpload::Create(const Interrupt& interrupt) {
   request.key = key_;
   request.attributes = options_.attributes;
   request.options = options_.call;
+  request.checksum_algorithm = checksum_algorithm_;
   Result<CreateMultipartUploadResponse> created = CallCreate(std::move(request), interrupt);
   if (!created.ok()) return Fail(std::move(created).error());
   upload_id_ = std::move(created->upload_id);
@@ -166,6 +202,11 @@ Result<CreateMultipartUploadResponse> MultipartUpload::CallCreate(
   const Deadline deadline = store_->DeadlineOf(options_.call);
   request.options.grace = kInterruptedCleanupLimit;
   request.options.cancel = pending->stop.get_token();
+  if (options_.call.on_response) {
+    const MutexLock lock(pending->response_mutex);
+    pending->on_response = options_.call.on_response;
+    request.options.on_response = [pending](const ResponseInfo& info) { pending->Responded(info); };
+  }
   const std::stop_callback wake(stop_.token(), [&pending] { pending->Wake(); });
   store_->Start(std::move(request), [pending](Result<CreateMultipartUploadResponse> result) {
     const MutexLock lock(pending->mutex);
@@ -177,17 +218,19 @@ Result<CreateMultipartUploadResponse> MultipartUpload::CallCreate(
     const auto poll = std::chrono::steady_clock::now() + kPoll;
     if (auto created = pending->WaitUntil(std::min(poll, deadline.when())))
       return *std::move(created);
-    if (stop_.token().stop_requested() || (interrupt && interrupt())) {
+    const Result<bool> interrupted = PollInterrupt(interrupt);
+    if (!interrupted.ok()) {
+      error = interrupted.error();
+    } else if (stop_.token().stop_requested() || *interrupted) {
       error = Error::Make(ErrorKind::kCancelled, "the upload was interrupted");
     } else if (deadline.Passed(SystemClock())) {
       error = Error::Make(ErrorKind::kTimeout, "the deadline passed before the upload was created");
     }
   }
-  RunCleanup(
-      [pending, removal = Removal{store_, bucket_, key_, {}, false, {}}]() mutable {
-        RemoveLateUpload(*pending, std::move(removal));
-      },
-      kInterruptedWait);
+  pending->Abandon();
+  Removal removal{store_, bucket_, key_, {}, false, {}, customer_key()};
+  removal.options = CleanupOptions(options_.call, true);
+  RunCleanup([pending, removal] { RemoveLateUpload(*pending, removal); }, kInterruptedWait);
   return std::move(*error).At("CreateMultipartUpload", bucket_.value, key_.value);
 }
 
@@ -260,6 +303,9 @@ void MultipartUpload::SendRequest(const std::shared_ptr<PendingPart>& pending) {
   request.body = &pending->body;
   request.options = options_.call;
   request.options.cancel = stop_.token();
+  request.customer_key = customer_key();
+  pending->has_checksum = parts_need_checksums_;
+  if (pending->has_checksum) request.checksum_algorithm = kPartChecksum;
   store_->Start(std::move(request), [this, pending](Result<CompletedPart> result) {
     OnResponse(pending, std::move(result));
   });
@@ -269,6 +315,12 @@ void MultipartUpload::OnResponse(const std::shared_ptr<PendingPart>& pending,
                                  Result<CompletedPart> result) {
   bool sent_again = false;
   Result<void> checked = Caught(kPart, [&]() -> Result<void> {
+    if (!result.ok() && !pending->has_checksum && NeedsChecksum(result.error())) {
+      parts_need_checksums_ = true;
+      SendRequest(pending);
+      sent_again = true;
+      return Ok();
+    }
     if (!result.ok() || !keeps_crc_ || result->checksum_crc64nvme.empty()) return Ok();
     const std::string ours = CrcText(Crc::kCrc64Nvme, pending->body.Crc());
     if (ours == result->checksum_crc64nvme) return Ok();
@@ -350,7 +402,10 @@ Result<void> MultipartUpload::WaitUntil(const char* operation, const Interrupt& 
       error = part_error_;
     }
     if (error) return Fail(std::move(*error));
-    if (interrupt && interrupt()) {
+    const Result<bool> interrupted = PollInterrupt(interrupt);
+    if (!interrupted.ok())
+      return Fail(Error(interrupted.error()).At(operation, bucket_.value, key_.value));
+    if (*interrupted) {
       return Fail(Error::Make(ErrorKind::kCancelled, "the upload was interrupted")
                       .At(operation, bucket_.value, key_.value));
     }
@@ -392,6 +447,8 @@ Result<PutObjectResponse> MultipartUpload::TryComplete(const std::vector<Complet
     request.if_none_match_any = options_.if_none_match_any;
     request.options = options_.call;
     request.crc64nvme = crc_;
+    request.customer_key = customer_key();
+    request.checksum_algorithm = checksum_algorithm_;
     Result<PutObjectResponse> result = store_->Call(std::move(request), interrupt);
     if (result.ok()) return result;
     // S3 answers a repeated CompleteMultipartUpload with success (recorded against Amazon S3), so a
@@ -424,8 +481,8 @@ Result<UploadResponse> MultipartUpload::Complete(const Interrupt& interrupt) {
   // After an interrupt, the caller does not wait for the outcome.
   if (!unknown || interrupted_) return error;
   const Fingerprint ours{sent_bytes_, MultipartETag(parts), crc_};
-  if (std::optional<ETag> etag =
-          FindPublished(*store_, bucket_, key_, ours, CleanupOptions(false))) {
+  if (std::optional<ETag> etag = FindPublished(*store_, bucket_, key_, ours, customer_key(),
+                                               CleanupOptions(options_.call, false))) {
     failed_.reset();
     upload_id_.reset();
     // The object is published, even if the callback throws.
@@ -465,7 +522,8 @@ Result<void> MultipartUpload::GiveUp(int removals_allowed, bool in_background) {
   }
   if (removals_ >= removals_allowed) return removed_;
   ++removals_;
-  Removal removal{store_, bucket_, key_, *upload_id_, false, CleanupOptions(in_background)};
+  Removal removal{store_, bucket_, key_, *upload_id_, false, {}, customer_key()};
+  removal.options = CleanupOptions(options_.call, in_background);
   {
     const MutexLock lock(mutex_);
     removal.stray_part_possible = stray_part_possible_;

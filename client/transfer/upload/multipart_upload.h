@@ -6,14 +6,18 @@
 // If the service keeps a CRC64NVME of the whole object, no part is read before it is sent. The CRC
 // of a part is computed while its bytes are copied or sent, and compared with the CRC in S3's
 // response. A damaged part is sent again. The combined CRC of all parts is a condition of Complete.
-// Otherwise each request carries the CRC of its part.
+// Otherwise each request carries the CRC of its part, and also if the object gets a retention or a
+// legal hold, because S3 requires it then. If the bucket locks its objects by default, S3 refuses
+// the first parts, which are sent again with their CRC.
 #ifndef PENSTOCK_CLIENT_TRANSFER_UPLOAD_MULTIPART_UPLOAD_H_
 #define PENSTOCK_CLIENT_TRANSFER_UPLOAD_MULTIPART_UPLOAD_H_
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "client/transfer/chained_stop.h"
@@ -73,6 +77,7 @@ class MultipartUpload {
     PartBody body;
     int number = 0;
     int times_damaged = 0;
+    bool has_checksum = false;  // its last request carries its CRC
     std::chrono::steady_clock::time_point started;
   };
   struct SentPart {
@@ -97,6 +102,7 @@ class MultipartUpload {
   Result<CreateMultipartUploadResponse> CallCreate(CreateMultipartUploadRequest request,
                                                    const Interrupt& interrupt);
   Result<void> GiveUp(int removals_allowed, bool in_background);
+  CustomerKey customer_key() const { return CustomerKeyOf(options_.attributes.encryption); }
 
   const std::shared_ptr<ObjectStore> store_;  // shared with the creator: parts in flight need it
   const BucketName bucket_;
@@ -112,7 +118,9 @@ class MultipartUpload {
   int last_part_number_ = 0;
   std::uint64_t sent_bytes_ = 0;
   ProgressMeter progress_;
-  std::optional<std::uint64_t> crc_;  // of the whole object, once all parts have been sent
+  const std::string checksum_algorithm_;    // of the upload; empty: as configured
+  std::atomic<bool> parts_need_checksums_;  // the object is locked
+  std::optional<std::uint64_t> crc_;        // of the whole object, once all parts have been sent
 
   mutable Mutex mutex_;
   CondVar changed_;

@@ -68,7 +68,9 @@ Result<UploadResponse> PutWhole(ObjectStore& store, const BucketName& bucket, co
   const bool interrupted = put.error().kind == ErrorKind::kCancelled;
   if (OutcomeUnknown(put.error()) && !interrupted) {
     const Fingerprint ours{body.size(), ContentETag(body), body.crc64nvme()};
-    std::optional<ETag> etag = FindPublished(store, bucket, key, ours, CleanupOptions(false));
+    std::optional<ETag> etag =
+        FindPublished(store, bucket, key, ours, CustomerKeyOf(options.attributes.encryption),
+                      CleanupOptions(options.call, false));
     if (etag) {
       Contain(kProgress, [&] { progress.Finish(body.size()); });
       return UploadResponse{*std::move(etag), body.size()};

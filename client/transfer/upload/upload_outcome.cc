@@ -52,11 +52,12 @@ ETag ContentETag(BodySource& content) {
 
 std::optional<ETag> FindPublished(ObjectStore& store, const BucketName& bucket,
                                   const ObjectKey& key, const Fingerprint& ours,
-                                  CallOptions cleanup) {
+                                  CustomerKey customer_key, CallOptions cleanup) {
   HeadObjectRequest request;
   request.bucket = bucket;
   request.key = key;
   request.options = std::move(cleanup);
+  request.customer_key = std::move(customer_key);
   Result<ObjectMetadata> head = store.Call(std::move(request));
   if (!head.ok() || head->size != ours.size_bytes) return std::nullopt;
   const bool same_etag = ours.etag && head->etag == *ours.etag;
@@ -67,8 +68,12 @@ std::optional<ETag> FindPublished(ObjectStore& store, const BucketName& bucket,
   return std::move(head->etag);
 }
 
-CallOptions CleanupOptions(bool interrupted) {
+CallOptions CleanupOptions(const CallOptions& of_caller, bool interrupted) {
   CallOptions options;
+  options.expected_bucket_owner = of_caller.expected_bucket_owner;
+  options.requester_pays = of_caller.requester_pays;
+  options.extra_headers = of_caller.extra_headers;
+  options.extra_query = of_caller.extra_query;
   options.deadline =
       Deadline::After(SystemClock(), interrupted ? kInterruptedCleanupLimit : kCleanupLimit);
   return options;

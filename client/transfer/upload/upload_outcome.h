@@ -35,20 +35,21 @@ struct Fingerprint {
   std::optional<std::uint64_t> crc64nvme;  // of the whole object; unset: unknown
 };
 
-// Returns the ETag of the object if it has that size, and that ETag or checksum. Blocks, within the
-// limits of `cleanup`.
+// Returns the ETag of the object if it has that size, and that ETag or checksum. `customer_key`: of
+// an object with SSE-C. Blocks, within the limits of `cleanup`.
 std::optional<ETag> FindPublished(ObjectStore& store, const BucketName& bucket,
                                   const ObjectKey& key, const Fingerprint& ours,
-                                  CallOptions cleanup);
+                                  CustomerKey customer_key, CallOptions cleanup);
 
 // Time limits of cleanup requests, and how long the caller waits for them after an interrupt.
 inline constexpr std::chrono::seconds kCleanupLimit{30};
 inline constexpr std::chrono::seconds kInterruptedCleanupLimit{5};
 inline constexpr std::chrono::milliseconds kInterruptedWait{75};
 
-// Returns options with the matching time limit from now, but without the caller's deadline and
-// cancellation, which may be the reason for the cleanup.
-CallOptions CleanupOptions(bool interrupted);
+// Returns `of_caller` with the matching time limit from now, but without its deadline and
+// cancellation, which may be the reason for the cleanup, and without on_response, which must not
+// run after the caller's call has returned.
+CallOptions CleanupOptions(const CallOptions& of_caller, bool interrupted);
 
 }  // namespace penstock::transfer
 

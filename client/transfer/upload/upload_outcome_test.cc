@@ -44,11 +44,11 @@ TEST(FindPublished, NeedsETagAndSize) {
   const Bytes content = MakeContent(10);
   const ETag etag = Put(*store, content);
   EXPECT_EQ(ContentETag(content), etag);
-  EXPECT_EQ(FindPublished(*store, kBucket, kKey, {10, etag, {}}, {}), etag);
-  EXPECT_FALSE(FindPublished(*store, kBucket, kKey, {11, etag, {}}, {}));
-  EXPECT_FALSE(FindPublished(*store, kBucket, kKey, {10, ETag("x"), {}}, {}));
-  EXPECT_FALSE(FindPublished(*store, kBucket, kKey, {10, {}, {}}, {}));
-  EXPECT_FALSE(FindPublished(*store, kBucket, ObjectKey("none"), {10, etag, {}}, {}));
+  EXPECT_EQ(FindPublished(*store, kBucket, kKey, {10, etag, {}}, {}, {}), etag);
+  EXPECT_FALSE(FindPublished(*store, kBucket, kKey, {11, etag, {}}, {}, {}));
+  EXPECT_FALSE(FindPublished(*store, kBucket, kKey, {10, ETag("x"), {}}, {}, {}));
+  EXPECT_FALSE(FindPublished(*store, kBucket, kKey, {10, {}, {}}, {}, {}));
+  EXPECT_FALSE(FindPublished(*store, kBucket, ObjectKey("none"), {10, etag, {}}, {}, {}));
 }
 
 TEST(FindPublished, ComparesTheChecksumIfETagsAreNotMd5) {
@@ -72,19 +72,23 @@ TEST(FindPublished, ComparesTheChecksumIfETagsAreNotMd5) {
   Put(*inner, MakeContent(9));
   Encrypted store(inner);
   const Fingerprint ours{9, ETag("never-this"), 0xae8b14860a799888};
-  EXPECT_EQ(FindPublished(store, kBucket, kKey, ours, {}), ETag("opaque"));
-  EXPECT_FALSE(FindPublished(store, kBucket, kKey, {9, ETag("never-this"), 1}, {}));
-  EXPECT_FALSE(FindPublished(store, kBucket, kKey, {9, ETag("never-this"), {}}, {}));
+  EXPECT_EQ(FindPublished(store, kBucket, kKey, ours, {}, {}), ETag("opaque"));
+  EXPECT_FALSE(FindPublished(store, kBucket, kKey, {9, ETag("never-this"), 1}, {}, {}));
+  EXPECT_FALSE(FindPublished(store, kBucket, kKey, {9, ETag("never-this"), {}}, {}, {}));
 }
 
 TEST(CleanupOptions, AreShortAfterAnInterrupt) {
   const auto left = [](bool interrupted) {
-    return CleanupOptions(interrupted).deadline.Left(SystemClock());
+    return CleanupOptions({}, interrupted).deadline.Left(SystemClock());
   };
   EXPECT_LE(left(true), kInterruptedCleanupLimit);
   EXPECT_LE(left(false), kCleanupLimit);
   EXPECT_GT(left(false), kInterruptedCleanupLimit);
-  EXPECT_FALSE(CleanupOptions(true).cancel.stop_possible());
+  CallOptions of_caller;
+  of_caller.cancel = std::stop_source().get_token();
+  of_caller.deadline = Deadline::After(SystemClock(), std::chrono::hours(1));
+  EXPECT_FALSE(CleanupOptions(of_caller, true).cancel.stop_possible());
+  EXPECT_LE(CleanupOptions(of_caller, true).deadline.Left(SystemClock()), kInterruptedCleanupLimit);
 }
 
 }  // namespace

@@ -47,7 +47,8 @@ class PendingCore {
   // Forwards a stop request of the caller. Returns the token of the call. Call once, before the
   // call starts.
   std::stop_token Link(const std::stop_token& caller);
-  void RequestStop() { stop_.request_stop(); }
+  // No effect in a forked child, where it would run callbacks of the parent's call.
+  void RequestStop();
 
   bool complete() const { return complete_.load(std::memory_order_acquire); }
   // Returns false if the result belongs to the parent of this process, where it will arrive.
@@ -56,8 +57,8 @@ class PendingCore {
   // Wakes waiting threads and runs the continuation on this thread.
   void SetComplete();
   // Blocks until complete. `interrupt` is polled about every 100 ms; when it returns true, this
-  // requests a stop once and continues to wait. Returns kInvalidArgument on an I/O thread and in a
-  // forked child, unless complete.
+  // requests a stop once and continues to wait. Same if it throws; the exception is then the error.
+  // Returns kInvalidArgument on an I/O thread and in a forked child, unless complete.
   Result<void> Wait(const std::function<bool()>& interrupt);
   // Stores the continuation. Returns false, and stores nothing, if complete or if no result will
   // arrive in this process.
@@ -68,7 +69,8 @@ class PendingCore {
  private:
   struct Forward {
     std::stop_source source;
-    void operator()() noexcept { source.request_stop(); }
+    int process;
+    void operator()() noexcept;
   };
 
   const int process_ = CurrentProcess();
@@ -106,21 +108,29 @@ template <class T>
 class PendingAwaiter {
  public:
   PendingAwaiter(std::shared_ptr<PendingState<T>> state, CallbackExecutor executor)
-      : state_(std::move(state)), executor_(std::move(executor)) {}
+      : state_(std::move(state)), executor_(std::move(executor)) {
+    if (executor_) alive_ = std::make_shared<std::atomic<bool>>(true);
+  }
   PendingAwaiter(const PendingAwaiter&) = delete;
   PendingAwaiter& operator=(const PendingAwaiter&) = delete;
   // A coroutine may be destroyed while it is suspended here.
   ~PendingAwaiter() {
     if (suspended_) state_->Unsubscribe();
+    if (alive_) alive_->store(false);
   }
 
   bool await_ready() const { return !executor_ && (state_->complete() || !state_->CanComplete()); }
-  bool await_suspend(std::coroutine_handle<> coroutine) {
+  // Not inlined: clang up to 16 may keep local variables of an inlined await_suspend in the frame
+  // of the coroutine, which another thread may have destroyed by then (LLVM issue 56301).
+  [[gnu::noinline]] bool await_suspend(std::coroutine_handle<> coroutine) {
     suspended_ = true;
     // Once subscribed, another thread may resume the coroutine and destroy this object.
     const auto state = state_;
     const CallbackExecutor executor = executor_;
-    const auto resume = [coroutine] { coroutine.resume(); };
+    // The executor may run its task after the coroutine was destroyed.
+    const auto resume = [coroutine, alive = alive_] {
+      if (!alive || alive->load()) coroutine.resume();
+    };
     if (state->Subscribe([executor, resume] { RunOn(executor, resume); })) return true;
     if (!executor) return false;
     RunOn(executor, resume);
@@ -134,6 +144,7 @@ class PendingAwaiter {
  private:
   std::shared_ptr<PendingState<T>> state_;
   CallbackExecutor executor_;
+  std::shared_ptr<std::atomic<bool>> alive_;  // False: destroyed. Null: no executor.
   bool suspended_ = false;
 };
 
@@ -174,12 +185,13 @@ class [[nodiscard]] Pending {
   // Returns whether the result has arrived. Requires valid().
   bool ready() const { return state_->complete(); }
   // Asks the call to end soon with kCancelled. Without effect on a call that has ended, and on a
-  // coroutine. Requires valid().
+  // coroutine, and in a forked child. Requires valid().
   void Cancel() const { state_->RequestStop(); }
 
   // Blocks until the call has ended. `interrupt` is polled about every 100 ms; when it returns
-  // true, the call is cancelled, and Get waits for its end. Returns kInvalidArgument, and keeps
-  // the result for later, on an I/O thread (in a callback) if the result has not arrived.
+  // true, the call is cancelled, and Get waits for its end. Same if `interrupt` throws: Get returns
+  // the exception as an error, and keeps the result for another Get. Returns kInvalidArgument, and
+  // keeps the result for later, on an I/O thread (in a callback) if the result has not arrived.
   Result<T> Get(const std::function<bool()>& interrupt = {}) {
     if (!valid()) return Taken();
     PENSTOCK_TRY(state_->Wait(interrupt));
@@ -214,6 +226,8 @@ class [[nodiscard]] Pending {
     return internal::PendingAwaiter<T>(std::move(state), {});
   }
   // For `co_await std::move(pending).On(executor)`: the coroutine always continues on the executor.
+  // While it waits it may be destroyed on the executor's thread, also after the executor has queued
+  // its continuation. Elsewhere, the executor must not run the continuation at the same time.
   internal::PendingAwaiter<T> On(CallbackExecutor executor) && {
     auto state = valid() ? std::exchange(state_, nullptr) : Of(Taken()).state_;
     return internal::PendingAwaiter<T>(std::move(state), std::move(executor));
@@ -244,7 +258,8 @@ struct Pending<T>::promise_type {
 
   struct Final {
     bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<promise_type> coroutine) const noexcept {
+    [[gnu::noinline]] void await_suspend(
+        std::coroutine_handle<promise_type> coroutine) const noexcept {
       const auto state = std::move(coroutine.promise().state);
       coroutine.destroy();
       state->SetComplete();
