@@ -134,7 +134,11 @@ class Loader {
     for (const ItemRead& read : reads) {
       const DcpPlace& place = read.chunk->place;
       Item& item = items_[{place.path, place.begin}];
-      if (item.reads.empty()) PENSTOCK_TRY(Describe(read, item));
+      if (item.reads.empty()) {
+        PENSTOCK_TRY(Describe(read, item));
+      } else {
+        PENSTOCK_TRY(CheckSame(read, item));
+      }
       item.reads.push_back(&read);
     }
     for (auto& [place, item] : items_) {
@@ -163,6 +167,20 @@ class Loader {
     item.payload = *bytes;
     item.strides = RowMajorStrides(item.sizes());
     return Ok();
+  }
+
+  // All reads of an item use its dtype, its sizes and its length, so that they must agree.
+  static Result<void> CheckSame(const ItemRead& read, const Item& item) {
+    const DcpPlace& place = read.chunk->place;
+    if (read.tensor->dtype == item.tensor->dtype && read.chunk->box.lengths == item.sizes() &&
+        place.length == item.place().length && place.transforms == item.place().transforms)
+      return Ok();
+    return Error::Make(ErrorKind::kDataLoss,
+                       "two chunks name one place: '" + item.tensor->name + "' and '" +
+                           read.tensor->name +
+                           "' differ in dtype, size or length and are both at byte " +
+                           std::to_string(place.begin) + " of '" + place.path +
+                           "': the metadata of the checkpoint is invalid");
   }
 
   static bool IsLarge(const Item& item) {

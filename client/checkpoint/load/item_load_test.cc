@@ -167,6 +167,62 @@ TEST_F(ItemLoadTest, AnItemOfAnotherDtypeOrSizeIsRefused) {
   EXPECT_EQ(LoadAll().error().kind, ErrorKind::kUnsupported);
 }
 
+// The memory of each read has the size that its own chunk states.
+TEST_F(ItemLoadTest, ChunksThatDifferMustNotNameOnePlace) {
+  for (const std::int64_t elements : {100, 100'000}) {  // small: whole; large: in parts
+    Save({elements}, elements);
+    const DcpTensor& same = tensor_;
+    const DcpPlace place = tensor_.chunks[0].place;
+    DcpPlace longer = place;
+    ++longer.length;
+    const DcpTensor others[] = {
+        {"other", "int16", {elements}, {{{{0}, {elements}}, place}}},
+        {"other", "int32", {10}, {{{{0}, {10}}, place}}},
+        {"other", "int32", {10, elements / 10}, {{{{0, 0}, {10, elements / 10}}, place}}},
+        {"other", "int32", {elements}, {{{{0}, {elements}}, longer}}}};
+    for (const DcpTensor& other : others) {
+      for (const auto& [one, two] : {std::pair(&same, &other), std::pair(&other, &same)}) {
+        std::vector<std::string> memory;
+        std::vector<ItemRead> reads;
+        for (const DcpTensor* const tensor : {one, two}) {
+          const Box& box = tensor->chunks[0].box;
+          const std::size_t item_bytes = tensor->dtype == "int16" ? 2 : 4;
+          std::string& bytes =
+              memory.emplace_back(static_cast<std::size_t>(box.elements()) * item_bytes, '\0');
+          reads.push_back(
+              {tensor,
+               tensor->chunks.data(),
+               box,
+               {reinterpret_cast<std::byte*>(bytes.data()), RowMajorStrides(box.lengths)}});
+        }
+        const auto loaded = LoadItems(context_, {kBucket, "step-1/"}, reads);
+        ASSERT_FALSE(loaded.ok());
+        EXPECT_EQ(loaded.error().kind, ErrorKind::kDataLoss);
+        EXPECT_NE(loaded.error().message.find("two chunks name one place"), std::string::npos)
+            << loaded.error().message;
+      }
+    }
+  }
+}
+
+// Tied weights.
+TEST_F(ItemLoadTest, EqualChunksMayNameOnePlace) {
+  Save({100}, 100);
+  DcpTensor tied = tensor_;
+  tied.name = "tied";
+  std::vector<std::int32_t> memory(200);
+  std::vector<ItemRead> reads;
+  for (const DcpTensor* const tensor : {&tensor_, &tied}) {
+    reads.push_back({tensor,
+                     tensor->chunks.data(),
+                     {{0}, {100}},
+                     {reinterpret_cast<std::byte*>(memory.data() + 100 * reads.size()), {1}}});
+  }
+  ASSERT_TRUE(LoadItems(context_, {kBucket, "step-1/"}, reads).ok());
+  EXPECT_EQ(std::vector<std::int32_t>(memory.begin(), memory.begin() + 100), all_);
+  EXPECT_EQ(std::vector<std::int32_t>(memory.begin() + 100, memory.end()), all_);
+}
+
 TEST_F(ItemLoadTest, ItemsWithExtensionsAreRefused) {
   Save({10}, 10);
   tensor_.chunks[0].place.transforms = "stream.zstd";
