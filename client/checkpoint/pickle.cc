@@ -410,6 +410,8 @@ std::optional<std::vector<std::int64_t>> PickleDocument::Integers(PickleId id) c
     id = arguments[0];
   }
   if (kind(id) != PickleKind::kTuple && kind(id) != PickleKind::kList) return std::nullopt;
+  constexpr std::size_t kMaxDimensions = 64;  // torch's limit
+  if (items(id).size() > kMaxDimensions) return std::nullopt;
   std::vector<std::int64_t> numbers;
   for (const PickleId item : items(id)) {
     if (kind(item) != PickleKind::kInt) return std::nullopt;

@@ -13,6 +13,10 @@ namespace penstock::checkpoint {
 namespace {
 
 constexpr int kMaxDepth = 100;
+// A value that is referred to from many places is copied each time. The copies of healthy files are
+// small compared with these limits.
+constexpr std::size_t kMaxGrowth = 256;  // bytes of copies for each byte of the pickle
+constexpr std::size_t kFreeBytes = std::size_t{1} << 20;
 
 std::string Joined(std::string_view prefix, std::string_view name) {
   if (prefix.empty()) return std::string(name);
@@ -36,8 +40,8 @@ std::optional<std::string> FromLatin1(std::string_view text) {
 
 class StateReader {
  public:
-  StateReader(const PickleDocument& document, const NameFilter& filter)
-      : document_(document), filter_(filter), visits_left_(16 * document.size() + 1024) {}
+  StateReader(const PickleDocument& document, const NameFilter& filter, std::size_t pickle_bytes)
+      : document_(document), filter_(filter), bytes_left_(kMaxGrowth * pickle_bytes + kFreeBytes) {}
 
   Result<SavedState> Read(std::string_view prefix) {
     PENSTOCK_TRY(Visit(document_.root(), std::string(prefix), 0));
@@ -48,17 +52,26 @@ class StateReader {
  private:
   bool IsWanted(const std::string& name) const { return !filter_ || filter_(name); }
 
-  // A value that is referred to from many places is visited each time, so visits, and the bytes of
-  // their names, are limited.
-  Result<void> Visit(PickleId id, const std::string& name, int depth) {
-    const std::size_t cost = 1 + name.size() / 64;
-    if (depth > kMaxDepth || visits_left_ < cost) {
+  // Subtracts the bytes that a value takes.
+  Result<void> Charge(std::size_t bytes, const std::string& name) {
+    if (bytes_left_ < bytes) {
       return Error::Make(ErrorKind::kUnsupported,
-                         "the pickle is nested more than " + std::to_string(kMaxDepth) +
-                             " levels deep, or repeats its values too often, at '" +
+                         "the pickle repeats its values too often: they need more than " +
+                             std::to_string(kMaxGrowth) + " times its size, at '" +
                              name.substr(0, 100) + "'");
     }
-    visits_left_ -= cost;
+    bytes_left_ -= bytes;
+    return Ok();
+  }
+
+  Result<void> Visit(PickleId id, const std::string& name, int depth) {
+    constexpr std::size_t kVisitBytes = 64;
+    if (depth > kMaxDepth) {
+      return Error::Make(ErrorKind::kUnsupported,
+                         "the pickle is nested more than " + std::to_string(kMaxDepth) +
+                             " levels deep, at '" + name.substr(0, 100) + "'");
+    }
+    PENSTOCK_TRY(Charge(kVisitBytes + name.size(), name));
     switch (document_.kind(id)) {
       case PickleKind::kDict: return VisitDict(id, name, depth);
       case PickleKind::kList:
@@ -68,6 +81,7 @@ class StateReader {
       default: break;
     }
     if (!IsWanted(name)) return Ok();
+    PENSTOCK_TRY(Charge(document_.at(id).text.size(), name));
     auto value = PlainValue(id);
     if (!value) return Unsupported(id, name);
     state_.values.emplace_back(name, std::move(*value));
@@ -110,9 +124,13 @@ class StateReader {
         tensor.error().message = "'" + name + "': " + tensor.error().message;
         return std::move(tensor).error();
       }
+      PENSTOCK_TRY(Charge(sizeof(SavedTensor) + tensor->storage_key.size() + tensor->dtype.size() +
+                              16 * tensor->sizes.size(),
+                          name));
       state_.tensors.push_back({name, std::move(*tensor)});
       return Ok();
     }
+    if (!arguments.empty()) PENSTOCK_TRY(Charge(document_.at(arguments[0]).text.size(), name));
     auto text = CalledText(callee, arguments);
     if (!text) return Unsupported(id, name);
     state_.values.emplace_back(name, std::move(*text));
@@ -173,7 +191,7 @@ class StateReader {
 
   const PickleDocument& document_;
   const NameFilter& filter_;
-  std::size_t visits_left_;
+  std::size_t bytes_left_;  // of copies
   SavedState state_;
 };
 
@@ -199,7 +217,7 @@ Result<void> CheckValue(const SavedValue& value) {
 Result<SavedState> ReadStatePickle(std::string_view pickle, const NameFilter& filter,
                                    std::string_view prefix) {
   PENSTOCK_ASSIGN(const PickleDocument document, PickleDocument::Read(pickle));
-  return StateReader(document, filter).Read(prefix);
+  return StateReader(document, filter, pickle.size()).Read(prefix);
 }
 
 Result<std::string> WriteStatePickle(const SavedState& state) {

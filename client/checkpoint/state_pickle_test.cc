@@ -117,6 +117,49 @@ TEST(StatePickleTest, CyclesDepthAndRepetitionAreLimited) {
   EXPECT_FALSE(ReadStatePickle(Pickled(doubled)).ok());
 }
 
+// A list of references to one value: [value] * count. `value` is the memo entry 0.
+std::string Repeated(const std::string& value, std::size_t count) {
+  std::string pickle = value + "q\0"s + "0](";
+  for (std::size_t i = 0; i < count; ++i) pickle += "h\0"s;
+  return Pickled(pickle + "e");
+}
+
+TEST(StatePickleTest, RepeatedValuesCannotExceedTheMemoryOfTheFile) {
+  const std::string text = "X"s + "\0\0\x10\0"s + std::string(1 << 20, 'x');  // 1 MiB
+  EXPECT_TRUE(ReadStatePickle(Repeated(text, 10)).ok());
+  const auto texts = ReadStatePickle(Repeated(text, 500));  // 500 MiB
+  ASSERT_FALSE(texts.ok());
+  EXPECT_EQ(texts.error().kind, ErrorKind::kUnsupported);
+  EXPECT_NE(texts.error().message.find("too often"), std::string::npos) << texts.error().message;
+  PickleWriter writer;
+  PickledTensor tensor = kTensor;
+  tensor.storage_key = std::string(1 << 20, 'k');
+  writer.Tensor(tensor);
+  std::string pickle = std::move(writer).Finish();
+  pickle = pickle.substr(2, pickle.size() - 3) + "r\0\1\0\0"s + "0](";
+  for (int i = 0; i < 500; ++i) pickle += "j\0\1\0\0"s;
+  EXPECT_FALSE(ReadStatePickle(Pickled(pickle + "e")).ok());
+}
+
+TEST(StatePickleTest, ManySmallValuesAreRead) {
+  for (const char value : {'N', '\x88'}) {
+    const auto read = ReadStatePickle(Pickled("](" + std::string(100'000, value) + "e"));
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    EXPECT_EQ(read->values.size(), 100'000U);
+  }
+  const auto texts = ReadStatePickle(Repeated(Text("relu"), 100'000));
+  ASSERT_TRUE(texts.ok()) << texts.error().message;
+}
+
+TEST(StatePickleTest, TensorsHaveAtMost64Dimensions) {
+  PickledTensor tensor{
+      "float32", std::vector<std::int64_t>(64, 1), std::vector<std::int64_t>(64, 1), 0, "0", 4};
+  EXPECT_TRUE(ReadStatePickle(*WriteTensorPickle(tensor)).ok());
+  tensor.sizes.push_back(1);
+  tensor.strides.push_back(1);
+  EXPECT_FALSE(ReadStatePickle(*WriteTensorPickle(tensor)).ok());
+}
+
 TEST(StatePickleTest, EqualNamesAreRefused) {
   const auto read = ReadStatePickle(
       Pickled("}(" + Text("a.b") + "K\x01" + Text("a") + "}" + Text("b") + "K\x02su"));
