@@ -243,6 +243,21 @@ TEST_F(ItemLoadTest, AnItemBehindTheEndOfItsObjectIsDataLoss) {
   EXPECT_EQ(LoadAll().error().kind, ErrorKind::kDataLoss);
 }
 
+TEST_F(ItemLoadTest, ItemsBeforeTorch21HaveNoByteOrder) {
+  for (const std::int64_t elements : {10, 100'000}) {
+    Save({elements}, elements);
+    const std::string payload(reinterpret_cast<const char*>(all_.data()), all_.size() * 4);
+    ZipWriter zip;
+    std::string item = zip.Record(
+        "data.pkl", *WriteTensorPickle({"int32", {elements}, {1}, 0, "0", payload.size()}));
+    item += zip.Record("data/0", payload);
+    item += zip.Record("version", "3\n");
+    item += zip.Finish();
+    PutItem(tensor_.chunks[0], item);
+    ExpectLoads({{0}, {elements}});
+  }
+}
+
 TEST_F(ItemLoadTest, OtherValuesAreReadAsBytes) {
   Save({10}, 10);
   const auto items = ReadItemBytes(context_, {kBucket, "step-1/"}, {tensor_.chunks[0].place});
