@@ -493,17 +493,26 @@ Result<void> LoadItems(const LoadContext& context, const ItemLocation& location,
 
 Result<std::vector<std::string>> ReadItemBytes(const LoadContext& context,
                                                const ItemLocation& location,
-                                               const std::vector<DcpPlace>& places) {
+                                               const std::vector<DcpPlace>& places,
+                                               std::uint64_t window_bytes) {
   PENSTOCK_TRY(CheckMayBlock("loading a checkpoint"));
   constexpr std::uint64_t kMaxItemBytes = std::uint64_t{1} << 30;
   std::vector<std::string> items(places.size());
-  BatchReader reader(context);
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (places[i].length > kMaxItemBytes) {
+  for (const DcpPlace& place : places) {
+    if (place.length > kMaxItemBytes) {
       return Error::Make(ErrorKind::kResourceExhausted,
-                         "an item has " + std::to_string(places[i].length) +
-                             " bytes, the limit is " + std::to_string(kMaxItemBytes));
+                         "an item has " + std::to_string(place.length) + " bytes, the limit is " +
+                             std::to_string(kMaxItemBytes));
     }
+  }
+  BatchReader reader(context);
+  std::uint64_t requested = 0;  // bytes in flight
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    while (reader.in_flight() > 0 && requested + places[i].length > window_bytes) {
+      PENSTOCK_ASSIGN(const std::uint64_t done, reader.Next());
+      requested -= places[done].length;
+    }
+    requested += places[i].length;
     items[i].resize(places[i].length);
     if (items[i].empty()) continue;
     const MutableByteView memory(reinterpret_cast<std::byte*>(items[i].data()), items[i].size());

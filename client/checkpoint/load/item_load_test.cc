@@ -258,6 +258,20 @@ TEST_F(ItemLoadTest, ItemsBeforeTorch21HaveNoByteOrder) {
   }
 }
 
+// A place may have any length, and memory is needed for it before its object is known.
+TEST_F(ItemLoadTest, OtherValuesAreReadInWindows) {
+  Save({30}, 10);
+  std::vector<DcpPlace> places;
+  for (const DcpChunk& chunk : tensor_.chunks) places.push_back(chunk.place);
+  const auto items = ReadItemBytes(context_, {kBucket, "step-1/"}, places, 1);
+  ASSERT_TRUE(items.ok());
+  EXPECT_EQ((*items)[2], last_item_);
+  places[0].path = "gone";
+  const std::uint64_t before = store_->count("GetObject");
+  EXPECT_FALSE(ReadItemBytes(context_, {kBucket, "step-1/"}, places, 1).ok());
+  EXPECT_EQ(store_->count("GetObject") - before, 1U);
+}
+
 TEST_F(ItemLoadTest, OtherValuesAreReadAsBytes) {
   Save({10}, 10);
   const auto items = ReadItemBytes(context_, {kBucket, "step-1/"}, {tensor_.chunks[0].place});
