@@ -297,6 +297,7 @@ class PickleMachine {
 
   // The limit: names of the memo could multiply a long name.
   bool PushGlobal(std::string_view module, std::string_view name) {
+    if (module == "__builtin__") module = "builtins";  // in protocol 2, as in Python 2
     name_bytes_ += module.size() + name.size();
     if (name_bytes_ > pickle_.size() + kMaxNameBytes) return false;
     std::string& joined = document_.names_.emplace_back(module);

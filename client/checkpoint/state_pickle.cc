@@ -23,6 +23,11 @@ std::string Joined(std::string_view prefix, std::string_view name) {
   return std::string(prefix).append(".").append(name);
 }
 
+bool IsQuantized(std::string_view dtype) {
+  constexpr std::string_view kNames[] = {"quint8", "qint8", "qint32", "quint4x2", "quint2x4"};
+  return std::find(std::begin(kNames), std::end(kNames), dtype) != std::end(kNames);
+}
+
 // Bytes of text that Python encoded as latin-1.
 std::optional<std::string> FromLatin1(std::string_view text) {
   std::string bytes;
@@ -115,7 +120,8 @@ class StateReader {
     const std::string_view callee = document_.Callee(id);
     const auto arguments = document_.Arguments(id);
     if (arguments.size() == 1 && (callee == "torch.Size" || callee == "collections.OrderedDict" ||
-                                  callee == "collections.Counter" || callee == "builtins.set"))
+                                  callee == "collections.Counter" || callee == "builtins.set" ||
+                                  callee == "builtins.frozenset"))
       return Visit(arguments[0], name, depth + 1);
     if (!IsWanted(name)) return Ok();
     if (IsPickledTensor(document_, id)) {
@@ -137,15 +143,23 @@ class StateReader {
     return Ok();
   }
 
-  // bytes of protocol 2, and a device as "cuda:0".
+  // bytes and bytearrays of protocol 2, a layout as "torch.strided", and a device as "cuda:0".
   std::optional<std::string> CalledText(std::string_view callee,
                                         std::span<const PickleId> arguments) const {
+    const bool bytes = callee == "builtins.bytes" || callee == "builtins.bytearray";
+    if (bytes && arguments.empty()) return std::string();
+    if (callee == "builtins.bytearray" && arguments.size() == 1 &&
+        document_.kind(arguments[0]) == PickleKind::kBytes)
+      return std::string(document_.at(arguments[0]).text);
     if (arguments.empty() || document_.kind(arguments[0]) != PickleKind::kText) return std::nullopt;
     const std::string_view text = document_.at(arguments[0]).text;
-    if (callee == "_codecs.encode" && arguments.size() == 2 &&
+    if ((callee == "_codecs.encode" || callee == "builtins.bytearray") && arguments.size() == 2 &&
         document_.kind(arguments[1]) == PickleKind::kText &&
-        document_.at(arguments[1]).text == "latin1")
+        (document_.at(arguments[1]).text == "latin1" ||
+         document_.at(arguments[1]).text == "latin-1"))
       return FromLatin1(text);
+    if (callee == "torch.serialization._get_layout" && arguments.size() == 1)
+      return std::string(text);
     if (callee != "torch.device" || arguments.size() > 2) return std::nullopt;
     if (arguments.size() == 1) return std::string(text);
     if (document_.kind(arguments[1]) != PickleKind::kInt) return std::nullopt;
@@ -162,7 +176,8 @@ class StateReader {
       case PickleKind::kText:
       case PickleKind::kBytes: return SavedValue(std::string(value.text));
       case PickleKind::kGlobal:  // a dtype
-        if (value.text.starts_with("torch.") && FindDtype(value.text.substr(6)))
+        if (value.text.starts_with("torch.") &&
+            (FindDtype(value.text.substr(6)) || IsQuantized(value.text.substr(6))))
           return SavedValue(std::string(value.text));
         return std::nullopt;
       default: return std::nullopt;
@@ -172,9 +187,9 @@ class StateReader {
   Error Unsupported(PickleId id, const std::string& name) const {
     return Error::Make(ErrorKind::kUnsupported,
                        "the value '" + name + "' is " + document_.Describe(id) +
-                           ", which torch.load(weights_only=True) and this reader reject; it was "
-                           "not run. Exclude the name with a filter, or save tensors and plain "
-                           "values only");
+                           ", which this reader does not support; it was not run. Exclude the "
+                           "name with a filter, or save tensors and plain values only (None, bool, "
+                           "int of 64 bits, float, str, bytes)");
   }
 
   Result<void> CheckNames() const {

@@ -108,6 +108,67 @@ TEST(StatePickleTest, ParametersSizesDtypesDevicesAndBytesAreRead) {
                                   {"bytes", "a\xff"s}}));
 }
 
+// As Python 3 writes {1}, b"", bytearray(b"a\xff") and a layout with protocol 2.
+TEST(StatePickleTest, BuiltinsOfProtocol2AreRead) {
+  const auto read = ReadStatePickle(Pickled(
+      "}(" + Text("set") + "c__builtin__\nset\n](K\x01" + "e\x85R" + Text("empty") +
+      "c__builtin__\nbytes\n)R" + Text("array") + "c__builtin__\nbytearray\n" + Text("a\xc3\xbf") +
+      Text("latin-1") + "\x86R" + Text("layout") + "ctorch.serialization\n_get_layout\n" +
+      Text("torch.strided") + "\x85R" + Text("dtype") + "ctorch\nquint8\n" + "u"));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  using Values = std::vector<std::pair<std::string, SavedValue>>;
+  EXPECT_EQ(read->values, (Values{{"set.0", std::int64_t{1}},
+                                  {"empty", ""s},
+                                  {"array", "a\xff"s},
+                                  {"layout", "torch.strided"s},
+                                  {"dtype", "torch.quint8"s}}));
+}
+
+// torch.load reads them: the message must not deny it.
+TEST(StatePickleTest, ValuesWithoutATypeHereAreNamed) {
+  const auto complex = ReadStatePickle(Pickled("}" + Text("z") + "c__builtin__\ncomplex\n" +
+                                               std::string("G\x3f\xf0\0\0\0\0\0\0", 9) +
+                                               std::string("G\0\0\0\0\0\0\0\0", 9) + "\x86Rs"));
+  EXPECT_NE(complex.error().message.find("'z' is a builtins.complex"), std::string::npos)
+      << complex.error().message;
+  const auto large = ReadStatePickle(Pickled("}" + Text("n") + "\x8a\x09\0\0\0\0\0\0\0\0\1s"s));
+  EXPECT_NE(large.error().message.find("an int of more than 64 bits"), std::string::npos)
+      << large.error().message;
+  for (const auto& read : {complex, large}) {
+    EXPECT_EQ(read.error().kind, ErrorKind::kUnsupported);
+    EXPECT_EQ(read.error().message.find("torch.load"), std::string::npos);
+  }
+}
+
+// The arguments of _rebuild_tensor_v2 for kTensor.
+std::string TensorArguments() {
+  PickleWriter writer;
+  writer.Tensor(kTensor);
+  const std::string pickle = std::move(writer).Finish();
+  const std::size_t begin = pickle.find("_rebuild_tensor_v2\n") + 19;
+  const std::size_t mark = pickle.find('(', begin);
+  return pickle.substr(mark, pickle.size() - 2 - mark);  // without R and the end
+}
+
+TEST(StatePickleTest, TensorsAndParametersWithAttributesAreRead) {
+  const std::string attributes = "}" + Text("tag") + "cos\nsystem\ns";
+  const std::string function = "ctorch._utils\n_rebuild_tensor_v2\n";
+  const auto tensor = ReadStatePickle(
+      Pickled("}" + Text("t") + "ctorch._tensor\n_rebuild_from_type_v2\n(" + function +
+              "ctorch\nTensor\n" + TensorArguments() + attributes + "tRs"));
+  ASSERT_TRUE(tensor.ok()) << tensor.error().message;
+  EXPECT_EQ(tensor->tensors, (std::vector<SavedTensor>{{"t", kTensor}}));
+  const auto subclass =
+      ReadStatePickle(Pickled("}" + Text("t") + "ctorch._tensor\n_rebuild_from_type_v2\n(" +
+                              function + "cmy\nTensor\n" + TensorArguments() + attributes + "tRs"));
+  EXPECT_NE(subclass.error().message.find("_rebuild_from_type_v2"), std::string::npos);
+  const auto parameter =
+      ReadStatePickle(Pickled("}" + Text("p") + "ctorch._utils\n_rebuild_parameter_with_state\n(" +
+                              function + TensorArguments() + "R\x88}" + attributes + "tRs"));
+  ASSERT_TRUE(parameter.ok()) << parameter.error().message;
+  EXPECT_EQ(parameter->tensors, (std::vector<SavedTensor>{{"p", kTensor}}));
+}
+
 TEST(StatePickleTest, CyclesDepthAndRepetitionAreLimited) {
   EXPECT_EQ(ReadStatePickle(Pickled("]q\0h\0a"s)).error().kind, ErrorKind::kUnsupported);
   EXPECT_FALSE(ReadStatePickle(Pickled("N" + std::string(101, '\x85'))).ok());
