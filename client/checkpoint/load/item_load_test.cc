@@ -11,6 +11,7 @@
 namespace penstock::checkpoint {
 namespace {
 
+using penstock::testing::CallPoint;
 using penstock::testing::FaultyObjectStore;
 
 // A tensor of int32 whose element i is i, in chunks of rows, each chunk in a file of its own.
@@ -99,9 +100,16 @@ TEST_F(ItemLoadTest, RowsAreFetchedWithoutTheRestOfTheItem) {
   RangeReaderOptions options;
   options.max_gap_bytes = 0;
   context_.ranges = options;
+  std::uint64_t bytes = 0;
+  context_.store = std::make_shared<FaultyObjectStore>(store_, [&](const CallPoint& call) {
+    EXPECT_TRUE(call.range && call.range->begin && call.range->end);
+    if (call.range) bytes += *call.range->end - *call.range->begin;
+    return std::optional<penstock::testing::Fault>();
+  });
   const std::uint64_t before = store_->count("GetObject");
   ExpectLoads({{4000, 0}, {10, 1024}});
   EXPECT_LE(store_->count("GetObject") - before, 6U);
+  EXPECT_LE(bytes, (40 << 10) + 3 * 8192);  // the rows, and the ends of the item, twice
 }
 
 TEST_F(ItemLoadTest, ElementsGoToMemoryOfAnyStrides) {

@@ -34,7 +34,11 @@ Result<SafetensorsFile> SafetensorsFile::Open(const LoadContext& context, Bucket
   SafetensorsFile file(std::move(object));
   const CheckpointObject& opened = file.object_;
   const FileKind kind = KindOf(opened.first());
-  if (kind != FileKind::kSafetensors && kind != FileKind::kUnknown)
+  // A file that is too short for a header, or has one with a damaged length, is of this format.
+  const bool damaged =
+      kind == FileKind::kUnknown && (opened.first().size() <= kSafetensorsLengthBytes ||
+                                     opened.first()[kSafetensorsLengthBytes] == '{');
+  if (kind != FileKind::kSafetensors && !damaged)
     return opened.At(WrongKind("a safetensors file", kind), kOperation);
   const auto length = SafetensorsHeaderBytes(opened.first(), opened.size());
   if (!length.ok()) return opened.At(length.error(), kOperation);
