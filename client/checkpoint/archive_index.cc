@@ -17,6 +17,30 @@ Error Invalid(std::string what) {
 
 std::string Quoted(std::string_view name) { return "record '" + std::string(name) + "'"; }
 
+// Each name is there once, and each record, with its header, ends before the next one begins.
+// Otherwise a small file could have contents of any size.
+Result<void> CheckRecords(const ArchiveIndex& index, std::uint64_t file_bytes) {
+  std::vector<const ArchiveRecord*> records;
+  for (const ArchiveRecord& record : index.records) records.push_back(&record);
+  std::sort(records.begin(), records.end(),
+            [](const auto* one, const auto* other) { return one->name < other->name; });
+  const auto twice = std::adjacent_find(
+      records.begin(), records.end(),
+      [](const auto* one, const auto* other) { return one->name == other->name; });
+  if (twice != records.end()) return Invalid(Quoted((*twice)->name) + " occurs twice");
+  std::sort(records.begin(), records.end(),
+            [](const auto* one, const auto* other) { return one->header > other->header; });
+  std::uint64_t end = file_bytes;
+  for (const ArchiveRecord* const record : records) {
+    const std::uint64_t bytes =
+        kZipLocalHeaderBytes + index.folder.size() + record->name.size() + record->bytes;
+    if (record->header > end || bytes > end - record->header)
+      return Invalid(Quoted(record->name) + " overlaps another one or the end of the archive");
+    end = record->header;
+  }
+  return Ok();
+}
+
 std::string Hex(std::uint32_t value) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
@@ -49,11 +73,10 @@ Result<ArchiveIndex> ReadArchiveIndex(std::string_view directory, std::uint64_t 
       if (index.foreign.empty()) index.foreign = entry.name;
       continue;
     }
-    if (entry.header > file_bytes || entry.stored_bytes > file_bytes - entry.header)
-      return Invalid(Quoted(entry.name) + " ends behind the archive");
     index.records.push_back(
         {entry.name.substr(index.folder.size()), entry.header, entry.stored_bytes, entry.crc32});
   }
+  PENSTOCK_TRY(CheckRecords(index, file_bytes));
   return index;
 }
 

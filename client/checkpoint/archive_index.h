@@ -34,8 +34,9 @@ struct ArchiveIndex {
 };
 
 // Reads a directory with `entries` entries of a file of `file_bytes` bytes. Names are views into
-// `directory`. Returns kDataLoss for an invalid directory, and kUnsupported for a zip file without
-// a folder, which torch does not write. Accepts any bytes.
+// `directory`. Returns kDataLoss for an invalid directory, a name that occurs twice, and records
+// that overlap, and kUnsupported for a zip file without a folder, which torch does not write.
+// Accepts any bytes.
 Result<ArchiveIndex> ReadArchiveIndex(std::string_view directory, std::uint64_t entries,
                                       std::uint64_t file_bytes);
 

@@ -43,6 +43,41 @@ TEST(ArchiveIndexTest, OtherZipFilesAreUnsupportedAndNotCorrupt) {
   EXPECT_EQ(ReadArchiveIndex("", 0, 100).error().kind, ErrorKind::kDataLoss);
 }
 
+// A directory entry of a record at `header`.
+std::string Entry(const std::string& name, std::uint32_t header, std::uint32_t bytes) {
+  std::string entry("PK\1\2", 4);
+  entry.resize(46, '\0');
+  for (int i = 0; i < 4; ++i) {
+    entry[20 + i] = entry[24 + i] = static_cast<char>(bytes >> 8 * i);
+    entry[42 + i] = static_cast<char>(header >> 8 * i);
+  }
+  entry[28] = static_cast<char>(name.size());
+  return entry + name;
+}
+
+TEST(ArchiveIndexTest, OverlappingRecordsAreDataLoss) {
+  const std::uint64_t size = 30 + 8 + 100;  // of a record with its header
+  EXPECT_TRUE(
+      ReadArchiveIndex(Entry("a/data/1", size, 100) + Entry("a/data/0", 0, 100), 2, 2 * size).ok());
+  for (const std::uint32_t header : {std::uint32_t{0}, std::uint32_t{size - 1}}) {
+    const auto index =
+        ReadArchiveIndex(Entry("a/data/0", 0, 100) + Entry("a/data/1", header, 100), 2, 2 * size);
+    ASSERT_FALSE(index.ok());
+    EXPECT_EQ(index.error().kind, ErrorKind::kDataLoss);
+    EXPECT_NE(index.error().message.find("overlap"), std::string::npos) << index.error().message;
+  }
+  EXPECT_FALSE(ReadArchiveIndex(Entry("a/data/0", 0, 100), 1, size - 1).ok());
+}
+
+// torch takes the last of two, other readers the first.
+TEST(ArchiveIndexTest, ANameThatOccursTwiceIsDataLoss) {
+  const auto index =
+      ReadArchiveIndex(Entry("a/data/0", 0, 100) + Entry("a/data/0", 200, 100), 2, 1000);
+  ASSERT_FALSE(index.ok());
+  EXPECT_NE(index.error().message.find("'data/0' occurs twice"), std::string::npos)
+      << index.error().message;
+}
+
 TEST(ArchiveIndexTest, EveryChangedByteOfARecordIsFound) {
   const std::string archive = Archive();
   EXPECT_TRUE(VerifyArchive(archive).ok());

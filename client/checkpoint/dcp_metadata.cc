@@ -15,6 +15,10 @@ namespace {
 constexpr std::string_view kModule = "torch.distributed.checkpoint.metadata";
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 62;
 constexpr std::size_t kMaxKeyBytes = 1024;  // S3's limit of keys
+constexpr std::size_t kMaxAttributes = 64;  // of an object; torch's have up to 10
+// A pickle can refer to one value from many tensors and chunks, each of which has a copy.
+constexpr std::size_t kMaxGrowth = 256;  // bytes of copies for each byte of the pickle
+constexpr std::size_t kFreeBytes = std::size_t{1} << 20;
 
 Error Invalid(std::string_view name, std::string_view what) {
   return Error::Make(ErrorKind::kDataLoss, "invalid metadata of a distributed checkpoint: '" +
@@ -30,8 +34,8 @@ std::string Shown(const Dimensions& numbers) {
 
 class MetadataReader {
  public:
-  explicit MetadataReader(const PickleDocument& document)
-      : document_(document), numbers_left_(4 * document.size() + 1024) {}
+  MetadataReader(const PickleDocument& document, std::size_t pickle_bytes)
+      : document_(document), bytes_left_(kMaxGrowth * pickle_bytes + kFreeBytes) {}
 
   Result<DcpMetadata> Read() {
     const PickleId root = document_.root();
@@ -68,7 +72,15 @@ class MetadataReader {
   }
   std::optional<PickleId> Attribute(PickleId object, std::string_view name) const {
     const auto state = document_.State(object);
-    return state ? document_.Find(*state, name) : std::nullopt;
+    // The search is linear, and many objects can share one state.
+    if (!state || document_.items(*state).size() > 2 * kMaxAttributes) return std::nullopt;
+    return document_.Find(*state, name);
+  }
+  // Subtracts the bytes that a tensor or a chunk takes.
+  Result<void> Charge(std::size_t bytes, std::string_view name) {
+    if (bytes > bytes_left_) return Invalid(name, "repeats its values too often");
+    bytes_left_ -= bytes;
+    return Ok();
   }
   std::optional<Dimensions> Numbers(PickleId object, std::string_view name) const {
     const auto found = Attribute(object, name);
@@ -118,6 +130,8 @@ class MetadataReader {
                    {}};
     const auto transforms = Attribute(id, "transform_descriptors");
     if (!transforms) return place;
+    if (document_.items(*transforms).size() > kMaxAttributes)
+      return Invalid(name, "has too many transforms");
     for (const PickleId transform : document_.items(*transforms)) {
       if (place.transforms.size() > kMaxKeyBytes) return Invalid(name, "has too many transforms");
       if (!place.transforms.empty()) place.transforms += ", ";
@@ -141,6 +155,7 @@ class MetadataReader {
     PENSTOCK_ASSIGN(DcpPlace place,
                     ReadPlace(name, found->second.whole ? *found->second.whole
                                                         : found->second.chunks.begin()->second));
+    PENSTOCK_TRY(Charge(sizeof(DcpBytes) + place.path.size() + place.transforms.size(), name));
     metadata_.bytes.push_back({std::move(name), std::move(place)});
     return Ok();
   }
@@ -166,14 +181,12 @@ class MetadataReader {
     const auto chunks = Attribute(id, "chunks");
     if (!dtype || !sizes || !chunks || !DenseBytes(*sizes, 1))
       return Invalid(name, "has no dtype or size");
+    PENSTOCK_TRY(Charge(sizeof(DcpTensor) + dtype->size() + 8 * sizes->size(), name));
     DcpTensor tensor{std::move(name), std::string(*dtype), std::move(*sizes), {}};
     for (const PickleId chunk : document_.items(*chunks)) {
       auto offsets = Numbers(chunk, "offsets");
       auto lengths = Numbers(chunk, "sizes");
       if (!offsets || !lengths) return Invalid(tensor.name, "has an invalid chunk");
-      const std::size_t numbers = 1 + offsets->size() + lengths->size();
-      if (numbers > numbers_left_) return Invalid(tensor.name, "repeats its chunks too often");
-      numbers_left_ -= numbers;
       DcpChunk made{{std::move(*offsets), std::move(*lengths)}, {}};
       if (!made.box.IsWithin(tensor.sizes)) {
         return Invalid(tensor.name, "has the chunk " + Shown(made.box.lengths) + " at " +
@@ -184,6 +197,9 @@ class MetadataReader {
       if (!place)
         return Invalid(tensor.name, "has no place for its chunk at " + Shown(made.box.offsets));
       PENSTOCK_ASSIGN(made.place, ReadPlace(tensor.name, *place));
+      PENSTOCK_TRY(Charge(sizeof(DcpChunk) + 16 * tensor.sizes.size() + made.place.path.size() +
+                              made.place.transforms.size(),
+                          tensor.name));
       tensor.chunks.push_back(std::move(made));
     }
     metadata_.tensors.push_back(std::move(tensor));
@@ -200,7 +216,7 @@ class MetadataReader {
   }
 
   const PickleDocument& document_;
-  std::size_t numbers_left_;  // of chunks: a pickle can refer to one list from many tensors
+  std::size_t bytes_left_;  // of copies
   std::set<std::string_view> names_;
   std::map<std::string, Places, std::less<>> places_;
   DcpMetadata metadata_;
@@ -353,7 +369,7 @@ class MetadataWriter {
 
 Result<DcpMetadata> ReadDcpMetadata(std::string_view pickle) {
   PENSTOCK_ASSIGN(const PickleDocument document, PickleDocument::Read(pickle));
-  return MetadataReader(document).Read();
+  return MetadataReader(document, pickle.size()).Read();
 }
 
 std::string WriteDcpMetadata(const DcpMetadata& metadata) {

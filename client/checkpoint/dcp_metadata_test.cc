@@ -57,6 +57,64 @@ TEST(DcpMetadataTest, HugeSizesAreRefused) {
   EXPECT_FALSE(ReadDcpMetadata(WriteDcpMetadata(metadata)).ok());
 }
 
+// Writes metadata whose tensors, or chunks, share values by the memo of pickles.
+std::string SharedMetadata(std::size_t names, std::size_t sizes, std::size_t attributes) {
+  constexpr std::string_view kModule = "torch.distributed.checkpoint.metadata";
+  PickleWriter writer;
+  const auto begin = [&](std::string_view name) {
+    writer.Global(kModule, name);
+    writer.EmptyTuple();
+    writer.NewObject();
+    writer.EmptyDict();
+    writer.Mark();
+  };
+  begin("Metadata");
+  writer.Text("state_dict_metadata");
+  writer.EmptyDict();
+  writer.Mark();
+  writer.Text("0");
+  begin("TensorStorageMetadata");
+  for (std::size_t i = 0; i < attributes; ++i) {
+    writer.Text("unknown" + std::to_string(i));
+    writer.None();
+  }
+  writer.Text("properties");
+  begin("TensorProperties");
+  writer.Text("dtype");
+  writer.Global("torch", std::string(100'000, 'd'));
+  writer.SetItems();
+  writer.Build();
+  writer.Text("size");
+  writer.Size(std::vector<std::int64_t>(sizes, 0));
+  writer.Text("chunks");
+  writer.EmptyList();
+  writer.SetItems();
+  writer.Build();
+  std::string pickle = std::move(writer).Finish();
+  pickle.back() = 'r';  // the tensor is the memo entry 5000
+  const std::string entry("\x88\x13\0\0", 4);
+  pickle += entry;
+  for (std::size_t i = 1; i < names; ++i) {
+    const std::string name = std::to_string(i);
+    pickle += 'X';
+    pickle += static_cast<char>(name.size());
+    pickle += std::string(3, '\0') + name + 'j' + entry;
+  }
+  const auto text = [](const std::string& value) {
+    return "X" + std::string(1, static_cast<char>(value.size())) + std::string(3, '\0') + value;
+  };
+  return pickle + "u" + text("storage_data") + "}ub.";
+}
+
+TEST(DcpMetadataTest, SharedValuesCannotExceedTheMemoryOfTheFile) {
+  EXPECT_TRUE(ReadDcpMetadata(SharedMetadata(10, 64, 0)).ok());
+  EXPECT_FALSE(ReadDcpMetadata(SharedMetadata(1, 65, 0)).ok());
+  const auto shared = ReadDcpMetadata(SharedMetadata(20'000, 64, 0));  // 2 GB of dtypes
+  ASSERT_FALSE(shared.ok());
+  EXPECT_NE(shared.error().message.find("too often"), std::string::npos) << shared.error().message;
+  EXPECT_FALSE(ReadDcpMetadata(SharedMetadata(10, 1, 1000)).ok());  // quadratic
+}
+
 TEST(DcpMetadataTest, NeverReadsPastTheEndOfDamagedMetadata) {
   const std::string pickle = WriteDcpMetadata(Example());
   for (std::size_t size = 0; size < pickle.size(); ++size)

@@ -297,6 +297,7 @@ class PickleMachine {
 
   // The limit: names of the memo could multiply a long name.
   bool PushGlobal(std::string_view module, std::string_view name) {
+    if (module == "__builtin__") module = "builtins";  // in protocol 2, as in Python 2
     name_bytes_ += module.size() + name.size();
     if (name_bytes_ > pickle_.size() + kMaxNameBytes) return false;
     std::string& joined = document_.names_.emplace_back(module);
@@ -410,6 +411,8 @@ std::optional<std::vector<std::int64_t>> PickleDocument::Integers(PickleId id) c
     id = arguments[0];
   }
   if (kind(id) != PickleKind::kTuple && kind(id) != PickleKind::kList) return std::nullopt;
+  constexpr std::size_t kMaxDimensions = 64;  // torch's limit
+  if (items(id).size() > kMaxDimensions) return std::nullopt;
   std::vector<std::int64_t> numbers;
   for (const PickleId item : items(id)) {
     if (kind(item) != PickleKind::kInt) return std::nullopt;

@@ -77,7 +77,8 @@ class PickleDocument {
   std::span<const PickleId> Arguments(PickleId id) const;
   // The state of an object; nullopt if `id` is not a call with a state.
   std::optional<PickleId> State(PickleId id) const;
-  // Integers of a list, a tuple or a torch.Size; nullopt for anything else.
+  // At most 64 integers, the dimensions that tensors have, of a list, a tuple or a torch.Size;
+  // nullopt for anything else.
   std::optional<std::vector<std::int64_t>> Integers(PickleId id) const;
   // For messages: the kind or name of a value, for example "an int" or "a numpy.ndarray".
   std::string Describe(PickleId id) const;

@@ -10,7 +10,8 @@ namespace penstock::checkpoint {
 // Whether `id` is a call that rebuilds a tensor or a parameter.
 bool IsPickledTensor(const PickleDocument& document, PickleId id);
 
-// Reads a plain strided tensor, or the parameter around one. Requires IsPickledTensor. Returns
+// Reads a plain strided tensor, or the parameter around one. Ignores attributes that Python code
+// has set. Requires IsPickledTensor. Returns
 // kUnsupported, with the name of the function that would rebuild it, for tensors of other kinds and
 // with other attributes, and kDataLoss for invalid arguments.
 Result<PickledTensor> ReadPickledTensor(const PickleDocument& document, PickleId id);

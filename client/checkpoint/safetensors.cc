@@ -63,15 +63,24 @@ class HeaderEvents : public Events {
  private:
   enum class Place { kOutside, kTop, kAbout, kTensor, kNumbers, kEnd };
 
+  bool null() override { return IsIgnored() || IsNoMetadata() || Unexpected(); }
+  bool boolean(bool) override { return IsIgnored() || Unexpected(); }
+  bool number_integer(number_integer_t) override { return IsIgnored() || Unexpected(); }
+  bool number_float(number_float_t, const string_t&) override {
+    return IsIgnored() || Unexpected();
+  }
   bool start_object(std::size_t) override {
+    if (IsIgnored()) return ++ignored_depth_ > 0;
     if (place_ == Place::kOutside) return Enter(Place::kTop);
     if (place_ != Place::kTop) return Unexpected();
     if (name_ == kMetadata) return Enter(Place::kAbout);
     header.tensors.push_back({name_});
     members_.clear();
+    unknown_ = false;
     return Enter(Place::kTensor);
   }
   bool end_object() override {
+    if (ignored_depth_ > 0) return --ignored_depth_ >= 0;
     if (place_ == Place::kTop) return Enter(Place::kEnd);
     if (place_ == Place::kAbout) return Enter(Place::kTop);
     if (place_ != Place::kTensor) return Unexpected();
@@ -79,6 +88,7 @@ class HeaderEvents : public Events {
     return Enter(Place::kTop);
   }
   bool key(string_t& key) override {
+    if (ignored_depth_ > 0) return true;
     if (place_ == Place::kTop) {
       name_ = key;
       return names_.insert(key).second || Fail("the name '" + key + "' occurs twice");
@@ -86,11 +96,12 @@ class HeaderEvents : public Events {
     member_ = key;
     if (place_ == Place::kAbout)
       return !header.metadata.contains(key) || Fail("the metadata has '" + key + "' twice");
-    const bool known = key == "dtype" || key == "shape" || key == "data_offsets";
-    return (known && members_.insert(key).second) ||
-           Fail("'" + name_ + "' has the unknown or repeated member '" + key + "'");
+    unknown_ = key != "dtype" && key != "shape" && key != "data_offsets";
+    return unknown_ || members_.insert(key).second ||
+           Fail("'" + name_ + "' has the member '" + key + "' twice");
   }
   bool string(string_t& text) override {
+    if (IsIgnored()) return true;
     if (place_ == Place::kAbout) {
       header.metadata[member_] = text;
       return true;
@@ -100,16 +111,19 @@ class HeaderEvents : public Events {
     return true;
   }
   bool start_array(std::size_t) override {
+    if (IsIgnored()) return ++ignored_depth_ > 0;
     if (place_ != Place::kTensor || member_ == "dtype") return Unexpected();
     numbers_.clear();
     return Enter(Place::kNumbers);
   }
   bool number_unsigned(number_unsigned_t number) override {
+    if (IsIgnored()) return true;
     if (place_ != Place::kNumbers || number >= std::uint64_t{1} << 62) return Unexpected();
     numbers_.push_back(static_cast<std::int64_t>(number));
     return true;
   }
   bool end_array() override {
+    if (ignored_depth_ > 0) return --ignored_depth_ >= 0;
     SafetensorsTensor& tensor = header.tensors.back();
     if (member_ == "shape") {
       tensor.sizes = numbers_;
@@ -121,6 +135,9 @@ class HeaderEvents : public Events {
     }
     return Enter(Place::kTensor);
   }
+  // Members that the format does not define, of tensors, are ignored, as safetensors does.
+  bool IsIgnored() const { return ignored_depth_ > 0 || (place_ == Place::kTensor && unknown_); }
+  bool IsNoMetadata() const { return place_ == Place::kTop && name_ == kMetadata; }
   bool Unexpected() override {
     return Fail(name_.empty() ? "it is not an object of objects"
                               : "'" + name_ + "' has an unexpected value");
@@ -131,6 +148,8 @@ class HeaderEvents : public Events {
   }
 
   Place place_ = Place::kOutside;
+  bool unknown_ = false;   // the member
+  int ignored_depth_ = 0;  // arrays and objects in an unknown member
   std::string name_;
   std::string member_;
   std::set<std::string> names_;
@@ -141,10 +160,9 @@ class HeaderEvents : public Events {
 // Replaces the format's dtype by torch's, and compares the sizes.
 Result<void> ResolveDtype(SafetensorsTensor& tensor) {
   const DtypeInfo* const dtype = FindDtypeOfSafetensors(tensor.dtype);
-  if (dtype == nullptr) {
-    return Error::Make(ErrorKind::kUnsupported, "the tensor '" + tensor.name +
-                                                    "' has the safetensors dtype " + tensor.dtype +
-                                                    ", which is not supported");
+  if (dtype == nullptr) {  // an error only for who wants the tensor
+    tensor.dtype.insert(0, "safetensors:");
+    return Ok();
   }
   tensor.dtype = dtype->name;
   const auto bytes = DenseBytes(tensor.sizes, dtype->item_bytes);

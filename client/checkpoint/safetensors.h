@@ -21,7 +21,7 @@ inline constexpr std::uint64_t kMaxSafetensorsHeaderBytes = 100'000'000;  // The
 
 struct SafetensorsTensor {
   std::string name;
-  std::string dtype;  // torch's name: "bfloat16".
+  std::string dtype;  // torch's name: "bfloat16". If torch has none: "safetensors:F6_E2M3".
   std::vector<std::int64_t> sizes;
   // Offset of its bytes from the end of the header. The tensor is contiguous.
   std::uint64_t begin = 0;
@@ -42,8 +42,8 @@ struct SafetensorsHeader {
 Result<std::uint64_t> SafetensorsHeaderBytes(std::string_view first, std::uint64_t file_bytes);
 
 // Reads the JSON text of a header that `data_bytes` bytes of tensors follow. Strict: duplicate
-// names, unknown members, sizes that do not match dtype and shape, and gaps, overlaps or bytes
-// behind the tensors are kDataLoss. An unknown dtype is kUnsupported. Accepts any bytes.
+// names, sizes that do not match dtype and shape, and gaps, overlaps or bytes behind the tensors
+// are kDataLoss. Unknown members of tensors are ignored. Accepts any bytes.
 Result<SafetensorsHeader> ReadSafetensorsHeader(std::string_view json, std::uint64_t data_bytes);
 
 // Writes the length and the header. Sets `begin` and `bytes` of the tensors and sorts them, so that

@@ -13,10 +13,19 @@ namespace penstock::checkpoint {
 namespace {
 
 constexpr int kMaxDepth = 100;
+// A value that is referred to from many places is copied each time. The copies of healthy files are
+// small compared with these limits.
+constexpr std::size_t kMaxGrowth = 256;  // bytes of copies for each byte of the pickle
+constexpr std::size_t kFreeBytes = std::size_t{1} << 20;
 
 std::string Joined(std::string_view prefix, std::string_view name) {
   if (prefix.empty()) return std::string(name);
   return std::string(prefix).append(".").append(name);
+}
+
+bool IsQuantized(std::string_view dtype) {
+  constexpr std::string_view kNames[] = {"quint8", "qint8", "qint32", "quint4x2", "quint2x4"};
+  return std::find(std::begin(kNames), std::end(kNames), dtype) != std::end(kNames);
 }
 
 // Bytes of text that Python encoded as latin-1.
@@ -36,8 +45,8 @@ std::optional<std::string> FromLatin1(std::string_view text) {
 
 class StateReader {
  public:
-  StateReader(const PickleDocument& document, const NameFilter& filter)
-      : document_(document), filter_(filter), visits_left_(16 * document.size() + 1024) {}
+  StateReader(const PickleDocument& document, const NameFilter& filter, std::size_t pickle_bytes)
+      : document_(document), filter_(filter), bytes_left_(kMaxGrowth * pickle_bytes + kFreeBytes) {}
 
   Result<SavedState> Read(std::string_view prefix) {
     PENSTOCK_TRY(Visit(document_.root(), std::string(prefix), 0));
@@ -48,17 +57,26 @@ class StateReader {
  private:
   bool IsWanted(const std::string& name) const { return !filter_ || filter_(name); }
 
-  // A value that is referred to from many places is visited each time, so visits, and the bytes of
-  // their names, are limited.
-  Result<void> Visit(PickleId id, const std::string& name, int depth) {
-    const std::size_t cost = 1 + name.size() / 64;
-    if (depth > kMaxDepth || visits_left_ < cost) {
+  // Subtracts the bytes that a value takes.
+  Result<void> Charge(std::size_t bytes, const std::string& name) {
+    if (bytes_left_ < bytes) {
       return Error::Make(ErrorKind::kUnsupported,
-                         "the pickle is nested more than " + std::to_string(kMaxDepth) +
-                             " levels deep, or repeats its values too often, at '" +
+                         "the pickle repeats its values too often: they need more than " +
+                             std::to_string(kMaxGrowth) + " times its size, at '" +
                              name.substr(0, 100) + "'");
     }
-    visits_left_ -= cost;
+    bytes_left_ -= bytes;
+    return Ok();
+  }
+
+  Result<void> Visit(PickleId id, const std::string& name, int depth) {
+    constexpr std::size_t kVisitBytes = 64;
+    if (depth > kMaxDepth) {
+      return Error::Make(ErrorKind::kUnsupported,
+                         "the pickle is nested more than " + std::to_string(kMaxDepth) +
+                             " levels deep, at '" + name.substr(0, 100) + "'");
+    }
+    PENSTOCK_TRY(Charge(kVisitBytes + name.size(), name));
     switch (document_.kind(id)) {
       case PickleKind::kDict: return VisitDict(id, name, depth);
       case PickleKind::kList:
@@ -68,6 +86,7 @@ class StateReader {
       default: break;
     }
     if (!IsWanted(name)) return Ok();
+    PENSTOCK_TRY(Charge(document_.at(id).text.size(), name));
     auto value = PlainValue(id);
     if (!value) return Unsupported(id, name);
     state_.values.emplace_back(name, std::move(*value));
@@ -101,7 +120,8 @@ class StateReader {
     const std::string_view callee = document_.Callee(id);
     const auto arguments = document_.Arguments(id);
     if (arguments.size() == 1 && (callee == "torch.Size" || callee == "collections.OrderedDict" ||
-                                  callee == "collections.Counter" || callee == "builtins.set"))
+                                  callee == "collections.Counter" || callee == "builtins.set" ||
+                                  callee == "builtins.frozenset"))
       return Visit(arguments[0], name, depth + 1);
     if (!IsWanted(name)) return Ok();
     if (IsPickledTensor(document_, id)) {
@@ -110,24 +130,36 @@ class StateReader {
         tensor.error().message = "'" + name + "': " + tensor.error().message;
         return std::move(tensor).error();
       }
+      PENSTOCK_TRY(Charge(sizeof(SavedTensor) + tensor->storage_key.size() + tensor->dtype.size() +
+                              16 * tensor->sizes.size(),
+                          name));
       state_.tensors.push_back({name, std::move(*tensor)});
       return Ok();
     }
+    if (!arguments.empty()) PENSTOCK_TRY(Charge(document_.at(arguments[0]).text.size(), name));
     auto text = CalledText(callee, arguments);
     if (!text) return Unsupported(id, name);
     state_.values.emplace_back(name, std::move(*text));
     return Ok();
   }
 
-  // bytes of protocol 2, and a device as "cuda:0".
+  // bytes and bytearrays of protocol 2, a layout as "torch.strided", and a device as "cuda:0".
   std::optional<std::string> CalledText(std::string_view callee,
                                         std::span<const PickleId> arguments) const {
+    const bool bytes = callee == "builtins.bytes" || callee == "builtins.bytearray";
+    if (bytes && arguments.empty()) return std::string();
+    if (callee == "builtins.bytearray" && arguments.size() == 1 &&
+        document_.kind(arguments[0]) == PickleKind::kBytes)
+      return std::string(document_.at(arguments[0]).text);
     if (arguments.empty() || document_.kind(arguments[0]) != PickleKind::kText) return std::nullopt;
     const std::string_view text = document_.at(arguments[0]).text;
-    if (callee == "_codecs.encode" && arguments.size() == 2 &&
+    if ((callee == "_codecs.encode" || callee == "builtins.bytearray") && arguments.size() == 2 &&
         document_.kind(arguments[1]) == PickleKind::kText &&
-        document_.at(arguments[1]).text == "latin1")
+        (document_.at(arguments[1]).text == "latin1" ||
+         document_.at(arguments[1]).text == "latin-1"))
       return FromLatin1(text);
+    if (callee == "torch.serialization._get_layout" && arguments.size() == 1)
+      return std::string(text);
     if (callee != "torch.device" || arguments.size() > 2) return std::nullopt;
     if (arguments.size() == 1) return std::string(text);
     if (document_.kind(arguments[1]) != PickleKind::kInt) return std::nullopt;
@@ -144,7 +176,8 @@ class StateReader {
       case PickleKind::kText:
       case PickleKind::kBytes: return SavedValue(std::string(value.text));
       case PickleKind::kGlobal:  // a dtype
-        if (value.text.starts_with("torch.") && FindDtype(value.text.substr(6)))
+        if (value.text.starts_with("torch.") &&
+            (FindDtype(value.text.substr(6)) || IsQuantized(value.text.substr(6))))
           return SavedValue(std::string(value.text));
         return std::nullopt;
       default: return std::nullopt;
@@ -154,9 +187,9 @@ class StateReader {
   Error Unsupported(PickleId id, const std::string& name) const {
     return Error::Make(ErrorKind::kUnsupported,
                        "the value '" + name + "' is " + document_.Describe(id) +
-                           ", which torch.load(weights_only=True) and this reader reject; it was "
-                           "not run. Exclude the name with a filter, or save tensors and plain "
-                           "values only");
+                           ", which this reader does not support; it was not run. Exclude the "
+                           "name with a filter, or save tensors and plain values only (None, bool, "
+                           "int of 64 bits, float, str, bytes)");
   }
 
   Result<void> CheckNames() const {
@@ -173,7 +206,7 @@ class StateReader {
 
   const PickleDocument& document_;
   const NameFilter& filter_;
-  std::size_t visits_left_;
+  std::size_t bytes_left_;  // of copies
   SavedState state_;
 };
 
@@ -199,7 +232,7 @@ Result<void> CheckValue(const SavedValue& value) {
 Result<SavedState> ReadStatePickle(std::string_view pickle, const NameFilter& filter,
                                    std::string_view prefix) {
   PENSTOCK_ASSIGN(const PickleDocument document, PickleDocument::Read(pickle));
-  return StateReader(document, filter).Read(prefix);
+  return StateReader(document, filter, pickle.size()).Read(prefix);
 }
 
 Result<std::string> WriteStatePickle(const SavedState& state) {

@@ -27,9 +27,9 @@ struct SavedState {
   bool operator==(const SavedState&) const = default;
 };
 
-// Reads what `torch.load(weights_only=True)` accepts: dicts, lists, tuples and sets of any depth up
-// to 100, plain tensors and parameters, None, bool, int, float, str, bytes, torch.Size, dtypes and
-// devices (as their names). Runs no code. Accepts any bytes.
+// Reads dicts, lists, tuples and sets of any depth up to 100, plain tensors and parameters without
+// Python attributes, None, bool, int of 64 bits, float, str, bytes, torch.Size, and dtypes, layouts
+// and devices as their names. Runs no code. Accepts any bytes.
 //
 // Values that `filter` rejects are ignored, whatever they are. Any other value is kUnsupported; the
 // message names it and its class. Two values of one name are kUnsupported too. A root that is not a

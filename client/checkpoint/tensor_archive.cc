@@ -12,7 +12,8 @@ using checkpoint::ArchiveRecord;
 
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 62;
 
-// The records that a tensor has exactly once.
+// The records that a tensor has exactly once. `byte_order`: null before torch 2.1, which wrote
+// little-endian files on the processors that it supported.
 struct Records {
   const ArchiveRecord* pickle = nullptr;
   const ArchiveRecord* byte_order = nullptr;
@@ -30,8 +31,7 @@ std::optional<Records> FindRecords(const ArchiveIndex& index) {
     if (*place != nullptr) return std::nullopt;
     *place = &record;
   }
-  if (!records.pickle || !records.byte_order || !records.payload || index.is_script() ||
-      !index.foreign.empty())
+  if (!records.pickle || !records.payload || index.is_script() || !index.foreign.empty())
     return std::nullopt;
   return records;
 }
@@ -53,7 +53,8 @@ class Reader {
     const auto records = index.ok() ? FindRecords(*index) : std::nullopt;
     if (!records) return std::nullopt;
     const std::optional<std::string_view> pickle = Content(*records->pickle);
-    const std::optional<std::string_view> byte_order = Content(*records->byte_order);
+    const std::optional<std::string_view> byte_order =
+        records->byte_order != nullptr ? Content(*records->byte_order) : "little";
     const std::optional<std::uint64_t> begin = ContentBegin(*records->payload);
     if (!pickle || byte_order != "little" || !begin) return std::nullopt;
     const std::uint64_t payload = records->payload->bytes;

@@ -11,6 +11,7 @@ namespace checkpoint {
 namespace {
 
 constexpr std::string_view kUtils = "torch._utils.";
+constexpr std::string_view kWithAttributes = "torch._tensor._rebuild_from_type_v2";
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 58;
 
 Error Invalid(std::string_view what) {
@@ -18,11 +19,29 @@ Error Invalid(std::string_view what) {
 }
 
 // "_rebuild_tensor_v2" of "torch._utils._rebuild_tensor_v2"; empty for anything else.
-std::string_view RebuiltBy(const PickleDocument& document, PickleId id) {
-  const std::string_view callee = document.Callee(id);
-  if (!callee.starts_with(kUtils)) return {};
-  const std::string_view name = callee.substr(kUtils.size());
+std::string_view Rebuilder(std::string_view function) {
+  if (!function.starts_with(kUtils)) return {};
+  const std::string_view name = function.substr(kUtils.size());
   return name.starts_with("_rebuild_") ? name : std::string_view();
+}
+
+// A function that rebuilds a tensor, and its arguments.
+struct Rebuild {
+  std::string_view function;  // "_rebuild_tensor_v2"
+  std::span<const PickleId> arguments;
+};
+
+// A tensor with attributes is _rebuild_from_type_v2(function, type, arguments, attributes).
+Rebuild RebuildOf(const PickleDocument& document, PickleId id) {
+  const std::string_view callee = document.Callee(id);
+  const auto arguments = document.Arguments(id);
+  if (callee != kWithAttributes) return {Rebuilder(callee), arguments};
+  if (arguments.size() != 4 || document.kind(arguments[0]) != PickleKind::kGlobal ||
+      document.kind(arguments[1]) != PickleKind::kGlobal ||
+      document.at(arguments[1]).text != "torch.Tensor" ||
+      document.kind(arguments[2]) != PickleKind::kTuple)
+    return {};
+  return {Rebuilder(document.at(arguments[0]).text), document.items(arguments[2])};
 }
 
 // A persistent ID: ("storage", type, key, location, elements).
@@ -90,15 +109,16 @@ Result<void> ReadDtype(const Storage& storage, const PickleValue* dtype, Pickled
 
 // Arguments: (storage, storage_offset, size, stride, requires_grad, backward_hooks), for v3 also
 // the dtype, and then optional attributes.
-Result<PickledTensor> ReadPlain(const PickleDocument& document, PickleId id, bool typed) {
-  const auto arguments = document.Arguments(id);
+Result<PickledTensor> ReadPlain(const PickleDocument& document, const Rebuild& rebuild,
+                                bool typed) {
+  const auto arguments = rebuild.arguments;
   const std::size_t count = typed ? 6 : 7;
   if (arguments.size() < count || arguments.size() > count + 1)
     return Invalid("it has " + std::to_string(arguments.size()) + " arguments");
   if (arguments.size() > count && document.kind(arguments[count]) != PickleKind::kNone) {
     return Error::Make(ErrorKind::kUnsupported,
                        "a tensor has attributes (argument " + std::to_string(count) + " of " +
-                           std::string(document.Callee(id)) +
+                           std::string(rebuild.function) +
                            "), for example a conjugate bit; only plain tensors are supported");
   }
   PENSTOCK_ASSIGN(const Storage storage, ReadStorage(document, arguments[0]));
@@ -120,23 +140,28 @@ Result<PickledTensor> ReadPlain(const PickleDocument& document, PickleId id, boo
   return tensor;
 }
 
+// (data, requires_grad, hooks), and then the attributes.
+bool IsParameter(const Rebuild& rebuild) {
+  return rebuild.function == "_rebuild_parameter" ||
+         rebuild.function == "_rebuild_parameter_with_state";
+}
+
 }  // namespace
 
 bool IsPickledTensor(const PickleDocument& document, PickleId id) {
-  return !RebuiltBy(document, id).empty();
+  return document.Callee(id) == kWithAttributes || !RebuildOf(document, id).function.empty();
 }
 
 Result<PickledTensor> ReadPickledTensor(const PickleDocument& document, PickleId id) {
-  std::string_view function = RebuiltBy(document, id);
-  if (function == "_rebuild_parameter") {  // (data, requires_grad, hooks)
-    const auto arguments = document.Arguments(id);
-    if (arguments.size() < 2) return Invalid("a parameter has too few arguments");
-    id = arguments[0];
-    function = RebuiltBy(document, id);
-    if (function == "_rebuild_parameter") return Invalid("a parameter contains a parameter");
+  Rebuild rebuild = RebuildOf(document, id);
+  if (IsParameter(rebuild)) {
+    if (rebuild.arguments.size() < 2) return Invalid("a parameter has too few arguments");
+    id = rebuild.arguments[0];
+    rebuild = RebuildOf(document, id);
+    if (IsParameter(rebuild)) return Invalid("a parameter contains a parameter");
   }
-  if (function == "_rebuild_tensor_v2") return ReadPlain(document, id, true);
-  if (function == "_rebuild_tensor_v3") return ReadPlain(document, id, false);
+  if (rebuild.function == "_rebuild_tensor_v2") return ReadPlain(document, rebuild, true);
+  if (rebuild.function == "_rebuild_tensor_v3") return ReadPlain(document, rebuild, false);
   return Error::Make(ErrorKind::kUnsupported,
                      "a tensor is rebuilt by " + std::string(document.Callee(id)) +
                          ", which is not supported: it is sparse, quantized or a subclass");
@@ -149,7 +174,8 @@ std::optional<PickledTensor> ReadTensorPickle(std::string_view pickle) {
   const auto document = checkpoint::PickleDocument::Read(pickle, {kMaxValues});
   if (!document.ok() || !document->Callee(document->root()).starts_with(checkpoint::kUtils))
     return std::nullopt;
-  if (document->Callee(document->root()) == "torch._utils._rebuild_parameter") return std::nullopt;
+  if (document->Callee(document->root()).starts_with("torch._utils._rebuild_parameter"))
+    return std::nullopt;
   auto tensor = checkpoint::ReadPickledTensor(*document, document->root());
   if (!tensor.ok()) return std::nullopt;
   return std::move(*tensor);

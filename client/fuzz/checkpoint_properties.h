@@ -58,6 +58,9 @@ inline void CheckSafetensors(std::string_view input) {
   for (const SafetensorsTensor& tensor : header->tensors) {
     PENSTOCK_CHECK(tensor.begin <= data_bytes && tensor.bytes <= data_bytes - tensor.begin);
   }
+  for (const SafetensorsTensor& tensor : header->tensors) {
+    if (FindDtype(tensor.dtype) == nullptr) return;  // not written
+  }
   const auto written = WriteSafetensorsHeader(*header);
   PENSTOCK_CHECK(written.ok());
   const auto length = SafetensorsHeaderBytes(*written, written->size() + data_bytes);

@@ -134,7 +134,11 @@ class Loader {
     for (const ItemRead& read : reads) {
       const DcpPlace& place = read.chunk->place;
       Item& item = items_[{place.path, place.begin}];
-      if (item.reads.empty()) PENSTOCK_TRY(Describe(read, item));
+      if (item.reads.empty()) {
+        PENSTOCK_TRY(Describe(read, item));
+      } else {
+        PENSTOCK_TRY(CheckSame(read, item));
+      }
       item.reads.push_back(&read);
     }
     for (auto& [place, item] : items_) {
@@ -163,6 +167,20 @@ class Loader {
     item.payload = *bytes;
     item.strides = RowMajorStrides(item.sizes());
     return Ok();
+  }
+
+  // All reads of an item use its dtype, its sizes and its length, so that they must agree.
+  static Result<void> CheckSame(const ItemRead& read, const Item& item) {
+    const DcpPlace& place = read.chunk->place;
+    if (read.tensor->dtype == item.tensor->dtype && read.chunk->box.lengths == item.sizes() &&
+        place.length == item.place().length && place.transforms == item.place().transforms)
+      return Ok();
+    return Error::Make(ErrorKind::kDataLoss,
+                       "two chunks name one place: '" + item.tensor->name + "' and '" +
+                           read.tensor->name +
+                           "' differ in dtype, size or length and are both at byte " +
+                           std::to_string(place.begin) + " of '" + place.path +
+                           "': the metadata of the checkpoint is invalid");
   }
 
   static bool IsLarge(const Item& item) {
@@ -475,17 +493,26 @@ Result<void> LoadItems(const LoadContext& context, const ItemLocation& location,
 
 Result<std::vector<std::string>> ReadItemBytes(const LoadContext& context,
                                                const ItemLocation& location,
-                                               const std::vector<DcpPlace>& places) {
+                                               const std::vector<DcpPlace>& places,
+                                               std::uint64_t window_bytes) {
   PENSTOCK_TRY(CheckMayBlock("loading a checkpoint"));
   constexpr std::uint64_t kMaxItemBytes = std::uint64_t{1} << 30;
   std::vector<std::string> items(places.size());
-  BatchReader reader(context);
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (places[i].length > kMaxItemBytes) {
+  for (const DcpPlace& place : places) {
+    if (place.length > kMaxItemBytes) {
       return Error::Make(ErrorKind::kResourceExhausted,
-                         "an item has " + std::to_string(places[i].length) +
-                             " bytes, the limit is " + std::to_string(kMaxItemBytes));
+                         "an item has " + std::to_string(place.length) + " bytes, the limit is " +
+                             std::to_string(kMaxItemBytes));
     }
+  }
+  BatchReader reader(context);
+  std::uint64_t requested = 0;  // bytes in flight
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    while (reader.in_flight() > 0 && requested + places[i].length > window_bytes) {
+      PENSTOCK_ASSIGN(const std::uint64_t done, reader.Next());
+      requested -= places[done].length;
+    }
+    requested += places[i].length;
     items[i].resize(places[i].length);
     if (items[i].empty()) continue;
     const MutableByteView memory(reinterpret_cast<std::byte*>(items[i].data()), items[i].size());

@@ -50,10 +50,12 @@ struct ItemLocation {
 Result<void> LoadItems(const LoadContext& context, const ItemLocation& location,
                        const std::vector<ItemRead>& reads);
 
-// Reads items of other values completely, without verification.
+// Reads items of other values completely, without verification. Memory of an item is allocated when
+// its request starts; at most `window_bytes` bytes, but at least one item, are in flight.
 Result<std::vector<std::string>> ReadItemBytes(const LoadContext& context,
                                                const ItemLocation& location,
-                                               const std::vector<DcpPlace>& places);
+                                               const std::vector<DcpPlace>& places,
+                                               std::uint64_t window_bytes = 512 << 20);
 
 }  // namespace penstock::checkpoint
 

@@ -11,6 +11,7 @@
 namespace penstock::checkpoint {
 namespace {
 
+using penstock::testing::CallPoint;
 using penstock::testing::FaultyObjectStore;
 
 // A tensor of int32 whose element i is i, in chunks of rows, each chunk in a file of its own.
@@ -99,9 +100,16 @@ TEST_F(ItemLoadTest, RowsAreFetchedWithoutTheRestOfTheItem) {
   RangeReaderOptions options;
   options.max_gap_bytes = 0;
   context_.ranges = options;
+  std::uint64_t bytes = 0;
+  context_.store = std::make_shared<FaultyObjectStore>(store_, [&](const CallPoint& call) {
+    EXPECT_TRUE(call.range && call.range->begin && call.range->end);
+    if (call.range) bytes += *call.range->end - *call.range->begin;
+    return std::optional<penstock::testing::Fault>();
+  });
   const std::uint64_t before = store_->count("GetObject");
   ExpectLoads({{4000, 0}, {10, 1024}});
   EXPECT_LE(store_->count("GetObject") - before, 6U);
+  EXPECT_LE(bytes, (40 << 10) + 3 * 8192);  // the rows, and the ends of the item, twice
 }
 
 TEST_F(ItemLoadTest, ElementsGoToMemoryOfAnyStrides) {
@@ -167,6 +175,62 @@ TEST_F(ItemLoadTest, AnItemOfAnotherDtypeOrSizeIsRefused) {
   EXPECT_EQ(LoadAll().error().kind, ErrorKind::kUnsupported);
 }
 
+// The memory of each read has the size that its own chunk states.
+TEST_F(ItemLoadTest, ChunksThatDifferMustNotNameOnePlace) {
+  for (const std::int64_t elements : {100, 100'000}) {  // small: whole; large: in parts
+    Save({elements}, elements);
+    const DcpTensor& same = tensor_;
+    const DcpPlace place = tensor_.chunks[0].place;
+    DcpPlace longer = place;
+    ++longer.length;
+    const DcpTensor others[] = {
+        {"other", "int16", {elements}, {{{{0}, {elements}}, place}}},
+        {"other", "int32", {10}, {{{{0}, {10}}, place}}},
+        {"other", "int32", {10, elements / 10}, {{{{0, 0}, {10, elements / 10}}, place}}},
+        {"other", "int32", {elements}, {{{{0}, {elements}}, longer}}}};
+    for (const DcpTensor& other : others) {
+      for (const auto& [one, two] : {std::pair(&same, &other), std::pair(&other, &same)}) {
+        std::vector<std::string> memory;
+        std::vector<ItemRead> reads;
+        for (const DcpTensor* const tensor : {one, two}) {
+          const Box& box = tensor->chunks[0].box;
+          const std::size_t item_bytes = tensor->dtype == "int16" ? 2 : 4;
+          std::string& bytes =
+              memory.emplace_back(static_cast<std::size_t>(box.elements()) * item_bytes, '\0');
+          reads.push_back(
+              {tensor,
+               tensor->chunks.data(),
+               box,
+               {reinterpret_cast<std::byte*>(bytes.data()), RowMajorStrides(box.lengths)}});
+        }
+        const auto loaded = LoadItems(context_, {kBucket, "step-1/"}, reads);
+        ASSERT_FALSE(loaded.ok());
+        EXPECT_EQ(loaded.error().kind, ErrorKind::kDataLoss);
+        EXPECT_NE(loaded.error().message.find("two chunks name one place"), std::string::npos)
+            << loaded.error().message;
+      }
+    }
+  }
+}
+
+// Tied weights.
+TEST_F(ItemLoadTest, EqualChunksMayNameOnePlace) {
+  Save({100}, 100);
+  DcpTensor tied = tensor_;
+  tied.name = "tied";
+  std::vector<std::int32_t> memory(200);
+  std::vector<ItemRead> reads;
+  for (const DcpTensor* const tensor : {&tensor_, &tied}) {
+    reads.push_back({tensor,
+                     tensor->chunks.data(),
+                     {{0}, {100}},
+                     {reinterpret_cast<std::byte*>(memory.data() + 100 * reads.size()), {1}}});
+  }
+  ASSERT_TRUE(LoadItems(context_, {kBucket, "step-1/"}, reads).ok());
+  EXPECT_EQ(std::vector<std::int32_t>(memory.begin(), memory.begin() + 100), all_);
+  EXPECT_EQ(std::vector<std::int32_t>(memory.begin() + 100, memory.end()), all_);
+}
+
 TEST_F(ItemLoadTest, ItemsWithExtensionsAreRefused) {
   Save({10}, 10);
   tensor_.chunks[0].place.transforms = "stream.zstd";
@@ -185,6 +249,35 @@ TEST_F(ItemLoadTest, AnItemBehindTheEndOfItsObjectIsDataLoss) {
   Save({10}, 10);
   tensor_.chunks[0].place.length += 1000;
   EXPECT_EQ(LoadAll().error().kind, ErrorKind::kDataLoss);
+}
+
+TEST_F(ItemLoadTest, ItemsBeforeTorch21HaveNoByteOrder) {
+  for (const std::int64_t elements : {10, 100'000}) {
+    Save({elements}, elements);
+    const std::string payload(reinterpret_cast<const char*>(all_.data()), all_.size() * 4);
+    ZipWriter zip;
+    std::string item = zip.Record(
+        "data.pkl", *WriteTensorPickle({"int32", {elements}, {1}, 0, "0", payload.size()}));
+    item += zip.Record("data/0", payload);
+    item += zip.Record("version", "3\n");
+    item += zip.Finish();
+    PutItem(tensor_.chunks[0], item);
+    ExpectLoads({{0}, {elements}});
+  }
+}
+
+// A place may have any length, and memory is needed for it before its object is known.
+TEST_F(ItemLoadTest, OtherValuesAreReadInWindows) {
+  Save({30}, 10);
+  std::vector<DcpPlace> places;
+  for (const DcpChunk& chunk : tensor_.chunks) places.push_back(chunk.place);
+  const auto items = ReadItemBytes(context_, {kBucket, "step-1/"}, places, 1);
+  ASSERT_TRUE(items.ok());
+  EXPECT_EQ((*items)[2], last_item_);
+  places[0].path = "gone";
+  const std::uint64_t before = store_->count("GetObject");
+  EXPECT_FALSE(ReadItemBytes(context_, {kBucket, "step-1/"}, places, 1).ok());
+  EXPECT_EQ(store_->count("GetObject") - before, 1U);
 }
 
 TEST_F(ItemLoadTest, OtherValuesAreReadAsBytes) {

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "client/checkpoint/load/item_load.h"
 
 namespace penstock::checkpoint {
@@ -32,6 +34,29 @@ TEST(ItemPlanTest, MissingAndOverlappingChunksAreDataLoss) {
   const auto overlapping =
       PlanBox(Tensor({{{0, 0}, {3, 6}}, {{2, 0}, {1, 6}}}), all, {nullptr, {6, 1}});
   EXPECT_NE(overlapping.error().message.find("overlap"), std::string::npos);
+}
+
+// Rows and columns: comparing all pairs would take minutes.
+TEST(ItemPlanTest, ManyChunksArePlannedInTime) {
+  constexpr std::int64_t kChunks = 50'000;
+  for (const std::size_t dimension : {0, 1}) {
+    DcpTensor tensor{"t", "float32", {1, 1}, {}};
+    tensor.sizes[dimension] = kChunks;
+    for (std::int64_t i = 0; i < kChunks; ++i) {
+      Box box{{0, 0}, {1, 1}};
+      box.offsets[dimension] = i * 7919 % kChunks;
+      tensor.chunks.push_back({box, {"file", 0, 100, {}}});
+    }
+    const Box all{{0, 0}, tensor.sizes};
+    const auto begin = std::chrono::steady_clock::now();
+    std::vector<float> memory(kChunks);
+    const StridedMemory target{reinterpret_cast<std::byte*>(memory.data()),
+                               RowMajorStrides(tensor.sizes)};
+    EXPECT_EQ(PlanBox(tensor, all, target)->size(), static_cast<std::size_t>(kChunks));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+    tensor.chunks.back().box = tensor.chunks.front().box;
+    EXPECT_EQ(PlanBox(tensor, all, target).error().kind, ErrorKind::kDataLoss);
+  }
 }
 
 TEST(ItemPlanTest, ABoxOutsideOfTheTensorIsInvalid) {

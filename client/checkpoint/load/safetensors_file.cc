@@ -35,7 +35,11 @@ Result<SafetensorsFile> SafetensorsFile::Open(const LoadContext& context, Bucket
   const CheckpointObject& opened = file.object_;
   FileKind kind = KindOf(opened.first());
   if (kind == FileKind::kZip) kind = FileKind::kTorchSave;  // LoadStateDict says if it is not
-  if (kind != FileKind::kSafetensors && kind != FileKind::kUnknown)
+  // A file that is too short for a header, or has one with a damaged length, is of this format.
+  const bool damaged =
+      kind == FileKind::kUnknown && (opened.first().size() <= kSafetensorsLengthBytes ||
+                                     opened.first()[kSafetensorsLengthBytes] == '{');
+  if (kind != FileKind::kSafetensors && !damaged)
     return opened.At(WrongKind("a safetensors file", kind), kOperation);
   const auto length = SafetensorsHeaderBytes(opened.first(), opened.size());
   if (!length.ok()) return opened.At(length.error(), kOperation);

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "base/crc/crc.h"
+#include "base/encoding.h"
 #include "client/checkpoint/load/checkpoint_test_support.h"
+#include "penstock/testing/faulty_object_store.h"
 
 namespace penstock::checkpoint {
 namespace {
@@ -42,6 +45,65 @@ TEST_F(SafetensorsFileTest, ATruncatedFileIsDataLoss) {
   for (const std::size_t size : {file.size() - 1, std::size_t{60}, std::size_t{12}}) {
     Put(store_, "file", file.substr(0, size));
     EXPECT_EQ(Open().error().kind, ErrorKind::kDataLoss) << size;
+  }
+}
+
+TEST_F(SafetensorsFileTest, FilesOfUnknownFormatsAreNotCalledDamaged) {
+  using namespace std::string_literals;
+  for (const std::string& text : {"\xff\xd8\xff\xe0\0\x10JFIF\0"s + std::string(100, 'x'),  // JPEG
+                                  "\x20\0\0\0\0\0\0\0\x12\x34"s + std::string(100, 'x')}) {
+    Put(store_, "file", text);
+    const auto file = Open();
+    EXPECT_EQ(file.error().kind, ErrorKind::kUnsupported);
+    EXPECT_NE(file.error().message.find("unknown format"), std::string::npos)
+        << file.error().message;
+  }
+  std::string damaged = Example();
+  damaged[6] = '\x7f';  // the length
+  for (const std::string& text : {damaged, "\xff\0\xff"s}) {
+    Put(store_, "file", text);
+    EXPECT_EQ(Open().error().kind, ErrorKind::kDataLoss);
+  }
+}
+
+// States another CRC64NVME of each object.
+class OtherChecksumStore final : public penstock::testing::FaultyObjectStore {
+ public:
+  OtherChecksumStore(std::shared_ptr<ObjectStore> inner, std::string crc)
+      : FaultyObjectStore(std::move(inner), nullptr), crc_(std::move(crc)) {}
+
+  using FaultyObjectStore::Call;
+  using FaultyObjectStore::Start;
+  void Start(HeadObjectRequest request, Callback<ObjectMetadata> done) override {
+    FaultyObjectStore::Start(std::move(request),
+                             [crc = crc_, done = std::move(done)](Result<ObjectMetadata> about) {
+                               if (about.ok()) about->checksums = {{"crc64nvme", crc}};
+                               done(std::move(about));
+                             });
+  }
+
+ private:
+  const std::string crc_;
+};
+
+TEST_F(SafetensorsFileTest, ACompleteReadIsComparedWithTheStoredChecksum) {
+  const std::string bytes = Example();
+  Put(store_, "file", bytes);
+  std::string crc;
+  for (int shift = 56; shift >= 0; shift -= 8)
+    crc += static_cast<char>(Crc64Nvme(AsBytes(bytes)) >> shift);
+  for (const bool same : {true, false}) {
+    context_.store = std::make_shared<OtherChecksumStore>(
+        store_, same ? Base64Encode(AsBytes(crc)) : "AAAAAAAAAAA=");
+    const auto file = Open();
+    std::string first(4000, '\0');
+    std::string second(50, '\0');
+    EXPECT_TRUE(file->Read(context_, {{1, Bytes(second)}}).ok());  // not complete
+    const auto read = file->Read(context_, {{1, Bytes(second)}, {0, Bytes(first)}});
+    EXPECT_EQ(read.ok(), same);
+    if (same) continue;
+    EXPECT_EQ(read.error().kind, ErrorKind::kDataLoss);
+    EXPECT_NE(read.error().message.find("AAAAAAAAAAA="), std::string::npos);
   }
 }
 

@@ -19,6 +19,7 @@ constexpr std::uint64_t kFirstBytes = 64 << 10;  // most pickles are in there
 constexpr std::uint64_t kTailBytes = 64 << 10;   // and most directories in here
 constexpr std::uint64_t kMaxDirectoryBytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t kMaxPickleBytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMaxSettingBytes = 64;
 constexpr std::string_view kExpected = "a file of torch.save";
 
 Error TooLarge(std::string_view what, std::uint64_t bytes, std::uint64_t limit) {
@@ -85,11 +86,18 @@ struct StateFile::Impl {
     return content;
   }
 
+  // Reads a record whose content is one word or number.
+  Result<std::string> Setting(const LoadContext& context, const ArchiveRecord& record) const {
+    if (record.bytes <= kMaxSettingBytes) return Content(context, record);
+    return Invalid("record '" + std::string(record.name) + "' has " + std::to_string(record.bytes) +
+                   " bytes, the limit is " + std::to_string(kMaxSettingBytes));
+  }
+
   Result<void> ReadRecords(const LoadContext& context, const NameFilter& filter) {
     if (const FileKind kind = KindOfArchive(index); kind != FileKind::kTorchSave)
       return WrongKind(kExpected, kind);
     if (const ArchiveRecord* const order = index.Find("byteorder")) {
-      PENSTOCK_ASSIGN(const std::string text, Content(context, *order));
+      PENSTOCK_ASSIGN(const std::string text, Setting(context, *order));
       if (text != "little") {
         return Error::Make(
             ErrorKind::kUnsupported,
@@ -97,7 +105,7 @@ struct StateFile::Impl {
       }
     }
     if (const ArchiveRecord* const record = index.Find(".storage_alignment")) {
-      PENSTOCK_ASSIGN(const std::string text, Content(context, *record));
+      PENSTOCK_ASSIGN(const std::string text, Setting(context, *record));
       const long value = std::strtol(text.c_str(), nullptr, 10);
       if (value > 0 && value <= 1 << 20) alignment = static_cast<std::uint64_t>(value);
     }

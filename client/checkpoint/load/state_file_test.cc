@@ -107,6 +107,20 @@ TEST_F(StateFileTest, ATruncatedFileIsDataLoss) {
   EXPECT_EQ(Open().error().kind, ErrorKind::kDataLoss);
 }
 
+TEST_F(StateFileTest, RecordsWithSettingsAreShort) {
+  for (const std::string name : {"byteorder", ".storage_alignment"}) {
+    ZipWriter zip;
+    std::string file = zip.Record("data.pkl", *WriteStatePickle({}));
+    file += zip.Record(name, std::string(65, ' '));
+    file += zip.Finish();
+    Put(store_, "file", file);
+    const auto opened = Open();
+    ASSERT_FALSE(opened.ok()) << name;
+    EXPECT_EQ(opened.error().kind, ErrorKind::kDataLoss);
+    EXPECT_NE(opened.error().message.find("65 bytes"), std::string::npos) << opened.error().message;
+  }
+}
+
 TEST_F(StateFileTest, TensorsMustBeWithinTheirStorages) {
   const SavedState state{{{"a", {"float32", {1001}, {1}, 0, "0", 4000}}}, {}};
   Put(store_, "file", Archive(*WriteStatePickle(state), {{"0", RandomBytes(4000, 1)}}));
