@@ -45,9 +45,16 @@ Result<SafetensorsFile> SafetensorsFile::Open(const LoadContext& context, Bucket
   if (!length.ok()) return opened.At(length.error(), kOperation);
   const std::uint64_t end = kSafetensorsLengthBytes + *length;
   PENSTOCK_ASSIGN(file.json_, opened.Read(context, kSafetensorsLengthBytes, end));
+  auto crcs = ReadSafetensorsCrcs(LengthText(*length) + file.json_);
+  if (!crcs.ok()) return opened.At(std::move(crcs).error(), kOperation);
   auto header = ReadSafetensorsHeader(file.json_, opened.size() - end);
   if (!header.ok()) return opened.At(std::move(header).error(), kOperation);
   file.header_ = std::move(*header);
+  if (*crcs) {
+    auto made = SafetensorsCrcs::Create(file.header_, std::move(**crcs));
+    if (!made.ok()) return opened.At(std::move(made).error(), kOperation);
+    file.crcs_ = std::move(*made);
+  }
   return file;
 }
 
@@ -64,6 +71,13 @@ Result<void> SafetensorsFile::Read(const LoadContext& context,
   }
   auto read = ReadPieces(context, object_, std::move(pieces));
   if (!read.ok()) return object_.At(std::move(read).error(), kOperation);
+  if (crcs_) {
+    for (const SafetensorsRead& each : reads) {
+      auto compared = crcs_->Compare(header_, each.index, each.memory);
+      if (!compared.ok()) return object_.At(std::move(compared).error(), kOperation);
+    }
+    return Ok();
+  }
   if (reads.size() != header_.tensors.size()) return Ok();
   return CompareChecksum(context, reads);
 }

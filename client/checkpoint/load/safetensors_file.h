@@ -2,11 +2,13 @@
 #ifndef PENSTOCK_CLIENT_CHECKPOINT_LOAD_SAFETENSORS_FILE_H_
 #define PENSTOCK_CLIENT_CHECKPOINT_LOAD_SAFETENSORS_FILE_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "client/checkpoint/load/checkpoint_object.h"
 #include "client/checkpoint/safetensors.h"
+#include "client/checkpoint/safetensors_crcs.h"
 
 namespace penstock::checkpoint {
 
@@ -24,9 +26,10 @@ class SafetensorsFile {
 
   const SafetensorsHeader& header() const { return header_; }
 
-  // Reads tensors. The format has no checksums: if all tensors are read, they and the header are
-  // compared with the CRC64NVME that S3 stores of the object, if there is one, by one HeadObject
-  // request. A difference is kDataLoss.
+  // Reads tensors, and compares them with the checksums that the Python package writes in the
+  // header. The format itself has none: without them, if all tensors are read, they and the header
+  // are compared with the CRC64NVME that S3 stores of the object, if there is one, by one
+  // HeadObject request. A difference is kDataLoss.
   Result<void> Read(const LoadContext& context, const std::vector<SafetensorsRead>& reads) const;
 
  private:
@@ -37,6 +40,7 @@ class SafetensorsFile {
   CheckpointObject object_;
   std::string json_;
   SafetensorsHeader header_;
+  std::optional<SafetensorsCrcs> crcs_;
 };
 
 }  // namespace penstock::checkpoint

@@ -107,6 +107,33 @@ TEST_F(SafetensorsFileTest, ACompleteReadIsComparedWithTheStoredChecksum) {
   }
 }
 
+// A file of the Python package; see safetensors_crcs_test.cc.
+TEST_F(SafetensorsFileTest, EachTensorIsComparedWithTheChecksumsInTheHeader) {
+  using namespace std::string_literals;
+  std::string bytes =
+      "\xd8\0\0\0\0\0\0\0"s
+      R"({ "__metadata__":{"PENSTOCK_CRC64NVME":"1 56540ca2fd7ed1d1 rtT9i/behxO78Y6p5GUg0Q==",)"
+      R"("format":"pt"},"a":{"dtype":"F32","shape":[3,2],"data_offsets":[0,24]},)"
+      R"("b":{"dtype":"U8","shape":[5],"data_offsets":[24,29]}}      )";
+  for (char i = 0; i < 24; ++i) bytes += i;
+  for (char i = 0; i < 5; ++i) bytes += i;
+  Put(store_, "file", bytes);
+  std::string first(24, '\0');
+  std::string second(5, '\0');
+  const auto read = Open()->Read(context_, {{1, Bytes(second)}, {0, Bytes(first)}});
+  EXPECT_TRUE(read.ok()) << read.error().message;
+  bytes.back() ^= 1;
+  Put(store_, "file", bytes);
+  EXPECT_TRUE(Open()->Read(context_, {{0, Bytes(first)}}).ok());
+  const auto damaged = Open()->Read(context_, {{1, Bytes(second)}});
+  ASSERT_FALSE(damaged.ok());
+  EXPECT_EQ(damaged.error().kind, ErrorKind::kDataLoss);
+  EXPECT_EQ(damaged.error().key, "file");
+  bytes[200] ^= 1;
+  Put(store_, "file", bytes);
+  EXPECT_EQ(Open().error().kind, ErrorKind::kDataLoss);
+}
+
 TEST_F(SafetensorsFileTest, OtherFilesAreNamed) {
   Put(store_, "file", "PK\3\4");
   EXPECT_EQ(Open().error().kind, ErrorKind::kUnsupported);
