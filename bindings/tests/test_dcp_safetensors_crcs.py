@@ -257,10 +257,12 @@ def test_no_request_compares_the_object_if_the_header_has_checksums(ck: Checkpoi
     assert not ck.emulator.journal().entries(after=mark, operations="HeadObject", bucket=ck.bucket)
 
 
-def test_tensors_that_share_memory_load(ck: Checkpoint) -> None:
+@pytest.mark.parametrize("attempts", [3, 1])
+def test_tensors_that_share_memory_load(ck: Checkpoint, attempts: int) -> None:
+    """Regression: with one attempt, the bytes that the other read had overwritten were reported as damage."""
     ck.save({"a": values(500, 100), "b": values(500, 100) + 1})
     target = torch.zeros(500, 100)
-    ck.load({"a": target, "b": target})
+    ck.load({"a": target, "b": target}, max_attempts=attempts)
     assert any(torch.equal(target, values(500, 100) + add) for add in (0, 1))
 
 

@@ -12,13 +12,14 @@
 #include "client/checkpoint/load/explain_missing.h"
 #include "client/checkpoint/load/item_load.h"
 #include "client/checkpoint/load/state_file.h"
+#include "client/torch/metadata_object.h"
+#include "client/torch/pinned_store.h"
 #include "client/torch/tensor_bytes.h"
 
 namespace penstock::torch {
 namespace {
 
 using checkpoint::Box;
-using checkpoint::CheckpointObject;
 using checkpoint::DcpBytes;
 using checkpoint::DcpPlace;
 using checkpoint::DcpTensor;
@@ -26,7 +27,6 @@ using checkpoint::ItemRead;
 using checkpoint::LoadContext;
 
 constexpr std::string_view kOperation = "DistributedCheckpoint";
-constexpr std::uint64_t kMaxMetadataBytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t kStagedBytes = 256 << 20;  // copied and not loaded in place, at a time
 
 // Whether stored bytes can be written to the memory of `tensor`.
@@ -113,18 +113,12 @@ struct DistributedCheckpoint::Impl {
   Result<void> ReadMetadata(const Interrupt& interrupt) {
     const LoadContext context{store, ranges, interrupt};
     const std::string& prefix = location.prefix;
-    auto object =
-        CheckpointObject::Open(context, place.bucket, ObjectKey(prefix + ".metadata"), 4 << 20);
+    auto object = OpenMetadata(context, place.bucket, prefix);
     if (!object.ok()) {
       const std::string path = prefix.substr(0, prefix.size() - (prefix.empty() ? 0 : 1));
       return ExplainMissingMetadata(context, place.bucket, path, std::move(object).error());
     }
-    if (object->size() > kMaxMetadataBytes) {
-      return Error::Make(ErrorKind::kResourceExhausted,
-                         "the metadata has " + std::to_string(object->size()) +
-                             " bytes, the limit is " + std::to_string(kMaxMetadataBytes));
-    }
-    PENSTOCK_ASSIGN(const std::string pickle, object->Read(context, 0, object->size()));
+    PENSTOCK_ASSIGN(const std::string pickle, torch::ReadMetadata(context, *object));
     auto read = checkpoint::ReadDcpMetadata(pickle);
     if (!read.ok()) return object->At(std::move(read).error(), kOperation);
     metadata = std::move(*read);
@@ -135,8 +129,12 @@ struct DistributedCheckpoint::Impl {
     return Ok();
   }
 
-  Result<void> Fill(const std::vector<TensorTarget>& targets, const Interrupt& interrupt) const {
-    const LoadContext context{store, ranges, interrupt};
+  // For one load: all its reads of an object have one version.
+  LoadContext ContextOf(const Interrupt& interrupt) const {
+    return {PinVersions(store), ranges, interrupt};
+  }
+
+  Result<void> Fill(const LoadContext& context, const std::vector<TensorTarget>& targets) const {
     Group group;
     for (const TensorTarget& target : targets) {
       const auto found = by_name.find(target.name);
@@ -156,6 +154,7 @@ struct DistributedCheckpoint::Impl {
   }
 
   Result<StateDict> LoadAll(const LoadTensorsOptions& options, const Interrupt& interrupt) const {
+    const LoadContext context = ContextOf(interrupt);
     StateDict state;
     std::vector<TensorTarget> targets;
     for (const DcpTensor& tensor : metadata.tensors) {
@@ -171,21 +170,27 @@ struct DistributedCheckpoint::Impl {
       targets.push_back({tensor.name, {}, made});
       state.tensors[tensor.name] = std::move(made);
     }
-    PENSTOCK_TRY(Fill(targets, interrupt));
-    PENSTOCK_TRY(LoadValues(options, interrupt, state));
+    PENSTOCK_TRY(Fill(context, targets));
+    PENSTOCK_TRY(LoadValues(context, options, state));
     return state;
   }
 
-  Result<void> LoadValues(const LoadTensorsOptions& options, const Interrupt& interrupt,
+  Result<void> LoadValues(const LoadContext& context, const LoadTensorsOptions& options,
                           StateDict& state) const {
-    const LoadContext context{store, ranges, interrupt};
+    std::vector<const DcpBytes*> wanted;
     std::vector<DcpPlace> places;
-    for (const DcpBytes& bytes : metadata.bytes) places.push_back(bytes.place);
+    for (const DcpBytes& bytes : metadata.bytes) {
+      // Nothing in an encoded item can be read, so that only its own name counts.
+      if (!bytes.place.transforms.empty() && options.filter && !options.filter(bytes.name))
+        continue;
+      wanted.push_back(&bytes);
+      places.push_back(bytes.place);
+    }
     PENSTOCK_ASSIGN(const std::vector<std::string> items, ReadItemBytes(context, location, places));
     for (std::size_t i = 0; i < items.size(); ++i) {
-      auto read = LoadValue(metadata.bytes[i], items[i], options, state);
+      auto read = LoadValue(*wanted[i], items[i], options, state);
       if (read.ok()) continue;
-      read.error().message = "'" + metadata.bytes[i].name + "': " + read.error().message;
+      read.error().message = "'" + wanted[i]->name + "': " + read.error().message;
       return At(std::move(read).error());
     }
     return Ok();
@@ -194,27 +199,44 @@ struct DistributedCheckpoint::Impl {
   static Result<void> LoadValue(const DcpBytes& bytes, const std::string& item,
                                 const LoadTensorsOptions& options, StateDict& state) {
     if (!bytes.place.transforms.empty()) {
-      if (options.filter && !options.filter(bytes.name)) return Ok();
       return Error::Make(ErrorKind::kUnsupported,
                          "it was encoded by the extension " + bytes.place.transforms);
     }
     const checkpoint::FileKind kind = checkpoint::KindOf(item);
-    if (kind != checkpoint::FileKind::kZip) return WrongKind("a value of torch.save", kind);
+    if (kind != checkpoint::FileKind::kZip) {
+      if (options.filter && !options.filter(bytes.name)) return Ok();
+      return WrongKind("a value of torch.save", kind);
+    }
     PENSTOCK_ASSIGN(const checkpoint::StateInMemory read,
                     checkpoint::ReadStateArchive(item, options.filter, bytes.name));
-    for (const auto& [name, value] : read.state.values) state.values[name] = value;
+    for (const auto& [name, value] : read.state.values) {
+      PENSTOCK_TRY(CheckNew(name, state));
+      state.values.emplace(name, value);
+    }
+    std::map<std::string_view, at::Tensor> storages;  // by key
     for (std::size_t i = 0; i < read.state.tensors.size(); ++i) {
       const checkpoint::SavedTensor& saved = read.state.tensors[i];
       const auto dtype = DtypeOf(saved.tensor.dtype);
       if (!dtype) return Error::Make(ErrorKind::kUnsupported, "its dtype is not supported");
-      const at::Tensor storage = EmptyStorage(read.storages[i].size());
-      std::copy(read.storages[i].begin(), read.storages[i].end(),
-                static_cast<char*>(storage.data_ptr()));
-      state.tensors[saved.name] =
-          ViewOf(storage.to(options.device), *dtype, saved.tensor.storage_offset,
-                 saved.tensor.sizes, saved.tensor.strides);
+      PENSTOCK_TRY(CheckNew(saved.name, state));
+      at::Tensor& storage = storages[saved.tensor.storage_key];
+      if (!storage.defined()) {
+        const at::Tensor copy = EmptyStorage(read.storages[i].size());
+        std::copy(read.storages[i].begin(), read.storages[i].end(),
+                  static_cast<char*>(copy.data_ptr()));
+        storage = copy.to(options.device);
+      }
+      state.tensors.emplace(saved.name, ViewOf(storage, *dtype, saved.tensor.storage_offset,
+                                               saved.tensor.sizes, saved.tensor.strides));
     }
     return Ok();
+  }
+
+  // Joined names of nested values may be equal: "x" = {"0": ...} and "x.0".
+  static Result<void> CheckNew(const std::string& name, const StateDict& state) {
+    if (!state.values.contains(name) && !state.tensors.contains(name)) return Ok();
+    return Error::Make(ErrorKind::kUnsupported,
+                       "the checkpoint has two values with the name '" + name + "'");
   }
 };
 
@@ -227,23 +249,26 @@ Result<DistributedCheckpoint> DistributedCheckpoint::Open(std::shared_ptr<Object
                                                           std::string_view uri,
                                                           RangeReaderOptions ranges,
                                                           const Interrupt& interrupt) {
-  PENSTOCK_ASSIGN(S3Uri place, ParseS3Uri(uri));
-  auto impl = std::make_unique<Impl>();
-  impl->store = std::move(store);
-  impl->ranges = std::move(ranges);
-  std::string prefix = place.path;
-  if (!prefix.empty() && !prefix.ends_with('/')) prefix += '/';
-  impl->location = {place.bucket, std::move(prefix)};
-  impl->place = std::move(place);
-  PENSTOCK_TRY(impl->ReadMetadata(interrupt));
-  return DistributedCheckpoint(std::move(impl));
+  PENSTOCK_ASSIGN(const S3Uri place, ParseS3Uri(uri));
+  return Guarded(kOperation, place, [&]() -> Result<DistributedCheckpoint> {
+    auto impl = std::make_unique<Impl>();
+    impl->store = std::move(store);
+    impl->ranges = std::move(ranges);
+    std::string prefix = place.path;
+    if (!prefix.empty() && !prefix.ends_with('/')) prefix += '/';
+    impl->location = {place.bucket, std::move(prefix)};
+    impl->place = place;
+    PENSTOCK_TRY(impl->ReadMetadata(interrupt));
+    return DistributedCheckpoint(std::move(impl));
+  });
 }
 
 const std::vector<StoredTensor>& DistributedCheckpoint::tensors() const { return impl_->tensors; }
 
 Result<void> DistributedCheckpoint::LoadInto(const std::vector<TensorTarget>& targets,
                                              const Interrupt& interrupt) const {
-  return Guarded(kOperation, impl_->place, [&] { return impl_->Fill(targets, interrupt); });
+  return Guarded(kOperation, impl_->place,
+                 [&] { return impl_->Fill(impl_->ContextOf(interrupt), targets); });
 }
 
 Result<StateDict> DistributedCheckpoint::Load(const LoadTensorsOptions& options,

@@ -1,9 +1,45 @@
+#include <optional>
+#include <utility>
+
+#include "client/checkpoint/dcp_metadata.h"
 #include "client/torch/torch_checkpoint_test_support.h"
 
 namespace penstock::torch {
 namespace {
 
-using LoadDistributedTest = TorchCheckpointTest;
+using penstock::testing::CallPoint;
+using penstock::testing::Fault;
+
+const BucketName kBucket("data");
+
+class LoadDistributedTest : public TorchCheckpointTest {
+ protected:
+  void Put(const std::string& key, const std::string& text) {
+    PENSTOCK_CHECK(Upload(store_, kBucket, ObjectKey(key), AsBytes(text), {}).ok());
+  }
+  // Puts an item of a dict into an object of its own.
+  void PutItem(const std::string& name, const StateDict& state) {
+    const std::string path = name + ".distcp";
+    const auto saved = SaveStateDict(store_, "s3://data/step/" + path, state);
+    PENSTOCK_CHECK(saved.ok());
+    metadata_.bytes.push_back({name, {path, 0, saved->bytes, {}}});
+    Put("step/.metadata", WriteDcpMetadata(metadata_));
+  }
+  // Opens a checkpoint with a store that replaces its shard before the second read of it.
+  DistributedCheckpoint OpenReplaced(const StateDict& state) {
+    PENSTOCK_CHECK(SaveDistributed(store_, "s3://data/step", state).ok());
+    auto reads = std::make_shared<int>(0);
+    const auto replacing = std::make_shared<FaultyObjectStore>(
+        store_, [this, reads](const CallPoint& point) -> std::optional<Fault> {
+          if (point.operation == "GetObject" && point.key.ends_with(".distcp") && ++*reads == 2)
+            Put(point.key, std::string(100'000, 'x'));
+          return std::nullopt;
+        });
+    return DistributedCheckpoint::Open(replacing, "s3://data/step").value();
+  }
+
+  checkpoint::DcpMetadata metadata_;
+};
 
 TEST_F(LoadDistributedTest, BoxesGoToTensorsOfAnyDtypeAndStrides) {
   const StateDict state = Example();
@@ -44,6 +80,67 @@ TEST_F(LoadDistributedTest, ErrorsNameWhatIsMissing) {
             ErrorKind::kInvalidArgument);
   EXPECT_NE(LoadStateDict(store_, "s3://data/step").error().message.find("DistributedCheckpoint"),
             std::string::npos);
+}
+
+TEST_F(LoadDistributedTest, AllReadsOfALoadHaveOneVersion) {
+  StateDict state;
+  state.tensors["a"] = at::ones({100});
+  state.values["step"] = std::int64_t{3};
+  const at::Tensor memory = at::zeros({100});
+  // Two targets in one memory are read one after the other.
+  EXPECT_EQ(OpenReplaced(state).LoadInto({{"a", {}, memory}, {"a", {}, memory}}).error().kind,
+            ErrorKind::kPreconditionFailed);
+  EXPECT_EQ(OpenReplaced(state).Load().error().kind, ErrorKind::kPreconditionFailed);
+}
+
+TEST_F(LoadDistributedTest, LaterLoadsReadTheVersionThatThenExists) {
+  StateDict state;
+  state.tensors["a"] = at::ones({100});
+  const DistributedCheckpoint checkpoint = OpenReplaced(state);
+  EXPECT_TRUE(checkpoint.Load().ok());
+  EXPECT_NE(checkpoint.Load().error().kind, ErrorKind::kPreconditionFailed);
+}
+
+TEST_F(LoadDistributedTest, ItemsThatTheFilterRejectsCannotFailTheLoad) {
+  StateDict nested;
+  nested.values["k"] = std::int64_t{5};
+  PutItem("x", nested);
+  Put("step/text.distcp", "no archive");
+  metadata_.bytes.push_back({"text", {"text.distcp", 0, 10, {}}});
+  Put("step/.metadata", WriteDcpMetadata(metadata_));
+  const auto checkpoint = DistributedCheckpoint::Open(store_, "s3://data/step");
+  ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().ToString();
+  LoadTensorsOptions options;
+  options.filter = [](std::string_view name) { return name == "x.k"; };
+  const auto loaded = checkpoint->Load(options);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().ToString();
+  EXPECT_EQ(loaded->values, (std::map<std::string, SavedValue>{{"x.k", std::int64_t{5}}}));
+  options.filter = [](std::string_view name) { return name == "text"; };
+  EXPECT_EQ(checkpoint->Load(options).error().kind, ErrorKind::kUnsupported);
+}
+
+TEST_F(LoadDistributedTest, EqualNamesOfTwoItemsAreAnError) {
+  StateDict one;
+  one.values["0.k"] = std::int64_t{1};
+  StateDict other;
+  other.values["k"] = std::int64_t{5};
+  PutItem("x", one);
+  PutItem("x.0", other);
+  const auto loaded = DistributedCheckpoint::Open(store_, "s3://data/step")->Load();
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().kind, ErrorKind::kUnsupported);
+  EXPECT_NE(loaded.error().message.find("'x.0.k'"), std::string::npos);
+}
+
+TEST_F(LoadDistributedTest, TensorsOfAnItemThatSharedAStorageShareItAgain) {
+  StateDict state;
+  state.tensors["all"] = Numbers(10);
+  state.tensors["tail"] = state.tensors["all"].slice(0, 4, 10, 2);
+  PutItem("x", state);
+  const auto loaded = DistributedCheckpoint::Open(store_, "s3://data/step")->Load();
+  ASSERT_TRUE(loaded.ok()) << loaded.error().ToString();
+  loaded->tensors.at("x.all").fill_(1);
+  EXPECT_TRUE(at::equal(loaded->tensors.at("x.tail"), at::ones({3})));
 }
 
 }  // namespace

@@ -3,17 +3,18 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <algorithm>
+#include <optional>
 #include <random>
 #include <set>
 #include <utility>
 
 #include "base/crc/crc.h"
 #include "base/encoding.h"
+#include "base/log/log.h"
 #include "client/checkpoint/dcp_metadata.h"
-#include "client/checkpoint/load/checkpoint_object.h"
 #include "client/checkpoint/state_pickle.h"
 #include "client/checkpoint/zip_writer.h"
+#include "client/torch/metadata_object.h"
 #include "client/torch/tensor_bytes.h"
 
 namespace penstock::torch {
@@ -25,39 +26,46 @@ using checkpoint::ZipWriter;
 constexpr std::string_view kOperation = "SaveDistributed";
 
 // A new name in every save, so that the objects of an older checkpoint stay as they are until the
-// metadata is replaced.
+// metadata is replaced. Of 64 random bits: the object is written without a condition, which some
+// services would reject only after all bytes were sent.
 std::string NewShardName() {
   std::random_device random;
   const std::uint32_t bits = random();
   std::string bytes;
   for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(bits >> shift);
-  return "__0_g" + HexEncode(AsBytes(bytes)) + "_0.distcp";
+  return "__0_g" + HexEncode(AsBytes(bytes)) + "_" + std::to_string(random()) + ".distcp";
 }
 
-// The metadata that a save replaces.
-struct Older {
-  std::optional<ETag> etag;     // nullopt: there is none
-  std::set<std::string> paths;  // of its objects; empty if it cannot be read
+// The `.metadata` that exists.
+struct Current {
+  std::optional<ETag> etag;                    // nullopt: there is none
+  std::string pickle;                          // empty if it is too large
+  std::optional<std::set<std::string>> paths;  // of its objects; nullopt if it cannot be parsed
 };
 
-Result<Older> ReadOlder(const checkpoint::LoadContext& context, const S3Uri& place) {
-  const auto object = checkpoint::CheckpointObject::Open(
-      context, place.bucket, ObjectKey(place.path + ".metadata"), 4 << 20);
-  Older older;
+Result<Current> ReadCurrent(const checkpoint::LoadContext& context, const S3Uri& place) {
+  const auto object = OpenMetadata(context, place.bucket, place.path);
+  Current current;
   if (!object.ok()) {
     if (object.error().kind == ErrorKind::kNotFound && object.error().code == "NoSuchKey")
-      return older;
+      return current;
     return object.error();
   }
-  older.etag = object->etag();
-  PENSTOCK_ASSIGN(const std::string pickle, object->Read(context, 0, object->size()));
-  const auto metadata = checkpoint::ReadDcpMetadata(pickle);
-  if (!metadata.ok()) return older;
-  for (const auto& tensor : metadata->tensors) {
-    for (const auto& chunk : tensor.chunks) older.paths.insert(chunk.place.path);
+  current.etag = object->etag();
+  auto pickle = ReadMetadata(context, *object);
+  if (!pickle.ok()) {
+    if (pickle.error().kind == ErrorKind::kResourceExhausted) return current;
+    return std::move(pickle).error();
   }
-  for (const auto& bytes : metadata->bytes) older.paths.insert(bytes.place.path);
-  return older;
+  current.pickle = *std::move(pickle);
+  const auto metadata = checkpoint::ReadDcpMetadata(current.pickle);
+  if (!metadata.ok()) return current;
+  std::set<std::string>& paths = current.paths.emplace();
+  for (const auto& tensor : metadata->tensors) {
+    for (const auto& chunk : tensor.chunks) paths.insert(chunk.place.path);
+  }
+  for (const auto& bytes : metadata->bytes) paths.insert(bytes.place.path);
+  return current;
 }
 
 // Writes items one after the other into one object.
@@ -136,12 +144,69 @@ void Delete(ObjectStore& store, const S3Uri& place, const std::set<std::string>&
   send();
 }
 
+void LogPublished(std::string_view event, const S3Uri& place, const Error& error) {
+  Log({LogLevel::kWarning,
+       event,
+       {{"bucket", place.bucket.value},
+        {"key", place.path + ".metadata"},
+        {"error", error.ToString()}}});
+}
+
+// Writes `.metadata` on condition that it is still the older one. A service without conditional
+// writes gets a plain request.
+Result<void> PutMetadata(const std::shared_ptr<ObjectStore>& store, const S3Uri& place,
+                         const std::string& pickle, const std::optional<ETag>& older,
+                         UploadOptions options, const Interrupt& interrupt) {
+  const ObjectKey key(place.path + ".metadata");
+  options.progress = nullptr;
+  options.size_hint_bytes.reset();
+  options.if_match = older;
+  options.if_none_match_any = !older;
+  auto published = Upload(store, place.bucket, key, AsBytes(pickle), options, interrupt);
+  if (published.ok()) return Ok();
+  Error error = std::move(published).error();
+  if (error.code == "NotImplemented" || error.http_status == 501) {
+    LogPublished("checkpoint.published_unconditionally", place, error);
+    options.if_match.reset();
+    options.if_none_match_any = false;
+    PENSTOCK_TRY(Upload(store, place.bucket, key, AsBytes(pickle), std::move(options), interrupt));
+    return Ok();
+  }
+  // The older metadata was removed.
+  if (older && error.code == "NoSuchKey") error.kind = ErrorKind::kPreconditionFailed;
+  return error;
+}
+
+// Publishes the metadata of the object `shard`. Deletes the object if another save was faster.
+Result<void> Publish(const checkpoint::LoadContext& context, const S3Uri& place,
+                     const std::string& pickle, const std::string& shard,
+                     const std::optional<ETag>& older, const UploadOptions& options) {
+  auto put = PutMetadata(context.store, place, pickle, older, options, context.interrupt);
+  // After other errors it is unknown whether the metadata was stored.
+  if (put.ok() || put.error().kind != ErrorKind::kPreconditionFailed) return put;
+  const auto current = ReadCurrent(context, place);
+  if (current.ok() && current->pickle == pickle) {
+    // S3 applied the request twice, and the second time its own condition failed.
+    LogPublished("checkpoint.published_twice", place, put.error());
+    return Ok();
+  }
+  const bool unnamed = current.ok() && (!current->etag || current->paths) &&
+                       !(current->paths && current->paths->contains(shard));
+  if (unnamed) Delete(*context.store, place, {shard}, options.call, context.interrupt);
+  put.error().message =
+      "another save has written or removed .metadata since this one began; this save was not "
+      "published; save to another path (" +
+      put.error().message + ")";
+  return put;
+}
+
 Result<void> Save(const std::shared_ptr<ObjectStore>& store, const S3Uri& place,
                   const StateDict& state, const UploadOptions& options,
                   const Interrupt& interrupt) {
   checkpoint::LoadContext context{store, {}, interrupt};
   context.ranges.call = options.call;
-  PENSTOCK_ASSIGN(const Older older, ReadOlder(context, place));
+  PENSTOCK_ASSIGN(Current older, ReadCurrent(context, place));
+  older.pickle = {};
   // The pickle of the names checks them before anything is written.
   checkpoint::SavedState names;
   for (const auto& [name, tensor] : state.tensors) names.values.emplace_back(name, SavedValue());
@@ -155,22 +220,15 @@ Result<void> Save(const std::shared_ptr<ObjectStore>& store, const S3Uri& place,
   for (const auto& [name, tensor] : state.tensors) PENSTOCK_TRY(shard.Add(name, tensor));
   for (const auto& [name, value] : state.values) PENSTOCK_TRY(shard.Add(name, value));
   PENSTOCK_TRY(writer->Finish(interrupt));
+  PENSTOCK_TRY(
+      Publish(context, place, WriteDcpMetadata(shard.metadata()), path, older.etag, options));
 
-  UploadOptions publish = options;
-  publish.progress = nullptr;
-  publish.size_hint_bytes.reset();
-  publish.if_match = older.etag;
-  publish.if_none_match_any = !older.etag;
-  const std::string pickle = WriteDcpMetadata(shard.metadata());
-  auto published = Upload(store, place.bucket, ObjectKey(place.path + ".metadata"), AsBytes(pickle),
-                          std::move(publish), interrupt);
-  if (!published.ok()) {
-    // Nothing names the shard. After other errors the metadata may have been stored.
-    if (published.error().kind == ErrorKind::kPreconditionFailed)
-      Delete(*store, place, {path}, options.call, interrupt);
-    return std::move(published).error();
-  }
-  Delete(*store, place, older.paths, options.call, interrupt);
+  // Only names of shards: the older metadata may be anything.
+  std::set<std::string> replaced = older.paths.value_or(std::set<std::string>());
+  std::erase_if(replaced, [&](const std::string& name) {
+    return !name.ends_with(".distcp") || name == path;
+  });
+  Delete(*store, place, replaced, options.call, interrupt);
   return Ok();
 }
 

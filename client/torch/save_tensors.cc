@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/crc/crc.h"
+#include "client/checkpoint/dtypes.h"
 #include "client/checkpoint/safetensors.h"
 #include "client/checkpoint/state_pickle.h"
 #include "client/checkpoint/zip_writer.h"
@@ -22,8 +23,25 @@ using checkpoint::ZipWriter;
 // The storages of some tensors, each once, in CPU memory.
 class Storages {
  public:
-  // Returns the key of the tensor's storage.
-  std::string Add(const at::Tensor& tensor) {
+  // Describes a tensor, and adds its storage. Returns kInvalidArgument, as torch.save does, if
+  // another tensor has the storage with another dtype: torch.load creates a storage once, with the
+  // dtype of the first.
+  Result<PickledTensor> Add(const std::string& name, const at::Tensor& tensor) {
+    PickledTensor described{
+        NameOf(tensor.scalar_type()), tensor.sizes().vec(), tensor.strides().vec(),
+        tensor.storage_offset(),      KeyOf(tensor),        tensor.storage().nbytes()};
+    const std::string dtype = StorageDtype(described);
+    const auto [found, added] = dtypes_.try_emplace(described.storage_key, dtype);
+    if (found->second == dtype) return described;
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "'" + name + "' has the dtype " + dtype +
+                           ", and another tensor with the same storage " + found->second +
+                           "; a file of torch.save cannot contain both: clone one of them");
+  }
+  const std::vector<at::Tensor>& all() const { return all_; }
+
+ private:
+  std::string KeyOf(const at::Tensor& tensor) {
     const auto [found, added] =
         keys_.try_emplace(tensor.storage().unsafeGetStorageImpl(), all_.size());
     if (added) {
@@ -32,10 +50,16 @@ class Storages {
     }
     return std::to_string(found->second);
   }
-  const std::vector<at::Tensor>& all() const { return all_; }
+  // Of the storage in the pickle. Dtypes without a storage class have an untyped one, of bytes.
+  static std::string StorageDtype(const PickledTensor& tensor) {
+    const checkpoint::DtypeInfo* const dtype = checkpoint::FindDtype(tensor.dtype);
+    const bool typed = dtype != nullptr && !dtype->storage.empty() &&
+                       tensor.storage_bytes % dtype->item_bytes == 0;
+    return typed ? tensor.dtype : "uint8";
+  }
 
- private:
   std::map<const void*, std::size_t> keys_;
+  std::map<std::string, std::string> dtypes_;  // by key
   std::vector<at::Tensor> all_;
 };
 
@@ -50,9 +74,7 @@ Result<SavedState> Describe(const StateDict& state, Storages& storages) {
       PENSTOCK_ASSIGN(plain, PlainTensor(name, tensor));
     }
     plain = plain.detach();
-    PickledTensor described{NameOf(plain.scalar_type()), plain.sizes().vec(),
-                            plain.strides().vec(),       plain.storage_offset(),
-                            storages.Add(plain),         plain.storage().nbytes()};
+    PENSTOCK_ASSIGN(PickledTensor described, storages.Add(name, plain));
     saved.tensors.push_back({name, std::move(described)});
   }
   for (const auto& [name, value] : state.values) saved.values.emplace_back(name, value);

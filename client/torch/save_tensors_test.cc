@@ -33,6 +33,22 @@ TEST_F(SaveTensorsTest, WhatCannotBeSavedIsRefusedAndPublishesNothing) {
   EXPECT_TRUE(store_->Call(std::move(list))->objects.empty());
 }
 
+TEST_F(SaveTensorsTest, DtypesThatShareAStorageAreRefusedAsByTorchSave) {
+  StateDict state;
+  state.tensors["a"] = Numbers(4);
+  state.tensors["b"] = state.tensors["a"].view(at::kInt);
+  const auto saved = SaveStateDict(store_, "s3://data/a.pt", state);
+  EXPECT_EQ(saved.error().kind, ErrorKind::kInvalidArgument);
+  // torch.save writes float8 with an untyped storage, whose views have any such dtype.
+  state.tensors["a"] = at::arange(8, at::kByte);
+  state.tensors["b"] = state.tensors["a"].view(at::kFloat8_e5m2);
+  EXPECT_TRUE(SaveStateDict(store_, "s3://data/a.pt", state).ok());
+  const auto loaded = LoadStateDict(store_, "s3://data/a.pt");
+  ASSERT_TRUE(loaded.ok()) << loaded.error().ToString();
+  EXPECT_EQ(loaded->tensors.at("b").scalar_type(), at::kFloat8_e5m2);
+  EXPECT_TRUE(at::equal(loaded->tensors.at("b").view(at::kByte), state.tensors["a"]));
+}
+
 TEST_F(SaveTensorsTest, ConjugatedTensorsAreSavedByValue) {
   StateDict state;
   state.tensors["c"] = at::complex(at::ones({2}), at::ones({2})).conj();

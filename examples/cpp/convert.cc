@@ -3,7 +3,8 @@
 //   convert --from dcp:s3://bucket/step-100 --to safetensors:s3://bucket/model.safetensors
 //
 // Formats: "torch" (a file of torch.save), "safetensors" (a file, or a prefix with a slash at its
-// end) and "dcp" (the prefix of a distributed checkpoint).
+// end) and "dcp" (the prefix of a distributed checkpoint). What a safetensors file cannot contain,
+// and its "__metadata__", is not copied; a warning says so.
 #include <cstdio>
 #include <string>
 
@@ -40,6 +41,15 @@ penstock::Result<StateDict> Load(const std::shared_ptr<penstock::Client>& client
   return StateDict{std::move(tensors), {}};
 }
 
+// Warns of what the copy will lack.
+void Warn(const FormatAndUri& from, const FormatAndUri& to, const StateDict& state) {
+  if (to.format != "safetensors") return;
+  for (const auto& [name, value] : state.values)
+    std::fprintf(stderr, "warning: '%s' is no tensor and is not saved\n", name.c_str());
+  if (from.format == "safetensors")
+    std::fprintf(stderr, "warning: the __metadata__ of the file is not copied\n");
+}
+
 penstock::Result<void> Save(const std::shared_ptr<penstock::Client>& client, const FormatAndUri& to,
                             const StateDict& state) {
   if (to.format == "dcp") return penstock::torch::SaveDistributed(client, to.uri, state);
@@ -67,9 +77,13 @@ int main(int argc, char** argv) {
   if (!prefix.empty())
     options.filter = [&](std::string_view name) { return name.starts_with(prefix); };
   const auto client = line.MakeClient();
-  const auto state = Load(client, Split(line, "from"), options);
+  const FormatAndUri from = Split(line, "from");
+  const FormatAndUri to = Split(line, "to");
+  const auto state = Load(client, from, options);
   if (!state.ok()) examples::Die(state.error().ToString());
-  const auto saved = Save(client, Split(line, "to"), *state);
+  Warn(from, to, *state);
+  const auto saved = Save(client, to, *state);
   if (!saved.ok()) examples::Die(saved.error().ToString());
-  std::printf("%zu tensors, %zu values\n", state->tensors.size(), state->values.size());
+  const std::size_t values = to.format == "safetensors" ? 0 : state->values.size();
+  std::printf("%zu tensors, %zu values\n", state->tensors.size(), values);
 }

@@ -6,6 +6,7 @@ Source: https://huggingface.co/docs/safetensors/index#format
 from __future__ import annotations
 
 import base64
+import bisect
 import json
 import struct
 from array import array
@@ -427,20 +428,33 @@ def _fetch(client: S3Client, bucket: str, pending: list[_PendingRead], planner: 
 
 
 def _verify(client: S3Client, bucket: str, fetched: list[_PendingRead]) -> None:
-    """Compares the fetched bytes with their checksums. Reads the damaged ones once more.
+    """Compares the fetched bytes with their checksums. Reads the damaged ones once more, alone.
+
+    If requests may not be repeated, reads only those again whose memory another read may have overwritten.
 
     Raises:
         S3DataLossError: They are still damaged.
     """
-    again = client.core.may_repeat
     for one in [each for each in fetched if each.damage() is not None]:
+        again = client.core.may_repeat or _shares_memory(one, fetched)
         if again:
-            _receive(client, bucket, [one])  # alone, because another read may have written to the same memory
+            _receive(client, bucket, [one])
         if (damage := one.damage()) is not None:
             tensor = one.tensor
             place = f"s3://{bucket}/{tensor.key}, tensor {one.read.request.storage_index.fqn!r}"
             begin, end = tensor.begin + damage.begin, tensor.begin + damage.end
             raise S3DataLossError(_damage_text(place, begin, end, f"{damage.found:016x}", f"{damage.expected:016x}", again))
+
+
+def _shares_memory(one: _PendingRead, fetched: Iterable[_PendingRead]) -> bool:
+    """Whether another read writes to memory of this one, because the caller loads two values into one tensor."""
+    own = sorted((address, address + size) for _, address, size in one.segments())
+    for other in fetched:
+        for _, address, size in other.segments() if other is not one else ():
+            before = bisect.bisect_left(own, (address + size, 0)) - 1  # the last segment that starts before this one's end
+            if before >= 0 and own[before][1] > address:
+                return True
+    return False
 
 
 def _receive(client: S3Client, bucket: str, pending: list[_PendingRead]) -> None:

@@ -148,10 +148,13 @@ class WriterImpl final : public ObjectWriter {
     part_ = PartBody();
   }
 
-  // Copies the bytes of `data` that belong to the late first part, and returns the others.
+  // Copies the bytes of `data` that belong to the late first part, and returns the others. The part
+  // has the size of the others if that is fixed, because some services require equal parts.
   ByteView AppendHead(ByteView data) {
     const std::uint64_t size =
-        reserved_ == 0 ? 0 : std::max(reserved_, options_.min_part_size_bytes);
+        reserved_ == 0
+            ? 0
+            : std::max(reserved_, options_.part_size_bytes.value_or(options_.min_part_size_bytes));
     if (head_.size() >= size) return data;
     const ByteView head = data.first(
         static_cast<std::size_t>(std::min<std::uint64_t>(size - head_.size(), data.size())));

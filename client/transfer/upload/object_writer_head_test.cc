@@ -80,7 +80,7 @@ TEST_P(HeadSizeTest, FirstBytesAreReplacedBeforeFinish) {
 }
 
 TEST_F(HeadTest, OtherPartsAreSentBeforeTheFirst) {
-  const Bytes content = MakeContent(4 * kMiB);
+  const Bytes content = MakeContent(5 * kMiB);
   const auto writer = Open(Parts());
   ASSERT_TRUE(writer->ReserveHead(kHead).ok());
   ASSERT_TRUE(writer->WriteNoCopy(content).ok());
@@ -89,6 +89,15 @@ TEST_F(HeadTest, OtherPartsAreSentBeforeTheFirst) {
   ASSERT_TRUE(writer->Finish().ok());
   EXPECT_EQ(store_->count("UploadPart"), 3u);
   EXPECT_TRUE(Stored(*inner_) == content);
+}
+
+TEST_F(HeadTest, TheFirstPartHasTheSizeOfTheOthers) {
+  const auto writer = Open(Parts());
+  ASSERT_TRUE(writer->ReserveHead(kHead).ok());
+  const Bytes content = MakeContent(6 * kMiB);
+  ASSERT_TRUE(writer->WriteNoCopy(content).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  EXPECT_EQ(store_->count("UploadPart"), 3u);  // some services require equal parts
 }
 
 TEST_F(HeadTest, HeadLargerThanAPartIsOnePart) {
