@@ -339,6 +339,22 @@ TEST(CustomerKeyTest, IsRedactedFromTextsOfTheServer) {
   EXPECT_EQ(result.error().message, "key ***");
 }
 
+TEST(ClientTest, RequestIdOfAnEventHasNoSecret) {
+  ClientUnderTest test;
+  std::vector<std::string> ids;
+  test.client->SetObserver([&](const RequestEvent& event) { ids.push_back(event.request_id); });
+  HeadObjectRequest request{.bucket = kBucket, .key = kKey};
+  request.customer_key = SomeKey();
+  test.transport.Expect(Object("abc", {{"x-amz-request-id", "id-" + SomeKey().base64()}}));
+  test.transport.Expect(Object("abc", {{"x-amz-request-id", "http://user:hunter2@host/"}}));
+  test.transport.Expect(Object("abc", {{"x-amz-request-id", "4442587FB7D0A2F9"}}));
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(test.Run(request).ok());
+  ASSERT_EQ(ids.size(), 3u);
+  EXPECT_EQ(ids[0], "id-***");
+  EXPECT_EQ(ids[1].find("hunter2"), std::string::npos) << ids[1];
+  EXPECT_EQ(ids[2], "4442587FB7D0A2F9");
+}
+
 TEST(ConfigurationTest, ErrorsNameTheOperationOfTheKind) {
   ClientUnderTest test;
   test.transport.Expect(Refuse(404, "NoSuchLifecycleConfiguration"));

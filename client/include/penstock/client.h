@@ -145,7 +145,7 @@ struct RequestEvent {
   int attempt = 1;      // 1-based
   int http_status = 0;  // 0: no response.
   std::string error_code;
-  std::string request_id;  // x-amz-request-id, also of a success. Empty: no response.
+  std::string request_id;  // x-amz-request-id, also of a success; no secrets. Empty: no response.
   WallTime started{};
   std::chrono::nanoseconds first_byte{};  // Zero: no byte arrived.
   std::chrono::nanoseconds duration{};

@@ -242,13 +242,14 @@ void AttemptLoop::OnAttemptEnd(SentRequest& sent, SentRequest* discarded,
   Proceed([&] {
     if (discarded != nullptr) {
       const Error lost = Error::Make(ErrorKind::kCancelled, "the other response was first");
-      record_.OnEnd(record_.EndOf(*discarded, *discarded->outcome), FailureOf(lost));
+      record_.OnEnd(record_.EndOf(*discarded, *discarded->outcome), *discarded,
+                    SecretsOf(*discarded), FailureOf(lost));
     }
     const AttemptEnd end = record_.EndOf(sent, outcome);
     Result<void> result = ReadAttempt(
         {info_, call_.request, Body(), state_->config.client, SecretsOf(sent)}, sent.body,
         std::move(outcome), [this](const WireResponse& response) { return Accept(response); });
-    record_.OnEnd(end, result.ok() ? nullptr : FailureOf(result.error()));
+    record_.OnEnd(end, sent, SecretsOf(sent), result.ok() ? nullptr : FailureOf(result.error()));
     region_.Learn(result, sent.body.connections().any(), sent.body.head());
     const RetryDecision decision =
         result.ok() ? RetryDecision::kNo : DecideRetry(rules(), result.error());

@@ -5,7 +5,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/log/caught.h"
 #include "client/s3/metrics/call_log.h"
+#include "client/s3/verbs/error_document.h"
 
 namespace penstock::s3 {
 namespace {
@@ -30,7 +32,6 @@ AttemptEnd CallRecord::EndOf(const SentRequest& sent, const Result<http::Outcome
                  .started = sent.started,
                  .duration = clock_.Monotonic() - sent.began,
                  .connections = sent.body.connections()};
-  if (sent.body.head()) end.head = &*sent.body.head();
   if (outcome.ok()) {
     end.http_status = outcome->head.status;
     end.first_byte = outcome->first_byte;
@@ -43,7 +44,16 @@ AttemptEnd CallRecord::EndOf(const SentRequest& sent, const Result<http::Outcome
   return end;
 }
 
-void CallRecord::OnEnd(AttemptEnd end, const Error* failure) {
+void CallRecord::OnEnd(AttemptEnd end, const SentRequest& sent, const RequestSecrets& secrets,
+                       const Error* failure) {
+  Error texts;  // Of the server.
+  if (counters_.observed() && sent.body.head()) {
+    Contain("the request id of an event", [&] {
+      texts.request_id = sent.body.head()->Find("x-amz-request-id").value_or("");
+      LimitTexts(texts, secrets);
+      end.request_id = texts.request_id;
+    });
+  }
   if (failure != nullptr) {
     end.error_code =
         failure->code.empty() ? ErrorKindName(failure->kind) : std::string_view(failure->code);

@@ -26,8 +26,9 @@ class CallRecord {
   // Returns the facts of a request that ended now.
   AttemptEnd EndOf(const SentRequest& sent, const Result<http::Outcome>& outcome) const;
   // Counts and logs that request. `failure` is null for a success, and if the caller's sink needed
-  // no more bytes.
-  void OnEnd(AttemptEnd end, const Error* failure);
+  // no more bytes. `secrets` are those of the request.
+  void OnEnd(AttemptEnd end, const SentRequest& sent, const RequestSecrets& secrets,
+             const Error* failure);
 
   // Adds the latest attempt to the history of the error.
   void AddFailure(const SentRequest& sent, const Error& error);

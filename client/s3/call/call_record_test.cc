@@ -50,7 +50,7 @@ TEST(CallRecordTest, ARequestIsCountedWithItsFacts) {
   EXPECT_EQ(end.http_status, 200);
   EXPECT_EQ(end.bytes_sent, 3u);
   EXPECT_EQ(end.duration, milliseconds(5));
-  test.record.OnEnd(end, nullptr);
+  test.record.OnEnd(end, test.sent, {}, nullptr);
   EXPECT_EQ(test.counters.Snapshot().requests.at("PutObject"), 1u);
 }
 

@@ -13,12 +13,6 @@ void Add(std::atomic<std::uint64_t>& counter, std::uint64_t count) {
   if (count != 0) counter.fetch_add(count, std::memory_order_relaxed);
 }
 
-std::string RequestId(const http::ResponseHead* head) {
-  constexpr std::size_t kLongest = 128;  // Server texts may be of any length.
-  if (head == nullptr) return {};
-  return std::string(head->Find("x-amz-request-id").value_or("").substr(0, kLongest));
-}
-
 RequestEvent EventOf(const AttemptEnd& end) {
   return {.operation = std::string(Info(end.operation).name),
           .bucket = std::string(end.bucket),
@@ -26,7 +20,7 @@ RequestEvent EventOf(const AttemptEnd& end) {
           .attempt = end.attempt,
           .http_status = end.http_status,
           .error_code = std::string(end.error_code),
-          .request_id = RequestId(end.head),
+          .request_id = std::string(end.request_id),
           .started = end.started,
           .first_byte = end.first_byte,
           .duration = end.duration,
@@ -63,8 +57,7 @@ void CallCounters::OnAttempt(const AttemptEnd& end) {
   Add(bytes_received_, end.bytes_received);
   Add(opened_, end.connections.opened);
   Add(reused_, end.connections.reused);
-  const Observer* newest = observers_.FindNewest([](const Observer&) { return true; });
-  if (newest != nullptr && *newest)
+  if (const Observer* const newest = NewestObserver(); newest != nullptr)
     Contain("the observer of a Client", [&] { (*newest)(EventOf(end)); });
 }
 

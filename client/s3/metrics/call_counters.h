@@ -36,7 +36,7 @@ struct AttemptEnd {
   std::string_view key;
   int attempt = 1;
   int http_status = 0;
-  const http::ResponseHead* head = nullptr;  // Null: none arrived.
+  std::string_view request_id;  // Without secrets. Empty if CallCounters::observed() is false.
   std::string_view error_code;
   bool throttled = false;
   WallTime started{};
@@ -62,6 +62,8 @@ class CallCounters {
   void OnHedgeWon() { hedges_won_.fetch_add(1, std::memory_order_relaxed); }
   void OnFailure() { failures_.fetch_add(1, std::memory_order_relaxed); }
 
+  // Whether OnAttempt calls an observer.
+  bool observed() const { return NewestObserver() != nullptr; }
   // Earlier observers are kept until destruction, because one may still be running.
   void SetObserver(Observer observer);
   ClientStats Snapshot() const;
@@ -73,6 +75,10 @@ class CallCounters {
     TimeCounts duration;
   };
   Times& TimesOf(Operation operation);
+  const Observer* NewestObserver() const {  // Null: none.
+    const Observer* newest = observers_.FindNewest([](const Observer&) { return true; });
+    return newest != nullptr && *newest ? newest : nullptr;
+  }
 
   std::array<Counter, kOperationCount> requests_{};
   // Owned; created by an operation's first attempt.
