@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "command_line.h"
+#include "penstock/transfer.h"
 
 using penstock::ObjectKey;
 using penstock::Pending;
@@ -30,12 +31,16 @@ int main(int argc, char** argv) {
   const std::string to = line.Argument(1);
   const auto client = line.MakeClient();
 
-  const auto page = client->ListObjects({.bucket = bucket, .prefix = from});
-  if (!page.ok()) examples::Die(page.error().ToString());
   std::vector<Pending<std::uint64_t>> copies;
-  for (const auto& object : page->objects) {
-    const std::string name = object.key.value.substr(from.size());
-    copies.push_back(CopyOne(*client, bucket, object.key, ObjectKey(to + name)));
+  const auto pages = penstock::Lister::Create(client, {.bucket = bucket, .prefix = from});
+  for (;;) {
+    const auto page = pages->Next();
+    if (!page.ok()) examples::Die(page.error().ToString());
+    if (!*page) break;
+    for (const auto& object : (*page)->objects) {
+      const std::string name = object.key.value.substr(from.size());
+      copies.push_back(CopyOne(*client, bucket, object.key, ObjectKey(to + name)));
+    }
   }
   std::uint64_t bytes = 0;
   for (Pending<std::uint64_t>& copy : copies) {
