@@ -78,8 +78,8 @@ Result<void> AppendQuery(const NameValueList& extra, WireRequest& wire) {
     const auto same = [&name = name](std::string_view other) {
       return http::EqualsIgnoringCase(name, other);
     };
-    const bool set =
-        std::ranges::any_of(wire.query, [&](const auto& one) { return one.first == name; });
+    const bool set = std::ranges::any_of(
+        wire.query, [&name = name](const auto& one) { return one.first == name; });
     if (set || std::ranges::any_of(kOwnParameters, same)) {
       return InvalidRequest("the client sets the query parameter " + name +
                             " itself; use the member of the request for it");
