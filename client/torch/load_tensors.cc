@@ -100,7 +100,7 @@ Result<Tensors> ReadIndexed(const LoadContext& context, const S3Uri& place,
     const std::size_t before = tensors.size();
     PENSTOCK_TRY(ReadFile(
         context, place.bucket, folder + file, options,
-        [&](std::string_view name) {
+        [&wanted = wanted](std::string_view name) {
           return std::binary_search(wanted.begin(), wanted.end(), name);
         },
         tensors));
