@@ -43,7 +43,9 @@ penstock::Result<std::string> PutAndGet(const std::string& text) {
 
   const penstock::BucketName bucket("consumer-bucket");
   const penstock::ObjectKey object("folder/fault.txt");
-  PENSTOCK_TRY(client->Call(penstock::CreateBucketRequest{.bucket = bucket, .options = {}}));
+  penstock::CreateBucketRequest create;
+  create.bucket = bucket;
+  PENSTOCK_TRY(client->Call(create));
   PENSTOCK_TRY(penstock::Upload(client, bucket, object, penstock::AsBytes(text), {}));
 
   std::vector<std::byte> memory;
