@@ -26,6 +26,7 @@
 #include "bindings/core/progress.h"
 #include "bindings/core/read_wait.h"
 #include "bindings/core/trace.h"
+#include "penstock/credentials.h"
 #include "penstock/transfer.h"
 
 namespace penstock::python {
@@ -33,16 +34,6 @@ namespace {
 
 namespace py = pybind11;
 using namespace py::literals;
-
-class StaticCredentials final : public CredentialsProvider {
- public:
-  explicit StaticCredentials(Credentials credentials)
-      : credentials_(std::make_shared<const Credentials>(std::move(credentials))) {}
-  void Start(std::function<void(Result<CredentialsPtr>)> done) override { done(credentials_); }
-
- private:
-  CredentialsPtr credentials_;
-};
 
 struct Options {
   std::string region;
@@ -118,7 +109,7 @@ PyClient MakeClient(Options options) {
     config.low_speed_time = std::chrono::seconds(5);
   }
   if (!options.access_key_id.empty()) {
-    config.credentials = std::make_shared<StaticCredentials>(Credentials{
+    config.credentials = MakeStaticCredentials(Credentials{
         options.access_key_id, options.secret_access_key, options.session_token, std::nullopt});
   }
   std::shared_ptr<Client> client = Unwrap(Client::Create(std::move(config)));
