@@ -252,7 +252,15 @@ std::optional<CommitLoss> FindLossOfLog(const std::string& path, const CommitSta
                                         const std::string& boot_id,
                                         const std::optional<LogHeader>& log,
                                         std::uint32_t frames_in_log) {
-  if (mark.frames == 0) return std::nullopt;
+  const bool same = log && log->salt_1 == mark.salt_1 && log->salt_2 == mark.salt_2;
+  if (mark.frames == 0) {
+    if (mark.closed == 0 || same || frames_in_log == 0) return std::nullopt;
+    return CommitLoss{.file = LogPath(path),
+                      .message =
+                          "belongs to another database or to another state of this one, "
+                          "which was closed without a log",
+                      .is_foreign = true};
+  }
   if (!log) {
     // SQLite fsyncs the header before it writes the first frame, in relaxed mode too.
     return CommitLoss{.file = LogPath(path),
@@ -260,7 +268,6 @@ std::optional<CommitLoss> FindLossOfLog(const std::string& path, const CommitSta
                                  LostPagesText(mark.frames, mark.frames),
                       .frames = mark.frames};
   }
-  const bool same = log->salt_1 == mark.salt_1 && log->salt_2 == mark.salt_2;
   // The log restarted after the mark was written to disk. It restarts only when all of its pages
   // are in the database.
   if (!same && boot_id != mark.boot_id && log->checkpoint_sequence > mark.checkpoint_sequence)
@@ -292,7 +299,8 @@ Result<void> ResetMark(const std::string& path, const CommitLoss& loss) {
   CommitState state = mark->state();
   state.lost_frames += loss.frames;
   state.frames = 0;
-  state.pages = 0;  // the last remaining commit may have another number of pages
+  // The last remaining commit may have another number of pages.
+  if (!loss.is_foreign) state.pages = 0;
   PENSTOCK_TRY(mark->Store(std::move(state)));
   return mark->Sync();
 }
@@ -366,7 +374,7 @@ Result<std::optional<CommitLoss>> AcceptCommitLoss(const std::string& path) {
   PENSTOCK_ASSIGN(const std::uint64_t log_size, FileSize(log));
   PENSTOCK_ASSIGN(LogReader reader, LogReader::Open(log));
   PENSTOCK_ASSIGN(const LogCommits commits, reader.ReadCommits(UINT32_MAX));
-  const bool is_unusable = log_size > 0 && (size == 0 || commits.frames == 0);
+  const bool is_unusable = loss->is_foreign || (log_size > 0 && (size == 0 || commits.frames == 0));
   if (is_unusable && ::rename(log.c_str(), (log + ".damaged").c_str()) != 0) {
     return SystemError(ErrorKind::kInternal, "rename", log, errno);
   }

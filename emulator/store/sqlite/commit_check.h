@@ -20,6 +20,8 @@ struct CommitLoss {
   // durability permits this.
   bool is_permitted = false;
   bool can_be_accepted = true;  // false: SQLite cannot read the rest
+  // True: the log has commits, but not of this state of the database. SQLite would replay them.
+  bool is_foreign = false;
 
   bool operator==(const CommitLoss&) const = default;
 };
@@ -40,9 +42,9 @@ Result<CommitMark::Inspection> InspectMark(const std::string& path);
 // of the mark is logged.
 Result<void> CheckCommits(const std::string& path);
 
-// Removes the missing commits from the mark, and moves a log without a readable commit to
-// PATH-wal.damaged. The data remains lost. Returns the loss; nullopt: nothing was missing.
-// kDataLoss if the database would still be unreadable.
+// Removes the missing commits from the mark, and moves a log without a readable commit, or with
+// those of another database, to PATH-wal.damaged. The data remains lost. Returns the loss; nullopt:
+// nothing was missing. kDataLoss if the database would still be unreadable.
 Result<std::optional<CommitLoss>> AcceptCommitLoss(const std::string& path);
 
 }  // namespace penstock::emulator::store

@@ -142,6 +142,49 @@ TEST_P(CommitCheckTest, ATruncatedDatabaseOfAClosedStoreIsRejected) {
   }
 }
 
+// For example a backup of a closed store, copied over a store that was killed.
+TEST_P(CommitCheckTest, TheLogOfAnotherStateBesideAClosedStoreIsRejected) {
+  const std::string closed = Copy();
+  ASSERT_NE(OpenStore({.directory = closed, .durability = GetParam()}), nullptr);
+  ASSERT_FALSE(fs::exists(closed + "/penstock.db-wal"));
+  const std::string later = closed + "-later";
+  fs::copy(closed, later, fs::copy_options::recursive);
+  {
+    const auto store = OpenStore({.directory = later, .durability = GetParam()});
+    ASSERT_TRUE(Remove(*store, "key7").ok());
+    fs::copy(later + "/penstock.db-wal", closed + "/penstock.db-wal");
+  }
+  ExpectRejected(closed, "penstock.db-wal", "the log of a later state");
+  const auto accepted = AcceptCommitLoss(closed + "/penstock.db");
+  ASSERT_TRUE(accepted.ok() && accepted->has_value());
+  EXPECT_TRUE(fs::exists(closed + "/penstock.db-wal.damaged"));
+  const auto store = OpenStore({.directory = closed, .durability = GetParam()});
+  ASSERT_NE(store, nullptr);
+  EXPECT_EQ(Get(*store, "key7"), Body(100));
+}
+
+// A kill between the last update of the mark and the deletion of the log.
+TEST_P(CommitCheckTest, TheOwnLogBesideAClosedStoreIsIntact) {
+  const std::string closed = Copy();
+  ASSERT_NE(OpenStore({.directory = closed, .durability = GetParam()}), nullptr);
+  fs::copy(log_, closed + "/penstock.db-wal");
+  const auto store = OpenStore({.directory = closed, .durability = GetParam()});
+  ASSERT_NE(store, nullptr);
+  EXPECT_EQ(Get(*store, "key7"), Body(100));
+}
+
+TEST_P(CommitCheckTest, AStoreThatWasKilledAfterItWasClosedIsIntact) {
+  const std::string closed = Copy();
+  ASSERT_NE(OpenStore({.directory = closed, .durability = GetParam()}), nullptr);
+  const auto running = OpenStore({.directory = closed, .durability = GetParam()});
+  ASSERT_TRUE(PutText(*running, "new", Body(100)).ok());
+  const std::string again = closed + "-killed";
+  fs::copy(closed, again, fs::copy_options::recursive);
+  const auto store = OpenStore({.directory = again, .durability = GetParam()});
+  ASSERT_NE(store, nullptr);
+  EXPECT_EQ(Get(*store, "new"), Body(100));
+}
+
 TEST_P(CommitCheckTest, AStoreWithoutAMarkOpensAndGetsOne) {
   const std::string directory = Copy();
   fs::remove(directory + "/penstock.db-mark");

@@ -41,7 +41,7 @@ struct Slot {
   std::uint32_t page_size;
   std::uint32_t synced;
   std::array<char, kBootIdSize> boot_id;
-  std::uint32_t reserved;
+  std::uint32_t closed;
   std::uint32_t crc;  // CRC-32 of all preceding bytes
 };
 static_assert(sizeof(Slot) == 96, "the slot has no padding: its bytes are checksummed");
@@ -64,6 +64,7 @@ Slot ToSlot(const CommitState& state, std::uint64_t sequence) {
   slot.synced = state.synced;
   std::copy_n(state.boot_id.data(), std::min(state.boot_id.size(), kBootIdSize),
               slot.boot_id.data());
+  slot.closed = state.closed;
   slot.crc = CrcOf(slot);
   return slot;
 }
@@ -72,7 +73,8 @@ CommitState ToState(const Slot& slot) {
   const auto end = std::find(slot.boot_id.begin(), slot.boot_id.end(), '\0');
   return {slot.salt_1, slot.salt_2,      slot.checkpoint_sequence,
           slot.frames, slot.pages,       slot.page_size,
-          slot.synced, slot.lost_frames, std::string(slot.boot_id.begin(), end)};
+          slot.synced, slot.lost_frames, std::string(slot.boot_id.begin(), end),
+          slot.closed};
 }
 
 struct Slots {

@@ -41,6 +41,9 @@ struct CommitState {
   // Committed frames that were missing at earlier starts, which continued without them.
   std::uint64_t lost_frames = 0;
   std::string boot_id;  // boot id at the commit; at most 36 bytes are stored
+  // 1: the log was deleted with all commits in the database file, and no other log was begun. A log
+  // with other salts and with commits belongs to another database, or to another state of this one.
+  std::uint32_t closed = 0;
 
   bool operator==(const CommitState&) const = default;
 };

@@ -104,10 +104,23 @@ std::uint32_t BigEndian(const void* bytes) {
 // Called before the log loses frames. All of them are then in the database file, which has as many
 // pages as the last commit recorded.
 Result<void> ResetMark(CommitMark& mark) {
-  if (mark.state().frames == 0) return Ok();
+  if (mark.state().frames == 0 && mark.state().closed == 0) return Ok();
+  CommitState state = mark.state();
+  const bool begins = state.closed != 0;
+  state.frames = 0;
+  state.closed = 0;
+  PENSTOCK_TRY(mark.Store(std::move(state)));
+  // After a power failure, "closed" beside the commits of the next log would refuse them.
+  return begins ? mark.Sync() : Ok();
+}
+
+// Called before the last connection deletes the log.
+Result<void> CloseMark(CommitMark& mark) {
   CommitState state = mark.state();
   state.frames = 0;
-  return mark.Store(std::move(state));
+  state.closed = 1;
+  PENSTOCK_TRY(mark.Store(std::move(state)));
+  return mark.Sync();
 }
 
 int ResetMark(LogFile& log) noexcept {
@@ -357,21 +370,20 @@ int Open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int
   return code;
 }
 
-Result<void> SyncResetMark(const char* name) {
+Result<void> CloseMarkOf(const char* name) {
   const std::string mark_path = MarkPathOf(name);
   // Not read: a mark that cannot be read now may require the log.
   if (mark_path.empty() || !std::filesystem::exists(mark_path)) return Ok();
   PENSTOCK_ASSIGN(const auto mark, CommitMark::Open(mark_path));
-  PENSTOCK_TRY(ResetMark(*mark));
-  return mark->Sync();
+  return CloseMark(*mark);
 }
 
 // Deletes a log when the last connection closes or a database without pages is opened. The mark is
 // written to disk first; otherwise it would require the deleted log after a power failure.
 int Delete(sqlite3_vfs*, const char* name, int sync_directory) {
   try {
-    if (const Result<void> reset = SyncResetMark(name); !reset.ok()) {
-      not_marked.Report(reset.error());
+    if (const Result<void> closed = CloseMarkOf(name); !closed.ok()) {
+      not_marked.Report(closed.error());
       return SQLITE_IOERR_DELETE;
     }
   } catch (...) {
@@ -420,6 +432,7 @@ Result<void> Store(LogFile& log, std::uint32_t frames) {
   state.pages = marking.pages;
   state.synced = marking.is_synced ? 1 : 0;
   state.boot_id = boot_id;
+  state.closed = 0;
   return marking.mark->Store(std::move(state));
 }
 
