@@ -164,7 +164,8 @@ class PendingAwaiter {
 // After fork(), a result that had not arrived belongs to the parent. In the child, Get, Then,
 // Future and co_await return kInvalidArgument immediately.
 //
-// Thread safety: one thread at a time; Cancel may be called from any thread.
+// Thread safety: one thread at a time. Cancel may be called from any thread, also during Get, but
+// not during an assignment or the destruction.
 template <class T>
 class [[nodiscard]] Pending {
  public:
@@ -181,12 +182,14 @@ class [[nodiscard]] Pending {
   }
 
   // False after the result was taken, and for an empty Pending.
-  bool valid() const { return state_ != nullptr; }
+  bool valid() const { return state_ != nullptr && !taken_; }
   // Returns whether the result has arrived. Requires valid().
   bool ready() const { return state_->complete(); }
   // Asks the call to end soon with kCancelled. Without effect on a call that has ended, and on a
-  // coroutine, and in a forked child. Requires valid().
-  void Cancel() const { state_->RequestStop(); }
+  // coroutine, for an empty Pending, and in a forked child.
+  void Cancel() const {
+    if (state_ != nullptr) state_->RequestStop();
+  }
 
   // Blocks until the call has ended. `interrupt` is polled about every 100 ms; when it returns
   // true, the call is cancelled, and Get waits for its end. Same if `interrupt` throws: Get returns
@@ -195,7 +198,8 @@ class [[nodiscard]] Pending {
   Result<T> Get(const std::function<bool()>& interrupt = {}) {
     if (!valid()) return Taken();
     PENSTOCK_TRY(state_->Wait(interrupt));
-    return std::exchange(state_, nullptr)->Take();
+    taken_ = true;
+    return state_->Take();
   }
 
   // Passes the result to `done`, which runs exactly once. Its exceptions are logged and counted,
@@ -203,7 +207,7 @@ class [[nodiscard]] Pending {
   void Then(std::function<void(Result<T>)> done) && { std::move(*this).Then({}, std::move(done)); }
   void Then(CallbackExecutor executor, std::function<void(Result<T>)> done) && {
     // Empty state: `done` receives the error.
-    const auto state = valid() ? std::exchange(state_, nullptr) : Of(Taken()).state_;
+    const auto state = TakeState();
     const auto pass = [state, done = std::move(done)] { done(state->Take()); };
     // The state refers to itself here until it is complete.
     if (!state->Subscribe([executor, pass] { internal::RunOn(executor, pass); }))
@@ -222,15 +226,13 @@ class [[nodiscard]] Pending {
   // For `co_await std::move(pending)`, or co_await of the call itself. The coroutine may be
   // destroyed while it waits, but not while another thread resumes it.
   internal::PendingAwaiter<T> operator co_await() && {
-    auto state = valid() ? std::exchange(state_, nullptr) : Of(Taken()).state_;
-    return internal::PendingAwaiter<T>(std::move(state), {});
+    return internal::PendingAwaiter<T>(TakeState(), {});
   }
   // For `co_await std::move(pending).On(executor)`: the coroutine always continues on the executor.
   // While it waits it may be destroyed on the executor's thread, also after the executor has queued
   // its continuation. Elsewhere, the executor must not run the continuation at the same time.
   internal::PendingAwaiter<T> On(CallbackExecutor executor) && {
-    auto state = valid() ? std::exchange(state_, nullptr) : Of(Taken()).state_;
-    return internal::PendingAwaiter<T>(std::move(state), std::move(executor));
+    return internal::PendingAwaiter<T>(TakeState(), std::move(executor));
   }
 
  private:
@@ -238,9 +240,17 @@ class [[nodiscard]] Pending {
     return Error::Make(ErrorKind::kInvalidArgument,
                        "this Pending has no result: it is empty, or its result was taken before");
   }
+  // Returns a state with an error if the result was taken before.
+  std::shared_ptr<internal::PendingState<T>> TakeState() {
+    if (!valid()) return Of(Taken()).state_;
+    taken_ = true;
+    return state_;
+  }
 
-  // Shared with the callback that completes it.
+  // Shared with the callback that completes it. Not changed when the result is taken: another
+  // thread may read it to cancel.
   std::shared_ptr<internal::PendingState<T>> state_;
+  bool taken_ = false;
 };
 
 // A coroutine that returns Pending<T> starts at once on the calling thread, and ends with
