@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/async/poll_interrupt.h"
 #include "base/log/caught.h"
 #include "base/signals_blocked.h"
 
@@ -37,7 +38,13 @@ void FilePool::Await(Condition condition) {
       changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kPoll);
       if (condition()) return;
     }
-    if (!Ended() && interrupt_ && interrupt_()) stop_.request_stop();
+    if (Ended()) continue;
+    const Result<bool> interrupted = PollInterrupt(interrupt_);
+    if (!interrupted.ok()) {
+      const MutexLock lock(mutex_);
+      EndWith(interrupted.error());
+    }
+    if (!interrupted.ok() || *interrupted) stop_.request_stop();
   }
 }
 
@@ -56,7 +63,13 @@ bool FilePool::Submit(FileTask task) {
   });
   const MutexLock lock(mutex_);
   if (stopped() || full_) return false;
-  queue_.push_back(std::move(task));
+  if (const Result<void> queued =
+          Caught("the queue of files",
+                 [&]() PENSTOCK_NO_THREAD_SAFETY_ANALYSIS { queue_.push_back(std::move(task)); });
+      !queued.ok()) {
+    EndWith(queued.error());
+    return false;
+  }
   changed_.NotifyAll();
   const bool all_busy = static_cast<std::size_t>(running_) + queue_.size() > threads_.size();
   if (!all_busy || threads_.size() >= threads) return true;
@@ -142,6 +155,8 @@ Result<DirectoryResponse> FilePool::Finish() {
     if (stopped()) queue_.clear();
     return queue_.empty() && running_ == 0;
   });
+  const MutexLock lock(mutex_);
+  if (error_) return *std::move(error_);
   if (timed_out_) {
     return Error::Make(ErrorKind::kTimeout,
                        "the deadline passed after " + std::to_string(response_.files) +
@@ -153,8 +168,6 @@ Result<DirectoryResponse> FilePool::Finish() {
                                                   " files; start it again to transfer "
                                                   "the rest");
   }
-  const MutexLock lock(mutex_);
-  if (error_) return *std::move(error_);
   return std::move(response_);
 }
 

@@ -42,7 +42,7 @@ class FilePool {
   bool Fail(std::string path, ObjectKey key, Error error);
   void Skip(std::string path) { response_.skipped.push_back(std::move(path)); }
   // Waits for all files. Returns kCancelled or kTimeout if the transfer was stopped, and an error
-  // if no thread could start or the result of a file could not be recorded.
+  // if no thread could start, a file could not be queued or recorded, or the interrupt threw.
   Result<DirectoryResponse> Finish();
 
   // The call options of a request of this transfer: those of the caller, with the pool's stop.

@@ -73,6 +73,19 @@ TEST(FilePoolTest, InterruptCancelsFilesInProgress) {
   EXPECT_FALSE(pool.Submit(Task("late", [] { return Result<std::uint64_t>(0); })));
 }
 
+TEST(FilePoolTest, ExceptionOfTheInterruptIsTheErrorOfTheTransfer) {
+  const DirectoryOptions options{.max_parallel_files = 1};
+  const Interrupt throws = []() -> bool { throw std::runtime_error("planted"); };
+  FilePool pool(options, throws);
+  pool.Submit({"f", ObjectKey("f"), [](const CallOptions& call) -> Result<std::uint64_t> {
+                 while (!call.cancel.stop_requested()) std::this_thread::yield();
+                 return Error::Make(ErrorKind::kCancelled, "stopped");
+               }});
+  const auto response = pool.Finish();
+  ASSERT_FALSE(response.ok());
+  EXPECT_NE(response.error().message.find("planted"), std::string::npos) << response.error();
+}
+
 TEST(FilePoolTest, FailsIfNoThreadCanStart) {
   const DirectoryOptions options{.max_parallel_files = 2};
   const Interrupt none;
