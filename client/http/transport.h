@@ -52,7 +52,10 @@ struct Endpoint {
   int port = 443;
 };
 
-// How connections are made, where that differs from the defaults: TLS identity and proxy.
+class ByteRate;
+
+// How connections are made and used, where that differs from the defaults: TLS identity, proxy and
+// rate.
 struct ConnectSettings {
   std::string ca_directory_path;         // empty: none
   std::string client_certificate_path;   // PEM; empty: none
@@ -60,8 +63,10 @@ struct ConnectSettings {
   std::string client_key_password;       // secret; empty: none
   std::optional<std::string> proxy_url;  // empty: no proxy; unset: that of the environment
   std::string no_proxy;                  // with proxy_url: hosts without it, as in the environment
+  std::shared_ptr<ByteRate> rate;        // of the bodies; null: no limit
 
-  // Part of the key of the connection pool: requests with equal settings share connections.
+  // Without the rate. Part of the key of the connection pool: requests with equal settings share
+  // connections.
   std::string PoolKey() const;
 };
 

@@ -118,7 +118,8 @@ Result<std::unique_ptr<Client>> Client::Impl::Make(ClientConfig config,
 
 Result<std::unique_ptr<Client>> Client::Create(ClientConfig config) {
   return Impl::Make(std::move(config),
-                    s3::ClientDependencies::PerProcess(config.io_threads.value_or(0)));
+                    s3::ClientDependencies::PerProcess(config.io_threads.value_or(0),
+                                                       config.max_connections.value_or(0)));
 }
 
 Client::Client(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}

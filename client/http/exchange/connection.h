@@ -26,9 +26,10 @@ struct Connection {
   PeerAddress address;   // once connected
   MonotonicTime made{};
   MonotonicTime idle_since{};
-  MonotonicTime continue_by = MonotonicTime::max();  // the body is sent at this time
-  std::uint32_t watched = 0;                         // registered epoll events
-  bool reused = false;                               // the transfer is not its first
+  MonotonicTime continue_by = MonotonicTime::max();   // the body is sent at this time
+  MonotonicTime paused_until = MonotonicTime::max();  // the rate allows the next bytes then
+  std::uint32_t watched = 0;                          // registered epoll events
+  bool reused = false;                                // the transfer is not its first
   bool in_ready = false;
   bool expects = true;  // may use Expect: 100-continue
   bool dropped = false;

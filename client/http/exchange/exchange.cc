@@ -35,6 +35,7 @@ void AddHeader(std::string& head, std::string_view name, std::string_view value)
 void Exchange::Begin(Transfer& transfer, std::uint64_t expect_from_bytes, std::size_t turn_bytes,
                      const EnvironmentProxy* proxy) {
   transfer_ = &transfer;
+  rate_ = transfer.request.connect == nullptr ? nullptr : transfer.request.connect->rate.get();
   turn_bytes_ = turn_bytes;
   transfer.head = HeadParser();
   transfer.begun = false;
@@ -79,13 +80,27 @@ void Exchange::WriteHead(std::uint64_t expect_from_bytes, const EnvironmentProxy
   framer_.Reset(request.method == "HEAD", expects);
 }
 
+std::size_t Exchange::Slice() const {
+  return rate_ == nullptr ? kSlice : std::min(kSlice, rate_->slice());
+}
+
+bool Exchange::Pauses(ByteRate::Direction direction) {
+  if (rate_ == nullptr) return false;
+  paused_until_ = rate_->ReadyAt(direction);
+  return paused_until_ > SystemClock().Monotonic();
+}
+
+void Exchange::Count(ByteRate::Direction direction, std::size_t bytes) {
+  if (rate_ != nullptr && bytes != 0) rate_->Add(direction, bytes, SystemClock().Monotonic());
+}
+
 Exchange::Step Exchange::Send(ConnectedSocket& socket) {
   bool sending_more = head_sent_ != 0;
   for (std::size_t turn = 0; sending_;) {
     const ByteView head = AsBytes(head_).subspan(head_sent_);
     if (head.empty() && waits_) return Step::kReceive;
     if (piece_.empty() && !waits_) {
-      const std::optional<ByteView> next = transfer_->NextPiece(kSlice);
+      const std::optional<ByteView> next = transfer_->NextPiece(Slice());
       if (!next) return Step::kFailed;
       piece_ = *next;
     }
@@ -94,7 +109,9 @@ Exchange::Step Exchange::Send(ConnectedSocket& socket) {
       break;
     }
     if (turn >= turn_bytes_) return Step::kAgain;
-    const IoResult sent = socket.Send(head, piece_);
+    const bool pauses = !piece_.empty() && Pauses(ByteRate::Direction::kSend);
+    if (pauses && head.empty()) return Step::kPaused;
+    const IoResult sent = socket.Send(head, pauses ? ByteView() : piece_);
     if (sent.kind == IoResult::Kind::kWouldBlock) return Step::kSend;
     if (!sent.moved()) {
       // The server may have sent a response before it closed the connection. Receive it.
@@ -108,19 +125,23 @@ Exchange::Step Exchange::Send(ConnectedSocket& socket) {
     const std::size_t of_head = std::min(sent.count, head.size());
     head_sent_ += of_head;
     piece_ = piece_.subspan(sent.count - of_head);
+    Count(ByteRate::Direction::kSend, sent.count - of_head);
   }
   return Step::kReceive;
 }
 
 Exchange::Step Exchange::Receive(ConnectedSocket& socket, MutableByteView scratch) {
   for (std::size_t turn = 0; turn < turn_bytes_;) {
+    // Small bodies arrive with their head, so all reads wait for the rate.
+    if (Pauses(ByteRate::Direction::kReceive)) return Step::kPaused;
     MutableByteView into = scratch;
+    const std::uint64_t body_before = transfer_->received;
     const std::uint64_t direct = framer_.direct_bytes();
     if (direct != 0) {
       into = transfer_->NextWindow();
       if (into.empty()) return Step::kFailed;
       into = into.first(
-          static_cast<std::size_t>(std::min<std::uint64_t>({into.size(), direct, kSlice})));
+          static_cast<std::size_t>(std::min<std::uint64_t>({into.size(), direct, Slice()})));
       SetLowWater(socket);
     }
     const IoResult got = socket.Receive(into);
@@ -136,6 +157,7 @@ Exchange::Step Exchange::Receive(ConnectedSocket& socket, MutableByteView scratc
     } else if (const Step step = Consume(into.first(got.count)); step != Step::kReceive) {
       return step;
     }
+    Count(ByteRate::Direction::kReceive, transfer_->received - body_before);
     if (framer_.done()) return Step::kDone;
     if (sending_ && framer_.has_final_head()) OnEarlyResponse();
     if (waits_ && framer_.continues()) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "client/http/byte_rate.h"
 #include "client/http/connect/connected_socket.h"
 #include "client/http/connect/environment_proxy.h"
 #include "client/http/exchange/response_framer.h"
@@ -22,6 +23,7 @@ class Exchange {
     kReceive,  // continue when the socket is readable
     kSend,     // continue when it is writable or readable
     kAgain,    // continue soon, after other connections
+    kPaused,   // continue at paused_until(): the rate of the client is used up
     kDone,
     kFailed,  // error() has the cause
   };
@@ -51,12 +53,18 @@ class Exchange {
   bool refused_expect() const { return framer_.refused_expect(); }
   // Valid after kDone: returns whether the connection may carry another request.
   bool keeps_connection() const;
+  // Valid after kPaused.
+  MonotonicTime paused_until() const { return paused_until_; }
   Outcome TakeOutcome();
   Error error() const;
 
  private:
   void WriteHead(std::uint64_t expect_from_bytes, const EnvironmentProxy* proxy);
-  Step AfterSend(const IoResult& moved);
+  // Returns whether the rate allows no byte of a body now, and sets paused_until_.
+  bool Pauses(ByteRate::Direction direction);
+  void Count(ByteRate::Direction direction, std::size_t bytes);
+  // Limits the bytes of one system call.
+  std::size_t Slice() const;
   Step Consume(ByteView bytes);
   Step Cut(std::string reason);
   void SetLowWater(ConnectedSocket& socket) const;
@@ -75,6 +83,8 @@ class Exchange {
   bool cut_ = false;      // the connection ended during the exchange
   std::string cut_reason_;
   std::optional<Error> malformed_;
+  ByteRate* rate_ = nullptr;  // null: no limit
+  MonotonicTime paused_until_{};
   ResponseFramer framer_;
 };
 

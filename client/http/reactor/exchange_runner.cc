@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -86,7 +87,9 @@ void ExchangeRunner::Begin(const TransferPtr& transfer) {
 }
 
 void ExchangeRunner::BeginOnFresh(const TransferPtr& transfer) {
-  dropped_.reserve(dropped_.size() + pool_.size() + 1);  // so that Retire cannot fail
+  // So that Retire and Pause cannot fail.
+  dropped_.reserve(dropped_.size() + pool_.size() + 1);
+  paused_.reserve(pool_.size() + 1);
   auto fresh = std::make_unique<Connection>();
   std::optional<EnvironmentProxy> proxy = FindProxy(*transfer);
   fresh->peer = PeerOf(transfer->request, proxy);
@@ -151,12 +154,18 @@ void ExchangeRunner::Watch(Connection& connection, std::uint32_t events) {
   epoll_event event{};
   event.events = events;
   event.data.ptr = &connection;
-  ::epoll_ctl(epoll_.fd, connection.watched == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD,
-              connection.socket->fd(), &event);
+  const int change = connection.watched == 0 ? EPOLL_CTL_ADD
+                     : events == 0           ? EPOLL_CTL_DEL
+                                             : EPOLL_CTL_MOD;
+  ::epoll_ctl(epoll_.fd, change, connection.socket->fd(), &event);
   connection.watched = events;
 }
 
 void ExchangeRunner::Continue(Connection& connection, bool readable) {
+  if (connection.paused_until != MonotonicTime::max()) {
+    std::erase(paused_, &connection);
+    connection.paused_until = MonotonicTime::max();
+  }
   HandleStep(connection, RunExchange(connection, readable));
 }
 
@@ -179,12 +188,20 @@ void ExchangeRunner::HandleStep(Connection& connection, Exchange::Step step) {
   switch (step) {
     case Exchange::Step::kReceive: return Watch(connection, EPOLLIN);
     case Exchange::Step::kSend: return Watch(connection, EPOLLIN | EPOLLOUT);
+    case Exchange::Step::kPaused: return Pause(connection);
     case Exchange::Step::kAgain:
       if (!std::exchange(connection.in_ready, true)) ready_.push_back(&connection);
       return;
     case Exchange::Step::kDone: return OnDone(connection);
     case Exchange::Step::kFailed: return OnFailed(connection);
   }
+}
+
+// No event until then: the socket stays readable or writable.
+void ExchangeRunner::Pause(Connection& connection) {
+  Watch(connection, 0);
+  if (connection.paused_until == MonotonicTime::max()) paused_.push_back(&connection);
+  connection.paused_until = connection.exchange.paused_until();
 }
 
 void ExchangeRunner::OnDone(Connection& connection) {
@@ -246,13 +263,15 @@ void ExchangeRunner::Retire(std::unique_ptr<Connection> connection) {
   connection->dropped = true;
   if (connection->in_ready) std::erase(ready_, connection.get());
   if (connection->continue_by != MonotonicTime::max()) std::erase(waiting_, connection.get());
+  if (connection->paused_until != MonotonicTime::max()) std::erase(paused_, connection.get());
   dropped_.push_back(std::move(connection));
 }
 
 void ExchangeRunner::CheckTimer(const TransferPtr& transfer, MonotonicTime now) {
   Connection& connection = *transfer->connection;
-  if (!connection.socket) {
-    transfer->last_activity = now;  // still connecting: the connect timeout applies
+  // Still connecting: the connect timeout applies. Paused: the peer is not read.
+  if (!connection.socket || connection.paused_until != MonotonicTime::max()) {
+    transfer->last_activity = now;
   } else {
     Continue(connection, true);  // the low-water mark hides bytes that a slow peer has sent
   }
@@ -262,6 +281,7 @@ MonotonicTime ExchangeRunner::NextTimer() const {
   if (!ready_.empty()) return MonotonicTime();
   MonotonicTime next = std::min(connector_.timer(), pool_.next_expiry());
   for (const Connection* connection : waiting_) next = std::min(next, connection->continue_by);
+  for (const Connection* connection : paused_) next = std::min(next, connection->paused_until);
   return next;
 }
 
@@ -279,6 +299,13 @@ void ExchangeRunner::RunDue(MonotonicTime now) {
     if (connection->dropped) continue;
     connection->exchange.StopWaiting();
     Continue(*connection, false);
+  }
+  due.clear();
+  std::ranges::copy_if(paused_, std::back_inserter(due), [&](const Connection* connection) {
+    return connection->paused_until <= now;
+  });
+  for (Connection* connection : due) {
+    if (!connection->dropped) Continue(*connection, true);
   }
 }
 
@@ -310,7 +337,8 @@ void ExchangeRunner::Work() {
   if (!std::exchange(polled_, false) && seen_events_ == 0) Wait(0);
   const std::size_t count = std::exchange(seen_events_, 0);
   for (std::size_t i = 0; i < count; ++i) OnEvent(events_[i]);
-  if (connector_.timer() != MonotonicTime::max() || !waiting_.empty()) RunDue(Now());
+  if (connector_.timer() != MonotonicTime::max() || !waiting_.empty() || !paused_.empty())
+    RunDue(Now());
   // Without events the clock is read. With events the time of the last response is close enough,
   // and reading the clock each time would cost more.
   if (pool_.idle() != 0 && pool_.next_expiry() <= (count == 0 ? Now() : last_done_))

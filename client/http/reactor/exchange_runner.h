@@ -64,6 +64,7 @@ class ExchangeRunner {
   void Continue(Connection& connection, bool readable);
   Exchange::Step RunExchange(Connection& connection, bool readable);
   void HandleStep(Connection& connection, Exchange::Step step);
+  void Pause(Connection& connection);
   void OnDone(Connection& connection);
   void OnFailed(Connection& connection);
   static bool HasNoInput(ConnectedSocket& socket);
@@ -94,6 +95,7 @@ class ExchangeRunner {
   ConnectionPool pool_;
   std::vector<Connection*> ready_;    // have more to do immediately
   std::vector<Connection*> waiting_;  // for 100 Continue
+  std::vector<Connection*> paused_;   // by the rate of their client
   std::vector<std::unique_ptr<Connection>> dropped_;
   std::vector<epoll_event> events_;
   std::size_t seen_events_ = 0;  // in events_, from Wait

@@ -1,7 +1,6 @@
 #include "client/http/reactor/http_transport.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <string_view>
@@ -22,8 +21,11 @@ constexpr std::string_view kStart = "the start of a request";
 constexpr std::string_view kCompletion = "the completion of a request";
 
 int ThreadCount(const HttpTransportOptions& options) {
-  if (options.io_threads > 0) return options.io_threads;
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 1, 4);
+  const int threads =
+      options.io_threads > 0
+          ? options.io_threads
+          : std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 1, 4);
+  return std::min(threads, options.max_transfers);
 }
 
 // The reactors of one process. A forked child never uses the engine of its parent: it creates its
@@ -121,15 +123,30 @@ class HttpTransport final : public Transport {
   std::atomic<Engine*> engine_{nullptr};
 };
 
-using SharedPtr = std::shared_ptr<HttpTransport>;
+// Never destroyed: its threads outlive main.
+struct Shared {
+  const int io_threads;
+  const int max_connections;
+  const std::shared_ptr<HttpTransport> transport;
+  const Shared* next;
+};
 
-// By number of I/O threads. Lock-free as Current(): a forked child could inherit the guard of a
-// local static locked.
-constinit std::array<std::atomic<SharedPtr*>, kMaxIoThreads + 1> shared_transports{};
+// A list without locks, as Current(): a forked child could inherit the guard of a local static
+// locked.
+constinit std::atomic<const Shared*> shared_transports{nullptr};
+
+const Shared* FindShared(const Shared* first, int io_threads, int max_connections) {
+  while (first != nullptr &&
+         (first->io_threads != io_threads || first->max_connections != max_connections)) {
+    first = first->next;
+  }
+  return first;
+}
 
 void ParkShared() {
-  for (const auto& shared : shared_transports) {
-    if (SharedPtr* transport = shared.load(std::memory_order_acquire)) (*transport)->Park();
+  for (const Shared* shared = shared_transports.load(std::memory_order_acquire); shared != nullptr;
+       shared = shared->next) {
+    shared->transport->Park();
   }
 }
 
@@ -139,21 +156,27 @@ std::shared_ptr<Transport> MakeHttpTransport(HttpTransportOptions options) {
   return std::make_shared<HttpTransport>(options);
 }
 
-std::shared_ptr<Transport> SharedTransport(int io_threads) {
+std::shared_ptr<Transport> SharedTransport(int io_threads, int max_connections) {
   PENSTOCK_CHECK(io_threads >= 0 && io_threads <= kMaxIoThreads);
-  std::atomic<SharedPtr*>& shared = shared_transports[static_cast<std::size_t>(io_threads)];
-  SharedPtr* existing = shared.load(std::memory_order_acquire);
-  if (existing != nullptr) return *existing;
+  PENSTOCK_CHECK(max_connections >= 0 && max_connections <= kMaxConnections);
+  const Shared* first = shared_transports.load(std::memory_order_acquire);
+  if (const Shared* found = FindShared(first, io_threads, max_connections)) return found->transport;
   // The objects that I/O threads use must outlive the threads. They are created before the exit
   // handler is registered, so they are destroyed after it has stopped the threads.
   InitCurl();
   SystemClock();
-  auto fresh = std::make_unique<SharedPtr>(
-      std::make_shared<HttpTransport>(HttpTransportOptions{.io_threads = io_threads}));
-  if (!shared.compare_exchange_strong(existing, fresh.get(), std::memory_order_acq_rel))
-    return *existing;
-  std::atexit(ParkShared);
-  return *fresh.release();  // never destroyed: its threads outlive main
+  HttpTransportOptions options{.io_threads = io_threads};
+  if (max_connections != 0) options.max_transfers = max_connections;
+  auto fresh = std::make_unique<Shared>(Shared{
+      io_threads, max_connections, std::make_shared<HttpTransport>(std::move(options)), first});
+  while (
+      !shared_transports.compare_exchange_strong(first, fresh.get(), std::memory_order_acq_rel)) {
+    if (const Shared* found = FindShared(first, io_threads, max_connections))
+      return found->transport;
+    fresh->next = first;
+  }
+  if (fresh->next == nullptr) std::atexit(ParkShared);
+  return fresh.release()->transport;
 }
 
 }  // namespace penstock::http

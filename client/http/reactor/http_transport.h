@@ -15,8 +15,8 @@ namespace penstock::http {
 
 // Options of the transport.
 struct HttpTransportOptions {
-  int io_threads = 0;  // 0: half the cores, 1 to 4
-  // Limit over all threads. More requests wait in FIFO order.
+  int io_threads = 0;  // 0: half the cores, 1 to 4; at most max_transfers
+  // Limit over all threads, and so of the connections in use. More requests wait in FIFO order.
   int max_transfers = 256;
   // Bytes that one connection transfers before the next connection gets its turn.
   std::size_t turn_bytes = 2 << 20;
@@ -51,9 +51,12 @@ std::shared_ptr<Transport> MakeHttpTransport(HttpTransportOptions options);
 
 inline constexpr int kMaxIoThreads = 64;
 
-// Returns the transport of the process with that many I/O threads (0: the default), created at the
-// first call and never destroyed. Never null. Requires 0 <= io_threads <= kMaxIoThreads.
-std::shared_ptr<Transport> SharedTransport(int io_threads = 0);
+inline constexpr int kMaxConnections = 4096;
+
+// Returns the transport of the process with that many I/O threads and at most that many connections
+// (0: the defaults), created at the first call and never destroyed. Never null. Requires
+// 0 <= io_threads <= kMaxIoThreads and 0 <= max_connections <= kMaxConnections.
+std::shared_ptr<Transport> SharedTransport(int io_threads = 0, int max_connections = 0);
 
 }  // namespace penstock::http
 

@@ -16,7 +16,7 @@
 namespace penstock {
 
 struct AppendOptions {
-  CallOptions call;  // Applies to every request.
+  CallOptions call = {};  // Applies to every request.
 };
 
 // Appends to one object. When Append returns without an error, the object contains its data exactly

@@ -39,7 +39,7 @@ enum class BucketConfigurationKind {
 };
 
 struct BucketConfiguration {
-  std::string document;  // As received: XML, or JSON for kPolicy.
+  std::string document = {};  // As received: XML, or JSON for kPolicy.
 };
 
 // A bucket without the configuration returns kNotFound, for example NoSuchLifecycleConfiguration,
@@ -48,25 +48,25 @@ struct GetBucketConfigurationRequest {
   using Response = BucketConfiguration;
   BucketName bucket;
   BucketConfigurationKind kind = BucketConfigurationKind::kVersioning;
-  std::string id;  // Of the kinds that have several configurations per bucket.
-  CallOptions options;
+  std::string id = {};  // Of the kinds that have several configurations per bucket.
+  CallOptions options = {};
 };
 // Replaces the configuration. The document is sent unchanged.
 struct PutBucketConfigurationRequest {
   using Response = NoResponse;
   BucketName bucket;
   BucketConfigurationKind kind = BucketConfigurationKind::kVersioning;
-  std::string document;
-  std::string id;
-  CallOptions options;
+  std::string document = {};
+  std::string id = {};
+  CallOptions options = {};
 };
 // Returns kInvalidArgument for kinds that S3 cannot delete, for example kVersioning.
 struct DeleteBucketConfigurationRequest {
   using Response = NoResponse;
   BucketName bucket;
   BucketConfigurationKind kind = BucketConfigurationKind::kTagging;
-  std::string id;
-  CallOptions options;
+  std::string id = {};
+  CallOptions options = {};
 };
 
 enum class BucketVersioning { kNever, kEnabled, kSuspended };
@@ -77,13 +77,13 @@ struct GetBucketVersioningResponse {
 struct GetBucketVersioningRequest {
   using Response = GetBucketVersioningResponse;
   BucketName bucket;
-  CallOptions options;
+  CallOptions options = {};
 };
 struct PutBucketVersioningRequest {
   using Response = NoResponse;
   BucketName bucket;
   BucketVersioning status = BucketVersioning::kEnabled;  // kEnabled or kSuspended.
-  CallOptions options;
+  CallOptions options = {};
 };
 
 struct GetBucketTaggingResponse {
@@ -93,14 +93,14 @@ struct GetBucketTaggingResponse {
 struct GetBucketTaggingRequest {
   using Response = GetBucketTaggingResponse;
   BucketName bucket;
-  CallOptions options;
+  CallOptions options = {};
 };
 // Replaces all tags. DeleteBucketConfigurationRequest with kTagging removes them.
 struct PutBucketTaggingRequest {
   using Response = NoResponse;
   BucketName bucket;
-  std::vector<Tag> tags;
-  CallOptions options;
+  std::vector<Tag> tags = {};
+  CallOptions options = {};
 };
 
 }  // namespace penstock

@@ -40,10 +40,10 @@ struct ProxyConfig {
   // "http://host:port", with user:password@ before the host if the proxy requires credentials,
   // special characters of both as %XX. Also https, socks4, socks4a, socks5 and socks5h. An empty
   // URL means no proxy, whatever the environment says.
-  std::string url;
+  std::string url = {};
   // Hosts without the proxy: names, domains (".example.com"), addresses or networks (CIDR),
   // separated by commas; "*" is all.
-  std::string no_proxy;
+  std::string no_proxy = {};
 };
 
 // A failed attempt that a retry policy judges. The members are valid during the call.
@@ -65,33 +65,41 @@ using RetryPolicy = std::function<RetryVerdict(const RetryQuestion&)>;
 // Configuration of a Client. Unset members are looked up in the order of the "AWS SDKs and Tools
 // Reference Guide".
 struct ClientConfig {
-  std::string region;        // empty: AWS_REGION, AWS_DEFAULT_REGION, profile
-  std::string endpoint_url;  // empty: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, profile, AWS
+  std::string region = {};        // empty: AWS_REGION, AWS_DEFAULT_REGION, profile
+  std::string endpoint_url = {};  // empty: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, profile, AWS
   AddressingStyle addressing = AddressingStyle::kAuto;
   Signing signing = Signing::kSigned;
-  std::string profile;                               // empty: AWS_PROFILE, "default"
-  std::shared_ptr<CredentialsProvider> credentials;  // null: the default chain
+  std::string profile = {};                               // empty: AWS_PROFILE, "default"
+  std::shared_ptr<CredentialsProvider> credentials = {};  // null: the default chain
   // Attempts per call, 1 to 64. Unset: AWS_MAX_ATTEMPTS, then the profile's max_attempts, then the
   // default of the retry mode: 10 (tuned), 5 (legacy), 3 (standard, adaptive).
-  std::optional<int> max_attempts;
+  std::optional<int> max_attempts = {};
   bool requester_pays = false;
-  std::string user_agent;      // prefix of the User-Agent header
-  std::string ca_bundle_path;  // empty: AWS_CA_BUNDLE, system store
+  std::string user_agent = {};      // prefix of the User-Agent header
+  std::string ca_bundle_path = {};  // empty: AWS_CA_BUNDLE, system store
   // A folder of CA certificates with names as of `openssl rehash`, in addition to the bundle.
-  std::string ca_directory_path;
+  std::string ca_directory_path = {};
   // The certificate that this client shows to the server (mutual TLS), and its key, as PEM files.
   // The certificate file may hold the key too. An encrypted key needs its password.
-  std::string client_certificate_path;
-  std::string client_key_path;
-  std::string client_key_password;
+  std::string client_certificate_path = {};
+  std::string client_key_path = {};
+  std::string client_key_password = {};
   // Unset: the variables http_proxy, https_proxy, all_proxy and no_proxy.
-  std::optional<ProxyConfig> proxy;
+  std::optional<ProxyConfig> proxy = {};
   // I/O threads, 1 to 64, each with its own connections. Clients with the same number share threads
   // and connections. Unset: the threads of the process, half as many as cores, 1 to 4.
-  std::optional<int> io_threads;
+  std::optional<int> io_threads = {};
+  // Connections in use at a time, 1 to 4,096, by all clients with the same io_threads and
+  // max_connections together. Further requests wait for one. Unset: 256 for the clients that leave
+  // it unset.
+  std::optional<int> max_connections = {};
+  // Bytes of bodies per second that this client may receive, and as many that it may send: at least
+  // 65,536. low_speed_bytes_per_second must be lower than the share of each request. Unset: no
+  // limit.
+  std::optional<std::uint64_t> max_bytes_per_second = {};
   // Judges each failed attempt, except corrections of region, clock and credentials. Runs on an I/O
   // thread and must not block. An exception ends the call with an error.
-  RetryPolicy retry_policy;
+  RetryPolicy retry_policy = {};
   std::chrono::milliseconds connect_timeout{10'000};
   // The attempt fails after this time without progress. Progress is a byte sent, the end of the
   // response head or a byte of the response body. Interim (1xx) responses and parts of a head do
@@ -115,7 +123,7 @@ struct ClientConfig {
   // most 2 % of the reads. The first response is used. No hedging if responses take less than 1 ms,
   // or shortly after S3 throttled a request. Unset: PENSTOCK_HEDGE_READS ("true" or "false"), else
   // true.
-  std::optional<bool> hedge_reads;
+  std::optional<bool> hedge_reads = {};
   // Whether uploads carry a CRC64NVME. Use kWhenRequired for S3-compatible servers without support.
   ChecksumPolicy upload_checksums = ChecksumPolicy::kDefault;
   // Whether whole objects are verified against the checksum that S3 stores.
@@ -124,17 +132,18 @@ struct ClientConfig {
   // default. Each comment lists these three. Values are "true" or "false" in any case.
   //
   // AWS_USE_FIPS_ENDPOINT, use_fips_endpoint, false.
-  std::optional<bool> use_fips_endpoint;
+  std::optional<bool> use_fips_endpoint = {};
   // AWS_USE_DUALSTACK_ENDPOINT, use_dualstack_endpoint, false.
-  std::optional<bool> use_dualstack_endpoint;
-  std::optional<bool> use_accelerate_endpoint;  // No variable, s3.use_accelerate_endpoint, false.
+  std::optional<bool> use_dualstack_endpoint = {};
+  // No variable, s3.use_accelerate_endpoint, false.
+  std::optional<bool> use_accelerate_endpoint = {};
   // AWS_S3_USE_ARN_REGION, s3_use_arn_region, true.
-  std::optional<bool> use_arn_region;
+  std::optional<bool> use_arn_region = {};
   // AWS_S3_DISABLE_MULTIREGION_ACCESS_POINTS, s3_disable_multiregion_access_points, false.
-  std::optional<bool> disable_multi_region_access_points;
+  std::optional<bool> disable_multi_region_access_points = {};
   // True: requests to directory buckets are signed with the client's credentials instead of a
   // session's. AWS_S3_DISABLE_EXPRESS_SESSION_AUTH, s3_disable_express_session_auth, false.
-  std::optional<bool> disable_s3_express_session_auth;
+  std::optional<bool> disable_s3_express_session_auth = {};
 };
 
 // One completed attempt of a request, for traces and counters. Contains no secrets.

@@ -23,10 +23,10 @@ namespace penstock {
 
 // One identity. Never print or log `secret_access_key` and `session_token`.
 struct Credentials {
-  std::string access_key_id;
-  std::string secret_access_key;
-  std::string session_token;           // Empty for long-term access keys.
-  std::optional<WallTime> expires_at;  // Unset: never.
+  std::string access_key_id = {};
+  std::string secret_access_key = {};
+  std::string session_token = {};           // Empty for long-term access keys.
+  std::optional<WallTime> expires_at = {};  // Unset: never.
 };
 
 using CredentialsPtr = std::shared_ptr<const Credentials>;
@@ -81,9 +81,9 @@ CredentialsProviderPtr MakeEnvironmentCredentials();
 
 // Where providers send requests to. Empty members have the defaults of their comments.
 struct CredentialsOptions {
-  std::string region;          // Of STS and SSO. Default: AWS_REGION, AWS_DEFAULT_REGION.
-  std::string endpoint_url;    // Of STS. Default: AWS_ENDPOINT_URL_STS, AWS_ENDPOINT_URL, AWS's.
-  std::string ca_bundle_path;  // Default: AWS_CA_BUNDLE, the system's.
+  std::string region = {};        // Of STS and SSO. Default: AWS_REGION, AWS_DEFAULT_REGION.
+  std::string endpoint_url = {};  // Of STS. Default: AWS_ENDPOINT_URL_STS, AWS_ENDPOINT_URL, AWS's.
+  std::string ca_bundle_path = {};  // Default: AWS_CA_BUNDLE, the system's.
 };
 
 // A profile of ~/.aws/config and ~/.aws/credentials: keys, a role, SSO, web identity or
@@ -98,23 +98,23 @@ CredentialsProviderPtr MakeDefaultCredentials(std::string profile = {},
                                               CredentialsOptions options = {});
 
 struct AssumeRoleOptions {
-  std::string role_arn;
-  std::string session_name;  // Empty: "penstock-" and the time.
-  std::string external_id;   // Empty: none.
-  std::optional<std::chrono::seconds> duration;
+  std::string role_arn = {};
+  std::string session_name = {};  // Empty: "penstock-" and the time.
+  std::string external_id = {};   // Empty: none.
+  std::optional<std::chrono::seconds> duration = {};
   // Signs the request to STS. Null: the default chain.
-  CredentialsProviderPtr source;
-  CredentialsOptions options;
+  CredentialsProviderPtr source = {};
+  CredentialsOptions options = {};
 };
 // A role, by AssumeRole of the AWS Security Token Service.
 CredentialsProviderPtr MakeAssumeRoleCredentials(AssumeRoleOptions options);
 
 struct WebIdentityOptions {
-  std::string role_arn;      // Empty: AWS_ROLE_ARN.
-  std::string session_name;  // Empty: AWS_ROLE_SESSION_NAME, else "penstock-" and the time.
-  std::string token_file;    // Read each time. Empty: AWS_WEB_IDENTITY_TOKEN_FILE.
-  std::optional<std::chrono::seconds> duration;
-  CredentialsOptions options;
+  std::string role_arn = {};      // Empty: AWS_ROLE_ARN.
+  std::string session_name = {};  // Empty: AWS_ROLE_SESSION_NAME, else "penstock-" and the time.
+  std::string token_file = {};    // Read each time. Empty: AWS_WEB_IDENTITY_TOKEN_FILE.
+  std::optional<std::chrono::seconds> duration = {};
+  CredentialsOptions options = {};
 };
 // A role, by AssumeRoleWithWebIdentity and the token in a file, for example of EKS.
 CredentialsProviderPtr MakeWebIdentityCredentials(WebIdentityOptions options = {});
@@ -138,8 +138,8 @@ CredentialsProviderPtr MakeInstanceCredentials(CredentialsOptions options = {});
 CredentialsProviderPtr MakeCachedCredentials(CredentialsProviderPtr inner);
 
 struct CredentialsChainLink {
-  std::string name;  // For the message if no link has credentials: "our vault".
-  CredentialsProviderPtr provider;
+  std::string name = {};  // For the message if no link has credentials: "our vault".
+  CredentialsProviderPtr provider = {};
 };
 // Tries each link in order. kNotFound of a link means that nothing is configured there, so the next
 // is tried; any other error ends the search. If none has credentials, the error is

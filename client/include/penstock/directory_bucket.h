@@ -14,10 +14,10 @@ namespace penstock {
 // Conditions on one of the two objects of a rename. Unset conditions are not checked. The ETag "*"
 // matches any object.
 struct RenameConditions {
-  std::optional<ETag> if_match;
-  std::optional<ETag> if_none_match;
-  std::optional<WallTime> if_modified_since;
-  std::optional<WallTime> if_unmodified_since;
+  std::optional<ETag> if_match = {};
+  std::optional<ETag> if_none_match = {};
+  std::optional<WallTime> if_modified_since = {};
+  std::optional<WallTime> if_unmodified_since = {};
 };
 
 // Renames an object within its bucket, atomically and without a copy. An existing object at the
@@ -26,14 +26,14 @@ struct RenameConditions {
 struct RenameObjectRequest {
   using Response = NoResponse;
   BucketName bucket;
-  ObjectKey source;
-  ObjectKey destination;  // Must not end in "/".
-  RenameConditions of_source;
-  RenameConditions of_destination;
+  ObjectKey source = {};
+  ObjectKey destination = {};  // Must not end in "/".
+  RenameConditions of_source = {};
+  RenameConditions of_destination = {};
   // 1 to 64 printable ASCII characters. Empty: the client generates one for all attempts of the
   // call.
-  std::string client_token;
-  CallOptions options;
+  std::string client_token = {};
+  CallOptions options = {};
 };
 
 // The directory buckets in the client's region.
@@ -43,9 +43,9 @@ struct ListDirectoryBucketsResponse {
 };
 struct ListDirectoryBucketsRequest {
   using Response = ListDirectoryBucketsResponse;
-  std::string continuation_token;
+  std::string continuation_token = {};
   int max_buckets = 1000;  // 0 to 1000.
-  CallOptions options;
+  CallOptions options = {};
 };
 
 }  // namespace penstock

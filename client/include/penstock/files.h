@@ -42,14 +42,15 @@ Result<UploadResponse> UploadFile(std::shared_ptr<ObjectStore> store, const std:
 
 struct FileDownloadOptions {
   std::uint64_t part_size_bytes = 8ull << 20;
-  int max_parallel_parts = 8;    // Requests in flight. Memory: about this many parts.
-  VersionId version_id;          // Empty: the current version.
-  std::optional<ETag> if_match;  // Any other version fails with kPreconditionFailed.
+  int max_parallel_parts = 8;         // Requests in flight. Memory: about this many parts.
+  VersionId version_id = {};          // Empty: the current version.
+  std::optional<ETag> if_match = {};  // Any other version fails with kPreconditionFailed.
   // True: the data is on the disk (fsync of the file and its folder) before the function returns.
   bool sync = false;
-  ProgressCallback progress;  // On the calling thread, after each part. An exception ends the call.
-  CallOptions call;
-  CustomerKey customer_key;  // Of an object with SSE-C.
+  // On the calling thread, after each part. An exception ends the call.
+  ProgressCallback progress = {};
+  CallOptions call = {};
+  CustomerKey customer_key = {};  // Of an object with SSE-C.
 };
 
 struct FileDownloadResponse {
@@ -97,12 +98,13 @@ struct DirectoryOptions {
   // After this many failures no further file is started.
   std::size_t max_failures = 1000;
   Symlinks symlinks =
-      Symlinks::kSkip;           // Upload only. Links below a target folder are never followed.
-  UploadOptions upload;          // Of each file. Its `call` and `progress` are not used.
-  FileDownloadOptions download;  // Of each file. Same.
+      Symlinks::kSkip;        // Upload only. Links below a target folder are never followed.
+  UploadOptions upload = {};  // Of each file. Its `call` and `progress` are not used.
+  FileDownloadOptions download = {};  // Of each file. Same.
   // Called after each file, one call at a time, on any thread; null error: it was transferred.
-  std::function<void(const std::string& path, const ObjectKey& key, const Error* error)> on_file;
-  CallOptions call;  // A stop or the deadline ends the files in progress.
+  std::function<void(const std::string& path, const ObjectKey& key, const Error* error)> on_file =
+      {};
+  CallOptions call = {};  // A stop or the deadline ends the files in progress.
 };
 
 // Uploads every regular file below `folder`, recursively, as `prefix` and the path relative to

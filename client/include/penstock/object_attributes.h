@@ -52,7 +52,7 @@ class Sparse {
 // values of 0 to 256 characters.
 struct Tag {
   std::string key;
-  std::string value;
+  std::string value = {};
   friend bool operator==(const Tag&, const Tag&) = default;
 };
 
@@ -86,14 +86,14 @@ using EncryptionContext = std::vector<std::pair<std::string, std::string>>;
 struct SseS3 {};
 // SSE-KMS (aws:kms). An empty `key_id` selects the key that AWS manages for S3.
 struct SseKms {
-  std::string key_id;
-  EncryptionContext context;
-  std::optional<bool> bucket_key;  // Unset: the bucket's setting.
+  std::string key_id = {};
+  EncryptionContext context = {};
+  std::optional<bool> bucket_key = {};  // Unset: the bucket's setting.
 };
 // DSSE-KMS (aws:kms:dsse): two layers of encryption.
 struct DsseKms {
-  std::string key_id;
-  EncryptionContext context;
+  std::string key_id = {};
+  EncryptionContext context = {};
 };
 // The encryption of a new object. std::monostate: the bucket's default.
 using Encryption = std::variant<std::monostate, SseS3, SseKms, DsseKms, CustomerKey>;
@@ -112,33 +112,38 @@ enum class LockMode { kNone, kGovernance, kCompliance };
 struct ObjectLock {
   LockMode mode = LockMode::kNone;
   WallTime retain_until{};  // With `mode`.
-  std::optional<bool> legal_hold;
+  std::optional<bool> legal_hold = {};
+
+  // Returns whether the object gets a retention or a legal hold. S3 then requires a checksum of the
+  // object and of its parts.
+  bool IsSet() const { return mode != LockMode::kNone || legal_hold.has_value(); }
 };
 
 enum class GrantPermission { kFullControl, kRead, kReadAcp, kWrite, kWriteAcp };
 // One x-amz-grant-* entry. `grantee` is `id="..."`, `uri="..."` or `emailAddress="..."`.
 struct Grant {
   GrantPermission permission = GrantPermission::kRead;
-  std::string grantee;
+  std::string grantee = {};
 };
 
 // Attributes of a new object, for PutObject, CreateMultipartUpload and CopyObject. Texts must be
 // printable ASCII. Empty and unset members are not sent.
 struct ObjectAttributes {
-  std::string content_type;   // Empty: S3's default, binary/octet-stream.
-  std::string storage_class;  // Empty: STANDARD.
-  std::vector<std::pair<std::string, std::string>> user_metadata;
-  std::string cache_control;
-  std::string content_encoding;
-  std::string content_disposition;
-  std::string content_language;
-  std::optional<WallTime> expires;  // The Expires header, to the second.
-  std::string website_redirect;
-  std::vector<Tag> tags;
-  std::string acl;  // A canned ACL, for example "bucket-owner-full-control". Not with `grants`.
-  std::vector<Grant> grants;
-  Encryption encryption;
-  ObjectLock lock;
+  std::string content_type = {};   // Empty: S3's default, binary/octet-stream.
+  std::string storage_class = {};  // Empty: STANDARD.
+  std::vector<std::pair<std::string, std::string>> user_metadata = {};
+  std::string cache_control = {};
+  std::string content_encoding = {};
+  std::string content_disposition = {};
+  std::string content_language = {};
+  std::optional<WallTime> expires = {};  // The Expires header, to the second.
+  std::string website_redirect = {};
+  std::vector<Tag> tags = {};
+  // A canned ACL, for example "bucket-owner-full-control". Not with `grants`.
+  std::string acl = {};
+  std::vector<Grant> grants = {};
+  Encryption encryption = {};
+  ObjectLock lock = {};
 };
 
 // Attributes of an object that most responses do not contain.

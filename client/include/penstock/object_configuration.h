@@ -30,24 +30,24 @@ struct GetObjectTaggingRequest {
   using Response = GetObjectTaggingResponse;
   BucketName bucket;
   ObjectKey key;
-  VersionId version_id;
-  CallOptions options;
+  VersionId version_id = {};
+  CallOptions options = {};
 };
 // Replaces all tags of the object.
 struct PutObjectTaggingRequest {
   using Response = ObjectConfigurationResponse;
   BucketName bucket;
   ObjectKey key;
-  std::vector<Tag> tags;
-  VersionId version_id;
-  CallOptions options;
+  std::vector<Tag> tags = {};
+  VersionId version_id = {};
+  CallOptions options = {};
 };
 struct DeleteObjectTaggingRequest {
   using Response = ObjectConfigurationResponse;
   BucketName bucket;
   ObjectKey key;
-  VersionId version_id;
-  CallOptions options;
+  VersionId version_id = {};
+  CallOptions options = {};
 };
 
 // The comments name the root of the document.
@@ -57,15 +57,15 @@ enum class ObjectConfigurationKind {
   kRetention,  // Retention
 };
 struct ObjectConfiguration {
-  std::string document;  // As received.
+  std::string document = {};  // As received.
 };
 struct GetObjectConfigurationRequest {
   using Response = ObjectConfiguration;
   BucketName bucket;
   ObjectKey key;
   ObjectConfigurationKind kind = ObjectConfigurationKind::kAcl;
-  VersionId version_id;
-  CallOptions options;
+  VersionId version_id = {};
+  CallOptions options = {};
 };
 // The document is sent unchanged.
 struct PutObjectConfigurationRequest {
@@ -73,12 +73,12 @@ struct PutObjectConfigurationRequest {
   BucketName bucket;
   ObjectKey key;
   ObjectConfigurationKind kind = ObjectConfigurationKind::kAcl;
-  std::string document;
+  std::string document = {};
   // For kAcl, instead of a document: a canned ACL, for example "private".
-  std::string canned_acl;
-  VersionId version_id;
+  std::string canned_acl = {};
+  VersionId version_id = {};
   bool bypass_governance_retention = false;  // For kRetention.
-  CallOptions options;
+  CallOptions options = {};
 };
 
 struct RestoreObjectResponse {
@@ -90,10 +90,10 @@ struct RestoreObjectRequest {
   using Response = RestoreObjectResponse;
   BucketName bucket;
   ObjectKey key;
-  int days = 1;      // Lifetime of the copy. 0: not sent, for INTELLIGENT_TIERING.
-  std::string tier;  // "Standard", "Bulk" or "Expedited". Empty: Standard.
-  VersionId version_id;
-  CallOptions options;
+  int days = 1;           // Lifetime of the copy. 0: not sent, for INTELLIGENT_TIERING.
+  std::string tier = {};  // "Standard", "Bulk" or "Expedited". Empty: Standard.
+  VersionId version_id = {};
+  CallOptions options = {};
 };
 
 // One part of a multipart object.
@@ -119,11 +119,11 @@ struct GetObjectAttributesRequest {
   using Response = GetObjectAttributesResponse;
   BucketName bucket;
   ObjectKey key;
-  VersionId version_id;
-  int part_number_marker = 0;  // Parts up to this number are left out.
-  int max_parts = 1000;        // 1 to 1000.
-  CustomerKey customer_key;    // Of an object with SSE-C.
-  CallOptions options;
+  VersionId version_id = {};
+  int part_number_marker = 0;     // Parts up to this number are left out.
+  int max_parts = 1000;           // 1 to 1000.
+  CustomerKey customer_key = {};  // Of an object with SSE-C.
+  CallOptions options = {};
 };
 
 }  // namespace penstock

@@ -65,7 +65,7 @@ struct ListAllOptions {
   // Empty: pages are listed one after the other. Otherwise the contents of each first-level common
   // prefix are listed in parallel. The result is the same, at the cost of one more request per
   // common prefix. Use it for buckets with few prefixes that hold many objects each.
-  std::string delimiter;
+  std::string delimiter = {};
   int parallel = 16;  // Concurrent listings.
 };
 

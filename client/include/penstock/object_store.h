@@ -49,23 +49,23 @@ struct ResponseInfo {
 // Options of every call.
 struct CallOptions {
   Deadline deadline = Deadline::Never();  // For all attempts together.
-  std::stop_token cancel;                 // A stop request soon ends the call with kCancelled.
+  std::stop_token cancel = {};            // A stop request soon ends the call with kCancelled.
   // A request that was sent before the deadline may receive its response that much later. For a
   // caller who stops waiting at the deadline and only then needs to know what the request did.
   std::chrono::milliseconds grace{0};
   // The account id of the bucket's owner. For any other owner S3 returns kAccessDenied. Operations
   // without a bucket, CreateBucket and RenameObject return kInvalidArgument. Empty: any owner.
-  std::string expected_bucket_owner;
+  std::string expected_bucket_owner = {};
   // The caller pays for the request, as ClientConfig::requester_pays for all requests.
   bool requester_pays = false;
   // Sent with the request and signed. Names that this client sets itself, and values with control
   // characters, are kInvalidArgument. Query parameters are given unencoded.
-  NameValueList extra_headers;
-  NameValueList extra_query;
+  NameValueList extra_headers = {};
+  NameValueList extra_query = {};
   // Runs once for every successful request, before its callback and on the same thread. A transfer
   // runs it for each of its requests, on several threads at a time. It must not block. Exceptions
   // are logged and have no other effect.
-  std::function<void(const ResponseInfo&)> on_response;
+  std::function<void(const ResponseInfo&)> on_response = {};
 };
 
 // Metadata of one object version.
@@ -139,19 +139,19 @@ struct NoResponse {};
 // A range of an object. Unset members are open ends. `suffix` (the last N bytes) cannot be combined
 // with the other two.
 struct RangeRequest {
-  std::optional<std::uint64_t> begin;
-  std::optional<std::uint64_t> end;  // Half-open.
-  std::optional<std::uint64_t> suffix;
+  std::optional<std::uint64_t> begin = {};
+  std::optional<std::uint64_t> end = {};  // Half-open.
+  std::optional<std::uint64_t> suffix = {};
 };
 
 // Headers that S3 returns instead of the stored ones. S3 rejects them in unsigned requests.
 struct ResponseOverrides {
-  std::string content_type;
-  std::string content_language;
-  std::string expires;
-  std::string cache_control;
-  std::string content_disposition;
-  std::string content_encoding;
+  std::string content_type = {};
+  std::string content_language = {};
+  std::string expires = {};
+  std::string cache_control = {};
+  std::string content_disposition = {};
+  std::string content_encoding = {};
 };
 
 // Conditions of reads. If `if_none_match` or `if_modified_since` does not hold, the call returns
@@ -161,17 +161,17 @@ struct GetObjectRequest {
   using Response = ObjectMetadata;
   BucketName bucket;
   ObjectKey key;
-  std::optional<RangeRequest> range;  // Unset: the whole object.
-  std::optional<ETag> if_match;
-  VersionId version_id;
+  std::optional<RangeRequest> range = {};  // Unset: the whole object.
+  std::optional<ETag> if_match = {};
+  VersionId version_id = {};
   BodySink* sink = nullptr;  // Required.
-  CallOptions options;
-  std::optional<ETag> if_none_match;
-  std::optional<WallTime> if_modified_since;
-  std::optional<WallTime> if_unmodified_since;
-  std::optional<int> part_number;  // Only this part of a multipart object. Not with `range`.
-  CustomerKey customer_key;        // Of an object with SSE-C.
-  Sparse<ResponseOverrides> overrides;
+  CallOptions options = {};
+  std::optional<ETag> if_none_match = {};
+  std::optional<WallTime> if_modified_since = {};
+  std::optional<WallTime> if_unmodified_since = {};
+  std::optional<int> part_number = {};  // Only this part of a multipart object. Not with `range`.
+  CustomerKey customer_key = {};        // Of an object with SSE-C.
+  Sparse<ResponseOverrides> overrides = {};
 };
 
 // Conditions as for GetObjectRequest.
@@ -179,15 +179,15 @@ struct HeadObjectRequest {
   using Response = ObjectMetadata;
   BucketName bucket;
   ObjectKey key;
-  VersionId version_id;
-  CallOptions options;
-  std::optional<ETag> if_match;
-  std::optional<ETag> if_none_match;
-  std::optional<WallTime> if_modified_since;
-  std::optional<WallTime> if_unmodified_since;
-  std::optional<int> part_number;
-  CustomerKey customer_key;
-  Sparse<ResponseOverrides> overrides;
+  VersionId version_id = {};
+  CallOptions options = {};
+  std::optional<ETag> if_match = {};
+  std::optional<ETag> if_none_match = {};
+  std::optional<WallTime> if_modified_since = {};
+  std::optional<WallTime> if_unmodified_since = {};
+  std::optional<int> part_number = {};
+  CustomerKey customer_key = {};
+  Sparse<ResponseOverrides> overrides = {};
 };
 
 struct PutObjectResponse {
@@ -205,19 +205,19 @@ struct PutObjectRequest {
   BucketName bucket;
   ObjectKey key;
   BodySource* body = nullptr;  // Required.
-  ObjectAttributes attributes;
-  std::optional<ETag> if_match;
+  ObjectAttributes attributes = {};
+  std::optional<ETag> if_match = {};
   bool if_none_match_any = false;  // Only if the key has no object.
-  CallOptions options;
+  CallOptions options = {};
   // Directory buckets only. The body is appended at this offset, which must equal the object's
   // size. 0 creates the object.
-  std::optional<std::uint64_t> write_offset;
+  std::optional<std::uint64_t> write_offset = {};
   // The checksum to send: "crc64nvme", "crc32c", "crc32", "sha256", "sha1" or "none". Empty: as
   // configured. With write_offset it must match the object's checksum.
-  std::string checksum_algorithm;
+  std::string checksum_algorithm = {};
   // Base64 of the checksum, computed by the caller. Empty: the client computes it in one pass over
   // the body. Needs checksum_algorithm.
-  std::string checksum_value;
+  std::string checksum_value = {};
 };
 
 struct DeleteObjectResponse {
@@ -228,24 +228,24 @@ struct DeleteObjectRequest {
   using Response = DeleteObjectResponse;
   BucketName bucket;
   ObjectKey key;
-  VersionId version_id;
-  CallOptions options;
-  std::optional<ETag>
-      if_match;  // For any other ETag the call returns kPreconditionFailed and the object stays.
+  VersionId version_id = {};
+  CallOptions options = {};
+  // For any other ETag the call returns kPreconditionFailed and the object stays.
+  std::optional<ETag> if_match = {};
   // Also delete a version whose retention in governance mode has not ended.
   bool bypass_governance_retention = false;
   // Conditions like if_match. Directory buckets only.
-  std::optional<WallTime> if_match_last_modified;
-  std::optional<std::uint64_t> if_match_size;
+  std::optional<WallTime> if_match_last_modified = {};
+  std::optional<std::uint64_t> if_match_size = {};
 };
 
 // One object of DeleteObjects.
 struct ObjectToDelete {
   ObjectKey key;
-  VersionId version_id;                            // Empty: the current version.
-  std::optional<ETag> if_match;                    // Else a failure PreconditionFailed.
-  std::optional<WallTime> if_match_last_modified;  // Directory buckets only.
-  std::optional<std::uint64_t> if_match_size;      // Directory buckets only.
+  VersionId version_id = {};                            // Empty: the current version.
+  std::optional<ETag> if_match = {};                    // Else a failure PreconditionFailed.
+  std::optional<WallTime> if_match_last_modified = {};  // Directory buckets only.
+  std::optional<std::uint64_t> if_match_size = {};      // Directory buckets only.
 };
 struct DeleteObjectsResponse {
   struct Failure {
@@ -266,10 +266,10 @@ struct DeleteObjectsResponse {
 struct DeleteObjectsRequest {
   using Response = DeleteObjectsResponse;
   BucketName bucket;
-  std::vector<ObjectKey> keys;  // 1 to 1000, together with `objects`.
-  CallOptions options;
-  std::vector<ObjectToDelete> objects;  // Deleted after `keys`.
-  bool list_deleted = false;            // The response also lists the deleted objects.
+  std::vector<ObjectKey> keys = {};  // 1 to 1000, together with `objects`.
+  CallOptions options = {};
+  std::vector<ObjectToDelete> objects = {};  // Deleted after `keys`.
+  bool list_deleted = false;                 // The response also lists the deleted objects.
   bool bypass_governance_retention = false;
 };
 
@@ -284,26 +284,26 @@ struct CopyObjectResponse {
 enum class CopyDirective { kCopy, kReplace };
 struct CopyObjectRequest {
   using Response = CopyObjectResponse;
-  BucketName source_bucket;
-  ObjectKey source_key;
+  BucketName source_bucket = {};
+  ObjectKey source_key = {};
   BucketName bucket;
   ObjectKey key;
-  std::optional<ETag> source_if_match;
-  CallOptions options;
-  VersionId source_version_id;  // Empty: the current version.
+  std::optional<ETag> source_if_match = {};
+  CallOptions options = {};
+  VersionId source_version_id = {};  // Empty: the current version.
   // Storage class, ACL, website redirect, encryption and lock always apply to the copy. With kCopy
   // the other members must be unset: S3 would ignore them.
-  ObjectAttributes attributes;
+  ObjectAttributes attributes = {};
   CopyDirective metadata_directive = CopyDirective::kCopy;  // Content headers and user metadata.
   CopyDirective tagging_directive = CopyDirective::kCopy;
-  std::optional<ETag> source_if_none_match;
-  std::optional<WallTime> source_if_modified_since;
-  std::optional<WallTime> source_if_unmodified_since;
-  CustomerKey source_customer_key;           // Of a source with SSE-C.
-  std::string source_expected_bucket_owner;  // Empty: any owner.
-  std::optional<ETag> if_match;              // Of the object to replace.
-  bool if_none_match_any = false;            // Only if the key has no object.
-  std::string checksum_algorithm;            // Empty: that of the source.
+  std::optional<ETag> source_if_none_match = {};
+  std::optional<WallTime> source_if_modified_since = {};
+  std::optional<WallTime> source_if_unmodified_since = {};
+  CustomerKey source_customer_key = {};           // Of a source with SSE-C.
+  std::string source_expected_bucket_owner = {};  // Empty: any owner.
+  std::optional<ETag> if_match = {};              // Of the object to replace.
+  bool if_none_match_any = false;                 // Only if the key has no object.
+  std::string checksum_algorithm = {};            // Empty: that of the source.
 };
 
 struct ObjectSummary {
@@ -321,12 +321,12 @@ struct ListObjectsResponse {
 struct ListObjectsRequest {
   using Response = ListObjectsResponse;
   BucketName bucket;
-  std::string prefix;
-  std::string delimiter;
-  std::string continuation_token;
-  std::string start_after;
+  std::string prefix = {};
+  std::string delimiter = {};
+  std::string continuation_token = {};
+  std::string start_after = {};
   int max_keys = 1000;  // 0 or more. S3 returns at most 1000.
-  CallOptions options;
+  CallOptions options = {};
 };
 
 // One version of an object, or a delete marker, which has no size and no ETag.
@@ -351,13 +351,13 @@ struct ListObjectVersionsResponse {
 struct ListObjectVersionsRequest {
   using Response = ListObjectVersionsResponse;
   BucketName bucket;
-  std::string prefix;
-  std::string delimiter;
-  std::string key_marker;  // The last key of the previous page.
-  VersionId
-      version_id_marker;  // With key_marker: the last version of that key on the previous page.
-  int max_keys = 1000;    // 0 or more. S3 returns at most 1000.
-  CallOptions options;
+  std::string prefix = {};
+  std::string delimiter = {};
+  std::string key_marker = {};  // The last key of the previous page.
+  // With key_marker: the last version of that key on the previous page.
+  VersionId version_id_marker = {};
+  int max_keys = 1000;  // 0 or more. S3 returns at most 1000.
+  CallOptions options = {};
 };
 
 struct CreateMultipartUploadResponse {
@@ -370,26 +370,26 @@ struct CreateMultipartUploadRequest {
   using Response = CreateMultipartUploadResponse;
   BucketName bucket;
   ObjectKey key;
-  ObjectAttributes attributes;
-  CallOptions options;
+  ObjectAttributes attributes = {};
+  CallOptions options = {};
   // Of the whole upload: "crc64nvme", "crc32c", "crc32", "sha256", "sha1" or "none". Empty: as
   // configured. Other algorithms than CRC64NVME need the checksum of every part, and
   // CompleteMultipartUploadRequest::checksum_algorithm.
-  std::string checksum_algorithm;
+  std::string checksum_algorithm = {};
   // "FULL_OBJECT" or "COMPOSITE". Empty: S3's default for the algorithm, and FULL_OBJECT for
   // CRC64NVME.
-  std::string checksum_type;
+  std::string checksum_type = {};
 };
 
 // One uploaded part, as CompleteMultipartUpload expects it.
 struct CompletedPart {
   int part_number = 0;  // 1 to 10,000.
-  ETag etag;
+  ETag etag = {};
   std::string checksum_crc64nvme;  // Base64, as computed by S3. Empty: none.
   // With UploadPartRequest::checksum_algorithm other than "crc64nvme": that algorithm and the
   // value that S3 confirmed. Empty: none.
-  std::string checksum_algorithm;
-  std::string checksum_value;
+  std::string checksum_algorithm = {};
+  std::string checksum_value = {};
 };
 struct UploadPartRequest {
   using Response = CompletedPart;
@@ -398,27 +398,27 @@ struct UploadPartRequest {
   UploadId upload_id;
   int part_number = 0;
   BodySource* body = nullptr;  // Required.
-  CallOptions options;
-  CustomerKey customer_key;        // The one of CreateMultipartUpload (SSE-C).
-  std::string checksum_algorithm;  // These two as in PutObjectRequest.
-  std::string checksum_value;
+  CallOptions options = {};
+  CustomerKey customer_key = {};        // The one of CreateMultipartUpload (SSE-C).
+  std::string checksum_algorithm = {};  // These two as in PutObjectRequest.
+  std::string checksum_value = {};
 };
 
 struct UploadPartCopyRequest {
   using Response = CompletedPart;
-  BucketName source_bucket;
-  ObjectKey source_key;
-  std::optional<ByteRange> source_range;
-  std::optional<ETag> source_if_match;
+  BucketName source_bucket = {};
+  ObjectKey source_key = {};
+  std::optional<ByteRange> source_range = {};
+  std::optional<ETag> source_if_match = {};
   BucketName bucket;
   ObjectKey key;
   UploadId upload_id;
   int part_number = 0;
-  CallOptions options;
-  VersionId source_version_id;               // Empty: the current version.
-  CustomerKey customer_key;                  // The one of CreateMultipartUpload (SSE-C).
-  CustomerKey source_customer_key;           // Of a source with SSE-C.
-  std::string source_expected_bucket_owner;  // Empty: any owner.
+  CallOptions options = {};
+  VersionId source_version_id = {};               // Empty: the current version.
+  CustomerKey customer_key = {};                  // The one of CreateMultipartUpload (SSE-C).
+  CustomerKey source_customer_key = {};           // Of a source with SSE-C.
+  std::string source_expected_bucket_owner = {};  // Empty: any owner.
 };
 
 struct CompleteMultipartUploadRequest {
@@ -426,20 +426,20 @@ struct CompleteMultipartUploadRequest {
   BucketName bucket;
   ObjectKey key;
   UploadId upload_id;
-  std::vector<CompletedPart> parts;  // Ascending part numbers.
-  std::uint64_t object_size = 0;     // Sum of the part sizes; S3 checks it.
+  std::vector<CompletedPart> parts = {};  // Ascending part numbers.
+  std::uint64_t object_size = 0;          // Sum of the part sizes; S3 checks it.
   bool if_none_match_any = false;
-  CallOptions options;
+  CallOptions options = {};
   // Of the whole object. If the parts do not match it, S3 does not publish the object
   // (kInvalidArgument, BadDigest).
   std::optional<std::uint64_t> crc64nvme;
-  std::optional<ETag> if_match;  // Only if the current object has this ETag.
-  CustomerKey customer_key;      // The one of CreateMultipartUpload (SSE-C).
+  std::optional<ETag> if_match = {};  // Only if the current object has this ETag.
+  CustomerKey customer_key = {};      // The one of CreateMultipartUpload (SSE-C).
   // Those of CreateMultipartUploadRequest, if the caller chose them.
-  std::string checksum_algorithm;
-  std::string checksum_type;
+  std::string checksum_algorithm = {};
+  std::string checksum_type = {};
   // Base64 of the checksum of the whole object. Needs checksum_algorithm. Empty: `crc64nvme`.
-  std::string checksum_value;
+  std::string checksum_value = {};
 };
 
 struct AbortMultipartUploadRequest {
@@ -447,7 +447,7 @@ struct AbortMultipartUploadRequest {
   BucketName bucket;
   ObjectKey key;
   UploadId upload_id;
-  CallOptions options;
+  CallOptions options = {};
 };
 
 struct PartSummary {
@@ -465,8 +465,8 @@ struct ListPartsRequest {
   ObjectKey key;
   UploadId upload_id;
   int part_number_marker = 0;
-  CallOptions options;
-  CustomerKey customer_key;  // The one of CreateMultipartUpload (SSE-C).
+  CallOptions options = {};
+  CustomerKey customer_key = {};  // The one of CreateMultipartUpload (SSE-C).
 };
 
 struct UploadSummary {
@@ -484,21 +484,21 @@ struct ListMultipartUploadsResponse {
 struct ListMultipartUploadsRequest {
   using Response = ListMultipartUploadsResponse;
   BucketName bucket;
-  std::string prefix;
-  std::string key_marker;
-  std::string upload_id_marker;
-  CallOptions options;
+  std::string prefix = {};
+  std::string key_marker = {};
+  std::string upload_id_marker = {};
+  CallOptions options = {};
 };
 
 struct CreateBucketRequest {
   using Response = NoResponse;
   BucketName bucket;
-  CallOptions options;
-  std::string acl;  // A canned ACL. Not with `grants`.
-  std::vector<Grant> grants;
+  CallOptions options = {};
+  std::string acl = {};  // A canned ACL. Not with `grants`.
+  std::vector<Grant> grants = {};
   bool object_lock_enabled = false;
   // "BucketOwnerEnforced" (S3's default), "BucketOwnerPreferred" or "ObjectWriter".
-  std::string object_ownership;
+  std::string object_ownership = {};
 };
 struct HeadBucketResponse {
   std::string region;
@@ -506,12 +506,12 @@ struct HeadBucketResponse {
 struct HeadBucketRequest {
   using Response = HeadBucketResponse;
   BucketName bucket;
-  CallOptions options;
+  CallOptions options = {};
 };
 struct DeleteBucketRequest {
   using Response = NoResponse;
   BucketName bucket;
-  CallOptions options;
+  CallOptions options = {};
 };
 struct BucketSummary {
   BucketName name;
@@ -522,7 +522,7 @@ struct ListBucketsResponse {
 };
 struct ListBucketsRequest {
   using Response = ListBucketsResponse;
-  CallOptions options;
+  CallOptions options = {};
 };
 
 namespace internal {

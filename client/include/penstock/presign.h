@@ -27,10 +27,10 @@ struct PresignOptions {
 
 // A signed request. The URL contains the signature, so it is a secret until it expires.
 struct PresignedRequest {
-  std::string method;  // "GET", "PUT", ...
-  std::string url;
-  NameValueList headers;  // Must be sent with exactly these values, besides Host.
-  WallTime expires_at{};  // An earlier end of the credentials included, if it is known.
+  std::string method = {};  // "GET", "PUT", ...
+  std::string url = {};
+  NameValueList headers = {};  // Must be sent with exactly these values, besides Host.
+  WallTime expires_at{};       // An earlier end of the credentials included, if it is known.
 };
 
 // Sign a request of the client without sending it. Bodies, sinks, deadlines and `on_response` of
@@ -72,12 +72,12 @@ struct PostFormRequest {
   ObjectKey key;
   // Further fields with fixed values, for example {"acl", "private"} or {"Content-Type",
   // "image/png"}. Each becomes a condition of the policy.
-  NameValueList fields;
+  NameValueList fields = {};
   // Fields that the browser fills, with the prefix that their values must have; "" accepts every
   // value.
-  NameValueList starts_with;
+  NameValueList starts_with = {};
   // Bounds of the file's size in bytes, both inclusive.
-  std::optional<std::pair<std::uint64_t, std::uint64_t>> content_length_range;
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> content_length_range = {};
   std::chrono::seconds expires{3600};  // 1 s to 7 days.
 };
 // `fields` precede the field "file", which is the last one of the form.

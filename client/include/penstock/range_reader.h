@@ -37,13 +37,13 @@ struct RangesRead {
 struct RangeReaderOptions {
   // Pieces at most this many bytes apart share one request, which skips the bytes between them.
   // Unset: 32 KiB, or up to 1 MiB while all skipped bytes stay within 1/64 of the bytes requested.
-  std::optional<std::uint64_t> max_gap_bytes;
+  std::optional<std::uint64_t> max_gap_bytes = {};
   // Longer runs are split into requests of at most this many bytes. Unset: 8 to 64 MiB, by the size
   // of the batch.
-  std::optional<std::uint64_t> max_request_bytes;
+  std::optional<std::uint64_t> max_request_bytes = {};
   // Concurrent requests. Unset: chosen from the measured rate, up to 16.
-  std::optional<int> max_parallel_requests;
-  CallOptions call;
+  std::optional<int> max_parallel_requests = {};
+  CallOptions call = {};
 };
 
 // Reads batches of pieces. Batches of several objects run concurrently and start in the order of

@@ -43,7 +43,7 @@ class DatasetError : public std::runtime_error {
 };
 
 struct DatasetOptions {
-  DownloadOptions download;       // Of each object.
+  DownloadOptions download = {};  // Of each object.
   int max_parallel_objects = 16;  // Concurrent downloads.
   // PrefixStreamDataset prefetches at most this many bytes, but always one object.
   std::uint64_t look_ahead_bytes = 256ull << 20;
@@ -163,9 +163,9 @@ Result<UploadResponse> SaveTraining(std::shared_ptr<ObjectStore> store, std::str
 }
 
 struct LoadOptions {
-  DownloadOptions download;
-  std::optional<::torch::Device>
-      device;  // Device of the tensors. Unset: the device they were saved from.
+  DownloadOptions download = {};
+  // Device of the tensors. Unset: the device they were saved from.
+  std::optional<::torch::Device> device = {};
 };
 
 // Reads a checkpoint written by SaveCheckpoint or torch::save. Downloads in parallel into one

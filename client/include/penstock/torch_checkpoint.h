@@ -37,9 +37,9 @@ struct StateDict {
 };
 
 struct LoadTensorsOptions {
-  NameFilter filter;              // Null: all names.
-  c10::Device device = at::kCPU;  // Of the tensors.
-  RangeReaderOptions ranges;      // Also the deadline of every request.
+  NameFilter filter = {};          // Null: all names.
+  c10::Device device = at::kCPU;   // Of the tensors.
+  RangeReaderOptions ranges = {};  // Also the deadline of every request.
 };
 
 // ---- torch.save ----
@@ -89,9 +89,9 @@ struct StoredTensor {
 // offsets: the tensor's start. The tensor has any strides, dtype and device; plain CPU tensors of
 // the stored dtype are filled in place, others through memory of their size.
 struct TensorTarget {
-  std::string name;
-  std::vector<std::int64_t> offsets;
-  at::Tensor tensor;
+  std::string name = {};
+  std::vector<std::int64_t> offsets = {};
+  at::Tensor tensor = {};
 };
 
 // A checkpoint written by torch.distributed.checkpoint or SaveDistributed, by any number of ranks.

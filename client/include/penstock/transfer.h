@@ -37,11 +37,11 @@ using ProgressCallback = std::function<void(const TransferProgress&)>;
 // use up to 16 requests with parts of 8 to 64 MiB, depending on the measured rate. No further
 // requests are started while one request transfers gigabytes per second.
 struct DownloadOptions {
-  std::optional<std::uint64_t> part_size_bytes;
-  std::optional<int> max_parallel_parts;  // Concurrent requests.
-  ProgressCallback progress;              // Null: no progress reports.
-  CallOptions call;
-  CustomerKey customer_key;  // Of an object with SSE-C.
+  std::optional<std::uint64_t> part_size_bytes = {};
+  std::optional<int> max_parallel_parts = {};  // Concurrent requests.
+  ProgressCallback progress = {};              // Null: no progress reports.
+  CallOptions call = {};
+  CustomerKey customer_key = {};  // Of an object with SSE-C.
 };
 
 // Passes the destination memory to a download. No effect after the download has failed.
@@ -52,30 +52,30 @@ struct DownloadRequest {
   ObjectKey key;
   std::uint64_t begin = 0;
   // Half-open; clipped to the object's size. Unset: to the end of the object.
-  std::optional<std::uint64_t> end;
+  std::optional<std::uint64_t> end = {};
   // Size and ETag, if known from a listing, a HEAD or an earlier read. They avoid a probing first
   // part.
-  std::optional<std::uint64_t> known_size;
+  std::optional<std::uint64_t> known_size = {};
   // Sent as If-Match: a changed object fails with kPreconditionFailed.
-  std::optional<ETag> known_etag;
+  std::optional<ETag> known_etag = {};
   // ObjectMetadata::checksums of this version, if known, and the CRC of the object's bytes before
   // `begin`, of the kind that verifies this object (CRC64NVME, else CRC32C, else CRC32; 0 for no
   // bytes). With both, the response has prefix_crc, and a read up to the object's end is verified.
-  std::vector<std::pair<std::string, std::string>> known_checksums;
-  std::optional<std::uint64_t> prefix_crc;
+  std::vector<std::pair<std::string, std::string>> known_checksums = {};
+  std::optional<std::uint64_t> prefix_crc = {};
   // Called exactly once, before any byte, with the number of bytes that the server announced.
   // Returns memory of exactly that size, which the caller keeps alive until the call completes.
   // Runs on an I/O thread, or on the calling thread if size and ETag are known. An exception fails
   // the call.
-  std::function<Result<MutableByteView>(std::uint64_t size_bytes)> destination;
+  std::function<Result<MutableByteView>(std::uint64_t size_bytes)> destination = {};
   // Replaces `destination` if an I/O thread must not allocate the memory because the allocation may
   // block, for example on an interpreter's lock. Called at most once, on an I/O thread, not for 0
   // bytes; must return at once. Call `give` exactly once, on any thread but an I/O thread, with the
   // memory or with an error that fails the call. Until then the first bytes, up to part_size_bytes
   // or 8 MiB, are received into another buffer and copied. The rest is requested after `give`.
-  std::function<void(std::uint64_t size_bytes, GiveMemory give)> ask_memory;
-  DownloadOptions options;
-  VersionId version_id;  // Empty: the current version.
+  std::function<void(std::uint64_t size_bytes, GiveMemory give)> ask_memory = {};
+  DownloadOptions options = {};
+  VersionId version_id = {};  // Empty: the current version.
 };
 
 struct DownloadResponse {
@@ -114,9 +114,9 @@ struct StreamOptions {
   // is requested when the reader asks for it. Prefetching then grows with the bytes read: in total
   // at most four times as many are requested, up to the limits above. An object of at most one part
   // is still fetched whole. Unset: full prefetching from the start.
-  std::optional<std::uint64_t> first_part_bytes;
-  CallOptions call;
-  CustomerKey customer_key;  // Of an object with SSE-C.
+  std::optional<std::uint64_t> first_part_bytes = {};
+  CallOptions call = {};
+  CustomerKey customer_key = {};  // Of an object with SSE-C.
 };
 
 // A block of an object, in order. Owns its bytes.
@@ -202,20 +202,20 @@ struct UploadOptions {
   // Size of the first 1000 parts of a stream. Later parts are larger, so that 10,000 parts that
   // start at 8 MiB hold 17 TiB. If the memory budget (memory.h) is exhausted, a smaller part of at
   // least 5 MiB is sent.
-  std::optional<std::uint64_t> part_size_bytes;
+  std::optional<std::uint64_t> part_size_bytes = {};
   // S3's minimum. Lower it only for a store that accepts smaller parts.
   std::uint64_t min_part_size_bytes = 5ull << 20;
   // ObjectWriter only: the approximate size, if known. Above single_put_limit_bytes, the first part
   // is sent as soon as it is full.
-  std::optional<std::uint64_t> size_hint_bytes;
-  std::optional<int> max_parallel_parts;
-  ObjectAttributes attributes;
+  std::optional<std::uint64_t> size_hint_bytes = {};
+  std::optional<int> max_parallel_parts = {};
+  ObjectAttributes attributes = {};
   // Publish only if the current object has this ETag, or only if the key has no object; otherwise
   // kPreconditionFailed. Mutually exclusive.
-  std::optional<ETag> if_match;
+  std::optional<ETag> if_match = {};
   bool if_none_match_any = false;
-  ProgressCallback progress;  // Of bytes written to the connection. Null: no reports.
-  CallOptions call;
+  ProgressCallback progress = {};  // Of bytes written to the connection. Null: no reports.
+  CallOptions call = {};
 };
 
 struct UploadResponse {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/http/byte_rate.h"
 #include "client/http/reactor/http_transport.h"
 #include "client/s3/attempt/attempt_request.h"
 #include "client/s3/call/signing_credentials.h"
@@ -16,8 +17,10 @@ BuildContext MakeBuildContext(const ResolvedConfig& config) {
 }
 
 std::shared_ptr<const http::ConnectSettings> MakeConnectSettings(const ClientConfig& config) {
-  if (config.ca_directory_path.empty() && config.client_certificate_path.empty() && !config.proxy)
+  if (config.ca_directory_path.empty() && config.client_certificate_path.empty() && !config.proxy &&
+      !config.max_bytes_per_second) {
     return nullptr;
+  }
   auto settings = std::make_shared<http::ConnectSettings>();
   settings->ca_directory_path = config.ca_directory_path;
   settings->client_certificate_path = config.client_certificate_path;
@@ -27,15 +30,18 @@ std::shared_ptr<const http::ConnectSettings> MakeConnectSettings(const ClientCon
     settings->proxy_url = config.proxy->url;
     settings->no_proxy = config.proxy->no_proxy;
   }
+  if (config.max_bytes_per_second)
+    settings->rate = std::make_shared<http::ByteRate>(*config.max_bytes_per_second);
   return settings;
 }
 
 }  // namespace
 
-ClientDependencies ClientDependencies::PerProcess(int io_threads) {
-  const int count = std::clamp(io_threads, 0, http::kMaxIoThreads);
-  return {[count] { return http::SharedTransport(count); }, &SystemClock(), MakeRandomBits(),
-          auth::Environment::PerProcess()};
+ClientDependencies ClientDependencies::PerProcess(int io_threads, int max_connections) {
+  const int threads = std::clamp(io_threads, 0, http::kMaxIoThreads);
+  const int connections = std::clamp(max_connections, 0, http::kMaxConnections);
+  return {[threads, connections] { return http::SharedTransport(threads, connections); },
+          &SystemClock(), MakeRandomBits(), auth::Environment::PerProcess()};
 }
 
 ClientState::ClientState(ResolvedConfig resolved, ClientDependencies outside)

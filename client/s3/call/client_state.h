@@ -33,8 +33,9 @@ struct ClientDependencies {
   auth::Environment environment;
   std::function<RateControl&()> rates = RateControl::PerProcess;  // Called like `transport`.
 
-  // `io_threads` as in ClientConfig; a value that ResolveConfig refuses has no effect. 0: default.
-  static ClientDependencies PerProcess(int io_threads = 0);
+  // `io_threads` and `max_connections` as in ClientConfig; a value that ResolveConfig refuses has
+  // no effect. 0: default.
+  static ClientDependencies PerProcess(int io_threads = 0, int max_connections = 0);
 };
 
 // State shared by the calls of one Client. Only ProcessState contains locks.

@@ -12,7 +12,9 @@ namespace penstock::s3 {
 namespace {
 
 constexpr int kMaxAttemptsLimit = 64;
-constexpr int kMaxIoThreads = 64;  // As http::kMaxIoThreads.
+constexpr int kMaxIoThreads = 64;                // As http::kMaxIoThreads.
+constexpr int kMaxConnections = 4096;            // As http::kMaxConnections.
+constexpr std::uint64_t kLowestRate = 64 << 10;  // Bytes per second.
 
 Error Invalid(std::string message, std::string_view setting = {}) {
   return Error::Make(ErrorKind::kInvalidArgument, std::move(message)).About(setting);
@@ -159,6 +161,17 @@ Result<void> CheckConnections(const ClientConfig& config) {
     return Invalid("io_threads must be 1 to " + std::to_string(kMaxIoThreads) + ", not " +
                        std::to_string(*config.io_threads),
                    "io_threads");
+  }
+  if (config.max_connections &&
+      (*config.max_connections < 1 || *config.max_connections > kMaxConnections)) {
+    return Invalid("max_connections must be 1 to " + std::to_string(kMaxConnections) +
+                       ", not " + std::to_string(*config.max_connections),
+                   "max_connections");
+  }
+  if (config.max_bytes_per_second && *config.max_bytes_per_second < kLowestRate) {
+    return Invalid("max_bytes_per_second must be at least " + std::to_string(kLowestRate) +
+                       ", not " + std::to_string(*config.max_bytes_per_second),
+                   "max_bytes_per_second");
   }
   if (config.client_certificate_path.empty() &&
       !(config.client_key_path.empty() && config.client_key_password.empty())) {

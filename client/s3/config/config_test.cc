@@ -98,6 +98,12 @@ TEST(ConfigTest, InvalidNumbersNameValueLimitAndOrigin) {
   EXPECT_EQ(Failure({.region = "r", .io_threads = 0}), "io_threads must be 1 to 64, not 0");
   EXPECT_EQ(Failure({.region = "r", .io_threads = 65}), "io_threads must be 1 to 64, not 65");
   EXPECT_TRUE(Resolve({.region = "r", .io_threads = 64}).ok());
+  EXPECT_EQ(Failure({.region = "r", .max_connections = 0}),
+            "max_connections must be 1 to 4096, not 0");
+  EXPECT_EQ(Failure({.region = "r", .max_bytes_per_second = 65'535}),
+            "max_bytes_per_second must be at least 65536, not 65535");
+  EXPECT_TRUE(
+      Resolve({.region = "r", .max_connections = 4096, .max_bytes_per_second = 65'536}).ok());
 }
 
 TEST(ConfigTest, RejectsMutuallyExclusiveSettings) {

@@ -163,10 +163,6 @@ void AppendSourceCustomerKey(const CustomerKey& key, WireRequest& wire) {
   AppendKey("x-amz-copy-source-server-side-encryption-customer-", key, wire);
 }
 
-bool IsLocked(const ObjectLock& lock) {
-  return lock.mode != LockMode::kNone || lock.legal_hold.has_value();
-}
-
 Result<void> AppendAttributes(const ObjectAttributes& attributes, WireRequest& wire) {
   std::vector<http::Header>& headers = wire.headers;
   PENSTOCK_TRY(AppendText("Content-Type", attributes.content_type, headers));

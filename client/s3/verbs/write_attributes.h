@@ -36,9 +36,6 @@ void AppendCustomerKey(const CustomerKey& key, WireRequest& wire);
 // Same for the key of a copy's source.
 void AppendSourceCustomerKey(const CustomerKey& key, WireRequest& wire);
 
-// Returns whether the object gets a retention or a legal hold. S3 then requires a checksum.
-bool IsLocked(const ObjectLock& lock);
-
 }  // namespace penstock::s3
 
 #endif  // PENSTOCK_CLIENT_S3_VERBS_WRITE_ATTRIBUTES_H_

@@ -82,7 +82,7 @@ Result<WireRequest> BuildRequest(const PutObjectRequest& request, const BuildCon
   PENSTOCK_TRY(AppendBodyChecksum({request.checksum_algorithm, request.checksum_value, body},
                                   context.upload_checksums, wire.headers));
   // S3 requires a checksum or an MD5 for a locked object.
-  if (IsLocked(request.attributes.lock) && wire.headers.size() == before && body != nullptr) {
+  if (request.attributes.lock.IsSet() && wire.headers.size() == before && body != nullptr) {
     PENSTOCK_ASSIGN(std::string md5, ComputeChecksum("md5", *body));
     wire.headers.push_back({"Content-MD5", std::move(md5)});
   }

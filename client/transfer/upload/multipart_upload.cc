@@ -146,12 +146,6 @@ void RemoveLateUpload(PendingCreate& pending, Removal removal) {
   static_cast<void>(ignored);
 }
 
-// Returns whether the object gets a retention or a legal hold. S3 then requires a checksum of each
-// part (API reference, "UploadPart").
-bool IsLocked(const ObjectLock& lock) {
-  return lock.mode != LockMode::kNone || lock.legal_hold.has_value();
-}
-
 // S3 refused a part without a checksum, because the bucket locks its objects by default.
 bool NeedsChecksum(const Error& error) {
   return error.http_status == 400 && error.code == "InvalidRequest" &&
@@ -168,7 +162,7 @@ MultipartUpload::MultipartUpload(std::shared_ptr<ObjectStore> store, BucketName 
       options_(std::move(options)),
       stop_(options_.call.cancel),
       progress_(options_.progress),
-      checksum_algorithm_(IsLocked(options_.attributes.lock) ? kPartChecksum : ""),
+      checksum_algorithm_(options_.attributes.lock.IsSet() ? kPartChecksum : ""),
       parts_need_checksums_(!checksum_algorithm_.empty()) {}
 
 MultipartUpload::~MultipartUpload() {
