@@ -38,7 +38,7 @@ s3::Response SendRequest(Tested& tested, const std::string& method, const std::s
   head.method = method;
   if (!range.empty()) head.headers.push_back({"Range", range});
   s3::Connection connection;
-  NoBody body;
+  TextBody body;
   s3::Exchange exchange{head, connection, &body};
   exchange.target.raw_path = "/b/" + key;
   exchange.target.bucket = BucketName("b");

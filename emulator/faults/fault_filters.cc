@@ -276,7 +276,8 @@ class CommitFaults final : public s3::Filter {
 
 class DuplicateApply final : public s3::Handler {
  public:
-  explicit DuplicateApply(s3::Handler& operations) : operations_(operations) {}
+  DuplicateApply(s3::Handler& operations, std::shared_ptr<store::MemoryLimit> memory_limit)
+      : operations_(operations), memory_limit_(std::move(memory_limit)) {}
 
   void Handle(s3::Exchange& exchange) override {
     FaultPlan* const plan = PlanOf(exchange);
@@ -292,7 +293,7 @@ class DuplicateApply final : public s3::Handler {
   void ApplyTwice(s3::Exchange& exchange, FaultPlan::Step& step) {
     // Both executions must finish before their calls return.
     s3::AsyncResponse* const late = std::exchange(exchange.async, nullptr);
-    const KeptBody& kept = exchange.WrapBody<KeptBody>();
+    const KeptBody& kept = exchange.WrapBody<KeptBody>(memory_limit_.get());
     operations_.Handle(exchange);
     if (kept.whole() && !IsRefusal(exchange.response)) {
       s3::Response first = std::exchange(exchange.response, s3::Response());
@@ -309,6 +310,7 @@ class DuplicateApply final : public s3::Handler {
   }
 
   s3::Handler& operations_;
+  const std::shared_ptr<store::MemoryLimit> memory_limit_;
 };
 
 class FirstByteDelay final : public s3::Filter {
@@ -335,8 +337,9 @@ std::unique_ptr<s3::Filter> MakeCommitFaults(const FaultFilterOptions& options) 
   return std::make_unique<CommitFaults>(options);
 }
 
-std::unique_ptr<s3::Handler> MakeDuplicateApply(s3::Handler& operations) {
-  return std::make_unique<DuplicateApply>(operations);
+std::unique_ptr<s3::Handler> MakeDuplicateApply(s3::Handler& operations,
+                                                std::shared_ptr<store::MemoryLimit> memory_limit) {
+  return std::make_unique<DuplicateApply>(operations, std::move(memory_limit));
 }
 
 void NoteEnd(const s3::Exchange& exchange) {

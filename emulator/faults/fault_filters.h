@@ -43,8 +43,10 @@ std::unique_ptr<s3::Filter> MakeFaults(const FaultFilterOptions& options);
 std::unique_ptr<s3::Filter> MakeCommitFaults(const FaultFilterOptions& options);
 
 // Runs an operation twice if a rule asks for it (DuplicateAction). A handler, because filters pass
-// a request on once. `operations` must outlive it.
-std::unique_ptr<s3::Handler> MakeDuplicateApply(s3::Handler& operations);
+// a request on once. `operations` must outlive it. The copies of bodies are charged to
+// `memory_limit`; null: not charged. A body without room is not sent twice.
+std::unique_ptr<s3::Handler> MakeDuplicateApply(s3::Handler& operations,
+                                                std::shared_ptr<store::MemoryLimit> memory_limit);
 
 // Delays the responses of GET and HEAD by `delay`, counted from when they were produced. Zero: no
 // delay. Other methods are not delayed.

@@ -50,7 +50,7 @@ class FaultFiltersTest : public testing::Test {
     request.exchange().space = std::make_shared<s3::Namespace>(space);
     const FaultFilterOptions options{
         .registry_of = TheRegistry, .pauses = &pauses_, .memory_limit = memory_limit_};
-    const auto operations = MakeDuplicateApply(operation_);
+    const auto operations = MakeDuplicateApply(operation_, memory_limit_);
     s3::FilterChain chain(*operations, MakeFaults(options), MakeCommitFaults(options));
     chain.Handle(request.exchange());
     return request.exchange().response.status;
@@ -91,6 +91,18 @@ class StoppingServer final : public s3::Wire {
   bool IsCancelled() const noexcept override { return *commits > 0; }
   const int* commits = nullptr;
 };
+
+TEST_F(FaultFiltersTest, BodiesWithoutRoomInTheMemoryLimitAreNotSentTwice) {
+  Set(R"([{"do": {"duplicate_apply": {}}}])");
+  for (const auto& [bytes, commits] : {std::pair(1000 << 10, 2), std::pair(1100 << 10, 1)}) {
+    operation_.commits = 0;
+    TestRequest request("PUT", "/bucket/key");
+    request.set_body(std::string(static_cast<std::size_t>(bytes), 'x'));
+    EXPECT_EQ(SendRequest(request), 204);
+    EXPECT_EQ(operation_.commits, commits);
+    EXPECT_EQ(memory_limit_->used_bytes(), 0u);
+  }
+}
 
 TEST_F(FaultFiltersTest, SecondApplyThatIsCancelledReturnsTheFirstResponse) {
   Set(R"([{"do": {"duplicate_apply": {}}}])");

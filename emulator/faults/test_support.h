@@ -2,6 +2,8 @@
 #ifndef PENSTOCK_EMULATOR_FAULTS_TEST_SUPPORT_H_
 #define PENSTOCK_EMULATOR_FAULTS_TEST_SUPPORT_H_
 
+#include <algorithm>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,16 +18,24 @@
 
 namespace penstock::emulator::faults {
 
-class NoBody final : public s3::BodyReader {
+class TextBody final : public s3::BodyReader {
  public:
-  Result<std::size_t> Read(MutableByteView) override { return std::size_t{0}; }
-  std::optional<std::uint64_t> Length() const override { return 0; }
+  Result<std::size_t> Read(MutableByteView buffer) override {
+    const std::size_t count = std::min(buffer.size(), text.size() - at_);
+    std::memcpy(buffer.data(), text.data() + at_, count);
+    at_ += count;
+    return count;
+  }
+  std::optional<std::uint64_t> Length() const override { return text.size(); }
   const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
-    return trailers_;
+    return trailers;
   }
 
+  std::string text;
+  std::vector<std::pair<std::string, std::string>> trailers;
+
  private:
-  std::vector<std::pair<std::string, std::string>> trailers_;
+  std::size_t at_ = 0;
 };
 
 // A request that owns everything that its exchange refers to.
@@ -48,6 +58,7 @@ class TestRequest {
   s3::Exchange& exchange() { return exchange_; }
   const s3::Exchange& exchange() const { return exchange_; }
   s3::Connection& connection() { return connection_; }
+  void set_body(std::string text) { body_.text = std::move(text); }
   Facts facts() const { return FactsOf(exchange_); }
 
  private:
@@ -56,7 +67,7 @@ class TestRequest {
   const std::vector<std::pair<std::string, std::string>> headers_;
   s3::RequestHead head_;
   s3::Connection connection_;
-  NoBody body_;
+  TextBody body_;
   s3::Exchange exchange_{head_, connection_, &body_};
 };
 

@@ -84,7 +84,7 @@ class RunningEmulator final : public Emulator {
     const auto bucket_names =
         options_.relaxed_bucket_names ? s3::BucketNames::kRelaxed : s3::BucketNames::kOfS3;
     router_ = s3::MakeRouter({.region = options_.region, .bucket_names = bucket_names});
-    operations_ = faults::MakeDuplicateApply(*router_);
+    operations_ = faults::MakeDuplicateApply(*router_, memory_limit_);
     if (!options_.data_directory.empty()) {
       PENSTOCK_ASSIGN(notices_, DataDirectory::Prepare(options_.data_directory));
       PENSTOCK_ASSIGN(directory_, store::HeldDirectory::Open(options_.data_directory));

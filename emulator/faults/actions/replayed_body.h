@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <string>
 
 #include "emulator/s3/core/exchange.h"
+#include "emulator/store/system/memory_limit.h"
 
 namespace penstock::emulator::faults {
 
@@ -19,25 +21,32 @@ class KeptBody final : public s3::BodyWrapper {
  public:
   static constexpr std::size_t kMost = 64 << 20;
 
-  using BodyWrapper::BodyWrapper;
+  // The copy is charged to `limit`, which must outlive this object. Null: not charged.
+  KeptBody(s3::BodyReader& inner, store::MemoryLimit* limit) : BodyWrapper(inner), charge_(limit) {}
 
   Result<std::size_t> Read(MutableByteView buffer) override {
     PENSTOCK_ASSIGN(const std::size_t got, inner().Read(buffer));
-    whole_ = whole_ && kept_.size() + got <= kMost;
+    const std::size_t size = size_ + got;
+    whole_ = whole_ && size <= kMost && charge_.GrowTo(size).ok();
     if (whole_) {
-      kept_.append(reinterpret_cast<const char*>(buffer.data()), got);
+      size_ = size;
+      if (got != 0) pieces_.emplace_back(reinterpret_cast<const char*>(buffer.data()), got);
     } else {
-      kept_ = {};
+      pieces_ = {};
+      charge_.SetAnyway(0);
     }
     return got;
   }
 
-  // Whether every byte was kept: the body has at most kMost bytes.
+  // Whether every byte was kept: the body has at most kMost bytes, and the limit had room for them.
   bool whole() const { return whole_; }
-  const std::string& kept() const { return kept_; }
+  // As they were read. A single string would need twice its size while it grows.
+  const std::deque<std::string>& pieces() const { return pieces_; }
 
  private:
-  std::string kept_;
+  store::MemoryCharge charge_;
+  std::deque<std::string> pieces_;
+  std::size_t size_ = 0;
   bool whole_ = true;
 };
 
@@ -50,15 +59,22 @@ class RepeatedBody final : public s3::BodyWrapper {
   RepeatedBody(s3::BodyReader& inner, const KeptBody& first) : BodyWrapper(inner), first_(first) {}
 
   Result<std::size_t> Read(MutableByteView buffer) override {
-    const std::size_t count = std::min(buffer.size(), first_.kept().size() - at_);
-    std::memcpy(buffer.data(), first_.kept().data() + at_, count);
+    if (piece_ == first_.pieces().size()) return std::size_t{0};
+    const std::string& piece = first_.pieces()[piece_];
+    const std::size_t count = std::min(buffer.size(), piece.size() - at_);
+    std::memcpy(buffer.data(), piece.data() + at_, count);
     at_ += count;
+    if (at_ == piece.size()) {
+      ++piece_;
+      at_ = 0;
+    }
     return count;
   }
 
  private:
   const KeptBody& first_;
-  std::size_t at_ = 0;
+  std::size_t piece_ = 0;
+  std::size_t at_ = 0;  // in the piece
 };
 
 }  // namespace penstock::emulator::faults

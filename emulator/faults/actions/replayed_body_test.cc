@@ -2,30 +2,11 @@
 
 #include <array>
 
+#include "emulator/faults/test_support.h"
 #include "gtest/gtest.h"
 
 namespace penstock::emulator::faults {
 namespace {
-
-class TextBody final : public s3::BodyReader {
- public:
-  explicit TextBody(std::string text) : text_(std::move(text)) {}
-  Result<std::size_t> Read(MutableByteView buffer) override {
-    const std::size_t count = std::min(buffer.size(), text_.size() - at_);
-    std::memcpy(buffer.data(), text_.data() + at_, count);
-    at_ += count;
-    return count;
-  }
-  std::optional<std::uint64_t> Length() const override { return text_.size(); }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override {
-    return trailers_;
-  }
-
- private:
-  const std::string text_;
-  std::size_t at_ = 0;
-  const std::vector<std::pair<std::string, std::string>> trailers_{{"x-amz-checksum-crc32", "v"}};
-};
 
 std::string ReadAll(s3::BodyReader& body, std::size_t piece) {
   std::string all;
@@ -37,8 +18,10 @@ std::string ReadAll(s3::BodyReader& body, std::size_t piece) {
 }
 
 TEST(ReplayedBodyTest, RepeatsTheBody) {
-  TextBody inner("0123456789");
-  KeptBody kept(inner);
+  TextBody inner;
+  inner.text = "0123456789";
+  inner.trailers = {{"x-amz-checksum-crc32", "v"}};
+  KeptBody kept(inner, nullptr);
   EXPECT_EQ(ReadAll(kept, 3), "0123456789");
   ASSERT_TRUE(kept.whole());
   RepeatedBody repeated(kept, kept);
@@ -48,11 +31,12 @@ TEST(ReplayedBodyTest, RepeatsTheBody) {
 }
 
 TEST(ReplayedBodyTest, LongBodyIsReadButNotKept) {
-  TextBody inner(std::string(KeptBody::kMost + 1, 'x'));
-  KeptBody kept(inner);
+  TextBody inner;
+  inner.text.assign(KeptBody::kMost + 1, 'x');
+  KeptBody kept(inner, nullptr);
   EXPECT_EQ(ReadAll(kept, 1 << 20).size(), KeptBody::kMost + 1);
   EXPECT_FALSE(kept.whole());
-  EXPECT_TRUE(kept.kept().empty());
+  EXPECT_TRUE(kept.pieces().empty());
 }
 
 }  // namespace
