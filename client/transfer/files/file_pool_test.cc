@@ -83,7 +83,8 @@ TEST(FilePoolTest, ExceptionOfTheInterruptIsTheErrorOfTheTransfer) {
                }});
   const auto response = pool.Finish();
   ASSERT_FALSE(response.ok());
-  EXPECT_NE(response.error().message.find("planted"), std::string::npos) << response.error();
+  EXPECT_NE(response.error().message.find("planted"), std::string::npos)
+      << response.error().message;
 }
 
 TEST(FilePoolTest, FailsIfNoThreadCanStart) {
