@@ -128,6 +128,10 @@ struct TlsServer::Context {
     key_path = WriteFile([&](std::FILE* file) {
       return PEM_write_PrivateKey(file, key, nullptr, nullptr, 0, nullptr, nullptr);
     });
+    encrypted_key_path = WriteFile([&](std::FILE* file) {
+      return PEM_write_PKCS8PrivateKey(file, key, EVP_aes_256_cbc(), kKeyPassword.data(),
+                                       static_cast<int>(kKeyPassword.size()), nullptr, nullptr);
+    });
     if (client_certificate == ClientCertificate::kNone) return;
     PENSTOCK_CHECK(SSL_CTX_load_verify_locations(tls, path.c_str(), nullptr) == 1);
     SSL_CTX_set_verify(tls, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
@@ -135,6 +139,7 @@ struct TlsServer::Context {
   ~Context() {
     std::filesystem::remove(path);
     std::filesystem::remove(key_path);
+    std::filesystem::remove(encrypted_key_path);
     X509_free(certificate);
     EVP_PKEY_free(key);
     SSL_CTX_free(tls);
@@ -147,6 +152,7 @@ struct TlsServer::Context {
   X509* const certificate;
   std::string path;
   std::string key_path;
+  std::string encrypted_key_path;
 };
 
 TlsServer::TlsServer(Script script, ClientCertificate client_certificate)
@@ -162,6 +168,7 @@ TlsServer::TlsServer(Script script, ClientCertificate client_certificate)
 TlsServer::~TlsServer() = default;
 
 std::string TlsServer::key_path() const { return context_->key_path; }
+std::string TlsServer::encrypted_key_path() const { return context_->encrypted_key_path; }
 
 Request TlsServer::Get(std::string target) const {
   Request request = server_->Get(std::move(target));

@@ -52,6 +52,9 @@ class TlsServer {
   int connections() const { return server_->connections(); }
   // The key of the server's certificate, which a client may show too.
   std::string key_path() const;
+  // The same key, encrypted with kKeyPassword.
+  std::string encrypted_key_path() const;
+  static constexpr std::string_view kKeyPassword = "secret";
   // Returns a GET for this server that trusts its certificate.
   Request Get(std::string target = "/") const;
 

@@ -43,7 +43,9 @@ void SetConnectOptions(CURL* curl, const ConnectSettings& settings) {
   set(CURLOPT_CAPATH, settings.ca_directory_path);
   set(CURLOPT_SSLCERT, settings.client_certificate_path);
   set(CURLOPT_SSLKEY, settings.client_key_path);
-  set(CURLOPT_KEYPASSWD, settings.client_key_password);
+  // Without a password, also an empty one, OpenSSL asks for it on the terminal.
+  if (!settings.client_certificate_path.empty())
+    curl_easy_setopt(curl, CURLOPT_KEYPASSWD, settings.client_key_password.c_str());
   if (!settings.proxy_url) return;
   // An empty string, and not the absence of the option, overrides the environment.
   curl_easy_setopt(curl, CURLOPT_PROXY, settings.proxy_url->c_str());

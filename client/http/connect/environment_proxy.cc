@@ -122,8 +122,19 @@ std::string AddressOf(const UrlParts& url) {
   return address;
 }
 
-// libcurl reports this too, but quotes the URL with its password.
-std::string ProblemOf(const UrlParts& url) {
+// Also as %XX.
+bool HasControl(std::string_view text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    char c = text[at];
+    if (c == '%') c = DecodePercent(text.substr(at, 3)).value_or("%").front();
+    if ((c >= 0 && c < ' ') || c == '\x7f') return true;
+  }
+  return false;
+}
+
+// libcurl reports most of these too, but quotes the URL with its password. With control characters
+// in the credentials it connects without the proxy.
+std::string ProblemOf(std::string_view text, const UrlParts& url) {
   constexpr std::string_view kShape =
       "write it as http://host:port, with user:password@ before the host if the proxy requires "
       "them, special characters of both as %XX";
@@ -136,6 +147,7 @@ std::string ProblemOf(const UrlParts& url) {
                                   : "has no valid scheme";
     return shown + ": use http, https, socks4, socks4a, socks5 or socks5h";
   }
+  if (HasControl(text)) return "has a control character, also as %XX: " + std::string(kShape);
   if (url.host.empty()) return "has no host: " + std::string(kShape);
   if (url.port && !IsPort(*url.port)) return "has no port from 0 to 65535: " + std::string(kShape);
   return {};
@@ -195,7 +207,7 @@ std::optional<EnvironmentProxy> ProxyFor(const Endpoint& endpoint, const GetVari
     return EnvironmentProxy{.address = AddressOf(pieces),
                             .variable = name,
                             .url = std::string(set(name)),
-                            .fault = ProblemOf(pieces),
+                            .fault = ProblemOf(set(name), pieces),
                             .forwards = !AsciiLower(pieces.scheme).starts_with("socks"),
                             .is_tls = AsciiLower(pieces.scheme) == "https",
                             .authorization = AuthorizationOf(pieces.credentials)};

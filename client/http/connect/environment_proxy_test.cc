@@ -50,7 +50,10 @@ TEST(EnvironmentProxy, InvalidProxyHasAFaultWithoutSecrets) {
   for (const char* url :
        {"sock5://u:SEKRET@p:1", "htps://u:SEKRET@p", "SEK_RET://p:1", "u:SEKRET@://p:1",
         "http://u:SEKRET@", "http://u:SEKRET", "u:SEKRET", "http://u:SEKRET@p:x",
-        "http://u:SEKRET@p:65536", "http://:8", "://u:SEKRET"}) {
+        "http://u:SEKRET@p:65536", "http://:8", "://u:SEKRET",
+        // libcurl connects without these proxies.
+        "http://u:SEKRET%0a@p:1", "http://u:SEK%00RET@p:1", "http://u:SEKRET\n@p:1",
+        "http://u%7f:SEKRET@p:1", "http://u:SEKRET%zz%1F@p:1"}) {
     const auto proxy = Only(url);
     ASSERT_TRUE(proxy) << url;
     EXPECT_NE(proxy->fault, "") << url;
@@ -64,8 +67,9 @@ TEST(EnvironmentProxy, InvalidProxyHasAFaultWithoutSecrets) {
 }
 
 TEST(EnvironmentProxy, ValidProxyHasNoFault) {
-  for (const char* url : {"http://u:SEK/RET@p:1", "p", "p:3128", "u:x@p:3128/", "SOCKS5H://p",
-                          "https://[::1]", "[::1]:8", "socks4a://p:0"}) {
+  for (const char* url :
+       {"http://u:SEK/RET@p:1", "http://u:%20%zz%@p:1", "p", "p:3128", "u:x@p:3128/", "SOCKS5H://p",
+        "https://[::1]", "[::1]:8", "socks4a://p:0"}) {
     EXPECT_EQ(Only(url)->fault, "") << url;
   }
 }

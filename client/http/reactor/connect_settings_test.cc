@@ -93,6 +93,27 @@ TEST_F(ConnectSettingsTest, ClientCertificateIsShown) {
   EXPECT_NE(missing.error().message.find("/none/cert.pem"), std::string::npos);
 }
 
+TEST_F(ConnectSettingsTest, EncryptedKeyNeedsItsPasswordAndDoesNotAskForIt) {
+  const ProxyVariable environment("no_proxy", "");
+  TlsServer server(
+      [](TlsConnection& connection) {
+        while (connection.ReadHead())
+          connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+      },
+      TlsServer::ClientCertificate::kRequired);
+  const Request plain = server.Get();
+  const auto with = [&](const std::string& password) {
+    return Send(With(plain, {.client_certificate_path = plain.ca_bundle_path,
+                             .client_key_path = server.encrypted_key_path(),
+                             .client_key_password = password}));
+  };
+  EXPECT_TRUE(with(std::string(TlsServer::kKeyPassword)).ok());
+  EXPECT_FALSE(with("other").ok());
+  const auto without = with("");
+  ASSERT_FALSE(without.ok());
+  EXPECT_EQ(without.error().kind, ErrorKind::kInvalidArgument) << without.error().message;
+}
+
 TEST(PeerOfTest, DifferentSettingsUseDifferentConnections) {
   Request request;
   request.endpoint = {"https", "s3.example", 443};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <string_view>
 #include <utility>
 
@@ -12,6 +13,7 @@ namespace penstock::s3 {
 namespace {
 
 constexpr int kMaxAttemptsLimit = 64;
+constexpr std::chrono::milliseconds kLongestTimeout = std::chrono::hours(24 * 365);
 constexpr int kMaxIoThreads = 64;                // As http::kMaxIoThreads.
 constexpr int kMaxConnections = 4096;            // As http::kMaxConnections.
 constexpr std::uint64_t kLowestRate = 64 << 10;  // Bytes per second.
@@ -164,8 +166,8 @@ Result<void> CheckConnections(const ClientConfig& config) {
   }
   if (config.max_connections &&
       (*config.max_connections < 1 || *config.max_connections > kMaxConnections)) {
-    return Invalid("max_connections must be 1 to " + std::to_string(kMaxConnections) +
-                       ", not " + std::to_string(*config.max_connections),
+    return Invalid("max_connections must be 1 to " + std::to_string(kMaxConnections) + ", not " +
+                       std::to_string(*config.max_connections),
                    "max_connections");
   }
   if (config.max_bytes_per_second && *config.max_bytes_per_second < kLowestRate) {
@@ -194,8 +196,9 @@ Result<void> CheckClient(const ClientConfig& config) {
   }
   for (const auto& [name, timeout] : {std::pair{"attempt_timeout", config.attempt_timeout},
                                       std::pair{"operation_timeout", config.operation_timeout}}) {
-    if (timeout.count() < 0) {
-      return Invalid(std::string(name) + " must be 0 (no limit) or a positive time, not " +
+    if (timeout.count() < 0 || timeout > kLongestTimeout) {
+      return Invalid(std::string(name) + " must be 0 (no limit) to " +
+                         std::to_string(kLongestTimeout.count()) + " ms (a year), not " +
                          std::to_string(timeout.count()) + " ms",
                      name);
     }
@@ -203,8 +206,9 @@ Result<void> CheckClient(const ClientConfig& config) {
   for (const auto& [name, timeout] : {std::pair{"connect_timeout", config.connect_timeout},
                                       std::pair{"idle_timeout", config.idle_timeout},
                                       std::pair{"low_speed_time", config.low_speed_time}}) {
-    if (timeout.count() <= 0) {
-      return Invalid(std::string(name) + " must be a positive time, not " +
+    if (timeout.count() <= 0 || timeout > kLongestTimeout) {
+      return Invalid(std::string(name) + " must be 1 to " +
+                         std::to_string(kLongestTimeout.count()) + " ms (a year), not " +
                          std::to_string(timeout.count()) + " ms",
                      name);
     }

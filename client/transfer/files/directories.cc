@@ -143,16 +143,17 @@ Result<std::uint64_t> DownloadOne(const DownloadPlan& plan, const ObjectKey& key
   return got.bytes;
 }
 
-// Creates the folder of a key that ends in '/'.
+// Creates the folder of a key that ends in '/'. That of the prefix itself exists.
 Result<void> MakeFolderOf(const DownloadPlan& plan, const ObjectSummary& object) {
-  PENSTOCK_ASSIGN(
-      const std::vector<std::string> path,
-      transfer::PathOfKey(std::string_view(object.key.value).substr(plan.prefix.size())));
-  PENSTOCK_TRY(transfer::MakeFolders(plan.folder, path));
+  if (const std::string_view rest = std::string_view(object.key.value).substr(plan.prefix.size());
+      !rest.empty()) {
+    PENSTOCK_ASSIGN(const std::vector<std::string> path, transfer::PathOfKey(rest));
+    PENSTOCK_TRY(transfer::MakeFolders(plan.folder, path));
+  }
   if (object.size == 0) return Ok();
   return Error::Make(ErrorKind::kInvalidArgument,
                      "the key '" + object.key.value +
-                         "' ends in '/', so it is a folder here, but " + "the object has " +
+                         "' ends in '/', so it is a folder here, but the object has " +
                          std::to_string(object.size) +
                          " bytes; download it with DownloadFile to a path of your choice");
 }
@@ -165,7 +166,6 @@ Result<bool> SubmitListing(const DownloadPlan& plan, FilePool& pool, const Inter
     PENSTOCK_ASSIGN(const std::optional<ListObjectsResponse> page, pages->Next(interrupt));
     if (!page) return true;
     for (const ObjectSummary& object : page->objects) {
-      if (object.key.value == plan.prefix) continue;  // the folder itself
       const std::string path = plan.folder.path + "/" + object.key.value.substr(plan.prefix.size());
       if (object.key.value.ends_with('/')) {
         Result<void> made = MakeFolderOf(plan, object);

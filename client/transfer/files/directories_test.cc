@@ -125,6 +125,15 @@ TEST_F(DirectoriesTest, FolderMarkersAndClashes) {
   EXPECT_EQ(failed, (std::set<std::string>{"p/../", "p/content/", "p/file/below"}));
 }
 
+TEST_F(DirectoriesTest, ContentOfThePrefixItselfIsAFailure) {
+  PutText("p/", "text");
+  const auto got = DownloadDirectory(store_, kBucket, "p", root_ / "out");
+  ASSERT_TRUE(got.ok());
+  ASSERT_EQ(got->failures.size(), 1u);
+  EXPECT_EQ(got->failures[0].key.value, "p/");
+  EXPECT_TRUE(fs::is_empty(root_ / "out"));
+}
+
 TEST_F(DirectoriesTest, DeadlineEndsAWaitForMemory) {
   PutText("p/file", "text");
   MemoryBudget& budget = MemoryBudget::PerProcess();
