@@ -41,9 +41,9 @@ Result<UploadResponse> UploadFile(std::shared_ptr<ObjectStore> store, const std:
                                   const Interrupt& interrupt = {});
 
 struct FileDownloadOptions {
-  std::uint64_t part_size_bytes = 8ull << 20;
-  int max_parallel_parts = 8;         // Requests in flight. Memory: about this many parts.
-  VersionId version_id = {};          // Empty: the current version.
+  std::uint64_t part_size_bytes = 8ull << 20;  // 1 to 5 GiB.
+  int max_parallel_parts = 8;  // 1 to 256. Requests in flight. Memory: about this many parts.
+  VersionId version_id = {};   // Empty: the current version.
   std::optional<ETag> if_match = {};  // Any other version fails with kPreconditionFailed.
   // True: the data is on the disk (fsync of the file and its folder) before the function returns.
   bool sync = false;

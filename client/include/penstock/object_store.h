@@ -260,7 +260,7 @@ struct DeleteObjectsResponse {
     bool delete_marker = false;  // A delete marker was created or deleted.
     VersionId delete_marker_version_id;
   };
-  std::vector<Failure> failures;  // All other objects of the request have been deleted.
+  std::vector<Failure> failures;  // All others were deleted. "NotConfirmed": see list_deleted.
   std::vector<Deleted> deleted;   // With DeleteObjectsRequest::list_deleted.
 };
 struct DeleteObjectsRequest {
@@ -269,7 +269,7 @@ struct DeleteObjectsRequest {
   std::vector<ObjectKey> keys = {};  // 1 to 1000, together with `objects`.
   CallOptions options = {};
   std::vector<ObjectToDelete> objects = {};  // Deleted after `keys`.
-  bool list_deleted = false;                 // The response also lists the deleted objects.
+  bool list_deleted = false;                 // Lists the deleted ones; fails those not named.
   bool bypass_governance_retention = false;
 };
 

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "base/dates.h"
 #include "base/xml/xml.h"
@@ -110,7 +113,32 @@ Result<WireRequest> BuildRequest(const DeleteObjectsRequest& request, const Buil
   return wire;
 }
 
-Result<DeleteObjectsResponse> ParseResponse(const DeleteObjectsRequest&,
+namespace {
+
+// Adds a failure for each object of the request that the response does not name. Without Quiet, S3
+// names all of them.
+void AddUnconfirmed(const DeleteObjectsRequest& request, DeleteObjectsResponse& response) {
+  std::unordered_set<std::string_view> named;
+  for (const auto& deleted : response.deleted) named.insert(deleted.key.value);
+  for (const auto& failure : response.failures) named.insert(failure.key.value);
+  std::vector<const ObjectKey*> unconfirmed;
+  const auto look = [&](const ObjectKey& key) {
+    // XML cannot express most control characters.
+    const bool has_control =
+        std::ranges::any_of(key.value, [](char c) { return c >= 0 && c < ' '; });
+    if (!has_control && !named.contains(key.value)) unconfirmed.push_back(&key);
+  };
+  for (const ObjectKey& key : request.keys) look(key);
+  for (const ObjectToDelete& object : request.objects) look(object.key);
+  for (const ObjectKey* key : unconfirmed) {
+    response.failures.push_back(
+        {*key, "NotConfirmed", "the response does not name this key: it may exist or not", {}});
+  }
+}
+
+}  // namespace
+
+Result<DeleteObjectsResponse> ParseResponse(const DeleteObjectsRequest& request,
                                             const WireResponse& response) {
   PENSTOCK_ASSIGN(const XmlDocument document, ReadDocument(response, "DeleteResult"));
   DeleteObjectsResponse out;
@@ -128,6 +156,7 @@ Result<DeleteObjectsResponse> ParseResponse(const DeleteObjectsRequest&,
                            ReadFlag(deleted, "DeleteMarker"),
                            VersionId(deleted.Child("DeleteMarkerVersionId").text())});
   }
+  if (request.list_deleted) AddUnconfirmed(request, out);
   return out;
 }
 

@@ -112,6 +112,13 @@ Result<void> CheckNamesObject(const http::ResponseHead& head) {
                                " response has no ETag, which S3 sends for every object");
 }
 
+Result<void> CheckNamesObject(const WireResponse& response, const ETag& etag) {
+  if (!etag.value.empty()) return Ok();
+  return Error::Make(ErrorKind::kUnsupported,
+                     "the document of the " + std::to_string(response.head.status) +
+                         " response has no ETag, which S3 sends for every object");
+}
+
 Result<std::uint64_t> ParseNumber(std::string_view name, std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

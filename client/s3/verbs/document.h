@@ -38,6 +38,8 @@ bool IsNotFromS3(const Error& error);
 // Checks that the response for an object has an ETag. Without one it returns kUnsupported
 // (IsNotFromS3), or kUnavailable if the head may be incomplete.
 Result<void> CheckNamesObject(const http::ResponseHead& head);
+// The same for a document whose <ETag> is `etag`.
+Result<void> CheckNamesObject(const WireResponse& response, const ETag& etag);
 
 // Parses the text of an element as a number. Returns kUnavailable with the element's name if it is
 // not one.

@@ -232,7 +232,28 @@ Result<WireRequest> BuildRequest(const CompleteMultipartUploadRequest& request,
   return wire;
 }
 
-Result<PutObjectResponse> ParseResponse(const CompleteMultipartUploadRequest&,
+namespace {
+
+// Compares the checksum of the whole object with the one that the request has.
+Result<void> CheckConfirmed(const CompleteMultipartUploadRequest& request,
+                            const PutObjectResponse& response) {
+  std::string algorithm = request.checksum_algorithm;
+  std::string sent = request.checksum_value;
+  if (sent.empty() && request.crc64nvme) {
+    algorithm = "crc64nvme";
+    sent = CrcText(Crc::kCrc64Nvme, *request.crc64nvme);
+  }
+  for (const auto& [name, confirmed] : response.checksums) {
+    if (sent.empty() || name != algorithm || confirmed == sent) continue;
+    return Error::Make(ErrorKind::kDataLoss, "the object has " + AlgorithmName(algorithm) + " " +
+                                                 sent + ", but the server confirms " + confirmed);
+  }
+  return Ok();
+}
+
+}  // namespace
+
+Result<PutObjectResponse> ParseResponse(const CompleteMultipartUploadRequest& request,
                                         const WireResponse& response) {
   PENSTOCK_ASSIGN(const XmlDocument document,
                   ReadDocument(response, "CompleteMultipartUploadResult"));
@@ -242,6 +263,8 @@ Result<PutObjectResponse> ParseResponse(const CompleteMultipartUploadRequest&,
   out.version_id = std::move(metadata.version_id);
   if (document.root().Child("ChecksumType").text() != "COMPOSITE")
     out.checksums = ReadChecksumElements(document.root());
+  PENSTOCK_TRY(CheckNamesObject(response, out.etag));
+  PENSTOCK_TRY(CheckConfirmed(request, out));
   out.encryption = metadata.encryption;
   if (metadata.details.has_value()) out.kms_key_id = std::move(metadata.details.Edit().kms_key_id);
   return out;

@@ -304,6 +304,35 @@ TEST(CompleteMultipartUploadTest, ReadsChecksumsAndTheKmsKey) {
             Checksums{});
 }
 
+TEST(CompleteMultipartUploadTest, AnotherChecksumThanTheOneSentIsDataLoss) {
+  const auto parse = [](CompleteMultipartUploadRequest request, const std::string& type) {
+    return ParseResponse(request, Answer("<CompleteMultipartUploadResult><ETag>e-2</ETag>"
+                                         "<ChecksumCRC64NVME>AAAAAAAAAAA=</ChecksumCRC64NVME>"
+                                         "<ChecksumType>" +
+                                         type + "</ChecksumType></CompleteMultipartUploadResult>"));
+  };
+  auto request = CompleteMultipartUploadOf({});
+  EXPECT_TRUE(parse(request, "FULL_OBJECT").ok());
+  request.crc64nvme = 0xae8b14860a799888;  // Of "123456789".
+  EXPECT_EQ(parse(request, "FULL_OBJECT").error().kind, ErrorKind::kDataLoss);
+  EXPECT_TRUE(parse(request, "COMPOSITE").ok());
+  request.crc64nvme = 0;
+  EXPECT_TRUE(parse(request, "FULL_OBJECT").ok());
+  request.checksum_algorithm = "crc64nvme";
+  request.checksum_value = "rosUhgp5mIg=";
+  EXPECT_EQ(parse(request, "FULL_OBJECT").error().kind, ErrorKind::kDataLoss);
+  request.checksum_algorithm = "crc32c";
+  EXPECT_TRUE(parse(request, "FULL_OBJECT").ok());
+}
+
+TEST(CompleteMultipartUploadTest, WithoutAnETagNothingWasStored) {
+  const auto response =
+      ParseResponse(CompleteMultipartUploadOf({}),
+                    Answer("<CompleteMultipartUploadResult></CompleteMultipartUploadResult>"));
+  ASSERT_FALSE(response.ok());
+  EXPECT_EQ(response.error().kind, ErrorKind::kUnsupported);
+}
+
 TEST(CompleteMultipartUploadTest, AnErrorInA200IsClassifiedByItsCode) {
   const auto parse = [](const std::string& code) {
     return ParseResponse(CompleteMultipartUploadOf({}),

@@ -138,6 +138,7 @@ Result<CopyObjectResponse> ParseResponse(const CopyObjectRequest&, const WireRes
   const XmlElement root = document.root();
   CopyObjectResponse copied{
       ReadETag(root.Child("ETag").text()), ReadTime(root, "LastModified"), {}};
+  PENSTOCK_TRY(CheckNamesObject(response, copied.etag));
   copied.version_id = ReadVersionId(response.head);
   if (const auto version = response.head.Find("x-amz-copy-source-version-id"))
     copied.source_version_id = VersionId(std::string(*version));

@@ -176,6 +176,12 @@ TEST(CopyObjectTest, ReadsETagAndDate) {
   EXPECT_EQ(response->last_modified, WallTime(std::chrono::seconds(1767323045)));
 }
 
+TEST(CopyObjectTest, WithoutAnETagNothingWasStored) {
+  const auto response = ParseResponse(kCopyObject, Answer("<CopyObjectResult></CopyObjectResult>"));
+  ASSERT_FALSE(response.ok());
+  EXPECT_EQ(response.error().kind, ErrorKind::kUnsupported);
+}
+
 TEST(CopyObjectTest, AnErrorAfterLeadingWhiteSpaceIsAnError) {
   const auto response = ParseResponse(
       kCopyObject,

@@ -199,6 +199,7 @@ Result<DirectoryResponse> DownloadDirectory(std::shared_ptr<ObjectStore> store, 
                                             DirectoryOptions options, const Interrupt& interrupt) {
   PENSTOCK_TRY(CheckMayBlock("DownloadDirectory"));
   PENSTOCK_TRY(Check(options));
+  PENSTOCK_TRY(transfer::Check(options.download));
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return FileError("create the folder", folder, error.value());

@@ -108,12 +108,12 @@ void FilePool::Work() {
       changed_.NotifyAll();
     }
     // A file of a transfer that was stopped before its start is no failure.
-    if (!stopped()) {
+    if (!Ended()) {
       const Result<std::uint64_t> result =
           Caught("the transfer of a file", [&] { return task.run(call_); });
-      const bool cancelled =
-          !result.ok() && result.error().kind == ErrorKind::kCancelled && Ended();
-      if (!cancelled) Record(task, result);
+      const bool is_of_end = !result.ok() && (result.error().kind == ErrorKind::kCancelled ||
+                                              result.error().kind == ErrorKind::kTimeout);
+      if (!is_of_end || !Ended()) Record(task, result);
     }
     const MutexLock lock(mutex_);
     --running_;

@@ -110,5 +110,29 @@ TEST(FilePoolTest, DeadlineEndsTheTransfer) {
   EXPECT_EQ(pool.Finish().error().kind, ErrorKind::kTimeout);
 }
 
+// The requests of the files notice the deadline before the pool polls it.
+TEST(FilePoolTest, FilesThatEndAtTheDeadlineAreNoFailures) {
+  DirectoryOptions options{.max_parallel_files = 2};
+  options.call.deadline = Deadline::After(SystemClock(), std::chrono::milliseconds(1));
+  const Interrupt none;
+  FilePool pool(options, none);
+  for (int i = 0; i < 2; ++i)
+    pool.Submit({"f", ObjectKey("f"), [](const CallOptions& call) -> Result<std::uint64_t> {
+                   while (!call.deadline.Passed(SystemClock())) std::this_thread::yield();
+                   return Error::Make(ErrorKind::kTimeout, "the deadline passed");
+                 }});
+  EXPECT_EQ(pool.Finish().error().kind, ErrorKind::kTimeout);
+}
+
+TEST(FilePoolTest, ATimeoutBeforeTheDeadlineIsAFailureOfTheFile) {
+  DirectoryOptions options{.max_parallel_files = 1};
+  options.call.deadline = Deadline::After(SystemClock(), std::chrono::hours(1));
+  const Interrupt none;
+  FilePool pool(options, none);
+  pool.Submit(Task(
+      "f", []() -> Result<std::uint64_t> { return Error::Make(ErrorKind::kTimeout, "planted"); }));
+  EXPECT_EQ(pool.Finish()->failures.size(), 1u);
+}
+
 }  // namespace
 }  // namespace penstock::transfer

@@ -75,6 +75,22 @@ class SourceFile {
 
 }  // namespace
 
+Result<void> Check(const FileDownloadOptions& options) {
+  constexpr std::uint64_t kLargestPart = 5ull << 30;
+  constexpr int kMostParts = 256;
+  if (options.part_size_bytes < 1 || options.part_size_bytes > kLargestPart) {
+    return Error::Make(ErrorKind::kInvalidArgument, "part_size_bytes must be 1 to " +
+                                                        std::to_string(kLargestPart) + ", not " +
+                                                        std::to_string(options.part_size_bytes));
+  }
+  if (options.max_parallel_parts < 1 || options.max_parallel_parts > kMostParts) {
+    return Error::Make(ErrorKind::kInvalidArgument, "max_parallel_parts must be 1 to " +
+                                                        std::to_string(kMostParts) + ", not " +
+                                                        std::to_string(options.max_parallel_parts));
+  }
+  return Ok();
+}
+
 Result<FileDownloadResponse> DownloadInto(std::shared_ptr<ObjectStore> store, BucketName bucket,
                                           ObjectKey key, Folder folder, std::string name,
                                           const FileDownloadOptions& options,
@@ -84,12 +100,11 @@ Result<FileDownloadResponse> DownloadInto(std::shared_ptr<ObjectStore> store, Bu
   source.key = std::move(key);
   source.known_etag = options.if_match;
   source.version_id = options.version_id;
-  const auto stream =
-      ObjectStream::Open(std::move(store), std::move(source),
-                         {.part_size_bytes = options.part_size_bytes,
-                          .read_ahead_parts = std::max(0, options.max_parallel_parts - 1),
-                          .call = options.call,
-                          .customer_key = options.customer_key});
+  const auto stream = ObjectStream::Open(std::move(store), std::move(source),
+                                         {.part_size_bytes = options.part_size_bytes,
+                                          .read_ahead_parts = options.max_parallel_parts - 1,
+                                          .call = options.call,
+                                          .customer_key = options.customer_key});
   // No file is created for an object that cannot be read.
   PENSTOCK_ASSIGN(std::optional<StreamBlock> block, stream->Next(interrupt));
   PENSTOCK_ASSIGN(FileTarget target, FileTarget::Create(std::move(folder), std::move(name)));
@@ -138,6 +153,7 @@ Result<FileDownloadResponse> DownloadFile(std::shared_ptr<ObjectStore> store, Bu
                                           ObjectKey key, const std::string& path,
                                           FileDownloadOptions options, const Interrupt& interrupt) {
   PENSTOCK_TRY(CheckMayBlock("DownloadFile"));
+  PENSTOCK_TRY(transfer::Check(options));
   const std::size_t slash = path.rfind('/');
   const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
   if (name.empty() || name == "." || name == "..") {

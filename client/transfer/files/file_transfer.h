@@ -10,7 +10,10 @@
 
 namespace penstock::transfer {
 
-// DownloadFile to `name` in an open folder.
+// Returns kInvalidArgument for options out of their range.
+Result<void> Check(const FileDownloadOptions& options);
+
+// DownloadFile to `name` in an open folder. Requires valid options.
 Result<FileDownloadResponse> DownloadInto(std::shared_ptr<ObjectStore> store, BucketName bucket,
                                           ObjectKey key, Folder folder, std::string name,
                                           const FileDownloadOptions& options,

@@ -93,6 +93,13 @@ TEST_F(FileTransferTest, ErrorsNameThePath) {
   EXPECT_NE(no_folder.message.find(Path("none")), std::string::npos);
   EXPECT_EQ(DownloadFile(store_, kBucket, kKey, Path("")).error().kind,
             ErrorKind::kInvalidArgument);
+  for (const FileDownloadOptions& options :
+       {FileDownloadOptions{.max_parallel_parts = 0},
+        FileDownloadOptions{.max_parallel_parts = 257}, FileDownloadOptions{.part_size_bytes = 0},
+        FileDownloadOptions{.part_size_bytes = UINT64_MAX}}) {
+    EXPECT_EQ(DownloadFile(store_, kBucket, kKey, Path("out"), options).error().kind,
+              ErrorKind::kInvalidArgument);
+  }
   EXPECT_EQ(UploadFile(store_, Path("none"), kBucket, kKey).error().kind, ErrorKind::kNotFound);
   EXPECT_EQ(UploadFile(store_, folder_, kBucket, kKey).error().kind, ErrorKind::kInvalidArgument);
 }
