@@ -169,6 +169,8 @@ WRONG: list[Any] = [
     [{"do": {"slow_down": {}}, "when": {"part": "five"}}],
     [{"do": {"slow_down": {}}, "when": {"probability": 2}}],
     [{"do": {"slow_down": {}}, "when": {"colour": "red"}}],
+    [{"do": {"slow_down": {}}, "when": {"key": "*" * 1_025}}],
+    [{"do": {"slow_down": {}}, "when": {"operation": ["*" * 1_025]}}],
     [{"do": {"slow_down": {}}, "limit": {"times": 0}}],
     [{"do": {"slow_down": {}}, "limit": {"per": "key"}}],
     {"rules": [], "colour": "red"},

@@ -311,6 +311,7 @@ TEST(EmulatorStartTest, NamesADirectoryInUse) {
   const auto first = Start({.data_directory = folder.path()});
   const auto second = Emulator::Start({.data_directory = folder.path()});
   ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().kind, ErrorKind::kInvalidArgument);
   EXPECT_NE(second.error().message.find("in use by another emulator"), std::string::npos)
       << second.error().message;
 }

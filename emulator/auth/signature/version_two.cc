@@ -121,12 +121,10 @@ std::string AmzHeaders(const s3::RequestHead& head, const s3::Target& target, bo
 }
 
 // Returns "/bucket/key" as sent, with the signed parameters sorted by name and their values
-// decoded. A bucket without a key is "/bucket/" even if the path has no trailing slash: clients
-// sign it so, because S3 accepts nothing else.
+// decoded.
 std::string Resource(const s3::Target& target) {
   std::string resource =
       target.virtual_hosted ? "/" + target.bucket.value + target.raw_path : target.raw_path;
-  if (target.key.value.empty() && !resource.ends_with('/')) resource += '/';
   std::vector<const s3::QueryParameter*> signed_parameters;
   for (const s3::QueryParameter& parameter : target.query) {
     if (IsSigned(parameter.name)) signed_parameters.push_back(&parameter);
@@ -256,9 +254,20 @@ Result<void> CheckVersionTwoTime(const VersionTwoClaim& claim, WallTime now) {
 
 Result<void> CheckVersionTwoSignature(const s3::Exchange& exchange, const VersionTwoClaim& claim,
                                       std::string_view secret) {
-  const std::string text = VersionTwoStringToSign(exchange.request, exchange.target, claim);
-  const std::string expected = Base64Encode(HmacSha1(AsBytes(secret), AsBytes(text)));
-  if (ConstantTimeEqual(AsBytes(expected), AsBytes(claim.signature))) return Ok();
+  const auto signs = [&](std::string_view text) {
+    const std::string expected = Base64Encode(HmacSha1(AsBytes(secret), AsBytes(text)));
+    return ConstantTimeEqual(AsBytes(expected), AsBytes(claim.signature));
+  };
+  const s3::Target& target = exchange.target;
+  const std::string text = VersionTwoStringToSign(exchange.request, target, claim);
+  if (signs(text)) return Ok();
+  // botocore sends "/bucket" and signs "/bucket/".
+  const bool is_bucket = !target.virtual_hosted && !target.bucket.value.empty();
+  if (is_bucket && target.raw_path == "/" + target.bucket.value) {
+    s3::Target with_slash = target;
+    with_slash.raw_path += '/';
+    if (signs(VersionTwoStringToSign(exchange.request, with_slash, claim))) return Ok();
+  }
   return SignatureDoesNotMatch({.access_key_id = claim.access_key_id,
                                 .string_to_sign = text,
                                 .signature_provided = claim.signature,

@@ -41,6 +41,22 @@ constexpr std::string_view kBucketSubresource =
     "/bucket?versioning&AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature=tTAihKYedWFNtzSi5kLgDuXzYXk%"
     "3D&Expires=1369357200";
 
+// Made with Python's hmac over "/bucket" and "/bucket?versioning".
+constexpr std::string_view kBucketAsSent =
+    "/bucket?list-type=2&AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature="
+    "fEn5rAL4UrQIwGFVm11uGC7iVUA%3D&Expires=1369357200";
+constexpr std::string_view kBucketSubresourceAsSent =
+    "/bucket?versioning&AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature="
+    "wZRUrpqTYdrHVH8OrN9XqoO6Kdo%3D&Expires=1369357200";
+
+// Over "//" and, for a virtual-hosted request, over "/bucket/bucket/".
+constexpr std::string_view kRootWithSlash =
+    "/?AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature=26ULgOabUaDsnUE9maQjMYqlfgc%3D&Expires="
+    "1369357200";
+constexpr std::string_view kKeyWithSlash =
+    "/bucket?AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature=Viv8V6xI0vQbz%2BKzWk0qTjdvbak%3D&"
+    "Expires=1369357200";
+
 class VersionTwoTest : public ::testing::Test {
  protected:
   // Returns the code of the response; "ok" if the router was called.
@@ -101,7 +117,32 @@ TEST_F(VersionTwoTest, BucketIsSignedWithATrailingSlash) {
   EXPECT_EQ(SendRequest("GET", kBucketSubresource), "ok");
   EXPECT_EQ(SendRequest("GET", Replaced(kBucket, "/bucket?", "/bucket/?")), "ok");
   EXPECT_EQ(SendRequest("GET", Replaced(kBucket, "/bucket?", "/bucke?")), "SignatureDoesNotMatch");
-  EXPECT_TRUE(Element("StringToSign").ends_with("/bucke/"));
+  EXPECT_TRUE(Element("StringToSign").ends_with("/bucke"));
+}
+
+// "Signing and authenticating REST requests": the resource is the path of the request as sent.
+TEST_F(VersionTwoTest, BucketIsSignedAsSent) {
+  EXPECT_EQ(SendRequest("GET", kBucketAsSent), "ok");
+  EXPECT_EQ(SendRequest("GET", kBucketSubresourceAsSent), "ok");
+  for (const std::string_view path : {"/bucket/?", "//bucket?", "/bucket//?", "/bucket/k?", "/?",
+                                      "/bucke?", "/bucket%2F?", "/%62ucket?"}) {
+    EXPECT_NE(SendRequest("GET", Replaced(kBucketAsSent, "/bucket?", path)), "ok") << path;
+  }
+  EXPECT_EQ(SendRequest("GET", Replaced(kBucketAsSent, "list-type", "versioning&list-type")),
+            "SignatureDoesNotMatch");
+  EXPECT_EQ(SendRequest("PUT", kBucketAsSent), "SignatureDoesNotMatch");
+  EXPECT_EQ(
+      SendRequest("GET", Replaced(kBucketAsSent, "/bucket?", "/?"), "bucket.s3.amazonaws.com"),
+      "SignatureDoesNotMatch")
+      << "the resource of a virtual-hosted request is /bucket/";
+}
+
+// Only a bucket's path may be signed with another slash than the request has.
+TEST_F(VersionTwoTest, NoOtherPathIsSignedWithATrailingSlash) {
+  for (const std::string_view path : {"/bucket//?", "/bucket/k?", "/bucket%2F?", "/?"})
+    EXPECT_NE(SendRequest("GET", Replaced(kBucket, "/bucket?", path)), "ok") << path;
+  EXPECT_EQ(SendRequest("GET", kRootWithSlash), "SignatureDoesNotMatch");
+  EXPECT_EQ(SendRequest("GET", kKeyWithSlash, "bucket.s3.amazonaws.com"), "SignatureDoesNotMatch");
 }
 
 TEST_F(VersionTwoTest, RefusesEveryChange) {

@@ -30,6 +30,12 @@ Result<void> ReadNumbers(const JsonFields& fields, std::string_view name,
   });
 }
 
+Result<Pattern> ReadGlob(std::string glob, const std::string& place) {
+  Result<Pattern> pattern = Pattern::OfGlob(std::move(glob));
+  if (!pattern.ok()) return FieldError(place, pattern.error().message);
+  return pattern;
+}
+
 }  // namespace
 
 Result<void> ReadCounts(const JsonFields& fields, std::string_view name,
@@ -41,7 +47,7 @@ Result<void> ReadCounts(const JsonFields& fields, std::string_view name,
 }
 
 Result<Pattern> ReadPattern(const Json& json, const std::string& place) {
-  if (json.is_string()) return Pattern(json.get<std::string>());
+  if (json.is_string()) return ReadGlob(json.get<std::string>(), place);
   if (!json.is_object())
     return FieldError(
         place, "must be a string (a glob), or an object with one of glob, prefix, exactly, regex");
@@ -50,7 +56,7 @@ Result<Pattern> ReadPattern(const Json& json, const std::string& place) {
   if (json.size() != 1) return FieldError(place, "needs one of glob, prefix, exactly, regex");
   if (fields.Has("glob")) {
     PENSTOCK_ASSIGN(const std::optional<std::string> glob, fields.Text("glob"));
-    return Pattern(*glob);
+    return ReadGlob(*glob, fields.Place("glob"));
   }
   if (fields.Has("regex")) {
     PENSTOCK_ASSIGN(const std::optional<std::string> expression, fields.Text("regex"));

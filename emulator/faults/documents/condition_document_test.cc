@@ -85,6 +85,22 @@ TEST(ConditionDocumentTest, OperationsAreSortedAndUnique) {
       (std::vector<std::string>{"GetObject", "GetObjectAttributes", "HeadObject", "PutObject"}));
 }
 
+TEST(ConditionDocumentTest, GlobsHaveAtMost1024Bytes) {
+  const auto text = [](std::size_t bytes) { return "\"" + std::string(bytes, '*') + "\""; };
+  const std::string problem =
+      ": the glob has 1025 bytes, and the limit is 1024; shorten it, or use prefix, exactly or "
+      "regex";
+  EXPECT_TRUE(Read("{\"key\": " + text(1'024) + "}").key->Matches("a"));
+  EXPECT_EQ(Problem("{\"header\": {\"x-h\": " + text(1'025) + "}}"), "when.header.x-h" + problem);
+  EXPECT_EQ(Problem("{\"key\": {\"glob\": " + text(1'025) + "}}"), "when.key.glob" + problem);
+  EXPECT_EQ(Problem("{\"operation\": " + text(1'025) + "}"), "when.operation" + problem);
+  for (const std::string form : {"prefix", "exactly"}) {
+    EXPECT_TRUE(Read("{\"key\": {\"" + form + "\": " + text(1'025) + "}}")
+                    .key->Matches(std::string(1'025, '*')))
+        << form;
+  }
+}
+
 TEST(ConditionDocumentTest, RangeMayBeABoolean) {
   EXPECT_EQ(Read(R"({"range": false})").range->present, false);
 }

@@ -83,9 +83,11 @@ INSTANTIATE_TEST_SUITE_P(
                                                   i == 0 ? R"({"operation":"*"})"
                                                          : R"({"header":{"operation":"x"}})");
                                             })},
-        Case{"LongKeys",
-             Times(100,
-                   [](auto) { return RuleText(R"({"key":")" + std::string(5000, 'k') + "\"}"); })},
+        Case{"LongKeys", Times(100,
+                               [](auto) {
+                                 return RuleText(R"({"key":{"exactly":")" + std::string(5000, 'k') +
+                                                 "\"}}");
+                               })},
         Case{"Headers", Times(80, [](auto) { return HeadersOfOneRule(); })},
         Case{"FailingKeys", Times(20,
                                   [](auto) {

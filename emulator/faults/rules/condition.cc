@@ -196,7 +196,7 @@ bool Matches(const Condition& condition, const Facts& facts) {
 
 Result<std::vector<std::string>> ExpandOperation(std::string_view name) {
   if (name.starts_with('@')) return ExpandClass(name);
-  const Pattern pattern{std::string(name)};
+  PENSTOCK_ASSIGN(const Pattern pattern, Pattern::OfGlob(std::string(name)));
   std::vector<std::string> found;
   for (const std::string_view operation : s3::OperationNames()) {
     if (pattern.Matches(operation)) found.emplace_back(operation);

@@ -2,6 +2,7 @@
 #ifndef PENSTOCK_EMULATOR_FAULTS_RULES_PATTERN_H_
 #define PENSTOCK_EMULATOR_FAULTS_RULES_PATTERN_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -17,7 +18,7 @@ class RE2;
 namespace penstock::emulator::faults {
 
 // In a glob, '*' matches any bytes, '?' matches one byte, and '\' escapes the next byte. Matching
-// takes at most time proportional to the product of both lengths.
+// takes one step for each byte of the name and each 64 bytes of the glob.
 //
 // Thread safety: immutable after construction.
 class Pattern {
@@ -25,7 +26,13 @@ class Pattern {
   // The most memory of a regular expression, while it matches.
   static constexpr std::uint64_t kMostRegexBytes = 260 << 10;
 
+  // As long as a key.
+  static constexpr std::size_t kLongestGlob = 1'024;
+
+  // At most kLongestGlob bytes may be between two stars. OfGlob checks it.
   explicit Pattern(std::string glob);
+  // kInvalidArgument for a longer one.
+  static Result<Pattern> OfGlob(std::string glob);
   // Matches names that start with `prefix`, taken literally.
   static Pattern Prefix(std::string_view prefix);
   // Matches only `name`, taken literally.

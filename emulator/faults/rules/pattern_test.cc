@@ -1,6 +1,7 @@
 #include "emulator/faults/rules/pattern.h"
 
 #include <chrono>
+#include <random>
 
 #include "gtest/gtest.h"
 
@@ -8,7 +9,7 @@ namespace penstock::emulator::faults {
 namespace {
 
 bool Matches(std::string glob, std::string_view name) {
-  return Pattern(std::move(glob)).Matches(name);
+  return Pattern::OfGlob(std::move(glob))->Matches(name);
 }
 
 bool Found(std::string_view expression, std::string_view name) {
@@ -115,10 +116,59 @@ TEST(PatternTest, RegularExpressionMatchesInLinearTime) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
 }
 
-TEST(PatternTest, ManyStarsMatchInPolynomialTime) {
-  std::string glob;
-  for (int i = 0; i < 64; ++i) glob += "a*";
-  EXPECT_FALSE(Matches(glob + "b", std::string(2'000, 'a')));
+// The definition of a glob.
+bool MatchesByDefinition(std::string_view glob, std::string_view name) {
+  if (glob.empty()) return name.empty();
+  if (glob[0] == '*') {
+    return MatchesByDefinition(glob.substr(1), name) ||
+           (!name.empty() && MatchesByDefinition(glob, name.substr(1)));
+  }
+  const std::size_t length = glob[0] == '\\' && glob.size() > 1 ? 2 : 1;
+  const bool any = length == 1 && glob[0] == '?';
+  return !name.empty() && (any || glob[length - 1] == name[0]) &&
+         MatchesByDefinition(glob.substr(length), name.substr(1));
+}
+
+std::string RandomText(std::mt19937& random, std::string_view alphabet, std::size_t most) {
+  std::string text;
+  for (std::size_t left = random() % (most + 1); left > 0; --left)
+    text += alphabet[random() % alphabet.size()];
+  return text;
+}
+
+TEST(PatternTest, RandomGlobsMatchAsDefined) {
+  std::mt19937 random(20261128);
+  int matches = 0;
+  for (int i = 0; i < 50'000; ++i) {
+    const std::string glob = RandomText(random, "aab*?\\", 8);
+    const std::string name = RandomText(random, "aab*\\", 10);
+    const bool expected = MatchesByDefinition(glob, name);
+    matches += expected ? 1 : 0;
+    ASSERT_EQ(Matches(glob, name), expected) << glob << " " << name;
+  }
+  EXPECT_GT(matches, 1'000);
+}
+
+TEST(PatternTest, LongSegmentsMatchAcrossWords) {
+  for (const std::size_t length : {63, 64, 65, 128, 200, 1'021}) {
+    const std::string segment = std::string(length - 1, 'a') + "?";
+    const std::string glob = "*" + segment + "b*";
+    EXPECT_TRUE(Matches(glob, "xx" + std::string(length + 70, 'a') + "bcc")) << length;
+    EXPECT_FALSE(Matches(glob, "xx" + std::string(length - 1, 'a') + "bcc")) << length;
+    EXPECT_TRUE(Matches(glob, std::string(length - 1, 'a') + "\xff" + "b")) << length;
+  }
+}
+
+// With a step for each pair of bytes it takes minutes.
+TEST(PatternTest, LongestGlobsMatchLongTextInLinearTime) {
+  std::string stars;
+  for (int i = 0; i < 500; ++i) stars += "a*";
+  const std::string text(60'000, 'a');
+  for (int i = 0; i < 200; ++i) {
+    const std::string end = std::to_string(1'000 + i) + "*";
+    EXPECT_FALSE(Matches("*" + std::string(1'000, 'a') + end, text));
+    EXPECT_FALSE(Matches(stars + end, text));
+  }
 }
 
 }  // namespace

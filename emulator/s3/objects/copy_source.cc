@@ -1,5 +1,6 @@
 #include "emulator/s3/objects/copy_source.h"
 
+#include "base/text/utf8.h"
 #include "emulator/s3/encryption/customer_key.h"
 #include "emulator/s3/objects/conditions.h"
 #include "emulator/s3/objects/metadata.h"
@@ -63,6 +64,8 @@ Result<CopySource> ParseCopySource(std::string_view header, BucketNames allowed)
   }
   source.bucket = BucketName(std::string(bucket));
   source.key = ObjectKey(std::string(text.substr(slash + 1)));
+  if (!IsValidUtf8(source.key.value))
+    return MakeError("InvalidURI", {{"URI", PathEncode(source.key.value)}});
   return source;
 }
 

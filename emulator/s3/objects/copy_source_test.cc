@@ -54,6 +54,14 @@ TEST(CopySourceTest, RefusedForms) {
             "NotImplemented");
 }
 
+// As for every other key (put_object_test.cc).
+TEST(CopySourceTest, KeyMustBeUtf8) {
+  EXPECT_EQ(ParseCopySource("bucket/%ff").error().code, "InvalidURI");
+  EXPECT_EQ(ParseCopySource("bucket/a%C3").error().code, "InvalidURI");
+  EXPECT_EQ(ParseCopySource("bucket/\xff").error().code, "InvalidURI");
+  EXPECT_TRUE(ParseCopySource("bucket/%C3%A9").ok());
+}
+
 class OpenCopySourceTest : public ::testing::Test {
  protected:
   OpenCopySourceTest() {

@@ -65,6 +65,10 @@ std::optional<std::uint64_t> NumberOf(std::string_view name, std::string_view pr
   return number;
 }
 
+std::string NameOf(std::string_view prefix, std::uint64_t number) {
+  return std::string(prefix) + std::to_string(number);
+}
+
 // What the names in a directory say. Numbers are the highest ones; 0 if there is none.
 struct Contents {
   std::uint64_t generation = 0;  // of a complete store
@@ -73,6 +77,7 @@ struct Contents {
   std::vector<std::uint64_t> unfinished;
   std::vector<std::uint64_t> databases;  // generations with a complete database
   std::vector<std::uint64_t> replaced;
+  std::string no_directory;  // the name of a generation that is a file; empty: none
   bool has_other_names = false;
   std::string of_other_data;  // a name that shows that the default namespace has had a store
 
@@ -85,6 +90,8 @@ struct Contents {
 };
 
 void AddGeneration(std::uint64_t number, const std::string& path, Contents& contents) {
+  std::error_code ignored;
+  if (fs::is_regular_file(path, ignored)) contents.no_directory = NameOf(kGeneration, number);
   const store::StoreState state = store::StateOfStore(path);
   if (state == store::StoreState::kUnfinished) return contents.unfinished.push_back(number);
   contents.generation = std::max(contents.generation, number);
@@ -117,15 +124,13 @@ Contents ContentsOf(const std::string& path, std::error_code& error) {
   return contents;
 }
 
-std::string NameOf(std::string_view prefix, std::uint64_t number) {
-  return std::string(prefix) + std::to_string(number);
-}
-
 // Why no store may be opened or created there. Empty: no problem.
 std::string ProblemOf(const Contents& contents) {
   constexpr std::string_view kFix =
       "; restore a backup into an empty directory, or choose another directory";
   if (contents.is_deleted()) return {};
+  if (!contents.no_directory.empty())
+    return "'" + contents.no_directory + "' is not a directory" + std::string(kFix);
   if (contents.created > contents.generation) {
     return "its store is missing: the directory " + NameOf(kGeneration, contents.created) +
            " is missing or empty, but " + NameOf(kCreated, contents.created) +
@@ -222,7 +227,7 @@ Error Unusable(const std::string& path, int system_error) {
 }
 
 Error InUse(const std::string& path) {
-  return Error::Make(ErrorKind::kInvalidArgument,
+  return Error::Make(ErrorKind::kConflict,
                      "data directory '" + path +
                          "' is in use by another emulator; stop it or choose another directory");
 }

@@ -34,9 +34,10 @@ class DataDirectory {
   // the user if the directory existed and other users of this machine may read it. Returns
   // kInvalidArgument for a directory inside the namespaces of another data directory.
   static Result<std::vector<std::string>> Prepare(const std::string& path);
-  // Creates the directory if it is missing, and locks it. Returns kInvalidArgument when it cannot
-  // be created, written or locked, and kResourceExhausted when the disk or the descriptors are used
-  // up; kDataLoss for the problems of StoreProblem.
+  // Creates the directory if it is missing, and locks it. Returns kConflict while another
+  // emulator uses it, kInvalidArgument when it cannot be created, written or locked, and
+  // kResourceExhausted when the disk or the descriptors are used up; kDataLoss for the problems of
+  // StoreProblem.
   static Result<std::unique_ptr<DataDirectory>> Open(std::string path);
   ~DataDirectory();
   DataDirectory(const DataDirectory&) = delete;

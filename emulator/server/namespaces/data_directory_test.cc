@@ -268,7 +268,7 @@ TEST(DataDirectoryTest, HasOneUserAtATime) {
     ASSERT_TRUE(first.ok());
     const auto second = DataDirectory::Open(folder.path());
     ASSERT_FALSE(second.ok());
-    EXPECT_EQ(second.error().kind, ErrorKind::kInvalidArgument);
+    EXPECT_EQ(second.error().kind, ErrorKind::kConflict);
   }
   EXPECT_TRUE(DataDirectory::Open(folder.path()).ok());
 }

@@ -17,13 +17,6 @@ constexpr std::size_t kMostRetired = 64;
 
 constinit DiagnosticEvent open_failed("server.namespace_not_opened");
 
-// At the start an unusable directory is an error in the options. Later it is a failure of the
-// emulator.
-Error AfterStart(Error error) {
-  if (error.kind == ErrorKind::kInvalidArgument) error.kind = ErrorKind::kInternal;
-  return error;
-}
-
 MonotonicTime Now() { return std::chrono::steady_clock::now(); }
 
 }  // namespace
@@ -70,8 +63,12 @@ Result<std::shared_ptr<NamespaceStore>> NamespaceStore::Make(NamespaceStoreOptio
 Result<std::shared_ptr<NamespaceStore>> NamespaceStore::Open(NamespaceStoreOptions options) {
   PENSTOCK_ASSIGN(std::shared_ptr<NamespaceStore> namespace_store, Make(std::move(options)));
   const MutexLock one_at_a_time(namespace_store->change_mutex_);
-  PENSTOCK_TRY(namespace_store->OpenCurrent());
-  return namespace_store;
+  auto opened = namespace_store->OpenCurrent();
+  if (opened.ok()) return namespace_store;
+  Error error = std::move(opened).error();
+  // The options name a directory that cannot be used, for whatever reason.
+  if (error.kind == ErrorKind::kConflict) error.kind = ErrorKind::kInvalidArgument;
+  return error;
 }
 
 NamespaceStore::~NamespaceStore() {
@@ -271,6 +268,18 @@ Result<void> NamespaceStore::Discard() {
   }
   StopJournal();
   return Ok();
+}
+
+// At the start an unusable directory is an error in the options. Later it is a failure of the
+// emulator, or another emulator uses it.
+Error NamespaceStore::AfterStart(Error error) const {
+  if (error.kind == ErrorKind::kConflict) {
+    return Error::Make(ErrorKind::kUnavailable,
+                       "the directory of namespace '" + options_.name +
+                           "' is in use by another emulator; stop it and repeat the request");
+  }
+  if (error.kind == ErrorKind::kInvalidArgument) error.kind = ErrorKind::kInternal;
+  return error;
 }
 
 void NamespaceStore::StopJournal() {

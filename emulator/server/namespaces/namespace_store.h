@@ -99,6 +99,9 @@ class NamespaceStore final : public OpenStores::Member,
   Result<void> TakeLease() PENSTOCK_REQUIRES(change_mutex_);
   // Opens the current store if it is closed.
   Result<void> OpenCurrent() PENSTOCK_REQUIRES(change_mutex_);
+  // The error of an opening after the start. kUnavailable while another emulator uses the
+  // directory.
+  Error AfterStart(Error error) const;
   // Returns null if the store is closed.
   std::shared_ptr<s3::Namespace> EnterIfOpen();
   bool Close() PENSTOCK_REQUIRES(change_mutex_);

@@ -69,7 +69,8 @@ class Namespaces {
   Result<std::shared_ptr<NamespaceStore>> Create(std::string_view name);
   Result<std::shared_ptr<NamespaceStore>> FindOrCreate(std::string_view name);
   // New requests cannot find it any more. Requests in progress continue; the buckets are removed
-  // after the last of them. Returns kNotFound, and kInvalidArgument for the default namespace.
+  // after the last of them. Returns kNotFound, kInvalidArgument for the default namespace, and
+  // kUnavailable while another emulator uses the directory.
   Result<void> Delete(std::string_view name);
   // Resets every namespace: no buckets, the machine's time.
   Result<void> ResetAll();

@@ -220,6 +220,27 @@ TEST(NamespacesOnDiskTest, IgnoresWhatIsNoNamespace) {
   EXPECT_TRUE(spaces->Create("empty").ok());
 }
 
+TEST(NamespacesOnDiskTest, DirectoryThatAnotherEmulatorUsesIsUnavailable) {
+  const TemporaryFolder folder;
+  const TemporaryFolder other;
+  const auto user = OpenIn(folder.path());
+  const auto one = user->Create("one");
+  MakeBucket(**one, "bucket");
+  std::filesystem::create_directory(other.path() + "/namespaces");
+  ASSERT_NE(OpenIn(other.path()), nullptr);
+  std::filesystem::create_directory_symlink(folder.path() + "/namespaces/one",
+                                            other.path() + "/namespaces/one");
+  const auto spaces = OpenIn(other.path());
+  for (const auto& refused : {spaces->Delete("one"), spaces->ResetAll()}) {
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().kind, ErrorKind::kUnavailable);
+    EXPECT_EQ(refused.error().message,
+              "the directory of namespace 'one' is in use by another emulator; stop it and repeat "
+              "the request");
+  }
+  EXPECT_TRUE(HasBucket(**one, "bucket"));
+}
+
 TEST(NamespacesOnDiskTest, InterruptedResetKeepsTheOldStore) {
   const TemporaryFolder folder;
   {

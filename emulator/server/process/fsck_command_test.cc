@@ -191,6 +191,25 @@ TEST_F(FsckCommandTest, StoreThatWasCreatedAndIsMissingIsDamage) {
             std::string::npos);
 }
 
+TEST_F(FsckCommandTest, GenerationThatIsAFileIsDamage) {
+  for (const bool recorded : {true, false}) {
+    std::ofstream(path_ + "/generation-1");
+    std::ofstream(path_ + "/penstock.lock");
+    if (recorded) std::ofstream(path_ + "/created-1");
+    const FsckOutcome outcome = RunFsck({path_});
+    EXPECT_EQ(outcome.status, 1) << outcome.out << outcome.error;
+    EXPECT_NE(outcome.out.find("'generation-1' is not a directory"), std::string::npos)
+        << outcome.out;
+    const auto started = DataDirectory::Open(path_);
+    ASSERT_FALSE(started.ok());
+    EXPECT_NE(outcome.out.find(
+                  started.error().message.substr(started.error().message.find("'generation-1'"))),
+              std::string::npos)
+        << "the same rule: " << started.error().message;
+    fs::remove(path_ + "/created-1");
+  }
+}
+
 TEST_F(FsckCommandTest, StoreWithoutItsDatabaseIsDamage) {
   MakeStore("generation-1");
   fs::remove(path_ + "/generation-1/penstock.db");
