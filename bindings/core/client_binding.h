@@ -29,6 +29,9 @@ pybind11::dict StatsToPython(const ClientStats& stats);
 
 // The operations of a multipart upload.
 void BindMultipart(Guarded<PyClient>& client);
+// Operations by name, with keyword arguments.
+void BindOperations(Guarded<PyClient>& client);
+void BindFiles(Guarded<PyClient>& client);
 // Pages of object versions and of open uploads.
 void BindPages(Guarded<PyClient>& client);
 
