@@ -1,5 +1,6 @@
 """Type stubs of the C++ core. tests/test_stubs.py compares the names with the built module."""
 
+from asyncio import Future
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -41,6 +42,52 @@ class ObjectMetadata:
     def checksums(self) -> list[tuple[str, str]]: ...
     @property
     def user_metadata(self) -> list[tuple[str, str]]: ...
+
+class MemoryShare:
+    def release(self) -> None: ...
+
+def try_take_memory(bytes: int) -> MemoryShare | None: ...
+
+class CancelSource:
+    def cancel(self) -> None: ...
+
+class LoopQueue:
+    def __init__(self, make_future: Callable[[int], Future[Any]]) -> None: ...
+    def fileno(self) -> int: ...
+    def drain(self) -> None: ...
+    def cancel(self, number: int) -> None: ...
+    def close(self) -> None: ...
+    @property
+    def in_flight(self) -> int: ...
+
+class AsyncClient:
+    def __init__(self, client: Client, queue: LoopQueue) -> None: ...
+    def call(self, name: str, arguments: dict[str, Any]) -> Future[Any]: ...
+    def read(
+        self,
+        bucket: str,
+        key: str,
+        start: int = 0,
+        end: int | None = None,
+        size: int | None = None,
+        etag: str | None = None,
+        part_size: int | None = None,
+        parallel: int | None = None,
+        version_id: str = "",
+    ) -> Future[tuple[bytes, ObjectMetadata]]: ...
+    def read_into(
+        self,
+        bucket: str,
+        key: str,
+        buffer: Buffer,
+        start: int = 0,
+        size: int | None = None,
+        etag: str | None = None,
+        part_size: int | None = None,
+        parallel: int | None = None,
+        version_id: str = "",
+    ) -> Future[tuple[int, ObjectMetadata]]: ...
+    def cancel_all(self) -> list[Future[Any]]: ...
 
 class Client:
     def __init__(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._exceptions import S3DataLossError, S3Exception, S3InvalidArgumentError, S3NotFoundError
 
@@ -100,24 +100,30 @@ class ListObjectVersionsStream:
         versions, prefixes, *markers = self._client.list_object_versions(
             self.bucket, self.prefix, self.delimiter, self.max_keys, *self._markers
         )
-        self._advance((markers[0], markers[1]))
+        self._markers = next_markers(self.bucket, self.prefix, self._markers, (markers[0], markers[1]))
         self.complete = not markers[0]
-        found = [
-            ObjectVersion(key, version, latest, deleted, size, f'"{etag}"' if etag else "", modified, storage_class or "STANDARD")
-            if not deleted
-            else ObjectVersion(key, version, latest, deleted, 0, "", modified)
-            for key, version, latest, deleted, size, etag, modified, storage_class in versions
-        ]
-        return ListObjectVersionsResult(found, prefixes)
+        return version_page(versions, prefixes)
 
-    def _advance(self, markers: tuple[str, str]) -> None:
-        """Checks and stores the markers of the next page. S3 lists keys in ascending order, so key markers never decrease."""
-        if markers[0] and (markers == self._markers or _utf8(markers[0]) < _utf8(self._markers[0])):
-            raise S3DataLossError(
-                f"the listing of versions of s3://{self.bucket}/{self.prefix} does not advance:"
-                f" the key marker {markers[0]!r} follows {self._markers[0]!r}"
-            )
-        self._markers = markers
+
+def version_page(versions: Iterable[tuple[Any, ...]], prefixes: list[str]) -> ListObjectVersionsResult:
+    """Returns a page from the values of the core."""
+    found = [
+        ObjectVersion(key, version, latest, deleted, size, f'"{etag}"' if etag else "", modified, storage_class or "STANDARD")
+        if not deleted
+        else ObjectVersion(key, version, latest, deleted, 0, "", modified)
+        for key, version, latest, deleted, size, etag, modified, storage_class in versions
+    ]
+    return ListObjectVersionsResult(found, prefixes)
+
+
+def next_markers(bucket: str, prefix: str, last: tuple[str, str], markers: tuple[str, str]) -> tuple[str, str]:
+    """Checks and returns the markers of the next page. S3 lists keys in ascending order, so key markers never decrease."""
+    if markers[0] and (markers == last or _utf8(markers[0]) < _utf8(last[0])):
+        raise S3DataLossError(
+            f"the listing of versions of s3://{bucket}/{prefix} does not advance:"
+            f" the key marker {markers[0]!r} follows {last[0]!r}"
+        )
+    return markers
 
 
 def _utf8(key: str) -> bytes:

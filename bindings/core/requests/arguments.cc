@@ -271,6 +271,8 @@ void LoadOptions(Arguments& arguments, CallOptions& options) {
         Deadline::After(SystemClock(), std::chrono::duration_cast<std::chrono::nanoseconds>(
                                            std::chrono::duration<double>(*timeout)));
   }
+  if (const py::object source = arguments.Take("cancel"))
+    options.cancel = source.cast<const CancelSource&>().stop.get_token();
   arguments.Load("expected_bucket_owner", options.expected_bucket_owner);
   arguments.Load("requester_pays", options.requester_pays);
   arguments.Load("extra_headers", options.extra_headers);

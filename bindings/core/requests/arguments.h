@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,7 +76,12 @@ class Arguments {
   pybind11::dict values_;
 };
 
-// Groups of arguments.
+// Python's handle to cancel a call that another thread runs.
+struct CancelSource {
+  std::stop_source stop;
+};
+
+// Groups of arguments. The options include `cancel`, a CancelSource.
 void LoadOptions(Arguments& arguments, CallOptions& options);
 void LoadAttributes(Arguments& arguments, ObjectAttributes& attributes);
 void LoadGrants(Arguments& arguments, std::vector<Grant>& grants);

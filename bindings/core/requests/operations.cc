@@ -196,6 +196,8 @@ const std::map<std::string, Make, std::less<>>& Table() {
       {"upload_part_copy", New<CopyPart>},
       {"complete_multipart_upload", New<Plain<CompleteMultipartUploadRequest>>},
       {"abort_multipart_upload", New<Plain<AbortMultipartUploadRequest>>},
+      {"list_objects", New<Plain<ListObjectsRequest>>},
+      {"list_object_versions", New<Plain<ListObjectVersionsRequest>>},
       {"list_parts", New<Plain<ListPartsRequest>>},
       {"list_multipart_uploads", New<Plain<ListMultipartUploadsRequest>>},
       {"get_object_tagging", New<Plain<GetObjectTaggingRequest>>},

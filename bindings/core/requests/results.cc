@@ -7,6 +7,7 @@
 
 #include "bindings/core/bindings.h"
 #include "bindings/core/errors.h"
+#include "bindings/core/pages.h"
 
 namespace penstock::python {
 namespace {
@@ -159,6 +160,10 @@ py::object ToPython(const CompletedPart& part, std::optional<std::uint64_t> size
                 crc64nvme ? py::object(py::str("crc64nvme")) : TextOrNone(part.checksum_algorithm),
                 TextOrNone(crc64nvme ? part.checksum_crc64nvme : part.checksum_value));
 }
+
+py::object ToPython(const ListObjectsResponse& page) { return PageToPython(page); }
+
+py::object ToPython(const ListObjectVersionsResponse& page) { return PageToPython(page); }
 
 py::object ToPython(const ListPartsResponse& r) {
   return Record("ListPartsResult",

@@ -22,6 +22,9 @@ pybind11::object ToPython(const DeleteObjectResponse& response);
 pybind11::object ToPython(const DeleteObjectsResponse& response);
 pybind11::object ToPython(const CopyObjectResponse& response);
 pybind11::object ToPython(const CreateMultipartUploadResponse& response);
+// A page as a tuple (bindings/core/pages.h).
+pybind11::object ToPython(const ListObjectsResponse& page);
+pybind11::object ToPython(const ListObjectVersionsResponse& page);
 pybind11::object ToPython(const ListPartsResponse& response);
 pybind11::object ToPython(const ListMultipartUploadsResponse& response);
 pybind11::object ToPython(const HeadBucketResponse& response);
