@@ -53,7 +53,7 @@ class FileReports {
   Interrupt interrupt() {
     return [this] {
       if (SignalPending()) return true;
-      if (callback_.is_none() || Taken(false).empty()) return false;
+      if (!waiting()) return false;
       const HeldGil gil;
       return ReportNoThrow();
     };
@@ -70,13 +70,17 @@ class FileReports {
     std::optional<Error> error;
   };
 
-  std::vector<File> Taken(bool remove) {
+  bool waiting() {
     const std::lock_guard lock(mutex_);
-    return remove ? std::exchange(files_, {}) : files_;
+    return !files_.empty();
+  }
+  std::vector<File> Take() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(files_, {});
   }
 
   bool ReportNoThrow() {  // true: the callback raised
-    for (const File& file : Taken(true)) {
+    for (const File& file : Take()) {
       const py::str path = KeyToPython(file.path);
       const py::str key = KeyToPython(file.key.value);
       const py::object error = file.error ? ExceptionOf(*file.error) : py::object(py::none());
