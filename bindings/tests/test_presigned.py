@@ -38,7 +38,7 @@ def test_put_get_head_delete(client, bucket):
     assert put.headers["Content-Type"] == "text/plain"
     assert send(put, b"data")[0] == 200
     assert client.head(bucket, "a b/\u00e4").metadata == {"who": "me"}
-    get = client.presign("get", bucket, "a b/\u00e4", response_content_disposition="attachment", expires=60)
+    get = client.presign("get", bucket, "a b/\u00e4", response_content_disposition="attachment", expires_in=60)
     assert abs(get.expires_at - time.time() - 60) < 30
     status, headers, body = send(get)
     assert (status, body, headers["Content-Disposition"]) == (200, b"data", "attachment")
@@ -94,8 +94,8 @@ def test_a_result_does_not_show_its_signature(client, bucket):
 
 
 def test_bad_arguments(client, bucket):
-    with pytest.raises(penstock.S3InvalidArgumentError, match="expires must be 1 to 604800 seconds, not 0"):
-        client.presign("get", bucket, "k", expires=0)
+    with pytest.raises(penstock.S3InvalidArgumentError, match=r"expires_in must be 1 to 604800 seconds \(7 days\), not 0"):
+        client.presign("get", bucket, "k", expires_in=0)
     with pytest.raises(TypeError, match="operation must be 'get', 'head', 'put', 'delete' or 'upload_part', not 'post'"):
         client.presign("post", bucket, "k")
     with pytest.raises(TypeError, match=r"presign_get\(\) has no argument 'upload_id'"):

@@ -31,7 +31,7 @@ def main() -> None:
         print("not overwritten")
 
     # A program without credentials can fetch this URL for ten minutes.
-    signed = client.presign("get", bucket, report, expires=600, response_content_disposition="attachment")
+    signed = client.presign("get", bucket, report, expires_in=600, response_content_disposition="attachment")
     with urllib.request.urlopen(urllib.request.Request(signed.url, headers=dict(signed.headers))) as response:
         assert response.read() == b"a,b\n1,2\n"
 
