@@ -1,5 +1,4 @@
 // Files and directories: transfers that block the calling thread.
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "bindings/core/progress.h"
 #include "bindings/core/requests/arguments.h"
 #include "bindings/core/requests/results.h"
+#include "penstock/base/mutex.h"
 #include "penstock/files.h"
 
 namespace penstock::python {
@@ -45,7 +45,7 @@ class FileReports {
   std::function<void(const std::string&, const ObjectKey&, const Error*)> collector() {
     if (callback_.is_none()) return nullptr;
     return [this](const std::string& path, const ObjectKey& key, const Error* error) {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       files_.push_back({path, key, error == nullptr ? std::nullopt : std::optional(*error)});
     };
   }
@@ -71,11 +71,11 @@ class FileReports {
   };
 
   bool waiting() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return !files_.empty();
   }
   std::vector<File> Take() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return std::exchange(files_, {});
   }
 
@@ -92,8 +92,8 @@ class FileReports {
   }
 
   const py::object callback_;
-  std::mutex mutex_;
-  std::vector<File> files_;
+  Mutex mutex_;
+  std::vector<File> files_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
 py::object Upload(const PyClient& self, const py::dict& values, py::object callback) {

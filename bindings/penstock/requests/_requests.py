@@ -757,6 +757,7 @@ class Requests(Session):
             expires_in: Seconds until the URL expires, 1 to 604,800. It expires earlier together with temporary credentials, and
                 with the session of a directory bucket, within 5 minutes.
             request: Other arguments of that method, except its data; see :class:`penstock.requests.PresignOptions`.
+                A timeout has no effect.
 
         Raises:
             TypeError: `operation` is unknown, or has no such argument.
