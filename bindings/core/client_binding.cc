@@ -109,16 +109,12 @@ void SetTexts(const std::map<std::string, std::string>& texts, ClientConfig& con
     const auto* found = std::ranges::find(known, name, [](const auto& text) { return text.first; });
     if (found != std::end(known)) {
       *found->second = value;
-    } else if (name == "proxy") {
+    } else if (name == "proxy" || name == "no_proxy") {
       if (!config.proxy) config.proxy.emplace();
-      config.proxy->url = value;
-    } else if (name == "no_proxy") {
-      if (!config.proxy) config.proxy.emplace();
-      config.proxy->no_proxy = value;
-    } else if (name == "upload_checksums") {
-      config.upload_checksums = PolicyOf(name, value);
-    } else if (name == "download_checksums") {
-      config.download_checksums = PolicyOf(name, value);
+      (name == "proxy" ? config.proxy->url : config.proxy->no_proxy) = value;
+    } else if (name == "upload_checksums" || name == "download_checksums") {
+      (name == "upload_checksums" ? config.upload_checksums : config.download_checksums) =
+          PolicyOf(name, value);
     } else {
       throw py::value_error("unknown text " + name);
     }

@@ -69,6 +69,14 @@ std::optional<std::int64_t> Offset(const std::string& name, py::handle value) {
   return offset;
 }
 
+double Number(const std::string& name, py::handle value, const std::string& wanted) {
+  if (PyBool_Check(value.ptr()) || !(PyFloat_Check(value.ptr()) || PyLong_Check(value.ptr())))
+    argument::Refuse(name, value, wanted);
+  const double number = PyFloat_AsDouble(value.ptr());
+  PyErr_Clear();  // Of an int beyond double, which is -1 here.
+  return number;
+}
+
 [[noreturn]] void RefuseRange(const std::string& name, py::handle value) {
   Invalid(name +
           " must be (begin, end) with 0 <= begin < end, where either may be None, or (-n, None)"
@@ -142,10 +150,7 @@ void LoadValue(const std::string& name, py::handle value, WallTime& loaded) {
                             "datetime.now(timezone.utc), or seconds since the epoch");
     seconds = value.attr("timestamp")();
   }
-  if (PyBool_Check(seconds.ptr()) || !(PyFloat_Check(seconds.ptr()) || PyLong_Check(seconds.ptr())))
-    argument::Refuse(name, value, "a datetime or seconds since the epoch");
-  const double number = PyFloat_AsDouble(seconds.ptr());
-  if (PyErr_Occurred() != nullptr) PyErr_Clear();  // An int beyond double: -1.
+  const double number = Number(name, seconds, "a datetime or seconds since the epoch");
   if (!(number >= 0 && number <= kMaxSeconds))
     throw py::value_error(name +
                           " must be 1970 to 2262, that is 0 to 9223372036 seconds since the "
@@ -257,19 +262,15 @@ void Arguments::CheckAllTaken() const {
 }
 
 void LoadOptions(Arguments& arguments, CallOptions& options) {
-  std::optional<double> timeout;
   if (const py::object value = arguments.Take("timeout")) {
-    timeout =
-        PyFloat_Check(value.ptr()) || (PyLong_Check(value.ptr()) && !PyBool_Check(value.ptr()))
-            ? PyFloat_AsDouble(value.ptr())
-            : (argument::Refuse("timeout", value, "a number of seconds"), 0);
-    PyErr_Clear();
-    if (!(*timeout > 0 && *timeout < 1e9))
+    const double seconds = Number("timeout", value, "a number of seconds");
+    if (!(seconds > 0 && seconds < 1e9)) {
       Invalid("timeout must be more than 0 and less than 1e9 seconds, not " +
               std::string(py::repr(value)));
+    }
     options.deadline =
         Deadline::After(SystemClock(), std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                           std::chrono::duration<double>(*timeout)));
+                                           std::chrono::duration<double>(seconds)));
   }
   if (const py::object source = arguments.Take("cancel"))
     options.cancel = source.cast<const CancelSource&>().stop.get_token();

@@ -44,7 +44,7 @@ template <class T>
 requires(std::integral<T> && !std::same_as<T, bool>) void LoadValue(const std::string& name,
                                                                     pybind11::handle value,
                                                                     T& loaded) {
-  if (PyBool_Check(value.ptr())) argument::Refuse(name, value, "int");
+  if (PyBool_Check(value.ptr())) throw pybind11::type_error(name + " must be int, not bool");
   argument::Load(name, value, loaded);
 }
 template <class Tag>

@@ -1,5 +1,4 @@
 // Files and directories: transfers that block the calling thread.
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "bindings/core/progress.h"
 #include "bindings/core/requests/arguments.h"
 #include "bindings/core/requests/results.h"
+#include "penstock/base/mutex.h"
 #include "penstock/files.h"
 
 namespace penstock::python {
@@ -45,7 +45,7 @@ class FileReports {
   std::function<void(const std::string&, const ObjectKey&, const Error*)> collector() {
     if (callback_.is_none()) return nullptr;
     return [this](const std::string& path, const ObjectKey& key, const Error* error) {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       files_.push_back({path, key, error == nullptr ? std::nullopt : std::optional(*error)});
     };
   }
@@ -53,7 +53,7 @@ class FileReports {
   Interrupt interrupt() {
     return [this] {
       if (SignalPending()) return true;
-      if (callback_.is_none() || Taken(false).empty()) return false;
+      if (!waiting()) return false;
       const HeldGil gil;
       return ReportNoThrow();
     };
@@ -70,13 +70,17 @@ class FileReports {
     std::optional<Error> error;
   };
 
-  std::vector<File> Taken(bool remove) {
-    const std::lock_guard lock(mutex_);
-    return remove ? std::exchange(files_, {}) : files_;
+  bool waiting() {
+    const MutexLock lock(mutex_);
+    return !files_.empty();
+  }
+  std::vector<File> Take() {
+    const MutexLock lock(mutex_);
+    return std::exchange(files_, {});
   }
 
   bool ReportNoThrow() {  // true: the callback raised
-    for (const File& file : Taken(true)) {
+    for (const File& file : Take()) {
       const py::str path = KeyToPython(file.path);
       const py::str key = KeyToPython(file.key.value);
       const py::object error = file.error ? ExceptionOf(*file.error) : py::object(py::none());
@@ -88,8 +92,8 @@ class FileReports {
   }
 
   const py::object callback_;
-  std::mutex mutex_;
-  std::vector<File> files_;
+  Mutex mutex_;
+  std::vector<File> files_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
 py::object Upload(const PyClient& self, const py::dict& values, py::object callback) {

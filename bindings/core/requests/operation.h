@@ -21,9 +21,10 @@ namespace penstock::python {
 class Operation {
  public:
   virtual ~Operation() = default;
-  // Sends the request; call it once. `done` runs exactly once, on an I/O thread or before Start
-  // returns, and may let another thread destroy this object. `client` and this object must live
-  // until then. A stop request ends the call soon, with kCancelled.
+  // Sends the request; call it once. `done` runs exactly once: on an I/O thread, on the thread that
+  // requests a stop, or before Start returns. It may let another thread destroy this object.
+  // `client` and this object must live until then. A stop request ends the call soon, with
+  // kCancelled.
   virtual void Start(Client& client, std::stop_token cancel, std::function<void()> done) = 0;
   // Returns the response as a Python object, or throws its error as an exception. Call it once,
   // after `done` has started to run.

@@ -1,6 +1,6 @@
 // The table of operations, and what a call of each kind holds.
+#include <atomic>
 #include <chrono>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
@@ -127,9 +127,37 @@ class DeleteMany final : public Plain<DeleteObjectsRequest> {
 };
 
 std::chrono::seconds TakeExpires(Arguments& arguments) {
+  constexpr std::int64_t kWeek = 604'800;
   std::int64_t seconds = 3600;
-  arguments.Load("expires", seconds);
+  arguments.Load("expires_in", seconds);
+  if (seconds < 1 || seconds > kWeek) {
+    Raise(Error::Make(
+        ErrorKind::kInvalidArgument,
+        "expires_in must be 1 to 604800 seconds (7 days), not " + std::to_string(seconds)));
+  }
   return std::chrono::seconds(seconds);
+}
+
+// Lets a stop request end a wait for StartPresign, which takes no stop token. The result that
+// arrives later is dropped.
+template <class T>
+Callback<T> UntilStopped(const std::stop_token& cancel, Callback<T> done) {
+  struct Wait {
+    Callback<T> done;
+    std::atomic<bool> ended{false};
+    std::optional<std::stop_callback<std::function<void()>>> stop;
+
+    void End(Result<T> result) {
+      if (!ended.exchange(true)) done(std::move(result));
+    }
+  };
+  const auto wait = std::make_shared<Wait>();
+  wait->done = std::move(done);
+  wait->stop.emplace(cancel, [weak = std::weak_ptr(wait)] {
+    if (const auto waiting = weak.lock())
+      waiting->End(Error::Make(ErrorKind::kCancelled, "the signing was cancelled"));
+  });
+  return [wait](Result<T> result) { wait->End(std::move(result)); };
 }
 
 template <class Request>
@@ -139,8 +167,7 @@ class PresignUrl final : public StoredResult<PresignedRequest> {
     LoadFields(arguments, request_);
   }
   void Start(Client& client, std::stop_token cancel, std::function<void()> done) override {
-    request_.options.cancel = std::move(cancel);
-    StartPresign(client, request_, options_, Store(std::move(done)));
+    StartPresign(client, request_, options_, UntilStopped(cancel, Store(std::move(done))));
   }
 
  private:
@@ -165,8 +192,8 @@ class PresignForm final : public StoredResult<PostForm> {
       LoadValue("content_length_range[1]", py::tuple(bounds)[1], range.second);
     }
   }
-  void Start(Client& client, std::stop_token, std::function<void()> done) override {
-    StartPresign(client, request_, Store(std::move(done)));
+  void Start(Client& client, std::stop_token cancel, std::function<void()> done) override {
+    StartPresign(client, request_, UntilStopped(cancel, Store(std::move(done))));
   }
 
  private:
@@ -225,7 +252,7 @@ const std::map<std::string, Make, std::less<>>& Table() {
 
 std::unique_ptr<Operation> MakeOperation(const std::string& name, const py::dict& arguments) {
   const auto found = Table().find(name);
-  if (found == Table().end()) throw py::type_error("there is no operation " + name);
+  if (found == Table().end()) throw py::type_error("unknown operation " + name);
   Arguments named(name, arguments);
   std::unique_ptr<Operation> operation = found->second(named);
   named.CheckAllTaken();

@@ -46,8 +46,6 @@ class Files(Session):
 
         Args:
             filename: Path of the file.
-            bucket: Bucket.
-            key: Key.
             part_size: Bytes per part, 5 MiB to 5 GiB; None: ``S3ClientConfig.part_size``, else chosen by the file's size.
             parallel: Requests at a time; None: chosen by the measured rate.
             if_match: Raise S3PreconditionFailedError unless the key has an object with this ETag.
@@ -89,8 +87,6 @@ class Files(Session):
         the object's checksum. After an error, an earlier file at `filename` is unchanged.
 
         Args:
-            bucket: Bucket.
-            key: Key.
             filename: Path of the file. Its folder must exist. A symbolic link is replaced.
             part_size: Bytes per part; None: ``S3ClientConfig.part_size``, else 8 MiB.
             parallel: Requests at a time; None: 8.
@@ -132,7 +128,6 @@ class Files(Session):
 
         Args:
             folder: The folder.
-            bucket: Bucket.
             prefix: Beginning of the keys; a ``/`` is added if it has none at its end.
             parallel_files: Files at a time, 1 to 256. Each has a thread while it is transferred.
             max_failures: After this many failures no further file is started.
@@ -170,7 +165,6 @@ class Files(Session):
         A key that would leave the folder is a failure, which the result lists, as is a file that fails.
 
         Args:
-            bucket: Bucket.
             prefix: Beginning of the keys; a ``/`` is added if it has none at its end.
             folder: The folder. It is created with the folders in it.
             parallel_files: Files at a time, 1 to 256. Each has a thread while it is transferred.

@@ -54,8 +54,9 @@ def is_already_owned(error: S3ConflictError) -> bool:
 class Requests(Session):
     """Base class of S3Client: every method but ``delete_objects`` sends one request, with retries, and waits for the response.
 
-    In every method, None means that an argument is not sent. Times are datetimes with a time zone, or seconds since the epoch.
-    ETags may be given with or without quotes.
+    In every method, `bucket` is the name of a bucket or the ARN of an access point, and `key` is an object key. None means that
+    an argument is not sent. Times are datetimes with a time zone, or seconds since the epoch. ETags may be given with or
+    without quotes.
 
     Raises:
         TypeError: An argument has another type, or a keyword is unknown.
@@ -103,8 +104,6 @@ class Requests(Session):
         """Reads an object, a range or a part with one request. :meth:`get_object` reads large objects in parallel.
 
         Args:
-            bucket: Bucket.
-            key: Key.
             buffer: A writable buffer for the bytes, which are then not copied; None: new ``bytes``.
             range: (begin, end), half-open, either may be None; (-n, None): the last n bytes.
             version_id: Version; None: the current one.
@@ -176,8 +175,6 @@ class Requests(Session):
         """Writes an object of at most 5 GiB with one request. :meth:`put_object` writes a stream, in parts.
 
         Args:
-            bucket: Bucket.
-            key: Key.
             data: The bytes. They are not copied, and must not change during the call.
             if_match: Raise S3PreconditionFailedError unless the key has an object with this ETag.
             if_none_match: Raise S3PreconditionFailedError if the key has an object.
@@ -210,8 +207,6 @@ class Requests(Session):
         """Deletes an object or a version. Deleting what does not exist succeeds.
 
         Args:
-            bucket: Bucket.
-            key: Key.
             version_id: Delete this version permanently; None: the object, of which a versioned bucket keeps the versions.
             if_match: Raise S3PreconditionFailedError unless the object has this ETag.
             if_match_last_modified: Same for the time of the last change. Directory buckets only.
@@ -241,7 +236,6 @@ class Requests(Session):
         If a request fails, those before it have deleted their objects.
 
         Args:
-            bucket: Bucket.
             objects: Keys, or :class:`penstock.requests.ObjectToDelete` for versions and conditions.
             bypass_governance_retention: Also delete versions that are retained in governance mode.
             options: See :class:`penstock.requests.CallOptions`. A timeout applies to each request.
@@ -332,8 +326,6 @@ class Requests(Session):
         """Returns size, checksums and parts of an object.
 
         Args:
-            bucket: Bucket.
-            key: Key.
             version_id: Version; None: the current one.
             part_number_marker: List the parts after this one.
             max_parts: The most parts to list, 1 to 1000.
@@ -361,8 +353,6 @@ class Requests(Session):
         """Asks S3 for a readable copy of an archived object. ``head(...).restore_status`` reports the progress.
 
         Args:
-            bucket: Bucket.
-            key: Key.
             days: Lifetime of the copy; 0: not sent, for INTELLIGENT_TIERING.
             tier: ``"Standard"``, ``"Bulk"`` or ``"Expedited"``; None: Standard.
             version_id: Version; None: the current one.
@@ -389,8 +379,6 @@ class Requests(Session):
         """Creates an upload in parts and returns its id. :meth:`put_object` and :meth:`upload_file` do all of it by themselves.
 
         Args:
-            bucket: Bucket.
-            key: Key.
             checksum_algorithm: As in :meth:`put`. With another algorithm than CRC64NVME, parts and ``complete_multipart_upload``
                 need the same argument.
             checksum_type: ``"FULL_OBJECT"`` or ``"COMPOSITE"``; None: S3's default for the algorithm.
@@ -420,8 +408,6 @@ class Requests(Session):
         """Uploads one part.
 
         Args:
-            bucket: Bucket.
-            key: Key.
             upload_id: Id from :meth:`create_multipart_upload`.
             part_number: 1 to 10,000.
             data: The bytes, at least 5 MiB except in the last part, at most 5 GiB.
@@ -458,8 +444,6 @@ class Requests(Session):
         """Copies an object, or a range of it, as one part.
 
         Args:
-            bucket: Bucket.
-            key: Key.
             upload_id: Id from :meth:`create_multipart_upload`.
             part_number: 1 to 10,000.
             src_bucket: Bucket of the source.
@@ -501,8 +485,6 @@ class Requests(Session):
         """Publishes the object of an upload.
 
         Args:
-            bucket: Bucket.
-            key: Key.
             upload_id: Id from :meth:`create_multipart_upload`.
             parts: The parts, ascending by number, from :meth:`upload_part`, :meth:`upload_part_copy` or :meth:`list_parts`.
             object_size: Size of the object in bytes, which S3 checks; None: the sum of the parts' sizes.
@@ -527,8 +509,6 @@ class Requests(Session):
         """Discards an upload and its parts.
 
         Args:
-            bucket: Bucket.
-            key: Key.
             upload_id: Id from :meth:`create_multipart_upload`.
             options: See :class:`penstock.requests.CallOptions`.
 
@@ -549,8 +529,6 @@ class Requests(Session):
         """Returns one page of the parts of an upload, at most 1,000.
 
         Args:
-            bucket: Bucket.
-            key: Key.
             upload_id: Id from :meth:`create_multipart_upload`.
             part_number_marker: `next_part_number_marker` of the previous page.
             sse_customer_key: The key of :meth:`create_multipart_upload`.
@@ -576,7 +554,6 @@ class Requests(Session):
         """Returns one page of the open uploads of a bucket, at most 1,000.
 
         Args:
-            bucket: Bucket.
             prefix: Only keys that begin with it.
             key_marker: `next_key_marker` of the previous page.
             upload_id_marker: `next_upload_id_marker` of the previous page.
@@ -598,8 +575,6 @@ class Requests(Session):
         """Returns the tags of an object.
 
         Args:
-            bucket: Bucket.
-            key: Key.
             version_id: Version; None: the current one.
             options: See :class:`penstock.requests.CallOptions`.
 
@@ -613,8 +588,6 @@ class Requests(Session):
         """Replaces all tags of an object. Returns its version; None: the bucket is not versioned.
 
         Args:
-            bucket: Bucket.
-            key: Key.
             tags: At most 10 tags; keys of 1 to 128 and values of 0 to 256 characters.
             version_id: Version; None: the current one.
             options: See :class:`penstock.requests.CallOptions`.
@@ -630,8 +603,6 @@ class Requests(Session):
         """Deletes all tags of an object. Returns its version; None: the bucket is not versioned.
 
         Args:
-            bucket: Bucket.
-            key: Key.
             version_id: Version; None: the current one.
             options: See :class:`penstock.requests.CallOptions`.
 
@@ -660,7 +631,6 @@ class Requests(Session):
         A name such as ``base--usw2-az1--x-s3`` creates a directory bucket in the named zone.
 
         Args:
-            bucket: Bucket.
             acl: A canned ACL. Not with grants.
             grant_full_control: Grantees: ``id="..."``, ``uri="..."`` or ``emailAddress="..."``. The other grants likewise.
             grant_read: Who may list the objects.
@@ -690,7 +660,6 @@ class Requests(Session):
         """Deletes an empty bucket.
 
         Args:
-            bucket: Bucket.
             options: See :class:`penstock.requests.CallOptions`.
 
         Raises:
@@ -705,7 +674,6 @@ class Requests(Session):
         """Checks that a bucket exists and is accessible. Returns its region.
 
         Args:
-            bucket: Bucket.
             options: See :class:`penstock.requests.CallOptions`.
 
         Raises:
@@ -730,7 +698,6 @@ class Requests(Session):
         """Returns ``"Enabled"``, ``"Suspended"`` or, if the bucket was never versioned, None.
 
         Args:
-            bucket: Bucket.
             options: See :class:`penstock.requests.CallOptions`.
 
         Source: https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetBucketVersioning.html
@@ -741,7 +708,6 @@ class Requests(Session):
         """Enables or suspends versioning.
 
         Args:
-            bucket: Bucket.
             status: ``"Enabled"`` or ``"Suspended"``.
             options: See :class:`penstock.requests.CallOptions`.
 
@@ -753,7 +719,6 @@ class Requests(Session):
         """Returns the tags of a bucket.
 
         Args:
-            bucket: Bucket.
             options: See :class:`penstock.requests.CallOptions`.
 
         Raises:
@@ -767,7 +732,6 @@ class Requests(Session):
         """Replaces all tags of a bucket.
 
         Args:
-            bucket: Bucket.
             tags: At most 50 tags.
             options: See :class:`penstock.requests.CallOptions`.
 
@@ -783,18 +747,17 @@ class Requests(Session):
         bucket: str,
         key: str,
         *,
-        expires: int = 3600,
+        expires_in: int = 3600,
         **request: Unpack[PresignOptions],
     ) -> PresignedRequest:
         """Signs a request without sending it.
 
         Args:
             operation: The method of this class whose request is signed.
-            bucket: Bucket.
-            key: Key.
-            expires: Seconds until the URL expires, 1 to 604,800. It expires earlier together with temporary credentials, and with
-                the session of a directory bucket, within 5 minutes.
+            expires_in: Seconds until the URL expires, 1 to 604,800. It expires earlier together with temporary credentials, and
+                with the session of a directory bucket, within 5 minutes.
             request: Other arguments of that method, except its data; see :class:`penstock.requests.PresignOptions`.
+                A timeout has no effect.
 
         Raises:
             TypeError: `operation` is unknown, or has no such argument.
@@ -804,7 +767,7 @@ class Requests(Session):
         """
         if operation not in ("get", "head", "put", "delete", "upload_part"):
             raise TypeError(f"operation must be 'get', 'head', 'put', 'delete' or 'upload_part', not {operation!r}")
-        result = self._call(f"presign_{operation}", bucket=bucket, key=key, expires=expires, **request)
+        result = self._call(f"presign_{operation}", bucket=bucket, key=key, expires_in=expires_in, **request)
         return cast(PresignedRequest, result)
 
     def presign_post(
@@ -815,22 +778,21 @@ class Requests(Session):
         fields: Pairs | None = None,
         starts_with: Pairs | None = None,
         content_length_range: tuple[int, int] | None = None,
-        expires: int = 3600,
+        expires_in: int = 3600,
     ) -> PresignedPost:
         """Signs a form for uploads by browsers. General purpose buckets only.
 
         Args:
-            bucket: Bucket.
             key: Key. If it ends in ``${filename}``, S3 puts the name of the uploaded file there.
             fields: Further fields with fixed values, for example ``{"Content-Type": "image/png"}``.
             starts_with: Fields that the browser fills, with the prefix that their values must have.
             content_length_range: Least and greatest size of the file in bytes.
-            expires: Seconds until the form expires, 1 to 604,800.
+            expires_in: Seconds until the form expires, 1 to 604,800.
 
         Source: https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-HTTPPOSTConstructPolicy.html
         """
         result = self._call(
             "presign_post", bucket=bucket, key=key, fields=fields, starts_with=starts_with,
-            content_length_range=content_length_range, expires=expires,
+            content_length_range=content_length_range, expires_in=expires_in,
         )  # fmt: skip
         return cast(PresignedPost, result)

@@ -101,7 +101,7 @@ class GetResult(Generic[BodyT]):
 
 @dataclass(frozen=True)
 class PutResult:
-    """What S3 stored.
+    """The result of a write.
 
     Attributes:
         etag: ETag, in quotes.
@@ -206,7 +206,7 @@ class DeleteFailure:
 
 @dataclass(frozen=True)
 class DeleteObjectsResult:
-    """What ``delete_objects`` did.
+    """The result of ``delete_objects``.
 
     Attributes:
         deleted: The objects that were deleted or did not exist.
@@ -355,7 +355,7 @@ class PresignedRequest:
         method: ``"GET"``, ``"HEAD"``, ``"PUT"`` or ``"DELETE"``.
         url: The URL.
         headers: Headers that must be sent with exactly these values.
-        expires_at: Time at which the URL expires.
+        expires_at: Time at which the URL expires; one for a directory bucket expires with its session, within 5 minutes.
     """
 
     method: str
@@ -407,7 +407,7 @@ class FileFailure:
 
 @dataclass(frozen=True)
 class DirectoryResult:
-    """What a transfer of a directory did.
+    """The result of a directory transfer.
 
     Attributes:
         files: Number of transferred files.
