@@ -23,6 +23,23 @@ namespace {
 constexpr std::chrono::seconds kMaxCloseWait{10};
 constexpr int kPollMilliseconds = 100;
 
+// Calls a method of a future, with the name as an interned str.
+void CallMethod(const py::object& future, PyObject* name, const py::object& argument) {
+  const auto none = py::reinterpret_steal<py::object>(
+      PyObject_CallMethodOneArg(future.ptr(), name, argument.ptr()));
+  if (!none) throw py::error_already_set();
+}
+
+void SetResult(const py::object& future, const py::object& result) {
+  static PyObject* const name = PyUnicode_InternFromString("set_result");
+  CallMethod(future, name, result);
+}
+
+void SetException(const py::object& future, const py::object& exception) {
+  static PyObject* const name = PyUnicode_InternFromString("set_exception");
+  CallMethod(future, name, exception);
+}
+
 void RequestStops(std::vector<std::stop_source>& stops) {
   const ReleasedGil unlocked;
   for (std::stop_source& stop : stops) stop.request_stop();
@@ -128,14 +145,14 @@ void CompletionQueue::Complete(AsyncCall& call) {
     }
     py::object exception;
     try {
-      call.future_.attr("set_result")(call.Take());
+      SetResult(call.future_, call.Take());
       return;
     } catch (py::error_already_set& error) {
       exception = error.value();
     } catch (const std::exception& error) {
       exception = py::module_::import("builtins").attr("RuntimeError")(error.what());
     }
-    call.future_.attr("set_exception")(exception);
+    SetException(call.future_, exception);
   } catch (py::error_already_set& error) {
     error.discard_as_unraisable("penstock.aio");
   }
