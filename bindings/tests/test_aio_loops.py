@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import penstock
 import pytest
 from forked import in_child
-from gate_server import gate_server
+from gate_server import Gate, gate_server
 from penstock import aio
 from penstock.testing import Emulator
 
@@ -32,15 +32,23 @@ def aio_client(emulator: Emulator) -> aio.S3Client:
     return aio.S3Client(emulator.region, endpoint=emulator.endpoint, s3client_config=emulator.config())
 
 
-@pytest.fixture
-def held() -> Iterator[aio.S3Client]:
+class HeldClient(aio.S3Client):
     """A client whose GETs get no response."""
-    with gate_server(b"x" * 1000, NEVER) as (_, endpoint):
-        yield aio.S3Client("us-east-1", endpoint=endpoint, s3client_config=held_config())
+
+    def __init__(self, gate: Gate, endpoint: str) -> None:
+        config = penstock.S3ClientConfig(force_path_style=True, unsigned=True, max_attempts=1)
+        super().__init__("us-east-1", endpoint=endpoint, s3client_config=config)
+        self._gate = gate
+
+    async def arrived(self, count: int) -> None:
+        """Waits until the server has received `count` GETs."""
+        assert await asyncio.to_thread(self._gate.wait_for, count)
 
 
-def held_config() -> penstock.S3ClientConfig:
-    return penstock.S3ClientConfig(force_path_style=True, unsigned=True, max_attempts=1)
+@pytest.fixture
+def held() -> Iterator[HeldClient]:
+    with gate_server(b"x" * 1000, NEVER) as (gate, endpoint):
+        yield HeldClient(gate, endpoint)
 
 
 def loops() -> list[Any]:
@@ -65,35 +73,55 @@ def entries(folder: str) -> int:
     return sum(1 for _ in Path(folder).iterdir())
 
 
-def threads() -> int:
-    return entries("/proc/self/task")
-
-
 # ---- many calls
+
+
+THOUSANDS = """
+import asyncio, sys, threading
+from pathlib import Path
+import penstock
+from penstock import aio
+
+kind, region, endpoint, bucket, key_id, secret = sys.argv[1:]
+config = penstock.S3ClientConfig(force_path_style=True, access_key_id=key_id, secret_access_key=secret)
+client = aio.S3Client(region, endpoint=endpoint, s3client_config=config)
+
+def threads():
+    return sum(1 for _ in Path("/proc/self/task").iterdir())
+
+async def main():
+    async def one(i):
+        body = (await client.get(bucket, f"{i % 100}")).body
+        counts.add(threads())
+        return body
+
+    counts = set()
+    await asyncio.gather(*(client.put(bucket, f"{i}", b"%d" % i) for i in range(100)))
+    before = threads()
+    bodies = await asyncio.gather(*(one(i) for i in range(2000)))
+    assert bodies == [b"%d" % (i % 100) for i in range(2000)]
+    assert counts == {before}, (before, counts)
+    assert threading.active_count() == 1
+
+if kind == "uvloop":
+    import uvloop
+    loop = uvloop.new_event_loop()
+else:
+    loop = asyncio.new_event_loop()
+loop.run_until_complete(main())
+loop.close()
+"""
 
 
 @pytest.mark.parametrize("new_loop", loops())
 def test_thousands_of_calls_on_one_loop_start_no_threads(
-    aio_client: aio.S3Client, bucket: str, new_loop: Callable[[], asyncio.AbstractEventLoop]
+    emulator: Emulator, bucket: str, new_loop: Callable[[], asyncio.AbstractEventLoop]
 ) -> None:
-    async def main() -> None:
-        await asyncio.gather(*(aio_client.put(bucket, f"{i}", b"%d" % i) for i in range(100)))
-        before = threads()
-        counts = set()
-
-        async def one(i: int) -> bytes:
-            body = (await aio_client.get(bucket, f"{i % 100}")).body
-            counts.add(threads())
-            return body
-
-        bodies = await asyncio.gather(*(one(i) for i in range(3000)))
-        assert bodies == [b"%d" % (i % 100) for i in range(3000)]
-        # The emulator in this process starts threads for new connections.
-        assert all("python" not in name and "asyncio" not in name for name in (t.name for t in threading.enumerate()))
-        assert threading.active_count() == 1
-        assert max(counts) - before < 100
-
-    run_on(new_loop(), main())
+    arguments = [new_loop.__module__.partition(".")[0], emulator.region, emulator.endpoint, bucket]
+    secrets = [emulator.access_key_id, emulator.secret_access_key]
+    command = [sys.executable, "-c", THOUSANDS, *arguments, *secrets]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_several_loops_in_several_threads_share_one_client(aio_client: aio.S3Client, bucket: str) -> None:
@@ -139,7 +167,7 @@ def test_a_loop_that_is_closed_frees_its_queue(aio_client: aio.S3Client, bucket:
 
 
 @pytest.mark.parametrize("new_loop", loops())
-def test_cancelled_calls_end(held: aio.S3Client, new_loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
+def test_cancelled_calls_end(held: HeldClient, new_loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
     async def main() -> None:
         buffer = bytearray(1000)
         coroutines = [
@@ -150,7 +178,7 @@ def test_cancelled_calls_end(held: aio.S3Client, new_loop: Callable[[], asyncio.
             held.get_object("b", "k").readinto(bytearray(10 * MIB)),
         ]
         tasks = [asyncio.ensure_future(each) for each in coroutines]
-        await asyncio.sleep(0.05)
+        await held.arrived(5)
         for task in tasks:
             task.cancel("reason")
         results = await asyncio.gather(*tasks, return_exceptions=True)
@@ -223,10 +251,10 @@ def test_cancellation_at_random_moments_leaves_memory_intact(
 # ---- ends
 
 
-def test_close_ends_calls_with_an_error(held: aio.S3Client) -> None:
+def test_close_ends_calls_with_an_error(held: HeldClient) -> None:
     async def main() -> None:
         tasks = [asyncio.ensure_future(held.get("b", "k")) for _ in range(3)]
-        await asyncio.sleep(0.05)
+        await held.arrived(3)
         await held.close()
         for result in await asyncio.gather(*tasks, return_exceptions=True):
             assert isinstance(result, penstock.S3Exception)
@@ -238,14 +266,14 @@ def test_close_ends_calls_with_an_error(held: aio.S3Client) -> None:
 
 
 @pytest.mark.parametrize("new_loop", loops())
-def test_a_loop_may_be_closed_with_calls_in_flight(held: aio.S3Client, new_loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
+def test_a_loop_may_be_closed_with_calls_in_flight(held: HeldClient, new_loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
     loop = new_loop()
     buffer = bytearray(1000)
     queues: list[Any] = []
 
     async def start() -> None:
         tasks.append(asyncio.ensure_future(held.get("b", "k", buffer=buffer)))
-        await asyncio.sleep(0.05)
+        await held.arrived(1)
         queues.append(aio._loop.queue_of(asyncio.get_running_loop()))  # type: ignore[attr-defined]
         assert queues[0].in_flight == 1
 
@@ -294,12 +322,12 @@ def test_a_failing_callback_of_the_loop_stops_no_other_call(aio_client: aio.S3Cl
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_forked_child_uses_its_own_loop(held: aio.S3Client, aio_client: aio.S3Client, bucket: str) -> None:
+def test_a_forked_child_uses_its_own_loop(held: HeldClient, aio_client: aio.S3Client, bucket: str) -> None:
     async def main() -> tuple[str, str]:
         await aio_client.put(bucket, "k", b"parent")
         buffer = bytearray(1000)
         task = asyncio.ensure_future(held.get("b", "k", buffer=buffer))
-        await asyncio.sleep(0.05)
+        await held.arrived(1)
         loop = asyncio.get_running_loop()
 
         def child() -> str:
@@ -328,7 +356,7 @@ def test_a_forked_child_uses_its_own_loop(held: aio.S3Client, aio_client: aio.S3
 PROGRAM = """
 import asyncio, sys, threading
 sys.path.insert(0, sys.argv[1])
-from gate_server import gate_server
+from gate_server import Gate, gate_server
 import penstock
 from penstock import aio
 
@@ -342,7 +370,7 @@ with gate_server(b"x" * 1000, 10**9) as (gate, endpoint):
         buffers = [bytearray(1000) for _ in range(20)]
         tasks = [asyncio.ensure_future(client.get("b", "k", buffer=each)) for each in buffers]
         tasks += [asyncio.ensure_future(client.get_object("b", "k").read()) for _ in range(20)]
-        await asyncio.sleep(0.1)
+        await asyncio.to_thread(gate.wait_for, 40)
         {end}
 
     if {thread}:
