@@ -90,7 +90,7 @@ class S3Client(AsyncSession):
     download_file = in_executor(Files.download_file)
     upload_directory = in_executor(Files.upload_directory)
     download_directory = in_executor(Files.download_directory)
-    presign = awaited(Requests.presign)  # type: ignore[arg-type]
+    presign = awaited(Requests.presign)
     presign_post = awaited(Requests.presign_post)
     _create_bucket = awaited(Requests.create_bucket)
 
