@@ -281,34 +281,6 @@ void BindMetadata(py::module_& module) {
           "user_metadata", [](const ObjectMetadata& m) { return PairsToPython(m.user_metadata); });
 }
 
-void BindBuckets(Guarded<PyClient>& client) {
-  client
-      .def(
-          "create_bucket",
-          [](const PyClient& self, const Text<"bucket">& bucket) {
-            Call(self, CreateBucketRequest{BucketName(bucket.value), {}});
-          },
-          "bucket"_a)
-      .def(
-          "delete_bucket",
-          [](const PyClient& self, const Text<"bucket">& bucket) {
-            Call(self, DeleteBucketRequest{BucketName(bucket.value), {}});
-          },
-          "bucket"_a)
-      .def(
-          "head_bucket",
-          [](const PyClient& self, const Text<"bucket">& bucket) {
-            return TextToPython(Call(self, HeadBucketRequest{BucketName(bucket.value), {}}).region);
-          },
-          "bucket"_a)
-      .def("list_buckets", [](const PyClient& self) {
-        std::vector<std::pair<std::string, std::int64_t>> buckets;
-        for (const BucketSummary& b : Call(self, ListBucketsRequest{}).buckets)
-          buckets.emplace_back(b.name.value, EpochSeconds(b.created));
-        return buckets;
-      });
-}
-
 void BindObjects(Guarded<PyClient>& client) {
   client
       .def(
@@ -462,10 +434,8 @@ void BindClient(py::module_& module) {
           "may_repeat", [](const PyClient& self) { return self.client->may_repeat(); },
           "False if max_attempts is 1.")
       .def("stats", [](const PyClient& self) { return StatsToPython(self.client->stats()); });
-  BindBuckets(client);
   BindObjects(client);
   BindDirectoryBuckets(module, client);
-  BindMultipart(client);
   BindOperations(client);
   BindFiles(client);
   BindPages(client);

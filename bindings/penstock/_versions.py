@@ -14,6 +14,8 @@ from ._exceptions import S3DataLossError, S3Exception, S3InvalidArgumentError, S
 if TYPE_CHECKING:
     from . import _core
     from ._session import Session
+    from .requests import CompletedPart
+    from .requests._requests import Requests
 
 log = logging.getLogger(__name__)
 
@@ -163,7 +165,7 @@ def no_such(bucket: str, key: str, version_id: str, versions: list[ObjectVersion
     return error
 
 
-def restore(session: Session, bucket: str, key: str, version_id: str) -> ObjectVersion:
+def restore(session: Requests, bucket: str, key: str, version_id: str) -> ObjectVersion:
     """See S3Checkpoint.restore."""
     refuse_directory_bucket(bucket)
     checked_version(bucket, version_id)
@@ -182,36 +184,38 @@ def restore(session: Session, bucket: str, key: str, version_id: str) -> ObjectV
     return versions_of(session, bucket, key)[0]
 
 
-def copy_version(session: Session, bucket: str, version: ObjectVersion) -> None:
+def copy_version(session: Requests, bucket: str, version: ObjectVersion) -> None:
     """Copies a version over the current one of its key."""
     log.info("Restoring version %s of s3://%s/%s, %d bytes", version.version_id, bucket, version.key, version.size)
     if version.size <= COPY_LIMIT:
         session.core.copy_object(bucket, version.key, bucket, version.key, version.version_id)
     else:
-        _copy_parts(session.core, bucket, version)
+        _copy_parts(session, bucket, version)
 
 
-def _copy_parts(core: _core.Client, bucket: str, version: ObjectVersion) -> None:
+def _copy_parts(client: Requests, bucket: str, version: ObjectVersion) -> None:
     """Copies by a multipart upload. Keeps content type, metadata and storage class."""
     key, size = version.key, version.size
-    head = core.head_object(bucket, key, version.version_id)
+    head = client.core.head_object(bucket, key, version.version_id)
     part_size = max(COPY_PART, math.ceil(size / MAX_PARTS))
-    upload = core.create_multipart_upload(
-        bucket, key, head.storage_class, head.content_type, [(name, value) for name, value in head.user_metadata]
+    upload = client.create_multipart_upload(
+        bucket, key, storage_class=head.storage_class, content_type=head.content_type, metadata=head.user_metadata
     )
 
-    def copy(number: int) -> tuple[int, str, str]:
+    def copy(number: int) -> CompletedPart:
         begin = (number - 1) * part_size
         end = min(begin + part_size, size)
-        return core.upload_part_copy(bucket, key, upload, number, bucket, key, begin, end, None, version.version_id)
+        return client.upload_part_copy(
+            bucket, key, upload, number, bucket, key, src_range=(begin, end), src_version_id=version.version_id
+        )
 
     try:
         with ThreadPoolExecutor(PARALLEL_COPIES) as pool:
             parts = list(pool.map(copy, range(1, math.ceil(size / part_size) + 1)))
-        core.complete_multipart_upload(bucket, key, upload, parts, size)
+        client.complete_multipart_upload(bucket, key, upload, parts)
     except BaseException:
         with contextlib.suppress(S3Exception):  # report the first error; `penstock checkpoint prune` removes open uploads
-            core.abort_multipart_upload(bucket, key, upload)
+            client.abort_multipart_upload(bucket, key, upload)
         raise
 
 

@@ -16,8 +16,13 @@ void LoadFields(Arguments& arguments, Request& request) {
 #define PENSTOCK_FIELD_AS(member, name) \
   if constexpr (requires { request.member; }) arguments.Load(name, request.member)
 #define PENSTOCK_FIELD(member) PENSTOCK_FIELD_AS(member, #member)
-  PENSTOCK_FIELD(bucket);
-  PENSTOCK_FIELD(key);
+#define PENSTOCK_NAME_AS(member, name) \
+  if constexpr (requires { request.member; }) arguments.LoadName(name, request.member.value)
+  PENSTOCK_NAME_AS(bucket, "bucket");
+  PENSTOCK_NAME_AS(key, "key");
+  PENSTOCK_NAME_AS(upload_id, "upload_id");
+  PENSTOCK_NAME_AS(source_bucket, "src_bucket");
+  PENSTOCK_NAME_AS(source_key, "src_key");
   PENSTOCK_FIELD(version_id);
   PENSTOCK_FIELD(range);
   PENSTOCK_FIELD(part_number);
@@ -35,8 +40,6 @@ void LoadFields(Arguments& arguments, Request& request) {
   PENSTOCK_FIELD(checksum_algorithm);
   PENSTOCK_FIELD(checksum_type);
   PENSTOCK_FIELD(checksum_value);
-  PENSTOCK_FIELD_AS(source_bucket, "src_bucket");
-  PENSTOCK_FIELD_AS(source_key, "src_key");
   PENSTOCK_FIELD_AS(source_version_id, "src_version_id");
   PENSTOCK_FIELD_AS(source_range, "src_range");
   PENSTOCK_FIELD_AS(source_if_match, "src_if_match");
@@ -47,7 +50,6 @@ void LoadFields(Arguments& arguments, Request& request) {
   PENSTOCK_FIELD_AS(source_expected_bucket_owner, "src_expected_bucket_owner");
   PENSTOCK_FIELD(metadata_directive);
   PENSTOCK_FIELD(tagging_directive);
-  PENSTOCK_FIELD(upload_id);
   PENSTOCK_FIELD(part_number_marker);
   PENSTOCK_FIELD(prefix);
   PENSTOCK_FIELD(delimiter);
@@ -65,6 +67,7 @@ void LoadFields(Arguments& arguments, Request& request) {
   PENSTOCK_FIELD(status);
   PENSTOCK_FIELD(days);
   PENSTOCK_FIELD(tier);
+#undef PENSTOCK_NAME_AS
 #undef PENSTOCK_FIELD
 #undef PENSTOCK_FIELD_AS
   if constexpr (requires { request.checksum_algorithm; })
