@@ -422,18 +422,17 @@ class Worker:
             body = (f"part {self.seed} {self.calls} ".encode() * (1 + PART // 8))[: PART + 1000] + b"\n"
             self.write_parts(key, body, if_none_match=self.random.random() < 0.5)
             return
-        core = self.client._client
         body = b"part " + self.body()
         try:
-            upload = core.create_multipart_upload(self.bucket, key)
-            part = core.upload_part(self.bucket, key, upload, 1, body)
+            upload = self.client.create_multipart_upload(self.bucket, key)
+            part = self.client.upload_part(self.bucket, key, upload, 1, body)
         except penstock.S3Exception:
             self.failed += 1
             return
         self.start()
         value = value_of(body) if self.directory else etag_of_parts([body])
         try:
-            etag = core.complete_multipart_upload(self.bucket, key, upload, [part], len(body))
+            etag = self.client.complete_multipart_upload(self.bucket, key, upload, [part]).etag.strip('"')
         except penstock.S3Exception as error:  # this call does not look for the object after an unclear response
             self.failed += 1
             if error.attempts > 1 or not isinstance(error, penstock.S3ThrottledError):

@@ -42,6 +42,14 @@ def test_the_datasets_example_reads_every_object_once(environment: dict[str, str
     assert last_line(run(environment, "datasets.py")) == "ok: 64 objects, each once"
 
 
+def test_the_asyncio_example_deletes_what_it_stored(environment: dict[str, str]) -> None:
+    assert last_line(run(environment, "asyncio_objects.py")) == "ok: 201 objects deleted"
+
+
+def test_the_objects_example_deletes_what_it_stored(environment: dict[str, str]) -> None:
+    assert last_line(run(environment, "objects.py")) == "ok: 4 objects deleted, 0 failures"
+
+
 def test_the_image_classification_example_succeeds(environment: dict[str, str]) -> None:
     assert last_line(run(environment, "image_classification.py")).startswith("ok: ")
 

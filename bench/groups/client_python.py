@@ -22,6 +22,9 @@ OBJECTS = {"penstock": 8192, "s3torchconnector": 1024}
 CHECKPOINT_MIB = int(os.environ.get("PENSTOCK_BENCH_CHECKPOINT_MIB", "1024"))
 CHECKPOINT_ROUNDS = 2
 IMPORTS = 20
+CLIENTS_PYTHON = os.environ.get("PENSTOCK_CLIENTS_PYTHON", sys.executable)
+# The peers are slower and send fewer.
+SMALL_GETS = {"penstock_aio": 20_000, "penstock_threads": 10_000, "aiobotocore": 2000, "boto3_threads": 2000}
 
 
 def fill(server: Server) -> None:
@@ -143,4 +146,23 @@ def import_penstock(rounds: int) -> list[Row]:
     return rows(results, PEERS[0], {"import": ("import.penstock", "ms"), "client": ("import.client", "ms")})
 
 
-SCENARIOS = [iter_100kb, map_100kb, iter_local, map_local, load_1gib, save_1gib, import_penstock]
+def aio_get_1kib(rounds: int) -> list[Row]:
+    """GETs of 1 KiB, 64 at a time: penstock.aio on one event loop, and clients in 64 threads or on an event loop."""
+    names = {name: name.replace("_aio", ".aio").replace("_", " in ") for name in SMALL_GETS}
+    with penstock_emulator("--memory") as server:
+        boto3 = server.boto3()
+        boto3.create_bucket(Bucket="bench")
+        boto3.put_object(Bucket="bench", Key="small", Body=bytes(1024))
+
+        def measure(client: str) -> Measurement:
+            python = CLIENTS_PYTHON if client == "aiobotocore" else sys.executable
+            program = str(CLIENTS / "python_small.py")
+            command = [python, program, client, server.endpoint, "bench", "small", str(SMALL_GETS[client])]
+            return run_json(command, CREDENTIALS)
+
+        results = interleave({names[client]: (lambda client=client: measure(client)) for client in SMALL_GETS}, rounds)
+    quantities = {"rate": ("aio.get_1kib", "requests/s"), "cpu": ("aio.get_1kib.cpu", "CPU-us/request")}
+    return rows(results, names["penstock_aio"], quantities)
+
+
+SCENARIOS = [aio_get_1kib, iter_100kb, map_100kb, iter_local, map_local, load_1gib, save_1gib, import_penstock]

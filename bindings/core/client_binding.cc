@@ -53,7 +53,9 @@ struct Options {
   std::optional<std::uint64_t> low_speed_limit;
   double connect_timeout = 0;  // 0: the default
   double idle_timeout = 0;     // 0: the default
+  std::optional<int> io_threads;
   std::map<std::string, bool> flags;
+  std::map<std::string, std::string> texts;
 };
 
 RetryMode ModeOf(const std::string& name) {
@@ -88,6 +90,37 @@ void SetFlags(const std::map<std::string, bool>& flags, ClientConfig& config) {
   }
 }
 
+ChecksumPolicy PolicyOf(const std::string& name, const std::string& value) {
+  if (value == "when_supported") return ChecksumPolicy::kWhenSupported;
+  if (value == "when_required") return ChecksumPolicy::kWhenRequired;
+  Raise(Error::Make(ErrorKind::kInvalidArgument,
+                    name + " must be None, when_supported or when_required, not `" + value + "`"));
+}
+
+// Sets the optional texts of ClientConfig by name.
+void SetTexts(const std::map<std::string, std::string>& texts, ClientConfig& config) {
+  const std::pair<const char*, std::string*> known[] = {
+      {"ca_bundle_path", &config.ca_bundle_path},
+      {"ca_directory_path", &config.ca_directory_path},
+      {"client_certificate_path", &config.client_certificate_path},
+      {"client_key_path", &config.client_key_path},
+      {"client_key_password", &config.client_key_password}};
+  for (const auto& [name, value] : texts) {
+    const auto* found = std::ranges::find(known, name, [](const auto& text) { return text.first; });
+    if (found != std::end(known)) {
+      *found->second = value;
+    } else if (name == "proxy" || name == "no_proxy") {
+      if (!config.proxy) config.proxy.emplace();
+      (name == "proxy" ? config.proxy->url : config.proxy->no_proxy) = value;
+    } else if (name == "upload_checksums" || name == "download_checksums") {
+      (name == "upload_checksums" ? config.upload_checksums : config.download_checksums) =
+          PolicyOf(name, value);
+    } else {
+      throw py::value_error("unknown text " + name);
+    }
+  }
+}
+
 PyClient MakeClient(Options options) {
   ClientConfig config;
   config.region = std::move(options.region);
@@ -99,6 +132,8 @@ PyClient MakeClient(Options options) {
   config.requester_pays = options.requester_pays;
   config.user_agent = std::move(options.user_agent);
   SetFlags(options.flags, config);
+  SetTexts(options.texts, config);
+  config.io_threads = options.io_threads;
   config.retry_mode = ModeOf(options.retry_mode);
   config.attempt_timeout = Milliseconds(options.attempt_timeout);
   config.operation_timeout = Milliseconds(options.operation_timeout);
@@ -246,34 +281,6 @@ void BindMetadata(py::module_& module) {
           "user_metadata", [](const ObjectMetadata& m) { return PairsToPython(m.user_metadata); });
 }
 
-void BindBuckets(Guarded<PyClient>& client) {
-  client
-      .def(
-          "create_bucket",
-          [](const PyClient& self, const Text<"bucket">& bucket) {
-            Call(self, CreateBucketRequest{BucketName(bucket.value), {}});
-          },
-          "bucket"_a)
-      .def(
-          "delete_bucket",
-          [](const PyClient& self, const Text<"bucket">& bucket) {
-            Call(self, DeleteBucketRequest{BucketName(bucket.value), {}});
-          },
-          "bucket"_a)
-      .def(
-          "head_bucket",
-          [](const PyClient& self, const Text<"bucket">& bucket) {
-            return TextToPython(Call(self, HeadBucketRequest{BucketName(bucket.value), {}}).region);
-          },
-          "bucket"_a)
-      .def("list_buckets", [](const PyClient& self) {
-        std::vector<std::pair<std::string, std::int64_t>> buckets;
-        for (const BucketSummary& b : Call(self, ListBucketsRequest{}).buckets)
-          buckets.emplace_back(b.name.value, EpochSeconds(b.created));
-        return buckets;
-      });
-}
-
 void BindObjects(Guarded<PyClient>& client) {
   client
       .def(
@@ -352,20 +359,36 @@ void BindClient(py::module_& module) {
                   std::string user_agent, std::string access_key_id, std::string secret_access_key,
                   std::string session_token, std::string retry_mode, double attempt_timeout,
                   double operation_timeout, std::optional<std::uint64_t> low_speed_limit,
-                  double connect_timeout, double idle_timeout, std::map<std::string, bool> flags) {
-        return MakeClient({std::move(region), std::move(endpoint), force_path_style, unsigned_,
-                           std::move(profile), max_attempts, requester_pays, std::move(user_agent),
-                           std::move(access_key_id), std::move(secret_access_key),
-                           std::move(session_token), std::move(retry_mode), attempt_timeout,
-                           operation_timeout, low_speed_limit, connect_timeout, idle_timeout,
-                           std::move(flags)});
+                  double connect_timeout, double idle_timeout, std::optional<int> io_threads,
+                  std::map<std::string, bool> flags, std::map<std::string, std::string> texts) {
+        return MakeClient({std::move(region),
+                           std::move(endpoint),
+                           force_path_style,
+                           unsigned_,
+                           std::move(profile),
+                           max_attempts,
+                           requester_pays,
+                           std::move(user_agent),
+                           std::move(access_key_id),
+                           std::move(secret_access_key),
+                           std::move(session_token),
+                           std::move(retry_mode),
+                           attempt_timeout,
+                           operation_timeout,
+                           low_speed_limit,
+                           connect_timeout,
+                           idle_timeout,
+                           io_threads,
+                           std::move(flags),
+                           std::move(texts)});
       }),
       py::kw_only(), "region"_a = "", "endpoint"_a = "", "force_path_style"_a = false,
       "unsigned"_a = false, "profile"_a = "", "max_attempts"_a = py::none(),
       "requester_pays"_a = false, "user_agent"_a = "", "access_key_id"_a = "",
       "secret_access_key"_a = "", "session_token"_a = "", "retry_mode"_a = "",
       "attempt_timeout"_a = 0.0, "operation_timeout"_a = 0.0, "low_speed_limit"_a = py::none(),
-      "connect_timeout"_a = 0.0, "idle_timeout"_a = 0.0, "flags"_a = std::map<std::string, bool>());
+      "connect_timeout"_a = 0.0, "idle_timeout"_a = 0.0, "io_threads"_a = py::none(),
+      "flags"_a = std::map<std::string, bool>(), "texts"_a = std::map<std::string, std::string>());
   client
       .def(
           "read",
@@ -411,10 +434,10 @@ void BindClient(py::module_& module) {
           "may_repeat", [](const PyClient& self) { return self.client->may_repeat(); },
           "False if max_attempts is 1.")
       .def("stats", [](const PyClient& self) { return StatsToPython(self.client->stats()); });
-  BindBuckets(client);
   BindObjects(client);
   BindDirectoryBuckets(module, client);
-  BindMultipart(client);
+  BindOperations(client);
+  BindFiles(client);
   BindPages(client);
 }
 

@@ -27,8 +27,9 @@ typename Request::Response Call(const PyClient& self, Request request) {
 // The dict is documented at S3Client.stats(); times are in seconds. Needs the GIL.
 pybind11::dict StatsToPython(const ClientStats& stats);
 
-// The operations of a multipart upload.
-void BindMultipart(Guarded<PyClient>& client);
+// Operations by name, with keyword arguments.
+void BindOperations(Guarded<PyClient>& client);
+void BindFiles(Guarded<PyClient>& client);
 // Pages of object versions and of open uploads.
 void BindPages(Guarded<PyClient>& client);
 

@@ -32,6 +32,13 @@ py::object ExceptionOf(const Error& error) {
                        TextToPython(attempt.request_id), TextToPython(attempt.ToString())));
   }
   fields["history"] = history;
+  // Those of other errors may repeat secrets of the request.
+  if (error.kind == ErrorKind::kNotModified) {
+    py::list details;
+    for (const auto& [name, value] : error.details)
+      details.append(py::make_tuple(TextToPython(name), TextToPython(value)));
+    fields["details"] = details;
+  }
   return py::module_::import("penstock._exceptions").attr("from_error")(**fields);
 }
 

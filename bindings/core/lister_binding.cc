@@ -9,7 +9,7 @@
 #include "bindings/core/errors.h"
 #include "bindings/core/interrupt.h"
 #include "bindings/core/named_argument.h"
-#include "bindings/core/object_items.h"
+#include "bindings/core/pages.h"
 #include "bindings/core/use.h"
 #include "penstock/transfer.h"
 
@@ -30,14 +30,7 @@ class PyLister {
     auto result = WithoutGil([&] { return lister_.Get().Next(SignalPending); });
     const std::optional<ListObjectsResponse> page = Unwrap(std::move(result));
     if (!page) throw py::stop_iteration();
-    py::list objects(page->objects.size());
-    for (std::size_t i = 0; i < page->objects.size(); ++i) {
-      objects[i] = MakeObjectInfo(KeyToPython(page->objects[i].key.value), page->objects[i]);
-    }
-    py::list prefixes(page->common_prefixes.size());
-    for (std::size_t i = 0; i < page->common_prefixes.size(); ++i)
-      prefixes[i] = KeyToPython(page->common_prefixes[i]);
-    return py::make_tuple(objects, prefixes, page->next_token);
+    return PageToPython(*page);
   }
 
  private:

@@ -71,6 +71,13 @@ void BindMemory(py::module_& module) {
   module.def(
       "check_memory_limit_variable", [] { Unwrap(CheckMemoryLimitVariable()); },
       "Raises S3InvalidArgumentError if PENSTOCK_MEMORY_LIMIT is not a valid limit.");
+  py::class_<MemoryBudget::Share>(module, "MemoryShare",
+                                  "Bytes of the memory limit, held until release() or destruction.")
+      .def("release", &MemoryBudget::Share::Release);
+  module.def(
+      "try_take_memory",
+      [](std::uint64_t bytes) { return MemoryBudget::PerProcess().TryTake(bytes); }, "bytes"_a,
+      "Takes bytes of the memory limit, or returns None if they are not free. Does not wait.");
   module.def(
       "memory_usage",
       [] {

@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 
 #include "bindings/core/bindings.h"
+#include "bindings/core/event_loops.h"
 #include "bindings/core/gil.h"
 
 namespace penstock::python {
@@ -29,5 +30,6 @@ PYBIND11_MODULE(_core, module) {
   penstock::python::BindWriter(module);
   penstock::python::BindLister(module);
   penstock::python::BindPrefetcher(module);
+  penstock::python::BindEventLoops(module);
   penstock::python::BindEmulator(module);
 }

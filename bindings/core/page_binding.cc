@@ -9,6 +9,7 @@
 #include "bindings/core/bindings.h"
 #include "bindings/core/client_binding.h"
 #include "bindings/core/named_argument.h"
+#include "bindings/core/pages.h"
 
 namespace penstock::python {
 namespace {
@@ -16,7 +17,6 @@ namespace {
 namespace py = pybind11;
 using namespace py::literals;
 
-// Includes fractions, because two versions may have the same second.
 double EpochTime(WallTime time) {
   return std::chrono::duration<double>(time.time_since_epoch()).count();
 }
@@ -32,18 +32,7 @@ py::tuple ListVersions(const PyClient& self, Text<"bucket"> bucket, Text<"prefix
   request.max_keys = max_keys.value;
   request.key_marker = std::move(key_marker.value);
   request.version_id_marker = VersionId(std::move(version_id_marker.value));
-  const ListObjectVersionsResponse page = Call(self, std::move(request));
-  py::list versions;
-  for (const ObjectVersionSummary& v : page.versions) {
-    versions.append(py::make_tuple(KeyToPython(v.key.value), TextToPython(v.version_id.value),
-                                   v.is_latest, v.is_delete_marker, v.size,
-                                   TextToPython(v.etag.value), EpochTime(v.last_modified),
-                                   TextToPython(v.storage_class)));
-  }
-  py::list prefixes;
-  for (const std::string& common : page.common_prefixes) prefixes.append(KeyToPython(common));
-  return py::make_tuple(versions, prefixes, KeyToPython(page.next_key_marker),
-                        TextToPython(page.next_version_id_marker.value));
+  return PageToPython(Call(self, std::move(request)));
 }
 
 // Returns (uploads as (key, upload id, initiated), next key marker, next upload id marker).

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         S3Exception,
         S3InvalidArgumentError,
         S3NotFoundError,
+        S3NotModifiedError,
         S3PreconditionFailedError,
         S3ThrottledError,
         S3TimeoutError,
@@ -57,6 +58,7 @@ __all__ = [
     "S3IterableDataset",
     "S3MapDataset",
     "S3NotFoundError",
+    "S3NotModifiedError",
     "S3PreconditionFailedError",
     "S3Reader",
     "S3ReaderConstructor",
@@ -86,7 +88,7 @@ _MODULES = {
     "_writer": ("S3Writer",),
     "s3reader": ("S3Reader", "S3ReaderConstructor"),
 }
-_SUBMODULES = ("dcp", "fsspec", "lightning", "s3reader", "simulate", "testing")
+_SUBMODULES = ("aio", "dcp", "fsspec", "lightning", "requests", "s3reader", "simulate", "testing")
 _ORIGIN = {name: module for module, names in _MODULES.items() for name in names}
 
 

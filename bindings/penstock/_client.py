@@ -17,6 +17,8 @@ from ._streams import GetObjectStream, ObjectHandle, ObjectSource
 from ._user_agent import UserAgent
 from ._versions import ListObjectVersionsStream, checked_version, refuse_directory_bucket
 from ._writer import S3Writer
+from .requests._files import Files
+from .requests._requests import Requests
 
 if TYPE_CHECKING:
     from ._progress import ProgressCallback
@@ -33,7 +35,7 @@ def _check_page_size(max_keys: int) -> None:
         raise S3InvalidArgumentError(f"max_keys must be 0 to {MAX_PAGE_SIZE}, not {max_keys}")
 
 
-class S3Client(DirectoryBuckets):
+class S3Client(DirectoryBuckets, Requests, Files):
     """A client for S3. Cheap to make: all clients of a process share connections, which the first request opens.
 
     Picklable, and usable in forked and spawned workers: each process opens its own connections.
@@ -233,30 +235,6 @@ class S3Client(DirectoryBuckets):
         """
         log.debug("CopyObject s3://%s/%s to s3://%s/%s", src_bucket, src_key, dst_bucket, dst_key)
         self.core.copy_object(src_bucket, src_key, dst_bucket, dst_key, checked_version(src_bucket, src_version_id))
-
-    # ---- buckets
-
-    def create_bucket(self, bucket: str) -> None:
-        """Creates a bucket. Does nothing if this account already owns it.
-
-        A name such as ``base--usw2-az1--x-s3`` creates a directory bucket in the named zone.
-        """
-        from ._exceptions import S3ConflictError
-
-        try:
-            self.core.create_bucket(bucket)
-        except S3ConflictError as error:
-            if error.code != "BucketAlreadyOwnedByYou":
-                raise
-
-    def delete_bucket(self, bucket: str) -> None:
-        """Deletes an empty bucket.
-
-        Raises:
-            S3ConflictError: The bucket is not empty (BucketNotEmpty).
-            S3NotFoundError: The bucket does not exist.
-        """
-        self.core.delete_bucket(bucket)
 
     # ---- counters
 

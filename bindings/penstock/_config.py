@@ -34,6 +34,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "low_speed_limit": (int, NoneType),
     "connect_timeout": (int, float, NoneType),
     "idle_timeout": (int, float, NoneType),
+    "io_threads": (int, NoneType),
 }
 # Each is True, False, or None: taken from the environment or the profile.
 _FLAGS = (
@@ -46,6 +47,19 @@ _FLAGS = (
     "hedge_reads",
 )
 _TYPES |= dict.fromkeys(_FLAGS, (bool, NoneType))
+# Texts that None leaves to the environment, the profile or the default.
+_TEXTS = (
+    "ca_bundle_path",
+    "ca_directory_path",
+    "client_certificate_path",
+    "client_key_path",
+    "client_key_password",
+    "proxy",
+    "no_proxy",
+    "upload_checksums",
+    "download_checksums",
+)
+_TYPES |= dict.fromkeys(_TEXTS, _OPTIONAL_TEXT)
 # The value that None stands for, for error messages.
 _TIMEOUTS = {
     "attempt_timeout": "the default",
@@ -53,6 +67,7 @@ _TIMEOUTS = {
     "connect_timeout": "10 s",
     "idle_timeout": "30 s",
 }
+MAX_IO_THREADS = 64
 _UPPER_BOUND = 1e9  # exclusive; for numbers without a limit of their own
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 RETRY_MODES = ("tuned", "legacy", "standard", "adaptive")
@@ -131,10 +146,26 @@ class S3ClientConfig:
         connect_timeout: Seconds that a connection may take, including name resolution and TLS handshake. None: 10 s.
         idle_timeout: Seconds after which an attempt without progress fails (no byte sent, no complete response head, no byte of
             a body). The request is retried. None: 30 s.
+        proxy: URL of a proxy, ``"http://host:port"``, also ``https``, ``socks4``, ``socks4a``, ``socks5`` and ``socks5h``, with
+            ``user:password@`` before the host if needed. Never printed. ``""``: no proxy. None: the variables ``http_proxy``,
+            ``https_proxy``, ``all_proxy`` and ``no_proxy``.
+        no_proxy: With `proxy`: hosts without it, separated by commas: names, domains (``.example.com``), addresses, networks, or
+            ``*``.
+        ca_bundle_path: File with CA certificates (PEM). None: ``AWS_CA_BUNDLE``, else the system's.
+        ca_directory_path: Folder of CA certificates, with names as of ``openssl rehash``, in addition.
+        client_certificate_path: PEM file with the certificate that this client shows to the server (mutual TLS).
+        client_key_path: PEM file with its key. None: it is in the file of the certificate.
+        client_key_password: Password of an encrypted key. Never printed.
+        io_threads: Number of I/O threads, 1 to 64, each with its own connections. Clients with the same number share them. None:
+            half as many as cores, 1 to 4.
+        upload_checksums: ``"when_supported"``: uploads carry a CRC64NVME. ``"when_required"``: for services without support.
+            None: ``AWS_REQUEST_CHECKSUM_CALCULATION``, the profile's ``request_checksum_calculation``, else the first.
+        download_checksums: Same for the verification of whole objects: ``AWS_RESPONSE_CHECKSUM_VALIDATION``,
+            ``response_checksum_validation``.
 
     Raises:
         ValueError: `requester_pays` and `unsigned` are both set, only one of `access_key_id` and `secret_access_key` is given,
-            or `look_ahead_bytes` is negative.
+            `look_ahead_bytes` is negative, or `no_proxy` is given without `proxy`.
 
     Source: ``s3torchconnector.S3ClientConfig``.
     """
@@ -164,6 +195,16 @@ class S3ClientConfig:
     hedge_reads: bool | None = None
     connect_timeout: float | None = None
     idle_timeout: float | None = None
+    proxy: str | None = field(default=None, repr=False)
+    no_proxy: str | None = None
+    ca_bundle_path: str | None = None
+    ca_directory_path: str | None = None
+    client_certificate_path: str | None = None
+    client_key_path: str | None = None
+    client_key_password: str | None = field(default=None, repr=False)
+    io_threads: int | None = None
+    upload_checksums: str | None = None
+    download_checksums: str | None = None
 
     def __post_init__(self) -> None:
         if self.requester_pays and self.unsigned:
@@ -173,6 +214,8 @@ class S3ClientConfig:
             )
         if bool(self.access_key_id) != bool(self.secret_access_key):
             raise ValueError("access_key_id and secret_access_key belong together; give both or neither")
+        if self.no_proxy is not None and not self.proxy:
+            raise ValueError("no_proxy needs proxy: without it, the variable no_proxy applies; set proxy or remove no_proxy")
         check_type("S3ClientConfig.look_ahead_bytes", self.look_ahead_bytes, _NUMBER)
         if self.look_ahead_bytes < 0:
             raise ValueError(f"look_ahead_bytes must be 0 (no look-ahead) or a number of bytes, not {self.look_ahead_bytes}")
@@ -181,6 +224,11 @@ class S3ClientConfig:
     def _flags(self) -> dict[str, bool]:
         """The flags that are not None."""
         return {name: value for name in _FLAGS if (value := getattr(self, name)) is not None}
+
+    @property
+    def _texts(self) -> dict[str, str]:
+        """The texts that are not None."""
+        return {name: value for name in _TEXTS if (value := getattr(self, name)) is not None}
 
     def validate(self) -> None:
         """Checks the types and ranges that the constructor does not check. The first use of a client calls this.
@@ -215,6 +263,8 @@ class S3ClientConfig:
                 raise S3InvalidArgumentError(
                     f"{name} must be None ({unset}) or more than 0 and less than 1e9 seconds, not {seconds}"
                 )
+        if self.io_threads is not None and not 1 <= self.io_threads <= MAX_IO_THREADS:
+            raise S3InvalidArgumentError(f"io_threads must be None or 1 to {MAX_IO_THREADS}, not {self.io_threads}")
         if self.low_speed_limit is not None and not 0 <= self.low_speed_limit < 2**63:
             raise S3InvalidArgumentError(
                 f"low_speed_limit must be None (1024), 0 (no limit) or bytes per second, not {self.low_speed_limit}"

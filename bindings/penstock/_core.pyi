@@ -1,5 +1,6 @@
 """Type stubs of the C++ core. tests/test_stubs.py compares the names with the built module."""
 
+from asyncio import Future
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -42,6 +43,52 @@ class ObjectMetadata:
     @property
     def user_metadata(self) -> list[tuple[str, str]]: ...
 
+class MemoryShare:
+    def release(self) -> None: ...
+
+def try_take_memory(bytes: int) -> MemoryShare | None: ...
+
+class CancelSource:
+    def cancel(self) -> None: ...
+
+class LoopQueue:
+    def __init__(self, make_future: Callable[[int], Future[Any]]) -> None: ...
+    def fileno(self) -> int: ...
+    def drain(self) -> None: ...
+    def cancel(self, number: int) -> None: ...
+    def close(self) -> None: ...
+    @property
+    def in_flight(self) -> int: ...
+
+class AsyncClient:
+    def __init__(self, client: Client, queue: LoopQueue) -> None: ...
+    def call(self, name: str, arguments: dict[str, Any]) -> Future[Any]: ...
+    def read(
+        self,
+        bucket: str,
+        key: str,
+        start: int = 0,
+        end: int | None = None,
+        size: int | None = None,
+        etag: str | None = None,
+        part_size: int | None = None,
+        parallel: int | None = None,
+        version_id: str = "",
+    ) -> Future[tuple[bytes, ObjectMetadata]]: ...
+    def read_into(
+        self,
+        bucket: str,
+        key: str,
+        buffer: Buffer,
+        start: int = 0,
+        size: int | None = None,
+        etag: str | None = None,
+        part_size: int | None = None,
+        parallel: int | None = None,
+        version_id: str = "",
+    ) -> Future[tuple[int, ObjectMetadata]]: ...
+    def cancel_all(self) -> list[Future[Any]]: ...
+
 class Client:
     def __init__(
         self,
@@ -63,7 +110,9 @@ class Client:
         low_speed_limit: int | None = None,
         connect_timeout: float = 0.0,
         idle_timeout: float = 0.0,
+        io_threads: int | None = None,
         flags: dict[str, bool] = {},
+        texts: dict[str, str] = {},
     ) -> None: ...
     def read(
         self,
@@ -126,30 +175,12 @@ class Client:
     ) -> tuple[list[tuple[str, str, float]], str, str]: ...
     def list_multipart_uploads(self, bucket: str, prefix: str = "") -> list[tuple[str, str]]: ...
     def abort_multipart_upload(self, bucket: str, key: str, upload_id: str) -> None: ...
-    def create_multipart_upload(
-        self, bucket: str, key: str, storage_class: str = "", content_type: str = "", metadata: list[tuple[str, str]] = []
-    ) -> str: ...
-    def upload_part(self, bucket: str, key: str, upload_id: str, part_number: int, data: Buffer) -> tuple[int, str, str]: ...
-    def upload_part_copy(
-        self,
-        bucket: str,
-        key: str,
-        upload_id: str,
-        part_number: int,
-        src_bucket: str,
-        src_key: str,
-        start: int,
-        end: int,
-        etag: str | None = None,
-        src_version_id: str = "",
-    ) -> tuple[int, str, str]: ...
-    def complete_multipart_upload(
-        self, bucket: str, key: str, upload_id: str, parts: list[tuple[int, str, str]], size: int, if_none_match: bool = False
-    ) -> str: ...
-    def create_bucket(self, bucket: str) -> None: ...
-    def delete_bucket(self, bucket: str) -> None: ...
-    def head_bucket(self, bucket: str) -> str: ...
-    def list_buckets(self) -> list[tuple[str, int]]: ...
+    def call(self, name: str, arguments: dict[str, Any]) -> Any: ...
+    def upload_file(self, arguments: dict[str, Any], progress: Callable[[int, int | None], None] | None) -> Any: ...
+    def download_file(self, arguments: dict[str, Any], progress: Callable[[int, int | None], None] | None) -> Any: ...
+    def transfer_directory(
+        self, upload: bool, arguments: dict[str, Any], on_file: Callable[[str, str, Exception | None], None] | None
+    ) -> Any: ...
     def rename_object(
         self,
         bucket: str,

@@ -82,6 +82,16 @@ class S3PreconditionFailedError(S3Exception):
     """A condition of the request did not hold. From a read: the object changed while it was being read."""
 
 
+class S3NotModifiedError(S3Exception):
+    """The object has not changed: `if_none_match` or `if_modified_since` did not hold.
+
+    Attributes:
+        details: Pairs with the ``ETag`` and ``Last-Modified`` of the object, if S3 sent them.
+    """
+
+    details: tuple[tuple[str, str], ...] = ()
+
+
 class S3ConflictError(S3Exception):
     """The request conflicts with another operation, or the bucket already exists."""
 
@@ -118,6 +128,7 @@ _BY_KIND: dict[str, type[S3Exception]] = {
     "not_found": S3NotFoundError,
     "access_denied": S3AccessDeniedError,
     "unauthenticated": S3UnauthenticatedError,
+    "not_modified": S3NotModifiedError,
     "precondition_failed": S3PreconditionFailedError,
     "conflict": S3ConflictError,
     "already_exists": S3ConflictError,
@@ -194,6 +205,7 @@ def from_error(
     attempts: int,
     setting: str = "",
     history: Sequence[tuple[float, float, str, int, str, str, str]] = (),
+    details: Sequence[tuple[str, str]] = (),
 ) -> Exception:
     """Returns the exception for an error of the C++ core. Called only by the core."""
     place = f"s3://{bucket}/{key}" if bucket else ""
@@ -205,16 +217,18 @@ def from_error(
         facts.append(f"request id {request_id}")
     if attempts:
         facts.append("1 attempt" if attempts == 1 else f"{attempts} attempts")
-    details = ", ".join(filter(None, facts))
+    summary = ", ".join(filter(None, facts))
     setting = _SETTINGS.get(setting, setting)
     if setting not in message:
         message = f"{message} ({setting})"
     headline = _headline(kind, code, operation, region, message)
-    text = (f"{headline} ({details})" if details else headline) + _message_suffix(kind, headline, message, attempts)
+    text = (f"{headline} ({summary})" if summary else headline) + _message_suffix(kind, headline, message, attempts)
     exception = _BY_KIND.get(kind, S3Exception)(text.translate(_ONE_LINE))
     exception.code, exception.status, exception.operation = code, status, operation
     exception.bucket, exception.key, exception.region, exception.setting = bucket, key, region, setting
     exception.request_id, exception.host_id, exception.attempts = request_id, host_id, attempts
+    if isinstance(exception, S3NotModifiedError):
+        exception.details = tuple(details)
     if history:
         exception.attempt_history = tuple(S3Attempt(*facts[:6]) for facts in history)
         if hasattr(exception, "add_note"):  # Python 3.11

@@ -5,15 +5,17 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._exceptions import S3DataLossError, S3Exception, S3InvalidArgumentError, S3NotFoundError
 
 if TYPE_CHECKING:
     from . import _core
     from ._session import Session
+    from .requests import CompletedPart
+    from .requests._requests import Requests
 
 log = logging.getLogger(__name__)
 
@@ -100,24 +102,30 @@ class ListObjectVersionsStream:
         versions, prefixes, *markers = self._client.list_object_versions(
             self.bucket, self.prefix, self.delimiter, self.max_keys, *self._markers
         )
-        self._advance((markers[0], markers[1]))
+        self._markers = next_markers(self.bucket, self.prefix, self._markers, (markers[0], markers[1]))
         self.complete = not markers[0]
-        found = [
-            ObjectVersion(key, version, latest, deleted, size, f'"{etag}"' if etag else "", modified, storage_class or "STANDARD")
-            if not deleted
-            else ObjectVersion(key, version, latest, deleted, 0, "", modified)
-            for key, version, latest, deleted, size, etag, modified, storage_class in versions
-        ]
-        return ListObjectVersionsResult(found, prefixes)
+        return version_page(versions, prefixes)
 
-    def _advance(self, markers: tuple[str, str]) -> None:
-        """Checks and stores the markers of the next page. S3 lists keys in ascending order, so key markers never decrease."""
-        if markers[0] and (markers == self._markers or _utf8(markers[0]) < _utf8(self._markers[0])):
-            raise S3DataLossError(
-                f"the listing of versions of s3://{self.bucket}/{self.prefix} does not advance:"
-                f" the key marker {markers[0]!r} follows {self._markers[0]!r}"
-            )
-        self._markers = markers
+
+def version_page(versions: Iterable[tuple[Any, ...]], prefixes: list[str]) -> ListObjectVersionsResult:
+    """Returns a page from the values of the core."""
+    found = [
+        ObjectVersion(key, version, latest, deleted, size, f'"{etag}"' if etag else "", modified, storage_class or "STANDARD")
+        if not deleted
+        else ObjectVersion(key, version, latest, deleted, 0, "", modified)
+        for key, version, latest, deleted, size, etag, modified, storage_class in versions
+    ]
+    return ListObjectVersionsResult(found, prefixes)
+
+
+def next_markers(bucket: str, prefix: str, last: tuple[str, str], markers: tuple[str, str]) -> tuple[str, str]:
+    """Checks and returns the markers of the next page. S3 lists keys in ascending order, so key markers never decrease."""
+    if markers[0] and (markers == last or _utf8(markers[0]) < _utf8(last[0])):
+        raise S3DataLossError(
+            f"the listing of versions of s3://{bucket}/{prefix} does not advance:"
+            f" the key marker {markers[0]!r} follows {last[0]!r}"
+        )
+    return markers
 
 
 def _utf8(key: str) -> bytes:
@@ -157,7 +165,7 @@ def no_such(bucket: str, key: str, version_id: str, versions: list[ObjectVersion
     return error
 
 
-def restore(session: Session, bucket: str, key: str, version_id: str) -> ObjectVersion:
+def restore(session: Requests, bucket: str, key: str, version_id: str) -> ObjectVersion:
     """See S3Checkpoint.restore."""
     refuse_directory_bucket(bucket)
     checked_version(bucket, version_id)
@@ -176,36 +184,38 @@ def restore(session: Session, bucket: str, key: str, version_id: str) -> ObjectV
     return versions_of(session, bucket, key)[0]
 
 
-def copy_version(session: Session, bucket: str, version: ObjectVersion) -> None:
+def copy_version(session: Requests, bucket: str, version: ObjectVersion) -> None:
     """Copies a version over the current one of its key."""
     log.info("Restoring version %s of s3://%s/%s, %d bytes", version.version_id, bucket, version.key, version.size)
     if version.size <= COPY_LIMIT:
         session.core.copy_object(bucket, version.key, bucket, version.key, version.version_id)
     else:
-        _copy_parts(session.core, bucket, version)
+        _copy_parts(session, bucket, version)
 
 
-def _copy_parts(core: _core.Client, bucket: str, version: ObjectVersion) -> None:
+def _copy_parts(client: Requests, bucket: str, version: ObjectVersion) -> None:
     """Copies by a multipart upload. Keeps content type, metadata and storage class."""
     key, size = version.key, version.size
-    head = core.head_object(bucket, key, version.version_id)
+    head = client.core.head_object(bucket, key, version.version_id)
     part_size = max(COPY_PART, math.ceil(size / MAX_PARTS))
-    upload = core.create_multipart_upload(
-        bucket, key, head.storage_class, head.content_type, [(name, value) for name, value in head.user_metadata]
+    upload = client.create_multipart_upload(
+        bucket, key, storage_class=head.storage_class, content_type=head.content_type, metadata=head.user_metadata
     )
 
-    def copy(number: int) -> tuple[int, str, str]:
+    def copy(number: int) -> CompletedPart:
         begin = (number - 1) * part_size
         end = min(begin + part_size, size)
-        return core.upload_part_copy(bucket, key, upload, number, bucket, key, begin, end, None, version.version_id)
+        return client.upload_part_copy(
+            bucket, key, upload, number, bucket, key, src_range=(begin, end), src_version_id=version.version_id
+        )
 
     try:
         with ThreadPoolExecutor(PARALLEL_COPIES) as pool:
             parts = list(pool.map(copy, range(1, math.ceil(size / part_size) + 1)))
-        core.complete_multipart_upload(bucket, key, upload, parts, size)
+        client.complete_multipart_upload(bucket, key, upload, parts)
     except BaseException:
         with contextlib.suppress(S3Exception):  # report the first error; `penstock checkpoint prune` removes open uploads
-            core.abort_multipart_upload(bucket, key, upload)
+            client.abort_multipart_upload(bucket, key, upload)
         raise
 
 

@@ -23,12 +23,14 @@ CLIENT = """
 import ctypes, os, sys, threading
 from penstock import _core
 
-port, held, release, size, reads, bulk_bytes = map(int, sys.argv[1:])
+port, held, release, size, reads, bulk_bytes = map(int, sys.argv[1:7])
+by_get = sys.argv[7] == "get"
 client = _core.Client(region="us-east-1", endpoint=f"http://127.0.0.1:{port}", force_path_style=True, unsigned=True)
 results = {}
 
 def read(index):
-    data, _, _ = client.read("bkt", f"read-{index}")
+    key = f"read-{index}"
+    data = client.call("get", {"bucket": "bkt", "key": key}).body if by_get else client.read("bkt", key)[0]
     results[index] = len(data)
 
 def bulk():
@@ -74,12 +76,17 @@ class Server:
         self.connections[key].sendall(head.encode() + bytes(size))
 
 
-def bulk_moves_while_the_gil_is_held(size: int) -> bool:
-    """Whether the client receives the large object while reads of objects of `size` bytes wait for Python memory."""
+def bulk_moves_while_the_gil_is_held(size: int, call: str) -> bool:
+    """Whether the client receives the large object while reads of objects of `size` bytes wait for Python memory.
+
+    Args:
+        size: Size of the small objects.
+        call: ``"read"``, or ``"get"`` for the operation of that name.
+    """
     server = Server(size)
     held_read, held_write = socket.socketpair()
     release_read, release_write = socket.socketpair()
-    arguments = [server.listener.getsockname()[1], held_write.fileno(), release_read.fileno(), size, READS, BULK_BYTES]
+    arguments = [server.listener.getsockname()[1], held_write.fileno(), release_read.fileno(), size, READS, BULK_BYTES, call]
     program = subprocess.Popen(
         [sys.executable, "-c", CLIENT, *map(str, arguments)], pass_fds=[held_write.fileno(), release_read.fileno()]
     )

@@ -681,8 +681,8 @@ def test_prune_deletes_old_objects_of_unfinished_saves(emulator, client, bucket,
     try:
         put(client, bucket, "run/step_4/__0_0.distcp", b"unfinished")
         put(client, bucket, "run/step_3/__9_9.distcp", b"stale")
-        client._client.create_multipart_upload(bucket, "run/step_4/__1_0.distcp")
-        client._client.create_multipart_upload(bucket, "elsewhere")
+        client.create_multipart_upload(bucket, "run/step_4/__1_0.distcp")
+        client.create_multipart_upload(bucket, "elsewhere")
     finally:
         emulator.clock().restore()
     young = command.json("prune", run_folder, "--keep", "3", "--older-than", "1h", "--yes")

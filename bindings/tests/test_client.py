@@ -33,7 +33,7 @@ def test_the_memory_limit_belongs_to_the_process_and_is_checked(client):
     penstock.set_memory_limit(1 << 26)
     try:
         assert penstock.memory_limit() == _core.memory_usage()["limit"] == 1 << 26
-        client._client.list_buckets()
+        client.list_buckets()
         assert penstock.memory_limit() == 1 << 26, "a client must not change the limit"
         with pytest.raises(ValueError, match=r"the memory limit must be 16777216 bytes \(16 MiB\) or more, not 1000") as raised:
             penstock.set_memory_limit(1000)

@@ -229,11 +229,11 @@ def test_refused_save_takes_no_lock(own_emulator: Emulator) -> None:
 
 
 def test_uploads_with_other_names_stay_open(own_emulator: Emulator) -> None:
-    core = own_emulator.client()._client
+    client = own_emulator.client()
     mine = ["ck/__0_0.distcp", "ck/__7_gabcdef01_3.distcp"]
     others = ["ck/nested/__0_0.distcp", "ck/model.pt", "ck2/__0_0.distcp", "ck/__0_0.distcp.old"]
     for key in mine + others:
-        core.create_multipart_upload("bucket", key)
+        client.create_multipart_upload("bucket", key)
     save(own_emulator, 1)
     assert len(open_uploads(own_emulator)) == 6, "without a lock of another save, nothing is listed"
     bucket_io.put(own_emulator.client(), "bucket", f"ck/{LOCK}", b"killed save")

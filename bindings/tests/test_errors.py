@@ -242,7 +242,7 @@ def test_a_throttled_upload_reports_that_it_may_have_been_created():
         lost = {"do": {"reset": {}, "at": "after_commit"}, "when": of_begin, "limit": {"times": 1}}
         own_emulator.faults().set([lost, {"do": {"error": {"code": "SlowDown", "status": 503}}, "when": of_begin}])
         with pytest.raises(penstock.S3ThrottledError, match="may have been carried out"):
-            client._client.create_multipart_upload("b-1", "k")
+            client.create_multipart_upload("b-1", "k")
 
 
 def test_a_missing_source_after_a_lost_response_may_have_been_renamed():

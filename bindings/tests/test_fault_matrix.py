@@ -77,7 +77,7 @@ def test_the_judge_detects_each_defect(monkeypatch):
         half = environment.content("small")[:100]
 
         def left_open() -> None:
-            environment.client()._client.create_multipart_upload(BUCKET, "t/left")
+            environment.client().create_multipart_upload(BUCKET, "t/left")
 
         def wrong_key() -> None:
             raise KeyError("k")

@@ -269,11 +269,11 @@ def test_copy_in_parts(client, bucket):
     """Used above 5 GiB; here above 8 MiB."""
     data = bytes(range(256)) * (17 * MIB // 256)
     put(client, bucket, "k", data)
-    copy_in_parts(client._client, (bucket, "k"), (bucket, "copy"), 8 * MIB)
+    copy_in_parts(client, (bucket, "k"), (bucket, "copy"), 8 * MIB)
     assert get(client, bucket, "copy") == data
     assert client.head_object(bucket, "copy").etag.endswith('-3"')
     with pytest.raises(penstock.S3NotFoundError):
-        copy_in_parts(client._client, (bucket, "missing"), (bucket, "other"))
+        copy_in_parts(client, (bucket, "missing"), (bucket, "other"))
     assert client._client.list_multipart_uploads(bucket) == []
     assert shares(10, 4) == [(0, 3), (3, 6), (6, 10)]
     assert shares(0, 4) == [(0, 0)]

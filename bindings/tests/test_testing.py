@@ -37,7 +37,7 @@ def test_a_reset_by_the_admin_api_removes_all_buckets():
         urllib.request.urlopen(
             urllib.request.Request(f"{own_emulator.admin_endpoint}/_penstock/reset", method="POST"), timeout=10
         )
-        assert client._client.list_buckets() == []
+        assert client.list_buckets() == []
 
 
 def test_objects_in_a_data_directory_survive_a_restart(tmp_path):

@@ -300,8 +300,8 @@ def test_a_throttled_listing_of_versions_is_retried(emulator, client, versioned)
 
 def test_open_uploads_have_their_start_time_and_continue_at_a_marker(client, bucket):
     core = client._client
-    ids = [core.create_multipart_upload(bucket, f"p/{number}") for number in range(3)]
-    core.create_multipart_upload(bucket, "q")
+    ids = [client.create_multipart_upload(bucket, f"p/{number}") for number in range(3)]
+    client.create_multipart_upload(bucket, "q")
     uploads, key_marker, id_marker = core.list_open_uploads(bucket, "p/")
     assert [(key, upload) for key, upload, _ in uploads] == list(zip(("p/0", "p/1", "p/2"), ids, strict=True))
     assert all(initiated > 1.7e9 for _, _, initiated in uploads)

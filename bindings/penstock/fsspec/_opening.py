@@ -106,7 +106,7 @@ def _appending(store: Store, path: str, attributes: dict[str, Any]) -> tuple[S3W
         return None, 0
     with mapped(path):  # the object exists: from here on, "not found" is an error, not a reason to create it
         if head.size >= MIN_PART:
-            stream = AppendStream(store.core, bucket, key, head)
+            stream = AppendStream(store.client, bucket, key, head)
             return S3Writer(cast("PutObjectStream", stream)), head.size
         before = store.core.read(bucket, key, size=head.size, etag=head.etag)[0] if head.size else b""
     writer = store.writer(path, **{**_attributes_of(head), **attributes})

@@ -12,7 +12,9 @@ from .._exceptions import S3Exception, S3NotFoundError
 
 if TYPE_CHECKING:
     from .. import _core
+    from .._client import S3Client
     from .._streams import Buffer
+    from ..requests import CompletedPart
 
 log = logging.getLogger(__name__)
 
@@ -23,8 +25,6 @@ COPY_PART = 256 * MIB
 APPENDED_PART = 16 * MIB
 MAX_PARTS = 10_000
 PARALLEL_COPIES = 8
-
-Part = tuple[int, str, str]
 
 
 def shares(size: int, limit: int) -> list[tuple[int, int]]:
@@ -43,22 +43,24 @@ class JoinedObject:
         like: Provides content type, storage class and metadata of the new object.
     """
 
-    def __init__(self, client: _core.Client, bucket: str, key: str, like: _core.ObjectMetadata) -> None:
+    def __init__(self, client: S3Client, bucket: str, key: str, like: _core.ObjectMetadata) -> None:
         self._client, self._bucket, self._key = client, bucket, key
-        self._parts: list[Part] = []
+        self._parts: list[CompletedPart] = []
         self._size = 0
-        self._upload_id = client.create_multipart_upload(bucket, key, like.storage_class, like.content_type, like.user_metadata)
+        self._upload_id = client.create_multipart_upload(
+            bucket, key, storage_class=like.storage_class, content_type=like.content_type, metadata=like.user_metadata
+        )
 
     def copy(self, bucket: str, key: str, source: _core.ObjectMetadata, part_bytes: int) -> None:
         """Copies the version of an object that `source` describes, in parts of at most about `part_bytes` bytes."""
         ranges = shares(source.size, max(part_bytes, -(-source.size // (MAX_PARTS // 2))))
         first = len(self._parts) + 1
 
-        def copy_part(number: int) -> Part:
-            begin, end = ranges[number]
+        def copy_part(number: int) -> CompletedPart:
             return self._client.upload_part_copy(
-                self._bucket, self._key, self._upload_id, first + number, bucket, key, begin, end, source.etag
-            )
+                self._bucket, self._key, self._upload_id, first + number, bucket, key,
+                src_range=ranges[number], src_if_match=source.etag,
+            )  # fmt: skip
 
         with ThreadPoolExecutor(min(PARALLEL_COPIES, len(ranges))) as threads:
             self._parts += threads.map(copy_part, range(len(ranges)))
@@ -75,14 +77,14 @@ class JoinedObject:
 
     def publish(self) -> None:
         try:
-            self._client.complete_multipart_upload(self._bucket, self._key, self._upload_id, self._parts, self._size)
+            self._client.complete_multipart_upload(self._bucket, self._key, self._upload_id, self._parts)
         except S3NotFoundError as error:
             # An earlier attempt may have succeeded without a response.
             if error.code != "NoSuchUpload" or not self._is_there():
                 raise
 
     def _is_there(self) -> bool:
-        head = self._client.head_object(self._bucket, self._key)
+        head = self._client.core.head_object(self._bucket, self._key)
         return head.size == self._size and head.etag.endswith(f"-{len(self._parts)}")
 
     def abort(self) -> None:
@@ -102,9 +104,9 @@ class JoinedObject:
             raise
 
 
-def copy_in_parts(client: _core.Client, source: tuple[str, str], target: tuple[str, str], part_bytes: int = COPY_PART) -> None:
+def copy_in_parts(client: S3Client, source: tuple[str, str], target: tuple[str, str], part_bytes: int = COPY_PART) -> None:
     """Copies one version of an object of any size inside S3, in parallel, with its content type and metadata."""
-    head = client.head_object(*source)
+    head = client.core.head_object(*source)
     joined = JoinedObject(client, *target, head)
     with joined.abort_on_error():
         joined.copy(*source, head, part_bytes)
@@ -117,7 +119,7 @@ class AppendStream:
     Copies the existing bytes inside S3. Nothing changes before :meth:`close`, or if nothing is written.
     """
 
-    def __init__(self, client: _core.Client, bucket: str, key: str, head: _core.ObjectMetadata) -> None:
+    def __init__(self, client: S3Client, bucket: str, key: str, head: _core.ObjectMetadata) -> None:
         self._joined = JoinedObject(client, bucket, key, head)
         self._rest = bytearray()
         self._closed = self._wrote = False

@@ -116,7 +116,7 @@ class Store:
         with mapped(path):
             if not key:
                 try:
-                    self.core.head_bucket(bucket)
+                    self.client.head_bucket(bucket)
                 except S3NotFoundError:
                     return False
                 return True
@@ -135,7 +135,7 @@ class Store:
     def buckets(self) -> list[Entry]:
         """Returns the entries of all buckets, by name, with the directory buckets of the client's region if S3 lists them."""
         with mapped(""):
-            found = self.core.list_buckets()
+            found = [(each.name, int(each.creation_date)) for each in self.client.list_buckets()]
         made = {name: datetime.fromtimestamp(created, timezone.utc) for name, created in found + self._directory_buckets()}
         return [directory(name) | {"CreationDate": created, "LastModified": created} for name, created in sorted(made.items())]
 
@@ -258,7 +258,7 @@ class Store:
                 # One of the reasons for this error: the object exceeds the size limit of one request.
                 if error.code != "InvalidRequest" or self.core.head_object(*split(source)).size <= MAX_COPY_BYTES:
                     raise
-                copy_in_parts(self.core, split(source), split(target))
+                copy_in_parts(self.client, split(source), split(target))
 
     def rename(self, source: str, target: str) -> None:
         """Renames one object within a directory bucket, atomically."""
@@ -269,14 +269,14 @@ class Store:
 
     def create_bucket(self, bucket: str) -> None:
         with mapped(bucket):
-            self.core.create_bucket(bucket)
+            self.core.call("create_bucket", {"bucket": bucket})
 
     def remove_directory(self, path: str) -> None:
         """Removes an empty bucket or directory. Raises OSError (ENOTEMPTY) if it is not empty."""
         bucket, key = split(path)
         if not key:
             with mapped(path):
-                self.core.delete_bucket(bucket)
+                self.client.delete_bucket(bucket)
             return
         with mapped(path):
             inside = [found.key for found in next(self.client.list_objects(bucket, key + "/", "", 2)).object_info]

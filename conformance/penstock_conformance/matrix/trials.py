@@ -104,7 +104,7 @@ class Environment:
     def buckets(self) -> list[str]:
         """Names of all buckets of the selected kind."""
         if self.bucket == BUCKET:
-            return [name for name, _ in self.clean._client.list_buckets()]
+            return [each.name for each in self.clean.list_buckets()]
         return self.clean.list_directory_buckets()
 
     def once(self, name: Any, make: Callable[[], Any]) -> Any:

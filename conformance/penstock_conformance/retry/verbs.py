@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock import S3Client, S3Exception
+from penstock.requests import CompletedPart
 
 from .._access import Access
 from .._store import client, client_config
@@ -29,7 +30,7 @@ class Fixture:
         self.bucket = bucket
         self._client = client(access)
         self.upload = ""
-        self.parts: list[tuple[int, str, str]] = []
+        self.parts: list[CompletedPart] = []
         self.etag = ""
 
     def put(self, key: str, data: bytes = DATA) -> None:
@@ -48,9 +49,9 @@ class Fixture:
             self.put(KEY)
             self.etag = core.head_object(self.bucket, KEY).etag
         if verb in ("UploadPart", "UploadPartCopy", "CompleteMultipartUpload", "AbortMultipartUpload"):
-            self.upload = core.create_multipart_upload(self.bucket, OTHER)
+            self.upload = self._client.create_multipart_upload(self.bucket, OTHER)
         if verb == "CompleteMultipartUpload":
-            self.parts = [core.upload_part(self.bucket, OTHER, self.upload, 1, DATA)]
+            self.parts = [self._client.upload_part(self.bucket, OTHER, self.upload, 1, DATA)]
 
     def get(self, key: str) -> bytes | None:
         try:
@@ -125,12 +126,12 @@ class Penstock(Verbs):
             "DeleteObject": lambda: client.delete_object(bucket, KEY),
             "DeleteObjects": lambda: core.delete_objects(bucket, [KEY]),
             "CopyObject": lambda: client.copy_object(bucket, KEY, bucket, OTHER),
-            "CreateMultipartUpload": lambda: core.create_multipart_upload(bucket, OTHER),
-            "UploadPart": lambda: core.upload_part(bucket, OTHER, fixture.upload, 1, DATA),
-            "UploadPartCopy": lambda: core.upload_part_copy(bucket, OTHER, fixture.upload, 1, bucket, KEY, 0, len(DATA)),
-            "CompleteMultipartUpload": lambda: core.complete_multipart_upload(
-                bucket, OTHER, fixture.upload, fixture.parts, len(DATA)
+            "CreateMultipartUpload": lambda: client.create_multipart_upload(bucket, OTHER),
+            "UploadPart": lambda: client.upload_part(bucket, OTHER, fixture.upload, 1, DATA),
+            "UploadPartCopy": lambda: client.upload_part_copy(
+                bucket, OTHER, fixture.upload, 1, bucket, KEY, src_range=(0, len(DATA))
             ),
+            "CompleteMultipartUpload": lambda: client.complete_multipart_upload(bucket, OTHER, fixture.upload, fixture.parts),
             "AbortMultipartUpload": lambda: core.abort_multipart_upload(bucket, OTHER, fixture.upload),
             "CreateSession": lambda: client.get_object(bucket, KEY).read(),
             "PutObject, append": append,
@@ -164,7 +165,7 @@ class Boto3(Verbs):
             begun = client.create_multipart_upload(Bucket=fixture.bucket, Key=OTHER)
             return client.upload_part(**upload | {"UploadId": begun["UploadId"]}, PartNumber=1, Body=DATA)
 
-        parts = {"Parts": [{"PartNumber": number, "ETag": etag} for number, etag, _ in fixture.parts]}
+        parts = {"Parts": [{"PartNumber": part.part_number, "ETag": part.etag} for part in fixture.parts]}
         calls: dict[str, Callable[[], Any]] = {
             "GetObject": lambda: bytes(client.get_object(**at)["Body"].read()),
             "HeadObject": lambda: client.head_object(**at)["ContentLength"],

@@ -1,0 +1,310 @@
+"""ObjectReader: reads one object in order, with prefetching."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+from collections import deque
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, cast
+
+from .. import _core
+from .._exceptions import S3DataLossError
+from ._loop import abandon
+
+if TYPE_CHECKING:
+    from asyncio import Future
+    from collections.abc import AsyncIterator, Iterator, Mapping
+    from types import TracebackType
+
+    from ._session import AsyncSession
+
+    Buffer = bytes | bytearray | memoryview
+
+PART_SIZE = 8 * 1024**2
+READ_AHEAD_PARTS = 4
+_CRC_BYTES = {"crc64nvme": 8, "crc32c": 4, "crc32": 4}  # in the order of preference of the core
+
+
+class Checksum:
+    """The CRC of an object's bytes so far, compared with the object's checksum at its end."""
+
+    def __init__(self, checksums: list[tuple[str, str]]) -> None:
+        self._checksums = checksums
+        self._crc = 0
+
+    def add(self, block: bytes) -> None:
+        self._crc = _core.prefix_crc(self._checksums, block, self._crc)
+
+    def check(self, bucket: str, key: str) -> None:
+        values = dict(self._checksums)
+        name = next(name for name in _CRC_BYTES if name in values)
+        received = base64.b64encode(self._crc.to_bytes(_CRC_BYTES[name], "big")).decode()
+        if received != values[name]:
+            raise S3DataLossError(
+                f"the bytes of s3://{bucket}/{key} have the {name} {received}, but S3 stored {values[name]};"
+                " read the object again"
+            )
+
+
+def usable(checksums: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Returns the checksums that can be compared."""
+    usable = []
+    for name, value in checksums.items():
+        try:
+            if len(base64.b64decode(value, validate=True)) == _CRC_BYTES.get(name):
+                usable.append((name, value))
+        except binascii.Error:
+            pass
+    return usable
+
+
+class ObjectReader:
+    """Reads an object, or a range of it, in order. Comes from :meth:`S3Client.get_object`.
+
+    The first read sends the first request. All reads are pinned to the version that it returned. Parts that follow are prefetched
+    within the memory limit of the process (:func:`penstock.set_memory_limit`), at most four at a time. A reader that is not read
+    requests nothing more, so a slow consumer holds a bounded number of bytes.
+
+    If the whole object is read in order and S3 has a CRC64NVME, CRC32C or CRC32 for it, the bytes are verified; a mismatch raises
+    S3DataLossError before the last bytes are returned.
+
+    Cancelling a read cancels the requests of the reader. The next read continues at the same position; what it returns is not
+    compared with the checksum. One task may use a reader at a time.
+
+    Attributes:
+        metadata: The metadata of the object; None before the first read. Objects of more than one part have no checksums here.
+    """
+
+    def __init__(self, session: AsyncSession, bucket: str, key: str, start: int, end: int | None, version_id: str) -> None:
+        self.bucket = bucket
+        self.key = key
+        self.metadata: _core.ObjectMetadata | None = None
+        self._session = session
+        self._version_id = version_id
+        self._part_size = session.part_size or PART_SIZE
+        self._position = start  # of the next byte to return
+        self._asked = start  # bytes before this offset are requested
+        self._end = end
+        self._parts: deque[tuple[Future[Any], Any]] = deque()  # requests in flight, with their share of the memory limit
+        self._block = memoryview(b"")  # received and not returned
+        self._window = 1  # parts that may be in flight; it grows as blocks are read
+        self._whole = start == 0 and end is None
+        self._head: Future[Any] | None = None  # fetches the checksums of an object of several parts
+        self._checksum: Checksum | None = None
+        self._verified = 0  # bytes before this offset were passed to _verify
+        self._unverified: list[bytes] = []  # until the checksums are known, at most two blocks
+        self._error: S3DataLossError | None = None
+        self._closed = False
+        self._used = False
+
+    # ---- reading
+
+    async def read(self, size: int = -1) -> bytes:
+        """Returns the next `size` bytes; fewer only at the end; all remaining bytes if `size` is negative.
+
+        Raises:
+            S3NotFoundError: The object does not exist.
+            S3PreconditionFailedError: The object changed since the first read.
+            S3DataLossError: The bytes do not match the object's checksum.
+        """
+        with self._use():
+            if size < 0 and self.metadata is None and not self._parts:
+                return await self._read_all()
+            pieces: list[memoryview] = []
+            while size != 0 and await self._fill():
+                piece = self._block if size < 0 else self._block[:size]
+                pieces.append(piece)
+                self._take(len(piece))
+                size = size if size < 0 else size - len(piece)
+            return b"".join(pieces)
+
+    async def readinto(self, buffer: Buffer) -> int:
+        """Fills a writable `buffer`, and returns the number of bytes; fewer than its size only at the end.
+
+        A large rest is received into the buffer directly, with parallel requests, and is then not compared with the checksum of
+        the object. A cancelled call ends when nothing writes to the buffer any more.
+        """
+        with self._use(), memoryview(buffer).cast("B") as view:
+            filled = 0
+            while filled < len(view):
+                wanted = len(view) - filled
+                if not self._block and not self._parts and wanted >= self._part_size:
+                    return filled + await self._receive(view[filled:])
+                if not await self._fill():
+                    break
+                count = min(wanted, len(self._block))
+                view[filled : filled + count] = self._block[:count]
+                filled += count
+                self._take(count)
+            return filled
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._blocks()
+
+    async def _blocks(self) -> AsyncIterator[bytes]:
+        while True:
+            with self._use():
+                if not await self._fill():
+                    return
+                block = bytes(self._block)
+                self._take(len(block))
+            yield block
+
+    def tell(self) -> int:
+        """Returns the offset in the object of the next byte."""
+        return self._position
+
+    # ---- end
+
+    async def close(self) -> None:
+        """Cancels the requests in flight and releases the data."""
+        self._closed = True
+        self._forget()
+
+    async def __aenter__(self) -> ObjectReader:
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def __del__(self) -> None:
+        for future, _ in getattr(self, "_parts", ()):
+            abandon(future)
+        head = getattr(self, "_head", None)
+        if head is not None:
+            abandon(head)
+
+    # ---- requests
+
+    @contextmanager
+    def _use(self) -> Iterator[None]:
+        if self._used:
+            raise RuntimeError("a reader was used by two tasks at a time; use one reader per task")
+        if self._closed:
+            raise ValueError("this reader is closed; get a new one from get_object()")
+        if self._error is not None:
+            raise self._error
+        self._used = True
+        try:
+            yield
+        finally:
+            self._used = False
+
+    def _take(self, count: int) -> None:
+        self._block = self._block[count:]
+        self._position += count
+
+    async def _read_all(self) -> bytes:
+        data, metadata = await self._session._read(self.bucket, self.key, self._position, self._end, version_id=self._version_id)
+        self._set_version(metadata)
+        self._position += len(data)
+        self._end = self._asked = self._position
+        return cast(bytes, data)
+
+    async def _receive(self, view: memoryview) -> int:
+        rest = len(view) if self._end is None else max(0, min(len(view), self._end - self._position))
+        if rest == 0:
+            return 0
+        size, etag = self._version
+        count, metadata = await self._session._read_into(
+            self.bucket, self.key, view[:rest], self._position, size=size, etag=etag, version_id=self._version_id
+        )
+        self._set_version(metadata)
+        self._whole = False
+        self._position += count
+        self._asked = self._position
+        return cast(int, count)
+
+    def _set_version(self, metadata: _core.ObjectMetadata) -> None:
+        if self.metadata is None:
+            self.metadata = metadata
+            self._end = metadata.size if self._end is None else min(self._end, metadata.size)
+
+    @property
+    def _version(self) -> tuple[int | None, str | None]:
+        return (None, None) if self.metadata is None else (self.metadata.size, self.metadata.etag or None)
+
+    async def _fill(self) -> bool:
+        """Makes the next block available. Returns False at the end."""
+        if self._block:
+            return True
+        self._request()
+        if not self._parts:
+            return False
+        future, share = self._parts.popleft()
+        try:
+            data, metadata = await future
+            self._set_version(metadata)
+            self._window = min(2 * self._window, READ_AHEAD_PARTS)
+            self._request()
+            if self._whole:
+                await self._verify(data)
+        except BaseException as error:
+            self._forget()
+            self._whole = False
+            if isinstance(error, S3DataLossError):
+                self._error = error
+            raise
+        finally:
+            if share is not None:
+                share.release()
+        self._block = memoryview(data)
+        return len(data) > 0
+
+    def _request(self) -> None:
+        """Requests the next parts, as far as the memory limit allows."""
+        size, etag = self._version
+        while len(self._parts) < self._window:
+            end = self._asked + self._part_size
+            if self._end is not None:
+                end = min(end, self._end)
+            if end <= self._asked or (self._parts and size is None):
+                return
+            share = _core.try_take_memory(end - self._asked)
+            if share is None and self._parts:
+                return
+            future = self._session._read(
+                self.bucket, self.key, self._asked, end, size=size, etag=etag, version_id=self._version_id
+            )
+            self._parts.append((future, share))
+            self._asked = end
+
+    def _forget(self) -> None:
+        """Cancels the requests in flight. The next read requests the bytes again."""
+        for future, _ in self._parts:
+            abandon(future)
+        self._parts.clear()
+        self._asked = self._position + len(self._block)
+        self._window = 1
+
+    async def _verify(self, data: bytes) -> None:
+        """Adds a received block to the checksum, and compares it after the last block."""
+        assert self.metadata is not None
+        after = self._verified + len(data)
+        if self._verified == 0 and after == self.metadata.size:
+            return  # one response had the whole object, and the core has verified it
+        self._unverified.append(data)
+        if self._head is None:
+            self._head = self._session._call(
+                "head", bucket=self.bucket, key=self.key, version_id=self._version_id or None, if_match=self.metadata.etag
+            )
+        elif self._checksum is None:
+            await asyncio.wait([self._head])
+            known = not self._head.cancelled() and self._head.exception() is None
+            checksums = usable(self._head.result().checksums) if known else []
+            if not checksums:
+                self._whole = False  # the bytes cannot be verified
+                self._unverified.clear()
+                return
+            self._checksum = Checksum(checksums)
+        self._verified = after
+        if self._checksum is not None:
+            for block in self._unverified:
+                self._checksum.add(block)
+            self._unverified.clear()
+            if after == self.metadata.size:
+                self._checksum.check(self.bucket, self.key)

@@ -1,0 +1,360 @@
+"""penstock.aio: requests, readers, writers and listings on an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextlib import aclosing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import penstock
+import pytest
+from penstock import aio
+from penstock.requests import ObjectToDelete
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.testing import Emulator
+
+MIB = 1024**2
+
+
+@pytest.fixture
+def aio_client(emulator: Emulator) -> aio.S3Client:
+    return aio.S3Client(emulator.region, endpoint=emulator.endpoint, s3client_config=emulator.config())
+
+
+def pattern(size: int) -> bytes:
+    return bytes(i * 7 % 251 for i in range(4096)) * (size // 4096 + 1)
+
+
+def object_of(size: int) -> bytes:
+    return pattern(size)[:size]
+
+
+def test_put_and_get_return_the_results_of_the_blocking_client(
+    client: penstock.S3Client, aio_client: aio.S3Client, bucket: str
+) -> None:
+    async def main() -> None:
+        stored = await aio_client.put(bucket, "k", b"hello", content_type="text/plain", metadata={"a": "b"})
+        found = await aio_client.get(bucket, "k", range=(1, 3))
+        assert (found.body, found.metadata.etag, found.metadata.metadata) == (b"el", stored.etag, {"a": "b"})
+        assert found == client.get(bucket, "k", range=(1, 3))
+        assert await aio_client.head(bucket, "k") == client.head(bucket, "k")
+        assert await aio_client.head_object(bucket, "k") == client.head_object(bucket, "k")
+
+    asyncio.run(main())
+
+
+def test_get_fills_a_buffer(aio_client: aio.S3Client, bucket: str) -> None:
+    async def main() -> None:
+        await aio_client.put(bucket, "k", b"hello")
+        buffer = bytearray(8)
+        assert (await aio_client.get(bucket, "k", buffer=buffer)).body == b"hello"
+        assert buffer == b"hello\0\0\0"
+
+    asyncio.run(main())
+
+
+def test_requests_of_buckets_objects_and_uploads(aio_client: aio.S3Client, bucket: str) -> None:
+    async def main() -> None:
+        await aio_client.create_bucket(bucket)  # owned already
+        assert bucket in [each.name for each in await aio_client.list_buckets()]
+        await aio_client.put(bucket, "a", b"1")
+        await aio_client.copy(bucket, "a", bucket, "b")
+        await aio_client.copy_object(bucket, "a", bucket, "c")
+        deleted = await aio_client.delete_objects(bucket, ["a", ObjectToDelete("b")])
+        assert [each.key for each in deleted.deleted] == ["a", "b"]
+        await aio_client.delete_object(bucket, "c")
+        upload = await aio_client.create_multipart_upload(bucket, "m")
+        part = await aio_client.upload_part(bucket, "m", upload, 1, b"part")
+        await aio_client.complete_multipart_upload(bucket, "m", upload, [part])
+        assert [info.key async for info in aio_client.list_objects(bucket).objects()] == ["m"]
+
+    asyncio.run(main())
+
+
+def test_presigned_urls_equal_those_of_the_blocking_client(
+    client: penstock.S3Client, aio_client: aio.S3Client, bucket: str
+) -> None:
+    def without_time(url: str) -> str:
+        return url.partition("X-Amz-Date")[0]
+
+    url = asyncio.run(aio_client.presign("get", bucket, "k")).url
+    assert without_time(url) == without_time(client.presign("get", bucket, "k").url)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda client, bucket: client.get(bucket, "none"),
+        lambda client, bucket: client.head(bucket, "none"),
+        lambda client, bucket: client.put(bucket, "k", b"", if_match="0"),
+        lambda client, bucket: client.put(bucket, "k", "text"),
+        lambda client, bucket: client.get(bucket, "k", range=(3, 1)),
+        lambda client, bucket: client.delete_bucket("no-such-bucket"),
+    ],
+)
+def test_errors_are_those_of_the_blocking_client(
+    client: penstock.S3Client, aio_client: aio.S3Client, bucket: str, call: Callable[[Any, str], Any]
+) -> None:
+    with pytest.raises(Exception) as blocking:
+        call(client, bucket)
+
+    async def main() -> None:
+        await call(aio_client, bucket)
+
+    with pytest.raises(type(blocking.value)) as awaited:
+        asyncio.run(main())
+    assert type(awaited.value) is type(blocking.value)
+    for name in ("code", "status", "operation", "bucket", "key", "attempts"):
+        assert getattr(awaited.value, name, None) == getattr(blocking.value, name, None)
+
+
+# ---- readers
+
+
+@pytest.mark.parametrize("size", [0, 1, 100_000, 3 * MIB + 1])
+def test_reader_reads_everything(client: penstock.S3Client, emulator: Emulator, bucket: str, size: int) -> None:
+    data = object_of(size)
+    client.put(bucket, "k", data)
+    config = emulator.config(penstock.S3ClientConfig(part_size=5 * MIB))
+    aio_client = aio.S3Client(emulator.region, endpoint=emulator.endpoint, s3client_config=config)
+
+    async def main() -> None:
+        assert await aio_client.get_object(bucket, "k").read() == data
+        assert b"".join([block async for block in aio_client.get_object(bucket, "k")]) == data
+        reader = aio_client.get_object(bucket, "k")
+        pieces = []
+        while piece := await reader.read(70_001):
+            pieces.append(piece)
+        assert b"".join(pieces) == data
+        assert reader.tell() == size
+        buffer = bytearray(size + 3)
+        assert await aio_client.get_object(bucket, "k").readinto(buffer) == size
+        assert buffer == data + b"\0\0\0"
+
+    asyncio.run(main())
+
+
+def test_reader_reads_parts_and_verifies_them(
+    client: penstock.S3Client, aio_client: aio.S3Client, bucket: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = object_of(20 * MIB + 5)
+    client.put(bucket, "k", data)
+
+    async def main() -> None:
+        async with aio_client.get_object(bucket, "k") as reader:
+            blocks = [block async for block in reader]
+        assert [len(block) for block in blocks] == [8 * MIB, 8 * MIB, 4 * MIB + 5]
+        assert b"".join(blocks) == data
+        assert (
+            await aio_client.get_object(bucket, "k", range=(7 * MIB, 17 * MIB + 1)).read(11 * MIB) == data[7 * MIB : 17 * MIB + 1]
+        )
+        reader = aio_client.get_object(bucket, "k")
+        head = await reader.read(10)
+        buffer = bytearray(20 * MIB)
+        assert await reader.readinto(buffer) == 20 * MIB - 5
+        assert head + buffer[: 20 * MIB - 5] == data
+
+    asyncio.run(main())
+    crc = aio._reader._core.prefix_crc  # type: ignore[attr-defined]
+    monkeypatch.setattr(aio._reader._core, "prefix_crc", lambda *arguments: crc(*arguments) ^ 1)  # type: ignore[attr-defined]
+
+    async def mismatch() -> None:
+        reader = aio_client.get_object(bucket, "k")
+        assert len(await reader.read(16 * MIB)) == 16 * MIB
+        for _ in range(2):  # the error stays
+            with pytest.raises(penstock.S3DataLossError, match="crc64nvme"):
+                await reader.read(1)
+
+    asyncio.run(mismatch())
+
+
+def test_reader_prefetches_a_bounded_number_of_parts(client: penstock.S3Client, aio_client: aio.S3Client, bucket: str) -> None:
+    client.put(bucket, "k", object_of(64 * MIB))
+
+    async def main() -> None:
+        async with aio_client.get_object(bucket, "k") as reader:
+            for _ in range(40):
+                await reader.read(MIB)
+            assert len(reader._parts) <= 4
+            asked = reader._asked
+            await asyncio.wait([future for future, _ in reader._parts])
+            assert reader._asked == asked <= (40 + 5 * 8) * MIB
+
+    asyncio.run(main())
+
+
+def test_reader_pins_the_version(aio_client: aio.S3Client, bucket: str) -> None:
+    async def main() -> None:
+        await aio_client.put(bucket, "k", object_of(9 * MIB))
+        reader = aio_client.get_object(bucket, "k")
+        await reader.read(1)
+        reader._forget()
+        await aio_client.put(bucket, "k", object_of(9 * MIB)[::-1])
+        with pytest.raises(penstock.S3PreconditionFailedError):
+            await reader.read(9 * MIB)
+
+    asyncio.run(main())
+
+
+def test_reader_is_used_by_one_task_and_not_after_close(aio_client: aio.S3Client, bucket: str) -> None:
+    async def main() -> None:
+        await aio_client.put(bucket, "k", b"x")
+        reader = aio_client.get_object(bucket, "k")
+        results = await asyncio.gather(reader.read(1), reader.read(1), return_exceptions=True)
+        assert results[0] == b"x"
+        assert "two tasks" in str(results[1])
+        await reader.close()
+        with pytest.raises(ValueError, match="closed"):
+            await reader.read(1)
+
+    asyncio.run(main())
+
+
+# ---- writers
+
+
+@pytest.mark.parametrize("size", [0, 10, 8 * MIB, 20 * MIB + 3])
+def test_writer_publishes_on_success(client: penstock.S3Client, aio_client: aio.S3Client, bucket: str, size: int) -> None:
+    data = object_of(size)
+
+    async def main() -> None:
+        for chunk in (max(size, 1), 1_000_003):
+            async with aio_client.put_object(bucket, "k", content_type="text/x") as writer:
+                for start in range(0, size, chunk):
+                    await writer.write(bytearray(data[start : start + chunk]))
+            assert writer.result is not None
+            assert writer.tell() == size
+            found = await aio_client.get_object(bucket, "k").read()
+            assert found == data
+        async with aio_client.put_object(bucket, "bytes") as writer:
+            await writer.write(data)
+
+    asyncio.run(main())
+    assert client.get(bucket, "bytes").body == data
+    assert client.head(bucket, "k").content_type == "text/x"
+
+
+def open_uploads(client: penstock.S3Client, bucket: str) -> list[str]:
+    return [upload.key for upload in client.list_multipart_uploads(bucket).uploads]
+
+
+def test_writer_discards_after_an_exception(client: penstock.S3Client, aio_client: aio.S3Client, bucket: str) -> None:
+    async def main() -> None:
+        for size in (10, 20 * MIB):
+            with pytest.raises(ZeroDivisionError):
+                async with aio_client.put_object(bucket, "k") as writer:
+                    await writer.write(bytes(size))
+                    raise ZeroDivisionError
+            with pytest.raises(ValueError, match="aborted"):
+                await writer.write(b"x")
+
+    asyncio.run(main())
+    assert list(client.list_objects(bucket)) == [penstock.ListObjectResult([], [])]
+    assert open_uploads(client, bucket) == []
+
+
+def test_writer_discards_after_a_failed_part(client: penstock.S3Client, aio_client: aio.S3Client, bucket: str) -> None:
+    async def main() -> None:
+        with pytest.raises(penstock.S3NotFoundError):
+            async with aio_client.put_object("no-such-bucket", "k") as writer:
+                await writer.write(bytes(20 * MIB))
+        await aio_client.put(bucket, "k", b"")
+        with pytest.raises(penstock.S3PreconditionFailedError):
+            async with aio_client.put_object(bucket, "k", if_match="0") as writer:
+                await writer.write(bytes(9 * MIB))
+
+    asyncio.run(main())
+    assert open_uploads(client, bucket) == []
+
+
+def test_writer_that_is_dropped_aborts_its_upload(client: penstock.S3Client, aio_client: aio.S3Client, bucket: str) -> None:
+    async def main() -> None:
+        writer = aio_client.put_object(bucket, "k")
+        await writer.write(bytes(20 * MIB))
+        assert open_uploads(client, bucket) == ["k"]
+        with pytest.warns(ResourceWarning, match="neither closed nor aborted"):
+            del writer
+        while open_uploads(client, bucket):
+            await asyncio.sleep(0)
+
+    asyncio.run(asyncio.wait_for(main(), 60))
+    assert list(client.list_objects(bucket)) == [penstock.ListObjectResult([], [])]
+
+
+# ---- listings and many objects
+
+
+def test_listings_return_the_pages_of_the_blocking_client(
+    client: penstock.S3Client, aio_client: aio.S3Client, bucket: str
+) -> None:
+    for i in range(25):
+        client.put(bucket, f"{i % 3}/{i:02}", b"x")
+
+    async def main() -> None:
+        for prefix, delimiter, max_keys in (("", "", 10), ("1/", "", 1000), ("", "/", 2), ("none", "", 1)):
+            pages = [page async for page in aio_client.list_objects(bucket, prefix, delimiter, max_keys)]
+            assert pages == list(client.list_objects(bucket, prefix, delimiter, max_keys))
+            versions = [page async for page in aio_client.list_object_versions(bucket, prefix, delimiter, max_keys)]
+            assert versions == list(client.list_object_versions(bucket, prefix, delimiter, max_keys))
+        with pytest.raises(penstock.S3NotFoundError):
+            async for _ in aio_client.list_objects("no-such-bucket"):
+                pass
+
+    asyncio.run(main())
+
+
+def test_get_many_yields_in_order_with_bounded_concurrency(aio_client: aio.S3Client, bucket: str) -> None:
+    async def main() -> None:
+        names = [f"{i:03}" for i in range(100)]
+        await asyncio.gather(*(aio_client.put(bucket, name, name.encode()) for name in names))
+        taken = []
+
+        def keys() -> Any:
+            for name in names:
+                taken.append(name)
+                yield name
+
+        count = 0
+        async with aclosing(aio_client.get_many(bucket, keys(), concurrency=7)) as objects:
+            async for key, data in objects:
+                assert data == key.encode()
+                count += 1
+                assert len(taken) <= count + 7
+        assert count == 100
+        with pytest.raises(penstock.S3NotFoundError):
+            async for _ in aio_client.get_many(bucket, ["000", "none", "001"]):
+                pass
+        with pytest.raises(ValueError, match="concurrency must be at least 1, not 0"):
+            async for _ in aio_client.get_many(bucket, names, concurrency=0):
+                pass
+
+    asyncio.run(main())
+
+
+# ---- files
+
+
+def test_files_and_directories(aio_client: aio.S3Client, bucket: str, tmp_path: Path) -> None:
+    data = object_of(9 * MIB)
+    source = tmp_path / "source"
+    source.write_bytes(data)
+
+    async def main() -> None:
+        loop_thread = threading.get_ident()
+        seen: list[tuple[int, int]] = []
+        await aio_client.upload_file(source, bucket, "f", progress=lambda done, _: seen.append((threading.get_ident(), done)))
+        await aio_client.download_file(bucket, "f", tmp_path / "copy")
+        assert (tmp_path / "copy").read_bytes() == data
+        await asyncio.sleep(0)
+        assert seen[-1] == (loop_thread, 9 * MIB)
+        assert (await aio_client.download_directory(bucket, "", tmp_path / "all")).files == 1
+        with pytest.raises(penstock.S3NotFoundError):
+            await aio_client.download_file(bucket, "none", tmp_path / "none")
+
+    asyncio.run(main())
+    assert not (tmp_path / "none").exists()

@@ -1,0 +1,95 @@
+"""upload_file, download_file, and directories."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import threading
+from pathlib import Path
+
+import penstock
+import pytest
+
+MIB = 1024**2
+
+
+def test_a_file_goes_there_and_back(client, bucket, tmp_path):
+    data = os.urandom(12 * MIB)
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.write_bytes(data)
+    target.write_bytes(b"old")
+    seen: list[tuple[int, int | None]] = []
+    config = penstock.S3ClientConfig(part_size=5 * MIB)
+    config = dataclasses.replace(client.s3client_config, part_size=5 * MIB)
+    partial = penstock.S3Client(client.region, endpoint=client.endpoint, s3client_config=config)
+    result = partial.upload_file(
+        source, bucket, "k", content_type="x/y", tagging={"a": "b"}, progress=lambda *counts: seen.append(counts)
+    )
+    assert result.size == len(data) and result.etag == client.head(bucket, "k").etag
+    assert seen[-1] == (len(data), len(data))
+    found = partial.download_file(bucket, "k", str(target), sync=True, progress=lambda *counts: seen.append(counts))
+    assert target.read_bytes() == data
+    assert (found.size, found.content_type, found.tag_count) == (len(data), "x/y", 1)
+    assert client.get_object_tagging(bucket, "k") == {"a": "b"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["source", "target"]
+
+
+def test_errors_of_files(client, bucket, tmp_path):
+    with pytest.raises(penstock.S3NotFoundError, match="missing"):
+        client.upload_file(tmp_path / "missing", bucket, "k")
+    (tmp_path / "old").write_bytes(b"old")
+    with pytest.raises(penstock.S3NotFoundError):
+        client.download_file(bucket, "missing", tmp_path / "old")
+    assert (tmp_path / "old").read_bytes() == b"old"
+    with pytest.raises(TypeError, match=r"upload_file\(\) has no argument 'content_typ'"):
+        client.upload_file(tmp_path / "old", bucket, "k", content_typ="x")
+    with pytest.raises(TypeError, match="progress must be a callable or None, not int"):
+        client.upload_file(tmp_path / "old", bucket, "k", progress=3)
+
+
+def test_an_exception_of_the_callback_ends_the_transfer(client, bucket, tmp_path):
+    (tmp_path / "f").write_bytes(os.urandom(MIB))
+
+    def fail(*counts: object) -> None:
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        client.upload_file(tmp_path / "f", bucket, "k", progress=fail)
+    with pytest.raises(RuntimeError, match="enough"):
+        client.upload_directory(tmp_path, bucket, "p", on_file=fail)
+
+
+def test_directories(client, bucket, tmp_path):
+    source = tmp_path / "source"
+    for name in ("a", "d/b", "d/e/c"):
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_text(name)
+    (source / "link").symlink_to("a")
+    reports: list[tuple[str, str, Exception | None]] = []
+    threads = set()
+
+    def on_file(path: str, key: str, error: Exception | None) -> None:
+        threads.add(threading.get_ident())
+        reports.append((path, key, error))
+
+    up = client.upload_directory(source, bucket, "runs/7", on_file=on_file, cache_control="no-cache")
+    assert (up.files, up.bytes, up.failures) == (3, sum(map(len, ("a", "d/b", "d/e/c"))), [])
+    assert [Path(path).name for path in up.skipped] == ["link"]
+    assert sorted(key for _, key, _ in reports) == ["runs/7/a", "runs/7/d/b", "runs/7/d/e/c"]
+    assert threads == {threading.get_ident()}
+    assert client.head(bucket, "runs/7/a").cache_control == "no-cache"
+    assert client.upload_directory(source, bucket, "followed", follow_symlinks=True).files == 4
+    client.put(bucket, "runs/7/../evil", b"x")
+    reports.clear()
+    down = client.download_directory(bucket, "runs/7", tmp_path / "target", on_file=on_file)
+    assert down.files == 3
+    assert [failure.key for failure in down.failures] == ["runs/7/../evil"]
+    assert isinstance(down.failures[0].error, penstock.S3Exception)
+    assert [key for _, key, error in reports if error is not None] == ["runs/7/../evil"]
+    assert (tmp_path / "target/d/e/c").read_text() == "d/e/c"
+    assert not (tmp_path / "evil").exists()
+
+
+def test_a_missing_folder(client, bucket, tmp_path):
+    with pytest.raises(penstock.S3NotFoundError):
+        client.upload_directory(tmp_path / "missing", bucket)
