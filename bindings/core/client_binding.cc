@@ -53,7 +53,7 @@ struct Options {
   std::optional<std::uint64_t> low_speed_limit;
   double connect_timeout = 0;  // 0: the default
   double idle_timeout = 0;     // 0: the default
-  std::optional<int> io_threads;
+  std::map<std::string, std::int64_t> numbers;
   std::map<std::string, bool> flags;
   std::map<std::string, std::string> texts;
 };
@@ -87,6 +87,21 @@ void SetFlags(const std::map<std::string, bool>& flags, ClientConfig& config) {
     const auto* found = std::ranges::find(known, name, [](const auto& flag) { return flag.first; });
     if (found == std::end(known)) throw py::value_error("unknown flag " + name);
     *found->second = value;
+  }
+}
+
+// Sets the optional numbers of ClientConfig by name, which Python has checked.
+void SetNumbers(const std::map<std::string, std::int64_t>& numbers, ClientConfig& config) {
+  for (const auto& [name, value] : numbers) {
+    if (name == "io_threads") {
+      config.io_threads = static_cast<int>(value);
+    } else if (name == "max_connections") {
+      config.max_connections = static_cast<int>(value);
+    } else if (name == "max_bytes_per_second") {
+      config.max_bytes_per_second = static_cast<std::uint64_t>(value);
+    } else {
+      throw py::value_error("unknown number " + name);
+    }
   }
 }
 
@@ -133,7 +148,7 @@ PyClient MakeClient(Options options) {
   config.user_agent = std::move(options.user_agent);
   SetFlags(options.flags, config);
   SetTexts(options.texts, config);
-  config.io_threads = options.io_threads;
+  SetNumbers(options.numbers, config);
   config.retry_mode = ModeOf(options.retry_mode);
   config.attempt_timeout = Milliseconds(options.attempt_timeout);
   config.operation_timeout = Milliseconds(options.operation_timeout);
@@ -359,8 +374,9 @@ void BindClient(py::module_& module) {
                   std::string user_agent, std::string access_key_id, std::string secret_access_key,
                   std::string session_token, std::string retry_mode, double attempt_timeout,
                   double operation_timeout, std::optional<std::uint64_t> low_speed_limit,
-                  double connect_timeout, double idle_timeout, std::optional<int> io_threads,
-                  std::map<std::string, bool> flags, std::map<std::string, std::string> texts) {
+                  double connect_timeout, double idle_timeout,
+                  std::map<std::string, std::int64_t> numbers, std::map<std::string, bool> flags,
+                  std::map<std::string, std::string> texts) {
         return MakeClient({std::move(region),
                            std::move(endpoint),
                            force_path_style,
@@ -378,7 +394,7 @@ void BindClient(py::module_& module) {
                            low_speed_limit,
                            connect_timeout,
                            idle_timeout,
-                           io_threads,
+                           std::move(numbers),
                            std::move(flags),
                            std::move(texts)});
       }),
@@ -387,7 +403,8 @@ void BindClient(py::module_& module) {
       "requester_pays"_a = false, "user_agent"_a = "", "access_key_id"_a = "",
       "secret_access_key"_a = "", "session_token"_a = "", "retry_mode"_a = "",
       "attempt_timeout"_a = 0.0, "operation_timeout"_a = 0.0, "low_speed_limit"_a = py::none(),
-      "connect_timeout"_a = 0.0, "idle_timeout"_a = 0.0, "io_threads"_a = py::none(),
+      "connect_timeout"_a = 0.0, "idle_timeout"_a = 0.0,
+      "numbers"_a = std::map<std::string, std::int64_t>(),
       "flags"_a = std::map<std::string, bool>(), "texts"_a = std::map<std::string, std::string>());
   client
       .def(

@@ -34,7 +34,6 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "low_speed_limit": (int, NoneType),
     "connect_timeout": (int, float, NoneType),
     "idle_timeout": (int, float, NoneType),
-    "io_threads": (int, NoneType),
 }
 # Each is True, False, or None: taken from the environment or the profile.
 _FLAGS = (
@@ -47,6 +46,9 @@ _FLAGS = (
     "hedge_reads",
 )
 _TYPES |= dict.fromkeys(_FLAGS, (bool, NoneType))
+# Numbers that None leaves to the default, with their least and largest values.
+_NUMBERS = {"io_threads": (1, 64), "max_connections": (1, 4096), "max_bytes_per_second": (65_536, 2**63 - 1)}
+_TYPES |= dict.fromkeys(_NUMBERS, (int, NoneType))
 # Texts that None leaves to the environment, the profile or the default.
 _TEXTS = (
     "ca_bundle_path",
@@ -67,7 +69,6 @@ _TIMEOUTS = {
     "connect_timeout": "10 s",
     "idle_timeout": "30 s",
 }
-MAX_IO_THREADS = 64
 _UPPER_BOUND = 1e9  # exclusive; for numbers without a limit of their own
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 RETRY_MODES = ("tuned", "legacy", "standard", "adaptive")
@@ -158,6 +159,10 @@ class S3ClientConfig:
         client_key_password: Password of an encrypted key. Never printed.
         io_threads: Number of I/O threads, 1 to 64, each with its own connections. Clients with the same number share them. None:
             half as many as cores, 1 to 4.
+        max_connections: Connections in use at a time, 1 to 4,096, by all clients with the same `io_threads` and
+            `max_connections` together. Further requests wait. None: 256.
+        max_bytes_per_second: Bytes of bodies that this client may receive per second, and as many that it may send: at least
+            65,536. None: no limit.
         upload_checksums: ``"when_supported"``: uploads carry a CRC64NVME. ``"when_required"``: for services without support.
             None: ``AWS_REQUEST_CHECKSUM_CALCULATION``, the profile's ``request_checksum_calculation``, else the first.
         download_checksums: Same for the verification of whole objects: ``AWS_RESPONSE_CHECKSUM_VALIDATION``,
@@ -203,6 +208,8 @@ class S3ClientConfig:
     client_key_path: str | None = None
     client_key_password: str | None = field(default=None, repr=False)
     io_threads: int | None = None
+    max_connections: int | None = None
+    max_bytes_per_second: int | None = None
     upload_checksums: str | None = None
     download_checksums: str | None = None
 
@@ -224,6 +231,11 @@ class S3ClientConfig:
     def _flags(self) -> dict[str, bool]:
         """The flags that are not None."""
         return {name: value for name in _FLAGS if (value := getattr(self, name)) is not None}
+
+    @property
+    def _numbers(self) -> dict[str, int]:
+        """The numbers of `_NUMBERS` that are not None."""
+        return {name: value for name in _NUMBERS if (value := getattr(self, name)) is not None}
 
     @property
     def _texts(self) -> dict[str, str]:
@@ -263,8 +275,10 @@ class S3ClientConfig:
                 raise S3InvalidArgumentError(
                     f"{name} must be None ({unset}) or more than 0 and less than 1e9 seconds, not {seconds}"
                 )
-        if self.io_threads is not None and not 1 <= self.io_threads <= MAX_IO_THREADS:
-            raise S3InvalidArgumentError(f"io_threads must be None or 1 to {MAX_IO_THREADS}, not {self.io_threads}")
+        for name, (least, most) in _NUMBERS.items():
+            number = getattr(self, name)
+            if number is not None and not least <= number <= most:
+                raise S3InvalidArgumentError(f"{name} must be None or {least} to {most}, not {number}")
         if self.low_speed_limit is not None and not 0 <= self.low_speed_limit < 2**63:
             raise S3InvalidArgumentError(
                 f"low_speed_limit must be None (1024), 0 (no limit) or bytes per second, not {self.low_speed_limit}"

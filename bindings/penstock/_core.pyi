@@ -110,7 +110,7 @@ class Client:
         low_speed_limit: int | None = None,
         connect_timeout: float = 0.0,
         idle_timeout: float = 0.0,
-        io_threads: int | None = None,
+        numbers: dict[str, int] = {},
         flags: dict[str, bool] = {},
         texts: dict[str, str] = {},
     ) -> None: ...

@@ -99,7 +99,7 @@ class Session:
             "access_key_id": config.access_key_id or "",
             "secret_access_key": config.secret_access_key or "",
             "session_token": config.session_token or "",
-            "io_threads": config.io_threads,
+            "numbers": config._numbers,
             "flags": config._flags,
             "texts": config._texts,
             "retry_mode": config.retry_mode or "",

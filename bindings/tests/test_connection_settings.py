@@ -9,6 +9,7 @@ import pickle
 import ssl
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -122,6 +123,15 @@ def test_clients_share_connections_with_those_of_the_same_number_of_io_threads()
     assert opened == [1, 0, 1, 0]
 
 
+def test_a_limit_of_bytes_per_second_delays_bodies():
+    rate = 1 << 20
+    with answering(200, headers={"ETag": '"e"'}, body=b"x" * rate) as (server, _):
+        client = S3Client("us-east-1", endpoint=server.endpoint, s3client_config=config(max_bytes_per_second=rate))
+        begin = time.monotonic()
+        assert len(client.get("bucket", "k").body) == rate
+        assert time.monotonic() - begin > 0.9  # a lower bound: the rate, less the burst and a piece
+
+
 def test_checksum_policies():
     with answering(200, headers={"ETag": '"e"'}) as (server, asked):
         for policy in None, "when_required":
@@ -136,6 +146,8 @@ def test_checksum_policies():
     ("settings", "error", "message"),
     [
         ({"io_threads": 0}, ValueError, "io_threads must be None or 1 to 64, not 0"),
+        ({"max_connections": 4097}, ValueError, "max_connections must be None or 1 to 4096, not 4097"),
+        ({"max_bytes_per_second": 1}, ValueError, "max_bytes_per_second must be None or 65536 to"),
         ({"io_threads": True}, TypeError, "S3ClientConfig.io_threads must be int or None, not bool"),
         ({"proxy": 3}, TypeError, "S3ClientConfig.proxy must be str or None, not int"),
         ({"proxy": "ftp://h:1"}, ValueError, "ftp"),

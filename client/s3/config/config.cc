@@ -13,7 +13,7 @@ namespace penstock::s3 {
 namespace {
 
 constexpr int kMaxAttemptsLimit = 64;
-constexpr std::chrono::milliseconds kLongestTimeout = std::chrono::hours(24 * 365);
+constexpr std::chrono::milliseconds kLongestTimeout = std::chrono::seconds(1'000'000'000);
 constexpr int kMaxIoThreads = 64;                // As http::kMaxIoThreads.
 constexpr int kMaxConnections = 4096;            // As http::kMaxConnections.
 constexpr std::uint64_t kLowestRate = 64 << 10;  // Bytes per second.
@@ -198,7 +198,7 @@ Result<void> CheckClient(const ClientConfig& config) {
                                       std::pair{"operation_timeout", config.operation_timeout}}) {
     if (timeout.count() < 0 || timeout > kLongestTimeout) {
       return Invalid(std::string(name) + " must be 0 (no limit) to " +
-                         std::to_string(kLongestTimeout.count()) + " ms (a year), not " +
+                         std::to_string(kLongestTimeout.count()) + " ms (31 years), not " +
                          std::to_string(timeout.count()) + " ms",
                      name);
     }
@@ -208,7 +208,7 @@ Result<void> CheckClient(const ClientConfig& config) {
                                       std::pair{"low_speed_time", config.low_speed_time}}) {
     if (timeout.count() <= 0 || timeout > kLongestTimeout) {
       return Invalid(std::string(name) + " must be 1 to " +
-                         std::to_string(kLongestTimeout.count()) + " ms (a year), not " +
+                         std::to_string(kLongestTimeout.count()) + " ms (31 years), not " +
                          std::to_string(timeout.count()) + " ms",
                      name);
     }

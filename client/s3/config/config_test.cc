@@ -94,9 +94,9 @@ TEST(ConfigTest, InvalidNumbersNameValueLimitAndOrigin) {
   EXPECT_EQ(Failure({.region = "r"}, {{"AWS_MAX_ATTEMPTS", "many"}}),
             "AWS_MAX_ATTEMPTS must be 1 to 64, not `many`");
   EXPECT_EQ(Failure({.region = "r", .idle_timeout = std::chrono::milliseconds(0)}),
-            "idle_timeout must be 1 to 31536000000 ms (a year), not 0 ms");
+            "idle_timeout must be 1 to 1000000000000 ms (31 years), not 0 ms");
   EXPECT_EQ(Failure({.region = "r", .operation_timeout = std::chrono::milliseconds::max()}),
-            "operation_timeout must be 0 (no limit) to 31536000000 ms (a year), not "
+            "operation_timeout must be 0 (no limit) to 1000000000000 ms (31 years), not "
             "9223372036854775807 ms");
   EXPECT_EQ(Failure({.region = "r", .io_threads = 0}), "io_threads must be 1 to 64, not 0");
   EXPECT_EQ(Failure({.region = "r", .io_threads = 65}), "io_threads must be 1 to 64, not 65");
