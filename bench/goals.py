@@ -36,6 +36,8 @@ GOALS: dict[str, dict[str, list[Goal]]] = {
         "ckpt.save_1gib": [(">=", 1.8, "s3torchconnector")],
         "ckpt.save_1gib.cpu": [("<=", 0.4, "s3torchconnector")],
         "ckpt.save_1gib.peak": [("<=", 128)],
+        "aio.get_1kib": [(">=", 5, "aiobotocore")],
+        "aio.get_1kib.cpu": [("<=", 0.2, "aiobotocore"), ("<=", 1, "penstock in threads")],
         "import.penstock": [("<=", 60)],
     },
     "emulator": {

@@ -246,13 +246,23 @@ void LoadValue(const std::string& name, py::handle value, std::vector<ObjectToDe
 }
 
 Arguments::Arguments(std::string operation, const py::dict& values)
-    : operation_(std::move(operation)),
-      values_(py::reinterpret_steal<py::dict>(PyDict_Copy(values.ptr()))) {}
+    : operation_(std::move(operation)) {
+  values_.reserve(values.size());
+  for (const auto& [name, value] : values) {
+    Py_ssize_t size = 0;
+    const char* text = PyUnicode_AsUTF8AndSize(name.ptr(), &size);
+    if (text == nullptr) throw py::error_already_set();
+    values_.push_back({py::reinterpret_borrow<py::object>(name),
+                       {text, static_cast<std::size_t>(size)},
+                       py::reinterpret_borrow<py::object>(value)});
+  }
+}
 
 py::object Arguments::Take(const char* name) {
-  if (!values_.contains(name)) return {};
-  py::object value = values_[name];
-  PyDict_DelItemString(values_.ptr(), name);
+  const auto found = std::ranges::find(values_, std::string_view(name), &Value::text);
+  if (found == values_.end()) return {};
+  py::object value = std::move(found->value);
+  values_.erase(found);
   return value.is_none() ? py::object() : value;
 }
 
@@ -262,8 +272,9 @@ void Arguments::LoadName(const char* name, std::string& loaded) {
 }
 
 void Arguments::CheckAllTaken() const {
-  for (const auto& [name, value] : values_)
-    throw py::type_error(operation_ + "() has no argument " + std::string(py::repr(name)));
+  if (values_.empty()) return;
+  throw py::type_error(operation_ + "() has no argument " +
+                       std::string(py::repr(values_.front().name)));
 }
 
 void LoadOptions(Arguments& arguments, CallOptions& options) {

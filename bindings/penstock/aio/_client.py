@@ -45,6 +45,8 @@ class S3Client(AsyncSession):
     Cancelling a call (``task.cancel()``, ``asyncio.timeout``) cancels its request. The task continues when the engine no longer
     uses the call's memory, within milliseconds. S3 may have executed the request.
 
+    In every method, `bucket` is the name of a bucket or the ARN of an access point, and `key` is an object key.
+
     One client may be used on several event loops and threads. Each call belongs to the loop that runs the caller. A context
     manager: ``async with`` closes the client.
 
