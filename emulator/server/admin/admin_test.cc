@@ -382,16 +382,14 @@ TEST(AdminFailureTest, ErrorNamesNoFileOfThisMachine) {
   EXPECT_EQ(response.text.find(folder.path()), std::string::npos) << response.text;
 }
 
-TEST(AdminFailureTest, UnusableDirectoryIsAnInternalError) {
+TEST(AdminFailureTest, ErrorsOfUnusableDirectoriesDoNotShowTheirPath) {
   const TemporaryFolder folder;
   const auto emulator = Emulator::Start({.data_directory = folder.path()}).value();
-  const auto expect_failure = [&](const std::string& path, const std::string& body) {
-    const HttpResponse response = PostJson(*emulator, path, body);
-    EXPECT_EQ(response.status, 500) << response.text;
-    EXPECT_EQ(response.text.find(folder.path()), std::string::npos) << response.text;
-  };
   const auto other_process = DataDirectory::Open(folder.path() + "/namespaces/locked").value();
-  expect_failure("/_penstock/namespaces", R"({"name": "locked"})");
+  const HttpResponse locked = PostJson(*emulator, "/_penstock/namespaces", R"({"name": "locked"})");
+  EXPECT_EQ(locked.status, 503) << locked.text;
+  EXPECT_NE(locked.text.find("'locked' is in use"), std::string::npos) << locked.text;
+  EXPECT_EQ(locked.text.find(folder.path()), std::string::npos) << locked.text;
   std::ofstream(folder.path() + "/namespaces/file") << "x";
   const HttpResponse foreign = PostJson(*emulator, "/_penstock/namespaces", R"({"name": "file"})");
   EXPECT_EQ(foreign.status, 400) << "the message says which file to move";
