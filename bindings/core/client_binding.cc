@@ -167,36 +167,6 @@ PyClient MakeClient(Options options) {
   return PyClient{std::move(client)};
 }
 
-struct ReadArguments {
-  std::string bucket;
-  std::string key;
-  std::uint64_t start = 0;
-  std::optional<std::uint64_t> end;
-  std::optional<std::uint64_t> size;
-  std::optional<std::string> etag;
-  std::optional<std::uint64_t> part_size;  // unset, like `parallel`: decided during the download
-  std::optional<int> parallel;
-  std::string version_id;                                      // empty: the current version
-  std::vector<std::pair<std::string, std::string>> checksums;  // of the whole object, if known
-  std::optional<std::uint64_t> prefix_crc;                     // of the bytes before `start`
-};
-
-DownloadRequest MakeDownload(ReadArguments arguments) {
-  DownloadRequest request;
-  request.bucket = BucketName(std::move(arguments.bucket));
-  request.key = ObjectKey(std::move(arguments.key));
-  request.begin = arguments.start;
-  request.end = arguments.end;
-  request.known_size = arguments.size;
-  if (arguments.etag) request.known_etag = ETag(std::move(*arguments.etag));
-  request.version_id = VersionId(std::move(arguments.version_id));
-  request.known_checksums = std::move(arguments.checksums);
-  request.prefix_crc = arguments.prefix_crc;
-  request.options.part_size_bytes = arguments.part_size;
-  request.options.max_parallel_parts = arguments.parallel;
-  return request;
-}
-
 using Checksums = std::vector<std::pair<std::string, std::string>>;
 
 // Reads into a new `bytes`, filled in place. `head` has the object's bytes before `start` and is
@@ -363,6 +333,22 @@ void BindObjects(Guarded<PyClient>& client) {
 }
 
 }  // namespace
+
+DownloadRequest MakeDownload(ReadArguments arguments) {
+  DownloadRequest request;
+  request.bucket = BucketName(std::move(arguments.bucket));
+  request.key = ObjectKey(std::move(arguments.key));
+  request.begin = arguments.start;
+  request.end = arguments.end;
+  request.known_size = arguments.size;
+  if (arguments.etag) request.known_etag = ETag(std::move(*arguments.etag));
+  request.version_id = VersionId(std::move(arguments.version_id));
+  request.known_checksums = std::move(arguments.checksums);
+  request.prefix_crc = arguments.prefix_crc;
+  request.options.part_size_bytes = arguments.part_size;
+  request.options.max_parallel_parts = arguments.parallel;
+  return request;
+}
 
 void BindClient(py::module_& module) {
   BindMetadata(module);

@@ -2,14 +2,19 @@
 #ifndef PENSTOCK_BINDINGS_CORE_CLIENT_BINDING_H_
 #define PENSTOCK_BINDINGS_CORE_CLIENT_BINDING_H_
 
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "bindings/core/bindings.h"
 #include "bindings/core/errors.h"
 #include "bindings/core/interrupt.h"
 #include "penstock/client.h"
 #include "penstock/stats.h"
+#include "penstock/transfer.h"
 
 namespace penstock::python {
 
@@ -23,6 +28,24 @@ typename Request::Response Call(const PyClient& self, Request request) {
   auto result = WithoutGil([&] { return self.client->Call(std::move(request), SignalPending); });
   return Unwrap(std::move(result));
 }
+
+// The arguments of a read, as Python gives them.
+struct ReadArguments {
+  std::string bucket;
+  std::string key;
+  std::uint64_t start = 0;
+  std::optional<std::uint64_t> end;
+  std::optional<std::uint64_t> size;
+  std::optional<std::string> etag;
+  std::optional<std::uint64_t> part_size;  // unset, like `parallel`: decided during the download
+  std::optional<int> parallel;
+  std::string version_id;                                      // empty: the current version
+  std::vector<std::pair<std::string, std::string>> checksums;  // of the whole object, if known
+  std::optional<std::uint64_t> prefix_crc;                     // of the bytes before `start`
+};
+
+// Returns the download, which has no destination yet.
+DownloadRequest MakeDownload(ReadArguments arguments);
 
 // The dict is documented at S3Client.stats(); times are in seconds. Needs the GIL.
 pybind11::dict StatsToPython(const ClientStats& stats);

@@ -80,24 +80,6 @@ class AsyncClient {
   std::shared_ptr<CompletionQueue> queue_;  // same
 };
 
-DownloadRequest MakeDownload(Text<"bucket"> bucket, Text<"key"> key, std::uint64_t start,
-                             std::optional<std::uint64_t> end, std::optional<std::uint64_t> size,
-                             std::optional<std::string> etag,
-                             std::optional<std::uint64_t> part_size, std::optional<int> parallel,
-                             Text<"version_id"> version) {
-  DownloadRequest request;
-  request.bucket = BucketName(std::move(bucket.value));
-  request.key = ObjectKey(std::move(key.value));
-  request.begin = start;
-  request.end = end;
-  request.known_size = size;
-  if (etag) request.known_etag = ETag(std::move(*etag));
-  request.version_id = VersionId(std::move(version.value));
-  request.options.part_size_bytes = part_size;
-  request.options.max_parallel_parts = parallel;
-  return request;
-}
-
 }  // namespace
 
 void BindEventLoops(py::module_& module) {
@@ -128,9 +110,17 @@ void BindEventLoops(py::module_& module) {
              std::optional<std::uint64_t> end, std::optional<std::uint64_t> size,
              std::optional<std::string> etag, std::optional<std::uint64_t> part_size,
              std::optional<int> parallel, Text<"version_id"> version) {
-            return self.Read(MakeDownload(std::move(bucket), std::move(key), start, end, size,
-                                          std::move(etag), part_size, parallel,
-                                          std::move(version)));
+            return self.Read(MakeDownload({std::move(bucket.value),
+                                           std::move(key.value),
+                                           start,
+                                           end,
+                                           size,
+                                           std::move(etag),
+                                           part_size,
+                                           parallel,
+                                           std::move(version.value),
+                                           {},
+                                           {}}));
           },
           "bucket"_a, "key"_a, "start"_a = 0, "end"_a = py::none(), "size"_a = py::none(),
           "etag"_a = py::none(), "part_size"_a = py::none(), "parallel"_a = py::none(),
@@ -142,10 +132,18 @@ void BindEventLoops(py::module_& module) {
              const py::object& buffer, std::uint64_t start, std::optional<std::uint64_t> size,
              std::optional<std::string> etag, std::optional<std::uint64_t> part_size,
              std::optional<int> parallel, Text<"version_id"> version) {
-            return self.ReadInto(
-                MakeDownload(std::move(bucket), std::move(key), start, std::nullopt, size,
-                             std::move(etag), part_size, parallel, std::move(version)),
-                buffer);
+            return self.ReadInto(MakeDownload({std::move(bucket.value),
+                                               std::move(key.value),
+                                               start,
+                                               std::nullopt,
+                                               size,
+                                               std::move(etag),
+                                               part_size,
+                                               parallel,
+                                               std::move(version.value),
+                                               {},
+                                               {}}),
+                                 buffer);
           },
           "bucket"_a, "key"_a, "buffer"_a, "start"_a = 0, "size"_a = py::none(),
           "etag"_a = py::none(), "part_size"_a = py::none(), "parallel"_a = py::none(),
