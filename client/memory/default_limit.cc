@@ -1,14 +1,12 @@
 #include "client/memory/default_limit.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 #include <utility>
 
+#include "base/system_memory.h"
 #include "penstock/memory.h"
 
 namespace penstock {
@@ -47,14 +45,6 @@ std::uint64_t DefaultLimitFor(std::uint64_t machine_bytes,
   return std::clamp(mine / 4 / kMiB * kMiB, kLeastMemoryLimitBytes, kMaxDefaultLimit);
 }
 
-std::optional<std::uint64_t> ParseMemoryMax(std::string_view text) {
-  std::uint64_t bytes = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-  const bool whole = end == text.data() + text.size() || *end == '\n';
-  if (error != std::errc{} || !whole) return std::nullopt;
-  return bytes;
-}
-
 Result<std::uint64_t> ParseMemoryLimit(std::string_view text) {
   const std::optional<std::uint64_t> bytes = ParseBytes(text);
   if (!bytes || *bytes < kLeastMemoryLimitBytes) {
@@ -81,13 +71,8 @@ Result<void> CheckMemoryLimitVariable() {
 }
 
 std::uint64_t DefaultMemoryLimit() {
-  const auto pages = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PHYS_PAGES), 0L));
-  const auto page_bytes = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PAGESIZE), 0L));
-  // In a container, this is the root of the container's own cgroup.
-  std::ifstream file("/sys/fs/cgroup/memory.max");
-  std::string text;
-  std::getline(file, text);
-  return memory::DefaultLimitFor(pages * page_bytes, memory::ParseMemoryMax(text));
+  const SystemMemory memory = ThisSystemMemory();
+  return memory::DefaultLimitFor(memory.machine_bytes, ControlGroupMemoryLimit(memory));
 }
 
 }  // namespace penstock

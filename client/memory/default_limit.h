@@ -1,4 +1,4 @@
-// The memory limit of this process, from the environment, the machine and the cgroup.
+// The memory limit of this process, from the environment, the machine and the control groups.
 #ifndef PENSTOCK_CLIENT_MEMORY_DEFAULT_LIMIT_H_
 #define PENSTOCK_CLIENT_MEMORY_DEFAULT_LIMIT_H_
 
@@ -14,10 +14,6 @@ namespace penstock::memory {
 // GiB.
 std::uint64_t DefaultLimitFor(std::uint64_t machine_bytes,
                               std::optional<std::uint64_t> group_bytes);
-
-// Parses the content of a cgroup's memory.max: a number of bytes. Returns nullopt for "max" and for
-// any other text.
-std::optional<std::uint64_t> ParseMemoryMax(std::string_view text);
 
 // Parses PENSTOCK_MEMORY_LIMIT: bytes, or a whole number of KiB, MiB or GiB ("268435456",
 // "256MiB"). Returns kInvalidArgument with the variable and the value for any other text, and for

@@ -14,7 +14,7 @@ TEST(DefaultLimitTest, IsAQuarterOfTheMachine) {
   EXPECT_EQ(DefaultLimitFor(4 * kGiB, std::nullopt), kGiB);
 }
 
-TEST(DefaultLimitTest, IsAQuarterOfTheCgroupLimitIfThatIsSmaller) {
+TEST(DefaultLimitTest, IsAQuarterOfTheControlGroupsLimitIfThatIsSmaller) {
   EXPECT_EQ(DefaultLimitFor(64 * kGiB, 2 * kGiB), 512 * kMiB);
   EXPECT_EQ(DefaultLimitFor(2 * kGiB, 64 * kGiB), 512 * kMiB);
 }
@@ -26,14 +26,6 @@ TEST(DefaultLimitTest, IsWholeMebibytes) {
 TEST(DefaultLimitTest, IsBetweenTheMinimumAndTwoGibibytes) {
   EXPECT_EQ(DefaultLimitFor(0, std::nullopt), kLeastMemoryLimitBytes);
   EXPECT_EQ(DefaultLimitFor(512 * kGiB, std::nullopt), 2 * kGiB);
-}
-
-TEST(DefaultLimitTest, ReadsTheCgroupLimit) {
-  EXPECT_EQ(ParseMemoryMax("1073741824\n"), kGiB);
-  EXPECT_EQ(ParseMemoryMax("1073741824"), kGiB);
-  EXPECT_EQ(ParseMemoryMax("max\n"), std::nullopt);
-  EXPECT_EQ(ParseMemoryMax(""), std::nullopt);
-  EXPECT_EQ(ParseMemoryMax("12x"), std::nullopt);
 }
 
 TEST(DefaultLimitTest, ReadsTheEnvironmentVariable) {

@@ -1,14 +1,8 @@
 #include "emulator/store/system/memory_limit.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
-#include <sstream>
 #include <string>
 
 namespace penstock::emulator::store {
@@ -23,73 +17,14 @@ std::string InMiB(std::uint64_t bytes) {
   return text;
 }
 
-// A number of bytes; nullopt for "max" and for text that is not a number.
-std::optional<std::uint64_t> ParseBytes(std::string_view text) {
-  std::uint64_t bytes = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-  const bool whole = end == text.data() + text.size() || *end == '\n';
-  if (error != std::errc{} || !whole) return std::nullopt;
-  return bytes;
-}
-
-// The lowest limit of the group at `path` and its ancestors. In a container whose own group is the
-// root, /proc/self/cgroup says "/", or a path of the host that does not exist
-// in the container; then the file of the root applies.
-std::uint64_t LeastLimit(const MemoryFacts& facts, const std::string& root, std::string path,
-                         const std::string& file) {
-  std::uint64_t least = UINT64_MAX;
-  for (;;) {
-    if (path == "/") path.clear();
-    if (const auto text = facts.read(root + path + "/" + file); text.has_value()) {
-      least = std::min(least, ParseBytes(*text).value_or(UINT64_MAX));
-    }
-    if (path.empty()) return least;
-    path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
-  }
-}
-
-// UINT64_MAX: no limit.
-std::uint64_t ControlGroupLimit(const MemoryFacts& facts) {
-  std::uint64_t least = UINT64_MAX;
-  std::istringstream groups(facts.read("/proc/self/cgroup").value_or("0::/\n"));
-  // Lines are "0::PATH" of version 2 and "N:CONTROLLERS:PATH" of version 1 (cgroups(7)).
-  for (std::string line; std::getline(groups, line);) {
-    const std::size_t first = line.find(':');
-    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-    const std::string path = line.substr(second + 1);
-    if (controllers == ",,")
-      least = std::min(least, LeastLimit(facts, "/sys/fs/cgroup", path, "memory.max"));
-    if (controllers.find(",memory,") != std::string::npos) {
-      least = std::min(least,
-                       LeastLimit(facts, "/sys/fs/cgroup/memory", path, "memory.limit_in_bytes"));
-    }
-  }
-  return least;
-}
-
-std::optional<std::string> ReadSystemFile(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
 }  // namespace
 
-std::uint64_t DefaultMemoryLimitFor(const MemoryFacts& facts) {
-  const std::uint64_t group = ControlGroupLimit(facts);
-  // Version 1 expresses "no limit" as a number above any machine's memory.
-  const std::uint64_t usable =
-      group < facts.machine_bytes ? group / 4 * 3 : facts.machine_bytes / 2;
-  return std::max(usable, kLeastLimit);
+std::uint64_t DefaultMemoryLimitFor(const SystemMemory& memory) {
+  const auto group = ControlGroupMemoryLimit(memory);
+  return std::max(group ? *group / 4 * 3 : memory.machine_bytes / 2, kLeastLimit);
 }
 
-std::uint64_t DefaultMemoryLimitBytes() {
-  const auto pages = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PHYS_PAGES), 0L));
-  const auto page_bytes = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PAGESIZE), 0L));
-  return DefaultMemoryLimitFor({pages * page_bytes, ReadSystemFile});
-}
+std::uint64_t DefaultMemoryLimitBytes() { return DefaultMemoryLimitFor(ThisSystemMemory()); }
 
 const std::shared_ptr<MemoryLimit>& MemoryLimit::ForProcess() {
   static const auto limit = std::make_shared<MemoryLimit>(DefaultMemoryLimitBytes());

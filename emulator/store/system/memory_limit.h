@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/system_memory.h"
 #include "penstock/base/mutex.h"
 #include "penstock/base/result.h"
 
@@ -170,18 +171,10 @@ class DocumentCharge {
   bool beyond_ = false;
 };
 
-// Three quarters of the lowest memory.max (cgroup v1: memory.limit_in_bytes) of this
-// process's control groups. Without such a limit, half of the machine's memory, the default of
-// tmpfs.
+// Three quarters of the memory limit of this process's control groups. Without such a limit, half
+// of the machine's memory, the default of tmpfs.
 std::uint64_t DefaultMemoryLimitBytes();
-
-// The system's memory information. `read` returns the content of a file; nullopt: it does not
-// exist.
-struct MemoryFacts {
-  std::uint64_t machine_bytes = 0;
-  std::function<std::optional<std::string>(const std::string& path)> read;
-};
-std::uint64_t DefaultMemoryLimitFor(const MemoryFacts& facts);
+std::uint64_t DefaultMemoryLimitFor(const SystemMemory& memory);
 
 }  // namespace penstock::emulator::store
 

@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,44 +18,19 @@ using namespace testing;  // NOLINT: test helpers
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::uint64_t kGiB = 1024 * kMiB;
 
-std::uint64_t DefaultFor(std::uint64_t machine, std::map<std::string, std::string> files) {
-  return DefaultMemoryLimitFor(
-      {machine, [&](const std::string& path) -> std::optional<std::string> {
-         const auto found = files.find(path);
-         return found == files.end() ? std::nullopt : std::optional(found->second);
-       }});
+std::uint64_t DefaultFor(std::uint64_t machine, const std::string& group) {
+  return DefaultMemoryLimitFor({machine, [&](const std::string& path) {
+                                  return path == "/sys/fs/cgroup/memory.max" ? std::optional(group)
+                                                                             : std::nullopt;
+                                }});
 }
 
 TEST(DefaultMemoryLimit, IsHalfOfAMachineWithoutALimit) {
-  EXPECT_EQ(DefaultFor(8 * kGiB, {}), 4 * kGiB);
-  EXPECT_EQ(DefaultFor(8 * kGiB,
-                       {{"/proc/self/cgroup", "0::/\n"}, {"/sys/fs/cgroup/memory.max", "max\n"}}),
-            4 * kGiB);
+  EXPECT_EQ(DefaultFor(8 * kGiB, "max\n"), 4 * kGiB);
 }
 
 TEST(DefaultMemoryLimit, IsThreeQuartersOfTheControlGroup) {
-  EXPECT_EQ(DefaultFor(8 * kGiB, {{"/proc/self/cgroup", "0::/\n"},
-                                  {"/sys/fs/cgroup/memory.max", "1073741824\n"}}),
-            768 * kMiB);
-}
-
-TEST(DefaultMemoryLimit, UsesTheLowestLimitOfTheGroups) {
-  EXPECT_EQ(DefaultFor(8 * kGiB, {{"/proc/self/cgroup", "0::/a.slice/b.service\n"},
-                                  {"/sys/fs/cgroup/a.slice/memory.max", "1073741824\n"},
-                                  {"/sys/fs/cgroup/a.slice/b.service/memory.max", "2147483648\n"}}),
-            768 * kMiB);
-}
-
-TEST(DefaultMemoryLimit, ReadsControlGroupsOfVersion1) {
-  const std::string groups = "5:cpu,cpuacct:/x\n4:memory:/docker/1\n0::/\n";
-  EXPECT_EQ(DefaultFor(8 * kGiB, {{"/proc/self/cgroup", groups},
-                                  {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "1073741824\n"}}),
-            768 * kMiB);
-  EXPECT_EQ(DefaultFor(8 * kGiB,
-                       {{"/proc/self/cgroup", groups},
-                        {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"}}),
-            4 * kGiB)
-      << "version 1 uses this number for no limit";
+  EXPECT_EQ(DefaultFor(8 * kGiB, "1073741824\n"), 768 * kMiB);
 }
 
 TEST(DefaultMemoryLimit, IsPositiveOnThisMachine) {
