@@ -1,11 +1,12 @@
 #include "client/transfer/late_cleanup.h"
 
 #include <cstdlib>
+#include <exception>
 #include <memory>
-#include <system_error>
 #include <thread>
 #include <utility>
 
+#include "base/log/caught.h"
 #include "base/log/diagnostics.h"
 #include "base/signals_blocked.h"
 #include "client/memory/per_process.h"
@@ -52,43 +53,68 @@ RunningCleanups& OfThisProcess() {
   });
 }
 
-// State shared by one cleanup and the thread that waits for it.
-struct CleanupState {
-  Mutex mutex;
-  CondVar changed;
-  bool over PENSTOCK_GUARDED_BY(mutex) = false;
+// One cleanup, shared by its thread and the caller that waits for it.
+class Cleanup {
+ public:
+  // Moves from `task` only if it returns normally.
+  explicit Cleanup(std::function<void()>& task) : running_(OfThisProcess()) {
+    running_.Begin();
+    task_ = std::move(task);
+  }
+
+  void Run() {
+    Contain("a cleanup", task_);
+    End();
+  }
+
+  void End() {
+    task_ = nullptr;  // destroys what the task owns before it counts as ended
+    {
+      const MutexLock lock(mutex_);
+      over_ = true;
+      changed_.NotifyAll();
+    }
+    running_.End();
+  }
+
+  // Returns whether the cleanup ended within `max_wait`.
+  bool Await(std::chrono::milliseconds max_wait) {
+    const auto until = std::chrono::steady_clock::now() + max_wait;
+    const MutexLock lock(mutex_);
+    while (!over_ && changed_.WaitUntil(mutex_, until)) {
+    }
+    return over_;
+  }
+
+ private:
+  RunningCleanups& running_;
+  std::function<void()> task_;  // Of the thread that runs the cleanup.
+  Mutex mutex_;
+  CondVar changed_;
+  bool over_ PENSTOCK_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace
 
 bool RunCleanup(std::function<void()> task, std::chrono::milliseconds max_wait) {
-  RunningCleanups& running = OfThisProcess();
-  auto state = std::make_shared<CleanupState>();
-  running.Begin();
+  std::shared_ptr<Cleanup> cleanup;
   try {
+    cleanup = std::make_shared<Cleanup>(task);
     const SignalsBlocked blocked;
-    std::thread([&running, state, task]() mutable {
-      task();
-      task = nullptr;  // destroys what the task owns before it counts as ended
-      {
-        const MutexLock lock(state->mutex);
-        state->over = true;
-        state->changed.NotifyAll();
-      }
-      running.End();
-    }).detach();
-  } catch (const std::system_error& error) {
+    std::thread([cleanup] { cleanup->Run(); }).detach();
+  } catch (const std::exception& error) {
     thread_not_started.Report(error.what());
     const bool may_run_here = !OnIoThread();
-    if (may_run_here) task();
-    running.End();
+    if (cleanup == nullptr) {
+      if (may_run_here) Contain("a cleanup", task);
+    } else if (may_run_here) {
+      cleanup->Run();
+    } else {
+      cleanup->End();
+    }
     return may_run_here;
   }
-  const auto until = std::chrono::steady_clock::now() + max_wait;
-  const MutexLock lock(state->mutex);
-  while (!state->over && state->changed.WaitUntil(state->mutex, until)) {
-  }
-  return state->over;
+  return cleanup->Await(max_wait);
 }
 
 }  // namespace penstock::transfer

@@ -9,9 +9,9 @@ namespace penstock::transfer {
 
 // Runs `task` on its own thread and waits at most `max_wait` for it. Returns true if it has
 // finished. Otherwise it continues, and the exit of this process (not of a forked child) waits for
-// it. So the task must end by itself, soon, and own everything that it uses. If no thread can be
-// started, the task runs on the calling thread. On an I/O thread it then does not run at all.
-// Thread safety: any thread.
+// it. So the task must end by itself, soon, and own everything that it uses. An exception of the
+// task is logged and counted. If no thread can be started, also for lack of memory, the task runs
+// on the calling thread. On an I/O thread it then does not run at all. Thread safety: any thread.
 bool RunCleanup(std::function<void()> task, std::chrono::milliseconds max_wait);
 
 }  // namespace penstock::transfer

@@ -6,10 +6,15 @@
 
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <future>
 #include <memory>
+#include <new>
 #include <thread>
+
+#include "base/log/caught.h"
+#include "base/testing/threads_cannot_start.h"
 
 namespace penstock::transfer {
 namespace {
@@ -41,6 +46,20 @@ TEST(LateCleanup, DestroysItsCapturesBeforeItCountsAsFinished) {
   EXPECT_TRUE(
       RunCleanup([owned = std::move(owned)] { EXPECT_EQ(*owned, 1); }, std::chrono::minutes(1)));
   EXPECT_TRUE(watch.expired());
+}
+
+TEST(LateCleanup, CountsAnExceptionOfTheTask) {
+  const std::uint64_t before = CaughtExceptions();
+  EXPECT_TRUE(RunCleanup([] { throw std::bad_alloc(); }, std::chrono::minutes(1)));
+  EXPECT_EQ(CaughtExceptions(), before + 1);
+}
+
+// The exit of the test program would hang if a failed cleanup still counted as running.
+TEST(LateCleanup, RunsOnTheCallingThreadIfAThreadCannotStart) {
+  const testing::ThreadsCannotStart none;
+  std::thread::id thread;
+  EXPECT_TRUE(RunCleanup([&] { thread = std::this_thread::get_id(); }, std::chrono::minutes(1)));
+  EXPECT_EQ(thread, std::this_thread::get_id());
 }
 
 std::array<int, 2> at_exit{};

@@ -10,6 +10,7 @@
 
 #include "base/testing/allocation_failures.h"
 #include "client/transfer/files/file_pool.h"
+#include "client/transfer/late_cleanup.h"
 #include "client/transfer/transfer_test_support.h"
 #include "penstock/range_reader.h"
 
@@ -168,6 +169,20 @@ TEST(OutOfMemory, UploadEndsAndNeverPublishesAPartialObject) {
     return failed;
   });
   EXPECT_GT(allocations, 10);
+}
+
+// The exit of the test program would hang if a failed cleanup still counted as running.
+TEST(OutOfMemory, CleanupRunsAnyway) {
+  const int allocations = ForEachAllocation([](int nth) {
+    int runs = 0;
+    bool ended = false;
+    const bool failed = FailsAllocation(
+        nth, [&] { ended = RunCleanup([&runs] { ++runs; }, std::chrono::minutes(1)); });
+    EXPECT_TRUE(ended);
+    EXPECT_EQ(runs, 1);
+    return failed;
+  });
+  EXPECT_GE(allocations, 2);  // the shared state, and that of the thread
 }
 
 TEST(OutOfMemory, FailureThatCannotBeRecordedFailsTheDirectory) {

@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/log/caught.h"
 #include "base/signals_blocked.h"
 #include "client/auth/providers/credential_document.h"
 #include "client/auth/providers/provider_answer.h"
@@ -144,7 +145,9 @@ class ProcessProvider final : public CredentialsProvider {
     const SignalsBlocked blocked;
     // Uses nothing of this object and ends by itself: the program exits or is killed.
     std::thread([command = command_, timeout = timeout_, done = std::move(done)] {
-      done(Obtain(command, timeout));
+      Contain("the use of credentials", [&] {
+        done(Caught("the credential process", [&] { return Obtain(command, timeout); }));
+      });
     }).detach();
   }
 
