@@ -135,8 +135,8 @@ class S3ClientConfig:
             ``AWS_RETRY_MODE``, the profile's ``retry_mode``, ``"standard"`` if ``AWS_NEW_RETRIES_2026`` is true, else
             ``"tuned"``. Checked by :meth:`validate`.
         attempt_timeout: Seconds after which one attempt of a request fails if its last byte has not arrived. The request is
-            retried, a read from the byte reached. None: `low_speed_limit` bounds reads; a write may take 15 minutes and 1 s per
-            KiB of its body.
+            retried, a read from the byte reached. None: `low_speed_limit` bounds reads; a write may take 1 minute and 1 s per
+            KiB of its body, a copy or the completion of a multipart upload 15 minutes.
         operation_timeout: Seconds that one request may take, including all attempts and waits. None: no limit.
         low_speed_limit: Bytes per second. A read attempt fails if it receives less on average over 5 s, or no byte for 5 s; the
             read is retried from the byte reached. Writes are exempt, since S3 may take minutes to answer one. None: 1024 bytes

@@ -106,8 +106,8 @@ struct ClientConfig {
   // not count.
   std::chrono::milliseconds idle_timeout{30'000};
   // Limit for one attempt, from its start to its last byte. A read that exceeds it is retried from
-  // the byte reached. Zero: reads must keep low_speed_bytes_per_second; writes get 15 minutes plus
-  // the time their body takes at that rate.
+  // the byte reached. Zero: reads must keep low_speed_bytes_per_second; writes get 1 minute (copies
+  // and CompleteMultipartUpload 15) plus the time their body takes at that rate.
   std::chrono::milliseconds attempt_timeout{0};
   // Limit for one call with all its attempts and waits. An earlier CallOptions::deadline takes
   // precedence. Zero: no limit.

@@ -67,8 +67,11 @@ TEST(AttemptRequestTest, EveryAttemptHasALimitByDefault) {
   ClientConfig config;
   EXPECT_TRUE(HasSpeedFloor(Info(Operation::kGetObject), config));
   EXPECT_EQ(limit(Operation::kGetObject, 0, config), minutes(0)) << "the speed floor limits it";
-  EXPECT_EQ(limit(Operation::kDeleteObject, 0, config), minutes(15));
-  EXPECT_EQ(limit(Operation::kUploadPart, 60 * 1024, config), minutes(16));
+  EXPECT_EQ(limit(Operation::kDeleteObject, 0, config), minutes(1));
+  EXPECT_EQ(limit(Operation::kUploadPart, 60 * 1024, config), minutes(2));
+  EXPECT_EQ(limit(Operation::kCopyObject, 0, config), minutes(15));
+  EXPECT_EQ(limit(Operation::kUploadPartCopy, 0, config), minutes(15));
+  EXPECT_EQ(limit(Operation::kCompleteMultipartUpload, 60 * 1024, config), minutes(16));
   config.attempt_timeout = minutes(2);
   EXPECT_EQ(limit(Operation::kUploadPart, 60 * 1024, config), minutes(2));
   config.attempt_timeout = minutes(0);

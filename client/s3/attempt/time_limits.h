@@ -12,8 +12,8 @@
 
 namespace penstock::s3 {
 
-// Only responses to reads must keep the floor. S3 may need minutes before it responds to a write.
-// Meanwhile it keeps the responses to CopyObject and CompleteMultipartUpload open with white space.
+// Only responses to reads must keep the floor. The response to a write is short, and S3 may need
+// minutes for a copy or CompleteMultipartUpload.
 inline bool HasSpeedFloor(const OperationInfo& info, const ClientConfig& config) {
   return config.low_speed_bytes_per_second != 0 && info.reads();
 }
@@ -27,16 +27,16 @@ inline std::chrono::milliseconds IdleTimeout(const OperationInfo& info,
 }
 
 // Returns the limit of one attempt from its start to its last byte; zero: none. The speed floor
-// bounds reads. A write has 15 minutes plus the time for its body at the speed floor. S3 may delay
-// the response by minutes ("Processing of a CompleteMultipartUpload request could take several
-// minutes to finalize", Amazon S3 API Reference, CompleteMultipartUpload).
+// bounds reads. A write has one minute plus the time for its body at the speed floor. Copies and
+// CompleteMultipartUpload have 15 minutes: "Processing of a CompleteMultipartUpload request could
+// take several minutes to finalize" (Amazon S3 API Reference, CompleteMultipartUpload).
 inline std::chrono::milliseconds AttemptTimeout(const OperationInfo& info, std::uint64_t body_bytes,
                                                 const ClientConfig& config) {
-  constexpr std::chrono::minutes kWrite{15};
   const std::uint64_t floor = config.low_speed_bytes_per_second;
   if (config.attempt_timeout.count() != 0 || floor == 0 || info.reads())
     return config.attempt_timeout;
-  return kWrite + std::chrono::seconds(body_bytes / floor);
+  return std::chrono::minutes(info.may_take_minutes() ? 15 : 1) +
+         std::chrono::seconds(body_bytes / floor);
 }
 
 }  // namespace penstock::s3

@@ -83,6 +83,11 @@ struct OperationInfo {
   // request body names the configured region.
   bool in_configured_region = false;
 
+  // S3 may need minutes for a success, during which it keeps the response open with white space.
+  constexpr bool may_take_minutes() const {
+    return operation == Operation::kCopyObject || operation == Operation::kUploadPartCopy ||
+           operation == Operation::kCompleteMultipartUpload;
+  }
   constexpr bool reads() const { return retry_class == RetryClass::kRead; }
   constexpr bool takes_body() const { return method == "PUT" || method == "POST"; }
   // An error response has no body, so no code.
