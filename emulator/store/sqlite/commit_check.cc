@@ -35,6 +35,8 @@ constexpr std::uint64_t kLockBytes = std::uint64_t{1} << 30;
 // this can be left over from the creation of the tables.
 constexpr std::uint64_t kCreationFrames = 32;
 constexpr std::uint64_t kUsualPage = 4096;
+// Offset of the application id in the header. It has the store id (page_checksums.cc).
+constexpr std::size_t kStoreIdOffset = 68;
 
 std::uint32_t BigEndian(const std::byte* bytes) {
   std::uint32_t value = 0;
@@ -110,6 +112,7 @@ struct LogCommits {
   std::uint32_t frames = 0;                 // 0: there is no commit
   std::uint32_t pages = 0;                  // size of the database after the last commit
   std::vector<std::uint32_t> page_numbers;  // page of each of these frames, in order
+  std::optional<std::uint32_t> store_id;    // of the first page; nullopt: no frame has it
 };
 
 // Reads a log as SQLite's recovery does.
@@ -128,6 +131,7 @@ class LogReader {
     LogCommits commits;
     if (!head_) return commits;
     std::size_t committed_numbers = 0;
+    std::optional<std::uint32_t> store_id;
     std::vector<std::byte> frame(kFrameHeaderSize + head_->page_size);
     for (std::uint32_t number = 1;; ++number) {
       const std::uint64_t offset = kHeaderSize + (number - 1) * std::uint64_t{frame.size()};
@@ -135,11 +139,13 @@ class LogReader {
       if (!is_read || !IsValid(frame)) break;
       const std::uint32_t page = BigEndian(frame.data());
       if (page > above) commits.page_numbers.push_back(page);
+      if (page == 1) store_id = BigEndian(&frame[kFrameHeaderSize + kStoreIdOffset]);
       const std::uint32_t pages = BigEndian(&frame[4]);
       if (pages == 0) continue;
       commits.frames = number;
       commits.pages = pages;
       committed_numbers = commits.page_numbers.size();
+      commits.store_id = store_id;
     }
     commits.page_numbers.resize(committed_numbers);
     return commits;
@@ -189,6 +195,7 @@ struct DatabaseHeader {
   std::uint32_t page_size = kUsualPage;
   std::uint32_t pages = 0;    // size of the database; 0: unknown
   std::uint32_t version = 0;  // PRAGMA user_version
+  std::uint32_t store_id = 0;
 };
 
 Result<DatabaseHeader> ReadHeader(const std::string& path) {
@@ -200,6 +207,7 @@ Result<DatabaseHeader> ReadHeader(const std::string& path) {
   if (!is_read) return head;
   if (std::memcmp(header.data(), kDatabaseMagic.data(), kDatabaseMagic.size()) != 0) return head;
   head.version = BigEndian(&header[60]);
+  head.store_id = BigEndian(&header[kStoreIdOffset]);
   const std::uint32_t page_size = BigEndian(&header[16]) >> 16;
   if (page_size == 1) head.page_size = kLargestPage;
   if (std::has_single_bit(page_size) && page_size >= kSmallestPage) head.page_size = page_size;
@@ -248,19 +256,29 @@ Result<std::optional<CommitLoss>> FindMissingPages(const std::string& path,
                                   .can_be_accepted = false});
 }
 
+CommitLoss ForeignLog(const std::string& path, std::string message) {
+  return {.file = LogPath(path), .message = std::move(message), .is_foreign = true};
+}
+
+// Finds a log with commits beside a database that was closed without a log. Its own log can still
+// be there, complete, after a kill before its deletion. `same`: the log has the salts of the mark.
+std::optional<CommitLoss> FindLogOfAnotherState(const std::string& path, const CommitState& mark,
+                                                bool same, std::uint32_t frames_in_log) {
+  if (mark.closed == 0 || frames_in_log == 0) return std::nullopt;
+  const bool counted = mark.closed >= CommitState::kClosed;
+  const std::uint32_t frames = counted ? mark.closed - CommitState::kClosed : 0;
+  if (same && (!counted || (frames > 0 && frames_in_log >= frames))) return std::nullopt;
+  return ForeignLog(path,
+                    "belongs to another database or to another state of this one, which was closed "
+                    "without a log");
+}
+
 std::optional<CommitLoss> FindLossOfLog(const std::string& path, const CommitState& mark,
                                         const std::string& boot_id,
                                         const std::optional<LogHeader>& log,
                                         std::uint32_t frames_in_log) {
   const bool same = log && log->salt_1 == mark.salt_1 && log->salt_2 == mark.salt_2;
-  if (mark.frames == 0) {
-    if (mark.closed == 0 || same || frames_in_log == 0) return std::nullopt;
-    return CommitLoss{.file = LogPath(path),
-                      .message =
-                          "belongs to another database or to another state of this one, "
-                          "which was closed without a log",
-                      .is_foreign = true};
-  }
+  if (mark.frames == 0) return FindLogOfAnotherState(path, mark, same, frames_in_log);
   if (!log) {
     // SQLite fsyncs the header before it writes the first frame, in relaxed mode too.
     return CommitLoss{.file = LogPath(path),
@@ -329,6 +347,9 @@ Result<std::optional<CommitLoss>> FindLoss(const std::string& path, const std::s
   auto loss = mark ? FindLossOfLog(path, *mark, boot_id, log.head(), commits.frames)
                    : FindLossWithoutMark(path, head, log.head(), log_size, commits.frames);
   if (loss) return loss;
+  // The id of a database never changes. Databases of early builds have none.
+  if (head.store_id != 0 && commits.store_id && *commits.store_id != head.store_id)
+    return std::optional(ForeignLog(path, "belongs to another database"));
   return FindMissingPages(path, head, page_size, std::move(commits));
 }
 

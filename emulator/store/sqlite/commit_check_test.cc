@@ -166,11 +166,51 @@ TEST_P(CommitCheckTest, TheLogOfAnotherStateBesideAClosedStoreIsRejected) {
 // A kill between the last update of the mark and the deletion of the log.
 TEST_P(CommitCheckTest, TheOwnLogBesideAClosedStoreIsIntact) {
   const std::string closed = Copy();
-  ASSERT_NE(OpenStore({.directory = closed, .durability = GetParam()}), nullptr);
-  fs::copy(log_, closed + "/penstock.db-wal");
+  const std::string log = closed + "/penstock.db-wal";
+  {
+    const auto running = OpenStore({.directory = closed, .durability = GetParam()});
+    ASSERT_NE(running, nullptr);
+    fs::copy(log, log + "-kept");
+  }
+  ASSERT_FALSE(fs::exists(log));
+  fs::rename(log + "-kept", log);
   const auto store = OpenStore({.directory = closed, .durability = GetParam()});
   ASSERT_NE(store, nullptr);
   EXPECT_EQ(Get(*store, "key7"), Body(100));
+}
+
+// For example a copy of a running store that was made again over the first copy, after the store
+// was closed.
+TEST_P(CommitCheckTest, AnEarlierLogBesideAClosedStoreIsRejected) {
+  const std::string closed = Copy();
+  const std::string log = closed + "/penstock.db-wal";
+  {
+    const auto running = OpenStore({.directory = closed, .durability = GetParam()});
+    ASSERT_NE(running, nullptr);
+    fs::copy(log, log + "-kept");
+    ASSERT_TRUE(PutText(*running, "key7", Body(200)).ok());
+  }
+  ASSERT_FALSE(fs::exists(log));
+  fs::rename(log + "-kept", log);
+  ExpectRejected(closed, "penstock.db-wal", "an earlier state of the log");
+  ASSERT_TRUE(AcceptCommitLoss(closed + "/penstock.db").ok());
+  const auto store = OpenStore({.directory = closed, .durability = GetParam()});
+  ASSERT_NE(store, nullptr);
+  EXPECT_EQ(Get(*store, "key7"), Body(200));
+}
+
+TEST_P(CommitCheckTest, TheLogOfAnotherStoreIsRejectedWithoutAMark) {
+  const std::string closed = Copy();
+  ASSERT_NE(OpenStore({.directory = closed, .durability = GetParam()}), nullptr);
+  fs::remove(closed + "/penstock.db-mark");
+  const TemporaryDirectory other;
+  const auto running = OpenStore({.directory = other.path(), .durability = GetParam()});
+  MakeBucket(*running);
+  // The log has the first page once the database has grown.
+  for (int i = 0; i < kObjects; ++i)
+    ASSERT_TRUE(PutText(*running, "other" + std::to_string(i), Body(100)).ok());
+  fs::copy(other.path() + "/penstock.db-wal", closed + "/penstock.db-wal");
+  ExpectRejected(closed, "penstock.db-wal", "another store's log");
 }
 
 TEST_P(CommitCheckTest, AStoreThatWasKilledAfterItWasClosedIsIntact) {

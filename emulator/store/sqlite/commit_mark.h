@@ -41,8 +41,11 @@ struct CommitState {
   // Committed frames that were missing at earlier starts, which continued without them.
   std::uint64_t lost_frames = 0;
   std::string boot_id;  // boot id at the commit; at most 36 bytes are stored
-  // 1: the log was deleted with all commits in the database file, and no other log was begun. A log
-  // with other salts and with commits belongs to another database, or to another state of this one.
+  // Not 0: the log was deleted with all commits in the database file, and no other log was begun.
+  // From kClosed on, closed - kClosed is the number of frames that the deleted log had. A log with
+  // other salts, or with fewer frames, belongs to another database or to another state of this one.
+  // Earlier builds wrote 1: only the salts are known.
+  static constexpr std::uint32_t kClosed = 2;
   std::uint32_t closed = 0;
 
   bool operator==(const CommitState&) const = default;

@@ -117,8 +117,8 @@ Result<void> ResetMark(CommitMark& mark) {
 // Called before the last connection deletes the log.
 Result<void> CloseMark(CommitMark& mark) {
   CommitState state = mark.state();
+  state.closed = CommitState::kClosed + state.frames;
   state.frames = 0;
-  state.closed = 1;
   PENSTOCK_TRY(mark.Store(std::move(state)));
   return mark.Sync();
 }
