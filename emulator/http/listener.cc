@@ -86,10 +86,7 @@ class HttplibListener final : public Listener {
   explicit HttplibListener(OnSocket on_socket)
       : on_socket_(std::move(on_socket)), loop_(MakeAcceptLoop(on_socket_)) {}
 
-  ~HttplibListener() override {
-    Stop();
-    if (kept_ >= 0) ::close(kept_);
-  }
+  ~HttplibListener() override { Stop(); }
 
   Result<void> Open(const std::string& host, int port) {
     port_ =
@@ -100,6 +97,7 @@ class HttplibListener final : public Listener {
                              ": the port is taken or the host is not an address of this machine; "
                              "choose another, or port 0 for any free one");
     }
+    const MutexLock lock(kept_mutex_);
     kept_ = ::fcntl(loop_->listening_socket(), F_DUPFD_CLOEXEC, 0);
     if (kept_ < 0 || ::listen(kept_, kBacklog) != 0) {
       return Error::Make(ErrorKind::kResourceExhausted,
@@ -113,11 +111,16 @@ class HttplibListener final : public Listener {
   int port() const override { return port_; }
 
   void Stop() override {
-    MutexLock lock(stop_mutex_);
+    const MutexLock lock(stop_mutex_);
     if (stopping_.exchange(true)) return;
-    // Ends accept() at once in every state. cpp-httplib's own stop() has no effect before its loop
-    // runs.
-    ::shutdown(kept_, SHUT_RDWR);
+    {
+      const MutexLock kept_lock(kept_mutex_);
+      // Ends accept() at once in every state. cpp-httplib's own stop() has no effect before its
+      // loop runs.
+      ::shutdown(kept_, SHUT_RDWR);
+      // Without a free descriptor accept() does not look at the socket, and cpp-httplib repeats it.
+      if (kept_ >= 0) ::close(std::exchange(kept_, -1));
+    }
     if (thread_.joinable()) thread_.join();
   }
 
@@ -130,6 +133,7 @@ class HttplibListener final : public Listener {
       if (stopping_.load()) return;
       accept_ended.Report("accept() failed; listening again");
       std::this_thread::sleep_for(kRestartPause);
+      const MutexLock lock(kept_mutex_);
       const int again = ::fcntl(kept_, F_DUPFD_CLOEXEC, 0);
       if (again < 0) continue;  // the loop has no socket and returns at once
       loop_ = MakeAcceptLoop(on_socket_);
@@ -140,8 +144,9 @@ class HttplibListener final : public Listener {
   const OnSocket on_socket_;
   std::unique_ptr<AcceptLoop> loop_;  // used by the thread alone once it runs
   int port_ = -1;
-  int kept_ = -1;  // a copy of the listening socket
   std::atomic<bool> stopping_{false};
+  Mutex kept_mutex_;
+  int kept_ PENSTOCK_GUARDED_BY(kept_mutex_) = -1;  // a copy of the listening socket
   Mutex stop_mutex_;
   std::thread thread_;
 };

@@ -1,8 +1,12 @@
 #include "emulator/http/listener.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <future>
@@ -129,6 +133,33 @@ TEST(Listener, AcceptsAgainAfterErrorsOfAccept) {
     }
   }
   EXPECT_EQ(accepted.load(), 6);
+}
+
+TEST(Listener, StopsWithoutAFreeDescriptor) {
+  std::atomic<int> accepted{-1};
+  auto listener = Listener::Start("127.0.0.1", 0, [&](int fd) {
+    accepted = fd;
+    accepted.notify_all();
+  });
+  ASSERT_TRUE(listener.ok());
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>((*listener)->port()));
+  std::vector<int> descriptors = {::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit low{static_cast<rlim_t>(descriptors[0]) + 16, before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &low);
+  for (int copy = 0; (copy = ::fcntl(descriptors[0], F_DUPFD_CLOEXEC, 0)) >= 0;)
+    descriptors.push_back(copy);
+  // The accept() that has begun has reserved a descriptor. The next one fails (EMFILE).
+  ASSERT_EQ(::connect(descriptors[0], reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  accepted.wait(-1);
+  (*listener)->Stop();
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  descriptors.push_back(accepted);
+  for (const int fd : descriptors) ::close(fd);
 }
 
 TEST(Listener, DoesNotChangeSigpipe) {

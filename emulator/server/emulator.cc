@@ -2,8 +2,10 @@
 // listener.
 #include "penstock/emulator.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -286,8 +288,15 @@ class RunningEmulator final : public Emulator {
     }
     pauses_.End();
     upload_paces_.End();
-    if (server_) server_->Stop(kGrace);
-    if (admin_server_) admin_server_->Stop(kGrace);
+    // One grace period for both ports.
+    const auto end = std::chrono::steady_clock::now() + kGrace;
+    const auto left = [end] {
+      return std::max(
+          std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()),
+          std::chrono::milliseconds(0));
+    };
+    if (server_) server_->Stop(left());
+    if (admin_server_) admin_server_->Stop(left());
     // No request is left: closes the data directory, so that another emulator can use it. Setting
     // closed_ first stops new readers, which could otherwise starve the writer lock.
     closed_ = true;
