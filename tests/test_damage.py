@@ -412,16 +412,21 @@ def test_a_loss_that_a_checkpoint_found_can_be_accepted(log: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("durability", ["relaxed", "strict"])
-@pytest.mark.parametrize("what", ["data", "blobs"])
+@pytest.mark.parametrize("what", ["data", "blobs", "blobs, moved", "generation-1, moved"])
 def test_writes_fail_after_the_directory_was_removed(durability: str, what: str, tmp_path: Path) -> None:
     data = tmp_path / "s3"
     with serving(data, "--durability", durability) as server:
         s3 = Requests(server.netloc)
         s3.expect(200, "PUT", "/bucket")
         s3.expect(200, "PUT", "/bucket/large", body_of("large", 100_000))
-        shutil.rmtree(data if what == "data" else next(data.rglob("blobs")))
-        # A relaxed store checks blobs/ at one of 16 commits.
-        unnoticed = 15 if (durability, what) == ("relaxed", "blobs") else 0
+        name, _, moved = what.partition(", ")
+        directory = data if name == "data" else next(data.rglob(name))
+        if moved:
+            directory.rename(tmp_path / "moved")
+        else:
+            shutil.rmtree(directory)
+        # Without a change of the entries of its own directory, a relaxed store checks at one of 16 commits.
+        unnoticed = 15 if durability == "relaxed" and what != "data" else 0
         answers = [s3.send("PUT", "/bucket/key", b"small") for _ in range(unnoticed + 1)]
         answers.append(s3.send("PUT", "/bucket/key", body_of("large", 100_000)))
         assert [status for status, _ in answers[unnoticed:]] == [500, 500], answers
@@ -429,3 +434,30 @@ def test_writes_fail_after_the_directory_was_removed(durability: str, what: str,
         assert b"directory was removed" in answer
         assert s3.send("DELETE", "/bucket/large")[0] == 500
         assert "store.directory_removed" in server.kill()
+
+
+@pytest.mark.parametrize("durability", ["relaxed", "strict"])
+@pytest.mark.parametrize("what", ["data", "users.db"])
+def test_changes_of_users_fail_after_their_file_was_removed(durability: str, what: str, tmp_path: Path) -> None:
+    data = tmp_path / "s3"
+    kept, other = (
+        {"accounts": [{"account_id": account, "access_keys": [{"access_key_id": key, "secret_access_key": "secret"}]}]}
+        for account, key in (("111122223333", "KEY"), ("444455556666", "OTHER"))
+    )
+    with serving(data, "--durability", durability, auth="verify") as server:
+        assert admin(server, "POST", "users", kept)[0] == 200
+        if what == "data":
+            shutil.rmtree(data)
+        else:
+            for file in data.glob("users.db*"):
+                file.unlink()
+        answers = [
+            admin(server, "POST", "users", other),
+            admin(server, "PATCH", "access-keys/KEY", {"active": False}),
+            admin(server, "DELETE", "access-keys/KEY"),
+        ]
+        assert [status for status, _ in answers] == [500] * 3, answers
+        assert all(b"user database 'users.db' was removed" in body for _, body in answers), answers
+        assert SignedRequests(server.netloc, "OTHER", "secret").send("GET", "/")[0] == 403
+        assert SignedRequests(server.netloc, "KEY", "secret").send("GET", "/")[0] == 200
+        assert "admin.request_failed" in server.kill()

@@ -143,6 +143,17 @@ def test_damage_is_detected_in_copies_and_joined_objects(data: Path) -> None:
             assert status_of(s3.get_object, Bucket="bucket", Key=key, Range="bytes=0-99") == (200, "")
 
 
+def test_damage_that_a_copy_finds_is_not_served(data: Path) -> None:
+    """A GET after the copy verifies the block again, although an earlier GET of this process has verified it."""
+    with running(data) as s3:
+        assert s3.get_object(Bucket="bucket", Key="object")["Body"].read() == BODY
+        flip(blob_file(data, len(BODY)), 2 * MIB)
+        copied = status_of(s3.copy_object, Bucket="bucket", Key="copy", CopySource="bucket/object")
+        assert copied == (500, "InternalError")
+        assert status_of(s3.get_object, Bucket="bucket", Key="object") == (500, "InternalError")
+        assert status_of(s3.get_object, Bucket="bucket", Key="object", Range="bytes=0-99") == (200, "")
+
+
 def test_damage_in_the_database_is_an_error(data: Path) -> None:
     """A row that another program has changed does not match the checksum of its page."""
     database = next(data.rglob("penstock.db"))

@@ -195,19 +195,27 @@ Result<std::unique_ptr<KeptUsers>> KeptUsers::Open(const std::string& directory,
 }
 
 KeptUsers::KeptUsers(const std::string& reserve_path, std::unique_ptr<Connection> connection)
-    : reserve_(reserve_path), connection_(std::move(connection)) {
+    : reserve_(reserve_path),
+      files_({connection->path(), connection->path() + "-wal"}),
+      connection_(std::move(connection)) {
   static_cast<void>(reserve_.ExtendUpTo(kReserveBytes));
+}
+
+Result<void> KeptUsers::CheckFiles() const {
+  if (files_.Exist()) return Ok();
+  return store::RemovedError("user database '" + std::string(kKeptUsersFile) + "'");
 }
 
 template <class Change>
 Result<void> KeptUsers::InTransaction(Change change) {
+  PENSTOCK_TRY(CheckFiles());
   // An earlier change threw, or ran out of memory during the rollback.
   if (connection_->InTransaction()) PENSTOCK_TRY(connection_->Execute("ROLLBACK"));
   PENSTOCK_TRY(connection_->Execute("BEGIN IMMEDIATE"));
   Result<void> done = change(*connection_);
   if (done.ok()) done = connection_->Execute("COMMIT");
   if (!done.ok()) connection_->RollBack();
-  return done;
+  return done.ok() ? CheckFiles() : done;
 }
 
 Result<UsersDocument> KeptUsers::Read() {

@@ -16,6 +16,7 @@
 
 #include "emulator/identity/users_document.h"
 #include "emulator/store/commits/reserve.h"
+#include "emulator/store/commits/watched_files.h"
 #include "emulator/store/sqlite/sqlite.h"
 #include "emulator/store/store.h"
 
@@ -45,8 +46,8 @@ enum class NamespaceState {
   kMissing,  // there is no directory with a store, for example because a disk is not mounted
 };
 
-// Every change is one transaction, so that it is atomic on a crash. Thread safety: one thread at a
-// time.
+// Every change is one transaction, so that it is atomic on a crash. Changes fail with kDataLoss
+// after users.db was removed, moved or replaced. Thread safety: one thread at a time.
 class KeptUsers {
  public:
   // The directory must exist and be locked (data_directory.h). Returns kDataLoss for a damaged
@@ -70,10 +71,13 @@ class KeptUsers {
 
  private:
   KeptUsers(const std::string& reserve_path, std::unique_ptr<store::Connection> connection);
+  // kDataLoss: users.db or its log was removed, so that a change is lost.
+  Result<void> CheckFiles() const;
   template <class Change>
   Result<void> InTransaction(Change change);
 
   store::Reserve reserve_;
+  const store::WatchedFiles files_;
   const std::unique_ptr<store::Connection> connection_;
 };
 

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 
 #include "base/testing/allocation_failures.h"
 #include "emulator/server/server_fixture.h"
@@ -117,6 +119,29 @@ TEST_F(KeptUsersTest, AChangeThatRunsOutOfMemoryDoesNotPreventTheNextOne) {
     return fails;
   });
   EXPECT_GT(failed, 0);
+}
+
+TEST_F(KeptUsersTest, ChangesFailAfterAFileIsRemovedOrMoved) {
+  const UsersDocument users = ParseUsers(kUsers).value();
+  for (const char* name : {"users.db", "users.db-wal"}) {
+    for (const bool moved : {false, true}) {
+      const server::TemporaryFolder folder;
+      const auto kept = KeptUsers::Open(folder.path(), store::Durability::kRelaxed).value();
+      ASSERT_TRUE(kept->Put(users).ok());
+      const std::string path = folder.path() + "/" + name;
+      ASSERT_EQ(moved ? ::rename(path.c_str(), (path + ".moved").c_str()) : ::unlink(path.c_str()),
+                0);
+      for (const Result<void>& changed :
+           {kept->Put(users), kept->Remove({"ROOT"}, {}), kept->SetRoots({})}) {
+        ASSERT_FALSE(changed.ok()) << name << moved;
+        EXPECT_EQ(changed.error().kind, ErrorKind::kDataLoss);
+        EXPECT_NE(changed.error().message.find("user database 'users.db' was removed"),
+                  std::string::npos)
+            << changed.error().message;
+      }
+      EXPECT_EQ(kept->Read()->keys.size(), 2u) << "a refused change was made";
+    }
+  }
 }
 
 TEST_F(KeptUsersTest, IsReadableOnlyByItsOwner) {

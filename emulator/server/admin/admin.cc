@@ -236,12 +236,14 @@ class Admin final : public message::Handler {
     const Error& error = answer.error();
     const std::string message = error.message.empty() ? error.ToString() : error.message;
     const int status = StatusOf(error.kind);
-    // The memory limit's message names no file, but what to delete.
-    const bool hides_message = status == 507 && error.code != "InsufficientStorage";
+    // Messages of these codes name no path, but what to do: of the memory limit, and of removed
+    // files.
+    const bool is_public = error.code == "InsufficientStorage" || error.code == "InternalError";
     if (status == 500 || status == 507) request_failed.Report(call.path + ": " + message);
     AnswerError(exchange, status,
-                status == 500   ? kFailedInside
-                : hides_message ? kNoRoom
+                is_public       ? message
+                : status == 500 ? kFailedInside
+                : status == 507 ? kNoRoom
                                 : message);
     if (error.kind == ErrorKind::kUnavailable) exchange.response.Add("Retry-After", "1");
   }

@@ -63,6 +63,18 @@ class LogFileTest : public testing::Test {
   std::unique_ptr<LogFile> log_;
 };
 
+TEST(LogFileModeTest, OnlyTheOwnerReadsANewFileAndAnExistingOneKeepsItsMode) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/log";
+  for (const mode_t mode : {0600, 0644}) {
+    ASSERT_TRUE(LogFile::Open("log file", path, lost).ok());
+    struct stat status {};
+    ASSERT_EQ(::stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, mode);
+    ASSERT_EQ(::chmod(path.c_str(), 0644), 0);
+  }
+}
+
 TEST_F(LogFileTest, KeepsWholeLinesInOrderForASlowReader) {
   const int accepted = Fill(500);
   EXPECT_EQ(accepted, 500) << "a pipe holds 64 KiB";

@@ -254,14 +254,17 @@ std::optional<ByteView> FileBlob::Memory() const {
 }
 
 Result<std::uint64_t> FileBlob::Checked(ByteRange range) const {
-  if (unverified_ == nullptr || unverified_->all()) return range.size();
+  const bool damaged = damaged_.load(std::memory_order_relaxed);
+  if (!damaged && (unverified_ == nullptr || unverified_->all())) return range.size();
   const std::uint64_t first = range.begin / kBlockBytes;
-  if (!unverified_->Test(first)) {
+  if (damaged) {
+    PENSTOCK_TRY(VerifyBlock(first));
+  } else if (!unverified_->Test(first)) {
     PENSTOCK_TRY(VerifyBlock(first));
     if (unverified_->Set(first)) registry()->verified().MarkWhole(id());
   }
   std::uint64_t end = first + 1;
-  while (end * kBlockBytes < range.end && unverified_->Test(end)) ++end;
+  while (!damaged && end * kBlockBytes < range.end && unverified_->Test(end)) ++end;
   return std::min(end * kBlockBytes, range.end) - range.begin;
 }
 
@@ -278,6 +281,8 @@ Result<void> FileBlob::VerifyBlock(std::uint64_t block) const {
   PENSTOCK_ASSIGN(const std::uint32_t found,
                   HashBytes({begin, std::min(begin + kBlockBytes, size_)}));
   if (found == ChecksumOf(block_checksums(), block)) return Ok();
+  damaged_.store(true, std::memory_order_relaxed);
+  registry()->verified().MarkDamaged(id());
   return Error::Make(ErrorKind::kDataLoss, "the file " + registry()->PathOf(id()) +
                                                " is damaged at offset " + std::to_string(begin) +
                                                ": the block does not match its checksum;" +

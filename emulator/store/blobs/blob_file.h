@@ -35,7 +35,8 @@ class FileBlob final : public StoredBlob {
  private:
   FileBlob(std::shared_ptr<BlobRegistry> registry, std::int64_t id, std::uint64_t size,
            std::string block_checksums);
-  // Reads one block and compares it with its checksum.
+  // Reads one block and compares it with its checksum. If they differ, no block of the file counts
+  // as verified any more.
   Result<void> VerifyBlock(std::uint64_t block) const;
   Result<std::uint32_t> HashBytes(ByteRange range) const;
 
@@ -44,6 +45,7 @@ class FileBlob final : public StoredBlob {
   DescriptorShare share_;
   const std::byte* mapped_ = nullptr;
   const std::shared_ptr<BlockBits> unverified_;  // null: nothing is left to verify
+  mutable std::atomic<bool> damaged_{false};     // true: blocks are verified at every read
 };
 
 // Creates blobs/ and tmp/ in `directory`. kInvalidArgument if the directory cannot be used.

@@ -64,7 +64,7 @@ std::shared_ptr<BlockBits> VerifiedBlobs::BitsOf(std::int64_t id, std::uint64_t 
       ((*group->second)[(id / 64) % group->second->size()] & MaskOf(id)) != 0)
     return nullptr;
   // A blob of one block needs no entry: once the block is verified, so is the blob.
-  if (blocks <= 1) return std::make_shared<BlockBits>(blocks);
+  if (blocks <= 1 || damaged_.contains(id)) return std::make_shared<BlockBits>(blocks);
   std::shared_ptr<BlockBits>& bits = partly_[id];
   if (bits == nullptr) bits = std::make_shared<BlockBits>(blocks);
   return bits;
@@ -72,15 +72,25 @@ std::shared_ptr<BlockBits> VerifiedBlobs::BitsOf(std::int64_t id, std::uint64_t 
 
 void VerifiedBlobs::MarkWhole(std::int64_t id) {
   const MutexLock lock(mutex_);
+  if (damaged_.contains(id)) return;
   std::unique_ptr<Group>& group = whole_[id >> kGroupShift];
   if (group == nullptr) group = std::make_unique<Group>();
   (*group)[(id / 64) % group->size()] |= MaskOf(id);
   partly_.erase(id);
 }
 
+void VerifiedBlobs::MarkDamaged(std::int64_t id) {
+  const MutexLock lock(mutex_);
+  damaged_.insert(id);
+  if (const auto group = whole_.find(id >> kGroupShift); group != whole_.end())
+    (*group->second)[(id / 64) % group->second->size()] &= ~MaskOf(id);
+  partly_.erase(id);
+}
+
 void VerifiedBlobs::Forget(std::int64_t id) {
   const MutexLock lock(mutex_);
   partly_.erase(id);
+  damaged_.erase(id);
 }
 
 }  // namespace penstock::emulator::store

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "penstock/base/bytes.h"
@@ -73,7 +74,11 @@ class VerifiedBlobs {
  public:
   // Null: all blocks are verified.
   std::shared_ptr<BlockBits> BitsOf(std::int64_t id, std::uint64_t blocks);
+  // Ignored for a damaged blob.
   void MarkWhole(std::int64_t id);
+  // Forgets the verified blocks of a blob in which damage was found. From now on its blocks are
+  // verified each time that it is opened.
+  void MarkDamaged(std::int64_t id);
   // Call when the blob is deleted.
   void Forget(std::int64_t id);
 
@@ -85,6 +90,7 @@ class VerifiedBlobs {
   Mutex mutex_;
   std::unordered_map<std::int64_t, std::unique_ptr<Group>> whole_ PENSTOCK_GUARDED_BY(mutex_);
   std::unordered_map<std::int64_t, std::shared_ptr<BlockBits>> partly_ PENSTOCK_GUARDED_BY(mutex_);
+  std::unordered_set<std::int64_t> damaged_ PENSTOCK_GUARDED_BY(mutex_);  // in neither map
 };
 
 }  // namespace penstock::emulator::store

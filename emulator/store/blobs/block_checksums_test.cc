@@ -69,5 +69,21 @@ TEST(VerifiedBlobs, VerifyingTheLastBlockCompletesABlob) {
   EXPECT_NE(verified.BitsOf(id - 64, 2), nullptr);
 }
 
+TEST(VerifiedBlobs, ADamagedBlobStaysUnverifiedUntilItIsForgotten) {
+  VerifiedBlobs verified;
+  const auto partly = verified.BitsOf(5, 100);
+  partly->Set(70);
+  verified.MarkWhole(6);
+  for (const std::int64_t id : {5, 6}) {
+    verified.MarkDamaged(id);
+    verified.MarkWhole(id);  // by a read that began before
+    ASSERT_NE(verified.BitsOf(id, 100), nullptr);
+    EXPECT_FALSE(verified.BitsOf(id, 100)->Test(70));
+    verified.Forget(id);
+    verified.MarkWhole(id);
+    EXPECT_EQ(verified.BitsOf(id, 100), nullptr);
+  }
+}
+
 }  // namespace
 }  // namespace penstock::emulator::store

@@ -90,6 +90,35 @@ TEST_F(DamagedBlobTest, CheckContentAnewReadsVerifiedBlocksAgain) {
   EXPECT_TRUE(CheckContentAnew((*object)->content, {0, kBlockBytes}).ok());
 }
 
+// Whether the file was open since it was verified or was opened again, and whether it is closed and
+// opened again after the damage was found.
+TEST_F(DamagedBlobTest, KnownDamageIsNotServed) {
+  const auto store = OpenStore({.directory = directory_.path()});
+  const auto close_file = [&] {  // the object is evicted from the cache
+    return store->SetTags(kBucket, ObjectKey("file"), std::nullopt, {{"a", "b"}}).ok();
+  };
+  const auto check_anew = [&] {
+    const auto object = store->FindObject(kBucket, ObjectKey("file"));
+    return KindOf(CheckContentAnew((*object)->content, {0, kSize}));
+  };
+  for (const bool opened_again : {false, true}) {
+    ASSERT_TRUE(PutText(*store, "file", Body(kSize)).ok());
+    ASSERT_TRUE(WaitForBlobFiles(directory_, 1));
+    ASSERT_TRUE(Read(*store, {0, kSize}).ok());
+    ASSERT_TRUE(!opened_again || close_file());
+    Flip(File(), 2 * kBlockBytes);
+    ASSERT_EQ(check_anew(), ErrorKind::kDataLoss);
+    for (const bool closed : {false, true}) {
+      ASSERT_TRUE(!closed || close_file());
+      EXPECT_EQ(KindOf(Read(*store, {0, kSize})), ErrorKind::kDataLoss) << opened_again << closed;
+      EXPECT_TRUE(Read(*store, {0, 2 * kBlockBytes}).ok()) << "other blocks are served";
+    }
+    Flip(File(), 2 * kBlockBytes);
+    EXPECT_TRUE(Read(*store, {0, kSize}).ok()) << "the file was restored";
+    EXPECT_EQ(check_anew(), ErrorKind::kNotModified);
+  }
+}
+
 TEST_F(DamagedBlobTest, VerificationOutlivesTheOpenFile) {
   const auto store = OpenStore({.directory = directory_.path()});
   ASSERT_TRUE(Read(*store, {0, kSize}).ok());

@@ -8,6 +8,7 @@
 
 #include "base/log/diagnostics.h"
 #include "base/log/log.h"
+#include "emulator/store/blobs/blob_file.h"
 #include "emulator/store/store_testing.h"
 #include "emulator/store/tables/schema.h"
 
@@ -90,6 +91,27 @@ TEST_F(ScrubberTest, LogsAndCountsADamagedBlockAndContinues) {
   EXPECT_NE(log_[0].find(path + " is damaged at offset 1048576"), std::string::npos) << log_[0];
   EXPECT_NE(log_[1].find("offset 3145728"), std::string::npos) << log_[1];
   EXPECT_EQ(DiagnosticCounts()["store.scrub_failed"], counted + 2);
+}
+
+TEST_F(ScrubberTest, AfterItFindsDamageNoBlockOfTheFileIsTrusted) {
+  const std::string path = FileOf(kSize);
+  const auto id = std::stoll(std::filesystem::path(path).filename().string(), nullptr, 16);
+  const auto connection = OpenReader(database_).value();
+  Query query(*connection, "SELECT checksums FROM blobs WHERE id=?");
+  ASSERT_TRUE(query.Bind(id).Step().ok());
+  const StoredBlobPtr blob =
+      registry_->AddLoaded(*FileBlob::Open(registry_, id, kSize, query.Text(0)));
+  ASSERT_TRUE(blob->Checked({0, kBlockBytes}).ok());
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  for (const std::uint64_t block : {0, 1}) {
+    file.seekp(static_cast<std::streamoff>(block * kBlockBytes + 5)).put('\0').put('\0');
+  }
+  file.close();
+  ASSERT_TRUE(blob->Checked({0, kBlockBytes}).ok()) << "the block was verified before the damage";
+  Scrubber scrubber = MakeScrubber(1 << 30);
+  Pass(scrubber);
+  EXPECT_EQ(log_.size(), 1u);
+  EXPECT_FALSE(blob->Checked({0, kBlockBytes}).ok());
 }
 
 TEST_F(ScrubberTest, ComputesMissingChecksumsOfOlderBlobs) {

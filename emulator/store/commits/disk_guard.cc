@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -21,7 +20,6 @@ constexpr std::uint64_t kPageBytes = 4096;  // of the database
 // Two changes of a directory within the resolution of its time stamps look like one. No file system
 // has a coarser resolution.
 constexpr std::time_t kCoarsestTimeSeconds = 3;
-constexpr std::array<const char*, 3> kWatchedNames{"/penstock.db-wal", "/penstock.db", "/blobs"};
 
 std::string ReservePath(const std::string& directory) { return directory + "/penstock.reserve"; }
 
@@ -31,14 +29,7 @@ Error DiskFullError(const std::string& directory) {
       "no space left for " + directory + "; delete objects or free disk space, then try again");
 }
 
-Error DirectoryRemovedError() {
-  Error error = Error::Make(ErrorKind::kDataLoss,
-                            "The emulator's data directory was removed while the emulator was "
-                            "running, so writes cannot be stored. Restart the emulator.");
-  error.code = "InternalError";
-  error.http_status = 500;
-  return error;
-}
+Error DirectoryRemovedError() { return RemovedError("data directory"); }
 
 }  // namespace
 
@@ -48,10 +39,8 @@ DiskGuard::DiskGuard(const std::string& directory, Durability durability)
     : directory_(directory),
       durability_(durability),
       folder_(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)),
+      watched_({directory + "/penstock.db-wal", directory + "/penstock.db", directory + "/blobs"}),
       reserve_(ReservePath(directory)) {
-  for (std::size_t i = 0; i < kWatched; ++i) {
-    watched_[i] = Descriptor(::open((directory + kWatchedNames[i]).c_str(), O_PATH | O_CLOEXEC));
-  }
   const MutexLock lock(mutex_);
   if (!reserve_.ExtendUpTo(kBaseBytes)) is_full_.store(true);
 }
@@ -61,8 +50,7 @@ DiskGuard::~DiskGuard() { static_cast<void>(reserve_.ExtendUpTo(kClosedBytes)); 
 void DiskGuard::BeginClose() noexcept {
   const MutexLock lock(mutex_);
   static_cast<void>(reserve_.Shrink(kClosedBytes));
-  // Open descriptors would keep the space of the deleted log.
-  for (Descriptor& file : watched_) file.Close();
+  watched_.Close();
   folder_.Close();
 }
 
@@ -103,15 +91,8 @@ void DiskGuard::Reclaim(Connection& connection) noexcept {
   if (reserve_.ExtendUpTo(kBaseBytes)) is_full_.store(false);
 }
 
-bool DiskGuard::FilesExist() const noexcept {
-  return std::all_of(watched_.begin(), watched_.end(), [](const Descriptor& file) {
-    struct stat status {};
-    return file && ::fstat(file.get(), &status) == 0 && status.st_nlink > 0;
-  });
-}
-
-// In relaxed mode, where no fsync hides the cost of three calls, one call shows that no entry of
-// the directory was added or removed.
+// In relaxed mode, where no fsync hides the cost of six calls, one call shows that no entry of the
+// directory was added or removed.
 Result<void> DiskGuard::Confirm() noexcept {
   if (is_removed_.load(std::memory_order_relaxed))
     return Caught(kGuard, [] { return Result<void>(DirectoryRemovedError()); });
@@ -123,7 +104,7 @@ Result<void> DiskGuard::Confirm() noexcept {
       has_time && changed.tv_sec == last_change_.tv_sec && changed.tv_nsec == last_change_.tv_nsec;
   if (is_unchanged && ++commits_ < kCommitsBetweenChecks) return Ok();
   commits_ = 0;
-  if (!FilesExist()) {
+  if (!watched_.Exist()) {
     is_removed_.store(true);
     return Caught(kGuard, [this]() -> Result<void> {
       Log({LogLevel::kError, "store.directory_removed", {{"directory", directory_}}});

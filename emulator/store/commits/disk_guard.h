@@ -7,7 +7,6 @@
 #ifndef PENSTOCK_EMULATOR_STORE_COMMITS_DISK_GUARD_H_
 #define PENSTOCK_EMULATOR_STORE_COMMITS_DISK_GUARD_H_
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <ctime>
@@ -15,6 +14,7 @@
 
 #include "emulator/store/commits/reserve.h"
 #include "emulator/store/commits/storage_guard.h"
+#include "emulator/store/commits/watched_files.h"
 #include "emulator/store/system/descriptor.h"
 #include "penstock/base/mutex.h"
 
@@ -32,6 +32,8 @@ class DiskGuard final : public StorageGuard {
   // Size of the reserve of a closed store: space for opening it, or for the empty store that
   // replaces it after a reset.
   static constexpr std::uint64_t kClosedBytes = 256 << 10;
+  // All files are checked after this many commits, even if the directory's time is unchanged.
+  static constexpr unsigned kCommitsBetweenChecks = 16;
 
   // `directory` contains the database, its log and blobs/. If there is no space for the reserve,
   // the guard starts in the full state and admits removals only.
@@ -56,17 +58,10 @@ class DiskGuard final : public StorageGuard {
   Result<void> Confirm() noexcept override;
 
  private:
-  static constexpr std::size_t kWatched = 3;
-  // All files are checked after this many commits, even if the directory's time is unchanged.
-  static constexpr unsigned kCommitsBetweenChecks = 16;
-
-  bool FilesExist() const noexcept;
-
   const std::string directory_;
   const Durability durability_;
-  // Opened with O_PATH: closing another kind of descriptor would drop SQLite's POSIX locks.
-  Descriptor folder_;
-  std::array<Descriptor, kWatched> watched_;
+  Descriptor folder_;  // as in WatchedFiles
+  WatchedFiles watched_;
   // Change time of the directory when all files existed; zeros: unknown.
   timespec last_change_{};
   unsigned commits_ = 0;  // confirmed since the last check of all files

@@ -77,6 +77,25 @@ TEST_P(DiskGuardTest, TheNextWriteFailsAfterAFileIsRemoved) {
   }
 }
 
+// A relaxed store that sees no change of its directory's entries checks at one of 16 commits.
+TEST_P(DiskGuardTest, WritesFailAfterAFileIsMovedOrReplaced) {
+  for (const std::string name : {"", "/blobs", "/penstock.db-wal", "/penstock.db"}) {
+    for (const bool replaced : {false, true}) {
+      const TemporaryDirectory directory;
+      const std::string data = directory.path() + "/data";
+      const auto store = OpenStore({.directory = data, .durability = GetParam()});
+      MakeBucket(*store);
+      const PutObject put = MakePut(*store, "key", "body");
+      fs::rename(data + name, directory.path() + "/moved");
+      if (replaced) fs::copy(directory.path() + "/moved", data + name, fs::copy_options::recursive);
+      const unsigned unnoticed =
+          GetParam() == Durability::kStrict ? 0 : DiskGuard::kCommitsBetweenChecks - 1;
+      for (unsigned i = 0; i < unnoticed; ++i) static_cast<void>(store->Put(put));
+      EXPECT_FALSE(store->Put(put).ok()) << name << replaced;
+    }
+  }
+}
+
 // The store and other programs may create and remove files in the directory.
 TEST_P(DiskGuardTest, OtherChangesOfTheDirectoryAreIgnored) {
   const auto store = OpenStore({.directory = data_, .durability = GetParam()});
