@@ -15,6 +15,7 @@ Rules for every C++ file of a module:
 - A forward declaration of a type counts as an include of the header that defines it. `forward` in layers.toml lists modules whose
   types a module may declare although it may not include them: debts to be paid.
 - Every folder has a row in layers.toml, except folders of public headers.
+- A folder has fewer than 40 C++ or Python files of the product. Tests, test support and fuzz targets do not count.
 
 In an `include` list, "client/s3/*" means client/s3 and all rows below it.
 """
@@ -24,6 +25,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,6 +83,8 @@ PUBLIC_OWNER = {
 TESTED = ("base/", "client/", "emulator/")  # every .cc has a test
 # Folders that may include both sides.
 MEETING_PLACES = ("tests/", "bench/")
+FOLDER_LIMIT = 40
+PRODUCT = re.compile(r"^(base|client|emulator|bindings|conformance)/(?!tests/).*\.(h|cc|inc|py)$")
 
 
 @dataclass(frozen=True)
@@ -265,12 +269,23 @@ def check_tests(paths: list[str]) -> list[str]:
     return [f"{p}: has no {Path(p).stem}_test.cc beside it" for p in untested if p[:-3] + "_test.cc" not in known]
 
 
+def check_folders(listed: list[str]) -> list[str]:
+    product = (f for f in listed if PRODUCT.match(f) and not FOR_TESTS.search(f) and "/fuzz/" not in f)
+    counts = Counter(str(Path(f).parent) for f in product)
+    return [
+        f"{folder}: has {count} files, the limit is {FOLDER_LIMIT - 1}; split it by meaning into folders"
+        for folder, count in sorted(counts.items())
+        if count >= FOLDER_LIMIT
+    ]
+
+
 def check(root: Path) -> tuple[int, list[str]]:
     layers = read_map(root)
     git = ["git", "-C", str(root), "ls-files", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(git, capture_output=True, text=True, check=True).stdout.split("\n")
-    paths = sorted({f for f in listed if re.search(r"\.(h|cc|inc)$", f) and (root / f).is_file()})
-    bad = check_map(layers)
+    printed = subprocess.run(git, capture_output=True, text=True, check=True).stdout.split("\n")
+    listed = sorted({f for f in printed if (root / f).is_file()})
+    paths = [f for f in listed if re.search(r"\.(h|cc|inc)$", f)]
+    bad = check_map(layers) + check_folders(listed)
     bad += [f"{f}: sources here end in .cc and headers in .h" for f in listed if re.search(r"\.(hpp|hh|cpp|cxx|c)$", f)]
     files = [File(root, f, layers) for f in paths if not f.startswith(MEETING_PLACES)]
     closed = {f.path: f.third_party for f in files if f.path.endswith(".h") and not f.is_public and f.third_party}

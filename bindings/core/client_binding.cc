@@ -332,28 +332,7 @@ void BindObjects(Guarded<PyClient>& client) {
           "bucket"_a, "key"_a, "upload_id"_a);
 }
 
-}  // namespace
-
-DownloadRequest MakeDownload(ReadArguments arguments) {
-  DownloadRequest request;
-  request.bucket = BucketName(std::move(arguments.bucket));
-  request.key = ObjectKey(std::move(arguments.key));
-  request.begin = arguments.start;
-  request.end = arguments.end;
-  request.known_size = arguments.size;
-  if (arguments.etag) request.known_etag = ETag(std::move(*arguments.etag));
-  request.version_id = VersionId(std::move(arguments.version_id));
-  request.known_checksums = std::move(arguments.checksums);
-  request.prefix_crc = arguments.prefix_crc;
-  request.options.part_size_bytes = arguments.part_size;
-  request.options.max_parallel_parts = arguments.parallel;
-  return request;
-}
-
-void BindClient(py::module_& module) {
-  BindMetadata(module);
-  Guarded<PyClient> client(module, "Client",
-                           "S3 client. Safe from any thread; usable in a forked child.");
+void BindConstructor(Guarded<PyClient>& client) {
   client.def(
       py::init([](std::string region, std::string endpoint, bool force_path_style, bool unsigned_,
                   std::string profile, std::optional<int> max_attempts, bool requester_pays,
@@ -392,6 +371,9 @@ void BindClient(py::module_& module) {
       "connect_timeout"_a = 0.0, "idle_timeout"_a = 0.0,
       "numbers"_a = std::map<std::string, std::int64_t>(),
       "flags"_a = std::map<std::string, bool>(), "texts"_a = std::map<std::string, std::string>());
+}
+
+void BindReads(Guarded<PyClient>& client) {
   client
       .def(
           "read",
@@ -432,7 +414,34 @@ void BindClient(py::module_& module) {
           "bucket"_a, "key"_a, "buffer"_a, "start"_a = 0, "size"_a = py::none(),
           "etag"_a = py::none(), "part_size"_a = py::none(), "parallel"_a = py::none(),
           "progress"_a = py::none(), "version_id"_a = "", "filled"_a = 0,
-          "checksums"_a = Checksums(), "prefix_crc"_a = py::none())
+          "checksums"_a = Checksums(), "prefix_crc"_a = py::none());
+}
+
+}  // namespace
+
+DownloadRequest MakeDownload(ReadArguments arguments) {
+  DownloadRequest request;
+  request.bucket = BucketName(std::move(arguments.bucket));
+  request.key = ObjectKey(std::move(arguments.key));
+  request.begin = arguments.start;
+  request.end = arguments.end;
+  request.known_size = arguments.size;
+  if (arguments.etag) request.known_etag = ETag(std::move(*arguments.etag));
+  request.version_id = VersionId(std::move(arguments.version_id));
+  request.known_checksums = std::move(arguments.checksums);
+  request.prefix_crc = arguments.prefix_crc;
+  request.options.part_size_bytes = arguments.part_size;
+  request.options.max_parallel_parts = arguments.parallel;
+  return request;
+}
+
+void BindClient(py::module_& module) {
+  BindMetadata(module);
+  Guarded<PyClient> client(module, "Client",
+                           "S3 client. Safe from any thread; usable in a forked child.");
+  BindConstructor(client);
+  BindReads(client);
+  client
       .def_property_readonly(
           "may_repeat", [](const PyClient& self) { return self.client->may_repeat(); },
           "False if max_attempts is 1.")

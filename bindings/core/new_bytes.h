@@ -29,8 +29,8 @@ inline MutableByteView BytesMemory(const pybind11::object& bytes) {
 // Advisory: the content stays, and memory that cannot have huge pages is unchanged.
 void AdviseHugePages(MutableByteView memory);
 
-// Memory for the first bytes of an object. A `bytes` object if its size was guessed correctly.
-// Otherwise memory that is allocated without the GIL at the first response, and copied later.
+// Memory for the first bytes of an object. Uses a `bytes` object if the expected size is right;
+// otherwise C++ memory, which is allocated without the GIL and copied later.
 class ReceiveBuffer {
  public:
   // Prepares for the expected number of bytes. Needs the GIL; throws if there is no memory.

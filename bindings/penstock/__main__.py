@@ -127,7 +127,7 @@ def _simulate(options: argparse.Namespace) -> int:
         print(json.dumps([report.document for report in reports]))
     else:
         print(simulate.table(reports))
-        one_partition = all(report.most_partitions == 1 for report in reports)
+        one_partition = all(report.max_partitions == 1 for report in reports)
         if len(reports) > 1 and one_partition and any(report.refused for report in reports):
             print(ONE_PARTITION, file=sys.stderr)
     return 0 if all(report.completed for report in reports) else 1

@@ -19,7 +19,11 @@ _UNSET = (
 
 
 def offline_environment(access: Mapping[str, str]) -> dict[str, str | None]:
-    """Returns the variables to set, or to unset if None, so that clients use `access`: an emulator's ``environment()``."""
+    """Returns the variables to set, or to unset if None, so that clients use an emulator.
+
+    Args:
+        access: The result of ``Emulator.environment()``.
+    """
     unset: dict[str, str | None] = dict.fromkeys(_UNSET)
     hosts = [host for host in (os.environ.get("NO_PROXY"), os.environ.get("no_proxy"), "127.0.0.1") if host]
     return unset | {

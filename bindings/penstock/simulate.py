@@ -69,7 +69,7 @@ class Report:
         return max((r["ranks_failed"] for r in self.document["rounds"]), default=0)
 
     @property
-    def most_partitions(self) -> int:
+    def max_partitions(self) -> int:
         """The largest number of partitions at any time."""
         return max((int(i["partitions"]) for i in self.document["intervals"]), default=1)
 

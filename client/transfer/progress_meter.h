@@ -26,8 +26,8 @@ class ProgressMeter {
   // Adds transferred bytes. Negative: these bytes will be transferred again. Reported progress
   // never decreases.
   void Add(std::int64_t bytes);
-  // All `bytes` bytes are transferred: reports it, unless already reported. Call it after the last
-  // Add.
+  // All `bytes` bytes are transferred: reports it, also if an Add has reported as many. Call it
+  // after the last Add.
   void Finish(std::uint64_t bytes);
 
  private:

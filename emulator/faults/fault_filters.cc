@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/faults/actions/answer_shaping.h"
 #include "emulator/faults/actions/faulty_body.h"
 #include "emulator/faults/actions/history_store.h"
 #include "emulator/faults/actions/replayed_body.h"
+#include "emulator/faults/actions/response_shaping.h"
 #include "emulator/faults/actions/stale_read_store.h"
 #include "emulator/faults/actions/truncated_write_store.h"
 #include "emulator/faults/documents/scenario_document.h"
@@ -102,7 +102,7 @@ class Faults final : public s3::Filter {
   void OnResponse(s3::Exchange& exchange) override {
     const MetRules* const met = exchange.Find<MetRules>();
     if (met == nullptr) return;
-    if (met->plan) ShapeAnswer(exchange, met->plan, pacers_);
+    if (met->plan) ShapeResponse(exchange, met->plan, pacers_);
     if (met->counting) met->counting->CountBytes(s3::BodySize(exchange.response));
   }
 

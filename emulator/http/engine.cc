@@ -260,9 +260,9 @@ void Engine::Work(Worker& self) {
                         (yielding ? kYieldConnections / 2 : kYieldConnections);
       if (many != yielding) YieldToClients(yielding = many);
     }
-    if (WireConnection* const answered = completions_.TakeAnswer(); answered != nullptr) {
+    if (WireConnection* const connection = completions_.TakeResponse(); connection != nullptr) {
       Advance(
-          *answered, [&] { return answered->Resume(tools); }, tools);
+          *connection, [&] { return connection->Resume(tools); }, tools);
       continue;
     }
     Ready ready;

@@ -221,6 +221,25 @@ TEST_F(CommitFaultsTest, DeletedVersionIsThePreviousOneOfTheNextPut) {
   EXPECT_EQ(Body(), "third....x");
 }
 
+TEST_F(CommitFaultsTest, RenameOverwritesThePreviousVersion) {
+  const string bucket = "/dir--usw2-az1--x-s3";
+  ASSERT_EQ(SendRequest("PUT", bucket,
+                        "<CreateBucketConfiguration><Location><Name>usw2-az1</Name>"
+                        "<Type>AvailabilityZone</Type></Location><Bucket><DataRedundancy>"
+                        "SingleAvailabilityZone</DataRedundancy><Type>Directory</Type></Bucket>"
+                        "</CreateBucketConfiguration>")
+                .status(),
+            200);
+  EXPECT_EQ(SendRequest("PUT", bucket + "/key", "0123456789").status(), 200);
+  EXPECT_EQ(SendRequest("PUT", bucket + "/other", "abcdefghij").status(), 200);
+  SetAction(R"({"corrupt": {"mode": "stale-version"}})");
+  EXPECT_EQ(SendRequest("PUT", bucket + "/key?renameObject", "", "x-amz-rename-source: other\r\n")
+                .status(),
+            200);
+  const string response = SendRequest("GET", bucket + "/key").text;
+  EXPECT_TRUE(response.ends_with("\r\n\r\n0123456789")) << response;
+}
+
 TEST_F(CommitFaultsTest, StaleBytesMayHaveMatchingChecksums) {
   SetAction(R"({"corrupt": {"mode": "stale-version", "fix_checksum": true}})");
   EXPECT_EQ(SendRequest("PUT", "/bucket/key", "abcdefghij").status(), 200);

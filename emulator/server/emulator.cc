@@ -83,8 +83,8 @@ class RunningEmulator final : public Emulator {
     if (!options_.log_path.empty()) {
       PENSTOCK_ASSIGN(log_, RequestLog::Open(options_.log_path));
     }
-    const auto bucket_names =
-        options_.relaxed_bucket_names ? s3::BucketNames::kRelaxed : s3::BucketNames::kOfS3;
+    const auto bucket_names = options_.relaxed_bucket_names ? s3::BucketNameRules::kRelaxed
+                                                            : s3::BucketNameRules::kCurrent;
     router_ = s3::MakeRouter({.region = options_.region, .bucket_names = bucket_names});
     operations_ = faults::MakeDuplicateApply(*router_, memory_limit_);
     if (!options_.data_directory.empty()) {

@@ -201,3 +201,17 @@ def test_a_star_allows_a_module_and_all_rows_below_it(tree: Path) -> None:
     status, output = run(tree)
     assert status == 1
     assert "client/s3/verbs" in output
+
+
+def test_a_folder_has_fewer_than_forty_product_files(tree: Path) -> None:
+    for number in range(39):
+        plant(tree, f"client/http/file{number}.h", "")
+        plant(tree, f"client/s3/verbs/verb{number}_for_test.h", "")
+    plant(tree, "client/s3/verbs/verb_for_test.h", "")
+    (tree / "client/http/request.h").unlink()
+    (tree / "client/s3/client.cc").unlink()
+    assert run(tree)[0] == 0
+    plant(tree, "client/http/last.h", "")
+    status, output = run(tree)
+    assert status == 1
+    assert "client/http: has 40 files, the limit is 39" in output

@@ -1,9 +1,14 @@
-# `./dev lint`: all static checks. Prints the violations; exits with 1 if there are any.
+# `./dev lint`: static checks. Prints the violations; exits with 1 if there are any.
+#
+#   lint.sh [STEP...]   runs the named steps, or all. tests/hygiene/CMakeLists.txt names those that `./dev test` runs too.
 set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 result=0
+wanted=" $* "
 step() {
   local name=$1
   shift
+  [[ $wanted = "  " || $wanted = *" $name "* ]] || return 0
   local output
   if output=$("$@" 2>&1); then
     printf 'lint: %-22s ok\n' "$name"
@@ -36,12 +41,12 @@ test_names() {
 }
 
 step layers python tools/check_layers.py
-step "public headers" python tests/hygiene/public_headers.py base/include client/include emulator/include
-step "test names" test_names
-step "clang-format" cpp_format
+step public-headers python tests/hygiene/public_headers.py base/include client/include emulator/include
+step test-names test_names
+step clang-format cpp_format
 step ruff ruff check .
-step "ruff format" ruff format --check .
+step ruff-format ruff format --check .
 step mypy mypy
-step "thread safety" thread_safety
+step thread-safety thread_safety
 step shell bash -n dev tools/dev/*.sh .ci/run
 exit $result

@@ -7,7 +7,7 @@
 
 #include "bindings/core/bindings.h"
 #include "bindings/core/errors.h"
-#include "bindings/core/pages.h"
+#include "bindings/core/listing/pages.h"
 
 namespace penstock::python {
 namespace {

@@ -22,7 +22,7 @@ pybind11::object ToPython(const DeleteObjectResponse& response);
 pybind11::object ToPython(const DeleteObjectsResponse& response);
 pybind11::object ToPython(const CopyObjectResponse& response);
 pybind11::object ToPython(const CreateMultipartUploadResponse& response);
-// A page as a tuple (bindings/core/pages.h).
+// A page as a tuple (bindings/core/listing/pages.h).
 pybind11::object ToPython(const ListObjectsResponse& page);
 pybind11::object ToPython(const ListObjectVersionsResponse& page);
 pybind11::object ToPython(const ListPartsResponse& response);

@@ -32,8 +32,8 @@ SpeedFloor FloorOf(const OperationInfo& info, const ClientConfig& config, const 
   return HasSpeedFloor(info, config) ? SpeedFloor(config, clock) : SpeedFloor();
 }
 
-// The wait in progress, which a timer and a cancellation contend to end. The caller for which Claim
-// returns true continues the call.
+// The wait in progress, which a timer and a cancellation contend to end. The caller for which
+// TryEnd returns true continues the call.
 class Waiting {
  public:
   using Ticket = std::uint64_t;
@@ -42,10 +42,10 @@ class Waiting {
     current_.store(ticket, std::memory_order_release);
     return ticket;
   }
-  bool Claim(Ticket ticket) {
+  bool TryEnd(Ticket ticket) {
     return current_.compare_exchange_strong(ticket, 0, std::memory_order_acq_rel);
   }
-  bool ClaimAny() { return current_.exchange(0, std::memory_order_acq_rel) != 0; }
+  bool TryEndAny() { return current_.exchange(0, std::memory_order_acq_rel) != 0; }
   bool IsOpen(Ticket ticket) const { return current_.load(std::memory_order_acquire) == ticket; }
 
  private:
@@ -206,11 +206,11 @@ void AttemptLoop::FetchCredentials() {
     FetchSigningCredentials(
         state_, region_.endpoint(), call_.request.bucket,
         [self = shared_from_this(), ticket](Result<CredentialsPtr> credentials) {
-          if (!self->waiting_.Claim(ticket)) return;
+          if (!self->waiting_.TryEnd(ticket)) return;
           self->Proceed([&] { self->OnCredentials(std::move(credentials)); });
         });
   });
-  if (!asked.ok() && waiting_.Claim(ticket)) return Finish(std::move(asked).error());
+  if (!asked.ok() && waiting_.TryEnd(ticket)) return Finish(std::move(asked).error());
   if (!waiting_.IsOpen(ticket)) return;
   if (!deadline().IsNever()) {
     WakeAt(deadline().when(), ticket, [](AttemptLoop& self) {
@@ -393,7 +393,7 @@ void AttemptLoop::OnException(Error error) noexcept {
 void AttemptLoop::OnStop() {
   // Not here: this thread requested the stop, and completions run on I/O threads.
   const auto end = [self = shared_from_this()] {
-    if (self->waiting_.ClaimAny()) self->Proceed([&] { self->Finish(Cancelled()); });
+    if (self->waiting_.TryEndAny()) self->Proceed([&] { self->Finish(Cancelled()); });
   };
   const Result<void> accepted = Caught("the cancellation of a call",
                                        [&] { return transport_->RunAt(clock().Monotonic(), end); });
@@ -405,14 +405,14 @@ void AttemptLoop::WakeAt(MonotonicTime when, Ticket ticket, Task task) {
   // Do not let an exception skip the ticket: another waiter could then end the call a second time.
   Result<void> accepted = Caught("a timer of a call", [&] {
     return transport_->RunAt(when, [self = shared_from_this(), ticket, task] {
-      if (self->waiting_.Claim(ticket)) self->Proceed([&] { task(*self); });
+      if (self->waiting_.TryEnd(ticket)) self->Proceed([&] { task(*self); });
     });
   });
-  if (!accepted.ok() && waiting_.Claim(ticket)) Finish(std::move(accepted).error());
+  if (!accepted.ok() && waiting_.TryEnd(ticket)) Finish(std::move(accepted).error());
 }
 
 void AttemptLoop::FinishIfStopped(Ticket ticket) {
-  if (call_.options.cancel.stop_requested() && waiting_.Claim(ticket)) Finish(Cancelled());
+  if (call_.options.cancel.stop_requested() && waiting_.TryEnd(ticket)) Finish(Cancelled());
 }
 
 std::optional<Error> AttemptLoop::StoppedOrExpired() const {

@@ -68,7 +68,7 @@ TEST(CallRecordTest, TheErrorHasTheCallAndTheHistoryOfSeveralAttempts) {
   EXPECT_EQ(error.history.size(), 2u);
 }
 
-TEST(CallRecordTest, OneAttemptIsNoHistory) {
+TEST(CallRecordTest, OneAttemptHasNoHistory) {
   Recording test;
   test.record.OnSend();
   test.record.AddFailure(test.sent, Failed(500, "InternalError"));

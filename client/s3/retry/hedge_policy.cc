@@ -7,8 +7,8 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr std::uint32_t kLearnEvery = 64;
-constexpr std::uint64_t kForgetFrom = 4'096;  // From here on, counts are halved.
+constexpr std::uint32_t kSamplesPerUpdate = 64;
+constexpr std::uint64_t kHalveCountsAt = 4'096;  // The sum of counts from which they are halved.
 
 std::int64_t Nanoseconds(MonotonicTime time) { return time.time_since_epoch().count(); }
 
@@ -17,9 +17,8 @@ std::int64_t Nanoseconds(MonotonicTime time) { return time.time_since_epoch().co
 std::optional<nanoseconds> HedgePolicy::OnRead(MonotonicTime now) {
   const std::int64_t delay = hedge_delay_ns_.load(std::memory_order_relaxed);
   if (delay == 0) return std::nullopt;
-  // The budget has a maximum. A race of two threads may lose one read's share, which does not
-  // matter.
-  if (budget_.load(std::memory_order_relaxed) < kMostSaved * kReadsPerHedge)
+  // Two threads may pass the check together and exceed the maximum by one read.
+  if (budget_.load(std::memory_order_relaxed) < kMaxSavedHedges * kReadsPerHedge)
     budget_.fetch_add(1, std::memory_order_relaxed);
   if (Nanoseconds(now) < not_before_ns_.load(std::memory_order_relaxed)) return std::nullopt;
   return nanoseconds(delay);
@@ -38,7 +37,7 @@ void HedgePolicy::Return() { budget_.fetch_add(kReadsPerHedge, std::memory_order
 
 void HedgePolicy::OnFirstByte(nanoseconds time) {
   counts_[TimeCounts::BucketOf(time)].fetch_add(1, std::memory_order_relaxed);
-  if ((samples_.fetch_add(1, std::memory_order_relaxed) + 1) % kLearnEvery == 0) Learn();
+  if ((samples_.fetch_add(1, std::memory_order_relaxed) + 1) % kSamplesPerUpdate == 0) Learn();
 }
 
 void HedgePolicy::OnThrottled(MonotonicTime now) {
@@ -50,7 +49,7 @@ void HedgePolicy::Learn() {
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < seen.size(); ++i)
     total += seen[i] = counts_[i].load(std::memory_order_relaxed);
-  if (total < kLeastSamples) return;
+  if (total < kMinSamples) return;
   const auto end_of = [&seen, total](double share) {
     std::uint64_t below = 0;
     std::size_t bucket = 0;
@@ -60,9 +59,9 @@ void HedgePolicy::Learn() {
     return TimeCounts::BeginOf(bucket + 1);
   };
   const nanoseconds median = end_of(0.5);
-  const nanoseconds delay = std::max({end_of(kLate), median * 2, nanoseconds(kLeastDelay)});
-  hedge_delay_ns_.store(median < kLeastMedian ? 0 : delay.count(), std::memory_order_relaxed);
-  if (total < kForgetFrom) return;
+  const nanoseconds delay = std::max({end_of(kLate), median * 2, nanoseconds(kMinDelay)});
+  hedge_delay_ns_.store(median < kMinMedian ? 0 : delay.count(), std::memory_order_relaxed);
+  if (total < kHalveCountsAt) return;
   for (std::size_t i = 0; i < seen.size(); ++i)
     counts_[i].fetch_sub(seen[i] - seen[i] / 2, std::memory_order_relaxed);
 }

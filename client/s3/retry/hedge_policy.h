@@ -19,12 +19,12 @@ namespace penstock::s3 {
 // Thread safety: may be used from any thread; a few relaxed operations per call.
 class HedgePolicy {
  public:
-  static constexpr std::int64_t kReadsPerHedge = 50;  // 2 %.
-  static constexpr std::int64_t kMostSaved = 32;      // Maximum of hedges at once.
-  static constexpr double kLate = 0.985;              // This share of first bytes is not late.
-  static constexpr std::uint32_t kLeastSamples = 100;
-  static constexpr std::chrono::milliseconds kLeastDelay{5};
-  static constexpr std::chrono::milliseconds kLeastMedian{1};
+  static constexpr std::int64_t kReadsPerHedge = 50;   // 2 %.
+  static constexpr std::int64_t kMaxSavedHedges = 32;  // Maximum of hedges at once.
+  static constexpr double kLate = 0.985;               // This share of first bytes is not late.
+  static constexpr std::uint32_t kMinSamples = 100;
+  static constexpr std::chrono::milliseconds kMinDelay{5};
+  static constexpr std::chrono::milliseconds kMinMedian{1};
   static constexpr std::chrono::seconds kPauseAfterThrottling{5};
 
   // Called when a read is sent. Returns the time to wait for its first byte before the second

@@ -58,7 +58,7 @@ TEST(HedgePolicyTest, SavedHedgesHaveALimit) {
   for (int i = 0; i < 10'000; ++i) policy.OnRead(kNow);
   int hedges = 0;
   while (policy.Spend()) ++hedges;
-  EXPECT_EQ(hedges, HedgePolicy::kMostSaved);
+  EXPECT_EQ(hedges, HedgePolicy::kMaxSavedHedges);
 }
 
 TEST(HedgePolicyTest, ThrottlingPausesHedging) {

@@ -103,7 +103,7 @@ bool IsNotFromS3(const Error& error) {
   return success && error.kind == ErrorKind::kUnsupported && error.code.empty();
 }
 
-Result<void> CheckNamesObject(const http::ResponseHead& head) {
+Result<void> CheckHasETag(const http::ResponseHead& head) {
   if (const auto etag = head.Find("etag"); etag && !etag->empty()) return Ok();
   // Without a declared body length the head may be incomplete.
   const bool whole = head.Find("content-length") || head.Find("transfer-encoding");
@@ -112,7 +112,7 @@ Result<void> CheckNamesObject(const http::ResponseHead& head) {
                                " response has no ETag, which S3 sends for every object");
 }
 
-Result<void> CheckNamesObject(const WireResponse& response, const ETag& etag) {
+Result<void> CheckHasETag(const WireResponse& response, const ETag& etag) {
   if (!etag.value.empty()) return Ok();
   return Error::Make(ErrorKind::kUnsupported,
                      "the document of the " + std::to_string(response.head.status) +

@@ -18,8 +18,8 @@ inline constexpr std::string_view kXmlNamespace =
 
 // Returns the document of a success. A root <Error> returns that error: the operation failed after
 // S3 sent the 200. An empty or unreadable body is kUnavailable, which is retried. Another root, or
-// text that is not markup, is kUnsupported (IsNotFromS3). `also` is an alternative root name of
-// compatible servers.
+// text that is not markup, is kUnsupported (IsNotFromS3). `also`: another accepted root name, sent
+// by some S3-compatible servers.
 Result<XmlDocument> ReadDocument(const WireResponse& response, std::string_view root,
                                  std::string_view also = {});
 
@@ -28,7 +28,8 @@ Result<XmlDocument> ReadDocument(const WireResponse& response, std::string_view 
 // kUnsupported (IsNotFromS3).
 Result<void> CheckNoDocument(const WireResponse& response);
 
-// Returns kUnavailable: the response should contain a document with that root, but `why`.
+// Returns kUnavailable: the response should contain a document with that root. `why`: the reason in
+// the message, for example "it is empty".
 Error UnreadableDocument(const WireResponse& response, std::string_view root, std::string_view why);
 
 // Returns whether a success response did not come from S3, but from a proxy, a web server, or a
@@ -37,9 +38,9 @@ bool IsNotFromS3(const Error& error);
 
 // Checks that the response for an object has an ETag. Without one it returns kUnsupported
 // (IsNotFromS3), or kUnavailable if the head may be incomplete.
-Result<void> CheckNamesObject(const http::ResponseHead& head);
+Result<void> CheckHasETag(const http::ResponseHead& head);
 // The same for a document whose <ETag> is `etag`.
-Result<void> CheckNamesObject(const WireResponse& response, const ETag& etag);
+Result<void> CheckHasETag(const WireResponse& response, const ETag& etag);
 
 // Parses the text of an element as a number. Returns kUnavailable with the element's name if it is
 // not one.

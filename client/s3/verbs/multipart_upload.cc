@@ -102,7 +102,7 @@ Result<WireRequest> BuildRequest(const UploadPartRequest& request, const BuildCo
 Result<CompletedPart> ParseResponse(const UploadPartRequest& request,
                                     const WireResponse& response) {
   PENSTOCK_TRY(CheckNoDocument(response));
-  PENSTOCK_TRY(CheckNamesObject(response.head));
+  PENSTOCK_TRY(CheckHasETag(response.head));
   CompletedPart part;
   part.part_number = request.part_number;
   part.etag = ReadETag(response.head.Find("etag").value_or(std::string_view{}));
@@ -263,7 +263,7 @@ Result<PutObjectResponse> ParseResponse(const CompleteMultipartUploadRequest& re
   out.version_id = std::move(metadata.version_id);
   if (document.root().Child("ChecksumType").text() != "COMPOSITE")
     out.checksums = ReadChecksumElements(document.root());
-  PENSTOCK_TRY(CheckNamesObject(response, out.etag));
+  PENSTOCK_TRY(CheckHasETag(response, out.etag));
   PENSTOCK_TRY(CheckConfirmed(request, out));
   out.encryption = metadata.encryption;
   if (metadata.details.has_value()) out.kms_key_id = std::move(metadata.details.Edit().kms_key_id);

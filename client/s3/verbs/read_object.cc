@@ -107,7 +107,7 @@ Result<void> AppendRead(const Request& request, const BuildContext& context, Wir
 
 Result<ObjectAnswer> ReadObjectHead(const GetObjectRequest& request,
                                     const http::ResponseHead& head) {
-  PENSTOCK_TRY(CheckNamesObject(head));
+  PENSTOCK_TRY(CheckHasETag(head));
   ObjectAnswer answer;
   answer.metadata = ReadMetadata(head);
   if (request.if_match && request.if_match->value != "*" &&
@@ -163,7 +163,7 @@ Result<WireRequest> BuildRequest(const HeadObjectRequest& request, const BuildCo
 
 Result<ObjectMetadata> ParseResponse(const HeadObjectRequest& request,
                                      const WireResponse& response) {
-  PENSTOCK_TRY(CheckNamesObject(response.head));
+  PENSTOCK_TRY(CheckHasETag(response.head));
   ObjectMetadata metadata = ReadMetadata(response.head);
   if (response.head.status == 206) {
     const auto text = response.head.Find("content-range");

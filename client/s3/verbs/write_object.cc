@@ -92,7 +92,7 @@ Result<WireRequest> BuildRequest(const PutObjectRequest& request, const BuildCon
 
 Result<PutObjectResponse> ParseResponse(const PutObjectRequest&, const WireResponse& response) {
   PENSTOCK_TRY(CheckNoDocument(response));
-  PENSTOCK_TRY(CheckNamesObject(response.head));
+  PENSTOCK_TRY(CheckHasETag(response.head));
   ObjectMetadata metadata = ReadMetadata(response.head);
   PutObjectResponse out{.etag = std::move(metadata.etag),
                         .version_id = std::move(metadata.version_id),
@@ -138,7 +138,7 @@ Result<CopyObjectResponse> ParseResponse(const CopyObjectRequest&, const WireRes
   const XmlElement root = document.root();
   CopyObjectResponse copied{
       ReadETag(root.Child("ETag").text()), ReadTime(root, "LastModified"), {}};
-  PENSTOCK_TRY(CheckNamesObject(response, copied.etag));
+  PENSTOCK_TRY(CheckHasETag(response, copied.etag));
   copied.version_id = ReadVersionId(response.head);
   if (const auto version = response.head.Find("x-amz-copy-source-version-id"))
     copied.source_version_id = VersionId(std::string(*version));

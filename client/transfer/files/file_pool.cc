@@ -107,7 +107,7 @@ void FilePool::Work() {
       ++running_;
       changed_.NotifyAll();
     }
-    // A file of a transfer that was stopped before its start is no failure.
+    // A file of a transfer that was stopped before its start is not a failure.
     if (!Ended()) {
       const Result<std::uint64_t> result =
           Caught("the transfer of a file", [&] { return task.run(call_); });

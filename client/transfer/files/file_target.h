@@ -45,7 +45,7 @@ Result<Folder> OpenFolder(const std::string& path);
 Result<Folder> MakeFolders(const Folder& base, const std::vector<std::string>& components);
 
 // Splits the part of a key after the prefix into the components of a path. Returns
-// kInvalidArgument if it would leave its folder or is no path.
+// kInvalidArgument if it would leave its folder or is not a path.
 Result<std::vector<std::string>> PathOfKey(std::string_view rest);
 
 class FileTarget {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/log/diagnostics.h"
-#include "emulator/faults/actions/answer_shaping.h"
+#include "emulator/faults/actions/response_shaping.h"
 #include "emulator/faults/registry/earlier_versions.h"
 #include "emulator/s3/core/operation_traits.h"
 #include "emulator/s3/protocol/errors.h"

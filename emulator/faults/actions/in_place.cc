@@ -107,7 +107,7 @@ std::string_view CodeOf(int status) {
 
 }  // namespace
 
-void AnswerWithError(s3::Exchange& exchange, const ErrorAction& action) {
+void ApplyError(s3::Exchange& exchange, const ErrorAction& action) {
   Respond(exchange, action.code, action.message, action.status);
   s3::Response& response = exchange.response;
   response.chunked = response.chunked && action.chunked.value_or(action.body != ErrorBody::kEmpty);
@@ -121,7 +121,7 @@ void AnswerWithError(s3::Exchange& exchange, const ErrorAction& action) {
   for (const auto& [name, value] : action.headers) Put(response, name, value);
 }
 
-void AnswerWithLateError(s3::Exchange& exchange, const LateErrorAction& action) {
+void ApplyLateError(s3::Exchange& exchange, const LateErrorAction& action) {
   Respond(exchange, action.code, action.message, 200);
   s3::Response& response = exchange.response;
   response.close = false;
@@ -145,7 +145,7 @@ void AnswerWithLateError(s3::Exchange& exchange, const LateErrorAction& action) 
   if (exchange.request.method != "HEAD") response.body = std::move(document);
 }
 
-void AnswerWithRedirect(s3::Exchange& exchange, const RedirectAction& action) {
+void ApplyRedirect(s3::Exchange& exchange, const RedirectAction& action) {
   const std::string code(CodeOf(action.status));
   const std::string host(exchange.request.Find("host").value_or(std::string_view()));
   s3::ErrorDetails details;

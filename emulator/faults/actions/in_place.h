@@ -8,10 +8,10 @@
 namespace penstock::emulator::faults {
 
 // Each function replaces exchange.response.
-void AnswerWithError(s3::Exchange& exchange, const ErrorAction& action);
+void ApplyError(s3::Exchange& exchange, const ErrorAction& action);
 // Sends the status line at once and the error after its delay.
-void AnswerWithLateError(s3::Exchange& exchange, const LateErrorAction& action);
-void AnswerWithRedirect(s3::Exchange& exchange, const RedirectAction& action);
+void ApplyLateError(s3::Exchange& exchange, const LateErrorAction& action);
+void ApplyRedirect(s3::Exchange& exchange, const RedirectAction& action);
 void RefuseCredentials(s3::Exchange& exchange, const CredentialsAction& action);
 // Responds with 417 Expectation Failed.
 void RefuseToContinue(s3::Exchange& exchange);

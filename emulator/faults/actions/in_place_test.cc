@@ -17,7 +17,7 @@ TEST(InPlaceTest, ErrorDetailsDescribeTheRequest) {
            {"NoSuchKey", "<Key>key</Key>"},
            {"NoSuchBucket", "<BucketName>bucket</BucketName>"},
            {"NoSuchUpload", "<UploadId>up</UploadId>"}}) {
-    AnswerWithError(request.exchange(), {.status = 404, .code = code});
+    ApplyError(request.exchange(), {.status = 404, .code = code});
     EXPECT_NE(std::get<std::string>(request.exchange().response.body).find(detail),
               std::string::npos)
         << code;
@@ -29,7 +29,7 @@ TEST(InPlaceTest, HeadResponseHasNoBody) {
   for (const ErrorBody body : {ErrorBody::kXml, ErrorBody::kEmpty, ErrorBody::kHtml,
                                ErrorBody::kJson, ErrorBody::kTruncatedXml}) {
     TestRequest request("HEAD", "/bucket/key");
-    AnswerWithError(request.exchange(), {.body = body});
+    ApplyError(request.exchange(), {.body = body});
     EXPECT_EQ(request.exchange().response.status, 503);
     EXPECT_TRUE(std::holds_alternative<std::monostate>(request.exchange().response.body));
   }
@@ -37,16 +37,16 @@ TEST(InPlaceTest, HeadResponseHasNoBody) {
 
 TEST(InPlaceTest, SlowDownReasonPhraseIsOnlyFor503) {
   TestRequest request("GET", "/bucket/key");
-  AnswerWithError(request.exchange(), {.status = 503});
+  ApplyError(request.exchange(), {.status = 503});
   EXPECT_EQ(request.exchange().response.reason, "Slow Down");
-  AnswerWithError(request.exchange(), {.status = 500});
+  ApplyError(request.exchange(), {.status = 500});
   EXPECT_EQ(request.exchange().response.reason, "");
 }
 
 TEST(InPlaceTest, GivenHeaderReplacesExistingOne) {
   TestRequest request("GET", "/bucket/key");
-  AnswerWithError(request.exchange(),
-                  {.status = 503, .headers = {{"content-type", "text/x"}, {"X-A", "1"}}});
+  ApplyError(request.exchange(),
+             {.status = 503, .headers = {{"content-type", "text/x"}, {"X-A", "1"}}});
   const s3::Response& response = request.exchange().response;
   EXPECT_EQ(response.Find("Content-Type"), "text/x");
   EXPECT_EQ(std::count_if(response.headers.begin(), response.headers.end(),
@@ -57,8 +57,8 @@ TEST(InPlaceTest, GivenHeaderReplacesExistingOne) {
 
 TEST(InPlaceTest, LateErrorPausesBetweenSpaces) {
   TestRequest request("POST", "/bucket/key?uploadId=up");
-  AnswerWithLateError(request.exchange(), {.after = std::chrono::milliseconds(25),
-                                           .every = std::chrono::milliseconds(10)});
+  ApplyLateError(request.exchange(),
+                 {.after = std::chrono::milliseconds(25), .every = std::chrono::milliseconds(10)});
   const s3::Response& response = request.exchange().response;
   EXPECT_EQ(response.status, 200);
   const std::string declaration = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";

@@ -10,7 +10,7 @@ namespace {
 // The queue whose task this thread is running.
 thread_local const CompletionQueue* running_queue = nullptr;
 
-// Counts threads inside Execute and AddAnswer, so that shutdown can wait for them.
+// Counts threads inside Execute and AddResponse, so that shutdown can wait for them.
 class CallerCount {
  public:
   explicit CallerCount(std::atomic<int>& count) : count_(count) {
@@ -36,14 +36,14 @@ void CompletionQueue::Execute(penstock::Task& task, Caller caller) noexcept {
   if (caller == Caller::kGoesOn) wake_();
 }
 
-void CompletionQueue::AddAnswer(WireConnection& connection) noexcept {
+void CompletionQueue::AddResponse(WireConnection& connection) noexcept {
   const CallerCount counted(calling_);
   {
     const MutexLock lock(mutex_);
-    connection.next_answer_ = nullptr;
-    (first_answer_ == nullptr ? first_answer_ : last_answer_->next_answer_) = &connection;
-    last_answer_ = &connection;
-    answers_.fetch_add(1);
+    connection.next_response_ = nullptr;
+    (first_response_ == nullptr ? first_response_ : last_response_->next_response_) = &connection;
+    last_response_ = &connection;
+    responses_.fetch_add(1);
   }
   if (running_queue != this) wake_();
 }
@@ -52,15 +52,15 @@ void CompletionQueue::AwaitCallers() const {
   while (calling_.load(std::memory_order_acquire) > 0) std::this_thread::yield();
 }
 
-WireConnection* CompletionQueue::TakeAnswer() {
-  if (answers_.load() == 0) return nullptr;
+WireConnection* CompletionQueue::TakeResponse() {
+  if (responses_.load() == 0) return nullptr;
   const MutexLock lock(mutex_);
-  WireConnection* const answer = first_answer_;
-  if (answer == nullptr) return nullptr;
-  first_answer_ = answer->next_answer_;
-  answers_.fetch_sub(1);
+  WireConnection* const connection = first_response_;
+  if (connection == nullptr) return nullptr;
+  first_response_ = connection->next_response_;
+  responses_.fetch_sub(1);
   taken_.fetch_add(1, std::memory_order_relaxed);
-  return answer;
+  return connection;
 }
 
 void CompletionQueue::RunTask() {

@@ -18,7 +18,7 @@ class CompletionQueueTest : public testing::Test {
     void Run() noexcept override {
       test_.ran_ += name_;
       if (next != nullptr) test_.completions_.Execute(*next, Caller::kReturns);
-      if (response != nullptr) test_.completions_.AddAnswer(*response);
+      if (response != nullptr) test_.completions_.AddResponse(*response);
     }
     penstock::Task* next = nullptr;
     WireConnection* response = nullptr;
@@ -80,12 +80,12 @@ TEST_F(CompletionQueueTest, ResponsesWakeAThreadUnlessATaskAddsThem) {
   completions_.Execute(a, Caller::kReturns);
   completions_.RunTask();
   EXPECT_EQ(calls_, 0);
-  completions_.AddAnswer(two);
+  completions_.AddResponse(two);
   EXPECT_EQ(calls_, 1);
   EXPECT_FALSE(completions_.empty());
-  EXPECT_EQ(completions_.TakeAnswer(), &one);
-  EXPECT_EQ(completions_.TakeAnswer(), &two);
-  EXPECT_EQ(completions_.TakeAnswer(), nullptr);
+  EXPECT_EQ(completions_.TakeResponse(), &one);
+  EXPECT_EQ(completions_.TakeResponse(), &two);
+  EXPECT_EQ(completions_.TakeResponse(), nullptr);
   EXPECT_TRUE(completions_.empty());
 }
 

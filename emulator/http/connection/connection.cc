@@ -242,7 +242,7 @@ WireConnection::RequestState::RequestState(WireConnection& connection,
 
 WireConnection::RequestState::~RequestState() {
   if (held > 0) quotas->CountHeld(held, 0);
-  if (answer_bytes > 0) quotas->GiveAnswer(answer_bytes);
+  if (answer_bytes > 0) quotas->ReleaseResponse(answer_bytes);
 }
 
 WireConnection::Pause WireConnection::ServeRequest(std::size_t head_bytes, ServingTools& tools) {
@@ -291,7 +291,8 @@ WireConnection::Pause WireConnection::CallHandler(ServingTools& tools) {
 }
 
 void WireConnection::Complete() noexcept {
-  if (half_done_.exchange(true, std::memory_order_acq_rel)) settings_.completions->AddAnswer(*this);
+  if (half_done_.exchange(true, std::memory_order_acq_rel))
+    settings_.completions->AddResponse(*this);
 }
 
 WireConnection::Next WireConnection::Resume(ServingTools& tools) {
@@ -389,7 +390,7 @@ WireConnection::Pause WireConnection::FinishRequest(ServingTools& tools) {
   RequestState& state = *current_;
   if (state.exchange.pending) FinishPending(state);
   ReserveAnswerBytes(state);
-  if (state.exchange.response.action != message::WireAction::kSend) return EndAnswer({});
+  if (state.exchange.response.action != message::WireAction::kSend) return EndResponse({});
   // Bytes discarded below were not read by the handler.
   if (state.exchange.bytes_in > 0) state.taken = state.exchange.bytes_in;
   const bool unread = !state.body.Drain(kDrainBytes);
@@ -409,7 +410,7 @@ WireConnection::Pause WireConnection::SendResponse(ServingTools& tools, bool exp
   ResponseSender& sender = *current_->sender;
   if (expired) {
     stream_->Reset();  // otherwise the kernel would keep the unacknowledged bytes
-    return EndAnswer(sender.result());
+    return EndResponse(sender.result());
   }
   LimitUnsent();
   for (;;) {
@@ -419,18 +420,18 @@ WireConnection::Pause WireConnection::SendResponse(ServingTools& tools, bool exp
       case State::kWait:
         // While the server stops, pauses continue up to the grace period.
         if (settings_.timers == nullptr || interrupted_.load(std::memory_order_relaxed))
-          return EndAnswer(sender.result());
+          return EndResponse(sender.result());
         if (Pauses(now)) return Next::kLater;
         break;
       case State::kReset:
         current_->exchange.response.action = message::WireAction::kReset;
-        return EndAnswer(sender.result());
+        return EndResponse(sender.result());
       case State::kHalfClose:
         current_->listen_until = sender.wait_until();
-        return EndAnswer(sender.result());
+        return EndResponse(sender.result());
       case State::kDone:
       case State::kFin:
-      case State::kBroken: return EndAnswer(ResultOfSending());
+      case State::kBroken: return EndResponse(ResultOfSending());
     }
   }
 }
@@ -523,7 +524,7 @@ void WireConnection::ReportDamage(const std::string& damage) {
 }
 
 // on_finished runs before the connection closes, so the client cannot see the end earlier.
-WireConnection::Pause WireConnection::EndAnswer(const SendResult& sent) {
+WireConnection::Pause WireConnection::EndResponse(const SendResult& sent) {
   RequestState& state = *current_;
   if (!sent.damage.empty()) ReportDamage(sent.damage);
   state.exchange.bytes_out = sent.body_bytes;
@@ -560,7 +561,7 @@ void WireConnection::ReserveAnswerBytes(RequestState& state) {
   const std::uint64_t bytes = text->capacity();
   // A GET has no side effect that the client must learn of.
   const bool can_refuse = state.exchange.request.method == "GET";
-  if (state.quotas->TakeAnswer(bytes, !can_refuse)) {
+  if (state.quotas->ReserveResponse(bytes, !can_refuse)) {
     state.answer_bytes = bytes;
   } else if (can_refuse) {
     FillErrorResponse(NoRoomForAnswer(), state.exchange.request_id, state.exchange.host_id,

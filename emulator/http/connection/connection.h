@@ -185,7 +185,7 @@ class WireConnection final : private message::AsyncResponse, private message::Wi
   // Continues to send the response of current_.
   Pause SendResponse(ServingTools& tools, bool expired);
   void ReportDamage(const std::string& damage);
-  Pause EndAnswer(const SendResult& sent);
+  Pause EndResponse(const SendResult& sent);
   // Records the result of current_ before the last bytes of its response are sent. `body_bytes`:
   // size of the whole body.
   void ReportResponseEnd(std::uint64_t body_bytes);
@@ -255,7 +255,7 @@ class WireConnection final : private message::AsyncResponse, private message::Wi
   // For an asynchronous response: set by the handler's return and by Complete. The second of the
   // two continues with the connection.
   std::atomic<bool> half_done_{false};
-  WireConnection* next_answer_ = nullptr;  // used by the completion queue
+  WireConnection* next_response_ = nullptr;  // used by the completion queue
 };
 
 }  // namespace penstock::emulator::http

@@ -19,7 +19,7 @@ bool ConnectionQuotas::EnterThread() {
   return false;
 }
 
-bool ConnectionQuotas::TakeSpace(std::uint64_t bytes) {
+bool ConnectionQuotas::ReserveSpace(std::uint64_t bytes) {
   std::uint64_t free = free_bytes_.load(std::memory_order_relaxed);
   while (free >= bytes) {
     if (free_bytes_.compare_exchange_weak(free, free - bytes, std::memory_order_relaxed))
@@ -28,11 +28,11 @@ bool ConnectionQuotas::TakeSpace(std::uint64_t bytes) {
   return false;
 }
 
-bool ConnectionQuotas::TakeAnswer(std::uint64_t bytes, bool last) {
+bool ConnectionQuotas::ReserveResponse(std::uint64_t bytes, bool last) {
   const std::uint64_t most = last ? 2 * answer_bytes_ : answer_bytes_;
-  std::uint64_t held = answers_held_.load(std::memory_order_relaxed);
+  std::uint64_t held = response_bytes_held_.load(std::memory_order_relaxed);
   while (held == 0 || held + bytes <= most) {
-    if (answers_held_.compare_exchange_weak(held, held + bytes, std::memory_order_relaxed))
+    if (response_bytes_held_.compare_exchange_weak(held, held + bytes, std::memory_order_relaxed))
       return true;
   }
   return false;

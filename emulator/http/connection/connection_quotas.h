@@ -44,8 +44,10 @@ class ConnectionQuotas {
   int waiting_threads() const { return waiting_threads_.load(std::memory_order_relaxed); }
 
   // Returns false when the disk space for spooled bodies is used up.
-  bool TakeSpace(std::uint64_t bytes);
-  void GiveSpace(std::uint64_t bytes) { free_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+  bool ReserveSpace(std::uint64_t bytes);
+  void ReleaseSpace(std::uint64_t bytes) {
+    free_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  }
   // Opens a new unnamed file. Its space is freed when the descriptor is closed. Returns
   // kResourceExhausted on failure.
   Result<int> OpenFile() const;
@@ -53,9 +55,9 @@ class ConnectionQuotas {
   // Reserves memory for a generated response until it has been sent. Returns false when the limit
   // is reached. A response larger than the whole limit is granted when no other is held. `last`:
   // the response cannot be replaced by a smaller error and may use twice the limit.
-  bool TakeAnswer(std::uint64_t bytes, bool last);
-  void GiveAnswer(std::uint64_t bytes) {
-    answers_held_.fetch_sub(bytes, std::memory_order_relaxed);
+  bool ReserveResponse(std::uint64_t bytes, bool last);
+  void ReleaseResponse(std::uint64_t bytes) {
+    response_bytes_held_.fetch_sub(bytes, std::memory_order_relaxed);
   }
   static constexpr std::uint64_t kDefaultAnswerBytes = 128 << 20;
 
@@ -78,7 +80,7 @@ class ConnectionQuotas {
   const std::uint64_t socket_bytes_;
   std::atomic<std::uint64_t> held_bytes_{0};
   const std::uint64_t answer_bytes_;
-  std::atomic<std::uint64_t> answers_held_{0};
+  std::atomic<std::uint64_t> response_bytes_held_{0};
 };
 
 // Calls LeaveThread on destruction. Null: does nothing.

@@ -22,11 +22,11 @@ TEST(ConnectionQuotas, LimitsWaitingThreads) {
 
 TEST(ConnectionQuotas, GrantsSpaceUpToItsLimit) {
   ConnectionQuotas quotas(0, "", 100);
-  EXPECT_TRUE(quotas.TakeSpace(60));
-  EXPECT_FALSE(quotas.TakeSpace(41));
-  EXPECT_TRUE(quotas.TakeSpace(40));
-  quotas.GiveSpace(60);
-  EXPECT_TRUE(quotas.TakeSpace(60));
+  EXPECT_TRUE(quotas.ReserveSpace(60));
+  EXPECT_FALSE(quotas.ReserveSpace(41));
+  EXPECT_TRUE(quotas.ReserveSpace(40));
+  quotas.ReleaseSpace(60);
+  EXPECT_TRUE(quotas.ReserveSpace(60));
 }
 
 TEST(ConnectionQuotas, ReportsWhenSocketsHoldTooMuch) {

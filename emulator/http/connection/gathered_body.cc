@@ -12,20 +12,20 @@
 namespace penstock::emulator::http {
 namespace {
 
-constexpr std::size_t kStepBytes = 64 << 10;
+constexpr std::size_t kReadBytes = 64 << 10;
 constexpr std::size_t kTurnBytes = 4 << 20;  // then other connections are served
 
 }  // namespace
 
 GatheredBody::~GatheredBody() {
   if (file_ >= 0) ::close(file_);
-  quotas_.GiveSpace(file_bytes_);
+  quotas_.ReleaseSpace(file_bytes_);
 }
 
 GatheredBody::State GatheredBody::Gather() {
-  std::array<std::byte, kStepBytes> step;
+  std::array<std::byte, kReadBytes> block;
   for (std::size_t taken = 0; taken < kTurnBytes;) {
-    const Result<std::optional<std::size_t>> got = wire_.ReadArrived(step);
+    const Result<std::optional<std::size_t>> got = wire_.ReadArrived(block);
     if (!got.ok()) {
       Fail(got.error());
       return State::kReady;
@@ -33,22 +33,22 @@ GatheredBody::State GatheredBody::Gather() {
     if (!*got) return State::kWaiting;
     if (**got == 0) return State::kReady;
     taken += **got;
-    if (const Result<void> kept = Keep(ByteView(step).first(**got)); !kept.ok()) {
-      Fail(kept.error());
+    if (const Result<void> stored = Store(ByteView(block).first(**got)); !stored.ok()) {
+      Fail(stored.error());
       return State::kReady;
     }
   }
   return State::kMore;
 }
 
-Result<void> GatheredBody::Keep(ByteView bytes) {
+Result<void> GatheredBody::Store(ByteView bytes) {
   const std::size_t here = std::min(bytes.size(), kMemoryBytes - memory_.size());
   memory_.append(AsText(bytes.first(here)));
-  return here == bytes.size() ? Ok() : KeepInFile(bytes.subspan(here));
+  return here == bytes.size() ? Ok() : StoreInFile(bytes.subspan(here));
 }
 
-Result<void> GatheredBody::KeepInFile(ByteView bytes) {
-  if (!quotas_.TakeSpace(bytes.size())) return NoRoomForBody();
+Result<void> GatheredBody::StoreInFile(ByteView bytes) {
+  if (!quotas_.ReserveSpace(bytes.size())) return NoRoomForBody();
   const std::uint64_t begin = file_bytes_;
   file_bytes_ += bytes.size();  // the destructor returns all of it
   if (file_ < 0) {

@@ -45,8 +45,8 @@ class GatheredBody final : public message::BodyReader {
   }
 
  private:
-  Result<void> Keep(ByteView bytes);
-  Result<void> KeepInFile(ByteView bytes);
+  Result<void> Store(ByteView bytes);
+  Result<void> StoreInFile(ByteView bytes);
 
   WireBodyReader& wire_;
   ConnectionQuotas& quotas_;

@@ -44,7 +44,7 @@ TEST_F(GatheredBodyTest, GatherDoesNotBlockAndReadReturnsTheStoredBytes) {
   ASSERT_TRUE(WaitUntilReady(body));
   EXPECT_TRUE(wire.at_end());
   EXPECT_EQ(ReadBody(body, 7777), text);
-  EXPECT_FALSE(quotas_.TakeSpace(1 << 20))
+  EXPECT_FALSE(quotas_.ReserveSpace(1 << 20))
       << "the file counts towards the quota until the body is destroyed";
 }
 
@@ -55,11 +55,11 @@ TEST_F(GatheredBodyTest, DestructorReleasesTheSpaceOfItsFile) {
     pipe_.peer->Send(std::string(100'000, 'x'));
     ASSERT_TRUE(WaitUntilReady(body));
   }
-  EXPECT_TRUE(quotas_.TakeSpace(1 << 20));
+  EXPECT_TRUE(quotas_.ReserveSpace(1 << 20));
 }
 
 TEST_F(GatheredBodyTest, FailsWithSlowDownIfTheQuotaIsUsedUp) {
-  ASSERT_TRUE(quotas_.TakeSpace((1 << 20) - 10));
+  ASSERT_TRUE(quotas_.ReserveSpace((1 << 20) - 10));
   WireBodyReader wire = Wire(OfLength(200'000));
   GatheredBody body(wire, quotas_);
   pipe_.peer->Send(std::string(200'000, 'x'));

@@ -26,7 +26,7 @@ struct RouterOptions {
   std::size_t max_directory_buckets_per_region = 100;  // Per account.
   // Limit for the appends to an object and for the parts of an upload. Tests lower it.
   int max_object_parts = 10'000;
-  BucketNames bucket_names = BucketNames::kOfS3;
+  BucketNameRules bucket_names = BucketNameRules::kCurrent;
 };
 
 struct Call {

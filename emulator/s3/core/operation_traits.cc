@@ -36,7 +36,7 @@ constexpr Row kRows[] = {
     {"ListObjectVersions", {.access = kList}},
     {"ListParts", {.access = kList, .is_multipart = true}},
     {"PostObject", {.access = kWrite, .takes_body = true, .stores_body = true}},
-    {"RenameObject", {.access = kWrite}},
+    {"RenameObject", {.access = kWrite, .overwrites = true}},
     {"SelectObjectContent", {.access = kRead, .takes_body = true}},
     {"UploadPartCopy", {.access = kWrite, .is_multipart = true}},
 };

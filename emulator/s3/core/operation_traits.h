@@ -18,9 +18,11 @@ enum class Access : std::uint8_t {
 
 struct OperationTraits {
   Access access;
-  bool takes_body = false;     // False: the request body is not read.
-  bool stores_body = false;    // The request body has the data of an object or a part.
-  bool overwrites = false;     // May replace the current object of its key.
+  bool takes_body = false;   // False: the request body is not read.
+  bool stores_body = false;  // The request body has the data of an object or a part.
+  // May replace the current object of the key in its target. False for PostObject: its key is in
+  // the form, which is read later.
+  bool overwrites = false;
   bool shows_objects = false;  // Returns data, attributes or names of current objects.
   bool is_multipart = false;   // An operation of a multipart upload.
 };

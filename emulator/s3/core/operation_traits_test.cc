@@ -58,7 +58,7 @@ std::string NamesWhere(bool OperationTraits::*trait) {
 TEST(OperationTraitsTest, EachTraitHasItsOperations) {
   EXPECT_EQ(NamesWhere(&OperationTraits::stores_body), "PostObject PutObject UploadPart");
   EXPECT_EQ(NamesWhere(&OperationTraits::overwrites),
-            "CompleteMultipartUpload CopyObject PutObject");
+            "CompleteMultipartUpload CopyObject PutObject RenameObject");
   EXPECT_EQ(NamesWhere(&OperationTraits::shows_objects),
             "GetObject GetObjectAttributes HeadObject ListObjects ListObjectsV2");
   EXPECT_EQ(NamesWhere(&OperationTraits::is_multipart),

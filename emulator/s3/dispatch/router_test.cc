@@ -44,7 +44,7 @@ TEST(RouterTest, BadNamesAndKeysAreRefusedBeforeTheOperation) {
 }
 
 TEST(RouterTest, RelaxedBucketNamesWorkInTargetsAndCopySources) {
-  Harness s3({.bucket_names = BucketNames::kRelaxed});
+  Harness s3({.bucket_names = BucketNameRules::kRelaxed});
   EXPECT_EQ(s3.Send("PUT /My_Bucket").Outcome(), "200");
   EXPECT_EQ(s3.Send("PUT /My_Bucket/key", "x").Outcome(), "200");
   EXPECT_EQ(s3.Send("PUT /My_Bucket/copy\nx-amz-copy-source: My_Bucket/key").Outcome(), "200");

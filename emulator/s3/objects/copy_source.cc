@@ -37,7 +37,7 @@ Error SourceNotFound(Error error, const CopySource& source) {
 
 }  // namespace
 
-Result<CopySource> ParseCopySource(std::string_view header, BucketNames allowed) {
+Result<CopySource> ParseCopySource(std::string_view header, BucketNameRules allowed) {
   if (header.starts_with("arn:")) {
     return NotImplementedHeader(
         kHeader, "Access point ARNs are not supported as copy source; use bucket/key");

@@ -19,7 +19,7 @@ struct CopySource {
 
 // Parses "[/]bucket/key[?versionId=id]", URL-encoded, or a full URL with that path.
 Result<CopySource> ParseCopySource(std::string_view header,
-                                   BucketNames allowed = BucketNames::kOfS3);
+                                   BucketNameRules allowed = BucketNameRules::kCurrent);
 
 struct OpenedSource {
   CopySource address;

@@ -104,9 +104,9 @@ bool ClimbsAboveRoot(std::string_view key) {
 
 }  // namespace
 
-Result<void> CheckBucketName(std::string_view name, BucketNames allowed) {
+Result<void> CheckBucketName(std::string_view name, BucketNameRules allowed) {
   if (IsDirectoryBucketName(name)) return CheckDirectoryBucketName(name);
-  if (IsBucketName(name) || (allowed == BucketNames::kRelaxed && IsRelaxedBucketName(name)))
+  if (IsBucketName(name) || (allowed == BucketNameRules::kRelaxed && IsRelaxedBucketName(name)))
     return Ok();
   return MakeError("InvalidBucketName", {{"BucketName", std::string(name)}});
 }

@@ -11,18 +11,19 @@
 
 namespace penstock::emulator::s3 {
 
-enum class BucketNames : std::uint8_t {
+enum class BucketNameRules : std::uint8_t {
   // S3's current rules.
-  kOfS3,
+  kCurrent,
   // Also 1 to 255 letters, digits, '.', '-' and '_' that do not begin with '.' or '-': roughly the
   // rules of us-east-1 until 2018.
   kRelaxed,
 };
 
 // Returns InvalidBucketName with BucketName if the name is not allowed.
-Result<void> CheckBucketName(std::string_view name, BucketNames allowed = BucketNames::kOfS3);
-// Returns KeyTooLongError, InvalidURI if the key is not UTF-8, or S3's error "400" for a key that
-// climbs above its root.
+Result<void> CheckBucketName(std::string_view name,
+                             BucketNameRules allowed = BucketNameRules::kCurrent);
+// Returns KeyTooLongError, InvalidURI if the key is not UTF-8, or error code "400" for a key whose
+// ".." segments lead above the root.
 Result<void> CheckKey(std::string_view key);
 bool IsVersionId(std::string_view text);
 bool IsAwsRegion(std::string_view text);

@@ -27,7 +27,7 @@ TEST(NamesTest, BucketNamesFollowTheNamingRules) {
 
 TEST(NamesTest, RelaxedBucketNamesHaveFewerRules) {
   const auto is_allowed = [](std::string_view name) {
-    return CheckBucketName(name, BucketNames::kRelaxed).ok();
+    return CheckBucketName(name, BucketNameRules::kRelaxed).ok();
   };
   for (const char* good : {"abc", "b", "MyBucket", "my_bucket", "_", "a..b", "192.168.1.1", "ab-",
                            "xn--abc", "foo.-bar"}) {

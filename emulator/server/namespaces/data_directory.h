@@ -69,8 +69,8 @@ class DataDirectory {
   static bool IsDeleted(const std::string& path);
   // Whether a directory that is not in use is deleted or has only unfinished generations.
   static bool IsVacant(const std::string& path);
-  // Whether there is something that is no data directory: a file, a link to nothing, or a directory
-  // with other files and no trace of a store.
+  // Whether there is something other than a data directory: a file, a link to nothing, or a
+  // directory with other files and no trace of a store.
   static bool IsForeign(const std::string& path);
   // Renames a directory that is not in use to a name beside it that IsTrash recognizes. Does not
   // throw. Returns nullopt on failure; the next start then removes the directory.

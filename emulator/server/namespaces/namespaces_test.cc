@@ -193,7 +193,7 @@ TEST(NamespacesOnDiskTest, NextStartRemovesAnUnfinishedNamespace) {
   EXPECT_TRUE(spaces->Create("one").ok());
 }
 
-TEST(NamespacesOnDiskTest, IgnoresWhatIsNoNamespace) {
+TEST(NamespacesOnDiskTest, IgnoresOtherFilesAndFolders) {
   namespace fs = std::filesystem;
   const TemporaryFolder folder;
   const std::string there = folder.path() + "/namespaces/";

@@ -22,10 +22,10 @@ struct Seeder {
   std::string region;
   const std::atomic<bool>& stop;  // set: stop between two files or two blocks of a file
 
-  // Creates the bucket if it is missing. kInvalidArgument names the directory, the file or the S3
-  // error and its reason. Returns kCancelled if `request.cancelled` returns true. After an error, a
-  // bucket that it created is removed with its new objects, unless `stop` is set. In an existing
-  // bucket, objects stored before the error remain.
+  // Creates the bucket if it is missing. Returns kInvalidArgument; its message names the directory,
+  // the file or the S3 error and its reason. Returns kCancelled if `request.cancelled` returns
+  // true. After an error, a bucket that it created is removed with its new objects, unless `stop`
+  // is set. In an existing bucket, objects stored before the error remain.
   Result<SeedReport> Fill(const SeedRequest& request) const;
 };
 

@@ -341,7 +341,7 @@ TEST_F(FsckCommandTest, ImpossibleCheckIsStatus2) {
   EXPECT_EQ(RunFsck({path_}).status, 2) << "an emulator uses it";
 }
 
-TEST_F(FsckCommandTest, HelpIsNoError) {
+TEST_F(FsckCommandTest, HelpSucceeds) {
   EXPECT_EQ(RunFsck({"--help"}).status, 0);
   EXPECT_NE(RunFsck({"--help"}).out.find("--deep"), std::string::npos);
 }

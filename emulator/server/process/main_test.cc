@@ -175,7 +175,7 @@ TEST(MainTest, ChangedKeyFindsItsDataWithANotice) {
       "penstock-emulator: access key 'new' takes over the account of access key 'old'"));
 }
 
-TEST(MainTest, ServesAndStopsWhenNobodyReadsItsLog) {
+TEST(MainTest, ServesAndStopsWhileItsLogIsNotRead) {
   Process process({"--log", "-", "--memory"});
   const auto ready = nlohmann::json::parse(process.ReadyLine());
   // More lines than the pipe and the queue take.

@@ -94,7 +94,7 @@ Result<void> CheckAdminToken(std::string_view token) {
   }
   if (token.empty() || (token.front() != ' ' && token.back() != ' ')) return Ok();
   return Wrong(
-      "the admin token begins or ends with a space, which is no part of a header's value; remove "
+      "the admin token begins or ends with a space, which is not part of a header's value; remove "
       "it");
 }
 

@@ -17,8 +17,8 @@ class DamageRecord {
   // `unit` is a string literal that says what the numbers of this file count: "page" or "frame".
   DamageRecord(std::string file, const char* unit) : file_(std::move(file)), unit_(unit) {}
 
-  // Counts (event database.page_damaged) and logs each number once. If memory is too short for the
-  // line, only that is reported.
+  // Counts (event database.page_damaged) and logs each number once. If the log line cannot be
+  // allocated, only the allocation failure is reported.
   void Add(std::uint32_t number, std::int64_t offset) noexcept;
   // Ascending.
   std::vector<std::uint32_t> numbers() const;

@@ -1,4 +1,4 @@
-#include "emulator/faults/actions/answer_shaping.h"
+#include "emulator/faults/actions/response_shaping.h"
 
 #include "emulator/faults/documents/scenario_document.h"
 #include "emulator/faults/test_support.h"
@@ -10,7 +10,7 @@ namespace {
 using std::chrono::milliseconds;
 using Place = s3::DeliveryStep::Place;
 
-class AnswerShapingTest : public testing::Test {
+class ResponseShapingTest : public testing::Test {
  protected:
   // Shapes the response "0123456789" with the one rule.
   void Shape(const std::string& action) {
@@ -22,7 +22,7 @@ class AnswerShapingTest : public testing::Test {
     plan_ = std::make_shared<FaultPlan>(faults::Meet(*running_, *request_));
     plan_->Begin();
     response().body = std::string("0123456789");
-    ShapeAnswer(request_->exchange(), plan_, pacers_);
+    ShapeResponse(request_->exchange(), plan_, pacers_);
   }
   using Headers = std::vector<std::pair<std::string, std::string>>;
   s3::Response& response() { return request_->exchange().response; }
@@ -36,7 +36,7 @@ class AnswerShapingTest : public testing::Test {
   traffic::Pacers pacers_;
 };
 
-TEST_F(AnswerShapingTest, PauseCountsWhenItBegins) {
+TEST_F(ResponseShapingTest, PauseCountsWhenItBegins) {
   Shape(R"({"stall": {"ms": 5}, "at": "body_out@3"})");
   ASSERT_EQ(steps().size(), 2U);
   EXPECT_EQ(steps()[0].wait.count(), 0);
@@ -47,7 +47,7 @@ TEST_F(AnswerShapingTest, PauseCountsWhenItBegins) {
   EXPECT_EQ(fired(), 1U);
 }
 
-TEST_F(AnswerShapingTest, SendsPieceOnceTheRateAllowsAllOfIt) {
+TEST_F(ResponseShapingTest, SendsPieceOnceTheRateAllowsAllOfIt) {
   const MonotonicTime now{std::chrono::hours(1)};
   for (const char* scope : {"connection", "client", "bucket", "server"}) {
     const std::string action =
@@ -64,7 +64,7 @@ TEST_F(AnswerShapingTest, SendsPieceOnceTheRateAllowsAllOfIt) {
       << "requests do not share a rate of scope request";
 }
 
-TEST_F(AnswerShapingTest, ConnectionsHaveSeparateRates) {
+TEST_F(ResponseShapingTest, ConnectionsHaveSeparateRates) {
   const MonotonicTime now{std::chrono::hours(1)};
   const std::string action = R"({"bandwidth": {"bytes_per_second": 1000, "scope": "connection"}})";
   Shape(action);
@@ -74,13 +74,13 @@ TEST_F(AnswerShapingTest, ConnectionsHaveSeparateRates) {
   EXPECT_EQ(response().delivery->pace(20, now), now + milliseconds(20));
 }
 
-TEST_F(AnswerShapingTest, DripSendsPiecesAtIntervals) {
+TEST_F(ResponseShapingTest, DripSendsPiecesAtIntervals) {
   Shape(R"({"drip": {"bytes": 1, "every_ms": 300}})");
   EXPECT_EQ(response().delivery->piece, 1U);
   EXPECT_EQ(response().delivery->piece_every, milliseconds(300));
 }
 
-TEST_F(AnswerShapingTest, ResponseWithoutBodyIsNotPaced) {
+TEST_F(ResponseShapingTest, ResponseWithoutBodyIsNotPaced) {
   for (const char* const action :
        {R"({"drip": {"bytes": 1, "every_ms": 300}})",
         R"({"bandwidth": {"bytes_per_second": 1000, "scope": "server"}})"}) {
@@ -95,7 +95,7 @@ TEST_F(AnswerShapingTest, ResponseWithoutBodyIsNotPaced) {
       auto plan = std::make_shared<FaultPlan>(faults::Meet(*running_, *request_));
       plan->Begin();
       response().content_length = 10;  // As for HEAD.
-      ShapeAnswer(request_->exchange(), plan, pacers_);
+      ShapeResponse(request_->exchange(), plan, pacers_);
       EXPECT_FALSE(response().delivery) << action;
       plan.reset();
       EXPECT_EQ(faults::Meet(*running_, *request_).size(), 1U)
@@ -104,7 +104,7 @@ TEST_F(AnswerShapingTest, ResponseWithoutBodyIsNotPaced) {
   }
 }
 
-TEST_F(AnswerShapingTest, ContentLengthLieNeedsContentLength) {
+TEST_F(ResponseShapingTest, ContentLengthLieNeedsContentLength) {
   for (const int status : {204, 304}) {
     for (const char* const lie :
          {R"("set": {"Content-Length": "3"})", R"("drop": ["Content-Length"])"}) {
@@ -117,13 +117,13 @@ TEST_F(AnswerShapingTest, ContentLengthLieNeedsContentLength) {
       const auto plan = std::make_shared<FaultPlan>(faults::Meet(*running_, *request_));
       plan->Begin();
       response().status = status;
-      ShapeAnswer(request_->exchange(), plan, pacers_);
+      ShapeResponse(request_->exchange(), plan, pacers_);
       EXPECT_EQ(fired(), 0U) << status << ' ' << lie;
     }
   }
 }
 
-TEST_F(AnswerShapingTest, BodyShorterThanOffsetSkipsAction) {
+TEST_F(ResponseShapingTest, BodyShorterThanOffsetSkipsAction) {
   Shape(R"({"truncate": {}, "at": "body_out@10"})");
   EXPECT_EQ(fired(), 0U);
   EXPECT_FALSE(response().delivery);
@@ -131,7 +131,7 @@ TEST_F(AnswerShapingTest, BodyShorterThanOffsetSkipsAction) {
   EXPECT_FALSE(response().delivery);
 }
 
-TEST_F(AnswerShapingTest, SkippedOperationLosesNoAcknowledgement) {
+TEST_F(ResponseShapingTest, SkippedOperationLosesNoAcknowledgement) {
   request_.emplace("GET", "/bucket/key");
   running_ =
       RunningScenario::Start(
@@ -139,12 +139,12 @@ TEST_F(AnswerShapingTest, SkippedOperationLosesNoAcknowledgement) {
           .value();
   const auto plan = std::make_shared<FaultPlan>(faults::Meet(*running_, *request_));
   response().status = 403;
-  ShapeAnswer(request_->exchange(), plan, pacers_);
+  ShapeResponse(request_->exchange(), plan, pacers_);
   EXPECT_EQ(response().status, 403);
   EXPECT_EQ(fired(), 0U);
 }
 
-TEST_F(AnswerShapingTest, ErrorResponseLosesNoAcknowledgement) {
+TEST_F(ResponseShapingTest, ErrorResponseLosesNoAcknowledgement) {
   for (const char* action :
        {R"("reset": {})", R"("fin": {})", R"("half_close": {})", R"("black_hole": {})",
         R"("error": {})", R"("slow_down": {})", R"("late_error": {})", R"("redirect": {})"}) {
@@ -161,7 +161,7 @@ TEST_F(AnswerShapingTest, ErrorResponseLosesNoAcknowledgement) {
       plan->Begin();
       response().status = status;
       response().error_code = code;
-      ShapeAnswer(request_->exchange(), plan, pacers_);
+      ShapeResponse(request_->exchange(), plan, pacers_);
       EXPECT_EQ(response().status, status) << action;
       EXPECT_FALSE(response().delivery) << action;
       plan.reset();
@@ -172,7 +172,7 @@ TEST_F(AnswerShapingTest, ErrorResponseLosesNoAcknowledgement) {
   }
 }
 
-TEST_F(AnswerShapingTest, PausesAndHeaderLiesApplyToErrors) {
+TEST_F(ResponseShapingTest, PausesAndHeaderLiesApplyToErrors) {
   request_.emplace("GET", "/bucket/key");
   running_ = RunningScenario::Start(
                  ParseScenario(
@@ -183,12 +183,12 @@ TEST_F(AnswerShapingTest, PausesAndHeaderLiesApplyToErrors) {
   const auto plan = std::make_shared<FaultPlan>(faults::Meet(*running_, *request_));
   plan->Begin();
   response().status = 404;
-  ShapeAnswer(request_->exchange(), plan, pacers_);
+  ShapeResponse(request_->exchange(), plan, pacers_);
   EXPECT_EQ(response().Find("a"), "b");
   EXPECT_EQ(steps().back().wait, milliseconds(30));
 }
 
-TEST_F(AnswerShapingTest, AttemptCountsAsFailedDuringAPause) {
+TEST_F(ResponseShapingTest, AttemptCountsAsFailedDuringAPause) {
   request_.emplace(
       "GET", "/bucket/key",
       std::vector<std::pair<std::string, std::string>>{{"amz-sdk-invocation-id", "i"}});
@@ -199,7 +199,7 @@ TEST_F(AnswerShapingTest, AttemptCountsAsFailedDuringAPause) {
                  .value();
   const auto plan = std::make_shared<FaultPlan>(faults::Meet(*running_, *request_));
   plan->Begin();
-  ShapeAnswer(request_->exchange(), plan, pacers_);
+  ShapeResponse(request_->exchange(), plan, pacers_);
   ASSERT_EQ(steps().size(), 3U);
   const auto meets = [this] { return faults::Meet(*running_, *request_).size(); };
   EXPECT_EQ(meets(), 1U);
@@ -209,7 +209,7 @@ TEST_F(AnswerShapingTest, AttemptCountsAsFailedDuringAPause) {
   EXPECT_EQ(meets(), 1U);
 }
 
-TEST_F(AnswerShapingTest, ClockSkewFailsTheRejectedAttempt) {
+TEST_F(ResponseShapingTest, ClockSkewFailsTheRejectedAttempt) {
   for (const char* code : {"", "RequestTimeTooSkewed"}) {
     request_.emplace(
         "GET", "/bucket/key",
@@ -224,12 +224,12 @@ TEST_F(AnswerShapingTest, ClockSkewFailsTheRejectedAttempt) {
     const auto plan = std::make_shared<FaultPlan>(faults::Meet(*running_, *request_));
     FaultPlan::Done(plan->steps()[0]);
     response().error_code = code;
-    ShapeAnswer(request_->exchange(), plan, pacers_);
+    ShapeResponse(request_->exchange(), plan, pacers_);
     EXPECT_EQ(faults::Meet(*running_, *request_).size(), *code == 0 ? 1U : 0U) << code;
   }
 }
 
-TEST_F(AnswerShapingTest, UnchangedResponseDoesNotCount) {
+TEST_F(ResponseShapingTest, UnchangedResponseDoesNotCount) {
   for (const char* lie : {R"("repeat": ["Content-Range"])", R"("drop": ["Content-Range"])",
                           R"("set": {"Content-Length": "10"})"}) {
     Shape(R"({"header_lie": {)" + std::string(lie) + "}}");
@@ -243,7 +243,7 @@ TEST_F(AnswerShapingTest, UnchangedResponseDoesNotCount) {
   }
 }
 
-TEST_F(AnswerShapingTest, LatencyFollowsItsParameters) {
+TEST_F(ResponseShapingTest, LatencyFollowsItsParameters) {
   const auto time = [&](const char* action) {
     Shape(action);
     return steps().back().wait;
@@ -259,7 +259,7 @@ TEST_F(AnswerShapingTest, LatencyFollowsItsParameters) {
   }
 }
 
-TEST_F(AnswerShapingTest, TraceIsUsedInOrderAndRepeated) {
+TEST_F(ResponseShapingTest, TraceIsUsedInOrderAndRepeated) {
   running_ = RunningScenario::Start(
                  ParseScenario(R"([{"do": {"latency": {"trace_ms": [12, 340, 0.5]}}}])").value(),
                  WallTime())

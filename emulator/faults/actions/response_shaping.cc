@@ -1,4 +1,4 @@
-#include "emulator/faults/actions/answer_shaping.h"
+#include "emulator/faults/actions/response_shaping.h"
 
 #include <algorithm>
 #include <array>
@@ -107,14 +107,14 @@ class Shaping {
     if (const auto* drop = std::get_if<DropAction>(&action))
       return DropConnection(exchange_, *drop, WhenDone(step));
     if (const auto* late = std::get_if<LateErrorAction>(&action)) {
-      AnswerWithLateError(exchange_, *late);
+      ApplyLateError(exchange_, *late);
       auto& steps = response().delivery->steps;
       steps.insert(steps.begin(), {.place = Place::kBody, .done = WhenDone(step)});
       return;
     }
-    if (const auto* error = std::get_if<ErrorAction>(&action)) AnswerWithError(exchange_, *error);
+    if (const auto* error = std::get_if<ErrorAction>(&action)) ApplyError(exchange_, *error);
     if (const auto* redirect = std::get_if<RedirectAction>(&action))
-      AnswerWithRedirect(exchange_, *redirect);
+      ApplyRedirect(exchange_, *redirect);
     if (const auto* credentials = std::get_if<CredentialsAction>(&action))
       RefuseCredentials(exchange_, *credentials);
     if (std::holds_alternative<ContinueAction>(action)) RefuseToContinue(exchange_);
@@ -263,8 +263,8 @@ bool IsRefusal(const s3::Response& response) {
          !response.error_code.empty();
 }
 
-void ShapeAnswer(s3::Exchange& exchange, const std::shared_ptr<FaultPlan>& plan,
-                 traffic::Pacers& pacers) {
+void ShapeResponse(s3::Exchange& exchange, const std::shared_ptr<FaultPlan>& plan,
+                   traffic::Pacers& pacers) {
   Shaping(exchange, plan, pacers).Run();
 }
 

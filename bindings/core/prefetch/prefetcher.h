@@ -1,6 +1,6 @@
 // Fetches many objects in order, each before it is requested.
-#ifndef PENSTOCK_BINDINGS_CORE_PREFETCHER_H_
-#define PENSTOCK_BINDINGS_CORE_PREFETCHER_H_
+#ifndef PENSTOCK_BINDINGS_CORE_PREFETCH_PREFETCHER_H_
+#define PENSTOCK_BINDINGS_CORE_PREFETCH_PREFETCHER_H_
 
 #include <pybind11/pybind11.h>
 
@@ -12,7 +12,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "bindings/core/object_items.h"
+#include "bindings/core/listing/object_items.h"
 #include "penstock/base/mutex.h"
 #include "penstock/client.h"
 #include "penstock/memory.h"
@@ -96,4 +96,4 @@ class Prefetcher {
 
 }  // namespace penstock::python
 
-#endif  // PENSTOCK_BINDINGS_CORE_PREFETCHER_H_
+#endif  // PENSTOCK_BINDINGS_CORE_PREFETCH_PREFETCHER_H_

@@ -1,7 +1,7 @@
 // Applies faults to a response: changed headers or bytes, and a delivery that pauses, is paced, or
 // breaks off.
-#ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_ANSWER_SHAPING_H_
-#define PENSTOCK_EMULATOR_FAULTS_ACTIONS_ANSWER_SHAPING_H_
+#ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_RESPONSE_SHAPING_H_
+#define PENSTOCK_EMULATOR_FAULTS_ACTIONS_RESPONSE_SHAPING_H_
 
 #include <chrono>
 #include <memory>
@@ -14,8 +14,8 @@ namespace penstock::emulator::faults {
 
 // Applies the actions of `plan` from after_commit on, and the one that replaces the operation's
 // response. Does not block. Actions that happen during the transfer are counted then.
-void ShapeAnswer(s3::Exchange& exchange, const std::shared_ptr<FaultPlan>& plan,
-                 traffic::Pacers& pacers);
+void ShapeResponse(s3::Exchange& exchange, const std::shared_ptr<FaultPlan>& plan,
+                   traffic::Pacers& pacers);
 
 // Whether the response is an error or 304: the operation did not succeed.
 bool IsRefusal(const s3::Response& response);
@@ -30,4 +30,4 @@ std::shared_ptr<traffic::Pacer> FindPacer(const PaceAction& pace, const s3::Exch
 
 }  // namespace penstock::emulator::faults
 
-#endif  // PENSTOCK_EMULATOR_FAULTS_ACTIONS_ANSWER_SHAPING_H_
+#endif  // PENSTOCK_EMULATOR_FAULTS_ACTIONS_RESPONSE_SHAPING_H_

@@ -1,4 +1,4 @@
-#include "bindings/core/prefetcher.h"
+#include "bindings/core/prefetch/prefetcher.h"
 
 #include <pybind11/stl.h>
 

@@ -1,6 +1,6 @@
 // Pages of listings as Python objects. All functions need the GIL.
-#ifndef PENSTOCK_BINDINGS_CORE_PAGES_H_
-#define PENSTOCK_BINDINGS_CORE_PAGES_H_
+#ifndef PENSTOCK_BINDINGS_CORE_LISTING_PAGES_H_
+#define PENSTOCK_BINDINGS_CORE_LISTING_PAGES_H_
 
 #include <pybind11/pybind11.h>
 
@@ -15,4 +15,4 @@ pybind11::tuple PageToPython(const ListObjectVersionsResponse& page);
 
 }  // namespace penstock::python
 
-#endif  // PENSTOCK_BINDINGS_CORE_PAGES_H_
+#endif  // PENSTOCK_BINDINGS_CORE_LISTING_PAGES_H_

@@ -14,9 +14,9 @@
 #include "bindings/core/client_binding.h"
 #include "bindings/core/errors.h"
 #include "bindings/core/interrupt.h"
+#include "bindings/core/listing/object_items.h"
 #include "bindings/core/named_argument.h"
-#include "bindings/core/object_items.h"
-#include "bindings/core/prefetcher.h"
+#include "bindings/core/prefetch/prefetcher.h"
 #include "bindings/core/use.h"
 
 namespace penstock::python {

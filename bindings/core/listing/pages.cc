@@ -1,4 +1,4 @@
-#include "bindings/core/pages.h"
+#include "bindings/core/listing/pages.h"
 
 #include <chrono>
 #include <cstddef>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bindings/core/bindings.h"
-#include "bindings/core/object_items.h"
+#include "bindings/core/listing/object_items.h"
 
 namespace penstock::python {
 namespace {

@@ -1,4 +1,4 @@
-#include "bindings/core/object_items.h"
+#include "bindings/core/listing/object_items.h"
 
 #include <initializer_list>
 #include <utility>

@@ -1,7 +1,7 @@
 // The objects that a look-ahead fetches in sequence, from Python iterables or from a listing
 // without Python.
-#ifndef PENSTOCK_BINDINGS_CORE_OBJECT_ITEMS_H_
-#define PENSTOCK_BINDINGS_CORE_OBJECT_ITEMS_H_
+#ifndef PENSTOCK_BINDINGS_CORE_LISTING_OBJECT_ITEMS_H_
+#define PENSTOCK_BINDINGS_CORE_LISTING_OBJECT_ITEMS_H_
 
 #include <pybind11/pybind11.h>
 
@@ -62,4 +62,4 @@ pybind11::object MakeKeyData(const pybind11::object& bucket, const pybind11::obj
 
 }  // namespace penstock::python
 
-#endif  // PENSTOCK_BINDINGS_CORE_OBJECT_ITEMS_H_
+#endif  // PENSTOCK_BINDINGS_CORE_LISTING_OBJECT_ITEMS_H_

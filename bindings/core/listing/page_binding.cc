@@ -8,8 +8,8 @@
 
 #include "bindings/core/bindings.h"
 #include "bindings/core/client_binding.h"
+#include "bindings/core/listing/pages.h"
 #include "bindings/core/named_argument.h"
-#include "bindings/core/pages.h"
 
 namespace penstock::python {
 namespace {
