@@ -1,5 +1,5 @@
-// penstock-emulator: serves until SIGTERM or SIGINT. When it is ready, it prints one line of JSON
-// to standard output. `penstock-emulator fsck DIR` checks a data directory instead.
+// penstock-emulator: serves until SIGTERM, SIGINT or SIGHUP. When it is ready, it prints one line
+// of JSON to standard output. `penstock-emulator fsck DIR` checks a data directory instead.
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -80,6 +80,9 @@ int Main(int argc, char** argv) {
   sigemptyset(&stop_signals);
   sigaddset(&stop_signals, SIGTERM);
   sigaddset(&stop_signals, SIGINT);
+  struct sigaction hangup {};
+  sigaction(SIGHUP, nullptr, &hangup);
+  if (hangup.sa_handler != SIG_IGN) sigaddset(&stop_signals, SIGHUP);  // nohup ignores it
   pthread_sigmask(SIG_BLOCK, &stop_signals, nullptr);
   signal(SIGPIPE, SIG_IGN);  // a closed peer only fails the write
   RaiseDescriptorLimit();

@@ -82,7 +82,8 @@ class Process {
 };
 
 TEST(MainTest, PrintsItsPortsAndStopsOnASignal) {
-  for (const int signal : {SIGTERM, SIGINT}) {
+  const auto hangup = signal(SIGHUP, SIG_DFL);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
     Process process({"--port", "0", "--memory"});
     const auto ready = nlohmann::json::parse(process.ReadyLine());
     EXPECT_EQ(ready.at("event"), "ready");
@@ -91,6 +92,7 @@ TEST(MainTest, PrintsItsPortsAndStopsOnASignal) {
     EXPECT_EQ(process.Wait(signal), 0);
     EXPECT_EQ(process.Errors(), "");
   }
+  ::signal(SIGHUP, hangup);
 }
 
 TEST(MainTest, KeepsDataAcrossASignal) {
