@@ -173,6 +173,39 @@ def test_reader_reads_parts_and_verifies_them(
     asyncio.run(mismatch())
 
 
+@pytest.mark.parametrize("way", ["read", "read to the end", "readinto"])
+@pytest.mark.parametrize("ending", ["cancelled", "failed"])
+def test_a_read_that_does_not_end_normally_loses_no_bytes(
+    emulator: Emulator, aio_client: aio.S3Client, bucket: str, way: str, ending: str
+) -> None:
+    data = b"".join(number.to_bytes(4, "big") for number in range(5 * MIB))
+    action: dict[str, Any] = {"stall": {"ms": 60_000}} if ending == "cancelled" else {"error": {"code": "AccessDenied"}}
+    # The requests after the first part.
+    when = {"operation": "GetObject", "bucket": bucket, "range": {"first": f">={8 * MIB}"}}
+
+    async def main() -> None:
+        await aio_client.put(bucket, "k", data)
+        async with aio_client.get_object(bucket, "k") as reader:
+            first = await reader.read(MIB)
+            emulator.faults().set([{"id": "later-parts", "when": when, "do": action}])
+            calls = {"read": lambda: reader.read(9 * MIB), "readinto": lambda: reader.readinto(bytearray(9 * MIB))}
+            task = asyncio.ensure_future(calls.get(way, reader.read)())
+            if ending == "cancelled":
+                while reader.tell() < 8 * MIB:  # until it waits for the second part
+                    await asyncio.sleep(0.01)
+                task.cancel()
+            with pytest.raises(asyncio.CancelledError if ending == "cancelled" else penstock.S3Exception):
+                await task
+            assert reader.tell() == MIB
+            emulator.faults().clear()
+            assert first + await reader.read() == data
+
+    try:
+        asyncio.run(main())
+    finally:
+        emulator.faults().clear()
+
+
 def test_reader_prefetches_a_bounded_number_of_parts(client: penstock.S3Client, aio_client: aio.S3Client, bucket: str) -> None:
     client.put(bucket, "k", object_of(64 * MIB))
 

@@ -70,8 +70,8 @@ class ObjectReader:
     If the whole object is read in order and S3 has a CRC64NVME, CRC32C or CRC32 for it, the bytes are verified; a mismatch raises
     S3DataLossError before the last bytes are returned.
 
-    Cancelling a read cancels the requests of the reader. The next read continues at the same position; what it returns is not
-    compared with the checksum. One task may use a reader at a time.
+    Cancelling a read cancels the requests of the reader. After a read that was cancelled or failed, the next one begins at the
+    same position; what it returns is not compared with the checksum. One task may use a reader at a time.
 
     Attributes:
         metadata: The metadata of the object; None before the first read. Objects of more than one part have no checksums here.
@@ -109,7 +109,7 @@ class ObjectReader:
             S3PreconditionFailedError: The object changed since the first read.
             S3DataLossError: The bytes do not match the object's checksum.
         """
-        with self._use():
+        with self._use(), self._all_or_nothing():
             if size < 0 and self.metadata is None and not self._parts:
                 return await self._read_all()
             pieces: list[memoryview] = []
@@ -126,7 +126,7 @@ class ObjectReader:
         A large rest is received into the buffer directly, with parallel requests, and is then not compared with the checksum of
         the object. A cancelled call ends when nothing writes to the buffer any more.
         """
-        with self._use(), memoryview(buffer).cast("B") as view:
+        with self._use(), self._all_or_nothing(), memoryview(buffer).cast("B") as view:
             filled = 0
             while filled < len(view):
                 wanted = len(view) - filled
@@ -193,6 +193,20 @@ class ObjectReader:
             yield
         finally:
             self._used = False
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Returns to the position before a call that does not end normally: its caller gets none of the bytes."""
+        before = self._position
+        try:
+            yield
+        except BaseException:
+            if self._position != before:
+                self._block = memoryview(b"")
+                self._position = before
+                self._whole = False
+                self._forget()
+            raise
 
     def _take(self, count: int) -> None:
         self._block = self._block[count:]
