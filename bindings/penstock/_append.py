@@ -31,7 +31,8 @@ class S3AppendWriter(io.BufferedIOBase):
     counts its bytes until the next retry resolves its outcome.
 
     If another writer changes the object, this writer fails for good with S3PreconditionFailedError or S3ConflictError ("changed
-    under this writer; open another writer"), and the bytes that are not in the object stay in :attr:`pending`. Records are
+    under this writer; open another writer"), and the bytes that are not known to be in the object stay in :attr:`pending`. A
+    proxy that sends a request twice has the same effect; read the end of the object before you append them again. Records are
     never torn. If another writer appended the same bytes at the same offset after a lost response, they count as this
     writer's. S3 allows 10,000 appends per object.
 

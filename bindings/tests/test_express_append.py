@@ -44,6 +44,14 @@ class Log:
         """The next append is executed after 4 s, or within 0.5 s after its client has closed the connection."""
         self._next_appends({"do": {"stall": {"ms": 4000}, "at": "before_commit"}, "limit": {"times": 1}})
 
+    def repeat_append(self) -> None:
+        """The next append is executed twice; the client gets the second response."""
+        self._next_appends({"do": {"duplicate_apply": {}}, "limit": {"times": 1}})
+
+    def report_size(self, size: int) -> None:
+        """The next append is a success that reports this size of the object."""
+        self._next_appends({"do": {"header_lie": {"set": {"x-amz-object-size": str(size)}}}, "limit": {"times": 1}})
+
     def writer_in_doubt(self) -> penstock.S3AppendWriter:
         """A writer whose flush of `RECORD|` got no response."""
         writer = self.writer()
@@ -99,6 +107,30 @@ def test_an_append_that_s3_executes_late_is_found(log):
     writer.write(b"last")
     writer.close()
     assert log.content == expected + b"last"
+
+
+def test_an_append_that_a_proxy_repeats_is_not_reported_as_absent(log):
+    log.append(b"first|")
+    writer = log.writer()
+    writer.write(b"RECORD|")
+    log.repeat_append()
+    with pytest.raises(penstock.S3PreconditionFailedError, match=f"{CHANGED}.*if a proxy sent the request twice"):
+        writer.flush()
+    assert writer.pending == b"RECORD|"
+    assert log.content == b"first|RECORD|"
+
+
+def test_a_success_with_another_size_leaves_the_bytes_unsettled(log):
+    log.append(b"first|")
+    writer = log.writer()
+    writer.write(b"RECORD|")
+    log.report_size(3)
+    with pytest.raises(penstock.S3DataLossError, match="it is unknown whether these bytes were appended"):
+        writer.flush()
+    assert (writer.pending, writer.unsettled) == (b"RECORD|", 7)
+    for _ in range(2):
+        with pytest.raises(penstock.S3ConflictError, match="the outcome of an earlier append is unknown"):
+            writer.close()
 
 
 @pytest.mark.parametrize("more", [b"", b"and more|"])

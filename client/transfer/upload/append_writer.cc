@@ -138,10 +138,10 @@ Result<PutObjectResponse> AppendWriter::Put(ByteView data, const Interrupt& inte
 
 // The latest request, and no other, appended `count` bytes.
 Result<void> AppendWriter::Take(std::uint64_t count, PutObjectResponse response) {
-  tries_.clear();
   const std::uint64_t expected = size_ + count;
   if (response.object_size.value_or(expected) != expected) {
     ended_ = "the outcome of an earlier append is unknown; open another writer, and check its size";
+    tries_.assign(1, count);
     return Error::Make(
                ErrorKind::kDataLoss,
                "the object has " + std::to_string(*response.object_size) +
@@ -150,6 +150,7 @@ Result<void> AppendWriter::Take(std::uint64_t count, PutObjectResponse response)
                    "and check its size)")
         .At("PutObject", bucket_.value, key_.value);
   }
+  tries_.clear();
   size_ = expected;
   etag_ = std::move(response.etag);
   return Ok();
@@ -178,13 +179,16 @@ Error AppendWriter::Ended() const {
   return Error::Make(ErrorKind::kConflict, ended_).At("PutObject", bucket_.value, key_.value);
 }
 
-// Ends this writer. `now` describes the current state of the object.
+// Ends this writer. `now` describes the current state of the object; empty: it was not read.
 Error AppendWriter::Changed(Error error, std::string_view now) {
   tries_.clear();
   ended_ = "the object, which had " + std::to_string(size_) + " bytes" + std::string(now) +
            ", has changed under this writer; open another writer";
   Error changed = Ended();
-  changed.message += " (these bytes are not in it)";
+  changed.message += now.empty()
+                         ? " (S3 refused these bytes; if a proxy sent the request twice, they "
+                           "are in it: read its end before you append them again)"
+                         : " (these bytes are not in it)";
   if (!SaysChanged(error)) return changed;
   error.message = std::move(changed.message);
   if (error.kind != ErrorKind::kPreconditionFailed) error.kind = ErrorKind::kConflict;

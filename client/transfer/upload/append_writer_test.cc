@@ -97,6 +97,20 @@ TEST(AppendWriterTest, LostResponseDoesNotAppendTwice) {
   }
 }
 
+TEST(AppendWriterTest, RefusalSaysThatTheRequestMayHaveBeenSentTwice) {
+  AppendTest test;
+  const auto writer = test.Open();
+  EXPECT_TRUE(Append(*writer, "one ").ok());
+  test.hook = [&](const CallPoint& point) -> std::optional<Fault> {
+    if (point.operation == "PutObject") test.AppendByAnotherWriter("other ");
+    return std::nullopt;
+  };
+  const auto append = Append(*writer, "two");
+  ASSERT_FALSE(append.ok());
+  EXPECT_NE(append.error().message.find(kChanged), std::string::npos) << append.error().message;
+  EXPECT_NE(append.error().message.find("read its end"), std::string::npos);
+}
+
 TEST(AppendWriterTest, ErrorOfTooManyPartsNamesTheFix) {
   // Regression test: the caller, who had added no parts, got "You have attempted to add more parts
   // than allowed".
