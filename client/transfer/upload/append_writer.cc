@@ -108,7 +108,7 @@ Result<std::unique_ptr<AppendWriter>> AppendWriter::Open(std::shared_ptr<ObjectS
 }
 
 Result<void> AppendWriter::Append(ByteView data, const Interrupt& interrupt) {
-  PENSTOCK_TRY(CheckTriedAgain(data));
+  if (ended_.empty()) PENSTOCK_TRY(CheckTriedAgain(data));
   // At most two rounds: if an earlier attempt had arrived, the second round appends the rest.
   while (!data.empty()) {
     if (!ended_.empty()) return Ended();
