@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <future>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "emulator/http/test_support.h"
@@ -137,10 +139,7 @@ TEST(Listener, AcceptsAgainAfterErrorsOfAccept) {
 
 TEST(Listener, StopsWithoutAFreeDescriptor) {
   std::atomic<int> accepted{-1};
-  auto listener = Listener::Start("127.0.0.1", 0, [&](int fd) {
-    accepted = fd;
-    accepted.notify_all();
-  });
+  auto listener = Listener::Start("127.0.0.1", 0, [&](int fd) { accepted = fd; });
   ASSERT_TRUE(listener.ok());
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -153,12 +152,12 @@ TEST(Listener, StopsWithoutAFreeDescriptor) {
   ::setrlimit(RLIMIT_NOFILE, &low);
   for (int copy = 0; (copy = ::fcntl(descriptors[0], F_DUPFD_CLOEXEC, 0)) >= 0;)
     descriptors.push_back(copy);
-  // The accept() that has begun has reserved a descriptor. The next one fails (EMFILE).
+  // An accept() that has begun may have reserved a descriptor. The next one fails (EMFILE).
   ASSERT_EQ(::connect(descriptors[0], reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  accepted.wait(-1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
   (*listener)->Stop();
   ::setrlimit(RLIMIT_NOFILE, &before);
-  descriptors.push_back(accepted);
+  if (accepted >= 0) descriptors.push_back(accepted);
   for (const int fd : descriptors) ::close(fd);
 }
 

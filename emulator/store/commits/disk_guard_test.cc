@@ -87,7 +87,13 @@ TEST_P(DiskGuardTest, WritesFailAfterAFileIsMovedOrReplaced) {
       MakeBucket(*store);
       const PutObject put = MakePut(*store, "key", "body");
       fs::rename(data + name, directory.path() + "/moved");
-      if (replaced) fs::copy(directory.path() + "/moved", data + name, fs::copy_options::recursive);
+      std::error_code failed;
+      const auto options = fs::copy_options::recursive | fs::copy_options::overwrite_existing;
+      do {  // the store may create a folder at the same time
+        failed.clear();
+        if (replaced) fs::copy(directory.path() + "/moved", data + name, options, failed);
+      } while (failed == std::errc::file_exists);
+      ASSERT_FALSE(failed) << failed.message();
       const unsigned unnoticed =
           GetParam() == Durability::kStrict ? 0 : DiskGuard::kCommitsBetweenChecks - 1;
       for (unsigned i = 0; i < unnoticed; ++i) static_cast<void>(store->Put(put));
