@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/log/log.h"
+#include "emulator/store/sqlite/page_checksums.h"
 #include "emulator/store/system/descriptor.h"
 
 namespace penstock::emulator::store {
@@ -35,8 +36,6 @@ constexpr std::uint64_t kLockBytes = std::uint64_t{1} << 30;
 // this can be left over from the creation of the tables.
 constexpr std::uint64_t kCreationFrames = 32;
 constexpr std::uint64_t kUsualPage = 4096;
-// Offset of the application id in the header. It has the store id (page_checksums.cc).
-constexpr std::size_t kStoreIdOffset = 68;
 
 std::uint32_t BigEndian(const std::byte* bytes) {
   std::uint32_t value = 0;

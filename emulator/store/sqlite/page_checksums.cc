@@ -29,7 +29,6 @@ constexpr std::string_view kMagic("SQLite format 3\0", 16);
 constexpr int kHeaderBytes = 100;  // of a database, at the start of its first page
 constexpr int kPageSizeAt = 16;    // offset of the page size in the header
 constexpr int kReservedAt = 20;    // offset of the number of reserved bytes in the header
-constexpr int kStoreIdAt = 68;     // offset of the application id in the header
 constexpr int kSmallestPage = 512;
 constexpr int kUsualPage = 4096;
 constexpr int kLargestPage = 64 << 10;
@@ -106,7 +105,7 @@ int PageSizeIn(const void* header) {
 }
 
 void DatabasePages::Adopt(const void* header) {
-  const auto* const id = static_cast<const unsigned char*>(header) + kStoreIdAt;  // big-endian
+  const auto* const id = static_cast<const unsigned char*>(header) + kStoreIdOffset;
   store_id.store(std::uint32_t{id[0]} << 24 | std::uint32_t{id[1]} << 16 |
                      std::uint32_t{id[2]} << 8 | std::uint32_t{id[3]},
                  std::memory_order_release);

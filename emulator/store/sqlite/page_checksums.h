@@ -21,6 +21,8 @@ namespace penstock::emulator::store {
 // Reserved bytes of a page. A database with another number of reserved bytes has no checksums and
 // is not verified.
 inline constexpr int kPageChecksumBytes = 8;
+// Offset of the store id in the database's first page, 4 bytes, big-endian.
+inline constexpr int kStoreIdOffset = 68;
 
 // The name of an SQLite VFS that adds checksums to database files and uses LogVfsName() for all
 // other files. Reading a page with a wrong checksum fails with SQLITE_IOERR_DATA. Null: the VFS
