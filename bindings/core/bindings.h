@@ -52,6 +52,11 @@ struct DeleteUnlessInUse {
 template <class T>
 using Guarded = pybind11::class_<T, std::unique_ptr<T, DeleteUnlessInUse<T>>>;
 
+// In seconds, with fractions.
+inline double EpochTime(WallTime time) {
+  return std::chrono::duration<double>(time.time_since_epoch()).count();
+}
+
 inline std::int64_t EpochSeconds(WallTime time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
 }

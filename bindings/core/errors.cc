@@ -25,11 +25,10 @@ py::object ExceptionOf(const Error& error) {
   fields["attempts"] = error.attempts;
   py::list history;
   for (const FailedAttempt& attempt : error.history) {
-    history.append(
-        py::make_tuple(std::chrono::duration<double>(attempt.at.time_since_epoch()).count(),
-                       std::chrono::duration<double>(attempt.duration).count(), attempt.address,
-                       attempt.http_status, TextToPython(attempt.code),
-                       TextToPython(attempt.request_id), TextToPython(attempt.ToString())));
+    history.append(py::make_tuple(
+        EpochTime(attempt.at), std::chrono::duration<double>(attempt.duration).count(),
+        attempt.address, attempt.http_status, TextToPython(attempt.code),
+        TextToPython(attempt.request_id), TextToPython(attempt.ToString())));
   }
   fields["history"] = history;
   // Those of other errors may repeat secrets of the request.

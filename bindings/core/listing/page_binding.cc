@@ -3,7 +3,6 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <chrono>
 #include <utility>
 
 #include "bindings/core/bindings.h"
@@ -16,10 +15,6 @@ namespace {
 
 namespace py = pybind11;
 using namespace py::literals;
-
-double EpochTime(WallTime time) {
-  return std::chrono::duration<double>(time.time_since_epoch()).count();
-}
 
 // Returns (versions as tuples, common prefixes, next key marker, next version id marker).
 py::tuple ListVersions(const PyClient& self, Text<"bucket"> bucket, Text<"prefix"> prefix,

@@ -1,6 +1,5 @@
 #include "bindings/core/listing/pages.h"
 
-#include <chrono>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -32,8 +31,7 @@ py::tuple PageToPython(const ListObjectVersionsResponse& page) {
   py::list versions;
   for (const ObjectVersionSummary& v : page.versions) {
     // Includes fractions, because two versions may have the same second.
-    const double modified =
-        std::chrono::duration<double>(v.last_modified.time_since_epoch()).count();
+    const double modified = EpochTime(v.last_modified);
     versions.append(py::make_tuple(
         KeyToPython(v.key.value), TextToPython(v.version_id.value), v.is_latest, v.is_delete_marker,
         v.size, TextToPython(v.etag.value), modified, TextToPython(v.storage_class)));

@@ -1,6 +1,5 @@
 #include "bindings/core/requests/results.h"
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -33,10 +32,6 @@ py::object OrNone(const std::optional<T>& value) {
 
 py::str Quoted(const ETag& etag) {
   return TextToPython(etag.empty() ? "" : '"' + etag.value + '"');
-}
-
-double Seconds(WallTime time) {
-  return std::chrono::duration<double>(time.time_since_epoch()).count();
 }
 
 py::object EncryptionName(EncryptionKind kind) {
@@ -88,7 +83,7 @@ py::object ToPython(const ObjectMetadata& m) {
   const bool locked = d.lock.mode != LockMode::kNone;
   return Record(
       "ObjectMetadata", "size"_a = m.size, "etag"_a = Quoted(m.etag),
-      "last_modified"_a = Seconds(m.last_modified), "content_type"_a = TextOrNone(m.content_type),
+      "last_modified"_a = EpochTime(m.last_modified), "content_type"_a = TextOrNone(m.content_type),
       "storage_class"_a =
           m.storage_class.empty() ? py::str("STANDARD") : TextToPython(m.storage_class),
       "version_id"_a = TextOrNone(m.version_id.value), "restore"_a = TextOrNone(m.restore),
@@ -104,7 +99,7 @@ py::object ToPython(const ObjectMetadata& m) {
       "sse_customer_key_md5"_a = TextOrNone(d.customer_key_md5),
       "object_lock_mode"_a = LockModeName(d.lock.mode),
       "object_lock_retain_until_date"_a =
-          locked ? py::object(py::float_(Seconds(d.lock.retain_until))) : py::object(py::none()),
+          locked ? py::object(py::float_(EpochTime(d.lock.retain_until))) : py::object(py::none()),
       "object_lock_legal_hold"_a = OrNone(d.lock.legal_hold),
       "expiration"_a = TextOrNone(d.expiration),
       "replication_status"_a = TextOrNone(d.replication_status),
@@ -144,7 +139,7 @@ py::object ToPython(const DeleteObjectsResponse& r) {
 
 py::object ToPython(const CopyObjectResponse& r) {
   return Record("CopyResult", "etag"_a = Quoted(r.etag),
-                "last_modified"_a = Seconds(r.last_modified),
+                "last_modified"_a = EpochTime(r.last_modified),
                 "version_id"_a = TextOrNone(r.version_id.value),
                 "src_version_id"_a = TextOrNone(r.source_version_id.value),
                 "encryption"_a = EncryptionName(r.encryption));
@@ -181,7 +176,7 @@ py::object ToPython(const ListMultipartUploadsResponse& r) {
                        [](const UploadSummary& upload) {
                          return Record("MultipartUpload", KeyToPython(upload.key.value),
                                        TextToPython(upload.upload_id.value),
-                                       Seconds(upload.initiated));
+                                       EpochTime(upload.initiated));
                        }),
                 KeyToPython(r.next_key_marker), TextToPython(r.next_upload_id_marker));
 }
@@ -192,7 +187,7 @@ py::object ToPython(const HeadBucketResponse& r) {
 
 py::object ToPython(const ListBucketsResponse& r) {
   return ListOf(r.buckets, [](const BucketSummary& bucket) {
-    return Record("BucketInfo", TextToPython(bucket.name.value), Seconds(bucket.created));
+    return Record("BucketInfo", TextToPython(bucket.name.value), EpochTime(bucket.created));
   });
 }
 
@@ -217,7 +212,8 @@ py::object ToPython(const GetObjectAttributesResponse& r) {
                 "storage_class"_a =
                     r.storage_class.empty() ? py::str("STANDARD") : TextToPython(r.storage_class),
                 "version_id"_a = TextOrNone(r.version_id.value),
-                "last_modified"_a = Seconds(r.last_modified), "checksums"_a = Mapping(r.checksums),
+                "last_modified"_a = EpochTime(r.last_modified),
+                "checksums"_a = Mapping(r.checksums),
                 "checksum_type"_a = TextOrNone(r.checksum_type), "parts_count"_a = r.parts_count,
                 "parts"_a = ListOf(r.parts,
                                    [](const ObjectPart& part) {
@@ -229,7 +225,7 @@ py::object ToPython(const GetObjectAttributesResponse& r) {
 
 py::object ToPython(const PresignedRequest& r) {
   return Record("PresignedRequest", TextToPython(r.method), TextToPython(r.url), Mapping(r.headers),
-                Seconds(r.expires_at));
+                EpochTime(r.expires_at));
 }
 
 py::object ToPython(const PostForm& form) {
