@@ -124,9 +124,8 @@ Result<DirectoryResponse> UploadDirectory(std::shared_ptr<ObjectStore> store,
 // not count as files; if such an object has content, it is a failure of that key.
 //
 // A key that would leave the folder, or that is not a path, is a failure of that key: components
-// "..",
-// "." or "" ("a//b"), or a NUL. Symbolic links below `folder` are not followed, so a link that
-// another process placed there cannot redirect a file.
+// "..", "." or "" ("a//b"), or a NUL. Symbolic links below `folder` are not followed, so a link
+// that another process placed there cannot redirect a file.
 Result<DirectoryResponse> DownloadDirectory(std::shared_ptr<ObjectStore> store, BucketName bucket,
                                             const std::string& prefix, const std::string& folder,
                                             DirectoryOptions options = {},
