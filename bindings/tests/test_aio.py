@@ -185,9 +185,9 @@ def test_a_read_that_does_not_end_normally_loses_no_bytes(
 
     async def main() -> None:
         await aio_client.put(bucket, "k", data)
+        emulator.faults().set([{"id": "later-parts", "when": when, "do": action}])
         async with aio_client.get_object(bucket, "k") as reader:
-            first = await reader.read(MIB)
-            emulator.faults().set([{"id": "later-parts", "when": when, "do": action}])
+            first = await reader.read(MIB)  # requests the later parts too
             calls = {"read": lambda: reader.read(9 * MIB), "readinto": lambda: reader.readinto(bytearray(9 * MIB))}
             task = asyncio.ensure_future(calls.get(way, reader.read)())
             if ending == "cancelled":
