@@ -5,7 +5,6 @@
 #include "base/log/caught.h"
 #include "base/log/diagnostics.h"
 #include "base/signals_blocked.h"
-#include "emulator/store/tables/schema.h"
 
 namespace penstock::emulator::store {
 namespace {
@@ -77,7 +76,7 @@ void Housekeeper::AwaitWork(MonotonicTime next_step) {
 
 void Housekeeper::Checkpoint() {
   if (own_ == nullptr) {
-    auto opened = OpenCheckpointer(options_.database);
+    auto opened = ConcurrentCheckpoint::Open(options_.database);
     if (!opened.ok()) return checkpoint_failed.Report(opened.error());
     own_ = std::move(opened).value();
   }
@@ -85,7 +84,7 @@ void Housekeeper::Checkpoint() {
   // one, so less remains each time. Then move the rest between two commits, so that the log can
   // restart.
   for (int pass = 0; pass < kPassesBeside; ++pass) {
-    ReportFailure(own_->Checkpoint());
+    ReportFailure(own_->Run());
     if (stopping_.load()) return;
   }
   const auto writer = writer_.Take();

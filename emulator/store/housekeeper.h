@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "emulator/store/concurrent_checkpoint.h"
 #include "emulator/store/sqlite/connection_pool.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/mutex.h"
@@ -52,7 +53,7 @@ class Housekeeper {
   const HousekeeperOptions options_;
   ConnectionPool& writer_;
   const std::function<void(const std::atomic<bool>&)> sweep_;
-  std::unique_ptr<Connection> own_;  // used by the thread only; opened when first needed
+  std::unique_ptr<ConcurrentCheckpoint> own_;  // used by the thread only; opened when first needed
   std::atomic<bool> stopping_{false};
   std::atomic<bool> wanted_{false};
   Mutex mutex_;
