@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from ._exceptions import S3NotFoundError
-from .offline_environment import environment_set, offline_environment
+from .offline_environment import environment_set, forget_undone, offline_environment, undo_again
 from .testing import Clock, Emulator, Faults, Journal, Namespace
 
 _SHOWN_REQUESTS = 20
@@ -67,7 +67,7 @@ def s3_emulator(s3_server: Emulator, request: pytest.FixtureRequest) -> Iterator
     namespace = s3_server.create_namespace(f"test-{next(_numbers)}")
     request.node.stash[_namespace_key] = namespace
     try:
-        with environment_set(offline_environment(namespace.environment())):
+        with environment_set(offline_environment(namespace.environment()), nested_only=True):
             yield namespace
         if request.node.stash.get(_passed_key, False):
             _check_faults(namespace.faults, namespace.journal)
@@ -126,6 +126,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         names = getattr(item, "fixturenames", None)
         if names is not None and item.get_closest_marker("s3_faults") and "s3_faults" not in names:
             names.append("s3_faults")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call() -> None:
+    """Excludes what fixtures did to the environment during the set-up from the restoration after the test."""
+    forget_undone()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_teardown() -> Iterator[None]:
+    """Restores variables that pytest's ``monkeypatch`` set to those of the emulator after the fixtures had restored them."""
+    yield
+    undo_again()
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -440,11 +440,15 @@ class emulated_s3(TestContext):  # noqa: N801  (used like a function)
     until all clean-up functions have run. On any other class, each method whose name begins with ``test`` is decorated, also
     static, class, asynchronous and inherited ones, and those of nested classes whose names begin with ``Test``.
 
+    The environment is the process's, so calls must not overlap. A call in another thread or task is refused before any variable
+    changes, unless its context was copied within the block, as ``asyncio.create_task`` and ``asyncio.to_thread`` do.
+
     Args:
         options: Passed to :class:`penstock.testing.Emulator`.
 
     Raises:
         AssertionError: At the end: faults set for the default namespace did not happen.
+        RuntimeError: At the start: another thread or task is in such a block or call, or in a test with the pytest fixtures.
         TypeError: The decorated object is not callable, or is a generator function, whose body does not run when it is called.
     """
 
@@ -455,7 +459,7 @@ class emulated_s3(TestContext):  # noqa: N801  (used like a function)
     def __enter__(self) -> Emulator:
         with ExitStack() as stack:
             emulator = stack.enter_context(Emulator(**self._options))
-            stack.enter_context(environment_set(offline_environment(emulator.environment())))
+            stack.enter_context(environment_set(offline_environment(emulator.environment()), nested_only=True))
             self._open.append((emulator, stack.pop_all()))
         return emulator
 

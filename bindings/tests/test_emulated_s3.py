@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
+import threading
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 import boto3
 import pytest
@@ -31,10 +33,12 @@ def test_a_failed_block_restores_the_environment(monkeypatch):
     assert os.environ["AWS_ACCESS_KEY_ID"] == "mine"
 
 
-@emulated_s3()
-def count_buckets() -> int:
+def count_in_environment() -> int:
     boto3.client("s3").create_bucket(Bucket="data")
     return len(boto3.client("s3").list_buckets()["Buckets"])
+
+
+count_buckets = emulated_s3()(count_in_environment)
 
 
 def test_each_call_of_a_decorated_function_has_a_new_emulator():
@@ -276,3 +280,120 @@ def test_puts_over_the_memory_limit_fail_until_an_object_is_deleted():
 def test_a_memory_limit_below_the_minimum_is_rejected():
     with pytest.raises(ValueError, match=r"memory limit must be 1048576 .*, not 1000"):
         Emulator(memory_limit=1000)
+
+
+@pytest.fixture
+def real(monkeypatch):
+    """The emulator that the environment names before the calls under test. No request may reach it."""
+    with Emulator() as emulator:
+        for name, value in emulator.environment().items():
+            monkeypatch.setenv(name, value)
+        yield emulator
+        assert len(emulator.journal()) == 0
+        assert os.environ["AWS_ENDPOINT_URL"] == emulator.endpoint
+
+
+OVERLAP = r"share os\.environ.*one after the other, or use penstock\.testing\.Emulator"
+
+
+def test_coroutines_that_overlap_are_refused_before_a_variable_changes(real):
+    @emulated_s3()
+    async def count() -> int:
+        await asyncio.sleep(0.01)
+        return count_in_environment()
+
+    async def both():
+        return await asyncio.gather(count(), count(), count(), return_exceptions=True)
+
+    with pytest.raises(RuntimeError, match=OVERLAP):
+        raise next(result for result in asyncio.run(both()) if isinstance(result, RuntimeError))
+    assert [result for result in asyncio.run(both()) if not isinstance(result, RuntimeError)] == [1]
+
+
+def test_a_second_task_inside_a_block_is_refused_and_the_first_is_nested(real):
+    @emulated_s3()
+    async def count() -> int:
+        await asyncio.sleep(0.01)
+        return count_in_environment()
+
+    async def both():
+        with emulated_s3():
+            results = await asyncio.gather(count(), count(), return_exceptions=True)
+            return [*results, count_in_environment()]
+
+    first, second, outer = asyncio.run(both())
+    assert (first, type(second), outer) == (1, RuntimeError, 1)
+
+
+def test_threads_that_overlap_are_refused_before_a_variable_changes(real):
+    inside, refused = threading.Event(), threading.Event()
+
+    @emulated_s3()
+    def count() -> int:
+        inside.set()
+        assert refused.wait(30)
+        return count_in_environment()
+
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(count)
+        assert inside.wait(30)
+        with pytest.raises(RuntimeError, match=OVERLAP):
+            count()
+        with pytest.raises(RuntimeError, match=OVERLAP), emulated_s3():
+            pass
+        refused.set()
+        assert first.result(30) == 1
+    assert count() == 1
+
+
+def test_a_thread_of_its_own_is_refused_and_one_with_the_context_is_nested(real):
+    @emulated_s3()
+    async def outer() -> tuple[int, int]:
+        assert count_in_environment() == 1
+        inner = await asyncio.to_thread(count_buckets)
+        with ThreadPoolExecutor(1) as pool, pytest.raises(RuntimeError, match=OVERLAP):
+            pool.submit(count_buckets).result(30)
+        return inner, len(boto3.client("s3").list_buckets()["Buckets"])
+
+    assert asyncio.run(outer()) == (1, 1)
+
+
+def test_a_call_in_an_event_loop_is_nested_in_a_block_of_its_thread(real):
+    @emulated_s3()
+    async def count() -> int:
+        return count_in_environment()
+
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(count())  # its context is older than the block
+    with emulated_s3():
+        assert loop.run_until_complete(task) == 1
+    loop.close()
+
+
+def test_blocks_that_end_out_of_order_restore_the_environment(real):
+    first, second = emulated_s3(), emulated_s3(region="eu-west-1")
+    first.__enter__()
+    emulator = second.__enter__()
+    first.__exit__(None, None, None)
+    assert os.environ["AWS_ENDPOINT_URL"] == emulator.endpoint
+    assert os.environ["AWS_REGION"] == "eu-west-1"
+    second.__exit__(None, None, None)
+    assert os.environ["AWS_REGION"] == real.region
+
+
+def test_a_task_may_outlive_the_block_that_it_is_nested_in(real):
+    @emulated_s3()
+    async def count(ended: asyncio.Event) -> int:
+        await ended.wait()
+        return count_in_environment()
+
+    async def run() -> int:
+        ended = asyncio.Event()
+        with emulated_s3():
+            task = asyncio.create_task(count(ended))
+            await asyncio.sleep(0)
+        ended.set()
+        return await task
+
+    assert asyncio.run(run()) == 1
+    assert count_buckets() == 1

@@ -59,6 +59,76 @@ def test_all_clients_use_the_emulator_of_the_test(run_suite, monkeypatch):
     assert "3 passed" in run_suite(CLIENTS)
 
 
+MONKEYPATCH = """
+import os
+
+import pytest
+from penstock.testing import emulated_s3
+
+before = dict(os.environ) | {"AWS_REGION": "us-east-1"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def region_of_the_module():
+    with emulated_s3():
+        pass
+    os.environ["AWS_REGION"] = "us-east-1"  # as in the emulator's environment
+
+
+def test_changes_and_removes(monkeypatch, s3_bucket):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("AWS_PROFILE", "staging")
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+
+
+def test_as_before():
+    assert {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"} == {
+        name: value for name, value in before.items() if name != "PYTEST_CURRENT_TEST"}
+
+
+@emulated_s3()
+def test_decorated(monkeypatch):
+    with emulated_s3():
+        monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+
+
+test_as_before_again = test_as_before
+"""
+
+
+def test_monkeypatch_requested_before_the_emulator_leaves_no_variables(run_suite, monkeypatch):
+    monkeypatch.setenv("AWS_PROFILE", "production")
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID", raising=False)
+    assert "4 passed" in run_suite(MONKEYPATCH)
+
+
+OVERLAPPING = """
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import boto3
+import pytest
+from penstock.testing import emulated_s3
+
+
+@emulated_s3()
+def list_buckets():
+    return boto3.client("s3").list_buckets()["Buckets"]
+
+
+def test_a_thread_beside_the_fixture_is_refused(s3_bucket, s3_emulator):
+    assert list_buckets() == []
+    with ThreadPoolExecutor(1) as pool, pytest.raises(RuntimeError, match="one after the other"):
+        pool.submit(list_buckets).result(30)
+    assert os.environ["AWS_ENDPOINT_URL"] == s3_emulator.endpoint
+"""
+
+
+def test_a_call_in_another_thread_beside_the_fixture_is_refused(run_suite):
+    assert "1 passed" in run_suite(OVERLAPPING)
+
+
 WORLDS = """
 import boto3
 import pytest
