@@ -141,17 +141,24 @@ bool IsMd5ETag(std::string_view name, std::string_view value) {
   return s3::EqualsIgnoreCase(name, "etag") && value.size() == kQuotedMd5;
 }
 
-// Sets the headers with digests of the whole body to the digest of the corrupted body. Headers of
-// multipart digests stay.
+bool IsWholeObject(const s3::Response& response) {
+  const auto range = response.Find("Content-Range");
+  const std::string size = std::to_string(s3::BodySize(response));
+  return !range || (BodyOffset(response) == 0 && range->ends_with("/" + size));
+}
+
+// Sets the headers with digests of the body to the digest of the corrupted body. A checksum that is
+// not composite is the one of the body, which is the whole object or a part of it; an MD5 ETag is
+// the one of the whole object.
 Result<void> FixChecksums(s3::Response& response) {
-  if (response.status == 206) return Ok();
+  const bool whole_object = IsWholeObject(response);
   for (auto& [name, value] : response.headers) {
     const s3::ChecksumInfo* const info = s3::FindChecksumHeader(name);
     if (info != nullptr && value.find('-') == std::string::npos) {
       s3::ChecksumDigester digester(info->algorithm);
       PENSTOCK_TRY(ForBody(response, [&](ByteView bytes) { digester.Update(bytes); }));
       value = digester.Finish();
-    } else if (IsMd5ETag(name, value)) {
+    } else if (whole_object && IsMd5ETag(name, value)) {
       s3::ChecksumDigester digester(s3::ChecksumAlgorithm::kMd5);
       PENSTOCK_TRY(ForBody(response, [&](ByteView bytes) { digester.Update(bytes); }));
       const std::string digest = Base64Decode(digester.Finish()).value_or(std::string());

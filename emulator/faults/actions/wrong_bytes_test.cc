@@ -86,9 +86,24 @@ TEST(WrongBytesTest, FixesChecksumsOfWholeBody) {
   EXPECT_EQ(response.Find("ETag"), "\"5c2ac85eb3834d3adb2289aa92f60457\"");
 }
 
-TEST(WrongBytesTest, KeepsHeadersOfRangeResponses) {
+TEST(WrongBytesTest, FixesChecksumsOfPartsAndTheETagOfAPartThatIsTheWholeObject) {
+  for (const bool whole : {true, false}) {
+    s3::Response response = Sliced();
+    response.status = 206;
+    response.Add("Content-Range", whole ? "bytes 0-9/10" : "bytes 0-9/20");
+    response.Add("x-amz-checksum-crc32", "AAAAAA==");
+    response.Add("ETag", "\"781e5e245d69b566979b86e28d23f2c7\"");
+    ASSERT_TRUE(Corrupt(response, 0, {.fix_checksum = true}));
+    EXPECT_EQ(response.Find("x-amz-checksum-crc32"), "SUas+A==");
+    EXPECT_EQ(response.Find("ETag"), whole ? "\"5c2ac85eb3834d3adb2289aa92f60457\""
+                                           : "\"781e5e245d69b566979b86e28d23f2c7\"");
+  }
+}
+
+TEST(WrongBytesTest, KeepsTheETagOfRangeResponses) {
   s3::Response response = Sliced();
   response.status = 206;
+  response.Add("Content-Range", "bytes 10-19/20");
   response.Add("ETag", "\"781e5e245d69b566979b86e28d23f2c7\"");
   ASSERT_TRUE(Corrupt(response, 0, {.fix_checksum = true}));
   EXPECT_EQ(response.Find("ETag"), "\"781e5e245d69b566979b86e28d23f2c7\"");

@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "emulator/s3/core/operation_traits.h"
+
 namespace penstock::emulator::faults {
 namespace {
 
@@ -78,6 +80,37 @@ std::string ConflictingActions(const Rule& rule) {
     return "its action '" + std::string(later->name) + "' cannot happen after its action '" +
            std::string(earlier->name) +
            "', so the rule would never fire; put each action in its own rule";
+  }
+  return {};
+}
+
+namespace {
+
+// Whether `operation` can meet `action`, for actions that change what an operation does.
+bool CanMeet(const Action& action, const std::string& operation) {
+  if (IsOneOf<PartialFailureAction>(action)) return operation == "DeleteObjects";
+  const s3::OperationTraits* const traits = s3::FindTraits(operation);
+  if (IsOneOf<DuplicateAction>(action))
+    return traits != nullptr && traits->access == s3::Access::kWrite;
+  if (IsOneOf<CommitPartialAction>(action)) return traits != nullptr && traits->stores_body;
+  if (IsOneOf<DelayVisibilityAction>(action))
+    return operation == "DeleteObject" || (traits != nullptr && traits->overwrites);
+  return true;
+}
+
+}  // namespace
+
+std::string ActionWithoutOperation(const Rule& rule) {
+  const std::vector<std::string>& operations = rule.when.operations;
+  if (operations.empty()) return {};
+  for (const TimedAction& timed : rule.actions) {
+    const auto meets = [&](const std::string& operation) {
+      return CanMeet(timed.action, operation);
+    };
+    if (std::any_of(operations.begin(), operations.end(), meets)) continue;
+    return "its action '" + std::string(timed.name) + "' never happens to " + operations.front() +
+           (operations.size() > 1 ? " or its other operations" : "") +
+           ", so the rule would never fire; docs/faults.md lists the operations of the action";
   }
   return {};
 }

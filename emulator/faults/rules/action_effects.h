@@ -1,5 +1,5 @@
-// What follows from the actions of a rule alone: which of them cannot happen together, which make a
-// client retry, and which entries of a multi-object request fail.
+// What follows from the actions of a rule alone: which of them cannot happen together or at all,
+// which make a client retry, and which entries of a multi-object request fail.
 #ifndef PENSTOCK_EMULATOR_FAULTS_RULES_ACTION_EFFECTS_H_
 #define PENSTOCK_EMULATOR_FAULTS_RULES_ACTION_EFFECTS_H_
 
@@ -17,6 +17,9 @@ namespace penstock::emulator::faults {
 // happening, so the rule would never fire and its `times` would never be reached. Returns an empty
 // string if there is none.
 std::string ConflictingActions(const Rule& rule);
+
+// Describes the first action that none of the rule's operations can meet. Empty: none.
+std::string ActionWithoutOperation(const Rule& rule);
 
 // Whether `action` ends the attempt without a usable response, in a way that clients retry: a lost
 // connection, a cut or corrupted body, or a transient error. Returns false for actions that delay

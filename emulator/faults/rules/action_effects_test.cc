@@ -32,6 +32,37 @@ TEST(ActionConflictsTest, OnlyOneActionReplacesTheResponse) {
   }
 }
 
+TEST(ActionConflictsTest, RejectsActionsThatNoneOfTheOperationsCanMeet) {
+  const auto problem = [](const std::string& operation, const std::string& action) {
+    const auto scenario = ParseScenario(R"([{"id": "r", "when": {"operation": )" + operation +
+                                        R"(}, "do": )" + action + "}]");
+    return scenario.ok() ? std::string() : scenario.error().message;
+  };
+  EXPECT_EQ(problem(R"("PutObject")", R"({"partial_failure": {}})"),
+            "rule 'r': its action 'partial_failure' never happens to PutObject, so the rule would "
+            "never fire; docs/faults.md lists the operations of the action");
+  EXPECT_EQ(problem(R"(["GetObject", "ListParts"])",
+                    R"([{"stall": {"ms": 1}}, {"duplicate_apply": {}}])"),
+            "rule 'r': its action 'duplicate_apply' never happens to GetObject or its other "
+            "operations, so the rule would never fire; docs/faults.md lists the operations of the "
+            "action");
+  const std::string partial = R"({"commit_partial": {"bytes": 1, "unlike_s3": true}})";
+  const std::string hidden = R"({"delay_visibility": {"ms": 1, "unlike_s3": true}})";
+  EXPECT_NE(problem(R"("CopyObject")", partial), "");
+  EXPECT_NE(problem(R"("UploadPart")", hidden), "");
+  for (const char* const met :
+       {R"("@write")", R"("PutObject")", R"(["UploadPart", "PutObject"])"}) {
+    EXPECT_EQ(problem(met, partial), "");
+    EXPECT_EQ(problem(met, hidden), "");
+    EXPECT_EQ(problem(met, R"({"duplicate_apply": {}})"), "");
+  }
+  EXPECT_EQ(problem(R"("PostObject")", partial), "");
+  EXPECT_EQ(problem(R"("UploadPart")", partial), "");
+  EXPECT_EQ(problem(R"("DeleteObject")", hidden), "");
+  EXPECT_EQ(problem(R"("*Object*")", R"({"partial_failure": {}})"), "");
+  EXPECT_EQ(Problem(R"({"partial_failure": {}})"), "");
+}
+
 TEST(ActionConflictsTest, RejectsActionsAfterTheEndOfTheResponse) {
   for (
       const char* const actions :

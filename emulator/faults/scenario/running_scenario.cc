@@ -337,8 +337,12 @@ Result<void> CheckScenario(const Scenario& scenario) {
       return wrong(rule, std::move(problem));
     if (std::string problem = ConflictingActions(rule); !problem.empty())
       return wrong(rule, std::move(problem));
+    if (std::string problem = ActionWithoutOperation(rule); !problem.empty())
+      return wrong(rule, std::move(problem));
     if (!(rule.when.probability >= 0 && rule.when.probability <= 1))
       return wrong(rule, "the probability must be from 0 to 1");
+    if (rule.when.probability == 0 && rule.must_fire)
+      return wrong(rule, "must fire, but its probability is 0; raise it, or remove must_fire");
     if (rule.limit.budget &&
         (rule.limit.budget->of < 1 || rule.limit.budget->of > kLongestBudget)) {
       return wrong(rule, "budget.of must be from 1 to 1024 requests, not " +
@@ -346,6 +350,8 @@ Result<void> CheckScenario(const Scenario& scenario) {
     }
     if (rule.limit.times && *rule.limit.times == 0)
       return wrong(rule, "times is 0; remove the rule instead");
+    if (rule.limit.time_to_live && rule.limit.time_to_live->count() == 0)
+      return wrong(rule, "ttl_s is 0; remove the rule instead");
   }
   return Ok();
 }

@@ -361,6 +361,10 @@ TEST(RunningScenarioTest, RejectsInvalidRulesAndNamesThem) {
             "rule 'a': the probability must be from 0 to 1");
   EXPECT_EQ(message({MakeRule("a", {}, {.times = 0})}),
             "rule 'a': times is 0; remove the rule instead");
+  EXPECT_EQ(message({MakeRule("a", {}, {.time_to_live = std::chrono::nanoseconds(0)})}),
+            "rule 'a': ttl_s is 0; remove the rule instead");
+  EXPECT_EQ(message({MakeRule("a", {.probability = 0})}),
+            "rule 'a': must fire, but its probability is 0; raise it, or remove must_fire");
   EXPECT_EQ(message({MakeRule("a", {}, {.budget = Limit::Budget{.most = 1, .of = 0}})}),
             "rule 'a': budget.of must be from 1 to 1024 requests, not 0");
 }
