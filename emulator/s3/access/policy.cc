@@ -108,6 +108,44 @@ std::optional<std::string_view> PathInBucket(std::string_view resource, std::str
   return slash == std::string_view::npos ? std::string_view() : name.substr(slash);
 }
 
+// IAM User Guide, "IAM JSON policy elements: Condition operators".
+bool IsConditionOperator(std::string_view name) {
+  static constexpr std::array<std::string_view, 26> kOperators = {"stringequals",
+                                                                  "stringnotequals",
+                                                                  "stringequalsignorecase",
+                                                                  "stringlike",
+                                                                  "stringnotlike",
+                                                                  "stringnotequalsignorecase",
+                                                                  "numericequals",
+                                                                  "numericnotequals",
+                                                                  "numericlessthan",
+                                                                  "numericgreaterthan",
+                                                                  "numericlessthanequals",
+                                                                  "numericgreaterthanequals",
+                                                                  "dateequals",
+                                                                  "datenotequals",
+                                                                  "datelessthan",
+                                                                  "dategreaterthan",
+                                                                  "datelessthanequals",
+                                                                  "dategreaterthanequals",
+                                                                  "bool",
+                                                                  "binaryequals",
+                                                                  "ipaddress",
+                                                                  "notipaddress",
+                                                                  "arnequals",
+                                                                  "arnlike",
+                                                                  "arnnotequals",
+                                                                  "arnnotlike"};
+  std::string text = AsciiLower(name);
+  if (text == "null") return true;
+  for (const std::string_view prefix : {"forallvalues:", "foranyvalue:"}) {
+    if (text.starts_with(prefix)) text.erase(0, prefix.size());
+  }
+  constexpr std::string_view kIfExists = "ifexists";
+  if (text.ends_with(kIfExists)) text.resize(text.size() - kIfExists.size());
+  return std::find(kOperators.begin(), kOperators.end(), text) != kOperators.end();
+}
+
 // True if the condition limits "everyone" with fixed values of certain keys (Amazon S3 User Guide,
 // "The meaning of public").
 bool NarrowsPrincipals(const Json& condition) {
@@ -189,7 +227,14 @@ Result<PolicyFacts> CheckStatement(const Json& statement, std::string_view bucke
   const auto condition = statement.find("Condition");
   if (condition != statement.end() && !condition->is_object())
     return Malformed("Policy has an invalid condition key");
-  const bool narrowed = condition != statement.end() && NarrowsPrincipals(*condition);
+  bool narrowed = false;
+  if (condition != statement.end()) {
+    for (const auto& [operation, tests] : condition->items()) {
+      if (!IsConditionOperator(operation))
+        return Malformed("Invalid Condition type : " + operation);
+    }
+    narrowed = NarrowsPrincipals(*condition);
+  }
   const bool everyone = statement.contains("Principal") && IsEveryone(*principal);
   return PolicyFacts{.is_public = value == "Allow" && everyone && !narrowed};
 }

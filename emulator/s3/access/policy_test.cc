@@ -35,6 +35,23 @@ TEST(PolicyTest, MustBeJson) {
             std::string::npos);
 }
 
+TEST(PolicyTest, ConditionsHaveKnownOperators) {
+  const auto message = [](const std::string& operation) {
+    return Message(Statement(R"("Effect":"Deny","Principal":"*",)" + std::string(kRest) +
+                             R"(,"Condition":{")" + operation + R"(":{"aws:username":"a"}})"));
+  };
+  EXPECT_EQ(message("Nope"), "Invalid Condition type : Nope");
+  EXPECT_EQ(message("ForEachValue:StringEquals"),
+            "Invalid Condition type : ForEachValue:StringEquals");
+  EXPECT_EQ(message("NullIfExists"), "Invalid Condition type : NullIfExists");
+  for (const char* known :
+       {"StringEquals", "StringNotEqualsIgnoreCase", "NumericLessThanEquals", "DateGreaterThan",
+        "Bool", "NotIpAddress", "ArnLike", "Null", "BoolIfExists", "ForAnyValue:StringLike",
+        "ForAllValues:StringEqualsIfExists"}) {
+    EXPECT_EQ(message(known), "private");
+  }
+}
+
 TEST(PolicyTest, StatementsMustBeComplete) {
   const std::string all = R"("Effect":"Allow","Principal":"*",)";
   EXPECT_EQ(Message(Statement(R"("Principal":"*",)" + std::string(kRest))),

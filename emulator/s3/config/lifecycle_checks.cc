@@ -1,7 +1,11 @@
 // Checks the rules of a lifecycle configuration.
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/dates.h"
 #include "emulator/s3/config/configuration_checks.h"
@@ -13,6 +17,8 @@ namespace {
 constexpr std::size_t kMaxRules = 1000;
 constexpr std::size_t kMaxIdCharacters = 255;
 constexpr std::int64_t kInfrequentAccessDays = 30;
+constexpr std::int64_t kMaxDays = INT32_MAX;  // AWS's service model: an integer of 32 bits
+constexpr std::int64_t kMaxNewerVersions = 100;
 
 std::int64_t Number(const Element& element) { return std::stoll(element.text); }
 
@@ -35,6 +41,17 @@ Result<void> CheckPositive(const Element& action, std::string_view name) {
   return WrongDays(
       "'" + std::string(name) + "' for " + action.name + " action must be a positive integer",
       *days);
+}
+
+// API_NoncurrentVersionExpiration, API_NoncurrentVersionTransition: "up to 100 noncurrent
+// versions".
+Result<void> CheckNewerVersions(const Element& action) {
+  const Element* versions = action.Find("NewerNoncurrentVersions");
+  if (versions == nullptr) return Ok();
+  PENSTOCK_TRY(CheckPositive(action, versions->name));
+  if (Number(*versions) <= kMaxNewerVersions) return Ok();
+  return WrongDays("'NewerNoncurrentVersions' for " + action.name + " action must be at most 100",
+                   *versions);
 }
 
 bool HasTags(const Element& filter) {
@@ -115,9 +132,48 @@ Result<void> CheckAction(const Element& action, const Element* filter) {
   if (action.name == "Expiration") return CheckExpiration(action, filter);
   if (action.name == "Transition") return CheckTransition(action);
   if (action.name == "AbortIncompleteMultipartUpload") return CheckAbort(action, filter);
-  if (action.name == "NoncurrentVersionExpiration") {
+  if (action.name == "NoncurrentVersionExpiration")
     PENSTOCK_TRY(CheckPositive(action, "NoncurrentDays"));
-    return CheckPositive(action, "NewerNoncurrentVersions");
+  return CheckNewerVersions(action);
+}
+
+Result<void> CheckDayRange(const Element& action) {
+  for (const Element& member : action.children) {
+    const bool days = member.name == "Days" || member.name == "NoncurrentDays" ||
+                      member.name == "DaysAfterInitiation";
+    if (days && Number(member) > kMaxDays) return MalformedXml();
+  }
+  return Ok();
+}
+
+// The rule's filter as S3's messages contain it; only its prefix.
+std::string FilterText(const Element& rule) {
+  const Element* filter = rule.Find("Filter");
+  if (filter == nullptr) return "prefix '" + std::string(rule.TextOf("Prefix")) + "'";
+  const Element* conjunction = filter->Find("And");
+  const Element& group = conjunction == nullptr ? *filter : *conjunction;
+  return "filter '(prefix=" + std::string(group.TextOf("Prefix")) + ")'";
+}
+
+// `kind`: empty, or "NoncurrentVersion" for the actions on noncurrent versions.
+Result<void> CheckOrder(const Element& rule, const std::string& kind) {
+  const std::string days = kind.empty() ? "Days" : "NoncurrentDays";
+  const std::string transition = kind + "Transition";
+  const std::vector<const Element*> transitions = rule.All(transition);
+  const Element* const expiration = rule.Find(kind + "Expiration");
+  const Element* const end = expiration == nullptr ? nullptr : expiration->Find(days);
+  std::set<std::string_view> classes;
+  for (const Element* each : transitions) {
+    if (!classes.insert(each->TextOf("StorageClass")).second) {
+      return InvalidRequest("'StorageClass' must be different for '" + transition +
+                            "' actions in same 'Rule' with " + FilterText(rule));
+    }
+    const Element* const begin = each->Find(days);
+    if (end == nullptr || begin == nullptr || Number(*end) > Number(*begin)) continue;
+    return WrongDays("'" + days + "' in the " + kind + "Expiration action" +
+                         (kind.empty() ? " for " + FilterText(rule) : "") +
+                         " must be greater than '" + days + "' in the " + transition + " action",
+                     *end);
   }
   return Ok();
 }
@@ -139,9 +195,12 @@ Result<void> CheckRule(const Element& rule) {
     return InvalidRequest("At least one action needs to be specified in a rule");
   }
   for (const Element& action : rule.children) {
-    if (IsAction(action)) PENSTOCK_TRY(CheckAction(action, filter));
+    if (!IsAction(action)) continue;
+    PENSTOCK_TRY(CheckDayRange(action));
+    PENSTOCK_TRY(CheckAction(action, filter));
   }
-  return Ok();
+  PENSTOCK_TRY(CheckOrder(rule, ""));
+  return CheckOrder(rule, "NoncurrentVersion");
 }
 
 // Rules with a top-level prefix and rules with a filter must not be mixed.

@@ -101,6 +101,60 @@ TEST_F(LifecycleChecksTest, RefusesContradictions) {
   EXPECT_EQ(Get("lifecycle").Outcome(), "404 NoSuchLifecycleConfiguration");
 }
 
+std::string Transition(int days, std::string_view storage_class, std::string_view kind = "") {
+  const std::string name = std::string(kind) + "Transition";
+  const std::string unit = kind.empty() ? "Days" : "NoncurrentDays";
+  return "<" + name + "><" + unit + ">" + std::to_string(days) + "</" + unit + "><StorageClass>" +
+         std::string(storage_class) + "</StorageClass></" + name + ">";
+}
+
+// Texts published by users of Amazon S3; the limit of 100: API_NoncurrentVersionExpiration.
+TEST_F(LifecycleChecksTest, ActionsOfARuleMustFollowEachOther) {
+  const std::string glacier = Transition(60, "GLACIER");
+  const std::string end = "<Expiration><Days>60</Days></Expiration>";
+  EXPECT_EQ(PutRule("<Filter><Prefix>a/</Prefix></Filter>", end + glacier).Element("Message"),
+            "'Days' in the Expiration action for filter '(prefix=a/)' must be greater than 'Days' "
+            "in the Transition action");
+  EXPECT_EQ(PutRule("<Filter/>", end + glacier).Outcome(), "400 InvalidArgument");
+  EXPECT_EQ(PutRule("<Prefix>b</Prefix>", end + Transition(61, "GLACIER")).Element("Message"),
+            "'Days' in the Expiration action for prefix 'b' must be greater than 'Days' in the "
+            "Transition action");
+  EXPECT_EQ(PutRule("<Filter/>", end + Transition(59, "GLACIER")).Outcome(), "200");
+  const Reply twice = PutRule("<Filter/>", glacier + Transition(90, "GLACIER"));
+  EXPECT_EQ(twice.Outcome(), "400 InvalidRequest");
+  EXPECT_EQ(twice.Element("Message"),
+            "'StorageClass' must be different for 'Transition' actions in same 'Rule' with filter "
+            "'(prefix=)'");
+  EXPECT_EQ(PutRule("<Filter/>", Transition(30, "STANDARD_IA") + glacier).Outcome(), "200");
+}
+
+TEST_F(LifecycleChecksTest, ActionsOnNoncurrentVersionsHaveTheSameRulesAndALimit) {
+  constexpr std::string_view kKind = "NoncurrentVersion";
+  const auto expire = [](int days, int newer) {
+    return "<NoncurrentVersionExpiration><NoncurrentDays>" + std::to_string(days) +
+           "</NoncurrentDays><NewerNoncurrentVersions>" + std::to_string(newer) +
+           "</NewerNoncurrentVersions></NoncurrentVersionExpiration>";
+  };
+  EXPECT_EQ(PutRule("<Filter/>", expire(5, 1) + Transition(5, "GLACIER", kKind)).Element("Message"),
+            "'NoncurrentDays' in the NoncurrentVersionExpiration action must be greater than "
+            "'NoncurrentDays' in the NoncurrentVersionTransition action");
+  EXPECT_EQ(PutRule("<Filter/>", expire(6, 100) + Transition(5, "GLACIER", kKind)).Outcome(),
+            "200");
+  EXPECT_EQ(PutRule("<Filter/>", Transition(5, "GLACIER", kKind) + Transition(6, "GLACIER", kKind))
+                .Outcome(),
+            "400 InvalidRequest");
+  EXPECT_EQ(PutRule("<Filter/>", expire(6, 101)).Outcome(), "400 InvalidArgument");
+}
+
+TEST_F(LifecycleChecksTest, DaysHave32Bits) {
+  const auto expire = [&](std::string_view days) {
+    return PutRule("<Filter/>", "<Expiration><Days>" + std::string(days) + "</Days></Expiration>")
+        .Outcome();
+  };
+  EXPECT_EQ(expire("2147483647"), "200");
+  EXPECT_EQ(expire("2147483648"), "400 MalformedXML");
+}
+
 TEST_F(LifecycleChecksTest, AcceptsValidConfigurations) {
   for (const std::string_view filter :
        {"<Filter/>", "<Filter><Prefix/></Filter>", "<Prefix>p</Prefix>",

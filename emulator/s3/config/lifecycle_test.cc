@@ -101,7 +101,7 @@ TEST_F(LifecycleTest, DatesAreReturnedUnchanged) {
 }
 
 TEST_F(LifecycleTest, DaysBeyondTheLastDateAreCapped) {
-  Configure(Rule("one", "<Filter/>", "<Expiration><Days>9223372036854775807</Days></Expiration>"));
+  Configure(Rule("one", "<Filter/>", "<Expiration><Days>2147483647</Days></Expiration>"));
   EXPECT_EQ(ExpirationOf("PUT /bucket/k", "body"),
             "expiry-date=\"Fri, 11 Apr 2262 00:00:00 GMT\", rule-id=\"one\"");
 }

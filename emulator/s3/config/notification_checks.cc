@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "emulator/s3/config/configuration_checks.h"
 #include "emulator/s3/protocol/errors.h"
@@ -88,6 +90,13 @@ Result<void> CheckConfiguration(const Destination& destination, Element& configu
   if (!IsArnOf(arn, destination.service)) {
     return InvalidArgument("The ARN could not be parsed", destination.element, arn);
   }
+  // Amazon S3 User Guide, "Event notification types and destinations": neither FIFO queues nor FIFO
+  // topics.
+  if (destination.service != "lambda" && arn.ends_with(".fifo")) {
+    return InvalidArgument(destination.service == "sqs" ? "FIFO SQS queues are not supported."
+                                                        : "FIFO SNS topics are not supported.",
+                           destination.element, arn);
+  }
   for (const Element* event : configuration.All("Event")) {
     if (std::find(std::begin(kEvents), std::end(kEvents), event->text) != std::end(kEvents))
       continue;
@@ -95,6 +104,54 @@ Result<void> CheckConfiguration(const Destination& destination, Element& configu
                            "Event", event->text);
   }
   return CheckFilterRules(configuration);
+}
+
+bool IsOneEvent(std::string_view a, std::string_view b) {
+  const auto covers = [](std::string_view wide, std::string_view event) {
+    return wide.ends_with('*') && event.starts_with(wide.substr(0, wide.size() - 1));
+  };
+  return a == b || covers(a, b) || covers(b, a);
+}
+
+std::string_view FilterValue(const Element& configuration, std::string_view name) {
+  const Element* filter = configuration.Find("Filter");
+  const Element* key = filter ? filter->Find("S3Key") : nullptr;
+  if (key == nullptr) return {};
+  for (const Element& rule : key->children) {
+    if (rule.TextOf("Name") == name) return rule.TextOf("Value");
+  }
+  return {};
+}
+
+// Whether an event could meet both. Filters must have normalised names.
+bool Overlap(const Element& one, const Element& other) {
+  const std::vector<const Element*> events = one.All("Event");
+  const std::vector<const Element*> others = other.All("Event");
+  const bool shared = std::any_of(events.begin(), events.end(), [&](const Element* event) {
+    return std::any_of(others.begin(), others.end(),
+                       [&](const Element* each) { return IsOneEvent(event->text, each->text); });
+  });
+  if (!shared) return false;
+  const std::string_view prefix = FilterValue(one, "Prefix");
+  const std::string_view other_prefix = FilterValue(other, "Prefix");
+  if (!prefix.starts_with(other_prefix) && !other_prefix.starts_with(prefix)) return false;
+  const std::string_view suffix = FilterValue(one, "Suffix");
+  const std::string_view other_suffix = FilterValue(other, "Suffix");
+  return suffix.ends_with(other_suffix) || other_suffix.ends_with(suffix);
+}
+
+// Amazon S3 User Guide, "Configuring event notifications using object key name filtering".
+Result<void> CheckDistinct(const Element& document) {
+  const std::vector<Element>& all = document.children;
+  for (auto one = all.begin(); one != all.end(); ++one) {
+    if (std::none_of(all.begin(), one, [&](const Element& other) { return Overlap(*one, other); }))
+      continue;
+    return InvalidArgument(
+        "Configuration is ambiguously defined. Cannot have overlapping suffixes in two rules if "
+        "the prefixes are overlapping for the same event type.",
+        "Event", one->TextOf("Event"));
+  }
+  return Ok();
 }
 
 }  // namespace
@@ -107,7 +164,7 @@ Result<void> CheckNotification(const CheckContext& context, Element& document) {
     }
     FillRuleIds(context.call, document, destination.configuration, "Id");
   }
-  return Ok();
+  return CheckDistinct(document);
 }
 
 }  // namespace penstock::emulator::s3

@@ -35,6 +35,54 @@ TEST_F(NotificationChecksTest, RefusesInvalidArnsEventsAndFilters) {
   ExpectRefused("notification", cases);
 }
 
+std::string Queue(std::string_view name, std::string_view event, std::string_view prefix = "",
+                  std::string_view suffix = "") {
+  const auto rule = [](std::string_view kind, std::string_view value) {
+    return value.empty() ? std::string()
+                         : "<FilterRule><Name>" + std::string(kind) + "</Name><Value>" +
+                               std::string(value) + "</Value></FilterRule>";
+  };
+  return "<QueueConfiguration><Queue>arn:aws:sqs:us-east-1:123456789012:" + std::string(name) +
+         "</Queue><Event>" + std::string(event) + "</Event><Filter><S3Key>" +
+         rule("prefix", prefix) + rule("suffix", suffix) + "</S3Key></Filter></QueueConfiguration>";
+}
+
+TEST_F(NotificationChecksTest, RefusesConfigurationsThatOverlap) {
+  const auto put = [&](const std::string& one, const std::string& other) {
+    return Put("notification",
+               "<NotificationConfiguration>" + one + other + "</NotificationConfiguration>");
+  };
+  constexpr std::string_view kCreated = "s3:ObjectCreated:*";
+  constexpr std::string_view kPut = "s3:ObjectCreated:Put";
+  const std::string all = Queue("a", kCreated);
+  // The text is a published answer of Amazon S3.
+  EXPECT_EQ(put(all, Queue("b", kPut)).Element("Message"),
+            "Configuration is ambiguously defined. Cannot have overlapping suffixes in two rules "
+            "if the prefixes are overlapping for the same event type.");
+  EXPECT_EQ(put(all, all).Outcome(), "400 InvalidArgument");
+  EXPECT_EQ(put(all, Queue("b", kPut, "images/")).Outcome(), "400 InvalidArgument");
+  EXPECT_EQ(put(Queue("a", kPut, "images/"), Queue("b", kPut, "", ".jpg")).Outcome(),
+            "400 InvalidArgument");
+  EXPECT_EQ(put(Queue("a", kPut, "i", ".jpg"), Queue("b", kPut, "images", "g")).Outcome(),
+            "400 InvalidArgument");
+  EXPECT_EQ(put(Queue("a", kPut), Queue("b", "s3:ObjectCreated:Copy")).Outcome(), "200");
+  EXPECT_EQ(put(all, Queue("b", "s3:ObjectRemoved:*")).Outcome(), "200");
+  EXPECT_EQ(put(Queue("a", kPut, "images/"), Queue("b", kPut, "logs/")).Outcome(), "200");
+  EXPECT_EQ(put(Queue("a", kPut, "i", ".jpg"), Queue("b", kPut, "i", ".png")).Outcome(), "200");
+}
+
+TEST_F(NotificationChecksTest, RefusesFifoDestinations) {
+  const std::string queue = "<NotificationConfiguration>" + Queue("q.fifo", "s3:ObjectCreated:*") +
+                            "</NotificationConfiguration>";
+  const Refused cases[] = {
+      {queue, "400 InvalidArgument", "FIFO SQS queues are not supported."},
+      {"<NotificationConfiguration><TopicConfiguration>"
+       "<Topic>arn:aws:sns:us-east-1:123456789012:t.fifo</Topic><Event>s3:ObjectCreated:*</Event>"
+       "</TopicConfiguration></NotificationConfiguration>",
+       "400 InvalidArgument", "FIFO SNS topics are not supported."}};
+  ExpectRefused("notification", cases);
+}
+
 TEST_F(NotificationChecksTest, GeneratesIdsAndNormalisesFilterNames) {
   ASSERT_EQ(Put("notification",
                 "<NotificationConfiguration><CloudFunctionConfiguration>"
