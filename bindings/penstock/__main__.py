@@ -120,7 +120,14 @@ _NOT_JOB_OPTIONS = {"command", "run", "json", "plot", "strategy"}
 
 def _simulate(options: argparse.Namespace) -> int:
     job = {name: value for name, value in vars(options).items() if name not in _NOT_JOB_OPTIONS and value is not None}
-    reports = simulate.compare(options.strategy or simulate.STRATEGIES, **job)
+    strategies = options.strategy or simulate.STRATEGIES
+    if options.prefixes and "round-robin" not in strategies:
+        raise ValueError(f"--prefix has no effect on {', '.join(strategies)}; add --strategy round-robin, or leave --prefix out")
+    if options.prefix_count is not None and not {"binary", "hex"} & set(strategies):
+        raise ValueError(
+            f"--prefix-count has no effect on {', '.join(strategies)}; add --strategy hex, or leave --prefix-count out"
+        )
+    reports = simulate.compare(strategies, **job)
     if options.plot:
         simulate.write_plot(reports, options.plot)
     if options.json:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -69,10 +70,17 @@ def s3_emulator(s3_server: Emulator, request: pytest.FixtureRequest) -> Iterator
     try:
         with environment_set(offline_environment(namespace.environment()), nested_only=True):
             yield namespace
+        if namespace.name not in s3_server.namespaces():
+            pytest.fail(
+                f"the test deleted its own namespace '{namespace.name}', so its faults cannot be checked;"
+                " create another one with s3_server.create_namespace(...) and delete that",
+                pytrace=False,
+            )
         if request.node.stash.get(_passed_key, False):
             _check_faults(namespace.faults, namespace.journal)
     finally:
-        s3_server.delete_namespace(namespace.name)
+        with suppress(S3NotFoundError):
+            s3_server.delete_namespace(namespace.name)
 
 
 @pytest.fixture
@@ -174,5 +182,8 @@ def _describe(faults: Faults, journal: Journal) -> str:
         name = f" {account.name!r}" if account.name else ""
         lines.append(f"faults{name}, seed {account.seed}: {account.fired} fired on {account.requests} requests")
         lines += [f"  {rule.id}: fired {rule.fired} times, matched {rule.matched}" for rule in account.rules]
-    lines.append(journal.describe(_SHOWN_REQUESTS))
+    try:
+        lines.append(journal.describe(_SHOWN_REQUESTS))
+    except S3NotFoundError:
+        return "the namespace was deleted"
     return "\n".join(lines)

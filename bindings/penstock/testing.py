@@ -18,13 +18,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
+from types import NoneType, TracebackType
 from typing import Any, Literal
 
 from . import _core
 from ._client import S3Client
 from ._clock import Clock
-from ._config import S3ClientConfig
+from ._config import S3ClientConfig, check_type
 from ._emulator_documents import limits_json, read_json
 from ._faults import FaultAccount, FaultDocument, Faults, RetryTest, RuleAccount, _document_text
 from ._journal import Journal
@@ -65,6 +65,16 @@ def _refuse_empty(**options: Any) -> None:
     for name, value in options.items():
         if isinstance(value, (str, bytes, list, tuple)) and not value:
             raise ValueError(f"{name} is empty; give it a value, or leave it out")
+
+
+def _check_pair(name: str, value: object, meaning: str) -> None:
+    """Raises TypeError or ValueError if `value` is not a pair of str."""
+    check_type(name, value, (tuple, list))
+    assert isinstance(value, (tuple, list))
+    if len(value) != 2:
+        raise ValueError(f"{name} must have two members, {meaning}, not {len(value)}")
+    for place, member in enumerate(value):
+        check_type(f"{name}[{place}]", member, (str,))
 
 
 class _Access(ABC):
@@ -144,6 +154,7 @@ class Emulator(_Access):
 
     Raises:
         ValueError: An option is invalid; the message names it.
+        TypeError: An option has the wrong type; the message names it.
 
     Thread safety: safe from any thread. A forked child must not use this object, but may send requests to the emulator.
     """
@@ -170,6 +181,18 @@ class Emulator(_Access):
         moto_reset: bool | None = None,
         memory_limit: int | None = None,
     ) -> None:
+        for name, text in (("auth", auth), ("region", region)):
+            check_type(name, text, (str,))
+        for name, optional in (("data_directory", data_directory), ("admin_token", admin_token), ("log_path", log_path)):
+            check_type(name, optional, (str, NoneType))
+        check_type("fail_rate", fail_rate, (int, float))
+        check_type("memory_limit", memory_limit, (int, NoneType))
+        if tls:
+            _check_pair("tls", tls, "the paths of a certificate and its key")
+        check_type("access_keys", access_keys, (list, tuple, NoneType))
+        for index, pair in enumerate(access_keys or ()):
+            _check_pair(f"access_keys[{index}]", pair, "an access key id and a secret")
+        check_type("users", users, (str, os.PathLike, Mapping, NoneType))
         # For integers that do not fit the C++ types, pybind11 would raise a TypeError about the types.
         for name, value, most in (
             ("port", port, 65_535),
@@ -177,6 +200,7 @@ class Emulator(_Access):
             ("journal_bytes", journal_bytes, 2**40),
             ("memory_limit", memory_limit or 0, 2**63),
         ):
+            check_type(name, value, (int,))
             if not 0 <= value <= most:
                 raise ValueError(f"{name} must be 0 to {most}, not {value}")
         if memory_limit == 0:

@@ -103,6 +103,31 @@ def test_monkeypatch_requested_before_the_emulator_leaves_no_variables(run_suite
     assert "4 passed" in run_suite(MONKEYPATCH)
 
 
+DELETED = """
+def test_deletes_and_passes(s3_emulator, s3_server, s3_faults):
+    s3_faults.set([{"when": {"operation": "PutObject"}, "do": {"slow_down": {}}}])
+    s3_server.delete_namespace(s3_emulator.name)
+
+
+def test_deletes_and_fails(s3_emulator, s3_server):
+    s3_server.delete_namespace(s3_emulator.name)
+    assert False
+
+
+def test_next(s3_bucket):
+    pass
+"""
+
+
+def test_a_test_that_deletes_its_own_namespace_fails_with_one_sentence(run_suite):
+    output = run_suite(DELETED, failed=True)
+    assert output.count("create another one with s3_server.create_namespace(...)") >= 2
+    assert "Traceback" not in output
+    assert "S3NotFoundError" not in output
+    assert "the namespace was deleted" in output
+    assert "1 failed, 2 passed, 2 errors" in output
+
+
 OVERLAPPING = """
 import os
 from concurrent.futures import ThreadPoolExecutor

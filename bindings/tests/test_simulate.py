@@ -141,6 +141,19 @@ def test_the_command_writes_json_and_plots(tmp_path: Path, capsys: pytest.Captur
     assert plot.stat().st_size > 1000
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--prefix", "a", "--strategy", "hex"], "--prefix has no effect on hex; add --strategy round-robin"),
+        (["--prefix", "a"], "--prefix has no effect on default, binary, hex"),
+        (["--prefix-count", "2", "--strategy", "default"], "--prefix-count has no effect on default; add --strategy hex"),
+    ],
+)
+def test_options_without_an_effect_are_refused(options: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["simulate", "--ranks", "4", *options]) == 2
+    assert message in capsys.readouterr().err
+
+
 def test_warm_partitions_favour_the_hashed_prefixes() -> None:
     job = {"ranks": 256, "client": "crt", "warm_partitions": 16, **STRICT}
     by_step, binary, hexadecimal = simulate.compare(**job)

@@ -155,3 +155,23 @@ def test_bad_options_are_named(tmp_path):
         Emulator(data_directory=str(file))
     with pytest.raises((ValueError, penstock.S3Exception), match=r"1\.5"):
         Emulator(fail_rate=1.5)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"port": "80"}, TypeError, "port must be int, not str"),
+        ({"memory_limit": 1.5}, TypeError, "memory_limit must be int or None, not float"),
+        ({"fail_rate": "0.5"}, TypeError, "fail_rate must be int or float, not str"),
+        ({"data_directory": 1}, TypeError, "data_directory must be str or None, not int"),
+        ({"region": None}, TypeError, "region must be str, not NoneType"),
+        ({"users": 1}, TypeError, "users must be str or PathLike or Mapping or None, not int"),
+        ({"access_keys": {"a": "b"}}, TypeError, "access_keys must be list or tuple or None, not dict"),
+        ({"access_keys": [("a", 1)]}, TypeError, r"access_keys\[0\]\[1\] must be str, not int"),
+        ({"access_keys": [("a",)]}, ValueError, r"access_keys\[0\] must have two members, an access key id and a secret, not 1"),
+        ({"tls": "cert.pem"}, TypeError, "tls must be tuple or list, not str"),
+    ],
+)
+def test_options_of_a_wrong_type_are_named(options, error, message):
+    with pytest.raises(error, match=message):
+        Emulator(**options)
