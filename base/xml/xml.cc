@@ -2,6 +2,8 @@
 
 #include <new>
 #include <pugixml.hpp>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "base/text/utf8.h"
@@ -54,6 +56,20 @@ Result<void> CheckTopLevel(const pugi::xml_document& document, std::size_t size)
   if (!root) return Malformed("there is no root element", size);
   return Ok();
 }
+
+// Stops at the first element that has an attribute twice (XML 1.0, section 3.1).
+struct RepeatedAttribute final : pugi::xml_tree_walker {
+  bool for_each(pugi::xml_node& node) override {
+    std::unordered_set<std::string_view> names;
+    for (const pugi::xml_attribute& attribute : node.attributes()) {
+      if (names.insert(attribute.name()).second) continue;
+      element = node;
+      return false;
+    }
+    return true;
+  }
+  pugi::xml_node element;
+};
 
 }  // namespace
 
@@ -129,6 +145,11 @@ Result<XmlDocument> XmlDocument::Parse(std::string_view text, XmlCharacters char
   if (parsed.status == pugi::status_out_of_memory) throw std::bad_alloc();
   if (!parsed) return Malformed(parsed.description(), static_cast<std::size_t>(parsed.offset));
   PENSTOCK_TRY(CheckTopLevel(impl->document, text.size()));
+  RepeatedAttribute repeated;
+  if (characters == XmlCharacters::kXml10 && !impl->document.traverse(repeated)) {
+    return Malformed("an element has an attribute twice",
+                     static_cast<std::size_t>(repeated.element.offset_debug()));
+  }
   return XmlDocument(std::move(impl));
 }
 

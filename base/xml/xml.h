@@ -37,7 +37,9 @@ enum class XmlCharacters {
   // Accepts references to characters that XML does not allow (&#x1;, &#xffff;), because S3 writes
   // keys with them.
   kAny,
-  kXml10,  // the characters of XML 1.0, raw and as references, in UTF-8
+  // The characters of XML 1.0, raw and as references, in UTF-8. Also rejects an element that has an
+  // attribute twice.
+  kXml10,
 };
 
 // A parsed document. Namespaces are ignored. A document type declaration is rejected, so there are

@@ -120,6 +120,16 @@ TEST(XmlDocumentTest, CanRejectCharactersThatXmlDoesNotAllow) {
   EXPECT_TRUE(XmlDocument::Parse("<a>\u00E9&#xd;</a>", XmlCharacters::kXml10).ok());
 }
 
+TEST(XmlDocumentTest, CanRejectElementsThatHaveAnAttributeTwice) {
+  for (const char* text : {"<a x='1' x='2'/>", "<a><b/><c y='' x='1' y=''>t</c></a>"}) {
+    EXPECT_TRUE(XmlDocument::Parse(text).ok()) << text;
+    const auto strict = XmlDocument::Parse(text, XmlCharacters::kXml10);
+    ASSERT_FALSE(strict.ok()) << text;
+    EXPECT_NE(strict.error().message.find("an attribute twice"), std::string::npos);
+  }
+  EXPECT_TRUE(XmlDocument::Parse("<a x='1' y='1'><b x='1'/></a>", XmlCharacters::kXml10).ok());
+}
+
 TEST(XmlDocumentTest, ReportsTheByteOffset) {
   EXPECT_EQ(XmlDocument::Parse("<a>&nope;</a>").error().message,
             "The XML is not well-formed at byte 3: '&' that does not start a known reference.");

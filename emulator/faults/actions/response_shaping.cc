@@ -189,6 +189,7 @@ class Shaping {
         return;
       case Cut::kLengthLie: CutBody(response(), at().offset); return Mark(Place::kTrailer);
       case Cut::kNoTerminator:
+        if (!HasChunks()) return;
         CutBody(response(), at().offset);
         response().chunked = true;
         delivery.steps.push_back(
@@ -213,6 +214,8 @@ class Shaping {
   bool HasBody() const {
     return exchange_.request.method != "HEAD" && s3::BodySize(exchange_.response) > 0;
   }
+  // HTTP/1.0 has no chunks: the HTTP layer sends the length of such a response.
+  bool HasChunks() const { return exchange_.request.minor_version > 0; }
   // Responses with status 204 and 304 have no Content-Length (RFC 9110, section 8.6).
   bool IsSized() const {
     return exchange_.response.status != 204 && exchange_.response.status != 304;
@@ -238,6 +241,7 @@ class Shaping {
 
   bool DropHeader(const std::string& name) {
     const bool length = s3::EqualsIgnoreCase(name, "content-length");
+    if (length && !HasChunks()) return false;
     const bool was_sized = length && IsSized() && !std::exchange(response().chunked, true);
     const auto dropped = std::erase_if(response().headers, [&](const auto& header) {
       return s3::EqualsIgnoreCase(header.first, name);

@@ -13,8 +13,9 @@ using Place = s3::DeliveryStep::Place;
 class ResponseShapingTest : public testing::Test {
  protected:
   // Shapes the response "0123456789" with the one rule.
-  void Shape(const std::string& action) {
+  void Shape(const std::string& action, int minor_version = 1) {
     request_.emplace("GET", "/bucket/key", Headers{{"user-agent", "test"}});
+    request_->exchange().request.minor_version = minor_version;
     request_->connection().id = connection_;
     running_ =
         RunningScenario::Start(ParseScenario("[{\"do\": " + action + "}]").value(), WallTime())
@@ -45,6 +46,16 @@ TEST_F(ResponseShapingTest, PauseCountsWhenItBegins) {
   EXPECT_EQ(fired(), 0U);
   steps()[0].done();
   EXPECT_EQ(fired(), 1U);
+}
+
+TEST_F(ResponseShapingTest, ActionsThatNeedChunksDoNotHappenOverHttp10) {
+  for (const char* action : {R"({"truncate": {"mode": "no-terminator"}, "at": "body_out@3"})",
+                             R"({"header_lie": {"drop": ["Content-Length"]}})"}) {
+    Shape(action, 0);
+    EXPECT_FALSE(response().chunked) << action;
+    EXPECT_TRUE(response().delivery == nullptr || steps().empty()) << action;
+    EXPECT_EQ(fired(), 0U) << action;
+  }
 }
 
 TEST_F(ResponseShapingTest, SendsPieceOnceTheRateAllowsAllOfIt) {

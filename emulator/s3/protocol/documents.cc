@@ -35,10 +35,15 @@ bool HasDeclaredEncoding(std::string_view text) {
          IsAscii(text);
 }
 
+// XML 1.0, section 2.8: nothing precedes the declaration.
+bool HasSpaceBeforeDeclaration(std::string_view text) {
+  return !text.starts_with('<') && TrimXml(text).starts_with("<?xml");
+}
+
 }  // namespace
 
 Result<XmlDocument> ParseRequestDocument(std::string_view text) {
-  if (!HasDeclaredEncoding(text)) return MalformedXml();
+  if (HasSpaceBeforeDeclaration(text) || !HasDeclaredEncoding(text)) return MalformedXml();
   auto document = XmlDocument::Parse(text, XmlCharacters::kXml10);
   if (!document.ok()) return MalformedXml();
   return document;

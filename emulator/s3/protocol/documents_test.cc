@@ -19,6 +19,15 @@ TEST(DocumentsTest, CharactersInvalidInXmlAreRefused) {
   }
 }
 
+TEST(DocumentsTest, DocumentsMustBeWellFormed) {
+  EXPECT_TRUE(ParseRequestDocument("\n <a/>").ok());
+  EXPECT_TRUE(ParseRequestDocument("\xEF\xBB\xBF<?xml version='1.0'?><a/>").ok());
+  for (const char* text : {"\n<?xml version='1.0'?><a/>", " <?xml version='1.0'?><a/>",
+                           "<a xmlns='x' xmlns='x'/>", "<a><b c='' c=''/></a>"}) {
+    EXPECT_FALSE(ParseRequestDocument(text).ok()) << text;
+  }
+}
+
 // XML 1.0, section 4.3.3: text must be in the declared encoding.
 TEST(DocumentsTest, TextMustHaveTheDeclaredEncoding) {
   const auto is_accepted = [](std::string_view declaration, std::string_view text = "<a>b</a>") {
