@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from . import _core
 from ._config import DEFAULT_PART_SIZE
-from ._exceptions import S3Exception
+from ._exceptions import S3DataLossError, S3Exception
 from ._objects import HeadObjectResult
 
 if TYPE_CHECKING:
@@ -95,6 +96,15 @@ class ObjectSource:
         """Sets the version from the response to a request for the bytes from `start` on."""
         if metadata.size > 0 or start == 0:  # the response for an offset at or after the end may lack the size
             self.set_version(metadata.size, metadata.etag)
+
+    @contextmanager
+    def doubt_size(self) -> Iterator[None]:
+        """Forgets the size if the call raises S3DataLossError: a response with a wrong length may have set it."""
+        try:
+            yield
+        except S3DataLossError:
+            self.size = None
+            raise
 
     def crc_before(self, position: int) -> int | None:
         """Returns the CRC of the object's bytes before `position`; None: unknown.
@@ -269,17 +279,21 @@ class GetObjectStream:
                     return self._counted(bytes(head))
             self._stream = self._open()
         try:
-            block = self._stream.next_block(wanted, used)
+            with source.doubt_size():
+                block = self._stream.next_block(wanted, used)
         except StopIteration:
             self._exhausted = True
+            self._set_version()
             raise
-        finally:
-            metadata = self._stream.metadata
-            if metadata is not None:
-                source.set_version_from(metadata, self._start)
-                if self._start == 0 and self._end is None and not source.checksums:
-                    source.checksums = metadata.checksums
+        self._set_version()
         return self._counted(block)
+
+    def _set_version(self) -> None:
+        source, metadata = self._source, self._stream.metadata if self._stream is not None else None
+        if metadata is not None:
+            source.set_version_from(metadata, self._start)
+            if self._start == 0 and self._end is None and not source.checksums:
+                source.checksums = metadata.checksums
 
     def _counted(self, block: bytes) -> bytes:
         """Counts a received block and returns it. If the progress callback raises, the next call returns the block."""
@@ -309,11 +323,12 @@ class GetObjectStream:
             data = bytes(head)
         else:
             crc = source.crc_before(reached)
-            data, metadata, crc = self._client.read(
-                source.bucket, source.key, reached, self._end, source.size, source.etag, self._part_size, self._parallel,
-                bytes(head), source.progress_callback(reached, self._end), source.version_id,
-                () if crc is None else source.checksums, crc,
-            )  # fmt: skip
+            with source.doubt_size():
+                data, metadata, crc = self._client.read(
+                    source.bucket, source.key, reached, self._end, source.size, source.etag, self._part_size, self._parallel,
+                    bytes(head), source.progress_callback(reached, self._end), source.version_id,
+                    () if crc is None else source.checksums, crc,
+                )  # fmt: skip
             received = len(data) - len(head)
             source.set_version_from(metadata, reached)
             source.count_received(received)  # may raise: then the next read begins at `reached` again
@@ -333,10 +348,11 @@ class GetObjectStream:
         reached = self._start + count
         if count == 0 or (count < len(view) and not self._at_end(reached)):
             crc = source.crc_before(reached)
-            more, metadata, crc = self._client.read_into(
-                source.bucket, source.key, view, reached, source.size, source.etag, self._part_size, self._parallel,
-                source.progress_callback(reached), source.version_id, count, () if crc is None else source.checksums, crc,
-            )  # fmt: skip
+            with source.doubt_size():
+                more, metadata, crc = self._client.read_into(
+                    source.bucket, source.key, view, reached, source.size, source.etag, self._part_size, self._parallel,
+                    source.progress_callback(reached), source.version_id, count, () if crc is None else source.checksums, crc,
+                )  # fmt: skip
             source.set_version_from(metadata, reached)
             source.count_received(more)  # may raise: then the next read begins at `reached` again
             source.set_prefix(reached + more, crc)

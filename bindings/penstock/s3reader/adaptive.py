@@ -49,14 +49,19 @@ class AdaptiveS3Reader(SequentialS3Reader):
 
     def _known_size(self) -> int | None:
         """Returns the object's size if it is known without a separate request; otherwise None."""
-        if self._size is None and self._ranges is not None:
+        if self._ranges is not None:
             self._ranges.source.take_head()
-            self._size = self._ranges.source.size
+            self._size = self._ranges.source.size  # None again if a read showed that it may be wrong
         return self._size
 
     def _get_size(self) -> int:
         size = self._known_size()
         return super()._get_size() if size is None else size
+
+    def _get_size_alone(self) -> int:
+        if self._ranges is not None:
+            self._size = self._ranges.source.size
+        return super()._get_size_alone()
 
     def _load_window(self, position: int, wanted: int) -> bool:
         if self._ranges is None:

@@ -44,12 +44,13 @@ class CheckpointReader(AdaptiveS3Reader):
     # ---- beginning and end of the file
 
     def _fetch_range(self, start: int, end: int) -> bytes:
+        assert self._ranges is not None
         memory = bytearray(end - start)
         if memory:
-            self._stream_of([(start, end)]).read_into(start, memory)
+            with self._ranges.source.doubt_size():
+                self._stream_of([(start, end)]).read_into(start, memory)
         data = bytes(memory)
         self._cached.append((start, data))
-        assert self._ranges is not None
         self._ranges.source.count_received(len(data))
         return data
 
@@ -59,7 +60,7 @@ class CheckpointReader(AdaptiveS3Reader):
         return self._ranges.open_ranges(ranges, self._checksums, self._cached)
 
     def _get_size(self) -> int:
-        if self._ranges is not None and self._known_size() is None and self._ranges.listed_size is None:
+        if self._ranges is not None and not self._cached and self._known_size() is None and self._ranges.listed_size is None:
             self._fetch_head()
         return super()._get_size()
 
@@ -143,8 +144,10 @@ class CheckpointReader(AdaptiveS3Reader):
     def _readinto_direct(self, position: int, view: memoryview) -> int:
         count = 0
         while self._plan and count < len(view):
+            assert self._ranges is not None
             try:
-                more = self._fill(position + count, view[count:])
+                with self._ranges.source.doubt_size():
+                    more = self._fill(position + count, view[count:])
             except S3DataLossError:
                 raise  # keep the stream, which raises again: a new stream would not verify the checksum
             except BaseException:

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from .. import _core
+from .._exceptions import S3DataLossError
 from .._streams import GetObjectStream, ObjectSource
 from .protocol import GetObjectInfoCallable, GetStreamCallable
 from .windowed import WindowedS3Reader
@@ -71,7 +72,11 @@ class SequentialS3Reader(WindowedS3Reader):
                 self._size = self._received
                 return
         while end is None or self._received < end:
-            block = next(self._stream, None)
+            try:
+                block = next(self._stream, None)
+            except S3DataLossError:
+                self._size = None  # a response with a wrong length may have set it
+                raise
             if block is None:
                 self._size = self._received
                 return

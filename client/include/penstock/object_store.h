@@ -94,10 +94,10 @@ struct ObjectMetadata {
 // failure a store may resume at the byte reached, which the sink does not see. Or it reads again
 // from the start and calls Begin again; the sink must then discard earlier bytes.
 //
-// The sink must outlive the call. Errors and exceptions end the call with that error. kCancelled
-// from Commit means that the sink needs no more bytes and does not count as a failure. Begin and
-// Commit may start other calls on the same store; a download starts the requests for its other
-// parts there.
+// The sink must outlive the call. Errors and exceptions end the call with that error, but kDataLoss
+// from Begin refuses only this response: a store may read again. kCancelled from Commit is no
+// failure: the sink needs no more bytes. Begin and Commit may start other calls on the same store;
+// a download starts the requests for its other parts there.
 class BodySink {
  public:
   virtual ~BodySink() = default;

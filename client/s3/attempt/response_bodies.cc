@@ -76,7 +76,7 @@ Result<void> ObjectBody::Begin(const http::ResponseHead& head) {
   if (!verify_) answer_.metadata.checksums.clear();
   Result<void> begun =
       Caught(kSink, [&] { return request_.sink->Begin(answer_.metadata, answer_.body_length); });
-  refused_by_caller_ = !begun.ok();
+  refused_by_caller_ = !begun.ok() && begun.error().kind != ErrorKind::kDataLoss;
   const bool follow = answer_.whole_object && begun.ok() && !request_.sink->FollowsChecksum();
   if (follow) verifier_ = ChecksumVerifier::For(answer_.metadata);
   return begun;

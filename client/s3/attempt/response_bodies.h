@@ -19,7 +19,7 @@ namespace penstock::s3 {
 // Body of a success that is not collected in memory. Begin restarts it.
 class SuccessBody : public http::ResponseBody {
  public:
-  // True: the caller's sink returned an error, so a retry is useless.
+  // True: the caller's sink returned an error, other than kDataLoss, so a retry is useless.
   virtual bool refused_by_caller() const = 0;
   // Called before each attempt: adjusts the request to the bytes that earlier attempts delivered.
   virtual void Prepare(WireRequest& wire) = 0;

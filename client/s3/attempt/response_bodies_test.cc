@@ -84,11 +84,14 @@ TEST(ResponseBodiesTest, BeginRestartsTheBody) {
 
 TEST(ResponseBodiesTest, AnErrorOfTheSinkIsAnErrorOfTheCaller) {
   StringSink sink;
-  sink.refusal = Error::Make(ErrorKind::kDataLoss, "no room");
+  sink.refusal = Error::Make(ErrorKind::kResourceExhausted, "no room");
   const GetObjectRequest request = Request(sink);
   ObjectBody body(request, true);
   EXPECT_FALSE(body.Begin(Head("9")).ok());
   EXPECT_TRUE(body.refused_by_caller());
+  sink.refusal = Error::Make(ErrorKind::kDataLoss, "another size");
+  EXPECT_FALSE(body.Begin(Head("9")).ok());
+  EXPECT_FALSE(body.refused_by_caller()) << "another response may be right";
 }
 
 TEST(ResponseBodiesTest, ErrorResponsesNeverReachTheSink) {

@@ -149,12 +149,21 @@ TEST(DispatcherTest, AWrongChecksumIsRetriedAndThenReported) {
 
 TEST(DispatcherTest, ErrorsOfTheSinkAreNotRetried) {
   ClientUnderTest test;
-  test.sink.refusal = Error::Make(ErrorKind::kDataLoss, "no room");
+  test.sink.refusal = Error::Make(ErrorKind::kResourceExhausted, "no room");
   test.transport.Expect(Object("abc"));
   const auto result = test.Get();
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().message, "no room");
   EXPECT_EQ(test.sent(), 1u);
+}
+
+TEST(DispatcherTest, AResponseThatTheSinkRefusesAsDataLossIsReadAgain) {
+  ClientUnderTest test({.endpoint_url = "http://127.0.0.1:9000", .max_attempts = 2});
+  test.sink.refusal = Error::Make(ErrorKind::kDataLoss, "another size");
+  test.transport.Expect(Object("abc"));
+  test.transport.Expect(Object("abc"));
+  EXPECT_EQ(test.Get().error().message, "another size");
+  EXPECT_EQ(test.sent(), 2u);
 }
 
 TEST(DispatcherTest, AnErrorResponseWithAnIncompleteBodyIsStillThatError) {

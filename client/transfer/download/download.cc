@@ -159,15 +159,19 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
   }
 
   Result<transfer::Placement> PlaceFront(const ObjectMetadata& metadata, std::uint64_t length) {
-    if (request_.known_size && *request_.known_size != metadata.size) {
-      return Error::Make(ErrorKind::kPreconditionFailed,
-                         "the object changed: it has " + std::to_string(metadata.size) +
-                             " bytes, expected " + std::to_string(*request_.known_size));
-    }
+    if (request_.known_size && *request_.known_size != metadata.size)
+      return transfer::OtherSize(metadata.size, *request_.known_size, request_.known_etag);
     bool placed = false;
     {
       const MutexLock lock(mutex_);
       placed = placed_;
+      if (placed && metadata.size != metadata_.size) {
+        // The caller's memory has the size of the earlier response.
+        if (!waits_for_memory_ || memory_asked_)
+          return transfer::OtherSize(metadata.size, metadata_.size, metadata.etag);
+        waits_for_memory_ = placed = false;
+        --in_flight_;
+      }
       if (placed) metadata_ = metadata;
     }
     if (!placed)
@@ -347,9 +351,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     spec.place = [slice, size = metadata_.size](const ObjectMetadata& metadata,
                                                 std::uint64_t) -> Result<transfer::Placement> {
       if (metadata.size == size) return slice;
-      return Error::Make(ErrorKind::kPreconditionFailed,
-                         "the object changed: it has " + std::to_string(metadata.size) +
-                             " bytes, expected " + std::to_string(size));
+      return transfer::OtherSize(metadata.size, size, metadata.etag);
     };
     return spec;
   }

@@ -33,12 +33,6 @@ constexpr std::chrono::milliseconds kPoll{100};
 constexpr std::string_view kBookkeeping = "the bookkeeping of a stream";
 using Slot = transfer::StreamQueue::Slot;
 
-Error Changed(std::uint64_t size, std::uint64_t known) {
-  return Error::Make(ErrorKind::kPreconditionFailed,
-                     "the object changed: it has " + std::to_string(size) + " bytes, expected " +
-                         std::to_string(known));
-}
-
 class StreamImpl final : public ObjectStream {
  public:
   StreamImpl(std::shared_ptr<ObjectStore> store, Source source, StreamOptions options,
@@ -95,7 +89,7 @@ class StreamImpl final : public ObjectStream {
 
   std::optional<ObjectMetadata> metadata() const override {
     const MutexLock lock(mutex_);
-    if (!placed_) return std::nullopt;
+    if (!settled_) return std::nullopt;
     return metadata_;
   }
 
@@ -167,9 +161,15 @@ class StreamImpl final : public ObjectStream {
                          (source_.known_size && source_.begin >= *source_.known_size);
     if (nothing || (source_.known_size && source_.known_etag && !covers_object_)) {
       Place(known, 0, {});
+      Settle();
       return Ok();
     }
     return Probe(interrupt);
+  }
+
+  void Settle() {
+    const MutexLock lock(mutex_);
+    settled_ = true;
   }
 
   // Called when the size is known. `asked_bytes` is the length that the first request already
@@ -219,15 +219,10 @@ class StreamImpl final : public ObjectStream {
   Result<transfer::Placement> PlaceFirst(transfer::StreamSlot& slot, const ObjectMetadata& metadata,
                                          std::uint64_t length) {
     if (source_.known_size && *source_.known_size != metadata.size)
-      return Changed(metadata.size, *source_.known_size);
+      return transfer::OtherSize(metadata.size, *source_.known_size, source_.known_etag);
+    PENSTOCK_TRY(Displace(metadata));
     slot.size = covers_object_ ? std::min(length, plan_.FirstBlock(metadata.size)) : length;
-    // A small object, or the first block of a large one, needs less memory than was reserved for a
-    // part.
-    if (BlockMemory::Cost(slot.size) < slot.memory.held()) {
-      PENSTOCK_ASSIGN(std::optional<BlockMemory> less, BlockMemory::TryTake(pool_, slot.size));
-      if (less) slot.memory = std::move(*less);
-      slot.memory.SetInFlight(true);
-    }
+    PENSTOCK_TRY(FitMemory(slot));
     // If one response contains the whole object, the store verifies it and retries if necessary.
     ExpectedCrc checksum;
     if (covers_object_ && slot.size < length) checksum = transfer::ChecksumOf(metadata);
@@ -240,6 +235,34 @@ class StreamImpl final : public ObjectStream {
     }
     static_cast<void>(Pump(nullptr));
     return transfer::Placement{slot.memory.bytes().first(slot.size), slot.crc};
+  }
+
+  // Two responses agree on another size than the first one, whose body failed. If nothing followed
+  // from that size yet, it is forgotten.
+  Result<void> Displace(const ObjectMetadata& metadata) {
+    const MutexLock lock(mutex_);
+    if (!placed_) return Ok();
+    if (queue_.size() > 1) return transfer::OtherSize(metadata.size, metadata_.size, metadata.etag);
+    queue_.DropRemaining();
+    checksum_ = {};
+    placed_ = false;
+    return Ok();
+  }
+
+  // A small object, or the first block of a large one, needs less memory than was reserved for a
+  // part. It needs more if an earlier response announced a smaller object.
+  Result<void> FitMemory(transfer::StreamSlot& slot) {
+    const bool too_small = slot.memory.size() < slot.size;
+    if (!too_small && BlockMemory::Cost(slot.size) >= slot.memory.held()) return Ok();
+    PENSTOCK_ASSIGN(std::optional<BlockMemory> other, BlockMemory::TryTake(pool_, slot.size));
+    if (!other && too_small) {
+      return Error::Make(ErrorKind::kResourceExhausted,
+                         "no memory is free for the first " + std::to_string(slot.size) +
+                             " bytes: an earlier response announced fewer; read again");
+    }
+    if (other) slot.memory = std::move(*other);
+    slot.memory.SetInFlight(true);
+    return Ok();
   }
 
   transfer::RangeFetchSpec SpecFor(ByteRange range, const transfer::StreamSlot& slot) const {
@@ -319,7 +342,7 @@ class StreamImpl final : public ObjectStream {
     spec.etag = metadata_.etag;
     spec.place = [slot, size = metadata_.size](const ObjectMetadata& metadata,
                                                std::uint64_t) -> Result<transfer::Placement> {
-      if (metadata.size != size) return Changed(metadata.size, size);
+      if (metadata.size != size) return transfer::OtherSize(metadata.size, size, metadata.etag);
       return transfer::Placement{slot->memory.bytes(), slot->crc};
     };
     return spec;
@@ -359,6 +382,7 @@ class StreamImpl final : public ObjectStream {
     if (slot->dropped) slot->memory = {};
     slot->memory.SetInFlight(false);
     slot->ready = !failed;
+    settled_ = settled_ || !failed;
     // Keep the lock until the end: once in_flight_ is zero and the lock is free, the stream may be
     // destroyed.
     --in_flight_;
@@ -452,6 +476,7 @@ class StreamImpl final : public ObjectStream {
   std::size_t given_held_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // memory held by that block
   transfer::StreamChecksum checksum_ PENSTOCK_GUARDED_BY(mutex_);
   bool placed_ PENSTOCK_GUARDED_BY(mutex_) = false;
+  bool settled_ PENSTOCK_GUARDED_BY(mutex_) = false;  // the first block arrived as announced
   bool reading_ PENSTOCK_GUARDED_BY(mutex_) = false;
   bool pumping_ PENSTOCK_GUARDED_BY(mutex_) = false;
   int in_flight_ PENSTOCK_GUARDED_BY(mutex_) = 0;

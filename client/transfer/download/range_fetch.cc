@@ -112,12 +112,11 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     if (pinned_ && metadata.etag != *pinned_) {
       return Changed("ETag " + metadata.etag.value + " instead of " + pinned_->value);
     }
-    if (!placed_) {
-      PENSTOCK_TRY(Place(metadata));
-    } else if (metadata.size != metadata_.size) {
-      return Changed(std::to_string(metadata.size) + " bytes instead of " +
-                     std::to_string(metadata_.size));
-    }
+    const bool same_size = placed_ && metadata.size == metadata_.size;
+    if (placed_ && !same_size && !IsConfirmed(metadata))
+      return OtherSize(metadata.size, metadata_.size, pinned_);
+    rival_size_.reset();
+    if (!same_size) PENSTOCK_TRY(Place(metadata));
     if (body_length && *body_length != length_) {
       return Error::Make(ErrorKind::kDataLoss, "the response to a range of " +
                                                    std::to_string(length_) + " bytes has " +
@@ -189,13 +188,21 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     return Ok();
   }
 
+  // The size differs from that of an earlier response to this request, whose body failed. Two
+  // responses that agree outweigh it.
+  bool IsConfirmed(const ObjectMetadata& metadata) {
+    const bool confirmed = pinned_ && rival_size_ == metadata.size;
+    rival_size_ = metadata.size;
+    return confirmed;
+  }
+
   Result<void> Place(const ObjectMetadata& metadata) {
     const ByteRange clipped = ClipRange(spec_.range.begin, spec_.range.end, metadata.size);
+    PENSTOCK_ASSIGN(Placement placement, spec_.place(metadata, clipped.size()));
     length_ = clipped.size();
     metadata_ = metadata;
     if (!pinned_ && !metadata.etag.empty()) pinned_ = metadata.etag;
     placed_ = true;
-    PENSTOCK_ASSIGN(Placement placement, spec_.place(metadata, length_));
     target_ = placement.pieces.empty() ? ReceiveBuffer(placement.memory)
                                        : ReceiveBuffer(std::move(placement.pieces));
     crc_ = placement.crc;
@@ -271,6 +278,7 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
   Callback<RangeFetched> done_;
   std::optional<ETag> pinned_;
   bool placed_ = false;
+  std::optional<std::uint64_t> rival_size_;  // of the last response, if it was not metadata_.size
   ReceiveBuffer target_;
   std::uint64_t length_ = 0;
   std::uint64_t position_ = 0;  // bytes received, within the range
@@ -288,6 +296,16 @@ void StartRangeFetch(ObjectStore& store, RangeFetchSpec spec, Callback<RangeFetc
   Result<void> made =
       Caught(kStart, [&] { fetch = std::make_shared<RangeFetch>(store, std::move(spec)); });
   made.ok() ? fetch->Start(std::move(done)) : done(std::move(made).error());
+}
+
+Error OtherSize(std::uint64_t size_bytes, std::uint64_t expected_bytes,
+                const std::optional<ETag>& pinned) {
+  const std::string sizes =
+      std::to_string(size_bytes) + " bytes instead of " + std::to_string(expected_bytes);
+  if (!pinned || pinned->empty()) return Changed(sizes);
+  return Error::Make(ErrorKind::kDataLoss, "the response announces " + sizes +
+                                               " for the same ETag " + pinned->value +
+                                               ": one of the two sizes is wrong; read again");
 }
 
 std::optional<ObjectMetadata> BeyondTheEnd(const Error& error, std::uint64_t begin_bytes) {

@@ -39,10 +39,11 @@ struct RangeFetchSpec {
   ByteRange range;           // not empty; may end after the object; UINT64_MAX: to the end
   std::optional<ETag> etag;  // sent as If-Match; unset: the first response sets it
   CallOptions call;
-  // Returns memory for the range. Called once, when the first response gives the length (clipped to
-  // the object). The memory has exactly `length_bytes`, or as much as `grant` will ever allow, and
-  // must stay valid until the completion. Runs on the thread that delivers the response, and may
-  // start other calls.
+  // Returns memory for the range. Called when the first response gives the length (clipped to the
+  // object), and again if the bodies of all responses with that length failed and two responses in
+  // a row gave another one, for the same ETag. The memory has exactly `length_bytes`, or as much as
+  // `grant` will ever allow, and must stay valid until the completion. After kDataLoss the store
+  // reads again. Runs on the thread that delivers the response, and may start other calls.
   std::function<Result<Placement>(const ObjectMetadata& metadata, std::uint64_t length_bytes)>
       place;
   // If set, called at the start of each response and whenever the granted bytes have arrived. May
@@ -64,6 +65,12 @@ struct RangeFetched {
 // object. Fails with kPreconditionFailed if the object changed, and with kDataLoss if a response is
 // shorter or longer than the range. `store` must outlive the completion.
 void StartRangeFetch(ObjectStore& store, RangeFetchSpec spec, Callback<RangeFetched> done);
+
+// Returns the error for an object of `size_bytes` bytes that had `expected_bytes` before. One ETag
+// has one size: if both have the ETag `pinned`, one of the responses was wrong, which is kDataLoss.
+// Else the object changed, which is kPreconditionFailed.
+Error OtherSize(std::uint64_t size_bytes, std::uint64_t expected_bytes,
+                const std::optional<ETag>& pinned);
 
 // S3 answers 416 with the object's size if a range starts at or after the end, which includes any
 // range of an empty object. Returns metadata with that size. Returns nullopt for every other error,

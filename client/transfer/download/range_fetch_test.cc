@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "client/transfer/transfer_test_support.h"
 
@@ -153,6 +154,60 @@ TEST(RangeFetchLength, ShortBodyIsDataLossEvenIfTheStoreReportsSuccess) {
 TEST(RangeFetchLength, ResponseOfAnotherLengthIsDataLoss) {
   // A server that ignores Range sends the whole object.
   EXPECT_EQ(WrongLengthStore::Feed(50, 100).error().kind, ErrorKind::kDataLoss);
+}
+
+// Sends a response of each of `sizes` to the same GET, as a store that reads again does. The bodies
+// of all but the last response fail.
+class OtherSizesStore final : public FaultyObjectStore {
+ public:
+  OtherSizesStore(std::shared_ptr<ObjectStore> inner, std::vector<std::uint64_t> sizes)
+      : FaultyObjectStore(std::move(inner), nullptr), sizes_(std::move(sizes)) {}
+  using FaultyObjectStore::Start;
+  void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override {
+    ObjectMetadata metadata;
+    metadata.etag = ETag("e");
+    Result<void> begun = Ok();
+    for (const std::uint64_t size : sizes_) {
+      metadata.size = size;
+      begun = request.sink->Begin(metadata, size);
+      if (!begun.ok() && begun.error().kind != ErrorKind::kDataLoss) break;
+    }
+    if (!begun.ok()) return done(begun.error());
+    while (!request.sink->Window().empty()) {
+      Result<void> taken = request.sink->Commit(request.sink->Window().size());
+      if (!taken.ok()) return done(taken.error());
+    }
+    done(metadata);
+  }
+
+ private:
+  const std::vector<std::uint64_t> sizes_;
+};
+
+Fetch FetchSizes(std::vector<std::uint64_t> sizes) {
+  OtherSizesStore store(MakeStore(Completion::kInline), std::move(sizes));
+  return FetchFrom(store, Range(0, UINT64_MAX));
+}
+
+TEST(RangeFetchSizes, AResponseOfAnotherSizeIsRefusedAndReadAgain) {
+  const Fetch refused = FetchSizes({100, 50});
+  EXPECT_EQ(refused.result.error().kind, ErrorKind::kDataLoss);
+  EXPECT_NE(refused.result.error().message.find("50 bytes instead of 100 for the same ETag e"),
+            std::string::npos)
+      << refused.result.error().message;
+  const Fetch again = FetchSizes({100, 50, 100});
+  ASSERT_TRUE(again.result.ok()) << again.result.error().ToString();
+  EXPECT_EQ(again.result->bytes, 100u);
+  EXPECT_EQ(again.placements, 1);
+  EXPECT_FALSE(FetchSizes({100, 50, 100, 50}).result.ok()) << "they do not follow each other";
+}
+
+TEST(RangeFetchSizes, TwoResponsesThatAgreeOutweighTheFirst) {
+  const Fetch fetch = FetchSizes({50, 100, 100});
+  ASSERT_TRUE(fetch.result.ok()) << fetch.result.error().ToString();
+  EXPECT_EQ(fetch.result->metadata.size, 100u);
+  EXPECT_EQ(fetch.bytes.size(), 100u);
+  EXPECT_EQ(fetch.placements, 2);
 }
 
 // Responds to every GET with a 416, with this size of the object or, as some servers do, without.

@@ -70,6 +70,8 @@ class StreamQueue {
   }
   // Drops the last block. Its range must be requested again.
   Slot Drop();
+  // Forgets the ranges that are not yet requested.
+  void DropRemaining() { remaining_.clear(); }
   // Drops all blocks, for an object without bytes.
   void Clear() { slots_.clear(); }
 
