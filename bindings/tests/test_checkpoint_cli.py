@@ -10,6 +10,7 @@ import pickle
 import re
 import struct
 import time
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ import torch
 import torch.distributed.checkpoint as dcp
 from bucket_io import get, keys, put
 from penstock import __main__
-from penstock._checkpoint_cli import _catalog, _output, _pickles, _plan, _prune, _verify
+from penstock._checkpoint_cli import _catalog, _output, _pickle_scan, _pickles, _plan, _prune, _verify
 from penstock.testing import Emulator
 from torch.distributed.checkpoint.filesystem import _StoragePrefix
 from versioned_bucket import boto_client, keep_versions
@@ -141,6 +142,11 @@ def test_ls_of_one_file_and_of_an_empty_prefix(client, bucket, command):
 def test_control_characters_of_a_key_are_escaped(client, bucket, command):
     put(client, bucket, "x\x1b[2J_1.pt", b"")
     assert "x\\x1b[2J_1.pt" in command("ls", f"s3://{bucket}")
+
+
+def test_invisible_characters_of_a_key_are_escaped(client, bucket, command):
+    put(client, bucket, "x\u202etp\u2066\u2028\u200d\U000e0001\xadé_1.pt", b"")
+    assert r"x\u202etp\u2066\u2028\u200d\U000e0001\xadé_1.pt" in command("ls", f"s3://{bucket}")
 
 
 @pytest.mark.parametrize(
@@ -297,6 +303,55 @@ def test_malicious_pickles_raise():
     for data in (nested, b"\x80\x02cos\nsystem\n(S'true'\ntR.", b"\x80\x02P1\n.", b"\x8c\xff", pickle.dumps(bytearray)[:-2]):
         with pytest.raises(ValueError, match=r"pickle|refers|contains"):
             _pickles.load_dcp_metadata(data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x80\x04]r\xff\xff\xff\x0e.",  # the unpickler's memo had 4 GiB
+        b"]p251658239\n.",
+        b"\x80\x04\x8e" + struct.pack("<Q", 1 << 40) + b"abc.",
+        b"\x80\x04\x96" + struct.pack("<Q", 1 << 33) + b"abc.",
+        b"\x80\x04B\xff\xff\xff\x7fabc.",
+        b"cabc",
+    ],
+)
+def test_pickles_that_would_take_much_memory_raise_before_they_are_read(monkeypatch, data):
+    monkeypatch.setattr(_pickles, "_load", lambda unpickler: pytest.fail("the pickle was read"))
+    for load in (_pickles.load_dcp_metadata, _pickles.load_file_pickle):
+        with pytest.raises(ValueError, match="is a pickle that"):
+            load(data)
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_pickles_of_python_pass_the_scan(protocol):
+    values = [{f"a{i}": (i, str(i), 1.5, b"x" * i, [None, True]) for i in range(300)}, "\n", {1}, 10**50, 2**3000]
+    data = pickle.dumps(values, protocol)
+    _pickle_scan.check(data)
+    with pytest.raises(ValueError, match="ends inside an opcode"):
+        _pickle_scan.check(data[:-2] + b"\x8a")
+
+
+def zip_of(data, compression):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", compression) as archive:
+        archive.writestr("archive/data.pkl", data)
+        archive.writestr("archive/version", "3")
+    return file.getvalue()
+
+
+def test_a_pickle_that_is_compressed_too_well_is_refused(client, bucket, command):
+    put(client, bucket, "bomb.pt", zip_of(bytes(40 << 20), zipfile.ZIP_DEFLATED))
+    command("inspect", f"s3://{bucket}/bomb.pt", status=2)
+    assert "compressed bytes for 41,943,040; the limit is" in command.error
+    put(client, bucket, "fine.pt", zip_of(pickle.dumps({"a": 1}), zipfile.ZIP_DEFLATED))
+    assert command.json("inspect", f"s3://{bucket}/fine.pt")["tensors"] == []
+
+
+def test_deep_nesting_is_an_error_without_a_traceback(client, bucket, command):
+    put(client, bucket, "deep.pt", zip_of(b"\x80\x02" + b"]" * 100_000 + b"a" * 99_999 + b".", zipfile.ZIP_STORED))
+    command("inspect", f"s3://{bucket}/deep.pt", status=2)
+    assert "nests more than 200 dicts and lists" in command.error
 
 
 def test_dtypes_equal_those_of_torch():

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from ._place import Place
 
 MAX_PICKLE_BYTES = 1 << 30
+# Of a compressed data.pkl. torch.save does not compress; pickles of state dicts become about ten times smaller.
+MAX_UNPACKED_BYTES = 16 << 20
+MAX_RATIO = 32
+MAX_DEPTH = 200  # nesting levels
 _ENDS = (98, TAIL_BYTES)  # bytes in which to look for the end records: of a file without a comment, and of other files
 
 
@@ -36,9 +40,9 @@ def inspect(place: Place, key: str, size: int, version_id: str = "") -> tuple[li
         raise _not_of_torch(place, key, str(error)) from None
     try:
         state, foreign = _pickles.load_file_pickle(data)
+        return entries(state), foreign
     except ValueError as error:
         raise _not_of_torch(place, key, f"its data.pkl {error}") from None
-    return entries(state), foreign
 
 
 def _content_of_pickle(place: Place, key: str, size: int, version_id: str) -> bytes:
@@ -60,12 +64,21 @@ def _content_of_pickle(place: Place, key: str, size: int, version_id: str) -> by
     entry = entries[number]
     if max(entry.size, entry.unpacked) > MAX_PICKLE_BYTES:
         raise ValueError(f"its data.pkl has {max(entry.size, entry.unpacked):,} bytes")
+    if entry.method and entry.unpacked > max(MAX_UNPACKED_BYTES, MAX_RATIO * entry.size):
+        raise ValueError(
+            f"its data.pkl has {entry.size:,} compressed bytes for {entry.unpacked:,}; the limit is"
+            f" {MAX_UNPACKED_BYTES:,} bytes or a ratio of {MAX_RATIO}"
+        )
     end = entries[number + 1].start if number + 1 < len(entries) else found.start
     return content_of(read(entry.start, min(end, entry.start + MAX_PICKLE_BYTES)), entry)
 
 
 def entries(state: Any) -> list[Entry]:
-    """Returns the tensors of nested dicts and lists. An entry's name is the path to the tensor, joined with dots."""
+    """Returns the tensors of nested dicts and lists. An entry's name is the path to the tensor, joined with dots.
+
+    Raises:
+        ValueError: They are nested too deeply.
+    """
     found: list[Entry] = []
     seen: set[int] = set()
 
@@ -75,6 +88,8 @@ def entries(state: Any) -> list[Entry]:
             return
         if not isinstance(value, (dict, list, tuple)) or id(value) in seen:
             return
+        if len(path) > MAX_DEPTH:
+            raise ValueError(f"nests more than {MAX_DEPTH} dicts and lists")
         seen.add(id(value))  # a container may contain itself
         for name, child in value.items() if isinstance(value, dict) else enumerate(value):
             walk(child, (*path, str(name)))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Sequence
 from datetime import datetime, timezone
 
 _STEP = 1024
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
-# Object keys may contain control characters. Escape them, so that they cannot break lines or control the terminal.
-_ONE_LINE = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
+# Categories of characters that control the terminal, break lines, reorder the text, or are invisible. Keys may contain them.
+_ESCAPED = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 
 
 def size_text(size: float) -> str:
@@ -28,8 +29,16 @@ def time_text(seconds: float) -> str:
     return time.isoformat(timespec="milliseconds" if seconds % 1 else "seconds").replace("+00:00", "Z")
 
 
+def _visible(character: str) -> str:
+    if unicodedata.category(character) not in _ESCAPED:
+        return character
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
 def one_line(text: str) -> str:
-    return text.translate(_ONE_LINE).encode("utf-8", "backslashreplace").decode()
+    """Escapes the characters of a key that would not be seen as they are."""
+    return text if text.isascii() and text.isprintable() else "".join(map(_visible, text))
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[object]], right: str = "") -> str:

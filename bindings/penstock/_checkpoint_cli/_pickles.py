@@ -12,6 +12,8 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
+from . import _pickle_scan
+
 # Size of an element in bytes, by the name of the dtype in torch.
 ITEM_BYTES = {
     **dict.fromkeys(("bool", "uint8", "int8", "quint8", "qint8", "bits8", "quint4x2", "quint2x4"), 1),
@@ -180,6 +182,7 @@ def load_dcp_metadata(data: bytes) -> Metadata:
     Raises:
         ValueError: The data is not such a pickle, or refers to unexpected classes.
     """
+    _pickle_scan.check(data)
     found = _load(_DcpUnpickler(io.BytesIO(data)))
     if not isinstance(found, Metadata):
         raise ValueError(f"contains a {type(found).__name__}, expected Metadata of torch.distributed.checkpoint")
@@ -301,5 +304,6 @@ def load_file_pickle(data: bytes) -> tuple[Any, list[str]]:
     Raises:
         ValueError: The data is not such a pickle.
     """
+    _pickle_scan.check(data)
     unpickler = _FileUnpickler(data)
     return _load(unpickler), sorted(unpickler.foreign)
