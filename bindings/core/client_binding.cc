@@ -162,7 +162,9 @@ PyClient MakeClient(Options options) {
     config.credentials = MakeStaticCredentials(Credentials{
         options.access_key_id, options.secret_access_key, options.session_token, std::nullopt});
   }
-  std::shared_ptr<Client> client = Unwrap(Client::Create(std::move(config)));
+  // It reads profile files.
+  auto created = WithoutGil([&] { return Client::Create(std::move(config)); });
+  std::shared_ptr<Client> client = Unwrap(std::move(created));
   Unwrap(AttachTrace(*client));
   return PyClient{std::move(client)};
 }
@@ -224,12 +226,13 @@ py::tuple ReadInto(const PyClient& self, const py::object& buffer, ReadArguments
 
 // Uploads with one PutObject, optionally on a condition. Returns the ETag.
 py::str PutObject(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key,
-                  const py::object& data, std::optional<std::string> if_match, bool if_none_match) {
+                  const py::object& data, Named<"if_match", std::optional<std::string>> if_match,
+                  Named<"if_none_match", bool> if_none_match) {
   const BufferView view(data, BufferView::Access::kRead);
   UploadOptions options;
   options.single_put_limit_bytes = 5ull << 30;
-  if (if_match) options.if_match = ETag(std::move(*if_match));
-  options.if_none_match_any = if_none_match;
+  if (if_match.value) options.if_match = ETag(std::move(*if_match.value));
+  options.if_none_match_any = if_none_match.value;
   auto result = WithoutGil([&] {
     return Upload(self.client, BucketName(std::move(bucket.value)), ObjectKey(std::move(key.value)),
                   view.bytes(), std::move(options), SignalPending);

@@ -40,6 +40,7 @@ namespace argument {
 
 inline std::string TypeName(const std::string*) { return "str"; }
 inline std::string TypeName(const std::vector<std::string>*) { return "a list of str"; }
+inline std::string TypeName(const bool*) { return "bool"; }
 template <class Integer>
 std::string TypeName(const Integer*) {
   return "int";

@@ -1,7 +1,13 @@
 // The process's environment and files, behind the interface of profile.h.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
-#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -12,26 +18,77 @@ namespace {
 
 // Far larger than any real profile file; a device file has no end.
 constexpr std::size_t kMaxProfileFileBytes = std::size_t{4} << 20;
+constexpr std::size_t kStepBytes = std::size_t{64} << 10;
+// How long the writer of a FIFO may take in all.
+constexpr std::chrono::seconds kMaxWait{5};
+
+Error Unreadable(const std::string& path, const std::string& why) {
+  return Error::Make(ErrorKind::kInvalidArgument, "cannot read '" + path + "': " + why);
+}
+
+// Reads a file whose reads do not wait, such as one side of a FIFO (a shell's `<(command)`). Waits
+// for its writer until the deadline.
+class FileText {
+ public:
+  FileText(const std::string& path, int fd) : path_(path), fd_(fd) {}
+  ~FileText() { ::close(fd_); }
+  FileText(const FileText&) = delete;
+  FileText& operator=(const FileText&) = delete;
+
+  Result<std::string> Read() {
+    struct stat status {};
+    const bool fifo = ::fstat(fd_, &status) == 0 && S_ISFIFO(status.st_mode);
+    std::string text;
+    for (;;) {
+      const std::size_t filled = text.size();
+      text.resize(filled + kStepBytes);
+      const ssize_t count = ::read(fd_, text.data() + filled, kStepBytes);
+      const int error = errno;
+      text.resize(filled + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+      if (text.size() > kMaxProfileFileBytes) {
+        return Error::Make(ErrorKind::kInvalidArgument,
+                           "'" + path_ + "' is larger than 4 MiB, so it cannot be a profile file");
+      }
+      // A FIFO without a writer looks like its end; the writer may be about to open it.
+      const bool waits = count < 0 ? error == EAGAIN : count == 0 && fifo && text.empty();
+      if (waits) {
+        PENSTOCK_ASSIGN(const bool over, Wait());
+        if (over) return text;
+      } else if (count == 0) {
+        return text;
+      } else if (count < 0 && error != EINTR) {
+        return Unreadable(path_, std::generic_category().message(error));
+      }
+    }
+  }
+
+ private:
+  // Waits for bytes. Returns true if the writer has closed the FIFO.
+  Result<bool> Wait() const {
+    const auto rest =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline_ - std::chrono::steady_clock::now());
+    pollfd ready{fd_, POLLIN, 0};
+    const int count = rest.count() > 0 ? ::poll(&ready, 1, static_cast<int>(rest.count())) : 0;
+    if (count == 0) {
+      return Unreadable(path_, "it is a FIFO or a device, and its writer has not finished within " +
+                                   std::to_string(kMaxWait.count()) + " s; use a regular file");
+    }
+    return count > 0 && (ready.revents & POLLIN) == 0;
+  }
+
+  const std::string& path_;
+  const int fd_;
+  const std::chrono::steady_clock::time_point deadline_ =
+      std::chrono::steady_clock::now() + kMaxWait;
+};
 
 Result<std::string> ReadFile(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    const int error = errno;
-    const ErrorKind kind =
-        error == ENOENT || error == ENOTDIR ? ErrorKind::kNotFound : ErrorKind::kInvalidArgument;
-    return Error::Make(kind,
-                       "cannot read '" + path + "': " + std::generic_category().message(error));
-  }
-  std::string text(kMaxProfileFileBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) return Error::Make(ErrorKind::kInvalidArgument, "cannot read '" + path + "'");
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > kMaxProfileFileBytes) {
-    return Error::Make(ErrorKind::kInvalidArgument,
-                       "'" + path + "' is larger than 4 MiB, so it cannot be a profile file");
-  }
-  return text;
+  const int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  if (fd >= 0) return FileText(path, fd).Read();
+  const int error = errno;
+  Error unreadable = Unreadable(path, std::generic_category().message(error));
+  if (error == ENOENT || error == ENOTDIR) unreadable.kind = ErrorKind::kNotFound;
+  return unreadable;
 }
 
 }  // namespace

@@ -100,6 +100,7 @@ class Parser {
   // setting, at any indentation.
   Result<void> Line(std::string_view line) {
     ++number_;
+    if (line.find('\0') != std::string_view::npos) return Fatal("it has a NUL");
     const std::string_view text = Trim(line);
     if (text.empty() || IsCommentStart(text.front())) return Ok();
     const auto indentation = static_cast<std::size_t>(text.data() - line.data());
@@ -228,7 +229,11 @@ Result<void> LoadOne(const Environment& environment, const char* variable, const
   const std::string path = named ? Expand(environment, *named) : HomePath(environment, below_home);
   Result<std::string> text = environment.read_file(path);
   if (!text.ok()) {
-    if (text.error().kind != ErrorKind::kNotFound) return std::move(text).error();
+    if (text.error().kind != ErrorKind::kNotFound) {
+      Error error = std::move(text).error();
+      if (named) error.message.insert(0, std::string(variable) + ": ");
+      return error;
+    }
     into.files_missing.push_back(path);
     return Ok();
   }

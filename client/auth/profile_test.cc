@@ -225,6 +225,15 @@ TEST(Profile, MissingFilesAreEmptyAndListed) {
   EXPECT_EQ(set->files_missing.size(), 2u);
 }
 
+TEST(Profile, ANulIsAnErrorWithoutTheValue) {
+  ProfileSet set;
+  const auto parsed =
+      ParseProfileFile(std::string_view("[default]\naws_secret_access_key = s3cr3t\0\n", 42),
+                       "/the/file", ProfileFileKind::kCredentials, set);
+  ASSERT_FALSE(parsed.ok());
+  EXPECT_EQ(parsed.error().message, "/the/file line 2: it has a NUL");
+}
+
 TEST(Profile, TheNameComesFromTheArgumentThenTheEnvironment) {
   const TextMap both = {{"AWS_PROFILE", "a"}, {"AWS_DEFAULT_PROFILE", "b"}};
   EXPECT_EQ(SelectProfileName(FakeEnvironment(both), "x"), "x");

@@ -11,17 +11,31 @@ namespace {
 
 using nlohmann::json;
 
-void Flatten(const json& object, const std::string& prefix,
-             std::map<std::string, std::string>& out) {
+// Whether a member of this name is sent to a service, as an identity or a secret.
+bool IsText(std::string_view name) {
+  for (const std::string_view end : {"ccessKeyId", "ccessKey", "oken"}) {
+    if (name.ends_with(end)) return true;
+  }
+  return false;
+}
+
+Result<void> Flatten(const json& object, const std::string& prefix,
+                     std::map<std::string, std::string>& out) {
   for (const auto& [name, value] : object.items()) {
     if (value.is_string()) {
-      out[prefix + name] = value.get<std::string>();
+      std::string text = value.get<std::string>();
+      if (text.find('\0') != std::string::npos) return Unusable("`" + name + "` has a NUL");
+      out[prefix + name] = std::move(text);
+    } else if (value.is_object() && prefix.empty()) {
+      PENSTOCK_TRY(Flatten(value, name + ".", out));
+    } else if (IsText(name) && !value.is_null()) {
+      return Unusable("`" + name + "` has the type " + std::string(value.type_name()) +
+                      ", not string");
     } else if (value.is_number()) {
       out[prefix + name] = value.dump();
-    } else if (value.is_object() && prefix.empty()) {
-      Flatten(value, name + ".", out);
     }
   }
+  return Ok();
 }
 
 }  // namespace
@@ -32,7 +46,7 @@ Result<std::map<std::string, std::string>> ReadFlatObject(std::string_view text)
   if (!document.is_object() || text.find('\0') != std::string_view::npos)
     return Unusable("not a JSON object");
   std::map<std::string, std::string> out;
-  Flatten(document, "", out);
+  PENSTOCK_TRY(Flatten(document, "", out));
   return out;
 }
 

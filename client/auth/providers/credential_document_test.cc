@@ -47,6 +47,26 @@ TEST(CredentialDocumentTest, RejectsATextWithANul) {
   EXPECT_FALSE(ReadFlatObject(std::string_view("{}\0 x", 5)).ok());
 }
 
+TEST(CredentialDocumentTest, RejectsSecretsThatAreNoTextOrHaveANul) {
+  for (const auto& [text, message] : {
+           std::pair{R"({"AccessKeyId":"A","SecretAccessKey":5})",
+                     "the source: `SecretAccessKey` has the type number, not string"},
+           std::pair{R"({"AccessKeyId":["A"],"SecretAccessKey":"S"})",
+                     "the source: `AccessKeyId` has the type array, not string"},
+           std::pair{R"({"AccessKeyId":"A","SecretAccessKey":"S","Token":1.5})",
+                     "the source: `Token` has the type number, not string"},
+           std::pair{R"({"AccessKeyId":"A","SecretAccessKey":"a\u0000b"})",
+                     "the source: `SecretAccessKey` has a NUL"},
+       }) {
+    const auto found = ReadCredentialDocument(text, "Token", "the source");
+    ASSERT_FALSE(found.ok()) << text;
+    EXPECT_EQ(found.error().message, message);
+  }
+  EXPECT_TRUE(ReadCredentialDocument(R"({"AccessKeyId":"A","SecretAccessKey":"S","Token":null})",
+                                     "Token", "")
+                  .ok());
+}
+
 TEST(CredentialDocumentTest, FlattensOneLevelOfStringsAndNumbers) {
   const auto members =
       ReadFlatObject(R"({"a":"b","n":12,"o":{"x":"y","deep":{"z":"no"}},"list":[1],"t":true})");

@@ -49,6 +49,11 @@ class EnvironmentProvider final : public CredentialsProvider {
     if (!secret)
       return Unusable(
           "AWS_ACCESS_KEY_ID is set but AWS_SECRET_ACCESS_KEY is not; set both or neither");
+    for (const char* variable : {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+                                 "AWS_SECURITY_TOKEN"}) {
+      if (environment_.Get(variable).value_or("").find_first_of("\r\n") != std::string::npos)
+        return Unusable(std::string(variable) + " contains a line break; it must be one line");
+    }
     Credentials found{*id, *secret, {}, {}};
     // AWS_SECURITY_TOKEN is the older name.
     if (auto token = environment_.Get("AWS_SESSION_TOKEN")) {

@@ -49,6 +49,15 @@ TEST(EnvironmentProvider, NoKeyIsNotFoundAndOneKeyIsAnErrorWithoutTheSecret) {
   EXPECT_NE(half.message.find("AWS_ACCESS_KEY_ID"), std::string::npos);
 }
 
+TEST(EnvironmentProvider, ALineBreakIsAnErrorThatNamesTheVariable) {
+  for (const char* name : {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"}) {
+    TextMap variables = {{"AWS_ACCESS_KEY_ID", "A"}, {"AWS_SECRET_ACCESS_KEY", "s3cr3t"}};
+    variables[name] = "s3cr3t\n";
+    EXPECT_EQ(ErrorOf(MakeEnvironmentProvider(FakeEnvironment(variables))).message,
+              std::string(name) + " contains a line break; it must be one line");
+  }
+}
+
 TEST(EnvironmentProvider, AnInvalidExpiryIsAnError) {
   const TextMap variables = {{"AWS_ACCESS_KEY_ID", "ID"},
                              {"AWS_SECRET_ACCESS_KEY", "SECRET"},

@@ -162,7 +162,9 @@ Error ConnectError(const Request& request, const ConnectFailure& failure) {
       return Error::Make(ErrorKind::kInvalidArgument,
                          request.ca_bundle_path.empty()
                              ? std::string("cannot read the system's CA bundle")
-                             : "cannot read the CA bundle '" + request.ca_bundle_path + "'");
+                             : "cannot read the CA bundle '" + request.ca_bundle_path +
+                                   "' of the client's ca_bundle, of AWS_CA_BUNDLE or of the "
+                                   "profile; give a PEM file with certificates");
     case CURLE_SSL_CONNECT_ERROR: return HandshakeError(request, peer, failure);
     case CURLE_GOT_NOTHING:
     case CURLE_RECV_ERROR:

@@ -1,5 +1,7 @@
 #include "client/s3/config/config.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -124,17 +126,18 @@ Result<int> ReadMaxAttempts(std::optional<int> configured, const Settings& setti
   return *configured;
 }
 
-Result<std::string> FindEndpointUrl(const std::string& configured, const Settings& settings) {
-  if (!configured.empty()) return configured;
+// The origin is empty for the URL of the configuration.
+Result<Setting> FindEndpointUrl(const std::string& configured, const Settings& settings) {
+  if (!configured.empty()) return Setting{configured, {}};
   PENSTOCK_ASSIGN(const bool ignore, ReadFlag(settings.Either("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
                                                               "ignore_configured_endpoint_urls")));
-  if (ignore) return std::string();
+  if (ignore) return Setting();
   for (const auto& found :
        {settings.Variable("AWS_ENDPOINT_URL_S3"), settings.Variable("AWS_ENDPOINT_URL"),
         settings.S3Service("endpoint_url"), settings.Profile("endpoint_url")}) {
-    if (found) return found->value;
+    if (found) return *found;
   }
-  return std::string();
+  return Setting();
 }
 
 Result<AddressingStyle> FindAddressing(AddressingStyle configured, const Settings& settings) {
@@ -147,6 +150,17 @@ Result<AddressingStyle> FindAddressing(AddressingStyle configured, const Setting
   // host falls back to path style.
   if (value == "virtual") return AddressingStyle::kAuto;
   return Invalid(setting->origin + " must be auto, virtual or path, not `" + setting->value + "`");
+}
+
+Result<std::string> FindCaBundle(const std::string& configured, const Settings& settings) {
+  Setting found{configured, "ca_bundle_path"};
+  if (configured.empty())
+    found = settings.Either("AWS_CA_BUNDLE", "ca_bundle").value_or(std::move(found));
+  // TLS reads the file for each connection, and would wait for a writer each time.
+  struct ::stat status {};
+  if (::stat(found.value.c_str(), &status) == 0 && S_ISFIFO(status.st_mode))
+    return Invalid(found.origin + " is '" + found.value + "', a FIFO; give a regular file");
+  return std::move(found.value);
 }
 
 std::string FindRegion(const ClientConfig& config, const Settings& settings) {
@@ -309,9 +323,13 @@ Result<ResolvedConfig> ResolveConfig(ClientConfig config, const auth::Environmen
                           auth::SelectProfileName(environment, config.profile));
   ResolvedConfig out;
   out.client = std::move(config);
-  PENSTOCK_ASSIGN(out.client.endpoint_url, FindEndpointUrl(out.client.endpoint_url, settings));
+  PENSTOCK_ASSIGN(Setting url, FindEndpointUrl(out.client.endpoint_url, settings));
+  out.client.endpoint_url = std::move(url.value);
   if (!out.client.endpoint_url.empty()) {
-    PENSTOCK_ASSIGN(out.endpoint, ParseEndpointUrl(out.client.endpoint_url));
+    auto endpoint = ParseEndpointUrl(out.client.endpoint_url);
+    if (!endpoint.ok() && !url.origin.empty())
+      endpoint.error().message.insert(0, url.origin + ": ");
+    PENSTOCK_ASSIGN(out.endpoint, std::move(endpoint));
   }
   PENSTOCK_ASSIGN(out.client.addressing, FindAddressing(out.client.addressing, settings));
   PENSTOCK_ASSIGN(out.retry_rules, ReadRetryMode(out.client.retry_mode, settings));
@@ -320,10 +338,7 @@ Result<ResolvedConfig> ResolveConfig(ClientConfig config, const auth::Environmen
                   ReadMaxAttempts(out.client.max_attempts, settings, *out.retry_rules));
   out.client.max_attempts = out.max_attempts;
   out.client.region = FindRegion(out.client, settings);
-  if (out.client.ca_bundle_path.empty()) {
-    if (const auto bundle = settings.Either("AWS_CA_BUNDLE", "ca_bundle"))
-      out.client.ca_bundle_path = bundle->value;
-  }
+  PENSTOCK_ASSIGN(out.client.ca_bundle_path, FindCaBundle(out.client.ca_bundle_path, settings));
   PENSTOCK_TRY(CheckMemoryLimit(environment));
   PENSTOCK_TRY(ReadEndpointFlags(settings, out));
   PENSTOCK_ASSIGN(out.hedge_reads, ReadSwitch(out.client.hedge_reads,

@@ -1,5 +1,9 @@
 #include "client/s3/config/config.h"
 
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <filesystem>
 #include <map>
 #include <string>
 
@@ -214,6 +218,27 @@ TEST(ConfigTest, CaBundleComesFromTheEnvironmentOrTheProfile) {
   EXPECT_EQ(Resolve({.region = "r", .ca_bundle_path = "code.pem"}, {{"AWS_CA_BUNDLE", "env.pem"}})
                 ->client.ca_bundle_path,
             "code.pem");
+}
+
+TEST(ConfigTest, ACaBundleThatIsAFifoIsRefused) {
+  std::string folder = ::testing::TempDir() + "penstock_ca_XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const std::string path = folder + "/ca.pem";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_NE(Failure({.region = "r"}, {{"AWS_CA_BUNDLE", path}})
+                .find("AWS_CA_BUNDLE is '" + path + "', a FIFO"),
+            std::string::npos);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(ConfigTest, AnErrorAboutAnEndpointNamesItsVariable) {
+  for (const char* name : {"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"}) {
+    EXPECT_NE(Failure({.region = "r"}, {{name, "ftp://x"}})
+                  .find(std::string(name) + ": Custom endpoint `ftp://x` was not a valid URI"),
+              std::string::npos);
+  }
+  EXPECT_EQ(Failure({.region = "r", .endpoint_url = "ftp://x"}).find(": Custom"),
+            std::string::npos);
 }
 
 TEST(ConfigTest, SelectsAnotherProfile) {
