@@ -87,7 +87,8 @@ class Files(Session):
         the object's checksum. After an error, an earlier file at `filename` is unchanged.
 
         Args:
-            filename: Path of the file. Its folder must exist. A symbolic link is replaced.
+            filename: Path of the file. Its folder must exist. A symbolic link is replaced. The new file has the permissions of a
+                file that it replaces. A device, a FIFO or a socket raises S3InvalidArgumentError.
             part_size: Bytes per part; None: ``S3ClientConfig.part_size``, else 8 MiB.
             parallel: Requests at a time; None: 8.
             version_id: Version; None: the current one.

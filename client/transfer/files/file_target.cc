@@ -81,12 +81,24 @@ std::string FileTarget::PathOf(const std::string& name) const {
 }
 
 Result<FileTarget> FileTarget::Create(Folder folder, std::string name) {
+  // Follows a link such as /dev/stdout.
+  struct ::stat earlier {};
+  const bool exists = ::fstatat(folder.fd.get(), name.c_str(), &earlier, 0) == 0;
+  if (exists && !S_ISREG(earlier.st_mode) && !S_ISDIR(earlier.st_mode)) {
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "'" + (folder.path.empty() ? name : folder.path + "/" + name) +
+                           "' is not a regular file, and a download would replace it; choose "
+                           "another path");
+  }
   // Long names leave no room for the suffix, so the temporary name has only their beginning.
   constexpr std::size_t kLongestPart = 200;
   for (int attempt = 0;; ++attempt) {
     std::string temporary = "." + name.substr(0, kLongestPart) + ".penstock-" + RandomSuffix();
     OwnedFd fd(::openat(folder.fd.get(), temporary.c_str(),
                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+    // Some file systems have no permissions; that is no reason to fail.
+    if (fd.valid() && exists && S_ISREG(earlier.st_mode))
+      static_cast<void>(::fchmod(fd.get(), earlier.st_mode & 0777));
     if (fd.valid())
       return FileTarget(std::move(folder), std::move(name), std::move(temporary), std::move(fd));
     if (errno != EEXIST || attempt == 10)

@@ -1,6 +1,7 @@
 #include "client/transfer/files/file_target.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -37,6 +38,36 @@ TEST_F(FileTargetTest, PublishedFileReplacesTheEarlierOne) {
   ASSERT_TRUE(target.Publish(true).ok());
   EXPECT_EQ(Read("f"), "new text");
   EXPECT_EQ(Files(), 1u);
+}
+
+TEST_F(FileTargetTest, TheNewFileHasThePermissionsOfTheEarlierOne) {
+  for (const mode_t mode : {0600, 0444, 0755}) {
+    const std::string path = (folder_ / "file").string();
+    std::ofstream(path) << "old";
+    ASSERT_EQ(::chmod(path.c_str(), mode), 0);
+    auto target = FileTarget::Create(*OpenFolder(folder_), "file");
+    ASSERT_TRUE(target.ok());
+    ASSERT_TRUE(target->Publish(false).ok());
+    struct ::stat status {};
+    ASSERT_EQ(::stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 07777, mode);
+    EXPECT_EQ(status.st_size, 0);
+    ASSERT_EQ(::unlink(path.c_str()), 0);
+  }
+}
+
+// Symptom: a download to /dev/null replaced the device by a file.
+TEST_F(FileTargetTest, WhatIsNoRegularFileIsNotReplaced) {
+  const std::string path = (folder_ / "fifo").string();
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const auto target = FileTarget::Create(*OpenFolder(folder_), "fifo");
+  ASSERT_FALSE(target.ok());
+  EXPECT_EQ(target.error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_NE(target.error().message.find("fifo' is not a regular file"), std::string::npos)
+      << target.error().message;
+  EXPECT_TRUE(std::filesystem::is_fifo(path));
+  std::filesystem::create_symlink("/dev/null", (folder_ / "link").string());
+  EXPECT_FALSE(FileTarget::Create(*OpenFolder(folder_), "link").ok());
 }
 
 TEST_F(FileTargetTest, AbandonedFileIsRemoved) {
