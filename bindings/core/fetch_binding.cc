@@ -124,20 +124,22 @@ class PyFetch {
 };
 
 std::unique_ptr<PyFetch> MakeFetch(const PyClient& client, Text<"bucket"> bucket, Text<"key"> key,
-                                   std::uint64_t limit, std::optional<std::uint64_t> size,
-                                   std::optional<std::string> etag,
-                                   std::optional<std::uint64_t> part_size,
-                                   std::optional<int> parallel, Text<"version_id"> version) {
+                                   Named<"limit", std::uint64_t> limit,
+                                   Named<"size", std::optional<std::uint64_t>> size,
+                                   Named<"etag", std::optional<std::string>> etag,
+                                   Named<"part_size", std::optional<std::uint64_t>> part_size,
+                                   Named<"parallel", std::optional<int>> parallel,
+                                   Text<"version_id"> version) {
   DownloadRequest request;
   request.bucket = BucketName(std::move(bucket.value));
   request.key = ObjectKey(std::move(key.value));
-  request.known_size = size;
-  if (etag) request.known_etag = ETag(std::move(*etag));
+  request.known_size = size.value;
+  if (etag.value) request.known_etag = ETag(std::move(*etag.value));
   request.version_id = VersionId(std::move(version.value));
-  request.options.part_size_bytes = part_size;
-  request.options.max_parallel_parts = parallel;
+  request.options.part_size_bytes = part_size.value;
+  request.options.max_parallel_parts = parallel.value;
   auto fetch = std::make_unique<PendingFetch>(client.client);
-  fetch->Start(std::move(request), limit);
+  fetch->Start(std::move(request), limit.value);
   return std::make_unique<PyFetch>(std::move(fetch));
 }
 

@@ -152,19 +152,22 @@ using Ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 using Checksums = std::vector<std::pair<std::string, std::string>>;
 
 StreamPointer Open(const PyClient& client, Text<"bucket"> bucket, Text<"key"> key,
-                   std::uint64_t start, std::optional<std::uint64_t> end,
-                   std::optional<std::uint64_t> size, std::optional<std::string> etag,
-                   std::uint64_t part_size, int read_ahead, std::optional<std::uint64_t> first_part,
+                   Named<"start", std::uint64_t> start,
+                   Named<"end", std::optional<std::uint64_t>> end,
+                   Named<"size", std::optional<std::uint64_t>> size,
+                   Named<"etag", std::optional<std::string>> etag,
+                   Named<"part_size", std::uint64_t> part_size, Named<"read_ahead", int> read_ahead,
+                   Named<"first_part", std::optional<std::uint64_t>> first_part,
                    const Ranges& ranges, Checksums checksums,
                    const std::vector<std::pair<std::uint64_t, py::bytes>>& elsewhere,
                    Text<"version_id"> version, std::optional<std::uint64_t> prefix_crc) {
   ObjectStream::Source source;
   source.bucket = BucketName(std::move(bucket.value));
   source.key = ObjectKey(std::move(key.value));
-  source.begin = start;
-  source.end = end;
-  source.known_size = size;
-  if (etag) source.known_etag = ETag(std::move(*etag));
+  source.begin = start.value;
+  source.end = end.value;
+  source.known_size = size.value;
+  if (etag.value) source.known_etag = ETag(std::move(*etag.value));
   source.version_id = VersionId(std::move(version.value));
   for (const auto& [first, last] : ranges) source.ranges.push_back({first, last});
   source.known_checksums = std::move(checksums);
@@ -172,12 +175,12 @@ StreamPointer Open(const PyClient& client, Text<"bucket"> bucket, Text<"key"> ke
   for (const auto& [begin, bytes] : elsewhere)
     source.already_read.push_back({begin, AsBytes(std::string_view(bytes))});
   StreamOptions options;
-  options.part_size_bytes = part_size;
-  options.read_ahead_parts = read_ahead;
-  options.first_part_bytes = first_part;
+  options.part_size_bytes = part_size.value;
+  options.read_ahead_parts = read_ahead.value;
+  options.first_part_bytes = first_part.value;
   auto stream =
       WithoutGil([&] { return ObjectStream::Open(client.client, std::move(source), options); });
-  return StreamPointer(new PyStream(std::move(stream), start, part_size));
+  return StreamPointer(new PyStream(std::move(stream), start.value, part_size.value));
 }
 
 }  // namespace

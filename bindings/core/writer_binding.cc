@@ -274,15 +274,17 @@ void BindWriter(py::module_& module) {
       .def(py::init([](const PyClient& client, Text<"bucket"> bucket, Text<"key"> key,
                        Text<"storage_class"> storage_class, Text<"content_type"> content_type,
                        std::vector<std::pair<std::string, std::string>> metadata,
-                       std::optional<std::uint64_t> part_size, std::optional<int> parallel,
-                       bool if_none_match, std::optional<std::uint64_t> size_hint) {
+                       Named<"part_size", std::optional<std::uint64_t>> part_size,
+                       Named<"parallel", std::optional<int>> parallel,
+                       Named<"if_none_match", bool> if_none_match,
+                       Named<"size_hint", std::optional<std::uint64_t>> size_hint) {
              auto counts = std::make_shared<ProgressCounts>();
              UploadOptions options;
-             options.part_size_bytes = part_size;
-             if (part_size) options.single_put_limit_bytes = *part_size;
-             options.max_parallel_parts = parallel;
-             options.if_none_match_any = if_none_match;
-             options.size_hint_bytes = size_hint;
+             options.part_size_bytes = part_size.value;
+             if (part_size.value) options.single_put_limit_bytes = *part_size.value;
+             options.max_parallel_parts = parallel.value;
+             options.if_none_match_any = if_none_match.value;
+             options.size_hint_bytes = size_hint.value;
              options.attributes.storage_class = std::move(storage_class.value);
              options.attributes.content_type = std::move(content_type.value);
              options.attributes.user_metadata = std::move(metadata);

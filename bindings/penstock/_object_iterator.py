@@ -42,6 +42,8 @@ class Position:
         """
         try:
             yielded, taken = int(state["yielded"]), (state["world_size"], state["num_workers"])
+            if any(isinstance(state[name], bool) for name in self.state_dict()):
+                raise TypeError
         except (KeyError, TypeError, ValueError):
             raise ValueError(f"{state!r} is not a state of an S3IterableDataset; pass a result of state_dict()") from None
         if taken != self.share[1:]:

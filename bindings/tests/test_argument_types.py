@@ -66,6 +66,14 @@ def test_a_wrong_number_is_named(client):
             listing("b", max_keys=2**80)
 
 
+@pytest.mark.parametrize("value", ["VALUE_X", [1], Secretive()])
+def test_a_wrong_type_of_a_flag_is_named(client, value):
+    """pybind11's own error printed all values."""
+    with pytest.raises(TypeError) as error:
+        client.put_object("b", "k", if_none_match=value)
+    assert str(error.value) == f"if_none_match must be bool, not {type(value).__name__}"
+
+
 @pytest.mark.parametrize("value", [3, [], {}, 0, False])
 def test_a_wrong_type_of_an_optional_text_is_named(client, value):
     for name in ("storage_class", "content_type"):

@@ -122,7 +122,8 @@ def test_a_state_of_another_sharding_is_rejected(make):
     dataset = make(enable_sharding=True)
     with pytest.raises(ValueError, match="saved with 4 ranks of 2 workers, but this iteration has 1 of 1"):
         iter(dataset).load_state_dict({"yielded": 3, "world_size": 4, "num_workers": 2})
-    for wrong in ({}, {"yielded": "x", "world_size": 1, "num_workers": 1}, None):
+    flag = {"yielded": 3, "world_size": True, "num_workers": 1}  # equal to 1 in Python
+    for wrong in ({}, {"yielded": "x", "world_size": 1, "num_workers": 1}, flag, None):
         with pytest.raises(ValueError, match="is not a state of an S3IterableDataset"):
             iter(dataset).load_state_dict(wrong)
     with pytest.raises(ValueError, match="yielded in the state must be 0 or more, not -1"):
