@@ -4,6 +4,7 @@
 #include "bindings/core/bindings.h"
 #include "bindings/core/event_loops.h"
 #include "bindings/core/gil.h"
+#include "bindings/core/item_binding.h"
 
 namespace penstock::python {
 
@@ -26,6 +27,7 @@ PYBIND11_MODULE(_core, module) {
   penstock::python::BindStream(module);
   penstock::python::BindFetch(module);
   penstock::python::BindRanges(module);
+  penstock::python::BindItems(module);
   penstock::python::BindArchives(module);
   penstock::python::BindWriter(module);
   penstock::python::BindLister(module);

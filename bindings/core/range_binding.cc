@@ -69,26 +69,15 @@ struct Triple {
   std::uint64_t size;
 };
 
-// `count` pieces of `size` bytes each.
-struct Strip {
-  std::uint64_t begin;
-  std::uint64_t address;
-  std::uint64_t size;
-  std::uint64_t count;
-  std::uint64_t object_step;
-  std::uint64_t memory_step;
-};
-
-// Converts a buffer of 64-bit numbers to structs.
-template <class Struct>
-std::vector<Struct> NumbersOf(const py::object& buffer, const char* name, const char* unit) {
+// Converts a buffer of 64-bit numbers.
+std::vector<Triple> TriplesOf(const py::object& buffer) {
   const BufferView view(buffer, BufferView::Access::kRead);
   const ByteView bytes = view.bytes();
-  if (bytes.size() % sizeof(Struct) != 0) {
-    throw py::value_error(std::string(name) + " has " + std::to_string(bytes.size()) +
-                          " bytes; expected whole " + unit + " of 64-bit numbers");
+  if (bytes.size() % sizeof(Triple) != 0) {
+    throw py::value_error("pieces has " + std::to_string(bytes.size()) +
+                          " bytes; expected whole triples of 64-bit numbers");
   }
-  std::vector<Struct> numbers(bytes.size() / sizeof(Struct));
+  std::vector<Triple> numbers(bytes.size() / sizeof(Triple));
   if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
   return numbers;
 }
@@ -159,21 +148,8 @@ class PyRangeReader {
     batch.bucket = BucketName(std::move(bucket.value));
     batch.key = ObjectKey(std::move(key.value));
     if (etag) batch.known_etag = ETag(std::move(*etag));
-    for (const Triple& piece : NumbersOf<Triple>(pieces, "pieces", "triples")) {
+    for (const Triple& piece : TriplesOf(pieces)) {
       batch.pieces.push_back({piece.begin, MemoryAt(piece.address, piece.size)});
-    }
-    reader_.Get().Start(std::move(batch), std::move(keep), token);
-  }
-  void StartStrips(Text<"bucket"> bucket, Text<"key"> key, const py::object& strips,
-                   py::object keep, std::uint64_t token) {
-    RangeBatch batch;
-    batch.bucket = BucketName(std::move(bucket.value));
-    batch.key = ObjectKey(std::move(key.value));
-    for (const Strip& strip : NumbersOf<Strip>(strips, "strips", "sextuples")) {
-      for (std::uint64_t i = 0; i < strip.count; ++i) {
-        batch.pieces.push_back({strip.begin + i * strip.object_step,
-                                MemoryAt(strip.address + i * strip.memory_step, strip.size)});
-      }
     }
     reader_.Get().Start(std::move(batch), std::move(keep), token);
   }
@@ -212,10 +188,6 @@ void BindRanges(py::module_& module) {
            "etag"_a = py::none(),
            "pieces: 64-bit triples (begin in the object, address, bytes); `keep` holds their "
            "memory.")
-      .def("start_strips", &PyRangeReader::StartStrips, "bucket"_a, "key"_a, "strips"_a, "keep"_a,
-           "token"_a,
-           "strips: 64-bit sextuples (begin, address, bytes, count, step in the object, step in "
-           "memory): `count` pieces each.")
       .def("next", &PyRangeReader::Next,
            "Returns the next completed batch as (token, ETag, exception or None), or None if no "
            "batch is running.")

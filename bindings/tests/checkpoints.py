@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import penstock
+import pytest
 import torch
 import torch.distributed.checkpoint as dcp
 from bucket_io import put
-from penstock.dcp import S3StorageReader, S3StorageWriter
+from penstock.dcp import S3StorageReader, S3StorageWriter, _load
 from penstock.testing import Emulator
 from torch.distributed.checkpoint.default_planner import DefaultSavePlanner
 from torch.distributed.checkpoint.filesystem import FileSystemWriter
@@ -92,6 +93,19 @@ def save_through(make_writer: Callable[[], FileSystemWriter], states: Sequence[M
         for writer, planner, plan in zip(writers, planners, plans, strict=True)
     ]
     writers[0].finish(metadata, results)
+
+
+def usages_of_loads(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, int]]:
+    """Returns a list to which every load that follows appends what it requested."""
+    usages: list[dict[str, int]] = []
+    run = _load.Load.run
+
+    def noted(load: _load.Load, items: list[Any]) -> dict[str, int]:
+        usages.append(run(load, items))
+        return usages[-1]
+
+    monkeypatch.setattr(_load.Load, "run", noted)
+    return usages
 
 
 _numbers = itertools.count()

@@ -10,7 +10,7 @@ import penstock
 import pytest
 import torch
 import torch.distributed.checkpoint as dcp
-from checkpoints import Checkpoints, Sharded, cut, emptied, same_bits
+from checkpoints import Checkpoints, Sharded, cut, emptied, same_bits, usages_of_loads
 from penstock.dcp import S3StorageReader, _delivery, _load
 from penstock.testing import Emulator
 from torch.distributed.checkpoint import DefaultLoadPlanner
@@ -78,14 +78,16 @@ def test_bytes_are_fetched_directly_into_the_tensors(checkpoints: Checkpoints, m
     def refuse(*_: Any) -> None:
         raise AssertionError("used other memory")
 
-    for name in ("copy", "take_item", "_handle_mismatch"):
-        monkeypatch.setattr(_delivery.Delivery, name, refuse)
+    monkeypatch.setattr(_delivery.Delivery, "take_item", refuse)
+    monkeypatch.setattr(_load, "_copy_part", refuse)
+    usages = usages_of_loads(monkeypatch)
     state = emptied(saved)
     addresses = {name: tensor.data_ptr() for name, tensor in state.items()}
     checkpoints.load(state, uri)
     for name, value in saved.items():
         assert same_bits(state[name], value), name
         assert state[name].data_ptr() == addresses[name]
+    assert [usage["mispredicted"] for usage in usages] == [0]
 
 
 def test_metadata_takes_one_request_and_no_listing(checkpoints: Checkpoints) -> None:

@@ -13,7 +13,7 @@ import pytest
 import torch
 import torch.distributed.checkpoint as dcp
 from bucket_io import get, keys, put
-from checkpoints import Checkpoints, Sharded, emptied, same_bits
+from checkpoints import Checkpoints, Sharded, emptied, same_bits, usages_of_loads
 from interrupted import exit_status
 from penstock.dcp import _layout, _load
 from penstock.testing import Emulator
@@ -65,12 +65,11 @@ def test_large_items_are_probed_first(checkpoints: Checkpoints, monkeypatch: pyt
     saved = {"large": torch.randn(5000), "larger": torch.randn(50, 200)}
     uri = checkpoints.save(saved)
     state = emptied(saved)
-    probe = _load.Load._probe
-    probed = []
-    monkeypatch.setattr(_load.Load, "_probe", lambda load, stored, spec: probed.append(probe(load, stored, spec)))
+    usages = usages_of_loads(monkeypatch)
     checkpoints.load(state, uri)
     assert all(same_bits(state[name], saved[name]) for name in saved)
-    assert probed
+    assert usages[0]["probes"] > 0
+    assert usages[0]["mispredicted"] == 0
 
 
 def test_unusual_items_are_loaded_like_torch_does(checkpoints: Checkpoints) -> None:

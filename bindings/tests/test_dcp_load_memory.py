@@ -10,7 +10,7 @@ import penstock
 import pytest
 import torch
 from checkpoints import Checkpoints
-from penstock.dcp import _scratch
+from penstock.dcp import _load
 from penstock.testing import Emulator
 
 MIB = 1024**2
@@ -58,51 +58,43 @@ def test_large_tensor_is_in_memory_once_even_if_converted(checkpoints: Checkpoin
     assert peak_above(checkpoints.emulator, uri, "bfloat16", elements) <= 160
 
 
-def taken(scratch: _scratch.Scratch, size: int) -> _scratch.Arena:
-    """Returns an arena from which `size` bytes have been allocated."""
-    arena = scratch.arena(size)
-    assert arena is not None
-    arena.take(size)
-    return arena
-
-
-def test_scratch_memory_is_bounded_and_reused() -> None:
-    full = _scratch.ARENA_BYTES - _scratch.ALIGNMENT
-    huge = 2 * _scratch.ARENAS * _scratch.ARENA_BYTES
-    scratch = _scratch.Scratch()
-    arenas = [taken(scratch, full) for _ in range(_scratch.ARENAS)]
-    assert len(set(map(id, arenas))) == _scratch.ARENAS
-    assert scratch.arena(100) is None
-    scratch.release(arenas[0])
-    assert taken(scratch, full) is arenas[0]
-    # An arena larger than the pool is available only when no other is in use.
-    assert scratch.arena(huge) is None
-    for arena in arenas:
-        scratch.release(arena)
-    large = taken(scratch, huge)
-    assert scratch.arena(full) is None
-    scratch.release(large)
-    assert taken(scratch, full).memory.numel() == _scratch.ARENA_BYTES
-
-
-def test_arena_is_reused_after_its_copies_have_completed() -> None:
+def test_arena_waits_for_its_copies() -> None:
     class Event:
         waited = 0
 
         def synchronize(self) -> None:
             self.waited += 1
 
-    full = _scratch.ARENA_BYTES - _scratch.ALIGNMENT
-    scratch = _scratch.Scratch()
-    arena = taken(scratch, full)
+    arena = _load.Arena(64, pinned=False)
     event = Event()
     arena.events.append(event)
-    assert taken(scratch, full) is not arena
-    scratch.release(arena)
-    assert event.waited == 0
-    assert taken(scratch, full) is arena
+    arena.wait()
     assert event.waited == 1
     assert arena.events == []
+
+
+def test_scratch_memory_is_bounded_and_reused(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    waits: list[int] = []
+
+    class Arena(_load.Arena):
+        def __init__(self, size: int, pinned: bool) -> None:
+            super().__init__(size, pinned)
+            made.append(size)
+
+        def wait(self) -> None:
+            waits.append(id(self))
+            super().wait()
+
+    monkeypatch.setattr(_load, "Arena", Arena)
+    saved = {f"tensor {i}": torch.randn(3_000_000) for i in range(12)}
+    uri = checkpoints.save(saved)
+    state = {name: torch.zeros(3_000_000, dtype=torch.float64) for name in saved}
+    checkpoints.load(state, uri)
+    assert all(torch.equal(state[name], saved[name].double()) for name in saved)
+    assert sum(made) <= 80 * MIB < sum(each.nbytes for each in saved.values())
+    assert set(made) == {8 * MIB}
+    assert len(waits) > len(made)  # reused, and at the end
 
 
 DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]

@@ -12,12 +12,9 @@ import torch
 import torch.distributed.checkpoint as dcp
 from checkpoints import Checkpoints, Sharded, emptied, same_bits
 from penstock.dcp import _layout, _load
-from penstock.dcp._claims import MemoryLeases
-from penstock.dcp._stored import ReadTarget
 from penstock.testing import Emulator
 from torch.distributed.checkpoint import DefaultLoadPlanner
-from torch.distributed.checkpoint.metadata import MetadataIndex
-from torch.distributed.checkpoint.planner import LoadItemType, LoadPlan, ReadItem
+from torch.distributed.checkpoint.planner import LoadPlan, ReadItem
 
 
 @pytest.fixture
@@ -215,48 +212,6 @@ def test_target_of_another_size_raises_the_error_of_torch(checkpoints: Checkpoin
     uri = checkpoints.save({"a": torch.ones(3)})
     with pytest.raises(dcp.CheckpointException, match=r"mismatch sizes torch.Size\(\[7\]\) vs torch.Size\(\[3\]\)"):
         checkpoints.load({"a": torch.zeros(3)}, uri, WrongSizePlanner())
-
-
-# ---- memory leases
-
-
-def request(name: str, offsets: tuple[int, ...], lengths: tuple[int, ...]) -> ReadItem:
-    zeros = torch.Size([0] * len(lengths))
-    return ReadItem(
-        type=LoadItemType.TENSOR,
-        dest_index=MetadataIndex(name, zeros),
-        dest_offsets=torch.Size(offsets),
-        storage_index=MetadataIndex(name, zeros),
-        storage_offsets=zeros,
-        lengths=torch.Size(lengths),
-    )
-
-
-def test_disjoint_columns_of_one_tensor_do_not_conflict() -> None:
-    leases = MemoryLeases()
-    tensor = torch.zeros(10, 10)
-    left, right = request("w", (0, 0), (10, 5)), request("w", (0, 5), (10, 5))
-    one = leases.acquire(left, tensor[:, :5])
-    assert one is not None
-    assert leases.acquire(right, tensor[:, 5:]) is one
-    assert leases.acquire(request("w", (0, 4), (10, 2)), tensor[:, 4:6]) is None
-    assert leases.acquire(request("other", (0, 0), (10, 5)), tensor[:, 5:]) is None
-    for each in (left, right):
-        read = ReadTarget(each)
-        read.lease = one
-        leases.release(read)
-    assert leases.acquire(request("other", (0, 0), (10, 5)), tensor[:, 5:]) is not None
-
-
-def test_adjacent_tensors_in_one_storage_do_not_conflict() -> None:
-    leases = MemoryLeases()
-    storage = torch.zeros(100)
-    for i in (3, 1, 2, 0, 9):
-        assert leases.acquire(request(f"tensor {i}", (0,), (10,)), storage[10 * i : 10 * i + 10]) is not None
-    assert leases.acquire(request("across", (0,), (10,)), storage[15:25]) is None
-    assert leases.acquire(request("around", (0,), (100,)), storage) is None
-    assert leases.acquire(request("empty", (0,), (0,)), storage[15:15]) is not None
-    assert leases.acquire(request("free", (0,), (50,)), storage[40:90]) is not None
 
 
 def test_sharded_and_plain_tensor(checkpoints: Checkpoints) -> None:

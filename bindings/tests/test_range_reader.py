@@ -102,8 +102,6 @@ def test_wrong_arguments_are_refused(client: penstock.S3Client, bucket: str) -> 
         reader.start(bucket, "key", b"1234567", None, 1)
     with pytest.raises(TypeError, match="parallel must be int or None, not str"):
         reader_of(client, parallel="two")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="whole sextuples"):
-        reader.start_strips(bucket, "key", bytes(24), None, 1)
 
 
 def test_overlapping_ranges_are_fetched_once(client: penstock.S3Client, bucket: str) -> None:
@@ -118,18 +116,3 @@ def test_overlapping_ranges_are_fetched_once(client: penstock.S3Client, bucket: 
     assert batch[2] is None
     assert (one, two) == (content[:60_000], content[30_000:90_000])
     assert reader.usage()["bytes_asked"] == 90_000
-
-
-def test_strips_are_ranges_at_regular_steps(client: penstock.S3Client, bucket: str) -> None:
-    content = random.Random(3).randbytes(100_000)
-    put(client, bucket, "key", content)
-    memory = bytearray(40)
-    reader = reader_of(client)
-    strips = array.array("Q", [7, address_of(memory), 10, 3, 1000, 12])
-    reader.start_strips(bucket, "key", strips, memory, 1)
-    batch = reader.next()
-    assert batch is not None
-    assert batch[2] is None
-    for i in range(3):
-        assert memory[12 * i : 12 * i + 10] == content[7 + 1000 * i : 17 + 1000 * i]
-    assert memory[10:12] == bytes(2)

@@ -48,6 +48,15 @@ std::string Hex(std::uint32_t value) {
   return text;
 }
 
+Error Differs(std::string what, std::string_view were, std::uint32_t found,
+              std::uint32_t expected) {
+  what += " the CRC-32 " + Hex(found) + ", and ";
+  what += were;
+  what += " saved with " + Hex(expected) +
+          ": the data was corrupted in transfer or in storage; retry, or load another checkpoint";
+  return Error::Make(ErrorKind::kDataLoss, std::move(what));
+}
+
 }  // namespace
 
 const ArchiveRecord* ArchiveIndex::Find(std::string_view name) const {
@@ -118,11 +127,11 @@ Result<void> VerifyArchive(std::string_view archive) {
 }
 
 Error WrongCrc(std::string_view record, std::uint32_t found, std::uint32_t expected) {
-  return Error::Make(ErrorKind::kDataLoss,
-                     Quoted(record) + " has the CRC-32 " + Hex(found) + ", and was saved with " +
-                         Hex(expected) +
-                         ": the data was corrupted in transfer or in storage; retry, or load "
-                         "another checkpoint");
+  return Differs(Quoted(record) + " has", "was", found, expected);
+}
+
+Error WrongCrcOfBytes(std::uint32_t found, std::uint32_t expected) {
+  return Differs(" have", "were", found, expected);
 }
 
 }  // namespace penstock::checkpoint

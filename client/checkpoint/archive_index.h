@@ -52,6 +52,8 @@ Result<void> VerifyArchive(std::string_view archive);
 
 // The error for a record whose bytes have another CRC-32 than its directory states.
 Error WrongCrc(std::string_view record, std::uint32_t found, std::uint32_t expected);
+// The same; the message begins with " have", for a caller that names the bytes.
+Error WrongCrcOfBytes(std::uint32_t found, std::uint32_t expected);
 
 }  // namespace penstock::checkpoint
 

@@ -115,6 +115,18 @@ Runs::Runs(std::span<const std::int64_t> lengths, std::span<const std::int64_t> 
   levels_.clear();
 }
 
+bool Runs::overlap() const {
+  std::vector<Level> levels = levels_;
+  std::sort(levels.begin(), levels.end(),
+            [](const Level& one, const Level& other) { return one.to_step < other.to_step; });
+  std::uint64_t end = run_bytes_;
+  for (const Level& level : levels) {
+    if (level.to_step < end) return true;
+    end += (level.count - 1) * level.to_step;
+  }
+  return false;
+}
+
 void Runs::ForEach(const std::function<void(std::uint64_t, std::uint64_t)>& visit) const {
   if (run_bytes_ == 0) return;
   std::vector<std::uint64_t> at(levels_.size(), 0);

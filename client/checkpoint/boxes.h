@@ -53,6 +53,9 @@ class Runs {
   std::uint64_t run_bytes() const { return run_bytes_; }
   // Whether runs are long enough to be received one by one.
   bool are_long() const { return levels_.empty() || run_bytes_ >= kShortRowBytes; }
+  bool is_one() const { return levels_.empty(); }
+  // Whether runs share bytes on the side `to`, as in an expanded tensor.
+  bool overlap() const;
   // Calls `visit` with the byte offsets of each run on both sides, in row-major order.
   void ForEach(const std::function<void(std::uint64_t from, std::uint64_t to)>& visit) const;
 

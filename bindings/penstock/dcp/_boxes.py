@@ -9,7 +9,8 @@ from itertools import product
 SHORT_ROW = 4096  # bytes; shorter rows are read through scratch memory instead of directly into the target
 SHORT_GAP = 32 * 1024  # bytes; gaps up to this size between short rows are read too
 
-Strip = tuple[int, int, int, int, int, int]  # see _core.RangeReader.start_strips
+# (begin, address, bytes, count, step in the object, step in memory): `count` pieces.
+Strip = tuple[int, int, int, int, int, int]
 
 
 def row_major(sizes: Sequence[int]) -> tuple[int, ...]:
@@ -59,19 +60,6 @@ class Rows:
         if 0 in lengths:
             self.run, levels = 0, []
         self.levels = levels
-
-    @property
-    def count(self) -> int:
-        return math.prod(level[0] for level in self.levels)
-
-    def overlaps(self) -> bool:
-        """Whether two runs share memory, as in an expanded tensor."""
-        end = self.run
-        for count, _, memory_step in sorted(self.levels, key=lambda level: level[2]):
-            if memory_step < end:
-                return True
-            end += (count - 1) * memory_step
-        return False
 
     def strips(self, begin: int, address: int) -> Iterator[Strip]:
         if self.run == 0:
@@ -133,26 +121,4 @@ class Box:
             if row >= SHORT_ROW or stored[dim - 1] * itemsize - row > SHORT_GAP:
                 break
             offsets[dim], lengths[dim] = 0, sizes[dim]
-        return Box(offsets, lengths)
-
-    def overlaps(self, other: Box) -> bool:
-        return all(
-            offset < other_offset + other_length and other_offset < offset + length
-            for offset, length, other_offset, other_length in zip(
-                self.offsets, self.lengths, other.offsets, other.lengths, strict=True
-            )
-        )
-
-    def intersection(self, other: Box) -> Box | None:
-        """Returns the box that both share; None if it is empty."""
-        offsets, lengths = [], []
-        for offset, length, other_offset, other_length in zip(
-            self.offsets, self.lengths, other.offsets, other.lengths, strict=True
-        ):
-            start = max(offset, other_offset)
-            size = min(offset + length, other_offset + other_length) - start
-            if size <= 0:
-                return None
-            offsets.append(start)
-            lengths.append(size)
         return Box(offsets, lengths)

@@ -2,28 +2,23 @@
 
 An item is a ``torch.save`` archive of one tensor. Its records start at multiples of 64 bytes. The size of the trailer, all bytes
 after the payload, therefore depends only on the payload size modulo 64 and on the program that wrote the item: a version of
-torch, or Penstock. The header is the rest. The fetched bytes verify each prediction (``_core.TensorArchives``).
+torch, or Penstock. The header is the rest. ``_core.ItemLoader`` verifies each prediction.
 """
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import io
-from array import array
+import struct
+import zipfile
 
 import torch
 
-from .. import _core
 from . import _archive
 
 ALIGNMENT = 64
 MAX_OVERHEAD = 4096  # bytes before a payload, and after it, at most
 LARGE = 0xFFFF_0000  # from this payload size on, zip64 fields enlarge the trailer: read it first
-
-# dtype, sizes, strides, storage offset, storage bytes
-Layout = tuple[str, tuple[int, ...], tuple[int, ...], int, int]
-Found = Layout | int | None
 
 
 @functools.cache
@@ -31,26 +26,19 @@ def _tail_of_this_torch(payload: int) -> int:
     """Returns the trailer size that this version of torch writes for a payload of `payload` bytes."""
     file = io.BytesIO()
     torch.save(torch.zeros(payload, dtype=torch.uint8, device="cpu"), file)
-    begin = payload_begin(file.getvalue())
-    return 0 if begin is None else len(file.getvalue()) - begin - payload
+    with zipfile.ZipFile(file) as archive:
+        header = next((entry.header_offset for entry in archive.infolist() if entry.filename.endswith("/data/0")), None)
+    if header is None:
+        return 0
+    data = file.getvalue()
+    name_bytes, extra_bytes = struct.unpack_from("<HH", data, header + 26)  # of the local header, APPNOTE.TXT 4.3.7
+    return len(data) - (header + 30 + int(name_bytes) + int(extra_bytes)) - payload
 
 
 @functools.cache
 def _tail_of_our_writer(payload: int) -> int:
     """Returns the trailer size that :class:`S3StorageWriter` writes. Smaller, because it omits one record of torch."""
     return len(_archive.frame_of(b"", payload).tail)
-
-
-def payload_begin(item: bytes) -> int | None:
-    """Returns the offset of the payload in a complete item; None if the item is not a plain tensor."""
-    address = address_of(item)
-    found = _core.TensorArchives().read(array("Q", (address, 0, 0, address, len(item))))[0]
-    return found if isinstance(found, int) else None
-
-
-def address_of(data: bytes) -> int:
-    """Returns the memory address of `data`, valid while the caller holds a reference to it."""
-    return ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value or 0
 
 
 class TrailerSizes:
@@ -89,14 +77,3 @@ class TrailerSizes:
     def learn(self, payload: int, tail: int) -> None:
         if 0 < tail <= MAX_OVERHEAD:
             self._learned[self._kind(payload)] = tail
-
-
-def same_layout(found: Layout, expected: Layout) -> bool:
-    """Whether both layouts describe the same elements. Strides of dimensions of size 1 and of empty tensors do not matter."""
-    if found == expected:
-        return True
-    if (found[0], found[1], *found[3:]) != (expected[0], expected[1], *expected[3:]):
-        return False
-    return 0 in found[1] or all(
-        size == 1 or one == other for size, one, other in zip(found[1], found[2], expected[2], strict=True)
-    )

@@ -20,7 +20,6 @@ from .._config import check_callable
 from .._exceptions import S3DataLossError, S3Exception, S3NotFoundError, S3ThrottledError, S3UnavailableError
 from ..s3reader import S3ReaderConstructor
 from ..s3reader.protocol import DCPS3ReaderConstructorProtocol
-from ._claims import MemoryLeases
 from ._delivery import Delivery
 from ._file_system import S3FileSystem, bucket_and_key
 from ._gc_control import collection_disabled, defer_collection, resume_collection
@@ -245,12 +244,12 @@ class S3StorageReader(FileSystemReader):
 
         torch's own loop does not verify: it passes a view of the file to `torch.load`.
         """
-        delivery = Delivery(planner, self._trailer_sizes, MemoryLeases(), self._decode, lambda: None)
+        delivery = Delivery(planner, self._decode)
         stored = stored_items(items, self.storage_data, Catalogue(None))
         for relative, group in groupby(stored, key=lambda each: each.path):
             with self.fs.create_stream(self.fs.concat_path(self.path, relative), "rb") as stream:
                 for each in group:
-                    delivery.take_item(each, read_item(stream, each))
+                    delivery.take_item(each, read_item(stream, each), each.reads)
 
     def _read(self, items: list[ReadItem], planner: LoadPlanner) -> None:
         path = self.path
@@ -263,8 +262,8 @@ class S3StorageReader(FileSystemReader):
             max_request_size=self._max_request_size,
             trailer_sizes=self._trailer_sizes,
         )
-        load.run(stored_items(items, self.storage_data, Catalogue(self._get("metadata"))))
-        log.debug("read %d items of %s: %s", len(items), path, load.usage())
+        usage = load.run(stored_items(items, self.storage_data, Catalogue(self._get("metadata"))))
+        log.debug("read %d items of %s: %s", len(items), path, usage)
 
     def _uses_core_client(self) -> bool:
         """Whether the file system uses the core client, and not a replacement, for example of a test."""

@@ -27,11 +27,10 @@ from torch.distributed.checkpoint.metadata import (
 from .. import _core
 from .._exceptions import S3DataLossError, S3NotFoundError
 from . import _safetensors_crcs
-from ._boxes import Box, Rows
-from ._layout import address_of
-from ._safetensors_crcs import Crcs
+from ._boxes import SHORT_ROW, Box, Rows
+from ._safetensors_crcs import Crcs, address_of
 from ._shard import _SAFETENSORS_DTYPES
-from ._stored import ReadTarget, TensorSpec, rows_in_place
+from ._stored import ReadTarget, TensorSpec, is_addressable, takes_bytes
 
 if TYPE_CHECKING:
     from torch.distributed.checkpoint.planner import LoadPlanner, ReadItem
@@ -311,13 +310,15 @@ class _PendingRead(NamedTuple):
 
 def _pending_read(request: ReadItem, tensor: Tensor, planner: LoadPlanner) -> _PendingRead:
     read = ReadTarget(request)
-    read.target = planner.resolve_tensor(request).detach()
-    if tuple(read.target.size()) != read.box.lengths:
+    read.target = target = planner.resolve_tensor(request).detach()
+    if tuple(target.size()) != read.box.lengths:
         raise ValueError(
-            f"{request.storage_index}: the stored size is {read.box.lengths}, the target size {tuple(read.target.size())}"
+            f"{request.storage_index}: the stored size is {read.box.lengths}, the target size {tuple(target.size())}"
         )
-    if rows_in_place(read, tensor.spec) is not None:
-        return _PendingRead(read, tensor, read.box, None)
+    if is_addressable(target) and takes_bytes(target, tensor.spec):
+        rows = Rows(read.box.lengths, tensor.spec.strides, target.stride(), tensor.spec.itemsize)
+        if not rows.levels or rows.run >= SHORT_ROW:
+            return _PendingRead(read, tensor, read.box, None)
     box = read.box.widened(tensor.spec.sizes, tensor.spec.itemsize)
     return _PendingRead(read, tensor, box, torch.empty(box.lengths, dtype=tensor.spec.dtype, device="cpu"))
 

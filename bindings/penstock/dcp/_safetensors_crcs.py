@@ -15,6 +15,7 @@ The format permits further entries in ``__metadata__`` and whitespace, so other 
 from __future__ import annotations
 
 import base64
+import ctypes
 import json
 import math
 import struct
@@ -24,7 +25,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from .. import _core
-from ._layout import address_of
 
 START = b'{ "__metadata__":{"PENSTOCK_CRC64NVME":"1 '
 _METADATA = '{"__metadata__":{'  # of json.dumps
@@ -99,6 +99,11 @@ def header_with(about: dict[str, str], tensors: dict[str, Any], crcs: Sequence[i
     header = _LENGTH.pack(len(text)) + text
     digits = f"{_crc_without_digits(header):016x}".encode()
     return header[:_DIGITS_AT] + digits + header[_DIGITS_AT + _DIGITS :]
+
+
+def address_of(data: bytes) -> int:
+    """Returns the memory address of `data`, valid while the caller holds a reference to it."""
+    return ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value or 0
 
 
 def _crc_without_digits(header: bytes) -> int:

@@ -59,6 +59,7 @@ class BatchReader {
 
   void Start(RangeBatch batch, std::uint64_t token);
   std::size_t in_flight() const { return in_flight_; }
+  RangeReader::Usage usage() const { return reader_->usage(); }
   // Waits for a batch and returns its token, or its error. Requires in_flight() > 0.
   Result<std::uint64_t> Next();
 

@@ -3,29 +3,22 @@
 #ifndef PENSTOCK_CLIENT_CHECKPOINT_LOAD_ITEM_LOAD_H_
 #define PENSTOCK_CLIENT_CHECKPOINT_LOAD_ITEM_LOAD_H_
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "client/checkpoint/boxes.h"
 #include "client/checkpoint/dcp_metadata.h"
 #include "client/checkpoint/load/checkpoint_object.h"
+#include "client/checkpoint/load/item_engine.h"
 
 namespace penstock::checkpoint {
-
-// Memory of a box: element [i, j, ...] is at data + item bytes * (i * strides[0] + ...). Elements
-// do not overlap.
-struct StridedMemory {
-  std::byte* data = nullptr;
-  Dimensions strides;  // In elements, none negative.
-};
 
 // One read of a box of a stored tensor.
 struct ItemRead {
   const DcpTensor* tensor = nullptr;  // Its name and dtype.
   const DcpChunk* chunk = nullptr;    // What is stored: an item with a tensor of the chunk's size.
   Box box;                            // Within the chunk: offsets count from the chunk's start.
-  StridedMemory memory;
+  StridedMemory memory;               // Elements do not overlap.
 };
 
 // Plans the reads that fill the box `wanted` of a tensor. Returns kInvalidArgument if the box is
@@ -39,10 +32,11 @@ struct ItemLocation {
   std::string prefix;  // Ends with "/", or is empty.
 };
 
-// Reads all boxes. Small items are fetched whole. Of larger ones, only the rows of the box, and the
-// archive's bytes around the tensor, are fetched: directly into the memory where rows are long, and
-// through at most about 80 MiB of scratch memory where they are short. Every item is compared with
-// its archive's description of it, and with its CRC-32 if it was read completely.
+// Reads all boxes by an ItemEngine. Small items are fetched whole. Of larger ones, only the rows of
+// the box, and the archive's bytes around the tensor, are fetched: directly into the memory where
+// rows are long, and through at most about 80 MiB of scratch memory where they are short. Every
+// item is compared with its archive's description of it, and with its CRC-32 if it was read
+// completely.
 //
 // Returns kDataLoss for a damaged item and kUnsupported for an item that is no plain tensor of the
 // dtype that the metadata states. The content of the memory is undefined after an error. Blocks;

@@ -148,7 +148,7 @@ TEST_F(ItemLoadTest, ADamagedItemIsDataLossAndNamed) {
     const auto loaded = LoadAll();
     ASSERT_FALSE(loaded.ok());
     EXPECT_EQ(loaded.error().kind, ErrorKind::kDataLoss);
-    EXPECT_NE(loaded.error().message.find("'t' at bytes 100"), std::string::npos);
+    EXPECT_NE(loaded.error().message.find("item 't': bytes 100"), std::string::npos);
     EXPECT_EQ(loaded.error().key, "step-1/" + tensor_.chunks[0].place.path);
   }
 }

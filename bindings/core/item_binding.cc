@@ -1,0 +1,327 @@
+// ItemLoader: loads items of distributed checkpoints into tensors, by the engine of
+// client/checkpoint/load.
+#include "bindings/core/item_binding.h"
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "bindings/core/bindings.h"
+#include "bindings/core/client_binding.h"
+#include "bindings/core/dlpack.h"
+#include "bindings/core/errors.h"
+#include "bindings/core/interrupt.h"
+#include "bindings/core/named_argument.h"
+#include "bindings/core/use.h"
+#include "client/checkpoint/load/item_engine.h"
+
+namespace penstock::python {
+namespace {
+
+namespace py = pybind11;
+using namespace py::literals;
+using checkpoint::BoxRead;
+using checkpoint::Dimensions;
+using checkpoint::EngineLimits;
+using checkpoint::ItemEngine;
+using checkpoint::LoadEvent;
+using checkpoint::LoadItem;
+using checkpoint::ScratchMemory;
+
+// Calls of Python code by the engine, with the GIL. The first exception ends the load.
+class PythonCalls {
+ public:
+  // Returns what `call` returns; `otherwise` after an exception.
+  template <class T, class Call>
+  T Run(T otherwise, Call call) {
+    try {
+      return call();
+    } catch (...) {
+      if (!raised_) raised_ = std::current_exception();
+      return otherwise;
+    }
+  }
+  // Throws the first exception.
+  void Check() {
+    if (raised_) std::rethrow_exception(std::exchange(raised_, nullptr));
+  }
+
+ private:
+  std::exception_ptr raised_;
+};
+
+class PyTrailerSizes final : public checkpoint::TrailerSizes {
+ public:
+  PyTrailerSizes(py::object sizes, PythonCalls& calls) : sizes_(std::move(sizes)), calls_(calls) {}
+
+  std::optional<std::uint64_t> Find(std::uint64_t payload, std::uint64_t around) const override {
+    return calls_.Run(std::optional<std::uint64_t>(), [&] {
+      return sizes_.attr("find")(payload, around).cast<std::optional<std::uint64_t>>();
+    });
+  }
+  void Learn(std::uint64_t payload, std::uint64_t trailer) override {
+    calls_.Run(false, [&] {
+      sizes_.attr("learn")(payload, trailer);
+      return true;
+    });
+  }
+
+ private:
+  const py::object sizes_;
+  PythonCalls& calls_;
+};
+
+// An arena that Python has allocated: an object with `memory`, a tensor of bytes, and `wait()`.
+class PyArena final : public ScratchMemory {
+ public:
+  PyArena(py::object arena, TensorMemory memory, std::uint64_t size, PythonCalls& calls)
+      : arena_(std::move(arena)), memory_(std::move(memory)), size_(size), calls_(calls) {}
+  ~PyArena() override {
+    std::optional<HeldGil> gil;
+    if (PyGILState_Check() == 0) gil.emplace();  // after an error
+    arena_ = py::object();
+    memory_.reset();
+  }
+  PyArena(const PyArena&) = delete;
+  PyArena& operator=(const PyArena&) = delete;
+
+  MutableByteView bytes() const override { return {memory_->data(), size_}; }
+  void Wait() override {
+    calls_.Run(false, [&] {
+      arena_.attr("wait")();
+      return true;
+    });
+  }
+  const py::object& arena() const { return arena_; }
+
+ private:
+  py::object arena_;
+  std::optional<TensorMemory> memory_;
+  const std::uint64_t size_;
+  PythonCalls& calls_;
+};
+
+checkpoint::AllocateScratch AllocateBy(py::object new_arena, PythonCalls& calls) {
+  return [new_arena = std::move(new_arena),
+          &calls](std::uint64_t bytes) -> Result<std::shared_ptr<ScratchMemory>> {
+    std::shared_ptr<ScratchMemory> none;
+    auto arena = calls.Run(none, [&] {
+      py::object made = new_arena(bytes);
+      TensorMemory memory(made.attr("capsule"));
+      return std::shared_ptr<ScratchMemory>(
+          std::make_shared<PyArena>(std::move(made), std::move(memory), bytes, calls));
+    });
+    if (!arena) return Error::Make(ErrorKind::kCancelled, "no scratch memory");
+    return arena;
+  };
+}
+
+py::tuple TupleOf(const Dimensions& numbers) {
+  py::tuple tuple(numbers.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i) tuple[i] = py::int_(numbers[i]);
+  return tuple;
+}
+
+// A load and the Python objects that it keeps alive. Created and destroyed with the GIL.
+class Load {
+ public:
+  Load(std::shared_ptr<Client> client, py::object trailers, py::object new_arena,
+       RangeReaderOptions ranges, const EngineLimits& limits)
+      : trailers_(std::move(trailers), calls_),
+        engine_(std::make_unique<ItemEngine>(
+            checkpoint::LoadContext{std::move(client), std::move(ranges), SignalPending}, trailers_,
+            limits, AllocateBy(std::move(new_arena), calls_))) {}
+  ~Load() {
+    WithoutGil([&] { engine_->Cancel(); });
+    engine_.reset();
+  }
+  Load(const Load&) = delete;
+  Load& operator=(const Load&) = delete;
+
+  bool Add(std::uint64_t token, LoadItem item, const py::tuple& spec, const py::list& reads) {
+    const ExclusiveUse use(used_, "an item loader");
+    if (!spec.empty()) {
+      item.dtype = spec[0].cast<std::string>();
+      item.item_bytes = spec[1].cast<std::uint64_t>();
+      item.sizes = spec[2].cast<Dimensions>();
+    }
+    Kept& kept = kept_[token];
+    for (const py::handle read : reads) AddRead(py::cast<py::tuple>(read), item, kept);
+    Unwrapped(engine_->Add(token, std::move(item)));
+    if (engine_->has_planned()) WithoutGil([&] { engine_->Start(); });
+    return engine_->is_full();
+  }
+
+  py::list Next(bool all) {
+    const ExclusiveUse use(used_, "an item loader");
+    for (const std::uint64_t token : std::exchange(done_, {})) kept_.erase(token);
+    Unwrapped(engine_->Prepare());
+    std::vector<LoadEvent> events = Unwrapped(WithoutGil([&] { return engine_->Receive(all); }));
+    py::list list(events.size());
+    for (std::size_t i = 0; i < events.size(); ++i) list[i] = EventOf(events[i]);
+    return list;
+  }
+
+  bool is_full() const { return engine_->is_full(); }
+  bool is_idle() const { return engine_->is_idle(); }
+  void ClearScratch() {
+    Unwrapped(engine_->Prepare());
+    engine_->ClearScratch();
+    calls_.Check();
+  }
+  py::dict usage() const {
+    const checkpoint::EngineUsage usage = engine_->usage();
+    return py::dict(
+        "requests"_a = usage.ranges.requests, "bytes_wanted"_a = usage.ranges.bytes_wanted,
+        "bytes_asked"_a = usage.ranges.bytes_asked, "most_parallel"_a = usage.ranges.most_parallel,
+        "probes"_a = usage.probes, "mispredicted"_a = usage.mispredicted);
+  }
+
+ private:
+  struct Kept {
+    std::vector<TensorMemory> memory;
+    std::vector<Dimensions> boxes;  // offsets and lengths of each read
+    std::size_t reads = 0;          // without their event
+  };
+
+  // read: (offsets, lengths, position, target, is direct); target: DLPack capsule or None.
+  static void AddRead(const py::tuple& from, LoadItem& item, Kept& kept) {
+    BoxRead read;
+    read.box = {from[0].cast<Dimensions>(), from[1].cast<Dimensions>()};
+    ++kept.reads;
+    kept.boxes.push_back(read.box.offsets);
+    kept.boxes.push_back(read.box.lengths);
+    if (!from[3].is_none()) {
+      const TensorMemory& memory = kept.memory.emplace_back(py::object(from[3]));
+      if (memory.sizes() != read.box.lengths)
+        throw py::value_error("the target of " + item.name + " has not the size of its box");
+      read.memory = {memory.data(), memory.strides()};
+      read.memory_item_bytes = memory.item_bytes();
+      read.position = from[2].cast<Dimensions>();
+      read.is_direct = from[4].cast<bool>();
+      if (read.is_direct && read.memory_item_bytes != item.item_bytes)
+        throw py::value_error("the target of " + item.name + " has not the size of its elements");
+    }
+    item.reads.push_back(std::move(read));
+  }
+
+  py::tuple EventOf(const LoadEvent& event) {
+    Kept& kept = kept_.at(event.token);
+    if (event.kind == LoadEvent::Kind::kPart) return PartOf(event, kept);
+    kept.reads -= event.reads.size();
+    if (kept.reads == 0) done_.push_back(event.token);
+    py::object bytes = py::none();
+    if (event.kind == LoadEvent::Kind::kWhole) {
+      const std::string_view text = AsText(event.bytes);
+      bytes = py::bytes(text.data(), text.size());
+    }
+    return py::make_tuple(event.token, event.reads, std::move(bytes));
+  }
+
+  // (token, read, arena, offset in the arena, lengths of the part, and of the elements that the
+  // read wants: offsets in the part, offsets in the read, lengths)
+  static py::tuple PartOf(const LoadEvent& event, const Kept& kept) {
+    const std::size_t read = event.reads[0];
+    const checkpoint::Box wanted{kept.boxes[2 * read], kept.boxes[2 * read + 1]};
+    const checkpoint::Box common = event.box.Intersection(wanted).value_or(event.box);
+    Dimensions in_part = common.offsets;
+    Dimensions in_read = common.offsets;
+    for (std::size_t i = 0; i < in_part.size(); ++i) {
+      in_part[i] -= event.box.offsets[i];
+      in_read[i] -= wanted.offsets[i];
+    }
+    return py::make_tuple(event.token, read, static_cast<const PyArena&>(*event.scratch).arena(),
+                          event.at, TupleOf(event.box.lengths), TupleOf(in_part), TupleOf(in_read),
+                          TupleOf(common.lengths));
+  }
+
+  // An exception of Python code takes precedence.
+  template <class T>
+  T Unwrapped(Result<T> result) {
+    calls_.Check();
+    return Unwrap(std::move(result));
+  }
+
+  bool used_ = false;
+  PythonCalls calls_;
+  PyTrailerSizes trailers_;
+  std::unordered_map<std::uint64_t, Kept> kept_;  // by token
+  std::vector<std::uint64_t> done_;               // their events are being handled
+  std::unique_ptr<ItemEngine> engine_;
+};
+
+class PyItemLoader {
+ public:
+  explicit PyItemLoader(std::unique_ptr<Load> load) : load_(std::move(load), "this item loader") {}
+
+  bool Add(std::uint64_t token, const std::string& name, Text<"bucket"> bucket, Text<"key"> key,
+           std::uint64_t begin, std::uint64_t length, const py::tuple& spec,
+           const py::list& reads) {
+    LoadItem item;
+    item.name = name;
+    item.bucket = BucketName(std::move(bucket.value));
+    item.key = ObjectKey(std::move(key.value));
+    item.begin = begin;
+    item.length = length;
+    return load_.Get().Add(token, std::move(item), spec, reads);
+  }
+  py::list Next(bool all) { return load_.Get().Next(all); }
+  bool is_full() const { return load_.Get().is_full(); }
+  bool is_idle() const { return load_.Get().is_idle(); }
+  void ClearScratch() { load_.Get().ClearScratch(); }
+  py::dict usage() const { return load_.Get().usage(); }
+
+ private:
+  ProcessBound<Load> load_;
+};
+
+using ItemLoaderPointer = std::unique_ptr<PyItemLoader, DeleteUnlessInUse<PyItemLoader>>;
+
+ItemLoaderPointer MakeItemLoader(const PyClient& client, py::object trailers, py::object new_arena,
+                                 std::uint64_t batch_bytes, std::size_t batch_items,
+                                 std::uint64_t unit_bytes, std::uint64_t part_bytes,
+                                 std::uint64_t window_bytes,
+                                 Named<"max_gap", std::optional<std::uint64_t>> max_gap,
+                                 Named<"max_request", std::optional<std::uint64_t>> max_request) {
+  RangeReaderOptions ranges;
+  ranges.max_gap_bytes = max_gap.value;
+  ranges.max_request_bytes = max_request.value;
+  const EngineLimits limits{batch_bytes, batch_items,  unit_bytes,
+                            part_bytes,  window_bytes, unit_bytes};
+  return ItemLoaderPointer(new PyItemLoader(std::make_unique<Load>(
+      client.client, std::move(trailers), std::move(new_arena), std::move(ranges), limits)));
+}
+
+}  // namespace
+
+void BindItems(py::module_& module) {
+  Guarded<PyItemLoader>(module, "ItemLoader",
+                        "Loads items of a distributed checkpoint into tensors, many at a time.")
+      .def(py::init(&MakeItemLoader), "client"_a, "trailers"_a, "new_arena"_a, py::kw_only(),
+           "batch_bytes"_a, "batch_items"_a, "unit_bytes"_a, "part_bytes"_a, "window_bytes"_a,
+           "max_gap"_a = py::none(), "max_request"_a = py::none())
+      .def("add", &PyItemLoader::Add, "token"_a, "name"_a, "bucket"_a, "key"_a, "begin"_a,
+           "length"_a, "spec"_a, "reads"_a,
+           "Adds an item. spec: (dtype, bytes of an element, sizes), or () if the content is "
+           "unknown. reads: (offsets, lengths, offsets of the target in its tensor, DLPack capsule "
+           "of the target or None, whether bytes are received in the target). Returns whether "
+           "`next` must be called before the next item.")
+      .def("next", &PyItemLoader::Next, "all"_a,
+           "Returns what has arrived: (token, reads, None) for a verified item; (token, reads, "
+           "bytes) for an item that the caller interprets; (token, read, arena, offset, lengths, "
+           "offsets in the part, offsets in the read, lengths to copy) for a part. Parts are valid "
+           "until the next call. all: no more items will be added.")
+      .def_property_readonly("full", &PyItemLoader::is_full)
+      .def_property_readonly("idle", &PyItemLoader::is_idle)
+      .def("clear_scratch", &PyItemLoader::ClearScratch)
+      .def("usage", &PyItemLoader::usage);
+}
+
+}  // namespace penstock::python
