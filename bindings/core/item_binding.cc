@@ -62,11 +62,16 @@ class PyTrailerSizes final : public checkpoint::TrailerSizes {
   PyTrailerSizes(py::object sizes, PythonCalls& calls) : sizes_(std::move(sizes)), calls_(calls) {}
 
   std::optional<std::uint64_t> Find(std::uint64_t payload, std::uint64_t around) const override {
-    return calls_.Run(std::optional<std::uint64_t>(), [&] {
+    if (last_ && last_->payload == payload && last_->around == around) return last_->trailer;
+    const auto found = calls_.Run(std::optional<std::uint64_t>(), [&] {
       return sizes_.attr("find")(payload, around).cast<std::optional<std::uint64_t>>();
     });
+    last_.reset();
+    if (found) last_ = {payload, around, *found};
+    return found;
   }
   void Learn(std::uint64_t payload, std::uint64_t trailer) override {
+    last_.reset();
     calls_.Run(false, [&] {
       sizes_.attr("learn")(payload, trailer);
       return true;
@@ -74,8 +79,14 @@ class PyTrailerSizes final : public checkpoint::TrailerSizes {
   }
 
  private:
+  struct Found {
+    std::uint64_t payload = 0;
+    std::uint64_t around = 0;
+    std::uint64_t trailer = 0;
+  };
   const py::object sizes_;
   PythonCalls& calls_;
+  mutable std::optional<Found> last_;  // most items are alike
 };
 
 // An arena that Python has allocated: an object with `memory`, a tensor of bytes, and `wait()`.

@@ -35,7 +35,8 @@ class Delivery:
     def resolve(self, read: ReadTarget) -> torch.Tensor:
         """Asks the planner for the target tensor."""
         target: torch.Tensor = self._planner.resolve_tensor(read.request)
-        if target.layout is torch.strided and not target.is_quantized:
+        needs_alias = target.requires_grad or type(target) is not torch.Tensor
+        if needs_alias and target.layout is torch.strided and not target.is_quantized:
             target = target.detach()  # not for others: copy_ would set the quantizer or the indices of the alias only
         if target.size() != read.request.lengths:
             raise AssertionError(

@@ -125,7 +125,7 @@ def is_addressable(target: torch.Tensor) -> bool:
 
 def takes_bytes(target: torch.Tensor, spec: TensorSpec) -> bool:
     """Whether stored bytes can be written to the memory of `target` without conversion. Requires an addressable target."""
-    return target.dtype == spec.dtype and target.device.type == "cpu" and not target.is_conj() and not target.is_neg()
+    return target.dtype == spec.dtype and target.is_cpu and not target.is_conj() and not target.is_neg()
 
 
 def narrowed(tensor: torch.Tensor, request: ReadItem) -> torch.Tensor:

@@ -278,7 +278,7 @@ class ItemEngine::Loader {
     const std::uint64_t around = item.source.length - item.payload;
     if (around <= kAlignment || around > 2 * kEndBytes) return false;
     const std::optional<std::uint64_t> tail = trailers_.Find(item.payload, around);
-    if (!tail) {
+    if (!tail || *tail >= around) {
       const bool probes = item.payload > limits_.probe_bytes && !item.is_probed &&
                           item.source.length >= 2 * kEndBytes;
       item.is_whole = !probes;
