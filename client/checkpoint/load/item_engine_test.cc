@@ -154,6 +154,23 @@ TEST_F(ItemEngineTest, AWrongPredictionIsFetchedAgainAndLearned) {
   EXPECT_EQ(trailers_.Find(kElements * 4, items_[1].size() - kElements * 4), trailer_);
 }
 
+TEST_F(ItemEngineTest, ATrailerThatLeavesNoRoomForAHeaderIsUnknown) {
+  class TooLarge final : public TrailerSizes {
+    std::optional<std::uint64_t> Find(std::uint64_t, std::uint64_t around) const override {
+      return around + 64;
+    }
+    void Learn(std::uint64_t, std::uint64_t) override {}
+  };
+  TooLarge trailers;
+  ItemEngine engine(context_, trailers, limits_);
+  std::vector<std::int32_t> memory(kElements);
+  ASSERT_TRUE(engine.Add(1, Reading(1, 0, memory)).ok());
+  const auto events = Drain(engine);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].kind, Kind::kWhole);
+  EXPECT_EQ(AsText(events[0].bytes), items_[1]);
+}
+
 TEST_F(ItemEngineTest, ReadsOfOneMemoryWaitForEachOther) {
   trailers_.Learn(kElements * 4, trailer_);
   ItemEngine engine(context_, trailers_, limits_);
