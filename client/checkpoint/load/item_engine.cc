@@ -6,26 +6,22 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/crc/crc.h"
 #include "client/checkpoint/archive_index.h"
 #include "client/checkpoint/dtypes.h"
 #include "client/checkpoint/load/memory_leases.h"
+#include "client/checkpoint/load/payload_crc.h"
 #include "penstock/tensor_archive.h"
 
 namespace penstock::checkpoint {
 namespace {
 
+constexpr std::string_view kOperation = "LoadDistributed";
 constexpr std::uint64_t kEndBytes = 4096;  // of an item around its payload, at most
 constexpr std::uint64_t kAlignment = 64;   // of payloads
 constexpr std::size_t kBatchPieces = 1 << 16;
 constexpr std::uint64_t kZip64Bytes = 0xFFFF'0000;  // from this size on, zip64 fields
-
-// The CRC-32 of bytes [begin, begin + size) of a payload.
-struct PieceCrc {
-  std::uint64_t begin = 0;
-  std::uint64_t size = 0;
-  std::uint32_t crc = 0;
-};
+// Of an object, and of an item. Sums of few of them fit 64 bits.
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 62;
 
 // Where a read receives its elements.
 enum class Way {
@@ -61,7 +57,7 @@ struct Item {
   bool is_probed = false;
   bool is_declared = false;  // the metadata describes a tensor with all boxes
   bool is_whole = false;     // fetched whole; head is its length
-  bool is_complete = false;  // all elements are requested, so that the CRC-32 can be compared
+  bool may_check = false;    // so much is requested that it can be all of the payload
   bool at_once = false;      // all units are in one batch
   Dimensions strides;        // of the payload, as predicted
   std::uint64_t payload = 0;
@@ -74,7 +70,7 @@ struct Item {
   std::vector<Unit> units;
   std::size_t next_unit = 0;
   std::size_t units_left = 0;
-  std::vector<PieceCrc> crcs;
+  PayloadCrc crc;
   const std::byte* whole_payload = nullptr;  // the payload, if it is in one place
   std::vector<LoadEvent> parts;              // of an item that arrives at once
 
@@ -166,6 +162,19 @@ std::string DescribeItem(const LoadItem& item) {
          std::to_string(item.begin + item.length);
 }
 
+namespace {
+
+Error BeyondAnyObject(const LoadItem& item) {
+  return Error::Make(ErrorKind::kDataLoss,
+                     "item '" + item.name + "': " + std::to_string(item.length) +
+                         " bytes from byte " + std::to_string(item.begin) +
+                         " end beyond the limit of " + std::to_string(kMaxBytes) +
+                         " bytes: the metadata of the checkpoint is invalid")
+      .At(kOperation, item.bucket.value, item.key.value);
+}
+
+}  // namespace
+
 class ItemEngine::Loader {
  public:
   Loader(LoadContext context, TrailerSizes& trailers, const EngineLimits& limits,
@@ -177,6 +186,9 @@ class ItemEngine::Loader {
         reader_(std::in_place, context_) {}
 
   Result<void> Add(std::uint64_t token, LoadItem source) {
+    PENSTOCK_TRY(CheckOpen());
+    if (source.length > kMaxBytes || source.begin > kMaxBytes - source.length)
+      return BeyondAnyObject(source);
     auto item = std::make_shared<Item>();
     item->token = token;
     for (std::size_t i = 0; i < source.reads.size(); ++i)
@@ -195,6 +207,7 @@ class ItemEngine::Loader {
   }
 
   Result<void> Prepare() {
+    PENSTOCK_TRY(CheckOpen());
     for (const Batch& batch : std::exchange(handled_, {})) scratch_.Release(batch.arena);
     for (const MemoryLeases::Id lease : std::exchange(released_, {})) leases_.Release(lease);
     for (const auto& [payload, trailer] : std::exchange(learned_, {}))
@@ -203,6 +216,7 @@ class ItemEngine::Loader {
   }
 
   Result<std::vector<LoadEvent>> Receive(bool all) {
+    PENSTOCK_TRY(CheckOpen());
     if (all && queue_.empty()) Flush();
     Start();
     if (events_.empty() && !flying_.empty() && (all || is_full())) PENSTOCK_TRY(ReceiveBatch());
@@ -211,6 +225,7 @@ class ItemEngine::Loader {
   }
 
   void Start() {
+    if (!reader_) return;
     for (Batch& batch : std::exchange(ready_, {})) {
       const std::uint64_t token = ++last_token_;
       RangeBatch request{batch.bucket, batch.key, std::move(batch.pieces), {}};
@@ -220,11 +235,22 @@ class ItemEngine::Loader {
   }
 
   bool has_planned() const { return !ready_.empty(); }
-  void Cancel() { reader_.reset(); }
+  void Cancel() {
+    if (!reader_) return;
+    ranges_ = reader_->usage();
+    reader_.reset();
+  }
   void ClearScratch() { scratch_.Clear(); }
-  EngineUsage usage() const { return {reader_->usage(), probes_, mispredicted_}; }
+  EngineUsage usage() const {
+    return {reader_ ? reader_->usage() : ranges_, probes_, mispredicted_};
+  }
 
  private:
+  Result<void> CheckOpen() const {
+    if (reader_) return Ok();
+    return Error::Make(ErrorKind::kCancelled, "the load was cancelled; start another one");
+  }
+
   // ---- preparing items
 
   static void Describe(Item& item) {
@@ -257,13 +283,15 @@ class ItemEngine::Loader {
     }
     std::uint64_t wanted = 0;
     for (const Read& read : item->reads) wanted += BytesOf(*item, read.to.box);
-    item->is_complete = wanted >= item->payload;
     std::uint64_t scratch = item->head + item->tail;
     std::uint64_t size = scratch + wanted;
     for (Read& read : item->reads) {
       ChooseWay(*item, read);
       scratch += AddUnits(*item, read);
     }
+    std::uint64_t requested = 0;
+    for (const Unit& unit : item->units) requested += unit.size;
+    item->may_check = requested >= item->payload;
     item->at_once = size <= limits_.unit_bytes && scratch <= limits_.part_bytes;
     return true;
   }
@@ -328,10 +356,11 @@ class ItemEngine::Loader {
     return true;
   }
 
-  // Whether no request is in flight and no event is unhandled.
+  // Whether only items in the queue hold memory.
   bool IsQuiet() {
     Flush();
-    return ready_.empty() && flying_.empty() && events_.empty() && released_.empty();
+    return ready_.empty() && flying_.empty() && refetch_.empty() && events_.empty() &&
+           released_.empty();
   }
 
   void ChooseWay(Item& item, Read& read) const {
@@ -369,6 +398,7 @@ class ItemEngine::Loader {
     const std::uint64_t most = direct ? limits_.unit_bytes : limits_.part_bytes;
     std::uint64_t scratch = 0;
     for (Box& part : box.Parts(static_cast<std::int64_t>(most / item_bytes))) {
+      if (!part.Intersection(read.to.box)) continue;  // a piece of the gap between rows
       const std::uint64_t bytes = BytesOf(item, part);
       if (!direct) scratch += bytes + kAlignment;
       item.units.push_back({&read, 0, bytes, std::move(part)});
@@ -589,22 +619,7 @@ class ItemEngine::Loader {
   void Take(Flying& flying, ScratchMemory& scratch) {
     Item& item = *flying.item;
     Read& read = *flying.unit.read;
-    const Box& box = flying.unit.box;
-    if (read.way == Way::kRun) {
-      if (item.is_complete)
-        item.crcs.push_back({read.run_begin + flying.unit.begin, flying.unit.size,
-                             Crc32({flying.memory, flying.unit.size})});
-      return;
-    }
-    if (item.is_complete && box.IsRun(item.source.sizes)) {
-      PieceCrc piece{PayloadOffset(item, box)};
-      const Runs runs = RunsOf(item, read, box);
-      runs.ForEach([&](std::uint64_t, std::uint64_t at) {
-        piece.crc = Crc32({flying.memory + at, runs.run_bytes()}, piece.crc);
-        piece.size += runs.run_bytes();
-      });
-      item.crcs.push_back(piece);
-    }
+    if (item.may_check) AddCrc(item, flying);
     if (read.way != Way::kScratch) return;
     if (read.to.is_direct) {
       CopyPart(flying);
@@ -614,26 +629,42 @@ class ItemEngine::Loader {
     part.kind = LoadEvent::Kind::kPart;
     part.token = item.token;
     part.reads = {read.index};
-    part.box = box;
+    part.box = flying.unit.box;
+    part.wanted = WantedOf(flying);
     part.scratch = &scratch;
     part.at = flying.at;
     (item.at_once ? item.parts : events_).push_back(std::move(part));
   }
 
+  static void AddCrc(Item& item, const Flying& flying) {
+    const Read& read = *flying.unit.read;
+    if (read.way == Way::kRun)
+      return item.crc.Add(read.run_begin + flying.unit.begin, {flying.memory, flying.unit.size});
+    const std::uint64_t begin = PayloadOffset(item, flying.unit.box);
+    const Runs runs = RunsOf(item, read, flying.unit.box);
+    runs.ForEach([&](std::uint64_t from, std::uint64_t to) {
+      item.crc.Add(begin + from, {flying.memory + to, runs.run_bytes()});
+    });
+  }
+
+  // The elements of a unit in scratch memory that its read wants. AddUnits plans no other units.
+  static Box WantedOf(const Flying& flying) {
+    return *flying.unit.box.Intersection(flying.unit.read->to.box);
+  }
+
   static void CopyPart(const Flying& flying) {
     const BoxRead& to = flying.unit.read->to;
     const Box& box = flying.unit.box;
-    const auto common = box.Intersection(to.box);
-    if (!common) return;
+    const Box common = WantedOf(flying);
     const Dimensions strides = RowMajorStrides(box.lengths);
     const auto item_bytes = static_cast<std::int64_t>(flying.item->source.item_bytes);
     std::int64_t from = 0;
     std::int64_t into = 0;
     for (std::size_t i = 0; i < strides.size(); ++i) {
-      from += (common->offsets[i] - box.offsets[i]) * strides[i];
-      into += (common->offsets[i] - to.box.offsets[i]) * to.memory.strides[i];
+      from += (common.offsets[i] - box.offsets[i]) * strides[i];
+      into += (common.offsets[i] - to.box.offsets[i]) * to.memory.strides[i];
     }
-    CopyElements(common->lengths, flying.item->source.item_bytes, flying.memory + from * item_bytes,
+    CopyElements(common.lengths, flying.item->source.item_bytes, flying.memory + from * item_bytes,
                  strides, to.memory.data + into * item_bytes, to.memory.strides);
   }
 
@@ -649,20 +680,20 @@ class ItemEngine::Loader {
     if (!verified.ok()) {
       Error& error = verified.error();
       error.message = DescribeItem(item->source) + error.message;
-      error.At("LoadDistributed", item->source.bucket.value, item->source.key.value);
+      error.At(kOperation, item->source.bucket.value, item->source.key.value);
     }
     return verified;
   }
 
   void DeliverWhole(Item& item, ByteView bytes,
-                    std::shared_ptr<const std::string> joined = nullptr) {
+                    std::shared_ptr<const ScratchMemory> joined = nullptr) {
     const auto archive = item.is_declared ? ReadTensorArchive({{}, 0, bytes}) : std::nullopt;
     if (archive) Learn(item, *archive);
     Deliver(item, LoadEvent::Kind::kWhole, bytes, std::move(joined));
   }
 
   void Deliver(Item& item, LoadEvent::Kind kind, ByteView bytes = {},
-               std::shared_ptr<const std::string> joined = nullptr) {
+               std::shared_ptr<const ScratchMemory> joined = nullptr) {
     LoadEvent event;
     event.kind = kind;
     event.token = item.token;
@@ -719,33 +750,22 @@ class ItemEngine::Loader {
         return Ok();
       }
     }
-    Refetch(item);
-    return Ok();
+    return Refetch(item);
   }
 
-  static Result<void> CheckCrc(Item& item, std::uint32_t expected) {
-    std::sort(item.crcs.begin(), item.crcs.end(),
-              [](const PieceCrc& one, const PieceCrc& two) { return one.begin < two.begin; });
-    std::uint64_t end = 0;
-    std::uint32_t crc = 0;
-    for (const PieceCrc& piece : item.crcs) {
-      if (piece.begin != end) continue;  // read twice, or not all of the payload is one run
-      crc = CombineCrc32(crc, piece.crc, piece.size);
-      end += piece.size;
-    }
-    const bool is_known = expected != 0 && end == item.payload;
-    if (!is_known || crc == expected) return Ok();
-    return WrongCrcOfBytes(crc, expected);
+  static Result<void> CheckCrc(const Item& item, std::uint32_t expected) {
+    if (expected == 0 || !item.may_check) return Ok();
+    const std::optional<std::uint32_t> crc = item.crc.Of(item.payload);
+    if (!crc || *crc == expected) return Ok();
+    return WrongCrcOfBytes(*crc, expected);
   }
 
   // Moves the elements of a dense tensor in its memory if it was stored with other strides.
   // Returns whether they fit.
   static Result<bool> Reorder(const Item& item, const Dimensions& stored) {
     const LoadItem& source = item.source;
-    std::uint64_t last = 0;
-    for (std::size_t i = 0; i < stored.size(); ++i)
-      last += static_cast<std::uint64_t>((source.sizes[i] - 1) * stored[i]);
-    if (last >= item.payload / source.item_bytes) return false;
+    const auto bytes = StridedBytes(source.sizes, stored, source.item_bytes);
+    if (!bytes || *bytes > item.payload) return false;
     const StridedMemory& memory = item.reads[0].to.memory;
     PENSTOCK_ASSIGN(const std::shared_ptr<ScratchMemory> copy, AllocateFromHeap(item.payload));
     std::byte* const elements = copy->bytes().data();
@@ -755,24 +775,24 @@ class ItemEngine::Loader {
   }
 
   // Gives the caller the bytes of an item that is not as predicted, from memory or by a request.
-  void Refetch(const ItemPointer& item) {
+  Result<void> Refetch(const ItemPointer& item) {
     item->parts.clear();
-    if (item->payload <= limits_.unit_bytes && (item->whole_payload || item->payload == 0)) {
-      auto joined = std::make_shared<std::string>();
-      joined->reserve(item->source.length);
-      joined->append(AsText(ByteView(item->head_at, item->head)));
-      joined->append(AsText(ByteView(item->whole_payload, item->payload)));
-      joined->append(AsText(ByteView(item->tail_at, item->tail)));
-      const ByteView bytes = AsBytes(*joined);
-      DeliverWhole(*item, bytes, std::move(joined));
-      return;
+    if (item->whole_payload || item->payload == 0) {
+      PENSTOCK_ASSIGN(const std::shared_ptr<ScratchMemory> joined,
+                      AllocateFromHeap(item->source.length));
+      std::byte* at = std::copy_n(item->head_at, item->head, joined->bytes().data());
+      at = std::copy_n(item->whole_payload, item->payload, at);
+      std::copy_n(item->tail_at, item->tail, at);
+      DeliverWhole(*item, joined->bytes(), joined);
+      return Ok();
     }
     item->is_whole = true;
     item->is_prepared = false;
-    item->crcs.clear();
+    item->crc = PayloadCrc();
     item->units.clear();
     item->next_unit = 0;
     refetch_.push_back(item);
+    return Ok();
   }
 
   static constexpr std::size_t kMaxPickles = 4096;
@@ -795,6 +815,7 @@ class ItemEngine::Loader {
 
   std::uint64_t probes_ = 0;
   std::uint64_t mispredicted_ = 0;
+  RangeReader::Usage ranges_;  // when the load was cancelled
 
   // What the next Prepare does, after the caller has handled the events.
   std::vector<Batch> handled_;

@@ -95,12 +95,14 @@ struct LoadEvent {
   std::uint64_t token = 0;         // Of the item.
   std::vector<std::size_t> reads;  // Indices into LoadItem::reads.
 
-  // kPart: the box of the tensor, and where it is in the memory of the arena.
+  // kPart: the box of the tensor, its elements that the read wants, and where the box is in the
+  // memory of the arena.
   Box box;
+  Box wanted;
   ScratchMemory* scratch = nullptr;
   std::uint64_t at = 0;
   // kWhole: the item, of which `joined` holds the bytes if they are not in scratch memory.
-  std::shared_ptr<const std::string> joined;
+  std::shared_ptr<const ScratchMemory> joined;
   ByteView bytes;
 };
 
@@ -111,8 +113,8 @@ struct EngineUsage {
 };
 
 // Loads items in the order in which they are added. One caller at a time. Destruction cancels all
-// requests and waits for them. After an error, only destruction is allowed, and the content of all
-// memory is undefined.
+// requests and waits for them. After an error, only Cancel and destruction are allowed, and the
+// content of all memory is undefined.
 class ItemEngine {
  public:
   // `trailers` and `allocate` are used by Add and Prepare only. `trailers` outlives the engine.
@@ -123,7 +125,8 @@ class ItemEngine {
   ItemEngine& operator=(const ItemEngine&) = delete;
 
   // Adds an item and plans its requests. `token` identifies it in events. The memory of its reads
-  // belongs to the engine until their event.
+  // belongs to the engine until their event. Returns kDataLoss for an item that is larger than any
+  // object.
   Result<void> Add(std::uint64_t token, LoadItem item);
   // Whether there are requests that Start would send.
   bool has_planned() const;
@@ -141,11 +144,12 @@ class ItemEngine {
   // Next is Prepare and Receive. Only Receive sends requests and waits.
   Result<void> Prepare();
   Result<std::vector<LoadEvent>> Receive(bool all);
-  // Cancels all requests and waits for them. Only destruction is allowed after it.
+  // Cancels all requests and waits for them: on return, nothing writes to memory of reads or to
+  // scratch memory. Later calls start nothing and return kCancelled.
   void Cancel();
   // Frees the scratch memory. Requires that the engine is idle and that Next has returned nothing.
   void ClearScratch();
-  EngineUsage usage() const;
+  EngineUsage usage() const;  // Also after Cancel.
 
  private:
   class Loader;

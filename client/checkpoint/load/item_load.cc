@@ -75,7 +75,8 @@ Result<std::vector<LoadItem>> ItemsOf(const ItemLocation& location,
     } else {
       PENSTOCK_TRY(CheckSame(read, *stored.first));
     }
-    stored.item.reads.push_back({read.box, read.memory, stored.item.item_bytes, {}, true});
+    stored.item.reads.push_back(
+        {read.box, read.memory, stored.item.item_bytes, read.position, true});
   }
   std::vector<LoadItem> items;
   items.reserve(by_place.size());

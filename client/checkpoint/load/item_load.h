@@ -19,6 +19,8 @@ struct ItemRead {
   const DcpChunk* chunk = nullptr;    // What is stored: an item with a tensor of the chunk's size.
   Box box;                            // Within the chunk: offsets count from the chunk's start.
   StridedMemory memory;               // Elements do not overlap.
+  // Where the memory is in a tensor, see BoxRead. Chunks of one tensor are read at the same time.
+  Dimensions position;
 };
 
 // Plans the reads that fill the box `wanted` of a tensor. Returns kInvalidArgument if the box is

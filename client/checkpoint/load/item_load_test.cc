@@ -287,5 +287,30 @@ TEST_F(ItemLoadTest, OtherValuesAreReadAsBytes) {
   EXPECT_EQ((*items)[0], last_item_);
 }
 
+// Columns of one tensor interleave in memory. They share no element, so none waits for another.
+TEST_F(ItemLoadTest, ColumnsOfOneTensorAreReadByOneRequest) {
+  const std::string payload = RandomBytes(20 * 30 * 4, 2);
+  DcpTensor tensor{"t", "int32", {20, 90}, {}};
+  std::string file;
+  for (const std::int64_t column : {0, 30, 60}) {
+    const std::string item = ItemArchive({"int32", {20, 30}, {30, 1}, 0, "0", 2400}, payload);
+    tensor.chunks.push_back({{{0, column}, {20, 30}}, {"file", file.size(), item.size(), {}}});
+    file += item;
+  }
+  Put(store_, "step-1/file", file);
+  std::vector<std::int32_t> memory(20 * 90);
+  const auto reads =
+      PlanBox(tensor, {{0, 0}, {20, 90}}, {reinterpret_cast<std::byte*>(memory.data()), {90, 1}});
+  ASSERT_TRUE(reads.ok());
+  const auto loaded = LoadItems({store_, {}, {}}, {kBucket, "step-1/"}, *reads);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_EQ(store_->count("GetObject"), 1U);
+  for (int row = 0; row < 20; ++row) {
+    for (int column = 0; column < 90; column += 30) {
+      EXPECT_EQ(std::memcmp(&memory[row * 90 + column], payload.data() + row * 120, 120), 0);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace penstock::checkpoint

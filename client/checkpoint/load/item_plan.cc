@@ -87,9 +87,10 @@ Result<std::vector<ItemRead>> PlanBox(const DcpTensor& tensor, const Box& wanted
     if (!common) continue;
     covered += common->elements();
     if (covered > wanted.elements()) return Uncovered(tensor, wanted, "overlap within");
-    ItemRead read{&tensor, &chunk, *common, memory};
+    ItemRead read{&tensor, &chunk, *common, memory, common->offsets};
     for (std::size_t i = 0; i < wanted.offsets.size(); ++i) {
-      read.memory.data += static_cast<std::uint64_t>(common->offsets[i] - wanted.offsets[i]) *
+      read.position[i] -= wanted.offsets[i];
+      read.memory.data += static_cast<std::uint64_t>(read.position[i]) *
                           static_cast<std::uint64_t>(memory.strides[i]) * dtype->item_bytes;
       read.box.offsets[i] -= chunk.box.offsets[i];
     }

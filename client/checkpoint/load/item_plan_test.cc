@@ -25,6 +25,9 @@ TEST(ItemPlanTest, ABoxIsReadFromTheChunksThatItIntersects) {
   EXPECT_EQ((*reads)[1].memory.data, memory + 3 * 4);
   EXPECT_EQ((*reads)[2].box, (Box{{0, 0}, {1, 2}}));
   EXPECT_EQ((*reads)[2].memory.data, memory + 4 * 4);
+  EXPECT_EQ((*reads)[0].position, (Dimensions{0, 0}));
+  EXPECT_EQ((*reads)[1].position, (Dimensions{1, 0}));
+  EXPECT_EQ((*reads)[2].position, (Dimensions{1, 1}));
 }
 
 TEST(ItemPlanTest, MissingAndOverlappingChunksAreDataLoss) {
