@@ -4,7 +4,6 @@
 
 #include <pybind11/pybind11.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -31,15 +30,6 @@ class TensorMemory {
   }
   std::vector<std::int64_t> sizes() const {
     return {tensor_->shape, tensor_->shape + tensor_->dimensions};
-  }
-  // In elements.
-  std::vector<std::int64_t> strides() const {
-    if (tensor_->strides != nullptr)
-      return {tensor_->strides, tensor_->strides + tensor_->dimensions};
-    std::vector<std::int64_t> strides(static_cast<std::size_t>(tensor_->dimensions), 1);
-    for (std::size_t i = strides.size(); i-- > 1;)
-      strides[i - 1] = strides[i] * std::max<std::int64_t>(tensor_->shape[i], 1);
-    return strides;
   }
 
  private:

@@ -149,15 +149,19 @@ class Load {
         engine_(std::make_unique<ItemEngine>(
             checkpoint::LoadContext{std::move(client), std::move(ranges), SignalPending}, trailers_,
             limits, AllocateBy(std::move(new_arena), calls_))) {}
-  ~Load() {
-    WithoutGil([&] { engine_->Cancel(); });
-    engine_.reset();
-  }
+  ~Load() { Cancel(); }
   Load(const Load&) = delete;
   Load& operator=(const Load&) = delete;
 
+  // On return, no request writes to memory any more, and later calls fail.
+  void Close() {
+    const ExclusiveUse use(used_, "an item loader");
+    Cancel();
+  }
+
   bool Add(std::uint64_t token, LoadItem item, const py::tuple& spec, const py::list& reads) {
     const ExclusiveUse use(used_, "an item loader");
+    ItemEngine& engine = Opened();
     if (!spec.empty()) {
       item.dtype = spec[0].cast<std::string>();
       item.item_bytes = spec[1].cast<std::uint64_t>();
@@ -165,30 +169,33 @@ class Load {
     }
     Kept& kept = kept_[token];
     for (const py::handle read : reads) AddRead(py::cast<py::tuple>(read), item, kept);
-    Unwrapped(engine_->Add(token, std::move(item)));
-    if (engine_->has_planned()) WithoutGil([&] { engine_->Start(); });
-    return engine_->is_full();
+    Unwrapped(engine.Add(token, std::move(item)));
+    if (engine.has_planned()) WithoutGil([&] { engine.Start(); });
+    return engine.is_full();
   }
 
   py::list Next(bool all) {
     const ExclusiveUse use(used_, "an item loader");
+    ItemEngine& engine = Opened();
     for (const std::uint64_t token : std::exchange(done_, {})) kept_.erase(token);
-    Unwrapped(engine_->Prepare());
-    std::vector<LoadEvent> events = Unwrapped(WithoutGil([&] { return engine_->Receive(all); }));
+    Unwrapped(engine.Prepare());
+    std::vector<LoadEvent> events = Unwrapped(WithoutGil([&] { return engine.Receive(all); }));
     py::list list(events.size());
     for (std::size_t i = 0; i < events.size(); ++i) list[i] = EventOf(events[i]);
     return list;
   }
 
-  bool is_full() const { return engine_->is_full(); }
-  bool is_idle() const { return engine_->is_idle(); }
+  bool is_full() const { return Opened().is_full(); }
+  bool is_idle() const { return Opened().is_idle(); }
   void ClearScratch() {
-    Unwrapped(engine_->Prepare());
-    engine_->ClearScratch();
+    const ExclusiveUse use(used_, "an item loader");
+    ItemEngine& engine = Opened();
+    Unwrapped(engine.Prepare());
+    engine.ClearScratch();
     calls_.Check();
   }
   py::dict usage() const {
-    const checkpoint::EngineUsage usage = engine_->usage();
+    const checkpoint::EngineUsage usage = Opened().usage();
     return py::dict(
         "requests"_a = usage.ranges.requests, "bytes_wanted"_a = usage.ranges.bytes_wanted,
         "bytes_asked"_a = usage.ranges.bytes_asked, "most_parallel"_a = usage.ranges.most_parallel,
@@ -196,27 +203,41 @@ class Load {
   }
 
  private:
+  void Cancel() {
+    if (!engine_) return;
+    WithoutGil([&] { engine_->Cancel(); });
+    engine_.reset();
+    kept_.clear();
+    done_.clear();
+  }
+  ItemEngine& Opened() const {
+    if (!engine_) throw py::value_error("this item loader is closed; start another load");
+    return *engine_;
+  }
+
   struct Kept {
     std::vector<TensorMemory> memory;
-    std::vector<Dimensions> boxes;  // offsets and lengths of each read
-    std::size_t reads = 0;          // without their event
+    std::vector<Dimensions> offsets;  // of each read
+    std::size_t reads = 0;            // without their event
   };
 
-  // read: (offsets, lengths, position, target, is direct); target: DLPack capsule or None.
+  // read: (offsets, lengths, position, target, strides, is direct); target: DLPack capsule or None.
+  // Old versions of torch change the strides of dimensions of size 1 in capsules.
   static void AddRead(const py::tuple& from, LoadItem& item, Kept& kept) {
     BoxRead read;
     read.box = {from[0].cast<Dimensions>(), from[1].cast<Dimensions>()};
     ++kept.reads;
-    kept.boxes.push_back(read.box.offsets);
-    kept.boxes.push_back(read.box.lengths);
+    kept.offsets.push_back(read.box.offsets);
     if (!from[3].is_none()) {
       const TensorMemory& memory = kept.memory.emplace_back(py::object(from[3]));
       if (memory.sizes() != read.box.lengths)
         throw py::value_error("the target of " + item.name + " has not the size of its box");
-      read.memory = {memory.data(), memory.strides()};
+      read.memory = {memory.data(), from[4].cast<Dimensions>()};
+      if (read.memory.strides.size() != memory.sizes().size())
+        throw py::value_error("the target of " + item.name + " has not one stride per dimension");
       read.memory_item_bytes = memory.item_bytes();
       read.position = from[2].cast<Dimensions>();
-      read.is_direct = from[4].cast<bool>();
+      read.is_direct = from[5].cast<bool>();
       if (read.is_direct && read.memory_item_bytes != item.item_bytes)
         throw py::value_error("the target of " + item.name + " has not the size of its elements");
     }
@@ -240,17 +261,15 @@ class Load {
   // read wants: offsets in the part, offsets in the read, lengths)
   static py::tuple PartOf(const LoadEvent& event, const Kept& kept) {
     const std::size_t read = event.reads[0];
-    const checkpoint::Box wanted{kept.boxes[2 * read], kept.boxes[2 * read + 1]};
-    const checkpoint::Box common = event.box.Intersection(wanted).value_or(event.box);
-    Dimensions in_part = common.offsets;
-    Dimensions in_read = common.offsets;
+    Dimensions in_part = event.wanted.offsets;
+    Dimensions in_read = event.wanted.offsets;
     for (std::size_t i = 0; i < in_part.size(); ++i) {
       in_part[i] -= event.box.offsets[i];
-      in_read[i] -= wanted.offsets[i];
+      in_read[i] -= kept.offsets[read][i];
     }
     return py::make_tuple(event.token, read, static_cast<const PyArena&>(*event.scratch).arena(),
                           event.at, TupleOf(event.box.lengths), TupleOf(in_part), TupleOf(in_read),
-                          TupleOf(common.lengths));
+                          TupleOf(event.wanted.lengths));
   }
 
   // An exception of Python code takes precedence.
@@ -272,15 +291,15 @@ class PyItemLoader {
  public:
   explicit PyItemLoader(std::unique_ptr<Load> load) : load_(std::move(load), "this item loader") {}
 
-  bool Add(std::uint64_t token, const std::string& name, Text<"bucket"> bucket, Text<"key"> key,
-           std::uint64_t begin, std::uint64_t length, const py::tuple& spec,
-           const py::list& reads) {
+  bool Add(std::uint64_t token, const py::str& name, Text<"bucket"> bucket, Text<"key"> key,
+           Named<"begin", std::uint64_t> begin, Named<"length", std::uint64_t> length,
+           const py::tuple& spec, const py::list& reads) {
     LoadItem item;
-    item.name = name;
+    item.name = name.attr("encode")("utf-8", "backslashreplace").cast<std::string>();
     item.bucket = BucketName(std::move(bucket.value));
     item.key = ObjectKey(std::move(key.value));
-    item.begin = begin;
-    item.length = length;
+    item.begin = begin.value;
+    item.length = length.value;
     return load_.Get().Add(token, std::move(item), spec, reads);
   }
   py::list Next(bool all) { return load_.Get().Next(all); }
@@ -288,6 +307,9 @@ class PyItemLoader {
   bool is_idle() const { return load_.Get().is_idle(); }
   void ClearScratch() { load_.Get().ClearScratch(); }
   py::dict usage() const { return load_.Get().usage(); }
+  void Close() {
+    if (load_.mine()) load_.Get().Close();
+  }
 
  private:
   ProcessBound<Load> load_;
@@ -322,7 +344,8 @@ void BindItems(py::module_& module) {
            "length"_a, "spec"_a, "reads"_a,
            "Adds an item. spec: (dtype, bytes of an element, sizes), or () if the content is "
            "unknown. reads: (offsets, lengths, offsets of the target in its tensor, DLPack capsule "
-           "of the target or None, whether bytes are received in the target). Returns whether "
+           "of the target or None, strides of the target, whether bytes are received in the "
+           "target). Returns whether "
            "`next` must be called before the next item.")
       .def("next", &PyItemLoader::Next, "all"_a,
            "Returns what has arrived: (token, reads, None) for a verified item; (token, reads, "
@@ -332,7 +355,10 @@ void BindItems(py::module_& module) {
       .def_property_readonly("full", &PyItemLoader::is_full)
       .def_property_readonly("idle", &PyItemLoader::is_idle)
       .def("clear_scratch", &PyItemLoader::ClearScratch)
-      .def("usage", &PyItemLoader::usage);
+      .def("usage", &PyItemLoader::usage)
+      .def("close", &PyItemLoader::Close,
+           "Cancels all requests. On return, no request writes to a target any more. Later calls "
+           "raise ValueError. Does nothing in a forked process.");
 }
 
 }  // namespace penstock::python

@@ -10,7 +10,7 @@ import torch
 from torch.distributed.checkpoint.planner import LoadItemType
 
 from ._items import Item, Joined, archive_damage, verify_item
-from ._stored import ReadTarget, StoredItem, narrowed, same_quantiser
+from ._stored import ReadTarget, StoredItem, narrowed, repeated_dims, same_quantiser
 
 if TYPE_CHECKING:
     from torch.distributed.checkpoint.planner import LoadPlanner
@@ -96,9 +96,20 @@ class Delivery:
         with torch.no_grad():
             if target.layout is tensor.layout and tensor.layout in _COMPRESSED:
                 target.resize_as_sparse_(tensor)  # copy_ requires the same number of specified elements
-            target.copy_(tensor)
+            _copy(target, tensor)
         if not known and not same_quantiser(self._planner.resolve_tensor(read.request), tensor):
             raise ValueError(
                 f"{read.request.dest_index.fqn}: the target of a part of a quantized tensor must have the scale and zero point"
                 f" that the tensor was saved with ({tensor.qscheme()}); create the target with these"
             )
+
+
+def _copy(target: torch.Tensor, tensor: torch.Tensor) -> None:
+    """Copies `tensor` to `target`. An expanded target takes equal elements; for others, copy_ raises RuntimeError."""
+    once, single = target, tensor
+    for dim in repeated_dims(target) if tensor.layout is torch.strided else ():
+        once, single = once.narrow(dim, 0, 1), single.narrow(dim, 0, 1)
+    if once is not target and torch.equal(single.expand_as(tensor), tensor):
+        once.copy_(single)
+    else:
+        target.copy_(tensor)

@@ -16,7 +16,7 @@ from .._objects import parse_s3_uri
 from ._delivery import Delivery
 from ._items import Joined
 from ._planners import loads_own_memory
-from ._stored import is_addressable, takes_bytes
+from ._stored import is_addressable, repeated_dims, takes_bytes
 
 if TYPE_CHECKING:
     from torch.distributed.checkpoint.planner import LoadPlanner
@@ -150,24 +150,18 @@ class Load:
         except S3NotFoundError as error:
             raise _missing(error) from error
         finally:
-            # No request may write to the tensors after this method returns.
-            del self._loader, loader
+            loader.close()  # no request may write to the tensors after this method returns
 
     def _add(self, token: int, stored: StoredItem) -> bool:
-        spec = stored.spec
-        reads: list[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], object, bool]] = []
-        for read in stored.reads:
-            target = None
-            if read.request.type != LoadItemType.BYTE_IO:
-                target = self._delivery.resolve(read)
-            if target is None or not is_addressable(target):
-                spec = None  # torch.load and copy_ handle tensor subclasses
-                reads.append((*_box_of(read), None, False))
+        targets = [self._target_of(read) for read in stored.reads]
+        spec = None if any(target is None for target in targets) else stored.spec
+        reads: list[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], object, tuple[int, ...], bool]] = []
+        for read, target in zip(stored.reads, targets, strict=True):
+            if target is None:
+                reads.append((*_box_of(read), None, (), False))
                 continue
-            if target.is_cuda:
-                self._arenas.pinned = True
-            direct = stored.spec is not None and takes_bytes(target, stored.spec)
-            reads.append((*_box_of(read), capsule_of(target), direct))
+            direct = spec is not None and takes_bytes(target, spec)
+            reads.append((*_box_of(read), capsule_of(target), target.stride(), direct))
         location = self._locations.get(stored.path)
         if location is None:
             location = self._locations[stored.path] = parse_s3_uri(self._path_of(stored.path))
@@ -175,6 +169,17 @@ class Load:
         return self._loader.add(
             token, name, *location, stored.begin, stored.length, () if spec is None else spec.described, reads
         )
+
+    def _target_of(self, read: ReadTarget) -> torch.Tensor | None:
+        """Asks the planner for the target. Returns None for what only torch.load and copy_ handle."""
+        if read.request.type == LoadItemType.BYTE_IO:
+            return None
+        target = self._delivery.resolve(read)
+        if not is_addressable(target) or repeated_dims(target):
+            return None
+        if target.is_cuda:
+            self._arenas.pinned = True
+        return target
 
     def _take(self, items: list[StoredItem], events: list[tuple[Any, ...]]) -> None:
         for event in events:

@@ -123,6 +123,15 @@ def is_addressable(target: torch.Tensor) -> bool:
     return type(target) is torch.Tensor and target.layout is torch.strided
 
 
+def repeated_dims(target: torch.Tensor) -> list[int]:
+    """Returns the dimensions along which an expanded tensor repeats its elements."""
+    if target.layout is not torch.strided or 0 not in target.stride():
+        return []
+    return [
+        dim for dim, (stride, size) in enumerate(zip(target.stride(), target.size(), strict=True)) if stride == 0 and size > 1
+    ]
+
+
 def takes_bytes(target: torch.Tensor, spec: TensorSpec) -> bool:
     """Whether stored bytes can be written to the memory of `target` without conversion. Requires an addressable target."""
     return target.dtype == spec.dtype and target.is_cpu and not target.is_conj() and not target.is_neg()
