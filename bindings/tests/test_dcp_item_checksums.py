@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import pickle
 import random
 import zipfile
+import zlib
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -130,6 +132,90 @@ def test_flipped_bit_in_the_zip_structure_is_data_loss(
             assert torch.equal(state["w"], torch.arange(50.0)), at
             assert state["object"] == MARK, at
     assert failed > 10
+
+
+# Bytes of the data descriptor behind the payload, or of the payload's entry in the directory: [begin, end).
+DESCRIPTOR = {"signature": (0, 4), "crc": (4, 8), "sizes": (8, 16), "all": (0, 16)}
+
+
+@pytest.mark.parametrize("fill", ["zeros", "garbage"])
+@pytest.mark.parametrize("part", DESCRIPTOR)
+@pytest.mark.parametrize("ours", [True, False], ids=["ours", "torch's"])
+@pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
+def test_damaged_data_descriptor_does_not_hide_damaged_elements(
+    checkpoints: Checkpoints, make: Callable[[], Any], ours: bool, part: str, fill: str
+) -> None:
+    """Regression: such a tensor was taken to be saved without a CRC-32. The directory has it."""
+    checkpoints.ours = ours
+    uri = checkpoints.save({"w": fixed()})
+    damage_descriptor(checkpoints, part, fill)
+    state = {"w": torch.zeros(20_000)}
+    checkpoints.load(state, uri, reader_constructor=make())
+    assert torch.equal(state["w"], fixed())  # torch reads no descriptors
+    key = next(key for key in keys(checkpoints.client, checkpoints.bucket) if key.endswith(".distcp"))
+    data = get(checkpoints.client, checkpoints.bucket, key)
+    put(checkpoints.client, checkpoints.bucket, key, with_flipped_bit(data, fixed().numpy().tobytes()))
+    with pytest.raises(CheckpointException, match=r"have the CRC-32 .*, and were saved with"):
+        checkpoints.load(state, uri, reader_constructor=make())
+
+
+def damage_descriptor(checkpoints: Checkpoints, part: str, fill: str) -> None:
+    (key,) = (key for key in keys(checkpoints.client, checkpoints.bucket) if key.endswith(".distcp"))
+    data = bytearray(get(checkpoints.client, checkpoints.bucket, key))
+    end = data.index(fixed().numpy().tobytes()) + 80_000
+    assert data[end : end + 4] == b"PK\7\10"
+    begin, stop = DESCRIPTOR[part]
+    data[end + begin : end + stop] = bytes(stop - begin) if fill == "zeros" else random.Random(5).randbytes(stop - begin)
+    put(checkpoints.client, checkpoints.bucket, key, bytes(data))
+
+
+@pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
+def test_crc_that_only_the_directory_lacks_is_damage(checkpoints: Checkpoints, make: Callable[[], Any]) -> None:
+    uri = checkpoints.save({"w": fixed()})
+    (key,) = (key for key in keys(checkpoints.client, checkpoints.bucket) if key.endswith(".distcp"))
+    data = bytearray(get(checkpoints.client, checkpoints.bucket, key))
+    crc = zlib.crc32(fixed().numpy().tobytes()).to_bytes(4, "little")
+    at = data.rindex(crc)
+    assert data.count(crc) == 2
+    data[at : at + 4] = bytes(4)
+    for damaged in (bytes(data), with_flipped_bit(bytes(data), fixed().numpy().tobytes())):
+        put(checkpoints.client, checkpoints.bucket, key, damaged)
+        with pytest.raises(CheckpointException, match="has no CRC-32 in the directory, but was saved with one"):
+            checkpoints.load({"w": torch.zeros(20_000)}, uri, reader_constructor=make())
+
+
+@pytest.mark.parametrize("mode", ["zero", "flip-bit", "repeat-block", "swap-halves"])
+@pytest.mark.parametrize("make", [KINDS["no reader"], KINDS["range_based"]], ids=["no reader", "range_based"])
+def test_damage_in_transit_across_the_end_of_a_tensor_raises(
+    checkpoints: Checkpoints, make: Callable[[], Any], mode: str
+) -> None:
+    """Regression: the default reader loaded it. The answer is a range without a checksum of S3."""
+    uri = checkpoints.save({"a": torch.ones(20_000), "b": fixed(), "c": torch.ones(MIB)})
+    (key,) = (key for key in keys(checkpoints.client, checkpoints.bucket) if key.endswith(".distcp"))
+    data = get(checkpoints.client, checkpoints.bucket, key)
+    (begin,) = (
+        place.offset
+        for index, place in pickle.loads(
+            get(checkpoints.client, checkpoints.bucket, uri.split("/", 3)[3] + "/.metadata")
+        ).storage_data.items()
+        if index.fqn == "b"
+    )
+    at = data.index(fixed().numpy().tobytes()) + 80_000 - 32 - begin
+    damage = {"corrupt": {"mode": mode, "length": 64}, "at": f"body_out@{at}"}
+    rule = {"when": {"operation": "GetObject", "key": {"exactly": key}}, "do": damage, "limit": {"times": 1}}
+    before = checkpoints.emulator.stats()["requests"]["GetObject"]
+    checkpoints.emulator.faults().set({"rules": [rule]})
+    try:
+        with pytest.raises(CheckpointException, match="S3DataLossError"):
+            checkpoints.load({"b": torch.zeros(20_000)}, uri, reader_constructor=make())
+    finally:
+        checkpoints.emulator.faults().clear()
+    state = {"b": torch.zeros(20_000)}
+    between = checkpoints.emulator.stats()["requests"]["GetObject"]
+    checkpoints.load(state, uri, reader_constructor=make())
+    assert torch.equal(state["b"], fixed())
+    assert between > before
+    assert checkpoints.emulator.stats()["requests"]["GetObject"] - between == 2  # .metadata and one range
 
 
 def is_structure(data: bytes, at: int) -> bool:

@@ -91,6 +91,18 @@ TEST(ArchiveIndexTest, EveryChangedByteOfARecordIsFound) {
   }
 }
 
+TEST(ArchiveIndexTest, ACrcThatOnlyTheDirectoryLacksIsDataLoss) {
+  std::string archive = Archive();
+  const std::size_t name = archive.rfind("archive/data/0");
+  archive.replace(name - 46 + 16, 4, 4, '\0');
+  const auto verified = VerifyArchive(archive);
+  ASSERT_FALSE(verified.ok());
+  EXPECT_EQ(verified.error().kind, ErrorKind::kDataLoss);
+  EXPECT_NE(verified.error().message.find("record 'data/0' has no CRC-32 in the directory"),
+            std::string::npos)
+      << verified.error().message;
+}
+
 TEST(ArchiveIndexTest, NeverReadsPastTheEndOfADamagedArchive) {
   const std::string archive = Archive();
   for (std::size_t size = 0; size < archive.size(); ++size)

@@ -59,6 +59,8 @@ class Reader {
     if (!pickle || byte_order != "little" || !begin) return std::nullopt;
     const std::uint64_t payload = records->payload->bytes;
     if (*begin > archive_bytes || payload > archive_bytes - *begin) return std::nullopt;
+    if (payload > 0 && records->payload->crc32 == 0 && !LacksCrc(*records->payload, *begin))
+      return std::nullopt;
     return TensorArchive{*pickle, records->payload->name.substr(5), *begin, payload,
                          records->payload->crc32};
   }
@@ -83,6 +85,12 @@ class Reader {
   std::optional<std::string_view> Content(const ArchiveRecord& record) const {
     const auto begin = ContentBegin(record);
     return begin ? Bytes(*begin, record.bytes) : std::nullopt;
+  }
+
+  bool LacksCrc(const ArchiveRecord& record, std::uint64_t begin) const {
+    const auto header = Bytes(record.header, kZipLocalHeaderBytes);
+    const auto behind = Bytes(begin + record.bytes, 12);
+    return header && IsSavedWithoutCrc(*header, behind.value_or(""), record.bytes);
   }
 
   const std::string_view head_;

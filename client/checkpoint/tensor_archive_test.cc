@@ -163,5 +163,19 @@ TEST(TensorArchiveTest, NeverReadsPastTheEndOfADamagedArchive) {
   }
 }
 
+TEST(TensorArchiveTest, ACrcThatOnlyTheDirectoryLacksIsDamage) {
+  const std::string payload(100, 'p');
+  const Zip zip = Saved(payload);
+  std::string bytes = zip.Bytes();
+  const std::size_t end = zip.begin_of(2) + payload.size();
+  ASSERT_TRUE(ReadAround(bytes, zip.begin_of(2), end).has_value());
+  for (const std::size_t at : {end, end + 4, end + 8}) {  // signature, CRC-32, size
+    std::string damaged = bytes;
+    damaged[at] ^= 1;
+    EXPECT_FALSE(Read(damaged).has_value()) << at - end;
+    EXPECT_FALSE(ReadAround(damaged, zip.begin_of(2), end).has_value()) << at - end;
+  }
+}
+
 }  // namespace
 }  // namespace penstock

@@ -92,4 +92,15 @@ std::optional<std::uint64_t> ZipContentOffset(std::string_view header) {
   return kZipLocalHeaderBytes + At<std::uint16_t>(header, 26) + At<std::uint16_t>(header, 28);
 }
 
+bool IsSavedWithoutCrc(std::string_view header, std::string_view behind,
+                       std::uint64_t content_bytes) {
+  constexpr std::uint16_t kHasDescriptor = 8;  // 4.4.4
+  if (header.size() < kZipLocalHeaderBytes) return false;
+  if ((At<std::uint16_t>(header, 6) & kHasDescriptor) == 0)
+    return At<std::uint32_t>(header, 14) == 0;
+  return behind.size() >= 12 && behind.substr(0, 4) == "PK\7\10" &&
+         At<std::uint32_t>(behind, 4) == 0 &&
+         At<std::uint32_t>(behind, 8) == static_cast<std::uint32_t>(content_bytes);
+}
+
 }  // namespace penstock

@@ -106,5 +106,24 @@ TEST(ZipDirectoryTest, ContentBeginsAfterNameAndExtraField) {
   EXPECT_FALSE(ZipContentOffset("PK\1\2" + header.substr(4)).has_value());
 }
 
+TEST(ZipDirectoryTest, RecordsAreSavedWithoutACrcIfNoPartHasOne) {
+  const auto header = [](int flags, std::uint32_t crc) {
+    return "PK\3\4"s + Little(0, 2) + Little(flags, 2) + Little(0, 6) + Little(crc, 4) +
+           Little(0, 12);
+  };
+  const auto descriptor = [](std::uint32_t crc, std::uint64_t bytes) {
+    return "PK\7\10"s + Little(crc, 4) + Little(bytes, 4) + Little(bytes, 4);
+  };
+  EXPECT_TRUE(IsSavedWithoutCrc(header(8, 0), descriptor(0, 7), 7));
+  EXPECT_TRUE(IsSavedWithoutCrc(header(8, 0), descriptor(0, 7), (std::uint64_t{1} << 32) + 7));
+  EXPECT_TRUE(IsSavedWithoutCrc(header(0, 0), "", 7));
+  EXPECT_FALSE(IsSavedWithoutCrc(header(0, 5), "", 7));
+  EXPECT_FALSE(IsSavedWithoutCrc(header(8, 0), descriptor(5, 7), 7));
+  EXPECT_FALSE(IsSavedWithoutCrc(header(8, 0), descriptor(0, 8), 7));
+  EXPECT_FALSE(IsSavedWithoutCrc(header(8, 0), std::string(16, '\0'), 7));
+  EXPECT_FALSE(IsSavedWithoutCrc(header(8, 0), descriptor(0, 7).substr(0, 11), 7));
+  EXPECT_FALSE(IsSavedWithoutCrc("PK\3\4", descriptor(0, 7), 7));
+}
+
 }  // namespace
 }  // namespace penstock

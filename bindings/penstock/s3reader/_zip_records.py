@@ -12,7 +12,9 @@ from ._zip_directory import Directory, Entry, entries_of, find_directory
 MAGIC = b"PK\x03\x04"
 TAIL_BYTES = 64 * 1024  # bytes at the end of an archive in which to look for its directory
 _DEFLATED = 8
-_LOCAL = struct.Struct("<4s4xH16xHH")  # APPNOTE.TXT 4.3.7: signature, method, length of the name and of the extra field
+_LOCAL = struct.Struct("<4s2xHH4xI8xHH")  # APPNOTE.TXT 4.3.7: signature, flags, method, CRC-32, length of name and extra field
+_HAS_DESCRIPTOR = 8  # flag, 4.4.4
+_DESCRIPTOR = struct.Struct("<4sII")  # 4.3.9: signature, CRC-32, lower 32 bits of the size
 
 
 class Content(Protocol):
@@ -57,7 +59,7 @@ def content_of(record: bytes, entry: Entry) -> bytes:
     """
     if len(record) < _LOCAL.size or not record.startswith(MAGIC):
         raise ValueError(f"record {entry.name!r} is not at the offset in the directory")
-    begin = _LOCAL.size + sum(_LOCAL.unpack_from(record)[2:])
+    begin = _LOCAL.size + sum(_LOCAL.unpack_from(record)[4:])
     data = record[begin : begin + entry.size]
     if entry.method == _DEFLATED:
         try:
@@ -95,7 +97,7 @@ def check_records(content: Content, directory: bytes, place: Directory) -> Verdi
         header = content.read(entry.start, entry.start + _LOCAL.size) if end <= entry.start < place.start else b""
         if len(header) < _LOCAL.size or not header.startswith(MAGIC):
             return _incomplete(f"record {name!r} is not at the offset in the directory")
-        _, method, name_length, extra_length = _LOCAL.unpack(header)
+        _, flags, method, crc_of_header, name_length, extra_length = _LOCAL.unpack(header)
         name_end = entry.start + _LOCAL.size + name_length
         begin = name_end + extra_length
         end = begin + entry.size
@@ -106,8 +108,20 @@ def check_records(content: Content, directory: bytes, place: Directory) -> Verdi
             return _incomplete(f"the directory does not describe record {name!r} as torch.save does")
         if entry.size == 0:
             continue
-        if entry.method or not entry.crc:
-            unknown = unknown or f"record {name!r} {'is compressed' if entry.method else 'was saved without a CRC-32'}"
+        if entry.method:
+            unknown = unknown or f"record {name!r} is compressed"
+        elif not entry.crc:
+            if not _lacks_crc(content, end, entry, flags, crc_of_header):
+                return _incomplete(f"record {name!r} has no CRC-32 in the directory, but was saved with one")
+            unknown = unknown or f"record {name!r} was saved without a CRC-32"
         elif (crc := content.crc(begin, end)) != entry.crc:
             return Verdict(f"have the CRC-32 {crc:08x}, and were saved with {entry.crc:08x} (record {name!r})")
     return Verdict(unknown=unknown)
+
+
+def _lacks_crc(content: Content, end: int, entry: Entry, flags: int, crc_of_header: int) -> bool:
+    """Whether a record without a CRC-32 in the directory has none in its data descriptor either, or in its header."""
+    if not flags & _HAS_DESCRIPTOR:
+        return crc_of_header == 0
+    descriptor = content.read(end, end + _DESCRIPTOR.size)
+    return descriptor == _DESCRIPTOR.pack(b"PK\7\10", 0, entry.size & 0xFFFFFFFF)

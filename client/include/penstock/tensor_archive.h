@@ -48,7 +48,8 @@ struct ArchiveEnds {
 
 // Reads the zip directory. The views are into `ends`. Returns nullopt if the bytes are not a
 // little-endian torch.save archive with a single, stored payload that ends within the archive. Also
-// returns nullopt if a part other than the payload is outside of `ends`. Accepts any bytes.
+// returns nullopt if a part other than the payload is outside of `ends`, or if only the directory
+// lacks the CRC-32 of the payload. Accepts any bytes.
 std::optional<TensorArchive> ReadTensorArchive(const ArchiveEnds& ends);
 
 }  // namespace penstock

@@ -46,6 +46,13 @@ inline constexpr std::size_t kZipLocalHeaderBytes = 30;
 // not begin with a local header. Accepts any bytes.
 std::optional<std::uint64_t> ZipContentOffset(std::string_view header);
 
+// Whether a record that has the CRC-32 0 in the directory was saved without one, as far as can be
+// seen: its data descriptor, 4.3.9, or its local header if it has none, has no CRC-32 either.
+// `header`: its local header. `behind`: at least the 12 bytes behind its content. Accepts any
+// bytes.
+bool IsSavedWithoutCrc(std::string_view header, std::string_view behind,
+                       std::uint64_t content_bytes);
+
 }  // namespace penstock
 
 #endif  // PENSTOCK_ZIP_DIRECTORY_H_
