@@ -20,6 +20,7 @@
 #include "bindings/core/interrupt.h"
 #include "bindings/core/named_argument.h"
 #include "bindings/core/use.h"
+#include "client/checkpoint/boxes.h"
 #include "client/checkpoint/load/item_engine.h"
 
 namespace penstock::python {
@@ -315,6 +316,17 @@ class PyItemLoader {
   ProcessBound<Load> load_;
 };
 
+bool BoxesOverlap(const std::vector<std::pair<Dimensions, Dimensions>>& boxes) {
+  std::vector<checkpoint::Box> made;
+  made.reserve(boxes.size());
+  for (const auto& [offsets, lengths] : boxes) {
+    if (offsets.size() != lengths.size() || offsets.size() != boxes[0].first.size())
+      throw py::value_error("boxes must have equal numbers of dimensions");
+    made.push_back({offsets, lengths});
+  }
+  return checkpoint::AnyOverlap(std::move(made));
+}
+
 using ItemLoaderPointer = std::unique_ptr<PyItemLoader, DeleteUnlessInUse<PyItemLoader>>;
 
 ItemLoaderPointer MakeItemLoader(const PyClient& client, py::object trailers, py::object new_arena,
@@ -335,6 +347,8 @@ ItemLoaderPointer MakeItemLoader(const PyClient& client, py::object trailers, py
 }  // namespace
 
 void BindItems(py::module_& module) {
+  module.def("boxes_overlap", &BoxesOverlap, "boxes"_a,
+             "Whether two of the boxes (offsets, lengths) share elements. None may be empty.");
   Guarded<PyItemLoader>(module, "ItemLoader",
                         "Loads items of a distributed checkpoint into tensors, many at a time.")
       .def(py::init(&MakeItemLoader), "client"_a, "trailers"_a, "new_arena"_a, py::kw_only(),

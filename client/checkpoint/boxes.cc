@@ -2,11 +2,21 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_set>
 
 namespace penstock::checkpoint {
 namespace {
 
 constexpr std::int64_t kShortGapBytes = 32 << 10;
+
+bool Overlap(const Box& one, const Box& other) {
+  for (std::size_t i = 0; i < one.offsets.size(); ++i) {
+    if (one.offsets[i] >= other.offsets[i] + other.lengths[i] ||
+        other.offsets[i] >= one.offsets[i] + one.lengths[i])
+      return false;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -154,6 +164,34 @@ void CopyElements(std::span<const std::int64_t> lengths, std::uint64_t item_byte
   runs.ForEach([&](std::uint64_t from_offset, std::uint64_t to_offset) {
     std::memcpy(to + to_offset, from + from_offset, runs.run_bytes());
   });
+}
+
+bool AnyOverlap(std::vector<Box> boxes) {
+  std::size_t best = 0;
+  std::size_t most = 0;
+  const std::size_t dimensions = boxes.empty() ? 0 : boxes.front().offsets.size();
+  for (std::size_t i = 0; i < dimensions; ++i) {
+    std::unordered_set<std::int64_t> begins;
+    for (const Box& box : boxes) begins.insert(box.offsets[i]);
+    if (begins.size() <= most) continue;
+    most = begins.size();
+    best = i;
+  }
+  if (most == 0) return boxes.size() > 1;  // of a tensor without dimensions
+  std::sort(boxes.begin(), boxes.end(), [best](const Box& one, const Box& other) {
+    return one.offsets[best] < other.offsets[best];
+  });
+  std::vector<const Box*> open;  // they end behind the begin of `box`
+  for (const Box& box : boxes) {
+    std::erase_if(open, [&](const Box* other) {
+      return other->offsets[best] + other->lengths[best] <= box.offsets[best];
+    });
+    for (const Box* const other : open) {
+      if (Overlap(*other, box)) return true;
+    }
+    open.push_back(&box);
+  }
+  return false;
 }
 
 }  // namespace penstock::checkpoint

@@ -40,6 +40,11 @@ struct Box {
   std::optional<Box> Intersection(const Box& other) const;
 };
 
+// Whether two of the boxes share elements. Requires that no box is empty, and equal numbers of
+// dimensions. Sweeps along the dimension in which most boxes begin at different places, so that
+// each box is compared with few others.
+bool AnyOverlap(std::vector<Box> boxes);
+
 // Shorter rows are read into scratch memory instead of their destination.
 inline constexpr std::uint64_t kShortRowBytes = 4096;
 

@@ -1,8 +1,10 @@
 #include "client/checkpoint/dcp_metadata.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "client/checkpoint/dtypes.h"
@@ -55,6 +57,7 @@ class MetadataReader {
       if (!names_.insert(name).second) return Invalid(name, "occurs twice");
       PENSTOCK_TRY(ReadEntry(std::string(name), items[i + 1]));
     }
+    PENSTOCK_TRY(CheckPlaces());
     return std::move(metadata_);
   }
 
@@ -203,6 +206,33 @@ class MetadataReader {
       tensor.chunks.push_back(std::move(made));
     }
     metadata_.tensors.push_back(std::move(tensor));
+    return Ok();
+  }
+
+  // Items of one file share no bytes: otherwise one has the place of another.
+  Result<void> CheckPlaces() const {
+    struct Item {
+      const DcpPlace* place;
+      const std::string* name;
+    };
+    std::vector<Item> items;
+    for (const DcpBytes& bytes : metadata_.bytes) items.push_back({&bytes.place, &bytes.name});
+    for (const DcpTensor& tensor : metadata_.tensors) {
+      for (const DcpChunk& chunk : tensor.chunks) items.push_back({&chunk.place, &tensor.name});
+    }
+    std::erase_if(items, [](const Item& item) { return item.place->length == 0; });
+    std::sort(items.begin(), items.end(), [](const Item& one, const Item& other) {
+      return std::tie(one.place->path, one.place->begin) <
+             std::tie(other.place->path, other.place->begin);
+    });
+    for (std::size_t i = 1; i < items.size(); ++i) {
+      const auto& [place, name] = items[i];
+      const auto& [before, name_before] = items[i - 1];
+      if (place->path != before->path || place->begin >= before->begin + before->length) continue;
+      return Invalid(*name, "is at byte " + std::to_string(place->begin) + " of '" + place->path +
+                                "', and '" + *name_before + "' is there to byte " +
+                                std::to_string(before->begin + before->length));
+    }
     return Ok();
   }
 

@@ -57,7 +57,8 @@ struct DcpMetadata {
 // Reads `.metadata`, a pickle of torch.distributed.checkpoint.metadata.Metadata, as torch 1.13 and
 // later write it. Runs no code, and ignores what planners store for themselves. Accepts any bytes.
 // Returns kUnsupported, with the name of the class, for another object, and kDataLoss if chunks
-// lack their place, exceed their tensor, or have invalid places or paths.
+// lack their place, exceed their tensor, or have invalid places or paths, and if items of one file
+// share bytes. PlanBox finds chunks that overlap or leave gaps.
 Result<DcpMetadata> ReadDcpMetadata(std::string_view pickle);
 
 // Writes a pickle that ReadDcpMetadata and torch.distributed.checkpoint read. Requires UTF-8.

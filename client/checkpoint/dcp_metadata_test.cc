@@ -51,6 +51,20 @@ TEST(DcpMetadataTest, ChunksMustBeWithinTheirTensorAndHaveAPlace) {
   EXPECT_NE(ReadDcpMetadata(pickle).error().message.find("'step' has no place"), std::string::npos);
 }
 
+TEST(DcpMetadataTest, ItemsOfOneFileShareNoBytes) {
+  DcpMetadata metadata = Example();
+  metadata.tensors[1].chunks[0].place.begin = 1499;
+  const auto read = ReadDcpMetadata(WriteDcpMetadata(metadata));
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().kind, ErrorKind::kDataLoss);
+  EXPECT_NE(read.error().message.find("'scalar' is at byte 1499 of '__0_0.distcp', and "
+                                      "'layer.weight' is there to byte 1500"),
+            std::string::npos)
+      << read.error().message;
+  metadata.tensors[1].chunks[0].place.length = 0;
+  EXPECT_TRUE(ReadDcpMetadata(WriteDcpMetadata(metadata)).ok());
+}
+
 TEST(DcpMetadataTest, HugeSizesAreRefused) {
   DcpMetadata metadata = Example();
   metadata.tensors[0].sizes = {INT64_MAX, INT64_MAX};

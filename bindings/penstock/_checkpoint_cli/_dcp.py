@@ -7,6 +7,7 @@ from math import prod
 from typing import Any
 
 from .._exceptions import S3InvalidArgumentError
+from .._metadata_check import metadata_damage
 from . import _pickles
 from ._names import METADATA
 from ._place import Place
@@ -46,6 +47,7 @@ class DcpCheckpoint:
         items: The byte ranges that contain them.
         metadata: Keys of the metadata objects that were read.
         empty: Keys of the checkpoint's objects without items, which no load needs.
+        damage: What is wrong with metadata objects, by key.
     """
 
     folder: str
@@ -53,6 +55,7 @@ class DcpCheckpoint:
     items: list[Item] = field(default_factory=list)
     metadata: list[str] = field(default_factory=list)
     empty: list[str] = field(default_factory=list)
+    damage: dict[str, list[str]] = field(default_factory=dict)
 
     def ends(self) -> dict[str, int]:
         """Returns the minimum size in bytes of each object that the checkpoint refers to, by key."""
@@ -77,11 +80,22 @@ def read_key(place: Place, folder: str, key: str, version_id: str = "") -> DcpCh
     try:
         if len(data) > MAX_BYTES:
             raise ValueError(f"is larger than {MAX_BYTES:,} bytes")
-        found = _checkpoint(folder, _pickles.load_dcp_metadata(data))
+        metadata = _pickles.load_dcp_metadata(data)
+        found = _checkpoint(folder, metadata)
     except ValueError as error:
         raise S3InvalidArgumentError(f"{place.uri(key)} {error}") from None
     found.metadata.append(key)
+    found.damage[key] = _damage(metadata, is_whole=key == folder + METADATA)
     return found
+
+
+def _damage(metadata: _pickles.Metadata, is_whole: bool) -> list[str]:
+    """Returns what is wrong with metadata. `is_whole`: it describes all chunks, not those of one rank."""
+    try:
+        found = list(metadata_damage(_dict(metadata, "state_dict_metadata"), _dict(metadata, "storage_data")))
+    except (AttributeError, TypeError) as error:
+        return [f"it cannot be read ({error})"]
+    return [f"{each.name!r} {each.what}" for each in found if is_whole or not each.is_gap]
 
 
 def read_all(place: Place, folder: str, keys: list[str]) -> DcpCheckpoint:
@@ -93,6 +107,7 @@ def read_all(place: Place, folder: str, keys: list[str]) -> DcpCheckpoint:
         found.items += one.items
         found.metadata += one.metadata
         found.empty += one.empty
+        found.damage |= one.damage
         for entry in one.entries:
             of_all = (entry.name, entry.dtype, entry.shape)
             known = entries.get(of_all)

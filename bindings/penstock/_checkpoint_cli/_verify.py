@@ -21,6 +21,7 @@ from ._names import above, folder_of, is_shard
 from ._output import many, print_json, size_text, table
 from ._place import Place, kind_of, metadata_below, place_of
 
+MAX_NAMED = 20  # values of which the metadata is damaged, in one line
 OK, MISSING, DAMAGED, UNVERIFIED = "ok", "missing", "damaged", "unverified"
 PARALLEL = 4  # objects that are verified in parallel; each is read in several parts
 HELD = 8 * 1024**2  # bytes; smaller items are held in memory, of larger ones the zip directory is read first
@@ -99,6 +100,9 @@ def _verify_folder(place: Place, key: str, shard: str | None = None) -> list[Ver
         if info.size > end > 0:
             detail = f"has {info.size:,} bytes, but {source} accounts for {end:,}: the object is of another save"
             return Verdict(name, DAMAGED, info.size, detail=detail)
+        if damage := checkpoint.damage.get(name):
+            more = f"; and {len(damage) - MAX_NAMED:,} more" if len(damage) > MAX_NAMED else ""
+            return Verdict(name, DAMAGED, info.size, detail="; ".join(damage[:MAX_NAMED]) + more)
         return _verdict(place, info, items[name])
 
     if shard is not None:

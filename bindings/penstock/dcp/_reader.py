@@ -20,6 +20,7 @@ from .._config import check_callable
 from .._exceptions import S3DataLossError, S3Exception, S3NotFoundError, S3ThrottledError, S3UnavailableError
 from ..s3reader import S3ReaderConstructor
 from ..s3reader.protocol import DCPS3ReaderConstructorProtocol
+from ._checked_metadata import check_gaps, checked_metadata
 from ._delivery import Delivery
 from ._file_system import S3FileSystem, bucket_and_key
 from ._gc_control import collection_disabled, defer_collection, resume_collection
@@ -155,6 +156,7 @@ class S3StorageReader(FileSystemReader):
     def reset(self, checkpoint_id: str | os.PathLike[str] | None = None) -> None:
         super().reset(checkpoint_id)
         self._set("metadata", None)
+        self._set("gaps", None)
 
     def read_metadata(self, *args: Any, **kwargs: Any) -> Metadata:
         """Reads the checkpoint's metadata by one request.
@@ -167,6 +169,7 @@ class S3StorageReader(FileSystemReader):
             access, because torch discards exceptions of this method.
 
         Raises:
+            S3DataLossError: Its content cannot be true, for example because chunks of a tensor overlap.
             S3Exception: The object could not be read.
             UnpicklingError: The object is not a pickle.
         """
@@ -197,6 +200,8 @@ class S3StorageReader(FileSystemReader):
         defer_collection()  # lasts while torch plans
         with collection_disabled():
             metadata: Metadata = pickle.loads(data)
+            if isinstance(metadata, Metadata):
+                self._set("gaps", checked_metadata(metadata, f"s3://{bucket}/{key}"))
         if hasattr(torch_metadata, "StorageMeta"):  # torch 2.4 and later
             metadata.storage_meta = getattr(metadata, "storage_meta", None) or torch_metadata.StorageMeta()
             metadata.storage_meta.load_id = self.load_id
@@ -225,6 +230,8 @@ class S3StorageReader(FileSystemReader):
 
     def read_data(self, plan: LoadPlan, planner: LoadPlanner) -> Future[None]:
         LOAD_JITTER.wait(world_size())
+        if gaps := self._get("gaps"):
+            check_gaps(gaps, plan, planner)
         if not self._plans_itself or not self._uses_core_client():
             self._read_in_order(plan.items, planner)
             return _done()

@@ -1,7 +1,5 @@
 // Plans which parts of which chunks fill a box of a tensor.
-#include <algorithm>
 #include <string>
-#include <unordered_set>
 #include <utility>
 
 #include "client/checkpoint/dtypes.h"
@@ -22,46 +20,6 @@ Error Uncovered(const DcpTensor& tensor, const Box& wanted, std::string_view wha
                      "the chunks of '" + tensor.name + "' " + std::string(what) + " the box " +
                          Shown(wanted.lengths) + " at " + Shown(wanted.offsets) +
                          ": the checkpoint is incomplete or its metadata is invalid");
-}
-
-bool Overlap(const Box& one, const Box& other) {
-  for (std::size_t i = 0; i < one.offsets.size(); ++i) {
-    if (one.offsets[i] >= other.offsets[i] + other.lengths[i] ||
-        other.offsets[i] >= one.offsets[i] + one.lengths[i])
-      return false;
-  }
-  return true;
-}
-
-// Whether two of the boxes share elements. Requires that no box is empty, and equal numbers of
-// dimensions. Sweeps along the dimension in which most boxes begin at different places, so that
-// each box is compared with few others.
-bool AnyOverlap(std::vector<Box> boxes) {
-  std::size_t best = 0;
-  std::size_t most = 0;
-  const std::size_t dimensions = boxes.empty() ? 0 : boxes.front().offsets.size();
-  for (std::size_t i = 0; i < dimensions; ++i) {
-    std::unordered_set<std::int64_t> begins;
-    for (const Box& box : boxes) begins.insert(box.offsets[i]);
-    if (begins.size() <= most) continue;
-    most = begins.size();
-    best = i;
-  }
-  if (most == 0) return boxes.size() > 1;  // of a tensor without dimensions
-  std::sort(boxes.begin(), boxes.end(), [best](const Box& one, const Box& other) {
-    return one.offsets[best] < other.offsets[best];
-  });
-  std::vector<const Box*> open;  // they end behind the begin of `box`
-  for (const Box& box : boxes) {
-    std::erase_if(open, [&](const Box* other) {
-      return other->offsets[best] + other->lengths[best] <= box.offsets[best];
-    });
-    for (const Box* const other : open) {
-      if (Overlap(*other, box)) return true;
-    }
-    open.push_back(&box);
-  }
-  return false;
 }
 
 }  // namespace

@@ -1,0 +1,66 @@
+"""Refuses metadata of a checkpoint that would leave elements unread or load those of another tensor."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.distributed.checkpoint import planner_helpers
+
+from .._exceptions import S3DataLossError
+from .._metadata_check import Damage, metadata_damage
+
+if TYPE_CHECKING:
+    from torch.distributed.checkpoint.metadata import Metadata
+    from torch.distributed.checkpoint.planner import LoadPlan, LoadPlanner
+
+# Returns the chunks of a tensor that this process has. None before torch 2.4.
+_chunks_of: Any = getattr(planner_helpers, "_create_chunk_list", None)
+
+
+def _error(uri: str, damage: Damage) -> S3DataLossError:
+    folder = uri.rpartition("/")[0]
+    return S3DataLossError(
+        f"{uri}: invalid metadata of a distributed checkpoint: {damage.name!r} {damage.what}: the checkpoint is incomplete, or"
+        f" its metadata was corrupted; `penstock checkpoint verify {folder}` names all damage; load another checkpoint"
+    )
+
+
+def checked_metadata(metadata: Metadata, uri: str) -> dict[str, S3DataLossError]:
+    """Checks the metadata in the object `uri`.
+
+    Returns:
+        Errors for loads of tensors that have fewer elements than their size, by name.
+
+    Raises:
+        S3DataLossError: The metadata cannot be true.
+    """
+    gaps: dict[str, S3DataLossError] = {}
+    try:
+        for damage in metadata_damage(metadata.state_dict_metadata, metadata.storage_data):
+            if not damage.is_gap:
+                raise _error(uri, damage)
+            gaps[damage.name] = _error(uri, damage)
+    except (AttributeError, TypeError, ValueError) as error:
+        raise _error(uri, Damage("", f"cannot be read ({error})")) from error
+    return gaps
+
+
+def check_gaps(gaps: dict[str, S3DataLossError], plan: LoadPlan, planner: LoadPlanner) -> None:
+    """Refuses a plan that does not fill its targets. A process that saved a part of a tensor may load that part.
+
+    Raises:
+        S3DataLossError: A target would keep elements of before the load.
+    """
+    read = dict.fromkeys(gaps, 0)
+    for item in plan.items:
+        if item.dest_index.fqn in read:
+            read[item.dest_index.fqn] += prod(item.lengths)
+    targets = getattr(planner, "state_dict", None)
+    for name, error in gaps.items():
+        if targets is None or _chunks_of is None:
+            raise error
+        target = targets.get(name)
+        if isinstance(target, torch.Tensor) and sum(prod(chunk.sizes) for chunk in _chunks_of(target)) != read[name]:
+            raise error
