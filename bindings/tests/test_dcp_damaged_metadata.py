@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import penstock
@@ -16,6 +17,8 @@ from penstock import __main__
 from penstock._metadata_check import metadata_damage
 from penstock.s3reader import S3ReaderConstructor
 from penstock.testing import Emulator
+from torch.distributed._shard._utils import narrow_tensor_by_index
+from torch.distributed.checkpoint.default_planner import create_default_local_load_plan
 from torch.distributed.checkpoint.metadata import (
     ChunkStorageMetadata,
     Metadata,
@@ -23,6 +26,7 @@ from torch.distributed.checkpoint.metadata import (
     TensorProperties,
     TensorStorageMetadata,
 )
+from torch.distributed.checkpoint.planner import LoadPlan
 
 SAVED = {"a": torch.randn(16, 4), "b": torch.randn(16, 4), "c": torch.arange(100)}
 
@@ -166,6 +170,57 @@ def test_a_rank_may_load_the_part_that_it_saved_alone(checkpoints: Checkpoints) 
             dcp.CheckpointException, match=r"'a' has the size \[10, 4\], which are 40 elements, but its chunks have 12"
         ):
             checkpoints.load({"a": target}, uri)
+
+
+class FewTensors(dcp.LoadPlanner):
+    """Loads some tensors, which it does not keep as `state_dict`, under other names."""
+
+    def __init__(self, targets: dict[str, torch.Tensor], prefix: str = "") -> None:
+        self.targets = targets
+        self.prefix = prefix
+        self.state_dict: Any = {}
+
+    def set_up_planner(self, state_dict: Any, metadata: Any = None, is_coordinator: bool = False) -> None:
+        self.metadata = metadata
+        if self.prefix:
+            self.state_dict = {self.prefix + name: target for name, target in self.targets.items()}
+
+    def create_local_plan(self) -> LoadPlan:
+        items = create_default_local_load_plan(self.targets, self.metadata).items
+        return LoadPlan(
+            [replace(item, dest_index=replace(item.dest_index, fqn=self.prefix + item.dest_index.fqn)) for item in items]
+        )
+
+    def create_global_plan(self, global_plan: list[LoadPlan]) -> list[LoadPlan]:
+        return global_plan
+
+    def finish_plan(self, central_plan: LoadPlan) -> LoadPlan:
+        return central_plan
+
+    def load_bytes(self, read_item: Any, value: Any) -> None:
+        raise AssertionError
+
+    def resolve_tensor(self, read_item: Any) -> torch.Tensor:
+        target = self.targets[read_item.dest_index.fqn.removeprefix(self.prefix)]
+        return narrow_tensor_by_index(target, read_item.dest_offsets, read_item.lengths)
+
+    def commit_tensor(self, read_item: Any, tensor: torch.Tensor) -> None: ...
+
+
+def test_a_planner_may_leave_out_an_incomplete_tensor(checkpoints: Checkpoints) -> None:
+    uri = checkpoints.save(SAVED)
+    change(checkpoints, uri, half_of_the_rows)
+    targets = {"b": torch.zeros(16, 4)}
+    checkpoints.load({}, uri, planner=FewTensors(targets))
+    assert torch.equal(targets["b"], SAVED["b"])
+
+
+@pytest.mark.parametrize("prefix", ["", "new/"])
+def test_a_planner_with_other_names_cannot_load_an_incomplete_tensor(checkpoints: Checkpoints, prefix: str) -> None:
+    uri = checkpoints.save(SAVED)
+    change(checkpoints, uri, half_of_the_rows)
+    with pytest.raises(dcp.CheckpointException, match=r"'a' has the size \[16, 4\], which are 64 elements"):
+        checkpoints.load({}, uri, planner=FewTensors({"a": torch.zeros(16, 4)}, prefix))
 
 
 def test_every_kind_of_shards_is_accepted(checkpoints: Checkpoints, verify: Verify) -> None:

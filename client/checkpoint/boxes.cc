@@ -9,15 +9,6 @@ namespace {
 
 constexpr std::int64_t kShortGapBytes = 32 << 10;
 
-bool Overlap(const Box& one, const Box& other) {
-  for (std::size_t i = 0; i < one.offsets.size(); ++i) {
-    if (one.offsets[i] >= other.offsets[i] + other.lengths[i] ||
-        other.offsets[i] >= one.offsets[i] + one.lengths[i])
-      return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 Dimensions RowMajorStrides(std::span<const std::int64_t> sizes) {
@@ -106,6 +97,15 @@ std::optional<Box> Box::Intersection(const Box& other) const {
   return common;
 }
 
+bool Box::Overlaps(const Box& other) const {
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    const std::int64_t begin = std::max(offsets[i], other.offsets[i]);
+    const std::int64_t end = std::min(offsets[i] + lengths[i], other.offsets[i] + other.lengths[i]);
+    if (end <= begin) return false;
+  }
+  return true;
+}
+
 Runs::Runs(std::span<const std::int64_t> lengths, std::span<const std::int64_t> from,
            std::span<const std::int64_t> to, std::uint64_t item_bytes)
     : run_bytes_(item_bytes) {
@@ -169,12 +169,18 @@ void CopyElements(std::span<const std::int64_t> lengths, std::uint64_t item_byte
 bool AnyOverlap(std::vector<Box> boxes) {
   std::size_t best = 0;
   std::size_t most = 0;
+  double shortest = 0;
   const std::size_t dimensions = boxes.empty() ? 0 : boxes.front().offsets.size();
   for (std::size_t i = 0; i < dimensions; ++i) {
     std::unordered_set<std::int64_t> begins;
-    for (const Box& box : boxes) begins.insert(box.offsets[i]);
-    if (begins.size() <= most) continue;
+    double length = 0;  // of all boxes; not an integer, which could overflow
+    for (const Box& box : boxes) {
+      begins.insert(box.offsets[i]);
+      length += static_cast<double>(box.lengths[i]);
+    }
+    if (begins.size() < most || (begins.size() == most && length >= shortest)) continue;
     most = begins.size();
+    shortest = length;
     best = i;
   }
   if (most == 0) return boxes.size() > 1;  // of a tensor without dimensions
@@ -187,7 +193,7 @@ bool AnyOverlap(std::vector<Box> boxes) {
       return other->offsets[best] + other->lengths[best] <= box.offsets[best];
     });
     for (const Box* const other : open) {
-      if (Overlap(*other, box)) return true;
+      if (other->Overlaps(box)) return true;
     }
     open.push_back(&box);
   }

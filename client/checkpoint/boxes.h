@@ -38,11 +38,13 @@ struct Box {
   Box Widened(std::span<const std::int64_t> sizes, std::uint64_t item_bytes) const;
   // The elements of both; nullopt if there are none. Requires equal numbers of dimensions.
   std::optional<Box> Intersection(const Box& other) const;
+  // Whether there is an element of both. Requires equal numbers of dimensions.
+  bool Overlaps(const Box& other) const;
 };
 
 // Whether two of the boxes share elements. Requires that no box is empty, and equal numbers of
-// dimensions. Sweeps along the dimension in which most boxes begin at different places, so that
-// each box is compared with few others.
+// dimensions. Sweeps along the dimension in which most boxes begin at different places, and of
+// those the one with the shortest boxes, so that each box is compared with few others.
 bool AnyOverlap(std::vector<Box> boxes);
 
 // Shorter rows are read into scratch memory instead of their destination.

@@ -86,5 +86,23 @@ TEST(BoxesTest, EmptyBoxesHaveNoRuns) {
   EXPECT_EQ(runs.run_bytes(), 0U);
 }
 
+TEST(BoxesTest, SharedElementsAreFound) {
+  const std::vector<Box> tiles{{{0, 0}, {2, 3}}, {{0, 3}, {2, 1}}, {{2, 0}, {1, 4}}};
+  EXPECT_FALSE(AnyOverlap(tiles));
+  EXPECT_FALSE(AnyOverlap({{{}, {}}}));
+  EXPECT_TRUE(AnyOverlap({{{}, {}}, {{}, {}}}));
+  for (const Box& tile : tiles) {
+    EXPECT_TRUE(tile.Overlaps(tile));
+    EXPECT_FALSE((tile.Overlaps({tile.offsets, {0, 1}})));
+  }
+  std::vector<Box> more = tiles;
+  more.push_back({{1, 2}, {1, 2}});
+  EXPECT_TRUE(AnyOverlap(more));
+  // Long boxes in the first dimension, which begin at as many places as in the second.
+  std::vector<Box> diagonal;
+  for (std::int64_t i = 0; i < 20'000; ++i) diagonal.push_back({{i, 2 * i}, {1 << 30, 1}});
+  EXPECT_FALSE(AnyOverlap(diagonal));
+}
+
 }  // namespace
 }  // namespace penstock::checkpoint

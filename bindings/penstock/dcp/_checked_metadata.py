@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.distributed.checkpoint import planner_helpers
+from torch.distributed.checkpoint.default_planner import DefaultLoadPlanner
 
 from .._exceptions import S3DataLossError
 from .._metadata_check import Damage, metadata_damage
@@ -53,14 +55,26 @@ def check_gaps(gaps: dict[str, S3DataLossError], plan: LoadPlan, planner: LoadPl
     Raises:
         S3DataLossError: A target would keep elements of before the load.
     """
-    read = dict.fromkeys(gaps, 0)
+    # A planner of another class may leave out tensors, or name its targets differently.
+    plans_all = type(planner).create_local_plan is DefaultLoadPlanner.create_local_plan
+    sources = dict(zip(gaps, gaps, strict=True)) if plans_all else {}  # tensors in the checkpoint, by target
+    read: Counter[str] = Counter()  # elements of each target
     for item in plan.items:
-        if item.dest_index.fqn in read:
+        if item.storage_index.fqn in gaps:
+            sources[item.dest_index.fqn] = item.storage_index.fqn
             read[item.dest_index.fqn] += prod(item.lengths)
-    targets = getattr(planner, "state_dict", None)
-    for name, error in gaps.items():
-        if targets is None or _chunks_of is None:
-            raise error
+    targets = getattr(planner, "state_dict", {})
+    for name, source in sources.items():
         target = targets.get(name)
-        if isinstance(target, torch.Tensor) and sum(prod(chunk.sizes) for chunk in _chunks_of(target)) != read[name]:
-            raise error
+        if isinstance(target, torch.Tensor):
+            if _elements_of(target) != read[name]:
+                raise gaps[source]
+        elif name in read:  # the size of the target is unknown
+            raise gaps[source]
+
+
+def _elements_of(target: torch.Tensor) -> int:
+    """Returns the number of the target's elements that this process has. -1: unknown."""
+    if _chunks_of is not None:
+        return sum(prod(chunk.sizes) for chunk in _chunks_of(target))
+    return target.numel() if type(target) is torch.Tensor else -1

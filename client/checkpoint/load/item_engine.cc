@@ -299,7 +299,7 @@ class ItemEngine::Loader {
   // Predicts head and tail; an item of which that is impossible is fetched whole. Returns whether
   // its ends must be read first.
   bool Predict(Item& item) {
-    item.strides = RowMajorStrides(item.source.sizes);
+    if (item.is_declared) item.strides = RowMajorStrides(item.source.sizes);
     if (item.is_whole) return false;
     item.is_whole = true;
     if (!item.is_declared || item.source.length <= item.payload) return false;

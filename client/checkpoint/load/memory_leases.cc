@@ -1,6 +1,7 @@
 #include "client/checkpoint/load/memory_leases.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace penstock::checkpoint {
 namespace {
@@ -41,9 +42,7 @@ bool MemoryLeases::Acquire(Id id, const LeasedMemory& memory) {
                                                    Tensor{memory.begin, end, {}});
   Tensor& tensor = found->second;
   if (!added) {
-    const auto overlaps = [&](const auto& other) {
-      return memory.box.Intersection(other.second).has_value();
-    };
+    const auto overlaps = [&](const auto& other) { return memory.box.Overlaps(other.second); };
     if (std::any_of(tensor.boxes.begin(), tensor.boxes.end(), overlaps)) return false;
     Remove(tensor);
   }
@@ -70,7 +69,9 @@ void MemoryLeases::Release(Id id) {
   const Tensors::iterator found = lease->second;
   by_id_.erase(lease);
   Tensor& tensor = found->second;
-  std::erase_if(tensor.boxes, [&](const auto& each) { return each.first == id; });
+  const auto is_lease = [&](const auto& each) { return each.first == id; };
+  std::swap(*std::find_if(tensor.boxes.begin(), tensor.boxes.end(), is_lease), tensor.boxes.back());
+  tensor.boxes.pop_back();
   if (!tensor.boxes.empty()) return;
   Remove(tensor);
   tensors_.erase(found);
