@@ -18,13 +18,13 @@ def run(*command: str) -> None:
 
 
 class Disk:
-    """An image in the caller's `folder`, mounted at `mounted`."""
+    """An image in the caller's `folder`, mounted at `mounted`. `options`: of mkfs.ext4."""
 
-    def __init__(self, folder: Path, size: int) -> None:
+    def __init__(self, folder: Path, size: int, *options: str) -> None:
         self.image, self.mounted = folder / "image", folder / "disk"
         with self.image.open("wb") as image:
             image.truncate(size)
-        run("mkfs.ext4", "-q", "-F", str(self.image))
+        run("mkfs.ext4", "-q", "-F", *options, str(self.image))
         self.mounted.mkdir()
         self.mount()
 

@@ -1,6 +1,6 @@
 """A full disk: puts fail with 507; deletions, aborts and resets free space again without a restart.
 
-A preloaded library enforces a quota (storage_quota.cc), so that the tests need no file system of their own.
+A preloaded library enforces a quota (storage_quota.cc), so that most tests need no file system of their own.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from store_process import Requests, Server, SignedRequests, body_of, fsck, serving
+from ext4_disk import Disk, why_none
+from store_process import Requests, Server, SignedRequests, StartRefusedError, body_of, fsck, serving
 
 QUOTA = 12 << 20
+NO_EXT4 = why_none()
 INLINE, LARGEST_INLINE, IN_FILE = 20_000, 30_000, 300_000
 
 
@@ -222,3 +224,71 @@ def test_changes_of_users_on_a_full_disk_are_atomic(durability: str, tmp_path: P
     (data / "ballast").unlink()
     with serving(data, *options, environment=quota) as server:
         assert users_of(Requests(server.admin)) == removed
+
+
+@pytest.fixture
+def small_disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Disk]:
+    """The parameter is the size of a block. Blocks of 1 KiB are smaller than a page of memory."""
+    disk = Disk(tmp_path, 64 << 20, "-b", str(request.param), "-m", "0")
+    try:
+        yield disk
+    finally:
+        disk.unmount()
+
+
+def leave(disk: Disk, kilobytes: int) -> None:
+    """Fills the disk with a file until about `kilobytes` are free."""
+    ballast = disk.mounted / "ballast"
+    ballast.unlink(missing_ok=True)
+    disk.sync()
+    with ballast.open("wb", buffering=0) as file:
+        for size in (1 << 16, 1 << 10):
+            with contextlib.suppress(OSError):
+                while True:
+                    file.write(bytes(size))
+        file.truncate(max(file.tell() - (kilobytes << 10), 0))
+    disk.sync()
+
+
+@pytest.mark.skipif(bool(NO_EXT4), reason=NO_EXT4)
+@pytest.mark.parametrize("small_disk", [1024], indirect=True)
+def test_a_full_disk_with_small_blocks_ends_no_process(small_disk: Disk) -> None:
+    """A write to the mapped index of a log whose blocks could not be allocated used to end the process (SIGBUS)."""
+    data = small_disk.mounted / "data"
+    with serving(data) as server:
+        Requests(server.netloc).expect(200, "PUT", "/bucket")
+        server.stop()
+    statuses = set()
+    for kilobytes in range(8, 160, 16):
+        leave(small_disk, kilobytes)
+        checked, _, message = fsck(data)
+        assert checked in (0, 2), f"{kilobytes} KiB free: {checked} {message}"
+        leave(small_disk, kilobytes)
+        try:
+            with serving(data) as server:
+                admin = Requests(server.admin)
+                statuses.add(admin.send("POST", "/_penstock/namespaces", b'{"name": "a"}')[0])
+                admin.send("DELETE", "/_penstock/namespaces/a")
+                server.stop()
+                assert server.process.returncode == 0, f"{kilobytes} KiB free"
+        except StartRefusedError as error:
+            assert "no space left" in str(error), f"{kilobytes} KiB free: {error}"
+    assert 507 in statuses
+
+
+@pytest.mark.skipif(bool(NO_EXT4), reason=NO_EXT4)
+@pytest.mark.parametrize("small_disk", [4096], indirect=True)
+def test_a_disk_without_room_for_a_directory_is_full(small_disk: Disk) -> None:
+    """The failure to create a directory below blobs used to be a missing file (500)."""
+    with serving(small_disk.mounted / "data") as server:
+        s3 = Requests(server.netloc)
+        s3.expect(200, "PUT", "/bucket")
+        refusals = 0
+        for kilobytes in range(60, 200, 12):
+            leave(small_disk, kilobytes)
+            for number in range(20):
+                status, answer = s3.send("PUT", f"/bucket/{number}", body_of(str(number), 60_000))
+                assert status in (200, 507), answer
+                refusals += status == 507
+                s3.expect(204, "DELETE", f"/bucket/{number}")
+        assert refusals > 0

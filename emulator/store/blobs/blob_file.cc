@@ -112,14 +112,20 @@ class FileBlobWriter final : public BlobWriter {
     if (::fallocate(file_.get(), 0, begin, static_cast<off_t>(end) - begin) == 0) reserved_ = end;
   }
 
+  // Makes a system call, which returns an errno, again if the disk is full: pending deletions may
+  // free space.
+  template <class Call>
+  int WithFreedSpace(const Call& call) {
+    const int error = call();
+    if (error != ENOSPC && error != EDQUOT) return error;
+    registry_->FlushRemovals();
+    return call();
+  }
+
   Result<void> Write(ByteView bytes) {
     Reserve(bytes.size());
     written_ += bytes.size();
-    int error = WriteAll(file_.get(), bytes);
-    if (error == ENOSPC || error == EDQUOT) {  // pending deletions may free space
-      registry_->FlushRemovals();
-      error = WriteAll(file_.get(), bytes);
-    }
+    const int error = WithFreedSpace([&] { return WriteAll(file_.get(), bytes); });
     return error == 0 ? Ok()
                       : Result<void>(SystemError(ErrorKind::kInternal, "write", temporary_, error));
   }
@@ -136,6 +142,16 @@ class FileBlobWriter final : public BlobWriter {
     return Ok();
   }
 
+  // Another writer may create the same directory.
+  Result<void> MakeFolder(const std::string& folder) {
+    const int error =
+        WithFreedSpace([&] { return ::mkdir(folder.c_str(), 0700) == 0 ? 0 : errno; });
+    if (error != 0 && error != EEXIST)
+      return SystemError(ErrorKind::kInternal, "create the directory", folder, error);
+    if (error != 0 || options_.durability != Durability::kStrict) return Ok();
+    return SyncDirectory(registry_->directory() + "/blobs");
+  }
+
   Result<void> MoveIntoPlace() {
     const bool strict = options_.durability == Durability::kStrict;
     if (strict && ::fdatasync(file_.get()) != 0) {
@@ -143,13 +159,13 @@ class FileBlobWriter final : public BlobWriter {
     }
     const std::string path = registry_->PathOf(id_);
     const std::string folder = fs::path(path).parent_path();
-    int moved = ::rename(temporary_.c_str(), path.c_str());
-    if (moved != 0 && errno == ENOENT) {  // the first file in this directory
-      if (::mkdir(folder.c_str(), 0700) == 0 && strict)
-        PENSTOCK_TRY(SyncDirectory(registry_->directory() + "/blobs"));
-      moved = ::rename(temporary_.c_str(), path.c_str());
+    const auto rename = [&] { return ::rename(temporary_.c_str(), path.c_str()) == 0 ? 0 : errno; };
+    int error = WithFreedSpace(rename);
+    if (error == ENOENT) {  // the first file in this directory
+      PENSTOCK_TRY(MakeFolder(folder));
+      error = WithFreedSpace(rename);
     }
-    if (moved != 0) return SystemError(ErrorKind::kInternal, "rename", temporary_, errno);
+    if (error != 0) return SystemError(ErrorKind::kInternal, "rename", temporary_, error);
     temporary_.clear();
     if (!strict) return Ok();
     Result<void> synced = SyncDirectory(folder);

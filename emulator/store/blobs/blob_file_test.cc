@@ -82,6 +82,16 @@ TEST_F(BlobFileTest, LimitsThePreallocatedSpace) {
   EXPECT_LE(room, std::uintmax_t{17} << 20);
 }
 
+TEST_F(BlobFileTest, AFailureToCreateADirectoryIsTheReportedError) {
+  std::filesystem::remove_all(directory_.path() + "/blobs");
+  const auto writer = Writer();
+  ASSERT_TRUE(writer->Append(AsBytes(Body(100'000))).ok());
+  const auto content = writer->Finish();
+  ASSERT_FALSE(content.ok());
+  EXPECT_NE(content.error().message.find("cannot create the directory"), std::string::npos)
+      << content.error().message;
+}
+
 TEST_F(BlobFileTest, AnAbandonedWriterLeavesNoFiles) {
   auto writer = Writer(1 << 20);
   ASSERT_TRUE(writer->Append(AsBytes(Body(100'000))).ok());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cerrno>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -19,6 +20,7 @@
 #include "emulator/store/sqlite/page_bits.h"
 #include "emulator/store/sqlite/shared_by_path.h"
 #include "emulator/store/sqlite/vfs_forwarding.h"
+#include "emulator/store/system/mapped_space.h"
 #include "penstock/base/bytes.h"
 
 namespace penstock::emulator::store {
@@ -208,6 +210,17 @@ int FileControl(sqlite3_file* file, int what, void* argument) {
   }
 }
 
+// SQLite writes one byte per page of memory to extend the index of a log. With smaller blocks the
+// rest of the page remains a hole.
+int MapIndex(sqlite3_file* file, int region, int size, int may_extend, volatile void** memory) {
+  const int code = Forward<&sqlite3_io_methods::xShmMap>(file, region, size, may_extend, memory);
+  if (code != SQLITE_OK || *memory == nullptr) return code;
+  const int error = AllocateMapped(const_cast<void*>(*memory), static_cast<std::size_t>(size));
+  if (error == 0) return SQLITE_OK;
+  *memory = nullptr;  // otherwise SQLite uses it at the next call
+  return error == ENOMEM ? SQLITE_NOMEM : SQLITE_FULL;
+}
+
 // If no page is returned, SQLite reads through xRead.
 int Fetch(sqlite3_file* file, sqlite3_int64 offset, int size, void** page) {
   const int code = Forward<&sqlite3_io_methods::xFetch>(file, offset, size, page);
@@ -226,6 +239,7 @@ constexpr sqlite3_io_methods kPageMethods = [] {
   methods.xRead = Read;
   methods.xWrite = Write;
   methods.xFileControl = FileControl;
+  methods.xShmMap = MapIndex;
   methods.xFetch = Fetch;
   return methods;
 }();

@@ -25,8 +25,9 @@ inline constexpr int kPageChecksumBytes = 8;
 inline constexpr int kStoreIdOffset = 68;
 
 // The name of an SQLite VFS that adds checksums to database files and uses LogVfsName() for all
-// other files. Reading a page with a wrong checksum fails with SQLITE_IOERR_DATA. Null: the VFS
-// could not be registered; use LogVfsName(). Thread safety: any thread.
+// other files. Reading a page with a wrong checksum fails with SQLITE_IOERR_DATA. The index of a
+// log gets its disk space before it is used (mapped_space.h); a full disk is SQLITE_FULL. Null: the
+// VFS could not be registered; use LogVfsName(). Thread safety: any thread.
 const char* PageChecksumVfsName();
 
 // These functions concern the main database of `db`. They return false or empty if it was opened by
