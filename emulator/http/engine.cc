@@ -60,6 +60,15 @@ int ConnectionDescriptorLimit() {
   return static_cast<int>(all - std::min(all / 4, kMaxReserved));
 }
 
+// accept() takes its descriptor when it begins to wait, so that the number can be from a time with
+// more descriptors in use. Returns the lowest free one instead.
+int LowestDescriptor(int fd) {
+  const int lowest = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (lowest < 0) return fd;
+  ::close(fd);
+  return lowest;
+}
+
 MonotonicTime Now() { return std::chrono::steady_clock::now(); }
 
 // Makes an eventfd readable.
@@ -169,6 +178,7 @@ Result<void> Engine::Open() {
 }
 
 void Engine::Add(int fd) {
+  if (fd >= ConnectionDescriptorLimit()) fd = LowestDescriptor(fd);
   ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
   const int on = 1;

@@ -290,5 +290,26 @@ TEST(Server, ConnectionsLeaveDescriptorsForOtherUses) {
   EXPECT_EQ(status, 200) << "descriptors are free again";
 }
 
+TEST(Server, TheFirstConnectionAfterAFloodIsServed) {
+  FunctionHandler handler([](message::Exchange& exchange) { RespondWith(exchange, "hello"); });
+  const FewDescriptors few(200);
+  const auto server = StartServer(handler);
+  // Repeated because the server may begin to wait only when descriptors are free again.
+  for (int round = 0; round < 20; ++round) {
+    std::vector<std::unique_ptr<Pipe>> others;
+    for (int fd = 0; fd < 180; fd = others.back()->stream->fd()) {
+      ASSERT_NE(fd, -1);
+      others.push_back(std::make_unique<Pipe>());
+    }
+    std::vector<TestClient> last;
+    do {
+      last.emplace_back(server->port());
+    } while (last.back().SendRequest(kGet).status == 200);
+    last.clear();
+    others.clear();
+    EXPECT_EQ(TestClient(server->port()).SendRequest(kGet).status, 200) << round;
+  }
+}
+
 }  // namespace
 }  // namespace penstock::emulator::http

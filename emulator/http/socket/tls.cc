@@ -3,12 +3,14 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "emulator/http/socket/flawed_certificates.h"
@@ -196,13 +198,58 @@ class OpenSslContext final : public TlsContext {
   std::map<CertificateFlaw, SslContextPtr> flawed_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
-Error Unusable(const char* what, const std::string& path) {
+constexpr char kCertificateFile[] = "The TLS certificate file";
+constexpr char kKeyFile[] = "The TLS key file";
+
+Error Unusable(const char* what, const std::string& path, const std::string& problem) {
+  ERR_clear_error();
+  return Error::Make(ErrorKind::kInvalidArgument, std::string(what) + " '" + path + "' " + problem);
+}
+
+Error UnusableForOpenSsl(const char* what, const std::string& path) {
   std::array<char, 256> reason{};
   ERR_error_string_n(ERR_get_error(), reason.data(), reason.size());
-  ERR_clear_error();
-  return Error::Make(ErrorKind::kInvalidArgument, std::string(what) + " '" + path +
-                                                      "' cannot be used (" + reason.data() +
-                                                      "): give readable PEM files of one key pair");
+  return Unusable(what, path,
+                  std::string("cannot be used (") + reason.data() +
+                      "): give readable PEM files of one key pair");
+}
+
+// Reading a FIFO or a terminal could block, and devices have no end. OpenSSL reports missing files.
+Result<void> CheckRegular(const char* what, const std::string& path) {
+  struct stat state {};
+  if (::stat(path.c_str(), &state) != 0 || S_ISREG(state.st_mode)) return Ok();
+  return Unusable(what, path, "is not a regular file; name a PEM file");
+}
+
+// Called by OpenSSL, which would otherwise ask on the terminal.
+int RefusePassPhrase(char*, int, int, void* is_encrypted) {
+  *static_cast<bool*>(is_encrypted) = true;
+  return -1;
+}
+
+Result<void> UseKeyPair(SSL_CTX* context, const std::string& certificate_path,
+                        const std::string& key_path) {
+  PENSTOCK_TRY(CheckRegular(kCertificateFile, certificate_path));
+  PENSTOCK_TRY(CheckRegular(kKeyFile, key_path));
+  bool is_encrypted = false;  // set by these two calls
+  SSL_CTX_set_default_passwd_cb(context, RefusePassPhrase);
+  SSL_CTX_set_default_passwd_cb_userdata(context, &is_encrypted);
+  const bool has_certificate =
+      SSL_CTX_use_certificate_chain_file(context, certificate_path.c_str()) == 1;
+  const bool has_key = has_certificate && SSL_CTX_use_PrivateKey_file(context, key_path.c_str(),
+                                                                      SSL_FILETYPE_PEM) == 1;
+  SSL_CTX_set_default_passwd_cb(context, nullptr);
+  SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);
+  if (is_encrypted) {
+    return Unusable(has_certificate ? kKeyFile : kCertificateFile,
+                    has_certificate ? key_path : certificate_path,
+                    "is encrypted, and the emulator asks for no pass phrase; decrypt it (openssl "
+                    "pkey -in ENCRYPTED -out DECRYPTED) and name the decrypted file");
+  }
+  if (!has_certificate) return UnusableForOpenSsl(kCertificateFile, certificate_path);
+  if (!has_key || SSL_CTX_check_private_key(context) != 1)
+    return UnusableForOpenSsl(kKeyFile, key_path);
+  return Ok();
 }
 
 }  // namespace
@@ -213,13 +260,7 @@ Result<std::unique_ptr<TlsContext>> TlsContext::Create(const std::string& certif
   SslContextPtr context = NewContext();
   if (context == nullptr)
     return Error::Make(ErrorKind::kResourceExhausted, "OpenSSL cannot create a TLS context");
-  if (SSL_CTX_use_certificate_chain_file(context.get(), certificate_path.c_str()) != 1) {
-    return Unusable("The TLS certificate file", certificate_path);
-  }
-  if (SSL_CTX_use_PrivateKey_file(context.get(), key_path.c_str(), SSL_FILETYPE_PEM) != 1 ||
-      SSL_CTX_check_private_key(context.get()) != 1) {
-    return Unusable("The TLS key file", key_path);
-  }
+  PENSTOCK_TRY(UseKeyPair(context.get(), certificate_path, key_path));
   return std::unique_ptr<TlsContext>(std::make_unique<OpenSslContext>(std::move(context)));
 }
 

@@ -4,6 +4,7 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <sys/stat.h>
 
 #include <array>
 #include <atomic>
@@ -45,12 +46,18 @@ class Certificate {
     file = std::fopen(key_path().c_str(), "w");
     PEM_write_PrivateKey(file, key, nullptr, nullptr, 0, nullptr, nullptr);
     std::fclose(file);
+    file = std::fopen(encrypted_key_path().c_str(), "w");
+    PEM_write_PrivateKey(file, key, EVP_aes_256_cbc(), nullptr, 0, nullptr,
+                         const_cast<char*>("secret"));
+    std::fclose(file);
     X509_free(certificate);
     EVP_PKEY_free(key);
   }
   ~Certificate() { std::filesystem::remove_all(folder_); }
   std::string certificate_path() const { return folder_ + "/certificate.pem"; }
   std::string key_path() const { return folder_ + "/key.pem"; }
+  std::string encrypted_key_path() const { return folder_ + "/encrypted.pem"; }
+  const std::string& folder() const { return folder_; }
 
  private:
   std::string folder_;
@@ -106,6 +113,30 @@ class TlsTest : public testing::Test {
   }
   Certificate certificate_;
 };
+
+// The message of a refused key pair.
+std::string Refusal(const std::string& certificate_path, const std::string& key_path) {
+  const auto context = TlsContext::Create(certificate_path, key_path);
+  EXPECT_FALSE(context.ok());
+  return context.ok() ? "" : context.error().message;
+}
+
+TEST_F(TlsTest, AnEncryptedKeyIsRefusedWithoutAQuestion) {
+  EXPECT_EQ(Refusal(certificate_.certificate_path(), certificate_.encrypted_key_path()),
+            "The TLS key file '" + certificate_.encrypted_key_path() +
+                "' is encrypted, and the emulator asks for no pass phrase; decrypt it (openssl "
+                "pkey -in ENCRYPTED -out DECRYPTED) and name the decrypted file");
+}
+
+TEST_F(TlsTest, FilesThatAreNotRegularAreRefusedAtOnce) {
+  const std::string fifo = certificate_.folder() + "/fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  for (const std::string& path : {fifo, certificate_.folder(), std::string("/dev/zero")}) {
+    const std::string refused = "'" + path + "' is not a regular file; name a PEM file";
+    EXPECT_EQ(Refusal(path, certificate_.key_path()), "The TLS certificate file " + refused);
+    EXPECT_EQ(Refusal(certificate_.certificate_path(), path), "The TLS key file " + refused);
+  }
+}
 
 // Each client sends only the first bytes of a ClientHello.
 TEST_F(TlsTest, StalledHandshakesDelayNoOther) {
