@@ -90,8 +90,9 @@ namespace {
 bool CanMeet(const Action& action, const std::string& operation) {
   if (IsOneOf<PartialFailureAction>(action)) return operation == "DeleteObjects";
   const s3::OperationTraits* const traits = s3::FindTraits(operation);
+  // Operations without traits are those on buckets: most write.
   if (IsOneOf<DuplicateAction>(action))
-    return traits != nullptr && traits->access == s3::Access::kWrite;
+    return traits == nullptr || traits->access == s3::Access::kWrite;
   if (IsOneOf<CommitPartialAction>(action)) return traits != nullptr && traits->stores_body;
   if (IsOneOf<DelayVisibilityAction>(action))
     return operation == "DeleteObject" || (traits != nullptr && traits->overwrites);

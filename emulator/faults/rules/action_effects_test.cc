@@ -59,6 +59,7 @@ TEST(ActionConflictsTest, RejectsActionsThatNoneOfTheOperationsCanMeet) {
   EXPECT_EQ(problem(R"("PostObject")", partial), "");
   EXPECT_EQ(problem(R"("UploadPart")", partial), "");
   EXPECT_EQ(problem(R"("DeleteObject")", hidden), "");
+  EXPECT_EQ(problem(R"("DeleteBucket")", R"({"duplicate_apply": {}})"), "");
   EXPECT_EQ(problem(R"("*Object*")", R"({"partial_failure": {}})"), "");
   EXPECT_EQ(Problem(R"({"partial_failure": {}})"), "");
 }
