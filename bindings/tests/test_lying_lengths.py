@@ -117,3 +117,44 @@ def test_the_second_response_may_lie(emulator: Emulator, client: S3Client, bucke
     emulator.faults().set([corrupt, lie])
     assert client_of(emulator, 3).get(bucket, "k").body == data
     emulator.faults().clear()
+
+
+@every_kind
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("announced", ["1", "50", "size - 1", "size + 1"])
+def test_the_size_of_a_wrong_head_is_forgotten_after_an_error(
+    emulator: Emulator, client: S3Client, bucket: str, monkeypatch: pytest.MonkeyPatch, kind: str, size: int, announced: str
+) -> None:
+    """Regression: the sequential and the ranged reader kept it, and later reads were short without an error."""
+    for name, value in emulator.environment().items():
+        monkeypatch.setenv(name, value)
+    data = content(size)
+    put(client, bucket, "k", data)
+    length = {"1": "1", "50": "50", "size - 1": str(size - 1), "size + 1": str(size + 1)}
+    for operations in (
+        [("read",), ("read", 100), ("seek", 0), ("read",)],
+        [("read", 100), ("seek", 2312), ("read", 10), ("read",)],
+    ):
+        reader = client_of(emulator, 1).get_object(bucket, "k", reader_constructor=KINDS[kind])
+        rule = {
+            "when": {"operation": "HeadObject"},
+            "do": {"header_lie": {"set": {"Content-Length": length[announced]}}},
+            "limit": {"times": 1},
+            "must_fire": False,
+        }
+        emulator.faults().set([rule])
+        reader.seek(0, io.SEEK_END)
+        reader.seek(0)
+        failed = False
+        local = io.BytesIO(data)
+        for name, *arguments in operations:
+            try:
+                got = getattr(reader, name)(*arguments)
+            except (OSError, penstock.S3Exception):
+                failed = True
+                local.seek(reader.tell())
+                continue
+            expected = getattr(local, name)(*arguments)
+            if failed:
+                assert got == expected, (name, *arguments)
+        emulator.faults().clear()

@@ -122,9 +122,12 @@ class RangedS3Reader(WindowedS3Reader):
     def _check(self, position: int, asked: int, got: int) -> None:
         count = self._available(position, asked)
         if got != count:
+            size, self._size = self._size, None
+            if self._version is not None:
+                self._version.size = None
             raise OSError(
                 f"s3://{self._bucket}/{self._key}: received {got} of {count} bytes from offset {position};"
-                " the object has become shorter"
+                f" the object is shorter than the {size} bytes of an earlier response"
             )
 
     def _read_rest(self) -> bytes:

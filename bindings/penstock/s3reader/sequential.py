@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from .. import _core
-from .._exceptions import S3DataLossError
 from .._streams import GetObjectStream, ObjectSource
 from .protocol import GetObjectInfoCallable, GetStreamCallable
 from .windowed import WindowedS3Reader
@@ -44,6 +43,8 @@ class SequentialS3Reader(WindowedS3Reader):
         if block:
             self._blocks.append(block)
             self._ends.append(self._received + len(block))
+            if self._size is not None and self._received > self._size:
+                self._size = None  # a HEAD or a listing was wrong
 
     def _keep_prefix(self, source: ObjectSource) -> None:
         """Keeps the CRC of the received bytes, with which the next stream verifies the object."""
@@ -72,11 +73,7 @@ class SequentialS3Reader(WindowedS3Reader):
                 self._size = self._received
                 return
         while end is None or self._received < end:
-            try:
-                block = next(self._stream, None)
-            except S3DataLossError:
-                self._size = None  # a response with a wrong length may have set it
-                raise
+            block = next(self._stream, None)
             if block is None:
                 self._size = self._received
                 return

@@ -7,10 +7,12 @@ import math
 import sys
 import threading
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import SEEK_SET
 from typing import Any
 
-from .._exceptions import S3Exception
+from .._exceptions import S3DataLossError, S3Exception
 from .protocol import GetObjectInfoCallable, GetStreamCallable, S3Reader, check_size, seek_target, writable_bytes
 
 
@@ -120,6 +122,17 @@ class WindowedS3Reader(S3Reader):
                 "a reader was used from its own progress callback or by two threads at once; use a separate reader for each"
             )
 
+    @contextmanager
+    def _receiving(self) -> Iterator[None]:
+        """Ends the waiting that :meth:`_begin_waiting` began. Forgets the size after S3DataLossError, as it may be wrong."""
+        try:
+            yield
+        except S3DataLossError:
+            self._size = None
+            raise
+        finally:
+            self._waiting.release()
+
     # ---- the window
 
     def _start_run(self, position: int) -> None:
@@ -205,10 +218,8 @@ class WindowedS3Reader(S3Reader):
             if len(data) == limit:
                 return data
         self._begin_waiting(window, len(data))
-        try:
+        with self._receiving():
             return self._read_rest() if limit is None else self._read_across_windows(data, limit)
-        finally:
-            self._waiting.release()
 
     def _read_across_windows(self, first: bytes, limit: int) -> bytes:
         """Returns `first`, the last bytes of the window, and the bytes that follow, `limit` bytes in total."""
@@ -236,10 +247,8 @@ class WindowedS3Reader(S3Reader):
         if data or size == 0:
             return data
         self._begin_waiting()
-        try:
+        with self._receiving():
             return self._window.read(size) if self._load_window(self._end, 1) else data
-        finally:
-            self._waiting.release()
 
     def readinto(self, buf: Any) -> int:
         view = writable_bytes(buf)
@@ -253,10 +262,8 @@ class WindowedS3Reader(S3Reader):
             if view.obj is None:  # memory passed from C, for example by torch.load
                 self._fail_next_read(error)
             raise
-        try:
+        with self._receiving():
             return self._readinto_across_windows(view, count)
-        finally:
-            self._waiting.release()
 
     def _readinto_across_windows(self, view: memoryview, count: int) -> int:
         begin = self._end - count
@@ -290,20 +297,16 @@ class WindowedS3Reader(S3Reader):
         if line[-1:] == b"\n" or len(line) == size:
             return line
         self._begin_waiting(window, len(line))
-        try:
+        with self._receiving():
             return self._finish_line(line, size)
-        finally:
-            self._waiting.release()
 
     def __next__(self) -> bytes:
         window = self._window
         line = window.readline()
         if line[-1:] != b"\n":
             self._begin_waiting(window, len(line))
-            try:
+            with self._receiving():
                 line = self._finish_line(line, None)
-            finally:
-                self._waiting.release()
             if not line:
                 raise StopIteration
         return line

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 
 #include "emulator/store/store_testing.h"
@@ -83,7 +84,12 @@ TEST_P(DiskGuardTest, WritesFailAfterAFileIsMovedOrReplaced) {
     for (const bool replaced : {false, true}) {
       const TemporaryDirectory directory;
       const std::string data = directory.path() + "/data";
+      OpenStore({.directory = data, .durability = GetParam()}).reset();
+      const std::string orphan = data + "/tmp/0000000000000007";
+      std::ofstream(orphan) << "half";
       const auto store = OpenStore({.directory = data, .durability = GetParam()});
+      // The sweep opens the database, which must not be a copy that is being written.
+      ASSERT_TRUE(WaitUntil([&] { return !fs::exists(orphan); }));
       MakeBucket(*store);
       const PutObject put = MakePut(*store, "key", "body");
       fs::rename(data + name, directory.path() + "/moved");
