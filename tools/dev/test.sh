@@ -32,13 +32,38 @@ run_ctest() {
   [ $none = ignore ] && [ ! -s "$build_dir/ctest.xml" ] || count_junit "$build_dir/ctest.xml"
 }
 
+# run_suite NAME FOLDER PATTERN: runs the Python tests of the folder whose names match, or all if PATTERN is empty.
+# Without a pattern, no tests is a failure.
+run_suite() {
+  local status=0
+  python -m pytest -q --junitxml="$build_dir/pytest-$1.xml" -o junit_family=xunit1 ${3:+-k "$3"} "$2" || status=$?
+  [ $status -ne 5 ] || [ -z "$3" ] || status=0  # 5: no tests
+  return $status
+}
+
+# run_pytest PATTERN LONG: runs both suites at a time, because many tests wait more than they compute. The long tests measure
+# latencies, so with LONG the suites run one after the other.
 run_pytest() {
-  local status=0 none=0
-  [ -z "$1" ] || none=5  # pytest's exit status for no tests
-  rm -f "$build_dir/pytest.xml"
-  python -m pytest -q --junitxml="$build_dir/pytest.xml" -o junit_family=xunit1 ${1:+-k "$1"} || status=$?
-  [ $status -eq 0 ] || [ $status -eq $none ] || result=1
-  count_junit "$build_dir/pytest.xml"
+  local log=$build_dir/pytest-tests.log beside
+  rm -f "$build_dir"/pytest-*.xml
+  if [ -z "$2" ]; then
+    set -m  # otherwise the tests of interrupts would inherit an ignored SIGINT
+    run_suite tests tests "$1" >"$log" 2>&1 &
+    beside=$!
+    set +m
+    # shellcheck disable=SC2064
+    trap "kill -INT -- -$beside 2>/dev/null" EXIT
+  fi
+  run_suite bindings bindings/tests "$1" || result=1
+  if [ -z "$2" ]; then
+    wait "$beside" || result=1
+    trap - EXIT
+    cat "$log"
+  else
+    run_suite tests tests "$1" || result=1
+  fi
+  count_junit "$build_dir/pytest-bindings.xml"
+  count_junit "$build_dir/pytest-tests.xml"
 }
 
 run_tests() {
@@ -67,7 +92,7 @@ run_tests() {
   run_ctest "$pattern" "$timeout"
   if [ "$kind" = dev ]; then
     say "running the Python tests"
-    run_pytest "$pattern"
+    run_pytest "$pattern" "$long"
   fi
   if [ "$kind$long$pattern" = dev1 ]; then
     say "fuzzing every target until it covers no new edges"
