@@ -18,6 +18,7 @@ void BindClient(pybind11::module_& module);
 void BindStream(pybind11::module_& module);
 void BindFetch(pybind11::module_& module);
 void BindRanges(pybind11::module_& module);
+void BindItems(pybind11::module_& module);
 void BindArchives(pybind11::module_& module);
 void BindWriter(pybind11::module_& module);
 void BindLister(pybind11::module_& module);

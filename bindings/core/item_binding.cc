@@ -1,7 +1,5 @@
 // ItemLoader: loads items of distributed checkpoints into tensors, by the engine of
 // client/checkpoint/load.
-#include "bindings/core/item_binding.h"
-
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 

@@ -4,7 +4,6 @@
 #include "bindings/core/bindings.h"
 #include "bindings/core/event_loops.h"
 #include "bindings/core/gil.h"
-#include "bindings/core/item_binding.h"
 
 namespace penstock::python {
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import functools
 import io
-import struct
-import zipfile
 
 import torch
 
+from ..s3reader._zip_directory import entries_of, find_directory
+from ..s3reader._zip_records import content_begin
 from . import _archive
 
 ALIGNMENT = 64
@@ -26,13 +26,11 @@ def _tail_of_this_torch(payload: int) -> int:
     """Returns the trailer size that this version of torch writes for a payload of `payload` bytes."""
     file = io.BytesIO()
     torch.save(torch.zeros(payload, dtype=torch.uint8, device="cpu"), file)
-    with zipfile.ZipFile(file) as archive:
-        header = next((entry.header_offset for entry in archive.infolist() if entry.filename.endswith("/data/0")), None)
-    if header is None:
-        return 0
     data = file.getvalue()
-    name_bytes, extra_bytes = struct.unpack_from("<HH", data, header + 26)  # of the local header, APPNOTE.TXT 4.3.7
-    return len(data) - (header + 30 + int(name_bytes) + int(extra_bytes)) - payload
+    place = find_directory(data, len(data))
+    entries = entries_of(data[place.start : place.end]) if place is not None else []
+    start = next((entry.start for entry in entries if entry.name.endswith(b"/data/0")), None)
+    return 0 if start is None else len(data) - (start + content_begin(data[start:])) - payload
 
 
 @functools.cache

@@ -16,7 +16,7 @@ from .._objects import parse_s3_uri
 from ._delivery import Delivery
 from ._items import Joined
 from ._planners import loads_own_memory
-from ._stored import is_addressable, repeated_dims, takes_bytes
+from ._stored import PLAIN, is_addressable, repeated_dims, takes_bytes
 
 if TYPE_CHECKING:
     from torch.distributed.checkpoint.planner import LoadPlanner
@@ -35,11 +35,7 @@ WINDOW_BYTES = 512 * 1024**2  # requested and not yet delivered, if the targets 
 UNKNOWN_WINDOW_BYTES = 128 * 1024**2  # the same if the planner may allocate the targets
 
 # Dtypes that DLPack has. Tensors of others are passed as bytes.
-_NO_DLPACK = frozenset(
-    getattr(torch, name)
-    for name in ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu")
-    if hasattr(torch, name)
-)
+_NO_DLPACK = frozenset(dtype for dtype in PLAIN if str(dtype).startswith("torch.float8"))
 
 
 def capsule_of(tensor: torch.Tensor) -> object:

@@ -51,6 +51,11 @@ def _incomplete(why: str) -> Verdict:
     return Verdict(f"are not a complete torch.save archive: {why}")
 
 
+def content_begin(record: bytes) -> int:
+    """Returns the offset of the content in a record, which begins with its local header."""
+    return int(_LOCAL.size + sum(_LOCAL.unpack_from(record)[4:]))
+
+
 def content_of(record: bytes, entry: Entry) -> bytes:
     """Returns the verified content of a record, which begins with its local header.
 
@@ -59,7 +64,7 @@ def content_of(record: bytes, entry: Entry) -> bytes:
     """
     if len(record) < _LOCAL.size or not record.startswith(MAGIC):
         raise ValueError(f"record {entry.name!r} is not at the offset in the directory")
-    begin = _LOCAL.size + sum(_LOCAL.unpack_from(record)[4:])
+    begin = content_begin(record)
     data = record[begin : begin + entry.size]
     if entry.method == _DEFLATED:
         try:

@@ -398,7 +398,7 @@ class ItemEngine::Loader {
     const std::uint64_t most = direct ? limits_.unit_bytes : limits_.part_bytes;
     std::uint64_t scratch = 0;
     for (Box& part : box.Parts(static_cast<std::int64_t>(most / item_bytes))) {
-      if (!part.Intersection(read.to.box)) continue;  // a piece of the gap between rows
+      if (!part.Overlaps(read.to.box)) continue;  // a piece of the gap between rows
       const std::uint64_t bytes = BytesOf(item, part);
       if (!direct) scratch += bytes + kAlignment;
       item.units.push_back({&read, 0, bytes, std::move(part)});
