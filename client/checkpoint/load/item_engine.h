@@ -5,85 +5,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "client/checkpoint/boxes.h"
 #include "client/checkpoint/load/checkpoint_object.h"
+#include "client/checkpoint/load/load_item.h"
 #include "client/checkpoint/load/scratch_pool.h"
+#include "client/checkpoint/load/trailer_sizes.h"
 
 namespace penstock::checkpoint {
-
-// Memory of a box: element [i, j, ...] is at data + item bytes * (i * strides[0] + ...).
-struct StridedMemory {
-  std::byte* data = nullptr;
-  Dimensions strides;  // In elements, none negative.
-};
-
-// A read of a box of an item.
-struct BoxRead {
-  Box box;  // Of the item's tensor.
-  // Its destination, to which no other read writes at the same time. Null data: none, or unknown.
-  StridedMemory memory;
-  std::uint64_t memory_item_bytes = 0;
-  // Where the memory is in a tensor whose other parts have memory of the same strides. Empty: it is
-  // the whole tensor.
-  Dimensions position;
-  // Whether the engine writes to the memory. Otherwise the caller does, for example to convert.
-  bool is_direct = false;
-};
-
-// Bytes [begin, begin + length) of an object.
-struct LoadItem {
-  std::string name;  // For errors.
-  BucketName bucket;
-  ObjectKey key;
-  std::uint64_t begin = 0;
-  std::uint64_t length = 0;
-  // The tensor that the item is expected to contain, row-major. An empty dtype: the content is
-  // unknown, and the caller gets the whole item.
-  std::string dtype;
-  std::uint64_t item_bytes = 0;
-  Dimensions sizes;
-  std::vector<BoxRead> reads;
-};
-
-// The sizes of trailers, the bytes of an item after its payload. They depend on the payload's size
-// modulo 64, on zip64 fields, and on the program that wrote the item.
-class TrailerSizes {
- public:
-  virtual ~TrailerSizes() = default;
-  // `around`: bytes of the item besides the payload. Returns nullopt if the size is unknown.
-  virtual std::optional<std::uint64_t> Find(std::uint64_t payload, std::uint64_t around) const = 0;
-  virtual void Learn(std::uint64_t payload, std::uint64_t trailer) = 0;
-};
-
-// Knows only what it learns.
-class LearnedTrailers final : public TrailerSizes {
- public:
-  std::optional<std::uint64_t> Find(std::uint64_t payload, std::uint64_t around) const override;
-  void Learn(std::uint64_t payload, std::uint64_t trailer) override;
-
- private:
-  std::map<std::uint64_t, std::uint64_t> by_kind_;
-};
-
-// "item 'name': bytes 100 to 200", for errors.
-std::string DescribeItem(const LoadItem& item);
-
-struct EngineLimits {
-  std::uint64_t batch_bytes = 36 << 20;    // Verified and delivered together.
-  std::size_t batch_items = 512;           // The same.
-  std::uint64_t unit_bytes = 18 << 20;     // Larger reads are received in pieces.
-  std::uint64_t part_bytes = 4 << 20;      // Pieces that go through scratch memory.
-  std::uint64_t window_bytes = 512 << 20;  // Requested and not yet complete.
-  // The ends of larger items are read first if their trailer is unknown. Smaller ones are fetched
-  // whole.
-  std::uint64_t probe_bytes = 18 << 20;
-};
 
 struct LoadEvent {
   enum class Kind {

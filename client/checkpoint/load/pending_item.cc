@@ -1,0 +1,191 @@
+#include "client/checkpoint/load/pending_item.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "client/checkpoint/archive_index.h"
+#include "client/checkpoint/dtypes.h"
+#include "client/checkpoint/load/scratch_pool.h"
+
+namespace penstock::checkpoint {
+namespace {
+
+// Whether a tensor fills one memory range without gaps or overlaps, in any order of dimensions.
+bool IsDense(const Dimensions& sizes, const Dimensions& strides) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> steps;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] != 1) steps.emplace_back(strides[i], sizes[i]);
+  }
+  std::sort(steps.begin(), steps.end());
+  std::int64_t expected = 1;
+  for (const auto& [stride, size] : steps) {
+    if (stride != expected) return false;
+    expected *= size;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool IsSameLayout(const Dimensions& sizes, const Dimensions& one, const Dimensions& other) {
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return true;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] != 1 && one[i] != other[i]) return false;
+  }
+  return true;
+}
+
+PendingItem::PendingItem(std::uint64_t its_token, LoadItem its_source) : token(its_token) {
+  for (std::size_t i = 0; i < its_source.reads.size(); ++i)
+    reads.push_back({i, std::move(its_source.reads[i])});
+  its_source.reads.clear();
+  source = std::move(its_source);
+  Describe();
+}
+
+PendingItem::PendingItem(const PendingItem& other, std::vector<PlannedRead> its_reads)
+    : token(other.token), source(other.source), reads(std::move(its_reads)) {
+  Describe();
+}
+
+void PendingItem::Describe() {
+  if (source.dtype.empty()) return;
+  const auto bytes = DenseBytes(source.sizes, source.item_bytes);
+  if (!bytes) return;
+  for (const PlannedRead& read : reads) {
+    if (!read.to.box.IsWithin(source.sizes)) return;
+  }
+  is_declared = true;
+  payload = *bytes;
+}
+
+std::uint64_t PendingItem::BytesOf(const Box& box) const {
+  return static_cast<std::uint64_t>(box.elements()) * source.item_bytes;
+}
+
+std::uint64_t PendingItem::PayloadOffset(const Box& box) const {
+  return static_cast<std::uint64_t>(box.First(strides)) * source.item_bytes;
+}
+
+Runs PendingItem::RunsOf(const PlannedRead& read, const Box& box) const {
+  const Dimensions to =
+      read.mode == ReadMode::kScratch ? RowMajorStrides(box.lengths) : read.to.memory.strides;
+  return Runs(box.lengths, strides, to, source.item_bytes);
+}
+
+bool PendingItem::IsOneRun() const {
+  return reads.size() == 1 && reads[0].mode == ReadMode::kRun && reads[0].run_bytes == payload;
+}
+
+void PendingItem::PlanUnits(const EngineLimits& limits) {
+  std::uint64_t wanted = 0;
+  for (const PlannedRead& read : reads) wanted += BytesOf(read.to.box);
+  std::uint64_t scratch = head + tail;
+  const std::uint64_t size = scratch + wanted;
+  for (PlannedRead& read : reads) {
+    ChooseMode(read);
+    scratch += AddUnits(read, limits);
+  }
+  std::uint64_t requested = 0;
+  for (const ReadUnit& unit : units) requested += unit.size;
+  may_check = requested >= payload;
+  at_once = size <= limits.unit_bytes && scratch <= limits.part_bytes;
+}
+
+void PendingItem::ChooseMode(PlannedRead& read) {
+  read.mode = ReadMode::kScratch;
+  const BoxRead& to = read.to;
+  if (!to.is_direct) return;
+  const Runs runs(to.box.lengths, strides, to.memory.strides, source.item_bytes);
+  const bool is_whole_tensor = reads.size() == 1 && to.box.lengths == source.sizes;
+  if (runs.is_one()) {
+    read.mode = ReadMode::kRun;
+    read.run_begin = PayloadOffset(to.box);
+    read.run_bytes = runs.run_bytes();
+  } else if (is_whole_tensor && IsDense(source.sizes, to.memory.strides)) {
+    // Predict that the stored strides are those of the memory: it was most likely saved from such
+    // a tensor.
+    read.mode = ReadMode::kRun;
+    read.run_bytes = payload;
+    strides = to.memory.strides;
+  } else if (runs.are_long() && !runs.overlap()) {
+    read.mode = ReadMode::kRows;
+  }
+}
+
+// Splits a read. Returns the bytes of scratch memory that it needs.
+std::uint64_t PendingItem::AddUnits(PlannedRead& read, const EngineLimits& limits) {
+  if (read.mode == ReadMode::kRun) {
+    for (std::uint64_t at = 0; at < read.run_bytes; at += limits.unit_bytes)
+      units.push_back({&read, at, std::min(limits.unit_bytes, read.run_bytes - at), {}});
+    return 0;
+  }
+  const std::uint64_t item_bytes = source.item_bytes;
+  const bool direct = read.mode == ReadMode::kRows;
+  const Box box = direct ? read.to.box : read.to.box.Widened(source.sizes, item_bytes);
+  if (read.to.box.elements() == 0) return 0;
+  const std::uint64_t most = direct ? limits.unit_bytes : limits.part_bytes;
+  std::uint64_t scratch = 0;
+  for (Box& part : box.Parts(static_cast<std::int64_t>(most / item_bytes))) {
+    if (!part.Overlaps(read.to.box)) continue;  // a piece of the gap between rows
+    const std::uint64_t bytes = BytesOf(part);
+    if (!direct) scratch += bytes + ScratchPool::kAlignment;
+    units.push_back({&read, 0, bytes, std::move(part)});
+  }
+  return scratch;
+}
+
+void PendingItem::Restart() {
+  is_whole = true;
+  is_prepared = false;
+  crc = PayloadCrc();
+  units.clear();
+  next_unit = 0;
+}
+
+void PendingItem::AddCrc(const ReadUnit& unit, const std::byte* memory) {
+  const PlannedRead& read = *unit.read;
+  if (read.mode == ReadMode::kRun) return crc.Add(read.run_begin + unit.begin, {memory, unit.size});
+  const std::uint64_t begin = PayloadOffset(unit.box);
+  const Runs runs = RunsOf(read, unit.box);
+  runs.ForEach([&](std::uint64_t from, std::uint64_t to) {
+    crc.Add(begin + from, {memory + to, runs.run_bytes()});
+  });
+}
+
+Result<void> PendingItem::CheckCrc(std::uint32_t expected) const {
+  if (expected == 0 || !may_check) return Ok();
+  const std::optional<std::uint32_t> found = crc.Of(payload);
+  if (!found || *found == expected) return Ok();
+  return WrongCrcOfBytes(*found, expected);
+}
+
+Result<bool> PendingItem::Reorder(const Dimensions& stored) const {
+  const auto bytes = StridedBytes(source.sizes, stored, source.item_bytes);
+  if (!bytes || *bytes > payload) return false;
+  const StridedMemory& memory = reads[0].to.memory;
+  PENSTOCK_ASSIGN(const std::shared_ptr<ScratchMemory> copy, AllocateFromHeap(payload));
+  std::byte* const elements = copy->bytes().data();
+  std::copy_n(memory.data, payload, elements);
+  CopyElements(source.sizes, source.item_bytes, elements, stored, memory.data, memory.strides);
+  return true;
+}
+
+Box WantedOf(const ReadUnit& unit) { return *unit.box.Intersection(unit.read->to.box); }
+
+void CopyUnit(const ReadUnit& unit, const std::byte* scratch, std::uint64_t item_bytes) {
+  const BoxRead& to = unit.read->to;
+  const Box common = WantedOf(unit);
+  const Dimensions strides = RowMajorStrides(unit.box.lengths);
+  const auto step = static_cast<std::int64_t>(item_bytes);
+  std::int64_t from = 0;
+  std::int64_t into = 0;
+  for (std::size_t i = 0; i < strides.size(); ++i) {
+    from += (common.offsets[i] - unit.box.offsets[i]) * strides[i];
+    into += (common.offsets[i] - to.box.offsets[i]) * to.memory.strides[i];
+  }
+  CopyElements(common.lengths, item_bytes, scratch + from * step, strides,
+               to.memory.data + into * step, to.memory.strides);
+}
+
+}  // namespace penstock::checkpoint
