@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import threading
 from types import NoneType
@@ -13,6 +14,8 @@ from ._user_agent import UserAgent
 
 GBIT_PER_CONNECTION = 0.4  # throughput of one S3 connection, about 50 MB/s
 MAX_PARALLEL_PARTS = 64
+
+log = logging.getLogger(__name__)
 
 
 class Session:
@@ -79,6 +82,11 @@ class Session:
         """Concurrent requests for one object; None: chosen per transfer."""
         target = self._s3client_config.throughput_target_gbps
         return None if target is None else max(1, min(math.ceil(target / GBIT_PER_CONNECTION), MAX_PARALLEL_PARTS))
+
+    def _call(self, operation: str, **arguments: Any) -> Any:
+        """Runs an operation of the core's table (bindings/core/requests/operations.cc)."""
+        log.debug("%s s3://%s/%s", operation, arguments.get("bucket", ""), arguments.get("key", ""))
+        return self.core.call(operation, arguments)
 
     def _client_builder(self) -> _core.Client:
         config = self._s3client_config

@@ -12,8 +12,10 @@ from .._client import _check_page_size as check_page_size
 from .._exceptions import S3ConflictError
 from .._objects import HeadObjectResult
 from .._versions import checked_version, refuse_directory_bucket
+from ..requests._buckets import is_already_owned
 from ..requests._files import Files
-from ..requests._requests import Requests, batches, is_already_owned
+from ..requests._objects import batches
+from ..requests._requests import Requests
 from ..requests._results import DeleteObjectsResult, ObjectToDelete
 from ._listing import ObjectPages, VersionPages
 from ._loop import abandon
