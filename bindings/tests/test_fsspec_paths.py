@@ -314,6 +314,14 @@ def test_recursive_rm_deletes_a_thousand_keys_per_request(fs, tree, client, emul
     assert not fs.exists(tree)
 
 
+@pytest.mark.parametrize("recursive", [False, True])
+@pytest.mark.parametrize("pattern", ["**", "*", "**/"])
+def test_rm_of_a_pattern_keeps_the_bucket(fs, tree, client, pattern, recursive):
+    fs.rm(f"s3://{tree}/{pattern}", recursive=recursive)
+    assert fs.exists(tree)
+    assert keys(client, tree) == ([] if recursive or pattern == "**" else [key for key in keys(client, tree) if "/" in key])
+
+
 def test_rm_of_a_file_keeps_similar_names(fs, client, bucket):
     for key in ("run", "run/1", "run2"):
         put(client, bucket, key, b"")

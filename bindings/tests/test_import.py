@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -59,6 +60,17 @@ def test_the_extension_exports_only_its_init_function():
 
     listed = subprocess.run(["nm", "-D", "--defined-only", _core.__file__], check=True, capture_output=True, text=True)
     assert [line.split()[-1] for line in listed.stdout.splitlines()] == ["PyInit__core"]
+
+
+def test_no_local_static_of_the_client_has_a_lock():
+    """If another thread initializes a local static during a fork, its lock stays taken in the child."""
+    from penstock import _core
+
+    # Symbols of the type TLS belong to one thread and have no lock.
+    listed = subprocess.run(["readelf", "-sWC", _core.__file__], check=True, capture_output=True, text=True).stdout
+    locks = re.findall(r" OBJECT .* guard variable for (penstock::.*)$", listed, re.MULTILINE)
+    assert any("::emulator::" in name for name in locks), "the extension has symbols"
+    assert [name for name in locks if not name.startswith(("penstock::emulator::", "penstock::python::"))] == []
 
 
 WITHOUT_CONFORMANCE = """

@@ -7,6 +7,8 @@ import ctypes
 import inspect
 import io
 import pickle
+import random
+import signal
 import threading
 from array import array
 from functools import partial
@@ -484,3 +486,33 @@ def test_a_seek_beyond_what_any_object_can_have_is_clamped(open_reader, kind, fi
         reader.read(first)
         assert reader.seek(target) == len(DATA)
         assert reader.read(5) == b""
+
+
+class Interrupted(BaseException):
+    """Raised by a signal handler."""
+
+
+def test_a_reader_can_be_used_after_a_signal_handler_has_raised():
+    """The handler may run between any two bytecodes of a read, also around the lock of the calls that wait for bytes."""
+    counted = Counted()
+    reader = RangedS3Reader("b", "k", counted.get_object_info, counted.get_stream, buffer_size=2)
+    moments = random.Random(1)
+
+    def interrupt(*_: object) -> None:
+        raise Interrupted
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for _ in range(400):
+            with contextlib.suppress(Interrupted):
+                signal.setitimer(signal.ITIMER_REAL, moments.uniform(1e-5, 4e-4))
+                while True:
+                    reader.seek(0)
+                    reader.read(3)
+                    reader.readline(3)
+                    reader.readinto(bytearray(3))
+            reader.seek(5)
+            assert reader.read(3) == DATA[5:8]
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

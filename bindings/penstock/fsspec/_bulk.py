@@ -159,6 +159,8 @@ class BulkOperations:
     ) -> None:
         """Deletes objects, up to 1,000 per request. With `recursive`, deletes directories with their content, also buckets.
 
+        A pattern such as ``bucket/**`` does not delete the bucket.
+
         Raises:
             FileNotFoundError: With `recursive` or a pattern: nothing was found. Deleting a missing object succeeds.
             OSError: S3 refused to delete an object.
@@ -169,7 +171,9 @@ class BulkOperations:
         if patterns or (recursive and maxdepth is not None):
             chosen = patterns if maxdepth is None else given
             expanded = await self._expand_path(chosen, recursive=recursive, maxdepth=maxdepth)  # type: ignore[attr-defined]
-            paths = (paths if maxdepth is None else []) + expanded
+            # "bucket/**" also matches the bucket, which a pattern for names in it does not delete.
+            buckets = {split(name)[0] for name in chosen}
+            paths = (paths if maxdepth is None else []) + [name for name in expanded if name not in buckets]
         try:
             if recursive and maxdepth is None:
                 found = await asyncio.gather(*[_threads.run(self._delete_tree, name) for name in paths])

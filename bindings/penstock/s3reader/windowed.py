@@ -7,13 +7,15 @@ import math
 import sys
 import threading
 from abc import abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from io import SEEK_SET
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from .._exceptions import S3DataLossError, S3Exception
 from .protocol import GetObjectInfoCallable, GetStreamCallable, S3Reader, check_size, seek_target, writable_bytes
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def _too_large(bucket: str, key: str, size: int) -> S3Exception:
@@ -105,33 +107,32 @@ class WindowedS3Reader(S3Reader):
 
     # ---- one call at a time
 
-    def _begin_waiting(self, window: io.BytesIO | None = None, taken: int = 0) -> None:
-        """Takes `_waiting`, which the caller releases.
+    def _check_alone(self, window: io.BytesIO | None = None, taken: int = 0) -> None:
+        """Checks that no other call waits for bytes. If another thread begins to wait after this, the later call waits for it.
 
         Args:
             window: The window that the call has read from.
             taken: Bytes that the call has read from it. An error makes them unread.
 
         Raises:
-            RuntimeError: Another call has it: of another thread, or the one whose progress callback this is.
+            RuntimeError: Another call waits: of another thread, or the one whose progress callback this is.
         """
-        if not self._waiting.acquire(blocking=False):
+        if self._waiting.locked():
             if window is not None:
                 window.seek(-taken, io.SEEK_CUR)
             raise RuntimeError(
                 "a reader was used from its own progress callback or by two threads at once; use a separate reader for each"
             )
 
-    @contextmanager
-    def _receiving(self) -> Iterator[None]:
-        """Ends the waiting that :meth:`_begin_waiting` began. Forgets the size after S3DataLossError, as it may be wrong."""
-        try:
-            yield
-        except S3DataLossError:
-            self._size = None
-            raise
-        finally:
-            self._waiting.release()
+    def _receive(self, receive: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Calls `receive` with the lock. Forgets the size after S3DataLossError, as it may be wrong."""
+        # Not acquire() and a try: an exception of a signal handler between them would leave the lock taken.
+        with self._waiting:
+            try:
+                return receive(*args, **kwargs)
+            except S3DataLossError:
+                self._size = None
+                raise
 
     # ---- the window
 
@@ -177,11 +178,9 @@ class WindowedS3Reader(S3Reader):
     def _get_size_alone(self) -> int:
         if self._size is not None:
             return self._size
-        self._begin_waiting()
-        try:
+        self._check_alone()
+        with self._waiting:
             return self._get_size()
-        finally:
-            self._waiting.release()
 
     def __reduce__(self) -> str:
         raise TypeError(f"cannot pickle {type(self).__name__!r} object: open a reader in the process that reads")
@@ -202,11 +201,9 @@ class WindowedS3Reader(S3Reader):
     def seek(self, offset: int, whence: int = SEEK_SET, /) -> int:
         target = seek_target(self.tell(), offset, whence, self._get_size_alone)
         if not self._start <= target <= self._end:
-            self._begin_waiting()
-            try:
+            self._check_alone()
+            with self._waiting:
                 target = self._clamp(target)
-            finally:
-                self._waiting.release()
         self._move_to(target)
         return target
 
@@ -217,9 +214,8 @@ class WindowedS3Reader(S3Reader):
             data = window.read(limit)
             if len(data) == limit:
                 return data
-        self._begin_waiting(window, len(data))
-        with self._receiving():
-            return self._read_rest() if limit is None else self._read_across_windows(data, limit)
+        self._check_alone(window, len(data))
+        return self._receive(self._read_rest) if limit is None else self._receive(self._read_across_windows, data, limit)
 
     def _read_across_windows(self, first: bytes, limit: int) -> bytes:
         """Returns `first`, the last bytes of the window, and the bytes that follow, `limit` bytes in total."""
@@ -246,9 +242,8 @@ class WindowedS3Reader(S3Reader):
         data = self._window.read(size)
         if data or size == 0:
             return data
-        self._begin_waiting()
-        with self._receiving():
-            return self._window.read(size) if self._load_window(self._end, 1) else data
+        self._check_alone()
+        return self._window.read(size) if self._receive(self._load_window, self._end, 1) else data
 
     def readinto(self, buf: Any) -> int:
         view = writable_bytes(buf)
@@ -257,13 +252,12 @@ class WindowedS3Reader(S3Reader):
         if count == len(view):
             return count
         try:
-            self._begin_waiting(window, count)
+            self._check_alone(window, count)
         except RuntimeError as error:
             if view.obj is None:  # memory passed from C, for example by torch.load
                 self._fail_next_read(error)
             raise
-        with self._receiving():
-            return self._readinto_across_windows(view, count)
+        return self._receive(self._readinto_across_windows, view, count)
 
     def _readinto_across_windows(self, view: memoryview, count: int) -> int:
         begin = self._end - count
@@ -296,17 +290,15 @@ class WindowedS3Reader(S3Reader):
         line = window.readline(size)
         if line[-1:] == b"\n" or len(line) == size:
             return line
-        self._begin_waiting(window, len(line))
-        with self._receiving():
-            return self._finish_line(line, size)
+        self._check_alone(window, len(line))
+        return self._receive(self._finish_line, line, size)
 
     def __next__(self) -> bytes:
         window = self._window
         line = window.readline()
         if line[-1:] != b"\n":
-            self._begin_waiting(window, len(line))
-            with self._receiving():
-                line = self._finish_line(line, None)
+            self._check_alone(window, len(line))
+            line = self._receive(self._finish_line, line, None)
             if not line:
                 raise StopIteration
         return line
