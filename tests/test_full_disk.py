@@ -5,7 +5,9 @@ A preloaded library enforces a quota (storage_quota.cc), so that most tests need
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import hashlib
 import json
 import os
 import re
@@ -74,6 +76,26 @@ def test_deletions_free_space(size: int, server: Server, tmp_path: Path) -> None
     server.kill()
     status, report, error = fsck(tmp_path / "data")
     assert status == 0, f"{report} {error}"
+
+
+def test_settings_and_tags_can_be_deleted(server: Server) -> None:
+    s3 = Requests(server.netloc)
+    s3.expect(200, "PUT", "/bucket")
+    tags = b"<Tagging><TagSet><Tag><Key>a</Key><Value>b</Value></Tag></TagSet></Tagging>"
+    rule = b"<CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod></CORSRule>"
+    for path, status, document in (
+        ("/bucket?cors=", 200, b"<CORSConfiguration>" + rule * 90 + b"</CORSConfiguration>"),
+        ("/bucket?tagging=", 204, tags),
+    ):
+        md5 = base64.b64encode(hashlib.md5(document).digest()).decode()
+        s3.expect(status, "PUT", path, document, **{"content-md5": md5})
+    s3.expect(200, "PUT", "/bucket/key", b"")
+    s3.expect(200, "PUT", "/bucket/key?tagging=", tags)
+    for path in ("/bucket/key?tagging=", "/bucket?tagging=", "/bucket?cors="):
+        fill(s3, IN_FILE)
+        fill(s3, INLINE)
+        fill(s3, 0)
+        s3.expect(204, "DELETE", path)
 
 
 @pytest.mark.parametrize("end", ["stopped", "killed"])

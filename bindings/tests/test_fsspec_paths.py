@@ -175,6 +175,19 @@ def test_cat_ranges_of_every_kind(fs, client, bucket):
     assert fs.cat_ranges([f"{bucket}/k"] * 2, 1, 3) == [data[1:3]] * 2
 
 
+def test_cat_of_a_bucket_is_an_error(fs, bucket):
+    with pytest.raises(IsADirectoryError, match=bucket):
+        fs.cat(bucket)
+
+
+def test_cat_ranges_beyond_the_end_are_not_retried(fs, emulator, client, bucket):
+    """A range that ends behind its object is usual: the first 64 KiB of small files."""
+    put(client, bucket, "k", b"0123456789")
+    after = emulator.journal().last
+    assert fs.cat_ranges([f"{bucket}/k"] * 2, [0, 8], [11, 65536]) == [b"0123456789", b"89"]
+    assert emulator.journal().count(after=after) <= 4
+
+
 def test_cat_ranges_returns_errors_in_place(fs, client, bucket):
     put(client, bucket, "k", b"0123456789")
     paths = [f"{bucket}/k", f"{bucket}/missing", f"{bucket}/k"]

@@ -239,7 +239,9 @@ Result<AccessKey> Control::CreateNamespace(const std::string& name) {
       name != identity::kDefaultNamespace && !identities_.OwnerOf(name) && spaces_->Find(name).ok();
   if (!kept) PENSTOCK_TRY(spaces_->Create(name));
   const AccessKey pair{NewAccessKeyId(), NewSecret()};
-  PENSTOCK_TRY(identities_.Add(identity::UsersOfNamespace(name, pair)));
+  auto added = identities_.Add(identity::UsersOfNamespace(name, pair));
+  if (!added.ok() && !kept) static_cast<void>(spaces_->Delete(name));
+  PENSTOCK_TRY(std::move(added));
   return pair;
 }
 

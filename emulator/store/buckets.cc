@@ -84,7 +84,8 @@ Result<void> SqliteStore::DeleteBucket(const BucketName& name, OpenUploads open_
 }
 
 Result<void> SqliteStore::ChangeBucket(const BucketName& name,
-                                       const std::function<Result<void>(BucketRecord&)>& change) {
+                                       const std::function<Result<void>(BucketRecord&)>& change,
+                                       WriteQueue::Purpose purpose) {
   return queue_.Run(
       [&](WriteTransaction& transaction) -> Result<void> {
         PENSTOCK_ASSIGN(Bucket bucket, buckets_.Find(name));
@@ -95,7 +96,7 @@ Result<void> SqliteStore::ChangeBucket(const BucketName& name,
         transaction.AfterCommit([this, bucket] { buckets_.Set(bucket); });
         return Ok();
       },
-      WriteQueue::Batching::kAlone);
+      WriteQueue::Batching::kAlone, purpose);
 }
 
 Result<void> SqliteStore::SetVersioning(const BucketName& name, Versioning versioning) {
@@ -111,7 +112,7 @@ Result<void> SqliteStore::SetVersioning(const BucketName& name, Versioning versi
 
 Result<void> SqliteStore::SetConfiguration(const BucketName& name, const std::string& sub_resource,
                                            std::optional<std::string> document) {
-  return ChangeBucket(name, [&](BucketRecord& bucket) -> Result<void> {
+  const auto change = [&](BucketRecord& bucket) -> Result<void> {
     Attributes& all = bucket.configuration;
     const auto found = std::find_if(all.begin(), all.end(),
                                     [&](const auto& entry) { return entry.first == sub_resource; });
@@ -123,7 +124,9 @@ Result<void> SqliteStore::SetConfiguration(const BucketName& name, const std::st
       all.emplace_back(sub_resource, *document);
     }
     return Ok();
-  });
+  };
+  return ChangeBucket(name, change,
+                      document ? WriteQueue::Purpose::kStore : WriteQueue::Purpose::kRemove);
 }
 
 }  // namespace penstock::emulator::store

@@ -189,7 +189,7 @@ std::vector<Result<DeleteOutcome>> SqliteStore::Delete(std::vector<DeleteObject>
 
 Result<void> SqliteStore::SetTags(const BucketName& bucket, const ObjectKey& key,
                                   const std::optional<VersionId>& version, Attributes tags) {
-  return queue_.Run([&](WriteTransaction& transaction) -> Result<void> {
+  const auto change = [&](WriteTransaction& transaction) -> Result<void> {
     PENSTOCK_ASSIGN(const Bucket found, buckets_.Find(bucket));
     PENSTOCK_ASSIGN(const ObjectRow row, FindRow(transaction.connection(), found, key, version));
     if (row.record.is_delete_marker) return DeleteMarkerError(bucket, key);
@@ -197,7 +197,9 @@ Result<void> SqliteStore::SetTags(const BucketName& bucket, const ObjectKey& key
     PENSTOCK_TRY(WriteTags(transaction.connection(), found.id, row, tags));
     Publish(transaction, bucket, key, nullptr);
     return Ok();
-  });
+  };
+  return queue_.Run(change, WriteQueue::Batching::kAllowed,
+                    tags.empty() ? WriteQueue::Purpose::kRemove : WriteQueue::Purpose::kStore);
 }
 
 Result<void> SqliteStore::ChangeAttributes(const BucketName& bucket, const ObjectKey& key,

@@ -100,7 +100,8 @@ class SqliteStore final : public Store {
   // Stores the checksums of a blob that was written by a version without checksums.
   Result<void> AdoptChecksums(std::int64_t blob_id, const std::string& checksums);
   Result<void> ChangeBucket(const BucketName& name,
-                            const std::function<Result<void>(BucketRecord&)>& change);
+                            const std::function<Result<void>(BucketRecord&)>& change,
+                            WriteQueue::Purpose purpose = WriteQueue::Purpose::kStore);
   ObjectWrite BeginObjectWrite(WriteTransaction& transaction, const Bucket& bucket);
   // Sets what readers see at the key after the commit: `object`, or null to look it up again.
   void Publish(WriteTransaction& transaction, const BucketName& bucket, const ObjectKey& key,

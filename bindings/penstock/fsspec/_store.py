@@ -197,6 +197,8 @@ class Store:
     def read(self, path: str, start: int | None = None, end: int | None = None) -> bytes:
         """Reads the bytes [start, end). Negative values count from the end, as in a slice."""
         bucket, key = split(path)
+        if not key:
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         size = etag = None
         if (start or 0) < 0 or (end is not None and end < 0):
             found = self.info(path)

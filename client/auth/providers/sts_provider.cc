@@ -3,8 +3,10 @@
 #include <chrono>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/dates.h"
+#include "base/text/redact.h"
 #include "base/xml/xml.h"
 #include "client/auth/providers/provider_answer.h"
 #include "client/auth/signer.h"
@@ -64,7 +66,9 @@ Result<SmallRequest> StsRequest(const RemoteContext& context, const std::string&
   return out;
 }
 
+// `secrets`: of the request, which the service may repeat in a message.
 Result<CredentialsPtr> ReadResponse(const std::string& action, const Role& role,
+                                    const std::vector<std::string>& secrets,
                                     const Result<SmallResponse>& response) {
   const std::string what = action + " of " + role.arn;
   if (!response.ok()) return Unusable(what + ": " + response.error().message);
@@ -74,8 +78,9 @@ Result<CredentialsPtr> ReadResponse(const std::string& action, const Role& role,
     return Unusable(what + ": STS returned " + status + " without an XML document");
   if (response->status != 200) {
     const XmlElement error = document->root().Child("Error");
-    return Unusable(what + ": STS returned " + status + " " + error.Child("Code").text() + ": " +
-                    error.Child("Message").text());
+    std::string text = Redact(error.Child("Code").text() + ": " + error.Child("Message").text());
+    for (const std::string& secret : secrets) internal::RedactValue(text, secret);
+    return Unusable(what + ": STS returned " + status + " " + text);
   }
   const XmlElement given = document->root().Child(action + "Result").Child("Credentials");
   Credentials found{given.Child("AccessKeyId").text(), given.Child("SecretAccessKey").text(),
@@ -89,11 +94,12 @@ Result<CredentialsPtr> ReadResponse(const std::string& action, const Role& role,
 }
 
 void SendToSts(const RemoteContext& context, const char* action, const Role& role,
-               Result<SmallRequest> request, Done done) {
+               std::vector<std::string> secrets, Result<SmallRequest> request, Done done) {
   if (!request.ok()) return done(std::move(request).error());
-  FetchSmall(context.transport(), *context.clock, std::move(request).value(),
-             [action = std::string(action), role, done = std::move(done)](
-                 Result<SmallResponse> response) { done(ReadResponse(action, role, response)); });
+  FetchSmall(
+      context.transport(), *context.clock, std::move(request).value(),
+      [action = std::string(action), role, secrets = std::move(secrets), done = std::move(done)](
+          Result<SmallResponse> response) { done(ReadResponse(action, role, secrets, response)); });
 }
 
 class AssumeRoleProvider final : public CredentialsProvider,
@@ -125,6 +131,7 @@ class AssumeRoleProvider final : public CredentialsProvider,
     http::QueryParameters fields = CommonFields(context_, "AssumeRole", role_);
     if (!role_.external_id.empty()) fields.emplace_back("ExternalId", role_.external_id);
     Result<SmallRequest> request = StsRequest(context_, endpoint_url_, fields);
+    std::vector<std::string> secrets{source->secret_access_key, source->session_token};
     if (request.ok()) {
       request->prepare = [source = std::move(source), clock = context_.clock,
                           hash = PayloadSha256(AsBytes(request->body)),
@@ -134,7 +141,8 @@ class AssumeRoleProvider final : public CredentialsProvider,
             .Sign(attempt, *source, {clock->Now(), hash});
       };
     }
-    SendToSts(context_, "AssumeRole", role_, std::move(request), std::move(done));
+    SendToSts(context_, "AssumeRole", role_, std::move(secrets), std::move(request),
+              std::move(done));
   }
 
   const RemoteContext context_;
@@ -156,8 +164,8 @@ class WebIdentityProvider final : public CredentialsProvider {
     Result<std::string> token = context_.environment.ReadToken(token_file_);
     if (!token.ok()) return done(Unusable("the web identity token: " + token.error().message));
     http::QueryParameters fields = CommonFields(context_, "AssumeRoleWithWebIdentity", role_);
-    fields.emplace_back("WebIdentityToken", std::move(token).value());
-    SendToSts(context_, "AssumeRoleWithWebIdentity", role_,
+    fields.emplace_back("WebIdentityToken", *token);
+    SendToSts(context_, "AssumeRoleWithWebIdentity", role_, {*token},
               StsRequest(context_, endpoint_url_, fields), std::move(done));
   }
 

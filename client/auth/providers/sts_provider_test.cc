@@ -70,6 +70,17 @@ TEST(StsProviderTest, ErrorsHaveCodeAndMessageAndNoSecret) {
   EXPECT_EQ(transport.requests().size(), 1u);
 }
 
+TEST(StsProviderTest, ATokenThatTheServiceRepeatsIsNotInTheError) {
+  FakeTransport transport;
+  transport.Expect(FakeReply::Respond(
+      403, {},
+      "<ErrorResponse><Error><Code>Denied</Code><Message>bad s3cr3t.</Message></Error>"
+      "</ErrorResponse>"));
+  const Error error =
+      ErrorOf(MakeWebIdentityEnvironmentProvider(FakeContext(transport, kWebIdentity, kTokenFile)));
+  EXPECT_NE(error.message.find("403 Denied: bad ***."), std::string::npos) << error.message;
+}
+
 TEST(StsProviderTest, RetriesErrorsThatStsDeclaresRetryable) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(

@@ -3,6 +3,7 @@
 #ifndef PENSTOCK_OBJECT_ATTRIBUTES_H_
 #define PENSTOCK_OBJECT_ATTRIBUTES_H_
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,10 +34,7 @@ class Sparse {
   Sparse& operator=(Sparse&&) noexcept = default;
 
   bool has_value() const { return value_ != nullptr; }
-  const T& operator*() const {
-    static const T kDefaults{};
-    return value_ ? *value_ : kDefaults;
-  }
+  const T& operator*() const { return value_ ? *value_ : Defaults(); }
   const T* operator->() const { return &**this; }
   // Returns the members to change. The first call allocates them.
   T& Edit() {
@@ -45,6 +43,19 @@ class Sparse {
   }
 
  private:
+  // Never freed. Not a local T: if another thread initializes one during a fork, its guard stays
+  // locked in the child.
+  static const T& Defaults() {
+    static constinit std::atomic<const T*> defaults{nullptr};
+    const T* known = defaults.load(std::memory_order_acquire);
+    if (known == nullptr) {
+      auto made = std::make_unique<const T>();
+      if (defaults.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel))
+        known = made.release();
+    }
+    return *known;
+  }
+
   std::unique_ptr<T> value_;
 };
 

@@ -214,6 +214,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
     struct PendingRange {
       RangeBuffer buffer;
       MonotonicTime began;
+      std::optional<std::uint64_t> object_size = {};  // If the object ends within the range.
     };
     auto pending = std::make_shared<PendingRange>(
         PendingRange{RangeBuffer(request.batch->pieces, request.range), SystemClock().Monotonic()});
@@ -226,7 +227,11 @@ class Reader : public std::enable_shared_from_this<Reader> {
     spec.call.cancel = request.batch->stop.token();
     spec.place = [this, request, pending](const ObjectMetadata& metadata,
                                           std::uint64_t length) -> Result<transfer::Placement> {
-      if (length != request.range.size()) return EndsEarly(request, metadata.size);
+      if (length != request.range.size()) {
+        pending->object_size = metadata.size;
+        // After kDataLoss the store would read again, and an object that ends here is usual.
+        return Error::Make(ErrorKind::kInvalidArgument, "the object ends within the range");
+      }
       PENSTOCK_TRY(Pin(*request.batch, metadata, SystemClock().Monotonic() - pending->began));
       return transfer::Placement{.pieces = pending->buffer.views()};
     };
@@ -237,6 +242,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
           pending->buffer.CopyStaged();
           return Ok();
         }
+        if (pending->object_size) return EndsEarly(request, *pending->object_size);
         const auto beyond = transfer::BeyondTheEnd(result.error(), request.range.begin);
         return beyond ? EndsEarly(request, beyond->size) : std::move(result).error();
       });

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstring>
@@ -106,9 +107,10 @@ Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path, Ac
   const std::string name = access == Access::kImmutable ? ImmutableUri(path) : path;
   // SQLite creates files with mode 0644. The log and its index inherit the database's mode. Only a
   // new file is opened here, because closing another descriptor of a database would release
-  // SQLite's locks on it.
-  if (writes && path != ":memory:")
-    Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  // SQLite's locks on it. An existing file of another user keeps its mode.
+  if (writes && path != ":memory:" &&
+      !Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)))
+    static_cast<void>(::chmod(path.c_str(), 0600));
   const int code = sqlite3_open_v2(name.c_str(), &db, how | SQLITE_OPEN_NOMUTEX, VfsName());
   if (code != SQLITE_OK) {
     Error error =

@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include <filesystem>
+#include <set>
 #include <vector>
 
 #include "base/log/diagnostics.h"
@@ -74,6 +75,28 @@ TEST(Sqlite, ReportsTheLengthOfTheLogAfterEachCommit) {
   ASSERT_TRUE(connection.Checkpoint().ok());
   ASSERT_TRUE(connection.Execute("INSERT INTO t VALUES(3)").ok());
   EXPECT_LT(lengths[2], lengths[1]) << "the log was restarted";
+}
+
+TEST(Sqlite, OtherUsersCannotReadADatabase) {
+  namespace fs = std::filesystem;
+  const testing::TemporaryDirectory folder;
+  const fs::path path = fs::path(folder.path()) / "test.db";
+  const auto modes = [&] {
+    const auto connection = Connection::Open(path.string());
+    EXPECT_TRUE(connection.ok());
+    EXPECT_TRUE((*connection)
+                    ->Execute("PRAGMA journal_mode=WAL; CREATE TABLE IF NOT EXISTS t(a);"
+                              "INSERT INTO t VALUES(1)")
+                    .ok());
+    std::set<fs::perms> found;
+    for (const auto& entry : fs::directory_iterator(folder.path()))
+      found.insert(entry.status().permissions());
+    return found;
+  };
+  const std::set<fs::perms> expected{fs::perms::owner_read | fs::perms::owner_write};
+  EXPECT_EQ(modes(), expected);
+  fs::permissions(path, fs::perms::others_read, fs::perm_options::add);  // as by SQLite itself
+  EXPECT_EQ(modes(), expected);
 }
 
 TEST(Sqlite, CountsChangesThatAreRolledBack) {
