@@ -48,9 +48,9 @@ std::string Hex(std::uint32_t value) {
   return text;
 }
 
-Error Differs(std::string what, std::string_view were, std::uint32_t found,
+Error Differs(std::string what, std::string_view were, const std::string& found,
               std::uint32_t expected) {
-  what += " the CRC-32 " + Hex(found) + ", and ";
+  what += " the CRC-32 " + found + ", and ";
   what += were;
   what += " saved with " + Hex(expected) +
           ": the data was corrupted in transfer or in storage; retry, or load another checkpoint";
@@ -133,11 +133,12 @@ Result<void> VerifyArchive(std::string_view archive) {
 }
 
 Error WrongCrc(std::string_view record, std::uint32_t found, std::uint32_t expected) {
-  return Differs(Quoted(record) + " has", "was", found, expected);
+  return Differs(Quoted(record) + " has", "was", Hex(found), expected);
 }
 
-Error WrongCrcOfBytes(std::uint32_t found, std::uint32_t expected) {
-  return Differs(" have", "were", found, expected);
+Error WrongCrcOfBytes(std::string bytes, std::uint32_t found, std::uint32_t expected, int reads) {
+  return Differs(std::move(bytes) + " have", "were",
+                 Hex(found) + (reads > 1 ? " in two reads" : ""), expected);
 }
 
 }  // namespace penstock::checkpoint

@@ -52,8 +52,8 @@ Result<void> VerifyArchive(std::string_view archive);
 
 // The error for a record whose bytes have another CRC-32 than its directory states.
 Error WrongCrc(std::string_view record, std::uint32_t found, std::uint32_t expected);
-// The same; the message begins with " have", for a caller that names the bytes.
-Error WrongCrcOfBytes(std::uint32_t found, std::uint32_t expected);
+// The same for bytes that the caller names and has read once or twice.
+Error WrongCrcOfBytes(std::string bytes, std::uint32_t found, std::uint32_t expected, int reads);
 
 }  // namespace penstock::checkpoint
 

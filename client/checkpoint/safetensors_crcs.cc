@@ -7,6 +7,7 @@
 #include "base/crc/crc.h"
 #include "base/encoding.h"
 #include "client/checkpoint/dtypes.h"
+#include "client/checkpoint/piece_crcs.h"
 
 namespace penstock::checkpoint {
 namespace {
@@ -14,9 +15,6 @@ namespace {
 constexpr std::string_view kStart = R"({ "__metadata__":{"PENSTOCK_CRC64NVME":"1 )";
 constexpr std::size_t kDigitsAt = kSafetensorsLengthBytes + kStart.size();
 constexpr std::size_t kDigits = 16;
-constexpr std::uint64_t kMaxPieceBytes = 1 << 20;
-constexpr std::uint64_t kMinPieceBytes = 128 << 10;
-constexpr std::uint64_t kPieces = 64;  // of a tensor of 64 * kMinPieceBytes and more, at least
 
 std::string Hex(std::uint64_t value) {
   constexpr char kHexDigits[] = "0123456789abcdef";
@@ -33,20 +31,6 @@ Error Differs(const std::string& what, std::uint64_t found, std::string_view exp
 }
 
 }  // namespace
-
-std::uint64_t SafetensorsPieceBytes(std::span<const std::int64_t> sizes, std::uint64_t item_bytes) {
-  std::uint64_t row = item_bytes;
-  for (std::size_t i = 1; i < sizes.size(); ++i) row *= static_cast<std::uint64_t>(sizes[i]);
-  std::uint64_t rows = sizes.empty() ? 1 : static_cast<std::uint64_t>(sizes[0]);
-  for (std::uint64_t count = 1; rows > 1 && (rows * row > kMaxPieceBytes ||
-                                             (count < kPieces && rows * row >= 2 * kMinPieceBytes));
-       count *= 2) {
-    rows = (rows + 1) / 2;
-  }
-  std::uint64_t bytes = rows * row;
-  while (bytes > kMaxPieceBytes) bytes = (bytes + 1) / 2;
-  return bytes;
-}
 
 Result<std::optional<std::vector<std::uint64_t>>> ReadSafetensorsCrcs(std::string_view header) {
   using Crcs = std::optional<std::vector<std::uint64_t>>;
@@ -77,9 +61,9 @@ Result<std::optional<SafetensorsCrcs>> SafetensorsCrcs::Create(const Safetensors
   for (const SafetensorsTensor& tensor : header.tensors) {
     const DtypeInfo* const dtype = FindDtype(tensor.dtype);
     if (dtype == nullptr) return std::optional<SafetensorsCrcs>();
-    const std::uint64_t bytes = SafetensorsPieceBytes(tensor.sizes, dtype->item_bytes);
+    const std::uint64_t bytes = PieceBytes(tensor.sizes, dtype->item_bytes);
     made.tensors_.push_back({pieces, bytes});
-    if (bytes != 0) pieces += (tensor.bytes + bytes - 1) / bytes;
+    pieces += PieceCount(tensor.bytes, bytes);
   }
   if (pieces == made.crcs_.size()) return std::optional(std::move(made));
   return Error::Make(ErrorKind::kDataLoss, "the safetensors header has the checksums of " +

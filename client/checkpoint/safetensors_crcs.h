@@ -2,13 +2,13 @@
 //
 // The header starts with `{ "__metadata__":{"PENSTOCK_CRC64NVME":"1 HEADER PIECES"`. HEADER is the
 // CRC64NVME of the length and the header without these 16 hexadecimal digits. PIECES is the base64
-// of the CRC64NVMEs of the pieces of all tensors, in the order of their bytes, little-endian.
+// of the CRC64NVMEs of the pieces of all tensors (PieceBytes), in the order of their bytes,
+// little-endian.
 #ifndef PENSTOCK_CLIENT_CHECKPOINT_SAFETENSORS_CRCS_H_
 #define PENSTOCK_CLIENT_CHECKPOINT_SAFETENSORS_CRCS_H_
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -16,10 +16,6 @@
 #include "penstock/base/bytes.h"
 
 namespace penstock::checkpoint {
-
-// Size of the pieces of a tensor; the last one may be smaller. 0 for a tensor without elements.
-// Requires that the tensor's bytes fit 62 bits.
-std::uint64_t SafetensorsPieceBytes(std::span<const std::int64_t> sizes, std::uint64_t item_bytes);
 
 // Compares a header, its length included, with its checksum, and returns the checksums of the
 // pieces; nullopt if the header has none. Returns kDataLoss if it differs. Accepts any bytes.

@@ -21,21 +21,6 @@ std::string Counted(std::size_t size) {
   return bytes;
 }
 
-// The values of the Python package.
-TEST(SafetensorsCrcsTest, PiecesAreGroupsOfRows) {
-  struct Case {
-    std::vector<std::int64_t> sizes;
-    std::uint64_t item_bytes;
-    std::uint64_t piece_bytes;
-  };
-  for (const Case& each :
-       {Case{{}, 4, 4}, Case{{0, 5}, 4, 0}, Case{{3, 2}, 4, 24}, Case{{1024, 1024}, 4, 131072},
-        Case{{1000, 1000}, 2, 250000}, Case{{1, 3000000}, 1, 750000}, Case{{7, 300000}, 8, 600000},
-        Case{{100000, 3}, 8, 150000}, Case{{3, 2097153}, 1, 524289}}) {
-    EXPECT_EQ(SafetensorsPieceBytes(each.sizes, each.item_bytes), each.piece_bytes);
-  }
-}
-
 TEST(SafetensorsCrcsTest, TensorsAreComparedWithTheHeader) {
   const auto crcs = ReadSafetensorsCrcs(kHeader);
   ASSERT_TRUE(crcs.ok()) << crcs.error().message;

@@ -2,8 +2,14 @@
 
 namespace penstock::checkpoint {
 namespace {
+
 constexpr std::size_t kMaxPieces = 1 << 16;  // of a batch
+
+bool IsInScratch(const ReadUnit& unit) {
+  return unit.read->mode == ReadMode::kScratch || unit.read->mode == ReadMode::kRest;
 }
+
+}  // namespace
 
 Result<bool> ItemBatches::Place(const ItemPointer& item) {
   return item->at_once ? PlaceAtOnce(item) : PlaceUnits(item);
@@ -14,7 +20,7 @@ Result<bool> ItemBatches::PlaceAtOnce(const ItemPointer& item) {
   std::uint64_t size = scratch;
   for (const ReadUnit& unit : item->units) {
     size += unit.size;
-    if (unit.read->mode == ReadMode::kScratch) scratch += unit.size + ScratchPool::kAlignment;
+    if (IsInScratch(unit)) scratch += unit.size + ScratchPool::kAlignment;
   }
   PENSTOCK_ASSIGN(const bool has_room, MakeRoom(*item, size, scratch));
   if (!has_room) return false;
@@ -34,8 +40,8 @@ Result<bool> ItemBatches::PlaceUnits(const ItemPointer& item) {
   }
   for (; item->next_unit < item->units.size(); ++item->next_unit) {
     ReadUnit& unit = item->units[item->next_unit];
-    const bool in_scratch = unit.read->mode == ReadMode::kScratch;
-    PENSTOCK_ASSIGN(const bool has_room, MakeRoom(*item, unit.size, in_scratch ? unit.size : 0));
+    const std::uint64_t scratch = IsInScratch(unit) ? unit.size : 0;
+    PENSTOCK_ASSIGN(const bool has_room, MakeRoom(*item, unit.size, scratch));
     if (!has_room) return false;
     Append(item, std::move(unit));
   }
@@ -79,6 +85,10 @@ void ItemBatches::Append(const ItemPointer& item, ReadUnit unit) {
     flying.memory = read.to.memory.data + flying.unit.begin;
     AppendPiece(payload + read.run_begin + flying.unit.begin, {flying.memory, flying.unit.size});
     if (read.run_bytes == item->payload) item->whole_payload = read.to.memory.data;
+  } else if (read.mode == ReadMode::kRest) {
+    const std::uint64_t at = open_.arena->Take(flying.unit.size, false);
+    flying.memory = open_.arena->memory->bytes().data() + at;
+    AppendPiece(payload + flying.unit.begin, {flying.memory, flying.unit.size});
   } else {
     AppendBox(flying, payload);
   }

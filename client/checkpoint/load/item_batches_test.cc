@@ -28,7 +28,8 @@ ItemPointer PreparedItem(std::byte* memory, const std::string& key, std::uint64_
   item->strides = {1};
   item->head = kEnds;
   item->tail = kEnds;
-  item->PlanUnits(EngineLimits{});
+  std::uint64_t extra_bytes = 0;
+  item->PlanUnits(EngineLimits{}, extra_bytes);
   return item;
 }
 

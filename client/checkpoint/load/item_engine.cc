@@ -10,6 +10,7 @@
 #include "client/checkpoint/load/item_batches.h"
 #include "client/checkpoint/load/memory_leases.h"
 #include "client/checkpoint/load/pending_item.h"
+#include "client/checkpoint/piece_crcs.h"
 #include "penstock/tensor_archive.h"
 
 namespace penstock::checkpoint {
@@ -29,6 +30,14 @@ Error BeyondAnyObject(const LoadItem& item) {
       .At(kOperation, item.bucket.value, item.key.value);
 }
 
+Error OtherPieces(const LoadItem& item, std::uint64_t pieces) {
+  return Error::Make(ErrorKind::kDataLoss,
+                     "item '" + item.name + "' has the checksums of " +
+                         std::to_string(item.crc32s.size()) + " pieces, and its tensor has " +
+                         std::to_string(pieces) + ": the metadata of the checkpoint is invalid")
+      .At(kOperation, item.bucket.value, item.key.value);
+}
+
 }  // namespace
 
 class ItemEngine::Loader {
@@ -40,13 +49,18 @@ class ItemEngine::Loader {
         limits_(limits),
         scratch_(std::move(allocate)),
         batches_(limits, scratch_),
+        extra_bytes_(limits.extra_bytes),
         reader_(std::in_place, context_) {}
 
   Result<void> Add(std::uint64_t token, LoadItem source) {
     PENSTOCK_TRY(CheckOpen());
     if (source.length > kMaxBytes || source.begin > kMaxBytes - source.length)
       return BeyondAnyObject(source);
-    queue_.push_back(std::make_shared<PendingItem>(token, std::move(source)));
+    auto item = std::make_shared<PendingItem>(token, std::move(source));
+    const std::size_t crcs = item->source.crc32s.size();
+    const std::uint64_t pieces = PieceCount(item->payload, item->piece_bytes);
+    if (item->is_declared && crcs != 0 && crcs != pieces) return OtherPieces(item->source, pieces);
+    queue_.push_back(std::move(item));
     return Plan();
   }
 
@@ -118,7 +132,7 @@ class ItemEngine::Loader {
       item->at_once = true;
       return true;
     }
-    item->PlanUnits(limits_);
+    item->PlanUnits(limits_, extra_bytes_);
     return true;
   }
 
@@ -277,11 +291,11 @@ class ItemEngine::Loader {
     return token;
   }
 
-  // Computes the CRC-32 of a unit, and delivers it if it is in scratch memory.
+  // Computes the CRC-32s of a unit, and delivers it if it is in scratch memory.
   void Take(UnitInFlight& flying, ScratchMemory& scratch) {
     PendingItem& item = *flying.item;
     const PlannedRead& read = *flying.unit.read;
-    if (item.may_check) item.AddCrc(flying.unit, flying.memory);
+    item.AddCrc(flying.unit, flying.memory);
     if (read.mode != ReadMode::kScratch) return;
     if (read.to.is_direct) {
       CopyUnit(flying.unit, flying.memory, item.source.item_bytes);
@@ -308,9 +322,7 @@ class ItemEngine::Loader {
     auto verified = Verify(item);
     item->ends.reset();
     if (!verified.ok()) {
-      Error& error = verified.error();
-      error.message = DescribeItem(item->source) + error.message;
-      error.At(kOperation, item->source.bucket.value, item->source.key.value);
+      verified.error().At(kOperation, item->source.bucket.value, item->source.key.value);
     }
     return verified;
   }
@@ -364,7 +376,8 @@ class ItemEngine::Loader {
                                tensor->dtype == item->source.dtype &&
                                tensor->sizes == item->source.sizes;
     if (same_elements && IsSameLayout(tensor->sizes, tensor->strides, item->strides)) {
-      PENSTOCK_TRY(item->CheckCrc(archive->payload_crc32));
+      auto checked = item->CheckCrcs(archive->payload_crc32);
+      if (!checked.ok()) return Repeat(item, std::move(checked).error());
       std::move(item->parts.begin(), item->parts.end(), std::back_inserter(events_));
       Deliver(*item, LoadEvent::Kind::kLoaded);
       return Ok();
@@ -372,7 +385,8 @@ class ItemEngine::Loader {
     ++mispredicted_;
     if (archive && !in_place) Learn(*item, *archive);
     if (same_elements && item->IsOneRun()) {
-      PENSTOCK_TRY(item->CheckCrc(archive->payload_crc32));
+      auto checked = item->CheckCrcs(archive->payload_crc32);
+      if (!checked.ok()) return Repeat(item, std::move(checked).error());
       PENSTOCK_ASSIGN(const bool is_ordered, item->Reorder(tensor->strides));
       if (is_ordered) {
         Deliver(*item, LoadEvent::Kind::kLoaded);
@@ -380,6 +394,15 @@ class ItemEngine::Loader {
       }
     }
     return Refetch(item);
+  }
+
+  // Reads an item whose bytes are not as saved once more: they may have changed on the way.
+  Result<void> Repeat(const ItemPointer& item, Error error) {
+    if (item->is_repeated || !context_.store->may_repeat()) return error;
+    item->is_repeated = true;
+    item->Restart();
+    refetch_.push_back(item);
+    return Ok();
   }
 
   // Gives the caller the bytes of an item that is not as predicted, from memory or by a request.
@@ -394,6 +417,7 @@ class ItemEngine::Loader {
       DeliverWhole(*item, joined->bytes(), joined);
       return Ok();
     }
+    item->is_whole = true;
     item->Restart();
     refetch_.push_back(item);
     return Ok();
@@ -405,6 +429,7 @@ class ItemEngine::Loader {
   const EngineLimits limits_;
   ScratchPool scratch_;
   ItemBatches batches_;
+  std::uint64_t extra_bytes_;  // left for the rest of pieces
   MemoryLeases leases_;
   MemoryLeases::Id last_lease_ = 0;
 

@@ -43,13 +43,17 @@ struct LoadItem {
   std::string dtype;
   std::uint64_t item_bytes = 0;
   Dimensions sizes;
+  // The CRC-32s of the tensor's pieces (PieceBytes). Empty: unknown.
+  std::vector<std::uint32_t> crc32s;
   std::vector<BoxRead> reads;
 };
 
 // "item 'name': bytes 100 to 200", for errors.
+inline std::string DescribeBytes(const LoadItem& item, std::uint64_t begin, std::uint64_t end) {
+  return "item '" + item.name + "': bytes " + std::to_string(begin) + " to " + std::to_string(end);
+}
 inline std::string DescribeItem(const LoadItem& item) {
-  return "item '" + item.name + "': bytes " + std::to_string(item.begin) + " to " +
-         std::to_string(item.begin + item.length);
+  return DescribeBytes(item, item.begin, item.begin + item.length);
 }
 
 struct EngineLimits {
@@ -61,6 +65,10 @@ struct EngineLimits {
   // The ends of larger items are read first if their trailer is unknown. Smaller ones are fetched
   // whole.
   std::uint64_t probe_bytes = 18 << 20;
+  // Bytes that a load may read in addition, to compare pieces of which it wants a part: these, and
+  // 1/extra_share of the bytes that it wants.
+  std::uint64_t extra_bytes = 4 << 20;
+  std::uint64_t extra_share = 16;
 };
 
 }  // namespace penstock::checkpoint

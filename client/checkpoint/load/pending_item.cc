@@ -5,7 +5,9 @@
 
 #include "client/checkpoint/archive_index.h"
 #include "client/checkpoint/dtypes.h"
+#include "client/checkpoint/load/rest_of_pieces.h"
 #include "client/checkpoint/load/scratch_pool.h"
+#include "client/checkpoint/piece_crcs.h"
 
 namespace penstock::checkpoint {
 namespace {
@@ -57,6 +59,7 @@ void PendingItem::Describe() {
   }
   is_declared = true;
   payload = *bytes;
+  piece_bytes = source.crc32s.empty() ? payload : PieceBytes(source.sizes, source.item_bytes);
 }
 
 std::uint64_t PendingItem::BytesOf(const Box& box) const {
@@ -77,19 +80,69 @@ bool PendingItem::IsOneRun() const {
   return reads.size() == 1 && reads[0].mode == ReadMode::kRun && reads[0].run_bytes == payload;
 }
 
-void PendingItem::PlanUnits(const EngineLimits& limits) {
+void PendingItem::PlanUnits(const EngineLimits& limits, std::uint64_t& extra_bytes) {
   std::uint64_t wanted = 0;
   for (const PlannedRead& read : reads) wanted += BytesOf(read.to.box);
   std::uint64_t scratch = head + tail;
-  const std::uint64_t size = scratch + wanted;
+  std::uint64_t size = scratch + wanted;
   for (PlannedRead& read : reads) {
     ChooseMode(read);
     scratch += AddUnits(read, limits);
   }
+  std::uint64_t again = rest_bytes;
+  if (!is_repeated) extra_bytes += wanted / limits.extra_share;
+  scratch += AddRest(is_repeated ? again : extra_bytes);
+  size += rest_bytes;
+  ExpectUnits();
+  at_once = size <= limits.unit_bytes && scratch <= limits.part_bytes;
+}
+
+// Completes pieces if each unit is contiguous in the payload. Returns the bytes of scratch memory
+// that it needs.
+std::uint64_t PendingItem::AddRest(std::uint64_t& extra_bytes) {
+  if (piece_bytes == 0 || piece_bytes > kMaxPieceBytes) return 0;
+  std::vector<ByteRange> ranges;
+  for (const ReadUnit& unit : units) {
+    const bool is_run = unit.read->mode == ReadMode::kRun;
+    if (!is_run && !unit.box.IsRun(source.sizes)) return 0;
+    const std::uint64_t begin =
+        is_run ? unit.read->run_begin + unit.begin : PayloadOffset(unit.box);
+    ranges.push_back({begin, begin + unit.size});
+  }
+  rest.mode = ReadMode::kRest;
+  const std::uint64_t before = extra_bytes;
+  std::uint64_t scratch = 0;
+  for (const auto& [begin, end] :
+       RestOfPieces(std::move(ranges), payload, piece_bytes, extra_bytes)) {
+    units.push_back({&rest, begin, end - begin, {}});
+    scratch += end - begin + ScratchPool::kAlignment;
+  }
+  rest_bytes = before - extra_bytes;
+  return scratch;
+}
+
+void PendingItem::ExpectUnits() {
+  crc = PayloadCrc(payload, piece_bytes);
   std::uint64_t requested = 0;
   for (const ReadUnit& unit : units) requested += unit.size;
-  may_check = requested >= payload;
-  at_once = size <= limits.unit_bytes && scratch <= limits.part_bytes;
+  const std::uint64_t last = piece_bytes == 0 ? 0 : payload % piece_bytes;
+  if (requested < (last == 0 ? piece_bytes : last)) return;  // no piece can be complete
+  for (const ReadUnit& unit : units) {
+    ForEachRange(unit, [&](std::uint64_t begin, std::uint64_t, std::uint64_t bytes) {
+      crc.Expect(begin, bytes);
+    });
+  }
+}
+
+template <class Visit>
+void PendingItem::ForEachRange(const ReadUnit& unit, const Visit& visit) const {
+  const PlannedRead& read = *unit.read;
+  if (read.mode == ReadMode::kRun || read.mode == ReadMode::kRest)
+    return visit(read.run_begin + unit.begin, 0, unit.size);
+  const std::uint64_t begin = PayloadOffset(unit.box);
+  const Runs runs = RunsOf(read, unit.box);
+  runs.ForEach(
+      [&](std::uint64_t from, std::uint64_t to) { visit(begin + from, to, runs.run_bytes()); });
 }
 
 void PendingItem::ChooseMode(PlannedRead& read) {
@@ -136,28 +189,34 @@ std::uint64_t PendingItem::AddUnits(PlannedRead& read, const EngineLimits& limit
 }
 
 void PendingItem::Restart() {
-  is_whole = true;
   is_prepared = false;
   crc = PayloadCrc();
   units.clear();
   next_unit = 0;
+  parts.clear();
+  whole_payload = nullptr;
 }
 
 void PendingItem::AddCrc(const ReadUnit& unit, const std::byte* memory) {
-  const PlannedRead& read = *unit.read;
-  if (read.mode == ReadMode::kRun) return crc.Add(read.run_begin + unit.begin, {memory, unit.size});
-  const std::uint64_t begin = PayloadOffset(unit.box);
-  const Runs runs = RunsOf(read, unit.box);
-  runs.ForEach([&](std::uint64_t from, std::uint64_t to) {
-    crc.Add(begin + from, {memory + to, runs.run_bytes()});
+  ForEachRange(unit, [&](std::uint64_t begin, std::uint64_t at, std::uint64_t bytes) {
+    crc.Add(begin, {memory + at, bytes});
   });
 }
 
-Result<void> PendingItem::CheckCrc(std::uint32_t expected) const {
-  if (expected == 0 || !may_check) return Ok();
-  const std::optional<std::uint32_t> found = crc.Of(payload);
+Result<void> PendingItem::CheckCrcs(std::uint32_t expected) const {
+  const int reads_done = is_repeated ? 2 : 1;
+  for (std::size_t i = 0; i < source.crc32s.size(); ++i) {
+    const std::optional<std::uint32_t> found = crc.OfPiece(i);
+    if (!found || *found == source.crc32s[i]) continue;
+    const std::uint64_t begin = i * piece_bytes;
+    const std::uint64_t end = std::min(payload, begin + piece_bytes);
+    const std::uint64_t at = source.begin + head;
+    return WrongCrcOfBytes(DescribeBytes(source, at + begin, at + end), *found, source.crc32s[i],
+                           reads_done);
+  }
+  const std::optional<std::uint32_t> found = expected == 0 ? std::nullopt : crc.OfAll();
   if (!found || *found == expected) return Ok();
-  return WrongCrcOfBytes(*found, expected);
+  return WrongCrcOfBytes(DescribeItem(source), *found, expected, reads_done);
 }
 
 Result<bool> PendingItem::Reorder(const Dimensions& stored) const {

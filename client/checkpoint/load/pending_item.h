@@ -20,6 +20,7 @@ enum class ReadMode {
   kRun,      // Bytes that are contiguous in the payload and in the read's memory.
   kRows,     // Long rows, directly.
   kScratch,  // Row-major in scratch memory.
+  kRest,     // In scratch memory: bytes that no read wants, of pieces that are compared.
 };
 
 struct PlannedRead {
@@ -27,12 +28,12 @@ struct PlannedRead {
   BoxRead to;
   MemoryLeases::Id lease = 0;  // 0: none.
   ReadMode mode = ReadMode::kScratch;
-  std::uint64_t run_begin = 0;  // kRun: in the payload.
+  std::uint64_t run_begin = 0;  // kRun, kRest: in the payload.
   std::uint64_t run_bytes = 0;
 };
 
-// A part of a payload that is received at once: of a run, bytes [begin, begin + size) of it; else
-// a box.
+// A part of a payload that is received at once: of a run or a rest, bytes [begin, begin + size) of
+// it; else a box.
 struct ReadUnit {
   PlannedRead* read = nullptr;
   std::uint64_t begin = 0;
@@ -56,10 +57,11 @@ struct PendingItem {
   bool is_probed = false;
   bool is_declared = false;  // The metadata describes a tensor with all boxes.
   bool is_whole = false;     // Fetched whole; head is its length.
-  bool may_check = false;    // So much is requested that it can be all of the payload.
+  bool is_repeated = false;  // Read once more, because a CRC-32 differed.
   bool at_once = false;      // All units are in one batch.
   Dimensions strides;        // Of the payload, as predicted.
   std::uint64_t payload = 0;
+  std::uint64_t piece_bytes = 0;  // That have a CRC-32; the payload if those of pieces are unknown.
   std::uint64_t head = 0;
   std::uint64_t tail = 0;
   std::byte* head_at = nullptr;
@@ -69,6 +71,8 @@ struct PendingItem {
   std::vector<ReadUnit> units;
   std::size_t next_unit = 0;
   std::size_t units_left = 0;
+  PlannedRead rest;              // Of the units that no read wants.
+  std::uint64_t rest_bytes = 0;  // Of the first plan.
   PayloadCrc crc;
   const std::byte* whole_payload = nullptr;  // The payload, if it is in one place.
   std::vector<LoadEvent> parts;              // Of an item that arrives at once.
@@ -81,16 +85,18 @@ struct PendingItem {
   // Whether one read receives the whole payload in place.
   bool IsOneRun() const;
 
-  // Decides how the reads of an item with a known head and tail are received, and splits them.
-  void PlanUnits(const EngineLimits& limits);
-  // Forgets what has arrived, so that the item can be fetched whole.
+  // Decides how the reads of an item with a known head and tail are received, and splits them. Adds
+  // bytes that complete pieces, at most `extra_bytes`, and subtracts them from it. A repeated item
+  // adds the same bytes again, so that the same pieces are compared.
+  void PlanUnits(const EngineLimits& limits, std::uint64_t& extra_bytes);
+  // Forgets what has arrived, so that the item can be prepared again.
   void Restart();
 
-  // Adds a unit that has arrived in `memory` to the CRC-32.
+  // Adds a unit that has arrived in `memory` to the CRC-32s.
   void AddCrc(const ReadUnit& unit, const std::byte* memory);
-  // Returns kDataLoss if the whole payload has arrived and its CRC-32 is not `expected`. 0: the
-  // item was stored without one.
-  Result<void> CheckCrc(std::uint32_t expected) const;
+  // Returns kDataLoss if a piece has arrived whose CRC-32 is not the one of `source`, or the whole
+  // payload and its CRC-32 is not `expected`. 0: the item was stored without one.
+  Result<void> CheckCrcs(std::uint32_t expected) const;
   // Moves the elements of a dense tensor in its memory if it was stored with strides `stored`.
   // Returns whether they fit. Requires IsOneRun().
   Result<bool> Reorder(const Dimensions& stored) const;
@@ -99,6 +105,12 @@ struct PendingItem {
   void Describe();
   void ChooseMode(PlannedRead& read);
   std::uint64_t AddUnits(PlannedRead& read, const EngineLimits& limits);
+  std::uint64_t AddRest(std::uint64_t& extra_bytes);
+  void ExpectUnits();
+  // Calls `visit` with the offset in the payload, that in the unit's memory, and the size of each
+  // range of bytes that the unit receives.
+  template <class Visit>
+  void ForEachRange(const ReadUnit& unit, const Visit& visit) const;
 };
 using ItemPointer = std::shared_ptr<PendingItem>;
 

@@ -33,7 +33,8 @@ struct Target {
 std::unique_ptr<PendingItem> Planned(LoadItem source) {
   auto item = std::make_unique<PendingItem>(7, std::move(source));
   item->strides = RowMajorStrides(item->source.sizes);
-  item->PlanUnits(EngineLimits{});
+  std::uint64_t extra_bytes = 0;
+  item->PlanUnits(EngineLimits{}, extra_bytes);
   return item;
 }
 
@@ -68,11 +69,11 @@ TEST(PendingItemTest, LargeReadsAreSplit) {
   Target target({4, 8}, {8, 1});
   PendingItem item(1, target.source);
   item.strides = {8, 1};
-  item.PlanUnits(limits);
+  std::uint64_t extra_bytes = 0;
+  item.PlanUnits(limits, extra_bytes);
   ASSERT_EQ(item.units.size(), 3U);
   EXPECT_EQ(item.units[2].begin, 96U);
   EXPECT_EQ(item.units[2].size, 32U);
-  EXPECT_TRUE(item.may_check);
   EXPECT_FALSE(item.at_once);
 }
 
@@ -82,9 +83,26 @@ TEST(PendingItemTest, TheCrcOfACompletePayloadIsCompared) {
   ASSERT_EQ(item->units.size(), 1U);
   item->AddCrc(item->units[0], target.memory.data());
   const std::uint32_t crc = Crc32(ByteView(target.memory.data(), 128));
-  EXPECT_TRUE(item->CheckCrc(crc).ok());
-  EXPECT_TRUE(item->CheckCrc(0).ok());  // stored without a checksum
-  EXPECT_EQ(item->CheckCrc(crc + 1).error().kind, ErrorKind::kDataLoss);
+  EXPECT_TRUE(item->CheckCrcs(crc).ok());
+  EXPECT_TRUE(item->CheckCrcs(0).ok());  // stored without a checksum
+  EXPECT_EQ(item->CheckCrcs(crc + 1).error().kind, ErrorKind::kDataLoss);
+}
+
+// Rows of 64 KiB, and pieces of 128 KiB: 8 rows of `sizes`, of which [1, 5) are read.
+TEST(PendingItemTest, RowsAreCompletedToPieces) {
+  Target target({8, 16384}, {16384, 1});
+  target.source.crc32s.resize(4);
+  target.source.reads[0].box = {{1, 0}, {4, 16384}};
+  PendingItem item(1, target.source);
+  item.strides = {16384, 1};
+  std::uint64_t extra_bytes = 128 << 10;
+  item.PlanUnits(EngineLimits{}, extra_bytes);
+  ASSERT_EQ(item.units.size(), 3U);
+  EXPECT_EQ(item.units[1].begin, 0U);
+  EXPECT_EQ(item.units[1].size, 64U << 10);
+  EXPECT_EQ(item.units[2].begin, 5U * 65536);
+  EXPECT_EQ(item.units[2].size, 64U << 10);
+  EXPECT_EQ(extra_bytes, (4 * 64 << 10) / 16U);
 }
 
 TEST(PendingItemTest, AUnitIsCopiedToItsPlaceInTheTarget) {
