@@ -20,6 +20,7 @@
 #include "bindings/core/use.h"
 #include "client/checkpoint/boxes.h"
 #include "client/checkpoint/load/item_engine.h"
+#include "client/checkpoint/piece_crcs.h"
 
 namespace penstock::python {
 namespace {
@@ -286,19 +287,31 @@ class Load {
   std::unique_ptr<ItemEngine> engine_;
 };
 
+// They are from the metadata of the checkpoint.
+Result<std::vector<std::uint32_t>> Crc32sOf(const py::object& from, const std::string& name) {
+  std::optional<std::vector<std::uint32_t>> crcs;
+  if (py::isinstance<py::bytes>(from))
+    crcs = checkpoint::ReadCrc32s(py::cast<std::string_view>(from));
+  if (crcs) return *std::move(crcs);
+  return Error::Make(ErrorKind::kDataLoss, "item '" + name +
+                                               "' has checksums that are not bytes, 4 of each: the "
+                                               "metadata of the checkpoint is invalid");
+}
+
 class PyItemLoader {
  public:
   explicit PyItemLoader(std::unique_ptr<Load> load) : load_(std::move(load), "this item loader") {}
 
   bool Add(std::uint64_t token, const py::str& name, Text<"bucket"> bucket, Text<"key"> key,
            Named<"begin", std::uint64_t> begin, Named<"length", std::uint64_t> length,
-           const py::tuple& spec, const py::list& reads) {
+           const py::tuple& spec, const py::list& reads, const py::object& crc32s) {
     LoadItem item;
     item.name = name.attr("encode")("utf-8", "backslashreplace").cast<std::string>();
     item.bucket = BucketName(std::move(bucket.value));
     item.key = ObjectKey(std::move(key.value));
     item.begin = begin.value;
     item.length = length.value;
+    item.crc32s = Unwrap(Crc32sOf(crc32s, item.name));
     return load_.Get().Add(token, std::move(item), spec, reads);
   }
   py::list Next(bool all) { return load_.Get().Next(all); }
@@ -353,12 +366,13 @@ void BindItems(py::module_& module) {
            "batch_bytes"_a, "batch_items"_a, "unit_bytes"_a, "part_bytes"_a, "window_bytes"_a,
            "max_gap"_a = py::none(), "max_request"_a = py::none())
       .def("add", &PyItemLoader::Add, "token"_a, "name"_a, "bucket"_a, "key"_a, "begin"_a,
-           "length"_a, "spec"_a, "reads"_a,
+           "length"_a, "spec"_a, "reads"_a, "crc32s"_a = py::bytes(),
            "Adds an item. spec: (dtype, bytes of an element, sizes), or () if the content is "
            "unknown. reads: (offsets, lengths, offsets of the target in its tensor, DLPack capsule "
            "of the target or None, strides of the target, whether bytes are received in the "
-           "target). Returns whether "
-           "`next` must be called before the next item.")
+           "target). crc32s: the CRC-32s of the tensor's pieces, 4 bytes each, little-endian; "
+           "empty: "
+           "unknown. Returns whether `next` must be called before the next item.")
       .def("next", &PyItemLoader::Next, "all"_a,
            "Returns what has arrived: (token, reads, None) for a verified item; (token, reads, "
            "bytes) for an item that the caller interprets; (token, read, arena, offset, lengths, "

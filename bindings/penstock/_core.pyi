@@ -262,6 +262,7 @@ class ItemLoader:
         length: int,
         spec: tuple[()] | tuple[str, int, tuple[int, ...]],
         reads: list[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], object, tuple[int, ...], bool]],
+        crc32s: bytes = b"",
     ) -> bool: ...
     def next(self, all: bool) -> list[tuple[Any, ...]]: ...
     @property

@@ -207,6 +207,17 @@ def save_async(rank: int, access: Access, uri: str, seed: int, kind: str) -> str
     return attempt(future.result)
 
 
+def save_large(rank: int, access: Access, uri: str, kind: str) -> str:
+    """Saves a tensor of 1 MiB of each rank, asynchronously unless `kind` is empty."""
+    from torch.distributed.checkpoint.state_dict_saver import AsyncCheckpointerType
+
+    state, writer = {f"of.{rank}": torch.full((512, 512), float(rank))}, access.writer(uri)
+    if not kind:
+        return attempt(lambda: dcp.save(state, storage_writer=writer))
+    future = dcp.async_save(state, storage_writer=writer, async_checkpointer_type=AsyncCheckpointerType[kind])
+    return attempt(future.result)
+
+
 def load(rank: int, access: Access, uri: str, seed: int) -> str:
     """Returns the text of the error, or "" if all loaded values are of this seed."""
     ranks = dist.get_world_size()

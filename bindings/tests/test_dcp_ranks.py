@@ -14,6 +14,7 @@ import pytest
 import torch
 import torch.distributed.checkpoint as dcp
 from penstock.dcp import HexPrefixStrategy, RoundRobinPrefixStrategy
+from penstock.dcp._pieces import CRC32S
 from penstock.testing import Emulator
 
 RANKS = 3
@@ -144,6 +145,15 @@ def test_asynchronous_saves(own_emulator, kind):
     whole = dcp_ranks.whole_state(ranks, 4)
     wanted = {key: whole[key] for key in ("of.0", "of.1", "all")}
     assert dcp_io.same(dcp_io.loaded(own_emulator.client(), "bucket", "ck", wanted), wanted)
+
+
+@pytest.mark.parametrize("kind", ["", "THREAD", "PROCESS"])
+def test_checksums_of_pieces_of_every_rank_are_in_the_metadata(own_emulator, kind):
+    errors = dcp_ranks.run(dcp_ranks.save_large, 2, dcp_ranks.Access(own_emulator), URI, kind)
+    assert set(errors.values()) == {""}
+    metadata = pickle.loads(bucket_io.get(own_emulator.client(), "bucket", "ck/.metadata"))
+    found = {index.fqn: getattr(info, CRC32S) for index, info in metadata.storage_data.items()}
+    assert {name: len(crcs) for name, crcs in found.items()} == {"of.0": 32, "of.1": 32}
 
 
 @pytest.mark.parametrize("kind", ["THREAD", "PROCESS"])

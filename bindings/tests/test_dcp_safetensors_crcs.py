@@ -21,20 +21,16 @@ import torch.distributed.checkpoint as dcp
 from checkpoints import Sharded, cut
 from penstock import _core
 from penstock.dcp import S3HuggingFaceStorageReader, S3HuggingFaceStorageWriter
+from penstock.dcp._pieces import MAX_PIECE_BYTES, MIN_PIECE_BYTES, crcs_of, piece_bytes, piece_count
 from penstock.dcp._safetensors import Files
 from penstock.dcp._safetensors_crcs import (
-    MAX_PIECE_BYTES,
-    MIN_PIECE_BYTES,
     START,
     Crcs,
     crcs_in,
     damage_of,
     header_damage,
     header_with,
-    piece_bytes,
-    piece_count,
 )
-from penstock.dcp._shard import _put_with_crcs
 from penstock.testing import Emulator
 from torch.distributed.checkpoint._consolidate_hf_safetensors import consolidate_safetensors_files
 from torch.distributed.checkpoint.api import CheckpointException
@@ -429,19 +425,11 @@ def test_rows_of_each_rank_start_at_a_piece(ranks: int) -> None:
         assert part % piece_bytes(sizes, itemsize) == 0 or part < MIN_PIECE_BYTES
 
 
-class Recorded:
-    """A sink that computes checksums only."""
-
-    @staticmethod
-    def write_no_copy_with_crc(address: int, size: int, owner: object) -> int:
-        return _core.crc64nvme(address, size)
-
-
 @pytest.mark.parametrize("cuts", [[], [1], [999, 1000, 1001], [100, 2500], list(range(1, 3500, 7))])
 def test_pieces_do_not_depend_on_how_the_memory_is_split(cuts: list[int]) -> None:
     data = values(3500).view(torch.uint8)[:3500]
     memory = [data[begin:end] for begin, end in zip([0, *cuts], [*cuts, 3500], strict=True)]
-    found = _put_with_crcs(Recorded(), memory, 1000)  # type: ignore[arg-type]
+    found = crcs_of(memory, 1000, lambda address, size, _: _core.crc64nvme(address, size), _core.crc64nvme_combine)
     assert found == [_core.crc64nvme(data.data_ptr() + at, min(1000, 3500 - at)) for at in range(0, 3500, 1000)]
 
 

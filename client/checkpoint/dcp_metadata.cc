@@ -10,11 +10,15 @@
 #include "client/checkpoint/dtypes.h"
 #include "client/checkpoint/pickle.h"
 #include "client/checkpoint/pickle_writer.h"
+#include "client/checkpoint/piece_crcs.h"
 
 namespace penstock::checkpoint {
 namespace {
 
 constexpr std::string_view kModule = "torch.distributed.checkpoint.metadata";
+// An attribute of _StorageInfo that torch ignores: the CRC-32s of a tensor's pieces, 4 bytes each,
+// little-endian.
+constexpr std::string_view kCrc32s = "penstock_crc32s";
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 62;
 constexpr std::size_t kMaxKeyBytes = 1024;  // S3's limit of keys
 constexpr std::size_t kMaxAttributes = 64;  // of an object; torch's have up to 10
@@ -145,6 +149,15 @@ class MetadataReader {
     return place;
   }
 
+  Result<std::vector<std::uint32_t>> ReadCrcs(const std::string& name, PickleId place) const {
+    const auto found = Attribute(place, kCrc32s);
+    if (!found) return std::vector<std::uint32_t>();
+    auto crcs = document_.kind(*found) == PickleKind::kBytes ? ReadCrc32s(document_.at(*found).text)
+                                                             : std::nullopt;
+    if (!crcs) return Invalid(name, "has checksums that are not bytes, 4 of each");
+    return *std::move(crcs);
+  }
+
   Result<void> ReadEntry(std::string name, PickleId id) {
     if (IsClass(id, "TensorStorageMetadata")) return ReadTensor(std::move(name), id);
     if (!IsClass(id, "BytesStorageMetadata")) {
@@ -200,8 +213,9 @@ class MetadataReader {
       if (!place)
         return Invalid(tensor.name, "has no place for its chunk at " + Shown(made.box.offsets));
       PENSTOCK_ASSIGN(made.place, ReadPlace(tensor.name, *place));
+      PENSTOCK_ASSIGN(made.place.crc32s, ReadCrcs(tensor.name, *place));
       PENSTOCK_TRY(Charge(sizeof(DcpChunk) + 16 * tensor.sizes.size() + made.place.path.size() +
-                              made.place.transforms.size(),
+                              made.place.transforms.size() + 4 * made.place.crc32s.size(),
                           tensor.name));
       tensor.chunks.push_back(std::move(made));
     }
@@ -389,10 +403,14 @@ class MetadataWriter {
     writer_.Int(static_cast<std::int64_t>(place.begin));
     writer_.Text("length");
     writer_.Int(static_cast<std::int64_t>(place.length));
+    if (!place.crc32s.empty()) {
+      writer_.Text(kCrc32s);
+      writer_.Bytes(WriteCrc32s(place.crc32s));
+    }
     End();
   }
 
-  PickleWriter writer_;
+  PickleWriter writer_{3};
 };
 
 }  // namespace

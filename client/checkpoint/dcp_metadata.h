@@ -19,6 +19,9 @@ struct DcpPlace {
   std::uint64_t begin = 0;
   std::uint64_t length = 0;
   std::string transforms;  // Names of the extensions that encoded the item. Empty: none.
+  // Of a tensor's item: the CRC-32s of its pieces (PieceBytes), as Penstock saves them. Empty:
+  // unknown. Their number is not checked.
+  std::vector<std::uint32_t> crc32s = {};
 
   bool operator==(const DcpPlace&) const = default;
 };
@@ -57,8 +60,8 @@ struct DcpMetadata {
 // Reads `.metadata`, a pickle of torch.distributed.checkpoint.metadata.Metadata, as torch 1.13 and
 // later write it. Runs no code, and ignores what planners store for themselves. Accepts any bytes.
 // Returns kUnsupported, with the name of the class, for another object, and kDataLoss if chunks
-// lack their place, exceed their tensor, or have invalid places or paths, and if items of one file
-// share bytes. PlanBox finds chunks that overlap or leave gaps.
+// lack their place, exceed their tensor, or have invalid places, paths or checksums, and if items
+// of one file share bytes. PlanBox finds chunks that overlap or leave gaps.
 Result<DcpMetadata> ReadDcpMetadata(std::string_view pickle);
 
 // Writes a pickle that ReadDcpMetadata and torch.distributed.checkpoint read. Requires UTF-8.

@@ -9,11 +9,12 @@ namespace {
 
 DcpMetadata Example() {
   DcpMetadata metadata;
-  metadata.tensors.push_back({"layer.weight",
-                              "bfloat16",
-                              {4, 6},
-                              {{{{0, 0}, {2, 6}}, {"__0_0.distcp", 0, 1500, {}}},
-                               {{{2, 0}, {2, 6}}, {"__1_0.distcp", 64, 1500, {}}}}});
+  metadata.tensors.push_back(
+      {"layer.weight",
+       "bfloat16",
+       {4, 6},
+       {{{{0, 0}, {2, 6}}, {"__0_0.distcp", 0, 1500, {}}},
+        {{{2, 0}, {2, 6}}, {"__1_0.distcp", 64, 1500, {}, {0, 0xfedcba98}}}}});
   metadata.tensors.push_back(
       {"scalar", "int64", {}, {{{{}, {}}, {"__0_0.distcp", 1500, 1400, {}}}}});
   metadata.bytes.push_back({"step", {"__0_0.distcp", 3000, 900, {}}});
@@ -63,6 +64,23 @@ TEST(DcpMetadataTest, ItemsOfOneFileShareNoBytes) {
       << read.error().message;
   metadata.tensors[1].chunks[0].place.length = 0;
   EXPECT_TRUE(ReadDcpMetadata(WriteDcpMetadata(metadata)).ok());
+}
+
+TEST(DcpMetadataTest, ChecksumsAreBytesOfFourEach) {
+  const std::string pickle = WriteDcpMetadata(Example());
+  const std::string crcs("B\x08\0\0\0\0\0\0\0\x98\xba\xdc\xfe", 13);
+  const std::size_t at = pickle.find(crcs);
+  ASSERT_NE(at, std::string::npos);
+  for (const std::string& other : {std::string("B\x03\0\0\0abc", 8), std::string("K\x08"),
+                                   std::string("X\x04\0\0\0abcd", 9)}) {
+    std::string changed = pickle;
+    const auto read = ReadDcpMetadata(changed.replace(at, crcs.size(), other));
+    ASSERT_FALSE(read.ok());
+    EXPECT_EQ(read.error().kind, ErrorKind::kDataLoss);
+    EXPECT_NE(read.error().message.find("'layer.weight' has checksums that are not bytes"),
+              std::string::npos)
+        << read.error().message;
+  }
 }
 
 TEST(DcpMetadataTest, HugeSizesAreRefused) {

@@ -36,6 +36,12 @@ void PickleWriter::Text(std::string_view text) {
   out_ += text;
 }
 
+void PickleWriter::Bytes(std::string_view bytes) {
+  out_ += 'B';
+  Number(bytes.size(), 4);
+  out_ += bytes;
+}
+
 void PickleWriter::Value(const SavedValue& value) {
   if (const auto* flag = std::get_if<bool>(&value)) return Bool(*flag);
   if (const auto* number = std::get_if<std::int64_t>(&value)) return Int(*number);

@@ -1,4 +1,4 @@
-// Writes pickles of protocol 2, opcode by opcode.
+// Writes pickles opcode by opcode.
 #ifndef PENSTOCK_CLIENT_CHECKPOINT_PICKLE_WRITER_H_
 #define PENSTOCK_CLIENT_CHECKPOINT_PICKLE_WRITER_H_
 
@@ -19,13 +19,15 @@ namespace penstock::checkpoint {
 // are written once and then referred to.
 class PickleWriter {
  public:
-  PickleWriter() : out_("\x80\x02") {}
+  // A pickle with bytes needs protocol 3.
+  explicit PickleWriter(char protocol = 2) : out_{'\x80', protocol} {}
 
   void None() { out_ += 'N'; }
   void Bool(bool value) { out_ += value ? '\x88' : '\x89'; }
   void Int(std::int64_t value);
   void Float(double value);
-  void Text(std::string_view text);  // Requires UTF-8 of less than 2^32 bytes.
+  void Text(std::string_view text);    // Requires UTF-8 of less than 2^32 bytes.
+  void Bytes(std::string_view bytes);  // Requires less than 2^32 bytes.
   void Value(const SavedValue& value);
   void Global(std::string_view module, std::string_view name);
   // A tuple of integers.

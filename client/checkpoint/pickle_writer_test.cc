@@ -19,6 +19,18 @@ TEST(PickleWriterTest, IntegersOfEverySizeAreReadBack) {
   EXPECT_EQ(document->Integers(document->root()), numbers);
 }
 
+TEST(PickleWriterTest, BytesAreReadBack) {
+  PickleWriter writer(3);
+  const std::string bytes("\0\xff\n", 3);
+  writer.Bytes(bytes);
+  const std::string pickle = std::move(writer).Finish();
+  EXPECT_TRUE(pickle.starts_with("\x80\x03"));
+  const auto document = PickleDocument::Read(pickle);
+  ASSERT_TRUE(document.ok()) << document.error().message;
+  EXPECT_EQ(document->kind(document->root()), PickleKind::kBytes);
+  EXPECT_EQ(document->at(document->root()).text, bytes);
+}
+
 TEST(PickleWriterTest, RepeatedNamesAreReferences) {
   PickleWriter writer;
   writer.Mark();

@@ -37,4 +37,20 @@ PieceCrcs ComputePieceCrcs(ByteView payload, std::uint64_t piece_bytes) {
   return crcs;
 }
 
+std::string WriteCrc32s(std::span<const std::uint32_t> crcs) {
+  std::string bytes;
+  for (const std::uint32_t crc : crcs) {
+    for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(crc >> shift);
+  }
+  return bytes;
+}
+
+std::optional<std::vector<std::uint32_t>> ReadCrc32s(std::string_view bytes) {
+  if (bytes.size() % 4 != 0) return std::nullopt;
+  std::vector<std::uint32_t> crcs(bytes.size() / 4);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    crcs[i / 4] |= std::uint32_t{static_cast<unsigned char>(bytes[i])} << i % 4 * 8;
+  return crcs;
+}
+
 }  // namespace penstock::checkpoint

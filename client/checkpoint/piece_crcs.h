@@ -3,7 +3,10 @@
 #define PENSTOCK_CLIENT_CHECKPOINT_PIECE_CRCS_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "penstock/base/bytes.h"
@@ -28,6 +31,10 @@ struct PieceCrcs {
   std::vector<std::uint32_t> pieces;
 };
 PieceCrcs ComputePieceCrcs(ByteView payload, std::uint64_t piece_bytes);
+
+// CRC-32s as bytes, 4 each, little-endian. Reading returns nullopt for another number of bytes.
+std::string WriteCrc32s(std::span<const std::uint32_t> crcs);
+std::optional<std::vector<std::uint32_t>> ReadCrc32s(std::string_view bytes);
 
 }  // namespace penstock::checkpoint
 

@@ -40,5 +40,14 @@ TEST(PieceCrcsTest, ThePiecesHaveTheCrcOfTheWhole) {
   EXPECT_TRUE(ComputePieceCrcs({}, 0).pieces.empty());
 }
 
+TEST(PieceCrcsTest, CrcsAreFourBytesEach) {
+  const std::vector<std::uint32_t> crcs = {0, 0xfedcba98, 1};
+  const std::string bytes = WriteCrc32s(crcs);
+  EXPECT_EQ(bytes, std::string("\0\0\0\0\x98\xba\xdc\xfe\1\0\0\0", 12));
+  EXPECT_EQ(ReadCrc32s(bytes), crcs);
+  EXPECT_EQ(ReadCrc32s(""), std::vector<std::uint32_t>());
+  EXPECT_EQ(ReadCrc32s("abcde"), std::nullopt);
+}
+
 }  // namespace
 }  // namespace penstock::checkpoint

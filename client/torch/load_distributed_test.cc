@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "client/checkpoint/dcp_metadata.h"
+#include "client/checkpoint/load/checkpoint_object.h"
 #include "client/torch/torch_checkpoint_test_support.h"
 
 namespace penstock::torch {
@@ -56,6 +57,32 @@ TEST_F(LoadDistributedTest, BoxesGoToTensorsOfAnyDtypeAndStrides) {
   EXPECT_TRUE(at::equal(plain, box));
   EXPECT_TRUE(at::equal(wider.detach(), box.to(at::kDouble)));
   EXPECT_TRUE(at::equal(strided, box));
+}
+
+TEST_F(LoadDistributedTest, AFlippedBitOfRowsIsFound) {
+  const StateDict state = Example();
+  ASSERT_TRUE(SaveDistributed(store_, "s3://data/step", state).ok());
+  ListObjectsRequest list;
+  list.bucket = kBucket;
+  const std::string key = store_->Call(std::move(list))->objects.at(1).key.value;
+  const checkpoint::LoadContext context{store_, {}, {}};
+  const auto object = checkpoint::CheckpointObject::Open(context, kBucket, ObjectKey(key), 1);
+  ASSERT_TRUE(object.ok());
+  auto shard = object->Read(context, 0, object->size());
+  ASSERT_TRUE(shard.ok());
+  const at::Tensor weight = state.tensors.at("weight");
+  const std::string_view payload(static_cast<const char*>(weight.data_ptr()), weight.nbytes());
+  shard->at(shard->find(payload) + 150 * 8000) ^= 4;
+  Put(key, *shard);
+  const auto checkpoint = DistributedCheckpoint::Open(store_, "s3://data/step");
+  const at::Tensor rows = at::zeros({20, 2000});
+  EXPECT_TRUE(checkpoint->LoadInto({{"weight", {10, 0}, rows}}).ok());
+  EXPECT_TRUE(at::equal(rows, weight.slice(0, 10, 30)));
+  const auto loaded = checkpoint->LoadInto({{"weight", {140, 0}, rows}});
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().kind, ErrorKind::kDataLoss);
+  EXPECT_NE(loaded.error().message.find("item 'weight': bytes "), std::string::npos)
+      << loaded.error().message;
 }
 
 TEST_F(LoadDistributedTest, OneMemoryForTwoNamesHasTheLastOne) {

@@ -8,10 +8,10 @@
 #include <set>
 #include <utility>
 
-#include "base/crc/crc.h"
 #include "base/encoding.h"
 #include "base/log/log.h"
 #include "client/checkpoint/dcp_metadata.h"
+#include "client/checkpoint/piece_crcs.h"
 #include "client/checkpoint/state_pickle.h"
 #include "client/checkpoint/zip_writer.h"
 #include "client/torch/metadata_object.h"
@@ -93,11 +93,14 @@ class ShardWriter {
     const bool borrowed = dense.is_alias_of(tensor);
     PENSTOCK_TRY(borrowed ? writer_.WriteNoCopy(bytes, interrupt_)
                           : writer_.Write(bytes, interrupt_));
-    std::string tail = zip.End(Crc32(bytes));
+    checkpoint::PieceCrcs crcs =
+        checkpoint::ComputePieceCrcs(bytes, checkpoint::PieceBytes(sizes, dense.element_size()));
+    std::string tail = zip.End(crcs.whole);
     tail += EndArchive(zip);
     PENSTOCK_TRY(writer_.Write(AsBytes(tail), interrupt_));
     checkpoint::DcpChunk chunk{{checkpoint::Dimensions(sizes.size()), sizes},
                                PlaceOf(zip.bytes_written())};
+    if (crcs.pieces.size() > 1) chunk.place.crc32s = std::move(crcs.pieces);  // else as in the zip
     metadata_.tensors.push_back({name, described.dtype, sizes, {std::move(chunk)}});
     return Ok();
   }

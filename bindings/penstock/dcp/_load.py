@@ -162,9 +162,8 @@ class Load:
         if location is None:
             location = self._locations[stored.path] = parse_s3_uri(self._path_of(stored.path))
         name = stored.reads[0].request.storage_index.fqn
-        return self._loader.add(
-            token, name, *location, stored.begin, stored.length, () if spec is None else spec.described, reads
-        )
+        described, crc32s = ((), b"") if spec is None else (spec.described, stored.crc32s)
+        return self._loader.add(token, name, *location, stored.begin, stored.length, described, reads, crc32s)
 
     def _target_of(self, read: ReadTarget) -> torch.Tensor | None:
         """Asks the planner for the target. Returns None for what only torch.load and copy_ handle."""

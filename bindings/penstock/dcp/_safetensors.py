@@ -28,6 +28,7 @@ from .. import _core
 from .._exceptions import S3DataLossError, S3NotFoundError
 from . import _safetensors_crcs
 from ._boxes import SHORT_ROW, Box, Rows
+from ._pieces import piece_bytes, piece_count
 from ._safetensors_crcs import Crcs, address_of
 from ._shard import _SAFETENSORS_DTYPES
 from ._stored import ReadTarget, TensorSpec, is_addressable, takes_bytes
@@ -217,9 +218,9 @@ def _add(metadata: Metadata, key: str, entries: dict[str, Any], etag: str, heade
             metadata.state_dict_metadata[name] = TensorStorageMetadata(properties, torch.Size(ends), chunks)
         crcs = None
         if header.crcs is not None:
-            count = _safetensors_crcs.piece_count(spec.sizes, spec.itemsize)
+            count = piece_count(spec.sizes, spec.itemsize)
             values = header.crcs[pieces : pieces + count]
-            crcs = Crcs(_safetensors_crcs.piece_bytes(spec.sizes, spec.itemsize), values)
+            crcs = Crcs(piece_bytes(spec.sizes, spec.itemsize), values)
             pieces += count
         metadata.storage_data[MetadataIndex(name, offsets)] = Tensor(key, etag, header.size + begin, spec, header, crcs)
     if header.crcs is not None and pieces != len(header.crcs):

@@ -6,7 +6,7 @@ The header of a file that Penstock writes starts with ``START`` and one entry of
 
 HEADER is the CRC64NVME of the header, 16 hexadecimal digits: of all bytes before the tensors, except these digits. PIECES is the
 base64 of the CRC64NVMEs of all pieces, 8 bytes each, little-endian, in the order of the tensors in the header. ``piece_bytes``
-defines the pieces of a tensor.
+of ``_pieces`` defines the pieces of a tensor.
 
 The format permits further entries in ``__metadata__`` and whitespace, so other readers ignore both. A program that copies
 ``__metadata__`` to a file with other tensors writes another start, with or without other whitespace: its entry is not used.
@@ -17,7 +17,6 @@ from __future__ import annotations
 import base64
 import ctypes
 import json
-import math
 import struct
 import sys
 from array import array
@@ -31,10 +30,6 @@ _METADATA = '{"__metadata__":{'  # of json.dumps
 _LENGTH = struct.Struct("<Q")  # of the text, before it
 _DIGITS = 16
 _DIGITS_AT = _LENGTH.size + len(START)
-
-MAX_PIECE_BYTES = 1024**2
-MIN_PIECE_BYTES = 128 * 1024
-PIECES = 64  # of a tensor of 64 * MIN_PIECE_BYTES and more, at least
 
 
 class HeaderDamage(NamedTuple):
@@ -58,28 +53,6 @@ class PieceDamage(NamedTuple):
     end: int
     found: int
     expected: int
-
-
-def piece_bytes(sizes: Sequence[int], itemsize: int) -> int:
-    """Returns the size of the pieces of a tensor in bytes; the last one may be smaller. 0 for an empty tensor.
-
-    A piece is a group of whole rows, unless one row exceeds MAX_PIECE_BYTES. Groups are halved until a piece is small enough.
-    The rows of a rank therefore start at the start of a piece if the number of rows, and of ranks, is a power of two.
-    """
-    rows = sizes[0] if sizes else 1
-    row = math.prod(sizes[1:]) * itemsize
-    group, count = rows, 1
-    while group > 1 and (group * row > MAX_PIECE_BYTES or (count < PIECES and group * row >= 2 * MIN_PIECE_BYTES)):
-        group, count = -(-group // 2), 2 * count
-    size = group * row
-    while size > MAX_PIECE_BYTES:
-        size = -(-size // 2)
-    return size
-
-
-def piece_count(sizes: Sequence[int], itemsize: int) -> int:
-    size = piece_bytes(sizes, itemsize)
-    return -(-math.prod(sizes) * itemsize // size) if size else 0
 
 
 def header_with(about: dict[str, str], tensors: dict[str, Any], crcs: Sequence[int]) -> bytes:

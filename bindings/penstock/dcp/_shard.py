@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import torch
@@ -15,6 +16,7 @@ from torch.distributed.checkpoint.storage import WriteResult
 from .. import _core
 from . import _archive, _safetensors_crcs
 from ._devices import CallerStreams
+from ._pieces import CRC32S, crcs_of, packed, piece_bytes, piece_count
 from ._planners import saves_own_memory
 from ._sink import CopyingSink, Sink, UncloseableSink, UploadSink
 from ._staging import Settings, chunks_per_thread, staged
@@ -105,6 +107,7 @@ class ShardWriter:
 
     def _put(self, shard: Shard, sink: Sink, item: WriteItem, data: Any, pieces: Iterable[torch.Tensor]) -> WriteResult:
         offset = sink.tell()
+        crcs: list[int] = []
         if self._extensions:
             stream: Any = UncloseableSink(sink)
             for extension in self._extensions:
@@ -112,31 +115,61 @@ class ShardWriter:
             _put_data(CopyingSink(stream), data, pieces)
             stream.close()
         else:
-            _put_data(sink, data, pieces)
+            crcs = _put_data(sink, data, pieces)
         length = sink.tell() - offset
         info = _StorageInfo(shard.name, offset, length)
         if self._extensions:
             info.transform_descriptors = [extension.get_descriptor() for extension in reversed(self._extensions)]
+        elif len(crcs) > 1 and _is_as_planned(item, data):  # the archive has the CRC-32 of a single piece
+            with suppress(AttributeError):  # a version of torch that refuses further attributes
+                setattr(info, CRC32S, packed(crcs))
         return WriteResult(index=item.index, size_in_bytes=length, storage_data=info)
 
 
-def _put_data(sink: Sink, data: Any, pieces: Iterable[torch.Tensor]) -> None:
-    """Writes bytes, or a tensor whose memory consists of `pieces`."""
+def _put_data(sink: Sink, data: Any, pieces: Iterable[torch.Tensor]) -> list[int]:
+    """Writes bytes, or a tensor whose memory consists of `pieces`. Returns the CRC-32s of the pieces of a plain tensor."""
     if isinstance(data, io.BytesIO):
         sink.write(data.getbuffer())
     elif not isinstance(data, torch.Tensor):
         raise TypeError(f"the planner returned a {type(data).__name__}; expected torch.Tensor or io.BytesIO")
     elif _archive.is_plain(data):
-        frame = _archive.frame(data.dtype, tuple(data.shape), data.stride())
-        sink.write(frame.head)
-        crc = 0
-        for piece in pieces:
-            address, size = piece.data_ptr(), piece.nbytes
-            sink.write_no_copy(address, size, piece)
-            crc = _core.crc32(address, size, crc)
-        sink.write(frame.tail_for(crc))
+        return _put_plain(sink, data, pieces)
     else:
         torch.save(data, sink)  # type: ignore[arg-type]
+    return []
+
+
+def _put_plain(sink: Sink, data: torch.Tensor, memory: Iterable[torch.Tensor]) -> list[int]:
+    frame = _archive.frame(data.dtype, tuple(data.shape), data.stride())
+    sink.write(frame.head)
+    step = piece_bytes(data.shape, data.element_size())
+    crcs = crcs_of(_sent(sink, memory), step, _crc32, _core.crc32_combine)
+    crc = 0
+    for number, each in enumerate(crcs):
+        crc = _core.crc32_combine(crc, each, min(step, data.nbytes - number * step)) if number else each
+    sink.write(frame.tail_for(crc))
+    return crcs
+
+
+def _sent(sink: Sink, memory: Iterable[torch.Tensor]) -> Iterator[torch.Tensor]:
+    for part in memory:
+        sink.write_no_copy(part.data_ptr(), part.nbytes, part)
+        yield part
+
+
+def _crc32(address: int, size: int, part: torch.Tensor) -> int:
+    return _core.crc32(address, size)
+
+
+def _is_as_planned(item: WriteItem, data: torch.Tensor) -> bool:
+    """Whether `.metadata` describes the stored tensor, and it is row-major. Only then a load reads parts of it."""
+    planned = item.tensor_data
+    return (
+        planned is not None
+        and planned.chunk.sizes == data.shape
+        and planned.properties.dtype == data.dtype
+        and data.is_contiguous()
+    )
 
 
 class SafetensorsWriter:
@@ -174,7 +207,8 @@ class SafetensorsWriter:
                 if entry.tensor.nbytes != size:
                     raise ValueError(f"{item.index.fqn} has {entry.tensor.nbytes} bytes; the plan expects {size}")
                 offset = sink.tell()
-                crcs += _put_with_crcs(sink, pieces, header.piece_bytes_of(item))
+                step = header.piece_bytes_of(item)
+                crcs += crcs_of(pieces, step, sink.write_no_copy_with_crc, _core.crc64nvme_combine)
                 results.append(WriteResult(item.index, size, _StorageInfo(shard.name, offset, size)))
                 undrained += size if entry.fresh else 0
                 if undrained >= MAX_UNDRAINED_BYTES or not self._keeps:
@@ -182,25 +216,6 @@ class SafetensorsWriter:
                     undrained = 0
         sink.replace_head(header.with_crcs(crcs))
         return results
-
-
-def _put_with_crcs(sink: UploadSink, memory: Iterable[torch.Tensor], piece_bytes: int) -> list[int]:
-    """Writes a tensor whose bytes are in `memory`, one after the other. Returns the CRC64NVME of each piece."""
-    crcs = []
-    crc = filled = 0
-    for part in memory:
-        address, left = part.data_ptr(), part.nbytes
-        while left:
-            size = min(left, piece_bytes - filled)
-            added = sink.write_no_copy_with_crc(address, size, part)
-            crc = _core.crc64nvme_combine(crc, added, size) if filled else added
-            address, left, filled = address + size, left - size, filled + size
-            if filled == piece_bytes:
-                crcs.append(crc)
-                filled = 0
-    if filled:
-        crcs.append(crc)
-    return crcs
 
 
 class _SafetensorsHeader:
@@ -239,8 +254,8 @@ class _SafetensorsHeader:
         offsets = [begin, self._end]
         self._tensors[name] = {"dtype": _SAFETENSORS_DTYPES[dtype_name], "shape": list(chunk.sizes), "data_offsets": offsets}
         self._sharding[name] = {"saved_offsets": list(chunk.offsets)}
-        self._piece_bytes[name] = _safetensors_crcs.piece_bytes(chunk.sizes, dtype.itemsize)
-        self.pieces += _safetensors_crcs.piece_count(chunk.sizes, dtype.itemsize)
+        self._piece_bytes[name] = piece_bytes(chunk.sizes, dtype.itemsize)
+        self.pieces += piece_count(chunk.sizes, dtype.itemsize)
 
     def with_crcs(self, crcs: Sequence[int]) -> bytes:
         """Returns the header with the CRC64NVMEs of all pieces, which do not affect its length."""

@@ -11,6 +11,7 @@ from torch.distributed.checkpoint.metadata import TensorStorageMetadata
 from torch.distributed.checkpoint.planner import LoadItemType
 
 from ._boxes import Box, row_major
+from ._pieces import CRC32S
 
 if TYPE_CHECKING:
     from torch.distributed.checkpoint.metadata import Metadata, MetadataIndex
@@ -62,15 +63,17 @@ class StoredItem:
 
     Attributes:
         spec: The tensor according to the metadata; None: the content is unknown, and the item is read whole.
+        crc32s: The CRC-32s of the tensor's pieces, as in the metadata; empty: unknown.
     """
 
-    __slots__ = ("begin", "extensions", "length", "path", "reads", "spec")
+    __slots__ = ("begin", "crc32s", "extensions", "length", "path", "reads", "spec")
 
-    def __init__(self, path: str, begin: int, length: int, extensions: Any) -> None:
+    def __init__(self, path: str, begin: int, length: int, extensions: Any, crc32s: Any = b"") -> None:
         self.path = path
         self.begin = begin
         self.length = length
         self.extensions = extensions
+        self.crc32s = crc32s
         self.reads: list[ReadTarget] = []
         self.spec: TensorSpec | None = None
 
@@ -111,7 +114,9 @@ def stored_items(requests: Iterable[ReadItem], storage_data: dict[Any, Any], cat
         stored = by_place.get(place)
         if stored is None:
             extensions = getattr(info, "transform_descriptors", None) or ()
-            stored = by_place[place] = StoredItem(info.relative_path, info.offset, info.length, extensions)
+            stored = by_place[place] = StoredItem(
+                info.relative_path, info.offset, info.length, extensions, getattr(info, CRC32S, b"")
+            )
             if request.type != LoadItemType.BYTE_IO and not extensions:
                 stored.spec = catalogue.spec(request.storage_index)
         stored.reads.append(ReadTarget(request))

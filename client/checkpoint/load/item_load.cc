@@ -43,6 +43,7 @@ Result<LoadItem> Describe(const ItemLocation& location, const ItemRead& read) {
   item.dtype = read.tensor->dtype;
   item.item_bytes = dtype->item_bytes;
   item.sizes = sizes;
+  item.crc32s = place.crc32s;
   return item;
 }
 

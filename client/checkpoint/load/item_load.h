@@ -37,8 +37,8 @@ struct ItemLocation {
 // Reads all boxes by an ItemEngine. Small items are fetched whole. Of larger ones, only the rows of
 // the box, and the archive's bytes around the tensor, are fetched: directly into the memory where
 // rows are long, and through at most about 80 MiB of scratch memory where they are short. Every
-// item is compared with its archive's description of it, and with its CRC-32 if it was read
-// completely.
+// item is compared with its archive's description of it, with its CRC-32 if it was read completely,
+// and with the CRC-32s of the pieces that were.
 //
 // Returns kDataLoss for a damaged item and kUnsupported for an item that is no plain tensor of the
 // dtype that the metadata states. The content of the memory is undefined after an error. Blocks;

@@ -1,0 +1,344 @@
+"""Partial loads of distributed checkpoints are compared with checksums of pieces, which `.metadata` contains."""
+
+from __future__ import annotations
+
+import pickle
+import struct
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import dcp_io
+import penstock
+import pytest
+import torch
+from bucket_io import get, keys, put
+from checkpoints import Checkpoints, Sharded, cut, same_bits, usages_of_loads
+from inverting import Inverting
+from penstock.dcp._pieces import CRC32S, piece_bytes
+from penstock.testing import Emulator
+from torch.distributed.checkpoint.api import CheckpointException
+from torch.distributed.checkpoint.default_planner import DefaultSavePlanner
+from torch.distributed.checkpoint.planner import WriteItem
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+MIB = 1024**2
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"))]
+
+
+@pytest.fixture
+def ours(emulator: Emulator, client: penstock.S3Client, bucket: str) -> Checkpoints:
+    return Checkpoints(emulator, client, bucket, ours=True)
+
+
+def values(*sizes: int) -> torch.Tensor:
+    return torch.randn(*sizes, generator=torch.Generator().manual_seed(5))
+
+
+def metadata_key(uri: str) -> str:
+    return uri.split("/", 3)[3] + "/.metadata"
+
+
+def stored(checkpoints: Checkpoints, uri: str) -> dict[tuple[str, Any], Any]:
+    """Returns the storage data of all items, by name and offset."""
+    metadata = pickle.loads(get(checkpoints.client, checkpoints.bucket, metadata_key(uri)))
+    return {(index.fqn, index.offset): info for index, info in metadata.storage_data.items()}
+
+
+def crcs_of(checkpoints: Checkpoints, uri: str) -> dict[tuple[str, Any], Any]:
+    found = stored(checkpoints, uri).items()
+    return {key: getattr(info, CRC32S) for key, info in found if hasattr(info, CRC32S)}
+
+
+def change_crcs(checkpoints: Checkpoints, uri: str, crcs: Any) -> None:
+    metadata = pickle.loads(get(checkpoints.client, checkpoints.bucket, metadata_key(uri)))
+    for info in metadata.storage_data.values():
+        setattr(info, CRC32S, crcs)
+    put(checkpoints.client, checkpoints.bucket, metadata_key(uri), pickle.dumps(metadata))
+
+
+def flip(checkpoints: Checkpoints, tensor: torch.Tensor, offset: int) -> None:
+    """Flips a bit of byte `offset` of a tensor's bytes in the object that contains them."""
+    payload = tensor.contiguous().view(torch.uint8).numpy().tobytes()
+    for key in keys(checkpoints.client, checkpoints.bucket):
+        data = bytearray(get(checkpoints.client, checkpoints.bucket, key))
+        for damaged in (payload, with_flipped_bit(payload, offset)):
+            at = data.find(damaged)
+            if at >= 0:
+                data[at + offset] ^= 4
+                put(checkpoints.client, checkpoints.bucket, key, bytes(data))
+                return
+    raise AssertionError("no object contains the tensor")
+
+
+def with_flipped_bit(data: bytes, offset: int) -> bytes:
+    return data[:offset] + bytes([data[offset] ^ 4]) + data[offset + 1 :]
+
+
+def rank_states(
+    tensor: torch.Tensor, ranks: int, dim: int = 0, dtype: torch.dtype | None = None, device: str = "cpu"
+) -> list[dict[str, Sharded]]:
+    """Returns a target for each rank: its box of the tensor."""
+    dtype = dtype or tensor.dtype
+    return [
+        {
+            "w": Sharded.of(
+                tensor.size(), dtype, [(at, torch.zeros(part.size(), dtype=dtype, device=device)) for at, part in boxes]
+            )
+        }
+        for boxes in cut(tensor, ranks, dim)
+    ]
+
+
+def saved_states(tensor: torch.Tensor, ranks: int, dim: int = 0) -> Iterator[dict[str, Sharded]]:
+    return ({"w": Sharded.of(tensor.size(), tensor.dtype, boxes)} for boxes in cut(tensor, ranks, dim))
+
+
+def found_by(checkpoints: Checkpoints, uri: str, states: list[dict[str, Sharded]], text: str = "in two reads") -> list[bool]:
+    found = []
+    for state in states:
+        try:
+            checkpoints.load(state, uri)
+            found.append(False)
+        except CheckpointException as error:
+            assert "S3DataLossError" in str(error), str(error)
+            assert "item 'w'" in str(error)
+            assert text in str(error)
+            found.append(True)
+    return found
+
+
+# ---- what is saved
+
+
+def test_metadata_contains_the_checksums_of_tensors_with_several_pieces(ours: Checkpoints) -> None:
+    state = {
+        "large": values(1200, 700),
+        "half": values(4096, 512).bfloat16(),
+        "row": values(1, 900_000),
+        "small": values(100, 100),
+        "scalar": torch.tensor(2.5),
+        "none": torch.zeros(0, 4),
+        "turned": values(700, 1200).t(),
+        "step": 7,
+    }
+    uri = ours.save(state)
+    found = crcs_of(ours, uri)
+    assert {name for name, _ in found} == {"large", "half", "row"}
+    for (name, _), crcs in found.items():
+        tensor: Any = state[name]
+        payload = tensor.view(torch.uint8).numpy().tobytes()
+        size = piece_bytes(tensor.size(), tensor.itemsize)
+        expected = [zlib.crc32(payload[at : at + size]) for at in range(0, len(payload), size)]
+        assert list(struct.unpack(f"<{len(crcs) // 4}I", crcs)) == expected
+    assert len(pickle.dumps(found["large", torch.Size([0, 0])])) < 300
+    loaded = {key: torch.zeros_like(value) if isinstance(value, torch.Tensor) else None for key, value in state.items()}
+    ours.load(loaded, uri)
+    assert all(same_bits(loaded[key], value) for key, value in state.items() if isinstance(value, torch.Tensor))
+
+
+def test_torch_loads_metadata_with_checksums(ours: Checkpoints) -> None:
+    state = {"w": values(1200, 700)}
+    uri = ours.save(state)
+    assert crcs_of(ours, uri)
+    assert dcp_io.same(dcp_io.loaded(ours.client, ours.bucket, uri.split("/", 3)[3], state), state)
+
+
+def test_items_of_an_extension_have_no_checksums(ours: Checkpoints) -> None:
+    assert not crcs_of(ours, ours.save({"w": values(1200, 700)}, _extensions=[Inverting()]))
+
+
+class CastingPlanner(DefaultSavePlanner):
+    """Saves other elements than `.metadata` describes."""
+
+    def resolve_data(self, write_item: WriteItem) -> Any:
+        data = super().resolve_data(write_item)
+        return data.double() if isinstance(data, torch.Tensor) else data
+
+
+def test_tensor_that_the_metadata_does_not_describe_has_no_checksums(ours: Checkpoints) -> None:
+    state = {"w": values(1200, 700)}
+    uri = f"s3://{ours.bucket}/cast"
+    dcp_io.save(ours.emulator, uri, state, {"planner": CastingPlanner(), "no_dist": True})
+    assert not crcs_of(ours, uri)
+    loaded = {"w": torch.zeros(1200, 700)}
+    ours.load(loaded, uri)
+    assert torch.equal(loaded["w"], state["w"])
+
+
+# ---- stored damage
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["in place", "converted"])
+@pytest.mark.parametrize("sizes", [(1200, 700), (1000, 3), (4096, 512), (7919, 211), (30,)])
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_flipped_bit_is_found_by_the_rank_that_loads_its_row(
+    ours: Checkpoints, sizes: tuple[int, ...], ranks: int, dtype: torch.dtype, device: str
+) -> None:
+    """Regression: it loaded without an error."""
+    tensor = values(*sizes)
+    uri = ours.save({"w": tensor})
+    for rank, boxes in enumerate(cut(tensor, ranks)):
+        ((offsets, part),) = boxes
+        state = rank_states(tensor, ranks, dtype=dtype, device=device)[rank]
+        ours.load(state, uri)
+        assert torch.equal(state["w"].shards[0][1].cpu(), part.to(dtype))
+        begin = offsets[0] * (tensor.nbytes // tensor.size(0))
+        for offset in (begin, begin + part.nbytes // 2, begin + part.nbytes - 1):
+            flip(ours, tensor, offset)
+            assert found_by(ours, uri, rank_states(tensor, ranks, dtype=dtype, device=device))[rank]
+            flip(ours, tensor, offset)
+
+
+def test_flipped_bit_of_each_piece_is_found_and_its_piece_is_named(ours: Checkpoints) -> None:
+    tensor = values(2048, 512)  # 4 MiB
+    uri = ours.save({"w": tensor})
+    begin = stored(ours, uri)["w", torch.Size([0, 0])].offset
+    size = piece_bytes(tensor.size(), 4)
+    assert size == 128 * 1024
+    for piece in range(0, 32, 5):
+        flip(ours, tensor, piece * size + 1000)
+        (key,) = (key for key in keys(ours.client, ours.bucket) if key.endswith(".distcp"))
+        payload = get(ours.client, ours.bucket, key).find(tensor[:1].numpy().tobytes()[:500])
+        assert payload > begin or piece == 0
+        for rank, state in enumerate(rank_states(tensor, 4)):
+            named = f"bytes {payload + piece * size} to {payload + piece * size + size} have the CRC-32" if piece else "CRC-32"
+            assert found_by(ours, uri, [state], named) == [rank == piece // 8]
+        flip(ours, tensor, piece * size + 1000)
+
+
+@pytest.mark.parametrize("ranks", [(2, 4), (4, 2), (4, 3)])
+def test_flipped_bit_is_found_after_a_change_of_the_number_of_ranks(ours: Checkpoints, ranks: tuple[int, int]) -> None:
+    before, after = ranks
+    tensor = values(2048, 512)
+    uri = ours.save(*saved_states(tensor, before))
+    states = rank_states(tensor, after)
+    assert not any(found_by(ours, uri, states))
+    assert torch.equal(torch.cat([state["w"].shards[0][1] for state in states]), tensor)
+    for at, part in (boxes[0] for boxes in cut(tensor, before)):
+        for row in (0, 300, part.size(0) - 1):
+            flip(ours, part, row * 2048 + 77)
+            assert found_by(ours, uri, rank_states(tensor, after))[(at[0] + row) // -(-2048 // after)]
+            flip(ours, part, row * 2048 + 77)
+
+
+@pytest.mark.parametrize("columns", [64, 8192])
+def test_flipped_bit_is_found_in_columns(ours: Checkpoints, columns: int) -> None:
+    """In columns of short rows, and in columns of long rows that fill pieces together."""
+    tensor = values(MIB // columns, columns)
+    uri = ours.save({"w": tensor})
+    flip(ours, tensor, tensor.nbytes // 2 + 7)
+    boxes = [box for boxes in cut(tensor, 2, 1) for box in boxes]
+    both = Sharded.of(tensor.size(), tensor.dtype, [(at, torch.zeros(part.size())) for at, part in boxes])
+    assert found_by(ours, uri, [{"w": both}]) == [True]
+    assert all(found_by(ours, uri, rank_states(tensor, 2, dim=1))) == (columns == 64)
+
+
+def test_columns_of_long_rows_are_not_compared(ours: Checkpoints) -> None:
+    tensor = values(64, 16384)
+    uri = ours.save({"w": tensor})
+    flip(ours, tensor, 0)
+    states = rank_states(tensor, 2, dim=1)
+    assert found_by(ours, uri, states) == [False, False]
+    assert torch.equal(states[1]["w"].shards[0][1], tensor[:, 8192:])
+
+
+def test_small_tensors_of_torch_are_compared(ours: Checkpoints) -> None:
+    """Their archives have the CRC-32 of the whole, which is one piece. Larger ones load as before."""
+    ours.ours = False
+    small, large = values(100, 100), values(2048, 512)
+    for tensor in (small, large):
+        uri = ours.save({"w": tensor})
+        assert not crcs_of(ours, uri)
+        flip(ours, tensor, 100)
+        assert found_by(ours, uri, rank_states(tensor, 2)) == [tensor is small, tensor is small]
+
+
+# ---- what is read
+
+
+def test_rows_of_a_power_of_two_need_no_further_bytes(ours: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
+    tensor = values(4096, 512)  # 8 MiB
+    uri = ours.save({"w": tensor})
+    usages = usages_of_loads(monkeypatch)
+    for state in rank_states(tensor, 8):
+        ours.load(state, uri)
+    assert all(usage["bytes_wanted"] < tensor.nbytes // 8 + 4096 for usage in usages)
+
+
+def test_further_bytes_are_limited(ours: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A piece that costs too many bytes is not compared, and its rows load."""
+    tensors = {f"w{i}": values(4, 260_000) + i for i in range(6)}  # rows of about 1 MiB; a piece is half a row
+    uri = ours.save(tensors)
+    usages = usages_of_loads(monkeypatch)
+    state = {
+        name: Sharded.of(tensor.size(), tensor.dtype, [([1, 10], torch.zeros(1, 100))]) for name, tensor in tensors.items()
+    }
+    ours.load(state, uri)
+    assert 7 * 520_000 < usages[0]["bytes_wanted"] + 520_000 <= 9 * 520_000 + 6 * 4096
+    for name, tensor in tensors.items():
+        assert torch.equal(state[name].shards[0][1], tensor[1:2, 10:110])
+
+
+# ---- damage on the way
+
+
+def test_damage_in_transit_is_read_again(ours: Checkpoints) -> None:
+    tensor = values(2048, 512)
+    uri = ours.save({"w": tensor})
+    (key,) = (key for key in keys(ours.client, ours.bucket) if key.endswith(".distcp"))
+    damage = {"corrupt": {"mode": "flip-bit", "length": 64}, "at": "body_out@600000"}
+    rule = {"id": "flip", "when": {"operation": "GetObject", "key": {"exactly": key}}, "do": damage, "limit": {"times": 1}}
+    for dtype in (torch.float32, torch.float64):
+        ours.emulator.faults().set({"rules": [rule]})
+        try:
+            (state, _) = rank_states(tensor, 2, dtype=dtype)
+            ours.load(state, uri)
+            ours.emulator.faults().check()
+        finally:
+            ours.emulator.faults().clear()
+        assert torch.equal(state["w"].shards[0][1], tensor[:1024].to(dtype))
+
+
+def test_no_second_read_without_retries(ours: Checkpoints) -> None:
+    tensor = values(2048, 512)
+    uri = ours.save({"w": tensor})
+    flip(ours, tensor, 100)
+    config = penstock.S3ClientConfig(**{**vars(ours.client.s3client_config), "max_attempts": 1})
+    (state, _) = rank_states(tensor, 2)
+    with pytest.raises(CheckpointException, match="have the CRC-32 [0-9a-f]{8}, and were saved with"):
+        ours.load(state, uri, s3client_config=config)
+
+
+# ---- hostile metadata
+
+
+@pytest.mark.parametrize(
+    ("crcs", "message"),
+    [
+        (b"1234" * 31, "item 'w' has the checksums of 31 pieces, and its tensor has 32"),
+        (b"1234" * 33, "item 'w' has the checksums of 33 pieces, and its tensor has 32"),
+        (b"1" * 127, "item 'w' has checksums that are not bytes, 4 of each"),
+        ([1] * 32, "item 'w' has checksums that are not bytes, 4 of each"),
+        (b"1234" * 32, "and were saved with"),
+    ],
+)
+def test_impossible_checksums_raise(ours: Checkpoints, crcs: Any, message: str) -> None:
+    tensor = values(2048, 512)
+    uri = ours.save({"w": tensor})
+    change_crcs(ours, uri, crcs)
+    for state in (rank_states(tensor, 2)[0], {"w": torch.zeros_like(tensor)}):
+        with pytest.raises(CheckpointException, match=message) as caught:
+            ours.load(state, uri)
+        assert "S3DataLossError" in str(caught.value)
+
+
+def test_metadata_without_checksums_loads(ours: Checkpoints) -> None:
+    tensor = values(2048, 512)
+    uri = ours.save({"w": tensor})
+    change_crcs(ours, uri, b"")
+    for rank, state in enumerate(rank_states(tensor, 2)):
+        ours.load(state, uri)
+        assert torch.equal(state["w"].shards[0][1], tensor[rank * 1024 : rank * 1024 + 1024])
