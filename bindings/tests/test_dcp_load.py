@@ -140,7 +140,8 @@ def test_only_the_requested_rows_of_a_shard_are_fetched(checkpoints: Checkpoints
     target = torch.zeros(100, 1000)
     checkpoints.load({"w": Sharded.of(whole.size(), whole.dtype, [([700, 0], target)])}, uri)
     assert same_bits(target, whole[700:800])
-    assert fetched(checkpoints, mark) <= target.nbytes + 4096
+    rows = 2 * 63 if checkpoints.ours else 100  # of two pieces that have checksums
+    assert fetched(checkpoints, mark) <= rows * 4000 + 4096
 
 
 def test_only_the_requested_columns_of_wide_rows_are_fetched(checkpoints: Checkpoints) -> None:
