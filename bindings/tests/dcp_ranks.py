@@ -207,7 +207,7 @@ def save_async(rank: int, access: Access, uri: str, seed: int, kind: str) -> str
     return attempt(future.result)
 
 
-def save_large(rank: int, access: Access, uri: str, kind: str) -> str:
+def save_in_pieces(rank: int, access: Access, uri: str, kind: str) -> str:
     """Saves a tensor of 1 MiB of each rank, asynchronously unless `kind` is empty."""
     from torch.distributed.checkpoint.state_dict_saver import AsyncCheckpointerType
 

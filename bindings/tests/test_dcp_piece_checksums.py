@@ -273,9 +273,7 @@ def test_further_bytes_are_limited(ours: Checkpoints, monkeypatch: pytest.Monkey
     tensors = {f"w{i}": values(4, 260_000) + i for i in range(6)}  # rows of about 1 MiB; a piece is half a row
     uri = ours.save(tensors)
     usages = usages_of_loads(monkeypatch)
-    state = {
-        name: Sharded.of(tensor.size(), tensor.dtype, [([1, 10], torch.zeros(1, 100))]) for name, tensor in tensors.items()
-    }
+    state = {name: Sharded.of(tensor.size(), tensor.dtype, [([1, 10], torch.zeros(1, 100))]) for name, tensor in tensors.items()}
     ours.load(state, uri)
     assert 7 * 520_000 < usages[0]["bytes_wanted"] + 520_000 <= 9 * 520_000 + 6 * 4096
     for name, tensor in tensors.items():
@@ -308,7 +306,7 @@ def test_no_second_read_without_retries(ours: Checkpoints) -> None:
     flip(ours, tensor, 100)
     config = penstock.S3ClientConfig(**{**vars(ours.client.s3client_config), "max_attempts": 1})
     (state, _) = rank_states(tensor, 2)
-    with pytest.raises(CheckpointException, match="have the CRC-32 [0-9a-f]{8}, and were saved with"):
+    with pytest.raises(CheckpointException, match=r"have the CRC-32 [0-9a-f]{8}, and were saved with"):
         ours.load(state, uri, s3client_config=config)
 
 

@@ -149,7 +149,7 @@ def test_asynchronous_saves(own_emulator, kind):
 
 @pytest.mark.parametrize("kind", ["", "THREAD", "PROCESS"])
 def test_checksums_of_pieces_of_every_rank_are_in_the_metadata(own_emulator, kind):
-    errors = dcp_ranks.run(dcp_ranks.save_large, 2, dcp_ranks.Access(own_emulator), URI, kind)
+    errors = dcp_ranks.run(dcp_ranks.save_in_pieces, 2, dcp_ranks.Access(own_emulator), URI, kind)
     assert set(errors.values()) == {""}
     metadata = pickle.loads(bucket_io.get(own_emulator.client(), "bucket", "ck/.metadata"))
     found = {index.fqn: getattr(info, CRC32S) for index, info in metadata.storage_data.items()}

@@ -56,6 +56,7 @@ def state(value: int) -> dict[str, Any]:
     made = torch.Generator().manual_seed(value)
     tensors = {
         "weight": torch.randn(300, 200, generator=made),
+        "large": torch.randn(600, 1000, generator=made),  # with checksums of its pieces in `.metadata`
         "turned": torch.randn(20, 30, generator=made).t(),
         "view": torch.randn(100, generator=made)[7:50],
         "half": torch.randn(99, generator=made).bfloat16(),

@@ -15,7 +15,7 @@ namespace {
 using penstock::testing::FaultyObjectStore;
 using Kind = LoadEvent::Kind;
 
-// Changes a byte in memory after some of the requests that write to it.
+// Changes a byte in memory after some of the requests that fetch it.
 class DamagingStore final : public FaultyObjectStore {
  public:
   explicit DamagingStore(std::shared_ptr<ObjectStore> inner)
@@ -24,8 +24,10 @@ class DamagingStore final : public FaultyObjectStore {
   using FaultyObjectStore::Start;
   void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override {
     etags.push_back(request.if_match.value_or(ETag()));
-    auto damaging = [this, done = std::move(done)](Result<ObjectMetadata> result) {
-      if (times > 0 && memory != nullptr) {
+    const bool fetches = request.range && request.range->begin.value_or(0) <= offset &&
+                         offset < request.range->end.value_or(0);
+    auto damaging = [this, fetches, done = std::move(done)](Result<ObjectMetadata> result) {
+      if (fetches && times > 0) {
         --times;
         *memory ^= std::byte{1};
       }
@@ -36,6 +38,7 @@ class DamagingStore final : public FaultyObjectStore {
   bool may_repeat() const override { return repeats; }
 
   std::byte* memory = nullptr;
+  std::uint64_t offset = 0;  // of the byte, in the object
   int times = 0;
   bool repeats = true;
   std::vector<ETag> etags;
@@ -87,7 +90,11 @@ class ItemPiecesTest : public ::testing::Test {
       const StridedMemory to{Bytes(memory[i]).data(), RowMajorStrides(boxes[i].lengths)};
       item.reads.push_back({boxes[i], to, 4, {}, is_direct});
     }
-    if (damaging_) damaging_->memory = Bytes(memory[0]).data() + damaged_at_;
+    if (damaging_) {
+      damaging_->memory = Bytes(memory[0]).data() + damaged_at_;
+      damaging_->offset = 10 + payload_at_ + damaged_at_ +
+                          boxes[0].First(RowMajorStrides(item_.sizes)) * std::uint64_t{4};
+    }
     ItemEngine engine(context_, trailers_, limits_);
     PENSTOCK_TRY(engine.Add(0, item));
     while (!engine.is_idle()) {
