@@ -370,9 +370,8 @@ void BindItems(py::module_& module) {
            "Adds an item. spec: (dtype, bytes of an element, sizes), or () if the content is "
            "unknown. reads: (offsets, lengths, offsets of the target in its tensor, DLPack capsule "
            "of the target or None, strides of the target, whether bytes are received in the "
-           "target). crc32s: the CRC-32s of the tensor's pieces, 4 bytes each, little-endian; "
-           "empty: "
-           "unknown. Returns whether `next` must be called before the next item.")
+           "target). crc32s: the CRC-32s of the tensor's pieces, 4 bytes each, little-endian. "
+           "Returns whether `next` must be called before the next item.")
       .def("next", &PyItemLoader::Next, "all"_a,
            "Returns what has arrived: (token, reads, None) for a verified item; (token, reads, "
            "bytes) for an item that the caller interprets; (token, read, arena, offset, lengths, "

@@ -27,6 +27,17 @@ void PayloadCrc::Expect(std::uint64_t begin, std::uint64_t bytes) {
   }
 }
 
+bool PayloadCrc::may_complete() const {
+  for (std::size_t piece = 0; piece < expected_.size(); ++piece) {
+    if (IsExpected(piece)) return true;
+  }
+  return false;
+}
+
+bool PayloadCrc::IsExpected(std::size_t piece) const {
+  return expected_[piece] >= EndOf(piece) - piece * piece_bytes_;
+}
+
 void PayloadCrc::Add(std::uint64_t begin, ByteView bytes) {
   while (!bytes.empty()) {
     const std::size_t piece = begin / piece_bytes_;

@@ -22,6 +22,8 @@ class PayloadCrc {
   // Announces bytes of Add. Those of a piece of which fewer bytes are announced than it has are
   // ignored by Add. All bytes must be within the payload.
   void Expect(std::uint64_t begin, std::uint64_t bytes);
+  // Whether Add computes anything.
+  bool may_complete() const;
   // Adds the bytes that begin at offset `begin` of the payload. Ignores bytes that are known.
   void Add(std::uint64_t begin, ByteView bytes);
 
@@ -35,6 +37,7 @@ class PayloadCrc {
     std::uint32_t crc = 0;
   };
   std::uint64_t EndOf(std::size_t piece) const;
+  bool IsExpected(std::size_t piece) const;
   void AddToPiece(std::uint64_t begin, ByteView bytes);
 
   std::uint64_t payload_bytes_ = 0;

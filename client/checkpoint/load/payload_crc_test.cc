@@ -53,7 +53,9 @@ TEST(PayloadCrcTest, BytesOfPiecesThatWereNotAnnouncedAreIgnored) {
   const std::string payload = RandomBytes(10, 2);
   PayloadCrc crc(10, 4);
   crc.Expect(0, 3);
+  EXPECT_FALSE(crc.may_complete());
   crc.Expect(4, 4);
+  EXPECT_TRUE(crc.may_complete());
   crc.Add(0, AsBytes(payload));
   EXPECT_EQ(crc.OfPiece(0), std::nullopt);
   EXPECT_EQ(crc.OfPiece(1), Crc32(AsBytes(payload).subspan(4, 4)));

@@ -123,6 +123,7 @@ std::uint64_t PendingItem::AddRest(std::uint64_t& extra_bytes) {
 
 void PendingItem::ExpectUnits() {
   crc = PayloadCrc(payload, piece_bytes);
+  may_check = false;
   std::uint64_t requested = 0;
   for (const ReadUnit& unit : units) requested += unit.size;
   const std::uint64_t last = piece_bytes == 0 ? 0 : payload % piece_bytes;
@@ -132,6 +133,7 @@ void PendingItem::ExpectUnits() {
       crc.Expect(begin, bytes);
     });
   }
+  may_check = crc.may_complete();
 }
 
 template <class Visit>
@@ -198,6 +200,7 @@ void PendingItem::Restart() {
 }
 
 void PendingItem::AddCrc(const ReadUnit& unit, const std::byte* memory) {
+  if (!may_check) return;
   ForEachRange(unit, [&](std::uint64_t begin, std::uint64_t at, std::uint64_t bytes) {
     crc.Add(begin, {memory + at, bytes});
   });

@@ -57,6 +57,7 @@ struct PendingItem {
   bool is_probed = false;
   bool is_declared = false;  // The metadata describes a tensor with all boxes.
   bool is_whole = false;     // Fetched whole; head is its length.
+  bool may_check = false;    // Pieces are requested that can be complete.
   bool is_repeated = false;  // Read once more, because a CRC-32 differed.
   bool at_once = false;      // All units are in one batch.
   Dimensions strides;        // Of the payload, as predicted.
