@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from types import NoneType
@@ -96,6 +97,19 @@ def check_text(name: str, value: str | None) -> None:
             f"{name} has the lone surrogate {surrogate[0]!a} at position {surrogate.start()}, which UTF-8 cannot encode;"
             " give text that was decoded as UTF-8"
         )
+
+
+def endpoint_of_environment() -> str:
+    """Returns the endpoint URL of the environment; empty: AWS."""
+    return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
+
+
+def is_aws(endpoint: str) -> bool:
+    """Whether an endpoint URL is one of AWS."""
+    from urllib.parse import urlsplit
+
+    host = urlsplit(endpoint).hostname or ""
+    return host.endswith((".amazonaws.com", ".amazonaws.com.cn"))
 
 
 @dataclass(frozen=True)

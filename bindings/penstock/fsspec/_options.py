@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from inspect import FullArgSpec
 from typing import Any
-from urllib.parse import urlsplit
 
 from .._client import S3Client
-from .._config import S3ClientConfig
+from .._config import S3ClientConfig, endpoint_of_environment, is_aws
 from .._user_agent import UserAgent
 
 # Supported keys of s3_additional_kwargs and of writes, with the parameter names of put_object.
@@ -103,16 +102,6 @@ def write_attributes(given: Mapping[str, Any]) -> dict[str, Any]:
     return attributes
 
 
-def endpoint_of_environment() -> str:
-    """Returns the endpoint URL of the environment; empty: AWS."""
-    return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
-
-
-def _is_aws(endpoint: str) -> bool:
-    host = urlsplit(endpoint).hostname or ""
-    return host.endswith((".amazonaws.com", ".amazonaws.com.cn"))
-
-
 def make_client(
     *,
     key: str | None,
@@ -144,7 +133,7 @@ def make_client(
     unsigned = anon or getattr(signature, "__name__", type(signature).__name__) == "UNSIGNED"
     chosen: dict[str, Any] = {
         "unsigned": unsigned,
-        "force_path_style": style == "path" or bool(seen and style != "virtual" and not _is_aws(seen)),
+        "force_path_style": style == "path" or bool(seen and style != "virtual" and not is_aws(seen)),
         "profile": profile or None,
         "requester_pays": requester_pays and not unsigned,
         "access_key_id": key or client_kwargs.get("aws_access_key_id") or None,

@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
+from .._config import endpoint_of_environment
 from .._exceptions import S3Exception, S3InvalidArgumentError, S3NotFoundError
 from .._put_stream import PutObjectStream
 from .._versions import is_directory_bucket
 from .._writer import S3Writer
 from ._errors import mapped
 from ._made_directories import MadeDirectories
-from ._options import endpoint_of_environment
 from ._parts import MAX_COPY_BYTES, copy_in_parts
 from ._threads import interruption
 

@@ -303,6 +303,32 @@ class WindowedS3Reader(S3Reader):
                 raise StopIteration
         return line
 
+    def readlines(self, hint: int | None = -1, /) -> list[bytes]:
+        """Returns the next lines: at least `hint` bytes, fewer at the end; all remaining lines if `hint` is None or below 1."""
+        begin = self.tell()
+        lines: list[bytes] = []
+        missing = hint if hint is not None and hint > 0 else -1
+        try:
+            while missing:
+                window = self._window
+                more = window.readlines(missing)
+                if not more or more[-1][-1:] != b"\n":
+                    first = more.pop() if more else b""
+                    self._begin_waiting(window, len(first))
+                    with self._receiving():
+                        last = self._finish_line(first, None)
+                    more.append(last)
+                    if not last:
+                        return lines + more[:-1]
+                lines += more
+                if missing > 0:
+                    missing = max(0, missing - sum(map(len, more)))
+        except BaseException:
+            if not self.closed:
+                self._move_to(begin)
+            raise
+        return lines
+
     def _finish_line(self, first: bytes, size: int | None) -> bytes:
         """Returns `first`, the last bytes of the window without a line end, and the rest of the line."""
         begin = self._end - len(first)
