@@ -1,4 +1,4 @@
-"""``python -m penstock.compat PROGRAM [ARGUMENTS...]``: runs a program for the reference connector on Penstock."""
+"""``python -m penstock.compat PROGRAM [ARGUMENTS...]``: runs a program on Penstock unchanged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from . import install
 USAGE = """usage: python -m penstock.compat PROGRAM.py [ARGUMENT...]
        python -m penstock.compat -m MODULE [ARGUMENT...]
 
-Runs a program written for s3torchconnector, and the Python processes that it starts, on Penstock."""
+Runs a program written for s3torchconnector, for the S3 DataPipes of torchdata or for the Amazon S3 plugin for PyTorch (awsio),
+and the Python processes that it starts, on Penstock."""
 
 
 def main(arguments: list[str]) -> int:
@@ -27,8 +28,10 @@ def main(arguments: list[str]) -> int:
     if not is_module and not Path(program[0]).exists():
         print(f"no file {program[0]!r}; to run a module, use -m {program[0]}", file=sys.stderr)
         return 2
-    # Child processes import the modules in shim/ by the reference's names; these call install().
-    shim = str(Path(__file__).parent / "shim")
+    # Child processes import the modules in shim/ by the replaced names; these call install(). Those that multiprocessing spawns
+    # take sys.path from this process.
+    shim = str(Path(__file__).with_name("shim"))
+    sys.path.insert(1, shim)
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [shim, os.environ.get("PYTHONPATH")]))
     install()
     sys.argv = program

@@ -1,4 +1,4 @@
-"""The modules of the reference connector, and the Penstock modules and names that replace them."""
+"""The modules that penstock.compat replaces, and the Penstock modules and names that replace them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,33 @@ import logging
 from pathlib import Path
 from types import ModuleType
 
+from ..datapipes._versions import torchdata_version
+
 REFERENCE_VERSION = "1.5.0"
 TRACE = 5  # below DEBUG
 
-# Each module of the reference is replaced by a Penstock module, or by a module made of names from Penstock modules.
+# The packages that are replaced, with what the errors call them, and their roots.
+PACKAGES = {
+    "s3torchconnector": (f"s3torchconnector {REFERENCE_VERSION}", ("s3torchconnector", "s3torchconnectorclient")),
+    "awsio": ("the Amazon S3 plugin for PyTorch", ("awsio", "_pywrap_s3_io")),
+    "torchdata": ("the S3 DataPipes of torchdata", ("torchdata",)),
+}
+
+_DATAPIPES: dict[str, str | dict[str, str]] = {
+    "torchdata._torchdata": {"S3Handler": "penstock.datapipes._handler:S3Handler"},
+    "torchdata.datapipes.iter.load.s3io": "penstock.compat._torchdata",
+}
+if (_version := torchdata_version()) is None or _version >= (0, 10):  # the installed torchdata has no DataPipes
+    if _version is None:
+        _DATAPIPES["torchdata"] = {}
+    _DATAPIPES |= {
+        "torchdata.datapipes": {"functional_datapipe": "torch.utils.data.datapipes._decorator:functional_datapipe"},
+        "torchdata.datapipes.iter": "penstock.compat._datapipes",
+        "torchdata.datapipes.iter.load": {},
+        "torchdata.datapipes.utils": {"StreamWrapper": "torch.utils.data.datapipes.utils.common:StreamWrapper"},
+    }
+
+# Each module is replaced by a Penstock module, or by a module made of names from Penstock modules.
 MODULES: dict[str, str | dict[str, str]] = {
     "s3torchconnector": {
         name: f"penstock:{name}"
@@ -59,6 +82,14 @@ MODULES: dict[str, str | dict[str, str]] = {
         "_install_trace_logging": f"{__name__}:_install_trace_logging",
     },
     "s3torchconnectorclient._mountpoint_s3_client": "penstock.compat._native",
+    "_pywrap_s3_io": {"S3Init": "penstock.compat._awsio:S3Init"},
+    "awsio": {},
+    "awsio.python": {},
+    "awsio.python.lib": {},
+    "awsio.python.lib.io": {},
+    "awsio.python.lib.io.s3": {},
+    "awsio.python.lib.io.s3.s3dataset": "penstock.compat._awsio",
+    **_DATAPIPES,
 }  # fmt: skip
 
 

@@ -7,7 +7,8 @@ from .._exceptions import S3Exception
 
 # A subclass of each kind of S3Exception, by the same name in this module, so that instances can be pickled.
 _KINDS: dict[type[S3Exception], type[S3Exception]] = {}
-for _kind in (S3Exception, *_exceptions._BY_KIND.values()):
+_all: list[type[S3Exception]] = [S3Exception, *_exceptions._BY_KIND.values()]
+for _kind in _all:
     if not issubclass(_kind, ValueError):
         _KINDS[_kind] = type(_kind.__name__, (_kind, ValueError), {"__module__": __name__, "__doc__": _kind.__doc__})
 globals().update({kind.__name__: kind for kind in _KINDS.values()})

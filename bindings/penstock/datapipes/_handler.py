@@ -135,21 +135,22 @@ class S3Handler:
 
     def _make_client(self) -> S3Client:
         endpoint = self._endpoint or _endpoint_of_environment()
-        seen = endpoint or endpoint_of_environment()
-        changes: dict[str, Any] = {}
-        if seen and not is_aws(seen):
-            changes["force_path_style"] = True  # such services seldom have a domain for each bucket
-        if self._request_timeout_ms != -1:
-            changes["idle_timeout"] = max(LEAST_TIMEOUT_S, self._request_timeout_ms / 1000)
-        if self._buffer_size:
-            changes["look_ahead_bytes"] = self._buffer_size
-        if not self._multi_part_download:
-            changes["throughput_target_gbps"] = GBIT_PER_CONNECTION
         region = self._region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or self._default_region
-        return S3Client(
-            region, endpoint=endpoint, user_agent=UserAgent(["md/datapipes"]),
-            s3client_config=replace(self._config or S3ClientConfig(), **changes),
-        )  # fmt: skip
+        config = replace(self._config or S3ClientConfig(), **self._settings(endpoint or endpoint_of_environment()))
+        return S3Client(region, endpoint=endpoint, user_agent=UserAgent(["md/datapipes"]), s3client_config=config)
+
+    def _settings(self, endpoint: str) -> dict[str, Any]:
+        """Returns the fields of the configuration that the arguments and environment variables determine."""
+        settings: dict[str, Any] = {}
+        if endpoint and not is_aws(endpoint):
+            settings["force_path_style"] = True  # such services seldom have a domain for each bucket
+        if self._request_timeout_ms != -1:
+            settings["idle_timeout"] = max(LEAST_TIMEOUT_S, self._request_timeout_ms / 1000)
+        if self._buffer_size:
+            settings["look_ahead_bytes"] = self._buffer_size
+        if not self._multi_part_download:
+            settings["throughput_target_gbps"] = GBIT_PER_CONNECTION
+        return settings
 
     def set_buffer_size(self, buffer_size: int) -> None:
         """Limits the bytes that are read before they are needed. For the client's first request and later.
