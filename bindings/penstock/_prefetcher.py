@@ -33,6 +33,13 @@ class Prefetcher:
     Errors of the iterable `objects` are raised after the readers of the objects before them. Errors of prefetching are raised by
     the first read of the reader.
 
+    Args:
+        client: Reads the objects.
+        objects: The objects, in order. Taken before their readers are.
+        reader_constructor: Makes the readers.
+        budget: The most bytes that are prefetched, but one object at least; 0: nothing is.
+        object_limit: The most bytes that are prefetched of one object; None: one part.
+
     Thread safety: use from one thread at a time.
     """
 
@@ -42,11 +49,12 @@ class Prefetcher:
         objects: Iterable[S3BucketKeyData],
         reader_constructor: S3ReaderConstructorProtocol,
         budget: int,
+        object_limit: int | None = None,
     ) -> None:
         self._client = client
         self._constructor = reader_constructor
         self._budget = budget
-        self._limit = min(client.part_size or DEFAULT_PART_SIZE, max(1, budget))  # bytes per object
+        self._limit = min(object_limit or client.part_size or DEFAULT_PART_SIZE, max(1, budget))
         self._size_estimate = min(INITIAL_ESTIMATE, self._limit)
         kind = S3ReaderConstructor.get_reader_type_string(reader_constructor)
         most = MAX_OBJECTS if budget > 0 and kind in _WHOLE_OBJECT_READERS else 0

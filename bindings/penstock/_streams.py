@@ -188,7 +188,7 @@ class GetObjectStream:
     ) -> None:
         self._client = client
         self._source = source
-        self._start = start or 0
+        self._start = self._requested_from = start or 0
         self._end = end if start is not None else None
         self._part_size = part_size
         self._parallel = parallel
@@ -277,6 +277,8 @@ class GetObjectStream:
                     self._start += len(head)
                     self._exhausted = self._at_end(self._start)
                     return self._counted(bytes(head))
+            if self._start >= DEFAULT_PART_SIZE and self._requested_from == 0 and (used is None or used >= self._start):
+                self.first_part = None  # the prefetched bytes were read in order: so will be the rest
             self._stream = self._open()
         try:
             with source.doubt_size():

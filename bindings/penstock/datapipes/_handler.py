@@ -13,7 +13,7 @@ from .. import _core
 from .._client import S3Client
 from .._config import S3ClientConfig, check_type, endpoint_of_environment, is_aws
 from .._exceptions import S3Exception, S3InvalidArgumentError
-from .._objects import S3BucketKeyData, parse_s3_uri
+from .._objects import ObjectInfo, S3BucketKeyData, parse_s3_uri
 from .._prefetcher import Prefetcher
 from .._session import GBIT_PER_CONNECTION
 from .._user_agent import UserAgent
@@ -23,6 +23,7 @@ from ._errors import also_value_error
 if TYPE_CHECKING:
     from ..s3reader import S3Reader
 
+MOST_BYTES_OF_AN_OBJECT = 32 * 1024**2  # read in advance; malloc maps larger blocks anew each time, which is slow
 LEAST_TIMEOUT_S = 1.0  # aws-sdk-cpp's shortest: libcurl counts the time without progress in whole seconds
 
 
@@ -54,6 +55,21 @@ def _endpoint_of_environment() -> str | None:
     return None
 
 
+class ListedUrl(str):
+    """A URL with the entry of its object in the listing: the size tells the prefetcher how much there is to read."""
+
+    info: ObjectInfo
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _listed_url, (str(self), self.info)
+
+
+def _listed_url(url: str, info: ObjectInfo) -> ListedUrl:
+    listed = ListedUrl(url)
+    listed.info = info
+    return listed
+
+
 def object_of(url: str) -> S3BucketKeyData:
     """Returns the object of a URL.
 
@@ -63,7 +79,7 @@ def object_of(url: str) -> S3BucketKeyData:
     bucket, key = parse_s3_uri(url)
     if not key:
         raise ValueError(f"{url!r} names a bucket and no object; write s3://bucket/key, or list it with S3FileLister")
-    return S3BucketKeyData(bucket, key)
+    return S3BucketKeyData(bucket, key, url.info if isinstance(url, ListedUrl) else None)
 
 
 class S3Handler:
@@ -186,7 +202,9 @@ class S3Handler:
         bucket, prefix = parse_s3_uri(url)
         try:
             for objects, _, _ in _core.Lister(self.client.core, bucket, prefix, start_after=start_after):
-                urls = [f"s3://{bucket}/{info.key}" for info in objects if not info.key.endswith("/")]
+                urls: list[str] = [
+                    _listed_url(f"s3://{bucket}/{info.key}", info) for info in objects if not info.key.endswith("/")
+                ]
                 if urls:
                     yield urls
         except S3Exception as error:
@@ -207,10 +225,12 @@ class S3Handler:
     def prefetch(self, urls: Iterable[str]) -> Prefetcher:
         """Returns an iterator of the readers of `urls`, which reads the next objects in advance. For :meth:`open`.
 
-        Reads at most `buffer_size` bytes in advance, but one object at least. Takes URLs earlier than their readers are used.
+        Reads at most `buffer_size` bytes in advance, and at most half of that or 32 MiB of one object. Takes URLs before their
+        readers are used.
         """
-        client = self.client
-        return Prefetcher(client, map(object_of, urls), S3ReaderConstructor.default(), client.s3client_config.look_ahead_bytes)
+        budget = self.client.s3client_config.look_ahead_bytes
+        limit = min(MOST_BYTES_OF_AN_OBJECT, max(1, budget // 2))  # the next object is read while one is used
+        return Prefetcher(self.client, map(object_of, urls), S3ReaderConstructor.default(), budget, limit)
 
     def open(self, reader: S3Reader) -> tuple[str, io.BufferedIOBase]:
         """Waits for the first bytes of a reader's object, or for all of them if its parts are not read in parallel.

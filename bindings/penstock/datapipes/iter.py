@@ -102,9 +102,9 @@ class S3FileLister(IterDataPipe[str]):
 class S3FileLoader(IterDataPipe[tuple[str, S3Stream]]):
     """Yields each URL with a stream of its object's bytes. Functional form: ``load_files_by_s3``.
 
-    A stream is a seekable binary file with the methods of ``BytesIO`` for reading. Small objects are read as a whole; large ones
-    in parallel parts while the stream is used. While one object is used, the next ones are read in advance: as many as fit in
-    `buffer_size`, but one at least.
+    A stream is a seekable binary file with the methods of ``BytesIO`` for reading. While it is used, the next objects are read in
+    advance, as many as fit in `buffer_size`: small ones whole, of each at most half of `buffer_size` or 32 MiB. The rest is read
+    while the stream is used, in parallel parts.
 
     Args:
         source_datapipe: Iterable of URLs ``s3://bucket/key``. Several are taken in advance.
