@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
 
 from torch.utils.data.datapipes.utils.common import StreamWrapper, match_masks
 
@@ -19,6 +20,9 @@ class S3Stream(StreamWrapper):
 
     def __init__(self, file: io.BufferedIOBase, name: str | None) -> None:
         super().__init__(file, name=name)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self.file_obj)  # the generator of StreamWrapper would close the file when it is dropped
 
     def __del__(self) -> None:
         pass  # readers need no close(); that of StreamWrapper would break `next(files)[1].read()`
