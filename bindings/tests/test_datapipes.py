@@ -83,6 +83,12 @@ def test_masks_select_urls(urls, bucket):
     assert list(S3FileLister(root, masks="x.csv")) == []
 
 
+def test_a_listed_url_has_the_size_of_its_object(urls, bucket):
+    """The loader reserves memory by it. It survives pickling."""
+    (url,) = pickle.loads(pickle.dumps(list(S3FileLister([urls[10]]))))
+    assert (url, url.info.size) == (urls[10], 7)
+
+
 def test_len_is_the_given_length(urls):
     assert len(S3FileLister([], length=7)) == 7
     with pytest.raises(TypeError, match="S3FileLister instance doesn't have valid length"):
@@ -349,6 +355,22 @@ def test_a_second_iteration_ends_the_first(urls, kind):
     with pytest.raises(RuntimeError, match="invalidated"):
         list(first)
     assert len(list(pipe)) == COUNT * (1 if kind == "files" else 2)
+
+
+class Files:
+    """Opens its files for each iteration."""
+
+    def __iter__(self):
+        return ((name, io.BytesIO(data)) for name, data in (("a", b"1\n2\n"), ("b", b"3")))
+
+
+def test_a_second_iteration_over_other_files_ends_the_first():
+    pipe = LineReader(Files())
+    first = iter(pipe)
+    assert next(first) == ("a", b"1")
+    assert next(iter(pipe)) == ("a", b"1")
+    with pytest.raises(RuntimeError, match="invalidated"):
+        list(first)
 
 
 # ---- DataLoaders

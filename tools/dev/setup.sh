@@ -84,12 +84,13 @@ EOF
   "${pip[@]}" "$2"
 }
 
-# make_venv FILE: creates the environment with the requirements of FILE and sets $made to its path. There is one environment per
-# content of FILE and per Python, shared by all checkouts of this user.
+# make_venv FILE [BASE]: creates the environment with the requirements of FILE and sets $made to its path. There is one environment
+# per content of FILE and per Python, shared by all checkouts of this user. It also has the packages of the environment BASE that
+# FILE does not replace.
 make_venv() {
-  local file=$1 python=${PENSTOCK_PYTHON:-python3} key torch
+  local file=$1 base=${2:-} python=${PENSTOCK_PYTHON:-python3} key torch packages='import site; print(site.getsitepackages()[0])'
   [ -n "$cache_root" ] || die "HOME is not set, so the folder of the Python environment is unknown; set HOME, or PENSTOCK_CACHE to a folder"
-  key=$({ cat "$file"; "$python" -c 'import sys; print(sys.version, sys.base_prefix)'; } | sha256sum | cut -c1-16)
+  key=$({ cat "$file"; [ -z "$base" ] || echo "$base"; "$python" -c 'import sys; print(sys.version, sys.base_prefix)'; } | sha256sum | cut -c1-16)
   made=$cache_root/venv-$key
   [ -e "$made/ready" ] && return
   mkdir -p "$cache_root"
@@ -100,6 +101,7 @@ make_venv() {
     [ -e "$made/ready" ] && exit 0
     rm -rf "$made"
     "$python" -m venv "$made" || exit 1
+    [ -z "$base" ] || "$base/bin/python" -c "$packages" >"$("$made/bin/python" -c "$packages")/base.pth" || exit 1
     [ -z "$torch" ] || install_torch "$made/bin/python" "$torch" || exit 1
     "$made/bin/python" -m pip install --quiet --disable-pip-version-check -r "$file" || exit 1
     touch "$made/ready"
@@ -115,10 +117,12 @@ ensure_venv() {
   export PATH="$venv/bin:$PATH"
 }
 
-# Creates the environment of foreign clients that conflict with the other packages. Tests and benchmarks need it.
+# Creates the environments of foreign clients that conflict with the other packages. Tests and benchmarks need them.
 ensure_clients() {
   make_venv requirements-clients.txt
   export PENSTOCK_CLIENTS_PYTHON="$made/bin/python"
+  make_venv requirements-datapipes.txt "$venv"
+  export PENSTOCK_DATAPIPES_PYTHON="$made/bin/python"
 }
 
 # configure NAME [CMAKE OPTION...]: configures build/NAME if it is new or its options have changed. CMake reads the compilers of CC
