@@ -39,6 +39,12 @@ GOALS: dict[str, dict[str, list[Goal]]] = {
         "aio.get_1kib": [(">=", 5, "aiobotocore")],
         "aio.get_1kib.cpu": [("<=", 0.2, "aiobotocore"), ("<=", 1, "penstock in threads")],
         "import.penstock": [("<=", 60)],
+        "pipes.lines": [(">=", 4, "s3fs")],
+        "pipes.lines.p0": [(">=", 0.5)],
+        "pipes.lines_4": [(">=", 4, "s3fs")],
+        "pipes.lines_4.p0": [(">=", 0.5)],
+        "pipes.lines_s3": [(">=", 4, "s3fs")],
+        "pipes.lines_s3.p0": [(">=", 0.5)],
     },
     "emulator": {
         "emulator.get_1kib": [(">=", 80000), (">=", 200, "moto")],

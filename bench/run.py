@@ -23,7 +23,7 @@ GROUPS = {  # a group and its files in groups/
     "faults": ["faults", "faults_shape"],
     "dcp": ["dcp", "lightning"],
     "resilience": ["resilience"],
-    "client": ["client", "client_readers", "client_writers", "client_listing", "client_python", "client_gil"],
+    "client": ["client", "client_readers", "client_writers", "client_listing", "client_python", "client_pipes", "client_gil"],
 }
 
 

@@ -1,13 +1,17 @@
 """Reads lines of sharded text through S3 DataPipes and a DataLoader, and prints their rate as one JSON line.
 
-python_pipes.py CLIENT ENDPOINT BUCKET WORKERS BATCHES; CLIENT: penstock or torchdata (their S3FileLoader), s3fs (torchdata's
-FSSpecFileOpener, binary) or s3fs_text (text mode). The pipeline is that of torchdata's issue 500 and of PyTorch's announcement of
-the S3 DataPipes: list, load, readlines, batches of 512; no shuffling. Requires torchdata 0.9.
+python_pipes.py CLIENT ENDPOINT BUCKET WORKERS BATCHES SECONDS; CLIENT: penstock or torchdata (their S3FileLoader), or s3fs
+(torchdata's FSSpecFileOpener in its default mode, text: for each binary line, fsspec copies a whole block). Needs torchdata 0.9.
+
+The pipeline is that of torchdata's issue 500 and of PyTorch's announcement of the S3 DataPipes: list, load, readlines, batches of
+512; no shuffling. The measurement ends after BATCHES batches or SECONDS. `cpu` is the CPU time of this process. `steady` is the
+slowest batch's rate divided by the median.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import sys
 import time
@@ -15,7 +19,6 @@ import warnings
 from typing import Any
 
 BATCH = 512
-WARM_UP = 20  # batches: workers start, connections are opened
 
 
 def make_pipe(client: str, endpoint: str, bucket: str) -> Any:
@@ -23,10 +26,10 @@ def make_pipe(client: str, endpoint: str, bucket: str) -> Any:
     from torchdata.datapipes.iter import IterableWrapper
 
     prefixes = IterableWrapper([f"s3://{bucket}/shards/"])
-    if client.startswith("s3fs"):
+    if client == "s3fs":
         options = {"client_kwargs": {"endpoint_url": endpoint}}
         urls = prefixes.list_files_by_fsspec(**options)
-        files = urls.open_files_by_fsspec(mode="r" if client == "s3fs_text" else "rb", **options)
+        files = urls.open_files_by_fsspec(**options)
     else:
         if client == "penstock":
             import penstock.datapipes.iter  # noqa: F401  # the functional forms
@@ -35,20 +38,25 @@ def make_pipe(client: str, endpoint: str, bucket: str) -> Any:
 
 
 def main() -> None:
-    client, endpoint, bucket, workers, batches = sys.argv[1:]
+    client, endpoint, bucket, workers, batches, seconds = sys.argv[1:]
     from torch.utils.data import DataLoader
 
     loader = DataLoader(make_pipe(client, endpoint, bucket), batch_size=BATCH, num_workers=int(workers))
     iterator, rates, lines = iter(loader), [], 0
-    for _ in range(WARM_UP):
-        next(iterator)
+    next(iterator)  # workers start, connections are opened
     cpu, start = time.process_time(), time.perf_counter()
     last = start
     for _, batch in zip(range(int(batches)), iterator, strict=False):
         now = time.perf_counter()
         rates.append(len(batch) / (now - last))
         lines, last = lines + len(batch), now
-    print(json.dumps({"rate": lines / (last - start), "p0": min(rates), "p50": statistics.median(rates), "lines": lines, "cpu_us_per_line": (time.process_time() - cpu) / lines * 1e6}))
+        if now - start > float(seconds):
+            break
+    cpu = (time.process_time() - cpu) / lines * 1e6
+    print(json.dumps({"rate": lines / (last - start), "cpu": cpu, "steady": min(rates) / statistics.median(rates)}), flush=True)
+    for worker in getattr(iterator, "_workers", []):
+        worker.terminate()  # it may be busy for long, and holds our output open
+    os._exit(0)
 
 
 if __name__ == "__main__":
