@@ -314,9 +314,8 @@ class WindowedS3Reader(S3Reader):
                 more = window.readlines(missing)
                 if not more or more[-1][-1:] != b"\n":
                     first = more.pop() if more else b""
-                    self._begin_waiting(window, len(first))
-                    with self._receiving():
-                        last = self._finish_line(first, None)
+                    self._check_alone(window, len(first))
+                    last = self._receive(self._finish_line, first, None)
                     more.append(last)
                     if not last:
                         return lines + more[:-1]
