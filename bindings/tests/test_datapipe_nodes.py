@@ -14,6 +14,7 @@ from penstock.datapipes.nodes import S3Lister, S3Reader
 from torchdata.nodes import Batcher, IterableWrapper, Loader, ParallelMapper, Prefetcher
 
 COUNT = 12
+PLACE = {"prefix": 1, "last": "", "in_prefix": 0, "matched": 0}
 
 
 @pytest.fixture
@@ -125,6 +126,50 @@ def test_after_an_object_that_cannot_be_read_the_next_one_is(options, urls, buck
         next(reader)
 
 
+def test_after_a_url_without_a_key_the_next_object_is_read(options, urls, bucket):
+    reader = S3Reader(IterableWrapper([urls[0], f"s3://{bucket}", urls[1], urls[2]]), **options)
+    assert next(reader)[0] == urls[0]
+    with pytest.raises(ValueError, match="names a bucket and no object"):
+        next(reader)
+    assert next(reader)[0] == urls[1]
+    state = reader.state_dict()
+    reader.reset(state)
+    assert [url for url, _ in reader] == [urls[2]]
+
+
+@pytest.mark.parametrize("place", ["source", "open"])
+def test_an_interrupted_reader_continues_after_its_last_item(options, urls, monkeypatch, place):
+    lister = S3Lister(urls[0].removesuffix("00"), **options)
+    reader = S3Reader(lister, **options)
+    assert next(reader)[0] == urls[0]
+    patched, name = (lister._handler, "pages") if place == "source" else (reader._handler, "open")
+    if place == "source":
+        reader.reset(reader.state_dict())  # lists again
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(patched, name, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            next(reader)
+    assert [url for url, _ in reader] == urls[1:]
+
+
+def test_an_interrupted_lister_continues(options, urls, monkeypatch):
+    lister = S3Lister(urls[0].removesuffix("00"), **options)
+    lister.reset()
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lister._handler, "pages", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            next(lister)
+    assert list(lister) == urls
+
+
 def test_a_failed_listing_is_not_the_end(options, client, bucket):
     lister = S3Lister([f"s3://{bucket}/data/", "s3://later-bucket/"], **options)
     reader = S3Reader(lister, **options)
@@ -148,8 +193,12 @@ def test_wrong_arguments_and_states_are_named(options):
         (lambda: S3Lister("s3://b").reset({"prefix": 0}), ValueError, "is not a state of an S3Lister"),
         (lambda: S3Reader(S3Lister("s3://b")).reset({}), ValueError, "is not a state of an S3Reader"),
         (
-            lambda: S3Lister("s3://b").reset({"prefix": 1, "last": "", "in_prefix": 0, "listed": 0}),
+            lambda: S3Lister("s3://b").reset(PLACE | {"prefixes": ["s3://b"], "rank": 0, "world_size": 1}),
             ValueError, "the state is in prefix 1, but this S3Lister has 1",
+        ),
+        (
+            lambda: S3Lister("s3://b").reset(PLACE | {"prefixes": ["s3://b"], "rank": 0, "world_size": 2}),
+            ValueError, "the state is of an S3Lister with world_size 2, but this one has 1",
         ),
     ):  # fmt: skip
         with pytest.raises(kind, match=text):

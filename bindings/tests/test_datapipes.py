@@ -13,6 +13,7 @@ import pytest
 from bucket_io import put
 from gate_server import gate_config, gate_server
 from penstock._listing import identity
+from penstock.datapipes._handler import S3Handler
 from penstock.datapipes.iter import LineReader, S3FileLister, S3FileLoader
 from torch.utils.data import DataLoader
 from torch.utils.data.datapipes.iter import IterableWrapper
@@ -444,3 +445,19 @@ except ModuleNotFoundError as error:
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.stdout.startswith("penstock.datapipes.iter needs torch.utils.data.datapipes, and 'torch.utils"), done.stderr
+
+
+def test_a_failed_page_is_listed_again(surroundings, client):
+    handler = S3Handler()
+    with pytest.raises(penstock.S3NotFoundError):
+        handler.list_files("s3://listed-later/")
+    client.create_bucket("listed-later")
+    put(client, "listed-later", "k", b"")
+    assert handler.list_files("s3://listed-later/") == ["s3://listed-later/k"]
+    assert handler.list_files("s3://listed-later/") == []
+
+
+def test_lines_of_text_files():
+    files = [("a", io.StringIO("1\n2\n")), ("b", io.StringIO("3"))]
+    assert list(LineReader(files)) == [("a", "1"), ("a", "2"), ("b", "3")]
+    assert list(LineReader([("a", io.StringIO("1\n"))], decode=True, return_path=False)) == ["1"]

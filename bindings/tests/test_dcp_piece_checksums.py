@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import dcp_io
@@ -51,11 +51,18 @@ def crcs_of(checkpoints: Checkpoints, uri: str) -> dict[tuple[str, Any], Any]:
     return {key: getattr(info, CRC32S) for key, info in found if hasattr(info, CRC32S)}
 
 
-def change_crcs(checkpoints: Checkpoints, uri: str, crcs: Any) -> None:
+def edit_metadata(checkpoints: Checkpoints, uri: str, change: Callable[[Any], None]) -> None:
     metadata = pickle.loads(get(checkpoints.client, checkpoints.bucket, metadata_key(uri)))
-    for info in metadata.storage_data.values():
-        setattr(info, CRC32S, crcs)
+    change(metadata)
     put(checkpoints.client, checkpoints.bucket, metadata_key(uri), pickle.dumps(metadata))
+
+
+def change_crcs(checkpoints: Checkpoints, uri: str, crcs: Any) -> None:
+    def change(metadata: Any) -> None:
+        for info in metadata.storage_data.values():
+            setattr(info, CRC32S, crcs)
+
+    edit_metadata(checkpoints, uri, change)
 
 
 def flip(checkpoints: Checkpoints, tensor: torch.Tensor, offset: int) -> None:
@@ -308,6 +315,20 @@ def test_no_second_read_without_retries(ours: Checkpoints) -> None:
     (state, _) = rank_states(tensor, 2)
     with pytest.raises(CheckpointException, match=r"have the CRC-32 [0-9a-f]{8}, and were saved with"):
         ours.load(state, uri, s3client_config=config)
+
+
+def test_an_item_of_another_type_than_the_metadata_names_is_loaded(ours: Checkpoints) -> None:
+    """torch takes the type of a sharded tensor from the first rank. The checksums are those of the stored elements."""
+    tensor = values(2048, 512)
+    uri = ours.save({"w": tensor})
+
+    def change(metadata: Any) -> None:
+        metadata.state_dict_metadata["w"].properties.dtype = torch.float64
+
+    edit_metadata(ours, uri, change)
+    for state in (rank_states(tensor, 2)[0], {"w": torch.zeros_like(tensor)}):
+        ours.load(state, uri)
+    assert torch.equal(state["w"], tensor)
 
 
 # ---- hostile metadata

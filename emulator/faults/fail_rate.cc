@@ -29,10 +29,10 @@ std::array<std::byte, 8> WordBytes(std::uint64_t word) {
 
 std::string IdentityOf(const s3::Exchange& exchange) {
   std::string identity(exchange.request.method);
-  for (const std::string_view piece :
-       {std::string_view(exchange.target.bucket.value), std::string_view(exchange.target.key.value),
-        exchange.target.Get("partNumber").value_or(std::string_view()),
-        exchange.request.Find("range").value_or(std::string_view())}) {
+  const std::string_view part = exchange.target.Get("partNumber").value_or(std::string_view());
+  const std::string_view range = exchange.request.Find("range").value_or(std::string_view());
+  for (const std::string_view piece : {std::string_view(exchange.target.bucket.value),
+                                       std::string_view(exchange.target.key.value), part, range}) {
     identity += '\0';
     identity += piece;
   }

@@ -30,9 +30,9 @@ std::string RequestIdentity(const s3::Exchange& exchange) {
   const std::string part = parsed ? std::to_string(*parsed) : std::string();
   std::string identity(exchange.operation.empty() ? exchange.request.method
                                                   : std::string_view(exchange.operation));
-  for (const std::string_view piece :
-       {std::string_view(exchange.target.bucket.value), KeyAsked(exchange), std::string_view(part),
-        exchange.request.Find("range").value_or(std::string_view())}) {
+  const std::string_view range = exchange.request.Find("range").value_or(std::string_view());
+  for (const std::string_view piece : {std::string_view(exchange.target.bucket.value),
+                                       KeyAsked(exchange), std::string_view(part), range}) {
     identity += '\0';
     identity += piece;
   }

@@ -17,6 +17,7 @@ from .._objects import ObjectInfo, S3BucketKeyData, parse_s3_uri
 from .._prefetcher import Prefetcher
 from .._session import GBIT_PER_CONNECTION
 from .._user_agent import UserAgent
+from .._versions import is_directory_bucket
 from ..s3reader import S3ReaderConstructor
 from ._errors import also_value_error
 
@@ -136,7 +137,7 @@ class S3Handler:
         self._buffer_size = _number_of_environment("S3_BUFFER_SIZE")
         self._client: S3Client | None = None
         self._pages: Iterator[list[str]] | None = None
-        self._listed_url = ""
+        self._listed_url = self._last_key = ""
         if buffer_size is not None and buffer_size != 0:
             self.set_buffer_size(buffer_size)
 
@@ -211,10 +212,21 @@ class S3Handler:
             raise also_value_error(error) from None
 
     def list_files(self, url: str) -> list[str]:
-        """Returns the next page of the URLs below a prefix; empty: there are no more. :meth:`clear_marker` starts anew."""
+        """Returns the next page of the URLs below a prefix; empty: there are no more. :meth:`clear_marker` starts anew.
+
+        After an error the next call lists the same page again, in a directory bucket the first one.
+        """
         if self._pages is None or url != self._listed_url:
-            self._pages, self._listed_url = self.pages(url), url
-        return next(self._pages, [])
+            self._pages, self._listed_url, self._last_key = self.pages(url), url, ""
+        try:
+            page = next(self._pages, [])
+        except BaseException:  # it has ended the generator
+            after = "" if is_directory_bucket(parse_s3_uri(url)[0]) else self._last_key
+            self._pages = self.pages(url, after)
+            raise
+        if page:
+            self._last_key = parse_s3_uri(page[-1])[1]
+        return page
 
     def clear_marker(self) -> None:
         """Makes :meth:`list_files` start at the first page."""

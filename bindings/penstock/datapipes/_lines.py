@@ -75,9 +75,10 @@ class LineReader(IterDataPipe[Any]):
                     _check_iterator_valid(self, iterator_id)
                     self._number_of_samples_yielded += len(lines)
                     items: Iterable[Any] = lines
+                    is_text = isinstance(lines[0], str)  # of a file that was opened in text mode
                     if self._strip_newline:
-                        items = [line.strip(b"\r\n") for line in lines]
-                    if self._decode is not None:
+                        items = [line.strip("\r\n" if is_text else b"\r\n") for line in lines]  # type: ignore[arg-type]
+                    if self._decode is not None and not is_text:
                         items = [line.decode(*self._decode) for line in items]
                     yield zip(repeat(path), items) if self._return_path else items
             finally:

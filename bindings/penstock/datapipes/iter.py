@@ -71,13 +71,14 @@ class S3FileLister(IterDataPipe[str]):
         length: int = -1,
         request_timeout_ms: int = -1,
         region: str = "",
-        masks: str | list[str] = "",
+        masks: str | list[str] | None = "",
         *,
         endpoint: str | None = None,
         s3client_config: S3ClientConfig | None = None,
     ) -> None:
         _check_source(source_datapipe)
         check_type("length", length, (int,))
+        masks = "" if masks is None else masks
         check_type("masks", masks, (str, list, tuple))
         if length < -1:
             raise ValueError(f"length must be -1 (unknown) or the number of URLs, not {length}")

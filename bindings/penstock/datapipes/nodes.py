@@ -19,7 +19,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from .._config import check_type
-from .._exceptions import S3Exception
 from .._objects import parse_s3_uri
 from .._versions import is_directory_bucket
 from ._handler import S3Handler
@@ -48,12 +47,13 @@ class S3Lister(BaseNode[str]):
     """Yields the URLs of the objects below prefixes, in S3's order. Folders (keys that end with ``/``) are left out.
 
     Its state is the last listed key, so that resuming lists only what follows, also if objects were added or removed before it.
-    In directory buckets, which cannot list from a key, it is a number of keys.
+    In directory buckets, which cannot list from a key, it is a number of keys. Ranks share the URLs by their number: they must
+    resume together, and with several ranks objects must not be added or removed before the last yielded key of a rank.
 
     Args:
         prefixes: One prefix or several: ``s3://bucket``, ``s3://bucket/folder/``, ``s3://bucket/any-prefix``.
         masks: Patterns of :mod:`fnmatch`, one or several. Only URLs that match one of them are yielded; empty: all.
-        rank: With `world_size`, only every `world_size`-th listed URL is yielded, from the one at index `rank` on.
+        rank: With `world_size`, only every `world_size`-th matching URL is yielded, from the one at index `rank` on.
         world_size: The number of ranks that share the URLs.
         region: As in :class:`penstock.datapipes.iter.S3FileLister`, like the following arguments.
 
@@ -88,50 +88,59 @@ class S3Lister(BaseNode[str]):
         self._rank, self._world_size = rank, world_size
         self._handler = S3Handler(request_timeout_ms, region, endpoint=endpoint, s3client_config=s3client_config)
         self._state: dict[str, Any] = {}
-        self._urls: Iterator[str] = iter(())
+        self._urls: Iterator[tuple[str, dict[str, Any]]] = iter(())
 
     def reset(self, initial_state: dict[str, Any] | None = None) -> None:
         """Starts at the first URL, or continues at a state that :meth:`state_dict` returned.
 
         Raises:
-            ValueError: `initial_state` is not such a state, or is one of a node with fewer prefixes.
+            ValueError: `initial_state` is not such a state, or is one of a node with other prefixes, rank or number of ranks.
         """
         super().reset(initial_state)
-        state: dict[str, Any] = {"prefix": 0, "last": "", "in_prefix": 0, "listed": 0}
+        same = {"prefixes": self._prefixes, "rank": self._rank, "world_size": self._world_size}
+        place: dict[str, Any] = {"prefix": 0, "last": "", "in_prefix": 0, "matched": 0}
         if initial_state is not None:
             try:
-                state = {name: type(default)(initial_state[name]) for name, default in state.items()}
+                place = {name: type(default)(initial_state[name]) for name, default in place.items()}
+                saved = {name: initial_state[name] for name in same}
             except (KeyError, TypeError, ValueError):
                 raise ValueError(f"{initial_state!r} is not a state of an S3Lister; pass a result of state_dict()") from None
-            if not 0 <= state["prefix"] <= max(0, len(self._prefixes) - 1):
-                raise ValueError(
-                    f"the state is in prefix {state['prefix']}, but this S3Lister has {len(self._prefixes)}: pass the same ones"
-                )
-        self._state = state
+            for name, value in same.items():
+                if saved[name] != value:
+                    raise ValueError(f"the state is of an S3Lister with {name} {saved[name]!r}, but this one has {value!r}")
+            if not 0 <= place["prefix"] <= max(0, len(self._prefixes) - 1):
+                raise ValueError(f"the state is in prefix {place['prefix']}, but this S3Lister has {len(self._prefixes)}")
+        self._state = place | same
         self._urls = self._list()
 
-    def _list(self) -> Iterator[str]:
-        """Yields the URLs after `_state`, which it advances."""
-        state = self._state
+    def _list(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yields the URLs after `_state`, each with the state after it."""
+        state = dict(self._state)
         for number in range(state["prefix"], len(self._prefixes)):
             if number != state["prefix"]:
                 state.update(prefix=number, last="", in_prefix=0)
             skip = state["in_prefix"] if is_directory_bucket(self._buckets[number]) else 0
             pages = self._handler.pages(self._prefixes[number], "" if skip else state["last"])
             for url in islice((url for page in pages for url in page), skip, None):
-                mine = state["listed"] % self._world_size == self._rank
                 state["last"] = parse_s3_uri(url)[1]
                 state["in_prefix"] += 1
-                state["listed"] += 1
-                if mine and match_masks(url, self._masks):
-                    yield url
+                if not match_masks(url, self._masks):
+                    continue
+                mine = state["matched"] % self._world_size == self._rank
+                state["matched"] += 1
+                if mine:
+                    yield url, dict(state)
 
     def next(self) -> str:
         try:
-            return next(self._urls)
-        except S3Exception:
+            url, state = next(self._urls)
+        except StopIteration:
+            raise
+        except BaseException:  # also Ctrl-C: it has ended the generator
             self._urls = self._list()
             raise
+        self._state = state
+        return url
 
     def get_state(self) -> dict[str, Any]:
         return dict(self._state)
@@ -189,7 +198,7 @@ class S3Reader(BaseNode["tuple[str, S3Stream]"]):
         self._state = self._source.state_dict()
 
     def shutdown(self) -> None:
-        """Cancels the reads in advance."""
+        """Cancels the reads in advance. Call :meth:`reset` before the next item."""
         if self._readers is not None:
             self._readers.close()
         self._readers = None
@@ -204,16 +213,29 @@ class S3Reader(BaseNode["tuple[str, S3Stream]"]):
         if self._readers is None:
             self._readers = self._handler.prefetch(self._urls())
         try:
-            reader = next(self._readers)
-        except StopIteration:
+            reader = self._next_reader(self._readers)
+            state = self._states.popleft()
+            url, file = self._handler.open(reader)
+        except Exception:
             raise
-        except BaseException:
-            self._readers = None  # the source failed: ask it again
+        except BaseException:  # Ctrl-C may have ended the source: read on after the last item
+            self.shutdown()
+            self._source.reset(self._state)
             raise
-        state = self._states.popleft()
-        url, file = self._handler.open(reader)
         self._state = state
         return url, S3Stream(file, url)
+
+    def _next_reader(self, readers: Prefetcher) -> Any:
+        try:
+            return next(readers)
+        except StopIteration:
+            raise
+        except Exception:  # of the source, or its URL names no object: continue after it
+            self._readers = None
+            if self._states:
+                self._state = self._states.pop()
+            self._states.clear()
+            raise
 
     def get_state(self) -> dict[str, Any]:
         return {"source": self._state}

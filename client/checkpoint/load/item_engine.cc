@@ -10,7 +10,6 @@
 #include "client/checkpoint/load/item_batches.h"
 #include "client/checkpoint/load/memory_leases.h"
 #include "client/checkpoint/load/pending_item.h"
-#include "client/checkpoint/piece_crcs.h"
 #include "penstock/tensor_archive.h"
 
 namespace penstock::checkpoint {
@@ -27,14 +26,6 @@ Error BeyondAnyObject(const LoadItem& item) {
                          " bytes from byte " + std::to_string(item.begin) +
                          " end beyond the limit of " + std::to_string(kMaxBytes) +
                          " bytes: the metadata of the checkpoint is invalid")
-      .At(kOperation, item.bucket.value, item.key.value);
-}
-
-Error OtherPieces(const LoadItem& item, std::uint64_t pieces) {
-  return Error::Make(ErrorKind::kDataLoss,
-                     "item '" + item.name + "' has the checksums of " +
-                         std::to_string(item.crc32s.size()) + " pieces, and its tensor has " +
-                         std::to_string(pieces) + ": the metadata of the checkpoint is invalid")
       .At(kOperation, item.bucket.value, item.key.value);
 }
 
@@ -56,11 +47,7 @@ class ItemEngine::Loader {
     PENSTOCK_TRY(CheckOpen());
     if (source.length > kMaxBytes || source.begin > kMaxBytes - source.length)
       return BeyondAnyObject(source);
-    auto item = std::make_shared<PendingItem>(token, std::move(source));
-    const std::size_t crcs = item->source.crc32s.size();
-    const std::uint64_t pieces = PieceCount(item->payload, item->piece_bytes);
-    if (item->is_declared && crcs != 0 && crcs != pieces) return OtherPieces(item->source, pieces);
-    queue_.push_back(std::move(item));
+    queue_.push_back(std::make_shared<PendingItem>(token, std::move(source)));
     return Plan();
   }
 
@@ -315,11 +302,8 @@ class ItemEngine::Loader {
   // Counts a unit of an item. After the last one, verifies the item.
   Result<void> Finish(const ItemPointer& item) {
     if (--item->units_left > 0) return Ok();
-    if (item->is_whole) {
-      DeliverWhole(*item, {item->head_at, item->head});
-      return Ok();
-    }
-    auto verified = Verify(item);
+    auto verified =
+        item->is_whole ? DeliverWhole(*item, {item->head_at, item->head}) : Verify(item);
     item->ends.reset();
     if (!verified.ok()) {
       verified.error().At(kOperation, item->source.bucket.value, item->source.key.value);
@@ -327,11 +311,15 @@ class ItemEngine::Loader {
     return verified;
   }
 
-  void DeliverWhole(PendingItem& item, ByteView bytes,
-                    std::shared_ptr<const ScratchMemory> joined = nullptr) {
+  Result<void> DeliverWhole(PendingItem& item, ByteView bytes,
+                            std::shared_ptr<const ScratchMemory> joined = nullptr) {
     const auto archive = item.is_declared ? ReadTensorArchive({{}, 0, bytes}) : std::nullopt;
-    if (archive) Learn(item, *archive);
+    if (archive) {
+      Learn(item, *archive);
+      if (IsAsDeclared(item, Parsed(*archive))) PENSTOCK_TRY(item.CheckPieceCount());
+    }
     Deliver(item, LoadEvent::Kind::kWhole, bytes, std::move(joined));
+    return Ok();
   }
 
   void Deliver(PendingItem& item, LoadEvent::Kind kind, ByteView bytes = {},
@@ -365,6 +353,11 @@ class ItemEngine::Loader {
     if (trailer > 0 && trailer <= kEndBytes) learned_.emplace_back(item.payload, trailer);
   }
 
+  static bool IsAsDeclared(const PendingItem& item, const PickledTensor* tensor) {
+    return tensor != nullptr && tensor->storage_offset == 0 && tensor->dtype == item.source.dtype &&
+           tensor->sizes == item.source.sizes;
+  }
+
   // Compares an item with the prediction.
   Result<void> Verify(const ItemPointer& item) {
     const auto archive = ReadTensorArchive(
@@ -372,9 +365,7 @@ class ItemEngine::Loader {
     const PickledTensor* const tensor = archive ? Parsed(*archive) : nullptr;
     const bool in_place = tensor != nullptr && archive->payload_begin == item->head &&
                           archive->payload_bytes == item->payload;
-    const bool same_elements = in_place && tensor->storage_offset == 0 &&
-                               tensor->dtype == item->source.dtype &&
-                               tensor->sizes == item->source.sizes;
+    const bool same_elements = in_place && IsAsDeclared(*item, tensor);
     if (same_elements && IsSameLayout(tensor->sizes, tensor->strides, item->strides)) {
       auto checked = item->CheckCrcs(archive->payload_crc32);
       if (!checked.ok()) return Repeat(item, std::move(checked).error());
@@ -393,7 +384,7 @@ class ItemEngine::Loader {
         return Ok();
       }
     }
-    return Refetch(item);
+    return Refetch(item, archive.has_value());
   }
 
   // Reads an item whose bytes are not as saved once more: they may have changed on the way.
@@ -405,17 +396,18 @@ class ItemEngine::Loader {
     return Ok();
   }
 
-  // Gives the caller the bytes of an item that is not as predicted, from memory or by a request.
-  Result<void> Refetch(const ItemPointer& item) {
+  // Gives the caller the bytes of an item that is not as predicted: from memory, or by a request.
+  // Bytes that are no archive are requested again, because they may have changed on the way.
+  Result<void> Refetch(const ItemPointer& item, bool is_archive) {
     item->parts.clear();
-    if (item->whole_payload || item->payload == 0) {
+    const bool uses_memory = is_archive || item->is_repeated || !context_.store->may_repeat();
+    if (uses_memory && (item->whole_payload || item->payload == 0)) {
       PENSTOCK_ASSIGN(const std::shared_ptr<ScratchMemory> joined,
                       AllocateFromHeap(item->source.length));
       std::byte* at = std::copy_n(item->head_at, item->head, joined->bytes().data());
       at = std::copy_n(item->whole_payload, item->payload, at);
       std::copy_n(item->tail_at, item->tail, at);
-      DeliverWhole(*item, joined->bytes(), joined);
-      return Ok();
+      return DeliverWhole(*item, joined->bytes(), joined);
     }
     item->is_whole = true;
     item->Restart();

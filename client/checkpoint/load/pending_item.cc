@@ -59,7 +59,12 @@ void PendingItem::Describe() {
   }
   is_declared = true;
   payload = *bytes;
-  piece_bytes = source.crc32s.empty() ? payload : PieceBytes(source.sizes, source.item_bytes);
+  piece_bytes = payload;
+  if (source.crc32s.empty()) return;
+  // The item may contain another tensor than `.metadata` describes, and these be its CRC-32s.
+  const std::uint64_t piece = PieceBytes(source.sizes, source.item_bytes);
+  has_other_pieces = source.crc32s.size() != PieceCount(payload, piece);
+  if (!has_other_pieces) piece_bytes = piece;
 }
 
 std::uint64_t PendingItem::BytesOf(const Box& box) const {
@@ -206,7 +211,17 @@ void PendingItem::AddCrc(const ReadUnit& unit, const std::byte* memory) {
   });
 }
 
+Result<void> PendingItem::CheckPieceCount() const {
+  if (!has_other_pieces) return Ok();
+  const std::uint64_t pieces = PieceCount(payload, PieceBytes(source.sizes, source.item_bytes));
+  return Error::Make(ErrorKind::kDataLoss,
+                     "item '" + source.name + "' has the checksums of " +
+                         std::to_string(source.crc32s.size()) + " pieces, and its tensor has " +
+                         std::to_string(pieces) + ": the metadata of the checkpoint is invalid");
+}
+
 Result<void> PendingItem::CheckCrcs(std::uint32_t expected) const {
+  PENSTOCK_TRY(CheckPieceCount());
   const int reads_done = is_repeated ? 2 : 1;
   for (std::size_t i = 0; i < source.crc32s.size(); ++i) {
     const std::optional<std::uint32_t> found = crc.OfPiece(i);

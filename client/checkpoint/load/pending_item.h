@@ -63,6 +63,7 @@ struct PendingItem {
   Dimensions strides;        // Of the payload, as predicted.
   std::uint64_t payload = 0;
   std::uint64_t piece_bytes = 0;  // That have a CRC-32; the payload if those of pieces are unknown.
+  bool has_other_pieces = false;  // There are CRC-32s of another number of pieces.
   std::uint64_t head = 0;
   std::uint64_t tail = 0;
   std::byte* head_at = nullptr;
@@ -95,6 +96,9 @@ struct PendingItem {
 
   // Adds a unit that has arrived in `memory` to the CRC-32s.
   void AddCrc(const ReadUnit& unit, const std::byte* memory);
+  // For an item that contains the expected tensor. Returns kDataLoss if it has CRC-32s of another
+  // number of pieces: they are not those of this tensor.
+  Result<void> CheckPieceCount() const;
   // Returns kDataLoss if a piece has arrived whose CRC-32 is not the one of `source`, or the whole
   // payload and its CRC-32 is not `expected`. 0: the item was stored without one.
   Result<void> CheckCrcs(std::uint32_t expected) const;
