@@ -62,11 +62,12 @@ Result<PostCondition> SimpleCondition(const Json& object) {
     return Invalid(
         "Invalid Simple-Condition: Simple-Conditions must have exactly one property specified.");
   }
-  const Json& value = object.begin().value();
+  const auto member = object.begin();
+  const Json& value = member.value();
   if (value.is_null()) return InvalidJson();
   if (!value.is_string()) return Invalid("Invalid Simple-Condition: value must be a string.");
   PostCondition condition;
-  condition.field = object.begin().key();
+  condition.field = member.key();
   condition.operand = value.get<std::string>();
   condition.description = Format("eq", "$" + condition.field, value);
   return condition;

@@ -270,9 +270,9 @@ struct Pending<T>::promise_type {
     bool await_ready() const noexcept { return false; }
     [[gnu::noinline]] void await_suspend(
         std::coroutine_handle<promise_type> coroutine) const noexcept {
-      const auto state = std::move(coroutine.promise().state);
+      const auto ended = std::move(coroutine.promise().state);
       coroutine.destroy();
-      state->SetComplete();
+      ended->SetComplete();
     }
     void await_resume() const noexcept {}
   };
