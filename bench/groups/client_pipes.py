@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from harness import Measurement, Row, interleave, rows, run_json
@@ -16,7 +17,7 @@ PYTHON = os.environ.get("PENSTOCK_DATAPIPES_PYTHON", sys.executable)
 SHARDS, LINES, LINE_BYTES = 4, 100_000, 1600
 BATCHES = 1000
 SECONDS = 10  # the measurement ends after as many
-CELLS = {"penstock": "penstock", "torchdata": "torchdata", "s3fs": "s3fs"}
+CLIENTS = ("penstock", "torchdata", "s3fs")
 # A connection to S3: "about 85-90 MB/s" (Amazon S3 User Guide, performance guidelines).
 S3 = {"latency": {"first_byte_ms": 30, "bytes_per_second": 90_000_000}}
 
@@ -33,7 +34,7 @@ def lines(rounds: int, workers: int, name: str, *options: str) -> list[Row]:
             command = [PYTHON, PROGRAM, client, server.endpoint, "bench", str(workers), str(BATCHES), str(SECONDS)]
             return run_json(command, CREDENTIALS | {"S3_ENDPOINT_URL": server.endpoint, "AWS_REGION": "us-east-1"})
 
-        results = interleave({cell: (lambda client=client: measure(client)) for cell, client in CELLS.items()}, rounds)
+        results = interleave({client: partial(measure, client) for client in CLIENTS}, rounds)
     quantities = {"rate": (name, "lines/s"), "cpu": (f"{name}.cpu", "CPU-us/line"), "steady": (f"{name}.p0", "p0 / p50")}
     return rows(results, "penstock", quantities)
 

@@ -366,6 +366,7 @@ class ItemEngine::Loader {
     const bool in_place = tensor != nullptr && archive->payload_begin == item->head &&
                           archive->payload_bytes == item->payload;
     const bool same_elements = in_place && IsAsDeclared(*item, tensor);
+    if (same_elements) PENSTOCK_TRY(item->CheckPieceCount());
     if (same_elements && IsSameLayout(tensor->sizes, tensor->strides, item->strides)) {
       auto checked = item->CheckCrcs(archive->payload_crc32);
       if (!checked.ok()) return Repeat(item, std::move(checked).error());

@@ -41,9 +41,8 @@ bool PayloadCrc::IsExpected(std::size_t piece) const {
 void PayloadCrc::Add(std::uint64_t begin, ByteView bytes) {
   while (!bytes.empty()) {
     const std::size_t piece = begin / piece_bytes_;
-    const std::uint64_t piece_end = EndOf(piece);
-    const std::uint64_t count = std::min<std::uint64_t>(bytes.size(), piece_end - begin);
-    if (expected_[piece] >= piece_end - piece * piece_bytes_) AddToPiece(begin, bytes.first(count));
+    const std::uint64_t count = std::min<std::uint64_t>(bytes.size(), EndOf(piece) - begin);
+    if (IsExpected(piece)) AddToPiece(begin, bytes.first(count));
     begin += count;
     bytes = bytes.subspan(count);
   }

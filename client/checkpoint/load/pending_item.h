@@ -99,8 +99,9 @@ struct PendingItem {
   // For an item that contains the expected tensor. Returns kDataLoss if it has CRC-32s of another
   // number of pieces: they are not those of this tensor.
   Result<void> CheckPieceCount() const;
-  // Returns kDataLoss if a piece has arrived whose CRC-32 is not the one of `source`, or the whole
-  // payload and its CRC-32 is not `expected`. 0: the item was stored without one.
+  // Requires CheckPieceCount().ok(). Returns kDataLoss if a piece has arrived whose CRC-32 is not
+  // the one of `source`, or the whole payload and its CRC-32 is not `expected`. 0: the item was
+  // stored without one.
   Result<void> CheckCrcs(std::uint32_t expected) const;
   // Moves the elements of a dense tensor in its memory if it was stored with strides `stored`.
   // Returns whether they fit. Requires IsOneRun().
