@@ -36,7 +36,7 @@ struct Record {
   uint64_t size;
 };
 
-enum { kMarkSize = 4096, kMostMarks = 64 };
+enum { kMarkSize = 4096, kMaxMarks = 64 };
 struct Mark {
   void* address;
   uint64_t inode;
@@ -46,7 +46,7 @@ struct Mark {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int log_file = -1;
 static const char* directory = NULL;
-static struct Mark marks[kMostMarks];
+static struct Mark marks[kMaxMarks];
 static int mark_count = 0;
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
@@ -251,7 +251,7 @@ static void* Map(void* wanted, size_t size, int protection, int flags, int fd, o
   if (inode != 0) {
     int i = 0;
     while (i < mark_count && marks[i].address != NULL) ++i;
-    if (i == kMostMarks) abort();
+    if (i == kMaxMarks) abort();
     if (i == mark_count) ++mark_count;
     marks[i].address = address;
     marks[i].inode = inode;

@@ -47,14 +47,14 @@ bool FailsAllocation(int nth, Code code) {
 // Returns how many allocations failed.
 template <class Attempt>
 int ForEachAllocation(Attempt attempt) {
-  constexpr int kMostAllocations = 10'000;
-  for (int nth = 0; nth < kMostAllocations; ++nth) {
+  constexpr int kMaxAllocations = 10'000;
+  for (int nth = 0; nth < kMaxAllocations; ++nth) {
     SCOPED_TRACE(nth);
     const bool failed = attempt(nth);
     if (!failed || ::testing::Test::HasFatalFailure()) return nth;
   }
-  ADD_FAILURE() << "more than " << kMostAllocations << " allocations";
-  return kMostAllocations;
+  ADD_FAILURE() << "more than " << kMaxAllocations << " allocations";
+  return kMaxAllocations;
 }
 
 }  // namespace penstock::testing

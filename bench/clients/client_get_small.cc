@@ -93,7 +93,7 @@ void GetWithPenstock(penstock::Client& client, char** arguments, int requests, i
 
 // The size in bytes of the response at the front of `text`, with its body; 0: the head is
 // incomplete.
-std::size_t AnswerBytes(std::string_view text) {
+std::size_t ResponseBytes(std::string_view text) {
   const std::size_t head = text.find("\r\n\r\n");
   if (head == std::string_view::npos) return 0;
   if (!text.starts_with("HTTP/1.1 200"))
@@ -130,7 +130,7 @@ void GetWithEpoll(const std::vector<int>& sockets, const std::string& request, i
       const ssize_t got = recv(events[i].data.fd, buffer.data(), buffer.size(), 0);
       if (got <= 0) Fail("the connection ended");
       // One recv() returns a whole small response.
-      if (AnswerBytes({buffer.data(), static_cast<std::size_t>(got)}) !=
+      if (ResponseBytes({buffer.data(), static_cast<std::size_t>(got)}) !=
           static_cast<std::size_t>(got))
         Fail("not a whole response");
       ++done;

@@ -65,9 +65,9 @@ void SendAll(int socket, const char* data, std::size_t size) {
 void PutWithSend(int socket, const std::string& head, ByteView data) {
   SendAll(socket, head.data(), head.size());
   SendAll(socket, reinterpret_cast<const char*>(data.data()), data.size());
-  char answer[4096];
-  const ssize_t count = recv(socket, answer, sizeof answer, 0);
-  const std::string_view text(answer, count > 0 ? static_cast<std::size_t>(count) : 0);
+  char response[4096];
+  const ssize_t count = recv(socket, response, sizeof response, 0);
+  const std::string_view text(response, count > 0 ? static_cast<std::size_t>(count) : 0);
   if (!text.starts_with("HTTP/1.1 200"))
     Fail("the response is " + std::string(text.substr(0, 200)));
 }

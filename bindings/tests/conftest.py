@@ -23,6 +23,19 @@ def emulator() -> Iterator[Emulator]:
         yield instance
 
 
+@pytest.fixture(autouse=True)
+def planned_faults_happened(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fails a test that leaves planned faults of the shared emulator undone, so that no later test fails instead."""
+    yield
+    if "emulator" not in request.fixturenames:
+        return
+    faults = request.getfixturevalue("emulator").faults()
+    try:
+        faults.check_all()
+    finally:
+        faults.clear(forget=True)
+
+
 @pytest.fixture
 def client(emulator: Emulator) -> penstock.S3Client:
     return emulator.client()

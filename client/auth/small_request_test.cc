@@ -21,10 +21,10 @@ SmallRequest To(const std::string& url) {
 }
 
 Result<SmallResponse> Fetch(FakeTransport& transport, SmallRequest request) {
-  std::optional<Result<SmallResponse>> answer;
+  std::optional<Result<SmallResponse>> response;
   FetchSmall(TransportPtr(TransportPtr(), &transport), transport.clock(), std::move(request),
-             [&](Result<SmallResponse> result) { answer.emplace(std::move(result)); });
-  return *answer;
+             [&](Result<SmallResponse> result) { response.emplace(std::move(result)); });
+  return *response;
 }
 
 TEST(SmallRequestTest, SendsABodyAndReturnsTheResponseWithAnyStatus) {
@@ -32,10 +32,10 @@ TEST(SmallRequestTest, SendsABodyAndReturnsTheResponseWithAnyStatus) {
   transport.Expect(FakeReply::Respond(404, {}, "nothing"));
   SmallRequest request = To("http://host:81/a?b=c");
   request.body = "body";
-  const auto answer = Fetch(transport, std::move(request));
-  ASSERT_TRUE(answer.ok());
-  EXPECT_EQ(answer->status, 404);
-  EXPECT_EQ(answer->body, "nothing");
+  const auto response = Fetch(transport, std::move(request));
+  ASSERT_TRUE(response.ok());
+  EXPECT_EQ(response->status, 404);
+  EXPECT_EQ(response->body, "nothing");
   EXPECT_EQ(transport.requests().at(0).body, "body");
   EXPECT_EQ(transport.requests().at(0).request.target, "/a?b=c");
   EXPECT_EQ(transport.requests().at(0).Header("Host"), "host:81");
@@ -69,7 +69,7 @@ TEST(SmallRequestTest, AResponseBelow500IsRetriedOnlyOnRequest) {
   transport.Expect(FakeReply::Respond(400, {}, "busy"));
   transport.Expect(FakeReply::Respond(400, {}, "wrong"));
   SmallRequest request = To("http://host/");
-  request.transient = [](const SmallResponse& answer) { return answer.body == "busy"; };
+  request.transient = [](const SmallResponse& response) { return response.body == "busy"; };
   EXPECT_EQ(Fetch(transport, std::move(request))->body, "wrong");
 }
 
@@ -86,12 +86,12 @@ TEST(SmallRequestTest, AHangEndsWithTheTimeout) {
   transport.Expect(FakeReply::Hang());
   SmallRequest request = To("http://host/");
   request.attempts = 1;
-  std::optional<Result<SmallResponse>> answer;
+  std::optional<Result<SmallResponse>> response;
   FetchSmall(TransportPtr(TransportPtr(), &transport), transport.clock(), std::move(request),
-             [&](Result<SmallResponse> result) { answer.emplace(std::move(result)); });
+             [&](Result<SmallResponse> result) { response.emplace(std::move(result)); });
   transport.Advance(std::chrono::seconds(6));
-  ASSERT_TRUE(answer);
-  EXPECT_EQ(answer->error().kind, ErrorKind::kTimeout);
+  ASSERT_TRUE(response);
+  EXPECT_EQ(response->error().kind, ErrorKind::kTimeout);
 }
 
 }  // namespace

@@ -79,22 +79,22 @@ inline std::optional<RangeRequest> RangeOf(std::string_view line) {
 
 // An accepted response has exactly the requested range, clipped to the object, and the announced
 // length.
-inline void CheckAnswer(const GetObjectRequest& request, const http::ResponseHead& head) {
-  const Result<ObjectAnswer> answer = ReadObjectHead(request, head);
-  if (!answer.ok()) {
-    PENSTOCK_CHECK(!answer.error().message.empty());
+inline void CheckParsedHead(const GetObjectRequest& request, const http::ResponseHead& head) {
+  const Result<ParsedObjectHead> response = ReadObjectHead(request, head);
+  if (!response.ok()) {
+    PENSTOCK_CHECK(!response.error().message.empty());
     return;
   }
-  const std::uint64_t size = answer->metadata.size;
+  const std::uint64_t size = response->metadata.size;
   const ByteRange wanted = request.range ? Select(*request.range, size) : ByteRange{0, size};
   PENSTOCK_CHECK(wanted.begin <= wanted.end && wanted.end <= size &&
-                 answer->body_length == wanted.size());
-  PENSTOCK_CHECK(answer->whole_object == (answer->body_length == size));
+                 response->body_length == wanted.size());
+  PENSTOCK_CHECK(response->whole_object == (response->body_length == size));
   const auto length = ReadContentLength(head);
-  PENSTOCK_CHECK(!length || *length == answer->body_length);
-  if (request.if_match) PENSTOCK_CHECK(answer->metadata.etag == *request.if_match);
-  PENSTOCK_CHECK(ReadETag(QuoteETag(answer->metadata.etag)) == answer->metadata.etag ||
-                 answer->metadata.etag.value == "*");
+  PENSTOCK_CHECK(!length || *length == response->body_length);
+  if (request.if_match) PENSTOCK_CHECK(response->metadata.etag == *request.if_match);
+  PENSTOCK_CHECK(ReadETag(QuoteETag(response->metadata.etag)) == response->metadata.etag ||
+                 response->metadata.etag.value == "*");
 }
 
 // Input: a line with the requested range ("5-10", "5-", "-3"; anything else requests the whole
@@ -112,9 +112,9 @@ inline void CheckObjectHead(std::string_view input) {
     CheckDate(header.value);
     CheckContentRange(header.value);
   }
-  CheckAnswer(request, head);
+  CheckParsedHead(request, head);
   request.if_match = ETag("e");
-  CheckAnswer(request, head);
+  CheckParsedHead(request, head);
 }
 
 }  // namespace penstock::s3

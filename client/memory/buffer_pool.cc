@@ -62,7 +62,7 @@ void PooledBuffer::Release() {
 
 std::size_t BufferPool::SizeFor(std::size_t bytes, Grain grain) {
   const std::size_t wanted = std::clamp<std::size_t>(bytes, 1, kMaxBytes);
-  const bool small = grain == Grain::kSmall && wanted < kLeastHuge;
+  const bool small = grain == Grain::kSmall && wanted < kMinHugeBytes;
   const std::size_t unit = !small ? kUnit : wanted <= kSmallUnit ? kPage : kSmallUnit;
   return (wanted + unit - 1) / unit * unit;
 }

@@ -42,12 +42,12 @@ Result<std::optional<std::uint64_t>> LimitVariable() {
 std::uint64_t DefaultLimitFor(std::uint64_t machine_bytes,
                               std::optional<std::uint64_t> group_bytes) {
   const std::uint64_t mine = std::min(machine_bytes, group_bytes.value_or(machine_bytes));
-  return std::clamp(mine / 4 / kMiB * kMiB, kLeastMemoryLimitBytes, kMaxDefaultLimit);
+  return std::clamp(mine / 4 / kMiB * kMiB, kMinMemoryLimitBytes, kMaxDefaultLimit);
 }
 
 Result<std::uint64_t> ParseMemoryLimit(std::string_view text) {
   const std::optional<std::uint64_t> bytes = ParseBytes(text);
-  if (!bytes || *bytes < kLeastMemoryLimitBytes) {
+  if (!bytes || *bytes < kMinMemoryLimitBytes) {
     return Error::Make(
                ErrorKind::kInvalidArgument,
                "PENSTOCK_MEMORY_LIMIT must be 16777216 (16MiB) or more, in bytes or as a whole "

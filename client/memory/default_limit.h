@@ -10,14 +10,14 @@
 
 namespace penstock::memory {
 
-// Returns a quarter of the smaller of the two, in whole MiB, between kLeastMemoryLimitBytes and 2
+// Returns a quarter of the smaller of the two, in whole MiB, between kMinMemoryLimitBytes and 2
 // GiB.
 std::uint64_t DefaultLimitFor(std::uint64_t machine_bytes,
                               std::optional<std::uint64_t> group_bytes);
 
 // Parses PENSTOCK_MEMORY_LIMIT: bytes, or a whole number of KiB, MiB or GiB ("268435456",
 // "256MiB"). Returns kInvalidArgument with the variable and the value for any other text, and for
-// values below kLeastMemoryLimitBytes.
+// values below kMinMemoryLimitBytes.
 Result<std::uint64_t> ParseMemoryLimit(std::string_view text);
 
 // Returns the limit before the first SetMemoryLimit: PENSTOCK_MEMORY_LIMIT, else

@@ -24,7 +24,7 @@ TEST(DefaultLimitTest, IsWholeMebibytes) {
 }
 
 TEST(DefaultLimitTest, IsBetweenTheMinimumAndTwoGibibytes) {
-  EXPECT_EQ(DefaultLimitFor(0, std::nullopt), kLeastMemoryLimitBytes);
+  EXPECT_EQ(DefaultLimitFor(0, std::nullopt), kMinMemoryLimitBytes);
   EXPECT_EQ(DefaultLimitFor(512 * kGiB, std::nullopt), 2 * kGiB);
 }
 
@@ -62,7 +62,7 @@ TEST(DefaultLimitTest, SetMemoryLimitChecksAndAppliesTheLimit) {
 }
 
 TEST(DefaultLimitTest, ThisMachineHasALimit) {
-  EXPECT_GE(DefaultMemoryLimit(), kLeastMemoryLimitBytes);
+  EXPECT_GE(DefaultMemoryLimit(), kMinMemoryLimitBytes);
   EXPECT_LE(DefaultMemoryLimit(), 2 * kGiB);
 }
 

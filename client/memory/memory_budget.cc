@@ -52,7 +52,7 @@ MemoryBudget& MemoryBudget::PerProcess() {
 }
 
 Result<void> SetMemoryLimit(std::uint64_t limit_bytes) {
-  if (limit_bytes < kLeastMemoryLimitBytes) {
+  if (limit_bytes < kMinMemoryLimitBytes) {
     return Error::Make(ErrorKind::kInvalidArgument,
                        "the memory limit must be 16777216 bytes (16 MiB) or more, not " +
                            std::to_string(limit_bytes))

@@ -231,7 +231,7 @@ const std::vector<Fault> kOfPut = {
      {ErrorKind::kThrottled,
       kGone}},  // It closes without notice, so the next request may already be in flight.
     {"BadDigest", [](RawConnection& c) { c.Send(Refusal(400, "BadDigest")); }, {kLoss}, true, true},
-    {"AnAnswerWithoutAnETag",
+    {"AResponseWithoutAnETag",
      [](RawConnection& c) { c.Send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"); },
      {kLoss, ErrorKind::kUnsupported},
      true,

@@ -132,7 +132,7 @@ class ShardWriter {
 // Deletes objects that no metadata names. Failures leave them.
 void Delete(ObjectStore& store, const S3Uri& place, const std::set<std::string>& paths,
             const CallOptions& options, const Interrupt& interrupt) {
-  constexpr std::size_t kMostKeys = 1000;
+  constexpr std::size_t kMaxKeys = 1000;
   DeleteObjectsRequest request;
   request.bucket = place.bucket;
   request.options = options;
@@ -142,7 +142,7 @@ void Delete(ObjectStore& store, const S3Uri& place, const std::set<std::string>&
   };
   for (const std::string& path : paths) {
     request.keys.push_back(ObjectKey(place.path + path));
-    if (request.keys.size() == kMostKeys) send();
+    if (request.keys.size() == kMaxKeys) send();
   }
   send();
 }

@@ -17,7 +17,7 @@ namespace penstock::transfer {
 // pages has at least 2 MiB. The memory is not zeroed. The destructor releases it.
 class BlockMemory {
  public:
-  static constexpr std::size_t kLeastHuge = BufferPool::kLeastHuge;
+  static constexpr std::size_t kMinHugeBytes = BufferPool::kMinHugeBytes;
 
   // Takes memory without waiting; nullopt if the budget is exhausted. Returns kResourceExhausted if
   // the system has none.

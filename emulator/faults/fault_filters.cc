@@ -299,8 +299,8 @@ class DuplicateApply final : public s3::Handler {
       s3::Response first = std::exchange(exchange.response, s3::Response());
       exchange.WrapBody<RepeatedBody>(kept);
       operations_.Handle(exchange);
-      const bool wants_first =
-          std::get<DuplicateAction>(step.timed->action).answer == DuplicateAction::Answer::kFirst;
+      const bool wants_first = std::get<DuplicateAction>(step.timed->action).response ==
+                               DuplicateAction::Response::kFirst;
       // A cancelled request is answered 503, which says that nothing was stored.
       const bool cancelled = IsRefusal(exchange.response) && !s3::RefuseIfCancelled(exchange).ok();
       if (wants_first || cancelled) exchange.response = std::move(first);

@@ -96,7 +96,7 @@ inline void CheckLimitsDocument(const Json& json) {
   if (!traffic::ReadLimits(*fields, limits).ok()) return;
   PENSTOCK_CHECK(limits.reads_per_second <= traffic::kLargestRate &&
                  limits.writes_per_second <= traffic::kLargestRate);
-  PENSTOCK_CHECK(limits.max_partitions >= 1 && limits.max_partitions <= traffic::kMostPartitions);
+  PENSTOCK_CHECK(limits.max_partitions >= 1 && limits.max_partitions <= traffic::kMaxPartitions);
   PENSTOCK_CHECK(limits.burst <= traffic::kLongestBurst && limits.split_after.count() >= 0 &&
                  limits.merge_after.count() >= 0);
   PENSTOCK_CHECK(limits.Burst(traffic::Traffic::kRead) >= 1);
@@ -114,15 +114,15 @@ inline void CheckJson(std::string_view input) {
     // nlohmann::json reads a NUL as the end of the text.
     if (!Json::accept(input) || input.find('\0') != std::string_view::npos) return;
     const JsonShape shape = ScanJson(input);
-    PENSTOCK_CHECK(shape.duplicates || shape.depth > kMostJsonDepth ||
-                   shape.members > kMostJsonMembers || shape.values > kMostJsonValues ||
+    PENSTOCK_CHECK(shape.duplicates || shape.depth > kMaxJsonDepth ||
+                   shape.members > kMaxJsonMembers || shape.values > kMaxJsonValues ||
                    message.find("out of range") != std::string::npos);
     return;
   }
   PENSTOCK_CHECK(input.find('\0') == std::string_view::npos);
   const JsonShape shape = ScanJson(input);
-  PENSTOCK_CHECK(!shape.duplicates && shape.depth <= kMostJsonDepth &&
-                 shape.members <= kMostJsonMembers);
+  PENSTOCK_CHECK(!shape.duplicates && shape.depth <= kMaxJsonDepth &&
+                 shape.members <= kMaxJsonMembers);
   const Result<Json> again = ParseJson(parsed->dump());
   PENSTOCK_CHECK(again.ok() && *again == *parsed);
   CheckUsers(input);

@@ -40,7 +40,7 @@ constexpr milliseconds kStopRound{10};
 constexpr milliseconds kMaxGrace{3'600'000};
 // Requests in progress are cancelled this long before the end of the grace period, at most after
 // half of it, so that their responses can be sent. This ends waits for request bodies too.
-constexpr milliseconds kTimeToAnswer{1'000};
+constexpr milliseconds kTimeToRespond{1'000};
 constexpr int kMaxConnectionsBeforeTask =
     32;  // connections that a thread serves before a waiting task
 
@@ -131,7 +131,7 @@ Engine::Engine(EngineOptions options)
     : options_(std::move(options)),
       quotas_(std::max(options_.max_threads, options_.min_threads) / 2, options_.body_directory,
               options_.body_disk_bytes, ConnectionQuotas::DefaultSocketBytes(),
-              options_.answer_bytes) {
+              options_.response_bytes) {
   options_.min_threads = std::max(options_.min_threads, 1);
   options_.max_threads = std::max(options_.max_threads, options_.min_threads);
   options_.connection.stopping = &stopping_;
@@ -538,7 +538,7 @@ void Engine::Stop(milliseconds grace) {
 
 void Engine::EndConnections(milliseconds grace) {
   const MonotonicTime end_of_grace = Now() + grace;
-  const MonotonicTime cancel_at = end_of_grace - std::min(kTimeToAnswer, grace / 2);
+  const MonotonicTime cancel_at = end_of_grace - std::min(kTimeToRespond, grace / 2);
   // Repeated: a connection may begin to wait just after it last checked `stopping`.
   for (;;) {
     bool interrupted = false;

@@ -40,8 +40,8 @@ struct EngineOptions {
   // For bodies that are stored without a waiting thread. Empty: the system's temporary directory.
   std::string body_directory;
   std::uint64_t body_disk_bytes = 8ull << 30;  // limit for all such bodies
-  std::uint64_t answer_bytes =
-      ConnectionQuotas::kDefaultAnswerBytes;                // ServerOptions::answer_bytes
+  std::uint64_t response_bytes =
+      ConnectionQuotas::kDefaultResponseBytes;              // ServerOptions::response_bytes
   std::function<AcceptDecision(const Arrival&)> on_accept;  // empty: every connection is served
   bool yield_to_clients = false;                            // ServerOptions::yield_to_clients
   std::chrono::milliseconds retire_after{2'000};  // idle time after which a surplus thread ends

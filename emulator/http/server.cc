@@ -74,7 +74,7 @@ class WireServer final : public Server {
     engine.max_threads = options.max_threads;
     engine.retire_after = options.retire_after;
     engine.yield_to_clients = options.yield_to_clients;
-    engine.answer_bytes = options.answer_bytes;
+    engine.response_bytes = options.response_bytes;
     engine.body_directory = std::move(options.body_directory);
     engine.connection.handler = &handler;
     engine.connection.clock = options.clock != nullptr ? options.clock : &SystemClock();

@@ -33,7 +33,7 @@ struct ServerOptions {
   // Limit for generated responses of 16 KiB or more that clients have not read yet. Beyond it a GET
   // gets 503 SlowDown. Responses to other methods may use the same amount again; beyond that the
   // connection is reset.
-  std::uint64_t answer_bytes = 128 << 20;
+  std::uint64_t response_bytes = 128 << 20;
   // From 16 connections on, threads wait for a processor instead of preempting the running thread
   // (SCHED_BATCH). For clients on the same machine with fewer processors than busy threads.
   bool yield_to_clients = false;

@@ -206,7 +206,7 @@ void AwaitBytes(const TestClient& client) {
 
 TEST_F(SlowPeers, LimitsMemoryForUnreadResponses) {
   ServerOptions options;
-  options.answer_bytes = 2 * kHuge + kHuge / 2;
+  options.response_bytes = 2 * kHuge + kHuge / 2;
   options.on_finished = [](const message::Exchange&) {};
   Serve(4, kTestTimeout, options);
   std::vector<TestClient> unread;
@@ -227,7 +227,7 @@ TEST_F(SlowPeers, LimitsMemoryForUnreadResponses) {
 
 TEST_F(SlowPeers, ResponseToAWriteIsNotReplacedByAnError) {
   ServerOptions options;
-  options.answer_bytes = kHuge + kHuge / 4;
+  options.response_bytes = kHuge + kHuge / 4;
   Serve(4, kTestTimeout, options);
   std::vector<TestClient> unread;
   for (int i = 0; i < 2; ++i) {
@@ -245,7 +245,7 @@ TEST_F(SlowPeers, ResponseToAWriteIsNotReplacedByAnError) {
 
 TEST_F(SlowPeers, ResponseLargerThanTheLimitIsSentWhenAlone) {
   ServerOptions options;
-  options.answer_bytes = kHuge / 2;
+  options.response_bytes = kHuge / 2;
   Serve(4, kTestTimeout, options);
   EXPECT_TRUE(Connect().SendRequest(Get("/text")).body == huge_);
 }

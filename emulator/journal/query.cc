@@ -237,10 +237,9 @@ std::vector<std::uint64_t> JournalReading::RequestsPerSecond(const JournalFilter
                         [&](const JournalEntryView& entry) { begins.push_back(entry.began); });
   if (begins.empty()) return {};
   std::sort(begins.begin(), begins.end());
-  constexpr std::int64_t kMostSeconds = 1'000'000;
+  constexpr std::int64_t kMaxSeconds = 1'000'000;
   const auto second = [&](std::chrono::nanoseconds at) {
-    return std::min<std::int64_t>((at - begins.front()) / std::chrono::seconds(1),
-                                  kMostSeconds - 1);
+    return std::min<std::int64_t>((at - begins.front()) / std::chrono::seconds(1), kMaxSeconds - 1);
   };
   std::vector<std::uint64_t> counts(static_cast<std::size_t>(second(begins.back())) + 1);
   for (const std::chrono::nanoseconds at : begins) ++counts[static_cast<std::size_t>(second(at))];

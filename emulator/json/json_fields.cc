@@ -62,14 +62,14 @@ class Checker final : public nlohmann::json_sax<Json> {
 
   bool BeginValue() {
     if (!levels_.empty() && levels_.back().is_array) ++levels_.back().begun;
-    if (++values_ <= kMostJsonValues) return true;
-    return Stop("", "the document has more than " + std::to_string(kMostJsonValues) +
+    if (++values_ <= kMaxJsonValues) return true;
+    return Stop("", "the document has more than " + std::to_string(kMaxJsonValues) +
                         " values; send it in several parts");
   }
   bool Open(bool is_array) {
     levels_.push_back({.is_array = is_array});
-    if (levels_.size() <= kMostJsonDepth) return true;
-    return Stop("", "objects and lists are nested more than " + std::to_string(kMostJsonDepth) +
+    if (levels_.size() <= kMaxJsonDepth) return true;
+    return Stop("", "objects and lists are nested more than " + std::to_string(kMaxJsonDepth) +
                         " deep; flatten the document");
   }
   bool Close() {
@@ -82,8 +82,8 @@ class Checker final : public nlohmann::json_sax<Json> {
     if (!level.names.insert(name).second && !duplicate_) {
       duplicate_ = FieldError(Place(), "the member '" + name + "' is given twice; name each once");
     }
-    if (level.names.size() > kMostJsonMembers) {
-      return Stop(Place(), "the object has more than " + std::to_string(kMostJsonMembers) +
+    if (level.names.size() > kMaxJsonMembers) {
+      return Stop(Place(), "the object has more than " + std::to_string(kMaxJsonMembers) +
                                " members; remove some");
     }
     level.name = name;

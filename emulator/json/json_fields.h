@@ -21,9 +21,9 @@ using Json = nlohmann::ordered_json;
 
 // Limits of ParseJson. Parsing takes linear time. The member limit also bounds lookups in a Json
 // object, which are linear in its members.
-inline constexpr std::size_t kMostJsonDepth = 64;
-inline constexpr std::size_t kMostJsonMembers = 256;  // of one object
-inline constexpr std::size_t kMostJsonValues = 1'000'000;
+inline constexpr std::size_t kMaxJsonDepth = 64;
+inline constexpr std::size_t kMaxJsonMembers = 256;  // of one object
+inline constexpr std::size_t kMaxJsonValues = 1'000'000;
 
 // Returns kInvalidArgument for a syntax error (with its byte), a duplicate member or an exceeded
 // limit (with its place). The message never quotes the text, which may contain secrets.

@@ -126,16 +126,16 @@ TEST(JsonFieldsTest, RefusesTooManyMembersWithinASecond) {
   ASSERT_FALSE(json.ok());
   EXPECT_EQ(json.error().message, "faults[0]: the object has more than 256 members; remove some");
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
-  EXPECT_TRUE(ParseJson(Members(kMostJsonMembers)).ok());
-  EXPECT_FALSE(ParseJson(Members(kMostJsonMembers + 1)).ok());
+  EXPECT_TRUE(ParseJson(Members(kMaxJsonMembers)).ok());
+  EXPECT_FALSE(ParseJson(Members(kMaxJsonMembers + 1)).ok());
 }
 
 TEST(JsonFieldsTest, LimitsNesting) {
   const auto nested = [](std::size_t depth) {
     return std::string(depth, '[') + std::string(depth, ']');
   };
-  EXPECT_TRUE(ParseJson(nested(kMostJsonDepth)).ok());
-  for (const std::size_t depth : {kMostJsonDepth + 1, std::size_t{4} << 20}) {
+  EXPECT_TRUE(ParseJson(nested(kMaxJsonDepth)).ok());
+  for (const std::size_t depth : {kMaxJsonDepth + 1, std::size_t{4} << 20}) {
     EXPECT_EQ(ParseJson(nested(depth)).error().message,
               "objects and lists are nested more than 64 deep; flatten the document");
   }
@@ -147,8 +147,8 @@ TEST(JsonFieldsTest, LimitsTheNumberOfValues) {
     for (std::size_t i = 1; i < count; ++i) text += ",0";
     return text + "]";
   };
-  EXPECT_TRUE(ParseJson(list(kMostJsonValues - 1)).ok());
-  EXPECT_EQ(ParseJson(list(kMostJsonValues)).error().message,
+  EXPECT_TRUE(ParseJson(list(kMaxJsonValues - 1)).ok());
+  EXPECT_EQ(ParseJson(list(kMaxJsonValues)).error().message,
             "the document has more than 1000000 values; send it in several parts");
 }
 

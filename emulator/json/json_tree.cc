@@ -8,7 +8,7 @@
 namespace penstock::emulator {
 namespace {
 
-// Recurses as deep as the value. Values of ParseJson have at most kMostJsonDepth levels.
+// Recurses as deep as the value. Values of ParseJson have at most kMaxJsonDepth levels.
 void RemoveNested(Json& json) noexcept {
   if (auto* const list = json.get_ptr<Json::array_t*>()) {
     for (Json& value : *list) RemoveNested(value);

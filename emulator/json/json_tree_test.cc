@@ -10,7 +10,7 @@
 namespace penstock::emulator {
 namespace {
 
-constexpr int kMostAllocations = 10'000;
+constexpr int kMaxAllocations = 10'000;
 
 constexpr std::string_view kNested =
     R"({"a": [[1, 2.5, "a text that does not fit into the string itself"], {"b": {"c": [true, null, -3]}}], "d": {}, "e": []})";
@@ -41,7 +41,7 @@ TEST(JsonTreeTest, IsDestroyedWithoutAllocation) {
 }
 
 TEST(JsonTreeTest, ParsesOrThrowsWhereverMemoryRunsOut) {
-  for (int nth = 0; nth < kMostAllocations; ++nth) {
+  for (int nth = 0; nth < kMaxAllocations; ++nth) {
     bool failed = false;
     FailFrom(nth, [&] {
       try {
@@ -59,7 +59,7 @@ TEST(JsonTreeTest, ParsesOrThrowsWhereverMemoryRunsOut) {
 }
 
 TEST(JsonTreeTest, ObjectTextSucceedsOrThrowsWhereverMemoryRunsOut) {
-  for (int nth = 0; nth < kMostAllocations; ++nth) {
+  for (int nth = 0; nth < kMaxAllocations; ++nth) {
     std::string text;
     FailFrom(nth, [&] {
       try {

@@ -6,8 +6,8 @@
 namespace penstock::emulator::simulate {
 namespace {
 
-constexpr std::uint64_t kMostRequests = 20'000'000;
-constexpr std::uint64_t kMostParts = 10'000;  // The limit of parts per upload in S3.
+constexpr std::uint64_t kMaxRequests = 20'000'000;
+constexpr std::uint64_t kMaxParts = 10'000;  // The limit of parts per upload in S3.
 constexpr std::array<std::pair<Operation, std::string_view>, 3> kNames{
     {{Operation::kSave, "save"}, {Operation::kLoad, "load"}, {Operation::kList, "list"}}};
 
@@ -91,13 +91,13 @@ Result<void> CheckJob(const Job& job) {
   PENSTOCK_TRY(CheckNaming(job.naming));
   PENSTOCK_TRY(traffic::CheckLimits(job.limits));
   PENSTOCK_TRY(Between("warm_partitions", job.warm_partitions, 1, job.limits.max_partitions));
-  if (job.operation == Operation::kSave && Parts(job) > kMostParts) {
+  if (job.operation == Operation::kSave && Parts(job) > kMaxParts) {
     return Error::Make(ErrorKind::kInvalidArgument,
                        "files of " + std::to_string(job.file_bytes) + " bytes in parts of " +
                            std::to_string(job.part_bytes) + " are " + std::to_string(Parts(job)) +
                            " parts, and the limit of S3 is 10000: increase part_bytes");
   }
-  if (RequestsOf(job) > kMostRequests) {
+  if (RequestsOf(job) > kMaxRequests) {
     return Error::Make(
         ErrorKind::kInvalidArgument,
         "the job has " + std::to_string(RequestsOf(job)) +

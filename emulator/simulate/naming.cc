@@ -8,7 +8,7 @@ namespace penstock::emulator::simulate {
 namespace {
 
 constexpr std::uint32_t kLongestPrefix = 1'024;
-constexpr std::uint32_t kMostPrefixes = 1'000'000;
+constexpr std::uint32_t kMaxPrefixes = 1'000'000;
 
 constexpr std::array<std::pair<Strategy, std::string_view>, 4> kNames{
     {{Strategy::kDefault, "default"},
@@ -59,9 +59,9 @@ Result<void> CheckNaming(const Naming& naming) {
                                                         std::to_string(kLongestPrefix) + ", not " +
                                                         std::to_string(naming.min_prefix_length));
   }
-  if (naming.prefix_count && (*naming.prefix_count < 1 || *naming.prefix_count > kMostPrefixes)) {
+  if (naming.prefix_count && (*naming.prefix_count < 1 || *naming.prefix_count > kMaxPrefixes)) {
     return Error::Make(ErrorKind::kInvalidArgument, "prefix_count must be 1 to " +
-                                                        std::to_string(kMostPrefixes) + ", not " +
+                                                        std::to_string(kMaxPrefixes) + ", not " +
                                                         std::to_string(*naming.prefix_count));
   }
   return Ok();

@@ -15,7 +15,7 @@ std::uint64_t Sum(const PartitionSeries& series) {
 
 void Recorder::Sent(Instant now, const traffic::Verdict& verdict, std::size_t partitions,
                     bool retry) {
-  while (static_cast<std::size_t>(now / report_.interval) >= kMostIntervals) Coarsen();
+  while (static_cast<std::size_t>(now / report_.interval) >= kMaxIntervals) Coarsen();
   const auto at = static_cast<std::size_t>(now / report_.interval);
   // Intervals without requests keep the partition count of the previous one.
   if (at >= report_.intervals.size()) {
@@ -32,7 +32,7 @@ void Recorder::Sent(Instant now, const traffic::Verdict& verdict, std::size_t pa
   interval.refused += verdict.admitted ? 0 : 1;
   auto followed = followed_.find(verdict.partition);
   if (followed == followed_.end()) {
-    if (followed_.size() == kMostFollowed) return;
+    if (followed_.size() == kMaxFollowed) return;
     followed = followed_
                    .emplace(verdict.partition, PartitionSeries{.id = verdict.partition,
                                                                .begin = std::string(verdict.begin)})
@@ -73,7 +73,7 @@ Report Recorder::Finish(Instant now, const traffic::PartitionModel& model) {
   std::stable_sort(
       report_.partitions.begin(), report_.partitions.end(),
       [](const PartitionSeries& a, const PartitionSeries& b) { return Sum(a) > Sum(b); });
-  if (report_.partitions.size() > kMostSeries) report_.partitions.resize(kMostSeries);
+  if (report_.partitions.size() > kMaxSeries) report_.partitions.resize(kMaxSeries);
   return std::move(report_);
 }
 

@@ -17,10 +17,10 @@ class Recorder {
   void AddRound(Round round) { report_.rounds.push_back(round); }
   Report Finish(Instant now, const traffic::PartitionModel& model);
 
-  static constexpr std::size_t kMostIntervals = 600;
+  static constexpr std::size_t kMaxIntervals = 600;
   // The number of partitions whose traffic is recorded: the first ones to receive requests.
-  static constexpr std::size_t kMostFollowed = 256;
-  static constexpr std::size_t kMostSeries = 16;  // The busiest of them are reported.
+  static constexpr std::size_t kMaxFollowed = 256;
+  static constexpr std::size_t kMaxSeries = 16;  // The busiest of them are reported.
 
  private:
   void Coarsen();

@@ -38,7 +38,7 @@ TEST(RecorderTest, LongJobsHaveLongerIntervalsWithTheSameSums) {
   for (std::uint64_t i = 0; i < kCount; ++i)
     recorder.Sent(seconds(i), To(static_cast<std::uint32_t>(i % 3)), 3, false);
   const Report report = recorder.Finish(seconds(kCount), traffic::PartitionModel({}));
-  EXPECT_LE(report.intervals.size(), Recorder::kMostIntervals);
+  EXPECT_LE(report.intervals.size(), Recorder::kMaxIntervals);
   std::uint64_t sum = 0;
   for (const Interval& interval : report.intervals) sum += interval.requests;
   EXPECT_EQ(sum, kCount);
@@ -58,7 +58,7 @@ TEST(RecorderTest, ReportsTheBusiestPartitions) {
       recorder.Sent(seconds(1), To(partition), 100, false);
   }
   const Report report = recorder.Finish(seconds(2), traffic::PartitionModel({}));
-  ASSERT_EQ(report.partitions.size(), Recorder::kMostSeries);
+  ASSERT_EQ(report.partitions.size(), Recorder::kMaxSeries);
   EXPECT_EQ(report.partitions.front().id, 99U);
   EXPECT_EQ(report.partitions.back().id, 84U);
 }

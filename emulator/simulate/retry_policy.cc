@@ -20,7 +20,7 @@ constexpr std::array<RetryPolicy, 5> kPolicies{{
 // CUBIC parameters of the AWS SDKs.
 constexpr double kBeta = 0.7;
 constexpr double kScale = 0.4;
-constexpr double kLeastRate = 0.5;
+constexpr double kMinRate = 0.5;
 
 double Seconds(Instant span) { return std::chrono::duration<double>(span).count(); }
 Instant FromSeconds(double seconds) { return Instant(std::llround(seconds * 1e9)); }
@@ -74,7 +74,7 @@ void RetryState::SetRate(double rate, Instant now) {
   const Instant from = std::max(now, filled_);
   level_ = rate_ > 0 ? std::min(std::max(1.0, rate), level_ + Seconds(from - filled_) * rate_) : 0;
   filled_ = from;
-  rate_ = std::max(rate, kLeastRate);
+  rate_ = std::max(rate, kMinRate);
 }
 
 std::optional<Instant> RetryState::Refused(Instant now, int attempt, double random) {

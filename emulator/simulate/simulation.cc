@@ -14,7 +14,7 @@ namespace {
 using traffic::Traffic;
 using traffic::Work;
 
-constexpr std::uint64_t kMostPastKeys = 200'000;   // Sample size for finding equal shares.
+constexpr std::uint64_t kMaxPastKeys = 200'000;    // Sample size for finding equal shares.
 constexpr std::chrono::milliseconds kRefusal{10};  // Latency of a 503 response.
 
 enum class Verb : std::uint8_t { kPut, kCreate, kPart, kComplete, kGet, kList };
@@ -116,7 +116,7 @@ class Simulation {
     const std::uint64_t files = std::uint64_t{job_.ranks} * job_.files_per_rank;
     // Odd, because prefixes distribute ranks by their last digits: an even stride would sample only
     // half of the prefixes.
-    const std::uint64_t stride = files * kPastRounds / kMostPastKeys | 1;
+    const std::uint64_t stride = files * kPastRounds / kMaxPastKeys | 1;
     std::vector<std::string> keys;
     for (std::uint64_t index = 0; index < files * kPastRounds; index += stride) {
       const std::uint64_t file = index % files;

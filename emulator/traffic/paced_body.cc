@@ -12,7 +12,7 @@ Result<void> ReadPace::EnsureTurn() {
   return s3::MakeError(
       "SlowDown", {},
       "The rate of this request body cannot be limited: the emulator paces at most " +
-          std::to_string(Pauses::kMost) +
+          std::to_string(Pauses::kMax) +
           " request bodies at a time. Send fewer concurrent requests.");
 }
 

@@ -16,7 +16,7 @@ namespace penstock::emulator::traffic {
 
 // Limits how much of a body is read at once, and waits after each read.
 //
-// A paced body occupies a waiting thread. At most Pauses::kMost paced bodies exist at a time;
+// A paced body occupies a waiting thread. At most Pauses::kMax paced bodies exist at a time;
 // further ones are rejected with 503 SlowDown.
 //
 // Thread safety: one thread at a time.

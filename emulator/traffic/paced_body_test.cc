@@ -69,7 +69,7 @@ TEST(PacedBodyTest, BodiesShareThePacersRate) {
 TEST(PacedBodyTest, RejectsBodiesAboveTheLimit) {
   Pauses pauses;
   std::vector<std::unique_ptr<Pauses::Permit>> others;
-  for (int i = 0; i < Pauses::kMost; ++i)
+  for (int i = 0; i < Pauses::kMax; ++i)
     others.push_back(std::make_unique<Pauses::Permit>(pauses, nullptr));
   SomeBytes inner(4'000);
   PacedBody body(inner, pauses, nullptr, std::make_shared<Pacer>(1));
@@ -108,7 +108,7 @@ TEST(PacedBodyTest, ReportsEveryWaitToTheWire) {
 TEST(PacedBodyTest, HoldsATurnFromFirstToLastByte) {
   Pauses pauses;
   std::vector<std::unique_ptr<Pauses::Permit>> others;
-  for (int i = 0; i + 1 < Pauses::kMost; ++i)
+  for (int i = 0; i + 1 < Pauses::kMax; ++i)
     others.push_back(std::make_unique<Pauses::Permit>(pauses, nullptr));
   {
     SomeBytes inner(10);

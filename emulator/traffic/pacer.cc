@@ -18,13 +18,13 @@ std::uint64_t Pacer::piece() const {
 }
 
 MonotonicTime PacedTransfer::Next(std::uint64_t bytes, MonotonicTime now) {
-  constexpr std::chrono::milliseconds kMostLate{100};
+  constexpr std::chrono::milliseconds kMaxLateness{100};
   const bool first = ready_ == MonotonicTime{};
-  ready_ = pacer_->Take(bytes, first ? now : std::max(ready_, now - kMostLate));
+  ready_ = pacer_->Take(bytes, first ? now : std::max(ready_, now - kMaxLateness));
   return ready_;
 }
 
-void PaceAnswer(message::Delivery& delivery, std::shared_ptr<Pacer> pacer) {
+void PaceResponse(message::Delivery& delivery, std::shared_ptr<Pacer> pacer) {
   const std::uint64_t piece = pacer->piece();
   message::KeepPace(
       delivery, piece,
@@ -35,7 +35,7 @@ void PaceAnswer(message::Delivery& delivery, std::shared_ptr<Pacer> pacer) {
 
 std::shared_ptr<Pacer> Pacers::Find(const std::string& name, std::uint64_t bytes_per_second) {
   const MutexLock lock(mutex_);
-  if (by_name_.size() >= kMost && !by_name_.contains(name)) by_name_.clear();
+  if (by_name_.size() >= kMax && !by_name_.contains(name)) by_name_.clear();
   std::shared_ptr<Pacer>& pacer = by_name_[name];
   if (!pacer) pacer = std::make_shared<Pacer>(bytes_per_second);
   return pacer;

@@ -49,7 +49,7 @@ class PacedTransfer {
 };
 
 // Limits the response body to the pacer's rate, in addition to the other settings of `delivery`.
-void PaceAnswer(message::Delivery& delivery, std::shared_ptr<Pacer> pacer);
+void PaceResponse(message::Delivery& delivery, std::shared_ptr<Pacer> pacer);
 
 // Pacers by the name of the scope that shares them.
 //
@@ -57,7 +57,7 @@ void PaceAnswer(message::Delivery& delivery, std::shared_ptr<Pacer> pacer);
 class Pacers {
  public:
   // Above this all are dropped; transfers in progress keep theirs.
-  static constexpr std::size_t kMost = 4'096;
+  static constexpr std::size_t kMax = 4'096;
   std::shared_ptr<Pacer> Find(const std::string& name, std::uint64_t bytes_per_second);
 
  private:

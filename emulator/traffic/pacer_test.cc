@@ -48,10 +48,10 @@ TEST(PacedTransferTest, TransfersShareTheRate) {
   EXPECT_EQ(first.Next(20, kNow + milliseconds(20)), kNow + milliseconds(60));
 }
 
-TEST(PaceAnswerTest, SlowerOfTwoRatesApplies) {
+TEST(PaceResponseTest, SlowerOfTwoRatesApplies) {
   message::Delivery delivery;
-  PaceAnswer(delivery, std::make_shared<Pacer>(1'000));
-  PaceAnswer(delivery, std::make_shared<Pacer>(500));
+  PaceResponse(delivery, std::make_shared<Pacer>(1'000));
+  PaceResponse(delivery, std::make_shared<Pacer>(500));
   EXPECT_EQ(delivery.piece, 10U);
   EXPECT_EQ(delivery.pace(10, kNow), kNow + milliseconds(20));
 }
@@ -65,7 +65,7 @@ TEST(PacersTest, PacersAreSharedByName) {
 TEST(PacersTest, PacersAreDroppedAboveTheLimit) {
   Pacers pacers;
   const auto first = pacers.Find("first", 10);
-  for (std::size_t i = 1; i <= Pacers::kMost; ++i) pacers.Find(std::to_string(i), 10);
+  for (std::size_t i = 1; i <= Pacers::kMax; ++i) pacers.Find(std::to_string(i), 10);
   EXPECT_NE(pacers.Find("first", 10), first);
 }
 

@@ -6,7 +6,7 @@ namespace penstock::emulator::traffic {
 
 bool Pauses::Enter() {
   const MutexLock lock(mutex_);
-  if (ended_ || waiting_ >= kMost) return false;
+  if (ended_ || waiting_ >= kMax) return false;
   ++waiting_;
   return true;
 }

@@ -17,9 +17,9 @@ namespace penstock::emulator::traffic {
 // Thread safety: safe from any thread.
 class Pauses {
  public:
-  static constexpr int kMost = 1'024;  // concurrent pauses
+  static constexpr int kMax = 1'024;  // concurrent pauses
 
-  // A permit for one pause, held for the lifetime of this object. At most kMost are granted.
+  // A permit for one pause, held for the lifetime of this object. At most kMax are granted.
   class Permit {
    public:
     // `wire`: of the request; must outlive this object. Null: the client counts as connected.
@@ -34,7 +34,7 @@ class Pauses {
     Permit(const Permit&) = delete;
     Permit& operator=(const Permit&) = delete;
 
-    // False if kMost permits are already held or End was called. Wait then returns at once.
+    // False if kMax permits are already held or End was called. Wait then returns at once.
     bool granted() const { return granted_; }
     // Waits until `time` has passed, End is called, or the client has closed the connection or its
     // sending side. Returns false in the last case.

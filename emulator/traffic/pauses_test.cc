@@ -21,7 +21,7 @@ TEST(PausesTest, WaitLastsItsTime) {
 TEST(PausesTest, BoundsConcurrentWaits) {
   Pauses pauses;
   std::vector<std::unique_ptr<Pauses::Permit>> permits;
-  for (int i = 0; i < Pauses::kMost; ++i)
+  for (int i = 0; i < Pauses::kMax; ++i)
     permits.push_back(std::make_unique<Pauses::Permit>(pauses, nullptr));
   EXPECT_TRUE(permits.back()->granted());
   {

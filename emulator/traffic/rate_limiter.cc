@@ -44,7 +44,7 @@ std::shared_ptr<ThrottleState::Bucket> ThrottleState::Find(std::string_view name
   const MutexLock lock(mutex_);
   auto found = buckets_.find(name);
   if (found == buckets_.end()) {
-    if (buckets_.size() >= kMostBuckets) DropOldest();
+    if (buckets_.size() >= kMaxBuckets) DropOldest();
     const auto own = settings_->buckets.find(name);
     const std::vector<std::string> none;
     auto bucket = std::make_shared<Bucket>(

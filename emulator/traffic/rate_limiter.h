@@ -72,7 +72,7 @@ class ThrottleState {
  public:
   // The number of buckets whose partitions are kept. Above it, the least recently used bucket is
   // evicted and starts again with full budgets.
-  static constexpr std::size_t kMostBuckets = 1'024;
+  static constexpr std::size_t kMaxBuckets = 1'024;
 
   // `clock`: the namespace's clock; must outlive this object.
   ThrottleState(std::shared_ptr<const ThrottleSettings> settings, const Clock& clock);

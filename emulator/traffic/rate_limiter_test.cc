@@ -123,10 +123,10 @@ TEST_F(RateLimiterTest, NewSettingsStartWithFullBudgets) {
 TEST_F(RateLimiterTest, KeepsABoundedNumberOfBuckets) {
   const auto throttle = Under(R"({"reads_per_second": 1})");
   EXPECT_EQ(Reads(*throttle, 2, "k", "first"), 1);
-  for (std::size_t i = 0; i < ThrottleState::kMostBuckets; ++i)
+  for (std::size_t i = 0; i < ThrottleState::kMaxBuckets; ++i)
     Reads(*throttle, 1, "k", std::to_string(i));
-  EXPECT_EQ(throttle->Report().buckets.size(), ThrottleState::kMostBuckets);
-  EXPECT_EQ(throttle->Report().admitted, ThrottleState::kMostBuckets + 1)
+  EXPECT_EQ(throttle->Report().buckets.size(), ThrottleState::kMaxBuckets);
+  EXPECT_EQ(throttle->Report().admitted, ThrottleState::kMaxBuckets + 1)
       << "the counters of evicted buckets are kept";
   EXPECT_EQ(Reads(*throttle, 2, "k", "first"), 1) << "an evicted bucket starts with a full budget";
 }

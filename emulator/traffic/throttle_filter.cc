@@ -68,7 +68,7 @@ class Throttle final : public s3::Filter {
     s3::Delivery& delivery = exchange.response.Delivering();
     s3::HoldBack(delivery, FirstByte(profile.Of(done), shape->draw));
     const std::uint64_t rate = shape->throttle->RateOf(exchange.connection.id);
-    if (rate > 0) PaceAnswer(delivery, std::make_shared<Pacer>(rate));
+    if (rate > 0) PaceResponse(delivery, std::make_shared<Pacer>(rate));
   }
 
  private:

@@ -189,7 +189,7 @@ TEST_F(ThrottleFilterTest, RequestBodiesFollowTheConnectionRate) {
 TEST_F(ThrottleFilterTest, KeepsDeliveryStepsOfFaults) {
   Set(R"({"latency": {"first_byte_ms": 30, "bytes_per_second": 90000000}})");
   Request request("GET", "/b/k", space_);
-  PaceAnswer(request.exchange.response.Delivering(), std::make_shared<Pacer>(1'000));
+  PaceResponse(request.exchange.response.Delivering(), std::make_shared<Pacer>(1'000));
   request.exchange.response.Delivering().steps.push_back({.kind = s3::DeliveryStep::Kind::kReset});
   chain_.Handle(request.exchange);
   EXPECT_EQ(request.exchange.response.delivery->piece, 20u);

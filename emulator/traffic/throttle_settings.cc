@@ -10,7 +10,7 @@
 namespace penstock::emulator::traffic {
 namespace {
 
-constexpr std::size_t kMostBuckets = 1'000;
+constexpr std::size_t kMaxBuckets = 1'000;
 constexpr double kLongestFirstByteMs = 60'000;
 constexpr std::uint64_t kFastestConnection = 1'000'000'000'000;
 constexpr std::uint64_t kLongestRetryAfterMs = 60'000;
@@ -64,10 +64,10 @@ Result<void> CheckBoundaryCount(const Json& buckets, const std::string& place) {
     const auto boundaries = bucket.find("boundaries");
     if (boundaries != bucket.end() && boundaries->is_array()) count += boundaries->size();
   }
-  if (count <= kMostBoundaries) return Ok();
+  if (count <= kMaxBoundaries) return Ok();
   return FieldError(place, "have " + std::to_string(count) +
                                " boundaries together, and the limit is " +
-                               std::to_string(kMostBoundaries) +
+                               std::to_string(kMaxBoundaries) +
                                "; give fewer boundaries, or limit fewer buckets");
 }
 
@@ -76,7 +76,7 @@ Result<void> ReadBuckets(const JsonFields& top, ThrottleSettings& settings) {
   if (buckets == nullptr) return Ok();
   if (!buckets->is_object())
     return FieldError(top.Place("buckets"), "must be an object that maps bucket names to limits");
-  if (buckets->size() > kMostBuckets) {
+  if (buckets->size() > kMaxBuckets) {
     return FieldError(top.Place("buckets"),
                       "has " + std::to_string(buckets->size()) + " members, and the limit is 1000");
   }

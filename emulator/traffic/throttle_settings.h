@@ -22,7 +22,7 @@ namespace penstock::emulator::traffic {
 bool IsDirectoryBucket(std::string_view name);
 
 // Start keys of partitions that all buckets of one document may have together.
-inline constexpr std::size_t kMostBoundaries = 65'536;
+inline constexpr std::size_t kMaxBoundaries = 65'536;
 
 struct ThrottleSettings {
   struct Bucket {

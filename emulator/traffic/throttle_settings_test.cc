@@ -75,9 +75,9 @@ std::string BucketsWith(std::size_t boundaries) {
 }
 
 TEST(ThrottleSettingsTest, BoundsTheBoundariesOfAllBuckets) {
-  const auto most = ParseThrottleSettings(BucketsWith(kMostBoundaries));
+  const auto most = ParseThrottleSettings(BucketsWith(kMaxBoundaries));
   ASSERT_TRUE(most.ok()) << most.error().message;
-  const auto more = ParseThrottleSettings(BucketsWith(kMostBoundaries + 1));
+  const auto more = ParseThrottleSettings(BucketsWith(kMaxBoundaries + 1));
   ASSERT_FALSE(more.ok());
   EXPECT_EQ(more.error().message,
             "buckets: have 65537 boundaries together, and the limit is 65536; give fewer "

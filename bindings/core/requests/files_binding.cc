@@ -84,9 +84,9 @@ class FileReports {
       const py::str path = KeyToPython(file.path);
       const py::str key = KeyToPython(file.key.value);
       const py::object error = file.error ? ExceptionOf(*file.error) : py::object(py::none());
-      const auto answer = py::reinterpret_steal<py::object>(PyObject_CallFunctionObjArgs(
+      const auto returned = py::reinterpret_steal<py::object>(PyObject_CallFunctionObjArgs(
           callback_.ptr(), path.ptr(), key.ptr(), error.ptr(), nullptr));
-      if (!answer) return true;
+      if (!returned) return true;
     }
     return false;
   }

@@ -8,14 +8,14 @@ namespace {
 using http::FakeReply;
 using http::FakeTransport;
 
-constexpr const char* kAnswer =
+constexpr const char* kResponse =
     R"({"AccessKeyId":"A","SecretAccessKey":"S","Token":"T","Expiration":"2099-01-01T00:00:00Z"})";
 constexpr const char* kRelative = "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI";
 constexpr const char* kFull = "AWS_CONTAINER_CREDENTIALS_FULL_URI";
 
 TEST(ContainerProviderTest, SendsTheTokenToTheTaskEndpoint) {
   FakeTransport transport;
-  transport.Expect(FakeReply::Respond(200, {}, kAnswer));
+  transport.Expect(FakeReply::Respond(200, {}, kResponse));
   const auto result = GetCredentials(MakeContainerProvider(FakeContext(
       transport, {{kRelative, "/v2/x?id=1"}, {"AWS_CONTAINER_AUTHORIZATION_TOKEN", "secret"}})));
   ASSERT_TRUE(result.ok());
@@ -29,8 +29,8 @@ TEST(ContainerProviderTest, SendsTheTokenToTheTaskEndpoint) {
 
 TEST(ContainerProviderTest, TheTokenFileTakesPrecedenceAndIsReadEachTime) {
   FakeTransport transport;
-  transport.Expect(FakeReply::Respond(200, {}, kAnswer));
-  transport.Expect(FakeReply::Respond(200, {}, kAnswer));
+  transport.Expect(FakeReply::Respond(200, {}, kResponse));
+  transport.Expect(FakeReply::Respond(200, {}, kResponse));
   RemoteContext context =
       FakeContext(transport, {{kFull, "http://169.254.170.23/v1/credentials"},
                               {"AWS_CONTAINER_AUTHORIZATION_TOKEN", "old"},
@@ -54,7 +54,7 @@ TEST(ContainerProviderTest, SendsTheTokenToOtherHostsOnlyOverTls) {
   EXPECT_NE(error.message.find("'example.com' over http"), std::string::npos) << error.message;
   for (const char* url :
        {"https://example.com/c", "http://localhost:1/c", "http://127.0.0.9/c", "http://[::1]/c"}) {
-    transport.Expect(FakeReply::Respond(200, {}, kAnswer));
+    transport.Expect(FakeReply::Respond(200, {}, kResponse));
     EXPECT_TRUE(GetCredentials(MakeContainerProvider(FakeContext(transport, {{kFull, url}}))).ok())
         << url;
   }

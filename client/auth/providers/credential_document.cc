@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/dates.h"
-#include "client/auth/providers/provider_answer.h"
+#include "client/auth/providers/provider_response.h"
 
 namespace penstock::auth {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "client/auth/providers/credential_document.h"
-#include "client/auth/providers/provider_answer.h"
+#include "client/auth/providers/provider_response.h"
 
 namespace penstock::auth {
 namespace {

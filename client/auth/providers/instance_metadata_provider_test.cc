@@ -23,11 +23,11 @@ FakeReply Says(int status, std::string body = {}) {
 
 TEST(InstanceMetadataProviderTest, RequestsATokenARoleAndItsKeys) {
   FakeTransport transport;
-  const auto answer =
+  const auto response =
       AskAfter(transport, {Says(200, "tok"), Says(200, "my-role\nother"), Says(200, kKeys)});
-  ASSERT_TRUE(answer.ok());
-  EXPECT_EQ((*answer)->access_key_id, "A");
-  EXPECT_EQ((*answer)->session_token, "T");
+  ASSERT_TRUE(response.ok());
+  EXPECT_EQ((*response)->access_key_id, "A");
+  EXPECT_EQ((*response)->session_token, "T");
   const auto sent = transport.requests();
   EXPECT_EQ(sent.at(0).request.method, "PUT");
   EXPECT_EQ(sent.at(0).request.endpoint.host, "169.254.169.254");
@@ -99,9 +99,9 @@ TEST(InstanceMetadataProviderTest, KeysThatCannotBeRenewedStayValidForAWhile) {
   FakeTransport transport;
   const std::string old =
       R"({"Code":"Success","AccessKeyId":"A","SecretAccessKey":"S","Token":"T","Expiration":"2013-05-24T00:00:00Z"})";
-  const auto answer = AskAfter(transport, {Says(200, "t"), Says(200, "r"), Says(200, old)});
-  ASSERT_TRUE(answer.ok());
-  const auto left = *(*answer)->expires_at - transport.clock().Now();
+  const auto response = AskAfter(transport, {Says(200, "t"), Says(200, "r"), Says(200, old)});
+  ASSERT_TRUE(response.ok());
+  const auto left = *(*response)->expires_at - transport.clock().Now();
   EXPECT_GE(left, std::chrono::minutes(12));
   EXPECT_LE(left, std::chrono::minutes(20));
 }

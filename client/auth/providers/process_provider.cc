@@ -17,7 +17,7 @@
 #include "base/log/caught.h"
 #include "base/signals_blocked.h"
 #include "client/auth/providers/credential_document.h"
-#include "client/auth/providers/provider_answer.h"
+#include "client/auth/providers/provider_response.h"
 
 extern char** environ;
 

@@ -42,13 +42,13 @@ TEST(ProcessProviderTest, SplitsWordsLikeAShell) {
 }
 
 TEST(ProcessProviderTest, ReadsTheOutputOfTheProgram) {
-  const auto answer = RunAndWait(
+  const auto response = RunAndWait(
       R"(sh -c 'echo "{\"Version\": 1, \"AccessKeyId\": \"A\", \"SecretAccessKey\": \"S\", )"
       R"(\"SessionToken\": \"T\", \"Expiration\": \"2099-01-01T00:00:00Z\"}"')");
-  ASSERT_TRUE(answer.ok()) << answer.error().message;
-  EXPECT_EQ((*answer)->access_key_id, "A");
-  EXPECT_EQ((*answer)->session_token, "T");
-  EXPECT_TRUE((*answer)->expires_at);
+  ASSERT_TRUE(response.ok()) << response.error().message;
+  EXPECT_EQ((*response)->access_key_id, "A");
+  EXPECT_EQ((*response)->session_token, "T");
+  EXPECT_TRUE((*response)->expires_at);
 }
 
 TEST(ProcessProviderTest, ErrorsNameTheProgramButNotItsArguments) {

@@ -11,7 +11,7 @@
 #include "client/auth/providers/container_provider.h"
 #include "client/auth/providers/instance_metadata_provider.h"
 #include "client/auth/providers/process_provider.h"
-#include "client/auth/providers/provider_answer.h"
+#include "client/auth/providers/provider_response.h"
 #include "client/auth/providers/sso_provider.h"
 #include "client/auth/providers/sts_provider.h"
 

@@ -9,7 +9,7 @@
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "client/auth/providers/credential_document.h"
-#include "client/auth/providers/provider_answer.h"
+#include "client/auth/providers/provider_response.h"
 #include "client/http/uri.h"
 
 namespace penstock::auth {

@@ -8,7 +8,7 @@
 #include "base/dates.h"
 #include "base/text/redact.h"
 #include "base/xml/xml.h"
-#include "client/auth/providers/provider_answer.h"
+#include "client/auth/providers/provider_response.h"
 #include "client/auth/signer.h"
 #include "client/http/uri.h"
 

@@ -26,12 +26,12 @@ const TextMap kTokenFile = {{"/t", "s3cr3t\n"}};
 TEST(StsProviderTest, ExchangesTheTokenOfAFileUnsigned) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(200, {}, Answer("AssumeRoleWithWebIdentity")));
-  const auto answer = GetCredentials(
+  const auto response = GetCredentials(
       MakeWebIdentityEnvironmentProvider(FakeContext(transport, kWebIdentity, kTokenFile)));
-  ASSERT_TRUE(answer.ok());
-  EXPECT_EQ((*answer)->access_key_id, "ASIA");
-  EXPECT_EQ((*answer)->session_token, "T");
-  EXPECT_TRUE((*answer)->expires_at);
+  ASSERT_TRUE(response.ok());
+  EXPECT_EQ((*response)->access_key_id, "ASIA");
+  EXPECT_EQ((*response)->session_token, "T");
+  EXPECT_TRUE((*response)->expires_at);
   const auto sent = transport.requests().at(0);
   EXPECT_EQ(sent.request.endpoint.scheme, "https");
   EXPECT_EQ(sent.request.endpoint.host, "sts.eu-west-1.amazonaws.com");
@@ -119,10 +119,10 @@ TEST(StsProviderTest, EachAttemptToAssumeARoleIsSignedForSts) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(503));
   transport.Expect(FakeReply::Respond(200, {}, Answer("AssumeRole")));
-  const auto answer = GetCredentials(
+  const auto response = GetCredentials(
       MakeAssumeRoleProvider(FakeContext(transport, {}), {}, {"arn:r", "name", "", {}},
                              MakeStaticProvider({"AKIA", "S", "", {}})));
-  ASSERT_TRUE(answer.ok());
+  ASSERT_TRUE(response.ok());
   for (const auto& sent : transport.requests()) {
     EXPECT_NE(sent.Header("Authorization").value_or("").find("/eu-west-1/sts/aws4_request"),
               std::string::npos);

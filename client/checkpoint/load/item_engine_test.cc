@@ -356,9 +356,9 @@ TEST_F(ItemEngineTest, ACancelledEngineWritesNoMoreAndRefusesCalls) {
 
 TEST_F(ItemEngineTest, AnObjectThatCannotContainTheItemIsRefused) {
   ItemEngine engine(context_, trailers_, limits_);
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
   const std::pair<std::uint64_t, std::uint64_t> places[] = {
-      {0, kMost}, {0, kMost - 63}, {0, kMost / 2}, {kMost, 100}, {kMost / 2, 1}};
+      {0, kMax}, {0, kMax - 63}, {0, kMax / 2}, {kMax, 100}, {kMax / 2, 1}};
   for (const auto& [begin, length] : places) {
     LoadItem item;
     item.name = "hostile";

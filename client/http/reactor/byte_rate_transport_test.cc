@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kBodyBytes = 60'000;
 constexpr std::uint64_t kBytesPerSecond = 400'000;
 // A slice may be ahead of the rate, and the first 20 ms are free.
-constexpr double kLeastSeconds = (kBodyBytes - 8'000.0) / kBytesPerSecond - 0.02;
+constexpr double kMinSeconds = (kBodyBytes - 8'000.0) / kBytesPerSecond - 0.02;
 
 double SecondsSince(MonotonicTime begin) {
   return std::chrono::duration<double>(SystemClock().Monotonic() - begin).count();
@@ -51,7 +51,7 @@ TEST_F(ByteRateTransportTest, ConnectionsShareTheRateOfReceivedBytes) {
     ASSERT_TRUE(call.Wait().ok());
     EXPECT_EQ(call.body.text, std::string(20'000, 'x'));
   }
-  EXPECT_GE(SecondsSince(begin), kLeastSeconds);
+  EXPECT_GE(SecondsSince(begin), kMinSeconds);
 }
 
 TEST_F(ByteRateTransportTest, SmallResponsesCountToo) {
@@ -65,7 +65,7 @@ TEST_F(ByteRateTransportTest, SmallResponsesCountToo) {
     ASSERT_TRUE(call.Start(*transport_, Limited(server.Get())).Wait().ok());
     EXPECT_EQ(call.body.text.size(), 6'000u);
   }
-  EXPECT_GE(SecondsSince(begin), kLeastSeconds);
+  EXPECT_GE(SecondsSince(begin), kMinSeconds);
 }
 
 TEST_F(ByteRateTransportTest, BodiesAreSentAtTheRate) {
@@ -83,7 +83,7 @@ TEST_F(ByteRateTransportTest, BodiesAreSentAtTheRate) {
   const MonotonicTime begin = SystemClock().Monotonic();
   Call call;
   ASSERT_TRUE(call.Start(*transport_, std::move(request), &body).Wait().ok());
-  EXPECT_GE(SecondsSince(begin), kLeastSeconds);
+  EXPECT_GE(SecondsSince(begin), kMinSeconds);
   EXPECT_EQ(received, text);
 }
 

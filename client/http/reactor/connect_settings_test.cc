@@ -74,13 +74,13 @@ TEST_F(ConnectSettingsTest, ErrorsNameTheSettingAndHideThePassword) {
   EXPECT_EQ(invalid.error().message.find("hunter2"), std::string::npos);
 }
 
-void AnswerOk(TlsConnection& connection) {
+void RespondOk(TlsConnection& connection) {
   while (connection.ReadHead()) connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
 }
 
 TEST_F(ConnectSettingsTest, ClientCertificateIsShown) {
   const ProxyVariable environment("no_proxy", "");
-  TlsServer server(AnswerOk, TlsServer::ClientCertificate::kRequired);
+  TlsServer server(RespondOk, TlsServer::ClientCertificate::kRequired);
   const Request plain = server.Get();
   EXPECT_FALSE(Send(plain).ok());
   const auto shown = Send(With(plain, {.client_certificate_path = plain.ca_bundle_path,
@@ -94,7 +94,7 @@ TEST_F(ConnectSettingsTest, ClientCertificateIsShown) {
 
 TEST_F(ConnectSettingsTest, EncryptedKeyNeedsItsPasswordAndDoesNotAskForIt) {
   const ProxyVariable environment("no_proxy", "");
-  TlsServer server(AnswerOk, TlsServer::ClientCertificate::kRequired);
+  TlsServer server(RespondOk, TlsServer::ClientCertificate::kRequired);
   const Request plain = server.Get();
   const auto with = [&](const std::string& password) {
     return Send(With(plain, {.client_certificate_path = plain.ca_bundle_path,

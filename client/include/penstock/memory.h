@@ -25,7 +25,7 @@
 namespace penstock {
 
 // The smallest useful budget: one part in flight and one being filled.
-inline constexpr std::uint64_t kLeastMemoryLimitBytes = 16ull << 20;
+inline constexpr std::uint64_t kMinMemoryLimitBytes = 16ull << 20;
 
 // Returns a quarter of the memory of the machine or of the process's control group, at most 2 GiB.
 std::uint64_t DefaultMemoryLimit();
@@ -34,7 +34,7 @@ std::uint64_t DefaultMemoryLimit();
 // effect at once; memory already held is kept. Before the first call the limit is
 // PENSTOCK_MEMORY_LIMIT ("268435456", "256MiB", "2GiB"), which is read at the first use, else
 // DefaultMemoryLimit(). A forked child starts with the limit of its parent. Returns
-// kInvalidArgument below kLeastMemoryLimitBytes.
+// kInvalidArgument below kMinMemoryLimitBytes.
 //
 // Thread safety: may be called from any thread.
 Result<void> SetMemoryLimit(std::uint64_t limit_bytes);
@@ -239,7 +239,7 @@ class BufferPool {
  public:
   static constexpr std::size_t kUnit = 2 << 20;
   // A small buffer of at least this many bytes becomes a huge one.
-  static constexpr std::size_t kLeastHuge = 1 << 20;
+  static constexpr std::size_t kMinHugeBytes = 1 << 20;
   enum class Grain { kHuge, kSmall };
   // Returns the buffer size in bytes for a request of `bytes`. Small buffers are multiples of 64
   // KiB, or of 4 KiB if they are smaller than 64 KiB.

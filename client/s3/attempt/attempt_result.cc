@@ -58,7 +58,7 @@ Result<void> ReadResponse(const AttemptRequestInfo& sent, AttemptBody& received,
   if (!IsSuccess(sent.info, response.head.status))
     return ReadErrorResponse(response.head, response.body);
   Result<void> accepted = CheckBodySent(sent.body, response.head.status, outcome.sent_bytes);
-  if (!accepted.ok()) received.set_answered_early();
+  if (!accepted.ok()) received.set_responded_early();
   if (accepted.ok()) accepted = accept(response);
   if (accepted.ok()) accepted = CheckConfirmedChecksum(sent.wire.headers, response.head);
   if (!accepted.ok()) {

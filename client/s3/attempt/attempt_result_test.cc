@@ -60,11 +60,11 @@ TEST(AttemptResultTest, AnEarlySuccessOfAnUploadIsAnError) {
   const auto result = test.Read(outcome);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kUnavailable);
-  EXPECT_TRUE(test.body.answered_early());
+  EXPECT_TRUE(test.body.responded_early());
   test.body.Reset();
   outcome.sent_bytes = 3;
   EXPECT_TRUE(test.Read(outcome).ok());
-  EXPECT_FALSE(test.body.answered_early());
+  EXPECT_FALSE(test.body.responded_early());
 }
 
 TEST(AttemptResultTest, AnIncompleteErrorResponseIsStillThatError) {

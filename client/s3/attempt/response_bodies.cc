@@ -28,17 +28,17 @@ void Set(std::vector<http::Header>& headers, std::string_view name, std::string 
 // the failure concerns the whole object, for example its checksum. A read by part number cannot be
 // combined with a range.
 bool ObjectBody::CanResume() const {
-  const std::string& etag = answer_.metadata.etag.value;
-  return resumable_ && !request_.part_number && received_ > 0 && received_ < answer_.body_length &&
-         !etag.empty() && !etag.starts_with("W/");
+  const std::string& etag = response_.metadata.etag.value;
+  return resumable_ && !request_.part_number && received_ > 0 &&
+         received_ < response_.body_length && !etag.empty() && !etag.starts_with("W/");
 }
 
 GetObjectRequest ObjectBody::Remainder() const {
   GetObjectRequest remainder = request_;
   const std::uint64_t begin =
-      request_.range ? Select(*request_.range, answer_.metadata.size).begin : 0;
-  remainder.range = RangeRequest{begin + received_, begin + answer_.body_length, {}};
-  remainder.if_match = answer_.metadata.etag;
+      request_.range ? Select(*request_.range, response_.metadata.size).begin : 0;
+  remainder.range = RangeRequest{begin + received_, begin + response_.body_length, {}};
+  remainder.if_match = response_.metadata.etag;
   return remainder;
 }
 
@@ -56,14 +56,14 @@ void ObjectBody::Prepare(WireRequest& wire) {
 }
 
 Result<void> ObjectBody::BeginRemainder(const http::ResponseHead& head) {
-  const auto answer = ReadObjectHead(Remainder(), head);
+  const auto response = ReadObjectHead(Remainder(), head);
   // If the response does not resume the body, the next attempt starts over.
-  resumable_ = answer.ok() && answer->metadata.size == answer_.metadata.size;
+  resumable_ = response.ok() && response->metadata.size == response_.metadata.size;
   if (resumable_) return Ok();
-  if (!answer.ok()) return answer.error();
+  if (!response.ok()) return response.error();
   return Error::Make(ErrorKind::kDataLoss,
-                     "the object has " + std::to_string(answer->metadata.size) +
-                         " bytes, but had " + std::to_string(answer_.metadata.size) +
+                     "the object has " + std::to_string(response->metadata.size) +
+                         " bytes, but had " + std::to_string(response_.metadata.size) +
                          " when the first response ended early");
 }
 
@@ -72,13 +72,13 @@ Result<void> ObjectBody::Begin(const http::ResponseHead& head) {
   if (resuming_) return BeginRemainder(head);
   received_ = 0;
   verifier_.reset();
-  PENSTOCK_ASSIGN(answer_, ReadObjectHead(request_, head));
-  if (!verify_) answer_.metadata.checksums.clear();
-  Result<void> begun =
-      Caught(kSink, [&] { return request_.sink->Begin(answer_.metadata, answer_.body_length); });
+  PENSTOCK_ASSIGN(response_, ReadObjectHead(request_, head));
+  if (!verify_) response_.metadata.checksums.clear();
+  Result<void> begun = Caught(
+      kSink, [&] { return request_.sink->Begin(response_.metadata, response_.body_length); });
   refused_by_caller_ = !begun.ok() && begun.error().kind != ErrorKind::kDataLoss;
-  const bool follow = answer_.whole_object && begun.ok() && !request_.sink->FollowsChecksum();
-  if (follow) verifier_ = ChecksumVerifier::For(answer_.metadata);
+  const bool follow = response_.whole_object && begun.ok() && !request_.sink->FollowsChecksum();
+  if (follow) verifier_ = ChecksumVerifier::For(response_.metadata);
   return begun;
 }
 
@@ -96,13 +96,13 @@ Result<void> ObjectBody::Commit(std::size_t count) {
 }
 
 Result<ObjectMetadata> ObjectBody::Finish() {
-  if (received_ != answer_.body_length) {
+  if (received_ != response_.body_length) {
     return Error::Make(ErrorKind::kDataLoss, std::to_string(received_) +
                                                  " bytes received, but the response announced " +
-                                                 std::to_string(answer_.body_length));
+                                                 std::to_string(response_.body_length));
   }
   if (verifier_) PENSTOCK_TRY(verifier_->Finish());
-  return std::move(answer_.metadata);
+  return std::move(response_.metadata);
 }
 
 void AttemptBody::Reset() {
@@ -112,7 +112,7 @@ void AttemptBody::Reset() {
   text_.clear();
   filled_ = 0;
   body_bytes_ = 0;
-  answered_early_ = false;
+  responded_early_ = false;
   connections_ = {};
 }
 

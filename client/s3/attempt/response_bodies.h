@@ -54,7 +54,7 @@ class ObjectBody final : public SuccessBody {
   std::vector<http::Header> asked_;  // Headers of the request for the whole range.
   bool resuming_ = false;            // This attempt requested only the remainder.
   bool resumable_ = true;            // Every remainder so far was resumed correctly.
-  ObjectAnswer answer_;              // Of the attempt that started at the first byte.
+  ParsedObjectHead response_;        // Of the attempt that started at the first byte.
   std::optional<ChecksumVerifier> verifier_;
   MutableByteView window_;
   std::uint64_t received_ = 0;
@@ -94,8 +94,8 @@ class AttemptBody final : public http::ResponseBody {
   std::uint64_t body_bytes() const { return body_bytes_; }  // Of this attempt.
   const ConnectionsUsed& connections() const { return connections_; }
   // The response arrived before the whole request body was sent, so the request had no effect.
-  bool answered_early() const { return answered_early_; }
-  void set_answered_early() { answered_early_ = true; }
+  bool responded_early() const { return responded_early_; }
+  void set_responded_early() { responded_early_ = true; }
   // Returns the document of a success, or the start of an error's body. Call once.
   std::string TakeText();
   bool refused_by_caller() const {
@@ -112,7 +112,7 @@ class AttemptBody final : public http::ResponseBody {
   std::string text_;  // Larger than the filled part.
   std::size_t filled_ = 0;
   std::uint64_t body_bytes_ = 0;
-  bool answered_early_ = false;
+  bool responded_early_ = false;
   ConnectionsUsed connections_;
 };
 

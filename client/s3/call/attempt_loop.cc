@@ -437,7 +437,7 @@ void AttemptLoop::RecordRate(bool throttled) {
   if (throttled) state_->hedging.OnThrottled(now);
   if (throttled && limiter_ == nullptr && rules().mode == RetryMode::kTuned)
     limiter_ = &state_->dependencies.rates().For(Scope());
-  if (limiter_ != nullptr) limiter_->OnAnswer(throttled, sender_.began(), now);
+  if (limiter_ != nullptr) limiter_->OnResponse(throttled, sender_.began(), now);
 }
 
 http::RequestBody* AttemptLoop::Body() {

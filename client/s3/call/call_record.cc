@@ -15,7 +15,7 @@ namespace {
 // S3 throttles before it executes a request, and without a connection nothing was sent. A 503
 // without a code may come from a proxy.
 bool OutcomeUnknown(const OperationInfo& info, const AttemptBody& body, const Error& error) {
-  if (!body.connections().any() || body.answered_early()) return false;
+  if (!body.connections().any() || body.responded_early()) return false;
   if (!body.head() || IsSuccess(info, error.http_status)) return true;
   const bool throttled =
       error.kind == ErrorKind::kThrottled && error.code != std::to_string(error.http_status);

@@ -77,12 +77,12 @@ TEST(CallRecordTest, OneAttemptHasNoHistory) {
   EXPECT_TRUE(error.history.empty());
 }
 
-TEST(CallRecordTest, AWriteWithoutAClearAnswerMayHaveHappened) {
+TEST(CallRecordTest, AWriteWithoutAClearResponseMayHaveHappened) {
   Recording test;
   test.record.OnRetry(test.sent, Failed(0, ""));
   EXPECT_FALSE(test.record.may_have_happened()) << "there was no connection";
   test.sent.body.OnConnection({});
-  test.sent.body.set_answered_early();
+  test.sent.body.set_responded_early();
   test.record.OnRetry(test.sent, Failed(0, ""));
   EXPECT_FALSE(test.record.may_have_happened()) << "the response came before the whole body";
   test.sent.body.Reset();

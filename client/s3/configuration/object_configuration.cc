@@ -75,8 +75,8 @@ NameValueList ReadChecksums(const XmlElement& parent) {
 
 Result<int> ReadInt(const XmlElement& parent, std::string_view name) {
   PENSTOCK_ASSIGN(const std::uint64_t number, ReadNumber(parent, name));
-  constexpr std::uint64_t kMost = 10'000;
-  if (number <= kMost) return static_cast<int>(number);
+  constexpr std::uint64_t kMax = 10'000;
+  if (number <= kMax) return static_cast<int>(number);
   return Error::Make(ErrorKind::kUnavailable, "the response's <" + std::string(name) + "> is " +
                                                   std::to_string(number) + ", above 10000");
 }
@@ -200,8 +200,8 @@ Result<RestoreObjectResponse> ParseResponse(const RestoreObjectRequest&,
 
 Result<WireRequest> BuildRequest(const GetObjectAttributesRequest& request,
                                  const BuildContext& context) {
-  constexpr int kMostParts = 1000;
-  if (request.max_parts < 1 || request.max_parts > kMostParts) {
+  constexpr int kMaxParts = 1000;
+  if (request.max_parts < 1 || request.max_parts > kMaxParts) {
     return InvalidRequest("max_parts must be 1 to 1000, not " + std::to_string(request.max_parts));
   }
   PENSTOCK_ASSIGN(WireRequest wire, StartSubResource(Operation::kGetObjectAttributes, request,

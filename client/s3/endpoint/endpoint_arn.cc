@@ -9,7 +9,7 @@
 namespace penstock::s3 {
 namespace {
 
-constexpr std::size_t kLeastOutpostsAlias = 50;
+constexpr std::size_t kMinOutpostsAlias = 50;
 
 std::string Quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
 
@@ -188,12 +188,12 @@ Result<ResolvedEndpoint> ResolveArn(const EndpointInputs& in, const Arn& arn) {
 }
 
 bool IsOutpostsAlias(std::string_view bucket) {
-  return bucket.size() >= kLeastOutpostsAlias && bucket.ends_with("--op-s3");
+  return bucket.size() >= kMinOutpostsAlias && bucket.ends_with("--op-s3");
 }
 
 Result<ResolvedEndpoint> ResolveOutpostsAlias(const EndpointInputs& in) {
   const std::string_view tail =
-      std::string_view(in.bucket).substr(in.bucket.size() - kLeastOutpostsAlias);
+      std::string_view(in.bucket).substr(in.bucket.size() - kMinOutpostsAlias);
   const char hardware = tail[0];
   const std::string outpost(tail.substr(1, 17));
   const bool beta = tail.substr(38, 4) == "beta";

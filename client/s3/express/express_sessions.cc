@@ -59,7 +59,7 @@ void ExpressSessions::Start(const SessionKey& key, const Create& create, Done do
 void ExpressSessions::OnCreated(const SessionKey& key, MonotonicTime asked,
                                 Result<BucketSession> result) {
   std::vector<Done> waiters;
-  Result<CredentialsPtr> answer = CredentialsPtr();
+  Result<CredentialsPtr> response = CredentialsPtr();
   {
     const MutexLock lock(mutex_);
     Entry& entry = entries_[key];
@@ -70,16 +70,16 @@ void ExpressSessions::OnCreated(const SessionKey& key, MonotonicTime asked,
       // Relative to the time of the request, which is earlier than its creation, so it never ends
       // too late.
       entry.ends = asked + result->lifetime;
-      answer = entry.session;
+      response = entry.session;
     } else if (Usable(entry)) {
-      answer = entry.session;
+      response = entry.session;
     } else {
-      answer = std::move(result).error();
+      response = std::move(result).error();
       entry.session = nullptr;
     }
     waiters.swap(entry.waiters);
   }
-  for (const Done& done : waiters) done(answer);
+  for (const Done& done : waiters) done(response);
 }
 
 void ExpressSessions::Drop(const std::string& bucket, const CredentialsPtr& refused) {

@@ -10,16 +10,16 @@ constexpr double kBeta = 0.7;
 constexpr double kScale = 0.4;
 constexpr double kSmoothing = 0.8;
 constexpr double kBucketsPerSecond = 2;
-constexpr double kLeastRate = 0.5;
-constexpr double kLeastCapacity = 1;
-constexpr double kMostOfMeasured = 2;
+constexpr double kMinRate = 0.5;
+constexpr double kMinCapacity = 1;
+constexpr double kMaxShareOfMeasured = 2;
 
 }  // namespace
 
 AdaptiveRate::AdaptiveRate(MonotonicTime now) : zero_(now) { line_.Reset(now); }
 
 void AdaptiveRate::Advance(MonotonicTime now) {
-  line_.Move(rate_, std::max(rate_, kLeastCapacity), now);
+  line_.Move(rate_, std::max(rate_, kMinCapacity), now);
 }
 
 Turn AdaptiveRate::Join(MonotonicTime now) {
@@ -53,7 +53,7 @@ void AdaptiveRate::Measure(MonotonicTime now) {
   bucket_began_ = bucket;
 }
 
-void AdaptiveRate::OnAnswer(bool throttled, MonotonicTime, MonotonicTime now) {
+void AdaptiveRate::OnResponse(bool throttled, MonotonicTime, MonotonicTime now) {
   const MutexLock lock(mutex_);
   Measure(now);
   if (enabled_) Advance(now);
@@ -69,7 +69,7 @@ void AdaptiveRate::OnAnswer(bool throttled, MonotonicTime, MonotonicTime now) {
   } else {
     wanted = kScale * std::pow(at - last_failure_ - k_, 3) + w_max_;
   }
-  rate_ = std::max(std::min(wanted, kMostOfMeasured * measured_), kLeastRate);
+  rate_ = std::max(std::min(wanted, kMaxShareOfMeasured * measured_), kMinRate);
 }
 
 double AdaptiveRate::rate() const {

@@ -16,7 +16,7 @@ class AdaptiveRate final : public RateLimiter {
   Turn Join(MonotonicTime now) override;
   std::chrono::nanoseconds WaitFor(Turn turn, MonotonicTime now) override;
   void Leave(Turn turn, MonotonicTime now) override;
-  void OnAnswer(bool throttled, MonotonicTime sent, MonotonicTime now) override;
+  void OnResponse(bool throttled, MonotonicTime sent, MonotonicTime now) override;
 
   // Returns the allowed requests per second; 0: unlimited.
   double rate() const;

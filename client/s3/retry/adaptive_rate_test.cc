@@ -16,7 +16,7 @@ const MonotonicTime kStart{seconds(1000)};
 MonotonicTime Answer(AdaptiveRate& rate, MonotonicTime from, milliseconds time) {
   MonotonicTime now = from;
   for (; now < from + time; now += milliseconds(100))
-    rate.OnAnswer(false, now, now + milliseconds(100));
+    rate.OnResponse(false, now, now + milliseconds(100));
   return now;
 }
 
@@ -31,14 +31,14 @@ TEST(AdaptiveRateTest, LimitsNothingBeforeTheFirstThrottlingError) {
 TEST(AdaptiveRateTest, AThrottlingErrorCutsTheMeasuredRateToSeventyPercent) {
   AdaptiveRate rate(kStart);
   const MonotonicTime now = Answer(rate, kStart, seconds(10));
-  rate.OnAnswer(true, now, now);
+  rate.OnResponse(true, now, now);
   EXPECT_NEAR(rate.rate(), 7, 0.8) << "of 10 per second";
 }
 
 TEST(AdaptiveRateTest, GrowsBackAlongCubicUpToTwiceTheMeasuredRate) {
   AdaptiveRate rate(kStart);
   MonotonicTime now = Answer(rate, kStart, seconds(10));
-  rate.OnAnswer(true, now, now);
+  rate.OnResponse(true, now, now);
   const double w_max = rate.rate() / 0.7;
   const double k = std::cbrt(w_max * 0.3 / 0.4);
   const auto after = std::chrono::milliseconds(static_cast<int>(k * 1000));
@@ -51,13 +51,13 @@ TEST(AdaptiveRateTest, GrowsBackAlongCubicUpToTwiceTheMeasuredRate) {
 
 TEST(AdaptiveRateTest, NeverBelowHalfARequestPerSecond) {
   AdaptiveRate rate(kStart);
-  for (int i = 0; i < 50; ++i) rate.OnAnswer(true, kStart, kStart + seconds(i));
+  for (int i = 0; i < 50; ++i) rate.OnResponse(true, kStart, kStart + seconds(i));
   EXPECT_EQ(rate.rate(), 0.5);
 }
 
 TEST(AdaptiveRateTest, TurnsAreAdmittedAtTheRate) {
   AdaptiveRate rate(kStart);
-  for (int i = 0; i < 50; ++i) rate.OnAnswer(true, kStart, kStart + seconds(i));
+  for (int i = 0; i < 50; ++i) rate.OnResponse(true, kStart, kStart + seconds(i));
   const MonotonicTime now = kStart + seconds(60);
   const Turn first = rate.Join(now);
   const Turn second = rate.Join(now);
@@ -70,7 +70,7 @@ TEST(AdaptiveRateTest, TurnsAreAdmittedAtTheRate) {
 
 TEST(AdaptiveRateTest, LeavingTheQueueAdmitsTheNextRequest) {
   AdaptiveRate rate(kStart);
-  for (int i = 0; i < 50; ++i) rate.OnAnswer(true, kStart, kStart + seconds(i));
+  for (int i = 0; i < 50; ++i) rate.OnResponse(true, kStart, kStart + seconds(i));
   const MonotonicTime now = kStart + seconds(60);
   const Turn first = rate.Join(now);
   const Turn second = rate.Join(now);

@@ -15,12 +15,12 @@ using std::chrono::seconds;
 
 // Limiting starts above these: plain retries handle fewer throttling errors, or a smaller share of
 // them.
-constexpr int kLeastRefused = 16;
-constexpr double kLeastShare = 0.15;
+constexpr int kMinRefused = 16;
+constexpr double kMinShare = 0.15;
 constexpr seconds kForgetRefusals{10};
 constexpr double kShareMemory = 1.0 / 32;
 
-constexpr double kLeastRate = 0.5;
+constexpr double kMinRate = 0.5;
 constexpr double kFirstRate = 10;  // At least; or twice the measured rate.
 constexpr double kSavedTurns = 1;
 
@@ -32,9 +32,9 @@ constexpr double kSettlingGain = 6;
 constexpr double kSettlingGainPerRate = 0.4;
 constexpr double kSteadyGain = 0.15;
 constexpr double kSteadyGainPerRate = 0.02;
-constexpr double kMostRefused = 0.7;
+constexpr double kMaxRefused = 0.7;
 constexpr double kFirstStep = 0.5;
-constexpr double kLeastSettlingStep = 0.05;
+constexpr double kMinSettlingStep = 0.05;
 constexpr double kSteadyStep = 0.03;
 constexpr seconds kSettling{40};
 constexpr double kAveraged = 0.6;  // The last part of the settling time determines the rate.
@@ -73,18 +73,18 @@ double PrefixRate::Gain() const {
   const bool settling = phase_ == Phase::kSettling;
   const double gain = settling ? kSettlingGain + kSettlingGainPerRate * rate_
                                : kSteadyGain + kSteadyGainPerRate * rate_;
-  return std::min(gain, kMostRefused * rate_ * rate_);
+  return std::min(gain, kMaxRefused * rate_ * rate_);
 }
 
 double PrefixRate::Step() const {
   if (phase_ == Phase::kSteady) return kSteadyStep;
-  return std::max(kLeastSettlingStep, kFirstStep / (1 + cuts_ / 2.0));
+  return std::max(kMinSettlingStep, kFirstStep / (1 + cuts_ / 2.0));
 }
 
 void PrefixRate::BeginSettling(double rate, MonotonicTime now) {
   if (phase_ == Phase::kWatching) line_.Reset(now);
   phase_ = Phase::kSettling;
-  rate_ = std::max(rate, kLeastRate);
+  rate_ = std::max(rate, kMinRate);
   since_ = last_cut_ = last_wait_ = now;
   cuts_ = 0;
   area_ = area_time_ = 0;
@@ -93,7 +93,7 @@ void PrefixRate::BeginSettling(double rate, MonotonicTime now) {
 void PrefixRate::EndSettling() {
   if (area_time_ > 0) rate_ = area_ / area_time_;
   // Subtract the share that is throttled.
-  rate_ = std::max(kLeastRate, rate_ * std::max(1 - kMostRefused, 1 - Gain() / (rate_ * rate_)));
+  rate_ = std::max(kMinRate, rate_ * std::max(1 - kMaxRefused, 1 - Gain() / (rate_ * rate_)));
   phase_ = Phase::kSteady;
   share_ = 0;
 }
@@ -125,7 +125,7 @@ void PrefixRate::Advance(MonotonicTime now) {
 }
 
 void PrefixRate::Cut(MonotonicTime now) {
-  rate_ = std::max(kLeastRate, rate_ * (1 - Step()));
+  rate_ = std::max(kMinRate, rate_ * (1 - Step()));
   last_cut_ = now;
   // In a burst of errors every cut is large; smaller steps are for a rate that is about right.
   if (share_ < 0.5) ++cuts_;
@@ -141,7 +141,7 @@ void PrefixRate::Watch(bool throttled, MonotonicTime now) {
     return;
   }
   last_cut_ = now;
-  if (++refused_ < kLeastRefused || share_ < kLeastShare) return;
+  if (++refused_ < kMinRefused || share_ < kMinShare) return;
   const double measured = answered_ / std::max(0.02, Seconds(now - since_));
   BeginSettling(std::max(kFirstRate, 2 * measured), now);
 }
@@ -171,7 +171,7 @@ void PrefixRate::Leave(Turn turn, MonotonicTime now) {
   line_.Leave();
 }
 
-void PrefixRate::OnAnswer(bool throttled, MonotonicTime sent, MonotonicTime now) {
+void PrefixRate::OnResponse(bool throttled, MonotonicTime sent, MonotonicTime now) {
   const MutexLock lock(mutex_);
   share_ += kShareMemory * ((throttled ? 1 : 0) - share_);
   if (phase_ == Phase::kWatching) return Watch(throttled, now);

@@ -82,7 +82,7 @@ class SimulatedProcesses {
 
  private:
   struct Event {
-    enum Kind { kJoin, kWait, kArrive, kAnswer };
+    enum Kind { kJoin, kWait, kArrive, kResponse };
     MonotonicTime at;
     Kind kind;
     int process;
@@ -109,10 +109,10 @@ class SimulatedProcesses {
         return Push({now + milliseconds(3 + Random() % 4), Event::kArrive, event.process, 0, now});
       }
       case Event::kArrive:
-        return Push({now + milliseconds(5), Event::kAnswer, event.process, 0, event.sent,
+        return Push({now + milliseconds(5), Event::kResponse, event.process, 0, event.sent,
                      !partition_.Admit(now)});
-      case Event::kAnswer:
-        rate.OnAnswer(event.refused, event.sent, now);
+      case Event::kResponse:
+        rate.OnResponse(event.refused, event.sent, now);
         event.refused ? refused_ += 1 : good_[static_cast<std::size_t>(event.process)] += 1;
         return Push({now + (event.refused ? milliseconds(Random() % 250) : milliseconds(0)),
                      Event::kJoin,
@@ -180,17 +180,17 @@ TEST(RateControlTest, FindsADecreasedLimit) {
 TEST(RateControlTest, FewThrottlingErrorsDoNotLimit) {
   PrefixRate rate(1);
   MonotonicTime now = kStart;
-  for (int i = 0; i < 10'000; ++i, now += milliseconds(1)) rate.OnAnswer(i % 20 == 0, now, now);
+  for (int i = 0; i < 10'000; ++i, now += milliseconds(1)) rate.OnResponse(i % 20 == 0, now, now);
   EXPECT_EQ(rate.rate(), 0) << "one in twenty";
   PrefixRate other(1);
-  for (int i = 0; i < 15; ++i) other.OnAnswer(true, now, now);
+  for (int i = 0; i < 15; ++i) other.OnResponse(true, now, now);
   EXPECT_EQ(other.rate(), 0) << "fifteen and then none";
   EXPECT_EQ(other.WaitFor(other.Join(now), now), nanoseconds(0));
 }
 
 TEST(RateControlTest, ManyThrottlingErrorsLimitTheRate) {
   PrefixRate rate(1);
-  for (int i = 0; i < 64; ++i) rate.OnAnswer(true, kStart, kStart + milliseconds(i));
+  for (int i = 0; i < 64; ++i) rate.OnResponse(true, kStart, kStart + milliseconds(i));
   EXPECT_GT(rate.rate(), 0);
   const MonotonicTime now = kStart + milliseconds(64);
   const Turn first = rate.Join(now);
@@ -202,7 +202,7 @@ TEST(RateControlTest, ManyThrottlingErrorsLimitTheRate) {
 
 TEST(RateControlTest, AnUnusedRateIsForgotten) {
   PrefixRate rate(1);
-  for (int i = 0; i < 64; ++i) rate.OnAnswer(true, kStart, kStart + milliseconds(i));
+  for (int i = 0; i < 64; ++i) rate.OnResponse(true, kStart, kStart + milliseconds(i));
   EXPECT_EQ(rate.WaitFor(rate.Join(kStart + seconds(200)), kStart + seconds(200)), nanoseconds(0));
   EXPECT_EQ(rate.rate(), 0);
 }

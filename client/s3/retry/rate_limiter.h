@@ -29,7 +29,7 @@ class RateLimiter {
   // Gives up a turn.
   virtual void Leave(Turn turn, MonotonicTime now) = 0;
   // Records the response, or the lack of one, to a request sent at `sent`.
-  virtual void OnAnswer(bool throttled, MonotonicTime sent, MonotonicTime now) = 0;
+  virtual void OnResponse(bool throttled, MonotonicTime sent, MonotonicTime now) = 0;
 };
 
 // Turns are numbers. The number of admitted turns grows with time at the current rate, whatever the

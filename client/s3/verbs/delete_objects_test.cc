@@ -94,12 +94,12 @@ TEST(DeleteObjectsTest, ReportsTheKeysThatWereNotDeleted) {
 TEST(DeleteObjectsTest, KeysThatTheListDoesNotNameAreFailures) {
   DeleteObjectsRequest request = DeleteObjectsOf({ObjectKey("a"), ObjectKey("b\x01")});
   request.objects = {{.key = ObjectKey("c"), .version_id = VersionId("v")}, {ObjectKey("d")}};
-  const WireResponse answer = Answer(
+  const WireResponse wire = Answer(
       "<DeleteResult><Deleted><Key>d</Key></Deleted><Deleted><Key>other</Key></Deleted>"
       "<Error><Key>c</Key><Code>AccessDenied</Code></Error></DeleteResult>");
-  EXPECT_EQ(ParseResponse(request, answer)->failures.size(), 1u) << "S3 names failures only";
+  EXPECT_EQ(ParseResponse(request, wire)->failures.size(), 1u) << "S3 names failures only";
   request.list_deleted = true;
-  const auto response = ParseResponse(request, answer);
+  const auto response = ParseResponse(request, wire);
   ASSERT_TRUE(response.ok());
   ASSERT_EQ(response->failures.size(), 2u);
   EXPECT_EQ(response->failures[1].key.value, "a");

@@ -75,18 +75,18 @@ TEST(DocumentTest, WithoutADocumentAnErrorCountsAndAPageIsNotFromS3) {
 
 // Symptom: a 200 with an <Error> document counted as success.
 TEST(DocumentTest, EveryOperationWithoutADocumentChecksForAnError) {
-  const WireResponse answer = Answer("<Error><Code>InternalError</Code></Error>",
-                                     {{"ETag", "\"e\""}, {"Content-Length", "41"}});
+  const WireResponse response = Answer("<Error><Code>InternalError</Code></Error>",
+                                       {{"ETag", "\"e\""}, {"Content-Length", "41"}});
   const auto code_of = [](const auto& result) {
     return result.ok() ? std::string("done") : result.error().code;
   };
-  EXPECT_EQ(code_of(ParseResponse(AbortMultipartUploadRequest{}, answer)), "InternalError");
-  EXPECT_EQ(code_of(ParseResponse(CreateBucketRequest{}, answer)), "InternalError");
-  EXPECT_EQ(code_of(ParseResponse(DeleteBucketRequest{}, answer)), "InternalError");
-  EXPECT_EQ(code_of(ParseResponse(DeleteObjectRequest{}, answer)), "InternalError");
-  EXPECT_EQ(code_of(ParseResponse(PutObjectRequest{}, answer)), "InternalError");
-  EXPECT_EQ(code_of(ParseResponse(RenameObjectRequest{}, answer)), "InternalError");
-  EXPECT_EQ(code_of(ParseResponse(UploadPartRequest{}, answer)), "InternalError");
+  EXPECT_EQ(code_of(ParseResponse(AbortMultipartUploadRequest{}, response)), "InternalError");
+  EXPECT_EQ(code_of(ParseResponse(CreateBucketRequest{}, response)), "InternalError");
+  EXPECT_EQ(code_of(ParseResponse(DeleteBucketRequest{}, response)), "InternalError");
+  EXPECT_EQ(code_of(ParseResponse(DeleteObjectRequest{}, response)), "InternalError");
+  EXPECT_EQ(code_of(ParseResponse(PutObjectRequest{}, response)), "InternalError");
+  EXPECT_EQ(code_of(ParseResponse(RenameObjectRequest{}, response)), "InternalError");
+  EXPECT_EQ(code_of(ParseResponse(UploadPartRequest{}, response)), "InternalError");
 }
 
 TEST(DocumentTest, NumbersMustBePresentAndComplete) {

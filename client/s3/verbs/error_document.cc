@@ -100,7 +100,7 @@ std::string Shortened(std::string_view text, std::size_t most_bytes) {
 void LimitTexts(Error& error, const RequestSecrets& secrets) {
   constexpr std::size_t kLongestName = 256;  // S3's codes have at most 60 characters, its ids 76.
   constexpr std::size_t kLongestText = 2048;
-  constexpr std::size_t kMostDetails = 32;
+  constexpr std::size_t kMaxDetails = 32;
   const http::ProxySecrets proxies;
   const auto limit = [&](std::string& text, std::size_t most) {
     if (secrets.credentials != nullptr) {
@@ -117,7 +117,7 @@ void LimitTexts(Error& error, const RequestSecrets& secrets) {
   for (std::string* name : {&error.code, &error.request_id, &error.host_id, &error.region})
     limit(*name, kLongestName);
   limit(error.message, kLongestText);
-  if (error.details.size() > kMostDetails) error.details.resize(kMostDetails);
+  if (error.details.size() > kMaxDetails) error.details.resize(kMaxDetails);
   for (auto& [name, text] : error.details) {
     limit(name, kLongestName);
     limit(text, kLongestText);

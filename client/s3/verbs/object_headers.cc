@@ -64,9 +64,9 @@ constexpr CountHeader kCounts[] = {
 };
 
 std::optional<int> ParseCount(std::string_view text) {
-  constexpr std::uint64_t kMost = 1'000'000;
+  constexpr std::uint64_t kMax = 1'000'000;
   const auto number = ParseNumber(text);
-  if (!number || *number > kMost) return std::nullopt;
+  if (!number || *number > kMax) return std::nullopt;
   return static_cast<int>(*number);
 }
 

@@ -34,7 +34,7 @@ void AppendOverrides(const ResponseOverrides& overrides, WireRequest& wire) {
 
 // A partial response: its range must be the requested one, clipped to the object.
 Result<ByteRange> CheckPartial(const GetObjectRequest& request, const http::ResponseHead& head,
-                               ObjectAnswer& answer) {
+                               ParsedObjectHead& parsed) {
   const auto text = head.Find("content-range");
   const auto sent = text ? ParseContentRange(*text) : std::nullopt;
   if (!sent) {
@@ -52,27 +52,27 @@ Result<ByteRange> CheckPartial(const GetObjectRequest& request, const http::Resp
     return UnexpectedResponse("requested bytes " + Show(asked) + ", but received bytes " +
                               Show(sent->range));
   }
-  answer.metadata.size = sent->object_size;
+  parsed.metadata.size = sent->object_size;
   return asked;
 }
 
 // A 200 contains the whole object. This is also correct for a range that selects everything, and
 // for the first part of an object with one part.
 Result<ByteRange> CheckWhole(const GetObjectRequest& request, const http::ResponseHead& head,
-                             ObjectAnswer& answer) {
+                             ParsedObjectHead& parsed) {
   const auto length = ReadContentLength(head);
   if (!length)
     return UnexpectedResponse(
         "the response has no Content-Length, so its completeness cannot be checked: let the server "
         "or proxy send it, as S3 does, instead of Transfer-Encoding: chunked, or read ranges");
-  answer.metadata.size = *length;
+  parsed.metadata.size = *length;
   const ByteRange all{0, *length};
   if (request.range && Select(*request.range, *length) != all) {
     return UnexpectedResponse("requested bytes " + Show(Select(*request.range, *length)) +
                               ", but the server ignored the range and sent all " +
                               std::to_string(*length) + " bytes");
   }
-  if (request.part_number && (*request.part_number > 1 || answer.metadata.parts_count > 1)) {
+  if (request.part_number && (*request.part_number > 1 || parsed.metadata.parts_count > 1)) {
     return UnexpectedResponse("requested part " + std::to_string(*request.part_number) +
                               ", but the server ignored the part number and sent all " +
                               std::to_string(*length) + " bytes");
@@ -105,32 +105,32 @@ Result<void> AppendRead(const Request& request, const BuildContext& context, Wir
 
 }  // namespace
 
-Result<ObjectAnswer> ReadObjectHead(const GetObjectRequest& request,
-                                    const http::ResponseHead& head) {
+Result<ParsedObjectHead> ReadObjectHead(const GetObjectRequest& request,
+                                        const http::ResponseHead& head) {
   PENSTOCK_TRY(CheckHasETag(head));
-  ObjectAnswer answer;
-  answer.metadata = ReadMetadata(head);
+  ParsedObjectHead parsed;
+  parsed.metadata = ReadMetadata(head);
   if (request.if_match && request.if_match->value != "*" &&
-      answer.metadata.etag != *request.if_match) {
+      parsed.metadata.etag != *request.if_match) {
     return UnexpectedResponse("requested the object with ETag " + request.if_match->value +
-                              ", but received one with ETag " + answer.metadata.etag.value);
+                              ", but received one with ETag " + parsed.metadata.etag.value);
   }
   // Some compatible servers answer a range request with 200 and give the range in Content-Range.
   const bool partial = head.status == 206 || (request.range && head.Find("content-range"));
-  PENSTOCK_ASSIGN(const ByteRange range, partial ? CheckPartial(request, head, answer)
-                                                 : CheckWhole(request, head, answer));
-  answer.metadata.range = range;
-  answer.body_length = range.size();
-  answer.whole_object = range.size() == answer.metadata.size;
+  PENSTOCK_ASSIGN(const ByteRange range, partial ? CheckPartial(request, head, parsed)
+                                                 : CheckWhole(request, head, parsed));
+  parsed.metadata.range = range;
+  parsed.body_length = range.size();
+  parsed.whole_object = range.size() == parsed.metadata.size;
   // S3 then returns the checksums of the part.
-  if (request.part_number && !answer.whole_object) answer.metadata.checksums.clear();
+  if (request.part_number && !parsed.whole_object) parsed.metadata.checksums.clear();
   const auto length = ReadContentLength(head);
-  if (length && *length != answer.body_length) {
+  if (length && *length != parsed.body_length) {
     return UnexpectedResponse("Content-Length is " + std::to_string(*length) +
-                              ", but the Content-Range has " + std::to_string(answer.body_length) +
+                              ", but the Content-Range has " + std::to_string(parsed.body_length) +
                               " bytes");
   }
-  return answer;
+  return parsed;
 }
 
 Result<WireRequest> BuildRequest(const GetObjectRequest& request, const BuildContext& context) {
@@ -150,8 +150,8 @@ Result<WireRequest> BuildRequest(const GetObjectRequest& request, const BuildCon
 
 Result<ObjectMetadata> ParseResponse(const GetObjectRequest& request,
                                      const WireResponse& response) {
-  PENSTOCK_ASSIGN(ObjectAnswer answer, ReadObjectHead(request, response.head));
-  return std::move(answer.metadata);
+  PENSTOCK_ASSIGN(ParsedObjectHead parsed, ReadObjectHead(request, response.head));
+  return std::move(parsed.metadata);
 }
 
 Result<WireRequest> BuildRequest(const HeadObjectRequest& request, const BuildContext& context) {

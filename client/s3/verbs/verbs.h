@@ -30,7 +30,7 @@ requires std::same_as<typename Request::Response, NoResponse> Result<NoResponse>
 // read_object.cc
 
 // The content of a 200 or 206 according to its head.
-struct ObjectAnswer {
+struct ParsedObjectHead {
   ObjectMetadata metadata;
   std::uint64_t body_length = 0;
   bool whole_object = false;
@@ -39,8 +39,8 @@ struct ObjectAnswer {
 // Returns kDataLoss if the response is not the requested object or range: another ETag than
 // If-Match, a Content-Range that differs from the range, a whole object instead of a part, or
 // contradictory or missing lengths.
-Result<ObjectAnswer> ReadObjectHead(const GetObjectRequest& request,
-                                    const http::ResponseHead& head);
+Result<ParsedObjectHead> ReadObjectHead(const GetObjectRequest& request,
+                                        const http::ResponseHead& head);
 
 // Returns kInvalidArgument if the sink is missing or the range is empty.
 Result<WireRequest> BuildRequest(const GetObjectRequest& request, const BuildContext& context);

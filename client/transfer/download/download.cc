@@ -62,7 +62,7 @@ class StagedBytes {
  public:
   // Allocates exactly `size` bytes.
   Result<void> Take(std::uint64_t size) {
-    if (size >= BufferPool::kLeastHuge && size <= kMaxPooledBytes) {
+    if (size >= BufferPool::kMinHugeBytes && size <= kMaxPooledBytes) {
       PENSTOCK_ASSIGN(std::optional<PooledBuffer> pooled,
                       BufferPool::PerProcess().TryTake(static_cast<std::size_t>(size)));
       if (pooled) {

@@ -227,11 +227,11 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     read.ok() ? Succeed() : Fail(std::move(read).error());
   }
 
-  Result<void> ResultOf(Result<ObjectMetadata> answer) {
+  Result<void> ResultOf(Result<ObjectMetadata> response) {
     if (enough_) return Ok();
-    if (!answer.ok()) return std::move(answer).error();
+    if (!response.ok()) return std::move(response).error();
     // A store may complete an empty body without calling the sink.
-    if (!placed_) PENSTOCK_TRY(Begin(*answer, std::nullopt));
+    if (!placed_) PENSTOCK_TRY(Begin(*response, std::nullopt));
     if (position_ == length_) return Ok();
     return Error::Make(ErrorKind::kDataLoss, "received only " + std::to_string(position_) + " of " +
                                                  std::to_string(length_) + " bytes");

@@ -15,7 +15,7 @@ std::uint64_t MaxBlockFor(std::uint64_t share) {
   const std::uint64_t bytes = share / kBlocksOfShare;
   if (bytes >= BufferPool::kUnit) return bytes / BufferPool::kUnit * BufferPool::kUnit;
   return std::clamp<std::uint64_t>(bytes, StreamPlan::kMinBlock,
-                                   BlockMemory::kLeastHuge - StreamPlan::kMinBlock);
+                                   BlockMemory::kMinHugeBytes - StreamPlan::kMinBlock);
 }
 
 }  // namespace

@@ -77,15 +77,15 @@ class SourceFile {
 
 Result<void> Check(const FileDownloadOptions& options) {
   constexpr std::uint64_t kLargestPart = 5ull << 30;
-  constexpr int kMostParts = 256;
+  constexpr int kMaxParts = 256;
   if (options.part_size_bytes < 1 || options.part_size_bytes > kLargestPart) {
     return Error::Make(ErrorKind::kInvalidArgument, "part_size_bytes must be 1 to " +
                                                         std::to_string(kLargestPart) + ", not " +
                                                         std::to_string(options.part_size_bytes));
   }
-  if (options.max_parallel_parts < 1 || options.max_parallel_parts > kMostParts) {
+  if (options.max_parallel_parts < 1 || options.max_parallel_parts > kMaxParts) {
     return Error::Make(ErrorKind::kInvalidArgument, "max_parallel_parts must be 1 to " +
-                                                        std::to_string(kMostParts) + ", not " +
+                                                        std::to_string(kMaxParts) + ", not " +
                                                         std::to_string(options.max_parallel_parts));
   }
   return Ok();

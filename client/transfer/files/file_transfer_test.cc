@@ -128,8 +128,8 @@ TEST_F(FileTransferTest, FileThatGrowsForEverIsNotReadForEver) {
   options.part_size_bytes = 8ull << 20;
   int parts = 0;
   hook_ = [&](const penstock::testing::CallPoint& point) {
-    constexpr int kMost = 20;  // so that the test ends if the upload does not
-    if (point.operation == "UploadPart" && ++parts < kMost)
+    constexpr int kMax = 20;  // so that the test ends if the upload does not
+    if (point.operation == "UploadPart" && ++parts < kMax)
       std::ofstream(Path("in"), std::ios::app) << std::string(std::size_t{9} << 20, 'x');
     return std::optional<penstock::testing::Fault>();
   };

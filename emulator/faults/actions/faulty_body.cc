@@ -31,7 +31,7 @@ void WaitNow(const s3::Exchange& exchange, FaultPlan::Step& step, std::chrono::n
   if (!permit.granted()) {
     if (!pauses.ended())
       pause_skipped.Report("the limit of concurrent pauses is reached: " +
-                           std::to_string(traffic::Pauses::kMost));
+                           std::to_string(traffic::Pauses::kMax));
     return;
   }
   const Attempt::Waiting waiting(step.ticket->attempt());

@@ -85,7 +85,7 @@ TEST_F(FaultyBodyTest, PaceReadsPieces) {
 
 TEST_F(FaultyBodyTest, PaceAboveTheLimitIsRejectedAndNotCounted) {
   std::vector<std::unique_ptr<traffic::Pauses::Permit>> others;
-  for (int i = 0; i < traffic::Pauses::kMost; ++i)
+  for (int i = 0; i < traffic::Pauses::kMax; ++i)
     others.push_back(std::make_unique<traffic::Pauses::Permit>(pauses_, nullptr));
   for (const char* pace : {R"({"drip": {"bytes": 4, "every_ms": 3600000}, "at": "body_in"})",
                            R"({"bandwidth": {"bytes_per_second": 1}, "at": "body_in"})"}) {
@@ -101,7 +101,7 @@ TEST_F(FaultyBodyTest, PaceAboveTheLimitIsRejectedAndNotCounted) {
 
 TEST_F(FaultyBodyTest, PaceHoldsItsTurnToTheEnd) {
   std::vector<std::unique_ptr<traffic::Pauses::Permit>> others;
-  for (int i = 0; i + 1 < traffic::Pauses::kMost; ++i)
+  for (int i = 0; i + 1 < traffic::Pauses::kMax; ++i)
     others.push_back(std::make_unique<traffic::Pauses::Permit>(pauses_, nullptr));
   Meet(R"([{"do": {"drip": {"bytes": 4, "every_ms": 1}, "at": "body_in"}}])");
   {

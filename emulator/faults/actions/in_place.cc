@@ -129,9 +129,9 @@ void ApplyLateError(s3::Exchange& exchange, const LateErrorAction& action) {
   std::string document = TextOf(response);
   // After the XML declaration.
   const std::size_t begin = std::min(document.find('\n') + 1, document.size());
-  constexpr std::int64_t kMostSpaces = 3'600;
+  constexpr std::int64_t kMaxSpaces = 3'600;
   const std::int64_t spaces =
-      action.every.count() > 0 ? std::min(action.after / action.every, kMostSpaces) : 0;
+      action.every.count() > 0 ? std::min(action.after / action.every, kMaxSpaces) : 0;
   s3::Delivery& delivery = response.Delivering();
   for (std::int64_t i = 0; i < spaces; ++i) {
     delivery.steps.push_back({.place = Place::kBody,

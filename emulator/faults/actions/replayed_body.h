@@ -19,7 +19,7 @@ namespace penstock::emulator::faults {
 // Thread safety: one thread at a time.
 class KeptBody final : public s3::BodyWrapper {
  public:
-  static constexpr std::size_t kMost = 64 << 20;
+  static constexpr std::size_t kMax = 64 << 20;
 
   // The copy is charged to `limit`, which must outlive this object. Null: not charged.
   KeptBody(s3::BodyReader& inner, store::MemoryLimit* limit) : BodyWrapper(inner), charge_(limit) {}
@@ -27,7 +27,7 @@ class KeptBody final : public s3::BodyWrapper {
   Result<std::size_t> Read(MutableByteView buffer) override {
     PENSTOCK_ASSIGN(const std::size_t got, inner().Read(buffer));
     const std::size_t size = size_ + got;
-    whole_ = whole_ && size <= kMost && charge_.GrowTo(size).ok();
+    whole_ = whole_ && size <= kMax && charge_.GrowTo(size).ok();
     if (whole_) {
       size_ = size;
       if (got != 0) pieces_.emplace_back(reinterpret_cast<const char*>(buffer.data()), got);
@@ -38,7 +38,7 @@ class KeptBody final : public s3::BodyWrapper {
     return got;
   }
 
-  // Whether every byte was kept: the body has at most kMost bytes, and the limit had room for them.
+  // Whether every byte was kept: the body has at most kMax bytes, and the limit had room for them.
   bool whole() const { return whole_; }
   // As they were read. A single string would need twice its size while it grows.
   const std::deque<std::string>& pieces() const { return pieces_; }

@@ -32,9 +32,9 @@ TEST(ReplayedBodyTest, RepeatsTheBody) {
 
 TEST(ReplayedBodyTest, LongBodyIsReadButNotKept) {
   TextBody inner;
-  inner.text.assign(KeptBody::kMost + 1, 'x');
+  inner.text.assign(KeptBody::kMax + 1, 'x');
   KeptBody kept(inner, nullptr);
-  EXPECT_EQ(ReadAll(kept, 1 << 20).size(), KeptBody::kMost + 1);
+  EXPECT_EQ(ReadAll(kept, 1 << 20).size(), KeptBody::kMax + 1);
   EXPECT_FALSE(kept.whole());
   EXPECT_TRUE(kept.pieces().empty());
 }

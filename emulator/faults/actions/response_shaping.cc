@@ -160,7 +160,7 @@ class Shaping {
       delivery.piece_every = std::max<std::chrono::nanoseconds>(delivery.piece_every, pace.every);
       return;
     }
-    traffic::PaceAnswer(delivery, FindPacer(pace, exchange_, *step_->ticket, pacers_));
+    traffic::PaceResponse(delivery, FindPacer(pace, exchange_, *step_->ticket, pacers_));
   }
 
   void Apply(const CorruptAction& corrupt) {
@@ -261,9 +261,9 @@ class Shaping {
 }  // namespace
 
 bool IsRefusal(const s3::Response& response) {
-  constexpr int kLeastError = 400;
+  constexpr int kMinError = 400;
   constexpr int kNotModified = 304;  // Has no error code.
-  return response.status >= kLeastError || response.status == kNotModified ||
+  return response.status >= kMinError || response.status == kNotModified ||
          !response.error_code.empty();
 }
 

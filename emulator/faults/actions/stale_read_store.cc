@@ -90,13 +90,13 @@ Result<store::ObjectPtr> StaleReadStore::FindObject(const BucketName& bucket, co
 
 Result<bool> StaleReadStore::HasVisibleKeys(const store::ListObjects& query,
                                             const std::string& common_prefix) {
-  constexpr std::size_t kMostKeys = 1'000;
+  constexpr std::size_t kMaxKeys = 1'000;
   const std::vector<HiddenWrites::VisibleObject> hidden =
       hidden_.Under(query.bucket.value, common_prefix, now_);
   if (std::any_of(hidden.begin(), hidden.end(),
                   [](const auto& visible) { return visible.object != nullptr; }))
     return true;
-  if (hidden.size() >= kMostKeys) return true;
+  if (hidden.size() >= kMaxKeys) return true;
   PENSTOCK_ASSIGN(
       const store::ListPage below,
       inner().List(store::ListObjects{.bucket = query.bucket,

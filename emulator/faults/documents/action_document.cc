@@ -285,8 +285,8 @@ Result<Action> ReadCredentials(const Json& json, const std::string& place) {
 Result<Action> ReadSkew(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"ahead_s"}));
   PENSTOCK_ASSIGN(const std::optional<double> ahead, fields.Number("ahead_s"));
-  constexpr double kMost = 10 * 365 * 86'400.0;
-  if (!ahead || !(std::abs(*ahead) <= kMost)) {
+  constexpr double kMax = 10 * 365 * 86'400.0;
+  if (!ahead || !(std::abs(*ahead) <= kMax)) {
     return fields.OutOfRange("ahead_s",
                              "a number of seconds, up to ten years (315360000) either way");
   }

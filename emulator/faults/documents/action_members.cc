@@ -71,12 +71,12 @@ Result<void> RequireUnlikeS3(const JsonFields& fields) {
 }  // namespace
 
 Result<Action> ReadDuplicate(const Json& json, const std::string& place) {
-  using Answer = DuplicateAction::Answer;
-  constexpr std::array<std::pair<std::string_view, Answer>, 2> kAnswers{
-      {{"second", Answer::kSecond}, {"first", Answer::kFirst}}};
+  using Response = DuplicateAction::Response;
+  constexpr std::array<std::pair<std::string_view, Response>, 2> kResponses{
+      {{"second", Response::kSecond}, {"first", Response::kFirst}}};
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"answer"}));
   DuplicateAction duplicate;
-  PENSTOCK_TRY(ReadKind(fields, "answer", kAnswers, duplicate.answer));
+  PENSTOCK_TRY(ReadKind(fields, "answer", kResponses, duplicate.response));
   return Action(duplicate);
 }
 
@@ -102,14 +102,14 @@ namespace {
 
 // Reads a pattern or a list of patterns.
 Result<void> ReadKeys(const Json& json, const std::string& place, std::vector<Pattern>& into) {
-  constexpr std::size_t kMostPatterns = 1'000;  // The limit of entries in a DeleteObjects request.
+  constexpr std::size_t kMaxPatterns = 1'000;  // The limit of entries in a DeleteObjects request.
   if (!json.is_array()) {
     PENSTOCK_ASSIGN(Pattern pattern, ReadPattern(json, place));
     into.push_back(std::move(pattern));
     return Ok();
   }
   if (json.empty()) return FieldError(place, "is empty: remove it to match every key");
-  if (json.size() > kMostPatterns)
+  if (json.size() > kMaxPatterns)
     return FieldError(place,
                       "has " + std::to_string(json.size()) + " patterns, and the limit is 1000");
   for (std::size_t i = 0; i < json.size(); ++i) {
@@ -160,8 +160,8 @@ Result<void> ReadAmount(const JsonFields& fields, std::string_view name, double 
 
 // Reads a list of measured times.
 Result<std::vector<double>> ReadTrace(const Json& list, const std::string& place) {
-  constexpr std::size_t kMostValues = 10'000;
-  if (list.empty() || list.size() > kMostValues)
+  constexpr std::size_t kMaxValues = 10'000;
+  if (list.empty() || list.size() > kMaxValues)
     return FieldError(place, "must have 1 to 10000 values, not " + std::to_string(list.size()));
   std::vector<double> trace;
   for (const Json& value : list) {
@@ -180,7 +180,7 @@ Result<std::vector<double>> ReadTrace(const Json& list, const std::string& place
 // Reads one of: {"ms": 30}, {"least_ms": 10, "most_ms": 50}, {"floor_ms": 12, "median_ms": 18,
 // "sigma": 0.5}, {"profile": "s3-standard"}, {"trace_ms": [12, 340, 9]}.
 Result<Action> ReadLatency(const Json& json, const std::string& place) {
-  constexpr auto kMost = static_cast<double>(kLongestMs);
+  constexpr auto kMax = static_cast<double>(kLongestMs);
   PENSTOCK_ASSIGN(const JsonFields fields,
                   JsonFields::Read(json, place,
                                    {"ms", "least_ms", "most_ms", "floor_ms", "median_ms", "sigma",
@@ -209,11 +209,11 @@ Result<Action> ReadLatency(const Json& json, const std::string& place) {
   if (fields.Has("sigma") && !fields.Has("median_ms"))
     return FieldError(fields.Place("median_ms"), "is missing: sigma is the spread around it");
   for (const std::string_view name : {"ms", "least_ms", "floor_ms"})
-    PENSTOCK_TRY(ReadAmount(fields, name, kMost, latency.floor_ms));
-  PENSTOCK_TRY(ReadAmount(fields, "most_ms", kMost, latency.most_ms));
+    PENSTOCK_TRY(ReadAmount(fields, name, kMax, latency.floor_ms));
+  PENSTOCK_TRY(ReadAmount(fields, "most_ms", kMax, latency.most_ms));
   if (fields.Has("most_ms") && latency.most_ms < latency.floor_ms)
     return FieldError(fields.Place("most_ms"), "must not be less than least_ms");
-  PENSTOCK_TRY(ReadAmount(fields, "median_ms", kMost, latency.median_ms));
+  PENSTOCK_TRY(ReadAmount(fields, "median_ms", kMax, latency.median_ms));
   PENSTOCK_TRY(ReadAmount(fields, "sigma", 3, latency.sigma));
   if (latency.floor_ms <= 0 && latency.most_ms <= 0 && latency.median_ms <= 0) {
     return FieldError(

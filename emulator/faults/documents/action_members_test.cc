@@ -66,10 +66,11 @@ TEST(AcceptActionTest, ErrorsNameFieldAndFix) {
 
 TEST(CommitActionTest, ActionsHappenAtTheCommit) {
   const auto duplicate = Read(R"({"duplicate_apply": {"answer": "first"}})");
-  EXPECT_EQ(std::get<DuplicateAction>(duplicate.action).answer, DuplicateAction::Answer::kFirst);
+  EXPECT_EQ(std::get<DuplicateAction>(duplicate.action).response,
+            DuplicateAction::Response::kFirst);
   EXPECT_EQ(duplicate.at.stage, Stage::kBeforeCommit);
-  EXPECT_EQ(std::get<DuplicateAction>(Read(R"({"duplicate_apply": {}})").action).answer,
-            DuplicateAction::Answer::kSecond);
+  EXPECT_EQ(std::get<DuplicateAction>(Read(R"({"duplicate_apply": {}})").action).response,
+            DuplicateAction::Response::kSecond);
   EXPECT_EQ(std::get<CommitPartialAction>(
                 Read(R"({"commit_partial": {"bytes": 0, "unlike_s3": true}})").action)
                 .bytes,

@@ -10,12 +10,12 @@
 namespace penstock::emulator::faults {
 namespace {
 
-constexpr std::size_t kMostRules = 1'000;
-constexpr ScenarioContents kMost{
+constexpr std::size_t kMaxRules = 1'000;
+constexpr ScenarioContents kMax{
     .actions = 20'000, .operations = 1'000, .expressions = 1'000, .expression_bytes = 64 << 10};
 
 // More than S3 has operations.
-constexpr std::size_t kMostExpanded = 128;
+constexpr std::size_t kMaxExpandedRules = 128;
 // Strings, patterns and lists of numbers that are made of a document. The worst one: a pattern of
 // three characters ("",) in a list that has grown to twice its size.
 constexpr std::uint64_t kBytesPerTextByte = 64;
@@ -31,7 +31,7 @@ Result<void> CheckCount(std::size_t count, std::size_t most, std::string_view wh
 std::size_t MostExpandedOf(const Json& name) {
   if (!name.is_string()) return 0;  // refused later
   const bool one = name.get_ref<const std::string&>().find_first_of("*?\\@") == std::string::npos;
-  return one ? 1 : kMostExpanded;
+  return one ? 1 : kMaxExpandedRules;
 }
 
 void CountOperations(const Json& names, ScenarioContents& contents) {
@@ -40,10 +40,10 @@ void CountOperations(const Json& names, ScenarioContents& contents) {
   if (names.is_array()) {
     for (const Json& name : names) expanded += MostExpandedOf(name);
   }
-  contents.expanded_operations += std::min(expanded, kMostExpanded);  // each operation once
+  contents.expanded_operations += std::min(expanded, kMaxExpandedRules);  // each operation once
 }
 
-// Recurses as deep as the document, at most kMostJsonDepth levels.
+// Recurses as deep as the document, at most kMaxJsonDepth levels.
 void Count(const Json& json, ScenarioContents& contents) {
   if (json.is_array()) {
     for (const Json& value : json) Count(value, contents);
@@ -73,13 +73,13 @@ ScenarioContents CountContents(const Json& json) {
   return contents;
 }
 
-Result<void> CheckRuleCount(std::size_t rules) { return CheckCount(rules, kMostRules, "rules"); }
+Result<void> CheckRuleCount(std::size_t rules) { return CheckCount(rules, kMaxRules, "rules"); }
 
 Result<void> CheckContents(const ScenarioContents& contents) {
-  PENSTOCK_TRY(CheckCount(contents.actions, kMost.actions, "actions"));
-  PENSTOCK_TRY(CheckCount(contents.operations, kMost.operations, "names of operations"));
-  PENSTOCK_TRY(CheckCount(contents.expressions, kMost.expressions, "regular expressions"));
-  return CheckCount(contents.expression_bytes, kMost.expression_bytes,
+  PENSTOCK_TRY(CheckCount(contents.actions, kMax.actions, "actions"));
+  PENSTOCK_TRY(CheckCount(contents.operations, kMax.operations, "names of operations"));
+  PENSTOCK_TRY(CheckCount(contents.expressions, kMax.expressions, "regular expressions"));
+  return CheckCount(contents.expression_bytes, kMax.expression_bytes,
                     "bytes of regular expressions");
 }
 
@@ -90,7 +90,7 @@ std::uint64_t MostMemoryOf(const ScenarioContents& contents, const Json& rules,
                                         .rules_of_any_operation = static_cast<std::size_t>(of_any),
                                         .operations = contents.expanded_operations}) +
          contents.actions * kBytesPerAction + text_bytes * kBytesPerTextByte +
-         contents.expressions * Pattern::kMostRegexBytes;
+         contents.expressions * Pattern::kMaxRegexBytes;
 }
 
 }  // namespace penstock::emulator::faults

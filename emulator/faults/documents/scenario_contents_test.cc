@@ -122,7 +122,7 @@ TEST(ScenarioMemory, IsRefusedBeforeAnythingIsBuiltAndReleasedWithTheScenario) {
   {
     const Scenario kept = ParseScenario(expressions(100), limit).value();
     const Scenario copy = kept;
-    EXPECT_GE(limit->used_bytes(), 100 * Pattern::kMostRegexBytes);
+    EXPECT_GE(limit->used_bytes(), 100 * Pattern::kMaxRegexBytes);
     EXPECT_FALSE(ParseScenario(expressions(100), limit).ok());
   }
   EXPECT_EQ(limit->used_bytes(), 0U);

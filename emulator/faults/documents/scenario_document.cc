@@ -14,7 +14,7 @@
 namespace penstock::emulator::faults {
 namespace {
 
-constexpr std::size_t kMostActions = 100;  // of a rule: each is compared with each
+constexpr std::size_t kMaxActions = 100;  // of a rule: each is compared with each
 
 // Where a scenario comes from, and what its memory is charged to.
 struct Source {
@@ -32,9 +32,9 @@ Result<void> ReadActions(const JsonFields& fields, Rule& rule) {
     rule.actions.push_back(std::move(timed));
     return Ok();
   }
-  if (actions->size() > kMostActions) {
+  if (actions->size() > kMaxActions) {
     return FieldError(place, "has " + std::to_string(actions->size()) + " actions; the limit is " +
-                                 std::to_string(kMostActions));
+                                 std::to_string(kMaxActions));
   }
   for (std::size_t i = 0; i < actions->size(); ++i) {
     PENSTOCK_ASSIGN(TimedAction timed,

@@ -35,7 +35,7 @@ void EarlierVersions::Record(const std::string& bucket, store::ObjectPtr object)
   const auto [at, added] = objects_.insert_or_assign(name, std::move(object));
   if (!added) return;
   order_.push_back(std::move(name));
-  if (order_.size() <= kMost) return;
+  if (order_.size() <= kMax) return;
   objects_.erase(order_.front());
   order_.pop_front();
 }

@@ -19,9 +19,9 @@ namespace penstock::emulator::faults {
 // Thread safety: safe from any thread.
 class EarlierVersions {
  public:
-  static constexpr std::size_t kMost = 1'000;
+  static constexpr std::size_t kMax = 1'000;
 
-  // Above kMost keys, the key that was added first is dropped.
+  // Above kMax keys, the key that was added first is dropped.
   void Record(const std::string& bucket, store::ObjectPtr object);
   store::ObjectPtr Find(const std::string& bucket,
                         const std::string& key) const;  // Null: none.

@@ -64,7 +64,7 @@ TEST_F(EarlierVersionsTest, RecordsObjectsOfMultiObjectDelete) {
 }
 
 TEST_F(EarlierVersionsTest, EvictsInOrderOfInsertion) {
-  for (std::size_t i = 0; i <= EarlierVersions::kMost; ++i) {
+  for (std::size_t i = 0; i <= EarlierVersions::kMax; ++i) {
     auto object = std::make_shared<store::ObjectRecord>();
     object->key = ObjectKey(std::to_string(i));
     versions_.Record("bucket", object);

@@ -47,7 +47,7 @@ void FaultRegistry::Replace(std::shared_ptr<RunningScenario> next, bool by_defau
   const WriterLock lock(mutex_);
   running_.swap(next);
   const bool planned = !std::exchange(by_default_, by_default);
-  if (next && planned && replaced_.size() < kMostReplaced && !next->Account().complete)
+  if (next && planned && replaced_.size() < kMaxReplaced && !next->Account().complete)
     replaced_.push_back(std::move(next));
   hidden_writes_.Clear();
   earlier_versions_.Clear();
@@ -103,10 +103,10 @@ Result<void> FaultRegistry::AddRetryTest(std::string id, Scenario scenario) {
   PENSTOCK_ASSIGN(std::shared_ptr<RunningScenario> fresh,
                   RunningScenario::Start(std::move(scenario), clock_.Now()));
   const WriterLock lock(mutex_);
-  if (tests_.size() >= kMostRetryTests) {
+  if (tests_.size() >= kMaxRetryTests) {
     return Error::Make(ErrorKind::kInvalidArgument,
                        "the namespace already has " + std::to_string(tests_.size()) +
-                           " retry tests, and the limit is " + std::to_string(kMostRetryTests) +
+                           " retry tests, and the limit is " + std::to_string(kMaxRetryTests) +
                            "; delete finished tests with DELETE /_penstock/retry-tests/ID, or "
                            "reset the namespace");
   }

@@ -27,16 +27,16 @@ namespace penstock::emulator::faults {
 // Thread safety: safe from any thread.
 class FaultRegistry {
  public:
-  static constexpr std::size_t kMostRetryTests = 1'000;
+  static constexpr std::size_t kMaxRetryTests = 1'000;
 
   // `clock`: the namespace's clock; must outlive this object.
   explicit FaultRegistry(const Clock& clock) : clock_(clock) {}
 
-  static constexpr std::size_t kMostReplaced = 16;
+  static constexpr std::size_t kMaxReplaced = 16;
 
   // Replaces the running scenario by `scenario`. Requests in flight finish under the old scenario
   // and count for its account. An incomplete old scenario is kept as `replaced`, up to
-  // kMostReplaced of them.
+  // kMaxReplaced of them.
   //
   // `by_default`: the scenario comes from the server's settings, not from a test. It is not
   // reported as incomplete once it has been replaced. Returns the errors of CheckScenario.
@@ -55,7 +55,7 @@ class FaultRegistry {
   // CheckAccount for the running scenario, if any, and for the replaced ones.
   Result<void> Check() const;
 
-  // Returns kAlreadyExists if the id is in use, kInvalidArgument above kMostRetryTests, and the
+  // Returns kAlreadyExists if the id is in use, kInvalidArgument above kMaxRetryTests, and the
   // errors of CheckScenario.
   Result<void> AddRetryTest(std::string id, Scenario scenario);
   Result<ScenarioAccount> RetryTestAccount(std::string_view id) const;  // Errors: kNotFound.

@@ -74,7 +74,7 @@ TEST_F(FaultRegistryTest, DefaultScenariosAreNotReportedAndReplacedOnesAreBounde
   EXPECT_FALSE(registry_.Check().ok());
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(registry_.Start(OneRule(std::to_string(i))).ok());
   const auto replaced = registry_.Account()->replaced;
-  ASSERT_EQ(replaced.size(), FaultRegistry::kMostReplaced);
+  ASSERT_EQ(replaced.size(), FaultRegistry::kMaxReplaced);
   EXPECT_EQ(replaced.front().name, "0");
 }
 
@@ -110,7 +110,7 @@ TEST_F(FaultRegistryTest, RetryTestReplacesTheScenarioForARequest) {
 }
 
 TEST_F(FaultRegistryTest, RetryTestsAreBounded) {
-  for (std::size_t i = 0; i < FaultRegistry::kMostRetryTests; ++i)
+  for (std::size_t i = 0; i < FaultRegistry::kMaxRetryTests; ++i)
     ASSERT_TRUE(registry_.AddRetryTest(std::to_string(i), OneRule("one")).ok());
   const auto beyond = registry_.AddRetryTest("beyond", OneRule("one"));
   ASSERT_FALSE(beyond.ok());

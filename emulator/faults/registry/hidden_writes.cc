@@ -9,8 +9,8 @@ std::optional<HiddenWrites::Place> HiddenWrites::Begin(const std::string& bucket
                                                        const std::string& key,
                                                        store::ObjectPtr before, WallTime now) {
   const MutexLock lock(mutex_);
-  if (count_.load(std::memory_order_relaxed) >= kMost) EraseVisible(now);
-  if (count_.load(std::memory_order_relaxed) >= kMost) return std::nullopt;
+  if (count_.load(std::memory_order_relaxed) >= kMax) EraseVisible(now);
+  if (count_.load(std::memory_order_relaxed) >= kMax) return std::nullopt;
   buckets_[bucket][key].push_back({.number = ++last_, .before = std::move(before)});
   count_.fetch_add(1, std::memory_order_release);
   return Place{.bucket = bucket, .key = key, .number = last_};

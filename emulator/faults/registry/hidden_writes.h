@@ -20,7 +20,7 @@ namespace penstock::emulator::faults {
 // Thread safety: safe from any thread.
 class HiddenWrites {
  public:
-  static constexpr std::size_t kMost = 10'000;
+  static constexpr std::size_t kMax = 10'000;
 
   // The object of a key that reads see.
   struct VisibleObject {
@@ -36,7 +36,7 @@ class HiddenWrites {
   };
 
   // Hides a write: reads of the key see `before` (null: no object) until HideUntil or Drop. Returns
-  // nullopt if kMost writes are hidden; this write is then visible.
+  // nullopt if kMax writes are hidden; this write is then visible.
   std::optional<Place> Begin(const std::string& bucket, const std::string& key,
                              store::ObjectPtr before, WallTime now);
   // The write succeeded and becomes visible at `until`.

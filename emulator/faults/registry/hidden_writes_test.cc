@@ -82,7 +82,7 @@ TEST_F(HiddenWritesTest, ClearMakesAllWritesVisible) {
 
 TEST_F(HiddenWritesTest, BoundsHiddenWritesAndReusesVisibleEntries) {
   std::vector<HiddenWrites::Place> places;
-  for (std::size_t i = 0; i < HiddenWrites::kMost; ++i)
+  for (std::size_t i = 0; i < HiddenWrites::kMax; ++i)
     places.push_back(Begin("k" + std::to_string(i), nullptr));
   EXPECT_FALSE(writes_.Begin("b", "k", nullptr, At(9)));
   writes_.HideUntil(places[7], At(5));

@@ -72,7 +72,7 @@ struct PartialFailureAction {
 // Executes the request twice, as if a proxy had retransmitted it. The client receives one of the
 // two responses.
 struct DuplicateAction {
-  enum class Answer : std::uint8_t { kSecond, kFirst } answer = Answer::kSecond;
+  enum class Response : std::uint8_t { kSecond, kFirst } response = Response::kSecond;
 };
 
 // Stores only the first `bytes` bytes of a write, but returns a response for the whole write. No

@@ -121,7 +121,7 @@ namespace {
 bool IsRetried(const ErrorAction& error) {
   constexpr int kRequestTimeout = 408;
   constexpr int kTooManyRequests = 429;
-  constexpr int kLeastOfServers = 500;
+  constexpr int kMinServerError = 500;
   constexpr std::array<std::string_view, 7> kCodes{"ConditionalRequestConflict",
                                                    "ExpiredToken",
                                                    "OperationAborted",
@@ -129,7 +129,7 @@ bool IsRetried(const ErrorAction& error) {
                                                    "RequestTimeout",
                                                    "SlowDown",
                                                    "Throttling"};
-  return error.status >= kLeastOfServers || error.status == kRequestTimeout ||
+  return error.status >= kMinServerError || error.status == kRequestTimeout ||
          error.status == kTooManyRequests ||
          std::find(kCodes.begin(), kCodes.end(), error.code) != kCodes.end();
 }

@@ -9,7 +9,7 @@
 namespace penstock::emulator::faults {
 namespace {
 
-constexpr std::size_t kMostItems = 64;
+constexpr std::size_t kMaxItems = 64;
 constexpr std::uint64_t kMaxNumber = 999'999'999'999'999'999;
 
 std::optional<std::uint64_t> ParseNumber(std::string_view text) {
@@ -55,7 +55,7 @@ Result<NumberSet> NumberSet::Parse(std::string_view text) {
     PENSTOCK_ASSIGN(const Item item, ParseItem(text.substr(0, comma)));
     set.items_.push_back(item);
     if (comma == std::string_view::npos) return set;
-    if (set.items_.size() == kMostItems)
+    if (set.items_.size() == kMaxItems)
       return Error::Make(ErrorKind::kInvalidArgument, "has more than 64 comma-separated items");
     text.remove_prefix(comma + 1);
   }

@@ -59,7 +59,7 @@ class SegmentSearch {
  public:
   explicit SegmentSearch(std::string_view segment)
       : items_(ItemCount(segment)), words_((items_ + kBits - 1) / kBits) {
-    PENSTOCK_CHECK(words_ <= kMostWords);
+    PENSTOCK_CHECK(words_ <= kMaxWords);
     std::fill_n(accepted_.begin(), (kBytes + 1) * words_, 0);
     std::size_t item = 0;
     for (std::size_t at = 0; at < segment.size(); at += ItemLength(segment, at)) {
@@ -75,7 +75,7 @@ class SegmentSearch {
   std::size_t FindEnd(std::string_view name) {
     if (items_ == 0) return 0;
     // Bit I: the first I + 1 items match the bytes that end here.
-    std::array<std::uint64_t, kMostWords> matched{};
+    std::array<std::uint64_t, kMaxWords> matched{};
     const std::uint64_t* const any = MaskOf(kBytes);
     for (std::size_t n = 0; n < name.size(); ++n) {
       const std::uint64_t* const mask = MaskOf(static_cast<unsigned char>(name[n]));
@@ -93,7 +93,7 @@ class SegmentSearch {
  private:
   static constexpr std::size_t kBits = 64;
   static constexpr std::size_t kBytes = 256;
-  static constexpr std::size_t kMostWords = Pattern::kLongestGlob / kBits;
+  static constexpr std::size_t kMaxWords = Pattern::kLongestGlob / kBits;
 
   std::uint64_t* MaskOf(std::size_t byte) { return &accepted_[byte * words_]; }
 
@@ -101,7 +101,7 @@ class SegmentSearch {
   const std::size_t words_;
   // For each byte, and at the end for every byte, the items that accept it. On the stack: patterns
   // are charged by their text.
-  std::array<std::uint64_t, (kBytes + 1) * kMostWords> accepted_;
+  std::array<std::uint64_t, (kBytes + 1) * kMaxWords> accepted_;
 };
 
 // Each segment between stars takes the first match, which leaves most for the others.

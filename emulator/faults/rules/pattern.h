@@ -24,7 +24,7 @@ namespace penstock::emulator::faults {
 class Pattern {
  public:
   // The most memory of a regular expression, while it matches.
-  static constexpr std::uint64_t kMostRegexBytes = 260 << 10;
+  static constexpr std::uint64_t kMaxRegexBytes = 260 << 10;
 
   // As long as a key.
   static constexpr std::size_t kLongestGlob = 1'024;

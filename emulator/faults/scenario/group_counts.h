@@ -18,9 +18,9 @@ namespace penstock::emulator::faults {
 // Thread safety: one thread at a time.
 class GroupCounts {
  public:
-  static constexpr std::size_t kMost = 65'536;
+  static constexpr std::size_t kMax = 65'536;
 
-  explicit GroupCounts(std::size_t most = kMost) : most_(most) {}
+  explicit GroupCounts(std::size_t most = kMax) : most_(most) {}
   GroupCounts(const GroupCounts&) = delete;
   GroupCounts& operator=(const GroupCounts&) = delete;
 

@@ -83,9 +83,9 @@ class Attempt {
 // Thread safety: safe from any thread.
 class Invocations {
  public:
-  static constexpr std::size_t kMost = GroupCounts::kMost;
+  static constexpr std::size_t kMax = GroupCounts::kMax;
 
-  explicit Invocations(std::size_t most = kMost) : most_(most), failures_(most) {}
+  explicit Invocations(std::size_t most = kMax) : most_(most), failures_(most) {}
 
   // Returns the attempt for a request. Call once per request.
   static std::shared_ptr<Attempt> Begin(const std::shared_ptr<Invocations>& all,

@@ -74,7 +74,7 @@ class RuleIndex {
   // The most bytes of an index. `operations`: in the lists of all rules. `of_any`: rules without
   // such a list.
   static std::uint64_t MostMemoryOf(std::size_t operations, std::size_t of_any) {
-    const std::size_t listed = std::min<std::size_t>(operations, kMostOperations);
+    const std::size_t listed = std::min<std::size_t>(operations, kMaxOperations);
     // Each candidate is in two lists, which may have grown to twice their size.
     return (operations + of_any * (listed + 1)) * 4 * sizeof(Candidate) +
            listed * 2 * sizeof(Candidates);
@@ -96,7 +96,7 @@ class RuleIndex {
   }
 
  private:
-  static constexpr std::size_t kMostOperations = 128;  // More than S3 has.
+  static constexpr std::size_t kMaxOperations = 128;  // More than S3 has.
   struct Candidate {
     PrefixMask key;
     HeaderNeeds headers;

@@ -11,9 +11,9 @@
 namespace penstock::emulator::faults {
 namespace {
 
-constexpr std::size_t kMostRequestIds = 32;
+constexpr std::size_t kMaxRequestIds = 32;
 // Of the queues of a rule: 32 request ids, and up to 1,024 flags of a budget.
-constexpr std::uint64_t kMostQueueBytes = kMostRequestIds * 2 * sizeof(std::string) + 3'072;
+constexpr std::uint64_t kMaxQueueBytes = kMaxRequestIds * 2 * sizeof(std::string) + 3'072;
 
 std::vector<Matcher> MatchersOf(const std::vector<Rule>& rules) {
   std::vector<Matcher> matchers;
@@ -100,7 +100,7 @@ RunningScenario::Shape RunningScenario::ShapeOf(const Scenario& scenario) {
 
 std::uint64_t RunningScenario::MostMemoryOf(const Shape& shape) {
   constexpr std::uint64_t kBytesPerRule =
-      sizeof(Rule) + sizeof(Matcher) + sizeof(State) + kMostQueueBytes;
+      sizeof(Rule) + sizeof(Matcher) + sizeof(State) + kMaxQueueBytes;
   // A list may have grown to twice its size, with strings of up to 47 bytes.
   constexpr std::uint64_t kBytesPerName = 2 * sizeof(std::string) + 48;
   return shape.rules * kBytesPerRule + shape.operations * kBytesPerName +
@@ -252,7 +252,7 @@ void RunningScenario::FinishTicket(const Ticket& ticket) {
     if (ticket.fired()) {
       ++state.fired;
       state.request_ids.push_back(ticket.request_id_);
-      if (state.request_ids.size() > kMostRequestIds) state.request_ids.pop_front();
+      if (state.request_ids.size() > kMaxRequestIds) state.request_ids.pop_front();
     } else if (rule.limit.budget) {
       ReturnToBudget(state, ticket);
     }

@@ -15,7 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constinit DiagnosticEvent handler_failed("wire.handler_failed");
-constinit DiagnosticEvent observer_failed("wire.answer_observer_failed");
+constinit DiagnosticEvent observer_failed("wire.response_observer_failed");
 
 // RFC 8446 section 5.1: the first byte of a ClientHello. No request line begins with it.
 constexpr char kTlsHandshake = 0x16;
@@ -100,7 +100,7 @@ void WireConnection::StartWait(MonotonicTime now) {
       }
       break;
     case Stage::kBody: until = now + current_->body.RemainingTimeout(); break;
-    case Stage::kAnswer:
+    case Stage::kResponse:
       until = now + settings_.progress_timeout;
       unacknowledged_.store(stream_->UnacknowledgedBytes(), std::memory_order_relaxed);
       break;
@@ -131,11 +131,11 @@ void WireConnection::EndWait(MonotonicTime now, bool of_requests) {
   if (until == kServed || until == kExpired || until > Nanoseconds(now)) return;
   const Stage stage = waits_for_.load(std::memory_order_relaxed);
   if (!of_requests) {
-    if (stage == Stage::kBody || stage == Stage::kAnswer) return;
+    if (stage == Stage::kBody || stage == Stage::kResponse) return;
     // The peer may still read the response. A half-close of a fault may last longer: it ends.
     if (stage == Stage::kLinger && until <= Nanoseconds(Now() + kLingerTimeout)) return;
   }
-  if (stage == Stage::kAnswer) {
+  if (stage == Stage::kResponse) {
     // The peer may accept bytes slowly. The room-to-write event comes only after much progress.
     const std::size_t unacknowledged = stream_->UnacknowledgedBytes();
     if (unacknowledged < unacknowledged_.exchange(unacknowledged, std::memory_order_relaxed)) {
@@ -145,7 +145,7 @@ void WireConnection::EndWait(MonotonicTime now, bool of_requests) {
     }
   }
   if (!wait_until_.compare_exchange_strong(until, kExpired, std::memory_order_acq_rel)) return;
-  stage == Stage::kAnswer ? stream_->Interrupt() : stream_->InterruptReading();
+  stage == Stage::kResponse ? stream_->Interrupt() : stream_->InterruptReading();
 }
 
 WireConnection::Next WireConnection::Serve(ServingTools& tools, bool to_the_end) {
@@ -166,7 +166,7 @@ WireConnection::Pause WireConnection::Proceed(ServingTools& tools, bool expired)
   switch (stage_) {
     case Stage::kHandshake: return Handshake(expired);
     case Stage::kBody: return GatherBody(tools, expired);
-    case Stage::kAnswer: return SendResponse(tools, expired);
+    case Stage::kResponse: return SendResponse(tools, expired);
     case Stage::kDrain: return DrainBody(expired);
     case Stage::kLinger: return Linger(expired);
     case Stage::kHead: break;
@@ -242,7 +242,7 @@ WireConnection::RequestState::RequestState(WireConnection& connection,
 
 WireConnection::RequestState::~RequestState() {
   if (held > 0) quotas->CountHeld(held, 0);
-  if (answer_bytes > 0) quotas->ReleaseResponse(answer_bytes);
+  if (response_bytes > 0) quotas->ReleaseResponse(response_bytes);
 }
 
 WireConnection::Pause WireConnection::ServeRequest(std::size_t head_bytes, ServingTools& tools) {
@@ -389,7 +389,7 @@ WireConnection::Pause WireConnection::Refuse(const Error& error, ServingTools& t
 WireConnection::Pause WireConnection::FinishRequest(ServingTools& tools) {
   RequestState& state = *current_;
   if (state.exchange.pending) FinishPending(state);
-  ReserveAnswerBytes(state);
+  ReserveResponseBytes(state);
   if (state.exchange.response.action != message::WireAction::kSend) return EndResponse({});
   // Bytes discarded below were not read by the handler.
   if (state.exchange.bytes_in > 0) state.taken = state.exchange.bytes_in;
@@ -469,7 +469,7 @@ SendResult WireConnection::ResultOfSending() const {
 
 WireConnection::Pause WireConnection::AwaitRoom() {
   RequestState& state = *current_;
-  stage_ = Stage::kAnswer;
+  stage_ = Stage::kResponse;
   if (state.quotas != nullptr) {
     const std::uint64_t held = stream_->UnacknowledgedBytes();
     state.quotas->CountHeld(std::exchange(state.held, held), held);
@@ -555,16 +555,16 @@ void WireConnection::FinishPending(RequestState& state) {
                     state.exchange.response);
 }
 
-void WireConnection::ReserveAnswerBytes(RequestState& state) {
+void WireConnection::ReserveResponseBytes(RequestState& state) {
   const auto* const text = std::get_if<std::string>(&state.exchange.response.body);
   if (text == nullptr || text->size() < kLargeText || state.quotas == nullptr) return;
   const std::uint64_t bytes = text->capacity();
   // A GET has no side effect that the client must learn of.
   const bool can_refuse = state.exchange.request.method == "GET";
   if (state.quotas->ReserveResponse(bytes, !can_refuse)) {
-    state.answer_bytes = bytes;
+    state.response_bytes = bytes;
   } else if (can_refuse) {
-    FillErrorResponse(NoRoomForAnswer(), state.exchange.request_id, state.exchange.host_id,
+    FillErrorResponse(NoRoomForResponse(), state.exchange.request_id, state.exchange.host_id,
                       state.exchange.response);
   } else {
     state.exchange.response.action = message::WireAction::kReset;

@@ -125,11 +125,11 @@ class WireConnection final : private message::AsyncResponse, private message::Wi
   // What the connection waits for.
   enum class Stage : std::uint8_t {
     kHandshake,
-    kHead,    // a request
-    kBody,    // the body, which is stored as it arrives
-    kAnswer,  // room to send the rest of the response
-    kDrain,   // the unread rest of a small body
-    kLinger,  // the peer's FIN, after ours
+    kHead,      // a request
+    kBody,      // the body, which is stored as it arrives
+    kResponse,  // room to send the rest of the response
+    kDrain,     // the unread rest of a small body
+    kLinger,    // the peer's FIN, after ours
   };
   // An unread rest of a body up to this size is discarded to keep the connection. With a larger one
   // the connection is closed.
@@ -159,8 +159,8 @@ class WireConnection final : private message::AsyncResponse, private message::Wi
     ConnectionQuotas* const quotas;
     // Bytes of the request's body that a handler read before it stopped, if it stopped early.
     std::optional<std::uint64_t> taken;
-    std::uint64_t answer_bytes = 0;  // reserved in the quotas for the response's text
-    std::uint64_t held = 0;          // bytes in the socket buffer, as reported to the quotas
+    std::uint64_t response_bytes = 0;  // reserved in the quotas for the response's text
+    std::uint64_t held = 0;            // bytes in the socket buffer, as reported to the quotas
   };
 
   Executor& executor() override { return *settings_.completions; }
@@ -215,7 +215,7 @@ class WireConnection final : private message::AsyncResponse, private message::Wi
   void FinishPending(RequestState& state);
   // Counts the response's text against the quotas. If they are used up, refuses the request or
   // resets the connection.
-  static void ReserveAnswerBytes(RequestState& state);
+  static void ReserveResponseBytes(RequestState& state);
   // Called before any byte of a response is sent.
   void LimitUnsent();
   Pause AwaitRoom();

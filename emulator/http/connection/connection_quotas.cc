@@ -29,7 +29,7 @@ bool ConnectionQuotas::ReserveSpace(std::uint64_t bytes) {
 }
 
 bool ConnectionQuotas::ReserveResponse(std::uint64_t bytes, bool last) {
-  const std::uint64_t most = last ? 2 * answer_bytes_ : answer_bytes_;
+  const std::uint64_t most = last ? 2 * response_bytes_ : response_bytes_;
   std::uint64_t held = response_bytes_held_.load(std::memory_order_relaxed);
   while (held == 0 || held + bytes <= most) {
     if (response_bytes_held_.compare_exchange_weak(held, held + bytes, std::memory_order_relaxed))

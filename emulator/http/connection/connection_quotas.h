@@ -18,12 +18,12 @@ class ConnectionQuotas {
   // `directory` is for spooled bodies. Empty: the system's temporary directory.
   ConnectionQuotas(int threads, std::string directory, std::uint64_t disk_bytes,
                    std::uint64_t socket_bytes = DefaultSocketBytes(),
-                   std::uint64_t answer_bytes = kDefaultAnswerBytes)
+                   std::uint64_t response_bytes = kDefaultResponseBytes)
       : free_threads_(threads),
         directory_(std::move(directory)),
         free_bytes_(disk_bytes),
         socket_bytes_(socket_bytes),
-        answer_bytes_(answer_bytes) {}
+        response_bytes_(response_bytes) {}
 
   // Returns whether one more handler may wait for its request's body on its thread. After true, the
   // caller calls LeaveThread when the handler has returned.
@@ -59,7 +59,7 @@ class ConnectionQuotas {
   void ReleaseResponse(std::uint64_t bytes) {
     response_bytes_held_.fetch_sub(bytes, std::memory_order_relaxed);
   }
-  static constexpr std::uint64_t kDefaultAnswerBytes = 128 << 20;
+  static constexpr std::uint64_t kDefaultResponseBytes = 128 << 20;
 
   // Reports that the bytes of unsent responses in one socket's buffer changed from `before` to
   // `now`.
@@ -79,7 +79,7 @@ class ConnectionQuotas {
   std::atomic<std::uint64_t> free_bytes_;
   const std::uint64_t socket_bytes_;
   std::atomic<std::uint64_t> held_bytes_{0};
-  const std::uint64_t answer_bytes_;
+  const std::uint64_t response_bytes_;
   std::atomic<std::uint64_t> response_bytes_held_{0};
 };
 

@@ -19,7 +19,7 @@ Timers::~Timers() {
   FireAll();
 }
 
-void Timers::Add(MonotonicTime when, message::AsyncResponse& answer) {
+void Timers::Add(MonotonicTime when, message::AsyncResponse& response) {
   bool first = false;
   {
     const MutexLock lock(mutex_);
@@ -28,8 +28,8 @@ void Timers::Add(MonotonicTime when, message::AsyncResponse& answer) {
       thread_ = std::thread([this] { Run(); });
     }
     // The last step: if it throws for lack of memory, the caller keeps its response.
-    waits_.push({.when = when, .order = added_++, .answer = &answer});
-    first = waits_.top().answer == &answer;
+    waits_.push({.when = when, .order = added_++, .response = &response});
+    first = waits_.top().response == &response;
   }
   if (first) changed_.NotifyAll();
 }
@@ -40,7 +40,7 @@ void Timers::FireAll() {
     const MutexLock lock(mutex_);
     std::swap(all, waits_);
   }
-  for (; !all.empty(); all.pop()) all.top().answer->Complete();
+  for (; !all.empty(); all.pop()) all.top().response->Complete();
 }
 
 void Timers::Run() {
@@ -57,7 +57,7 @@ void Timers::Run() {
         }
       }
       if (stopping_) return;
-      due = waits_.top().answer;
+      due = waits_.top().response;
       waits_.pop();
     }
     // Outside the lock: the receiver may add another wait.

@@ -25,7 +25,7 @@ class Timers {
 
   // Calls answer.Complete() once, at `when` or soon after, on the timer thread. `answer` must live
   // until then.
-  void Add(MonotonicTime when, message::AsyncResponse& answer);
+  void Add(MonotonicTime when, message::AsyncResponse& response);
   // Completes all waiting responses on the calling thread.
   void FireAll();
 
@@ -33,7 +33,7 @@ class Timers {
   struct Wait {
     MonotonicTime when;
     std::uint64_t order = 0;  // of Add; breaks ties of equal times
-    message::AsyncResponse* answer = nullptr;
+    message::AsyncResponse* response = nullptr;
     bool operator>(const Wait& other) const {
       return when != other.when ? when > other.when : order > other.order;
     }

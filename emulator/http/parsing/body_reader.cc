@@ -64,8 +64,8 @@ std::chrono::milliseconds WireBodyReader::RemainingTimeout() const {
 
 Result<void> WireBodyReader::SendContinue() {
   continue_pending_ = false;
-  const ByteView answer = AsBytes(kContinue);
-  const IoResult sent = stream_.Write({&answer, 1}, More::kNo, timeout_);
+  const ByteView response = AsBytes(kContinue);
+  const IoResult sent = stream_.Write({&response, 1}, More::kNo, timeout_);
   if (sent.status == IoStatus::kOk) return Ok();
   // A part of the interim response may have been sent, so nothing else can be sent.
   last_status_ = sent.status == IoStatus::kWouldBlock ? IoStatus::kTimeout : sent.status;

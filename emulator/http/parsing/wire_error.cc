@@ -65,7 +65,7 @@ Error RequestTimedOut() { return MakeError("RequestTimeout"); }
 
 Error NoRoomForBody() { return MakeError("SlowDown"); }
 
-Error NoRoomForAnswer() {
+Error NoRoomForResponse() {
   return MakeError("SlowDown", {},
                    "Please reduce your request rate. Too many responses wait for clients that do "
                    "not read them.");

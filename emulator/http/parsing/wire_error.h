@@ -24,10 +24,10 @@ Error ExpectationFailed();                            // ExpectationFailed, 417
 Error IncompleteBody(std::uint64_t expected, std::uint64_t provided);  // 400
 // IncompleteBody, 400: the chunk framing is invalid or incomplete.
 Error BrokenChunks(std::string_view what);
-Error RequestTimedOut();  // RequestTimeout, 400
-Error NoRoomForBody();    // SlowDown, 503
-Error NoRoomForAnswer();  // SlowDown, 503
-Error InternalError();    // 500
+Error RequestTimedOut();    // RequestTimeout, 400
+Error NoRoomForBody();      // SlowDown, 503
+Error NoRoomForResponse();  // SlowDown, 503
+Error InternalError();      // 500
 
 // Replaces `response` by the error document for `error`, and requests that the connection closes.
 void FillErrorResponse(const Error& error, std::string_view request_id, std::string_view host_id,

@@ -133,7 +133,7 @@ void AddCorsHeaders(Call& call) {
     call.response().Add(std::move(name), std::move(value));
 }
 
-Result<void> AnswerPreflight(Call& call) {
+Result<void> HandlePreflight(Call& call) {
   const RequestHead& request = call.exchange.request;
   const auto origin = request.Find("origin");
   if (!origin)

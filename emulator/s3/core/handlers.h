@@ -48,7 +48,7 @@ Result<void> PutObjectRetention(Call& call);
 Result<void> GetObjectLegalHold(Call& call);
 Result<void> PutObjectLegalHold(Call& call);
 // cors.cc
-Result<void> AnswerPreflight(Call& call);
+Result<void> HandlePreflight(Call& call);
 
 // bucket_encryption.cc
 Result<void> GetBucketEncryption(Call& call);

@@ -24,8 +24,8 @@ constexpr Operation kPlain[] = {
     {"DeleteBucket", "DELETE", kBucket, "", DeleteBucket},
     {"PostObject", "POST", kBucket, "", PostObject},
     {"ListBuckets", "GET", kService, "", ListBuckets, Entry::kOpen},
-    {"OptionsObject", "OPTIONS", kObject, "", AnswerPreflight, Entry::kOpen},
-    {"OptionsObject", "OPTIONS", kBucket, "", AnswerPreflight, Entry::kOpen},
+    {"OptionsObject", "OPTIONS", kObject, "", HandlePreflight, Entry::kOpen},
+    {"OptionsObject", "OPTIONS", kBucket, "", HandlePreflight, Entry::kOpen},
 };
 constexpr const Operation& kPutObject = kPlain[1];
 static_assert(kPutObject.name == "PutObject");

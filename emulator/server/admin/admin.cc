@@ -55,8 +55,8 @@ std::string_view CodeOf(int status) {
   }
 }
 
-void Answer(message::Exchange& exchange, int status, AdminBody body,
-            std::string_view content_type = "application/json") {
+void Respond(message::Exchange& exchange, int status, AdminBody body,
+             std::string_view content_type = "application/json") {
   exchange.response = message::Response();
   exchange.response.status = status;
   exchange.response.Add("Content-Type", std::string(content_type));
@@ -69,12 +69,12 @@ void Answer(message::Exchange& exchange, int status, AdminBody body,
   }
 }
 
-void AnswerError(message::Exchange& exchange, int status, const std::string& message) {
-  Answer(exchange, status, JsonText({{"error", message}, {"code", CodeOf(status)}}));
+void RespondWithError(message::Exchange& exchange, int status, const std::string& message) {
+  Respond(exchange, status, JsonText({{"error", message}, {"code", CodeOf(status)}}));
 }
 
 void Refuse(message::Exchange& exchange, int status, const std::string& message) {
-  AnswerError(exchange, status, message);
+  RespondWithError(exchange, status, message);
   exchange.response.close = true;  // the rest of its body may still arrive
 }
 
@@ -206,7 +206,7 @@ class Admin final : public message::Handler {
       }
     }
     if (allow.empty()) return RefusePath(exchange);
-    AnswerError(exchange, 405, "method not allowed; use " + allow);
+    RespondWithError(exchange, 405, "method not allowed; use " + allow);
     exchange.response.Add("Allow", allow);
   }
 
@@ -229,22 +229,22 @@ class Admin final : public message::Handler {
 
   void AnswerBy(const AdminRoute& route, message::Exchange& exchange, const AdminCall& call) {
     if (const std::string problem = QueryProblem(route, call); !problem.empty())
-      return AnswerError(exchange, 400, problem);
-    Result<AdminReply> answer = route.answer(emulator_, call);
-    if (answer.ok())
-      return Answer(exchange, route.status, std::move(answer->body), answer->content_type);
-    const Error& error = answer.error();
+      return RespondWithError(exchange, 400, problem);
+    Result<AdminReply> reply = route.respond(emulator_, call);
+    if (reply.ok())
+      return Respond(exchange, route.status, std::move(reply->body), reply->content_type);
+    const Error& error = reply.error();
     const std::string message = error.message.empty() ? error.ToString() : error.message;
     const int status = StatusOf(error.kind);
     // Messages of these codes name no path, but what to do: of the memory limit, and of removed
     // files.
     const bool is_public = error.code == "InsufficientStorage" || error.code == "InternalError";
     if (status == 500 || status == 507) request_failed.Report(call.path + ": " + message);
-    AnswerError(exchange, status,
-                is_public       ? message
-                : status == 500 ? kFailedInside
-                : status == 507 ? kNoRoom
-                                : message);
+    RespondWithError(exchange, status,
+                     is_public       ? message
+                     : status == 500 ? kFailedInside
+                     : status == 507 ? kNoRoom
+                                     : message);
     if (error.kind == ErrorKind::kUnavailable) exchange.response.Add("Retry-After", "1");
   }
 

@@ -15,12 +15,13 @@ namespace {
 
 constexpr std::chrono::milliseconds kWait{10'000};
 constexpr std::uint64_t kLongestWaitMs = 60'000;
-constexpr std::uint64_t kMostWhole = std::uint64_t{1} << 53;  // JSON numbers are exact up to here
+// JSON numbers are exact up to here.
+constexpr std::uint64_t kMaxExactInteger = std::uint64_t{1} << 53;
 
 Result<std::uint64_t> WholeOf(std::string_view name, std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number > kMostWhole) {
+  if (error != std::errc() || end != text.data() + text.size() || number > kMaxExactInteger) {
     return FieldError(name, "must be a non-negative integer");
   }
   return number;
@@ -122,7 +123,8 @@ Result<AdminReply> TailJournal(Emulator& emulator, const AdminCall& call) {
                        "24 requests already wait for entries, which is the limit; retry later");
   }
   // Without entries: only the generation and the last number are needed.
-  PENSTOCK_ASSIGN(const JournalReading now, emulator.AwaitJournal(call.space(), kMostWhole, {}));
+  PENSTOCK_ASSIGN(const JournalReading now,
+                  emulator.AwaitJournal(call.space(), kMaxExactInteger, {}));
   if (!filter.root().contains("after")) selected.after = now.last();
   // After a reset: returns all entries of the new journal.
   if (generation.value_or(now.generation()) != now.generation()) selected.after = 0;
@@ -155,8 +157,8 @@ Result<AdminReply> AskJournal(Emulator& emulator, const AdminCall& call) {
   PENSTOCK_ASSIGN(std::optional<journal::Document> document,
                   journal::AskedEntries(reading, call.body));
   if (document) return Reply(std::move(*document), call);
-  PENSTOCK_ASSIGN(std::string answer, reading.AnswerJson(call.body));
-  return AdminReply{std::move(answer) + "\n"};
+  PENSTOCK_ASSIGN(std::string response, reading.AnswerJson(call.body));
+  return AdminReply{std::move(response) + "\n"};
 }
 
 Result<AdminReply> ClearJournal(Emulator& emulator, const AdminCall& call) {

@@ -49,7 +49,7 @@ struct AdminReply {
 struct AdminRoute {
   std::string_view path;  // if it ends with '/', a name follows
   std::string_view method;
-  Result<AdminReply> (*answer)(Emulator& emulator, const AdminCall& call);
+  Result<AdminReply> (*respond)(Emulator& emulator, const AdminCall& call);
   int status = 200;
   std::string_view parameters = {};  // the allowed query parameter; "*": the function checks them
 };

@@ -396,11 +396,11 @@ bool DataDirectory::IsTrash(std::string_view folder_name) {
 
 void DataDirectory::Remove(const std::string& path) {
   // Destructors call this function. fs::remove_all could end the process (directory_names.h).
-  constexpr int kMostDescriptors = 16;
+  constexpr int kMaxDescriptors = 16;
   const auto remove_entry = [](const char* entry, const struct stat*, int, FTW*) {
     return std::remove(entry);
   };
-  if (::nftw(path.c_str(), remove_entry, kMostDescriptors, FTW_DEPTH | FTW_PHYS) != 0 &&
+  if (::nftw(path.c_str(), remove_entry, kMaxDescriptors, FTW_DEPTH | FTW_PHYS) != 0 &&
       errno != ENOENT) {
     not_removed.ReportSystemError(path, errno);
   }

@@ -13,7 +13,7 @@ namespace penstock::emulator::server {
 namespace {
 
 // Limit of stores that wait for removal. Beyond it the caller of Reset removes them itself.
-constexpr std::size_t kMostRetired = 64;
+constexpr std::size_t kMaxRetired = 64;
 
 constinit DiagnosticEvent open_failed("server.namespace_not_opened");
 
@@ -251,7 +251,7 @@ Result<void> NamespaceStore::Reset() {
   if (journal::Journal* const journal = controls->journal()) journal->Stop();
   clock_->Restore();
   old.reset();
-  options_.remover->Help(kMostRetired);
+  options_.remover->Help(kMaxRetired);
   return Ok();
 }
 

@@ -17,13 +17,13 @@ std::string PathOf(const std::string& directory, std::string_view name) {
   return directory + std::string(kFolder) + "/" + std::string(name);
 }
 
-constexpr std::size_t kMost = 20;  // names in a message
+constexpr std::size_t kMax = 20;  // names in a message
 
 std::string IgnoredNotice(const std::vector<std::string>& names) {
   std::string text = "not namespaces and ignored: ";
-  for (std::size_t i = 0; i < names.size() && i < kMost; ++i)
+  for (std::size_t i = 0; i < names.size() && i < kMax; ++i)
     text += (i > 0 ? ", 'namespaces/" : "'namespaces/") + names[i] + "'";
-  if (names.size() > kMost) text += " and " + std::to_string(names.size() - kMost) + " more";
+  if (names.size() > kMax) text += " and " + std::to_string(names.size() - kMax) + " more";
   return text + " in the data directory; move them to another place";
 }
 
@@ -33,7 +33,7 @@ std::string NamesOf(
   std::string names(identity::kDefaultNamespace);
   std::size_t count = 0;
   for (const auto& [name, namespace_store] : others) {
-    if (++count > kMost) return names + " and " + std::to_string(others.size() - kMost) + " more";
+    if (++count > kMax) return names + " and " + std::to_string(others.size() - kMax) + " more";
     names += ", " + name;
   }
   return names;

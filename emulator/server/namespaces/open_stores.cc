@@ -13,7 +13,7 @@ namespace {
 // to 8 readers uses 2 more, and cached blobs use further ones.
 constexpr std::uint64_t kDescriptorsPerStore = 64;
 constexpr std::uint64_t kFewest = 4;
-constexpr std::uint64_t kMost = 256;
+constexpr std::uint64_t kMax = 256;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ std::size_t OpenStores::UsualMost() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return kFewest;
   return static_cast<std::size_t>(
-      std::clamp<std::uint64_t>(limit.rlim_max / kDescriptorsPerStore, kFewest, kMost));
+      std::clamp<std::uint64_t>(limit.rlim_max / kDescriptorsPerStore, kFewest, kMax));
 }
 
 void OpenStores::Add(std::weak_ptr<Member> member) {

@@ -90,7 +90,7 @@ int LogFile::Write(std::string_view line) {
   // A line that was written in part is completed later, so that the next one begins on its own
   // line.
   const bool begun = rest.size() < line.size();
-  const bool queues = problem == EAGAIN && !regular_ && queue_.size() + rest.size() <= kMostQueued;
+  const bool queues = problem == EAGAIN && !regular_ && queue_.size() + rest.size() <= kMaxQueued;
   if (problem == EPIPE || !(begun || queues)) return problem;
   if (!regular_ && !StartWriter()) return problem;
   queue_ += rest;

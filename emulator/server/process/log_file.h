@@ -15,13 +15,13 @@
 namespace penstock::emulator::server {
 
 // Lines for a regular file are written directly. Lines that a pipe, terminal or socket does not
-// take at once are queued, up to kMostQueued bytes, and written by a thread; further lines are
+// take at once are queued, up to kMaxQueued bytes, and written by a thread; further lines are
 // dropped.
 //
 // Thread safety: any thread; lines are written whole.
 class LogFile {
  public:
-  static constexpr std::size_t kMostQueued = 1 << 20;
+  static constexpr std::size_t kMaxQueued = 1 << 20;
 
   // Appends to `path`; "-" is standard error. Returns kInvalidArgument, with a message that begins
   // with `what`, when it cannot be opened. Does not wait for the reader of a FIFO. `lost` counts

@@ -86,8 +86,8 @@ TEST_F(LogFileTest, KeepsWholeLinesInOrderForASlowReader) {
 
 TEST_F(LogFileTest, DropsLinesAboveTheBoundAndContinuesWhenTheReaderDoes) {
   const int accepted = Fill(5000);
-  EXPECT_GE(accepted, static_cast<int>(LogFile::kMostQueued / 1000));
-  EXPECT_LE(accepted, static_cast<int>((LogFile::kMostQueued + (128 << 10)) / 1000));
+  EXPECT_GE(accepted, static_cast<int>(LogFile::kMaxQueued / 1000));
+  EXPECT_LE(accepted, static_cast<int>((LogFile::kMaxQueued + (128 << 10)) / 1000));
   EXPECT_EQ(log_->Write(Numbered(0)), EAGAIN);
   const std::string text = Read(static_cast<std::size_t>(accepted) * 1000);
   EXPECT_EQ(text.substr(text.size() - 1000), Numbered(accepted - 1));

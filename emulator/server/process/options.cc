@@ -35,23 +35,23 @@ Result<void> CheckPort(const char* name, int port, int least) {
 }
 
 // Size of the journal's first blocks. Smaller values would be rounded up.
-constexpr std::uint64_t kLeastJournal = 128 << 10;
-constexpr std::uint64_t kLeastScrubRate = 64 << 10;
-constexpr std::uint64_t kMostJournal = std::uint64_t{1} << 40;
+constexpr std::uint64_t kMinJournal = 128 << 10;
+constexpr std::uint64_t kMinScrubRate = 64 << 10;
+constexpr std::uint64_t kMaxJournal = std::uint64_t{1} << 40;
 
 Result<void> CheckJournal(std::uint64_t bytes) {
-  if (bytes == 0 || (bytes >= kLeastJournal && bytes <= kMostJournal)) return Ok();
-  return Wrong("journal bytes must be " + std::to_string(kLeastJournal) + " (128 KiB) to " +
-               std::to_string(kMostJournal) + " (1 TiB), or 0 for no journal, not " +
+  if (bytes == 0 || (bytes >= kMinJournal && bytes <= kMaxJournal)) return Ok();
+  return Wrong("journal bytes must be " + std::to_string(kMinJournal) + " (128 KiB) to " +
+               std::to_string(kMaxJournal) + " (1 TiB), or 0 for no journal, not " +
                std::to_string(bytes));
 }
 
-constexpr std::uint64_t kLeastMemoryLimit = 1 << 20;
+constexpr std::uint64_t kMinMemoryLimit = 1 << 20;
 
 Result<void> CheckMemoryLimit(const EmulatorOptions& options) {
   const std::uint64_t bytes = options.memory_limit_bytes;
   if (bytes == 0) return Ok();
-  if (bytes < kLeastMemoryLimit) {
+  if (bytes < kMinMemoryLimit) {
     return Wrong(
         "memory limit must be 1048576 (1MiB) or more, or 0 for a share of this machine's memory, "
         "not " +
@@ -152,8 +152,8 @@ Result<EmulatorOptions> CheckedOptions(EmulatorOptions options) {
   PENSTOCK_TRY(CheckAdminToken(options.admin_token));
   PENSTOCK_TRY(CheckJournal(options.journal_bytes));
   PENSTOCK_TRY(CheckMemoryLimit(options));
-  if (options.scrub_bytes_per_second > 0 && options.scrub_bytes_per_second < kLeastScrubRate) {
-    return Wrong("scrub rate must be " + std::to_string(kLeastScrubRate) +
+  if (options.scrub_bytes_per_second > 0 && options.scrub_bytes_per_second < kMinScrubRate) {
+    return Wrong("scrub rate must be " + std::to_string(kMinScrubRate) +
                  " bytes per second (64 KiB) or more, or 0 for none, not " +
                  std::to_string(options.scrub_bytes_per_second));
   }

@@ -15,7 +15,7 @@ namespace {
 constinit DiagnosticEvent incomplete("store.reserve_incomplete");
 
 // A smaller reserve cannot hold the log of a removal.
-constexpr std::uint64_t kLeastBytes = 32 << 10;
+constexpr std::uint64_t kMinBytes = 32 << 10;
 
 std::uint64_t SizeOf(const Descriptor& file) {
   struct stat status {};
@@ -50,7 +50,7 @@ bool Reserve::ExtendUpTo(std::uint64_t bytes) noexcept {
   incomplete.Report("the disk is full, so removals may fail; free disk space");
   do {
     bytes /= 2;
-  } while (bytes >= kLeastBytes && !Extend(bytes));
+  } while (bytes >= kMinBytes && !Extend(bytes));
   return false;
 }
 

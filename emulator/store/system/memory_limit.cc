@@ -8,7 +8,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-constexpr std::uint64_t kLeastLimit = 16 << 20;
+constexpr std::uint64_t kMinLimit = 16 << 20;
 constexpr std::chrono::seconds kLongestRelease{5};
 
 std::string InMiB(std::uint64_t bytes) {
@@ -21,7 +21,7 @@ std::string InMiB(std::uint64_t bytes) {
 
 std::uint64_t DefaultMemoryLimitFor(const SystemMemory& memory) {
   const auto group = ControlGroupMemoryLimit(memory);
-  return std::max(group ? *group / 4 * 3 : memory.machine_bytes / 2, kLeastLimit);
+  return std::max(group ? *group / 4 * 3 : memory.machine_bytes / 2, kMinLimit);
 }
 
 std::uint64_t DefaultMemoryLimitBytes() { return DefaultMemoryLimitFor(ThisSystemMemory()); }

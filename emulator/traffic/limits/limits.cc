@@ -70,7 +70,7 @@ Result<void> CheckLimits(const Limits& limits) {
     return Error::Make(ErrorKind::kInvalidArgument,
                        "split_after and merge_after must not be negative; 0 turns them off");
   }
-  if (limits.max_partitions < 1 || limits.max_partitions > kMostPartitions) {
+  if (limits.max_partitions < 1 || limits.max_partitions > kMaxPartitions) {
     return OutOfRange("max_partitions", limits.max_partitions, "1 to 65536");
   }
   return Ok();

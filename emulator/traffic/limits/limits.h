@@ -20,7 +20,7 @@ enum class Traffic { kRead, kWrite };
 
 inline constexpr std::uint64_t kLargestRate = 4'000'000'000;  // Per second.
 inline constexpr std::chrono::milliseconds kLongestBurst{1'000};
-inline constexpr std::uint32_t kMostPartitions = 65'536;
+inline constexpr std::uint32_t kMaxPartitions = 65'536;
 
 // The limits of one partitioned prefix, or of a whole directory bucket, which has no partitions.
 struct Limits {

@@ -49,7 +49,7 @@ Result<void> ReadLimits(const JsonFields& fields, Limits& limits) {
   PENSTOCK_TRY(ReadTime(fields, "split_after_s", limits.split_after));
   PENSTOCK_TRY(ReadTime(fields, "merge_after_s", limits.merge_after));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> partitions,
-                  Count(fields, "max_partitions", kMostPartitions));
+                  Count(fields, "max_partitions", kMaxPartitions));
   if (partitions) {
     limits.max_partitions = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(*partitions, std::numeric_limits<std::uint32_t>::max()));

@@ -1,6 +1,6 @@
 // The possible results of a provider: credentials, none configured, or unusable configuration.
-#ifndef PENSTOCK_CLIENT_AUTH_PROVIDERS_PROVIDER_ANSWER_H_
-#define PENSTOCK_CLIENT_AUTH_PROVIDERS_PROVIDER_ANSWER_H_
+#ifndef PENSTOCK_CLIENT_AUTH_PROVIDERS_PROVIDER_RESPONSE_H_
+#define PENSTOCK_CLIENT_AUTH_PROVIDERS_PROVIDER_RESPONSE_H_
 
 #include <memory>
 #include <string>
@@ -27,4 +27,4 @@ inline Error Unusable(std::string message) {
 
 }  // namespace penstock::auth
 
-#endif  // PENSTOCK_CLIENT_AUTH_PROVIDERS_PROVIDER_ANSWER_H_
+#endif  // PENSTOCK_CLIENT_AUTH_PROVIDERS_PROVIDER_RESPONSE_H_
