@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/log/caught.h"
+#include "base/missing.h"
 #include "base/text/utf8.h"
 #include "penstock/base/mutex.h"
 
@@ -143,7 +144,7 @@ class Deletion : public std::enable_shared_from_this<Deletion> {
       --under_way_;
       if (!error) {
         AddDeleted(singles_[index], *result);
-      } else if (!error->code.empty() && error->code != "NoSuchBucket") {
+      } else if (!error->code.empty() && !IsMissingBucket(*error)) {
         response_.failures.push_back({std::move(singles_[index].key), std::move(error->code),
                                       std::move(error->message),
                                       std::move(singles_[index].version_id)});

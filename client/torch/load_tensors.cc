@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/missing.h"
 #include "client/checkpoint/file_kind.h"
 #include "client/checkpoint/load/explain_missing.h"
 #include "client/checkpoint/load/safetensors_file.h"
@@ -121,7 +122,7 @@ Result<Tensors> ReadSafetensors(const LoadContext& context, S3Uri place,
     auto index =
         checkpoint::CheckpointObject::Open(context, place.bucket, ObjectKey(place.path), 64 << 10);
     if (index.ok()) return ReadIndexed(context, place, *index, options);
-    if (index.error().code != "NoSuchKey") return std::move(index).error();
+    if (!IsMissingKey(index.error())) return std::move(index).error();
     place.path = folder + "model.safetensors";
   } else if (place.path.ends_with(".json")) {
     auto index =

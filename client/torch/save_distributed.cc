@@ -10,6 +10,7 @@
 
 #include "base/encoding.h"
 #include "base/log/log.h"
+#include "base/missing.h"
 #include "client/checkpoint/dcp_metadata.h"
 #include "client/checkpoint/piece_crcs.h"
 #include "client/checkpoint/state_pickle.h"
@@ -47,8 +48,7 @@ Result<Current> ReadCurrent(const checkpoint::LoadContext& context, const S3Uri&
   const auto object = OpenMetadata(context, place.bucket, place.path);
   Current current;
   if (!object.ok()) {
-    if (object.error().kind == ErrorKind::kNotFound && object.error().code == "NoSuchKey")
-      return current;
+    if (IsMissingKey(object.error())) return current;
     return object.error();
   }
   current.etag = object->etag();
@@ -176,7 +176,7 @@ Result<void> PutMetadata(const std::shared_ptr<ObjectStore>& store, const S3Uri&
     return Ok();
   }
   // The older metadata was removed.
-  if (older && error.code == "NoSuchKey") error.kind = ErrorKind::kPreconditionFailed;
+  if (older && IsMissingKey(error)) error.kind = ErrorKind::kPreconditionFailed;
   return error;
 }
 

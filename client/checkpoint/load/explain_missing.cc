@@ -2,12 +2,11 @@
 
 #include <utility>
 
+#include "base/missing.h"
 #include "client/checkpoint/file_kind.h"
 
 namespace penstock::checkpoint {
 namespace {
-
-bool IsMissing(const Error& error) { return error.code == "NoSuchKey"; }
 
 bool Exists(const LoadContext& context, const BucketName& bucket, const std::string& key) {
   HeadObjectRequest request;
@@ -21,7 +20,7 @@ bool Exists(const LoadContext& context, const BucketName& bucket, const std::str
 
 Error ExplainMissing(const LoadContext& context, const BucketName& bucket, const std::string& key,
                      Error error) {
-  if (!IsMissing(error)) return error;
+  if (!IsMissingKey(error)) return error;
   const std::string folder = key.empty() || key.ends_with('/') ? key : key + "/";
   if (Exists(context, bucket, folder + ".metadata")) {
     error.message += "; '" + folder +
@@ -37,7 +36,7 @@ Error ExplainMissing(const LoadContext& context, const BucketName& bucket, const
 
 Error ExplainMissingMetadata(const LoadContext& context, const BucketName& bucket,
                              const std::string& key, Error error) {
-  if (!IsMissing(error)) return error;
+  if (!IsMissingKey(error)) return error;
   if (const auto file = CheckpointObject::Open(context, bucket, ObjectKey(key), 64 << 10);
       file.ok() && !key.empty()) {
     FileKind kind = KindOf(file->first());

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/missing.h"
 #include "client/checkpoint/archive_index.h"
 #include "client/checkpoint/load/item_batches.h"
 #include "client/checkpoint/load/memory_leases.h"
@@ -270,7 +271,7 @@ class ItemEngine::Loader {
 
   Result<std::uint64_t> NextToken() {
     auto token = reader_->Next();
-    if (!token.ok() && token.error().code == "NoSuchKey") {
+    if (!token.ok() && IsMissingKey(token.error())) {
       token.error().message +=
           "; the checkpoint names this object, and may have been replaced or removed since its "
           ".metadata was read: load again; if that fails too, the checkpoint is incomplete";

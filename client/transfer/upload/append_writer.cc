@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/digest.h"
+#include "base/missing.h"
 #include "client/transfer/upload/part_body.h"
 #include "client/transfer/upload/upload_outcome.h"
 #include "penstock/bucket_kind.h"
@@ -45,11 +46,16 @@ class ComparingSink final : public BodySink {
   std::array<std::byte, 64 << 10> window_{};
 };
 
+// The response to a HEAD request reports that the object does not exist.
+bool IsGone(const Error& error) {
+  return error.kind == ErrorKind::kNotFound && !IsMissingBucket(error);
+}
+
 // S3 rejected the request because the object differs from the writer's state. It will reject every
 // later request with that condition too.
 bool SaysChanged(const Error& error) {
   return error.kind == ErrorKind::kPreconditionFailed || error.code == "InvalidWriteOffset" ||
-         error.code == "NoSuchKey";
+         IsMissingKey(error);
 }
 
 // S3 counts each append, each part of an upload, and a copy as one part. The writer does not copy
@@ -101,7 +107,7 @@ Result<std::unique_ptr<AppendWriter>> AppendWriter::Open(std::shared_ptr<ObjectS
     writer->size_ = now->size;
     writer->etag_ = now->etag;
     writer->checksum_algorithm_ = AlgorithmOf(*now);
-  } else if (now.error().kind != ErrorKind::kNotFound || now.error().code == "NoSuchBucket") {
+  } else if (!IsGone(now.error())) {
     return now.error();
   }
   return writer;
@@ -219,9 +225,7 @@ Result<std::uint64_t> AppendWriter::ResolveOutcome(ByteView data, Error error,
   HeadObjectRequest head{bucket_, key_, {}, transfer::CleanupOptions(options_.call, false)};
   const Result<ObjectMetadata> now = store_->Call(std::move(head), interrupt);
   if (!now.ok()) {
-    const bool gone =
-        now.error().kind == ErrorKind::kNotFound && now.error().code != "NoSuchBucket";
-    if (gone && etag_) return Changed(std::move(error), " and is gone");
+    if (IsGone(now.error()) && etag_) return Changed(std::move(error), " and is gone");
     return Unsettled(now.error().kind == ErrorKind::kCancelled ? now.error() : std::move(error));
   }
   // Unchanged. An attempt that would create the object may still arrive if the object is missing or
