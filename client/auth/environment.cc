@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/io/descriptor.h"
 #include "client/auth/profile.h"
 
 namespace penstock::auth {
@@ -30,19 +31,16 @@ Error Unreadable(const std::string& path, const std::string& why) {
 // for its writer until the deadline.
 class FileText {
  public:
-  FileText(const std::string& path, int fd) : path_(path), fd_(fd) {}
-  ~FileText() { ::close(fd_); }
-  FileText(const FileText&) = delete;
-  FileText& operator=(const FileText&) = delete;
+  FileText(const std::string& path, Descriptor fd) : path_(path), fd_(std::move(fd)) {}
 
   Result<std::string> Read() {
     struct stat status {};
-    const bool fifo = ::fstat(fd_, &status) == 0 && S_ISFIFO(status.st_mode);
+    const bool fifo = ::fstat(fd_.get(), &status) == 0 && S_ISFIFO(status.st_mode);
     std::string text;
     for (;;) {
       const std::size_t filled = text.size();
       text.resize(filled + kStepBytes);
-      const ssize_t count = ::read(fd_, text.data() + filled, kStepBytes);
+      const ssize_t count = ::read(fd_.get(), text.data() + filled, kStepBytes);
       const int error = errno;
       text.resize(filled + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
       if (text.size() > kMaxProfileFileBytes) {
@@ -67,7 +65,7 @@ class FileText {
   Result<bool> Wait() const {
     const auto rest =
         std::chrono::ceil<std::chrono::milliseconds>(deadline_ - std::chrono::steady_clock::now());
-    pollfd ready{fd_, POLLIN, 0};
+    pollfd ready{fd_.get(), POLLIN, 0};
     const int count = rest.count() > 0 ? ::poll(&ready, 1, static_cast<int>(rest.count())) : 0;
     if (count == 0) {
       return Unreadable(path_, "it is a FIFO or a device, and its writer has not finished within " +
@@ -77,14 +75,14 @@ class FileText {
   }
 
   const std::string& path_;
-  const int fd_;
+  const Descriptor fd_;
   const std::chrono::steady_clock::time_point deadline_ =
       std::chrono::steady_clock::now() + kMaxWait;
 };
 
 Result<std::string> ReadFile(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-  if (fd >= 0) return FileText(path, fd).Read();
+  Descriptor fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+  if (fd) return FileText(path, std::move(fd)).Read();
   const int error = errno;
   Error unreadable = Unreadable(path, std::generic_category().message(error));
   if (error == ENOENT || error == ENOTDIR) unreadable.kind = ErrorKind::kNotFound;

@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/io/descriptor.h"
 #include "base/log/caught.h"
 #include "base/signals_blocked.h"
 #include "client/auth/providers/credential_document.h"
@@ -27,17 +28,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMaxOutputBytes = std::size_t{64} << 10;
-
-struct Descriptor {
-  explicit Descriptor(int descriptor) : fd(descriptor) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { Close(); }
-  void Close() {
-    if (fd >= 0) ::close(std::exchange(fd, -1));
-  }
-  int fd;
-};
 
 // Starts a program as a shell does: without blocked signals and with access to the terminal.
 Result<::pid_t> Spawn(std::vector<std::string>& words, int output) {
@@ -103,12 +93,12 @@ Result<std::string> Run(std::vector<std::string> words, std::chrono::millisecond
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)
     return Unusable("cannot be started: " + std::generic_category().message(errno));
-  Descriptor from(ends[0]);
+  const Descriptor from(ends[0]);
   Descriptor to(ends[1]);
-  PENSTOCK_ASSIGN(const ::pid_t pid, Spawn(words, to.fd));
+  PENSTOCK_ASSIGN(const ::pid_t pid, Spawn(words, to.get()));
   to.Close();
   const auto until = Clock::now() + timeout;
-  Result<std::string> output = ReadAll(from.fd, until);
+  Result<std::string> output = ReadAll(from.get(), until);
   const Result<int> status = Reap(pid, output.ok() ? until : Clock::now());
   if (!output.ok()) return output;
   if (!status.ok()) return status.error();

@@ -28,34 +28,29 @@ MonotonicTime Now() { return SystemClock().Monotonic(); }
 
 std::unique_ptr<ExchangeRunner> ExchangeRunner::Create(const HttpTransportOptions& options,
                                                        std::size_t max_connections, Finish finish) {
-  const int epoll_fd = ::epoll_create1(EPOLL_CLOEXEC);
-  const int wake_fd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  Descriptor epoll(::epoll_create1(EPOLL_CLOEXEC));
+  Descriptor wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u64 = kWakeTag;
-  if (epoll_fd < 0 || wake_fd < 0 || ::epoll_ctl(epoll_fd, EPOLL_CTL_ADD, wake_fd, &event) != 0) {
-    if (epoll_fd >= 0) ::close(epoll_fd);
-    if (wake_fd >= 0) ::close(wake_fd);
+  if (!epoll || !wake || ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, wake.get(), &event) != 0)
     return nullptr;
-  }
-  return std::unique_ptr<ExchangeRunner>(
-      new ExchangeRunner(options, max_connections, epoll_fd, wake_fd, std::move(finish)));
+  return std::unique_ptr<ExchangeRunner>(new ExchangeRunner(
+      options, max_connections, std::move(epoll), std::move(wake), std::move(finish)));
 }
 
 ExchangeRunner::ExchangeRunner(const HttpTransportOptions& options, std::size_t max_connections,
-                               int epoll_fd, int wake_fd, Finish finish)
+                               Descriptor epoll, Descriptor wake, Finish finish)
     : options_(options),
-      epoll_(epoll_fd),
-      wake_(wake_fd),
+      epoll_(std::move(epoll)),
+      wake_(std::move(wake)),
       finish_(std::move(finish)),
-      connector_(max_connections, epoll_fd, options.resolve),
+      connector_(max_connections, epoll_.get(), options.resolve),
       pool_({max_connections, options.max_idle_age, options.max_lifetime}),
       events_(kEvents),
       scratch_(std::make_unique_for_overwrite<std::byte[]>(kScratchBytes)) {}
 
 ExchangeRunner::~ExchangeRunner() = default;
-
-ExchangeRunner::Descriptor::~Descriptor() { ::close(fd); }
 
 // Without a proxy, reads the environment at most once per second, because reading it costs more
 // than the rest of the decision.
@@ -157,7 +152,7 @@ void ExchangeRunner::Watch(Connection& connection, std::uint32_t events) {
   const int change = connection.watched == 0 ? EPOLL_CTL_ADD
                      : events == 0           ? EPOLL_CTL_DEL
                                              : EPOLL_CTL_MOD;
-  ::epoll_ctl(epoll_.fd, change, connection.socket->fd(), &event);
+  ::epoll_ctl(epoll_.get(), change, connection.socket->fd(), &event);
   connection.watched = events;
 }
 
@@ -258,7 +253,7 @@ void ExchangeRunner::Drop(Connection& connection) { Retire(pool_.Remove(connecti
 
 void ExchangeRunner::Retire(std::unique_ptr<Connection> connection) {
   if (connection->watched != 0)
-    ::epoll_ctl(epoll_.fd, EPOLL_CTL_DEL, connection->socket->fd(), nullptr);
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, connection->socket->fd(), nullptr);
   connection->watched = 0;
   connection->dropped = true;
   if (connection->in_ready) std::erase(ready_, connection.get());
@@ -317,7 +312,7 @@ void ExchangeRunner::RetireExpired(MonotonicTime now) {
 
 void ExchangeRunner::Wait(int timeout_ms) {
   const int count =
-      ::epoll_wait(epoll_.fd, events_.data(), static_cast<int>(events_.size()), timeout_ms);
+      ::epoll_wait(epoll_.get(), events_.data(), static_cast<int>(events_.size()), timeout_ms);
   seen_events_ = count > 0 ? static_cast<std::size_t>(count) : 0;
 }
 
@@ -358,7 +353,7 @@ void ExchangeRunner::Work() {
 void ExchangeRunner::OnEvent(const epoll_event& event) {
   if (event.data.u64 == kWakeTag) {
     eventfd_t value = 0;
-    static_cast<void>(::eventfd_read(wake_.fd, &value));
+    static_cast<void>(::eventfd_read(wake_.get(), &value));
     return;
   }
   if (const auto fd = Connector::FromTag(event.data.u64))
@@ -377,6 +372,6 @@ void ExchangeRunner::OnConnectionEvent(Connection& connection, std::uint32_t eve
   if (got.kind != IoResult::Kind::kWouldBlock) Drop(connection);
 }
 
-void ExchangeRunner::Wake() { static_cast<void>(::eventfd_write(wake_.fd, 1)); }
+void ExchangeRunner::Wake() { static_cast<void>(::eventfd_write(wake_.get(), 1)); }
 
 }  // namespace penstock::http

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/io/descriptor.h"
 #include "client/http/connect/connector.h"
 #include "client/http/exchange/connection.h"
 #include "client/http/exchange/transfer.h"
@@ -51,8 +52,8 @@ class ExchangeRunner {
   void Wake();
 
  private:
-  ExchangeRunner(const HttpTransportOptions& options, std::size_t max_connections, int epoll_fd,
-                 int wake_fd, Finish finish);
+  ExchangeRunner(const HttpTransportOptions& options, std::size_t max_connections, Descriptor epoll,
+                 Descriptor wake, Finish finish);
 
   // Returns the proxy of the request, if any.
   std::optional<EnvironmentProxy> FindProxy(const Transfer& transfer);
@@ -79,11 +80,6 @@ class ExchangeRunner {
   struct KnownProxies {
     bool may_exist = false;
     MonotonicTime until{};  // the environment is read again at this time
-  };
-  struct Descriptor {
-    explicit Descriptor(int owned) : fd(owned) {}
-    ~Descriptor();
-    const int fd;
   };
 
   const HttpTransportOptions& options_;

@@ -28,30 +28,23 @@ Error Refused(std::string_view key, const std::string& why) {
 
 }  // namespace
 
-OwnedFd::~OwnedFd() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
-// After an error the descriptor is closed too (Linux).
-int OwnedFd::Close() { return ::close(std::exchange(fd_, -1)) == 0 ? 0 : errno; }
-
 Result<Folder> OpenFolder(const std::string& path) {
-  OwnedFd fd(::open(path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd.valid()) return FileError("open the folder", path, errno);
+  Descriptor fd(::open(path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) return FileError("open the folder", path, errno);
   return Folder{std::move(fd), path};
 }
 
 Result<Folder> MakeFolders(const Folder& base, const std::vector<std::string>& components) {
-  Folder at{OwnedFd(::fcntl(base.fd.get(), F_DUPFD_CLOEXEC, 0)), base.path};
-  if (!at.fd.valid()) return FileError("open the folder", base.path, errno);
+  Folder at{Descriptor(::fcntl(base.fd.get(), F_DUPFD_CLOEXEC, 0)), base.path};
+  if (!at.fd) return FileError("open the folder", base.path, errno);
   for (const std::string& name : components) {
     at.path += "/" + name;
     if (::mkdirat(at.fd.get(), name.c_str(), 0777) != 0 && errno != EEXIST)
       return FileError("create the folder", at.path, errno);
-    OwnedFd next(
+    Descriptor next(
         ::openat(at.fd.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     // A symbolic link is ENOTDIR or ELOOP.
-    if (!next.valid()) return FileError("open the folder", at.path, errno);
+    if (!next) return FileError("open the folder", at.path, errno);
     at.fd = std::move(next);
   }
   return at;
@@ -94,12 +87,12 @@ Result<FileTarget> FileTarget::Create(Folder folder, std::string name) {
   constexpr std::size_t kLongestPart = 200;
   for (int attempt = 0;; ++attempt) {
     std::string temporary = "." + name.substr(0, kLongestPart) + ".penstock-" + RandomSuffix();
-    OwnedFd fd(::openat(folder.fd.get(), temporary.c_str(),
-                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+    Descriptor fd(::openat(folder.fd.get(), temporary.c_str(),
+                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
     // Some file systems have no permissions; that is no reason to fail.
-    if (fd.valid() && exists && S_ISREG(earlier.st_mode))
+    if (fd && exists && S_ISREG(earlier.st_mode))
       static_cast<void>(::fchmod(fd.get(), earlier.st_mode & 0777));
-    if (fd.valid())
+    if (fd)
       return FileTarget(std::move(folder), std::move(name), std::move(temporary), std::move(fd));
     if (errno != EEXIST || attempt == 10)
       return FileError("create a file in the folder", folder.path, errno);
@@ -107,8 +100,7 @@ Result<FileTarget> FileTarget::Create(Folder folder, std::string name) {
 }
 
 FileTarget::~FileTarget() {
-  if (folder_.fd.valid() && !temporary_.empty())
-    ::unlinkat(folder_.fd.get(), temporary_.c_str(), 0);
+  if (folder_.fd && !temporary_.empty()) ::unlinkat(folder_.fd.get(), temporary_.c_str(), 0);
 }
 
 Result<void> FileTarget::Append(ByteView bytes) {

@@ -8,34 +8,15 @@
 #include <utility>
 #include <vector>
 
+#include "base/io/descriptor.h"
 #include "penstock/base/bytes.h"
 #include "penstock/base/result.h"
 
 namespace penstock::transfer {
 
-// Owns a file descriptor.
-class OwnedFd {
- public:
-  explicit OwnedFd(int fd = -1) : fd_(fd) {}
-  OwnedFd(OwnedFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  OwnedFd& operator=(OwnedFd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~OwnedFd();
-  int get() const { return fd_; }
-  bool valid() const { return fd_ >= 0; }
-  // Closes the descriptor. Returns 0 or the errno of close(), which can be that of an earlier write
-  // (NFS, FUSE and quotas).
-  int Close();
-
- private:
-  int fd_;
-};
-
 // An open folder.
 struct Folder {
-  OwnedFd fd;
+  Descriptor fd;
   std::string path;  // for messages
 };
 
@@ -65,7 +46,7 @@ class FileTarget {
   std::uint64_t bytes() const { return written_; }
 
  private:
-  FileTarget(Folder folder, std::string name, std::string temporary, OwnedFd fd)
+  FileTarget(Folder folder, std::string name, std::string temporary, Descriptor fd)
       : folder_(std::move(folder)),
         name_(std::move(name)),
         temporary_(std::move(temporary)),
@@ -75,7 +56,7 @@ class FileTarget {
   Folder folder_;
   std::string name_;
   std::string temporary_;  // empty: published
-  OwnedFd fd_;
+  Descriptor fd_;
   std::uint64_t written_ = 0;
 };
 

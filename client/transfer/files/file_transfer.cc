@@ -24,8 +24,8 @@ class SourceFile {
  public:
   static Result<SourceFile> Open(const std::string& path) {
     // O_NONBLOCK: opening a pipe must not wait for its writer.
-    OwnedFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (!fd.valid()) return FileError("open", path, errno);
+    Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!fd) return FileError("open", path, errno);
     SourceFile file(std::move(fd), path);
     if (::fstat(file.fd_.get(), &file.opened_) != 0) return FileError("read", path, errno);
     if (!S_ISREG(file.opened_.st_mode))
@@ -66,8 +66,8 @@ class SourceFile {
   }
 
  private:
-  SourceFile(OwnedFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
-  OwnedFd fd_;
+  SourceFile(Descriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  Descriptor fd_;
   std::string path_;
   struct ::stat opened_ {};
   std::uint64_t read_ = 0;

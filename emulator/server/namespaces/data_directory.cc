@@ -275,7 +275,7 @@ Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string path) {
   fs::create_directories(path, error);
   if (error) return Unusable(path, error.value());
   const std::string lock_path = path + "/" + std::string(kLock);
-  store::Descriptor lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  Descriptor lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock) return Unusable(path, errno);
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
     return errno == EWOULDBLOCK ? InUse(path) : Unusable(path, errno);

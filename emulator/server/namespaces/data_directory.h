@@ -93,12 +93,12 @@ class DataDirectory {
   void RemoveOthers() const;
 
  private:
-  DataDirectory(std::string path, store::Descriptor lock)
+  DataDirectory(std::string path, Descriptor lock)
       : path_(std::move(path)), lock_(std::move(lock)) {}
   std::string PathOf(std::uint64_t generation) const;
 
   const std::string path_;
-  const store::Descriptor lock_;
+  const Descriptor lock_;
   std::uint64_t generation_ = 0;  // above 0 once open
   std::uint64_t deleted_ = 0;     // generations up to this one are deleted
   std::uint64_t next_ = 0;

@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/io/descriptor.h"
 #include "base/text/utf8.h"
 #include "base/xml/xml.h"
 #include "emulator/s3/protocol/directory_names.h"
 #include "emulator/s3/protocol/names.h"
-#include "emulator/store/system/descriptor.h"
 #include "emulator/store/system/path_check.h"
 
 namespace penstock::emulator::server {
@@ -96,8 +96,7 @@ class Walk {
       return Wrong("directory must be an absolute path, which begins with /, not '" +
                    request_.directory + "'");
     PENSTOCK_TRY(store::CheckPath("directory", request_.directory));
-    const store::Descriptor root(
-        ::open(request_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const Descriptor root(::open(request_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (root.get() < 0) {
       return Wrong("directory '" + request_.directory + "' cannot be read: " +
                    std::strerror(errno) + "; name a directory that the emulator may read");
@@ -177,7 +176,7 @@ class Walk {
         continue;
       }
       // O_NONBLOCK: opening a pipe must not wait for its other end.
-      const store::Descriptor entry(
+      const Descriptor entry(
           ::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
       struct stat facts {};
       // A link, a socket, or a file that was just deleted.

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "emulator/store/system/descriptor.h"
+#include "base/io/descriptor.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -20,7 +20,7 @@ Error Unusable(const ConfigFile& file, const std::string& problem) {
 }  // namespace
 
 Result<std::string> ReadConfigFile(const ConfigFile& file) {
-  const store::Descriptor opened(::open(file.path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  const Descriptor opened(::open(file.path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!opened) return Unusable(file, std::string("cannot be opened: ") + std::strerror(errno));
   struct stat state {};
   if (::fstat(opened.get(), &state) != 0 || !S_ISREG(state.st_mode))

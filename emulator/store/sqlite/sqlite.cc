@@ -9,10 +9,10 @@
 #include <mutex>
 #include <utility>
 
+#include "base/io/descriptor.h"
 #include "base/log/diagnostics.h"
 #include "emulator/store/sqlite/log_vfs.h"
 #include "emulator/store/sqlite/page_checksums.h"
-#include "emulator/store/system/descriptor.h"
 
 namespace penstock::emulator::store {
 namespace {

@@ -29,10 +29,6 @@ std::int64_t RaiseLimit() {
 
 }  // namespace
 
-void Descriptor::Close() {
-  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-}
-
 std::int64_t DescriptorShare::Limit() {
   static const std::int64_t limit = RaiseLimit();
   return limit;

@@ -1,4 +1,4 @@
-// File descriptors, the number of them that blobs hold open, and writes to files.
+// The number of file descriptors that blobs hold open, and writes to files.
 #ifndef PENSTOCK_EMULATOR_STORE_SYSTEM_DESCRIPTOR_H_
 #define PENSTOCK_EMULATOR_STORE_SYSTEM_DESCRIPTOR_H_
 
@@ -6,32 +6,11 @@
 #include <string>
 #include <utility>
 
+#include "base/io/descriptor.h"
 #include "penstock/base/bytes.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::store {
-
-// An open file descriptor, closed by the destructor. Movable.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() { Close(); }
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    if (this != &other) {
-      Close();
-      fd_ = std::exchange(other.fd_, -1);
-    }
-    return *this;
-  }
-  int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
-  void Close();
-
- private:
-  int fd_ = -1;
-};
 
 // Permission for a blob to hold one descriptor. The process grants half of RLIMIT_NOFILE in total,
 // which leaves enough descriptors for sockets, and raises its soft limit to the hard limit at the

@@ -11,13 +11,6 @@
 namespace penstock::emulator::store {
 namespace {
 
-TEST(Descriptor, ClosesWhenDestroyed) {
-  const int fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  ASSERT_GE(fd, 0);
-  { const Descriptor owner(fd); }
-  EXPECT_EQ(::fcntl(fd, F_GETFD), -1);
-}
-
 TEST(DescriptorShare, RaisesTheSoftLimitToTheHardLimit) {
   EXPECT_GT(DescriptorShare::Limit(), 0);
   rlimit limit{};

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "emulator/store/system/descriptor.h"
+#include "base/io/descriptor.h"
 
 namespace penstock::emulator::store {
 namespace {
