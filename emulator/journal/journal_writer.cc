@@ -117,6 +117,7 @@ void WithEntry(const s3::Exchange& exchange, MonotonicTime opened, std::string_v
                Write write) {
   // The entry holds views of these strings. They are thread-local to reuse their memory.
   thread_local std::string checksums;
+  thread_local std::string method;
   thread_local std::string target;
   thread_local std::string bucket;
   thread_local std::string key;
@@ -140,7 +141,7 @@ void WithEntry(const s3::Exchange& exchange, MonotonicTime opened, std::string_v
                     .bytes_in = exchange.bytes_in,
                     .bytes_out = exchange.bytes_out,
                     .range = AnsweredRange(exchange),
-                    .method = exchange.request.method,
+                    .method = WithoutSecrets(exchange.request.method, method),
                     .target = WithoutSecrets(exchange.request.target, target),
                     .operation = exchange.operation,
                     .bucket = WithoutSecrets(exchange.target.bucket.value, bucket),

@@ -106,6 +106,12 @@ TEST_F(JournalWriterTest, RemovesSignaturesOfPresignedUrls) {
   EXPECT_EQ(Written().key, "k?X-Amz-Signature=***");
 }
 
+// A method is any token of HTTP, so a client can send a credential as one.
+TEST_F(JournalWriterTest, RemovesSignaturesOfMethods) {
+  head_.method = "Signature%3D0123";
+  EXPECT_EQ(Written().method, "Signature%3D***");
+}
+
 TEST_F(JournalWriterTest, UsesTheFirstHeaderOfAName) {
   head_.headers = {{"USER-AGENT", "one"},
                    {"user-agent", "two"},

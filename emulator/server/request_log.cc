@@ -22,9 +22,9 @@ std::string FreeText(std::optional<std::string_view> value) {
   return Redact(value.value_or(std::string_view()).substr(0, kLimit));
 }
 
-std::string Masked(const std::string& name) {
+std::string Masked(std::string_view text) {
   std::string scratch;
-  return std::string(journal::WithoutSecrets(name, scratch));
+  return std::string(journal::WithoutSecrets(text, scratch));
 }
 
 // Returns the code of the error, or of the error document after a status 200
@@ -50,7 +50,7 @@ std::string LogLine(const s3::Exchange& exchange, WallTime finished) {
   line["connection"] = exchange.connection.id;
   line["peer"] = exchange.connection.peer;
   line["request_id"] = exchange.request_id;
-  line["method"] = std::string(exchange.request.method);
+  line["method"] = Masked(exchange.request.method);
   line["operation"] = exchange.operation;
   line["bucket"] = Masked(exchange.target.bucket.value);
   line["key"] = Masked(exchange.target.key.value);

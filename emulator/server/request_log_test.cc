@@ -90,6 +90,16 @@ TEST_F(RequestLogTest, MasksSignaturesInNames) {
   EXPECT_EQ(Line().at("key"), "k?X-Amz-Signature=***&x=1");
 }
 
+// The log has malformed heads too, whose method can be any text.
+TEST_F(RequestLogTest, MasksSignaturesInMethods) {
+  head_.method = "Signature=hush";
+  EXPECT_EQ(Line().at("method"), "Signature=***");
+  head_.method = "Signature%3Dhush";
+  EXPECT_EQ(Line().at("method"), "Signature%3D***");
+  head_.method = "GET";
+  EXPECT_EQ(Line().at("method"), "GET");
+}
+
 TEST_F(RequestLogTest, AppendsToItsFile) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/log";
