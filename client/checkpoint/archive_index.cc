@@ -119,16 +119,23 @@ Result<void> VerifyArchive(std::string_view archive) {
     name += record.name;
     if (header.substr(kZipLocalHeaderBytes, name.size()) != name)
       return Invalid(Quoted(record.name) + " has another name in its header");
-    if (record.crc32 == 0 && record.bytes > 0 &&
-        !IsSavedWithoutCrc(header, header.substr(*offset + record.bytes), record.bytes)) {
-      return Invalid(Quoted(record.name) +
-                     " has no CRC-32 in the directory, but was saved with one: the data was "
-                     "corrupted in transfer or in storage; retry, or load another checkpoint");
-    }
-    if (record.crc32 == 0) continue;
-    const std::uint32_t crc = Crc32(AsBytes(header.substr(*offset, record.bytes)));
-    if (crc != record.crc32) return WrongCrc(record.name, crc, record.crc32);
+    PENSTOCK_TRY(VerifyRecord(record, header, AsBytes(header.substr(*offset, record.bytes)),
+                              header.substr(*offset + record.bytes)));
   }
+  return Ok();
+}
+
+Result<void> VerifyRecord(const ArchiveRecord& record, std::string_view header, ByteView content,
+                          std::string_view behind) {
+  if (record.bytes == 0 && record.crc32 == 0) return Ok();
+  if (record.crc32 == 0) {
+    if (IsSavedWithoutCrc(header, behind, record.bytes)) return Ok();
+    return Invalid(Quoted(record.name) +
+                   " has no CRC-32 in the directory, but was saved with one: the data was "
+                   "corrupted in transfer or in storage; retry, or load another checkpoint");
+  }
+  const std::uint32_t crc = Crc32(content);
+  if (crc != record.crc32) return WrongCrc(record.name, crc, record.crc32);
   return Ok();
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "penstock/base/bytes.h"
 #include "penstock/base/result.h"
 
 namespace penstock::checkpoint {
@@ -49,6 +50,12 @@ std::uint64_t PredictedContent(const ArchiveIndex& index, const ArchiveRecord& r
 // kDataLoss, with the record and both values, or kUnsupported for a foreign record. Accepts any
 // bytes.
 Result<void> VerifyArchive(std::string_view archive);
+
+// Compares the content of one record with its CRC-32. A record without one in the directory must
+// have been saved without one (IsSavedWithoutCrc, which describes `header` and `behind`), and is
+// then not compared. Returns kDataLoss, with the record.
+Result<void> VerifyRecord(const ArchiveRecord& record, std::string_view header, ByteView content,
+                          std::string_view behind);
 
 // The error for a record whose bytes have another CRC-32 than its directory states.
 Error WrongCrc(std::string_view record, std::uint32_t found, std::uint32_t expected);

@@ -1,12 +1,13 @@
 #include "client/checkpoint/load/state_file.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdlib>
 #include <map>
 #include <optional>
 #include <utility>
 
-#include "base/crc/crc.h"
 #include "client/checkpoint/archive_index.h"
 #include "client/checkpoint/dtypes.h"
 #include "client/checkpoint/file_kind.h"
@@ -20,6 +21,7 @@ constexpr std::uint64_t kTailBytes = 64 << 10;   // and most directories in here
 constexpr std::uint64_t kMaxDirectoryBytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t kMaxPickleBytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t kMaxSettingBytes = 64;
+constexpr std::size_t kDescriptorBytes = 12;  // bytes of a data descriptor to verify, 4.3.9
 constexpr std::string_view kExpected = "a file of torch.save";
 
 Error TooLarge(std::string_view what, std::uint64_t bytes, std::uint64_t limit) {
@@ -71,18 +73,20 @@ struct StateFile::Impl {
     const std::uint64_t most =
         kZipLocalHeaderBytes + index.folder.size() + record.name.size() + UINT16_MAX + record.bytes;
     const std::uint64_t guess = PredictedContent(index, record, alignment) + record.bytes;
-    const std::uint64_t end = std::min(std::min(guess, record.header + most), object.size());
+    const std::uint64_t end =
+        std::min(std::min(guess, record.header + most) + kDescriptorBytes, object.size());
     PENSTOCK_ASSIGN(std::string bytes, object.Read(context, record.header, end));
     const auto offset = ZipContentOffset(bytes);
     if (!offset) return Invalid("record '" + std::string(record.name) + "' is not at its offset");
     const std::uint64_t content_end = record.header + *offset + record.bytes;
     if (content_end > object.size()) return Invalid("a record ends behind the file");
-    if (content_end > end) {
-      PENSTOCK_ASSIGN(bytes, object.Read(context, record.header, content_end));
+    const std::uint64_t behind_end = std::min(content_end + kDescriptorBytes, object.size());
+    if (behind_end > end) {
+      PENSTOCK_ASSIGN(bytes, object.Read(context, record.header, behind_end));
     }
     std::string content = bytes.substr(*offset, record.bytes);
-    const std::uint32_t crc = Crc32(AsBytes(content));
-    if (record.crc32 != 0 && crc != record.crc32) return WrongCrc(record.name, crc, record.crc32);
+    PENSTOCK_TRY(VerifyRecord(record, bytes, AsBytes(content),
+                              std::string_view(bytes).substr(*offset + record.bytes)));
     return content;
   }
 
@@ -122,41 +126,48 @@ struct StateFile::Impl {
     return Ok();
   }
 
+  // The bytes around the content of a record.
+  struct Around {
+    std::array<std::byte, kZipLocalHeaderBytes> header{};
+    std::array<std::byte, kDescriptorBytes> behind{};
+  };
+
+  // Adds the content of a record, and the bytes behind it if it has no CRC-32 in the directory.
+  void AddContent(const ArchiveRecord& record, std::uint64_t begin, MutableByteView memory,
+                  Around& around, std::vector<RangePiece>& pieces) const {
+    if (record.bytes == 0 || begin + record.bytes > object.size()) return;
+    pieces.push_back({begin, memory});
+    if (record.crc32 == 0 && begin + record.bytes + kDescriptorBytes <= object.size())
+      pieces.push_back({begin + record.bytes, around.behind});
+  }
+
   // Reads the headers beside the contents, whose offsets are predicted, and again any content
   // whose prediction was wrong.
   Result<void> Read(const LoadContext& context, const std::vector<StorageRead>& reads) const {
     std::vector<RangePiece> pieces;
-    std::string headers(reads.size() * kZipLocalHeaderBytes, '\0');
-    const auto bytes_of = [&headers](std::size_t i) {
-      return MutableByteView(
-          reinterpret_cast<std::byte*>(headers.data()) + i * kZipLocalHeaderBytes,
-          kZipLocalHeaderBytes);
-    };
+    std::vector<Around> around(reads.size());
     for (std::size_t i = 0; i < reads.size(); ++i) {
       const ArchiveRecord& record = *storages.find(reads[i].key)->second;
       if (record.header + kZipLocalHeaderBytes > object.size())
         return Invalid("record '" + std::string(record.name) + "' is not at its offset");
-      pieces.push_back({record.header, bytes_of(i)});
-      const std::uint64_t begin = PredictedContent(index, record, alignment);
-      if (record.bytes != 0 && begin + record.bytes <= object.size())
-        pieces.push_back({begin, reads[i].memory});
+      pieces.push_back({record.header, around[i].header});
+      AddContent(record, PredictedContent(index, record, alignment), reads[i].memory, around[i],
+                 pieces);
     }
     PENSTOCK_TRY(ReadPieces(context, object, std::move(pieces)));
     std::vector<RangePiece> again;
     for (std::size_t i = 0; i < reads.size(); ++i) {
       const ArchiveRecord& record = *storages.find(reads[i].key)->second;
-      const auto offset = ZipContentOffset(AsText(bytes_of(i)));
+      const auto offset = ZipContentOffset(AsText(around[i].header));
       if (!offset || record.header + *offset + record.bytes > object.size())
         return Invalid("record '" + std::string(record.name) + "' is not at its offset");
-      if (record.header + *offset != PredictedContent(index, record, alignment) &&
-          record.bytes != 0)
-        again.push_back({record.header + *offset, reads[i].memory});
+      if (record.header + *offset != PredictedContent(index, record, alignment))
+        AddContent(record, record.header + *offset, reads[i].memory, around[i], again);
     }
     PENSTOCK_TRY(ReadPieces(context, object, std::move(again)));
-    for (const StorageRead& read : reads) {
-      const ArchiveRecord& record = *storages.find(read.key)->second;
-      const std::uint32_t crc = record.crc32 == 0 ? 0 : Crc32(read.memory);
-      if (crc != record.crc32) return WrongCrc(record.name, crc, record.crc32);
+    for (std::size_t i = 0; i < reads.size(); ++i) {
+      PENSTOCK_TRY(VerifyRecord(*storages.find(reads[i].key)->second, AsText(around[i].header),
+                                reads[i].memory, AsText(around[i].behind)));
     }
     return Ok();
   }

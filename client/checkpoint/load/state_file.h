@@ -32,7 +32,9 @@ class StateFile {
   const SavedState& state() const;
 
   // Reads storages of state() and compares their CRC-32s. Ranges are joined; storages that are not
-  // listed are not fetched. Returns kDataLoss for a storage with another CRC-32.
+  // listed are not fetched. Returns kDataLoss for a storage with another CRC-32. A storage is not
+  // compared only if it was saved without a CRC-32 (IsSavedWithoutCrc), as in loads of distributed
+  // checkpoints.
   Result<void> Read(const LoadContext& context, const std::vector<StorageRead>& storages) const;
 
  private:

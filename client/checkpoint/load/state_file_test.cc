@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/crc/crc.h"
 #include "client/checkpoint/load/checkpoint_test_support.h"
 #include "penstock/testing/faulty_object_store.h"
 
@@ -71,6 +72,79 @@ TEST_F(StateFileTest, ADamagedStorageIsDataLossAndNamed) {
   EXPECT_EQ(read.error().kind, ErrorKind::kDataLoss);
   EXPECT_NE(read.error().message.find("'data/1' has the CRC-32"), std::string::npos);
   EXPECT_EQ(read.error().key, "file");
+}
+
+// Sets the CRC-32 of a record to 0 in the directory, and, if `everywhere`, behind its content too.
+void EraseCrc(std::string& file, std::string_view content, bool everywhere) {
+  std::string crc;
+  for (int shift = 0; shift < 32; shift += 8)
+    crc += static_cast<char>(Crc32(AsBytes(content)) >> shift);
+  file.replace(file.rfind(crc), crc.size(), crc.size(), '\0');
+  if (everywhere) file.replace(file.find(crc), crc.size(), crc.size(), '\0');
+}
+
+TEST_F(StateFileTest, AStorageSavedWithoutACrcIsNotCompared) {
+  std::string file = Example();
+  EraseCrc(file, second_, true);
+  const std::size_t at = file.find(second_) + 500;
+  file[at] ^= 1;
+  Put(store_, "file", file);
+  const auto opened = Open();
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  std::string second(second_.size(), '\0');
+  const auto read = opened->Read(context_, {{"1", Bytes(second)}});
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(second[500], static_cast<char>(second_[500] ^ 1));
+}
+
+TEST_F(StateFileTest, ACrcOfAStorageThatOnlyTheDirectoryLacksIsDataLoss) {
+  std::string file = Example();
+  EraseCrc(file, second_, false);
+  Put(store_, "file", file);
+  const auto opened = Open();
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  std::string second(second_.size(), '\0');
+  const auto read = opened->Read(context_, {{"1", Bytes(second)}});
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().kind, ErrorKind::kDataLoss);
+  EXPECT_NE(read.error().message.find("'data/1' has no CRC-32 in the directory"), std::string::npos)
+      << read.error().message;
+}
+
+// The offset of the content is not the predicted one, so it is read twice.
+TEST_F(StateFileTest, CrcsAreFoundBehindContentsAtOtherOffsets) {
+  for (const bool everywhere : {true, false}) {
+    ZipWriter zip;
+    const std::string content = RandomBytes(300, 3);
+    const SavedState state{{{"a", {"uint8", {300}, {1}, 0, "0", 300}}}, {}};
+    std::string file = zip.Record("data.pkl", *WriteStatePickle(state));
+    file += zip.Record(".storage_alignment", "4096");  // the writer aligns to 64
+    file += zip.Record("data/0", content);
+    file += zip.Finish();
+    EraseCrc(file, content, everywhere);
+    Put(store_, "file", file);
+    const auto opened = Open();
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    std::string read(300, '\0');
+    EXPECT_EQ(opened->Read(context_, {{"0", Bytes(read)}}).ok(), everywhere);
+    if (everywhere) {
+      EXPECT_EQ(read, content);
+    }
+  }
+}
+
+TEST_F(StateFileTest, ACrcOfThePickleThatOnlyTheDirectoryLacksIsDataLoss) {
+  const std::string pickle = *WriteStatePickle({{}, {{"step", std::int64_t{7}}}});
+  for (const bool everywhere : {true, false}) {
+    std::string file = Archive(pickle, {});
+    EraseCrc(file, pickle, everywhere);
+    Put(store_, "file", file);
+    const auto opened = Open();
+    ASSERT_EQ(opened.ok(), everywhere);
+    if (!everywhere) {
+      EXPECT_NE(opened.error().message.find("'data.pkl' has no CRC-32"), std::string::npos);
+    }
+  }
 }
 
 TEST_F(StateFileTest, AReplacedObjectIsAPreconditionFailure) {
