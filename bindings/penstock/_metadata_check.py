@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 from . import _core
 
+_MAX_BYTES = 2**62  # of an object, far beyond the limit of S3; the core refuses more
+
 
 class Damage(NamedTuple):
     """What is wrong with a value of the checkpoint.
@@ -36,6 +38,11 @@ def metadata_damage(entries: dict[Any, Any], storage_data: dict[Any, Any] | None
         if chunks is not None:
             yield from _tensor_damage(name, entry.size, chunks, places)
     yield from _place_damage(storage_data)
+
+
+def range_damage(name: str, path: Any, offset: Any, length: Any) -> Damage:
+    """Returns the damage of an item whose bytes no file can have."""
+    return Damage(name, f"has {length} bytes from byte {offset} of {path!r}, but items are within bytes 0 to {_MAX_BYTES} (2^62)")
 
 
 def _offset_of(index: Any) -> tuple[int, ...] | None:
@@ -72,9 +79,12 @@ def _is_within(offsets: tuple[int, ...], sizes: tuple[int, ...], outer: Any) -> 
 
 
 def _place_damage(storage_data: dict[Any, Any]) -> Iterator[Damage]:
-    """Yields items that share bytes of a file: one has the place of another."""
+    """Yields items that no file can have, and items that share bytes of a file: one has the place of another."""
     files: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
     for key, place in storage_data.items():
+        if not 0 <= place.offset <= place.offset + place.length <= _MAX_BYTES:
+            yield range_damage(key.fqn, place.relative_path, place.offset, place.length)
+            continue
         files[place.relative_path].append((place.offset, place.length, key.fqn))
     for path, items in files.items():
         items.sort()

@@ -114,6 +114,18 @@ def shared_bytes(metadata: Metadata) -> None:
     place_of(metadata, "b").offset = place_of(metadata, "a").offset + 64
 
 
+def negative_length(metadata: Metadata) -> None:
+    place_of(metadata, "a").length = -5
+
+
+def negative_offset(metadata: Metadata) -> None:
+    place_of(metadata, "a").offset = -1
+
+
+def huge_length(metadata: Metadata) -> None:
+    place_of(metadata, "a").length = 2**63
+
+
 def without_a_place(metadata: Metadata) -> None:
     assert metadata.storage_data is not None
     del metadata.storage_data[next(index for index in metadata.storage_data if index.fqn == "a")]
@@ -130,6 +142,9 @@ DAMAGE: dict[Callable[[Metadata], None], str] = {
     no_numbers: "cannot be read ('NoneType' object is not iterable)",
     same_place: "is at bytes ",
     shared_bytes: "is at bytes ",
+    negative_length: "'a' has -5 bytes from byte ",
+    negative_offset: " bytes from byte -1 of ",
+    huge_length: "but items are within bytes 0 to 4611686018427387904 (2^62)",
     without_a_place: "'a' has no place for its chunk at [0, 0]",
 }
 
@@ -154,6 +169,23 @@ def test_damaged_metadata_raises_and_verify_names_it(
     code, text = verify(uri)
     assert code != 0
     assert DAMAGE[damage] in text
+
+
+@pytest.mark.parametrize("length", [10**6, 2**40])
+def test_a_length_beyond_the_object_names_the_size_of_the_object(checkpoints: Checkpoints, length: int) -> None:
+    """Regression: torch could not allocate memory for the item, and its error named neither the item nor the object."""
+    uri = checkpoints.save({"a": SAVED["a"]})
+
+    def lengthen(metadata: Metadata) -> None:
+        place_of(metadata, "a").length = length
+
+    change(checkpoints, uri, lengthen)
+    with pytest.raises(dcp.CheckpointException) as caught:
+        checkpoints.load({"a": torch.zeros(16, 4)}, uri)
+    error = caught.value.failures[0][0]
+    assert isinstance(error, penstock.S3DataLossError)
+    assert str(length) in str(error)
+    assert "the object" in str(error)
 
 
 def test_a_rank_may_load_the_part_that_it_saved_alone(checkpoints: Checkpoints) -> None:

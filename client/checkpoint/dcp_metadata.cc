@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/encoding.h"
 #include "client/checkpoint/dtypes.h"
 #include "client/checkpoint/pickle.h"
 #include "client/checkpoint/pickle_writer.h"
@@ -20,6 +21,9 @@ constexpr std::string_view kModule = "torch.distributed.checkpoint.metadata";
 // little-endian.
 constexpr std::string_view kCrc32s = "penstock_crc32s";
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 62;
+constexpr std::size_t kMaxShownBytes = 32;  // of a number in a message
+constexpr std::string_view kWhatToDo =
+    ": the checkpoint is incomplete, or its metadata was corrupted; load another checkpoint";
 constexpr std::size_t kMaxKeyBytes = 1024;  // S3's limit of keys
 constexpr std::size_t kMaxAttributes = 64;  // of an object; torch's have up to 10
 // A pickle can refer to one value from many tensors and chunks, each of which has a copy.
@@ -98,10 +102,17 @@ class MetadataReader {
     if (!found || document_.kind(*found) != PickleKind::kText) return std::nullopt;
     return document_.at(*found).text;
   }
-  std::optional<std::int64_t> Number(PickleId object, std::string_view name) const {
-    const auto found = Attribute(object, name);
-    if (!found || document_.kind(*found) != PickleKind::kInt) return std::nullopt;
-    return document_.at(*found).number;
+  // The number, or for other values what they are.
+  std::string ShownNumber(PickleId id) const {
+    const PickleKind kind = document_.kind(id);
+    if (kind == PickleKind::kInt) return std::to_string(document_.at(id).number);
+    const std::string_view bytes = document_.at(id).text;
+    if (kind != PickleKind::kLargeInt || bytes.size() > kMaxShownBytes ||
+        static_cast<signed char>(bytes.back()) < 0)
+      return document_.Describe(id);
+    std::string reversed(bytes.rbegin(), bytes.rend());
+    reversed.erase(0, reversed.find_first_not_of('\0'));
+    return "0x" + HexEncode(AsBytes(reversed));
   }
 
   // storage_data: {MetadataIndex(fqn, offset): _StorageInfo}.
@@ -123,18 +134,37 @@ class MetadataReader {
     return Ok();
   }
 
+  // Offset and length of an item; nullopt if an object cannot have these bytes.
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> Range(PickleId begin,
+                                                               PickleId length) const {
+    for (const PickleId id : {begin, length}) {
+      if (document_.kind(id) != PickleKind::kInt || document_.at(id).number < 0)
+        return std::nullopt;
+    }
+    const std::int64_t at = document_.at(begin).number;
+    const std::int64_t size = document_.at(length).number;
+    if (at > kMaxBytes || size > kMaxBytes - at) return std::nullopt;
+    return std::pair(static_cast<std::uint64_t>(at), static_cast<std::uint64_t>(size));
+  }
+
   Result<DcpPlace> ReadPlace(const std::string& name, PickleId id) const {
     const auto path = Text(id, "relative_path");
-    const auto begin = Number(id, "offset");
-    const auto length = Number(id, "length");
+    const auto begin = Attribute(id, "offset");
+    const auto length = Attribute(id, "length");
     if (!path || !begin || !length) return Invalid(name, "has no place");
-    if (*begin < 0 || *length < 0 || *begin > kMaxBytes || *length > kMaxBytes || path->empty() ||
-        path->size() > kMaxKeyBytes)
-      return Invalid(name, "has an invalid place");
-    DcpPlace place{std::string(*path),
-                   static_cast<std::uint64_t>(*begin),
-                   static_cast<std::uint64_t>(*length),
-                   {}};
+    if (path->empty() || path->size() > kMaxKeyBytes) {
+      return Invalid(name, "is in an object whose name has " + std::to_string(path->size()) +
+                               " bytes, but names have 1 to " + std::to_string(kMaxKeyBytes) +
+                               std::string(kWhatToDo));
+    }
+    const auto bytes = Range(*begin, *length);
+    if (!bytes) {
+      return Invalid(name, "has " + ShownNumber(*length) + " bytes from byte " +
+                               ShownNumber(*begin) + " of '" + std::string(*path) +
+                               "', but items are within bytes 0 to " + std::to_string(kMaxBytes) +
+                               " (2^62)" + std::string(kWhatToDo));
+    }
+    DcpPlace place{std::string(*path), bytes->first, bytes->second, {}};
     const auto transforms = Attribute(id, "transform_descriptors");
     if (!transforms) return place;
     if (document_.items(*transforms).size() > kMaxAttributes)

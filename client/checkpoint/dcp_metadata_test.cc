@@ -66,6 +66,50 @@ TEST(DcpMetadataTest, ItemsOfOneFileShareNoBytes) {
   EXPECT_TRUE(ReadDcpMetadata(WriteDcpMetadata(metadata)).ok());
 }
 
+TEST(DcpMetadataTest, PlacesThatNoObjectHasAreRefused) {
+  DcpMetadata metadata = Example();
+  metadata.bytes[0].place.begin = 123456;
+  metadata.bytes[0].place.length = 654321;
+  const std::string pickle = WriteDcpMetadata(metadata);
+  const std::string begin("J\x40\xe2\x01\0", 5);
+  const std::string length("J\xf1\xfb\x09\0", 5);
+  const std::string one("K\x01");
+  struct Case {
+    std::string begin;
+    std::string length;
+    std::string message;
+  };
+  const Case cases[] = {
+      {begin, std::string("J\xfb\xff\xff\xff", 5), "-5 bytes from byte 123456"},
+      {std::string("J\xff\xff\xff\xff", 5), length, "654321 bytes from byte -1"},
+      {one, std::string("\x8a\x08\0\0\0\0\0\0\0\x40", 10), "4611686018427387904 bytes from byte 1"},
+      {one, std::string("\x8a\x09\0\0\0\0\0\0\0\x80\0", 11),
+       "0x8000000000000000 bytes from byte 1"},
+      {one, std::string("\x8a\x09\0\0\0\0\0\0\0\0\xff", 11),
+       "an int of more than 64 bits bytes from byte 1"},
+      {std::string("N"), length, "654321 bytes from byte None"}};
+  for (const Case& each : cases) {
+    std::string changed = pickle;
+    changed.replace(changed.find(begin), begin.size(), each.begin);
+    changed.replace(changed.find(length), length.size(), each.length);
+    const auto read = ReadDcpMetadata(changed);
+    ASSERT_FALSE(read.ok()) << each.message;
+    EXPECT_EQ(read.error().kind, ErrorKind::kDataLoss);
+    EXPECT_NE(read.error().message.find("'step' has " + each.message +
+                                        " of '__0_0.distcp', but items are within bytes 0 to "
+                                        "4611686018427387904 (2^62)"),
+              std::string::npos)
+        << read.error().message;
+    EXPECT_NE(read.error().message.find("load another checkpoint"), std::string::npos);
+  }
+  metadata.bytes[0].place.path = std::string(1025, 'x');
+  const auto read = ReadDcpMetadata(WriteDcpMetadata(metadata));
+  ASSERT_FALSE(read.ok());
+  EXPECT_NE(read.error().message.find("has 1025 bytes, but names have 1 to 1024"),
+            std::string::npos)
+      << read.error().message;
+}
+
 TEST(DcpMetadataTest, ChecksumsAreBytesOfFourEach) {
   const std::string pickle = WriteDcpMetadata(Example());
   const std::string crcs("B\x08\0\0\0\0\0\0\0\x98\xba\xdc\xfe", 13);

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from .._exceptions import S3InvalidArgumentError
-from .._metadata_check import metadata_damage
+from .._metadata_check import metadata_damage, range_damage
 from . import _pickles
 from ._names import METADATA
 from ._place import Place
@@ -141,11 +141,13 @@ def _dict(metadata: _pickles.Metadata, name: str) -> dict[Any, Any]:
 
 
 def _item(folder: str, index: Any, stored: Any) -> Item:
+    item = str(getattr(index, "fqn", ""))
     path, offset, length = (getattr(stored, name, None) for name in ("relative_path", "offset", "length"))
     if not (isinstance(path, str) and path and isinstance(offset, int) and isinstance(length, int)) or min(offset, length) < 0:
-        raise ValueError(f"has an item with an invalid location: path {path!r}, offset {offset!r}, length {length!r}")
+        damage = range_damage(item, path, offset, length)
+        raise ValueError(f"is invalid: {damage.name!r} {damage.what}; load another checkpoint")
     transforms = getattr(stored, "transform_descriptors", None) or ()
-    return Item(str(getattr(index, "fqn", "")), folder + path, offset, length, tuple(str(each) for each in transforms))
+    return Item(item, folder + path, offset, length, tuple(str(each) for each in transforms))
 
 
 def _tensor(name: str, entry: _pickles.TensorEntry) -> Entry:

@@ -20,13 +20,26 @@ constexpr std::string_view kOperation = "LoadDistributed";
 constexpr std::uint64_t kEndBytes = 4096;  // of an item around its payload, at most
 // Of an object, and of an item. Sums of few of them fit 64 bits.
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 62;
+// Of an item that is fetched whole without a look at the size of its object.
+constexpr std::uint64_t kUncheckedBytes = std::uint64_t{1} << 30;
 
 Error BeyondAnyObject(const LoadItem& item) {
   return Error::Make(ErrorKind::kDataLoss,
                      "item '" + item.name + "': " + std::to_string(item.length) +
                          " bytes from byte " + std::to_string(item.begin) +
                          " end beyond the limit of " + std::to_string(kMaxBytes) +
-                         " bytes: the metadata of the checkpoint is invalid")
+                         " bytes: the metadata of the checkpoint is invalid; load another "
+                         "checkpoint")
+      .At(kOperation, item.bucket.value, item.key.value);
+}
+
+Error BeyondTheObject(const LoadItem& item, std::uint64_t object_bytes) {
+  return Error::Make(ErrorKind::kDataLoss,
+                     "item '" + item.name + "': " + std::to_string(item.length) +
+                         " bytes from byte " + std::to_string(item.begin) +
+                         " end beyond the object, which has " + std::to_string(object_bytes) +
+                         " bytes: the object is truncated or of another save, or the metadata of "
+                         "the checkpoint is invalid; load another checkpoint")
       .At(kOperation, item.bucket.value, item.key.value);
 }
 
@@ -112,6 +125,7 @@ class ItemEngine::Loader {
       return true;
     }
     if (!Lease(*item)) return false;
+    if (item->is_whole) PENSTOCK_TRY(CheckSize(item->source));
     item->is_prepared = true;
     item->units_left = 1;  // until all are placed
     if (item->is_whole) {
@@ -122,6 +136,20 @@ class ItemEngine::Loader {
     }
     item->PlanUnits(limits_, extra_bytes_);
     return true;
+  }
+
+  // Compares an item for which much memory is needed at once with the size of its object: its
+  // length may be wrong. The response to the request of a smaller item does.
+  Result<void> CheckSize(const LoadItem& item) const {
+    if (item.length <= kUncheckedBytes) return Ok();
+    HeadObjectRequest head;
+    head.bucket = item.bucket;
+    head.key = item.key;
+    head.options = context_.ranges.call;
+    PENSTOCK_ASSIGN(const ObjectMetadata object,
+                    context_.store->Call(std::move(head), context_.interrupt));
+    if (item.begin + item.length <= object.size) return Ok();
+    return BeyondTheObject(item, object.size);
   }
 
   // Predicts head and tail; an item of which that is impossible is fetched whole. Returns whether

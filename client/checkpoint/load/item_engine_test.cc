@@ -354,6 +354,26 @@ TEST_F(ItemEngineTest, ACancelledEngineWritesNoMoreAndRefusesCalls) {
   engine.Cancel();
 }
 
+TEST_F(ItemEngineTest, AHugeItemIsComparedWithTheSizeOfItsObject) {
+  std::vector<std::int32_t> memory(kElements);
+  std::uint64_t most = 0;  // allocated at a time
+  ItemEngine engine(context_, trailers_, limits_, [&most](std::uint64_t bytes) {
+    most = std::max(most, bytes);
+    return AllocateFromHeap(bytes);
+  });
+  LoadItem item = Reading(1, 0, memory);
+  item.length = std::uint64_t{1} << 40;
+  const std::string expected = "item 'item 1': 1099511627776 bytes from byte " +
+                               std::to_string(item.begin) + " end beyond the object, which has " +
+                               std::to_string(object_.size()) + " bytes: the object is truncated";
+  const auto added = engine.Add(1, item);
+  ASSERT_FALSE(added.ok());
+  EXPECT_EQ(added.error().kind, ErrorKind::kDataLoss);
+  EXPECT_NE(added.error().message.find(expected), std::string::npos) << added.error().message;
+  EXPECT_NE(added.error().message.find("load another checkpoint"), std::string::npos);
+  EXPECT_LT(most, std::uint64_t{1} << 30);
+}
+
 TEST_F(ItemEngineTest, AnObjectThatCannotContainTheItemIsRefused) {
   ItemEngine engine(context_, trailers_, limits_);
   constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();

@@ -152,8 +152,10 @@ Result<std::vector<std::string>> ReadItemBytes(const LoadContext& context,
   for (const DcpPlace& place : places) {
     if (place.length > kMaxItemBytes) {
       return Error::Make(ErrorKind::kResourceExhausted,
-                         "an item has " + std::to_string(place.length) + " bytes, the limit is " +
-                             std::to_string(kMaxItemBytes));
+                         "an item of '" + location.prefix + place.path + "' has " +
+                             std::to_string(place.length) + " bytes, the limit is " +
+                             std::to_string(kMaxItemBytes) +
+                             "; load it with torch.distributed.checkpoint and S3StorageReader");
     }
   }
   BatchReader reader(context);

@@ -263,7 +263,9 @@ class Reader : public std::enable_shared_from_this<Reader> {
     return Error::Make(ErrorKind::kDataLoss,
                        "the object has " + std::to_string(size) + " bytes, but bytes " +
                            std::to_string(request.range.begin) + " to " +
-                           std::to_string(request.range.end) + " were requested")
+                           std::to_string(request.range.end) +
+                           " were requested: the object was truncated or replaced, or the range is "
+                           "wrong; compare it with the size of the object")
         .At("GetObject", request.batch->bucket.value, request.batch->key.value);
   }
 
