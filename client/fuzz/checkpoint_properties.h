@@ -9,11 +9,11 @@
 #include <string_view>
 #include <variant>
 
-#include "client/checkpoint/dcp_metadata.h"
 #include "client/checkpoint/dtypes.h"
-#include "client/checkpoint/pickle.h"
+#include "client/checkpoint/pickle/dcp_metadata.h"
+#include "client/checkpoint/pickle/pickle.h"
+#include "client/checkpoint/pickle/state_pickle.h"
 #include "client/checkpoint/safetensors.h"
-#include "client/checkpoint/state_pickle.h"
 #include "penstock/base/check.h"
 
 namespace penstock::checkpoint {

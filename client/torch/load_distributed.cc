@@ -7,11 +7,11 @@
 #include <map>
 #include <utility>
 
-#include "client/checkpoint/dcp_metadata.h"
 #include "client/checkpoint/file_kind.h"
 #include "client/checkpoint/load/explain_missing.h"
 #include "client/checkpoint/load/item_load.h"
 #include "client/checkpoint/load/state_file.h"
+#include "client/checkpoint/pickle/dcp_metadata.h"
 #include "client/torch/metadata_object.h"
 #include "client/torch/pinned_store.h"
 #include "client/torch/tensor_bytes.h"

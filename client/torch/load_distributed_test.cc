@@ -1,8 +1,8 @@
 #include <optional>
 #include <utility>
 
-#include "client/checkpoint/dcp_metadata.h"
 #include "client/checkpoint/load/checkpoint_object.h"
+#include "client/checkpoint/pickle/dcp_metadata.h"
 #include "client/torch/torch_checkpoint_test_support.h"
 
 namespace penstock::torch {

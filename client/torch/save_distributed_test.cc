@@ -1,7 +1,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/checkpoint/dcp_metadata.h"
+#include "client/checkpoint/pickle/dcp_metadata.h"
 #include "client/torch/torch_checkpoint_test_support.h"
 #include "penstock/base/log.h"
 

@@ -8,8 +8,8 @@
 
 #include "base/crc/crc.h"
 #include "client/checkpoint/dtypes.h"
+#include "client/checkpoint/pickle/state_pickle.h"
 #include "client/checkpoint/safetensors.h"
-#include "client/checkpoint/state_pickle.h"
 #include "client/checkpoint/zip_writer.h"
 #include "client/torch/tensor_bytes.h"
 

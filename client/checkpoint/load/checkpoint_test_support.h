@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "client/checkpoint/load/checkpoint_object.h"
-#include "client/checkpoint/state_pickle.h"
+#include "client/checkpoint/pickle/state_pickle.h"
 #include "client/checkpoint/zip_writer.h"
 #include "penstock/testing/memory_object_store.h"
 #include "penstock/transfer.h"

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "client/checkpoint/boxes.h"
-#include "client/checkpoint/dcp_metadata.h"
 #include "client/checkpoint/load/checkpoint_object.h"
 #include "client/checkpoint/load/item_engine.h"
+#include "client/checkpoint/pickle/dcp_metadata.h"
 
 namespace penstock::checkpoint {
 

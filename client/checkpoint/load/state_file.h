@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "client/checkpoint/load/checkpoint_object.h"
-#include "client/checkpoint/state_pickle.h"
+#include "client/checkpoint/pickle/state_pickle.h"
 
 namespace penstock::checkpoint {
 

@@ -1,13 +1,13 @@
-#include "client/checkpoint/state_pickle.h"
+#include "client/checkpoint/pickle/state_pickle.h"
 
 #include <algorithm>
 #include <set>
 
 #include "base/text/utf8.h"
 #include "client/checkpoint/dtypes.h"
-#include "client/checkpoint/pickle.h"
-#include "client/checkpoint/pickle_writer.h"
-#include "client/checkpoint/pickled_tensor.h"
+#include "client/checkpoint/pickle/pickle.h"
+#include "client/checkpoint/pickle/pickle_writer.h"
+#include "client/checkpoint/pickle/pickled_tensor.h"
 
 namespace penstock::checkpoint {
 namespace {

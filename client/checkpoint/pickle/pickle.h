@@ -1,7 +1,7 @@
 // Reads a pickle as data. Names of classes and functions are data too: nothing is imported and no
 // code runs. No I/O.
-#ifndef PENSTOCK_CLIENT_CHECKPOINT_PICKLE_H_
-#define PENSTOCK_CLIENT_CHECKPOINT_PICKLE_H_
+#ifndef PENSTOCK_CLIENT_CHECKPOINT_PICKLE_PICKLE_H_
+#define PENSTOCK_CLIENT_CHECKPOINT_PICKLE_PICKLE_H_
 
 #include <cstdint>
 #include <deque>
@@ -93,4 +93,4 @@ class PickleDocument {
 
 }  // namespace penstock::checkpoint
 
-#endif  // PENSTOCK_CLIENT_CHECKPOINT_PICKLE_H_
+#endif  // PENSTOCK_CLIENT_CHECKPOINT_PICKLE_PICKLE_H_

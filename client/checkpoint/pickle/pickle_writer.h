@@ -1,6 +1,6 @@
 // Writes pickles opcode by opcode.
-#ifndef PENSTOCK_CLIENT_CHECKPOINT_PICKLE_WRITER_H_
-#define PENSTOCK_CLIENT_CHECKPOINT_PICKLE_WRITER_H_
+#ifndef PENSTOCK_CLIENT_CHECKPOINT_PICKLE_PICKLE_WRITER_H_
+#define PENSTOCK_CLIENT_CHECKPOINT_PICKLE_PICKLE_WRITER_H_
 
 #include <cstdint>
 #include <span>
@@ -59,4 +59,4 @@ class PickleWriter {
 
 }  // namespace penstock::checkpoint
 
-#endif  // PENSTOCK_CLIENT_CHECKPOINT_PICKLE_WRITER_H_
+#endif  // PENSTOCK_CLIENT_CHECKPOINT_PICKLE_PICKLE_WRITER_H_

@@ -1,4 +1,4 @@
-#include "client/checkpoint/dcp_metadata.h"
+#include "client/checkpoint/pickle/dcp_metadata.h"
 
 #include <algorithm>
 #include <map>
@@ -9,8 +9,8 @@
 
 #include "base/encoding.h"
 #include "client/checkpoint/dtypes.h"
-#include "client/checkpoint/pickle.h"
-#include "client/checkpoint/pickle_writer.h"
+#include "client/checkpoint/pickle/pickle.h"
+#include "client/checkpoint/pickle/pickle_writer.h"
 #include "client/checkpoint/piece_crcs.h"
 
 namespace penstock::checkpoint {

@@ -1,6 +1,6 @@
 // The pickle of a state dict: tensors, and the plain values beside them, by name. No I/O.
-#ifndef PENSTOCK_CLIENT_CHECKPOINT_STATE_PICKLE_H_
-#define PENSTOCK_CLIENT_CHECKPOINT_STATE_PICKLE_H_
+#ifndef PENSTOCK_CLIENT_CHECKPOINT_PICKLE_STATE_PICKLE_H_
+#define PENSTOCK_CLIENT_CHECKPOINT_PICKLE_STATE_PICKLE_H_
 
 #include <string>
 #include <string_view>
@@ -49,4 +49,4 @@ Result<std::string> WriteValuePickle(const SavedValue& value);
 
 }  // namespace penstock::checkpoint
 
-#endif  // PENSTOCK_CLIENT_CHECKPOINT_STATE_PICKLE_H_
+#endif  // PENSTOCK_CLIENT_CHECKPOINT_PICKLE_STATE_PICKLE_H_

@@ -1,8 +1,8 @@
 // The tensor that a value of a pickle describes.
-#ifndef PENSTOCK_CLIENT_CHECKPOINT_PICKLED_TENSOR_H_
-#define PENSTOCK_CLIENT_CHECKPOINT_PICKLED_TENSOR_H_
+#ifndef PENSTOCK_CLIENT_CHECKPOINT_PICKLE_PICKLED_TENSOR_H_
+#define PENSTOCK_CLIENT_CHECKPOINT_PICKLE_PICKLED_TENSOR_H_
 
-#include "client/checkpoint/pickle.h"
+#include "client/checkpoint/pickle/pickle.h"
 #include "penstock/tensor_archive.h"
 
 namespace penstock::checkpoint {
@@ -18,4 +18,4 @@ Result<PickledTensor> ReadPickledTensor(const PickleDocument& document, PickleId
 
 }  // namespace penstock::checkpoint
 
-#endif  // PENSTOCK_CLIENT_CHECKPOINT_PICKLED_TENSOR_H_
+#endif  // PENSTOCK_CLIENT_CHECKPOINT_PICKLE_PICKLED_TENSOR_H_

@@ -1,7 +1,7 @@
 // The metadata of a distributed checkpoint of torch: which tensors it has, and where their chunks
 // are. No I/O.
-#ifndef PENSTOCK_CLIENT_CHECKPOINT_DCP_METADATA_H_
-#define PENSTOCK_CLIENT_CHECKPOINT_DCP_METADATA_H_
+#ifndef PENSTOCK_CLIENT_CHECKPOINT_PICKLE_DCP_METADATA_H_
+#define PENSTOCK_CLIENT_CHECKPOINT_PICKLE_DCP_METADATA_H_
 
 #include <cstdint>
 #include <string>
@@ -69,4 +69,4 @@ std::string WriteDcpMetadata(const DcpMetadata& metadata);
 
 }  // namespace penstock::checkpoint
 
-#endif  // PENSTOCK_CLIENT_CHECKPOINT_DCP_METADATA_H_
+#endif  // PENSTOCK_CLIENT_CHECKPOINT_PICKLE_DCP_METADATA_H_

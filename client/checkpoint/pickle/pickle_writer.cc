@@ -1,4 +1,4 @@
-#include "client/checkpoint/pickle_writer.h"
+#include "client/checkpoint/pickle/pickle_writer.h"
 
 #include <bit>
 #include <variant>

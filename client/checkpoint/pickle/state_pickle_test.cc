@@ -1,8 +1,8 @@
-#include "client/checkpoint/state_pickle.h"
+#include "client/checkpoint/pickle/state_pickle.h"
 
 #include <gtest/gtest.h>
 
-#include "client/checkpoint/pickle_writer.h"
+#include "client/checkpoint/pickle/pickle_writer.h"
 
 namespace penstock::checkpoint {
 namespace {

@@ -1,8 +1,8 @@
-#include "client/checkpoint/dcp_metadata.h"
+#include "client/checkpoint/pickle/dcp_metadata.h"
 
 #include <gtest/gtest.h>
 
-#include "client/checkpoint/pickle_writer.h"
+#include "client/checkpoint/pickle/pickle_writer.h"
 
 namespace penstock::checkpoint {
 namespace {

@@ -1,9 +1,9 @@
-#include "client/checkpoint/pickle_writer.h"
+#include "client/checkpoint/pickle/pickle_writer.h"
 
 #include <gtest/gtest.h>
 
 #include "client/checkpoint/dtypes.h"
-#include "client/checkpoint/pickle.h"
+#include "client/checkpoint/pickle/pickle.h"
 
 namespace penstock::checkpoint {
 namespace {

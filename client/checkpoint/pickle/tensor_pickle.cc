@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "client/checkpoint/dtypes.h"
-#include "client/checkpoint/pickled_tensor.h"
+#include "client/checkpoint/pickle/pickled_tensor.h"
 
 namespace penstock {
 namespace checkpoint {

@@ -1,4 +1,4 @@
-#include "client/checkpoint/pickle.h"
+#include "client/checkpoint/pickle/pickle.h"
 
 #include <algorithm>
 #include <bit>
