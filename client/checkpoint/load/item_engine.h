@@ -12,7 +12,7 @@
 #include "client/checkpoint/load/checkpoint_object.h"
 #include "client/checkpoint/load/load_item.h"
 #include "client/checkpoint/load/scratch_pool.h"
-#include "client/checkpoint/load/trailer_sizes.h"
+#include "client/checkpoint/load/verification/trailer_sizes.h"
 
 namespace penstock::checkpoint {
 

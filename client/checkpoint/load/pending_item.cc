@@ -5,8 +5,8 @@
 
 #include "client/checkpoint/archive_index.h"
 #include "client/checkpoint/dtypes.h"
-#include "client/checkpoint/load/rest_of_pieces.h"
 #include "client/checkpoint/load/scratch_pool.h"
+#include "client/checkpoint/load/verification/rest_of_pieces.h"
 #include "client/checkpoint/piece_crcs.h"
 
 namespace penstock::checkpoint {

@@ -11,7 +11,7 @@
 #include "client/checkpoint/load/item_engine.h"
 #include "client/checkpoint/load/load_item.h"
 #include "client/checkpoint/load/memory_leases.h"
-#include "client/checkpoint/load/payload_crc.h"
+#include "client/checkpoint/load/verification/payload_crc.h"
 
 namespace penstock::checkpoint {
 

@@ -1,6 +1,6 @@
 // Which bytes a load reads beside those that it wants, to compare whole pieces of a payload.
-#ifndef PENSTOCK_CLIENT_CHECKPOINT_LOAD_REST_OF_PIECES_H_
-#define PENSTOCK_CLIENT_CHECKPOINT_LOAD_REST_OF_PIECES_H_
+#ifndef PENSTOCK_CLIENT_CHECKPOINT_LOAD_VERIFICATION_REST_OF_PIECES_H_
+#define PENSTOCK_CLIENT_CHECKPOINT_LOAD_VERIFICATION_REST_OF_PIECES_H_
 
 #include <cstdint>
 #include <vector>
@@ -23,4 +23,4 @@ std::vector<ByteRange> RestOfPieces(std::vector<ByteRange> wanted, std::uint64_t
 
 }  // namespace penstock::checkpoint
 
-#endif  // PENSTOCK_CLIENT_CHECKPOINT_LOAD_REST_OF_PIECES_H_
+#endif  // PENSTOCK_CLIENT_CHECKPOINT_LOAD_VERIFICATION_REST_OF_PIECES_H_

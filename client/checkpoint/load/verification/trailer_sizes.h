@@ -1,6 +1,6 @@
 // The sizes of the trailers of items: how much of an item of a checkpoint follows the payload.
-#ifndef PENSTOCK_CLIENT_CHECKPOINT_LOAD_TRAILER_SIZES_H_
-#define PENSTOCK_CLIENT_CHECKPOINT_LOAD_TRAILER_SIZES_H_
+#ifndef PENSTOCK_CLIENT_CHECKPOINT_LOAD_VERIFICATION_TRAILER_SIZES_H_
+#define PENSTOCK_CLIENT_CHECKPOINT_LOAD_VERIFICATION_TRAILER_SIZES_H_
 
 #include <cstdint>
 #include <map>
@@ -36,4 +36,4 @@ class LearnedTrailers final : public TrailerSizes {
 
 }  // namespace penstock::checkpoint
 
-#endif  // PENSTOCK_CLIENT_CHECKPOINT_LOAD_TRAILER_SIZES_H_
+#endif  // PENSTOCK_CLIENT_CHECKPOINT_LOAD_VERIFICATION_TRAILER_SIZES_H_

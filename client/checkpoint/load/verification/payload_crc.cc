@@ -1,4 +1,4 @@
-#include "client/checkpoint/load/payload_crc.h"
+#include "client/checkpoint/load/verification/payload_crc.h"
 
 #include <algorithm>
 #include <iterator>

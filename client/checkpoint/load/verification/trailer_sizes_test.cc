@@ -1,4 +1,4 @@
-#include "client/checkpoint/load/trailer_sizes.h"
+#include "client/checkpoint/load/verification/trailer_sizes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The CRC-32s of the pieces of a payload whose bytes arrive in any order.
-#ifndef PENSTOCK_CLIENT_CHECKPOINT_LOAD_PAYLOAD_CRC_H_
-#define PENSTOCK_CLIENT_CHECKPOINT_LOAD_PAYLOAD_CRC_H_
+#ifndef PENSTOCK_CLIENT_CHECKPOINT_LOAD_VERIFICATION_PAYLOAD_CRC_H_
+#define PENSTOCK_CLIENT_CHECKPOINT_LOAD_VERIFICATION_PAYLOAD_CRC_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -48,4 +48,4 @@ class PayloadCrc {
 
 }  // namespace penstock::checkpoint
 
-#endif  // PENSTOCK_CLIENT_CHECKPOINT_LOAD_PAYLOAD_CRC_H_
+#endif  // PENSTOCK_CLIENT_CHECKPOINT_LOAD_VERIFICATION_PAYLOAD_CRC_H_

@@ -1,4 +1,4 @@
-#include "client/checkpoint/load/rest_of_pieces.h"
+#include "client/checkpoint/load/verification/rest_of_pieces.h"
 
 #include <algorithm>
 
