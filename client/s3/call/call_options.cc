@@ -73,13 +73,14 @@ Result<void> AppendHeaders(const NameValueList& extra, WireRequest& wire) {
 }
 
 Result<void> AppendQuery(const NameValueList& extra, WireRequest& wire) {
-  for (const auto& [name, value] : extra) {
+  for (const auto& [given, value] : extra) {
+    const std::string& name = given;  // clang 14 captures no structured bindings
     if (name.empty()) return InvalidRequest("an extra query parameter has no name; give it one");
-    const auto same = [&name = name](std::string_view other) {
+    const auto same = [&name](std::string_view other) {
       return http::EqualsIgnoringCase(name, other);
     };
-    const bool set = std::ranges::any_of(
-        wire.query, [&name = name](const auto& one) { return one.first == name; });
+    const bool set =
+        std::ranges::any_of(wire.query, [&name](const auto& one) { return one.first == name; });
     if (set || std::ranges::any_of(kOwnParameters, same)) {
       return InvalidRequest("the client sets the query parameter " + name +
                             " itself; use the member of the request for it");
