@@ -1,10 +1,11 @@
-// The zip directories of torch.save files.
+// The zip directories of torch.save files, and checks of pickles.
 #include <pybind11/pybind11.h>
 
 #include <optional>
 #include <vector>
 
 #include "bindings/core/bindings.h"
+#include "client/checkpoint/pickle/pickle_scan.h"
 #include "penstock/zip_directory.h"
 
 namespace penstock::python {
@@ -34,6 +35,13 @@ py::list ZipEntriesOf(const py::object& directory) {
   return all;
 }
 
+void ScanPickle(const py::object& pickle) {
+  const BufferView view(pickle, BufferView::Access::kRead);
+  const Result<void> scanned =
+      WithoutGil([&] { return checkpoint::ScanPickle(AsText(view.bytes())); });
+  if (!scanned.ok()) throw py::value_error(scanned.error().message);
+}
+
 }  // namespace
 
 void BindArchives(py::module_& module) {
@@ -43,6 +51,9 @@ void BindArchives(py::module_& module) {
   module.def("zip_entries", &ZipEntriesOf, "directory"_a,
              "Returns the entries of a zip directory: (name, offset of the local header, CRC-32, "
              "stored bytes, unpacked bytes, method, is a folder). Raises ValueError.");
+  module.def("scan_pickle", &ScanPickle, "pickle"_a,
+             "Checks that lengths and memo indices of a pickle are within its size, before Python "
+             "reads it. Raises ValueError; the message begins with \"is a pickle that\".");
 }
 
 }  // namespace penstock::python

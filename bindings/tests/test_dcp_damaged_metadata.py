@@ -171,6 +171,24 @@ def test_damaged_metadata_raises_and_verify_names_it(
     assert DAMAGE[damage] in text
 
 
+def test_a_damaged_memo_index_needs_no_memory(checkpoints: Checkpoints, verify: Verify) -> None:
+    """Regression: one flipped bit turns REDUCE into LONG_BINPUT, for whose index the unpickler allocated up to 68 GB."""
+    uri = checkpoints.save(SAVED)
+    key = metadata_key(uri)
+    pickled = get(checkpoints.client, checkpoints.bucket, key)
+    places = (i for i in range(len(pickled) - 5) if pickled[i] == ord("R"))
+    indices = {int.from_bytes(pickled[i + 1 : i + 5], "little"): i for i in places}
+    at = indices[min(index for index in indices if index > len(pickled))]
+    put(checkpoints.client, checkpoints.bucket, key, pickled[:at] + b"r" + pickled[at + 1 :])
+    with pytest.raises(dcp.CheckpointException) as caught:
+        checkpoints.load(emptied(SAVED), uri)
+    error = caught.value.failures[0][0]
+    assert isinstance(error, penstock.S3DataLossError)
+    assert f"{uri}/.metadata is a pickle that stores an object at byte {at} under the memo index" in str(error)
+    status, output = verify(uri)
+    assert status != 0 and "memo index" in output
+
+
 @pytest.mark.parametrize("length", [10**6, 2**40])
 def test_a_length_beyond_the_object_names_the_size_of_the_object(checkpoints: Checkpoints, length: int) -> None:
     """Regression: torch could not allocate memory for the item, and its error named neither the item nor the object."""

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from . import _pickle_scan
+from .. import _core
 
 # Size of an element in bytes, by the name of the dtype in torch.
 ITEM_BYTES = {
@@ -182,7 +182,7 @@ def load_dcp_metadata(data: bytes) -> Metadata:
     Raises:
         ValueError: The data is not such a pickle, or refers to unexpected classes.
     """
-    _pickle_scan.check(data)
+    _core.scan_pickle(data)
     found = _load(_DcpUnpickler(io.BytesIO(data)))
     if not isinstance(found, Metadata):
         raise ValueError(f"contains a {type(found).__name__}, expected Metadata of torch.distributed.checkpoint")
@@ -304,6 +304,6 @@ def load_file_pickle(data: bytes) -> tuple[Any, list[str]]:
     Raises:
         ValueError: The data is not such a pickle.
     """
-    _pickle_scan.check(data)
+    _core.scan_pickle(data)
     unpickler = _FileUnpickler(data)
     return _load(unpickler), sorted(unpickler.foreign)

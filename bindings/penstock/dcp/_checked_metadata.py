@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import Counter
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import torch
 from torch.distributed.checkpoint import planner_helpers
 from torch.distributed.checkpoint.default_planner import DefaultLoadPlanner
 
+from .. import _core
 from .._exceptions import S3DataLossError
 from .._metadata_check import Damage, metadata_damage
 
@@ -27,6 +29,20 @@ def _error(uri: str, damage: Damage) -> S3DataLossError:
         f"{uri}: invalid metadata of a distributed checkpoint: {damage.name!r} {damage.what}: the checkpoint is incomplete, or"
         f" its metadata was corrupted; `penstock checkpoint verify {folder}` names all damage; load another checkpoint"
     )
+
+
+def unpickled_metadata(data: bytes, uri: str) -> Any:
+    """Unpickles the content of the object `uri`. This can run code: use it for trusted checkpoints only.
+
+    Raises:
+        S3DataLossError: A damaged length or memo index would take much memory.
+        Exception: Any exception of ``pickle.loads``.
+    """
+    try:
+        _core.scan_pickle(data)
+    except ValueError as error:
+        raise S3DataLossError(f"{uri} {error}: it was corrupted; load another checkpoint") from None
+    return pickle.loads(data)
 
 
 def checked_metadata(metadata: Metadata, uri: str) -> dict[str, S3DataLossError]:

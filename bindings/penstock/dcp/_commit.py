@@ -7,7 +7,6 @@ never objects of the winner.
 
 from __future__ import annotations
 
-import io
 import logging
 import pickle
 from collections.abc import Iterable
@@ -18,6 +17,7 @@ from torch.distributed.checkpoint.metadata import Metadata
 
 from .._client import S3Client
 from .._exceptions import S3Exception, S3NotFoundError, S3PreconditionFailedError
+from ._checked_metadata import unpickled_metadata
 from ._file_system import bucket_and_folder, bucket_and_key, etag_of, knows_no_conditions
 
 log = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ def read_metadata(client: S3Client, path: str, version: MetadataVersion) -> Meta
     """
     bucket, key = bucket_and_key(path)
     data, _, _ = client.core.read(bucket, key, etag=version.etag)
-    found = pickle.load(io.BytesIO(data))
+    found = unpickled_metadata(data, path)
     if not isinstance(found, Metadata):
         raise pickle.UnpicklingError(f"{path} contains a {type(found).__name__}, expected Metadata")
     return found

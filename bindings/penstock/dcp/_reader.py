@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import pickle
 import threading
 from itertools import groupby
 from typing import IO, TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ from .._config import check_callable
 from .._exceptions import S3DataLossError, S3Exception, S3NotFoundError, S3ThrottledError, S3UnavailableError
 from ..s3reader import S3ReaderConstructor
 from ..s3reader.protocol import DCPS3ReaderConstructorProtocol
-from ._checked_metadata import check_gaps, checked_metadata
+from ._checked_metadata import check_gaps, checked_metadata, unpickled_metadata
 from ._delivery import Delivery
 from ._file_system import S3FileSystem, bucket_and_key
 from ._gc_control import collection_disabled, defer_collection, resume_collection
@@ -169,7 +168,7 @@ class S3StorageReader(FileSystemReader):
             access, because torch discards exceptions of this method.
 
         Raises:
-            S3DataLossError: Its content cannot be true, for example because chunks of a tensor overlap.
+            S3DataLossError: Its content cannot be true, for example because chunks of a tensor overlap, or is damaged.
             S3Exception: The object could not be read.
             UnpicklingError: The object is not a pickle.
         """
@@ -199,9 +198,10 @@ class S3StorageReader(FileSystemReader):
         data = self.fs._client.get_object(bucket, key).read()
         defer_collection()  # lasts while torch plans
         with collection_disabled():
-            metadata: Metadata = pickle.loads(data)
+            uri = f"s3://{bucket}/{key}"
+            metadata: Metadata = unpickled_metadata(data, uri)
             if isinstance(metadata, Metadata):
-                self._set("gaps", checked_metadata(metadata, f"s3://{bucket}/{key}"))
+                self._set("gaps", checked_metadata(metadata, uri))
         if hasattr(torch_metadata, "StorageMeta"):  # torch 2.4 and later
             metadata.storage_meta = getattr(metadata, "storage_meta", None) or torch_metadata.StorageMeta()
             metadata.storage_meta.load_id = self.load_id

@@ -127,7 +127,7 @@ class AttemptLoop final : public AttemptOwner, public std::enable_shared_from_th
   RateLimiter* FindLimiter() const;
   void RecordRate(bool throttled);
   http::RequestBody* Body();
-  Result<SignedRequest> MakeRequest(int attempt) const;
+  Result<SignedRequest> MakeRequest(int attempt);
   Result<SignedRequest> MakeSecond() override { return MakeRequest(record_.attempts()); }
   // Returns whether another request, sent at once, may succeed. Each of these corrections is made
   // at most once per call.
@@ -445,7 +445,7 @@ http::RequestBody* AttemptLoop::Body() {
   return info_.takes_body() ? &document_ : nullptr;
 }
 
-Result<SignedRequest> AttemptLoop::MakeRequest(int attempt) const {
+Result<SignedRequest> AttemptLoop::MakeRequest(int attempt) {
   SignedRequest out;
   out.request = MakeAttempt(call_.request, endpoint(), state_->config.client,
                             {invocation_id_, attempt, state_->user_agent});

@@ -31,6 +31,25 @@ TEST(ClockSkewTest, IsCorrectedOnceAndKept) {
   EXPECT_EQ(test.Header(2, "x-amz-date"), "20130524T010000Z");
 }
 
+TEST(ClockSkewTest, CallsThatWereSignedBeforeTheCorrectionAreRetriedToo) {
+  ClientUnderTest test;
+  test.transport.SetHandler([](const http::RecordedRequest& request) {
+    return request.Header("x-amz-date") == "20130524T010000Z" ? Object("abc") : Skewed();
+  });
+  test.transport.Hold();
+  std::vector<StringSink> sinks(3);
+  std::vector<bool> succeeded;
+  for (StringSink& sink : sinks) {
+    test.client->Start(
+        GetObjectRequest{.bucket = BucketName("bucket"), .key = ObjectKey("key"), .sink = &sink},
+        [&](const Result<ObjectMetadata>& result) { succeeded.push_back(result.ok()); });
+  }
+  while (test.transport.Release() > 0) {
+  }
+  EXPECT_EQ(succeeded, std::vector<bool>(3, true));
+  EXPECT_EQ(test.sent(), 6u);
+}
+
 TEST(ClockSkewTest, ARepeatedErrorIsReported) {
   ClientUnderTest test;
   test.transport.Expect(Skewed());

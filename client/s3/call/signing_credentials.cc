@@ -90,20 +90,24 @@ Result<void> CallSigner::Accept(CredentialsPtr credentials) {
 }
 
 Result<void> CallSigner::Sign(http::Request& request, const ResolvedEndpoint& endpoint,
-                              const std::string& payload_hash) const {
+                              const std::string& payload_hash) {
   if (credentials_ == nullptr) return Ok();
+  skew_ = state_.clock_skew_seconds.load(std::memory_order_relaxed);
   return state_.process.SignerFor(ScopeOf(endpoint))
-      .Sign(request, *credentials_, {.now = state_.CorrectedNow(), .payload_hash = payload_hash});
+      .Sign(request, *credentials_,
+            {.now = state_.dependencies.clock->Now() + std::chrono::seconds(skew_),
+             .payload_hash = payload_hash});
 }
 
 bool CallSigner::CorrectClock(const Error& error, const http::ResponseHead& head) {
-  if (clock_corrected_) return false;
+  if (clock_corrected_ || credentials_ == nullptr) return false;
   const auto date = head.Find("date");
   if (!date) return false;
-  const auto skew = ClockSkew(error, info_.method, *date, state_.dependencies.clock->Now(),
-                              state_.CorrectedNow());
-  if (!skew) return false;
+  const WallTime now = state_.dependencies.clock->Now();
+  if (!ClockSkew(error, info_.method, *date, now, now + std::chrono::seconds(skew_))) return false;
   clock_corrected_ = true;
+  const auto skew = ClockSkew(error, info_.method, *date, now, state_.CorrectedNow());
+  if (!skew) return true;  // another call corrected the clock after this attempt was signed
   state_.clock_skew_seconds.store(skew->count(), std::memory_order_relaxed);
   Log({LogLevel::kWarning,
        "client.clock_skew",

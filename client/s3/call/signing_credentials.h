@@ -3,6 +3,7 @@
 #ifndef PENSTOCK_CLIENT_S3_CALL_SIGNING_CREDENTIALS_H_
 #define PENSTOCK_CLIENT_S3_CALL_SIGNING_CREDENTIALS_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -39,9 +40,10 @@ class CallSigner {
   const Credentials* credentials() const { return credentials_.get(); }
   // `payload_hash` is the value of x-amz-content-sha256.
   Result<void> Sign(http::Request& request, const ResolvedEndpoint& endpoint,
-                    const std::string& payload_hash) const;
+                    const std::string& payload_hash);
 
-  // Returns whether the clock of the client was wrong and now is corrected.
+  // Returns whether the clock of the client was wrong when the attempt was signed, and now is
+  // corrected.
   bool CorrectClock(const Error& error, const http::ResponseHead& head);
   // Returns whether other credentials may succeed. FetchSigningCredentials then returns others, if
   // there are any.
@@ -55,6 +57,7 @@ class CallSigner {
   std::unique_ptr<Error> refused_;  // The error to return if credentials_ do not change.
   bool renewed_ = false;            // Or an attempt to renew them was made.
   bool clock_corrected_ = false;
+  std::int64_t skew_ = 0;  // clock_skew_seconds when the attempt was signed
 };
 
 }  // namespace penstock::s3
