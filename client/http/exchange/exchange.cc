@@ -86,6 +86,7 @@ std::size_t Exchange::Slice() const {
 
 bool Exchange::Pauses(ByteRate::Direction direction) {
   if (rate_ == nullptr) return false;
+  paused_direction_ = direction;
   paused_until_ = rate_->ReadyAt(direction);
   return paused_until_ > SystemClock().Monotonic();
 }

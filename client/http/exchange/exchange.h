@@ -55,6 +55,9 @@ class Exchange {
   bool keeps_connection() const;
   // Valid after kPaused.
   MonotonicTime paused_until() const { return paused_until_; }
+  // Valid after kPaused. Returns whether other exchanges have used the rate up, and then sets
+  // paused_until().
+  bool StaysPaused() { return Pauses(paused_direction_); }
   Outcome TakeOutcome();
   Error error() const;
 
@@ -85,6 +88,7 @@ class Exchange {
   std::optional<Error> malformed_;
   ByteRate* rate_ = nullptr;  // null: no limit
   MonotonicTime paused_until_{};
+  ByteRate::Direction paused_direction_ = ByteRate::Direction::kReceive;
   ResponseFramer framer_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,50 @@ TEST_F(ByteRateTransportTest, BodiesAreSentAtTheRate) {
   ASSERT_TRUE(call.Start(*transport_, std::move(request), &body).Wait().ok());
   EXPECT_GE(SecondsSince(begin), kMinSeconds);
   EXPECT_EQ(received, text);
+}
+
+// Records the bodies whose pieces the I/O thread takes, in order.
+class RecordedBody final : public RequestBody {
+ public:
+  RecordedBody(std::size_t id, std::size_t size, std::vector<std::size_t>& taken)
+      : id_(id), text_(std::string(size, 'y')), taken_(taken) {}
+  std::uint64_t size() const override { return text_.size(); }
+  void Rewind() override { text_.Rewind(); }
+  ByteView Next(std::size_t limit) override {
+    taken_.push_back(id_);
+    return text_.Next(limit);
+  }
+
+ private:
+  const std::size_t id_;
+  TextBody text_;
+  std::vector<std::size_t>& taken_;
+};
+
+TEST_F(ByteRateTransportTest, UploadsTakeTurns) {
+  constexpr std::size_t kUploads = 4;
+  constexpr std::size_t kBytes = 40'000;  // five slices
+  RawServer server([&](RawConnection& connection) {
+    connection.ReadHead();
+    connection.ReadBody(kBytes);
+    connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    connection.WaitForClose();
+  });
+  // All uploads are connected and paused when the rate allows the first bytes.
+  settings_->rate->Add(ByteRate::Direction::kSend, kBytesPerSecond / 2, SystemClock().Monotonic());
+  std::vector<std::size_t> taken;
+  std::vector<std::unique_ptr<RecordedBody>> bodies;
+  std::vector<Call> calls(kUploads);
+  for (std::size_t i = 0; i < kUploads; ++i) {
+    bodies.push_back(std::make_unique<RecordedBody>(i, kBytes, taken));
+    Request request = Limited(server.Get());
+    request.method = "PUT";
+    calls[i].Start(*transport_, std::move(request), bodies[i].get());
+  }
+  for (Call& call : calls) ASSERT_TRUE(call.Wait().ok());
+  // Each takes its first piece before it pauses, then in turn.
+  const std::set<std::size_t> next(taken.begin() + kUploads, taken.begin() + 2 * kUploads);
+  EXPECT_EQ(next.size(), kUploads) << ::testing::PrintToString(taken);
 }
 
 // The pauses are longer than the idle timeout, which counts only the peer's silence.

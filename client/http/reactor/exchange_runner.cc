@@ -299,8 +299,14 @@ void ExchangeRunner::RunDue(MonotonicTime now) {
   std::ranges::copy_if(paused_, std::back_inserter(due), [&](const Connection* connection) {
     return connection->paused_until <= now;
   });
+  // Those that stay paused keep their place in paused_, so that the connections take turns.
   for (Connection* connection : due) {
-    if (!connection->dropped) Continue(*connection, true);
+    if (connection->dropped || connection->paused_until == MonotonicTime::max()) continue;
+    if (connection->exchange.StaysPaused()) {
+      connection->paused_until = connection->exchange.paused_until();
+    } else {
+      Continue(*connection, true);
+    }
   }
 }
 

@@ -91,7 +91,7 @@ class ExchangeRunner {
   ConnectionPool pool_;
   std::vector<Connection*> ready_;    // have more to do immediately
   std::vector<Connection*> waiting_;  // for 100 Continue
-  std::vector<Connection*> paused_;   // by the rate of their client
+  std::vector<Connection*> paused_;   // by the rate of their client; the first is served first
   std::vector<std::unique_ptr<Connection>> dropped_;
   std::vector<epoll_event> events_;
   std::size_t seen_events_ = 0;  // in events_, from Wait
