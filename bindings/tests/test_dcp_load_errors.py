@@ -195,7 +195,9 @@ def test_load_fails_with_the_error_of_reading_the_metadata(
     """Regression: torch 2.11 discards the error, and the load failed with "metadata is None"."""
     keys_and_faults = (("ck/.metadata", of_checkpoint), ("ck/__0.metadata", of_rank))
     rules = [
-        {"when": {"key": {"exactly": key}}, "do": fault, "must_fire": key == expected[0]} for key, fault in keys_and_faults if fault
+        {"when": {"key": {"exactly": key}}, "do": fault, "must_fire": key == expected[0]}
+        for key, fault in keys_and_faults
+        if fault
     ]
     checkpoints.emulator.faults().set(rules)
     config = checkpoints.emulator.config(penstock.S3ClientConfig(max_attempts=1))

@@ -72,6 +72,7 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser], 
 def _run(options: argparse.Namespace) -> int:
     """Runs a command. Returns the exit status."""
     from .._exceptions import S3Exception, S3InvalidArgumentError
+    from ._pool import Abandoned
     from ._urls import UsageError
 
     command = _COMMANDS[options.command]
@@ -81,6 +82,8 @@ def _run(options: argparse.Namespace) -> int:
             status = run(options)
             sys.stdout.flush()
             return status
+    except Abandoned as abandoned:
+        os._exit(_TERMINATED if isinstance(abandoned.__context__, Terminated) else _INTERRUPTED)
     except Terminated:
         return _TERMINATED
     except KeyboardInterrupt:

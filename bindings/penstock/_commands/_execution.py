@@ -15,7 +15,7 @@ from ._meter import Meter
 from ._plan import Entry, Transfer
 from ._pool import LIMIT, MAX_WEIGHT, Pool, Stopped, Work, weight_of
 from ._report import Report, error_text
-from ._transfers import Skipped, Transfers
+from ._transfers import Skipped, Transfers, remove_partial_files
 from ._urls import S3Url
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class Execution:
             options.command, as_json=options.json, quiet=options.quiet, dry_run=options.dry_run, meter=self._meter
         )
         self._limit: int = options.jobs or LIMIT
+        self._in_progress: set[Transfer] = set()
 
     def on_problem(self, operation: str) -> Callable[[str, str, bool], None]:
         """Returns the receiver of the problems of a listing of files."""
@@ -64,8 +65,18 @@ class Execution:
             for _, work in self._works(plan, transfers, None):
                 work()
             return
-        pool = Pool(self._limit)
+        pool = Pool(self._limit, self._abandon)
         pool.run(self._works(plan, transfers, pool))
+
+    def _abandon(self) -> bool:
+        """Removes the partial files if only downloads are in progress. Uploads and copies must abort their uploads in S3."""
+        targets = [transfer.target for transfer in list(self._in_progress)]
+        if any(isinstance(target, S3Url) for target in targets):
+            return False
+        for target in targets:
+            if isinstance(target, str):
+                remove_partial_files(target)
+        return True
 
     def _works(self, plan: Iterable[Transfer], transfers: Transfers, pool: Pool | None) -> Iterator[tuple[int, Work]]:
         for transfer in plan:
@@ -91,6 +102,7 @@ class Execution:
                 counted = done
 
         facts: dict[str, Any] | None = None
+        self._in_progress.add(transfer)
         try:
             facts = transfers.run(transfer, progress)
         except Skipped as reason:
@@ -98,6 +110,8 @@ class Execution:
                 self.report.skipped(transfer.operation, source, str(reason), target)
         except (S3Exception, OSError) as error:
             self.report.failed(transfer.operation, source, target, error)
+        finally:
+            self._in_progress.discard(transfer)
         if self._meter is not None:
             self._meter.add((transfer.entry.size if facts is not None else 0) - counted)
             self._meter.end_file()

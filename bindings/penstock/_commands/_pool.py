@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterable
 
 from .._waiting import LONGEST_WAIT_S
@@ -15,8 +16,15 @@ MAX_WEIGHT = 8  # of one transfer; it chooses its own number of requests
 Work = Callable[[], None]
 
 
+GRACE_S = 2.0  # for the work in progress to end before it is abandoned
+
+
 class Stopped(Exception):
     """The command ends, so a transfer in progress was given up."""
+
+
+class Abandoned(BaseException):
+    """The command ends while work is in progress: the process must end without waiting for its threads."""
 
 
 def weight_of(size: int) -> int:
@@ -29,13 +37,16 @@ class Pool:
 
     Args:
         limit: Weight of the work in progress, and number of threads.
+        abandon: Called if work does not end soon after it was told to stop, for example because no byte arrives. Removes what it
+            has left if the process may end at once, and returns whether it may.
 
     Attributes:
         stopping: Set when the command ends early; work in progress must then raise :class:`Stopped`.
     """
 
-    def __init__(self, limit: int = LIMIT) -> None:
+    def __init__(self, limit: int = LIMIT, abandon: Callable[[], bool] = lambda: False) -> None:
         self.stopping = threading.Event()
+        self._abandon = abandon
         self._limit = limit
         self._changed = threading.Condition()
         self._queue: queue.SimpleQueue[tuple[int, Work] | None] = queue.SimpleQueue()
@@ -56,14 +67,21 @@ class Pool:
                 self._submit(min(weight, self._limit), work)
             self._wait(lambda: self._ended == self._submitted)
         except BaseException:
-            with self._changed:
-                self.stopping.set()  # queued work is not started any more
-                while self._running:
-                    self._changed.wait(LONGEST_WAIT_S)
+            self._stop()
             raise
         finally:
             for _ in range(self._threads):
                 self._queue.put(None)
+
+    def _stop(self) -> None:
+        """Waits until the work in progress has ended. Queued work is not started any more."""
+        due = time.monotonic() + GRACE_S
+        with self._changed:
+            self.stopping.set()
+            while self._running:
+                self._changed.wait(LONGEST_WAIT_S)
+                if time.monotonic() > due and self._running and self._abandon():
+                    raise Abandoned
 
     def _wait(self, done: Callable[[], bool]) -> None:
         """Waits for a condition. Raises the exception of work that failed."""

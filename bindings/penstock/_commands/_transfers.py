@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import threading
@@ -16,6 +17,8 @@ from ._urls import S3Url, name_problem
 
 if TYPE_CHECKING:
     from .._client import S3Client
+
+_TEMPORARY_NAME = 200  # characters that a temporary name has of a long name
 
 Progress = Callable[[int, "int | None"], None]
 
@@ -238,6 +241,15 @@ class Transfers:
         head = self._client.head(target.bucket, target.key, sse_customer_key=self._settings.sse_customer_key)
         if head.size != size:
             raise S3DataLossError(f"the copy has {head.size} bytes instead of {size}; the source was not deleted")
+
+
+def remove_partial_files(path: str) -> None:
+    """Removes the temporary files of downloads to a path (penstock/files.h has their names)."""
+    folder, name = os.path.split(path)
+    with contextlib.suppress(OSError):
+        for found in os.listdir(folder or "."):  # noqa: PTH208
+            if found.startswith(f".{name[:_TEMPORARY_NAME]}.penstock-"):
+                os.unlink(os.path.join(folder, found))  # noqa: PTH108, PTH118
 
 
 def _remove_unchanged(path: str, before: os.stat_result) -> None:
