@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._exceptions import S3DataLossError, S3Exception
@@ -138,6 +137,8 @@ class Copier:
         key: bytes | None,
         progress: Callable[[int, int | None], None],
     ) -> list[CompletedPart]:
+        from concurrent.futures import ThreadPoolExecutor
+
         source = entry.place
         assert isinstance(source, S3Url)
         part_size = max(PART_SIZE, math.ceil(entry.size / MAX_PARTS))

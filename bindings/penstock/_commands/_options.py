@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from typing import TYPE_CHECKING, Any
 
 from .. import _argument_values
@@ -100,6 +99,8 @@ def _included(pattern: str) -> tuple[bool, str]:
 def _pairs(text: str) -> dict[str, str]:
     """Parses ``a=1``, ``a=1,b=2`` or ``{"a": "1"}``."""
     if text.startswith("{"):
+        import json
+
         try:
             found = json.loads(text)
         except ValueError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,8 @@ def write_line(text: str) -> None:
 
 def json_line(document: dict[str, Any]) -> str:
     """Formats a JSON object as one line of ASCII. None values are left out."""
+    import json
+
     return json.dumps({name: value for name, value in document.items() if value is not None}, ensure_ascii=True)
 
 

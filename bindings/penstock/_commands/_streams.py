@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-import tempfile
 from typing import TYPE_CHECKING
 
-from .._put_stream import PutObjectStream
-from .._streams import GetObjectStream, ObjectSource
-from .._writer import S3Writer
 from ._transfers import Settings
 from ._urls import S3Url
 
@@ -27,6 +22,8 @@ def to_stdout(client: S3Client, url: S3Url, version_id: str | None = None, sse_c
 
     The last bytes are written only if the whole object matches its checksum.
     """
+    from .._streams import GetObjectStream, ObjectSource
+
     out = sys.stdout.buffer
     if sse_customer_key is not None:
         return _to_stdout_with_key(client, url, version_id, sse_customer_key)
@@ -60,6 +57,9 @@ def from_stdin(client: S3Client, url: S3Url, settings: Settings, expected_size: 
     attributes = settings.attributes
     if not attributes.keys() <= _OF_WRITER:
         return _from_file(client, url, settings)
+    from .._put_stream import PutObjectStream
+    from .._writer import S3Writer
+
     stream = PutObjectStream(
         client.core, url.bucket, url.key, attributes.get("storage_class"), client.part_size, None, client.parallel_parts,
         content_type=attributes.get("content_type"), metadata=attributes.get("metadata", ()),
@@ -72,6 +72,9 @@ def from_stdin(client: S3Client, url: S3Url, settings: Settings, expected_size: 
 
 
 def _from_file(client: S3Client, url: S3Url, settings: Settings) -> int:
+    import shutil
+    import tempfile
+
     with tempfile.NamedTemporaryFile(prefix="penstock-") as file:
         shutil.copyfileobj(sys.stdin.buffer, file, BLOCK)
         file.flush()
