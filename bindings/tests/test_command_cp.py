@@ -369,3 +369,14 @@ def test_no_partial_file_is_left(penstock_command, client, emulator, bucket, tmp
     penstock_command("cp", f"s3://{bucket}/k", tmp_path / "f", status=1)
     emulator.faults().clear()
     assert tree(tmp_path) == {"f": b"old"}
+
+
+def test_a_short_copy_keeps_its_source(penstock_command, client, bucket, monkeypatch):
+    put(client, bucket, "k", b"12345")
+
+    def copy_less(self, entry, target, **options):
+        return _copies.Copied(client.put(target.bucket, target.key, b"123").etag, None)
+
+    monkeypatch.setattr(_copies.Copier, "copy", copy_less)
+    assert "3 bytes instead of 5" in penstock_command("mv", f"s3://{bucket}/k", f"s3://{bucket}/c", status=1).err
+    assert get(client, bucket, "k") == b"12345"

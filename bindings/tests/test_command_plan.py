@@ -245,17 +245,22 @@ def test_durations():
 def test_the_pool_limits_the_weight_in_progress():
     lock, running, most, done = threading.Lock(), 0, 0, []
 
+    together = threading.Barrier(4, timeout=60)
+
     def work(weight: int) -> None:
         nonlocal running, most
         with lock:
             running += weight
             most = max(most, running)
+        if weight == 1:
+            together.wait()  # four run at the same time
         with lock:
             running -= weight
             done.append(weight)
 
-    _pool.Pool(4).run((weight, lambda weight=weight: work(weight)) for weight in [1, 3, 4, 9, 1, 1] * 20)
-    assert len(done) == 120 and most <= 9  # 9 is run alone
+    _pool.Pool(4).run((min(weight, 4), lambda weight=weight: work(weight)) for weight in ([1] * 4 + [3, 4, 9]) * 20)
+    assert len(done) == 140 and most == 9  # 9 is run alone
+    assert _pool.Pool(4).run((weight, lambda: None) for weight in [9] * 3) is None
 
 
 def test_the_pool_ends_the_work_in_progress_before_it_raises():

@@ -8,6 +8,7 @@ import time
 import pytest
 from bucket_io import get, keys, put
 from command_runs import make_tree, tree
+from penstock._commands import _sync
 
 
 def changes(run) -> list[str]:
@@ -144,3 +145,11 @@ def test_directory_buckets_are_synced_though_not_sorted(penstock_command, client
     (tmp_path / "t/a-b").unlink()
     assert changes(penstock_command("sync", "--delete", tmp_path / "t", f"s3://{bucket}/p")) == ["delete a-b"]
     assert sorted(keys(client, bucket)) == ["p/a/b", "p/a/x", "p/b", "p/c/d/e"]
+
+
+def test_an_unsorted_listing_deletes_nothing(penstock_command, client, bucket, synced, monkeypatch):
+    listed = _sync.objects
+    monkeypatch.setattr(_sync, "objects", lambda *words: reversed(list(listed(*words))))
+    for words in ((synced, f"s3://{bucket}/p"), (f"s3://{bucket}/p", synced)):
+        assert "not in ascending order" in penstock_command("sync", "--delete", *words, status=1).err
+    assert sorted(tree(synced)) == ["a", "a-b", "d/c"] and len(keys(client, bucket)) == 3

@@ -85,6 +85,7 @@ class Execution:
                 continue
             if self._meter is not None:
                 self._meter.plan(transfer.entry.size)
+                self._meter.planning = pool is not None
             yield weight_of(transfer.entry.size), partial(self._make, transfer, transfers, pool)
         if self._meter is not None:
             self._meter.planning = False

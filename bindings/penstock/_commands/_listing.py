@@ -24,19 +24,8 @@ def is_directory_bucket(bucket: str) -> bool:
     return is_directory_bucket(bucket)
 
 
-def objects(client: S3Client, source: Source, *, ascending: bool = False) -> Iterator[Entry]:
-    """Lists the objects of a tree.
-
-    Args:
-        ascending: Sort the listing of a directory bucket, whose order is undefined. It is then kept in memory.
-    """
-    found = _objects(client, source)
-    if ascending and isinstance(source.root, S3Url) and is_directory_bucket(source.root.bucket):
-        return iter(sorted(found, key=lambda entry: entry.name.encode("utf-8", "surrogateescape")))
-    return found
-
-
-def _objects(client: S3Client, source: Source) -> Iterator[Entry]:
+def objects(client: S3Client, source: Source) -> Iterator[Entry]:
+    """Lists the objects of a tree, ascending by their names, also in directory buckets."""
     from .._listing import S3BucketIterable
 
     root = source.root

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import threading
 import time
@@ -27,9 +28,12 @@ class Display(Protocol):
 class PlainDisplay:
     """Rewrites one line on standard error."""
 
+    def __init__(self) -> None:
+        self._width = shutil.get_terminal_size().columns - 1
+
     def update(self, text: str, done: int, total: int) -> None:
         del done, total
-        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.write(f"\r\x1b[K{text[: self._width]}")
         sys.stderr.flush()
 
     def hide(self) -> None:

@@ -36,7 +36,7 @@ def error_text(error: Exception) -> str:
 
 
 class Report:
-    """What a command did.
+    """Prints and counts the results of a command.
 
     Args:
         command: Name of the command, for messages.

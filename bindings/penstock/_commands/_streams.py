@@ -17,8 +17,8 @@ KEY_BLOCK = 16 * 1024**2  # bytes per request for objects with SSE-C
 _OF_WRITER = {"storage_class", "content_type", "metadata"}  # attributes that streaming uploads have
 
 
-def to_stdout(client: S3Client, url: S3Url, version_id: str | None = None, sse_customer_key: bytes | None = None) -> int:
-    """Writes an object to standard output, in parallel parts of one version. Returns its size.
+def to_stdout(client: S3Client, url: S3Url, version_id: str | None = None, sse_customer_key: bytes | None = None) -> None:
+    """Writes an object to standard output, in parallel parts of one version.
 
     The last bytes are written only if the whole object matches its checksum.
     """
@@ -26,18 +26,15 @@ def to_stdout(client: S3Client, url: S3Url, version_id: str | None = None, sse_c
 
     out = sys.stdout.buffer
     if sse_customer_key is not None:
-        return _to_stdout_with_key(client, url, version_id, sse_customer_key)
-    head = client.head_object(url.bucket, url.key, version_id=version_id)
+        _to_stdout_with_key(client, url, version_id, sse_customer_key)
+        return
     source = ObjectSource(url.bucket, url.key, version_id or "")
-    source.set_version(head.size, head.etag)
-    source.checksums = head.checksums
     for block in GetObjectStream(client.core, source, None, None, client.part_size, client.parallel_parts):
         out.write(block)
     out.flush()
-    return head.size
 
 
-def _to_stdout_with_key(client: S3Client, url: S3Url, version_id: str | None, key: bytes) -> int:
+def _to_stdout_with_key(client: S3Client, url: S3Url, version_id: str | None, key: bytes) -> None:
     head = client.head(url.bucket, url.key, version_id=version_id, sse_customer_key=key)
     for begin in range(0, head.size, KEY_BLOCK):
         got = client.get(
@@ -46,7 +43,6 @@ def _to_stdout_with_key(client: S3Client, url: S3Url, version_id: str | None, ke
         )  # fmt: skip
         sys.stdout.buffer.write(got.body)
     sys.stdout.buffer.flush()
-    return head.size
 
 
 def from_stdin(client: S3Client, url: S3Url, settings: Settings, expected_size: int | None) -> int:

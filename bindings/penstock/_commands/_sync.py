@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
     problems = _Problems(execution.on_problem("sync"))
     sources = _entries(execution, source, problems, follow=options.follow_symlinks)
     if isinstance(target, S3Url):
-        targets = objects(execution.client, Source(target, True, target.key), ascending=True)
+        targets = objects(execution.client, Source(target, True, target.key))
     else:
         targets = target_files(target, problems)
         operation = Transfer(Entry("", source, 0, 0), target).operation
@@ -106,5 +106,5 @@ def run(options: argparse.Namespace) -> int:
 
 def _entries(execution: Execution, root: Place, problems: _Problems, *, follow: bool) -> Iterator[Entry]:
     if isinstance(root, S3Url):
-        return objects(execution.client, Source(root, True, root.key), ascending=True)
+        return objects(execution.client, Source(root, True, root.key))
     return files(Source(root, True), problems, follow=follow)

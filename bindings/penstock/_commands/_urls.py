@@ -42,7 +42,7 @@ Place: TypeAlias = S3Url | str  # str: the path of a file or folder, or STDIO
 
 
 class Source(NamedTuple):
-    """What a command reads, lists or deletes.
+    """The files or objects that an argument selects.
 
     Attributes:
         root: A single object or file; or the folder that names are relative to, and its key or path ends in a slash.
