@@ -80,6 +80,17 @@ def test_wildcards_and_filters(penstock_command, client, bucket, tmp_path):
     assert "no object matches" in penstock_command("cp", "-r", f"s3://{bucket}/log", tmp_path / "n", status=1).err
 
 
+def test_a_wildcard_that_is_a_key_moves_nothing_else(penstock_command, client, bucket, tmp_path):
+    for key in ("page?x=1", "pageAx=1"):
+        put(client, bucket, key, b"")
+    assert "--raw" in penstock_command("mv", f"s3://{bucket}/page?x=1", tmp_path, status=2).err
+    assert "--raw" in penstock_command("rm", f"s3://{bucket}/page?x=1", status=2).err
+    assert len(keys(client, bucket)) == 2 and tree(tmp_path) == {}
+    penstock_command("rm", "--raw", f"s3://{bucket}/page?x=1")
+    penstock_command("mv", f"s3://{bucket}/page?x=1", tmp_path)
+    assert keys(client, bucket) == [] and list(tree(tmp_path)) == ["pageAx=1"]
+
+
 def test_several_sources(penstock_command, client, bucket, tmp_path):
     make_tree(tmp_path, "a", "b", "d/a")
     run = penstock_command("cp", tmp_path / "a", tmp_path / "b", tmp_path / "missing", f"s3://{bucket}/p", status=1)
@@ -219,6 +230,10 @@ def test_keys_of_the_customer(penstock_command, client, bucket, tmp_path):
     assert (tmp_path / "plain").read_text() == "f"
     penstock_command("mv", f"s3://{bucket}/k", f"s3://{bucket}/m", "--sse-c-copy-source-key", key, "--sse-c-key", key2)
     assert penstock_command("cat", f"s3://{bucket}/m", "--sse-c-key", key2).out == "f" and keys(client, bucket) == ["m"]
+    penstock_command("cp", tmp_path / "f", f"s3://{bucket}/open")
+    penstock_command("cp", f"s3://{bucket}/open", f"s3://{bucket}/closed", "--sse-c-key", key)
+    penstock_command("cp", f"s3://{bucket}/closed", tmp_path / "opened", "--sse-c-key", key)
+    assert (tmp_path / "opened").read_text() == "f"
     for wrong in (f"fileb://{tmp_path}/short", f"fileb://{tmp_path}/none", "x" * 32):
         run = penstock_command("cp", tmp_path / "f", f"s3://{bucket}/k", "--sse-c-key", wrong, status=2)
         assert "x" * 32 not in run.err

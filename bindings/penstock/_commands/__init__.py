@@ -8,6 +8,7 @@ import argparse
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -45,12 +46,19 @@ _COMMANDS = {
 NAMES = tuple(_COMMANDS)
 
 _INTERRUPTED = 128 + signal.SIGINT
-_TERMINATED = 128 + signal.SIGTERM
 _BROKEN_PIPE = 128 + signal.SIGPIPE
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM arrived. Ends the command as Ctrl-C does."""
+    """SIGTERM or SIGHUP arrived. Ends the command as Ctrl-C does.
+
+    Args:
+        number: The signal.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.status = 128 + number
 
 
 def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser], wanted: str | None) -> None:
@@ -83,9 +91,9 @@ def _run(options: argparse.Namespace) -> int:
             sys.stdout.flush()
             return status
     except Abandoned as abandoned:
-        os._exit(_TERMINATED if isinstance(abandoned.__context__, Terminated) else _INTERRUPTED)
-    except Terminated:
-        return _TERMINATED
+        os._exit(getattr(abandoned.__context__, "status", _INTERRUPTED))
+    except Terminated as terminated:
+        return terminated.status
     except KeyboardInterrupt:
         return _INTERRUPTED
     except BrokenPipeError:
@@ -108,18 +116,19 @@ def _complain(command: str, error: Exception) -> None:
 
 @contextmanager
 def _signals() -> Iterator[None]:
-    """Makes SIGTERM end the command as Ctrl-C does. In other threads than the main one, where it cannot, it does nothing."""
+    """Makes SIGTERM and SIGHUP end the command as Ctrl-C does, except where they are ignored (nohup) or handled already."""
 
     def terminate(number: int, frame: object) -> None:
-        del number, frame
-        raise Terminated
+        del frame
+        raise Terminated(number)
 
-    try:
-        before = signal.signal(signal.SIGTERM, terminate)
-    except ValueError:
-        yield
-        return
+    changed = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL]
+    if threading.current_thread() is not threading.main_thread():
+        changed = []  # only the main thread may
+    for number in changed:
+        signal.signal(number, terminate)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number in changed:
+            signal.signal(number, signal.SIG_DFL)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from .._exceptions import S3Exception
 from . import _options, _streams
 from ._execution import Execution
-from ._listing import files, objects, one_object
+from ._listing import files, objects, one_object, refuse_ambiguous
 from ._plan import CaseConflicts, Entry, FileFolderConflicts, Transfer
 from ._report import Report
 from ._transfers import Settings, Transfers
@@ -112,13 +112,14 @@ class _Planner:
         self._filters = _options.filters_of(options)
         self._follow: bool = options.follow_symlinks
         self._version_id: str | None = getattr(options, "version_id", None)
-        self._source_key: bytes | None = options.sse_c_copy_source_key or options.sse_c_key
+        self._source_key: bytes | None = options.sse_c_copy_source_key
+        self._target_key: bytes | None = options.sse_c_key
         self._move = move
 
     def transfers(self, source: Source, target: Place) -> Iterator[Transfer]:
         if not source.tree:
             try:
-                entry = self._one(source)
+                entry = self._one(source, target)
             except (S3Exception, OSError) as error:
                 self._execution.report.failed(self._operation(source, target), source.root, target, error)
                 return
@@ -158,9 +159,10 @@ class _Planner:
             else:
                 yield entry
 
-    def _one(self, source: Source) -> Entry:
+    def _one(self, source: Source, target: Place) -> Entry:
         if isinstance(source.root, S3Url):
-            return one_object(self._execution.client, source.root, self._version_id, self._source_key)
+            key = self._source_key if isinstance(target, S3Url) else self._target_key
+            return one_object(self._execution.client, source.root, self._version_id, key)
         return next(files(source, lambda *_: None, follow=True))
 
     def _single(self, entry: Entry, target: Place) -> Transfer:
@@ -180,6 +182,8 @@ class _Planner:
         """Lists a tree. If nothing was found, even without the filters, that is a failure."""
         operation = self._operation(source, target)
         if isinstance(source.root, S3Url):
+            if self._move:
+                refuse_ambiguous(self._execution.client, source)
             entries = objects(self._execution.client, source)
         else:
             entries = files(source, self._execution.on_problem(operation), follow=self._follow)
@@ -233,7 +237,7 @@ def _run_stream(options: argparse.Namespace, sources: list[Place], target: Place
         if not isinstance(source, S3Url) or source.is_folder:
             raise UsageError(f"{options.places[0]!r} is not the S3 URI of an object; write s3://bucket/key")
         if not options.dry_run:
-            _streams.to_stdout(client, source, options.version_id, settings.source_sse_customer_key or settings.sse_customer_key)
+            _streams.to_stdout(client, source, options.version_id, settings.sse_customer_key)
         return 0
     if not isinstance(target, S3Url) or target.is_folder:
         raise UsageError(f"{options.target!r} is not the S3 URI of an object; write s3://bucket/key")

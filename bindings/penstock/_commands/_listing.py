@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from .._exceptions import S3NotFoundError
+from .._exceptions import S3AccessDeniedError, S3NotFoundError
 from ._plan import Entry
-from ._urls import S3Url, Source, base_name, key_problem
+from ._urls import S3Url, Source, UsageError, base_name, key_problem
 
 if TYPE_CHECKING:
     from .._client import S3Client
@@ -47,6 +48,17 @@ def one_object(client: S3Client, url: S3Url, version_id: str | None = None, sse_
     """
     head = client.head(url.bucket, url.key, version_id=version_id, sse_customer_key=sse_customer_key)
     return Entry(base_name(url), url, head.size, head.last_modified, head.etag, version_id)
+
+
+def refuse_ambiguous(client: S3Client, source: Source) -> None:
+    """Raises UsageError if the text of a wildcard is the key of an object, before a command deletes everything that matches."""
+    if source.wildcard is None:
+        return
+    with contextlib.suppress(S3AccessDeniedError):
+        if exists(client, source.wildcard):
+            raise UsageError(
+                f"{source.wildcard} is an object and a wildcard; add --raw for the object, or use --recursive with --include"
+            )
 
 
 def exists(client: S3Client, url: S3Url) -> bool:

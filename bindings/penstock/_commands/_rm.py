@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .._exceptions import S3AccessDeniedError, S3Exception, S3NotFoundError
 from . import _options
 from ._execution import Execution
-from ._listing import objects, one_object
+from ._listing import objects, one_object, refuse_ambiguous
 from ._plan import Entry
 from ._urls import S3Url, Source, UsageError, parse_s3, s3_source
 
@@ -58,6 +58,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _entries(execution: Execution, source: Source, options: argparse.Namespace) -> Iterator[Entry]:
     client = execution.client
+    refuse_ambiguous(client, source)
     if options.all_versions:
         return versions(client, source)
     return objects(client, source) if source.tree else _single(execution, source, options.version_id)

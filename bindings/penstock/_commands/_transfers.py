@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._exceptions import S3DataLossError, S3Exception, S3PreconditionFailedError
 from ._copies import Copier
-from ._listing import is_directory_bucket
+from ._listing import exists, is_directory_bucket
 from ._plan import Transfer
 from ._urls import S3Url, name_problem
 
@@ -139,6 +139,7 @@ class Transfers:
     # ---- uploads
 
     def _upload(self, transfer: Transfer, path: str, target: S3Url, progress: Progress) -> dict[str, Any]:
+        self._skip_existing(target)
         attributes = dict(self._settings.attributes)
         if self._settings.guess_type and "content_type" not in attributes:
             attributes["content_type"] = content_type_of(path)
@@ -148,15 +149,16 @@ class Transfers:
                 path, target.bucket, target.key, if_none_match=not self._settings.overwrite, progress=progress, **attributes
             )
         except S3PreconditionFailedError:
-            self._raise_exists()
+            self._skip_existing(target)
             raise
         if before is not None:
             _remove_unchanged(path, before)
         return {"size": done.size, "etag": done.etag}
 
-    def _raise_exists(self) -> None:
-        if not self._settings.overwrite:
-            raise Skipped("the object exists") from None
+    def _skip_existing(self, target: S3Url) -> None:
+        """Raises Skipped if existing objects are kept and there is one. Not every service knows the condition of the write."""
+        if not self._settings.overwrite and exists(self._client, target):
+            raise Skipped("the object exists")
 
     # ---- downloads
 
@@ -202,6 +204,7 @@ class Transfers:
     def _copy(self, transfer: Transfer, source: S3Url, target: S3Url, progress: Progress) -> dict[str, Any]:
         if source == target and not transfer.entry.version_id and (transfer.move or not self._settings.attributes):
             raise OSError("source and target are the same object")
+        self._skip_existing(target)
         entry = transfer.entry
         same_bucket = source.bucket == target.bucket
         if transfer.move and same_bucket and is_directory_bucket(source.bucket) and not self._settings.attributes:
@@ -211,8 +214,7 @@ class Transfers:
                 entry, target, pinned=transfer.move, new_only=not self._settings.overwrite, progress=progress
             )
         except S3PreconditionFailedError:
-            if not self._settings.overwrite and self._exists(target):
-                self._raise_exists()
+            self._skip_existing(target)
             raise
         if transfer.move:
             self._check_copy(entry.size, target)
@@ -226,15 +228,9 @@ class Transfers:
                 if_none_match=None if self._settings.overwrite else "*",
             )  # fmt: skip
         except S3PreconditionFailedError:
-            if not self._settings.overwrite and self._exists(target):
-                self._raise_exists()
+            self._skip_existing(target)
             raise
         return {"size": transfer.entry.size}
-
-    def _exists(self, target: S3Url) -> bool:
-        from ._listing import exists
-
-        return exists(self._client, target)
 
     def _check_copy(self, size: int, target: S3Url) -> None:
         """Checks by a HEAD request that a copy is complete, before its source is deleted."""

@@ -49,12 +49,14 @@ class Source(NamedTuple):
         tree: Whether everything below `root` is meant.
         prefix: S3: the beginning of the keys to list, at least the key of `root`.
         pattern: Names must match; None: all names.
+        wildcard: The S3 URI with the wildcard that `pattern` comes from.
     """
 
     root: Place
     tree: bool
     prefix: str = ""
     pattern: re.Pattern[str] | None = None
+    wildcard: S3Url | None = None
 
     def selects(self, name: str) -> bool:
         return self.pattern is None or self.pattern.fullmatch(name) is not None
@@ -121,7 +123,7 @@ def s3_source(url: S3Url, *, recursive: bool, raw: bool = False) -> Source:
     split = None if raw else _with_wildcard(url.key)
     if split is not None:
         root, prefix, pattern = split
-        return Source(S3Url(url.bucket, root), True, prefix, pattern)
+        return Source(S3Url(url.bucket, root), True, prefix, pattern, url)
     if recursive:
         return Source(url.folder, True, url.folder.key)
     if url.is_folder:
