@@ -6,6 +6,8 @@ import argparse
 import threading
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from penstock import S3DataLossError
 from penstock._commands import _options, _plan, _pool, _urls
 from penstock._commands._filters import Filters
@@ -156,6 +158,38 @@ def test_sync_deletes_only_when_told_and_never_what_is_excluded():
     assert planned([], targets, delete=True, filters=[(False, "*.keep")]) == [("delete", "a"), ("delete", "c")]
     marker = entry("folder/", 0, bucket="t")
     assert planned([], [marker], S3Url("t", ""), delete=True) == [], "folder markers have no local file"
+
+
+NAMES = st.text(st.sampled_from("a-/\u00e9\U0001f600"), min_size=1, max_size=4)
+SIZES = st.dictionaries(NAMES, st.integers(0, 2), max_size=12)
+
+
+def ascending(sizes: dict[str, int], bucket: str = "") -> list[Entry]:
+    return [entry(name, sizes[name], bucket=bucket) for name in sorted(sizes, key=str.encode)]
+
+
+@given(SIZES, SIZES)
+def test_a_sync_makes_both_sides_equal(sources, targets):
+    steps = list(_plan.sync(iter(ascending(sources, "s")), iter(ascending(targets)), "d/", Filters([(False, "-*")]),
+                            _plan.never_differs, delete=True))  # fmt: skip
+    result = dict(targets)
+    for step in steps:
+        if step.transfer is not None:
+            result[step.transfer.target.removeprefix("d/")] = step.transfer.entry.size
+        else:
+            del result[step.delete.name]
+    kept = {name: size for name, size in targets.items() if name.startswith("-")}
+    assert result == kept | {name: size for name, size in sources.items() if not name.startswith("-")}
+    assert len(steps) == len({step.transfer.entry.name if step.transfer else step.delete.name for step in steps})
+
+
+@given(st.sets(NAMES, max_size=12))
+def test_conflicts_of_files_and_folders(names):
+    conflicts, before = FileFolderConflicts(), []
+    for name in sorted(names, key=str.encode):
+        above = conflicts.file_above(name)
+        assert (above is not None) == any(name.startswith(earlier + "/") for earlier in before)
+        before.append(name)
 
 
 def test_names_are_merged_by_their_bytes():
