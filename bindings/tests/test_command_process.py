@@ -68,6 +68,19 @@ def test_an_interrupted_download_leaves_nothing(emulator, client, bucket, tmp_pa
     assert tree(tmp_path) == {} and len(keys(client, bucket)) == files
 
 
+def test_an_interrupted_copy_does_not_wait_for_its_response(emulator, client, bucket):
+    for name in range(3):
+        client.put(bucket, f"d/{name}", b"")
+    emulator.faults().set([{"when": {"operation": "CopyObject"}, "do": {"stall": {"ms": 300_000}}}])
+    before = emulator.journal().last
+    with start(emulator, "mv", "-r", f"s3://{bucket}/d", f"s3://{bucket}/e") as process:
+        first_entry(emulator, before, "ListObjectsV2")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=TIMEOUT_S)
+    emulator.faults().clear(forget=True)
+    assert (process.returncode, out, err) == (130, b"", b"") and len(keys(client, bucket, "d/")) == 3
+
+
 def test_an_interrupted_standard_input_leaves_nothing(emulator, client, bucket):
     before = emulator.journal().last
     with start(emulator, "cp", "-", f"s3://{bucket}/k") as process:

@@ -15,7 +15,7 @@ from ._meter import Meter
 from ._plan import Entry, Transfer
 from ._pool import LIMIT, MAX_WEIGHT, Pool, Stopped, Work, weight_of
 from ._report import Report, error_text
-from ._transfers import Skipped, Transfers, remove_partial_files
+from ._transfers import Skipped, Transfers, may_have_upload, remove_partial_files
 from ._urls import S3Url
 
 if TYPE_CHECKING:
@@ -69,13 +69,13 @@ class Execution:
         pool.run(self._works(plan, transfers, pool))
 
     def _abandon(self) -> bool:
-        """Removes the partial files if only downloads are in progress. Uploads and copies must abort their uploads in S3."""
-        targets = [transfer.target for transfer in list(self._in_progress)]
-        if any(isinstance(target, S3Url) for target in targets):
+        """Removes partial files, unless a transfer in progress must first abort an upload in S3."""
+        transfers = list(self._in_progress)
+        if any(may_have_upload(transfer) for transfer in transfers):
             return False
-        for target in targets:
-            if isinstance(target, str):
-                remove_partial_files(target)
+        for transfer in transfers:
+            if isinstance(transfer.target, str):
+                remove_partial_files(transfer.target)
         return True
 
     def _works(self, plan: Iterable[Transfer], transfers: Transfers, pool: Pool | None) -> Iterator[tuple[int, Work]]:

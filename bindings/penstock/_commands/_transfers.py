@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._exceptions import S3DataLossError, S3Exception, S3PreconditionFailedError
-from ._copies import Copier
+from . import _copies
 from ._listing import exists, is_directory_bucket
 from ._plan import Transfer
 from ._urls import S3Url, name_problem
@@ -108,7 +108,7 @@ class Transfers:
         self._client = client
         self._settings = settings
         self._folders = Folders()
-        self._copier = Copier(client, settings.attributes, settings.source_sse_customer_key, settings.metadata_directive)
+        self._copier = _copies.Copier(client, settings.attributes, settings.source_sse_customer_key, settings.metadata_directive)
 
     def run(self, transfer: Transfer, progress: Progress) -> dict[str, Any]:
         """Makes a transfer. Returns facts for the report.
@@ -237,6 +237,13 @@ class Transfers:
         head = self._client.head(target.bucket, target.key, sse_customer_key=self._settings.sse_customer_key)
         if head.size != size:
             raise S3DataLossError(f"the copy has {head.size} bytes instead of {size}; the source was not deleted")
+
+
+def may_have_upload(transfer: Transfer) -> bool:
+    """Whether a transfer in progress may have a multipart upload, which it must abort when it ends."""
+    if not isinstance(transfer.target, S3Url):
+        return False
+    return isinstance(transfer.entry.place, str) or transfer.entry.size > _copies.SINGLE_COPY_LIMIT
 
 
 def remove_partial_files(path: str) -> None:
