@@ -127,6 +127,7 @@ def test_folder_markers(penstock_command, client, bucket, tmp_path):
     run = penstock_command("cp", "-r", f"s3://{bucket}/p", tmp_path / "t", status=1)
     assert (tmp_path / "t/d").is_dir() and tree(tmp_path / "t") == {}
     assert run.err.count("failed") == 1 and "7 bytes, which no folder can hold" in run.err
+    assert penstock_command("sync", f"s3://{bucket}/p", tmp_path / "t", "--exclude", "full/", "--dry-run").out == ""
     penstock_command("mv", "-r", f"s3://{bucket}/p", f"s3://{bucket}/q")
     assert keys(client, bucket) == ["q/", "q/d/", "q/full/"]
     assert get(client, bucket, "q/full/") == b"content"

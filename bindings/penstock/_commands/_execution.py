@@ -81,7 +81,8 @@ class Execution:
     def _works(self, plan: Iterable[Transfer], transfers: Transfers, pool: Pool | None) -> Iterator[tuple[int, Work]]:
         for transfer in plan:
             if self.report.dry_run:
-                self.report.done(transfer.operation, transfer.entry.place, transfer.target, size=transfer.entry.size)
+                if not (transfer.entry.is_marker and isinstance(transfer.target, str) and os.path.isdir(transfer.target)):  # noqa: PTH112
+                    self.report.done(transfer.operation, transfer.entry.place, transfer.target, size=transfer.entry.size)
                 continue
             if self._meter is not None:
                 self._meter.plan(transfer.entry.size)
