@@ -1,38 +1,12 @@
-"""The ``penstock`` command, also run by ``python -m penstock``: ``simulate``, ``checkpoint`` and ``conformance``."""
+"""The ``penstock`` command, also run by ``python -m penstock``: file commands, ``checkpoint``, ``simulate``, ``conformance``."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import re
 import sys
 from collections.abc import Callable, Sequence
 
-from . import __version__, _checkpoint_cli, simulate
-from ._exceptions import S3Exception
-
-_UNITS = {
-    "": 1,
-    "kib": 1 << 10,
-    "mib": 1 << 20,
-    "gib": 1 << 30,
-    "tib": 1 << 40,
-    "kb": 10**3,
-    "mb": 10**6,
-    "gb": 10**9,
-    "tb": 10**12,
-}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zA-Z]*)")
-
-
-def _size(text: str) -> int:
-    """Parses a size such as "1048576", "64MiB", "1.5 GiB" or "10GB" and returns bytes."""
-    match = _SIZE.fullmatch(text)
-    if match is None or match[2].lower() not in _UNITS:
-        raise argparse.ArgumentTypeError(
-            f"invalid size '{text}': expected a number with an optional unit, for example 1048576, 64MiB or 1GiB"
-        )
-    return int(float(match[1]) * _UNITS[match[2].lower()])
+from . import _argument_values, _checkpoint_cli, _commands
 
 
 def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -54,8 +28,8 @@ def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     add("--prefix", action="append", dest="prefixes", metavar="TEXT", help="a prefix of round-robin; repeat for more")
     add("--prefix-count", type=int, metavar="N", help="number of prefixes of binary and hex (default: one per rank)")
     add("--files-per-rank", type=int, default=1, metavar="N")
-    add("--file-size", type=_size, default=1 << 30, metavar="SIZE", dest="file_bytes", help="default: 1GiB")
-    add("--part-size", type=_size, default=32 << 20, metavar="SIZE", dest="part_bytes", help="default: 32MiB")
+    add("--file-size", type=_argument_values.size, default=1 << 30, metavar="SIZE", dest="file_bytes", help="default: 1GiB")
+    add("--part-size", type=_argument_values.size, default=32 << 20, metavar="SIZE", dest="part_bytes", help="default: 32MiB")
     add("--connections", type=int, default=8, metavar="N", dest="connections_per_rank", help="per rank (default: 8)")
     add("--rounds", type=int, default=1, metavar="N", help="number of checkpoints, run in sequence (default: 1)")
     add("--every", type=float, default=0.0, metavar="S", dest="round_every_s", help="seconds between the starts of checkpoints")
@@ -119,6 +93,10 @@ _NOT_JOB_OPTIONS = {"command", "run", "json", "plot", "strategy"}
 
 
 def _simulate(options: argparse.Namespace) -> int:
+    import json
+
+    from . import simulate
+
     job = {name: value for name, value in vars(options).items() if name not in _NOT_JOB_OPTIONS and value is not None}
     strategies = options.strategy or simulate.STRATEGIES
     if options.prefixes and "round-robin" not in strategies:
@@ -144,15 +122,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line.
 
     Returns:
-        The exit status. 0: success; 1: a job or a check failed, or a checkpoint is damaged; 2: an error.
+        The exit status. 0: success; 1: a job, a check, a file or an object failed, or a checkpoint is damaged; 2: an error;
+        130: interrupted.
     """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    wanted = next((word for word in words if not word.startswith("-")), None)
     parser = argparse.ArgumentParser(prog="penstock", description="S3 for PyTorch, with an S3 emulator to test it.")
-    parser.add_argument("--version", action="version", version=f"penstock {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    _add_simulate(commands)
-    _checkpoint_cli.add_commands(commands)
-    _add_conformance(commands)
-    options = parser.parse_args(arguments)
+    _commands.add_commands(commands, wanted)
+    if wanted not in _commands.NAMES:  # the file commands start without the modules of the others
+        from . import __version__
+
+        parser.add_argument("--version", action="version", version=f"penstock {__version__}")
+        _checkpoint_cli.add_commands(commands)
+        _add_simulate(commands)
+        _add_conformance(commands)
+    options = parser.parse_args(words)
+    from ._exceptions import S3Exception
+
     run: Callable[[argparse.Namespace], int] = options.run
     try:
         return run(options)

@@ -6,7 +6,6 @@ import contextlib
 import logging
 import math
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._exceptions import S3DataLossError, S3Exception, S3InvalidArgumentError, S3NotFoundError
@@ -201,6 +200,8 @@ def _copy_parts(client: Requests, bucket: str, version: ObjectVersion) -> None:
     upload = client.create_multipart_upload(
         bucket, key, storage_class=head.storage_class, content_type=head.content_type, metadata=head.user_metadata
     )
+
+    from concurrent.futures import ThreadPoolExecutor
 
     def copy(number: int) -> CompletedPart:
         begin = (number - 1) * part_size

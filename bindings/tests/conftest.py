@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import penstock
 import pytest
+from command_runs import Penstock
 from penstock.testing import Emulator
 
 _numbers = itertools.count()
@@ -46,3 +47,9 @@ def bucket(client: penstock.S3Client) -> str:
     name = f"test-{next(_numbers)}"
     client.create_bucket(name)
     return name
+
+
+@pytest.fixture
+def penstock_command(emulator: Emulator, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Penstock:
+    """Runs the `penstock` command in this process."""
+    return Penstock(emulator, monkeypatch, capsys)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
+from .. import _argument_values
+
 __all__ = ["add_commands"]
 
 _EPILOG = (
@@ -25,7 +27,10 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     which = restore.add_mutually_exclusive_group(required=True)
     which.add_argument("--version", metavar="ID", dest="version_id", help="version ID of the file, or of a directory's .metadata")
     which.add_argument(
-        "--as-of", type=_time, metavar="TIME", help="restore the state at this time: 2026-01-31T12:00:00Z or seconds since 1970"
+        "--as-of",
+        type=_argument_values.time,
+        metavar="TIME",
+        help="restore the state at this time: 2026-01-31T12:00:00Z or seconds since 1970",
     )
     restore.add_argument("--dry-run", action="store_true", help="print what would be restored")
     prune = _add(verbs, "prune", "delete all but the newest checkpoints of a run; all checkpoints below URI are one run")
@@ -33,7 +38,7 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add("--keep", type=_count, required=True, metavar="N", help="number of newest complete checkpoints to keep, at least 1")
     add(
         "--older-than",
-        type=_age,
+        type=_argument_values.age,
         metavar="AGE",
         help="also delete shards that no checkpoint refers to, and abort open uploads, if older than AGE: 36h, 7d, 30m",
     )
@@ -68,39 +73,7 @@ def _run(options: argparse.Namespace) -> int:
     return verbs[options.verb](options)
 
 
-_UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
-
-
-def _age(text: str) -> float:
-    """Parses an age such as "90s", "30m", "36h", "7d" or "2w". Returns seconds."""
-    number, unit = text[:-1], text[-1:]
-    try:
-        age = float(number) * _UNITS_S[unit]
-    except (KeyError, ValueError):
-        raise argparse.ArgumentTypeError(f"invalid age '{text}': expected for example 30m, 36h or 7d") from None
-    if not 0 <= age < float("inf"):
-        raise argparse.ArgumentTypeError(f"invalid age '{text}': expected for example 30m, 36h or 7d")
-    return age
-
-
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"invalid number of checkpoints to keep '{text}': expected 1 or more")
     return int(text)
-
-
-def _time(text: str) -> float:
-    """Parses seconds since the epoch, or an ISO 8601 time with a time zone. Returns seconds since the epoch."""
-    from datetime import datetime
-
-    try:
-        return float(text)
-    except ValueError:
-        pass
-    try:
-        time = datetime.fromisoformat(text.replace("Z", "+00:00"))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"invalid time '{text}': expected for example 2026-01-31T12:00:00Z") from None
-    if time.tzinfo is None:
-        raise argparse.ArgumentTypeError(f"time '{text}' has no time zone; use {text}Z for UTC, or {text}+01:00")
-    return time.timestamp()

@@ -1,30 +1,34 @@
 """Arguments and results of the requests of :class:`penstock.S3Client`."""
 
-from ._options import CallOptions, ObjectOptions, PresignOptions, ReadOptions
-from ._results import (
-    BucketInfo,
-    CompletedPart,
-    CopyResult,
-    DeletedObject,
-    DeleteFailure,
-    DeleteObjectsResult,
-    DeleteResult,
-    DirectoryResult,
-    FileFailure,
-    GetObjectAttributesResult,
-    GetResult,
-    HeadBucketResult,
-    ListMultipartUploadsResult,
-    ListPartsResult,
-    MultipartUpload,
-    ObjectMetadata,
-    ObjectPart,
-    ObjectToDelete,
-    PresignedPost,
-    PresignedRequest,
-    PutResult,
-    UploadFileResult,
-)
+from __future__ import annotations
+
+TYPE_CHECKING = False  # type checkers treat it as True; importing `typing` would cost more than the rest of this module
+if TYPE_CHECKING:
+    from ._options import CallOptions, ObjectOptions, PresignOptions, ReadOptions
+    from ._results import (
+        BucketInfo,
+        CompletedPart,
+        CopyResult,
+        DeletedObject,
+        DeleteFailure,
+        DeleteObjectsResult,
+        DeleteResult,
+        DirectoryResult,
+        FileFailure,
+        GetObjectAttributesResult,
+        GetResult,
+        HeadBucketResult,
+        ListMultipartUploadsResult,
+        ListPartsResult,
+        MultipartUpload,
+        ObjectMetadata,
+        ObjectPart,
+        ObjectToDelete,
+        PresignedPost,
+        PresignedRequest,
+        PutResult,
+        UploadFileResult,
+    )
 
 __all__ = [
     "BucketInfo",
@@ -54,3 +58,20 @@ __all__ = [
     "ReadOptions",
     "UploadFileResult",
 ]
+
+# Creating these classes takes longer than the rest of a client's import: each module is imported on first use.
+_OPTIONS = ("CallOptions", "ObjectOptions", "PresignOptions", "ReadOptions")
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    value: object = getattr(importlib.import_module("._options" if name in _OPTIONS else "._results", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from .._exceptions import S3ConflictError
 from .._session import Session
-from ._results import BucketInfo, HeadBucketResult
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._options import CallOptions, Grantees, Pairs
+    from ._results import BucketInfo, HeadBucketResult
 
 
 def is_already_owned(error: S3ConflictError) -> bool:
@@ -92,7 +92,7 @@ class BucketRequests(Session):
 
         Source: https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html
         """
-        return cast(HeadBucketResult, self._call("head_bucket", bucket=bucket, **options))
+        return cast("HeadBucketResult", self._call("head_bucket", bucket=bucket, **options))
 
     def list_buckets(self, **options: Unpack[CallOptions]) -> list[BucketInfo]:
         """Returns the general purpose buckets of the account. :meth:`list_directory_buckets` returns the others.

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from .._config import check_callable
 from .._session import Session
-from ._results import DirectoryResult, ObjectMetadata, UploadFileResult
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .._progress import ProgressCallback
     from ._options import CallOptions, ObjectOptions
+    from ._results import DirectoryResult, ObjectMetadata, UploadFileResult
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ class Files(Session):
             "part_size": part_size if part_size is not None else self.part_size, "parallel": parallel or self.parallel_parts,
             "if_match": if_match, "if_none_match": if_none_match, **options,
         }  # fmt: skip
-        return cast(UploadFileResult, self.core.upload_file(arguments, progress))
+        return cast("UploadFileResult", self.core.upload_file(arguments, progress))
 
     def download_file(
         self,
@@ -109,7 +109,7 @@ class Files(Session):
             "part_size": part_size if part_size is not None else self.part_size, "parallel": parallel or self.parallel_parts,
             "version_id": version_id, "if_match": if_match, "sse_customer_key": sse_customer_key, "sync": sync, **options,
         }  # fmt: skip
-        return cast(ObjectMetadata, self.core.download_file(arguments, progress))
+        return cast("ObjectMetadata", self.core.download_file(arguments, progress))
 
     def upload_directory(
         self,
@@ -146,7 +146,7 @@ class Files(Session):
             "folder": os.fsdecode(folder), "bucket": bucket, "prefix": prefix, "parallel_files": parallel_files,
             "max_failures": max_failures, "follow_symlinks": follow_symlinks, "part_size": self.part_size, **options,
         }  # fmt: skip
-        return cast(DirectoryResult, self.core.transfer_directory(True, arguments, on_file))
+        return cast("DirectoryResult", self.core.transfer_directory(True, arguments, on_file))
 
     def download_directory(
         self,
@@ -182,4 +182,4 @@ class Files(Session):
             "max_failures": max_failures, "sse_customer_key": sse_customer_key, "sync": sync, "part_size": self.part_size,
             **options,
         }  # fmt: skip
-        return cast(DirectoryResult, self.core.transfer_directory(False, arguments, on_file))
+        return cast("DirectoryResult", self.core.transfer_directory(False, arguments, on_file))

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
 from .._session import Session
-from ._results import CompletedPart, ListMultipartUploadsResult, ListPartsResult, PutResult
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._options import Buffer, CallOptions, ObjectOptions, Range
+    from ._results import CompletedPart, ListMultipartUploadsResult, ListPartsResult, PutResult
 
 
 class MultipartRequests(Session):
@@ -72,7 +72,7 @@ class MultipartRequests(Session):
             "upload_part", bucket=bucket, key=key, upload_id=upload_id, part_number=part_number, data=data,
             checksum_algorithm=checksum_algorithm, checksum_value=checksum_value, sse_customer_key=sse_customer_key, **options,
         )  # fmt: skip
-        return cast(CompletedPart, result)
+        return cast("CompletedPart", result)
 
     def upload_part_copy(
         self,
@@ -114,7 +114,7 @@ class MultipartRequests(Session):
             src_sse_customer_key=src_sse_customer_key, src_expected_bucket_owner=src_expected_bucket_owner,
             sse_customer_key=sse_customer_key, **options,
         )  # fmt: skip
-        return cast(CompletedPart, result)
+        return cast("CompletedPart", result)
 
     def complete_multipart_upload(
         self,
@@ -153,7 +153,7 @@ class MultipartRequests(Session):
             if_match=if_match, if_none_match=if_none_match, checksum_algorithm=checksum_algorithm, checksum_type=checksum_type,
             checksum_value=checksum_value, sse_customer_key=sse_customer_key, **options,
         )  # fmt: skip
-        return cast(PutResult, result)
+        return cast("PutResult", result)
 
     def abort_multipart_upload(self, bucket: str, key: str, upload_id: str, **options: Unpack[CallOptions]) -> None:
         """Discards an upload and its parts.
@@ -190,7 +190,7 @@ class MultipartRequests(Session):
             "list_parts", bucket=bucket, key=key, upload_id=upload_id, part_number_marker=part_number_marker,
             sse_customer_key=sse_customer_key, **options,
         )  # fmt: skip
-        return cast(ListPartsResult, result)
+        return cast("ListPartsResult", result)
 
     def list_multipart_uploads(
         self,
@@ -215,4 +215,4 @@ class MultipartRequests(Session):
             "list_multipart_uploads", bucket=bucket, prefix=prefix, key_marker=key_marker, upload_id_marker=upload_id_marker,
             **options,
         )  # fmt: skip
-        return cast(ListMultipartUploadsResult, result)
+        return cast("ListMultipartUploadsResult", result)

@@ -7,21 +7,21 @@ from itertools import islice
 from typing import TYPE_CHECKING, cast, overload
 
 from .._session import Session
-from ._results import (
-    CopyResult,
-    DeleteObjectsResult,
-    DeleteResult,
-    GetObjectAttributesResult,
-    GetResult,
-    ObjectMetadata,
-    ObjectToDelete,
-    PutResult,
-)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._options import Buffer, CallOptions, ObjectOptions, Pairs, Range, ReadOptions, Time
+    from ._results import (
+        CopyResult,
+        DeleteObjectsResult,
+        DeleteResult,
+        GetObjectAttributesResult,
+        GetResult,
+        ObjectMetadata,
+        ObjectToDelete,
+        PutResult,
+    )
 
 
 DELETE_AT_ONCE = 1000  # S3's limit of DeleteObjects
@@ -29,6 +29,8 @@ DELETE_AT_ONCE = 1000  # S3's limit of DeleteObjects
 
 def batches(objects: Iterable[str | ObjectToDelete]) -> Iterator[list[str | ObjectToDelete]]:
     """Splits the argument of ``delete_objects`` into requests."""
+    from ._results import ObjectToDelete
+
     if isinstance(objects, (str, bytes, ObjectToDelete)):
         raise TypeError(f"objects must be an iterable of str or ObjectToDelete, not {type(objects).__name__}")
     rest = iter(objects)
@@ -125,7 +127,7 @@ class ObjectRequests(Session):
             if_none_match=if_none_match, if_modified_since=if_modified_since, if_unmodified_since=if_unmodified_since,
             sse_customer_key=sse_customer_key, **options,
         )  # fmt: skip
-        return cast(ObjectMetadata, result)
+        return cast("ObjectMetadata", result)
 
     def put(
         self,
@@ -158,7 +160,7 @@ class ObjectRequests(Session):
             "put", bucket=bucket, key=key, data=data, if_match=if_match, if_none_match=if_none_match,
             checksum_algorithm=checksum_algorithm, checksum_value=checksum_value, write_offset=write_offset, **options,
         )  # fmt: skip
-        return cast(PutResult, result)
+        return cast("PutResult", result)
 
     def delete(
         self,
@@ -189,7 +191,7 @@ class ObjectRequests(Session):
             if_match_last_modified=if_match_last_modified, if_match_size=if_match_size,
             bypass_governance_retention=bypass_governance_retention, **options,
         )  # fmt: skip
-        return cast(DeleteResult, result)
+        return cast("DeleteResult", result)
 
     def delete_objects(
         self,
@@ -216,6 +218,8 @@ class ObjectRequests(Session):
 
         Source: https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html
         """
+        from ._results import DeleteObjectsResult
+
         total = DeleteObjectsResult()
         for batch in batches(objects):
             result = self._call(
@@ -278,7 +282,7 @@ class ObjectRequests(Session):
             tagging_directive=tagging_directive, if_match=if_match, if_none_match=if_none_match,
             checksum_algorithm=checksum_algorithm, **options,
         )  # fmt: skip
-        return cast(CopyResult, result)
+        return cast("CopyResult", result)
 
     def get_object_attributes(
         self,
@@ -306,7 +310,7 @@ class ObjectRequests(Session):
             "get_object_attributes", bucket=bucket, key=key, version_id=version_id, part_number_marker=part_number_marker,
             max_parts=max_parts, sse_customer_key=sse_customer_key, **options,
         )  # fmt: skip
-        return cast(GetObjectAttributesResult, result)
+        return cast("GetObjectAttributesResult", result)
 
     def restore_object(
         self,

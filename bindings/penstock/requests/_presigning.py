@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, cast
 
 from .._session import Session
-from ._results import PresignedPost, PresignedRequest
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._options import Pairs, PresignOptions
+    from ._results import PresignedPost, PresignedRequest
 
 
 class Presigning(Session):
@@ -43,7 +43,7 @@ class Presigning(Session):
         if operation not in ("get", "head", "put", "delete", "upload_part"):
             raise TypeError(f"operation must be 'get', 'head', 'put', 'delete' or 'upload_part', not {operation!r}")
         result = self._call(f"presign_{operation}", bucket=bucket, key=key, expires_in=expires_in, **request)
-        return cast(PresignedRequest, result)
+        return cast("PresignedRequest", result)
 
     def presign_post(
         self,
@@ -70,4 +70,4 @@ class Presigning(Session):
             "presign_post", bucket=bucket, key=key, fields=fields, starts_with=starts_with,
             content_length_range=content_length_range, expires_in=expires_in,
         )  # fmt: skip
-        return cast(PresignedPost, result)
+        return cast("PresignedPost", result)

@@ -1,0 +1,134 @@
+"""The file commands of ``penstock``: ``cp``, ``mv``, ``sync``, ``ls``, ``cat``, ``rm``, ``du``, ``mb``, ``rb``, ``stat``,
+``presign`` and ``find``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import NamedTuple
+
+__all__ = ["NAMES", "add_commands"]
+
+_EPILOG = (
+    "Credentials are taken from the environment, the profile or the instance metadata. Exit status: 0 for success, 1 if a file,"
+    " an object or the request failed, 2 for wrong arguments, 130 after Ctrl-C. docs/command-line.md has the rules and examples."
+)
+
+
+class _Command(NamedTuple):
+    module: str
+    add_options: str
+    run: str
+    text: str
+
+
+_COMMANDS = {
+    "cp": _Command("_cp", "add_options", "run", "copy files and objects: to S3, from S3 and inside S3"),
+    "mv": _Command("_cp", "add_options", "run", "move files and objects: copy each, then delete its source"),
+    "sync": _Command("_sync", "add_options", "run", "copy what is new or has changed in a folder"),
+    "ls": _Command("_ls", "add_ls_options", "run_ls", "list buckets, objects or versions"),
+    "cat": _Command("_object", "add_cat_options", "run_cat", "write objects to standard output"),
+    "rm": _Command("_rm", "add_options", "run", "delete objects"),
+    "du": _Command("_ls", "add_du_options", "run_du", "sum the sizes of objects"),
+    "mb": _Command("_buckets", "add_options", "run", "make buckets"),
+    "rb": _Command("_buckets", "add_options", "run", "remove empty buckets"),
+    "stat": _Command("_object", "add_stat_options", "run_stat", "print the metadata of objects or buckets"),
+    "presign": _Command("_object", "add_presign_options", "run_presign", "print a URL that needs no credentials"),
+    "find": _Command("_ls", "add_find_options", "run_find", "print the URIs of objects by name, size, age and storage class"),
+}
+NAMES = tuple(_COMMANDS)
+
+_INTERRUPTED = 128 + signal.SIGINT
+_BROKEN_PIPE = 128 + signal.SIGPIPE
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM or SIGHUP arrived. Ends the command as Ctrl-C does.
+
+    Args:
+        number: The signal.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.status = 128 + number
+
+
+def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser], wanted: str | None) -> None:
+    """Adds the commands to an argument parser. Only `wanted` gets its options: the others cost nothing."""
+    for name, command in _COMMANDS.items():
+        parser = commands.add_parser(
+            name,
+            help=command.text,
+            description=command.text[0].upper() + command.text[1:] + ".",
+            epilog=_EPILOG,
+            allow_abbrev=False,
+        )
+        if name == wanted:
+            module = import_module(f".{command.module}", __name__)
+            getattr(module, command.add_options)(parser)
+            parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Runs a command. Returns the exit status."""
+    from .._exceptions import S3Exception, S3InvalidArgumentError
+    from ._pool import Abandoned
+    from ._urls import UsageError
+
+    command = _COMMANDS[options.command]
+    run: Callable[[argparse.Namespace], int] = getattr(import_module(f".{command.module}", __name__), command.run)
+    try:
+        with _signals():
+            status = run(options)
+            sys.stdout.flush()
+            return status
+    except Abandoned as abandoned:
+        os._exit(getattr(abandoned.__context__, "status", _INTERRUPTED))
+    except Terminated as terminated:
+        return terminated.status
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # The reader of standard output has ended. Python's own flush at exit must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _BROKEN_PIPE
+    except (UsageError, S3InvalidArgumentError) as error:
+        _complain(options.command, error)
+        return 1 if getattr(error, "status", 0) else 2
+    except (S3Exception, OSError) as error:
+        _complain(options.command, error)
+        return 1
+
+
+def _complain(command: str, error: Exception) -> None:
+    from ._report import error_text
+
+    print(f"penstock {command}: {error_text(error)}", file=sys.stderr)
+
+
+@contextmanager
+def _signals() -> Iterator[None]:
+    """Makes SIGTERM and SIGHUP end the command as Ctrl-C does, except where they are ignored (nohup) or handled already."""
+
+    def terminate(number: int, frame: object) -> None:
+        del frame
+        raise Terminated(number)
+
+    changed = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL]
+    if threading.current_thread() is not threading.main_thread():
+        changed = []  # only the main thread may
+    for number in changed:
+        signal.signal(number, terminate)
+    try:
+        yield
+    finally:
+        for number in changed:
+            signal.signal(number, signal.SIG_DFL)

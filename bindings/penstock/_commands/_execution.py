@@ -1,0 +1,176 @@
+"""Executes what a command has planned."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from .._exceptions import S3Exception
+from ._meter import Meter
+from ._plan import Entry, Transfer
+from ._pool import LIMIT, MAX_WEIGHT, Pool, Stopped, Work, weight_of
+from ._report import Report, error_text
+from ._transfers import Skipped, Transfers, may_have_upload, remove_partial_files
+from ._urls import S3Url
+
+if TYPE_CHECKING:
+    from .._client import S3Client
+    from ..requests import ObjectToDelete
+
+DELETE_AT_ONCE = 1000  # S3's limit of DeleteObjects
+
+
+class Execution:
+    """One run of a command: client, report and threads.
+
+    Args:
+        options: Of :func:`_options.add_connection` and :func:`_options.add_output`.
+    """
+
+    def __init__(self, client: S3Client, options: argparse.Namespace) -> None:
+        self.client = client
+        shown = not (options.quiet or options.no_progress or options.json or options.dry_run) and sys.stderr.isatty()
+        self._meter = Meter() if shown else None
+        self.report = Report(
+            options.command, as_json=options.json, quiet=options.quiet, dry_run=options.dry_run, meter=self._meter
+        )
+        self._limit: int = options.jobs or LIMIT
+        self._in_progress: set[Transfer] = set()
+
+    def on_problem(self, operation: str) -> Callable[[str, str, bool], None]:
+        """Returns the receiver of the problems of a listing of files."""
+
+        def report(path: str, text: str, failed: bool) -> None:
+            if failed:
+                self.report.failed(operation, path, None, text)
+            else:
+                self.report.skipped(operation, path, text)
+
+        return report
+
+    # ---- transfers
+
+    def transfer(self, plan: Iterable[Transfer], transfers: Transfers, *, single: bool = False) -> None:
+        """Makes transfers, or prints them (dry run). The failure of one does not end the others.
+
+        Args:
+            single: There is only one: make it on this thread, which Ctrl-C interrupts at once.
+        """
+        if single:
+            for _, work in self._works(plan, transfers, None):
+                work()
+            return
+        pool = Pool(self._limit, self._abandon)
+        pool.run(self._works(plan, transfers, pool))
+
+    def _abandon(self) -> bool:
+        """Removes partial files, unless a transfer in progress must first abort an upload in S3."""
+        transfers = list(self._in_progress)
+        if any(may_have_upload(transfer) for transfer in transfers):
+            return False
+        for transfer in transfers:
+            if isinstance(transfer.target, str):
+                remove_partial_files(transfer.target)
+        return True
+
+    def _works(self, plan: Iterable[Transfer], transfers: Transfers, pool: Pool | None) -> Iterator[tuple[int, Work]]:
+        for transfer in plan:
+            if self.report.dry_run:
+                if not (transfer.entry.is_marker and isinstance(transfer.target, str) and os.path.isdir(transfer.target)):  # noqa: PTH112
+                    self.report.done(transfer.operation, transfer.entry.place, transfer.target, size=transfer.entry.size)
+                continue
+            if self._meter is not None:
+                self._meter.plan(transfer.entry.size)
+                self._meter.planning = pool is not None
+            yield weight_of(transfer.entry.size), partial(self._make, transfer, transfers, pool)
+        if self._meter is not None:
+            self._meter.planning = False
+
+    def _make(self, transfer: Transfer, transfers: Transfers, pool: Pool | None) -> None:
+        source, target, counted = transfer.entry.place, transfer.target, 0
+
+        def progress(done: int, total: int | None) -> None:
+            nonlocal counted
+            del total
+            if pool is not None and pool.stopping.is_set():
+                raise Stopped
+            if self._meter is not None:
+                self._meter.add(done - counted)
+                counted = done
+
+        facts: dict[str, Any] | None = None
+        self._in_progress.add(transfer)
+        try:
+            facts = transfers.run(transfer, progress)
+        except Skipped as reason:
+            if str(reason):
+                self.report.skipped(transfer.operation, source, str(reason), target)
+        except (S3Exception, OSError) as error:
+            self.report.failed(transfer.operation, source, target, error)
+        finally:
+            self._in_progress.discard(transfer)
+        if self._meter is not None:
+            self._meter.add((transfer.entry.size if facts is not None else 0) - counted)
+            self._meter.end_file()
+        if facts is not None:
+            self.report.done(transfer.operation, source, target, **facts)
+
+    # ---- deletions
+
+    def delete(self, entries: Iterable[Entry], *, bypass_governance_retention: bool = False) -> None:
+        """Deletes files and objects, or prints them (dry run)."""
+        pool = Pool(self._limit)
+        pool.run(self._deletions(iter(entries), bypass_governance_retention))
+
+    def _deletions(self, entries: Iterator[Entry], bypass: bool) -> Iterator[tuple[int, Work]]:
+        while batch := list(islice(entries, DELETE_AT_ONCE)):
+            if self.report.dry_run:
+                for entry in batch:
+                    self.report.done("delete", entry.place, size=entry.size, version_id=entry.version_id)
+                continue
+            by_bucket: dict[str, list[Entry]] = {}
+            for entry in batch:
+                if isinstance(entry.place, S3Url):
+                    by_bucket.setdefault(entry.place.bucket, []).append(entry)
+                else:
+                    self._delete_file(entry.place)
+            for bucket, found in by_bucket.items():
+                yield MAX_WEIGHT, partial(self._delete_objects, bucket, found, bypass)
+
+    def _delete_file(self, path: str) -> None:
+        try:
+            os.unlink(path)  # noqa: PTH108
+        except OSError as error:
+            self.report.failed("delete", path, None, error)
+        else:
+            self.report.done("delete", path)
+
+    def _delete_objects(self, bucket: str, entries: list[Entry], bypass: bool) -> None:
+        from ..requests import ObjectToDelete
+
+        wanted: list[str | ObjectToDelete] = []
+        for entry in entries:
+            assert isinstance(entry.place, S3Url)
+            wanted.append(ObjectToDelete(entry.place.key, entry.version_id) if entry.version_id else entry.place.key)
+        try:
+            result = self.client.delete_objects(bucket, wanted, bypass_governance_retention=bypass)
+        except S3Exception as error:
+            for entry in entries:
+                self.report.failed("delete", entry.place, None, error)
+            return
+        failures = {(each.key, each.version_id or None): each for each in result.failures}
+        for entry in entries:
+            assert isinstance(entry.place, S3Url)
+            failure = failures.get((entry.place.key, entry.version_id))
+            if failure is None:
+                self.report.done("delete", entry.place, version_id=entry.version_id)
+            else:
+                self.report.failed("delete", entry.place, None, f"{failure.message} ({failure.code})")
+
+
+__all__ = ["Execution", "error_text"]

@@ -1,0 +1,268 @@
+"""Transfers of single files and objects, by the engine of S3Client."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .._exceptions import S3DataLossError, S3Exception, S3PreconditionFailedError
+from . import _copies
+from ._listing import exists, is_directory_bucket
+from ._plan import Transfer
+from ._urls import S3Url, name_problem
+
+if TYPE_CHECKING:
+    from .._client import S3Client
+
+_TEMPORARY_NAME = 200  # characters that a temporary name has of a long name
+
+Progress = Callable[[int, "int | None"], None]
+
+
+class Skipped(Exception):
+    """The transfer was not made, and need not be: its text says why."""
+
+
+class Settings(NamedTuple):
+    """Options of all transfers of a command.
+
+    Attributes:
+        attributes: Attributes of new objects: :class:`penstock.requests.ObjectOptions`.
+        guess_type: Set ``Content-Type`` by the name of the file.
+        overwrite: Replace existing files and objects.
+        sse_customer_key: SSE-C key of objects that are downloaded, or of the copies.
+        source_sse_customer_key: SSE-C key of objects that are copied.
+        metadata_directive: ``"COPY"`` or ``"REPLACE"``; None: the attributes that are given replace those of the source.
+    """
+
+    attributes: dict[str, Any]
+    guess_type: bool = True
+    overwrite: bool = True
+    sse_customer_key: bytes | None = None
+    source_sse_customer_key: bytes | None = None
+    metadata_directive: str | None = None
+
+
+def content_type_of(path: str) -> str | None:
+    """Returns the MIME type of a file's name; None: unknown."""
+    import mimetypes
+
+    return mimetypes.guess_type(path)[0]
+
+
+class Folders:
+    """Creates the folders of downloads. Below a root it follows no symbolic link, which could lead out of it."""
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+        self._lock = threading.Lock()
+
+    def make(self, root: str | None, folder: str) -> None:
+        """Creates a folder.
+
+        Args:
+            root: Follow links up to here, and none below; ends in a slash. None: follow all.
+
+        Raises:
+            OSError: A component is a file, a link below `root`, or cannot be created.
+        """
+        if not folder or folder in self._known:
+            return
+        if root is None:
+            os.makedirs(folder, exist_ok=True)  # noqa: PTH103
+        else:
+            os.makedirs(root, exist_ok=True)  # noqa: PTH103
+            path = root.rstrip("/") or "/"
+            for component in folder[len(root) :].strip("/").split("/") if len(folder) > len(root) else ():
+                path = f"{path.rstrip('/')}/{component}"
+                self._make_one(path)
+        with self._lock:
+            self._known.add(folder)
+
+    @staticmethod
+    def _make_one(path: str) -> None:
+        try:
+            os.mkdir(path)  # noqa: PTH102
+        except FileExistsError:
+            mode = os.lstat(path).st_mode
+            if stat.S_ISLNK(mode):
+                raise OSError(
+                    f"{path!r} is a symbolic link, which downloads do not follow; give the folder that it refers to as target"
+                ) from None
+            if not stat.S_ISDIR(mode):
+                raise OSError(f"{path!r} is a file, but the key needs a folder there") from None
+
+
+class Transfers:
+    """Makes transfers. Safe from any thread.
+
+    No partial file or object is ever visible under its final name. A move deletes its source only if the copy is complete and
+    the source is still the one that was copied.
+    """
+
+    def __init__(self, client: S3Client, settings: Settings) -> None:
+        self._client = client
+        self._settings = settings
+        self._folders = Folders()
+        self._copier = _copies.Copier(client, settings.attributes, settings.source_sse_customer_key, settings.metadata_directive)
+
+    def run(self, transfer: Transfer, progress: Progress) -> dict[str, Any]:
+        """Makes a transfer. Returns facts for the report.
+
+        Args:
+            progress: Called with the bytes done; an exception that it raises ends the transfer.
+
+        Raises:
+            Skipped: There was nothing to do.
+            S3Exception, OSError: It failed. Source and target are as before.
+        """
+        source, target = transfer.entry.place, transfer.target
+        if transfer.compare is not None and self._same_content(transfer):
+            raise Skipped("the contents are equal")
+        if not isinstance(source, S3Url):
+            assert isinstance(target, S3Url)
+            return self._upload(transfer, source, target, progress)
+        if isinstance(target, S3Url):
+            return self._copy(transfer, source, target, progress)
+        return self._download(transfer, source, target, progress)
+
+    def _same_content(self, transfer: Transfer) -> bool:
+        from ._contents import same_content
+
+        assert transfer.compare is not None
+        return same_content(self._client, transfer.entry.place, transfer.compare.place, self._settings.sse_customer_key)
+
+    # ---- uploads
+
+    def _upload(self, transfer: Transfer, path: str, target: S3Url, progress: Progress) -> dict[str, Any]:
+        self._skip_existing(target)
+        attributes = dict(self._settings.attributes)
+        if self._settings.guess_type and "content_type" not in attributes:
+            attributes["content_type"] = content_type_of(path)
+        before = os.stat(path) if transfer.move else None  # noqa: PTH116
+        try:
+            done = self._client.upload_file(
+                path, target.bucket, target.key, if_none_match=not self._settings.overwrite, progress=progress, **attributes
+            )
+        except S3PreconditionFailedError:
+            self._skip_existing(target)
+            raise
+        if before is not None:
+            _remove_unchanged(path, before)
+        return {"size": done.size, "etag": done.etag}
+
+    def _skip_existing(self, target: S3Url) -> None:
+        """Raises Skipped if existing objects are kept and there is one. Not every service knows the condition of the write."""
+        if not self._settings.overwrite and exists(self._client, target):
+            raise Skipped("the object exists")
+
+    # ---- downloads
+
+    def _download(self, transfer: Transfer, source: S3Url, path: str, progress: Progress) -> dict[str, Any]:
+        if transfer.root is not None:
+            name = path[len(transfer.root) :].removesuffix("/")
+            problem = name_problem(name) if name else ""
+            if problem:
+                raise OSError(problem)
+        if transfer.entry.is_marker:
+            return self._make_folder(transfer, source, path)
+        if not self._settings.overwrite and os.path.lexists(path):
+            raise Skipped("the file exists")
+        self._folders.make(transfer.root, path[: path.rfind("/") + 1])
+        if os.path.isdir(path) and not os.path.islink(path):  # noqa: PTH112, PTH114
+            raise OSError(f"{path!r} is a folder, but the key needs a file there")
+        found = self._client.download_file(
+            source.bucket, source.key, path, version_id=transfer.entry.version_id,
+            sse_customer_key=self._settings.sse_customer_key, progress=progress,
+        )  # fmt: skip
+        os.utime(path, (found.last_modified, found.last_modified))
+        if transfer.move:
+            self._client.delete(source.bucket, source.key, if_match=found.etag)
+        return {"size": found.size, "etag": found.etag, "version_id": found.version_id}
+
+    def _make_folder(self, transfer: Transfer, source: S3Url, path: str) -> dict[str, Any]:
+        if transfer.entry.size:
+            raise OSError(
+                f"the key ends in '/' and the object has {transfer.entry.size} bytes, which no folder can hold;"
+                " download it separately to another name"
+            )
+        folder = path if path.endswith("/") else path + "/"
+        existed = os.path.isdir(folder)  # noqa: PTH112
+        self._folders.make(transfer.root, folder)
+        if transfer.move:
+            self._client.delete(source.bucket, source.key, if_match=transfer.entry.etag)
+        elif existed:
+            raise Skipped("")
+        return {"size": 0}
+
+    # ---- copies
+
+    def _copy(self, transfer: Transfer, source: S3Url, target: S3Url, progress: Progress) -> dict[str, Any]:
+        if source == target and not transfer.entry.version_id and (transfer.move or not self._settings.attributes):
+            raise OSError("source and target are the same object")
+        self._skip_existing(target)
+        entry = transfer.entry
+        same_bucket = source.bucket == target.bucket
+        if transfer.move and same_bucket and is_directory_bucket(source.bucket) and not self._settings.attributes:
+            return self._rename(transfer, source, target)
+        try:
+            copied = self._copier.copy(
+                entry, target, pinned=transfer.move, new_only=not self._settings.overwrite, progress=progress
+            )
+        except S3PreconditionFailedError:
+            self._skip_existing(target)
+            raise
+        if transfer.move:
+            self._check_copy(entry.size, target)
+            self._client.delete(source.bucket, source.key, if_match=entry.etag)
+        return {"size": entry.size, "etag": copied.etag, "version_id": copied.version_id}
+
+    def _rename(self, transfer: Transfer, source: S3Url, target: S3Url) -> dict[str, Any]:
+        try:
+            self._client.rename_object(
+                source.bucket, source.key, target.key, source_if_match=transfer.entry.etag,
+                if_none_match=None if self._settings.overwrite else "*",
+            )  # fmt: skip
+        except S3PreconditionFailedError:
+            self._skip_existing(target)
+            raise
+        return {"size": transfer.entry.size}
+
+    def _check_copy(self, size: int, target: S3Url) -> None:
+        """Checks by a HEAD request that a copy is complete, before its source is deleted."""
+        head = self._client.head(target.bucket, target.key, sse_customer_key=self._settings.sse_customer_key)
+        if head.size != size:
+            raise S3DataLossError(f"the copy has {head.size} bytes instead of {size}; the source was not deleted")
+
+
+def may_have_upload(transfer: Transfer) -> bool:
+    """Whether a transfer in progress may have a multipart upload, which it must abort when it ends."""
+    if not isinstance(transfer.target, S3Url):
+        return False
+    return isinstance(transfer.entry.place, str) or transfer.entry.size > _copies.SINGLE_COPY_LIMIT
+
+
+def remove_partial_files(path: str) -> None:
+    """Removes the temporary files of downloads to a path (penstock/files.h has their names)."""
+    folder, name = os.path.split(path)
+    with contextlib.suppress(OSError):
+        for found in os.listdir(folder or "."):  # noqa: PTH208
+            if found.startswith(f".{name[:_TEMPORARY_NAME]}.penstock-"):
+                os.unlink(os.path.join(folder, found))  # noqa: PTH108, PTH118
+
+
+def _remove_unchanged(path: str, before: os.stat_result) -> None:
+    """Removes a file or link that was uploaded, unless it has changed since `before`."""
+    after = os.stat(path)  # noqa: PTH116
+    if (after.st_dev, after.st_ino, after.st_size, after.st_mtime_ns) != (
+        before.st_dev, before.st_ino, before.st_size, before.st_mtime_ns,
+    ):  # fmt: skip
+        raise OSError("the file changed during the upload; the object was written, and the file was not removed")
+    os.unlink(path)  # noqa: PTH108
+
+
+__all__ = ["Folders", "S3Exception", "Settings", "Skipped", "Transfers"]

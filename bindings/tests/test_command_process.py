@@ -1,0 +1,140 @@
+"""The `penstock` command as a process: signals, pipes, start."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from bucket_io import get, keys, put
+from command_runs import tree
+
+MIB = 1024**2
+TIMEOUT_S = 60
+# Shells start background processes with SIGINT ignored, and children inherit that.
+PREAMBLE = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); from penstock.__main__ import main; "
+
+
+def start(emulator, *words: object, **options) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", PREAMBLE + "sys.exit(main())", *map(str, words)]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen(command, env=os.environ | emulator.environment(), **pipes | options)
+
+
+def first_entry(emulator, before: int, operation: str) -> None:
+    """Waits until a request has been answered."""
+    entries = emulator.journal().tail(behind=before, timeout_s=TIMEOUT_S, operations=operation)
+    assert next(entries, None) is not None, f"no {operation} within {TIMEOUT_S} s"
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize("files", [1, 3])
+def test_an_interrupted_upload_leaves_nothing(emulator, client, bucket, tmp_path, number, status, files):
+    (tmp_path / "d").mkdir()
+    for name in range(files):
+        with (tmp_path / f"d/{name}").open("wb") as file:
+            file.truncate(70 * MIB)
+    source = tmp_path / "d/0" if files == 1 else tmp_path / "d"
+    before = emulator.journal().last
+    with start(emulator, "cp", "-r", source, f"s3://{bucket}", "--max-bandwidth", "4MiB") as process:
+        first_entry(emulator, before, "CreateMultipartUpload")
+        process.send_signal(number)
+        out, err = process.communicate(timeout=TIMEOUT_S)
+    assert (process.returncode, out, err) == (status, b"", b"")
+    assert keys(client, bucket) == [] and client.list_multipart_uploads(bucket).uploads == []
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("files", [1, 3])
+def test_an_interrupted_download_leaves_nothing(emulator, client, bucket, tmp_path, number, status, files):
+    for name in range(files):
+        put(client, bucket, f"d/{name}", bytes(20 * MIB))
+    # The second part of each object never arrives, and the first one is in a temporary file.
+    rule = {"when": {"operation": "GetObject", "range": {"covers": 9 * MIB}}, "do": {"stall": {"ms": 60_000}}}
+    emulator.faults().set([rule])
+    words = [f"s3://{bucket}/d/0"] if files == 1 else ["-r", f"s3://{bucket}/d"]
+    with start(emulator, "mv", *words, f"{tmp_path}/t/") as process:
+        deadline = time.monotonic() + TIMEOUT_S
+        while len(list((tmp_path / "t").glob(".*.penstock-*"))) < files and time.monotonic() < deadline:
+            os.sched_yield()
+        process.send_signal(number)
+        out, err = process.communicate(timeout=TIMEOUT_S)
+    emulator.faults().clear(forget=True)
+    assert (process.returncode, out, err) == (status, b"", b"")
+    assert tree(tmp_path) == {} and len(keys(client, bucket)) == files
+
+
+def test_an_interrupted_copy_does_not_wait_for_its_response(emulator, client, bucket):
+    for name in range(3):
+        client.put(bucket, f"d/{name}", b"")
+    emulator.faults().set([{"when": {"operation": "CopyObject"}, "do": {"stall": {"ms": 300_000}}}])
+    before = emulator.journal().last
+    with start(emulator, "mv", "-r", f"s3://{bucket}/d", f"s3://{bucket}/e") as process:
+        first_entry(emulator, before, "ListObjectsV2")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=TIMEOUT_S)
+    emulator.faults().clear(forget=True)
+    assert (process.returncode, out, err) == (130, b"", b"") and len(keys(client, bucket, "d/")) == 3
+
+
+def test_an_interrupted_standard_input_leaves_nothing(emulator, client, bucket):
+    before = emulator.journal().last
+    with start(emulator, "cp", "-", f"s3://{bucket}/k") as process:
+        process.stdin.write(bytes(80 * MIB))
+        first_entry(emulator, before, "CreateMultipartUpload")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(TIMEOUT_S) == 130
+    assert keys(client, bucket) == [] and client.list_multipart_uploads(bucket).uploads == []
+
+
+@pytest.mark.parametrize("words", [(), ("--tags", "a=b"), ("--metadata", "m=n", "--content-type", "x/y")])
+@pytest.mark.parametrize("size", [0, 10, 9 * MIB])
+def test_standard_input_and_output(emulator, client, bucket, words, size):
+    data = os.urandom(size)
+    with start(emulator, "cp", "-", f"s3://{bucket}/k", *words) as process:
+        out, err = process.communicate(data, TIMEOUT_S)
+        assert (process.returncode, out, err) == (0, f"upload: - to s3://{bucket}/k\n".encode(), b"")
+    assert get(client, bucket, "k") == data
+    if words[:1] == ("--tags",):
+        assert client.get_object_tagging(bucket, "k") == {"a": "b"}
+    for command in (("cp", f"s3://{bucket}/k", "-"), ("cat", f"s3://{bucket}/k")):
+        with start(emulator, *command) as process:
+            assert process.communicate(timeout=TIMEOUT_S) == (data, b"")
+
+
+@pytest.mark.parametrize("words", [("cat",), ("ls", "-r"), ("find",), ("rm", "-r", "--dry-run")])
+def test_a_broken_pipe_is_quiet(emulator, client, bucket, words):
+    client.put(bucket, "k" * 900, bytes(MIB))
+    for number in range(100):
+        client.put(bucket, f"{'x' * 900}{number}", b"")
+    url = f"s3://{bucket}/{'k' * 900}" if words == ("cat",) else f"s3://{bucket}"
+    reader, writer = os.pipe()
+    os.close(reader)
+    with start(emulator, *words, url, stdout=writer) as process:
+        os.close(writer)
+        _, err = process.communicate(timeout=TIMEOUT_S)
+    assert (process.returncode, err) == (141, b"")
+
+
+def test_the_file_commands_import_neither_torch_nor_the_other_commands(emulator):
+    program = (
+        "import sys; from penstock.__main__ import main; main(['ls']); "
+        "print(sorted({name for name in sys.modules if name.startswith(('torch', 'penstock_conformance', 'rich', 'boto'))}"
+        " | {'penstock.simulate', 'penstock._checkpoint_cli._ls'} & set(sys.modules)), file=sys.stderr)"
+    )
+    environment = os.environ | emulator.environment()
+    command = [sys.executable, "-c", program]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    assert ended.stderr == "[]\n"
+
+
+def test_help_lists_the_commands(penstock_command):
+    text = penstock_command("--help").out
+    for name in ("cp", "mv", "sync", "ls", "cat", "rm", "du", "mb", "rb", "stat", "presign", "find", "checkpoint", "simulate"):
+        assert re.search(rf"^    {name}\b", text, re.MULTILINE), name
+    assert "--no-clobber" in penstock_command("cp", "--help").out
+    assert "penstock " in penstock_command("--version").out
