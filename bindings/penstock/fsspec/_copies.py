@@ -15,9 +15,10 @@ from fsspec.implementations.local import LocalFileSystem, make_path_posix
 from fsspec.utils import other_paths
 
 from . import _threads
+from ._listed import collect, collected_entries
 
 if TYPE_CHECKING:
-    from ._store import Store
+    from ._store import Entry, Store
 
 Paths = str | list[str]
 IsDirectory = Callable[[str], Awaitable[bool]]
@@ -56,19 +57,21 @@ class CopyOperations(AsyncFileSystem):
         names: list[str] = await self._expand_path(source, recursive=recursive, maxdepth=maxdepth)
         single = isinstance(source, str)
         if single and (not recursive or maxdepth is not None):
-            types = await asyncio.gather(*[_threads.run(self._type, name) for name in names])
-            names = [name for name, found in zip(names, types, strict=True) if found != "directory"]
+            entries = await asyncio.gather(*[_threads.run(self._entry, name) for name in names])
+            collect({entry["name"]: entry for entry in entries if entry is not None})
+            names = [name for name, entry in zip(names, entries, strict=True) if entry is None or entry["type"] != "directory"]
             if not names:
                 return [], []
         into = isinstance(target, str) and (target.endswith("/") or await is_directory(target))
         exists = isinstance(source, str) and (len(names) == 1 if has_magic(source) else into and not source.endswith("/"))
         return names, other_paths(names, target, exists=exists, flatten=not single)
 
-    def _type(self, path: str) -> str | None:
+    def _entry(self, path: str) -> Entry | None:
         try:
-            return str(self.info(path)["type"])
+            found: Entry = self.info(path)
         except FileNotFoundError:
             return None
+        return found
 
     async def _copy(
         self,
@@ -93,18 +96,28 @@ class CopyOperations(AsyncFileSystem):
         maxdepth: int | None = None,
         **kwargs: Any,
     ) -> None:
-        """Downloads objects to local files.
+        """Downloads objects to local files. Objects of a listing take one request each.
 
         Raises:
             IsADirectoryError: An object has the name of a local directory, for example because of objects below ``its-name/``.
             ValueError: A key contains ``..``, and its target would be outside of `lpath`.
         """
-        if not (isinstance(rpath, list) and isinstance(lpath, list)):
-            local = make_path_posix(lpath)
-            rpath, lpath = await self._pairs(rpath, local, _is_local_directory, recursive, maxdepth)
-            if isinstance(local, str):
-                _check_inside(local, lpath)
-        await super()._get(rpath, lpath, callback=callback, **kwargs)
+        if isinstance(rpath, list) and isinstance(lpath, list):
+            await super()._get(rpath, lpath, callback=callback, **kwargs)
+            return
+        local = make_path_posix(lpath)
+        with collected_entries() as entries:
+            sources, targets = await self._pairs(rpath, local, _is_local_directory, recursive, maxdepth)
+        if isinstance(local, str):
+            _check_inside(local, targets)
+        files = []
+        for pair in zip(sources, targets, strict=True):
+            if entries.get(pair[0], {}).get("type") == "directory":
+                os.makedirs(pair[1], exist_ok=True)  # noqa: PTH103  (fsspec's paths are text)
+            else:
+                files.append(pair)
+        sources, targets = [source for source, _ in files], [target for _, target in files]
+        await super()._get(sources, targets, callback=callback, _entries=entries, **kwargs)
 
     async def _mv(self, path1: Paths, path2: Paths, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any) -> None:
         """Copies all objects, then deletes exactly the copied ones. See :meth:`mv`."""

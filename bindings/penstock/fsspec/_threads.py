@@ -100,11 +100,12 @@ async def run(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
     return result
 
 
-def interruption(after: Callable[[int], None] | None = None) -> ProgressCallback | None:
+def interruption(after: Callable[[int, int], None] | None = None) -> ProgressCallback | None:
     """Returns a progress callback for a long call of the core. It ends the call if the caller has stopped waiting.
 
     Args:
-        after: Called with the number of bytes that were transferred since its last call.
+        after: Called with the number of bytes that were transferred since its last call, and the size in bytes, once the size is
+            known.
     """
     stop: threading.Event | None = getattr(_here, "stop", None)
     if stop is None and after is None:
@@ -115,8 +116,8 @@ def interruption(after: Callable[[int], None] | None = None) -> ProgressCallback
         nonlocal reported
         if stop is not None and stop.is_set():
             raise CancelledError
-        if after is not None and done > reported:
-            after(done - reported)
+        if after is not None and done > reported and total is not None:
+            after(done - reported, total)
             reported = done
 
     return progress
