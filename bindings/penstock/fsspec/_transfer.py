@@ -9,7 +9,6 @@ import errno
 import mimetypes
 import os
 import stat
-import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +18,8 @@ from fsspec.utils import isfilelike
 
 from . import _threads
 from ._attributes import merged, write_attributes
-from ._errors import FileChangedError, mapped
-from ._store import Entry, Store, no_file, split
+from ._errors import mapped
+from ._store import Store, no_file, split
 from ._threads import interruption
 
 if TYPE_CHECKING:
@@ -63,21 +62,6 @@ def _small_file(path: Any) -> bytes | None:
     with open(path, "rb") as file:  # noqa: PTH123
         data = file.read(status.st_size + 1)
     return data if len(data) == status.st_size else None
-
-
-def _publish(data: bytes, path: str, mode: int | None) -> None:
-    """Writes a local file, which appears atomically, with the permissions `mode`; None: those of a new file."""
-    folder, name = os.path.split(path)
-    partial = os.path.join(folder, f".{name[:50]}.penstock-{uuid.uuid4().hex[:16]}")  # noqa: PTH118
-    try:
-        with open(partial, "xb") as file:  # noqa: PTH123
-            if mode is not None:
-                os.fchmod(file.fileno(), mode)
-            file.write(data)
-        os.replace(partial, path)  # noqa: PTH105
-    except BaseException:
-        Path(partial).unlink(missing_ok=True)
-        raise
 
 
 def _download(store: Store, path: str, target: str, callback: Any, version_id: str) -> None:
@@ -209,33 +193,8 @@ class TransferOperations(AsyncFileSystem):
             reason = "the local target of the object is a directory; download the object separately to another name"
             raise IsADirectoryError(errno.EISDIR, reason, rpath, None, os.fspath(lpath))
 
-    async def _get_file(self, rpath: str, lpath: Any, _entries: dict[str, Entry] | None = None, **kwargs: Any) -> None:
-        """As :meth:`get_file`. An object with an entry in `_entries`, from a listing, takes one request.
-
-        If it was replaced since, the new object is downloaded.
-        """
-        entry = (_entries or {}).get(rpath)
-        if entry is None or not await self._get_small(entry, lpath, kwargs.get("callback", DEFAULT_CALLBACK)):
-            await _threads.run(self.get_file, rpath, lpath, **kwargs)
-
-    async def _get_small(self, entry: Entry, lpath: str, callback: Any) -> bool:
-        """Downloads a small object that is still the listed one. Returns False if it, or the local target, is another one."""
-        if entry["type"] != "file" or entry["size"] > SMALL_FILE or not entry["ETag"]:
-            return False
-        try:
-            earlier: int | None = os.stat(lpath).st_mode  # noqa: PTH116
-        except FileNotFoundError:
-            earlier = None
-        if earlier is not None and not stat.S_ISREG(earlier):
-            return False
-        try:
-            with mapped(entry["name"]):
-                found = await self._store.aio.get(*split(entry["name"]), if_match=entry["ETag"])
-        except FileChangedError:
-            return False
-        _publish(found.body, lpath, None if earlier is None else stat.S_IMODE(earlier) & 0o777)
-        _Progress(callback).end(len(found.body))
-        return True
+    async def _get_file(self, rpath: str, lpath: Any, **kwargs: Any) -> None:
+        await _threads.run(self.get_file, rpath, lpath, **kwargs)
 
     def put_file(self, lpath: str, rpath: str, callback: Any = DEFAULT_CALLBACK, mode: str = "overwrite", **kwargs: Any) -> None:
         """Uploads a local file to an object. Creates a directory for a directory.
