@@ -25,7 +25,7 @@ _SIGNED = {
     "delete_object": "delete",
     "upload_part": "upload_part",
 }
-_OF_SIGNED = {  # parameters of botocore that are no attributes of objects
+_OF_SIGNED = {  # parameters of botocore other than attributes of objects
     "ResponseCacheControl": "response_cache_control",
     "ResponseContentDisposition": "response_content_disposition",
     "ResponseContentEncoding": "response_content_encoding",
