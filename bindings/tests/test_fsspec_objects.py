@@ -87,6 +87,13 @@ def test_url_errors(fs, bucket):
         fs.url(f"{bucket}/k", Range="bytes=0-1")
 
 
+def test_url_of_a_requester_pays_file_system_needs_no_header(emulator, client, bucket):
+    put(client, bucket, "k", b"x")
+    url = file_system(emulator, requester_pays=True).url(f"{bucket}/k")
+    assert "x-amz-request-payer=requester" in url
+    assert urllib.request.urlopen(url).read() == b"x"
+
+
 def test_url_of_a_version(emulator, client, bucket):
     keep_versions(emulator, bucket)
     first = client.put(bucket, "k", b"old").version_id

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from fsspec.asyn import AsyncFileSystem
 
+from .._client import S3Client
 from . import _threads
 from ._attributes import Attributes, copied_attributes, merged, write_attributes
 from ._errors import mapped
@@ -69,10 +71,15 @@ class ObjectOperations(AsyncFileSystem):
             raise ValueError(f"unknown parameters of {client_method}: {names}; sign it with penstock.S3Client.presign")
         if version:
             chosen["version_id"] = version
+        client = self._store.client
+        if client.s3client_config.requester_pays:  # in the URL: the client would sign a header, which the request would need
+            config = replace(client.s3client_config, requester_pays=False)
+            client = S3Client(client.region, endpoint=client.endpoint, s3client_config=config)
+            chosen["extra_query"] = {"x-amz-request-payer": "requester"}
         with mapped(path):
             bucket, key = split(path)
             operation: Any = _SIGNED[client_method]
-            signed = self._store.client.presign(operation, bucket, key, expires_in=expires, **chosen, **attributes)
+            signed = client.presign(operation, bucket, key, expires_in=expires, **chosen, **attributes)
         return signed.url
 
     def sign(self, path: str, expiration: int = 100, **kwargs: Any) -> str:

@@ -355,7 +355,7 @@ class Store:
         """Creates a bucket. Raises FileExistsError if it exists; S3 reports that in most regions only."""
         try:
             exists = self.is_directory(bucket)
-        except PermissionError:  # the bucket of another account; S3 answers CreateBucket with a conflict
+        except OSError:  # an invalid name, or the bucket of another account: CreateBucket reports the reason
             exists = False
         if exists:
             raise FileExistsError(errno.EEXIST, "the bucket already exists", bucket)

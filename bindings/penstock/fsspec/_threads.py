@@ -129,12 +129,12 @@ async def run_each(function: Callable[[T], None], items: Iterable[T], limit: int
             raise result
 
 
-def interruption(after: Callable[[int, int], None] | None = None) -> ProgressCallback | None:
+def interruption(after: Callable[[int, int | None], None] | None = None) -> ProgressCallback | None:
     """Returns a progress callback for a long call of the core. It ends the call if the caller has stopped waiting.
 
     Args:
-        after: Called with the number of bytes that were transferred since its last call, and the size in bytes, once the size is
-            known.
+        after: Called with the number of bytes that were transferred since its last call, and the size in bytes, None if the core
+            does not know it yet.
     """
     stop: threading.Event | None = getattr(_here, "stop", None)
     if stop is None and after is None:
@@ -145,7 +145,7 @@ def interruption(after: Callable[[int, int], None] | None = None) -> ProgressCal
         nonlocal reported
         if stop is not None and stop.is_set():
             raise CancelledError
-        if after is not None and done > reported and total is not None:
+        if after is not None and done > reported:
             after(done - reported, total)
             reported = done
 

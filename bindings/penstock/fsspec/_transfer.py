@@ -40,8 +40,10 @@ class _Progress:
         self._callback = callback
         self._left: int | None = None
 
-    def more(self, count: int, size: int) -> None:
-        """Reports `count` more bytes of an object of `size` bytes."""
+    def more(self, count: int, size: int | None) -> None:
+        """Reports `count` more bytes of an object of `size` bytes. Without a size, :meth:`end` reports them."""
+        if size is None:
+            return
         if self._left is None:
             self._left = size
             self._callback.set_size(size)
@@ -107,7 +109,8 @@ def _upload(store: Store, source: str, path: str, callback: Any, create: bool, a
         bucket, key = store.target(path)
         with mapped(path):
             store.client.upload_file(
-                source, bucket, key, if_none_match=create, progress=interruption(progress.more),
+                source, bucket, key, if_none_match=create,
+                progress=interruption(lambda count, _: progress.more(count, status.st_size)),
                 **merged(store.attributes, attributes),
             )  # fmt: skip
     else:  # a pipe or a device, whose size is unknown
