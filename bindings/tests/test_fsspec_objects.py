@@ -206,6 +206,21 @@ def test_append_and_copy_in_parts_keep_all_attributes(fs, client, bucket):
         assert client.head(bucket, "copy").size == size + 4
 
 
+def test_expected_bucket_owner_is_checked(emulator, client, bucket, tmp_path):
+    put(client, bucket, "k", b"x")
+    (tmp_path / "f").write_bytes(b"x")
+    fs = file_system(emulator, s3_additional_kwargs={"ExpectedBucketOwner": "999999999999"})
+    for write in (
+        lambda: fs.pipe_file(f"{bucket}/new", b"x"),
+        lambda: fs.pipe({f"{bucket}/new": b"x"}),
+        lambda: fs.put_file(str(tmp_path / "f"), f"{bucket}/new"),
+        lambda: fs.cp_file(f"{bucket}/k", f"{bucket}/new"),
+    ):
+        with pytest.raises(PermissionError):
+            write()
+    assert keys(client, bucket) == ["k"]
+
+
 def test_copies_have_the_encryption_of_the_file_system(emulator, client, bucket):
     client.put(bucket, "k", b"x", metadata={"a": "1"})
     fs = file_system(emulator, s3_additional_kwargs={"StorageClass": "STANDARD_IA", "ContentType": "text/csv"})

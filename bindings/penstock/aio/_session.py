@@ -41,7 +41,7 @@ class AsyncSession:
         self._closed = False
 
     @classmethod
-    def sharing(cls, client: BlockingClient) -> Self:
+    def _sharing(cls, client: BlockingClient) -> Self:
         """Returns a session that sends its requests with the core of `client`, which counts them."""
         session = cls(client.region)
         session._blocking = client

@@ -48,6 +48,7 @@ NAMES = {
     "ContentEncoding": "content_encoding",
     "ContentLanguage": "content_language",
     "ContentType": "content_type",
+    "ExpectedBucketOwner": "expected_bucket_owner",
     "Expires": "expires",
     "GrantFullControl": "grant_full_control",
     "GrantRead": "grant_read",
@@ -64,11 +65,11 @@ NAMES = {
     "WebsiteRedirectLocation": "website_redirect_location",
 }
 # Unsupported, and must not be ignored. Every later read of an object with SSE-C needs the key too.
-_REFUSED = ("SSECustomerAlgorithm", "SSECustomerKey", "SSECustomerKeyMD5")
+_REFUSED = ("SSECustomerAlgorithm", "SSECustomerKey", "SSECustomerKeyMD5", "SSEKMSEncryptionContext")
 
 OF_STREAMS = frozenset(("content_type", "storage_class", "metadata"))  # attributes that PutObjectStream supports
 _OF_ENCRYPTION = ("server_side_encryption", "sse_kms_key_id", "bucket_key_enabled")
-_OF_COPIES = ("acl", "storage_class", *_OF_ENCRYPTION)
+_OF_COPIES = ("acl", "expected_bucket_owner", "storage_class", *_OF_ENCRYPTION)
 
 
 def write_attributes(given: Mapping[str, Any]) -> Attributes:
@@ -81,7 +82,7 @@ def write_attributes(given: Mapping[str, Any]) -> Attributes:
     if refused:
         raise ValueError(
             f"penstock.fsspec does not support {', '.join(refused)}; supported: {', '.join(NAMES)}."
-            " For SSE-C use penstock.S3Client.put and get with sse_customer_key"
+            " Use penstock.S3Client.put instead"
         )
     found = {ours: given[name] for name, ours in NAMES.items() if given.get(name)}
     return {ours: _CONVERSIONS.get(ours, lambda same: same)(value) for ours, value in found.items()}

@@ -114,7 +114,7 @@ class Store:
     def use(self, client: S3Client) -> None:
         """Sends all later requests with this client."""
         self.client = client
-        self.aio = AsyncClient.sharing(client)
+        self.aio = AsyncClient._sharing(client)
 
     @property
     def core(self) -> _core.Client:
