@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 import urllib.request
 
+import fsspec
 import penstock
 import pytest
 from bucket_io import get, keys, put
-from file_systems import file_system
+from file_systems import file_system, storage_options
 from penstock.fsspec import FileChangedError
 from penstock.fsspec._parts import copy_in_parts
 from versioned_bucket import keep_versions
@@ -126,6 +128,15 @@ def test_versions_are_never_written(emulator, client, bucket, tmp_path):
     assert [(each["Key"], each["Size"]) for each in fs.object_version_info(f"{bucket}/k")] == [("k", 1)]
     with pytest.raises(ValueError, match="two versions"):
         fs.info(path, version_id="other")
+
+
+def test_url_with_a_version_is_opened(emulator, client, bucket):
+    keep_versions(emulator, bucket)
+    first = client.put(bucket, "k", b"old").version_id
+    client.put(bucket, "k", b"new")
+    with fsspec.open(f"penstock://{bucket}/k?versionId={first}", **storage_options(emulator)) as file:
+        copy = pickle.loads(pickle.dumps(file))
+        assert file.read() == copy.read() == b"old"
 
 
 def test_open_file_of_a_versioned_bucket_keeps_its_version(emulator, client, bucket):
