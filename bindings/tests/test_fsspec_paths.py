@@ -209,8 +209,8 @@ def test_pipe_and_exclusive_pipe(fs, client, bucket):
     fs.pipe(f"{bucket}/x", b"new", ContentType="text/plain", Metadata={"step": "7"})
     info = fs.info(f"{bucket}/x")
     assert (info["ContentType"], info["Metadata"]) == ("text/plain", {"step": "7"})
-    with pytest.raises(ValueError, match="ServerSideEncryption"):
-        fs.pipe(f"{bucket}/x", b"newer", ServerSideEncryption="aws:kms")
+    with pytest.raises(ValueError, match="SSECustomerKey"):
+        fs.pipe(f"{bucket}/x", b"newer", SSECustomerKey="k")
     assert get(client, bucket, "x") == b"new"
 
 

@@ -118,10 +118,8 @@ def test_options_of_s3fs(emulator, bucket, client, monkeypatch):
     assert S3FileSystem(client_kwargs={"region_name": "eu-west-1"}).client.region == "eu-west-1"
     monkeypatch.setenv("AWS_DEFAULT_REGION", "ap-south-1")
     assert S3FileSystem(profile="research").client.region == "ap-south-1"
-    with pytest.raises(ValueError, match="version_aware"):
-        S3FileSystem(version_aware=True)
-    with pytest.raises(ValueError, match="ServerSideEncryption"):
-        S3FileSystem(s3_additional_kwargs={"ServerSideEncryption": "AES256"})
+    with pytest.raises(ValueError, match="SSECustomerKey"):
+        S3FileSystem(s3_additional_kwargs={"SSECustomerKey": "k"})
 
 
 def test_user_agent_contains_fsspec(fs):

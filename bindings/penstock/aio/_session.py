@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Future
     from weakref import WeakKeyDictionary
 
+    from typing_extensions import Self
+
     from .._config import S3ClientConfig
     from .._user_agent import UserAgent
 
@@ -37,6 +39,13 @@ class AsyncSession:
         self._blocking = BlockingClient(region, endpoint=endpoint, user_agent=user_agent, s3client_config=s3client_config)
         self._on_loops: WeakKeyDictionary[AbstractEventLoop, _core.AsyncClient] = weakref.WeakKeyDictionary()
         self._closed = False
+
+    @classmethod
+    def _sharing(cls, client: BlockingClient) -> Self:
+        """Returns a session that sends its requests with the core of `client`, which counts them."""
+        session = cls(client.region)
+        session._blocking = client
+        return session
 
     @property
     def part_size(self) -> int | None:

@@ -11,11 +11,14 @@ from collections.abc import Iterable
 
 import fsspec as _fsspec
 
+from ._async_files import AsyncReadFile, AsyncWriteFile
 from ._errors import FileChangedError
 from ._files import ReadFile, WriteFile
 from ._filesystem import PenstockFileSystem
 
 __all__ = [
+    "AsyncReadFile",
+    "AsyncWriteFile",
     "FileChangedError",
     "PenstockFileSystem",
     "ReadFile",

@@ -8,6 +8,7 @@ from glob import has_magic
 from typing import TYPE_CHECKING, Any
 
 from . import _threads
+from ._listed import collect
 from ._store import Entry, directory, no_file, split
 
 if TYPE_CHECKING:
@@ -58,11 +59,7 @@ class BulkOperations:
     _exists = _on_thread("exists")
     _isfile = _on_thread("isfile")
     _isdir = _on_thread("isdir")
-    _cat_file = _on_thread("cat_file")
     _cat_ranges = _on_thread("cat_ranges")
-    _pipe_file = _on_thread("pipe_file")
-    _get_file = _on_thread("get_file")
-    _put_file = _on_thread("put_file")
     _cp_file = _on_thread("cp_file")
     _rm_file = _on_thread("rm_file")
     _touch = _on_thread("touch")
@@ -72,6 +69,17 @@ class BulkOperations:
     _modified = _on_thread("modified")
     _created = _on_thread("created")
     _checksum = _on_thread("checksum")
+    _url = _on_thread("url")
+    _metadata = _on_thread("metadata")
+    _getxattr = _on_thread("getxattr")
+    _setxattr = _on_thread("setxattr")
+    _object_version_info = _on_thread("object_version_info")
+    _is_bucket_versioned = _on_thread("is_bucket_versioned")
+    _make_bucket_versioned = _on_thread("make_bucket_versioned")
+    _list_multipart_uploads = _on_thread("list_multipart_uploads")
+    _abort_mpu = _on_thread("abort_mpu")
+    _merge = _on_thread("merge")
+    _chmod = _on_thread("chmod")
 
     # Operations with many concurrent requests. The coroutine does the work.
     find = _blocking("find")
@@ -92,7 +100,7 @@ class BulkOperations:
             _threads.sync(self.loop, self._pipe, path, **kwargs)  # type: ignore[attr-defined]
 
     async def _find(
-        self, path: str, maxdepth: int | None = None, withdirs: bool = False, prefix: str = "", **kwargs: Any
+        self, path: str, maxdepth: int | None = None, withdirs: bool = False, prefix: str | None = "", **kwargs: Any
     ) -> dict[str, Entry] | list[str]:
         """Returns all files below `path`, by name. Sends one listing if `maxdepth` is None, else one for each directory.
 
@@ -103,7 +111,7 @@ class BulkOperations:
         """
         if maxdepth is not None and maxdepth < 1:
             raise ValueError("maxdepth must be at least 1")
-        path = self._strip_protocol(path)
+        path, prefix = self._strip_protocol(path), prefix or ""
         if maxdepth is not None:
             entries = await self._walk_levels(path, maxdepth, prefix)
         else:
@@ -115,6 +123,7 @@ class BulkOperations:
         if not found and split(path)[1]:
             alone = await _threads.run(self._store.file, path)
             found = {path: alone} if alone is not None else {}
+        collect(found)
         names = sorted(found)
         return {name: found[name] for name in names} if kwargs.get("detail") else names
 
@@ -159,11 +168,12 @@ class BulkOperations:
     ) -> None:
         """Deletes objects, up to 1,000 per request. With `recursive`, deletes directories with their content, also buckets.
 
-        A pattern such as ``bucket/**`` does not delete the bucket.
+        Without `recursive`, deletes a bucket only if it is empty. A pattern such as ``bucket/**`` does not delete the bucket.
 
         Raises:
-            FileNotFoundError: With `recursive` or a pattern: nothing was found. Deleting a missing object succeeds.
-            OSError: S3 refused to delete an object.
+            FileNotFoundError: A bucket does not exist. With `recursive` or a pattern: nothing was found. Deleting a missing
+                object succeeds.
+            OSError: S3 refused to delete an object, or a bucket is not empty.
         """
         given = [self._strip_protocol(name) for name in ([path] if isinstance(path, str) else path)]
         patterns = [name for name in given if has_magic(name)]
@@ -180,7 +190,10 @@ class BulkOperations:
                 if not any(found):
                     raise no_file(given[0] if given else "")
             else:
-                await _threads.run(self._store.delete, paths)
+                await _threads.run(self._store.delete, [name for name in paths if split(name)[1]])
+                for name in paths:
+                    if not split(name)[1]:
+                        await _threads.run(self._store.remove_directory, name)
         finally:
             for name in given if not patterns else [split(each)[0] for each in given]:
                 self.invalidate_cache(name)

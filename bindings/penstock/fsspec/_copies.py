@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import sys
+import threading
 from collections.abc import Awaitable, Callable
 from glob import has_magic
 from typing import TYPE_CHECKING, Any
@@ -15,9 +17,12 @@ from fsspec.implementations.local import LocalFileSystem, make_path_posix
 from fsspec.utils import other_paths
 
 from . import _threads
+from ._listed import collect, collected_entries
 
 if TYPE_CHECKING:
-    from ._store import Store
+    from ._store import Entry, Store
+
+PARALLEL_FILES = 16  # downloads at a time; large files have several requests each
 
 Paths = str | list[str]
 IsDirectory = Callable[[str], Awaitable[bool]]
@@ -56,19 +61,21 @@ class CopyOperations(AsyncFileSystem):
         names: list[str] = await self._expand_path(source, recursive=recursive, maxdepth=maxdepth)
         single = isinstance(source, str)
         if single and (not recursive or maxdepth is not None):
-            types = await asyncio.gather(*[_threads.run(self._type, name) for name in names])
-            names = [name for name, found in zip(names, types, strict=True) if found != "directory"]
+            entries = await asyncio.gather(*[_threads.run(self._entry, name) for name in names])
+            collect({entry["name"]: entry for entry in entries if entry is not None})
+            names = [name for name, entry in zip(names, entries, strict=True) if entry is None or entry["type"] != "directory"]
             if not names:
                 return [], []
         into = isinstance(target, str) and (target.endswith("/") or await is_directory(target))
         exists = isinstance(source, str) and (len(names) == 1 if has_magic(source) else into and not source.endswith("/"))
         return names, other_paths(names, target, exists=exists, flatten=not single)
 
-    def _type(self, path: str) -> str | None:
+    def _entry(self, path: str) -> Entry | None:
         try:
-            return str(self.info(path)["type"])
+            found: Entry = self.info(path)
         except FileNotFoundError:
             return None
+        return found
 
     async def _copy(
         self,
@@ -91,20 +98,51 @@ class CopyOperations(AsyncFileSystem):
         recursive: bool = False,
         callback: Any = DEFAULT_CALLBACK,
         maxdepth: int | None = None,
+        batch_size: int | None = None,
         **kwargs: Any,
     ) -> None:
-        """Downloads objects to local files.
+        """Downloads objects to local files. Each file takes one request, and one more per 8 MiB.
+
+        A file is the version of its object that exists when its download begins, also if a listing has another one.
 
         Raises:
             IsADirectoryError: An object has the name of a local directory, for example because of objects below ``its-name/``.
             ValueError: A key contains ``..``, and its target would be outside of `lpath`.
         """
-        if not (isinstance(rpath, list) and isinstance(lpath, list)):
-            local = make_path_posix(lpath)
-            rpath, lpath = await self._pairs(rpath, local, _is_local_directory, recursive, maxdepth)
-            if isinstance(local, str):
-                _check_inside(local, lpath)
-        await super()._get(rpath, lpath, callback=callback, **kwargs)
+        local = lpath if isinstance(rpath, list) and isinstance(lpath, list) else make_path_posix(lpath)
+        with collected_entries() as entries:
+            sources, targets = await self._pairs(rpath, local, _is_local_directory, recursive, maxdepth)
+        if isinstance(local, str):
+            _check_inside(local, targets)
+        files: list[tuple[str, str]] = []
+        folders: set[str] = set()
+        for source, path in zip(sources, targets, strict=True):
+            if entries.get(source, {}).get("type") == "directory":
+                folders.add(path)
+            else:
+                files.append((source, path))
+                folders.add(os.path.dirname(path))  # noqa: PTH120  (fsspec's paths are text)
+        for folder in folders - {""}:
+            os.makedirs(folder, exist_ok=True)  # noqa: PTH103
+        await self._get_files(files, callback, batch_size or self.batch_size, **kwargs)
+
+    async def _get_files(self, pairs: list[tuple[str, str]], callback: Any, batch_size: int | None, **kwargs: Any) -> None:
+        callback.set_size(len(pairs))
+        lock = threading.Lock()  # callbacks need not be thread-safe
+
+        def download(pair: tuple[str, str]) -> None:
+            with lock:
+                branch = callback.branched(*pair)
+                child = branch.__enter__()
+            try:
+                self.get_file(*pair, callback=child, **kwargs)
+            finally:
+                with lock:
+                    branch.__exit__(*sys.exc_info())
+                    callback.relative_update(1)
+
+        limit = PARALLEL_FILES if batch_size is None or batch_size < 1 else min(PARALLEL_FILES, batch_size)
+        await _threads.run_each(download, pairs, min(limit, len(pairs)))
 
     async def _mv(self, path1: Paths, path2: Paths, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any) -> None:
         """Copies all objects, then deletes exactly the copied ones. See :meth:`mv`."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 from glob import has_magic
 from typing import TYPE_CHECKING, Any
 
 from .._versions import is_directory_bucket
 from . import _threads
 from ._copies import CopyOperations
-from ._store import split
+from ._store import no_file, split
 
 if TYPE_CHECKING:
     from ._store import Store
@@ -19,18 +20,27 @@ class DirectoryOperations(CopyOperations):
 
     _store: Store
     _create_buckets: bool
-    _directory_markers: bool
 
-    def mkdir(self, path: str, create_parents: bool = True, **kwargs: Any) -> None:
-        """Creates a bucket, or records a directory. With `create_parents` and ``create_buckets``, creates a missing bucket."""
+    def mkdir(self, path: str, create_parents: bool = True, *, acl: str | bool = False, **kwargs: Any) -> None:
+        """Creates a bucket, or records a directory. With `create_parents` and ``create_buckets``, creates a missing bucket.
+
+        Args:
+            acl: Canned ACL of the bucket, for example ``"private"``; False: S3's default.
+
+        Raises:
+            FileExistsError: `path` is a bucket that exists. Recording a directory again succeeds.
+            FileNotFoundError: The bucket does not exist, and `create_parents` is False.
+        """
         path = self._strip_protocol(path)
         bucket, key = split(path)
         if not key:
-            self._store.create_bucket(bucket)
+            self._store.create_bucket(bucket, **({"acl": acl} if isinstance(acl, str) and acl else {}))
         else:
-            if self._create_buckets and create_parents and not self._store.is_directory(bucket):
+            if (self._create_buckets or not create_parents) and not self._store.is_directory(bucket):
+                if not create_parents:
+                    raise no_file(bucket)
                 self._store.create_bucket(bucket)
-            if self._directory_markers:
+            if self._store.marks_directories:
                 self._store.write(path + "/", b"")
             self._store.made.add(path)
         self.invalidate_cache(path)
@@ -38,14 +48,13 @@ class DirectoryOperations(CopyOperations):
     def makedirs(self, path: str, exist_ok: bool = False) -> None:
         """Creates a directory, as :meth:`mkdir`. Raises FileExistsError if it exists, unless `exist_ok`."""
         path = self._strip_protocol(path)
-        if split(path)[1]:
-            if not exist_ok and self.exists(path):
-                raise FileExistsError(path)
-        elif self._store.is_directory(path):
-            if exist_ok:
-                return
-            raise FileExistsError(path)
-        self.mkdir(path)
+        if not exist_ok and split(path)[1] and self.exists(path):
+            raise FileExistsError(errno.EEXIST, "the directory already exists", path)
+        try:
+            self.mkdir(path)
+        except FileExistsError:
+            if not exist_ok:
+                raise
 
     def rmdir(self, path: str) -> None:
         """Removes an empty bucket or directory."""

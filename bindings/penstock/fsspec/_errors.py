@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -18,6 +20,9 @@ from .._exceptions import (
     S3UnavailableError,
 )
 
+# Errors of local files in transfers that the core does.
+_LOCAL = re.compile(r"(?:Client error: |Service error: |Forbidden: )*cannot [a-z ]+ '(.*)': ([^':]+)$")
+_NUMBERS = {os.strerror(number): number for number in errno.errorcode}
 _CONFLICTS = {
     "BucketAlreadyExists": errno.EEXIST,
     "BucketAlreadyOwnedByYou": errno.EEXIST,
@@ -47,6 +52,8 @@ def translated(error: S3Exception, path: str, in_place: bool = False) -> OSError
     Returns:
         FileNotFoundError, PermissionError or FileExistsError; a TimeoutError if a later retry may succeed; else OSError.
     """
+    if not error.status and (local := _LOCAL.match(str(error))) and local[2] in _NUMBERS:
+        return OSError(_NUMBERS[local[2]], f"{os.strerror(_NUMBERS[local[2]])} (local file)", local[1])
     if in_place and isinstance(error, (S3PreconditionFailedError, S3ConflictError)):
         return FileChangedError(errno.ESTALE, str(error), path)
     text = str(error)

@@ -48,13 +48,70 @@ class _CachedRawIO(io.RawIOBase):
         return len(data)
 
 
-class ReadFile(io.BufferedIOBase):
+class _ObjectFile(io.BufferedIOBase):
+    """What open files of both directions have."""
+
+    fs: AbstractFileSystem
+    path: str
+    version_id: str | None = None  # None: the current version
+
+    @property
+    def s3(self) -> AbstractFileSystem:
+        """The file system, by s3fs's name."""
+        return self.fs
+
+    @property
+    def bucket(self) -> str:
+        return self.path.partition("/")[0]
+
+    @property
+    def key(self) -> str:
+        return self.path.partition("/")[2]
+
+    @property
+    def full_name(self) -> str:
+        return str(self.fs.unstrip_protocol(self.path))
+
+    @property
+    def _versioned_path(self) -> str:
+        return f"{self.path}?versionId={self.version_id}" if self.version_id else self.path
+
+    def metadata(self) -> dict[str, str]:
+        """As :meth:`PenstockFileSystem.metadata`."""
+        found: dict[str, str] = self.fs.metadata(self._versioned_path)
+        return found
+
+    def getxattr(self, attr_name: str) -> str | None:
+        """As :meth:`PenstockFileSystem.getxattr`."""
+        return self.metadata().get(attr_name.replace("_", "-"))
+
+    def setxattr(self, copy_kwargs: dict[str, Any] | None = None, **attributes: str | None) -> None:
+        """As :meth:`PenstockFileSystem.setxattr`.
+
+        Raises:
+            NotImplementedError: The file is open for writing.
+        """
+        if self.writable():
+            raise NotImplementedError("cannot change metadata while the file is open for writing; close it first")
+        self.fs.setxattr(self.path, copy_kwargs=copy_kwargs, **attributes)
+
+    def url(self, **kwargs: Any) -> str:
+        """As :meth:`PenstockFileSystem.url`."""
+        return str(self.fs.url(self._versioned_path, **kwargs))
+
+
+class ReadFile(_ObjectFile):
     """An object open for reading: an :class:`~penstock.S3Reader` that raises OSError.
+
+    The file reads the object that existed when it was opened. After another one has replaced it, reads that need a request raise
+    :class:`FileChangedError`, or, in a versioned bucket with ``version_aware``, return the opened version.
 
     Attributes:
         fs: The file system.
         path: ``bucket/key``.
-        size: Size in bytes. Reading it, or the first read, pins the file to the current version of the object.
+        details: The object's entry, as ``info`` returns it.
+        size: Size in bytes.
+        version_id: The version that is read; None: the current one.
 
     Comes from ``open``. Picklable: unpickling opens the object again, at the same position. Not thread-safe.
     """
@@ -63,11 +120,18 @@ class ReadFile(io.BufferedIOBase):
     blocksize = 5 * 1024**2  # bytes; for fsspec's caches
 
     def __init__(
-        self, fs: AbstractFileSystem, path: str, reader: S3Reader, details: dict[str, Any], options: dict[str, Any]
+        self,
+        fs: AbstractFileSystem,
+        path: str,
+        reader: S3Reader,
+        details: dict[str, Any],
+        options: dict[str, Any],
+        version_id: str | None = None,
     ) -> None:
         self.fs = fs
         self.path = self.name = path
         self.details = details
+        self.version_id = version_id
         self._reader: S3Reader | io.BufferedReader = reader
         self._options = options
 
@@ -83,11 +147,12 @@ class ReadFile(io.BufferedIOBase):
 
     def _fetch_range(self, start: int, end: int) -> bytes:
         """Reads a byte range; called by the cache."""
-        data: bytes = self.fs.cat_file(self.path, start, end)
+        etag = self.details["ETag"].strip('"') or None
+        data: bytes = self.fs._store.read(self.path, start, end, self.version_id or "", etag)
         return data
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopened, (self.fs, self.path, self._options, self.tell())
+        return _reopened, (self.fs, self._versioned_path, self._options, self.tell())
 
     @property
     def size(self) -> int:
@@ -97,9 +162,9 @@ class ReadFile(io.BufferedIOBase):
         finally:
             self.seek(here)
 
-    @property
-    def full_name(self) -> str:
-        return str(self.fs.unstrip_protocol(self.path))
+    def info(self) -> dict[str, Any]:
+        """Returns :attr:`details`."""
+        return self.details
 
     def readable(self) -> bool:
         return True
@@ -174,7 +239,7 @@ def _reopened(fs: AbstractFileSystem, path: str, options: dict[str, Any], positi
     return file
 
 
-class WriteFile(io.BufferedIOBase):
+class WriteFile(_ObjectFile):
     """An object open for writing.
 
     The object is published by the end of a ``with`` block of this file, by :meth:`close`, by :meth:`commit`, and by the end of
@@ -223,10 +288,6 @@ class WriteFile(io.BufferedIOBase):
         self._published = published
         self._closed = False
         self._handled = sys.exc_info()[1]  # already handled at open: does not abort. Released on close, with its frames
-
-    @property
-    def full_name(self) -> str:
-        return str(self.fs.unstrip_protocol(self.path))
 
     def readable(self) -> bool:
         return False

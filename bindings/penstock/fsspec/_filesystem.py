@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import inspect
 import io
 import os
@@ -13,29 +12,30 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from fsspec.asyn import AsyncFileSystem, get_loop
-from fsspec.callbacks import DEFAULT_CALLBACK
 from fsspec.compression import compr
 from fsspec.core import get_compression
-from fsspec.utils import isfilelike
 
+from ._async_files import AsyncReadFile, AsyncWriteFile, open_async
+from ._attributes import write_attributes
 from ._bulk import BulkOperations
 from ._directories import DirectoryOperations
 from ._files import CompressedWriter, ReadFile, text_writer
-from ._opening import open_file
-from ._options import check_names, make_client, write_attributes
+from ._object_operations import ObjectOperations
+from ._opening import open_for_reading, open_for_writing
+from ._options import check_names, make_client
 from ._ranges import read_ranges
-from ._store import Entry, Store, no_file
-from ._transfer import download, upload
+from ._s3fs_names import S3fsNames
+from ._store import VERSION_MARK, Entry, Store, no_file
+from ._transfer import TransferOperations
 
 if TYPE_CHECKING:
     from .._client import S3Client
-    from .._streams import Buffer
     from ._files import WriteFile
 
 _TEXT_OPTIONS = ("encoding", "errors", "newline")
 
 
-class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
+class PenstockFileSystem(DirectoryOperations, BulkOperations, TransferOperations, ObjectOperations, S3fsNames, AsyncFileSystem):
     """An fsspec file system for S3.
 
     Accepts the arguments of s3fs. Arguments of s3fs and fsspec that are not listed here are ignored; others are rejected.
@@ -53,7 +53,9 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
         requester_pays: The requester pays for every request.
         profile: Profile of the AWS configuration files.
         region: AWS region; has priority over ``client_kwargs["region_name"]``.
-        s3_additional_kwargs: ``ContentType``, ``StorageClass``, ``Metadata`` of every object that is written.
+        s3_additional_kwargs: Attributes of every object that is written, by botocore's names: ``ContentType``, ``StorageClass``,
+            ``Metadata``, ``ServerSideEncryption``, ``SSEKMSKeyId``, ``ACL``, ``Tagging`` and others. Copies inside S3 have the
+            storage class, the ACL and the encryption of them.
         remember_directories: Whether this process treats directories created by ``mkdir`` and ``makedirs`` as existing while
             they are empty.
         directory_markers: Whether ``mkdir`` and ``makedirs`` write an empty object ``name/``, a directory for all clients.
@@ -62,21 +64,24 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
             there). Default: False.
         part_size, throughput_target_gbps, max_attempts: See :class:`~penstock.S3ClientConfig`.
         asynchronous: Only coroutines will be called.
-        version_aware: Must be False.
+        version_aware: Whether ``?versionId=`` in a path, and the argument `version_id`, name a version of an object, and open
+            files keep reading the version that they opened.
         loop, batch_size: As in fsspec's ``AsyncFileSystem``.
 
     The arguments `path`, `paths`, `path1`, `path2` and `rpath` of methods have the form ``bucket/key``, with or without
-    ``s3://``; `lpath` is a local file. `refresh` bypasses the cache.
+    ``s3://``; `lpath` is a local file. `refresh` bypasses the cache. `version_id` is a version of the object; None: the one in
+    `path`, else the current one.
 
     Raises:
         TypeError: An argument is unknown to s3fs and fsspec, also in ``client_kwargs``.
-        ValueError: An unsupported argument must not be ignored, such as ``version_aware``.
+        ValueError: An unsupported argument must not be ignored, such as a key for SSE-C.
 
     Thread safety: all methods may be called from any thread, also in forked children. Only one thread may use fsspec's
     transactions at a time.
     """
 
     protocol = ("penstock", "s3", "s3a")
+    default_block_size = 50 * 1024**2  # not used: the reader chooses the ranges to fetch
 
     def __init__(
         self,
@@ -101,8 +106,6 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
         batch_size: int | None = None,
         **kwargs: Any,
     ) -> None:
-        if version_aware:
-            raise ValueError("penstock.fsspec reads the latest version of an object; version_aware is not supported")
         check_names(kwargs, client_kwargs or {}, inspect.getfullargspec(PenstockFileSystem.__init__))
         kwargs.setdefault("use_listings_cache", False)
         super().__init__(asynchronous=asynchronous, loop=loop, batch_size=batch_size, **kwargs)
@@ -111,9 +114,14 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
             anon=anon, profile=profile, requester_pays=requester_pays, region=region, client_kwargs=client_kwargs or {},
             config_kwargs=config_kwargs or {}, more=kwargs,
         )  # fmt: skip
-        self._store = Store(client, write_attributes(s3_additional_kwargs or {}), remember_directories)
-        self._directory_markers = directory_markers
+        attributes = write_attributes(s3_additional_kwargs or {})
+        self._store = Store(client, attributes, remember_directories, directory_markers, version_aware)
         self._create_buckets = create_buckets
+        self.version_aware = version_aware
+        self.default_block_size = kwargs.get("default_block_size") or self.default_block_size
+        self.anon, self.key, self.secret, self.token, self.endpoint_url = anon, key, secret, token, endpoint_url
+        self.client_kwargs, self.config_kwargs = dict(client_kwargs or {}), dict(config_kwargs or {})
+        self.s3_additional_kwargs = dict(s3_additional_kwargs or {})
 
     @property
     def client(self) -> S3Client:
@@ -136,6 +144,22 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
         stripped = super()._strip_protocol(path)
         return stripped if isinstance(stripped, list) else stripped.lstrip("/")
 
+    @staticmethod
+    def _get_kwargs_from_urls(path: str) -> dict[str, Any]:
+        return {"version_aware": True} if VERSION_MARK in path else {}
+
+    def _object(self, path: str, version_id: str | None = None) -> tuple[str, str]:
+        """Returns the path of an object and the version that `path` or `version_id` names; empty: the current one."""
+        path = self._strip_protocol(path)
+        if not self.version_aware:
+            if version_id is not None:
+                raise ValueError("version_id needs a file system with version_aware=True")
+            return path, ""
+        name, _, named = path.partition(VERSION_MARK)
+        if named and version_id and named != version_id:
+            raise ValueError(f"two versions of {name!r}: {named!r} in the path, and version_id={version_id!r}; name one")
+        return name, version_id or named
+
     # ---- listings
 
     def _kept_listing(self, path: str) -> list[Entry] | None:
@@ -143,9 +167,13 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
         return entries
 
     def invalidate_cache(self, path: Any = None) -> None:
-        """Removes listings from the cache: all, or those of a path, its children and its parent directories."""
+        """Removes listings from the cache: all, or those of a path, its children and its parent directories.
+
+        Without `path`, also forgets the empty directories that this process has created at this endpoint.
+        """
         if path is None:
             self.dircache.clear()
+            self._store.made.clear()
         else:
             path = str(self._strip_protocol(path))
             for listed in list(self.dircache):
@@ -153,19 +181,29 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
                     self.dircache.pop(listed, None)
         super().invalidate_cache(path)
 
-    def ls(self, path: str, detail: bool = True, refresh: bool = False, **kwargs: Any) -> list[Entry] | list[str]:
+    def ls(
+        self, path: str, detail: bool = True, refresh: bool = False, versions: bool = False, **kwargs: Any
+    ) -> list[Entry] | list[str]:
         """Lists a directory, sorted by name. For a file, returns the file.
 
         Args:
             detail: Return entries, as :meth:`info` does, instead of names. An object with keys below ``its-name/`` has two
                 entries, a file and a directory, but only one name.
+            versions: List all versions of each object, with names that end in ``?versionId=``; needs ``version_aware``.
 
         Raises:
             FileNotFoundError: Neither a file nor a directory exists.
+            ValueError: `versions` without ``version_aware``.
         """
         path = self._strip_protocol(path)
-        entries = None if refresh else self._kept_listing(path)
-        if entries is None:
+        entries = None if refresh or versions else self._kept_listing(path)
+        if versions:
+            if not self.version_aware:
+                raise ValueError("versions=True needs a file system with version_aware=True")
+            entries = self._store.list_versions(path) or self._store.versions(path)
+            if not entries:
+                raise no_file(path)
+        elif entries is None:
             entries = self._store.list_directory(path)
             if entries is not None:
                 self.dircache[path] = entries
@@ -176,15 +214,15 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
                 entries = [found]
         return [dict(entry) for entry in entries] if detail else list(dict.fromkeys(entry["name"] for entry in entries))
 
-    def info(self, path: str, refresh: bool = False, **kwargs: Any) -> Entry:
+    def info(self, path: str, refresh: bool = False, version_id: str | None = None, **kwargs: Any) -> Entry:
         """Returns ``name``, ``size`` in bytes, ``type`` ("file" or "directory") and the properties of an object.
 
         Raises:
             FileNotFoundError: Neither a file nor a directory exists.
         """
-        path = self._strip_protocol(path)
-        entry = None if refresh else self._listed(path)
-        return self._store.info(path) if entry is None else dict(entry)
+        path, version = self._object(path, version_id)
+        entry = None if refresh or version else self._listed(path)
+        return self._store.info(path, version) if entry is None else dict(entry)
 
     def _listed(self, path: str) -> Entry | None:
         """Returns the entry from a cached listing; None if there is none, which does not mean that the object is missing."""
@@ -214,14 +252,14 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
         except FileNotFoundError:
             return False
 
-    def modified(self, path: str) -> datetime:
+    def modified(self, path: str, version_id: str | None = None, refresh: bool = False) -> datetime:
         """Returns the modification time of an object, or of the newest object in a directory.
 
         Raises:
             FileNotFoundError: Neither a file nor a directory exists.
             IsADirectoryError: The directory contains no objects.
         """
-        found = self.info(path)
+        found = self.info(path, refresh, version_id)
         if "LastModified" in found:
             modified: datetime = found["LastModified"]
             return modified
@@ -235,10 +273,12 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
         return self.modified(path)
 
     def checksum(self, path: str, refresh: bool = False) -> int:
-        """Returns a number that changes with the content, from the ETag."""
+        """Returns a number that changes with the content: the MD5 in the ETag, if there is one."""
         found = self.info(path, refresh=refresh)
-        etag = found.get("ETag", "").strip('"')
-        return int(etag, 16) if etag and "-" not in etag else int(self.ukey(path), 16)
+        try:
+            return int(found.get("ETag", "").strip('"').partition("-")[0], 16)
+        except ValueError:
+            return int(self.ukey(path), 16)
 
     def ukey(self, path: str) -> str:
         """Returns a string that changes with the content."""
@@ -246,10 +286,6 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
         return sha256(repr((found["name"], found["size"], found.get("ETag"))).encode()).hexdigest()
 
     # ---- contents
-
-    def cat_file(self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any) -> bytes:
-        """Returns the bytes [start, end) of an object. Negative values count from the end, as in a slice."""
-        return self._store.read(self._strip_protocol(path), start, end)
 
     def cat_ranges(
         self,
@@ -285,50 +321,11 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
             raise failure
         return results
 
-    def pipe_file(self, path: str, value: Buffer, mode: str = "overwrite", **kwargs: Any) -> None:
-        """Writes `value`, a bytes-like object. With `mode` ``"create"``, raises FileExistsError if the object exists."""
-        path = self._strip_protocol(path)
-        self._store.write(path, value, mode == "create", **write_attributes(kwargs))
-        self.invalidate_cache(path)
-
-    def get_file(self, rpath: str, lpath: Any, callback: Any = DEFAULT_CALLBACK, outfile: Any = None, **kwargs: Any) -> None:
-        """Downloads an object to a local file, which appears atomically. Creates a local directory for a directory.
-
-        Args:
-            callback: fsspec callback; receives the number of bytes.
-            outfile: An open file that receives the bytes instead of `lpath`.
-
-        Raises:
-            IsADirectoryError: `rpath` is an object and `lpath` is a local directory.
-        """
-        rpath = self._strip_protocol(rpath)
-        if outfile is None and isfilelike(lpath):
-            outfile = lpath
-        if outfile is None and os.path.isdir(lpath):  # noqa: PTH112  (fsspec's paths are text)
-            if self._store.file(rpath) is not None:
-                reason = "the local target of the object is a directory; download the object separately to another name"
-                raise IsADirectoryError(errno.EISDIR, reason, rpath, None, os.fspath(lpath))
-            return
-        download(self._store, rpath, lpath, outfile, callback)
-
-    def put_file(self, lpath: str, rpath: str, callback: Any = DEFAULT_CALLBACK, mode: str = "overwrite", **kwargs: Any) -> None:
-        """Uploads a local file to an object. Creates a directory for a directory.
-
-        Args:
-            callback: fsspec callback; receives the number of bytes.
-            mode: ``"create"``: raises FileExistsError if the object exists, which S3 decides atomically.
-        """
-        rpath = self._strip_protocol(rpath)
-        if os.path.isdir(lpath):  # noqa: PTH112
-            self.makedirs(rpath, exist_ok=True)
-            return
-        upload(self._store, lpath, rpath, callback, mode == "create", write_attributes(kwargs))
-        self.invalidate_cache(rpath)
-
     def cp_file(self, path1: str, path2: str, **kwargs: Any) -> None:
-        """Copies an object of any size inside S3."""
-        path1, path2 = self._strip_protocol(path1), self._strip_protocol(path2)
-        self._store.copy(path1, path2)
+        """Copies an object of any size inside S3. In a versioned bucket, `path1` may name a version."""
+        path1, version = self._object(path1)
+        path2 = self._strip_protocol(path2)
+        self._store.copy(path1, path2, version)
         self.invalidate_cache(path2)
 
     def rm_file(self, path: str, **kwargs: Any) -> None:
@@ -360,9 +357,31 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
         block_size: int | None = None,
         autocommit: bool = True,
         cache_options: Any = None,
+        version_id: str | None = None,
         **kwargs: Any,
     ) -> ReadFile | WriteFile:
-        return open_file(self, self._store, path, mode, autocommit, kwargs, self._listed)
+        if mode != "rb":
+            return open_for_writing(self, self._store, path, mode, autocommit, kwargs)
+        path, version = self._object(path, version_id)
+        listed = None if version or self.version_aware else self._listed(path)
+        return open_for_reading(self, self._store, path, version, kwargs, listed)
+
+    async def open_async(
+        self, path: str, mode: str = "rb", version_id: str | None = None, **kwargs: Any
+    ) -> AsyncReadFile | AsyncWriteFile:
+        """Returns an open file whose ``read``, ``write`` and ``close`` are awaited, without a thread.
+
+        Args:
+            mode: ``"rb"``: reads in order. ``"wb"``, ``"xb"``: ``close`` publishes the object.
+            **kwargs: Attributes of a written object, as in ``s3_additional_kwargs``.
+
+        Raises:
+            ValueError: Another mode, or a compression.
+        """
+        if mode not in ("rb", "wb", "xb") or kwargs.get("compression"):
+            raise ValueError(f"open_async supports the modes rb, wb and xb without a compression, not {mode!r}; use open")
+        path, version = self._object(path, version_id)
+        return open_async(self, self._store, path, mode, version, kwargs)
 
     def open(
         self,
@@ -378,8 +397,8 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
         Args:
             block_size, cache_options: Ignored: the reader chooses the ranges to fetch.
             compression: fsspec's name of a compression, or ``"infer"``.
-            **kwargs: ``encoding``, ``errors``, ``newline`` of text; ``reader``, from ``S3ReaderConstructor``; ``ContentType``,
-                ``StorageClass``, ``Metadata`` of a written object.
+            **kwargs: ``encoding``, ``errors``, ``newline`` of text; ``reader``, from ``S3ReaderConstructor``; ``version_id`` of
+                an object to read; attributes of a written object, as in ``s3_additional_kwargs``.
         """
         if "b" not in mode:
             text = {name: kwargs.pop(name) for name in _TEXT_OPTIONS if name in kwargs}

@@ -70,3 +70,8 @@ class MadeDirectories:
             for made in gone:
                 del self._paths[made]
         return bool(gone)
+
+    def clear(self) -> None:
+        """Removes all directories of the endpoint."""
+        with _lock:
+            self._paths.clear()

@@ -12,30 +12,6 @@ from .._client import S3Client
 from .._config import S3ClientConfig, endpoint_of_environment, is_aws
 from .._user_agent import UserAgent
 
-# Supported keys of s3_additional_kwargs and of writes, with the parameter names of put_object.
-ATTRIBUTES = {"ContentType": "content_type", "StorageClass": "storage_class", "Metadata": "metadata"}
-# Unsupported, and must not be ignored: the object would lack a property that the caller asked for.
-_REFUSED = (
-    "ACL",
-    "acl",
-    "BucketKeyEnabled",
-    "CacheControl",
-    "ContentDisposition",
-    "ContentEncoding",
-    "ContentLanguage",
-    "Expires",
-    "GrantFullControl",
-    "GrantRead",
-    "ObjectLockLegalHoldStatus",
-    "ObjectLockMode",
-    "ObjectLockRetainUntilDate",
-    "SSECustomerAlgorithm",
-    "SSECustomerKey",
-    "SSEKMSKeyId",
-    "ServerSideEncryption",
-    "Tagging",
-)
-
 # Keyword arguments of the constructor that are used, or accepted and ignored: those of Penstock, of fsspec and of s3fs.
 _OURS = ("max_attempts", "part_size", "throughput_target_gbps")
 _OF_FSSPEC = ("add_aliases", "add_docs", "listings_expiry_time", "max_paths", "skip_instance_cache", "use_listings_cache")
@@ -85,21 +61,6 @@ def check_names(given: Iterable[str], client_kwargs: Iterable[str], named: FullA
             near = get_close_matches(name, known, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(sorted(known))}"
             raise TypeError(f"penstock.fsspec has no argument {place + repr([name]) if place else repr(name)}; {hint}")
-
-
-def write_attributes(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns storage class, content type and metadata from `given`, by the parameter names of put_object.
-
-    Raises:
-        ValueError: `given` contains an unsupported attribute of an object.
-    """
-    refused = [name for name in _REFUSED if given.get(name)]
-    if refused:
-        raise ValueError(f"penstock.fsspec does not support {', '.join(refused)}; supported: {', '.join(ATTRIBUTES)}")
-    attributes: dict[str, Any] = {ours: given[name] for name, ours in ATTRIBUTES.items() if given.get(name)}
-    if "metadata" in attributes:
-        attributes["metadata"] = [(str(name), str(value)) for name, value in attributes["metadata"].items()]
-    return attributes
 
 
 def make_client(

@@ -1,4 +1,4 @@
-"""Multipart uploads from existing objects: copies above the size limit of one request, and appending."""
+"""Multipart uploads: copies above the size limit of one request, appending, merging, and writes with any attribute."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from .._exceptions import S3Exception, S3NotFoundError
+from ._attributes import copied_attributes, merged
 
 if TYPE_CHECKING:
-    from .. import _core
     from .._client import S3Client
     from .._streams import Buffer
-    from ..requests import CompletedPart
+    from ..requests import CompletedPart, ObjectMetadata
+    from ._attributes import Attributes
 
 log = logging.getLogger(__name__)
 
@@ -40,26 +41,27 @@ class JoinedObject:
         client: Sends the requests.
         bucket: Bucket of the new object.
         key: Key of the new object.
-        like: Provides content type, storage class and metadata of the new object.
+        attributes: Attributes of the new object.
     """
 
-    def __init__(self, client: S3Client, bucket: str, key: str, like: _core.ObjectMetadata) -> None:
+    def __init__(self, client: S3Client, bucket: str, key: str, attributes: Attributes) -> None:
         self._client, self._bucket, self._key = client, bucket, key
         self._parts: list[CompletedPart] = []
         self._size = 0
-        self._upload_id = client.create_multipart_upload(
-            bucket, key, storage_class=like.storage_class, content_type=like.content_type, metadata=like.user_metadata
-        )
+        self._upload_id = client.create_multipart_upload(bucket, key, **attributes)
 
-    def copy(self, bucket: str, key: str, source: _core.ObjectMetadata, part_bytes: int) -> None:
-        """Copies the version of an object that `source` describes, in parts of at most about `part_bytes` bytes."""
+    def copy(self, bucket: str, key: str, source: ObjectMetadata, part_bytes: int, version_id: str | None = None) -> None:
+        """Copies the version of an object that `source` describes, in parts of at most about `part_bytes` bytes.
+
+        Without `version_id`, it must still be the current version.
+        """
         ranges = shares(source.size, max(part_bytes, -(-source.size // (MAX_PARTS // 2))))
         first = len(self._parts) + 1
 
         def copy_part(number: int) -> CompletedPart:
             return self._client.upload_part_copy(
                 self._bucket, self._key, self._upload_id, first + number, bucket, key,
-                src_range=ranges[number], src_if_match=source.etag,
+                src_range=ranges[number], src_if_match=source.etag, src_version_id=version_id,
             )  # fmt: skip
 
         with ThreadPoolExecutor(min(PARALLEL_COPIES, len(ranges))) as threads:
@@ -75,9 +77,12 @@ class JoinedObject:
     def parts(self) -> int:
         return len(self._parts)
 
-    def publish(self) -> None:
+    def publish(self, if_none_match: bool = False) -> None:
+        """Publishes the object. With `if_none_match`, only if the key has no object."""
         try:
-            self._client.complete_multipart_upload(self._bucket, self._key, self._upload_id, self._parts)
+            self._client.complete_multipart_upload(
+                self._bucket, self._key, self._upload_id, self._parts, if_none_match=if_none_match
+            )
         except S3NotFoundError as error:
             # An earlier attempt may have succeeded without a response.
             if error.code != "NoSuchUpload" or not self._is_there():
@@ -104,30 +109,76 @@ class JoinedObject:
             raise
 
 
-def copy_in_parts(client: S3Client, source: tuple[str, str], target: tuple[str, str], part_bytes: int = COPY_PART) -> None:
-    """Copies one version of an object of any size inside S3, in parallel, with its content type and metadata."""
-    head = client.core.head_object(*source)
-    joined = JoinedObject(client, *target, head)
+def copy_in_parts(
+    client: S3Client,
+    source: tuple[str, str],
+    target: tuple[str, str],
+    part_bytes: int = COPY_PART,
+    *,
+    version_id: str | None = None,
+    override: Attributes | None = None,
+) -> None:
+    """Copies one version of an object of any size inside S3, in parallel, with its attributes and tags.
+
+    Args:
+        client: Sends the requests.
+        source: Bucket and key.
+        target: Bucket and key.
+        part_bytes: The most bytes of one part.
+        version_id: Version to copy; None: the current one.
+        override: Attributes of the copy that differ from those of the source.
+    """
+    head = client.head(*source, version_id=version_id)
+    joined = JoinedObject(client, *target, merged(copied_attributes(client, *source, head), override or {}))
     with joined.abort_on_error():
-        joined.copy(*source, head, part_bytes)
+        joined.copy(*source, head, part_bytes, version_id)
         joined.publish()
 
 
-class AppendStream:
-    """A stream for :class:`~penstock.S3Writer` that appends to an object of at least 5 MiB.
+class PartsStream:
+    """A stream for :class:`~penstock.S3Writer` with all attributes of an object, and with existing bytes before the written ones.
 
-    Copies the existing bytes inside S3. Nothing changes before :meth:`close`, or if nothing is written.
+    Objects below 16 MiB are written by one request, others by a multipart upload, one part after the other.
+
+    Args:
+        client: Sends the requests.
+        bucket: Bucket.
+        key: Key.
+        attributes: Attributes of the object.
+        create: Publish only if the object does not exist.
+        after: The version of the object to append to: S3 copies its bytes, at least 5 MiB. Nothing changes before :meth:`close`,
+            or if nothing is written. None: the stream replaces the object.
     """
 
-    def __init__(self, client: S3Client, bucket: str, key: str, head: _core.ObjectMetadata) -> None:
-        self._joined = JoinedObject(client, bucket, key, head)
+    def __init__(
+        self,
+        client: S3Client,
+        bucket: str,
+        key: str,
+        attributes: Attributes,
+        *,
+        create: bool = False,
+        after: ObjectMetadata | None = None,
+    ) -> None:
+        self._place = (client, bucket, key)
+        self._attributes = attributes
+        self._create = create
+        self._appends = after is not None
         self._rest = bytearray()
+        self._joined: JoinedObject | None = None
         self._closed = self._wrote = False
-        with self._joined.abort_on_error():
-            self._joined.copy(bucket, key, head, MAX_COPY_BYTES)
+        if after is not None:
+            joined = self._begun()
+            with joined.abort_on_error():
+                joined.copy(bucket, key, after, MAX_COPY_BYTES)
+
+    def _begun(self) -> JoinedObject:
+        if self._joined is None:
+            self._joined = JoinedObject(*self._place, self._attributes)
+        return self._joined
 
     def _part_bytes(self) -> int:
-        return APPENDED_PART << (self._joined.parts // 1000)
+        return APPENDED_PART << ((self._joined.parts if self._joined is not None else 0) // 1000)
 
     def write(self, data: Buffer) -> int:
         if self._closed:
@@ -138,8 +189,9 @@ class AppendStream:
         while len(self._rest) >= self._part_bytes():
             part = bytes(memoryview(self._rest)[: self._part_bytes()])
             self._closed = True  # stays so if sending fails
-            with self._joined.abort_on_error():
-                self._joined.write(part)
+            joined = self._begun()
+            with joined.abort_on_error():
+                joined.write(part)
             self._closed = False
             del self._rest[: len(part)]
         return len(view)
@@ -147,17 +199,23 @@ class AppendStream:
     def close(self) -> None:
         if self._closed:
             raise S3Exception("Cannot close object more than once")
-        if not self._wrote:
+        if self._appends and not self._wrote:
             return self.abort()
         self._closed = True
-        with self._joined.abort_on_error():
+        joined = self._joined
+        if joined is None:
+            client, bucket, key = self._place
+            client.put(bucket, key, bytes(self._rest), if_none_match=self._create, **self._attributes)
+            return None
+        with joined.abort_on_error():
             if self._rest:
-                self._joined.write(bytes(self._rest))
-            self._joined.publish()
+                joined.write(bytes(self._rest))
+            joined.publish(self._create)
         return None
 
     def abort(self) -> None:
         if not self._closed:
             self._closed = True
             self._rest.clear()
-            self._joined.abort()
+            if self._joined is not None:
+                self._joined.abort()

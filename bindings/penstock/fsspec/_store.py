@@ -7,16 +7,18 @@ import logging
 import os
 from collections.abc import Iterable
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from .._config import endpoint_of_environment
 from .._exceptions import S3Exception, S3InvalidArgumentError, S3NotFoundError
 from .._put_stream import PutObjectStream
-from .._versions import is_directory_bucket
+from .._versions import NULL_VERSION, is_directory_bucket, versions_of
 from .._writer import S3Writer
+from ..aio import S3Client as AsyncClient
+from ._attributes import OF_STREAMS, merged, of_copies
 from ._errors import mapped
 from ._made_directories import MadeDirectories
-from ._parts import MAX_COPY_BYTES, copy_in_parts
+from ._parts import MAX_COPY_BYTES, PartsStream, copy_in_parts
 from ._threads import interruption
 
 if TYPE_CHECKING:
@@ -24,9 +26,12 @@ if TYPE_CHECKING:
     from .._client import S3Client
     from .._objects import ObjectInfo
     from .._streams import Buffer
+    from .._versions import ObjectVersion
+    from ._attributes import Attributes
 
 Entry = dict[str, Any]
 
+VERSION_MARK = "?versionId="
 KEYS_PER_DELETE = 1000
 DIRECTORY_BUCKETS_TIMEOUT_S = 5.0  # in a region without directory buckets, the host name does not exist
 
@@ -68,6 +73,13 @@ def _listed(bucket: str, found: ObjectInfo) -> Entry:
     return _file(f"{bucket}/{found.key}", found.size, found.etag, found.last_modified, found.storage_class)
 
 
+def _version(path: str, version: ObjectVersion) -> Entry:
+    entry = _file(path, version.size, version.etag, int(version.last_modified), version.storage_class)
+    if version.version_id != NULL_VERSION:
+        entry["name"] += VERSION_MARK + version.version_id
+    return entry | {"VersionId": version.version_id, "IsLatest": version.is_latest}
+
+
 class Store:
     """The file operations on one client. Paths are ``bucket/key`` without a protocol.
 
@@ -75,6 +87,8 @@ class Store:
         client: Sends the requests.
         attributes: Attributes of every object that is written, as :func:`write_attributes` returns them.
         remember: Whether to remember created directories.
+        mark: Whether created directories get an empty object ``name/``.
+        version_aware: Whether ``?versionId=`` in a path names a version.
 
     Raises:
         OSError: From all methods: the error of S3, converted by :func:`translated`.
@@ -82,24 +96,52 @@ class Store:
     Thread safety: all methods may be called from any thread.
     """
 
-    def __init__(self, client: S3Client, attributes: dict[str, Any], remember: bool = True) -> None:
-        self.client = client
+    def __init__(
+        self,
+        client: S3Client,
+        attributes: Attributes,
+        remember: bool = True,
+        mark: bool = False,
+        version_aware: bool = False,
+    ) -> None:
         self.made = MadeDirectories(client.endpoint or endpoint_of_environment(), remember)
-        self._attributes = attributes
+        self.marks_directories = mark
+        self.attributes = attributes
+        self.version_aware = version_aware
         self._warned_of_directory_buckets = False
+        self.use(client)
+
+    def use(self, client: S3Client) -> None:
+        """Sends all later requests with this client."""
+        self.client = client
+        self.aio = AsyncClient._sharing(client)
 
     @property
     def core(self) -> _core.Client:
         return self.client.core
 
+    def target(self, path: str) -> tuple[str, str]:
+        """Returns bucket and key of an object to write or delete.
+
+        Raises:
+            IsADirectoryError: `path` is a bucket.
+            ValueError: `path` names a version.
+        """
+        bucket, key = split(path)
+        if not key:
+            raise IsADirectoryError(errno.EISDIR, "a bucket is not a file; use bucket/key", path)
+        if self.version_aware and VERSION_MARK in key:
+            raise ValueError(f"cannot write or delete a version of an object: {path!r}; leave out {VERSION_MARK}...")
+        return bucket, key
+
     # ---- metadata and listings
 
-    def file(self, path: str) -> Entry | None:
+    def file(self, path: str, version_id: str = "") -> Entry | None:
         """Returns the entry of an object, by HeadObject; None if it does not exist."""
         bucket, key = split(path)
         try:
             with mapped(path):
-                head = self.core.head_object(bucket, key)
+                head = self.core.head_object(bucket, key, version_id)
         except FileNotFoundError:
             return None
         entry = _file(path, head.size, f'"{head.etag}"', head.last_modified, head.storage_class)
@@ -123,12 +165,12 @@ class Store:
             page = next(self.client.list_objects(bucket, key + "/", "", 1), None)
         return page is not None and bool(page.object_info)
 
-    def info(self, path: str) -> Entry:
+    def info(self, path: str, version_id: str = "") -> Entry:
         """Returns the entry of a file, else of a directory. Raises FileNotFoundError if there is neither."""
-        found = self.file(path) if split(path)[1] else None
+        found = self.file(path, version_id) if split(path)[1] else None
         if found is not None:
             return found
-        if self.is_directory(path):
+        if not version_id and self.is_directory(path):
             return directory(path)
         raise no_file(path)
 
@@ -192,23 +234,44 @@ class Store:
             pages = self.client.list_objects(bucket, begin + prefix)
             return [_listed(bucket, found) for page in pages for found in page.object_info if found.key != begin]
 
+    def versions(self, path: str) -> list[Entry]:
+        """Returns the entries of all versions of an object, newest first, without delete markers."""
+        bucket, key = split(path)
+        with mapped(path):
+            found = versions_of(self.client, bucket, key)
+        return [_version(path, version) for version in found if not version.is_delete_marker]
+
+    def list_versions(self, path: str) -> list[Entry]:
+        """Returns the entries of all versions of the objects directly inside a directory, and its directories."""
+        bucket, key = split(path)
+        entries: list[Entry] = []
+        begin = key + "/" if key else ""
+        with mapped(path):
+            for page in self.client.list_object_versions(bucket, begin, "/"):
+                entries += [directory(f"{bucket}/{name[:-1]}") for name in page.common_prefixes]
+                kept = [version for version in page.versions if not version.is_delete_marker and version.key != begin]
+                entries += [_version(f"{bucket}/{version.key}", version) for version in kept]
+        return entries
+
     # ---- contents
 
-    def read(self, path: str, start: int | None = None, end: int | None = None) -> bytes:
-        """Reads the bytes [start, end). Negative values count from the end, as in a slice."""
+    def read(
+        self, path: str, start: int | None = None, end: int | None = None, version_id: str = "", etag: str | None = None
+    ) -> bytes:
+        """Reads the bytes [start, end). Negative values count from the end, as in a slice. With `etag`, only of that object."""
         bucket, key = split(path)
         if not key:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-        size = etag = None
+        size = None
         if (start or 0) < 0 or (end is not None and end < 0):
-            found = self.info(path)
-            size, etag = found["size"], found.get("ETag", "").strip('"') or None
+            found = self.info(path, version_id)
+            size, etag = found["size"], etag or found.get("ETag", "").strip('"') or None
             start, end, _ = slice(start, end).indices(size)
         start = start or 0
         if end is not None and end <= start:
             return b""
         with mapped(path):
-            data, _, _ = self.core.read(bucket, key, start, end, size, etag, progress=interruption())
+            data, _, _ = self.core.read(bucket, key, start, end, size, etag, progress=interruption(), version_id=version_id)
         return data
 
     def writer(self, path: str, create: bool = False, **attributes: Any) -> S3Writer:
@@ -219,10 +282,10 @@ class Store:
             create: Publish only if the object does not exist.
             **attributes: As returned by :func:`write_attributes`; they override the attributes of the store.
         """
-        bucket, key = split(path)
-        if not key:
-            raise IsADirectoryError(errno.EISDIR, "a bucket is not a file; use bucket/key", path)
-        chosen = {"storage_class": None, **self._attributes, **attributes}
+        bucket, key = self.target(path)
+        chosen = {"storage_class": None, **merged(self.attributes, attributes)}
+        if not OF_STREAMS.issuperset(chosen):
+            return S3Writer(cast("PutObjectStream", PartsStream(self.client, bucket, key, chosen, create=create)))
         stream = PutObjectStream(
             self.core, bucket, key, progress=interruption(), part_size=self.client.part_size,
             parallel=self.client.parallel_parts, if_none_match=create, **chosen,
@@ -233,34 +296,53 @@ class Store:
         with mapped(path), self.writer(path, create, **attributes) as writer:
             writer.write(data)
 
-    def copy(self, source: str, target: str) -> list[str]:
+    def copy(self, source: str, target: str, version_id: str = "") -> list[str]:
         """Copies an object of any size inside S3. For a directory, creates the target directory and copies the marker only.
 
         Returns:
             The objects that were copied: `source`, the marker of the directory (``source/``), or none.
         """
-        try:
-            self._copy_object(source, target)
-            return [source]
-        except FileNotFoundError as error:
-            if getattr(error.__cause__, "code", None) == "NoSuchBucket" or not self.is_directory(source):
-                raise
-        self.made.add(target)
-        try:
-            self._copy_object(source + "/", target + "/")
-        except FileNotFoundError:
-            return []
-        return [source + "/"]
+        missing = no_file(source)
+        if split(source)[1] and split(target)[1]:
+            try:
+                self._copy_object(source, target, version_id)
+                return [source]
+            except FileNotFoundError as error:
+                if version_id or getattr(error.__cause__, "code", None) == "NoSuchBucket":
+                    raise
+                missing = error
+        if not self.is_directory(source):
+            self.target(target)  # raises for a bucket
+            raise missing
+        if split(target)[1]:
+            return self._copy_directory(source, target)
+        return []
 
-    def _copy_object(self, source: str, target: str) -> None:
+    def _copy_directory(self, source: str, target: str) -> list[str]:
+        self.made.add(target)
+        if split(source)[1]:
+            try:
+                self._copy_object(source + "/", target + "/")
+                return [source + "/"]
+            except FileNotFoundError:
+                pass
+        if self.marks_directories:
+            self.write(target + "/", b"")
+        return []
+
+    def _copy_object(self, source: str, target: str, version_id: str = "") -> None:
+        begin, end, override = split(source), self.target(target), of_copies(self.attributes)
         with mapped(source):
             try:
-                self.core.copy_object(*split(source), *split(target))
+                if override:
+                    self.client.copy(*begin, *end, src_version_id=version_id or None, **override)
+                else:
+                    self.core.copy_object(*begin, *end, version_id)
             except S3InvalidArgumentError as error:
                 # One of the reasons for this error: the object exceeds the size limit of one request.
-                if error.code != "InvalidRequest" or self.core.head_object(*split(source)).size <= MAX_COPY_BYTES:
+                if error.code != "InvalidRequest" or self.core.head_object(*begin, version_id).size <= MAX_COPY_BYTES:
                     raise
-                copy_in_parts(self.client, split(source), split(target))
+                copy_in_parts(self.client, begin, end, version_id=version_id or None, override=override)
 
     def rename(self, source: str, target: str) -> None:
         """Renames one object within a directory bucket, atomically."""
@@ -269,9 +351,16 @@ class Store:
 
     # ---- directories
 
-    def create_bucket(self, bucket: str) -> None:
+    def create_bucket(self, bucket: str, **options: Any) -> None:
+        """Creates a bucket. Raises FileExistsError if it exists; S3 reports that in most regions only."""
+        try:
+            exists = self.is_directory(bucket)
+        except OSError:  # an invalid name, or the bucket of another account: CreateBucket reports the reason
+            exists = False
+        if exists:
+            raise FileExistsError(errno.EEXIST, "the bucket already exists", bucket)
         with mapped(bucket):
-            self.core.call("create_bucket", {"bucket": bucket})
+            self.core.call("create_bucket", {"bucket": bucket, **options})
 
     def remove_directory(self, path: str) -> None:
         """Removes an empty bucket or directory. Raises OSError (ENOTEMPTY) if it is not empty."""
@@ -300,7 +389,7 @@ class Store:
         """
         by_bucket: dict[str, list[str]] = {}
         for path in paths:
-            bucket, key = split(path)
+            bucket, key = self.target(path)
             by_bucket.setdefault(bucket, []).append(key)
         failures = []
         for bucket, keys in by_bucket.items():

@@ -9,7 +9,7 @@ import asyncio
 import os
 import queue
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -100,11 +100,41 @@ async def run(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
     return result
 
 
-def interruption(after: Callable[[int], None] | None = None) -> ProgressCallback | None:
+async def run_each(function: Callable[[T], None], items: Iterable[T], limit: int) -> None:
+    """Calls a blocking function with each item, on at most `limit` threads.
+
+    After the first error, and on cancellation, no further item is started. The error is raised when all threads have ended.
+    """
+    rest = iter(items)
+    lock = threading.Lock()
+    failed = False
+
+    def work() -> None:
+        nonlocal failed
+        stop: threading.Event = _here.stop
+        while not failed and not stop.is_set():
+            with lock:
+                try:
+                    item = next(rest)
+                except StopIteration:
+                    return
+            try:
+                function(item)
+            except BaseException:
+                failed = True
+                raise
+
+    for result in await asyncio.gather(*[run(work) for _ in range(limit)], return_exceptions=True):
+        if isinstance(result, BaseException):
+            raise result
+
+
+def interruption(after: Callable[[int, int | None], None] | None = None) -> ProgressCallback | None:
     """Returns a progress callback for a long call of the core. It ends the call if the caller has stopped waiting.
 
     Args:
-        after: Called with the number of bytes that were transferred since its last call.
+        after: Called with the number of bytes that were transferred since its last call, and the size in bytes, None if the core
+            does not know it yet.
     """
     stop: threading.Event | None = getattr(_here, "stop", None)
     if stop is None and after is None:
@@ -116,7 +146,7 @@ def interruption(after: Callable[[int], None] | None = None) -> ProgressCallback
         if stop is not None and stop.is_set():
             raise CancelledError
         if after is not None and done > reported:
-            after(done - reported)
+            after(done - reported, total)
             reported = done
 
     return progress

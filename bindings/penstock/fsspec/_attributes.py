@@ -1,0 +1,123 @@
+"""Attributes of objects: s3fs's names for them, which are botocore's, and those of the requests of S3Client."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+if TYPE_CHECKING:
+    from .._client import S3Client
+    from ..requests import ObjectMetadata
+
+Attributes = dict[str, Any]  # keyword arguments of penstock.requests.ObjectOptions
+
+
+def _pairs(value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> list[tuple[str, str]]:
+    return [(str(name), str(text)) for name, text in dict(value).items()]
+
+
+def _tags(value: Any) -> list[tuple[str, str]]:
+    return parse_qsl(value, keep_blank_values=True) if isinstance(value, str) else _pairs(value)
+
+
+def _grantees(value: Any) -> Any:
+    return [one.strip() for one in value.split(",")] if isinstance(value, str) else value
+
+
+def _is_on(value: Any) -> bool:
+    return value in (True, "ON")
+
+
+_CONVERSIONS: dict[str, Callable[[Any], Any]] = {
+    "metadata": _pairs,
+    "tagging": _tags,
+    "object_lock_legal_hold": _is_on,
+    **dict.fromkeys(("grant_full_control", "grant_read", "grant_read_acp", "grant_write_acp"), _grantees),
+}
+
+# Attributes of writes and of s3_additional_kwargs, with their names in penstock.requests.ObjectOptions.
+NAMES = {
+    "ACL": "acl",
+    "acl": "acl",
+    "BucketKeyEnabled": "bucket_key_enabled",
+    "CacheControl": "cache_control",
+    "ContentDisposition": "content_disposition",
+    "ContentEncoding": "content_encoding",
+    "ContentLanguage": "content_language",
+    "ContentType": "content_type",
+    "ExpectedBucketOwner": "expected_bucket_owner",
+    "Expires": "expires",
+    "GrantFullControl": "grant_full_control",
+    "GrantRead": "grant_read",
+    "GrantReadACP": "grant_read_acp",
+    "GrantWriteACP": "grant_write_acp",
+    "Metadata": "metadata",
+    "ObjectLockLegalHoldStatus": "object_lock_legal_hold",
+    "ObjectLockMode": "object_lock_mode",
+    "ObjectLockRetainUntilDate": "object_lock_retain_until_date",
+    "SSEKMSKeyId": "sse_kms_key_id",
+    "ServerSideEncryption": "server_side_encryption",
+    "StorageClass": "storage_class",
+    "Tagging": "tagging",
+    "WebsiteRedirectLocation": "website_redirect_location",
+}
+# Unsupported, and must not be ignored. Every later read of an object with SSE-C needs the key too.
+_REFUSED = ("SSECustomerAlgorithm", "SSECustomerKey", "SSECustomerKeyMD5", "SSEKMSEncryptionContext")
+
+OF_STREAMS = frozenset(("content_type", "storage_class", "metadata"))  # attributes that PutObjectStream supports
+_OF_ENCRYPTION = ("server_side_encryption", "sse_kms_key_id", "bucket_key_enabled")
+_OF_COPIES = ("acl", "expected_bucket_owner", "storage_class", *_OF_ENCRYPTION)
+
+
+def write_attributes(given: Mapping[str, Any]) -> Attributes:
+    """Returns the attributes of an object from `given`. Names that are not attributes, and empty values, are ignored.
+
+    Raises:
+        ValueError: `given` contains an unsupported attribute.
+    """
+    refused = [name for name in _REFUSED if given.get(name)]
+    if refused:
+        raise ValueError(
+            f"penstock.fsspec does not support {', '.join(refused)}; supported: {', '.join(NAMES)}."
+            " Use penstock.S3Client.put instead"
+        )
+    found = {ours: given[name] for name, ours in NAMES.items() if given.get(name)}
+    return {ours: _CONVERSIONS.get(ours, lambda same: same)(value) for ours, value in found.items()}
+
+
+def of_copies(attributes: Attributes) -> Attributes:
+    """Returns those attributes that a copy has too: the others are copied from the source."""
+    return {name: attributes[name] for name in _OF_COPIES if name in attributes}
+
+
+def copied_attributes(client: S3Client, bucket: str, key: str, head: ObjectMetadata) -> Attributes:
+    """Returns the attributes of an object that is written again, with its tags. S3 keeps no ACL and no retention of a copy.
+
+    Args:
+        client: Requests the tags, if there are any.
+        bucket: Bucket of the object.
+        key: Key of the object.
+        head: Its metadata, of the version to copy.
+    """
+    names = ("content_type", "cache_control", "content_encoding", "content_disposition", "content_language", "sse_kms_key_id")
+    found: Attributes = {name: getattr(head, name) for name in (*names, "storage_class", "website_redirect_location")}
+    if head.encryption in ("AES256", "aws:kms", "aws:kms:dsse"):
+        found["server_side_encryption"] = head.encryption
+    with suppress(ValueError):  # S3 stores any text as Expires
+        found["expires"] = parsedate_to_datetime(head.expires) if head.expires else None
+    if head.bucket_key_enabled:
+        found["bucket_key_enabled"] = True
+    if head.tag_count:
+        found["tagging"] = client.get_object_tagging(bucket, key, version_id=head.version_id)
+    found["metadata"] = dict(head.metadata)
+    return {name: value for name, value in found.items() if value}
+
+
+def merged(below: Attributes, above: Attributes) -> Attributes:
+    """Returns the attributes of both; `above` has priority, and its encryption replaces all of that of `below`."""
+    if "server_side_encryption" in above:
+        below = {name: value for name, value in below.items() if name not in _OF_ENCRYPTION}
+    return {**below, **above}
