@@ -29,7 +29,12 @@ CALLS = {
     "closing": 'f = fs.open("b/k", "wb"); f.write(b"x"); f.close()',
     "leaving a block": 'with fs.open("b/k", "w") as f: f.write("x")',
     "downloading a file": 'fs.get("b/k", "/dev/null")',
+    "downloading one file": 'fs.get_file("b/k", local.name)',
     "uploading a file": 'fs.put(local.name, "b/k")',
+    "uploading one file": 'fs.put_file(local.name, "b/k")',
+    "writing values": 'fs.pipe({"b/k": b"x", "b/l": b"y"})',
+    "changing metadata": 'fs.setxattr("b/k", a="1")',
+    "merging": 'fs.merge("b/k", ["b/1", "b/2"])',
     "copying": 'fs.copy(["b/1"], ["b/2"])',
     "deleting": 'fs.rm("b/d", recursive=True)',
 }
