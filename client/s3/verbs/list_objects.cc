@@ -32,6 +32,8 @@ class PageReader {
       return Unreadable(finished.error().message);
     if (fault_) return *std::move(fault_);
     if (url_encoded_) PENSTOCK_TRY(DecodeNames());
+    // Without IsTruncated, the token says whether there is another page.
+    if (members_.Take(kTruncated)) truncated_ = !page_.next_token.empty();
     if (!truncated_) page_.next_token.clear();
     if (truncated_ && page_.next_token.empty()) {
       return Error::Make(ErrorKind::kUnavailable,

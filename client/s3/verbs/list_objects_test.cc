@@ -73,6 +73,19 @@ TEST(ListObjectsTest, OfADirectoryOnlyRequestedNamesAreReturned) {
   EXPECT_EQ(ParseResponse(request, Answer(document))->objects.size(), 5u);
 }
 
+TEST(ListObjectsTest, ATokenWithoutIsTruncatedContinues) {
+  const std::string token = "<NextContinuationToken>t</NextContinuationToken>";
+  const std::string keys = "<Contents><Key>k</Key><Size>0</Size></Contents>";
+  const auto next_token = [](const std::string& members) {
+    return ParseResponse(kRequest, Answer("<ListBucketResult>" + members + "</ListBucketResult>"))
+        .value()
+        .next_token;
+  };
+  EXPECT_EQ(next_token(token + keys), "t");
+  EXPECT_EQ(next_token(keys), "");
+  EXPECT_EQ(next_token("<IsTruncated>false</IsTruncated>" + token + keys), "");
+}
+
 TEST(ListObjectsTest, OnlyNegativePageSizesAreRejected) {
   ListObjectsRequest request = kRequest;
   for (const int max_keys : {0, 1, 1001, 5000}) {
