@@ -1,0 +1,30 @@
+"""Datasets of formats for training, and samplers: tar shards (webdataset), Parquet, shuffling and mixing with exact state."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._epochs import EpochDataset, merge_states
+    from ._tar_dataset import S3TarDataset
+
+__all__ = ["EpochDataset", "S3TarDataset", "merge_states"]
+
+_MODULES = {
+    "_epochs": ("EpochDataset", "merge_states"),
+    "_tar_dataset": ("S3TarDataset",),
+}
+_ORIGIN = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _ORIGIN:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    value: object = getattr(importlib.import_module(f".{_ORIGIN[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
