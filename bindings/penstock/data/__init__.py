@@ -6,12 +6,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._epochs import EpochDataset, merge_states
     from ._tar_dataset import S3TarDataset
+    from ._webdataset import register_webdataset
 
-__all__ = ["EpochDataset", "S3TarDataset", "merge_states"]
+__all__ = ["EpochDataset", "S3TarDataset", "merge_states", "register_webdataset"]
 
 _MODULES = {
     "_epochs": ("EpochDataset", "merge_states"),
     "_tar_dataset": ("S3TarDataset",),
+    "_webdataset": ("register_webdataset",),
 }
 _ORIGIN = {name: module for module, names in _MODULES.items() for name in names}
 
