@@ -79,6 +79,9 @@ GOALS: dict[str, dict[str, list[Goal]]] = {
         "dcp.save.peak": [("<=", 256)],
         "lightning.save_load": [(">=", 2, "s3torchconnector")],
     },
+    "data": {
+        "data.tar_100kb": [(">=", 3, "webdataset over s3fs")],
+    },
     "resilience": {
         "throttle.goodput": [(">=", 97)],
         "throttle.refused": [("<=", 1)],

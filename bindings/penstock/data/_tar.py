@@ -15,10 +15,13 @@ Handler = Callable[[Exception], bool]
 
 BLOCK = 512
 MAX_EXTENSION_BYTES = 1024**2  # of a long name or a pax header
+_LARGE = 4 * 1024**2  # bytes that are read without the blocks of the file
 _REST_BYTES = 1024**2  # read at a time behind the end mark
 _END_MARK = bytes(BLOCK)
 _REGULAR = (b"0", b"\0", b"7")  # regular files; before POSIX, and contiguous ones
-_WITHOUT_DATA = b"123456"  # links, devices, directories and FIFOs: no data follows, whatever the size says
+_EXTENSIONS = (b"L", b"K", b"x", b"X", b"g")  # a long name or link of GNU tar, pax headers of a member or of all
+# Links, devices, directories and FIFOs: no data follows, whatever the size says.
+_WITHOUT_DATA = (b"1", b"2", b"3", b"4", b"5", b"6")
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 _META = re.compile(r"__[^/]*__($|/)")
 _KEY = re.compile(r"((?:.*/|)[^.]+)[.]([^/]*)$")
@@ -35,6 +38,7 @@ class File(Protocol):
     """What an archive is read from."""
 
     def read(self, size: int, /) -> bytes: ...
+    def read1(self, size: int, /) -> bytes: ...
     def seek(self, offset: int, /) -> int: ...
     def tell(self) -> int: ...
 
@@ -93,22 +97,51 @@ class Archive:
     def __init__(self, file: File, url: str, offset: int = 0, part: bool = False) -> None:
         self._file = file
         self._url = url
-        self._at = self._next = offset  # the position of the file, and of the next member
+        self._next = offset  # the offset of the next member
         self._shift = file.tell() - offset
         self._part = part
+        self._block = b""  # bytes that were read from the file, up to its position
+        self._used = 0
+        self._end = offset  # the offset of the end of the block
+
+    def _take(self, size: int) -> bytes:
+        """Returns the next `size` bytes, fewer at the end of the file."""
+        used = self._used
+        end = used + size
+        if end <= len(self._block):
+            self._used = end
+            return self._block[used:end]
+        pieces, missing = [self._block[used:]], end - len(self._block)
+        while missing >= _LARGE:
+            pieces.append(self._file.read(missing))
+            self._end += len(pieces[-1])
+            missing = missing - len(pieces[-1]) if pieces[-1] else 0
+        while True:
+            self._block = self._file.read1(-1)
+            self._used = min(missing, len(self._block))
+            self._end += len(self._block)
+            pieces.append(self._block[: self._used])
+            missing -= self._used
+            if missing <= 0 or not self._block:
+                return b"".join(pieces)
 
     def _read(self, size: int, what: str) -> bytes:
-        data = self._file.read(size)
+        at = self._at()
+        data = self._take(size)
         if len(data) < size:
-            end = self._at + len(data)
-            raise _damaged(self._url, self._at, f"the archive ends at offset {end}, within {what} of {size} bytes")
-        self._at += size
+            raise _damaged(self._url, at, f"the archive ends at offset {at + len(data)}, within {what} of {size} bytes")
         return data
 
+    def _at(self) -> int:
+        return self._end - len(self._block) + self._used
+
     def _go(self, offset: int) -> None:
-        if self._at != offset:
+        used = len(self._block) - (self._end - offset)
+        if 0 <= used <= len(self._block):
+            self._used = used
+        else:
             self._file.seek(offset + self._shift)
-            self._at = offset
+            self._block, self._used, self._end = b"", 0, offset
 
     def next(self) -> Member | None:
         """Returns the next member, or None at the end of the archive.
@@ -122,77 +155,75 @@ class Archive:
         size: int | None = None
         while True:
             self._go(self._next)
-            block = self._header()
+            block = self._header(self._next)
             if block is None:
                 return None
-            at, kind = self._at - BLOCK, block[156:157]
-            stored = self._size(block, at)
-            if kind not in b"LKxXg":
+            at, kind, stored = self._next, block[156:157], self._size(block)
+            data = at + BLOCK
+            if kind not in _EXTENSIONS:
                 break
-            data = self._extension(stored, at)
-            self._next = self._at + -stored % BLOCK
+            self._next = data + stored + -stored % BLOCK
+            extension = self._extension(stored, at)
             if kind == b"L":
-                name = _text(data)
+                name = _text(extension)
             elif kind != b"K":
-                records = self._pax(data, at)
+                records = self._pax(extension, at)
                 if kind == b"g":
                     self._check_global(records, at)
                     continue
                 name = records.get("path", name)
                 size = int(records["size"]) if records.get("size", "").isdecimal() else size
-        name = self._name(block) if name is None else name
+        if name is None:
+            name = self._name(block)
         if kind == b"S":
             raise self._sparse(name, at)
-        size = stored if size is None else size
+        if size is None:
+            size = stored
         regular = kind in _REGULAR and not (kind == b"\0" and name.endswith("/"))
-        length = 0 if kind in _WITHOUT_DATA else size + -size % BLOCK
-        self._next = self._at + length
-        return Member(name, size, begin, self._at, self._next, regular)
+        self._next = data if kind in _WITHOUT_DATA else data + size + -size % BLOCK
+        return Member(name, size, begin, data, self._next, regular)
 
     def read(self, member: Member) -> bytes:
         """Returns the data of a member that :meth:`next` returned last."""
         self._go(member.data)
         return self._read(member.size, f"the member {member.name!r}")
 
-    def _header(self) -> bytes | None:
-        block = self._file.read(BLOCK)
+    def _header(self, at: int) -> bytes | None:
+        block = self._take(BLOCK)
         if len(block) < BLOCK:
             if not block and self._part:
                 return None
             what = "within a header" if block else "without the block of zeros that marks its end"
-            raise _damaged(self._url, self._at, f"the archive ends {what}")
+            raise _damaged(self._url, at, f"the archive ends {what}")
         if block == _END_MARK:
-            self._check_rest()
+            self._check_rest(at)
             return None
+        own = _sum(block[:148]) + 8 * 32 + _sum(block[156:256]) + _sum(block[256:])
         try:
-            stored, own = _number(block[148:156]), _sum(block[:148]) + 8 * 32 + _sum(block[156:256]) + _sum(block[256:])
+            stored = _number(block[148:156])
         except ValueError:
-            stored = own = -1
-        high = sum(byte > 127 for byte in block) if stored != own else 0
-        if stored < 0 or stored not in (own, own - 256 * high):  # some programs add signed bytes
-            if self._at == 0:
-                for magic, kind in _COMPRESSED.items():
-                    if block.startswith(magic):
-                        raise ValueError(f"{self._url} is compressed ({kind}): store archives uncompressed, for example .tar")
-            raise _damaged(self._url, self._at, "there is no header of a member (its checksum is wrong)")
-        self._at += BLOCK
+            stored = -1
+        # Some programs add signed bytes.
+        if stored != own and (stored < 0 or stored != own - 256 * sum(byte > 127 for byte in block)):
+            for magic, kind in _COMPRESSED.items() if at == 0 else ():
+                if block.startswith(magic):
+                    raise ValueError(f"{self._url} is compressed ({kind}): store archives uncompressed, for example .tar")
+            raise _damaged(self._url, at, "there is no header of a member (its checksum is wrong)")
         return block
 
-    def _check_rest(self) -> None:
-        at = self._at + BLOCK
-        while rest := self._file.read(_REST_BYTES):
+    def _check_rest(self, mark: int) -> None:
+        while rest := self._take(_REST_BYTES):
             if rest.count(0) != len(rest):
-                found = at + len(rest) - len(rest.lstrip(b"\0"))
-                raise _damaged(self._url, found, f"data follows the end mark at offset {self._at}")
-            at += len(rest)
+                found = self._at() - len(rest.lstrip(b"\0"))
+                raise _damaged(self._url, found, f"data follows the end mark at offset {mark}")
 
-    def _size(self, block: bytes, at: int) -> int:
+    def _size(self, block: bytes) -> int:
         try:
             size = _number(block[124:136])
         except ValueError:
             size = -1
         if size < 0:
-            raise _damaged(self._url, at, f"the header has an invalid size, {block[124:136]!r}")
+            raise _damaged(self._url, self._next, f"the header has an invalid size, {block[124:136]!r}")
         return size
 
     def _extension(self, size: int, at: int) -> bytes:
@@ -226,8 +257,8 @@ class Archive:
         )
 
     def _name(self, block: bytes) -> str:
-        name, prefix = _text(block[:100]), _text(block[345:500])
-        return f"{prefix}/{name}" if prefix and block[257:263] == b"ustar\0" else name
+        name = _text(block[:100])
+        return f"{_text(block[345:500])}/{name}" if block[345] and block[257:263] == b"ustar\0" else name
 
 
 class Grouping(NamedTuple):
