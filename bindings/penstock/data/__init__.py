@@ -5,13 +5,24 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._epochs import EpochDataset, merge_states
+    from ._samplers import EpochSampler, MixingSampler, S3ConcatDataset, ShardedSampler
     from ._tar_dataset import S3TarDataset
     from ._webdataset import register_webdataset
 
-__all__ = ["EpochDataset", "S3TarDataset", "merge_states", "register_webdataset"]
+__all__ = [
+    "EpochDataset",
+    "EpochSampler",
+    "MixingSampler",
+    "S3ConcatDataset",
+    "S3TarDataset",
+    "ShardedSampler",
+    "merge_states",
+    "register_webdataset",
+]
 
 _MODULES = {
     "_epochs": ("EpochDataset", "merge_states"),
+    "_samplers": ("EpochSampler", "MixingSampler", "S3ConcatDataset", "ShardedSampler"),
     "_tar_dataset": ("S3TarDataset",),
     "_webdataset": ("register_webdataset",),
 }
