@@ -5,6 +5,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._epochs import EpochDataset, merge_states
+    from ._parquet_dataset import S3ParquetDataset
     from ._samplers import EpochSampler, MixingSampler, S3ConcatDataset, ShardedSampler
     from ._tar_dataset import S3TarDataset
     from ._webdataset import register_webdataset
@@ -14,6 +15,7 @@ __all__ = [
     "EpochSampler",
     "MixingSampler",
     "S3ConcatDataset",
+    "S3ParquetDataset",
     "S3TarDataset",
     "ShardedSampler",
     "merge_states",
@@ -22,6 +24,7 @@ __all__ = [
 
 _MODULES = {
     "_epochs": ("EpochDataset", "merge_states"),
+    "_parquet_dataset": ("S3ParquetDataset",),
     "_samplers": ("EpochSampler", "MixingSampler", "S3ConcatDataset", "ShardedSampler"),
     "_tar_dataset": ("S3TarDataset",),
     "_webdataset": ("register_webdataset",),
