@@ -81,6 +81,7 @@ GOALS: dict[str, dict[str, list[Goal]]] = {
     },
     "data": {
         "data.tar_100kb": [(">=", 3, "webdataset over s3fs")],
+        "data.parquet_8_of_64": [(">=", 2, "pyarrow's S3FileSystem")],
     },
     "resilience": {
         "throttle.goodput": [(">=", 97)],

@@ -1,10 +1,12 @@
 """Reads samples of a training format from S3 through a DataLoader, and prints their rate as one JSON line.
 
 python_formats.py CLIENT ENDPOINT BUCKET WORKERS SECONDS; CLIENT: what reads tar shards: penstock (S3TarDataset),
-penstock_webdataset (webdataset after register_webdataset) or s3fs (webdataset over s3fs).
+penstock_webdataset (webdataset after register_webdataset) or s3fs (webdataset over s3fs); or what reads COLUMNS of Parquet files:
+penstock_parquet (S3ParquetDataset), or pyarrow (ParquetFile) or pyarrow_dataset (pyarrow.dataset) over pyarrow's S3FileSystem.
 
-Each shard is read REPEATS times. The measurement starts after WARM_UP batches, and ends after SECONDS. Workers send the length of
-each sample. `cpu` is the CPU time of the workers and of this process.
+Tar: each shard is read REPEATS times. The measurement starts after WARM_UP batches, and ends after SECONDS. Workers send the
+length of each sample. `cpu` is the CPU time of the workers and of this process.
+Parquet: this process reads all files once, with their metadata, without a DataLoader.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from typing import Any
 BATCH = 128
 REPEATS = 1000
 WARM_UP = 16  # batches
+COLUMNS = [f"c{number}" for number in range(0, 64, 8)]
 
 
 def length(sample: dict[str, Any]) -> int:
@@ -59,8 +62,50 @@ def cpu_seconds(loader: Any) -> float:
     return total
 
 
+def read_parquet(client: str, endpoint: str, bucket: str) -> int:
+    """Reads the columns of all files. Returns the number of rows."""
+    if client == "penstock_parquet":
+        from penstock import S3ClientConfig
+        from penstock.data import S3ParquetDataset
+
+        config = S3ClientConfig(force_path_style=True)
+        dataset = S3ParquetDataset.from_prefix(
+            f"s3://{bucket}/", region="us-east-1", endpoint=endpoint, columns=COLUMNS, s3client_config=config
+        )
+        return sum(table.num_rows for table in dataset)
+    import pyarrow.parquet as pq
+    from pyarrow.fs import FileSelector, S3FileSystem
+
+    system = S3FileSystem(endpoint_override=endpoint, region="us-east-1", allow_bucket_creation=False)
+    if client == "pyarrow_dataset":
+        import pyarrow.dataset
+
+        scanner = pyarrow.dataset.dataset(bucket, filesystem=system, format="parquet").scanner(columns=COLUMNS)
+        return sum(batch.num_rows for batch in scanner.to_batches())
+    rows = 0
+    for found in system.get_file_info(FileSelector(bucket)):
+        with system.open_input_file(found.path) as source:
+            file = pq.ParquetFile(source, pre_buffer=True)
+            rows += sum(file.read_row_group(number, columns=COLUMNS).num_rows for number in range(file.num_row_groups))
+    return rows
+
+
+def measure_parquet(client: str, endpoint: str, bucket: str) -> None:
+    import pyarrow.dataset
+    import pyarrow.parquet  # noqa: F401
+    import torch  # noqa: F401  # imports are not measured
+
+    cpu, start = time.process_time(), time.perf_counter()
+    rows = read_parquet(client, endpoint, bucket)
+    taken, cpu = time.perf_counter() - start, time.process_time() - cpu
+    print(json.dumps({"rate": rows / taken, "cpu": cpu / rows * 1e6}), flush=True)
+
+
 def main() -> None:
     client, endpoint, bucket, workers, seconds = sys.argv[1:]
+    if client in ("penstock_parquet", "pyarrow", "pyarrow_dataset"):
+        measure_parquet(client, endpoint, bucket)
+        return
     from torch.utils.data import DataLoader
 
     loader = iter(DataLoader(make_dataset(client, endpoint, bucket), batch_size=BATCH, num_workers=int(workers)))
