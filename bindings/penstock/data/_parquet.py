@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 TAIL_BYTES = 64 * 1024  # of each file that are read for its metadata; a longer one takes a second request
 MAX_METADATA_BYTES = 1024**3
 MAX_ROW_GROUPS_AHEAD = 64
+# Small chunks need more requests at a time than the core chooses, because each waits for its first byte.
+IN_FLIGHT_BYTES = 64 * 1024**2
+PARALLEL = (16, 64)  # the core's limit, and ours
 _HEAD_THREADS = 16
 _MAGIC = b"PAR1"
 _TRAILER_BYTES = 8  # the length of the metadata, and the magic number
@@ -248,9 +251,9 @@ class RowGroupStream:
     def _start(self) -> None:
         """Starts to read the row groups that fit in the budget, at least the next one."""
         if self._reader is None:
-            self._reader = _core.RangeReader(self._client.core)
+            self._reader = self._open_reader()
         while self._started < len(self._order) and len(self._batches) < MAX_ROW_GROUPS_AHEAD:
-            group = self._groups[self._order[self._started]]
+            group = self._group(self._started)
             extents = column_extents(group, self._columns)
             size = sum(extent.end - extent.start for extent in extents)
             if self._started > self.yielded and self._bytes + size > self._budget:
@@ -263,6 +266,15 @@ class RowGroupStream:
             self._batches[self._started] = batch
             self._bytes += size
             self._started += 1
+
+    def _open_reader(self) -> _core.RangeReader:
+        extents = [] if self.yielded == len(self._order) else column_extents(self._group(self.yielded), self._columns)
+        mean = sum(extent.end - extent.start for extent in extents) // max(1, len(extents))
+        parallel = min(PARALLEL[1], IN_FLIGHT_BYTES // max(1, mean))
+        return _core.RangeReader(self._client.core, parallel=parallel if parallel > PARALLEL[0] else None)
+
+    def _group(self, place: int) -> RowGroup:
+        return self._groups[self._order[place]]
 
     def _wait(self, place: int) -> None:
         assert self._reader is not None
