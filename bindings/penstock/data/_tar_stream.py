@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .._client import S3Client
     from ..s3reader import S3Reader
 
+MOST_BYTES_OF_A_SHARD = 64 * 1024**2  # read in advance; the reader waits once for what follows
 FIRST_FILL = 100  # samples in the shuffle buffer before the first is yielded; the buffer grows with each yielded sample
 
 
@@ -37,17 +38,21 @@ def url_of(shard: S3BucketKeyData) -> str:
 
 
 class _Shards:
-    """Opens shards, and reads the next ones in advance.
+    """Opens shards, and reads the next ones in advance: only their first part unless they are read as a `whole`.
 
     Attributes:
         versions: Sizes and ETags of the shards that the position depends on, by index.
     """
 
-    def __init__(self, client: S3Client, shards: Sequence[S3BucketKeyData], order: Sequence[int], budget: int) -> None:
+    def __init__(
+        self, client: S3Client, shards: Sequence[S3BucketKeyData], order: Sequence[int], budget: int, whole: bool
+    ) -> None:
         self._client = client
         self._shards = shards
         self._order = order
         self._budget = budget
+        # The next shard is read while one is used.
+        self._limit = max(1, min(MOST_BYTES_OF_A_SHARD, budget // 2)) if whole else None
         self._constructor = S3ReaderConstructor.default()
         self._ahead: Prefetcher | None = None
         self._ahead_at = -1  # the place in the order of the next shard of `_ahead`
@@ -65,7 +70,8 @@ class _Shards:
             return reader
         if self._ahead is None or self._ahead_at != place:
             rest = (self._shards[index] for index in self._order[place:])
-            self._ahead, self._ahead_at = Prefetcher(self._client, rest, self._constructor, self._budget), place
+            self._ahead = Prefetcher(self._client, rest, self._constructor, self._budget, self._limit)
+            self._ahead_at = place
         reader, self._source = self._ahead.next_with_source()
         self._ahead_at += 1
         return reader
@@ -125,7 +131,8 @@ class SampleStream:
         self._key = key
         self._grouping = grouping
         self._limit = max(1, buffer)
-        self._files = _Shards(client, shards, order, budget)
+        whole = grouping.suffixes is None and grouping.select_files is None
+        self._files = _Shards(client, shards, order, budget, whole)
         self._place = self._offset = 0  # the next sample begins at an offset of the shard at a place of the order
         self._open: Iterator[tuple[Sample, int, int]] | None = None
         self._buffer: list[Entry] = []
