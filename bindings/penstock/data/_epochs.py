@@ -117,7 +117,7 @@ def merge_states(states: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
             raise ValueError(f"two states have the stream {min(twice, key=int)}; pass the state of each rank once")
         merged["streams"].update(state["streams"])
     if merged is None:
-        raise ValueError("there is no state of a dataset of penstock.data among the states; pass results of state_dict()")
+        raise ValueError("found no state of a dataset of penstock.data; pass results of state_dict()")
     missing = [number for number in range(merged["num_streams"]) if str(number) not in merged["streams"]]
     if missing:
         raise ValueError(

@@ -208,7 +208,7 @@ class Archive:
             for magic, kind in _COMPRESSED.items() if at == 0 else ():
                 if block.startswith(magic):
                     raise ValueError(f"{self._url} is compressed ({kind}): store archives uncompressed, for example .tar")
-            raise _damaged(self._url, at, "there is no header of a member (its checksum is wrong)")
+            raise _damaged(self._url, at, "expected the header of a member, but its checksum does not match")
         return block
 
     def _check_rest(self, mark: int) -> None:
@@ -262,7 +262,7 @@ class Archive:
 
 
 class Grouping(NamedTuple):
-    """How members become samples, as in webdataset.
+    """The rules that group members into samples, as in webdataset.
 
     Attributes:
         rename_files: Called with the name of each regular file; returns the name to use.

@@ -110,7 +110,7 @@ class SampleStream:
         order: Indices of the shards of this stream.
         key: Numbers that determine the shuffling.
         buffer: Samples in the shuffle buffer; 0: none.
-        grouping: How members become samples. Its handler is also called for an error of a shard, whose rest is then skipped.
+        grouping: The rules for samples. Its handler is also called for an error of a shard, whose rest is then skipped.
         budget: Bytes that are read in advance.
         state: The position to continue at; None: the start.
     """
