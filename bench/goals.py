@@ -79,6 +79,10 @@ GOALS: dict[str, dict[str, list[Goal]]] = {
         "dcp.save.peak": [("<=", 256)],
         "lightning.save_load": [(">=", 2, "s3torchconnector")],
     },
+    "data": {
+        "data.tar_100kb": [(">=", 3, "webdataset over s3fs")],
+        "data.parquet_8_of_64": [(">=", 2, "pyarrow's S3FileSystem")],
+    },
     "resilience": {
         "throttle.goodput": [(">=", 97)],
         "throttle.refused": [("<=", 1)],

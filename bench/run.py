@@ -23,6 +23,7 @@ GROUPS = {  # a group and its files in groups/
     "faults": ["faults", "faults_shape"],
     "dcp": ["dcp", "lightning"],
     "resilience": ["resilience"],
+    "data": ["data"],
     "client": ["client", "client_readers", "client_writers", "client_listing", "client_python", "client_pipes", "client_gil"],
 }
 

@@ -18,7 +18,7 @@ import pytest
 
 PACKAGES = (
     *("penstock", "penstock.compat", "penstock.dcp", "penstock.fsspec", "penstock.lightning", "penstock.s3reader"),
-    *("penstock.aio", "penstock.requests", "penstock.testing"),
+    *("penstock.aio", "penstock.data", "penstock.requests", "penstock.testing"),
 )
 
 REFERENCE = re.compile(r"\b(?:[Aa]s|[Ss]ee|[Aa]rguments as in|[Uu]nits as in|in) (?::\w+:)?`~?([\w.]+)`")

@@ -32,6 +32,12 @@ def test_a_client_needs_no_torch():
     assert modules.isdisjoint({"torch", "numpy"})
 
 
+def test_the_datasets_of_formats_import_no_other_package():
+    assert loaded("import penstock; penstock.data").isdisjoint(HEAVY)
+    modules = loaded("from penstock.data import S3TarDataset, ShardedSampler, register_webdataset")
+    assert modules.isdisjoint({"pyarrow", "webdataset"})
+
+
 @pytest.mark.parametrize("name", penstock.__all__)
 def test_every_public_name_exists_and_is_in_dir(name):
     assert getattr(penstock, name) is not None

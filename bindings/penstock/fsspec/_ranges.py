@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-import array
-import ctypes
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from .. import _core
 from .._exceptions import S3DataLossError, S3Exception
+from .._ranges import Extent, RangeBatch
 from ._errors import translated
 from ._store import Store, split
 from ._threads import interruption
 
 Result = bytes | Exception
-
-_new_bytes = ctypes.pythonapi.PyBytes_FromStringAndSize
-_new_bytes.restype, _new_bytes.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_ssize_t)
-_address_of = ctypes.pythonapi.PyBytes_AsString
-_address_of.restype, _address_of.argtypes = ctypes.c_void_p, (ctypes.py_object,)
-
-
-class Extent(NamedTuple):
-    start: int
-    end: int
 
 
 def _without_overlap(extents: set[Extent]) -> list[list[Extent]]:
@@ -38,19 +26,12 @@ def _without_overlap(extents: set[Extent]) -> list[list[Extent]]:
     return lists
 
 
-class _Batch:
-    """Ranges of one object, and the memory that receives them."""
+class _Batch(RangeBatch):
+    """Ranges of the object at a path."""
 
     def __init__(self, path: str, extents: list[Extent]) -> None:
+        super().__init__(extents)
         self.path = path
-        # The new bytes objects have no other reference yet, so they may still be written to.
-        self.memory: dict[Extent, bytes] = {extent: _new_bytes(None, extent.end - extent.start) for extent in extents}
-
-    def start(self, reader: _core.RangeReader, token: int) -> None:
-        pieces = array.array("Q")
-        for extent, memory in self.memory.items():
-            pieces.extend((extent.start, _address_of(memory), len(memory)))
-        reader.start(*split(self.path), pieces, list(self.memory.values()), token)
 
 
 def _read_alone(store: Store, path: str, start: int | None, end: int | None) -> Result:
@@ -92,7 +73,7 @@ def read_ranges(
     batches = [_Batch(path, extents) for path, found in wanted.items() for extents in _without_overlap(found)]
     reader = _core.RangeReader(store.core, max_gap=max_gap)
     for token, batch in enumerate(batches):
-        batch.start(reader, token)
+        batch.start(reader, *split(batch.path), token)
     stopped = interruption()
     landed: dict[tuple[str, Extent], Result] = {}
     while (ended := reader.next()) is not None:
