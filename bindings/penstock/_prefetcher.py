@@ -70,10 +70,6 @@ class Prefetcher:
         return self
 
     def __next__(self) -> S3Reader:
-        return self.next_with_source()[0]
-
-    def next_with_source(self) -> tuple[S3Reader, ObjectSource]:
-        """Returns the next reader, and its object with the version that its reads are pinned to."""
         arrival = next(self._chunk, None)
         if arrival is None:
             arrival = self._next_chunk()
@@ -84,7 +80,7 @@ class Prefetcher:
             source.ahead = FailedFetch(error)
         self._unread.append((source, reserved))
         self._unread_bytes += reserved
-        return self._client._reader(source, info, self._constructor), source
+        return self._client._reader(source, info, self._constructor)
 
     def _next_chunk(self) -> _core.Arrival:
         if self._core is None:

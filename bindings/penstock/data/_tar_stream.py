@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
+from .._config import DEFAULT_PART_SIZE
 from .._objects import S3BucketKeyData
-from .._prefetcher import Prefetcher
 from .._ranges import Extent, RangeBatch, wait_for_all
 from .._streams import ObjectSource
 from ..s3reader import S3ReaderConstructor
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from .._client import S3Client
     from ..s3reader import S3Reader
 
-MOST_BYTES_OF_A_SHARD = 64 * 1024**2  # read in advance; the reader waits once for what follows
+MOST_BYTES_OF_A_SHARD = 31 * 1024**2  # read in advance; malloc maps blocks of 32 MiB anew each time, which is slow
+MOST_SHARDS_AHEAD = 128
 FIRST_FILL = 100  # samples in the shuffle buffer before the first is yielded; the buffer grows with each yielded sample
 
 
@@ -52,29 +54,47 @@ class _Shards:
         self._order = order
         self._budget = budget
         # The next shard is read while one is used.
-        self._limit = max(1, min(MOST_BYTES_OF_A_SHARD, budget // 2)) if whole else None
+        self._limit = min(MOST_BYTES_OF_A_SHARD if whole else DEFAULT_PART_SIZE, budget // 2)
         self._constructor = S3ReaderConstructor.default()
-        self._ahead: Prefetcher | None = None
-        self._ahead_at = -1  # the place in the order of the next shard of `_ahead`
+        self._ahead: deque[tuple[ObjectSource, int]] = deque()  # the next shards, with the bytes that are read in advance
+        self._ahead_at = 0  # the place in the order of the first of them
         self._source: ObjectSource | None = None  # the open shard
+        self._largest = DEFAULT_PART_SIZE  # the size that is assumed of a shard that was not listed
         self.versions: dict[int, tuple[int | None, str | None]] = {}
 
     def open(self, place: int, offset: int) -> S3Reader:
         """Returns a reader at `offset` of the shard at a place of the order: of the known version, unless the offset is 0."""
+        following = place + 1 if offset else place
+        if self._ahead_at != following:
+            self._ahead.clear()
+            self._ahead_at = following
+        bucket, key, info = self._shards[self._order[place]]
         if offset:
-            bucket, key, _ = self._shards[self._order[place]]
-            self._source = ObjectSource(bucket, key)
-            self._source.size, self._source.etag = self.versions[self._order[place]]
-            reader = self._client._reader(self._source, None, self._constructor)
-            reader.seek(offset)
-            return reader
-        if self._ahead is None or self._ahead_at != place:
-            rest = (self._shards[index] for index in self._order[place:])
-            self._ahead = Prefetcher(self._client, rest, self._constructor, self._budget, self._limit)
-            self._ahead_at = place
-        reader, self._source = self._ahead.next_with_source()
-        self._ahead_at += 1
+            source, info = ObjectSource(bucket, key), None
+            source.size, source.etag = self.versions[self._order[place]]
+        else:
+            self._read_ahead()
+            source, _ = self._ahead.popleft()
+            self._ahead_at += 1
+        self._source = source
+        self._read_ahead()
+        reader = self._client._reader(source, info, self._constructor)
+        reader.seek(offset)
         return reader
+
+    def _read_ahead(self) -> None:
+        """Starts to read the shards that fit in the budget, at least the next one."""
+        held = sum(count for _, count in self._ahead)
+        for index in self._order[self._ahead_at + len(self._ahead) : self._ahead_at + MOST_SHARDS_AHEAD]:
+            bucket, key, info = self._shards[index]
+            count = min(self._largest if info is None else info.size, self._limit)
+            if self._ahead and held + count > self._budget:
+                return
+            source = ObjectSource(bucket, key)
+            if count > 0:
+                source.fetch_ahead(self._client, count)
+            self._ahead.append((source, count))
+            held += count
 
     def keep_version(self, shard: int) -> None:
         """Keeps the version of the open shard, from which a sample was read."""
@@ -83,6 +103,8 @@ class _Shards:
 
     def close(self, needed: Iterable[int]) -> None:
         """Forgets the open shard, and the versions of all shards that are not `needed`."""
+        if self._source is not None and self._source.size is not None:
+            self._largest = max(self._largest, self._source.size)
         self._source = None
         self.versions = {shard: self.versions[shard] for shard in sorted(set(needed))}
 
