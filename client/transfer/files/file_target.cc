@@ -109,6 +109,12 @@ Result<void> FileTarget::Append(ByteView bytes) {
   return Ok();
 }
 
+Result<void> FileTarget::Clear() {
+  if (::ftruncate(fd_.get(), 0) != 0) return FileError("truncate", PathOf(temporary_), errno);
+  written_ = 0;
+  return Ok();
+}
+
 Result<void> FileTarget::Publish(bool sync) {
   if (sync && ::fsync(fd_.get()) != 0) return FileError("flush", PathOf(temporary_), errno);
   if (const int error = fd_.Close(); error != 0)

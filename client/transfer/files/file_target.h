@@ -41,6 +41,8 @@ class FileTarget {
   ~FileTarget();
 
   Result<void> Append(ByteView bytes);
+  // Removes the bytes of the file.
+  Result<void> Clear();
   // Closes and renames the file. `sync`: flushes the file and the folder to the disk.
   Result<void> Publish(bool sync);
   std::uint64_t bytes() const { return written_; }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -73,6 +74,82 @@ class SourceFile {
   std::uint64_t read_ = 0;
 };
 
+// Reads an object into a new file, from the start for each call of Read. Arguments of the
+// constructor that are references must outlive it.
+class FileRead {
+ public:
+  FileRead(Folder folder, std::string name, const FileDownloadOptions& options,
+           const Interrupt& interrupt)
+      : folder_(std::move(folder)),
+        name_(std::move(name)),
+        options_(options),
+        interrupt_(interrupt) {}
+
+  Result<void> Read(const std::shared_ptr<ObjectStore>& store, const ObjectStream::Source& source) {
+    const auto stream = ObjectStream::Open(store, source,
+                                           {.part_size_bytes = options_.part_size_bytes,
+                                            .read_ahead_parts = options_.max_parallel_parts - 1,
+                                            .call = options_.call,
+                                            .customer_key = options_.customer_key});
+    // No file is created for an object that cannot be read.
+    PENSTOCK_ASSIGN(std::optional<StreamBlock> block, stream->Next(interrupt_));
+    if (target_) {
+      PENSTOCK_TRY(target_->Clear());
+    } else {
+      PENSTOCK_ASSIGN(FileTarget created, FileTarget::Create(std::move(folder_), std::move(name_)));
+      target_.emplace(std::move(created));
+    }
+    metadata_ = stream->metadata();
+    while (block) {
+      PENSTOCK_TRY(target_->Append({block->data.get(), block->size}));
+      block.reset();  // returns its memory before the next block
+      if (target_->bytes() > reported_) PENSTOCK_TRY(Report());  // the second read repeats bytes
+      PENSTOCK_ASSIGN(block, stream->Next(interrupt_));
+    }
+    metadata_ = stream->metadata();
+    return Ok();
+  }
+
+  // The version whose bytes arrived; nullopt: none did, or the response had no ETag.
+  std::optional<ETag> etag() const {
+    if (!metadata_ || metadata_->etag.value.empty()) return std::nullopt;
+    return metadata_->etag;
+  }
+
+  Result<FileDownloadResponse> Publish() {
+    if (target_->bytes() == 0) PENSTOCK_TRY(Report());  // nothing was reported yet
+    PENSTOCK_TRY(target_->Publish(options_.sync));
+    return FileDownloadResponse{target_->bytes(), std::move(metadata_).value_or(ObjectMetadata())};
+  }
+
+ private:
+  Result<void> Report() {
+    if (!options_.progress) return Ok();
+    reported_ = target_->bytes();
+    return Caught("FileDownloadOptions::progress", [&] {
+      options_.progress({reported_, metadata_ ? std::optional(metadata_->size) : std::nullopt});
+    });
+  }
+
+  Folder folder_;
+  std::string name_;
+  const FileDownloadOptions& options_;
+  const Interrupt& interrupt_;
+  std::optional<FileTarget> target_;
+  std::optional<ObjectMetadata> metadata_;  // set: bytes arrived
+  std::uint64_t reported_ = 0;
+};
+
+// The error of the second read, with the difference that the first one found.
+Error WithFirst(Error error, const Error& first) {
+  if (error.kind == ErrorKind::kDataLoss) {
+    error.message += " (read twice, in several ranges)";
+  } else {
+    error.message += " (second read, since of the first one " + first.message + ")";
+  }
+  return error;
+}
+
 }  // namespace
 
 Result<void> Check(const FileDownloadOptions& options) {
@@ -100,27 +177,18 @@ Result<FileDownloadResponse> DownloadInto(std::shared_ptr<ObjectStore> store, Bu
   source.key = std::move(key);
   source.known_etag = options.if_match;
   source.version_id = options.version_id;
-  const auto stream = ObjectStream::Open(std::move(store), std::move(source),
-                                         {.part_size_bytes = options.part_size_bytes,
-                                          .read_ahead_parts = options.max_parallel_parts - 1,
-                                          .call = options.call,
-                                          .customer_key = options.customer_key});
-  // No file is created for an object that cannot be read.
-  PENSTOCK_ASSIGN(std::optional<StreamBlock> block, stream->Next(interrupt));
-  PENSTOCK_ASSIGN(FileTarget target, FileTarget::Create(std::move(folder), std::move(name)));
-  const std::optional<ObjectMetadata> metadata = stream->metadata();
-  while (block) {
-    PENSTOCK_TRY(target.Append({block->data.get(), block->size}));
-    block.reset();  // returns its memory before the next block
-    if (options.progress) {
-      PENSTOCK_TRY(Caught("FileDownloadOptions::progress", [&] {
-        options.progress({target.bytes(), metadata ? std::optional(metadata->size) : std::nullopt});
-      }));
-    }
-    PENSTOCK_ASSIGN(block, stream->Next(interrupt));
+  FileRead read(std::move(folder), std::move(name), options, interrupt);
+  Result<void> got = read.Read(store, source);
+  const bool may_repeat =
+      store->may_repeat() && !options.call.deadline.Passed(SystemClock()) && read.etag();
+  if (!got.ok() && got.error().kind == ErrorKind::kDataLoss && may_repeat) {
+    const Error first = std::move(got).error();
+    source.known_etag = read.etag();  // the same version
+    got = read.Read(store, source);
+    if (!got.ok()) return WithFirst(std::move(got).error(), first);
   }
-  PENSTOCK_TRY(target.Publish(options.sync));
-  return FileDownloadResponse{target.bytes(), stream->metadata().value_or(ObjectMetadata())};
+  PENSTOCK_TRY(std::move(got));
+  return read.Publish();
 }
 
 }  // namespace transfer

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <string>
 
+#include "client/transfer/checksummed_store_test_support.h"
 #include "client/transfer/transfer_test_support.h"
 #include "penstock/base/blocking.h"
 
@@ -160,6 +162,44 @@ TEST_F(FileTransferTest, ProgressReachesTheSize) {
   ASSERT_FALSE(reports.empty());
   EXPECT_EQ(reports.back().bytes_done, 1000u);
   EXPECT_EQ(reports.back().bytes_total, 1000u);
+}
+
+TEST_F(FileTransferTest, AnEmptyObjectReportsProgressOnce) {
+  Put(*inner_, {});
+  std::vector<std::uint64_t> reports;
+  FileDownloadOptions options;
+  options.progress = [&](const TransferProgress& report) { reports.push_back(report.bytes_done); };
+  ASSERT_TRUE(DownloadFile(store_, kBucket, kKey, Path("out"), options).ok());
+  EXPECT_EQ(reports, std::vector<std::uint64_t>{0});
+}
+
+TEST_F(FileTransferTest, BytesThatDifferFromTheChecksumAreReadOnceMore) {
+  constexpr std::uint64_t kSize = 100'000;
+  const Bytes content = MakeContent(kSize);
+  Put(*inner_, content);
+  const auto store = std::make_shared<ChecksummedStore>(store_, Crc64Text(content));
+  store->flip = 30'000;
+  std::vector<std::uint64_t> reports;
+  FileDownloadOptions options{.part_size_bytes = 10'000};
+  options.progress = [&](const TransferProgress& report) { reports.push_back(report.bytes_done); };
+  store->flips_left = 1;
+  const auto got = DownloadFile(store, kBucket, kKey, Path("out"), options);
+  ASSERT_TRUE(got.ok()) << got.error().message;
+  EXPECT_TRUE(Read("out") == content);
+  EXPECT_TRUE(std::ranges::is_sorted(reports));
+  EXPECT_EQ(reports.back(), kSize);
+
+  store->flips_left = 1'000'000;  // damage in storage
+  const auto damaged = DownloadFile(store, kBucket, kKey, Path("out2"), options);
+  ASSERT_FALSE(damaged.ok());
+  EXPECT_EQ(damaged.error().kind, ErrorKind::kDataLoss);
+  EXPECT_NE(damaged.error().message.find("(read twice, in several ranges)"), std::string::npos)
+      << damaged.error().message;
+  store->repeats = false;
+  store->flips_left = 1;
+  EXPECT_EQ(DownloadFile(store, kBucket, kKey, Path("out2"), options).error().kind,
+            ErrorKind::kDataLoss);
+  EXPECT_EQ(Files(), 1u);
 }
 
 TEST_F(FileTransferTest, ConditionAndCancellation) {
