@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 
 import pytest
@@ -123,6 +124,19 @@ def test_checksums(penstock_command, client, bucket, synced, tmp_path):
     client.put(bucket, "q/d/c", b"D/C")
     assert changes(penstock_command("sync", "--checksum", f"s3://{bucket}/p", f"s3://{bucket}/q")) == ["copy a"]
     assert changes(penstock_command("sync", "--checksum", f"s3://{bucket}/q", synced)) == []
+
+
+def test_a_dry_run_compares_checksums_as_the_sync_does(penstock_command, client, bucket, synced):
+    (synced / "d/c").write_text("D/C")
+    for words in ((synced, f"s3://{bucket}/p"), (f"s3://{bucket}/p", synced)):
+        dry = penstock_command("sync", "--checksum", "--dry-run", *words)
+        assert [line.rpartition("/")[2] for line in dry.lines] == ["c"]
+        assert sorted(re.findall(r"(\S+): the contents are equal", dry.err)) == [
+            str(below).rstrip("/") for below in (f"{words[1]}/a", f"{words[1]}/a-b")
+        ]
+    assert (synced / "d/c").read_text() == "D/C" and get(client, bucket, "p/d/c") == b"d/c"
+    real = penstock_command("sync", "--checksum", *words)
+    assert real.err == dry.err and [f"(dryrun) {line}" for line in real.lines] == dry.lines
 
 
 def test_exclusive_rules(penstock_command, bucket, tmp_path):

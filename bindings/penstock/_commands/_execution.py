@@ -80,9 +80,8 @@ class Execution:
 
     def _works(self, plan: Iterable[Transfer], transfers: Transfers, pool: Pool | None) -> Iterator[tuple[int, Work]]:
         for transfer in plan:
-            if self.report.dry_run:
-                if not (transfer.entry.is_marker and isinstance(transfer.target, str) and os.path.isdir(transfer.target)):  # noqa: PTH112
-                    self.report.done(transfer.operation, transfer.entry.place, transfer.target, size=transfer.entry.size)
+            if self.report.dry_run and transfer.compare is None:
+                self._make(transfer, transfers, pool)
                 continue
             if self._meter is not None:
                 self._meter.plan(transfer.entry.size)
@@ -106,7 +105,7 @@ class Execution:
         facts: dict[str, Any] | None = None
         self._in_progress.add(transfer)
         try:
-            facts = transfers.run(transfer, progress)
+            facts = transfers.preview(transfer) if self.report.dry_run else transfers.run(transfer, progress)
         except Skipped as reason:
             if str(reason):
                 self.report.skipped(transfer.operation, source, str(reason), target)
