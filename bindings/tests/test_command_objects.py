@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 import urllib.request
 
@@ -189,6 +190,14 @@ def test_cat(penstock_command, filled):
     penstock_command("cat", f"{root}/d/", status=2)
 
 
+def test_cat_goes_on_after_a_failure(penstock_command, filled):
+    root = f"s3://{filled}"
+    run = penstock_command("cat", f"{root}/d2", f"{root}/none", f"{root}-none/*", f"{root}/d/*", f"{root}/gone", status=1)
+    assert run.out == "d2d/b.gzd/c"
+    failed = [line.split(" failed: ")[1].split(": ")[0] for line in run.err.splitlines()]
+    assert failed == [f"{root}/none", f"{root}-none/*", f"{root}/gone"]
+
+
 def test_a_damaged_object_is_not_written_whole(penstock_command, client, emulator, bucket):
     put(client, bucket, "k", bytes(12 << 20))
     emulator.faults().set([{"when": {"operation": "GetObject"}, "do": {"corrupt": {"mode": "flip-bit"}, "at": "body_out@5"}}])
@@ -216,6 +225,18 @@ def test_stat(penstock_command, client, filled):
     assert penstock_command("stat", "--json", f"s3://{filled}").documents[0]["uri"] == f"s3://{filled}"
     run = penstock_command("stat", f"s3://{filled}/none", f"s3://{filled}/k", status=1)
     assert "none" in run.err and "x/y" in run.out
+
+
+def test_failures_as_json(penstock_command, filled):
+    def failure(*words: str, status: int = 1) -> dict[str, str]:
+        return json.loads(penstock_command(*words, "--json", status=status).err)
+
+    missing = failure("stat", f"s3://{filled}/none")
+    assert (missing["operation"], missing["source"]) == ("stat", f"s3://{filled}/none") and missing["error"]
+    for command in ("ls", "du", "find"):
+        found = failure(command, f"s3://{filled}-none")
+        assert found.pop("error") and found == {"operation": command, "code": "NoSuchBucket"}
+    assert failure("presign", f"s3://{filled}", status=2)["operation"] == "presign"
 
 
 def test_presign(penstock_command, client, filled):

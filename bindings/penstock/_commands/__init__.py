@@ -89,7 +89,7 @@ def _run(options: argparse.Namespace) -> int:
     run: Callable[[argparse.Namespace], int] = getattr(import_module(f".{command.module}", __name__), command.run)
     closed = _replace_closed_streams() & _needed_streams(options)
     if closed:
-        _complain(options.command, OSError(f"{closed.pop()} is closed; open it, for example with a redirection"))
+        _complain(options, OSError(f"{closed.pop()} is closed; open it, for example with a redirection"))
         return 1
     try:
         with _signals():
@@ -107,10 +107,10 @@ def _run(options: argparse.Namespace) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
     except (UsageError, S3InvalidArgumentError) as error:
-        _complain(options.command, error)
+        _complain(options, error)
         return 1 if getattr(error, "status", 0) else 2
     except (S3Exception, OSError) as error:
-        _complain(options.command, error)
+        _complain(options, error)
         return 1
 
 
@@ -138,10 +138,11 @@ def _replace_closed_streams() -> set[str]:
     return closed
 
 
-def _complain(command: str, error: Exception) -> None:
-    from ._report import error_text
+def _complain(options: argparse.Namespace, error: Exception) -> None:
+    from ._report import Report, error_text
 
-    print(f"penstock {command}: {error_text(error)}", file=sys.stderr)
+    report = Report(options.command, as_json=getattr(options, "json", False))
+    report.note(error_text(error), getattr(error, "code", None) or None)
 
 
 @contextmanager

@@ -89,12 +89,12 @@ class Report:
             if not self._quiet:
                 self._complain("skipped", operation, source, target, text.removeprefix("skipped: "), None)
 
-    def note(self, text: str) -> None:
+    def note(self, text: str, code: str | None = None) -> None:
         """Writes a message of the whole command to standard error."""
         with self._lock:
             self._hide_meter()
             if self._json:
-                print(json_line({"operation": self._command, "error": text}), file=sys.stderr)
+                print(json_line({"operation": self._command, "error": text, "code": code}), file=sys.stderr)
             else:
                 print(f"penstock {self._command}: {text}", file=sys.stderr)
             self._show_meter()
