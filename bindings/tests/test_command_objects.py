@@ -70,6 +70,11 @@ def test_rm_of_versions(penstock_command, client, emulator, bucket):
     assert len(penstock_command("rm", f"s3://{bucket}/k", "--all-versions").lines) == 2
     found = [version.key for page in client.list_object_versions(bucket) for version in page.versions]
     assert found == ["kk", "kk"]
+    page = next(iter(client.list_object_versions(bucket)))
+    lines = [f"(dryrun) delete: s3://{bucket}/kk (version {each.version_id})" for each in page.versions]
+    assert penstock_command("rm", f"s3://{bucket}/kk", "--all-versions", "--dry-run").lines == sorted(lines)
+    run = penstock_command("rm", f"s3://{bucket}/k", "--version-id", "none", status=1)
+    assert run.err.startswith(f"delete failed: s3://{bucket}/k (version none): ")
     penstock_command("rm", f"s3://{bucket}/k", f"s3://{bucket}/kk", "--version-id", newest, status=2)
     penstock_command("rb", f"s3://{bucket}", "--force", status=1)
     assert "--all-versions" in penstock_command("rb", f"s3://{bucket}", "--force", status=1).err

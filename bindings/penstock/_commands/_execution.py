@@ -160,7 +160,7 @@ class Execution:
             result = self.client.delete_objects(bucket, wanted, bypass_governance_retention=bypass)
         except S3Exception as error:
             for entry in entries:
-                self.report.failed("delete", entry.place, None, error)
+                self.report.failed("delete", entry.place, None, error, entry.version_id)
             return
         failures = {(each.key, each.version_id or None): each for each in result.failures}
         for entry in entries:
@@ -169,7 +169,7 @@ class Execution:
             if failure is None:
                 self.report.done("delete", entry.place, version_id=entry.version_id)
             else:
-                self.report.failed("delete", entry.place, None, f"{failure.message} ({failure.code})")
+                self.report.failed("delete", entry.place, None, f"{failure.message} ({failure.code})", entry.version_id)
 
 
 __all__ = ["Execution", "error_text"]
