@@ -209,6 +209,8 @@ def test_attributes_of_objects(penstock_command, client, bucket, tmp_path):
     changed = client.head(bucket, "changed")
     assert (changed.content_type, changed.metadata, changed.cache_control) == ("x/y", head.metadata, "no-cache")
     assert client.get_object_tagging(bucket, "changed") == {"n": "1"}
+    penstock_command("cp", f"s3://{bucket}/k", f"s3://{bucket}/m", "--metadata", "z=1")
+    assert (client.head(bucket, "m").metadata, client.head(bucket, "m").cache_control) == ({"z": "1"}, head.cache_control)
     penstock_command("cp", f"s3://{bucket}/k", f"s3://{bucket}/r", "--metadata", "z=1", "--metadata-directive", "REPLACE")
     assert client.head(bucket, "r").metadata == {"z": "1"} and client.head(bucket, "r").cache_control is None
     penstock_command("cp", "--no-guess-mime-type", tmp_path / "f.json", f"s3://{bucket}/n")
