@@ -9,6 +9,7 @@ import urllib.request
 import penstock
 import pytest
 from bucket_io import get, keys, put
+from penstock._commands import _execution
 from versioned_bucket import keep_versions
 
 NAMES = ["a.gz", "d/b.gz", "d/c", "d2", "s*r"]
@@ -56,6 +57,22 @@ def test_rm_deletes_more_than_one_request_can(penstock_command, client, emulator
     assert len(penstock_command("rm", "-r", f"s3://{bucket}").lines) == 1001
     assert emulator.journal().count(after=before, operations="DeleteObjects") == 2
     assert keys(client, bucket) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "times", "requests", "failed"), [("SlowDown", 3, 4, 0), ("InternalError", 4, 4, 2), ("AccessDenied", 1, 1, 2)]
+)
+def test_rm_tries_overloaded_keys_again(penstock_command, emulator, client, filled, monkeypatch, code, times, requests, failed):
+    monkeypatch.setattr(_execution, "DELETION_DELAYS_S", (0.0, 0.0, 0.0))
+    before = emulator.journal().last
+    fault = {"partial_failure": {"code": code, "key": "d/*"}}
+    emulator.faults().set([{"when": {"operation": "DeleteObjects"}, "do": fault, "limit": {"times": times}}])
+    run = penstock_command("rm", "-r", f"s3://{filled}", status=1 if failed else 0)
+    emulator.faults().check()
+    emulator.faults().clear()
+    assert emulator.journal().count(after=before, operations="DeleteObjects") == requests
+    assert (len(run.lines), run.err.count(f"({code})")) == (len(NAMES) - failed, failed)
+    assert len(keys(client, filled)) == failed
 
 
 def test_rm_of_versions(penstock_command, client, emulator, bucket):
