@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
 import urllib.request
 
 import penstock
 import pytest
 from bucket_io import get, keys, put
+from penstock._commands import _execution
 from versioned_bucket import keep_versions
 
 NAMES = ["a.gz", "d/b.gz", "d/c", "d2", "s*r"]
@@ -57,6 +59,22 @@ def test_rm_deletes_more_than_one_request_can(penstock_command, client, emulator
     assert keys(client, bucket) == []
 
 
+@pytest.mark.parametrize(
+    ("code", "times", "requests", "failed"), [("SlowDown", 3, 4, 0), ("InternalError", 4, 4, 2), ("AccessDenied", 1, 1, 2)]
+)
+def test_rm_tries_overloaded_keys_again(penstock_command, emulator, client, filled, monkeypatch, code, times, requests, failed):
+    monkeypatch.setattr(_execution, "DELETION_DELAYS_S", (0.0, 0.0, 0.0))
+    before = emulator.journal().last
+    fault = {"partial_failure": {"code": code, "key": "d/*"}}
+    emulator.faults().set([{"when": {"operation": "DeleteObjects"}, "do": fault, "limit": {"times": times}}])
+    run = penstock_command("rm", "-r", f"s3://{filled}", status=1 if failed else 0)
+    emulator.faults().check()
+    emulator.faults().clear()
+    assert emulator.journal().count(after=before, operations="DeleteObjects") == requests
+    assert (len(run.lines), run.err.count(f"({code})")) == (len(NAMES) - failed, failed)
+    assert len(keys(client, filled)) == failed
+
+
 def test_rm_of_versions(penstock_command, client, emulator, bucket):
     keep_versions(emulator, bucket)
     for text in (b"1", b"2"):
@@ -69,6 +87,11 @@ def test_rm_of_versions(penstock_command, client, emulator, bucket):
     assert len(penstock_command("rm", f"s3://{bucket}/k", "--all-versions").lines) == 2
     found = [version.key for page in client.list_object_versions(bucket) for version in page.versions]
     assert found == ["kk", "kk"]
+    page = next(iter(client.list_object_versions(bucket)))
+    lines = [f"(dryrun) delete: s3://{bucket}/kk (version {each.version_id})" for each in page.versions]
+    assert penstock_command("rm", f"s3://{bucket}/kk", "--all-versions", "--dry-run").lines == sorted(lines)
+    run = penstock_command("rm", f"s3://{bucket}/k", "--version-id", "none", status=1)
+    assert run.err.startswith(f"delete failed: s3://{bucket}/k (version none): ")
     penstock_command("rm", f"s3://{bucket}/k", f"s3://{bucket}/kk", "--version-id", newest, status=2)
     penstock_command("rb", f"s3://{bucket}", "--force", status=1)
     assert "--all-versions" in penstock_command("rb", f"s3://{bucket}", "--force", status=1).err
@@ -189,6 +212,14 @@ def test_cat(penstock_command, filled):
     penstock_command("cat", f"{root}/d/", status=2)
 
 
+def test_cat_goes_on_after_a_failure(penstock_command, filled):
+    root = f"s3://{filled}"
+    run = penstock_command("cat", f"{root}/d2", f"{root}/none", f"{root}-none/*", f"{root}/d/*", f"{root}/gone", status=1)
+    assert run.out == "d2d/b.gzd/c"
+    failed = [line.split(" failed: ")[1].split(": ")[0] for line in run.err.splitlines()]
+    assert failed == [f"{root}/none", f"{root}-none/*", f"{root}/gone"]
+
+
 def test_a_damaged_object_is_not_written_whole(penstock_command, client, emulator, bucket):
     put(client, bucket, "k", bytes(12 << 20))
     emulator.faults().set([{"when": {"operation": "GetObject"}, "do": {"corrupt": {"mode": "flip-bit"}, "at": "body_out@5"}}])
@@ -216,6 +247,18 @@ def test_stat(penstock_command, client, filled):
     assert penstock_command("stat", "--json", f"s3://{filled}").documents[0]["uri"] == f"s3://{filled}"
     run = penstock_command("stat", f"s3://{filled}/none", f"s3://{filled}/k", status=1)
     assert "none" in run.err and "x/y" in run.out
+
+
+def test_failures_as_json(penstock_command, filled):
+    def failure(*words: str, status: int = 1) -> dict[str, str]:
+        return json.loads(penstock_command(*words, "--json", status=status).err)
+
+    missing = failure("stat", f"s3://{filled}/none")
+    assert (missing["operation"], missing["source"]) == ("stat", f"s3://{filled}/none") and missing["error"]
+    for command in ("ls", "du", "find"):
+        found = failure(command, f"s3://{filled}-none")
+        assert found.pop("error") and found == {"operation": command, "code": "NoSuchBucket"}
+    assert failure("presign", f"s3://{filled}", status=2)["operation"] == "presign"
 
 
 def test_presign(penstock_command, client, filled):

@@ -120,6 +120,40 @@ def test_a_broken_pipe_is_quiet(emulator, client, bucket, words):
     assert (process.returncode, err) == (141, b"")
 
 
+def closed_streams(emulator, redirections: str, *words: object) -> subprocess.CompletedProcess[str]:
+    """Runs a command by a shell that closes streams."""
+    program = [sys.executable, "-m", "penstock", *map(str, words)]
+    shell = ["sh", "-c", f'"$@" {redirections}', "sh", *program]
+    environment = os.environ | emulator.environment()
+    return subprocess.run(shell, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+
+
+@pytest.mark.parametrize("redirections", ["2>&-", ">&-", "<&- >&- 2>&-"])
+def test_reports_to_closed_streams_are_left_out(emulator, client, bucket, tmp_path, redirections):
+    (tmp_path / "d").mkdir()
+    for name in "abc":
+        (tmp_path / "d" / name).write_text(name)
+    run = closed_streams(emulator, redirections, "cp", "-r", tmp_path / "d", f"s3://{bucket}/d")
+    assert (run.returncode, run.stderr, keys(client, bucket)) == (0, "", ["d/a", "d/b", "d/c"])
+    assert closed_streams(emulator, redirections, "sync", f"s3://{bucket}/d", tmp_path / "e", "--quiet").returncode == 0
+    assert tree(tmp_path / "e") == {name: name.encode() for name in "abc"}
+    run = closed_streams(emulator, redirections, "rm", f"s3://{bucket}/none", f"s3://{bucket}/d/a")
+    assert (run.returncode, keys(client, bucket)) == (1, ["d/b", "d/c"]) and "Traceback" not in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("stream", "words"),
+    [("output", ["cat", "{}/k"]), ("output", ["ls", "{}"]), ("output", ["cp", "{}/k", "-"]), ("input", ["cp", "-", "{}/new"])],
+)
+def test_closed_streams_that_carry_data_are_an_error(emulator, client, bucket, stream, words):
+    put(client, bucket, "k", b"k")
+    before = emulator.journal().last
+    arguments = [word.format(f"s3://{bucket}") for word in words]
+    run = closed_streams(emulator, "<&-" if stream == "input" else ">&-", *arguments)
+    assert run.returncode == 1 and run.stderr.startswith(f"penstock {words[0]}: standard {stream} is closed"), run
+    assert emulator.journal().count(after=before) == 0 and keys(client, bucket) == ["k"]
+
+
 def test_the_file_commands_import_neither_torch_nor_the_other_commands(emulator):
     program = (
         "import sys; from penstock.__main__ import main; main(['ls']); "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 
 import pytest
@@ -100,6 +101,17 @@ def test_nothing_is_deleted_if_the_source_was_not_read(penstock_command, client,
     assert len(keys(client, bucket)) == 4
 
 
+def test_an_object_as_source_of_a_sync_deletes_nothing(penstock_command, client, bucket, synced):
+    put(client, bucket, "q/kept", b"")
+    for target in (synced, f"s3://{bucket}/q"):
+        for source in (f"s3://{bucket}/p/a", f"s3://{bucket}/p/a/"):
+            assert f"s3://{bucket}/p/a is an object" in penstock_command("sync", "--delete", source, target, status=2).err
+    assert sorted(tree(synced)) == ["a", "a-b", "d/c"] and keys(client, bucket, "q/") == ["q/kept"]
+    put(client, bucket, "p/a/below", b"")
+    assert changes(penstock_command("sync", f"s3://{bucket}/p/a", f"s3://{bucket}/q")) == ["copy below"]
+    assert len(penstock_command("sync", "--delete", f"s3://{bucket}/none", synced).lines) == 3
+
+
 def test_a_failure_deletes_no_target_of_a_source(penstock_command, client, bucket, synced, tmp_path):
     put(client, bucket, "p/a/b", b"")  # a is a file already
     back = tmp_path / "back"
@@ -123,6 +135,20 @@ def test_checksums(penstock_command, client, bucket, synced, tmp_path):
     client.put(bucket, "q/d/c", b"D/C")
     assert changes(penstock_command("sync", "--checksum", f"s3://{bucket}/p", f"s3://{bucket}/q")) == ["copy a"]
     assert changes(penstock_command("sync", "--checksum", f"s3://{bucket}/q", synced)) == []
+
+
+def test_a_dry_run_compares_checksums_as_the_sync_does(penstock_command, client, bucket, synced):
+    (synced / "d/c").write_text("D/C")
+    for words in ((synced, f"s3://{bucket}/p"), (f"s3://{bucket}/p", synced)):
+        dry = penstock_command("sync", "--checksum", "--dry-run", *words)
+        assert [line.rpartition("/")[2] for line in dry.lines] == ["c"]
+        assert sorted(re.findall(r"(\S+): the contents are equal", dry.err)) == [
+            str(below).rstrip("/") for below in (f"{words[1]}/a", f"{words[1]}/a-b")
+        ]
+    assert (synced / "d/c").read_text() == "D/C" and get(client, bucket, "p/d/c") == b"d/c"
+    real = penstock_command("sync", "--checksum", *words)
+    assert sorted(real.err.splitlines()) == sorted(dry.err.splitlines())
+    assert [f"(dryrun) {line}" for line in real.lines] == dry.lines
 
 
 def test_exclusive_rules(penstock_command, bucket, tmp_path):

@@ -45,6 +45,8 @@ _COMMANDS = {
 }
 NAMES = tuple(_COMMANDS)
 
+_RESULTS = {"ls", "cat", "du", "stat", "presign", "find"}  # standard output has the results of these, not only reports
+
 _INTERRUPTED = 128 + signal.SIGINT
 _BROKEN_PIPE = 128 + signal.SIGPIPE
 
@@ -85,6 +87,10 @@ def _run(options: argparse.Namespace) -> int:
 
     command = _COMMANDS[options.command]
     run: Callable[[argparse.Namespace], int] = getattr(import_module(f".{command.module}", __name__), command.run)
+    closed = _replace_closed_streams() & _needed_streams(options)
+    if closed:
+        _complain(options, OSError(f"{closed.pop()} is closed; open it, for example with a redirection"))
+        return 1
     try:
         with _signals():
             status = run(options)
@@ -101,17 +107,42 @@ def _run(options: argparse.Namespace) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
     except (UsageError, S3InvalidArgumentError) as error:
-        _complain(options.command, error)
+        _complain(options, error)
         return 1 if getattr(error, "status", 0) else 2
     except (S3Exception, OSError) as error:
-        _complain(options.command, error)
+        _complain(options, error)
         return 1
 
 
-def _complain(command: str, error: Exception) -> None:
-    from ._report import error_text
+def _needed_streams(options: argparse.Namespace) -> set[str]:
+    """Returns the standard streams that carry data of a command, not only its reports."""
+    needed = {"standard output"} if options.command in _RESULTS else set()
+    if "-" in getattr(options, "places", ()):
+        needed.add("standard input")
+    if getattr(options, "target", None) == "-":
+        needed.add("standard output")
+    return needed
 
-    print(f"penstock {command}: {error_text(error)}", file=sys.stderr)
+
+def _replace_closed_streams() -> set[str]:
+    """Replaces closed standard streams by the null device. Their descriptors must not become those of other files.
+
+    Returns:
+        The streams that were closed.
+    """
+    closed = set()
+    for name, text, mode in (("stdin", "standard input", "r"), ("stdout", "standard output", "w"), ("stderr", "", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: PTH123, SIM115
+            closed.add(text)
+    return closed
+
+
+def _complain(options: argparse.Namespace, error: Exception) -> None:
+    from ._report import Report, error_text
+
+    report = Report(options.command, as_json=getattr(options, "json", False))
+    report.note(error_text(error), getattr(error, "code", None) or None)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import random
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from ..requests import ObjectToDelete
 
 DELETE_AT_ONCE = 1000  # S3's limit of DeleteObjects
+DELETION_DELAYS_S = (0.5, 1.0, 2.0)  # longest waits before a deletion is tried again; the wait is random
+TRANSIENT = {"InternalError", "ServiceUnavailable", "SlowDown"}  # codes of single keys
 
 
 class Execution:
@@ -80,9 +83,8 @@ class Execution:
 
     def _works(self, plan: Iterable[Transfer], transfers: Transfers, pool: Pool | None) -> Iterator[tuple[int, Work]]:
         for transfer in plan:
-            if self.report.dry_run:
-                if not (transfer.entry.is_marker and isinstance(transfer.target, str) and os.path.isdir(transfer.target)):  # noqa: PTH112
-                    self.report.done(transfer.operation, transfer.entry.place, transfer.target, size=transfer.entry.size)
+            if self.report.dry_run and transfer.compare is None:
+                self._make(transfer, transfers, pool)
                 continue
             if self._meter is not None:
                 self._meter.plan(transfer.entry.size)
@@ -106,7 +108,7 @@ class Execution:
         facts: dict[str, Any] | None = None
         self._in_progress.add(transfer)
         try:
-            facts = transfers.run(transfer, progress)
+            facts = transfers.preview(transfer) if self.report.dry_run else transfers.run(transfer, progress)
         except Skipped as reason:
             if str(reason):
                 self.report.skipped(transfer.operation, source, str(reason), target)
@@ -125,9 +127,9 @@ class Execution:
     def delete(self, entries: Iterable[Entry], *, bypass_governance_retention: bool = False) -> None:
         """Deletes files and objects, or prints them (dry run)."""
         pool = Pool(self._limit)
-        pool.run(self._deletions(iter(entries), bypass_governance_retention))
+        pool.run(self._deletions(iter(entries), bypass_governance_retention, pool))
 
-    def _deletions(self, entries: Iterator[Entry], bypass: bool) -> Iterator[tuple[int, Work]]:
+    def _deletions(self, entries: Iterator[Entry], bypass: bool, pool: Pool) -> Iterator[tuple[int, Work]]:
         while batch := list(islice(entries, DELETE_AT_ONCE)):
             if self.report.dry_run:
                 for entry in batch:
@@ -140,7 +142,7 @@ class Execution:
                 else:
                     self._delete_file(entry.place)
             for bucket, found in by_bucket.items():
-                yield MAX_WEIGHT, partial(self._delete_objects, bucket, found, bypass)
+                yield MAX_WEIGHT, partial(self._delete_objects, bucket, found, bypass, pool)
 
     def _delete_file(self, path: str) -> None:
         try:
@@ -150,27 +152,47 @@ class Execution:
         else:
             self.report.done("delete", path)
 
-    def _delete_objects(self, bucket: str, entries: list[Entry], bypass: bool) -> None:
+    def _delete_objects(self, bucket: str, entries: list[Entry], bypass: bool, pool: Pool) -> None:
+        """Deletes up to 1,000 objects. Those for which the service was only overloaded are tried again."""
+        for delay in (*DELETION_DELAYS_S, None):
+            entries = self._delete_once(bucket, entries, bypass, again=delay is not None)
+            if not entries:
+                return
+            if pool.stopping.wait(random.uniform(0, delay or 0)):
+                raise Stopped
+
+    def _delete_once(self, bucket: str, entries: list[Entry], bypass: bool, *, again: bool) -> list[Entry]:
+        """Sends one request, and reports its results.
+
+        Args:
+            again: Do not report failures that may be over soon.
+
+        Returns:
+            Their entries.
+        """
         from ..requests import ObjectToDelete
 
-        wanted: list[str | ObjectToDelete] = []
-        for entry in entries:
-            assert isinstance(entry.place, S3Url)
-            wanted.append(ObjectToDelete(entry.place.key, entry.version_id) if entry.version_id else entry.place.key)
+        keys = [entry.place.key for entry in entries if isinstance(entry.place, S3Url)]
+        wanted: list[str | ObjectToDelete] = [
+            ObjectToDelete(key, entry.version_id) if entry.version_id else key for key, entry in zip(keys, entries, strict=True)
+        ]
         try:
             result = self.client.delete_objects(bucket, wanted, bypass_governance_retention=bypass)
         except S3Exception as error:
             for entry in entries:
-                self.report.failed("delete", entry.place, None, error)
-            return
+                self.report.failed("delete", entry.place, None, error, entry.version_id)
+            return []
         failures = {(each.key, each.version_id or None): each for each in result.failures}
-        for entry in entries:
-            assert isinstance(entry.place, S3Url)
-            failure = failures.get((entry.place.key, entry.version_id))
+        left = []
+        for key, entry in zip(keys, entries, strict=True):
+            failure = failures.get((key, entry.version_id))
             if failure is None:
                 self.report.done("delete", entry.place, version_id=entry.version_id)
+            elif again and failure.code in TRANSIENT:
+                left.append(entry)
             else:
-                self.report.failed("delete", entry.place, None, f"{failure.message} ({failure.code})")
+                self.report.failed("delete", entry.place, None, f"{failure.message} ({failure.code})", entry.version_id)
+        return left
 
 
 __all__ = ["Execution", "error_text"]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 
 class Filters:
-    """Selects names relative to the source or target folder. Everything is selected until a pattern matches; the last one wins.
+    """Selects names relative to the source folder. Everything is selected until a pattern matches; the last one wins.
 
     Args:
         rules: Pairs of whether matching names are included, and the pattern (``*``, ``?``, ``[abc]``, ``[!abc]``; ``*`` also

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from .._checkpoint_cli._output import many, one_line, size_text, time_text
 from .._exceptions import S3Exception, S3InvalidArgumentError
 from . import _options, _streams
-from ._report import error_text, json_line, write_line
-from ._urls import S3Url, UsageError, parse_object, parse_s3, s3_source
+from ._report import Report, json_line, write_line
+from ._urls import Place, S3Url, UsageError, parse_object, parse_s3, s3_source
 
 if TYPE_CHECKING:
     from .._client import S3Client
@@ -58,36 +58,44 @@ def run_cat(options: argparse.Namespace) -> int:
     sources = [s3_source(parse_object(text), recursive=False, raw=options.raw) for text in options.urls]
     if options.version_id is not None and (len(sources) > 1 or sources[0].tree):
         raise UsageError("--version-id needs a single object")
-    found = True
+    report, found = Report("cat"), True
+
+    def write(place: Place) -> None:
+        assert isinstance(place, S3Url)
+        try:
+            _streams.to_stdout(client, place, options.version_id, options.sse_c_key)
+        except S3Exception as error:
+            report.failed("cat", place, None, error)
+
     for source in sources:
-        places = [entry.place for entry in objects(client, source)] if source.tree else [source.root]
+        try:
+            places = [entry.place for entry in objects(client, source)] if source.tree else [source.root]
+        except S3Exception as error:
+            report.failed("cat", source.wildcard or source.root, None, error)
+            continue
         found = found and bool(places)
         for place in places:
-            assert isinstance(place, S3Url)
-            _streams.to_stdout(client, place, options.version_id, options.sse_c_key)
-    return 0 if found else 1
+            write(place)
+    return 0 if found and not report.failed_count else 1
 
 
 def run_stat(options: argparse.Namespace) -> int:
-    import sys
-
     client = _options.client_of(options)
     urls = [parse_s3(text) for text in options.urls]
     if options.version_id is not None and len(urls) > 1:
         raise UsageError("--version-id needs a single object")
-    status = 0
+    report = Report("stat", as_json=options.json)
     for url in urls:
         try:
             facts = _object_facts(client, url, options) if url.key else _bucket_facts(client, url)
         except S3Exception as error:
-            print(f"penstock stat: {one_line(str(url))}: {error_text(error)}", file=sys.stderr)
-            status = 1
+            report.failed("stat", url, None, error)
             continue
         if options.json:
             write_line(json_line(facts))
         else:
             _print_facts(facts)
-    return status
+    return 1 if report.failed_count else 0
 
 
 def _bucket_facts(client: S3Client, url: S3Url) -> dict[str, Any]:

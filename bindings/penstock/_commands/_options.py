@@ -36,7 +36,7 @@ def add_output(parser: argparse.ArgumentParser, *, progress: bool = True) -> Non
 
 
 def add_filters(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument_group("filters, relative to the folder; the last one that matches wins").add_argument
+    add = parser.add_argument_group("filters, relative to the source folder; the last one that matches wins").add_argument
     add("--exclude", dest="filters", action="append", type=_excluded, metavar="PATTERN", help="leave out matching names")
     add("--include", dest="filters", action="append", type=_included, metavar="PATTERN", help="do not leave out matching names")
 
@@ -63,7 +63,13 @@ def add_attributes(parser: argparse.ArgumentParser) -> None:
     add("--content-language", metavar="TEXT")
     add("--expires", type=_argument_values.time, metavar="TIME", help="2026-01-31T12:00:00Z or seconds since 1970")
     add("--website-redirect", dest="website_redirect_location", metavar="TARGET")
-    add("--metadata", action="append", type=_pairs, metavar="NAME=VALUE", help="also NAME=VALUE,NAME=VALUE or a JSON object")
+    add(
+        "--metadata",
+        action="append",
+        type=_pairs,
+        metavar="NAME=VALUE",
+        help="also NAME=VALUE,NAME=VALUE or a JSON object; copies: instead of all metadata of the source, whose headers are kept",
+    )
     add("--tags", action="append", type=_pairs, metavar="NAME=VALUE", help="tags of the objects; same formats")
     add(
         "--metadata-directive", choices=("COPY", "REPLACE"), help="copies: take all headers and metadata from the source, or none"

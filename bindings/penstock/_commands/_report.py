@@ -35,6 +35,11 @@ def error_text(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
+def _places(source: Place, target: Place | None, version_id: str | None) -> str:
+    version = "" if version_id is None else f" (version {version_id})"
+    return one_line(str(source)) + version + ("" if target is None else f" to {one_line(str(target))}")
+
+
 class Report:
     """Prints and counts the results of a command.
 
@@ -60,7 +65,13 @@ class Report:
         self._lock = threading.Lock()
 
     def done(self, operation: str, source: Place, target: Place | None = None, **facts: Any) -> None:
-        """Reports a success: ``upload: a.txt to s3://bucket/a.txt``."""
+        """Reports a success: ``upload: a.txt to s3://bucket/a.txt``.
+
+        Args:
+            facts: More members of the JSON document. A deletion's line also has its `version_id`.
+        """
+        if etag := facts.get("etag"):
+            facts["etag"] = etag.strip('"')
         with self._lock:
             self.done_count += 1
             if self._quiet:
@@ -69,32 +80,34 @@ class Report:
                 line = json_line(self._document(operation, source, target) | facts | ({"dry_run": True} if self.dry_run else {}))
             else:
                 begin = "(dryrun) " if self.dry_run else ""
-                end = "" if target is None else f" to {one_line(str(target))}"
-                line = f"{begin}{operation}: {one_line(str(source))}{end}"
+                version_id = facts.get("version_id") if operation == "delete" else None
+                line = f"{begin}{operation}: {_places(source, target, version_id)}"
             self._hide_meter()
             write_line(line)
             self._show_meter()
 
-    def failed(self, operation: str, source: Place, target: Place | None, error: Exception | str) -> None:
+    def failed(
+        self, operation: str, source: Place, target: Place | None, error: Exception | str, version_id: str | None = None
+    ) -> None:
         """Reports the failure of one file or object on standard error. The command goes on, and ends with status 1."""
         text = error if isinstance(error, str) else error_text(error)
         with self._lock:
             self.failed_count += 1
-            self._complain("failed", operation, source, target, text, getattr(error, "code", None) or None)
+            self._complain("failed", operation, source, target, text, getattr(error, "code", None) or None, version_id)
 
     def skipped(self, operation: str, source: Place, text: str, target: Place | None = None) -> None:
         """Reports on standard error that a file or object was left out on purpose."""
         with self._lock:
             self.skipped_count += 1
             if not self._quiet:
-                self._complain("skipped", operation, source, target, text.removeprefix("skipped: "), None)
+                self._complain("skipped", operation, source, target, text.removeprefix("skipped: "))
 
-    def note(self, text: str) -> None:
+    def note(self, text: str, code: str | None = None) -> None:
         """Writes a message of the whole command to standard error."""
         with self._lock:
             self._hide_meter()
             if self._json:
-                print(json_line({"operation": self._command, "error": text}), file=sys.stderr)
+                print(json_line({"operation": self._command, "error": text, "code": code}), file=sys.stderr)
             else:
                 print(f"penstock {self._command}: {text}", file=sys.stderr)
             self._show_meter()
@@ -113,14 +126,22 @@ class Report:
     def _document(self, operation: str, source: Place, target: Place | None) -> dict[str, Any]:
         return {"operation": operation, "source": str(source), "target": None if target is None else str(target)}
 
-    def _complain(self, status: str, operation: str, source: Place, target: Place | None, text: str, code: str | None) -> None:
+    def _complain(
+        self,
+        status: str,
+        operation: str,
+        source: Place,
+        target: Place | None,
+        text: str,
+        code: str | None = None,
+        version_id: str | None = None,
+    ) -> None:
         self._hide_meter()
         if self._json:
-            facts = {"error" if status == "failed" else "skipped": text, "code": code}
+            facts = {"error" if status == "failed" else "skipped": text, "code": code, "version_id": version_id}
             print(json_line(self._document(operation, source, target) | facts), file=sys.stderr)
         else:
-            end = "" if target is None else f" to {one_line(str(target))}"
-            print(f"{operation} {status}: {one_line(str(source))}{end}: {text}", file=sys.stderr)
+            print(f"{operation} {status}: {_places(source, target, version_id)}: {text}", file=sys.stderr)
         self._show_meter()
 
     def _hide_meter(self) -> None:

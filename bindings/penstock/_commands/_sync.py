@@ -5,14 +5,18 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from . import _options, _plan
 from ._cp import checked_names, settings_of
 from ._execution import Execution
-from ._listing import OnProblem, files, objects, target_files
+from ._listing import OnProblem, exists, files, objects, target_files
 from ._plan import Entry, Rule, Transfer
 from ._transfers import Transfers
 from ._urls import STDIO, Place, S3Url, Source, UsageError, parse, target_root
+
+if TYPE_CHECKING:
+    from .._client import S3Client
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -106,5 +110,20 @@ def run(options: argparse.Namespace) -> int:
 
 def _entries(execution: Execution, root: Place, problems: _Problems, *, follow: bool) -> Iterator[Entry]:
     if isinstance(root, S3Url):
-        return objects(execution.client, Source(root, True, root.key))
+        return _objects(execution.client, root)
     return files(Source(root, True), problems, follow=follow)
+
+
+def _objects(client: S3Client, root: S3Url) -> Iterator[Entry]:
+    """Lists the source. An object that was given as a folder would be an empty source, which empties the target.
+
+    Raises:
+        UsageError: Nothing is below `root`, and an object has its name.
+    """
+    empty = True
+    for entry in objects(client, Source(root, True, root.key)):
+        empty = False
+        yield entry
+    file = S3Url(root.bucket, root.key.removesuffix("/"))
+    if empty and file.key and exists(client, file):
+        raise UsageError(f"the source {file} is an object, and nothing is below {root}; use cp, or give a folder")

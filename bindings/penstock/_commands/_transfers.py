@@ -121,8 +121,7 @@ class Transfers:
             S3Exception, OSError: It failed. Source and target are as before.
         """
         source, target = transfer.entry.place, transfer.target
-        if transfer.compare is not None and self._same_content(transfer):
-            raise Skipped("the contents are equal")
+        self._compare(transfer)
         if not isinstance(source, S3Url):
             assert isinstance(target, S3Url)
             return self._upload(transfer, source, target, progress)
@@ -130,11 +129,21 @@ class Transfers:
             return self._copy(transfer, source, target, progress)
         return self._download(transfer, source, target, progress)
 
-    def _same_content(self, transfer: Transfer) -> bool:
+    def preview(self, transfer: Transfer) -> dict[str, Any]:
+        """Compares the contents as :meth:`run` does, with its result and exceptions, but changes nothing."""
+        self._compare(transfer)
+        if transfer.entry.is_marker and isinstance(transfer.target, str) and os.path.isdir(transfer.target):  # noqa: PTH112
+            raise Skipped("")
+        return {"size": transfer.entry.size}
+
+    def _compare(self, transfer: Transfer) -> None:
+        """Raises Skipped if the contents must be compared and are equal."""
         from ._contents import same_content
 
-        assert transfer.compare is not None
-        return same_content(self._client, transfer.entry.place, transfer.compare.place, self._settings.sse_customer_key)
+        if transfer.compare is not None and same_content(
+            self._client, transfer.entry.place, transfer.compare.place, self._settings.sse_customer_key
+        ):
+            raise Skipped("the contents are equal")
 
     # ---- uploads
 
