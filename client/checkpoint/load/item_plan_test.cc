@@ -32,10 +32,10 @@ TEST(ItemPlanTest, ABoxIsReadFromTheChunksThatItIntersects) {
 
 TEST(ItemPlanTest, MissingAndOverlappingChunksAreDataLoss) {
   const Box all{{0, 0}, {4, 6}};
-  EXPECT_EQ(PlanBox(Tensor({{{0, 0}, {3, 6}}}), all, {nullptr, {6, 1}}).error().kind,
-            ErrorKind::kDataLoss);
-  const auto overlapping =
-      PlanBox(Tensor({{{0, 0}, {3, 6}}, {{2, 0}, {1, 6}}}), all, {nullptr, {6, 1}});
+  std::vector<float> elements(24);
+  const StridedMemory memory{reinterpret_cast<std::byte*>(elements.data()), {6, 1}};
+  EXPECT_EQ(PlanBox(Tensor({{{0, 0}, {3, 6}}}), all, memory).error().kind, ErrorKind::kDataLoss);
+  const auto overlapping = PlanBox(Tensor({{{0, 0}, {3, 6}}, {{2, 0}, {1, 6}}}), all, memory);
   EXPECT_NE(overlapping.error().message.find("overlap"), std::string::npos);
 }
 
