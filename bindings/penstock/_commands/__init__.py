@@ -133,7 +133,7 @@ def _replace_closed_streams() -> set[str]:
     closed = set()
     for name, text, mode in (("stdin", "standard input", "r"), ("stdout", "standard output", "w"), ("stderr", "", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode))  # noqa: PTH123, SIM115
+            setattr(sys, name, open(os.devnull, mode, errors="backslashreplace"))  # noqa: PTH123, SIM115
             closed.add(text)
     return closed
 
