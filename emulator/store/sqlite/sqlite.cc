@@ -100,7 +100,6 @@ void KeepLogAtClose(sqlite3* db, bool keep) {
 
 Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path, Access access) {
   ConfigureOnce();
-  sqlite3* db = nullptr;
   const bool writes = access == Access::kReadWrite;
   const int how =
       writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
@@ -111,24 +110,25 @@ Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path, Ac
   if (writes && path != ":memory:" &&
       !Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)))
     static_cast<void>(::chmod(path.c_str(), 0600));
-  const int code = sqlite3_open_v2(name.c_str(), &db, how | SQLITE_OPEN_NOMUTEX, VfsName());
+  sqlite3* opened = nullptr;  // set after a failure too, which must also be closed
+  const int code = sqlite3_open_v2(name.c_str(), &opened, how | SQLITE_OPEN_NOMUTEX, VfsName());
+  std::unique_ptr<sqlite3, decltype(&sqlite3_close)> db(opened, &sqlite3_close);
   if (code != SQLITE_OK) {
-    Error error =
-        MakeError(code, db == nullptr ? 0 : sqlite3_system_errno(db), path, sqlite3_errstr(code));
-    sqlite3_close(db);
-    return error;
+    return MakeError(code, db == nullptr ? 0 : sqlite3_system_errno(db.get()), path,
+                     sqlite3_errstr(code));
   }
-  sqlite3_extended_result_codes(db, 1);
+  sqlite3_extended_result_codes(db.get(), 1);
   // Connections of one process only conflict at checkpoints, which hold locks briefly.
-  sqlite3_busy_timeout(db, kBusyMilliseconds);
-  std::unique_ptr<Connection> connection(new Connection(db, path));
+  sqlite3_busy_timeout(db.get(), kBusyMilliseconds);
+  std::unique_ptr<Connection> connection(new Connection(db.get(), path));
+  static_cast<void>(db.release());  // the connection closes it
   if (writes) {
-    KeepLogAtClose(db, true);
+    KeepLogAtClose(connection->db_, true);
     const auto committed = [](void* self, sqlite3*, const char*, int log_pages) {
       static_cast<Connection*>(self)->Committed(log_pages);
       return SQLITE_OK;
     };
-    sqlite3_wal_hook(db, committed, connection.get());
+    sqlite3_wal_hook(connection->db_, committed, connection.get());
   }
   return connection;
 }
