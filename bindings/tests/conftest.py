@@ -18,23 +18,26 @@ _numbers = itertools.count()
 multiprocessing.set_forkserver_preload(["torch.distributed.checkpoint", "penstock.dcp", "dcp_ranks"])
 
 
+_shared: list[Emulator] = []
+
+
 @pytest.fixture(scope="session")
 def emulator() -> Iterator[Emulator]:
     with Emulator() as instance:
+        _shared.append(instance)
         yield instance
+        _shared.clear()
 
 
 @pytest.fixture(autouse=True)
-def planned_faults_happened(request: pytest.FixtureRequest) -> Iterator[None]:
+def planned_faults_happened() -> Iterator[None]:
     """Fails a test that leaves planned faults of the shared emulator undone, so that no later test fails instead."""
     yield
-    if "emulator" not in request.fixturenames:
-        return
-    faults = request.getfixturevalue("emulator").faults()
-    try:
-        faults.check_all()
-    finally:
-        faults.clear(forget=True)
+    for faults in [instance.faults() for instance in _shared]:
+        try:
+            faults.check_all()
+        finally:
+            faults.clear(forget=True)
 
 
 @pytest.fixture

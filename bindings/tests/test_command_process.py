@@ -15,8 +15,11 @@ from command_runs import tree
 
 MIB = 1024**2
 TIMEOUT_S = 60
-# Shells start background processes with SIGINT ignored, and children inherit that.
-PREAMBLE = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); from penstock.__main__ import main; "
+# Shells start background processes with SIGINT ignored, nohup with SIGHUP ignored, and children inherit that.
+PREAMBLE = (
+    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); signal.signal(signal.SIGHUP, signal.SIG_DFL); "
+    "from penstock.__main__ import main; "
+)
 
 
 def start(emulator, *words: object, **options) -> subprocess.Popen[bytes]:

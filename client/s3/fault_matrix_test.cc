@@ -316,7 +316,7 @@ class FaultMatrix : public ::testing::TestWithParam<Case> {
 
    private:
     void Serve(RawConnection& connection) {
-      for (int on_this = 0;; ++on_this) {
+      for (;;) {
         if (!connection.ReadHead()) return;
         bool faulty = false;
         {
