@@ -96,12 +96,13 @@ Result<Tensors> ReadIndexed(const LoadContext& context, const S3Uri& place,
   }
   const std::string folder = place.path.substr(0, place.path.rfind('/') + 1);
   Tensors tensors;
-  for (auto& [file, wanted] : names) {
+  for (auto& [file, listed] : names) {
+    std::vector<std::string>& wanted = listed;  // clang 14 captures no structured bindings
     std::sort(wanted.begin(), wanted.end());
     const std::size_t before = tensors.size();
     PENSTOCK_TRY(ReadFile(
         context, place.bucket, folder + file, options,
-        [&wanted = wanted](std::string_view name) {
+        [&wanted](std::string_view name) {
           return std::binary_search(wanted.begin(), wanted.end(), name);
         },
         tensors));
