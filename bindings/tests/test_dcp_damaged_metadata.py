@@ -189,6 +189,21 @@ def test_a_damaged_memo_index_needs_no_memory(checkpoints: Checkpoints, verify: 
     assert status != 0 and "memo index" in output
 
 
+@pytest.mark.parametrize("rows", [300, 3000])  # an archive of 1.2 MB, and one that `verify` does not hold in memory
+def test_verify_compares_objects_with_the_checksums_of_pieces(
+    emulator: Emulator, client: penstock.S3Client, bucket: str, verify: Verify, rows: int
+) -> None:
+    ours = Checkpoints(emulator, client, bucket, ours=True)
+    uris = [ours.save({"w": torch.full((rows, 1000), float(number)), "small": torch.ones(3)}) for number in (1, 2)]
+    assert verify(uris[0])[0] == 0
+    (one, other) = (uri.split("/", 3)[3] + "/__0_0.distcp" for uri in uris)
+    put(client, bucket, one, get(client, bucket, other))
+    status, output = verify(uris[0])
+    assert status == 1
+    assert "item 'w'" in output and "the object is of another save" in output
+    assert verify(uris[1])[0] == 0
+
+
 @pytest.mark.parametrize("length", [10**6, 2**40])
 def test_a_length_beyond_the_object_names_the_size_of_the_object(checkpoints: Checkpoints, length: int) -> None:
     """Regression: torch could not allocate memory for the item, and its error named neither the item nor the object."""

@@ -15,7 +15,7 @@ import torch
 from bucket_io import get, keys, put
 from checkpoints import Checkpoints, Sharded, cut, same_bits, usages_of_loads
 from inverting import Inverting
-from penstock.dcp._pieces import CRC32S, piece_bytes
+from penstock._pieces import CRC32S, piece_bytes
 from penstock.testing import Emulator
 from torch.distributed.checkpoint.api import CheckpointException
 from torch.distributed.checkpoint.default_planner import DefaultSavePlanner
@@ -294,7 +294,7 @@ def test_damage_in_transit_is_read_again(ours: Checkpoints) -> None:
     tensor = values(2048, 512)
     uri = ours.save({"w": tensor})
     (key,) = (key for key in keys(ours.client, ours.bucket) if key.endswith(".distcp"))
-    damage = {"corrupt": {"mode": "flip-bit", "length": 64}, "at": "body_out@600000"}
+    damage = {"corrupt": {"mode": "flip-bit", "length": 64}, "at": "body_out@100000"}
     rule = {"id": "flip", "when": {"operation": "GetObject", "key": {"exactly": key}}, "do": damage, "limit": {"times": 1}}
     for dtype in (torch.float32, torch.float64):
         ours.emulator.faults().set({"rules": [rule]})

@@ -13,8 +13,8 @@ import dcp_ranks
 import pytest
 import torch
 import torch.distributed.checkpoint as dcp
+from penstock._pieces import CRC32S
 from penstock.dcp import HexPrefixStrategy, RoundRobinPrefixStrategy
-from penstock.dcp._pieces import CRC32S
 from penstock.testing import Emulator
 
 RANKS = 3

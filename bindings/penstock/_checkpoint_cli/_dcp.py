@@ -8,6 +8,7 @@ from typing import Any
 
 from .._exceptions import S3InvalidArgumentError
 from .._metadata_check import metadata_damage, range_damage
+from .._pieces import CRC32S, piece_bytes
 from . import _pickles
 from ._names import METADATA
 from ._place import Place
@@ -17,13 +18,23 @@ MAX_BYTES = 1 << 30  # size limit of a .metadata; with 100,000 tensors in 1,000 
 
 @dataclass(frozen=True)
 class Item:
-    """Bytes [offset, offset + length) of an object. `transforms` are the encodings of extensions, such as compression."""
+    """Bytes [offset, offset + length) of an object.
+
+    Attributes:
+        transforms: The encodings of extensions, such as compression.
+        crc32s: CRC-32s of the pieces of its tensor, in the format of `.metadata`; empty: there are none.
+        tensor_bytes: Size of its tensor.
+        piece_bytes: Size of the pieces; the last one may be smaller.
+    """
 
     name: str
     key: str
     offset: int
     length: int
     transforms: tuple[str, ...] = ()
+    crc32s: bytes = b""
+    tensor_bytes: int = 0
+    piece_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -119,8 +130,11 @@ def read_all(place: Place, folder: str, keys: list[str]) -> DcpCheckpoint:
 def _checkpoint(folder: str, metadata: _pickles.Metadata) -> DcpCheckpoint:
     found = DcpCheckpoint(folder)
     lengths: dict[str, int] = {}
+    chunks = _chunks(metadata)
     for index, stored in _dict(metadata, "storage_data").items():
-        item = _item(folder, index, stored)
+        item = _with_pieces(
+            _item(folder, index, stored), stored, chunks.get(_place(getattr(index, "fqn", ""), getattr(index, "offset", None)))
+        )
         found.items.append(item)
         lengths[item.name] = lengths.get(item.name, 0) + item.length
     empty = getattr(metadata, "penstock_empty", None)  # set by S3StorageWriter
@@ -148,6 +162,33 @@ def _item(folder: str, index: Any, stored: Any) -> Item:
         raise ValueError(f"is invalid: {damage.name!r} {damage.what}; load another checkpoint")
     transforms = getattr(stored, "transform_descriptors", None) or ()
     return Item(item, folder + path, offset, length, tuple(str(each) for each in transforms))
+
+
+def _place(name: Any, offsets: Any) -> tuple[str, tuple[Any, ...]]:
+    return str(name), tuple(offsets) if isinstance(offsets, tuple) else ()
+
+
+def _chunks(metadata: _pickles.Metadata) -> dict[tuple[str, tuple[Any, ...]], tuple[tuple[int, ...], int]]:
+    """Returns the sizes of each chunk of tensors and the bytes of an element, by name and offsets. Leaves out invalid ones."""
+    found = {}
+    for name, entry in _dict(metadata, "state_dict_metadata").items():
+        chunks = getattr(entry, "chunks", None)
+        if not isinstance(entry, _pickles.TensorEntry) or not isinstance(chunks, list):
+            continue
+        item = _pickles.ITEM_BYTES.get(_tensor(str(name), entry).dtype)
+        for chunk in chunks:
+            sizes = getattr(chunk, "sizes", None)
+            if item is not None and isinstance(sizes, tuple) and all(isinstance(size, int) and size >= 0 for size in sizes):
+                found[_place(name, getattr(chunk, "offsets", None))] = (sizes, item)
+    return found
+
+
+def _with_pieces(item: Item, stored: Any, chunk: tuple[tuple[int, ...], int] | None) -> Item:
+    crc32s = getattr(stored, CRC32S, b"")
+    if chunk is None or not crc32s or not isinstance(crc32s, bytes):
+        return item
+    sizes, itemsize = chunk
+    return replace(item, crc32s=crc32s, tensor_bytes=prod(sizes) * itemsize, piece_bytes=piece_bytes(sizes, itemsize))
 
 
 def _tensor(name: str, entry: _pickles.TensorEntry) -> Entry:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import struct
 from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ from dataclasses import asdict, dataclass
 from .. import _core
 from .._exceptions import S3DataLossError, S3Exception, S3InvalidArgumentError
 from .._objects import ObjectInfo
-from ..s3reader._zip_directory import Directory, find_directory
+from ..s3reader._zip_directory import Directory, entries_of, find_directory
 from ..s3reader._zip_records import MAGIC, TAIL_BYTES, Held, check_archive, check_records
 from ..s3reader._zip_records import Verdict as Checked
 from . import _dcp
@@ -219,11 +220,34 @@ def _directory(place: Place, item: Item) -> tuple[bytes, Directory] | None:
 
 def _checked(content: _Passing, item: Item, directory: tuple[bytes, Directory] | None) -> Checked:
     if directory is not None:
-        return check_records(content, *directory)
-    data = content.read(0, item.length if item.length <= HELD else len(MAGIC))
-    if not data.startswith(MAGIC):
-        return Checked(unknown="it is not a zip file, and S3 has no checksum of the whole object")
-    return check_archive(Held(data), len(data))
+        found, records = check_records(content, *directory), directory[0]
+    else:
+        data = content.read(0, item.length if item.length <= HELD else len(MAGIC))
+        if not data.startswith(MAGIC):
+            return Checked(unknown="it is not a zip file, and S3 has no checksum of the whole object")
+        found, at = check_archive(Held(data), len(data)), find_directory(data, len(data))
+        records = data[at.start : at.end] if at else b""
+    damage = "" if found.damage or not item.crc32s else _damage_of_pieces(item, records)
+    return Checked(damage=damage) if damage else found
+
+
+def _damage_of_pieces(item: Item, directory: bytes) -> str:
+    """Compares the CRC-32 of a tensor in the zip directory with those of its pieces in the metadata."""
+    count = -(-item.tensor_bytes // item.piece_bytes) if item.piece_bytes else 0
+    if len(item.crc32s) != 4 * count:
+        return f"have {len(item.crc32s)} bytes of checksums in the metadata, but {count} pieces"
+    crcs = struct.unpack(f"<{count}I", item.crc32s)
+    expected, end = crcs[0], item.piece_bytes
+    for crc in crcs[1:]:
+        size = min(item.piece_bytes, item.tensor_bytes - end)
+        expected, end = _core.crc32_combine(expected, crc, size), end + size
+    stored = [entry.crc for entry in entries_of(directory) if entry.name.endswith(b"/data/0")]
+    if stored in ([expected], [0]):  # 0: saved without CRC-32s
+        return ""
+    shown = " and ".join(f"{crc:08x}" for crc in stored) or "none"
+    return (
+        f"have the CRC-32 {shown}, but {expected:08x} in the metadata: the object is of another save, or the metadata is damaged"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -26,9 +26,9 @@ from torch.distributed.checkpoint.metadata import (
 
 from .. import _core
 from .._exceptions import S3DataLossError, S3NotFoundError
+from .._pieces import piece_bytes, piece_count
 from . import _safetensors_crcs
 from ._boxes import SHORT_ROW, Box, Rows
-from ._pieces import piece_bytes, piece_count
 from ._safetensors_crcs import Crcs, address_of
 from ._shard import _SAFETENSORS_DTYPES
 from ._stored import ReadTarget, TensorSpec, is_addressable, takes_bytes

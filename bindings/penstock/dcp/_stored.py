@@ -10,8 +10,8 @@ import torch
 from torch.distributed.checkpoint.metadata import TensorStorageMetadata
 from torch.distributed.checkpoint.planner import LoadItemType
 
+from .._pieces import CRC32S
 from ._boxes import Box, row_major
-from ._pieces import CRC32S
 
 if TYPE_CHECKING:
     from torch.distributed.checkpoint.metadata import Metadata, MetadataIndex
