@@ -303,11 +303,11 @@ void LoadGrants(Arguments& arguments, std::vector<Grant>& grants) {
       {"grant_read_acp", GrantPermission::kReadAcp},
       {"grant_write", GrantPermission::kWrite},
       {"grant_write_acp", GrantPermission::kWriteAcp}};
-  for (const auto& [name, permission] : kNames) {
+  for (const auto& [name, granted] : kNames) {
+    const GrantPermission permission = granted;  // clang 14 captures no structured bindings
     const py::object value = arguments.Take(name);
     if (!value) continue;
-    const auto add = [&grants, permission = permission](const std::string& element,
-                                                        py::handle one) {
+    const auto add = [&grants, permission](const std::string& element, py::handle one) {
       LoadValue(element, one, grants.emplace_back(Grant{permission, ""}).grantee);
     };
     if (PyUnicode_Check(value.ptr())) {
