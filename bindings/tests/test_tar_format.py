@@ -166,6 +166,23 @@ def test_a_hole_of_zeros_is_not_taken_for_the_end():
         read(make_tar(sample_files(0, 1)) * 2)  # two archives, of which other programs read one
 
 
+@pytest.mark.parametrize("kind", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+def test_a_name_without_its_member_is_an_error(kind):
+    data = make_tar([("a.txt", b""), (LONG + "x.txt", b"")], format=kind)
+    extension = data[512:1024]  # the header of the long name, which the next block has
+    with pytest.raises(penstock.S3DataLossError, match="at offset 512: the archive ends after a long name or a pax header"):
+        read(data[:512] + extension + data[1024:1536] + bytes(1024))
+
+
+@pytest.mark.parametrize("size", ["99999999999999999999", "-1", "", "1.5"])
+def test_a_pax_size_that_no_member_has_is_an_error(size):
+    member = tarfile.TarInfo("a.txt")
+    member.pax_headers = {"size": size}
+    data = member.tobuf(tarfile.PAX_FORMAT) + bytes(1024)
+    with pytest.raises(penstock.S3DataLossError, match="the pax header has an invalid size"):
+        read(data)
+
+
 def test_unsupported_archives_name_the_fix(tmp_path):
     data = make_tar(sample_files(0, 1))
     with pytest.raises(ValueError, match=r"is compressed \(gzip\): store archives uncompressed"):

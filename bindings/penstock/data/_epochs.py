@@ -307,7 +307,7 @@ class EpochDataset(IterableDataset[Any]):
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continues the next iteration at a saved position, and sets the epoch to that of the state.
 
-        The objects that the remaining items come from must be those that they were: reads are pinned to their ETags.
+        Objects whose reading had begun must be those that they were: their reads are pinned to the ETags in the state.
 
         Args:
             state: A result of :meth:`state_dict` of a dataset with the same arguments, or of :func:`merge_states`.

@@ -15,6 +15,7 @@ Handler = Callable[[Exception], bool]
 
 BLOCK = 512
 MAX_EXTENSION_BYTES = 1024**2  # of a long name or a pax header
+MAX_MEMBER_BYTES = 2**62  # far beyond the limit of S3
 _LARGE = 4 * 1024**2  # bytes that are read without the blocks of the file
 _REST_BYTES = 1024**2  # read at a time behind the end mark
 _END_MARK = bytes(BLOCK)
@@ -153,10 +154,13 @@ class Archive:
         begin = self._next
         name: str | None = None
         size: int | None = None
+        extended = False
         while True:
             self._go(self._next)
             block = self._header(self._next)
             if block is None:
+                if extended:
+                    raise _damaged(self._url, begin, "the archive ends after a long name or a pax header, without its member")
                 return None
             at, kind, stored = self._next, block[156:157], self._size(block)
             data = at + BLOCK
@@ -172,7 +176,8 @@ class Archive:
                     self._check_global(records, at)
                     continue
                 name = records.get("path", name)
-                size = int(records["size"]) if records.get("size", "").isdecimal() else size
+                size = self._pax_size(records["size"], at) if "size" in records else size
+            extended = True
         if name is None:
             name = self._name(block)
         if kind == b"S":
@@ -225,6 +230,11 @@ class Archive:
         if size < 0:
             raise _damaged(self._url, self._next, f"the header has an invalid size, {block[124:136]!r}")
         return size
+
+    def _pax_size(self, text: str, at: int) -> int:
+        if not (text.isdecimal() and text.isascii()) or int(text) > MAX_MEMBER_BYTES:
+            raise _damaged(self._url, at, f"the pax header has an invalid size, {text[:32]!r}")
+        return int(text)
 
     def _extension(self, size: int, at: int) -> bytes:
         if size > MAX_EXTENSION_BYTES:
