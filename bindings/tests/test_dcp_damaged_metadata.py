@@ -14,7 +14,7 @@ import torch.distributed.checkpoint as dcp
 from bucket_io import get, put
 from checkpoints import Checkpoints, Sharded, cut, emptied, same_bits
 from penstock import __main__
-from penstock._metadata_check import metadata_damage
+from penstock._checkpoint_format._metadata_check import metadata_damage
 from penstock.s3reader import S3ReaderConstructor
 from penstock.testing import Emulator
 from torch.distributed._shard._utils import narrow_tensor_by_index

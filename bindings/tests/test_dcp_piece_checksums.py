@@ -15,7 +15,7 @@ import torch
 from bucket_io import get, keys, put
 from checkpoints import Checkpoints, Sharded, cut, same_bits, usages_of_loads
 from inverting import Inverting
-from penstock._pieces import CRC32S, piece_bytes
+from penstock._checkpoint_format._pieces import CRC32S, piece_bytes
 from penstock.testing import Emulator
 from torch.distributed.checkpoint.api import CheckpointException
 from torch.distributed.checkpoint.default_planner import DefaultSavePlanner

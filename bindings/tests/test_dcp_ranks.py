@@ -13,7 +13,7 @@ import dcp_ranks
 import pytest
 import torch
 import torch.distributed.checkpoint as dcp
-from penstock._pieces import CRC32S
+from penstock._checkpoint_format._pieces import CRC32S
 from penstock.dcp import HexPrefixStrategy, RoundRobinPrefixStrategy
 from penstock.testing import Emulator
 

@@ -20,7 +20,7 @@ import torch
 import torch.distributed.checkpoint as dcp
 from checkpoints import Sharded, cut
 from penstock import _core
-from penstock._pieces import MAX_PIECE_BYTES, MIN_PIECE_BYTES, crcs_of, piece_bytes, piece_count
+from penstock._checkpoint_format._pieces import MAX_PIECE_BYTES, MIN_PIECE_BYTES, crcs_of, piece_bytes, piece_count
 from penstock.dcp import S3HuggingFaceStorageReader, S3HuggingFaceStorageWriter
 from penstock.dcp._safetensors import Files
 from penstock.dcp._safetensors_crcs import (

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
+from .._checkpoint_format._metadata_check import metadata_damage, range_damage
+from .._checkpoint_format._pieces import CRC32S, piece_bytes
 from .._exceptions import S3InvalidArgumentError
-from .._metadata_check import metadata_damage, range_damage
-from .._pieces import CRC32S, piece_bytes
 from . import _pickles
 from ._names import METADATA
 from ._place import Place

@@ -12,8 +12,8 @@ from torch.distributed.checkpoint import planner_helpers
 from torch.distributed.checkpoint.default_planner import DefaultLoadPlanner
 
 from .. import _core
+from .._checkpoint_format._metadata_check import Damage, metadata_damage
 from .._exceptions import S3DataLossError
-from .._metadata_check import Damage, metadata_damage
 
 if TYPE_CHECKING:
     from torch.distributed.checkpoint.metadata import Metadata

@@ -25,8 +25,8 @@ from torch.distributed.checkpoint.metadata import (
 )
 
 from .. import _core
+from .._checkpoint_format._pieces import piece_bytes, piece_count
 from .._exceptions import S3DataLossError, S3NotFoundError
-from .._pieces import piece_bytes, piece_count
 from . import _safetensors_crcs
 from ._boxes import SHORT_ROW, Box, Rows
 from ._safetensors_crcs import Crcs, address_of

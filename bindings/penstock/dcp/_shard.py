@@ -14,7 +14,7 @@ from torch.distributed.checkpoint.planner import SavePlanner, WriteItem, WriteIt
 from torch.distributed.checkpoint.storage import WriteResult
 
 from .. import _core
-from .._pieces import CRC32S, crcs_of, packed, piece_bytes, piece_count
+from .._checkpoint_format._pieces import CRC32S, crcs_of, packed, piece_bytes, piece_count
 from . import _archive, _safetensors_crcs
 from ._devices import CallerStreams
 from ._planners import saves_own_memory

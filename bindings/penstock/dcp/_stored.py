@@ -10,7 +10,7 @@ import torch
 from torch.distributed.checkpoint.metadata import TensorStorageMetadata
 from torch.distributed.checkpoint.planner import LoadItemType
 
-from .._pieces import CRC32S
+from .._checkpoint_format._pieces import CRC32S
 from ._boxes import Box, row_major
 
 if TYPE_CHECKING:

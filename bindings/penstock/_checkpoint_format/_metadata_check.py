@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import Any, NamedTuple
 
-from . import _core
+from .. import _core
 
 _MAX_BYTES = 2**62  # of an object, far beyond the limit of S3; the core refuses more
 

@@ -1,0 +1,1 @@
+"""Rules of distributed checkpoints, shared by loads, saves and the command line. Without torch."""
