@@ -304,10 +304,10 @@ class WindowedS3Reader(S3Reader):
         return line
 
     def readlines(self, hint: int | None = -1, /) -> list[bytes]:
-        """Returns the next lines: at least `hint` bytes, fewer at the end; all remaining lines if `hint` is None or below 1."""
+        """Returns the next lines: more than `hint` bytes, fewer at the end; all remaining lines if `hint` is None or below 1."""
         begin = self.tell()
         lines: list[bytes] = []
-        missing = hint if hint is not None and hint > 0 else -1
+        missing = hint + 1 if hint is not None and hint > 0 else -1  # as io.BufferedReader counts
         try:
             while missing:
                 window = self._window
