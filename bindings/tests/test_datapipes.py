@@ -261,7 +261,7 @@ def test_readlines_of_a_reader_is_that_of_io(client, bucket):
     content = b"".join(b"x" * (number * 37 % 3001) + b"\n" for number in range(7000))
     put(client, bucket, "k", content)
     for size in (0, 1, len(content)):
-        reader, model = client.get_object(bucket, "k"), io.BytesIO(content[:])
+        reader, model = client.get_object(bucket, "k"), io.BufferedReader(io.BytesIO(content))
         for file in (reader, model):
             file.seek(size)
         for hint in (1, 100_000, 2_000_000, -1):
