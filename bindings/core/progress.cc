@@ -36,9 +36,9 @@ bool Progress::ReportNoThrow() const {
   const py::object known =
       total == UINT64_MAX ? py::object(py::none()) : py::object(py::int_(total));
   const py::int_ done(counts_->done.load(std::memory_order_relaxed));
-  const auto response = py::reinterpret_steal<py::object>(
+  const auto returned = py::reinterpret_steal<py::object>(
       PyObject_CallFunctionObjArgs(callback_.ptr(), done.ptr(), known.ptr(), nullptr));
-  return !response;
+  return !returned;
 }
 
 }  // namespace penstock::python

@@ -80,21 +80,21 @@ inline std::optional<RangeRequest> RangeOf(std::string_view line) {
 // An accepted response has exactly the requested range, clipped to the object, and the announced
 // length.
 inline void CheckParsedHead(const GetObjectRequest& request, const http::ResponseHead& head) {
-  const Result<ParsedObjectHead> response = ReadObjectHead(request, head);
-  if (!response.ok()) {
-    PENSTOCK_CHECK(!response.error().message.empty());
+  const Result<ParsedObjectHead> parsed = ReadObjectHead(request, head);
+  if (!parsed.ok()) {
+    PENSTOCK_CHECK(!parsed.error().message.empty());
     return;
   }
-  const std::uint64_t size = response->metadata.size;
+  const std::uint64_t size = parsed->metadata.size;
   const ByteRange wanted = request.range ? Select(*request.range, size) : ByteRange{0, size};
   PENSTOCK_CHECK(wanted.begin <= wanted.end && wanted.end <= size &&
-                 response->body_length == wanted.size());
-  PENSTOCK_CHECK(response->whole_object == (response->body_length == size));
+                 parsed->body_length == wanted.size());
+  PENSTOCK_CHECK(parsed->whole_object == (parsed->body_length == size));
   const auto length = ReadContentLength(head);
-  PENSTOCK_CHECK(!length || *length == response->body_length);
-  if (request.if_match) PENSTOCK_CHECK(response->metadata.etag == *request.if_match);
-  PENSTOCK_CHECK(ReadETag(QuoteETag(response->metadata.etag)) == response->metadata.etag ||
-                 response->metadata.etag.value == "*");
+  PENSTOCK_CHECK(!length || *length == parsed->body_length);
+  if (request.if_match) PENSTOCK_CHECK(parsed->metadata.etag == *request.if_match);
+  PENSTOCK_CHECK(ReadETag(QuoteETag(parsed->metadata.etag)) == parsed->metadata.etag ||
+                 parsed->metadata.etag.value == "*");
 }
 
 // Input: a line with the requested range ("5-10", "5-", "-3"; anything else requests the whole

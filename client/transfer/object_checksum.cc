@@ -25,6 +25,15 @@ std::uint64_t CombinePieces(Crc crc, std::vector<ChecksumPiece> pieces, std::uin
   return value;
 }
 
+Error ErrorOfSecondRead(Error error, const Error& first) {
+  if (error.kind == ErrorKind::kDataLoss) {
+    error.message += " (read twice, in several ranges)";
+  } else {
+    error.message += " (second read, since of the first one " + first.message + ")";
+  }
+  return error;
+}
+
 PiecewiseChecksum::PiecewiseChecksum(ObjectChecksum checksum, std::uint64_t object_bytes)
     : checksum_(std::move(checksum)), object_bytes_(object_bytes) {}
 

@@ -37,6 +37,10 @@ struct ChecksumPiece {
 std::uint64_t CombinePieces(Crc crc, std::vector<ChecksumPiece> pieces, std::uint64_t begin,
                             ByteView bytes);
 
+// Returns the error of the second read of an object whose bytes differed from its checksum, which
+// `first` describes.
+Error ErrorOfSecondRead(Error error, const Error& first);
+
 // Compares the pieces of an object, which arrive one by one in any order, with its checksum.
 class PiecewiseChecksum {
  public:

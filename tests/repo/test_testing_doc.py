@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from page_programs import programs_of
 
-ROOT = Path(__file__).resolve().parents[2]
-PROGRAMS = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs/testing.md").read_text(), re.M | re.S)
+PROGRAMS = programs_of("testing.md")
 STORY = 4  # the first section: code, its test, the test with a fault, the fixed code
 TIMEOUT_S = 120
 

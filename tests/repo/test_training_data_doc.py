@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import io
-import os
-import re
-import subprocess
-import sys
 import tarfile
 from pathlib import Path
 
 import penstock
 import pyarrow as pa
 import pyarrow.parquet as pq
+from page_programs import printed_numbers
 from penstock.testing import Emulator
 
-ROOT = Path(__file__).resolve().parents[2]
-PROGRAMS = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs/training-data.md").read_text(), re.M | re.S)
 SHARDS, SAMPLES, ROWS = 4, 6, 90
 
 
@@ -46,17 +41,8 @@ def fill(client: penstock.S3Client) -> None:
 
 
 def test_the_programs_on_training_data_run(tmp_path: Path) -> None:
-    printed = []
     with Emulator() as emulator:
         fill(emulator.client())
-        for number, program in enumerate(PROGRAMS):
-            file = tmp_path / f"program_{number}.py"
-            file.write_text(program)
-            done = subprocess.run(
-                [sys.executable, str(file)],
-                env=dict(os.environ) | emulator.environment(), capture_output=True, text=True, timeout=150, check=False,
-            )  # fmt: skip
-            assert done.returncode == 0, done.stderr
-            printed.append([int(count) for count in done.stdout.split()])
+        printed = printed_numbers("training-data.md", tmp_path, emulator)
     samples = SHARDS * SAMPLES
     assert printed == [[samples, samples], [samples], [ROWS], [10, samples - 10], [25, 640]]

@@ -130,8 +130,9 @@ def read_all(place: Place, folder: str, keys: list[str]) -> DcpCheckpoint:
 def _checkpoint(folder: str, metadata: _pickles.Metadata) -> DcpCheckpoint:
     found = DcpCheckpoint(folder)
     lengths: dict[str, int] = {}
-    chunks = _chunks(metadata)
-    for index, stored in _dict(metadata, "storage_data").items():
+    storage = _dict(metadata, "storage_data")
+    chunks = _chunks(metadata) if any(hasattr(stored, CRC32S) for stored in storage.values()) else {}
+    for index, stored in storage.items():
         item = _with_pieces(
             _item(folder, index, stored), stored, chunks.get(_place(getattr(index, "fqn", ""), getattr(index, "offset", None)))
         )
@@ -175,7 +176,7 @@ def _chunks(metadata: _pickles.Metadata) -> dict[tuple[str, tuple[Any, ...]], tu
         chunks = getattr(entry, "chunks", None)
         if not isinstance(entry, _pickles.TensorEntry) or not isinstance(chunks, list):
             continue
-        item = _pickles.ITEM_BYTES.get(_tensor(str(name), entry).dtype)
+        item = _pickles.ITEM_BYTES.get(_dtype(entry))
         for chunk in chunks:
             sizes = getattr(chunk, "sizes", None)
             if item is not None and isinstance(sizes, tuple) and all(isinstance(size, int) and size >= 0 for size in sizes):
@@ -191,10 +192,15 @@ def _with_pieces(item: Item, stored: Any, chunk: tuple[tuple[int, ...], int] | N
     return replace(item, crc32s=crc32s, tensor_bytes=prod(sizes) * itemsize, piece_bytes=piece_bytes(sizes, itemsize))
 
 
+def _dtype(entry: _pickles.TensorEntry) -> str:
+    """Returns the name of the dtype in torch; empty: unknown."""
+    state = getattr(getattr(entry, "properties", None), "state", None)
+    return str(state[0]) if isinstance(state, tuple) and state else ""
+
+
 def _tensor(name: str, entry: _pickles.TensorEntry) -> Entry:
     shape = getattr(entry, "size", None)
-    state = getattr(getattr(entry, "properties", None), "state", None)
-    dtype = str(state[0]) if isinstance(state, tuple) and state else ""
+    dtype = _dtype(entry)
     chunks = getattr(entry, "chunks", ())
     if not isinstance(shape, tuple) or not all(isinstance(length, int) for length in shape):
         raise ValueError(f"has an invalid shape for {name!r}: {shape!r}")

@@ -20,6 +20,13 @@ _NO_ITERATION = -1
 MAX_EPOCH = 2**62
 
 
+def check_epoch(epoch: int) -> None:
+    """Raises TypeError or ValueError if `epoch` is not the number of an epoch."""
+    check_type("epoch", epoch, (int,))
+    if not 0 <= epoch < MAX_EPOCH:
+        raise ValueError(f"epoch must be 0 to {MAX_EPOCH - 1}, not {epoch}")
+
+
 class Stopped(Exception):
     """A handler returned False: the iteration ends."""
 
@@ -206,9 +213,7 @@ class EpochDataset(IterableDataset[Any]):
             TypeError: `epoch` is not an int.
             ValueError: It is out of range.
         """
-        check_type("epoch", epoch, (int,))
-        if not 0 <= epoch < MAX_EPOCH:
-            raise ValueError(f"epoch must be 0 to {MAX_EPOCH - 1}, not {epoch}")
+        check_epoch(epoch)
         self._shared[0] = epoch
 
     @property

@@ -15,7 +15,7 @@ from .._config import check_type
 from .._iterable_dataset import _rank_and_world_size
 from .._map_dataset import S3MapDataset
 from ..s3reader import S3ReaderConstructor
-from ._epochs import MAX_EPOCH
+from ._epochs import check_epoch
 from ._order import hashes, permutation
 
 _CHUNK = 4096  # positions whose indices are computed at a time
@@ -89,9 +89,7 @@ class EpochSampler(Sampler[int]):
             TypeError: `epoch` is not an int.
             ValueError: It is out of range.
         """
-        check_type("epoch", epoch, (int,))
-        if not 0 <= epoch < MAX_EPOCH:
-            raise ValueError(f"epoch must be 0 to {MAX_EPOCH - 1}, not {epoch}")
+        check_epoch(epoch)
         if epoch != self._epoch:
             self._resume = None
         self._epoch = epoch

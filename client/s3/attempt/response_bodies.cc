@@ -28,17 +28,17 @@ void Set(std::vector<http::Header>& headers, std::string_view name, std::string 
 // the failure concerns the whole object, for example its checksum. A read by part number cannot be
 // combined with a range.
 bool ObjectBody::CanResume() const {
-  const std::string& etag = response_.metadata.etag.value;
-  return resumable_ && !request_.part_number && received_ > 0 &&
-         received_ < response_.body_length && !etag.empty() && !etag.starts_with("W/");
+  const std::string& etag = head_.metadata.etag.value;
+  return resumable_ && !request_.part_number && received_ > 0 && received_ < head_.body_length &&
+         !etag.empty() && !etag.starts_with("W/");
 }
 
 GetObjectRequest ObjectBody::Remainder() const {
   GetObjectRequest remainder = request_;
   const std::uint64_t begin =
-      request_.range ? Select(*request_.range, response_.metadata.size).begin : 0;
-  remainder.range = RangeRequest{begin + received_, begin + response_.body_length, {}};
-  remainder.if_match = response_.metadata.etag;
+      request_.range ? Select(*request_.range, head_.metadata.size).begin : 0;
+  remainder.range = RangeRequest{begin + received_, begin + head_.body_length, {}};
+  remainder.if_match = head_.metadata.etag;
   return remainder;
 }
 
@@ -56,14 +56,14 @@ void ObjectBody::Prepare(WireRequest& wire) {
 }
 
 Result<void> ObjectBody::BeginRemainder(const http::ResponseHead& head) {
-  const auto response = ReadObjectHead(Remainder(), head);
+  const auto parsed = ReadObjectHead(Remainder(), head);
   // If the response does not resume the body, the next attempt starts over.
-  resumable_ = response.ok() && response->metadata.size == response_.metadata.size;
+  resumable_ = parsed.ok() && parsed->metadata.size == head_.metadata.size;
   if (resumable_) return Ok();
-  if (!response.ok()) return response.error();
+  if (!parsed.ok()) return parsed.error();
   return Error::Make(ErrorKind::kDataLoss,
-                     "the object has " + std::to_string(response->metadata.size) +
-                         " bytes, but had " + std::to_string(response_.metadata.size) +
+                     "the object has " + std::to_string(parsed->metadata.size) +
+                         " bytes, but had " + std::to_string(head_.metadata.size) +
                          " when the first response ended early");
 }
 
@@ -72,13 +72,13 @@ Result<void> ObjectBody::Begin(const http::ResponseHead& head) {
   if (resuming_) return BeginRemainder(head);
   received_ = 0;
   verifier_.reset();
-  PENSTOCK_ASSIGN(response_, ReadObjectHead(request_, head));
-  if (!verify_) response_.metadata.checksums.clear();
-  Result<void> begun = Caught(
-      kSink, [&] { return request_.sink->Begin(response_.metadata, response_.body_length); });
+  PENSTOCK_ASSIGN(head_, ReadObjectHead(request_, head));
+  if (!verify_) head_.metadata.checksums.clear();
+  Result<void> begun =
+      Caught(kSink, [&] { return request_.sink->Begin(head_.metadata, head_.body_length); });
   refused_by_caller_ = !begun.ok() && begun.error().kind != ErrorKind::kDataLoss;
-  const bool follow = response_.whole_object && begun.ok() && !request_.sink->FollowsChecksum();
-  if (follow) verifier_ = ChecksumVerifier::For(response_.metadata);
+  const bool follow = head_.whole_object && begun.ok() && !request_.sink->FollowsChecksum();
+  if (follow) verifier_ = ChecksumVerifier::For(head_.metadata);
   return begun;
 }
 
@@ -96,13 +96,13 @@ Result<void> ObjectBody::Commit(std::size_t count) {
 }
 
 Result<ObjectMetadata> ObjectBody::Finish() {
-  if (received_ != response_.body_length) {
+  if (received_ != head_.body_length) {
     return Error::Make(ErrorKind::kDataLoss, std::to_string(received_) +
                                                  " bytes received, but the response announced " +
-                                                 std::to_string(response_.body_length));
+                                                 std::to_string(head_.body_length));
   }
   if (verifier_) PENSTOCK_TRY(verifier_->Finish());
-  return std::move(response_.metadata);
+  return std::move(head_.metadata);
 }
 
 void AttemptBody::Reset() {

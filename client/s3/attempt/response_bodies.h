@@ -54,7 +54,7 @@ class ObjectBody final : public SuccessBody {
   std::vector<http::Header> asked_;  // Headers of the request for the whole range.
   bool resuming_ = false;            // This attempt requested only the remainder.
   bool resumable_ = true;            // Every remainder so far was resumed correctly.
-  ParsedObjectHead response_;        // Of the attempt that started at the first byte.
+  ParsedObjectHead head_;            // Of the attempt that started at the first byte.
   std::optional<ChecksumVerifier> verifier_;
   MutableByteView window_;
   std::uint64_t received_ = 0;

@@ -59,7 +59,7 @@ void ExpressSessions::Start(const SessionKey& key, const Create& create, Done do
 void ExpressSessions::OnCreated(const SessionKey& key, MonotonicTime asked,
                                 Result<BucketSession> result) {
   std::vector<Done> waiters;
-  Result<CredentialsPtr> response = CredentialsPtr();
+  Result<CredentialsPtr> outcome = CredentialsPtr();
   {
     const MutexLock lock(mutex_);
     Entry& entry = entries_[key];
@@ -70,16 +70,16 @@ void ExpressSessions::OnCreated(const SessionKey& key, MonotonicTime asked,
       // Relative to the time of the request, which is earlier than its creation, so it never ends
       // too late.
       entry.ends = asked + result->lifetime;
-      response = entry.session;
+      outcome = entry.session;
     } else if (Usable(entry)) {
-      response = entry.session;
+      outcome = entry.session;
     } else {
-      response = std::move(result).error();
+      outcome = std::move(result).error();
       entry.session = nullptr;
     }
     waiters.swap(entry.waiters);
   }
-  for (const Done& done : waiters) done(response);
+  for (const Done& done : waiters) done(outcome);
 }
 
 void ExpressSessions::Drop(const std::string& bucket, const CredentialsPtr& refused) {

@@ -53,21 +53,21 @@ TEST(GetObjectTest, RejectsAmbiguousRequests) {
 }
 
 TEST(GetObjectTest, ReadsAWholeObject) {
-  const auto response = Read(GetObjectOf(), 200, {{"Content-Length", "7"}, {"ETag", "\"e1\""}});
-  ASSERT_TRUE(response.ok());
-  EXPECT_EQ(response->metadata.size, 7u);
-  EXPECT_EQ(response->metadata.etag.value, "e1");
-  EXPECT_EQ(response->body_length, 7u);
-  EXPECT_TRUE(response->whole_object);
+  const auto parsed = Read(GetObjectOf(), 200, {{"Content-Length", "7"}, {"ETag", "\"e1\""}});
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(parsed->metadata.size, 7u);
+  EXPECT_EQ(parsed->metadata.etag.value, "e1");
+  EXPECT_EQ(parsed->body_length, 7u);
+  EXPECT_TRUE(parsed->whole_object);
 }
 
 TEST(GetObjectTest, TakesTheSizeOfAPartFromContentRange) {
-  const auto response = Read(GetObjectOf(RangeRequest{.begin = 5, .end = 10}), 206,
-                             {{"Content-Length", "5"}, {"Content-Range", "bytes 5-9/100"}});
-  ASSERT_TRUE(response.ok());
-  EXPECT_EQ(response->metadata.size, 100u);
-  EXPECT_EQ(response->body_length, 5u);
-  EXPECT_FALSE(response->whole_object);
+  const auto parsed = Read(GetObjectOf(RangeRequest{.begin = 5, .end = 10}), 206,
+                           {{"Content-Length", "5"}, {"Content-Range", "bytes 5-9/100"}});
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(parsed->metadata.size, 100u);
+  EXPECT_EQ(parsed->body_length, 5u);
+  EXPECT_FALSE(parsed->whole_object);
 }
 
 TEST(GetObjectTest, AcceptsARangeClippedToTheObject) {
@@ -86,31 +86,31 @@ TEST(GetObjectTest, RejectsARangeThatWasNotRequested) {
   const auto request = GetObjectOf(RangeRequest{.begin = 5, .end = 10});
   for (const char* range : {"bytes 5-8/100", "bytes 4-9/100", "bytes 5-10/100", "bytes 5-9/6",
                             "bytes */100", "5-9/100", "bytes 9-5/100", "bytes 5-9/*"}) {
-    const auto response = Read(request, 206, {{"Content-Range", range}});
-    ASSERT_FALSE(response.ok()) << range;
-    EXPECT_EQ(response.error().kind, ErrorKind::kDataLoss) << range;
+    const auto parsed = Read(request, 206, {{"Content-Range", range}});
+    ASSERT_FALSE(parsed.ok()) << range;
+    EXPECT_EQ(parsed.error().kind, ErrorKind::kDataLoss) << range;
   }
   EXPECT_FALSE(Read(request, 206, {}).ok());
   EXPECT_FALSE(Read(GetObjectOf(), 206, {{"Content-Range", "bytes 0-9/100"}}).ok());
 }
 
 TEST(GetObjectTest, RejectsAWholeObjectInsteadOfAPart) {
-  const auto response =
+  const auto parsed =
       Read(GetObjectOf(RangeRequest{.begin = 5, .end = 10}), 200, {{"Content-Length", "100"}});
-  ASSERT_FALSE(response.ok());
-  EXPECT_EQ(response.error().kind, ErrorKind::kDataLoss);
+  ASSERT_FALSE(parsed.ok());
+  EXPECT_EQ(parsed.error().kind, ErrorKind::kDataLoss);
 }
 
 // rclone's server responds like this. With Content-Length alone, a part of an object would look
 // like a shorter object.
 TEST(GetObjectTest, AcceptsAPartWithStatus200ByItsContentRange) {
   const auto request = GetObjectOf(RangeRequest{.begin = 0, .end = 10});
-  const auto response =
+  const auto parsed =
       Read(request, 200, {{"Content-Length", "10"}, {"Content-Range", "bytes 0-9/100"}});
-  ASSERT_TRUE(response.ok());
-  EXPECT_EQ(response->metadata.size, 100u);
-  EXPECT_EQ(response->body_length, 10u);
-  EXPECT_FALSE(response->whole_object);
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(parsed->metadata.size, 100u);
+  EXPECT_EQ(parsed->body_length, 10u);
+  EXPECT_FALSE(parsed->whole_object);
   EXPECT_FALSE(
       Read(request, 200, {{"Content-Length", "10"}, {"Content-Range", "bytes 1-10/100"}}).ok());
 }
@@ -219,12 +219,12 @@ TEST(ReadPartTest, ThePartsRangeComesFromTheResponse) {
                                  {"Content-Range", "bytes 6-9/10"},
                                  {"x-amz-mp-parts-count", "2"},
                                  {"x-amz-checksum-crc64nvme", "of the part"}}};
-  const auto response = ReadObjectHead(request, head);
-  ASSERT_TRUE(response.ok()) << response.error().message;
-  EXPECT_EQ(response->metadata.range, (ByteRange{6, 10}));
-  EXPECT_EQ(response->metadata.size, 10U);
-  EXPECT_EQ(response->metadata.parts_count, 2);
-  EXPECT_TRUE(response->metadata.checksums.empty());
+  const auto parsed = ReadObjectHead(request, head);
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  EXPECT_EQ(parsed->metadata.range, (ByteRange{6, 10}));
+  EXPECT_EQ(parsed->metadata.size, 10U);
+  EXPECT_EQ(parsed->metadata.parts_count, 2);
+  EXPECT_TRUE(parsed->metadata.checksums.empty());
   // A server that ignores the part number.
   const http::ResponseHead whole{200, {{"ETag", "\"e-2\""}, {"Content-Length", "10"}}};
   EXPECT_EQ(ReadObjectHead(request, whole).error().kind, ErrorKind::kDataLoss);

@@ -516,12 +516,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
   // The error of the second read names the checksums that differed in the first one.
   Error WithDifference(Error error) const PENSTOCK_REQUIRES(mutex_) {
     if (!difference_) return error;
-    if (error.kind == ErrorKind::kDataLoss) {
-      error.message += " (read twice, in several ranges)";
-    } else {
-      error.message += " (second read, since of the first one " + difference_->message + ")";
-    }
-    return error;
+    return transfer::ErrorOfSecondRead(std::move(error), *difference_);
   }
 
   // The bytes of several requests differ from the object's checksum for the first time: requests

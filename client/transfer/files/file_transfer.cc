@@ -12,6 +12,7 @@
 
 #include "base/io/file_error.h"
 #include "base/log/caught.h"
+#include "client/transfer/object_checksum.h"
 #include "penstock/base/blocking.h"
 
 namespace penstock {
@@ -140,16 +141,6 @@ class FileRead {
   std::uint64_t reported_ = 0;
 };
 
-// The error of the second read, with the difference that the first one found.
-Error WithFirst(Error error, const Error& first) {
-  if (error.kind == ErrorKind::kDataLoss) {
-    error.message += " (read twice, in several ranges)";
-  } else {
-    error.message += " (second read, since of the first one " + first.message + ")";
-  }
-  return error;
-}
-
 }  // namespace
 
 Result<void> Check(const FileDownloadOptions& options) {
@@ -185,7 +176,7 @@ Result<FileDownloadResponse> DownloadInto(std::shared_ptr<ObjectStore> store, Bu
     const Error first = std::move(got).error();
     source.known_etag = read.etag();  // the same version
     got = read.Read(store, source);
-    if (!got.ok()) return WithFirst(std::move(got).error(), first);
+    if (!got.ok()) return ErrorOfSecondRead(std::move(got).error(), first);
   }
   PENSTOCK_TRY(std::move(got));
   return read.Publish();
