@@ -31,7 +31,8 @@ inline std::optional<std::string> PageOfTree(const XmlDocument& document) {
     if (!prefix.ok()) return std::nullopt;
     lines += *prefix + "\n";
   }
-  return lines + (ReadFlag(root, "IsTruncated") ? root.Child("NextContinuationToken").text() : "");
+  const bool continues = root.Children("IsTruncated").empty() || ReadFlag(root, "IsTruncated");
+  return lines + (continues ? root.Child("NextContinuationToken").text() : "");
 }
 
 inline std::string PageAsRead(const ListObjectsResponse& page, const XmlDocument& document) {
