@@ -25,10 +25,10 @@ def writer_of(emulator: Emulator, uri: str, **kwargs: object) -> dcp.HuggingFace
     return S3HuggingFaceStorageWriter(emulator.region, uri, emulator.config(), endpoint=emulator.endpoint, **kwargs)
 
 
-def reader_of(emulator: Emulator, uri: str) -> dcp.HuggingFaceStorageReader:
+def reader_of(emulator: Emulator, uri: str, **kwargs: Any) -> dcp.HuggingFaceStorageReader:
     from penstock.dcp import S3HuggingFaceStorageReader
 
-    return S3HuggingFaceStorageReader(emulator.region, uri, emulator.config(), endpoint=emulator.endpoint)
+    return S3HuggingFaceStorageReader(emulator.region, uri, emulator.config(), endpoint=emulator.endpoint, **kwargs)
 
 
 def state_of() -> dict[str, torch.Tensor]:
@@ -194,3 +194,14 @@ def test_completely_loaded_file_without_checksums_is_compared_with_that_of_s3() 
             loaded = dcp_io.emptied(wanted)
             dcp.load(loaded, storage_reader=reader_of(own_emulator, "s3://bucket/ck"))
         assert dcp_io.same(loaded, {"b": state["b"]})
+
+
+def test_verify_all_refuses_files_that_cannot_be_compared(emulator: Emulator, client: penstock.S3Client, bucket: str) -> None:
+    state = {"a": torch.arange(1000.0), "b": torch.ones(300, 40)}
+    bucket_io.put(client, bucket, "ck/model.safetensors", safetensors.torch.save(state))
+
+    loaded = dcp_io.emptied(state)
+    dcp.load(loaded, storage_reader=reader_of(emulator, f"s3://{bucket}/ck", verify_all=True))
+    assert dcp_io.same(loaded, state)
+    with pytest.raises(CheckpointException, match="cannot be compared with checksums: its header has no checksums, and"):
+        dcp.load({"a": torch.zeros(1000)}, storage_reader=reader_of(emulator, f"s3://{bucket}/ck", verify_all=True))

@@ -102,11 +102,13 @@ def saved_states(tensor: torch.Tensor, ranks: int, dim: int = 0) -> Iterator[dic
     return ({"w": Sharded.of(tensor.size(), tensor.dtype, boxes)} for boxes in cut(tensor, ranks, dim))
 
 
-def found_by(checkpoints: Checkpoints, uri: str, states: list[dict[str, Sharded]], text: str = "in two reads") -> list[bool]:
+def found_by(
+    checkpoints: Checkpoints, uri: str, states: list[dict[str, Sharded]], text: str = "in two reads", **options: Any
+) -> list[bool]:
     found = []
     for state in states:
         try:
-            checkpoints.load(state, uri)
+            checkpoints.load(state, uri, **options)
             found.append(False)
         except CheckpointException as error:
             assert "S3DataLossError" in str(error), str(error)
@@ -250,6 +252,21 @@ def test_columns_of_long_rows_are_not_compared(ours: Checkpoints) -> None:
     states = rank_states(tensor, 2, dim=1)
     assert found_by(ours, uri, states) == [False, False]
     assert torch.equal(states[1]["w"].shards[0][1], tensor[:, 8192:])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["in place", "converted"])
+@pytest.mark.parametrize("dim", [0, 1])
+@pytest.mark.parametrize("is_ours", [True, False], ids=["of Penstock", "of torch"])
+def test_verify_all_compares_every_part(ours: Checkpoints, is_ours: bool, dim: int, dtype: torch.dtype) -> None:
+    ours.ours = is_ours
+    tensor = values(64, 16384)
+    uri = ours.save({"w": tensor})
+    for rank, boxes in enumerate(cut(tensor, 3, dim)):
+        state = rank_states(tensor, 3, dim, dtype)[rank]
+        ours.load(state, uri, verify_all=True)
+        assert torch.equal(state["w"].shards[0][1], boxes[0][1].to(dtype))
+    flip(ours, tensor, 16384 * 4 * 10)  # row 10, column 0: of the first rank
+    assert found_by(ours, uri, rank_states(tensor, 3, dim, dtype)[:1], verify_all=True) == [True]
 
 
 def test_small_tensors_of_torch_are_compared(ours: Checkpoints) -> None:

@@ -62,8 +62,11 @@ class Checkpoint:
         )
 
     def load(self, state: dict[str, Any], **config: Any) -> dict[str, Any]:
+        verify_all = config.pop("verify_all", False)
         changed = dataclasses.replace(self.emulator.config(), **config)
-        reader = S3HuggingFaceStorageReader(self.emulator.region, self.uri, changed, endpoint=self.emulator.endpoint)
+        reader = S3HuggingFaceStorageReader(
+            self.emulator.region, self.uri, changed, endpoint=self.emulator.endpoint, verify_all=verify_all
+        )
         dcp.load(state, storage_reader=reader)
         return state
 
@@ -136,11 +139,11 @@ def rank_states(tensor: torch.Tensor, ranks: int, dim: int = 0, dtype: torch.dty
     ]
 
 
-def found_by(ck: Checkpoint, states: list[dict[str, Sharded]]) -> list[bool]:
+def found_by(ck: Checkpoint, states: list[dict[str, Sharded]], **config: Any) -> list[bool]:
     found = []
     for state in states:
         try:
-            ck.load(state)
+            ck.load(state, **config)
             found.append(False)
         except CheckpointException as error:
             assert "S3DataLossError" in str(error)
@@ -173,6 +176,22 @@ def test_flipped_bit_is_found_in_columns_whose_rows_are_short(ck: Checkpoint) ->
     ck.save({"w": tensor})
     ck.flip("w", tensor.nbytes // 2)
     assert any(found_by(ck, rank_states(tensor, 2, dim=1)))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["in place", "converted"])
+@pytest.mark.parametrize("dim", [0, 1])
+def test_verify_all_compares_every_part_of_a_file(
+    ck: Checkpoint, dim: int, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.dcp._safetensors.EXTRA_BYTES", 0)
+    tensor = values(64, 16384)
+    ck.save({"w": tensor})
+    for rank, boxes in enumerate(cut(tensor, 3, dim)):
+        state = rank_states(tensor, 3, dim, dtype)[rank]
+        ck.load(state, verify_all=True)
+        assert torch.equal(state["w"].shards[0][1], boxes[0][1].to(dtype))
+    ck.flip("w", 16384 * 4 * 21)  # row 21, column 0: the last row of the first rank
+    assert found_by(ck, rank_states(tensor, 3, dim, dtype)[:1], verify_all=True) == [True]
 
 
 def test_rows_of_a_power_of_two_need_no_further_bytes(ck: Checkpoint) -> None:

@@ -126,8 +126,7 @@ CanonicalHeaders CanonicalizeHeaders(const std::vector<http::Header>& headers) {
     } else {
       if (i > 0) out.names.push_back(';');
       AppendLowerCase(out.names, header.name);
-      AppendLowerCase(out.lines, header.name);
-      out.lines.push_back(':');
+      out.lines.append(out.names, out.names.size() - header.name.size()).push_back(':');
     }
     AppendValue(out.lines, header.value);
     out.lines.push_back('\n');

@@ -97,6 +97,16 @@ std::optional<Box> Box::Intersection(const Box& other) const {
   return common;
 }
 
+Box Box::Hull(const Box& other) const {
+  Box hull = *this;
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    hull.offsets[i] = std::min(offsets[i], other.offsets[i]);
+    hull.lengths[i] =
+        std::max(offsets[i] + lengths[i], other.offsets[i] + other.lengths[i]) - hull.offsets[i];
+  }
+  return hull;
+}
+
 bool Box::Overlaps(const Box& other) const {
   for (std::size_t i = 0; i < offsets.size(); ++i) {
     const std::int64_t begin = std::max(offsets[i], other.offsets[i]);

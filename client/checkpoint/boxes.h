@@ -38,6 +38,8 @@ struct Box {
   Box Widened(std::span<const std::int64_t> sizes, std::uint64_t item_bytes) const;
   // The elements of both; nullopt if there are none. Requires equal numbers of dimensions.
   std::optional<Box> Intersection(const Box& other) const;
+  // The smallest box with the elements of both. Requires equal numbers of dimensions.
+  Box Hull(const Box& other) const;
   // Whether there is an element of both. Requires equal numbers of dimensions.
   bool Overlaps(const Box& other) const;
 };

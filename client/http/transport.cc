@@ -1,6 +1,8 @@
 #include "client/http/transport.h"
 
 #include <charconv>
+#include <cstdint>
+#include <cstring>
 
 #include "base/ascii.h"
 
@@ -15,7 +17,19 @@ std::string ConnectSettings::PoolKey() const {
 }
 
 bool internal::SameIgnoringCase(const char* a, const char* b, std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) {
+  std::size_t i = 0;
+  for (std::uint64_t x = 0, y = 0; size - i >= sizeof x; i += sizeof x) {
+    std::memcpy(&x, a + i, sizeof x);
+    std::memcpy(&y, b + i, sizeof y);
+    const std::uint64_t difference = x ^ y;
+    if (difference == 0) continue;
+    constexpr std::uint64_t kCaseBits = 0x2020202020202020;
+    if ((difference & ~kCaseBits) != 0) return false;
+    for (std::size_t at = i; at < i + sizeof x; ++at) {
+      if (AsciiLower(a[at]) != AsciiLower(b[at])) return false;
+    }
+  }
+  for (; i < size; ++i) {
     if (a[i] != b[i] && AsciiLower(a[i]) != AsciiLower(b[i])) return false;
   }
   return true;

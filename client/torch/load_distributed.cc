@@ -76,8 +76,9 @@ class Group {
     return Ok();
   }
 
-  Result<void> Run(const LoadContext& context, const checkpoint::ItemLocation& location) {
-    PENSTOCK_TRY(LoadItems(context, location, reads_));
+  Result<void> Run(const LoadContext& context, const checkpoint::ItemLocation& location,
+                   const LoadIntoOptions& options) {
+    PENSTOCK_TRY(LoadItems(context, location, reads_, options.verify_all));
     for (auto& [target, staged] : staged_) target.copy_(staged);
     *this = Group();
     return Ok();
@@ -134,7 +135,8 @@ struct DistributedCheckpoint::Impl {
     return {PinVersions(store), ranges, interrupt};
   }
 
-  Result<void> Fill(const LoadContext& context, const std::vector<TensorTarget>& targets) const {
+  Result<void> Fill(const LoadContext& context, const std::vector<TensorTarget>& targets,
+                    const LoadIntoOptions& options = {}) const {
     Group group;
     for (const TensorTarget& target : targets) {
       const auto found = by_name.find(target.name);
@@ -146,11 +148,11 @@ struct DistributedCheckpoint::Impl {
         return Error::Make(ErrorKind::kInvalidArgument,
                            "the target of '" + target.name + "' is undefined");
       if (group.IsFull() || (target.tensor.is_cpu() && group.Overlaps(target.tensor)))
-        PENSTOCK_TRY(group.Run(context, location));
+        PENSTOCK_TRY(group.Run(context, location, options));
       auto added = group.Add(*found->second, target);
       if (!added.ok()) return At(std::move(added).error());
     }
-    return group.Run(context, location);
+    return group.Run(context, location, options);
   }
 
   Result<StateDict> LoadAll(const LoadTensorsOptions& options, const Interrupt& interrupt) const {
@@ -266,9 +268,10 @@ Result<DistributedCheckpoint> DistributedCheckpoint::Open(std::shared_ptr<Object
 const std::vector<StoredTensor>& DistributedCheckpoint::tensors() const { return impl_->tensors; }
 
 Result<void> DistributedCheckpoint::LoadInto(const std::vector<TensorTarget>& targets,
+                                             const LoadIntoOptions& options,
                                              const Interrupt& interrupt) const {
   return Guarded(kOperation, impl_->place,
-                 [&] { return impl_->Fill(impl_->ContextOf(interrupt), targets); });
+                 [&] { return impl_->Fill(impl_->ContextOf(interrupt), targets, options); });
 }
 
 Result<StateDict> DistributedCheckpoint::Load(const LoadTensorsOptions& options,

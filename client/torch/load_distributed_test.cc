@@ -83,6 +83,10 @@ TEST_F(LoadDistributedTest, AFlippedBitOfRowsIsFound) {
   EXPECT_EQ(loaded.error().kind, ErrorKind::kDataLoss);
   EXPECT_NE(loaded.error().message.find("item 'weight': bytes "), std::string::npos)
       << loaded.error().message;
+
+  const std::vector<TensorTarget> columns = {{"weight", {140, 0}, at::zeros({20, 1900})}};
+  EXPECT_TRUE(checkpoint->LoadInto(columns).ok());
+  EXPECT_EQ(checkpoint->LoadInto(columns, {.verify_all = true}).error().kind, ErrorKind::kDataLoss);
 }
 
 TEST_F(LoadDistributedTest, OneMemoryForTwoNamesHasTheLastOne) {

@@ -129,11 +129,14 @@ class S3HuggingFaceStorageReader(HuggingFaceStorageReader):
         s3client_config: See :class:`penstock.S3ClientConfig`.
         thread_count: Number of file headers that are read in parallel.
         endpoint: URL of an S3-compatible service; None: from the environment, else AWS.
+        verify_all: Compare all bytes with checksums also if only a part of a tensor is loaded: reads more of the tensor than the
+            wanted rows where necessary. A file that cannot be compared is an error: one without checksums in its header, unless
+            one process loads all of its tensors completely and S3 has its CRC64NVME.
 
     Raises:
         ValueError: `path` is not an ``s3://`` URI.
         CheckpointException: From ``dcp.load``: a request failed, a file is not a safetensors file, or bytes do not have their
-            checksum (``S3DataLossError``).
+            checksum or, with `verify_all`, cannot be compared (``S3DataLossError``).
     """
 
     def __init__(
@@ -144,8 +147,10 @@ class S3HuggingFaceStorageReader(HuggingFaceStorageReader):
         thread_count: int = 8,
         *,
         endpoint: str | None = None,
+        verify_all: bool = False,
     ) -> None:
         bucket_and_key(path)
+        self._verify_all = verify_all
         super().__init__(path, thread_count=thread_count)
         self.fs: S3FileSystem = S3FileSystem(region, s3client_config=s3client_config, endpoint=endpoint)  # type: ignore[assignment]
         self.path = self.fs.init_path(path)
@@ -167,7 +172,8 @@ class S3HuggingFaceStorageReader(HuggingFaceStorageReader):
         unify_lost_rank_errors("dcp.load", "read", str(self.path), LOAD_OUTCOME)
 
     def read_data(self, plan: LoadPlan, planner: LoadPlanner) -> Future[None]:
-        load_tensors(self.fs._client, bucket_and_key(self.path)[0], plan.items, self.storage_data, planner)
+        bucket, _ = bucket_and_key(self.path)
+        load_tensors(self.fs._client, bucket, plan.items, self.storage_data, planner, verify_all=self._verify_all)
         done: Future[None] = Future()
         done.set_result(None)
         return done

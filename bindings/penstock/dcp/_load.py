@@ -111,6 +111,7 @@ class Load:
         *,
         max_gap_size: int | None,
         max_request_size: int | None,
+        verify_all: bool,
         trailer_sizes: TrailerSizes,
     ) -> None:
         self._path_of = path_of
@@ -126,6 +127,7 @@ class Load:
             window_bytes=WINDOW_BYTES if loads_own_memory(planner) else min(WINDOW_BYTES, UNKNOWN_WINDOW_BYTES),
             max_gap=max_gap_size,
             max_request=REQUEST_BYTES if max_request_size is None else max_request_size,
+            verify_all=verify_all,
         )
         self._delivery = Delivery(planner, decode)
         self._locations: dict[str, tuple[str, str]] = {}

@@ -77,6 +77,9 @@ class S3StorageReader(FileSystemReader):
         max_gap_size: Ranges with at most this many bytes between them are fetched by one request. None: 32 KiB, or up to 1 MiB
             if that adds less than 1/64 to the bytes of the request.
         max_request_size: Maximum size of one request, in bytes. None: chosen automatically.
+        verify_all: Compare all bytes of tensors with checksums also if only a part of a tensor is loaded. Reads tensors
+            completely where the checkpoint has no checksum of the wanted rows alone: in checkpoints of other programs, and for
+            columns of rows of 4 KiB and more.
         _extension_registry: Decodes items that extensions have encoded (torch 2.7 and later).
 
     Raises:
@@ -99,6 +102,7 @@ class S3StorageReader(FileSystemReader):
         endpoint: str | None = None,
         max_gap_size: int | None = None,
         max_request_size: int | None = None,
+        verify_all: bool = False,
         _extension_registry: ExtensionRegistry | None = None,
     ) -> None:
         self._of_thread = threading.local()
@@ -116,6 +120,7 @@ class S3StorageReader(FileSystemReader):
         self.sync_files = False
         self._max_gap_size = max_gap_size
         self._max_request_size = max_request_size
+        self._verify_all = verify_all
         self._trailer_sizes = TrailerSizes()
 
     # ---- state of one load, per thread
@@ -267,6 +272,7 @@ class S3StorageReader(FileSystemReader):
             self._decode,
             max_gap_size=self._max_gap_size,
             max_request_size=self._max_request_size,
+            verify_all=self._verify_all,
             trailer_sizes=self._trailer_sizes,
         )
         usage = load.run(stored_items(items, self.storage_data, Catalogue(self._get("metadata"))))

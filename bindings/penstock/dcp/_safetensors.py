@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import bisect
 import json
+import math
 import struct
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
@@ -309,26 +310,28 @@ class _PendingRead(NamedTuple):
         planner.commit_tensor(self.read.request, target)
 
 
-def _pending_read(request: ReadItem, tensor: Tensor, planner: LoadPlanner) -> _PendingRead:
+def _pending_read(request: ReadItem, tensor: Tensor, planner: LoadPlanner, verify_all: bool) -> _PendingRead:
     read = ReadTarget(request)
     read.target = target = planner.resolve_tensor(request).detach()
     if tuple(target.size()) != read.box.lengths:
         raise ValueError(
             f"{request.storage_index}: the stored size is {read.box.lengths}, the target size {tuple(target.size())}"
         )
-    if is_addressable(target) and takes_bytes(target, tensor.spec):
+    sizes = tensor.spec.sizes
+    has_gaps = verify_all and not read.box.is_run(sizes)
+    if is_addressable(target) and takes_bytes(target, tensor.spec) and not has_gaps:
         rows = Rows(read.box.lengths, tensor.spec.strides, target.stride(), tensor.spec.itemsize)
         if not rows.levels or rows.run >= SHORT_ROW:
             return _PendingRead(read, tensor, read.box, None)
-    box = read.box.widened(tensor.spec.sizes, tensor.spec.itemsize)
+    box = Box((0,) * len(sizes), sizes) if has_gaps else read.box.widened(sizes, tensor.spec.itemsize)
     return _PendingRead(read, tensor, box, torch.empty(box.lengths, dtype=tensor.spec.dtype, device="cpu"))
 
 
 class _Completion:
-    """Completes the pieces at the ends of a read, within a limit for all reads of a load."""
+    """Completes the pieces at the ends of a read, within a limit for all reads of a load unless all bytes must be compared."""
 
-    def __init__(self) -> None:
-        self._left = EXTRA_BYTES
+    def __init__(self, verify_all: bool) -> None:
+        self._left: float = math.inf if verify_all else EXTRA_BYTES
 
     def complete(self, one: _PendingRead) -> _PendingRead:
         """Returns the read with the bytes that its first and last piece lack, if it is contiguous in the file."""
@@ -353,20 +356,28 @@ class _Completion:
 
 
 def load_tensors(
-    client: S3Client, bucket: str, requests: Iterable[ReadItem], stored: dict[Any, Tensor], planner: LoadPlanner
+    client: S3Client,
+    bucket: str,
+    requests: Iterable[ReadItem],
+    stored: dict[Any, Tensor],
+    planner: LoadPlanner,
+    *,
+    verify_all: bool,
 ) -> None:
     """Fetches the requested tensors and delivers them to the planner, whose hooks run on the calling thread.
 
     Raises:
-        S3DataLossError: Bytes do not have the checksum that the file's header, or S3, has for them.
+        S3DataLossError: Bytes do not have the checksum that the file's header, or S3, has for them, or with `verify_all` cannot
+            be compared.
         S3Exception: A request failed, or a file was replaced after its header was read.
     """
     pending: list[_PendingRead] = []
     held = 0
-    checks = _Checks(client, bucket)
-    completion = _Completion()
+    checks = _Checks(client, bucket, verify_all)
+    completion = _Completion(verify_all)
     for request in sorted(requests, key=lambda each: stored[each.storage_index][:3]):
-        pending.append(completion.complete(_pending_read(request, stored[request.storage_index], planner)))
+        tensor = stored[request.storage_index]
+        pending.append(completion.complete(_pending_read(request, tensor, planner, verify_all)))
         held += pending[-1].own_bytes
         if held >= SCRATCH_BYTES:
             _fetch(client, bucket, pending, planner, checks)
@@ -378,9 +389,10 @@ def load_tensors(
 class _Checks:
     """Compares completely fetched files whose header has no checksums with the CRC64NVME that S3 stores."""
 
-    def __init__(self, client: S3Client, bucket: str) -> None:
+    def __init__(self, client: S3Client, bucket: str, verify_all: bool) -> None:
         self._client = client
         self._bucket = bucket
+        self._verify_all = verify_all
         self._reached: dict[tuple[str, str], tuple[int, int, int]] = {}  # (key, ETag): (file size, bytes so far, their CRC)
 
     def add(self, one: _PendingRead) -> None:
@@ -400,9 +412,12 @@ class _Checks:
         """Compares the checksums. Sends one HeadObject request for each completely fetched file.
 
         Raises:
-            S3DataLossError: The checksums of a file differ.
+            S3DataLossError: The checksums of a file differ, or all must be compared and those of a file cannot be.
         """
         whole = [(key, etag, crc) for (key, etag), (size, reached, crc) in self._reached.items() if reached == size]
+        if self._verify_all and len(whole) < len(self._reached):
+            key = next(key for (key, _), (size, reached, _) in self._reached.items() if reached != size)
+            raise self._not_comparable(key, "its header has no checksums, and the load wants only a part of the file")
         with ThreadPoolExecutor(max(1, min(len(whole), PARALLEL_HEADS))) as pool:
             for problem in pool.map(self._problem, whole):
                 if problem is not None:
@@ -413,11 +428,21 @@ class _Checks:
         about = self._client.core.head_object(self._bucket, key)
         wanted = dict(about.checksums).get("crc64nvme")
         got = base64.b64encode(crc.to_bytes(8, "big")).decode()
-        if about.etag.strip('"') != etag or wanted in (None, got):
-            return None  # a replaced object cannot be compared; all fetched bytes are of one version
+        replaced = about.etag.strip('"') != etag  # all fetched bytes are of one version
+        if wanted == got and not replaced:
+            return None
+        if wanted is None or replaced:
+            reason = "it was replaced during the load" if replaced else "neither its header nor S3 has a checksum"
+            return self._not_comparable(key, reason) if self._verify_all else None
         return S3DataLossError(
             f"s3://{self._bucket}/{key}: the received bytes have the CRC64NVME {got}, and the object's is {wanted};"
             " the loaded tensors are corrupt"
+        )
+
+    def _not_comparable(self, key: str, reason: str) -> S3DataLossError:
+        return S3DataLossError(
+            f"s3://{self._bucket}/{key} cannot be compared with checksums: {reason}; load the checkpoint without verify_all, or"
+            " save it again with S3HuggingFaceStorageWriter"
         )
 
 

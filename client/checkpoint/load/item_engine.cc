@@ -309,20 +309,26 @@ class ItemEngine::Loader {
 
   // Computes the CRC-32s of a unit, and delivers it if it is in scratch memory.
   void Take(UnitInFlight& flying, ScratchMemory& scratch) {
+    flying.item->AddCrc(flying.unit, flying.memory);
+    if (flying.unit.read->mode != ReadMode::kScratch) return;
+    for (const PlannedRead* read = flying.unit.read; read != nullptr; read = read->next) {
+      if (flying.unit.box.Overlaps(read->to.box)) TakeFor(*read, flying, scratch);
+    }
+  }
+
+  void TakeFor(const PlannedRead& read, const UnitInFlight& flying, ScratchMemory& scratch) {
     PendingItem& item = *flying.item;
-    const PlannedRead& read = *flying.unit.read;
-    item.AddCrc(flying.unit, flying.memory);
-    if (read.mode != ReadMode::kScratch) return;
+    const Box& box = flying.unit.box;
     if (read.to.is_direct) {
-      CopyUnit(flying.unit, flying.memory, item.source.item_bytes);
+      CopyWanted(box, read.to, flying.memory, item.source.item_bytes);
       return;
     }
     LoadEvent part;
     part.kind = LoadEvent::Kind::kPart;
     part.token = item.token;
     part.reads = {read.index};
-    part.box = flying.unit.box;
-    part.wanted = WantedOf(flying.unit);
+    part.box = box;
+    part.wanted = *box.Intersection(read.to.box);
     part.scratch = &scratch;
     part.at = flying.at;
     (item.at_once ? item.parts : events_).push_back(std::move(part));

@@ -115,12 +115,13 @@ Result<void> TakeWhole(const LoadItem& item, const std::vector<std::size_t>& rea
 }  // namespace
 
 Result<void> LoadItems(const LoadContext& context, const ItemLocation& location,
-                       const std::vector<ItemRead>& reads) {
+                       const std::vector<ItemRead>& reads, bool verifies_all) {
   PENSTOCK_TRY(CheckMayBlock("loading a checkpoint"));
   PENSTOCK_ASSIGN(const std::vector<LoadItem> items, ItemsOf(location, reads));
   LearnedTrailers trailers;
   EngineLimits limits;
   limits.probe_bytes = kSmallItemBytes;
+  limits.verifies_all = verifies_all;
   ItemEngine engine(context, trailers, limits);
   for (std::size_t i = 0; i < items.size(); ++i) {
     PENSTOCK_TRY(engine.Add(i, items[i]));

@@ -43,8 +43,10 @@ struct ItemLocation {
 // Returns kDataLoss for a damaged item and kUnsupported for an item that is no plain tensor of the
 // dtype that the metadata states. The content of the memory is undefined after an error. Blocks;
 // no memory is in use on return.
+//
+// verifies_all: also compares the rows of which neither is the case, see EngineLimits.
 Result<void> LoadItems(const LoadContext& context, const ItemLocation& location,
-                       const std::vector<ItemRead>& reads);
+                       const std::vector<ItemRead>& reads, bool verifies_all = false);
 
 // Reads items of other values completely, without verification. Memory of an item is allocated when
 // its request starts; at most `window_bytes` bytes, but at least one item, are in flight.

@@ -101,7 +101,9 @@ class ItemPiecesTest : public ::testing::Test {
       PENSTOCK_ASSIGN(const std::vector<LoadEvent> events, engine.Next(true));
       for (const LoadEvent& event : events) {
         EXPECT_NE(event.kind, Kind::kWhole);
-        if (event.kind == Kind::kPart) CopyPart(event, item.reads[event.reads[0]]);
+        if (event.kind != Kind::kPart) continue;
+        EXPECT_FALSE(is_direct);
+        CopyPart(event, item.reads[event.reads[0]]);
       }
     }
     usage_ = engine.usage();
@@ -209,6 +211,66 @@ TEST_F(ItemPiecesTest, AFlippedBitOfEachPieceIsFoundInColumnsOfShortRows) {
 }
 
 // 2 rows of 4 MiB: pieces of 1 MiB. Rows are received directly, and half of each is two pieces.
+// Two shards of columns need the same bytes.
+TEST_F(ItemPiecesTest, RowsThatSeveralReadsShareAreReceivedOnce) {
+  Save({1000, 256});
+  limits_.part_bytes = 64 << 10;
+  limits_.batch_bytes = 128 << 10;
+  const std::vector<std::vector<Box>> shards = {
+      {{{0, 0}, {1000, 128}}, {{0, 128}, {1000, 128}}},
+      {{{0, 10}, {600, 20}}, {{500, 200}, {500, 50}}, {{300, 0}, {1, 1}}},
+  };
+  for (const std::vector<Box>& boxes : shards) {
+    for (const bool is_direct : {true, false}) {
+      Store(payload_);
+      ASSERT_TRUE(Load(boxes, is_direct).ok());
+      EXPECT_LT(usage_.ranges.bytes_wanted, payload_.size() + 8192);
+      for (const std::size_t at : Middles()) EXPECT_TRUE(Finds(at, boxes, is_direct)) << at;
+    }
+  }
+}
+
+TEST_F(ItemPiecesTest, RowsFarFromEachOtherAreNotJoined) {
+  Save({1000, 256});
+  ASSERT_TRUE(Load({{{0, 0}, {100, 10}}, {{900, 0}, {100, 10}}}).ok());
+  EXPECT_LT(usage_.ranges.bytes_wanted, payload_.size() * 2 / 3);
+}
+
+TEST_F(ItemPiecesTest, AllWantedBytesAreComparedIfAsked) {
+  const std::vector<std::vector<Box>> all_boxes = {
+      {{{17, 0}, {25, 8192}}},                         // rows
+      {{{0, 10}, {64, 4000}}},                         // columns of long rows
+      {{{0, 10}, {64, 20}}},                           // short rows with long gaps
+      {{{8, 0}, {8, 4096}}, {{3, 4096}, {20, 4096}}},  // several
+      {{{8, 0}, {8, 8192}}, {{10, 0}, {20, 8192}}},    // the same elements twice
+      {{{0, 0}, {64, 8192}}},                          // the whole tensor
+  };
+  limits_.verifies_all = true;
+  limits_.extra_bytes = 0;
+  for (const bool has_pieces : {true, false}) {
+    for (const std::vector<Box>& boxes : all_boxes) {
+      Save({64, 8192});
+      if (!has_pieces) item_.crc32s.clear();
+      const auto first = static_cast<std::size_t>(boxes[0].First(RowMajorStrides(item_.sizes))) * 4;
+      for (const bool is_direct : {true, false}) {
+        Store(payload_);
+        ASSERT_TRUE(Load(boxes, is_direct).ok());
+        StoreDamaged(first);
+        const auto loaded = Load(boxes, is_direct);
+        ASSERT_FALSE(loaded.ok());
+        EXPECT_EQ(loaded.error().kind, ErrorKind::kDataLoss);
+      }
+    }
+  }
+}
+
+TEST_F(ItemPiecesTest, NothingIsReadForNoElementsIfAllAreCompared) {
+  Save({64, 8192});
+  limits_.verifies_all = true;
+  ASSERT_TRUE(Load({{{3, 0}, {0, 8192}}}).ok());
+  EXPECT_LT(usage_.ranges.bytes_wanted, 8192U);
+}
+
 TEST_F(ItemPiecesTest, PiecesWithinLongRowsAreComparedInColumns) {
   Save({2, 1 << 20});
   ASSERT_EQ(piece_bytes_, kMaxPieceBytes);

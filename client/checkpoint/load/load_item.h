@@ -69,6 +69,9 @@ struct EngineLimits {
   // 1/extra_share of the bytes that it wants.
   std::uint64_t extra_bytes = 4 << 20;
   std::uint64_t extra_share = 16;
+  // Whether all wanted bytes are compared: without these limits, and if necessary by reading a
+  // tensor completely of which the load wants a part.
+  bool verifies_all = false;
 };
 
 }  // namespace penstock::checkpoint

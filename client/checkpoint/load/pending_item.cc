@@ -27,6 +27,39 @@ bool IsDense(const Dimensions& sizes, const Dimensions& strides) {
   return true;
 }
 
+// Reads that take elements from the same box in scratch memory, as a list.
+struct SharedBox {
+  PlannedRead* first = nullptr;
+  PlannedRead* last = nullptr;
+  Box box;
+};
+
+// Adds reads. Boxes that overlap become one, so that no byte is received twice, unless that adds
+// bytes.
+void Share(SharedBox added, std::vector<SharedBox>& shared) {
+  for (std::size_t i = 0; i < shared.size();) {
+    SharedBox& other = shared[i];
+    Box hull = added.box.Hull(other.box);
+    if (!added.box.Overlaps(other.box) ||
+        hull.elements() > added.box.elements() + other.box.elements()) {
+      ++i;
+      continue;
+    }
+    other.last->next = added.first;
+    added = {other.first, added.last, std::move(hull)};
+    std::swap(other, shared.back());
+    shared.pop_back();
+    i = 0;
+  }
+  shared.push_back(std::move(added));
+}
+
+// The first of a list of reads that wants elements of `box`; null: none does.
+const PlannedRead* FirstWanted(const Box& box, const PlannedRead* reads) {
+  while (reads != nullptr && !box.Overlaps(reads->to.box)) reads = reads->next;
+  return reads;
+}
+
 }  // namespace
 
 bool IsSameLayout(const Dimensions& sizes, const Dimensions& one, const Dimensions& other) {
@@ -92,13 +125,19 @@ void PendingItem::PlanUnits(const EngineLimits& limits, std::uint64_t& extra_byt
   std::uint64_t size = scratch + wanted;
   for (PlannedRead& read : reads) {
     ChooseMode(read);
-    scratch += AddUnits(read, limits);
+    AddUnits(read, limits);
   }
-  std::uint64_t again = rest_bytes;
+  scratch += AddScratchUnits(limits);
+  std::uint64_t again = limits.verifies_all ? payload : rest_bytes;
   if (!is_repeated) extra_bytes += wanted / limits.extra_share;
-  scratch += AddRest(is_repeated ? again : extra_bytes);
+  scratch += AddRest(is_repeated || limits.verifies_all ? again : extra_bytes);
   size += rest_bytes;
   ExpectUnits();
+  if (limits.verifies_all && wanted > 0 && !(may_check && crc.expects_pieces_once())) {
+    scratch = head + tail + AddWholePayload(limits);
+    size = head + tail + payload;
+    ExpectUnits();
+  }
   at_once = size <= limits.unit_bytes && scratch <= limits.part_bytes;
 }
 
@@ -154,6 +193,7 @@ void PendingItem::ForEachRange(const ReadUnit& unit, const Visit& visit) const {
 
 void PendingItem::ChooseMode(PlannedRead& read) {
   read.mode = ReadMode::kScratch;
+  read.next = nullptr;
   const BoxRead& to = read.to;
   if (!to.is_direct) return;
   const Runs runs(to.box.lengths, strides, to.memory.strides, source.item_bytes);
@@ -173,24 +213,53 @@ void PendingItem::ChooseMode(PlannedRead& read) {
   }
 }
 
-// Splits a read. Returns the bytes of scratch memory that it needs.
-std::uint64_t PendingItem::AddUnits(PlannedRead& read, const EngineLimits& limits) {
+// Splits a read that is received in place.
+void PendingItem::AddUnits(PlannedRead& read, const EngineLimits& limits) {
   if (read.mode == ReadMode::kRun) {
     for (std::uint64_t at = 0; at < read.run_bytes; at += limits.unit_bytes)
       units.push_back({&read, at, std::min(limits.unit_bytes, read.run_bytes - at), {}});
-    return 0;
+  } else if (read.mode == ReadMode::kRows && read.to.box.elements() > 0) {
+    const std::uint64_t most = limits.unit_bytes / source.item_bytes;
+    for (Box& part : read.to.box.Parts(static_cast<std::int64_t>(most)))
+      units.push_back({&read, 0, BytesOf(part), std::move(part)});
   }
-  const std::uint64_t item_bytes = source.item_bytes;
-  const bool direct = read.mode == ReadMode::kRows;
-  const Box box = direct ? read.to.box : read.to.box.Widened(source.sizes, item_bytes);
-  if (read.to.box.elements() == 0) return 0;
-  const std::uint64_t most = direct ? limits.unit_bytes : limits.part_bytes;
+}
+
+// Splits the reads that are received in scratch memory. Returns the bytes of it that they need.
+std::uint64_t PendingItem::AddScratchUnits(const EngineLimits& limits) {
+  std::vector<SharedBox> shared;
+  for (PlannedRead& read : reads) {
+    if (read.mode == ReadMode::kScratch && read.to.box.elements() > 0)
+      Share({&read, &read, read.to.box.Widened(source.sizes, source.item_bytes)}, shared);
+  }
+  const auto most = static_cast<std::int64_t>(limits.part_bytes / source.item_bytes);
   std::uint64_t scratch = 0;
-  for (Box& part : box.Parts(static_cast<std::int64_t>(most / item_bytes))) {
-    if (!part.Overlaps(read.to.box)) continue;  // a piece of the gap between rows
-    const std::uint64_t bytes = BytesOf(part);
-    if (!direct) scratch += bytes + ScratchPool::kAlignment;
-    units.push_back({&read, 0, bytes, std::move(part)});
+  for (const auto& [first, last, box] : shared) {
+    for (Box& part : box.Parts(most)) {
+      if (FirstWanted(part, first) == nullptr) continue;  // a piece of the gap between rows
+      scratch += BytesOf(part) + ScratchPool::kAlignment;
+      units.push_back({first, 0, BytesOf(part), std::move(part)});
+    }
+  }
+  return scratch;
+}
+
+// Receives the whole payload in scratch memory instead, for all reads. Returns the bytes of it that
+// they need.
+std::uint64_t PendingItem::AddWholePayload(const EngineLimits& limits) {
+  units.clear();
+  rest_bytes = 0;
+  PlannedRead* next = nullptr;
+  for (PlannedRead& read : reads) {
+    read.mode = ReadMode::kScratch;
+    read.next = std::exchange(next, &read);
+  }
+  strides = RowMajorStrides(source.sizes);
+  const Box all{Dimensions(source.sizes.size()), source.sizes};
+  std::uint64_t scratch = 0;
+  for (Box& part : all.Parts(static_cast<std::int64_t>(limits.part_bytes / source.item_bytes))) {
+    scratch += BytesOf(part) + ScratchPool::kAlignment;
+    units.push_back({next, 0, BytesOf(part), std::move(part)});
   }
   return scratch;
 }
@@ -247,21 +316,19 @@ Result<bool> PendingItem::Reorder(const Dimensions& stored) const {
   return true;
 }
 
-Box WantedOf(const ReadUnit& unit) { return *unit.box.Intersection(unit.read->to.box); }
-
-void CopyUnit(const ReadUnit& unit, const std::byte* scratch, std::uint64_t item_bytes) {
-  const BoxRead& to = unit.read->to;
-  const Box common = WantedOf(unit);
-  const Dimensions strides = RowMajorStrides(unit.box.lengths);
+void CopyWanted(const Box& box, const BoxRead& read, const std::byte* scratch,
+                std::uint64_t item_bytes) {
+  const Box common = *box.Intersection(read.box);
+  const Dimensions strides = RowMajorStrides(box.lengths);
   const auto step = static_cast<std::int64_t>(item_bytes);
   std::int64_t from = 0;
   std::int64_t into = 0;
   for (std::size_t i = 0; i < strides.size(); ++i) {
-    from += (common.offsets[i] - unit.box.offsets[i]) * strides[i];
-    into += (common.offsets[i] - to.box.offsets[i]) * to.memory.strides[i];
+    from += (common.offsets[i] - box.offsets[i]) * strides[i];
+    into += (common.offsets[i] - read.box.offsets[i]) * read.memory.strides[i];
   }
   CopyElements(common.lengths, item_bytes, scratch + from * step, strides,
-               to.memory.data + into * step, to.memory.strides);
+               read.memory.data + into * step, read.memory.strides);
 }
 
 }  // namespace penstock::checkpoint

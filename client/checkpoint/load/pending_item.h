@@ -30,12 +30,13 @@ struct PlannedRead {
   ReadMode mode = ReadMode::kScratch;
   std::uint64_t run_begin = 0;  // kRun, kRest: in the payload.
   std::uint64_t run_bytes = 0;
+  PlannedRead* next = nullptr;  // kScratch: another read that takes elements from the same units.
 };
 
 // A part of a payload that is received at once: of a run or a rest, bytes [begin, begin + size) of
 // it; else a box.
 struct ReadUnit {
-  PlannedRead* read = nullptr;
+  PlannedRead* read = nullptr;  // Of several reads in scratch memory, the first one.
   std::uint64_t begin = 0;
   std::uint64_t size = 0;
   Box box;
@@ -89,7 +90,8 @@ struct PendingItem {
 
   // Decides how the reads of an item with a known head and tail are received, and splits them. Adds
   // bytes that complete pieces, at most `extra_bytes`, and subtracts them from it. A repeated item
-  // adds the same bytes again, so that the same pieces are compared.
+  // adds the same bytes again, so that the same pieces are compared. With verifies_all, adds what
+  // is needed to compare all pieces with wanted bytes.
   void PlanUnits(const EngineLimits& limits, std::uint64_t& extra_bytes);
   // Forgets what has arrived, so that the item can be prepared again.
   void Restart();
@@ -110,7 +112,9 @@ struct PendingItem {
  private:
   void Describe();
   void ChooseMode(PlannedRead& read);
-  std::uint64_t AddUnits(PlannedRead& read, const EngineLimits& limits);
+  void AddUnits(PlannedRead& read, const EngineLimits& limits);
+  std::uint64_t AddScratchUnits(const EngineLimits& limits);
+  std::uint64_t AddWholePayload(const EngineLimits& limits);
   std::uint64_t AddRest(std::uint64_t& extra_bytes);
   void ExpectUnits();
   // Calls `visit` with the offset in the payload, that in the unit's memory, and the size of each
@@ -120,10 +124,10 @@ struct PendingItem {
 };
 using ItemPointer = std::shared_ptr<PendingItem>;
 
-// The elements of a unit in scratch memory that its read wants. There are some.
-Box WantedOf(const ReadUnit& unit);
-// Copies the elements of a unit from scratch memory to the memory of its read.
-void CopyUnit(const ReadUnit& unit, const std::byte* scratch, std::uint64_t item_bytes);
+// Copies the elements of a box from row-major scratch memory to the memory of a read that wants
+// some of them.
+void CopyWanted(const Box& box, const BoxRead& read, const std::byte* scratch,
+                std::uint64_t item_bytes);
 
 // Whether both strides address the same elements.
 bool IsSameLayout(const Dimensions& sizes, const Dimensions& one, const Dimensions& other);

@@ -94,6 +94,12 @@ struct TensorTarget {
   at::Tensor tensor = {};
 };
 
+struct LoadIntoOptions {
+  // Whether all bytes of tensors of which a part is wanted are compared with checksums. Reads whole
+  // tensors where the checkpoint has no checksum of the wanted rows alone.
+  bool verify_all = false;
+};
+
 // A checkpoint written by torch.distributed.checkpoint or SaveDistributed, by any number of ranks.
 //
 // Movable. Thread safety: const members may be called from any thread.
@@ -113,7 +119,7 @@ class DistributedCheckpoint {
   // Fills tensors of the caller, from any sharding into any boxes. Returns kNotFound for a name
   // that the checkpoint lacks.
   Result<void> LoadInto(const std::vector<TensorTarget>& targets,
-                        const Interrupt& interrupt = {}) const;
+                        const LoadIntoOptions& options = {}, const Interrupt& interrupt = {}) const;
   // Loads whole tensors, and the plain values. `options.ranges` is not used.
   Result<StateDict> Load(const LoadTensorsOptions& options = {},
                          const Interrupt& interrupt = {}) const;

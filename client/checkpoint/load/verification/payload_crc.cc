@@ -17,6 +17,10 @@ std::uint64_t PayloadCrc::EndOf(std::size_t piece) const {
   return std::min(payload_bytes_, (piece + 1) * piece_bytes_);
 }
 
+std::uint64_t PayloadCrc::BytesOf(std::size_t piece) const {
+  return EndOf(piece) - piece * piece_bytes_;
+}
+
 void PayloadCrc::Expect(std::uint64_t begin, std::uint64_t bytes) {
   const std::uint64_t end = begin + bytes;
   while (begin < end) {
@@ -34,9 +38,14 @@ bool PayloadCrc::may_complete() const {
   return false;
 }
 
-bool PayloadCrc::IsExpected(std::size_t piece) const {
-  return expected_[piece] >= EndOf(piece) - piece * piece_bytes_;
+bool PayloadCrc::expects_pieces_once() const {
+  for (std::size_t piece = 0; piece < expected_.size(); ++piece) {
+    if (expected_[piece] > 0 && expected_[piece] != BytesOf(piece)) return false;
+  }
+  return true;
 }
+
+bool PayloadCrc::IsExpected(std::size_t piece) const { return expected_[piece] >= BytesOf(piece); }
 
 void PayloadCrc::Add(std::uint64_t begin, ByteView bytes) {
   while (!bytes.empty()) {
@@ -87,8 +96,7 @@ std::optional<std::uint32_t> PayloadCrc::OfAll() const {
   for (std::size_t piece = 0; piece < expected_.size(); ++piece) {
     const auto found = OfPiece(piece);
     if (!found) return std::nullopt;
-    const std::uint64_t bytes = EndOf(piece) - piece * piece_bytes_;
-    crc = piece == 0 ? *found : CombineCrc32(crc, *found, bytes);
+    crc = piece == 0 ? *found : CombineCrc32(crc, *found, BytesOf(piece));
   }
   return crc;
 }

@@ -24,6 +24,8 @@ class PayloadCrc {
   void Expect(std::uint64_t begin, std::uint64_t bytes);
   // Whether Add computes anything.
   bool may_complete() const;
+  // Whether each piece of which bytes are announced is announced completely, and no byte twice.
+  bool expects_pieces_once() const;
   // Adds the bytes that begin at offset `begin` of the payload. Ignores bytes that are known.
   void Add(std::uint64_t begin, ByteView bytes);
 
@@ -37,6 +39,7 @@ class PayloadCrc {
     std::uint32_t crc = 0;
   };
   std::uint64_t EndOf(std::size_t piece) const;
+  std::uint64_t BytesOf(std::size_t piece) const;
   bool IsExpected(std::size_t piece) const;
   void AddToPiece(std::uint64_t begin, ByteView bytes);
 
