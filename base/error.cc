@@ -1,7 +1,7 @@
 #include "penstock/base/error.h"
 
 #include "base/dates.h"
-#include "base/message_edit.h"
+#include "base/message_filter.h"
 #include "penstock/base/check.h"
 
 namespace penstock {
@@ -32,7 +32,7 @@ std::string_view ErrorKindName(ErrorKind kind) {
 Error Error::Make(ErrorKind kind, std::string message) {
   Error error;
   error.kind = kind;
-  error.message = internal::Edited(std::move(message));
+  error.message = internal::ApplyMessageFilter(std::move(message));
   return error;
 }
 

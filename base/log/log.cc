@@ -9,7 +9,7 @@
 #include <new>
 
 #include "base/dates.h"
-#include "base/message_edit.h"
+#include "base/message_filter.h"
 #include "base/text/json_text.h"
 #include "base/text/redact.h"
 #include "penstock/base/check.h"
@@ -114,9 +114,10 @@ std::string Render(const LogRecord& record) {
     if (value.number()) {
       line += value.text();
     } else {
-      internal::AppendJsonString(line, internal::NamesSecret(name)
-                                           ? "***"
-                                           : Redact(internal::Edited(std::string(value.text()))));
+      internal::AppendJsonString(
+          line, internal::NamesSecret(name)
+                    ? "***"
+                    : Redact(internal::ApplyMessageFilter(std::string(value.text()))));
     }
   }
   return line += '}';

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/message_edit.h"
+#include "base/message_filter.h"
 #include "penstock/base/shared_mutex.h"
 
 namespace penstock::emulator::store {
@@ -31,7 +31,7 @@ ShownPath::ShownPath(std::string path, std::string shown) : path_(std::move(path
   Registry& paths = Paths();
   const WriterLock lock(paths.mutex);
   paths.shown.insert_or_assign(path_, std::move(shown));
-  internal::SetMessageEdit(WithShownPaths);
+  internal::SetMessageFilter(WithShownPaths);
 }
 
 ShownPath::~ShownPath() {

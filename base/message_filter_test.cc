@@ -1,4 +1,4 @@
-#include "base/message_edit.h"
+#include "base/message_filter.h"
 
 #include <gtest/gtest.h>
 
@@ -8,15 +8,15 @@
 namespace penstock::internal {
 namespace {
 
-TEST(MessageEditTest, EditsErrorsAndLogRecords) {
-  SetMessageEdit([](std::string text) { return text + " edited"; });
+TEST(MessageFilterTest, ChangesErrorsAndLogRecords) {
+  SetMessageFilter([](std::string text) { return text + " filtered"; });
   std::string line;
   SetLogSink(LogLevel::kInfo, [&](LogLevel, const std::string& json_line) { line = json_line; });
   Log({LogLevel::kInfo, "event", {{"text", "one"}}});
   SetLogSink(LogLevel::kOff, nullptr);
-  EXPECT_NE(line.find(R"("text":"one edited")"), std::string::npos) << line;
-  EXPECT_EQ(Error::Make(ErrorKind::kInternal, "two").message, "two edited");
-  SetMessageEdit(nullptr);
+  EXPECT_NE(line.find(R"("text":"one filtered")"), std::string::npos) << line;
+  EXPECT_EQ(Error::Make(ErrorKind::kInternal, "two").message, "two filtered");
+  SetMessageFilter(nullptr);
   EXPECT_EQ(Error::Make(ErrorKind::kInternal, "two").message, "two");
 }
 
