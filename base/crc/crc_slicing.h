@@ -1,4 +1,5 @@
-// CRC by tables, eight bytes per step: the portable path, and the tail of every other path.
+// CRC by tables, eight bytes per step (slicing-by-8): the portable path, and the tail of every
+// other path.
 #ifndef PENSTOCK_BASE_CRC_CRC_SLICING_H_
 #define PENSTOCK_BASE_CRC_CRC_SLICING_H_
 

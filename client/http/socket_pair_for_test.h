@@ -24,8 +24,8 @@ class SocketPair {
   SocketPair(const SocketPair&) = delete;
   SocketPair& operator=(const SocketPair&) = delete;
 
-  int ours() const { return ends_[0]; }
-  int peers() const { return ends_[1]; }
+  int own_fd() const { return ends_[0]; }
+  int peer_fd() const { return ends_[1]; }
   void ClosePeer() { ::close(std::exchange(ends_[1], -1)); }
   void PeerSends(std::string_view text) {
     EXPECT_EQ(::send(ends_[1], text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));

@@ -27,7 +27,7 @@ using checkpoint::ItemRead;
 using checkpoint::LoadContext;
 
 constexpr std::string_view kOperation = "DistributedCheckpoint";
-constexpr std::uint64_t kStagedBytes = 256 << 20;  // copied and not loaded in place, at a time
+constexpr std::uint64_t kStagedBytes = 256 << 20;  // limit of the staging copies of one group
 
 // Whether stored bytes can be written to the memory of `tensor`.
 bool IsInPlace(const at::Tensor& tensor, at::ScalarType stored) {
@@ -101,23 +101,23 @@ class Group {
 struct DistributedCheckpoint::Impl {
   std::shared_ptr<ObjectStore> store;
   RangeReaderOptions ranges;
-  S3Uri place;
+  S3Uri uri;
   checkpoint::ItemLocation location;
   checkpoint::DcpMetadata metadata;
   std::vector<StoredTensor> tensors;
   std::map<std::string_view, const DcpTensor*> by_name;  // views into `metadata`
 
   Error At(Error error) const {
-    return std::move(error).At(kOperation, place.bucket.value, location.prefix);
+    return std::move(error).At(kOperation, uri.bucket.value, location.prefix);
   }
 
   Result<void> ReadMetadata(const Interrupt& interrupt) {
     const LoadContext context{store, ranges, interrupt};
     const std::string& prefix = location.prefix;
-    auto object = OpenMetadata(context, place.bucket, prefix);
+    auto object = OpenMetadata(context, uri.bucket, prefix);
     if (!object.ok()) {
       const std::string path = prefix.substr(0, prefix.size() - (prefix.empty() ? 0 : 1));
-      return ExplainMissingMetadata(context, place.bucket, path, std::move(object).error());
+      return ExplainMissingMetadata(context, uri.bucket, path, std::move(object).error());
     }
     PENSTOCK_ASSIGN(const std::string pickle, torch::ReadMetadata(context, *object));
     auto read = checkpoint::ReadDcpMetadata(pickle);
@@ -167,10 +167,10 @@ struct DistributedCheckpoint::Impl {
             ErrorKind::kUnsupported,
             "'" + tensor.name + "' has the dtype " + tensor.dtype + ", which this libtorch lacks"));
       }
-      at::Tensor made =
+      at::Tensor target =
           at::empty(tensor.sizes, at::TensorOptions().dtype(*dtype).device(options.device));
-      targets.push_back({tensor.name, {}, made});
-      state.tensors[tensor.name] = std::move(made);
+      targets.push_back({tensor.name, {}, target});
+      state.tensors[tensor.name] = std::move(target);
     }
     PENSTOCK_TRY(Fill(context, targets));
     PENSTOCK_TRY(LoadValues(context, options, state));
@@ -182,7 +182,8 @@ struct DistributedCheckpoint::Impl {
     std::vector<const DcpBytes*> wanted;
     std::vector<DcpPlace> places;
     for (const DcpBytes& bytes : metadata.bytes) {
-      // Nothing in an encoded item can be read, so that only its own name counts.
+      // Names inside an encoded item cannot be read, so that the filter sees only the item's own
+      // name.
       if (!bytes.place.transforms.empty() && options.filter && !options.filter(bytes.name))
         continue;
       wanted.push_back(&bytes);
@@ -259,7 +260,7 @@ Result<DistributedCheckpoint> DistributedCheckpoint::Open(std::shared_ptr<Object
     std::string prefix = place.path;
     if (!prefix.empty() && !prefix.ends_with('/')) prefix += '/';
     impl->location = {place.bucket, std::move(prefix)};
-    impl->place = place;
+    impl->uri = place;
     PENSTOCK_TRY(impl->ReadMetadata(interrupt));
     return DistributedCheckpoint(std::move(impl));
   });
@@ -270,13 +271,13 @@ const std::vector<StoredTensor>& DistributedCheckpoint::tensors() const { return
 Result<void> DistributedCheckpoint::LoadInto(const std::vector<TensorTarget>& targets,
                                              const LoadIntoOptions& options,
                                              const Interrupt& interrupt) const {
-  return Guarded(kOperation, impl_->place,
+  return Guarded(kOperation, impl_->uri,
                  [&] { return impl_->Fill(impl_->ContextOf(interrupt), targets, options); });
 }
 
 Result<StateDict> DistributedCheckpoint::Load(const LoadTensorsOptions& options,
                                               const Interrupt& interrupt) const {
-  return Guarded(kOperation, impl_->place, [&] { return impl_->LoadAll(options, interrupt); });
+  return Guarded(kOperation, impl_->uri, [&] { return impl_->LoadAll(options, interrupt); });
 }
 
 }  // namespace penstock::torch

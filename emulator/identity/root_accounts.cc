@@ -29,13 +29,13 @@ s3::Identity RootOf(const std::string& access_key_id, const s3::Owner& account) 
 }
 
 // Returns the stored roots and those that are known only from their buckets.
-std::vector<RootAccount> Candidates(const PreviousRoots& earlier) {
-  std::vector<RootAccount> found = earlier.roots;
-  for (const std::string& owner : earlier.bucket_owners) {
+std::vector<RootAccount> Candidates(const PreviousRoots& previous) {
+  std::vector<RootAccount> found = previous.roots;
+  for (const std::string& owner : previous.bucket_owners) {
     const bool known = std::any_of(found.begin(), found.end(), [&](const RootAccount& root) {
       return root.account.id == owner;
     });
-    if (earlier.guess && !known && !earlier.others.contains(owner))
+    if (previous.owners_may_be_roots && !known && !previous.documented_accounts.contains(owner))
       found.push_back({{}, {owner, {}, AccountIdOfCanonical(owner)}});
   }
   return found;
@@ -43,34 +43,35 @@ std::vector<RootAccount> Candidates(const PreviousRoots& earlier) {
 
 }  // namespace
 
-RootPlan AssignRootAccounts(const std::vector<AccessKey>& pairs, const PreviousRoots& earlier) {
-  const std::vector<RootAccount> candidates = Candidates(earlier);
-  std::vector<std::optional<s3::Identity>> assigned(pairs.size());
+RootPlan AssignRootAccounts(const std::vector<AccessKey>& keys, const PreviousRoots& previous) {
+  const std::vector<RootAccount> candidates = Candidates(previous);
+  std::vector<std::optional<s3::Identity>> assigned(keys.size());
   std::vector<std::string> reached;  // canonical ids
-  const auto assign = [&](std::size_t pair, const s3::Owner& account) {
-    assigned[pair] = RootOf(pairs[pair].id, account);
+  const auto assign = [&](std::size_t key, const s3::Owner& account) {
+    assigned[key] = RootOf(keys[key].id, account);
     reached.push_back(account.id);
   };
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
+  for (std::size_t i = 0; i < keys.size(); ++i) {
     for (const RootAccount& root : candidates) {
-      if (root.access_key_id == pairs[i].id) assign(i, root.account);
+      if (root.access_key_id == keys[i].id) assign(i, root.account);
     }
   }
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const std::string own = MakeIdentity(pairs[i].id).owner_id;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const std::string own = MakeIdentity(keys[i].id).owner_id;
     for (const RootAccount& root : candidates) {
       if (!assigned[i] && root.account.id == own) assign(i, root.account);
     }
   }
   RootPlan plan;
   for (const RootAccount& root : candidates) {
-    if (Holds(reached, root.account.id) || earlier.others.contains(root.account.id)) continue;
-    if (!Holds(earlier.bucket_owners, root.account.id)) continue;
-    const auto heir = std::find(assigned.begin(), assigned.end(), std::nullopt);
-    if (heir != assigned.end()) {
-      const auto pair = static_cast<std::size_t>(heir - assigned.begin());
-      assign(pair, root.account);
-      plan.notices.push_back("access key '" + pairs[pair].id + "' takes over " + NameOf(root) +
+    if (Holds(reached, root.account.id) || previous.documented_accounts.contains(root.account.id))
+      continue;
+    if (!Holds(previous.bucket_owners, root.account.id)) continue;
+    const auto free = std::find(assigned.begin(), assigned.end(), std::nullopt);
+    if (free != assigned.end()) {
+      const auto key = static_cast<std::size_t>(free - assigned.begin());
+      assign(key, root.account);
+      plan.notices.push_back("access key '" + keys[key].id + "' takes over " + NameOf(root) +
                              ", which owns buckets here and has no key any more");
     } else {
       plan.roots.push_back(root);
@@ -79,14 +80,14 @@ RootPlan AssignRootAccounts(const std::vector<AccessKey>& pairs, const PreviousR
           ", which owns buckets here; give it a key with --access-key or in the users file");
     }
   }
-  std::vector<RootAccount> of_pairs;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (!assigned[i]) assigned[i] = MakeIdentity(pairs[i].id);
+  std::vector<RootAccount> of_keys;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (!assigned[i]) assigned[i] = MakeIdentity(keys[i].id);
     plan.identities.push_back(*assigned[i]);
-    of_pairs.push_back(
-        {pairs[i].id, {assigned[i]->owner_id, assigned[i]->display_name, assigned[i]->account_id}});
+    of_keys.push_back(
+        {keys[i].id, {assigned[i]->owner_id, assigned[i]->display_name, assigned[i]->account_id}});
   }
-  plan.roots.insert(plan.roots.begin(), of_pairs.begin(), of_pairs.end());
+  plan.roots.insert(plan.roots.begin(), of_keys.begin(), of_keys.end());
   return plan;
 }
 

@@ -21,21 +21,24 @@ struct PreviousRoots {
   // Canonical ids in the default namespace, without duplicates, ordered by their oldest bucket.
   std::vector<std::string> bucket_owners;
   // Canonical ids of accounts that a users document describes.
-  std::set<std::string, std::less<>> others;
-  // Written by a version that did not store roots: unknown owners are treated as roots.
-  bool guess = false;
+  std::set<std::string, std::less<>> documented_accounts;
+  // The data directory is from a version that did not store roots: AssignRootAccounts treats
+  // unknown owners of buckets as roots.
+  bool owners_may_be_roots = false;
 };
 
 struct RootPlan {
-  std::vector<s3::Identity> identities;  // of the pairs, in their order
+  std::vector<s3::Identity> identities;  // one for each key, in the same order
   std::vector<RootAccount> roots;        // to be stored
   std::vector<std::string> notices;
 };
 
-// Each key gets the first of these: the account that it had; the account derived from its name, if
-// that owns buckets; in order, an account that owns buckets and has no key; the account derived
-// from its name.
-RootPlan AssignRootAccounts(const std::vector<AccessKey>& pairs, const PreviousRoots& earlier);
+// Assigns to each key the first of these accounts that exists:
+// 1. the account that the key had in the last run;
+// 2. the account derived from the key's name, if it is a root or owns buckets;
+// 3. the next account, in the order of `previous`, that owns buckets and has no key;
+// 4. a new account, derived from the key's name.
+RootPlan AssignRootAccounts(const std::vector<AccessKey>& keys, const PreviousRoots& previous);
 
 }  // namespace penstock::emulator::identity
 

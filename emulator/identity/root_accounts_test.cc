@@ -11,13 +11,13 @@ RootAccount Own(const std::string& key) {
 }
 std::string Id(const std::string& key) { return MakeIdentity(key).owner_id; }
 
-// What an earlier run has stored, with buckets of these accounts.
-PreviousRoots Earlier(std::vector<RootAccount> roots, std::vector<std::string> owners) {
+// What an previous run has stored, with buckets of these accounts.
+PreviousRoots Previous(std::vector<RootAccount> roots, std::vector<std::string> owners) {
   return {.roots = std::move(roots), .bucket_owners = std::move(owners)};
 }
 
 TEST(RootAccountsTest, NewDirectoryUsesTheAccountOfTheName) {
-  const RootPlan plan = AssignRootAccounts({{"a", "s"}, {"b", "s"}}, {.guess = true});
+  const RootPlan plan = AssignRootAccounts({{"a", "s"}, {"b", "s"}}, {.owners_may_be_roots = true});
   EXPECT_EQ(plan.identities[0].owner_id, Id("a"));
   EXPECT_EQ(plan.identities[1].owner_id, Id("b"));
   EXPECT_TRUE(plan.notices.empty());
@@ -26,7 +26,7 @@ TEST(RootAccountsTest, NewDirectoryUsesTheAccountOfTheName) {
 }
 
 TEST(RootAccountsTest, AnotherKeyTakesOverTheAccount) {
-  const RootPlan plan = AssignRootAccounts({{"b", "s"}}, Earlier({Own("a")}, {Id("a")}));
+  const RootPlan plan = AssignRootAccounts({{"b", "s"}}, Previous({Own("a")}, {Id("a")}));
   EXPECT_EQ(plan.identities[0].owner_id, Id("a"));
   EXPECT_EQ(plan.identities[0].account_id, MakeIdentity("a").account_id);
   EXPECT_EQ(plan.identities[0].arn, MakeIdentity("a").arn);
@@ -35,25 +35,25 @@ TEST(RootAccountsTest, AnotherKeyTakesOverTheAccount) {
   EXPECT_TRUE(plan.notices[0].starts_with(
       "access key 'b' takes over the account of access key 'a' (account id "));
   // It keeps the account, even after its buckets are gone.
-  const RootPlan next = AssignRootAccounts({{"b", "s"}}, Earlier(plan.roots, {}));
+  const RootPlan next = AssignRootAccounts({{"b", "s"}}, Previous(plan.roots, {}));
   EXPECT_EQ(next.identities[0].owner_id, Id("a"));
   EXPECT_TRUE(next.notices.empty());
   // The old key returns to its account.
   const RootPlan back =
-      AssignRootAccounts({{"a", "s"}, {"b", "s"}}, Earlier(plan.roots, {Id("a")}));
+      AssignRootAccounts({{"a", "s"}, {"b", "s"}}, Previous(plan.roots, {Id("a")}));
   EXPECT_EQ(back.identities[0].owner_id, Id("a"));
   EXPECT_EQ(back.identities[1].owner_id, Id("a"));
 }
 
 TEST(RootAccountsTest, OfTwoKeysTheNewOneTakesOver) {
   const RootPlan plan = AssignRootAccounts({{"b", "s"}, {"c", "s"}},
-                                           Earlier({Own("a"), Own("b")}, {Id("a"), Id("b")}));
+                                           Previous({Own("a"), Own("b")}, {Id("a"), Id("b")}));
   EXPECT_EQ(plan.identities[0].owner_id, Id("b"));
   EXPECT_EQ(plan.identities[1].owner_id, Id("a"));
 }
 
 TEST(RootAccountsTest, AccountWithoutBucketsIsNotTakenOver) {
-  const RootPlan plan = AssignRootAccounts({{"b", "s"}}, Earlier({Own("a")}, {}));
+  const RootPlan plan = AssignRootAccounts({{"b", "s"}}, Previous({Own("a")}, {}));
   EXPECT_EQ(plan.identities[0].owner_id, Id("b"));
   EXPECT_TRUE(plan.notices.empty());
   EXPECT_EQ(plan.roots.size(), 1u);
@@ -61,36 +61,36 @@ TEST(RootAccountsTest, AccountWithoutBucketsIsNotTakenOver) {
 
 TEST(RootAccountsTest, AccountWithoutKeyIsReportedAndStored) {
   const RootPlan plan =
-      AssignRootAccounts({{"c", "s"}}, Earlier({Own("a"), Own("b")}, {Id("a"), Id("b")}));
+      AssignRootAccounts({{"c", "s"}}, Previous({Own("a"), Own("b")}, {Id("a"), Id("b")}));
   EXPECT_EQ(plan.identities[0].owner_id, Id("a"));
   ASSERT_EQ(plan.notices.size(), 2u);
   EXPECT_TRUE(
       plan.notices[1].starts_with("there is no access key for the account of access key 'b'"));
   EXPECT_NE(plan.notices[1].find(Id("b")), std::string::npos);
   const RootPlan next =
-      AssignRootAccounts({{"c", "s"}, {"d", "s"}}, Earlier(plan.roots, {Id("a"), Id("b")}));
+      AssignRootAccounts({{"c", "s"}, {"d", "s"}}, Previous(plan.roots, {Id("a"), Id("b")}));
   EXPECT_EQ(next.identities[1].owner_id, Id("b"));
 }
 
 TEST(RootAccountsTest, AccountOfTheUsersFileIsNotTakenOver) {
-  PreviousRoots earlier = Earlier({Own("a")}, {Id("a")});
-  earlier.others.insert(Id("a"));
-  const RootPlan plan = AssignRootAccounts({{"b", "s"}}, earlier);
+  PreviousRoots previous = Previous({Own("a")}, {Id("a")});
+  previous.documented_accounts.insert(Id("a"));
+  const RootPlan plan = AssignRootAccounts({{"b", "s"}}, previous);
   EXPECT_EQ(plan.identities[0].owner_id, Id("b"));
   EXPECT_TRUE(plan.notices.empty());
 }
 
 TEST(RootAccountsTest, DirectoryOfAnOlderVersionUsesBucketOwners) {
-  PreviousRoots earlier = Earlier({}, {Id("a")});
-  earlier.guess = true;
-  const RootPlan plan = AssignRootAccounts({{"b", "s"}}, earlier);
+  PreviousRoots previous = Previous({}, {Id("a")});
+  previous.owners_may_be_roots = true;
+  const RootPlan plan = AssignRootAccounts({{"b", "s"}}, previous);
   EXPECT_EQ(plan.identities[0].owner_id, Id("a"));
   EXPECT_EQ(plan.identities[0].account_id, MakeIdentity("a").account_id);
-  const RootPlan same = AssignRootAccounts({{"b", "s"}, {"a", "s"}}, earlier);
+  const RootPlan same = AssignRootAccounts({{"b", "s"}, {"a", "s"}}, previous);
   EXPECT_EQ(same.identities[0].owner_id, Id("b"));
   EXPECT_EQ(same.identities[1].owner_id, Id("a"));
-  earlier.guess = false;
-  EXPECT_EQ(AssignRootAccounts({{"b", "s"}}, earlier).identities[0].owner_id, Id("b"));
+  previous.owners_may_be_roots = false;
+  EXPECT_EQ(AssignRootAccounts({{"b", "s"}}, previous).identities[0].owner_id, Id("b"));
 }
 
 }  // namespace

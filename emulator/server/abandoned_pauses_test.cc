@@ -90,14 +90,14 @@ class AbandonedPausesTest : public FaultsTest {
   std::uint64_t last_entry() const { return emulator_->ReadJournal("default").value().last(); }
   // Sends `request` and closes the connection once the rule has fired. Returns whether it has
   // fired.
-  bool Leave(const std::string& request, std::uint64_t fired = 1) const {
+  bool SendThenDisconnect(const std::string& request, std::uint64_t fired = 1) const {
     const Wire wire(emulator_->endpoint());
     wire.Send(request);
     return AwaitFired(fired);
   }
 };
 
-TEST_F(AbandonedPausesTest, EndWhenTheClientClosesBeforeTheCommitWhichSucceeds) {
+TEST_F(AbandonedPausesTest, DisconnectBeforeTheCommitEndsThePauseAndCommits) {
   Set(RulesOf(kBeforeTheCommit));
   const std::uint64_t before = last_entry();
   {
@@ -119,7 +119,7 @@ TEST_F(AbandonedPausesTest, EndWhenTheClientClosesBeforeTheCommitWhichSucceeds) 
   }
 }
 
-TEST_F(AbandonedPausesTest, EndWhenTheClientClosesDuringTheResponse) {
+TEST_F(AbandonedPausesTest, DisconnectDuringTheResponseEndsThePause) {
   std::vector<std::string> actions = kInTheResponse;
   actions.insert(actions.end(), kBlackHoles.begin(), kBlackHoles.end());
   for (std::size_t i = 0; i < actions.size(); ++i)
@@ -142,7 +142,7 @@ TEST_F(AbandonedPausesTest, AbandonedAttemptHasFailed) {
       Set(R"([{"when": {"operation": "GetObject", "unless_failed": 1}, "do": {"stall": {"ms": 3600000}, "at": ")" +
           at + "\"}}]");
       const std::uint64_t before = last_entry();
-      ASSERT_TRUE(Leave(Head("GET", "key", 0, invocation))) << at;
+      ASSERT_TRUE(SendThenDisconnect(Head("GET", "key", 0, invocation))) << at;
       const bool in_response = at == "after_commit" || at == "body_out@5";
       ASSERT_TRUE(in_response ? AwaitBroken(before) : AwaitEntries(before, 1).size() == 1) << at;
       EXPECT_TRUE(SendRequest("GET", "/bucket/key", {}, invocation).text.ends_with("0123456789"))
@@ -155,7 +155,7 @@ TEST_F(AbandonedPausesTest, AbandonedAttemptHasFailed) {
 TEST_F(AbandonedPausesTest, UndeliveredResponseIsBrokenInTheJournal) {
   SetAction(R"({"stall": {"ms": 3600000}, "at": "body_out@5"})");
   const std::uint64_t before = last_entry();
-  ASSERT_TRUE(Leave(Head("GET", "key", 0, "")));
+  ASSERT_TRUE(SendThenDisconnect(Head("GET", "key", 0, "")));
   EXPECT_TRUE(AwaitBroken(before));
 }
 

@@ -202,25 +202,26 @@ Result<std::optional<std::vector<identity::RootAccount>>> Control::FindRoots(
     const std::vector<AccessKey>& pairs, std::vector<GivenUsers>& given,
     identity::KeptUsers& kept) {
   PENSTOCK_ASSIGN(std::optional<std::vector<identity::RootAccount>> known, kept.ReadRoots());
-  identity::PreviousRoots earlier{.roots = known.value_or(std::vector<identity::RootAccount>()),
-                                  .guess = !known};
+  identity::PreviousRoots previous{.roots = known.value_or(std::vector<identity::RootAccount>()),
+                                   .owners_may_be_roots = !known};
   const auto same = [](const AccessKey& pair, const identity::RootAccount& root) {
     return pair.id == root.access_key_id;
   };
-  if (!std::equal(pairs.begin(), pairs.end(), earlier.roots.begin(), earlier.roots.end(), same)) {
-    PENSTOCK_ASSIGN(earlier.bucket_owners, OwnersOfBuckets(*spaces_->Default()));
+  if (!std::equal(pairs.begin(), pairs.end(), previous.roots.begin(), previous.roots.end(), same)) {
+    PENSTOCK_ASSIGN(previous.bucket_owners, OwnersOfBuckets(*spaces_->Default()));
   }
   for (std::size_t i = 1; i < given.size(); ++i) {
-    for (const s3::Owner& account : given[i].users.accounts) earlier.others.insert(account.id);
+    for (const s3::Owner& account : given[i].users.accounts)
+      previous.documented_accounts.insert(account.id);
   }
-  identity::RootPlan plan = identity::AssignRootAccounts(pairs, earlier);
+  identity::RootPlan plan = identity::AssignRootAccounts(pairs, previous);
   given.front().users = identity::UsersOfPairs(pairs, std::move(plan.identities));
   notices_ = std::move(plan.notices);
   const auto equal = [](const identity::RootAccount& left, const identity::RootAccount& right) {
     return left.access_key_id == right.access_key_id && left.account.id == right.account.id;
   };
-  if (known && std::equal(plan.roots.begin(), plan.roots.end(), earlier.roots.begin(),
-                          earlier.roots.end(), equal)) {
+  if (known && std::equal(plan.roots.begin(), plan.roots.end(), previous.roots.begin(),
+                          previous.roots.end(), equal)) {
     return std::optional<std::vector<identity::RootAccount>>();
   }
   return std::optional(std::move(plan.roots));

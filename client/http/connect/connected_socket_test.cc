@@ -21,7 +21,7 @@ class ConnectedSocketTest : public ::testing::Test {
 };
 
 TEST_F(ConnectedSocketTest, SendsHeadAndBodyTogether) {
-  ConnectedSocket socket(nullptr, pair_.ours(), false);
+  ConnectedSocket socket(nullptr, pair_.own_fd(), false);
   EXPECT_EQ(socket.Send(AsBytes("head "), AsBytes("body")).count, 9u);
   EXPECT_EQ(PeerReads(), "head body");
   EXPECT_EQ(socket.Send({}, AsBytes("rest")).count, 4u);
@@ -30,9 +30,9 @@ TEST_F(ConnectedSocketTest, SendsHeadAndBodyTogether) {
 }
 
 TEST_F(ConnectedSocketTest, ReceivesAvailableBytesWithoutBlocking) {
-  ConnectedSocket socket(nullptr, pair_.ours(), false);
+  ConnectedSocket socket(nullptr, pair_.own_fd(), false);
   EXPECT_EQ(socket.Receive(memory_).kind, IoResult::Kind::kWouldBlock);
-  ASSERT_EQ(::send(pair_.peers(), "abc", 3, 0), 3);
+  ASSERT_EQ(::send(pair_.peer_fd(), "abc", 3, 0), 3);
   const IoResult got = socket.Receive(memory_);
   ASSERT_TRUE(got.moved());
   EXPECT_EQ(AsText(ByteView(memory_).first(got.count)), "abc");
@@ -41,7 +41,7 @@ TEST_F(ConnectedSocketTest, ReceivesAvailableBytesWithoutBlocking) {
 }
 
 TEST_F(ConnectedSocketTest, FullSocketWouldBlockAndClosedSocketIsBroken) {
-  ConnectedSocket socket(nullptr, pair_.ours(), false);
+  ConnectedSocket socket(nullptr, pair_.own_fd(), false);
   const std::string much(1 << 22, 'x');
   IoResult sent = socket.Send({}, AsBytes(much));
   while (sent.moved()) sent = socket.Send({}, AsBytes(much));
@@ -53,13 +53,13 @@ TEST_F(ConnectedSocketTest, FullSocketWouldBlockAndClosedSocketIsBroken) {
 }
 
 TEST_F(ConnectedSocketTest, NotReadableBelowTheLowWaterMarkButCanBeRead) {
-  ConnectedSocket socket(nullptr, pair_.ours(), false);
+  ConnectedSocket socket(nullptr, pair_.own_fd(), false);
   socket.SetLowWater(10);
   int value = 0;
   socklen_t size = sizeof value;
-  ASSERT_EQ(::getsockopt(pair_.ours(), SOL_SOCKET, SO_RCVLOWAT, &value, &size), 0);
+  ASSERT_EQ(::getsockopt(pair_.own_fd(), SOL_SOCKET, SO_RCVLOWAT, &value, &size), 0);
   EXPECT_EQ(value, 10);
-  ASSERT_EQ(::send(pair_.peers(), "abc", 3, 0), 3);
+  ASSERT_EQ(::send(pair_.peer_fd(), "abc", 3, 0), 3);
   EXPECT_EQ(socket.Receive(memory_).count, 3u);
 }
 

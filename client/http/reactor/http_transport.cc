@@ -88,11 +88,11 @@ class HttpTransport final : public Transport {
     });
   }
 
-  // See Reactor::Park.
-  void Park() {
+  // See Reactor::StopForExit.
+  void StopForExit() {
     const Engine* engine = engine_.load(std::memory_order_acquire);
     if (engine == nullptr || engine->generation != ForkGeneration()) return;
-    for (const auto& reactor : engine->reactors) reactor->Park(kExitTimeout);
+    for (const auto& reactor : engine->reactors) reactor->StopForExit(kExitTimeout);
   }
 
  private:
@@ -143,10 +143,10 @@ const Shared* FindShared(const Shared* first, int io_threads, int max_connection
   return first;
 }
 
-void ParkShared() {
+void StopSharedForExit() {
   for (const Shared* shared = shared_transports.load(std::memory_order_acquire); shared != nullptr;
        shared = shared->next) {
-    shared->transport->Park();
+    shared->transport->StopForExit();
   }
 }
 
@@ -175,7 +175,7 @@ std::shared_ptr<Transport> SharedTransport(int io_threads, int max_connections) 
       return found->transport;
     fresh->next = first;
   }
-  if (fresh->next == nullptr) std::atexit(ParkShared);
+  if (fresh->next == nullptr) std::atexit(StopSharedForExit);
   return fresh.release()->transport;
 }
 

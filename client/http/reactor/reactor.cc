@@ -189,7 +189,7 @@ void Reactor::Stop() {
   }
 }
 
-void Reactor::Park(std::chrono::milliseconds limit) {
+void Reactor::StopForExit(std::chrono::milliseconds limit) {
   std::thread thread;
   {
     const MutexLock lock(mutex_);

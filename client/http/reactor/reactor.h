@@ -51,7 +51,7 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
 
   // Same for process exit. Waits at most `limit`, because a completion may hang in a program that
   // is partially destroyed.
-  void Park(std::chrono::milliseconds limit);
+  void StopForExit(std::chrono::milliseconds limit);
 
  private:
   struct Inbox {
@@ -105,7 +105,7 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   Command command_ PENSTOCK_GUARDED_BY(mutex_) = Command::kRun;
   bool started_ PENSTOCK_GUARDED_BY(mutex_) = false;
   bool closed_ PENSTOCK_GUARDED_BY(mutex_) = false;    // the thread accepts nothing any more
-  bool sleeping_ PENSTOCK_GUARDED_BY(mutex_) = false;  // in Wait, not yet woken
+  bool sleeping_ PENSTOCK_GUARDED_BY(mutex_) = false;  // in Poll, not yet woken
   std::thread thread_ PENSTOCK_GUARDED_BY(mutex_);
 
   // Used by the I/O thread only.
@@ -113,7 +113,7 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   std::unique_ptr<ExchangeRunner> runner_;  // created under mutex_ before the thread starts
   std::vector<TransferPtr> active_;         // keeps them alive while the runner has them
   std::deque<TransferPtr> waiting_;
-  MonotonicTime next_check_ = MonotonicTime::max();  // no deadline or idle timeout is due before
+  MonotonicTime next_check_ = MonotonicTime::max();  // the earliest deadline or idle timeout
   std::multimap<MonotonicTime, std::function<void()>> tasks_;
 };
 

@@ -168,7 +168,7 @@ TEST(Reactor, BytesAfterAResponseOverTlsAreNotTheNextResponse) {
 }
 
 // At process exit, a thread that waits for a call may be joined by a destructor.
-TEST(Reactor, ParkStopsTheThreadAndCompletesEverything) {
+TEST(Reactor, StopForExitStopsTheThreadAndCompletesEverything) {
   std::promise<void> asked;
   RawServer server([&](RawConnection& connection) {
     connection.ReadHead();
@@ -183,7 +183,7 @@ TEST(Reactor, ParkStopsTheThreadAndCompletesEverything) {
   ASSERT_TRUE(
       reactor->RunAt(SystemClock().Monotonic() + std::chrono::hours(1), [&] { task_ran = true; })
           .ok());
-  reactor->Park(std::chrono::seconds(10));
+  reactor->StopForExit(std::chrono::seconds(10));
   EXPECT_EQ(reactor.use_count(), 1);  // the thread has ended
   EXPECT_EQ(in_flight.Wait().error().kind, ErrorKind::kCancelled);
   EXPECT_TRUE(task_ran);
@@ -193,7 +193,7 @@ TEST(Reactor, ParkStopsTheThreadAndCompletesEverything) {
   EXPECT_FALSE(reactor->RunAt(SystemClock().Monotonic(), [] {}).ok());
 }
 
-TEST(Reactor, ParkDoesNotWaitForAStuckThread) {
+TEST(Reactor, StopForExitDoesNotWaitForAStuckThread) {
   const auto reactor = std::make_shared<Reactor>(HttpTransportOptions{}, 4);
   std::promise<void> running;
   std::promise<void> release;
@@ -205,7 +205,7 @@ TEST(Reactor, ParkDoesNotWaitForAStuckThread) {
                           })
                   .ok());
   running.get_future().wait();
-  reactor->Park(std::chrono::milliseconds(1));
+  reactor->StopForExit(std::chrono::milliseconds(1));
   EXPECT_GT(reactor.use_count(), 1);
   release.set_value();
   reactor->Stop();

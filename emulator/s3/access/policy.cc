@@ -100,7 +100,7 @@ Subject SubjectOf(std::string_view action) {
 // Returns the part of a resource after the bucket name; nullopt if it is in another bucket.
 std::optional<std::string_view> PathInBucket(std::string_view resource, std::string_view bucket) {
   if (resource == "*") return "/*";
-  const std::string_view name = BucketOfArn(resource);
+  const std::string_view name = ResourceOfBucketArn(resource);
   const auto slash = name.find('/');
   const std::string_view of = name.substr(0, slash);
   const bool wild = of.find_first_of("*?") != std::string_view::npos;

@@ -29,7 +29,7 @@ Result<void> CheckFilter(const Element& filter) {
 
 Result<void> CheckDestination(const CheckContext& context, const Element& destination) {
   const std::string_view arn = destination.TextOf("Bucket");
-  const std::string_view name = BucketOfArn(arn);
+  const std::string_view name = ResourceOfBucketArn(arn);
   if (name.empty()) return InvalidArgument("Invalid bucket ARN.", "Bucket", arn);
   const auto bucket = context.call.store.FindBucket(BucketName(std::string(name)));
   // Recorded against Amazon S3: the error is the same if the bucket does not exist.

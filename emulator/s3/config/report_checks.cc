@@ -26,7 +26,7 @@ Result<void> CheckFilter(const Element& document) {
 }
 
 Result<void> CheckDestination(const Element& bucket) {
-  if (!BucketOfArn(bucket.TextOf("Bucket")).empty()) return Ok();
+  if (!ResourceOfBucketArn(bucket.TextOf("Bucket")).empty()) return Ok();
   return MakeError("InvalidS3DestinationBucket", {}, "Invalid bucket ARN.");
 }
 

@@ -138,7 +138,7 @@ std::string_view RegionOfConstraint(std::string_view constraint) {
   return constraint == "EU" ? std::string_view("eu-west-1") : constraint;
 }
 
-std::string_view BucketOfArn(std::string_view arn) {
+std::string_view ResourceOfBucketArn(std::string_view arn) {
   for (const std::string_view partition :
        {"arn:aws:s3:::", "arn:aws-cn:s3:::", "arn:aws-us-gov:s3:::"}) {
     if (arn.starts_with(partition)) return arn.substr(partition.size());

@@ -30,8 +30,9 @@ bool IsAwsRegion(std::string_view text);
 // "EU" is the old name of eu-west-1.
 std::string_view RegionOfConstraint(std::string_view constraint);
 
-// Returns the bucket of "arn:aws:s3:::name" (in any partition), or empty.
-std::string_view BucketOfArn(std::string_view arn);
+// Returns what follows "arn:aws:s3:::" (in any partition): a bucket, or a bucket, "/" and a key.
+// Empty for other ARNs.
+std::string_view ResourceOfBucketArn(std::string_view arn);
 
 }  // namespace penstock::emulator::s3
 

@@ -48,6 +48,7 @@ TEST(NamesTest, KeysAreUtf8AndDoNotLeaveTheBucket) {
   EXPECT_TRUE(CheckKey(std::string(1024, 'k')).ok());
   EXPECT_EQ(CheckKey(std::string(1025, 'k')).error().code, "KeyTooLongError");
   EXPECT_EQ(CheckKey(std::string(1025, 'k')).error().details[1].second, "1024");
+  // S3 returns the number of the HTTP status as the error code.
   for (const char* bad : {"../x", "a/../../b", ".."})
     EXPECT_EQ(CheckKey(bad).error().code, "400") << bad;
   EXPECT_EQ(CheckKey("\xFF").error().code, "InvalidURI");
@@ -67,11 +68,11 @@ TEST(NamesTest, RecognisesRegionsAndLocationConstraints) {
   EXPECT_EQ(RegionOfConstraint("us-west-2"), "us-west-2");
 }
 
-TEST(BucketOfArnTest, AcceptsOnlyBucketArnsOfAnyPartition) {
-  EXPECT_EQ(BucketOfArn("arn:aws:s3:::b"), "b");
-  EXPECT_EQ(BucketOfArn("arn:aws-cn:s3:::b/k"), "b/k");
-  EXPECT_EQ(BucketOfArn("arn:aws:sqs:::b"), "");
-  EXPECT_EQ(BucketOfArn("b"), "");
+TEST(ResourceOfBucketArnTest, AcceptsOnlyBucketArnsOfAnyPartition) {
+  EXPECT_EQ(ResourceOfBucketArn("arn:aws:s3:::b"), "b");
+  EXPECT_EQ(ResourceOfBucketArn("arn:aws-cn:s3:::b/k"), "b/k");
+  EXPECT_EQ(ResourceOfBucketArn("arn:aws:sqs:::b"), "");
+  EXPECT_EQ(ResourceOfBucketArn("b"), "");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ void CheckField(const Field& field) {
   for (const Field& child : field.fields) CheckField(child);
 }
 
-TEST(SubResourceSchemasTest, AreWellFormed) {
+TEST(RequestSchemasTest, AreWellFormed) {
   for (const Field* root : {&kAccelerateSchema,
                             &kAclSchema,
                             &kAnalyticsSchema,
