@@ -39,7 +39,8 @@ def versions(client: S3Client, source: Source) -> Iterator[Entry]:
     for page in client.list_object_versions(root.bucket, prefix):
         for each in page.versions:
             name = each.key[len(begin) :]
-            if source.selects(name) if source.tree else each.key == root.key:
+            selected = source.selects(name) if source.tree else each.key == root.key
+            if selected:
                 place = S3Url(root.bucket, each.key)
                 yield Entry(name, place, each.size, each.last_modified, each.etag or None, each.version_id)
 
@@ -65,7 +66,7 @@ def _entries(execution: Execution, source: Source, options: argparse.Namespace) 
 
 
 def _single(execution: Execution, source: Source, version_id: str | None) -> Iterator[Entry]:
-    """Yields one object or version. Reports one that does not exist, which S3 would not."""
+    """Yields one object or version. Reports a missing object; DeleteObject succeeds for it."""
     url = source.root
     assert isinstance(url, S3Url)
     name = url.key.rpartition("/")[2]

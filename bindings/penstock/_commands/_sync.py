@@ -22,11 +22,15 @@ if TYPE_CHECKING:
 def add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("source", metavar="SOURCE", help="folder, s3://bucket or s3://bucket/folder")
-    add("target", metavar="TARGET", help="same; one of both must be in S3")
+    add("target", metavar="TARGET", help="same; source or target must be in S3")
     add("--delete", action="store_true", help="delete what the target has and the source lacks, except what a filter excludes")
     rules = parser.add_mutually_exclusive_group().add_argument
     rules("--size-only", action="store_true", help="copy only if the sizes differ")
-    rules("--exact-timestamps", action="store_true", help="downloads: copy if size or time differ; default: size, or newer file")
+    rules(
+        "--exact-timestamps",
+        action="store_true",
+        help="downloads: copy if the sizes or the times differ; default: if the sizes differ or the file is newer",
+    )
     rules("--checksum", action="store_true", help="copy if the sizes or the checksums differ; reads the local files")
     _options.add_symlinks(parser, default=True)
     _options.add_filters(parser)
@@ -36,6 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _rule(options: argparse.Namespace) -> Rule | None:
+    """Returns the rule that selects files of the same size for a copy; None: a copy if the checksums differ."""
     if options.checksum:
         return None
     if options.size_only:
@@ -115,7 +120,7 @@ def _entries(execution: Execution, root: Place, problems: _Problems, *, follow: 
 
 
 def _objects(client: S3Client, root: S3Url) -> Iterator[Entry]:
-    """Lists the source. An object that was given as a folder would be an empty source, which empties the target.
+    """Lists the source. An object given as a folder lists nothing; with --delete the target would be emptied.
 
     Raises:
         UsageError: Nothing is below `root`, and an object has its name.

@@ -46,7 +46,7 @@ class Source(NamedTuple):
 
     Attributes:
         root: A single object or file; or the folder that names are relative to, and its key or path ends in a slash.
-        tree: Whether everything below `root` is meant.
+        tree: Whether everything below `root` is selected.
         prefix: S3: the beginning of the keys to list, at least the key of `root`.
         pattern: Names must match; None: all names.
         wildcard: The S3 URI with the wildcard that `pattern` comes from.
