@@ -15,10 +15,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from penstock import aio, fsspec, testing
 
 PACKAGES = (
     *("penstock", "penstock.compat", "penstock.dcp", "penstock.fsspec", "penstock.lightning", "penstock.s3reader"),
     *("penstock.aio", "penstock.data", "penstock.requests", "penstock.testing"),
+)
+
+# Classes that only methods of the library create, so that arguments of their constructors are not described.
+MADE_BY_METHODS = (
+    *(aio.ObjectPages, aio.ObjectReader, aio.ObjectWriter, aio.VersionPages),
+    *(fsspec.AsyncReadFile, fsspec.AsyncWriteFile, fsspec.ReadFile),
+    *(testing.Clock, testing.Faults, testing.Journal, testing.Namespace, testing.RetryTest),
 )
 
 REFERENCE = re.compile(r"\b(?:[Aa]s|[Ss]ee|[Aa]rguments as in|[Uu]nits as in|in) (?::\w+:)?`~?([\w.]+)`")
@@ -61,10 +69,11 @@ def documentation(package: str, value: Any, owner: type | None) -> str:
 
 
 def is_made_by_others(value: Any) -> bool:
-    """Whether only the library creates values of a class: records, exceptions, and classes that "come from" a method."""
-    doc = inspect.getdoc(value) or ""
+    """Whether only the library creates values of a class: records, exceptions, and the classes of MADE_BY_METHODS."""
+    if not inspect.isclass(value) or "Args:" in (inspect.getdoc(value) or ""):
+        return False
     record = dataclasses.is_dataclass(value) or hasattr(value, "_fields") or hasattr(value, "__total__")
-    return inspect.isclass(value) and ("Args:" not in doc) and (record or "Comes from" in doc or issubclass(value, Exception))
+    return record or value in MADE_BY_METHODS or issubclass(value, Exception)
 
 
 def parameters(value: Any) -> list[str]:
