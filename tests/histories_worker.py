@@ -404,10 +404,10 @@ class Worker:
         """Appends with one request, at the size that was observed last or at another offset."""
         key, piece = self.key(), self.body()
         offset = self.sizes.get(key, 0) + self.random.choice([0, 0, 0, 1])
-        status, answer = self.send("PUT", key, piece, x_amz_write_offset_bytes=str(offset))
+        status, response = self.send("PUT", key, piece, x_amz_write_offset_bytes=str(offset))
         if status == 404:
             self.record_done(key, f"append at {offset}: 404", only_if=ABSENT)
-        elif status == 400 and b"InvalidWriteOffset" in answer:
+        elif status == 400 and b"InvalidWriteOffset" in response:
             self.record_done(key, f"append at {offset}: refused", does="append refused", of=[offset])
             self.done["append refused"] += 1
         else:

@@ -203,8 +203,8 @@ def _lists() -> Iterator[Case]:
         "two roots": ok(page(ITEM % b"p/a") + page(ITEM % b"p/b"), etag=b""),
         "error in a 200": ok(b"<Error><Code>InternalError</Code></Error>", etag=b""),
     }
-    for name, answer in wrong.items():
-        yield Case(f"list: {name}", source, "list", [answer], fails("."), EITHER)
+    for name, response in wrong.items():
+        yield Case(f"list: {name}", source, "list", [response], fails("."), EITHER)
     yield Case("list: keys outside the prefix", source, "list", [listing(ITEM % b"q/a")], fails("prefix"), EITHER)
     yield Case("list: keys out of order", source, "list", [listing(ITEM % b"p/b" + ITEM % b"p/a")], ["p/b", "p/a"], EITHER)
     yield Case("list: second page goes back", source, "list",

@@ -6,8 +6,8 @@ the results that were observed. Linearizability is local (Herlihy and Wing, 1990
 by one, and a listing is a read of each key. That is a necessary condition for the listing as a whole. Renames combine keys, which
 are then checked together.
 
-Operations that are optional may or may not have happened: calls that failed without a clear answer, and the second sending of
-a request whose answer was lost. A call that failed may take effect at any time after its begin.
+Operations that are optional may or may not have happened: calls that failed without a clear response, and the second sending of
+a request whose response was lost. A call that failed may take effect at any time after its begin.
 """
 
 from __future__ import annotations

@@ -81,15 +81,15 @@ class Requests:
         if method != "GET" and path.endswith(CHECKSUM_REQUIRED):
             named["x-amz-checksum-crc32"] = base64.b64encode(zlib.crc32(body).to_bytes(4, "big")).decode()
         self.wire.request(method, path, body=body, headers=named)
-        answer = self.wire.getresponse()
-        self.etag = answer.headers.get("ETag", "")
-        self.version = answer.headers.get("x-amz-version-id", "")
-        return answer.status, answer.read()
+        response = self.wire.getresponse()
+        self.etag = response.headers.get("ETag", "")
+        self.version = response.headers.get("x-amz-version-id", "")
+        return response.status, response.read()
 
     def expect(self, status: int, method: str, path: str, body: bytes = b"", **headers: str) -> bytes:
-        answer = self.send(method, path, body, **headers)
-        assert answer[0] == status, (method, path, answer[0], answer[1][:400])
-        return answer[1]
+        response = self.send(method, path, body, **headers)
+        assert response[0] == status, (method, path, response[0], response[1][:400])
+        return response[1]
 
     def multipart(self, path: str, parts: list[bytes], complete: bool = True) -> str:
         """Uploads an object in parts. Returns the upload's id."""
@@ -111,8 +111,8 @@ def admin(server: Server, method: str, path: str, document: Any = None) -> tuple
     wire = http.client.HTTPConnection(server.admin, timeout=60)
     try:
         wire.request(method, f"/_penstock/{path}", body=None if document is None else json.dumps(document))
-        answer = wire.getresponse()
-        return answer.status, answer.read()
+        response = wire.getresponse()
+        return response.status, response.read()
     finally:
         wire.close()
 

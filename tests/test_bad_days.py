@@ -111,8 +111,8 @@ def test_a_corrupt_database_is_named_in_one_line(tmp_path):
 class CannedServer:
     """Sends the same bytes on every connection and then closes it."""
 
-    def __init__(self, answer: bytes, reset: bool = False) -> None:
-        self._answer, self._reset = answer, reset
+    def __init__(self, response: bytes, reset: bool = False) -> None:
+        self._response, self._reset = response, reset
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.connections = 0
         threading.Thread(target=self._serve, daemon=True).start()
@@ -126,7 +126,7 @@ class CannedServer:
             self.connections += 1
             with connection:
                 connection.recv(65536)
-                connection.sendall(self._answer)
+                connection.sendall(self._response)
                 if self._reset:
                     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
 
@@ -140,7 +140,7 @@ class CannedServer:
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "response",
     [
         b'HTTP/1.1 206 Partial Content\r\nETag: "e"\r\nContent-Range: bytes 0-99/100\r\nContent-Length: 100\r\n\r\nonly this',
         b'HTTP/1.1 200 OK\r\nETag: "e"\r\nContent-Length: 100\r\n\r\nonly this',
@@ -151,8 +151,8 @@ class CannedServer:
     ids=["short range", "short body", "truncated head", "empty", "not HTTP"],
 )
 @pytest.mark.parametrize("reset", [False, True])
-def test_a_truncated_response_is_an_error_and_never_data(answer, reset):
-    with CannedServer(answer, reset) as client, pytest.raises(penstock.S3Exception) as caught:
+def test_a_truncated_response_is_an_error_and_never_data(response, reset):
+    with CannedServer(response, reset) as client, pytest.raises(penstock.S3Exception) as caught:
         get(client, "k")
     text = str(caught.value)
     assert "GetObject s3://bucket/k" in text

@@ -46,7 +46,7 @@ class State:
 
     data: Path
     objects: dict[str, str] = field(default_factory=dict)  # path -> SHA-256
-    answers: dict[str, bytes] = field(default_factory=dict)  # path of a GET -> its body: tags, parts, bucket configuration
+    responses: dict[str, bytes] = field(default_factory=dict)  # path of a GET -> its body: tags, parts, bucket configuration
     versions: dict[str, list[ListedVersion]] = field(default_factory=dict)  # of the versioned bucket, by key
     keys: dict[str, tuple[str, str]] = field(default_factory=dict)  # access key -> its secret, the path of an object
     inactive: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -80,7 +80,7 @@ def fill(server: Server, state: State) -> None:
         s3.expect(200, "PUT", f"/plain/small-{number}?tagging=", tags.encode())
     paths = [f"/plain/small-{number}?tagging=" for number in range(1, 5)]  # the last has none
     paths += [f"/plain/unfinished?uploadId={upload}", "/plain?uploads=", "/versioned?versioning="]
-    state.answers = {path: s3.expect(200, "GET", path) for path in paths}
+    state.responses = {path: s3.expect(200, "GET", path) for path in paths}
     state.versions = listed_versions(s3.expect(200, "GET", "/versioned?versions="))
     assert [len(state.versions[key]) for key in ("key", "hidden")] == [4, 1]
 
@@ -182,7 +182,7 @@ def check_objects(server: Server, state: State, damage: Damage) -> None:
             assert hashlib.sha256(body).hexdigest() == digest, f"{damage}: wrong bytes of {path}"
         else:
             assert status >= 500, f"{damage}: {path} is {status} {body[:200]!r}"
-    for path, expected in state.answers.items():
+    for path, expected in state.responses.items():
         status, body = s3.send("GET", path)
         assert (status == 200 and body == expected) or status >= 500, f"{damage}: {path} is {status} {body[:300]!r}"
     status, body = s3.send("GET", "/versioned?versions=")
@@ -209,7 +209,7 @@ def check_users(server: Server, state: State, damage: Damage) -> None:
     assert (status == 200 and body == state.users) or status >= 500, f"{damage}: users: {status} {body!r}"
 
 
-def check_answers(server: Server, state: State, damage: Damage) -> None:
+def check_responses(server: Server, state: State, damage: Damage) -> None:
     if state.keys:
         check_users(server, state, damage)
     else:
@@ -231,7 +231,7 @@ def check(state: State, damage: Damage, folder: Path) -> bool:
         try:
             with serving(data, auth="verify" if state.keys else "off") as server:
                 assert not is_lost, f"{damage}: the emulator starts where fsck refuses: {findings or error}"
-                check_answers(server, state, damage)
+                check_responses(server, state, damage)
                 return True
         except StartRefusedError as refused:
             assert status != 0, f"{damage}: the emulator refuses, fsck finds nothing: {refused}"
@@ -266,16 +266,16 @@ def check_running(state: State, damage: Damage, folder: Path) -> bool:
     try:
         with serving(data, auth=auth) as server:
             damage.apply(data)
-            check_answers(server, state, damage)
+            check_responses(server, state, damage)
             if not state.keys:  # stores the same body again
                 path, body = "/plain/small-5", body_of("small 5", 900)
                 assert hashlib.sha256(body).hexdigest() == state.objects[path]
-                status, answer = Requests(server.netloc).send("PUT", path, body)
-                assert status == 200 or status >= 500, f"{damage}: PUT is {status} {answer!r}"
+                status, response = Requests(server.netloc).send("PUT", path, body)
+                assert status == 200 or status >= 500, f"{damage}: PUT is {status} {response!r}"
             found = "database.page_damaged" in server.kill()
         try:
             with serving(data, auth=auth) as server:
-                check_answers(server, state, damage)
+                check_responses(server, state, damage)
         except StartRefusedError as refused:
             assert "--accept-loss" in str(refused), f"{damage}: {refused}"
             assert fsck(data)[0] == 1, damage
@@ -402,12 +402,12 @@ def test_a_loss_that_a_checkpoint_found_can_be_accepted(log: str, tmp_path: Path
         assert "database" in {finding["code"] for finding in report["stores"][0]["findings"]}, "the contradictions"
     with serving(data) as server:
         s3 = Requests(server.netloc)
-        answers = {path: s3.send("GET", path) for path in paths}
+        responses = {path: s3.send("GET", path) for path in paths}
         server.stop()
-    for path, (code, body) in answers.items():
+    for path, (code, body) in responses.items():
         bodies = [body_of(f"{version} {path}", 3_000) for version in ("old", "new")]
         assert (code == 200 and body in bodies) or code in ((404, 500) if log == "second" else (404,)), (path, code)
-    assert {code for code, _ in answers.values()} >= {200, 500 if log == "second" else 404}
+    assert {code for code, _ in responses.values()} >= {200, 500 if log == "second" else 404}
     assert fsck(data)[0] == status
 
 
@@ -427,11 +427,11 @@ def test_writes_fail_after_the_directory_was_removed(durability: str, what: str,
             shutil.rmtree(directory)
         # Without a change of the entries of its own directory, a relaxed store checks at one of 16 commits.
         unnoticed = 15 if durability == "relaxed" and what != "data" else 0
-        answers = [s3.send("PUT", "/bucket/key", b"small") for _ in range(unnoticed + 1)]
-        answers.append(s3.send("PUT", "/bucket/key", body_of("large", 100_000)))
-        assert [status for status, _ in answers[unnoticed:]] == [500, 500], answers
-        answer = answers[-1][1]
-        assert b"directory was removed" in answer
+        responses = [s3.send("PUT", "/bucket/key", b"small") for _ in range(unnoticed + 1)]
+        responses.append(s3.send("PUT", "/bucket/key", body_of("large", 100_000)))
+        assert [status for status, _ in responses[unnoticed:]] == [500, 500], responses
+        response = responses[-1][1]
+        assert b"directory was removed" in response
         assert s3.send("DELETE", "/bucket/large")[0] == 500
         assert "store.directory_removed" in server.kill()
 
@@ -451,13 +451,13 @@ def test_changes_of_users_fail_after_their_file_was_removed(durability: str, wha
         else:
             for file in data.glob("users.db*"):
                 file.unlink()
-        answers = [
+        responses = [
             admin(server, "POST", "users", other),
             admin(server, "PATCH", "access-keys/KEY", {"active": False}),
             admin(server, "DELETE", "access-keys/KEY"),
         ]
-        assert [status for status, _ in answers] == [500] * 3, answers
-        assert all(b"user database 'users.db' was removed" in body for _, body in answers), answers
+        assert [status for status, _ in responses] == [500] * 3, responses
+        assert all(b"user database 'users.db' was removed" in body for _, body in responses), responses
         assert SignedRequests(server.netloc, "OTHER", "secret").send("GET", "/")[0] == 403
         assert SignedRequests(server.netloc, "KEY", "secret").send("GET", "/")[0] == 200
         assert "admin.request_failed" in server.kill()

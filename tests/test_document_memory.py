@@ -143,9 +143,9 @@ def test_many_small_objects_take_no_more_memory_than_the_limit() -> None:
 
             def put(target: str) -> int:
                 wire.request("PUT", target, b"x")
-                answer = wire.getresponse()
-                answer.read()
-                return answer.status
+                http_response = wire.getresponse()
+                http_response.read()
+                return http_response.status
 
             wire.request("PUT", "/bucket")
             wire.getresponse().read()

@@ -117,10 +117,10 @@ class Worker(threading.Thread):
         except (OSError, http.client.HTTPException):
             pass  # killed
 
-    def expect(self, answer: tuple[int, bytes], *statuses: int) -> bytes:
-        if answer[0] not in statuses:
-            raise RefusedError(f"{answer[0]} {answer[1][:300]!r}")
-        return answer[1]
+    def expect(self, response: tuple[int, bytes], *statuses: int) -> bytes:
+        if response[0] not in statuses:
+            raise RefusedError(f"{response[0]} {response[1][:300]!r}")
+        return response[1]
 
     def step(self) -> None:
         key = self.random.choice(self.keys)
@@ -194,9 +194,9 @@ class Worker(threading.Thread):
         for key in keys:
             key.begin(MISSING)
         document = f"<Delete>{listed}</Delete>".encode()
-        answer = self.expect(self.connection.send("POST", f"/{bucket}?delete=", document), 200)
-        if b"<Error>" in answer:
-            raise RefusedError(f"200 {answer[:300]!r}")
+        response = self.expect(self.connection.send("POST", f"/{bucket}?delete=", document), 200)
+        if b"<Error>" in response:
+            raise RefusedError(f"200 {response[:300]!r}")
         for key in keys:
             key.acknowledged()
 

@@ -153,6 +153,6 @@ def _read_with(session: dict[str, Any], endpoint: str) -> int:
     keys = Credentials(session["AccessKeyId"], session["SecretAccessKey"], session["SessionToken"])
     asked = AWSRequest("GET", url)
     S3ExpressAuth(keys, "s3express", "us-east-1", identity_cache={}).add_auth(asked)
-    with urllib.request.urlopen(urllib.request.Request(url, headers=dict(asked.headers))) as answer:
-        status: int = answer.status
+    with urllib.request.urlopen(urllib.request.Request(url, headers=dict(asked.headers))) as response:
+        status: int = response.status
     return status

@@ -44,10 +44,10 @@ def fill(s3: Requests, size: int) -> list[str]:
     """Puts objects until the disk is full. Returns their keys."""
     keys = []
     for number in range(10_000):
-        status, answer = s3.send("PUT", f"/bucket/{number}", body_of(str(number), size))
+        status, response = s3.send("PUT", f"/bucket/{number}", body_of(str(number), size))
         if status != 200:
-            assert status == 507, answer
-            assert b"InsufficientStorage" in answer
+            assert status == 507, response
+            assert b"InsufficientStorage" in response
             return keys
         keys.append(str(number))
     raise AssertionError("the disk is never full")
@@ -58,8 +58,8 @@ def delete_all(s3: Requests, keys: list[str]) -> None:
     for key in keys[:5]:
         s3.expect(204, "DELETE", f"/bucket/{key}")
     listed = "".join(f"<Object><Key>{key}</Key></Object>" for key in keys[5:])
-    answer = s3.expect(200, "POST", "/bucket?delete=", f"<Delete>{listed}</Delete>".encode())
-    assert b"<Error>" not in answer, answer
+    response = s3.expect(200, "POST", "/bucket?delete=", f"<Delete>{listed}</Delete>".encode())
+    assert b"<Error>" not in response, response
 
 
 @pytest.mark.parametrize("size", [INLINE, IN_FILE])
@@ -223,15 +223,15 @@ def test_changes_of_users_on_a_full_disk_are_atomic(durability: str, tmp_path: P
         refusals = 0
         for number in range(2, 20):
             before = users_of(admin)
-            status, answer = admin.send("POST", "/_penstock/users", account(number))
+            status, response = admin.send("POST", "/_penstock/users", account(number))
             if status == 200:
                 continue
             refusals += 1
-            assert status == 507, answer
-            assert b"run out of disk space" in answer, answer
+            assert status == 507, response
+            assert b"run out of disk space" in response, response
             assert users_of(admin) == before
         assert refusals > 0
-        status, answer = admin.send("PATCH", "/_penstock/access-keys/KEY-1-0", json.dumps({"active": False}).encode())
+        status, response = admin.send("PATCH", "/_penstock/access-keys/KEY-1-0", json.dumps({"active": False}).encode())
         changed = users_of(admin)
         server.kill()
     with serving(data, *options, environment=quota) as server:
@@ -309,8 +309,8 @@ def test_a_disk_without_room_for_a_directory_is_full(small_disk: Disk) -> None:
         for kilobytes in range(60, 200, 12):
             leave(small_disk, kilobytes)
             for number in range(20):
-                status, answer = s3.send("PUT", f"/bucket/{number}", body_of(str(number), 60_000))
-                assert status in (200, 507), answer
+                status, response = s3.send("PUT", f"/bucket/{number}", body_of(str(number), 60_000))
+                assert status in (200, 507), response
                 refusals += status == 507
                 s3.expect(204, "DELETE", f"/bucket/{number}")
         assert refusals > 0

@@ -20,7 +20,7 @@ CANARY = b"canary in step"
 
 
 @dataclass
-class Answer:
+class Response:
     status: int
     headers: list[tuple[bytes, bytes]]
     body: bytes = b""
@@ -70,33 +70,33 @@ class Connection:
         line, self._buffer = self._buffer.split(b"\r\n", 1)
         return line
 
-    def answer(self, *, head: bool = False) -> Answer | None:
+    def response(self, *, head: bool = False) -> Response | None:
         """The next final response; None at the end of the connection."""
         line = self._line()
         if line is None:
             assert self._buffer == b"", f"a truncated response: {self._buffer[:200]!r}"
             return None
         assert line.startswith(b"HTTP/1.1 "), line[:200]
-        answer = Answer(int(line.split(b" ")[1]), [])
+        response = Response(int(line.split(b" ")[1]), [])
         while header := self._line():
             name, colon, value = header.partition(b":")
             assert colon, header
-            answer.headers.append((name.lower(), value.strip()))
-        if answer.status == 100:
-            return self.answer(head=head)
-        framing = [(name, value) for name, value in answer.headers if name in (b"content-length", b"transfer-encoding")]
-        if head or answer.status in (204, 304) or not framing:
-            return answer
+            response.headers.append((name.lower(), value.strip()))
+        if response.status == 100:
+            return self.response(head=head)
+        framing = [(name, value) for name, value in response.headers if name in (b"content-length", b"transfer-encoding")]
+        if head or response.status in (204, 304) or not framing:
+            return response
         assert len(framing) == 1, framing
         name, value = framing[0]
         if name == b"content-length":
-            answer.body = self._take(int(value)) or b""
-            return answer
+            response.body = self._take(int(value)) or b""
+            return response
         while size := int(self._line() or b"0", 16):
-            answer.body += self._take(size) or b""
+            response.body += self._take(size) or b""
             assert self._line() == b""
         assert self._line() == b""
-        return answer
+        return response
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,8 @@ def target() -> Iterator[Target]:
                     connection.send(
                         b"PUT " + path + b" HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body
                     )
-                    answer = connection.answer()
-                    assert answer is not None and answer.status == 200
+                    response = connection.response()
+                    assert response is not None and response.status == 200
             yield Target(port, ready["admin"])
         finally:
             process.terminate()
@@ -135,18 +135,18 @@ def check(vector: Vector, port: int, canary: bytes, canary_body: bytes) -> None:
         connection.send(vector.sent)
         connection.send(canary)
         connection.end_sending()
-        first = connection.answer(head=vector.sent.startswith(b"HEAD "))
+        first = connection.response(head=vector.sent.startswith(b"HEAD "))
         assert first is not None, "the connection ended without a response"
         assert first.status in vector.statuses, (first.status, first.body[:300])
         for name, _ in first.headers:
             assert name != b"x-injected", first.headers
-        behind = connection.answer()
-        if vector.after is CLOSED or (vector.after is EITHER and behind is None):
-            assert behind is None, (behind.status, behind.body[:300])
+        second = connection.response()
+        if vector.after is CLOSED or (vector.after is EITHER and second is None):
+            assert second is None, (second.status, second.body[:300])
             return
-        assert behind is not None, "the connection ended"
-        assert (behind.status, behind.body) == (200, canary_body), (behind.status, behind.body[:300])
-        assert connection.answer() is None, "a response without a request"
+        assert second is not None, "the connection ended"
+        assert (second.status, second.body) == (200, canary_body), (second.status, second.body[:300])
+        assert connection.response() is None, "a response without a request"
 
 
 @pytest.mark.parametrize("vector", [pytest.param(vector, id=vector.name) for vector in vectors()])
@@ -161,6 +161,6 @@ HEALTH = b"GET /_penstock/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
 def test_the_admin_port_handles_a_hostile_request(target: Target, vector: Vector) -> None:
     with Connection(target.admin_port) as connection:
         connection.send(HEALTH)
-        health = connection.answer()
+        health = connection.response()
     assert health is not None
     check(vector, target.admin_port, HEALTH, health.body)

@@ -58,7 +58,7 @@ BAD = {
     "a failed write that happened twice": [
         write(0, math.inf, "a", optional=True), read(1, 2, "a"), write(3, 4, "b"), read(5, 6, "b"), read(7, 8, "a"),
     ],
-    "a second sending after the answer": [
+    "a second sending after the response": [
         write(0, 1, "a"), write(0, 1, "a", optional=True), write(3, 4, "b"), read(5, 6, "b"), read(7, 8, "a"),
     ],
 }  # fmt: skip

@@ -51,8 +51,8 @@ def test_a_replaced_data_directory_is_not_used(tmp_path: Path) -> None:
         while data.exists():  # the emulator may add a file meanwhile
             shutil.rmtree(data, ignore_errors=True)
         shutil.copytree(other, data)
-        status, answer = s3.send("GET", "/bucket/key")
-        assert (status, answer) == (200, b"a" * 100_000) or status == 500
+        status, response = s3.send("GET", "/bucket/key")
+        assert (status, response) == (200, b"a" * 100_000) or status == 500
         assert s3.send("PUT", "/bucket/new", b"n" * 100_000)[0] == 500
         assert "/proc/self" not in server.kill()
     with serving(data) as server:

@@ -72,12 +72,12 @@ def raw_get(s3: Any, key: str) -> tuple[int, int, bytes]:
     url = urllib.parse.urlsplit(s3.generate_presigned_url("get_object", Params={"Bucket": "bucket", "Key": key}))
     connection = http.client.HTTPConnection(url.netloc, timeout=30)
     connection.request("GET", f"{url.path}?{url.query}")
-    answer = connection.getresponse()
-    announced = int(answer.headers["Content-Length"])
+    response = connection.getresponse()
+    announced = int(response.headers["Content-Length"])
     try:
-        return answer.status, announced, answer.read()
+        return response.status, announced, response.read()
     except http.client.IncompleteRead as cut:
-        return answer.status, announced, cut.partial
+        return response.status, announced, cut.partial
 
 
 @pytest.fixture

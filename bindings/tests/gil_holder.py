@@ -71,7 +71,7 @@ class Server:
             assert key is not None, head
             self.connections[key[1].decode()] = connection
 
-    def answer(self, key: str, size: int) -> None:
+    def respond(self, key: str, size: int) -> None:
         head = f'HTTP/1.1 200 OK\r\nContent-Length: {size}\r\nETag: "e"\r\nLast-Modified: Wed, 01 Jan 2025 00:00:00 GMT\r\n\r\n'
         self.connections[key].sendall(head.encode() + bytes(size))
 
@@ -98,10 +98,10 @@ def bulk_moves_while_the_gil_is_held(size: int, call: str) -> bool:
         assert held_read.recv(1) == b"h"
         for index in range(READS):
             # On threads, because a response blocks until the client receives it.
-            answers.append(threading.Thread(target=server.answer, args=(f"read-{index}", size)))
+            answers.append(threading.Thread(target=server.respond, args=(f"read-{index}", size)))
             answers[-1].start()
         try:
-            server.answer("bulk", BULK_BYTES)
+            server.respond("bulk", BULK_BYTES)
             moved = True
         except TimeoutError:
             moved = False

@@ -37,7 +37,7 @@ class Service:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
-            def answer(self) -> None:
+            def respond(self) -> None:
                 self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 signed = re.match(r"AWS4-HMAC-SHA256 Credential=([^/]+)/\d+/([^/]+/[^/]+)/", self.headers["Authorization"])
                 assert signed is not None
@@ -58,7 +58,7 @@ class Service:
                 self.end_headers()
                 self.wfile.write(body)
 
-            do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = answer  # noqa: N815
+            do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = respond  # noqa: N815
 
             def log_message(self, format: str, *args: object) -> None:
                 del format, args

@@ -15,7 +15,7 @@ import pytest
 import torch
 from bucket_io import get, put
 from forked import in_child
-from http_answers import answering
+from http_responses import responding
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from penstock import ObjectInfo, S3Client, S3ClientConfig, S3IterableDataset, S3MapDataset, S3ReaderConstructor
@@ -53,7 +53,7 @@ def test_a_configuration_does_not_change():
 
 
 def test_constructors_and_readers_send_no_request():
-    with answering(404) as (client, asked):
+    with responding(404) as (client, asked):
         config = client.s3client_config
         checkpoint = penstock.S3Checkpoint("us-east-1", endpoint=client.endpoint, s3client_config=config)
         assert (checkpoint.region, checkpoint.endpoint) == ("us-east-1", client.endpoint)
@@ -120,7 +120,7 @@ def test_after_a_fork_parent_and_child_use_their_clients(client, bucket):
 def test_requester_pays_is_sent_with_every_request():
     config = S3ClientConfig(requester_pays=True, force_path_style=True, access_key_id="a", secret_access_key="b", max_attempts=1)
     headers = {"ETag": '"e"', "Last-Modified": "Wed, 01 Jan 2025 00:00:00 GMT"}
-    with answering(404, headers=headers, config=config) as (client, asked):
+    with responding(404, headers=headers, config=config) as (client, asked):
         for use in (
             lambda: get(client, "bucket", "k"),
             lambda: put(client, "bucket", "k", b"x"),
@@ -136,7 +136,7 @@ def test_requester_pays_is_sent_with_every_request():
 
 
 def test_an_unsigned_client_sends_no_signature():
-    with answering(404) as (client, asked), pytest.raises(penstock.S3NotFoundError):
+    with responding(404) as (client, asked), pytest.raises(penstock.S3NotFoundError):
         get(client, "bucket", "k")
     assert "authorization" not in asked[0].headers
     assert "x-amz-request-payer" not in asked[0].headers

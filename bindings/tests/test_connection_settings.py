@@ -15,7 +15,7 @@ from pathlib import Path
 
 import penstock
 import pytest
-from http_answers import answering
+from http_responses import responding
 from penstock import S3Client, S3ClientConfig
 from penstock.testing import Emulator
 
@@ -27,7 +27,7 @@ def config(**settings: object) -> S3ClientConfig:
 
 
 def test_requests_go_through_the_proxy():
-    with answering(200, headers={"ETag": '"e"'}) as (proxy, asked):
+    with responding(200, headers={"ETag": '"e"'}) as (proxy, asked):
         address = proxy.endpoint.removeprefix("http://")
         client = S3Client("us-east-1", endpoint="http://storage.invalid", s3client_config=config(proxy=f"http://u:p@{address}"))
         client.put("bucket", "k", b"x")
@@ -40,7 +40,7 @@ def test_requests_go_through_the_proxy():
 
 
 def test_an_empty_proxy_ignores_the_environment(monkeypatch):
-    with answering(200, headers={"ETag": '"e"'}) as (server, asked):
+    with responding(200, headers={"ETag": '"e"'}) as (server, asked):
         monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
         S3Client("us-east-1", endpoint=server.endpoint, s3client_config=config(proxy="")).put("bucket", "k", b"x")
         assert asked[0].target == "/bucket/k"
@@ -114,7 +114,7 @@ def test_the_client_shows_its_certificate(certificate, tmp_path):
 
 
 def test_clients_share_connections_with_those_of_the_same_number_of_io_threads():
-    with answering(200, headers={"ETag": '"e"'}) as (server, _):
+    with responding(200, headers={"ETag": '"e"'}) as (server, _):
         opened = []
         for number in None, None, 3, 3:
             client = S3Client("us-east-1", endpoint=server.endpoint, s3client_config=config(io_threads=number))
@@ -125,7 +125,7 @@ def test_clients_share_connections_with_those_of_the_same_number_of_io_threads()
 
 def test_a_limit_of_bytes_per_second_delays_bodies():
     rate = 1 << 20
-    with answering(200, headers={"ETag": '"e"'}, body=b"x" * rate) as (server, _):
+    with responding(200, headers={"ETag": '"e"'}, body=b"x" * rate) as (server, _):
         client = S3Client("us-east-1", endpoint=server.endpoint, s3client_config=config(max_bytes_per_second=rate))
         begin = time.monotonic()
         assert len(client.get("bucket", "k").body) == rate
@@ -133,7 +133,7 @@ def test_a_limit_of_bytes_per_second_delays_bodies():
 
 
 def test_checksum_policies():
-    with answering(200, headers={"ETag": '"e"'}) as (server, asked):
+    with responding(200, headers={"ETag": '"e"'}) as (server, asked):
         for policy in None, "when_required":
             S3Client("us-east-1", endpoint=server.endpoint, s3client_config=config(upload_checksums=policy)).put("b", "k", b"x")
         assert ["x-amz-checksum-crc64nvme" in each.headers for each in asked] == [True, False]

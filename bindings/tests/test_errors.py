@@ -10,7 +10,7 @@ import sys
 import penstock
 import pytest
 from bucket_io import get, put
-from http_answers import answering
+from http_responses import responding
 from penstock import S3Client, S3ClientConfig
 from penstock._exceptions import from_error
 from penstock.testing import Emulator
@@ -51,7 +51,7 @@ def test_deleting_a_missing_object_succeeds(client, bucket):
 
 @pytest.mark.parametrize(("body", "said"), [("<Error><Message>not you</Message></Error>", "not you"), ("", "")])
 def test_access_denied_has_the_references_message(body, said):
-    with answering(403, body=body.encode()) as (client, _), pytest.raises(penstock.S3AccessDeniedError) as caught:
+    with responding(403, body=body.encode()) as (client, _), pytest.raises(penstock.S3AccessDeniedError) as caught:
         get(client, "bucket", "k")
     assert str(caught.value).startswith(f"Client error: Forbidden: {said}")
 
@@ -59,14 +59,14 @@ def test_access_denied_has_the_references_message(body, said):
 def test_the_last_throttled_attempt_has_the_references_message():
     config = S3ClientConfig(unsigned=True, force_path_style=True, max_attempts=1)
     body = b"<Error><Code>SlowDown</Code></Error>"
-    with answering(503, body=body, config=config) as (client, _), pytest.raises(penstock.S3ThrottledError) as caught:
+    with responding(503, body=body, config=config) as (client, _), pytest.raises(penstock.S3ThrottledError) as caught:
         get(client, "bucket", "k")
     assert str(caught.value).startswith("Client error: Request throttled (")
 
 
 def test_a_wrong_region_error_names_the_right_region():
     body = b"<Error><Code>AuthorizationHeaderMalformed</Code><Region>eu-west-3</Region></Error>"
-    with answering(400, body=body) as (client, _), pytest.raises(penstock.S3WrongRegionError) as caught:
+    with responding(400, body=body) as (client, _), pytest.raises(penstock.S3WrongRegionError) as caught:
         get(client, "bucket", "k")
     assert str(caught.value).startswith("Client error: Wrong region (expecting eu-west-3) (")
     assert caught.value.region == "eu-west-3"
@@ -179,7 +179,7 @@ def test_an_empty_key_is_an_error_at_first_use(emulator, bucket):
 def test_the_restore_status_has_the_expiry(header, expected):
     headers = {"ETag": '"e"', "Last-Modified": "Wed, 01 Jan 2025 00:00:00 GMT", "x-amz-storage-class": "GLACIER"}
     headers |= {"x-amz-restore": header} if header else {}
-    with answering(200, headers=headers) as (client, _):
+    with responding(200, headers=headers) as (client, _):
         head = client.head_object("bucket", "k")
     status = head.restore_status
     assert (None if status is None else (status.in_progress, status.expiry)) == expected
@@ -256,7 +256,7 @@ def test_a_missing_source_after_a_lost_response_may_have_been_renamed():
 
 @pytest.mark.parametrize(("status", "says"), [(301, "the bucket is in another region"), (307, "redirected")])
 def test_a_redirect_without_a_region_reports_the_response(status, says):
-    with answering(status) as (client, asked), pytest.raises(penstock.S3WrongRegionError) as caught:
+    with responding(status) as (client, asked), pytest.raises(penstock.S3WrongRegionError) as caught:
         get(client, "bucket", "k")
     assert str(caught.value).startswith(
         f"Client error: Wrong region (the response names none) (GetObject s3://bucket/k, HTTP {status}, 1 attempt): {says}"
@@ -268,7 +268,7 @@ def test_a_redirect_without_a_region_reports_the_response(status, says):
 def test_a_redirect_to_the_same_region_reports_the_response():
     headers = {"x-amz-bucket-region": "eu-west-3"}
     body = b"<Error><Code>PermanentRedirect</Code><Message>Elsewhere</Message></Error>"
-    with answering(301, headers=headers, body=body) as (client, _), pytest.raises(penstock.S3WrongRegionError) as caught:
+    with responding(301, headers=headers, body=body) as (client, _), pytest.raises(penstock.S3WrongRegionError) as caught:
         get(client, "bucket", "k")
     assert str(caught.value).startswith("Client error: Wrong region (expecting eu-west-3) (GetObject s3://bucket/k, ")
     assert "Elsewhere (the response names region eu-west-3, to which the request was sent" in str(caught.value)
@@ -292,7 +292,7 @@ def test_a_redirect_to_the_same_region_reports_the_response():
 def test_a_web_page_is_reported_as_not_s3(use, requests, says):
     """The request used to be sent ten times within 15 s; put_object reported success and get_object returned the page."""
     page = b"<html><head><title>Sign in</title></head><body>first<br>then</body></html>"
-    with answering(200, headers={"Content-Type": "text/html"}, body=page) as (client, asked):
+    with responding(200, headers={"Content-Type": "text/html"}, body=page) as (client, asked):
         with pytest.raises(penstock.S3Exception, match=says) as caught:
             use(client)
         address = client.endpoint.removeprefix("http://")

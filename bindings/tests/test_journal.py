@@ -341,8 +341,8 @@ def test_a_slow_tail_reports_dropped_entries() -> None:
         dropped = emulator.journal().dropped
         assert dropped > 0
         url = f"{emulator.admin_endpoint}/_penstock/journal-tail?after=0&operations=ListBuckets&wait_ms=0"
-        with urllib.request.urlopen(url, timeout=30) as answer:
-            assert json.load(answer)["dropped_of_asked"] == dropped, "although the filter excludes them"
+        with urllib.request.urlopen(url, timeout=30) as response:
+            assert json.load(response)["dropped_of_asked"] == dropped, "although the filter excludes them"
         boto(emulator).list_buckets()
         with pytest.warns(UserWarning, match=f"{dropped} entries after number 0 were dropped before they were read") as warned:
             assert next(tail).operation == "ListBuckets"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import penstock
 import pytest
 from bucket_io import get, keys, put
-from http_answers import answering
+from http_responses import responding
 from penstock._put_stream import PutObjectStream
 
 MIB = 1024**2
@@ -27,7 +27,7 @@ def test_a_list_of_uploads_with_repeated_markers_is_an_error():
         b"<ListMultipartUploadsResult><IsTruncated>true</IsTruncated><NextKeyMarker>k</NextKeyMarker>"
         b"<NextUploadIdMarker>u</NextUploadIdMarker></ListMultipartUploadsResult>"
     )
-    with answering(200, body=page) as (client, asked):
+    with responding(200, body=page) as (client, asked):
         with pytest.raises(penstock.S3UnavailableError, match="repeats its markers"):
             client._client.list_multipart_uploads("bucket")
         assert len(asked) == 2

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import penstock
 import pytest
-from http_answers import answering
+from http_responses import responding
 from penstock import S3Client, S3ClientConfig
 
 SECRET = "TOPSECRETKEY"
@@ -76,7 +76,7 @@ def test_credentials_that_a_server_repeats_are_redacted(monkeypatch, capfd) -> N
     config = S3ClientConfig(**KEYS, force_path_style=True, max_attempts=2)
     headers = {"x-amz-request-id": echo, "x-amz-id-2": echo, "x-amz-bucket-region": echo}
     for status in (400, 403, 503):
-        with answering(status, headers=headers, body=body, config=config) as (client, _):
+        with responding(status, headers=headers, body=body, config=config) as (client, _):
             for call in (lambda c: c.get_object("b", "k").read(), lambda c: c.delete_object("b", "k")):
                 with pytest.raises(penstock.S3Exception, match=r"\*\*\*") as error:
                     call(client)

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta, timezone
 
 import penstock
 import pytest
-from http_answers import answering
+from http_responses import responding
 from penstock.requests import CompletedPart, ObjectToDelete
 
 MIB = 1024**2
@@ -328,7 +328,7 @@ def test_arguments_for_directory_buckets(client):
 
 def test_options_are_headers_and_parameters_of_the_request():
     config = penstock.S3ClientConfig(access_key_id="AKID", secret_access_key="SEK", force_path_style=True)
-    with answering(200, headers={"ETag": '"e"'}, config=config) as (client, asked):
+    with responding(200, headers={"ETag": '"e"'}, config=config) as (client, asked):
         client.put(
             "bucket", "k", b"x", expected_bucket_owner="111122223333", requester_pays=True, extra_headers={"x-amz-new": "1"},
             extra_query=[("x-id", "Put Object")], grant_read=['id="a"', 'uri="b"'], timeout=30,
@@ -354,7 +354,7 @@ def test_options_are_headers_and_parameters_of_the_request():
 
 
 def test_a_timeout_ends_the_call(emulator):
-    with answering(503, config=penstock.S3ClientConfig(unsigned=True, force_path_style=True, max_attempts=60)) as (client, _):
+    with responding(503, config=penstock.S3ClientConfig(unsigned=True, force_path_style=True, max_attempts=60)) as (client, _):
         with pytest.raises(penstock.S3Exception) as error:
             client.head("bucket", "k", timeout=0.3)
         assert isinstance(error.value, (penstock.S3TimeoutError, penstock.S3UnavailableError))

@@ -51,8 +51,8 @@ def code_of(error: pytest.ExceptionInfo[ClientError]) -> str:
 def status_of(url: str, token: str | None = None) -> int:
     request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"} if token else {})
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            return answer.status
+        with urllib.request.urlopen(request, timeout=10) as response:
+            return response.status
     except urllib.error.HTTPError as error:
         with error:
             return error.code
@@ -248,14 +248,14 @@ def test_invalid_users_are_named(tmp_path: Path):
         Emulator(users=tmp_path / "no-such-file.json")
 
 
-@pytest.mark.parametrize(("auth", "answer"), [("verify", "SignatureDoesNotMatch"), ("parse", None), ("off", None)])
-def test_a_wrong_secret_is_rejected_only_if_signatures_are_verified(auth: Any, answer: str | None):
+@pytest.mark.parametrize(("auth", "code"), [("verify", "SignatureDoesNotMatch"), ("parse", None), ("off", None)])
+def test_a_wrong_secret_is_rejected_only_if_signatures_are_verified(auth: Any, code: str | None):
     with Emulator(auth=auth) as s3:
         client = boto(s3, secret="wrong")
-        if answer:
+        if code:
             with pytest.raises(ClientError) as error:
                 client.create_bucket(Bucket="b-1")
-            assert code_of(error) == answer
+            assert code_of(error) == code
             return
         client.create_bucket(Bucket="b-1")
         client.put_object(Bucket="b-1", Key="k", Body=b"x" * 70_000)

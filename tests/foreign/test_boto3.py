@@ -138,8 +138,8 @@ def test_listing(boto, bucket):
 def test_delete_objects(boto, bucket):
     for key in ("a", "b", "c"):
         boto.put_object(Bucket=bucket, Key=key, Body=b"x")
-    answer = boto.delete_objects(Bucket=bucket, Delete={"Objects": [{"Key": "a"}, {"Key": "missing"}]})
-    assert [d["Key"] for d in answer["Deleted"]] == ["a", "missing"]
+    response = boto.delete_objects(Bucket=bucket, Delete={"Objects": [{"Key": "a"}, {"Key": "missing"}]})
+    assert [d["Key"] for d in response["Deleted"]] == ["a", "missing"]
     assert [o["Key"] for o in boto.list_objects_v2(Bucket=bucket)["Contents"]] == ["b", "c"]
 
 
@@ -186,8 +186,8 @@ def test_presigned_urls_of_version_two(s3, bucket):
     get = client.generate_presigned_url(
         "get_object", Params={"Bucket": bucket, "Key": "a b+ä", "ResponseContentType": "text/css"}
     )
-    with urllib.request.urlopen(get, context=context, timeout=10) as answer:
-        assert (answer.read(), answer.headers["Content-Type"]) == (b"two", "text/css")
+    with urllib.request.urlopen(get, context=context, timeout=10) as response:
+        assert (response.read(), response.headers["Content-Type"]) == (b"two", "text/css")
     listing = client.generate_presigned_url("list_objects_v2", Params={"Bucket": bucket})
     assert b"<Size>3</Size>" in urllib.request.urlopen(listing, context=context, timeout=10).read()
     with pytest.raises(urllib.error.HTTPError) as caught:

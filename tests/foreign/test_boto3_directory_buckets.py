@@ -225,9 +225,9 @@ def test_conditional_deletes(boto, bucket):
         with pytest.raises(ClientError) as caught:
             boto.delete_object(Bucket=bucket, Key="k", **condition)
         assert code(caught) == ("PreconditionFailed", 412)
-    answer = boto.delete_objects(Bucket=bucket, Delete={"Objects": [{"Key": "k", "Size": 4}, {"Key": "absent", "Size": 1}]})
-    assert [e["Code"] for e in answer["Errors"]] == ["PreconditionFailed"]
-    assert [d["Key"] for d in answer["Deleted"]] == ["absent"]
+    response = boto.delete_objects(Bucket=bucket, Delete={"Objects": [{"Key": "k", "Size": 4}, {"Key": "absent", "Size": 1}]})
+    assert [e["Code"] for e in response["Errors"]] == ["PreconditionFailed"]
+    assert [d["Key"] for d in response["Deleted"]] == ["absent"]
     boto.delete_object(Bucket=bucket, Key="k", IfMatchSize=5, IfMatchLastModifiedTime=modified)
     assert boto.list_objects_v2(Bucket=bucket)["KeyCount"] == 0
 

@@ -1,7 +1,7 @@
 """Object operations with boto3: checksums, encryption, conditions, versions, tags, multipart rules.
 
 Signatures and checksums are verified on both sides: boto3 signs every request, sends checksums (in trailers over https) and
-checks those of the answers.
+checks those of the responses.
 """
 
 from __future__ import annotations
@@ -189,8 +189,8 @@ def test_default_encryption_of_a_bucket(boto, bucket):
     kms = {"ApplyServerSideEncryptionByDefault": default, "BucketKeyEnabled": True}
     put(kms)
     assert rules() == [kms]
-    answer = boto.put_object(Bucket=bucket, Key="k", Body=b"x")
-    assert (answer["ServerSideEncryption"], answer["BucketKeyEnabled"]) == ("aws:kms", True)
+    response = boto.put_object(Bucket=bucket, Key="k", Body=b"x")
+    assert (response["ServerSideEncryption"], response["BucketKeyEnabled"]) == ("aws:kms", True)
     wrong = {"ApplyServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256", "KMSMasterKeyID": "alias/a"}}
     assert refused(put, rule=wrong) == ("InvalidArgument", 400)
     boto.delete_bucket_encryption(Bucket=bucket)
@@ -271,8 +271,8 @@ def test_versions_and_markers(boto, bucket):
     assert refused(boto.get_object, Bucket=bucket, Key="other", VersionId=first) == ("NoSuchVersion", 404)
     boto.delete_object(VersionId=marker["VersionId"], **where)
     assert boto.get_object(**where)["VersionId"] == second
-    answer = boto.delete_objects(Bucket=bucket, Delete={"Objects": [{"Key": "k", "VersionId": first}, {"Key": "k"}]})
-    assert [d.get("DeleteMarker", False) for d in answer["Deleted"]] == [False, True]
+    deleted = boto.delete_objects(Bucket=bucket, Delete={"Objects": [{"Key": "k", "VersionId": first}, {"Key": "k"}]})["Deleted"]
+    assert [d.get("DeleteMarker", False) for d in deleted] == [False, True]
 
 
 def test_tags(boto, bucket):
@@ -334,9 +334,9 @@ def test_deleting_many_with_conditions(boto, bucket):
     etag = boto.put_object(Bucket=bucket, Key="a", Body=b"a")["ETag"]
     boto.put_object(Bucket=bucket, Key="b", Body=b"b")
     entries = [{"Key": "a", "ETag": etag}, {"Key": "b", "ETag": '"other"'}, {"Key": "c", "VersionId": "A" * 32}]
-    answer = boto.delete_objects(Bucket=bucket, Delete={"Objects": entries})
-    assert [d["Key"] for d in answer["Deleted"]] == ["a"]
-    assert [(e["Key"], e["Code"]) for e in answer["Errors"]] == [("b", "PreconditionFailed"), ("c", "NoSuchVersion")]
+    response = boto.delete_objects(Bucket=bucket, Delete={"Objects": entries})
+    assert [d["Key"] for d in response["Deleted"]] == ["a"]
+    assert [(e["Key"], e["Code"]) for e in response["Errors"]] == [("b", "PreconditionFailed"), ("c", "NoSuchVersion")]
     quiet = boto.delete_objects(Bucket=bucket, Delete={"Objects": [{"Key": "b"}], "Quiet": True})
     assert "Deleted" not in quiet
     too_many = {"Objects": [{"Key": f"k{n}"} for n in range(1001)]}

@@ -68,8 +68,8 @@ def test_lifecycle(boto, bucket):
         "Expiration": {"Days": 365},
         "NoncurrentVersionExpiration": {"NoncurrentDays": 7, "NewerNoncurrentVersions": 2},
     }
-    answer = boto.put_bucket_lifecycle_configuration(Bucket=bucket, LifecycleConfiguration={"Rules": [rule]})
-    assert answer["TransitionDefaultMinimumObjectSize"] == "all_storage_classes_128K"
+    response = boto.put_bucket_lifecycle_configuration(Bucket=bucket, LifecycleConfiguration={"Rules": [rule]})
+    assert response["TransitionDefaultMinimumObjectSize"] == "all_storage_classes_128K"
     got = boto.get_bucket_lifecycle_configuration(Bucket=bucket)
     assert got["Rules"] == [rule]
     assert got["TransitionDefaultMinimumObjectSize"] == "all_storage_classes_128K"

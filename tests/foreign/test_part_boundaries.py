@@ -63,10 +63,10 @@ def test_we_read_what_boto3_uploaded_in_parts(boto, bucket, client, size, tmp_pa
 
 def verified_by_boto3(boto, bucket: str) -> bytes:
     """The object's bytes. boto3 compares them with the stored checksum."""
-    answer = boto.get_object(Bucket=bucket, Key="k", ChecksumMode="ENABLED")
-    assert answer["ChecksumType"] == "FULL_OBJECT"
-    assert answer["ChecksumCRC64NVME"]
-    return answer["Body"].read()
+    response = boto.get_object(Bucket=bucket, Key="k", ChecksumMode="ENABLED")
+    assert response["ChecksumType"] == "FULL_OBJECT"
+    assert response["ChecksumCRC64NVME"]
+    return response["Body"].read()
 
 
 @pytest.mark.parametrize("size", [0, 1, PART + 1, SINGLE_PUT - 1, SINGLE_PUT, SINGLE_PUT + 1])

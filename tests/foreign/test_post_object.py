@@ -26,10 +26,10 @@ def post(s3, url: str, fields: dict[str, str], content: bytes, name: str = "f.tx
     return pool.request("POST", url, fields={**fields, "file": (name, content)}, redirect=False, timeout=60)
 
 
-def message(answer: urllib3.HTTPResponse) -> tuple[int, str, str]:
-    text = answer.data.decode().replace("&quot;", '"')
+def message(response: urllib3.HTTPResponse) -> tuple[int, str, str]:
+    text = response.data.decode().replace("&quot;", '"')
     code, said = (re.search(f"<{element}>(.*?)</{element}>", text, re.DOTALL) for element in ("Code", "Message"))
-    return answer.status, code.group(1), said.group(1)
+    return response.status, code.group(1), said.group(1)
 
 
 @pytest.fixture
@@ -40,11 +40,11 @@ def key() -> str:
 def test_a_form_that_boto3_signed(s3, boto, bucket, key):
     content = os.urandom(3 << 20)
     form = boto.generate_presigned_post(bucket, key)
-    answer = post(s3, form["url"], form["fields"], content, "photo.jpg")
-    assert (answer.status, answer.data) == (204, b"")
+    response = post(s3, form["url"], form["fields"], content, "photo.jpg")
+    assert (response.status, response.data) == (204, b"")
     stored = boto.get_object(Bucket=bucket, Key=key.replace("${filename}", "photo.jpg"))
     assert stored["Body"].read() == content
-    assert stored["ETag"] == answer.headers["ETag"] == f'"{hashlib.md5(content).hexdigest()}"'
+    assert stored["ETag"] == response.headers["ETag"] == f'"{hashlib.md5(content).hexdigest()}"'
 
 
 def test_fields_become_the_objects_headers(s3, boto, bucket):
@@ -53,9 +53,9 @@ def test_fields_become_the_objects_headers(s3, boto, bucket):
     fields |= {"success_action_status": "201", "x-amz-server-side-encryption": "aws:kms"}
     conditions = [{name: value} for name, value in fields.items()]
     form = boto.generate_presigned_post(bucket, "a/b", Fields=fields, Conditions=conditions)
-    answer = post(s3, form["url"], form["fields"], b"body")
-    assert answer.status == 201
-    text = answer.data.decode()
+    response = post(s3, form["url"], form["fields"], b"body")
+    assert response.status == 201
+    text = response.data.decode()
     assert f"<Location>{s3.endpoint}/{bucket}/a%2Fb</Location><Bucket>{bucket}</Bucket><Key>a/b</Key><ETag>" in text
     head = boto.head_object(Bucket=bucket, Key="a/b")
     assert (head["ContentType"], head["Metadata"], head["StorageClass"]) == ("text/plain", {"who": "me"}, "STANDARD_IA")
@@ -66,10 +66,10 @@ def test_fields_become_the_objects_headers(s3, boto, bucket):
 def test_a_redirect(s3, boto, bucket):
     to = {"success_action_redirect": "http://example.test/done?a=b"}
     form = boto.generate_presigned_post(bucket, "a/b", Fields=to, Conditions=[["starts-with", "$success_action_redirect", ""]])
-    answer = post(s3, form["url"], form["fields"], b"body")
+    response = post(s3, form["url"], form["fields"], b"body")
     etag = hashlib.md5(b"body").hexdigest()
-    assert answer.status == 303
-    assert answer.headers["Location"] == f"http://example.test/done?a=b&bucket={bucket}&key=a%2Fb&etag=%22{etag}%22"
+    assert response.status == 303
+    assert response.headers["Location"] == f"http://example.test/done?a=b&bucket={bucket}&key=a%2Fb&etag=%22{etag}%22"
 
 
 def test_forms_that_violate_the_policy_are_rejected(s3, boto, bucket):
@@ -127,10 +127,10 @@ def exchange(s3, head: str, body: bytes) -> bytes:
     with socket.create_connection((address.hostname, address.port), timeout=60) as bare:
         connection = ssl.create_default_context(cafile=s3.ca).wrap_socket(bare, server_hostname="localhost") if s3.ca else bare
         connection.sendall(head.replace("\n", "\r\n").encode() + b"\r\nConnection: close\r\n\r\n" + body)
-        answer = b""
+        response = b""
         while piece := connection.recv(65536):
-            answer += piece
-    return answer
+            response += piece
+    return response
 
 
 @pytest.mark.parametrize(
@@ -147,6 +147,6 @@ def exchange(s3, head: str, body: bytes) -> bytes:
 )
 def test_hostile_forms(s3, bucket, body, status, code):
     head = f"POST /{bucket} HTTP/1.1\nHost: h\nContent-Type: multipart/form-data; boundary=b\nContent-Length: {len(body)}"
-    answer = exchange(s3, head, body)
-    assert answer.startswith(b"HTTP/1.1 " + status), answer
-    assert b"<Code>" + code + b"</Code>" in answer
+    response = exchange(s3, head, body)
+    assert response.startswith(b"HTTP/1.1 " + status), response
+    assert b"<Code>" + code + b"</Code>" in response

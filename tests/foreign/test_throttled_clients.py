@@ -40,8 +40,8 @@ def test_retries_of_boto3_succeed_under_strict_limits(mode: str) -> None:
         boto = client(s3, mode=mode, total_max_attempts=10)
         boto.create_bucket(Bucket="bucket")
         s3.clock().freeze()
-        answers = [boto.put_object(Bucket="bucket", Key=f"k{i}", Body=b"x") for i in range(OBJECTS)]
-        retries = sum(answer["ResponseMetadata"]["RetryAttempts"] for answer in answers)
+        responses = [boto.put_object(Bucket="bucket", Key=f"k{i}", Body=b"x") for i in range(OBJECTS)]
+        retries = sum(response["ResponseMetadata"]["RetryAttempts"] for response in responses)
         report = s3.limits_report()
         assert report["refused"] == retries > 0
         assert report["admitted"] == OBJECTS
@@ -69,7 +69,7 @@ def test_boto3_classifies_a_refusal_as_throttling(mode: str) -> None:
     with Emulator(limits="aws-strict") as s3:
         boto = client(s3, mode=mode, total_max_attempts=10)
         boto.meta.events.register_first(
-            "needs-retry.s3.PutObject", lambda **answer: taken.append(detector.is_throttling_error(**answer))
+            "needs-retry.s3.PutObject", lambda **response: taken.append(detector.is_throttling_error(**response))
         )
         boto.create_bucket(Bucket="bucket")
         s3.clock().freeze()

@@ -16,9 +16,9 @@ def of_boto(boto, bucket: str, prefix: str, page: int) -> list[tuple]:
     """All entries of boto3, which returns versions and delete markers separately."""
     found = []
     pages = boto.get_paginator("list_object_versions").paginate(Bucket=bucket, Prefix=prefix, PaginationConfig={"PageSize": page})
-    for answer in pages:
+    for response in pages:
         for kind in ("Versions", "DeleteMarkers"):
-            for each in answer.get(kind, []):
+            for each in response.get(kind, []):
                 which = (each["Key"], each["VersionId"], each["IsLatest"], kind == "DeleteMarkers")
                 found.append((*which, each.get("Size", 0), each.get("ETag", ""), each["LastModified"].timestamp()))
     return found
@@ -61,9 +61,9 @@ def test_boto3_reads_a_restored_version(s3, boto, bucket):
     boto.delete_object(**where)
     checkpoint = penstock.S3Checkpoint("us-east-1", s3.endpoint, s3.emulator.config())
     restored = checkpoint.restore(f"s3://{bucket}/k", first)
-    answer = boto.get_object(**where)
-    assert (answer["Body"].read(), answer["VersionId"]) == (b"1", restored.version_id)
-    assert (answer["Metadata"], answer["ContentType"]) == ({"step": "1"}, "model/x")
+    response = boto.get_object(**where)
+    assert (response["Body"].read(), response["VersionId"]) == (b"1", restored.version_id)
+    assert (response["Metadata"], response["ContentType"]) == ({"step": "1"}, "model/x")
     boto.delete_object(**where)
     assert checkpoint.undelete(f"s3://{bucket}/k") == 1
     assert boto.head_object(**where)["VersionId"] == restored.version_id

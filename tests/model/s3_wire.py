@@ -145,5 +145,5 @@ class Wire:
         assert self._socket is not None
         data = self._socket.recv(size)
         if not data:
-            raise ConnectionError("the endpoint closed the connection in the middle of an answer")
+            raise ConnectionError("the endpoint closed the connection in the middle of a response")
         self._pending += data

@@ -69,11 +69,11 @@ class Driver:
         self.requests += 1
         self.connection = self.connection or http.client.HTTPConnection(self.address, timeout=30)
         self.connection.request("PUT" if self.saves else "GET", f"/job/{key}", b"")
-        answer = self.connection.getresponse()
-        answer.read()
-        if answer.status == (200 if self.saves else 404):
+        response = self.connection.getresponse()
+        response.read()
+        if response.status == (200 if self.saves else 404):
             return True
-        assert (answer.status, answer.reason) == (503, "Slow Down")
+        assert (response.status, response.reason) == (503, "Slow Down")
         self.connection.close()
         self.connection = None
         self.refused += 1
@@ -100,7 +100,7 @@ class Driver:
         if not self.ask(self.key(rank.number, rank.file) if is_file else self.metadata):
             self.push(self.now + REFUSAL_NS, REFUSED, rank)
             return False
-        rank.drawn += 1  # the answer takes no time
+        rank.drawn += 1  # the response takes no time
         rank.tokens = min(QUOTA, rank.tokens + (COST if rank.attempt > 1 else 1))
         rank.attempt = 1
         rank.file += 1

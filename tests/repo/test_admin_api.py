@@ -43,8 +43,8 @@ def running(*options: str) -> Iterator[dict[str, str]]:
 def send(method: str, url: str, body: str | None = None) -> tuple[int, Any]:
     request = urllib.request.Request(url, data=body.encode() if body else None, method=method)
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return answer.status, json.load(answer)
+        with urllib.request.urlopen(request, timeout=30) as response:
+            return response.status, json.load(response)
     except urllib.error.HTTPError as error:
         with error:
             return error.code, json.load(error)
@@ -77,26 +77,26 @@ def same(want: Any, have: Any) -> bool:
 
 
 def run(commands: str) -> tuple[int, Any]:
-    answer: tuple[int, Any] = (0, None)
+    response: tuple[int, Any] = (0, None)
     for line in commands.splitlines():
         if line.startswith("curl "):
-            answer = curl(line)
+            response = curl(line)
         else:
             subprocess.run(["sh", "-c", line], check=True, timeout=30)
-    return answer
+    return response
 
 
 def test_every_example_returns_the_documented_response(tmp_path: Path) -> None:
     examples = EXAMPLE.findall(DOCUMENT)
     assert len(examples) == DOCUMENT.count("\nanswers `") == DOCUMENT.count("\ncurl ")
     with running("--memory") as ready:
-        for commands, status, answer in examples:
+        for commands, status, response in examples:
             here = commands.replace("/tmp/penstock-seed", str(tmp_path / "seed"))
             for documented, actual in (("http://127.0.0.1:9000", ready["endpoint"]), ("http://127.0.0.1:9001", ready["admin"])):
                 here = here.replace(documented, actual)
             have = run(here)
             assert have[0] == int(status), f"{commands}{have}"
-            assert same(json.loads(answer), have[1]), f"{commands}{have}"
+            assert same(json.loads(response), have[1]), f"{commands}{have}"
 
 
 def test_the_document_has_an_example_of_every_route() -> None:
@@ -213,10 +213,10 @@ def test_schema_and_emulator_accept_and_reject_the_same_users() -> None:
         for name, change in (MISTAKES | BORDERS).items():
             users = copy.deepcopy(USERS)
             change(users)
-            status, answer = send("POST", ready["admin"] + "/_penstock/users", json.dumps(users))
+            status, response = send("POST", ready["admin"] + "/_penstock/users", json.dumps(users))
             want = name in BORDERS
             assert VALIDATOR.is_valid(users) == want, name
-            assert (status, name) == (200 if want else 400, name), answer
+            assert (status, name) == (200 if want else 400, name), response
 
 
 def test_a_duplicate_member_is_named_by_file_and_api(tmp_path: Path) -> None:
@@ -224,10 +224,10 @@ def test_a_duplicate_member_is_named_by_file_and_api(tmp_path: Path) -> None:
     text = '{"accounts": [{"account_id": "111122223333", "account_id": "444455556666"}]}'
     want = "accounts[0]: the member 'account_id' is given twice"
     with running("--memory") as ready:
-        status, answer = send("POST", ready["admin"] + "/_penstock/users", text)
-        assert (status, want in answer["error"]) == (400, True), answer
-        status, answer = send("POST", ready["admin"] + "/_penstock/namespaces", '{"name": "a", "name": "b"}')
-        assert (status, "'name' is given twice" in answer["error"]) == (400, True), answer
+        status, response = send("POST", ready["admin"] + "/_penstock/users", text)
+        assert (status, want in response["error"]) == (400, True), response
+        status, response = send("POST", ready["admin"] + "/_penstock/namespaces", '{"name": "a", "name": "b"}')
+        assert (status, "'name' is given twice" in response["error"]) == (400, True), response
     path = tmp_path / "users.json"
     path.write_text(text)
     executable = str(Path(os.environ["PENSTOCK_BUILD_DIR"]) / EXECUTABLE)

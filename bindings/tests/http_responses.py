@@ -18,7 +18,7 @@ class Asked(NamedTuple):
 
 
 @contextlib.contextmanager
-def answering(
+def responding(
     status: int, *, headers: dict[str, str] | None = None, body: bytes = b"", config: penstock.S3ClientConfig | None = None
 ) -> Iterator[tuple[penstock.S3Client, list[Asked]]]:
     """Yields a client of the server, unsigned without `config`, and the list of its requests."""
@@ -27,7 +27,7 @@ def answering(
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def answer(self) -> None:
+        def respond(self) -> None:
             self.rfile.read(int(self.headers.get("Content-Length", 0)))
             asked.append(Asked(self.command, self.path, {name.lower(): value for name, value in self.headers.items()}))
             self.send_response(status)
@@ -38,7 +38,7 @@ def answering(
             if self.command != "HEAD":
                 self.wfile.write(body)
 
-        do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = answer  # noqa: N815
+        do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = respond  # noqa: N815
 
         def log_message(self, format: str, *args: object) -> None:
             del format, args
