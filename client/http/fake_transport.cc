@@ -168,7 +168,7 @@ std::size_t FakeTransport::Release(std::size_t count) {
   {
     const MutexLock lock(mutex_);
     while (released < count && !queued_.empty()) {
-      ready_.push_back([this, pending = queued_.front()] { Answer(pending); });
+      ready_.push_back([this, pending = queued_.front()] { Respond(pending); });
       queued_.pop_front();
       ++released;
     }
@@ -246,7 +246,7 @@ void FakeTransport::Start(Request request, RequestBody* request_body, ResponseBo
     if (!pending->finished && held_) {
       queued_.push_back(pending);
     } else if (!pending->finished) {
-      ready_.push_back([this, pending] { Answer(pending); });
+      ready_.push_back([this, pending] { Respond(pending); });
     }
   }
   Drain();
@@ -301,7 +301,7 @@ FakeReply FakeTransport::TakeReply(const RecordedRequest& request) {
   return FakeReply::Fail(Misuse(request.request, "no reply is left in the script"));
 }
 
-void FakeTransport::Answer(const PendingPtr& pending) {
+void FakeTransport::Respond(const PendingPtr& pending) {
   {
     const MutexLock lock(mutex_);
     if (pending->finished) return;  // cancelled while it waited

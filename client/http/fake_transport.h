@@ -104,7 +104,7 @@ class FakeTransport final : public Transport {
   using PendingPtr = std::shared_ptr<Pending>;
 
   void Drain();
-  void Answer(const PendingPtr& pending);
+  void Respond(const PendingPtr& pending);
   void Finish(const PendingPtr& pending, Result<Outcome> outcome);
   FakeReply TakeReply(const RecordedRequest& request);
   std::function<void()> TakeDue(MonotonicTime now);

@@ -51,7 +51,7 @@ class Variables {
   std::vector<std::string> names_;
 };
 
-// Answers every request with `body`, and keeps the requests.
+// Responds to every request with `body`, and keeps the requests.
 class Service {
  public:
   explicit Service(std::string body) : body_(std::move(body)) {}
@@ -64,7 +64,7 @@ class Service {
   }
 
  private:
-  void Answer(http::RawConnection& connection) {
+  void Respond(http::RawConnection& connection) {
     while (auto head = connection.ReadHead()) {
       ++count_;
       const std::size_t at = head->find("Content-Length: ");
@@ -83,7 +83,7 @@ class Service {
   std::atomic<int> count_ = 0;
   mutable Mutex mutex_;
   std::string last_ PENSTOCK_GUARDED_BY(mutex_);
-  http::RawServer server_{[this](http::RawConnection& connection) { Answer(connection); }};
+  http::RawServer server_{[this](http::RawConnection& connection) { Respond(connection); }};
 };
 
 std::string StsResponse(const std::string& action) {

@@ -91,15 +91,15 @@ struct Deletes {
   std::optional<Result<DeleteObjectsResponse>> result = {};
 
   template <class Response>
-  void Answer(PausesFailures& pause, Callback<Response> done, Result<Response> response) {
+  void Respond(PausesFailures& pause, Callback<Response> done, Result<Response> response) {
     // Shared, because std::function needs a copy constructor. The response itself must be moved,
     // not copied.
-    auto answer = [done = std::move(done),
-                   response = std::make_shared<Result<Response>>(std::move(response))] {
+    auto respond = [done = std::move(done),
+                    response = std::make_shared<Result<Response>>(std::move(response))] {
       done(std::move(*response));
     };
-    if (later) return waiting.push_back(std::move(answer));
-    EXPECT_TRUE(pause.Resume(answer).ok()) << "an exception left a completion";
+    if (later) return waiting.push_back(std::move(respond));
+    EXPECT_TRUE(pause.Resume(respond).ok()) << "an exception left a completion";
   }
 
   DeleteVerbs Verbs() {
@@ -108,14 +108,14 @@ struct Deletes {
               DeleteObjectsResponse response;
               for (const ObjectKey& key : request.keys)
                 response.failures.push_back({key, kCode, "message"});
-              Answer<DeleteObjectsResponse>(pause, std::move(done), std::move(response));
+              Respond<DeleteObjectsResponse>(pause, std::move(done), std::move(response));
             },
             [this](const DeleteObjectRequest& request, Callback<DeleteObjectResponse> done) {
               PausesFailures pause;
               deleted.push_back(request.key.value);
               Error error = Error::Make(ErrorKind::kAccessDenied, "message");
               error.code = kCode;
-              Answer<DeleteObjectResponse>(pause, std::move(done), std::move(error));
+              Respond<DeleteObjectResponse>(pause, std::move(done), std::move(error));
             }};
   }
 
@@ -131,9 +131,9 @@ struct Deletes {
     return FailsAllocation(nth, [&] {
       StartDeleteOneByOne(std::move(verbs), std::move(request), std::move(done));
       while (!waiting.empty()) {
-        const std::function<void()> answer = std::move(waiting.front());
+        const std::function<void()> respond = std::move(waiting.front());
         waiting.pop_front();
-        answer();
+        respond();
       }
     });
   }

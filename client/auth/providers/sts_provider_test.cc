@@ -8,7 +8,7 @@ namespace {
 using http::FakeReply;
 using http::FakeTransport;
 
-std::string Answer(const std::string& action) {
+std::string ResponseOf(const std::string& action) {
   return "<" + action + "Response xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\"><" + action +
          "Result><Credentials><AccessKeyId>ASIA</AccessKeyId><SecretAccessKey>S</SecretAccessKey>"
          "<SessionToken>T</SessionToken><Expiration>2099-01-01T00:00:00Z</Expiration></"
@@ -25,7 +25,7 @@ const TextMap kTokenFile = {{"/t", "s3cr3t\n"}};
 
 TEST(StsProviderTest, ExchangesTheTokenOfAFileUnsigned) {
   FakeTransport transport;
-  transport.Expect(FakeReply::Respond(200, {}, Answer("AssumeRoleWithWebIdentity")));
+  transport.Expect(FakeReply::Respond(200, {}, ResponseOf("AssumeRoleWithWebIdentity")));
   const auto response = GetCredentials(
       MakeWebIdentityEnvironmentProvider(FakeContext(transport, kWebIdentity, kTokenFile)));
   ASSERT_TRUE(response.ok());
@@ -42,7 +42,7 @@ TEST(StsProviderTest, ExchangesTheTokenOfAFileUnsigned) {
 
 TEST(StsProviderTest, TheEndpointFollowsRegionPartitionAndEnvironment) {
   const auto asked = [](RemoteContext context, FakeTransport& transport) {
-    transport.Expect(FakeReply::Respond(200, {}, Answer("AssumeRoleWithWebIdentity")));
+    transport.Expect(FakeReply::Respond(200, {}, ResponseOf("AssumeRoleWithWebIdentity")));
     EXPECT_TRUE(GetCredentials(MakeWebIdentityEnvironmentProvider(std::move(context))).ok());
     return transport.requests().back().request.endpoint.host;
   };
@@ -85,7 +85,7 @@ TEST(StsProviderTest, RetriesErrorsThatStsDeclaresRetryable) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(
       400, {}, "<ErrorResponse><Error><Code>IDPCommunicationError</Code></Error></ErrorResponse>"));
-  transport.Expect(FakeReply::Respond(200, {}, Answer("AssumeRoleWithWebIdentity")));
+  transport.Expect(FakeReply::Respond(200, {}, ResponseOf("AssumeRoleWithWebIdentity")));
   EXPECT_TRUE(GetCredentials(MakeWebIdentityEnvironmentProvider(
                                  FakeContext(transport, kWebIdentity, kTokenFile)))
                   .ok());
@@ -118,7 +118,7 @@ TEST(StsProviderTest, AnIncompleteConfigurationIsAnErrorAndNoneIsNotFound) {
 TEST(StsProviderTest, EachAttemptToAssumeARoleIsSignedForSts) {
   FakeTransport transport;
   transport.Expect(FakeReply::Respond(503));
-  transport.Expect(FakeReply::Respond(200, {}, Answer("AssumeRole")));
+  transport.Expect(FakeReply::Respond(200, {}, ResponseOf("AssumeRole")));
   const auto response = GetCredentials(
       MakeAssumeRoleProvider(FakeContext(transport, {}), {}, {"arn:r", "name", "", {}},
                              MakeStaticProvider({"AKIA", "S", "", {}})));

@@ -27,7 +27,7 @@ class ExchangeTest : public ::testing::Test {
     transfer_.request_body = &body;
     exchange_.Begin(transfer_, expect_from);
   }
-  void Answer(std::string_view text) { pair_.PeerSends(text); }
+  void Respond(std::string_view text) { pair_.PeerSends(text); }
   void ClosePeer() { pair_.ClosePeer(); }
   std::string PeerReads() { return pair_.PeerReads(); }
   Step Send() { return exchange_.Send(*socket_); }
@@ -46,9 +46,9 @@ TEST_F(ExchangeTest, GetIsOneRequestAndOneResponse) {
   EXPECT_EQ(Send(), Step::kReceive);
   EXPECT_EQ(PeerReads(), "GET /k HTTP/1.1\r\nHost: h\r\nA: b\r\n\r\n");
   EXPECT_EQ(Receive(), Step::kReceive);
-  Answer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe");
+  Respond("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe");
   EXPECT_EQ(Receive(), Step::kReceive);
-  Answer("llo");
+  Respond("llo");
   EXPECT_EQ(Receive(), Step::kDone);
   EXPECT_TRUE(exchange_.keeps_connection());
   const Outcome outcome = exchange_.TakeOutcome();
@@ -60,7 +60,7 @@ TEST_F(ExchangeTest, GetIsOneRequestAndOneResponse) {
 TEST_F(ExchangeTest, ExtraBytesAfterTheResponseCloseTheConnection) {
   exchange_.Begin(transfer_, 1);
   EXPECT_EQ(Send(), Step::kReceive);
-  Answer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok and more");
+  Respond("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok and more");
   EXPECT_EQ(Receive(), Step::kDone);
   EXPECT_EQ(sink_.text, "ok");
   EXPECT_FALSE(exchange_.keeps_connection());
@@ -81,7 +81,7 @@ TEST_F(ExchangeTest, LargeBodyWaitsFor100Continue) {
   EXPECT_TRUE(PeerReads().ends_with("Expect: 100-continue\r\n\r\n"));
   EXPECT_EQ(Send(), Step::kReceive);
   EXPECT_EQ(PeerReads(), "");
-  Answer("HTTP/1.1 100 Continue\r\n\r\n");
+  Respond("HTTP/1.1 100 Continue\r\n\r\n");
   EXPECT_EQ(Receive(), Step::kReceive);
   EXPECT_EQ(PeerReads(), "hello");
   EXPECT_FALSE(exchange_.waits());
@@ -102,7 +102,7 @@ TEST_F(ExchangeTest, RejectionSkipsTheBodyAndClosesTheConnection) {
   Upload(body, 1);
   EXPECT_EQ(Send(), Step::kReceive);
   PeerReads();
-  Answer("HTTP/1.1 403 No\r\nContent-Length: 3\r\n\r\nno!");
+  Respond("HTTP/1.1 403 No\r\nContent-Length: 3\r\n\r\nno!");
   EXPECT_EQ(Receive(), Step::kDone);
   EXPECT_FALSE(exchange_.keeps_connection());
   EXPECT_EQ(sink_.text, "no!");
@@ -113,11 +113,11 @@ TEST_F(ExchangeTest, RejectionDuringTheBodyStopsIt) {
   TextBody body(std::string(8 << 20, 'x'));
   Upload(body);
   EXPECT_EQ(Send(), Step::kSend);  // the peer does not read
-  Answer("HTTP/1.1 503 Slow Down\r\nContent-Length: 4\r\n\r\n");
+  Respond("HTTP/1.1 503 Slow Down\r\nContent-Length: 4\r\n\r\n");
   EXPECT_EQ(Receive(), Step::kReceive);
   PeerReads();
   EXPECT_EQ(Send(), Step::kReceive);  // nothing is left to send
-  Answer("slow");
+  Respond("slow");
   EXPECT_EQ(Receive(), Step::kDone);
   EXPECT_EQ(sink_.text, "slow");
   EXPECT_FALSE(exchange_.keeps_connection());
@@ -128,7 +128,7 @@ TEST_F(ExchangeTest, ReadsTheResponseOfAPeerThatClosed) {
   TextBody body(std::string(8 << 20, 'x'));
   Upload(body);
   EXPECT_EQ(Send(), Step::kSend);
-  Answer("HTTP/1.1 400 Bad\r\nContent-Length: 3\r\n\r\nbad");
+  Respond("HTTP/1.1 400 Bad\r\nContent-Length: 3\r\n\r\nbad");
   ClosePeer();
   EXPECT_EQ(Send(), Step::kReceive);
   EXPECT_EQ(Receive(), Step::kDone);
@@ -158,7 +158,7 @@ TEST_F(ExchangeTest, DoesNotRepeatAWriteThatWasSentCompletely) {
 TEST_F(ExchangeTest, DoesNotRepeatAfterAPartialResponse) {
   exchange_.Begin(transfer_, 1);
   EXPECT_EQ(Send(), Step::kReceive);
-  Answer("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n1234");
+  Respond("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n1234");
   ClosePeer();
   EXPECT_EQ(Receive(), Step::kReceive);
   EXPECT_EQ(Receive(), Step::kFailed);

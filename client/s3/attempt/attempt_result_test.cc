@@ -27,7 +27,7 @@ struct Ended {
   Result<void> accepted = Ok();
 };
 
-http::Outcome Answer(int status, std::vector<http::Header> headers = {}) {
+http::Outcome ResponseOf(int status, std::vector<http::Header> headers = {}) {
   http::Outcome outcome;
   outcome.head = {status, std::move(headers)};
   return outcome;
@@ -35,9 +35,9 @@ http::Outcome Answer(int status, std::vector<http::Header> headers = {}) {
 
 TEST(AttemptResultTest, ASuccessIsWhatTheOperationAccepts) {
   Ended test(Operation::kHeadBucket);
-  EXPECT_TRUE(test.Read(Answer(200)).ok());
+  EXPECT_TRUE(test.Read(ResponseOf(200)).ok());
   test.accepted = Error::Make(ErrorKind::kDataLoss, "m");
-  const auto result = test.Read(Answer(200, {{"x-amz-request-id", "R"}}));
+  const auto result = test.Read(ResponseOf(200, {{"x-amz-request-id", "R"}}));
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kDataLoss);
   EXPECT_EQ(result.error().http_status, 200);
@@ -46,7 +46,7 @@ TEST(AttemptResultTest, ASuccessIsWhatTheOperationAccepts) {
 
 TEST(AttemptResultTest, AnotherStatusIsTheErrorThatItNames) {
   Ended test(Operation::kHeadBucket);
-  const auto result = test.Read(Answer(404));
+  const auto result = test.Read(ResponseOf(404));
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kNotFound);
 }
@@ -55,7 +55,7 @@ TEST(AttemptResultTest, AnEarlySuccessOfAnUploadIsAnError) {
   Ended test(Operation::kPutObject);
   http::TextSource source("abc");
   test.sent = &source;
-  http::Outcome outcome = Answer(200);
+  http::Outcome outcome = ResponseOf(200);
   outcome.sent_bytes = 2;
   const auto result = test.Read(outcome);
   ASSERT_FALSE(result.ok());
@@ -89,7 +89,7 @@ TEST(AttemptResultTest, ASignatureInTheTextsIsRedacted) {
   Ended test(Operation::kHeadBucket);
   const std::string signature(64, 'a');
   test.secrets.signature = signature;
-  const auto result = test.Read(Answer(403, {{"x-amz-request-id", signature}}));
+  const auto result = test.Read(ResponseOf(403, {{"x-amz-request-id", signature}}));
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().request_id, "***");
 }
@@ -107,7 +107,7 @@ TEST(AttemptResultTest, ATimeoutNamesTheSettingThatApplied) {
 TEST(AttemptResultTest, LongTextsOfTheServerAreShortened) {
   Ended test(Operation::kHeadBucket);
   test.accepted = Error::Make(ErrorKind::kUnavailable, std::string(10'000, 'x'));
-  EXPECT_LT(test.Read(Answer(200)).error().message.size(), 3000u);
+  EXPECT_LT(test.Read(ResponseOf(200)).error().message.size(), 3000u);
 }
 
 }  // namespace

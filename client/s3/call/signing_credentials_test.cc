@@ -210,7 +210,7 @@ TEST(SigningCredentialsTest, ARenameKeepsItsTokenOverRetries) {
   rename.destination = ObjectKey("b");
   test.client.transport.Expect(Session("S"));
   test.client.transport.Expect(
-      FakeReply::Fail(Error::Make(ErrorKind::kUnavailable, "the answer was lost")));
+      FakeReply::Fail(Error::Make(ErrorKind::kUnavailable, "the response was lost")));
   test.client.transport.Expect(FakeReply::Respond(200));
   ASSERT_TRUE(test.client.Run(rename).ok());
   ASSERT_EQ(test.client.sent(), 3u);

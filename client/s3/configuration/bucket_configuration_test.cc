@@ -94,27 +94,28 @@ TEST(BucketConfigurationTest, RefusesWhatS3Lacks) {
 
 TEST(BucketConfigurationTest, ReturnsTheDocumentAsReceived) {
   GetBucketConfigurationRequest request{kBucket, Kind::kPolicy, {}, {}};
-  EXPECT_EQ(ParseResponse(request, Answer("{\"a\": 1}\n"))->document, "{\"a\": 1}\n");
+  EXPECT_EQ(ParseResponse(request, ResponseOf("{\"a\": 1}\n"))->document, "{\"a\": 1}\n");
   request.kind = Kind::kLifecycle;
   const std::string document = "<LifecycleConfiguration><Rule/></LifecycleConfiguration>";
-  EXPECT_EQ(ParseResponse(request, Answer(document))->document, document);
+  EXPECT_EQ(ParseResponse(request, ResponseOf(document))->document, document);
 }
 
 TEST(BucketConfigurationTest, SettingAPolicyMayReturnIt) {
   PutBucketConfigurationRequest request{kBucket, Kind::kPolicy, "{}", {}, {}};
-  EXPECT_TRUE(ParseResponse(request, Answer("{}")).ok());
-  EXPECT_TRUE(ParseResponse(request, Answer("", {}, 204)).ok());
-  EXPECT_FALSE(ParseResponse(request, Answer("hello")).ok());
+  EXPECT_TRUE(ParseResponse(request, ResponseOf("{}")).ok());
+  EXPECT_TRUE(ParseResponse(request, ResponseOf("", {}, 204)).ok());
+  EXPECT_FALSE(ParseResponse(request, ResponseOf("hello")).ok());
   request.kind = Kind::kCors;
-  EXPECT_FALSE(ParseResponse(request, Answer("{}")).ok());
+  EXPECT_FALSE(ParseResponse(request, ResponseOf("{}")).ok());
 }
 
 TEST(BucketConfigurationTest, AnErrorOrAPageIsNoConfiguration) {
   for (const Kind kind : {Kind::kPolicy, Kind::kLifecycle}) {
     const GetBucketConfigurationRequest request{kBucket, kind, {}, {}};
-    EXPECT_EQ(ParseResponse(request, Answer("<Error><Code>SlowDown</Code></Error>")).error().code,
-              "SlowDown");
-    EXPECT_EQ(ParseResponse(request, Answer("<html><body>hello</body></html>")).error().kind,
+    EXPECT_EQ(
+        ParseResponse(request, ResponseOf("<Error><Code>SlowDown</Code></Error>")).error().code,
+        "SlowDown");
+    EXPECT_EQ(ParseResponse(request, ResponseOf("<html><body>hello</body></html>")).error().kind,
               ErrorKind::kUnsupported);
   }
 }
@@ -138,7 +139,7 @@ TEST(BucketVersioningTest, ReadsTheStatus) {
   const std::string start =
       "<VersioningConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">";
   const auto read = [&](const std::string& text) {
-    return ParseResponse(request, Answer(start + text + "</VersioningConfiguration>"));
+    return ParseResponse(request, ResponseOf(start + text + "</VersioningConfiguration>"));
   };
   EXPECT_EQ(read("")->status, BucketVersioning::kNever);
   EXPECT_EQ(read("<Status>Suspended</Status>")->status, BucketVersioning::kSuspended);
@@ -154,7 +155,7 @@ TEST(BucketTaggingTest, SendsTagsAsBotocoreAndReadsThem) {
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Tagging "
             "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><TagSet><Tag><Key>a</Key><Value>"
             "&lt;b&gt;</Value></Tag></TagSet></Tagging>");
-  const auto read = ParseResponse(GetBucketTaggingRequest{kBucket, {}}, Answer(wire->document));
+  const auto read = ParseResponse(GetBucketTaggingRequest{kBucket, {}}, ResponseOf(wire->document));
   EXPECT_EQ(read->tags, (std::vector<Tag>{{"a", "<b>"}}));
 }
 

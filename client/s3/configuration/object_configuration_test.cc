@@ -38,11 +38,11 @@ TEST(ObjectTaggingTest, AddressesTheVersionAsBotocore) {
 
 TEST(ObjectTaggingTest, ReadsTagsAndVersion) {
   const auto tags = ParseResponse(GetObjectTaggingRequest{kBucket, kKey, {}, {}},
-                                  Answer(kTagging, {{"x-amz-version-id", "v"}}));
+                                  ResponseOf(kTagging, {{"x-amz-version-id", "v"}}));
   EXPECT_EQ(tags->tags, (std::vector<Tag>{{"a", "b"}}));
   EXPECT_EQ(tags->version_id, kVersion);
   EXPECT_EQ(ParseResponse(DeleteObjectTaggingRequest{kBucket, kKey, {}, {}},
-                          Answer("", {{"x-amz-version-id", "v"}}, 204))
+                          ResponseOf("", {{"x-amz-version-id", "v"}}, 204))
                 ->version_id,
             kVersion);
 }
@@ -93,8 +93,8 @@ TEST(RestoreObjectTest, SendsDaysAndTierAsBotocore) {
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<RestoreRequest "
             "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Days>2</Days><GlacierJobParameters>"
             "<Tier>Bulk</Tier></GlacierJobParameters></RestoreRequest>");
-  EXPECT_FALSE(ParseResponse(request, Answer("", {}, 202))->already_restored);
-  EXPECT_TRUE(ParseResponse(request, Answer("", {}, 200))->already_restored);
+  EXPECT_FALSE(ParseResponse(request, ResponseOf("", {}, 202))->already_restored);
+  EXPECT_TRUE(ParseResponse(request, ResponseOf("", {}, 200))->already_restored);
 }
 
 TEST(GetObjectAttributesTest, SendsHeadersAsBotocore) {
@@ -113,16 +113,17 @@ TEST(GetObjectAttributesTest, SendsHeadersAsBotocore) {
 TEST(GetObjectAttributesTest, ReadsPartsAndChecksums) {
   const auto read = ParseResponse(
       GetObjectAttributesRequest{.bucket = kBucket, .key = kKey},
-      Answer("<GetObjectAttributesResponse xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
-             "<ETag>e-2</ETag><Checksum><ChecksumSHA256>s-2</ChecksumSHA256>"
-             "<ChecksumType>COMPOSITE</ChecksumType></Checksum><ObjectParts>"
-             "<IsTruncated>true</IsTruncated><MaxParts>1</MaxParts>"
-             "<NextPartNumberMarker>1</NextPartNumberMarker><PartNumberMarker>0</PartNumberMarker>"
-             "<Part><ChecksumSHA256>s1</ChecksumSHA256><PartNumber>1</PartNumber><Size>5242880"
-             "</Size></Part><PartsCount>2</PartsCount></ObjectParts>"
-             "<StorageClass>STANDARD</StorageClass><ObjectSize>5242881</ObjectSize>"
-             "</GetObjectAttributesResponse>",
-             {{"Last-Modified", "Sat, 05 Jan 2030 00:00:00 GMT"}}));
+      ResponseOf(
+          "<GetObjectAttributesResponse xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
+          "<ETag>e-2</ETag><Checksum><ChecksumSHA256>s-2</ChecksumSHA256>"
+          "<ChecksumType>COMPOSITE</ChecksumType></Checksum><ObjectParts>"
+          "<IsTruncated>true</IsTruncated><MaxParts>1</MaxParts>"
+          "<NextPartNumberMarker>1</NextPartNumberMarker><PartNumberMarker>0</PartNumberMarker>"
+          "<Part><ChecksumSHA256>s1</ChecksumSHA256><PartNumber>1</PartNumber><Size>5242880"
+          "</Size></Part><PartsCount>2</PartsCount></ObjectParts>"
+          "<StorageClass>STANDARD</StorageClass><ObjectSize>5242881</ObjectSize>"
+          "</GetObjectAttributesResponse>",
+          {{"Last-Modified", "Sat, 05 Jan 2030 00:00:00 GMT"}}));
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(read->etag.value, "e-2");
   EXPECT_EQ(read->size, 5242881U);

@@ -26,7 +26,7 @@ TEST(CreateSessionTest, RequestsASessionOfTheBucket) {
 
 TEST(CreateSessionTest, TheLifetimeIsRelativeToTheResponsesDate) {
   const auto session =
-      ParseSession(Answer(Document(), {{"Date", "Fri, 02 Jan 2026 03:04:05 GMT"}}), WallTime{});
+      ParseSession(ResponseOf(Document(), {{"Date", "Fri, 02 Jan 2026 03:04:05 GMT"}}), WallTime{});
   ASSERT_TRUE(session.ok()) << session.error().message;
   EXPECT_EQ(session->credentials->access_key_id, "A");
   EXPECT_EQ(session->credentials->secret_access_key, "S");
@@ -36,13 +36,13 @@ TEST(CreateSessionTest, TheLifetimeIsRelativeToTheResponsesDate) {
 
 TEST(CreateSessionTest, WithoutADateTheLocalClockIsUsed) {
   const WallTime now = *ParseIso8601("2026-01-02T03:08:05Z");
-  EXPECT_EQ(ParseSession(Answer(Document()), now)->lifetime, seconds(60));
+  EXPECT_EQ(ParseSession(ResponseOf(Document()), now)->lifetime, seconds(60));
 }
 
 TEST(CreateSessionTest, AnInvalidSessionIsAnErrorWithoutItsSecrets) {
   for (const std::string& body : {Document("soon"), std::string("<CreateSessionResult/>"),
                                   std::string("<Other"), std::string()}) {
-    const auto session = ParseSession(Answer(body), WallTime{});
+    const auto session = ParseSession(ResponseOf(body), WallTime{});
     ASSERT_FALSE(session.ok()) << body;
     EXPECT_EQ(session.error().kind, ErrorKind::kUnavailable);
     EXPECT_EQ(session.error().message.find(">S<"), std::string::npos);
@@ -51,7 +51,7 @@ TEST(CreateSessionTest, AnInvalidSessionIsAnErrorWithoutItsSecrets) {
 
 TEST(CreateSessionTest, AServiceWithoutSessionsIsNotRetried) {
   // Symptom: moto returns a listing for `?session`, which led to ten attempts in up to a minute.
-  const auto session = ParseSession(Answer("<ListBucketResult/>"), WallTime{});
+  const auto session = ParseSession(ResponseOf("<ListBucketResult/>"), WallTime{});
   ASSERT_FALSE(session.ok());
   EXPECT_EQ(session.error().kind, ErrorKind::kUnsupported);
   EXPECT_NE(session.error().message.find("disable_s3_express_session_auth"), std::string::npos)

@@ -35,7 +35,7 @@ class Sessions {
         });
   }
   // Responds to the oldest request.
-  void Answer(const std::string& id, seconds lifetime = seconds(300)) {
+  void Respond(const std::string& id, seconds lifetime = seconds(300)) {
     last = std::make_shared<const Credentials>(Credentials{id, "secret", "token", {}});
     Settle(BucketSession{last, lifetime});
   }
@@ -60,7 +60,7 @@ TEST(ExpressSessionsTest, AllWaitingCallersShareOneRequest) {
   std::vector<std::string> got(64, "(waits)");
   for (std::string& one : got) test.Wait(kKey, one);
   ASSERT_EQ(test.asked.size(), 1u);
-  test.Answer("S1");
+  test.Respond("S1");
   for (const std::string& one : got) EXPECT_EQ(one, "S1");
   EXPECT_EQ(test.Use(), "S1");
   EXPECT_TRUE(test.asked.empty());
@@ -99,12 +99,12 @@ TEST(ExpressSessionsTest, ThreadsWaitForTheSameResponse) {
 TEST(ExpressSessionsTest, BucketsRegionsAndIdentitiesHaveTheirOwnSessions) {
   Sessions test;
   test.Use();
-  test.Answer("S1");
+  test.Respond("S1");
   for (const SessionKey& other :
        {SessionKey{"other--usw2-az1--x-s3", "us-west-2", "me"},
         SessionKey{kKey.bucket, "us-east-1", "me"}, SessionKey{kKey.bucket, "us-west-2", "you"}}) {
     EXPECT_EQ(test.Use(other), "(waits)");
-    test.Answer("other");
+    test.Respond("other");
   }
   EXPECT_EQ(test.Use(), "S1");
 }
@@ -112,7 +112,7 @@ TEST(ExpressSessionsTest, BucketsRegionsAndIdentitiesHaveTheirOwnSessions) {
 TEST(ExpressSessionsTest, AUseInTheLastMinuteRenewsInTheBackground) {
   Sessions test;
   test.Use();
-  test.Answer("S1");
+  test.Respond("S1");
   test.clock.Advance(seconds(239));
   EXPECT_EQ(test.Use(), "S1");
   EXPECT_TRUE(test.asked.empty());
@@ -120,7 +120,7 @@ TEST(ExpressSessionsTest, AUseInTheLastMinuteRenewsInTheBackground) {
   EXPECT_EQ(test.Use(), "S1");
   EXPECT_EQ(test.Use(), "S1");
   ASSERT_EQ(test.asked.size(), 1u);
-  test.Answer("S2");
+  test.Respond("S2");
   EXPECT_EQ(test.Use(), "S2");
   EXPECT_TRUE(test.asked.empty());
 }
@@ -128,7 +128,7 @@ TEST(ExpressSessionsTest, AUseInTheLastMinuteRenewsInTheBackground) {
 TEST(ExpressSessionsTest, TheOldSessionIsUsedUntilFiveSecondsBeforeItsExpiry) {
   Sessions test;
   test.Use();
-  test.Answer("S1");
+  test.Respond("S1");
   test.clock.Advance(seconds(294));
   EXPECT_EQ(test.Use(), "S1");
   test.clock.Advance(seconds(1));
@@ -136,14 +136,14 @@ TEST(ExpressSessionsTest, TheOldSessionIsUsedUntilFiveSecondsBeforeItsExpiry) {
   test.Wait(kKey, got);
   EXPECT_EQ(got, "(waits)");
   ASSERT_EQ(test.asked.size(), 1u);
-  test.Answer("S2");
+  test.Respond("S2");
   EXPECT_EQ(got, "S2");
 }
 
 TEST(ExpressSessionsTest, AFailedRenewalKeepsTheOldSessionAndIsRetriedLater) {
   Sessions test;
   test.Use();
-  test.Answer("S1");
+  test.Respond("S1");
   test.clock.Advance(seconds(250));
   test.Use();
   test.Fail();
@@ -170,11 +170,11 @@ TEST(ExpressSessionsTest, AFailureIsReturnedToAllWaitingCallersAndNotStored) {
 TEST(ExpressSessionsTest, ARejectedSessionIsNotUsedAgain) {
   Sessions test;
   test.Use();
-  test.Answer("S1");
+  test.Respond("S1");
   const CredentialsPtr refused = test.last;
   test.sessions->Drop(kKey.bucket, refused);
   EXPECT_EQ(test.Use(), "(waits)");
-  test.Answer("S2");
+  test.Respond("S2");
   test.sessions->Drop(kKey.bucket, refused);  // Another thread reports the same error later.
   EXPECT_EQ(test.Use(), "S2");
 }
@@ -182,7 +182,7 @@ TEST(ExpressSessionsTest, ARejectedSessionIsNotUsedAgain) {
 TEST(ExpressSessionsTest, AnExpiredSessionCanBeReplacedAtOnce) {
   Sessions test;
   test.Use();
-  test.Answer("S1", seconds(3));  // Used for the waiting callers only.
+  test.Respond("S1", seconds(3));  // Used for the waiting callers only.
   EXPECT_EQ(test.Use(), "(waits)");
   EXPECT_EQ(test.asked.size(), 1u);
 }
@@ -192,7 +192,7 @@ TEST(ExpressSessionsTest, EvictsTheLeastRecentlyUsedSession) {
   for (int i = 0; i <= 100; ++i) {
     test.clock.Advance(std::chrono::milliseconds(1));
     test.Use({"b" + std::to_string(i), "r", "me"});
-    test.Answer("S" + std::to_string(i));
+    test.Respond("S" + std::to_string(i));
   }
   EXPECT_EQ(test.Use({"b1", "r", "me"}), "S1");
   EXPECT_EQ(test.Use({"b0", "r", "me"}), "(waits)");

@@ -70,7 +70,7 @@ TEST(CreateBucketTest, RejectsAnEmptyName) {
 }
 
 TEST(CreateBucketTest, AcceptsAnySuccessResponse) {
-  EXPECT_TRUE(ParseResponse(kCreateBucket, Answer("")).ok());
+  EXPECT_TRUE(ParseResponse(kCreateBucket, ResponseOf("")).ok());
 }
 
 const HeadBucketRequest kHeadBucket{.bucket = BucketName("b")};
@@ -80,9 +80,10 @@ TEST(HeadBucketTest, SendsTheBucket) {
 }
 
 TEST(HeadBucketTest, ReturnsTheRegion) {
-  EXPECT_EQ(ParseResponse(kHeadBucket, Answer("", {{"X-Amz-Bucket-Region", "eu-west-1"}}))->region,
-            "eu-west-1");
-  EXPECT_EQ(ParseResponse(kHeadBucket, Answer(""))->region, "");
+  EXPECT_EQ(
+      ParseResponse(kHeadBucket, ResponseOf("", {{"X-Amz-Bucket-Region", "eu-west-1"}}))->region,
+      "eu-west-1");
+  EXPECT_EQ(ParseResponse(kHeadBucket, ResponseOf(""))->region, "");
 }
 
 TEST(DeleteBucketTest, SendsTheBucket) {
@@ -108,7 +109,7 @@ TEST(DeleteBucketTest, RejectsAnAccessPoint) {
 }
 
 TEST(DeleteBucketTest, AcceptsAnySuccessResponse) {
-  EXPECT_TRUE(ParseResponse(DeleteBucketRequest{}, Answer("", {}, 204)).ok());
+  EXPECT_TRUE(ParseResponse(DeleteBucketRequest{}, ResponseOf("", {}, 204)).ok());
 }
 
 TEST(ListBucketsTest, AddressesTheService) {
@@ -118,10 +119,10 @@ TEST(ListBucketsTest, AddressesTheService) {
 TEST(ListBucketsTest, ReadsNamesAndDates) {
   const auto response = ParseResponse(
       ListBucketsRequest{},
-      Answer("<ListAllMyBucketsResult><Owner><ID>o</ID></Owner><Buckets><Bucket><Name>a</Name>"
-             "<CreationDate>2026-01-02T03:04:05.000Z</CreationDate></Bucket><Bucket><Name>b</"
-             "Name></Bucket></Buckets>"
-             "</ListAllMyBucketsResult>"));
+      ResponseOf("<ListAllMyBucketsResult><Owner><ID>o</ID></Owner><Buckets><Bucket><Name>a</Name>"
+                 "<CreationDate>2026-01-02T03:04:05.000Z</CreationDate></Bucket><Bucket><Name>b</"
+                 "Name></Bucket></Buckets>"
+                 "</ListAllMyBucketsResult>"));
   ASSERT_TRUE(response.ok());
   ASSERT_EQ(response->buckets.size(), 2u);
   EXPECT_EQ(response->buckets[0].name.value, "a");
@@ -130,8 +131,9 @@ TEST(ListBucketsTest, ReadsNamesAndDates) {
 }
 
 TEST(ListBucketsTest, NoBucketsIsAnEmptyList) {
-  const auto response = ParseResponse(
-      ListBucketsRequest{}, Answer("<ListAllMyBucketsResult><Buckets/></ListAllMyBucketsResult>"));
+  const auto response =
+      ParseResponse(ListBucketsRequest{},
+                    ResponseOf("<ListAllMyBucketsResult><Buckets/></ListAllMyBucketsResult>"));
   ASSERT_TRUE(response.ok());
   EXPECT_TRUE(response->buckets.empty());
 }
@@ -154,9 +156,9 @@ TEST(ListDirectoryBucketsTest, RejectsMoreThanAPage) {
 TEST(ListDirectoryBucketsTest, ReadsNamesDatesAndTheToken) {
   const auto response = ParseResponse(
       ListDirectoryBucketsRequest{},
-      Answer("<ListAllMyDirectoryBucketsResult><Buckets><Bucket><Name>a--usw2-az1--x-s3</Name>"
-             "<CreationDate>2026-01-02T03:04:05.000Z</CreationDate></Bucket></Buckets>"
-             "<ContinuationToken>t</ContinuationToken></ListAllMyDirectoryBucketsResult>"));
+      ResponseOf("<ListAllMyDirectoryBucketsResult><Buckets><Bucket><Name>a--usw2-az1--x-s3</Name>"
+                 "<CreationDate>2026-01-02T03:04:05.000Z</CreationDate></Bucket></Buckets>"
+                 "<ContinuationToken>t</ContinuationToken></ListAllMyDirectoryBucketsResult>"));
   ASSERT_TRUE(response.ok());
   ASSERT_EQ(response->buckets.size(), 1u);
   EXPECT_EQ(response->buckets[0].name.value, "a--usw2-az1--x-s3");
@@ -167,7 +169,7 @@ TEST(ListDirectoryBucketsTest, ReadsNamesDatesAndTheToken) {
 TEST(ListDirectoryBucketsTest, TheLastPageHasNoToken) {
   const auto response = ParseResponse(
       ListDirectoryBucketsRequest{},
-      Answer("<ListAllMyDirectoryBucketsResult><Buckets/></ListAllMyDirectoryBucketsResult>"));
+      ResponseOf("<ListAllMyDirectoryBucketsResult><Buckets/></ListAllMyDirectoryBucketsResult>"));
   ASSERT_TRUE(response.ok());
   EXPECT_TRUE(response->buckets.empty() && response->next_token.empty());
 }

@@ -26,7 +26,7 @@ TEST(DeleteObjectTest, AnEmptyKeyNeverBecomesDeleteBucket) {
 }
 
 TEST(DeleteObjectTest, AcceptsAnySuccessResponse) {
-  EXPECT_TRUE(ParseResponse(DeleteObjectRequest{}, Answer("", {}, 204)).ok());
+  EXPECT_TRUE(ParseResponse(DeleteObjectRequest{}, ResponseOf("", {}, 204)).ok());
 }
 
 DeleteObjectsRequest DeleteObjectsOf(std::vector<ObjectKey> keys) {
@@ -80,10 +80,10 @@ TEST(DeleteObjectsTest, RejectsListsThatS3WouldReject) {
 TEST(DeleteObjectsTest, ReportsTheKeysThatWereNotDeleted) {
   const auto response = ParseResponse(
       DeleteObjectsOf({ObjectKey("x")}),
-      Answer("<DeleteResult "
-             "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Deleted><Key>y</Key></Deleted>"
-             "<Error><Key>x</Key><Code>AccessDenied</Code><Message>Access "
-             "Denied</Message></Error></DeleteResult>"));
+      ResponseOf("<DeleteResult "
+                 "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Deleted><Key>y</Key></Deleted>"
+                 "<Error><Key>x</Key><Code>AccessDenied</Code><Message>Access "
+                 "Denied</Message></Error></DeleteResult>"));
   ASSERT_TRUE(response.ok());
   ASSERT_EQ(response->failures.size(), 1u);
   EXPECT_EQ(response->failures[0].key.value, "x");
@@ -94,7 +94,7 @@ TEST(DeleteObjectsTest, ReportsTheKeysThatWereNotDeleted) {
 TEST(DeleteObjectsTest, KeysThatTheListDoesNotNameAreFailures) {
   DeleteObjectsRequest request = DeleteObjectsOf({ObjectKey("a"), ObjectKey("b\x01")});
   request.objects = {{.key = ObjectKey("c"), .version_id = VersionId("v")}, {ObjectKey("d")}};
-  const WireResponse wire = Answer(
+  const WireResponse wire = ResponseOf(
       "<DeleteResult><Deleted><Key>d</Key></Deleted><Deleted><Key>other</Key></Deleted>"
       "<Error><Key>c</Key><Code>AccessDenied</Code></Error></DeleteResult>");
   EXPECT_EQ(ParseResponse(request, wire)->failures.size(), 1u) << "S3 names failures only";
@@ -108,7 +108,7 @@ TEST(DeleteObjectsTest, KeysThatTheListDoesNotNameAreFailures) {
 
 TEST(DeleteObjectsTest, SecretsThatAServerRepeatsForAKeyAreRedacted) {
   const Credentials credentials{"AKID", "TOPSECRETKEY", "TOPSECRETTOKEN", std::nullopt};
-  WireResponse echo = Answer(
+  WireResponse echo = ResponseOf(
       "<DeleteResult><Error><Key>x</Key><Code>Bad-TOPSECRETTOKEN</Code>"
       "<Message>TOPSECRETKEY Signature=0123abcdef, y 0123abcdef</Message></Error></DeleteResult>");
   echo.secrets = {&credentials, "0123abcdef"};
@@ -122,7 +122,7 @@ TEST(DeleteObjectsTest, SecretsThatAServerRepeatsForAKeyAreRedacted) {
 TEST(DeleteObjectsTest, AnErrorDocumentInA200IsAnError) {
   const auto response = ParseResponse(
       DeleteObjectsOf({ObjectKey("x")}),
-      Answer("<Error><Code>InternalError</Code><Message>We encountered</Message></Error>"));
+      ResponseOf("<Error><Code>InternalError</Code><Message>We encountered</Message></Error>"));
   ASSERT_FALSE(response.ok());
   EXPECT_EQ(response.error().kind, ErrorKind::kUnavailable);
   EXPECT_EQ(response.error().code, "InternalError");
@@ -148,12 +148,12 @@ TEST(DeleteObjectTest, SendsConditionsAsBotocore) {
 }
 
 TEST(DeleteObjectTest, ReturnsVersionAndDeleteMarker) {
-  const auto marked =
-      ParseResponse(DeleteObjectRequest{},
-                    Answer("", {{"x-amz-version-id", "v"}, {"x-amz-delete-marker", "true"}}, 204));
+  const auto marked = ParseResponse(
+      DeleteObjectRequest{},
+      ResponseOf("", {{"x-amz-version-id", "v"}, {"x-amz-delete-marker", "true"}}, 204));
   EXPECT_EQ(marked->version_id.value, "v");
   EXPECT_TRUE(marked->delete_marker);
-  EXPECT_FALSE(ParseResponse(DeleteObjectRequest{}, Answer("", {}, 204))->delete_marker);
+  EXPECT_FALSE(ParseResponse(DeleteObjectRequest{}, ResponseOf("", {}, 204))->delete_marker);
 }
 
 // The document of botocore 1.44.8 for the same input.
@@ -194,10 +194,11 @@ TEST(DeleteObjectsTest, CountsAndChecksBothLists) {
 TEST(DeleteObjectsTest, ReturnsWhatWasDeleted) {
   const auto response = ParseResponse(
       DeleteObjectsRequest{},
-      Answer("<DeleteResult><Deleted><Key>a</Key><DeleteMarker>true</DeleteMarker>"
-             "<DeleteMarkerVersionId>m</DeleteMarkerVersionId></Deleted><Deleted><Key>b</Key>"
-             "<VersionId>v</VersionId></Deleted><Error><Key>c</Key><VersionId>w</VersionId><Code>"
-             "AccessDenied</Code><Message>no</Message></Error></DeleteResult>"));
+      ResponseOf(
+          "<DeleteResult><Deleted><Key>a</Key><DeleteMarker>true</DeleteMarker>"
+          "<DeleteMarkerVersionId>m</DeleteMarkerVersionId></Deleted><Deleted><Key>b</Key>"
+          "<VersionId>v</VersionId></Deleted><Error><Key>c</Key><VersionId>w</VersionId><Code>"
+          "AccessDenied</Code><Message>no</Message></Error></DeleteResult>"));
   ASSERT_TRUE(response.ok());
   ASSERT_EQ(response->deleted.size(), 2U);
   EXPECT_TRUE(response->deleted[0].delete_marker);

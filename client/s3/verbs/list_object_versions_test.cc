@@ -48,23 +48,24 @@ TEST(ListObjectVersionsTest, RejectsAVersionMarkerWithoutItsKeyAndNegativePages)
 TEST(ListObjectVersionsTest, VersionsAndDeleteMarkersKeepTheirOrder) {
   const auto page = ParseResponse(
       kRequest,
-      Answer("<ListVersionsResult "
-             "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>b</Name><Prefix/><KeyMarker/>"
-             "<VersionIdMarker/><NextKeyMarker>a+b%2Fc</NextKeyMarker><NextVersionIdMarker>null</"
-             "NextVersionIdMarker>"
-             "<MaxKeys>3</MaxKeys><EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>"
-             "<DeleteMarker><Key>a+b%2Fc</Key><VersionId>v3</VersionId><IsLatest>true</IsLatest>"
-             "<LastModified>2026-01-02T03:04:06.000Z</LastModified><Owner><ID>i</ID></Owner></"
-             "DeleteMarker>"
-             "<Version><Key>a+b%2Fc</Key><VersionId>v2</VersionId><IsLatest>false</IsLatest>"
-             "<LastModified>2026-01-02T03:04:05.000Z</LastModified><ETag>&quot;e1&quot;</ETag>"
-             "<ChecksumAlgorithm>CRC64NVME</ChecksumAlgorithm><Size>5368709120</Size><Owner><ID>i</"
-             "ID></Owner>"
-             "<StorageClass>STANDARD</StorageClass></Version>"
-             "<Version><Key>a+b%2Fc</Key><VersionId>null</VersionId><IsLatest>false</"
-             "IsLatest><ETag>e0</ETag>"
-             "<Size>0</Size><StorageClass>GLACIER</StorageClass></Version>"
-             "<CommonPrefixes><Prefix>p+q/</Prefix></CommonPrefixes></ListVersionsResult>"));
+      ResponseOf(
+          "<ListVersionsResult "
+          "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>b</Name><Prefix/><KeyMarker/>"
+          "<VersionIdMarker/><NextKeyMarker>a+b%2Fc</NextKeyMarker><NextVersionIdMarker>null</"
+          "NextVersionIdMarker>"
+          "<MaxKeys>3</MaxKeys><EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>"
+          "<DeleteMarker><Key>a+b%2Fc</Key><VersionId>v3</VersionId><IsLatest>true</IsLatest>"
+          "<LastModified>2026-01-02T03:04:06.000Z</LastModified><Owner><ID>i</ID></Owner></"
+          "DeleteMarker>"
+          "<Version><Key>a+b%2Fc</Key><VersionId>v2</VersionId><IsLatest>false</IsLatest>"
+          "<LastModified>2026-01-02T03:04:05.000Z</LastModified><ETag>&quot;e1&quot;</ETag>"
+          "<ChecksumAlgorithm>CRC64NVME</ChecksumAlgorithm><Size>5368709120</Size><Owner><ID>i</"
+          "ID></Owner>"
+          "<StorageClass>STANDARD</StorageClass></Version>"
+          "<Version><Key>a+b%2Fc</Key><VersionId>null</VersionId><IsLatest>false</"
+          "IsLatest><ETag>e0</ETag>"
+          "<Size>0</Size><StorageClass>GLACIER</StorageClass></Version>"
+          "<CommonPrefixes><Prefix>p+q/</Prefix></CommonPrefixes></ListVersionsResult>"));
   ASSERT_TRUE(page.ok()) << page.error().message;
   ASSERT_EQ(page->versions.size(), 3u);
   for (const ObjectVersionSummary& version : page->versions) EXPECT_EQ(version.key.value, "a b/c");
@@ -87,8 +88,8 @@ TEST(ListObjectVersionsTest, VersionsAndDeleteMarkersKeepTheirOrder) {
 TEST(ListObjectVersionsTest, MarkersOfTheLastPageAreIgnored) {
   const auto page = ParseResponse(
       kRequest,
-      Answer("<ListVersionsResult><NextKeyMarker>k</NextKeyMarker><NextVersionIdMarker>v"
-             "</NextVersionIdMarker><IsTruncated>false</IsTruncated></ListVersionsResult>"));
+      ResponseOf("<ListVersionsResult><NextKeyMarker>k</NextKeyMarker><NextVersionIdMarker>v"
+                 "</NextVersionIdMarker><IsTruncated>false</IsTruncated></ListVersionsResult>"));
   ASSERT_TRUE(page.ok());
   EXPECT_EQ(page->next_key_marker, "");
   EXPECT_EQ(page->next_version_id_marker.value, "");
@@ -97,8 +98,9 @@ TEST(ListObjectVersionsTest, MarkersOfTheLastPageAreIgnored) {
 TEST(ListObjectVersionsTest, APageThatEndsWithAPrefixContinuesAfterItWithoutAVersion) {
   const auto page = ParseResponse(
       kRequest,
-      Answer("<ListVersionsResult><NextKeyMarker>p/</NextKeyMarker><IsTruncated>true</IsTruncated>"
-             "<CommonPrefixes><Prefix>p/</Prefix></CommonPrefixes></ListVersionsResult>"));
+      ResponseOf(
+          "<ListVersionsResult><NextKeyMarker>p/</NextKeyMarker><IsTruncated>true</IsTruncated>"
+          "<CommonPrefixes><Prefix>p/</Prefix></CommonPrefixes></ListVersionsResult>"));
   ASSERT_TRUE(page.ok()) << page.error().message;
   EXPECT_EQ(page->next_key_marker, "p/");
   EXPECT_TRUE(page->next_version_id_marker.empty());
@@ -107,7 +109,7 @@ TEST(ListObjectVersionsTest, APageThatEndsWithAPrefixContinuesAfterItWithoutAVer
 TEST(ListObjectVersionsTest, TheFirstOfRepeatedMembersIsUsed) {
   const auto page = ParseResponse(
       kRequest,
-      Answer(
+      ResponseOf(
           "<ListVersionsResult><Version><Key>first</Key><Key>second</Key><VersionId>v</VersionId>"
           "<VersionId>w</VersionId><Size>1</Size><Size>x</Size></Version></ListVersionsResult>"));
   ASSERT_TRUE(page.ok()) << page.error().message;
@@ -122,9 +124,9 @@ TEST(ListObjectVersionsTest, AnIncompletePageIsOneError) {
       "version=\"1.0\"?><ListVersionsResult><IsTruncated>false</IsTruncated><Version><Key>k</Key>"
       "<VersionId>v</VersionId><ETag>&quot;e&quot;</ETag><Size>1</Size></Version></"
       "ListVersionsResult>";
-  ASSERT_TRUE(ParseResponse(kRequest, Answer(whole)).ok());
+  ASSERT_TRUE(ParseResponse(kRequest, ResponseOf(whole)).ok());
   for (std::size_t length = 0; length < whole.size(); ++length) {
-    const auto page = ParseResponse(kRequest, Answer(whole.substr(0, length)));
+    const auto page = ParseResponse(kRequest, ResponseOf(whole.substr(0, length)));
     ASSERT_FALSE(page.ok()) << length;
     EXPECT_EQ(page.error().kind, ErrorKind::kUnavailable) << length;
     EXPECT_NE(page.error().message.find("should contain a <ListVersionsResult> document, but"),
@@ -134,8 +136,8 @@ TEST(ListObjectVersionsTest, AnIncompletePageIsOneError) {
 }
 
 TEST(ListObjectVersionsTest, AnErrorAfterTheStatusIsThatError) {
-  const auto page =
-      ParseResponse(kRequest, Answer("<Error><Code>SlowDown</Code><Message>m</Message></Error>"));
+  const auto page = ParseResponse(
+      kRequest, ResponseOf("<Error><Code>SlowDown</Code><Message>m</Message></Error>"));
   ASSERT_FALSE(page.ok());
   EXPECT_EQ(page.error().code, "SlowDown");
 }
@@ -157,7 +159,8 @@ TEST(ListObjectVersionsTest, UnreadableResponsesAreRetried) {
         "<ListVersionsResult><EncodingType>url</EncodingType><DeleteMarker><Key>%zz</"
         "Key><VersionId>v</VersionId>"
         "</DeleteMarker></ListVersionsResult>"}) {
-    EXPECT_EQ(ParseResponse(kRequest, Answer(body)).error().kind, ErrorKind::kUnavailable) << body;
+    EXPECT_EQ(ParseResponse(kRequest, ResponseOf(body)).error().kind, ErrorKind::kUnavailable)
+        << body;
   }
 }
 

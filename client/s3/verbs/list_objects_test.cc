@@ -61,7 +61,7 @@ TEST(ListObjectsTest, OfADirectoryOnlyRequestedNamesAreReturned) {
       keys +
       "<CommonPrefixes><Prefix>d/stuff/</Prefix></CommonPrefixes>"
       "<CommonPrefixes><Prefix>d/no/</Prefix></CommonPrefixes></ListBucketResult>";
-  const auto page = ParseResponse(request, Answer(document));
+  const auto page = ParseResponse(request, ResponseOf(document));
   ASSERT_TRUE(page.ok()) << page.error().message;
   ASSERT_EQ(page->objects.size(), 2u);
   EXPECT_EQ(page->objects[0].key.value, "d/stone");  // In the order of the response.
@@ -70,14 +70,15 @@ TEST(ListObjectsTest, OfADirectoryOnlyRequestedNamesAreReturned) {
   EXPECT_EQ(page->next_token, "t");
   request.bucket = BucketName("plain");  // Its listings must match the prefix.
   request.prefix = "d/";
-  EXPECT_EQ(ParseResponse(request, Answer(document))->objects.size(), 5u);
+  EXPECT_EQ(ParseResponse(request, ResponseOf(document))->objects.size(), 5u);
 }
 
 TEST(ListObjectsTest, ATokenWithoutIsTruncatedContinues) {
   const std::string token = "<NextContinuationToken>t</NextContinuationToken>";
   const std::string keys = "<Contents><Key>k</Key><Size>0</Size></Contents>";
   const auto next_token = [](const std::string& members) {
-    return ParseResponse(kRequest, Answer("<ListBucketResult>" + members + "</ListBucketResult>"))
+    return ParseResponse(kRequest,
+                         ResponseOf("<ListBucketResult>" + members + "</ListBucketResult>"))
         .value()
         .next_token;
   };
@@ -101,18 +102,19 @@ TEST(ListObjectsTest, OnlyNegativePageSizesAreRejected) {
 TEST(ListObjectsTest, DecodesNamesOfAPage) {
   const auto page = ParseResponse(
       kRequest,
-      Answer("<ListBucketResult "
-             "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>b</Name><Prefix></Prefix>"
-             "<NextContinuationToken>t+%2B</NextContinuationToken><KeyCount>2</"
-             "KeyCount><MaxKeys>2</MaxKeys>"
-             "<EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>"
-             "<Contents><Key>a+b%2Bc%20d/%E2%82%AC%01</Key><LastModified>2026-01-02T03:04:05.000Z</"
-             "LastModified>"
-             "<ETag>&quot;e1&quot;</ETag><Size>5368709120</Size><StorageClass>STANDARD</"
-             "StorageClass></Contents>"
-             "<Contents><Key>z</Key><ETag>e2</ETag><Size>0</Size><StorageClass>GLACIER</"
-             "StorageClass></Contents>"
-             "<CommonPrefixes><Prefix>p+q/</Prefix></CommonPrefixes></ListBucketResult>"));
+      ResponseOf(
+          "<ListBucketResult "
+          "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>b</Name><Prefix></Prefix>"
+          "<NextContinuationToken>t+%2B</NextContinuationToken><KeyCount>2</"
+          "KeyCount><MaxKeys>2</MaxKeys>"
+          "<EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>"
+          "<Contents><Key>a+b%2Bc%20d/%E2%82%AC%01</Key><LastModified>2026-01-02T03:04:05.000Z</"
+          "LastModified>"
+          "<ETag>&quot;e1&quot;</ETag><Size>5368709120</Size><StorageClass>STANDARD</"
+          "StorageClass></Contents>"
+          "<Contents><Key>z</Key><ETag>e2</ETag><Size>0</Size><StorageClass>GLACIER</"
+          "StorageClass></Contents>"
+          "<CommonPrefixes><Prefix>p+q/</Prefix></CommonPrefixes></ListBucketResult>"));
   ASSERT_TRUE(page.ok()) << page.error().message;
   ASSERT_EQ(page->objects.size(), 2u);
   EXPECT_EQ(page->objects[0].key.value, "a b+c d/\xE2\x82\xAC\x01");
@@ -127,8 +129,8 @@ TEST(ListObjectsTest, DecodesNamesOfAPage) {
 
 TEST(ListObjectsTest, NamesAreLiteralWithoutAnEncodingType) {
   const auto page = ParseResponse(
-      kRequest, Answer("<ListBucketResult><IsTruncated>false</IsTruncated><Contents>"
-                       "<Key>a+b%20</Key><Size>1</Size></Contents></ListBucketResult>"));
+      kRequest, ResponseOf("<ListBucketResult><IsTruncated>false</IsTruncated><Contents>"
+                           "<Key>a+b%20</Key><Size>1</Size></Contents></ListBucketResult>"));
   ASSERT_TRUE(page.ok());
   EXPECT_EQ(page->objects[0].key.value, "a+b%20");
   EXPECT_EQ(page->next_token, "");
@@ -136,11 +138,11 @@ TEST(ListObjectsTest, NamesAreLiteralWithoutAnEncodingType) {
 
 TEST(ListObjectsTest, OrderOfMembersAndUnknownMembersDoNotMatter) {
   const auto page = ParseResponse(
-      kRequest, Answer("<ListBucketResult><Contents><Owner><ID>i</ID><Key>not "
-                       "this</Key></Owner><Size>7</Size><Key>a%2Bb</Key>"
-                       "<RestoreStatus><IsRestoreInProgress>false</IsRestoreInProgress></"
-                       "RestoreStatus></Contents><New><Deep/></New>"
-                       "<CommonPrefixes/><EncodingType>url</EncodingType></ListBucketResult>"));
+      kRequest, ResponseOf("<ListBucketResult><Contents><Owner><ID>i</ID><Key>not "
+                           "this</Key></Owner><Size>7</Size><Key>a%2Bb</Key>"
+                           "<RestoreStatus><IsRestoreInProgress>false</IsRestoreInProgress></"
+                           "RestoreStatus></Contents><New><Deep/></New>"
+                           "<CommonPrefixes/><EncodingType>url</EncodingType></ListBucketResult>"));
   ASSERT_TRUE(page.ok()) << page.error().message;
   ASSERT_EQ(page->objects.size(), 1u);
   EXPECT_EQ(page->objects[0].key.value, "a+b");
@@ -151,9 +153,9 @@ TEST(ListObjectsTest, OrderOfMembersAndUnknownMembersDoNotMatter) {
 TEST(ListObjectsTest, TheFirstOfRepeatedMembersIsUsed) {
   const auto page = ParseResponse(
       kRequest,
-      Answer("<ListBucketResult><IsTruncated>false</IsTruncated><IsTruncated>true</"
-             "IsTruncated><Contents><Key>first</Key>"
-             "<Key>second</Key><Size>1</Size><Size>x</Size></Contents></ListBucketResult>"));
+      ResponseOf("<ListBucketResult><IsTruncated>false</IsTruncated><IsTruncated>true</"
+                 "IsTruncated><Contents><Key>first</Key>"
+                 "<Key>second</Key><Size>1</Size><Size>x</Size></Contents></ListBucketResult>"));
   ASSERT_TRUE(page.ok()) << page.error().message;
   EXPECT_EQ(page->objects[0].key.value, "first");
   EXPECT_EQ(page->objects[0].size, 1u);
@@ -165,9 +167,9 @@ TEST(ListObjectsTest, AnIncompletePageIsOneError) {
       "<?xml "
       "version=\"1.0\"?><ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>k</Key>"
       "<ETag>&quot;e&quot;</ETag><Size>1</Size></Contents></ListBucketResult>";
-  ASSERT_TRUE(ParseResponse(kRequest, Answer(whole)).ok());
+  ASSERT_TRUE(ParseResponse(kRequest, ResponseOf(whole)).ok());
   for (std::size_t length = 0; length < whole.size(); ++length) {
-    const auto page = ParseResponse(kRequest, Answer(whole.substr(0, length)));
+    const auto page = ParseResponse(kRequest, ResponseOf(whole.substr(0, length)));
     ASSERT_FALSE(page.ok()) << length;
     EXPECT_EQ(page.error().kind, ErrorKind::kUnavailable) << length;
     EXPECT_NE(page.error().message.find("should contain a <ListBucketResult> document, but"),
@@ -177,8 +179,8 @@ TEST(ListObjectsTest, AnIncompletePageIsOneError) {
 }
 
 TEST(ListObjectsTest, AnErrorAfterTheStatusIsThatError) {
-  const auto page =
-      ParseResponse(kRequest, Answer("<Error><Code>SlowDown</Code><Message>m</Message></Error>"));
+  const auto page = ParseResponse(
+      kRequest, ResponseOf("<Error><Code>SlowDown</Code><Message>m</Message></Error>"));
   ASSERT_FALSE(page.ok());
   EXPECT_EQ(page.error().code, "SlowDown");
 }
@@ -189,7 +191,7 @@ TEST(ListObjectsTest, RejectsNamesOutsideThePrefix) {
   for (const char* member : {"<Contents><Key>b/k</Key><Size>1</Size></Contents>",
                              "<CommonPrefixes><Prefix>b/</Prefix></CommonPrefixes>"}) {
     const auto page = ParseResponse(
-        request, Answer(std::string("<ListBucketResult>") + member + "</ListBucketResult>"));
+        request, ResponseOf(std::string("<ListBucketResult>") + member + "</ListBucketResult>"));
     ASSERT_FALSE(page.ok()) << member;
     EXPECT_EQ(page.error().kind, ErrorKind::kDataLoss);
   }
@@ -207,7 +209,8 @@ TEST(ListObjectsTest, UnreadableResponsesAreRetried) {
         "<ListBucketResult><EncodingType>url</EncodingType><Contents><Key>%zz</Key><Size>1</Size></"
         "Contents>"
         "</ListBucketResult>"}) {
-    EXPECT_EQ(ParseResponse(kRequest, Answer(body)).error().kind, ErrorKind::kUnavailable) << body;
+    EXPECT_EQ(ParseResponse(kRequest, ResponseOf(body)).error().kind, ErrorKind::kUnavailable)
+        << body;
   }
 }
 

@@ -33,7 +33,7 @@ std::string PartsPage(const std::string& truncated) {
 }
 
 TEST(ListPartsTest, ReadsParts) {
-  const auto page = ParseResponse(ListPartsOf(), Answer(PartsPage("true")));
+  const auto page = ParseResponse(ListPartsOf(), ResponseOf(PartsPage("true")));
   ASSERT_TRUE(page.ok());
   ASSERT_EQ(page->parts.size(), 1u);
   EXPECT_EQ(page->parts[0].part_number, 2);
@@ -43,25 +43,28 @@ TEST(ListPartsTest, ReadsParts) {
 }
 
 TEST(ListPartsTest, TheLastPageHasNoMarker) {
-  EXPECT_EQ(ParseResponse(ListPartsOf(), Answer(PartsPage("false")))->next_part_number_marker, 0);
+  EXPECT_EQ(ParseResponse(ListPartsOf(), ResponseOf(PartsPage("false")))->next_part_number_marker,
+            0);
 }
 
 TEST(ListPartsTest, AcceptsTheRootOfMoto) {
   // Symptom: ListParts against moto 5.2 failed with "its root is <ListPartsResponse>".
-  EXPECT_TRUE(ParseResponse(
-                  ListPartsOf(),
-                  Answer("<ListPartsResponse><IsTruncated>false</IsTruncated></ListPartsResponse>"))
-                  .ok());
+  EXPECT_TRUE(
+      ParseResponse(
+          ListPartsOf(),
+          ResponseOf("<ListPartsResponse><IsTruncated>false</IsTruncated></ListPartsResponse>"))
+          .ok());
 }
 
 TEST(ListPartsTest, APartNumberAboveTheLimitIsRetried) {
-  EXPECT_EQ(ParseResponse(
-                ListPartsOf(),
-                Answer("<ListPartsResult><Part><PartNumber>99999999999</PartNumber><Size>1</Size>"
-                       "</Part></ListPartsResult>"))
-                .error()
-                .kind,
-            ErrorKind::kUnavailable);
+  EXPECT_EQ(
+      ParseResponse(
+          ListPartsOf(),
+          ResponseOf("<ListPartsResult><Part><PartNumber>99999999999</PartNumber><Size>1</Size>"
+                     "</Part></ListPartsResult>"))
+          .error()
+          .kind,
+      ErrorKind::kUnavailable);
 }
 
 const ListMultipartUploadsRequest kListMultipartUploads{.bucket = BucketName("b")};
@@ -88,7 +91,7 @@ std::string Page(const std::string& truncated) {
 }
 
 TEST(ListMultipartUploadsTest, ReadsUploads) {
-  const auto page = ParseResponse(kListMultipartUploads, Answer(Page("true")));
+  const auto page = ParseResponse(kListMultipartUploads, ResponseOf(Page("true")));
   ASSERT_TRUE(page.ok());
   ASSERT_EQ(page->uploads.size(), 1u);
   EXPECT_EQ(page->uploads[0].key.value, "a b");
@@ -99,7 +102,7 @@ TEST(ListMultipartUploadsTest, ReadsUploads) {
 }
 
 TEST(ListMultipartUploadsTest, MarkersOfTheLastPageAreIgnored) {
-  const auto page = ParseResponse(kListMultipartUploads, Answer(Page("false")));
+  const auto page = ParseResponse(kListMultipartUploads, ResponseOf(Page("false")));
   ASSERT_TRUE(page.ok());
   EXPECT_EQ(page->next_key_marker, "");
   EXPECT_EQ(page->next_upload_id_marker, "");
@@ -107,8 +110,8 @@ TEST(ListMultipartUploadsTest, MarkersOfTheLastPageAreIgnored) {
 
 TEST(ListMultipartUploadsTest, ATruncatedPageWithoutMarkerIsRetried) {
   EXPECT_EQ(ParseResponse(kListMultipartUploads,
-                          Answer("<ListMultipartUploadsResult><IsTruncated>true</IsTruncated>"
-                                 "</ListMultipartUploadsResult>"))
+                          ResponseOf("<ListMultipartUploadsResult><IsTruncated>true</IsTruncated>"
+                                     "</ListMultipartUploadsResult>"))
                 .error()
                 .kind,
             ErrorKind::kUnavailable);

@@ -25,9 +25,9 @@ TEST(CreateMultipartUploadTest, SendsTheAttributes) {
 
 TEST(CreateMultipartUploadTest, ReadsTheUploadId) {
   const auto response = ParseResponse(
-      kCreateMultipartUpload, Answer("<InitiateMultipartUploadResult><Bucket>b</Bucket><Key>k</"
-                                     "Key><UploadId>u.1_2-3</UploadId>"
-                                     "</InitiateMultipartUploadResult>"));
+      kCreateMultipartUpload, ResponseOf("<InitiateMultipartUploadResult><Bucket>b</Bucket><Key>k</"
+                                         "Key><UploadId>u.1_2-3</UploadId>"
+                                         "</InitiateMultipartUploadResult>"));
   ASSERT_TRUE(response.ok());
   EXPECT_EQ(response->upload_id.value, "u.1_2-3");
 }
@@ -36,7 +36,7 @@ TEST(CreateMultipartUploadTest, ChecksumOfTheWholeObjectNeedsConfirmation) {
   const std::string document =
       "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>";
   const auto keeps = [&](std::vector<http::Header> headers) {
-    return ParseResponse(kCreateMultipartUpload, Answer(document, std::move(headers)))
+    return ParseResponse(kCreateMultipartUpload, ResponseOf(document, std::move(headers)))
         .value()
         .keeps_crc64nvme;
   };
@@ -49,13 +49,13 @@ TEST(CreateMultipartUploadTest, ChecksumOfTheWholeObjectNeedsConfirmation) {
 TEST(CreateMultipartUploadTest, ReadsTheUploadIdFromOtherRootNames) {
   const auto response = ParseResponse(
       kCreateMultipartUpload,
-      Answer("<InitiateMultipartUpload><UploadId>u</UploadId></InitiateMultipartUpload>"));
+      ResponseOf("<InitiateMultipartUpload><UploadId>u</UploadId></InitiateMultipartUpload>"));
   ASSERT_TRUE(response.ok());
   EXPECT_EQ(response->upload_id.value, "u");
 }
 
 TEST(CreateMultipartUploadTest, AResponseWithoutAnIdIsRetried) {
-  EXPECT_EQ(ParseResponse(kCreateMultipartUpload, Answer("<InitiateMultipartUploadResult/>"))
+  EXPECT_EQ(ParseResponse(kCreateMultipartUpload, ResponseOf("<InitiateMultipartUploadResult/>"))
                 .error()
                 .kind,
             ErrorKind::kUnavailable);
@@ -108,21 +108,22 @@ TEST(UploadPartTest, RejectsInvalidPartNumbersAndIds) {
 
 TEST(UploadPartTest, KeepsTheChecksumOnlyIfS3ConfirmedIt) {
   StringSource body("x");
-  auto part = ParseResponse(UploadPartOf(body),
-                            Answer("", {{"ETag", "\"e\""}, {"x-amz-checksum-crc64nvme", "c="}}));
+  auto part = ParseResponse(
+      UploadPartOf(body), ResponseOf("", {{"ETag", "\"e\""}, {"x-amz-checksum-crc64nvme", "c="}}));
   ASSERT_TRUE(part.ok());
   EXPECT_EQ(part->part_number, 7);
   EXPECT_EQ(part->etag.value, "e");
   EXPECT_EQ(part->checksum_crc64nvme, "c=");
-  part = ParseResponse(UploadPartOf(body), Answer("", {{"ETag", "\"e\""}}));
+  part = ParseResponse(UploadPartOf(body), ResponseOf("", {{"ETag", "\"e\""}}));
   EXPECT_EQ(part->checksum_crc64nvme, "");
 }
 
 TEST(UploadPartTest, APartWithoutAnETagIsNotStored) {
   StringSource body("x");
-  EXPECT_EQ(ParseResponse(UploadPartOf(body), Answer("", {{"Content-Length", "0"}})).error().kind,
-            ErrorKind::kUnsupported);
-  EXPECT_EQ(ParseResponse(UploadPartOf(body), Answer("")).error().kind, ErrorKind::kUnavailable)
+  EXPECT_EQ(
+      ParseResponse(UploadPartOf(body), ResponseOf("", {{"Content-Length", "0"}})).error().kind,
+      ErrorKind::kUnsupported);
+  EXPECT_EQ(ParseResponse(UploadPartOf(body), ResponseOf("")).error().kind, ErrorKind::kUnavailable)
       << "the head may be incomplete";
 }
 
@@ -153,9 +154,9 @@ TEST(UploadPartCopyTest, RejectsAnEmptyRange) {
 
 TEST(UploadPartCopyTest, ReadsETagAndChecksum) {
   const auto part = ParseResponse(
-      UploadPartCopyOf(), Answer("<CopyPartResult><LastModified>2026-01-02T03:04:05.000Z</"
-                                 "LastModified><ETag>&quot;e&quot;</ETag>"
-                                 "<ChecksumCRC64NVME>c=</ChecksumCRC64NVME></CopyPartResult>"));
+      UploadPartCopyOf(), ResponseOf("<CopyPartResult><LastModified>2026-01-02T03:04:05.000Z</"
+                                     "LastModified><ETag>&quot;e&quot;</ETag>"
+                                     "<ChecksumCRC64NVME>c=</ChecksumCRC64NVME></CopyPartResult>"));
   ASSERT_TRUE(part.ok());
   EXPECT_EQ(part->part_number, 2);
   EXPECT_EQ(part->etag.value, "e");
@@ -163,9 +164,9 @@ TEST(UploadPartCopyTest, ReadsETagAndChecksum) {
 }
 
 TEST(UploadPartCopyTest, ReadsTheChecksumOfTheUpload) {
-  const auto part = ParseResponse(UploadPartCopyOf(),
-                                  Answer("<CopyPartResult><ETag>&quot;e&quot;</ETag>"
-                                         "<ChecksumSHA256>s=</ChecksumSHA256></CopyPartResult>"));
+  const auto part = ParseResponse(
+      UploadPartCopyOf(), ResponseOf("<CopyPartResult><ETag>&quot;e&quot;</ETag>"
+                                     "<ChecksumSHA256>s=</ChecksumSHA256></CopyPartResult>"));
   ASSERT_TRUE(part.ok());
   EXPECT_EQ(part->checksum_crc64nvme, "");
   EXPECT_EQ(part->checksum_algorithm, "sha256");
@@ -173,8 +174,9 @@ TEST(UploadPartCopyTest, ReadsTheChecksumOfTheUpload) {
 }
 
 TEST(UploadPartCopyTest, AnErrorDocumentInA200IsAnError) {
-  const auto part = ParseResponse(
-      UploadPartCopyOf(), Answer("<Error><Code>NoSuchKey</Code><Message>gone</Message></Error>"));
+  const auto part =
+      ParseResponse(UploadPartCopyOf(),
+                    ResponseOf("<Error><Code>NoSuchKey</Code><Message>gone</Message></Error>"));
   ASSERT_FALSE(part.ok());
   EXPECT_EQ(part.error().kind, ErrorKind::kNotFound);
 }
@@ -273,10 +275,10 @@ TEST(CompleteMultipartUploadTest, RejectsListsThatS3WouldReject) {
 TEST(CompleteMultipartUploadTest, ReadsETagAndVersion) {
   const auto response =
       ParseResponse(CompleteMultipartUploadOf({}),
-                    Answer("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n  \n  "
-                           "<CompleteMultipartUploadResult><ETag>&quot;x-2&quot;</ETag>"
-                           "</CompleteMultipartUploadResult>",
-                           {{"x-amz-version-id", "v"}}));
+                    ResponseOf("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n  \n  "
+                               "<CompleteMultipartUploadResult><ETag>&quot;x-2&quot;</ETag>"
+                               "</CompleteMultipartUploadResult>",
+                               {{"x-amz-version-id", "v"}}));
   ASSERT_TRUE(response.ok()) << response.error().message;
   EXPECT_EQ(response->etag.value, "x-2");
   EXPECT_EQ(response->version_id.value, "v");
@@ -286,10 +288,10 @@ TEST(CompleteMultipartUploadTest, ReadsChecksumsAndTheKmsKey) {
   const auto checksums = [](const std::string& elements) {
     const auto response =
         ParseResponse(CompleteMultipartUploadOf({}),
-                      Answer("<CompleteMultipartUploadResult><ETag>&quot;x-2&quot;</ETag>" +
-                                 elements + "</CompleteMultipartUploadResult>",
-                             {{"x-amz-server-side-encryption", "aws:kms"},
-                              {"x-amz-server-side-encryption-aws-kms-key-id", "arn"}}));
+                      ResponseOf("<CompleteMultipartUploadResult><ETag>&quot;x-2&quot;</ETag>" +
+                                     elements + "</CompleteMultipartUploadResult>",
+                                 {{"x-amz-server-side-encryption", "aws:kms"},
+                                  {"x-amz-server-side-encryption-aws-kms-key-id", "arn"}}));
     EXPECT_TRUE(response.ok());
     EXPECT_EQ(response->encryption, EncryptionKind::kKms);
     EXPECT_EQ(response->kms_key_id, "arn");
@@ -306,10 +308,11 @@ TEST(CompleteMultipartUploadTest, ReadsChecksumsAndTheKmsKey) {
 
 TEST(CompleteMultipartUploadTest, AnotherChecksumThanTheOneSentIsDataLoss) {
   const auto parse = [](CompleteMultipartUploadRequest request, const std::string& type) {
-    return ParseResponse(request, Answer("<CompleteMultipartUploadResult><ETag>e-2</ETag>"
-                                         "<ChecksumCRC64NVME>AAAAAAAAAAA=</ChecksumCRC64NVME>"
-                                         "<ChecksumType>" +
-                                         type + "</ChecksumType></CompleteMultipartUploadResult>"));
+    return ParseResponse(request,
+                         ResponseOf("<CompleteMultipartUploadResult><ETag>e-2</ETag>"
+                                    "<ChecksumCRC64NVME>AAAAAAAAAAA=</ChecksumCRC64NVME>"
+                                    "<ChecksumType>" +
+                                    type + "</ChecksumType></CompleteMultipartUploadResult>"));
   };
   auto request = CompleteMultipartUploadOf({});
   EXPECT_TRUE(parse(request, "FULL_OBJECT").ok());
@@ -328,7 +331,7 @@ TEST(CompleteMultipartUploadTest, AnotherChecksumThanTheOneSentIsDataLoss) {
 TEST(CompleteMultipartUploadTest, WithoutAnETagNothingWasStored) {
   const auto response =
       ParseResponse(CompleteMultipartUploadOf({}),
-                    Answer("<CompleteMultipartUploadResult></CompleteMultipartUploadResult>"));
+                    ResponseOf("<CompleteMultipartUploadResult></CompleteMultipartUploadResult>"));
   ASSERT_FALSE(response.ok());
   EXPECT_EQ(response.error().kind, ErrorKind::kUnsupported);
 }
@@ -336,7 +339,7 @@ TEST(CompleteMultipartUploadTest, WithoutAnETagNothingWasStored) {
 TEST(CompleteMultipartUploadTest, AnErrorInA200IsClassifiedByItsCode) {
   const auto parse = [](const std::string& code) {
     return ParseResponse(CompleteMultipartUploadOf({}),
-                         Answer("<Error><Code>" + code + "</Code><Message>m</Message></Error>"))
+                         ResponseOf("<Error><Code>" + code + "</Code><Message>m</Message></Error>"))
         .error()
         .kind;
   };
@@ -358,7 +361,7 @@ TEST(AbortMultipartUploadTest, WithoutAnIdItNeverBecomesDeleteObject) {
 }
 
 TEST(AbortMultipartUploadTest, AcceptsAnySuccessResponse) {
-  EXPECT_TRUE(ParseResponse(AbortMultipartUploadRequest{}, Answer("", {}, 204)).ok());
+  EXPECT_TRUE(ParseResponse(AbortMultipartUploadRequest{}, ResponseOf("", {}, 204)).ok());
 }
 
 }  // namespace

@@ -140,7 +140,7 @@ TEST(GetObjectTest, RejectsContradictoryOrMissingLengths) {
 TEST(GetObjectTest, ParsesMetadataFromTheHeadAlone) {
   const auto metadata = ParseResponse(
       GetObjectOf(),
-      Answer("", {{"Content-Length", "3"}, {"ETag", "\"e\""}, {"x-amz-meta-A", "1"}}));
+      ResponseOf("", {{"Content-Length", "3"}, {"ETag", "\"e\""}, {"x-amz-meta-A", "1"}}));
   ASSERT_TRUE(metadata.ok());
   EXPECT_EQ(metadata->size, 3u);
   ASSERT_EQ(metadata->user_metadata.size(), 1u);
@@ -173,18 +173,18 @@ TEST(HeadObjectTest, SendsTheVersion) {
 
 TEST(HeadObjectTest, TakesTheSizeFromContentLength) {
   const auto metadata =
-      ParseResponse(kHeadObject, Answer("", {{"content-length", "123"}, {"etag", "\"e\""}}));
+      ParseResponse(kHeadObject, ResponseOf("", {{"content-length", "123"}, {"etag", "\"e\""}}));
   ASSERT_TRUE(metadata.ok());
   EXPECT_EQ(metadata->size, 123u);
 }
 
 TEST(HeadObjectTest, WithoutAnETagThereIsNoObject) {
-  EXPECT_EQ(ParseResponse(kHeadObject, Answer("", {{"content-length", "123"}})).error().kind,
+  EXPECT_EQ(ParseResponse(kHeadObject, ResponseOf("", {{"content-length", "123"}})).error().kind,
             ErrorKind::kUnsupported);
 }
 
 TEST(HeadObjectTest, WithoutContentLengthTheSizeIsNotGuessed) {
-  EXPECT_EQ(ParseResponse(kHeadObject, Answer("", {{"etag", "\"e\""}})).error().kind,
+  EXPECT_EQ(ParseResponse(kHeadObject, ResponseOf("", {{"etag", "\"e\""}})).error().kind,
             ErrorKind::kUnavailable);
 }
 
@@ -239,8 +239,9 @@ TEST(ReadPartTest, HeadReturnsTheSizeOfTheWholeObject) {
   request.part_number = 2;
   const auto metadata = ParseResponse(
       request,
-      Answer("", {{"ETag", "\"e-2\""}, {"Content-Length", "4"}, {"Content-Range", "bytes 6-9/10"}},
-             206));
+      ResponseOf("",
+                 {{"ETag", "\"e-2\""}, {"Content-Length", "4"}, {"Content-Range", "bytes 6-9/10"}},
+                 206));
   ASSERT_TRUE(metadata.ok()) << metadata.error().message;
   EXPECT_EQ(metadata->size, 10U);
   EXPECT_EQ(metadata->range, (ByteRange{6, 10}));
@@ -248,27 +249,27 @@ TEST(ReadPartTest, HeadReturnsTheSizeOfTheWholeObject) {
 
 // The response headers of "GetObject" in the Amazon S3 API Reference.
 TEST(ReadMetadataTest, ReadsEveryAttribute) {
-  const auto metadata =
-      ParseResponse(HeadObjectRequest{.bucket = BucketName("b"), .key = ObjectKey("k")},
-                    Answer("", {{"ETag", "\"e\""},
-                                {"Content-Length", "10"},
-                                {"Cache-Control", "no-cache"},
-                                {"Content-Encoding", "gzip"},
-                                {"Content-Disposition", "attachment"},
-                                {"Content-Language", "de"},
-                                {"Expires", "never"},
-                                {"x-amz-website-redirect-location", "/other"},
-                                {"x-amz-server-side-encryption", "aws:kms"},
-                                {"x-amz-server-side-encryption-aws-kms-key-id", "arn:key"},
-                                {"x-amz-server-side-encryption-bucket-key-enabled", "true"},
-                                {"x-amz-object-lock-mode", "COMPLIANCE"},
-                                {"x-amz-object-lock-retain-until-date", "2030-01-05T00:00:00.000Z"},
-                                {"x-amz-object-lock-legal-hold", "OFF"},
-                                {"x-amz-expiration", "expiry-date=\"x\", rule-id=\"r\""},
-                                {"x-amz-replication-status", "REPLICA"},
-                                {"x-amz-archive-status", "ARCHIVE_ACCESS"},
-                                {"x-amz-tagging-count", "2"},
-                                {"x-amz-missing-meta", "1"}}));
+  const auto metadata = ParseResponse(
+      HeadObjectRequest{.bucket = BucketName("b"), .key = ObjectKey("k")},
+      ResponseOf("", {{"ETag", "\"e\""},
+                      {"Content-Length", "10"},
+                      {"Cache-Control", "no-cache"},
+                      {"Content-Encoding", "gzip"},
+                      {"Content-Disposition", "attachment"},
+                      {"Content-Language", "de"},
+                      {"Expires", "never"},
+                      {"x-amz-website-redirect-location", "/other"},
+                      {"x-amz-server-side-encryption", "aws:kms"},
+                      {"x-amz-server-side-encryption-aws-kms-key-id", "arn:key"},
+                      {"x-amz-server-side-encryption-bucket-key-enabled", "true"},
+                      {"x-amz-object-lock-mode", "COMPLIANCE"},
+                      {"x-amz-object-lock-retain-until-date", "2030-01-05T00:00:00.000Z"},
+                      {"x-amz-object-lock-legal-hold", "OFF"},
+                      {"x-amz-expiration", "expiry-date=\"x\", rule-id=\"r\""},
+                      {"x-amz-replication-status", "REPLICA"},
+                      {"x-amz-archive-status", "ARCHIVE_ACCESS"},
+                      {"x-amz-tagging-count", "2"},
+                      {"x-amz-missing-meta", "1"}}));
   ASSERT_TRUE(metadata.ok()) << metadata.error().message;
   const ObjectDetails& details = *metadata->details;
   EXPECT_EQ(details.cache_control, "no-cache");
@@ -293,14 +294,14 @@ TEST(ReadMetadataTest, ReadsEveryAttribute) {
 TEST(ReadMetadataTest, AUsualResponseNeedsNoDetails) {
   const auto metadata =
       ParseResponse(HeadObjectRequest{.bucket = BucketName("b"), .key = ObjectKey("k")},
-                    Answer("", {{"ETag", "\"e\""},
-                                {"Content-Length", "10"},
-                                {"x-amz-id-2", "i"},
-                                {"x-amz-request-id", "r"},
-                                {"Date", "Sat, 05 Jan 2030 00:00:00 GMT"},
-                                {"Accept-Ranges", "bytes"},
-                                {"Server", "AmazonS3"},
-                                {"x-amz-server-side-encryption", "AES256"}}));
+                    ResponseOf("", {{"ETag", "\"e\""},
+                                    {"Content-Length", "10"},
+                                    {"x-amz-id-2", "i"},
+                                    {"x-amz-request-id", "r"},
+                                    {"Date", "Sat, 05 Jan 2030 00:00:00 GMT"},
+                                    {"Accept-Ranges", "bytes"},
+                                    {"Server", "AmazonS3"},
+                                    {"x-amz-server-side-encryption", "AES256"}}));
   EXPECT_EQ(metadata->encryption, EncryptionKind::kS3);
   EXPECT_FALSE(metadata->details.has_value());
   EXPECT_EQ(metadata->details->cache_control, "");

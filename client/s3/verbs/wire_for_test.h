@@ -39,8 +39,8 @@ inline std::map<std::string, std::string> HeadersOf(const WireRequest& request) 
   return out;
 }
 
-inline WireResponse Answer(std::string body, std::vector<http::Header> headers = {},
-                           int status = 200) {
+inline WireResponse ResponseOf(std::string body, std::vector<http::Header> headers = {},
+                               int status = 200) {
   return {{status, std::move(headers)}, std::move(body)};
 }
 

@@ -249,7 +249,7 @@ TEST(ChosenChecksumTest, UploadsByHandDeclareAlgorithmAndPartsAsBotocore) {
                      {"x-amz-server-side-encryption-customer-key", kKey},
                      {"x-amz-server-side-encryption-customer-key-md5", kKeyMd5}}));
   const auto completed =
-      ParseResponse(part, Answer("", {{"ETag", "\"e\""}, {"x-amz-checksum-sha256", sum}}));
+      ParseResponse(part, ResponseOf("", {{"ETag", "\"e\""}, {"x-amz-checksum-sha256", sum}}));
   ASSERT_TRUE(completed.ok());
   EXPECT_EQ(completed->checksum_value, sum);
 

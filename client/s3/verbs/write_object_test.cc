@@ -79,10 +79,10 @@ TEST(PutObjectTest, AppendsInDirectoryBucketsOnly) {
 
 TEST(PutObjectTest, AnAppendReturnsTheSizeOfTheObject) {
   StringSource body("x");
-  const auto response = ParseResponse(PutObjectOf(body),
-                                      Answer("", {{"ETag", "\"e\""}, {"x-amz-object-size", "12"}}));
+  const auto response = ParseResponse(
+      PutObjectOf(body), ResponseOf("", {{"ETag", "\"e\""}, {"x-amz-object-size", "12"}}));
   EXPECT_EQ(response->object_size, 12u);
-  EXPECT_EQ(ParseResponse(PutObjectOf(body), Answer("", {{"ETag", "\"e\""}}))->object_size,
+  EXPECT_EQ(ParseResponse(PutObjectOf(body), ResponseOf("", {{"ETag", "\"e\""}}))->object_size,
             std::nullopt);
 }
 
@@ -115,15 +115,16 @@ TEST(PutObjectTest, RejectsMetadataThatIsInvalidInAHeader) {
 TEST(PutObjectTest, WithoutAnETagNothingWasStored) {
   // Symptom: the 200 of a proxy's page was treated as a stored object.
   StringSource body("x");
-  EXPECT_EQ(
-      ParseResponse(PutObjectOf(body), Answer("<html>", {{"Content-Length", "6"}})).error().kind,
-      ErrorKind::kUnsupported);
+  EXPECT_EQ(ParseResponse(PutObjectOf(body), ResponseOf("<html>", {{"Content-Length", "6"}}))
+                .error()
+                .kind,
+            ErrorKind::kUnsupported);
 }
 
 TEST(PutObjectTest, ReadsETagAndVersion) {
   StringSource body("x");
-  const auto response = ParseResponse(PutObjectOf(body),
-                                      Answer("", {{"ETag", "\"e1\""}, {"x-amz-version-id", "v1"}}));
+  const auto response = ParseResponse(
+      PutObjectOf(body), ResponseOf("", {{"ETag", "\"e1\""}, {"x-amz-version-id", "v1"}}));
   ASSERT_TRUE(response.ok());
   EXPECT_EQ(response->etag.value, "e1");
   EXPECT_EQ(response->version_id.value, "v1");
@@ -154,8 +155,8 @@ TEST(CopyObjectTest, SendsTheSourceVersionAndReadsTheVersionOfTheCopy) {
   EXPECT_EQ(Golden(BuildRequest(request, Context())),
             "PUT /b/k\nx-amz-copy-source: src/s%3Fx%3D1?versionId=v.1%2F%2B\n\n");
   const auto response = ParseResponse(
-      request, Answer("<CopyObjectResult><ETag>e</ETag></CopyObjectResult>",
-                      {{"x-amz-version-id", "v2"}, {"x-amz-copy-source-version-id", "v.1/+"}}));
+      request, ResponseOf("<CopyObjectResult><ETag>e</ETag></CopyObjectResult>",
+                          {{"x-amz-version-id", "v2"}, {"x-amz-copy-source-version-id", "v.1/+"}}));
   ASSERT_TRUE(response.ok());
   EXPECT_EQ(response->version_id.value, "v2");
 }
@@ -168,8 +169,9 @@ TEST(CopyObjectTest, RejectsAnEmptySource) {
 
 TEST(CopyObjectTest, ReadsETagAndDate) {
   const auto response = ParseResponse(
-      kCopyObject, Answer("<CopyObjectResult><LastModified>2026-01-02T03:04:05.000Z</LastModified>"
-                          "<ETag>&quot;e1&quot;</ETag></CopyObjectResult>"));
+      kCopyObject,
+      ResponseOf("<CopyObjectResult><LastModified>2026-01-02T03:04:05.000Z</LastModified>"
+                 "<ETag>&quot;e1&quot;</ETag></CopyObjectResult>"));
   ASSERT_TRUE(response.ok());
   EXPECT_EQ(response->etag.value, "e1");
   // date -u -d 2026-01-02T03:04:05Z +%s
@@ -177,7 +179,8 @@ TEST(CopyObjectTest, ReadsETagAndDate) {
 }
 
 TEST(CopyObjectTest, WithoutAnETagNothingWasStored) {
-  const auto response = ParseResponse(kCopyObject, Answer("<CopyObjectResult></CopyObjectResult>"));
+  const auto response =
+      ParseResponse(kCopyObject, ResponseOf("<CopyObjectResult></CopyObjectResult>"));
   ASSERT_FALSE(response.ok());
   EXPECT_EQ(response.error().kind, ErrorKind::kUnsupported);
 }
@@ -185,7 +188,7 @@ TEST(CopyObjectTest, WithoutAnETagNothingWasStored) {
 TEST(CopyObjectTest, AnErrorAfterLeadingWhiteSpaceIsAnError) {
   const auto response = ParseResponse(
       kCopyObject,
-      Answer(
+      ResponseOf(
           "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n   \n<Error><Code>SlowDown</Code></Error>"));
   ASSERT_FALSE(response.ok());
   EXPECT_EQ(response.error().kind, ErrorKind::kThrottled);
@@ -193,10 +196,10 @@ TEST(CopyObjectTest, AnErrorAfterLeadingWhiteSpaceIsAnError) {
 
 TEST(CopyObjectTest, AnEmptyOrUnreadable200IsRetried) {
   for (const char* body : {"", "<CopyObjectResult><ETag>"}) {
-    EXPECT_EQ(ParseResponse(kCopyObject, Answer(body)).error().kind, ErrorKind::kUnavailable)
+    EXPECT_EQ(ParseResponse(kCopyObject, ResponseOf(body)).error().kind, ErrorKind::kUnavailable)
         << body;
   }
-  EXPECT_EQ(ParseResponse(kCopyObject, Answer("<html/>")).error().kind, ErrorKind::kUnsupported)
+  EXPECT_EQ(ParseResponse(kCopyObject, ResponseOf("<html/>")).error().kind, ErrorKind::kUnsupported)
       << "not from S3";
 }
 
