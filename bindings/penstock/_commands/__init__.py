@@ -1,5 +1,5 @@
 """The file commands of ``penstock``: ``cp``, ``mv``, ``sync``, ``ls``, ``cat``, ``rm``, ``du``, ``mb``, ``rb``, ``stat``,
-``presign`` and ``find``.
+``presign``, ``transfers`` and ``find``.
 """
 
 from __future__ import annotations
@@ -41,11 +41,13 @@ _COMMANDS = {
     "rb": _Command("_buckets", "add_options", "run", "remove empty buckets"),
     "stat": _Command("_object", "add_stat_options", "run_stat", "print the metadata of objects or buckets"),
     "presign": _Command("_object", "add_presign_options", "run_presign", "print a URL that needs no credentials"),
+    "transfers": _Command("_interrupted", "add_options", "run", "list or discard transfers that --resume can continue"),
     "find": _Command("_ls", "add_find_options", "run_find", "print the URIs of objects by name, size, age and storage class"),
 }
 NAMES = tuple(_COMMANDS)
 
-_RESULTS = {"ls", "cat", "du", "stat", "presign", "find"}  # standard output has the results of these, not only reports
+# Standard output has the results of these, not only reports.
+_RESULTS = {"ls", "cat", "du", "stat", "presign", "transfers", "find"}
 
 _INTERRUPTED = 128 + signal.SIGINT
 _BROKEN_PIPE = 128 + signal.SIGPIPE

@@ -16,7 +16,7 @@ from ._meter import Meter
 from ._plan import Entry, Transfer
 from ._pool import LIMIT, MAX_WEIGHT, Pool, Stopped, Work, weight_of
 from ._report import Report, error_text
-from ._transfers import Skipped, Transfers, may_have_upload, remove_partial_files
+from ._transfers import Skipped, Transfers, remove_partial_files
 from ._urls import S3Url
 
 if TYPE_CHECKING:
@@ -68,15 +68,15 @@ class Execution:
             for _, work in self._works(plan, transfers, None):
                 work()
             return
-        pool = Pool(self._limit, self._abandon)
+        pool = Pool(self._limit, partial(self._abandon, transfers))
         pool.run(self._works(plan, transfers, pool))
 
-    def _abandon(self) -> bool:
+    def _abandon(self, transfers: Transfers) -> bool:
         """Removes partial files, unless a transfer in progress must first abort an upload in S3."""
-        transfers = list(self._in_progress)
-        if any(may_have_upload(transfer) for transfer in transfers):
+        in_progress = list(self._in_progress)
+        if any(transfers.must_end(transfer) for transfer in in_progress):
             return False
-        for transfer in transfers:
+        for transfer in in_progress:
             if isinstance(transfer.target, str):
                 remove_partial_files(transfer.target)
         return True

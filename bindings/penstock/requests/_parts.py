@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from .._exceptions import S3Exception, S3NotFoundError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from ._options import Buffer
     from ._requests import Requests
     from ._results import CompletedPart, ObjectMetadata, PutResult
@@ -48,11 +51,20 @@ def in_parallel(
     from concurrent.futures import ThreadPoolExecutor
 
     pool = ThreadPoolExecutor(threads)
+    started: deque[Future[ResultT]] = deque()
     results = []
+
+    def take() -> None:
+        results.append(started.popleft().result())
+        on_result(results[-1])
+
     try:
-        for result in pool.map(function, items):
-            results.append(result)
-            on_result(result)
+        for item in items:
+            started.append(pool.submit(function, item))
+            if len(started) == 2 * threads:
+                take()
+        while started:
+            take()
     finally:
         pool.shutdown(cancel_futures=True)
     return results
