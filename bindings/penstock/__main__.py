@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 
-from . import _argument_values, _checkpoint_cli, _commands
+from . import _commands
 
 
 def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from . import _argument_values
+
     parser = commands.add_parser(
         "simulate",
         help="compare prefix strategies for a checkpoint job",
@@ -127,11 +130,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     wanted = next((word for word in words if not word.startswith("-")), None)
-    parser = argparse.ArgumentParser(prog="penstock", description="S3 for PyTorch, with an S3 emulator to test it.")
+    parser = argparse.ArgumentParser(
+        prog="penstock", description="S3 for PyTorch, with an S3 emulator to test it.", formatter_class=_commands.Formatter
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _commands.add_commands(commands, wanted)
     if wanted not in _commands.NAMES:  # the file commands start without the modules of the others
-        from . import __version__
+        from . import __version__, _checkpoint_cli
 
         parser.add_argument("--version", action="version", version=f"penstock {__version__}")
         _checkpoint_cli.add_commands(commands)
@@ -148,5 +153,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
+def run() -> None:
+    """Runs the command line and ends the process.
+
+    After a file command that has succeeded, nothing is in progress. The process then ends at once: the interpreter would
+    take about an eighth of the CPU time of a short command to free its memory.
+    """
+    status = main()
+    if status == 0 and sys.argv[1] in _commands.NAMES:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+    sys.exit(status)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    run()

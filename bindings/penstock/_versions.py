@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._exceptions import S3DataLossError, S3InvalidArgumentError, S3NotFoundError
-from .requests._parts import MAX_COPY_BYTES, copied_attributes, copy_in_parts
 
 if TYPE_CHECKING:
     from . import _core
@@ -180,12 +179,14 @@ def restore(session: Requests, bucket: str, key: str, version_id: str) -> Object
 def copy_version(session: Requests, bucket: str, version: ObjectVersion) -> None:
     """Copies a version over the current one of its key."""
     log.info("Restoring version %s of s3://%s/%s, %d bytes", version.version_id, bucket, version.key, version.size)
-    if version.size <= MAX_COPY_BYTES:
+    from .requests import _parts
+
+    if version.size <= _parts.MAX_COPY_BYTES:
         session.core.copy_object(bucket, version.key, bucket, version.key, version.version_id)
         return
     place, number = (bucket, version.key), version.version_id
     head = session.head(*place, version_id=number)
-    copy_in_parts(session, place, place, head, copied_attributes(session, *place, head), version_id=number)
+    _parts.copy_in_parts(session, place, place, head, _parts.copied_attributes(session, *place, head), version_id=number)
 
 
 def undelete(session: Session, bucket: str, key: str) -> int:

@@ -11,7 +11,7 @@ import penstock
 import pytest
 import torch
 from bucket_io import get, put
-from penstock import ListObjectVersionsResult, S3Checkpoint, _versions
+from penstock import ListObjectVersionsResult, S3Checkpoint
 from penstock.requests import _parts
 from penstock.testing import Emulator
 from versioned_bucket import boto_client, keep_versions
@@ -178,7 +178,7 @@ def test_restore_works_below_a_delete_marker(client, versioned, checkpoint):
 
 def test_restore_copies_a_large_version_in_parts(emulator, client, versioned, checkpoint, monkeypatch):
     """On S3 for more than 5 GiB; the limits are lower here. Bytes, headers, metadata and tags are those of the version."""
-    monkeypatch.setattr(_versions, "MAX_COPY_BYTES", 6 * MIB)
+    monkeypatch.setattr(_parts, "MAX_COPY_BYTES", 6 * MIB)
     monkeypatch.setattr(_parts, "COPY_PART", 6 * MIB)
     old = bytes(range(256)) * (12 * MIB // 256)
     boto_client(emulator).put_object(
@@ -197,7 +197,7 @@ def test_restore_copies_a_large_version_in_parts(emulator, client, versioned, ch
 
 
 def test_a_copy_in_parts_that_fails_leaves_no_upload(emulator, client, versioned, checkpoint, monkeypatch):
-    monkeypatch.setattr(_versions, "MAX_COPY_BYTES", 6 * MIB)
+    monkeypatch.setattr(_parts, "MAX_COPY_BYTES", 6 * MIB)
     monkeypatch.setattr(_parts, "COPY_PART", 6 * MIB)
     put(client, versioned, "k", bytes(12 * MIB))
     put(client, versioned, "k", b"new")

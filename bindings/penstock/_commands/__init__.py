@@ -65,15 +65,33 @@ class Terminated(KeyboardInterrupt):
         self.status = 128 + number
 
 
+class Abandoned(BaseException):
+    """The command ends while work is in progress: the process must end without waiting for its threads."""
+
+
+class Formatter(argparse.HelpFormatter):
+    """Formats help. argparse makes one for every option; its own imports shutil to find out the width."""
+
+    def __init__(self, prog: str) -> None:
+        try:
+            width = int(os.environ.get("COLUMNS", "")) or os.get_terminal_size().columns
+        except (ValueError, OSError):
+            width = 80
+        super().__init__(prog, width=width - 2)
+
+
 def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser], wanted: str | None) -> None:
-    """Adds the commands to an argument parser. Only `wanted` gets its options: the others cost nothing."""
+    """Adds the command `wanted` to an argument parser, or all commands without their options if it is none of them."""
     for name, command in _COMMANDS.items():
+        if wanted in _COMMANDS and name != wanted:
+            continue
         parser = commands.add_parser(
             name,
             help=command.text,
             description=command.text[0].upper() + command.text[1:] + ".",
             epilog=_EPILOG,
             allow_abbrev=False,
+            formatter_class=Formatter,
         )
         if name == wanted:
             module = import_module(f".{command.module}", __name__)
@@ -84,7 +102,6 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser], 
 def _run(options: argparse.Namespace) -> int:
     """Runs a command. Returns the exit status."""
     from .._exceptions import S3Exception, S3InvalidArgumentError
-    from ._pool import Abandoned
     from ._urls import UsageError
 
     command = _COMMANDS[options.command]

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from .._exceptions import S3AccessDeniedError, S3NotFoundError
 from ._plan import Entry
-from ._states import is_partial
-from ._urls import S3Url, Source, UsageError, base_name, key_problem
+from ._urls import S3Url, Source, UsageError, base_name, is_partial, key_problem
 
 if TYPE_CHECKING:
     from .._client import S3Client

@@ -22,8 +22,8 @@ from .._exceptions import (
     S3PreconditionFailedError,
 )
 from ..requests._parts import MAX_PARTS, PARALLEL, in_parallel
-from ._states import State, open_locked, partial_name, sync_folder
-from ._urls import S3Url
+from ._states import State, open_locked, sync_folder
+from ._urls import S3Url, partial_name
 
 if TYPE_CHECKING:
     from .._client import S3Client

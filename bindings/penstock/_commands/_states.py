@@ -11,15 +11,12 @@ import contextlib
 import errno
 import fcntl
 import os
-import re
 import stat
 import threading
 from collections.abc import Iterator
 from typing import Any
 
 _DIGITS = 8  # of a CRC-32
-_TEMPORARY_NAME = 200  # bytes that the name of a partial file has of a long name
-_PARTIAL = re.compile(r"\..*\.penstock-[0-9a-f]{32}\.partial", re.DOTALL)
 
 
 class Busy(OSError):
@@ -32,16 +29,6 @@ def folder() -> str:
     if not os.path.isabs(base):  # noqa: PTH117
         base = os.path.expanduser("~/.local/state")  # noqa: PTH111
     return os.path.join(base, "penstock", "transfers")  # noqa: PTH118
-
-
-def is_partial(name: str) -> bool:
-    """Whether a file's name is one of :func:`partial_name`."""
-    return _PARTIAL.fullmatch(name) is not None
-
-
-def partial_name(name: str, identity: str) -> str:
-    """Returns the name of the file beside `name` that has the bytes of an incomplete download."""
-    return f".{os.fsdecode(os.fsencode(name)[:_TEMPORARY_NAME])}.penstock-{identity}.partial"
 
 
 def open_locked(path: str, mode: int) -> int:

@@ -13,8 +13,7 @@ from . import _copies, _resumable
 from ._listing import exists, is_directory_bucket
 from ._plan import Transfer
 from ._resumable import Done, Progress, Resumer
-from ._states import is_partial
-from ._urls import S3Url, name_problem
+from ._urls import S3Url, is_partial, name_problem
 
 if TYPE_CHECKING:
     from .._client import S3Client
