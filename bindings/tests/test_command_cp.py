@@ -193,6 +193,22 @@ def test_no_overwrite(penstock_command, client, bucket, tmp_path):
     assert (tmp_path / "new").exists()
 
 
+def test_a_dry_run_with_no_overwrite_leaves_out_what_exists(penstock_command, client, bucket, tmp_path):
+    make_tree(tmp_path, "d/new", "d/old")
+    put(client, bucket, "p/old", b"")
+    put(client, bucket, "p/other", b"")
+    up = ["--dry-run", "--no-overwrite", f"{tmp_path}/d", f"s3://{bucket}/p"]
+    down = ["--dry-run", "--no-overwrite", f"s3://{bucket}/p", f"{tmp_path}/d"]
+    for words in (["cp", "-r", *up], ["sync", "--exact-timestamps", *up], ["mv", "-r", *up]):
+        run = penstock_command(*words)
+        assert len(run.lines) == 1 and run.lines[0].endswith("/p/new") and "/p/old: the object exists" in run.err
+    for words in (["cp", "-r", *down], ["sync", "--exact-timestamps", *down]):
+        run = penstock_command(*words)
+        assert len(run.lines) == 1 and run.lines[0].endswith("/d/other") and "/d/old: the file exists" in run.err
+    run = penstock_command("cp", "-r", "-n", "--dry-run", f"s3://{bucket}/p", f"s3://{bucket}/p2")
+    assert len(run.lines) == 2 and keys(client, bucket) == ["p/old", "p/other"]
+
+
 def test_attributes_of_objects(penstock_command, client, bucket, tmp_path):
     make_tree(tmp_path, "f.json")
     words = ["--storage-class", "STANDARD_IA", "--metadata", "a=1,b=2", "--metadata", '{"c": "3,4"}', "--tags", "team=x y",

@@ -28,6 +28,11 @@ DELETION_DELAYS_S = (0.5, 1.0, 2.0)  # longest waits before a deletion is tried 
 TRANSIENT = {"InternalError", "ServiceUnavailable", "SlowDown"}  # codes of single keys
 
 
+def _attempts() -> int:
+    """Returns the number of attempts that the environment allows. The client has checked it."""
+    return int(os.environ.get("AWS_MAX_ATTEMPTS") or len(DELETION_DELAYS_S) + 1)
+
+
 class Execution:
     """One run of a command: client, report and threads.
 
@@ -83,7 +88,7 @@ class Execution:
 
     def _works(self, plan: Iterable[Transfer], transfers: Transfers, pool: Pool | None) -> Iterator[tuple[int, Work]]:
         for transfer in plan:
-            if self.report.dry_run and transfer.compare is None:
+            if self.report.dry_run and not transfers.asks_before(transfer):
                 self._make(transfer, transfers, pool)
                 continue
             if self._meter is not None:
@@ -154,7 +159,7 @@ class Execution:
 
     def _delete_objects(self, bucket: str, entries: list[Entry], bypass: bool, pool: Pool) -> None:
         """Deletes up to 1,000 objects. Those for which the service was only overloaded are tried again."""
-        for delay in (*DELETION_DELAYS_S, None):
+        for delay in (*DELETION_DELAYS_S[: _attempts() - 1], None):
             entries = self._delete_once(bucket, entries, bypass, again=delay is not None)
             if not entries:
                 return

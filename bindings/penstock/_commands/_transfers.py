@@ -13,7 +13,7 @@ from . import _copies, _resumable
 from ._listing import exists, is_directory_bucket
 from ._plan import Transfer
 from ._resumable import Done, Progress, Resumer
-from ._urls import S3Url, is_partial, name_problem
+from ._urls import Place, S3Url, is_partial, name_problem
 
 if TYPE_CHECKING:
     from .._client import S3Client
@@ -131,6 +131,10 @@ class Transfers:
             return self._copy(transfer, source, target, progress)
         return self._download(transfer, source, target, progress)
 
+    def asks_before(self, transfer: Transfer) -> bool:
+        """Whether :meth:`preview` sends a request."""
+        return transfer.compare is not None or (not self._settings.overwrite and isinstance(transfer.target, S3Url))
+
     def must_end(self, transfer: Transfer) -> bool:
         """Whether a transfer in progress may have a multipart upload that it must abort when it ends."""
         if not isinstance(transfer.target, S3Url):
@@ -146,6 +150,8 @@ class Transfers:
     def preview(self, transfer: Transfer) -> dict[str, Any]:
         """Compares the contents as :meth:`run` does, with its result and exceptions, but changes nothing."""
         self._compare(transfer)
+        if not transfer.entry.is_marker:
+            self._skip_existing(transfer.target)
         if transfer.entry.is_marker and isinstance(transfer.target, str) and os.path.isdir(transfer.target):  # noqa: PTH112
             raise Skipped("")
         return {"size": transfer.entry.size}
@@ -183,10 +189,15 @@ class Transfers:
             _remove_unchanged(path, before)
         return {"size": done.size, "etag": done.etag, "resumed": getattr(done, "resumed", None)}
 
-    def _skip_existing(self, target: S3Url) -> None:
-        """Raises Skipped if existing objects are kept and there is one. Not every service knows the condition of the write."""
-        if not self._settings.overwrite and exists(self._client, target):
-            raise Skipped("the object exists")
+    def _skip_existing(self, target: Place) -> None:
+        """Raises Skipped if existing targets are kept and there is one. Not every service knows the condition of the write."""
+        if self._settings.overwrite:
+            return
+        if isinstance(target, S3Url):
+            if exists(self._client, target):
+                raise Skipped("the object exists")
+        elif os.path.lexists(target):
+            raise Skipped("the file exists")
 
     # ---- downloads
 
@@ -198,8 +209,7 @@ class Transfers:
                 raise OSError(problem)
         if transfer.entry.is_marker:
             return self._make_folder(transfer, source, path)
-        if not self._settings.overwrite and os.path.lexists(path):
-            raise Skipped("the file exists")
+        self._skip_existing(path)
         self._folders.make(transfer.root, path[: path.rfind("/") + 1])
         if os.path.isdir(path) and not os.path.islink(path):  # noqa: PTH112, PTH114
             raise OSError(f"{path!r} is a folder, but the key needs a file there")
