@@ -121,6 +121,27 @@ def _simulate(options: argparse.Namespace) -> int:
     return 0 if all(report.completed for report in reports) else 1
 
 
+def _add_completion(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "completion",
+        help="print a script that completes commands, options, buckets and keys in a shell",
+        description="Prints a script that completes commands, options, files, buckets and keys. Needs the package argcomplete.",
+    )
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"))
+    parser.set_defaults(run=_completion)
+
+
+def _completion(options: argparse.Namespace) -> int:
+    try:
+        import argcomplete
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "the package argcomplete is not installed; run pip install 'penstock[completion]' in the environment of penstock"
+        ) from None
+    print(argcomplete.shellcode(["penstock"], shell=options.shell))
+    return 0
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line.
 
@@ -128,7 +149,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status. 0: success; 1: a job, a check, a file or an object failed, or a checkpoint is damaged; 2: an error;
         130: interrupted.
     """
+    completing = "_ARGCOMPLETE" in os.environ  # set by the script of `penstock completion`
     words = list(sys.argv[1:] if arguments is None else arguments)
+    words = os.environ.get("COMP_LINE", "").split()[1:] if completing else words
     wanted = next((word for word in words if not word.startswith("-")), None)
     parser = argparse.ArgumentParser(
         prog="penstock", description="S3 for PyTorch, with an S3 emulator to test it.", formatter_class=_commands.Formatter
@@ -142,6 +165,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _checkpoint_cli.add_commands(commands)
         _add_simulate(commands)
         _add_conformance(commands)
+        _add_completion(commands)
+    if completing:
+        from ._commands import _completion
+
+        _completion.complete(parser)
     options = parser.parse_args(words)
     from ._exceptions import S3Exception
 
