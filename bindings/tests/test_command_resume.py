@@ -11,13 +11,16 @@ import boto3
 import pytest
 from bucket_io import get, keys
 from command_runs import TIMEOUT_S, start, tree
-from penstock._commands import _resumable
+from penstock._commands import _resumable, _resumable_download, _resumable_upload
 
 MIB = 1024**2
 PART = 5 * MIB
 SIZE = 4 * PART + 77
 RANGE = 2 * MIB
-SMALL = f"from penstock._commands import _resumable as r; r.LIMIT = {SIZE}; r.UPLOAD_PART = {PART}; r.DOWNLOAD_PART = {RANGE}; "
+SMALL = (
+    "from penstock._commands import _resumable, _resumable_download, _resumable_upload; "
+    f"_resumable.LIMIT = {SIZE}; _resumable_upload.UPLOAD_PART = {PART}; _resumable_download.DOWNLOAD_PART = {RANGE}; "
+)
 DENIED = {"error": {"code": "AccessDenied"}}
 
 
@@ -25,8 +28,8 @@ DENIED = {"error": {"code": "AccessDenied"}}
 def states(tmp_path_factory, monkeypatch) -> Path:
     """Makes parts small and the folder of the states a new one, which this returns."""
     monkeypatch.setattr(_resumable, "LIMIT", SIZE)
-    monkeypatch.setattr(_resumable, "UPLOAD_PART", PART)
-    monkeypatch.setattr(_resumable, "DOWNLOAD_PART", RANGE)
+    monkeypatch.setattr(_resumable_upload, "UPLOAD_PART", PART)
+    monkeypatch.setattr(_resumable_download, "DOWNLOAD_PART", RANGE)
     folder = tmp_path_factory.mktemp("states")
     monkeypatch.setenv("XDG_STATE_HOME", str(folder))
     return folder / "penstock/transfers"
@@ -186,14 +189,14 @@ def test_an_equal_object_of_before_is_not_taken_for_the_upload(penstock_command,
 
 
 def test_a_file_that_changes_during_its_upload_is_not_published(penstock_command, client, bucket, file, states, monkeypatch):
-    crc_of = _resumable._crc_of
+    crc_of = _resumable_upload.crc_of
 
     def change(block: bytes) -> int:
         with file.open("ab") as opened:
             opened.write(b"x")
         return crc_of(block)
 
-    monkeypatch.setattr(_resumable, "_crc_of", change)
+    monkeypatch.setattr(_resumable_upload, "crc_of", change)
     run = penstock_command("cp", "--resume", file, f"s3://{bucket}/k", status=1)
     assert "changed while it was uploaded" in run.err and keys(client, bucket) == [] and ended(client, bucket, states)
 

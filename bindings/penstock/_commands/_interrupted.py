@@ -55,7 +55,7 @@ def _discard(
     options: argparse.Namespace,
     clients: dict[tuple[str | None, str | None], S3Client],
 ) -> None:
-    from ._resumable import discard
+    from ._resumable_common import discard
 
     names = header.get("source", os.path.basename(path)), header.get("target")  # noqa: PTH119
     try:
