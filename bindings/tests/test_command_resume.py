@@ -176,6 +176,29 @@ def test_a_published_upload_whose_response_was_lost_is_found(
     assert get(client, bucket, "k") == data and ended(client, bucket, states)
 
 
+def test_a_second_completion_finds_the_object_of_the_first(penstock_command, emulator, client, bucket, file, data, states):
+    complete = {"operation": "CompleteMultipartUpload"}
+    emulator.faults().set(
+        [
+            {"when": complete, "do": {"reset": {}, "at": "after_commit"}, "limit": {"times": 1}},
+            {"when": complete, "do": {"error": {"code": "PreconditionFailed"}}},
+        ]
+    )
+    run = penstock_command("cp", "--resume", "--no-overwrite", file, f"s3://{bucket}/k")
+    emulator.faults().clear()
+    assert run.err == "" and get(client, bucket, "k") == data and ended(client, bucket, states)
+
+
+def test_a_part_that_arrives_damaged_is_not_used(penstock_command, emulator, client, bucket, file, data, states, monkeypatch):
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    lie = {"header_lie": {"set": {"x-amz-checksum-crc64nvme": "AAAAAAAAAAA="}}}
+    emulator.faults().set([{"when": {"operation": "UploadPart", "part": 2}, "do": lie}])
+    penstock_command("cp", "--resume", file, f"s3://{bucket}/k", status=1)
+    emulator.faults().clear()
+    penstock_command("cp", "--resume", file, f"s3://{bucket}/k")
+    assert get(client, bucket, "k") == data and ended(client, bucket, states)
+
+
 def test_an_equal_object_of_before_is_not_taken_for_the_upload(penstock_command, emulator, client, bucket, file, data, states):
     url = f"s3://{bucket}/k"
     penstock_command("cp", "--resume", file, url, "--content-type", "old/type")

@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from .._exceptions import S3DataLossError, S3InvalidArgumentError, S3PreconditionFailedError
 from ._resumable_common import MIB, Done, Progress, Service
 from ._resumable_download import Download
 from ._resumable_upload import Upload
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 
 LIMIT = 64 * MIB  # smaller files and objects start again
 
-# The upload cannot succeed any more, or not with this source and target.
-_FINAL = (S3DataLossError, S3InvalidArgumentError, S3PreconditionFailedError)
 
 __all__ = ["LIMIT", "Done", "Progress", "Resumer"]
 
@@ -66,11 +63,7 @@ class Resumer:
             if upload.is_new:
                 with self._creation():
                     upload.create()
-            try:
-                return upload.run(new_only, progress)
-            except _FINAL:
-                upload.discard()
-                raise
+            return upload.run(new_only, progress)
 
     @contextlib.contextmanager
     def _creation(self) -> Iterator[None]:

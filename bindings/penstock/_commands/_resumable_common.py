@@ -39,6 +39,14 @@ class Done(NamedTuple):
     version_id: str | None = None
 
 
+def read_at(fd: int, size: int, begin: int) -> bytes:
+    """Reads a range of a file. Fewer bytes mean that the file ends in it."""
+    data = os.pread(fd, size, begin)
+    while len(data) < size and (more := os.pread(fd, size - len(data), begin + len(data))):
+        data += more
+    return data
+
+
 def crc_of(data: bytes) -> int:
     return _core.prefix_crc(_CRC64NVME, data)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .. import _core
 from .._exceptions import S3DataLossError
 from ..requests._parts import PARALLEL, in_parallel
-from ._resumable_common import MIB, Done, Progress, Service, crc_of, crc_text, discard
+from ._resumable_common import MIB, Done, Progress, Service, crc_of, crc_text, discard, read_at
 from ._states import State, open_locked, sync_folder
 from ._urls import S3Url, partial_name
 
@@ -109,7 +109,7 @@ class Download:
 
         def check(begin: int) -> tuple[int, bool]:
             end, crc = self._ranges[begin]
-            data = os.pread(self._fd, end - begin, begin)
+            data = read_at(self._fd, end - begin, begin)
             return begin, len(data) == end - begin and crc_of(data) == crc
 
         in_parallel(check, sorted(self._ranges), PARALLEL, count)
@@ -174,7 +174,7 @@ class Download:
         if expected := checksums.get("crc32c") or checksums.get("crc32"):
             pairs, crc = list(checksums.items()), 0
             for begin in range(0, self._head.size, DOWNLOAD_PART):
-                crc = _core.prefix_crc(pairs, os.pread(self._fd, DOWNLOAD_PART, begin), crc)
+                crc = _core.prefix_crc(pairs, read_at(self._fd, DOWNLOAD_PART, begin), crc)
             return expected, crc_text(crc, 4)
         return "", ""
 

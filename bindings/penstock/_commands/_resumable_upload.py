@@ -9,9 +9,15 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
-from .._exceptions import S3AccessDeniedError, S3DataLossError, S3Exception, S3NotFoundError
+from .._exceptions import (
+    S3AccessDeniedError,
+    S3DataLossError,
+    S3InvalidArgumentError,
+    S3NotFoundError,
+    S3PreconditionFailedError,
+)
 from ..requests._parts import MAX_PARTS, PARALLEL, in_parallel
-from ._resumable_common import MIB, Done, Progress, Service, crc_of, crc_text, discard
+from ._resumable_common import MIB, Done, Progress, Service, crc_of, crc_text, discard, read_at
 from ._states import State
 from ._urls import S3Url
 
@@ -20,7 +26,13 @@ if TYPE_CHECKING:
     from ..requests import CompletedPart, ObjectMetadata
 
 UPLOAD_PART = 16 * MIB
-_TRIES = 3  # of a part that arrives damaged
+
+# S3 refuses to complete the upload, and would again.
+_FINAL = (S3DataLossError, S3InvalidArgumentError, S3PreconditionFailedError)
+
+
+class _Changed(S3DataLossError):
+    """The file changed, so that its parts are not those of one version."""
 
 
 class Upload:
@@ -53,7 +65,7 @@ class Upload:
         if not header:
             return None
         if not self._state.matches(self._wanted):
-            self.discard()
+            discard(self._client, self._state)
             return None
         try:
             self._listed = self._list(header["upload_id"])
@@ -88,10 +100,6 @@ class Upload:
             self._client.abort_multipart_upload(*self._target, upload_id)
             raise
 
-    def discard(self) -> None:
-        """Aborts the upload of the state, and removes the state."""
-        discard(self._client, self._state)
-
     def run(self, new_only: bool, progress: Progress) -> Done:
         """Sends what is missing and publishes the object."""
         part_bytes = self._state.header["part_bytes"]
@@ -111,18 +119,22 @@ class Upload:
             number = begin // part_bytes + 1
             return self._send(number, begin, min(part_bytes, self._size - begin), known.get(number, {}))
 
-        parts = [part for part, _, _ in in_parallel(send, begins, PARALLEL, count)]
-        self._check_unchanged()
+        try:
+            parts = [part for part, _, _ in in_parallel(send, begins, PARALLEL, count)]
+            self._check_unchanged()
+        except _Changed:
+            discard(self._client, self._state)
+            raise
         return self._publish(parts, crc, new_only, resumed)
 
     def _send(self, number: int, begin: int, size: int, known: dict[str, Any]) -> tuple[CompletedPart, int, bool]:
         """Sends a part unless S3 has it. Returns it with its CRC, and whether S3 had it."""
         from ..requests import CompletedPart
 
-        data = os.pread(self._fd, size, begin)
+        data = read_at(self._fd, size, begin)
         if len(data) < size:
             self._check_unchanged()
-            raise S3DataLossError(f"{self._path!r} was truncated while it was uploaded; nothing was published")
+            raise _Changed(f"{self._path!r} was truncated while it was uploaded; nothing was published")
         crc = crc_of(data)
         assert self._listed is not None
         listed = self._listed.get(number)
@@ -132,21 +144,14 @@ class Upload:
                 return CompletedPart(number, listed.etag, size, checksum, checksum and crc_text(crc)), crc, True
             if listed.etag == _md5_etag(data):
                 return listed, crc, True
-        for _ in range(_TRIES):
-            part = self._client.upload_part(
-                *self._target, self._state.header["upload_id"], number, data, sse_customer_key=self._key
-            )
-            if part.checksum_algorithm != "crc64nvme" or part.checksum_value == crc_text(crc):
-                self._state.add(part=number, etag=part.etag, crc=crc_text(crc), checksum=part.checksum_algorithm)
-                return part, crc, False
-        raise S3Exception(
-            f"part {number} arrived damaged: its CRC64NVME is {crc_text(crc)}, but the service received {part.checksum_value}"
-        )
+        part = self._client.upload_part(*self._target, self._state.header["upload_id"], number, data, sse_customer_key=self._key)
+        self._state.add(part=number, etag=part.etag, crc=crc_text(crc), checksum=part.checksum_algorithm)
+        return part, crc, False
 
     def _check_unchanged(self) -> None:
         now = self._facts()
         if now != self._file:
-            raise S3DataLossError(
+            raise _Changed(
                 f"{self._path!r} changed while it was uploaded ({self._size} bytes at first, {now[0]} now); nothing was published"
             )
 
@@ -160,10 +165,12 @@ class Upload:
                 checksum_algorithm="crc64nvme" if checked else None, checksum_value=crc_text(crc) if checked else None,
                 sse_customer_key=self._key,
             ).etag  # fmt: skip
-        except S3NotFoundError:
+        except (S3NotFoundError, *_FINAL) as error:
             # An earlier attempt may have succeeded without a response.
             found = self._published(facts)
             if found is None:
+                if isinstance(error, _FINAL):
+                    discard(self._client, self._state)
                 raise
             etag = found.etag
         self._state.remove()

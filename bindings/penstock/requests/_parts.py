@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections import deque
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from .._exceptions import S3Exception, S3NotFoundError
+from .._waiting import LONGEST_WAIT_S
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from ._options import Buffer
     from ._requests import Requests
     from ._results import CompletedPart, ObjectMetadata, PutResult
@@ -41,33 +40,62 @@ def in_parallel(
     threads: int = PARALLEL,
     on_result: Callable[[ResultT], None] = lambda _: None,
 ) -> list[ResultT]:
-    """Calls a function for each item, on threads. Returns the results in order.
+    """Calls a function for each item, on daemon threads, which the end of the process does not wait for.
 
     After an exception no further call starts. The calls in progress have ended when it propagates.
 
     Args:
         on_result: Called with each result, in order, on the calling thread.
+
+    Returns:
+        The results in order.
     """
-    from concurrent.futures import ThreadPoolExecutor
+    numbered = enumerate(items)
+    changed = threading.Condition()
+    results: dict[int, ResultT] = {}
+    failures: list[BaseException] = []
+    working = threads
 
-    pool = ThreadPoolExecutor(threads)
-    started: deque[Future[ResultT]] = deque()
-    results = []
+    def serve() -> None:
+        nonlocal working
+        try:
+            while True:
+                with changed:
+                    number, item = (-1, None) if failures else next(numbered, (-1, None))
+                if number < 0:
+                    break
+                result = function(cast(ItemT, item))
+                with changed:
+                    results[number] = result
+                    changed.notify()
+        except BaseException as error:
+            failures.append(error)
+        with changed:
+            working -= 1
+            changed.notify()
 
-    def take() -> None:
-        results.append(started.popleft().result())
-        on_result(results[-1])
-
+    workers = [threading.Thread(target=serve, daemon=True) for _ in range(threads)]
+    ended: list[ResultT] = []
     try:
-        for item in items:
-            started.append(pool.submit(function, item))
-            if len(started) == 2 * threads:
-                take()
-        while started:
-            take()
+        for worker in workers:
+            worker.start()
+        while True:
+            with changed:
+                while len(ended) not in results and not failures and working:
+                    changed.wait(LONGEST_WAIT_S)
+                if failures:
+                    raise failures[0]
+                if len(ended) not in results:
+                    return ended
+                ended.append(results.pop(len(ended)))
+            on_result(ended[-1])
+    except BaseException as error:
+        failures.append(error)
+        raise
     finally:
-        pool.shutdown(cancel_futures=True)
-    return results
+        for worker in workers:
+            if worker.ident is not None:
+                worker.join()
 
 
 def shares(size: int, limit: int) -> list[tuple[int, int]]:
