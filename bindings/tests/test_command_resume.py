@@ -412,6 +412,21 @@ def test_a_killed_upload_continues(penstock_command, emulator, client, bucket, f
     assert get(client, bucket, "k") == data and ended(client, bucket, states)
 
 
+def test_an_interrupted_process_waits_for_the_id_of_its_upload(penstock_command, emulator, client, bucket, file, data, states):
+    create = {"when": {"operation": "CreateMultipartUpload"}, "do": {"stall": {"ms": 4_000}, "at": "status"}}
+    emulator.faults().set([create])  # longer than the time after which a process ends without its threads
+    with start(emulator, "cp", "--resume", file, f"s3://{bucket}/k", preamble=SMALL) as process:
+        wait_until(lambda: client.list_multipart_uploads(bucket).uploads)
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=TIMEOUT_S) == (b"", b"") and process.returncode == 130
+    emulator.faults().clear()
+    assert len(client.list_multipart_uploads(bucket).uploads) == len(list(states.glob("*"))) == 1
+    before = emulator.journal().last
+    penstock_command("cp", "--resume", file, f"s3://{bucket}/k")
+    assert emulator.journal().count(after=before, operations="CreateMultipartUpload") == 0
+    assert get(client, bucket, "k") == data and ended(client, bucket, states)
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_killed_download_continues(penstock_command, emulator, client, bucket, url, data, states, tmp_path, number):
     rule = {"when": {"operation": "GetObject", "range": {"first": f">={6 * RANGE}"}}, "do": {"stall": {"ms": 300_000}}}

@@ -57,7 +57,7 @@ def crc_text(crc: int, size: int = 8) -> str:
 
 
 class Service(NamedTuple):
-    """Tells where the objects of a client are. A profile may have an endpoint and keys of its own."""
+    """Where the objects of a client are. A profile may have an endpoint and keys of its own."""
 
     endpoint: str
     profile: str

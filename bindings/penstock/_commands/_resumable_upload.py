@@ -199,7 +199,7 @@ class Upload:
 
 
 def _version_of(head: ObjectMetadata) -> list[Any]:
-    """Returns what tells an object from another one of the same key."""
+    """Returns the properties by which two objects of one key differ."""
     return [head.etag, head.last_modified, head.version_id]
 
 
