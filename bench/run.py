@@ -24,6 +24,7 @@ GROUPS = {  # a group and its files in groups/
     "dcp": ["dcp", "lightning"],
     "resilience": ["resilience"],
     "data": ["data"],
+    "bulk": ["bulk"],
     "client": ["client", "client_readers", "client_writers", "client_listing", "client_python", "client_pipes", "client_gil"],
 }
 

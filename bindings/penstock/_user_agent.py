@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import platform
+import os
 import sys
 
 from ._core import __version__
@@ -35,14 +35,14 @@ class UserAgent:
 
     @staticmethod
     def get_default_prefix() -> str:
-        python = ".".join(platform.python_version_tuple()[:2])
+        kernel = os.uname()  # the module platform would take a millisecond to import
         system = {"darwin": "macos"}.get(sys.platform, sys.platform)
         parts = [
             f"penstock/{__version__}",
             "ua/2.1",
-            f"os/{system}#{platform.release()}",
-            f"lang/python#{python}",
-            f"md/arch#{platform.machine().lower()}",
+            f"os/{system}#{kernel.release}",
+            f"lang/python#{sys.version_info.major}.{sys.version_info.minor}",
+            f"md/arch#{kernel.machine.lower()}",
         ]
         torch = sys.modules.get("torch")  # only if it is already imported
         if torch is not None:

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ._exceptions import S3DataLossError, S3Exception, S3InvalidArgumentError, S3NotFoundError
+from ._exceptions import S3DataLossError, S3InvalidArgumentError, S3NotFoundError
 
 if TYPE_CHECKING:
     from . import _core
     from ._session import Session
-    from .requests import CompletedPart
     from .requests._requests import Requests
 
 log = logging.getLogger(__name__)
 
 NULL_VERSION = "null"  # version id of objects written without versioning
-COPY_LIMIT = 5 * 1024**3  # S3's limit for one CopyObject request
-COPY_PART = 512 * 1024**2  # S3 copies inside its service, so large parts just save requests
-MAX_PARTS = 10_000
-PARALLEL_COPIES = 16
 MAX_NAMED = 5  # versions listed in an error message
 
 
@@ -186,38 +179,14 @@ def restore(session: Requests, bucket: str, key: str, version_id: str) -> Object
 def copy_version(session: Requests, bucket: str, version: ObjectVersion) -> None:
     """Copies a version over the current one of its key."""
     log.info("Restoring version %s of s3://%s/%s, %d bytes", version.version_id, bucket, version.key, version.size)
-    if version.size <= COPY_LIMIT:
+    from .requests import _parts
+
+    if version.size <= _parts.MAX_COPY_BYTES:
         session.core.copy_object(bucket, version.key, bucket, version.key, version.version_id)
-    else:
-        _copy_parts(session, bucket, version)
-
-
-def _copy_parts(client: Requests, bucket: str, version: ObjectVersion) -> None:
-    """Copies by a multipart upload. Keeps content type, metadata and storage class."""
-    key, size = version.key, version.size
-    head = client.core.head_object(bucket, key, version.version_id)
-    part_size = max(COPY_PART, math.ceil(size / MAX_PARTS))
-    upload = client.create_multipart_upload(
-        bucket, key, storage_class=head.storage_class, content_type=head.content_type, metadata=head.user_metadata
-    )
-
-    from concurrent.futures import ThreadPoolExecutor
-
-    def copy(number: int) -> CompletedPart:
-        begin = (number - 1) * part_size
-        end = min(begin + part_size, size)
-        return client.upload_part_copy(
-            bucket, key, upload, number, bucket, key, src_range=(begin, end), src_version_id=version.version_id
-        )
-
-    try:
-        with ThreadPoolExecutor(PARALLEL_COPIES) as pool:
-            parts = list(pool.map(copy, range(1, math.ceil(size / part_size) + 1)))
-        client.complete_multipart_upload(bucket, key, upload, parts)
-    except BaseException:
-        with contextlib.suppress(S3Exception):  # report the first error; `penstock checkpoint prune` removes open uploads
-            client.abort_multipart_upload(bucket, key, upload)
-        raise
+        return
+    place, number = (bucket, version.key), version.version_id
+    head = session.head(*place, version_id=number)
+    _parts.copy_in_parts(session, place, place, head, _parts.copied_attributes(session, *place, head), version_id=number)
 
 
 def undelete(session: Session, bucket: str, key: str) -> int:

@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from penstock import __main__
 from penstock.testing import Emulator
+
+TIMEOUT_S = 60
+# Shells start background processes with SIGINT ignored, nohup with SIGHUP ignored, and children inherit that.
+PREAMBLE = (
+    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); signal.signal(signal.SIGHUP, signal.SIG_DFL); "
+    "from penstock.__main__ import main; "
+)
+
+
+def start(emulator: Emulator, *words: object, preamble: str = "", **options: Any) -> subprocess.Popen[bytes]:
+    """Starts a command as a process.
+
+    Args:
+        preamble: Statements of Python that the process runs first.
+    """
+    command = [sys.executable, "-c", PREAMBLE + preamble + "sys.exit(main())", *map(str, words)]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen(command, env=os.environ | emulator.environment(), **pipes | options)
 
 
 class Run(NamedTuple):

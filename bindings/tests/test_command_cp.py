@@ -10,6 +10,7 @@ import pytest
 from bucket_io import get, keys, put
 from command_runs import make_tree, tree
 from penstock._commands import _copies
+from penstock.requests import _parts
 from versioned_bucket import keep_versions
 
 MIB = 1024**2
@@ -192,6 +193,22 @@ def test_no_overwrite(penstock_command, client, bucket, tmp_path):
     assert (tmp_path / "new").exists()
 
 
+def test_a_dry_run_with_no_overwrite_leaves_out_what_exists(penstock_command, client, bucket, tmp_path):
+    make_tree(tmp_path, "d/new", "d/old")
+    put(client, bucket, "p/old", b"")
+    put(client, bucket, "p/other", b"")
+    up = ["--dry-run", "--no-overwrite", f"{tmp_path}/d", f"s3://{bucket}/p"]
+    down = ["--dry-run", "--no-overwrite", f"s3://{bucket}/p", f"{tmp_path}/d"]
+    for words in (["cp", "-r", *up], ["sync", "--exact-timestamps", *up], ["mv", "-r", *up]):
+        run = penstock_command(*words)
+        assert len(run.lines) == 1 and run.lines[0].endswith("/p/new") and "/p/old: the object exists" in run.err
+    for words in (["cp", "-r", *down], ["sync", "--exact-timestamps", *down]):
+        run = penstock_command(*words)
+        assert len(run.lines) == 1 and run.lines[0].endswith("/d/other") and "/d/old: the file exists" in run.err
+    run = penstock_command("cp", "-r", "-n", "--dry-run", f"s3://{bucket}/p", f"s3://{bucket}/p2")
+    assert len(run.lines) == 2 and keys(client, bucket) == ["p/old", "p/other"]
+
+
 def test_attributes_of_objects(penstock_command, client, bucket, tmp_path):
     make_tree(tmp_path, "f.json")
     words = ["--storage-class", "STANDARD_IA", "--metadata", "a=1,b=2", "--metadata", '{"c": "3,4"}', "--tags", "team=x y",
@@ -256,12 +273,12 @@ def test_versions(penstock_command, client, emulator, bucket, tmp_path):
 
 def test_large_copies_are_made_in_parts(penstock_command, client, emulator, bucket, tmp_path, monkeypatch):
     monkeypatch.setattr(_copies, "SINGLE_COPY_LIMIT", 5 * MIB)
-    monkeypatch.setattr(_copies, "PART_SIZE", 5 * MIB)
+    monkeypatch.setattr(_parts, "COPY_PART", 6 * MIB)
     data = os.urandom(12 * MIB)
     client.put(bucket, "k", data, content_type="x/y", metadata={"a": "b"}, tagging={"t": "1"}, expires=10**9)
     before = emulator.journal().last
     penstock_command("cp", f"s3://{bucket}/k", f"s3://{bucket}/copy")
-    assert emulator.journal().count(after=before, operations="UploadPartCopy") == 3
+    assert emulator.journal().count(after=before, operations="UploadPartCopy") == 2
     assert get(client, bucket, "copy") == data
     head = client.head(bucket, "copy")
     assert (head.content_type, head.metadata, head.expires) == ("x/y", {"a": "b"}, "Sun, 09 Sep 2001 01:46:40 GMT")
@@ -393,7 +410,7 @@ def test_a_short_copy_keeps_its_source(penstock_command, client, bucket, monkeyp
     put(client, bucket, "k", b"12345")
 
     def copy_less(self, entry, target, **options):
-        return _copies.Copied(client.put(target.bucket, target.key, b"123").etag, None)
+        return client.put(target.bucket, target.key, b"123")
 
     monkeypatch.setattr(_copies.Copier, "copy", copy_less)
     assert "3 bytes instead of 5" in penstock_command("mv", f"s3://{bucket}/k", f"s3://{bucket}/c", status=1).err

@@ -60,9 +60,14 @@ def test_rm_deletes_more_than_one_request_can(penstock_command, client, emulator
 
 
 @pytest.mark.parametrize(
-    ("code", "times", "requests", "failed"), [("SlowDown", 3, 4, 0), ("InternalError", 4, 4, 2), ("AccessDenied", 1, 1, 2)]
+    ("code", "times", "requests", "failed", "attempts"),
+    [("SlowDown", 3, 4, 0, ""), ("InternalError", 4, 4, 2, "9"), ("AccessDenied", 1, 1, 2, ""), ("SlowDown", 1, 1, 2, "1")],
 )
-def test_rm_tries_overloaded_keys_again(penstock_command, emulator, client, filled, monkeypatch, code, times, requests, failed):
+def test_rm_tries_overloaded_keys_again(
+    penstock_command, emulator, client, filled, monkeypatch, code, times, requests, failed, attempts
+):
+    if attempts:
+        monkeypatch.setenv("AWS_MAX_ATTEMPTS", attempts)
     monkeypatch.setattr(_execution, "DELETION_DELAYS_S", (0.0, 0.0, 0.0))
     before = emulator.journal().last
     fault = {"partial_failure": {"code": code, "key": "d/*"}}

@@ -11,21 +11,9 @@ import time
 
 import pytest
 from bucket_io import get, keys, put
-from command_runs import tree
+from command_runs import TIMEOUT_S, start, tree
 
 MIB = 1024**2
-TIMEOUT_S = 60
-# Shells start background processes with SIGINT ignored, nohup with SIGHUP ignored, and children inherit that.
-PREAMBLE = (
-    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); signal.signal(signal.SIGHUP, signal.SIG_DFL); "
-    "from penstock.__main__ import main; "
-)
-
-
-def start(emulator, *words: object, **options) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", PREAMBLE + "sys.exit(main())", *map(str, words)]
-    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    return subprocess.Popen(command, env=os.environ | emulator.environment(), **pipes | options)
 
 
 def first_entry(emulator, before: int, operation: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from bucket_io import get, keys, put
 from file_systems import file_system, storage_options
 from penstock.fsspec import FileChangedError
-from penstock.fsspec._parts import copy_in_parts
+from penstock.fsspec._parts import copy_with_attributes
 from versioned_bucket import keep_versions
 
 MIB = 1024**2
@@ -212,7 +212,7 @@ def test_append_and_copy_in_parts_keep_all_attributes(fs, client, bucket):
         before = described(client, bucket, key)
         with fs.open(f"{bucket}/{key}", "ab") as file:
             file.write(b"more")
-        copy_in_parts(client, (bucket, key), (bucket, "copy"))
+        copy_with_attributes(client, (bucket, key), (bucket, "copy"))
         assert described(client, bucket, key) == described(client, bucket, "copy") == before
         assert client.head(bucket, "copy").size == size + 4
 

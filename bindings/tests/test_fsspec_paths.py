@@ -10,7 +10,8 @@ import penstock
 import pytest
 from bucket_io import get, keys, put
 from file_systems import file_system
-from penstock.fsspec._parts import copy_in_parts, shares
+from penstock.fsspec._parts import copy_with_attributes
+from penstock.requests import _parts
 
 MIB = 1024**2
 
@@ -278,18 +279,19 @@ def test_copies_run_inside_s3(fs, tree, emulator, client):
         fs.cp_file(f"{tree}/missing", f"{tree}/other")
 
 
-def test_copy_in_parts(client, bucket):
+def test_copy_in_parts(client, bucket, monkeypatch):
+    monkeypatch.setattr(_parts, "COPY_PART", 8 * MIB)
     """Used above 5 GiB; here above 8 MiB."""
     data = bytes(range(256)) * (17 * MIB // 256)
     put(client, bucket, "k", data)
-    copy_in_parts(client, (bucket, "k"), (bucket, "copy"), 8 * MIB)
+    copy_with_attributes(client, (bucket, "k"), (bucket, "copy"))
     assert get(client, bucket, "copy") == data
     assert client.head_object(bucket, "copy").etag.endswith('-3"')
     with pytest.raises(penstock.S3NotFoundError):
-        copy_in_parts(client, (bucket, "missing"), (bucket, "other"))
+        copy_with_attributes(client, (bucket, "missing"), (bucket, "other"))
     assert client._client.list_multipart_uploads(bucket) == []
-    assert shares(10, 4) == [(0, 3), (3, 6), (6, 10)]
-    assert shares(0, 4) == [(0, 0)]
+    assert _parts.shares(10, 4) == [(0, 3), (3, 6), (6, 10)]
+    assert _parts.shares(0, 4) == [(0, 0)]
 
 
 def test_object_above_the_limit_of_one_request_is_copied_in_parts(fs, client, bucket, emulator, monkeypatch):

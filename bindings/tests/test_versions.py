@@ -11,7 +11,8 @@ import penstock
 import pytest
 import torch
 from bucket_io import get, put
-from penstock import ListObjectVersionsResult, S3Checkpoint, _versions
+from penstock import ListObjectVersionsResult, S3Checkpoint
+from penstock.requests import _parts
 from penstock.testing import Emulator
 from versioned_bucket import boto_client, keep_versions
 
@@ -176,25 +177,28 @@ def test_restore_works_below_a_delete_marker(client, versioned, checkpoint):
 
 
 def test_restore_copies_a_large_version_in_parts(emulator, client, versioned, checkpoint, monkeypatch):
-    """On S3 for more than 5 GiB; the limits are lower here. Content type, metadata and bytes are those of the version."""
-    monkeypatch.setattr(_versions, "COPY_LIMIT", 6 * MIB)
-    monkeypatch.setattr(_versions, "COPY_PART", 5 * MIB)
+    """On S3 for more than 5 GiB; the limits are lower here. Bytes, headers, metadata and tags are those of the version."""
+    monkeypatch.setattr(_parts, "MAX_COPY_BYTES", 6 * MIB)
+    monkeypatch.setattr(_parts, "COPY_PART", 6 * MIB)
     old = bytes(range(256)) * (12 * MIB // 256)
-    boto_client(emulator).put_object(Bucket=versioned, Key="k", Body=old, ContentType="model/x", Metadata={"step": "7"})
+    boto_client(emulator).put_object(
+        Bucket=versioned, Key="k", Body=old, ContentType="model/x", CacheControl="no-store", Metadata={"step": "7"}, Tagging="a=b"
+    )
     put(client, versioned, "k", b"new")
     version = checkpoint.versions(f"s3://{versioned}/k")[1]
     emulator.journal().clear()
     checkpoint.restore(f"s3://{versioned}/k", version.version_id)
-    assert emulator.journal().count(operations="UploadPartCopy") == 3
+    assert emulator.journal().count(operations="UploadPartCopy") == 2
     assert get(client, versioned, "k") == old
-    head = client._client.head_object(versioned, "k")
-    assert (head.content_type, head.user_metadata) == ("model/x", [("step", "7")])
+    head = client.head(versioned, "k")
+    assert (head.content_type, head.cache_control, head.metadata) == ("model/x", "no-store", {"step": "7"})
+    assert client.get_object_tagging(versioned, "k") == {"a": "b"}
     assert client._client.list_multipart_uploads(versioned) == []
 
 
 def test_a_copy_in_parts_that_fails_leaves_no_upload(emulator, client, versioned, checkpoint, monkeypatch):
-    monkeypatch.setattr(_versions, "COPY_LIMIT", 6 * MIB)
-    monkeypatch.setattr(_versions, "COPY_PART", 5 * MIB)
+    monkeypatch.setattr(_parts, "MAX_COPY_BYTES", 6 * MIB)
+    monkeypatch.setattr(_parts, "COPY_PART", 6 * MIB)
     put(client, versioned, "k", bytes(12 * MIB))
     put(client, versioned, "k", b"new")
     version = checkpoint.versions(f"s3://{versioned}/k")[1]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import io
 import itertools
+import json
 import os
 import subprocess
 import sys
@@ -334,3 +335,35 @@ def test_moto_as_server(moto, moto_endpoint, folder, tmp_path):
     run("rb", place, status=1)
     run("rb", "--force", place)
     assert bucket not in run("ls")
+
+
+def test_interrupted_transfers_continue_with_moto_as_server(moto, moto_endpoint, tmp_path):
+    bucket, data = f"commands-moto-{next(_numbers)}", os.urandom(21 * MIB)
+    moto.create_bucket(Bucket=bucket)
+    (tmp_path / "big").write_bytes(data)
+    preamble = (
+        "from penstock._commands import _resumable as r; r.LIMIT = 20 << 20; r.UPLOAD_PART = 5 << 20; r.DOWNLOAD_PART = 1 << 20"
+    )
+    program = f"{preamble}; import sys; from penstock.__main__ import main; sys.exit(main())"
+    keys = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "AWS_REGION": "us-east-1"}
+    environment = {**os.environ, **keys, "XDG_STATE_HOME": str(tmp_path / "states")}
+
+    def begun() -> bool:
+        return any(path.read_bytes().count(b"\n") > 1 for path in (tmp_path / "states/penstock/transfers").glob("*"))
+
+    def kill_and_repeat(source: object, target: object) -> int:
+        """Kills a slow transfer that has made progress, and repeats it. Returns the bytes that were not transferred again."""
+        words = ["cp", "--resume", "--json", str(source), str(target), "--endpoint-url", moto_endpoint, "--force-path-style"]
+        command = [sys.executable, "-c", program, *words]
+        with subprocess.Popen([*command, "--max-bandwidth", "4MiB"], env=environment) as process:
+            while not begun():
+                assert process.poll() is None
+                os.sched_yield()
+            process.kill()
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=True)
+        return json.loads(done.stdout)["resumed"]
+
+    assert 0 < kill_and_repeat(tmp_path / "big", f"s3://{bucket}/k") < len(data)
+    assert objects(moto, bucket) == {"k": data} and "Uploads" not in moto.list_multipart_uploads(Bucket=bucket)
+    assert 0 < kill_and_repeat(f"s3://{bucket}/k", tmp_path / "back") < len(data)
+    assert (tmp_path / "back").read_bytes() == data and not begun()

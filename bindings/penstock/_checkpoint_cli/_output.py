@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import unicodedata
 from collections.abc import Sequence
-from datetime import datetime, timezone
 
 _STEP = 1024
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
@@ -25,11 +22,15 @@ def size_text(size: float) -> str:
 
 def time_text(seconds: float) -> str:
     """Formats seconds since the epoch as ISO 8601 in UTC, with milliseconds unless they are zero."""
+    from datetime import datetime, timezone
+
     time = datetime.fromtimestamp(seconds, timezone.utc)
     return time.isoformat(timespec="milliseconds" if seconds % 1 else "seconds").replace("+00:00", "Z")
 
 
 def _visible(character: str) -> str:
+    import unicodedata
+
     if unicodedata.category(character) not in _ESCAPED:
         return character
     code = ord(character)
@@ -53,6 +54,8 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[object]], right: str = "
 
 
 def print_json(document: object) -> None:
+    import json
+
     print(json.dumps(document, ensure_ascii=True))
 
 

@@ -1,5 +1,5 @@
 """The file commands of ``penstock``: ``cp``, ``mv``, ``sync``, ``ls``, ``cat``, ``rm``, ``du``, ``mb``, ``rb``, ``stat``,
-``presign`` and ``find``.
+``presign``, ``transfers`` and ``find``.
 """
 
 from __future__ import annotations
@@ -41,11 +41,13 @@ _COMMANDS = {
     "rb": _Command("_buckets", "add_options", "run", "remove empty buckets"),
     "stat": _Command("_object", "add_stat_options", "run_stat", "print the metadata of objects or buckets"),
     "presign": _Command("_object", "add_presign_options", "run_presign", "print a URL that needs no credentials"),
+    "transfers": _Command("_interrupted", "add_options", "run", "list or discard transfers that --resume can continue"),
     "find": _Command("_ls", "add_find_options", "run_find", "print the URIs of objects by name, size, age and storage class"),
 }
 NAMES = tuple(_COMMANDS)
 
-_RESULTS = {"ls", "cat", "du", "stat", "presign", "find"}  # standard output has the results of these, not only reports
+# Standard output has the results of these, not only reports.
+_RESULTS = {"ls", "cat", "du", "stat", "presign", "transfers", "find"}
 
 _INTERRUPTED = 128 + signal.SIGINT
 _BROKEN_PIPE = 128 + signal.SIGPIPE
@@ -63,15 +65,33 @@ class Terminated(KeyboardInterrupt):
         self.status = 128 + number
 
 
+class Abandoned(BaseException):
+    """The command ends while work is in progress: the process must end without waiting for its threads."""
+
+
+class Formatter(argparse.HelpFormatter):
+    """Formats help. argparse makes one for every option; its own imports shutil to find out the width."""
+
+    def __init__(self, prog: str) -> None:
+        try:
+            width = int(os.environ.get("COLUMNS", "")) or os.get_terminal_size().columns
+        except (ValueError, OSError):
+            width = 80
+        super().__init__(prog, width=width - 2)
+
+
 def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser], wanted: str | None) -> None:
-    """Adds the commands to an argument parser. Only `wanted` gets its options: the others cost nothing."""
+    """Adds the command `wanted` to an argument parser, or all commands without their options if it is none of them."""
     for name, command in _COMMANDS.items():
+        if wanted in _COMMANDS and name != wanted:
+            continue
         parser = commands.add_parser(
             name,
             help=command.text,
             description=command.text[0].upper() + command.text[1:] + ".",
             epilog=_EPILOG,
             allow_abbrev=False,
+            formatter_class=Formatter,
         )
         if name == wanted:
             module = import_module(f".{command.module}", __name__)
@@ -82,7 +102,6 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser], 
 def _run(options: argparse.Namespace) -> int:
     """Runs a command. Returns the exit status."""
     from .._exceptions import S3Exception, S3InvalidArgumentError
-    from ._pool import Abandoned
     from ._urls import UsageError
 
     command = _COMMANDS[options.command]

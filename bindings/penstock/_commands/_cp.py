@@ -46,6 +46,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _options.add_symlinks(parser, default=not move)
     _options.add_filters(parser)
     _options.add_attributes(parser)
+    _options.add_resume(parser)
     _options.add_output(parser)
     _options.add_connection(parser)
 
@@ -58,6 +59,7 @@ def settings_of(options: argparse.Namespace) -> Settings:
         sse_customer_key=options.sse_c_key,
         source_sse_customer_key=options.sse_c_copy_source_key,
         metadata_directive=options.metadata_directive,
+        resume=options.resume,
     )
 
 
@@ -83,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
     plan: Iterator[Transfer] = (transfer for source in found for transfer in planner.transfers(source, target))
     if len(found) > 1:
         plan = planner.without_twins(plan)
-    execution.transfer(plan, Transfers(execution.client, settings), single=single)
+    execution.transfer(plan, Transfers(execution.client, settings), single=single and not settings.resume)
     return execution.report.finish()
 
 
@@ -231,6 +233,8 @@ def ignores_case(folder: str) -> bool:
 def _run_stream(options: argparse.Namespace, sources: list[Place], target: Place, settings: Settings) -> int:
     if options.command == "mv" or len(sources) != 1 or options.recursive:
         raise UsageError("- is the single source or the target of cp, without --recursive")
+    if options.resume:
+        raise UsageError("--resume needs files; the bytes of - cannot be read again")
     [source] = sources
     client = _options.client_of(options)
     if target == STDIO:

@@ -16,7 +16,7 @@ from ._meter import Meter
 from ._plan import Entry, Transfer
 from ._pool import LIMIT, MAX_WEIGHT, Pool, Stopped, Work, weight_of
 from ._report import Report, error_text
-from ._transfers import Skipped, Transfers, may_have_upload, remove_partial_files
+from ._transfers import Skipped, Transfers, remove_partial_files
 from ._urls import S3Url
 
 if TYPE_CHECKING:
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 DELETE_AT_ONCE = 1000  # S3's limit of DeleteObjects
 DELETION_DELAYS_S = (0.5, 1.0, 2.0)  # longest waits before a deletion is tried again; the wait is random
 TRANSIENT = {"InternalError", "ServiceUnavailable", "SlowDown"}  # codes of single keys
+
+
+def _attempts() -> int:
+    """Returns the number of attempts that the environment allows. The client has checked it."""
+    return int(os.environ.get("AWS_MAX_ATTEMPTS") or len(DELETION_DELAYS_S) + 1)
 
 
 class Execution:
@@ -68,22 +73,22 @@ class Execution:
             for _, work in self._works(plan, transfers, None):
                 work()
             return
-        pool = Pool(self._limit, self._abandon)
+        pool = Pool(self._limit, partial(self._abandon, transfers))
         pool.run(self._works(plan, transfers, pool))
 
-    def _abandon(self) -> bool:
+    def _abandon(self, transfers: Transfers) -> bool:
         """Removes partial files, unless a transfer in progress must first abort an upload in S3."""
-        transfers = list(self._in_progress)
-        if any(may_have_upload(transfer) for transfer in transfers):
+        in_progress = list(self._in_progress)
+        if any(transfers.must_end(transfer) for transfer in in_progress):
             return False
-        for transfer in transfers:
+        for transfer in in_progress:
             if isinstance(transfer.target, str):
                 remove_partial_files(transfer.target)
         return True
 
     def _works(self, plan: Iterable[Transfer], transfers: Transfers, pool: Pool | None) -> Iterator[tuple[int, Work]]:
         for transfer in plan:
-            if self.report.dry_run and transfer.compare is None:
+            if self.report.dry_run and not transfers.asks_before(transfer):
                 self._make(transfer, transfers, pool)
                 continue
             if self._meter is not None:
@@ -154,7 +159,7 @@ class Execution:
 
     def _delete_objects(self, bucket: str, entries: list[Entry], bypass: bool, pool: Pool) -> None:
         """Deletes up to 1,000 objects. Those for which the service was only overloaded are tried again."""
-        for delay in (*DELETION_DELAYS_S, None):
+        for delay in (*DELETION_DELAYS_S[: _attempts() - 1], None):
             entries = self._delete_once(bucket, entries, bypass, again=delay is not None)
             if not entries:
                 return

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .._exceptions import S3AccessDeniedError, S3NotFoundError
 from ._plan import Entry
-from ._urls import S3Url, Source, UsageError, base_name, key_problem
+from ._urls import S3Url, Source, UsageError, base_name, is_partial, key_problem
 
 if TYPE_CHECKING:
     from .._client import S3Client
@@ -91,7 +91,10 @@ def files(source: Source, on_problem: OnProblem, *, follow: bool) -> Iterator[En
 
 
 class _Walk:
-    """Walks a folder in the order of the bytes of the paths below it, which is the order of S3's listings."""
+    """Walks a folder in the order of the bytes of the paths below it, which is the order of S3's listings.
+
+    It leaves out the partial files of resumable downloads.
+    """
 
     def __init__(self, root: str, on_problem: OnProblem, follow: bool) -> None:
         self._root = root
@@ -103,7 +106,8 @@ class _Walk:
         path = self._root + folder
         try:
             with os.scandir(path) as scan:
-                found = [(entry, status) for entry in scan if (status := self._status(entry)) is not None]
+                visible = (entry for entry in scan if not is_partial(entry.name))
+                found = [(entry, status) for entry in visible if (status := self._status(entry)) is not None]
             here = os.stat(path)  # noqa: PTH116
         except OSError as error:
             self._on_problem(path, f"cannot read the folder: {error.strerror}", True)

@@ -82,6 +82,15 @@ def add_attributes(parser: argparse.ArgumentParser) -> None:
     add("--sse-c-copy-source-key", type=_key_file, metavar="fileb://FILE", help="key of encrypted objects that are copied")
 
 
+def add_resume(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="files of 64 MiB or more: continue what an earlier run of this command has not finished, and keep the state of this"
+        " run until it has finished (see penstock transfers)",
+    )
+
+
 def add_customer_key(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("encryption with a key of the customer (SSE-C)").add_argument
     add("--sse-c", nargs="?", const="AES256", choices=("AES256",), help="algorithm of the next")

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from .._waiting import LONGEST_WAIT_S
+from . import Abandoned
 
 LIMIT = 32  # weight of the work in progress: about the number of requests in flight
 WEIGHT_UNIT = 8 * 1024**2  # bytes: a transfer of this size uses about one request
@@ -21,10 +22,6 @@ GRACE_S = 2.0  # for the work in progress to end before it is abandoned
 
 class Stopped(Exception):
     """The command ends, so a transfer in progress was given up."""
-
-
-class Abandoned(BaseException):
-    """The command ends while work is in progress: the process must end without waiting for its threads."""
 
 
 def weight_of(size: int) -> int:

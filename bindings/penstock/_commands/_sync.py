@@ -35,6 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _options.add_symlinks(parser, default=True)
     _options.add_filters(parser)
     _options.add_attributes(parser)
+    _options.add_resume(parser)
     _options.add_output(parser)
     _options.add_connection(parser)
 

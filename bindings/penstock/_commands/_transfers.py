@@ -6,21 +6,20 @@ import contextlib
 import os
 import stat
 import threading
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._exceptions import S3DataLossError, S3Exception, S3PreconditionFailedError
-from . import _copies
+from . import _copies, _resumable
 from ._listing import exists, is_directory_bucket
 from ._plan import Transfer
-from ._urls import S3Url, name_problem
+from ._resumable import Done, Progress, Resumer
+from ._urls import Place, S3Url, is_partial, name_problem
 
 if TYPE_CHECKING:
     from .._client import S3Client
+    from ..requests import ObjectMetadata, UploadFileResult
 
 _TEMPORARY_NAME = 200  # characters that a temporary name has of a long name
-
-Progress = Callable[[int, "int | None"], None]
 
 
 class Skipped(Exception):
@@ -37,6 +36,7 @@ class Settings(NamedTuple):
         sse_customer_key: SSE-C key of objects that are downloaded, or of the copies.
         source_sse_customer_key: SSE-C key of objects that are copied.
         metadata_directive: ``"COPY"`` or ``"REPLACE"``; None: the attributes that are given replace those of the source.
+        resume: Continue interrupted transfers of large files, and keep what is needed to continue these.
     """
 
     attributes: dict[str, Any]
@@ -45,6 +45,7 @@ class Settings(NamedTuple):
     sse_customer_key: bytes | None = None
     source_sse_customer_key: bytes | None = None
     metadata_directive: str | None = None
+    resume: bool = False
 
 
 def content_type_of(path: str) -> str | None:
@@ -108,6 +109,7 @@ class Transfers:
         self._client = client
         self._settings = settings
         self._folders = Folders()
+        self._resumer = Resumer(client) if settings.resume else None
         self._copier = _copies.Copier(client, settings.attributes, settings.source_sse_customer_key, settings.metadata_directive)
 
     def run(self, transfer: Transfer, progress: Progress) -> dict[str, Any]:
@@ -129,9 +131,27 @@ class Transfers:
             return self._copy(transfer, source, target, progress)
         return self._download(transfer, source, target, progress)
 
+    def asks_before(self, transfer: Transfer) -> bool:
+        """Whether :meth:`preview` sends a request."""
+        return transfer.compare is not None or (not self._settings.overwrite and isinstance(transfer.target, S3Url))
+
+    def must_end(self, transfer: Transfer) -> bool:
+        """Whether a transfer in progress may have a multipart upload that it must abort when it ends."""
+        if not isinstance(transfer.target, S3Url):
+            return False
+        if resumer := self._resumer_of(transfer):
+            return resumer.busy
+        return isinstance(transfer.entry.place, str) or transfer.entry.size > _copies.SINGLE_COPY_LIMIT
+
+    def _resumer_of(self, transfer: Transfer) -> Resumer | None:
+        inside_s3 = isinstance(transfer.entry.place, S3Url) and isinstance(transfer.target, S3Url)
+        return None if inside_s3 or transfer.entry.size < _resumable.LIMIT else self._resumer
+
     def preview(self, transfer: Transfer) -> dict[str, Any]:
         """Compares the contents as :meth:`run` does, with its result and exceptions, but changes nothing."""
         self._compare(transfer)
+        if not transfer.entry.is_marker:
+            self._skip_existing(transfer.target)
         if transfer.entry.is_marker and isinstance(transfer.target, str) and os.path.isdir(transfer.target):  # noqa: PTH112
             raise Skipped("")
         return {"size": transfer.entry.size}
@@ -154,20 +174,30 @@ class Transfers:
             attributes["content_type"] = content_type_of(path)
         before = os.stat(path) if transfer.move else None  # noqa: PTH116
         try:
-            done = self._client.upload_file(
-                path, target.bucket, target.key, if_none_match=not self._settings.overwrite, progress=progress, **attributes
-            )
+            if resumer := self._resumer_of(transfer):
+                done: UploadFileResult | Done = resumer.upload(
+                    path, target, attributes, new_only=not self._settings.overwrite, progress=progress
+                )
+            else:
+                done = self._client.upload_file(
+                    path, target.bucket, target.key, if_none_match=not self._settings.overwrite, progress=progress, **attributes
+                )
         except S3PreconditionFailedError:
             self._skip_existing(target)
             raise
         if before is not None:
             _remove_unchanged(path, before)
-        return {"size": done.size, "etag": done.etag}
+        return {"size": done.size, "etag": done.etag, "resumed": getattr(done, "resumed", None)}
 
-    def _skip_existing(self, target: S3Url) -> None:
-        """Raises Skipped if existing objects are kept and there is one. Not every service knows the condition of the write."""
-        if not self._settings.overwrite and exists(self._client, target):
-            raise Skipped("the object exists")
+    def _skip_existing(self, target: Place) -> None:
+        """Raises Skipped if existing targets are kept and there is one. Not every service knows the condition of the write."""
+        if self._settings.overwrite:
+            return
+        if isinstance(target, S3Url):
+            if exists(self._client, target):
+                raise Skipped("the object exists")
+        elif os.path.lexists(target):
+            raise Skipped("the file exists")
 
     # ---- downloads
 
@@ -179,19 +209,26 @@ class Transfers:
                 raise OSError(problem)
         if transfer.entry.is_marker:
             return self._make_folder(transfer, source, path)
-        if not self._settings.overwrite and os.path.lexists(path):
-            raise Skipped("the file exists")
+        self._skip_existing(path)
         self._folders.make(transfer.root, path[: path.rfind("/") + 1])
         if os.path.isdir(path) and not os.path.islink(path):  # noqa: PTH112, PTH114
             raise OSError(f"{path!r} is a folder, but the key needs a file there")
-        found = self._client.download_file(
-            source.bucket, source.key, path, version_id=transfer.entry.version_id,
-            sse_customer_key=self._settings.sse_customer_key, progress=progress,
-        )  # fmt: skip
-        os.utime(path, (found.last_modified, found.last_modified))
+        done = self._download_file(transfer, source, path, progress)
         if transfer.move:
-            self._client.delete(source.bucket, source.key, if_match=found.etag)
-        return {"size": found.size, "etag": found.etag, "version_id": found.version_id}
+            self._client.delete(source.bucket, source.key, if_match=done.etag)
+        return {"size": done.size, "etag": done.etag, "version_id": done.version_id, "resumed": getattr(done, "resumed", None)}
+
+    def _download_file(self, transfer: Transfer, source: S3Url, path: str, progress: Progress) -> ObjectMetadata | Done:
+        version_id, key = transfer.entry.version_id, self._settings.sse_customer_key
+        if resumer := self._resumer_of(transfer):
+            done = resumer.download(source, path, version_id=version_id, sse_customer_key=key, progress=progress)
+            if done is not None:
+                return done
+        found = self._client.download_file(
+            source.bucket, source.key, path, version_id=version_id, sse_customer_key=key, progress=progress
+        )
+        os.utime(path, (found.last_modified, found.last_modified))
+        return found
 
     def _make_folder(self, transfer: Transfer, source: S3Url, path: str) -> dict[str, Any]:
         if transfer.entry.size:
@@ -248,19 +285,12 @@ class Transfers:
             raise S3DataLossError(f"the copy has {head.size} bytes instead of {size}; the source was not deleted")
 
 
-def may_have_upload(transfer: Transfer) -> bool:
-    """Whether a transfer in progress may have a multipart upload, which it must abort when it ends."""
-    if not isinstance(transfer.target, S3Url):
-        return False
-    return isinstance(transfer.entry.place, str) or transfer.entry.size > _copies.SINGLE_COPY_LIMIT
-
-
 def remove_partial_files(path: str) -> None:
     """Removes the temporary files of downloads to a path (penstock/files.h has their names)."""
     folder, name = os.path.split(path)
     with contextlib.suppress(OSError):
         for found in os.listdir(folder or "."):  # noqa: PTH208
-            if found.startswith(f".{name[:_TEMPORARY_NAME]}.penstock-"):
+            if found.startswith(f".{name[:_TEMPORARY_NAME]}.penstock-") and not is_partial(found):
                 os.unlink(os.path.join(folder, found))  # noqa: PTH108, PTH118
 
 

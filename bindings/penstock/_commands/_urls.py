@@ -9,6 +9,8 @@ from typing import NamedTuple, TypeAlias
 
 STDIO = "-"
 
+_TEMPORARY_NAME = 200  # bytes that the name of a partial file has of a long name
+
 _WILDCARD = re.compile(r"[*?]")
 # ARNs may contain a slash: arn:aws:s3:REGION:ACCOUNT:accesspoint/NAME
 _ACCESS_POINT = re.compile(r"(arn:[^/]*:accesspoint[:/][^/]+)(?:/(.*))?", re.DOTALL)
@@ -200,3 +202,18 @@ def key_problem(name: str) -> str:
     except UnicodeEncodeError:
         return "the name is not UTF-8, as S3 keys are; rename the file"
     return ""
+
+
+def partial_name(name: str, identity: str) -> str:
+    """Returns the name of the file beside `name` that has the bytes of an incomplete download.
+
+    Args:
+        identity: Of the transfer: 32 hexadecimal digits.
+    """
+    return f".{os.fsdecode(os.fsencode(name)[:_TEMPORARY_NAME])}.penstock-{identity}.partial"
+
+
+def is_partial(name: str) -> bool:
+    """Whether a file's name is one of :func:`partial_name`."""
+    begin, _, identity = name.removesuffix(".partial").rpartition(".penstock-")
+    return name.endswith(".partial") and begin.startswith(".") and len(identity) == 32

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._exceptions import S3Exception
-from ._attributes import merged, write_attributes
+from ..requests._parts import merged
+from ._attributes import write_attributes
 from ._errors import mapped, translated
 from ._store import split
 

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
-from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl
 
-if TYPE_CHECKING:
-    from .._client import S3Client
-    from ..requests import ObjectMetadata
-
-Attributes = dict[str, Any]  # keyword arguments of penstock.requests.ObjectOptions
+from ..requests._parts import ENCRYPTION, Attributes
 
 
 def _pairs(value: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> list[tuple[str, str]]:
@@ -68,8 +62,7 @@ NAMES = {
 _REFUSED = ("SSECustomerAlgorithm", "SSECustomerKey", "SSECustomerKeyMD5", "SSEKMSEncryptionContext")
 
 OF_STREAMS = frozenset(("content_type", "storage_class", "metadata"))  # attributes that PutObjectStream supports
-_OF_ENCRYPTION = ("server_side_encryption", "sse_kms_key_id", "bucket_key_enabled")
-_OF_COPIES = ("acl", "expected_bucket_owner", "storage_class", *_OF_ENCRYPTION)
+_OF_COPIES = ("acl", "expected_bucket_owner", "storage_class", *ENCRYPTION)
 
 
 def write_attributes(given: Mapping[str, Any]) -> Attributes:
@@ -91,33 +84,3 @@ def write_attributes(given: Mapping[str, Any]) -> Attributes:
 def of_copies(attributes: Attributes) -> Attributes:
     """Returns those attributes that a copy has too: the others are copied from the source."""
     return {name: attributes[name] for name in _OF_COPIES if name in attributes}
-
-
-def copied_attributes(client: S3Client, bucket: str, key: str, head: ObjectMetadata) -> Attributes:
-    """Returns the attributes of an object that is written again, with its tags. S3 keeps no ACL and no retention of a copy.
-
-    Args:
-        client: Requests the tags, if there are any.
-        bucket: Bucket of the object.
-        key: Key of the object.
-        head: Its metadata, of the version to copy.
-    """
-    names = ("content_type", "cache_control", "content_encoding", "content_disposition", "content_language", "sse_kms_key_id")
-    found: Attributes = {name: getattr(head, name) for name in (*names, "storage_class", "website_redirect_location")}
-    if head.encryption in ("AES256", "aws:kms", "aws:kms:dsse"):
-        found["server_side_encryption"] = head.encryption
-    with suppress(ValueError):  # S3 stores any text as Expires
-        found["expires"] = parsedate_to_datetime(head.expires) if head.expires else None
-    if head.bucket_key_enabled:
-        found["bucket_key_enabled"] = True
-    if head.tag_count:
-        found["tagging"] = client.get_object_tagging(bucket, key, version_id=head.version_id)
-    found["metadata"] = dict(head.metadata)
-    return {name: value for name, value in found.items() if value}
-
-
-def merged(below: Attributes, above: Attributes) -> Attributes:
-    """Returns the attributes of both; `above` has priority, and its encryption replaces all of that of `below`."""
-    if "server_side_encryption" in above:
-        below = {name: value for name, value in below.items() if name not in _OF_ENCRYPTION}
-    return {**below, **above}

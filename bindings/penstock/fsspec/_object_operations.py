@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from fsspec.asyn import AsyncFileSystem
 
 from .._client import S3Client
+from ..requests._parts import MAX_COPY_BYTES, Attributes, JoinedObject, copied_attributes, merged
 from . import _threads
-from ._attributes import Attributes, copied_attributes, merged, write_attributes
+from ._attributes import write_attributes
 from ._errors import mapped
-from ._parts import MAX_COPY_BYTES, MIN_PART, JoinedObject, copy_in_parts
+from ._parts import MIN_PART, copy_with_attributes
 from ._store import Store, split
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ class ObjectOperations(AsyncFileSystem):
             changed = write_attributes(copy_kwargs or {})
             changed["metadata"] = {name: value for name, value in metadata.items() if value is not None}
             if head.size > MAX_COPY_BYTES:
-                copy_in_parts(self._store.client, place, place, version_id=version or None, override=changed)
+                copy_with_attributes(self._store.client, place, place, version_id=version or None, override=changed)
             else:
                 self._store.client.copy(
                     *place, *place, src_version_id=version or None, src_if_match=head.etag, metadata_directive="REPLACE",
@@ -234,7 +235,7 @@ class ObjectOperations(AsyncFileSystem):
                 joined = JoinedObject(self._store.client, *target, attributes)
                 with joined.abort_on_error():
                     for name, version, head in sources:
-                        joined.copy(*split(name), head, MAX_COPY_BYTES, version or None)
+                        joined.copy(*split(name), head, part_bytes=MAX_COPY_BYTES, version_id=version or None)
                     joined.publish()
         self.invalidate_cache(path)
 

@@ -12,9 +12,10 @@ from .._objects import HeadObjectResult
 from .._streams import ObjectHandle
 from .._versions import NULL_VERSION, is_directory_bucket
 from .._writer import S3Writer
+from ..requests._parts import copied_attributes, merged
 from ..s3reader import S3Reader, S3ReaderConstructor
 from ..s3reader.checkpoint import CheckpointReader
-from ._attributes import copied_attributes, merged, write_attributes
+from ._attributes import write_attributes
 from ._errors import mapped
 from ._files import ReadFile, WriteFile
 from ._parts import APPENDED_PART, MIN_PART, PartsStream

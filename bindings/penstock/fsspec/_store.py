@@ -15,10 +15,11 @@ from .._put_stream import PutObjectStream
 from .._versions import NULL_VERSION, is_directory_bucket, versions_of
 from .._writer import S3Writer
 from ..aio import S3Client as AsyncClient
-from ._attributes import OF_STREAMS, merged, of_copies
+from ..requests._parts import MAX_COPY_BYTES, merged
+from ._attributes import OF_STREAMS, of_copies
 from ._errors import mapped
 from ._made_directories import MadeDirectories
-from ._parts import MAX_COPY_BYTES, PartsStream, copy_in_parts
+from ._parts import PartsStream, copy_with_attributes
 from ._threads import interruption
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from .._objects import ObjectInfo
     from .._streams import Buffer
     from .._versions import ObjectVersion
-    from ._attributes import Attributes
+    from ..requests._parts import Attributes
 
 Entry = dict[str, Any]
 
@@ -342,7 +343,7 @@ class Store:
                 # One of the reasons for this error: the object exceeds the size limit of one request.
                 if error.code != "InvalidRequest" or self.core.head_object(*begin, version_id).size <= MAX_COPY_BYTES:
                     raise
-                copy_in_parts(self.client, begin, end, version_id=version_id or None, override=override)
+                copy_with_attributes(self.client, begin, end, version_id=version_id or None, override=override)
 
     def rename(self, source: str, target: str) -> None:
         """Renames one object within a directory bucket, atomically."""

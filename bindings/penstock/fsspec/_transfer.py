@@ -16,8 +16,9 @@ from fsspec.asyn import AsyncFileSystem
 from fsspec.callbacks import DEFAULT_CALLBACK
 from fsspec.utils import isfilelike
 
+from ..requests._parts import merged
 from . import _threads
-from ._attributes import merged, write_attributes
+from ._attributes import write_attributes
 from ._errors import mapped
 from ._store import Store, no_file, split
 from ._threads import interruption

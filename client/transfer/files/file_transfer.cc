@@ -20,6 +20,7 @@ namespace transfer {
 namespace {
 
 constexpr std::uint64_t kBlockBytes = 8ull << 20;
+constexpr std::uint64_t kUnsizedBlockBytes = 64ull << 10;
 
 // A regular file that must not change while it is read.
 class SourceFile {
@@ -35,6 +36,7 @@ class SourceFile {
     return file;
   }
 
+  // 0 also for files whose content is made when they are read (/proc).
   std::uint64_t size() const { return static_cast<std::uint64_t>(opened_.st_size); }
 
   // Fills `block` from the next byte. Fewer bytes mean the end of the file. Returns kDataLoss if
@@ -57,7 +59,7 @@ class SourceFile {
   Result<void> CheckUnchanged() const {
     struct ::stat now {};
     if (::fstat(fd_.get(), &now) != 0) return FileError("read", path_, errno);
-    const bool same = read_ == size() && now.st_size == opened_.st_size &&
+    const bool same = (read_ == size() || size() == 0) && now.st_size == opened_.st_size &&
                       now.st_mtim.tv_sec == opened_.st_mtim.tv_sec &&
                       now.st_mtim.tv_nsec == opened_.st_mtim.tv_nsec;
     if (same) return Ok();
@@ -189,15 +191,16 @@ Result<UploadResponse> UploadFile(std::shared_ptr<ObjectStore> store, const std:
                                   const Interrupt& interrupt) {
   PENSTOCK_TRY(CheckMayBlock("UploadFile"));
   PENSTOCK_ASSIGN(transfer::SourceFile file, transfer::SourceFile::Open(path));
-  std::vector<std::byte> block(
-      static_cast<std::size_t>(std::min(file.size() + 1, transfer::kBlockBytes)));
+  std::vector<std::byte> block(static_cast<std::size_t>(
+      file.size() == 0 ? transfer::kUnsizedBlockBytes
+                       : std::min(file.size() + 1, transfer::kBlockBytes)));
   PENSTOCK_ASSIGN(std::size_t count, file.Read(block));
   if (count < block.size()) {
     PENSTOCK_TRY(file.CheckUnchanged());
     return Upload(std::move(store), std::move(bucket), std::move(key), ByteView(block).first(count),
                   std::move(options), interrupt);
   }
-  if (!options.size_hint_bytes) options.size_hint_bytes = file.size();
+  if (!options.size_hint_bytes && file.size() != 0) options.size_hint_bytes = file.size();
   const auto writer =
       ObjectWriter::Create(std::move(store), std::move(bucket), std::move(key), std::move(options));
   while (count != 0) {

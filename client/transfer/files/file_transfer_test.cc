@@ -142,6 +142,15 @@ TEST_F(FileTransferTest, FileThatGrowsForEverIsNotReadForEver) {
   EXPECT_FALSE(Stored(*inner_));
 }
 
+TEST_F(FileTransferTest, FilesWithoutASizeAreReadToTheirEnd) {
+  const auto sent = UploadFile(store_, "/proc/self/status", kBucket, kKey);
+  ASSERT_TRUE(sent.ok()) << sent.error().message;
+  const std::optional<Bytes> stored = Stored(*store_);
+  ASSERT_TRUE(stored);
+  EXPECT_EQ(sent->bytes, stored->size());
+  EXPECT_TRUE(AsText(*stored).starts_with("Name:"));
+}
+
 TEST_F(FileTransferTest, ExceptionOfProgressFailsTheDownload) {
   Put(*inner_, MakeContent(1000));
   FileDownloadOptions options{.part_size_bytes = 100};
