@@ -1,8 +1,11 @@
 #include "client/auth/providers/credentials.h"
 
+#include <atomic>
+#include <memory>
 #include <utility>
 
 #include "base/dates.h"
+#include "base/log/caught.h"
 #include "client/auth/providers/container_provider.h"
 #include "client/auth/providers/instance_metadata_provider.h"
 #include "client/auth/providers/profile_provider.h"
@@ -102,15 +105,25 @@ class ChainProvider final : public CredentialsProvider {
     if (index == search->links->size()) {
       return search->done(Unusable("no credentials found; tried " + search->tried));
     }
-    (*search->links)[index].provider->Start([search, index](Result<CredentialsPtr> result) {
-      if (result.ok() || result.error().kind != ErrorKind::kNotFound)
-        return search->done(std::move(result));
-      search->tried.append(search->tried.empty() ? "" : "; ")
-          .append((*search->links)[index].place)
-          .append(": ")
-          .append(result.error().message);
-      TryProvider(search, index + 1);
+    const auto answered = std::make_shared<std::atomic<bool>>(false);
+    // An exception may not leave: this may run in the callback of another link.
+    Result<void> started = Caught("the credentials provider", [&] {
+      (*search->links)[index].provider->Start([=](Result<CredentialsPtr> result) {
+        if (!answered->exchange(true)) Continue(search, index, std::move(result));
+      });
     });
+    if (!started.ok() && !answered->exchange(true)) search->done(std::move(started).error());
+  }
+
+  static void Continue(const std::shared_ptr<Search>& search, std::size_t index,
+                       Result<CredentialsPtr> result) {
+    if (result.ok() || result.error().kind != ErrorKind::kNotFound)
+      return search->done(std::move(result));
+    search->tried.append(search->tried.empty() ? "" : "; ")
+        .append((*search->links)[index].place)
+        .append(": ")
+        .append(result.error().message);
+    TryProvider(search, index + 1);
   }
 
   const std::shared_ptr<const std::vector<ChainLink>> links_;  // Shared with searches in progress.

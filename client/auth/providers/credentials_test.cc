@@ -81,6 +81,53 @@ TEST(ChainProvider, AnErrorEndsTheSearch) {
   EXPECT_EQ(ErrorOf(chain).kind, ErrorKind::kUnauthenticated);
 }
 
+// Keeps its callback for the test.
+class LaterProvider final : public CredentialsProvider {
+ public:
+  void Start(std::function<void(Result<CredentialsPtr>)> done) override {
+    waiting = std::move(done);
+  }
+  std::function<void(Result<CredentialsPtr>)> waiting;
+};
+
+// Answers with `first`, unless it is null, and then throws.
+class ThrowingProvider final : public CredentialsProvider {
+ public:
+  explicit ThrowingProvider(CredentialsPtr first = nullptr) : first_(std::move(first)) {}
+  void Start(std::function<void(Result<CredentialsPtr>)> done) override {
+    if (first_ != nullptr) done(first_);
+    throw std::runtime_error("no vault");
+  }
+
+ private:
+  const CredentialsPtr first_;
+};
+
+TEST(ChainProvider, AnExceptionOfALinkIsTheError) {
+  const auto later = std::make_shared<LaterProvider>();
+  const ProviderPtr chain =
+      MakeChainProvider({{"later", later}, {"vault", std::make_shared<ThrowingProvider>()}});
+  std::vector<Result<CredentialsPtr>> results;
+  chain->Start([&](Result<CredentialsPtr> result) { results.push_back(std::move(result)); });
+  // Symptom: the exception left through this callback. On an I/O thread the call never ended.
+  EXPECT_NO_THROW(later->waiting(Error::Make(ErrorKind::kNotFound, "none")));
+  ASSERT_EQ(results.size(), 1u);
+  ASSERT_FALSE(results[0].ok());
+  EXPECT_NE(results[0].error().message.find("no vault"), std::string::npos)
+      << results[0].error().message;
+}
+
+TEST(ChainProvider, AnExceptionAfterTheResultHasNoEffect) {
+  const auto found = std::make_shared<const Credentials>(Credentials{"1", "s", "", {}});
+  const ProviderPtr chain =
+      MakeChainProvider({{"vault", std::make_shared<ThrowingProvider>(found)}});
+  std::vector<Result<CredentialsPtr>> results;
+  EXPECT_NO_THROW(
+      chain->Start([&](Result<CredentialsPtr> result) { results.push_back(std::move(result)); }));
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].value(), found);
+}
+
 TEST(DefaultProvider, ListsThePlacesTried) {
   http::FakeTransport transport;
   transport.Expect(http::FakeReply::Fail(Error::Make(ErrorKind::kUnavailable, "no route")));

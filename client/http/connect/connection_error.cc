@@ -118,18 +118,13 @@ Error ClientCertificateError(const Request& request, const std::string& peer,
       .About("client_certificate_path");
 }
 
-// No connection was tried: libcurl cannot parse the URL of the proxy. The message must not quote
-// that URL.
-std::optional<Error> ProxyError(const std::string& server, const EnvironmentProxy& proxy,
-                                const ConnectFailure& failure) {
-  // os_error may belong to an earlier transfer.
-  if (proxy.fault.empty() || failure.connected) return std::nullopt;
-  return Error::Make(
-      ErrorKind::kInvalidArgument,
-      "cannot connect to " + server + ": the proxy URL in " + proxy.variable + " " + proxy.fault);
-}
-
 }  // namespace
+
+Error ProxyUrlError(const Request& request, const EnvironmentProxy& proxy) {
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "cannot connect to " + Authority(request.endpoint) + ": the proxy URL in " +
+                         proxy.variable + " " + proxy.fault);
+}
 
 Error ConnectError(const Request& request, const ConnectFailure& failure) {
   const std::string server = Authority(request.endpoint);
@@ -138,7 +133,8 @@ Error ConnectError(const Request& request, const ConnectFailure& failure) {
   const std::string peer = PeerName(request, proxy);
   const std::string first = proxy ? ProxyName(request, *proxy) : server;
   if (proxy) {
-    if (auto fault = ProxyError(server, *proxy, failure)) return *std::move(fault);
+    // The environment may have changed since the connection was begun.
+    if (!proxy->fault.empty() && !failure.connected) return ProxyUrlError(request, *proxy);
     if (auto refused = TunnelError(request, *proxy, failure)) return *std::move(refused);
   }
   switch (failure.curl_code) {

@@ -29,6 +29,10 @@ struct ConnectFailure {
 };
 Error ConnectError(const Request& request, const ConnectFailure& failure);
 
+// The error for a proxy whose `fault` is not empty. Connect to none: libcurl would ignore some of
+// them, and connect without a proxy.
+Error ProxyUrlError(const Request& request, const EnvironmentProxy& proxy);
+
 // The error for a proxy that requires credentials or refuses those that it got (407, RFC 9110
 // section 15.5.8).
 Error ProxyCredentialsError(const Request& request, const EnvironmentProxy& proxy);

@@ -74,6 +74,23 @@ TEST_F(ConnectSettingsTest, ErrorsNameTheSettingAndHideThePassword) {
   EXPECT_EQ(invalid.error().message.find("hunter2"), std::string::npos);
 }
 
+TEST_F(ConnectSettingsTest, ProxyWithControlCharactersIsNotBypassed) {
+  const ProxyVariable environment("http_proxy", "");
+  RawServer server(RawServer::Ok);
+  // Symptom: libcurl connected to the server, which received the password of the proxy.
+  for (const std::string credentials : {"user:hunter%01@", "us%0aer:hunter2@", "user:%00@"}) {
+    const std::string url = "http://" + credentials + "127.0.0.1:1";
+    environment.Set(url);
+    for (const Request& request : {With(server.Get(), {.proxy_url = url}), server.Get()}) {
+      const auto refused = Send(request);
+      ASSERT_FALSE(refused.ok()) << url;
+      EXPECT_EQ(refused.error().kind, ErrorKind::kInvalidArgument) << refused.error().message;
+      EXPECT_EQ(refused.error().message.find("hunter"), std::string::npos);
+    }
+  }
+  EXPECT_EQ(server.connections(), 0);
+}
+
 void RespondOk(TlsConnection& connection) {
   while (connection.ReadHead()) connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
 }

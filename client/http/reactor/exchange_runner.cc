@@ -82,11 +82,13 @@ void ExchangeRunner::Begin(const TransferPtr& transfer) {
 }
 
 void ExchangeRunner::BeginOnFresh(const TransferPtr& transfer) {
+  std::optional<EnvironmentProxy> proxy = FindProxy(*transfer);
+  if (proxy && !proxy->fault.empty())
+    return finish_(transfer, ProxyUrlError(transfer->request, *proxy));
   // So that Retire and Pause cannot fail.
   dropped_.reserve(dropped_.size() + pool_.size() + 1);
   paused_.reserve(pool_.size() + 1);
   auto fresh = std::make_unique<Connection>();
-  std::optional<EnvironmentProxy> proxy = FindProxy(*transfer);
   fresh->peer = PeerOf(transfer->request, proxy);
   // libcurl's tunnels and relays need nothing.
   if (proxy && proxy->forwards && transfer->request.endpoint.scheme != "https")

@@ -34,7 +34,8 @@ Result<WireRequest> BuildRequest(const ListPartsRequest& request, const BuildCon
   return wire;
 }
 
-Result<ListPartsResponse> ParseResponse(const ListPartsRequest&, const WireResponse& response) {
+Result<ListPartsResponse> ParseResponse(const ListPartsRequest& request,
+                                        const WireResponse& response) {
   // moto 5 returns <ListPartsResponse>.
   PENSTOCK_ASSIGN(const XmlDocument document,
                   ReadDocument(response, "ListPartsResult", "ListPartsResponse"));
@@ -49,6 +50,12 @@ Result<ListPartsResponse> ParseResponse(const ListPartsRequest&, const WireRespo
   }
   if (ReadFlag(root, "IsTruncated")) {
     PENSTOCK_ASSIGN(out.next_part_number_marker, ReadPartNumber(root, "NextPartNumberMarker"));
+    if (out.next_part_number_marker <= request.part_number_marker) {
+      return Error::Make(ErrorKind::kUnavailable,
+                         "the listing is truncated, but its NextPartNumberMarker is " +
+                             std::to_string(out.next_part_number_marker) + ", not above " +
+                             std::to_string(request.part_number_marker));
+    }
   }
   return out;
 }

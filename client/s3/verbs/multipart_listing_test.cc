@@ -47,6 +47,19 @@ TEST(ListPartsTest, TheLastPageHasNoMarker) {
             0);
 }
 
+TEST(ListPartsTest, AMarkerThatDoesNotAdvanceIsRetried) {
+  ListPartsRequest request = ListPartsOf();
+  request.part_number_marker = 2;
+  for (const std::string& page :
+       {PartsPage("true"),
+        std::string("<ListPartsResult><IsTruncated>true</IsTruncated><NextPartNumberMarker>0"
+                    "</NextPartNumberMarker></ListPartsResult>")}) {
+    const auto parts = ParseResponse(request, ResponseOf(page));
+    ASSERT_FALSE(parts.ok()) << page;
+    EXPECT_EQ(parts.error().kind, ErrorKind::kUnavailable);
+  }
+}
+
 TEST(ListPartsTest, AcceptsTheRootOfMoto) {
   // Symptom: ListParts against moto 5.2 failed with "its root is <ListPartsResponse>".
   EXPECT_TRUE(

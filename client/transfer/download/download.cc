@@ -367,6 +367,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
       return;
     }
     pumping_ = true;
+    bool failed = false;
     while (placed_ && !waits_for_memory_ && !error_ && claims_.unclaimed() > 0) {
       const int wanted = Wanted(front_bytes_);
       if (in_flight_ >= wanted) break;
@@ -380,16 +381,17 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
       const Crc crc = checksum_.crc;
       mutex_.Unlock();
       Result<void> started = Caught(kBookkeeping, [&] { StartPart({*part, crc, 0}); });
-      if (!started.ok()) stop_.RequestStop();
       mutex_.Lock();
       if (started.ok()) continue;
       --in_flight_;
       if (!error_) error_ = std::move(started).error();
+      failed = true;
     }
     pumping_ = false;
     const bool over = in_flight_ == 0 && !finished_;
     if (over) finished_ = true;
     mutex_.Unlock();
+    if (failed) stop_.RequestStop();
     if (over) Finish();
   }
 

@@ -369,13 +369,14 @@ class StreamImpl final : public ObjectStream {
       return result.ok() || AcceptEmptyRange(slot, result.error()) || IsDropped(slot);
     });
     const bool failed = !usable.ok() || !*usable;
+    // Cancel the other requests only after error_ is set, so that their cancellations do not hide
+    // the cause.
+    if (failed) Fail(usable.ok() ? std::move(result).error() : std::move(usable).error());
     if (failed) stop_.RequestStop();
     // Only from now on can the stream do without this block.
     if (slot->is_first_request)
       Contain(kBookkeeping, [this] { pool_.budget().Register(evictable_); });
     const MutexLock lock(mutex_);
-    if (failed && !error_)
-      error_ = usable.ok() ? std::move(result).error() : std::move(usable).error();
     if (result.ok()) slot->crc_value = result->crc;
     // Dropped memory stays in flight until it is released: otherwise the budget would count it as
     // memory that its thread keeps.
@@ -387,6 +388,11 @@ class StreamImpl final : public ObjectStream {
     // destroyed.
     --in_flight_;
     changed_.NotifyAll();
+  }
+
+  void Fail(Error error) {
+    const MutexLock lock(mutex_);
+    if (!error_) error_ = std::move(error);
   }
 
   bool IsDropped(const Slot& slot) const {

@@ -1,8 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "client/transfer/transfer_test_support.h"
 #include "penstock/memory.h"
@@ -263,6 +267,44 @@ TEST(ObjectStreamInterrupt, KeepsEveryBlock) {
   EXPECT_EQ(stream->Next([] { return true; }).error().kind, ErrorKind::kCancelled);
   store->Release();
   EXPECT_EQ(ReadAll(*stream).value(), content);
+}
+
+// Sends the first read on, and holds the others. A stop request ends a held read at once, as if
+// another I/O thread were faster than the thread that requests the stop.
+class PromptlyCancelledStore final : public FaultyObjectStore {
+ public:
+  explicit PromptlyCancelledStore(std::shared_ptr<ObjectStore> inner)
+      : FaultyObjectStore(std::move(inner), nullptr) {}
+  void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override {
+    if (!request.if_match) return FaultyObjectStore::Start(std::move(request), std::move(done));
+    held_.push_back(std::make_unique<Held>(std::move(done), request.options.cancel));
+  }
+  std::size_t held() const { return held_.size(); }
+  void EndFirst(Error error) { held_.front()->End(std::move(error)); }
+
+ private:
+  struct Held {
+    Held(Callback<ObjectMetadata> callback, const std::stop_token& cancel)
+        : done(std::move(callback)),
+          stop(cancel, [this] { End(Error::Make(ErrorKind::kCancelled, "stopped")); }) {}
+    void End(Error error) {
+      if (const auto once = std::exchange(done, nullptr)) once(std::move(error));
+    }
+    Callback<ObjectMetadata> done;
+    std::stop_callback<std::function<void()>> stop;
+  };
+  std::vector<std::unique_ptr<Held>> held_;
+};
+
+TEST(ObjectStreamFailure, CancellationOfOtherBlocksDoesNotHideTheCause) {
+  const auto inner = MakeStore(Completion::kInline);
+  Put(*inner, MakeContent(50));
+  const auto store = std::make_shared<PromptlyCancelledStore>(inner);
+  const auto stream = ObjectStream::Open(store, Whole(), Options());
+  ASSERT_TRUE(stream->Next().ok());
+  ASSERT_GE(store->held(), 2u);
+  store->EndFirst(Error::Make(ErrorKind::kPreconditionFailed, "the object changed"));
+  EXPECT_EQ(stream->Next().error().kind, ErrorKind::kPreconditionFailed);
 }
 
 }  // namespace

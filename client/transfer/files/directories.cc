@@ -1,4 +1,5 @@
 // UploadDirectory and DownloadDirectory.
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -104,8 +105,11 @@ class FolderWalk {
       UploadOptions upload = options.upload;
       upload.call = call;
       upload.progress = nullptr;
-      PENSTOCK_ASSIGN(const UploadResponse sent,
-                      UploadFile(store, path, bucket, key, upload, EndOf(call)));
+      // Another process may have put a link in the place of the file since the walk saw it.
+      const int open_flags = options.symlinks == Symlinks::kSkip ? O_NOFOLLOW : 0;
+      PENSTOCK_ASSIGN(
+          const UploadResponse sent,
+          transfer::UploadFrom(store, path, open_flags, bucket, key, upload, EndOf(call)));
       return sent.bytes;
     };
     return pool_.Submit({std::move(path), std::move(key), std::move(run)});

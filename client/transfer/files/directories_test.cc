@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "client/transfer/transfer_test_support.h"
 #include "penstock/files.h"
@@ -176,6 +177,49 @@ TEST_F(DirectoriesTest, LinksAndPipesAreSkippedOrFollowed) {
   EXPECT_EQ(Objects().at("a/link/linked"), "linked text");
 }
 
+// Holds the first upload until Release.
+class HeldUploadStore final : public penstock::testing::FaultyObjectStore {
+ public:
+  explicit HeldUploadStore(std::shared_ptr<ObjectStore> inner)
+      : FaultyObjectStore(std::move(inner), nullptr) {}
+  using FaultyObjectStore::Start;
+  void Start(PutObjectRequest request, Callback<PutObjectResponse> done) override {
+    if (!began_.exchange(true)) released_.acquire();
+    FaultyObjectStore::Start(std::move(request), std::move(done));
+  }
+  bool began() const { return began_; }
+  void Release() { released_.release(); }
+
+ private:
+  std::atomic<bool> began_ = false;
+  std::binary_semaphore released_{0};
+};
+
+TEST_F(DirectoriesTest, AFileThatALinkReplacesIsNotFollowed) {
+  Write("outside", "secret");
+  for (const char* const name : {"in/a", "in/b", "in/c", "in/d"}) Write(name, "text");
+  const auto store = std::make_shared<HeldUploadStore>(store_);
+  // The walk has seen three files when it waits: the first one is held.
+  bool replaced = false;
+  const auto sent =
+      UploadDirectory(store, root_ / "in", kBucket, "", {.max_parallel_files = 1}, [&] {
+        if (!store->began() || std::exchange(replaced, true)) return false;
+        for (const auto& entry : fs::directory_iterator(root_ / "in")) {
+          fs::remove(entry.path());
+          fs::create_symlink(root_ / "outside", entry.path());
+        }
+        store->Release();
+        return false;
+      });
+  ASSERT_TRUE(replaced);
+  EXPECT_EQ(sent->files, 1u);
+  EXPECT_EQ(sent->files + sent->failures.size() + sent->skipped.size(), 4u);
+  EXPECT_GE(sent->failures.size(), 2u);
+  for (const FileFailure& failure : sent->failures)
+    EXPECT_NE(failure.error.message.find("is a symbolic link now"), std::string::npos);
+  for (const auto& [key, text] : Objects()) EXPECT_EQ(text, "text") << key;
+}
+
 TEST_F(DirectoriesTest, UnreadableFileIsOneFailure) {
   if (::geteuid() == 0) {
     Write("in/good", "text");
@@ -197,8 +241,11 @@ TEST_F(DirectoriesTest, UnreadableFileIsOneFailure) {
 }
 
 TEST_F(DirectoriesTest, WholeErrors) {
-  EXPECT_EQ(UploadDirectory(store_, root_ / "none", kBucket, "").error().kind,
-            ErrorKind::kNotFound);
+  for (const std::string& folder : {std::string(root_ / "none"), std::string()}) {
+    const auto sent = UploadDirectory(store_, folder, kBucket, "");
+    ASSERT_FALSE(sent.ok()) << folder;
+    EXPECT_EQ(sent.error().kind, ErrorKind::kNotFound);
+  }
   EXPECT_EQ(DownloadDirectory(store_, BucketName("no-bucket"), "", root_ / "out").error().kind,
             ErrorKind::kNotFound);
   EXPECT_EQ(

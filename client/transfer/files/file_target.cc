@@ -29,7 +29,7 @@ Error Refused(std::string_view key, const std::string& why) {
 }  // namespace
 
 Result<Folder> OpenFolder(const std::string& path) {
-  Descriptor fd(::open(path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  Descriptor fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd) return FileError("open the folder", path, errno);
   return Folder{std::move(fd), path};
 }

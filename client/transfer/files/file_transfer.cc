@@ -25,9 +25,11 @@ constexpr std::uint64_t kUnsizedBlockBytes = 64ull << 10;
 // A regular file that must not change while it is read.
 class SourceFile {
  public:
-  static Result<SourceFile> Open(const std::string& path) {
+  static Result<SourceFile> Open(const std::string& path, int open_flags) {
     // O_NONBLOCK: opening a pipe must not wait for its writer.
-    Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | open_flags));
+    if (!fd && errno == ELOOP && (open_flags & O_NOFOLLOW) != 0)
+      return Error::Make(ErrorKind::kInvalidArgument, "'" + path + "' is a symbolic link now");
     if (!fd) return FileError("open", path, errno);
     SourceFile file(std::move(fd), path);
     if (::fstat(file.fd_.get(), &file.opened_) != 0) return FileError("read", path, errno);
@@ -184,16 +186,12 @@ Result<FileDownloadResponse> DownloadInto(std::shared_ptr<ObjectStore> store, Bu
   return read.Publish();
 }
 
-}  // namespace transfer
-
-Result<UploadResponse> UploadFile(std::shared_ptr<ObjectStore> store, const std::string& path,
-                                  BucketName bucket, ObjectKey key, UploadOptions options,
-                                  const Interrupt& interrupt) {
-  PENSTOCK_TRY(CheckMayBlock("UploadFile"));
-  PENSTOCK_ASSIGN(transfer::SourceFile file, transfer::SourceFile::Open(path));
+Result<UploadResponse> UploadFrom(std::shared_ptr<ObjectStore> store, const std::string& path,
+                                  int open_flags, BucketName bucket, ObjectKey key,
+                                  UploadOptions options, const Interrupt& interrupt) {
+  PENSTOCK_ASSIGN(SourceFile file, SourceFile::Open(path, open_flags));
   std::vector<std::byte> block(static_cast<std::size_t>(
-      file.size() == 0 ? transfer::kUnsizedBlockBytes
-                       : std::min(file.size() + 1, transfer::kBlockBytes)));
+      file.size() == 0 ? kUnsizedBlockBytes : std::min(file.size() + 1, kBlockBytes)));
   PENSTOCK_ASSIGN(std::size_t count, file.Read(block));
   if (count < block.size()) {
     PENSTOCK_TRY(file.CheckUnchanged());
@@ -209,6 +207,16 @@ Result<UploadResponse> UploadFile(std::shared_ptr<ObjectStore> store, const std:
   }
   PENSTOCK_TRY(file.CheckUnchanged());  // otherwise the writer aborts the upload
   return writer->Finish(interrupt);
+}
+
+}  // namespace transfer
+
+Result<UploadResponse> UploadFile(std::shared_ptr<ObjectStore> store, const std::string& path,
+                                  BucketName bucket, ObjectKey key, UploadOptions options,
+                                  const Interrupt& interrupt) {
+  PENSTOCK_TRY(CheckMayBlock("UploadFile"));
+  return transfer::UploadFrom(std::move(store), path, 0, std::move(bucket), std::move(key),
+                              std::move(options), interrupt);
 }
 
 Result<FileDownloadResponse> DownloadFile(std::shared_ptr<ObjectStore> store, BucketName bucket,

@@ -13,6 +13,11 @@ namespace penstock::transfer {
 // Returns kInvalidArgument for options out of their range.
 Result<void> Check(const FileDownloadOptions& options);
 
+// UploadFile. `open_flags`: O_NOFOLLOW refuses a symbolic link at `path`, or 0.
+Result<UploadResponse> UploadFrom(std::shared_ptr<ObjectStore> store, const std::string& path,
+                                  int open_flags, BucketName bucket, ObjectKey key,
+                                  UploadOptions options, const Interrupt& interrupt);
+
 // DownloadFile to `name` in an open folder. Requires valid options.
 Result<FileDownloadResponse> DownloadInto(std::shared_ptr<ObjectStore> store, BucketName bucket,
                                           ObjectKey key, Folder folder, std::string name,
