@@ -47,6 +47,31 @@ TEST(ListPartsTest, TheLastPageHasNoMarker) {
             0);
 }
 
+TEST(ListPartsTest, WithoutIsTruncatedTheMarkerContinues) {
+  const auto page = [](ListPartsRequest request, const std::string& members) {
+    return ParseResponse(request, ResponseOf("<ListPartsResult>" + members + "</ListPartsResult>"));
+  };
+  const std::string marker = "<NextPartNumberMarker>2</NextPartNumberMarker>";
+  ListPartsRequest request = ListPartsOf();
+  EXPECT_EQ(page(request, marker)->next_part_number_marker, 2);
+  EXPECT_EQ(page(request, "")->next_part_number_marker, 0);
+  request.part_number_marker = 2;  // The same marker again: no progress, so no further page.
+  EXPECT_EQ(page(request, marker)->next_part_number_marker, 0);
+}
+
+TEST(ListPartsTest, ATruncatedPageWithoutProgressIsRetried) {
+  ListPartsRequest request = ListPartsOf();
+  for (const char* marker : {"", "<NextPartNumberMarker>0</NextPartNumberMarker>",
+                             "<NextPartNumberMarker>2</NextPartNumberMarker>"}) {
+    const auto page =
+        ParseResponse(request, ResponseOf("<ListPartsResult><IsTruncated>true</IsTruncated>" +
+                                          std::string(marker) + "</ListPartsResult>"));
+    ASSERT_FALSE(page.ok()) << marker;
+    EXPECT_EQ(page.error().kind, ErrorKind::kUnavailable);
+    request.part_number_marker = 2;
+  }
+}
+
 TEST(ListPartsTest, AcceptsTheRootOfMoto) {
   // Symptom: ListParts against moto 5.2 failed with "its root is <ListPartsResponse>".
   EXPECT_TRUE(
@@ -106,6 +131,19 @@ TEST(ListMultipartUploadsTest, MarkersOfTheLastPageAreIgnored) {
   ASSERT_TRUE(page.ok());
   EXPECT_EQ(page->next_key_marker, "");
   EXPECT_EQ(page->next_upload_id_marker, "");
+}
+
+TEST(ListMultipartUploadsTest, WithoutIsTruncatedTheMarkersContinue) {
+  const std::string members =
+      "<ListMultipartUploadsResult><NextKeyMarker>k</NextKeyMarker><NextUploadIdMarker>u1"
+      "</NextUploadIdMarker></ListMultipartUploadsResult>";
+  ListMultipartUploadsRequest request = kListMultipartUploads;
+  EXPECT_EQ(ParseResponse(request, ResponseOf(members))->next_key_marker, "k");
+  EXPECT_EQ(ParseResponse(request, ResponseOf(members))->next_upload_id_marker, "u1");
+  request.key_marker = "k";
+  EXPECT_EQ(ParseResponse(request, ResponseOf(members))->next_key_marker, "k");
+  request.upload_id_marker = "u1";
+  EXPECT_EQ(ParseResponse(request, ResponseOf(members))->next_key_marker, "");
 }
 
 TEST(ListMultipartUploadsTest, ATruncatedPageWithoutMarkerIsRetried) {
