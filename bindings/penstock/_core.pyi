@@ -86,7 +86,9 @@ class AsyncClient:
         part_size: int | None = None,
         parallel: int | None = None,
         version_id: str = "",
-    ) -> Future[tuple[int, ObjectMetadata]]: ...
+        checksums: Sequence[tuple[str, str]] = [],
+        prefix_crc: int | None = None,
+    ) -> Future[tuple[int, ObjectMetadata, int | None]]: ...
     def cancel_all(self) -> list[Future[Any]]: ...
 
 class Client:
