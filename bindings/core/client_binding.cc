@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -19,6 +20,7 @@
 
 #include "base/crc/named_crc.h"
 #include "bindings/core/bindings.h"
+#include "bindings/core/client_events.h"
 #include "bindings/core/errors.h"
 #include "bindings/core/interrupt.h"
 #include "bindings/core/named_argument.h"
@@ -56,6 +58,10 @@ struct Options {
   std::map<std::string, std::int64_t> numbers;
   std::map<std::string, bool> flags;
   std::map<std::string, std::string> texts;
+  // The number of this client in penstock/_events.py; 0: it has no such callback.
+  std::uint64_t observer_number = 0;
+  std::uint64_t policy_number = 0;
+  std::string customer_key;  // Of SSE-C; empty: none.
 };
 
 RetryMode ModeOf(const std::string& name) {
@@ -136,6 +142,17 @@ void SetTexts(const std::map<std::string, std::string>& texts, ClientConfig& con
   }
 }
 
+// Sets the observers of Python and of PENSTOCK_TRACE.
+void SetObserver(PyClient& client, std::uint64_t number) {
+  std::vector<std::function<void(const RequestEvent&)>> observers;
+  if (auto trace = Unwrap(OpenTrace())) observers.push_back(std::move(trace));
+  if (number != 0) observers.push_back(MakeObserver(number, client.dropped_events));
+  if (observers.empty()) return;
+  client.client->SetObserver([observers = std::move(observers)](const RequestEvent& event) {
+    for (const auto& observer : observers) observer(event);
+  });
+}
+
 PyClient MakeClient(Options options) {
   ClientConfig config;
   config.region = std::move(options.region);
@@ -158,6 +175,10 @@ PyClient MakeClient(Options options) {
     config.low_speed_bytes_per_second = *options.low_speed_limit;
     config.low_speed_time = std::chrono::seconds(5);
   }
+  if (!options.customer_key.empty())
+    config.customer_key = Unwrap(CustomerKey::Create(AsBytes(options.customer_key)));
+  if (options.policy_number != 0)
+    config.async_retry_policy = MakeRetryPolicy(options.policy_number);
   if (!options.access_key_id.empty()) {
     config.credentials = MakeStaticCredentials(Credentials{
         options.access_key_id, options.secret_access_key, options.session_token, std::nullopt});
@@ -165,8 +186,9 @@ PyClient MakeClient(Options options) {
   // It reads profile files.
   auto created = WithoutGil([&] { return Client::Create(std::move(config)); });
   std::shared_ptr<Client> client = Unwrap(std::move(created));
-  Unwrap(AttachTrace(*client));
-  return PyClient{std::move(client)};
+  PyClient made{std::move(client)};
+  SetObserver(made, options.observer_number);
+  return made;
 }
 
 using Checksums = std::vector<std::pair<std::string, std::string>>;
@@ -344,7 +366,8 @@ void BindConstructor(Guarded<PyClient>& client) {
                   double operation_timeout, std::optional<std::uint64_t> low_speed_limit,
                   double connect_timeout, double idle_timeout,
                   std::map<std::string, std::int64_t> numbers, std::map<std::string, bool> flags,
-                  std::map<std::string, std::string> texts) {
+                  std::map<std::string, std::string> texts, std::uint64_t observer_number,
+                  std::uint64_t policy_number, const py::bytes& customer_key) {
         return MakeClient({std::move(region),
                            std::move(endpoint),
                            force_path_style,
@@ -364,7 +387,10 @@ void BindConstructor(Guarded<PyClient>& client) {
                            idle_timeout,
                            std::move(numbers),
                            std::move(flags),
-                           std::move(texts)});
+                           std::move(texts),
+                           observer_number,
+                           policy_number,
+                           std::string(customer_key)});
       }),
       py::kw_only(), "region"_a = "", "endpoint"_a = "", "force_path_style"_a = false,
       "unsigned"_a = false, "profile"_a = "", "max_attempts"_a = py::none(),
@@ -373,7 +399,8 @@ void BindConstructor(Guarded<PyClient>& client) {
       "attempt_timeout"_a = 0.0, "operation_timeout"_a = 0.0, "low_speed_limit"_a = py::none(),
       "connect_timeout"_a = 0.0, "idle_timeout"_a = 0.0,
       "numbers"_a = std::map<std::string, std::int64_t>(),
-      "flags"_a = std::map<std::string, bool>(), "texts"_a = std::map<std::string, std::string>());
+      "flags"_a = std::map<std::string, bool>(), "texts"_a = std::map<std::string, std::string>(),
+      "observer_number"_a = 0, "policy_number"_a = 0, "customer_key"_a = py::bytes(""));
 }
 
 void BindReads(Guarded<PyClient>& client) {
@@ -448,7 +475,11 @@ void BindClient(py::module_& module) {
       .def_property_readonly(
           "may_repeat", [](const PyClient& self) { return self.client->may_repeat(); },
           "False if max_attempts is 1.")
-      .def("stats", [](const PyClient& self) { return StatsToPython(self.client->stats()); });
+      .def("stats", [](const PyClient& self) {
+        py::dict stats = StatsToPython(self.client->stats());
+        stats["events_dropped"] = self.dropped_events->load();
+        return stats;
+      });
   BindObjects(client);
   BindDirectoryBuckets(module, client);
   BindOperations(client);

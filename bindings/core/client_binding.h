@@ -2,6 +2,7 @@
 #ifndef PENSTOCK_BINDINGS_CORE_CLIENT_BINDING_H_
 #define PENSTOCK_BINDINGS_CORE_CLIENT_BINDING_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "bindings/core/bindings.h"
+#include "bindings/core/client_events.h"
 #include "bindings/core/errors.h"
 #include "bindings/core/interrupt.h"
 #include "penstock/client.h"
@@ -20,6 +22,7 @@ namespace penstock::python {
 
 struct PyClient {
   std::shared_ptr<Client> client;
+  DroppedEvents dropped_events = std::make_shared<std::atomic<std::uint64_t>>(0);
 };
 
 // Runs an operation without the GIL, and handles Ctrl-C.

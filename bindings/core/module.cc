@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 
 #include "bindings/core/bindings.h"
+#include "bindings/core/client_events.h"
 #include "bindings/core/event_loops.h"
 #include "bindings/core/gil.h"
 
@@ -22,6 +23,7 @@ PYBIND11_MODULE(_core, module) {
   module.attr("__version__") = PENSTOCK_VERSION;
   penstock::python::WatchInterpreterEnd();
   penstock::python::BindMemory(module);
+  penstock::python::BindEvents(module);
   penstock::python::BindClient(module);
   penstock::python::BindStream(module);
   penstock::python::BindFetch(module);

@@ -51,19 +51,19 @@ class TraceFile {
 
 }  // namespace
 
-Result<void> AttachTrace(Client& client) {
+Result<std::function<void(const RequestEvent&)>> OpenTrace() {
+  using Observer = std::function<void(const RequestEvent&)>;
   const char* path = std::getenv("PENSTOCK_TRACE");
-  if (path == nullptr || *path == '\0') return Ok();
+  if (path == nullptr || *path == '\0') return Observer();
   const int descriptor = ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (descriptor < 0) {
     return Error::Make(ErrorKind::kInvalidArgument,
                        std::string("PENSTOCK_TRACE names '") + path +
                            "', which cannot be opened for appending: " + std::strerror(errno));
   }
-  client.SetObserver([file = std::make_shared<TraceFile>(descriptor)](const RequestEvent& event) {
+  return Observer([file = std::make_shared<TraceFile>(descriptor)](const RequestEvent& event) {
     file->Append(event);
   });
-  return Ok();
 }
 
 }  // namespace penstock::python

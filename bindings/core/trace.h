@@ -3,13 +3,15 @@
 #ifndef PENSTOCK_BINDINGS_CORE_TRACE_H_
 #define PENSTOCK_BINDINGS_CORE_TRACE_H_
 
+#include <functional>
+
 #include "penstock/client.h"
 
 namespace penstock::python {
 
-// Attaches the tracer to `client` if the environment requests it. Returns an error if the file
-// cannot be opened.
-Result<void> AttachTrace(Client& client);
+// Returns the observer that writes the trace; null if the environment requests none. Returns an
+// error if the file cannot be opened.
+Result<std::function<void(const RequestEvent&)>> OpenTrace();
 
 }  // namespace penstock::python
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ._client import S3Client
     from ._config import S3ClientConfig
     from ._core import __version__
+    from ._events import RequestEvent, RetryQuestion, flush_events
     from ._exceptions import (
         S3AccessDeniedError,
         S3Attempt,
@@ -44,6 +45,8 @@ __all__ = [
     "ListObjectVersionsResult",
     "ObjectInfo",
     "ObjectVersion",
+    "RequestEvent",
+    "RetryQuestion",
     "S3AccessDeniedError",
     "S3AppendWriter",
     "S3Attempt",
@@ -69,6 +72,7 @@ __all__ = [
     "S3Writer",
     "S3WrongRegionError",
     "__version__",
+    "flush_events",
     "memory_limit",
     "set_memory_limit",
 ]
@@ -80,6 +84,7 @@ _MODULES = {
     "_client": ("S3Client",),
     "_config": ("S3ClientConfig",),
     "_core": ("__version__",),
+    "_events": ("RequestEvent", "RetryQuestion", "flush_events"),
     "_iterable_dataset": ("S3IterableDataset",),
     "_map_dataset": ("S3MapDataset",),
     "_memory": ("memory_limit", "set_memory_limit"),

@@ -6,8 +6,12 @@ import os
 import re
 from dataclasses import dataclass, field
 from types import NoneType
+from typing import TYPE_CHECKING
 
 from ._exceptions import S3InvalidArgumentError
+
+if TYPE_CHECKING:
+    from ._events import Observer, RetryPolicy
 
 DEFAULT_PART_SIZE = 8 * 1024**2  # for transfers without a planned part size: reader windows, streams
 MIN_PART_SIZE = 5 * 1024**2
@@ -35,6 +39,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "low_speed_limit": (int, NoneType),
     "connect_timeout": (int, float, NoneType),
     "idle_timeout": (int, float, NoneType),
+    "sse_customer_key": (bytes, NoneType),
 }
 # Each is True, False, or None: taken from the environment or the profile.
 _FLAGS = (
@@ -181,6 +186,20 @@ class S3ClientConfig:
             None: ``AWS_REQUEST_CHECKSUM_CALCULATION``, the profile's ``request_checksum_calculation``, else the first.
         download_checksums: Same for the verification of whole objects: ``AWS_RESPONSE_CHECKSUM_VALIDATION``,
             ``response_checksum_validation``.
+        sse_customer_key: Key of 32 bytes for SSE-C: every object that this client reads, writes or copies is encrypted with it,
+            unless a request has a key of its own. Datasets, readers and checkpoints use it too. Never printed. Needs https,
+            except to loopback addresses. S3 rejects it for objects without SSE-C.
+        observer: Called with a :class:`penstock.RequestEvent` after each attempt of a request, in the order of their ends. It
+            runs on a Python thread of its own, never on an I/O thread, so it cannot delay a transfer. Its exceptions are logged.
+            At most 16,384 attempts wait for it; further ones are dropped and counted (``stats()["events_dropped"]``).
+            :func:`penstock.flush_events` waits for it.
+        retry_policy: Called with a :class:`penstock.RetryQuestion` after each failed attempt, except corrections of region, clock
+            and credentials. Returns True to retry after the delay of the retry mode, False to raise the error, or None: as the
+            retry mode decided. `max_attempts`, the timeouts and the retry quota apply in any case. It runs on the thread of
+            `observer`, and the call waits for it, at most 30 s. An exception counts as None and is logged.
+
+    Both callbacks are pickled with the client, for example for the spawned workers of a DataLoader. While one of them runs, the
+    others wait.
 
     Raises:
         ValueError: `requester_pays` and `unsigned` are both set, only one of `access_key_id` and `secret_access_key` is given,
@@ -226,6 +245,9 @@ class S3ClientConfig:
     max_bytes_per_second: int | None = None
     upload_checksums: str | None = None
     download_checksums: str | None = None
+    sse_customer_key: bytes | None = field(default=None, repr=False)
+    observer: Observer | None = None
+    retry_policy: RetryPolicy | None = None
 
     def __post_init__(self) -> None:
         if self.requester_pays and self.unsigned:
@@ -268,6 +290,10 @@ class S3ClientConfig:
             check_type(f"S3ClientConfig.{name}", value, types)
             if isinstance(value, str):
                 check_text(f"S3ClientConfig.{name}", value)
+        if self.sse_customer_key is not None and len(self.sse_customer_key) != 32:
+            raise S3InvalidArgumentError(f"sse_customer_key must have 32 bytes, not {len(self.sse_customer_key)}")
+        check_callable("S3ClientConfig.observer", self.observer)
+        check_callable("S3ClientConfig.retry_policy", self.retry_policy)
         if self.throughput_target_gbps is not None and not 0 < self.throughput_target_gbps < _UPPER_BOUND:
             raise S3InvalidArgumentError(
                 f"throughput_target_gbps must be more than 0 and less than 1e9 Gbit/s, not {self.throughput_target_gbps}"

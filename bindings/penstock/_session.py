@@ -18,6 +18,22 @@ MAX_PARALLEL_PARTS = 64
 log = logging.getLogger(__name__)
 
 
+def _with_callbacks(config: S3ClientConfig, settings: dict[str, Any]) -> _core.Client:
+    """Returns a core client whose events reach the callbacks of `config`."""
+    from . import _events  # few programs have callbacks
+
+    number = _events.register(config.observer, config.retry_policy)
+    settings["observer_number"] = number if config.observer is not None else 0
+    settings["policy_number"] = number if config.retry_policy is not None else 0
+    try:
+        client = _core.Client(**settings)
+    except BaseException:
+        _events.forget(number)
+        raise
+    _events.forget_with(client, number)
+    return client
+
+
 class Session:
     """Base class of :class:`~penstock.S3Client`: the core client, created on first use, and the part settings.
 
@@ -116,9 +132,12 @@ class Session:
             "low_speed_limit": config.low_speed_limit,
             "connect_timeout": config.connect_timeout or 0.0,
             "idle_timeout": config.idle_timeout or 0.0,
+            "customer_key": config.sse_customer_key or b"",
         }
         try:
-            return _core.Client(**settings)
+            if config.observer is None and config.retry_policy is None:
+                return _core.Client(**settings)
+            return _with_callbacks(config, settings)
         except (TypeError, UnicodeError):
             pass  # pybind11's message contains every argument, secrets included: do not chain this exception
         raise TypeError("a client setting has the wrong type; check region, endpoint and s3client_config")

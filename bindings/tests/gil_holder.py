@@ -21,11 +21,14 @@ TIMEOUT_S = 30
 
 CLIENT = """
 import ctypes, os, sys, threading
-from penstock import _core
+from penstock import _core, _events
 
 port, held, release, size, reads, bulk_bytes = map(int, sys.argv[1:7])
-by_get = sys.argv[7] == "get"
-client = _core.Client(region="us-east-1", endpoint=f"http://127.0.0.1:{port}", force_path_style=True, unsigned=True)
+by_get = sys.argv[7] != "read"
+number = _events.register(lambda event: None, lambda question: None) if sys.argv[7] == "observed" else 0
+client = _core.Client(
+    region="us-east-1", endpoint=f"http://127.0.0.1:{port}", force_path_style=True, unsigned=True, observer_number=number
+)
 results = {}
 
 def read(index):
@@ -81,7 +84,7 @@ def bulk_moves_while_the_gil_is_held(size: int, call: str) -> bool:
 
     Args:
         size: Size of the small objects.
-        call: ``"read"``, or ``"get"`` for the operation of that name.
+        call: ``"read"``, or ``"get"`` for the operation of that name; ``"observed"``: the same with an observer.
     """
     server = Server(size)
     held_read, held_write = socket.socketpair()

@@ -15,6 +15,7 @@ class Asked(NamedTuple):
     method: str
     target: str
     headers: dict[str, str]  # names in lower case
+    body: bytes = b""
 
 
 @contextlib.contextmanager
@@ -28,8 +29,8 @@ def responding(
         protocol_version = "HTTP/1.1"
 
         def respond(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            asked.append(Asked(self.command, self.path, {name.lower(): value for name, value in self.headers.items()}))
+            received = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            asked.append(Asked(self.command, self.path, {name.lower(): value for name, value in self.headers.items()}, received))
             self.send_response(status)
             for name, value in (headers or {}).items():
                 self.send_header(name, value)

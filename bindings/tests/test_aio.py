@@ -168,7 +168,7 @@ def test_reader_reads_parts_and_verifies_them(
         assert len(await reader.read(16 * MIB)) == 16 * MIB
         for _ in range(2):  # the error stays
             with pytest.raises(penstock.S3DataLossError, match="crc64nvme"):
-                await reader.read(1)
+                await reader.read()
 
     asyncio.run(mismatch())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import random
+import time
 
 import penstock
 import pytest
@@ -366,3 +367,26 @@ def test_a_share_of_a_listing_is_independent_of_the_page_size(client, bucket, st
     for first in (0, 1, 7, 8, 17, 29, 30, 100):
         found = [item.key for item in S3BucketIterable(client, bucket, "", page_size=8).every(step, first)]
         assert found == keys[first::step]
+
+
+# ---- chunks
+
+
+@pytest.mark.parametrize(("size", "count", "most"), [(2 * MIB, 24, 1), (1000, 300, 32)])
+def test_large_objects_are_returned_one_at_a_time(client, bucket, size, count, most):
+    """The memory of a returned chunk is free for further requests only when the next chunk is requested."""
+    for number in range(count):
+        put(client, bucket, f"{number:03}", b"x" * size)
+    objects = [S3BucketKeyData(bucket, f"{number:03}", ObjectInfo(f"{number:03}", "", size, 0)) for number in range(count)]
+    core = _core.Prefetcher(client.core, iter(objects), 16 * MIB, 8 * MIB, 128, None, None)
+    chunks = []
+    while sum(chunks) < count:
+        chunk = core.next(True, MIB)
+        assert chunk
+        chunks.append(len(chunk))
+        wanted = min(count, sum(chunks) + core.coming)  # all requests have ended
+        while client.stats()["operations"]["GetObject"]["duration"]["count"] < wanted:
+            time.sleep(0)
+    ahead = chunks[: -max(1, 16 * MIB // size)]  # the end of the objects is returned at once
+    assert all(length <= most for length in ahead)
+    assert max(chunks) > 1

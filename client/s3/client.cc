@@ -9,6 +9,7 @@
 #include "client/s3/call/call_options.h"
 #include "client/s3/client_impl.h"
 #include "client/s3/configuration/configuration.h"
+#include "client/s3/customer_key.h"
 #include "client/s3/delete_one_by_one.h"
 #include "client/s3/metrics/call_log.h"
 #include "client/s3/verbs/verbs.h"
@@ -54,6 +55,7 @@ using TypedCallPtr = std::shared_ptr<TypedCall<Request>>;
 template <class Request>
 Result<s3::PreparedCall> Prepare(const s3::ClientState& state, const TypedCallPtr<Request>& typed) {
   s3::PreparedCall call;
+  PENSTOCK_TRY(s3::AddCustomerKey(state.config.client.customer_key, typed->request));
   // For the checksum of an upload this reads the body, which is the caller's code.
   PENSTOCK_ASSIGN(call.request, s3::BuildRequest(typed->request, state.build_context));
   call.options = typed->request.options;

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <stdexcept>
@@ -191,6 +193,36 @@ class InlineTransport final : public http::Transport {
     return Ok();
   }
 };
+
+// Symptom: a call of a static destructor, whose attempts fail, hung despite its deadline. The
+// transport had been parked by then, and dropped the timers of backoff and deadline.
+TEST(ClientTest, CallsAfterTheEndOfTheTransportComplete) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a separate process, not a fork of this one
+  static Client* client = nullptr;
+  static const auto fails = [] {
+    return !client
+                ->Call(HeadObjectRequest{.bucket = kBucket,
+                                         .key = kKey,
+                                         .options = {.deadline = Deadline::After(
+                                                         SystemClock(), std::chrono::seconds(5))}})
+                .ok();
+  };
+  const auto exit_with_a_late_call = [] {
+    // Registered before the transport exists, so it runs after the end of the transport.
+    std::atexit([] {
+      if (fails()) static_cast<void>(!::write(STDERR_FILENO, "completed", 9));
+    });
+    ClientConfig config{.endpoint_url = "http://127.0.0.1:1"};  // refuses connections
+    config.credentials = auth::MakeStaticProvider({"AKID", "secret", "", {}});
+    client = Client::Create(std::move(config)).value().release();
+    CallOptions options;
+    options.deadline = Deadline::After(SystemClock(), std::chrono::milliseconds(100));
+    const bool failed =
+        !client->Call(HeadObjectRequest{.bucket = kBucket, .key = kKey, .options = options}).ok();
+    std::exit(failed ? 0 : 1);
+  };
+  EXPECT_EXIT(exit_with_a_late_call(), ::testing::ExitedWithCode(0), "completed");
+}
 
 TEST(ClientTest, ClientWorksInAChildForkedUnderLoad) {
   const auto transport = std::make_shared<InlineTransport>();

@@ -208,6 +208,7 @@ Result<void> Save(const std::shared_ptr<ObjectStore>& store, const S3Uri& place,
                   const Interrupt& interrupt) {
   checkpoint::LoadContext context{store, {}, interrupt};
   context.ranges.call = options.call;
+  context.ranges.customer_key = CustomerKeyOf(options.attributes.encryption);
   PENSTOCK_ASSIGN(Current older, ReadCurrent(context, place));
   older.pickle = {};
   // The pickle of the names checks them before anything is written.

@@ -12,10 +12,19 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.request
 from pathlib import Path
 
 ARGUMENTS = argparse.Namespace()
 KEY, SECRET = "examplekey", "examplesecret"
+
+
+def form_request(url: str, fields: dict[str, str], content: bytes) -> urllib.request.Request:
+    """The request that a browser sends for a form with a file."""
+    parts = [f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in fields.items()]
+    parts.append('--x\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n')
+    body = "".join(parts).encode() + content + b"\r\n--x--\r\n"
+    return urllib.request.Request(url, body, {"Content-Type": "multipart/form-data; boundary=x"}, method="POST")
 
 
 class ExamplesTest(unittest.TestCase):
@@ -128,6 +137,46 @@ class ExamplesTest(unittest.TestCase):
                     self.assertEqual(printed.splitlines(), [f"signs as {KEY}", "examples"], arguments)
             finally:
                 del os.environ["AWS_SHARED_CREDENTIALS_FILE"]
+
+    def test_attributes_encryption_conditions_and_versions(self) -> None:
+        self.assertEqual(
+            self.run_example("requests", "s3://examples/requests/").decode().splitlines(),
+            [
+                "stored with 1 attempt, request id present",
+                "text/csv, no-cache, 1 metadata, 1 tag",
+                "not modified",
+                "copied as text/plain, STANDARD_IA",
+                "with the key: 'secret', without it: refused",
+                "2 versions deleted",
+            ],
+        )
+
+    def test_configurations_of_a_bucket(self) -> None:
+        self.assertEqual(
+            self.run_example("buckets", "s3://examples").decode().splitlines(),
+            ["versioning enabled", "team=vision", "as it was set", "as it was set", "NoSuchLifecycleConfiguration"],
+        )
+
+    def test_presigned_urls_work_without_credentials(self) -> None:
+        printed = self.run_example("presign", "s3://examples/presigned").decode().splitlines()
+        put, header, get, part, post, *fields = printed
+        self.assertEqual(header, "header Content-Type: text/plain")
+        url = put.removeprefix("PUT ")
+        request = urllib.request.Request(url, b"text", {"Content-Type": "text/plain"}, method="PUT")
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            self.assertEqual(answer.status, 200)
+        with urllib.request.urlopen(get.removeprefix("GET "), timeout=60) as answer:
+            self.assertEqual((answer.read(), answer.headers["Content-Disposition"]), (b"text", "attachment"))
+        self.assertIn("partNumber=1", part)
+        form = dict(field.removeprefix("field ").split(": ", 1) for field in fields)
+        with urllib.request.urlopen(form_request(post.removeprefix("POST "), form, b"from a form"), timeout=60) as answer:
+            self.assertEqual(answer.status, 204)
+        self.assertEqual(self.run_example("get", "s3://examples/presigned"), b"from a form")
+
+    def test_settings_and_a_policy_on_another_thread(self) -> None:
+        self.assertEqual(
+            self.run_example("settings", "s3://examples").decode().splitlines(), ["2 attempts", "1048576 bytes sent"]
+        )
 
     def test_log_observer_histograms_and_retry_policy(self) -> None:
         self.assertEqual(

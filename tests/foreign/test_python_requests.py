@@ -235,3 +235,158 @@ def test_a_presigned_form_has_the_policy_of_boto3(client, boto, bucket):
 
     assert sorted(map(str, conditions(ours.fields))) == sorted(map(str, conditions(theirs["fields"])))
     assert ours.url.rstrip("/") == theirs["url"].rstrip("/")
+
+
+def test_configurations_are_documents_that_boto3_reads_and_writes(client, boto, bucket):
+    days = "<Filter><Prefix>tmp/</Prefix></Filter><Status>Enabled</Status><Expiration><Days>7</Days></Expiration>"
+    rule = f"<Rule><ID>old</ID>{days}</Rule>"
+    client.put_bucket_configuration(bucket, "lifecycle", f"<LifecycleConfiguration>{rule}</LifecycleConfiguration>")
+    assert boto.get_bucket_lifecycle_configuration(Bucket=bucket)["Rules"][0]["Expiration"] == {"Days": 7}
+    client.delete_bucket_configuration(bucket, "lifecycle")
+    with pytest.raises(penstock.S3NotFoundError):
+        client.get_bucket_configuration(bucket, "lifecycle")
+
+    statement = {"Effect": "Deny", "Principal": "*", "Action": "s3:DeleteObject", "Resource": f"arn:aws:s3:::{bucket}/*"}
+    policy = {"Version": "2012-10-17", "Statement": [statement]}
+    client.put_bucket_configuration(bucket, "policy", json.dumps(policy))
+    assert json.loads(boto.get_bucket_policy(Bucket=bucket)["Policy"]) == policy
+
+    cors = {"AllowedMethods": ["GET"], "AllowedOrigins": ["https://example.com"]}
+    boto.put_bucket_cors(Bucket=bucket, CORSConfiguration={"CORSRules": [cors]})
+    assert b"https://example.com" in client.get_bucket_configuration(bucket, "cors")
+
+    encryption = {"ApplyServerSideEncryptionByDefault": {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": "key-1"}}
+    boto.put_bucket_encryption(Bucket=bucket, ServerSideEncryptionConfiguration={"Rules": [encryption]})
+    assert b"key-1" in client.get_bucket_configuration(bucket, "encryption")
+    client.put_bucket_configuration(
+        bucket, "public_access_block",
+        "<PublicAccessBlockConfiguration><BlockPublicAcls>true</BlockPublicAcls></PublicAccessBlockConfiguration>",
+    )  # fmt: skip
+    assert boto.get_public_access_block(Bucket=bucket)["PublicAccessBlockConfiguration"]["BlockPublicAcls"] is True
+
+
+def test_notifications_are_documents_that_boto3_reads(client, boto, bucket):
+    # moto accepts a notification without checking its target
+    event = "<Queue>arn:aws:sqs:us-east-1:123456789012:q</Queue><Event>s3:ObjectCreated:*</Event>"
+    client.put_bucket_configuration(
+        bucket, "notification",
+        f"<NotificationConfiguration><QueueConfiguration><Id>n</Id>{event}</QueueConfiguration></NotificationConfiguration>",
+    )  # fmt: skip
+    found = boto.get_bucket_notification_configuration(Bucket=bucket)["QueueConfigurations"][0]
+    assert (found["Id"], found["Events"]) == ("n", ["s3:ObjectCreated:*"])
+    assert b"s3:ObjectCreated:*" in client.get_bucket_configuration(bucket, "notification")
+
+
+def test_retention_and_legal_hold_are_documents_that_boto3_reads(client, boto):
+    bucket = f"python-requests-{next(_numbers)}"
+    client.create_bucket(bucket, object_lock_enabled=True)
+    client.put(bucket, "k", b"x")
+    client.put_object_configuration(bucket, "k", "legal_hold", "<LegalHold><Status>ON</Status></LegalHold>")
+    assert boto.get_object_legal_hold(Bucket=bucket, Key="k")["LegalHold"] == {"Status": "ON"}
+    until = "2040-01-02T03:04:05Z"
+    client.put_object_configuration(
+        bucket, "k", "retention", f"<Retention><Mode>GOVERNANCE</Mode><RetainUntilDate>{until}</RetainUntilDate></Retention>"
+    )
+    found = boto.head_object(Bucket=bucket, Key="k")
+    assert (found["ObjectLockMode"], found["ObjectLockRetainUntilDate"].year) == ("GOVERNANCE", 2040)
+    assert client.head(bucket, "k").object_lock_mode == "GOVERNANCE"
+
+
+@pytest.mark.parametrize("kind", ["aws:kms", "aws:kms:dsse"])
+def test_kms_encryption_arrives_and_comes_back(client, boto, bucket, kind):
+    key = "arn:aws:kms:us-east-1:123456789012:key/1"
+    bucket_key = kind == "aws:kms"
+    options = {"server_side_encryption": kind, "sse_kms_key_id": key, **({"bucket_key_enabled": True} if bucket_key else {})}
+    put = client.put(bucket, "ours", b"data", **options)
+    key_id = key if kind == "aws:kms" else None  # moto does not return the key of a DSSE object
+    assert (put.encryption, put.sse_kms_key_id) == (kind, key_id)
+    found = boto.head_object(Bucket=bucket, Key="ours")
+    assert (found["ServerSideEncryption"], found.get("SSEKMSKeyId")) == (kind, key_id)
+    assert found.get("BucketKeyEnabled", False) == bucket_key
+
+    upload_id = client.create_multipart_upload(bucket, "parts", **options)
+    part = client.upload_part(bucket, "parts", upload_id, 1, b"data")
+    client.complete_multipart_upload(bucket, "parts", upload_id, [part])
+    assert boto.head_object(Bucket=bucket, Key="parts")["ServerSideEncryption"] == kind
+    client.copy(bucket, "ours", bucket, "copy", **options)
+    assert boto.head_object(Bucket=bucket, Key="copy")["ServerSideEncryption"] == kind
+
+    boto.put_object(Bucket=bucket, Key="theirs", Body=b"data", ServerSideEncryption=kind, SSEKMSKeyId=key)
+    read = client.get(bucket, "theirs")
+    assert (read.body, read.metadata.encryption, read.metadata.sse_kms_key_id) == (b"data", kind, key_id)
+
+
+def test_object_locks_arrive_and_come_back(client, boto):
+    bucket = f"python-requests-{next(_numbers)}"
+    boto.create_bucket(Bucket=bucket, ObjectLockEnabledForBucket=True)
+    until = datetime.datetime(2040, 1, 2, 3, 4, 5, tzinfo=datetime.timezone.utc)
+    client.put(
+        bucket, "ours", b"x", object_lock_mode="GOVERNANCE", object_lock_retain_until_date=until, object_lock_legal_hold=True
+    )
+    found = boto.head_object(Bucket=bucket, Key="ours")
+    assert (found["ObjectLockMode"], found["ObjectLockRetainUntilDate"]) == ("GOVERNANCE", until)
+    assert boto.get_object_legal_hold(Bucket=bucket, Key="ours")["LegalHold"] == {"Status": "ON"}
+
+    boto.put_object(Bucket=bucket, Key="theirs", Body=b"x", ObjectLockMode="COMPLIANCE", ObjectLockRetainUntilDate=until)
+    read = client.head(bucket, "theirs")
+    assert (read.object_lock_mode, read.object_lock_retain_until_date) == ("COMPLIANCE", until.timestamp())
+    version = read.version_id
+    with pytest.raises(penstock.S3AccessDeniedError):
+        client.delete(bucket, "theirs", version_id=version)
+    version = client.head(bucket, "ours").version_id
+    client.put_object_configuration(bucket, "ours", "legal_hold", "<LegalHold><Status>OFF</Status></LegalHold>")
+    client.delete(bucket, "ours", version_id=version, bypass_governance_retention=True)
+
+
+def test_sse_c_headers_are_those_of_boto3(client, boto, bucket, monkeypatch):
+    """moto stores no keys: compares what both clients send."""
+    sent = {}
+
+    def keep(request, **_):
+        sent.update({name.lower(): value for name, value in request.headers.items() if "customer" in name.lower()})
+
+    key = bytes(range(32))
+    boto.meta.events.register("before-send.s3.PutObject", keep)
+    boto.put_object(Bucket=bucket, Key="k", Body=b"x", SSECustomerAlgorithm="AES256", SSECustomerKey=key)
+    theirs = {name: value.decode() if isinstance(value, bytes) else value for name, value in sent.items()}
+    ours = client.presign("put", bucket, "k", sse_customer_key=key).headers
+    assert {name.lower(): value for name, value in ours.items() if "customer" in name.lower()} == theirs
+    assert len(theirs) == 3
+
+
+def signed_policy(fields: dict[str, str]) -> tuple[dict[str, object], str]:
+    """The policy of a form, and the signature that botocore computes for it."""
+    names = {name.lower(): value for name, value in fields.items()}
+    policy = json.loads(base64.b64decode(names["policy"]))
+    _, date, region, service, _ = names["x-amz-credential"].split("/")
+    signer = botocore.auth.S3SigV4PostAuth(Credentials("testing", "testing"), service, region)
+    request = AWSRequest(method="POST", url="http://example.com")
+    request.context["timestamp"] = names["x-amz-date"]
+    assert date == names["x-amz-date"][:8]
+    return policy, signer.signature(names["policy"], request)
+
+
+@pytest.mark.parametrize("key", ["uploads/a b", "uploads/${filename}"])
+def test_forms_are_those_of_generate_presigned_post(client, boto, bucket, key):
+    fixed = {"acl": "private", "Content-Type": "text/plain", "x-amz-meta-who": "me"}
+    conditions = [{name: value} for name, value in fixed.items()]
+    theirs = boto.generate_presigned_post(
+        bucket, key, Fields=dict(fixed), ExpiresIn=600,
+        Conditions=[*conditions, ["starts-with", "$x-amz-meta-note", "n"], ["content-length-range", 1, 2000]],
+    )  # fmt: skip
+    ours = client.presign_post(
+        bucket, key, fields=fixed, starts_with={"x-amz-meta-note": "n"}, content_length_range=(1, 2000), expires_in=600
+    )
+    assert ours.url == theirs["url"]
+    assert set(ours.fields) == set(theirs["fields"])
+    our_policy, our_signature = signed_policy(ours.fields)
+    their_policy, their_signature = signed_policy(theirs["fields"])
+    assert ours.fields["x-amz-signature"] == our_signature
+    assert theirs["fields"]["x-amz-signature"] == their_signature
+
+    def comparable(policy: dict[str, object]) -> list[str]:
+        dates = ("x-amz-date", "x-amz-credential")
+        return [json.dumps(each) for each in policy["conditions"] if not (isinstance(each, dict) and each.keys() & set(dates))]
+
+    assert comparable(our_policy) == comparable(their_policy)
+    assert our_policy["expiration"][-1] == their_policy["expiration"][-1] == "Z"

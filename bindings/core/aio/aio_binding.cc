@@ -2,9 +2,12 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "bindings/core/aio/completion_queue.h"
 #include "bindings/core/aio/read_call.h"
@@ -131,24 +134,22 @@ void BindEventLoops(py::module_& module) {
           [](const AsyncClient& self, Text<"bucket"> bucket, Text<"key"> key,
              const py::object& buffer, std::uint64_t start, std::optional<std::uint64_t> size,
              std::optional<std::string> etag, std::optional<std::uint64_t> part_size,
-             std::optional<int> parallel, Text<"version_id"> version) {
-            return self.ReadInto(MakeDownload({std::move(bucket.value),
-                                               std::move(key.value),
-                                               start,
-                                               std::nullopt,
-                                               size,
-                                               std::move(etag),
-                                               part_size,
-                                               parallel,
-                                               std::move(version.value),
-                                               {},
-                                               {}}),
-                                 buffer);
+             std::optional<int> parallel, Text<"version_id"> version,
+             std::vector<std::pair<std::string, std::string>> checksums,
+             std::optional<std::uint64_t> prefix_crc) {
+            return self.ReadInto(
+                MakeDownload({std::move(bucket.value), std::move(key.value), start, std::nullopt,
+                              size, std::move(etag), part_size, parallel, std::move(version.value),
+                              std::move(checksums), prefix_crc}),
+                buffer);
           },
           "bucket"_a, "key"_a, "buffer"_a, "start"_a = 0, "size"_a = py::none(),
           "etag"_a = py::none(), "part_size"_a = py::none(), "parallel"_a = py::none(),
-          "version_id"_a = "",
-          "Fills a buffer from an object. Returns a future of (number of bytes, ObjectMetadata).")
+          "version_id"_a = "", "checksums"_a = std::vector<std::pair<std::string, std::string>>(),
+          "prefix_crc"_a = py::none(),
+          "Fills a buffer from an object. Returns a future of (number of bytes, ObjectMetadata, "
+          "CRC "
+          "of the object's bytes before the end of the range, if `prefix_crc` was given).")
       .def("cancel_all", &AsyncClient::CancelAll,
            "Cancels the calls in flight of this client. Returns their futures.");
 }

@@ -1,5 +1,7 @@
 #include "bindings/core/aio/read_call.h"
 
+#include <pybind11/stl.h>
+
 #include "bindings/core/errors.h"
 #include "bindings/core/gil.h"
 #include "bindings/core/new_bytes.h"
@@ -72,7 +74,7 @@ void ReadIntoCall::Start(std::function<void()> /*ask_memory*/, std::function<voi
 
 py::object ReadIntoCall::Take() {
   const DownloadResponse response = Unwrap(*std::move(result_));
-  return py::make_tuple(response.bytes, response.metadata);
+  return py::make_tuple(response.bytes, response.metadata, response.prefix_crc);
 }
 
 }  // namespace penstock::python

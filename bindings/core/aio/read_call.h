@@ -37,7 +37,7 @@ class ReadCall final : public AsyncCall {
 };
 
 // Reads a range into a writable buffer, which stays exported until the engine no longer uses it.
-// Returns the number of bytes and the metadata.
+// Returns the number of bytes, the metadata and the CRC of DownloadResponse.
 class ReadIntoCall final : public AsyncCall {
  public:
   // `request` has no destination and no end. Throws if `buffer` is not writable and contiguous.

@@ -27,6 +27,10 @@ constexpr int kMaxWithoutChecksum = 8;
 // At most this fraction of the arriving bytes is returned at a time, so that the network stays
 // busy.
 constexpr std::size_t kChunkFraction = 4;
+// A chunk has at most this fraction of the budget, but one object at least. The memory of a chunk
+// is free for other objects when the next chunk is requested, so a chunk of large objects would let
+// the network idle.
+constexpr std::uint64_t kChunkByteFraction = 16;
 
 }  // namespace
 
@@ -212,6 +216,18 @@ std::size_t Prefetcher::ArrivedCount() const {
   return static_cast<std::size_t>(waiting - coming_.begin());
 }
 
+std::size_t Prefetcher::ChunkLimit() const {
+  const std::size_t most = coming_.size() / kChunkFraction;
+  std::size_t count = 1;
+  std::uint64_t bytes = coming_.front()->reserved;
+  while (count < most) {
+    bytes += coming_[count]->reserved;
+    if (bytes > limits_.budget_bytes / kChunkByteFraction) break;
+    ++count;
+  }
+  return count;
+}
+
 py::object Prefetcher::MakeResult(PendingDownload& download) {
   py::object head = py::none(), size = py::none(), etag = py::none(), error = py::none(),
              checksums = py::tuple();
@@ -256,8 +272,7 @@ py::list Prefetcher::Next(bool fetch, std::uint64_t guess) {
     if ((quick_ || ArrivedCount() == 0) && !WithoutGil([&] { return WaitForFirst(); }))
       throw py::error_already_set();
     count = ArrivedCount();
-    if (!items_ended_ || peeked_)
-      count = std::min(count, std::max<std::size_t>(1, coming_.size() / kChunkFraction));
+    if (!items_ended_ || peeked_) count = std::min(count, ChunkLimit());
     const MutexLock lock(state_->mutex);
     state_->arrived -= count;
   }

@@ -75,6 +75,8 @@ class Prefetcher {
   [[noreturn]] void RaiseError();
   bool WaitForFirst();
   std::size_t ArrivedCount() const;
+  // Returns the most objects of a chunk while further ones can be fetched. Requires `coming_`.
+  std::size_t ChunkLimit() const;
   pybind11::object MakeResult(PendingDownload& download);
 
   const std::shared_ptr<Client> client_;

@@ -230,6 +230,39 @@ void LoadValue(const std::string& name, py::handle value, BucketVersioning& load
       {{{"Enabled", BucketVersioning::kEnabled}, {"Suspended", BucketVersioning::kSuspended}}});
 }
 
+void LoadValue(const std::string& name, py::handle value, BucketConfigurationKind& loaded) {
+  using enum BucketConfigurationKind;
+  loaded = OneOf<BucketConfigurationKind, 22>(name, value,
+                                              {{{"accelerate", kAccelerate},
+                                                {"acl", kAcl},
+                                                {"analytics", kAnalytics},
+                                                {"cors", kCors},
+                                                {"encryption", kEncryption},
+                                                {"intelligent_tiering", kIntelligentTiering},
+                                                {"inventory", kInventory},
+                                                {"lifecycle", kLifecycle},
+                                                {"location", kLocation},
+                                                {"logging", kLogging},
+                                                {"metrics", kMetrics},
+                                                {"notification", kNotification},
+                                                {"object_lock", kObjectLock},
+                                                {"ownership_controls", kOwnershipControls},
+                                                {"policy", kPolicy},
+                                                {"policy_status", kPolicyStatus},
+                                                {"public_access_block", kPublicAccessBlock},
+                                                {"replication", kReplication},
+                                                {"request_payment", kRequestPayment},
+                                                {"tagging", kTagging},
+                                                {"versioning", kVersioning},
+                                                {"website", kWebsite}}});
+}
+
+void LoadValue(const std::string& name, py::handle value, ObjectConfigurationKind& loaded) {
+  using enum ObjectConfigurationKind;
+  loaded = OneOf<ObjectConfigurationKind, 3>(
+      name, value, {{{"acl", kAcl}, {"legal_hold", kLegalHold}, {"retention", kRetention}}});
+}
+
 void LoadValue(const std::string& name, py::handle value, std::vector<ObjectToDelete>& loaded) {
   ForEach(name, value, "an iterable of str or ObjectToDelete",
           [&](const std::string& element, py::handle one) {
@@ -294,6 +327,15 @@ void LoadOptions(Arguments& arguments, CallOptions& options) {
   arguments.Load("requester_pays", options.requester_pays);
   arguments.Load("extra_headers", options.extra_headers);
   arguments.Load("extra_query", options.extra_query);
+}
+
+void LoadDocument(Arguments& arguments, std::string& document) {
+  const py::object value = arguments.Take("document");
+  if (!value) return;
+  if (PyUnicode_Check(value.ptr())) return LoadValue("document", value, document);
+  if (PyObject_CheckBuffer(value.ptr()) == 0) argument::Refuse("document", value, "str or bytes");
+  const BufferView view(value, BufferView::Access::kRead);
+  document.assign(reinterpret_cast<const char*>(view.bytes().data()), view.bytes().size());
 }
 
 void LoadGrants(Arguments& arguments, std::vector<Grant>& grants) {

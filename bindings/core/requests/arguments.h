@@ -38,6 +38,8 @@ void LoadValue(const std::string& name, pybind11::handle value, ByteRange& loade
 void LoadValue(const std::string& name, pybind11::handle value, CopyDirective& loaded);
 void LoadValue(const std::string& name, pybind11::handle value, LockMode& loaded);
 void LoadValue(const std::string& name, pybind11::handle value, BucketVersioning& loaded);
+void LoadValue(const std::string& name, pybind11::handle value, BucketConfigurationKind& loaded);
+void LoadValue(const std::string& name, pybind11::handle value, ObjectConfigurationKind& loaded);
 void LoadValue(const std::string& name, pybind11::handle value,
                std::vector<ObjectToDelete>& loaded);
 
@@ -94,6 +96,8 @@ struct CancelSource {
 // Groups of arguments. The options include `cancel`, a CancelSource.
 void LoadOptions(Arguments& arguments, CallOptions& options);
 void LoadAttributes(Arguments& arguments, ObjectAttributes& attributes);
+// The argument `document`: str or bytes.
+void LoadDocument(Arguments& arguments, std::string& document);
 void LoadGrants(Arguments& arguments, std::vector<Grant>& grants);
 void LoadOverrides(Arguments& arguments, Sparse<ResponseOverrides>& overrides);
 // The parts of CompleteMultipartUpload: CompletedPart and PartSummary objects of penstock.requests.

@@ -63,6 +63,9 @@ void LoadFields(Arguments& arguments, Request& request) {
   PENSTOCK_FIELD(acl);
   PENSTOCK_FIELD(object_lock_enabled);
   PENSTOCK_FIELD(object_ownership);
+  PENSTOCK_FIELD(kind);
+  PENSTOCK_FIELD(id);
+  PENSTOCK_FIELD_AS(canned_acl, "acl");
   PENSTOCK_FIELD(tags);
   PENSTOCK_FIELD(status);
   PENSTOCK_FIELD(days);
@@ -73,6 +76,7 @@ void LoadFields(Arguments& arguments, Request& request) {
   if constexpr (requires { request.checksum_algorithm; })
     std::ranges::transform(request.checksum_algorithm, request.checksum_algorithm.begin(),
                            [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+  if constexpr (requires { request.document; }) LoadDocument(arguments, request.document);
   if constexpr (requires { request.overrides; }) LoadOverrides(arguments, request.overrides);
   if constexpr (requires { request.attributes; }) LoadAttributes(arguments, request.attributes);
   if constexpr (requires { request.grants; }) LoadGrants(arguments, request.grants);

@@ -203,6 +203,14 @@ py::object ToPython(const GetBucketVersioningResponse& r) {
 py::object ToPython(const GetBucketTaggingResponse& r) { return Mapping(r.tags); }
 py::object ToPython(const GetObjectTaggingResponse& r) { return Mapping(r.tags); }
 
+py::object ToPython(const BucketConfiguration& configuration) {
+  return py::bytes(configuration.document);
+}
+
+py::object ToPython(const ObjectConfiguration& configuration) {
+  return py::bytes(configuration.document);
+}
+
 py::object ToPython(const ObjectConfigurationResponse& r) { return TextOrNone(r.version_id.value); }
 
 py::object ToPython(const RestoreObjectResponse& r) { return py::bool_(r.already_restored); }

@@ -32,6 +32,9 @@ pybind11::object ToPython(const ListBucketsResponse& response);
 pybind11::object ToPython(const GetBucketVersioningResponse& response);
 pybind11::object ToPython(const GetBucketTaggingResponse& response);
 pybind11::object ToPython(const GetObjectTaggingResponse& response);
+// The document as bytes, as received.
+pybind11::object ToPython(const BucketConfiguration& configuration);
+pybind11::object ToPython(const ObjectConfiguration& configuration);
 pybind11::object ToPython(const ObjectConfigurationResponse& response);
 pybind11::object ToPython(const RestoreObjectResponse& response);
 pybind11::object ToPython(const GetObjectAttributesResponse& response);

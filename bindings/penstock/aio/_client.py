@@ -9,6 +9,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from .._client import _check_page_size as check_page_size
+from .._config import check_callable
 from .._exceptions import S3ConflictError
 from .._objects import HeadObjectResult
 from .._versions import checked_version, refuse_directory_bucket
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
+    from .._progress import ProgressCallback
     from ..requests._options import CallOptions, ObjectOptions, Range
 
 log = logging.getLogger(__name__)
@@ -90,6 +92,11 @@ class S3Client(AsyncSession):
     put_bucket_versioning = awaited(Requests.put_bucket_versioning)
     get_bucket_tagging = awaited(Requests.get_bucket_tagging)
     put_bucket_tagging = awaited(Requests.put_bucket_tagging)
+    get_bucket_configuration = awaited(Requests.get_bucket_configuration)
+    put_bucket_configuration = awaited(Requests.put_bucket_configuration)
+    delete_bucket_configuration = awaited(Requests.delete_bucket_configuration)
+    get_object_configuration = awaited(Requests.get_object_configuration)
+    put_object_configuration = awaited(Requests.put_object_configuration)
     upload_file = in_executor(Files.upload_file)
     download_file = in_executor(Files.download_file)
     upload_directory = in_executor(Files.upload_directory)
@@ -126,7 +133,15 @@ class S3Client(AsyncSession):
 
     # ---- objects, with the results of penstock.S3Client
 
-    def get_object(self, bucket: str, key: str, *, range: Range | None = None, version_id: str | None = None) -> ObjectReader:
+    def get_object(
+        self,
+        bucket: str,
+        key: str,
+        *,
+        range: Range | None = None,
+        version_id: str | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> ObjectReader:
         """Returns a reader for an object. Sends no request; errors are raised by the first read.
 
         Args:
@@ -134,16 +149,21 @@ class S3Client(AsyncSession):
             key: Key.
             range: (begin, end), half-open, either may be None; None: the whole object.
             version_id: Version; None: the current one.
+            progress: Called on the event loop with the number of bytes received so far and the object's size in bytes, about
+                every 100 ms during reads. An exception that it raises ends the read. Bytes that are fetched twice count twice.
+                The object is then read part by part, also by ``read()``.
 
         Raises:
             ValueError: `range` is invalid.
+            TypeError: `progress` is not callable.
             S3InvalidArgumentError: `version_id` is empty, or is given for an object in a directory bucket.
         """
         begin, end = range or (0, None)
         begin = begin or 0
         if begin < 0 or (end is not None and end <= begin):
             raise ValueError(f"range must be (begin, end) with 0 <= begin < end, where either may be None, not {range}")
-        return ObjectReader(self, bucket, key, begin, end, checked_version(bucket, version_id))
+        check_callable("progress", progress)
+        return ObjectReader(self, bucket, key, begin, end, checked_version(bucket, version_id), progress)
 
     def put_object(
         self,
@@ -152,6 +172,7 @@ class S3Client(AsyncSession):
         *,
         if_match: str | None = None,
         if_none_match: bool = False,
+        progress: ProgressCallback | None = None,
         **options: Unpack[ObjectOptions],
     ) -> ObjectWriter:
         """Returns a writer for an object. The object becomes visible when ``async with`` ends, or ``close()`` returns.
@@ -161,10 +182,13 @@ class S3Client(AsyncSession):
             key: Key.
             if_match: Raise S3PreconditionFailedError from ``close`` unless the key has an object with this ETag.
             if_none_match: Raise S3PreconditionFailedError from ``close`` if the key has an object.
+            progress: Called on the event loop with the number of bytes that S3 has and None after each part, and with the size of
+                the object twice after its publication. An exception in ``write`` aborts the upload.
             options: See :class:`penstock.requests.ObjectOptions`.
         """
+        check_callable("progress", progress)
         conditions = {"if_match": if_match, "if_none_match": if_none_match}
-        return ObjectWriter(self, bucket, key, conditions, dict(options))
+        return ObjectWriter(self, bucket, key, conditions, dict(options), progress)
 
     async def head_object(self, bucket: str, key: str, *, version_id: str | None = None) -> HeadObjectResult:
         """Returns the most used metadata of an object. Arguments as in :meth:`get`."""

@@ -3,61 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 from collections import deque
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 from .. import _core
 from .._exceptions import S3DataLossError
+from .._progress import ReadProgress
 from ._loop import abandon
+from ._verification import Verification, usable
 
 if TYPE_CHECKING:
     from asyncio import Future
-    from collections.abc import AsyncIterator, Iterator, Mapping
+    from collections.abc import AsyncIterator, Iterator
     from types import TracebackType
 
+    from .._progress import ProgressCallback
     from ._session import AsyncSession
 
     Buffer = bytes | bytearray | memoryview
 
 PART_SIZE = 8 * 1024**2
 READ_AHEAD_PARTS = 4
-_CRC_BYTES = {"crc64nvme": 8, "crc32c": 4, "crc32": 4}  # in the order of preference of the core
-
-
-class Checksum:
-    """The CRC of an object's bytes so far, compared with the object's checksum at its end."""
-
-    def __init__(self, checksums: list[tuple[str, str]]) -> None:
-        self._checksums = checksums
-        self._crc = 0
-
-    def add(self, block: bytes) -> None:
-        self._crc = _core.prefix_crc(self._checksums, block, self._crc)
-
-    def check(self, bucket: str, key: str) -> None:
-        values = dict(self._checksums)
-        name = next(name for name in _CRC_BYTES if name in values)
-        received = base64.b64encode(self._crc.to_bytes(_CRC_BYTES[name], "big")).decode()
-        if received != values[name]:
-            raise S3DataLossError(
-                f"the bytes of s3://{bucket}/{key} have the {name} {received}, but S3 stored {values[name]};"
-                " read the object again"
-            )
-
-
-def usable(checksums: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Returns the checksums that can be compared."""
-    usable = []
-    for name, value in checksums.items():
-        try:
-            if len(base64.b64decode(value, validate=True)) == _CRC_BYTES.get(name):
-                usable.append((name, value))
-        except binascii.Error:
-            pass
-    return usable
 
 
 class ObjectReader:
@@ -71,13 +38,22 @@ class ObjectReader:
     S3DataLossError before the last bytes are returned.
 
     Cancelling a read cancels the requests of the reader. After a read that was cancelled or failed, the next one begins at the
-    same position; what it returns is not compared with the checksum. One task may use a reader at a time.
+    same position. One task may use a reader at a time.
 
     Attributes:
         metadata: The metadata of the object; None before the first read. Objects of more than one part have no checksums here.
     """
 
-    def __init__(self, session: AsyncSession, bucket: str, key: str, start: int, end: int | None, version_id: str) -> None:
+    def __init__(
+        self,
+        session: AsyncSession,
+        bucket: str,
+        key: str,
+        start: int,
+        end: int | None,
+        version_id: str,
+        progress: ProgressCallback | None = None,
+    ) -> None:
         self.bucket = bucket
         self.key = key
         self.metadata: _core.ObjectMetadata | None = None
@@ -90,11 +66,12 @@ class ObjectReader:
         self._parts: deque[tuple[Future[Any], Any]] = deque()  # requests in flight, with their share of the memory limit
         self._block = memoryview(b"")  # received and not returned
         self._window = 1  # parts that may be in flight; it grows as blocks are read
-        self._whole = start == 0 and end is None
+        self._received = memoryview(b"")  # the whole block, and its offset
+        self._received_start = start
+        # None: the bytes are not compared with the checksum of the object, or have been.
+        self._verification = Verification() if start == 0 and end is None else None
         self._head: Future[Any] | None = None  # fetches the checksums of an object of several parts
-        self._checksum: Checksum | None = None
-        self._verified = 0  # bytes before this offset were passed to _verify
-        self._unverified: list[bytes] = []  # until the checksums are known, at most two blocks
+        self._progress = None if progress is None else ReadProgress(progress)
         self._error: S3DataLossError | None = None
         self._closed = False
         self._used = False
@@ -110,7 +87,7 @@ class ObjectReader:
             S3DataLossError: The bytes do not match the object's checksum.
         """
         with self._use(), self._all_or_nothing():
-            if size < 0 and self.metadata is None and not self._parts:
+            if size < 0 and self.metadata is None and not self._parts and self._progress is None:
                 return await self._read_all()
             pieces: list[memoryview] = []
             while size != 0 and await self._fill():
@@ -118,26 +95,31 @@ class ObjectReader:
                 pieces.append(piece)
                 self._take(len(piece))
                 size = size if size < 0 else size - len(piece)
+            await self._check_end()
             return b"".join(pieces)
 
     async def readinto(self, buffer: Buffer) -> int:
         """Fills a writable `buffer`, and returns the number of bytes; fewer than its size only at the end.
 
-        A large rest is received into the buffer directly, with parallel requests, and is then not compared with the checksum of
-        the object. A cancelled call ends when nothing writes to the buffer any more.
+        A large rest is received into the buffer directly, with parallel requests. A cancelled call ends when nothing writes to
+        the buffer any more.
         """
         with self._use(), self._all_or_nothing(), memoryview(buffer).cast("B") as view:
             filled = 0
             while filled < len(view):
                 wanted = len(view) - filled
                 if not self._block and not self._parts and wanted >= self._part_size:
-                    return filled + await self._receive(view[filled:])
-                if not await self._fill():
+                    count = await self._receive(view[filled:])
+                elif await self._fill():
+                    count = min(wanted, len(self._block))
+                    view[filled : filled + count] = self._block[:count]
+                    self._take(count)
+                else:
+                    count = 0
+                if count == 0:
                     break
-                count = min(wanted, len(self._block))
-                view[filled : filled + count] = self._block[:count]
                 filled += count
-                self._take(count)
+            await self._check_end()
             return filled
 
     def __aiter__(self) -> AsyncIterator[bytes]:
@@ -145,11 +127,12 @@ class ObjectReader:
 
     async def _blocks(self) -> AsyncIterator[bytes]:
         while True:
-            with self._use():
+            with self._use(), self._all_or_nothing():
                 if not await self._fill():
                     return
                 block = bytes(self._block)
                 self._take(len(block))
+                await self._check_end()
             yield block
 
     def tell(self) -> int:
@@ -198,13 +181,17 @@ class ObjectReader:
     def _all_or_nothing(self) -> Iterator[None]:
         """Returns to the position before a call that does not end normally: its caller gets none of the bytes."""
         before = self._position
+        verification = None if self._verification is None else self._verification.copy()
+        received, start = self._received, self._received_start
         try:
             yield
         except BaseException:
             if self._position != before:
                 self._block = memoryview(b"")
                 self._position = before
-                self._whole = False
+                self._verification = verification
+                if verification is not None:
+                    verification.add(received[verification.end - start : before - start])
                 self._forget()
             raise
 
@@ -215,20 +202,44 @@ class ObjectReader:
     async def _read_all(self) -> bytes:
         data, metadata = await self._session._read(self.bucket, self.key, self._position, self._end, version_id=self._version_id)
         self._set_version(metadata)
+        self._verification = None  # the engine has compared the object
         self._position += len(data)
         self._end = self._asked = self._position
         return cast(bytes, data)
 
     async def _receive(self, view: memoryview) -> int:
-        rest = len(view) if self._end is None else max(0, min(len(view), self._end - self._position))
+        """Reads into the caller's memory. At most one part if the bytes are compared and the version is unknown."""
+        first = self._verification is not None and self.metadata is None
+        most = min(len(view), self._part_size) if first else len(view)
+        rest = most if self._end is None else max(0, min(most, self._end - self._position))
         if rest == 0:
             return 0
+        self._absorb()
+        if not first:
+            await self._learn()
+        checked = self._verification
+        checksums, prefix_crc = (None, None) if checked is None else (checked.checksums, checked.crc)
         size, etag = self._version
-        count, metadata = await self._session._read_into(
-            self.bucket, self.key, view[:rest], self._position, size=size, etag=etag, version_id=self._version_id
-        )
+        try:
+            count, metadata, crc = await self._session._read_into(
+                self.bucket, self.key, view[:rest], self._position, size=size, etag=etag, version_id=self._version_id,
+                checksums=checksums, prefix_crc=prefix_crc,
+            )  # fmt: skip
+        except S3DataLossError as error:
+            self._error = error
+            raise
         self._set_version(metadata)
-        self._whole = False
+        self._count(count)
+        if first and count == metadata.size:
+            self._verification = None  # one response had the whole object, and the engine has compared it
+        elif first:
+            await self._learn()
+            if self._verification is not None:
+                self._verification.add(view[:count])
+        elif checked is not None and crc is not None:
+            checked.advance(count, crc)
+        else:
+            self._verification = None
         self._position += count
         self._asked = self._position
         return cast(int, count)
@@ -246,6 +257,7 @@ class ObjectReader:
         """Makes the next block available. Returns False at the end."""
         if self._block:
             return True
+        self._absorb()
         self._request()
         if not self._parts:
             return False
@@ -255,18 +267,19 @@ class ObjectReader:
             self._set_version(metadata)
             self._window = min(2 * self._window, READ_AHEAD_PARTS)
             self._request()
-            if self._whole:
-                await self._verify(data)
+            self._count(len(data))
+            if self._verification is not None:
+                await self._expect(len(data), metadata.size)
         except BaseException as error:
             self._forget()
-            self._whole = False
             if isinstance(error, S3DataLossError):
                 self._error = error
             raise
         finally:
             if share is not None:
                 share.release()
-        self._block = memoryview(data)
+        self._block = self._received = memoryview(data)
+        self._received_start = self._position
         return len(data) > 0
 
     def _request(self) -> None:
@@ -295,30 +308,61 @@ class ObjectReader:
         self._asked = self._position + len(self._block)
         self._window = 1
 
-    async def _verify(self, data: bytes) -> None:
-        """Adds a received block to the checksum, and compares it after the last block."""
+    def _count(self, received: int) -> None:
+        if self._progress is not None and self.metadata is not None:
+            self._progress.size = self.metadata.size
+            self._progress.add(received)
+
+    # ---- checksums
+
+    def _absorb(self) -> None:
+        """Adds the bytes of the received block that were returned."""
+        checked = self._verification
+        if checked is not None and checked.end < self._position:
+            begin = checked.end - self._received_start
+            checked.add(self._received[begin : self._position - self._received_start])
+
+    async def _expect(self, received: int, size: int) -> None:
+        """Requests the checksums after the first block, and waits for them after the second one."""
+        if self._position == 0 and received == size:
+            self._verification = None  # one response had the whole object, and the engine has compared it
+        elif self._head is None:
+            self._request_head()
+        else:
+            await self._learn()
+
+    def _request_head(self) -> Future[Any]:
         assert self.metadata is not None
-        after = self._verified + len(data)
-        if self._verified == 0 and after == self.metadata.size:
-            return  # one response had the whole object, and the core has verified it
-        self._unverified.append(data)
-        if self._head is None:
-            self._head = self._session._call(
-                "head", bucket=self.bucket, key=self.key, version_id=self._version_id or None, if_match=self.metadata.etag
-            )
-        elif self._checksum is None:
-            await asyncio.wait([self._head])
-            known = not self._head.cancelled() and self._head.exception() is None
-            checksums = usable(self._head.result().checksums) if known else []
-            if not checksums:
-                self._whole = False  # the bytes cannot be verified
-                self._unverified.clear()
-                return
-            self._checksum = Checksum(checksums)
-        self._verified = after
-        if self._checksum is not None:
-            for block in self._unverified:
-                self._checksum.add(block)
-            self._unverified.clear()
-            if after == self.metadata.size:
-                self._checksum.check(self.bucket, self.key)
+        self._head = self._session._call(
+            "head", bucket=self.bucket, key=self.key, version_id=self._version_id or None, if_match=self.metadata.etag
+        )
+        return self._head
+
+    async def _learn(self) -> None:
+        """Waits for the checksums of the object. Without any, its bytes are not compared."""
+        checked = self._verification
+        if checked is None or checked.checksums is not None:
+            return
+        head = self._head or self._request_head()
+        await asyncio.wait([head])
+        known = not head.cancelled() and head.exception() is None
+        checksums = usable(head.result().checksums) if known else []
+        if checksums:
+            checked.learn(checksums)
+        else:
+            self._verification = None
+
+    async def _check_end(self) -> None:
+        """Compares the bytes with the checksum if all of them were returned."""
+        if self._verification is None or self.metadata is None or self._position != self.metadata.size:
+            return
+        self._absorb()
+        await self._learn()
+        if self._verification is None:
+            return
+        try:
+            self._verification.check(self.bucket, self.key)
+        except S3DataLossError as error:
+            self._error = error
+            raise
+        self._verification = None

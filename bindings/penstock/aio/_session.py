@@ -94,11 +94,22 @@ class AsyncSession:
         )  # fmt: skip
 
     def _read_into(
-        self, bucket: str, key: str, buffer: memoryview, start: int, *, size: int | None, etag: str | None, version_id: str
+        self,
+        bucket: str,
+        key: str,
+        buffer: memoryview,
+        start: int,
+        *,
+        size: int | None,
+        etag: str | None,
+        version_id: str,
+        checksums: list[tuple[str, str]] | None,
+        prefix_crc: int | None,
     ) -> Future[Any]:
         log.debug("GetObject s3://%s/%s [%d, %d)", bucket, key, start, start + len(buffer))
         return self._on_loop().read_into(
-            bucket, key, buffer, start, size, etag, self.part_size, self.parallel_parts, version_id
+            bucket, key, buffer, start, size, etag, self.part_size, self.parallel_parts, version_id, checksums or (),
+            None if checksums is None else prefix_crc,
         )  # fmt: skip
 
     # ---- end

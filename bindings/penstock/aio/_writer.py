@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
+    from .._progress import ProgressCallback
     from ..requests import CompletedPart, PutResult
     from ._session import AsyncSession
 
@@ -42,7 +43,15 @@ class ObjectWriter:
         result: What S3 stored; None before ``close`` has succeeded.
     """
 
-    def __init__(self, session: AsyncSession, bucket: str, key: str, conditions: dict[str, Any], options: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        session: AsyncSession,
+        bucket: str,
+        key: str,
+        conditions: dict[str, Any],
+        options: dict[str, Any],
+        progress: ProgressCallback | None = None,
+    ) -> None:
         self.bucket = bucket
         self.key = key
         self.result: PutResult | None = None
@@ -56,6 +65,8 @@ class ObjectWriter:
         self._in_flight: deque[tuple[Future[Any], Any]] = deque()  # uploads of parts, with their share of the memory limit
         self._part_number = 0
         self._written = 0
+        self._progress = progress
+        self._stored = 0  # bytes of the parts that S3 has
         self._aborting: Task[None] | None = None
         self._used = False
 
@@ -106,6 +117,8 @@ class ObjectWriter:
             except BaseException:
                 await self._abort()
                 raise
+            if self._progress is not None:
+                self._progress(self._written, self._written)
             return self.result
 
     async def abort(self) -> None:
@@ -179,10 +192,14 @@ class ObjectWriter:
 
     async def _end_part(self) -> None:
         future, share = self._in_flight[0]
-        self._parts.append(await future)
+        part = await future
+        self._parts.append(part)
         self._in_flight.popleft()
         if share is not None:
             share.release()
+        self._stored += part.size
+        if self._progress is not None and self._stored < self._written:
+            self._progress(self._stored, None)
 
     async def _publish(self) -> PutResult:
         if self._creating is None:

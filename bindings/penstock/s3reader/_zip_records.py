@@ -57,10 +57,13 @@ def content_begin(record: bytes) -> int:
 
 
 def content_of(record: bytes, entry: Entry) -> bytes:
-    """Returns the verified content of a record, which begins with its local header.
+    """Returns the content of a record, which begins with its local header. `record` includes its data descriptor, if it has one.
+
+    The content is verified, unless the directory, the header and the descriptor all have the CRC-32 0: torch writes that if it is
+    configured not to compute checksums.
 
     Raises:
-        ValueError: The record does not match its entry in the directory.
+        ValueError: The record does not match its entry in the directory, or only the directory lacks its CRC-32.
     """
     if len(record) < _LOCAL.size or not record.startswith(MAGIC):
         raise ValueError(f"record {entry.name!r} is not at the offset in the directory")
@@ -77,8 +80,13 @@ def content_of(record: bytes, entry: Entry) -> bytes:
         )
     if len(data) != entry.unpacked:
         raise ValueError(f"record {entry.name!r} has {len(data)} bytes; the directory states {entry.unpacked}")
-    if entry.crc and _core.crc32_of(data) != entry.crc:
+    if _core.crc32_of(data) == entry.crc:
+        return data
+    if entry.crc:
         raise ValueError(f"record {entry.name!r} does not match its CRC-32")
+    _, flags, _, crc_of_header, _, _ = _LOCAL.unpack_from(record)
+    if not _lacks_crc(Held(record), begin + entry.size, entry, flags, crc_of_header):
+        raise ValueError(f"record {entry.name!r} has no CRC-32 in the directory, but was saved with one")
     return data
 
 

@@ -29,6 +29,7 @@ Result<Fetched> Fetch(const LoadContext& context, const BucketName& bucket, cons
   if (etag && !etag->empty()) request.known_etag = std::move(etag);
   request.known_size = size;
   request.options.call = context.ranges.call;
+  request.options.customer_key = context.ranges.customer_key;
   request.destination = [&fetched](std::uint64_t bytes) -> Result<MutableByteView> {
     fetched.bytes.resize(bytes);
     return MutableByteView(reinterpret_cast<std::byte*>(fetched.bytes.data()), bytes);

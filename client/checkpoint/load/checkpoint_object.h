@@ -16,7 +16,7 @@ namespace penstock::checkpoint {
 // What every read of a checkpoint needs.
 struct LoadContext {
   std::shared_ptr<ObjectStore> store;
-  RangeReaderOptions ranges;  // ranges.call applies to every request.
+  RangeReaderOptions ranges;  // Its call and customer_key apply to every request.
   Interrupt interrupt;
 };
 

@@ -13,6 +13,7 @@ bool Exists(const LoadContext& context, const BucketName& bucket, const std::str
   request.bucket = bucket;
   request.key = ObjectKey(key);
   request.options = context.ranges.call;
+  request.customer_key = context.ranges.customer_key;
   return context.store->Call(std::move(request), context.interrupt).ok();
 }
 

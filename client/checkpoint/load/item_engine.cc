@@ -146,6 +146,7 @@ class ItemEngine::Loader {
     head.bucket = item.bucket;
     head.key = item.key;
     head.options = context_.ranges.call;
+    head.customer_key = context_.ranges.customer_key;
     PENSTOCK_ASSIGN(const ObjectMetadata object,
                     context_.store->Call(std::move(head), context_.interrupt));
     if (item.begin + item.length <= object.size) return Ok();

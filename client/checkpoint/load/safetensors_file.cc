@@ -88,6 +88,7 @@ Result<void> SafetensorsFile::CompareChecksum(const LoadContext& context,
   request.bucket = object_.bucket();
   request.key = object_.key();
   request.options = context.ranges.call;
+  request.customer_key = context.ranges.customer_key;
   PENSTOCK_ASSIGN(const ObjectMetadata about,
                   context.store->Call(std::move(request), context.interrupt));
   if (about.etag != object_.etag()) return Ok();  // replaced: all bytes are of the older version

@@ -61,6 +61,10 @@ enum class RetryVerdict {
   kStop,     // The call ends with this error.
 };
 using RetryPolicy = std::function<RetryVerdict(const RetryQuestion&)>;
+// A policy that decides later: it passes its verdict to `decide`, on any thread. The first call of
+// `decide` counts. `decide` may be called after the end of the Client.
+using AsyncRetryPolicy =
+    std::function<void(const RetryQuestion&, std::function<void(RetryVerdict)> decide)>;
 
 // Configuration of a Client. Unset members are looked up in the order of the "AWS SDKs and Tools
 // Reference Guide".
@@ -100,6 +104,10 @@ struct ClientConfig {
   // Judges each failed attempt, except corrections of region, clock and credentials. Runs on an I/O
   // thread and must not block. An exception ends the call with an error.
   RetryPolicy retry_policy = {};
+  // As retry_policy, which must be empty then, for code that must not run on an I/O thread. It
+  // starts on an I/O thread. A call waits for the verdict at most 30 s, then takes kDefault; its
+  // deadline and its cancellation end the wait.
+  AsyncRetryPolicy async_retry_policy = {};
   std::chrono::milliseconds connect_timeout{10'000};
   // The attempt fails after this time without progress. Progress is a byte sent, the end of the
   // response head or a byte of the response body. Interim (1xx) responses and parts of a head do
@@ -128,6 +136,10 @@ struct ClientConfig {
   ChecksumPolicy upload_checksums = ChecksumPolicy::kDefault;
   // Whether whole objects are verified against the checksum that S3 stores.
   ChecksumPolicy download_checksums = ChecksumPolicy::kDefault;
+  // SSE-C: the key of every object that this client reads, writes or copies, in requests that name
+  // no key of their own. So transfers, streams, datasets and checkpoints use it too. S3 rejects it
+  // for objects without SSE-C. Presigned requests contain it only if they name it.
+  CustomerKey customer_key = {};
   // Endpoint variants. If unset, the environment variable applies, then the profile key, then the
   // default. Each comment lists these three. Values are "true" or "false" in any case.
   //

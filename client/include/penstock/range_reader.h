@@ -44,6 +44,7 @@ struct RangeReaderOptions {
   // Concurrent requests. Unset: chosen from the measured rate, up to 16.
   std::optional<int> max_parallel_requests = {};
   CallOptions call = {};
+  CustomerKey customer_key = {};  // Of objects with SSE-C.
 };
 
 // Reads batches of pieces. Batches of several objects run concurrently and start in the order of

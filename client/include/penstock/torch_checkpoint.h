@@ -39,7 +39,7 @@ struct StateDict {
 struct LoadTensorsOptions {
   NameFilter filter = {};          // Null: all names.
   c10::Device device = at::kCPU;   // Of the tensors.
-  RangeReaderOptions ranges = {};  // Also the deadline of every request.
+  RangeReaderOptions ranges = {};  // Also the deadline and the SSE-C key of every request.
 };
 
 // ---- torch.save ----

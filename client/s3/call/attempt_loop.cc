@@ -26,6 +26,8 @@
 namespace penstock::s3 {
 namespace {
 
+constexpr std::chrono::seconds kMaxVerdictWait{30};
+
 Error Cancelled() { return Error::Make(ErrorKind::kCancelled, "the caller cancelled the call"); }
 
 SpeedFloor FloorOf(const OperationInfo& info, const ClientConfig& config, const Clock& clock) {
@@ -98,6 +100,9 @@ class AttemptLoop final : public AttemptOwner, public std::enable_shared_from_th
   void OnAttemptEnd(SentRequest& sent, SentRequest* discarded,
                     Result<http::Outcome> outcome) override;
   void OnFailure(Error error, RetryDecision decision);
+  void AskPolicy(RetryDecision decision, Error error);
+  void OnVerdict(RetryVerdict verdict);
+  void Retry(RetryDecision decision, Error error);
   void WaitAndRetry(RetryDecision decision, Error error);
   void Finish(Result<void> result);
   Result<void> Accept(const WireResponse& response);
@@ -132,8 +137,7 @@ class AttemptLoop final : public AttemptOwner, public std::enable_shared_from_th
   // Returns whether another request, sent at once, may succeed. Each of these corrections is made
   // at most once per call.
   bool Correct(Error& error);
-  // Returns the decision after the client's retry policy.
-  RetryDecision Judge(RetryDecision decision, Error& error) const;
+  RetryQuestion QuestionAbout(RetryDecision decision, const Error& error) const;
   // Returns null if the caller's sink needs no more bytes: then the call ends early, without a
   // failure.
   const Error* FailureOf(const Error& error) const {
@@ -154,6 +158,12 @@ class AttemptLoop final : public AttemptOwner, public std::enable_shared_from_th
   std::optional<SourceBody> source_;
   std::optional<std::stop_callback<std::function<void()>>> on_stop_;
   Waiting waiting_;
+  // The failure that the retry policy judges.
+  struct Judged {
+    RetryDecision decision;
+    Error error;
+  };
+  std::optional<Judged> judged_;
   int tokens_taken_ = 0;
   bool retried_non_s3_ = false;
   std::unique_ptr<ResponseInfo> response_info_;  // Null: no success, or no observer.
@@ -282,7 +292,51 @@ void AttemptLoop::OnFailure(Error error, RetryDecision decision) {
     return Attempt();
   }
   region_.Explain(received().head(), error);
-  decision = Judge(decision, error);
+  if (state_->config.client.async_retry_policy) return AskPolicy(decision, std::move(error));
+  judged_.emplace(Judged{decision, std::move(error)});
+  const RetryPolicy& policy = state_->config.client.retry_policy;
+  OnVerdict(policy ? policy(QuestionAbout(judged_->decision, judged_->error))
+                   : RetryVerdict::kDefault);
+}
+
+RetryQuestion AttemptLoop::QuestionAbout(RetryDecision decision, const Error& error) const {
+  const WireRequest& request = call_.request;
+  return {info_.name,         request.bucket, request.key,
+          record_.attempts(), error,          decision != RetryDecision::kNo};
+}
+
+void AttemptLoop::AskPolicy(RetryDecision decision, Error error) {
+  const Error asked_about = error;  // The verdict may end the call before the policy returns.
+  judged_.emplace(Judged{decision, std::move(error)});
+  const Ticket ticket = waiting_.Begin();
+  // The verdict continues the call on an I/O thread.
+  const auto decide = [self = shared_from_this(), ticket](RetryVerdict verdict) {
+    self->WakeAt(self->clock().Monotonic(), ticket,
+                 [verdict](AttemptLoop& loop) { loop.OnVerdict(verdict); });
+  };
+  Result<void> asked = Caught("the retry policy of a client", [&] {
+    state_->config.client.async_retry_policy(QuestionAbout(decision, asked_about), decide);
+  });
+  if (!asked.ok() && waiting_.TryEnd(ticket)) return Finish(std::move(asked).error());
+  if (!waiting_.IsOpen(ticket)) return;
+  const MonotonicTime latest = clock().Monotonic() + kMaxVerdictWait;
+  WakeAt(std::min(latest, deadline().when()), ticket,
+         [](AttemptLoop& self) { self.OnVerdict(RetryVerdict::kDefault); });
+  FinishIfStopped(ticket);
+}
+
+void AttemptLoop::OnVerdict(RetryVerdict verdict) {
+  auto [decision, error] = *std::exchange(judged_, std::nullopt);
+  if (verdict == RetryVerdict::kRetry && decision == RetryDecision::kNo)
+    decision = RetryDecision::kTransient;
+  if (verdict == RetryVerdict::kStop && decision != RetryDecision::kNo) {
+    error.message += " (not retried: the retry policy of the client stopped it)";
+    decision = RetryDecision::kNo;
+  }
+  Retry(decision, std::move(error));
+}
+
+void AttemptLoop::Retry(RetryDecision decision, Error error) {
   if (decision == RetryDecision::kNo || deadline().Passed(clock()) ||
       record_.attempts() >= state_->config.max_attempts) {
     return Finish(std::move(error));
@@ -294,21 +348,6 @@ void AttemptLoop::OnFailure(Error error, RetryDecision decision) {
   }
   tokens_taken_ = cost;
   WaitAndRetry(decision, std::move(error));
-}
-
-RetryDecision AttemptLoop::Judge(RetryDecision decision, Error& error) const {
-  const RetryPolicy& policy = state_->config.client.retry_policy;
-  if (!policy) return decision;
-  const WireRequest& request = call_.request;
-  const RetryVerdict verdict = policy({info_.name, request.bucket, request.key, record_.attempts(),
-                                       error, decision != RetryDecision::kNo});
-  if (verdict == RetryVerdict::kRetry && decision == RetryDecision::kNo)
-    return RetryDecision::kTransient;
-  if (verdict == RetryVerdict::kStop && decision != RetryDecision::kNo) {
-    error.message += " (not retried: the retry policy of the client stopped it)";
-    return RetryDecision::kNo;
-  }
-  return decision;
 }
 
 bool AttemptLoop::Correct(Error& error) {

@@ -178,6 +178,10 @@ Result<void> CheckConnections(const ClientConfig& config) {
                        std::to_string(*config.io_threads),
                    "io_threads");
   }
+  if (config.retry_policy && config.async_retry_policy) {
+    return Invalid("retry_policy and async_retry_policy exclude each other; set one",
+                   "async_retry_policy");
+  }
   if (config.max_connections &&
       (*config.max_connections < 1 || *config.max_connections > kMaxConnections)) {
     return Invalid("max_connections must be 1 to " + std::to_string(kMaxConnections) + ", not " +

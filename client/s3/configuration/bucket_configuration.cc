@@ -162,7 +162,7 @@ Result<WireRequest> BuildRequest(const PutBucketConfigurationRequest& request,
 
 Result<NoResponse> ParseResponse(const PutBucketConfigurationRequest& request,
                                  const WireResponse& response) {
-  if (request.kind != Kind::kPolicy || !response.body.starts_with('{'))
+  if (request.kind != Kind::kPolicy || response.body.starts_with('<'))
     PENSTOCK_TRY(CheckNoDocument(response));
   return NoResponse{};
 }

@@ -100,11 +100,14 @@ TEST(BucketConfigurationTest, ReturnsTheDocumentAsReceived) {
   EXPECT_EQ(ParseResponse(request, ResponseOf(document))->document, document);
 }
 
-TEST(BucketConfigurationTest, SettingAPolicyMayReturnIt) {
+TEST(BucketConfigurationTest, SettingAPolicyMayReturnText) {
   PutBucketConfigurationRequest request{kBucket, Kind::kPolicy, "{}", {}, {}};
   EXPECT_TRUE(ParseResponse(request, ResponseOf("{}")).ok());
   EXPECT_TRUE(ParseResponse(request, ResponseOf("", {}, 204)).ok());
-  EXPECT_FALSE(ParseResponse(request, ResponseOf("hello")).ok());
+  EXPECT_TRUE(ParseResponse(request, ResponseOf("True")).ok());
+  EXPECT_FALSE(ParseResponse(request, ResponseOf("<html><body>hello</body></html>")).ok());
+  EXPECT_EQ(ParseResponse(request, ResponseOf("<Error><Code>SlowDown</Code></Error>")).error().code,
+            "SlowDown");
   request.kind = Kind::kCors;
   EXPECT_FALSE(ParseResponse(request, ResponseOf("{}")).ok());
 }

@@ -20,7 +20,8 @@ Result<BucketConfiguration> ParseResponse(const GetBucketConfigurationRequest& r
                                           const WireResponse& response);
 Result<WireRequest> BuildRequest(const PutBucketConfigurationRequest& request,
                                  const BuildContext& context);
-// moto 5 returns the policy that was set.
+// Servers other than S3 return text for a policy that was set: moto 5.2 sends `True`, and moto 5.0
+// the policy.
 Result<NoResponse> ParseResponse(const PutBucketConfigurationRequest& request,
                                  const WireResponse& response);
 Result<WireRequest> BuildRequest(const DeleteBucketConfigurationRequest& request,

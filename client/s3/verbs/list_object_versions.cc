@@ -20,7 +20,8 @@ namespace {
 // Reads one page from front to back: versions and delete markers in the order of the document.
 class PageReader {
  public:
-  explicit PageReader(const WireResponse& response) : response_(response), xml_(response.body) {}
+  PageReader(const ListObjectVersionsRequest& request, const WireResponse& response)
+      : request_(request), response_(response), xml_(response.body) {}
 
   Result<ListObjectVersionsResponse> Read() {
     if (xml_.Root() != kRoot) return UnexpectedListing(response_, kRoot, xml_);
@@ -32,14 +33,14 @@ class PageReader {
     }
     if (fault_) return *std::move(fault_);
     if (url_encoded_) PENSTOCK_TRY(DecodeNames());
-    // S3 may also set the markers on the last page; they are valid only if the listing is
-    // truncated.
-    if (!truncated_) {
+    const bool has_marker = !page_.next_key_marker.empty();
+    const bool repeats = page_.next_key_marker == request_.key_marker &&
+                         page_.next_version_id_marker == request_.version_id_marker;
+    if (!HasNextPage(truncated_, has_marker, repeats)) {
       page_.next_key_marker.clear();
       page_.next_version_id_marker = {};
-    } else if (page_.next_key_marker.empty()) {
-      return Error::Make(ErrorKind::kUnavailable,
-                         "the listing is truncated, but has no NextKeyMarker");
+    } else if (!has_marker) {
+      return NoMarker("NextKeyMarker");
     }
     return std::move(page_);
   }
@@ -137,11 +138,12 @@ class PageReader {
     return DecodeName(page_.next_key_marker);
   }
 
+  const ListObjectVersionsRequest& request_;
   const WireResponse& response_;
   XmlReader xml_;
   FirstOfEach members_;
   ListObjectVersionsResponse page_;
-  bool truncated_ = false;
+  std::optional<bool> truncated_;
   bool url_encoded_ = false;
   std::optional<Error> fault_;
 };
@@ -170,9 +172,9 @@ Result<WireRequest> BuildRequest(const ListObjectVersionsRequest& request,
   return wire;
 }
 
-Result<ListObjectVersionsResponse> ParseResponse(const ListObjectVersionsRequest&,
+Result<ListObjectVersionsResponse> ParseResponse(const ListObjectVersionsRequest& request,
                                                  const WireResponse& response) {
-  return PageReader(response).Read();
+  return PageReader(request, response).Read();
 }
 
 }  // namespace penstock::s3

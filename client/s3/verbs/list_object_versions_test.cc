@@ -95,6 +95,21 @@ TEST(ListObjectVersionsTest, MarkersOfTheLastPageAreIgnored) {
   EXPECT_EQ(page->next_version_id_marker.value, "");
 }
 
+TEST(ListObjectVersionsTest, WithoutIsTruncatedTheMarkersContinue) {
+  const auto response = ResponseOf(
+      "<ListVersionsResult><NextKeyMarker>k</NextKeyMarker><NextVersionIdMarker>v"
+      "</NextVersionIdMarker></ListVersionsResult>");
+  ListObjectVersionsRequest request = kRequest;
+  EXPECT_EQ(ParseResponse(request, response)->next_key_marker, "k");
+  EXPECT_EQ(ParseResponse(request, response)->next_version_id_marker.value, "v");
+  EXPECT_EQ(ParseResponse(request, ResponseOf("<ListVersionsResult/>"))->next_key_marker, "");
+  request.key_marker = "k";
+  request.version_id_marker = VersionId("u");
+  EXPECT_EQ(ParseResponse(request, response)->next_key_marker, "k");
+  request.version_id_marker = VersionId("v");
+  EXPECT_EQ(ParseResponse(request, response)->next_key_marker, "");
+}
+
 TEST(ListObjectVersionsTest, APageThatEndsWithAPrefixContinuesAfterItWithoutAVersion) {
   const auto page = ParseResponse(
       kRequest,

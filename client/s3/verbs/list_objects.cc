@@ -32,13 +32,11 @@ class PageReader {
       return Unreadable(finished.error().message);
     if (fault_) return *std::move(fault_);
     if (url_encoded_) PENSTOCK_TRY(DecodeNames());
-    // Without IsTruncated, the token says whether there is another page.
-    if (members_.Take(kTruncated)) truncated_ = !page_.next_token.empty();
-    if (!truncated_) page_.next_token.clear();
-    if (truncated_ && page_.next_token.empty()) {
-      return Error::Make(ErrorKind::kUnavailable,
-                         "the listing is truncated, but has no NextContinuationToken");
-    }
+    const bool has_token = !page_.next_token.empty();
+    // Tokens of a server may repeat.
+    const bool next = HasNextPage(truncated_, has_token, false);
+    if (!next) page_.next_token.clear();
+    if (next && !has_token) return NoMarker("NextContinuationToken");
     return std::move(page_);
   }
 
@@ -116,7 +114,7 @@ class PageReader {
   XmlReader xml_;
   FirstOfEach members_;
   ListObjectsResponse page_;
-  bool truncated_ = false;
+  std::optional<bool> truncated_;
   bool url_encoded_ = false;
   std::optional<Error> fault_;  // The first error in a value.
 };

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,12 +44,25 @@ inline std::string ReadCommonPrefix(XmlReader& xml) {
 }
 
 // Parses <IsTruncated>. Other texts are errors, because they must not end a listing early.
-inline Result<void> ReadTruncated(std::string_view text, bool& truncated) {
+inline Result<void> ReadTruncated(std::string_view text, std::optional<bool>& truncated) {
   truncated = text == "true";
-  if (truncated || text == "false") return Ok();
+  if (*truncated || text == "false") return Ok();
   return Error::Make(ErrorKind::kUnavailable, "the response's <IsTruncated> is `" +
                                                   std::string(text.substr(0, 32)) +
                                                   "`, neither true nor false");
+}
+
+// What a page says about the pages after it. S3 sends IsTruncated in every page, and next markers
+// also on the last one. For servers that leave IsTruncated out, a next marker says that there is
+// another page, unless it repeats the marker of the request.
+inline bool HasNextPage(std::optional<bool> truncated, bool has_marker, bool marker_repeats) {
+  return truncated.value_or(has_marker && !marker_repeats);
+}
+
+// Returns the error of a truncated page without the element `marker`.
+inline Error NoMarker(std::string_view marker) {
+  return Error::Make(ErrorKind::kUnavailable,
+                     "the listing is truncated, but has no " + std::string(marker));
 }
 
 // Returns the error for a body whose root is not `root`: another document, an <Error>, or no

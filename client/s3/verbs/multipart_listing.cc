@@ -1,9 +1,11 @@
 #include "client/s3/verbs/verbs.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "client/s3/verbs/document.h"
+#include "client/s3/verbs/listing_page.h"
 #include "client/s3/verbs/object_headers.h"
 #include "client/s3/verbs/request_start.h"
 #include "client/s3/verbs/write_attributes.h"
@@ -18,6 +20,14 @@ Result<int> ReadPartNumber(const XmlElement& parent, std::string_view name) {
                                                     std::to_string(number) + ", above 10000");
   }
   return static_cast<int>(number);
+}
+
+// Returns no value if the page does not have IsTruncated.
+Result<std::optional<bool>> TruncatedOf(const XmlElement& root) {
+  std::optional<bool> truncated;
+  if (const XmlElement element = root.Child("IsTruncated"))
+    PENSTOCK_TRY(ReadTruncated(element.text(), truncated));
+  return truncated;
 }
 
 }  // namespace
@@ -48,14 +58,21 @@ Result<ListPartsResponse> ParseResponse(const ListPartsRequest& request,
     part.etag = ReadETag(element.Child("ETag").text());
     out.parts.push_back(std::move(part));
   }
-  if (ReadFlag(root, "IsTruncated")) {
-    PENSTOCK_ASSIGN(out.next_part_number_marker, ReadPartNumber(root, "NextPartNumberMarker"));
-    if (out.next_part_number_marker <= request.part_number_marker) {
+  constexpr const char* kMarker = "NextPartNumberMarker";
+  PENSTOCK_ASSIGN(const std::optional<bool> truncated, TruncatedOf(root));
+  int marker = 0;
+  if (!root.Child(kMarker).text().empty()) {
+    PENSTOCK_ASSIGN(marker, ReadPartNumber(root, kMarker));
+  }
+  const bool repeats = marker <= request.part_number_marker;
+  if (HasNextPage(truncated, marker > 0, repeats)) {
+    if (marker == 0) return NoMarker(kMarker);
+    if (repeats) {
       return Error::Make(ErrorKind::kUnavailable,
                          "the listing is truncated, but its NextPartNumberMarker is " +
-                             std::to_string(out.next_part_number_marker) + ", not above " +
-                             std::to_string(request.part_number_marker));
+                             std::to_string(marker) + ", not above that of the request");
     }
+    out.next_part_number_marker = marker;
   }
   return out;
 }
@@ -75,7 +92,7 @@ Result<WireRequest> BuildRequest(const ListMultipartUploadsRequest& request,
   return wire;
 }
 
-Result<ListMultipartUploadsResponse> ParseResponse(const ListMultipartUploadsRequest&,
+Result<ListMultipartUploadsResponse> ParseResponse(const ListMultipartUploadsRequest& request,
                                                    const WireResponse& response) {
   PENSTOCK_ASSIGN(const XmlDocument document, ReadDocument(response, "ListMultipartUploadsResult"));
   const XmlElement root = document.root();
@@ -88,14 +105,14 @@ Result<ListMultipartUploadsResponse> ParseResponse(const ListMultipartUploadsReq
     upload.initiated = ReadTime(element, "Initiated");
     out.uploads.push_back(std::move(upload));
   }
-  // S3 also sets the markers on the last page; they are valid only if the listing is truncated.
-  if (ReadFlag(root, "IsTruncated")) {
-    PENSTOCK_ASSIGN(out.next_key_marker, names.Decode(root.Child("NextKeyMarker").text()));
-    out.next_upload_id_marker = root.Child("NextUploadIdMarker").text();
-    if (out.next_key_marker.empty()) {
-      return Error::Make(ErrorKind::kUnavailable,
-                         "the listing is truncated, but has no NextKeyMarker");
-    }
+  PENSTOCK_ASSIGN(const std::optional<bool> truncated, TruncatedOf(root));
+  PENSTOCK_ASSIGN(std::string key, names.Decode(root.Child("NextKeyMarker").text()));
+  std::string upload_id = root.Child("NextUploadIdMarker").text();
+  const bool repeats = key == request.key_marker && upload_id == request.upload_id_marker;
+  if (HasNextPage(truncated, !key.empty(), repeats)) {
+    if (key.empty()) return NoMarker("NextKeyMarker");
+    out.next_key_marker = std::move(key);
+    out.next_upload_id_marker = std::move(upload_id);
   }
   return out;
 }

@@ -47,16 +47,28 @@ TEST(ListPartsTest, TheLastPageHasNoMarker) {
             0);
 }
 
-TEST(ListPartsTest, AMarkerThatDoesNotAdvanceIsRetried) {
+TEST(ListPartsTest, WithoutIsTruncatedTheMarkerContinues) {
+  const auto page = [](ListPartsRequest request, const std::string& members) {
+    return ParseResponse(request, ResponseOf("<ListPartsResult>" + members + "</ListPartsResult>"));
+  };
+  const std::string marker = "<NextPartNumberMarker>2</NextPartNumberMarker>";
   ListPartsRequest request = ListPartsOf();
-  request.part_number_marker = 2;
-  for (const std::string& page :
-       {PartsPage("true"),
-        std::string("<ListPartsResult><IsTruncated>true</IsTruncated><NextPartNumberMarker>0"
-                    "</NextPartNumberMarker></ListPartsResult>")}) {
-    const auto parts = ParseResponse(request, ResponseOf(page));
-    ASSERT_FALSE(parts.ok()) << page;
-    EXPECT_EQ(parts.error().kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(page(request, marker)->next_part_number_marker, 2);
+  EXPECT_EQ(page(request, "")->next_part_number_marker, 0);
+  request.part_number_marker = 2;  // The same marker again: no progress, so no further page.
+  EXPECT_EQ(page(request, marker)->next_part_number_marker, 0);
+}
+
+TEST(ListPartsTest, ATruncatedPageWithoutProgressIsRetried) {
+  ListPartsRequest request = ListPartsOf();
+  for (const char* marker : {"", "<NextPartNumberMarker>0</NextPartNumberMarker>",
+                             "<NextPartNumberMarker>2</NextPartNumberMarker>"}) {
+    const auto page =
+        ParseResponse(request, ResponseOf("<ListPartsResult><IsTruncated>true</IsTruncated>" +
+                                          std::string(marker) + "</ListPartsResult>"));
+    ASSERT_FALSE(page.ok()) << marker;
+    EXPECT_EQ(page.error().kind, ErrorKind::kUnavailable);
+    request.part_number_marker = 2;
   }
 }
 
@@ -119,6 +131,19 @@ TEST(ListMultipartUploadsTest, MarkersOfTheLastPageAreIgnored) {
   ASSERT_TRUE(page.ok());
   EXPECT_EQ(page->next_key_marker, "");
   EXPECT_EQ(page->next_upload_id_marker, "");
+}
+
+TEST(ListMultipartUploadsTest, WithoutIsTruncatedTheMarkersContinue) {
+  const std::string members =
+      "<ListMultipartUploadsResult><NextKeyMarker>k</NextKeyMarker><NextUploadIdMarker>u1"
+      "</NextUploadIdMarker></ListMultipartUploadsResult>";
+  ListMultipartUploadsRequest request = kListMultipartUploads;
+  EXPECT_EQ(ParseResponse(request, ResponseOf(members))->next_key_marker, "k");
+  EXPECT_EQ(ParseResponse(request, ResponseOf(members))->next_upload_id_marker, "u1");
+  request.key_marker = "k";
+  EXPECT_EQ(ParseResponse(request, ResponseOf(members))->next_key_marker, "k");
+  request.upload_id_marker = "u1";
+  EXPECT_EQ(ParseResponse(request, ResponseOf(members))->next_key_marker, "");
 }
 
 TEST(ListMultipartUploadsTest, ATruncatedPageWithoutMarkerIsRetried) {

@@ -59,6 +59,21 @@ void AppendWriteConditions(const Request& request, std::vector<http::Header>& he
   if (request.if_none_match_any) headers.push_back({"If-None-Match", "*"});
 }
 
+// For a locked object, S3 requires Content-MD5, or a checksum whose algorithm is also named (API
+// reference of PutObject). `has_checksum`: the last header is a checksum.
+Result<void> AppendLockChecksum(bool has_checksum, BodySource* body,
+                                std::vector<http::Header>& headers) {
+  constexpr std::string_view kPrefix = "x-amz-checksum-";
+  if (has_checksum) {
+    const std::string_view name = headers.back().name;
+    headers.push_back({"x-amz-sdk-checksum-algorithm", AlgorithmName(name.substr(kPrefix.size()))});
+  } else if (body != nullptr) {
+    PENSTOCK_ASSIGN(std::string md5, ComputeChecksum("md5", *body));
+    headers.push_back({"Content-MD5", std::move(md5)});
+  }
+  return Ok();
+}
+
 }  // namespace
 
 Result<WireRequest> BuildRequest(const PutObjectRequest& request, const BuildContext& context) {
@@ -81,11 +96,8 @@ Result<WireRequest> BuildRequest(const PutObjectRequest& request, const BuildCon
   const std::size_t before = wire.headers.size();
   PENSTOCK_TRY(AppendBodyChecksum({request.checksum_algorithm, request.checksum_value, body},
                                   context.upload_checksums, wire.headers));
-  // S3 requires a checksum or an MD5 for a locked object.
-  if (request.attributes.lock.IsSet() && wire.headers.size() == before && body != nullptr) {
-    PENSTOCK_ASSIGN(std::string md5, ComputeChecksum("md5", *body));
-    wire.headers.push_back({"Content-MD5", std::move(md5)});
-  }
+  if (request.attributes.lock.IsSet())
+    PENSTOCK_TRY(AppendLockChecksum(wire.headers.size() > before, body, wire.headers));
   wire.source = body;
   return wire;
 }

@@ -21,6 +21,17 @@ TEST(PutObjectTest, SendsTheChecksumOfTheBodyAndRewindsIt) {
   EXPECT_EQ(AsText(body.Next(3)), "123");
 }
 
+TEST(PutObjectTest, OfALockedObjectNamesTheAlgorithmOfItsChecksum) {
+  StringSource body("123456789");
+  PutObjectRequest request = PutObjectOf(body);
+  request.attributes.lock.legal_hold = true;
+  EXPECT_EQ(Golden(BuildRequest(request, Context())),
+            "PUT /b/k\nx-amz-object-lock-legal-hold: ON\nx-amz-checksum-crc64nvme: rosUhgp5mIg=\n"
+            "x-amz-sdk-checksum-algorithm: CRC64NVME\n\n");
+  request.checksum_algorithm = "sha1";
+  EXPECT_EQ(*BuildRequest(request, Context())->FindHeader("x-amz-sdk-checksum-algorithm"), "SHA1");
+}
+
 TEST(PutObjectTest, SendsAttributesAndConditions) {
   StringSource body("x");
   PutObjectRequest request = PutObjectOf(body);

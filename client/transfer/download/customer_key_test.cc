@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "client/transfer/transfer_test_support.h"
+#include "penstock/base/pending.h"
 #include "penstock/files.h"
+#include "penstock/range_reader.h"
 
 namespace penstock::transfer {
 namespace {
@@ -79,6 +81,18 @@ TEST_F(CustomerKeyTest, OfAStream) {
     bytes += (*block)->size;
   }
   EXPECT_EQ(bytes, content_.size());
+  EXPECT_GT(store->gets, 1);
+  EXPECT_EQ(store->without_key, 0);
+}
+
+TEST_F(CustomerKeyTest, OfRanges) {
+  const auto store = std::make_shared<KeyedStore>(inner_);
+  const auto reader = RangeReader::Create(store, {.max_request_bytes = 10, .customer_key = Key()});
+  Bytes memory(content_.size());
+  auto call = MakePending<RangesRead>();
+  reader->Start({kBucket, kKey, {{0, MutableByteView(memory)}}, {}}, std::move(call.done));
+  ASSERT_TRUE(call.pending.Get().ok());
+  EXPECT_EQ(memory, content_);
   EXPECT_GT(store->gets, 1);
   EXPECT_EQ(store->without_key, 0);
 }

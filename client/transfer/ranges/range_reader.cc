@@ -224,6 +224,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
     spec.range = request.range;
     spec.etag = KnownETag(*request.batch);
     spec.call = options_.call;
+    spec.customer_key = options_.customer_key;
     spec.call.cancel = request.batch->stop.token();
     spec.place = [this, request, pending](const ObjectMetadata& metadata,
                                           std::uint64_t length) -> Result<transfer::Placement> {

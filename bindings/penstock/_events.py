@@ -1,0 +1,198 @@
+"""Observers and retry policies: callbacks for what a client's I/O threads do.
+
+I/O threads never run Python code. They append events to a queue of the process, from which one Python thread calls the callbacks.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from itertools import count
+from typing import Any, NamedTuple
+
+from . import _core
+from ._exceptions import S3Exception
+
+log = logging.getLogger(__name__)
+
+EXIT_WAIT = 5.0  # seconds that the end of the process waits for callbacks
+_SLICE = 0.1  # seconds between checks for Ctrl-C
+
+
+class RequestEvent(NamedTuple):
+    """One attempt of a request that has ended. An observer (:attr:`S3ClientConfig.observer`) receives it.
+
+    Attributes:
+        operation: S3 operation, such as ``"GetObject"``.
+        bucket: Bucket name.
+        key: Object key; empty if the operation has none.
+        attempt: Number of the attempt of its call, from 1.
+        status: HTTP status; None: no response.
+        code: Error code of S3, or the kind of failure; None: the attempt succeeded.
+        request_id: S3's ``x-amz-request-id``; None: no response, or a server without request ids.
+        started: Time at which the attempt began, in seconds since the epoch.
+        first_byte_seconds: Time to the first byte of the response; None: no byte arrived.
+        seconds: Duration of the attempt.
+        bytes_sent: Bytes of the request's body that were sent.
+        bytes_received: Bytes of the response's body that were received.
+        connection_reused: The connection had served another request before.
+    """
+
+    operation: str
+    bucket: str
+    key: str
+    attempt: int
+    status: int | None
+    code: str | None
+    request_id: str | None
+    started: float
+    first_byte_seconds: float | None
+    seconds: float
+    bytes_sent: int
+    bytes_received: int
+    connection_reused: bool
+
+
+class RetryQuestion(NamedTuple):
+    """A failed attempt that a retry policy (:attr:`S3ClientConfig.retry_policy`) judges.
+
+    Attributes:
+        operation: S3 operation, such as ``"GetObject"``.
+        bucket: Bucket name.
+        key: Object key; empty if the operation has none.
+        attempt: How often the request has been sent, from 1.
+        error: The exception that the call raises if there is no further attempt.
+        retried_by_default: What the retry mode decided.
+    """
+
+    operation: str
+    bucket: str
+    key: str
+    attempt: int
+    error: S3Exception
+    retried_by_default: bool
+
+
+Observer = Callable[[RequestEvent], object]
+RetryPolicy = Callable[[RetryQuestion], bool | None]
+
+_numbers = count(1)
+_callbacks: dict[int, tuple[Observer | None, RetryPolicy | None]] = {}
+
+
+class _State:
+    """The thread of this process that calls the callbacks; None: not started."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        self.lock = threading.Lock()
+        self.thread: threading.Thread | None = None
+
+
+_state = _State()
+
+
+def register(observer: Observer | None, policy: RetryPolicy | None) -> int:
+    """Returns the number of a new client with these callbacks, and starts the thread that calls them."""
+    number = next(_numbers)
+    with _state.lock:
+        _callbacks[number] = (observer, policy)
+        if _state.thread is None:
+            atexit.register(_stop)
+            _start()
+    return number
+
+
+def forget_with(client: object, number: int) -> None:
+    """Drops the callbacks of a client after its end, when its events have been delivered."""
+    weakref.finalize(client, _core.end_events, number).atexit = False
+
+
+def forget(number: int) -> None:
+    """Drops the callbacks of a client that could not be made."""
+    _callbacks.pop(number, None)
+
+
+def flush_events(timeout: float = 10.0) -> bool:
+    """Waits until the observers of this process have received all attempts that ended before this call.
+
+    Call it before reading what an observer collected, and before ``os._exit``. At the normal end of the process it is not needed.
+
+    Args:
+        timeout: Seconds to wait.
+
+    Returns:
+        Whether all events were delivered in time.
+
+    Raises:
+        RuntimeError: An observer or a retry policy called it.
+    """
+    if threading.current_thread() is _state.thread:
+        raise RuntimeError("flush_events() waits for the thread that runs observers, so an observer cannot call it")
+    until = time.monotonic() + timeout
+    while not _core.flush_events(max(0.0, min(_SLICE, until - time.monotonic()))):
+        if time.monotonic() >= until:
+            return False
+    return True
+
+
+def _start() -> None:
+    _state.thread = threading.Thread(target=_run, name="penstock-events", daemon=True)
+    _state.thread.start()
+
+
+def _run() -> None:
+    while (events := _core.take_events()) is not None:
+        for client, fields, verdict in events:
+            _deliver(client, fields, verdict)
+        handled = len(events)
+        del events[:]
+        _core.events_handled(handled)
+
+
+def _deliver(client: int, fields: tuple[Any, ...] | None, verdict: _core.Verdict | None) -> None:
+    """Calls the callback of one event. Its exceptions are logged, also KeyboardInterrupt and SystemExit: the thread continues."""
+    if fields is None:
+        _callbacks.pop(client, None)
+        return
+    observer, policy = _callbacks.get(client, (None, None))
+    try:
+        if verdict is None:
+            if observer is not None:
+                observer(RequestEvent(*fields))
+        elif policy is not None:
+            answer = policy(RetryQuestion(*fields))
+            if answer is not None and not isinstance(answer, bool):
+                raise TypeError(f"a retry policy must return True, False or None, not {type(answer).__name__}")
+            verdict.decide(answer)
+    except BaseException:
+        what = "an observer" if verdict is None else "a retry policy; the retry mode decides"
+        log.exception("exception in %s", what)
+    finally:
+        if verdict is not None:
+            verdict.decide(None)  # no effect after another decision
+
+
+def _stop() -> None:
+    """Delivers what is left, and ends the thread. Later attempts are not observed."""
+    _core.close_events()
+    thread = _state.thread
+    if thread is not None and thread is not threading.current_thread():
+        thread.join(EXIT_WAIT)
+
+
+def _after_fork() -> None:
+    """The thread belongs to the parent. The child has a queue of its own."""
+    _state.reset()
+    if _callbacks:
+        _start()
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,102 @@
+// What requests for objects can carry: attributes, tags, encryption, conditions, checksums, copy
+// directives, versions, and headers that the library does not know.
+#include <cstdio>
+#include <string>
+
+#include "command_line.h"
+
+using penstock::AsBytes;
+using penstock::ObjectKey;
+
+namespace {
+
+template <class T>
+T Must(penstock::Result<T> result) {
+  if (!result.ok()) examples::Die(result.error().ToString());
+  return std::move(result).value();
+}
+
+// An attribute of every kind, and a checksum that S3 compares.
+void WriteWithAttributes(penstock::Client& client, const examples::Place& place) {
+  penstock::PutObjectRequest put{.bucket = place.bucket, .key = ObjectKey(place.path + "report")};
+  put.attributes.content_type = "text/csv";
+  put.attributes.cache_control = "no-cache";
+  put.attributes.user_metadata = {{"team", "vision"}};
+  put.attributes.tags = {{"stage", "raw"}};
+  put.attributes.encryption = penstock::SseS3{};
+  put.checksum_algorithm = "sha256";
+  put.options.extra_query = {{"x-id", "PutObject"}};
+  put.options.on_response = [](const penstock::ResponseInfo& info) {
+    std::printf("stored with %d attempt, request id %s\n", info.attempts,
+                info.request_id.empty() ? "none" : "present");
+  };
+  Must(client.PutObject(std::move(put), "a,b\n"));
+  const auto head =
+      Must(client.HeadObject({.bucket = place.bucket, .key = ObjectKey(place.path + "report")}));
+  std::printf("%s, %s, %zu metadata, %d tag\n", head.content_type.c_str(),
+              head.details->cache_control.c_str(), head.user_metadata.size(),
+              head.details->tag_count.value_or(0));
+
+  penstock::GetObjectRequest read{.bucket = place.bucket, .key = ObjectKey(place.path + "report")};
+  read.if_none_match = head.etag;
+  const auto unchanged = client.GetObject(std::move(read));
+  std::printf("%s\n", !unchanged.ok() && unchanged.error().kind == penstock::ErrorKind::kNotModified
+                          ? "not modified"
+                          : "modified");
+}
+
+void CopyWithOtherMetadata(penstock::Client& client, const examples::Place& place) {
+  penstock::CopyObjectRequest copy{.source_bucket = place.bucket,
+                                   .source_key = ObjectKey(place.path + "report"),
+                                   .bucket = place.bucket,
+                                   .key = ObjectKey(place.path + "copy")};
+  copy.metadata_directive = penstock::CopyDirective::kReplace;
+  copy.attributes.content_type = "text/plain";
+  copy.attributes.storage_class = "STANDARD_IA";
+  Must(client.CopyObject(std::move(copy)));
+  const auto head =
+      Must(client.HeadObject({.bucket = place.bucket, .key = ObjectKey(place.path + "copy")}));
+  std::printf("copied as %s, %s\n", head.content_type.c_str(), head.storage_class.c_str());
+}
+
+// SSE-C: S3 forgets the key, so every read needs it. A client can have it for all its requests.
+void EncryptWithOwnKey(const examples::CommandLine& line, const examples::Place& place) {
+  penstock::ClientConfig config;
+  config.endpoint_url = line.Option("endpoint");
+  config.region = line.Option("region");
+  config.customer_key = Must(penstock::CustomerKey::Create(AsBytes(std::string(32, 'k'))));
+  const auto keyed = Must(penstock::Client::Create(std::move(config)));
+  Must(keyed->PutObject(place.bucket, ObjectKey(place.path + "secret"), "secret"));
+  const auto read = Must(keyed->GetObject(place.bucket, ObjectKey(place.path + "secret")));
+  const auto without = line.MakeClient()->GetObject(place.bucket, ObjectKey(place.path + "secret"));
+  std::printf("with the key: '%s', without it: %s\n", read.body.c_str(),
+              without.ok() ? "readable" : "refused");
+}
+
+void DeleteVersions(penstock::Client& client, const examples::Place& place) {
+  Must(client.PutBucketVersioning({.bucket = place.bucket}));
+  const ObjectKey key(place.path + "versioned");
+  Must(client.PutObject(place.bucket, key, "first"));
+  Must(client.PutObject(place.bucket, key, "second"));
+  const auto listed =
+      Must(client.ListObjectVersions({.bucket = place.bucket, .prefix = key.value}));
+  penstock::DeleteObjectsRequest removal{.bucket = place.bucket};
+  for (const auto& version : listed.versions)
+    removal.objects.push_back({version.key, version.version_id});
+  removal.list_deleted = true;
+  const auto deleted = Must(client.DeleteObjects(std::move(removal)));
+  std::printf("%zu versions deleted\n", deleted.deleted.size());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const examples::CommandLine line(
+      argc, argv, "requests s3://bucket/prefix/ [--endpoint URL] [--region NAME]", {});
+  const examples::Place place = line.ParsePlace(line.Argument(0));
+  const auto client = line.MakeClient();
+  WriteWithAttributes(*client, place);
+  CopyWithOtherMetadata(*client, place);
+  EncryptWithOwnKey(line, place);
+  DeleteVersions(*client, place);
+}
