@@ -1,11 +1,13 @@
-"""The programs of examples/python: each runs with its own emulator, by the command of its README."""
+"""The programs of examples/python and examples/engines: each runs with its own emulator, by the command of its README."""
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 from penstock.testing import Emulator
 
 EXAMPLES = Path(__file__).parents[1] / "examples/python"
+ENGINES = Path(__file__).parents[1] / "examples/engines"
 
 
 @pytest.fixture
@@ -26,10 +29,11 @@ def environment() -> Iterator[dict[str, str]]:
 def run(environment: dict[str, str], program: str, *arguments: str, ranks: int = 0) -> str:
     """Runs a program. Returns its output."""
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)] if ranks else []
-    done = subprocess.run(
-        [sys.executable, *torchrun, program, *arguments],
-        cwd=EXAMPLES, env=environment, capture_output=True, text=True, timeout=280, check=False,
-    )  # fmt: skip
+    return output_of([sys.executable, *torchrun, program, *arguments], EXAMPLES, environment)
+
+
+def output_of(command: list[str], folder: Path, environment: dict[str, str]) -> str:
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=400, check=False)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -96,3 +100,78 @@ def test_an_example_without_s3_uri_names_the_variable(environment: dict[str, str
     )
     assert done.returncode == 1
     assert "S3_URI is ''; set it to a prefix where this example may write" in done.stderr
+
+
+def with_engine(environment: dict[str, str], program: str, **more: str) -> str:
+    """Runs a program with the Python of requirements-engines.txt. Returns its output."""
+    return output_of([os.environ["PENSTOCK_ENGINES_PYTHON"], program], ENGINES, environment | more)
+
+
+@pytest.fixture
+def ray_folder() -> Iterator[str]:
+    """A folder for Ray's sessions. Its path is short, because paths of sockets have at most 107 bytes."""
+    folder = tempfile.mkdtemp(prefix="ray")
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)  # processes of the cluster may still write there
+
+
+def compared(text: str, other: str = "s3fs") -> list[str]:
+    """Returns what a program did with Penstock and another client."""
+    return re.findall(rf"^(.*): (?=.*\bpenstock [0-9.]+ s)(?=.*\b{other} [0-9.]+ s)", text, re.MULTILINE)
+
+
+@pytest.mark.timeout(420)
+def test_ray_reads_and_trains_on_two_nodes(environment: dict[str, str], ray_folder: str) -> None:
+    # By default Ray's workers have the lowest priority, and would hardly run beside other tests.
+    settings = {"RAY_TMPDIR": ray_folder, "RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
+    text = with_engine(environment, "ray_cluster.py", **settings)
+    assert compared(text) == ["200 objects of 100000 bytes", "read_parquet"]
+    assert "rows: 200, equal to those of read_binary_files; read by 2 nodes" in text
+    assert last_line(text).startswith("ok: trained 2 epochs on 2 nodes; the last checkpoint is examples/some/prefix/ray/runs/")
+
+
+def test_hugging_face_streams_and_resumes(environment: dict[str, str], tmp_path: Path) -> None:
+    text = with_engine(environment, "hugging_face.py", HF_HOME=str(tmp_path), HF_HUB_OFFLINE="1")
+    assert compared(text) == ["2000 rows of datasets", "upload of a checkpoint", "download of a checkpoint"]
+    assert last_line(text).startswith("ok: 2000 rows streamed, a Trainer resumed at step 4 of 8")
+
+
+def test_tables_are_equal_to_those_of_s3fs(environment: dict[str, str]) -> None:
+    text = with_engine(environment, "tables.py")
+    assert compared(text) == ["dask", "duckdb", "pyarrow", "pandas"]
+    assert last_line(text) == "ok: 200000 rows with Dask, DuckDB, pyarrow and pandas, equal to s3fs's"
+
+
+def on_two_nodes(environment: dict[str, str], verb: str, ranks: int) -> str:
+    """Runs two_nodes.py with two agents, of `ranks` ranks each, and returns the output of both."""
+    from torch.distributed import TCPStore
+
+    store = TCPStore("127.0.0.1", 0, is_master=True)  # the rendezvous, on a port that is surely free
+    command = [sys.executable, "-m", "torch.distributed.run", "--nnodes", "2", "--nproc-per-node", str(ranks)]
+    command += ["--rdzv-backend", "c10d", "--rdzv-endpoint", f"127.0.0.1:{store.port}", "--rdzv-conf", "is_host=0"]
+    command += ["--local-addr", "127.0.0.1", "two_nodes.py", verb]
+    agents = [
+        subprocess.Popen(command, cwd=ENGINES, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    try:
+        outputs = [agent.communicate(timeout=200) for agent in agents]
+    finally:
+        for agent in agents:
+            agent.terminate()  # it ends its ranks
+            agent.wait(30)
+    assert [agent.returncode for agent in agents] == [0, 0], outputs
+    return "".join(output for output, _ in outputs)
+
+
+@pytest.mark.timeout(420)
+def test_two_nodes_resume_with_another_number_of_ranks(environment: dict[str, str]) -> None:
+    environment["GLOO_SOCKET_IFNAME"] = "lo"
+    saved = on_two_nodes(environment, "train", ranks=2)
+    assert "DDP: 192 samples, each once over 4 ranks" in saved
+    assert compared(saved, "s3torchconnector") == ["FSDP2 save"]
+    assert "ok: saved by 4 ranks after 96 samples" in saved
+    resumed = on_two_nodes(environment, "resume", ranks=1)
+    assert compared(resumed, "s3torchconnector") == ["FSDP2 load"]
+    assert "FSDP2: 192 samples, each once over 2 ranks" in resumed
+    assert "ok: resumed by 2 ranks after 96 samples" in resumed

@@ -93,7 +93,7 @@ _MODULES = {
     "_writer": ("S3Writer",),
     "s3reader": ("S3Reader", "S3ReaderConstructor"),
 }
-_SUBMODULES = ("aio", "data", "dcp", "fsspec", "lightning", "requests", "s3reader", "simulate", "testing")
+_SUBMODULES = ("aio", "data", "dcp", "fsspec", "lightning", "ray", "requests", "s3reader", "simulate", "testing")
 _ORIGIN = {name: module for module, names in _MODULES.items() for name in names}
 
 

@@ -51,7 +51,7 @@ def main() -> None:
     dist.barrier()
     if rank == 0:
         print(f"ok: {dist.get_world_size()} ranks saved and loaded with {len(strategies)} strategies")
-    dist.destroy_process_group()
+    place.end_rank()
 
 
 if __name__ == "__main__":

@@ -46,8 +46,7 @@ def main() -> None:
     assert torch.equal(seen, torch.full((OBJECTS,), 2.0))
     if rank == 0:
         print(f"ok: {OBJECTS} objects, each once in each of 2 epochs over {dist.get_world_size()} ranks; loss {loss.item():.4f}")
-    dist.barrier()  # no rank exits while another still communicates with it
-    dist.destroy_process_group()
+    place.end_rank()
 
 
 if __name__ == "__main__":

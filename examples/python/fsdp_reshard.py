@@ -6,7 +6,6 @@ torchrun --nproc-per-node 2 fsdp_reshard.py load
 
 from __future__ import annotations
 
-import os
 import sys
 
 import place
@@ -57,13 +56,8 @@ def main() -> None:
     sum_of_all = total(model)
     if rank == 0:
         print(f"ok: {verb} by {ranks} ranks, the parameters' sum is {sum_of_all:.6f}")
-    dist.barrier()  # no rank exits while another still communicates with it
-    dist.destroy_process_group()
+    place.end_rank()
 
 
 if __name__ == "__main__":
     main()
-    # DTensor's caches keep the process group, so destroy_process_group() does not join the threads of gloo. A thread that
-    # releases a tensor while the interpreter finalizes aborts the process (pytorch/pytorch#179291): skip the finalization.
-    sys.stdout.flush()
-    os._exit(0)

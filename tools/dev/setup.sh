@@ -125,6 +125,12 @@ ensure_clients() {
   export PENSTOCK_DATAPIPES_PYTHON="$made/bin/python"
 }
 
+# Creates the environment of engines such as Ray, which only tests need.
+ensure_engines() {
+  make_venv requirements-engines.txt "$venv"
+  export PENSTOCK_ENGINES_PYTHON="$made/bin/python"
+}
+
 # configure NAME [CMAKE OPTION...]: configures build/NAME if it is new or its options have changed. CMake reads the compilers of CC
 # and CXX only in a new folder, so other compilers empty the cache of the folder.
 configure() {
