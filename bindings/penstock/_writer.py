@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import io
 import logging
+import os
 import threading
 import warnings
 import weakref
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from . import _core  # noqa: F401  its function for the exit must be registered before, so that it runs after, _abort_all
+
 if TYPE_CHECKING:
     from ._put_stream import PutObjectStream
 
 log = logging.getLogger(__name__)
 
+_ROUNDS_AT_EXIT = 20  # daemon threads may open writers while those of the round before are aborted
 _open_writers: weakref.WeakSet[S3Writer] = weakref.WeakSet()
 
 
@@ -102,11 +107,11 @@ class S3Writer(io.BufferedIOBase):
             if self._closed:
                 return
             self._closed = self._closing = True
-            _open_writers.discard(self)
             try:
                 self.stream.close()
             finally:
                 self._closing = False
+                _open_writers.discard(self)
 
     def abort(self) -> None:
         """Cancels the upload. Does nothing after close.
@@ -174,12 +179,23 @@ def _was_caused_by(error: BaseException, cause: BaseException) -> bool:
     return seen is cause
 
 
+def _writers_now() -> list[S3Writer]:
+    while True:
+        with contextlib.suppress(RuntimeError):  # a daemon thread opened or closed a writer meanwhile
+            return list(_open_writers)
+
+
 def _abort_all() -> None:
-    for writer in list(_open_writers):
-        try:
-            writer.abort()
-        except Exception:
-            log.exception("aborting an upload at exit failed")
+    for _ in range(_ROUNDS_AT_EXIT):
+        writers = _writers_now()
+        if not writers:
+            return
+        for writer in writers:
+            try:
+                writer.abort()
+            except Exception:
+                log.exception("aborting an upload at exit failed")
 
 
 atexit.register(_abort_all)
+os.register_at_fork(after_in_child=_open_writers.clear)  # they belong to the parent

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
+import penstock
 import pytest
+from penstock.testing import Emulator
 
 # Daemon threads run until the exiting interpreter no longer gives them the GIL.
 PROGRAM = """
@@ -49,3 +52,41 @@ def test_daemon_threads_in_penstock_calls_do_not_crash_the_exit(use: str) -> Non
             [sys.executable, "-W", "ignore", "-c", PROGRAM, use], capture_output=True, text=True, timeout=60, check=False
         )
         assert (done.returncode, done.stdout) == (0, "end\n"), done.stderr
+
+
+# A daemon thread is in close(), whose last part does not arrive, when the main thread ends.
+CLOSING = """
+import sys, threading
+import penstock
+
+client = penstock.S3Client("us-east-1", s3client_config=penstock.S3ClientConfig(force_path_style=True, part_size=5 << 20))
+writer = client.put_object(sys.argv[1], "k")
+writer.write(bytes(12 << 20))
+
+def close():
+    try:
+        writer.close()
+    except penstock.S3Exception:
+        pass
+
+threading.Thread(target=close, daemon=True).start()
+sys.stdin.read()
+"""
+
+
+def test_an_upload_that_a_daemon_thread_completes_at_the_exit_is_aborted(
+    emulator: Emulator, client: penstock.S3Client, bucket: str
+) -> None:
+    faults = emulator.faults()
+    stall = {"stall": {"ms": 60_000}, "at": "before_commit"}
+    faults.set([{"when": {"operation": "UploadPart", "part": 3}, "do": stall, "limit": {"times": 1}}])
+    program = subprocess.Popen(
+        [sys.executable, "-c", CLOSING, bucket], stdin=subprocess.PIPE, env={**os.environ, **emulator.environment()}
+    )
+    while faults.account().rules[0].fired == 0:
+        assert program.poll() is None
+    program.communicate(timeout=60)
+    faults.clear()
+    assert program.returncode == 0
+    assert list(client.list_objects(bucket)) == [penstock.ListObjectResult([], [])]
+    assert client.list_multipart_uploads(bucket).uploads == []

@@ -138,7 +138,7 @@ class ObjectWriter:
         if not creating.done() or creating.cancelled() or creating.exception() is not None:
             return
         with suppress(RuntimeError):  # no event loop runs any more
-            self._call_of_upload("abort_multipart_upload").add_done_callback(abandon)
+            self._abort_call().add_done_callback(abandon)
 
     # ---- requests
 
@@ -227,5 +227,14 @@ class ObjectWriter:
             await self._creating
         except S3Exception:
             return  # no upload was created
+        closed_before = self._session.closed
         with suppress(S3NotFoundError):  # completed or aborted
-            await self._call_of_upload("abort_multipart_upload")
+            try:
+                await self._abort_call()
+            except S3Exception:
+                if closed_before or not self._session.closed:
+                    raise
+                await self._abort_call()  # the client was closed meanwhile, which cancelled the first call
+
+    def _abort_call(self) -> Future[Any]:
+        return self._call_of_upload("abort_multipart_upload", also_closed=True)
