@@ -374,6 +374,21 @@ def test_an_abort_that_the_end_of_the_client_cancels_is_sent_again(
     emulator.faults().clear()
 
 
+def test_writer_that_is_dropped_after_its_loop_was_closed_aborts_its_upload(
+    client: penstock.S3Client, aio_client: aio.S3Client, bucket: str
+) -> None:
+    async def main() -> aio.ObjectWriter:
+        writer = aio_client.put_object(bucket, "k")
+        await writer.write(bytes(20 * MIB))
+        return writer
+
+    writer = asyncio.run(main())
+    assert open_uploads(client, bucket) == ["k"]
+    with pytest.warns(ResourceWarning, match="neither closed nor aborted"):
+        del writer
+    assert open_uploads(client, bucket) == []
+
+
 # ---- listings and many objects
 
 

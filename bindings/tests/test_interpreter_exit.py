@@ -54,34 +54,54 @@ def test_daemon_threads_in_penstock_calls_do_not_crash_the_exit(use: str) -> Non
         assert (done.returncode, done.stdout) == (0, "end\n"), done.stderr
 
 
-# A daemon thread is in close(), whose last part does not arrive, when the main thread ends.
-CLOSING = """
-import sys, threading
-import penstock
+# A daemon thread writes or completes an upload, whose third part does not arrive, when the main thread ends.
+SENDING = """
+import asyncio, sys, threading
+import penstock, penstock.fsspec
+from penstock import aio
 
-client = penstock.S3Client("us-east-1", s3client_config=penstock.S3ClientConfig(force_path_style=True, part_size=5 << 20))
-writer = client.put_object(sys.argv[1], "k")
-writer.write(bytes(12 << 20))
+PART = 16 << 20
+config = penstock.S3ClientConfig(force_path_style=True, part_size=PART)
+bucket, use = sys.argv[1:]
 
 def close():
+    client = penstock.S3Client("us-east-1", s3client_config=config)
+    writer = client.put_object(bucket, "k")
+    writer.write(bytes(2 * PART + 1))
+    writer.close()
+
+def files():  # with an attribute that only uploads in parts have, one part at a time
+    with penstock.fsspec.S3FileSystem().open(f"{bucket}/k", "wb", Tagging="a=b") as file:
+        file.write(bytes(3 * PART))
+
+async def write():
+    async with aio.S3Client("us-east-1", s3client_config=config).put_object(bucket, "k") as writer:
+        for _ in range(8):
+            await writer.write(bytes(PART))
+
+def loop():
+    asyncio.run(write())
+
+def run():
     try:
-        writer.close()
-    except penstock.S3Exception:
+        globals()[use]()
+    except (penstock.S3Exception, OSError, RuntimeError, ValueError):
         pass
 
-threading.Thread(target=close, daemon=True).start()
+threading.Thread(target=run, daemon=True).start()
 sys.stdin.read()
 """
 
 
-def test_an_upload_that_a_daemon_thread_completes_at_the_exit_is_aborted(
-    emulator: Emulator, client: penstock.S3Client, bucket: str
+@pytest.mark.parametrize("use", ["close", "files", "loop"])
+def test_an_upload_of_a_daemon_thread_is_aborted_at_the_exit(
+    emulator: Emulator, client: penstock.S3Client, bucket: str, use: str
 ) -> None:
     faults = emulator.faults()
     stall = {"stall": {"ms": 60_000}, "at": "before_commit"}
     faults.set([{"when": {"operation": "UploadPart", "part": 3}, "do": stall, "limit": {"times": 1}}])
     program = subprocess.Popen(
-        [sys.executable, "-c", CLOSING, bucket], stdin=subprocess.PIPE, env={**os.environ, **emulator.environment()}
+        [sys.executable, "-c", SENDING, bucket, use], stdin=subprocess.PIPE, env={**os.environ, **emulator.environment()}
     )
     while faults.account().rules[0].fired == 0:
         assert program.poll() is None

@@ -64,6 +64,11 @@ class AsyncSession:
         return self._blocking.parallel_parts
 
     @property
+    def blocking(self) -> BlockingClient:
+        """The client with the same settings whose calls block."""
+        return self._blocking
+
+    @property
     def closed(self) -> bool:
         """Whether :meth:`close` was called."""
         return self._closed
