@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import logging
 import math
+import os
+import sys
 import threading
 from types import NoneType
 from typing import Any
@@ -34,6 +38,21 @@ def _with_callbacks(config: S3ClientConfig, settings: dict[str, Any]) -> _core.C
     return client
 
 
+def _wait_for_imports() -> None:
+    """Returns when no other thread imports a module of this package that it was importing when the function was called.
+
+    A forked child inherits the lock of such a module without its thread. The first call that needs the module would never return.
+    """
+    locks: dict[str, object] = getattr(sys.modules.get("_frozen_importlib"), "_module_locks", {})  # CPython's, by module name
+    for name in list(locks):
+        if name.startswith("penstock."):
+            with contextlib.suppress(Exception):  # it belongs to the thread that imports the module
+                importlib.import_module(name)  # waits for that thread
+
+
+os.register_at_fork(before=_wait_for_imports)
+
+
 class Session:
     """Base class of :class:`~penstock.S3Client`: the core client, created on first use, and the part settings.
 
@@ -48,16 +67,16 @@ class Session:
         self._user_agent_prefix = user_agent_prefix
         self._s3client_config = s3client_config
         self._core_client: _core.Client | None = None
-        self._lock = threading.Lock()
+        self._locks: dict[int, threading.Lock] = {}  # by process: a forked child must not wait for a thread of its parent
         _core.check_memory_limit_variable()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_core_client", "_lock")}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_core_client", "_locks")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._core_client = None
-        self._lock = threading.Lock()
+        self._locks = {}
 
     @property
     def region(self) -> str:
@@ -80,7 +99,7 @@ class Session:
         """The core client. Its methods are not part of the public interface."""
         client = self._core_client
         if client is None:
-            with self._lock:
+            with self._locks.setdefault(os.getpid(), threading.Lock()):
                 if self._core_client is None:
                     self._core_client = self._client_builder()
                 client = self._core_client

@@ -3,20 +3,44 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import io
 import logging
+import os
 import threading
+import time
 import warnings
 import weakref
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
+
+from . import _core  # noqa: F401  its function for the exit must be registered before, so that it runs after, _abort_all
 
 if TYPE_CHECKING:
     from ._put_stream import PutObjectStream
 
 log = logging.getLogger(__name__)
 
-_open_writers: weakref.WeakSet[S3Writer] = weakref.WeakSet()
+_ROUNDS_AT_EXIT = 20  # daemon threads may begin uploads while those of the round before are aborted
+_EXIT_S = 20.0  # then no further abort begins; each takes up to 30 s
+_open: weakref.WeakSet[_Upload] = weakref.WeakSet()  # uploads that the end of the interpreter aborts
+
+
+class _Upload(Protocol):
+    def abort(self) -> None: ...
+
+
+def abort_at_exit(upload: _Upload) -> None:
+    """Calls ``upload.abort()`` when the interpreter exits, unless the object was destroyed or :func:`ended` was called before.
+
+    The call may come from another thread than the one that uses the upload.
+    """
+    _open.add(upload)
+
+
+def ended(upload: _Upload) -> None:
+    """The upload was published or aborted."""
+    _open.discard(upload)
 
 
 class S3Writer(io.BufferedIOBase):
@@ -41,7 +65,7 @@ class S3Writer(io.BufferedIOBase):
         self._closing = False  # a thread is in close()
         self._failure: BaseException | None = None  # the first exception that a write raised
         self._lock = threading.Lock()
-        _open_writers.add(self)
+        abort_at_exit(self)
 
     def __enter__(self) -> S3Writer:
         return self
@@ -102,11 +126,11 @@ class S3Writer(io.BufferedIOBase):
             if self._closed:
                 return
             self._closed = self._closing = True
-            _open_writers.discard(self)
             try:
                 self.stream.close()
             finally:
                 self._closing = False
+                ended(self)
 
     def abort(self) -> None:
         """Cancels the upload. Does nothing after close.
@@ -134,7 +158,7 @@ class S3Writer(io.BufferedIOBase):
             if self._closed:
                 return
             self._closed = True
-            _open_writers.discard(self)
+            ended(self)
             if abort is not None and not interrupted:
                 abort()
 
@@ -174,12 +198,29 @@ def _was_caused_by(error: BaseException, cause: BaseException) -> bool:
     return seen is cause
 
 
+def _open_now() -> list[_Upload]:
+    while True:
+        with contextlib.suppress(RuntimeError):  # a daemon thread began or ended an upload meanwhile
+            return list(_open)
+
+
 def _abort_all() -> None:
-    for writer in list(_open_writers):
-        try:
-            writer.abort()
-        except Exception:
-            log.exception("aborting an upload at exit failed")
+    until = time.monotonic() + _EXIT_S
+    for _ in range(_ROUNDS_AT_EXIT):
+        uploads = _open_now()
+        if not uploads:
+            return
+        for upload in uploads:
+            if time.monotonic() > until:
+                return
+            if upload not in _open:
+                continue  # aborted with another one
+            ended(upload)  # an abort that fails is not repeated
+            try:
+                upload.abort()
+            except Exception:
+                log.exception("aborting an upload at exit failed")
 
 
 atexit.register(_abort_all)
+os.register_at_fork(after_in_child=_open.clear)  # they belong to the parent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 import threading
 from contextlib import aclosing
 from pathlib import Path
@@ -44,6 +45,15 @@ def test_put_and_get_return_the_results_of_the_blocking_client(
         assert found == client.get(bucket, "k", range=(1, 3))
         assert await aio_client.head(bucket, "k") == client.head(bucket, "k")
         assert await aio_client.head_object(bucket, "k") == client.head_object(bucket, "k")
+
+    asyncio.run(main())
+
+
+def test_a_pickled_client_is_a_client_with_the_same_settings(aio_client: aio.S3Client, bucket: str) -> None:
+    async def main() -> None:
+        await aio_client.put(bucket, "k", b"hello")
+        copied = pickle.loads(pickle.dumps(aio_client))
+        assert (await copied.get(bucket, "k")).body == b"hello"
 
     asyncio.run(main())
 
@@ -317,6 +327,66 @@ def test_writer_that_is_dropped_aborts_its_upload(client: penstock.S3Client, aio
 
     asyncio.run(asyncio.wait_for(main(), 60))
     assert list(client.list_objects(bucket)) == [penstock.ListObjectResult([], [])]
+
+
+@pytest.mark.parametrize("end", ["exception", "abort", "close", "write"])
+def test_writer_of_a_closed_client_aborts_its_upload(
+    client: penstock.S3Client, aio_client: aio.S3Client, bucket: str, end: str
+) -> None:
+    async def main() -> None:
+        writer = aio_client.put_object(bucket, "k")
+        await writer.write(bytes(20 * MIB))
+        assert open_uploads(client, bucket) == ["k"]
+        await aio_client.close()
+        if end == "abort":
+            await writer.abort()
+        elif end == "exception":
+            with pytest.raises(ZeroDivisionError):
+                async with writer:
+                    raise ZeroDivisionError
+        else:
+            with pytest.raises((RuntimeError, penstock.S3Exception)):
+                await (writer.close() if end == "close" else writer.write(bytes(20 * MIB)))
+
+    asyncio.run(main())
+    assert list(client.list_objects(bucket)) == [penstock.ListObjectResult([], [])]
+    assert open_uploads(client, bucket) == []
+
+
+def test_an_abort_that_the_end_of_the_client_cancels_is_sent_again(
+    client: penstock.S3Client, aio_client: aio.S3Client, emulator: Emulator, bucket: str
+) -> None:
+    stall = {"stall": {"ms": 60_000}, "at": "headers"}
+    held = {"when": {"operation": "AbortMultipartUpload"}, "do": stall, "limit": {"times": 1}}
+
+    async def main() -> None:
+        writer = aio_client.put_object(bucket, "k")
+        await writer.write(bytes(20 * MIB))
+        emulator.faults().set([held])
+        aborting = asyncio.create_task(writer.abort())
+        while emulator.faults().account().rules[0].fired == 0:
+            await asyncio.sleep(0)
+        await aio_client.close()
+        await aborting
+        assert open_uploads(client, bucket) == []
+
+    asyncio.run(asyncio.wait_for(main(), 60))
+    emulator.faults().clear()
+
+
+def test_writer_that_is_dropped_after_its_loop_was_closed_aborts_its_upload(
+    client: penstock.S3Client, aio_client: aio.S3Client, bucket: str
+) -> None:
+    async def main() -> aio.ObjectWriter:
+        writer = aio_client.put_object(bucket, "k")
+        await writer.write(bytes(20 * MIB))
+        return writer
+
+    writer = asyncio.run(main())
+    assert open_uploads(client, bucket) == ["k"]
+    with pytest.warns(ResourceWarning, match="neither closed nor aborted"):
+        del writer
+    assert open_uploads(client, bucket) == []
 
 
 # ---- listings and many objects

@@ -228,6 +228,20 @@ def test_metadata_is_published_by_a_conditional_request(own_emulator):
 
 @pytest.mark.filterwarnings("ignore:Detected an existing checkpoint")
 @pytest.mark.parametrize("there", [False, True])
+def test_metadata_is_sent_again_while_another_request_for_it_is_in_progress(own_emulator, there):
+    if there:
+        dcp_io.save(own_emulator, "s3://bucket/ck", dcp_io.some_state(0))
+    conflict = {"error": {"code": "ConditionalRequestConflict"}}
+    when = {"operation": "PutObject", "key": {"exactly": "ck/.metadata"}}
+    own_emulator.faults().set([{"when": when, "do": conflict, "limit": {"times": 2}}])
+    state = dcp_io.some_state(1)
+    dcp_io.save(own_emulator, "s3://bucket/ck", state)
+    own_emulator.faults().clear()
+    assert dcp_io.same(dcp_io.loaded(own_emulator.client(), "bucket", "ck", state), state)
+
+
+@pytest.mark.filterwarnings("ignore:Detected an existing checkpoint")
+@pytest.mark.parametrize("there", [False, True])
 @pytest.mark.parametrize(
     "when", [{"operation": "PutObject", "key": "ck/.metadata"}, {"operation": "@write"}], ids=["metadata", "all"]
 )

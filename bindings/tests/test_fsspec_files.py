@@ -9,6 +9,7 @@ import gzip
 import io
 import pickle
 import random
+import threading
 import warnings
 import zipfile
 from array import array
@@ -711,3 +712,29 @@ def test_failed_save_raises_the_error_of_the_upload(emulator):
     fs = PenstockFileSystem(**storage_options(emulator))
     with pytest.raises(FileNotFoundError), fs.open("no-such-bucket-here/k", "wb") as file:
         torch.save({"w": torch.zeros(30_000_000)}, file)
+
+
+def test_a_discard_during_a_write_of_another_thread_aborts_an_upload_in_parts(emulator, fs, client, bucket):
+    faults = emulator.faults()
+    stall = {"stall": {"ms": 1000}, "at": "before_commit"}
+    faults.set([{"when": {"operation": "UploadPart", "part": 2}, "do": stall, "limit": {"times": 1}}])
+    file = fs.open(f"{bucket}/k", "wb", Tagging="a=b")  # sends parts of 16 MiB, one at a time
+    errors: list[BaseException] = []
+
+    def write() -> None:
+        try:
+            file.write(bytes(48 * MIB))
+        except OSError as error:
+            errors.append(error)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    while faults.account().rules[0].fired == 0:
+        assert writer.is_alive()
+    file.discard()
+    assert open_uploads(client, bucket) == []
+    writer.join()
+    faults.clear()
+    assert errors
+    assert open_uploads(client, bucket) == []
+    assert keys(client, bucket) == []

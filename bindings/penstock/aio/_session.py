@@ -40,6 +40,12 @@ class AsyncSession:
         self._on_loops: WeakKeyDictionary[AbstractEventLoop, _core.AsyncClient] = weakref.WeakKeyDictionary()
         self._closed = False
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_blocking": self._blocking, "_closed": self._closed}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _on_loops=weakref.WeakKeyDictionary())
+
     @classmethod
     def _sharing(cls, client: BlockingClient) -> Self:
         """Returns a session that sends its requests with the core of `client`, which counts them."""
@@ -57,15 +63,25 @@ class AsyncSession:
         """Concurrent requests for one object; None: chosen per transfer."""
         return self._blocking.parallel_parts
 
+    @property
+    def blocking(self) -> BlockingClient:
+        """The client with the same settings whose calls block."""
+        return self._blocking
+
+    @property
+    def closed(self) -> bool:
+        """Whether :meth:`close` was called."""
+        return self._closed
+
     def stats(self) -> dict[str, Any]:
         """As :meth:`penstock.S3Client.stats`."""
         return self._blocking.stats()
 
     # ---- calls
 
-    def _on_loop(self) -> _core.AsyncClient:
+    def _on_loop(self, also_closed: bool = False) -> _core.AsyncClient:
         """Returns the core's client on the running loop."""
-        if self._closed:
+        if self._closed and not also_closed:
             raise RuntimeError(_CLOSED)
         loop = running_loop()
         client = self._on_loops.get(loop)
@@ -79,10 +95,10 @@ class AsyncSession:
             raise RuntimeError(_CLOSED)
         return self._blocking.core
 
-    def _call(self, operation: str, **arguments: Any) -> Future[Any]:
-        """Starts an operation of the core's table."""
+    def _call(self, operation: str, *, also_closed: bool = False, **arguments: Any) -> Future[Any]:
+        """Starts an operation of the core's table. `also_closed`: also after :meth:`close`."""
         log.debug("%s s3://%s/%s", operation, arguments.get("bucket", ""), arguments.get("key", ""))
-        return self._on_loop().call(operation, arguments)
+        return self._on_loop(also_closed).call(operation, arguments)
 
     def _read(
         self, bucket: str, key: str, start: int, end: int | None, *, size: int | None = None, etag: str | None = None,
@@ -115,7 +131,10 @@ class AsyncSession:
     # ---- end
 
     async def close(self) -> None:
-        """Cancels the calls in flight, which raise S3Exception. Waits for those of this loop. Later calls raise RuntimeError."""
+        """Cancels the calls in flight, which raise S3Exception. Waits for those of this loop. Later calls raise RuntimeError.
+
+        An open writer still aborts its upload, when its block ends or ``abort`` is called.
+        """
         self._closed = True
         futures: list[Future[Any]] = []
         for loop, client in list(self._on_loops.items()):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .. import _core
 from .._exceptions import S3Exception, S3NotFoundError
+from .._writer import abort_at_exit, ended
 from ._loop import abandon, until_end
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from .._progress import ProgressCallback
+    from .._client import S3Client as BlockingClient
     from ..requests import CompletedPart, PutResult
     from ._session import AsyncSession
 
@@ -25,7 +27,24 @@ if TYPE_CHECKING:
 
 PART_SIZE = 8 * 1024**2
 PARTS_IN_FLIGHT = 4
+ABORT_TIMEOUT_S = 5.0  # of an abort without an event loop
 _PARTS_PER_SIZE = 1000  # then parts double, so that 10,000 parts hold 5 TiB
+
+
+class _OpenUpload:
+    """A multipart upload that can be aborted without an event loop."""
+
+    def __init__(self, client: BlockingClient, bucket: str, key: str, upload_id: str, options: dict[str, Any]) -> None:
+        self._client, self._place, self._options = client, (bucket, key, upload_id), {**options, "timeout": ABORT_TIMEOUT_S}
+        self._aborted = False
+        abort_at_exit(self)
+
+    def abort(self) -> None:
+        if not self._aborted:
+            self._aborted = True
+            ended(self)
+            with suppress(S3NotFoundError):  # completed or aborted
+                self._client.abort_multipart_upload(*self._place, **self._options)
 
 
 class ObjectWriter:
@@ -68,6 +87,7 @@ class ObjectWriter:
         self._progress = progress
         self._stored = 0  # bytes of the parts that S3 has
         self._aborting: Task[None] | None = None
+        self._open: _OpenUpload | None = None  # the upload until it is published or aborted
         self._used = False
 
     # ---- writing
@@ -150,8 +170,12 @@ class ObjectWriter:
         )  # fmt: skip
         if not creating.done() or creating.cancelled() or creating.exception() is not None:
             return
-        with suppress(RuntimeError):  # no event loop runs any more
-            self._call_of_upload("abort_multipart_upload").add_done_callback(abandon)
+        try:
+            self._abort_call().add_done_callback(abandon)
+        except RuntimeError:  # no event loop runs any more
+            with suppress(S3Exception):
+                if self._open is not None:
+                    self._open.abort()
 
     # ---- requests
 
@@ -180,7 +204,9 @@ class ObjectWriter:
     async def _send(self, data: bytearray | memoryview) -> None:
         if self._creating is None:
             self._creating = self._call("create_multipart_upload", **self._options)
-        await asyncio.shield(self._creating)  # an upload that S3 created must be known, so that it can be aborted
+        upload_id = await asyncio.shield(self._creating)  # an upload that S3 created must be known, so that it can be aborted
+        if self._open is None:
+            self._open = _OpenUpload(self._session.blocking, self.bucket, self.key, upload_id, self._upload_options)
         parallel = self._session.parallel_parts or PARTS_IN_FLIGHT
         share = _core.try_take_memory(len(data))
         while self._in_flight and (share is None or len(self._in_flight) >= parallel):
@@ -209,6 +235,7 @@ class ObjectWriter:
         while self._in_flight:
             await self._end_part()
         completed = await self._call_of_upload("complete_multipart_upload", parts=self._parts, **self._key, **self._conditions)
+        self._open = None
         return cast("PutResult", completed)
 
     def _call(self, operation: str, **arguments: Any) -> Future[Any]:
@@ -217,9 +244,12 @@ class ObjectWriter:
     def _call_of_upload(self, operation: str, **arguments: Any) -> Future[Any]:
         """Starts a request of the multipart upload, which exists."""
         assert self._creating is not None
+        return self._call(operation, upload_id=self._creating.result(), **self._upload_options, **arguments)
+
+    @property
+    def _upload_options(self) -> dict[str, Any]:
         names = ("expected_bucket_owner", "requester_pays", "timeout")
-        options = {name: self._options[name] for name in names if name in self._options}
-        return self._call(operation, upload_id=self._creating.result(), **options, **arguments)
+        return {name: self._options[name] for name in names if name in self._options}
 
     @property
     def _key(self) -> dict[str, Any]:
@@ -244,5 +274,15 @@ class ObjectWriter:
             await self._creating
         except S3Exception:
             return  # no upload was created
+        closed_before = self._session.closed
         with suppress(S3NotFoundError):  # completed or aborted
-            await self._call_of_upload("abort_multipart_upload")
+            try:
+                await self._abort_call()
+            except S3Exception:
+                if closed_before or not self._session.closed:
+                    raise
+                await self._abort_call()  # the client was closed meanwhile, which cancelled the first call
+        self._open = None
+
+    def _abort_call(self) -> Future[Any]:
+        return self._call_of_upload("abort_multipart_upload", also_closed=True)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import logging
 import pickle
+import random
+import time
 from collections.abc import Iterable
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
@@ -16,13 +18,14 @@ from typing import Any, NamedTuple
 from torch.distributed.checkpoint.metadata import Metadata
 
 from .._client import S3Client
-from .._exceptions import S3Exception, S3NotFoundError, S3PreconditionFailedError
+from .._exceptions import S3ConflictError, S3Exception, S3NotFoundError, S3PreconditionFailedError
 from ._checked_metadata import unpickled_metadata
 from ._file_system import bucket_and_folder, bucket_and_key, etag_of, knows_no_conditions
 
 log = logging.getLogger(__name__)
 
 DELETE_AT_ONCE = 1000  # keys of one DeleteObjects request
+CONFLICT_WAITS_S = (0.1, 0.2, 0.4, 0.8, 1.6)  # the longest waits between attempts while S3 answers 409
 # Attributes of the metadata with object names that storage_data lacks: objects without items, and replaced objects.
 _EMPTY, _REPLACED = "penstock_empty", "penstock_replaced"
 
@@ -78,7 +81,7 @@ def publish(client: S3Client, path: str, metadata: Metadata, replaced: MetadataV
     data = pickle.dumps(metadata)
     condition: dict[str, Any] = {"if_match": replaced.etag} if replaced else {"if_none_match": True}
     try:
-        client.core.put_object(bucket, key, data, **condition)
+        _put(client, bucket, key, data, condition)
     except S3PreconditionFailedError as error:
         if not _is_published(client, path, data):
             raise conflict_error(client, error, path) from error
@@ -90,6 +93,25 @@ def publish(client: S3Client, path: str, metadata: Metadata, replaced: MetadataV
             raise
         log.warning("%s: the service does not support conditional writes (%s); published without a condition", path, error)
         client.core.put_object(bucket, key, data)
+
+
+def _put(client: S3Client, bucket: str, key: str, data: bytes, condition: dict[str, Any]) -> None:
+    """Sends a conditional PutObject. Repeats it while another request for this key is in progress, as S3's documentation says.
+
+    That other request may be an earlier attempt of this one, whose response was lost.
+
+    Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html
+    """
+    for wait in CONFLICT_WAITS_S:
+        try:
+            client.core.put_object(bucket, key, data, **condition)
+            return
+        except S3ConflictError as error:
+            if error.code != "ConditionalRequestConflict":
+                raise
+            log.info("s3://%s/%s: another request for this key is in progress; repeating this one (%s)", bucket, key, error)
+        time.sleep(random.uniform(wait / 2, wait))
+    client.core.put_object(bucket, key, data, **condition)
 
 
 def _is_published(client: S3Client, path: str, data: bytes) -> bool:

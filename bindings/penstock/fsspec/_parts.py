@@ -72,6 +72,7 @@ class PartsStream:
         self._rest = bytearray()
         self._joined: JoinedObject | None = None
         self._closed = self._wrote = False
+        self._sending = self._aborted = False  # a thread is in write(); another has called abort()
         if after is not None:
             joined = self._begun()
             with joined.abort_on_error():
@@ -93,10 +94,15 @@ class PartsStream:
         self._rest += view
         while len(self._rest) >= self._part_bytes():
             part = bytes(memoryview(self._rest)[: self._part_bytes()])
-            self._closed = True  # stays so if sending fails
-            joined = self._begun()
-            with joined.abort_on_error():
-                joined.write(part)
+            self._closed = self._sending = True  # stays closed if sending fails
+            try:
+                joined = self._begun()
+                with joined.abort_on_error():
+                    self._check_not_aborted()
+                    joined.write(part)
+                    self._check_not_aborted()
+            finally:
+                self._sending = False
             self._closed = False
             del self._rest[: len(part)]
         return len(view)
@@ -118,9 +124,14 @@ class PartsStream:
             joined.publish(self._create)
         return None
 
+    def _check_not_aborted(self) -> None:
+        if self._aborted:
+            raise S3Exception("the upload was aborted during this call")
+
     def abort(self) -> None:
-        if not self._closed:
-            self._closed = True
-            self._rest.clear()
+        """Discards the upload, also while another thread is in :meth:`write`, which then raises. Does nothing after `close`."""
+        if not self._closed or self._sending:
+            self._closed = self._aborted = True
+            self._rest = bytearray()
             if self._joined is not None:
                 self._joined.abort()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from .._exceptions import S3Exception, S3NotFoundError
 from .._waiting import LONGEST_WAIT_S
+from .._writer import abort_at_exit, ended
 
 if TYPE_CHECKING:
     from ._options import Buffer
@@ -22,6 +23,7 @@ COPY_PART = 256 * 1024**2
 MAX_COPY_BYTES = 5 * 1024**3  # S3's limit for one CopyObject request, and for one part
 MAX_PARTS = 10_000  # S3's limit
 PARALLEL = 8  # requests at a time
+ABORT_TIMEOUT_S = 30.0  # with all attempts
 
 Attributes: TypeAlias = dict[str, Any]  # keyword arguments of penstock.requests.ObjectOptions
 ItemT = TypeVar("ItemT")
@@ -120,6 +122,7 @@ class JoinedObject:
         self._parts: list[CompletedPart] = []
         self._size = 0
         self._upload_id = client.create_multipart_upload(bucket, key, **attributes)
+        abort_at_exit(self)
 
     def copy(
         self,
@@ -171,6 +174,11 @@ class JoinedObject:
 
     def publish(self, if_none_match: bool = False) -> PutResult:
         """Publishes the object. With `if_none_match`, only if the key has no object."""
+        result = self._complete(if_none_match)
+        ended(self)
+        return result
+
+    def _complete(self, if_none_match: bool) -> PutResult:
         try:
             return self._client.complete_multipart_upload(
                 self._bucket, self._key, self._upload_id, self._parts, object_size=self._size, if_none_match=if_none_match,
@@ -188,8 +196,9 @@ class JoinedObject:
             return PutResult(head.etag, head.version_id, head.checksums)
 
     def abort(self) -> None:
+        ended(self)
         with suppress(S3NotFoundError):
-            self._client.abort_multipart_upload(self._bucket, self._key, self._upload_id)
+            self._client.abort_multipart_upload(self._bucket, self._key, self._upload_id, timeout=ABORT_TIMEOUT_S)
 
     @contextmanager
     def abort_on_error(self) -> Iterator[None]:

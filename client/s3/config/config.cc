@@ -152,14 +152,20 @@ Result<AddressingStyle> FindAddressing(AddressingStyle configured, const Setting
   return Invalid(setting->origin + " must be auto, virtual or path, not `" + setting->value + "`");
 }
 
+// TLS reads its files for each connection. Opening a FIFO would wait for a writer each time, and
+// stop all transfers of that I/O thread.
+Result<void> RefuseFifo(const std::string& origin, const std::string& path) {
+  struct ::stat status {};
+  if (::stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode))
+    return Invalid(origin + " is '" + path + "', a FIFO; give a regular file");
+  return Ok();
+}
+
 Result<std::string> FindCaBundle(const std::string& configured, const Settings& settings) {
   Setting found{configured, "ca_bundle_path"};
   if (configured.empty())
     found = settings.Either("AWS_CA_BUNDLE", "ca_bundle").value_or(std::move(found));
-  // TLS reads the file for each connection, and would wait for a writer each time.
-  struct ::stat status {};
-  if (::stat(found.value.c_str(), &status) == 0 && S_ISFIFO(status.st_mode))
-    return Invalid(found.origin + " is '" + found.value + "', a FIFO; give a regular file");
+  PENSTOCK_TRY(RefuseFifo(found.origin, found.value));
   return std::move(found.value);
 }
 
@@ -198,7 +204,8 @@ Result<void> CheckConnections(const ClientConfig& config) {
     return Invalid("client_key_path and client_key_password require client_certificate_path",
                    "client_certificate_path");
   }
-  return Ok();
+  PENSTOCK_TRY(RefuseFifo("client_certificate_path", config.client_certificate_path));
+  return RefuseFifo("client_key_path", config.client_key_path);
 }
 
 Result<void> CheckClient(const ClientConfig& config) {

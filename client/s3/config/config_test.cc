@@ -220,7 +220,7 @@ TEST(ConfigTest, CaBundleComesFromTheEnvironmentOrTheProfile) {
             "code.pem");
 }
 
-TEST(ConfigTest, ACaBundleThatIsAFifoIsRefused) {
+TEST(ConfigTest, AFileOfTlsThatIsAFifoIsRefused) {
   std::string folder = ::testing::TempDir() + "penstock_ca_XXXXXX";
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
   const std::string path = folder + "/ca.pem";
@@ -228,6 +228,10 @@ TEST(ConfigTest, ACaBundleThatIsAFifoIsRefused) {
   EXPECT_NE(Failure({.region = "r"}, {{"AWS_CA_BUNDLE", path}})
                 .find("AWS_CA_BUNDLE is '" + path + "', a FIFO"),
             std::string::npos);
+  EXPECT_EQ(Failure({.region = "r", .client_certificate_path = path}),
+            "client_certificate_path is '" + path + "', a FIFO; give a regular file");
+  EXPECT_EQ(Failure({.region = "r", .client_certificate_path = "c.pem", .client_key_path = path}),
+            "client_key_path is '" + path + "', a FIFO; give a regular file");
   std::filesystem::remove_all(folder);
 }
 
