@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
-    from .._progress import ProgressCallback
     from .._client import S3Client as BlockingClient
+    from .._progress import ProgressCallback
     from ..requests import CompletedPart, PutResult
     from ._session import AsyncSession
 
