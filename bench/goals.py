@@ -96,6 +96,10 @@ GOALS: dict[str, dict[str, list[Goal]]] = {
         "bulk.sync.cpu": [("<=", 0.5, "s5cmd")],
         "bulk.start": [("<=", 40)],
     },
+    "cache": {
+        "cache.large": [(">=", 0.8, "page cache")],
+        "cache.small": [(">=", 0.8, "page cache")],
+    },
     "resilience": {
         "throttle.goodput": [(">=", 97)],
         "throttle.refused": [("<=", 1)],

@@ -25,6 +25,7 @@ GROUPS = {  # a group and its files in groups/
     "resilience": ["resilience"],
     "data": ["data"],
     "bulk": ["bulk"],
+    "cache": ["cache"],
     "client": ["client", "client_readers", "client_writers", "client_listing", "client_python", "client_pipes", "client_gil"],
 }
 

@@ -55,6 +55,7 @@ PUBLIC_OWNER = {
     "penstock/client.h": "client/include",
     "penstock/bucket_configuration.h": "client/include",
     "penstock/directory_bucket.h": "client/include",
+    "penstock/node_cache.h": "client/include",
     "penstock/object_configuration.h": "client/include",
     "penstock/presign.h": "client/s3",
     "penstock/stats.h": "client/include",

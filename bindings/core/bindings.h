@@ -23,6 +23,7 @@ void BindArchives(pybind11::module_& module);
 void BindWriter(pybind11::module_& module);
 void BindLister(pybind11::module_& module);
 void BindPrefetcher(pybind11::module_& module);
+void BindCache(pybind11::module_& module);
 void BindEmulator(pybind11::module_& module);
 
 // Runs a function that may block while other Python threads continue. Needs the GIL.

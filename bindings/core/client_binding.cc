@@ -105,6 +105,8 @@ void SetNumbers(const std::map<std::string, std::int64_t>& numbers, ClientConfig
       config.max_connections = static_cast<int>(value);
     } else if (name == "max_bytes_per_second") {
       config.max_bytes_per_second = static_cast<std::uint64_t>(value);
+    } else if (name == "cache_size") {
+      config.cache.max_bytes = static_cast<std::uint64_t>(value);
     } else {
       throw py::value_error("unknown number " + name);
     }
@@ -133,6 +135,8 @@ void SetTexts(const std::map<std::string, std::string>& texts, ClientConfig& con
     } else if (name == "proxy" || name == "no_proxy") {
       if (!config.proxy) config.proxy.emplace();
       (name == "proxy" ? config.proxy->url : config.proxy->no_proxy) = value;
+    } else if (name == "cache") {
+      config.cache.directory = value;
     } else if (name == "upload_checksums" || name == "download_checksums") {
       (name == "upload_checksums" ? config.upload_checksums : config.download_checksums) =
           PolicyOf(name, value);
@@ -414,17 +418,19 @@ void BindReads(Guarded<PyClient>& client) {
              Named<"part_size", std::optional<std::uint64_t>> part_size,
              Named<"parallel", std::optional<int>> parallel, const py::bytes& head,
              py::object progress, Text<"version_id"> version, Checksums checksums,
-             std::optional<std::uint64_t> prefix_crc) {
-            return Read(self,
-                        {std::move(bucket.value), std::move(key.value), start.value, end.value,
-                         size.value, std::move(etag.value), part_size.value, parallel.value,
-                         std::move(version.value), std::move(checksums), prefix_crc},
-                        head, Progress(std::move(progress)));
+             std::optional<std::uint64_t> prefix_crc,
+             Named<"listed_etag", std::optional<std::string>> listed) {
+            return Read(
+                self,
+                {std::move(bucket.value), std::move(key.value), start.value, end.value, size.value,
+                 std::move(etag.value), part_size.value, parallel.value, std::move(version.value),
+                 std::move(checksums), prefix_crc, std::move(listed.value)},
+                head, Progress(std::move(progress)));
           },
           "bucket"_a, "key"_a, "start"_a = 0, "end"_a = py::none(), "size"_a = py::none(),
           "etag"_a = py::none(), "part_size"_a = py::none(), "parallel"_a = py::none(),
           "head"_a = py::bytes(""), "progress"_a = py::none(), "version_id"_a = "",
-          "checksums"_a = Checksums(), "prefix_crc"_a = py::none())
+          "checksums"_a = Checksums(), "prefix_crc"_a = py::none(), "listed_etag"_a = py::none())
       .def(
           "read_into",
           [](const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, const py::object& buffer,
@@ -433,18 +439,19 @@ void BindReads(Guarded<PyClient>& client) {
              Named<"part_size", std::optional<std::uint64_t>> part_size,
              Named<"parallel", std::optional<int>> parallel, py::object progress,
              Text<"version_id"> version, std::size_t filled, Checksums checksums,
-             std::optional<std::uint64_t> prefix_crc) {
-            return ReadInto(
-                self, buffer,
-                {std::move(bucket.value), std::move(key.value), start.value, std::nullopt,
-                 size.value, std::move(etag.value), part_size.value, parallel.value,
-                 std::move(version.value), std::move(checksums), prefix_crc},
-                Progress(std::move(progress)), filled);
+             std::optional<std::uint64_t> prefix_crc,
+             Named<"listed_etag", std::optional<std::string>> listed) {
+            return ReadInto(self, buffer,
+                            {std::move(bucket.value), std::move(key.value), start.value,
+                             std::nullopt, size.value, std::move(etag.value), part_size.value,
+                             parallel.value, std::move(version.value), std::move(checksums),
+                             prefix_crc, std::move(listed.value)},
+                            Progress(std::move(progress)), filled);
           },
           "bucket"_a, "key"_a, "buffer"_a, "start"_a = 0, "size"_a = py::none(),
           "etag"_a = py::none(), "part_size"_a = py::none(), "parallel"_a = py::none(),
           "progress"_a = py::none(), "version_id"_a = "", "filled"_a = 0,
-          "checksums"_a = Checksums(), "prefix_crc"_a = py::none());
+          "checksums"_a = Checksums(), "prefix_crc"_a = py::none(), "listed_etag"_a = py::none());
 }
 
 }  // namespace
@@ -457,6 +464,7 @@ DownloadRequest MakeDownload(ReadArguments arguments) {
   request.end = arguments.end;
   request.known_size = arguments.size;
   if (arguments.etag) request.known_etag = ETag(std::move(*arguments.etag));
+  if (arguments.listed_etag) request.listed_etag = ETag(std::move(*arguments.listed_etag));
   request.version_id = VersionId(std::move(arguments.version_id));
   request.known_checksums = std::move(arguments.checksums);
   request.prefix_crc = arguments.prefix_crc;

@@ -45,6 +45,7 @@ struct ReadArguments {
   std::string version_id;                                      // empty: the current version
   std::vector<std::pair<std::string, std::string>> checksums;  // of the whole object, if known
   std::optional<std::uint64_t> prefix_crc;                     // of the bytes before `start`
+  std::optional<std::string> listed_etag = {};                 // for the node cache
 };
 
 // Returns the download, which has no destination yet.

@@ -129,12 +129,14 @@ std::unique_ptr<PyFetch> MakeFetch(const PyClient& client, Text<"bucket"> bucket
                                    Named<"etag", std::optional<std::string>> etag,
                                    Named<"part_size", std::optional<std::uint64_t>> part_size,
                                    Named<"parallel", std::optional<int>> parallel,
-                                   Text<"version_id"> version) {
+                                   Text<"version_id"> version,
+                                   Named<"listed_etag", std::optional<std::string>> listed) {
   DownloadRequest request;
   request.bucket = BucketName(std::move(bucket.value));
   request.key = ObjectKey(std::move(key.value));
   request.known_size = size.value;
   if (etag.value) request.known_etag = ETag(std::move(*etag.value));
+  if (listed.value) request.listed_etag = ETag(std::move(*listed.value));
   request.version_id = VersionId(std::move(version.value));
   request.options.part_size_bytes = part_size.value;
   request.options.max_parallel_parts = parallel.value;
@@ -149,7 +151,7 @@ void BindFetch(py::module_& module) {
   py::class_<PyFetch>(module, "Fetch", "Downloads the first bytes of an object in the background.")
       .def(py::init(&MakeFetch), "client"_a, "bucket"_a, "key"_a, "limit"_a, "size"_a = py::none(),
            "etag"_a = py::none(), "part_size"_a = py::none(), "parallel"_a = py::none(),
-           "version_id"_a = "")
+           "version_id"_a = "", "listed_etag"_a = py::none())
       .def("take", &PyFetch::Take)
       .def("cancel", &PyFetch::Cancel)
       .def_property_readonly("landed", &PyFetch::IsDone);

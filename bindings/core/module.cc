@@ -34,5 +34,6 @@ PYBIND11_MODULE(_core, module) {
   penstock::python::BindLister(module);
   penstock::python::BindPrefetcher(module);
   penstock::python::BindEventLoops(module);
+  penstock::python::BindCache(module);
   penstock::python::BindEmulator(module);
 }

@@ -160,7 +160,8 @@ StreamPointer Open(const PyClient& client, Text<"bucket"> bucket, Text<"key"> ke
                    Named<"first_part", std::optional<std::uint64_t>> first_part,
                    const Ranges& ranges, Checksums checksums,
                    const std::vector<std::pair<std::uint64_t, py::bytes>>& elsewhere,
-                   Text<"version_id"> version, std::optional<std::uint64_t> prefix_crc) {
+                   Text<"version_id"> version, std::optional<std::uint64_t> prefix_crc,
+                   Named<"listed_etag", std::optional<std::string>> listed) {
   ObjectStream::Source source;
   source.bucket = BucketName(std::move(bucket.value));
   source.key = ObjectKey(std::move(key.value));
@@ -168,6 +169,7 @@ StreamPointer Open(const PyClient& client, Text<"bucket"> bucket, Text<"key"> ke
   source.end = end.value;
   source.known_size = size.value;
   if (etag.value) source.known_etag = ETag(std::move(*etag.value));
+  if (listed.value) source.listed_etag = ETag(std::move(*listed.value));
   source.version_id = VersionId(std::move(version.value));
   for (const auto& [first, last] : ranges) source.ranges.push_back({first, last});
   source.known_checksums = std::move(checksums);
@@ -192,7 +194,7 @@ void BindStream(py::module_& module) {
            "read_ahead"_a = 4, "first_part"_a = py::none(), "ranges"_a = Ranges(),
            "checksums"_a = Checksums(),
            "elsewhere"_a = std::vector<std::pair<std::uint64_t, py::bytes>>(), "version_id"_a = "",
-           "prefix_crc"_a = py::none())
+           "prefix_crc"_a = py::none(), "listed_etag"_a = py::none())
       .def("__iter__", [](py::object self) { return self; })
       .def("__next__", [](PyStream& self) { return self.Next(0, std::nullopt); })
       .def("next_block", &PyStream::Next, "wanted"_a, "used"_a = py::none())

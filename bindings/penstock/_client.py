@@ -85,7 +85,8 @@ class S3Client(DirectoryBuckets, Requests, Files):
 
         Args:
             object_info: The object's entry from a listing or HEAD. If the size is needed before the first read, the reader takes
-                it from here, which saves a request, and reads only that version. Otherwise it reads the current version.
+                it from here, which saves a request, and reads only that version. Otherwise it reads the current version, or
+                the listed one if a node cache has it.
             reader_constructor: Makes the reader; None: :meth:`S3ReaderConstructor.default`.
             progress: Called with the number of bytes received so far and the object's size in bytes (None while unknown), about
                 every 100 ms during reads and once when the whole object has been read. It runs on the reading thread; an
@@ -250,6 +251,8 @@ class S3Client(DirectoryBuckets, Requests, Files):
             - ``failures``: S3 calls that ended in an error. A read or write makes one call per range or part, so that one
               failed read may count several times.
             - ``bytes_sent``, ``bytes_received``: body bytes.
+            - ``cache``: reads through the node cache (``S3ClientConfig.cache``): ``hits`` and ``misses``, in blocks, and their
+              bytes, ``hit_bytes`` and ``miss_bytes``.
             - ``connections``: the number of requests that ``opened`` and ``reused`` a connection.
             - ``operations``: by operation, ``requests`` and two distributions: ``first_byte`` (from sending, connecting
               included, to the first byte of the response) and ``duration`` (of the whole attempt, failed attempts included).

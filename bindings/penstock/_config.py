@@ -17,6 +17,7 @@ DEFAULT_PART_SIZE = 8 * 1024**2  # for transfers without a planned part size: re
 MIN_PART_SIZE = 5 * 1024**2
 MAX_PART_SIZE = 5 * 1024**3
 MAX_ATTEMPTS = 64
+MIN_CACHE_SIZE = 16 * 1024**2
 
 
 _OPTIONAL_TEXT, _NUMBER = (str, NoneType), (int,)
@@ -40,6 +41,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "connect_timeout": (int, float, NoneType),
     "idle_timeout": (int, float, NoneType),
     "sse_customer_key": (bytes, NoneType),
+    "cache_size": (int, str, NoneType),
 }
 # Each is True, False, or None: taken from the environment or the profile.
 _FLAGS = (
@@ -66,6 +68,7 @@ _TEXTS = (
     "no_proxy",
     "upload_checksums",
     "download_checksums",
+    "cache",
 )
 _TYPES |= dict.fromkeys(_TEXTS, _OPTIONAL_TEXT)
 # The value that None stands for, for error messages.
@@ -115,6 +118,23 @@ def is_aws(endpoint: str) -> bool:
 
     host = urlsplit(endpoint).hostname or ""
     return host.endswith((".amazonaws.com", ".amazonaws.com.cn"))
+
+
+def _cache_bytes(size: int | str) -> int:
+    """Returns the number of bytes of a `cache_size`. Raises S3InvalidArgumentError for an invalid one."""
+    from argparse import ArgumentTypeError
+
+    from ._argument_values import size as parsed
+
+    try:
+        count = parsed(size) if isinstance(size, str) else size
+    except ArgumentTypeError:
+        count = 0
+    if not MIN_CACHE_SIZE <= count < 2**63:
+        raise S3InvalidArgumentError(
+            f'cache_size must be at least 16 MiB: a number of bytes, or a text such as "500GB" or "1.5TiB"; not {size!r}'
+        )
+    return count
 
 
 @dataclass(frozen=True)
@@ -197,6 +217,10 @@ class S3ClientConfig:
             and credentials. Returns True to retry after the delay of the retry mode, False to raise the error, or None: as the
             retry mode decided. `max_attempts`, the timeouts and the retry quota apply in any case. It runs on the thread of
             `observer`, and the call waits for it, at most 30 s. An exception counts as None and is logged.
+        cache: A directory on a local disk where all processes of the node cache the bytes that they read, as an absolute path.
+            docs/node-cache.md says what a cache promises. None: ``PENSTOCK_CACHE_DIR``, else no cache. ``""``: no cache.
+        cache_size: The most bytes on that disk, at least 16 MiB, as a number or a text such as ``"500GB"``. None:
+            ``PENSTOCK_CACHE_SIZE``, else what is free, less 5 % of the disk. Checked by :meth:`validate`.
 
     Both callbacks are pickled with the client, for example for the spawned workers of a DataLoader. While one of them runs, the
     others wait.
@@ -248,6 +272,8 @@ class S3ClientConfig:
     sse_customer_key: bytes | None = field(default=None, repr=False)
     observer: Observer | None = None
     retry_policy: RetryPolicy | None = None
+    cache: str | None = None
+    cache_size: int | str | None = None
 
     def __post_init__(self) -> None:
         if self.requester_pays and self.unsigned:
@@ -270,8 +296,9 @@ class S3ClientConfig:
 
     @property
     def _numbers(self) -> dict[str, int]:
-        """The numbers of `_NUMBERS` that are not None."""
-        return {name: value for name in _NUMBERS if (value := getattr(self, name)) is not None}
+        """The numbers of `_NUMBERS` that are not None, and the bytes of `cache_size`."""
+        numbers = {name: value for name in _NUMBERS if (value := getattr(self, name)) is not None}
+        return numbers if self.cache_size is None else numbers | {"cache_size": _cache_bytes(self.cache_size)}
 
     @property
     def _texts(self) -> dict[str, str]:
@@ -319,6 +346,8 @@ class S3ClientConfig:
             number = getattr(self, name)
             if number is not None and not least <= number <= most:
                 raise S3InvalidArgumentError(f"{name} must be None or {least} to {most}, not {number}")
+        if self.cache_size is not None:
+            _cache_bytes(self.cache_size)
         if self.low_speed_limit is not None and not 0 <= self.low_speed_limit < 2**63:
             raise S3InvalidArgumentError(
                 f"low_speed_limit must be None (1024), 0 (no limit) or bytes per second, not {self.low_speed_limit}"

@@ -68,9 +68,12 @@ class ObjectSource:
         used: Whether the caller has requested bytes or the size.
         progress: Counts the bytes received; None: they are not counted.
         version_id: The requested version; empty: the current version.
+        listed: The object's entry in a listing, if known. The node cache may return that version.
     """
 
-    __slots__ = ("ahead", "bucket", "checksums", "etag", "head", "key", "prefix", "progress", "size", "used", "version_id")
+    __slots__ = (
+        "ahead", "bucket", "checksums", "etag", "head", "key", "listed", "prefix", "progress", "size", "used", "version_id",
+    )  # fmt: skip
 
     def __init__(self, bucket: str, key: str, version_id: str = "") -> None:
         self.bucket = bucket
@@ -84,6 +87,13 @@ class ObjectSource:
         self.prefix: tuple[int, int] | None = None
         self.used = False
         self.progress: ReadProgress | None = None
+        self.listed: ObjectInfo | HeadObjectResult | None = None
+
+    @property
+    def listed_etag(self) -> str | None:
+        """The ETag of the listing, if it identifies one version."""
+        etag = None if self.listed is None else self.listed.etag
+        return None if not etag or etag.startswith("W/") else _bare(etag)
 
     def set_version(self, size: int, etag: str | None) -> None:
         self.size = size
@@ -145,7 +155,7 @@ class ObjectSource:
         """Starts to prefetch the first `limit` bytes."""
         self.ahead = _core.Fetch(
             client.core, self.bucket, self.key, limit, self.size, self.etag, client.part_size, client.parallel_parts,
-            self.version_id,
+            self.version_id, self.listed_etag,
         )  # fmt: skip
 
     def take_head(self) -> bytes | None:
@@ -310,7 +320,7 @@ class GetObjectStream:
         return _core.Stream(
             self._client, source.bucket, source.key, self._start, self._end, source.size, source.etag,
             self._part_size or DEFAULT_PART_SIZE, READ_AHEAD_PARTS, self.first_part, version_id=source.version_id,
-            checksums=() if crc is None else source.checksums, prefix_crc=crc,
+            checksums=() if crc is None else source.checksums, prefix_crc=crc, listed_etag=source.listed_etag,
         )  # fmt: skip
 
     def read_all(self, before: bytes = b"") -> bytes:
@@ -329,7 +339,7 @@ class GetObjectStream:
                 data, metadata, crc = self._client.read(
                     source.bucket, source.key, reached, self._end, source.size, source.etag, self._part_size, self._parallel,
                     bytes(head), source.progress_callback(reached, self._end), source.version_id,
-                    () if crc is None else source.checksums, crc,
+                    () if crc is None else source.checksums, crc, source.listed_etag,
                 )  # fmt: skip
             received = len(data) - len(head)
             source.set_version_from(metadata, reached)
@@ -354,6 +364,7 @@ class GetObjectStream:
                 more, metadata, crc = self._client.read_into(
                     source.bucket, source.key, view, reached, source.size, source.etag, self._part_size, self._parallel,
                     source.progress_callback(reached), source.version_id, count, () if crc is None else source.checksums, crc,
+                    source.listed_etag,
                 )  # fmt: skip
             source.set_version_from(metadata, reached)
             source.count_received(more)  # may raise: then the next read begins at `reached` again
@@ -377,7 +388,7 @@ class ObjectHandle:
     ) -> None:
         self._client = client
         self.source = source
-        self._object_info = object_info
+        self._object_info = source.listed = object_info
 
     @property
     def listed_size(self) -> int | None:

@@ -105,7 +105,28 @@ void Run(const std::shared_ptr<s3::ClientState>& state, Operation operation, Req
   if (!dispatched.ok()) Refuse(*state, operation, *typed, std::move(dispatched).error());
 }
 
+// How the node cache reads from S3.
+std::shared_ptr<cache::CacheBackend> BackendOf(const std::shared_ptr<s3::ClientState>& state) {
+  auto backend = std::make_shared<cache::CacheBackend>();
+  const ClientConfig& config = state->config.client;
+  backend->endpoint = config.endpoint_url.empty() ? "aws/" + config.region : config.endpoint_url;
+  backend->verify = state->config.verify_downloads;
+  backend->get = [state](GetObjectRequest request, Callback<ObjectMetadata> done) {
+    Run(state, Operation::kGetObject, std::move(request), std::move(done));
+  };
+  backend->head = [state](HeadObjectRequest request, Callback<ObjectMetadata> done) {
+    Run(state, Operation::kHeadObject, std::move(request), std::move(done));
+  };
+  return backend;
+}
+
 }  // namespace
+
+cache::NodeCache* Client::Impl::Cache() const {
+  if (cache_backend == nullptr) return nullptr;
+  const auto cache = cache::NodeCache::PerProcess(state->config.client.cache);
+  return cache.ok() ? *cache : nullptr;
+}
 
 Result<std::unique_ptr<Client>> Client::Impl::Make(ClientConfig config,
                                                    s3::ClientDependencies dependencies) {
@@ -115,6 +136,12 @@ Result<std::unique_ptr<Client>> Client::Impl::Make(ClientConfig config,
   s3::LogClientMade(resolved.client);
   auto impl = std::make_shared<Impl>();
   impl->state = std::make_shared<s3::ClientState>(std::move(resolved), std::move(dependencies));
+  const ClientConfig& client = impl->state->config.client;
+  // What is encrypted with a key of the customer is never stored as plain bytes.
+  if (!client.cache.directory->empty() && client.customer_key.empty()) {
+    PENSTOCK_TRY(cache::NodeCache::PerProcess(client.cache));  // reports a wrong directory
+    impl->cache_backend = BackendOf(impl->state);
+  }
   return std::unique_ptr<Client>(new Client(std::move(impl)));
 }
 
@@ -132,12 +159,32 @@ bool Client::may_repeat() const { return impl_->state->config.max_attempts > 1; 
 Deadline Client::DeadlineOf(const CallOptions& options) const {
   return s3::DeadlineOf(*impl_->state, options);
 }
-ClientStats Client::stats() const { return impl_->state->counters.Snapshot(); }
+ClientStats Client::stats() const {
+  ClientStats stats = impl_->state->counters.Snapshot();
+  if (const auto& backend = impl_->cache_backend) {
+    stats.cache = {.hits = backend->hits.load(std::memory_order_relaxed),
+                   .hit_bytes = backend->hit_bytes.load(std::memory_order_relaxed),
+                   .misses = backend->misses.load(std::memory_order_relaxed),
+                   .miss_bytes = backend->miss_bytes.load(std::memory_order_relaxed)};
+  }
+  return stats;
+}
+void Client::OnMismatch(const BucketName& bucket, const ObjectKey& key, const ETag& etag,
+                        std::uint64_t object_bytes) {
+  cache::NodeCache* const cache = impl_->Cache();
+  if (cache == nullptr) return;
+  cache->Drop({impl_->cache_backend->endpoint, bucket.value, key.value, etag.value}, object_bytes,
+              "the bytes of a cached object differ from its checksum");
+}
 void Client::SetObserver(std::function<void(const RequestEvent&)> observer) {
   impl_->state->counters.SetObserver(std::move(observer));
 }
 
 void Client::Start(GetObjectRequest request, Callback<ObjectMetadata> done) {
+  if (cache::NodeCache* const cache = impl_->Cache();
+      cache != nullptr && cache::IsCacheable(request))
+    return cache::StartCachedRead(*cache, impl_->cache_backend, std::move(request),
+                                  std::move(done));
   Run(impl_->state, Operation::kGetObject, std::move(request), std::move(done));
 }
 void Client::Start(HeadObjectRequest request, Callback<ObjectMetadata> done) {

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "client/cache/cached_read.h"
 #include "client/s3/call/client_state.h"
 #include "penstock/client.h"
 
@@ -12,6 +13,11 @@ namespace penstock {
 
 struct Client::Impl {
   std::shared_ptr<s3::ClientState> state;  // Shared with the calls in flight.
+  // Shared with the reads in flight. Null: no cache.
+  std::shared_ptr<cache::CacheBackend> cache_backend;
+
+  // The node cache of this process. Null: there is none, or it cannot be used.
+  cache::NodeCache* Cache() const;
 
   // Client::Create with injected dependencies.
   static Result<std::unique_ptr<Client>> Make(ClientConfig config,

@@ -44,7 +44,17 @@ ObjectItem MakeItem(const Bucket& bucket, ObjectSummary object) {
   item.bucket_name = bucket.text;
   item.key_name = std::move(object.key.value);
   item.size = object.size;
+  item.etag = std::move(object.etag.value);
   return item;
+}
+
+// The ETag of an ObjectInfo, without quotes. Empty: none, or one that does not pin a version.
+std::string ListedETag(const py::object& info) {
+  const py::object etag = py::getattr(info, "etag", py::none());
+  if (!py::isinstance<py::str>(etag)) return {};
+  auto text = etag.cast<std::string>();
+  std::erase(text, '"');
+  return text.starts_with("W/") ? std::string() : text;
 }
 
 class PythonItems final : public ObjectItems {
@@ -63,7 +73,10 @@ class PythonItems final : public ObjectItems {
     item.info = element.attr("object_info");
     argument::Load("bucket", item.bucket, item.bucket_name);
     argument::Load("key", item.key, item.key_name);
-    if (!item.info.is_none()) item.size = item.info.attr("size").cast<std::uint64_t>();
+    if (!item.info.is_none()) {
+      item.size = item.info.attr("size").cast<std::uint64_t>();
+      item.etag = ListedETag(item.info);
+    }
     return item;
   }
 

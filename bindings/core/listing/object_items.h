@@ -26,6 +26,7 @@ struct ObjectItem {
   std::string key_name;
   // The size when the object was listed. It may have been overwritten since.
   std::optional<std::uint64_t> size;
+  std::string etag;  // same; without quotes; empty: not listed
 };
 
 // Thread safety: one user at a time. All members need the GIL and may release it temporarily.

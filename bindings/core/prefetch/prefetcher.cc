@@ -162,6 +162,7 @@ void Prefetcher::StartPrepared() {
       DownloadRequest request;
       request.bucket = BucketName(download->item.bucket_name);
       request.key = ObjectKey(download->item.key_name);
+      if (!download->item.etag.empty()) request.listed_etag = ETag(download->item.etag);
       request.end = std::max<std::uint64_t>(1, download->reserved);
       request.options.part_size_bytes = limits_.part_size;
       request.options.max_parallel_parts = limits_.parallel;

@@ -1,5 +1,5 @@
 """The file commands of ``penstock``: ``cp``, ``mv``, ``sync``, ``ls``, ``cat``, ``rm``, ``du``, ``mb``, ``rb``, ``stat``,
-``presign``, ``transfers`` and ``find``.
+``presign``, ``transfers`` and ``find``; and ``cache``.
 """
 
 from __future__ import annotations
@@ -42,12 +42,13 @@ _COMMANDS = {
     "stat": _Command("_object", "add_stat_options", "run_stat", "print the metadata of objects or buckets"),
     "presign": _Command("_object", "add_presign_options", "run_presign", "print a URL that needs no credentials"),
     "transfers": _Command("_interrupted", "add_options", "run", "list or discard transfers that --resume can continue"),
+    "cache": _Command("_cache", "add_options", "run", "list, count, verify or remove what the node cache has"),
     "find": _Command("_ls", "add_find_options", "run_find", "print the URIs of objects by name, size, age and storage class"),
 }
 NAMES = tuple(_COMMANDS)
 
 # Standard output has the results of these, not only reports.
-_RESULTS = {"ls", "cat", "du", "stat", "presign", "transfers", "find"}
+_RESULTS = {"ls", "cat", "cache", "du", "stat", "presign", "transfers", "find"}
 
 _INTERRUPTED = 128 + signal.SIGINT
 _BROKEN_PIPE = 128 + signal.SIGPIPE

@@ -91,6 +91,7 @@ class _Shards:
             if self._ahead and held + count > self._budget:
                 return
             source = ObjectSource(bucket, key)
+            source.listed = info
             if count > 0:
                 source.fetch_ahead(self._client, count)
             self._ahead.append((source, count))

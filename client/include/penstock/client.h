@@ -16,6 +16,7 @@
 #include "penstock/bucket_configuration.h"
 #include "penstock/credentials.h"
 #include "penstock/directory_bucket.h"
+#include "penstock/node_cache.h"
 #include "penstock/object_configuration.h"
 #include "penstock/object_store.h"
 #include "penstock/stats.h"
@@ -156,6 +157,9 @@ struct ClientConfig {
   // True: requests to directory buckets are signed with the client's credentials instead of a
   // session's. AWS_S3_DISABLE_EXPRESS_SESSION_AUTH, s3_disable_express_session_auth, false.
   std::optional<bool> disable_s3_express_session_auth = {};
+  // Caches the bytes that GetObject returns on a local disk, for all processes of the node
+  // (docs/node-cache.md). Reads without an ETag then begin with a HEAD request.
+  NodeCacheConfig cache = {};
 };
 
 // One completed attempt of a request, for traces and counters. Contains no secrets.
@@ -230,6 +234,8 @@ class Client final : public ObjectStore {
   void Start(ListBucketsRequest request, Callback<ListBucketsResponse> done) override;
   bool may_repeat() const override;
   Deadline DeadlineOf(const CallOptions& options) const override;
+  void OnMismatch(const BucketName& bucket, const ObjectKey& key, const ETag& etag,
+                  std::uint64_t object_bytes) override;
 
   // Operations of directory buckets only (directory_bucket.h).
   void Start(RenameObjectRequest request, Callback<NoResponse> done);

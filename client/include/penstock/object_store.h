@@ -172,6 +172,9 @@ struct GetObjectRequest {
   std::optional<int> part_number = {};  // Only this part of a multipart object. Not with `range`.
   CustomerKey customer_key = {};        // Of an object with SSE-C.
   Sparse<ResponseOverrides> overrides = {};
+  // The ETag in a listing. It is not a condition. A store with a cache may return this version
+  // without a request if it has all bytes of it; others ignore it.
+  std::optional<ETag> listed_etag = {};
 };
 
 // Conditions as for GetObjectRequest.
@@ -576,6 +579,10 @@ class ObjectStore {
   virtual void Start(DeleteBucketRequest request, Callback<NoResponse> done) = 0;
   virtual void Start(ListBucketsRequest request, Callback<ListBucketsResponse> done) = 0;
 
+  // The bytes of this version that the store returned differ from the object's checksum. A store
+  // with a cache removes them from it. Must not be called under a lock.
+  virtual void OnMismatch(const BucketName& /*bucket*/, const ObjectKey& /*key*/,
+                          const ETag& /*etag*/, std::uint64_t /*object_bytes*/) {}
   // Whether a request that failed may be sent again. If not (max_attempts is 1), a transfer does
   // not repeat reads either.
   virtual bool may_repeat() const { return true; }

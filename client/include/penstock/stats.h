@@ -44,6 +44,14 @@ struct ConnectionStats {
   std::uint64_t reused = 0;
 };
 
+// Reads through the node cache (ClientConfig::cache).
+struct CacheCounts {
+  std::uint64_t hits = 0;        // Blocks that reads took from the cache.
+  std::uint64_t hit_bytes = 0;   // Bytes of these reads.
+  std::uint64_t misses = 0;      // Blocks downloaded for the cache.
+  std::uint64_t miss_bytes = 0;  // Bytes of these.
+};
+
 // All members count since the Client was created. A snapshot may include a concurrent attempt in
 // some members and not in others.
 struct ClientStats {
@@ -62,6 +70,7 @@ struct ClientStats {
   std::uint64_t exceptions = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
+  CacheCounts cache;
 };
 
 }  // namespace penstock

@@ -58,6 +58,8 @@ struct DownloadRequest {
   std::optional<std::uint64_t> known_size = {};
   // Sent as If-Match: a changed object fails with kPreconditionFailed.
   std::optional<ETag> known_etag = {};
+  // As GetObjectRequest::listed_etag: for a store with a cache.
+  std::optional<ETag> listed_etag = {};
   // ObjectMetadata::checksums of this version, if known, and the CRC of the object's bytes before
   // `begin`, of the kind that verifies this object (CRC64NVME, else CRC32C, else CRC32; 0 for no
   // bytes). With both, the response has prefix_crc, and a read up to the object's end is verified.
@@ -166,6 +168,8 @@ class ObjectStream {
     };
     std::vector<Piece> already_read;  // Open reads them and does not keep them.
     VersionId version_id;             // Empty: the current version.
+    // As GetObjectRequest::listed_etag: for a store with a cache.
+    std::optional<ETag> listed_etag = {};
   };
   static std::unique_ptr<ObjectStream> Open(std::shared_ptr<ObjectStore> store, Source source,
                                             StreamOptions options);

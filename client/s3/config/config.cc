@@ -309,6 +309,23 @@ Result<void> CheckMemoryLimit(const auth::Environment& environment) {
   return Ok();
 }
 
+// As for the memory limit, there are no profile keys.
+Result<void> ReadCache(const Settings& settings, NodeCacheConfig& cache) {
+  if (!cache.directory) {
+    const auto variable = settings.Variable("PENSTOCK_CACHE_DIR");
+    cache.directory = variable ? variable->value : std::string();
+  }
+  if (cache.directory->empty()) return Ok();
+  const auto size = settings.Variable("PENSTOCK_CACHE_SIZE");
+  if (!cache.max_bytes && size && !size->value.empty()) {
+    PENSTOCK_ASSIGN(cache.max_bytes, ParseCacheSize("PENSTOCK_CACHE_SIZE", size->value));
+  }
+  if (!cache.max_bytes || *cache.max_bytes >= kMinCacheBytes) return Ok();
+  return Invalid("the size of the cache must be at least " + std::to_string(kMinCacheBytes) +
+                     " bytes (16MiB), not " + std::to_string(*cache.max_bytes),
+                 "cache");
+}
+
 }  // namespace
 
 EndpointInputs ResolvedConfig::EndpointFor(const std::string& bucket, const std::string& region,
@@ -355,6 +372,7 @@ Result<ResolvedConfig> ResolveConfig(ClientConfig config, const auth::Environmen
   PENSTOCK_ASSIGN(out.hedge_reads, ReadSwitch(out.client.hedge_reads,
                                               settings.Variable("PENSTOCK_HEDGE_READS"), true));
   PENSTOCK_TRY(ReadChecksumPolicies(settings, out));
+  PENSTOCK_TRY(ReadCache(settings, out.client.cache));
   // Reports errors that are independent of the bucket now instead of at the first request.
   PENSTOCK_TRY(ResolveEndpoint(out.EndpointFor("", out.client.region)));
   return out;

@@ -16,7 +16,7 @@
 namespace penstock::s3 {
 
 struct ResolvedConfig {
-  // With the effective region, endpoint_url, max_attempts, ca_bundle_path and profile.
+  // With the effective region, endpoint_url, max_attempts, ca_bundle_path, profile and cache.
   ClientConfig client;
   std::optional<EndpointUrl> endpoint;  // Parsed client.endpoint_url.
   bool fips = false;

@@ -146,6 +146,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     const std::shared_ptr<ObjectStore> kept = store_;
     transfer::RangeFetchSpec spec = SpecFor({request_.begin, request_.end.value_or(UINT64_MAX)});
     spec.etag = request_.known_etag;
+    spec.listed_etag = request_.listed_etag;
     spec.place = [this](const ObjectMetadata& metadata, std::uint64_t length) {
       return PlaceFront(metadata, length);
     };
@@ -279,6 +280,11 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
   bool reads_again() const {
     const MutexLock lock(mutex_);
     return difference_.has_value();
+  }
+
+  ObjectMetadata metadata() const {
+    const MutexLock lock(mutex_);
+    return metadata_;
   }
 
   std::uint64_t whole_size() const {
@@ -542,7 +548,12 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
   void Finish() {
     const bool first_read = !reads_again();
     Result<DownloadResponse> taken = Caught(kBookkeeping, [this] { return TakeResponse(); });
-    if (!taken.ok() && first_read && reads_again()) return ReadAgain();
+    if (!taken.ok() && first_read && reads_again()) {
+      const ObjectMetadata read = metadata();
+      Contain(kBookkeeping,
+              [&] { store_->OnMismatch(request_.bucket, request_.key, read.etag, read.size); });
+      return ReadAgain();
+    }
     if (!taken.ok()) return Fail(std::move(taken).error());
     DownloadResponse response = std::move(taken).value();
     Result<void> reported = Caught(kProgress, [&] { progress_.Finish(response.bytes); });

@@ -202,6 +202,7 @@ class StreamImpl final : public ObjectStream {
     transfer::RangeFetchSpec spec =
         SpecFor(covers_object_ ? ByteRange{0, UINT64_MAX} : first, *slot);
     spec.etag = source_.known_etag;
+    spec.listed_etag = source_.listed_etag;
     spec.place = [this, slot](const ObjectMetadata& metadata, std::uint64_t length) {
       return PlaceFirst(*slot, metadata, length);
     };
@@ -443,6 +444,14 @@ class StreamImpl final : public ObjectStream {
   // Takes the block that is ready. The last block is returned only if all blocks together match the
   // object's checksum.
   Result<StreamBlock> Take() {
+    std::optional<ObjectMetadata> differs;
+    Result<StreamBlock> taken = TakeFront(differs);
+    if (differs) store_->OnMismatch(source_.bucket, source_.key, differs->etag, differs->size);
+    return taken;
+  }
+
+  // Sets `differs` if the bytes of the object differ from its checksum.
+  Result<StreamBlock> TakeFront(std::optional<ObjectMetadata>& differs) {
     const MutexLock lock(mutex_);
     Slot slot = queue_.front();
     if (!slot->rest) {
@@ -450,6 +459,7 @@ class StreamImpl final : public ObjectStream {
       given_held_ = slot->held_bytes();
       const bool last = queue_.size() == 1 && queue_.all_requested();
       if (Result<void> compared = checksum_.Add(given_, slot->crc_value, last); !compared.ok()) {
+        differs = metadata_;
         error_ = At(std::move(compared).error());
         return *error_;
       }

@@ -151,6 +151,7 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     request.key = spec_.key;
     request.range = Wanted();
     request.if_match = pinned_;
+    if (!pinned_) request.listed_etag = spec_.listed_etag;
     request.version_id = spec_.version_id;
     request.customer_key = spec_.customer_key;
     request.sink = this;

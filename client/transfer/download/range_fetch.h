@@ -38,6 +38,7 @@ struct RangeFetchSpec {
   ObjectKey key;
   ByteRange range;           // not empty; may end after the object; UINT64_MAX: to the end
   std::optional<ETag> etag;  // sent as If-Match; unset: the first response sets it
+  std::optional<ETag> listed_etag = {};  // as GetObjectRequest::listed_etag; only without `etag`
   CallOptions call;
   // Returns memory for the range. Called when the first response gives the length (clipped to the
   // object), and again if the bodies of all responses with that length failed and two responses in

@@ -1,0 +1,509 @@
+#include "client/cache/cache_folder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/crc/crc.h"
+#include "base/io/file_error.h"
+#include "base/log/diagnostics.h"
+#include "base/process_id.h"
+#include "penstock/base/clock.h"
+
+namespace penstock::cache {
+namespace {
+
+constexpr const char* kFolder = "v1";  // A format that this code cannot read gets another name.
+constexpr std::string_view kTemporary = ".tmp-";
+constexpr std::uint64_t kDiskUnit = 4096;
+constexpr std::uint64_t kStateLock = 0;
+constexpr std::uint64_t kEvictionLock = 1;
+constexpr std::uint64_t kFirstClaim = 16;
+// A file that is being written changes more often.
+constexpr std::chrono::minutes kAbandoned{10};
+constexpr std::chrono::seconds kPauseWithoutSpace{1};
+constexpr std::uint64_t kFlushBytes = 4 << 20;
+constexpr std::chrono::nanoseconds kFlushInterval = std::chrono::milliseconds(100);
+
+constinit DiagnosticEvent cache_error("cache.error");
+constinit DiagnosticEvent cache_damaged("cache.damaged_block");
+
+std::int64_t Nanoseconds(const ::timespec& time) {
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+std::int64_t Now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             SystemClock().Now().time_since_epoch())
+      .count();
+}
+
+std::int64_t MonotonicNow() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             SystemClock().Monotonic().time_since_epoch())
+      .count();
+}
+
+std::uint64_t OnDisk(std::uint64_t file_bytes) {
+  return (file_bytes + kDiskUnit - 1) / kDiskUnit * kDiskUnit;
+}
+
+BlockAge AgeOf(const struct ::stat& status) {
+  return {.stored = Nanoseconds(status.st_mtim),
+          .used = std::max(Nanoseconds(status.st_atim), Nanoseconds(status.st_mtim)),
+          .bytes = OnDisk(static_cast<std::uint64_t>(status.st_size))};
+}
+
+std::uint64_t ClaimByte(const BlockId& id) {
+  std::uint64_t hash = 0;
+  for (std::size_t i = 0; i < 15; ++i) {
+    const char c = id.hash[i];
+    hash = hash << 4 | static_cast<std::uint64_t>(c <= '9' ? c - '0' : c - 'a' + 10);
+  }
+  return kFirstClaim + hash + id.index;  // the blocks of an object have adjacent bytes
+}
+
+Result<void> CheckOwner(const std::string& path) {
+  struct ::stat status {};
+  if (::stat(path.c_str(), &status) != 0) return FileError("use", path, errno);
+  if (!S_ISDIR(status.st_mode)) return FileError("use", path, ENOTDIR);
+  if (status.st_uid == ::geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return Ok();
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "the cache directory '" + path +
+                         "' belongs to another user, or others may write to it; give a directory "
+                         "of your own, or run chmod go-w on it");
+}
+
+}  // namespace
+
+// The content of the state file. All processes of a node have the same byte order.
+struct CacheFolder::State {
+  char magic[8] = {'P', 'S', 'T', 'K', 'C', 'S', 'T', '1'};
+  CacheStats stats;
+  ReadHistory history;
+  std::uint32_t crc = 0;
+
+  std::uint32_t Crc() const {
+    return Crc32c(ByteView(reinterpret_cast<const std::byte*>(this), offsetof(State, crc)));
+  }
+};
+
+CacheFolder::CacheFolder(std::string path, Descriptor state)
+    : path_(std::move(path)), state_file_(std::move(state)) {}
+
+Result<std::unique_ptr<CacheFolder>> CacheFolder::OpenAt(const std::string& directory,
+                                                         bool create) {
+  if (!directory.starts_with('/')) {
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "the cache directory must be an absolute path, "
+                       "not '" +
+                           directory + "'");
+  }
+  std::string path = (std::filesystem::path(directory) / kFolder).string();
+  if (create) {
+    std::error_code failed;
+    std::filesystem::create_directories(directory, failed);
+    if (failed) return FileError("create", directory, failed.value());
+    if (::mkdir(path.c_str(), S_IRWXU) != 0 && errno != EEXIST)
+      return FileError("create", path, errno);
+  }
+  PENSTOCK_TRY(CheckOwner(path));
+  const std::string state = path + "/state";
+  Descriptor file(::open(state.c_str(), O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0), 0600));
+  if (!file) return FileError("open", state, errno);
+  return std::unique_ptr<CacheFolder>(new CacheFolder(std::move(path), std::move(file)));
+}
+
+Result<std::unique_ptr<CacheFolder>> CacheFolder::OpenExisting(const std::string& directory) {
+  PENSTOCK_ASSIGN(auto folder, OpenAt(directory, false));
+  folder->limit_ = INT64_MAX;
+  return folder;
+}
+
+Result<std::unique_ptr<CacheFolder>> CacheFolder::Open(const std::string& directory,
+                                                       std::optional<std::uint64_t> max_bytes) {
+  PENSTOCK_ASSIGN(auto folder, OpenAt(directory, true));
+  if (!folder->ReadState()) {
+    // A new cache, or one whose state was lost: counts what is there.
+    std::uint64_t bytes = 0;
+    PENSTOCK_TRY(folder->Scan([&](const Scanned& file) {
+      bytes += file.age.bytes;
+      return true;
+    }));
+    folder->SetStoredBytes(bytes, 0);
+  }
+  const std::uint64_t stored = folder->stats().stored_bytes;
+  if (!max_bytes) {
+    struct ::statvfs space {};
+    if (::statvfs(folder->path_.c_str(), &space) != 0)
+      return FileError("measure", folder->path_, errno);
+    const std::uint64_t free = std::uint64_t{space.f_bavail} * space.f_frsize;
+    const std::uint64_t kept = std::uint64_t{space.f_blocks} * space.f_frsize / 20;
+    max_bytes = std::max(kMinCacheBytes, stored + free - std::min(free, kept));
+  }
+  folder->limit_ = *max_bytes;
+  return folder;
+}
+
+void CacheFolder::CountError(std::string_view what, int system_error) {
+  cache_error.ReportSystemError(what, system_error);
+  Add({.errors = 1});
+}
+
+// ---- locks ----
+
+bool CacheFolder::LockByte(std::uint64_t offset, bool wait) const {
+  struct ::flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = static_cast<::off_t>(offset);
+  lock.l_len = 1;
+  for (;;) {
+    if (::fcntl(state_file_.get(), wait ? F_SETLKW : F_SETLK, &lock) == 0) return true;
+    if (errno != EINTR) return errno != EAGAIN && errno != EACCES;  // no locks: work without them
+  }
+}
+
+void CacheFolder::UnlockByte(std::uint64_t offset) const {
+  struct ::flock lock {};
+  lock.l_type = F_UNLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = static_cast<::off_t>(offset);
+  lock.l_len = 1;
+  static_cast<void>(::fcntl(state_file_.get(), F_SETLK, &lock));
+}
+
+bool CacheFolder::TryClaim(const BlockId& id) { return LockByte(ClaimByte(id), false); }
+void CacheFolder::ReleaseClaim(const BlockId& id) { UnlockByte(ClaimByte(id)); }
+
+bool CacheFolder::IsClaimed(const BlockId& id) const {
+  struct ::flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = static_cast<::off_t>(ClaimByte(id));
+  lock.l_len = 1;
+  return ::fcntl(state_file_.get(), F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+// ---- counters ----
+
+std::optional<CacheFolder::State> CacheFolder::ReadState() const {
+  State state;
+  const State fresh;
+  const ::ssize_t count = ::pread(state_file_.get(), &state, sizeof state, 0);
+  if (count != sizeof state || std::memcmp(state.magic, fresh.magic, sizeof fresh.magic) != 0 ||
+      state.crc != state.Crc())
+    return std::nullopt;
+  return state;
+}
+
+void CacheFolder::ApplyPending(State& state) {
+  const CacheStats pending = std::exchange(pending_, {});
+  CacheStats& stats = state.stats;
+  stats.hits += pending.hits;
+  stats.hit_bytes += pending.hit_bytes;
+  stats.misses += pending.misses;
+  stats.miss_bytes += pending.miss_bytes;
+  stats.stored += pending.stored;
+  stats.refused += pending.refused;
+  stats.evicted += pending.evicted;
+  stats.damaged += pending.damaged;
+  stats.errors += pending.errors;
+  stats.requested_bytes += pending.hit_bytes + pending.miss_bytes;
+  const auto stored =
+      static_cast<std::int64_t>(stats.stored_bytes) + std::exchange(pending_stored_bytes_, 0);
+  stats.stored_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, stored));
+  state.history.Record(stats.requested_bytes, limit_, Now());
+  state.crc = state.Crc();
+}
+
+void CacheFolder::Flush() {
+  const MutexLock lock(mutex_);
+  next_flush_ = MonotonicNow() + kFlushInterval.count();
+  if (!LockByte(kStateLock, false)) return;
+  State state = ReadState().value_or(State());
+  ApplyPending(state);
+  if (::pwrite(state_file_.get(), &state, sizeof state, 0) != sizeof state) ++pending_.errors;
+  UnlockByte(kStateLock);
+  known_stored_bytes_ = state.stats.stored_bytes;
+  last_tick_ = state.history.LastTick();
+}
+
+void CacheFolder::Add(const CacheStats& delta) {
+  bool flush = false;
+  {
+    const MutexLock lock(mutex_);
+    pending_.hits += delta.hits;
+    pending_.hit_bytes += delta.hit_bytes;
+    pending_.misses += delta.misses;
+    pending_.miss_bytes += delta.miss_bytes;
+    pending_.stored += delta.stored;
+    pending_.refused += delta.refused;
+    pending_.evicted += delta.evicted;
+    pending_.damaged += delta.damaged;
+    pending_.errors += delta.errors;
+    flush = pending_.hit_bytes + pending_.miss_bytes >= std::min(kFlushBytes, limit_ / 64) ||
+            MonotonicNow() >= next_flush_;
+  }
+  if (flush) Flush();
+}
+
+CacheStats CacheFolder::stats() {
+  Flush();
+  return ReadState().value_or(State()).stats;
+}
+
+// `before`: the stored bytes that the state had when the scan began. What was stored meanwhile is
+// added, though the scan may have seen it: the result is rather too high than too low.
+void CacheFolder::SetStoredBytes(std::uint64_t scanned, std::uint64_t before) {
+  const MutexLock lock(mutex_);
+  LockByte(kStateLock, true);
+  State state = ReadState().value_or(State());
+  ApplyPending(state);
+  const std::uint64_t now = state.stats.stored_bytes;
+  state.stats.stored_bytes = scanned + (now > before ? now - before : 0);
+  state.crc = state.Crc();
+  if (::pwrite(state_file_.get(), &state, sizeof state, 0) != sizeof state) ++pending_.errors;
+  UnlockByte(kStateLock);
+  known_stored_bytes_ = state.stats.stored_bytes;
+}
+
+// ---- blocks ----
+
+bool CacheFolder::Has(const BlockId& id) const {
+  return ::access((path_ + "/" + id.Path()).c_str(), F_OK) == 0;
+}
+
+std::optional<BlockHead> CacheFolder::Peek(const BlockId& id) const {
+  const std::string path = path_ + "/" + id.Path();
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  struct ::stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0) return std::nullopt;
+  Result<BlockHead> head = ReadHead(file.get(), id, static_cast<std::uint64_t>(status.st_size));
+  if (!head.ok()) return std::nullopt;
+  return std::move(head).value();
+}
+
+std::optional<OpenBlock> CacheFolder::OpenForRead(const BlockId& id) {
+  const std::string path = path_ + "/" + id.Path();
+  OpenBlock block;
+  block.file = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOATIME));
+  if (!block.file && errno == EPERM)
+    block.file = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!block.file) {
+    if (errno != ENOENT) CountError("cannot open a block of the cache", errno);
+    return std::nullopt;
+  }
+  struct ::stat status {};
+  if (::fstat(block.file.get(), &status) != 0) {
+    CountError("cannot read a block of the cache", errno);
+    return std::nullopt;
+  }
+  Result<BlockHead> head =
+      ReadHead(block.file.get(), id, static_cast<std::uint64_t>(status.st_size));
+  if (!head.ok()) {
+    if (head.error().kind == ErrorKind::kDataLoss) {
+      RemoveDamaged(id, head.error().message);
+    } else {
+      cache_error.Report(head.error());
+      Add({.errors = 1});
+    }
+    return std::nullopt;
+  }
+  block.head = std::move(head).value();
+  block.inode = status.st_ino;
+  block.changed = Nanoseconds(status.st_mtim);
+  if (AgeOf(status).used < last_tick_.load(std::memory_order_relaxed)) MarkUsed(block);
+  return block;
+}
+
+void CacheFolder::MarkUsed(const OpenBlock& block) {
+  const ::timespec times[2] = {{0, UTIME_NOW}, {0, UTIME_OMIT}};
+  static_cast<void>(::futimens(block.file.get(), times));  // only the choice of victims needs it
+}
+
+void CacheFolder::Remove(const BlockId& id) {
+  const std::string path = path_ + "/" + id.Path();
+  struct ::stat status {};
+  if (::stat(path.c_str(), &status) != 0 || ::unlink(path.c_str()) != 0) return;
+  const MutexLock lock(mutex_);
+  pending_stored_bytes_ -= static_cast<std::int64_t>(AgeOf(status).bytes);
+}
+
+void CacheFolder::RemoveDamaged(const BlockId& id, const std::string& why) {
+  cache_damaged.Report(why);
+  Remove(id);
+  Add({.damaged = 1});
+}
+
+bool CacheFolder::TryReserve(std::uint64_t bytes) {
+  const MutexLock lock(mutex_);
+  const auto stored = static_cast<std::int64_t>(known_stored_bytes_) + pending_stored_bytes_;
+  if (static_cast<std::uint64_t>(std::max<std::int64_t>(0, stored)) + bytes > limit_) return false;
+  pending_stored_bytes_ += static_cast<std::int64_t>(bytes);
+  writing_bytes_ += bytes;
+  return true;
+}
+
+bool CacheFolder::MakeRoom(std::uint64_t bytes) {
+  Flush();
+  if (TryReserve(bytes)) return true;
+  const std::uint64_t limit = limit_;
+  const auto spare = static_cast<std::uint64_t>(kEvictShare * static_cast<double>(limit));
+  const auto shrunk = Shrink(limit - std::min(limit, spare + bytes), false);
+  if (!shrunk.ok()) {
+    cache_error.Report(shrunk.error());
+    Add({.errors = 1});
+  }
+  return TryReserve(bytes);
+}
+
+CacheFolder::Stored CacheFolder::Store(const BlockId& id, BlockHead head, ByteView data) {
+  if (MonotonicNow() < no_space_until_.load(std::memory_order_relaxed)) {
+    Add({.refused = 1});
+    return Stored::kNoRoom;
+  }
+  head.data_bytes = data.size();
+  head.data_crc = Crc32c(data);
+  const std::string footer = EncodeFooter(head);
+  const std::uint64_t bytes = OnDisk(data.size() + footer.size());
+  if (!MakeRoom(bytes)) {
+    Add({.refused = 1});
+    return Stored::kNoRoom;
+  }
+  const bool written = Write(id, footer, data);
+  const MutexLock lock(mutex_);
+  writing_bytes_ -= bytes;
+  if (!written) pending_stored_bytes_ -= static_cast<std::int64_t>(bytes);
+  pending_.stored += written ? 1 : 0;
+  return written ? Stored::kYes : Stored::kFailed;
+}
+
+bool CacheFolder::Write(const BlockId& id, const std::string& footer, ByteView data) {
+  const std::string path = path_ + "/" + id.Path();
+  const std::string folder = path_ + "/" + id.hash.substr(0, 2);
+  const std::string temporary = folder + "/" + std::string(kTemporary) +
+                                std::to_string(ProcessId()) + "-" + std::to_string(Now()) + "-" +
+                                std::to_string(next_name_.fetch_add(1));
+  const auto create = [&] {
+    return ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  };
+  Descriptor file(create());
+  if (!file && errno == ENOENT && (::mkdir(folder.c_str(), S_IRWXU) == 0 || errno == EEXIST))
+    file = Descriptor(create());
+  int failure = file ? 0 : errno;
+  if (file) {
+    Result<void> written = WriteAt(file.get(), data, 0, temporary);
+    if (written.ok()) written = WriteAt(file.get(), AsBytes(footer), data.size(), temporary);
+    const int closed = file.Close();
+    failure = written.ok()                                            ? closed
+              : written.error().kind == ErrorKind::kResourceExhausted ? ENOSPC
+                                                                      : EIO;
+    if (failure == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) failure = errno;
+    if (failure != 0) ::unlink(temporary.c_str());
+  }
+  if (failure == 0) return true;
+  if (failure == ENOSPC) {
+    no_space_until_ =
+        MonotonicNow() +
+        std::chrono::duration_cast<std::chrono::nanoseconds>(kPauseWithoutSpace).count();
+  }
+  CountError("cannot write a block of the cache", failure);
+  return false;
+}
+
+// ---- scans ----
+
+Result<void> CacheFolder::Scan(const std::function<bool(const Scanned&)>& visit) const {
+  const auto close = [](::DIR* open) { ::closedir(open); };
+  using Directory = std::unique_ptr<::DIR, decltype(close)>;
+  for (int number = 0; number < 256; ++number) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    const std::string folder = {kDigits[number >> 4], kDigits[number & 15]};
+    const Directory directory(::opendir((path_ + "/" + folder).c_str()), close);
+    if (directory == nullptr) {
+      if (errno == ENOENT) continue;
+      return FileError("list", path_ + "/" + folder, errno);
+    }
+    while (const ::dirent* entry = ::readdir(directory.get())) {  // NOLINT(concurrency-mt-unsafe)
+      const std::string_view name = entry->d_name;
+      auto id = ParseBlockPath(folder, name);
+      if (!id && !name.starts_with(kTemporary)) continue;
+      struct ::stat status {};
+      if (::fstatat(::dirfd(directory.get()), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+        continue;  // removed meanwhile
+      const std::string file = folder + "/" + entry->d_name;
+      if (!visit({file, std::move(id), AgeOf(status)})) return Ok();
+    }
+  }
+  return Ok();
+}
+
+Result<std::optional<CachePrune>> CacheFolder::Shrink(std::uint64_t most_bytes,
+                                                      bool least_recently_used) {
+  if (!evicting_.TryLock()) return std::optional<CachePrune>();
+  const bool locked = LockByte(kEvictionLock, false);
+  Result<CachePrune> result = CachePrune();
+  if (locked) {
+    result = Evict(most_bytes, least_recently_used);
+    UnlockByte(kEvictionLock);
+  }
+  evicting_.Unlock();
+  if (!result.ok()) return std::move(result).error();
+  return locked ? std::optional<CachePrune>(*result) : std::nullopt;
+}
+
+Result<CachePrune> CacheFolder::Evict(std::uint64_t most_bytes, bool least_recently_used) {
+  Flush();
+  const State state = ReadState().value_or(State());
+  const std::int64_t abandoned =
+      Now() - std::chrono::duration_cast<std::chrono::nanoseconds>(kAbandoned).count();
+  std::uint64_t writing = 0;  // the scan may not see these
+  {
+    const MutexLock lock(mutex_);
+    writing = writing_bytes_;
+  }
+  CachePrune result;
+  std::vector<BlockAge> blocks;
+  PENSTOCK_TRY(Scan([&](const Scanned& file) {
+    if (file.id) blocks.push_back(file.age);
+    const bool remove = !file.id && file.age.stored < abandoned;
+    if (remove && ::unlink((path_ + "/" + file.file).c_str()) == 0)
+      result.removed_bytes += file.age.bytes;
+    else result.kept_bytes += file.age.bytes;
+    return true;
+  }));
+  const std::uint64_t excess = result.kept_bytes - std::min(result.kept_bytes, most_bytes);
+  if (excess > 0) {
+    const EvictionPlan plan = least_recently_used
+                                  ? PlanPrune(blocks, excess)
+                                  : PlanEviction(blocks, excess, state.history.StaleBefore());
+    std::uint64_t freed = 0;
+    PENSTOCK_TRY(Scan([&](const Scanned& file) {
+      if (!file.id || !plan.Evicts(file.age)) return true;
+      if (::unlink((path_ + "/" + file.file).c_str()) == 0) {
+        ++result.removed;
+        freed += file.age.bytes;
+      }
+      return freed < excess;
+    }));
+    result.removed_bytes += freed;
+    result.kept_bytes -= std::min(freed, result.kept_bytes);
+  }
+  Add({.evicted = result.removed});
+  SetStoredBytes(result.kept_bytes + writing, state.stats.stored_bytes);
+  return result;
+}
+
+}  // namespace penstock::cache

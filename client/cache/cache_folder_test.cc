@@ -1,0 +1,165 @@
+#include "client/cache/cache_folder.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "client/cache/cache_test_support.h"
+
+namespace penstock::cache {
+namespace {
+
+class CacheFolderTest : public ::testing::Test {
+ protected:
+  CacheFolderTest() : folder_(CacheFolder::Open(directory_.path(), kMinCacheBytes).value()) {}
+
+  static BlockHead HeadOf(const std::string& key, const Bytes& data) {
+    BlockHead head;
+    head.version = {"e", "b", key, "t"};
+    head.metadata.size = data.size();
+    return head;
+  }
+  BlockId Store(const std::string& key, const Bytes& data) {
+    const BlockHead head = HeadOf(key, data);
+    const BlockId id{HashOf(head.version), 0};
+    EXPECT_EQ(folder_->Store(id, head, data), CacheFolder::Stored::kYes);
+    return id;
+  }
+
+  const TemporaryDirectory directory_;
+  const std::unique_ptr<CacheFolder> folder_;
+};
+
+TEST_F(CacheFolderTest, AStoredBlockCanBeRead) {
+  const Bytes data = MakeContent(1234);
+  const BlockId id = Store("k", data);
+  EXPECT_TRUE(folder_->Has(id));
+  const auto block = folder_->OpenForRead(id);
+  ASSERT_TRUE(block.has_value());
+  Bytes read(1234);
+  ASSERT_TRUE(ReadAt(block->file.get(), read, 0).ok());
+  EXPECT_EQ(read, data);
+  EXPECT_EQ(folder_->OpenForRead({id.hash, 1}), std::nullopt);
+}
+
+TEST_F(CacheFolderTest, OnlyItsUserCanReadIt) {
+  struct ::stat status {};
+  ASSERT_EQ(::stat((directory_.path() + "/v1").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0700u);
+  Store("k", MakeContent(10));
+  ASSERT_EQ(::stat(directory_.Blocks().front().c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
+TEST_F(CacheFolderTest, ABlockUnderTheNameOfAnotherIsRemoved) {
+  const BlockId id = Store("k", MakeContent(10));
+  const BlockId other{HashOf({"e", "b", "other", "t"}), 0};
+  const std::string path = directory_.path() + "/v1/";
+  std::filesystem::create_directories(path + other.hash.substr(0, 2));
+  std::filesystem::rename(path + id.Path(), path + other.Path());
+  EXPECT_EQ(folder_->OpenForRead(other), std::nullopt);
+  EXPECT_FALSE(folder_->Has(other));
+  EXPECT_EQ(folder_->stats().damaged, 1u);
+}
+
+TEST_F(CacheFolderTest, AnotherProcessSeesClaimsUntilTheOwnerEnds) {
+  const BlockId id{HashOf({"e", "b", "k", "t"}), 3};
+  const BlockId next{id.hash, 4};
+  int claimed[2], end[2];
+  ASSERT_EQ(::pipe(claimed), 0);
+  ASSERT_EQ(::pipe(end), 0);
+  const ::pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const auto own = CacheFolder::Open(directory_.path(), kMinCacheBytes);
+    const char ok = own.ok() && (*own)->TryClaim(id) && (*own)->TryClaim(next) ? 'y' : 'n';
+    if (own.ok()) (*own)->ReleaseClaim(next);  // and keeps the other one
+    char byte = 0;
+    const bool told = ::write(claimed[1], &ok, 1) == 1 && ::read(end[0], &byte, 1) == 1;
+    ::_exit(told ? 0 : 1);  // as if killed: without a release
+  }
+  char answer = 0;
+  ASSERT_EQ(::read(claimed[0], &answer, 1), 1);
+  ASSERT_EQ(answer, 'y');
+  EXPECT_TRUE(folder_->IsClaimed(id));
+  EXPECT_FALSE(folder_->TryClaim(id));
+  EXPECT_FALSE(folder_->IsClaimed(next));
+  EXPECT_FALSE(folder_->IsClaimed({id.hash, 2}));
+  ASSERT_EQ(::write(end[1], "x", 1), 1);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_FALSE(folder_->IsClaimed(id));
+  EXPECT_TRUE(folder_->TryClaim(id));
+  for (const int fd : {claimed[0], claimed[1], end[0], end[1]}) ::close(fd);
+}
+
+TEST_F(CacheFolderTest, ALostStateIsCountedAnew) {
+  Store("k", MakeContent(100'000));
+  const std::uint64_t stored = folder_->stats().stored_bytes;
+  EXPECT_GE(stored, 100'000u);
+  std::filesystem::resize_file(directory_.path() + "/v1/state", 3);
+  const auto again = CacheFolder::Open(directory_.path(), kMinCacheBytes);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ((*again)->stats().stored_bytes, stored);
+}
+
+TEST_F(CacheFolderTest, CountersOfTwoProcessesAddUp) {
+  const auto other = CacheFolder::Open(directory_.path(), kMinCacheBytes).value();
+  for (int i = 0; i < 10; ++i) {
+    folder_->Add({.hits = 1, .hit_bytes = 5});
+    other->Add({.hits = 1, .hit_bytes = 7});
+  }
+  other->Flush();
+  const CacheStats stats = folder_->stats();
+  EXPECT_EQ(stats.hits, 20u);
+  EXPECT_EQ(stats.hit_bytes, 120u);
+  EXPECT_EQ(stats.requested_bytes, 120u);
+}
+
+TEST_F(CacheFolderTest, EvictsTheLeastRecentlyUsedForAPrune) {
+  const BlockId first = Store("1", MakeContent(10'000));
+  const BlockId second = Store("2", MakeContent(10'000));
+  folder_->MarkUsed(*folder_->OpenForRead(first));
+  const auto pruned = folder_->Shrink(12'288, true);
+  ASSERT_TRUE(pruned.ok() && pruned->has_value());
+  EXPECT_EQ((*pruned)->removed, 1u);
+  EXPECT_TRUE(folder_->Has(first));
+  EXPECT_FALSE(folder_->Has(second));
+}
+
+TEST_F(CacheFolderTest, RemovesTemporaryFilesThatAreOldOnly) {
+  Store("k", MakeContent(10));
+  const auto folder = directory_.Blocks().front().parent_path();
+  std::ofstream(folder / ".tmp-1-1-1") << "new";
+  std::ofstream(folder / ".tmp-2-2-2") << "old";
+  std::filesystem::last_write_time(
+      folder / ".tmp-2-2-2",
+      std::filesystem::file_time_type::clock::now() - std::chrono::minutes(11));
+  ASSERT_TRUE(folder_->Shrink(UINT64_MAX, true).ok());
+  EXPECT_TRUE(std::filesystem::exists(folder / ".tmp-1-1-1"));
+  EXPECT_FALSE(std::filesystem::exists(folder / ".tmp-2-2-2"));
+}
+
+TEST(OpenCacheFolderTest, RefusesDirectoriesOfOthers) {
+  const TemporaryDirectory directory;
+  ASSERT_EQ(::mkdir((directory.path() + "/v1").c_str(), 0700), 0);
+  ASSERT_EQ(::chmod((directory.path() + "/v1").c_str(), 0770), 0);
+  const auto opened = CacheFolder::Open(directory.path(), kMinCacheBytes);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_NE(opened.error().message.find("chmod go-w"), std::string::npos);
+}
+
+TEST(OpenCacheFolderTest, WithoutALimitItUsesTheFreeSpace) {
+  const TemporaryDirectory directory;
+  const auto opened = CacheFolder::Open(directory.path(), std::nullopt);
+  ASSERT_TRUE(opened.ok());
+  EXPECT_GE((*opened)->limit(), kMinCacheBytes);
+  EXPECT_LT((*opened)->limit(), 1ull << 60);
+}
+
+}  // namespace
+}  // namespace penstock::cache

@@ -1,0 +1,111 @@
+// Inspection and repair of a cache, for tools.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/crc/crc.h"
+#include "client/cache/cache_folder.h"
+
+namespace penstock {
+namespace {
+
+using cache::CacheFolder;
+
+WallTime TimeOf(std::int64_t nanoseconds) {
+  return WallTime(
+      std::chrono::duration_cast<WallTime::duration>(std::chrono::nanoseconds(nanoseconds)));
+}
+
+// Compares the data of a block with its checksum.
+bool IsIntact(const cache::OpenBlock& block) {
+  std::vector<std::byte> data(static_cast<std::size_t>(block.head.data_bytes));
+  return cache::ReadAt(block.file.get(), data, 0).ok() && Crc32c(data) == block.head.data_crc;
+}
+
+}  // namespace
+
+Result<std::uint64_t> ParseCacheSize(const std::string& setting, const std::string& text) {
+  constexpr std::array<std::pair<std::string_view, std::uint64_t>, 13> kUnits{{
+      {"", 1},
+      {"B", 1},
+      {"kB", 1000},
+      {"KB", 1000},
+      {"MB", 1000'000},
+      {"GB", 1000'000'000},
+      {"TB", 1000'000'000'000},
+      {"KiB", 1ull << 10},
+      {"MiB", 1ull << 20},
+      {"GiB", 1ull << 30},
+      {"TiB", 1ull << 40},
+      {"M", 1ull << 20},
+      {"G", 1ull << 30},
+  }};
+  double count = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, count);
+  const std::string_view unit(end, static_cast<std::size_t>(last - end));
+  const auto* const found =
+      std::ranges::find(kUnits, unit, [](const auto& known) { return known.first; });
+  const double bytes = found == kUnits.end() ? 0 : count * static_cast<double>(found->second);
+  if (error == std::errc() && bytes >= static_cast<double>(kMinCacheBytes) && bytes < 1e18)
+    return static_cast<std::uint64_t>(bytes);
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     setting +
+                         " must be at least 16MiB: a number of bytes, or a number with kB, "
+                         "MB, GB, TB, KiB, MiB, GiB or TiB, for example \"500GB\"; not `" +
+                         text + "`")
+      .About("cache");
+}
+
+Result<void> ListCache(const std::string& directory,
+                       const std::function<bool(const CacheEntry&)>& entry) {
+  PENSTOCK_ASSIGN(const auto folder, CacheFolder::OpenExisting(directory));
+  return folder->Scan([&](const CacheFolder::Scanned& file) {
+    if (!file.id) return true;
+    const auto head = folder->Peek(*file.id);
+    if (!head) return true;
+    return entry({.endpoint = head->version.endpoint,
+                  .bucket = head->version.bucket,
+                  .key = head->version.key,
+                  .etag = head->version.etag,
+                  .offset = head->index * kCacheBlockBytes,
+                  .size = head->data_bytes,
+                  .object_size = head->metadata.size,
+                  .stored = TimeOf(file.age.stored),
+                  .used = TimeOf(file.age.used)});
+  });
+}
+
+Result<CacheStats> ReadCacheStats(const std::string& directory) {
+  PENSTOCK_ASSIGN(const auto folder, CacheFolder::OpenExisting(directory));
+  return folder->stats();
+}
+
+Result<CacheCheck> VerifyCache(const std::string& directory) {
+  PENSTOCK_ASSIGN(const auto folder, CacheFolder::OpenExisting(directory));
+  CacheCheck check;
+  PENSTOCK_TRY(folder->Scan([&](const CacheFolder::Scanned& file) {
+    if (!file.id || !folder->Has(*file.id)) return true;
+    const auto block = folder->OpenForRead(*file.id);  // removes a file with a damaged footer
+    const bool intact = block && IsIntact(*block);
+    if (block && !intact) folder->RemoveDamaged(*file.id, "the checksum of a block differs");
+    ++(intact ? check.blocks : check.damaged);
+    (intact ? check.bytes : check.damaged_bytes) += file.age.bytes;
+    return true;
+  }));
+  folder->Flush();
+  return check;
+}
+
+Result<CachePrune> PruneCache(const std::string& directory, std::uint64_t keep_bytes) {
+  PENSTOCK_ASSIGN(const auto folder, CacheFolder::OpenExisting(directory));
+  PENSTOCK_ASSIGN(const auto pruned, folder->Shrink(keep_bytes, true));
+  if (pruned) return *pruned;
+  return Error::Make(ErrorKind::kConflict, "another process evicts blocks from the cache '" +
+                                               directory + "' at this moment; try again");
+}
+
+}  // namespace penstock

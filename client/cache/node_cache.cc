@@ -1,0 +1,167 @@
+#include "client/cache/node_cache.h"
+
+#include <functional>
+#include <new>
+
+#include "base/log/caught.h"
+#include "base/log/diagnostics.h"
+#include "client/memory/per_process.h"
+
+namespace penstock::cache {
+namespace {
+
+constexpr std::uint64_t kMaxStoringBytes = 64 << 20;
+constexpr std::size_t kMaxVerified = 1 << 18;
+constexpr std::string_view kBookkeeping = "the bookkeeping of the node cache";
+
+constinit DiagnosticEvent cache_unavailable("cache.unavailable");
+
+struct OpenCaches {
+  Mutex mutex;
+  // Null: it could not be opened.
+  std::map<std::string, std::unique_ptr<NodeCache>> caches PENSTOCK_GUARDED_BY(mutex);
+};
+
+std::size_t KeyOf(const BlockId& id) {
+  return std::hash<std::string>()(id.hash) * 31 + std::hash<std::uint64_t>()(id.index);
+}
+
+}  // namespace
+
+std::shared_ptr<BlockBytes> BlockBytes::Take(std::size_t size) {
+  auto share = MemoryBudget::PerProcess().TryTake(size);
+  if (!share) return nullptr;
+  auto block = std::make_shared<BlockBytes>();
+  block->bytes.reset(new (std::nothrow) std::byte[size]);
+  if (block->bytes == nullptr) return nullptr;
+  block->size = size;
+  block->share = *std::move(share);
+  block->share.SetInFlight(true);
+  return block;
+}
+
+Result<NodeCache*> NodeCache::PerProcess(const NodeCacheConfig& config) {
+  static constinit memory::PerProcess<OpenCaches> of_process;
+  OpenCaches& open = of_process.Mine([](OpenCaches*) { return new OpenCaches; });
+  const MutexLock lock(open.mutex);
+  const auto known = open.caches.find(*config.directory);
+  if (known != open.caches.end()) {
+    NodeCache* const cache = known->second.get();
+    if (cache != nullptr && config.max_bytes) cache->folder_->SetLimit(*config.max_bytes);
+    return cache;
+  }
+  Result<std::unique_ptr<CacheFolder>> folder =
+      CacheFolder::Open(*config.directory, config.max_bytes);
+  if (!folder.ok() && folder.error().kind == ErrorKind::kInvalidArgument)
+    return std::move(folder).error();
+  std::unique_ptr<NodeCache>& made = open.caches[*config.directory];
+  // A full or unreadable disk must not stop a program: it reads from S3.
+  if (folder.ok()) made = std::make_unique<NodeCache>(std::move(folder).value());
+  else cache_unavailable.Report(folder.error());
+  return made.get();
+}
+
+FlightPtr NodeCache::Find(const BlockId& id) const {
+  const MutexLock lock(mutex_);
+  const auto found = flights_.find(id);
+  return found == flights_.end() ? nullptr : found->second;
+}
+
+std::vector<FlightPtr> NodeCache::Claim(const std::string& hash, std::uint64_t first,
+                                        std::uint64_t count) {
+  std::vector<FlightPtr> claimed;
+  claimed.reserve(count);
+  for (std::uint64_t index = first; index < first + count; ++index) {
+    auto flight = std::make_shared<Flight>(BlockId{hash, index});
+    {
+      const MutexLock lock(mutex_);
+      if (!flights_.emplace(flight->id, flight).second) break;
+    }
+    if (!folder_->TryClaim(flight->id)) {
+      {
+        const MutexLock lock(mutex_);
+        flights_.erase(flight->id);
+      }
+      flight->state = Flight::State::kFailed;
+      pool().Poke();
+      break;
+    }
+    // Another process may have stored it just before this process got the claim.
+    if (folder_->Has(flight->id)) {
+      Release(*flight);
+      flight->state = Flight::State::kFailed;
+      pool().Poke();
+      break;
+    }
+    claimed.push_back(std::move(flight));
+  }
+  return claimed;
+}
+
+void NodeCache::Release(const Flight& flight) {
+  // In this order: a claim of a block that this process claims again must not be released.
+  folder_->ReleaseClaim(flight.id);
+  const MutexLock lock(mutex_);
+  flights_.erase(flight.id);
+}
+
+// The bytes are ready only once they are stored: a process that ends after its last read, such as a
+// data loader worker, has then stored all that it read.
+void NodeCache::Complete(const FlightPtr& flight, std::shared_ptr<const BlockBytes> data,
+                         BlockHead head) {
+  folder_->Add({.misses = 1, .miss_bytes = data->size});
+  flight->metadata = head.metadata;
+  flight->data = data;
+  const std::uint64_t bytes = data->size;
+  // A disk that is slower than the network must use up neither the memory nor the time.
+  const bool store = storing_bytes_.fetch_add(bytes) <= kMaxStoringBytes;
+  const auto end = [this, flight, bytes] {
+    storing_bytes_.fetch_sub(bytes);
+    flight->state = Flight::State::kReady;
+    Release(*flight);
+    pool().Poke();
+  };
+  const Result<bool> submitted = Caught(kBookkeeping, [&]() -> Result<bool> {
+    return store && pool().Submit([this, flight, data, head, end] {
+      Contain(kBookkeeping, [&] { folder_->Store(flight->id, head, data->view()); });
+      end();
+    });
+  });
+  if (submitted.ok() && *submitted) return;
+  folder_->Add({.refused = 1});
+  end();
+}
+
+void NodeCache::Fail(const FlightPtr& flight, Error error) {
+  flight->error = std::move(error);
+  Release(*flight);
+  flight->state = Flight::State::kFailed;
+  pool().Poke();
+}
+
+void NodeCache::Drop(const ObjectVersion& version, std::uint64_t object_bytes,
+                     const std::string& why) {
+  const std::string hash = HashOf(version);
+  folder_->RemoveDamaged({hash, 0}, why);
+  for (std::uint64_t index = 1; index * kCacheBlockBytes < object_bytes; ++index)
+    folder_->Remove({hash, index});
+}
+
+std::size_t NodeCache::in_flight() const {
+  const MutexLock lock(mutex_);
+  return flights_.size();
+}
+
+bool NodeCache::IsVerified(const BlockId& id, const OpenBlock& block) const {
+  const MutexLock lock(mutex_);
+  const auto found = verified_.find(KeyOf(id));
+  return found != verified_.end() && found->second == std::pair(block.inode, block.changed);
+}
+
+void NodeCache::SetVerified(const BlockId& id, const OpenBlock& block) {
+  const MutexLock lock(mutex_);
+  if (verified_.size() >= kMaxVerified) verified_.clear();
+  verified_[KeyOf(id)] = {block.inode, block.changed};
+}
+
+}  // namespace penstock::cache
