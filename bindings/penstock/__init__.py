@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from ._client import S3Client
     from ._config import S3ClientConfig
     from ._core import __version__
-    from ._events import RequestEvent, RetryQuestion, flush_events
+    from ._event_types import RequestEvent, RetryQuestion
+    from ._events import flush_events
     from ._exceptions import (
         S3AccessDeniedError,
         S3Attempt,
@@ -84,7 +85,8 @@ _MODULES = {
     "_client": ("S3Client",),
     "_config": ("S3ClientConfig",),
     "_core": ("__version__",),
-    "_events": ("RequestEvent", "RetryQuestion", "flush_events"),
+    "_event_types": ("RequestEvent", "RetryQuestion"),
+    "_events": ("flush_events",),
     "_iterable_dataset": ("S3IterableDataset",),
     "_map_dataset": ("S3MapDataset",),
     "_memory": ("memory_limit", "set_memory_limit"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ._exceptions import S3InvalidArgumentError
 
 if TYPE_CHECKING:
-    from ._events import Observer, RetryPolicy
+    from ._event_types import Observer, RetryPolicy
 
 DEFAULT_PART_SIZE = 8 * 1024**2  # for transfers without a planned part size: reader windows, streams
 MIN_PART_SIZE = 5 * 1024**2
