@@ -77,7 +77,8 @@ py::dict Prune(const std::string& directory, std::uint64_t keep_bytes) {
 
 void BindCache(py::module_& module) {
   module.def("cache_objects", &Objects, "directory"_a, "The object versions in a node cache.");
-  module.def("cache_stats", &Stats, "directory"_a, "What all processes did with a node cache.");
+  module.def("cache_stats", &Stats, "directory"_a,
+             "Counters of all processes that use a node cache.");
   module.def("cache_verify", &Verify, "directory"_a, "Removes damaged blocks of a node cache.");
   module.def("cache_prune", &Prune, "directory"_a, "keep_bytes"_a,
              "Removes the least recently used blocks of a node cache.");

@@ -43,6 +43,14 @@ def ended(upload: _Upload) -> None:
     _open.discard(upload)
 
 
+def check_process(process: int) -> None:
+    """Raises RuntimeError unless this is the process with the id `process`. An upload belongs to the process that created it."""
+    if os.getpid() != process:
+        raise RuntimeError(
+            f"this writer was made in process {process} and cannot be used after fork(); make a new one in this process"
+        )
+
+
 class S3Writer(io.BufferedIOBase):
     """Writes one object to S3 in parallel parts. Not seekable.
 

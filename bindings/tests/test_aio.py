@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import pickle
 import threading
+import warnings
 from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import penstock
 import pytest
+from forked import in_child
 from penstock import aio
 from penstock.requests import ObjectToDelete
 
@@ -387,6 +389,30 @@ def test_writer_that_is_dropped_after_its_loop_was_closed_aborts_its_upload(
     with pytest.warns(ResourceWarning, match="neither closed nor aborted"):
         del writer
     assert open_uploads(client, bucket) == []
+
+
+@pytest.mark.parametrize("ending", ["dropped", "aborted"])
+def test_a_forked_child_cannot_end_the_upload_of_a_writer_of_its_parent(
+    client: penstock.S3Client, aio_client: aio.S3Client, bucket: str, ending: str
+) -> None:
+    async def main() -> None:
+        held = [aio_client.put_object(bucket, "k")]
+        await held[0].write(bytes(20 * MIB))
+
+        def end() -> str:
+            if ending == "aborted":
+                with pytest.raises(RuntimeError, match=r"cannot be used after fork\(\)"):
+                    held[0].abort().send(None)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ResourceWarning)
+                held.clear()
+            return "ended"
+
+        assert in_child(end) == "ended"
+        await held[0].close()
+
+    asyncio.run(main())
+    assert client.head(bucket, "k").size == 20 * MIB
 
 
 # ---- listings and many objects

@@ -20,6 +20,7 @@ import pytest
 import torch
 from bucket_io import get, keys, put
 from file_systems import file_system, storage_options
+from forked import in_child
 from penstock.fsspec import PenstockFileSystem
 
 MIB = 1024**2
@@ -738,3 +739,22 @@ def test_a_discard_during_a_write_of_another_thread_aborts_an_upload_in_parts(em
     assert errors
     assert open_uploads(client, bucket) == []
     assert keys(client, bucket) == []
+
+
+@pytest.mark.parametrize("attributes", [{}, {"Tagging": "a=b"}], ids=["by the engine", "part by part"])
+def test_a_forked_child_cannot_end_the_upload_of_a_file_of_its_parent(fs, client, bucket, attributes):
+    held = [fs.open(f"{bucket}/k", "wb", **attributes)]
+    held[0].write(bytes(40 * MIB))
+
+    def use_and_drop() -> str:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            with pytest.raises((OSError, RuntimeError), match=r"cannot be used after fork\(\)"):
+                held[0].write(bytes(40 * MIB))
+            held.clear()
+        return "dropped"
+
+    assert in_child(use_and_drop) == "dropped"
+    held[0].close()
+    assert fs.size(f"{bucket}/k") == 40 * MIB
+    assert open_uploads(client, bucket) == []

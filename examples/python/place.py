@@ -40,9 +40,8 @@ def put(object_uri: str, data: bytes) -> None:
 def end_rank() -> None:
     """Ends this process of a torch.distributed job, after all ranks have called it.
 
-    Skips the finalization of the interpreter: a thread of Gloo that releases a tensor then aborts the process
-    (pytorch/pytorch#190489). destroy_process_group() joins these threads only if nothing else holds the group, as the caches of
-    DTensor do.
+    Skips the finalization of the interpreter, during which a thread of Gloo can abort the process. docs/TROUBLESHOOTING.md says
+    what is known about it.
     """
     import torch.distributed as dist
 

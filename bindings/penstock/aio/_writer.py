@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import warnings
 from collections import deque
 from contextlib import contextmanager, suppress
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .. import _core
 from .._exceptions import S3Exception, S3NotFoundError
-from .._writer import abort_at_exit, ended
+from .._writer import abort_at_exit, check_process, ended
 from ._loop import abandon, until_end
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ class ObjectWriter:
         self._aborting: Task[None] | None = None
         self._open: _OpenUpload | None = None  # the upload until it is published or aborted
         self._used = False
+        self._process = os.getpid()
 
     # ---- writing
 
@@ -143,6 +145,7 @@ class ObjectWriter:
 
     async def abort(self) -> None:
         """Discards the upload. Does nothing after ``close``. It ends only when the upload is aborted, also if it is cancelled."""
+        check_process(self._process)
         if self.result is None:
             await self._abort()
 
@@ -164,6 +167,8 @@ class ObjectWriter:
         creating = getattr(self, "_creating", None)
         if creating is None or self._aborting is not None or self.result is not None:
             return
+        if os.getpid() != self._process:  # the parent continues the upload
+            return
         warnings.warn(
             f"the upload of s3://{self.bucket}/{self.key} was neither closed nor aborted; use `async with`, or await close()",
             ResourceWarning, stacklevel=1, source=self,
@@ -181,6 +186,7 @@ class ObjectWriter:
 
     @contextmanager
     def _use(self) -> Iterator[None]:
+        check_process(self._process)
         if self._used:
             raise RuntimeError("a writer was used by two tasks at a time; use one writer per task")
         if self._aborting is not None:

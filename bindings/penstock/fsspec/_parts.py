@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from .._exceptions import S3Exception
+from .._writer import check_process
 from ..requests._parts import MAX_COPY_BYTES, JoinedObject, copied_attributes, copy_in_parts, merged
 
 if TYPE_CHECKING:
@@ -71,6 +73,7 @@ class PartsStream:
         self._appends = after is not None
         self._rest = bytearray()
         self._joined: JoinedObject | None = None
+        self._process = os.getpid()
         self._closed = self._wrote = False
         self._sending = self._aborted = False  # a thread is in write(); another has called abort()
         if after is not None:
@@ -87,6 +90,7 @@ class PartsStream:
         return APPENDED_PART << ((self._joined.parts if self._joined is not None else 0) // 1000)
 
     def write(self, data: Buffer) -> int:
+        check_process(self._process)
         if self._closed:
             raise S3Exception("Cannot write to closed object")
         view = memoryview(data).cast("B")
@@ -108,6 +112,7 @@ class PartsStream:
         return len(view)
 
     def close(self) -> None:
+        check_process(self._process)
         if self._closed:
             raise S3Exception("Cannot close object more than once")
         if self._appends and not self._wrote:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -77,20 +78,20 @@ def in_parallel(
             changed.notify()
 
     workers = [threading.Thread(target=serve, daemon=True) for _ in range(threads)]
-    ended: list[ResultT] = []
+    ordered: list[ResultT] = []
     try:
         for worker in workers:
             worker.start()
         while True:
             with changed:
-                while len(ended) not in results and not failures and working:
+                while len(ordered) not in results and not failures and working:
                     changed.wait(LONGEST_WAIT_S)
                 if failures:
                     raise failures[0]
-                if len(ended) not in results:
-                    return ended
-                ended.append(results.pop(len(ended)))
-            on_result(ended[-1])
+                if len(ordered) not in results:
+                    return ordered
+                ordered.append(results.pop(len(ordered)))
+            on_result(ordered[-1])
     except BaseException as error:
         failures.append(error)
         raise
@@ -121,6 +122,7 @@ class JoinedObject:
         self._customer_key: bytes | None = attributes.get("sse_customer_key")
         self._parts: list[CompletedPart] = []
         self._size = 0
+        self._process = os.getpid()
         self._upload_id = client.create_multipart_upload(bucket, key, **attributes)
         abort_at_exit(self)
 
@@ -196,20 +198,23 @@ class JoinedObject:
             return PutResult(head.etag, head.version_id, head.checksums)
 
     def abort(self) -> None:
+        """Discards the upload. Does nothing in a forked child, because the parent continues the upload."""
+        if os.getpid() != self._process:
+            return
         ended(self)
         with suppress(S3NotFoundError):
             self._client.abort_multipart_upload(self._bucket, self._key, self._upload_id, timeout=ABORT_TIMEOUT_S)
 
     @contextmanager
     def abort_on_error(self) -> Iterator[None]:
-        """A context manager that aborts the upload if the block raises. Errors of aborting are logged."""
+        """A context manager that aborts the upload if the block raises. An error of the abort is logged, without a traceback."""
         try:
             yield
         except BaseException:
             try:
                 self.abort()
-            except S3Exception:
-                log.exception("cannot abort a multipart upload")
+            except S3Exception as error:
+                log.warning("cannot abort a multipart upload of s3://%s/%s: %s", self._bucket, self._key, error)
             raise
 
 

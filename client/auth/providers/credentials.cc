@@ -106,7 +106,7 @@ class ChainProvider final : public CredentialsProvider {
       return search->done(Unusable("no credentials found; tried " + search->tried));
     }
     const auto answered = std::make_shared<std::atomic<bool>>(false);
-    // An exception may not leave: this may run in the callback of another link.
+    // Contains exceptions: this may run in the callback of another link.
     Result<void> started = Caught("the credentials provider", [&] {
       (*search->links)[index].provider->Start([=](Result<CredentialsPtr> result) {
         if (!answered->exchange(true)) Continue(search, index, std::move(result));

@@ -29,8 +29,8 @@ struct ConnectFailure {
 };
 Error ConnectError(const Request& request, const ConnectFailure& failure);
 
-// The error for a proxy whose `fault` is not empty. Connect to none: libcurl would ignore some of
-// them, and connect without a proxy.
+// The error for a proxy whose `fault` is not empty. The caller must not connect: libcurl ignores
+// some of these proxies, and would connect without one.
 Error ProxyUrlError(const Request& request, const EnvironmentProxy& proxy);
 
 // The error for a proxy that requires credentials or refuses those that it got (407, RFC 9110

@@ -66,11 +66,12 @@ Result<ListPartsResponse> ParseResponse(const ListPartsRequest& request,
   }
   const bool repeats = marker <= request.part_number_marker;
   if (HasNextPage(truncated, marker > 0, repeats)) {
-    if (marker == 0) return NoMarker(kMarker);
+    if (root.Child(kMarker).text().empty()) return NoMarker(kMarker);
     if (repeats) {
       return Error::Make(ErrorKind::kUnavailable,
                          "the listing is truncated, but its NextPartNumberMarker is " +
-                             std::to_string(marker) + ", not above that of the request");
+                             std::to_string(marker) + ", not above " +
+                             std::to_string(request.part_number_marker));
     }
     out.next_part_number_marker = marker;
   }
