@@ -40,7 +40,11 @@ class Download final : public BodySink, public std::enable_shared_from_this<Down
                          "the object changed while it was read: ETag " + metadata.etag.value +
                              " instead of " + what_.version.etag);
     }
-    if (!what_.metadata) what_.metadata = metadata;
+    if (!what_.metadata) {
+      what_.metadata = metadata;
+      // S3 may send the checksum of a part with a range that is this part.
+      if (metadata.range.size() != metadata.size) what_.metadata->checksums.clear();
+    }
     if (what_.metadata->size != metadata.size) {
       return Error::Make(ErrorKind::kDataLoss, "the object has " + std::to_string(metadata.size) +
                                                    " bytes instead of " +
@@ -73,7 +77,8 @@ class Download final : public BodySink, public std::enable_shared_from_this<Down
     head.metadata = *what_.metadata;
     backend_->misses.fetch_add(1, std::memory_order_relaxed);
     backend_->miss_bytes.fetch_add(block_->size, std::memory_order_relaxed);
-    cache_.Complete(what_.flights[done_++], std::exchange(block_, nullptr), std::move(head));
+    cache_.Complete(what_.flights[done_], std::exchange(block_, nullptr), std::move(head));
+    ++done_;
     filled_ = 0;
     return NextBlock();
   }

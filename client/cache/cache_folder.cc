@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,8 @@ constexpr std::chrono::minutes kAbandoned{10};
 constexpr std::chrono::seconds kPauseWithoutSpace{1};
 constexpr std::uint64_t kFlushBytes = 4 << 20;
 constexpr std::chrono::nanoseconds kFlushInterval = std::chrono::milliseconds(100);
+constexpr int kFlushTries = 20;  // 1 ms apart
+constexpr std::uint64_t kNoLimit = INT64_MAX;
 
 constinit DiagnosticEvent cache_error("cache.error");
 constinit DiagnosticEvent cache_damaged("cache.damaged_block");
@@ -76,7 +79,7 @@ std::uint64_t ClaimByte(const BlockId& id) {
 
 Result<void> CheckOwner(const std::string& path) {
   struct ::stat status {};
-  if (::stat(path.c_str(), &status) != 0) return FileError("use", path, errno);
+  if (::lstat(path.c_str(), &status) != 0) return FileError("use", path, errno);
   if (!S_ISDIR(status.st_mode)) return FileError("use", path, ENOTDIR);
   if (status.st_uid == ::geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return Ok();
   return Error::Make(ErrorKind::kInvalidArgument,
@@ -120,14 +123,15 @@ Result<std::unique_ptr<CacheFolder>> CacheFolder::OpenAt(const std::string& dire
   }
   PENSTOCK_TRY(CheckOwner(path));
   const std::string state = path + "/state";
-  Descriptor file(::open(state.c_str(), O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0), 0600));
+  Descriptor file(
+      ::open(state.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0), 0600));
   if (!file) return FileError("open", state, errno);
   return std::unique_ptr<CacheFolder>(new CacheFolder(std::move(path), std::move(file)));
 }
 
 Result<std::unique_ptr<CacheFolder>> CacheFolder::OpenExisting(const std::string& directory) {
   PENSTOCK_ASSIGN(auto folder, OpenAt(directory, false));
-  folder->limit_ = INT64_MAX;
+  folder->limit_ = kNoLimit;
   return folder;
 }
 
@@ -163,14 +167,14 @@ void CacheFolder::CountError(std::string_view what, int system_error) {
 
 // ---- locks ----
 
-bool CacheFolder::LockByte(std::uint64_t offset, bool wait) const {
+bool CacheFolder::LockByte(std::uint64_t offset) const {
   struct ::flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   lock.l_start = static_cast<::off_t>(offset);
   lock.l_len = 1;
   for (;;) {
-    if (::fcntl(state_file_.get(), wait ? F_SETLKW : F_SETLK, &lock) == 0) return true;
+    if (::fcntl(state_file_.get(), F_SETLK, &lock) == 0) return true;
     if (errno != EINTR) return errno != EAGAIN && errno != EACCES;  // no locks: work without them
   }
 }
@@ -184,7 +188,7 @@ void CacheFolder::UnlockByte(std::uint64_t offset) const {
   static_cast<void>(::fcntl(state_file_.get(), F_SETLK, &lock));
 }
 
-bool CacheFolder::TryClaim(const BlockId& id) { return LockByte(ClaimByte(id), false); }
+bool CacheFolder::TryClaim(const BlockId& id) { return LockByte(ClaimByte(id)); }
 void CacheFolder::ReleaseClaim(const BlockId& id) { UnlockByte(ClaimByte(id)); }
 
 bool CacheFolder::IsClaimed(const BlockId& id) const {
@@ -224,20 +228,23 @@ void CacheFolder::ApplyPending(State& state) {
   const auto stored =
       static_cast<std::int64_t>(stats.stored_bytes) + std::exchange(pending_stored_bytes_, 0);
   stats.stored_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, stored));
-  state.history.Record(stats.requested_bytes, limit_, Now());
+  if (limit_ != kNoLimit) state.history.Record(stats.requested_bytes, limit_, Now());
   state.crc = state.Crc();
 }
 
-void CacheFolder::Flush() {
+bool CacheFolder::Flush() {
   const MutexLock lock(mutex_);
   next_flush_ = MonotonicNow() + kFlushInterval.count();
-  if (!LockByte(kStateLock, false)) return;
-  State state = ReadState().value_or(State());
+  if (!LockByte(kStateLock)) return false;
+  State lost;
+  lost.stats.stored_bytes = known_stored_bytes_;
+  State state = ReadState().value_or(lost);
   ApplyPending(state);
   if (::pwrite(state_file_.get(), &state, sizeof state, 0) != sizeof state) ++pending_.errors;
   UnlockByte(kStateLock);
   known_stored_bytes_ = state.stats.stored_bytes;
   last_tick_ = state.history.LastTick();
+  return true;
 }
 
 void CacheFolder::Add(const CacheStats& delta) {
@@ -267,16 +274,16 @@ CacheStats CacheFolder::stats() {
 // `before`: the stored bytes that the state had when the scan began. What was stored meanwhile is
 // added, though the scan may have seen it: the result is rather too high than too low.
 void CacheFolder::SetStoredBytes(std::uint64_t scanned, std::uint64_t before) {
-  const MutexLock lock(mutex_);
-  LockByte(kStateLock, true);
-  State state = ReadState().value_or(State());
-  ApplyPending(state);
-  const std::uint64_t now = state.stats.stored_bytes;
-  state.stats.stored_bytes = scanned + (now > before ? now - before : 0);
-  state.crc = state.Crc();
-  if (::pwrite(state_file_.get(), &state, sizeof state, 0) != sizeof state) ++pending_.errors;
-  UnlockByte(kStateLock);
-  known_stored_bytes_ = state.stats.stored_bytes;
+  {
+    const MutexLock lock(mutex_);
+    // As a difference, so that the lock need not be waited for: a stopped process may have it.
+    if (const auto state = ReadState()) known_stored_bytes_ = state->stats.stored_bytes;
+    const auto known = static_cast<std::int64_t>(known_stored_bytes_);
+    const std::int64_t added = known + pending_stored_bytes_ - static_cast<std::int64_t>(before);
+    pending_stored_bytes_ =
+        static_cast<std::int64_t>(scanned) + std::max<std::int64_t>(0, added) - known;
+  }
+  Flush();
 }
 
 // ---- blocks ----
@@ -358,15 +365,21 @@ bool CacheFolder::TryReserve(std::uint64_t bytes) {
 
 bool CacheFolder::MakeRoom(std::uint64_t bytes) {
   Flush();
-  if (TryReserve(bytes)) return true;
-  const std::uint64_t limit = limit_;
-  const auto spare = static_cast<std::uint64_t>(kEvictShare * static_cast<double>(limit));
-  const auto shrunk = Shrink(limit - std::min(limit, spare + bytes), false);
-  if (!shrunk.ok()) {
-    cache_error.Report(shrunk.error());
-    Add({.errors = 1});
+  if (!TryReserve(bytes)) {
+    const std::uint64_t limit = limit_;
+    const auto spare = static_cast<std::uint64_t>(kEvictShare * static_cast<double>(limit));
+    const auto shrunk = Shrink(limit - std::min(limit, spare + bytes), false);
+    if (!shrunk.ok()) {
+      cache_error.Report(shrunk.error());
+      Add({.errors = 1});
+    }
+    if (!TryReserve(bytes)) return false;
   }
-  return TryReserve(bytes);
+  // Otherwise the last blocks of each process would not be counted, and many short processes would
+  // exceed the limit.
+  for (int i = 0; i < kFlushTries && !Flush(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return true;
 }
 
 CacheFolder::Stored CacheFolder::Store(const BlockId& id, BlockHead head, ByteView data) {
@@ -453,7 +466,7 @@ Result<void> CacheFolder::Scan(const std::function<bool(const Scanned&)>& visit)
 Result<std::optional<CachePrune>> CacheFolder::Shrink(std::uint64_t most_bytes,
                                                       bool least_recently_used) {
   if (!evicting_.TryLock()) return std::optional<CachePrune>();
-  const bool locked = LockByte(kEvictionLock, false);
+  const bool locked = LockByte(kEvictionLock);
   Result<CachePrune> result = CachePrune();
   if (locked) {
     result = Evict(most_bytes, least_recently_used);

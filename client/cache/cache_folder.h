@@ -72,8 +72,8 @@ class CacheFolder {
 
   // Adds to the counters. They reach the file soon.
   void Add(const CacheStats& delta);
-  // Writes pending counters to the file if its lock is free.
-  void Flush();
+  // Writes pending counters to the file. Returns false if another process has its lock.
+  bool Flush();
   CacheStats stats();
 
   // For inspection.
@@ -94,12 +94,14 @@ class CacheFolder {
 
   CacheFolder(std::string path, Descriptor state);
   static Result<std::unique_ptr<CacheFolder>> OpenAt(const std::string& directory, bool create);
-  bool LockByte(std::uint64_t offset, bool wait) const;
+  // Returns false if another process has the lock. Without working locks, true.
+  bool LockByte(std::uint64_t offset) const;
   void UnlockByte(std::uint64_t offset) const;
   std::optional<State> ReadState() const;
   void ApplyPending(State& state) PENSTOCK_REQUIRES(mutex_);
   // Counts the bytes of a block that will be written, if they fit.
   bool TryReserve(std::uint64_t bytes);
+  // Counts them also in the file, after an eviction if necessary.
   bool MakeRoom(std::uint64_t bytes);
   Result<CachePrune> Evict(std::uint64_t most_bytes, bool least_recently_used);
   bool Write(const BlockId& id, const std::string& footer, ByteView data);

@@ -54,6 +54,21 @@ TEST_F(CacheFolderTest, OnlyItsUserCanReadIt) {
   EXPECT_EQ(status.st_mode & 0777, 0600u);
 }
 
+TEST_F(CacheFolderTest, TheLastBlockOfAProcessIsCounted) {
+  const Bytes data = MakeContent(kCacheBlockBytes);
+  const ::pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const auto folder = CacheFolder::Open(directory_.path(), kMinCacheBytes);
+    const BlockHead head = HeadOf("k", data);
+    if (folder.ok()) (*folder)->Store({HashOf(head.version), 0}, head, data);
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_GE(folder_->stats().stored_bytes, kCacheBlockBytes);
+}
+
 TEST_F(CacheFolderTest, ABlockUnderTheNameOfAnotherIsRemoved) {
   const BlockId id = Store("k", MakeContent(10));
   const BlockId other{HashOf({"e", "b", "other", "t"}), 0};

@@ -19,10 +19,11 @@ constexpr std::string_view kCallback = "the callback of a cached read";
 constexpr std::string_view kBookkeeping = "the bookkeeping of a cached read";
 constexpr std::string_view kSink = "the sink of a cached read";
 constexpr std::uint64_t kMaxRunBlocks = 8;  // of one request
+constexpr int kMaxLooks = 16;  // for one byte
 constexpr std::uint64_t kNone = UINT64_MAX;
 
 bool PinsVersion(const std::optional<ETag>& etag) {
-  return etag && !etag->empty() && !etag->value.starts_with("W/");
+  return etag && !etag->empty() && etag->value != "*" && !etag->value.starts_with("W/");
 }
 
 // Another request would fail in the same way. For other errors S3's response to a GetObject is
@@ -138,6 +139,7 @@ class CachedRead final : public BodySink, public std::enable_shared_from_this<Ca
   void UseHead() {
     metadata_ = std::move(head_).value();
     metadata_known_ = complete_metadata_ = true;
+    range_known_ = false;  // a listed version may have another size
     must_check_ = false;
     SetVersion(metadata_.etag);
     Serve();
@@ -171,6 +173,7 @@ class CachedRead final : public BodySink, public std::enable_shared_from_this<Ca
     for (;;) {
       if (auto stop = StopError()) return Fail(*std::move(stop));
       if (!ResolveRange()) return Passthrough();
+      if (GetsNowhere()) return Direct();
       const std::uint64_t index = must_check_ ? FirstMissing() : pos_ / kCacheBlockBytes;
       if (index == kNone) {
         must_check_ = false;
@@ -179,6 +182,13 @@ class CachedRead final : public BodySink, public std::enable_shared_from_this<Ca
       if (!must_check_ && pos_ == end_) return Complete();
       if (!ServeBlock({hash_, index})) return;
     }
+  }
+
+  // A file may be unreadable and impossible to remove, for example on a file system that became
+  // read-only. Or no process can store the block, and many take turns to download it.
+  bool GetsNowhere() {
+    if (std::exchange(looked_for_, pos_) != pos_) looks_ = 0;
+    return ++looks_ > kMaxLooks;
   }
 
   std::uint64_t FirstMissing() const {
@@ -228,8 +238,10 @@ class CachedRead final : public BodySink, public std::enable_shared_from_this<Ca
     const Error error = flight->error.value_or(Error::Make(ErrorKind::kInternal, "no bytes"));
     if (error.kind == ErrorKind::kResourceExhausted) {
       Direct();
-    } else if (listed_ && !begun_ && error.kind == ErrorKind::kPreconditionFailed) {
-      Replaced();
+    } else if (!request_.if_match && !begun_ && error.kind == ErrorKind::kPreconditionFailed) {
+      // If it is replaced again after a HEAD request, the caller, who set no condition, gets what
+      // one GetObject returns.
+      listed_ ? Replaced() : Passthrough();
     } else if (!begun_ && error.http_status == 416) {
       Passthrough();  // S3's own error names the range that the caller asked for
     } else {
@@ -446,7 +458,7 @@ class CachedRead final : public BodySink, public std::enable_shared_from_this<Ca
     request.sink = this;
     backend_->get(std::move(request), [self = shared_from_this()](Result<ObjectMetadata> result) {
       if (!result.ok()) return self->Fail(std::move(result).error());
-      self->Run(&CachedRead::Complete);
+      self->Continue(&CachedRead::Complete);  // it may remove files
     });
   }
 
@@ -494,6 +506,8 @@ class CachedRead final : public BodySink, public std::enable_shared_from_this<Ca
   ExpectedCrc expected_;
   std::uint64_t crc_ = 0;
   std::uint64_t direct_from_ = 0;
+  std::uint64_t looked_for_ = kNone;  // `pos_` at the last look
+  int looks_ = 0;
 
   std::vector<FlightPtr> run_;  // own downloads, until their bytes are delivered
   std::uint64_t run_blocks_ = 1;
@@ -508,7 +522,8 @@ bool IsCacheable(const GetObjectRequest& request) {
   return request.sink != nullptr && request.version_id.empty() && request.customer_key.empty() &&
          !request.part_number && !request.if_none_match && !request.if_modified_since &&
          !request.if_unmodified_since && !request.overrides.has_value() &&
-         options.extra_headers.empty() && options.extra_query.empty() && !options.on_response;
+         options.expected_bucket_owner.empty() && options.extra_headers.empty() &&
+         options.extra_query.empty() && !options.on_response;
 }
 
 void StartCachedRead(NodeCache& cache, std::shared_ptr<CacheBackend> backend,

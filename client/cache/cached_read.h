@@ -30,7 +30,8 @@ struct CacheBackend {
 };
 
 // Whether the cache can answer such a request. Not those for versions, parts or encrypted with the
-// customer's key, with conditions other than If-Match, or with options that change the response.
+// customer's key, with conditions other than If-Match, or with options that change the response or
+// name the owner of the bucket.
 bool IsCacheable(const GetObjectRequest& request);
 
 // Requires IsCacheable. Everything that Start of ObjectStore promises about `request` and `done`

@@ -129,6 +129,44 @@ TEST(CachedReadTest, AListedVersionThatTheCacheHasNeedsNoRequest) {
   EXPECT_EQ(bytes, replaced);
 }
 
+TEST(CachedReadTest, AReplacedObjectOfAnotherSizeIsReadWhole) {
+  for (const std::uint64_t size : {4 * kMiB + 5, kMiB / 2}) {
+    CachedStore cached;
+    const ETag listed = cached.Put("a", MakeContent(2 * kMiB, 1));
+    CollectingSink first;
+    auto request = cached.Get("a", first);
+    request.listed_etag = listed;
+    ASSERT_TRUE(cached.Read(request).ok());
+    cached.Settle();
+    std::filesystem::remove(cached.directory.Blocks().back());  // the second block
+    const Bytes replaced = MakeContent(size, 2);
+    cached.Put("a", replaced);
+    CollectingSink sink;
+    request.sink = &sink;
+    ASSERT_TRUE(cached.Read(request).ok());
+    EXPECT_EQ(sink.bytes, replaced);
+  }
+}
+
+TEST(CachedReadTest, AFileThatCannotBeReadOrRemovedIsNoObstacle) {
+  CachedStore cached;
+  const Bytes content = MakeContent(2 * kMiB);
+  const ETag etag = cached.Put("a", content);
+  CollectingSink first;
+  auto request = cached.Get("a", first);
+  request.if_match = etag;
+  ASSERT_TRUE(cached.Read(request).ok());
+  cached.Settle();
+  for (const std::filesystem::path& file : cached.directory.Blocks()) {
+    std::filesystem::remove(file);
+    std::filesystem::create_directory(file);
+  }
+  CollectingSink sink;
+  request.sink = &sink;
+  ASSERT_TRUE(cached.Read(request).ok());
+  EXPECT_EQ(sink.bytes, content);
+}
+
 TEST(CachedReadTest, ADamagedFileIsDownloadedAgain) {
   CachedStore cached;
   const Bytes content = MakeContent(kMiB / 2);
@@ -319,6 +357,9 @@ TEST(CachedReadTest, RequestsThatNeedS3AreNotCacheable) {
   EXPECT_FALSE(IsCacheable(request));
   request = plain;
   request.options.extra_headers = {{"x-amz-a", "b"}};
+  EXPECT_FALSE(IsCacheable(request));
+  request = plain;
+  request.options.expected_bucket_owner = "123456789012";
   EXPECT_FALSE(IsCacheable(request));
 }
 

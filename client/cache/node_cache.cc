@@ -109,7 +109,6 @@ void NodeCache::Release(const Flight& flight) {
 // data loader worker, has then stored all that it read.
 void NodeCache::Complete(const FlightPtr& flight, std::shared_ptr<const BlockBytes> data,
                          BlockHead head) {
-  folder_->Add({.misses = 1, .miss_bytes = data->size});
   flight->metadata = head.metadata;
   flight->data = data;
   const std::uint64_t bytes = data->size;
@@ -123,13 +122,19 @@ void NodeCache::Complete(const FlightPtr& flight, std::shared_ptr<const BlockByt
   };
   const Result<bool> submitted = Caught(kBookkeeping, [&]() -> Result<bool> {
     return store && pool().Submit([this, flight, data, head, end] {
-      Contain(kBookkeeping, [&] { folder_->Store(flight->id, head, data->view()); });
+      Contain(kBookkeeping, [&] {
+        folder_->Add({.misses = 1, .miss_bytes = data->size});
+        folder_->Store(flight->id, head, data->view());
+      });
       end();
     });
   });
   if (submitted.ok() && *submitted) return;
-  folder_->Add({.refused = 1});
   end();
+  Contain(kBookkeeping, [&] {  // not on this thread, which may be an I/O thread
+    pool().Submit(
+        [this, bytes] { folder_->Add({.misses = 1, .miss_bytes = bytes, .refused = 1}); });
+  });
 }
 
 void NodeCache::Fail(const FlightPtr& flight, Error error) {

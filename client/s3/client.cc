@@ -182,9 +182,11 @@ void Client::SetObserver(std::function<void(const RequestEvent&)> observer) {
 
 void Client::Start(GetObjectRequest request, Callback<ObjectMetadata> done) {
   if (cache::NodeCache* const cache = impl_->Cache();
-      cache != nullptr && cache::IsCacheable(request))
+      cache != nullptr && cache::IsCacheable(request)) {
+    request.options.deadline = DeadlineOf(request.options);  // for all its requests and waits
     return cache::StartCachedRead(*cache, impl_->cache_backend, std::move(request),
                                   std::move(done));
+  }
   Run(impl_->state, Operation::kGetObject, std::move(request), std::move(done));
 }
 void Client::Start(HeadObjectRequest request, Callback<ObjectMetadata> done) {

@@ -100,6 +100,10 @@ class PinnedStore final : public ObjectStore {
   void Start(ListBucketsRequest request, Callback<ListBucketsResponse> done) override {
     inner_->Start(std::move(request), std::move(done));
   }
+  void OnMismatch(const BucketName& bucket, const ObjectKey& key, const ETag& etag,
+                  std::uint64_t object_bytes) override {
+    inner_->OnMismatch(bucket, key, etag, object_bytes);
+  }
   bool may_repeat() const override { return inner_->may_repeat(); }
   Deadline DeadlineOf(const CallOptions& options) const override {
     return inner_->DeadlineOf(options);
