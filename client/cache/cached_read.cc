@@ -19,7 +19,7 @@ constexpr std::string_view kCallback = "the callback of a cached read";
 constexpr std::string_view kBookkeeping = "the bookkeeping of a cached read";
 constexpr std::string_view kSink = "the sink of a cached read";
 constexpr std::uint64_t kMaxRunBlocks = 8;  // of one request
-constexpr int kMaxLooks = 16;  // for one byte
+constexpr int kMaxLooks = 16;               // for one byte
 constexpr std::uint64_t kNone = UINT64_MAX;
 
 bool PinsVersion(const std::optional<ETag>& etag) {
