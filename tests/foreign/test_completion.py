@@ -45,7 +45,7 @@ def complete(tmp_path_factory):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("penstock c", ["cat", "checkpoint", "completion", "conformance", "cp"]),
+        ("penstock c", ["cache", "cat", "checkpoint", "completion", "conformance", "cp"]),
         ("penstock cp --res", ["--resume"]),
         ("penstock sync --metadata-directive C", ["COPY"]),
         ("penstock checkpoint v", ["verify"]),
