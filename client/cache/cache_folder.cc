@@ -52,6 +52,28 @@ std::int64_t Now() {
       .count();
 }
 
+// Adds what a process counts. The state has stored_bytes and requested_bytes of its own.
+void Sum(const CacheStats& delta, CacheStats& total) {
+  total.hits += delta.hits;
+  total.hit_bytes += delta.hit_bytes;
+  total.misses += delta.misses;
+  total.miss_bytes += delta.miss_bytes;
+  total.stored += delta.stored;
+  total.refused += delta.refused;
+  total.evicted += delta.evicted;
+  total.damaged += delta.damaged;
+  total.errors += delta.errors;
+}
+
+struct ::flock LockOf(std::uint64_t offset, short type) {
+  struct ::flock lock {};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = static_cast<::off_t>(offset);
+  lock.l_len = 1;
+  return lock;
+}
+
 std::int64_t MonotonicNow() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              SystemClock().Monotonic().time_since_epoch())
@@ -168,11 +190,7 @@ void CacheFolder::CountError(std::string_view what, int system_error) {
 // ---- locks ----
 
 bool CacheFolder::LockByte(std::uint64_t offset) const {
-  struct ::flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = static_cast<::off_t>(offset);
-  lock.l_len = 1;
+  struct ::flock lock = LockOf(offset, F_WRLCK);
   for (;;) {
     if (::fcntl(state_file_.get(), F_SETLK, &lock) == 0) return true;
     if (errno != EINTR) return errno != EAGAIN && errno != EACCES;  // no locks: work without them
@@ -180,11 +198,7 @@ bool CacheFolder::LockByte(std::uint64_t offset) const {
 }
 
 void CacheFolder::UnlockByte(std::uint64_t offset) const {
-  struct ::flock lock {};
-  lock.l_type = F_UNLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = static_cast<::off_t>(offset);
-  lock.l_len = 1;
+  struct ::flock lock = LockOf(offset, F_UNLCK);
   static_cast<void>(::fcntl(state_file_.get(), F_SETLK, &lock));
 }
 
@@ -192,11 +206,7 @@ bool CacheFolder::TryClaim(const BlockId& id) { return LockByte(ClaimByte(id)); 
 void CacheFolder::ReleaseClaim(const BlockId& id) { UnlockByte(ClaimByte(id)); }
 
 bool CacheFolder::IsClaimed(const BlockId& id) const {
-  struct ::flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = static_cast<::off_t>(ClaimByte(id));
-  lock.l_len = 1;
+  struct ::flock lock = LockOf(ClaimByte(id), F_WRLCK);
   return ::fcntl(state_file_.get(), F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
@@ -215,15 +225,7 @@ std::optional<CacheFolder::State> CacheFolder::ReadState() const {
 void CacheFolder::ApplyPending(State& state) {
   const CacheStats pending = std::exchange(pending_, {});
   CacheStats& stats = state.stats;
-  stats.hits += pending.hits;
-  stats.hit_bytes += pending.hit_bytes;
-  stats.misses += pending.misses;
-  stats.miss_bytes += pending.miss_bytes;
-  stats.stored += pending.stored;
-  stats.refused += pending.refused;
-  stats.evicted += pending.evicted;
-  stats.damaged += pending.damaged;
-  stats.errors += pending.errors;
+  Sum(pending, stats);
   stats.requested_bytes += pending.hit_bytes + pending.miss_bytes;
   const auto stored =
       static_cast<std::int64_t>(stats.stored_bytes) + std::exchange(pending_stored_bytes_, 0);
@@ -251,15 +253,7 @@ void CacheFolder::Add(const CacheStats& delta) {
   bool flush = false;
   {
     const MutexLock lock(mutex_);
-    pending_.hits += delta.hits;
-    pending_.hit_bytes += delta.hit_bytes;
-    pending_.misses += delta.misses;
-    pending_.miss_bytes += delta.miss_bytes;
-    pending_.stored += delta.stored;
-    pending_.refused += delta.refused;
-    pending_.evicted += delta.evicted;
-    pending_.damaged += delta.damaged;
-    pending_.errors += delta.errors;
+    Sum(delta, pending_);
     flush = pending_.hit_bytes + pending_.miss_bytes >= std::min(kFlushBytes, limit_ / 64) ||
             MonotonicNow() >= next_flush_;
   }

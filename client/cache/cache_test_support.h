@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "client/cache/cached_read.h"
+#include "client/testing/test_bodies.h"
 #include "penstock/base/mutex.h"
 #include "penstock/base/pending.h"
 #include "penstock/testing/memory_object_store.h"
@@ -132,7 +133,7 @@ class CachedStore {
   }
 
   ETag Put(const std::string& key, const Bytes& content) {
-    auto body = BodyOf(content);
+    auto body = std::make_unique<penstock::testing::TextSource>(std::string(AsText(content)));
     PutObjectRequest request{.bucket = bucket, .key = ObjectKey(key), .body = body.get()};
     return store->Call(std::move(request)).value().etag;
   }
@@ -173,25 +174,6 @@ class CachedStore {
 
  private:
   std::atomic<int> running_{0};
-
-  class MemoryBody final : public BodySource {
-   public:
-    explicit MemoryBody(ByteView data) : data_(data) {}
-    std::uint64_t size() const override { return data_.size(); }
-    void Rewind() override { position_ = 0; }
-    ByteView Next(std::size_t limit) override {
-      const ByteView piece = data_.subspan(position_, std::min(limit, data_.size() - position_));
-      position_ += piece.size();
-      return piece;
-    }
-
-   private:
-    const ByteView data_;
-    std::size_t position_ = 0;
-  };
-  static std::unique_ptr<BodySource> BodyOf(const Bytes& content) {
-    return std::make_unique<MemoryBody>(content);
-  }
 };
 
 }  // namespace penstock::cache
