@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from binascii import b2a_base64
 from dataclasses import dataclass, field
 from types import NoneType
 from typing import NamedTuple
@@ -13,6 +14,11 @@ def checked_etag(name: str, value: str | None) -> str | None:
     """Returns an ETag without its quotes, as the core expects it. Errors give the parameter `name`."""
     check_type(name, value, (str, NoneType))
     return None if value is None else value.strip('"')
+
+
+def crc_text(crc: int, size: int = 8) -> str:
+    """Returns a CRC of `size` bytes as S3 writes it: big-endian, base64."""
+    return b2a_base64(crc.to_bytes(size, "big"), newline=False).decode()
 
 
 @dataclass(frozen=True)

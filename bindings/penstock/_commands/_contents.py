@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import ctypes
 from typing import TYPE_CHECKING
 
 from .. import _core
+from .._objects import crc_text
 from ._urls import Place, S3Url
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def crc64nvme_of(path: str) -> str:
     with open(path, "rb", buffering=0) as file:  # noqa: PTH123
         while count := file.readinto(buffer):
             crc = _core.crc64nvme(address, count, crc)
-    return base64.b64encode(crc.to_bytes(8, "big")).decode()
+    return crc_text(crc)
 
 
 def md5_of(path: str) -> str:

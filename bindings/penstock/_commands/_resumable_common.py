@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import os
 from collections.abc import Callable
@@ -49,11 +48,6 @@ def read_at(fd: int, size: int, begin: int) -> bytes:
 
 def crc_of(data: bytes) -> int:
     return _core.prefix_crc(_CRC64NVME, data)
-
-
-def crc_text(crc: int, size: int = 8) -> str:
-    """Returns a CRC as S3 writes it."""
-    return base64.b64encode(crc.to_bytes(size, "big")).decode()
 
 
 class Service(NamedTuple):

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from .. import _core
 from .._exceptions import S3DataLossError
+from .._objects import crc_text
 from ..requests._parts import PARALLEL, in_parallel
-from ._resumable_common import MIB, Done, Progress, Service, crc_of, crc_text, discard, read_at
+from ._resumable_common import MIB, Done, Progress, Service, crc_of, discard, read_at
 from ._states import State, open_locked, sync_folder
 from ._urls import S3Url, partial_name
 

@@ -16,8 +16,9 @@ from .._exceptions import (
     S3NotFoundError,
     S3PreconditionFailedError,
 )
+from .._objects import crc_text
 from ..requests._parts import MAX_PARTS, PARALLEL, in_parallel
-from ._resumable_common import MIB, Done, Progress, Service, crc_of, crc_text, discard, read_at
+from ._resumable_common import MIB, Done, Progress, Service, crc_of, discard, read_at
 from ._states import State
 from ._urls import S3Url
 

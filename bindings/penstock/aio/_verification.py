@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from .. import _core
 from .._exceptions import S3DataLossError
+from .._objects import crc_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,7 +61,7 @@ class Verification:
         """Compares the CRC of the whole object. Requires its checksums."""
         values = dict(self.checksums or ())
         name = next(name for name in _CRC_BYTES if name in values)
-        received = base64.b64encode(self.crc.to_bytes(_CRC_BYTES[name], "big")).decode()
+        received = crc_text(self.crc, _CRC_BYTES[name])
         if received != values[name]:
             raise S3DataLossError(
                 f"the bytes of s3://{bucket}/{key} have the {name} {received}, but S3 stored {values[name]};"

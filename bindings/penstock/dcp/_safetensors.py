@@ -5,7 +5,6 @@ Source: https://huggingface.co/docs/safetensors/index#format
 
 from __future__ import annotations
 
-import base64
 import bisect
 import json
 import math
@@ -28,6 +27,7 @@ from torch.distributed.checkpoint.metadata import (
 from .. import _core
 from .._checkpoint_format._pieces import piece_bytes, piece_count
 from .._exceptions import S3DataLossError, S3NotFoundError
+from .._objects import crc_text
 from . import _safetensors_crcs
 from ._boxes import SHORT_ROW, Box, Rows
 from ._safetensors_crcs import Crcs, address_of
@@ -427,7 +427,7 @@ class _Checks:
         key, etag, crc = file
         about = self._client.core.head_object(self._bucket, key)
         wanted = dict(about.checksums).get("crc64nvme")
-        got = base64.b64encode(crc.to_bytes(8, "big")).decode()
+        got = crc_text(crc)
         replaced = about.etag.strip('"') != etag  # all fetched bytes are of one version
         if wanted == got and not replaced:
             return None
