@@ -312,7 +312,8 @@ def test_damage_in_transit_is_read_again(ours: Checkpoints) -> None:
     uri = ours.save({"w": tensor})
     (key,) = (key for key in keys(ours.client, ours.bucket) if key.endswith(".distcp"))
     damage = {"corrupt": {"mode": "flip-bit", "length": 64}, "at": "body_out@100000"}
-    rule = {"id": "flip", "when": {"operation": "GetObject", "key": {"exactly": key}}, "do": damage, "limit": {"times": 1}}
+    rows = {"operation": "GetObject", "key": {"exactly": key}, "range": {"covers": 100_000}}  # not the item's last 555 bytes
+    rule = {"id": "flip", "when": rows, "do": damage, "limit": {"times": 1}}
     for dtype in (torch.float32, torch.float64):
         ours.emulator.faults().set({"rules": [rule]})
         try:
