@@ -1,4 +1,4 @@
-"""Type stubs of the C++ core. tests/test_stubs.py compares the names with the built module."""
+"""Type stubs of the C++ core. tests/repo/test_stubs.py compares the names with the built module."""
 
 from asyncio import Future
 from collections.abc import Callable, Iterable, Iterator, Sequence

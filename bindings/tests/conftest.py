@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import multiprocessing
 from collections.abc import Iterator
 
 import penstock
@@ -12,11 +11,6 @@ from command_runs import Penstock
 from penstock.testing import Emulator
 
 _numbers = itertools.count()
-
-# This process has one fork server, which imports the modules that are set before its first use. Without torch in it, each rank of
-# a later test would import torch.
-multiprocessing.set_forkserver_preload(["torch.distributed.checkpoint", "penstock.dcp", "dcp_ranks"])
-
 
 _shared: list[Emulator] = []
 

@@ -14,7 +14,7 @@ from penstock_conformance.clients import find
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
 SEED = int(os.environ.get("PENSTOCK_PROPERTY_SEED", "1"))
-# test_emulator.py and bindings/tests/test_fault_matrix.py run these.
+# test_emulator.py and bindings/tests/emulator/test_fault_matrix.py run these.
 ELSEWHERE = ("wire", "matrix")
 SUITES = [name for name in suites.KNOWN if name not in ELSEWHERE]
 

@@ -203,7 +203,7 @@ def test_a_star_allows_a_module_and_all_rows_below_it(tree: Path) -> None:
     assert "client/s3/verbs" in output
 
 
-def test_a_folder_has_fewer_than_forty_product_files(tree: Path) -> None:
+def test_a_folder_has_fewer_than_forty_files_besides_tests_of_cpp(tree: Path) -> None:
     for number in range(39):
         plant(tree, f"client/http/file{number}.h", "")
         plant(tree, f"client/s3/verbs/verb{number}_for_test.h", "")
@@ -215,3 +215,13 @@ def test_a_folder_has_fewer_than_forty_product_files(tree: Path) -> None:
     status, output = run(tree)
     assert status == 1
     assert "client/http: has 40 files, the limit is 39" in output
+
+
+def test_a_folder_has_fewer_than_forty_python_tests(tree: Path) -> None:
+    for number in range(39):
+        plant(tree, f"bindings/tests/test_{number}.py", "")
+    assert run(tree)[0] == 0
+    plant(tree, "bindings/tests/test_last.py", "")
+    status, output = run(tree)
+    assert status == 1
+    assert "bindings/tests: has 40 files, the limit is 39" in output

@@ -1,6 +1,6 @@
 // Uses the request surface of the C++ client through its public headers: attributes, conditions,
-// versions, configurations, presigned requests. tests/foreign/test_cpp_requests.py runs it against
-// several servers and compares what boto3 sees.
+// versions, configurations, presigned requests. tests/foreign/servers/test_cpp_requests.py runs it
+// against several servers and compares what boto3 sees.
 //
 //     cpp_requests SCENARIO ENDPOINT BUCKET
 //

@@ -1,5 +1,5 @@
 // Makes system calls and allocations of a program fail on request. Loaded with LD_PRELOAD by
-// tests/test_resources.py.
+// test_resources.py.
 //
 // FAILING_CALLS names a file that is mapped as a struct Control. The test writes to it while the
 // program runs.

@@ -1,6 +1,6 @@
 // Runs each line of endpoint_table.tsv through ResolveEndpoint. The table contains botocore's
-// results (written by tests/foreign/endpoint_table.py). URL, scheme, signing name and region, or
-// the message, must be equal.
+// results (written by tests/foreign/libraries/endpoint_table.py). URL, scheme, signing name and
+// region, or the message, must be equal.
 #include <fstream>
 #include <sstream>
 #include <string>

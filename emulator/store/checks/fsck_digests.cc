@@ -60,7 +60,7 @@ bool LooksLikeMd5(const std::string& etag) {
 
 // If the object is encrypted with a customer key or a KMS key, its ETag is not the MD5 of the
 // bytes, although it can look like one. emulator/s3 stores such a key in attributes with these
-// names; tests/test_fsck.py checks that both agree.
+// names; tests/durability/test_fsck.py checks that both agree.
 bool IsEncryptedWithKey(const ObjectRecord& record) {
   return std::any_of(record.attributes.begin(), record.attributes.end(),
                      [](const auto& attribute) { return attribute.first.starts_with(":sse"); });
