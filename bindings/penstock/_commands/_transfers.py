@@ -8,7 +8,7 @@ import stat
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._exceptions import S3DataLossError, S3Exception, S3PreconditionFailedError
+from .._exceptions import S3DataLossError, S3Exception, S3NotFoundError, S3PreconditionFailedError
 from . import _copies, _resumable
 from ._listing import exists, is_directory_bucket
 from ._plan import Transfer
@@ -215,7 +215,7 @@ class Transfers:
             raise OSError(f"{path!r} is a folder, but the key needs a file there")
         done = self._download_file(transfer, source, path, progress)
         if transfer.move:
-            self._client.delete(source.bucket, source.key, if_match=done.etag)
+            self._delete_source(source, done.etag)
         return {"size": done.size, "etag": done.etag, "version_id": done.version_id, "resumed": getattr(done, "resumed", None)}
 
     def _download_file(self, transfer: Transfer, source: S3Url, path: str, progress: Progress) -> ObjectMetadata | Done:
@@ -240,7 +240,7 @@ class Transfers:
         existed = os.path.isdir(folder)  # noqa: PTH112
         self._folders.make(transfer.root, folder)
         if transfer.move:
-            self._client.delete(source.bucket, source.key, if_match=transfer.entry.etag)
+            self._delete_source(source, transfer.entry.etag)
         elif existed:
             raise Skipped("")
         return {"size": 0}
@@ -264,7 +264,7 @@ class Transfers:
             raise
         if transfer.move:
             self._check_copy(entry.size, target)
-            self._client.delete(source.bucket, source.key, if_match=entry.etag)
+            self._delete_source(source, entry.etag)
         return {"size": entry.size, "etag": copied.etag, "version_id": copied.version_id}
 
     def _rename(self, transfer: Transfer, source: S3Url, target: S3Url) -> dict[str, Any]:
@@ -277,6 +277,14 @@ class Transfers:
             self._skip_existing(target)
             raise
         return {"size": transfer.entry.size}
+
+    def _delete_source(self, source: S3Url, etag: str | None) -> None:
+        """Deletes an object that was copied, unless another version has replaced it.
+
+        An object that is gone already needs no deletion: an attempt whose response was lost has deleted it, or another program.
+        """
+        with contextlib.suppress(S3NotFoundError):
+            self._client.delete(source.bucket, source.key, if_match=etag)
 
     def _check_copy(self, size: int, target: S3Url) -> None:
         """Checks by a HEAD request that a copy is complete, before its source is deleted."""
@@ -295,9 +303,14 @@ def remove_partial_files(path: str) -> None:
 
 
 def _remove_unchanged(path: str, before: os.stat_result) -> None:
-    """Removes a file or link that was uploaded, unless it has changed since `before`."""
+    """Removes a file or link that was uploaded, unless it has changed since `before`.
+
+    A program can set the modification time back, but not the time of the last change of the inode. The removal of another
+    hard link changes the latter too.
+    """
     after = os.stat(path)  # noqa: PTH116
-    if (after.st_dev, after.st_ino, after.st_size, after.st_mtime_ns) != (
+    same_inode = after.st_ctime_ns == before.st_ctime_ns or after.st_nlink != before.st_nlink
+    if not same_inode or (after.st_dev, after.st_ino, after.st_size, after.st_mtime_ns) != (
         before.st_dev, before.st_ino, before.st_size, before.st_mtime_ns,
     ):  # fmt: skip
         raise OSError("the file changed during the upload; the object was written, and the file was not removed")

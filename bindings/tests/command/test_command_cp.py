@@ -357,6 +357,43 @@ def test_a_move_keeps_a_source_that_changed_meanwhile(penstock_command, client, 
     assert (tmp_path / "source").read_text() == "two!"
 
 
+def test_a_move_keeps_a_file_whose_time_was_set_back(penstock_command, client, bucket, tmp_path, monkeypatch):
+    source = tmp_path / "source"
+    source.write_text("one")
+    before, upload = source.stat(), penstock.S3Client.upload_file
+
+    def upload_then_change(self, *arguments, **options):
+        done = upload(self, *arguments, **options)
+        source.write_text("two")
+        os.utime(source, ns=(before.st_atime_ns, before.st_mtime_ns))
+        while source.stat().st_ctime_ns == before.st_ctime_ns:  # the kernel's clock for files ticks every few milliseconds
+            os.utime(source, ns=(before.st_atime_ns, before.st_mtime_ns))
+        return done
+
+    monkeypatch.setattr(penstock.S3Client, "upload_file", upload_then_change)
+    assert "changed" in penstock_command("mv", source, f"s3://{bucket}/s", status=1).err
+    assert source.read_text() == "two" and get(client, bucket, "s") == b"one"
+
+
+def test_hard_links_are_moved(penstock_command, client, bucket, tmp_path):
+    make_tree(tmp_path, *(f"d/{number}" for number in range(8)))
+    for number in range(8):
+        os.link(tmp_path / "d/0", tmp_path / f"d/link-{number}")
+    penstock_command("mv", "-r", tmp_path / "d", f"s3://{bucket}")
+    assert tree(tmp_path) == {} and len(keys(client, bucket)) == 16
+
+
+@pytest.mark.parametrize("target", ["in S3", "local"])
+def test_a_move_whose_deletion_was_answered_late_is_complete(penstock_command, client, emulator, bucket, tmp_path, target):
+    put(client, bucket, "k", b"text")
+    rule = {"when": {"operation": "DeleteObject"}, "do": {"reset": {}, "at": "after_commit"}, "limit": {"times": 1}}
+    emulator.faults().set([rule])
+    penstock_command("mv", f"s3://{bucket}/k", tmp_path / "c" if target == "local" else f"s3://{bucket}/c")
+    emulator.faults().check()
+    emulator.faults().clear()
+    assert keys(client, bucket) == ([] if target == "local" else ["c"])
+
+
 def test_a_failed_copy_keeps_its_source(penstock_command, client, emulator, bucket, tmp_path):
     make_tree(tmp_path, "d/a", "d/b")
     emulator.faults().set(
