@@ -10,7 +10,7 @@ from .._checkpoint_cli._output import many, one_line, size_text, time_text
 from .._exceptions import S3Exception, S3InvalidArgumentError
 from . import _options, _streams
 from ._report import Report, json_line, write_line
-from ._urls import Place, S3Url, UsageError, parse_object, parse_s3, s3_source
+from ._urls import Place, S3Url, Source, UsageError, parse_object, parse_s3, s3_source
 
 if TYPE_CHECKING:
     from .._client import S3Client
@@ -51,11 +51,21 @@ def _seconds(text: str) -> int:
     return int(text)
 
 
+def _cat_source(text: str, raw: bool) -> Source:
+    url = parse_object(text)
+    try:
+        return s3_source(url, recursive=False, raw=raw)
+    except UsageError:
+        if raw:
+            return Source(url, False)
+        raise UsageError(f"{url} is a folder; add --raw for the object with this key, or /* for the objects in it") from None
+
+
 def run_cat(options: argparse.Namespace) -> int:
     from ._listing import objects
 
     client = _options.client_of(options)
-    sources = [s3_source(parse_object(text), recursive=False, raw=options.raw) for text in options.urls]
+    sources = [_cat_source(text, options.raw) for text in options.urls]
     if options.version_id is not None and (len(sources) > 1 or sources[0].tree):
         raise UsageError("--version-id needs a single object")
     report, found = Report("cat"), True

@@ -234,7 +234,7 @@ class Transfers:
         if transfer.entry.size:
             raise OSError(
                 f"the key ends in '/' and the object has {transfer.entry.size} bytes, which no folder can hold;"
-                " download it separately to another name"
+                f" write it to a file with penstock cat --raw {str(source)!r}"
             )
         folder = path if path.endswith("/") else path + "/"
         existed = os.path.isdir(folder)  # noqa: PTH112

@@ -214,7 +214,14 @@ def test_cat(penstock_command, filled):
     penstock_command("cat", f"{root}/none*", status=1)
     penstock_command("cat", f"{root}/none", status=1)
     penstock_command("cat", root, status=2)
-    penstock_command("cat", f"{root}/d/", status=2)
+    assert "--raw" in penstock_command("cat", f"{root}/d/", status=2).err
+
+
+def test_cat_of_a_key_that_ends_in_a_slash(penstock_command, client, bucket, tmp_path):
+    put(client, bucket, "p/folder/", b"text")
+    run = penstock_command("cp", "-r", f"s3://{bucket}/p", tmp_path, status=1)
+    assert "penstock cat --raw" in run.err and list(tmp_path.iterdir()) == []
+    assert penstock_command("cat", "--raw", f"s3://{bucket}/p/folder/").out == "text"
 
 
 def test_cat_goes_on_after_a_failure(penstock_command, filled):
