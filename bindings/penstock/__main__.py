@@ -189,7 +189,10 @@ def run() -> None:
     take about an eighth of the CPU time of a short command to free its memory.
     """
     gc.set_threshold(100_000)  # imports make many objects and no garbage
-    status = main()
+    try:
+        status = main()
+    except KeyboardInterrupt:  # the file commands end their transfers themselves
+        status = 130
     if status == 0 and sys.argv[1] in _commands.NAMES:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -157,6 +157,16 @@ def test_the_file_commands_import_neither_torch_nor_the_other_commands(emulator)
     assert ended.stderr == "[]\n"
 
 
+def test_an_interrupt_before_the_first_request_is_quiet(emulator):
+    preamble = (
+        "from penstock import __main__; "
+        "__main__._commands.add_commands = lambda *_: signal.raise_signal(signal.SIGINT); sys.argv[1:] = ['ls']; __main__.run(); "
+    )
+    with start(emulator, "ls", preamble=preamble) as process:
+        out, err = process.communicate(timeout=TIMEOUT_S)
+    assert (process.returncode, out, err) == (130, b"", b"")
+
+
 def test_help_lists_the_commands(penstock_command):
     text = penstock_command("--help").out
     for name in ("cp", "mv", "sync", "ls", "cat", "rm", "du", "mb", "rb", "stat", "presign", "find", "checkpoint", "simulate"):
