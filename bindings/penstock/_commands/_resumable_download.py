@@ -13,7 +13,7 @@ from .._exceptions import S3DataLossError
 from .._objects import crc_text
 from ..requests._parts import PARALLEL, in_parallel
 from ._resumable_common import MIB, Done, Progress, Service, crc_of, discard, read_at
-from ._states import State, open_locked, sync_folder
+from ._states import State, naming, open_locked, sync_folder
 from ._urls import S3Url, partial_name
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ class Download:
             else:
                 os.ftruncate(self._fd, 0)
                 self._state.begin(wanted | {"started": int(time.time())})
-            os.ftruncate(self._fd, head.size)
+            with naming(self._partial):
+                os.ftruncate(self._fd, head.size)
             resumed = sum(end - begin for begin, (end, _) in self._ranges.items())
             self._fetch(resumed, progress)
             try:
@@ -137,8 +138,9 @@ class Download:
                     f" {got.metadata.etag} instead of {self._head.etag}"
                 )
             crc, at = crc_of(data), 0
-            while at < len(data):
-                at += os.pwrite(self._fd, memoryview(data)[at:], begin + at)
+            with naming(self._partial):
+                while at < len(data):
+                    at += os.pwrite(self._fd, memoryview(data)[at:], begin + at)
             self._state.add(begin=begin, end=end, crc=crc)
             return begin, end, crc
 
@@ -183,7 +185,8 @@ class Download:
         """Gives the file its name, once its bytes are on the disk."""
         modified = self._head.last_modified
         os.utime(self._fd, (modified, modified))
-        os.fsync(self._fd)
+        with naming(self._partial):
+            os.fsync(self._fd)
         os.replace(self._partial, self._target)  # noqa: PTH105
         sync_folder(self._folder)
         self._state.remove()

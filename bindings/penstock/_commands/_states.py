@@ -82,6 +82,15 @@ def _parse(data: bytes) -> tuple[list[dict[str, Any]], int]:
     return documents, length
 
 
+@contextlib.contextmanager
+def naming(path: str) -> Iterator[None]:
+    """Adds a file's path to the errors of system calls on its descriptor."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from error
+
+
 class State:
     """The state of one transfer. This process has locked its file. Safe from any thread.
 
@@ -133,7 +142,8 @@ class State:
         os.ftruncate(self._fd, 0)
         self.header, self.steps = {}, []
         self._write(header)
-        os.fsync(self._fd)
+        with naming(self.path):
+            os.fsync(self._fd)
         sync_folder(folder())
         self.header = header
 
@@ -146,10 +156,10 @@ class State:
 
         line = json.dumps(document).encode()
         line = f"{binascii.crc32(line):0{_DIGITS}x} ".encode() + line + b"\n"
-        with self._lock:
+        with self._lock, naming(self.path):
             end = os.lseek(self._fd, 0, os.SEEK_END)
             if os.pwrite(self._fd, line, end) < len(line):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self.path)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def remove(self) -> None:
         """Removes the file: the transfer has ended."""

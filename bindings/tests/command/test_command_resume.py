@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import time
@@ -222,6 +223,20 @@ def test_a_file_that_changes_during_its_upload_is_not_published(penstock_command
     monkeypatch.setattr(_resumable_upload, "crc_of", change)
     run = penstock_command("cp", "--resume", file, f"s3://{bucket}/k", status=1)
     assert "changed while it was uploaded" in run.err and keys(client, bucket) == [] and ended(client, bucket, states)
+
+
+@pytest.mark.parametrize("direction", ["upload", "download"])
+def test_a_full_disk_is_named(penstock_command, client, bucket, file, url, states, tmp_path, monkeypatch, direction):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    write = os.pwrite
+    least = 0 if direction == "upload" else RANGE / 2  # the state, or the parts of the file
+    monkeypatch.setattr(os, "pwrite", lambda fd, data, at: full() if len(data) > least else write(fd, data, at))
+    words = (file, f"s3://{bucket}/new") if direction == "upload" else (url, tmp_path / "down")
+    run = penstock_command("cp", "--resume", *words, status=1)
+    named = str(states) if direction == "upload" else f"{tmp_path}/.down.penstock-"
+    assert f"No space left on device: '{named}" in run.err, run.err
 
 
 def test_an_upload_that_cannot_succeed_is_removed(penstock_command, emulator, client, bucket, file, states):
