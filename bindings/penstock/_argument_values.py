@@ -17,17 +17,28 @@ _UNITS = {
     "tb": 10**12,
 }
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zA-Z]*)")
+_SIZE_LIMIT = 1 << 63
+_LAST_SECOND = 253_402_300_799  # of the year 9999
 _UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
 def size(text: str) -> int:
     """Parses a size such as "1048576", "64MiB", "1.5 GiB" or "10GB" and returns bytes."""
     match = _SIZE.fullmatch(text)
-    if match is None or match[2].lower() not in _UNITS:
+    found = float(match[1]) * _UNITS.get(match[2].lower(), float("inf")) if match else float("inf")
+    if found >= _SIZE_LIMIT:
         raise argparse.ArgumentTypeError(
             f"invalid size '{text}': expected a number with an optional unit, for example 1048576, 64MiB or 1GiB"
         )
-    return int(float(match[1]) * _UNITS[match[2].lower()])
+    return int(found)
+
+
+def bandwidth(text: str) -> int:
+    """Parses bytes per second. Sizes as in :func:`size`."""
+    found = size(text)
+    if found < 64 << 10:
+        raise argparse.ArgumentTypeError(f"invalid bandwidth '{text}': expected at least 64KiB per second")
+    return found
 
 
 def age(text: str) -> float:
@@ -47,9 +58,13 @@ def time(text: str) -> float:
     from datetime import datetime
 
     try:
-        return float(text)
+        seconds = float(text)
     except ValueError:
         pass
+    else:
+        if not 0 <= seconds <= _LAST_SECOND:
+            raise argparse.ArgumentTypeError(f"invalid time '{text}': expected 1970 to 9999, 0 to {_LAST_SECOND} seconds")
+        return seconds
     try:
         found = datetime.fromisoformat(text.replace("Z", "+00:00"))
     except ValueError:

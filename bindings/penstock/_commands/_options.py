@@ -22,7 +22,7 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
     add("--force-path-style", action="store_true", help="use path-style URLs: host/bucket/key")
     add("--request-payer", nargs="?", const="requester", choices=("requester",), help="pay for the requests")
     add("--ca-bundle", metavar="FILE", help="CA certificates in PEM format")
-    add("--max-bandwidth", type=_argument_values.size, metavar="SIZE", help="bytes per second in each direction")
+    add("--max-bandwidth", type=_argument_values.bandwidth, metavar="SIZE", help="bytes per second in each direction")
 
 
 def add_output(parser: argparse.ArgumentParser, *, progress: bool = True) -> None:

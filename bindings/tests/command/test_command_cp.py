@@ -64,6 +64,19 @@ def test_wrong_arguments(penstock_command, words):
     assert penstock_command("cp", *words, status=2).err.startswith("penstock cp: ")
 
 
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("--max-bandwidth", "9" * 400), "invalid size '999"),
+        (("--max-bandwidth", "0"), "invalid bandwidth '0': expected at least 64KiB per second"),
+        (("--expires", "nan"), "invalid time 'nan': expected 1970 to 9999, 0 to 253402300799 seconds"),
+        (("--expires", "1e300"), "invalid time '1e300': expected 1970 to 9999, 0 to 253402300799 seconds"),
+    ],
+)
+def test_numbers_beyond_their_limits(penstock_command, words, error):
+    assert error in penstock_command("cp", "a", "s3://bucket/k", *words, status=2).err
+
+
 def test_wildcards_and_filters(penstock_command, client, bucket, tmp_path):
     names = ["logs/1.gz", "logs/a/2.gz", "logs/a/3.txt", "other/4.gz"]
     for name in names:
