@@ -70,6 +70,7 @@ PUBLIC_OWNER = {
     "penstock/append_writer.h": "client/transfer",
     "penstock/files.h": "client/transfer",
     "penstock/range_reader.h": "client/transfer",
+    "penstock/bulk_download.h": "client/transfer",
     "penstock/checkpoint.h": "base",  # values of checkpoints, for every module
     "penstock/tensor_archive.h": "client/checkpoint",
     "penstock/zip_directory.h": "client/checkpoint",

@@ -4,20 +4,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
-#include <cstdio>
-#include <random>
+#include <chrono>
+#include <cstddef>
 
+#include "base/digest.h"
+#include "base/encoding.h"
 #include "base/io/file_error.h"
 
 namespace penstock::transfer {
 namespace {
 
 std::string RandomSuffix() {
-  std::random_device random;
-  char text[17];
-  std::snprintf(text, sizeof text, "%08x%08x", random(), random());
-  return text;
+  std::array<std::byte, 8> random;
+  RandomBytes(random);
+  return HexEncode(random);
 }
 
 Error Refused(std::string_view key, const std::string& why) {
@@ -32,6 +34,17 @@ Result<Folder> OpenFolder(const std::string& path) {
   Descriptor fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd) return FileError("open the folder", path, errno);
   return Folder{std::move(fd), path};
+}
+
+Result<FilePath> SplitPath(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  FilePath split{".", slash == std::string::npos ? path : path.substr(slash + 1)};
+  if (split.name.empty() || split.name == "." || split.name == "..") {
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "'" + path + "' does not name a file: add a file name to the folder");
+  }
+  if (slash != std::string::npos) split.folder = slash == 0 ? "/" : path.substr(0, slash);
+  return split;
 }
 
 Result<Folder> MakeFolders(const Folder& base, const std::vector<std::string>& components) {
@@ -113,6 +126,16 @@ Result<void> FileTarget::Clear() {
   if (::ftruncate(fd_.get(), 0) != 0) return FileError("truncate", PathOf(temporary_), errno);
   written_ = 0;
   return Ok();
+}
+
+Result<void> FileTarget::SetModified(WallTime time) {
+  const auto since_epoch = time.time_since_epoch();
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(since_epoch);
+  const auto rest = std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch - seconds);
+  const ::timespec modified{static_cast<::time_t>(seconds.count()), rest.count()};
+  const ::timespec times[] = {modified, modified};  // of the last access, too
+  if (::futimens(fd_.get(), times) == 0) return Ok();
+  return FileError("set the time of", PathOf(temporary_), errno);
 }
 
 Result<void> FileTarget::Publish(bool sync) {

@@ -10,6 +10,7 @@
 
 #include "base/io/descriptor.h"
 #include "penstock/base/bytes.h"
+#include "penstock/base/clock.h"
 #include "penstock/base/result.h"
 
 namespace penstock::transfer {
@@ -21,6 +22,15 @@ struct Folder {
 };
 
 Result<Folder> OpenFolder(const std::string& path);
+
+// The path of a file to write.
+struct FilePath {
+  std::string folder;  // "." if the path has none
+  std::string name;
+};
+// Returns kInvalidArgument if the path has no file name.
+Result<FilePath> SplitPath(const std::string& path);
+
 // Opens the folder below `base`, and creates missing ones. Does not follow symbolic links below
 // `base`: they are an error, as is a file in place of a folder.
 Result<Folder> MakeFolders(const Folder& base, const std::vector<std::string>& components);
@@ -43,6 +53,8 @@ class FileTarget {
   Result<void> Append(ByteView bytes);
   // Removes the bytes of the file.
   Result<void> Clear();
+  // Sets the modification time. Call it after the last Append.
+  Result<void> SetModified(WallTime time);
   // Closes and renames the file. `sync`: flushes the file and the folder to the disk.
   Result<void> Publish(bool sync);
   std::uint64_t bytes() const { return written_; }

@@ -224,17 +224,10 @@ Result<FileDownloadResponse> DownloadFile(std::shared_ptr<ObjectStore> store, Bu
                                           FileDownloadOptions options, const Interrupt& interrupt) {
   PENSTOCK_TRY(CheckMayBlock("DownloadFile"));
   PENSTOCK_TRY(transfer::Check(options));
-  const std::size_t slash = path.rfind('/');
-  const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
-  if (name.empty() || name == "." || name == "..") {
-    return Error::Make(ErrorKind::kInvalidArgument,
-                       "'" + path + "' does not name a file: add a file name to the folder");
-  }
-  std::string folder_path = ".";
-  if (slash != std::string::npos) folder_path = slash == 0 ? "/" : path.substr(0, slash);
-  PENSTOCK_ASSIGN(transfer::Folder folder, transfer::OpenFolder(folder_path));
+  PENSTOCK_ASSIGN(const transfer::FilePath target, transfer::SplitPath(path));
+  PENSTOCK_ASSIGN(transfer::Folder folder, transfer::OpenFolder(target.folder));
   return transfer::DownloadInto(std::move(store), std::move(bucket), std::move(key),
-                                std::move(folder), name, options, interrupt);
+                                std::move(folder), target.name, options, interrupt);
 }
 
 }  // namespace penstock
