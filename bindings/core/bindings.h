@@ -16,6 +16,7 @@ namespace penstock::python {
 void BindMemory(pybind11::module_& module);
 void BindClient(pybind11::module_& module);
 void BindStream(pybind11::module_& module);
+void BindBulkDownload(pybind11::module_& module);
 void BindFetch(pybind11::module_& module);
 void BindRanges(pybind11::module_& module);
 void BindItems(pybind11::module_& module);

@@ -26,6 +26,7 @@ PYBIND11_MODULE(_core, module) {
   penstock::python::BindEvents(module);
   penstock::python::BindClient(module);
   penstock::python::BindStream(module);
+  penstock::python::BindBulkDownload(module);
   penstock::python::BindFetch(module);
   penstock::python::BindRanges(module);
   penstock::python::BindItems(module);

@@ -6,7 +6,8 @@ import argparse
 import os
 import random
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,8 @@ from ._meter import Meter
 from ._plan import Entry, Transfer
 from ._pool import LIMIT, MAX_WEIGHT, Pool, Stopped, Work, weight_of
 from ._report import Report, error_text
+from ._resumable_common import Progress
+from ._small_downloads import QUEUE, Ended, SmallDownloads
 from ._transfers import Skipped, Transfers, remove_partial_files
 from ._urls import S3Url
 
@@ -31,6 +34,18 @@ TRANSIENT = {"InternalError", "ServiceUnavailable", "SlowDown"}  # codes of sing
 def _attempts() -> int:
     """Returns the number of attempts that the environment allows. The client has checked it."""
     return int(os.environ.get("AWS_MAX_ATTEMPTS") or len(DELETION_DELAYS_S) + 1)
+
+
+Run = Callable[[Progress], dict[str, Any]]  # a transfer; returns facts for the report
+
+
+def _raise(error: Exception, progress: Progress) -> dict[str, Any]:
+    del progress
+    raise error
+
+
+def _end_move(transfers: Transfers, ended: Ended, progress: Progress) -> dict[str, Any]:
+    return transfers.end_move(ended.transfer, ended.result(progress))
 
 
 class Execution:
@@ -49,6 +64,7 @@ class Execution:
         )
         self._limit: int = options.jobs or LIMIT
         self._in_progress: set[Transfer] = set()
+        self._left: deque[tuple[int, Work]] = deque()  # work for the pool
 
     def on_problem(self, operation: str) -> Callable[[str, str, bool], None]:
         """Returns the receiver of the problems of a listing of files."""
@@ -70,11 +86,17 @@ class Execution:
             single: There is only one: make it on this thread, which Ctrl-C interrupts at once.
         """
         if single:
-            for _, work in self._works(plan, transfers, None):
-                work()
+            if self._meter is not None:
+                self._meter.planning = False
+            for transfer in plan:
+                for _, work in self._work(transfer, transfers, None):
+                    work()
             return
-        pool = Pool(self._limit, partial(self._abandon, transfers))
-        pool.run(self._works(plan, transfers, pool))
+        small = SmallDownloads(self.client, self._limit, transfers.settings.sse_customer_key)
+        pool = Pool(
+            self._limit, partial(self._abandon, transfers), lambda: self._end_small(small.take(wait=False), transfers, pool)
+        )
+        pool.run(self._works(plan, transfers, pool, small))
 
     def _abandon(self, transfers: Transfers) -> bool:
         """Removes partial files, unless a transfer in progress must first abort an upload in S3."""
@@ -86,19 +108,74 @@ class Execution:
                 remove_partial_files(transfer.target)
         return True
 
-    def _works(self, plan: Iterable[Transfer], transfers: Transfers, pool: Pool | None) -> Iterator[tuple[int, Work]]:
-        for transfer in plan:
-            if self.report.dry_run and not transfers.asks_before(transfer):
-                self._make(transfer, transfers, pool)
-                continue
+    def _works(
+        self, plan: Iterable[Transfer], transfers: Transfers, pool: Pool, small: SmallDownloads
+    ) -> Generator[tuple[int, Work]]:
+        """Makes the small downloads, and yields the work of the other transfers."""
+        try:
+            for transfer in plan:
+                if not self.report.dry_run and small.takes(transfer):
+                    self._start_small(transfer, transfers, small)
+                    if small.pending >= QUEUE:
+                        self._end_small(small.take(wait=True), transfers, pool)
+                else:
+                    self._left += self._work(transfer, transfers, pool)
+                yield from self._yield_left(small, pool)
             if self._meter is not None:
-                self._meter.plan(transfer.entry.size)
-                self._meter.planning = pool is not None
-            yield weight_of(transfer.entry.size), partial(self._make, transfer, transfers, pool)
-        if self._meter is not None:
-            self._meter.planning = False
+                self._meter.planning = False
+            while small.pending:
+                self._end_small(small.take(wait=True), transfers, pool)
+                yield from self._yield_left(small, pool)
+        finally:
+            for ended in small.close():
+                if ended.error is None and not ended.transfer.move:
+                    self._make(ended.transfer, ended.result, None)
 
-    def _make(self, transfer: Transfer, transfers: Transfers, pool: Pool | None) -> None:
+    def _yield_left(self, small: SmallDownloads, pool: Pool) -> Iterator[tuple[int, Work]]:
+        """Yields the work for the pool. The requests of small downloads and of the pool share the limit."""
+        while self._left:
+            weight, work = self._left.popleft()
+            small.set_parallel(max(1, self._limit - pool.weight - weight))
+            yield weight, work
+        small.set_parallel(max(1, self._limit - pool.weight))
+
+    def _start_small(self, transfer: Transfer, transfers: Transfers, small: SmallDownloads) -> None:
+        """Starts a small download, or reports why it cannot be made."""
+        self._plan(transfer)
+        try:
+            transfers.prepare_download(transfer)
+        except (Skipped, OSError) as error:
+            self._make(transfer, partial(_raise, error), None)
+        else:
+            small.add(transfer)
+
+    def _end_small(self, results: Iterator[Ended], transfers: Transfers, pool: Pool) -> None:
+        """Reports small downloads, and leaves the rest of their work to the pool."""
+        for ended in results:
+            transfer = ended.transfer
+            if ended.is_outdated:  # download the object that the key has now
+                work = partial(self._make, transfer, partial(transfers.run, transfer), pool)
+                self._left.append((weight_of(transfer.entry.size), work))
+            elif transfer.move and ended.error is None:
+                self._left.append((1, partial(self._make, transfer, partial(_end_move, transfers, ended), pool)))
+            else:
+                self._make(transfer, ended.result, None)
+
+    def _plan(self, transfer: Transfer) -> None:
+        if self._meter is not None:
+            self._meter.plan(transfer.entry.size)
+
+    def _work(self, transfer: Transfer, transfers: Transfers, pool: Pool | None) -> Iterator[tuple[int, Work]]:
+        """Yields the work of a transfer, or does it if it sends no request (dry run)."""
+        run = partial(transfers.preview, transfer) if self.report.dry_run else partial(transfers.run, transfer)
+        if self.report.dry_run and not transfers.asks_before(transfer):
+            self._make(transfer, run, pool)
+            return
+        self._plan(transfer)
+        yield weight_of(transfer.entry.size), partial(self._make, transfer, run, pool)
+
+    def _make(self, transfer: Transfer, run: Run, pool: Pool | None) -> None:
+        """Runs a transfer, and reports its result."""
         source, target, counted = transfer.entry.place, transfer.target, 0
 
         def progress(done: int, total: int | None) -> None:
@@ -113,7 +190,7 @@ class Execution:
         facts: dict[str, Any] | None = None
         self._in_progress.add(transfer)
         try:
-            facts = transfers.preview(transfer) if self.report.dry_run else transfers.run(transfer, progress)
+            facts = run(progress)
         except Skipped as reason:
             if str(reason):
                 self.report.skipped(transfer.operation, source, str(reason), target)
@@ -134,7 +211,7 @@ class Execution:
         pool = Pool(self._limit)
         pool.run(self._deletions(iter(entries), bypass_governance_retention, pool))
 
-    def _deletions(self, entries: Iterator[Entry], bypass: bool, pool: Pool) -> Iterator[tuple[int, Work]]:
+    def _deletions(self, entries: Iterator[Entry], bypass: bool, pool: Pool) -> Generator[tuple[int, Work]]:
         while batch := list(islice(entries, DELETE_AT_ONCE)):
             if self.report.dry_run:
                 for entry in batch:

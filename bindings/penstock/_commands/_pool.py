@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator
 
 from .._waiting import LONGEST_WAIT_S
 from . import Abandoned
@@ -36,14 +36,18 @@ class Pool:
         limit: Weight of the work in progress, and number of threads.
         abandon: Called if work does not end soon after it was told to stop, for example because no byte arrives. Removes what it
             has left if the process may end at once, and returns whether it may.
+        meanwhile: Called on the calling thread between its waits; must be quick.
 
     Attributes:
         stopping: Set when the command ends early; work in progress must then raise :class:`Stopped`.
     """
 
-    def __init__(self, limit: int = LIMIT, abandon: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self, limit: int = LIMIT, abandon: Callable[[], bool] = lambda: False, meanwhile: Callable[[], None] = lambda: None
+    ) -> None:
         self.stopping = threading.Event()
         self._abandon = abandon
+        self._meanwhile = meanwhile
         self._limit = limit
         self._changed = threading.Condition()
         self._queue: queue.SimpleQueue[tuple[int, Work] | None] = queue.SimpleQueue()
@@ -53,8 +57,8 @@ class Pool:
         self._ended = self._ended_weight = self._running = 0
         self._failure: BaseException | None = None
 
-    def run(self, tasks: Iterable[tuple[int, Work]]) -> None:
-        """Runs all tasks, given as pairs of weight and work. `tasks` is iterated on the calling thread.
+    def run(self, tasks: Generator[tuple[int, Work]]) -> None:
+        """Runs all tasks, given as pairs of weight and work. `tasks` is iterated on the calling thread, and closed.
 
         If it raises, or a signal handler does (Ctrl-C), the work in progress is stopped and has ended when the exception
         propagates. An exception of the work itself, which should report its errors, does the same.
@@ -64,7 +68,10 @@ class Pool:
                 self._submit(min(weight, self._limit), work)
             self._wait(lambda: self._ended == self._submitted)
         except BaseException:
-            self._stop()
+            try:
+                tasks.close()  # first: it stops other work of the command
+            finally:
+                self._stop()
             raise
         finally:
             for _ in range(self._threads):
@@ -80,13 +87,25 @@ class Pool:
                 if time.monotonic() > due and self._running and self._abandon():
                     raise Abandoned
 
-    def _wait(self, done: Callable[[], bool]) -> None:
-        """Waits for a condition. Raises the exception of work that failed."""
+    @property
+    def weight(self) -> int:
+        """Weight of the work in progress, for the calling thread. Raises the exception of work that failed."""
         with self._changed:
-            while self._failure is None and not done():
-                self._changed.wait(LONGEST_WAIT_S)  # a short wait: signals are handled between waits
             if self._failure is not None:
                 raise self._failure
+            return self._submitted_weight - self._ended_weight
+
+    def _wait(self, done: Callable[[], bool]) -> None:
+        """Waits for a condition. Raises the exception of work that failed."""
+        while True:
+            with self._changed:
+                if self._failure is None and not done():
+                    self._changed.wait(LONGEST_WAIT_S)  # a short wait: signals are handled between waits
+                if self._failure is not None:
+                    raise self._failure
+                if done():
+                    return
+            self._meanwhile()
 
     def _submit(self, weight: int, work: Work) -> None:
         self._wait(lambda: self._submitted_weight - self._ended_weight + weight <= self._limit)

@@ -106,8 +106,8 @@ class Transfers:
     """
 
     def __init__(self, client: S3Client, settings: Settings) -> None:
+        self.settings = self._settings = settings
         self._client = client
-        self._settings = settings
         self._folders = Folders()
         self._resumer = Resumer(client) if settings.resume else None
         self._copier = _copies.Copier(client, settings.attributes, settings.source_sse_customer_key, settings.metadata_directive)
@@ -147,8 +147,9 @@ class Transfers:
         inside_s3 = isinstance(transfer.entry.place, S3Url) and isinstance(transfer.target, S3Url)
         return None if inside_s3 or transfer.entry.size < _resumable.LIMIT else self._resumer
 
-    def preview(self, transfer: Transfer) -> dict[str, Any]:
+    def preview(self, transfer: Transfer, progress: Progress) -> dict[str, Any]:
         """Compares the contents as :meth:`run` does, with its result and exceptions, but changes nothing."""
+        del progress
         self._compare(transfer)
         if not transfer.entry.is_marker:
             self._skip_existing(transfer.target)
@@ -201,22 +202,40 @@ class Transfers:
 
     # ---- downloads
 
-    def _download(self, transfer: Transfer, source: S3Url, path: str, progress: Progress) -> dict[str, Any]:
+    def prepare_download(self, transfer: Transfer) -> None:
+        """Checks the name of a file to be downloaded, and creates its folder.
+
+        Raises:
+            Skipped: The file exists, and existing files are kept.
+            OSError: There can be no such file.
+        """
+        path = transfer.target
+        assert isinstance(path, str)
         if transfer.root is not None:
             name = path[len(transfer.root) :].removesuffix("/")
             problem = name_problem(name) if name else ""
             if problem:
                 raise OSError(problem)
+        if not transfer.entry.is_marker:
+            self._skip_existing(path)
+            self._folders.make(transfer.root, path[: path.rfind("/") + 1])
+            if os.path.isdir(path) and not os.path.islink(path):  # noqa: PTH112, PTH114
+                raise OSError(f"{path!r} is a folder, but the key needs a file there")
+
+    def end_move(self, transfer: Transfer, facts: dict[str, Any]) -> dict[str, Any]:
+        """Deletes the source of a move after its download. Returns the facts."""
+        source = transfer.entry.place
+        assert isinstance(source, S3Url)
+        self._delete_source(source, facts["etag"])
+        return facts
+
+    def _download(self, transfer: Transfer, source: S3Url, path: str, progress: Progress) -> dict[str, Any]:
+        self.prepare_download(transfer)
         if transfer.entry.is_marker:
             return self._make_folder(transfer, source, path)
-        self._skip_existing(path)
-        self._folders.make(transfer.root, path[: path.rfind("/") + 1])
-        if os.path.isdir(path) and not os.path.islink(path):  # noqa: PTH112, PTH114
-            raise OSError(f"{path!r} is a folder, but the key needs a file there")
         done = self._download_file(transfer, source, path, progress)
-        if transfer.move:
-            self._delete_source(source, done.etag)
-        return {"size": done.size, "etag": done.etag, "version_id": done.version_id, "resumed": getattr(done, "resumed", None)}
+        facts = {"size": done.size, "etag": done.etag, "version_id": done.version_id, "resumed": getattr(done, "resumed", None)}
+        return self.end_move(transfer, facts) if transfer.move else facts
 
     def _download_file(self, transfer: Transfer, source: S3Url, path: str, progress: Progress) -> ObjectMetadata | Done:
         version_id, key = transfer.entry.version_id, self._settings.sse_customer_key

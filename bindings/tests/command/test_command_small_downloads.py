@@ -1,0 +1,151 @@
+"""Downloads of many small objects by `penstock cp`, `mv` and `sync`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pytest
+from bucket_io import keys, put
+from command_runs import TIMEOUT_S, start, tree
+from penstock._commands import _cp, _small_downloads
+
+MIB = 1024**2
+
+
+def put_objects(client, bucket, count: int) -> dict[str, bytes]:
+    """Puts objects of different sizes below `d/`. Returns their contents by name."""
+    contents = {f"{number % 7}/{number:03}": os.urandom(number * number) for number in range(count)}
+    for name, data in contents.items():
+        put(client, bucket, f"d/{name}", data)
+    return contents
+
+
+@pytest.mark.parametrize("words", [("cp", "-r"), ("cp", "-r", "--jobs", "1"), ("sync",)])
+def test_each_object_is_one_request(penstock_command, client, emulator, bucket, tmp_path, words):
+    contents = put_objects(client, bucket, 150)
+    before = emulator.journal().last
+    run = penstock_command(*words, f"s3://{bucket}/d", tmp_path)
+    assert emulator.journal().count(after=before, operations="GetObject") == 150
+    assert emulator.journal().count(after=before, operations="HeadObject") == 0
+    assert run.lines == sorted(f"download: s3://{bucket}/d/{name} to {tmp_path}/{name}" for name in contents)
+    assert tree(tmp_path) == contents
+    assert (tmp_path / "1/001").stat().st_mtime == client.head(bucket, "d/1/001").last_modified
+    assert penstock_command("sync", f"s3://{bucket}/d", tmp_path).out == ""
+
+
+def test_the_queue_is_bounded(penstock_command, client, bucket, tmp_path, monkeypatch):
+    contents = put_objects(client, bucket, 60)
+    monkeypatch.setattr("penstock._commands._execution.QUEUE", 5)
+    most = 0
+    add = _small_downloads.SmallDownloads.add
+
+    def counted(self, transfer):
+        nonlocal most
+        add(self, transfer)
+        most = max(most, self.pending)
+
+    monkeypatch.setattr(_small_downloads.SmallDownloads, "add", counted)
+    penstock_command("cp", "-r", f"s3://{bucket}/d", tmp_path)
+    assert tree(tmp_path) == contents and most == 5
+
+
+@pytest.mark.parametrize("command", ["cp", "mv"])
+def test_an_object_that_changed_after_the_listing_is_downloaded_as_it_is_now(
+    penstock_command, client, emulator, bucket, tmp_path, monkeypatch, command
+):
+    put_objects(client, bucket, 4)
+    listed = _cp.objects
+
+    def objects(*arguments):
+        entries = list(listed(*arguments))
+        client.put(bucket, "d/1/001", b"new")
+        client.put(bucket, "d/2/002", bytes(20 * MIB))
+        yield from entries
+
+    monkeypatch.setattr(_cp, "objects", objects)
+    before = emulator.journal().last
+    run = penstock_command(command, "-r", f"s3://{bucket}/d", tmp_path, "--json")
+    assert emulator.journal().count(after=before, operations="GetObject", status=412) == 2
+    assert len(run.documents) == 4 and run.err == ""
+    found = tree(tmp_path)
+    assert found["1/001"] == b"new" and found["2/002"] == bytes(20 * MIB)
+    assert len(keys(client, bucket)) == (4 if command == "cp" else 0)
+
+
+def test_failures_leave_the_other_files(penstock_command, client, emulator, bucket, tmp_path):
+    contents = put_objects(client, bucket, 30)
+    (tmp_path / "1/008").mkdir(parents=True)
+    os.mkfifo(tmp_path / "1/015")
+    denied = {"when": {"operation": "GetObject", "key": "d/2/002"}, "do": {"error": {"code": "AccessDenied"}}}
+    emulator.faults().set([denied])
+    run = penstock_command("cp", "-r", f"s3://{bucket}/d", tmp_path, "--json", status=1)
+    emulator.faults().clear()
+    failed = {"1/008", "1/015", "2/002"}
+    assert tree(tmp_path) == {name: data for name, data in contents.items() if name not in failed}
+    for text in ("is a folder, but the key needs a file there", "is not a regular file", '"code": "AccessDenied"'):
+        assert run.err.count(text) == 1
+    assert "3 failures, 27 succeeded" in run.err
+
+
+def test_a_broken_body_is_never_a_file(penstock_command, client, emulator, bucket, tmp_path):
+    put_objects(client, bucket, 20)
+    (tmp_path / "5").mkdir()
+    (tmp_path / "5/019").write_text("earlier")
+    wrong = {"when": {"operation": "GetObject", "key": "d/5/019"}, "do": {"corrupt": {"mode": "flip-bit"}, "at": "body_out@100"}}
+    emulator.faults().set([wrong])
+    run = penstock_command("cp", "-r", f"s3://{bucket}/d", tmp_path, status=1)
+    emulator.faults().clear()
+    assert "checksum" in run.err.lower() and len(run.lines) == 19
+    assert (tmp_path / "5/019").read_text() == "earlier" and len(tree(tmp_path)) == 20
+
+
+def test_a_full_disk_leaves_the_earlier_file(emulator, client, bucket, tmp_path):
+    for name, size in (("large", 5000), ("small", 500)):
+        put(client, bucket, f"d/{name}", bytes(size))
+    (tmp_path / "large").write_text("earlier")
+    limit = (
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); "
+    )
+    with start(emulator, "cp", "-r", f"s3://{bucket}/d", tmp_path, preamble=limit) as process:
+        out, err = process.communicate(timeout=TIMEOUT_S)
+    assert process.returncode == 1 and b"File too large" in err and out.count(b"\n") == 1
+    assert tree(tmp_path) == {"large": b"earlier", "small": bytes(500)}
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("command", ["cp", "mv"])
+def test_an_interruption_leaves_whole_files_only(emulator, client, bucket, tmp_path, command, number, status):
+    contents = put_objects(client, bucket, 120)
+    stalled = {"when": {"operation": "GetObject", "key": "d/3/*"}, "do": {"stall": {"ms": 300_000}, "at": "body_out@10"}}
+    emulator.faults().set([stalled])
+    with start(emulator, command, "-r", f"s3://{bucket}/d", f"{tmp_path}/t/", "--jobs", "40") as process:
+        deadline = time.monotonic() + TIMEOUT_S
+        while not (tmp_path / "t/6").is_dir() and time.monotonic() < deadline:
+            os.sched_yield()
+        process.send_signal(number)
+        out, err = process.communicate(timeout=TIMEOUT_S)
+    emulator.faults().clear(forget=True)
+    found = tree(tmp_path / "t")
+    assert (process.returncode, err) == (status, b"")
+    assert found and found == {name: contents[name] for name in found}
+    left = {key.removeprefix("d/") for key in keys(client, bucket)}
+    assert left | found.keys() == contents.keys() and (command == "mv" or len(left) == 120)
+    # The signal may end the command just before the report of a file.
+    assert (len(found) if command == "cp" else 120 - len(left)) - out.count(b"\n") in (0, 1)
+
+
+def test_small_files_are_reported_while_large_ones_wait(emulator, client, bucket, tmp_path, monkeypatch):
+    put(client, bucket, "d/a", b"a")
+    for name in "bc":
+        put(client, bucket, f"d/{name}", bytes(9 * MIB))
+    emulator.faults().set([{"when": {"operation": "GetObject", "key": "d/b"}, "do": {"stall": {"ms": 300_000}}}])
+    monkeypatch.setenv("PYTHONUNBUFFERED", "1")
+    with start(emulator, "cp", "-r", f"s3://{bucket}/d", tmp_path, "--jobs", "1") as process:
+        assert process.stdout.readline() == f"download: s3://{bucket}/d/a to {tmp_path}/a\n".encode()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=TIMEOUT_S)
+    emulator.faults().clear(forget=True)
+    assert process.returncode == 130 and tree(tmp_path) == {"a": b"a"}
