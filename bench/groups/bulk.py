@@ -104,16 +104,15 @@ def small_files(rounds: int) -> list[Row]:
             return rate(clients[name].copy_folder(f"{folder}/files/", f"s3://bulk/{name}/"), FILES)
 
         def download(name: str) -> Measurement:
-            target = folder / "back"
-            target.mkdir()
-            try:
-                measured = clients[name].copy_folder(f"s3://bulk/{name}/", f"{target}/")
-                found = sum(1 for path in target.rglob("*") if path.is_file())
-                if found != FILES:
-                    raise SystemExit(f"bench: {name} downloaded {found} of {FILES} files")
-                return rate(measured, FILES)
-            finally:
-                shutil.rmtree(target)
+            # The files of all rounds remain: ext4 creates files slowly for seconds after others were removed. os.sync: a client
+            # must not pay for the writes of the client before.
+            target = Path(tempfile.mkdtemp(prefix="back-", dir=folder))
+            os.sync()
+            measured = clients[name].copy_folder(f"s3://bulk/{name}/", f"{target}/")
+            found = sum(1 for path in target.rglob("*") if path.is_file())
+            if found != FILES:
+                raise SystemExit(f"bench: {name} downloaded {found} of {FILES} files")
+            return rate(measured, FILES)
 
         up = interleave({name: partial(upload, name) for name in clients}, rounds)
         down = interleave({name: partial(download, name) for name in clients}, rounds)
