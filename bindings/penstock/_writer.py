@@ -7,6 +7,7 @@ import contextlib
 import io
 import logging
 import os
+import sys
 import threading
 import time
 import warnings
@@ -54,8 +55,15 @@ def check_process(process: int) -> None:
 class S3Writer(io.BufferedIOBase):
     """Writes one object to S3 in parallel parts. Not seekable.
 
-    The complete object becomes visible when :meth:`close` returns. Leaving a ``with`` block by an exception, :meth:`abort`,
-    garbage collection and interpreter exit abort the upload, and any previous object with this key stays.
+    The complete object becomes visible when :meth:`close` returns. The upload is aborted, and any previous object with this key
+    stays, when
+
+    - a ``with`` block of this writer is left by an exception,
+    - :meth:`close` is called while the thread handles an exception (``sys.exc_info()``) that it did not handle when the writer
+      was made, for example by ``io.TextIOWrapper``, whose block an exception leaves; :meth:`close` raises that exception again,
+    - :meth:`abort` is called,
+    - the writer, or a wrapper such as ``io.TextIOWrapper``, is garbage collected without :meth:`close`,
+    - the interpreter exits.
 
     Args:
         stream: The upload, made by ``S3Client.put_object`` or ``S3Checkpoint.writer``.
@@ -73,6 +81,7 @@ class S3Writer(io.BufferedIOBase):
         self._closing = False  # a thread is in close()
         self._failure: BaseException | None = None  # the first exception that a write raised
         self._lock = threading.Lock()
+        self._handled = sys.exc_info()[1]  # already handled now: does not abort. Released on close, with its frames
         abort_at_exit(self)
 
     def __enter__(self) -> S3Writer:
@@ -80,7 +89,7 @@ class S3Writer(io.BufferedIOBase):
 
     def __exit__(self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None) -> None:
         if exc_type is None:
-            self.close()
+            self._publish()
             return
         log.info("Exception occurred before closing stream: %s: %s", exc_type.__name__, exc_val)
         try:
@@ -94,9 +103,13 @@ class S3Writer(io.BufferedIOBase):
 
     def __del__(self) -> None:
         # io.IOBase.__del__ calls close(), which would publish an unfinished object.
+        self._dealloc_warn(self)
+
+    def _dealloc_warn(self, source: Any) -> None:
+        """The io module calls this when a wrapper of this writer is garbage collected, before the wrapper closes this writer."""
         if getattr(self, "_closed", True):
             return
-        warnings.warn(f"{self!r} was garbage-collected without close(); its upload is aborted", ResourceWarning, stacklevel=2)
+        warnings.warn(f"{source!r} was garbage-collected without close(); its upload is aborted", ResourceWarning, stacklevel=2)
         try:
             self.abort()
         except Exception:
@@ -123,17 +136,39 @@ class S3Writer(io.BufferedIOBase):
         return size
 
     def close(self) -> None:
-        """Publishes the object and waits for S3's acknowledgement. Later calls do nothing.
+        """Publishes the object and waits for S3's acknowledgement. Later calls, and calls after :meth:`abort`, do nothing.
+
+        ``io.TextIOWrapper``, ``io.BufferedWriter``, ``contextlib.closing`` and others call this method also when an exception
+        leaves their block, and do not pass the exception on. Therefore, while the thread handles an exception that it did not
+        handle when the writer was made, this method aborts the upload and raises the exception again, with a note. To publish,
+        leave the ``except`` or ``finally`` block first.
 
         Raises:
             S3Exception: The object was not published.
         """
+        error = sys.exc_info()[1]
+        if error is None or error is self._handled or self._closed or self._in_callback:
+            self._publish()
+            return
+        name = f"s3://{self.stream.bucket}/{self.stream.key}" if hasattr(self.stream, "bucket") else "the object"
+        text = (
+            f"{name} was not published: close() was called while {type(error).__name__} was being handled."
+            " Call close() after the except or finally block."
+        )
+        log.warning("%s", text)
+        if hasattr(error, "add_note"):  # Python 3.11
+            error.add_note(text)
+        self.__exit__(type(error), error, error.__traceback__)
+        raise error
+
+    def _publish(self) -> None:
         if self._in_callback:
             self.stream.close()  # raises
         with self._lock:
             if self._closed:
                 return
             self._closed = self._closing = True
+            self._handled = None
             try:
                 self.stream.close()
             finally:
@@ -166,6 +201,7 @@ class S3Writer(io.BufferedIOBase):
             if self._closed:
                 return
             self._closed = True
+            self._handled = None
             ended(self)
             if abort is not None and not interrupted:
                 abort()

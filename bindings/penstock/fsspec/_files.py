@@ -365,8 +365,8 @@ class WriteFile(_ObjectFile):
         self._closed = True
         if self._writer.closed:
             return
-        with mapped(self.path, self._in_place):
-            self._writer.close()
+        with mapped(self.path, self._in_place), self._writer:
+            pass  # the end of this block publishes, also while an exception is being handled
         self._published()
 
     def discard(self) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import io
 import logging
 import pickle
+import sys
 import threading
 import time
 import warnings
@@ -98,6 +100,73 @@ def test_a_garbage_collected_writer_does_not_publish():
         del writer
         gc.collect()
     assert stream.calls == [("write", b"x"), ("abort",)]
+
+
+def leave_a_block(wrapper):
+    with wrapper:
+        raise KeyError("inside")
+
+
+def leave_a_finally(wrapper):
+    try:
+        raise KeyError("inside")
+    finally:
+        wrapper.close()
+
+
+@pytest.mark.parametrize(
+    ("wrapped", "leave"),
+    [
+        (io.TextIOWrapper, leave_a_block),
+        (io.TextIOWrapper, leave_a_finally),
+        (io.BufferedWriter, leave_a_block),
+        (io.BufferedWriter, leave_a_finally),
+        (contextlib.closing, leave_a_block),
+        (lambda writer: writer, leave_a_finally),
+    ],
+)
+def test_a_wrapper_that_an_exception_closes_does_not_publish(wrapped, leave):
+    """Wrappers call close() and do not pass the exception on."""
+    stream = RecordingStream()
+    writer = S3Writer(stream)
+    wrapper = wrapped(writer)
+    with pytest.raises(KeyError, match="inside"):
+        leave(wrapper)
+    assert stream.calls == [("abort",)]
+    assert writer.closed
+
+
+def test_a_wrapper_inside_the_block_of_the_writer_does_not_publish(client, bucket):
+    with pytest.raises(KeyError, match="inside") as raised, client.put_object(bucket, "k") as writer:
+        leave_a_block(io.TextIOWrapper(writer))
+    assert keys(client, bucket) == []
+    if sys.version_info >= (3, 11):
+        assert f"s3://{bucket}/k was not published" in raised.value.__notes__[0]
+
+
+@pytest.mark.parametrize(("wrapper", "half"), [(io.TextIOWrapper, "half"), (io.BufferedWriter, b"half")])
+def test_a_wrapper_dropped_without_close_does_not_publish(wrapper, half):
+    stream = RecordingStream()
+    file = wrapper(S3Writer(stream))
+    file.write(half)
+    with pytest.warns(ResourceWarning, match="garbage-collected without close"):
+        del file
+        gc.collect()
+    assert stream.calls == [("abort",)]
+
+
+def test_a_writer_made_while_an_exception_is_handled_publishes():
+    stream, late = RecordingStream(), RecordingStream()
+    outer = S3Writer(late)
+    try:
+        raise KeyError("handled")
+    except KeyError:
+        with S3Writer(RecordingStream()):
+            pass
+        S3Writer(stream).close()
+        with outer:  # its own block ends without an exception
+            pass
+    assert (stream.calls, late.calls) == ([("close",)], [("close",)])
 
 
 def test_closing_from_many_threads_publishes_once():
