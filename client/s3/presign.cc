@@ -1,6 +1,7 @@
 #include "penstock/presign.h"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "base/log/caught.h"
 #include "base/text/json_text.h"
 #include "client/s3/attempt/attempt_request.h"
+#include "client/s3/call/attempt_loop.h"
 #include "client/s3/call/call_options.h"
 #include "client/s3/call/client_state.h"
 #include "client/s3/call/region_resolver.h"
@@ -48,34 +50,61 @@ WallTime EndOf(WallTime now, std::chrono::seconds expires, const Credentials& cr
   return credentials.expires_at ? std::min(end, *credentials.expires_at) : end;
 }
 
-// Passes what `sign` returns for the credentials of the endpoint to `done`, exactly once. Errors
-// get the operation, bucket and key of `place`.
 struct Place {
   s3::Operation operation;
   std::string bucket;
   std::string key;
 };
+// Ends once: with the credentials, or at the deadline. Errors get the operation, bucket and key of
+// `place`.
+template <class T>
+class CredentialsWait {
+ public:
+  CredentialsWait(Place place, Callback<T> done)
+      : place_(std::move(place)), done_(std::move(done)) {}
+
+  bool IsOpen() const { return open_; }
+  // Passes what `make` returns to the callback, unless the wait has ended.
+  template <class Make>
+  void End(Make make) {
+    if (!open_.exchange(false)) return;
+    Result<T> result = Caught("the signing of a request", make);
+    if (!result.ok()) result.error().At(s3::Info(place_.operation).name, place_.bucket, place_.key);
+    Contain("the callback of a call", [&] { std::exchange(done_, nullptr)(std::move(result)); });
+  }
+
+ private:
+  const Place place_;
+  Callback<T> done_;
+  std::atomic<bool> open_{true};
+};
+
+// Passes what `sign` returns for the credentials of the endpoint to `done`, exactly once.
 template <class T, class Sign>
-void SignWhenReady(const StatePtr& state, const s3::ResolvedEndpointPtr& endpoint, Place place,
-                   Sign sign, Callback<T> done) {
-  const std::string bucket = place.bucket;
-  s3::FetchSigningCredentials(
-      state, endpoint, bucket,
-      [place = std::move(place), sign = std::move(sign),
-       done = std::move(done)](Result<CredentialsPtr> credentials) {
-        Result<T> result = Caught("the signing of a request", [&]() -> Result<T> {
-          if (!credentials.ok()) return std::move(credentials).error();
-          if (*credentials == nullptr) {
-            return Error::Make(ErrorKind::kUnauthenticated,
-                               "a presigned request needs credentials, and this client is "
-                               "anonymous; configure credentials");
-          }
-          return sign(**credentials);
-        });
-        if (!result.ok())
-          result.error().At(s3::Info(place.operation).name, place.bucket, place.key);
-        Contain("the callback of a call", [&] { done(std::move(result)); });
-      });
+void SignWhenReady(const StatePtr& state, const s3::ResolvedEndpointPtr& endpoint,
+                   const Place& place, Deadline deadline, Sign sign, Callback<T> done) {
+  const auto wait = std::make_shared<CredentialsWait<T>>(place, std::move(done));
+  s3::FetchSigningCredentials(state, endpoint, place.bucket,
+                              [wait, sign = std::move(sign)](Result<CredentialsPtr> credentials) {
+                                wait->End([&]() -> Result<T> {
+                                  if (!credentials.ok()) return std::move(credentials).error();
+                                  if (*credentials == nullptr) {
+                                    return Error::Make(
+                                        ErrorKind::kUnauthenticated,
+                                        "a presigned request needs credentials, and this client is "
+                                        "anonymous; configure credentials");
+                                  }
+                                  return sign(**credentials);
+                                });
+                              });
+  deadline = s3::DeadlineOf(*state, {.deadline = deadline});
+  if (deadline.IsNever() || !wait->IsOpen()) return;
+  Result<void> timer = Caught("a timer of a call", [&] {
+    return state->dependencies.transport()->RunAt(deadline.when(), [wait] {
+      wait->End([]() -> Result<T> { return s3::LateCredentials(); });
+    });
+  });
+  if (!timer.ok()) wait->End([&]() -> Result<T> { return std::move(timer).error(); });
 }
 
 // Runs `start`. Its error goes to `done`.
@@ -124,7 +153,7 @@ void StartUrl(Client& client, s3::Operation operation, const Request& request,
                     Resolve(*state, operation, wire.bucket));
     PENSTOCK_TRY(s3::CheckMayCarryKey(wire, endpoint->endpoint, state->connect));
     SignWhenReady<PresignedRequest>(
-        state, endpoint, place,
+        state, endpoint, place, request.options.deadline,
         [state, endpoint, wire = std::move(wire),
          expires = options.expires](const Credentials& credentials) {
           return SignUrl(*state, wire, *endpoint, expires, credentials);
@@ -306,7 +335,7 @@ void StartPresign(Client& client, const PostFormRequest& request, Callback<PostF
     PENSTOCK_ASSIGN(const s3::ResolvedEndpointPtr endpoint,
                     Resolve(*state, s3::Operation::kPutObject, request.bucket.value));
     SignWhenReady<PostForm>(
-        state, endpoint, place,
+        state, endpoint, place, Deadline::Never(),
         [state, endpoint, request](const Credentials& credentials) {
           return SignForm(*state, request, *endpoint, credentials);
         },

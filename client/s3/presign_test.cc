@@ -182,6 +182,40 @@ TEST_F(PresignTest, AnAnonymousClientCannotSign) {
   EXPECT_EQ(Presign(*test->client, request).error().kind, ErrorKind::kUnauthenticated);
 }
 
+// Never calls back, like a credentials service that does not respond.
+class SilentProvider final : public CredentialsProvider {
+ public:
+  void Start(std::function<void(Result<CredentialsPtr>)> done) override {
+    waiting_.push_back(std::move(done));
+  }
+
+ private:
+  std::vector<std::function<void(Result<CredentialsPtr>)>> waiting_;
+};
+
+TEST_F(PresignTest, TheWaitForCredentialsEndsAtTheDeadline) {
+  Make({.region = "eu-west-1",
+        .credentials = std::make_shared<SilentProvider>(),
+        .operation_timeout = seconds(9)});
+  std::optional<Error> error;
+  const auto keep = [&error](const auto& result) { error.emplace(result.error()); };
+  // The time after which the call that `start` starts fails.
+  const auto wait = [&](const auto& start) {
+    const auto began = test->transport.clock().Monotonic();
+    error.reset();
+    start();
+    EXPECT_TRUE(error && error->kind == ErrorKind::kTimeout);
+    EXPECT_NE(error.value_or(Error{}).message.find("credentials"), std::string::npos);
+    return test->transport.clock().Monotonic() - began;
+  };
+  GetObjectRequest request{.bucket = kBucket, .key = ObjectKey("k")};
+  EXPECT_EQ(wait([&] { StartPresign(*test->client, request, {}, keep); }), seconds(9));
+  request.options.deadline = Deadline::After(test->transport.clock(), seconds(2));
+  EXPECT_EQ(wait([&] { StartPresign(*test->client, request, {}, keep); }), seconds(2));
+  const PostFormRequest form{.bucket = kBucket, .key = ObjectKey("k")};
+  EXPECT_EQ(wait([&] { StartPresign(*test->client, form, keep); }), seconds(9));
+}
+
 TEST_F(PresignTest, ExpiresWithTheCredentials) {
   const auto soon = auth::MakeStaticProvider({"A", "S", "T", kNow + seconds(1800)});
   Make({.region = "eu-west-1", .credentials = soon});

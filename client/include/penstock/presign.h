@@ -33,15 +33,17 @@ struct PresignedRequest {
   WallTime expires_at{};       // An earlier end of the credentials included, if it is known.
 };
 
-// Sign a request of the client without sending it. Bodies, sinks, deadlines and `on_response` of
-// the request are ignored. No checksum is computed; with `checksum_algorithm` and `checksum_value`
-// the URL accepts only that body.
+// Sign a request of the client without sending it. Bodies, sinks, `cancel` and `on_response` of the
+// request are ignored. No checksum is computed; with `checksum_algorithm` and `checksum_value` the
+// URL accepts only that body.
 //
-// Presign waits for credentials, and for the session of a directory bucket. StartPresign does not
-// block: its callback runs on an I/O thread or before StartPresign returns.
+// Presign waits for credentials, and for the session of a directory bucket, until the deadline of
+// the request or ClientConfig::operation_timeout. StartPresign does not block: its callback runs on
+// an I/O thread or before StartPresign returns.
 //
 // Errors: kInvalidArgument as for the call itself, or if `expires` is out of range;
-// kUnauthenticated without credentials; errors of the credentials provider and of CreateSession.
+// kUnauthenticated without credentials; kTimeout; errors of the credentials provider and of
+// CreateSession.
 void StartPresign(Client& client, const GetObjectRequest& request, const PresignOptions& options,
                   Callback<PresignedRequest> done);
 void StartPresign(Client& client, const HeadObjectRequest& request, const PresignOptions& options,

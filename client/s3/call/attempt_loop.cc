@@ -223,10 +223,7 @@ void AttemptLoop::FetchCredentials() {
   if (!asked.ok() && waiting_.TryEnd(ticket)) return Finish(std::move(asked).error());
   if (!waiting_.IsOpen(ticket)) return;
   if (!deadline().IsNever()) {
-    WakeAt(deadline().when(), ticket, [](AttemptLoop& self) {
-      self.Finish(Error::Make(ErrorKind::kTimeout,
-                              "the deadline passed while credentials were being fetched"));
-    });
+    WakeAt(deadline().when(), ticket, [](AttemptLoop& self) { self.Finish(LateCredentials()); });
   }
   FinishIfStopped(ticket);
 }

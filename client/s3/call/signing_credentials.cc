@@ -77,6 +77,12 @@ void FetchSigningCredentials(const std::shared_ptr<ClientState>& state,
       });
 }
 
+Error LateCredentials() {
+  return Error::Make(ErrorKind::kTimeout,
+                     "the deadline passed while credentials were being fetched: their source did "
+                     "not respond within the timeout of the call");
+}
+
 Result<void> CallSigner::Accept(CredentialsPtr credentials) {
   if (refused_) {
     const bool changed = credentials != nullptr && credentials_ != nullptr &&

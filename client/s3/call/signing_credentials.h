@@ -25,6 +25,9 @@ void FetchSigningCredentials(const std::shared_ptr<ClientState>& state,
                              const ResolvedEndpointPtr& endpoint, const std::string& bucket,
                              std::function<void(Result<CredentialsPtr>)> done);
 
+// The error of a call whose deadline passes before FetchSigningCredentials has ended.
+Error LateCredentials();
+
 // Signs the attempts of one call. After S3 refused a signature it corrects the client's clock or
 // has the credentials renewed, each at most once per call. Not thread-safe. The arguments of the
 // constructor must outlive this object.
