@@ -44,8 +44,9 @@ class FileText {
       const int error = errno;
       text.resize(filled + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
       if (text.size() > kMaxProfileFileBytes) {
-        return Error::Make(ErrorKind::kInvalidArgument,
-                           "'" + path_ + "' is larger than 4 MiB, so it cannot be a profile file");
+        return Error::Make(
+            ErrorKind::kInvalidArgument,
+            "'" + path_ + "' is larger than 4 MiB, so it cannot be a profile or token file");
       }
       // A FIFO without a writer looks like its end; the writer may be about to open it.
       const bool waits = count < 0 ? error == EAGAIN : count == 0 && fifo && text.empty();

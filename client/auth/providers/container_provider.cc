@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/text/redact.h"
 #include "client/auth/providers/credential_document.h"
 #include "client/auth/providers/provider_response.h"
 #include "client/http/uri.h"
@@ -33,17 +34,18 @@ class ContainerProvider final : public CredentialsProvider {
   explicit ContainerProvider(RemoteContext context) : context_(std::move(context)) {}
 
   void Start(std::function<void(Result<CredentialsPtr>)> done) override {
-    Result<SmallRequest> request = Prepare();
+    Result<std::optional<std::string>> token = Token();
+    if (!token.ok()) return done(std::move(token).error());
+    Result<SmallRequest> request = Prepare(*token);
     if (!request.ok()) return done(std::move(request).error());
     const std::string url = request->request.endpoint.host + request->request.target;
     FetchSmall(context_.transport(), *context_.clock, std::move(request).value(),
-               [url, done = std::move(done)](Result<SmallResponse> response) {
-                 done(Read(url, response));
-               });
+               [url, token = token->value_or(""), done = std::move(done)](
+                   Result<SmallResponse> response) { done(Read(url, token, response)); });
   }
 
  private:
-  Result<SmallRequest> Prepare() const {
+  Result<SmallRequest> Prepare(const std::optional<std::string>& token) const {
     const auto relative = context_.environment.Get(kRelativeUri);
     const auto full = context_.environment.Get(kFullUri);
     if (!relative && !full)
@@ -61,7 +63,6 @@ class ContainerProvider final : public CredentialsProvider {
     }
     out.request = std::move(request).value();
     out.request.headers.push_back({"Accept", "application/json"});
-    PENSTOCK_ASSIGN(const std::optional<std::string> token, Token());
     if (token) out.request.headers.push_back({"Authorization", *token});
     out.attempt_timeout = std::chrono::seconds(2);
     return out;
@@ -82,7 +83,8 @@ class ContainerProvider final : public CredentialsProvider {
     return token;
   }
 
-  static Result<CredentialsPtr> Read(const std::string& url,
+  // `token`: the service may repeat it, with or without its scheme, in its message.
+  static Result<CredentialsPtr> Read(const std::string& url, const std::string& token,
                                      const Result<SmallResponse>& response) {
     const std::string source = "the container credentials service " + url;
     if (!response.ok()) return Unusable(source + ": " + response.error().message);
@@ -90,9 +92,11 @@ class ContainerProvider final : public CredentialsProvider {
       const auto members = ReadFlatObject(response->body);
       const auto reason = members.ok() ? members->find("message")
                                        : std::map<std::string, std::string>::const_iterator();
-      return Unusable(
-          source + " returned " + std::to_string(response->status) +
-          (members.ok() && reason != members->end() ? ": " + reason->second : std::string()));
+      std::string text;
+      if (members.ok() && reason != members->end()) text = ": " + Redact(reason->second);
+      internal::RedactValue(text, token);
+      internal::RedactValue(text, token.substr(token.rfind(' ') + 1));
+      return Unusable(source + " returned " + std::to_string(response->status) + text);
     }
     PENSTOCK_ASSIGN(Credentials found, ReadCredentialDocument(response->body, "Token", source));
     return Found(std::move(found));

@@ -80,6 +80,14 @@ TEST(ContainerProviderTest, ErrorsDoNotContainTheToken) {
   EXPECT_NE(split.message.find("line break"), std::string::npos);
   for (const Error& error : {refused, gone, split})
     EXPECT_EQ(error.message.find("s3cr3t"), std::string::npos);
+  // The service repeats the token, the second time without its scheme.
+  transport.Expect(FakeReply::Respond(
+      403, {}, R"({"message":"Basic s3cr3t-s3cr3t is bad: s3cr3t-s3cr3t expired"})"));
+  const Error repeated = ErrorOf(MakeContainerProvider(FakeContext(
+      transport,
+      {{kRelative, "/x"}, {"AWS_CONTAINER_AUTHORIZATION_TOKEN", "Basic s3cr3t-s3cr3t"}})));
+  EXPECT_NE(repeated.message.find("403: "), std::string::npos) << repeated.message;
+  EXPECT_EQ(repeated.message.find("s3cr3t"), std::string::npos) << repeated.message;
 }
 
 }  // namespace

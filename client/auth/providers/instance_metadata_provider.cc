@@ -1,6 +1,5 @@
 #include "client/auth/providers/instance_metadata_provider.h"
 
-#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <string>
@@ -8,6 +7,7 @@
 
 #include "client/auth/providers/credential_document.h"
 #include "client/auth/providers/provider_response.h"
+#include "client/http/transport.h"
 
 namespace penstock::auth {
 namespace {
@@ -18,11 +18,11 @@ constexpr std::chrono::seconds kRefreshWindow{600};
 
 using Done = std::function<void(Result<CredentialsPtr>)>;
 
-bool IsTrue(const Environment& environment, const char* name) {
-  std::string value = environment.Get(name).value_or("");
-  std::transform(value.begin(), value.end(), value.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
-  return value == "true";
+Result<bool> Flag(const Environment& environment, const char* name) {
+  const std::string value = environment.Get(name).value_or("false");
+  if (http::EqualsIgnoringCase(value, "true")) return true;
+  if (http::EqualsIgnoringCase(value, "false")) return false;
+  return Unusable(std::string(name) + " must be true or false, not `" + value + "`");
 }
 
 Result<int> PositiveNumber(const Environment& environment, const char* name, int otherwise) {
@@ -59,7 +59,8 @@ Result<Settings> ReadSettings(const Environment& environment) {
   out.timeout = std::chrono::seconds(seconds);
   PENSTOCK_ASSIGN(out.attempts,
                   PositiveNumber(environment, "AWS_METADATA_SERVICE_NUM_ATTEMPTS", 1));
-  out.version_1 = !IsTrue(environment, "AWS_EC2_METADATA_V1_DISABLED");
+  PENSTOCK_ASSIGN(const bool without_version_1, Flag(environment, "AWS_EC2_METADATA_V1_DISABLED"));
+  out.version_1 = !without_version_1;
   return out;
 }
 
@@ -187,8 +188,9 @@ class InstanceMetadataProvider final : public CredentialsProvider {
   explicit InstanceMetadataProvider(RemoteContext context) : context_(std::move(context)) {}
 
   void Start(Done done) override {
-    if (IsTrue(context_.environment, "AWS_EC2_METADATA_DISABLED"))
-      return done(NotConfigured("AWS_EC2_METADATA_DISABLED is true"));
+    Result<bool> disabled = Flag(context_.environment, "AWS_EC2_METADATA_DISABLED");
+    if (!disabled.ok()) return done(std::move(disabled).error());
+    if (*disabled) return done(NotConfigured("AWS_EC2_METADATA_DISABLED is true"));
     Result<Settings> settings = ReadSettings(context_.environment);
     if (!settings.ok()) return done(std::move(settings).error());
     std::make_shared<MetadataFetch>(context_, std::move(settings).value(), std::move(done))

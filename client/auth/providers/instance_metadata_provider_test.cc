@@ -81,6 +81,10 @@ TEST(InstanceMetadataProviderTest, AnUnusableResponseIsAnError) {
   const Error setting = AskAfter(transport, {}, {{"AWS_METADATA_SERVICE_TIMEOUT", "soon"}}).error();
   EXPECT_NE(setting.message.find("'soon'; use a whole number"), std::string::npos)
       << setting.message;
+  for (const char* name : {"AWS_EC2_METADATA_DISABLED", "AWS_EC2_METADATA_V1_DISABLED"}) {
+    const Error flag = AskAfter(transport, {}, {{name, "1"}}).error();
+    EXPECT_EQ(flag.message, std::string(name) + " must be true or false, not `1`");
+  }
 }
 
 TEST(InstanceMetadataProviderTest, UsesTheSettingsOfItsAddress) {

@@ -8,6 +8,7 @@
 #include "base/dates.h"
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "base/text/redact.h"
 #include "client/auth/providers/credential_document.h"
 #include "client/auth/providers/provider_response.h"
 #include "client/http/uri.h"
@@ -21,15 +22,17 @@ class SsoProvider final : public CredentialsProvider {
       : context_(std::move(context)), role_(std::move(role)) {}
 
   void Start(std::function<void(Result<CredentialsPtr>)> done) override {
-    Result<SmallRequest> request = Prepare();
+    Result<std::string> token = Token();
+    if (!token.ok()) return done(std::move(token).error());
+    Result<SmallRequest> request = Prepare(*token);
     if (!request.ok()) return done(std::move(request).error());
     FetchSmall(context_.transport(), *context_.clock, std::move(request).value(),
-               [done = std::move(done)](Result<SmallResponse> response) { done(Read(response)); });
+               [token = std::move(token).value(), done = std::move(done)](
+                   Result<SmallResponse> response) { done(Read(token, response)); });
   }
 
  private:
-  Result<SmallRequest> Prepare() const {
-    PENSTOCK_ASSIGN(std::string token, Token());
+  Result<SmallRequest> Prepare(const std::string& token) const {
     const std::string url =
         context_.environment.Get("AWS_ENDPOINT_URL_SSO")
             .value_or("https://portal.sso." + role_.region + "." + context_.dns_suffix);
@@ -40,7 +43,7 @@ class SsoProvider final : public CredentialsProvider {
     if (!request.ok()) return Unusable("the SSO portal: " + request.error().message);
     SmallRequest out;
     out.request = std::move(request).value();
-    out.request.headers.push_back({"x-amz-sso_bearer_token", std::move(token)});
+    out.request.headers.push_back({"x-amz-sso_bearer_token", token});
     return out;
   }
 
@@ -70,12 +73,15 @@ class SsoProvider final : public CredentialsProvider {
     return token;
   }
 
-  static Result<CredentialsPtr> Read(const Result<SmallResponse>& response) {
+  // `token`: the portal may repeat it in its message.
+  static Result<CredentialsPtr> Read(const std::string& token,
+                                     const Result<SmallResponse>& response) {
     if (!response.ok()) return Unusable("the SSO portal: " + response.error().message);
     if (response->status != 200) {
       auto members = ReadFlatObject(response->body);
-      return Unusable("the SSO portal returned " + std::to_string(response->status) +
-                      (members.ok() ? ": " + (*members)["message"] : std::string()));
+      std::string text = members.ok() ? ": " + Redact((*members)["message"]) : std::string();
+      internal::RedactValue(text, token);
+      return Unusable("the SSO portal returned " + std::to_string(response->status) + text);
     }
     PENSTOCK_ASSIGN(auto members, ReadFlatObject(response->body));
     Credentials found{members["roleCredentials.accessKeyId"],

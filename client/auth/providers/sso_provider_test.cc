@@ -40,7 +40,7 @@ TEST(SsoProviderTest, ExchangesTheTokenForKeys) {
 
 TEST(SsoProviderTest, FindsTheOlderFormByItsStartUrl) {
   FakeTransport transport;
-  transport.Expect(FakeReply::Respond(403, {}, R"({"message":"No access"})"));
+  transport.Expect(FakeReply::Respond(403, {}, R"({"message":"No access: s3cr3t"})"));
   SsoRole role = kRole;
   role.session.clear();
   const Error error = ErrorOf(MakeSsoProvider(
