@@ -135,6 +135,10 @@ Result<std::unique_ptr<CacheFolder>> CacheFolder::OpenAt(const std::string& dire
                        "not '" +
                            directory + "'");
   }
+  if (directory.find('\0') != std::string::npos) {
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "the cache directory contains a NUL character; remove it");
+  }
   std::string path = (std::filesystem::path(directory) / kFolder).string();
   if (create) {
     std::error_code failed;

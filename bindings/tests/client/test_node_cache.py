@@ -199,6 +199,7 @@ def test_a_cache_that_cannot_be_made_is_not_used(client, bucket, objects, tmp_pa
     ("settings", "message"),
     [
         ({"cache": "relative/path"}, "must be an absolute path, not 'relative/path'"),
+        ({"cache": "/nul\0character"}, "contains a NUL character"),
         ({"cache_size": "5MB"}, "cache_size must be at least 16 MiB.*not '5MB'"),
         ({"cache_size": 1}, "cache_size must be at least 16 MiB.*not 1"),
         ({"cache_size": "plenty"}, "cache_size must be at least 16 MiB.*not 'plenty'"),
