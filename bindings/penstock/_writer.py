@@ -60,7 +60,8 @@ class S3Writer(io.BufferedIOBase):
 
     - a ``with`` block of this writer is left by an exception,
     - :meth:`close` is called while the thread handles an exception (``sys.exc_info()``) that it did not handle when the writer
-      was made, for example by ``io.TextIOWrapper``, whose block an exception leaves; :meth:`close` raises that exception again,
+      was made or its ``with`` block began, for example by ``io.TextIOWrapper``, whose block an exception leaves; :meth:`close`
+      raises that exception again,
     - :meth:`abort` is called,
     - the writer, or a wrapper such as ``io.TextIOWrapper``, is garbage collected without :meth:`close`,
     - the interpreter exits.
@@ -85,6 +86,7 @@ class S3Writer(io.BufferedIOBase):
         abort_at_exit(self)
 
     def __enter__(self) -> S3Writer:
+        self._handled = sys.exc_info()[1]
         return self
 
     def __exit__(self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None) -> None:
@@ -140,8 +142,8 @@ class S3Writer(io.BufferedIOBase):
 
         ``io.TextIOWrapper``, ``io.BufferedWriter``, ``contextlib.closing`` and others call this method also when an exception
         leaves their block, and do not pass the exception on. Therefore, while the thread handles an exception that it did not
-        handle when the writer was made, this method aborts the upload and raises the exception again, with a note. To publish,
-        leave the ``except`` or ``finally`` block first.
+        handle when the writer was made or its ``with`` block began, this method aborts the upload and raises the exception
+        again, with a note. To publish, leave the ``except`` or ``finally`` block first.
 
         Raises:
             S3Exception: The object was not published.

@@ -164,8 +164,8 @@ def test_a_writer_made_while_an_exception_is_handled_publishes():
         with S3Writer(RecordingStream()):
             pass
         S3Writer(stream).close()
-        with outer:  # its own block ends without an exception
-            pass
+        with outer:  # its block begins while the exception is handled
+            outer.close()
     assert (stream.calls, late.calls) == ([("close",)], [("close",)])
 
 
