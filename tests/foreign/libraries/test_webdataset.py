@@ -73,6 +73,18 @@ def test_shards_of_webdatasets_writer(emulator: Emulator, bucket: str) -> None:
     assert [json.loads(sample["json"])["number"] for sample in samples] == list(range(20))
 
 
+def test_a_shard_that_an_exception_closes_is_not_published(emulator: Emulator, bucket: str) -> None:
+    with (
+        pytest.raises(KeyError, match="inside"),
+        webdataset.ShardWriter(f"s3://{bucket}/train-%06d.tar", maxcount=2, verbose=0) as sink,
+    ):
+        for number in range(3):
+            sink.write({"__key__": str(number), "cls": number})
+        raise KeyError("inside")
+    listed = emulator.client().list_objects(bucket)
+    assert [info.key for page in listed for info in page.object_info] == ["train-000000.tar"]
+
+
 @pytest.mark.skipif(shutil.which("tar") is None, reason="needs GNU tar")
 @pytest.mark.parametrize("kind", ["v7", "oldgnu", "gnu", "ustar", "posix"])
 def test_shards_of_gnu_tar(emulator: Emulator, bucket: str, tmp_path: Path, kind: str) -> None:
