@@ -164,7 +164,7 @@ std::optional<std::string> MissingUsersProblem(const std::string& directory) {
 
 Result<void> AcceptUsersLoss(const std::string& directory) {
   const std::string path = directory + "/" + std::string(kKeptUsersFile);
-  PENSTOCK_TRY(store::AcceptCommitLoss(path));
+  PENSTOCK_TRY(store::AcceptCommitLoss(path, /*may_be_emptied=*/true));
   PENSTOCK_ASSIGN(const std::uint64_t size, store::FileSize(path));
   const std::string record = RecordPath(directory);
   if (size > kPageBytes || ::unlink(record.c_str()) == 0 || errno == ENOENT) return Ok();
@@ -174,7 +174,7 @@ Result<void> AcceptUsersLoss(const std::string& directory) {
 Result<std::unique_ptr<KeptUsers>> KeptUsers::Open(const std::string& directory,
                                                    store::Durability durability) {
   const std::string path = directory + "/" + std::string(kKeptUsersFile);
-  PENSTOCK_TRY(store::CheckCommits(path));
+  PENSTOCK_TRY(store::CheckCommits(path, /*may_be_emptied=*/true));
   PENSTOCK_ASSIGN(const std::uint64_t size, store::FileSize(path));
   if (size == 0) PENSTOCK_TRY(CheckNotCreatedBefore(directory));
   PENSTOCK_TRY(MakeFile(path));

@@ -147,7 +147,7 @@ Result<std::optional<KeptUsersReport>> CheckKeptUsers(const std::string& directo
                                                       const NamespaceStates& state_of) {
   const std::string path = directory + "/" + std::string(kKeptUsersFile);
   KeptUsersReport damaged{.path = path};
-  PENSTOCK_ASSIGN(damaged.findings, store::CheckLog(path));
+  PENSTOCK_ASSIGN(damaged.findings, store::CheckLog(path, /*may_be_emptied=*/true));
   if (!damaged.clean()) return std::optional(std::move(damaged));
   PENSTOCK_ASSIGN(const std::uint64_t size, store::FileSize(path));
   // After a crash there is a log. Without one, even a read-only connection would create one.

@@ -270,6 +270,8 @@ Result<Condition> ReadCondition(const Json& json, std::string place) {
   if (fields.Has("unless_failed")) {
     condition.unless_failed = 0;
     PENSTOCK_TRY(ReadSmall(fields, "unless_failed", *condition.unless_failed));
+    if (*condition.unless_failed == 0)
+      return FieldError(fields.Place("unless_failed"), "is 0 and never matches; use 1 or more");
   }
   PENSTOCK_ASSIGN(const std::optional<double> probability, fields.Number("probability"));
   if (probability) condition.probability = *probability;

@@ -75,6 +75,8 @@ TEST(ConditionDocumentTest, OneBasedNumbersRejectZero) {
                 "when." + name + ": counts from 1: 0 never matches");
     }
   }
+  EXPECT_EQ(Problem(R"({"unless_failed": 0})"),
+            "when.unless_failed: is 0 and never matches; use 1 or more");
   EXPECT_TRUE(Read(R"({"size": 0})").size->Has(0));
   EXPECT_TRUE(Read(R"({"connection": {"requests": 0}})").connection_requests->Has(0));
 }

@@ -1,7 +1,10 @@
 #include "emulator/s3/access/policy.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -9,6 +12,7 @@
 #include <vector>
 
 #include "base/ascii.h"
+#include "base/encoding.h"
 #include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/names.h"
 #include "emulator/s3/protocol/text.h"
@@ -43,13 +47,48 @@ std::optional<std::vector<std::string>> Strings(const Json& json) {
   return all;
 }
 
+Result<void> CheckMembers(const Json& object, std::initializer_list<std::string_view> known) {
+  for (const auto& [name, value] : object.items()) {
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      return Malformed("Unknown field " + name);
+  }
+  return Ok();
+}
+
 bool IsAccount(std::string_view text) {
   return text.size() == 12 && ParseDecimal(text).has_value();
 }
 
+// Removes the text before the next colon and returns it.
+std::string_view TakeField(std::string_view& arn) {
+  const std::string_view field = arn.substr(0, arn.find(':'));
+  arn.remove_prefix(std::min(arn.size(), field.size() + 1));
+  return field;
+}
+
+// IAM User Guide, "AWS JSON policy elements: Principal": no groups, and no wildcards. The account
+// of an origin access identity is "cloudfront".
+bool IsPrincipalArn(std::string_view arn) {
+  if (TakeField(arn) != "arn" || !TakeField(arn).starts_with("aws")) return false;
+  const std::string_view service = TakeField(arn);
+  if (!TakeField(arn).empty()) return false;
+  const std::string_view account = TakeField(arn);
+  if (!IsAccount(account) && account != "cloudfront") return false;
+  if (arn.find_first_of("*?") != std::string_view::npos) return false;
+  if (service == "iam")
+    return arn == "root" || arn.starts_with("user/") || arn.starts_with("role/");
+  return service == "sts" &&
+         (arn.starts_with("assumed-role/") || arn.starts_with("federated-user/"));
+}
+
 bool IsAwsPrincipal(const std::string& text) {
-  return text == "*" || IsAccount(text) || text.starts_with("arn:aws") ||
-         text.starts_with("AIDA") || text.starts_with("AROA");
+  return text == "*" || IsAccount(text) || IsPrincipalArn(text) || text.starts_with("AIDA") ||
+         text.starts_with("AROA");
+}
+
+// An account's id has 64 hexadecimal digits, an origin access identity's 96.
+bool IsCanonicalUser(const std::string& text) {
+  return text.size() >= 64 && HexDecode(text).has_value();
 }
 
 // Accepts "*", or an object with AWS, Service, Federated and CanonicalUser.
@@ -59,8 +98,12 @@ bool IsPrincipal(const Json& json) {
   for (const auto& [kind, value] : json.items()) {
     const auto names = Strings(value);
     if (!names) return false;
-    if (kind == "AWS" ? !std::all_of(names->begin(), names->end(), IsAwsPrincipal)
-                      : kind != "Service" && kind != "Federated" && kind != "CanonicalUser") {
+    const auto all = [&names](bool (*is_valid)(const std::string&)) {
+      return std::all_of(names->begin(), names->end(), is_valid);
+    };
+    if (kind == "AWS"             ? !all(IsAwsPrincipal)
+        : kind == "CanonicalUser" ? !all(IsCanonicalUser)
+                                  : kind != "Service" && kind != "Federated") {
       return false;
     }
   }
@@ -169,7 +212,6 @@ bool NarrowsPrincipals(const Json& condition) {
            value != "::/0";
   };
   for (const auto& [operation, tests] : condition.items()) {
-    if (!tests.is_object()) continue;
     for (const auto& [key, value] : tests.items()) {
       const auto values = Strings(value);
       if (std::find(kKeys.begin(), kKeys.end(), AsciiLower(key)) == kKeys.end() || !values)
@@ -180,21 +222,51 @@ bool NarrowsPrincipals(const Json& condition) {
   return false;
 }
 
-// Returns the value of one of two keys ("Action", "NotAction"), or null.
-const Json* Either(const Json& statement, const char* name, const char* negated) {
-  if (const auto found = statement.find(name); found != statement.end()) return &*found;
-  const auto found = statement.find(negated);
-  return found == statement.end() ? nullptr : &*found;
+// An address, or a range of addresses such as 10.0.0.0/8.
+bool IsAddressRange(const std::string& text) {
+  const auto slash = text.find('/');
+  const std::string address = text.substr(0, slash);
+  in6_addr bytes{};
+  const bool is_v4 = ::inet_pton(AF_INET, address.c_str(), &bytes) == 1;
+  if (!is_v4 && ::inet_pton(AF_INET6, address.c_str(), &bytes) != 1) return false;
+  if (slash == std::string::npos) return true;
+  const auto bits = ParseDecimal(text.substr(slash + 1));
+  return bits && *bits <= (is_v4 ? 32u : 128u);
+}
+
+Result<void> CheckConditions(const Json& condition) {
+  const Error invalid = Malformed("Policy has an invalid condition key");
+  if (!condition.is_object()) return invalid;
+  for (const auto& [operation, tests] : condition.items()) {
+    if (!IsConditionOperator(operation)) return Malformed("Invalid Condition type : " + operation);
+    if (!tests.is_object()) return invalid;
+    const bool of_addresses = AsciiLower(operation).find("ipaddress") != std::string::npos;
+    for (const auto& [key, value] : tests.items()) {
+      if (key.find(':') == std::string::npos) return invalid;
+      const auto ranges = Strings(value);
+      if (of_addresses && (!ranges || !std::all_of(ranges->begin(), ranges->end(), IsAddressRange)))
+        return Malformed("Invalid IP address in Conditions");
+    }
+  }
+  return Ok();
+}
+
+// Returns the value of `name` or "Not" + `name`; an error if a statement has none or both.
+Result<const Json*> Either(const Json& statement, const std::string& name) {
+  const auto found = statement.find(name);
+  const auto negated = statement.find("Not" + name);
+  if (found == statement.end() && negated == statement.end()) return MissingField(name);
+  if (found != statement.end() && negated != statement.end())
+    return Malformed("A statement must not have both " + name + " and Not" + name);
+  return found != statement.end() ? &*found : &*negated;
 }
 
 Result<void> CheckActionsAndResources(const Json& statement, std::string_view bucket) {
-  const Json* action = Either(statement, "Action", "NotAction");
-  if (action == nullptr) return MissingField("Action");
+  PENSTOCK_ASSIGN(const Json* const action, Either(statement, "Action"));
   const auto actions = Strings(*action);
   if (!actions || !std::all_of(actions->begin(), actions->end(), IsAction))
     return Malformed("Policy has invalid action");
-  const Json* resource = Either(statement, "Resource", "NotResource");
-  if (resource == nullptr) return MissingField("Resource");
+  PENSTOCK_ASSIGN(const Json* const resource, Either(statement, "Resource"));
   const auto resources = Strings(*resource);
   if (!resources) return Malformed("Policy has invalid resource");
   bool objects = false;
@@ -216,23 +288,19 @@ Result<void> CheckActionsAndResources(const Json& statement, std::string_view bu
 
 Result<PolicyFacts> CheckStatement(const Json& statement, std::string_view bucket) {
   if (!statement.is_object()) return Malformed("Policy has invalid statement");
+  PENSTOCK_TRY(CheckMembers(statement, {"Sid", "Effect", "Principal", "NotPrincipal", "Action",
+                                        "NotAction", "Resource", "NotResource", "Condition"}));
   const auto effect = statement.find("Effect");
   if (effect == statement.end()) return MissingField("Effect");
   const std::string value = effect->is_string() ? effect->get<std::string>() : effect->type_name();
   if (value != "Allow" && value != "Deny") return Malformed("Invalid effect: " + value);
-  const Json* principal = Either(statement, "Principal", "NotPrincipal");
-  if (principal == nullptr) return MissingField("Principal");
+  PENSTOCK_ASSIGN(const Json* const principal, Either(statement, "Principal"));
   if (!IsPrincipal(*principal)) return Malformed("Invalid principal in policy");
   PENSTOCK_TRY(CheckActionsAndResources(statement, bucket));
   const auto condition = statement.find("Condition");
-  if (condition != statement.end() && !condition->is_object())
-    return Malformed("Policy has an invalid condition key");
   bool narrowed = false;
   if (condition != statement.end()) {
-    for (const auto& [operation, tests] : condition->items()) {
-      if (!IsConditionOperator(operation))
-        return Malformed("Invalid Condition type : " + operation);
-    }
+    PENSTOCK_TRY(CheckConditions(*condition));
     narrowed = NarrowsPrincipals(*condition);
   }
   const bool everyone = statement.contains("Principal") && IsEveryone(*principal);
@@ -252,6 +320,7 @@ Result<PolicyFacts> CheckPolicy(std::string_view text, std::string_view bucket) 
       !policy.is_object()) {
     return Malformed("Policies must be valid JSON and the first byte must be '{'");
   }
+  PENSTOCK_TRY(CheckMembers(policy, {"Version", "Id", "Statement"}));
   if (const auto version = policy.find("Version");
       version != policy.end() && *version != "2012-10-17" && *version != "2008-10-17") {
     return Malformed("The policy must contain a valid version string");

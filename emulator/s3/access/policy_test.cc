@@ -38,7 +38,8 @@ TEST(PolicyTest, MustBeJson) {
 TEST(PolicyTest, ConditionsHaveKnownOperators) {
   const auto message = [](const std::string& operation) {
     return Message(Statement(R"("Effect":"Deny","Principal":"*",)" + std::string(kRest) +
-                             R"(,"Condition":{")" + operation + R"(":{"aws:username":"a"}})"));
+                             R"(,"Condition":{")" + operation +
+                             R"(":{"aws:username":"10.0.0.1"}})"));
   };
   EXPECT_EQ(message("Nope"), "Invalid Condition type : Nope");
   EXPECT_EQ(message("ForEachValue:StringEquals"),
@@ -81,6 +82,70 @@ TEST(PolicyTest, StatementsMustBeComplete) {
   EXPECT_EQ(
       Message(Statement(all + R"("Action":["s3:ListBucket"],"Resource":"arn:aws:s3:::bucket/*")")),
       "Action does not apply to any resource(s) in statement");
+}
+
+// "Unknown field" was recorded against Amazon S3. The texts for both of a pair are the emulator's.
+TEST(PolicyTest, UnknownAndContradictingMembersAreRefused) {
+  const std::string all = R"("Effect":"Allow","Principal":"*",)" + std::string(kRest);
+  EXPECT_EQ(Message(Statement(all + R"(,"condition":{})")), "Unknown field condition");
+  EXPECT_EQ(Message(R"({"Statement":[{)" + all + R"(}],"statement":[]})"),
+            "Unknown field statement");
+  EXPECT_EQ(Message(Statement(all + R"(,"Sid":"a b")")), "public");
+  EXPECT_EQ(Message(Statement(all + R"(,"NotPrincipal":"*")")),
+            "A statement must not have both Principal and NotPrincipal");
+  EXPECT_EQ(Message(Statement(all + R"(,"NotAction":"s3:*")")),
+            "A statement must not have both Action and NotAction");
+  EXPECT_EQ(Message(Statement(all + R"(,"NotResource":"*")")),
+            "A statement must not have both Resource and NotResource");
+}
+
+// IAM User Guide, "AWS JSON policy elements: Principal".
+TEST(PolicyTest, PrincipalsHaveTheirForm) {
+  const auto message = [](const std::string& principal) {
+    return Message(
+        Statement(R"("Effect":"Allow","Principal":)" + principal + "," + std::string(kRest)));
+  };
+  for (const char* valid :
+       {R"({"AWS":"123456789012"})", R"({"AWS":"arn:aws:iam::123456789012:root"})",
+        R"({"AWS":"arn:aws-cn:iam::123456789012:user/people/ann"})",
+        R"({"AWS":["arn:aws:iam::123456789012:role/r","AROAEXAMPLE"]})",
+        R"({"AWS":"arn:aws:sts::123456789012:assumed-role/r/session"})",
+        R"({"AWS":"arn:aws:sts::123456789012:federated-user/ann"})",
+        R"({"AWS":"arn:aws:iam::cloudfront:user/CloudFront Origin Access Identity E1"})",
+        R"({"Federated":"accounts.google.com","Service":"s3.amazonaws.com"})"}) {
+    EXPECT_EQ(message(valid), "private") << valid;
+  }
+  const std::string id(64, 'a');
+  EXPECT_EQ(message(R"({"CanonicalUser":")" + id + R"("})"), "private");
+  EXPECT_EQ(message(R"({"CanonicalUser":")" + id + std::string(32, 'b') + R"("})"), "private")
+      << "of an origin access identity";
+  for (const char* invalid :
+       {R"({"AWS":"12345678901"})", R"({"AWS":"arn:aws:iam::12:root"})",
+        R"({"AWS":"arn:aws:iam::123456789012:group/g"})",
+        R"({"AWS":"arn:aws:iam::123456789012:user/*"})", R"({"AWS":"arn:aws:s3:::bucket"})",
+        R"({"AWS":"arn:aws:iam:us-east-1:123456789012:root"})", R"({"AWS":"arn:aws:iam"})",
+        R"({"CanonicalUser":"ff"})"}) {
+    EXPECT_EQ(message(invalid), "Invalid principal in policy") << invalid;
+  }
+}
+
+TEST(PolicyTest, ConditionsHaveKeysAndAddresses) {
+  const auto message = [](const std::string& condition) {
+    return Message(Statement(R"("Effect":"Deny","Principal":"*",)" + std::string(kRest) +
+                             R"(,"Condition":)" + condition));
+  };
+  constexpr std::string_view kKey = "Policy has an invalid condition key";
+  EXPECT_EQ(message(R"({"StringEquals":{"prefix":"a"}})"), kKey);
+  EXPECT_EQ(message(R"({"StringEquals":"aws:username"})"), kKey);
+  for (const char* address : {"10.0.0.0/8", "10.1.2.3", "2001:db8::/128"}) {
+    EXPECT_EQ(message(R"({"NotIpAddress":{"aws:SourceIp":[")" + std::string(address) + R"("]}})"),
+              "private");
+  }
+  for (const char* address : {"300.1.1.1", "10.0.0.0/33", "10.0.0.0/", "2001:db8::/129", "a"}) {
+    EXPECT_EQ(
+        message(R"({"IpAddressIfExists":{"aws:SourceIp":")" + std::string(address) + R"("}})"),
+        "Invalid IP address in Conditions");
+  }
 }
 
 TEST(PolicyTest, PublicMeansEveryoneWithoutALimitingCondition) {

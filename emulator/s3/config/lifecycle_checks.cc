@@ -1,5 +1,6 @@
 // Checks the rules of a lifecycle configuration.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <set>
@@ -155,25 +156,82 @@ std::string FilterText(const Element& rule) {
   return "filter '(prefix=" + std::string(group.TextOf("Prefix")) + ")'";
 }
 
+// The member that determines when an action happens; null: a delete marker's expiration.
+const Element* TimeOf(const Element& action) {
+  for (const std::string_view name : {"Days", "NoncurrentDays", "Date"}) {
+    if (const Element* found = action.Find(name); found != nullptr) return found;
+  }
+  return nullptr;
+}
+
+std::int64_t DaysOf(const Element& time) {
+  if (time.name != "Date") return Number(time);
+  return std::chrono::floor<std::chrono::days>(*ParseIso8601(time.text)).time_since_epoch().count();
+}
+
+struct NamedAction {
+  const Element& action;
+  std::string text;  // in S3's messages
+};
+
+// `actions`: the kinds of both, in S3's message about their times.
+Result<void> CheckFollows(const Element& rule, const NamedAction& later, const NamedAction& earlier,
+                          const std::string& actions) {
+  const Element* const end = TimeOf(later.action);
+  const Element* const begin = TimeOf(earlier.action);
+  if (end == nullptr || begin == nullptr) return Ok();
+  if (end->name != begin->name) {
+    return InvalidRequest("Found mixed 'Date' and 'Days' based " + actions +
+                          " actions in lifecycle rule for " + FilterText(rule));
+  }
+  if (DaysOf(*end) > DaysOf(*begin)) return Ok();
+  const std::string unit = "'" + end->name + "' in the ";
+  return WrongDays(unit + later.text + " must be greater than " + unit + earlier.text, *end);
+}
+
+// Objects move only to later classes of this list (Amazon S3 User Guide, "Transitioning objects
+// using Amazon S3 Lifecycle").
+int RankOf(const Element& transition) {
+  static constexpr std::array<std::string_view, 6> kClasses = {
+      "STANDARD_IA", "INTELLIGENT_TIERING", "ONEZONE_IA", "GLACIER_IR", "GLACIER", "DEEP_ARCHIVE"};
+  const auto found = std::find(kClasses.begin(), kClasses.end(), transition.TextOf("StorageClass"));
+  return static_cast<int>(found - kClasses.begin());
+}
+
+Result<void> CheckOrderOfTransitions(const Element& rule, const std::string& name,
+                                     const std::vector<const Element*>& transitions) {
+  const auto named = [&](const Element& transition) {
+    return NamedAction{transition, name + " action for StorageClass '" +
+                                       std::string(transition.TextOf("StorageClass")) + "' for " +
+                                       FilterText(rule)};
+  };
+  for (const Element* later : transitions) {
+    for (const Element* earlier : transitions) {
+      if (RankOf(*earlier) >= RankOf(*later)) continue;
+      PENSTOCK_TRY(CheckFollows(rule, named(*later), named(*earlier), name));
+    }
+  }
+  return Ok();
+}
+
 // `kind`: empty, or "NoncurrentVersion" for the actions on noncurrent versions.
 Result<void> CheckOrder(const Element& rule, const std::string& kind) {
-  const std::string days = kind.empty() ? "Days" : "NoncurrentDays";
   const std::string transition = kind + "Transition";
   const std::vector<const Element*> transitions = rule.All(transition);
-  const Element* const expiration = rule.Find(kind + "Expiration");
-  const Element* const end = expiration == nullptr ? nullptr : expiration->Find(days);
   std::set<std::string_view> classes;
   for (const Element* each : transitions) {
     if (!classes.insert(each->TextOf("StorageClass")).second) {
       return InvalidRequest("'StorageClass' must be different for '" + transition +
                             "' actions in same 'Rule' with " + FilterText(rule));
     }
-    const Element* const begin = each->Find(days);
-    if (end == nullptr || begin == nullptr || Number(*end) > Number(*begin)) continue;
-    return WrongDays("'" + days + "' in the " + kind + "Expiration action" +
-                         (kind.empty() ? " for " + FilterText(rule) : "") +
-                         " must be greater than '" + days + "' in the " + transition + " action",
-                     *end);
+  }
+  PENSTOCK_TRY(CheckOrderOfTransitions(rule, transition, transitions));
+  const Element* const expiration = rule.Find(kind + "Expiration");
+  if (expiration == nullptr) return Ok();
+  const NamedAction end{*expiration, expiration->name + " action for " + FilterText(rule)};
+  for (const Element* each : transitions) {
+    PENSTOCK_TRY(CheckFollows(rule, end, {*each, transition + " action"},
+                              expiration->name + " and " + transition));
   }
   return Ok();
 }

@@ -128,6 +128,46 @@ TEST_F(LifecycleChecksTest, ActionsOfARuleMustFollowEachOther) {
   EXPECT_EQ(PutRule("<Filter/>", Transition(30, "STANDARD_IA") + glacier).Outcome(), "200");
 }
 
+// Texts of the tests of noobaa-core, which quote Amazon S3.
+TEST_F(LifecycleChecksTest, TransitionsFollowTheOrderOfTheClasses) {
+  constexpr std::string_view kFilter = "<Filter><Prefix>a/</Prefix></Filter>";
+  const Reply reversed = PutRule(kFilter, Transition(1, "DEEP_ARCHIVE") + Transition(1, "GLACIER"));
+  EXPECT_EQ(reversed.Outcome(), "400 InvalidArgument");
+  EXPECT_EQ(reversed.Element("Message"),
+            "'Days' in the Transition action for StorageClass 'DEEP_ARCHIVE' for filter "
+            "'(prefix=a/)' must be greater than 'Days' in the Transition action for StorageClass "
+            "'GLACIER' for filter '(prefix=a/)'");
+  EXPECT_EQ(PutRule(kFilter, Transition(90, "STANDARD_IA") + Transition(60, "GLACIER")).Outcome(),
+            "400 InvalidArgument");
+  EXPECT_EQ(PutRule(kFilter, Transition(60, "GLACIER") + Transition(30, "STANDARD_IA") +
+                                 Transition(61, "DEEP_ARCHIVE"))
+                .Outcome(),
+            "200");
+  constexpr std::string_view kKind = "NoncurrentVersion";
+  EXPECT_EQ(PutRule(kFilter, Transition(2, "GLACIER", kKind) + Transition(1, "DEEP_ARCHIVE", kKind))
+                .Outcome(),
+            "400 InvalidArgument");
+}
+
+TEST_F(LifecycleChecksTest, DatesAndDaysDoNotMix) {
+  const auto at = [](const std::string& action, const std::string& rest) {
+    return "<" + action + "><Date>2030-01-01T00:00:00.000Z</Date>" + rest + "</" + action + ">";
+  };
+  const std::string archive = at("Transition", "<StorageClass>DEEP_ARCHIVE</StorageClass>");
+  const Reply transitions = PutRule("<Filter/>", Transition(30, "GLACIER") + archive);
+  EXPECT_EQ(transitions.Outcome(), "400 InvalidRequest");
+  EXPECT_EQ(transitions.Element("Message"),
+            "Found mixed 'Date' and 'Days' based Transition actions in lifecycle rule for filter "
+            "'(prefix=)'");
+  EXPECT_EQ(
+      PutRule("<Filter/>", "<Expiration><Days>9</Days></Expiration>" + archive).Element("Message"),
+      "Found mixed 'Date' and 'Days' based Expiration and Transition actions in lifecycle "
+      "rule for filter '(prefix=)'");
+  EXPECT_EQ(PutRule("<Filter/>", at("Expiration", "") + archive).Element("Message"),
+            "'Date' in the Expiration action for filter '(prefix=)' must be greater than 'Date' in "
+            "the Transition action");
+}
+
 TEST_F(LifecycleChecksTest, ActionsOnNoncurrentVersionsHaveTheSameRulesAndALimit) {
   constexpr std::string_view kKind = "NoncurrentVersion";
   const auto expire = [](int days, int newer) {
@@ -135,9 +175,10 @@ TEST_F(LifecycleChecksTest, ActionsOnNoncurrentVersionsHaveTheSameRulesAndALimit
            "</NoncurrentDays><NewerNoncurrentVersions>" + std::to_string(newer) +
            "</NewerNoncurrentVersions></NoncurrentVersionExpiration>";
   };
-  EXPECT_EQ(PutRule("<Filter/>", expire(5, 1) + Transition(5, "GLACIER", kKind)).Element("Message"),
-            "'NoncurrentDays' in the NoncurrentVersionExpiration action must be greater than "
-            "'NoncurrentDays' in the NoncurrentVersionTransition action");
+  EXPECT_EQ(
+      PutRule("<Filter/>", expire(5, 1) + Transition(5, "GLACIER", kKind)).Element("Message"),
+      "'NoncurrentDays' in the NoncurrentVersionExpiration action for filter '(prefix=)' must "
+      "be greater than 'NoncurrentDays' in the NoncurrentVersionTransition action");
   EXPECT_EQ(PutRule("<Filter/>", expire(6, 100) + Transition(5, "GLACIER", kKind)).Outcome(),
             "200");
   EXPECT_EQ(PutRule("<Filter/>", Transition(5, "GLACIER", kKind) + Transition(6, "GLACIER", kKind))

@@ -130,8 +130,8 @@ TEST_F(PostObjectTest, PolicyIsCheckedAgainstExpandedFields) {
 
 // Recorded against Amazon S3 with ["content-length-range", 5, 10].
 TEST_F(PostObjectTest, SizesOutsideTheRangeAreRefusedAndStoreNothing) {
-  const std::string policy =
-      Policy(R"(["starts-with", "$key", ""], ["content-length-range", 5, 10])");
+  const std::string policy = Policy(
+      R"({"bucket": "bucket"}, ["starts-with", "$key", ""], ["content-length-range", 5, 10])");
   const auto post = [&](std::size_t size) {
     return Post({{"key", "k"}, {"policy", policy}}, std::string(size, 'x'));
   };

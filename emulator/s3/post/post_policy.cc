@@ -208,12 +208,16 @@ Result<void> CheckPostPolicy(const PostPolicy& policy, const std::vector<FormFie
     if (!Holds(condition, fields, bucket))
       return Violated("Policy Condition failed: " + condition.description);
   }
+  const auto is_named = [&](std::string_view field) {
+    return std::any_of(
+        policy.conditions.begin(), policy.conditions.end(),
+        [&](const PostCondition& condition) { return EqualsIgnoreCase(condition.field, field); });
+  };
+  // Amazon S3 treats the addressed bucket as a field of the form (aws-sdk-php, issue 3292).
+  if (!is_named("bucket")) return Violated("Extra input fields: bucket");
   for (const FormField& field : fields) {
-    const bool named = std::any_of(policy.conditions.begin(), policy.conditions.end(),
-                                   [&](const PostCondition& condition) {
-                                     return EqualsIgnoreCase(condition.field, field.name);
-                                   });
-    if (!named && NeedsCondition(field.name)) return Violated("Extra input fields: " + field.name);
+    if (!is_named(field.name) && NeedsCondition(field.name))
+      return Violated("Extra input fields: " + field.name);
   }
   return Ok();
 }

@@ -22,8 +22,12 @@ std::string WithConditions(const std::string& conditions) {
   return "{\"expiration\": \"2030-01-01T00:00:00Z\", \"conditions\": [" + conditions + "]}";
 }
 
+std::string ForTheBucket(const std::string& conditions) {
+  return WithConditions(R"({"bucket": "bucket"})" + (conditions.empty() ? "" : ", " + conditions));
+}
+
 std::string Checked(const std::string& conditions, const Fields& fields) {
-  const auto policy = ParsePostPolicy(Base64Encode(AsBytes(WithConditions(conditions))));
+  const auto policy = ParsePostPolicy(Base64Encode(AsBytes(ForTheBucket(conditions))));
   if (!policy.ok()) return Refusal(policy.error());
   const auto checked = CheckPostPolicy(*policy, fields, "bucket", kNow);
   return checked.ok() ? "ok" : Refusal(checked.error());
@@ -76,7 +80,7 @@ TEST(PostPolicyTest, InvalidConditionsAreRefused) {
 }
 
 TEST(PostPolicyTest, ExpiresAtTheExpirationTime) {
-  const auto policy = ParsePostPolicy(Base64Encode(AsBytes(WithConditions(""))));
+  const auto policy = ParsePostPolicy(Base64Encode(AsBytes(ForTheBucket(""))));
   ASSERT_TRUE(policy.ok());
   EXPECT_TRUE(
       CheckPostPolicy(*policy, {}, "bucket", policy->expiration - std::chrono::seconds(1)).ok());
@@ -105,6 +109,17 @@ TEST(PostPolicyTest, BucketConditionUsesTheAddressedBucket) {
   EXPECT_EQ(
       Checked(R"({"bucket": "other"})", {{"bucket", "other"}}),
       R"(AccessDenied: Invalid according to Policy: Policy Condition failed: ["eq", "$bucket", "other"])");
+}
+
+// Recorded against Amazon S3 (aws-sdk-php, issue 3292): the policy must name the bucket, and the
+// error names it before other fields.
+TEST(PostPolicyTest, TheBucketNeedsACondition) {
+  const auto policy = ParsePostPolicy(Base64Encode(AsBytes(WithConditions(R"({"key": "a"})"))));
+  ASSERT_TRUE(policy.ok());
+  const auto checked = CheckPostPolicy(*policy, {{"key", "a"}, {"acl", "private"}}, "bucket", kNow);
+  ASSERT_FALSE(checked.ok());
+  EXPECT_EQ(Refusal(checked.error()),
+            "AccessDenied: Invalid according to Policy: Extra input fields: bucket");
 }
 
 // Observed on Amazon S3 in 2012: an empty prefix also requires the field.

@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kWait{10'000};
 constexpr std::uint64_t kLongestWaitMs = 60'000;
+// Between two checks whether the client has left.
+constexpr std::chrono::milliseconds kWaitSlice{500};
 // JSON numbers are exact up to here.
 constexpr std::uint64_t kMaxExactInteger = std::uint64_t{1} << 53;
 
@@ -22,7 +24,7 @@ Result<std::uint64_t> WholeOf(std::string_view name, std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number > kMaxExactInteger) {
-    return FieldError(name, "must be a non-negative integer");
+    return FieldError(name, "must be a non-negative integer, not '" + std::string(text) + "'");
   }
   return number;
 }
@@ -133,8 +135,9 @@ Result<AdminReply> TailJournal(Emulator& emulator, const AdminCall& call) {
   const MonotonicTime until =
       SystemClock().Monotonic() + (wait_ms ? std::chrono::milliseconds(*wait_ms) : kWait);
   for (;;) {
+    const MonotonicTime slice_end = std::min(until, SystemClock().Monotonic() + kWaitSlice);
     const auto left =
-        std::chrono::ceil<std::chrono::milliseconds>(until - SystemClock().Monotonic());
+        std::chrono::ceil<std::chrono::milliseconds>(slice_end - SystemClock().Monotonic());
     PENSTOCK_ASSIGN(const JournalReading reading,
                     emulator.AwaitJournal(call.space(), selected.after,
                                           std::max(left, std::chrono::milliseconds(0))));
@@ -144,10 +147,11 @@ Result<AdminReply> TailJournal(Emulator& emulator, const AdminCall& call) {
       continue;
     }
     dropped += reading.DroppedOf(selected);
-    const bool nothing_came = reading.size() == 0;
-    if (nothing_came || reading.Count(selected) > 0) {
+    // Without entries, an earlier end than the slice's means that the emulator stops.
+    const bool is_over =
+        reading.size() == 0 && (slice_end == until || SystemClock().Monotonic() < slice_end);
+    if (is_over || reading.Count(selected) > 0 || call.client_gone())
       return Reply(journal::EntriesDocument(reading, std::move(selected), dropped), call);
-    }
     selected.after = std::max(selected.after, reading.last());
   }
 }

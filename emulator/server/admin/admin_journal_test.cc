@@ -131,6 +131,31 @@ TEST_F(AdminJournalTest, WaitsForEntriesDelayNoOtherRequest) {
       << "the places must be free again";
 }
 
+// Regression: each place stayed taken until the end of wait_ms.
+TEST_F(AdminJournalTest, AClientThatLeavesFreesItsPlace) {
+  constexpr int kTails = 24;
+  std::vector<std::unique_ptr<Wire>> tails;
+  for (int i = 0; i < kTails; ++i) {
+    tails.push_back(std::make_unique<Wire>(emulator_->admin_endpoint()));
+    tails.back()->Send(
+        "GET /_penstock/journal-tail?wait_ms=60000 HTTP/1.1\r\nHost: localhost\r\n"
+        "Connection: close\r\n\r\n");
+  }
+  const auto status_becomes = [&](int wanted) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (std::chrono::steady_clock::now() < end) {
+      if (SendRequest("GET", "journal-tail?wait_ms=0").status == wanted) return true;
+    }
+    return false;
+  };
+  ASSERT_TRUE(status_becomes(503)) << "all places are taken";
+  tails.front()->EndSending();
+  const HttpResponse left = tails.front()->Finish();
+  EXPECT_EQ(left.status, 200) << left.text;
+  EXPECT_TRUE(status_becomes(200)) << "a place is free";
+  tails.clear();
+}
+
 TEST_F(AdminJournalTest, LargeJournalIsTheSameInEveryFormat) {
   const std::string key(800, 'k');
   constexpr int kConnections = 15;

@@ -317,7 +317,7 @@ FsckOutcome Check(const Flags& flags) {
   const FoundStores found = StoresIn(flags.directory);
   const auto unreadable = [](const auto& folder) {
     return "cannot read the directory '" + folder.first + "': " + folder.second +
-           "; run the check as a user with the permission to read it";
+           "; check the path, and that this user may read it";
   };
   if (found.stores.empty() && found.leftovers.empty() && found.problems.empty()) {
     if (!found.unreadable.empty()) return NotChecked(unreadable(found.unreadable.front()));

@@ -433,9 +433,9 @@ Result<std::vector<std::string>> FindDatabaseDamage(Connection& connection) {
   return problems;
 }
 
-Result<std::vector<FsckFinding>> CheckLog(const std::string& database) {
+Result<std::vector<FsckFinding>> CheckLog(const std::string& database, bool may_be_emptied) {
   std::vector<FsckFinding> findings;
-  PENSTOCK_ASSIGN(const auto loss, FindCommitLoss(database, BootId()));
+  PENSTOCK_ASSIGN(const auto loss, FindCommitLoss(database, BootId(), may_be_emptied));
   if (loss) {
     std::string fix = "; restore it from a backup";
     if (loss->can_be_accepted) fix += ", or accept the loss with --accept-loss";

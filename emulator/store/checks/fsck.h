@@ -32,7 +32,7 @@ struct FsckFinding {
 
 // Finds losses in the store's log and database file, based on the commit mark (commit_check.h).
 // Fails if one of the files cannot be read.
-Result<std::vector<FsckFinding>> CheckLog(const std::string& database);
+Result<std::vector<FsckFinding>> CheckLog(const std::string& database, bool may_be_emptied = false);
 
 // The findings of SQLite's integrity check. If pages do not match their checksums, their numbers
 // are returned instead.

@@ -222,12 +222,14 @@ std::string SizeText(std::uint64_t size, std::uint64_t of) {
 
 // Finds pages that must be in the database file because the mark does not require them in the log.
 std::optional<CommitLoss> FindLossOfDatabase(const std::string& path, std::uint64_t size,
-                                             const CommitState& mark) {
+                                             const CommitState& mark, bool may_be_emptied) {
   const std::uint64_t wanted = std::uint64_t{mark.pages} * mark.page_size;
   // SQLite deletes the log of a database file without pages.
   const bool is_empty = wanted > 0 && size < mark.page_size;
   if (!is_empty && (mark.frames > 0 || size >= wanted)) return std::nullopt;
-  return CommitLoss{.file = path, .message = SizeText(size, wanted), .can_be_accepted = size == 0};
+  return CommitLoss{.file = path,
+                    .message = SizeText(size, wanted),
+                    .can_be_accepted = size == 0 && may_be_emptied};
 }
 
 // Finds pages of the last commit that are neither in the log nor in the truncated file.
@@ -270,6 +272,13 @@ std::optional<CommitLoss> FindLogOfAnotherState(const std::string& path, const C
   return ForeignLog(path,
                     "belongs to another database or to another state of this one, which was closed "
                     "without a log");
+}
+
+// Whether the log can have begun again, or have been deleted, after the state of the mark.
+bool IsOfLaterState(const CommitState& mark, const std::optional<LogHeader>& log,
+                    std::uint64_t log_size) {
+  if (!log) return log_size == 0;
+  return mark.frames == 0 || log->checkpoint_sequence > mark.checkpoint_sequence;
 }
 
 std::optional<CommitLoss> FindLossOfLog(const std::string& path, const CommitState& mark,
@@ -332,19 +341,25 @@ Error LossError(const CommitLoss& loss) {
                                                accept);
 }
 
-// `mark`: what the mark of the database at `path` says.
+// `inspected`: the mark of the database at `path`.
 Result<std::optional<CommitLoss>> FindLoss(const std::string& path, const std::string& boot_id,
-                                           const std::optional<CommitState>& mark) {
+                                           const CommitMark::Inspection& inspected,
+                                           bool may_be_emptied) {
+  const std::optional<CommitState>& mark = inspected.state;
   PENSTOCK_ASSIGN(const DatabaseHeader head, ReadHeader(path));
   if (mark) {
-    if (auto loss = FindLossOfDatabase(path, head.file_size, *mark)) return loss;
+    if (auto loss = FindLossOfDatabase(path, head.file_size, *mark, may_be_emptied)) return loss;
   }
   PENSTOCK_ASSIGN(LogReader log, LogReader::Open(LogPath(path)));
   PENSTOCK_ASSIGN(const std::uint64_t log_size, FileSize(LogPath(path)));
   const std::uint32_t page_size = log.head() ? log.head()->page_size : head.page_size;
   PENSTOCK_ASSIGN(LogCommits commits, log.ReadCommits(head.file_size / page_size));
-  auto loss = mark ? FindLossOfLog(path, *mark, boot_id, log.head(), commits.frames)
-                   : FindLossWithoutMark(path, head, log.head(), log_size, commits.frames);
+  std::optional<CommitLoss> loss;
+  if (!mark) {
+    loss = FindLossWithoutMark(path, head, log.head(), log_size, commits.frames);
+  } else if (!inspected.may_be_older || !IsOfLaterState(*mark, log.head(), log_size)) {
+    loss = FindLossOfLog(path, *mark, boot_id, log.head(), commits.frames);
+  }
   if (loss) return loss;
   // The id of a database never changes. Databases of early builds have none.
   if (head.store_id != 0 && commits.store_id && *commits.store_id != head.store_id)
@@ -355,9 +370,9 @@ Result<std::optional<CommitLoss>> FindLoss(const std::string& path, const std::s
 }  // namespace
 
 Result<std::optional<CommitLoss>> FindCommitLoss(const std::string& path,
-                                                 const std::string& boot_id) {
+                                                 const std::string& boot_id, bool may_be_emptied) {
   PENSTOCK_ASSIGN(const auto mark, CommitMark::Inspect(CommitMarkPath(path)));
-  return FindLoss(path, boot_id, mark.state);
+  return FindLoss(path, boot_id, mark, may_be_emptied);
 }
 
 Result<CommitMark::Inspection> InspectMark(const std::string& path) {
@@ -367,14 +382,14 @@ Result<CommitMark::Inspection> InspectMark(const std::string& path) {
   return mark;
 }
 
-Result<void> CheckCommits(const std::string& path) {
+Result<void> CheckCommits(const std::string& path, bool may_be_emptied) {
   PENSTOCK_ASSIGN(const CommitMark::Inspection mark, InspectMark(path));
   if (!mark.problem.empty()) {
     Log({LogLevel::kWarning,
          "store.commit_mark_damaged",
          {{"file", CommitMarkPath(path)}, {"message", mark.problem}}});
   }
-  PENSTOCK_ASSIGN(const auto loss, FindLoss(path, BootId(), mark.state));
+  PENSTOCK_ASSIGN(const auto loss, FindLoss(path, BootId(), mark, may_be_emptied));
   if (!loss) return Ok();
   if (!loss->is_permitted) return LossError(*loss);
   Log({LogLevel::kWarning,
@@ -385,8 +400,8 @@ Result<void> CheckCommits(const std::string& path) {
   return ResetMark(path, *loss);
 }
 
-Result<std::optional<CommitLoss>> AcceptCommitLoss(const std::string& path) {
-  PENSTOCK_ASSIGN(auto loss, FindCommitLoss(path, BootId()));
+Result<std::optional<CommitLoss>> AcceptCommitLoss(const std::string& path, bool may_be_emptied) {
+  PENSTOCK_ASSIGN(auto loss, FindCommitLoss(path, BootId(), may_be_emptied));
   if (!loss) return loss;
   if (!loss->can_be_accepted) return LossError(*loss);
   const std::string log = LogPath(path);

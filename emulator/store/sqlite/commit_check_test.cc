@@ -63,6 +63,16 @@ class CommitCheckTest : public ::testing::TestWithParam<Durability> {
     EXPECT_NE(store.error().message.find(file), std::string::npos) << store.error().message;
     EXPECT_NE(store.error().message.find(fix), std::string::npos) << store.error().message;
   }
+  // No start would accept a store without a database, so the error must not advise --accept-loss.
+  static void ExpectNotAccepted(const std::string& directory) {
+    const auto before = CommitMark::Inspect(directory + "/penstock.db-mark");
+    const auto accepted = AcceptCommitLoss(directory + "/penstock.db");
+    ASSERT_FALSE(accepted.ok());
+    EXPECT_EQ(accepted.error().message.find("--accept-loss"), std::string::npos)
+        << accepted.error().message;
+    const auto after = CommitMark::Inspect(directory + "/penstock.db-mark");
+    EXPECT_EQ(after->state, before->state) << "nothing was changed";
+  }
 
   const TemporaryDirectory killed_;
   const TemporaryDirectory copies_;
@@ -113,10 +123,12 @@ TEST_P(CommitCheckTest, ATruncatedOrMissingLogIsRejected) {
 TEST_P(CommitCheckTest, AnEmptyOrMissingDatabaseIsRejected) {
   std::string directory = Copy();
   fs::resize_file(directory + "/penstock.db", 0);
-  ExpectRejected(directory, "penstock.db", "empty");
+  ExpectRejected(directory, "penstock.db", "restore the data directory", "empty");
+  ExpectNotAccepted(directory);
   directory = Copy();
   fs::remove(directory + "/penstock.db");
-  ExpectRejected(directory, "penstock.db", "missing");
+  ExpectRejected(directory, "penstock.db", "restore the data directory", "missing");
+  ExpectNotAccepted(directory);
 }
 
 TEST_P(CommitCheckTest, ObjectsWithoutADatabaseAreRejectedEvenWithoutAMark) {
@@ -137,8 +149,7 @@ TEST_P(CommitCheckTest, ATruncatedDatabaseOfAClosedStoreIsRejected) {
   for (const std::uint64_t left : {std::uint64_t{0}, std::uint64_t{100}, std::uint64_t{4096}}) {
     const std::string directory = Copy();
     fs::resize_file(directory + "/penstock.db", left);
-    ExpectRejected(directory, "penstock.db has ", left == 0 ? "--accept-loss" : "restore",
-                   std::to_string(left) + " bytes");
+    ExpectRejected(directory, "penstock.db has ", "restore", std::to_string(left) + " bytes");
   }
 }
 
@@ -454,6 +465,45 @@ TEST_P(CommitCheckTest, AMissingOrDamagedMarkIsANoteAndLogged) {
     EXPECT_TRUE(Fsck({directory, false})->findings.empty())
         << damage << ": the start wrote a new one";
   }
+}
+
+// The valid slot is older than a damaged one. The log that it describes is deleted, or another one
+// was begun.
+TEST_P(CommitCheckTest, ADamagedSlotRequiresNothingOfALaterLog) {
+  const std::string closed = Copy();
+  ASSERT_NE(OpenStore({.directory = closed, .durability = GetParam()}), nullptr);
+  ASSERT_FALSE(fs::exists(closed + "/penstock.db-wal"));
+  const std::string begun = closed + "-begun";
+  fs::copy(closed, begun, fs::copy_options::recursive);
+  const auto running = OpenStore({.directory = begun, .durability = GetParam()});
+  ASSERT_TRUE(PutText(*running, "new", Body(100)).ok());
+  for (const std::string& directory : {closed, begun}) {
+    for (const std::uint64_t slot : {0, 2048}) {
+      const std::string damaged = directory + "-" + std::to_string(slot);  // also a kill
+      fs::copy(directory, damaged, fs::copy_options::recursive);
+      FlipByte(damaged + "/penstock.db-mark", slot + 20);
+      const auto report = Fsck({damaged, false});
+      ASSERT_TRUE(report.ok()) << damaged;
+      EXPECT_TRUE(report->clean()) << damaged << ": " << report->findings[0].message;
+      ASSERT_EQ(report->findings.size(), 1u) << damaged;
+      EXPECT_EQ(report->findings[0].code, "mark") << damaged;
+      auto store = OpenStore({.directory = damaged, .durability = GetParam()});
+      ASSERT_NE(store, nullptr) << damaged;
+      EXPECT_EQ(Get(*store, "new"), directory == closed ? "[NoSuchKey]" : Body(100)) << damaged;
+      store.reset();
+      EXPECT_TRUE(Fsck({damaged, false})->findings.empty()) << damaged << ": a new mark";
+    }
+  }
+}
+
+// A log with fewer commits than the valid slot requires is damaged, whatever the other slot had.
+TEST_P(CommitCheckTest, ADamagedSlotHidesNoShorterLog) {
+  const std::string database = Copy() + "/penstock.db";
+  FlipByte(database + "-mark", 20);
+  fs::resize_file(database + "-wal", fs::file_size(log_) / 2);
+  EXPECT_NE(*FindCommitLoss(database, BootId()), std::nullopt);
+  FlipByte(database + "-wal", 0);
+  EXPECT_NE(*FindCommitLoss(database, BootId()), std::nullopt) << "damaged header";
 }
 
 // The mark of an earlier state of the log that was on disk when the power failed.

@@ -171,6 +171,7 @@ Result<CommitMark::Inspection> CommitMark::Inspect(const std::string& path) {
   if (slots.error != 0) return UnreadableFile(path, slots.error);
   Inspection found;
   if (slots.newest) found.state = ToState(*slots.newest);
+  found.may_be_older = slots.newest && slots.damaged > 0;
   if (status.st_size != static_cast<off_t>(kFileSize)) {
     found.problem =
         "has " + std::to_string(status.st_size) + " bytes instead of " + std::to_string(kFileSize);

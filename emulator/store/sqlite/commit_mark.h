@@ -61,6 +61,7 @@ class CommitMark {
   struct Inspection {
     std::optional<CommitState> state;  // nullopt: the file is missing or has no valid slot
     std::string problem;               // what is wrong with the file ("is missing"); empty: nothing
+    bool may_be_older = false;         // a damaged slot may have had a newer state
   };
   // Reads the file at `path` once, without changing it. A slot that was never written is valid. An
   // error if the file exists and cannot be read.
