@@ -95,14 +95,13 @@ Result<void> ObjectBody::Commit(std::size_t count) {
   return committed;
 }
 
-Result<ObjectMetadata> ObjectBody::Finish() {
+Result<void> ObjectBody::Finish() {
   if (received_ != head_.body_length) {
     return Error::Make(ErrorKind::kDataLoss, std::to_string(received_) +
                                                  " bytes received, but the response announced " +
                                                  std::to_string(head_.body_length));
   }
-  if (verifier_) PENSTOCK_TRY(verifier_->Finish());
-  return std::move(head_.metadata);
+  return verifier_ ? verifier_->Finish() : Ok();
 }
 
 void AttemptBody::Reset() {

@@ -40,9 +40,11 @@ class ObjectBody final : public SuccessBody {
   bool refused_by_caller() const override { return refused_by_caller_; }
   void Prepare(WireRequest& wire) override;
 
-  // Called once, after the last byte. Returns the metadata, or kDataLoss if bytes are missing or
-  // the checksum differs.
-  Result<ObjectMetadata> Finish();
+  // Called once, after the last byte. Returns kDataLoss if bytes are missing or the checksum
+  // differs.
+  Result<void> Finish();
+  // Call once, after Finish has succeeded.
+  ObjectMetadata TakeMetadata() { return std::move(head_.metadata); }
 
  private:
   bool CanResume() const;

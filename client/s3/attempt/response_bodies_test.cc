@@ -35,9 +35,8 @@ TEST(ResponseBodiesTest, PassesAnObjectToTheSinkAndVerifiesIt) {
   ObjectBody body(request, true);
   ASSERT_TRUE(body.Begin(Head("9")).ok());
   ASSERT_TRUE(Feed(body, "123456789").ok());
-  const auto metadata = body.Finish();
-  ASSERT_TRUE(metadata.ok());
-  EXPECT_EQ(metadata->size, 9u);
+  ASSERT_TRUE(body.Finish().ok());
+  EXPECT_EQ(body.TakeMetadata().size, 9u);
   EXPECT_EQ(sink.text, "123456789");
   EXPECT_EQ(sink.body_length, 9u);
 }
