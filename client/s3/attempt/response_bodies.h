@@ -111,7 +111,8 @@ class AttemptBody final : public http::ResponseBody {
   HedgeArbiter* arbiter_ = nullptr;
   bool to_success_body_ = false;
   std::optional<http::ResponseHead> head_;
-  std::string text_;  // Larger than the filled part.
+  std::size_t first_window_ = 0;  // Of a document: its size, if that is announced.
+  std::string text_;              // Larger than the filled part.
   std::size_t filled_ = 0;
   std::uint64_t body_bytes_ = 0;
   bool responded_early_ = false;

@@ -113,6 +113,15 @@ TEST(ResponseBodiesTest, LargeDocumentsAreCollected) {
   EXPECT_EQ(attempt.TakeText(), text);
 }
 
+TEST(ResponseBodiesTest, AnAnnouncedDocumentHasOneWindowOfAtMostOneMebibyte) {
+  AttemptBody attempt(Info(Operation::kListObjectsV2), nullptr);
+  ASSERT_TRUE(attempt.Begin({200, {{"Content-Length", "300000"}}}).ok());
+  EXPECT_EQ(attempt.Window().size(), 300'000u);
+  AttemptBody huge(Info(Operation::kListObjectsV2), nullptr);
+  ASSERT_TRUE(huge.Begin({200, {{"Content-Length", "1000000000000"}}}).ok());
+  EXPECT_EQ(huge.Window().size(), 1u << 20);
+}
+
 TEST(ResponseBodiesTest, ErrorPagesHaveALimit) {
   AttemptBody attempt(Info(Operation::kListObjectsV2), nullptr);
   ASSERT_TRUE(attempt.Begin({500, {}}).ok());
