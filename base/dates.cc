@@ -97,6 +97,12 @@ class Scanner {
 
   bool Done() const { return rest_.empty(); }
 
+  bool Take(char c) {
+    if (rest_.empty() || rest_.front() != c) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+
   bool Take(std::string_view literal) {
     if (!rest_.starts_with(literal)) return false;
     rest_.remove_prefix(literal.size());
@@ -134,7 +140,7 @@ class Scanner {
 
   // Takes "hh:mm:ss".
   bool TakeClock(Fields& fields) {
-    return TakeNumber(2, fields.hour) && Take(":") && TakeNumber(2, fields.minute) && Take(":") &&
+    return TakeNumber(2, fields.hour) && Take(':') && TakeNumber(2, fields.minute) && Take(':') &&
            TakeNumber(2, fields.second);
   }
 
@@ -158,38 +164,38 @@ class Scanner {
 bool TakeRfc1123(Scanner& scan, Fields& fields) {
   if (!scan.Take(", ")) return false;
   if (!scan.TakeNumber(2, fields.day) && !scan.TakeNumber(1, fields.day)) return false;
-  return scan.Take(" ") && scan.TakeMonth(fields.month) && scan.Take(" ") &&
-         scan.TakeNumber(4, fields.year) && scan.Take(" ") && scan.TakeClock(fields) &&
+  return scan.Take(' ') && scan.TakeMonth(fields.month) && scan.Take(' ') &&
+         scan.TakeNumber(4, fields.year) && scan.Take(' ') && scan.TakeClock(fields) &&
          (scan.Take(" GMT") || scan.Take(" UTC") || scan.Take(" +0000") || scan.Take(" -0000"));
 }
 
 // Takes the rest of "Sunday, 06-Nov-94 08:49:37 GMT" after the day name. Two-digit years below 70
 // are in this century.
 bool TakeRfc850(Scanner& scan, Fields& fields) {
-  if (!(scan.Take(", ") && scan.TakeNumber(2, fields.day) && scan.Take("-") &&
-        scan.TakeMonth(fields.month) && scan.Take("-") && scan.TakeNumber(2, fields.year))) {
+  if (!(scan.Take(", ") && scan.TakeNumber(2, fields.day) && scan.Take('-') &&
+        scan.TakeMonth(fields.month) && scan.Take('-') && scan.TakeNumber(2, fields.year))) {
     return false;
   }
   fields.year += fields.year < 70 ? 2000 : 1900;
-  return scan.Take(" ") && scan.TakeClock(fields) && scan.Take(" GMT");
+  return scan.Take(' ') && scan.TakeClock(fields) && scan.Take(" GMT");
 }
 
 // Takes the rest of "Sun Nov  6 08:49:37 1994" after the day name.
 bool TakeAsctime(Scanner& scan, Fields& fields) {
-  if (!(scan.Take(" ") && scan.TakeMonth(fields.month) && scan.Take(" "))) return false;
-  const bool day = scan.Take(" ") ? scan.TakeNumber(1, fields.day) : scan.TakeNumber(2, fields.day);
-  return day && scan.Take(" ") && scan.TakeClock(fields) && scan.Take(" ") &&
+  if (!(scan.Take(' ') && scan.TakeMonth(fields.month) && scan.Take(' '))) return false;
+  const bool day = scan.Take(' ') ? scan.TakeNumber(1, fields.day) : scan.TakeNumber(2, fields.day);
+  return day && scan.Take(' ') && scan.TakeClock(fields) && scan.Take(' ') &&
          scan.TakeNumber(4, fields.year);
 }
 
 // Takes "Z", "+hh:mm" or "-hh:mm". `offset` is the local time minus UTC.
 bool TakeZone(Scanner& scan, chrono::minutes& offset) {
-  if (scan.Take("Z")) return true;
-  const bool ahead = scan.Take("+");
-  if (!ahead && !scan.Take("-")) return false;
+  if (scan.Take('Z')) return true;
+  const bool ahead = scan.Take('+');
+  if (!ahead && !scan.Take('-')) return false;
   int hours = 0;
   int minutes = 0;
-  if (!(scan.TakeNumber(2, hours) && scan.Take(":") && scan.TakeNumber(2, minutes))) return false;
+  if (!(scan.TakeNumber(2, hours) && scan.Take(':') && scan.TakeNumber(2, minutes))) return false;
   if (hours > 23 || minutes > 59) return false;
   offset = chrono::hours(hours) + chrono::minutes(minutes);
   if (!ahead) offset = -offset;
@@ -205,12 +211,12 @@ std::optional<ZonedFields> ScanIso8601(std::string_view text) {
   ZonedFields found;
   Fields& fields = found.fields;
   Scanner scan(text);
-  if (!(scan.TakeNumber(4, fields.year) && scan.Take("-") && scan.TakeNumber(2, fields.month) &&
-        scan.Take("-") && scan.TakeNumber(2, fields.day) && scan.Take("T") &&
+  if (!(scan.TakeNumber(4, fields.year) && scan.Take('-') && scan.TakeNumber(2, fields.month) &&
+        scan.Take('-') && scan.TakeNumber(2, fields.day) && scan.Take('T') &&
         scan.TakeClock(fields))) {
     return std::nullopt;
   }
-  if (scan.Take(".") && !scan.TakeFraction(fields.nanosecond)) return std::nullopt;
+  if (scan.Take('.') && !scan.TakeFraction(fields.nanosecond)) return std::nullopt;
   if (!TakeZone(scan, found.offset) || !scan.Done()) return std::nullopt;
   return found;
 }
@@ -315,9 +321,9 @@ std::optional<WallTime> ParseAmzDate(std::string_view text) {
   Fields fields;
   Scanner scan(text);
   const bool fits = scan.TakeNumber(4, fields.year) && scan.TakeNumber(2, fields.month) &&
-                    scan.TakeNumber(2, fields.day) && scan.Take("T") &&
+                    scan.TakeNumber(2, fields.day) && scan.Take('T') &&
                     scan.TakeNumber(2, fields.hour) && scan.TakeNumber(2, fields.minute) &&
-                    scan.TakeNumber(2, fields.second) && scan.Take("Z");
+                    scan.TakeNumber(2, fields.second) && scan.Take('Z');
   if (!fits || !scan.Done()) return std::nullopt;
   return Join(fields);
 }

@@ -237,7 +237,8 @@ bool XmlReader::NextChild() {
       --depth_;
       return false;
     }
-    if (const std::size_t plain = PlainEnd(text_, at_);
+    // Most services send no white space between elements.
+    if (const std::size_t plain = Here() == '<' ? at_ : PlainEnd(text_, at_);
         plain < text_.size() && text_[plain] == '<') {
       at_ = plain;
     } else {

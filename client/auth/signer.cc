@@ -73,13 +73,14 @@ std::string HexSha256(std::string_view text) { return HexEncode(Sha256(AsBytes(t
 std::string CredentialScope(std::string_view day, const SigningScope& scope) {
   std::string out;
   out.reserve(day.size() + scope.region.size() + scope.service.size() + kTerminal.size() + 3);
-  return out.append(day)
+  out.append(day)
       .append("/")
       .append(scope.region)
       .append("/")
       .append(scope.service)
       .append("/")
       .append(kTerminal);
+  return out;
 }
 
 std::string StringToSign(std::string_view amz_date, std::string_view credential_scope,

@@ -94,6 +94,14 @@ std::string EncodePath(std::string_view text) {
   return out;
 }
 
+std::optional<char> DecodeEscape(std::string_view text) {
+  if (text.size() < 3 || text[0] != '%') return std::nullopt;
+  const int high = HexValue(text[1]);
+  const int low = HexValue(text[2]);
+  if (high < 0 || low < 0) return std::nullopt;
+  return static_cast<char>(high * 16 + low);
+}
+
 std::optional<std::string> DecodePercent(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -102,11 +110,9 @@ std::optional<std::string> DecodePercent(std::string_view text) {
       out.push_back(text[i]);
       continue;
     }
-    if (i + 2 >= text.size()) return std::nullopt;
-    const int high = HexValue(text[i + 1]);
-    const int low = HexValue(text[i + 2]);
-    if (high < 0 || low < 0) return std::nullopt;
-    out.push_back(static_cast<char>(high * 16 + low));
+    const std::optional<char> byte = DecodeEscape(text.substr(i));
+    if (!byte) return std::nullopt;
+    out.push_back(*byte);
     i += 2;
   }
   return out;

@@ -24,6 +24,8 @@ std::string EncodeQuery(std::string_view text);
 // Same, but keeps '/'. Keeps empty segments and dot segments, because an S3 key is not a file path.
 std::string EncodePath(std::string_view text);
 
+// Returns the byte that the escape %XX at the front of `text` encodes; nullopt if there is none.
+std::optional<char> DecodeEscape(std::string_view text);
 // Decodes %XX; '+' stays '+'. Returns nullopt if a '%' is not followed by two hex digits.
 std::optional<std::string> DecodePercent(std::string_view text);
 

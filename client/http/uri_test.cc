@@ -37,6 +37,12 @@ TEST(Uri, DecodingUndoesEncoding) {
 
 TEST(Uri, DecodesHexOfEitherCaseAndKeepsPlus) { EXPECT_EQ(DecodePercent("%2f%2F+"), "//+"); }
 
+TEST(Uri, DecodesOneEscapeAtTheFront) {
+  EXPECT_EQ(DecodeEscape("%2Fx%41"), '/');
+  for (const std::string_view text : {"", "%", "%2", "2F", "x2F", "%2g"})
+    EXPECT_FALSE(DecodeEscape(text)) << text;
+}
+
 TEST(Uri, RejectsInvalidEscapes) {
   for (const std::string_view text : {"%", "a%2", "%zz", "%2%20"})
     EXPECT_FALSE(DecodePercent(text)) << text;

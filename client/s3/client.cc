@@ -26,24 +26,30 @@ template <class Request>
 struct TypedCall {
   using Response = typename Request::Response;
 
+  static constexpr bool kIsRead = std::is_same_v<Request, GetObjectRequest>;
+
   Request request;
   Callback<Response> done;
-  std::optional<Response> response;
-  std::optional<s3::ObjectBody> object_body;  // GetObject only.
+  // A read's body has its response.
+  std::optional<std::conditional_t<kIsRead, s3::ObjectBody, Response>> response;
 
   Result<void> Accept(const s3::WireResponse& wire) {
-    if constexpr (std::is_same_v<Request, GetObjectRequest>) {
-      PENSTOCK_ASSIGN(response, object_body->Finish());
+    if constexpr (kIsRead) {
+      PENSTOCK_TRY(response->Finish());
     } else {
       PENSTOCK_ASSIGN(response, s3::ParseResponse(request, wire));
     }
     return Ok();
   }
 
-  // A call that succeeds by already_done_code (operations.h) has no response to parse.
   void Done(Result<void> result) {
     if (!result.ok()) return done(std::move(result).error());
-    done(response ? *std::move(response) : Response{});
+    if constexpr (kIsRead) {
+      done(response->TakeMetadata());
+    } else {
+      // A call that succeeds by already_done_code (operations.h) has no response to parse.
+      done(response ? *std::move(response) : Response{});
+    }
   }
 };
 
@@ -58,11 +64,11 @@ Result<s3::PreparedCall> Prepare(const s3::ClientState& state, const TypedCallPt
   PENSTOCK_TRY(s3::AddCustomerKey(state.config.client.customer_key, typed->request));
   // For the checksum of an upload this reads the body, which is the caller's code.
   PENSTOCK_ASSIGN(call.request, s3::BuildRequest(typed->request, state.build_context));
-  call.options = typed->request.options;
+  call.options = std::move(typed->request.options);
   PENSTOCK_TRY(s3::ApplyCallOptions(call.options, call.request));
   if constexpr (std::is_same_v<Request, GetObjectRequest>) {
-    typed->object_body.emplace(typed->request, state.build_context.verify_downloads);
-    call.success_body = &*typed->object_body;
+    typed->response.emplace(typed->request, state.build_context.verify_downloads);
+    call.success_body = &*typed->response;
   }
   call.accept = [typed](const s3::WireResponse& response) { return typed->Accept(response); };
   call.done = [typed](Result<void> result) { typed->Done(std::move(result)); };

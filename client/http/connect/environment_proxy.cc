@@ -126,7 +126,7 @@ std::string AddressOf(const UrlParts& url) {
 bool HasControl(std::string_view text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     char c = text[at];
-    if (c == '%') c = DecodePercent(text.substr(at, 3)).value_or("%").front();
+    if (c == '%') c = DecodeEscape(text.substr(at)).value_or('%');
     if ((c >= 0 && c < ' ') || c == '\x7f') return true;
   }
   return false;

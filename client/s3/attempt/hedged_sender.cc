@@ -13,10 +13,10 @@ namespace {
 
 // Returns the signature in the Authorization header; empty for an unsigned request.
 std::string SignatureOf(const http::Request& request) {
-  constexpr std::string_view kName = "Signature=";
+  constexpr std::string_view kName = ", Signature=";
   const std::string_view value =
       http::FindHeader(request.headers, "Authorization").value_or(std::string_view());
-  const std::size_t at = value.rfind(kName);
+  const std::size_t at = value.find(kName);
   return at == std::string_view::npos ? std::string()
                                       : std::string(value.substr(at + kName.size()));
 }
@@ -30,9 +30,9 @@ std::string SignatureOf(const http::Request& request) {
 // members.
 class HedgedSender::Attempt final : public HedgeArbiter {
  public:
-  // `first_request` must outlive this object; `cancel` ends both requests.
-  Attempt(SentRequest& first_request, const std::stop_token& cancel)
-      : first(first_request), link_(cancel, [this] {
+  // `cancel` ends both requests.
+  Attempt(OwnerPtr call, SentRequest& first_request, const std::stop_token& cancel)
+      : owner(std::move(call)), first(first_request), link_(cancel, [this] {
           // A request may end during this call and destroy the attempt, so use copies.
           const std::stop_source sources[] = {cancel_first, cancel_second};
           for (const std::stop_source& source : sources) source.request_stop();
@@ -48,16 +48,12 @@ class HedgedSender::Attempt final : public HedgeArbiter {
     return true;
   }
 
-  // Returns whether the first request is in flight and has not started to deliver.
-  bool MayHedge() const {
-    return in_flight_.load(std::memory_order_acquire) == 1 &&
-           winner_.load(std::memory_order_acquire) == nullptr;
-  }
-  // Returns false if the first request has ended. After true, the attempt ends only when OnEnded
-  // was called for both.
+  // Returns false if the first request has ended or started to deliver. After true, the attempt
+  // ends only when OnEnded was called for both.
   bool BeginSecond() {
     int one = 1;
-    return in_flight_.compare_exchange_strong(one, 2, std::memory_order_acq_rel);
+    return winner_.load(std::memory_order_acquire) == nullptr &&
+           in_flight_.compare_exchange_strong(one, 2, std::memory_order_acq_rel);
   }
   // Returns true for the last request.
   bool OnEnded() { return in_flight_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
@@ -68,7 +64,8 @@ class HedgedSender::Attempt final : public HedgeArbiter {
     return winner == &first.body ? first : *second;
   }
 
-  SentRequest& first;
+  OwnerPtr owner;      // Until the attempt ends. Shared with the call.
+  SentRequest& first;  // Of the owner.
   std::optional<SentRequest> second;
   std::stop_source cancel_first;
   std::stop_source cancel_second;
@@ -79,7 +76,7 @@ class HedgedSender::Attempt final : public HedgeArbiter {
   std::stop_callback<std::function<void()>> link_;  // Last: it uses the members above.
 };
 
-void HedgedSender::Send(const OwnerPtr& owner, SignedRequest request, http::RequestBody* body,
+void HedgedSender::Send(const OwnerPtr& owner, SignedRequest&& request, http::RequestBody* body,
                         const std::stop_token& cancel) {
   first_.body.Reset();
   Begin(first_, request);
@@ -100,44 +97,48 @@ void HedgedSender::Begin(SentRequest& sent, const SignedRequest& request) const 
   sent.began = context_.clock.Monotonic();
 }
 
-void HedgedSender::SendHedged(const OwnerPtr& owner, SignedRequest request, http::RequestBody* body,
-                              const std::stop_token& cancel, std::chrono::nanoseconds delay) {
-  const auto attempt = std::make_shared<Attempt>(first_, cancel);
+// The timer does not keep the call, which usually ends long before.
+void HedgedSender::SendHedged(const OwnerPtr& owner, SignedRequest&& request,
+                              http::RequestBody* body, const std::stop_token& cancel,
+                              std::chrono::nanoseconds delay) {
+  const auto attempt = std::make_shared<Attempt>(owner, first_, cancel);
   const MonotonicTime late = first_.began + delay;
   context_.transport.Start(std::move(request.request), body, &first_.body,
                            {request.deadline, attempt->cancel_first.get_token()},
-                           [this, owner, attempt](Result<http::Outcome> outcome) {
-                             OnRequestEnd(owner, attempt, attempt->first, std::move(outcome));
+                           [this, attempt](Result<http::Outcome> outcome) {
+                             OnRequestEnd(attempt, attempt->first, std::move(outcome));
                            });
   // The first request is in flight, so only its completion may end the attempt. If the timer fails,
   // there is no second request.
   Contain("the timer of a second request", [&] {
-    static_cast<void>(
-        context_.transport.RunAt(late, [this, owner, attempt] { SendSecond(owner, attempt); }));
+    static_cast<void>(context_.transport.RunAt(late, [this, attempt] {
+      // False: the sender may not exist any more.
+      if (attempt->BeginSecond()) SendSecond(attempt);
+    }));
   });
 }
 
-// The first request is in flight. After BeginSecond the attempt ends only when both requests have
-// ended, so a second request that does not start must be ended here.
-void HedgedSender::SendSecond(const OwnerPtr& owner, const AttemptPtr& attempt) {
-  if (!attempt->MayHedge() || !context_.policy.Spend()) return;
-  if (!attempt->BeginSecond()) return context_.policy.Return();
-  const Result<void> started =
-      Caught("the start of a second request", [&] { return StartSecond(owner, attempt); });
-  if (started.ok()) return;
-  context_.policy.Return();
-  attempt->second.reset();
-  if (attempt->OnEnded()) OnBothEnded(owner, attempt, attempt->first);
+// After BeginSecond the attempt ends only when both requests have ended, so a second request that
+// does not start must be ended here.
+void HedgedSender::SendSecond(const AttemptPtr& attempt) {
+  if (context_.policy.Spend()) {
+    const Result<void> started =
+        Caught("the start of a second request", [&] { return StartSecond(attempt); });
+    if (started.ok()) return;
+    context_.policy.Return();
+    attempt->second.reset();
+  }
+  if (attempt->OnEnded()) OnBothEnded(attempt, attempt->first);
 }
 
 // On an error or an exception the transport has not received the request.
-Result<void> HedgedSender::StartSecond(const OwnerPtr& owner, const AttemptPtr& attempt) {
+Result<void> HedgedSender::StartSecond(const AttemptPtr& attempt) {
   SentRequest& second = attempt->second.emplace(info_, success_body_, floor_);
   second.body.set_arbiter(attempt.get());
-  PENSTOCK_ASSIGN(SignedRequest request, owner->MakeSecond());
+  PENSTOCK_ASSIGN(SignedRequest request, attempt->owner->MakeSecond());
   Begin(second, request);
-  http::Completion done = [this, owner, attempt](Result<http::Outcome> outcome) {
-    OnRequestEnd(owner, attempt, *attempt->second, std::move(outcome));
+  http::Completion done = [this, attempt](Result<http::Outcome> outcome) {
+    OnRequestEnd(attempt, *attempt->second, std::move(outcome));
   };
   context_.counters.OnHedge();
   context_.transport.Start(std::move(request.request), nullptr, &second.body,
@@ -145,14 +146,14 @@ Result<void> HedgedSender::StartSecond(const OwnerPtr& owner, const AttemptPtr& 
   return Ok();
 }
 
-void HedgedSender::OnRequestEnd(const OwnerPtr& owner, const AttemptPtr& attempt, SentRequest& sent,
+void HedgedSender::OnRequestEnd(const AttemptPtr& attempt, SentRequest& sent,
                                 Result<http::Outcome> outcome) {
   sent.outcome.emplace(std::move(outcome));
-  if (attempt->OnEnded()) OnBothEnded(owner, attempt, sent);
+  if (attempt->OnEnded()) OnBothEnded(attempt, sent);
 }
 
-void HedgedSender::OnBothEnded(const OwnerPtr& owner, const AttemptPtr& attempt,
-                               SentRequest& last) {
+void HedgedSender::OnBothEnded(const AttemptPtr& attempt, SentRequest& last) {
+  const OwnerPtr owner = std::exchange(attempt->owner, nullptr);
   sent_ = &attempt->Select(last);
   attempt_ = attempt;
   SentRequest* discarded = nullptr;

@@ -73,7 +73,7 @@ class HedgedSender {
 
   // Sends the request of the next attempt. `owner` owns this sender; it is kept until the attempt
   // has ended. `cancel` ends all requests of the attempt.
-  void Send(const std::shared_ptr<AttemptOwner>& owner, SignedRequest request,
+  void Send(const std::shared_ptr<AttemptOwner>& owner, SignedRequest&& request,
             http::RequestBody* body, const std::stop_token& cancel);
 
   // When the latest attempt began.
@@ -87,13 +87,12 @@ class HedgedSender {
   using AttemptPtr = std::shared_ptr<Attempt>;  // Shared by the timer and the two completions.
   using OwnerPtr = std::shared_ptr<AttemptOwner>;
 
-  void SendHedged(const OwnerPtr& owner, SignedRequest request, http::RequestBody* body,
+  void SendHedged(const OwnerPtr& owner, SignedRequest&& request, http::RequestBody* body,
                   const std::stop_token& cancel, std::chrono::nanoseconds delay);
-  void SendSecond(const OwnerPtr& owner, const AttemptPtr& attempt);
-  Result<void> StartSecond(const OwnerPtr& owner, const AttemptPtr& attempt);
-  void OnRequestEnd(const OwnerPtr& owner, const AttemptPtr& attempt, SentRequest& sent,
-                    Result<http::Outcome> outcome);
-  void OnBothEnded(const OwnerPtr& owner, const AttemptPtr& attempt, SentRequest& last);
+  void SendSecond(const AttemptPtr& attempt);
+  Result<void> StartSecond(const AttemptPtr& attempt);
+  void OnRequestEnd(const AttemptPtr& attempt, SentRequest& sent, Result<http::Outcome> outcome);
+  void OnBothEnded(const AttemptPtr& attempt, SentRequest& last);
   void Begin(SentRequest& sent, const SignedRequest& request) const;
   void RecordFirstByte(const Result<http::Outcome>& outcome) const;
 

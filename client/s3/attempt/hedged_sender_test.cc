@@ -71,7 +71,7 @@ class HedgedSenderTest : public ::testing::Test {
     return call;
   }
 
-  // Not in the call: its timers keep the call alive.
+  // Not in the call, which its request in flight keeps alive.
   http::FakeTransport transport_;
 };
 
@@ -81,6 +81,31 @@ TEST_F(HedgedSenderTest, APromptResponseEndsTheAttempt) {
   transport_.Release();
   EXPECT_EQ(call->ends, 1);
   EXPECT_TRUE(call->result->ok());
+  EXPECT_FALSE(call->hedged);
+  EXPECT_EQ(call->sink.text, "abc");
+}
+
+TEST_F(HedgedSenderTest, TheTimerOfASecondRequestDoesNotKeepAnEndedCall) {
+  auto call = Sent();
+  transport_.Expect(Object("abc"));
+  transport_.Release();
+  EXPECT_EQ(call->ends, 1);
+  const std::weak_ptr<Call> ended = call;
+  call.reset();
+  EXPECT_TRUE(ended.expired());
+  transport_.Advance(milliseconds(60));
+  EXPECT_EQ(transport_.waiting(), 0u);
+}
+
+TEST_F(HedgedSenderTest, WithoutABudgetForASecondRequestTheFirstEndsTheAttempt) {
+  const auto call = Sent();
+  while (call->policy.Spend()) {
+  }
+  transport_.Expect(Object("abc"));
+  transport_.Advance(milliseconds(60));
+  EXPECT_EQ(call->ends, 0);
+  transport_.Release();
+  EXPECT_EQ(call->ends, 1);
   EXPECT_FALSE(call->hedged);
   EXPECT_EQ(call->sink.text, "abc");
 }

@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t kMaxDocumentBytes = 32 << 20;
 constexpr std::size_t kMaxErrorBytes = 1 << 20;
 constexpr std::size_t kFirstWindow = 16 << 10;
+// Of an announced body. Larger documents are rare, and a Content-Length may be wrong.
+constexpr std::uint64_t kMaxFirstWindow = 1 << 20;
 constexpr std::string_view kSink = "the sink of a read";
 
 void Set(std::vector<http::Header>& headers, std::string_view name, std::string value) {
@@ -95,14 +97,13 @@ Result<void> ObjectBody::Commit(std::size_t count) {
   return committed;
 }
 
-Result<ObjectMetadata> ObjectBody::Finish() {
+Result<void> ObjectBody::Finish() {
   if (received_ != head_.body_length) {
     return Error::Make(ErrorKind::kDataLoss, std::to_string(received_) +
                                                  " bytes received, but the response announced " +
                                                  std::to_string(head_.body_length));
   }
-  if (verifier_) PENSTOCK_TRY(verifier_->Finish());
-  return std::move(head_.metadata);
+  return verifier_ ? verifier_->Finish() : Ok();
 }
 
 void AttemptBody::Reset() {
@@ -133,7 +134,11 @@ Result<void> AttemptBody::Begin(const http::ResponseHead& head) {
     }
   }
   floor_.Begin();
-  if (!to_success_body_) return Ok();
+  if (!to_success_body_) {
+    first_window_ = static_cast<std::size_t>(std::clamp<std::uint64_t>(
+        http::ContentLength(head).value_or(0), kFirstWindow, kMaxFirstWindow));
+    return Ok();
+  }
   if (arbiter_ != nullptr && !arbiter_->TryWin(*this))
     return Error::Make(ErrorKind::kCancelled, "the other response was first");
   return success_body_->Begin(head);
@@ -143,7 +148,7 @@ MutableByteView AttemptBody::Window() {
   if (to_success_body_) return success_body_->Window();
   if (filled_ == text_.size()) {
     const std::size_t limit = IsSuccess(info_, head_->status) ? kMaxDocumentBytes : kMaxErrorBytes;
-    text_.resize(std::min(std::max(kFirstWindow, text_.size() * 2), limit));
+    text_.resize(std::min(std::max(first_window_, text_.size() * 2), limit));
   }
   return {reinterpret_cast<std::byte*>(text_.data()) + filled_, text_.size() - filled_};
 }

@@ -40,9 +40,11 @@ class ObjectBody final : public SuccessBody {
   bool refused_by_caller() const override { return refused_by_caller_; }
   void Prepare(WireRequest& wire) override;
 
-  // Called once, after the last byte. Returns the metadata, or kDataLoss if bytes are missing or
-  // the checksum differs.
-  Result<ObjectMetadata> Finish();
+  // Called once, after the last byte. Returns kDataLoss if bytes are missing or the checksum
+  // differs.
+  Result<void> Finish();
+  // Call once, after Finish has succeeded.
+  ObjectMetadata TakeMetadata() { return std::move(head_.metadata); }
 
  private:
   bool CanResume() const;
@@ -109,7 +111,8 @@ class AttemptBody final : public http::ResponseBody {
   HedgeArbiter* arbiter_ = nullptr;
   bool to_success_body_ = false;
   std::optional<http::ResponseHead> head_;
-  std::string text_;  // Larger than the filled part.
+  std::size_t first_window_ = 0;  // Of a document: its size, if that is announced.
+  std::string text_;              // Larger than the filled part.
   std::size_t filled_ = 0;
   std::uint64_t body_bytes_ = 0;
   bool responded_early_ = false;

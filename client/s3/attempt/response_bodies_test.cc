@@ -35,9 +35,8 @@ TEST(ResponseBodiesTest, PassesAnObjectToTheSinkAndVerifiesIt) {
   ObjectBody body(request, true);
   ASSERT_TRUE(body.Begin(Head("9")).ok());
   ASSERT_TRUE(Feed(body, "123456789").ok());
-  const auto metadata = body.Finish();
-  ASSERT_TRUE(metadata.ok());
-  EXPECT_EQ(metadata->size, 9u);
+  ASSERT_TRUE(body.Finish().ok());
+  EXPECT_EQ(body.TakeMetadata().size, 9u);
   EXPECT_EQ(sink.text, "123456789");
   EXPECT_EQ(sink.body_length, 9u);
 }
@@ -112,6 +111,15 @@ TEST(ResponseBodiesTest, LargeDocumentsAreCollected) {
   ASSERT_TRUE(attempt.Begin({200, {}}).ok());
   ASSERT_TRUE(Feed(attempt, text).ok());
   EXPECT_EQ(attempt.TakeText(), text);
+}
+
+TEST(ResponseBodiesTest, AnAnnouncedDocumentHasOneWindowOfAtMostOneMebibyte) {
+  AttemptBody attempt(Info(Operation::kListObjectsV2), nullptr);
+  ASSERT_TRUE(attempt.Begin({200, {{"Content-Length", "300000"}}}).ok());
+  EXPECT_EQ(attempt.Window().size(), 300'000u);
+  AttemptBody huge(Info(Operation::kListObjectsV2), nullptr);
+  ASSERT_TRUE(huge.Begin({200, {{"Content-Length", "1000000000000"}}}).ok());
+  EXPECT_EQ(huge.Window().size(), 1u << 20);
 }
 
 TEST(ResponseBodiesTest, ErrorPagesHaveALimit) {

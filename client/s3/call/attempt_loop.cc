@@ -62,7 +62,7 @@ class Waiting {
 // no lock. Only the end of a wait is contended.
 class AttemptLoop final : public AttemptOwner, public std::enable_shared_from_this<AttemptLoop> {
  public:
-  AttemptLoop(std::shared_ptr<ClientState> state, PreparedCall call)
+  AttemptLoop(std::shared_ptr<ClientState> state, PreparedCall&& call)
       : state_(std::move(state)),
         call_(std::move(call)),
         info_(Info(call_.request.operation)),
@@ -156,7 +156,14 @@ class AttemptLoop final : public AttemptOwner, public std::enable_shared_from_th
   const std::string invocation_id_;
   http::TextSource document_;
   std::optional<SourceBody> source_;
-  std::optional<std::stop_callback<std::function<void()>>> on_stop_;
+  // Not std::function, which allocates memory for the reference.
+  struct StopHandler {
+    void operator()() const {
+      if (const auto self = call.lock()) self->OnStop();
+    }
+    std::weak_ptr<AttemptLoop> call;
+  };
+  std::optional<std::stop_callback<StopHandler>> on_stop_;
   Waiting waiting_;
   // The failure that the retry policy judges.
   struct Judged {
@@ -174,9 +181,7 @@ class AttemptLoop final : public AttemptOwner, public std::enable_shared_from_th
 void AttemptLoop::Start() {
   Proceed([this] {
     if (auto over = StoppedOrExpired()) return Finish(*std::move(over));
-    on_stop_.emplace(call_.options.cancel, [weak = weak_from_this()] {
-      if (const auto self = weak.lock()) self->OnStop();
-    });
+    on_stop_.emplace(call_.options.cancel, StopHandler{weak_from_this()});
     Attempt();
   });
 }
@@ -487,8 +492,11 @@ Result<SignedRequest> AttemptLoop::MakeRequest(int attempt) {
                             {invocation_id_, attempt, state_->user_agent});
   out.request.connect = state_->connect;
   const std::string& document = call_.request.document;
-  std::string hash(source_ ? auth::kUnsignedPayload : auth::kEmptyPayloadSha256);
-  if (!document.empty()) hash = auth::PayloadSha256(AsBytes(document));
+  const std::string of_document =
+      document.empty() ? std::string() : auth::PayloadSha256(AsBytes(document));
+  const std::string_view hash = source_            ? auth::kUnsignedPayload
+                                : document.empty() ? auth::kEmptyPayloadSha256
+                                                   : std::string_view(of_document);
   PENSTOCK_TRY(signer_.Sign(out.request, endpoint(), hash));
   const std::uint64_t body_bytes = source_ ? source_->size() : 0;
   const auto limit = AttemptTimeout(info_, body_bytes, state_->config.client);
@@ -506,7 +514,7 @@ Deadline DeadlineOf(const ClientState& state, const CallOptions& options) {
   return options.deadline.Min(Deadline::After(*state.dependencies.clock, limit));
 }
 
-void Dispatch(std::shared_ptr<ClientState> state, PreparedCall call) {
+void Dispatch(std::shared_ptr<ClientState> state, PreparedCall&& call) {
   call.options.deadline = DeadlineOf(*state, call.options);
   std::make_shared<AttemptLoop>(std::move(state), std::move(call))->Start();
 }

@@ -33,7 +33,7 @@ struct PreparedCall {
 //
 // Cancellation and the deadline end the call in every phase: while it fetches credentials, in
 // flight, in backoff.
-void Dispatch(std::shared_ptr<ClientState> state, PreparedCall call);
+void Dispatch(std::shared_ptr<ClientState> state, PreparedCall&& call);
 
 // Returns the deadline of a call with these options that starts now: the earlier of its own and
 // operation_timeout.

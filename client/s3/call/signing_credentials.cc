@@ -96,7 +96,7 @@ Result<void> CallSigner::Accept(CredentialsPtr credentials) {
 }
 
 Result<void> CallSigner::Sign(http::Request& request, const ResolvedEndpoint& endpoint,
-                              const std::string& payload_hash) {
+                              std::string_view payload_hash) {
   if (credentials_ == nullptr) return Ok();
   skew_ = state_.clock_skew_seconds.load(std::memory_order_relaxed);
   return state_.process.SignerFor(ScopeOf(endpoint))

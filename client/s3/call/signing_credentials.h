@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "client/http/transport.h"
 #include "client/s3/call/client_state.h"
@@ -43,7 +44,7 @@ class CallSigner {
   const Credentials* credentials() const { return credentials_.get(); }
   // `payload_hash` is the value of x-amz-content-sha256.
   Result<void> Sign(http::Request& request, const ResolvedEndpoint& endpoint,
-                    const std::string& payload_hash);
+                    std::string_view payload_hash);
 
   // Returns whether the clock of the client was wrong when the attempt was signed, and now is
   // corrected.

@@ -145,23 +145,29 @@ NameDecoder::NameDecoder(const XmlElement& root)
     : url_encoded_(root.Child("EncodingType").text() == "url") {}
 
 Result<void> DecodeName(std::string& name) {
-  std::size_t kept = 0;
-  while (kept < name.size() && name[kept] != '%' && name[kept] != '+') ++kept;
-  for (std::size_t at = kept; at < name.size(); ++at) {
-    char c = name[at] == '+' ? ' ' : name[at];
-    if (c == '%') {
-      const auto decoded = http::DecodePercent(std::string_view(name).substr(at, 3));
+  const std::string_view text = name;
+  std::size_t at = std::min(text.find('%'), text.find('+'));
+  if (at == std::string_view::npos) return Ok();  // most names
+  char* const begin = name.data();
+  char* end = begin + at;  // of the decoded part, which is never longer
+  for (; at < text.size(); ++at) {
+    char c = text[at];
+    if (c == '+') {
+      c = ' ';
+    } else if (c == '%') {
+      const std::optional<char> decoded = http::DecodeEscape(text.substr(at));
       if (!decoded) {
-        return Unreadable("the listing contains `" +
-                          Shortened(name.substr(0, kept) + name.substr(at), kMaxQuotedBytes) +
-                          "`, which is not URL-encoded as it declares");
+        return Unreadable(
+            "the listing contains `" +
+            Shortened(std::string(begin, end).append(text.substr(at)), kMaxQuotedBytes) +
+            "`, which is not URL-encoded as it declares");
       }
-      c = decoded->front();
+      c = *decoded;
       at += 2;
     }
-    name[kept++] = c;
+    *end++ = c;
   }
-  name.resize(kept);
+  name.resize(static_cast<std::size_t>(end - begin));
   return Ok();
 }
 

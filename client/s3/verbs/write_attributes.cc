@@ -100,11 +100,14 @@ void AppendLock(const ObjectLock& lock, std::vector<http::Header>& headers) {
     headers.push_back({"x-amz-object-lock-legal-hold", *lock.legal_hold ? "ON" : "OFF"});
 }
 
-void AppendKey(const std::string& prefix, const CustomerKey& key, WireRequest& wire) {
+void AppendKey(std::string_view prefix, const CustomerKey& key, WireRequest& wire) {
   if (key.empty()) return;
-  wire.headers.push_back({prefix + "algorithm", "AES256"});
-  wire.headers.push_back({prefix + "key", key.base64()});
-  wire.headers.push_back({prefix + "key-MD5", key.md5()});
+  const auto append = [&](std::string_view name, std::string value) {
+    wire.headers.push_back({std::string(prefix).append(name), std::move(value)});
+  };
+  append("algorithm", "AES256");
+  append("key", key.base64());
+  append("key-MD5", key.md5());
   wire.carries_customer_key = true;
 }
 
