@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ._resumable_common import MIB, Done, Progress, Service
 from ._resumable_download import Download
 from ._resumable_upload import Upload
-from ._states import State
+from ._state_files import State
 from ._urls import S3Url
 
 if TYPE_CHECKING:

@@ -57,7 +57,7 @@ def _endpoint_of_environment() -> str | None:
 
 
 class ListedUrl(str):
-    """A URL with the entry of its object in the listing: the size tells the prefetcher how much there is to read."""
+    """A URL with the entry of its object in the listing: the prefetcher gets the size from it."""
 
     info: ObjectInfo
 
