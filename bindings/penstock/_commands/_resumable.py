@@ -87,7 +87,7 @@ class Resumer:
             progress: As in :meth:`upload`.
 
         Returns:
-            None: the service sends no ETag, by which the bytes of one version could be told from those of another.
+            None: the service sends no ETag, which would distinguish the bytes of one version from those of another.
 
         Raises:
             Busy: Another process makes the same transfer.
