@@ -99,7 +99,7 @@ def test_a_corrupt_database_is_named_in_one_line(tmp_path):
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=60) == 0
     database = next(p for p in (tmp_path / "s3").rglob("*") if p.is_file() and p.read_bytes()[:15] == b"SQLite format 3")
-    database.write_bytes(b"this is no database" * 1000)
+    database.write_bytes(b"this is not a database" * 1000)
     done = subprocess.run(
         [str(PROGRAM), "--port", "0", "--data", str(tmp_path / "s3")], capture_output=True, text=True, timeout=30, check=False
     )

@@ -13,9 +13,9 @@ Rules for every C++ file of a module:
 - Every .cc file of base, client and emulator has a _test.cc beside it, except main.cc, fuzz targets and test support.
 - The modules have no cycle.
 - A forward declaration of a type counts as an include of the header that defines it. `forward` in layers.toml lists modules whose
-  types a module may declare although it may not include them: debts to be paid.
+  types a module may declare although it may not include them, until the code is changed.
 - Every folder has a row in layers.toml, except folders of public headers.
-- A folder has fewer than 40 C++ or Python files of the product. Tests, test support and fuzz targets do not count.
+- A folder has fewer than 40 C++ or Python files. C++ tests, their support and fuzz targets beside other code do not count.
 
 In an `include` list, "client/s3/*" means client/s3 and all rows below it.
 """
@@ -197,9 +197,9 @@ def check_third_party(file: File, rule: Module) -> list[str]:
     return [f"{file.path}: {file.module} may not include <{i}>" for i in file.third_party if not i.startswith(allowed)]
 
 
-def may_carry(carried: list[str], rule: Module, owner: Module) -> bool:
-    """Whether a module with `rule` may include a header of `owner` that has the third-party includes `carried`."""
-    return all(i.startswith(tuple(owner.shared)) and i.startswith(tuple(rule.third_party)) for i in carried)
+def may_pass_on(headers: list[str], rule: Module, owner: Module) -> bool:
+    """Whether a module with `rule` may include a header of `owner` that has the third-party includes `headers`."""
+    return all(i.startswith(tuple(owner.shared)) and i.startswith(tuple(rule.third_party)) for i in headers)
 
 
 def check_own(file: File, rule: Module, layers: dict[str, Module], closed: dict[str, list[str]], known: set[str]) -> list[str]:
@@ -226,7 +226,7 @@ def check_own(file: File, rule: Module, layers: dict[str, Module], closed: dict[
             other != file.module
             and include in closed
             and not file.for_tests
-            and not may_carry(closed[include], rule, layers[other])
+            and not may_pass_on(closed[include], rule, layers[other])
         ):
             bad.append(f'{file.path}: "{include}" includes a third-party header and is private to {other}')
         elif FOR_TESTS.search(include) and not file.for_tests:
@@ -238,16 +238,16 @@ def check_own(file: File, rule: Module, layers: dict[str, Module], closed: dict[
     return bad
 
 
-def check_declarations(file: File, rule: Module, homes: dict[str, set[str]]) -> list[str]:
+def check_declarations(file: File, rule: Module, definers: dict[str, set[str]]) -> list[str]:
     """Checks forward declarations of types of other modules.
 
     Args:
-        homes: The modules that define each type in a header.
+        definers: The modules that define each type in a header.
     """
     allowed = {file.module, *rule.include, *rule.forward}
     bad = []
     for name in sorted(file.declared - file.defined):
-        owners = homes.get(name, set())
+        owners = definers.get(name, set())
         if owners and not owners & allowed and not file.for_tests:
             bad.append(f"{file.path}: {file.module} may not declare {name} of {', '.join(sorted(owners))}")
     return bad
@@ -291,10 +291,10 @@ def check(root: Path) -> tuple[int, list[str]]:
     bad += [f"{f}: sources here end in .cc and headers in .h" for f in listed if re.search(r"\.(hpp|hh|cpp|cxx|c)$", f)]
     files = [File(root, f, layers) for f in paths if not f.startswith(MEETING_PLACES)]
     closed = {f.path: f.third_party for f in files if f.path.endswith(".h") and not f.is_public and f.third_party}
-    homes: dict[str, set[str]] = {}
+    definers: dict[str, set[str]] = {}
     for file in files:
         for name in file.defined if file.path.endswith(".h") and file.module else ():
-            homes.setdefault(name, set()).add(str(file.module))
+            definers.setdefault(name, set()).add(str(file.module))
     for file in files:
         if file.module is None:
             bad.append(f"{file.path}: belongs to no module of tools/layers.toml")
@@ -304,7 +304,7 @@ def check(root: Path) -> tuple[int, list[str]]:
             bad.append(f"{file.path}: tools/layers.toml has no row for the folder {folder}")
         rule = layers[file.module]
         bad += check_third_party(file, rule) + check_own(file, rule, layers, closed, set(paths))
-        bad += check_declarations(file, rule, homes)
+        bad += check_declarations(file, rule, definers)
     return len(files), bad + check_single_files(files, layers) + check_tests(paths)
 
 

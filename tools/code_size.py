@@ -23,7 +23,7 @@ NOT_PRODUCT = re.compile(
     r"/(tests?|testdata|fixtures?|fuzz|bench)/|^base/testing/|_test\.cc$|_for_test\.(h|cc)$|(test_support|_fixture)\.(h|cc)$"
     r"|/(testing|test|fake)_[^/]*\.(h|cc)$|/testing\.h$"
 )
-# A string, a character, a raw string (kept), or a comment (removed). ' between digits is no character.
+# A string, a character, a raw string (kept), or a comment (removed). ' between digits does not begin one.
 CPP_TOKEN = re.compile(
     r'R"([^(\s]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9A-Fa-f])\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*.*?\*/', re.S
 )

@@ -14,10 +14,10 @@
 #include "bindings/core/bindings.h"
 #include "bindings/core/client_binding.h"
 #include "bindings/core/errors.h"
+#include "bindings/core/exclusive_use.h"
 #include "bindings/core/interrupt.h"
 #include "bindings/core/named_argument.h"
 #include "bindings/core/new_bytes.h"
-#include "bindings/core/use.h"
 #include "penstock/transfer.h"
 
 namespace penstock::python {

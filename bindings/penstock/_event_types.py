@@ -43,7 +43,7 @@ class RequestEvent(NamedTuple):
 
 
 class RetryQuestion(NamedTuple):
-    """A failed attempt that a retry policy (:attr:`S3ClientConfig.retry_policy`) judges.
+    """A failed attempt about which a retry policy (:attr:`S3ClientConfig.retry_policy`) decides.
 
     Attributes:
         operation: S3 operation, such as ``"GetObject"``.

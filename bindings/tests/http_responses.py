@@ -11,7 +11,7 @@ from typing import NamedTuple
 import penstock
 
 
-class Asked(NamedTuple):
+class ReceivedRequest(NamedTuple):
     method: str
     target: str
     headers: dict[str, str]  # names in lower case
@@ -21,16 +21,18 @@ class Asked(NamedTuple):
 @contextlib.contextmanager
 def responding(
     status: int, *, headers: dict[str, str] | None = None, body: bytes = b"", config: penstock.S3ClientConfig | None = None
-) -> Iterator[tuple[penstock.S3Client, list[Asked]]]:
+) -> Iterator[tuple[penstock.S3Client, list[ReceivedRequest]]]:
     """Yields a client of the server, unsigned without `config`, and the list of its requests."""
-    asked: list[Asked] = []
+    received: list[ReceivedRequest] = []
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def respond(self) -> None:
-            received = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            asked.append(Asked(self.command, self.path, {name.lower(): value for name, value in self.headers.items()}, received))
+            content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            received.append(
+                ReceivedRequest(self.command, self.path, {name.lower(): value for name, value in self.headers.items()}, content)
+            )
             self.send_response(status)
             for name, value in (headers or {}).items():
                 self.send_header(name, value)
@@ -53,7 +55,7 @@ def responding(
     config = config or penstock.S3ClientConfig(unsigned=True, force_path_style=True, max_attempts=2)
     try:
         endpoint = f"http://127.0.0.1:{server.server_address[1]}"
-        yield penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=config), asked
+        yield penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=config), received
     finally:
         server.shutdown()
         thread.join()

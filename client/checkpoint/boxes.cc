@@ -197,7 +197,7 @@ bool AnyOverlap(std::vector<Box> boxes) {
   std::sort(boxes.begin(), boxes.end(), [best](const Box& one, const Box& other) {
     return one.offsets[best] < other.offsets[best];
   });
-  std::vector<const Box*> open;  // they end behind the begin of `box`
+  std::vector<const Box*> open;  // boxes that end after the start of `box`
   for (const Box& box : boxes) {
     std::erase_if(open, [&](const Box* other) {
       return other->offsets[best] + other->lengths[best] <= box.offsets[best];

@@ -23,13 +23,13 @@ struct Records {
 std::optional<Records> FindRecords(const ArchiveIndex& index) {
   Records records;
   for (const ArchiveRecord& record : index.records) {
-    const ArchiveRecord** place = nullptr;
-    if (record.name == "data.pkl") place = &records.pickle;
-    if (record.name == "byteorder") place = &records.byte_order;
-    if (record.name.starts_with("data/")) place = &records.payload;
-    if (place == nullptr) continue;
-    if (*place != nullptr) return std::nullopt;
-    *place = &record;
+    const ArchiveRecord** slot = nullptr;
+    if (record.name == "data.pkl") slot = &records.pickle;
+    if (record.name == "byteorder") slot = &records.byte_order;
+    if (record.name.starts_with("data/")) slot = &records.payload;
+    if (slot == nullptr) continue;
+    if (*slot != nullptr) return std::nullopt;
+    *slot = &record;
   }
   if (!records.pickle || !records.payload || index.is_script() || !index.foreign.empty())
     return std::nullopt;
@@ -89,8 +89,8 @@ class Reader {
 
   bool LacksCrc(const ArchiveRecord& record, std::uint64_t begin) const {
     const auto header = Bytes(record.header, kZipLocalHeaderBytes);
-    const auto behind = Bytes(begin + record.bytes, 12);
-    return header && IsSavedWithoutCrc(*header, behind.value_or(""), record.bytes);
+    const auto descriptor = Bytes(begin + record.bytes, 12);  // the data descriptor
+    return header && IsSavedWithoutCrc(*header, descriptor.value_or(""), record.bytes);
   }
 
   const std::string_view head_;

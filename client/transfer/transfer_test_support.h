@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/transfer/memory_source_test_support.h"
+#include "client/testing/test_bodies.h"
 #include "penstock/testing/faulty_object_store.h"
 #include "penstock/testing/memory_object_store.h"
 #include "penstock/transfer.h"
@@ -48,7 +48,7 @@ inline std::shared_ptr<penstock::testing::MemoryObjectStore> MakeStore(
 }
 
 inline ETag Put(ObjectStore& store, ByteView content, const ObjectKey& key = kKey) {
-  MemorySource source(content);
+  penstock::testing::TextSource source{std::string(AsText(content))};
   PutObjectRequest request;
   request.bucket = kBucket;
   request.key = key;

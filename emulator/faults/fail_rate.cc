@@ -10,7 +10,7 @@
 #include "base/digest.h"
 #include "emulator/s3/core/error_response.h"
 #include "emulator/s3/protocol/errors.h"
-#include "emulator/traffic/arrivals.h"
+#include "emulator/traffic/occurrence_counter.h"
 
 namespace penstock::emulator::faults {
 namespace {
@@ -68,7 +68,7 @@ class SlowDownShare final : public FailRate {
 
   const double rate_;
   const std::array<std::byte, 8> seed_;
-  traffic::Arrivals arrivals_;
+  traffic::OccurrenceCounter arrivals_;
   std::atomic<std::uint64_t> injected_{0};
 };
 

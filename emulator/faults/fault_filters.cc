@@ -112,7 +112,7 @@ class Faults final : public s3::Filter {
                     const FaultHeaders& requested) {
     std::shared_ptr<RunningScenario> counting;
     Tickets tickets;
-    LazyFacts facts(exchange, partition_of_);
+    LazyRequestProperties properties(exchange, partition_of_);
     if (!requested.twice.empty())
       return Refusal(requested.twice, "duplicate header; send it once, with all rules in one list");
     if (!requested.faults.empty()) {
@@ -126,7 +126,7 @@ class Faults final : public s3::Filter {
       if (!scenario.ok()) return Refusal(kFaultHeader, scenario.error().message);
       auto running = RunningScenario::Start(std::move(scenario).value(), clock.Now());
       if (!running.ok()) return Refusal(kFaultHeader, running.error().message);
-      tickets = (*running)->Meet(facts, clock);
+      tickets = (*running)->Meet(properties, clock);
     }
     if (registry == nullptr && !requested.retry_test.empty())
       return Refusal(kRetryTestHeader, "this namespace has no faults");
@@ -135,10 +135,10 @@ class Faults final : public s3::Filter {
       auto found = registry->Find(requested.retry_test);
       if (!found.ok()) return Refusal(kRetryTestHeader, found.error().message);
       if (const std::shared_ptr<RunningScenario> scenario = std::move(found).value()) {
-        Tickets more = scenario->Meet(facts, *exchange.space->clock);
+        Tickets more = scenario->Meet(properties, *exchange.space->clock);
         std::move(more.begin(), more.end(), std::back_inserter(tickets));
         if (scenario->counts_bytes()) {
-          scenario->CountBytes(facts.get().size.value_or(0));
+          scenario->CountBytes(properties.get().size.value_or(0));
           counting = scenario;
         }
       }

@@ -21,8 +21,8 @@ namespace penstock::emulator::faults {
 struct FaultFilterOptions {
   // Returns the namespace's registry. Null result: the namespace has no faults.
   FaultRegistry* (*registry_of)(const s3::Exchange& exchange) = nullptr;
-  // Returns the partition that serves the request's key (Facts::partition_of). Null: rules that
-  // name partitions match no request.
+  // Returns the partition that serves the request's key (RequestProperties::partition_of). Null:
+  // rules that name partitions match no request.
   std::optional<std::uint64_t> (*partition_of)(const s3::Exchange& exchange) = nullptr;
   traffic::Pauses* pauses = nullptr;  // Shared by both filters; must outlive them.
   bool by_header = true;  // False: requests with an x-penstock-fault header are rejected.

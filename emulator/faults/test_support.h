@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/fake_clock.h"
-#include "emulator/faults/rules/facts.h"
+#include "emulator/faults/rules/request_properties.h"
 #include "emulator/faults/scenario/running_scenario.h"
 #include "emulator/s3/core/exchange.h"
 #include "emulator/s3/dispatch/operations.h"
@@ -59,7 +59,7 @@ class TestRequest {
   const s3::Exchange& exchange() const { return exchange_; }
   s3::Connection& connection() { return connection_; }
   void set_body(std::string text) { body_.text = std::move(text); }
-  Facts facts() const { return FactsOf(exchange_); }
+  RequestProperties properties() const { return PropertiesOf(exchange_); }
 
  private:
   const std::string method_;
@@ -74,8 +74,8 @@ class TestRequest {
 // Evaluates the scenario once for the request.
 inline std::vector<std::unique_ptr<Ticket>> Meet(RunningScenario& scenario,
                                                  const TestRequest& request, WallTime now = {}) {
-  LazyFacts facts(request.exchange());
-  return scenario.Meet(facts, FakeClock(now));
+  LazyRequestProperties properties(request.exchange());
+  return scenario.Meet(properties, FakeClock(now));
 }
 
 }  // namespace penstock::emulator::faults

@@ -219,7 +219,7 @@ Result<void> Identities::Keep(const Tables& rows, const std::vector<std::string>
   return kept_->Put(users, stop);
 }
 
-Result<std::vector<std::string>> Identities::Restore(std::unique_ptr<KeptUsers> kept) {
+Result<std::vector<std::string>> Identities::Restore(std::unique_ptr<UserDatabase> kept) {
   const MutexLock one_at_a_time(change_mutex_);
   kept_ = std::move(kept);
   PENSTOCK_ASSIGN(UsersDocument users, kept_->Read());

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "emulator/auth/auth.h"
-#include "emulator/identity/kept_users.h"
+#include "emulator/identity/user_database.h"
 #include "emulator/identity/users_document.h"
 #include "penstock/access_key.h"
 #include "penstock/base/mutex.h"
@@ -62,7 +62,7 @@ class Identities final : public auth::Directory, public s3::OwnerDirectory {
   // Adds the users in `kept`. Entries given at this start take precedence; a notice names the
   // ignored ones. Keys whose namespace was deleted are removed; those whose namespace is missing
   // stay. From now on Add and Change also write to `kept`.
-  Result<std::vector<std::string>> Restore(std::unique_ptr<KeptUsers> kept);
+  Result<std::vector<std::string>> Restore(std::unique_ptr<UserDatabase> kept);
   // Returns kNotFound for the key or the namespace, the errors of Spaces, and kInvalidArgument for
   // an expiry of a key without a session token.
   Result<void> Change(std::string_view access_key_id, const AccessKeyChange& change);
@@ -124,7 +124,7 @@ class Identities final : public auth::Directory, public s3::OwnerDirectory {
   s3::Identity default_identity_;
   Mutex change_mutex_;  // one change at a time
   // Null: users are not stored on disk.
-  std::unique_ptr<KeptUsers> kept_ PENSTOCK_GUARDED_BY(change_mutex_);
+  std::unique_ptr<UserDatabase> kept_ PENSTOCK_GUARDED_BY(change_mutex_);
   mutable SharedMutex mutex_;
   // Mutable: FindUser adds the namespace of a restored key.
   mutable Tables tables_ PENSTOCK_GUARDED_BY(mutex_);

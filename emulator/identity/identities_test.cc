@@ -248,7 +248,7 @@ TEST_F(IdentitiesTest, ChangesAndRemovesKeys) {
 
 TEST_F(IdentitiesTest, RestoredKeyOpensOnlyItsOwnNamespace) {
   const server::TemporaryFolder folder;
-  ASSERT_TRUE(KeptUsers::Open(folder.path(), store::Durability::kRelaxed)
+  ASSERT_TRUE(UserDatabase::Open(folder.path(), store::Durability::kRelaxed)
                   .value()
                   ->Put(Document(R"({"accounts": [{"account_id": "111122223333", "access_keys": [
                     {"access_key_id": "K1", "secret_access_key": "s", "namespace": "suite"},
@@ -256,7 +256,7 @@ TEST_F(IdentitiesTest, RestoredKeyOpensOnlyItsOwnNamespace) {
                   .ok());
   spaces_["suite"] = nullptr;  // exists and is not open
   const auto notices =
-      identities_.Restore(KeptUsers::Open(folder.path(), store::Durability::kRelaxed).value());
+      identities_.Restore(UserDatabase::Open(folder.path(), store::Durability::kRelaxed).value());
   ASSERT_TRUE(notices.ok() && notices->empty());
   EXPECT_EQ(spaces_["suite"], nullptr);
   spaces_["suite"] = Open("suite").value();
@@ -270,7 +270,7 @@ TEST_F(IdentitiesTest, RestoredKeyOpensOnlyItsOwnNamespace) {
 TEST_F(IdentitiesTest, KeysStayWhenRemovalFromDiskFails) {
   const server::TemporaryFolder folder;
   ASSERT_TRUE(
-      identities_.Restore(KeptUsers::Open(folder.path(), store::Durability::kRelaxed).value())
+      identities_.Restore(UserDatabase::Open(folder.path(), store::Durability::kRelaxed).value())
           .ok());
   ASSERT_TRUE(Open("suite").ok());
   ASSERT_TRUE(identities_.Add(UsersOfNamespace("suite", {"K", "s"})).ok());

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "emulator/identity/kept_users.h"
+#include "emulator/identity/user_database.h"
 #include "penstock/access_key.h"
 
 namespace penstock::emulator::identity {

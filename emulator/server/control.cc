@@ -103,7 +103,7 @@ Result<void> ChargeLimits(traffic::ThrottleSettings& settings,
 // Adds the users of earlier runs, and then removes the rests of deleted namespaces. Returns
 // notices.
 Result<std::vector<std::string>> RestoreUsers(identity::Identities& identities,
-                                              std::unique_ptr<identity::KeptUsers> kept,
+                                              std::unique_ptr<identity::UserDatabase> kept,
                                               Namespaces& spaces) {
   PENSTOCK_ASSIGN(std::vector<std::string> notices, identities.Restore(std::move(kept)));
   notices.insert(notices.end(), spaces.notices().begin(), spaces.notices().end());
@@ -164,10 +164,10 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options,
                                     .clock = &machine,
                                     .owners = &control->identities_,
                                     .controls = std::move(controls)}));
-  std::unique_ptr<identity::KeptUsers> kept;
+  std::unique_ptr<identity::UserDatabase> kept;
   std::optional<std::vector<identity::RootAccount>> roots;
   if (!options.data_directory.empty()) {
-    PENSTOCK_ASSIGN(kept, identity::KeptUsers::Open(options.data_directory, durability));
+    PENSTOCK_ASSIGN(kept, identity::UserDatabase::Open(options.data_directory, durability));
     PENSTOCK_ASSIGN(roots, control->FindRoots(options.access_keys, given, *kept));
   }
   s3::Identity first = identity::MakeIdentity("penstock");
@@ -200,7 +200,7 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options,
 // nullopt if they are already stored.
 Result<std::optional<std::vector<identity::RootAccount>>> Control::FindRoots(
     const std::vector<AccessKey>& pairs, std::vector<GivenUsers>& given,
-    identity::KeptUsers& kept) {
+    identity::UserDatabase& kept) {
   PENSTOCK_ASSIGN(std::optional<std::vector<identity::RootAccount>> known, kept.ReadRoots());
   identity::PreviousRoots previous{.roots = known.value_or(std::vector<identity::RootAccount>()),
                                    .owners_may_be_roots = !known};

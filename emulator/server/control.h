@@ -76,7 +76,7 @@ class Control {
         memory_limit_(std::move(memory_limit)) {}
   Result<std::optional<std::vector<identity::RootAccount>>> FindRoots(
       const std::vector<AccessKey>& pairs, std::vector<GivenUsers>& given,
-      identity::KeptUsers& kept);
+      identity::UserDatabase& kept);
 
   const Clock& machine_;
   s3::Handler& router_;

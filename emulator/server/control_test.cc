@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "emulator/identity/kept_users_check.h"
+#include "emulator/identity/user_database_check.h"
 #include "emulator/s3/dispatch/router.h"
 #include "emulator/server/namespaces/data_directory.h"
 #include "emulator/server/server_fixture.h"
@@ -254,7 +254,7 @@ TEST_F(ControlTest, UsersAndNamespacesChangeFromManyThreads) {
       });
     }
   }
-  const auto report = identity::CheckKeptUsers(folder.path(), [&](const std::string& name) {
+  const auto report = identity::CheckUserDatabase(folder.path(), [&](const std::string& name) {
     return Namespaces::StateOf(folder.path(), name);
   });
   ASSERT_TRUE(report.ok());

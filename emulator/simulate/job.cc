@@ -15,12 +15,12 @@ std::uint64_t Parts(const Job& job) {
   return job.file_bytes == 0 ? 1 : (job.file_bytes + job.part_bytes - 1) / job.part_bytes;
 }
 
-Result<void> Between(std::string_view field, std::uint64_t value, std::uint64_t least,
-                     std::uint64_t most) {
-  if (value >= least && value <= most) return Ok();
+Result<void> CheckRange(std::string_view field, std::uint64_t value, std::uint64_t min,
+                        std::uint64_t max) {
+  if (value >= min && value <= max) return Ok();
   return Error::Make(ErrorKind::kInvalidArgument,
-                     std::string(field) + " must be " + std::to_string(least) + " to " +
-                         std::to_string(most) + ", not " + std::to_string(value));
+                     std::string(field) + " must be " + std::to_string(min) + " to " +
+                         std::to_string(max) + ", not " + std::to_string(value));
 }
 
 Result<void> CheckTimes(const Job& job) {
@@ -79,18 +79,18 @@ Result<void> CheckFields(std::string_view path) {
 }
 
 Result<void> CheckJob(const Job& job) {
-  PENSTOCK_TRY(Between("ranks", job.ranks, 1, 65'536));
-  PENSTOCK_TRY(Between("files_per_rank", job.files_per_rank, 1, 4'096));
-  PENSTOCK_TRY(Between("file_bytes", job.file_bytes, 0, 50'000'000'000'000));
-  PENSTOCK_TRY(Between("part_bytes", job.part_bytes, 1, 5'368'709'120));
-  PENSTOCK_TRY(Between("connections_per_rank", job.connections_per_rank, 1, 1'024));
-  PENSTOCK_TRY(Between("rounds", job.rounds, 1, 10'000));
-  PENSTOCK_TRY(Between("path's length in bytes", job.path.size(), 0, 512));
+  PENSTOCK_TRY(CheckRange("ranks", job.ranks, 1, 65'536));
+  PENSTOCK_TRY(CheckRange("files_per_rank", job.files_per_rank, 1, 4'096));
+  PENSTOCK_TRY(CheckRange("file_bytes", job.file_bytes, 0, 50'000'000'000'000));
+  PENSTOCK_TRY(CheckRange("part_bytes", job.part_bytes, 1, 5'368'709'120));
+  PENSTOCK_TRY(CheckRange("connections_per_rank", job.connections_per_rank, 1, 1'024));
+  PENSTOCK_TRY(CheckRange("rounds", job.rounds, 1, 10'000));
+  PENSTOCK_TRY(CheckRange("path's length in bytes", job.path.size(), 0, 512));
   PENSTOCK_TRY(CheckFields(job.path));
   PENSTOCK_TRY(CheckTimes(job));
   PENSTOCK_TRY(CheckNaming(job.naming));
   PENSTOCK_TRY(traffic::CheckLimits(job.limits));
-  PENSTOCK_TRY(Between("warm_partitions", job.warm_partitions, 1, job.limits.max_partitions));
+  PENSTOCK_TRY(CheckRange("warm_partitions", job.warm_partitions, 1, job.limits.max_partitions));
   if (job.operation == Operation::kSave && Parts(job) > kMaxParts) {
     return Error::Make(ErrorKind::kInvalidArgument,
                        "files of " + std::to_string(job.file_bytes) + " bytes in parts of " +

@@ -18,9 +18,9 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/traffic/arrivals.h"
 #include "emulator/traffic/draws.h"
 #include "emulator/traffic/limits/partition_model.h"
+#include "emulator/traffic/occurrence_counter.h"
 #include "emulator/traffic/throttle_settings.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/mutex.h"
@@ -99,7 +99,7 @@ class ThrottleState {
   const std::shared_ptr<const ThrottleSettings> settings_;
   const Clock& clock_;
   const Draws draws_;
-  Arrivals arrivals_;
+  OccurrenceCounter arrivals_;
   std::atomic<std::uint64_t> admitted_{0};
   std::atomic<std::uint64_t> refused_{0};
   mutable Mutex mutex_;

@@ -45,7 +45,7 @@ penstock::Result<StateDict> Load(const std::shared_ptr<penstock::Client>& client
 void Warn(const FormatAndUri& from, const FormatAndUri& to, const StateDict& state) {
   if (to.format != "safetensors") return;
   for (const auto& [name, value] : state.values)
-    std::fprintf(stderr, "warning: '%s' is no tensor and is not saved\n", name.c_str());
+    std::fprintf(stderr, "warning: '%s' is not a tensor and is not saved\n", name.c_str());
   if (from.format == "safetensors")
     std::fprintf(stderr, "warning: the __metadata__ of the file is not copied\n");
 }

@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   config.endpoint_url = line.Option("endpoint");
   config.region = line.Option("region");
   config.io_threads = 2;
-  // A missing object is asked for once more, because it may be on its way.
+  // A missing object is asked for once more, because another program may be about to write it.
   config.retry_policy = [](const penstock::RetryQuestion& question) {
     return question.error.kind == penstock::ErrorKind::kNotFound && question.attempt == 1
                ? penstock::RetryVerdict::kRetry

@@ -10,13 +10,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import beside
+import comparison
 import datasets
 import pyarrow as pa
 import pyarrow.parquet
 import torch
 from accelerate import Accelerator
-from beside import place
+from comparison import common
 from transformers import Trainer, TrainerCallback, TrainingArguments
 
 FILES, ROWS = 4, 500
@@ -27,18 +27,18 @@ datasets.disable_progress_bars()
 
 
 def write_table(files: Any) -> None:
-    place.make_bucket()
+    common.make_bucket()
     for number in range(FILES):
         generator = torch.Generator().manual_seed(number)
         features = torch.rand(ROWS, FEATURES, generator=generator)
         table = pa.table({"features": features.tolist(), "labels": features.mean(dim=1).tolist()})
         memory = io.BytesIO()
         pyarrow.parquet.write_table(table, memory, row_group_size=100)
-        files.pipe_file(place.uri("hf/table", f"{number:03}.parquet"), memory.getvalue())
+        files.pipe_file(common.uri("hf/table", f"{number:03}.parquet"), memory.getvalue())
 
 
 def streamed(scheme: str) -> datasets.IterableDataset:
-    pattern = f"{scheme}://{place.uri('hf/table').removeprefix('s3://')}/*.parquet"
+    pattern = f"{scheme}://{common.uri('hf/table').removeprefix('s3://')}/*.parquet"
     return datasets.load_dataset("parquet", data_files=pattern, split="train", streaming=True)
 
 
@@ -70,7 +70,7 @@ def trainer(files: Any, output: str, steps: int) -> Trainer:
         output, max_steps=steps, save_steps=STEPS // 2, per_device_train_batch_size=20, logging_strategy="no", report_to=[],
         use_cpu=True, disable_tqdm=True,
     )  # fmt: skip
-    upload = Upload(files, place.uri("hf/trainer"))
+    upload = Upload(files, common.uri("hf/trainer"))
     return Trainer(Model(), arguments, train_dataset=streamed("penstock").with_format("torch"), callbacks=[upload])
 
 
@@ -81,20 +81,20 @@ def train_and_resume(systems: dict[str, Any]) -> int:
         whole = trainer(files, folder, STEPS)
         whole.train()
         checkpoint = f"{folder}/checkpoint-{STEPS}/"
-        beside.compare(
+        comparison.compare(
             "upload of a checkpoint",
             {
-                name: lambda name=name: systems[name].put(checkpoint, place.uri("hf/beside", name) + "/", recursive=True)
+                name: lambda name=name: systems[name].put(checkpoint, common.uri("hf/comparison", name) + "/", recursive=True)
                 for name in systems
             },
         )
     with tempfile.TemporaryDirectory() as folder:
         name = f"checkpoint-{STEPS // 2}"
-        beside.compare(
+        comparison.compare(
             "download of a checkpoint",
             {
                 client: lambda client=client: systems[client].get(
-                    place.uri("hf/trainer", name) + "/", f"{folder}/{client}/{name}/", recursive=True
+                    common.uri("hf/trainer", name) + "/", f"{folder}/{client}/{name}/", recursive=True
                 )
                 for client in systems
             },
@@ -119,7 +119,7 @@ def accelerated(files: Any) -> None:
         accelerator.backward(model(**batch)["loss"])
         optimizer.step()
         optimizer.zero_grad()
-    where = place.uri("hf/accelerate")
+    where = common.uri("hf/accelerate")
     with tempfile.TemporaryDirectory() as folder:
         accelerator.save_state(folder)
         files.put(f"{folder}/", f"{where}/", recursive=True)
@@ -132,10 +132,10 @@ def accelerated(files: Any) -> None:
 
 
 def main() -> None:
-    systems = beside.file_systems()
+    systems = comparison.file_systems()
     write_table(systems["penstock"])
     urls = {"penstock": "penstock", "s3fs": "s3"}
-    rows = beside.compare(
+    rows = comparison.compare(
         f"{FILES * ROWS} rows of datasets", {name: lambda scheme=scheme: list(streamed(scheme)) for name, scheme in urls.items()}
     )
     assert rows["penstock"] == rows["s3fs"]

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import beside
+import comparison
 import numpy as np
 import penstock.ray
 import pyarrow as pa
@@ -22,7 +22,7 @@ import pyarrow.parquet
 import ray
 import ray.train
 import torch
-from beside import place
+from comparison import common
 from pyarrow.fs import FSSpecHandler, PyFileSystem
 from ray.train.torch import TorchTrainer, prepare_model
 
@@ -55,11 +55,11 @@ def connected() -> Iterator[None]:
 
 
 def write_objects(files: Any) -> None:
-    place.make_bucket()
+    common.make_bucket()
     chance = np.random.default_rng(1)
-    folder = place.uri("ray/objects")
+    folder = common.uri("ray/objects")
     files.pipe({f"{folder}/{n:04}": chance.random(FEATURES, dtype=np.float32).tobytes() for n in range(OBJECTS)})
-    with files.open(place.uri("ray/table/part.parquet"), "wb") as file:
+    with files.open(common.uri("ray/table/part.parquet"), "wb") as file:
         pyarrow.parquet.write_table(pa.table({"number": range(10_000)}), file)
 
 
@@ -75,17 +75,17 @@ def read_all(dataset: ray.data.Dataset) -> tuple[dict[str, int], set[str]]:
     return {row["path"]: row["crc"] for row in rows}, {row["node"] for row in rows}
 
 
-def read_beside_s3fs(systems: dict[str, Any]) -> None:
+def read_with_both_clients(systems: dict[str, Any]) -> None:
     def ours(uris: str | list[str]) -> Any:
-        return read_all(ray.data.read_datasource(penstock.ray.S3Datasource(uris, region=place.REGION)))
+        return read_all(ray.data.read_datasource(penstock.ray.S3Datasource(uris, region=common.REGION)))
 
     def theirs(uris: str | list[str]) -> Any:
         return read_all(ray.data.read_binary_files(uris, filesystem=systems["s3fs"], include_paths=True))
 
-    folder = place.uri("ray/objects")
+    folder = common.uri("ray/objects")
     for read in (ours, theirs):  # starts the workers of both nodes
         read([f"{folder}/{number:04}" for number in range(8)])
-    results = beside.compare(
+    results = comparison.compare(
         f"{OBJECTS} objects of {FEATURES * 4} bytes",
         {"penstock": lambda: ours(f"{folder}/"), "s3fs": lambda: theirs(f"{folder}/")},
     )
@@ -96,12 +96,12 @@ def read_beside_s3fs(systems: dict[str, Any]) -> None:
 
 
 def read_parquet(systems: dict[str, Any]) -> None:
-    folder = place.uri("ray/table") + "/"
+    folder = common.uri("ray/table") + "/"
 
     def total(system: Any) -> int:
         return sum(row["number"] for row in ray.data.read_parquet(folder, filesystem=system).take_all())
 
-    sums = beside.compare("read_parquet", {name: functools.partial(total, system) for name, system in systems.items()})
+    sums = comparison.compare("read_parquet", {name: functools.partial(total, system) for name, system in systems.items()})
     assert sums["penstock"] == sums["s3fs"] == sum(range(10_000))
 
 
@@ -131,7 +131,7 @@ def features(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def fit(files: Any) -> ray.train.Result:
-    objects = ray.data.read_datasource(penstock.ray.S3Datasource(place.uri("ray/objects") + "/", region=place.REGION))
+    objects = ray.data.read_datasource(penstock.ray.S3Datasource(common.uri("ray/objects") + "/", region=common.REGION))
     trainer = TorchTrainer(
         train,
         train_loop_config={"epochs": EPOCHS},
@@ -139,7 +139,7 @@ def fit(files: Any) -> ray.train.Result:
         scaling_config=ray.train.ScalingConfig(num_workers=2, placement_strategy="SPREAD"),
         run_config=ray.train.RunConfig(
             name="run",
-            storage_path=place.uri("ray/runs").removeprefix("s3://"),
+            storage_path=common.uri("ray/runs").removeprefix("s3://"),
             storage_filesystem=PyFileSystem(FSSpecHandler(files)),
         ),
     )
@@ -147,11 +147,11 @@ def fit(files: Any) -> ray.train.Result:
 
 
 def main() -> None:
-    systems = beside.file_systems()
+    systems = comparison.file_systems()
     files = systems["penstock"]
     write_objects(files)
     with connected():
-        read_beside_s3fs(systems)
+        read_with_both_clients(systems)
         read_parquet(systems)
         result = fit(files)
     with files.open(f"{result.checkpoint.path}/state.pt") as file:

@@ -5,21 +5,21 @@ Penstock handles penstock:// URLs, and s3fs the same URLs with s3://.
 
 from __future__ import annotations
 
-import beside
+import comparison
 import dask.dataframe
 import duckdb
 import fsspec
 import numpy as np
 import pandas as pd
 import pyarrow.dataset
-from beside import place
+from comparison import common
 
 ROWS, PARTS = 200_000, 4
 URLS = {"penstock": "penstock", "s3fs": "s3"}
 
 
 def url(client: str, *parts: str) -> str:
-    return f"{URLS[client]}://{place.uri('tables', *parts).removeprefix('s3://')}"
+    return f"{URLS[client]}://{common.uri('tables', *parts).removeprefix('s3://')}"
 
 
 def with_dask(client: str) -> list[float]:
@@ -52,11 +52,11 @@ def with_pandas(client: str) -> list[float]:
 
 
 def main() -> None:
-    beside.file_systems()  # also registers penstock://
-    place.make_bucket()
+    comparison.file_systems()  # also registers penstock://
+    common.make_bucket()
     expected = None
     for name, work in (("dask", with_dask), ("duckdb", with_duckdb), ("pyarrow", with_pyarrow), ("pandas", with_pandas)):
-        sums = beside.compare(name, {client: lambda client=client, work=work: work(client) for client in URLS})
+        sums = comparison.compare(name, {client: lambda client=client, work=work: work(client) for client in URLS})
         np.testing.assert_allclose(sums["penstock"], sums["s3fs"], rtol=1e-12)
         expected = expected or sums["penstock"]
         np.testing.assert_allclose(sums["penstock"], expected, rtol=1e-12)

@@ -15,13 +15,13 @@ import tarfile
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import beside
+import comparison
 import s3torchconnector
 import s3torchconnector.dcp
 import torch
 import torch.distributed as dist
 import torch.distributed.checkpoint as dcp
-from beside import place
+from comparison import common
 from penstock.data import S3TarDataset, merge_states
 from penstock.dcp import S3StorageReader, S3StorageWriter
 from torch import nn
@@ -36,7 +36,7 @@ FEATURES = 64
 
 
 def write_shards() -> None:
-    place.make_bucket()
+    common.make_bucket()
     for shard in range(SHARDS):
         memory = io.BytesIO()
         with tarfile.open(fileobj=memory, mode="w") as archive:
@@ -45,7 +45,7 @@ def write_shards() -> None:
                 data = torch.full((FEATURES,), number / (SHARDS * SAMPLES)).numpy().tobytes()
                 info.size = len(data)
                 archive.addfile(info, io.BytesIO(data))
-        place.put(place.uri("two_nodes/shards", f"{shard:03}.tar"), memory.getvalue())
+        common.put(common.uri("two_nodes/shards", f"{shard:03}.tar"), memory.getvalue())
 
 
 def decode(sample: dict[str, Any]) -> tuple[torch.Tensor, int]:
@@ -55,8 +55,8 @@ def decode(sample: dict[str, Any]) -> tuple[torch.Tensor, int]:
 def shards() -> S3TarDataset:
     """Each rank reads its own shards; `num_streams` makes the order the same for 1, 2, 4 and 8 ranks."""
     return S3TarDataset.from_prefix(
-        place.uri("two_nodes/shards") + "/",
-        region=place.REGION, decode=decode, shuffle_shards=True, shuffle_buffer=16, seed=1, num_streams=SHARDS,
+        common.uri("two_nodes/shards") + "/",
+        region=common.REGION, decode=decode, shuffle_shards=True, shuffle_buffer=16, seed=1, num_streams=SHARDS,
     )  # fmt: skip
 
 
@@ -105,10 +105,10 @@ def state_of(model: nn.Module, optimizer: torch.optim.Optimizer, data: str, seen
     return {"model": parameters, "optimizer": moments, "data": data, "seen": seen}
 
 
-def beside_the_connector(what: str, work: dict[str, Callable[[], Any]]) -> None:
+def compare_with_connector(what: str, work: dict[str, Callable[[], Any]]) -> None:
     """Compares on rank 0; the other ranks take part in the same order."""
     if dist.get_rank() == 0:
-        beside.compare(what, work)
+        comparison.compare(what, work)
     else:
         for function in work.values():
             function()
@@ -129,9 +129,9 @@ def train() -> None:
     dist.all_reduce(seen)
     state = state_of(model, optimizer, json.dumps(merge_states(states)), seen)
     config = s3torchconnector.S3ClientConfig(force_path_style=True)
-    reference = s3torchconnector.dcp.S3StorageWriter(place.REGION, place.uri("two_nodes/reference"), s3client_config=config)
-    ours = S3StorageWriter(place.REGION, place.uri("two_nodes/half"))
-    beside_the_connector(
+    reference = s3torchconnector.dcp.S3StorageWriter(common.REGION, common.uri("two_nodes/reference"), s3client_config=config)
+    ours = S3StorageWriter(common.REGION, common.uri("two_nodes/half"))
+    compare_with_connector(
         "FSDP2 save",
         {
             "penstock": lambda: dcp.save(state, storage_writer=ours),
@@ -146,9 +146,9 @@ def resume() -> None:
     model, optimizer = sharded_model()
     state = state_of(model, optimizer, "", torch.zeros(SHARDS * SAMPLES))
     config = s3torchconnector.S3ClientConfig(force_path_style=True)
-    reference = s3torchconnector.dcp.S3StorageReader(place.REGION, place.uri("two_nodes/reference"), s3client_config=config)
-    ours = S3StorageReader(place.REGION, place.uri("two_nodes/half"))
-    beside_the_connector(
+    reference = s3torchconnector.dcp.S3StorageReader(common.REGION, common.uri("two_nodes/reference"), s3client_config=config)
+    ours = S3StorageReader(common.REGION, common.uri("two_nodes/half"))
+    compare_with_connector(
         "FSDP2 load",
         {
             "s3torchconnector": lambda: dcp.load(state, storage_reader=reference),
@@ -173,7 +173,7 @@ def main() -> None:
         sys.exit(f"unknown argument {verb!r}; write two_nodes.py train or two_nodes.py resume")
     dist.init_process_group("gloo")
     verbs[verb]()
-    place.end_rank()
+    common.end_rank()
 
 
 if __name__ == "__main__":

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import hashlib
 
-import place
+import common
 from penstock import aio
 
 OBJECTS = 200
 
 
 async def run() -> None:
-    bucket, _, prefix = place.uri("asyncio").removeprefix("s3://").partition("/")
-    async with aio.S3Client(place.REGION) as client:
+    bucket, _, prefix = common.uri("asyncio").removeprefix("s3://").partition("/")
+    async with aio.S3Client(common.REGION) as client:
         # One task per request costs no thread.
         keys = [f"{prefix}/{i:03}" for i in range(OBJECTS)]
         await asyncio.gather(*(client.put(bucket, key, key.encode()) for key in keys))
@@ -47,5 +47,5 @@ async def run() -> None:
 
 
 if __name__ == "__main__":
-    place.make_bucket()
+    common.make_bucket()
     asyncio.run(run())

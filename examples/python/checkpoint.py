@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import place
+import common
 import torch
 from penstock import S3Checkpoint
 from torch import nn
 
 
 def main() -> None:
-    place.make_bucket()
+    common.make_bucket()
     model = nn.Linear(256, 256)
     optimizer = torch.optim.AdamW(model.parameters())
     model(torch.randn(8, 256)).sum().backward()
     optimizer.step()
 
-    checkpoint = S3Checkpoint(region=place.REGION)
-    where = place.uri("model.pt")
+    checkpoint = S3Checkpoint(region=common.REGION)
+    where = common.uri("model.pt")
     # The whole object appears at the end of the block; an exception inside leaves the previous object unchanged.
     with checkpoint.writer(where) as writer:
         torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": 1}, writer)

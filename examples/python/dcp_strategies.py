@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import place
+import common
 import torch
 import torch.distributed as dist
 import torch.distributed.checkpoint as dcp
@@ -28,7 +28,7 @@ def main() -> None:
     dist.init_process_group("gloo")
     rank = dist.get_rank()
     if rank == 0:
-        place.make_bucket()
+        common.make_bucket()
     dist.barrier()
     strategies = {
         "default": DefaultPrefixStrategy(),
@@ -37,21 +37,21 @@ def main() -> None:
         "hex": HexPrefixStrategy(),
     }
     for name, strategy in strategies.items():
-        where = place.uri("dcp", name)
+        where = common.uri("dcp", name)
         saved = state(rank)
-        dcp.save(saved, storage_writer=S3StorageWriter(place.REGION, where, prefix_strategy=strategy))
+        dcp.save(saved, storage_writer=S3StorageWriter(common.REGION, where, prefix_strategy=strategy))
         loaded = {key: torch.zeros_like(value) for key, value in saved.items()}
-        dcp.load(loaded, storage_reader=S3StorageReader(place.REGION, where))
+        dcp.load(loaded, storage_reader=S3StorageReader(common.REGION, where))
         assert all(torch.equal(loaded[key], saved[key]) for key in saved)
         if rank == 0:
             bucket, _, prefix = where.removeprefix("s3://").partition("/")
-            pages = place.client().list_objects(bucket, f"{prefix}/")
+            pages = common.client().list_objects(bucket, f"{prefix}/")
             keys = [info.key.removeprefix(f"{prefix}/") for page in pages for info in page.object_info]
             print(f"{name}: {' '.join(sorted(keys))}")
     dist.barrier()
     if rank == 0:
         print(f"ok: {dist.get_world_size()} ranks saved and loaded with {len(strategies)} strategies")
-    place.end_rank()
+    common.end_rank()
 
 
 if __name__ == "__main__":

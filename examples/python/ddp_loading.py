@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import place
+import common
 import torch
 import torch.distributed as dist
 from penstock import S3MapDataset, S3Reader
@@ -22,13 +22,13 @@ def main() -> None:
     dist.init_process_group("gloo")
     rank = dist.get_rank()
     if rank == 0:
-        place.make_bucket()
+        common.make_bucket()
         for number in range(OBJECTS):
             features = torch.full((8,), number / OBJECTS)
-            place.put(place.uri("features", f"{number:05}.f32"), features.numpy().tobytes())
+            common.put(common.uri("features", f"{number:05}.f32"), features.numpy().tobytes())
     dist.barrier()
 
-    dataset = S3MapDataset.from_prefix(place.uri("features") + "/", region=place.REGION, transform=sample)
+    dataset = S3MapDataset.from_prefix(common.uri("features") + "/", region=common.REGION, transform=sample)
     sampler = DistributedSampler(dataset, shuffle=True)
     loader = DataLoader(dataset, batch_size=8, sampler=sampler, num_workers=2)
     model = DistributedDataParallel(nn.Linear(8, 1))
@@ -46,7 +46,7 @@ def main() -> None:
     assert torch.equal(seen, torch.full((OBJECTS,), 2.0))
     if rank == 0:
         print(f"ok: {OBJECTS} objects, each once in each of 2 epochs over {dist.get_world_size()} ranks; loss {loss.item():.4f}")
-    place.end_rank()
+    common.end_rank()
 
 
 if __name__ == "__main__":

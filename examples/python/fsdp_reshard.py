@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-import place
+import common
 import torch
 import torch.distributed as dist
 import torch.distributed.checkpoint as dcp
@@ -39,24 +39,24 @@ def main() -> None:
         sys.exit(f"unknown argument {verb!r}; write fsdp_reshard.py save or fsdp_reshard.py load")
     dist.init_process_group("gloo")
     ranks, rank = dist.get_world_size(), dist.get_rank()
-    where = place.uri("fsdp")
+    where = common.uri("fsdp")
     if verb == "save":
         if rank == 0:
-            place.make_bucket()
+            common.make_bucket()
         dist.barrier()
         model = sharded_model(seed=7)
-        dcp.save(get_model_state_dict(model), storage_writer=S3StorageWriter(place.REGION, where))
+        dcp.save(get_model_state_dict(model), storage_writer=S3StorageWriter(common.REGION, where))
     else:
         model = sharded_model(seed=8)
         before = total(model)
         loaded = get_model_state_dict(model)
-        dcp.load(loaded, storage_reader=S3StorageReader(place.REGION, where))
+        dcp.load(loaded, storage_reader=S3StorageReader(common.REGION, where))
         set_model_state_dict(model, loaded)
         assert abs(total(model) - before) > 1e-3
     sum_of_all = total(model)
     if rank == 0:
         print(f"ok: {verb} by {ranks} ranks, the parameters' sum is {sum_of_all:.6f}")
-    place.end_rank()
+    common.end_rank()
 
 
 if __name__ == "__main__":

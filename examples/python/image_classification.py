@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 
+import common
 import numpy as np
-import place
 import torch
 from penstock import S3MapDataset, S3Reader
 from PIL import Image
@@ -36,13 +36,13 @@ def sample(item: S3Reader) -> tuple[torch.Tensor, int]:
 
 def main() -> None:
     torch.manual_seed(0)
-    place.make_bucket()
+    common.make_bucket()
     generator = np.random.default_rng(0)
     for number in range(200):
         label = number % len(CLASSES)
-        place.put(place.uri("images", CLASSES[label], f"{number:04}.png"), picture(label, generator))
+        common.put(common.uri("images", CLASSES[label], f"{number:04}.png"), picture(label, generator))
 
-    images = S3MapDataset.from_prefix(place.uri("images") + "/", region=place.REGION, transform=sample)
+    images = S3MapDataset.from_prefix(common.uri("images") + "/", region=common.REGION, transform=sample)
     loader = DataLoader(images, batch_size=32, shuffle=True, num_workers=2, persistent_workers=True)
     model = nn.Sequential(nn.Conv2d(1, 8, 3), nn.ReLU(), nn.AdaptiveMaxPool2d(4), nn.Flatten(), nn.Linear(8 * 16, len(CLASSES)))
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)

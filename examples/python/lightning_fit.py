@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import common
 import lightning.pytorch as pl
-import place
 import torch
 from lightning.pytorch.callbacks import ModelCheckpoint
 from penstock.lightning import S3LightningCheckpoint
@@ -27,12 +27,12 @@ class Regression(pl.LightningModule):
 
 
 def trainer(epochs: int) -> pl.Trainer:
-    where = place.uri("lightning")
+    where = common.uri("lightning")
     return pl.Trainer(
         default_root_dir=where,
         max_epochs=epochs,
         accelerator="cpu",
-        plugins=[S3LightningCheckpoint(region=place.REGION)],
+        plugins=[S3LightningCheckpoint(region=common.REGION)],
         callbacks=[ModelCheckpoint(dirpath=f"{where}/checkpoints", monitor="loss", save_top_k=2, save_last=True)],
         logger=False,
         enable_progress_bar=False,
@@ -42,15 +42,15 @@ def trainer(epochs: int) -> pl.Trainer:
 
 def main() -> None:
     torch.manual_seed(0)
-    place.make_bucket()
+    common.make_bucket()
     features = torch.randn(64, 4)
     data = DataLoader(TensorDataset(features, features.sum(1, keepdim=True)), batch_size=16)
     trainer(epochs=3).fit(Regression(), data)
 
     resumed = trainer(epochs=5)
-    resumed.fit(Regression(), data, ckpt_path=place.uri("lightning", "checkpoints", "last.ckpt"))
-    bucket, _, prefix = place.uri("lightning").removeprefix("s3://").partition("/")
-    keys = [info.key for page in place.client().list_objects(bucket, prefix) for info in page.object_info]
+    resumed.fit(Regression(), data, ckpt_path=common.uri("lightning", "checkpoints", "last.ckpt"))
+    bucket, _, prefix = common.uri("lightning").removeprefix("s3://").partition("/")
+    keys = [info.key for page in common.client().list_objects(bucket, prefix) for info in page.object_info]
     print("\n".join(keys))
     assert resumed.current_epoch == 5
     print(f"ok: resumed after epoch 3, ended after epoch {resumed.current_epoch}")

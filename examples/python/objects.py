@@ -6,14 +6,14 @@ import tempfile
 import urllib.request
 from pathlib import Path
 
+import common
 import penstock
-import place
 
 
 def main() -> None:
-    place.make_bucket()
-    client = place.client()
-    bucket, _, prefix = place.uri("objects").removeprefix("s3://").partition("/")
+    common.make_bucket()
+    client = common.client()
+    bucket, _, prefix = common.uri("objects").removeprefix("s3://").partition("/")
     report = f"{prefix}/report.csv"
 
     stored = client.put(

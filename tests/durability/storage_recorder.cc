@@ -125,7 +125,7 @@ static uint64_t InodeOf(int fd) {
   return status.st_ino;
 }
 
-// `path` with "/proc/self/fd/N" at its begin replaced by the path of that directory, in `into`.
+// `path` with a leading "/proc/self/fd/N" replaced by the path of that directory, in `into`.
 static const char* Resolved(const char* path, char (&into)[8192]) {
   static const char kDescriptors[] = "/proc/self/fd/";
   if (strncmp(path, kDescriptors, sizeof(kDescriptors) - 1) != 0) return path;

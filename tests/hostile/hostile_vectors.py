@@ -130,7 +130,7 @@ def _transfer_encoding() -> Iterator[Vector]:
         (400, 501),
         CLOSED,
     )
-    yield Vector("TE is no framing", "9110 10.1.4", GET + b"TE: trailers, chunked\r\n\r\n", (200,), IN_STEP)
+    yield Vector("TE does not frame the body", "9110 10.1.4", GET + b"TE: trailers, chunked\r\n\r\n", (200,), IN_STEP)
 
 
 def _lines() -> Iterator[Vector]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-LONGEST_HOLD_S = 20
+MAX_HOLD_S = 20
 LINGER_0 = struct.pack("ii", 1, 0)
 
 
@@ -191,7 +191,7 @@ def _perform(connection: socket.socket, action: Action) -> bool:
             if action.seconds_between:
                 time.sleep(action.seconds_between)
     elif isinstance(action, Hold):
-        _wait_for_close(connection, LONGEST_HOLD_S)
+        _wait_for_close(connection, MAX_HOLD_S)
         return False
     elif isinstance(action, Rst):
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_0)

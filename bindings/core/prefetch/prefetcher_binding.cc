@@ -13,11 +13,11 @@
 #include "bindings/core/bindings.h"
 #include "bindings/core/client_binding.h"
 #include "bindings/core/errors.h"
+#include "bindings/core/exclusive_use.h"
 #include "bindings/core/interrupt.h"
 #include "bindings/core/listing/object_items.h"
 #include "bindings/core/named_argument.h"
 #include "bindings/core/prefetch/prefetcher.h"
-#include "bindings/core/use.h"
 
 namespace penstock::python {
 namespace {

@@ -41,7 +41,7 @@ _COMMANDS = {
     "rb": _Command("_buckets", "add_options", "run", "remove empty buckets"),
     "stat": _Command("_object", "add_stat_options", "run_stat", "print the metadata of objects or buckets"),
     "presign": _Command("_object", "add_presign_options", "run_presign", "print a URL that needs no credentials"),
-    "transfers": _Command("_interrupted", "add_options", "run", "list or discard transfers that --resume can continue"),
+    "transfers": _Command("_interrupted_transfers", "add_options", "run", "list or discard transfers that --resume can continue"),
     "cache": _Command("_cache", "add_options", "run", "list, count, verify or remove what the node cache has"),
     "find": _Command("_ls", "add_find_options", "run_find", "print the URIs of objects by name, size, age and storage class"),
 }

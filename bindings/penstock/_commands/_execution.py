@@ -13,9 +13,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from .._exceptions import S3Exception
-from ._meter import Meter
 from ._plan import Entry, Transfer
 from ._pool import LIMIT, MAX_WEIGHT, Pool, Stopped, Work, weight_of
+from ._progress_meter import Meter
 from ._report import Report, error_text
 from ._resumable_common import Progress
 from ._small_downloads import QUEUE, Ended, SmallDownloads

@@ -10,7 +10,7 @@ from .._checkpoint_cli._output import many, one_line
 from ._urls import Place
 
 if TYPE_CHECKING:
-    from ._meter import Meter
+    from ._progress_meter import Meter
 
 
 def write_line(text: str) -> None:

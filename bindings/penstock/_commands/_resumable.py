@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ._resumable_common import MIB, Done, Progress, Service
 from ._resumable_download import Download
 from ._resumable_upload import Upload
-from ._states import State
+from ._state_files import State
 from ._urls import S3Url
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Resumer:
             progress: As in :meth:`upload`.
 
         Returns:
-            None: the service sends no ETag, by which the bytes of one version could be told from those of another.
+            None: the service sends no ETag, which would distinguish the bytes of one version from those of another.
 
         Raises:
             Busy: Another process makes the same transfer.

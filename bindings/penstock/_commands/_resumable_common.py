@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .. import _core
 from .._config import endpoint_of_environment
 from .._exceptions import S3NotFoundError
-from ._states import State
+from ._state_files import State
 from ._urls import parse_s3
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from .._exceptions import S3DataLossError
 from .._objects import crc_text
 from ..requests._parts import PARALLEL, in_parallel
 from ._resumable_common import MIB, Done, Progress, Service, crc_of, discard, read_at
-from ._states import State, naming, open_locked, sync_folder
+from ._state_files import State, naming, open_locked, sync_folder
 from ._urls import S3Url, partial_name
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from .._exceptions import (
 from .._objects import crc_text
 from ..requests._parts import MAX_PARTS, PARALLEL, in_parallel
 from ._resumable_common import MIB, Done, Progress, Service, crc_of, discard, read_at
-from ._states import State
+from ._state_files import State
 from ._urls import S3Url
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def _md5_etag(data: bytes) -> str:
 
 
 def _etag_of(parts: list[CompletedPart]) -> str:
-    """Returns the ETag of the object that these parts make; empty: theirs are no MD5s, for example with SSE-KMS."""
+    """Returns the ETag of the object that these parts make; empty if theirs are not MD5s, for example with SSE-KMS."""
     import hashlib
 
     try:

@@ -1,7 +1,7 @@
 """Coroutine functions for the methods of penstock.S3Client.
 
-The methods check and name the arguments, and then make one call of the core. A recorder in the place of the client keeps that
-call, which is then awaited.
+The methods check and name the arguments, and then make one call of the core. A recorder replaces the client and keeps that call,
+which is then awaited.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ R = TypeVar("R")
 
 
 class _Recorder:
-    """Stands in for a client and for its core."""
+    """Records the call that a method makes of a client or of its core."""
 
     __slots__ = ("arguments", "operation", "parallel_parts", "part_size")
 

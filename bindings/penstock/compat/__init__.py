@@ -1,4 +1,4 @@
-"""Runs programs written for the Amazon S3 Connector for PyTorch, and for what preceded it, on Penstock, unchanged.
+"""Runs programs written for the Amazon S3 Connector for PyTorch, and for its predecessors, unchanged on Penstock.
 
 ::
 

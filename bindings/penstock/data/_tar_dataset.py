@@ -31,8 +31,8 @@ class S3TarDataset(S3DatasetBase, EpochDataset):
     shards are read in advance (``S3ClientConfig.look_ahead_bytes`` in each process).
 
     The order depends on `seed` and the epoch only; see :class:`EpochDataset` for `num_streams`. Each stream has its own shuffle
-    buffer. :meth:`state_dict` is exact after every sample: the state has the places of the samples in the buffer, which are read
-    again when it is loaded.
+    buffer. :meth:`state_dict` is exact after every sample: the state has the positions of the samples in the buffer, which are
+    read again when it is loaded.
 
     An archive that is damaged, or ends too early, is an error that names its URL and the offset. All reads of one shard are of
     one version of the object.
@@ -44,8 +44,8 @@ class S3TarDataset(S3DatasetBase, EpochDataset):
         decode: Called with each sample; returns the item, for example ``webdataset.autodecode.Decoder([...])``. The default
             returns the sample.
         handler: Called with each exception of a shard, a file or `decode`, like webdataset's handlers: it raises it, or returns
-            True to leave out the rest of the shard, the file or the sample, or False to end the iteration. The default raises.
-        select_files: Called with each file name; False leaves the file out, and its bytes are not read.
+            True to skip the rest of the shard, the file or the sample, or False to end the iteration. The default raises.
+        select_files: Called with each file name; False skips the file, and its bytes are not read.
         rename_files: Called with each file name; returns the name to use.
         suffixes: Keep only files with these suffixes, such as ``("jpg", "cls")``; None: all.
         shuffle_shards: Shuffle the order of the shards.

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from .._client import S3Client
     from ..s3reader import S3Reader
 
-MOST_BYTES_OF_A_SHARD = 31 * 1024**2  # read in advance; malloc maps blocks of 32 MiB anew each time, which is slow
-MOST_SHARDS_AHEAD = 128
-FIRST_FILL = 100  # samples in the shuffle buffer before the first is yielded; the buffer grows with each yielded sample
+MAX_READ_AHEAD_BYTES = 31 * 1024**2  # of one shard; malloc maps blocks of 32 MiB anew each time, which is slow
+MAX_SHARDS_AHEAD = 128
+INITIAL_BUFFER_SAMPLES = 100  # before the first sample is yielded; the shuffle buffer grows with each yielded sample
 
 
 class Entry(NamedTuple):
@@ -54,24 +54,24 @@ class _Shards:
         self._order = order
         self._budget = budget
         # The next shard is read while one is used.
-        self._limit = min(MOST_BYTES_OF_A_SHARD if whole else DEFAULT_PART_SIZE, budget // 2)
+        self._limit = min(MAX_READ_AHEAD_BYTES if whole else DEFAULT_PART_SIZE, budget // 2)
         self._constructor = S3ReaderConstructor.default()
         self._ahead: deque[tuple[ObjectSource, int]] = deque()  # the next shards, with the bytes that are read in advance
-        self._ahead_at = 0  # the place in the order of the first of them
+        self._ahead_at = 0  # the position in the order of the first of them
         self._source: ObjectSource | None = None  # the open shard
         self._largest = DEFAULT_PART_SIZE  # the size that is assumed of a shard that was not listed
         self.versions: dict[int, tuple[int | None, str | None]] = {}
 
-    def open(self, place: int, offset: int) -> S3Reader:
-        """Returns a reader at `offset` of the shard at a place of the order: of the known version, unless the offset is 0."""
-        following = place + 1 if offset else place
+    def open(self, position: int, offset: int) -> S3Reader:
+        """Returns a reader at `offset` of the shard at a position of the order: of the known version, unless the offset is 0."""
+        following = position + 1 if offset else position
         if self._ahead_at != following:
             self._ahead.clear()
             self._ahead_at = following
-        bucket, key, info = self._shards[self._order[place]]
+        bucket, key, info = self._shards[self._order[position]]
         if offset:
             source, info = ObjectSource(bucket, key), None
-            source.size, source.etag = self.versions[self._order[place]]
+            source.size, source.etag = self.versions[self._order[position]]
         else:
             self._read_ahead()
             source, _ = self._ahead.popleft()
@@ -85,7 +85,7 @@ class _Shards:
     def _read_ahead(self) -> None:
         """Starts to read the shards that fit in the budget, at least the next one."""
         held = sum(count for _, count in self._ahead)
-        for index in self._order[self._ahead_at + len(self._ahead) : self._ahead_at + MOST_SHARDS_AHEAD]:
+        for index in self._order[self._ahead_at + len(self._ahead) : self._ahead_at + MAX_SHARDS_AHEAD]:
             bucket, key, info = self._shards[index]
             count = min(self._largest if info is None else info.size, self._limit)
             if self._ahead and held + count > self._budget:
@@ -103,14 +103,14 @@ class _Shards:
             self.versions[shard] = (self._source.size, self._source.etag)
 
     def close(self, needed: Iterable[int]) -> None:
-        """Forgets the open shard, and the versions of all shards that are not `needed`."""
+        """Drops the open shard, and the versions of all shards that are not `needed`."""
         if self._source is not None and self._source.size is not None:
             self._largest = max(self._largest, self._source.size)
         self._source = None
         self.versions = {shard: self.versions[shard] for shard in sorted(set(needed))}
 
     def read(self, extents: Mapping[int, Sequence[Extent]]) -> dict[int, RangeBatch]:
-        """Reads ranges of shards of known versions, all at a time."""
+        """Reads ranges of shards of known versions, all at once."""
         reader = _core.RangeReader(self._client.core)
         batches = {}
         for shard, wanted in extents.items():
@@ -124,8 +124,8 @@ class _Shards:
 class SampleStream:
     """The samples of shards, in order or through a shuffle buffer.
 
-    The sample that leaves the buffer is determined by `key` and the number of samples before it. The state has the places of the
-    samples in the buffer, which are read again when it is loaded.
+    The sample that leaves the buffer is determined by `key` and the number of samples before it. The state has the positions of
+    the samples in the buffer, which are read again when it is loaded.
 
     Args:
         client: Reads the shards.
@@ -156,21 +156,21 @@ class SampleStream:
         self._limit = max(1, buffer)
         whole = grouping.suffixes is None and grouping.select_files is None
         self._files = _Shards(client, shards, order, budget, whole)
-        self._place = self._offset = 0  # the next sample begins at an offset of the shard at a place of the order
+        self._position = self._offset = 0  # the next sample begins at an offset of the shard at a position of the order
         self._open: Iterator[tuple[Sample, int, int]] | None = None
         self._buffer: list[Entry] = []
         self._saved: list[int] = []  # shard, begin and end of the samples of a loaded buffer that were not read yet
         self.yielded = 0
         if state is not None:
-            self._place, self._offset, self.yielded = state["place"], state["offset"], state["yielded"]
+            self._position, self._offset, self.yielded = state["place"], state["offset"], state["yielded"]
             self._saved = list(state["buffer"])
             self._files.versions = {int(shard): (size, etag) for shard, (size, etag) in state["versions"].items()}
 
     def state_dict(self) -> dict[str, Any]:
-        """Returns the position: the next shard and offset, and the places of the samples in the buffer."""
-        places = self._saved or [number for entry in self._buffer for number in entry[1:]]
+        """Returns the position: the next shard and offset, and the positions of the samples in the buffer."""
+        positions = self._saved or [number for entry in self._buffer for number in entry[1:]]
         return {
-            "place": self._place, "offset": self._offset, "yielded": self.yielded, "buffer": places,
+            "place": self._position, "offset": self._offset, "yielded": self.yielded, "buffer": positions,
             "versions": {str(shard): list(version) for shard, version in self._files.versions.items()},
         }  # fmt: skip
 
@@ -183,7 +183,7 @@ class SampleStream:
         """
         if self._saved:
             self._restore()
-        wanted = min(self._limit, FIRST_FILL + self.yielded)
+        wanted = min(self._limit, INITIAL_BUFFER_SAMPLES + self.yielded)
         while len(self._buffer) < wanted:
             entry = self._read()
             if entry is None:
@@ -199,19 +199,19 @@ class SampleStream:
         return last.sample
 
     def _read(self) -> Entry | None:
-        """Returns the next sample of the shards; None: there is none."""
-        while self._place < len(self._order):
+        """Returns the next sample of the shards; None at the end."""
+        while self._position < len(self._order):
             try:
                 if self._open is None:
                     self._open = self._samples()
                 found = next(self._open, None)
             except Stopped:
-                self._place = len(self._order)
+                self._position = len(self._order)
                 return None
             except Exception as error:
                 self._open = None
                 if not self._grouping.handler(error):
-                    self._place = len(self._order)
+                    self._position = len(self._order)
                     return None
                 found = None
             except BaseException:
@@ -219,27 +219,27 @@ class SampleStream:
                 raise
             if found is not None:
                 self._offset = found[2]
-                self._files.keep_version(self._order[self._place])
-                return Entry(found[0], self._order[self._place], *found[1:])
+                self._files.keep_version(self._order[self._position])
+                return Entry(found[0], self._order[self._position], *found[1:])
             self._open = None
-            self._place, self._offset = self._place + 1, 0
+            self._position, self._offset = self._position + 1, 0
             self._files.close(entry.shard for entry in self._buffer)
         return None
 
     def _samples(self) -> Iterator[tuple[Sample, int, int]]:
-        url = url_of(self._shards[self._order[self._place]])
-        reader = self._files.open(self._place, self._offset)
+        url = url_of(self._shards[self._order[self._position]])
+        reader = self._files.open(self._position, self._offset)
         return read_samples(Archive(reader, url, self._offset), url, self._grouping)
 
     def _restore(self) -> None:
         """Reads the samples of a loaded buffer."""
-        places = list(zip(self._saved[::3], self._saved[1::3], self._saved[2::3], strict=True))
+        positions = list(zip(self._saved[::3], self._saved[1::3], self._saved[2::3], strict=True))
         extents: dict[int, list[Extent]] = {}
-        for shard, begin, end in places:
+        for shard, begin, end in positions:
             extents.setdefault(shard, []).append(Extent(begin, end))
         batches = self._files.read(extents)
         entries = []
-        for shard, begin, end in places:
+        for shard, begin, end in positions:
             url = url_of(self._shards[shard])
             part = io.BytesIO(batches[shard].memory[Extent(begin, end)])
             samples = list(read_samples(Archive(part, url, begin, part=True), url, self._grouping))

@@ -24,7 +24,7 @@ from ._errors import also_value_error
 if TYPE_CHECKING:
     from ..s3reader import S3Reader
 
-MOST_BYTES_OF_AN_OBJECT = 32 * 1024**2  # read in advance; malloc maps larger blocks anew each time, which is slow
+MAX_READ_AHEAD_BYTES = 32 * 1024**2  # of one object; malloc maps larger blocks anew each time, which is slow
 LEAST_TIMEOUT_S = 1.0  # aws-sdk-cpp's shortest: libcurl counts the time without progress in whole seconds
 
 
@@ -57,7 +57,7 @@ def _endpoint_of_environment() -> str | None:
 
 
 class ListedUrl(str):
-    """A URL with the entry of its object in the listing: the size tells the prefetcher how much there is to read."""
+    """A URL with the entry of its object in the listing: the prefetcher gets the size from it."""
 
     info: ObjectInfo
 
@@ -241,7 +241,7 @@ class S3Handler:
         readers are used.
         """
         budget = self.client.s3client_config.look_ahead_bytes
-        limit = min(MOST_BYTES_OF_AN_OBJECT, max(1, budget // 2))  # the next object is read while one is used
+        limit = min(MAX_READ_AHEAD_BYTES, max(1, budget // 2))  # the next object is read while one is used
         return Prefetcher(self.client, map(object_of, urls), S3ReaderConstructor.default(), budget, limit)
 
     def open(self, reader: S3Reader) -> tuple[str, io.BufferedIOBase]:

@@ -10,7 +10,7 @@ import torch
 from torch.distributed.checkpoint.planner import LoadItemType
 
 from ._items import Item, Joined, archive_damage, verify_item
-from ._stored import ReadTarget, StoredItem, narrowed, repeated_dims, same_quantiser
+from ._stored_items import ReadTarget, StoredItem, narrowed, repeated_dims, same_quantiser
 
 if TYPE_CHECKING:
     from torch.distributed.checkpoint.planner import LoadPlanner

@@ -13,7 +13,7 @@ from ..s3reader._zip_records import MAGIC, TAIL_BYTES, Content, Held, check_arch
 from ..s3reader.dcp_optimized import ItemViewBuffer
 
 if TYPE_CHECKING:
-    from ._stored import StoredItem
+    from ._stored_items import StoredItem
 
 
 JOINED_BYTES = 1024**2  # smaller items are joined, because torch.load reads contiguous memory faster

@@ -16,14 +16,14 @@ from .._objects import parse_s3_uri
 from ._delivery import Delivery
 from ._items import Joined
 from ._planners import loads_own_memory
-from ._stored import PLAIN, is_addressable, repeated_dims, takes_bytes
+from ._stored_items import PLAIN, is_addressable, repeated_dims, takes_bytes
 
 if TYPE_CHECKING:
     from torch.distributed.checkpoint.planner import LoadPlanner
 
     from .._client import S3Client
     from ._layout import TrailerSizes
-    from ._stored import ReadTarget, StoredItem
+    from ._stored_items import ReadTarget, StoredItem
 
 # 8 MiB and an eighth, so that a tensor of a power of two bytes plus its header and trailer takes a power of two requests.
 REQUEST_BYTES = 9 * 1024**2

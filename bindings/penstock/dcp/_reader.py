@@ -29,7 +29,7 @@ from ._load import Load
 from ._load_plan import CompactLoadPlan
 from ._lost_ranks import LOAD_OUTCOME, unify_lost_rank_errors
 from ._start_jitter import LOAD_JITTER, world_size
-from ._stored import Catalogue, stored_items
+from ._stored_items import Catalogue, stored_items
 
 if TYPE_CHECKING:
     from torch.distributed.checkpoint._extension import ExtensionRegistry

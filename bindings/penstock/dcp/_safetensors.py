@@ -32,7 +32,7 @@ from . import _safetensors_crcs
 from ._boxes import SHORT_ROW, Box, Rows
 from ._safetensors_crcs import Crcs, address_of
 from ._shard import _SAFETENSORS_DTYPES
-from ._stored import ReadTarget, TensorSpec, is_addressable, takes_bytes
+from ._stored_items import ReadTarget, TensorSpec, is_addressable, takes_bytes
 
 if TYPE_CHECKING:
     from torch.distributed.checkpoint.planner import LoadPlanner, ReadItem

@@ -19,7 +19,7 @@ from torch.futures import Future
 
 from .._config import check_type
 from .._exceptions import S3Exception, S3PreconditionFailedError
-from . import _commit, _saving
+from . import _commit, _save_lock
 from ._file_system import S3FileSystem, bucket_and_key
 from ._lost_ranks import SAVE_OUTCOME, unify_lost_rank_errors
 from ._shard import SafetensorsWriter, Shard, ShardWriter, split
@@ -111,7 +111,7 @@ class S3StorageWriter(FileSystemWriter):
         self.prefix_strategy = prefix_strategy or DefaultPrefixStrategy()
         self._is_coordinator = True
         self._replaced: _commit.MetadataVersion | None = None
-        self._lock: _saving.SaveLock | None = None
+        self._lock: _save_lock.SaveLock | None = None
         self._prefixes: set[str] = set()
         self._empty: list[str] = []
 
@@ -153,7 +153,7 @@ class S3StorageWriter(FileSystemWriter):
         """Takes the save lock, then looks for a checkpoint. In the other order, a whole save could run in between."""
         if not self.overwrite:  # do not take the lock if the save will be refused
             self._find_existing()
-        self._lock = _saving.acquire(self.fs._client, self._metadata_uri())
+        self._lock = _save_lock.acquire(self.fs._client, self._metadata_uri())
         try:
             self._find_existing()
         except BaseException:
@@ -170,7 +170,7 @@ class S3StorageWriter(FileSystemWriter):
     def _unlock(self) -> None:
         """Releases the lock after a failure. Keeps the lock of another save, whose objects may use the plain names."""
         if self._lock:
-            _saving.release(self.fs._client, self._lock._replace(found=None))
+            _save_lock.release(self.fs._client, self._lock._replace(found=None))
 
     def prepare_global_plan(self, plans: list[SavePlan]) -> list[SavePlan]:
         """Assigns object names to each plan by its rank, unless it has some.
@@ -288,11 +288,11 @@ class S3StorageWriter(FileSystemWriter):
             if _is_certain(error):
                 self._unlock()
             raise
-        _saving.abort(client, left)
+        _save_lock.abort(client, left)
         if self._lock:
-            _saving.release(client, self._lock)
+            _save_lock.release(client, self._lock)
 
-    def _left_open(self) -> list[_saving.OpenUpload]:
+    def _left_open(self) -> list[_save_lock.OpenUpload]:
         """Returns the open uploads of other saves, if the lock of another save was found.
 
         Call it before publishing: a save that has opened an upload by then cannot commit after this save. Uploads that are opened
@@ -300,8 +300,8 @@ class S3StorageWriter(FileSystemWriter):
         """
         if not (self._lock and self._lock.found):
             return []
-        names = _saving.names_like(self._prefixes, SHARD_SUFFIX, of_any_rank=not self._saves_alone)
-        return _saving.open_uploads(self.fs._client, str(self.path), names)
+        names = _save_lock.names_like(self._prefixes, SHARD_SUFFIX, of_any_rank=not self._saves_alone)
+        return _save_lock.open_uploads(self.fs._client, str(self.path), names)
 
 
 def _is_certain(error: BaseException) -> bool:

@@ -8,7 +8,7 @@ from glob import has_magic
 from typing import TYPE_CHECKING, Any
 
 from . import _threads
-from ._listed import collect
+from ._listing_entries import collect
 from ._store import Entry, directory, no_file, split
 
 if TYPE_CHECKING:

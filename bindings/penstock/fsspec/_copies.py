@@ -17,7 +17,7 @@ from fsspec.implementations.local import LocalFileSystem, make_path_posix
 from fsspec.utils import other_paths
 
 from . import _threads
-from ._listed import collect, collected_entries
+from ._listing_entries import collect, collected_entries
 
 if TYPE_CHECKING:
     from ._store import Entry, Store

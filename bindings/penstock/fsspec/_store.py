@@ -17,8 +17,8 @@ from .._writer import S3Writer
 from ..aio import S3Client as AsyncClient
 from ..requests._parts import MAX_COPY_BYTES, merged
 from ._attributes import OF_STREAMS, of_copies
+from ._empty_directories import EmptyDirectories
 from ._errors import mapped
-from ._made_directories import MadeDirectories
 from ._parts import PartsStream, copy_with_attributes
 from ._threads import interruption
 
@@ -105,7 +105,7 @@ class Store:
         mark: bool = False,
         version_aware: bool = False,
     ) -> None:
-        self.made = MadeDirectories(client.endpoint or endpoint_of_environment(), remember)
+        self.made = EmptyDirectories(client.endpoint or endpoint_of_environment(), remember)
         self.marks_directories = mark
         self.attributes = attributes
         self.version_aware = version_aware

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .._client import S3Client
 
 MAX_OBJECTS_AHEAD = 128  # of one task, however small they are
-MOST_BYTES_OF_AN_OBJECT = 31 * 1024**2  # read in advance; malloc maps blocks of 32 MiB anew each time, which is slow
+MAX_READ_AHEAD_BYTES = 31 * 1024**2  # of one object; malloc maps blocks of 32 MiB anew each time, which is slow
 REQUEST_BYTES = 256 * 1024  # a request takes about as long as this many bytes
 _HEAD_THREADS = 16
 _HIDDEN = (".", "_")
@@ -87,7 +87,7 @@ def read_items(client: S3Client, items: Iterable[Item]) -> Iterator[tuple[Item, 
         S3Exception: An object cannot be read.
     """
     budget = client.s3client_config.look_ahead_bytes
-    limit = min(MOST_BYTES_OF_AN_OBJECT, budget // 2)  # the next object is read while one is used
+    limit = min(MAX_READ_AHEAD_BYTES, budget // 2)  # the next object is read while one is used
     ahead: deque[tuple[Item, ObjectSource, int]] = deque()
     held = 0
 

@@ -211,7 +211,7 @@ class ObjectRequests(Session):
             options: See :class:`penstock.requests.CallOptions`. A timeout applies to each request.
 
         Returns:
-            What was deleted, and what was not. A failure of one object is no exception.
+            What was deleted, and what was not. A failure of one object does not raise.
 
         Raises:
             TypeError: `objects` is one str.

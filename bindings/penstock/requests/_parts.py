@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from .._exceptions import S3Exception, S3NotFoundError
-from .._waiting import LONGEST_WAIT_S
+from .._signal_polling import LONGEST_WAIT_S
 from .._writer import abort_at_exit, ended
 
 if TYPE_CHECKING:

@@ -497,7 +497,7 @@ def test_verify_of_a_file(emulator, client, bucket, command):
 
 
 def test_verify_of_one_shard_by_the_metadata_of_its_checkpoint(emulator, client, bucket, command, saved):
-    """A shard used to be reported as damaged, because it is no torch.save archive."""
+    """A shard used to be reported as damaged, because it is not a torch.save archive."""
     upload(client, bucket, "run/step_1/", saved[0])
     shard = next(name for name in saved[0] if name.endswith(".distcp"))
     (verdict,) = command.json("verify", f"s3://{bucket}/run/step_1/{shard}")["objects"]

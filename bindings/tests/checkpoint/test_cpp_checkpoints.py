@@ -203,7 +203,7 @@ def test_what_a_safetensors_file_will_lack_is_named(formats: Formats) -> None:
     formats.save("torch", {"a": torch.ones(2), "step": 7})
     done = formats.convert("torch", "safetensors")
     assert (done.returncode, done.stdout) == (0, "1 tensors, 0 values\n"), done.stderr
-    assert "'step' is no tensor and is not saved" in done.stderr
+    assert "'step' is not a tensor and is not saved" in done.stderr
     formats.put("in", safetensors_torch.save({"a": torch.ones(2)}, {"license": "MIT"}))
     done = formats.convert("safetensors", "safetensors")
     assert done.returncode == 0, done.stderr

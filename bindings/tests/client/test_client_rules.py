@@ -53,7 +53,7 @@ def test_a_configuration_does_not_change():
 
 
 def test_constructors_and_readers_send_no_request():
-    with responding(404) as (client, asked):
+    with responding(404) as (client, received):
         config = client.s3client_config
         checkpoint = penstock.S3Checkpoint("us-east-1", endpoint=client.endpoint, s3client_config=config)
         assert (checkpoint.region, checkpoint.endpoint) == ("us-east-1", client.endpoint)
@@ -66,10 +66,10 @@ def test_constructors_and_readers_send_no_request():
             reader.close()
         client.list_objects("bucket")
         S3MapDataset.from_prefix("s3://bucket/", region="us-east-1", endpoint=client.endpoint, s3client_config=config)
-        assert asked == []
+        assert received == []
         with pytest.raises(penstock.S3NotFoundError):
             client.head_object("bucket", "k")
-        assert [(each.method, each.target) for each in asked] == [("HEAD", "/bucket/k")]
+        assert [(each.method, each.target) for each in received] == [("HEAD", "/bucket/k")]
 
 
 def test_clients_with_different_configurations_are_independent(emulator, bucket):
@@ -120,7 +120,7 @@ def test_after_a_fork_parent_and_child_use_their_clients(client, bucket):
 def test_requester_pays_is_sent_with_every_request():
     config = S3ClientConfig(requester_pays=True, force_path_style=True, access_key_id="a", secret_access_key="b", max_attempts=1)
     headers = {"ETag": '"e"', "Last-Modified": "Wed, 01 Jan 2025 00:00:00 GMT"}
-    with responding(404, headers=headers, config=config) as (client, asked):
+    with responding(404, headers=headers, config=config) as (client, received):
         for use in (
             lambda: get(client, "bucket", "k"),
             lambda: put(client, "bucket", "k", b"x"),
@@ -131,15 +131,15 @@ def test_requester_pays_is_sent_with_every_request():
         ):
             with pytest.raises(penstock.S3NotFoundError):
                 use()
-    assert [each.headers.get("x-amz-request-payer") for each in asked] == ["requester"] * 6
-    assert all("authorization" in each.headers for each in asked)
+    assert [each.headers.get("x-amz-request-payer") for each in received] == ["requester"] * 6
+    assert all("authorization" in each.headers for each in received)
 
 
 def test_an_unsigned_client_sends_no_signature():
-    with responding(404) as (client, asked), pytest.raises(penstock.S3NotFoundError):
+    with responding(404) as (client, received), pytest.raises(penstock.S3NotFoundError):
         get(client, "bucket", "k")
-    assert "authorization" not in asked[0].headers
-    assert "x-amz-request-payer" not in asked[0].headers
+    assert "authorization" not in received[0].headers
+    assert "x-amz-request-payer" not in received[0].headers
 
 
 def test_a_storage_class_is_stored_with_the_object(client, bucket):

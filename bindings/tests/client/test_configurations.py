@@ -58,10 +58,10 @@ def test_configurations_with_an_id(client, bucket):
 def test_each_kind_is_the_sub_resource_of_its_name():
     kinds = typing.get_args(BucketConfigurationKind)
     with_id = {"analytics", "intelligent_tiering", "inventory", "metrics"}
-    with responding(200, config=ONE_REQUEST) as (client, asked):
+    with responding(200, config=ONE_REQUEST) as (client, received):
         for kind in kinds:
             client.get_bucket_configuration("bucket", kind, id="x" if kind in with_id else None)
-    sub_resources = [request.target.split("?")[1].split("&")[0].rstrip("=").lower() for request in asked]
+    sub_resources = [request.target.split("?")[1].split("&")[0].rstrip("=").lower() for request in received]
     names = {name.replace("_", ""): name for name in kinds}
     assert [names[each.replace("-", "")] for each in sub_resources] == list(kinds)
     assert len(kinds) == 22
@@ -69,11 +69,11 @@ def test_each_kind_is_the_sub_resource_of_its_name():
 
 def test_the_document_arrives_unchanged_with_its_digest():
     document = b"<A>\xc3\xa4</A>\n"
-    with responding(200, config=ONE_REQUEST) as (client, asked):
+    with responding(200, config=ONE_REQUEST) as (client, received):
         client.put_bucket_configuration("bucket", "cors", document, expected_bucket_owner="111122223333")
-    assert asked[0].body == document
-    assert asked[0].headers["x-amz-expected-bucket-owner"] == "111122223333"
-    assert any(name.startswith("x-amz-checksum-") or name == "content-md5" for name in asked[0].headers)
+    assert received[0].body == document
+    assert received[0].headers["x-amz-expected-bucket-owner"] == "111122223333"
+    assert any(name.startswith("x-amz-checksum-") or name == "content-md5" for name in received[0].headers)
 
 
 @pytest.mark.parametrize(

@@ -27,23 +27,23 @@ def config(**settings: object) -> S3ClientConfig:
 
 
 def test_requests_go_through_the_proxy():
-    with responding(200, headers={"ETag": '"e"'}) as (proxy, asked):
+    with responding(200, headers={"ETag": '"e"'}) as (proxy, received):
         address = proxy.endpoint.removeprefix("http://")
         client = S3Client("us-east-1", endpoint="http://storage.invalid", s3client_config=config(proxy=f"http://u:p@{address}"))
         client.put("bucket", "k", b"x")
-        assert asked[0].target == "http://storage.invalid/bucket/k"
-        assert asked[0].headers["proxy-authorization"] == "Basic dTpw"
+        assert received[0].target == "http://storage.invalid/bucket/k"
+        assert received[0].headers["proxy-authorization"] == "Basic dTpw"
         settings = config(proxy=f"http://{address}", no_proxy="other.example,storage.invalid")
         with pytest.raises(penstock.S3Exception):
             S3Client("us-east-1", endpoint="http://storage.invalid", s3client_config=settings).put("bucket", "k", b"x")
-        assert len(asked) == 1
+        assert len(received) == 1
 
 
 def test_an_empty_proxy_ignores_the_environment(monkeypatch):
-    with responding(200, headers={"ETag": '"e"'}) as (server, asked):
+    with responding(200, headers={"ETag": '"e"'}) as (server, received):
         monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
         S3Client("us-east-1", endpoint=server.endpoint, s3client_config=config(proxy="")).put("bucket", "k", b"x")
-        assert asked[0].target == "/bucket/k"
+        assert received[0].target == "/bucket/k"
 
 
 def test_the_ca_bundle_is_used(certificate, tmp_path):
@@ -133,13 +133,13 @@ def test_a_limit_of_bytes_per_second_delays_bodies():
 
 
 def test_checksum_policies():
-    with responding(200, headers={"ETag": '"e"'}) as (server, asked):
+    with responding(200, headers={"ETag": '"e"'}) as (server, received):
         for policy in None, "when_required":
             S3Client("us-east-1", endpoint=server.endpoint, s3client_config=config(upload_checksums=policy)).put("b", "k", b"x")
-        assert ["x-amz-checksum-crc64nvme" in each.headers for each in asked] == [True, False]
+        assert ["x-amz-checksum-crc64nvme" in each.headers for each in received] == [True, False]
         for policy in None, "when_required":
             S3Client("us-east-1", endpoint=server.endpoint, s3client_config=config(download_checksums=policy)).get("b", "k")
-        assert [each.headers.get("x-amz-checksum-mode") for each in asked[2:]] == ["ENABLED", None]
+        assert [each.headers.get("x-amz-checksum-mode") for each in received[2:]] == ["ENABLED", None]
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def test_a_profile_file_is_read_without_the_gil(fifo: Path, monkeypatch: pytest.
 
     def write() -> None:
         while not ended.wait(0.05):  # the client reads the file for its settings, and again for its credentials
-            with contextlib.suppress(OSError):  # nobody reads now
+            with contextlib.suppress(OSError):  # no process reads it now
                 writing = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
                 os.write(writing, lines.encode())
                 os.close(writing)

@@ -159,10 +159,10 @@ def test_the_key_is_never_shown_and_survives_pickling(config, keyed, bucket, lar
     shown = repr(config) + repr(keyed.s3client_config)
     assert KEY.decode() not in shown
     settings = penstock.S3ClientConfig(sse_customer_key=KEY, unsigned=True, force_path_style=True, max_attempts=1)
-    with responding(404, config=settings) as (client, asked), pytest.raises(penstock.S3NotFoundError) as missing:
+    with responding(404, config=settings) as (client, received), pytest.raises(penstock.S3NotFoundError) as missing:
         client.head("bucket", "k")
-    assert "x-amz-server-side-encryption-customer-key" in asked[0].headers
-    assert asked[0].headers["x-amz-server-side-encryption-customer-key"] not in str(missing.value)
+    assert "x-amz-server-side-encryption-customer-key" in received[0].headers
+    assert received[0].headers["x-amz-server-side-encryption-customer-key"] not in str(missing.value)
 
 
 @pytest.mark.parametrize(

@@ -256,13 +256,13 @@ def test_a_missing_source_after_a_lost_response_may_have_been_renamed():
 
 @pytest.mark.parametrize(("status", "says"), [(301, "the bucket is in another region"), (307, "redirected")])
 def test_a_redirect_without_a_region_reports_the_response(status, says):
-    with responding(status) as (client, asked), pytest.raises(penstock.S3WrongRegionError) as caught:
+    with responding(status) as (client, received), pytest.raises(penstock.S3WrongRegionError) as caught:
         get(client, "bucket", "k")
     assert str(caught.value).startswith(
         f"Client error: Wrong region (the response names none) (GetObject s3://bucket/k, HTTP {status}, 1 attempt): {says}"
         f" (answered {status} by 127.0.0.1:"
     )
-    assert len(asked) == 1
+    assert len(received) == 1
 
 
 def test_a_redirect_to_the_same_region_reports_the_response():
@@ -292,9 +292,9 @@ def test_a_redirect_to_the_same_region_reports_the_response():
 def test_a_web_page_is_reported_as_not_s3(use, requests, says):
     """The request used to be sent ten times within 15 s; put_object reported success and get_object returned the page."""
     page = b"<html><head><title>Sign in</title></head><body>first<br>then</body></html>"
-    with responding(200, headers={"Content-Type": "text/html"}, body=page) as (client, asked):
+    with responding(200, headers={"Content-Type": "text/html"}, body=page) as (client, received):
         with pytest.raises(penstock.S3Exception, match=says) as caught:
             use(client)
         address = client.endpoint.removeprefix("http://")
         assert f"the response came from {address}, which may not be an S3 endpoint" in str(caught.value)
-    assert len(asked) == requests
+    assert len(received) == requests

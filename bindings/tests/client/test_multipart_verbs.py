@@ -27,10 +27,10 @@ def test_a_list_of_uploads_with_repeated_markers_is_an_error():
         b"<ListMultipartUploadsResult><IsTruncated>true</IsTruncated><NextKeyMarker>k</NextKeyMarker>"
         b"<NextUploadIdMarker>u</NextUploadIdMarker></ListMultipartUploadsResult>"
     )
-    with responding(200, body=page) as (client, asked):
+    with responding(200, body=page) as (client, received):
         with pytest.raises(penstock.S3UnavailableError, match="repeats its markers"):
             client._client.list_multipart_uploads("bucket")
-        assert len(asked) == 2
+        assert len(received) == 2
 
 
 def test_a_copied_part_requires_the_given_etag(client, bucket):

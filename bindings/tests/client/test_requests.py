@@ -41,7 +41,7 @@ def test_put_and_get_return_the_bytes_and_all_attributes(client, bucket):
 
 
 @pytest.mark.parametrize(
-    ("asked", "body", "part"),
+    ("wanted", "body", "part"),
     [
         ((2, 5), b"234", (2, 5)),
         ((7, None), b"789", (7, 10)),
@@ -52,10 +52,10 @@ def test_put_and_get_return_the_bytes_and_all_attributes(client, bucket):
     ],
 )
 @pytest.mark.parametrize("into", [False, True])
-def test_ranges(client, bucket, asked, body, part, into):
+def test_ranges(client, bucket, wanted, body, part, into):
     client.put(bucket, "k", b"0123456789")
     memory = bytearray(b"." * 12)
-    got = client.get(bucket, "k", range=asked, buffer=memory) if into else client.get(bucket, "k", range=asked)
+    got = client.get(bucket, "k", range=wanted, buffer=memory) if into else client.get(bucket, "k", range=wanted)
     assert got.body == body
     assert (got.metadata.range, got.metadata.size) == (part, 10)
     if into:
@@ -328,7 +328,7 @@ def test_arguments_for_directory_buckets(client):
 
 def test_options_are_headers_and_parameters_of_the_request():
     config = penstock.S3ClientConfig(access_key_id="AKID", secret_access_key="SEK", force_path_style=True)
-    with responding(200, headers={"ETag": '"e"'}, config=config) as (client, asked):
+    with responding(200, headers={"ETag": '"e"'}, config=config) as (client, received):
         client.put(
             "bucket", "k", b"x", expected_bucket_owner="111122223333", requester_pays=True, extra_headers={"x-amz-new": "1"},
             extra_query=[("x-id", "Put Object")], grant_read=['id="a"', 'uri="b"'], timeout=30,
@@ -337,7 +337,7 @@ def test_options_are_headers_and_parameters_of_the_request():
         )  # fmt: skip
         client.delete("bucket", "k", bypass_governance_retention=True)
         client.create_bucket("bucket", acl="private", object_ownership="ObjectWriter")
-    headers = asked[0].headers
+    headers = received[0].headers
     wanted = {
         "x-amz-expected-bucket-owner": "111122223333", "x-amz-request-payer": "requester", "x-amz-new": "1",
         "x-amz-server-side-encryption": "aws:kms", "x-amz-server-side-encryption-aws-kms-key-id": "arn:key",
@@ -348,9 +348,9 @@ def test_options_are_headers_and_parameters_of_the_request():
     assert headers["x-amz-grant-read"] == 'id="a", uri="b"'
     assert base64.b64decode(headers["x-amz-server-side-encryption-context"]) == b'{"a": "b"}'
     assert "x-amz-new" in headers["authorization"]
-    assert asked[0].target.endswith("x-id=Put%20Object")
-    assert asked[1].headers["x-amz-bypass-governance-retention"] == "true"
-    assert (asked[2].headers["x-amz-acl"], asked[2].headers["x-amz-object-ownership"]) == ("private", "ObjectWriter")
+    assert received[0].target.endswith("x-id=Put%20Object")
+    assert received[1].headers["x-amz-bypass-governance-retention"] == "true"
+    assert (received[2].headers["x-amz-acl"], received[2].headers["x-amz-object-ownership"]) == ("private", "ObjectWriter")
 
 
 def test_a_timeout_ends_the_call(emulator):

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from penstock import S3DataLossError
 from penstock._commands import _options, _plan, _pool, _urls
 from penstock._commands._filters import Filters
-from penstock._commands._meter import Meter, duration_text
 from penstock._commands._plan import CaseConflicts, Entry, FileFolderConflicts
+from penstock._commands._progress_meter import Meter, duration_text
 from penstock._commands._urls import S3Url, UsageError
 
 

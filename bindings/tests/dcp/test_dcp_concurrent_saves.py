@@ -18,7 +18,7 @@ import pytest
 import torch.distributed.checkpoint as dcp
 from dcp_io import PART, state_of_two_files
 from penstock.__main__ import main
-from penstock.dcp import S3StorageWriter, _commit, _saving
+from penstock.dcp import S3StorageWriter, _commit, _save_lock
 from penstock.testing import Emulator
 from torch.distributed.checkpoint.api import CheckpointException
 
@@ -65,12 +65,12 @@ def conflict_of(error: CheckpointException) -> str:
 
 # When the other save runs: before the first call of this function.
 MOMENTS = {
-    "before the lock": (_saving, "acquire"),
+    "before the lock": (_save_lock, "acquire"),
     "between lock and look": (_commit, "current_version"),
     "before the uploads": (S3StorageWriter, "_write_shards"),
     "before the commit": (_commit, "replace"),
     "before the metadata": (_commit, "publish"),
-    "before the lock is released": (_saving, "release"),
+    "before the lock is released": (_save_lock, "release"),
 }
 FIRST_WINS = ("before the lock", "between lock and look")  # this save sees the other checkpoint and replaces it
 
@@ -243,12 +243,12 @@ def test_uploads_with_other_names_stay_open(own_emulator: Emulator) -> None:
 
 
 def test_names_like_matches_names_of_any_rank_or_one() -> None:
-    any_rank = _saving.names_like({"p1/__0_", "p2/__1_", "custom/"}, ".distcp", of_any_rank=True)
+    any_rank = _save_lock.names_like({"p1/__0_", "p2/__1_", "custom/"}, ".distcp", of_any_rank=True)
     for name in ("p1/__5_0.distcp", "p2/__0_g01234567_11.distcp", "custom/3.distcp", "custom/gffffffff_0.distcp"):
         assert any_rank.fullmatch(name)
     for name in ("__0_0.distcp", "p3/__0_0.distcp", "p1/__0_x.distcp", "p1/__0_g0_0.distcp", "p1/.metadata", "custom/a0.distcp"):
         assert not any_rank.fullmatch(name)
-    one = _saving.names_like({"__1_"}, ".distcp", of_any_rank=False)
+    one = _save_lock.names_like({"__1_"}, ".distcp", of_any_rank=False)
     assert one.fullmatch("__1_0.distcp")
     assert not one.fullmatch("__0_0.distcp")
 

@@ -217,7 +217,7 @@ def test_further_bytes_are_limited(ck: Checkpoint, monkeypatch: pytest.MonkeyPat
         assert sum(entry.bytes_out for entry in fetched[1:]) == (tensor.nbytes if limit else tensor.nbytes // 4)
 
 
-# ---- damage on the way
+# ---- damage in transit
 
 
 def flipped(offset: int, times: int) -> dict[str, Any]:

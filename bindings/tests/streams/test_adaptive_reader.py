@@ -115,7 +115,7 @@ def test_each_random_read_requests_only_its_bytes(client, large):
     assert costs.received <= 20 * 150_000
 
 
-class Asked:
+class RequestedBytes:
     """Bytes requested since the construction, from the server's journal. A request without a range counts as 1 MiB."""
 
     def __init__(self, emulator):
@@ -132,27 +132,27 @@ class Asked:
 @pytest.mark.parametrize("start", [0, 10 * MIB])
 @pytest.mark.parametrize("stride_kib", [48, 64, 65, 128, 200, 256, 512, 1000, 1024, 2048])
 def test_skipped_bytes_are_not_prefetched(emulator, client, large, start, stride_kib):
-    asked = Asked(emulator)
+    requested = RequestedBytes(emulator)
     reads = range(start, min(len(DATA), start + 60 * stride_kib * 1024) - 4096, stride_kib * 1024)
     with client.get_object(*large) as reader:
         for position in reads:
             reader.seek(position)
             assert reader.read(4096) == DATA[position : position + 4096]
     begin = MIB if start == 0 else 0  # a first read at offset 0 requests 1 MiB
-    assert asked.bytes() <= begin + len(reads) * 64 * 1024
+    assert requested.bytes() <= begin + len(reads) * 64 * 1024
 
 
 @pytest.mark.parametrize("start", [0, 10 * MIB])
 @pytest.mark.parametrize(("stride", "count"), [(5000, 4096), (8192, 4096), (300_000, 150_000), (10_000, 1000)])
 def test_at_most_four_times_the_bytes_read_are_requested(emulator, client, large, start, stride, count):
-    asked = Asked(emulator)
+    requested = RequestedBytes(emulator)
     span = 8 * MIB
     reads = range(start, start + span, stride)
     with client.get_object(*large) as reader:
         for position in reads:
             reader.seek(position)
             reader.read(count)
-    assert asked.bytes() <= max(4 * count * len(reads), span) + MIB
+    assert requested.bytes() <= max(4 * count * len(reads), span) + MIB
 
 
 def test_listing_an_archive_requests_only_its_headers(emulator, client, bucket):
@@ -164,14 +164,14 @@ def test_listing_an_archive_requests_only_its_headers(emulator, client, bucket):
                 entry.size = member
                 archive.addfile(entry, io.BytesIO(DATA[:member]))
         put(client, bucket, "tar", file.getvalue())
-    asked = Asked(emulator)
+    requested = RequestedBytes(emulator)
     with client.get_object(bucket, "tar") as reader, tarfile.open(fileobj=reader, mode="r:") as archive:
         assert len(archive.getmembers()) == 20
-    assert asked.bytes() <= MIB + 22 * 64 * 1024
+    assert requested.bytes() <= MIB + 22 * 64 * 1024
 
 
 def test_bytes_read_again_do_not_increase_the_prefetch(emulator, client, large):
-    asked = Asked(emulator)
+    requested = RequestedBytes(emulator)
     with client.get_object(*large) as reader:
         reader.seek(5 * MIB)
         for _ in range(100):
@@ -179,7 +179,7 @@ def test_bytes_read_again_do_not_increase_the_prefetch(emulator, client, large):
             reader.seek(5 * MIB)
         reader.seek(5 * MIB + 65_536)
         reader.read(100)
-    assert asked.bytes() <= 4 * 65_536
+    assert requested.bytes() <= 4 * 65_536
 
 
 def test_a_large_read_is_received_in_its_result(client, large):

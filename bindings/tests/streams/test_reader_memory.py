@@ -32,7 +32,7 @@ def gets(client):
     return client.stats()["requests"].get("GetObject", 0)
 
 
-class Asked:
+class ReceivedBytes:
     """Bytes received since the construction, counted when no request is in flight."""
 
     def __init__(self, client):
@@ -57,19 +57,19 @@ def opened(request, client, large):
     [(1, 1), (1000, 2), (60_000, 1), (70_000, 1), (70_000, 2), (70_000, 4), (70_000, 8), (300_000, 3), (4096, 40), (3 * MIB, 3)],
 )
 def test_after_a_seek_at_most_four_times_the_bytes_read_are_requested(client, opened, size, reads):
-    asked = Asked(client)
+    received = ReceivedBytes(client)
     with opened() as reader:
         position = reader.seek(20 * MIB + 3)
         for number in range(1, reads + 1):
             assert reader.read(size) == DATA[position : position + size]
             position += size
-            assert asked.total() <= max(64 * KIB, 4 * number * size)
+            assert received.total() <= max(64 * KIB, 4 * number * size)
 
 
 @pytest.mark.parametrize(("size", "reads"), [(1000, 1), (70_000, 1), (70_000, 3), (300_000, 2)])
 def test_random_reads_request_at_most_four_times_the_bytes_read(client, opened, size, reads):
     places = random.Random(7)
-    asked = Asked(client)
+    received = ReceivedBytes(client)
     with opened() as reader:
         for _ in range(10):
             position = reader.seek(places.randrange(MIB, SIZE - MIB))
@@ -77,36 +77,36 @@ def test_random_reads_request_at_most_four_times_the_bytes_read(client, opened, 
                 assert reader.read(size) == DATA[position : position + size]
                 position += size
         bound = max(64 * KIB, size) if reads == 1 else max(64 * KIB, 4 * size * reads)
-        assert asked.total() <= 10 * bound + 64 * KIB  # one request that learns the size
+        assert received.total() <= 10 * bound + 64 * KIB  # one request that learns the size
 
 
 def test_a_first_random_read_is_one_request_for_its_bytes(client, opened):
     reader = opened()
     reader.seek(5 * MIB)  # requests the size if it is unknown
-    asked, before = Asked(client), gets(client)
+    received, before = ReceivedBytes(client), gets(client)
     reader.seek(9 * MIB)
     assert reader.read(70_000) == DATA[9 * MIB : 9 * MIB + 70_000]
-    assert asked.total() == 70_000
+    assert received.total() == 70_000
     assert gets(client) == before + 1
 
 
 def test_the_first_read_of_a_large_object_requests_one_mebibyte(client, opened):
     with opened() as reader:
         reader.read(10)
-        asked = Asked(client)
+        received = ReceivedBytes(client)
         reader.read(1000)
-        assert asked.total() == 0
+        assert received.total() == 0
 
 
 def test_a_seek_beyond_the_requested_bytes_is_a_new_request(client, opened):
     reader = opened()
     reader.seek(5 * MIB)
     reader.read(10)
-    asked = Asked(client)
+    received = ReceivedBytes(client)
     for step in range(1, 11):
         reader.seek(5 * MIB + step * 300_000)
         reader.read(10)
-    assert asked.total() == 10 * 64 * KIB
+    assert received.total() == 10 * 64 * KIB
 
 
 def test_sequential_reading_uses_few_requests(client, opened):

@@ -424,7 +424,7 @@ class ItemEngine::Loader {
     return Refetch(item, archive.has_value());
   }
 
-  // Reads an item whose bytes are not as saved once more: they may have changed on the way.
+  // Reads an item with wrong bytes once more: they may have changed in transit.
   Result<void> Repeat(const ItemPointer& item, Error error) {
     if (item->is_repeated || !context_.store->may_repeat()) return error;
     item->is_repeated = true;
@@ -434,7 +434,7 @@ class ItemEngine::Loader {
   }
 
   // Gives the caller the bytes of an item that is not as predicted: from memory, or by a request.
-  // Bytes that are no archive are requested again, because they may have changed on the way.
+  // Bytes that are not an archive are requested again, because they may have changed in transit.
   Result<void> Refetch(const ItemPointer& item, bool is_archive) {
     item->parts.clear();
     const bool uses_memory = is_archive || item->is_repeated || !context_.store->may_repeat();

@@ -1,5 +1,6 @@
 // The engine that loads items of a distributed checkpoint: LoadItems and the Python package use it.
-// It plans ranges, reads them in parallel, verifies items, and tells the caller what has arrived.
+// It plans ranges, reads them in parallel, verifies items, and returns an event for each item that
+// has arrived.
 #ifndef PENSTOCK_CLIENT_CHECKPOINT_LOAD_ITEM_ENGINE_H_
 #define PENSTOCK_CLIENT_CHECKPOINT_LOAD_ITEM_ENGINE_H_
 

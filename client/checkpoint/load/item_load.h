@@ -40,9 +40,9 @@ struct ItemLocation {
 // item is compared with its archive's description of it, with its CRC-32 if it was read completely,
 // and with the CRC-32s of the pieces that were.
 //
-// Returns kDataLoss for a damaged item and kUnsupported for an item that is no plain tensor of the
-// dtype that the metadata states. The content of the memory is undefined after an error. Blocks;
-// no memory is in use on return.
+// Returns kDataLoss for a damaged item and kUnsupported for an item that is not a plain tensor of
+// the dtype that the metadata states. The content of the memory is undefined after an error.
+// Blocks; no memory is in use on return.
 //
 // verifies_all: also compares the rows of which neither is the case, see EngineLimits.
 Result<void> LoadItems(const LoadContext& context, const ItemLocation& location,

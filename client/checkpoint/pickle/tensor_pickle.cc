@@ -53,7 +53,7 @@ struct Storage {
 
 Result<Storage> ReadStorage(const PickleDocument& document, PickleId id) {
   if (document.kind(id) != PickleKind::kPersistent)
-    return Invalid("its first argument is no storage");
+    return Invalid("its first argument is not a storage");
   const PickleId tuple = document.items(id)[0];
   const auto items = document.items(tuple);
   if (document.kind(tuple) != PickleKind::kTuple || items.size() != 5)

@@ -117,7 +117,7 @@ TEST_F(DirectoriesTest, FolderMarkersAndClashes) {
       DownloadDirectory(store_, kBucket, "p", root_ / "out", {.max_parallel_files = 1});
   ASSERT_TRUE(got.ok());
   EXPECT_TRUE(fs::is_directory(root_ / "out/folder"));
-  EXPECT_EQ(got->files, 1u) << "an empty folder is no file";
+  EXPECT_EQ(got->files, 1u) << "an empty folder is not a file";
   std::set<std::string> failed;
   for (const FileFailure& failure : got->failures) {
     failed.insert(failure.key.value);

@@ -102,7 +102,7 @@ Result<FileTarget> FileTarget::Create(Folder folder, std::string name) {
     std::string temporary = "." + name.substr(0, kLongestPart) + ".penstock-" + RandomSuffix();
     Descriptor fd(::openat(folder.fd.get(), temporary.c_str(),
                            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
-    // Some file systems have no permissions; that is no reason to fail.
+    // Some file systems have no permissions, so a failure is ignored.
     if (fd && exists && S_ISREG(earlier.st_mode))
       static_cast<void>(::fchmod(fd.get(), earlier.st_mode & 0777));
     if (fd)

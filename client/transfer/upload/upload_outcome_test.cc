@@ -33,7 +33,7 @@ TEST(MultipartETag, IsUnknownIfPartETagsAreNotMd5) {
 
 TEST(ContentETag, ReadsAndRewindsASource) {
   const Bytes content = MakeContent(10);
-  MemorySource source(content);
+  penstock::testing::TextSource source{std::string(AsText(content))};
   source.Next(3);
   EXPECT_EQ(ContentETag(source), ContentETag(content));
   EXPECT_EQ(source.Next(100).size(), 10u);

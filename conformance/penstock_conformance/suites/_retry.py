@@ -1,4 +1,4 @@
-"""Retries as a suite: one check per verb, which injects each failure once and judges by the emulator's journal."""
+"""Retries as a suite: one check per verb, which injects each failure once and checks the requests in the emulator's journal."""
 
 from __future__ import annotations
 
@@ -47,10 +47,12 @@ def _checks(bench: Bench) -> Iterator[Check]:
     del bench
     for verb in VERBS:
         name = re.sub("[^a-z]+", "-", re.sub("([a-z])([A-Z])", r"\1-\2", verb.name).lower()).strip("-")
-        yield Check(name, f"{verb.name} is retried after failures that require it, and not after those that forbid it", _of(verb))
+        yield Check(
+            name, f"{verb.name} is retried after failures that require it, and not after those that forbid it", _run(verb)
+        )
 
 
-def _of(verb: Verb) -> Callable[[Trial], None]:
+def _run(verb: Verb) -> Callable[[Trial], None]:
     def run(trial: Trial) -> None:
         kind = OF_CLIENT.get(trial.client.name)
         if kind is None:

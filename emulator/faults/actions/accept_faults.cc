@@ -49,7 +49,8 @@ AcceptFault FaultOfAccept(const FaultRegistry& registry, Caller caller) {
   if (!found.ok() || !*found) return fault;
   s3::RequestHead nothing;
   const s3::Exchange exchange{nothing, caller.connection};
-  for (const auto& ticket : (*found)->MeetConnection(FactsOf(exchange), registry.clock().Now())) {
+  for (const auto& ticket :
+       (*found)->OnConnection(PropertiesOf(exchange), registry.clock().Now())) {
     for (const TimedAction& timed : ticket->rule().actions) {
       if (ApplyAction(timed.action, caller, fault)) ticket->Done(timed.action);
     }

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "emulator/faults/actions/in_place.h"
-#include "emulator/faults/actions/wrong_bytes.h"
+#include "emulator/faults/actions/corrupt_body.h"
+#include "emulator/faults/actions/replacement_response.h"
 #include "emulator/s3/core/request_claims.h"
 #include "emulator/s3/protocol/text.h"
 #include "emulator/traffic/latency_profile.h"
@@ -187,10 +187,10 @@ class Shaping {
                                   .kind = Kind::kReset,
                                   .done = WhenDone(*step_)});
         return;
-      case Cut::kLengthLie: CutBody(response(), at().offset); return Mark(Place::kTrailer);
+      case Cut::kLengthLie: TruncateBody(response(), at().offset); return Mark(Place::kTrailer);
       case Cut::kNoTerminator:
         if (!HasChunks()) return;
-        CutBody(response(), at().offset);
+        TruncateBody(response(), at().offset);
         response().chunked = true;
         delivery.steps.push_back(
             {.place = Place::kTrailer, .kind = Kind::kFin, .done = WhenDone(*step_)});

@@ -58,7 +58,8 @@ bool Holds(const std::optional<NumberSet>& set, const std::optional<Value>& valu
   return !set || (value && set->Has(*value));
 }
 
-bool RangeHolds(const RangeCondition& condition, const std::optional<Facts::Range>& range) {
+bool RangeHolds(const RangeCondition& condition,
+                const std::optional<RequestProperties::Range>& range) {
   if (condition.present && *condition.present != range.has_value()) return false;
   const std::optional<std::uint64_t> first = range ? range->first : std::nullopt;
   const std::optional<std::uint64_t> last = range ? range->last_inclusive : std::nullopt;
@@ -74,19 +75,20 @@ bool RangeHolds(const RangeCondition& condition, const std::optional<Facts::Rang
   return Holds(condition.length, length);
 }
 
-bool HeadersHold(const Condition& condition, const Facts& facts) {
+bool HeadersHold(const Condition& condition, const RequestProperties& properties) {
   return std::all_of(condition.headers.begin(), condition.headers.end(),
-                     [&facts](const auto& wanted) {
-                       const auto value = facts.exchange->request.Find(wanted.first);
+                     [&properties](const auto& wanted) {
+                       const auto value = properties.exchange->request.Find(wanted.first);
                        return value && wanted.second.Matches(*value);
                      });
 }
 
-bool QueryHolds(const Condition& condition, const Facts& facts) {
-  return std::all_of(condition.query.begin(), condition.query.end(), [&facts](const auto& wanted) {
-    const auto value = facts.exchange->target.Get(wanted.first);
-    return value && wanted.second.Matches(*value);
-  });
+bool QueryHolds(const Condition& condition, const RequestProperties& properties) {
+  return std::all_of(condition.query.begin(), condition.query.end(),
+                     [&properties](const auto& wanted) {
+                       const auto value = properties.exchange->target.Get(wanted.first);
+                       return value && wanted.second.Matches(*value);
+                     });
 }
 
 bool TextHolds(const TextCondition& condition, const std::optional<std::string_view>& text) {
@@ -94,78 +96,88 @@ bool TextHolds(const TextCondition& condition, const std::optional<std::string_v
   return !condition.pattern || (text && condition.pattern->Matches(*text));
 }
 
-bool PartitionHolds(const Condition& condition, const Facts& facts) {
-  return Holds(condition.partition,
-               facts.partition_of != nullptr ? facts.partition_of(*facts.exchange) : std::nullopt);
+bool PartitionHolds(const Condition& condition, const RequestProperties& properties) {
+  return Holds(condition.partition, properties.partition_of != nullptr
+                                        ? properties.partition_of(*properties.exchange)
+                                        : std::nullopt);
 }
 
-bool OperationHolds(const Condition& condition, const Facts& facts) {
+bool OperationHolds(const Condition& condition, const RequestProperties& properties) {
   return std::binary_search(condition.operations.begin(), condition.operations.end(),
-                            facts.operation);
+                            properties.operation);
 }
 
 // One field of Condition. `holds` is called only if `is_set` returns true.
 struct Test {
   bool (*is_set)(const Condition& condition);
-  bool (*holds)(const Condition& condition, const Facts& facts);
+  bool (*holds)(const Condition& condition, const RequestProperties& properties);
 };
 
 // Ordered by cost and selectivity: cheap and selective tests first.
 constexpr std::array kTests{
-    Test{
-        [](const Condition& when) { return when.attempt.has_value(); },
-        [](const Condition& when, const Facts& facts) { return when.attempt->Has(facts.attempt); }},
+    Test{[](const Condition& when) { return when.attempt.has_value(); },
+         [](const Condition& when, const RequestProperties& properties) {
+           return when.attempt->Has(properties.attempt);
+         }},
     Test{[](const Condition& when) { return when.rank.has_value(); },
-         [](const Condition& when, const Facts& facts) { return Holds(when.rank, facts.rank); }},
+         [](const Condition& when, const RequestProperties& properties) {
+           return Holds(when.rank, properties.rank);
+         }},
     Test{[](const Condition& when) { return when.part.has_value(); },
-         [](const Condition& when, const Facts& facts) { return Holds(when.part, facts.part); }},
+         [](const Condition& when, const RequestProperties& properties) {
+           return Holds(when.part, properties.part);
+         }},
     Test{[](const Condition& when) { return when.size.has_value(); },
-         [](const Condition& when, const Facts& facts) { return Holds(when.size, facts.size); }},
+         [](const Condition& when, const RequestProperties& properties) {
+           return Holds(when.size, properties.size);
+         }},
     Test{[](const Condition& when) { return when.range.has_value(); },
-         [](const Condition& when, const Facts& facts) {
-           return RangeHolds(*when.range, facts.range);
+         [](const Condition& when, const RequestProperties& properties) {
+           return RangeHolds(*when.range, properties.range);
          }},
     Test{[](const Condition& when) { return when.directory_bucket.has_value(); },
-         [](const Condition& when, const Facts& facts) {
-           return *when.directory_bucket == facts.directory_bucket;
+         [](const Condition& when, const RequestProperties& properties) {
+           return *when.directory_bucket == properties.directory_bucket;
          }},
     Test{[](const Condition& when) { return when.connection_reused.has_value(); },
-         [](const Condition& when, const Facts& facts) {
-           return *when.connection_reused == (facts.exchange->connection.requests_before > 0);
+         [](const Condition& when, const RequestProperties& properties) {
+           return *when.connection_reused == (properties.exchange->connection.requests_before > 0);
          }},
     Test{[](const Condition& when) { return when.connection_requests.has_value(); },
-         [](const Condition& when, const Facts& facts) {
-           return when.connection_requests->Has(facts.exchange->connection.requests_before);
+         [](const Condition& when, const RequestProperties& properties) {
+           return when.connection_requests->Has(properties.exchange->connection.requests_before);
          }},
     Test{[](const Condition& when) { return when.connection_id.has_value(); },
-         [](const Condition& when, const Facts& facts) {
-           return when.connection_id->Has(facts.exchange->connection.id);
+         [](const Condition& when, const RequestProperties& properties) {
+           return when.connection_id->Has(properties.exchange->connection.id);
          }},
     Test{[](const Condition& when) { return when.access_key.has_value(); },
-         [](const Condition& when, const Facts& facts) {
-           return *when.access_key == facts.access_key;
+         [](const Condition& when, const RequestProperties& properties) {
+           return *when.access_key == properties.access_key;
          }},
     Test{[](const Condition& when) { return when.bucket.has_value(); },
-         [](const Condition& when, const Facts& facts) {
-           return when.bucket->Matches(facts.bucket);
+         [](const Condition& when, const RequestProperties& properties) {
+           return when.bucket->Matches(properties.bucket);
          }},
     Test{[](const Condition& when) { return when.key.has_value(); },
-         [](const Condition& when, const Facts& facts) { return when.key->Matches(facts.key); }},
+         [](const Condition& when, const RequestProperties& properties) {
+           return when.key->Matches(properties.key);
+         }},
     Test{[](const Condition& when) { return when.address.has_value(); },
-         [](const Condition& when, const Facts& facts) {
-           return when.address->Matches(facts.exchange->connection.peer);
+         [](const Condition& when, const RequestProperties& properties) {
+           return when.address->Matches(properties.exchange->connection.peer);
          }},
     Test{[](const Condition& when) { return when.user_agent.has_value(); },
-         [](const Condition& when, const Facts& facts) {
-           return when.user_agent->Matches(facts.user_agent);
+         [](const Condition& when, const RequestProperties& properties) {
+           return when.user_agent->Matches(properties.user_agent);
          }},
     Test{[](const Condition& when) { return when.version.has_value(); },
-         [](const Condition& when, const Facts& facts) {
-           return TextHolds(*when.version, facts.exchange->target.Get("versionId"));
+         [](const Condition& when, const RequestProperties& properties) {
+           return TextHolds(*when.version, properties.exchange->target.Get("versionId"));
          }},
     Test{[](const Condition& when) { return when.session.has_value(); },
-         [](const Condition& when, const Facts& facts) {
-           return TextHolds(*when.session, ClaimedSessionToken(*facts.exchange));
+         [](const Condition& when, const RequestProperties& properties) {
+           return TextHolds(*when.session, ClaimedSessionToken(*properties.exchange));
          }},
     Test{[](const Condition& when) { return !when.operations.empty(); }, OperationHolds},
     Test{[](const Condition& when) { return !when.headers.empty(); }, HeadersHold},
@@ -182,16 +194,16 @@ Matcher::Matcher(const Condition& condition) : condition_(&condition) {
   }
 }
 
-bool Matcher::Matches(const Facts& facts) const {
+bool Matcher::Matches(const RequestProperties& properties) const {
   for (std::uint32_t left = set_; left != 0; left &= left - 1) {
-    if (!kTests[static_cast<std::size_t>(std::countr_zero(left))].holds(*condition_, facts))
+    if (!kTests[static_cast<std::size_t>(std::countr_zero(left))].holds(*condition_, properties))
       return false;
   }
   return true;
 }
 
-bool Matches(const Condition& condition, const Facts& facts) {
-  return Matcher(condition).Matches(facts);
+bool Matches(const Condition& condition, const RequestProperties& properties) {
+  return Matcher(condition).Matches(properties);
 }
 
 Result<std::vector<std::string>> ExpandOperation(std::string_view name) {

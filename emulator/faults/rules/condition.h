@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/faults/rules/facts.h"
 #include "emulator/faults/rules/number_set.h"
 #include "emulator/faults/rules/pattern.h"
+#include "emulator/faults/rules/request_properties.h"
 
 namespace penstock::emulator::faults {
 
@@ -45,7 +45,8 @@ struct Condition {
   std::optional<bool> directory_bucket;
   std::optional<Pattern> key;            // For listings of keys: their prefix.
   std::optional<TextCondition> version;  // The versionId query parameter.
-  // The partition that currently serves the key, per the namespace's limits (Facts::partition_of).
+  // The partition that currently serves the key, per the namespace's limits
+  // (RequestProperties::partition_of).
   std::optional<NumberSet> partition;
   std::optional<NumberSet> part;
   std::optional<RangeCondition> range;
@@ -84,14 +85,14 @@ class Matcher {
   // `condition` must outlive this object and stay at its address.
   explicit Matcher(const Condition& condition);
   // Whether the request head matches the condition.
-  bool Matches(const Facts& facts) const;
+  bool Matches(const RequestProperties& properties) const;
 
  private:
   const Condition* condition_;
   std::uint32_t set_ = 0;  // One bit for each field that is set.
 };
 
-bool Matches(const Condition& condition, const Facts& facts);
+bool Matches(const Condition& condition, const RequestProperties& properties);
 
 // Returns the sorted names of the S3 operations that `name` stands for. `name` is an operation
 // ("GetObject"), a glob ("Upload*"), or a class: "@read", "@write", "@list", "@multipart" or

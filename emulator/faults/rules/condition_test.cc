@@ -12,7 +12,7 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 
 bool Holds(const Condition& condition, const char* method, const char* target,
            Headers headers = {}) {
-  return Matches(condition, TestRequest(method, target, std::move(headers)).facts());
+  return Matches(condition, TestRequest(method, target, std::move(headers)).properties());
 }
 
 NumberSet Numbers(const char* text) { return NumberSet::Parse(text).value(); }
@@ -104,26 +104,28 @@ TEST(ConditionTest, ASession) {
 TEST(ConditionTest, LooksUpPartitionOnlyIfNamed) {
   static int asked = 0;
   const TestRequest request("GET", "/b/k");
-  Facts facts = request.facts();
-  EXPECT_FALSE(Matches({.partition = Numbers(">=0")}, facts)) << "the partition is unknown";
-  facts.partition_of = [](const s3::Exchange&) { return ++asked, std::optional<std::uint64_t>(3); };
-  EXPECT_TRUE(Matches({.partition = Numbers("2-4")}, facts));
-  EXPECT_FALSE(Matches({.partition = Numbers("0")}, facts));
+  RequestProperties properties = request.properties();
+  EXPECT_FALSE(Matches({.partition = Numbers(">=0")}, properties)) << "the partition is unknown";
+  properties.partition_of = [](const s3::Exchange&) {
+    return ++asked, std::optional<std::uint64_t>(3);
+  };
+  EXPECT_TRUE(Matches({.partition = Numbers("2-4")}, properties));
+  EXPECT_FALSE(Matches({.partition = Numbers("0")}, properties));
   EXPECT_EQ(asked, 2);
-  EXPECT_FALSE(Matches({.operations = {"PutObject"}, .partition = Numbers("3")}, facts));
-  EXPECT_TRUE(Matches({}, facts));
+  EXPECT_FALSE(Matches({.operations = {"PutObject"}, .partition = Numbers("3")}, properties));
+  EXPECT_TRUE(Matches({}, properties));
   EXPECT_EQ(asked, 2);
 }
 
 TEST(ConditionTest, TheConnection) {
   TestRequest request("GET", "/b/k");
-  EXPECT_FALSE(Matches({.connection_reused = true}, request.facts()));
+  EXPECT_FALSE(Matches({.connection_reused = true}, request.properties()));
   request.connection().requests_before = 4;
   request.connection().id = 9;
-  EXPECT_TRUE(Matches({.connection_reused = true}, request.facts()));
-  EXPECT_TRUE(Matches({.connection_requests = Numbers(">=4")}, request.facts()));
-  EXPECT_FALSE(Matches({.connection_requests = Numbers(">=5")}, request.facts()));
-  EXPECT_TRUE(Matches({.connection_id = Numbers("9")}, request.facts()));
+  EXPECT_TRUE(Matches({.connection_reused = true}, request.properties()));
+  EXPECT_TRUE(Matches({.connection_requests = Numbers(">=4")}, request.properties()));
+  EXPECT_FALSE(Matches({.connection_requests = Numbers(">=5")}, request.properties()));
+  EXPECT_TRUE(Matches({.connection_id = Numbers("9")}, request.properties()));
 }
 
 TEST(ConditionTest, OperationsByNameGlobAndClass) {

@@ -66,7 +66,7 @@ TEST(HeaderNeedsTest, KeepsEveryMatchingRequest) {
     }
     TestRequest request("PUT", "/b/k", headers);
     for (std::size_t i = 0; i < conditions.size(); ++i) {
-      if (!Matches(conditions[i], request.facts())) continue;
+      if (!Matches(conditions[i], request.properties())) continue;
       ++fulfilled;
       EXPECT_TRUE(NeedsOf(conditions[i]).MetBy(HeaderNameSet::Of(request.exchange().request)))
           << "condition " << i << ", headers " << chosen;

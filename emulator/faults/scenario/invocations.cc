@@ -3,11 +3,11 @@
 namespace penstock::emulator::faults {
 
 std::shared_ptr<Attempt> Invocations::Begin(const std::shared_ptr<Invocations>& all,
-                                            const Facts& facts) {
-  const bool has_id = !facts.invocation.empty();
-  std::shared_ptr<Attempt> attempt(new Attempt(all, std::string(facts.invocation),
-                                               has_id ? std::string() : AttemptIdentity(facts),
-                                               facts.exchange->connection.id));
+                                            const RequestProperties& properties) {
+  const bool has_id = !properties.invocation.empty();
+  std::shared_ptr<Attempt> attempt(new Attempt(all, std::string(properties.invocation),
+                                               has_id ? std::string() : AttemptIdentity(properties),
+                                               properties.exchange->connection.id));
   if (!has_id) all->ContinueInvocation(*attempt);
   return attempt;
 }

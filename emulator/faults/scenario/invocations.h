@@ -2,9 +2,9 @@
 // attempts.
 //
 // SDKs identify the call of a request in amz-sdk-invocation-id. Requests without an id are grouped
-// by AttemptIdentity (facts.h): a request continues the invocation whose last attempt had the same
-// identity and failed. If there is none, the request begins a new invocation. An invocation ends
-// with the first attempt that no fault fails. Consecutive and concurrent calls are therefore
+// by AttemptIdentity (properties.h): a request continues the invocation whose last attempt had the
+// same identity and failed. If there is none, the request begins a new invocation. An invocation
+// ends with the first attempt that no fault fails. Consecutive and concurrent calls are therefore
 // counted separately.
 //
 // Among several candidates, the request continues the one that failed on its own connection.
@@ -23,7 +23,7 @@
 #include <string_view>
 #include <utility>
 
-#include "emulator/faults/rules/facts.h"
+#include "emulator/faults/rules/request_properties.h"
 #include "emulator/faults/scenario/group_counts.h"
 #include "penstock/base/mutex.h"
 
@@ -89,7 +89,7 @@ class Invocations {
 
   // Returns the attempt for a request. Call once per request.
   static std::shared_ptr<Attempt> Begin(const std::shared_ptr<Invocations>& all,
-                                        const Facts& facts);
+                                        const RequestProperties& properties);
 
  private:
   friend class Attempt;

@@ -16,7 +16,7 @@ class InvocationsTest : public testing::Test {
                                  const std::string& target = "/b?list-type=2&prefix=p") {
     TestRequest request("GET", target, std::move(headers));
     request.connection().id = connection;
-    return Invocations::Begin(all_, request.facts());
+    return Invocations::Begin(all_, request.properties());
   }
   // Fails one more attempt. Returns the failures of its invocation before it.
   std::uint64_t Fail(std::uint64_t connection, Headers headers = {}) {

@@ -111,28 +111,29 @@ std::chrono::nanoseconds RunningScenario::AgeAt(WallTime now) const {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now - began_);
 }
 
-std::vector<std::unique_ptr<Ticket>> RunningScenario::Meet(LazyFacts& facts, const Clock& clock) {
+std::vector<std::unique_ptr<Ticket>> RunningScenario::Meet(LazyRequestProperties& properties,
+                                                           const Clock& clock) {
   const std::uint64_t before = requests_.fetch_add(1, std::memory_order_relaxed);
-  const s3::Exchange& exchange = facts.exchange();
+  const s3::Exchange& exchange = properties.exchange();
   std::vector<std::unique_ptr<Ticket>> met;
   std::optional<Evaluation> evaluation;
-  index_.ForEach(
-      {.operation = exchange.operation,
-       .bucket = exchange.target.bucket.value,
-       .key = traffic::KeyAsked(exchange),
-       .headers = HeaderNameSet::Of(exchange.request)},
-      [&](std::size_t place) {
-        if (!evaluation)
-          evaluation.emplace(Evaluation{
-              .facts = facts.get(), .age = AgeAt(clock.Now()), .requests_before = before});
-        return ApplyRule(place, *evaluation, met);
-      });
+  index_.ForEach({.operation = exchange.operation,
+                  .bucket = exchange.target.bucket.value,
+                  .key = traffic::KeyAsked(exchange),
+                  .headers = HeaderNameSet::Of(exchange.request)},
+                 [&](std::size_t place) {
+                   if (!evaluation)
+                     evaluation.emplace(Evaluation{.properties = properties.get(),
+                                                   .age = AgeAt(clock.Now()),
+                                                   .requests_before = before});
+                   return ApplyRule(place, *evaluation, met);
+                 });
   return met;
 }
 
-std::vector<std::unique_ptr<Ticket>> RunningScenario::MeetConnection(const Facts& facts,
-                                                                     WallTime now) {
-  Evaluation evaluation{.facts = facts,
+std::vector<std::unique_ptr<Ticket>> RunningScenario::OnConnection(
+    const RequestProperties& properties, WallTime now) {
+  Evaluation evaluation{.properties = properties,
                         .age = AgeAt(now),
                         .requests_before = requests_.load(std::memory_order_relaxed)};
   std::vector<std::unique_ptr<Ticket>> met;
@@ -145,9 +146,9 @@ std::vector<std::unique_ptr<Ticket>> RunningScenario::MeetConnection(const Facts
 bool RunningScenario::ApplyRule(std::size_t place, Evaluation& evaluation,
                                 std::vector<std::unique_ptr<Ticket>>& met) {
   const Rule& rule = scenario_->rules[place];
-  if (!matchers_[place].Matches(evaluation.facts)) return true;
+  if (!matchers_[place].Matches(evaluation.properties)) return true;
   if (invocations_ && !evaluation.attempt)
-    evaluation.attempt = Invocations::Begin(invocations_, evaluation.facts);
+    evaluation.attempt = Invocations::Begin(invocations_, evaluation.properties);
   std::unique_ptr<Ticket> ticket = TryRule(place, evaluation);
   if (!ticket) return true;
   met.push_back(std::move(ticket));
@@ -155,29 +156,29 @@ bool RunningScenario::ApplyRule(std::size_t place, Evaluation& evaluation,
 }
 
 std::string RunningScenario::GroupOf(Per per, const Evaluation& evaluation) const {
-  const Facts& facts = evaluation.facts;
+  const RequestProperties& properties = evaluation.properties;
   switch (per) {
     case Per::kScenario: return {};
     case Per::kInvocation:
       return evaluation.attempt ? evaluation.attempt->invocation() : std::string();
-    case Per::kClient: return ClientOf(facts);
-    case Per::kKey: return std::string(facts.bucket) + '/' + std::string(facts.key);
-    case Per::kConnection: return std::to_string(facts.exchange->connection.id);
+    case Per::kClient: return ClientOf(properties);
+    case Per::kKey: return std::string(properties.bucket) + '/' + std::string(properties.key);
+    case Per::kConnection: return std::to_string(properties.exchange->connection.id);
   }
   return {};
 }
 
 std::unique_ptr<Ticket> RunningScenario::TryRule(std::size_t index, const Evaluation& evaluation) {
   const Rule& rule = scenario_->rules[index];
-  const Facts& facts = evaluation.facts;
+  const RequestProperties& properties = evaluation.properties;
   State& state = *states_[index];
   std::unique_ptr<Ticket> ticket(new Ticket(index, rule));
   ticket->group_ = GroupOf(rule.limit.per, evaluation);
-  ticket->request_id_ = facts.exchange->request_id;
+  ticket->request_id_ = properties.exchange->request_id;
   // Draw for every matching request, so that the state of this rule does not change the draws of
   // other requests.
   if (state.draws) {
-    const std::string identity = rule.id + '\0' + traffic::RequestIdentity(*facts.exchange);
+    const std::string identity = rule.id + '\0' + traffic::RequestIdentity(*properties.exchange);
     ticket->draw_ = draws_.Of(identity, state.arrivals.Next(NumberOf(draws_.Of(identity, 0))));
   }
   const bool met = ticket->draw_[0] < Chance(rule.when, evaluation.age) && IsDue(rule, evaluation);

@@ -19,8 +19,8 @@
 #include "emulator/faults/scenario/group_counts.h"
 #include "emulator/faults/scenario/invocations.h"
 #include "emulator/faults/scenario/rule_index.h"
-#include "emulator/traffic/arrivals.h"
 #include "emulator/traffic/draws.h"
+#include "emulator/traffic/occurrence_counter.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/mutex.h"
 
@@ -112,12 +112,13 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
   static std::uint64_t MostMemoryOf(const Shape& shape);
 
   // Returns the rules that apply to this request, in order. Call once per request. Reads neither
-  // the facts nor the clock (of the namespace) if no rule can match, which keeps the common case
-  // cheap.
-  std::vector<std::unique_ptr<Ticket>> Meet(LazyFacts& facts, const Clock& clock);
-  // Returns the rules that apply to a new connection. `facts` has no request; its exchange has the
-  // connection. Call once per connection.
-  std::vector<std::unique_ptr<Ticket>> MeetConnection(const Facts& facts, WallTime now);
+  // the properties nor the clock (of the namespace) if no rule can match, which keeps the common
+  // case cheap.
+  std::vector<std::unique_ptr<Ticket>> Meet(LazyRequestProperties& properties, const Clock& clock);
+  // Returns the rules that apply to a new connection. `properties` has no request; its exchange has
+  // the connection. Call once per connection.
+  std::vector<std::unique_ptr<Ticket>> OnConnection(const RequestProperties& properties,
+                                                    WallTime now);
   // Adds body bytes of a request and its response, for `after_bytes`.
   void CountBytes(std::uint64_t bytes) { bytes_.fetch_add(bytes, std::memory_order_relaxed); }
   // Whether a rule needs CountBytes.
@@ -142,12 +143,12 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
     // For Budget: whether the rule was applied, for each of the latest matching requests.
     std::deque<bool> recent PENSTOCK_GUARDED_BY(mutex);
     std::deque<std::string> request_ids PENSTOCK_GUARDED_BY(mutex);
-    bool draws = false;          // Whether random numbers have an influence. Never changes.
-    traffic::Arrivals arrivals;  // Counts only if `draws`.
+    bool draws = false;  // Whether random numbers have an influence. Never changes.
+    traffic::OccurrenceCounter arrivals;  // Counts only if `draws`.
   };
   // A request or a connection that is evaluated against the rules.
   struct Evaluation {
-    const Facts& facts;
+    const RequestProperties& properties;
     std::chrono::nanoseconds age;  // Time since the start of the scenario.
     std::uint64_t requests_before = 0;
     // Set once a condition has matched, if invocations are tracked.

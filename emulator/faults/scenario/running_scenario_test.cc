@@ -144,8 +144,8 @@ TEST(RunningScenarioTest, UnmatchedRequestIsCountedWithoutReadingFacts) {
     MonotonicTime Monotonic() const override { throw 0; }
   };
   const TestRequest request("GET", "/b/k");
-  LazyFacts facts(request.exchange());
-  EXPECT_TRUE(scenario->Meet(facts, NoClock()).empty());
+  LazyRequestProperties properties(request.exchange());
+  EXPECT_TRUE(scenario->Meet(properties, NoClock()).empty());
   EXPECT_EQ(scenario->Account().requests, 1U);
 }
 

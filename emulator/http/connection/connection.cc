@@ -415,8 +415,8 @@ WireConnection::Pause WireConnection::SendResponse(ServingTools& tools, bool exp
   LimitUnsent();
   for (;;) {
     const MonotonicTime now = Now();
-    switch (sender.Go(*stream_, tools.buffers, now, before_end())) {
-      case State::kRoom: return AwaitRoom();
+    switch (sender.Resume(*stream_, tools.buffers, now, before_end())) {
+      case State::kSocketFull: return AwaitRoom();
       case State::kWait:
         // While the server stops, pauses continue up to the grace period.
         if (settings_.timers == nullptr || interrupted_.load(std::memory_order_relaxed))

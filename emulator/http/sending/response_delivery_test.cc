@@ -379,10 +379,10 @@ TEST(DeliveryEnd, IsReportedOnlyBeforeItIsSent) {
       ResponseSender sender(response, context, buffers);
       CountingStream stream;
       std::vector<std::uint64_t> reported;
-      while (sender.Go(stream, buffers, MonotonicTime(), [&](std::uint64_t body_bytes) {
+      while (sender.Resume(stream, buffers, MonotonicTime(), [&](std::uint64_t body_bytes) {
         reported.push_back(stream.taken);
         EXPECT_EQ(body_bytes, size);
-      }) == ResponseSender::State::kRoom) {
+      }) == ResponseSender::State::kSocketFull) {
       }
       ASSERT_EQ(reported.size(), 1u);
       EXPECT_LT(reported[0], stream.taken);
@@ -396,8 +396,8 @@ TEST(DeliveryEnd, IsReportedOnlyBeforeItIsSent) {
   SendBuffers buffers;
   ResponseSender sender(cut, context, buffers);
   CountingStream stream;
-  EXPECT_EQ(sender.Go(stream, buffers, MonotonicTime(),
-                      [](std::uint64_t) { ADD_FAILURE() << "before_end must not be called"; }),
+  EXPECT_EQ(sender.Resume(stream, buffers, MonotonicTime(),
+                          [](std::uint64_t) { ADD_FAILURE() << "before_end must not be called"; }),
             ResponseSender::State::kFin);
 }
 
@@ -409,7 +409,7 @@ TEST(DeliveryDamage, EndsTheResponseBeforeADamagedBlock) {
   SendBuffers buffers;
   ResponseSender sender(response, ResponseContext(), buffers);
   CountingStream stream;
-  EXPECT_EQ(sender.Go(stream, buffers, MonotonicTime()), ResponseSender::State::kBroken);
+  EXPECT_EQ(sender.Resume(stream, buffers, MonotonicTime()), ResponseSender::State::kBroken);
   EXPECT_EQ(sender.result().damage, "damaged");
   EXPECT_EQ(sender.result().body_bytes, 300'000u);
   EXPECT_FALSE(sender.result().ok);

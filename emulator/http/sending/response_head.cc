@@ -147,7 +147,7 @@ ResponsePlan PlanResponse(const message::Response& response, const ResponseConte
   }
   const std::uint64_t size = message::BodySize(response);
   plan.announced_bytes = response.content_length.value_or(size);
-  plan.length_lies = plan.send_body && plan.announced_bytes != size;
+  plan.length_is_wrong = plan.send_body && plan.announced_bytes != size;
   return plan;
 }
 

@@ -29,7 +29,7 @@ struct ResponsePlan {
   bool send_body = true;
   // The announced length differs from the body's (a deliberate fault). The connection must close
   // after the response.
-  bool length_lies = false;
+  bool length_is_wrong = false;
 };
 
 // Chooses the framing header and whether to send a body: no body for 1xx, 204 and 304, headers only

@@ -104,7 +104,7 @@ TEST(ResponsePlan, HeadAnnouncesALengthAndSendsNothing) {
   const ResponsePlan plan = PlanResponse(response, context);
   EXPECT_EQ(plan.announced_bytes, 5ull << 40);
   EXPECT_FALSE(plan.send_body);
-  EXPECT_FALSE(plan.length_lies);
+  EXPECT_FALSE(plan.length_is_wrong);
 }
 
 TEST(ResponsePlan, ChunkedIsForHttp11Only) {

@@ -12,8 +12,8 @@
 namespace penstock::emulator::http {
 namespace {
 
-// Parts of a body up to these sizes are copied behind the head: one piece costs the kernel less
-// than two. Larger ones in files are sent with sendfile.
+// Parts of a body up to these sizes are copied after the head, because one write of one buffer
+// costs less than one of two. Larger ones in files are sent with sendfile.
 constexpr std::uint64_t kJoinMemoryBytes = 4 << 10;
 constexpr std::uint64_t kJoinFileBytes = 32 << 10;
 // How long an RST waits for the peer to acknowledge earlier bytes, and how often it checks.
@@ -44,7 +44,7 @@ bool ReadFile(int file, std::uint64_t offset, MutableByteView into) {
 
 }  // namespace
 
-// Copies the pieces and the part behind each other into `memory`, as the only piece. Returns false
+// Concatenates the pieces and the part in `memory`, which becomes the only piece. Returns false
 // if the file cannot be read.
 bool ResponseSender::Join(const BodyPart& part, std::array<ByteView, 3>& pieces,
                           std::vector<std::byte>& memory) {
@@ -66,7 +66,7 @@ ResponseSender::ResponseSender(const message::Response& response, ResponseContex
                                SendBuffers& buffers)
     : response_(response), head_(std::move(buffers.head)) {
   const ResponsePlan plan = PlanResponse(response, context);
-  if (plan.length_lies) context.keep_alive = false;
+  if (plan.length_is_wrong) context.keep_alive = false;
   keep_alive_ = context.keep_alive;
   head_.clear();
   AppendHead(response, plan, context, head_);
@@ -77,10 +77,10 @@ ResponseSender::ResponseSender(const message::Response& response, ResponseContex
     tail_ = body_bytes_ > 0 ? "\r\n0\r\n\r\n" : "0\r\n\r\n";
   }
   body_begin_ = head_.size();
-  if (response.delivery) PlaceSteps(head_bytes);
+  if (response.delivery) ComputeStops(head_bytes);
 }
 
-void ResponseSender::PlaceSteps(std::uint64_t head_bytes) {
+void ResponseSender::ComputeStops(std::uint64_t head_bytes) {
   for (const message::DeliveryStep& step : response_.delivery->steps) {
     switch (step.place) {
       case Place::kHead: stops_.push_back({0, &step}); break;
@@ -97,12 +97,12 @@ void ResponseSender::PlaceSteps(std::uint64_t head_bytes) {
                    [](const Stop& a, const Stop& b) { return a.at < b.at; });
 }
 
-ResponseSender::State ResponseSender::Go(Stream& stream, SendBuffers& buffers, MonotonicTime now,
-                                         const BeforeEnd& before_end) {
+ResponseSender::State ResponseSender::Resume(Stream& stream, SendBuffers& buffers,
+                                             MonotonicTime now, const BeforeEnd& before_end) {
   for (;;) {
     if (ended_ != State::kWait) return ended_;
     if (next_stop_ < stops_.size() && stops_[next_stop_].at == at_) {
-      const State state = Pass(*stops_[next_stop_].step, stream, now);
+      const State state = RunStep(*stops_[next_stop_].step, stream, now);
       if (state != State::kDone) return state;
       ++next_stop_;
       continue;
@@ -115,7 +115,7 @@ ResponseSender::State ResponseSender::Go(Stream& stream, SendBuffers& buffers, M
     if (response_.delivery && !LimitToPiece(now, until)) return State::kWait;
     const IoResult sent = Send(stream, buffers, until, before_end);
     at_ += sent.bytes;
-    if (sent.status == IoStatus::kWouldBlock) return State::kRoom;
+    if (sent.status == IoStatus::kWouldBlock) return State::kSocketFull;
     if (sent.status != IoStatus::kOk) return ended_ = State::kBroken;
   }
 }
@@ -145,10 +145,10 @@ bool ResponseSender::LimitToPiece(MonotonicTime now, std::uint64_t& until) {
 MonotonicTime ResponseSender::NextPieceTime(MonotonicTime now) const {
   const message::Delivery& delivery = *response_.delivery;
   // The first piece waits only for `pace`.
-  const MonotonicTime dripped = piece_end_ == 0 ? now : now + delivery.piece_every;
-  return delivery.pace
-             ? std::max(dripped, delivery.pace(std::min(delivery.piece, body_end() - at_), now))
-             : dripped;
+  const MonotonicTime interval_end = piece_end_ == 0 ? now : now + delivery.piece_every;
+  return delivery.pace ? std::max(interval_end,
+                                  delivery.pace(std::min(delivery.piece, body_end() - at_), now))
+                       : interval_end;
 }
 
 // An RST discards what the peer's kernel has not acknowledged. The peer would then see a varying
@@ -161,8 +161,8 @@ bool ResponseSender::MayReset(const Stream& stream, MonotonicTime now) {
 }
 
 // kDone: the response continues after the step.
-ResponseSender::State ResponseSender::Pass(const message::DeliveryStep& step, const Stream& stream,
-                                           MonotonicTime now) {
+ResponseSender::State ResponseSender::RunStep(const message::DeliveryStep& step,
+                                              const Stream& stream, MonotonicTime now) {
   if (step.kind == Kind::kReset && !MayReset(stream, now)) return State::kWait;
   if (step.kind == Kind::kWait) {
     if (!std::exchange(waiting_, true)) wait_until_ = now + step.wait;

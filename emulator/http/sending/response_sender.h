@@ -42,29 +42,29 @@ struct SendBuffers {
   std::vector<std::byte> joined;
 };
 
-// Never waits. The caller of Go performs the wait that Go asks for, then calls Go again, maybe from
-// another thread.
+// Never waits. The caller of Resume performs the wait that the returned state requires, then calls
+// Resume again, possibly on another thread.
 class ResponseSender {
  public:
   enum class State : std::uint8_t {
-    kDone,       // everything was sent
-    kRoom,       // the socket is full
-    kWait,       // nothing is sent before wait_until()
-    kReset,      // close the connection with RST
-    kFin,        // close it with FIN
-    kHalfClose,  // send FIN, but receive from the peer until wait_until()
-    kBroken,     // the peer has closed the connection, or stored bytes are damaged
+    kDone,        // everything was sent
+    kSocketFull,  // the socket is full
+    kWait,        // nothing is sent before wait_until()
+    kReset,       // close the connection with RST
+    kFin,         // close it with FIN
+    kHalfClose,   // send FIN, but receive from the peer until wait_until()
+    kBroken,      // the peer has closed the connection, or stored bytes are damaged
   };
 
   // `response` must outlive this object.
   ResponseSender(const message::Response& response, ResponseContext context, SendBuffers& buffers);
 
   // `now` matters only to a response with a Delivery.
-  State Go(Stream& stream, SendBuffers& buffers, MonotonicTime now,
-           const BeforeEnd& before_end = {});
+  State Resume(Stream& stream, SendBuffers& buffers, MonotonicTime now,
+               const BeforeEnd& before_end = {});
   MonotonicTime wait_until() const { return wait_until_; }
-  // Ends a current pause: the next Go continues after it. Returns false if the wait is not a pause
-  // but a wait for the peer's acknowledgement.
+  // Ends a current pause: the next Resume continues after it. Returns false if the wait is not a
+  // pause but a wait for the peer's acknowledgement.
   bool EndPause();
   SendResult result() const;
 
@@ -84,8 +84,8 @@ class ResponseSender {
 
   static bool Join(const BodyPart& part, std::array<ByteView, 3>& pieces,
                    std::vector<std::byte>& memory);
-  void PlaceSteps(std::uint64_t head_bytes);
-  State Pass(const message::DeliveryStep& step, const Stream& stream, MonotonicTime now);
+  void ComputeStops(std::uint64_t head_bytes);
+  State RunStep(const message::DeliveryStep& step, const Stream& stream, MonotonicTime now);
   // Whether an RST would discard no sent byte, or the peer has not acknowledged within the limit.
   bool MayReset(const Stream& stream, MonotonicTime now);
   // Reduces `until` to the end of the current piece. Returns false if the piece has to wait.

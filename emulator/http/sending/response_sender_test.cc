@@ -44,7 +44,8 @@ class SendTest : public testing::Test {
                              const BeforeEnd& before_end = {}) {
     for (;;) {
       SendBuffers buffers;
-      if (sender.Go(stream, buffers, MonotonicTime(), before_end) != ResponseSender::State::kRoom)
+      if (sender.Resume(stream, buffers, MonotonicTime(), before_end) !=
+          ResponseSender::State::kSocketFull)
         return sender.result();
       pollfd room{stream.fd(), POLLOUT, 0};
       EXPECT_EQ(::poll(&room, 1, static_cast<int>(kTestTimeout.count())), 1);
@@ -163,7 +164,8 @@ TEST_F(SendTest, ContinuesWhenTheSocketHasRoom) {
       const std::string& expected = response == &of_text ? text : joined;
       SendBuffers buffers;
       ResponseSender sender(*response, Context(), buffers);
-      ASSERT_EQ(sender.Go(*pipe_.stream, buffers, MonotonicTime()), ResponseSender::State::kRoom);
+      ASSERT_EQ(sender.Resume(*pipe_.stream, buffers, MonotonicTime()),
+                ResponseSender::State::kSocketFull);
       TestResponse got;
       std::jthread reader([&] { got = pipe_.peer->Read(); });
       sent_ = Continue(sender, *pipe_.stream);
@@ -213,7 +215,8 @@ TEST_F(SendTest, NeverWaitsForRoom) {
   SendBuffers buffers;
   const message::Response response = With(std::string(64 << 20, 'x'));
   ResponseSender sender(response, Context(), buffers);
-  EXPECT_EQ(sender.Go(*pipe_.stream, buffers, MonotonicTime()), ResponseSender::State::kRoom);
+  EXPECT_EQ(sender.Resume(*pipe_.stream, buffers, MonotonicTime()),
+            ResponseSender::State::kSocketFull);
   EXPECT_FALSE(sender.result().ok);
   EXPECT_GT(sender.result().body_bytes, 0u);
   EXPECT_LT(sender.result().body_bytes, 64u << 20);
@@ -223,10 +226,10 @@ TEST_F(SendTest, ResponsesUseTheSameMemory) {
   SendBuffers buffers;
   const message::Response response = With("text");
   ResponseSender first(response, Context(), buffers);
-  EXPECT_EQ(first.Go(*pipe_.stream, buffers, MonotonicTime()), ResponseSender::State::kDone);
+  EXPECT_EQ(first.Resume(*pipe_.stream, buffers, MonotonicTime()), ResponseSender::State::kDone);
   const char* const memory = buffers.head.data();
   ResponseSender second(response, Context(), buffers);
-  EXPECT_EQ(second.Go(*pipe_.stream, buffers, MonotonicTime()), ResponseSender::State::kDone);
+  EXPECT_EQ(second.Resume(*pipe_.stream, buffers, MonotonicTime()), ResponseSender::State::kDone);
   EXPECT_EQ(buffers.head.data(), memory);
 }
 

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "emulator/server/admin/places.h"
+#include "emulator/server/admin/concurrency_limit.h"
 #include "emulator/store/blobs/content.h"
 #include "penstock/base/result.h"
 #include "penstock/emulator.h"
@@ -20,8 +20,8 @@ namespace penstock::emulator::server {
 // Limits of concurrent requests that hold a resource for long. The admin listener has more threads
 // than these need (emulator.cc).
 struct AdminPlaces {
-  Places tails{24};      // each occupies a serving thread
-  Places downloads{16};  // of large journals; each keeps the memory of its snapshot
+  ConcurrencyLimit tails{24};      // each occupies a serving thread
+  ConcurrencyLimit downloads{16};  // of large journals; each keeps the memory of its snapshot
 };
 
 // A parsed request.

@@ -59,10 +59,10 @@ class PieceBlob final : public store::Blob {
 
 }  // namespace
 
-Result<AdminBody> JournalBody(journal::Document document, Places& places) {
+Result<AdminBody> JournalBody(journal::Document document, ConcurrencyLimit& limit) {
   std::vector<journal::Piece> pieces = journal::CutDocument(document, kPieceBytes);
   if (pieces.size() == 1) return AdminBody(journal::PieceText(document, pieces, 0));
-  std::shared_ptr<void> place = places.Take();
+  std::shared_ptr<void> place = limit.Take();
   if (place == nullptr) {
     return Error::Make(ErrorKind::kUnavailable,
                        "too many clients read a large journal at the same time; finish those "

@@ -30,13 +30,13 @@ std::string Read(const store::Content& content) {
 }
 
 TEST(JournalBodyTest, ShortDocumentIsAStringAndNeedsNoPlace) {
-  Places none(0);
+  ConcurrencyLimit none(0);
   const journal::Document document = Lines(3);
   EXPECT_EQ(std::get<std::string>(JournalBody(document, none).value()), DocumentText(document));
 }
 
 TEST(JournalBodyTest, LongDocumentNeedsAPlaceUntilItIsSent) {
-  Places one(1);
+  ConcurrencyLimit one(1);
   const journal::Document document = Lines(1'000);
   {
     const AdminBody body = JournalBody(document, one).value();

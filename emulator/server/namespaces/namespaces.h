@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "emulator/identity/kept_users.h"
+#include "emulator/identity/user_database.h"
 #include "emulator/identity/users_document.h"
 #include "emulator/server/namespaces/namespace_store.h"
 #include "penstock/base/mutex.h"

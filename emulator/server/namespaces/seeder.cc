@@ -22,9 +22,9 @@
 namespace penstock::emulator::server {
 namespace {
 
-constexpr std::size_t kLongestKey = 1024;
+constexpr std::size_t kMaxKeyBytes = 1024;
 
-Error Wrong(std::string message) {
+Error Invalid(std::string message) {
   return Error::Make(ErrorKind::kInvalidArgument, std::move(message));
 }
 
@@ -46,8 +46,8 @@ class FileBody final : public s3::BodyReader {
     do {
       count = ::read(descriptor_, buffer.data(), wanted);
     } while (count < 0 && errno == EINTR);
-    if (count < 0) return Wrong(std::string("reading failed: ") + std::strerror(errno));
-    if (count == 0) return Wrong("the file was truncated while it was read");
+    if (count < 0) return Invalid(std::string("reading failed: ") + std::strerror(errno));
+    if (count == 0) return Invalid("the file was truncated while it was read");
     left_ -= static_cast<std::uint64_t>(count);
     return static_cast<std::size_t>(count);
   }
@@ -86,26 +86,27 @@ class TextBody final : public s3::BodyReader {
 };
 
 // One traversal. Directories are opened relative to their parents and never through links, so that
-// concurrent renames cannot lead it out of the root.
-class Walk {
+// concurrent renames cannot move the traversal outside the root.
+class Traversal {
  public:
-  Walk(const Seeder& seeder, const SeedRequest& request) : seeder_(seeder), request_(request) {}
+  Traversal(const Seeder& seeder, const SeedRequest& request)
+      : seeder_(seeder), request_(request) {}
 
   Result<SeedReport> Run() {
     if (!request_.directory.starts_with('/'))
-      return Wrong("directory must be an absolute path, which begins with /, not '" +
-                   request_.directory + "'");
+      return Invalid("directory must be an absolute path, which begins with /, not '" +
+                     request_.directory + "'");
     PENSTOCK_TRY(store::CheckPath("directory", request_.directory));
     const Descriptor root(::open(request_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (root.get() < 0) {
-      return Wrong("directory '" + request_.directory + "' cannot be read: " +
-                   std::strerror(errno) + "; name a directory that the emulator may read");
+      return Invalid("directory '" + request_.directory + "' cannot be read: " +
+                     std::strerror(errno) + "; name a directory that the emulator may read");
     }
     // Checks the prefix with a sample key.
     if (const auto checked = s3::CheckKey(request_.prefix + "k"); !checked.ok()) {
-      return Wrong("invalid prefix '" + request_.prefix + "': keys are UTF-8, have at most " +
-                   std::to_string(kLongestKey) +
-                   " bytes and must not lead above their bucket; choose another");
+      return Invalid("invalid prefix '" + request_.prefix + "': keys are UTF-8, have at most " +
+                     std::to_string(kMaxKeyBytes) +
+                     " bytes and must not lead above their bucket; choose another");
     }
     PENSTOCK_TRY(EnsureBucket());
     auto visited = VisitDirectory(root.get(), request_.prefix);
@@ -140,8 +141,8 @@ class Walk {
     const RequestResult result = SendRequest("PUT", {}, reader);
     made_bucket_ = result.status == 200;
     if (made_bucket_ || result.code == "BucketAlreadyOwnedByYou") return Ok();
-    return Wrong("bucket '" + request_.bucket + "' cannot be created: the response is " +
-                 result.Text());
+    return Invalid("bucket '" + request_.bucket + "' cannot be created: the response is " +
+                   result.Text());
   }
 
   // Removes a bucket that this traversal created, with its objects. Objects of other clients keep
@@ -157,7 +158,7 @@ class Walk {
   }
 
   Result<void> CheckStopped() const {
-    if (seeder_.stop) return Wrong("the emulator is stopping; seed again after a restart");
+    if (seeder_.stop) return Invalid("the emulator is stopping; seed again after a restart");
     if (!request_.cancelled || !request_.cancelled()) return Ok();
     return Error::Make(ErrorKind::kCancelled,
                        "seeding bucket '" + request_.bucket + "' was cancelled after " +
@@ -171,24 +172,24 @@ class Walk {
     for (const std::string& name : names) {
       PENSTOCK_TRY(CheckStopped());
       const std::string key = prefix + name;
-      if (key.size() > kLongestKey || !IsValidUtf8(name)) {
+      if (key.size() > kMaxKeyBytes || !IsValidUtf8(name)) {
         ++report_.skipped;
         continue;
       }
       // O_NONBLOCK: opening a pipe must not wait for its other end.
       const Descriptor entry(
           ::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-      struct stat facts {};
+      struct stat status {};
       // A link, a socket, or a file that was just deleted.
       if (entry.get() < 0 && (errno == ELOOP || errno == ENXIO || errno == ENOENT)) {
         ++report_.skipped;
-      } else if (entry.get() < 0 || ::fstat(entry.get(), &facts) != 0) {
-        return Wrong("'" + request_.directory + "', file '" + key +
-                     "' cannot be read: " + std::strerror(errno));
-      } else if (S_ISDIR(facts.st_mode)) {
+      } else if (entry.get() < 0 || ::fstat(entry.get(), &status) != 0) {
+        return Invalid("'" + request_.directory + "', file '" + key +
+                       "' cannot be read: " + std::strerror(errno));
+      } else if (S_ISDIR(status.st_mode)) {
         PENSTOCK_TRY(VisitDirectory(entry.get(), key + "/"));
-      } else if (S_ISREG(facts.st_mode)) {
-        PENSTOCK_TRY(PutFile(entry.get(), key, static_cast<std::uint64_t>(facts.st_size)));
+      } else if (S_ISREG(status.st_mode)) {
+        PENSTOCK_TRY(PutFile(entry.get(), key, static_cast<std::uint64_t>(status.st_size)));
       } else {
         ++report_.skipped;
       }
@@ -202,8 +203,8 @@ class Walk {
     DIR* const stream = copy < 0 ? nullptr : ::fdopendir(copy);
     if (stream == nullptr) {
       if (copy >= 0) ::close(copy);
-      return Wrong("'" + request_.directory + "', directory '" + prefix +
-                   "' cannot be read: " + std::strerror(errno));
+      return Invalid("'" + request_.directory + "', directory '" + prefix +
+                     "' cannot be read: " + std::strerror(errno));
     }
     std::vector<std::string> names;
     while (const dirent* const entry = ::readdir(stream)) {
@@ -216,13 +217,13 @@ class Walk {
   }
 
   Result<void> PutFile(int descriptor, const std::string& key, std::uint64_t size) {
-    Result<void> going_on = Ok();
-    FileBody body(descriptor, size, [this, &going_on] { return going_on = CheckStopped(); });
+    Result<void> not_stopped = Ok();
+    FileBody body(descriptor, size, [this, &not_stopped] { return not_stopped = CheckStopped(); });
     const RequestResult result = SendRequest("PUT", key, body);
-    PENSTOCK_TRY(std::move(going_on));
+    PENSTOCK_TRY(std::move(not_stopped));
     if (result.status != 200) {
-      return Wrong("file '" + key + "' of '" + request_.directory +
-                   "' cannot be stored: the response is " + result.Text());
+      return Invalid("file '" + key + "' of '" + request_.directory +
+                     "' cannot be stored: the response is " + result.Text());
     }
     if (made_bucket_) put_.push_back(key);
     ++report_.objects;
@@ -277,7 +278,7 @@ class Walk {
 }  // namespace
 
 Result<SeedReport> Seeder::Fill(const SeedRequest& request) const {
-  return Walk(*this, request).Run();
+  return Traversal(*this, request).Run();
 }
 
 }  // namespace penstock::emulator::server

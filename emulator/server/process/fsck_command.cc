@@ -10,8 +10,8 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "emulator/identity/kept_users.h"
-#include "emulator/identity/kept_users_check.h"
+#include "emulator/identity/user_database.h"
+#include "emulator/identity/user_database_check.h"
 #include "emulator/server/namespaces/data_directory.h"
 #include "emulator/server/namespaces/namespaces.h"
 #include "emulator/store/checks/fsck.h"
@@ -134,7 +134,7 @@ nlohmann::ordered_json ToJson(const std::string& store, const store::FsckReport&
   return json;
 }
 
-nlohmann::ordered_json ToJson(const identity::KeptUsersReport& report) {
+nlohmann::ordered_json ToJson(const identity::UserDatabaseReport& report) {
   return {{"file", report.path},
           {"clean", report.clean()},
           {"accounts", report.accounts},
@@ -151,7 +151,7 @@ std::string ToText(const std::vector<store::FsckFinding>& findings) {
   return text;
 }
 
-std::string ToText(const identity::KeptUsersReport& report) {
+std::string ToText(const identity::UserDatabaseReport& report) {
   return ToText(report.findings) + report.path + ": " + (report.clean() ? "clean" : "damaged") +
          ", " + std::to_string(report.accounts) + " accounts, " +
          std::to_string(report.access_keys) + " access keys\n";
@@ -184,8 +184,8 @@ Result<void> Upgrade(const std::string& directory, const std::vector<std::string
   };
   for (const std::string& store : stores)
     PENSTOCK_TRY(unless_reported(store::UpgradeDatabase(store + "/penstock.db")));
-  if (!Exists(fs::path(directory) / identity::kKeptUsersFile)) return Ok();
-  return unless_reported(identity::KeptUsers::Open(directory, store::Durability::kStrict));
+  if (!Exists(fs::path(directory) / identity::kUserDatabaseFile)) return Ok();
+  return unless_reported(identity::UserDatabase::Open(directory, store::Durability::kStrict));
 }
 
 // Makes the changes that `flags` ask for; the following check reports what remains.
@@ -207,7 +207,7 @@ class Findings {
     all_["stores"].push_back(ToJson(store, report));
     text_ += ToText(store, report);
   }
-  void Add(const identity::KeptUsersReport& report) {
+  void Add(const identity::UserDatabaseReport& report) {
     Note(report.clean());
     all_["users"] = ToJson(report);
     text_ += ToText(report);
@@ -286,15 +286,15 @@ Result<void> CheckStore(const std::string& store, const Flags& flags, Findings& 
 }
 
 void AddUsers(const std::string& directory, Findings& findings) {
-  const auto users = identity::CheckKeptUsers(
+  const auto users = identity::CheckUserDatabase(
       directory, [&](const std::string& name) { return Namespaces::StateOf(directory, name); });
-  const std::string path = directory + "/" + std::string(identity::kKeptUsersFile);
+  const std::string path = directory + "/" + std::string(identity::kUserDatabaseFile);
   if (users.ok()) {
     if (*users) findings.Add(**users);
   } else if (users.error().kind != ErrorKind::kDataLoss) {
     findings.AddUnchecked(path, users.error().message);
   } else {
-    identity::KeptUsersReport damaged;
+    identity::UserDatabaseReport damaged;
     damaged.path = path;
     damaged.findings.push_back(
         {"database", path, "cannot be checked: " + users.error().message, false});

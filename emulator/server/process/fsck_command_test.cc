@@ -8,7 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "emulator/identity/kept_users.h"
+#include "emulator/identity/user_database.h"
 #include "emulator/server/namespaces/data_directory.h"
 #include "emulator/store/store.h"
 
@@ -260,7 +260,7 @@ TEST_F(FsckCommandTest, StoreOfAnotherVersionIsNotCheckedAndOthersAre) {
 TEST_F(FsckCommandTest, UpgradesStoresAndUsersOfAnOlderVersion) {
   MakeStore("generation-1");
   MakeStore("namespaces/one/generation-1");
-  ASSERT_TRUE(identity::KeptUsers::Open(path_, store::Durability::kRelaxed).ok());
+  ASSERT_TRUE(identity::UserDatabase::Open(path_, store::Durability::kRelaxed).ok());
   const auto set_version = [&](const std::string& file, const std::string& version) {
     ASSERT_TRUE(store::Connection::Open(path_ + "/" + file)
                     .value()
@@ -302,7 +302,7 @@ TEST_F(FsckCommandTest, UpgradeLeavesNewerAndDamagedStoresAsTheyAre) {
 
 TEST_F(FsckCommandTest, ChecksTheUsersDatabase) {
   MakeStore("generation-1");
-  ASSERT_TRUE(identity::KeptUsers::Open(path_, store::Durability::kRelaxed).ok());
+  ASSERT_TRUE(identity::UserDatabase::Open(path_, store::Durability::kRelaxed).ok());
   EXPECT_NE(RunFsck({path_}).out.find("/users.db: clean, 0 accounts, 0 access keys"),
             std::string::npos);
   ASSERT_TRUE(store::Connection::Open(path_ + "/users.db")
@@ -320,14 +320,14 @@ TEST_F(FsckCommandTest, ChecksTheUsersDatabase) {
 
 TEST_F(FsckCommandTest, LostUsersAreDamageAndCanBeAccepted) {
   MakeStore("generation-1");
-  ASSERT_TRUE(identity::KeptUsers::Open(path_, store::Durability::kRelaxed).ok());
+  ASSERT_TRUE(identity::UserDatabase::Open(path_, store::Durability::kRelaxed).ok());
   for (const char* suffix : {"", "-mark", "-wal", "-shm"}) fs::remove(path_ + "/users.db" + suffix);
   const FsckOutcome outcome = RunFsck({path_});
   EXPECT_EQ(outcome.status, 1);
   EXPECT_NE(outcome.out.find("damage: " + path_ + "/users.db: is missing"), std::string::npos)
       << outcome.out;
   EXPECT_EQ(RunFsck({path_, "--accept-loss"}).status, 0);
-  EXPECT_TRUE(identity::KeptUsers::Open(path_, store::Durability::kRelaxed).ok());
+  EXPECT_TRUE(identity::UserDatabase::Open(path_, store::Durability::kRelaxed).ok());
 }
 
 TEST_F(FsckCommandTest, ImpossibleCheckIsStatus2) {

@@ -1,4 +1,4 @@
-// A log of lines that never delays its caller, whoever reads it.
+// A log of lines that never delays its caller, also if its output is a full pipe.
 #ifndef PENSTOCK_EMULATOR_SERVER_PROCESS_LOG_FILE_H_
 #define PENSTOCK_EMULATOR_SERVER_PROCESS_LOG_FILE_H_
 

@@ -38,7 +38,7 @@ class LogFileTest : public testing::Test {
   }
   ~LogFileTest() override { ::close(reader_); }
 
-  // Writes lines that nobody reads. Returns the number of accepted ones.
+  // Writes lines to a pipe that is not read. Returns the number of accepted ones.
   int Fill(int lines) {
     int accepted = 0;
     for (int i = 0; i < lines; ++i) accepted += log_->Write(Numbered(i)) == 0 ? 1 : 0;

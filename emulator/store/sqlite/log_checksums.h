@@ -43,7 +43,8 @@ class LogChecksums {
   std::uint32_t checkpoint_sequence() const {
     return checkpoint_sequence_.load(std::memory_order_acquire);
   }
-  // Takes the fields of an existing log's header, unless they are known or the bytes are no header.
+  // Takes the fields of an existing log's header, unless they are known or the bytes are not a
+  // header.
   void AdoptHeader(const std::byte* header) noexcept;
   // The log starts again with this header. Its frames until now are in the database file.
   void Restart(const std::byte* header) noexcept;

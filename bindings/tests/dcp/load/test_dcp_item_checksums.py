@@ -20,7 +20,7 @@ from bucket_io import get, keys, put
 from checkpoints import Checkpoints, same_bits
 from inverting import Inverting
 from penstock.dcp._items import Blocks, Joined, verify_item
-from penstock.dcp._stored import ReadTarget, StoredItem
+from penstock.dcp._stored_items import ReadTarget, StoredItem
 from penstock.s3reader import RangedS3Reader, S3ReaderConstructor
 from penstock.s3reader._zip_records import check_archive
 from torch.distributed.checkpoint._extension import ExtensionRegistry

@@ -304,7 +304,7 @@ def test_further_bytes_are_limited(ours: Checkpoints, monkeypatch: pytest.Monkey
         assert torch.equal(state[name].shards[0][1], tensor[1:2, 10:110])
 
 
-# ---- damage on the way
+# ---- damage in transit
 
 
 def test_damage_in_transit_is_read_again(ours: Checkpoints) -> None:

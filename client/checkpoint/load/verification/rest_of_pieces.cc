@@ -9,7 +9,7 @@ namespace {
 void AddEnds(std::vector<ByteRange>& gaps, ByteRange gap, std::uint64_t payload_bytes,
              std::uint64_t piece_bytes) {
   if (gap.begin >= gap.end) return;
-  const std::uint64_t first = gap.begin - gap.begin % piece_bytes;  // piece of the gap's begin
+  const std::uint64_t first = gap.begin - gap.begin % piece_bytes;  // piece in which the gap begins
   const std::uint64_t last = (gap.end - 1) - (gap.end - 1) % piece_bytes;
   const auto end_of = [&](std::uint64_t piece) {
     return std::min(payload_bytes, piece + piece_bytes);

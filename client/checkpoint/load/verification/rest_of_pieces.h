@@ -1,4 +1,4 @@
-// Which bytes a load reads beside those that it wants, to compare whole pieces of a payload.
+// The additional bytes that a load reads to compare whole pieces of a payload.
 #ifndef PENSTOCK_CLIENT_CHECKPOINT_LOAD_VERIFICATION_REST_OF_PIECES_H_
 #define PENSTOCK_CLIENT_CHECKPOINT_LOAD_VERIFICATION_REST_OF_PIECES_H_
 

@@ -1,6 +1,6 @@
 // The properties of a request that rules match, as known once its head has been read.
-#ifndef PENSTOCK_EMULATOR_FAULTS_RULES_FACTS_H_
-#define PENSTOCK_EMULATOR_FAULTS_RULES_FACTS_H_
+#ifndef PENSTOCK_EMULATOR_FAULTS_RULES_REQUEST_PROPERTIES_H_
+#define PENSTOCK_EMULATOR_FAULTS_RULES_REQUEST_PROPERTIES_H_
 
 #include <cstdint>
 #include <optional>
@@ -13,7 +13,7 @@ namespace penstock::emulator::faults {
 
 // Holds views into the exchange, which must outlive it. Values are those that the client claims;
 // nothing has been authenticated.
-struct Facts {
+struct RequestProperties {
   std::string_view operation;  // For example "GetObject". Empty: not an S3 operation.
   std::string_view method;
   std::string_view bucket;
@@ -40,44 +40,44 @@ struct Facts {
 };
 
 // `exchange` must have a parsed target and outlive the result.
-Facts FactsOf(const s3::Exchange& exchange);
+RequestProperties PropertiesOf(const s3::Exchange& exchange);
 
 // Returns the session token of the request: x-amz-s3session-token or x-amz-security-token, from a
 // header or the query. nullopt: none.
 std::optional<std::string_view> ClaimedSessionToken(const s3::Exchange& exchange);
 
-// Collects the facts on the first call of get(), because most requests match no rule.
+// Collects the properties on the first call of get(), because most requests match no rule.
 //
 // Thread safety: one thread at a time.
-class LazyFacts {
+class LazyRequestProperties {
  public:
   // `exchange` must have a parsed target and outlive this object.
-  explicit LazyFacts(const s3::Exchange& exchange,
-                     decltype(Facts::partition_of) partition_of = nullptr)
+  explicit LazyRequestProperties(const s3::Exchange& exchange,
+                                 decltype(RequestProperties::partition_of) partition_of = nullptr)
       : exchange_(exchange), partition_of_(partition_of) {}
 
   const s3::Exchange& exchange() const { return exchange_; }
-  const Facts& get() {
-    if (!facts_) {
-      facts_ = FactsOf(exchange_);
-      facts_->partition_of = partition_of_;
+  const RequestProperties& get() {
+    if (!properties_) {
+      properties_ = PropertiesOf(exchange_);
+      properties_->partition_of = partition_of_;
     }
-    return *facts_;
+    return *properties_;
   }
 
  private:
   const s3::Exchange& exchange_;
-  const decltype(Facts::partition_of) partition_of_;
-  std::optional<Facts> facts_;
+  const decltype(RequestProperties::partition_of) partition_of_;
+  std::optional<RequestProperties> properties_;
 };
 
 // Returns the access key, or for anonymous requests the client address without its port.
-std::string ClientOf(const Facts& facts);
+std::string ClientOf(const RequestProperties& properties);
 
 // Identity of a call whose requests carry no invocation id: client, address without port, rank,
 // method, bucket, path, query and range. A retry has the identity of the original request.
-std::string AttemptIdentity(const Facts& facts);
+std::string AttemptIdentity(const RequestProperties& properties);
 
 }  // namespace penstock::emulator::faults
 
-#endif  // PENSTOCK_EMULATOR_FAULTS_RULES_FACTS_H_
+#endif  // PENSTOCK_EMULATOR_FAULTS_RULES_REQUEST_PROPERTIES_H_

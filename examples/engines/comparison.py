@@ -1,4 +1,4 @@
-"""The same work with Penstock and with another client, and how long it takes. Also finds `place` of examples/python."""
+"""Runs the same work with Penstock and with another client, and prints the times. Also imports `common` of examples/python."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from penstock.fsspec import S3FileSystem
 
 # Last, because examples/python has a datasets.py, the name of a package of Hugging Face.
 sys.path.append(str(Path(__file__).parents[1] / "python"))
-import place
+import common
 
-__all__ = ["compare", "file_systems", "place"]
+__all__ = ["common", "compare", "file_systems"]
 
 
 def file_systems() -> dict[str, fsspec.AbstractFileSystem]:
-    """Returns Penstock's file system and s3fs's, with the endpoint of the environment. Both have sent a request before."""
+    """Returns Penstock's file system and s3fs's, with the endpoint of the environment. Both have already sent a request."""
     import s3fs
 
     systems = {"penstock": S3FileSystem(), "s3fs": s3fs.S3FileSystem()}
     for system in systems.values():
-        system.exists(place.uri())
+        system.exists(common.uri())
     return systems
 
 

@@ -1,4 +1,4 @@
-#include "emulator/identity/kept_users_check.h"
+#include "emulator/identity/user_database_check.h"
 
 #include <sys/stat.h>
 
@@ -24,7 +24,7 @@ class Check {
     report_.path = std::move(path);
   }
 
-  Result<KeptUsersReport> Run() {
+  Result<UserDatabaseReport> Run() {
     CheckMode();
     PENSTOCK_TRY(CheckIntegrity());
     if (!report_.clean()) return std::move(report_);
@@ -125,11 +125,12 @@ class Check {
   const NamespaceStates& state_of_;
   Connection& connection_;
   std::set<std::string> accounts_;
-  KeptUsersReport report_;
+  UserDatabaseReport report_;
 };
 
 // nullopt: no database was created, or the process was interrupted while it created it.
-std::optional<KeptUsersReport> WithoutDatabase(const std::string& directory, KeptUsersReport lost) {
+std::optional<UserDatabaseReport> WithoutDatabase(const std::string& directory,
+                                                  UserDatabaseReport lost) {
   std::optional<std::string> problem = MissingUsersProblem(directory);
   if (!problem) return std::nullopt;
   lost.findings.push_back({"database", lost.path, std::move(*problem), false});
@@ -138,15 +139,15 @@ std::optional<KeptUsersReport> WithoutDatabase(const std::string& directory, Kep
 
 }  // namespace
 
-bool KeptUsersReport::clean() const {
+bool UserDatabaseReport::clean() const {
   return std::all_of(findings.begin(), findings.end(),
                      [](const store::FsckFinding& finding) { return finding.is_note; });
 }
 
-Result<std::optional<KeptUsersReport>> CheckKeptUsers(const std::string& directory,
-                                                      const NamespaceStates& state_of) {
-  const std::string path = directory + "/" + std::string(kKeptUsersFile);
-  KeptUsersReport damaged{.path = path};
+Result<std::optional<UserDatabaseReport>> CheckUserDatabase(const std::string& directory,
+                                                            const NamespaceStates& state_of) {
+  const std::string path = directory + "/" + std::string(kUserDatabaseFile);
+  UserDatabaseReport damaged{.path = path};
   PENSTOCK_ASSIGN(damaged.findings, store::CheckLog(path, /*may_be_emptied=*/true));
   if (!damaged.clean()) return std::optional(std::move(damaged));
   PENSTOCK_ASSIGN(const std::uint64_t size, store::FileSize(path));
@@ -161,12 +162,12 @@ Result<std::optional<KeptUsersReport>> CheckKeptUsers(const std::string& directo
   PENSTOCK_ASSIGN(const std::int64_t version, store::SchemaVersionOf(*connection));
   // Equivalent to an empty file, from an earlier build.
   if (version == 0 && size <= kPageBytes) return WithoutDatabase(directory, std::move(damaged));
-  if (version != kKeptUsersVersion)
-    return store::WrongSchemaVersion(path, version, kKeptUsersVersion);
+  if (version != kUserDatabaseVersion)
+    return store::WrongSchemaVersion(path, version, kUserDatabaseVersion);
   if (!connection->HasPageChecksums()) return store::MissingPageChecksums(path);
-  PENSTOCK_ASSIGN(KeptUsersReport report, Check(state_of, path, *connection).Run());
+  PENSTOCK_ASSIGN(UserDatabaseReport report, Check(state_of, path, *connection).Run());
   report.findings.insert(report.findings.end(), damaged.findings.begin(), damaged.findings.end());
-  return std::optional<KeptUsersReport>(std::move(report));
+  return std::optional<UserDatabaseReport>(std::move(report));
 }
 
 }  // namespace penstock::emulator::identity

@@ -1,4 +1,4 @@
-#include "emulator/faults/actions/wrong_bytes.h"
+#include "emulator/faults/actions/corrupt_body.h"
 
 #include <memory>
 #include <string>
@@ -36,7 +36,7 @@ std::string TextOf(const s3::Response& response) {
   return text;
 }
 
-TEST(WrongBytesTest, CorruptsSlicesAndTextsAlike) {
+TEST(CorruptBodyTest, CorruptsSlicesAndTextsAlike) {
   for (const CorruptKind kind : {CorruptKind::kFlipBit, CorruptKind::kZero,
                                  CorruptKind::kRepeatBlock, CorruptKind::kSwapHalves}) {
     for (std::uint64_t offset = 0; offset < 10; ++offset) {
@@ -55,7 +55,7 @@ TEST(WrongBytesTest, CorruptsSlicesAndTextsAlike) {
   }
 }
 
-TEST(WrongBytesTest, ShortBodyIsUnchanged) {
+TEST(CorruptBodyTest, ShortBodyIsUnchanged) {
   s3::Response response = Sliced();
   EXPECT_FALSE(Corrupt(response, 10, {}));
   EXPECT_EQ(TextOf(response), "0123456789");
@@ -63,7 +63,7 @@ TEST(WrongBytesTest, ShortBodyIsUnchanged) {
   EXPECT_FALSE(Corrupt(none, 0, {}));
 }
 
-TEST(WrongBytesTest, ReportsNoCorruptionIfBytesDoNotChange) {
+TEST(CorruptBodyTest, ReportsNoCorruptionIfBytesDoNotChange) {
   for (const CorruptKind kind :
        {CorruptKind::kZero, CorruptKind::kRepeatBlock, CorruptKind::kSwapHalves}) {
     s3::Response zeros;
@@ -73,7 +73,7 @@ TEST(WrongBytesTest, ReportsNoCorruptionIfBytesDoNotChange) {
   }
 }
 
-TEST(WrongBytesTest, FixesChecksumsOfWholeBody) {
+TEST(CorruptBodyTest, FixesChecksumsOfWholeBody) {
   s3::Response response = Sliced();
   response.Add("x-amz-checksum-crc32", "AAAAAA==");
   response.Add("x-amz-checksum-sha1", "composite-2");
@@ -86,7 +86,7 @@ TEST(WrongBytesTest, FixesChecksumsOfWholeBody) {
   EXPECT_EQ(response.Find("ETag"), "\"5c2ac85eb3834d3adb2289aa92f60457\"");
 }
 
-TEST(WrongBytesTest, FixesChecksumsOfPartsAndTheETagOfAPartThatIsTheWholeObject) {
+TEST(CorruptBodyTest, FixesChecksumsOfPartsAndTheETagOfAPartThatIsTheWholeObject) {
   for (const bool whole : {true, false}) {
     s3::Response response = Sliced();
     response.status = 206;
@@ -100,7 +100,7 @@ TEST(WrongBytesTest, FixesChecksumsOfPartsAndTheETagOfAPartThatIsTheWholeObject)
   }
 }
 
-TEST(WrongBytesTest, KeepsTheETagOfRangeResponses) {
+TEST(CorruptBodyTest, KeepsTheETagOfRangeResponses) {
   s3::Response response = Sliced();
   response.status = 206;
   response.Add("Content-Range", "bytes 10-19/20");
@@ -109,13 +109,13 @@ TEST(WrongBytesTest, KeepsTheETagOfRangeResponses) {
   EXPECT_EQ(response.Find("ETag"), "\"781e5e245d69b566979b86e28d23f2c7\"");
 }
 
-TEST(WrongBytesTest, CutBodyKeepsFirstBytes) {
+TEST(CorruptBodyTest, TruncateBodyKeepsFirstBytes) {
   s3::Response slices = Sliced();
-  CutBody(slices, 4);
+  TruncateBody(slices, 4);
   EXPECT_EQ(TextOf(slices), "0123");
   s3::Response text;
   text.body = std::string("abc");
-  CutBody(text, 1);
+  TruncateBody(text, 1);
   EXPECT_EQ(TextOf(text), "a");
 }
 

@@ -1,4 +1,4 @@
-#include "emulator/identity/kept_users.h"
+#include "emulator/identity/user_database.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -21,10 +21,10 @@ constexpr const char* kUsers = R"({"accounts": [
     {"access_key_id": "ANN", "secret_access_key": "s2", "session_token": "t", "expires": "2030-01-02T03:04:05.25Z", "active": false}]}]},
   {"account_id": "444455556666"}]})";
 
-class KeptUsersTest : public ::testing::Test {
+class UserDatabaseTest : public ::testing::Test {
  protected:
-  std::unique_ptr<KeptUsers> Open() const {
-    auto kept = KeptUsers::Open(folder_.path(), store::Durability::kRelaxed);
+  std::unique_ptr<UserDatabase> Open() const {
+    auto kept = UserDatabase::Open(folder_.path(), store::Durability::kRelaxed);
     EXPECT_TRUE(kept.ok()) << (kept.ok() ? "" : kept.error().message);
     return kept.ok() ? std::move(kept).value() : nullptr;
   }
@@ -36,7 +36,7 @@ class KeptUsersTest : public ::testing::Test {
   const server::TemporaryFolder folder_;
 };
 
-TEST_F(KeptUsersTest, ReturnsStoredUsers) {
+TEST_F(UserDatabaseTest, ReturnsStoredUsers) {
   const UsersDocument users = ParseUsers(kUsers).value();
   ASSERT_TRUE(Open()->Put(users).ok());
   const auto kept = Open();
@@ -59,11 +59,11 @@ TEST_F(KeptUsersTest, ReturnsStoredUsers) {
   EXPECT_EQ(read->keys[1].user.expires, std::nullopt);
 }
 
-TEST_F(KeptUsersTest, MissingDatabaseIsNotCreatedAgain) {
+TEST_F(UserDatabaseTest, MissingDatabaseIsNotCreatedAgain) {
   const std::string path = folder_.path() + "/users.db";
   ASSERT_TRUE(Open()->Put(ParseUsers(kUsers).value()).ok());
   for (const char* suffix : {"", "-mark", "-wal", "-shm"}) std::filesystem::remove(path + suffix);
-  const auto refused = KeptUsers::Open(folder_.path(), store::Durability::kRelaxed);
+  const auto refused = UserDatabase::Open(folder_.path(), store::Durability::kRelaxed);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().kind, ErrorKind::kDataLoss);
   EXPECT_TRUE(refused.error().message.starts_with(
@@ -76,7 +76,7 @@ TEST_F(KeptUsersTest, MissingDatabaseIsNotCreatedAgain) {
   EXPECT_EQ(ModeOf("created-users"), 0600) << "the new creation is recorded";
 }
 
-TEST_F(KeptUsersTest, RecordsTheCreationOfAnEarlierBuild) {
+TEST_F(UserDatabaseTest, RecordsTheCreationOfAnEarlierBuild) {
   ASSERT_TRUE(Open()->Put(ParseUsers(kUsers).value()).ok());
   ASSERT_TRUE(std::filesystem::remove(folder_.path() + "/created-users"));
   EXPECT_EQ(Open()->Read()->keys.size(), 2u);
@@ -85,7 +85,7 @@ TEST_F(KeptUsersTest, RecordsTheCreationOfAnEarlierBuild) {
   EXPECT_EQ(Open()->Read()->keys.size(), 2u) << "nothing was lost";
 }
 
-TEST_F(KeptUsersTest, ReplacesAndRemoves) {
+TEST_F(UserDatabaseTest, ReplacesAndRemoves) {
   UsersDocument users = ParseUsers(kUsers).value();
   const auto kept = Open();
   ASSERT_TRUE(kept->Put(users).ok());
@@ -98,7 +98,7 @@ TEST_F(KeptUsersTest, ReplacesAndRemoves) {
   EXPECT_EQ(read->accounts.size(), 1u);
 }
 
-TEST_F(KeptUsersTest, StoresNoUserAfterStop) {
+TEST_F(UserDatabaseTest, StoresNoUserAfterStop) {
   const std::atomic<bool> stop{true};
   const auto kept = Open();
   const Result<void> put = kept->Put(ParseUsers(kUsers).value(), &stop);
@@ -108,7 +108,7 @@ TEST_F(KeptUsersTest, StoresNoUserAfterStop) {
   EXPECT_TRUE(kept->Put(ParseUsers(kUsers).value()).ok());
 }
 
-TEST_F(KeptUsersTest, AChangeThatRunsOutOfMemoryDoesNotPreventTheNextOne) {
+TEST_F(UserDatabaseTest, AChangeThatRunsOutOfMemoryDoesNotPreventTheNextOne) {
   const UsersDocument users = ParseUsers(kUsers).value();
   const auto kept = Open();
   const int failed = penstock::testing::ForEachAllocation([&](int nth) {
@@ -121,12 +121,12 @@ TEST_F(KeptUsersTest, AChangeThatRunsOutOfMemoryDoesNotPreventTheNextOne) {
   EXPECT_GT(failed, 0);
 }
 
-TEST_F(KeptUsersTest, ChangesFailAfterAFileIsRemovedOrMoved) {
+TEST_F(UserDatabaseTest, ChangesFailAfterAFileIsRemovedOrMoved) {
   const UsersDocument users = ParseUsers(kUsers).value();
   for (const char* name : {"users.db", "users.db-wal"}) {
     for (const bool moved : {false, true}) {
       const server::TemporaryFolder folder;
-      const auto kept = KeptUsers::Open(folder.path(), store::Durability::kRelaxed).value();
+      const auto kept = UserDatabase::Open(folder.path(), store::Durability::kRelaxed).value();
       ASSERT_TRUE(kept->Put(users).ok());
       const std::string path = folder.path() + "/" + name;
       ASSERT_EQ(moved ? ::rename(path.c_str(), (path + ".moved").c_str()) : ::unlink(path.c_str()),
@@ -144,7 +144,7 @@ TEST_F(KeptUsersTest, ChangesFailAfterAFileIsRemovedOrMoved) {
   }
 }
 
-TEST_F(KeptUsersTest, IsReadableOnlyByItsOwner) {
+TEST_F(UserDatabaseTest, IsReadableOnlyByItsOwner) {
   const auto kept = Open();
   ASSERT_TRUE(kept->Put(ParseUsers(kUsers).value()).ok());
   EXPECT_EQ(ModeOf("users.db"), 0600);
@@ -152,14 +152,14 @@ TEST_F(KeptUsersTest, IsReadableOnlyByItsOwner) {
   EXPECT_EQ(ModeOf("users.db-shm"), 0600);
 }
 
-TEST_F(KeptUsersTest, CorrectsALooseMode) {
+TEST_F(UserDatabaseTest, CorrectsALooseMode) {
   Open();
   std::filesystem::permissions(folder_.path() + "/users.db", std::filesystem::perms::all);
   Open();
   EXPECT_EQ(ModeOf("users.db"), 0600);
 }
 
-TEST_F(KeptUsersTest, OverwritesARemovedSecret) {
+TEST_F(UserDatabaseTest, OverwritesARemovedSecret) {
   {
     const auto kept = Open();
     UsersDocument users = ParseUsers(kUsers).value();
@@ -173,7 +173,7 @@ TEST_F(KeptUsersTest, OverwritesARemovedSecret) {
             std::string::npos);
 }
 
-TEST_F(KeptUsersTest, RootsKeepTheirOrder) {
+TEST_F(UserDatabaseTest, RootsKeepTheirOrder) {
   const s3::Owner owner{std::string(64, 'a'), "name", "111122223333"};
   EXPECT_FALSE(Open()->ReadRoots()->has_value()) << "no earlier start is known";
   ASSERT_TRUE(Open()->SetRoots({}).ok());
@@ -188,19 +188,19 @@ TEST_F(KeptUsersTest, RootsKeepTheirOrder) {
   EXPECT_EQ((*roots)[1].account.account_id, "111122223333");
 }
 
-TEST_F(KeptUsersTest, FilesWithoutAStoreIdAreUpgraded) {
+TEST_F(UserDatabaseTest, FilesWithoutAStoreIdAreUpgraded) {
   const std::string path = folder_.path() + "/users.db";
   Open();
   ASSERT_TRUE(store::Connection::Open(path).value()->Execute("PRAGMA user_version=2").ok());
   Open();
   EXPECT_EQ(store::SchemaVersionOf(*store::Connection::Open(path).value()).value(),
-            kKeptUsersVersion);
+            kUserDatabaseVersion);
 }
 
-TEST_F(KeptUsersTest, RefusesForeignAndNewerFiles) {
+TEST_F(UserDatabaseTest, RefusesForeignAndNewerFiles) {
   const std::string path = folder_.path() + "/users.db";
   const auto refused = [&] {
-    return KeptUsers::Open(folder_.path(), store::Durability::kRelaxed).error();
+    return UserDatabase::Open(folder_.path(), store::Durability::kRelaxed).error();
   };
   Open();
   ASSERT_TRUE(store::Connection::Open(path).value()->Execute("PRAGMA user_version=99").ok());

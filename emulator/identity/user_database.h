@@ -5,8 +5,8 @@
 //   DIR/created-users  the creation of users.db was completed: if it does not exist, it was lost.
 //                      Builds before this record do not write it.
 //   DIR/users.reserve  space for removals on a full disk (emulator/store/commits/reserve.h)
-#ifndef PENSTOCK_EMULATOR_IDENTITY_KEPT_USERS_H_
-#define PENSTOCK_EMULATOR_IDENTITY_KEPT_USERS_H_
+#ifndef PENSTOCK_EMULATOR_IDENTITY_USER_DATABASE_H_
+#define PENSTOCK_EMULATOR_IDENTITY_USER_DATABASE_H_
 
 #include <memory>
 #include <optional>
@@ -22,10 +22,10 @@
 
 namespace penstock::emulator::identity {
 
-inline constexpr std::string_view kKeptUsersFile = "users.db";
-inline constexpr std::string_view kKeptUsersRecord = "created-users";
+inline constexpr std::string_view kUserDatabaseFile = "users.db";
+inline constexpr std::string_view kUserDatabaseRecord = "created-users";
 // 2: pages have checksums; 3: new databases have a store id (page_checksums.h)
-inline constexpr int kKeptUsersVersion = 3;
+inline constexpr int kUserDatabaseVersion = 3;
 
 // The account whose root is an access key from the command line.
 struct RootAccount {
@@ -38,7 +38,7 @@ std::optional<std::string> MissingUsersProblem(const std::string& directory);
 // Accepts the loss of committed changes (commit_check.h), or of all users.
 Result<void> AcceptUsersLoss(const std::string& directory);
 
-// What the data directory says about a namespace.
+// The state of a namespace according to the data directory.
 enum class NamespaceState {
   kStored,
   // The deletion is recorded. Keys may remain if the process ended during the deletion.
@@ -48,13 +48,13 @@ enum class NamespaceState {
 
 // Every change is one transaction, so that it is atomic on a crash. Changes fail with kDataLoss
 // after users.db was removed, moved or replaced. Thread safety: one thread at a time.
-class KeptUsers {
+class UserDatabase {
  public:
   // The directory must exist and be locked (data_directory.h). Returns kDataLoss for a damaged
   // or lost file, and kInvalidArgument for a newer version or a foreign file; the message names the
   // file.
-  static Result<std::unique_ptr<KeptUsers>> Open(const std::string& directory,
-                                                 store::Durability durability);
+  static Result<std::unique_ptr<UserDatabase>> Open(const std::string& directory,
+                                                    store::Durability durability);
 
   // Returns accounts and keys with their secrets. Every key has its namespace.
   Result<UsersDocument> Read();
@@ -70,7 +70,7 @@ class KeptUsers {
   Result<void> SetRoots(const std::vector<RootAccount>& roots);
 
  private:
-  KeptUsers(const std::string& reserve_path, std::unique_ptr<store::Connection> connection);
+  UserDatabase(const std::string& reserve_path, std::unique_ptr<store::Connection> connection);
   // kDataLoss: users.db or its log was removed, so that a change is lost.
   Result<void> CheckFiles() const;
   template <class Change>
@@ -83,4 +83,4 @@ class KeptUsers {
 
 }  // namespace penstock::emulator::identity
 
-#endif  // PENSTOCK_EMULATOR_IDENTITY_KEPT_USERS_H_
+#endif  // PENSTOCK_EMULATOR_IDENTITY_USER_DATABASE_H_

@@ -1,4 +1,4 @@
-#include "emulator/faults/actions/wrong_bytes.h"
+#include "emulator/faults/actions/corrupt_body.h"
 
 #include <algorithm>
 #include <array>
@@ -186,7 +186,7 @@ bool Corrupt(s3::Response& response, std::uint64_t offset, const CorruptAction& 
   return !action.fix_checksum || FixChecksums(response).ok();
 }
 
-void CutBody(s3::Response& response, std::uint64_t size) {
+void TruncateBody(s3::Response& response, std::uint64_t size) {
   if (auto* text = std::get_if<std::string>(&response.body)) {
     text->resize(size);
   } else {

@@ -1,4 +1,4 @@
-#include "emulator/identity/kept_users.h"
+#include "emulator/identity/user_database.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -41,7 +41,7 @@ CREATE TABLE roots(
 )sql";
 
 std::string Schema() {
-  return std::string(kTables) + "PRAGMA user_version=" + std::to_string(kKeptUsersVersion);
+  return std::string(kTables) + "PRAGMA user_version=" + std::to_string(kUserDatabaseVersion);
 }
 
 Error Unusable(const std::string& path, const std::string& why) {
@@ -67,7 +67,7 @@ Result<void> MakeFile(const std::string& path) {
 }
 
 std::string RecordPath(const std::string& directory) {
-  return directory + "/" + std::string(kKeptUsersRecord);
+  return directory + "/" + std::string(kUserDatabaseRecord);
 }
 
 // Fails with kDataLoss if the creation of the database is recorded.
@@ -75,7 +75,7 @@ Result<void> CheckNotCreatedBefore(const std::string& directory) {
   const std::optional<std::string> problem = MissingUsersProblem(directory);
   if (!problem) return Ok();
   return Error::Make(ErrorKind::kDataLoss, "the user database '" + directory + "/" +
-                                               std::string(kKeptUsersFile) + "' " + *problem);
+                                               std::string(kUserDatabaseFile) + "' " + *problem);
 }
 
 // A failure is only reported: the users are complete, but a later loss may stay undetected.
@@ -92,14 +92,14 @@ void RecordCreation(const std::string& directory, store::Durability durability) 
 
 Result<void> PrepareTables(Connection& connection, const std::string& directory) {
   PENSTOCK_ASSIGN(const std::int64_t version, store::SchemaVersionOf(connection));
-  if (version > kKeptUsersVersion)
-    return store::WrongSchemaVersion(connection.path(), version, kKeptUsersVersion);
+  if (version > kUserDatabaseVersion)
+    return store::WrongSchemaVersion(connection.path(), version, kUserDatabaseVersion);
   if (version >= 2 && !connection.HasPageChecksums())
     return store::MissingPageChecksums(connection.path());
-  if (version == kKeptUsersVersion) return Ok();
+  if (version == kUserDatabaseVersion) return Ok();
   if (version > 0) {  // all versions have the same tables
     PENSTOCK_TRY(connection.AddPageChecksums());
-    return connection.Execute("PRAGMA user_version=" + std::to_string(kKeptUsersVersion));
+    return connection.Execute("PRAGMA user_version=" + std::to_string(kUserDatabaseVersion));
   }
   Query query(connection, "SELECT count(*) FROM sqlite_schema");
   PENSTOCK_TRY(query.Step());
@@ -157,13 +157,13 @@ KeyRecord ReadKey(const Query& row, const std::map<std::string, s3::Owner>& acco
 
 std::optional<std::string> MissingUsersProblem(const std::string& directory) {
   if (::access(RecordPath(directory).c_str(), F_OK) != 0) return std::nullopt;
-  return "is missing or empty, but '" + std::string(kKeptUsersRecord) +
+  return "is missing or empty, but '" + std::string(kUserDatabaseRecord) +
          "' records that its creation was completed; restore it from a backup, or accept the loss "
          "of all its users with 'penstock-emulator fsck --accept-loss DIRECTORY'";
 }
 
 Result<void> AcceptUsersLoss(const std::string& directory) {
-  const std::string path = directory + "/" + std::string(kKeptUsersFile);
+  const std::string path = directory + "/" + std::string(kUserDatabaseFile);
   PENSTOCK_TRY(store::AcceptCommitLoss(path, /*may_be_emptied=*/true));
   PENSTOCK_ASSIGN(const std::uint64_t size, store::FileSize(path));
   const std::string record = RecordPath(directory);
@@ -171,9 +171,9 @@ Result<void> AcceptUsersLoss(const std::string& directory) {
   return store::SystemError(ErrorKind::kInternal, "remove", record, errno);
 }
 
-Result<std::unique_ptr<KeptUsers>> KeptUsers::Open(const std::string& directory,
-                                                   store::Durability durability) {
-  const std::string path = directory + "/" + std::string(kKeptUsersFile);
+Result<std::unique_ptr<UserDatabase>> UserDatabase::Open(const std::string& directory,
+                                                         store::Durability durability) {
+  const std::string path = directory + "/" + std::string(kUserDatabaseFile);
   PENSTOCK_TRY(store::CheckCommits(path, /*may_be_emptied=*/true));
   PENSTOCK_ASSIGN(const std::uint64_t size, store::FileSize(path));
   if (size == 0) PENSTOCK_TRY(CheckNotCreatedBefore(directory));
@@ -191,23 +191,23 @@ Result<std::unique_ptr<KeptUsers>> KeptUsers::Open(const std::string& directory,
   PENSTOCK_TRY(PrepareTables(*connection, directory));
   RecordCreation(directory, durability);
   connection->AllowLogRemoval();
-  return std::unique_ptr<KeptUsers>(new KeptUsers(reserve, std::move(connection)));
+  return std::unique_ptr<UserDatabase>(new UserDatabase(reserve, std::move(connection)));
 }
 
-KeptUsers::KeptUsers(const std::string& reserve_path, std::unique_ptr<Connection> connection)
+UserDatabase::UserDatabase(const std::string& reserve_path, std::unique_ptr<Connection> connection)
     : reserve_(reserve_path),
       files_({connection->path(), connection->path() + "-wal"}),
       connection_(std::move(connection)) {
   static_cast<void>(reserve_.ExtendUpTo(kReserveBytes));
 }
 
-Result<void> KeptUsers::CheckFiles() const {
+Result<void> UserDatabase::CheckFiles() const {
   if (files_.Exist()) return Ok();
-  return store::RemovedError("user database '" + std::string(kKeptUsersFile) + "'");
+  return store::RemovedError("user database '" + std::string(kUserDatabaseFile) + "'");
 }
 
 template <class Change>
-Result<void> KeptUsers::InTransaction(Change change) {
+Result<void> UserDatabase::InTransaction(Change change) {
   PENSTOCK_TRY(CheckFiles());
   // An earlier change threw, or ran out of memory during the rollback.
   if (connection_->InTransaction()) PENSTOCK_TRY(connection_->Execute("ROLLBACK"));
@@ -218,7 +218,7 @@ Result<void> KeptUsers::InTransaction(Change change) {
   return done.ok() ? CheckFiles() : done;
 }
 
-Result<UsersDocument> KeptUsers::Read() {
+Result<UsersDocument> UserDatabase::Read() {
   UsersDocument users;
   std::map<std::string, s3::Owner> accounts;
   Query account(*connection_,
@@ -240,7 +240,7 @@ Result<UsersDocument> KeptUsers::Read() {
   }
 }
 
-Result<void> KeptUsers::Put(const UsersDocument& users, StopFlag stop) {
+Result<void> UserDatabase::Put(const UsersDocument& users, StopFlag stop) {
   return InTransaction([&users, stop](Connection& connection) -> Result<void> {
     for (const s3::Owner& account : users.accounts) {
       PENSTOCK_TRY(CheckNotStopped(stop));
@@ -254,8 +254,8 @@ Result<void> KeptUsers::Put(const UsersDocument& users, StopFlag stop) {
   });
 }
 
-Result<void> KeptUsers::Remove(const std::vector<std::string>& access_key_ids,
-                               const std::vector<std::string>& account_ids) {
+Result<void> UserDatabase::Remove(const std::vector<std::string>& access_key_ids,
+                                  const std::vector<std::string>& account_ids) {
   const auto remove = [&](Connection& connection) -> Result<void> {
     for (const std::string& id : access_key_ids) {
       PENSTOCK_TRY(
@@ -278,7 +278,7 @@ Result<void> KeptUsers::Remove(const std::vector<std::string>& access_key_ids,
   return done;
 }
 
-Result<std::optional<std::vector<RootAccount>>> KeptUsers::ReadRoots() {
+Result<std::optional<std::vector<RootAccount>>> UserDatabase::ReadRoots() {
   Query fact(*connection_, "SELECT roots_known FROM facts");
   PENSTOCK_ASSIGN(const bool known, fact.Step());
   if (!known || fact.Int(0) == 0) return std::optional<std::vector<RootAccount>>();
@@ -293,7 +293,7 @@ Result<std::optional<std::vector<RootAccount>>> KeptUsers::ReadRoots() {
   }
 }
 
-Result<void> KeptUsers::SetRoots(const std::vector<RootAccount>& roots) {
+Result<void> UserDatabase::SetRoots(const std::vector<RootAccount>& roots) {
   return InTransaction([&roots](Connection& connection) -> Result<void> {
     PENSTOCK_TRY(connection.Execute("DELETE FROM roots; UPDATE facts SET roots_known = 1"));
     for (const RootAccount& root : roots) {

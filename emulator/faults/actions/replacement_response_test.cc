@@ -1,4 +1,4 @@
-#include "emulator/faults/actions/in_place.h"
+#include "emulator/faults/actions/replacement_response.h"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ namespace {
 using Place = s3::DeliveryStep::Place;
 using Kind = s3::DeliveryStep::Kind;
 
-TEST(InPlaceTest, ErrorDetailsDescribeTheRequest) {
+TEST(ReplacementResponseTest, ErrorDetailsDescribeTheRequest) {
   TestRequest request("GET", "/bucket/key?uploadId=up");
   for (const auto& [code, detail] : std::vector<std::pair<std::string, std::string>>{
            {"NoSuchKey", "<Key>key</Key>"},
@@ -25,7 +25,7 @@ TEST(InPlaceTest, ErrorDetailsDescribeTheRequest) {
   }
 }
 
-TEST(InPlaceTest, HeadResponseHasNoBody) {
+TEST(ReplacementResponseTest, HeadResponseHasNoBody) {
   for (const ErrorBody body : {ErrorBody::kXml, ErrorBody::kEmpty, ErrorBody::kHtml,
                                ErrorBody::kJson, ErrorBody::kTruncatedXml}) {
     TestRequest request("HEAD", "/bucket/key");
@@ -35,7 +35,7 @@ TEST(InPlaceTest, HeadResponseHasNoBody) {
   }
 }
 
-TEST(InPlaceTest, SlowDownReasonPhraseIsOnlyFor503) {
+TEST(ReplacementResponseTest, SlowDownReasonPhraseIsOnlyFor503) {
   TestRequest request("GET", "/bucket/key");
   ApplyError(request.exchange(), {.status = 503});
   EXPECT_EQ(request.exchange().response.reason, "Slow Down");
@@ -43,7 +43,7 @@ TEST(InPlaceTest, SlowDownReasonPhraseIsOnlyFor503) {
   EXPECT_EQ(request.exchange().response.reason, "");
 }
 
-TEST(InPlaceTest, GivenHeaderReplacesExistingOne) {
+TEST(ReplacementResponseTest, GivenHeaderReplacesExistingOne) {
   TestRequest request("GET", "/bucket/key");
   ApplyError(request.exchange(),
              {.status = 503, .headers = {{"content-type", "text/x"}, {"X-A", "1"}}});
@@ -55,7 +55,7 @@ TEST(InPlaceTest, GivenHeaderReplacesExistingOne) {
   EXPECT_EQ(response.Find("x-a"), "1");
 }
 
-TEST(InPlaceTest, LateErrorPausesBetweenSpaces) {
+TEST(ReplacementResponseTest, LateErrorPausesBetweenSpaces) {
   TestRequest request("POST", "/bucket/key?uploadId=up");
   ApplyLateError(request.exchange(),
                  {.after = std::chrono::milliseconds(25), .every = std::chrono::milliseconds(10)});
@@ -70,7 +70,7 @@ TEST(InPlaceTest, LateErrorPausesBetweenSpaces) {
   EXPECT_EQ(waits, (std::vector<std::pair<std::uint64_t, std::int64_t>>{{0, 10}, {1, 10}, {2, 5}}));
 }
 
-TEST(InPlaceTest, BlackHoleCountsWhenItBegins) {
+TEST(ReplacementResponseTest, BlackHoleCountsWhenItBegins) {
   s3::Delivery delivery;
   AddDrop(delivery, Place::kBody, 7,
           {.kind = DropKind::kHang, .hang = std::chrono::milliseconds(9)}, [] {});
@@ -82,7 +82,7 @@ TEST(InPlaceTest, BlackHoleCountsWhenItBegins) {
   for (const s3::DeliveryStep& step : delivery.steps) EXPECT_EQ(step.offset, 7U);
 }
 
-TEST(InPlaceTest, DroppedRequestHasNoStatus) {
+TEST(ReplacementResponseTest, DroppedRequestHasNoStatus) {
   TestRequest request("GET", "/bucket/key");
   DropConnection(request.exchange(), {.kind = DropKind::kReset}, [] {});
   EXPECT_EQ(request.exchange().response.status, 0);

@@ -1,6 +1,6 @@
 // A counter that limits concurrent uses of a resource.
-#ifndef PENSTOCK_EMULATOR_SERVER_ADMIN_PLACES_H_
-#define PENSTOCK_EMULATOR_SERVER_ADMIN_PLACES_H_
+#ifndef PENSTOCK_EMULATOR_SERVER_ADMIN_CONCURRENCY_LIMIT_H_
+#define PENSTOCK_EMULATOR_SERVER_ADMIN_CONCURRENCY_LIMIT_H_
 
 #include <atomic>
 #include <memory>
@@ -8,12 +8,12 @@
 namespace penstock::emulator::server {
 
 // Thread safety: any thread.
-class Places {
+class ConcurrencyLimit {
  public:
-  explicit Places(int count) : free_(count) {}
+  explicit ConcurrencyLimit(int limit) : free_(limit) {}
 
-  // Returns null when no place is free. The place is freed with the last copy of the pointer. This
-  // object must outlive it.
+  // Returns null when the limit is reached. The last copy of the pointer ends the use. This object
+  // must outlive it.
   std::shared_ptr<void> Take() {
     int free = free_.load(std::memory_order_relaxed);
     do {
@@ -28,4 +28,4 @@ class Places {
 
 }  // namespace penstock::emulator::server
 
-#endif  // PENSTOCK_EMULATOR_SERVER_ADMIN_PLACES_H_
+#endif  // PENSTOCK_EMULATOR_SERVER_ADMIN_CONCURRENCY_LIMIT_H_

@@ -1,4 +1,4 @@
-#include "emulator/faults/actions/in_place.h"
+#include "emulator/faults/actions/replacement_response.h"
 
 #include <algorithm>
 #include <string>

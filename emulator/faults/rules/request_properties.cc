@@ -1,4 +1,4 @@
-#include "emulator/faults/rules/facts.h"
+#include "emulator/faults/rules/request_properties.h"
 
 #include <initializer_list>
 
@@ -18,14 +18,14 @@ std::optional<std::uint64_t> ListedRank(std::string_view user_agent) {
   return s3::ParseDecimal(number.substr(0, number.find_first_of(" ;,)")));
 }
 
-std::optional<Facts::Range> ParseRange(std::string_view header) {
+std::optional<RequestProperties::Range> ParseRange(std::string_view header) {
   constexpr std::string_view kUnit = "bytes=";
   if (!header.starts_with(kUnit)) return std::nullopt;
   header.remove_prefix(kUnit.size());
   const std::size_t dash = header.find('-');
   if (dash == std::string_view::npos) return std::nullopt;
-  const Facts::Range range{.first = s3::ParseDecimal(header.substr(0, dash)),
-                           .last_inclusive = s3::ParseDecimal(header.substr(dash + 1))};
+  const RequestProperties::Range range{.first = s3::ParseDecimal(header.substr(0, dash)),
+                                       .last_inclusive = s3::ParseDecimal(header.substr(dash + 1))};
   const bool first_is_wrong = dash > 0 && !range.first;
   const bool last_is_wrong = dash + 1 < header.size() && !range.last_inclusive;
   if (first_is_wrong || last_is_wrong || (!range.first && !range.last_inclusive))
@@ -33,7 +33,7 @@ std::optional<Facts::Range> ParseRange(std::string_view header) {
   return range;
 }
 
-// The headers that facts are read from. The first header of each name counts.
+// The headers that properties are read from. The first header of each name counts.
 struct Claims {
   using Value = std::optional<std::string_view>;
   Value range;
@@ -76,8 +76,8 @@ Claims ClaimsOf(const s3::RequestHead& head) {
   return claims;
 }
 
-std::string_view AddressOf(const Facts& facts) {
-  const std::string_view peer = facts.exchange->connection.peer;
+std::string_view AddressOf(const RequestProperties& properties) {
+  const std::string_view peer = properties.exchange->connection.peer;
   return peer.substr(0, peer.rfind(':'));
 }
 
@@ -89,8 +89,8 @@ std::string Joined(std::string begin, std::initializer_list<std::string_view> pi
   return begin;
 }
 
-std::string_view RangeHeaderOf(const Facts& facts) {
-  return facts.exchange->request.Find("range").value_or(std::string_view());
+std::string_view RangeHeaderOf(const RequestProperties& properties) {
+  return properties.exchange->request.Find("range").value_or(std::string_view());
 }
 
 }  // namespace
@@ -107,38 +107,39 @@ std::optional<std::string_view> ClaimedSessionToken(const s3::Exchange& exchange
   return std::nullopt;
 }
 
-Facts FactsOf(const s3::Exchange& exchange) {
+RequestProperties PropertiesOf(const s3::Exchange& exchange) {
   const s3::RequestHead& head = exchange.request;
   const Claims claims = ClaimsOf(head);
-  Facts facts{.operation = exchange.operation,
-              .method = head.method,
-              .bucket = exchange.target.bucket.value,
-              .key = traffic::KeyAsked(exchange),
-              .access_key = s3::ClaimedAccessKey(head, exchange.target),
-              .user_agent = claims.user_agent.value_or(std::string_view()),
-              .invocation = claims.invocation.value_or(std::string_view()),
-              .exchange = &exchange};
-  facts.directory_bucket = facts.bucket.ends_with("--x-s3");
-  if (const auto part = exchange.target.Get("partNumber")) facts.part = s3::ParseDecimal(*part);
-  if (claims.range) facts.range = ParseRange(*claims.range);
-  if (claims.decoded_length) facts.size = s3::ParseDecimal(*claims.decoded_length);
-  if (!facts.size && claims.length) facts.size = s3::ParseDecimal(*claims.length);
-  if (claims.sdk_request) facts.attempt = s3::ClaimedAttempt(*claims.sdk_request).value_or(1);
-  if (claims.rank) facts.rank = s3::ParseDecimal(*claims.rank);
-  if (!facts.rank) facts.rank = ListedRank(facts.user_agent);
-  return facts;
+  RequestProperties properties{.operation = exchange.operation,
+                               .method = head.method,
+                               .bucket = exchange.target.bucket.value,
+                               .key = traffic::KeyAsked(exchange),
+                               .access_key = s3::ClaimedAccessKey(head, exchange.target),
+                               .user_agent = claims.user_agent.value_or(std::string_view()),
+                               .invocation = claims.invocation.value_or(std::string_view()),
+                               .exchange = &exchange};
+  properties.directory_bucket = properties.bucket.ends_with("--x-s3");
+  if (const auto part = exchange.target.Get("partNumber"))
+    properties.part = s3::ParseDecimal(*part);
+  if (claims.range) properties.range = ParseRange(*claims.range);
+  if (claims.decoded_length) properties.size = s3::ParseDecimal(*claims.decoded_length);
+  if (!properties.size && claims.length) properties.size = s3::ParseDecimal(*claims.length);
+  if (claims.sdk_request) properties.attempt = s3::ClaimedAttempt(*claims.sdk_request).value_or(1);
+  if (claims.rank) properties.rank = s3::ParseDecimal(*claims.rank);
+  if (!properties.rank) properties.rank = ListedRank(properties.user_agent);
+  return properties;
 }
 
-std::string ClientOf(const Facts& facts) {
-  return std::string(facts.access_key.empty() ? AddressOf(facts) : facts.access_key);
+std::string ClientOf(const RequestProperties& properties) {
+  return std::string(properties.access_key.empty() ? AddressOf(properties) : properties.access_key);
 }
 
-std::string AttemptIdentity(const Facts& facts) {
-  const std::string rank = facts.rank ? std::to_string(*facts.rank) : std::string();
-  const s3::Target& target = facts.exchange->target;
-  return Joined(std::string(facts.access_key),
-                {AddressOf(facts), rank, facts.method, facts.bucket, target.raw_path,
-                 target.raw_query, RangeHeaderOf(facts)});
+std::string AttemptIdentity(const RequestProperties& properties) {
+  const std::string rank = properties.rank ? std::to_string(*properties.rank) : std::string();
+  const s3::Target& target = properties.exchange->target;
+  return Joined(std::string(properties.access_key),
+                {AddressOf(properties), rank, properties.method, properties.bucket, target.raw_path,
+                 target.raw_query, RangeHeaderOf(properties)});
 }
 
 }  // namespace penstock::emulator::faults

@@ -1,6 +1,6 @@
 // Corrupts or truncates response bodies.
-#ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_WRONG_BYTES_H_
-#define PENSTOCK_EMULATOR_FAULTS_ACTIONS_WRONG_BYTES_H_
+#ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_CORRUPT_BODY_H_
+#define PENSTOCK_EMULATOR_FAULTS_ACTIONS_CORRUPT_BODY_H_
 
 #include <cstdint>
 
@@ -18,8 +18,8 @@ bool Corrupt(s3::Response& response, std::uint64_t offset, const CorruptAction& 
              const store::ObjectRecord* before = nullptr);
 
 // Truncates the body to `size` bytes; it must be longer.
-void CutBody(s3::Response& response, std::uint64_t size);
+void TruncateBody(s3::Response& response, std::uint64_t size);
 
 }  // namespace penstock::emulator::faults
 
-#endif  // PENSTOCK_EMULATOR_FAULTS_ACTIONS_WRONG_BYTES_H_
+#endif  // PENSTOCK_EMULATOR_FAULTS_ACTIONS_CORRUPT_BODY_H_

@@ -1,6 +1,6 @@
 // Responses that faults send instead of the operation's response.
-#ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_IN_PLACE_H_
-#define PENSTOCK_EMULATOR_FAULTS_ACTIONS_IN_PLACE_H_
+#ifndef PENSTOCK_EMULATOR_FAULTS_ACTIONS_REPLACEMENT_RESPONSE_H_
+#define PENSTOCK_EMULATOR_FAULTS_ACTIONS_REPLACEMENT_RESPONSE_H_
 
 #include "emulator/faults/rules/action.h"
 #include "emulator/s3/core/exchange.h"
@@ -24,4 +24,4 @@ void AddDrop(s3::Delivery& delivery, s3::DeliveryStep::Place place, std::uint64_
 
 }  // namespace penstock::emulator::faults
 
-#endif  // PENSTOCK_EMULATOR_FAULTS_ACTIONS_IN_PLACE_H_
+#endif  // PENSTOCK_EMULATOR_FAULTS_ACTIONS_REPLACEMENT_RESPONSE_H_

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _argument_values
 from .._checkpoint_cli._output import one_line, time_text
 from .._exceptions import S3Exception
-from . import _options, _states
+from . import _options, _state_files
 from ._report import Report, json_line, write_line
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ def run(options: argparse.Namespace) -> int:
     report = Report(options.command, as_json=options.json)
     before = None if options.older_than is None else time.time() - options.older_than
     clients: dict[tuple[str | None, str | None], S3Client] = {}
-    for path in _states.paths():
-        header, changed = _states.peek(path)
+    for path in _state_files.paths():
+        header, changed = _state_files.peek(path)
         if before is not None and changed > before:
             continue
         if options.discard:
@@ -59,8 +59,8 @@ def _discard(
 
     names = header.get("source", os.path.basename(path)), header.get("target")  # noqa: PTH119
     try:
-        state = _states.State(path)
-    except _states.Busy as error:
+        state = _state_files.State(path)
+    except _state_files.Busy as error:
         report.skipped("discard", names[0], str(error), names[1])
         return
     try:

@@ -1,4 +1,4 @@
-#include "emulator/traffic/arrivals.h"
+#include "emulator/traffic/occurrence_counter.h"
 
 #include <atomic>
 #include <thread>
@@ -9,8 +9,8 @@
 namespace penstock::emulator::traffic {
 namespace {
 
-TEST(ArrivalsTest, CountsEachIdentitySeparately) {
-  Arrivals arrivals;
+TEST(OccurrenceCounterTest, CountsEachIdentitySeparately) {
+  OccurrenceCounter arrivals;
   EXPECT_EQ(arrivals.Next(1), 0U);
   EXPECT_EQ(arrivals.Next(17), 0U) << "an identity in the same shard";
   EXPECT_EQ(arrivals.Next(1), 1U);
@@ -19,8 +19,8 @@ TEST(ArrivalsTest, CountsEachIdentitySeparately) {
   EXPECT_EQ(arrivals.Next(1), 0U);
 }
 
-TEST(ArrivalsTest, ConcurrentCallsGetDistinctNumbers) {
-  Arrivals arrivals;
+TEST(OccurrenceCounterTest, ConcurrentCallsGetDistinctNumbers) {
+  OccurrenceCounter arrivals;
   std::atomic<std::uint64_t> sum{0};
   std::vector<std::jthread> threads;
   for (int t = 0; t < 4; ++t) {

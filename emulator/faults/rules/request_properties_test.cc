@@ -1,4 +1,4 @@
-#include "emulator/faults/rules/facts.h"
+#include "emulator/faults/rules/request_properties.h"
 
 #include "emulator/faults/test_support.h"
 #include "gtest/gtest.h"
@@ -8,31 +8,31 @@ namespace {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-TEST(FactsTest, ReadsOperationBucketAndKey) {
+TEST(RequestPropertiesTest, ReadsOperationBucketAndKey) {
   const TestRequest request("PUT", "/b/a/k%20x?partNumber=7&uploadId=u", {{"Content-Length", "5"}});
-  const Facts facts = request.facts();
-  EXPECT_EQ(facts.operation, "UploadPart");
-  EXPECT_EQ(facts.bucket, "b");
-  EXPECT_EQ(facts.key, "a/k x");
-  EXPECT_EQ(facts.part, 7U);
-  EXPECT_EQ(facts.size, 5U);
-  EXPECT_FALSE(facts.directory_bucket);
-  EXPECT_EQ(facts.attempt, 1U);
-  EXPECT_EQ(facts.access_key, "");
+  const RequestProperties properties = request.properties();
+  EXPECT_EQ(properties.operation, "UploadPart");
+  EXPECT_EQ(properties.bucket, "b");
+  EXPECT_EQ(properties.key, "a/k x");
+  EXPECT_EQ(properties.part, 7U);
+  EXPECT_EQ(properties.size, 5U);
+  EXPECT_FALSE(properties.directory_bucket);
+  EXPECT_EQ(properties.attempt, 1U);
+  EXPECT_EQ(properties.access_key, "");
 }
 
-TEST(FactsTest, SizeIsTheDecodedLength) {
+TEST(RequestPropertiesTest, SizeIsTheDecodedLength) {
   EXPECT_EQ(
       TestRequest("PUT", "/b/k", {{"Content-Length", "90"}, {"x-amz-decoded-content-length", "5"}})
-          .facts()
+          .properties()
           .size,
       5U);
-  EXPECT_EQ(TestRequest("PUT", "/b/k").facts().size, std::nullopt);
+  EXPECT_EQ(TestRequest("PUT", "/b/k").properties().size, std::nullopt);
 }
 
-TEST(FactsTest, ParsesEveryFormOfASingleRange) {
+TEST(RequestPropertiesTest, ParsesEveryFormOfASingleRange) {
   const auto range = [](const char* header) {
-    return TestRequest("GET", "/b/k", {{"Range", header}}).facts().range;
+    return TestRequest("GET", "/b/k", {{"Range", header}}).properties().range;
   };
   EXPECT_EQ(range("bytes=3-9")->first, 3U);
   EXPECT_EQ(range("bytes=3-9")->last_inclusive, 9U);
@@ -42,7 +42,7 @@ TEST(FactsTest, ParsesEveryFormOfASingleRange) {
     EXPECT_FALSE(range(none)) << none;
 }
 
-TEST(FactsTest, ReadsTheClientFromItsClaims) {
+TEST(RequestPropertiesTest, ReadsTheClientFromItsClaims) {
   const TestRequest signed_request(
       "GET", "/b/k",
       {{"Authorization",
@@ -51,24 +51,24 @@ TEST(FactsTest, ReadsTheClientFromItsClaims) {
        {"User-Agent", "penstock/1 rank/12 torch"},
        {"amz-sdk-invocation-id", "inv"},
        {"amz-sdk-request", "attempt=3; max=5"}});
-  const Facts facts = signed_request.facts();
-  EXPECT_EQ(facts.access_key, "AKID");
-  EXPECT_EQ(facts.rank, 12U);
-  EXPECT_EQ(facts.invocation, "inv");
-  EXPECT_EQ(facts.attempt, 3U);
+  const RequestProperties properties = signed_request.properties();
+  EXPECT_EQ(properties.access_key, "AKID");
+  EXPECT_EQ(properties.rank, 12U);
+  EXPECT_EQ(properties.invocation, "inv");
+  EXPECT_EQ(properties.attempt, 3U);
   EXPECT_EQ(TestRequest("GET", "/b/k?X-Amz-Credential=AKID2%2F20260101%2Fr%2Fs3%2Faws4_request")
-                .facts()
+                .properties()
                 .access_key,
             "AKID2");
   EXPECT_EQ(TestRequest("GET", "/b/k", {{"x-penstock-rank", "5"}, {"User-Agent", "a rank/6"}})
-                .facts()
+                .properties()
                 .rank,
             5U);
 }
 
-TEST(FactsTest, KeyOfAListingIsItsPrefix) {
+TEST(RequestPropertiesTest, KeyOfAListingIsItsPrefix) {
   const auto key = [](const char* target) {
-    return std::string(TestRequest("GET", target).facts().key);
+    return std::string(TestRequest("GET", target).properties().key);
   };
   EXPECT_EQ(key("/b?list-type=2&prefix=data%2Fa"), "data/a");
   EXPECT_EQ(key("/b?prefix=data/"), "data/");
@@ -80,24 +80,24 @@ TEST(FactsTest, KeyOfAListingIsItsPrefix) {
   EXPECT_EQ(key("/b?tagging&prefix=data/"), "");
 }
 
-TEST(FactsTest, LazyFactsAreCollectedOnFirstUse) {
+TEST(RequestPropertiesTest, LazyRequestPropertiesAreCollectedOnFirstUse) {
   const TestRequest request("GET", "/b/k");
-  LazyFacts facts(request.exchange());
-  EXPECT_EQ(&facts.exchange(), &request.exchange());
-  EXPECT_EQ(facts.get().key, "k");
-  EXPECT_EQ(&facts.get(), &facts.get()) << "collected once";
+  LazyRequestProperties properties(request.exchange());
+  EXPECT_EQ(&properties.exchange(), &request.exchange());
+  EXPECT_EQ(properties.get().key, "k");
+  EXPECT_EQ(&properties.get(), &properties.get()) << "collected once";
 }
 
-TEST(FactsTest, DetectsDirectoryBucketsByName) {
-  EXPECT_TRUE(TestRequest("GET", "/b--use1-az4--x-s3/k").facts().directory_bucket);
+TEST(RequestPropertiesTest, DetectsDirectoryBucketsByName) {
+  EXPECT_TRUE(TestRequest("GET", "/b--use1-az4--x-s3/k").properties().directory_bucket);
 }
 
-TEST(FactsTest, AttemptIdentityIsClientAndRequestLine) {
+TEST(RequestPropertiesTest, AttemptIdentityIsClientAndRequestLine) {
   const auto identity = [](const char* target, Headers headers,
                            const char* peer = "10.0.0.1:50000") {
     TestRequest request("GET", target, std::move(headers));
     request.connection().peer = peer;
-    return AttemptIdentity(request.facts());
+    return AttemptIdentity(request.properties());
   };
   const std::string page = identity("/b?list-type=2", {});
   EXPECT_EQ(identity("/b?list-type=2", {{"User-Agent", "x"}}, "10.0.0.1:50001"), page)

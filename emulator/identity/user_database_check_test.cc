@@ -1,17 +1,17 @@
-#include "emulator/identity/kept_users_check.h"
+#include "emulator/identity/user_database_check.h"
 
 #include <gtest/gtest.h>
 
-#include "emulator/identity/kept_users.h"
+#include "emulator/identity/user_database.h"
 #include "emulator/server/server_fixture.h"
 
 namespace penstock::emulator::identity {
 namespace {
 
-class KeptUsersCheckTest : public testing::Test {
+class UserDatabaseCheckTest : public testing::Test {
  protected:
-  KeptUsersCheckTest() {
-    const auto kept = KeptUsers::Open(folder_.path(), store::Durability::kRelaxed).value();
+  UserDatabaseCheckTest() {
+    const auto kept = UserDatabase::Open(folder_.path(), store::Durability::kRelaxed).value();
     EXPECT_TRUE(
         kept->Put(ParseUsers(R"({"accounts": [{"account_id": "111122223333", "access_keys": [
       {"access_key_id": "K", "secret_access_key": "hush"}]}]})")
@@ -23,15 +23,15 @@ class KeptUsersCheckTest : public testing::Test {
   void Execute(const std::string& sql) {
     ASSERT_TRUE(store::Connection::Open(path_).value()->Execute(sql).ok());
   }
-  static Result<std::optional<KeptUsersReport>> Checked(const std::string& directory) {
-    return CheckKeptUsers(directory, [&](const std::string& name) {
+  static Result<std::optional<UserDatabaseReport>> Checked(const std::string& directory) {
+    return CheckUserDatabase(directory, [&](const std::string& name) {
       if (name == "gone") return NamespaceState::kDeleted;
       return std::filesystem::is_directory(directory + "/namespaces/" + name)
                  ? NamespaceState::kStored
                  : NamespaceState::kMissing;
     });
   }
-  KeptUsersReport Report() const { return *Checked(folder_.path()).value(); }
+  UserDatabaseReport Report() const { return *Checked(folder_.path()).value(); }
   std::string Findings() const {
     std::string text;
     for (const auto& finding : Report().findings)
@@ -44,26 +44,26 @@ class KeptUsersCheckTest : public testing::Test {
   const std::string path_ = folder_.path() + "/users.db";
 };
 
-TEST_F(KeptUsersCheckTest, ValidUsersAreClean) {
+TEST_F(UserDatabaseCheckTest, ValidUsersAreClean) {
   EXPECT_EQ(Findings(), "");
   EXPECT_EQ(Report().accounts, 1u);
   EXPECT_EQ(Report().access_keys, 1u);
   EXPECT_FALSE(std::filesystem::exists(path_ + "-wal")) << "the check must not change anything";
 }
 
-TEST_F(KeptUsersCheckTest, NoUsersAreNoFinding) {
+TEST_F(UserDatabaseCheckTest, NoUsersAreNoFinding) {
   const server::TemporaryFolder empty;
   EXPECT_FALSE(Checked(empty.path())->has_value());
 }
 
-TEST_F(KeptUsersCheckTest, LostUsersAreDamage) {
+TEST_F(UserDatabaseCheckTest, LostUsersAreDamage) {
   for (const char* suffix : {"", "-mark", "-wal", "-shm"}) std::filesystem::remove(path_ + suffix);
   EXPECT_TRUE(Findings().starts_with("database: " + path_ + ": is missing or empty, but "))
       << Findings();
   EXPECT_FALSE(Report().clean());
 }
 
-TEST_F(KeptUsersCheckTest, NamesDamagedRecords) {
+TEST_F(UserDatabaseCheckTest, NamesDamagedRecords) {
   Execute(
       "UPDATE access_keys SET account_id = 'x', secret_access_key = '', expires = 1;"
       "UPDATE accounts SET canonical_id = 'short'; UPDATE roots SET account_id = '12'");
@@ -78,16 +78,16 @@ TEST_F(KeptUsersCheckTest, NamesDamagedRecords) {
   EXPECT_FALSE(Report().clean());
 }
 
-TEST_F(KeptUsersCheckTest, RepairableProblemsAreNotes) {
+TEST_F(UserDatabaseCheckTest, RepairableProblemsAreNotes) {
   Execute("UPDATE access_keys SET namespace = 'gone'");
   std::filesystem::permissions(
       path_, std::filesystem::perms::owner_all | std::filesystem::perms::others_read);
-  const KeptUsersReport report = Report();
+  const UserDatabaseReport report = Report();
   ASSERT_EQ(report.findings.size(), 2u);
   EXPECT_TRUE(report.clean());
 }
 
-TEST_F(KeptUsersCheckTest, MissingNamespaceIsDamage) {
+TEST_F(UserDatabaseCheckTest, MissingNamespaceIsDamage) {
   Execute("UPDATE access_keys SET namespace = 'suite'");
   EXPECT_EQ(Findings(),
             "references: access key 'K': the directory of its namespace 'suite' is missing or has "
@@ -97,7 +97,7 @@ TEST_F(KeptUsersCheckTest, MissingNamespaceIsDamage) {
   EXPECT_TRUE(Report().clean());
 }
 
-TEST_F(KeptUsersCheckTest, NamesADamagedDatabase) {
+TEST_F(UserDatabaseCheckTest, NamesADamagedDatabase) {
   std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(4096);  // the page of the accounts table, with its header
   file << std::string(200, 'x');

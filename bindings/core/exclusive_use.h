@@ -1,6 +1,6 @@
 // Rejects concurrent calls of objects that allow one call at a time.
-#ifndef PENSTOCK_BINDINGS_CORE_USE_H_
-#define PENSTOCK_BINDINGS_CORE_USE_H_
+#ifndef PENSTOCK_BINDINGS_CORE_EXCLUSIVE_USE_H_
+#define PENSTOCK_BINDINGS_CORE_EXCLUSIVE_USE_H_
 
 #include <stdexcept>
 #include <string>
@@ -30,4 +30,4 @@ class ExclusiveUse {
 
 }  // namespace penstock::python
 
-#endif  // PENSTOCK_BINDINGS_CORE_USE_H_
+#endif  // PENSTOCK_BINDINGS_CORE_EXCLUSIVE_USE_H_

@@ -1,6 +1,6 @@
 // Counts occurrences per identity, in bounded memory.
-#ifndef PENSTOCK_EMULATOR_TRAFFIC_ARRIVALS_H_
-#define PENSTOCK_EMULATOR_TRAFFIC_ARRIVALS_H_
+#ifndef PENSTOCK_EMULATOR_TRAFFIC_OCCURRENCE_COUNTER_H_
+#define PENSTOCK_EMULATOR_TRAFFIC_OCCURRENCE_COUNTER_H_
 
 #include <array>
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace penstock::emulator::traffic {
 // The map is sharded to reduce lock contention.
 //
 // Thread safety: safe from any thread.
-class Arrivals {
+class OccurrenceCounter {
  public:
   // Returns how often `identity`, a hash of the counted item, was passed before.
   std::uint64_t Next(std::uint64_t identity);
@@ -32,4 +32,4 @@ class Arrivals {
 
 }  // namespace penstock::emulator::traffic
 
-#endif  // PENSTOCK_EMULATOR_TRAFFIC_ARRIVALS_H_
+#endif  // PENSTOCK_EMULATOR_TRAFFIC_OCCURRENCE_COUNTER_H_

@@ -22,7 +22,7 @@ def _after_fork() -> None:
 os.register_at_fork(after_in_child=_after_fork)
 
 
-class MadeDirectories:
+class EmptyDirectories:
     """The created directories of one endpoint. Paths are ``bucket/a/b``. Keeps at most 100,000 and evicts the oldest.
 
     Args:
