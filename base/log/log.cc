@@ -9,6 +9,7 @@
 #include <new>
 
 #include "base/dates.h"
+#include "base/log/diagnostics.h"
 #include "base/message_filter.h"
 #include "base/text/json_text.h"
 #include "base/text/redact.h"
@@ -20,6 +21,8 @@ namespace penstock {
 namespace {
 
 constexpr std::string_view kLevelNames[] = {"trace", "debug", "info", "warning", "error", "off"};
+
+constinit DiagnosticEvent line_lost("log.line_lost");
 
 // True while this thread runs the sink: a nested log call would deadlock.
 thread_local bool inside_sink = false;
@@ -78,7 +81,8 @@ class Output {
     const InsideSink guard;
     try {
       sink_ ? sink_(level, json_line) : WriteToStandardError(json_line);
-    } catch (...) {  // the line is lost; the caller continues
+    } catch (...) {
+      line_lost.Count();  // The caller continues.
     }
   }
 

@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/log/diagnostics.h"
+
 namespace penstock {
 namespace {
 
@@ -104,10 +106,12 @@ TEST_F(LogTest, TheDefaultSinkWritesOneLineToStandardError) {
 }
 
 TEST_F(LogTest, SinkThatThrowsLosesOnlyItsLine) {
+  const std::uint64_t lost = DiagnosticCounts()["log.line_lost"];
   SetLogSink(LogLevel::kInfo, [](LogLevel, const std::string&) { throw 7; });
   EXPECT_NO_THROW(Log({.event = "x"}));
   Collect(LogLevel::kInfo);
   Log({.event = "y"});
+  EXPECT_EQ(DiagnosticCounts()["log.line_lost"], lost + 1);
   EXPECT_EQ(lines_, std::vector<std::string>{R"({"level":"info","event":"y"})"});
 }
 

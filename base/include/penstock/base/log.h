@@ -20,7 +20,7 @@ enum class LogLevel { kTrace, kDebug, kInfo, kWarning, kError, kOff };
 //
 // Thread safety: a sink is called from any thread, one call at a time. Lines that a sink logs
 // itself are dropped. A sink must be quick, because it runs on I/O threads, and it must not call
-// SetLogSink. If a sink throws, its line is lost.
+// SetLogSink. If a sink throws, its line is lost and counted by the diagnostic log.line_lost.
 using LogSink = std::function<void(LogLevel level, const std::string& json_line)>;
 
 // Parses "trace", "debug", "info", "warning" or "warn", "error", "off". Any other text is kOff.
