@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <memory>
 #include <thread>
 #include <vector>
 
+#include "base/log/diagnostics.h"
 #include "emulator/server/faults_fixture.h"
 
 namespace penstock::emulator::server {
@@ -95,6 +97,26 @@ TEST_F(FaultPacesTest, ApplyToThreeHundredConcurrentUploads) {
     }
   }
   EXPECT_GE(*std::min_element(taken.begin(), taken.end()), kPaced);
+}
+
+// The server stores further bodies before it calls a handler (http::ConnectionQuotas).
+TEST_F(FaultPacesTest, StoredBodiesAreReportedAsNotPaced) {
+  SetAction(R"({"bandwidth": {"bytes_per_second": 10000000}, "at": "body_in"})");
+  const std::string body(1 << 20, 'x');
+  const auto reported = [] { return DiagnosticCounts()["wire.body_not_paced"]; };
+  const std::uint64_t before = reported();
+  EXPECT_EQ(SendRequest("PUT", "/bucket/paced", body).status(), 200);
+  EXPECT_EQ(reported(), before);
+  std::vector<std::unique_ptr<Wire>> slow;
+  for (int i = 0; i < 128; ++i) {  // half of the server's threads
+    slow.push_back(std::make_unique<Wire>(emulator_->endpoint()));
+    slow.back()->Send("PUT /bucket/" + std::to_string(i) +
+                      " HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
+                      "Content-Length: 1\r\n\r\n");
+    EXPECT_EQ(slow.back()->Receive(25), "HTTP/1.1 100 Continue\r\n\r\n") << "a handler reads";
+  }
+  EXPECT_EQ(SendRequest("PUT", "/bucket/stored", body).status(), 200);
+  EXPECT_EQ(reported(), before + 1);
 }
 
 }  // namespace

@@ -165,7 +165,10 @@ class WireConnection final : private message::AsyncResponse, private message::Wi
 
   Executor& executor() override { return *settings_.completions; }
   void Complete() noexcept override;
-  void BeginWait() noexcept override { settings_.quotas->BeginWait(current_->entered); }
+  void BeginWait() noexcept override {
+    if (current_->gathered) current_->gathered->ReportWait();
+    settings_.quotas->BeginWait(current_->entered);
+  }
   void EndWait() noexcept override { settings_.quotas->EndWait(current_->entered); }
   bool PeerHasClosed() const noexcept override;
   bool IsCancelled() const noexcept override;

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/log/diagnostics.h"
 #include "emulator/http/parsing/wire_error.h"
 
 namespace penstock::emulator::http {
@@ -14,6 +15,8 @@ namespace {
 
 constexpr std::size_t kReadBytes = 64 << 10;
 constexpr std::size_t kTurnBytes = 4 << 20;  // then other connections are served
+
+constinit DiagnosticEvent body_not_paced("wire.body_not_paced");
 
 }  // namespace
 
@@ -65,6 +68,14 @@ Result<void> GatheredBody::StoreInFile(ByteView bytes) {
     written += static_cast<std::size_t>(count);
   }
   return Ok();
+}
+
+void GatheredBody::ReportWait() noexcept {
+  if (reported_ || read_ == 0 || read_ == memory_.size() + file_bytes_) return;
+  reported_ = true;
+  body_not_paced.Report(
+      "a client sent a rate-limited or stalled request body at full speed, because many other "
+      "requests were sending bodies; only its response is late");
 }
 
 Result<std::size_t> GatheredBody::Read(MutableByteView into) {

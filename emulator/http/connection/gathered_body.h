@@ -37,6 +37,9 @@ class GatheredBody final : public message::BodyReader {
   State Gather();
   // Makes Read return this error after the stored bytes.
   void Fail(Error error) { error_ = std::move(error); }
+  // Call it when the handler waits on purpose, because of a fault or a limit. Reports once that a
+  // wait between two reads cannot slow the client down, because the body has arrived.
+  void ReportWait() noexcept;
 
   Result<std::size_t> Read(MutableByteView into) override;
   std::optional<std::uint64_t> Length() const override { return wire_.Length(); }
@@ -55,6 +58,7 @@ class GatheredBody final : public message::BodyReader {
   std::uint64_t file_bytes_ = 0;
   std::uint64_t read_ = 0;  // bytes returned by Read
   std::optional<Error> error_;
+  bool reported_ = false;
 };
 
 }  // namespace penstock::emulator::http
