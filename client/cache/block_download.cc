@@ -24,7 +24,7 @@ class Download final : public BodySink, public std::enable_shared_from_this<Down
     request.bucket = BucketName(what_.version.bucket);
     request.key = ObjectKey(what_.version.key);
     request.range = RangeRequest{
-        first() * kCacheBlockBytes, (first() + what_.flights.size()) * kCacheBlockBytes, {}};
+        first() * kCacheBlockBytes, (first() + what_.fetches.size()) * kCacheBlockBytes, {}};
     if (what_.metadata) request.range->end = std::min(*request.range->end, what_.metadata->size);
     request.if_match = ETag(what_.version.etag);
     request.options = what_.options;
@@ -77,7 +77,7 @@ class Download final : public BodySink, public std::enable_shared_from_this<Down
     head.metadata = *what_.metadata;
     backend_->misses.fetch_add(1, std::memory_order_relaxed);
     backend_->miss_bytes.fetch_add(block_->size, std::memory_order_relaxed);
-    cache_.Complete(what_.flights[done_], std::exchange(block_, nullptr), std::move(head));
+    cache_.Complete(what_.fetches[done_], std::exchange(block_, nullptr), std::move(head));
     ++done_;
     filled_ = 0;
     return NextBlock();
@@ -86,15 +86,15 @@ class Download final : public BodySink, public std::enable_shared_from_this<Down
   void End(Result<ObjectMetadata> result) {
     Error error = result.ok() ? Error::Make(ErrorKind::kDataLoss, "the response is too short")
                               : std::move(result).error();
-    for (; done_ < what_.flights.size(); ++done_)
-      Contain(kBookkeeping, [&] { cache_.Fail(what_.flights[done_], error); });
+    for (; done_ < what_.fetches.size(); ++done_)
+      Contain(kBookkeeping, [&] { cache_.Fail(what_.fetches[done_], error); });
   }
 
  private:
-  std::uint64_t first() const { return what_.flights.front()->id.index; }
+  std::uint64_t first() const { return what_.fetches.front()->id.index; }
 
   Result<void> NextBlock() {
-    if (done_ == what_.flights.size()) return Ok();
+    if (done_ == what_.fetches.size()) return Ok();
     const std::uint64_t bytes = BytesOfBlock(first() + done_, what_.metadata->size);
     if (bytes == 0) return Ok();  // The object ends before; Fail the rest at the end.
     block_ = BlockBytes::Take(static_cast<std::size_t>(bytes));
@@ -106,7 +106,7 @@ class Download final : public BodySink, public std::enable_shared_from_this<Down
   NodeCache& cache_;
   const std::shared_ptr<CacheBackend> backend_;  // shared with other reads
   BlockDownload what_;
-  std::size_t done_ = 0;               // completed flights
+  std::size_t done_ = 0;               // completed fetches
   std::shared_ptr<BlockBytes> block_;  // being filled
   std::size_t filled_ = 0;
   std::uint64_t skip_bytes_ = 0;
@@ -117,12 +117,12 @@ class Download final : public BodySink, public std::enable_shared_from_this<Down
 
 void StartBlockDownload(NodeCache& cache, std::shared_ptr<CacheBackend> backend,
                         BlockDownload download) {
-  const std::vector<FlightPtr> flights = download.flights;
+  const std::vector<BlockFetchPtr> fetches = download.fetches;
   Result<void> started = Caught(kBookkeeping, [&] {
     std::make_shared<Download>(cache, std::move(backend), std::move(download))->Start();
   });
   if (started.ok()) return;
-  for (const FlightPtr& flight : flights) cache.Fail(flight, started.error());
+  for (const BlockFetchPtr& fetch : fetches) cache.Fail(fetch, started.error());
 }
 
 }  // namespace penstock::cache

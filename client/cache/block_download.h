@@ -1,4 +1,4 @@
-// Downloads claimed blocks of an object with one GetObject.
+// Downloads adjacent blocks of an object with one GetObject.
 #ifndef PENSTOCK_CLIENT_CACHE_BLOCK_DOWNLOAD_H_
 #define PENSTOCK_CLIENT_CACHE_BLOCK_DOWNLOAD_H_
 
@@ -14,11 +14,11 @@ struct BlockDownload {
   ObjectVersion version;
   bool complete_metadata = false;  // `metadata` is of a response that covers the whole object.
   std::optional<ObjectMetadata> metadata;  // If known.
-  std::vector<FlightPtr> flights;          // Claimed, adjacent, not empty.
+  std::vector<BlockFetchPtr> fetches;      // Begun, adjacent, not empty.
   CallOptions options;
 };
 
-// Ends every flight: with its bytes, or with the error. A block beyond the end of the object fails.
+// Ends every fetch: with its bytes, or with the error. A block beyond the end of the object fails.
 // kResourceExhausted: the memory budget has no room.
 void StartBlockDownload(NodeCache& cache, std::shared_ptr<CacheBackend> backend,
                         BlockDownload download);

@@ -10,14 +10,14 @@ namespace {
 class BlockDownloadTest : public ::testing::Test {
  protected:
   // Downloads blocks [first, first + count), and waits for their end.
-  std::vector<FlightPtr> Download(const ETag& etag, std::uint64_t first, std::uint64_t count) {
+  std::vector<BlockFetchPtr> Download(const ETag& etag, std::uint64_t first, std::uint64_t count) {
     BlockDownload download;
     download.version = {"test", "data", "a", etag.value};
-    download.flights = cached_.cache->Claim(HashOf(download.version), first, count);
-    std::vector<FlightPtr> flights = download.flights;
+    download.fetches = cached_.cache->BeginFetches(HashOf(download.version), first, count);
+    std::vector<BlockFetchPtr> fetches = download.fetches;
     StartBlockDownload(*cached_.cache, cached_.backend, std::move(download));
-    cached_.Settle();
-    return flights;
+    cached_.WaitUntilStored();
+    return fetches;
   }
 
   CachedStore cached_;
@@ -25,27 +25,27 @@ class BlockDownloadTest : public ::testing::Test {
 
 TEST_F(BlockDownloadTest, OneRequestBringsAllBlocks) {
   const Bytes content = MakeContent(2 * kCacheBlockBytes + 10);
-  const auto flights = Download(cached_.Put("a", content), 0, 3);
-  ASSERT_EQ(flights.size(), 3u);
+  const auto fetches = Download(cached_.Put("a", content), 0, 3);
+  ASSERT_EQ(fetches.size(), 3u);
   EXPECT_EQ(cached_.gets, 1);
-  for (const FlightPtr& flight : flights) {
-    ASSERT_EQ(flight->state, Flight::State::kReady);
+  for (const BlockFetchPtr& fetch : fetches) {
+    ASSERT_EQ(fetch->state, BlockFetch::State::kReady);
     EXPECT_TRUE(std::ranges::equal(
-        flight->data->view(),
-        ByteView(content).subspan(flight->id.index * kCacheBlockBytes, flight->data->size)));
+        fetch->data->view(),
+        ByteView(content).subspan(fetch->id.index * kCacheBlockBytes, fetch->data->size)));
   }
 }
 
 TEST_F(BlockDownloadTest, BlocksBeyondTheEndFail) {
-  const auto flights = Download(cached_.Put("a", MakeContent(10)), 0, 2);
-  EXPECT_EQ(flights[0]->state, Flight::State::kReady);
-  EXPECT_EQ(flights[1]->state, Flight::State::kFailed);
+  const auto fetches = Download(cached_.Put("a", MakeContent(10)), 0, 2);
+  EXPECT_EQ(fetches[0]->state, BlockFetch::State::kReady);
+  EXPECT_EQ(fetches[1]->state, BlockFetch::State::kFailed);
 }
 
 TEST_F(BlockDownloadTest, AnotherVersionIsAnError) {
   cached_.Put("a", MakeContent(10));
-  const auto flights = Download(ETag("00000000000000000000000000000000"), 0, 1);
-  EXPECT_EQ(flights[0]->error->kind, ErrorKind::kPreconditionFailed);
+  const auto fetches = Download(ETag("00000000000000000000000000000000"), 0, 1);
+  EXPECT_EQ(fetches[0]->error->kind, ErrorKind::kPreconditionFailed);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ constexpr std::string_view kTemporary = ".tmp-";
 constexpr std::uint64_t kDiskUnit = 4096;
 constexpr std::uint64_t kStateLock = 0;
 constexpr std::uint64_t kEvictionLock = 1;
-constexpr std::uint64_t kFirstClaim = 16;
+constexpr std::uint64_t kFirstBlockLock = 16;
 // A file that is being written changes more often.
 constexpr std::chrono::minutes kAbandoned{10};
 constexpr std::chrono::seconds kPauseWithoutSpace{1};
@@ -90,13 +90,13 @@ BlockAge AgeOf(const struct ::stat& status) {
           .bytes = OnDisk(static_cast<std::uint64_t>(status.st_size))};
 }
 
-std::uint64_t ClaimByte(const BlockId& id) {
+std::uint64_t LockByteOf(const BlockId& id) {
   std::uint64_t hash = 0;
   for (std::size_t i = 0; i < 15; ++i) {
     const char c = id.hash[i];
     hash = hash << 4 | static_cast<std::uint64_t>(c <= '9' ? c - '0' : c - 'a' + 10);
   }
-  return kFirstClaim + hash + id.index;  // the blocks of an object have adjacent bytes
+  return kFirstBlockLock + hash + id.index;  // the blocks of an object have adjacent bytes
 }
 
 Result<void> CheckOwner(const std::string& path) {
@@ -206,11 +206,11 @@ void CacheFolder::UnlockByte(std::uint64_t offset) const {
   static_cast<void>(::fcntl(state_file_.get(), F_SETLK, &lock));
 }
 
-bool CacheFolder::TryClaim(const BlockId& id) { return LockByte(ClaimByte(id)); }
-void CacheFolder::ReleaseClaim(const BlockId& id) { UnlockByte(ClaimByte(id)); }
+bool CacheFolder::TryLockBlock(const BlockId& id) { return LockByte(LockByteOf(id)); }
+void CacheFolder::UnlockBlock(const BlockId& id) { UnlockByte(LockByteOf(id)); }
 
-bool CacheFolder::IsClaimed(const BlockId& id) const {
-  struct ::flock lock = LockOf(ClaimByte(id), F_WRLCK);
+bool CacheFolder::IsBlockLocked(const BlockId& id) const {
+  struct ::flock lock = LockOf(LockByteOf(id), F_WRLCK);
   return ::fcntl(state_file_.get(), F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 

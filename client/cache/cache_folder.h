@@ -65,10 +65,10 @@ class CacheFolder {
 
   // Tries to lock a block for the download. False: another process has the lock. Without working
   // locks, true.
-  bool TryClaim(const BlockId& id);
-  void ReleaseClaim(const BlockId& id);
+  bool TryLockBlock(const BlockId& id);
+  void UnlockBlock(const BlockId& id);
   // Whether another process has the lock.
-  bool IsClaimed(const BlockId& id) const;
+  bool IsBlockLocked(const BlockId& id) const;
 
   // Adds to the counters. They reach the file soon.
   void Add(const CacheStats& delta);

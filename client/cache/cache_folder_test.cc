@@ -80,35 +80,35 @@ TEST_F(CacheFolderTest, ABlockUnderTheNameOfAnotherIsRemoved) {
   EXPECT_EQ(folder_->stats().damaged, 1u);
 }
 
-TEST_F(CacheFolderTest, AnotherProcessSeesClaimsUntilTheOwnerEnds) {
+TEST_F(CacheFolderTest, AnotherProcessSeesLocksUntilTheOwnerEnds) {
   const BlockId id{HashOf({"e", "b", "k", "t"}), 3};
   const BlockId next{id.hash, 4};
-  int claimed[2], end[2];
-  ASSERT_EQ(::pipe(claimed), 0);
+  int locked[2], end[2];
+  ASSERT_EQ(::pipe(locked), 0);
   ASSERT_EQ(::pipe(end), 0);
   const ::pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
     const auto own = CacheFolder::Open(directory_.path(), kMinCacheBytes);
-    const char ok = own.ok() && (*own)->TryClaim(id) && (*own)->TryClaim(next) ? 'y' : 'n';
-    if (own.ok()) (*own)->ReleaseClaim(next);  // and keeps the other one
+    const char ok = own.ok() && (*own)->TryLockBlock(id) && (*own)->TryLockBlock(next) ? 'y' : 'n';
+    if (own.ok()) (*own)->UnlockBlock(next);  // and keeps the other one
     char byte = 0;
-    const bool told = ::write(claimed[1], &ok, 1) == 1 && ::read(end[0], &byte, 1) == 1;
+    const bool told = ::write(locked[1], &ok, 1) == 1 && ::read(end[0], &byte, 1) == 1;
     ::_exit(told ? 0 : 1);  // as if killed: without a release
   }
-  char answer = 0;
-  ASSERT_EQ(::read(claimed[0], &answer, 1), 1);
-  ASSERT_EQ(answer, 'y');
-  EXPECT_TRUE(folder_->IsClaimed(id));
-  EXPECT_FALSE(folder_->TryClaim(id));
-  EXPECT_FALSE(folder_->IsClaimed(next));
-  EXPECT_FALSE(folder_->IsClaimed({id.hash, 2}));
+  char result = 0;
+  ASSERT_EQ(::read(locked[0], &result, 1), 1);
+  ASSERT_EQ(result, 'y');
+  EXPECT_TRUE(folder_->IsBlockLocked(id));
+  EXPECT_FALSE(folder_->TryLockBlock(id));
+  EXPECT_FALSE(folder_->IsBlockLocked(next));
+  EXPECT_FALSE(folder_->IsBlockLocked({id.hash, 2}));
   ASSERT_EQ(::write(end[1], "x", 1), 1);
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_FALSE(folder_->IsClaimed(id));
-  EXPECT_TRUE(folder_->TryClaim(id));
-  for (const int fd : {claimed[0], claimed[1], end[0], end[1]}) ::close(fd);
+  EXPECT_FALSE(folder_->IsBlockLocked(id));
+  EXPECT_TRUE(folder_->TryLockBlock(id));
+  for (const int fd : {locked[0], locked[1], end[0], end[1]}) ::close(fd);
 }
 
 TEST_F(CacheFolderTest, ALostStateIsCountedAnew) {

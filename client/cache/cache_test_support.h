@@ -152,12 +152,12 @@ class CachedStore {
   }
 
   // Waits until every block that was downloaded is stored or refused.
-  void Settle() {
+  void WaitUntilStored() {
     while (cache->in_flight() > 0 || running_ > 0) std::this_thread::yield();
   }
 
   void ResetCounts() {
-    Settle();
+    WaitUntilStored();
     gets = heads = 0;
     downloaded = 0;
   }

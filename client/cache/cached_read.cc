@@ -201,17 +201,17 @@ class CachedRead final : public BodySink, public std::enable_shared_from_this<Ca
 
   // Delivers the block, or does one thing for it. Returns false if the read waits or has ended.
   bool ServeBlock(const BlockId& id) {
-    if (const FlightPtr own = OwnFlight(id.index)) return ServeOwn(own);
-    if (const FlightPtr other = cache_.Find(id)) {
-      const Flight::State state = other->state;
-      if (state == Flight::State::kReady) {
+    if (const BlockFetchPtr own = OwnFetch(id.index)) return ServeOwn(own);
+    if (const BlockFetchPtr other = cache_.Find(id)) {
+      const BlockFetch::State state = other->state;
+      if (state == BlockFetch::State::kReady) {
         const std::uint64_t before = pos_;
         const bool goes_on = ServeReady(*other);
         if (range_known_ && pos_ > before) CountHit(pos_ - before);
         return goes_on;
       }
-      if (state == Flight::State::kFailed) return true;  // about to be removed: look again
-      Wait([other] { return other->state != Flight::State::kLoading; });
+      if (state == BlockFetch::State::kFailed) return true;  // about to be removed: look again
+      Wait([other] { return other->state != BlockFetch::State::kLoading; });
       return false;
     }
     if (!must_check_) {
@@ -221,21 +221,21 @@ class CachedRead final : public BodySink, public std::enable_shared_from_this<Ca
     return WaitForOtherProcess(id);
   }
 
-  FlightPtr OwnFlight(std::uint64_t index) const {
-    for (const FlightPtr& flight : run_)
-      if (flight->id.index == index) return flight;
+  BlockFetchPtr OwnFetch(std::uint64_t index) const {
+    for (const BlockFetchPtr& fetch : run_)
+      if (fetch->id.index == index) return fetch;
     return nullptr;
   }
 
-  bool ServeOwn(const FlightPtr& flight) {
-    switch (flight->state) {
-      case Flight::State::kLoading:
-        Wait([flight] { return flight->state != Flight::State::kLoading; });
+  bool ServeOwn(const BlockFetchPtr& fetch) {
+    switch (fetch->state) {
+      case BlockFetch::State::kLoading:
+        Wait([fetch] { return fetch->state != BlockFetch::State::kLoading; });
         return false;
-      case Flight::State::kReady: return ServeReady(*flight);
-      case Flight::State::kFailed: break;
+      case BlockFetch::State::kReady: return ServeReady(*fetch);
+      case BlockFetch::State::kFailed: break;
     }
-    const Error error = flight->error.value_or(Error::Make(ErrorKind::kInternal, "no bytes"));
+    const Error error = fetch->error.value_or(Error::Make(ErrorKind::kInternal, "no bytes"));
     if (error.kind == ErrorKind::kResourceExhausted) {
       Direct();
     } else if (!request_.if_match && !begun_ && error.kind == ErrorKind::kPreconditionFailed) {
@@ -250,9 +250,9 @@ class CachedRead final : public BodySink, public std::enable_shared_from_this<Ca
     return false;
   }
 
-  bool ServeReady(const Flight& flight) {
+  bool ServeReady(const BlockFetch& fetch) {
     if (!metadata_known_) {
-      metadata_ = flight.metadata;
+      metadata_ = fetch.metadata;
       metadata_known_ = true;
     }
     must_check_ = false;
@@ -261,12 +261,12 @@ class CachedRead final : public BodySink, public std::enable_shared_from_this<Ca
       return false;
     }
     StartAhead();
-    if (flight.id.index != pos_ / kCacheBlockBytes) return true;  // it was only a check
-    claim_deadline_.reset();
-    return Deliver(flight.id.index, flight.data->view());
+    if (fetch.id.index != pos_ / kCacheBlockBytes) return true;  // it was only a check
+    lock_deadline_.reset();
+    return Deliver(fetch.id.index, fetch.data->view());
   }
 
-  // Requests blocks from `index` on. Returns false if the first one is claimed or present.
+  // Requests blocks from `index` on. Returns false if the first one is locked or present.
   bool StartRun(std::uint64_t index) {
     const std::uint64_t last = end_ == UINT64_MAX ? kNone : (end_ - 1) / kCacheBlockBytes;
     const bool exact = request_.range && (request_.range->end || request_.range->suffix);
@@ -275,13 +275,13 @@ class CachedRead final : public BodySink, public std::enable_shared_from_this<Ca
               : std::exchange(run_blocks_, std::min(run_blocks_ * 2, kMaxRunBlocks));
     const std::uint64_t count = last == kNone ? most : std::min(most, last - index + 1);
     BlockDownload download;
-    download.flights = cache_.Claim(hash_, index, count);
-    if (download.flights.empty()) return false;
+    download.fetches = cache_.BeginFetches(hash_, index, count);
+    if (download.fetches.empty()) return false;
     download.version = version_;
     download.complete_metadata = complete_metadata_;
     if (metadata_known_) download.metadata = metadata_;
     download.options = request_.options;
-    run_.insert(run_.end(), download.flights.begin(), download.flights.end());
+    run_.insert(run_.end(), download.fetches.begin(), download.fetches.end());
     ++runs_;
     StartBlockDownload(cache_, backend_, std::move(download));
     return true;
@@ -301,13 +301,13 @@ class CachedRead final : public BodySink, public std::enable_shared_from_this<Ca
 
   bool WaitForOtherProcess(const BlockId& id) {
     const MonotonicTime now = SystemClock().Monotonic();
-    if (!claim_deadline_) claim_deadline_ = now + backend_->claim_wait;
-    if (now >= *claim_deadline_) {
+    if (!lock_deadline_) lock_deadline_ = now + backend_->lock_wait;
+    if (now >= *lock_deadline_) {
       Direct();
       return false;
     }
-    Wait([this, id, deadline = *claim_deadline_] {
-      return !cache_.folder().IsClaimed(id) || SystemClock().Monotonic() >= deadline;
+    Wait([this, id, deadline = *lock_deadline_] {
+      return !cache_.folder().IsBlockLocked(id) || SystemClock().Monotonic() >= deadline;
     });
     return false;
   }
@@ -328,7 +328,7 @@ class CachedRead final : public BodySink, public std::enable_shared_from_this<Ca
     const std::uint64_t offset = id.index * kCacheBlockBytes;
     const std::uint64_t from = pos_ - offset;
     const std::uint64_t until = std::min(end_ - offset, block.head.data_bytes);
-    claim_deadline_.reset();
+    lock_deadline_.reset();
     const bool whole = from == 0 && until == block.head.data_bytes;
     const std::uint64_t before = pos_;
     bool goes_on = true;
@@ -389,7 +389,7 @@ class CachedRead final : public BodySink, public std::enable_shared_from_this<Ca
   // Calls Begin of the caller's sink once. Returns false if the read has ended.
   bool EnsureBegun() {
     if (begun_) return true;
-    ObjectMetadata metadata = Answer();
+    ObjectMetadata metadata = ResponseMetadata();
     const bool follows = IsWhole() && backend_->verify && !request_.sink->FollowsChecksum();
     if (follows) expected_ = FindCrc(metadata.checksums);
     Result<void> begun =
@@ -401,7 +401,7 @@ class CachedRead final : public BodySink, public std::enable_shared_from_this<Ca
 
   bool IsWhole() const { return begin_ == 0 && end_ == metadata_.size; }
 
-  ObjectMetadata Answer() const {
+  ObjectMetadata ResponseMetadata() const {
     ObjectMetadata metadata = metadata_;
     metadata.range = {begin_, end_};
     if (!IsWhole() || !backend_->verify) metadata.checksums.clear();
@@ -421,7 +421,7 @@ class CachedRead final : public BodySink, public std::enable_shared_from_this<Ca
       std::copy_n(rest.begin(), count, window.begin());
       if (!Commits(count)) return false;
     }
-    std::erase_if(run_, [&](const FlightPtr& flight) { return flight->id.index == index; });
+    std::erase_if(run_, [&](const BlockFetchPtr& fetch) { return fetch->id.index == index; });
     return true;
   }
 
@@ -445,7 +445,7 @@ class CachedRead final : public BodySink, public std::enable_shared_from_this<Ca
       cache_.Drop(version_, metadata_.size, same.error().message);
       return Passthrough();
     }
-    Finish(Answer());
+    Finish(ResponseMetadata());
   }
 
   // Reads the rest without the cache.
@@ -509,10 +509,10 @@ class CachedRead final : public BodySink, public std::enable_shared_from_this<Ca
   std::uint64_t looked_for_ = kNone;  // `pos_` at the last look
   int looks_ = 0;
 
-  std::vector<FlightPtr> run_;  // own downloads, until their bytes are delivered
+  std::vector<BlockFetchPtr> run_;  // own downloads, until their bytes are delivered
   std::uint64_t run_blocks_ = 1;
   std::uint64_t runs_ = 0;
-  std::optional<MonotonicTime> claim_deadline_;  // of the wait for another process
+  std::optional<MonotonicTime> lock_deadline_;  // of the wait for another process
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// One GetObject that is answered from the node cache as far as possible (docs/decisions/0107).
+// One GetObject that is served from the node cache as far as possible (docs/decisions/0107).
 #ifndef PENSTOCK_CLIENT_CACHE_CACHED_READ_H_
 #define PENSTOCK_CLIENT_CACHE_CACHED_READ_H_
 
@@ -21,7 +21,7 @@ struct CacheBackend {
   std::string endpoint;  // Part of every identity.
   bool verify = true;    // Whole objects are compared with their checksums.
   // How long a read waits for the download of another process. Then it reads from S3 itself.
-  std::chrono::milliseconds claim_wait{30'000};
+  std::chrono::milliseconds lock_wait{30'000};
 
   std::atomic<std::uint64_t> hits{0};  // As in CacheCounts.
   std::atomic<std::uint64_t> hit_bytes{0};
@@ -29,7 +29,7 @@ struct CacheBackend {
   std::atomic<std::uint64_t> miss_bytes{0};
 };
 
-// Whether the cache can answer such a request. Not those for versions, parts or encrypted with the
+// Whether the cache can serve such a request. Not those for versions, parts or encrypted with the
 // customer's key, with conditions other than If-Match, or with options that change the response or
 // name the owner of the bucket.
 bool IsCacheable(const GetObjectRequest& request);

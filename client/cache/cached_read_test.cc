@@ -77,7 +77,7 @@ TEST(CachedReadTest, RangesHaveTheBytesOfTheObject) {
         << "read " << i << ": " << from << " to " << until;
     EXPECT_EQ(sink.seen.range, (ByteRange{from, until}));
   }
-  cached.Settle();
+  cached.WaitUntilStored();
   EXPECT_LE(cached.downloaded, content.size());
 }
 
@@ -97,7 +97,7 @@ TEST(CachedReadTest, ConcurrentReadsDownloadEachByteOnce) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(equal, 8);
-  cached.Settle();
+  cached.WaitUntilStored();
   EXPECT_EQ(cached.downloaded, content.size());
 }
 
@@ -137,7 +137,7 @@ TEST(CachedReadTest, AReplacedObjectOfAnotherSizeIsReadWhole) {
     auto request = cached.Get("a", first);
     request.listed_etag = listed;
     ASSERT_TRUE(cached.Read(request).ok());
-    cached.Settle();
+    cached.WaitUntilStored();
     std::filesystem::remove(cached.directory.Blocks().back());  // the second block
     const Bytes replaced = MakeContent(size, 2);
     cached.Put("a", replaced);
@@ -156,7 +156,7 @@ TEST(CachedReadTest, AFileThatCannotBeReadOrRemovedIsNoObstacle) {
   auto request = cached.Get("a", first);
   request.if_match = etag;
   ASSERT_TRUE(cached.Read(request).ok());
-  cached.Settle();
+  cached.WaitUntilStored();
   for (const std::filesystem::path& file : cached.directory.Blocks()) {
     std::filesystem::remove(file);
     std::filesystem::create_directory(file);
@@ -178,7 +178,7 @@ TEST(CachedReadTest, ADamagedFileIsDownloadedAgain) {
     request.range = RangeRequest{0, content.size(), {}};
     EXPECT_TRUE(cached.Read(std::move(request)).ok());
     EXPECT_EQ(sink.bytes, content);
-    cached.Settle();
+    cached.WaitUntilStored();
   };
   read();
   const auto file = cached.directory.Blocks().front();
@@ -214,7 +214,7 @@ TEST(CachedReadTest, ReadsWorkIfTheCacheCannotBeWritten) {
     request.if_match = etag;
     ASSERT_TRUE(cached.Read(std::move(request)).ok());
     EXPECT_EQ(sink.bytes, content);
-    cached.Settle();
+    cached.WaitUntilStored();
   }
   EXPECT_GT(cached.cache->folder().stats().errors, 0u);
 }
@@ -293,17 +293,17 @@ TEST(CachedReadTest, ASinkMayStopEarly) {
   request.if_match = etag;
   EXPECT_EQ(cached.Read(std::move(request)).error().kind, ErrorKind::kCancelled);
   EXPECT_EQ(sink.position, 300'000u);
-  cached.Settle();
+  cached.WaitUntilStored();
   EXPECT_LE(cached.downloaded, 3 * kMiB);
 }
 
 TEST(CachedReadTest, AStopEndsTheWaitForAnotherDownload) {
   CachedStore cached;
   const ETag etag = cached.Put("a", MakeContent(kMiB));
-  // The claim of a download that never ends, as of a slow process.
+  // The lock of a download that never ends, as of a slow process.
   const std::string hash = HashOf({"test", "data", "a", etag.value});
-  const auto claimed = cached.cache->Claim(hash, 0, 1);
-  ASSERT_EQ(claimed.size(), 1u);
+  const auto begun = cached.cache->BeginFetches(hash, 0, 1);
+  ASSERT_EQ(begun.size(), 1u);
   std::stop_source stop;
   stop.request_stop();
   CollectingSink sink;
@@ -311,7 +311,7 @@ TEST(CachedReadTest, AStopEndsTheWaitForAnotherDownload) {
   request.if_match = etag;
   request.options.cancel = stop.get_token();
   EXPECT_EQ(cached.Read(std::move(request)).error().kind, ErrorKind::kCancelled);
-  cached.cache->Fail(claimed.front(), Error::Make(ErrorKind::kCancelled, "the test ends"));
+  cached.cache->Fail(begun.front(), Error::Make(ErrorKind::kCancelled, "the test ends"));
 }
 
 TEST(CachedReadTest, TheCacheStaysWithinItsLimit) {
@@ -327,7 +327,7 @@ TEST(CachedReadTest, TheCacheStaysWithinItsLimit) {
       ASSERT_TRUE(cached.Read(std::move(request)).ok());
       ASSERT_TRUE(std::ranges::equal(
           sink.bytes, std::span(content).subspan(static_cast<std::size_t>(at), 4 * kMiB)));
-      cached.Settle();
+      cached.WaitUntilStored();
       std::uint64_t bytes = 0;
       for (const auto& file : cached.directory.Blocks()) bytes += std::filesystem::file_size(file);
       EXPECT_LE(bytes, kMinCacheBytes);

@@ -16,7 +16,7 @@ class InspectTest : public ::testing::Test {
       request.if_match = etag;
       PENSTOCK_CHECK(cached_.Read(std::move(request)).ok());
     }
-    cached_.Settle();
+    cached_.WaitUntilStored();
   }
 
   CachedStore cached_;

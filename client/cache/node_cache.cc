@@ -61,70 +61,70 @@ Result<NodeCache*> NodeCache::PerProcess(const NodeCacheConfig& config) {
   return made.get();
 }
 
-FlightPtr NodeCache::Find(const BlockId& id) const {
+BlockFetchPtr NodeCache::Find(const BlockId& id) const {
   const MutexLock lock(mutex_);
-  const auto found = flights_.find(id);
-  return found == flights_.end() ? nullptr : found->second;
+  const auto found = fetches_.find(id);
+  return found == fetches_.end() ? nullptr : found->second;
 }
 
-std::vector<FlightPtr> NodeCache::Claim(const std::string& hash, std::uint64_t first,
-                                        std::uint64_t count) {
-  std::vector<FlightPtr> claimed;
-  claimed.reserve(count);
+std::vector<BlockFetchPtr> NodeCache::BeginFetches(const std::string& hash, std::uint64_t first,
+                                                   std::uint64_t count) {
+  std::vector<BlockFetchPtr> begun;
+  begun.reserve(count);
   for (std::uint64_t index = first; index < first + count; ++index) {
-    auto flight = std::make_shared<Flight>(BlockId{hash, index});
+    auto fetch = std::make_shared<BlockFetch>(BlockId{hash, index});
     {
       const MutexLock lock(mutex_);
-      if (!flights_.emplace(flight->id, flight).second) break;
+      if (!fetches_.emplace(fetch->id, fetch).second) break;
     }
-    if (!folder_->TryClaim(flight->id)) {
+    if (!folder_->TryLockBlock(fetch->id)) {
       {
         const MutexLock lock(mutex_);
-        flights_.erase(flight->id);
+        fetches_.erase(fetch->id);
       }
-      flight->state = Flight::State::kFailed;
+      fetch->state = BlockFetch::State::kFailed;
       pool().Poke();
       break;
     }
-    // Another process may have stored it just before this process got the claim.
-    if (folder_->Has(flight->id)) {
-      Release(*flight);
-      flight->state = Flight::State::kFailed;
+    // Another process may have stored it just before this process got the lock.
+    if (folder_->Has(fetch->id)) {
+      Release(*fetch);
+      fetch->state = BlockFetch::State::kFailed;
       pool().Poke();
       break;
     }
-    claimed.push_back(std::move(flight));
+    begun.push_back(std::move(fetch));
   }
-  return claimed;
+  return begun;
 }
 
-void NodeCache::Release(const Flight& flight) {
-  // In this order: a claim of a block that this process claims again must not be released.
-  folder_->ReleaseClaim(flight.id);
+void NodeCache::Release(const BlockFetch& fetch) {
+  // In this order: the lock of a block that this process locks again must not be released.
+  folder_->UnlockBlock(fetch.id);
   const MutexLock lock(mutex_);
-  flights_.erase(flight.id);
+  fetches_.erase(fetch.id);
 }
 
 // The bytes are ready only once they are stored: a process that ends after its last read, such as a
 // data loader worker, has then stored all that it read.
-void NodeCache::Complete(const FlightPtr& flight, std::shared_ptr<const BlockBytes> data,
+void NodeCache::Complete(const BlockFetchPtr& fetch, std::shared_ptr<const BlockBytes> data,
                          BlockHead head) {
-  flight->metadata = head.metadata;
-  flight->data = data;
+  fetch->metadata = head.metadata;
+  fetch->data = data;
   const std::uint64_t bytes = data->size;
   // A disk that is slower than the network must use up neither the memory nor the time.
   const bool store = storing_bytes_.fetch_add(bytes) <= kMaxStoringBytes;
-  const auto end = [this, flight, bytes] {
+  const auto end = [this, fetch, bytes] {
     storing_bytes_.fetch_sub(bytes);
-    flight->state = Flight::State::kReady;
-    Release(*flight);
+    fetch->state = BlockFetch::State::kReady;
+    Release(*fetch);
     pool().Poke();
   };
   const Result<bool> submitted = Caught(kBookkeeping, [&]() -> Result<bool> {
-    return store && pool().Submit([this, flight, data, head, end] {
+    return store && pool().Submit([this, fetch, data, head, end] {
       Contain(kBookkeeping, [&] {
         folder_->Add({.misses = 1, .miss_bytes = data->size});
-        folder_->Store(flight->id, head, data->view());
+        folder_->Store(fetch->id, head, data->view());
       });
       end();
     });
@@ -137,10 +137,10 @@ void NodeCache::Complete(const FlightPtr& flight, std::shared_ptr<const BlockByt
   });
 }
 
-void NodeCache::Fail(const FlightPtr& flight, Error error) {
-  flight->error = std::move(error);
-  Release(*flight);
-  flight->state = Flight::State::kFailed;
+void NodeCache::Fail(const BlockFetchPtr& fetch, Error error) {
+  fetch->error = std::move(error);
+  Release(*fetch);
+  fetch->state = BlockFetch::State::kFailed;
   pool().Poke();
 }
 
@@ -154,7 +154,7 @@ void NodeCache::Drop(const ObjectVersion& version, std::uint64_t object_bytes,
 
 std::size_t NodeCache::in_flight() const {
   const MutexLock lock(mutex_);
-  return flights_.size();
+  return fetches_.size();
 }
 
 bool NodeCache::IsVerified(const BlockId& id, const OpenBlock& block) const {

@@ -33,10 +33,10 @@ struct BlockBytes {
 };
 
 // The download of one block by this process. Other reads of the process wait for it.
-struct Flight {
+struct BlockFetch {
   enum class State { kLoading, kReady, kFailed };
 
-  explicit Flight(BlockId block) : id(std::move(block)) {}
+  explicit BlockFetch(BlockId block) : id(std::move(block)) {}
 
   const BlockId id;
   std::atomic<State> state{State::kLoading};
@@ -45,7 +45,8 @@ struct Flight {
   ObjectMetadata metadata;                 // kReady
   std::optional<Error> error;              // kFailed
 };
-using FlightPtr = std::shared_ptr<Flight>;  // Shared by the download and the reads that wait.
+using BlockFetchPtr =
+    std::shared_ptr<BlockFetch>;  // Shared by the download and the reads that wait.
 
 // Thread safety: any thread.
 class NodeCache {
@@ -63,13 +64,14 @@ class NodeCache {
   WorkPool& pool() { return WorkPool::PerProcess(); }
 
   // Null: this process does not download the block.
-  FlightPtr Find(const BlockId& id) const;
-  // Claims blocks from `first` on, at most `count`, until one that the cache has or that is claimed
-  // already. The caller downloads them.
-  std::vector<FlightPtr> Claim(const std::string& hash, std::uint64_t first, std::uint64_t count);
-  // Ends the download of a claimed block. Complete also stores it; `head` needs no data members.
-  void Complete(const FlightPtr& flight, std::shared_ptr<const BlockBytes> data, BlockHead head);
-  void Fail(const FlightPtr& flight, Error error);
+  BlockFetchPtr Find(const BlockId& id) const;
+  // Begins fetches of at most `count` blocks from `first` on. Ends at a block that the cache has,
+  // or that this or another process fetches. The caller downloads the blocks.
+  std::vector<BlockFetchPtr> BeginFetches(const std::string& hash, std::uint64_t first,
+                                          std::uint64_t count);
+  // Ends a fetch. Complete also stores it; `head` needs no data members.
+  void Complete(const BlockFetchPtr& fetch, std::shared_ptr<const BlockBytes> data, BlockHead head);
+  void Fail(const BlockFetchPtr& fetch, Error error);
 
   // Removes the blocks of a version whose bytes differ from the checksum of the object.
   void Drop(const ObjectVersion& version, std::uint64_t object_bytes, const std::string& why);
@@ -82,12 +84,12 @@ class NodeCache {
   void SetVerified(const BlockId& id, const OpenBlock& block);
 
  private:
-  void Release(const Flight& flight);
+  void Release(const BlockFetch& fetch);
 
   const std::unique_ptr<CacheFolder> folder_;
   std::atomic<std::uint64_t> storing_bytes_{0};
   mutable Mutex mutex_;
-  std::map<BlockId, FlightPtr> flights_ PENSTOCK_GUARDED_BY(mutex_);
+  std::map<BlockId, BlockFetchPtr> fetches_ PENSTOCK_GUARDED_BY(mutex_);
   // Inode and time of the verified file of a block, by the hash of its id.
   std::unordered_map<std::size_t, std::pair<std::uint64_t, std::int64_t>> verified_
       PENSTOCK_GUARDED_BY(mutex_);

@@ -14,17 +14,17 @@ class NodeCacheTest : public ::testing::Test {
   const ObjectVersion version_{"e", "b", "k", "t"};
   const std::string hash_ = HashOf(version_);
 
-  void Complete(const FlightPtr& flight, const Bytes& content) {
+  void Complete(const BlockFetchPtr& fetch, const Bytes& content) {
     auto bytes = BlockBytes::Take(content.size());
     ASSERT_NE(bytes, nullptr);
     std::ranges::copy(content, bytes->bytes.get());
     BlockHead head;
     head.version = version_;
-    head.index = flight->id.index;
-    head.metadata.size = flight->id.index * kCacheBlockBytes + content.size();
-    cache_.Complete(flight, std::move(bytes), head);
+    head.index = fetch->id.index;
+    head.metadata.size = fetch->id.index * kCacheBlockBytes + content.size();
+    cache_.Complete(fetch, std::move(bytes), head);
   }
-  void Settle() {
+  void WaitUntilStored() {
     while (cache_.in_flight() > 0) std::this_thread::yield();
   }
 };
@@ -34,11 +34,11 @@ TEST_F(NodeCacheTest, TheSameDirectoryIsTheSameCache) {
   EXPECT_EQ(cache_.folder().limit(), 32ull << 20);
 }
 
-TEST_F(NodeCacheTest, ClaimsAreExclusiveWithinTheProcess) {
-  const auto first = cache_.Claim(hash_, 0, 4);
+TEST_F(NodeCacheTest, FetchesAreExclusiveWithinTheProcess) {
+  const auto first = cache_.BeginFetches(hash_, 0, 4);
   ASSERT_EQ(first.size(), 4u);
-  EXPECT_TRUE(cache_.Claim(hash_, 2, 4).empty());
-  EXPECT_EQ(cache_.Claim(hash_, 4, 1).size(), 1u);
+  EXPECT_TRUE(cache_.BeginFetches(hash_, 2, 4).empty());
+  EXPECT_EQ(cache_.BeginFetches(hash_, 4, 1).size(), 1u);
   EXPECT_EQ(cache_.Find({hash_, 3}), first[3]);
   for (std::uint64_t i = 0; i <= 4; ++i)
     cache_.Fail(cache_.Find({hash_, i}), Error::Make(ErrorKind::kCancelled, "planned"));
@@ -47,26 +47,26 @@ TEST_F(NodeCacheTest, ClaimsAreExclusiveWithinTheProcess) {
 }
 
 TEST_F(NodeCacheTest, ACompletedBlockIsStored) {
-  const auto claimed = cache_.Claim(hash_, 0, 1);
-  Complete(claimed[0], MakeContent(5000));
-  Settle();
-  EXPECT_EQ(claimed[0]->state, Flight::State::kReady);
+  const auto begun = cache_.BeginFetches(hash_, 0, 1);
+  Complete(begun[0], MakeContent(5000));
+  WaitUntilStored();
+  EXPECT_EQ(begun[0]->state, BlockFetch::State::kReady);
   EXPECT_TRUE(cache_.folder().Has({hash_, 0}));
-  EXPECT_TRUE(cache_.Claim(hash_, 0, 1).empty());  // the cache has it
+  EXPECT_TRUE(cache_.BeginFetches(hash_, 0, 1).empty());  // the cache has it
 }
 
 TEST_F(NodeCacheTest, DropRemovesAllBlocksOfAVersion) {
   const Bytes block = MakeContent(kCacheBlockBytes);
-  for (const auto& flight : cache_.Claim(hash_, 0, 3)) Complete(flight, block);
-  Settle();
+  for (const auto& fetch : cache_.BeginFetches(hash_, 0, 3)) Complete(fetch, block);
+  WaitUntilStored();
   EXPECT_EQ(directory_.Blocks().size(), 3u);
   cache_.Drop(version_, 3 * kCacheBlockBytes, "planned");
   EXPECT_TRUE(directory_.Blocks().empty());
 }
 
 TEST_F(NodeCacheTest, VerificationBelongsToOneFile) {
-  Complete(cache_.Claim(hash_, 0, 1)[0], MakeContent(5000));
-  Settle();
+  Complete(cache_.BeginFetches(hash_, 0, 1)[0], MakeContent(5000));
+  WaitUntilStored();
   const BlockId id{hash_, 0};
   auto block = cache_.folder().OpenForRead(id);
   ASSERT_TRUE(block.has_value());

@@ -21,7 +21,7 @@ namespace {
 namespace py = pybind11;
 using namespace py::literals;
 
-// Answers a question once. Without an answer, its destruction answers kDefault.
+// Decides on one retry. Without a decision, its destruction decides kDefault.
 class Verdict {
  public:
   explicit Verdict(std::function<void(RetryVerdict)> decide) : decide_(std::move(decide)) {}
@@ -51,9 +51,9 @@ py::object OrNone(const std::string& text) {
 
 // The fields of penstock.RequestEvent.
 py::object ToPython(const RequestEvent& e) {
-  const bool answered = e.http_status != 0;
+  const bool responded = e.http_status != 0;
   return py::make_tuple(e.operation, TextToPython(e.bucket), KeyToPython(e.key), e.attempt,
-                        answered ? py::object(py::int_(e.http_status)) : py::object(py::none()),
+                        responded ? py::object(py::int_(e.http_status)) : py::object(py::none()),
                         OrNone(e.error_code), OrNone(e.request_id), EpochTime(e.started),
                         e.first_byte.count() != 0 ? py::object(py::float_(Seconds(e.first_byte)))
                                                   : py::object(py::none()),
@@ -68,7 +68,7 @@ py::object ToPython(const KeptQuestion& q) {
 
 // Returns (client, fields or None for the last event, Verdict or None) of each event.
 std::optional<py::list> TakeEvents() {
-  std::vector<ClientEvent> events = WithoutGil([] { return EventQueue::OfProcess().Take(); });
+  std::vector<ClientEvent> events = WithoutGil([] { return EventQueue::PerProcess().Take(); });
   if (events.empty()) return std::nullopt;
   py::list taken;
   for (ClientEvent& event : events) {
@@ -89,18 +89,18 @@ std::optional<py::list> TakeEvents() {
 
 std::function<void(const RequestEvent&)> MakeObserver(std::uint64_t client, DroppedEvents dropped) {
   return [client, dropped = std::move(dropped)](const RequestEvent& event) {
-    if (!EventQueue::OfProcess().Append(client, event)) dropped->fetch_add(1);
+    if (!EventQueue::PerProcess().Append(client, event)) dropped->fetch_add(1);
   };
 }
 
 AsyncRetryPolicy MakeRetryPolicy(std::uint64_t client) {
   return [client](const RetryQuestion& question, std::function<void(RetryVerdict)> decide) {
-    EventQueue::OfProcess().Ask(client, question, std::move(decide));
+    EventQueue::PerProcess().Ask(client, question, std::move(decide));
   };
 }
 
 void BindEvents(py::module_& module) {
-  py::class_<Verdict>(module, "Verdict", "Answers the question of a retry policy, at most once.")
+  py::class_<Verdict>(module, "Verdict", "The decision of a retry policy, made at most once.")
       .def(
           "decide",
           [](Verdict& self, std::optional<bool> retry) {
@@ -110,14 +110,14 @@ void BindEvents(py::module_& module) {
           "retry"_a.none(true));
   module.def("take_events", &TakeEvents,
              "Waits for events of clients, and returns all. None: the queue is closed.");
-  module.def("events_handled", [](std::size_t count) { EventQueue::OfProcess().Handled(count); });
+  module.def("events_handled", [](std::size_t count) { EventQueue::PerProcess().Handled(count); });
   module.def("flush_events", [](double seconds) {
     const auto limit = std::chrono::duration_cast<std::chrono::nanoseconds>(
         std::chrono::duration<double>(seconds));
-    return WithoutGil([limit] { return EventQueue::OfProcess().Flush(limit); });
+    return WithoutGil([limit] { return EventQueue::PerProcess().Flush(limit); });
   });
-  module.def("end_events", [](std::uint64_t client) { EventQueue::OfProcess().End(client); });
-  module.def("close_events", [] { EventQueue::OfProcess().Close(); });
+  module.def("end_events", [](std::uint64_t client) { EventQueue::PerProcess().End(client); });
+  module.def("close_events", [] { EventQueue::PerProcess().Close(); });
 }
 
 }  // namespace penstock::python

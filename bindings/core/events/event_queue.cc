@@ -8,7 +8,7 @@
 
 namespace penstock::python {
 
-EventQueue& EventQueue::OfProcess() {
+EventQueue& EventQueue::PerProcess() {
   struct Owned {
     int process;
     EventQueue queue;

@@ -46,12 +46,12 @@ class EventQueue {
 
   // Returns the queue of this process. A forked child has its own, which is empty: a lock of the
   // parent's may be held by a thread that the child does not have.
-  static EventQueue& OfProcess();
+  static EventQueue& PerProcess();
 
   // Appends an attempt. Returns false if the queue is full or closed.
   bool Append(std::uint64_t client, const RequestEvent& event);
-  // Appends a question. If no thread takes events, or the queue is full or closed, the answer is
-  // kDefault at once.
+  // Appends a question. If no thread takes events, or the queue is full or closed, the decision
+  // is kDefault at once.
   void Ask(std::uint64_t client, const RetryQuestion& question,
            std::function<void(RetryVerdict)> decide);
   // Appends the last event of a client.
