@@ -40,12 +40,12 @@ void AskOnce(int port) {
   address.sin_port = htons(static_cast<std::uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   char byte = 0;
-  const bool answered =
+  const bool responded =
       ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
       ::send(fd, kRequest.data(), kRequest.size(), MSG_NOSIGNAL) > 0 &&
       ::recv(fd, &byte, 1, 0) == 1;
   ::close(fd);
-  if (!answered) Fail("the emulator did not respond");
+  if (!responded) Fail("the emulator did not respond");
 }
 
 double Median(std::vector<double> values) {

@@ -44,8 +44,8 @@ class Wire:
             if not piece:
                 raise SystemExit(f"bench: {parts.netloc} closed the connection after {text!r}")
             text += piece
-        answer, self.rest = text.split(b"\r\n\r\n", 1)
-        lines = answer.decode("latin-1").split("\r\n")
+        response, self.rest = text.split(b"\r\n\r\n", 1)
+        lines = response.decode("latin-1").split("\r\n")
         if not lines[0].startswith("HTTP/1.1 200"):
             raise SystemExit(f"bench: {method} {parts.path} was answered {lines[0]} {self.rest[:300]!r}")
         fields = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines[1:])}
@@ -66,8 +66,8 @@ def upload(server: Server, url: str, body: bytes, headers: str) -> Measurement:
     wire.ask("PUT", url, body, headers)
     before, begin = process_cpu_seconds(server.pid), time.perf_counter()
     for _ in range(PUTS):
-        answer = wire.ask("PUT", url, body, headers)
-        wire.skip_body(int(answer.get("content-length", 0)), memoryview(bytearray(65536)))
+        response = wire.ask("PUT", url, body, headers)
+        wire.skip_body(int(response.get("content-length", 0)), memoryview(bytearray(65536)))
     gigabytes = PUTS * len(body) / 1e9
     seconds = time.perf_counter() - begin
     return {"gb_per_s": gigabytes / seconds, "cpu_per_gb": (process_cpu_seconds(server.pid) - before) / gigabytes}
@@ -167,14 +167,14 @@ def big(rounds: int) -> list[Row]:
         begin = time.perf_counter()
         for number in range(1, BIG_BYTES // BIG_PART_BYTES + 1):
             wanted = {**target, "UploadId": upload_id, "PartNumber": number}
-            answer = wire.ask("PUT", client.generate_presigned_url("upload_part", Params=wanted), part)
-            parts.append({"PartNumber": number, "ETag": answer["etag"]})
+            response = wire.ask("PUT", client.generate_presigned_url("upload_part", Params=wanted), part)
+            parts.append({"PartNumber": number, "ETag": response["etag"]})
         client.complete_multipart_upload(**target, UploadId=upload_id, MultipartUpload={"Parts": parts})
         up = time.perf_counter() - begin
         begin = time.perf_counter()
-        answer = wire.ask("GET", client.generate_presigned_url("get_object", Params=target))
-        if int(answer["content-length"]) != BIG_BYTES:
-            raise SystemExit(f"bench: the large object has {answer['content-length']} bytes")
+        response = wire.ask("GET", client.generate_presigned_url("get_object", Params=target))
+        if int(response["content-length"]) != BIG_BYTES:
+            raise SystemExit(f"bench: the large object has {response['content-length']} bytes")
         wire.skip_body(BIG_BYTES, memoryview(bytearray(MIB)))
         down = time.perf_counter() - begin
         beyond = memory_mib(server.pid, "VmHWM") - at_rest

@@ -92,11 +92,11 @@ def page(server: Server, query: dict[str, str]) -> Measurement:
     while time.perf_counter() < begin + 1.5:
         start = time.perf_counter()
         connection.request("GET", f"{url.path}?{url.query}")
-        answer = connection.getresponse()
-        body = answer.read()
+        response = connection.getresponse()
+        body = response.read()
         taken.append(time.perf_counter() - start)
-        if answer.status != 200 or body.count(b"<CommonPrefixes>") + body.count(b"<Contents>") != 1000:
-            raise SystemExit(f"bench: {query} answered {answer.status}: {body[:300]!r}")
+        if response.status != 200 or body.count(b"<CommonPrefixes>") + body.count(b"<Contents>") != 1000:
+            raise SystemExit(f"bench: {query} answered {response.status}: {body[:300]!r}")
     cpu = process_cpu_seconds(server.pid) - before
     connection.close()
     return {"milliseconds": sorted(taken)[len(taken) // 2] * 1e3, "cpu_ms": cpu / len(taken) * 1e3}
@@ -127,7 +127,7 @@ def list_1m(rounds: int) -> list[Row]:
     return made
 
 
-def first_answer(command: list[str], port: int | None) -> Measurement:
+def first_response(command: list[str], port: int | None) -> Measurement:
     """Milliseconds from the program's start to its first HTTP response."""
     begin = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -161,12 +161,12 @@ def start(rounds: int) -> list[Row]:
     with folder() as data:
         run_json([str(BUILD / "bench/bench_seed_store"), str(data), "objects", "100000", "100", "16", "8"], timeout=600)
         cells = {
-            "penstock": lambda: first_answer([program, "--port", "0", "--memory"], None),
-            "moto": lambda: first_answer([sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)], port),
+            "penstock": lambda: first_response([program, "--port", "0", "--memory"], None),
+            "moto": lambda: first_response([sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)], port),
         }
         made = rows(interleave(cells, rounds), "penstock", {"milliseconds": ("emulator.start", "ms")})
         made += rows(
-            interleave({"penstock": lambda: first_answer([program, "--port", "0", "--data", str(data)], None)}, rounds),
+            interleave({"penstock": lambda: first_response([program, "--port", "0", "--data", str(data)], None)}, rounds),
             "penstock",
             {"milliseconds": ("emulator.start.data", "ms")},
         )

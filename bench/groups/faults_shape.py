@@ -38,9 +38,9 @@ def request(method: str, path: str, body: bytes = b"") -> bytes:
 def ask(wire: socket.socket, method: str, path: str, body: bytes = b"") -> None:
     """Sends one request whose response fits in one packet."""
     wire.sendall(request(method, path, body))
-    answer = wire.recv(65536)
-    if not answer.startswith(b"HTTP/1.1 200"):
-        raise SystemExit(f"bench: {method} {path} was answered {answer[:300]!r}")
+    response = wire.recv(65536)
+    if not response.startswith(b"HTTP/1.1 200"):
+        raise SystemExit(f"bench: {method} {path} was answered {response[:300]!r}")
 
 
 class Download:
@@ -142,9 +142,9 @@ def fill_and_reset(server: Server) -> Measurement:
     ask(wire, "PUT", "/bench")
     for begin in range(0, OBJECTS, BATCH):
         wire.sendall(b"".join(request("PUT", f"/bench/folder-{i % 100}/object-{i}") for i in range(begin, begin + BATCH)))
-        answers = b""
-        while answers.count(b"HTTP/1.1 200") < BATCH or not answers.endswith(b"\r\n\r\n"):
-            answers += wire.recv(1 << 20)
+        responses = b""
+        while responses.count(b"HTTP/1.1 200") < BATCH or not responses.endswith(b"\r\n\r\n"):
+            responses += wire.recv(1 << 20)
     url = urllib.parse.urlsplit(server.admin)
     control = socket.create_connection((url.hostname or "", url.port or 0), timeout=60)
     ask(control, "GET", "/_penstock/health")

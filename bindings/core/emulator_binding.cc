@@ -331,7 +331,7 @@ void BindJournal(PyEmulatorClass& type) {
           [](const PyEmulator& self, const std::string& name, const std::string& question) {
             return CallEmulator(self, [&](emulator::Emulator& instance) -> Result<std::string> {
               PENSTOCK_ASSIGN(const emulator::JournalReading reading, instance.ReadJournal(name));
-              return reading.AnswerJson(question);
+              return reading.QueryJson(question);
             });
           },
           "namespace"_a, "question_json"_a)
@@ -343,7 +343,7 @@ void BindJournal(PyEmulatorClass& type) {
               PENSTOCK_ASSIGN(
                   const emulator::JournalReading reading,
                   instance.AwaitJournal(name, after, std::chrono::milliseconds(wait_ms)));
-              return reading.AnswerJson(question);
+              return reading.QueryJson(question);
             });
           },
           "namespace"_a, "after"_a, "wait_ms"_a, "question_json"_a)

@@ -247,7 +247,7 @@ class S3Client(DirectoryBuckets, Requests, Files):
 
             - ``requests``: attempts by operation.
             - ``retries``: attempts after the first.
-            - ``throttled``: attempts that S3 answered with SlowDown.
+            - ``throttled``: attempts to which S3 responded with SlowDown.
             - ``failures``: S3 calls that ended in an error. A read or write makes one call per range or part, so that one
               failed read may count several times.
             - ``bytes_sent``, ``bytes_received``: body bytes.

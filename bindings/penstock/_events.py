@@ -109,10 +109,10 @@ def _deliver(client: int, fields: tuple[Any, ...] | None, verdict: _core.Verdict
             if observer is not None:
                 observer(RequestEvent(*fields))
         elif policy is not None:
-            answer = policy(RetryQuestion(*fields))
-            if answer is not None and not isinstance(answer, bool):
-                raise TypeError(f"a retry policy must return True, False or None, not {type(answer).__name__}")
-            verdict.decide(answer)
+            decision = policy(RetryQuestion(*fields))
+            if decision is not None and not isinstance(decision, bool):
+                raise TypeError(f"a retry policy must return True, False or None, not {type(decision).__name__}")
+            verdict.decide(decision)
     except BaseException:
         what = "an observer" if verdict is None else "a retry policy; the retry mode decides"
         log.exception("exception in %s", what)

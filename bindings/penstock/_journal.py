@@ -58,8 +58,8 @@ class Journal:
     @property
     def dropped_up_to(self) -> int:
         """The number of the last dropped entry. Used as `after` in a filter, it selects a range without gaps."""
-        answer = self._query("entries", {}, limit=0)
-        return int(answer["last"] - answer["size"])
+        result = self._query("entries", {}, limit=0)
+        return int(result["last"] - result["size"])
 
     @property
     def last(self) -> int:
@@ -89,11 +89,11 @@ class Journal:
         """
         object_filter: Filter = {"bucket": bucket, "key": key, "after": after}
         compared = {"wanted": [list(pair) for pair in wanted]} if wanted else {}
-        answer = self._query("ranges", object_filter, **compared)
-        del answer["generation"]
+        result = self._query("ranges", object_filter, **compared)
+        del result["generation"]
         for name in ("fetched", "covered", "missing"):
-            answer[name] = [(begin, end) for begin, end in answer[name]]
-        return RangeReport(**answer)
+            result[name] = [(begin, end) for begin, end in result[name]]
+        return RangeReport(**result)
 
     def max_concurrency(self, **filter: Unpack[Filter]) -> int:
         """Returns the largest number of the selected requests that were in progress at the same time."""
@@ -152,22 +152,22 @@ class Journal:
         until = time.monotonic() + (timeout_s or 0)
         while True:
             question = {"question": "entries", "filter": filter | {"after": max(after, filter.get("after", 0))}}
-            answer = json.loads(self._core.await_journal(self.namespace, after, _POLL_MS, json.dumps(question)))
-            if answer["generation"] != generation:  # a reset started a new journal
-                generation, after = answer["generation"], 0
+            result = json.loads(self._core.await_journal(self.namespace, after, _POLL_MS, json.dumps(question)))
+            if result["generation"] != generation:  # a reset started a new journal
+                generation, after = result["generation"], 0
                 continue
-            if dropped := answer["dropped_of_asked"]:
+            if dropped := result["dropped_of_asked"]:
                 warnings.warn(
                     f"tail of the journal of {self.namespace!r}: {dropped} entries after number {after} were dropped before "
                     "they were read; read faster, or raise journal_bytes (Emulator(journal_bytes=...), --journal-bytes)",
                     UserWarning,
                     stacklevel=2,
                 )
-            after = max(after, answer["last"])  # behind= may be a number in the future
-            for document in answer["entries"]:
+            after = max(after, result["last"])  # behind= may be a number in the future
+            for document in result["entries"]:
                 yield entry_of(document)
             if timeout_s is not None:
-                if answer["entries"]:
+                if result["entries"]:
                     until = time.monotonic() + timeout_s
                 elif time.monotonic() >= until:
                     return
@@ -178,17 +178,17 @@ class Journal:
 
     def assert_count(self, expected: int, **filter: Unpack[Filter]) -> None:
         """Raises AssertionError unless the filter selects exactly `expected` requests."""
-        answer = self._query("count", filter)
-        if answer["count"] != expected:
-            self._fail(f"{answer['count']} requests instead of {expected}", filter)
-        self._require_complete(answer["dropped"], filter)
+        result = self._query("count", filter)
+        if result["count"] != expected:
+            self._fail(f"{result['count']} requests instead of {expected}", filter)
+        self._require_complete(result["dropped"], filter)
 
     def assert_max_concurrency(self, most: int, **filter: Unpack[Filter]) -> None:
         """Raises AssertionError if more than `most` of the selected requests were in progress at the same time."""
-        answer = self._query("max_concurrency", filter)
-        if answer["max_concurrency"] > most:
-            self._fail(f"{answer['max_concurrency']} requests at one time, more than {most}", filter)
-        self._require_complete(answer["dropped"], filter)
+        result = self._query("max_concurrency", filter)
+        if result["max_concurrency"] > most:
+            self._fail(f"{result['max_concurrency']} requests at one time, more than {most}", filter)
+        self._require_complete(result["dropped"], filter)
 
     def assert_ranges(
         self,
@@ -233,24 +233,24 @@ class Journal:
 
     def assert_in_order(self, first: Filter, then: Filter) -> None:
         """Raises AssertionError unless all requests of `first` ended before any of `then` began, and there were both."""
-        answer = self._query("in_order", first, then=filter_document(then))
-        if not answer["in_order"]:
+        result = self._query("in_order", first, then=filter_document(then))
+        if not result["in_order"]:
             counts = self.count(**first), self.count(**then)
             why = f"the first filter selects {counts[0]} requests, the second {counts[1]}"
             self._fail(f"not all of {_filter_text(first)} ended before {_filter_text(then)} began ({why})", {})
-        self._require_complete(answer["dropped"], {})
+        self._require_complete(result["dropped"], {})
 
     def assert_no_request_after(self, last: Filter, then: Filter | None = None) -> None:
         """Raises AssertionError if a request of `then` (None: any) began after the last of `last` ended, or `last` has none."""
         # This query comes first because it checks both filters.
-        answer = self._query("requests_after", last, then=filter_document(then or {}))
+        result = self._query("requests_after", last, then=filter_document(then or {}))
         if self.count(**last) == 0:
             self._fail(f"there was no request of {_filter_text(last)}", {})
-        if answer["requests_after"]:
-            numbers = set(answer["requests_after"])
+        if result["requests_after"]:
+            numbers = set(result["requests_after"])
             late = [entry for entry in self.entries(**(then or {})) if entry.number in numbers]
             self._fail(f"{len(late)} requests after the last of {_filter_text(last)}, the first of them {late[0]}", then or {})
-        self._require_complete(answer["dropped"], then or {})
+        self._require_complete(result["dropped"], then or {})
 
     def describe(self, count: int = _MAX_SHOWN, **filter: Unpack[Filter]) -> str:
         """Returns the latest `count` entries that the filter selects, one per line, for use in messages."""
@@ -275,8 +275,8 @@ class Journal:
 
     def _query(self, question: str, filter: Filter, **more: Any) -> dict[str, Any]:
         document = {"question": question, "filter": filter_document(filter), **more}
-        answer: dict[str, Any] = json.loads(self._core.ask_journal(self.namespace, json.dumps(document)))
-        return answer
+        result: dict[str, Any] = json.loads(self._core.ask_journal(self.namespace, json.dumps(document)))
+        return result
 
 
 def _filter_text(filter: Filter) -> str:

@@ -55,7 +55,7 @@ class Report:
 
     @property
     def refused(self) -> int:
-        """Requests answered 503 SlowDown."""
+        """Requests with the response 503 SlowDown."""
         return int(self.document["refused"])
 
     @property

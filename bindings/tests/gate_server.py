@@ -1,4 +1,4 @@
-"""A server that answers GETs only once enough of them are waiting, which proves that they were in flight together."""
+"""A server that responds to GETs only once enough of them are waiting, which proves that they were in flight together."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ TIMEOUT_S = 20
 
 
 class Gate:
-    """Holds GETs until `together` of them have arrived, then answers all. After `TIMEOUT_S` a held GET is answered 501.
+    """Holds GETs until `together` of them have arrived, then responds to all. A held GET gets 501 after `TIMEOUT_S`.
 
-    A GET of the path `ungated` is answered at once.
+    The response to a GET of the path `ungated` is immediate.
     """
 
     def __init__(self, content: bytes, together: int, ungated: str) -> None:
@@ -24,7 +24,7 @@ class Gate:
         self.together = together
         self.ungated = ungated
         self.requested: list[str] = []
-        self.timed_out = 0  # requests that were answered 501
+        self.timed_out = 0  # requests with the response 501
         self._changed = threading.Condition()
 
     def pass_through(self, path: str) -> bool:
@@ -51,7 +51,7 @@ def gate_server(
         content: The body of every object.
         together: The number of GETs that opens the gate.
         whole: Further headers of responses to GETs of a whole object.
-        ungated: A path that is answered at once.
+        ungated: A path with an immediate response.
     """
     gate = Gate(content, together, ungated)
 

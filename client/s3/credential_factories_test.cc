@@ -222,14 +222,14 @@ TEST(CredentialFactoriesTest, ContainerAndInstance) {
       << "AWS_EC2_METADATA_DISABLED is true";
 }
 
-// Counts the calls of Start, which it answers later.
+// Counts the calls of Start, which it completes later.
 class SlowProvider final : public CredentialsProvider {
  public:
   void Start(std::function<void(Result<CredentialsPtr>)> done) override {
     waiting.push_back(std::move(done));
   }
   void Forget(const CredentialsPtr&) override { ++forgotten; }
-  void Answer(const std::string& id) {
+  void Complete(const std::string& id) {
     for (const auto& done : std::exchange(waiting, {}))
       done(CredentialsPtr(std::make_shared<const Credentials>(Credentials{id, "s", "", {}})));
   }
@@ -243,13 +243,13 @@ TEST(CredentialFactoriesTest, CacheSharesOneStart) {
   auto first = FetchCredentials(*cached);
   auto second = FetchCredentials(*cached);
   EXPECT_EQ(slow->waiting.size(), 1u);
-  slow->Answer("A");
+  slow->Complete("A");
   const CredentialsPtr credentials = first.Get().value();
   EXPECT_EQ(second.Get().value(), credentials);
   cached->Forget(credentials);
   EXPECT_EQ(slow->forgotten, 1);
   auto third = FetchCredentials(*cached);
-  slow->Answer("B");
+  slow->Complete("B");
   EXPECT_EQ(third.Get().value()->access_key_id, "B");
 }
 
@@ -259,7 +259,7 @@ TEST(CredentialFactoriesTest, ChainUsesTheFirstConfiguredLinkAndPassesForgetOn) 
   const auto chain = MakeChainCredentials(
       {{"the environment", MakeEnvironmentCredentials()}, {"our vault", slow}});
   auto got = FetchCredentials(*chain);
-  slow->Answer("VAULT");
+  slow->Complete("VAULT");
   const CredentialsPtr credentials = got.Get().value();
   EXPECT_EQ(credentials->access_key_id, "VAULT");
   chain->Forget(credentials);
@@ -278,14 +278,14 @@ TEST(CredentialFactoriesTest, ForkedChildFetchesItsOwn) {
     ::alarm(60);
     slow->waiting.clear();
     auto own = FetchCredentials(*cached);
-    slow->Answer("CHILD");
+    slow->Complete("CHILD");
     const auto got = own.Get();
     ::_exit(got.ok() && (*got)->access_key_id == "CHILD" ? 0 : 1);
   }
   int status = 0;
   ::waitpid(child, &status, 0);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  slow->Answer("PARENT");
+  slow->Complete("PARENT");
   EXPECT_EQ(in_flight.Get().value()->access_key_id, "PARENT");
 }
 

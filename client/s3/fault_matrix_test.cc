@@ -66,7 +66,7 @@ struct Fault {
   std::vector<ErrorKind> kinds;  // Of the error if the fault persists.
   bool retried = true;           // The call succeeds if a healthy peer follows.
   // The response is complete: the connection is kept, and the body of a PUT was read.
-  bool answers = false;
+  bool responds = false;
 };
 
 const ErrorKind kGone = ErrorKind::kUnavailable;
@@ -326,10 +326,10 @@ class FaultMatrix : public ::testing::TestWithParam<Case> {
           left_ -= faulty ? 1 : 0;
         }
         if (faulty) {
-          if (case_.fault->answers && case_.verb == Verb::kPut)
+          if (case_.fault->responds && case_.verb == Verb::kPut)
             connection.ReadBody(kContent.size());
           case_.fault->action(connection);
-          if (!case_.fault->answers) return;
+          if (!case_.fault->responds) return;
           continue;
         }
         if (case_.verb == Verb::kPut) {

@@ -301,7 +301,7 @@ class DuplicateApply final : public s3::Handler {
       operations_.Handle(exchange);
       const bool wants_first = std::get<DuplicateAction>(step.timed->action).response ==
                                DuplicateAction::Response::kFirst;
-      // A cancelled request is answered 503, which says that nothing was stored.
+      // The response to a cancelled request is 503, which says that nothing was stored.
       const bool cancelled = IsRefusal(exchange.response) && !s3::RefuseIfCancelled(exchange).ok();
       if (wants_first || cancelled) exchange.response = std::move(first);
       FaultPlan::Done(step);

@@ -228,8 +228,8 @@ TEST(Engine, StopEndsStalledPeersAfterTheGrace) {
   half_a_body.Send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nabc");
   TestClient deaf(server->port());
   deaf.Send(kGet);
-  pollfd answered{deaf.fd(), POLLIN, 0};
-  ASSERT_EQ(::poll(&answered, 1, static_cast<int>(kTestTimeout.count())), 1);
+  pollfd readable{deaf.fd(), POLLIN, 0};
+  ASSERT_EQ(::poll(&readable, 1, static_cast<int>(kTestTimeout.count())), 1);
   reading.get_future().wait();
   const auto begin = std::chrono::steady_clock::now();
   server->Stop(milliseconds(50));

@@ -30,7 +30,7 @@ struct Document {
 
 // {"size": ..., "entries": [...]}. `dropped`: the value of dropped_of_asked.
 Document EntriesDocument(JournalReading reading, JournalFilter filter, std::uint64_t dropped);
-// The same for a question of JournalReading::AnswerJson. nullopt: the question is not "entries".
+// The same for a question of JournalReading::QueryJson. nullopt: the question is not "entries".
 // Returns kInvalidArgument that names the member.
 Result<std::optional<Document>> AskedEntries(const JournalReading& reading,
                                              std::string_view question);

@@ -42,7 +42,7 @@ std::optional<ByteRange> ParseContentRange(std::string_view header) {
   return ByteRange{*first, *last + 1};
 }
 
-std::optional<ByteRange> AnsweredRange(const s3::Exchange& exchange) {
+std::optional<ByteRange> ResponseRange(const s3::Exchange& exchange) {
   if (exchange.operation != "GetObject") return std::nullopt;
   const s3::Response& response = exchange.response;
   if (response.status == 206)
@@ -140,7 +140,7 @@ void WithEntry(const s3::Exchange& exchange, MonotonicTime opened, std::string_v
                     .attempt = AttemptOf(headers.attempt),
                     .bytes_in = exchange.bytes_in,
                     .bytes_out = exchange.bytes_out,
-                    .range = AnsweredRange(exchange),
+                    .range = ResponseRange(exchange),
                     .method = WithoutSecrets(exchange.request.method, method),
                     .target = WithoutSecrets(exchange.request.target, target),
                     .operation = exchange.operation,

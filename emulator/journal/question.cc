@@ -1,4 +1,4 @@
-// JSON of questions to a journal (JournalReading::AnswerJson, ParseJournalFilter).
+// JSON of questions to a journal (JournalReading::QueryJson, ParseJournalFilter).
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -96,16 +96,16 @@ Result<ParsedQuestion> ParseQuestion(const Json& question,
   return ParsedQuestion{std::move(fields), std::move(filter)};
 }
 
-// Each of the following functions answers one question.
-using Answer = Result<Json> (*)(const JournalReading& reading, const Json& question);
+// Each of the following functions returns the result of one question.
+using ResultOf = Result<Json> (*)(const JournalReading& reading, const Json& question);
 
-Result<Json> CountAnswer(const JournalReading& reading, const Json& question) {
+Result<Json> CountResult(const JournalReading& reading, const Json& question) {
   PENSTOCK_ASSIGN(const ParsedQuestion parsed, ParseQuestion(question, {"question", "filter"}));
   return Json{{"count", reading.Count(parsed.filter)},
               {"dropped", reading.DroppedOf(parsed.filter)}};
 }
 
-Result<Json> RangesAnswer(const JournalReading& reading, const Json& question) {
+Result<Json> RangesResult(const JournalReading& reading, const Json& question) {
   PENSTOCK_ASSIGN(const ParsedQuestion parsed,
                   ParseQuestion(question, {"question", "filter", "wanted"}));
   if (!parsed.filter.key || !parsed.filter.bucket)
@@ -119,19 +119,19 @@ Result<Json> RangesAnswer(const JournalReading& reading, const Json& question) {
       {"over_read_bytes", report.over_read_bytes}, {"dropped", reading.DroppedOf(parsed.filter)}};
 }
 
-Result<Json> ConcurrencyAnswer(const JournalReading& reading, const Json& question) {
+Result<Json> ConcurrencyResult(const JournalReading& reading, const Json& question) {
   PENSTOCK_ASSIGN(const ParsedQuestion parsed, ParseQuestion(question, {"question", "filter"}));
   return Json{{"max_concurrency", reading.MaxConcurrency(parsed.filter)},
               {"dropped", reading.DroppedOf(parsed.filter)}};
 }
 
-Result<Json> RateAnswer(const JournalReading& reading, const Json& question) {
+Result<Json> RateResult(const JournalReading& reading, const Json& question) {
   PENSTOCK_ASSIGN(const ParsedQuestion parsed, ParseQuestion(question, {"question", "filter"}));
   return Json{{"requests_per_second", reading.RequestsPerSecond(parsed.filter)},
               {"dropped", reading.DroppedOf(parsed.filter)}};
 }
 
-Result<Json> RetriesAnswer(const JournalReading& reading, const Json& question) {
+Result<Json> RetriesResult(const JournalReading& reading, const Json& question) {
   PENSTOCK_ASSIGN(const ParsedQuestion parsed, ParseQuestion(question, {"question", "filter"}));
   Json retries = Json::array();
   for (const Invocation& invocation : reading.Retries(parsed.filter)) {
@@ -152,7 +152,7 @@ std::uint64_t DroppedOfBoth(const JournalReading& reading, const JournalFilter& 
   return std::max(reading.DroppedOf(one), reading.DroppedOf(other));
 }
 
-Result<Json> OrderAnswer(const JournalReading& reading, const Json& question) {
+Result<Json> OrderResult(const JournalReading& reading, const Json& question) {
   PENSTOCK_ASSIGN(const ParsedQuestion parsed,
                   ParseQuestion(question, {"question", "filter", "then"}));
   if (!parsed.fields.Has("then"))
@@ -162,7 +162,7 @@ Result<Json> OrderAnswer(const JournalReading& reading, const Json& question) {
               {"dropped", DroppedOfBoth(reading, parsed.filter, then)}};
 }
 
-Result<Json> AfterAnswer(const JournalReading& reading, const Json& question) {
+Result<Json> AfterResult(const JournalReading& reading, const Json& question) {
   PENSTOCK_ASSIGN(const ParsedQuestion parsed,
                   ParseQuestion(question, {"question", "filter", "then"}));
   PENSTOCK_ASSIGN(const JournalFilter then, FilterIn(parsed.fields, "then"));
@@ -198,17 +198,17 @@ constexpr std::string_view kEntries = "entries";
 
 struct Question {
   std::string_view name;
-  Answer answer;
+  ResultOf result;
 };
 
 constexpr Question kQuestions[] = {
-    {"count", CountAnswer},
-    {"ranges", RangesAnswer},
-    {"max_concurrency", ConcurrencyAnswer},
-    {"requests_per_second", RateAnswer},
-    {"retries", RetriesAnswer},
-    {"in_order", OrderAnswer},
-    {"requests_after", AfterAnswer},
+    {"count", CountResult},
+    {"ranges", RangesResult},
+    {"max_concurrency", ConcurrencyResult},
+    {"requests_per_second", RateResult},
+    {"retries", RetriesResult},
+    {"in_order", OrderResult},
+    {"requests_after", AfterResult},
 };
 
 }  // namespace
@@ -230,7 +230,7 @@ Result<JournalFilter> ParseJournalFilter(std::string_view json) {
   return journal::FilterOf(parsed, "");
 }
 
-Result<std::string> JournalReading::AnswerJson(std::string_view question) const {
+Result<std::string> JournalReading::QueryJson(std::string_view question) const {
   PENSTOCK_ASSIGN(const JsonTree tree, ParseJsonTree(question));
   const Json& json = tree.root();
   const std::string name = journal::NameOf(json);
@@ -241,9 +241,9 @@ Result<std::string> JournalReading::AnswerJson(std::string_view question) const 
   std::string names(journal::kEntries);
   for (const journal::Question& known : journal::kQuestions) {
     if (known.name == name) {
-      PENSTOCK_ASSIGN(Json answer, known.answer(*this, json));
-      answer["generation"] = generation();
-      return journal::LineOf(answer);
+      PENSTOCK_ASSIGN(Json result, known.result(*this, json));
+      result["generation"] = generation();
+      return journal::LineOf(result);
     }
     names += ", " + std::string(known.name);
   }

@@ -37,10 +37,10 @@ class QuestionTest : public testing::Test {
     if (entry.range && entry.bytes_out == 0) entry.bytes_out = entry.range->size();
     journal_.Append(entry);
   }
-  // Returns the answer or the error message.
+  // Returns the result or the error message.
   Json Query(const std::string& question) {
-    const auto answer = journal_.Read().AnswerJson(question);
-    return answer.ok() ? Json::parse(*answer) : Json(answer.error().message);
+    const auto result = journal_.Read().QueryJson(question);
+    return result.ok() ? Json::parse(*result) : Json(result.error().message);
   }
 
   Journal journal_{1 << 20};
@@ -61,8 +61,8 @@ TEST_F(QuestionTest, CountsMatchingEntries) {
 TEST_F(QuestionTest, ReturnsTheOldestOrNewestEntries) {
   const auto numbers = [&](const std::string& question) {
     std::vector<int> found;
-    const Json answer = Query(question);
-    for (const Json& entry : answer.at("entries")) found.push_back(entry.at("number"));
+    const Json result = Query(question);
+    for (const Json& entry : result.at("entries")) found.push_back(entry.at("number"));
     return found;
   };
   EXPECT_EQ(numbers(R"({"question": "entries"})"), (std::vector<int>{1, 2, 3, 4}));
@@ -86,7 +86,7 @@ TEST_F(QuestionTest, ComparesRangesWithWantedRanges) {
   EXPECT_EQ(report["over_read_bytes"], 10);
 }
 
-TEST_F(QuestionTest, AnswersConcurrencyRateAndRetries) {
+TEST_F(QuestionTest, ReportsConcurrencyRateAndRetries) {
   EXPECT_EQ(Query(R"({"question": "max_concurrency"})")["max_concurrency"], 2);
   EXPECT_EQ(Query(R"({"question": "requests_per_second"})")["requests_per_second"],
             Json::parse("[3, 1]"));
@@ -96,7 +96,7 @@ TEST_F(QuestionTest, AnswersConcurrencyRateAndRetries) {
           R"([{"invocation": "i", "entries": [2, 3], "statuses": [503, 206], "began_s": [0.001, 0.003]}])"));
 }
 
-TEST_F(QuestionTest, AnswersOrderAndLaterRequests) {
+TEST_F(QuestionTest, ReportsOrderAndLaterRequests) {
   EXPECT_EQ(
       Query(
           R"({"question": "in_order", "filter": {"key": "k"}, "then": {"key": "z"}})")["in_order"],
@@ -114,9 +114,9 @@ TEST_F(QuestionTest, AnswersOrderAndLaterRequests) {
 
 TEST_F(QuestionTest, RejectsInvalidQuestionsAndNamesTheMember) {
   const auto refused = [&](const std::string& question, const std::string& word) {
-    const auto answer = journal_.Read().AnswerJson(question);
-    ASSERT_FALSE(answer.ok()) << question;
-    EXPECT_NE(answer.error().message.find(word), std::string::npos) << answer.error().message;
+    const auto result = journal_.Read().QueryJson(question);
+    ASSERT_FALSE(result.ok()) << question;
+    EXPECT_NE(result.error().message.find(word), std::string::npos) << result.error().message;
   };
   refused("[]", "question");
   refused(R"({"question": "what"})", "max_concurrency");
@@ -145,15 +145,15 @@ TEST_F(QuestionTest, RejectsInvalidQuestionsAndNamesTheMember) {
   refused(R"({"question": "entries", "limit": 1, "newest": 1})", "newest");
 }
 
-TEST(DroppedTest, EveryAnswerReportsDroppedEntries) {
+TEST(DroppedTest, EveryResultReportsDroppedEntries) {
   Journal journal(2 * Journal::kBlockBytes);
   for (int i = 0; i < 10'000; ++i)
     journal.Append({.method = "GET", .operation = "GetObject", .bucket = "b", .key = "k"});
   const std::uint64_t dropped = journal.Read().dropped();
   ASSERT_GT(dropped, 100U);
   const auto lost = [&](const std::string& rest) {
-    const auto answer = journal.Read().AnswerJson(R"({"question": )" + rest);
-    return answer.ok() ? Json::parse(*answer).at("dropped").get<std::uint64_t>() : UINT64_MAX;
+    const auto result = journal.Read().QueryJson(R"({"question": )" + rest);
+    return result.ok() ? Json::parse(*result).at("dropped").get<std::uint64_t>() : UINT64_MAX;
   };
   for (const char* const question :
        {"entries", "count", "max_concurrency", "requests_per_second", "retries"}) {

@@ -107,7 +107,7 @@ class Store {
   virtual Result<std::vector<StoredPart>> ListParts(const BucketName& bucket, const ObjectKey& key,
                                                     const UploadId& id, int marker, int limit) = 0;
   virtual Result<PutOutcome> Complete(CompleteUpload request) = 0;
-  // The object that an earlier Complete of this upload made, without its content: S3 answers a
+  // The object that an earlier Complete of this upload made, without its content: S3 responds to a
   // repeated Complete with it. kNotFound (NoSuchUpload) if the store no longer remembers it.
   virtual Result<ObjectPtr> FindCompleted(const BucketName& bucket, const ObjectKey& key,
                                           const UploadId& id) = 0;

@@ -163,14 +163,14 @@ class ExamplesTest(unittest.TestCase):
         self.assertEqual(header, "header Content-Type: text/plain")
         url = put.removeprefix("PUT ")
         request = urllib.request.Request(url, b"text", {"Content-Type": "text/plain"}, method="PUT")
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            self.assertEqual(answer.status, 200)
-        with urllib.request.urlopen(get.removeprefix("GET "), timeout=60) as answer:
-            self.assertEqual((answer.read(), answer.headers["Content-Disposition"]), (b"text", "attachment"))
+        with urllib.request.urlopen(request, timeout=60) as response:
+            self.assertEqual(response.status, 200)
+        with urllib.request.urlopen(get.removeprefix("GET "), timeout=60) as response:
+            self.assertEqual((response.read(), response.headers["Content-Disposition"]), (b"text", "attachment"))
         self.assertIn("partNumber=1", part)
         form = dict(field.removeprefix("field ").split(": ", 1) for field in fields)
-        with urllib.request.urlopen(form_request(post.removeprefix("POST "), form, b"from a form"), timeout=60) as answer:
-            self.assertEqual(answer.status, 204)
+        with urllib.request.urlopen(form_request(post.removeprefix("POST "), form, b"from a form"), timeout=60) as response:
+            self.assertEqual(response.status, 204)
         self.assertEqual(self.run_example("get", "s3://examples/presigned"), b"from a form")
 
     def test_settings_and_a_policy_on_another_thread(self) -> None:

@@ -55,7 +55,7 @@ def http_server():
     with contextlib.ExitStack() as stack:
 
         def start(status, body):
-            class Answers(BaseHTTPRequestHandler):
+            class Responder(BaseHTTPRequestHandler):
                 def do_GET(self):
                     self.send_response(status)
                     self.send_header("Content-Length", str(len(body)))
@@ -67,7 +67,7 @@ def http_server():
                 def log_message(self, *_):
                     pass
 
-            server = stack.enter_context(ThreadingHTTPServer(("127.0.0.1", 0), Answers))
+            server = stack.enter_context(ThreadingHTTPServer(("127.0.0.1", 0), Responder))
             thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
             thread.start()
             stack.callback(thread.join)

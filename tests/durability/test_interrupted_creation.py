@@ -24,9 +24,9 @@ class Recording:
     changes: list[Change]
     # Lengths of the record.
     namespace_begun: int
-    namespace_answered: int
+    namespace_done: int
     reset_begun: int
-    reset_answered: int
+    reset_done: int
     stored: int  # the object of the default namespace
 
 
@@ -41,8 +41,8 @@ def record(folder: Path) -> Recording:
         lengths += [log.stat().st_size, log.stat().st_size]
         admin.expect(200, "POST", "/_penstock/reset")
         lengths.append(log.stat().st_size)
-    begun, answered, reset, ended = lengths
-    return Recording(data, read_log(log), begun, answered, reset, ended, begun)
+    begun, done, reset, ended = lengths
+    return Recording(data, read_log(log), begun, done, reset, ended, begun)
 
 
 def namespaces_of(server: Server) -> list[str]:
@@ -55,11 +55,11 @@ def check_start(image: Path, recording: Recording, end: int) -> None:
         status = Requests(server.netloc).send("GET", "/plain/key")[0]
         if end < recording.namespace_begun:
             assert names == ["default"], end
-        if end >= recording.namespace_answered:
+        if end >= recording.namespace_done:
             assert names == ["default", "one"], end
         if recording.stored <= end <= recording.reset_begun:
             assert status == 200, end
-        if end >= recording.reset_answered:
+        if end >= recording.reset_done:
             assert status == 404, end
         if "one" not in names:  # the name can be used again
             Requests(server.admin).expect(201, "POST", "/_penstock/namespaces", json.dumps({"name": "one"}).encode())

@@ -83,7 +83,7 @@ class Arguments {
     pybind11::object value;
   };
   std::string operation_;
-  // Not taken yet. A request asks for about 70 names, which a search in a few elements answers
+  // Not taken yet. A request asks for about 70 names, which a search in a few elements finds
   // faster than a dictionary, whose keys would have to be made.
   std::vector<Value> values_;
 };

@@ -694,9 +694,9 @@ def test_prune_dry_run_deletes_nothing(emulator, client, bucket, command, run_fo
     assert not emulator.journal().count(operations=["DeleteObject", "DeleteObjects"])
 
 
-@pytest.mark.parametrize(("answer", "status", "left"), [("y\n", 0, 1), ("\n", 1, 3), ("", 1, 3), ("no\n", 1, 3)])
-def test_prune_asks_for_confirmation(client, bucket, command, run_folder, monkeypatch, answer, status, left):
-    monkeypatch.setattr("sys.stdin", io.StringIO(answer))
+@pytest.mark.parametrize(("typed", "status", "left"), [("y\n", 0, 1), ("\n", 1, 3), ("", 1, 3), ("no\n", 1, 3)])
+def test_prune_asks_for_confirmation(client, bucket, command, run_folder, monkeypatch, typed, status, left):
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
     text = command("prune", run_folder, "--keep", "1", status=status)
     assert "Delete " in text
     assert "? [y/N]" in text

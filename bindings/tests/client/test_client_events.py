@@ -300,12 +300,12 @@ def test_a_policy_stops_retries(emulator, bucket):
     assert stopped.value.attempts == 1
 
 
-@pytest.mark.parametrize("answer", [1, "yes", ValueError("planted"), SystemExit(3)])
-def test_a_policy_that_fails_counts_as_none(emulator, bucket, caplog, answer):
+@pytest.mark.parametrize("decision", [1, "yes", ValueError("planted"), SystemExit(3)])
+def test_a_policy_that_fails_counts_as_none(emulator, bucket, caplog, decision):
     def policy(_: RetryQuestion) -> bool | None:
-        if isinstance(answer, BaseException):
-            raise answer
-        return answer  # type: ignore[no-any-return]
+        if isinstance(decision, BaseException):
+            raise decision
+        return decision  # type: ignore[no-any-return]
 
     emulator.faults().set([slow_down(bucket, "PutObject", 1)])
     policy_client(emulator, policy).put(bucket, "k", b"x")
@@ -314,11 +314,11 @@ def test_a_policy_that_fails_counts_as_none(emulator, bucket, caplog, answer):
 
 def test_a_call_that_waits_for_a_policy_can_be_cancelled(emulator, bucket):
     asked = threading.Event()
-    may_answer = threading.Event()
+    may_decide = threading.Event()
 
     def policy(_: RetryQuestion) -> None:
         asked.set()
-        may_answer.wait(60)
+        may_decide.wait(60)
 
     config = emulator.config(penstock.S3ClientConfig(retry_policy=policy))
 
@@ -333,7 +333,7 @@ def test_a_call_that_waits_for_a_policy_can_be_cancelled(emulator, bucket):
     try:
         asyncio.run(main())
     finally:
-        may_answer.set()
+        may_decide.set()
     assert flush_events()
 
 

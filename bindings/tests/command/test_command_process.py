@@ -17,7 +17,7 @@ MIB = 1024**2
 
 
 def first_entry(emulator, before: int, operation: str) -> None:
-    """Waits until a request has been answered."""
+    """Waits until the response to a request has been sent."""
     entries = emulator.journal().tail(behind=before, timeout_s=TIMEOUT_S, operations=operation)
     assert next(entries, None) is not None, f"no {operation} within {TIMEOUT_S} s"
 

@@ -215,10 +215,10 @@ def test_a_handler_continues_with_the_next_shard_or_ends(emulator, client, bucke
     shards = Shards(emulator, bucket, [])
     errors = []
 
-    def keys(answer):
+    def keys(result):
         def handler(error):
             errors.append(str(error))
-            return answer
+            return result
 
         return [one["__key__"] for one in shards.dataset("s/", decode=identity, handler=handler)]
 

@@ -87,27 +87,27 @@ class RankPool:
         """What `work(rank, *args)` returns in each rank of a group of so many.
 
         Raises:
-            AssertionError: It raised in one of them, or gave no answer in time.
+            AssertionError: It raised in one of them, or gave no result in time.
         """
         if self._groups >= MOST_GROUPS:
             self._stop(at_once=False)
             self._start()
         self._groups += 1
         store = Path(self._folder.name) / f"store-{next(_numbers)}"
-        answers = []
+        results = []
         try:
             for rank, pipe in enumerate(self._pipes[:ranks]):
                 pipe.send((work, rank, ranks, store, args))
             for rank, pipe in enumerate(self._pipes[:ranks]):
-                assert pipe.poll(TIMEOUT_S), f"rank {rank} of {ranks} gave no answer within {TIMEOUT_S} s"
-                answers.append(pipe.recv())
+                assert pipe.poll(TIMEOUT_S), f"rank {rank} of {ranks} gave no result within {TIMEOUT_S} s"
+                results.append(pipe.recv())
         except BaseException:  # the next ones shall not meet what these still do
             self._stop(at_once=True)
             self._start()
             raise
-        failed = [f"rank {rank} of {ranks}:\n{answer}" for rank, (done, answer) in enumerate(answers) if not done]
+        failed = [f"rank {rank} of {ranks}:\n{result}" for rank, (done, result) in enumerate(results) if not done]
         assert not failed, "\n".join(failed)
-        return [answer for _, answer in answers]
+        return [result for _, result in results]
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._stop(at_once=error is not None)

@@ -332,8 +332,8 @@ def test_tensor_of_more_than_2_gib(tmp_path: Path) -> None:
         access, uri = Access(own_emulator), f"s3://{BUCKET}/large"
         for ranks, work, args in ((2, save_rows, ()), (1, load_rows, (1,)), (3, load_rows, (3,))):
             with RankPool(ranks, ["test_dcp_round_trip"]) as pool:  # new processes: a process keeps its peak memory
-                answers = pool.run(ranks, work, access, uri, *args)
-            print(f"{work.__name__} by {ranks}: {answers}")
-            sizes = [answer if work is save_rows else answer[1] for answer in answers]
-            assert work is save_rows or [answer[0] for answer in answers] == [0] * ranks
+                results = pool.run(ranks, work, access, uri, *args)
+            print(f"{work.__name__} by {ranks}: {results}")
+            sizes = [result if work is save_rows else result[1] for result in results]
+            assert work is save_rows or [result[0] for result in results] == [0] * ranks
             assert max(sizes) < MOST_BYTES_OF_A_PROCESS

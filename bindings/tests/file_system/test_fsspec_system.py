@@ -164,8 +164,8 @@ def test_pickles(fs, client, bucket):
     assert fsspec.AbstractFileSystem.from_json(fs.to_json()).cat(f"{bucket}/k") == b"x"
 
 
-def read_in_child(fs, path, answers):
-    answers.put((fs.cat_file(path), fs.find(path.rpartition("/")[0]), fs.cat(path)))
+def read_in_child(fs, path, results):
+    results.put((fs.cat_file(path), fs.find(path.rpartition("/")[0]), fs.cat(path)))
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
@@ -174,10 +174,10 @@ def test_works_in_forked_children(fs, client, bucket, method):
     put(client, bucket, "k", b"x")
     assert fs.find(bucket) == [f"{bucket}/k"]  # start its threads
     context = multiprocessing.get_context(method)
-    answers = context.Queue()
-    child = context.Process(target=read_in_child, args=(fs, f"{bucket}/k", answers))
+    results = context.Queue()
+    child = context.Process(target=read_in_child, args=(fs, f"{bucket}/k", results))
     child.start()
-    assert answers.get(timeout=60) == (b"x", [f"{bucket}/k"], b"x")
+    assert results.get(timeout=60) == (b"x", [f"{bucket}/k"], b"x")
     child.join()
 
 

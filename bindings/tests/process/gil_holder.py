@@ -93,7 +93,7 @@ def bulk_moves_while_the_gil_is_held(size: int, call: str) -> bool:
     program = subprocess.Popen(
         [sys.executable, "-c", CLIENT, *map(str, arguments)], pass_fds=[held_write.fileno(), release_read.fileno()]
     )
-    answers: list[threading.Thread] = []
+    responders: list[threading.Thread] = []
     try:
         server.accept_all()
         release_write.send(b"a")
@@ -101,8 +101,8 @@ def bulk_moves_while_the_gil_is_held(size: int, call: str) -> bool:
         assert held_read.recv(1) == b"h"
         for index in range(READS):
             # On threads, because a response blocks until the client receives it.
-            answers.append(threading.Thread(target=server.respond, args=(f"read-{index}", size)))
-            answers[-1].start()
+            responders.append(threading.Thread(target=server.respond, args=(f"read-{index}", size)))
+            responders[-1].start()
         try:
             server.respond("bulk", BULK_BYTES)
             moved = True
@@ -118,7 +118,7 @@ def bulk_moves_while_the_gil_is_held(size: int, call: str) -> bool:
         for connection in server.connections.values():
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
-        for thread in answers:
+        for thread in responders:
             thread.join()
         for each in (server.listener, held_read, held_write, release_read, release_write, *server.connections.values()):
             each.close()

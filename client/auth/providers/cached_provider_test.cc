@@ -15,13 +15,13 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// Returns its result when the test calls Answer.
+// Returns its result when the test calls Complete.
 class ManualProvider final : public CredentialsProvider {
  public:
   void Start(std::function<void(Result<CredentialsPtr>)> done) override {
     asked.push_back(std::move(done));
   }
-  void Answer(Result<CredentialsPtr> result) {
+  void Complete(Result<CredentialsPtr> result) {
     const auto done = std::move(asked.back());
     asked.clear();
     done(std::move(result));
@@ -37,31 +37,31 @@ class CachedProvider : public ::testing::Test {
  protected:
   void RequestCredentials() {
     cached_->Start(
-        [this](Result<CredentialsPtr> result) { answers_.push_back(std::move(result)); });
+        [this](Result<CredentialsPtr> result) { results_.push_back(std::move(result)); });
   }
-  std::string LastId() const { return (*answers_.back())->access_key_id; }
+  std::string LastId() const { return (*results_.back())->access_key_id; }
 
   FakeClock clock_;
   // Shared with the cache.
   const std::shared_ptr<ManualProvider> inner_ = std::make_shared<ManualProvider>();
   const std::shared_ptr<auth::CachedProvider> cached_ = MakeCachedProvider(inner_, clock_);
-  std::vector<Result<CredentialsPtr>> answers_;
+  std::vector<Result<CredentialsPtr>> results_;
 };
 
 TEST_F(CachedProvider, ConcurrentCallersShareOneRequest) {
   RequestCredentials();
   RequestCredentials();
   EXPECT_EQ(inner_->asked.size(), 1u);
-  inner_->Answer(Make("a"));
-  EXPECT_EQ(answers_.size(), 2u);
+  inner_->Complete(Make("a"));
+  EXPECT_EQ(results_.size(), 2u);
   RequestCredentials();
-  EXPECT_EQ(answers_.size(), 3u);
+  EXPECT_EQ(results_.size(), 3u);
   EXPECT_TRUE(inner_->asked.empty());
 }
 
 TEST_F(CachedProvider, CredentialsWithoutExpiryAreKept) {
   RequestCredentials();
-  inner_->Answer(Make("a"));
+  inner_->Complete(Make("a"));
   clock_.Advance(std::chrono::hours(1000));
   RequestCredentials();
   EXPECT_EQ(LastId(), "a");
@@ -70,7 +70,7 @@ TEST_F(CachedProvider, CredentialsWithoutExpiryAreKept) {
 
 TEST_F(CachedProvider, RefreshesFiveMinutesEarlyWithoutDelayingCallers) {
   RequestCredentials();
-  inner_->Answer(Make("old", clock_.Now() + minutes(60)));
+  inner_->Complete(Make("old", clock_.Now() + minutes(60)));
   clock_.Advance(minutes(55) - seconds(1));
   RequestCredentials();
   EXPECT_TRUE(inner_->asked.empty());
@@ -78,63 +78,63 @@ TEST_F(CachedProvider, RefreshesFiveMinutesEarlyWithoutDelayingCallers) {
   RequestCredentials();
   EXPECT_EQ(LastId(), "old");
   ASSERT_EQ(inner_->asked.size(), 1u);
-  inner_->Answer(Make("new", clock_.Now() + minutes(60)));
+  inner_->Complete(Make("new", clock_.Now() + minutes(60)));
   RequestCredentials();
   EXPECT_EQ(LastId(), "new");
 }
 
 TEST_F(CachedProvider, AFailedRefreshKeepsTheOldCredentialsUntilTheyExpire) {
   RequestCredentials();
-  inner_->Answer(Make("old", clock_.Now() + minutes(60)));
+  inner_->Complete(Make("old", clock_.Now() + minutes(60)));
   clock_.Advance(minutes(56));
   RequestCredentials();
-  inner_->Answer(Error::Make(ErrorKind::kUnavailable, "down"));
+  inner_->Complete(Error::Make(ErrorKind::kUnavailable, "down"));
   RequestCredentials();
   EXPECT_EQ(LastId(), "old");
   EXPECT_TRUE(inner_->asked.empty());  // Not for every request.
   clock_.Advance(seconds(30));
   RequestCredentials();
   EXPECT_EQ(inner_->asked.size(), 1u);
-  inner_->Answer(Error::Make(ErrorKind::kUnavailable, "down"));
+  inner_->Complete(Error::Make(ErrorKind::kUnavailable, "down"));
   clock_.Advance(minutes(4));
   RequestCredentials();
   ASSERT_EQ(inner_->asked.size(), 1u);
-  inner_->Answer(Error::Make(ErrorKind::kUnavailable, "down"));
-  ASSERT_FALSE(answers_.back().ok());
-  EXPECT_EQ(answers_.back().error().kind, ErrorKind::kUnavailable);
+  inner_->Complete(Error::Make(ErrorKind::kUnavailable, "down"));
+  ASSERT_FALSE(results_.back().ok());
+  EXPECT_EQ(results_.back().error().kind, ErrorKind::kUnavailable);
 }
 
 TEST_F(CachedProvider, DoesNotCacheErrors) {
   RequestCredentials();
-  inner_->Answer(Error::Make(ErrorKind::kUnauthenticated, "none"));
+  inner_->Complete(Error::Make(ErrorKind::kUnauthenticated, "none"));
   RequestCredentials();
-  inner_->Answer(Make("a"));
+  inner_->Complete(Make("a"));
   EXPECT_EQ(LastId(), "a");
 }
 
 TEST_F(CachedProvider, NewButExpiredCredentialsAreAnError) {
   RequestCredentials();
-  inner_->Answer(Make("a", clock_.Now() - seconds(1)));
-  ASSERT_FALSE(answers_.back().ok());
-  EXPECT_EQ(answers_.back().error().kind, ErrorKind::kUnauthenticated);
+  inner_->Complete(Make("a", clock_.Now() - seconds(1)));
+  ASSERT_FALSE(results_.back().ok());
+  EXPECT_EQ(results_.back().error().kind, ErrorKind::kUnauthenticated);
 }
 
 TEST_F(CachedProvider, CachesAnonymousCredentials) {
   RequestCredentials();
-  inner_->Answer(CredentialsPtr());
+  inner_->Complete(CredentialsPtr());
   RequestCredentials();
-  ASSERT_EQ(answers_.size(), 2u);
-  EXPECT_EQ(*answers_.back(), nullptr);
+  ASSERT_EQ(results_.size(), 2u);
+  EXPECT_EQ(*results_.back(), nullptr);
 }
 
 TEST_F(CachedProvider, RejectedCredentialsAreRequestedAgainOnce) {
   RequestCredentials();
   const CredentialsPtr first = Make("a");
-  inner_->Answer(first);
+  inner_->Complete(first);
   cached_->Forget(first);
   RequestCredentials();
   ASSERT_EQ(inner_->asked.size(), 1u);
-  inner_->Answer(Make("b"));
+  inner_->Complete(Make("b"));
   EXPECT_EQ(LastId(), "b");
   cached_->Forget(first);  // Of another call that was signed before.
   RequestCredentials();
@@ -158,18 +158,18 @@ TEST(CachedProviderThrows, AnExceptionIsAnErrorForAllWaitingCallers) {
 TEST(CachedProviderThreads, EveryCallerGetsOneResult) {
   const FakeClock clock;
   const ProviderPtr cached = MakeCachedProvider(MakeStaticProvider({"a", "s", "", {}}), clock);
-  std::atomic<int> answered{0};
+  std::atomic<int> succeeded{0};
   {
     std::vector<std::jthread> threads;
     for (int i = 0; i < 4; ++i) {
       threads.emplace_back([&] {
         for (int n = 0; n < 100; ++n) {
-          cached->Start([&](Result<CredentialsPtr> result) { answered += result.ok() ? 1 : 0; });
+          cached->Start([&](Result<CredentialsPtr> result) { succeeded += result.ok() ? 1 : 0; });
         }
       });
     }
   }
-  EXPECT_EQ(answered, 400);
+  EXPECT_EQ(succeeded, 400);
 }
 
 }  // namespace

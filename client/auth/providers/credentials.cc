@@ -105,14 +105,14 @@ class ChainProvider final : public CredentialsProvider {
     if (index == search->links->size()) {
       return search->done(Unusable("no credentials found; tried " + search->tried));
     }
-    const auto answered = std::make_shared<std::atomic<bool>>(false);
+    const auto completed = std::make_shared<std::atomic<bool>>(false);
     // Contains exceptions: this may run in the callback of another link.
     Result<void> started = Caught("the credentials provider", [&] {
       (*search->links)[index].provider->Start([=](Result<CredentialsPtr> result) {
-        if (!answered->exchange(true)) Continue(search, index, std::move(result));
+        if (!completed->exchange(true)) Continue(search, index, std::move(result));
       });
     });
-    if (!started.ok() && !answered->exchange(true)) search->done(std::move(started).error());
+    if (!started.ok() && !completed->exchange(true)) search->done(std::move(started).error());
   }
 
   static void Continue(const std::shared_ptr<Search>& search, std::size_t index,

@@ -90,7 +90,7 @@ class LaterProvider final : public CredentialsProvider {
   std::function<void(Result<CredentialsPtr>)> waiting;
 };
 
-// Answers with `first`, unless it is null, and then throws.
+// Responds with `first`, unless it is null, and then throws.
 class ThrowingProvider final : public CredentialsProvider {
  public:
   explicit ThrowingProvider(CredentialsPtr first = nullptr) : first_(std::move(first)) {}

@@ -79,7 +79,7 @@ Error ConnectTimeout(const Request& request, const std::optional<EnvironmentProx
                          limit + "; if the server speaks plain http, use an http:// URL");
 }
 
-// The proxy has answered CONNECT, but not with a tunnel.
+// The proxy has responded to CONNECT, but not with a tunnel.
 std::optional<Error> TunnelError(const Request& request, const EnvironmentProxy& proxy,
                                  const ConnectFailure& failure) {
   if (failure.tunnel_head_too_long) {

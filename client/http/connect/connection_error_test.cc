@@ -117,7 +117,7 @@ TEST(ConnectionError, ASilentTunnelIsNotASilentProxy) {
       << refused.message;
 }
 
-TEST(ConnectionError, OnlyAHandshakeAnsweredWithTextIsPermanent) {
+TEST(ConnectionError, OnlyATextResponseToAHandshakeIsPermanent) {
   EXPECT_EQ(From({.curl_code = CURLE_SSL_CONNECT_ERROR, .detail = "Connection reset by peer"}).kind,
             ErrorKind::kUnavailable);
   EXPECT_EQ(

@@ -225,7 +225,7 @@ TEST_F(ExchangeRunnerTest, AProxyGetsTheBodyOfAnUpload) {
   EXPECT_EQ(received, "hello");
 }
 
-// Answers as a SOCKS5 proxy that has connected to s3.example.
+// Responds as a SOCKS5 proxy that has connected to s3.example.
 void AcceptSocks(RawConnection& connection) {
   const std::string version_and_methods = connection.ReadBody(2);
   ASSERT_EQ(version_and_methods.size(), 2U);

@@ -102,20 +102,20 @@ TEST(KeptConnection, RepeatsReads) {
 
 // RFC 9112 section 9.2: bytes on an idle connection are not a response to a later request.
 TEST(KeptConnection, BytesOnAnIdleConnectionAreNotAResponse) {
-  std::promise<void> answered;
+  std::promise<void> received;
   std::promise<void> sent;
   RawServer server([&](RawConnection& connection) {
     connection.ReadHead();
     connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
     if (connection.index() != 0) return;
-    answered.get_future().wait();
+    received.get_future().wait();
     connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil");
     sent.set_value();
     connection.ReadHead();
   });
   const std::shared_ptr<Transport> transport = MakeHttpTransport({.io_threads = 1});
   ASSERT_TRUE(Call().Start(*transport, server.Get("/first")).Wait().ok());
-  answered.set_value();
+  received.set_value();
   sent.get_future().wait();
   const Result<Outcome> second = Call().Start(*transport, server.Get("/second")).Wait();
   ASSERT_TRUE(second.ok()) << second.error().message;

@@ -41,7 +41,7 @@ Error ReadFailure(const AttemptRequestInfo& sent, AttemptBody& received, Error e
   return error;
 }
 
-// A server that answers before it has the whole body cannot have stored it, whatever its status
+// A server that responds before it has the whole body cannot have stored it, whatever its status
 // says.
 Result<void> CheckBodySent(const http::RequestBody* body, int status, std::uint64_t sent_bytes) {
   if (body == nullptr || sent_bytes >= body->size()) return Ok();

@@ -120,9 +120,9 @@ class CountingProvider final : public CredentialsProvider {
   void Start(std::function<void(Result<CredentialsPtr>)> done) override {
     ++asked;
     waiting.push_back(std::move(done));
-    if (!hold) Answer();
+    if (!hold) Complete();
   }
-  void Answer() {
+  void Complete() {
     for (const auto& done : std::exchange(waiting, {})) {
       done(std::make_shared<const Credentials>(Credentials{"AKID", "secret", "", {}}));
     }
@@ -147,7 +147,7 @@ TEST(CustomProviderTest, IsCalledOnceForAllCallsAndAttempts) {
         [&ended](const Result<ObjectMetadata>& result) { ended += result.ok() ? 1 : 0; });
   }
   EXPECT_EQ(ended, 0);
-  provider->Answer();
+  provider->Complete();
   EXPECT_EQ(ended, 3);
   EXPECT_EQ(test.sent(), 6u);
   EXPECT_EQ(provider->asked, 1);
@@ -182,7 +182,7 @@ TEST(LostTimerTest, ADeadlineWithoutATimerEndsTheCall) {
       test.Get({.deadline = Deadline::After(test.transport.clock(), std::chrono::seconds(5))});
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kCancelled);
-  provider->Answer();  // Too late: must have no effect.
+  provider->Complete();  // Too late: must have no effect.
 }
 
 }  // namespace

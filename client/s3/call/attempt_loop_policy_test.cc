@@ -74,9 +74,9 @@ struct LatePolicy {
   ClientConfig Config() {
     ClientConfig config;
     config.async_retry_policy = [this](const RetryQuestion& question,
-                                       std::function<void(RetryVerdict)> answer) {
+                                       std::function<void(RetryVerdict)> done) {
       codes.push_back(question.error.code);
-      decide.push_back(std::move(answer));
+      decide.push_back(std::move(done));
     };
     return config;
   }

@@ -13,7 +13,7 @@ using std::chrono::seconds;
 const MonotonicTime kStart{seconds(1000)};
 
 // Responses at a steady 10 per second for `time`, the first 0.1 s after `from`.
-MonotonicTime Answer(AdaptiveRate& rate, MonotonicTime from, milliseconds time) {
+MonotonicTime Respond(AdaptiveRate& rate, MonotonicTime from, milliseconds time) {
   MonotonicTime now = from;
   for (; now < from + time; now += milliseconds(100))
     rate.OnResponse(false, now, now + milliseconds(100));
@@ -24,27 +24,27 @@ TEST(AdaptiveRateTest, LimitsNothingBeforeTheFirstThrottlingError) {
   AdaptiveRate rate(kStart);
   for (int i = 0; i < 1000; ++i)
     EXPECT_EQ(rate.WaitFor(rate.Join(kStart), kStart), milliseconds(0));
-  Answer(rate, kStart, seconds(2));
+  Respond(rate, kStart, seconds(2));
   EXPECT_EQ(rate.rate(), 0);
 }
 
 TEST(AdaptiveRateTest, AThrottlingErrorCutsTheMeasuredRateToSeventyPercent) {
   AdaptiveRate rate(kStart);
-  const MonotonicTime now = Answer(rate, kStart, seconds(10));
+  const MonotonicTime now = Respond(rate, kStart, seconds(10));
   rate.OnResponse(true, now, now);
   EXPECT_NEAR(rate.rate(), 7, 0.8) << "of 10 per second";
 }
 
 TEST(AdaptiveRateTest, GrowsBackAlongCubicUpToTwiceTheMeasuredRate) {
   AdaptiveRate rate(kStart);
-  MonotonicTime now = Answer(rate, kStart, seconds(10));
+  MonotonicTime now = Respond(rate, kStart, seconds(10));
   rate.OnResponse(true, now, now);
   const double w_max = rate.rate() / 0.7;
   const double k = std::cbrt(w_max * 0.3 / 0.4);
   const auto after = std::chrono::milliseconds(static_cast<int>(k * 1000));
-  now = Answer(rate, now, after);
+  now = Respond(rate, now, after);
   EXPECT_NEAR(rate.rate(), w_max, 0.1) << "the plateau, k seconds after the failure";
-  now = Answer(rate, now, seconds(20));
+  now = Respond(rate, now, seconds(20));
   EXPECT_LE(rate.rate(), 2 * 10.5);
   EXPECT_GT(rate.rate(), 15);
 }

@@ -133,16 +133,16 @@ void PrefixRate::Cut(MonotonicTime now) {
 
 void PrefixRate::Watch(bool throttled, MonotonicTime now) {
   if (refused_ == 0 || now - last_cut_ > kForgetRefusals) {
-    refused_ = answered_ = 0;
+    refused_ = accepted_ = 0;
     since_ = now;
   }
   if (!throttled) {
-    ++answered_;
+    ++accepted_;
     return;
   }
   last_cut_ = now;
   if (++refused_ < kMinRefused || share_ < kMinShare) return;
-  const double measured = answered_ / std::max(0.02, Seconds(now - since_));
+  const double measured = accepted_ / std::max(0.02, Seconds(now - since_));
   BeginSettling(std::max(kFirstRate, 2 * measured), now);
 }
 

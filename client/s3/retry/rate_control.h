@@ -56,7 +56,7 @@ class PrefixRate final : public RateLimiter {
   MonotonicTime last_wait_ PENSTOCK_GUARDED_BY(mutex_){};  // Last time a request waited.
   // While watching: since the first of these throttling errors.
   int refused_ PENSTOCK_GUARDED_BY(mutex_) = 0;
-  int answered_ PENSTOCK_GUARDED_BY(mutex_) = 0;
+  int accepted_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   // While settling.
   int cuts_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   double area_ PENSTOCK_GUARDED_BY(mutex_) =

@@ -115,7 +115,8 @@ Result<ParsedObjectHead> ReadObjectHead(const GetObjectRequest& request,
     return UnexpectedResponse("requested the object with ETag " + request.if_match->value +
                               ", but received one with ETag " + parsed.metadata.etag.value);
   }
-  // Some compatible servers answer a range request with 200 and give the range in Content-Range.
+  // Some compatible servers respond to a range request with 200 and give the range in
+  // Content-Range.
   const bool partial = head.status == 206 || (request.range && head.Find("content-range"));
   PENSTOCK_ASSIGN(const ByteRange range, partial ? CheckPartial(request, head, parsed)
                                                  : CheckWhole(request, head, parsed));

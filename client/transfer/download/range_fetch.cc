@@ -248,11 +248,11 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
       request.version_id = spec_.version_id;
       request.customer_key = spec_.customer_key;
       request.options = spec_.call;
-      Callback<ObjectMetadata> answered = [self = shared_from_this(),
-                                           error](const Result<ObjectMetadata>& head) {
+      Callback<ObjectMetadata> done = [self = shared_from_this(),
+                                       error](const Result<ObjectMetadata>& head) {
         self->Fail(WithSize(error, head));
       };
-      store_.Start(std::move(request), std::move(answered));
+      store_.Start(std::move(request), std::move(done));
     });
     if (!asked.ok()) Fail(std::move(asked).error());
   }

@@ -73,7 +73,7 @@ void StartRangeFetch(ObjectStore& store, RangeFetchSpec spec, Callback<RangeFetc
 Error OtherSize(std::uint64_t size_bytes, std::uint64_t expected_bytes,
                 const std::optional<ETag>& pinned);
 
-// S3 answers 416 with the object's size if a range starts at or after the end, which includes any
+// S3 responds 416 with the object's size if a range starts at or after the end, which includes any
 // range of an empty object. Returns metadata with that size. Returns nullopt for every other error,
 // for a 416 without a size, and for a size above `begin_bytes`, the start of the range.
 std::optional<ObjectMetadata> BeyondTheEnd(const Error& error, std::uint64_t begin_bytes);

@@ -445,8 +445,8 @@ Result<PutObjectResponse> MultipartUpload::TryComplete(const std::vector<Complet
     request.checksum_algorithm = checksum_algorithm_;
     Result<PutObjectResponse> result = store_->Call(std::move(request), interrupt);
     if (result.ok()) return result;
-    // S3 answers a repeated CompleteMultipartUpload with success (recorded against Amazon S3), so a
-    // retry is safe.
+    // S3 responds to a repeated CompleteMultipartUpload with success (recorded against Amazon S3),
+    // so a retry is safe.
     const ErrorKind kind = result.error().kind;
     const bool again = kind == ErrorKind::kUnavailable || kind == ErrorKind::kDataLoss ||
                        kind == ErrorKind::kInternal;

@@ -460,7 +460,7 @@ bool WireConnection::EndPause(MonotonicTime now) {
 }
 
 // A peer that has closed its sending side may still read. One that has closed the connection
-// answers sent bytes with RST.
+// responds to sent bytes with RST.
 SendResult WireConnection::ResultOfSending() const {
   SendResult result = current_->sender->result();
   if (current_->abandoned && IsClosed()) result.ok = false;

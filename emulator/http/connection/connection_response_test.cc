@@ -121,7 +121,7 @@ TEST_F(AsyncResponseTest, ManyPendingResponsesDelayNoOther) {
     EXPECT_EQ(clients[static_cast<std::size_t>(i)].Read().body, "late /" + std::to_string(i));
 }
 
-TEST_F(AsyncResponseTest, PipelinedRequestsAreAnsweredInOrder) {
+TEST_F(AsyncResponseTest, PipelinedRequestsGetResponsesInOrder) {
   Start();
   TestClient client(server_->port());
   client.Send(Get("/a") + Get("/now") + Get("/b") + Get("/now"));

@@ -54,7 +54,7 @@ TEST_F(ConnectionTest, ServesManyRequestsOnOneConnection) {
   EXPECT_EQ(before.back(), 19u);
 }
 
-TEST_F(ConnectionTest, AnswersPipelinedRequestsInOrder) {
+TEST_F(ConnectionTest, RespondsToPipelinedRequestsInOrder) {
   Serve(Echo);
   TestClient client = Connect();
   std::string requests;
@@ -237,7 +237,7 @@ TEST_F(ConnectionTest, EarlyResponseToALargeBodyArrivesAndCloses) {
   EXPECT_TRUE(client.EndsOrderly());
 }
 
-TEST_F(ConnectionTest, AnswersHeadWithoutABody) {
+TEST_F(ConnectionTest, RespondsToHeadWithoutABody) {
   Serve([](message::Exchange& exchange) {
     exchange.response.content_length = 12345;
     exchange.response.chunked = exchange.request.target == "/error";

@@ -23,8 +23,8 @@ class Timers {
   Timers(const Timers&) = delete;
   Timers& operator=(const Timers&) = delete;
 
-  // Calls answer.Complete() once, at `when` or soon after, on the timer thread. `answer` must live
-  // until then.
+  // Calls response.Complete() once, at `when` or soon after, on the timer thread. `response` must
+  // live until then.
   void Add(MonotonicTime when, message::AsyncResponse& response);
   // Completes all waiting responses on the calling thread.
   void FireAll();

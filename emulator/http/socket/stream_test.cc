@@ -121,7 +121,7 @@ TEST(PlainStream, InterruptEndsAWaitInAnotherThread) {
 TEST(PlainStream, DiscardKeepsTheResponseReadable) {
   Pipe pipe;
   pipe.peer->Send(std::string(100'000, 'x'));
-  const ByteView response = AsBytes("answer");
+  const ByteView response = AsBytes("response");
   ASSERT_EQ(pipe.stream->Write({&response, 1}, More::kNo, kTestTimeout).status, IoStatus::kOk);
   std::jthread closer([&] {
     pipe.stream->EndWriting();
@@ -135,7 +135,7 @@ TEST(PlainStream, DiscardKeepsTheResponseReadable) {
   pipe.peer->EndSending();
   closer.join();
   int error = -1;
-  EXPECT_EQ(pipe.peer->ReadToEnd(&error), "answer");
+  EXPECT_EQ(pipe.peer->ReadToEnd(&error), "response");
   EXPECT_EQ(error, 0);
 }
 

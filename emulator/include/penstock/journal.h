@@ -176,9 +176,9 @@ class JournalReading {
   // HTTP Archive 1.2, without bodies. `base_url` precedes the targets: "http://127.0.0.1:9000".
   std::string Har(std::string_view base_url, const JournalFilter& filter = {}) const;
 
-  // Answers a query in the JSON format of the admin API (docs/admin-api.md). kInvalidArgument names
-  // the member.
-  Result<std::string> AnswerJson(std::string_view question) const;
+  // Returns the result of a query in the JSON format of the admin API (docs/admin-api.md).
+  // kInvalidArgument names the member.
+  Result<std::string> QueryJson(std::string_view question) const;
 
  private:
   friend class journal::Journal;

@@ -55,7 +55,7 @@ TEST_F(NotificationChecksTest, RefusesConfigurationsThatOverlap) {
   constexpr std::string_view kCreated = "s3:ObjectCreated:*";
   constexpr std::string_view kPut = "s3:ObjectCreated:Put";
   const std::string all = Queue("a", kCreated);
-  // The text is a published answer of Amazon S3.
+  // The text is a published response of Amazon S3.
   EXPECT_EQ(put(all, Queue("b", kPut)).Element("Message"),
             "Configuration is ambiguously defined. Cannot have overlapping suffixes in two rules "
             "if the prefixes are overlapping for the same event type.");

@@ -19,7 +19,7 @@ class StoppingServer final : public Wire {
   bool PeerHasClosed() const noexcept override { return true; }
   bool IsCancelled() const noexcept override { return left-- <= 0; }
 
-  mutable int left = 0;  // questions that are answered with no
+  mutable int left = 0;  // calls that return false
 };
 
 constexpr std::uint64_t kMiB = 1 << 20;

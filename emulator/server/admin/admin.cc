@@ -200,7 +200,7 @@ class Admin final : public message::Handler {
     for (const auto routes : {SpaceRoutes(), FaultRoutes(), LimitRoutes(), JournalRoutes()}) {
       for (const AdminRoute& route : routes) {
         if (route.path != call.path) continue;
-        if (route.method == method) return AnswerBy(route, exchange, call);
+        if (route.method == method) return RespondBy(route, exchange, call);
         allow += (allow.empty() ? "" : ", ") +
                  std::string(route.method == "GET" ? "GET, HEAD" : route.method);
       }
@@ -227,7 +227,7 @@ class Admin final : public message::Handler {
     return {};
   }
 
-  void AnswerBy(const AdminRoute& route, message::Exchange& exchange, const AdminCall& call) {
+  void RespondBy(const AdminRoute& route, message::Exchange& exchange, const AdminCall& call) {
     if (const std::string problem = QueryProblem(route, call); !problem.empty())
       return RespondWithError(exchange, 400, problem);
     Result<AdminReply> reply = route.respond(emulator_, call);

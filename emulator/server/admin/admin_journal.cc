@@ -161,7 +161,7 @@ Result<AdminReply> AskJournal(Emulator& emulator, const AdminCall& call) {
   PENSTOCK_ASSIGN(std::optional<journal::Document> document,
                   journal::AskedEntries(reading, call.body));
   if (document) return Reply(std::move(*document), call);
-  PENSTOCK_ASSIGN(std::string response, reading.AnswerJson(call.body));
+  PENSTOCK_ASSIGN(std::string response, reading.QueryJson(call.body));
   return AdminReply{std::move(response) + "\n"};
 }
 

@@ -169,7 +169,7 @@ TEST_F(AdminJournalTest, LargeJournalIsTheSameInEveryFormat) {
   const JournalReading reading = emulator_->ReadJournal("default").value();
   ASSERT_EQ(reading.size(), static_cast<std::uint64_t>(kRequests));
   EXPECT_EQ(Body(SendRequest("GET", "journal")),
-            reading.AnswerJson(R"({"question": "entries"})").value() + "\n");
+            reading.QueryJson(R"({"question": "entries"})").value() + "\n");
   EXPECT_EQ(Body(SendRequest("POST", "journal-query", R"({"question": "entries"})")),
             Body(SendRequest("GET", "journal")));
   EXPECT_EQ(Body(SendRequest("GET", "journal?format=jsonl")), reading.JsonLines());
@@ -215,7 +215,7 @@ TEST_F(AdminJournalTest, ExportsLinesAndHar) {
   EXPECT_EQ(log.at("entries")[0].at("request").at("url"), emulator_->endpoint() + "/bucket");
 }
 
-TEST_F(AdminJournalTest, AnswersQuestions) {
+TEST_F(AdminJournalTest, ReturnsResultsOfQuestions) {
   Fill();
   ASSERT_EQ(
       Send(emulator_->endpoint(), {.target = "/bucket/a/1", .more_headers = "Range: bytes=1-2\r\n"})

@@ -36,22 +36,22 @@ Result<AdminReply> DeleteNamespace(Emulator& emulator, const AdminCall& call) {
   return AdminReply{JsonText({{"status", "ok"}})};
 }
 
-Result<AdminReply> ClockAnswer(const AdminCall& call, Result<ClockState> state) {
+Result<AdminReply> ClockReply(const AdminCall& call, Result<ClockState> state) {
   if (!state.ok()) return std::move(state).error();
   return AdminReply{ClockJson(call.space(), *state)};
 }
 
 Result<AdminReply> ReadClock(Emulator& emulator, const AdminCall& call) {
-  return ClockAnswer(call, emulator.GetClock(call.space()));
+  return ClockReply(call, emulator.GetClock(call.space()));
 }
 
 Result<AdminReply> ChangeClock(Emulator& emulator, const AdminCall& call) {
   PENSTOCK_ASSIGN(const ClockChange change, ParseClockChange(call.body));
-  return ClockAnswer(call, emulator.ChangeClock(call.space(), change));
+  return ClockReply(call, emulator.ChangeClock(call.space(), change));
 }
 
 Result<AdminReply> RestoreClock(Emulator& emulator, const AdminCall& call) {
-  return ClockAnswer(call, emulator.RestoreClock(call.space()));
+  return ClockReply(call, emulator.RestoreClock(call.space()));
 }
 
 Result<AdminReply> Seed(Emulator& emulator, const AdminCall& call) {

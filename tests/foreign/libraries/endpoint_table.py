@@ -221,7 +221,7 @@ def grid() -> Iterator[Row]:
     )
 
 
-def answer(provider: EndpointProvider, row: Row) -> tuple[str, ...]:
+def outcome(provider: EndpointProvider, row: Row) -> tuple[str, ...]:
     """The rule set's result for one input."""
     bucket, region, endpoint, flags = row
     given: dict[str, Any] = dict.fromkeys(
@@ -245,7 +245,7 @@ def lines(rows: Iterable[Row]) -> Iterator[str]:
     loader = botocore.loaders.create_loader()
     provider = EndpointProvider(loader.load_service_model("s3", "endpoint-rule-set-1"), loader.load_data("partitions"))
     for row in dict.fromkeys(rows):
-        yield "\t".join((*row, *answer(provider, row)))
+        yield "\t".join((*row, *outcome(provider, row)))
 
 
 if __name__ == "__main__":

@@ -126,11 +126,11 @@ class Calls:
         query = urllib.parse.parse_qs(urllib.parse.urlsplit(fs.sign(path, expiration=77)).query)
         plain = fs.url(path, ResponseContentType="text/x")
         with urllib.request.urlopen(plain) as response:
-            answer = [response.headers["Content-Type"], response.read().decode()]
+            response_text = [response.headers["Content-Type"], response.read().decode()]
         request = urllib.request.Request(fs.url(path, client_method="put_object"), data=b"put", method="PUT")
         urllib.request.urlopen(request).close()
         default = urllib.parse.parse_qs(urllib.parse.urlsplit(fs.url(path)).query)["X-Amz-Expires"]
-        return [query["X-Amz-Expires"], default, answer, fs.cat(path).decode()]
+        return [query["X-Amz-Expires"], default, response_text, fs.cat(path).decode()]
 
     # ---- versions
 

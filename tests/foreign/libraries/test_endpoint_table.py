@@ -9,7 +9,7 @@ import endpoint_table
 TABLE = Path(__file__).resolve().parents[3] / "client/s3/endpoint/endpoint_table.tsv"
 
 
-def test_a_sample_of_the_table_is_botocores_answer():
+def test_a_sample_of_the_table_agrees_with_botocore():
     rows = TABLE.read_text().splitlines()
     sample = rows[:: max(1, len(rows) // 200)]
     inputs = [tuple(line.split("\t")[:4]) for line in sample]

@@ -190,7 +190,7 @@ def test_crc_that_only_the_directory_lacks_is_damage(checkpoints: Checkpoints, m
 def test_damage_in_transit_across_the_end_of_a_tensor_is_found(
     checkpoints: Checkpoints, make: Callable[[], Any], mode: str
 ) -> None:
-    """Regression: the default reader loaded it. The answer is a range without a checksum of S3.
+    """Regression: the default reader loaded it. The response is a range without a checksum of S3.
 
     The default reader reads the item once more, others raise.
     """
