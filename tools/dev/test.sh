@@ -95,6 +95,10 @@ run_tests() {
     run_pytest "$pattern" "$long"
   fi
   if [ "$kind$long$pattern" = dev1 ]; then
+    say "checking the sources with the other compilers"
+    local status=0
+    python tools/check_compilers.py "$build_dir" || status=$?
+    case $status in 0) passed=$((passed + 1)) ;; 77) skipped=$((skipped + 1)) ;; *) failed=$((failed + 1)) ;; esac
     say "fuzzing every target until it covers no new edges"
     if bash tools/dev/fuzz.sh --campaign; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
   fi
