@@ -26,6 +26,7 @@ LONG = bool(os.environ.get("PENSTOCK_LONG"))
 SECONDS = float(os.environ.get("PENSTOCK_SOAK_SECONDS", "7200" if LONG else "20")) / 2  # of each kind of store
 STORES = {"strict": ["--data", "{data}", "--durability", "strict"], "memory": ["--memory"]}
 SEED = int(os.environ.get("PENSTOCK_SEED", "1"))
+BUCKETS = ("soak", "soak-versions")  # the second one is versioned
 WORKERS = 3
 WORKER_SECONDS = min(30.0, SECONDS / 4)
 MOST_GROWTH = 32 << 20  # bytes of resident memory between the second and the last quarter; the journal fills to 16 MiB
@@ -35,11 +36,11 @@ MOST_ADDED_MS = 2.0
 PROGRAM = Path(os.environ["PENSTOCK_BUILD_DIR"], "emulator/server/penstock-emulator")
 
 SCENARIOS = [
-    [{"id": "throttled", "when": {"bucket": {"exactly": "soak"}, "probability": 0.02}, "do": {"slow_down": {}}}],
-    [{"id": "lost", "when": {"bucket": {"exactly": "soak"}, "probability": 0.01}, "do": {"reset": {}, "at": "after_commit"}}],
-    [{"id": "cut", "when": {"operation": "GetObject", "bucket": {"exactly": "soak"}, "probability": 0.02},
+    [{"id": "throttled", "when": {"bucket": {"prefix": "soak"}, "probability": 0.02}, "do": {"slow_down": {}}}],
+    [{"id": "lost", "when": {"bucket": {"prefix": "soak"}, "probability": 0.01}, "do": {"reset": {}, "at": "after_commit"}}],
+    [{"id": "cut", "when": {"operation": "GetObject", "bucket": {"prefix": "soak"}, "probability": 0.02},
       "do": {"fin": {}, "at": "body_out@40"}}],
-    [{"id": "failed", "when": {"bucket": {"exactly": "soak"}, "probability": 0.02}, "do": {"error": {"code": "InternalError"}}}],
+    [{"id": "failed", "when": {"bucket": {"prefix": "soak"}, "probability": 0.02}, "do": {"error": {"code": "InternalError"}}}],
 ]  # fmt: skip
 
 
@@ -86,7 +87,7 @@ def emulator(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Running
 
 
 def start_worker(emulator: Running, seed: int, seconds: float) -> subprocess.Popen[str]:
-    arguments = [emulator.endpoint, "penstock", "penstock-secret", "soak", str(seed), str(seconds)]
+    arguments = [emulator.endpoint, "penstock", "penstock-secret", *BUCKETS, str(seed), str(seconds)]
     command = [sys.executable, str(Path(__file__).with_name("soak_worker.py")), *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
@@ -114,8 +115,8 @@ def disturb(emulator: Running, chance: random.Random, number: int) -> None:
     elif kind == 1:
         emulator.admin.set_faults({"seed": number, "rules": chance.choice(SCENARIOS)})
     elif kind == 2:
-        limits = {"buckets": {"soak": {"writes_per_second": 200, "reads_per_second": 2000}}} if chance.random() < 0.5 else None
-        emulator.admin.set_limits(limits)
+        rates = {"writes_per_second": 200, "reads_per_second": 2000}
+        emulator.admin.set_limits({"buckets": dict.fromkeys(BUCKETS, rates)} if chance.random() < 0.5 else None)
     else:
         create_fill_reset_and_delete_namespace(emulator, number)
 
@@ -129,8 +130,9 @@ def quarter(samples: list[Sample], index: int, name: str) -> float:
 def test_a_long_load_does_not_increase_memory_descriptors_threads_or_latency(emulator: Running) -> None:
     chance = random.Random(SEED)
     probe = emulator.client()
-    for bucket in ("soak", "probe"):
+    for bucket in (*BUCKETS, "probe"):
         probe.create_bucket(bucket)
+    probe.put_bucket_versioning(BUCKETS[1], "Enabled")
     with probe.put_object("probe", "key") as writer:
         writer.write(b"x" * 1000)
     samples: list[Sample] = []
