@@ -117,7 +117,7 @@ class Properties(Held): ...
 class Index(Held): ...
 
 
-class Stored(Held): ...
+class StorageInfo(Held): ...
 
 
 def _joined(*parts: Any) -> str:
@@ -137,7 +137,7 @@ _DCP_CLASSES = {
         "_MEM_FORMAT_ENCODING": Held,
     }.items()
 }
-_DCP_CLASSES["torch.distributed.checkpoint.filesystem", "_StorageInfo"] = Stored
+_DCP_CLASSES["torch.distributed.checkpoint.filesystem", "_StorageInfo"] = StorageInfo
 _COMMON: dict[tuple[str, str], Callable[..., Any]] = {
     ("torch", "Size"): lambda sizes=(): tuple(sizes),
     ("torch.serialization", "_get_layout"): str,
