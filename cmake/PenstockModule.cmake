@@ -68,6 +68,8 @@ function(penstock_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers)
   # g++ 12 reports a moved std::variant, and therefore a moved Result, as uninitialised.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+  # clang 19 reports that libstdc++ 12 uses its own deprecated get_temporary_buffer in std::stable_partition.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:-Wno-error=deprecated-declarations>)
   if(PENSTOCK_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()

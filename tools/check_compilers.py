@@ -25,6 +25,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FIRST_VERSION = {"g++": 12, "clang++": 16}  # CONTRIBUTING.md, "Compilers and systems"
 SKIPPED = 77
+# As in cmake/PenstockModule.cmake.
+CLANG_FLAGS = {"-Wno-maybe-uninitialized": "-Wno-error=deprecated-declarations"}
 PRODUCT = re.compile(r"(base|client|emulator|bindings)/(?!(.*/)?(fuzz|testing)/).*(?<!_test)\.cc")
 
 
@@ -61,8 +63,10 @@ def syntax_only(compiler: str, command: Iterable[str]) -> list[str]:
     flags = list(command)[1:]
     at = flags.index("-o")
     del flags[at : at + 2]
-    unknown = {"-c", *(["-Wno-maybe-uninitialized"] if compiler.startswith("clang") else [])}
-    return [compiler, "-fsyntax-only", *(flag for flag in flags if flag not in unknown)]
+    flags.remove("-c")
+    if compiler.startswith("clang"):
+        flags = [CLANG_FLAGS.get(flag, flag) for flag in flags]
+    return [compiler, "-fsyntax-only", *flags]
 
 
 def check(compiler: str, commands: dict[str, list[str]], jobs: int) -> int:
