@@ -172,13 +172,16 @@ CredentialsProviderPtr MakeInstanceCredentials(CredentialsOptions options) {
 }
 
 CredentialsProviderPtr MakeCachedCredentials(CredentialsProviderPtr inner) {
+  if (inner == nullptr) inner = MakeDefaultCredentials();
   return Cached([inner = std::move(inner)] { return inner; });
 }
 
 CredentialsProviderPtr MakeChainCredentials(std::vector<CredentialsChainLink> links) {
   std::vector<auth::ChainLink> chain;
-  for (CredentialsChainLink& link : links)
+  for (CredentialsChainLink& link : links) {
+    if (link.provider == nullptr) link.provider = MakeDefaultCredentials();
     chain.push_back({std::move(link.name), std::move(link.provider)});
+  }
   return auth::MakeChainProvider(std::move(chain));
 }
 

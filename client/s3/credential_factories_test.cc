@@ -269,6 +269,12 @@ TEST(CredentialFactoriesTest, ChainUsesTheFirstConfiguredLinkAndPassesForgetOn) 
   EXPECT_NE(none.find("no credentials found; tried the environment"), std::string::npos) << none;
 }
 
+TEST(CredentialFactoriesTest, ANullProviderIsTheDefaultChain) {
+  const Variables variables({{"AWS_ACCESS_KEY_ID", "DEFAULT"}, {"AWS_SECRET_ACCESS_KEY", "s"}});
+  EXPECT_EQ(KeyOf(MakeCachedCredentials(nullptr)), "DEFAULT");
+  EXPECT_EQ(KeyOf(MakeChainCredentials({{"the default chain", nullptr}})), "DEFAULT");
+}
+
 TEST(CredentialFactoriesTest, ForkedChildFetchesItsOwn) {
   const auto slow = std::make_shared<SlowProvider>();
   const auto cached = MakeCachedCredentials(slow);

@@ -15,9 +15,21 @@
 namespace penstock::torch {
 namespace {
 
-Error Failed(const char* what, const S3Uri& place, const std::exception& failure) {
-  return Error::Make(ErrorKind::kInternal, std::string(what) + ": " + failure.what())
-      .At("SaveCheckpoint", place.bucket.value, place.path);
+// Runs code of the caller or of libtorch. `what` precedes its exception in the error.
+template <class Code>
+Result<void> Guard(const char* what, const S3Uri& place, const Code& code) {
+  const auto failed = [&](const char* why) {
+    return Error::Make(ErrorKind::kInternal, std::string(what) + ": " + why)
+        .At("SaveCheckpoint", place.bucket.value, place.path);
+  };
+  try {
+    code();
+    return Ok();
+  } catch (const std::exception& failure) {
+    return failed(failure.what());
+  } catch (...) {
+    return failed("an exception of an unknown type");
+  }
 }
 
 // Why libtorch did not load a file: it has another format, or is damaged.
@@ -47,11 +59,7 @@ Result<UploadResponse> SaveCheckpoint(
     const Interrupt& interrupt) {
   PENSTOCK_ASSIGN(const S3Uri place, ParseObjectUri(uri));
   ::torch::serialize::OutputArchive archive;
-  try {
-    fill(archive);
-  } catch (const std::exception& failure) {
-    return Failed("the checkpoint could not be created", place, failure);
-  }
+  PENSTOCK_TRY(Guard("the checkpoint could not be created", place, [&] { fill(archive); }));
   return SaveCheckpoint(std::move(store), uri, archive, std::move(options), interrupt);
 }
 
@@ -64,18 +72,16 @@ Result<UploadResponse> SaveCheckpoint(std::shared_ptr<ObjectStore> store, std::s
   const std::unique_ptr<ObjectWriter> writer = ObjectWriter::Create(
       std::move(store), place.bucket, ObjectKey(place.path), std::move(options));
   std::optional<Error> failed;
-  try {
-    archive.save_to([&](const void* data, std::size_t size) -> std::size_t {
-      // libtorch also ends its archive in a destructor, where an exception would terminate the
-      // process. After an error, further bytes are discarded and the error is returned below.
-      if (failed) return size;
-      Result<void> written = writer->Write({static_cast<const std::byte*>(data), size}, interrupt);
-      if (!written.ok()) failed = std::move(written).error();
-      return size;
-    });
-  } catch (const std::exception& failure) {
-    return Failed("the checkpoint could not be serialized", place, failure);
-  }
+  const auto write = [&](const void* data, std::size_t size) -> std::size_t {
+    // libtorch also ends its archive in a destructor, where an exception would terminate the
+    // process. After an error, further bytes are discarded and the error is returned below.
+    if (failed) return size;
+    Result<void> written = writer->Write({static_cast<const std::byte*>(data), size}, interrupt);
+    if (!written.ok()) failed = std::move(written).error();
+    return size;
+  };
+  PENSTOCK_TRY(
+      Guard("the checkpoint could not be serialized", place, [&] { archive.save_to(write); }));
   if (failed) return std::move(*failed);
   return writer->Finish(interrupt);
 }

@@ -105,6 +105,10 @@ TEST(Checkpoint, AnExceptionWhileFillingIsAnErrorAndPublishesNothing) {
   ASSERT_FALSE(saved.ok());
   EXPECT_EQ(saved.error().kind, ErrorKind::kInternal);
   EXPECT_NE(saved.error().message.find("no state today"), std::string::npos);
+  const auto unknown =
+      SaveCheckpoint(store, kUri, [](::torch::serialize::OutputArchive&) { throw 1; });
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(unknown.error().kind, ErrorKind::kInternal);
   EXPECT_FALSE(Exists(*store));
 }
 

@@ -171,8 +171,15 @@ void PrefixStreamDataset::save(::torch::serialize::OutputArchive& archive) const
 void PrefixStreamDataset::load(::torch::serialize::InputArchive& archive) {
   ::torch::Tensor position;
   archive.read("position", position);
+  const bool is_count = position.scalar_type() == at::kLong && position.numel() == 1;
+  const std::int64_t count = is_count ? position.item<std::int64_t>() : -1;
+  if (count < 0) {
+    throw DatasetError(Error::Make(
+        ErrorKind::kDataLoss,
+        "the saved position is not one int64 of 0 or more; load an archive that save() wrote"));
+  }
   const MutexLock lock(impl_->mutex);
-  impl_->resume_at = static_cast<std::uint64_t>(position.item<std::int64_t>());
+  impl_->resume_at = static_cast<std::uint64_t>(count);
   impl_->begun = false;
 }
 

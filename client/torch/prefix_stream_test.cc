@@ -111,6 +111,23 @@ TEST(PrefixStreamDataset, ASavedPositionContinuesTheEpoch) {
   EXPECT_EQ(Drain(dataset), "00 01 02 03 04 05 06 ");
 }
 
+TEST(PrefixStreamDataset, APositionThatIsNoCountIsAnError) {
+  const auto store = MakeStore();
+  PutNumbered(store, 2);
+  for (const at::Tensor& position :
+       {at::scalar_tensor(-1, at::kLong), at::scalar_tensor(1.5), at::ones({2}, at::kLong)}) {
+    std::stringstream saved;
+    ::torch::serialize::OutputArchive written;
+    written.write("position", position);
+    written.save_to(saved);
+    ::torch::serialize::InputArchive archive;
+    archive.load_from(saved);
+    auto dataset = PrefixStreamDataset::Create(store, "s3://data/p/").value();
+    EXPECT_THROW(dataset.load(archive), DatasetError);
+    EXPECT_EQ(Drain(dataset), "00 01 ");
+  }
+}
+
 TEST(PrefixStreamDataset, ErrorsThrowUntilReset) {
   const auto store = MakeStore();
   PutNumbered(store, 4);

@@ -3,11 +3,15 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <algorithm>
+#include <chrono>
 #include <optional>
 #include <random>
 #include <set>
+#include <thread>
 #include <utility>
 
+#include "base/async/poll_interrupt.h"
 #include "base/encoding.h"
 #include "base/log/log.h"
 #include "base/missing.h"
@@ -155,24 +159,57 @@ void LogPublished(std::string_view event, const S3Uri& place, const Error& error
         {"error", error.ToString()}}});
 }
 
+// Waits. Ends early at the deadline or on a stop: the next request reports them.
+Result<void> Pause(std::chrono::nanoseconds wait, const CallOptions& call,
+                   const Interrupt& interrupt) {
+  constexpr std::chrono::nanoseconds kPoll = std::chrono::milliseconds(100);
+  const auto end = std::min(std::chrono::steady_clock::now() + wait, call.deadline.when());
+  for (;;) {
+    PENSTOCK_ASSIGN(const bool interrupted, PollInterrupt(interrupt));
+    if (interrupted) return Error::Make(ErrorKind::kCancelled, "the save was interrupted");
+    const std::chrono::nanoseconds left = end - std::chrono::steady_clock::now();
+    if (left <= left.zero() || call.cancel.stop_requested()) return Ok();
+    std::this_thread::sleep_for(std::min(left, kPoll));
+  }
+}
+
+// Repeats the upload while another request for the key is in progress, as S3's documentation says
+// ("Add preconditions to S3 operations with conditional requests", Amazon S3 User Guide). It may be
+// an earlier attempt of this one, whose response was lost.
+Result<UploadResponse> UploadUnlessInProgress(const std::shared_ptr<ObjectStore>& store,
+                                              const S3Uri& place, const std::string& pickle,
+                                              const UploadOptions& options,
+                                              const Interrupt& interrupt) {
+  using std::chrono::milliseconds;
+  const ObjectKey key(place.path + ".metadata");
+  std::minstd_rand random(std::random_device{}());
+  for (const int longest : {100, 200, 400, 800, 1600}) {  // ms
+    auto put = Upload(store, place.bucket, key, AsBytes(pickle), options, interrupt);
+    if (put.ok() || put.error().code != "ConditionalRequestConflict") return put;
+    const milliseconds wait(std::uniform_int_distribution<int>(longest / 2, longest)(random));
+    PENSTOCK_TRY(Pause(wait, options.call, interrupt));
+  }
+  return Upload(store, place.bucket, key, AsBytes(pickle), options, interrupt);
+}
+
 // Writes `.metadata` on condition that it is still the older one. A service without conditional
 // writes gets a plain request.
 Result<void> PutMetadata(const std::shared_ptr<ObjectStore>& store, const S3Uri& place,
                          const std::string& pickle, const std::optional<ETag>& older,
                          UploadOptions options, const Interrupt& interrupt) {
-  const ObjectKey key(place.path + ".metadata");
   options.progress = nullptr;
   options.size_hint_bytes.reset();
   options.if_match = older;
   options.if_none_match_any = !older;
-  auto published = Upload(store, place.bucket, key, AsBytes(pickle), options, interrupt);
+  auto published = UploadUnlessInProgress(store, place, pickle, options, interrupt);
   if (published.ok()) return Ok();
   Error error = std::move(published).error();
   if (error.code == "NotImplemented" || error.http_status == 501) {
     LogPublished("checkpoint.published_unconditionally", place, error);
     options.if_match.reset();
     options.if_none_match_any = false;
-    PENSTOCK_TRY(Upload(store, place.bucket, key, AsBytes(pickle), std::move(options), interrupt));
+    PENSTOCK_TRY(Upload(store, place.bucket, ObjectKey(place.path + ".metadata"), AsBytes(pickle),
+                        std::move(options), interrupt));
     return Ok();
   }
   // The older metadata was removed.

@@ -1,3 +1,4 @@
+#include <atomic>
 #include <utility>
 #include <vector>
 
@@ -106,6 +107,58 @@ TEST_F(SaveDistributedTest, ASaveWhoseRequestWasAppliedTwiceIsPublished) {
   EXPECT_TRUE(saved.ok()) << saved.error().ToString();
   ExpectStored(state);
   EXPECT_EQ(Keys().size(), 2U);
+}
+
+const Error kInProgress =
+    S3Error(ErrorKind::kConflict, 409, "ConditionalRequestConflict");  // NOLINT: may throw
+
+TEST_F(SaveDistributedTest, TheMetadataIsSentAgainWhileAnotherRequestIsInProgress) {
+  int requests = 0;
+  const auto saved = Save(Example(), [&](const CallPoint& point) -> std::optional<Fault> {
+    if (!PutsMetadata(point) || ++requests > 2) return std::nullopt;
+    return Fault{kInProgress};
+  });
+  EXPECT_TRUE(saved.ok()) << saved.error().ToString();
+  EXPECT_EQ(requests, 3);
+  ExpectStored(Example());
+}
+
+TEST_F(SaveDistributedTest, AConflictThatStaysEndsTheSave) {
+  int requests = 0;
+  const auto saved = Save(Example(), [&](const CallPoint& point) -> std::optional<Fault> {
+    if (!PutsMetadata(point)) return std::nullopt;
+    ++requests;
+    return Fault{kInProgress};
+  });
+  ASSERT_FALSE(saved.ok());
+  EXPECT_EQ(saved.error().code, "ConditionalRequestConflict");
+  EXPECT_EQ(requests, 6);
+}
+
+TEST_F(SaveDistributedTest, AnInterruptEndsTheWaitForAnotherRequest) {
+  std::atomic<int> requests = 0;
+  const auto store = std::make_shared<FaultyObjectStore>(
+      store_, [&](const CallPoint& point) -> std::optional<Fault> {
+        if (!PutsMetadata(point)) return std::nullopt;
+        ++requests;
+        return Fault{kInProgress};
+      });
+  const auto saved =
+      SaveDistributed(store, "s3://data/step", Example(), {}, [&] { return requests > 0; });
+  ASSERT_FALSE(saved.ok());
+  EXPECT_EQ(saved.error().kind, ErrorKind::kCancelled);
+  EXPECT_EQ(requests, 1);
+}
+
+// Symptom: an exception that does not derive from std::exception ended the process.
+TEST_F(SaveDistributedTest, AnyExceptionOfAFilterIsAnError) {
+  ASSERT_TRUE(Save(Example(), nullptr).ok());
+  const auto checkpoint = DistributedCheckpoint::Open(store_, "s3://data/step");
+  LoadTensorsOptions options;
+  options.filter = [](std::string_view) -> bool { throw 1; };
+  const auto loaded = checkpoint->Load(options);
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().kind, ErrorKind::kInternal);
 }
 
 TEST_F(SaveDistributedTest, AShardThatTheMetadataMayNameIsKept) {

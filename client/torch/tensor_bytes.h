@@ -48,6 +48,8 @@ auto Guarded(std::string_view operation, const S3Uri& place, const Call& call) -
     return failed(ErrorKind::kResourceExhausted, "out of memory");
   } catch (const std::exception& failure) {
     return failed(ErrorKind::kInternal, failure.what());
+  } catch (...) {  // of a filter of the caller
+    return failed(ErrorKind::kInternal, "an exception of an unknown type");
   }
 }
 

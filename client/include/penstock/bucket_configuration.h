@@ -43,7 +43,9 @@ struct BucketConfiguration {
 };
 
 // A bucket without the configuration returns kNotFound, for example NoSuchLifecycleConfiguration,
-// or an empty document (kVersioning, kLogging, kNotification, kAccelerate).
+// or a document without content, such as <VersioningConfiguration/> (kVersioning, kLogging,
+// kNotification, kAccelerate). The document is not checked for its content, only for completeness:
+// an incomplete one is kUnavailable, a page or a listing kUnsupported.
 struct GetBucketConfigurationRequest {
   using Response = BucketConfiguration;
   BucketName bucket;

@@ -134,12 +134,12 @@ CredentialsProviderPtr MakeContainerCredentials(CredentialsOptions options = {})
 CredentialsProviderPtr MakeInstanceCredentials(CredentialsOptions options = {});
 
 // Caches the credentials of any provider, and shares one Start among concurrent callers. A Client
-// does this by itself; use it for a provider that several Clients share.
+// does this by itself; use it for a provider that several Clients share. Null: the default chain.
 CredentialsProviderPtr MakeCachedCredentials(CredentialsProviderPtr inner);
 
 struct CredentialsChainLink {
-  std::string name = {};  // For the message if no link has credentials: "our vault".
-  CredentialsProviderPtr provider = {};
+  std::string name = {};                 // For the message if no link has credentials: "our vault".
+  CredentialsProviderPtr provider = {};  // Null: the default chain.
 };
 // Tries each link in order. kNotFound of a link means that nothing is configured there, so the next
 // is tried; any other error ends the search. If none has credentials, the error is

@@ -63,7 +63,8 @@ struct FileDownloadResponse {
 // ".NAME.penstock-XXXXXXXXXXXXXXXX", which is renamed to `path` once it is complete and verified
 // against the object's checksum. After an error it is removed, and an earlier file at `path` is
 // unchanged. The folder must exist. A symbolic link at `path` is replaced. The new file has the
-// permissions of a file that it replaces. A device, a FIFO or a socket at `path` is an error.
+// permissions of a file that it replaces. A folder, a device, a FIFO or a socket at `path` is an
+// error.
 //
 // Errors: kNotFound (of the object or the folder), kAccessDenied, kResourceExhausted (full disk),
 // kDataLoss (wrong checksum); those of the store.

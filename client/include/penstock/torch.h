@@ -118,7 +118,7 @@ class PrefixStreamDataset
   // Starts an epoch at the first object. The first call after load() starts at the saved position.
   void reset() override;
   // Saves the position in the epoch: the number of objects of this shard returned so far
-  // ("position", int64, shape []).
+  // ("position", int64, shape []). load throws DatasetError for anything else.
   void save(::torch::serialize::OutputArchive& archive) const override;
   void load(::torch::serialize::InputArchive& archive) override;
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -149,9 +150,14 @@ Result<WireRequest> BuildRequest(const GetBucketConfigurationRequest& request,
 
 Result<BucketConfiguration> ParseResponse(const GetBucketConfigurationRequest& request,
                                           const WireResponse& response) {
-  // Bucket policies are JSON.
-  if (request.kind != Kind::kPolicy || response.body.starts_with('<'))
-    PENSTOCK_TRY(CheckNoDocument(response));
+  const bool is_policy = request.kind == Kind::kPolicy;
+  if (!is_policy || response.body.starts_with('<')) PENSTOCK_TRY(CheckAnyDocument(response));
+  if (is_policy && !nlohmann::json::accept(response.body)) {
+    return Error::Make(ErrorKind::kUnavailable,
+                       "the " + std::to_string(response.head.status) +
+                           " response should contain a policy in JSON, but it is empty, incomplete "
+                           "or not JSON");
+  }
   return BucketConfiguration{response.body};
 }
 
@@ -162,8 +168,9 @@ Result<WireRequest> BuildRequest(const PutBucketConfigurationRequest& request,
 
 Result<NoResponse> ParseResponse(const PutBucketConfigurationRequest& request,
                                  const WireResponse& response) {
-  if (request.kind != Kind::kPolicy || response.body.starts_with('<'))
-    PENSTOCK_TRY(CheckNoDocument(response));
+  const bool repeats_policy = request.kind == Kind::kPolicy &&
+                              (response.body == "True" || response.body == request.document);
+  if (!repeats_policy) PENSTOCK_TRY(CheckNoDocument(response));
   return NoResponse{};
 }
 

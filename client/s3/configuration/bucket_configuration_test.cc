@@ -100,11 +100,31 @@ TEST(BucketConfigurationTest, ReturnsTheDocumentAsReceived) {
   EXPECT_EQ(ParseResponse(request, ResponseOf(document))->document, document);
 }
 
+TEST(BucketConfigurationTest, AnIncompleteConfigurationIsAnError) {
+  GetBucketConfigurationRequest request{kBucket, Kind::kPolicy, {}, {}};
+  for (const char* const policy : {"", "{\"a\": 1", "{\"a\": 1}x", "<Policy/>", "\xff\xfe{\0}"}) {
+    const auto parsed = ParseResponse(request, ResponseOf(policy));
+    ASSERT_FALSE(parsed.ok()) << policy;
+    EXPECT_EQ(parsed.error().kind, ErrorKind::kUnavailable) << policy;
+  }
+  request.kind = Kind::kLifecycle;
+  for (const char* const document : {"", "<LifecycleConfiguration><Rule><ID>r", "<Lifecycle/>x"}) {
+    const auto parsed = ParseResponse(request, ResponseOf(document));
+    ASSERT_FALSE(parsed.ok()) << document;
+    EXPECT_EQ(parsed.error().kind, ErrorKind::kUnavailable) << document;
+  }
+  // A service that does not know the sub-resource lists the bucket.
+  EXPECT_EQ(ParseResponse(request, ResponseOf("<ListBucketResult/>")).error().kind,
+            ErrorKind::kUnsupported);
+}
+
 TEST(BucketConfigurationTest, SettingAPolicyMayReturnText) {
   PutBucketConfigurationRequest request{kBucket, Kind::kPolicy, "{}", {}, {}};
   EXPECT_TRUE(ParseResponse(request, ResponseOf("{}")).ok());
   EXPECT_TRUE(ParseResponse(request, ResponseOf("", {}, 204)).ok());
   EXPECT_TRUE(ParseResponse(request, ResponseOf("True")).ok());
+  EXPECT_FALSE(ParseResponse(request, ResponseOf("Please log in")).ok());
+  EXPECT_FALSE(ParseResponse(request, ResponseOf("{\"other\": 1}")).ok());
   EXPECT_FALSE(ParseResponse(request, ResponseOf("<html><body>hello</body></html>")).ok());
   EXPECT_EQ(ParseResponse(request, ResponseOf("<Error><Code>SlowDown</Code></Error>")).error().code,
             "SlowDown");

@@ -21,7 +21,7 @@ Result<BucketConfiguration> ParseResponse(const GetBucketConfigurationRequest& r
 Result<WireRequest> BuildRequest(const PutBucketConfigurationRequest& request,
                                  const BuildContext& context);
 // Servers other than S3 return text for a policy that was set: moto 5.2 sends `True`, and moto 5.0
-// the policy.
+// the policy. Other text is kUnsupported.
 Result<NoResponse> ParseResponse(const PutBucketConfigurationRequest& request,
                                  const WireResponse& response);
 Result<WireRequest> BuildRequest(const DeleteBucketConfigurationRequest& request,

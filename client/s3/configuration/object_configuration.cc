@@ -151,7 +151,7 @@ Result<WireRequest> BuildRequest(const GetObjectConfigurationRequest& request,
 
 Result<ObjectConfiguration> ParseResponse(const GetObjectConfigurationRequest&,
                                           const WireResponse& response) {
-  PENSTOCK_TRY(CheckNoDocument(response));
+  PENSTOCK_TRY(CheckAnyDocument(response));
   return ObjectConfiguration{response.body};
 }
 

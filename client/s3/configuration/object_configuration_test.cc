@@ -73,6 +73,17 @@ TEST(ObjectConfigurationTest, SendsADocumentUnchanged) {
       "GET /b/k?legal-hold=&versionId=v");
 }
 
+TEST(ObjectConfigurationTest, AnIncompleteConfigurationIsAnError) {
+  const GetObjectConfigurationRequest request{kBucket, kKey, Kind::kAcl, {}, {}};
+  const std::string document = "<AccessControlPolicy><Owner/></AccessControlPolicy>";
+  EXPECT_EQ(ParseResponse(request, ResponseOf(document))->document, document);
+  for (const std::size_t bytes : {std::size_t{0}, document.size() / 2, document.size() - 1}) {
+    const auto parsed = ParseResponse(request, ResponseOf(document.substr(0, bytes)));
+    ASSERT_FALSE(parsed.ok()) << bytes;
+    EXPECT_EQ(parsed.error().kind, ErrorKind::kUnavailable) << bytes;
+  }
+}
+
 TEST(ObjectConfigurationTest, RefusesBothOrNoContent) {
   PutObjectConfigurationRequest request{.bucket = kBucket, .key = kKey};
   EXPECT_FALSE(BuildRequest(request, Context()).ok());

@@ -46,39 +46,64 @@ std::optional<std::string_view> RootName(std::string_view text) {
   return name.substr(name.find(':') + 1);
 }
 
-Error UnexpectedRoot(const WireResponse& response, std::string_view root, std::string_view found) {
-  Error error = UnreadableDocument(
-      response, root,
+// `wanted`: "a <Tagging> document".
+Error NoDocument(const WireResponse& response, const std::string& wanted, std::string_view why) {
+  return Unreadable("the " + std::to_string(response.head.status) + " response should contain " +
+                    wanted + ", but " + std::string(why));
+}
+
+Error UnexpectedRoot(const WireResponse& response, const std::string& wanted,
+                     std::string_view found) {
+  Error error = NoDocument(
+      response, wanted,
       found.empty() ? "it is not XML" : "its root is <" + Shortened(found, kMaxQuotedBytes) + ">");
   error.kind = ErrorKind::kUnsupported;
   return error;
+}
+
+std::string WithRoot(std::string_view root) { return "a <" + std::string(root) + "> document"; }
+
+// `is_expected(name)`: whether the root may have that name.
+template <class IsExpected>
+Result<XmlDocument> ReadDocumentIf(const WireResponse& response, const std::string& wanted,
+                                   const IsExpected& is_expected) {
+  auto document = XmlDocument::Parse(response.body);
+  if (!document.ok()) {
+    const auto found = RootName(response.body);
+    if (found && *found != "Error" && !is_expected(*found))
+      return UnexpectedRoot(response, wanted, *found);
+    return NoDocument(response, wanted,
+                      response.body.empty() ? "it is empty" : document.error().message);
+  }
+  const std::string_view found = document->root().name();
+  if (found == "Error") return ReadErrorElement(response.head, document->root());
+  if (!is_expected(found)) return UnexpectedRoot(response, wanted, found);
+  return document;
+}
+
+bool IsPage(std::string_view root) {
+  return root.empty() || http::EqualsIgnoringCase(root, "html");
 }
 
 }  // namespace
 
 Error UnreadableDocument(const WireResponse& response, std::string_view root,
                          std::string_view why) {
-  return Unreadable("the " + std::to_string(response.head.status) + " response should contain a <" +
-                    std::string(root) + "> document, but " + std::string(why));
+  return NoDocument(response, WithRoot(root), why);
 }
 
 Result<XmlDocument> ReadDocument(const WireResponse& response, std::string_view root,
                                  std::string_view also) {
-  auto document = XmlDocument::Parse(response.body);
-  const auto is_expected = [&](std::string_view name) {
+  return ReadDocumentIf(response, WithRoot(root), [&](std::string_view name) {
     return name == root || (!also.empty() && name == also);
-  };
-  if (!document.ok()) {
-    const auto found = RootName(response.body);
-    if (found && *found != "Error" && !is_expected(*found))
-      return UnexpectedRoot(response, root, *found);
-    return UnreadableDocument(response, root,
-                              response.body.empty() ? "it is empty" : document.error().message);
-  }
-  const std::string_view found = document->root().name();
-  if (found == "Error") return ReadErrorElement(response.head, document->root());
-  if (!is_expected(found)) return UnexpectedRoot(response, root, found);
-  return document;
+  });
+}
+
+Result<void> CheckAnyDocument(const WireResponse& response) {
+  PENSTOCK_TRY(ReadDocumentIf(response, "the configuration", [](std::string_view name) {
+    return !IsPage(name) && !name.starts_with("List");
+  }));
+  return Ok();
 }
 
 Result<void> CheckNoDocument(const WireResponse& response) {
@@ -88,7 +113,7 @@ Result<void> CheckNoDocument(const WireResponse& response) {
     const auto document = XmlDocument::Parse(response.body);
     if (document.ok()) return ReadErrorElement(response.head, document->root());
   }
-  const bool is_page = root && (root->empty() || http::EqualsIgnoringCase(*root, "html"));
+  const bool is_page = root && IsPage(*root);
   if (root && !is_page && *root != "Error") return Ok();
   const std::string start =
       "the " + std::to_string(response.head.status) + " response should have no body, but ";

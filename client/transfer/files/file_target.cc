@@ -87,15 +87,18 @@ std::string FileTarget::PathOf(const std::string& name) const {
 }
 
 Result<FileTarget> FileTarget::Create(Folder folder, std::string name) {
-  // Follows a link such as /dev/stdout.
-  struct ::stat earlier {};
-  const bool exists = ::fstatat(folder.fd.get(), name.c_str(), &earlier, 0) == 0;
-  if (exists && !S_ISREG(earlier.st_mode) && !S_ISDIR(earlier.st_mode)) {
+  const auto refused = [&](const char* why) {
     return Error::Make(ErrorKind::kInvalidArgument,
-                       "'" + (folder.path.empty() ? name : folder.path + "/" + name) +
-                           "' is not a regular file, and a download would replace it; choose "
-                           "another path");
-  }
+                       "'" + (folder.path.empty() ? name : folder.path + "/" + name) + "' " + why);
+  };
+  struct ::stat earlier {};
+  if (::fstatat(folder.fd.get(), name.c_str(), &earlier, AT_SYMLINK_NOFOLLOW) == 0 &&
+      S_ISDIR(earlier.st_mode))
+    return refused("is a folder; add a file name, or choose another path");
+  // Follows a link such as /dev/stdout.
+  const bool exists = ::fstatat(folder.fd.get(), name.c_str(), &earlier, 0) == 0;
+  if (exists && !S_ISREG(earlier.st_mode) && !S_ISDIR(earlier.st_mode))
+    return refused("is not a regular file, and a download would replace it; choose another path");
   // Long names leave no room for the suffix, so the temporary name has only their beginning.
   constexpr std::size_t kLongestPart = 200;
   for (int attempt = 0;; ++attempt) {

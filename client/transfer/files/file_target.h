@@ -42,8 +42,8 @@ Result<std::vector<std::string>> PathOfKey(std::string_view rest);
 class FileTarget {
  public:
   // Creates the temporary file. `name` is the final name in `folder`. The new file gets the
-  // permissions of a regular file with that name. For a device, a FIFO or a socket the result is
-  // kInvalidArgument.
+  // permissions of a regular file with that name. For a folder, a device, a FIFO or a socket the
+  // result is kInvalidArgument.
   static Result<FileTarget> Create(Folder folder, std::string name);
   FileTarget(FileTarget&&) = default;
   FileTarget& operator=(FileTarget&&) = delete;

@@ -70,6 +70,18 @@ TEST_F(FileTargetTest, WhatIsNoRegularFileIsNotReplaced) {
   EXPECT_FALSE(FileTarget::Create(*OpenFolder(folder_), "link").ok());
 }
 
+// Symptom: the object was downloaded before the rename to a folder failed.
+TEST_F(FileTargetTest, AFolderIsRefusedBeforeTheDownload) {
+  std::filesystem::create_directory(folder_ / "d");
+  const auto target = FileTarget::Create(*OpenFolder(folder_), "d");
+  ASSERT_FALSE(target.ok());
+  EXPECT_EQ(target.error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_NE(target.error().message.find("d' is a folder"), std::string::npos)
+      << target.error().message;
+  std::filesystem::create_directory_symlink(folder_ / "d", folder_ / "link");  // is replaced
+  EXPECT_TRUE(FileTarget::Create(*OpenFolder(folder_), "link").ok());
+}
+
 TEST_F(FileTargetTest, AbandonedFileIsRemoved) {
   {
     FileTarget target = FileTarget::Create(OpenFolder(folder_).value(), "f").value();
