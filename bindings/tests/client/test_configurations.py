@@ -58,9 +58,10 @@ def test_configurations_with_an_id(client, bucket):
 def test_each_kind_is_the_sub_resource_of_its_name():
     kinds = typing.get_args(BucketConfigurationKind)
     with_id = {"analytics", "intelligent_tiering", "inventory", "metrics"}
-    with responding(200, config=ONE_REQUEST) as (client, received):
+    with responding(404, config=ONE_REQUEST) as (client, received):
         for kind in kinds:
-            client.get_bucket_configuration("bucket", kind, id="x" if kind in with_id else None)
+            with pytest.raises(penstock.S3NotFoundError):
+                client.get_bucket_configuration("bucket", kind, id="x" if kind in with_id else None)
     sub_resources = [request.target.split("?")[1].split("&")[0].rstrip("=").lower() for request in received]
     names = {name.replace("_", ""): name for name in kinds}
     assert [names[each.replace("-", "")] for each in sub_resources] == list(kinds)
