@@ -2,6 +2,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -39,12 +41,16 @@ class PyBulkDownload {
     LoadValue("etag", etag, file.etag);
     return Unwrap(WithoutGil([&] { return download_->Add(std::move(file)); }));
   }
-  // Appends to a list of the caller, so that an exception of a signal handler loses no result.
+  // Both append to a list of the caller, so that an exception of a signal handler loses no result.
   void Take(py::list into) {
-    Append(Unwrap(WithoutGil([&] { return download_->Take(SignalPending); })), into);
+    if (taken_.empty()) taken_ = Unwrap(WithoutGil([&] { return download_->Take(SignalPending); }));
+    Append(into);
   }
-  void TakeReady(py::list into) { Append(download_->TakeReady(), into); }
-  std::uint64_t pending() const { return download_->pending(); }
+  void TakeReady(py::list into) {
+    if (taken_.empty()) taken_ = download_->TakeReady();
+    Append(into);
+  }
+  std::uint64_t pending() const { return taken_.size() - appended_ + download_->pending(); }
   void SetParallel(int parallel) {
     WithoutGil([&] { download_->SetMaxParallelRequests(parallel); });
   }
@@ -53,8 +59,10 @@ class PyBulkDownload {
   }
 
  private:
-  static void Append(const std::vector<BulkFileResult>& files, py::list& into) {
-    for (const BulkFileResult& file : files) {
+  // Exceptions are made by Python, where a signal handler may raise: the rest is appended later.
+  void Append(py::list& into) {
+    for (; appended_ < taken_.size(); ++appended_) {
+      const BulkFileResult& file = taken_[appended_];
       const Result<ObjectMetadata>& result = file.result;
       py::object error = py::none();
       if (!result.ok()) error = ExceptionOf(result.error());
@@ -62,9 +70,13 @@ class PyBulkDownload {
                                  result.ok() ? TextToPython(result->etag.value) : py::str(),
                                  result.ok() ? TextToPython(result->version_id.value) : py::str()));
     }
+    taken_.clear();
+    appended_ = 0;
   }
 
   std::unique_ptr<BulkDownload> download_;
+  std::vector<BulkFileResult> taken_;
+  std::size_t appended_ = 0;  // of taken_
 };
 
 using BulkDownloadPointer = std::unique_ptr<PyBulkDownload, DeleteUnlessInUse<PyBulkDownload>>;
