@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -85,6 +86,10 @@ BulkDownloadPointer MakeBulkDownload(const PyClient& client, int parallel,
                                      const py::object& customer_key) {
   BulkDownloadOptions options;
   options.max_parallel_requests = parallel;
+  // Each request may have an object of 8 MiB, as the transfers that have a thread each.
+  constexpr std::uint64_t kObjectBytes = 8u << 20;
+  options.max_memory_bytes = std::max(
+      options.max_memory_bytes, static_cast<std::uint64_t>(std::max(parallel, 0)) * kObjectBytes);
   options.keep_modification_time = true;
   if (!customer_key.is_none()) LoadValue("sse_customer_key", customer_key, options.customer_key);
   return BulkDownloadPointer(

@@ -194,6 +194,21 @@ def test_an_interruption_does_not_wait_for_the_reader_of_the_output(emulator, cl
     assert set(tree(tmp_path).values()) == {b"a"}
 
 
+def test_each_job_may_download_an_object_of_8_mib(emulator, client, bucket, tmp_path):
+    for number in range(12):
+        put(client, bucket, f"d/{number}", bytes(8 * MIB))
+    emulator.faults().set([{"when": {"operation": "GetObject", "key": "d/*"}, "do": {"stall": {"ms": 300_000}}}])
+    with start(emulator, "cp", "-r", f"s3://{bucket}/d", tmp_path, "--jobs", "12") as process:
+        deadline = time.monotonic() + TIMEOUT_S
+        while emulator.faults().account().fired < 12 and process.poll() is None and time.monotonic() < deadline:
+            os.sched_yield()
+        fired = emulator.faults().account().fired
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=TIMEOUT_S)
+    emulator.faults().clear(forget=True)
+    assert fired == 12 and tree(tmp_path) == {}
+
+
 def test_small_files_are_reported_while_large_ones_wait(emulator, client, bucket, tmp_path, monkeypatch):
     put(client, bucket, "d/a", b"a")
     for name in "bc":
