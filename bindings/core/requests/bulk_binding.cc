@@ -2,6 +2,9 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -39,12 +42,16 @@ class PyBulkDownload {
     LoadValue("etag", etag, file.etag);
     return Unwrap(WithoutGil([&] { return download_->Add(std::move(file)); }));
   }
-  // Appends to a list of the caller, so that an exception of a signal handler loses no result.
+  // Both append to a list of the caller, so that an exception of a signal handler loses no result.
   void Take(py::list into) {
-    Append(Unwrap(WithoutGil([&] { return download_->Take(SignalPending); })), into);
+    if (taken_.empty()) taken_ = Unwrap(WithoutGil([&] { return download_->Take(SignalPending); }));
+    Append(into);
   }
-  void TakeReady(py::list into) { Append(download_->TakeReady(), into); }
-  std::uint64_t pending() const { return download_->pending(); }
+  void TakeReady(py::list into) {
+    if (taken_.empty()) taken_ = download_->TakeReady();
+    Append(into);
+  }
+  std::uint64_t pending() const { return taken_.size() - appended_ + download_->pending(); }
   void SetParallel(int parallel) {
     WithoutGil([&] { download_->SetMaxParallelRequests(parallel); });
   }
@@ -53,8 +60,10 @@ class PyBulkDownload {
   }
 
  private:
-  static void Append(const std::vector<BulkFileResult>& files, py::list& into) {
-    for (const BulkFileResult& file : files) {
+  // Exceptions are made by Python, where a signal handler may raise: the rest is appended later.
+  void Append(py::list& into) {
+    for (; appended_ < taken_.size(); ++appended_) {
+      const BulkFileResult& file = taken_[appended_];
       const Result<ObjectMetadata>& result = file.result;
       py::object error = py::none();
       if (!result.ok()) error = ExceptionOf(result.error());
@@ -62,9 +71,13 @@ class PyBulkDownload {
                                  result.ok() ? TextToPython(result->etag.value) : py::str(),
                                  result.ok() ? TextToPython(result->version_id.value) : py::str()));
     }
+    taken_.clear();
+    appended_ = 0;
   }
 
   std::unique_ptr<BulkDownload> download_;
+  std::vector<BulkFileResult> taken_;
+  std::size_t appended_ = 0;  // of taken_
 };
 
 using BulkDownloadPointer = std::unique_ptr<PyBulkDownload, DeleteUnlessInUse<PyBulkDownload>>;
@@ -73,6 +86,10 @@ BulkDownloadPointer MakeBulkDownload(const PyClient& client, int parallel,
                                      const py::object& customer_key) {
   BulkDownloadOptions options;
   options.max_parallel_requests = parallel;
+  // Each request may have an object of 8 MiB, as the transfers that have a thread each.
+  constexpr std::uint64_t kObjectBytes = 8u << 20;
+  options.max_memory_bytes = std::max(
+      options.max_memory_bytes, static_cast<std::uint64_t>(std::max(parallel, 0)) * kObjectBytes);
   options.keep_modification_time = true;
   if (!customer_key.is_none()) LoadValue("sse_customer_key", customer_key, options.customer_key);
   return BulkDownloadPointer(

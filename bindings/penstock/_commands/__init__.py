@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import NamedTuple
 
@@ -52,6 +52,7 @@ _RESULTS = {"ls", "cat", "cache", "du", "stat", "presign", "transfers", "find"}
 
 _INTERRUPTED = 128 + signal.SIGINT
 _BROKEN_PIPE = 128 + signal.SIGPIPE
+_WRITE_S = 2.0  # for the last output of a command that was interrupted
 
 
 class Terminated(KeyboardInterrupt):
@@ -68,6 +69,19 @@ class Terminated(KeyboardInterrupt):
 
 class Abandoned(BaseException):
     """The command ends while work is in progress: the process must end without waiting for its threads."""
+
+
+def ends_soon(work: Callable[[], object]) -> bool:
+    """Runs what writes to standard output, whose reader may have stopped reading. Returns False if it still runs after 2 s."""
+
+    def run() -> None:
+        with suppress(OSError):
+            work()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(_WRITE_S)
+    return not thread.is_alive()
 
 
 class Formatter(argparse.HelpFormatter):
@@ -113,15 +127,21 @@ def _run(options: argparse.Namespace) -> int:
         return 1
     try:
         with _signals():
-            status = run(options)
-            sys.stdout.flush()
+            try:
+                status = run(options)
+                sys.stdout.flush()
+            except KeyboardInterrupt as interrupt:
+                written = False
+                with suppress(KeyboardInterrupt):  # a second one ends the wait
+                    written = ends_soon(sys.stdout.flush)
+                if not written:
+                    raise Abandoned from interrupt
+                return _status_of(interrupt)
             return status
     except Abandoned as abandoned:
-        os._exit(getattr(abandoned.__context__, "status", _INTERRUPTED))
-    except Terminated as terminated:
-        return terminated.status
-    except KeyboardInterrupt:
-        return _INTERRUPTED
+        os._exit(_status_of(abandoned))
+    except KeyboardInterrupt as interrupt:
+        return _status_of(interrupt)
     except BrokenPipeError:
         # The reader of standard output has ended. Python's own flush at exit must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -132,6 +152,15 @@ def _run(options: argparse.Namespace) -> int:
     except (S3Exception, OSError) as error:
         _complain(options, error)
         return 1
+
+
+def _status_of(error: BaseException | None) -> int:
+    """Returns the exit status of an interruption."""
+    while error is not None:
+        if isinstance(error, Terminated):
+            return error.status
+        error = error.__context__
+    return _INTERRUPTED
 
 
 def _needed_streams(options: argparse.Namespace) -> set[str]:

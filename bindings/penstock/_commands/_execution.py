@@ -13,6 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from .._exceptions import S3Exception
+from . import Abandoned, ends_soon
 from ._plan import Entry, Transfer
 from ._pool import LIMIT, MAX_WEIGHT, Pool, Stopped, Work, weight_of
 from ._progress_meter import Meter
@@ -127,9 +128,9 @@ class Execution:
                 self._end_small(small.take(wait=True), transfers, pool)
                 yield from self._yield_left(small, pool)
         finally:
-            for ended in small.close():
-                if ended.error is None and not ended.transfer.move:
-                    self._make(ended.transfer, ended.result, None)
+            last = [ended for ended in small.close() if ended.error is None and not ended.transfer.move]
+            if last and not ends_soon(partial(self._end_small, iter(last), transfers, pool)):
+                raise Abandoned
 
     def _yield_left(self, small: SmallDownloads, pool: Pool) -> Iterator[tuple[int, Work]]:
         """Yields the work for the pool. The requests of small downloads and of the pool share the limit."""
@@ -153,7 +154,7 @@ class Execution:
         """Reports small downloads, and leaves the rest of their work to the pool."""
         for ended in results:
             transfer = ended.transfer
-            if ended.is_outdated:  # download the object that the key has now
+            if ended.needs_own_download:  # download the object that the key has now
                 work = partial(self._make, transfer, partial(transfers.run, transfer), pool)
                 self._left.append((weight_of(transfer.entry.size), work))
             elif transfer.move and ended.error is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
-from .._exceptions import S3PreconditionFailedError
+from .._exceptions import S3DataLossError, S3PreconditionFailedError
 from ._plan import Transfer
 from ._resumable_common import Progress
 from ._urls import S3Url
@@ -34,9 +34,12 @@ class Ended(NamedTuple):
     version_id: str
 
     @property
-    def is_outdated(self) -> bool:
-        """Whether the object is not the one of the listing any more."""
-        return isinstance(self.error, S3PreconditionFailedError)
+    def needs_own_download(self) -> bool:
+        """Whether the object may not be the one of the listing any more, or arrived damaged and must be read again.
+
+        A service that does not know If-Match sends the new object, which is taken for damaged.
+        """
+        return isinstance(self.error, (S3PreconditionFailedError, S3DataLossError))
 
     def result(self, progress: Progress) -> dict[str, Any]:
         """Returns facts for the report, or raises the error."""

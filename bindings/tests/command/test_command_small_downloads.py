@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
+import struct
+import termios
 import time
 
+import penstock
 import pytest
 from bucket_io import keys, put
 from command_runs import TIMEOUT_S, start, tree
+from penstock import _core
 from penstock._commands import _cp, _small_downloads
 
 MIB = 1024**2
@@ -20,6 +25,10 @@ def put_objects(client, bucket, count: int) -> dict[str, bytes]:
     for name, data in contents.items():
         put(client, bucket, f"d/{name}", data)
     return contents
+
+
+def bytes_in(pipe) -> int:
+    return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
 
 
 @pytest.mark.parametrize("words", [("cp", "-r"), ("cp", "-r", "--jobs", "1"), ("sync",)])
@@ -101,6 +110,38 @@ def test_a_broken_body_is_never_a_file(penstock_command, client, emulator, bucke
     assert (tmp_path / "5/019").read_text() == "earlier" and len(tree(tmp_path)) == 20
 
 
+def test_a_body_that_stays_damaged_is_read_again(penstock_command, client, emulator, bucket, tmp_path, monkeypatch):
+    contents = put_objects(client, bucket, 20)
+    wrong = {
+        "when": {"operation": "GetObject", "key": "d/5/019"},
+        "do": {"corrupt": {"mode": "flip-bit"}, "at": "body_out@100"},
+        "limit": {"times": 2},
+    }
+    emulator.faults().set([wrong])
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
+    assert len(penstock_command("cp", "-r", f"s3://{bucket}/d", tmp_path).lines) == 20
+    assert tree(tmp_path) == contents
+
+
+def test_an_exception_while_results_are_taken_loses_none(client, bucket, tmp_path, monkeypatch):
+    downloads = _core.BulkDownload(client.core, 4)
+    for number in range(20):
+        downloads.add(bucket, f"missing-{number}", 1, "etag", str(tmp_path / str(number)))
+    made = penstock._exceptions.from_error
+
+    def interrupted(**fields):
+        monkeypatch.setattr("penstock._exceptions.from_error", made)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("penstock._exceptions.from_error", interrupted)
+    results = []
+    with pytest.raises(KeyboardInterrupt):
+        downloads.take(results)
+    while downloads.pending:
+        downloads.take(results)
+    assert sorted(number for number, *_ in results) == list(range(20))
+
+
 def test_a_full_disk_leaves_the_earlier_file(emulator, client, bucket, tmp_path):
     for name, size in (("large", 5000), ("small", 500)):
         put(client, bucket, f"d/{name}", bytes(size))
@@ -135,6 +176,37 @@ def test_an_interruption_leaves_whole_files_only(emulator, client, bucket, tmp_p
     assert left | found.keys() == contents.keys() and (command == "mv" or len(left) == 120)
     # The signal may end the command just before the report of a file.
     assert (len(found) if command == "cp" else 120 - len(left)) - out.count(b"\n") in (0, 1)
+
+
+@pytest.mark.parametrize("words", [("cp", "-r"), ("sync", "--json")])
+def test_an_interruption_does_not_wait_for_the_reader_of_the_output(emulator, client, bucket, tmp_path, words):
+    for number in range(120):
+        put(client, bucket, f"d/{'x' * 200}{number:03}", b"a")
+    with start(emulator, *words, f"s3://{bucket}/d", tmp_path, pipesize=4096) as process:
+        deadline = time.monotonic() + TIMEOUT_S
+        while (len(tree(tmp_path)) < 120 or not bytes_in(process.stdout)) and time.monotonic() < deadline:
+            os.sched_yield()
+        process.send_signal(signal.SIGTERM)
+        try:
+            assert process.wait(TIMEOUT_S) == 143
+        finally:
+            process.kill()
+    assert set(tree(tmp_path).values()) == {b"a"}
+
+
+def test_each_job_may_download_an_object_of_8_mib(emulator, client, bucket, tmp_path):
+    for number in range(12):
+        put(client, bucket, f"d/{number}", bytes(8 * MIB))
+    emulator.faults().set([{"when": {"operation": "GetObject", "key": "d/*"}, "do": {"stall": {"ms": 300_000}}}])
+    with start(emulator, "cp", "-r", f"s3://{bucket}/d", tmp_path, "--jobs", "12") as process:
+        deadline = time.monotonic() + TIMEOUT_S
+        while emulator.faults().account().fired < 12 and process.poll() is None and time.monotonic() < deadline:
+            os.sched_yield()
+        fired = emulator.faults().account().fired
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=TIMEOUT_S)
+    emulator.faults().clear(forget=True)
+    assert fired == 12 and tree(tmp_path) == {}
 
 
 def test_small_files_are_reported_while_large_ones_wait(emulator, client, bucket, tmp_path, monkeypatch):

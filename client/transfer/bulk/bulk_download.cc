@@ -220,8 +220,9 @@ class Downloads : public std::enable_shared_from_this<Downloads> {
   // The end of a request.
   void Received(Files::iterator file, Result<ObjectMetadata> result) {
     if (result.ok()) {
-      if (Result<void> complete = file->object.CheckComplete(*result); !complete.ok())
-        result = std::move(complete).error();
+      Result<void> complete =
+          Caught("the check of a download", [&] { return file->object.CheckComplete(*result); });
+      if (!complete.ok()) result = std::move(complete).error();
     }
     file->result = std::move(result);
     const bool received = file->result.ok();
