@@ -20,7 +20,7 @@ class Penstock(Client):
 
     def __init__(self, access: Access) -> None:
         super().__init__(access)
-        self._made: S3Client | None = None
+        self._shared = S3Client(access.region, **self._arguments())
 
     @property
     def version(self) -> str:
@@ -98,9 +98,7 @@ class Penstock(Client):
 
     def _client(self) -> S3Client:
         """The client that all requests share."""
-        if self._made is None:
-            self._made = S3Client(self.access.region, **self._arguments())
-        return self._made
+        return self._shared
 
 
 STRATEGIES: dict[str, Callable[..., Callable[[int], str]]] = {
