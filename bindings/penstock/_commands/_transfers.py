@@ -246,6 +246,13 @@ class Transfers:
         found = self._client.download_file(
             source.bucket, source.key, path, version_id=version_id, sse_customer_key=key, progress=progress
         )
+        entry = transfer.entry
+        if found.etag == entry.etag and found.size != entry.size:
+            os.remove(path)  # noqa: PTH107
+            raise S3DataLossError(
+                f"{source} has {entry.size} bytes in the listing, and the response with the same ETag had {found.size};"
+                " the file was removed"
+            )
         os.utime(path, (found.last_modified, found.last_modified))
         return found
 
