@@ -299,11 +299,6 @@ py::object Arguments::Take(const char* name) {
   return value.is_none() ? py::object() : value;
 }
 
-void Arguments::LoadName(const char* name, std::string& loaded) {
-  const py::object value = Take(name);
-  LoadValue(name, value ? value : py::none(), loaded);
-}
-
 void Arguments::CheckAllTaken() const {
   if (values_.empty()) return;
   throw py::type_error(operation_ + "() has no argument " +

@@ -71,8 +71,12 @@ class Arguments {
   void Load(const char* name, T& loaded) {
     if (const pybind11::object value = Take(name)) LoadValue(name, value, loaded);
   }
-  // Loads the name of a bucket, an object or an upload. Throws TypeError if it is absent or None.
-  void LoadName(const char* name, std::string& loaded);
+  // Same for an argument that must not be absent or None, such as the name of a bucket.
+  template <class T>
+  void LoadRequired(const char* name, T& loaded) {
+    const pybind11::object value = Take(name);
+    LoadValue(name, value ? value : pybind11::none(), loaded);
+  }
   // Throws TypeError if an argument is left that no Take has asked for.
   void CheckAllTaken() const;
 

@@ -16,8 +16,10 @@ void LoadFields(Arguments& arguments, Request& request) {
 #define PENSTOCK_FIELD_AS(member, name) \
   if constexpr (requires { request.member; }) arguments.Load(name, request.member)
 #define PENSTOCK_FIELD(member) PENSTOCK_FIELD_AS(member, #member)
+#define PENSTOCK_REQUIRED(member) \
+  if constexpr (requires { request.member; }) arguments.LoadRequired(#member, request.member)
 #define PENSTOCK_NAME_AS(member, name) \
-  if constexpr (requires { request.member; }) arguments.LoadName(name, request.member.value)
+  if constexpr (requires { request.member; }) arguments.LoadRequired(name, request.member.value)
   PENSTOCK_NAME_AS(bucket, "bucket");
   PENSTOCK_NAME_AS(key, "key");
   PENSTOCK_NAME_AS(upload_id, "upload_id");
@@ -63,14 +65,15 @@ void LoadFields(Arguments& arguments, Request& request) {
   PENSTOCK_FIELD(acl);
   PENSTOCK_FIELD(object_lock_enabled);
   PENSTOCK_FIELD(object_ownership);
-  PENSTOCK_FIELD(kind);
+  PENSTOCK_REQUIRED(kind);
   PENSTOCK_FIELD(id);
   PENSTOCK_FIELD_AS(canned_acl, "acl");
-  PENSTOCK_FIELD(tags);
-  PENSTOCK_FIELD(status);
+  PENSTOCK_REQUIRED(tags);
+  PENSTOCK_REQUIRED(status);
   PENSTOCK_FIELD(days);
   PENSTOCK_FIELD(tier);
 #undef PENSTOCK_NAME_AS
+#undef PENSTOCK_REQUIRED
 #undef PENSTOCK_FIELD
 #undef PENSTOCK_FIELD_AS
   if constexpr (requires { request.checksum_algorithm; })

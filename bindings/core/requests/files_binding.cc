@@ -103,8 +103,8 @@ py::object Upload(const PyClient& self, const py::dict& values, py::object callb
   ObjectKey key;
   UploadOptions options;
   arguments.Load("filename", path);
-  arguments.LoadName("bucket", bucket.value);
-  arguments.LoadName("key", key.value);
+  arguments.LoadRequired("bucket", bucket.value);
+  arguments.LoadRequired("key", key.value);
   LoadUpload(arguments, options);
   LoadOptions(arguments, options.call);
   arguments.CheckAllTaken();
@@ -125,8 +125,8 @@ py::object Download(const PyClient& self, const py::dict& values, py::object cal
   BucketName bucket;
   ObjectKey key;
   FileDownloadOptions options;
-  arguments.LoadName("bucket", bucket.value);
-  arguments.LoadName("key", key.value);
+  arguments.LoadRequired("bucket", bucket.value);
+  arguments.LoadRequired("key", key.value);
   arguments.Load("filename", path);
   LoadDownload(arguments, options);
   LoadOptions(arguments, options.call);
@@ -152,7 +152,7 @@ py::object TransferDirectory(const PyClient& self, bool upload, const py::dict& 
   DirectoryOptions options;
   bool follow = false;
   arguments.Load("folder", folder);
-  arguments.LoadName("bucket", bucket.value);
+  arguments.LoadRequired("bucket", bucket.value);
   arguments.Load("prefix", prefix);
   arguments.Load("parallel_files", options.max_parallel_files);
   arguments.Load("max_failures", options.max_failures);

@@ -180,8 +180,8 @@ class PresignForm final : public StoredResult<PostForm> {
  public:
   explicit PresignForm(Arguments& arguments) {
     request_.expires = TakeExpires(arguments);
-    arguments.LoadName("bucket", request_.bucket.value);
-    arguments.LoadName("key", request_.key.value);
+    arguments.LoadRequired("bucket", request_.bucket.value);
+    arguments.LoadRequired("key", request_.key.value);
     arguments.Load("fields", request_.fields);
     arguments.Load("starts_with", request_.starts_with);
     if (const py::object bounds = arguments.Take("content_length_range")) {

@@ -85,6 +85,11 @@ def test_the_document_arrives_unchanged_with_its_digest():
         (lambda client: client.put_bucket_configuration("b", "cors", ""), ValueError, "the document of the configuration is"),
         (lambda client: client.delete_bucket_configuration("b", "versioning"), ValueError, "S3 cannot delete"),
         (lambda client: client.get_object_configuration("b", "k", "cors"), ValueError, "one of acl, legal_hold, retention"),
+        (lambda client: client.delete_bucket_configuration("b", None), TypeError, "kind must be str, not NoneType"),
+        (lambda client: client.put_object_configuration("b", "k", None, "<a/>"), TypeError, "kind must be str, not NoneType"),
+        (lambda client: client.put_bucket_versioning("b", None), TypeError, "status must be str, not NoneType"),
+        (lambda client: client.put_object_tagging("b", "k", None), TypeError, "tags must be a mapping of str to str, or pairs"),
+        (lambda client: client.put_bucket_tagging("b", None), TypeError, "tags must be a mapping of str to str, or pairs"),
     ],
 )
 def test_bad_arguments_of_configurations(client, call, error, message):
