@@ -28,6 +28,13 @@ constexpr std::string_view kSecond =
     "<Filter/><DeleteMarkerReplication><Status>Disabled</Status></"
     "DeleteMarkerReplication><Priority>";
 
+TEST_F(ReplicationChecksTest, VersioningOfASourceCannotBeSuspended) {
+  EXPECT_EQ(PutRules(Rule("<Prefix/>")).Outcome(), "200");
+  EXPECT_EQ(s3_.SetVersioning("bucket", "Suspended").Outcome(), "409 InvalidBucketState");
+  EXPECT_EQ(s3_.Send("DELETE /bucket?replication").Outcome(), "204");
+  EXPECT_EQ(s3_.SetVersioning("bucket", "Suspended").Outcome(), "200");
+}
+
 TEST_F(ReplicationChecksTest, NeedsVersioningOnBothSides) {
   s3_.Send("PUT /plain");
   const Reply destination = PutRules(Rule("<Prefix/>", "arn:aws:s3:::plain"));

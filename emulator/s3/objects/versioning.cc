@@ -53,6 +53,14 @@ Result<void> PutBucketVersioning(Call& call) {
                      "An Object Lock configuration is present on this bucket, so the versioning "
                      "state cannot be changed.");
   }
+  // The message was recorded against Amazon S3:
+  // https://github.com/hashicorp/terraform/issues/22491
+  if (FindConfiguration(*bucket, "replication") != nullptr) {
+    return MakeError("InvalidBucketState", {},
+                     "A replication configuration is present on this bucket, so you cannot change "
+                     "the versioning state. To change the versioning state, first delete the "
+                     "replication configuration.");
+  }
   return call.store.SetVersioning(bucket->name, store::Versioning::kSuspended);
 }
 

@@ -236,12 +236,13 @@ def test_replication_and_object_lock(boto, bucket):
     boto.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
     boto.put_bucket_replication(**arguments)
     assert boto.get_bucket_replication(Bucket=bucket)["ReplicationConfiguration"] == configuration
+    suspend = {"Bucket": bucket, "VersioningConfiguration": {"Status": "Suspended"}}
+    assert refusal(boto.put_bucket_versioning, **suspend) == ("InvalidBucketState", 409)
     boto.delete_bucket_replication(Bucket=bucket)
     assert refusal(boto.get_bucket_replication, Bucket=bucket) == ("ReplicationConfigurationNotFoundError", 404)
     lock = {"ObjectLockEnabled": "Enabled", "Rule": {"DefaultRetention": {"Mode": "GOVERNANCE", "Days": 1}}}
     boto.put_object_lock_configuration(Bucket=bucket, ObjectLockConfiguration=lock)
     assert boto.get_object_lock_configuration(Bucket=bucket)["ObjectLockConfiguration"] == lock
-    suspend = {"Bucket": bucket, "VersioningConfiguration": {"Status": "Suspended"}}
     assert refusal(boto.put_bucket_versioning, **suspend) == ("InvalidBucketState", 409)
 
 
