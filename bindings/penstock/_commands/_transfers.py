@@ -106,7 +106,7 @@ class Transfers:
     """
 
     def __init__(self, client: S3Client, settings: Settings) -> None:
-        self.settings = self._settings = settings
+        self.settings = settings
         self._client = client
         self._folders = Folders()
         self._resumer = Resumer(client) if settings.resume else None
@@ -133,7 +133,7 @@ class Transfers:
 
     def asks_before(self, transfer: Transfer) -> bool:
         """Whether :meth:`preview` sends a request."""
-        return transfer.compare is not None or (not self._settings.overwrite and isinstance(transfer.target, S3Url))
+        return transfer.compare is not None or (not self.settings.overwrite and isinstance(transfer.target, S3Url))
 
     def must_end(self, transfer: Transfer) -> bool:
         """Whether a transfer in progress may have a multipart upload that it must abort when it ends."""
@@ -162,7 +162,7 @@ class Transfers:
         from ._contents import same_content
 
         if transfer.compare is not None and same_content(
-            self._client, transfer.entry.place, transfer.compare.place, self._settings.sse_customer_key
+            self._client, transfer.entry.place, transfer.compare.place, self.settings.sse_customer_key
         ):
             raise Skipped("the contents are equal")
 
@@ -170,18 +170,18 @@ class Transfers:
 
     def _upload(self, transfer: Transfer, path: str, target: S3Url, progress: Progress) -> dict[str, Any]:
         self._skip_existing(target)
-        attributes = dict(self._settings.attributes)
-        if self._settings.guess_type and "content_type" not in attributes:
+        attributes = dict(self.settings.attributes)
+        if self.settings.guess_type and "content_type" not in attributes:
             attributes["content_type"] = content_type_of(path)
         before = os.stat(path) if transfer.move else None  # noqa: PTH116
         try:
             if resumer := self._resumer_of(transfer):
                 done: UploadFileResult | Done = resumer.upload(
-                    path, target, attributes, new_only=not self._settings.overwrite, progress=progress
+                    path, target, attributes, new_only=not self.settings.overwrite, progress=progress
                 )
             else:
                 done = self._client.upload_file(
-                    path, target.bucket, target.key, if_none_match=not self._settings.overwrite, progress=progress, **attributes
+                    path, target.bucket, target.key, if_none_match=not self.settings.overwrite, progress=progress, **attributes
                 )
         except S3PreconditionFailedError:
             self._skip_existing(target)
@@ -192,7 +192,7 @@ class Transfers:
 
     def _skip_existing(self, target: Place) -> None:
         """Raises Skipped if existing targets are kept and there is one. Not every service knows the condition of the write."""
-        if self._settings.overwrite:
+        if self.settings.overwrite:
             return
         if isinstance(target, S3Url):
             if exists(self._client, target):
@@ -238,7 +238,7 @@ class Transfers:
         return self.end_move(transfer, facts) if transfer.move else facts
 
     def _download_file(self, transfer: Transfer, source: S3Url, path: str, progress: Progress) -> ObjectMetadata | Done:
-        version_id, key = transfer.entry.version_id, self._settings.sse_customer_key
+        version_id, key = transfer.entry.version_id, self.settings.sse_customer_key
         if resumer := self._resumer_of(transfer):
             done = resumer.download(source, path, version_id=version_id, sse_customer_key=key, progress=progress)
             if done is not None:
@@ -274,16 +274,16 @@ class Transfers:
     # ---- copies
 
     def _copy(self, transfer: Transfer, source: S3Url, target: S3Url, progress: Progress) -> dict[str, Any]:
-        if source == target and not transfer.entry.version_id and (transfer.move or not self._settings.attributes):
+        if source == target and not transfer.entry.version_id and (transfer.move or not self.settings.attributes):
             raise OSError("source and target are the same object")
         self._skip_existing(target)
         entry = transfer.entry
         same_bucket = source.bucket == target.bucket
-        if transfer.move and same_bucket and is_directory_bucket(source.bucket) and not self._settings.attributes:
+        if transfer.move and same_bucket and is_directory_bucket(source.bucket) and not self.settings.attributes:
             return self._rename(transfer, source, target)
         try:
             copied = self._copier.copy(
-                entry, target, pinned=transfer.move, new_only=not self._settings.overwrite, progress=progress
+                entry, target, pinned=transfer.move, new_only=not self.settings.overwrite, progress=progress
             )
         except S3PreconditionFailedError:
             self._skip_existing(target)
@@ -297,7 +297,7 @@ class Transfers:
         try:
             self._client.rename_object(
                 source.bucket, source.key, target.key, source_if_match=transfer.entry.etag,
-                if_none_match=None if self._settings.overwrite else "*",
+                if_none_match=None if self.settings.overwrite else "*",
             )  # fmt: skip
         except S3PreconditionFailedError:
             self._skip_existing(target)
@@ -314,7 +314,7 @@ class Transfers:
 
     def _check_copy(self, size: int, target: S3Url) -> None:
         """Checks by a HEAD request that a copy is complete, before its source is deleted."""
-        head = self._client.head(target.bucket, target.key, sse_customer_key=self._settings.sse_customer_key)
+        head = self._client.head(target.bucket, target.key, sse_customer_key=self.settings.sse_customer_key)
         if head.size != size:
             raise S3DataLossError(f"the copy has {head.size} bytes instead of {size}; the source was not deleted")
 
