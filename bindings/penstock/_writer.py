@@ -13,7 +13,7 @@ import time
 import warnings
 import weakref
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from . import _core  # noqa: F401  its function for the exit must be registered before, so that it runs after, _abort_all
 
@@ -50,6 +50,18 @@ def check_process(process: int) -> None:
         raise RuntimeError(
             f"this writer was made in process {process} and cannot be used after fork(); make a new one in this process"
         )
+
+
+def abort_and_raise(
+    file: contextlib.AbstractContextManager[Any], error: BaseException, name: str, advice: str, log: logging.Logger
+) -> NoReturn:
+    """Aborts the upload of a file whose `close()` was called while its thread handles `error`, and raises the error again."""
+    text = f"{name} was not published: close() was called while {type(error).__name__} was being handled. {advice}"
+    log.warning("%s", text)
+    if hasattr(error, "add_note"):  # Python 3.11
+        error.add_note(text)
+    file.__exit__(type(error), error, error.__traceback__)
+    raise error
 
 
 class S3Writer(io.BufferedIOBase):
@@ -153,15 +165,7 @@ class S3Writer(io.BufferedIOBase):
             self._publish()
             return
         name = f"s3://{self.stream.bucket}/{self.stream.key}" if hasattr(self.stream, "bucket") else "the object"
-        text = (
-            f"{name} was not published: close() was called while {type(error).__name__} was being handled."
-            " Call close() after the except or finally block."
-        )
-        log.warning("%s", text)
-        if hasattr(error, "add_note"):  # Python 3.11
-            error.add_note(text)
-        self.__exit__(type(error), error, error.__traceback__)
-        raise error
+        abort_and_raise(self, error, name, "Call close() after the except or finally block.", log)
 
     def _publish(self) -> None:
         if self._in_callback:

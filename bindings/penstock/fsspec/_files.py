@@ -15,6 +15,7 @@ from fsspec import AbstractFileSystem
 
 from .._append import S3AppendWriter
 from .._exceptions import S3Exception
+from .._writer import abort_and_raise
 from ._errors import mapped, translated
 
 if TYPE_CHECKING:
@@ -341,15 +342,7 @@ class WriteFile(_ObjectFile):
         if error is None or error is self._handled:
             self._finish()
             return
-        text = (
-            f"s3://{self.path} was not published: close() was called while {type(error).__name__} was being handled."
-            " Call commit() to publish in an except or finally block."
-        )
-        log.warning("%s", text)
-        if hasattr(error, "add_note"):  # Python 3.11
-            error.add_note(text)
-        self.__exit__(type(error), error, error.__traceback__)
-        raise error
+        abort_and_raise(self, error, f"s3://{self.path}", "Call commit() to publish in an except or finally block.", log)
 
     def _finish(self) -> None:
         self._closed, self._handled = True, None
