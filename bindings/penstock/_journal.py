@@ -173,7 +173,7 @@ class Journal:
                     return
 
     def clear(self) -> None:
-        """Removes all entries. The numbering of entries continues."""
+        """Removes all entries. A request that began before gets no entry when it ends. The numbering continues."""
         self._core.clear_journal(self.namespace)
 
     def assert_count(self, expected: int, **filter: Unpack[Filter]) -> None:

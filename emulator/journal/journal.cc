@@ -232,6 +232,10 @@ std::uint64_t Journal::Append(const Entry& entry, std::uint64_t mark, std::size_
   const Head head = HeadOf(entry, texts, room);
   const MutexLock lock(mutex_);
   if (mark > 0) leaving_[mark - 1].fetch_sub(1);
+  if (entry.began < cleared_) {
+    if (waiting_ > 0) appended_.NotifyAll();
+    return 0;
+  }
   if (blocks_.empty() || blocks_.back()->used + head.bytes > kBlockBytes) BeginBlock();
   Block& block = *blocks_.back();
   Pack(block.bytes.get() + block.used, head, texts);
@@ -309,11 +313,12 @@ Reading Journal::From(const Reading& reading, std::uint64_t first) {
   return rest;
 }
 
-void Journal::Clear() {
+void Journal::Clear(MonotonicTime now) {
   std::deque<std::shared_ptr<Block>> cleared;
   const MutexLock lock(mutex_);
   cleared.swap(blocks_);
   dropped_ = 0;
+  cleared_ = now - opened_;
 }
 
 bool Journal::Await(std::uint64_t after, MonotonicTime until) {

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -65,8 +66,9 @@ class Journal {
   // Call before a response is sent. Returns a mark; Append with this mark reports the end. Cheap,
   // takes no lock.
   std::uint64_t BeginLeaving();
-  // Adds an entry and returns its number, which is assigned here. `mark`: from BeginLeaving; 0:
-  // none. `room`: the bytes of text by which Amend may extend the entry.
+  // Adds an entry and returns its number, which is assigned here; 0 if Clear was called after its
+  // request began: such an entry is not kept. `mark`: from BeginLeaving; 0: none. `room`: the bytes
+  // of text by which Amend may extend the entry.
   std::uint64_t Append(const Entry& entry, std::uint64_t mark = 0, std::size_t room = 0);
   // Replaces entry `number`, visible from the next Reading on. Does nothing if the entry was
   // dropped. Copies a block. If the fired rules do not fit, the entry keeps the old list.
@@ -80,8 +82,9 @@ class Journal {
   Reading ReadAfter(std::uint64_t after) const;
   // The entries of `reading` from number `first` on.
   static Reading From(const Reading& reading, std::uint64_t first);
-  // Removes all entries and resets the count of dropped ones. Numbers continue.
-  void Clear();
+  // Removes the entries of all requests that began before `now`, also of those that end later, and
+  // resets the count of dropped ones. Numbers continue.
+  void Clear(MonotonicTime now);
   // Waits for an entry after number `after`. Returns false at time `until` or after Stop.
   bool Await(std::uint64_t after, MonotonicTime until);
   // Ends all current and future calls of Await.
@@ -102,6 +105,8 @@ class Journal {
   std::deque<std::shared_ptr<internal::Block>> blocks_ PENSTOCK_GUARDED_BY(mutex_);
   std::uint64_t written_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   std::uint64_t dropped_ PENSTOCK_GUARDED_BY(mutex_) = 0;
+  // Of the last Clear: entries that began earlier are not kept.
+  std::chrono::nanoseconds cleared_ PENSTOCK_GUARDED_BY(mutex_) = std::chrono::nanoseconds::min();
   int waiting_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   bool stopped_ PENSTOCK_GUARDED_BY(mutex_) = false;
   // Responses being sent, by whether they began in an even or odd epoch. WaitForResponses begins a

@@ -128,13 +128,31 @@ TEST(JournalTest, ReadsEntriesAfterANumber) {
 TEST(JournalTest, ClearRemovesEntriesButContinuesNumbers) {
   Journal journal(2 * Journal::kBlockBytes);
   for (int i = 0; i < 10'000; ++i) journal.Append(Keyed("old"));
-  journal.Clear();
+  journal.Clear({});
   EXPECT_EQ(journal.memory(), 0U);
   EXPECT_EQ(journal.Read().size(), 0U);
   EXPECT_EQ(journal.Read().dropped(), 0U) << "cleared entries do not count as dropped";
   EXPECT_EQ(journal.Read().last(), 10'000U);
   EXPECT_EQ(journal.Append(Keyed("new")), 10'001U);
   EXPECT_EQ(Keys(journal.Read()), std::vector<std::string>{"new"});
+}
+
+TEST(JournalTest, ClearAlsoForgetsRequestsThatEndLater) {
+  using std::chrono::seconds;
+  const MonotonicTime opened{seconds(100)};
+  Journal journal(1 << 20, opened);
+  Entry entry = Keyed("begun before");
+  entry.began = seconds(4);
+  const std::uint64_t mark = journal.BeginLeaving();
+  journal.Clear(opened + seconds(5));
+  EXPECT_EQ(journal.Append(entry, mark), 0U);
+  EXPECT_TRUE(journal.WaitForResponses(opened)) << "its response has ended";
+  journal.Amend(0, entry);
+  EXPECT_EQ(journal.Read().size(), 0U);
+  entry.key = "begun with it";
+  entry.began = seconds(5);
+  EXPECT_EQ(journal.Append(entry), 1U);
+  EXPECT_EQ(Keys(journal.Read()), std::vector<std::string>{"begun with it"});
 }
 
 TEST(JournalTest, AmendReplacesAnEntry) {

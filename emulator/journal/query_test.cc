@@ -59,7 +59,7 @@ TEST_F(QueryTest, EntriesOwnTheirStrings) {
   JournalReading reading = Read();
   const std::vector<JournalEntry> entries = reading.Entries({.status = 5}, 2);
   reading = JournalReading();
-  journal_.Clear();
+  journal_.Clear({});
   ASSERT_EQ(entries.size(), 2U);
   EXPECT_EQ(entries[0].faults, "slow");
   EXPECT_EQ(entries[0].number, 2U);

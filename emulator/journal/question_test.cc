@@ -167,7 +167,7 @@ TEST(DroppedTest, EveryResultReportsDroppedEntries) {
   EXPECT_EQ(lost(R"("in_order", "filter": )" + kept + R"(, "then": {}})"), dropped);
   EXPECT_EQ(lost(R"("requests_after", "filter": )" + kept + R"(, "then": )" + kept + "}"), 0U);
   EXPECT_EQ(journal.ReadAfter(dropped + 5).DroppedOf({.after = dropped + 5}), 0U);
-  journal.Clear();
+  journal.Clear({});
   EXPECT_EQ(lost(R"("count"})"), 0U) << "cleared entries do not count as dropped";
 }
 

@@ -336,7 +336,7 @@ Result<void> Control::ClearJournal(const std::string& name) {
   const std::shared_ptr<TestControls> controls = namespace_store->CurrentControls();
   PENSTOCK_ASSIGN(journal::Journal* const journal, RequireJournal(*controls));
   journal->WaitForResponses(machine_.Monotonic() + kSendingResponsesLimit);
-  journal->Clear();
+  journal->Clear(machine_.Monotonic());
   return Ok();
 }
 

@@ -177,7 +177,8 @@ class Emulator {
   // none. If a reset replaces the journal meanwhile: returns all entries of the new one.
   virtual Result<JournalReading> AwaitJournal(const std::string& name_space, std::uint64_t after,
                                               std::chrono::milliseconds wait) const = 0;
-  // Deletes the entries. Numbering continues.
+  // Deletes the entries. A request that began before gets no entry when it ends. Numbering
+  // continues.
   virtual Result<void> ClearJournal(const std::string& name_space) = 0;
 
   // Sets limits, latency and bandwidth from now on, with full budgets: JSON or a preset's name, as
