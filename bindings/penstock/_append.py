@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import io
-import logging
 import threading
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from ._logs import Logger
+
 if TYPE_CHECKING:
     from . import _core
 
-log = logging.getLogger(__name__)
+log = Logger(__name__)
 
 DEFAULT_BUFFER_SIZE = 8 * 1024**2
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from ._config import S3ClientConfig, check_callable, check_type
 from ._directory_buckets import DirectoryBuckets
 from ._exceptions import S3InvalidArgumentError
 from ._listing import ListObjectStream
+from ._logs import Logger
 from ._objects import HeadObjectResult, ObjectInfo, RestoreStatus, checked_etag
 from ._progress import ReadProgress
 from ._put_stream import PutObjectStream
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ._put_stream import Metadata
     from .s3reader import S3Reader, S3ReaderConstructorProtocol
 
-log = logging.getLogger(__name__)
+log = Logger(__name__)
 
 MAX_PAGE_SIZE = 2**31 - 1
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 from types import NoneType
 
 from . import _core
 from ._append import DEFAULT_BUFFER_SIZE, S3AppendWriter
 from ._config import check_type
+from ._logs import Logger
 from ._objects import checked_etag
 from ._session import Session
 
-log = logging.getLogger(__name__)
+log = Logger(__name__)
 
 
 # The core keeps times as nanoseconds in 64 bits.

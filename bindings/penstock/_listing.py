@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from . import _core
+from ._logs import Logger
 from ._objects import ListObjectResult, S3BucketKeyData, parse_s3_uri
 from ._session import Session
 
-log = logging.getLogger(__name__)
+log = Logger(__name__)
 
 T = TypeVar("T")
 

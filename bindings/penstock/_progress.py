@@ -1,4 +1,4 @@
-"""Progress reports of readers and writers to the user's callback."""
+"""Progress reports of readers and writers to the user's callback, and waits that Ctrl-C can interrupt."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ ProgressCallback = Callable[[int, int | None], None]
 """Called with the bytes done and the total number of bytes, None while unknown."""
 
 INTERVAL = 0.1  # seconds between reports
+
+# Wait in a loop with this timeout: a signal that arrives just before the wait begins does not interrupt it.
+LONGEST_WAIT_S = 0.25
 
 
 class ReadProgress:

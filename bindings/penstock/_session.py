@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import logging
 import math
 import os
 import sys
@@ -14,12 +13,13 @@ from typing import Any
 
 from . import _core
 from ._config import S3ClientConfig, check_text, check_type
+from ._logs import Logger
 from ._user_agent import UserAgent
 
 GBIT_PER_CONNECTION = 0.4  # throughput of one S3 connection, about 50 MB/s
 MAX_PARALLEL_PARTS = 64
 
-log = logging.getLogger(__name__)
+log = Logger(__name__)
 
 
 def _with_callbacks(config: S3ClientConfig, settings: dict[str, Any]) -> _core.Client:

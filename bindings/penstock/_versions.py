@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._exceptions import S3DataLossError, S3InvalidArgumentError, S3NotFoundError
+from ._logs import Logger
 
 if TYPE_CHECKING:
     from . import _core
     from ._session import Session
     from .requests._requests import Requests
 
-log = logging.getLogger(__name__)
+log = Logger(__name__)
 
 NULL_VERSION = "null"  # version id of objects written without versioning
 MAX_NAMED = 5  # versions listed in an error message

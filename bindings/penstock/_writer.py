@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import io
-import logging
 import os
 import sys
 import threading
@@ -16,11 +15,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from . import _core  # noqa: F401  its function for the exit must be registered before, so that it runs after, _abort_all
+from ._logs import Logger
 
 if TYPE_CHECKING:
     from ._put_stream import PutObjectStream
 
-log = logging.getLogger(__name__)
+log = Logger(__name__)
 
 _ROUNDS_AT_EXIT = 20  # daemon threads may begin uploads while those of the round before are aborted
 _EXIT_S = 20.0  # then no further abort begins; each takes up to 30 s
@@ -53,7 +53,7 @@ def check_process(process: int) -> None:
 
 
 def abort_and_raise(
-    file: contextlib.AbstractContextManager[Any], error: BaseException, name: str, advice: str, log: logging.Logger
+    file: contextlib.AbstractContextManager[Any], error: BaseException, name: str, advice: str, log: Logger
 ) -> NoReturn:
     """Aborts the upload of a file whose `close()` was called while its thread handles `error`, and raises the error again."""
     text = f"{name} was not published: close() was called while {type(error).__name__} was being handled. {advice}"

@@ -17,8 +17,7 @@ using namespace py::literals;
 // Makes an object of a class of penstock.requests.
 template <class... Fields>
 py::object Record(const char* type, Fields&&... fields) {
-  return py::module_::import("penstock.requests._results")
-      .attr(type)(std::forward<Fields>(fields)...);
+  return py::module_::import("penstock.requests").attr(type)(std::forward<Fields>(fields)...);
 }
 
 py::object TextOrNone(const std::string& text) {

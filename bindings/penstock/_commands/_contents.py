@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import TYPE_CHECKING
 
 from .. import _core
@@ -18,6 +17,8 @@ _BLOCK = 4 * 1024**2
 
 def crc64nvme_of(path: str) -> str:
     """Returns the CRC64NVME of a file as S3 writes it: base64."""
+    import ctypes
+
     buffer = bytearray(_BLOCK)
     address = ctypes.addressof(ctypes.c_char.from_buffer(buffer))
     crc = 0

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Generator
 
-from .._signal_polling import LONGEST_WAIT_S
+from .._progress import LONGEST_WAIT_S
 from . import Abandoned
 
 LIMIT = 32  # weight of the work in progress: about the number of requests in flight

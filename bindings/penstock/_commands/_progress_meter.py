@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import threading
 import time
@@ -29,6 +28,8 @@ class PlainDisplay:
     """Rewrites one line on standard error."""
 
     def __init__(self) -> None:
+        import shutil
+
         self._width = shutil.get_terminal_size().columns - 1
 
     def update(self, text: str, done: int, total: int) -> None:

@@ -16,8 +16,8 @@ from .._versions import checked_version, refuse_directory_bucket
 from ..requests._buckets import is_already_owned
 from ..requests._files import Files
 from ..requests._objects import batches
+from ..requests._rare_results import DeleteObjectsResult, ObjectToDelete
 from ..requests._requests import Requests
-from ..requests._results import DeleteObjectsResult, ObjectToDelete
 from ._listing import ObjectPages, VersionPages
 from ._loop import abandon
 from ._methods import awaited, in_executor

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TypeVar
 
-from .._signal_polling import LONGEST_WAIT_S
+from .._progress import LONGEST_WAIT_S
 from ._shard import Shard
 from ._sink import UploadSink
 

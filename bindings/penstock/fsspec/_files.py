@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import io
-import logging
 import sys
 import warnings
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from fsspec import AbstractFileSystem
 
 from .._append import S3AppendWriter
 from .._exceptions import S3Exception
+from .._logs import Logger
 from .._writer import abort_and_raise
 from ._errors import mapped, translated
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .._writer import S3Writer
     from ..s3reader import S3Reader
 
-log = logging.getLogger(__name__)
+log = Logger(__name__)
 
 
 class _CachedRawIO(io.RawIOBase):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .._signal_polling import LONGEST_WAIT_S
+from .._progress import LONGEST_WAIT_S
 
 if TYPE_CHECKING:
     from .._progress import ProgressCallback

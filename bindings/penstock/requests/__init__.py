@@ -5,30 +5,25 @@ from __future__ import annotations
 TYPE_CHECKING = False  # type checkers treat it as True; importing `typing` would cost more than the rest of this module
 if TYPE_CHECKING:
     from ._options import CallOptions, ObjectOptions, PresignOptions, ReadOptions
-    from ._results import (
+    from ._rare_results import (
         BucketInfo,
         CompletedPart,
-        CopyResult,
         DeletedObject,
         DeleteFailure,
         DeleteObjectsResult,
-        DeleteResult,
         DirectoryResult,
         FileFailure,
         GetObjectAttributesResult,
-        GetResult,
         HeadBucketResult,
         ListMultipartUploadsResult,
         ListPartsResult,
         MultipartUpload,
-        ObjectMetadata,
         ObjectPart,
         ObjectToDelete,
         PresignedPost,
         PresignedRequest,
-        PutResult,
-        UploadFileResult,
     )
+    from ._results import CopyResult, DeleteResult, GetResult, ObjectMetadata, PutResult, UploadFileResult
 
 __all__ = [
     "BucketInfo",
@@ -61,6 +56,7 @@ __all__ = [
 
 # Creating these classes takes longer than the rest of a client's import: each module is imported on first use.
 _OPTIONS = ("CallOptions", "ObjectOptions", "PresignOptions", "ReadOptions")
+_RESULTS = ("CopyResult", "DeleteResult", "GetResult", "ObjectMetadata", "PutResult", "UploadFileResult")
 
 
 def __getattr__(name: str) -> object:
@@ -68,7 +64,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    value: object = getattr(importlib.import_module("._options" if name in _OPTIONS else "._results", __name__), name)
+    module = "._options" if name in _OPTIONS else "._results" if name in _RESULTS else "._rare_results"
+    value: object = getattr(importlib.import_module(module, __name__), name)
     globals()[name] = value
     return value
 

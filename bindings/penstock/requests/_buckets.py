@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._options import CallOptions, Grantees, Pairs
-    from ._results import BucketInfo, HeadBucketResult
+    from ._rare_results import BucketInfo, HeadBucketResult
 
 
 def is_already_owned(error: S3ConflictError) -> bool:

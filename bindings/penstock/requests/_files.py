@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from .._config import check_callable
+from .._logs import Logger
 from .._session import Session
 
 if TYPE_CHECKING:
@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
     from .._progress import ProgressCallback
     from ._options import CallOptions, ObjectOptions
-    from ._results import DirectoryResult, ObjectMetadata, UploadFileResult
+    from ._rare_results import DirectoryResult
+    from ._results import ObjectMetadata, UploadFileResult
 
-log = logging.getLogger(__name__)
+log = Logger(__name__)
 
 Path: TypeAlias = "str | bytes | os.PathLike[Any]"
 FileCallback: TypeAlias = Callable[[str, str, "Exception | None"], None]

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._options import Buffer, CallOptions, ObjectOptions, Range
-    from ._results import CompletedPart, ListMultipartUploadsResult, ListPartsResult, PutResult
+    from ._rare_results import CompletedPart, ListMultipartUploadsResult, ListPartsResult
+    from ._results import PutResult
 
 
 class MultipartRequests(Session):

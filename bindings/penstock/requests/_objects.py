@@ -12,16 +12,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._options import Buffer, CallOptions, ObjectOptions, Pairs, Range, ReadOptions, Time
-    from ._results import (
-        CopyResult,
-        DeleteObjectsResult,
-        DeleteResult,
-        GetObjectAttributesResult,
-        GetResult,
-        ObjectMetadata,
-        ObjectToDelete,
-        PutResult,
-    )
+    from ._rare_results import DeleteObjectsResult, GetObjectAttributesResult, ObjectToDelete
+    from ._results import CopyResult, DeleteResult, GetResult, ObjectMetadata, PutResult
 
 
 DELETE_AT_ONCE = 1000  # S3's limit of DeleteObjects
@@ -29,7 +21,7 @@ DELETE_AT_ONCE = 1000  # S3's limit of DeleteObjects
 
 def batches(objects: Iterable[str | ObjectToDelete]) -> Iterator[list[str | ObjectToDelete]]:
     """Splits the argument of ``delete_objects`` into requests."""
-    from ._results import ObjectToDelete
+    from ._rare_results import ObjectToDelete
 
     if isinstance(objects, (str, bytes, ObjectToDelete)):
         raise TypeError(f"objects must be an iterable of str or ObjectToDelete, not {type(objects).__name__}")
@@ -218,7 +210,7 @@ class ObjectRequests(Session):
 
         Source: https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html
         """
-        from ._results import DeleteObjectsResult
+        from ._rare_results import DeleteObjectsResult
 
         total = DeleteObjectsResult()
         for batch in batches(objects):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -10,15 +9,17 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from .._exceptions import S3Exception, S3NotFoundError
-from .._signal_polling import LONGEST_WAIT_S
+from .._logs import Logger
+from .._progress import LONGEST_WAIT_S
 from .._writer import abort_at_exit, ended
 
 if TYPE_CHECKING:
     from ._options import Buffer
+    from ._rare_results import CompletedPart
     from ._requests import Requests
-    from ._results import CompletedPart, ObjectMetadata, PutResult
+    from ._results import ObjectMetadata, PutResult
 
-log = logging.getLogger(__name__)
+log = Logger(__name__)
 
 COPY_PART = 256 * 1024**2
 MAX_COPY_BYTES = 5 * 1024**3  # S3's limit for one CopyObject request, and for one part

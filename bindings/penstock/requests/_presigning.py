@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._options import Pairs, PresignOptions
-    from ._results import PresignedPost, PresignedRequest
+    from ._rare_results import PresignedPost, PresignedRequest
 
 
 class Presigning(Session):
