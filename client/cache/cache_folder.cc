@@ -300,20 +300,18 @@ std::optional<BlockHead> CacheFolder::Peek(const BlockId& id) const {
   return std::move(head).value();
 }
 
-std::optional<OpenBlock> CacheFolder::OpenForRead(const BlockId& id) {
+Result<OpenBlock> CacheFolder::OpenBlockFile(const BlockId& id) {
   const std::string path = path_ + "/" + id.Path();
   OpenBlock block;
   block.file = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOATIME));
   if (!block.file && errno == EPERM)
     block.file = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!block.file) {
-    if (errno != ENOENT) CountError("cannot open a block of the cache", errno);
-    return std::nullopt;
-  }
+  if (!block.file && errno == ENOENT) return Error::Make(ErrorKind::kNotFound, "no such block");
   struct ::stat status {};
-  if (::fstat(block.file.get(), &status) != 0) {
-    CountError("cannot read a block of the cache", errno);
-    return std::nullopt;
+  if (!block.file || ::fstat(block.file.get(), &status) != 0) {
+    const int error = errno;
+    CountError("cannot open a block of the cache", error);
+    return FileError("open", path, error);
   }
   Result<BlockHead> head =
       ReadHead(block.file.get(), id, static_cast<std::uint64_t>(status.st_size));
@@ -324,13 +322,18 @@ std::optional<OpenBlock> CacheFolder::OpenForRead(const BlockId& id) {
       cache_error.Report(head.error());
       Add({.errors = 1});
     }
-    return std::nullopt;
+    return std::move(head).error();
   }
   block.head = std::move(head).value();
   block.inode = status.st_ino;
   block.changed = Nanoseconds(status.st_mtim);
   if (AgeOf(status).used < last_tick_.load(std::memory_order_relaxed)) MarkUsed(block);
   return block;
+}
+
+std::optional<OpenBlock> CacheFolder::OpenForRead(const BlockId& id) {
+  Result<OpenBlock> block = OpenBlockFile(id);
+  return block.ok() ? std::optional(std::move(block).value()) : std::nullopt;
 }
 
 void CacheFolder::MarkUsed(const OpenBlock& block) {

@@ -47,8 +47,10 @@ class CacheFolder {
   std::uint64_t limit() const { return limit_; }
   void SetLimit(std::uint64_t bytes) { limit_ = bytes; }
 
-  // Nullopt: the cache does not have the block. A damaged file is removed and counted. Other
-  // errors are counted; the block is then as absent.
+  // kNotFound: the cache does not have the block. kDataLoss: the footer is damaged; the file is
+  // removed and counted. Other errors are counted.
+  Result<OpenBlock> OpenBlockFile(const BlockId& id);
+  // As OpenBlockFile. Nullopt: an error; the block is as absent.
   std::optional<OpenBlock> OpenForRead(const BlockId& id);
   bool Has(const BlockId& id) const;
   // Reads the footer only, and changes nothing. Nullopt: there is none.

@@ -88,10 +88,12 @@ Result<CacheCheck> VerifyCache(const std::string& directory) {
   PENSTOCK_ASSIGN(const auto folder, CacheFolder::OpenExisting(directory));
   CacheCheck check;
   PENSTOCK_TRY(folder->Scan([&](const CacheFolder::Scanned& file) {
-    if (!file.id || !folder->Has(*file.id)) return true;
-    const auto block = folder->OpenForRead(*file.id);  // removes a file with a damaged footer
-    const bool intact = block && IsIntact(*block);
-    if (block && !intact) folder->RemoveDamaged(*file.id, "the checksum of a block differs");
+    if (!file.id) return true;
+    const auto block = folder->OpenBlockFile(*file.id);  // removes a file with a damaged footer
+    if (!block.ok() && block.error().kind == ErrorKind::kNotFound)
+      return true;  // evicted meanwhile
+    const bool intact = block.ok() && IsIntact(*block);
+    if (block.ok() && !intact) folder->RemoveDamaged(*file.id, "the checksum of a block differs");
     ++(intact ? check.blocks : check.damaged);
     (intact ? check.bytes : check.damaged_bytes) += file.age.bytes;
     return true;

@@ -1,4 +1,11 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <thread>
 
 #include "client/cache/cache_test_support.h"
 #include "penstock/node_cache.h"
@@ -55,6 +62,30 @@ TEST_F(InspectTest, VerifyRemovesDamagedBlocks) {
   EXPECT_EQ(check->damaged, 1u);
   EXPECT_EQ(check->blocks, 3u);
   EXPECT_EQ(cached_.directory.Blocks().size(), 3u);
+}
+
+TEST_F(InspectTest, VerifyDoesNotCallEvictedBlocksDamaged) {
+  const auto blocks = cached_.directory.Blocks();
+  for (std::size_t i = 0; i + 1 < blocks.size(); ++i) std::filesystem::remove(blocks[i]);
+  const std::string block = blocks.back();
+  const std::string kept = directory() + "/kept";
+  ASSERT_EQ(::link(block.c_str(), kept.c_str()), 0);
+  std::atomic<bool> done = false;
+  std::thread evicting([&] {
+    while (!done) {
+      ::unlink(block.c_str());
+      static_cast<void>(::link(kept.c_str(), block.c_str()));
+    }
+  });
+  for (int i = 0; i < 3000; ++i) {
+    const auto check = VerifyCache(directory());
+    if (!check.ok() || check->damaged > 0) {
+      ADD_FAILURE() << "run " << i;
+      break;
+    }
+  }
+  done = true;
+  evicting.join();
 }
 
 TEST_F(InspectTest, PruneKeepsAtMostTheGivenBytes) {
