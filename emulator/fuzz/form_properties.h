@@ -1,4 +1,4 @@
-// Properties of the parsers of multipart/form-data bodies and POST policies.
+// Properties of the parsers of multipart/form-data bodies, POST policies and bucket policies.
 #ifndef PENSTOCK_EMULATOR_FUZZ_FORM_PROPERTIES_H_
 #define PENSTOCK_EMULATOR_FUZZ_FORM_PROPERTIES_H_
 
@@ -10,6 +10,7 @@
 
 #include "base/encoding.h"
 #include "emulator/fuzz/s3_properties.h"
+#include "emulator/s3/access/policy.h"
 #include "emulator/s3/post/form.h"
 #include "emulator/s3/post/post_policy.h"
 #include "penstock/base/check.h"
@@ -96,11 +97,24 @@ inline void CheckPolicyText(std::string_view base64) {
   PENSTOCK_CHECK(!s3::CheckPostPolicy(*policy, fields, "b", policy->expiration).ok());
 }
 
-// Input: a policy document, as sent (base64) and as text. Mutations of base64 hardly ever decode to
-// JSON.
+// White space does not change the outcome. Public access can be tested for every text.
+inline void CheckBucketPolicyText(std::string_view text) {
+  const auto checked = s3::CheckPolicy(text, "b");
+  const bool is_public = s3::IsPublicPolicy(text);
+  const std::string padded = std::string(text) + "\n ";
+  PENSTOCK_CHECK(s3::CheckPolicy(padded, "b").ok() == checked.ok());
+  PENSTOCK_CHECK(s3::IsPublicPolicy(padded) == is_public);
+  if (checked.ok()) return;
+  CheckError(checked.error());
+  PENSTOCK_CHECK(checked.error().code == "MalformedPolicy");
+}
+
+// Input: the policy document of a form, as sent (base64) and as text, and of the bucket "b".
+// Mutations of base64 hardly ever decode to JSON.
 inline void CheckPolicy(std::string_view input) {
   CheckPolicyText(input);
   CheckPolicyText(Base64Encode(AsBytes(input)));
+  CheckBucketPolicyText(input);
 }
 
 }  // namespace penstock::emulator

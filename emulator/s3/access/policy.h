@@ -10,13 +10,12 @@
 
 namespace penstock::emulator::s3 {
 
-struct PolicyFacts {
-  // An Allow statement applies to everyone, without a condition that limits the principals.
-  bool is_public = false;
-};
-
 // Returns MalformedPolicy with S3's message unless `text` is a policy for `bucket`.
-Result<PolicyFacts> CheckPolicy(std::string_view text, std::string_view bucket);
+Result<void> CheckPolicy(std::string_view text, std::string_view bucket);
+
+// True if an Allow statement applies to everyone, without a condition that limits the principals.
+// `text` need not pass CheckPolicy: an older version may have stored it.
+bool IsPublicPolicy(std::string_view text);
 
 }  // namespace penstock::emulator::s3
 

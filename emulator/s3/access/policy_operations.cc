@@ -30,8 +30,8 @@ Result<void> GetBucketPolicy(Call& call) {
 Result<void> PutBucketPolicy(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   PENSTOCK_ASSIGN(std::string text, ReadDocument(call, {.require_checksum = true}));
-  PENSTOCK_ASSIGN(const PolicyFacts facts, CheckPolicy(text, bucket->name.value));
-  if (facts.is_public && PublicAccessBlockOf(*bucket).block_policy)
+  PENSTOCK_TRY(CheckPolicy(text, bucket->name.value));
+  if (PublicAccessBlockOf(*bucket).block_policy && IsPublicPolicy(text))
     return MakeError("AccessDenied");
   PENSTOCK_TRY(call.store.SetConfiguration(bucket->name, kPolicyKey, std::move(text)));
   call.response().status = 204;
@@ -48,10 +48,9 @@ Result<void> DeleteBucketPolicy(Call& call) {
 Result<void> GetBucketPolicyStatus(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   PENSTOCK_ASSIGN(const std::string policy, StoredPolicy(*bucket));
-  PENSTOCK_ASSIGN(const PolicyFacts facts, CheckPolicy(policy, bucket->name.value));
   XmlWriter xml;
   xml.Open("PolicyStatus", kXmlNamespace);
-  WriteFlag(xml, "IsPublic", facts.is_public);
+  WriteFlag(xml, "IsPublic", IsPublicPolicy(policy));
   xml.Close("PolicyStatus");
   call.RespondXml(xml.Take());
   return Ok();

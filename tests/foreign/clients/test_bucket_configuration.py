@@ -120,6 +120,13 @@ def test_policy(boto, bucket):
     assert boto.get_bucket_policy(Bucket=bucket)["Policy"] == public
     assert boto.get_bucket_policy_status(Bucket=bucket)["PolicyStatus"] == {"IsPublic": True}
     assert refusal(boto.put_bucket_policy, Bucket=bucket, Policy="{}") == ("MalformedPolicy", 400)
+    everybody["Action"] = ["s3:GetObject", "s3:HeadObject"]
+    with pytest.raises(ClientError) as refused:
+        boto.put_bucket_policy(Bucket=bucket, Policy=json.dumps({"Statement": [everybody]}))
+    error = refused.value.response["Error"]
+    assert (error["Code"], error["Message"]) == ("MalformedPolicy", "Policy has invalid action")
+    assert error["Detail"] == "s3:HeadObject"
+    assert boto.get_bucket_policy(Bucket=bucket)["Policy"] == public
     boto.delete_bucket_policy(Bucket=bucket)
     assert refusal(boto.get_bucket_policy, Bucket=bucket) == ("NoSuchBucketPolicy", 404)
 
