@@ -17,6 +17,7 @@ log = Logger(__name__)
 
 NULL_VERSION = "null"  # version id of objects written without versioning
 MAX_NAMED = 5  # versions listed in an error message
+MAX_EMPTY_PAGES = 10_000  # in succession. S3 may return empty pages, for example while it skips deleted keys
 
 
 class ObjectVersion(NamedTuple):
@@ -69,6 +70,45 @@ def checked_version(bucket: str, version_id: str | None) -> str:
     return version_id
 
 
+class AdvanceCheck:
+    """Refuses a listing whose tokens repeat, and one with too many pages without entries in succession.
+
+    For listings that Python follows page by page. C++'s ``Lister`` has the same rules.
+
+    Args:
+        listing: What is listed, for the error.
+    """
+
+    def __init__(self, listing: str) -> None:
+        self._listing = listing
+        self._empty = 0
+        self._pages = 0
+        self._kept: object = None  # the token after 1, 2, 4, 8, ... pages: finds a cycle of any length (Brent, 1980)
+        self._next_kept = 1
+
+    def check(self, token: object, *, empty: bool) -> None:
+        """Checks a page that is not the last one.
+
+        Args:
+            token: Names the next page.
+            empty: Whether this page has no entries.
+
+        Raises:
+            S3DataLossError: The listing does not advance. A later call may check the same page again.
+        """
+        if token == self._kept:
+            raise S3DataLossError(f"{self._listing} does not advance: the service returned the same token twice, {token!r}")
+        if empty and self._empty + 1 >= MAX_EMPTY_PAGES:
+            raise S3DataLossError(
+                f"{self._listing} does not advance: the service returned {MAX_EMPTY_PAGES} pages in succession without entries,"
+                " which is the limit of this client; list longer prefixes one by one"
+            )
+        self._empty = self._empty + 1 if empty else 0
+        self._pages += 1
+        if self._pages == self._next_kept:
+            self._kept, self._next_kept = token, 2 * self._next_kept
+
+
 class ListObjectVersionsStream:
     """Iterator over the pages of a listing of versions. Sends one request per page.
 
@@ -84,6 +124,7 @@ class ListObjectVersionsStream:
         self.complete = False
         self._client = client
         self._markers = ("", "")
+        self._advance = AdvanceCheck(f"the listing of versions of s3://{bucket}/{prefix}")
 
     def __iter__(self) -> Iterator[ListObjectVersionsResult]:
         return self
@@ -94,7 +135,10 @@ class ListObjectVersionsStream:
         versions, prefixes, *markers = self._client.list_object_versions(
             self.bucket, self.prefix, self.delimiter, self.max_keys, *self._markers
         )
-        self._markers = next_markers(self.bucket, self.prefix, self._markers, (markers[0], markers[1]))
+        following = next_markers(self.bucket, self.prefix, self._markers, (markers[0], markers[1]))
+        if markers[0]:
+            self._advance.check(following, empty=not versions and not prefixes)
+        self._markers = following
         self.complete = not markers[0]
         return version_page(versions, prefixes)
 

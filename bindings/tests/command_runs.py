@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from endless_listing import EndlessListing
 from penstock import __main__
 from penstock.testing import Emulator
 
@@ -21,7 +22,7 @@ PREAMBLE = (
 )
 
 
-def start(emulator: Emulator, *words: object, preamble: str = "", **options: Any) -> subprocess.Popen[bytes]:
+def start(emulator: Emulator | EndlessListing, *words: object, preamble: str = "", **options: Any) -> subprocess.Popen[bytes]:
     """Starts a command as a process.
 
     Args:

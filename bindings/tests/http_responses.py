@@ -1,10 +1,10 @@
-"""A server that sends the same response to every request and records the requests."""
+"""A server that sends one kind of response to every request and records the requests."""
 
 from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
 
@@ -20,26 +20,39 @@ class ReceivedRequest(NamedTuple):
 
 @contextlib.contextmanager
 def responding(
-    status: int, *, headers: dict[str, str] | None = None, body: bytes = b"", config: penstock.S3ClientConfig | None = None
+    status: int,
+    *,
+    headers: dict[str, str] | None = None,
+    body: bytes | Callable[[ReceivedRequest], bytes] = b"",
+    config: penstock.S3ClientConfig | None = None,
 ) -> Iterator[tuple[penstock.S3Client, list[ReceivedRequest]]]:
-    """Yields a client of the server, unsigned without `config`, and the list of its requests."""
+    """Yields a client of the server, unsigned without `config`, and the list of its requests.
+
+    Args:
+        body: The body of the responses, or a function that returns it for a request.
+    """
     received: list[ReceivedRequest] = []
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
 
         def respond(self) -> None:
             content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            received.append(
-                ReceivedRequest(self.command, self.path, {name.lower(): value for name, value in self.headers.items()}, content)
+            request = ReceivedRequest(
+                self.command, self.path, {name.lower(): value for name, value in self.headers.items()}, content
             )
+            received.append(request)
+            sent = body if isinstance(body, bytes) else body(request)
             self.send_response(status)
             for name, value in (headers or {}).items():
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Content-Length", str(len(sent)))
             self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(body)
+            if self.command == "HEAD":
+                return
+            with contextlib.suppress(ConnectionError):  # the client has gone
+                self.wfile.write(sent)
 
         do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = respond  # noqa: N815
 

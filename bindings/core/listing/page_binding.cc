@@ -48,7 +48,8 @@ py::tuple ListUploads(const PyClient& self, Text<"bucket"> bucket, Text<"prefix"
                         TextToPython(page.next_upload_id_marker));
 }
 
-// Returns all open uploads as (key, upload id). Reads page by page.
+// Returns all open uploads as (key, upload id). Reads page by page, and checks for signals after
+// each page: a call itself does so only while it waits.
 py::list ListAllUploads(const PyClient& self, Text<"bucket"> bucket, Text<"prefix"> prefix) {
   ListMultipartUploadsRequest request;
   request.bucket = BucketName(std::move(bucket.value));
@@ -67,6 +68,7 @@ py::list ListAllUploads(const PyClient& self, Text<"bucket"> bucket, Text<"prefi
     }
     request.key_marker = std::move(page.next_key_marker);
     request.upload_id_marker = std::move(page.next_upload_id_marker);
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   }
 }
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from .._exceptions import S3DataLossError
 from .._objects import ListObjectResult
-from .._versions import ListObjectVersionsResult, next_markers, version_page
+from .._versions import AdvanceCheck, ListObjectVersionsResult, next_markers, version_page
 from ._loop import abandon
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from .._objects import ObjectInfo
     from ._session import AsyncSession
 
-Page = TypeVar("Page")
+Page = TypeVar("Page", bound="tuple[Any, ...]")
 
 
 class _Pages(Generic[Page]):
@@ -35,6 +34,7 @@ class _Pages(Generic[Page]):
         self._session = session
         self._arguments: dict[str, Any] = {"bucket": bucket, "prefix": prefix, "delimiter": delimiter, "max_keys": max_keys}
         self._next: Future[Any] | None = None
+        self._advance = AdvanceCheck(f"the listing of s3://{bucket}/{prefix}")
 
     def __aiter__(self) -> AsyncIterator[Page]:
         return self
@@ -44,8 +44,11 @@ class _Pages(Generic[Page]):
             raise StopAsyncIteration
         future, self._next = self._next or self._request(), None
         page, continuation = self._convert(await future)
+        last = not any(continuation.values())
+        if not last:
+            self._advance.check(tuple(continuation.values()), empty=not any(page))
         self._arguments.update(continuation)
-        self.complete = not any(continuation.values())
+        self.complete = last
         if not self.complete:
             self._next = self._request()
         return page
@@ -76,11 +79,6 @@ class ObjectPages(_Pages[ListObjectResult]):
 
     def _convert(self, values: tuple[Any, ...]) -> tuple[ListObjectResult, dict[str, str]]:
         objects, prefixes, token = values
-        if token and token == self._arguments.get("continuation_token"):
-            raise S3DataLossError(
-                f"the listing of s3://{self.bucket}/{self.prefix} does not advance:"
-                " the service returned the same continuation token twice"
-            )
         return ListObjectResult(objects, prefixes), {"continuation_token": token}
 
 

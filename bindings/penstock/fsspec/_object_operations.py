@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fsspec.asyn import AsyncFileSystem
 
 from .._client import S3Client
+from .._versions import AdvanceCheck
 from ..requests._parts import MAX_COPY_BYTES, Attributes, JoinedObject, copied_attributes, merged
 from . import _threads
 from ._attributes import write_attributes
@@ -183,6 +184,7 @@ class ObjectOperations(AsyncFileSystem):
         bucket = self._strip_protocol(bucket)
         uploads: list[dict[str, Any]] = []
         key = upload_id = ""
+        advance = AdvanceCheck(f"the listing of multipart uploads of s3://{bucket}")
         with mapped(bucket):
             while True:
                 page = self._store.client.list_multipart_uploads(bucket, key_marker=key, upload_id_marker=upload_id)
@@ -192,6 +194,7 @@ class ObjectOperations(AsyncFileSystem):
                 if not page.next_key_marker:
                     return uploads
                 key, upload_id = page.next_key_marker, page.next_upload_id_marker
+                advance.check((key, upload_id), empty=not page.uploads)
 
     def abort_mpu(self, bucket: str, key: str, mpu: str) -> None:
         """Discards the multipart upload `mpu` of the object `key` in `bucket`."""

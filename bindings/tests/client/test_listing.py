@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import pickle
 import random
 
 import penstock
+import penstock.aio
 import pytest
 from bucket_io import put
-from penstock import ObjectInfo, S3BucketKeyData, S3IterableDataset, S3MapDataset, _core
+from endless_listing import endless_listing
+from penstock import ObjectInfo, S3BucketKeyData, S3DataLossError, S3IterableDataset, S3MapDataset, _core, _versions
 from penstock._listing import S3BucketIterable
 from penstock._objects import parse_s3_uri
+from penstock.fsspec import S3FileSystem
 
 KEYS = sorted(
     ["a", "a/", "a/1", "a/2", "a//x", "a0", "b/1", "b/c/d", "b/c/e", "k with space", "k+plus", "k%20", "z/\u20ac", "~"]
@@ -225,3 +229,51 @@ def test_every_kind_of_listing_reports_a_missing_bucket(client):
             next(iter(listing))
         with pytest.raises(penstock.S3NotFoundError, match="Service error: The bucket does not exist"):
             listing.as_list()
+
+
+# ---- listings that do not advance
+
+
+async def listed_by_asyncio(client, operation):
+    async with penstock.aio.S3Client("us-east-1", endpoint=client.endpoint, s3client_config=client.s3client_config) as listing:
+        return [page async for page in getattr(listing, operation)("bucket", "p/")]
+
+
+def file_system_of(client):
+    return S3FileSystem(anon=True, endpoint_url=client.endpoint)
+
+
+PYTHON_LISTINGS = {
+    "versions": lambda client: list(client.list_object_versions("bucket", "p/")),
+    "objects by asyncio": lambda client: asyncio.run(listed_by_asyncio(client, "list_objects")),
+    "versions by asyncio": lambda client: asyncio.run(listed_by_asyncio(client, "list_object_versions")),
+    "uploads of the file system": lambda client: file_system_of(client).list_multipart_uploads("bucket"),
+}
+
+
+@pytest.mark.parametrize("listing", PYTHON_LISTINGS)
+def test_a_listing_without_end_is_an_error(listing, monkeypatch):
+    monkeypatch.setattr(_versions, "MAX_EMPTY_PAGES", 20)
+    with endless_listing(last=50) as service:
+        with pytest.raises((S3DataLossError, OSError), match=r"s3://bucket.* does not advance.*20 pages in succession"):
+            PYTHON_LISTINGS[listing](service.client)
+        assert len(service.received) in (20, 21)  # one is fetched ahead
+
+
+@pytest.mark.parametrize("cycle", [1, 3])
+@pytest.mark.parametrize("listing", PYTHON_LISTINGS)
+def test_a_listing_whose_tokens_repeat_is_an_error(listing, cycle):
+    with endless_listing(last=50, cycle=cycle) as service:
+        with pytest.raises((S3DataLossError, OSError), match=r"s3://bucket.* does not advance"):
+            PYTHON_LISTINGS[listing](service.client)
+        assert len(service.received) < 12
+
+
+def test_pages_with_entries_reset_the_count_of_empty_pages(monkeypatch):
+    monkeypatch.setattr(_versions, "MAX_EMPTY_PAGES", 3)
+    advance = _versions.AdvanceCheck("the listing")
+    for number, empty in enumerate([True, True, False, True, True]):
+        advance.check(number, empty=empty)
+    for _ in range(2):  # also a repeated request for the page
+        with pytest.raises(S3DataLossError, match="does not advance"):
+            advance.check(5, empty=True)

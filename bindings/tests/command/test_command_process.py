@@ -12,6 +12,7 @@ import time
 import pytest
 from bucket_io import get, keys, put
 from command_runs import TIMEOUT_S, start, tree
+from endless_listing import endless_listing
 
 MIB = 1024**2
 
@@ -155,6 +156,17 @@ def test_the_file_commands_import_neither_torch_nor_the_other_commands(emulator)
     command = [sys.executable, "-c", program]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     assert ended.stderr == "[]\n"
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("command", ["cp -r", "sync", "rm -r", "find"])
+def test_a_signal_ends_a_listing_whose_pages_are_empty(tmp_path, command, number, status):
+    target = [tmp_path] if command in ("cp -r", "sync") else []
+    with endless_listing() as service, start(service, *command.split(), "s3://bucket/p/", *target) as process:
+        service.signal(process, number)
+        out, err = process.communicate(timeout=TIMEOUT_S)
+    assert (process.returncode, out, err) == (status, b"", b"")
+    service.check_ended()
 
 
 def test_an_interrupt_before_the_first_request_is_quiet(emulator):

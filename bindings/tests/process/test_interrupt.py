@@ -1,11 +1,16 @@
-"""Ctrl-C ends every call that waits for a server. Each call runs in its own program, with a server that never responds."""
+"""Ctrl-C ends every call that waits for a server, and every listing. Each call runs in its own program."""
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import textwrap
 
 import pytest
-from interrupted import SILENT_SERVER, exit_status
+from endless_listing import endless_listing
+from interrupted import PREAMBLE, SILENT_SERVER, exit_status
 
 CALLS = {
     "read": 'client.get_object("bucket", "key").read()',
@@ -41,3 +46,40 @@ CALLS = {
 def test_ctrl_c_ends_a_call(call):
     program = textwrap.dedent(SILENT_SERVER) + f"try:\n    {CALLS[call]}\nexcept KeyboardInterrupt:\n    sys.exit(42)\n"
     assert exit_status(program, timeout_s=60) == 42
+
+
+LISTINGS = {
+    "list_objects": 'list(client.list_objects("bucket", "p/"))',
+    "list_object_versions": 'list(client.list_object_versions("bucket", "p/"))',
+    "open uploads": 'client._client.list_multipart_uploads("bucket", "p/")',
+    "iteration of a prefix": 'list(penstock.S3IterableDataset.from_prefix("s3://bucket/p/", region="us-east-1"))',
+    "length of a prefix": 'len(penstock.S3MapDataset.from_prefix("s3://bucket/p/", region="us-east-1"))',
+    "download_directory": 'client.download_directory("bucket", "p/", sys.argv[1])',
+    "find of the file system": 'import penstock.fsspec; penstock.fsspec.S3FileSystem().find("bucket/p")',
+    "open uploads of the file system": 'import penstock.fsspec; penstock.fsspec.S3FileSystem().list_multipart_uploads("bucket")',
+    "asyncio": "import penstock.aio; asyncio.run(listed())",
+}
+LISTING_PROGRAM = """
+import asyncio, sys, penstock
+client = penstock.S3Client("us-east-1")
+async def listed():
+    async with penstock.aio.S3Client("us-east-1") as client:
+        return [info async for info in client.list_objects("bucket", "p/").objects()]
+try:
+    {call}
+except KeyboardInterrupt:
+    sys.exit(42)
+"""
+
+
+@pytest.mark.parametrize("call", LISTINGS)
+def test_ctrl_c_ends_a_listing_whose_pages_are_empty(call, tmp_path):
+    with endless_listing() as service:
+        command = [sys.executable, "-c", PREAMBLE + LISTING_PROGRAM.format(call=LISTINGS[call]), tmp_path]
+        with subprocess.Popen(command, env=os.environ | service.environment()) as process:
+            try:
+                service.signal(process, signal.SIGINT)
+                assert process.wait(timeout=60) == 42
+                service.check_ended()
+            finally:
+                process.kill()

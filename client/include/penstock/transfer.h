@@ -294,7 +294,9 @@ class Lister {
   // Requests the first page without waiting. Optional: otherwise Next requests it. Later calls do
   // nothing.
   virtual void Start() = 0;
-  // Returns nullopt after the last page. The first page is always requested.
+  // Returns nullopt after the last page. The first page is always requested. `interrupt` is polled
+  // before each page and while it waits; no page is lost. Returns kDataLoss if a continuation token
+  // occurs twice, and after 10,000 pages in succession without keys and common prefixes.
   virtual Result<std::optional<ListObjectsResponse>> Next(const Interrupt& interrupt = {}) = 0;
 };
 

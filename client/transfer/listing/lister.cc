@@ -4,13 +4,15 @@
 #include <string>
 #include <utility>
 
+#include "base/async/poll_interrupt.h"
 #include "client/transfer/process_bound.h"
 #include "penstock/transfer.h"
 
 namespace penstock {
 namespace {
 
-// A page of S3 may have fewer keys than requested, even none, without being the last one.
+// A page of S3 may have fewer keys than requested, even none, without being the last one: S3 skips
+// deleted keys page by page. At 1,000 keys a page, a run of this length is 10 million skipped keys.
 constexpr int kMaxEmptyPages = 10'000;
 
 class ListerImpl final : public Lister {
@@ -31,6 +33,9 @@ class ListerImpl final : public Lister {
 
   Result<std::optional<ListObjectsResponse>> Next(const Interrupt& interrupt) override {
     if (ended_) return std::optional<ListObjectsResponse>();
+    // Get polls only after some time, and callers follow pages that may each arrive before that.
+    PENSTOCK_ASSIGN(const bool interrupted, PollInterrupt(interrupt));
+    if (interrupted) return At(Error::Make(ErrorKind::kCancelled, "the listing was interrupted"));
     if (!page_.valid()) RequestPage();
     Result<ListObjectsResponse> page = page_.Get(interrupt);
     // request_ still names this page, so the next call requests it again. No page is lost after an
@@ -42,15 +47,11 @@ class ListerImpl final : public Lister {
     } else if (empty_pages_ >= kMaxEmptyPages) {
       // The next call requests this page again, and fails again if it is still empty.
       --empty_pages_;
-      return Error::Make(ErrorKind::kDataLoss,
-                         "the listing does not advance: " + std::to_string(kMaxEmptyPages) +
-                             " pages in succession had neither keys nor common prefixes")
-          .At("ListObjectsV2", request_.bucket.value);
+      return NoAdvance("the service returned " + std::to_string(kMaxEmptyPages) +
+                       " pages in succession without keys and common prefixes, which is the limit "
+                       "of this client; list longer prefixes one by one");
     } else if (page->next_token == request_.continuation_token || Repeats(page->next_token)) {
-      return Error::Make(ErrorKind::kDataLoss,
-                         "the listing does not advance: the service returned the same continuation "
-                         "token twice")
-          .At("ListObjectsV2", request_.bucket.value);
+      return NoAdvance("the service returned the same continuation token twice");
     } else {
       request_.continuation_token = page->next_token;
       RequestPage();
@@ -69,6 +70,16 @@ class ListerImpl final : public Lister {
       next_kept_ *= 2;
     }
     return false;
+  }
+
+  Error At(Error error) const {
+    return std::move(error).At("ListObjectsV2", request_.bucket.value);
+  }
+
+  Error NoAdvance(const std::string& reason) const {
+    return At(Error::Make(ErrorKind::kDataLoss, "the listing of s3://" + request_.bucket.value +
+                                                    "/" + request_.prefix +
+                                                    " does not advance: " + reason));
   }
 
   void RequestPage() { page_ = store_->CallAsync(request_); }

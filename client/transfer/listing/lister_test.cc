@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -130,8 +131,10 @@ void ExpectEndlessListing(const Error& error, const std::string& bucket) {
   EXPECT_EQ(error.kind, ErrorKind::kDataLoss) << error.message;
   EXPECT_EQ(error.bucket, bucket);
   EXPECT_EQ(error.message,
-            "the listing does not advance: 10000 pages in succession had neither keys nor common "
-            "prefixes");
+            "the listing of s3://" + bucket +
+                "/ does not advance: the service returned 10000 pages in succession without keys "
+                "and common prefixes, which is the limit of this client; list longer prefixes one "
+                "by one");
 }
 
 TEST_P(ListerTest, EndlessEmptyPagesAreAnError) {
@@ -169,6 +172,23 @@ TEST_P(ListerTest, KeyOrPrefixResetsTheCountOfEmptyPages) {
   const auto pages = CountPages(*Lister::Create(store, InPagesOfTwo()), 45'000);
   ASSERT_TRUE(pages.ok()) << pages.error().message;
   EXPECT_EQ(*pages, 45'000);
+}
+
+TEST_P(ListerTest, PollsTheInterruptBeforeEachPage) {
+  const auto store =
+      std::make_shared<EndlessStore>(inner_, [](int) { return ListObjectsResponse(); });
+  const auto lister = Lister::Create(store, InPagesOfTwo());
+  int polls = 0;
+  const Interrupt interrupt = [&polls] { return ++polls == 3; };
+  EXPECT_EQ(lister->Next(interrupt).value()->next_token, "token 1");
+  EXPECT_EQ(lister->Next(interrupt).value()->next_token, "token 2");
+  EXPECT_EQ(lister->Next(interrupt).error().kind, ErrorKind::kCancelled);
+  EXPECT_EQ(lister->Next(interrupt).value()->next_token, "token 3");
+  EXPECT_EQ(lister->Next([]() -> bool { throw std::runtime_error("stop"); }).error().kind,
+            ErrorKind::kInternal);
+  EXPECT_EQ(lister->Next(interrupt).value()->next_token, "token 4");
+  EXPECT_EQ(ListAll(store, InPagesOfTwo(), {}, [] { return true; }).error().kind,
+            ErrorKind::kCancelled);
 }
 
 INSTANTIATE_TEST_SUITE_P(Completions, ListerTest,
