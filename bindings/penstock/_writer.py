@@ -52,14 +52,28 @@ def check_process(process: int) -> None:
         )
 
 
-def abort_and_raise(
-    file: contextlib.AbstractContextManager[Any], error: BaseException, name: str, advice: str, log: Logger
-) -> NoReturn:
-    """Aborts the upload of a file whose `close()` was called while its thread handles `error`, and raises the error again."""
+CLOSE_LATER = "Call close() after the except or finally block."
+
+
+def passing_exception(handled: BaseException | None) -> BaseException | None:
+    """Returns the exception that this thread handles, unless it is `handled`, which it handled before the writer was opened."""
+    error = sys.exc_info()[1]
+    return None if error is handled else error
+
+
+def note_unpublished(error: BaseException, name: str, advice: str, log: Logger) -> None:
+    """Adds to `error`, and logs, that the object was not published because `close()` was called while `error` was handled."""
     text = f"{name} was not published: close() was called while {type(error).__name__} was being handled. {advice}"
     log.warning("%s", text)
     if hasattr(error, "add_note"):  # Python 3.11
         error.add_note(text)
+
+
+def abort_and_raise(
+    file: contextlib.AbstractContextManager[Any], error: BaseException, name: str, advice: str, log: Logger
+) -> NoReturn:
+    """Aborts the upload of a file whose `close()` was called while its thread handles `error`, and raises the error again."""
+    note_unpublished(error, name, advice, log)
     file.__exit__(type(error), error, error.__traceback__)
     raise error
 
@@ -160,12 +174,12 @@ class S3Writer(io.BufferedIOBase):
         Raises:
             S3Exception: The object was not published.
         """
-        error = sys.exc_info()[1]
-        if error is None or error is self._handled or self._closed or self._in_callback:
+        error = passing_exception(self._handled)
+        if error is None or self._closed or self._in_callback:
             self._publish()
             return
         name = f"s3://{self.stream.bucket}/{self.stream.key}" if hasattr(self.stream, "bucket") else "the object"
-        abort_and_raise(self, error, name, "Call close() after the except or finally block.", log)
+        abort_and_raise(self, error, name, CLOSE_LATER, log)
 
     def _publish(self) -> None:
         if self._in_callback:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import warnings
 from collections import deque
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from .. import _core
 from .._exceptions import S3Exception, S3NotFoundError
-from .._writer import abort_at_exit, check_process, ended
+from .._logs import Logger
+from .._writer import CLOSE_LATER, abort_at_exit, check_process, ended, note_unpublished, passing_exception
 from ._loop import abandon, until_end
 
 if TYPE_CHECKING:
     from asyncio import Future, Task
-    from collections.abc import Iterator
+    from collections.abc import Coroutine, Iterator
     from types import TracebackType
 
     from .._client import S3Client as BlockingClient
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from ._session import AsyncSession
 
     Buffer = bytes | bytearray | memoryview
+
+log = Logger(__name__)
 
 PART_SIZE = 8 * 1024**2
 PARTS_IN_FLIGHT = 4
@@ -52,8 +56,10 @@ class ObjectWriter:
     """Writes an object. Comes from :meth:`S3Client.put_object`.
 
     Use it in ``async with``: the object is published when the block ends, and discarded if an exception or a cancellation leaves
-    the block. Objects of up to one part take one request. Larger ones are multipart uploads with at most four parts in flight.
-    ``write`` waits while there are more, and while parts in flight exceed the memory limit of the process
+    the block. Without ``async with``, ``close`` publishes the object unless an exception is being handled.
+
+    Objects of up to one part take one request. Larger ones are multipart uploads with at most four parts in flight. ``write``
+    waits while there are more, and while parts in flight exceed the memory limit of the process
     (:func:`penstock.set_memory_limit`).
 
     An error or a cancellation in ``write`` or ``close`` aborts the upload: nothing is published. If the writer is destroyed
@@ -91,6 +97,7 @@ class ObjectWriter:
         self._open: _OpenUpload | None = None  # the upload until it is published or aborted
         self._used = False
         self._process = os.getpid()
+        self._handled = sys.exc_info()[1]  # already handled now: does not abort. Released at the end, with its frames
 
     # ---- writing
 
@@ -124,16 +131,30 @@ class ObjectWriter:
         """Returns the number of bytes written."""
         return self._written
 
-    async def close(self) -> PutResult:
+    def close(self) -> Coroutine[Any, Any, PutResult]:
         """Publishes the object. A second call returns the same result.
+
+        If this is called while an exception is being handled that was not being handled when the writer was made or its block
+        began, for example in a ``finally`` that an exception or a cancellation passes, it aborts the upload instead and raises
+        the exception again, with a note. To publish, leave the ``except`` or ``finally`` block first.
 
         Raises:
             S3PreconditionFailedError: A condition of :meth:`S3Client.put_object` did not hold.
             S3Exception: The object could not be published. The upload is aborted.
         """
+        return self._close(self._passing())  # checked by the call, because the coroutine may run in another task
+
+    def _passing(self) -> BaseException | None:
+        """Returns the exception because of which ``close`` must not publish."""
+        return passing_exception(self._handled) if self.result is None else None
+
+    async def _close(self, passing: BaseException | None) -> PutResult:
+        if passing is not None:
+            await self._refuse(passing)
         if self.result is not None:
             return self.result
         with self._use():
+            self._handled = None
             try:
                 self.result = await self._publish()
             except BaseException:
@@ -143,6 +164,16 @@ class ObjectWriter:
                 self._progress(self._written, self._written)
             return self.result
 
+    async def _refuse(self, passing: BaseException) -> NoReturn:
+        """Aborts the upload and raises `passing` again."""
+        if self._aborting is None:
+            note_unpublished(passing, f"s3://{self.bucket}/{self.key}", CLOSE_LATER, log)
+        try:
+            await self.abort()
+        except S3Exception:
+            log.exception("aborting an upload failed")  # the exception that passes takes precedence
+        raise passing
+
     async def abort(self) -> None:
         """Discards the upload. Does nothing after ``close``. It ends only when the upload is aborted, also if it is cancelled."""
         check_process(self._process)
@@ -150,6 +181,7 @@ class ObjectWriter:
             await self._abort()
 
     async def __aenter__(self) -> ObjectWriter:
+        self._handled = sys.exc_info()[1]
         return self
 
     async def __aexit__(
@@ -157,7 +189,7 @@ class ObjectWriter:
     ) -> None:
         if exc_type is None:
             if self._aborting is None:
-                await self.close()
+                await self._close(None)
         else:
             await self.abort()
 
@@ -262,6 +294,7 @@ class ObjectWriter:
         return {"sse_customer_key": self._options.get("sse_customer_key")}
 
     async def _abort(self) -> None:
+        self._handled = None
         if self._aborting is None:
             self._aborting = asyncio.ensure_future(self._discard())
         await until_end(self._aborting)

@@ -11,6 +11,7 @@ from ._errors import mapped, translated
 from ._store import split
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
     from types import TracebackType
 
     from fsspec import AbstractFileSystem
@@ -68,8 +69,8 @@ class AsyncReadFile:
 class AsyncWriteFile:
     """An object open for writing. Comes from ``open_async``; a context manager of ``async with``.
 
-    :meth:`close` and the end of ``async with`` publish the object. An exception in the block, a cancellation and :meth:`discard`
-    abort the upload.
+    :meth:`close` and the end of ``async with`` publish the object. An exception in the block, a cancellation, :meth:`discard`,
+    and :meth:`close` while an exception is being handled abort the upload.
 
     Attributes:
         fs: The file system.
@@ -96,10 +97,19 @@ class AsyncWriteFile:
         self.loc += written
         return written
 
-    async def close(self) -> None:
-        """Publishes the object. Raises OSError if it was not published."""
+    def close(self) -> Coroutine[Any, Any, None]:
+        """Publishes the object. While an exception is being handled, as :meth:`penstock.aio.ObjectWriter.close`.
+
+        Raises:
+            OSError: The object was not published.
+        """
+        return self._close(self._writer._passing())
+
+    async def _close(self, passing: BaseException | None) -> None:
+        if passing is not None:
+            await self._writer._refuse(passing)
         with mapped(self.path):
-            await self._writer.close()
+            await self._writer._close(None)
         self.fs.invalidate_cache(self.path)
 
     async def discard(self) -> None:
@@ -108,10 +118,11 @@ class AsyncWriteFile:
             await self._writer.abort()
 
     async def __aenter__(self) -> AsyncWriteFile:
+        await self._writer.__aenter__()
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
-        await (self.close() if kind is None else self.discard())
+        await (self._close(None) if kind is None else self.discard())
 
 
 def open_async(

@@ -15,7 +15,7 @@ from fsspec import AbstractFileSystem
 from .._append import S3AppendWriter
 from .._exceptions import S3Exception
 from .._logs import Logger
-from .._writer import abort_and_raise
+from .._writer import abort_and_raise, passing_exception
 from ._errors import mapped, translated
 
 if TYPE_CHECKING:
@@ -338,8 +338,8 @@ class WriteFile(_ObjectFile):
         """
         if self._closed:
             return
-        error = sys.exc_info()[1]
-        if error is None or error is self._handled:
+        error = passing_exception(self._handled)
+        if error is None:
             self._finish()
             return
         abort_and_raise(self, error, f"s3://{self.path}", "Call commit() to publish in an except or finally block.", log)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import sys
 import threading
 import warnings
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from penstock import aio
 from penstock.requests import ObjectToDelete
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from penstock.testing import Emulator
 
@@ -301,6 +302,102 @@ def test_writer_discards_after_an_exception(client: penstock.S3Client, aio_clien
     asyncio.run(main())
     assert list(client.list_objects(bucket)) == [penstock.ListObjectResult([], [])]
     assert open_uploads(client, bucket) == []
+
+
+async def by_finally(writer: aio.ObjectWriter, block: Callable[[], Awaitable[None]]) -> None:
+    try:
+        await block()
+    finally:
+        await writer.close()
+
+
+async def by_another_task(writer: aio.ObjectWriter, block: Callable[[], Awaitable[None]]) -> None:
+    try:
+        await block()
+    finally:
+        await asyncio.create_task(writer.close())
+
+
+async def by_an_exit_stack(writer: aio.ObjectWriter, block: Callable[[], Awaitable[None]]) -> None:
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(writer.close)
+        await block()
+
+
+CLOSES = [by_finally, by_another_task, by_an_exit_stack]
+
+
+@pytest.mark.parametrize("size", [10, 20 * MIB])
+@pytest.mark.parametrize("closes", CLOSES)
+@pytest.mark.parametrize("error", [ZeroDivisionError, asyncio.CancelledError])
+def test_close_while_an_exception_passes_aborts(
+    client: penstock.S3Client,
+    aio_client: aio.S3Client,
+    bucket: str,
+    size: int,
+    closes: Callable[..., Awaitable[None]],
+    error: type[BaseException],
+) -> None:
+    async def main() -> None:
+        writer = aio_client.put_object(bucket, "k")
+        await writer.write(bytes(size))
+        waiting = asyncio.Event()
+
+        async def block() -> None:
+            if error is ZeroDivisionError:
+                raise ZeroDivisionError
+            waiting.set()
+            await asyncio.Event().wait()
+
+        task = asyncio.ensure_future(closes(writer, block))
+        if error is asyncio.CancelledError:
+            await waiting.wait()
+            task.cancel()
+        with pytest.raises(error) as raised:
+            await task
+        if sys.version_info >= (3, 11) and error is ZeroDivisionError:
+            [note] = raised.value.__notes__
+            assert note.startswith(f"s3://{bucket}/k was not published")
+        with pytest.raises(ValueError, match="aborted"):
+            await writer.close()
+
+    asyncio.run(main())
+    assert list(client.list_objects(bucket)) == [penstock.ListObjectResult([], [])]
+    assert open_uploads(client, bucket) == []
+
+
+def test_close_publishes_in_the_handler_of_an_earlier_exception(
+    client: penstock.S3Client, aio_client: aio.S3Client, bucket: str
+) -> None:
+    async def main() -> None:
+        outer = aio_client.put_object(bucket, "after")
+        try:
+            raise ZeroDivisionError
+        except ZeroDivisionError:
+            inner = aio_client.put_object(bucket, "inside")
+            await inner.close()
+            async with outer:
+                pass
+        late = aio_client.put_object(bucket, "late")
+        with suppress(ZeroDivisionError):
+            raise ZeroDivisionError
+        await late.close()
+
+    asyncio.run(main())
+    assert [info.key for page in client.list_objects(bucket) for info in page.object_info] == ["after", "inside", "late"]
+
+
+def test_close_after_a_failed_write_raises_the_error_of_the_write(aio_client: aio.S3Client) -> None:
+    async def main() -> None:
+        writer = aio_client.put_object("no-such-bucket", "k")
+        try:
+            await writer.write(bytes(20 * MIB))
+        finally:
+            await writer.close()
+
+    with pytest.raises(penstock.S3NotFoundError) as raised:
+        asyncio.run(main())
+    assert "was not published" not in str(getattr(raised.value, "__notes__", ""))
 
 
 def test_writer_discards_after_a_failed_part(client: penstock.S3Client, aio_client: aio.S3Client, bucket: str) -> None:

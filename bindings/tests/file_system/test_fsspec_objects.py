@@ -306,6 +306,13 @@ def test_asynchronous_files(emulator, client, bucket):
             async with await fs.open_async(f"{bucket}/k", "wb") as file:
                 await file.write(b"partial")
                 1 / 0  # noqa: B018
+        file = await fs.open_async(f"{bucket}/k", "wb")
+        with pytest.raises(ZeroDivisionError):
+            try:
+                await file.write(b"never stored")
+                raise ZeroDivisionError
+            finally:
+                await file.close()
         async with await fs.open_async(f"s3://{bucket}/k") as file:
             begin = await file.read(5)
             found = begin, await file.read(), file.size, file.loc
