@@ -49,6 +49,24 @@ def _end_move(transfers: Transfers, ended: Ended, progress: Progress) -> dict[st
     return transfers.end_move(ended.transfer, ended.result(progress))
 
 
+class _Listed:
+    """A plan that ends where its listing fails, so that the transfers before it are made.
+
+    Attributes:
+        failure: Why the listing failed; None: it has not failed.
+    """
+
+    def __init__(self, plan: Iterable[Transfer]) -> None:
+        self._plan = plan
+        self.failure: S3Exception | OSError | None = None
+
+    def __iter__(self) -> Iterator[Transfer]:
+        try:
+            yield from self._plan
+        except (S3Exception, OSError) as error:
+            self.failure = error
+
+
 class Execution:
     """One run of a command: client, report and threads.
 
@@ -84,7 +102,12 @@ class Execution:
         """Makes transfers, or prints them (dry run). The failure of one does not end the others.
 
         Args:
+            plan: The transfers. If it raises, those before are made first.
             single: There is only one: make it on this thread, which Ctrl-C interrupts at once.
+
+        Raises:
+            S3Exception: The listing of `plan` failed.
+            OSError: The same.
         """
         if single:
             if self._meter is not None:
@@ -97,7 +120,10 @@ class Execution:
         pool = Pool(
             self._limit, partial(self._abandon, transfers), lambda: self._end_small(small.take(wait=False), transfers, pool)
         )
-        pool.run(self._works(plan, transfers, pool, small))
+        listed = _Listed(plan)
+        pool.run(self._works(listed, transfers, pool, small))
+        if listed.failure is not None:
+            raise listed.failure
 
     def _abandon(self, transfers: Transfers) -> bool:
         """Removes partial files, unless a transfer in progress must first abort an upload in S3."""

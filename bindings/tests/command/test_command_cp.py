@@ -9,7 +9,9 @@ import penstock
 import pytest
 from bucket_io import get, keys, put
 from command_runs import make_tree, tree
-from penstock._commands import _copies
+from penstock import S3Exception
+from penstock._commands import _copies, _cp, _sync
+from penstock._commands._listing import objects
 from penstock.requests import _parts
 from versioned_bucket import keep_versions
 
@@ -465,3 +467,27 @@ def test_a_short_copy_keeps_its_source(penstock_command, client, bucket, monkeyp
     monkeypatch.setattr(_copies.Copier, "copy", copy_less)
     assert "3 bytes instead of 5" in penstock_command("mv", f"s3://{bucket}/k", f"s3://{bucket}/c", status=1).err
     assert get(client, bucket, "k") == b"12345"
+
+
+@pytest.mark.parametrize("words", ["cp -r", "mv -r", "sync"])
+@pytest.mark.parametrize("local", [True, False])
+def test_a_failed_page_does_not_end_the_transfers_of_earlier_pages(
+    penstock_command, client, bucket, tmp_path, monkeypatch, words, local
+):
+    names = [f"{number:02}" for number in range(40)]
+    for name in names:
+        put(client, bucket, f"d/{name}", b"x")
+
+    def failing(client, source):
+        yield from objects(client, source)
+        if source.root.key == "d/":
+            raise S3Exception("the next page failed")
+
+    monkeypatch.setattr(_cp, "objects", failing)
+    monkeypatch.setattr(_sync, "objects", failing)
+    client.create_bucket(f"{bucket}-t")
+    target = f"{tmp_path}/" if local else f"s3://{bucket}-t/"
+    run = penstock_command(*words.split(), "--jobs", "2", f"s3://{bucket}/d/", target, status=1)
+    assert len(run.lines) == 40 and run.err == f"penstock {words.split()[0]}: the next page failed\n"
+    assert (sorted(tree(tmp_path)) if local else keys(client, f"{bucket}-t")) == names
+    assert keys(client, bucket) == ([] if words == "mv -r" else [f"d/{name}" for name in names])
