@@ -98,6 +98,11 @@ class Folders:
                 raise OSError(f"{path!r} is a file, but the key needs a folder there") from None
 
 
+def _is_folder(path: str) -> bool:
+    """Whether there is a folder at `path`, and not a link to one."""
+    return os.path.isdir(path) and not os.path.islink(path)  # noqa: PTH112, PTH114
+
+
 class Transfers:
     """Makes transfers. Safe from any thread.
 
@@ -197,7 +202,7 @@ class Transfers:
         if isinstance(target, S3Url):
             if exists(self._client, target):
                 raise Skipped("the object exists")
-        elif os.path.lexists(target):
+        elif os.path.lexists(target) and not _is_folder(target):  # a folder is a failure of the download
             raise Skipped("the file exists")
 
     # ---- downloads
@@ -219,7 +224,7 @@ class Transfers:
         if not transfer.entry.is_marker:
             self._skip_existing(path)
             self._folders.make(transfer.root, path[: path.rfind("/") + 1])
-            if os.path.isdir(path) and not os.path.islink(path):  # noqa: PTH112, PTH114
+            if _is_folder(path):
                 raise OSError(f"{path!r} is a folder, but the key needs a file there")
 
     def end_move(self, transfer: Transfer, facts: dict[str, Any]) -> dict[str, Any]:

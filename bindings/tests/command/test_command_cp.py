@@ -208,6 +208,16 @@ def test_no_overwrite(penstock_command, client, bucket, tmp_path):
     assert (tmp_path / "new").exists()
 
 
+@pytest.mark.parametrize("words", [["cp"], ["mv"], ["cp", "-r"]])
+def test_a_folder_in_the_place_of_a_file_is_a_failure_also_with_no_overwrite(penstock_command, client, bucket, tmp_path, words):
+    put(client, bucket, "p/k", b"new")
+    (tmp_path / "k").mkdir()
+    source = f"s3://{bucket}/p/k" if len(words) == 1 else f"s3://{bucket}/p"
+    run = penstock_command(*words, "--no-overwrite", source, f"{tmp_path}/", status=1)
+    assert "is a folder, but the key needs a file there" in run.err
+    assert keys(client, bucket) == ["p/k"]
+
+
 def test_a_dry_run_with_no_overwrite_leaves_out_what_exists(penstock_command, client, bucket, tmp_path):
     make_tree(tmp_path, "d/new", "d/old")
     put(client, bucket, "p/old", b"")
