@@ -64,3 +64,15 @@ def test_content_type_and_metadata_are_stored(client, bucket):
     stream.close()
     head = client._client.head_object(bucket, "k")
     assert (head.content_type, head.user_metadata) == ("text/csv", [("step", "7")])
+
+
+def test_the_key_of_an_upload_in_parts_may_contain_a_nul(client, bucket):
+    key = "a\0b"
+    upload = client.create_multipart_upload(bucket, key)
+    client.upload_part(bucket, key, upload, 1, b"part")
+    parts = client.list_parts(bucket, key, upload).parts
+    client.complete_multipart_upload(bucket, key, upload, parts)
+    assert client.get(bucket, key).body == b"part"
+    assert client.list_multipart_uploads(bucket).uploads == []
+    with pytest.raises(penstock.S3NotFoundError, match="NoSuchUpload"):
+        client.list_parts(bucket, key, "none")

@@ -99,6 +99,13 @@ Result<XmlDocument> ReadDocument(const WireResponse& response, std::string_view 
   });
 }
 
+Result<XmlDocument> ReadDocumentWithKey(const WireResponse& response, std::string_view root,
+                                        std::string_view also) {
+  if (std::string readable = WithoutNulReferences(response.body); readable != response.body)
+    return ReadDocument({response.head, std::move(readable)}, root, also);
+  return ReadDocument(response, root, also);
+}
+
 Result<void> CheckAnyDocument(const WireResponse& response) {
   PENSTOCK_TRY(ReadDocumentIf(response, "the configuration", [](std::string_view name) {
     return !IsPage(name) && !name.starts_with("List");

@@ -23,6 +23,11 @@ inline constexpr std::string_view kXmlNamespace =
 Result<XmlDocument> ReadDocument(const WireResponse& response, std::string_view root,
                                  std::string_view also = {});
 
+// As ReadDocument, for a response that repeats the key of its request. A reference to NUL in the
+// key is accepted.
+Result<XmlDocument> ReadDocumentWithKey(const WireResponse& response, std::string_view root,
+                                        std::string_view also = {});
+
 // For documents that are returned as received, with any root. The body must be a whole document. A
 // root <Error> returns that error. Text that is not XML, an HTML page, or the listing of a service
 // that does not know the sub-resource, is kUnsupported (IsNotFromS3).

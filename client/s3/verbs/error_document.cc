@@ -134,10 +134,26 @@ Error ReadErrorElement(const http::ResponseHead& head, const XmlElement& root) {
   return error;
 }
 
+std::string WithoutNulReferences(std::string_view body) {
+  constexpr std::string_view kReplacement = "&#xFFFD;";
+  std::string out;
+  for (;;) {
+    const std::size_t begin = body.find("&#");
+    out.append(body.substr(0, begin));
+    if (begin == std::string_view::npos) return out;
+    body.remove_prefix(begin);
+    const std::size_t digits = body.starts_with("&#x") ? 3 : 2;
+    const std::size_t end = std::min(body.find_first_not_of('0', digits), body.size());
+    const bool is_nul = end > digits && body.substr(end).starts_with(';');
+    out.append(is_nul ? kReplacement : body.substr(0, end));
+    body.remove_prefix(is_nul ? end + 1 : end);
+  }
+}
+
 Error ReadErrorResponse(const http::ResponseHead& head, std::string_view body) {
   Error error = FromHead(head);
   if (!body.empty()) {
-    const auto document = XmlDocument::Parse(body);
+    const auto document = XmlDocument::Parse(WithoutNulReferences(body));
     if (document.ok() && document->root().name() == "Error")
       FillFromDocument(document->root(), error);
   }

@@ -19,6 +19,10 @@ namespace penstock::s3 {
 // AWS SDKs. The caller adds operation, bucket and key.
 Error ReadErrorResponse(const http::ResponseHead& head, std::string_view body);
 
+// Replaces references to NUL (&#x0;), which parsers refuse, by U+FFFD. A document that repeats the
+// key of its request has one for each NUL of the key.
+std::string WithoutNulReferences(std::string_view body);
+
 // Returns `text`, or its beginning and "..." if it has more than `most_bytes`.
 std::string Shortened(std::string_view text, std::size_t most_bytes);
 

@@ -28,6 +28,21 @@ TEST(ErrorDocumentTest, ReadsAllMembersOfTheDocument) {
   EXPECT_EQ(error.details, (std::vector<std::pair<std::string, std::string>>{{"Key", "k"}}));
 }
 
+TEST(ErrorDocumentTest, TheKeyMayContainANul) {
+  for (const char* nul : {"&#0;", "&#000;", "&#x0;", "&#x00;"}) {
+    const Error error = Read(404, std::string("<Error><Code>NoSuchUpload</Code><Key>a") + nul +
+                                      "b&#x01;c</Key></Error>");
+    EXPECT_EQ(error.code, "NoSuchUpload") << nul;
+    EXPECT_EQ(error.details, (std::vector<std::pair<std::string, std::string>>{{"Key",
+                                                                                "a\xEF\xBF\xBD"
+                                                                                "b\x01"
+                                                                                "c"}}));
+  }
+  for (const char* text :
+       {"&#", "&#x", "&#;", "&#x;", "&#0", "&#x0", "&#10;", "&#x0A;", "&amp;#0;"})
+    EXPECT_EQ(WithoutNulReferences(text), text);
+}
+
 TEST(ErrorDocumentTest, HeadersOfTheRequestIdTakePrecedence) {
   const Error error =
       Read(500, "<Error><Code>InternalError</Code><RequestId>body</RequestId></Error>",

@@ -48,7 +48,7 @@ Result<ListPartsResponse> ParseResponse(const ListPartsRequest& request,
                                         const WireResponse& response) {
   // moto 5 returns <ListPartsResponse>.
   PENSTOCK_ASSIGN(const XmlDocument document,
-                  ReadDocument(response, "ListPartsResult", "ListPartsResponse"));
+                  ReadDocumentWithKey(response, "ListPartsResult", "ListPartsResponse"));
   const XmlElement root = document.root();
   ListPartsResponse out;
   for (const XmlElement& element : root.Children("Part")) {

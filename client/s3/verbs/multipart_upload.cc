@@ -72,7 +72,7 @@ Result<CreateMultipartUploadResponse> ParseResponse(const CreateMultipartUploadR
                                                     const WireResponse& response) {
   PENSTOCK_ASSIGN(
       const XmlDocument document,
-      ReadDocument(response, "InitiateMultipartUploadResult", "InitiateMultipartUpload"));
+      ReadDocumentWithKey(response, "InitiateMultipartUploadResult", "InitiateMultipartUpload"));
   CreateMultipartUploadResponse out{UploadId(document.root().Child("UploadId").text())};
   // Only what S3 confirms: services without CRC64NVME do not return the header.
   out.keeps_crc64nvme = response.head.Find("x-amz-checksum-algorithm") == "CRC64NVME";
@@ -256,7 +256,7 @@ Result<void> CheckConfirmed(const CompleteMultipartUploadRequest& request,
 Result<PutObjectResponse> ParseResponse(const CompleteMultipartUploadRequest& request,
                                         const WireResponse& response) {
   PENSTOCK_ASSIGN(const XmlDocument document,
-                  ReadDocument(response, "CompleteMultipartUploadResult"));
+                  ReadDocumentWithKey(response, "CompleteMultipartUploadResult"));
   ObjectMetadata metadata = ReadMetadata(response.head);
   PutObjectResponse out;
   out.etag = ReadETag(document.root().Child("ETag").text());

@@ -32,6 +32,14 @@ TEST(CreateMultipartUploadTest, ReadsTheUploadId) {
   EXPECT_EQ(response->upload_id.value, "u.1_2-3");
 }
 
+TEST(CreateMultipartUploadTest, TheKeyMayContainANul) {
+  const auto response = ParseResponse(
+      kCreateMultipartUpload, ResponseOf("<InitiateMultipartUploadResult><Key>a&#x0;b</Key>"
+                                         "<UploadId>u</UploadId></InitiateMultipartUploadResult>"));
+  ASSERT_TRUE(response.ok()) << response.error().message;
+  EXPECT_EQ(response->upload_id.value, "u");
+}
+
 TEST(CreateMultipartUploadTest, ChecksumOfTheWholeObjectNeedsConfirmation) {
   const std::string document =
       "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>";
