@@ -88,7 +88,9 @@ inline std::string KeyFromPython(const pybind11::object& key) {
 class BufferView {
  public:
   enum class Access { kRead, kWrite };
-  BufferView(pybind11::handle object, Access access);
+  // Throws Python's BufferError, as the io module does, if the buffer is not contiguous or cannot
+  // be written. With `name`, the name of an argument, that is a TypeError with the name.
+  BufferView(pybind11::handle object, Access access, const char* name = nullptr);
   ~BufferView();
   BufferView(const BufferView&) = delete;
   BufferView& operator=(const BufferView&) = delete;

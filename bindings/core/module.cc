@@ -1,6 +1,8 @@
 // penstock._core: C++ operations and transfers for the Python package. Independent of torch.
 #include <pybind11/pybind11.h>
 
+#include <string>
+
 #include "bindings/core/bindings.h"
 #include "bindings/core/client_events.h"
 #include "bindings/core/event_loops.h"
@@ -8,9 +10,16 @@
 
 namespace penstock::python {
 
-BufferView::BufferView(pybind11::handle object, Access access) {
+BufferView::BufferView(pybind11::handle object, Access access, const char* name) {
   const int flags = access == Access::kWrite ? PyBUF_CONTIG : PyBUF_CONTIG_RO;
-  if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0) throw pybind11::error_already_set();
+  if (PyObject_GetBuffer(object.ptr(), &view_, flags) == 0) return;
+  const bool is_other = PyErr_ExceptionMatches(PyExc_BufferError) == 0 &&
+                        PyErr_ExceptionMatches(PyExc_TypeError) == 0;
+  if (name == nullptr || is_other) throw pybind11::error_already_set();
+  PyErr_Clear();
+  throw pybind11::type_error(std::string(name) + " must be a contiguous " +
+                             (access == Access::kWrite ? "and writable buffer" : "buffer") +
+                             ", and this " + Py_TYPE(object.ptr())->tp_name + " is not");
 }
 
 BufferView::~BufferView() { PyBuffer_Release(&view_); }

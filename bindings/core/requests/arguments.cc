@@ -168,7 +168,7 @@ void LoadValue(const std::string& name, py::handle value, ETag& loaded) {
 
 void LoadValue(const std::string& name, py::handle value, CustomerKey& loaded) {
   if (PyObject_CheckBuffer(value.ptr()) == 0) argument::Refuse(name, value, "bytes");
-  const BufferView view(value, BufferView::Access::kRead);
+  const BufferView view(value, BufferView::Access::kRead, name.c_str());
   auto key = CustomerKey::Create(view.bytes());
   if (!key.ok()) Invalid(name + ": " + key.error().message);
   loaded = std::move(key).value();
@@ -329,7 +329,7 @@ void LoadDocument(Arguments& arguments, std::string& document) {
   if (!value) return;
   if (PyUnicode_Check(value.ptr())) return LoadValue("document", value, document);
   if (PyObject_CheckBuffer(value.ptr()) == 0) argument::Refuse("document", value, "str or bytes");
-  const BufferView view(value, BufferView::Access::kRead);
+  const BufferView view(value, BufferView::Access::kRead, "document");
   document.assign(reinterpret_cast<const char*>(view.bytes().data()), view.bytes().size());
 }
 

@@ -62,7 +62,7 @@ class Get final : public Plain<GetObjectRequest> {
  public:
   explicit Get(Arguments& arguments) : Plain(arguments), buffer_(arguments.Take("buffer")) {
     if (buffer_) {
-      view_.emplace(buffer_, BufferView::Access::kWrite);
+      view_.emplace(buffer_, BufferView::Access::kWrite, "buffer");
       into_.emplace(view_->writable());
       request_.sink = &*into_;
     } else {
@@ -93,7 +93,7 @@ class Send final : public Plain<Request> {
     const py::object data = arguments.Take("data");
     if (!data || PyObject_CheckBuffer(data.ptr()) == 0)
       argument::Refuse("data", data ? data : py::none(), "bytes or another buffer");
-    view_.emplace(data, BufferView::Access::kRead);
+    view_.emplace(data, BufferView::Access::kRead, "data");
     body_.emplace(Body::View(view_->bytes()));
     this->request_.body = body_->source();
   }

@@ -41,7 +41,8 @@ class Presigning(Session):
         Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/using-presigned-url.html
         """
         if operation not in ("get", "head", "put", "delete", "upload_part"):
-            raise TypeError(f"operation must be 'get', 'head', 'put', 'delete' or 'upload_part', not {operation!r}")
+            given = repr(operation) if isinstance(operation, str) else type(operation).__name__
+            raise TypeError(f"operation must be 'get', 'head', 'put', 'delete' or 'upload_part', not {given}")
         result = self._call(f"presign_{operation}", bucket=bucket, key=key, expires_in=expires_in, **request)
         return cast("PresignedRequest", result)
 

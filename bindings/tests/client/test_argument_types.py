@@ -234,3 +234,31 @@ def test_a_bucket_name_with_a_slash_is_rejected(client, bucket):
     put(client, bucket, "b/k", b"of another")
     with pytest.raises(penstock.S3InvalidArgumentError, match=f"`{bucket}/b` is not a bucket name"):
         client.get_object(f"{bucket}/b", "k").read()
+
+
+@pytest.mark.parametrize("value", [5, b"bytes", Secretive(), [Secretive()]], ids=["int", "bytes", "object", "list"])
+def test_an_operation_of_a_wrong_type_is_not_in_the_message(client, value):
+    with pytest.raises(TypeError) as error:
+        client.presign(value, "bucket", "key")
+    assert str(error.value) == f"operation must be 'get', 'head', 'put', 'delete' or 'upload_part', not {type(value).__name__}"
+
+
+BUFFERS = {
+    "data": lambda client, bucket, buffer: client.put(bucket, "k", buffer),
+    "document": lambda client, bucket, buffer: client.put_bucket_configuration(bucket, "cors", buffer),
+    "sse_customer_key": lambda client, bucket, buffer: client.head(bucket, "k", sse_customer_key=buffer),
+    "buffer": lambda client, bucket, buffer: client.get(bucket, "k", buffer=buffer),
+}
+
+
+@pytest.mark.parametrize("name", BUFFERS)
+def test_a_buffer_with_gaps_is_a_type_error(client, bucket, name):
+    with pytest.raises(TypeError, match=f"^{name} must be a contiguous .*buffer, and this memoryview is not$"):
+        BUFFERS[name](client, bucket, memoryview(bytearray(64))[::2])
+
+
+@pytest.mark.parametrize("buffer", [b"read-only", "text"])
+def test_a_buffer_for_results_must_be_writable(client, bucket, buffer):
+    put(client, bucket, "k", b"x")
+    with pytest.raises(TypeError, match=f"^buffer must be a contiguous and writable buffer, and this {type(buffer).__name__} is"):
+        client.get(bucket, "k", buffer=buffer)
