@@ -37,6 +37,10 @@ Result<DeleteOutcome> Remove(const ObjectWrite& write, const DeleteObject& reque
                                         : DeleteLatest(write, request.key);
 }
 
+std::uint64_t RemovedRows(const DeleteOutcome& outcome) {
+  return outcome.existed && !outcome.created_marker ? 1 : 0;
+}
+
 }  // namespace
 
 Result<ObjectPtr> SqliteStore::FindObject(const BucketName& bucket, const ObjectKey& key,
@@ -138,6 +142,7 @@ class SqliteStore::ObjectDelete {
     PENSTOCK_TRY(CheckDelete(write, request_));
     PENSTOCK_TRY(store_.AdmitMarker(write, request_));
     PENSTOCK_ASSIGN(outcome_, Remove(write, request_));
+    store_.row_memory_.Release(transaction, RemovedRows(outcome_));
     store_.Publish(transaction, request_.bucket, request_.key, nullptr);
     return Ok();
   }
@@ -162,6 +167,7 @@ std::vector<Result<DeleteOutcome>> SqliteStore::Delete(std::vector<DeleteObject>
   std::vector<Result<DeleteOutcome>> outcomes;
   const auto remove = [&](WriteTransaction& transaction) -> Result<void> {
     outcomes.clear();  // the queue may run this again
+    std::uint64_t removed = 0;
     for (const DeleteObject& request : requests) {
       const auto bucket = buckets_.Find(request.bucket);
       if (!bucket.ok()) {
@@ -177,9 +183,11 @@ std::vector<Result<DeleteOutcome>> SqliteStore::Delete(std::vector<DeleteObject>
       }
       // Later failures come from the database and fail all deletions.
       PENSTOCK_ASSIGN(DeleteOutcome outcome, Remove(write, request));
+      removed += RemovedRows(outcome);
       outcomes.push_back(std::move(outcome));
       Publish(transaction, request.bucket, request.key, nullptr);
     }
+    row_memory_.Release(transaction, removed);
     return Ok();
   };
   auto done = queue_.Run(remove, WriteQueue::Batching::kAllowed, WriteQueue::Purpose::kRemove);
@@ -193,7 +201,7 @@ Result<void> SqliteStore::SetTags(const BucketName& bucket, const ObjectKey& key
     PENSTOCK_ASSIGN(const Bucket found, buckets_.Find(bucket));
     PENSTOCK_ASSIGN(const ObjectRow row, FindRow(transaction.connection(), found, key, version));
     if (row.record.is_delete_marker) return DeleteMarkerError(bucket, key);
-    PENSTOCK_TRY(row_memory_.Admit(transaction.connection()));
+    if (!tags.empty()) PENSTOCK_TRY(row_memory_.Admit(transaction.connection()));
     PENSTOCK_TRY(WriteTags(transaction.connection(), found.id, row, tags));
     Publish(transaction, bucket, key, nullptr);
     return Ok();

@@ -59,10 +59,10 @@ bool MemoryLimit::FitsWithoutDocuments(const Use& use, std::uint64_t bytes) cons
   return lasting <= limit_ && bytes <= limit_ - lasting;
 }
 
-bool MemoryLimit::HasRoomForRecords() {
-  if (FitsWithoutDocuments(0)) return true;
+bool MemoryLimit::HasRoomForRecords(std::uint64_t bytes) {
+  if (FitsWithoutDocuments(bytes)) return true;
   Reclaim();
-  return FitsWithoutDocuments(0);
+  return FitsWithoutDocuments(bytes);
 }
 
 Error MemoryLimit::Exceeded(std::uint64_t bytes) const {

@@ -49,7 +49,7 @@ class MemoryLimit {
   bool HasRoomFor(std::uint64_t bytes);
   // The same for records: request documents do not count, since one of them may be the request that
   // writes the records.
-  bool HasRoomForRecords();
+  bool HasRoomForRecords(std::uint64_t bytes);
   // An InsufficientStorage error that names the limit, the bytes in use and the option to change.
   // SlowDown if the bytes would fit without the request documents that are in memory at the moment.
   Error Exceeded(std::uint64_t bytes) const;

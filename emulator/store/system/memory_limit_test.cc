@@ -109,13 +109,13 @@ TEST(DocumentCharge, RecordsAreAdmittedBesideADocumentBeyondTheLimit) {
     DocumentCharge document(&limit);
     ASSERT_TRUE(document.GrowTo(2 * kMiB).ok());
     EXPECT_EQ(limit.used_bytes(), 80 * kMiB);
-    EXPECT_TRUE(limit.HasRoomForRecords());
+    EXPECT_TRUE(limit.HasRoomForRecords(0));
     EXPECT_FALSE(limit.HasRoomFor(0));
   }
   EXPECT_EQ(limit.used_bytes(), 0U);
   MemoryCharge objects(&limit);
   objects.SetAnyway(65 * kMiB);
-  EXPECT_FALSE(limit.HasRoomForRecords());
+  EXPECT_FALSE(limit.HasRoomForRecords(0));
 }
 
 TEST(DocumentCharge, ThePlaceBeyondTheLimitIsFreeAgainAfterwards) {
@@ -138,7 +138,8 @@ struct LimitedStore {
   }
 
   // Returns the S3 code of the error; empty: stored.
-  std::string Put(const std::string& key, std::size_t size, std::uint64_t hint) {
+  std::string Put(const std::string& key, std::size_t size, std::uint64_t hint,
+                  Attributes attributes = {}) {
     auto writer = store->NewBlob(hint);
     if (!writer.ok()) return writer.error().code;
     const std::string piece(std::min<std::size_t>(size, 64 << 10), 'x');
@@ -154,6 +155,7 @@ struct LimitedStore {
     put.record.size = size;
     put.record.etag = ETag("e");
     put.record.content = std::move(*content);
+    put.record.attributes = std::move(attributes);
     const auto stored = store->Put(std::move(put));
     return stored.ok() ? "" : stored.error().code;
   }
@@ -221,10 +223,90 @@ TEST(MemoryLimit, CountsRowsOfEmptyObjects) {
   LimitedStore limited(4 * kMiB);
   const int stored = limited.Fill(0, 0);
   EXPECT_LT(stored, 100'000);
-  EXPECT_LE(limited.limit->used_bytes(), 5 * kMiB);
+  EXPECT_LE(limited.limit->used_bytes(), 4 * kMiB);
   for (int i = 0; i < stored; ++i)
     ASSERT_TRUE(Remove(*limited.store, "fill-" + std::to_string(i)).ok());
   EXPECT_EQ(limited.Put("again", 0, 0), "") << "deleted rows free space for others";
+}
+
+struct Records {
+  std::string name;
+  std::size_t key_bytes;
+  std::size_t attribute_bytes;
+};
+
+class RecordsOf : public ::testing::TestWithParam<Records> {
+ protected:
+  static constexpr std::uint64_t kLimit = 8 * kMiB;
+
+  // Keys are in the order of the numbers, or scattered.
+  std::string Key(int number) const {
+    const auto place = scattered_ ? static_cast<std::uint32_t>(number) * 2654435761U : number;
+    std::string digits = std::to_string(place);
+    return std::string(GetParam().key_bytes, 'k') + std::string(10 - digits.size(), '0') + digits;
+  }
+  bool Store(int number) {
+    const std::string code =
+        limited_.Put(Key(number), 1, 1, {{"a", std::string(GetParam().attribute_bytes, 'v')}});
+    EXPECT_TRUE(code.empty() || code == "InsufficientStorage") << code;
+    EXPECT_LE(limited_.limit->used_bytes(), kLimit);
+    return code.empty();
+  }
+  int FillWithRecords() {
+    int count = 0;
+    while (count < 100'000 && Store(count)) ++count;
+    EXPECT_GT(count, 100);
+    EXPECT_LT(count, 100'000);
+    return count;
+  }
+  void DeleteRecord(int number) {
+    EXPECT_TRUE(Remove(*limited_.store, Key(number)).ok());
+    EXPECT_LE(limited_.limit->used_bytes(), kLimit);
+  }
+
+  LimitedStore limited_{kLimit};
+  bool scattered_ = false;
+};
+
+// Pages of the database that are partly empty count whole.
+TEST_P(RecordsOf, AreStoredAgainAfterAFewDeletions) {
+  for (const bool scattered : {false, true}) {
+    SCOPED_TRACE(scattered);
+    scattered_ = scattered;
+    LimitedStore fresh(kLimit);
+    std::swap(limited_, fresh);
+    const int stored = FillWithRecords();
+    for (int i = 0; i < 20; ++i) DeleteRecord(i * 5);
+    for (int i = 0; i < 20; ++i) EXPECT_TRUE(Store(stored + i)) << i;
+  }
+}
+
+// Each record replaces an older one, as in a queue.
+TEST_P(RecordsOf, CanReplaceTheOldestOnesForEver) {
+  const int stored = FillWithRecords();
+  for (int i = 0; i < stored; ++i) {
+    DeleteRecord(i);
+    ASSERT_TRUE(Store(stored + i)) << i;
+  }
+}
+
+TEST_P(RecordsOf, LeaveTheirMemoryToABody) {
+  const int stored = FillWithRecords();
+  for (int i = 0; i < stored; ++i) DeleteRecord(i);
+  EXPECT_EQ(limited_.Put("body", 7 * kMiB, 7 * kMiB), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, RecordsOf,
+                         ::testing::Values(Records{"Short", 20, 40}, Records{"LongKeys", 1000, 10},
+                                           Records{"LongAttributes", 1000, 6000}),
+                         [](const auto& tested) { return tested.param.name; });
+
+// As DeleteObjectTagging.
+TEST(MemoryLimit, TagsCanBeRemovedFromAFullStore) {
+  LimitedStore limited(4 * kMiB);
+  ASSERT_GT(limited.Fill(0, 0), 0);
+  EXPECT_TRUE(
+      limited.store->SetTags(kBucket, ObjectKey("fill-0"), std::nullopt, Attributes{}).ok());
 }
 
 TEST(MemoryLimit, CountsDeleteMarkers) {

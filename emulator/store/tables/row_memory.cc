@@ -1,12 +1,14 @@
 #include "emulator/store/tables/row_memory.h"
 
+#include <algorithm>
+
 namespace penstock::emulator::store {
 namespace {
 
-constexpr unsigned kCallsPerMeasurement = 16;
 constexpr std::uint64_t kPageOverhead = 256;  // bytes of SQLite's page cache per page
-// More than the writes between two measurements usually add.
-constexpr std::uint64_t kRoomForRows = 1 << 20;
+// More than one row usually adds: its overflow pages, and a page for each split of a tree.
+constexpr std::uint64_t kRowBytes = 64 << 10;
+constexpr std::uint64_t kLargestReserve = 16 << 20;
 
 Result<std::uint64_t> Number(Connection& connection, const char* pragma) {
   Query query(connection, pragma);
@@ -16,21 +18,38 @@ Result<std::uint64_t> Number(Connection& connection, const char* pragma) {
 
 }  // namespace
 
+RowMemory::RowMemory(MemoryLimit* limit) : limit_(limit), charge_(limit) {
+  if (limit != nullptr)
+    reserve_bytes_ = std::clamp(limit->limit_bytes() / 32, 2 * kRowBytes, kLargestReserve);
+}
+
 Result<void> RowMemory::Admit(Connection& connection) {
   if (limit_ == nullptr) return Ok();
-  if (calls_++ % kCallsPerMeasurement == 0) PENSTOCK_TRY(Measure(connection));
-  if (limit_->HasRoomForRecords() || free_bytes_ >= kRoomForRows) return Ok();
-  PENSTOCK_TRY(Measure(connection));  // deletions may have freed pages
-  if (limit_->HasRoomForRecords() || free_bytes_ >= kRoomForRows) return Ok();
-  return limit_->Exceeded(0);
+  PENSTOCK_TRY(Measure(connection));
+  // Not at the reserve's edge, where deletions and rows alternate.
+  if (limit_->used_bytes() + 2 * reserve_bytes_ <= limit_->limit_bytes()) rows_of_reserve_ = 0;
+  const std::uint64_t room = rows_of_reserve_ > 0 ? kRowBytes : reserve_bytes_;
+  if (!limit_->HasRoomForRecords(room)) return limit_->Exceeded(room);
+  if (rows_of_reserve_ > 0) --rows_of_reserve_;
+  return Ok();
+}
+
+void RowMemory::Release(WriteTransaction& transaction, std::uint64_t rows) {
+  if (limit_ == nullptr || rows == 0) return;
+  // Pages are returned by the commit.
+  transaction.AfterCommit([this, rows, &connection = transaction.connection()] {
+    rows_of_reserve_ += rows;
+    static_cast<void>(Measure(connection));  // else at the next row
+  });
 }
 
 Result<void> RowMemory::Measure(Connection& connection) {
-  PENSTOCK_ASSIGN(const std::uint64_t page_bytes, Number(connection, "PRAGMA page_size"));
+  if (page_bytes_ == 0) {
+    PENSTOCK_ASSIGN(page_bytes_, Number(connection, "PRAGMA page_size"));
+    page_bytes_ += kPageOverhead;
+  }
   PENSTOCK_ASSIGN(const std::uint64_t pages, Number(connection, "PRAGMA page_count"));
-  PENSTOCK_ASSIGN(const std::uint64_t free_pages, Number(connection, "PRAGMA freelist_count"));
-  charge_.SetAnyway(pages * (page_bytes + kPageOverhead));
-  free_bytes_ = free_pages * page_bytes;
+  charge_.SetAnyway(pages * page_bytes_);
   return Ok();
 }
 

@@ -100,6 +100,8 @@ constexpr std::array<Migration, kSchemaVersion - 1> kMigrations{{
 // mmap SQLite would search the log for every page before the cache.
 constexpr char kCommonSettings[] = "PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=0;";
 constexpr char kWriterCache[] = "PRAGMA cache_size=-8192;";  // KiB
+// Each commit returns free pages to the system (row_memory.h).
+constexpr char kMemorySettings[] = "PRAGMA auto_vacuum=FULL;";
 constexpr char kReaderCache[] = "PRAGMA mmap_size=1073741824; PRAGMA cache_size=-1024;";
 
 Result<std::int64_t> QueryNumber(Connection& connection, const char* sql) {
@@ -153,7 +155,7 @@ Result<std::unique_ptr<Connection>> OpenOrMigrate(const std::string& path, Durab
     PENSTOCK_TRY(CheckCommits(path));
     PENSTOCK_TRY(CreateDatabaseFile(path, Schema()));
   }
-  PENSTOCK_ASSIGN(auto connection, OpenConnection(path, kWriterCache));
+  PENSTOCK_ASSIGN(auto connection, OpenConnection(path, in_file ? kWriterCache : kMemorySettings));
   if (in_file) {
     PENSTOCK_TRY(connection->ReservePageChecksums());
     // NORMAL: a commit is in the page cache, so it survives the process, and the file stays
