@@ -12,9 +12,10 @@ namespace {
 using std::chrono::floor;
 using std::chrono::seconds;
 
+constexpr std::string_view kWeakPrefix = "W/";
+
 std::string_view Unquote(std::string_view etag) {
   etag = TrimBlanks(etag);
-  if (etag.starts_with("W/")) etag.remove_prefix(2);
   if (etag.size() >= 2 && etag.front() == '"' && etag.back() == '"')
     return etag.substr(1, etag.size() - 2);
   return etag;
@@ -44,11 +45,14 @@ Error UnsupportedValue(std::string_view header) {
 
 }  // namespace
 
-bool ETagMatches(std::string_view list, std::string_view etag) {
+bool ETagMatches(std::string_view list, std::string_view etag, ETagComparison comparison) {
   if (TrimBlanks(list) == "*") return true;
   for (;;) {
     const auto comma = list.find(',');
-    if (Unquote(list.substr(0, comma)) == etag) return true;
+    std::string_view listed = TrimBlanks(list.substr(0, comma));
+    if (comparison == ETagComparison::kWeak && listed.starts_with(kWeakPrefix))
+      listed.remove_prefix(kWeakPrefix.size());
+    if (Unquote(listed) == etag) return true;
     if (comma == std::string_view::npos) return false;
     list.remove_prefix(comma + 1);
   }
@@ -56,13 +60,15 @@ bool ETagMatches(std::string_view list, std::string_view etag) {
 
 Result<ReadDecision> DecideRead(const Call& call, const store::ObjectRecord& object) {
   if (const auto match = call.Header("if-match")) {
-    if (!ETagMatches(*match, object.etag.value)) return PreconditionFailed("If-Match");
+    if (!ETagMatches(*match, object.etag.value, ETagComparison::kStrong))
+      return PreconditionFailed("If-Match");
   } else if (const auto unmodified = DateHeader(call, "if-unmodified-since")) {
     if (ModifiedAfter(object, *unmodified)) return PreconditionFailed("If-Unmodified-Since");
   }
   if (const auto none_match = call.Header("if-none-match")) {
-    return ETagMatches(*none_match, object.etag.value) ? ReadDecision::kNotModified
-                                                       : ReadDecision::kSend;
+    return ETagMatches(*none_match, object.etag.value, ETagComparison::kWeak)
+               ? ReadDecision::kNotModified
+               : ReadDecision::kSend;
   }
   return UnmodifiedSince(call, object, "if-modified-since") ? ReadDecision::kNotModified
                                                             : ReadDecision::kSend;
@@ -73,19 +79,19 @@ bool RangeApplies(const Call& call, const store::ObjectRecord& object) {
   if (!validator) return true;
   if (const auto date = ParseHttpDate(*validator))
     return floor<seconds>(*date) == floor<seconds>(object.last_modified);
-  return !TrimBlanks(*validator).starts_with("W/") && Unquote(*validator) == object.etag.value;
+  return Unquote(*validator) == object.etag.value;
 }
 
 Result<void> CheckCopySource(const Call& call, const store::ObjectRecord& source) {
   if (const auto match = call.Header("x-amz-copy-source-if-match")) {
-    if (!ETagMatches(*match, source.etag.value))
+    if (!ETagMatches(*match, source.etag.value, ETagComparison::kStrong))
       return PreconditionFailed("x-amz-copy-source-If-Match");
   } else if (const auto unmodified = DateHeader(call, "x-amz-copy-source-if-unmodified-since")) {
     if (ModifiedAfter(source, *unmodified))
       return PreconditionFailed("x-amz-copy-source-If-Unmodified-Since");
   }
   if (const auto none_match = call.Header("x-amz-copy-source-if-none-match")) {
-    if (ETagMatches(*none_match, source.etag.value))
+    if (ETagMatches(*none_match, source.etag.value, ETagComparison::kWeak))
       return PreconditionFailed("x-amz-copy-source-If-None-Match");
   } else if (UnmodifiedSince(call, source, "x-amz-copy-source-if-modified-since")) {
     return PreconditionFailed("x-amz-copy-source-If-Modified-Since");
@@ -121,7 +127,7 @@ Result<void> CheckWrite(const WriteCondition& condition, std::string_view key,
   if (condition.if_none_match && exists) return PreconditionFailed("If-None-Match");
   if (condition.if_match) {
     if (!exists) return NoSuchKey(key);
-    if (!ETagMatches(*condition.if_match, current->etag.value))
+    if (!ETagMatches(*condition.if_match, current->etag.value, ETagComparison::kStrong))
       return PreconditionFailed("If-Match");
   }
   if (condition.size && current->size != *condition.size)

@@ -13,8 +13,11 @@
 
 namespace penstock::emulator::s3 {
 
+// RFC 9110, section 8.8.3.2. A weak ETag (W/"...") never equals another one in a strong comparison:
+// If-Match, on which a change or a deletion may depend. If-None-Match compares weakly.
+enum class ETagComparison { kStrong, kWeak };
 // True if `list` matches `etag`: "*", or comma-separated ETags with or without quotes.
-bool ETagMatches(std::string_view list, std::string_view etag);
+bool ETagMatches(std::string_view list, std::string_view etag, ETagComparison comparison);
 
 enum class ReadDecision { kSend, kNotModified };
 // Evaluates the preconditions in the order of RFC 9110. Returns PreconditionFailed if If-Match or

@@ -23,11 +23,20 @@ class ConditionsTest : public ::testing::Test {
 };
 
 TEST(ETagMatchesTest, AcceptsQuotedBareWeakAndLists) {
-  for (const char* list : {"abc", "\"abc\"", "*", "\"x\", \"abc\"", "W/\"abc\"", " abc "}) {
-    EXPECT_TRUE(ETagMatches(list, "abc")) << list;
+  constexpr auto kWeak = ETagComparison::kWeak;
+  constexpr auto kStrong = ETagComparison::kStrong;
+  for (const char* list : {"abc", "\"abc\"", "*", "\"x\", \"abc\"", " abc "}) {
+    EXPECT_TRUE(ETagMatches(list, "abc", kWeak)) << list;
+    EXPECT_TRUE(ETagMatches(list, "abc", kStrong)) << list;
   }
-  for (const char* list : {"ab", "\"abcd\"", "", "\"x\",\"y\""})
-    EXPECT_FALSE(ETagMatches(list, "abc")) << list;
+  for (const char* list : {"ab", "\"abcd\"", "", "\"x\",\"y\""}) {
+    EXPECT_FALSE(ETagMatches(list, "abc", kWeak)) << list;
+    EXPECT_FALSE(ETagMatches(list, "abc", kStrong)) << list;
+  }
+  for (const char* list : {"W/\"abc\"", "\"x\", W/\"abc\""}) {
+    EXPECT_TRUE(ETagMatches(list, "abc", kWeak)) << list;
+    EXPECT_FALSE(ETagMatches(list, "abc", kStrong)) << list;
+  }
 }
 
 // Recorded against Amazon S3.
@@ -109,6 +118,19 @@ TEST_F(ConditionsTest, UnsupportedFormsAreRefusedWithTheHeader) {
   EXPECT_EQ(etag.Element("Header"), "If-None-Match");
   EXPECT_EQ(etag.Element("additionalMessage"),
             "We don't accept the provided value of If-None-Match header for this API");
+}
+
+// RFC 9110, sections 13.1.1 and 13.1.2: If-Match compares strongly, If-None-Match weakly.
+TEST_F(ConditionsTest, WeakETagsMatchOnlyInIfNoneMatch) {
+  const std::string weak = std::string("W/\"") + kHello + "\"";
+  for (const char* method : {"DELETE", "PUT", "GET", "HEAD"}) {
+    EXPECT_EQ(s3_.Send(std::string(method) + " /bucket/k\nIf-Match: " + weak).status, 412)
+        << method;
+  }
+  const std::string copy = "PUT /bucket/copy\nx-amz-copy-source: /bucket/k\nx-amz-copy-source-";
+  EXPECT_EQ(s3_.Send(copy + "if-match: " + weak).status, 412);
+  EXPECT_EQ(s3_.Send(copy + "if-none-match: " + weak).status, 412);
+  EXPECT_EQ(s3_.Send("GET /bucket/k\nIf-None-Match: " + weak).status, 304);
 }
 
 TEST_F(ConditionsTest, DeletesAcceptIfMatchWithStar) {

@@ -43,7 +43,8 @@ Result<void> Check(const RenameConditions& conditions, const store::ObjectRecord
   using std::chrono::floor;
   using std::chrono::seconds;
   if (conditions.if_match &&
-      (object == nullptr || !ETagMatches(*conditions.if_match, object->etag.value))) {
+      (object == nullptr ||
+       !ETagMatches(*conditions.if_match, object->etag.value, ETagComparison::kStrong))) {
     return PreconditionFailed("If-Match");
   }
   if (object == nullptr) return Ok();
@@ -52,7 +53,8 @@ Result<void> Check(const RenameConditions& conditions, const store::ObjectRecord
       modified > floor<seconds>(*conditions.unmodified_since)) {
     return PreconditionFailed("If-Unmodified-Since");
   }
-  if (conditions.if_none_match && ETagMatches(*conditions.if_none_match, object->etag.value))
+  if (conditions.if_none_match &&
+      ETagMatches(*conditions.if_none_match, object->etag.value, ETagComparison::kWeak))
     return PreconditionFailed("If-None-Match");
   if (conditions.modified_since && !conditions.if_none_match &&
       modified <= floor<seconds>(*conditions.modified_since)) {
