@@ -39,8 +39,9 @@ struct ReceivedBody {
 // Streams the body into a new blob. Verifies length, Content-MD5 and checksum claim.
 Result<ReceivedBody> ReceiveBody(Call& call, ReceiveOptions options);
 
+inline constexpr std::uint64_t kDefaultDocumentBytes = 2u << 20;
 struct DocumentOptions {
-  std::uint64_t limit_bytes = 2u << 20;
+  std::uint64_t limit_bytes = kDefaultDocumentBytes;
   // Require Content-MD5 or a checksum.
   bool require_checksum = false;
   // False: x-amz-checksum-* describes an object, not the body (CompleteMultipartUpload).

@@ -132,7 +132,8 @@ Result<void> PutBucketConfiguration(Call& call) {
   const SubResource& row = RowOf(call);
   PENSTOCK_ASSIGN(const std::string key, KeyOf(call, row));
   PENSTOCK_ASSIGN(const std::string text,
-                  ReadDocument(call, {.require_checksum = row.checksum == Checksum::kRequired}));
+                  ReadDocument(call, {.limit_bytes = row.limit_bytes,
+                                      .require_checksum = row.checksum == Checksum::kRequired}));
   if (text.empty()) return MakeError("MissingRequestBodyError");
   PENSTOCK_ASSIGN(Element document, ReadBySchema(text, *row.schema));
   if (!row.list_root.empty()) PENSTOCK_TRY(CheckId(call, *bucket, row, document));

@@ -214,6 +214,23 @@ TEST_F(BucketConfigurationTest, ChecksumsAreRequiredWhereS3RequiresThem) {
   }
 }
 
+// API_PutBucketCors and API_PutBucketWebsite.
+TEST_F(BucketConfigurationTest, DocumentsHaveTheLimitsOfTheirKind) {
+  const auto put = [&](std::string_view selector, std::string document, std::size_t size) {
+    return Put(selector, document.append(size - document.size(), ' ')).Outcome();
+  };
+  const std::string cors =
+      "<CORSConfiguration><CORSRule><AllowedMethod>GET</AllowedMethod>"
+      "<AllowedOrigin>*</AllowedOrigin></CORSRule></CORSConfiguration>";
+  EXPECT_EQ(put("cors", cors, 64 << 10), "200");
+  EXPECT_EQ(put("cors", cors, (64 << 10) + 1), "400 MaxMessageLengthExceeded");
+  const std::string website =
+      "<WebsiteConfiguration><IndexDocument><Suffix>i</Suffix></IndexDocument>"
+      "</WebsiteConfiguration>";
+  EXPECT_EQ(put("website", website, 128 << 10), "200");
+  EXPECT_EQ(put("website", website, (128 << 10) + 1), "400 MaxMessageLengthExceeded");
+}
+
 TEST_F(BucketConfigurationTest, InvalidDocumentsAreRefused) {
   for (const StoredCase& c : kStoredCases) {
     EXPECT_EQ(Put(c.selector, "<Wrong/>").Outcome(), "400 MalformedXML") << c.selector;

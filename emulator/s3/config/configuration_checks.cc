@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxCorsRules = 100;
 constexpr std::size_t kMaxIdCharacters = 255;
+constexpr std::size_t kMaxPrefixBytes = 1024;
 constexpr std::int64_t kMaxLockDays = 36'500;
 constexpr std::int64_t kMaxLockYears = 100;
 
@@ -112,6 +113,10 @@ Result<void> CheckLogging(const CheckContext& context, Element& document) {
       details.insert(details.begin(), {"SourceBucketLocation", std::string(own)});
     return MakeError("CrossLocationLoggingProhibitted", std::move(details));
   }
+  // API_TargetObjectKeyFormat: "Only one format, PartitionedPrefix or SimplePrefix, is allowed."
+  if (const Element* format = enabled->Find("TargetObjectKeyFormat");
+      format != nullptr && format->children.size() > 1)
+    return MalformedXml();
   if (enabled->Has("TargetGrants") && OwnershipOf(**found) == kBucketOwnerEnforced) {
     return InvalidLoggingTarget(
         target.value,
@@ -178,12 +183,17 @@ void FillRuleIds(const Call& call, Element& document, std::string_view rule,
   }
 }
 
-Result<void> CheckDistinctTagKeys(const Element& group) {
+Result<void> CheckCriteria(const Element& group) {
+  if (group.TextOf("Prefix").size() > kMaxPrefixBytes)
+    return InvalidRequest("The maximum size of a prefix is 1024");
   const std::vector<const Element*> tags = group.All("Tag");
   for (auto tag = tags.begin(); tag != tags.end(); ++tag) {
-    const auto same = [&](const Element* earlier) {
-      return earlier->TextOf("Key") == (*tag)->TextOf("Key");
-    };
+    const std::string_view key = (*tag)->TextOf("Key");
+    if (key.empty() || CountCharacters(key) > kMaxTagKeyCharacters)
+      return InvalidRequest("A Tag's Key must be a length between 1 and 128.");
+    if (CountCharacters((*tag)->TextOf("Value")) > kMaxTagValueCharacters)
+      return InvalidRequest("A Tag's Value must be a length between 0 and 256.");
+    const auto same = [&](const Element* earlier) { return earlier->TextOf("Key") == key; };
     if (std::any_of(tags.begin(), tag, same))
       return InvalidRequest("Duplicate Tag Keys are not allowed.");
   }

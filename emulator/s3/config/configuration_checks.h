@@ -48,8 +48,9 @@ Result<void> CheckMetrics(const CheckContext& context, Element& document);
 void FillRuleIds(const Call& call, Element& document, std::string_view rule,
                  std::string_view id_field);
 
-// Returns "Duplicate Tag Keys are not allowed." if the tags directly below `group` repeat a key.
-Result<void> CheckDistinctTagKeys(const Element& group);
+// Checks the lengths of the prefix and of the tags directly below `group`, a filter or its `And`,
+// and that no key is repeated.
+Result<void> CheckCriteria(const Element& group);
 
 }  // namespace penstock::emulator::s3
 

@@ -99,6 +99,17 @@ TEST_F(ConfigurationChecksTest, LoggingNeedsABucketOfTheSameOwnerAndRegion) {
   EXPECT_EQ(far.Element("SourceBucketLocation"), "<absent>") << "returned only outside us-east-1";
   EXPECT_EQ(Put("logging", target("bucket", "<TargetGrants/>")).Outcome(),
             "400 InvalidTargetBucketForLogging");
+  // API_TargetObjectKeyFormat: "Only one format, PartitionedPrefix or SimplePrefix, is allowed."
+  EXPECT_EQ(Put("logging", target("bucket",
+                                  "<TargetObjectKeyFormat><SimplePrefix/><PartitionedPrefix/>"
+                                  "</TargetObjectKeyFormat>"))
+                .Outcome(),
+            "400 MalformedXML");
+  EXPECT_EQ(Put("logging", target("bucket",
+                                  "<TargetObjectKeyFormat><PartitionedPrefix/>"
+                                  "</TargetObjectKeyFormat>"))
+                .Outcome(),
+            "200");
   EXPECT_EQ(Put("logging", target("bucket")).Outcome(), "200");
   EXPECT_EQ(Put("logging", "<BucketLoggingStatus/>").Outcome(), "200");
   EXPECT_EQ(Get("logging").Element("TargetBucket"), "<absent>");

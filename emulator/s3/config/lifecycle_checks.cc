@@ -45,11 +45,13 @@ Result<void> CheckPositive(const Element& action, std::string_view name) {
 }
 
 // API_NoncurrentVersionExpiration, API_NoncurrentVersionTransition: "up to 100 noncurrent
-// versions".
-Result<void> CheckNewerVersions(const Element& action) {
+// versions". Amazon S3 User Guide, "Expiring objects": they need a filter.
+Result<void> CheckNewerVersions(const Element& action, const Element* filter) {
   const Element* versions = action.Find("NewerNoncurrentVersions");
   if (versions == nullptr) return Ok();
   PENSTOCK_TRY(CheckPositive(action, versions->name));
+  if (filter == nullptr)
+    return InvalidRequest("NewerNoncurrentVersions cannot be specified without a Filter.");
   if (Number(*versions) <= kMaxNewerVersions) return Ok();
   return WrongDays("'NewerNoncurrentVersions' for " + action.name + " action must be at most 100",
                    *versions);
@@ -83,10 +85,11 @@ Result<void> CheckSizes(const Element& group) {
 Result<void> CheckFilter(const Element& filter) {
   if (filter.children.size() > 1) return MalformedXml();
   PENSTOCK_TRY(CheckSizes(filter));
+  PENSTOCK_TRY(CheckCriteria(filter));
   const Element* conjunction = filter.Find("And");
   if (conjunction == nullptr) return Ok();
   if (conjunction->children.size() < 2) return MalformedXml();
-  PENSTOCK_TRY(CheckDistinctTagKeys(*conjunction));
+  PENSTOCK_TRY(CheckCriteria(*conjunction));
   return CheckSizes(*conjunction);
 }
 
@@ -135,7 +138,7 @@ Result<void> CheckAction(const Element& action, const Element* filter) {
   if (action.name == "AbortIncompleteMultipartUpload") return CheckAbort(action, filter);
   if (action.name == "NoncurrentVersionExpiration")
     PENSTOCK_TRY(CheckPositive(action, "NoncurrentDays"));
-  return CheckNewerVersions(action);
+  return CheckNewerVersions(action, filter);
 }
 
 Result<void> CheckDayRange(const Element& action) {
@@ -248,7 +251,7 @@ Result<void> CheckRule(const Element& rule) {
   }
   const Element* filter = rule.Find("Filter");
   if ((filter != nullptr) == rule.Has("Prefix")) return MalformedXml();
-  if (filter != nullptr) PENSTOCK_TRY(CheckFilter(*filter));
+  PENSTOCK_TRY(filter != nullptr ? CheckFilter(*filter) : CheckCriteria(rule));
   if (std::none_of(rule.children.begin(), rule.children.end(), IsAction)) {
     return InvalidRequest("At least one action needs to be specified in a rule");
   }

@@ -128,6 +128,50 @@ TEST_F(LifecycleChecksTest, ActionsOfARuleMustFollowEachOther) {
   EXPECT_EQ(PutRule("<Filter/>", Transition(30, "STANDARD_IA") + glacier).Outcome(), "200");
 }
 
+// Amazon S3 User Guide, "Expiring objects": "If you don't specify a Filter element, Amazon S3
+// generates an InvalidRequest error when you provide a maximum number of noncurrent versions."
+TEST_F(LifecycleChecksTest, NewerVersionsNeedAFilter) {
+  for (const std::string action : {"NoncurrentVersionExpiration", "NoncurrentVersionTransition"}) {
+    const std::string rule =
+        "<" + action +
+        "><NewerNoncurrentVersions>5</NewerNoncurrentVersions>"
+        "<NoncurrentDays>1</NoncurrentDays>" +
+        (action.ends_with("Transition") ? "<StorageClass>GLACIER</StorageClass>" : "") + "</" +
+        action + ">";
+    EXPECT_EQ(PutRule("<Prefix/>", rule).Outcome(), "400 InvalidRequest") << action;
+    EXPECT_EQ(PutRule("<Filter/>", rule).Outcome(), "200") << action;
+  }
+}
+
+// Texts published by users of Amazon S3; the lengths of tags: API_Tag and "Categorizing your
+// objects using tags".
+TEST_F(LifecycleChecksTest, PrefixesAndTagsOfFiltersHaveLimits) {
+  const std::string end = "<Expiration><Days>1</Days></Expiration>";
+  const auto prefix = [](std::size_t size) {
+    return "<Prefix>" + std::string(size, 'p') + "</Prefix>";
+  };
+  const auto tag = [](std::size_t key, std::size_t value) {
+    return "<Tag><Key>" + std::string(key, 'k') + "</Key><Value>" + std::string(value, 'v') +
+           "</Value></Tag>";
+  };
+  const auto message = [&](const std::string& filter) {
+    return PutRule(filter, end).Element("Message");
+  };
+  constexpr std::string_view kLongPrefix = "The maximum size of a prefix is 1024";
+  EXPECT_EQ(message(prefix(1025)), kLongPrefix);
+  EXPECT_EQ(message("<Filter>" + prefix(1025) + "</Filter>"), kLongPrefix);
+  EXPECT_EQ(message("<Filter><And>" + prefix(1025) + tag(1, 1) + "</And></Filter>"), kLongPrefix);
+  EXPECT_EQ(message("<Filter>" + tag(129, 1) + "</Filter>"),
+            "A Tag's Key must be a length between 1 and 128.");
+  EXPECT_EQ(message("<Filter>" + tag(0, 1) + "</Filter>"),
+            "A Tag's Key must be a length between 1 and 128.");
+  EXPECT_EQ(message("<Filter><And>" + prefix(1) + tag(1, 257) + "</And></Filter>"),
+            "A Tag's Value must be a length between 0 and 256.");
+  EXPECT_EQ(
+      PutRule("<Filter><And>" + prefix(1024) + tag(128, 256) + "</And></Filter>", end).Outcome(),
+      "200");
+}
+
 // Texts of the tests of noobaa-core, which quote Amazon S3.
 TEST_F(LifecycleChecksTest, TransitionsFollowTheOrderOfTheClasses) {
   constexpr std::string_view kFilter = "<Filter><Prefix>a/</Prefix></Filter>";

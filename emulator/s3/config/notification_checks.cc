@@ -1,12 +1,14 @@
 // Checks the rules of a notification configuration.
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "emulator/s3/config/configuration_checks.h"
 #include "emulator/s3/protocol/errors.h"
+#include "emulator/s3/protocol/names.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {
@@ -40,6 +42,10 @@ constexpr std::string_view kEvents[] = {"s3:ReducedRedundancyLostObject",
                                         "s3:ObjectTagging:Put",
                                         "s3:ObjectTagging:Delete"};
 
+constexpr std::size_t kMaxConfigurations = 100;
+constexpr std::size_t kMaxIdCharacters = 255;
+constexpr std::size_t kMaxFilterBytes = 1024;
+
 struct Destination {
   std::string_view configuration;
   std::string_view element;
@@ -49,17 +55,18 @@ constexpr Destination kDestinations[] = {{"TopicConfiguration", "Topic", "sns"},
                                          {"QueueConfiguration", "Queue", "sqs"},
                                          {"CloudFunctionConfiguration", "CloudFunction", "lambda"}};
 
-// "arn:partition:service:region:account:name".
-bool IsArnOf(std::string_view arn, std::string_view service) {
+// Returns the region of "arn:partition:service:region:account:name". Empty: no such ARN.
+std::string_view RegionOfArn(std::string_view arn, std::string_view service) {
   std::array<std::string_view, 5> pieces;
   for (std::string_view& piece : pieces) {
     const auto colon = arn.find(':');
-    if (colon == std::string_view::npos) return false;
+    if (colon == std::string_view::npos) return {};
     piece = arn.substr(0, colon);
     arn.remove_prefix(colon + 1);
   }
-  return pieces[0] == "arn" && pieces[1].starts_with("aws") && pieces[2] == service &&
-         !pieces[3].empty() && !pieces[4].empty() && !arn.empty();
+  const bool complete = pieces[0] == "arn" && pieces[1].starts_with("aws") &&
+                        pieces[2] == service && !pieces[4].empty() && !arn.empty();
+  return complete ? pieces[3] : std::string_view();
 }
 
 // Filter names are returned with a capital letter, as in S3.
@@ -75,6 +82,11 @@ Result<void> CheckFilterRules(Element& configuration) {
                              name);
     }
     name = prefix ? "Prefix" : "Suffix";
+    if (rule.TextOf("Value").size() > kMaxFilterBytes) {
+      return InvalidArgument(
+          "Size of filter rule value cannot exceed 1024 bytes in UTF-8 representation",
+          "FilterRule.Value", rule.TextOf("Value"));
+    }
   }
   if (key->children.size() > 2 ||
       (key->children.size() == 2 &&
@@ -85,9 +97,13 @@ Result<void> CheckFilterRules(Element& configuration) {
   return Ok();
 }
 
-Result<void> CheckConfiguration(const Destination& destination, Element& configuration) {
+Result<void> CheckConfiguration(const CheckContext& context, const Destination& destination,
+                                Element& configuration) {
+  if (const std::string_view id = configuration.TextOf("Id"); id.size() > kMaxIdCharacters)
+    return InvalidArgument("ID length should not exceed allowed limit of 255", "Id", id);
   const std::string_view arn = configuration.TextOf(destination.element);
-  if (!IsArnOf(arn, destination.service)) {
+  const std::string_view region = RegionOfArn(arn, destination.service);
+  if (region.empty()) {
     return InvalidArgument("The ARN could not be parsed", destination.element, arn);
   }
   // Amazon S3 User Guide, "Event notification types and destinations": neither FIFO queues nor FIFO
@@ -96,6 +112,12 @@ Result<void> CheckConfiguration(const Destination& destination, Element& configu
     return InvalidArgument(destination.service == "sqs" ? "FIFO SQS queues are not supported."
                                                         : "FIFO SNS topics are not supported.",
                            destination.element, arn);
+  }
+  if (region != RegionOfConstraint(context.bucket.region)) {
+    return InvalidArgument(
+        "The notification destination service region is not valid for the bucket location "
+        "constraint",
+        destination.element, arn);
   }
   for (const Element* event : configuration.All("Event")) {
     if (std::find(std::begin(kEvents), std::end(kEvents), event->text) != std::end(kEvents))
@@ -140,6 +162,17 @@ bool Overlap(const Element& one, const Element& other) {
   return suffix.ends_with(other_suffix) || other_suffix.ends_with(suffix);
 }
 
+Result<void> CheckDistinctIds(const Element& document) {
+  std::set<std::string_view> ids;
+  for (const Element& configuration : document.children) {
+    const std::string_view id = configuration.TextOf("Id");
+    if (id.empty() || ids.insert(id).second) continue;
+    return InvalidArgument("Same ID used for multiple configurations. IDs must be unique.", "Id",
+                           id);
+  }
+  return Ok();
+}
+
 // Amazon S3 User Guide, "Configuring event notifications using object key name filtering".
 Result<void> CheckDistinct(const Element& document) {
   const std::vector<Element>& all = document.children;
@@ -157,10 +190,17 @@ Result<void> CheckDistinct(const Element& document) {
 }  // namespace
 
 Result<void> CheckNotification(const CheckContext& context, Element& document) {
+  const auto count = document.children.size() - document.All("EventBridgeConfiguration").size();
+  if (count > kMaxConfigurations) {
+    return InvalidRequest(
+        "Too many configurations submitted. The maximum number of configurations "
+        "is 100");
+  }
+  PENSTOCK_TRY(CheckDistinctIds(document));
   for (const Destination& destination : kDestinations) {
     for (Element& configuration : document.children) {
       if (configuration.name == destination.configuration)
-        PENSTOCK_TRY(CheckConfiguration(destination, configuration));
+        PENSTOCK_TRY(CheckConfiguration(context, destination, configuration));
     }
     FillRuleIds(context.call, document, destination.configuration, "Id");
   }

@@ -5,6 +5,7 @@ namespace {
 
 using testing::ConfigurationTest;
 using testing::Refused;
+using testing::Reply;
 
 using NotificationChecksTest = ConfigurationTest;
 
@@ -81,6 +82,61 @@ TEST_F(NotificationChecksTest, RefusesFifoDestinations) {
        "</TopicConfiguration></NotificationConfiguration>",
        "400 InvalidArgument", "FIFO SNS topics are not supported."}};
   ExpectRefused("notification", cases);
+}
+
+std::string WithId(std::string configuration, std::string_view id) {
+  const std::string_view open = "<QueueConfiguration>";
+  return configuration.insert(open.size(), "<Id>" + std::string(id) + "</Id>");
+}
+
+TEST_F(NotificationChecksTest, IdsAreUniqueAndShort) {
+  const auto put = [&](const std::string& all) {
+    return Put("notification",
+               "<NotificationConfiguration>" + all + "</NotificationConfiguration>");
+  };
+  const std::string one = Queue("a", "s3:ObjectCreated:*");
+  const std::string other = Queue("a", "s3:ObjectRemoved:*");
+  const Reply twice = put(WithId(one, "x") + WithId(other, "x"));
+  EXPECT_EQ(twice.Outcome(), "400 InvalidArgument");
+  // A published response of Amazon S3.
+  EXPECT_EQ(twice.Element("Message"),
+            "Same ID used for multiple configurations. IDs must be unique.");
+  EXPECT_EQ(put(WithId(one, std::string(256, 'i'))).Outcome(), "400 InvalidArgument");
+  EXPECT_EQ(put(WithId(one, std::string(255, 'i')) + WithId(other, "x")).Outcome(), "200");
+  EXPECT_EQ(put(one + other).Outcome(), "200") << "Ids are generated";
+}
+
+// Amazon S3 quotas: 100 event notification configurations for a bucket. API_FilterRule: "The
+// maximum length is 1,024 characters."
+TEST_F(NotificationChecksTest, ConfigurationsAndFilterValuesAreLimited) {
+  std::string many = "<NotificationConfiguration>";
+  for (int i = 100; i < 200; ++i) many += Queue("q", "s3:ObjectCreated:*", std::to_string(i));
+  EXPECT_EQ(Put("notification", many + "</NotificationConfiguration>").Outcome(), "200");
+  many += Queue("q", "s3:ObjectCreated:*", "200");
+  EXPECT_EQ(Put("notification", many + "</NotificationConfiguration>").Outcome(),
+            "400 InvalidRequest");
+  const auto with_suffix = [&](std::size_t size) {
+    return Put("notification", "<NotificationConfiguration>" +
+                                   Queue("q", "s3:ObjectCreated:*", "", std::string(size, 's')) +
+                                   "</NotificationConfiguration>")
+        .Outcome();
+  };
+  EXPECT_EQ(with_suffix(1024), "200");
+  EXPECT_EQ(with_suffix(1025), "400 InvalidArgument");
+}
+
+// Amazon S3 User Guide, "Amazon S3 Event Notifications": a destination in another region is
+// refused.
+TEST_F(NotificationChecksTest, DestinationsAreInTheRegionOfTheBucket) {
+  const Reply far = Put("notification",
+                        "<NotificationConfiguration><TopicConfiguration>"
+                        "<Topic>arn:aws:sns:eu-west-1:123456789012:t</Topic>"
+                        "<Event>s3:ObjectCreated:*</Event></TopicConfiguration>"
+                        "</NotificationConfiguration>");
+  EXPECT_EQ(far.Outcome(), "400 InvalidArgument");
+  EXPECT_EQ(far.Element("Message"),
+            "The notification destination service region is not valid for the bucket location "
+            "constraint");
 }
 
 TEST_F(NotificationChecksTest, GeneratesIdsAndNormalisesFilterNames) {

@@ -1,6 +1,9 @@
 // Checks the rules of a replication configuration.
 #include <algorithm>
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "emulator/s3/config/configuration_checks.h"
 #include "emulator/s3/protocol/errors.h"
@@ -11,6 +14,8 @@ namespace {
 
 constexpr std::size_t kMaxRules = 1000;
 constexpr std::size_t kMaxIdCharacters = 255;
+constexpr std::int64_t kMaxPriority = INT32_MAX;  // AWS's service model: an integer of 32 bits
+constexpr std::string_view kTimeControlMinutes = "15";  // API_ReplicationTimeValue
 
 Error NeedsField(std::string_view field) {
   return InvalidRequest(std::string(field) +
@@ -19,15 +24,80 @@ Error NeedsField(std::string_view field) {
                         "refer to S3 Developer Guide for more information.");
 }
 
+// "arn:partition:iam::account:role/name".
+bool IsRoleArn(std::string_view arn) {
+  if (!arn.starts_with("arn:aws:") && !arn.starts_with("arn:aws-")) return false;
+  const auto partition = arn.find(':', std::string_view("arn:").size());
+  constexpr std::string_view kService = ":iam::";
+  if (partition == std::string_view::npos || !arn.substr(partition).starts_with(kService))
+    return false;
+  const std::string_view account = arn.substr(partition + kService.size());
+  constexpr std::string_view kRole = ":role/";
+  const auto role = account.find(kRole);
+  return role != std::string_view::npos && role > 0 && role + kRole.size() < account.size();
+}
+
+bool HasTags(const Element& filter) {
+  const Element* conjunction = filter.Find("And");
+  return filter.Has("Tag") || (conjunction != nullptr && conjunction->Has("Tag"));
+}
+
 Result<void> CheckFilter(const Element& filter) {
   if (filter.children.size() > 1) return MalformedXml();
+  PENSTOCK_TRY(CheckCriteria(filter));
   const Element* conjunction = filter.Find("And");
   if (conjunction == nullptr) return Ok();
   if (conjunction->children.size() < 2) return MalformedXml();
-  return CheckDistinctTagKeys(*conjunction);
+  return CheckCriteria(*conjunction);
+}
+
+Result<void> CheckMinutes(const Element& group, std::string_view name) {
+  const std::string_view minutes = group.Find(name)->TextOf("Minutes");
+  if (minutes == kTimeControlMinutes) return Ok();
+  return InvalidArgument("The minutes of " + group.name + " must be 15", "Minutes", minutes);
+}
+
+// API_Destination: ReplicationTime "must be specified together with a Metrics block".
+Result<void> CheckTimeControl(const Element& destination) {
+  const Element* time = destination.Find("ReplicationTime");
+  const Element* metrics = destination.Find("Metrics");
+  if (time != nullptr && metrics == nullptr)
+    return InvalidRequest("ReplicationTime must be specified together with Metrics.");
+  if (time != nullptr) PENSTOCK_TRY(CheckMinutes(*time, "Time"));
+  if (metrics == nullptr || !metrics->Has("EventThreshold")) return Ok();
+  if (time == nullptr || time->TextOf("Status") != "Enabled") {
+    return InvalidArgument(
+        "Metrics cannot contain an event threshold when ReplicationTime is not specified or "
+        "Disabled",
+        "Metrics", {});
+  }
+  return CheckMinutes(*metrics, "EventThreshold");
+}
+
+// API_SourceSelectionCriteria; API_Destination, EncryptionConfiguration.
+Result<void> CheckSelection(const Element& rule) {
+  const Element* criteria = rule.Find("SourceSelectionCriteria");
+  if (criteria != nullptr && criteria->children.empty())
+    return InvalidRequest("SourceSelectionCriteria cannot be empty.");
+  if (criteria != nullptr && criteria->Has("ReplicaModifications") && !rule.Has("Filter"))
+    return InvalidRequest("ReplicaModifications needs a rule with a Filter.");
+  const bool kms = criteria != nullptr && criteria->Has("SseKmsEncryptedObjects");
+  const Element* encryption = rule.Find("Destination")->Find("EncryptionConfiguration");
+  if (kms && (encryption == nullptr || encryption->TextOf("ReplicaKmsKeyID").empty())) {
+    return InvalidRequest(
+        "ReplicaKmsKeyID must be specified if SseKmsEncryptedObjects tag is present.");
+  }
+  if (kms || encryption == nullptr) return Ok();
+  return InvalidRequest(
+      "SseKmsEncryptedObjects must be specified if EncryptionConfiguration is present.");
 }
 
 Result<void> CheckDestination(const CheckContext& context, const Element& destination) {
+  // AWS::S3::Bucket ReplicationDestination: "If you specify the AccessControlTranslation property,
+  // the Account property is required."
+  if (destination.Has("AccessControlTranslation") && destination.TextOf("Account").empty())
+    return InvalidRequest("Account must be specified if AccessControlTranslation is specified.");
+  PENSTOCK_TRY(CheckTimeControl(destination));
   const std::string_view arn = destination.TextOf("Bucket");
   const std::string_view name = ResourceOfBucketArn(arn);
   if (name.empty()) return InvalidArgument("Invalid bucket ARN.", "Bucket", arn);
@@ -47,10 +117,22 @@ Result<void> CheckRule(const CheckContext& context, const Element& rule) {
   if (filter != nullptr) {
     PENSTOCK_TRY(CheckFilter(*filter));
     if (!rule.Has("Priority")) return NeedsField("Priority");
-    if (!rule.Has("DeleteMarkerReplication")) return NeedsField("DeleteMarkerReplication");
+    const Element* markers = rule.Find("DeleteMarkerReplication");
+    if (markers == nullptr) return NeedsField("DeleteMarkerReplication");
+    if (markers->TextOf("Status") == "Enabled" && HasTags(*filter)) {
+      return InvalidRequest(
+          "Delete marker replication is not supported if any Tag filter is specified. Please refer "
+          "to S3 Developer Guide for more information.");
+    }
   } else if (!rule.Has("Prefix")) {
     return MalformedXml();
+  } else {
+    PENSTOCK_TRY(CheckCriteria(rule));
   }
+  if (const Element* priority = rule.Find("Priority");
+      priority != nullptr && std::stoll(priority->text) > kMaxPriority)
+    return MalformedXml();
+  PENSTOCK_TRY(CheckSelection(rule));
   return CheckDestination(context, *rule.Find("Destination"));
 }
 
@@ -72,7 +154,7 @@ Result<void> CheckReplication(const CheckContext& context, Element& document) {
     return InvalidRequest(
         "Versioning must be 'Enabled' on the bucket to apply a replication configuration");
   }
-  if (const std::string_view role = document.TextOf("Role"); !role.starts_with("arn:aws")) {
+  if (const std::string_view role = document.TextOf("Role"); !IsRoleArn(role)) {
     return InvalidArgument("Invalid Role specified in replication configuration", "Role", role);
   }
   const std::vector<const Element*> rules = document.All("Rule");

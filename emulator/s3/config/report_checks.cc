@@ -19,24 +19,32 @@ Result<void> CheckFilter(const Element& document) {
   const Element* filter = document.Find("Filter");
   if (filter == nullptr) return Ok();
   if (filter->children.size() != 1) return MalformedXml();
+  PENSTOCK_TRY(CheckCriteria(*filter));
   const Element* conjunction = filter->Find("And");
   if (conjunction == nullptr) return Ok();
   if (conjunction->children.size() < 2) return MalformedXml();
-  return CheckDistinctTagKeys(*conjunction);
+  return CheckCriteria(*conjunction);
 }
 
-Result<void> CheckDestination(const Element& bucket) {
-  if (!ResourceOfBucketArn(bucket.TextOf("Bucket")).empty()) return Ok();
-  return MakeError("InvalidS3DestinationBucket", {}, "Invalid bucket ARN.");
+// A bucket that does not exist is accepted.
+Result<void> CheckDestination(const CheckContext& context, const Element& destination) {
+  const std::string_view name = ResourceOfBucketArn(destination.TextOf("Bucket"));
+  if (name.empty()) return MakeError("InvalidS3DestinationBucket", {}, "Invalid bucket ARN.");
+  const auto bucket = context.call.store.FindBucket(BucketName(std::string(name)));
+  if (!bucket.ok() ||
+      RegionOfConstraint((*bucket)->region) == RegionOfConstraint(context.bucket.region))
+    return Ok();
+  return MakeError("InvalidS3DestinationBucket", {},
+                   "The destination bucket must be in the same Region as the source bucket.");
 }
 
 }  // namespace
 
-Result<void> CheckAnalytics(const CheckContext&, Element& document) {
+Result<void> CheckAnalytics(const CheckContext& context, Element& document) {
   PENSTOCK_TRY(CheckFilter(document));
   const Element* data_export = document.Find("StorageClassAnalysis")->Find("DataExport");
   if (data_export == nullptr) return Ok();
-  return CheckDestination(*data_export->Find("Destination")->Find("S3BucketDestination"));
+  return CheckDestination(context, *data_export->Find("Destination")->Find("S3BucketDestination"));
 }
 
 Result<void> CheckIntelligentTiering(const CheckContext&, Element& document) {
@@ -60,11 +68,11 @@ Result<void> CheckIntelligentTiering(const CheckContext&, Element& document) {
   return Ok();
 }
 
-Result<void> CheckInventory(const CheckContext&, Element& document) {
+Result<void> CheckInventory(const CheckContext& context, Element& document) {
   const Element& bucket = *document.Find("Destination")->Find("S3BucketDestination");
   const Element* encryption = bucket.Find("Encryption");
   if (encryption != nullptr && encryption->children.size() != 1) return MalformedXml();
-  return CheckDestination(bucket);
+  return CheckDestination(context, bucket);
 }
 
 Result<void> CheckMetrics(const CheckContext&, Element& document) { return CheckFilter(document); }

@@ -51,6 +51,28 @@ TEST_F(ReportChecksTest, DestinationsMustBeBucketArns) {
             "204");
 }
 
+// PutBucketInventoryConfiguration and PutBucketAnalyticsConfiguration: the destination bucket must
+// be in the same region.
+TEST_F(ReportChecksTest, DestinationsAreInTheRegionOfTheBucket) {
+  store::BucketRecord far;
+  far.name = BucketName("far-away");
+  far.owner_id = s3_.identity().owner_id;
+  far.region = "EU";
+  ASSERT_TRUE(s3_.store().CreateBucket(far).ok());
+  const auto inventory = [&](std::string_view bucket) {
+    return Put("inventory&id=x",
+               "<InventoryConfiguration><Destination><S3BucketDestination><Bucket>arn:aws:s3:::" +
+                   std::string(bucket) +
+                   "</Bucket><Format>CSV</Format></S3BucketDestination></Destination>"
+                   "<IsEnabled>true</IsEnabled><Id>x</Id>"
+                   "<IncludedObjectVersions>All</IncludedObjectVersions>"
+                   "<Schedule><Frequency>Daily</Frequency></Schedule></InventoryConfiguration>")
+        .Outcome();
+  };
+  EXPECT_EQ(inventory("far-away"), "400 InvalidS3DestinationBucket");
+  EXPECT_EQ(inventory("bucket"), "204");
+}
+
 TEST_F(ReportChecksTest, TiersHaveLimitsAndMustBeUnique) {
   const auto tiering = [](std::string_view tiers) {
     return "<IntelligentTieringConfiguration><Id>x</Id><Status>Enabled</Status>" +

@@ -10,6 +10,10 @@ namespace {
 
 using enum Checksum;
 
+// API_PutBucketCors: "limited to 64 KB"; API_PutBucketWebsite: "limited to 128 KB".
+constexpr std::uint64_t kMaxCorsBytes = 64 << 10;
+constexpr std::uint64_t kMaxWebsiteBytes = 128 << 10;
+
 constexpr std::string_view kNoConfiguration = "NoSuchConfiguration";
 
 // The status of a PUT was recorded against Amazon S3. Required checksums follow AWS's service
@@ -19,7 +23,8 @@ constexpr SubResource kSubResources[] = {
     {"accelerate", &kAccelerateSchema, CheckAccelerate, "", "", "", kOptional},
     {"analytics", &kAnalyticsSchema, CheckAnalytics, kNoConfiguration, "", "", kOptional, 204,
      "ListBucketAnalyticsConfigurationResult"},
-    {"cors", &kCorsSchema, CheckCors, "NoSuchCORSConfiguration", "", ""},
+    {"cors", &kCorsSchema, CheckCors, "NoSuchCORSConfiguration", "", "", kRequired, 200, "",
+     kMaxCorsBytes},
     {"intelligent-tiering", &kIntelligentTieringSchema, CheckIntelligentTiering, kNoConfiguration,
      "", "", kOptional, 204, "ListBucketIntelligentTieringConfigurationsOutput"},
     {"inventory", &kInventorySchema, CheckInventory, kNoConfiguration, "", "", kOptional, 204,
@@ -43,7 +48,8 @@ constexpr SubResource kSubResources[] = {
      "", ""},
     {"requestPayment", &kRequestPaymentSchema, nullptr, "", "<Payer>BucketOwner</Payer>", ""},
     {"tagging", &kTaggingSchema, CheckTagging, "NoSuchTagSet", "", "", kRequired, 204},
-    {"website", &kWebsiteSchema, CheckWebsite, "NoSuchWebsiteConfiguration", "", ""},
+    {"website", &kWebsiteSchema, CheckWebsite, "NoSuchWebsiteConfiguration", "", "", kRequired, 200,
+     "", kMaxWebsiteBytes},
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "emulator/s3/checksums/body.h"
 #include "emulator/s3/config/configuration_checks.h"
 #include "emulator/s3/protocol/document_schema.h"
 #include "emulator/store/store.h"
@@ -31,6 +32,7 @@ struct SubResource {
   Checksum checksum = Checksum::kRequired;
   int put_status = 200;
   std::string_view list_root = {};  // Not empty: a bucket can have many, each with an id.
+  std::uint64_t limit_bytes = kDefaultDocumentBytes;
 };
 
 const SubResource* FindSubResource(std::string_view selector);

@@ -17,14 +17,6 @@ namespace {
 
 constexpr std::size_t kMaxTags = 10;
 constexpr std::size_t kMaxBucketTags = 50;
-constexpr std::size_t kMaxKeyCharacters = 128;
-constexpr std::size_t kMaxValueCharacters = 256;
-
-std::size_t Characters(std::string_view utf8) {
-  return static_cast<std::size_t>(std::count_if(utf8.begin(), utf8.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
-}
 
 // The C library's tables of Unicode classes. Null if it has none; then all non-ASCII characters are
 // accepted.
@@ -70,10 +62,10 @@ Error InvalidTag(std::string message, std::string_view key) {
 }
 
 Result<void> CheckTag(std::string_view key, std::string_view value) {
-  if (key.empty() || Characters(key) > kMaxKeyCharacters || !HasTagCharacters(key)) {
+  if (key.empty() || CountCharacters(key) > kMaxTagKeyCharacters || !HasTagCharacters(key)) {
     return InvalidTag("The TagKey you have provided is invalid", key);
   }
-  if (Characters(value) > kMaxValueCharacters || !HasTagCharacters(value)) {
+  if (CountCharacters(value) > kMaxTagValueCharacters || !HasTagCharacters(value)) {
     return MakeError("InvalidTag", {{"TagKey", std::string(key)}, {"TagValue", std::string(value)}},
                      "The TagValue you have provided is invalid");
   }
@@ -108,6 +100,12 @@ Result<void> CheckTags(const store::Attributes& tags) {
 }
 
 }  // namespace
+
+std::size_t CountCharacters(std::string_view utf8) {
+  return static_cast<std::size_t>(std::count_if(utf8.begin(), utf8.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
 
 Result<void> CheckBucketTags(const store::Attributes& tags) {
   PENSTOCK_TRY(RefuseDuplicate(tags));

@@ -2,6 +2,7 @@
 #ifndef PENSTOCK_EMULATOR_S3_PROTOCOL_TAGS_H_
 #define PENSTOCK_EMULATOR_S3_PROTOCOL_TAGS_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,10 @@
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::s3 {
+
+inline constexpr std::size_t kMaxTagKeyCharacters = 128;
+inline constexpr std::size_t kMaxTagValueCharacters = 256;
+std::size_t CountCharacters(std::string_view utf8);
 
 // Parses x-amz-tagging: "a=1&b=2", URL-encoded.
 Result<store::Attributes> ParseTagHeader(std::string_view value);
