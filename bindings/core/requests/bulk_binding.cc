@@ -1,4 +1,5 @@
 // BulkDownload: many small objects to files, without Python per request.
+#include <fcntl.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/io/rename.h"
 #include "bindings/core/bindings.h"
 #include "bindings/core/client_binding.h"
 #include "bindings/core/errors.h"
@@ -83,7 +85,8 @@ class PyBulkDownload {
 using BulkDownloadPointer = std::unique_ptr<PyBulkDownload, DeleteUnlessInUse<PyBulkDownload>>;
 
 BulkDownloadPointer MakeBulkDownload(const PyClient& client, int parallel,
-                                     const py::object& customer_key) {
+                                     const py::object& customer_key, Named<"sync", bool> sync,
+                                     Named<"replace", bool> replace) {
   BulkDownloadOptions options;
   options.max_parallel_requests = parallel;
   // Each request may have an object of 8 MiB, as the transfers that have a thread each.
@@ -91,17 +94,28 @@ BulkDownloadPointer MakeBulkDownload(const PyClient& client, int parallel,
   options.max_memory_bytes = std::max(
       options.max_memory_bytes, static_cast<std::uint64_t>(std::max(parallel, 0)) * kObjectBytes);
   options.keep_modification_time = true;
+  options.sync = sync.value;
+  options.replace = replace.value;
   if (!customer_key.is_none()) LoadValue("sse_customer_key", customer_key, options.customer_key);
   return BulkDownloadPointer(
       new PyBulkDownload(Unwrap(BulkDownload::Create(client.client, std::move(options)))));
 }
 
+void RenameNewFile(Text<"source"> source, Text<"target"> target) {
+  Unwrap(WithoutGil([&] {
+    return RenameFile(AT_FDCWD, source.value, target.value, Existing::kKeep, target.value);
+  }));
+}
+
 }  // namespace
 
 void BindBulkDownload(py::module_& module) {
+  module.def("rename_new_file", &RenameNewFile, "source"_a, "target"_a,
+             "Renames a file. Raises S3ConflictError if `target` exists, and replaces nothing.");
   Guarded<PyBulkDownload>(module, "BulkDownload",
                           "Downloads small objects of a listing to files, many at a time.")
-      .def(py::init(&MakeBulkDownload), "client"_a, "parallel"_a, "sse_customer_key"_a = py::none())
+      .def(py::init(&MakeBulkDownload), "client"_a, "parallel"_a, "sse_customer_key"_a = py::none(),
+           "sync"_a = false, "replace"_a = true)
       .def("add", &PyBulkDownload::Add, "bucket"_a, "key"_a, "size"_a, "etag"_a, "path"_a,
            "Queues a file and returns its number.")
       .def(

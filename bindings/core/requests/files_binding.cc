@@ -31,7 +31,10 @@ void LoadDownload(Arguments& arguments, FileDownloadOptions& options) {
   arguments.Load("version_id", options.version_id);
   arguments.Load("if_match", options.if_match);
   arguments.Load("sse_customer_key", options.customer_key);
+  arguments.Load("listed_size", options.listed.size);
+  arguments.Load("listed_etag", options.listed.etag);
   arguments.Load("sync", options.sync);
+  arguments.Load("replace", options.replace);
 }
 
 // Completed files that Python has not seen yet. The callback of Python runs on the waiting thread,

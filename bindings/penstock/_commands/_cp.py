@@ -60,6 +60,7 @@ def settings_of(options: argparse.Namespace) -> Settings:
         source_sse_customer_key=options.sse_c_copy_source_key,
         metadata_directive=options.metadata_directive,
         resume=options.resume,
+        sync=options.command == "mv",
     )
 
 

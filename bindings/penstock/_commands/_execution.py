@@ -116,7 +116,7 @@ class Execution:
                 for _, work in self._work(transfer, transfers, None):
                     work()
             return
-        small = SmallDownloads(self.client, self._limit, transfers.settings.sse_customer_key)
+        small = SmallDownloads(self.client, self._limit, transfers.settings)
         pool = Pool(
             self._limit, partial(self._abandon, transfers), lambda: self._end_small(small.take(wait=False), transfers, pool)
         )

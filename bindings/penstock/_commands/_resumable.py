@@ -76,27 +76,41 @@ class Resumer:
                 self._creating -= 1
 
     def download(
-        self, source: S3Url, path: str, *, version_id: str | None, sse_customer_key: bytes | None, progress: Progress
+        self,
+        source: S3Url,
+        path: str,
+        *,
+        version_id: str | None,
+        listed: tuple[int, str] | None,
+        sse_customer_key: bytes | None,
+        replace: bool,
+        progress: Progress,
     ) -> Done | None:
         """Downloads an object in parts of one version. Bytes of an earlier run are used if they are of this version.
 
         Args:
             path: The target. Only the complete file appears there.
             version_id: Version of the object; None: the current one.
+            listed: As in :meth:`S3Client.download_file`.
             sse_customer_key: The key of an object with SSE-C.
+            replace: As in :meth:`S3Client.download_file`.
             progress: As in :meth:`upload`.
 
         Returns:
-            None: the service sends no ETag, which would distinguish the bytes of one version from those of another.
+            None: the service sends no ETag, which would distinguish the bytes of one version from those of another, or a size
+                that contradicts the listing.
 
         Raises:
             Busy: Another process makes the same transfer.
+            S3ConflictError: The target exists, and `replace` is false. Nothing is kept for a next call.
             S3Exception, OSError: It failed. The next call continues, unless the bytes do not match the object's checksum.
         """
         head = self._client.head(*source, version_id=version_id, sse_customer_key=sse_customer_key)
-        if not head.etag.strip('"'):
+        if not head.etag.strip('"') or (listed is not None and head.etag == listed[1] and head.size != listed[0]):
             return None
         folder, name = os.path.split(path)
         folder = os.path.realpath(folder)
         with State.of("download", *Service.of(self._client), *source, version_id, f"{folder}/{name}") as state:
-            return Download(self._client, state, source, head, folder, name, version_id, sse_customer_key).run(progress)
+            return Download(self._client, state, source, head, folder, name, version_id, sse_customer_key).run(
+                progress, replace=replace
+            )

@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING
 
 from .. import _core
-from .._exceptions import S3DataLossError
+from .._exceptions import S3ConflictError, S3DataLossError
 from .._objects import crc_text
 from ..requests._parts import PARALLEL, in_parallel
 from ._resumable_common import MIB, Done, Progress, Service, crc_of, discard, read_at
@@ -44,7 +44,7 @@ class Download:
         self._ranges: dict[int, tuple[int, int]] = {}  # begin: end and CRC
         self._fd = -1
 
-    def run(self, progress: Progress) -> Done:
+    def run(self, progress: Progress, *, replace: bool) -> Done:
         head, mode = self._head, self._mode_of_target()
         wanted = {
             "operation": "download", "source": str(self._source), "version_id": self._version_id, "target": self._target,
@@ -69,7 +69,7 @@ class Download:
             except S3DataLossError:
                 discard(self._client, self._state)
                 raise
-            self._publish()
+            self._publish(replace=replace)
         finally:
             os.close(self._fd)
         return Done(head.etag, head.size, resumed, head.version_id)
@@ -181,12 +181,23 @@ class Download:
             return expected, crc_text(crc, 4)
         return "", ""
 
-    def _publish(self) -> None:
-        """Gives the file its name, once its bytes are on the disk."""
+    def _publish(self, *, replace: bool) -> None:
+        """Gives the file its name, once its bytes are on the disk.
+
+        Raises:
+            S3ConflictError: The target exists, and `replace` is false.
+        """
         modified = self._head.last_modified
         os.utime(self._fd, (modified, modified))
         with naming(self._partial):
             os.fsync(self._fd)
-        os.replace(self._partial, self._target)  # noqa: PTH105
+        if replace:
+            os.replace(self._partial, self._target)  # noqa: PTH105
+        else:
+            try:
+                _core.rename_new_file(self._partial, self._target)
+            except S3ConflictError:
+                discard(self._client, self._state)
+                raise
         sync_folder(self._folder)
         self._state.remove()

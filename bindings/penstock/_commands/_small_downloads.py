@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
-from .._exceptions import S3DataLossError, S3PreconditionFailedError
+from .._exceptions import S3ConflictError, S3DataLossError, S3PreconditionFailedError
 from ._plan import Transfer
 from ._resumable_common import Progress
 from ._urls import S3Url
 
 if TYPE_CHECKING:
     from .._client import S3Client
+    from ._transfers import Settings
 
 LIMIT = 8 * 1024**2  # larger objects are downloaded in parts
 QUEUE = 1000  # files that are queued or whose results were not taken
@@ -35,11 +36,11 @@ class Ended(NamedTuple):
 
     @property
     def needs_own_download(self) -> bool:
-        """Whether the object may not be the one of the listing any more, or arrived damaged and must be read again.
+        """Whether the object or the target is not as it was when the listing was read, or the object arrived damaged.
 
         A service that does not know If-Match sends the new object, which is taken for damaged.
         """
-        return isinstance(self.error, (S3PreconditionFailedError, S3DataLossError))
+        return isinstance(self.error, (S3PreconditionFailedError, S3DataLossError, S3ConflictError))
 
     def result(self, progress: Progress) -> dict[str, Any]:
         """Returns facts for the report, or raises the error."""
@@ -55,13 +56,13 @@ class SmallDownloads:
     Args:
         client: Sends the requests.
         parallel: Requests at a time.
-        sse_customer_key: SSE-C key of the objects.
+        settings: Of the transfers of the command.
     """
 
-    def __init__(self, client: S3Client, parallel: int, sse_customer_key: bytes | None) -> None:
+    def __init__(self, client: S3Client, parallel: int, settings: Settings) -> None:
         self._client = client
         self._parallel = parallel
-        self._key = sse_customer_key
+        self._settings = settings
         self._limit = min(LIMIT, client.part_size or LIMIT)
         self._core: _core.BulkDownload | None = None
         self._added = 0
@@ -84,7 +85,10 @@ class SmallDownloads:
     def add(self, transfer: Transfer) -> None:
         """Starts a download, soon. Its folder must exist."""
         if self._core is None:
-            self._core = _core.BulkDownload(self._client.core, self._parallel, self._key)
+            self._core = _core.BulkDownload(
+                self._client.core, self._parallel, self._settings.sse_customer_key, sync=self._settings.sync,
+                replace=self._settings.overwrite,
+            )  # fmt: skip
         source, target, etag = transfer.entry.place, transfer.target, transfer.entry.etag
         assert isinstance(source, S3Url)
         assert isinstance(target, str)

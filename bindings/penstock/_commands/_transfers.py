@@ -8,11 +8,12 @@ import stat
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._exceptions import S3DataLossError, S3Exception, S3NotFoundError, S3PreconditionFailedError
+from .._exceptions import S3ConflictError, S3DataLossError, S3Exception, S3NotFoundError, S3PreconditionFailedError
 from . import _copies, _resumable
 from ._listing import exists, is_directory_bucket
 from ._plan import Transfer
 from ._resumable import Done, Progress, Resumer
+from ._state_files import sync_folder
 from ._urls import Place, S3Url, is_partial, name_problem
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Settings(NamedTuple):
         source_sse_customer_key: SSE-C key of objects that are copied.
         metadata_directive: ``"COPY"`` or ``"REPLACE"``; None: the attributes that are given replace those of the source.
         resume: Continue interrupted transfers of large files, and keep what is needed to continue these.
+        sync: Wait until downloaded files and their folders are on the disk, since their sources are deleted then.
     """
 
     attributes: dict[str, Any]
@@ -46,6 +48,7 @@ class Settings(NamedTuple):
     source_sse_customer_key: bytes | None = None
     metadata_directive: str | None = None
     resume: bool = False
+    sync: bool = False
 
 
 def content_type_of(path: str) -> str | None:
@@ -60,7 +63,18 @@ class Folders:
 
     def __init__(self) -> None:
         self._known: set[str] = set()
+        self._on_disk: set[str] = set()  # with all folders above
         self._lock = threading.Lock()
+
+    def sync(self, folder: str) -> None:
+        """Waits until the names of a folder and of all folders above it are on the disk."""
+        path, names = os.path.realpath(folder), []
+        while path != "/" and path not in self._on_disk:
+            names.append(path)
+            path = os.path.dirname(path)  # noqa: PTH120
+            sync_folder(path)
+        with self._lock:
+            self._on_disk.update(names)
 
     def make(self, root: str | None, folder: str) -> None:
         """Creates a folder.
@@ -228,9 +242,11 @@ class Transfers:
                 raise OSError(f"{path!r} is a folder, but the key needs a file there")
 
     def end_move(self, transfer: Transfer, facts: dict[str, Any]) -> dict[str, Any]:
-        """Deletes the source of a move after its download. Returns the facts."""
-        source = transfer.entry.place
+        """Deletes the source of a move after its download, once the target is on the disk. Returns the facts."""
+        source, path = transfer.entry.place, transfer.target
         assert isinstance(source, S3Url)
+        assert isinstance(path, str)
+        self._folders.sync(os.path.dirname(path))  # noqa: PTH120
         self._delete_source(source, facts["etag"])
         return facts
 
@@ -244,20 +260,23 @@ class Transfers:
 
     def _download_file(self, transfer: Transfer, source: S3Url, path: str, progress: Progress) -> ObjectMetadata | Done:
         version_id, key = transfer.entry.version_id, self.settings.sse_customer_key
-        if resumer := self._resumer_of(transfer):
-            done = resumer.download(source, path, version_id=version_id, sse_customer_key=key, progress=progress)
-            if done is not None:
-                return done
-        found = self._client.download_file(
-            source.bucket, source.key, path, version_id=version_id, sse_customer_key=key, progress=progress
-        )
-        entry = transfer.entry
-        if found.etag == entry.etag and found.size != entry.size:
-            os.remove(path)  # noqa: PTH107
-            raise S3DataLossError(
-                f"{source} has {entry.size} bytes in the listing, and the response with the same ETag had {found.size};"
-                " the file was removed"
-            )
+        listed = None if transfer.entry.etag is None else (transfer.entry.size, transfer.entry.etag)
+        replace = self.settings.overwrite
+        try:
+            if resumer := self._resumer_of(transfer):
+                done = resumer.download(
+                    source, path, version_id=version_id, listed=listed, sse_customer_key=key, replace=replace,
+                    progress=progress,
+                )  # fmt: skip
+                if done is not None:
+                    return done
+            found = self._client.download_file(
+                source.bucket, source.key, path, version_id=version_id, listed=listed, sse_customer_key=key,
+                sync=self.settings.sync, replace=replace, progress=progress,
+            )  # fmt: skip
+        except S3ConflictError:
+            self._skip_existing(path)
+            raise
         os.utime(path, (found.last_modified, found.last_modified))
         return found
 
@@ -271,6 +290,7 @@ class Transfers:
         existed = os.path.isdir(folder)  # noqa: PTH112
         self._folders.make(transfer.root, folder)
         if transfer.move:
+            self._folders.sync(folder)
             self._delete_source(source, transfer.entry.etag)
         elif existed:
             raise Skipped("")

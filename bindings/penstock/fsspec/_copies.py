@@ -124,9 +124,11 @@ class CopyOperations(AsyncFileSystem):
                 folders.add(os.path.dirname(path))  # noqa: PTH120  (fsspec's paths are text)
         for folder in folders - {""}:
             os.makedirs(folder, exist_ok=True)  # noqa: PTH103
-        await self._get_files(files, callback, batch_size or self.batch_size, **kwargs)
+        await self._get_files(files, entries, callback, batch_size or self.batch_size, **kwargs)
 
-    async def _get_files(self, pairs: list[tuple[str, str]], callback: Any, batch_size: int | None, **kwargs: Any) -> None:
+    async def _get_files(
+        self, pairs: list[tuple[str, str]], entries: dict[str, Entry], callback: Any, batch_size: int | None, **kwargs: Any
+    ) -> None:
         callback.set_size(len(pairs))
         lock = threading.Lock()  # callbacks need not be thread-safe
 
@@ -135,7 +137,7 @@ class CopyOperations(AsyncFileSystem):
                 branch = callback.branched(*pair)
                 child = branch.__enter__()
             try:
-                self.get_file(*pair, callback=child, **kwargs)
+                self.get_file(*pair, callback=child, listed=entries.get(pair[0]), **kwargs)
             finally:
                 with lock:
                     branch.__exit__(*sys.exc_info())

@@ -20,7 +20,7 @@ from ..requests._parts import merged
 from . import _threads
 from ._attributes import write_attributes
 from ._errors import mapped
-from ._store import Store, no_file, split
+from ._store import Entry, Store, no_file, split
 from ._threads import interruption
 
 if TYPE_CHECKING:
@@ -67,19 +67,24 @@ def _small_file(path: Any) -> bytes | None:
     return data if len(data) == status.st_size else None
 
 
-def _download(store: Store, path: str, target: str, callback: Any, version_id: str) -> None:
-    """Downloads an object to a local file, which appears atomically. Creates a directory for a directory."""
+def _download(store: Store, path: str, target: str, callback: Any, version_id: str, entry: Entry | None) -> None:
+    """Downloads an object to a local file, which appears atomically. Creates a directory for a directory.
+
+    Args:
+        entry: The object in a listing. A response with its ETag must have its size.
+    """
     folder = os.path.dirname(target)  # noqa: PTH120
     if folder and not os.path.isdir(folder):  # noqa: PTH112
         raise FileNotFoundError(errno.ENOENT, "the folder of the local target does not exist; create it first", folder)
     progress = _Progress(callback)
     bucket, key = split(path)
+    listed = (entry["size"], entry["ETag"]) if entry is not None and "ETag" in entry else None
     try:
         if not key:
             raise no_file(path)
         with mapped(path):
             found = store.client.download_file(
-                bucket, key, target, version_id=version_id or None, progress=interruption(progress.more)
+                bucket, key, target, version_id=version_id or None, listed=listed, progress=interruption(progress.more)
             )
     except FileNotFoundError:
         if version_id or not store.is_directory(path):
@@ -126,6 +131,7 @@ class TransferOperations(AsyncFileSystem):
 
     _store: Store
     _object: Callable[..., tuple[str, str]]
+    _listed: Callable[[str], Entry | None]
 
     # ---- bytes
 
@@ -175,6 +181,7 @@ class TransferOperations(AsyncFileSystem):
         callback: Any = DEFAULT_CALLBACK,
         outfile: Any = None,
         version_id: str | None = None,
+        listed: Entry | None = None,
         **kwargs: Any,
     ) -> None:
         """Downloads an object to a local file, which appears atomically. Creates a local directory for a directory.
@@ -182,9 +189,11 @@ class TransferOperations(AsyncFileSystem):
         Args:
             callback: fsspec callback; receives the number of bytes.
             outfile: An open file that receives the bytes instead of `lpath`.
+            listed: The entry of the object, as :meth:`ls` returns it; None: the one of a cached listing, if there is one.
 
         Raises:
             IsADirectoryError: `rpath` is an object and `lpath` is a local directory.
+            OSError: The response has the ETag of `listed` and another size. Nothing is written.
         """
         rpath, version = self._object(rpath, version_id)
         if outfile is None and isfilelike(lpath):
@@ -192,7 +201,8 @@ class TransferOperations(AsyncFileSystem):
         if outfile is not None:
             _copy_to_file(self._store, rpath, outfile, callback, version)
         elif not os.path.isdir(lpath):  # noqa: PTH112
-            _download(self._store, rpath, os.fspath(lpath), callback, version)
+            entry = None if version else listed or self._listed(rpath)
+            _download(self._store, rpath, os.fspath(lpath), callback, version, entry)
         elif self._store.file(rpath, version) is not None:
             reason = "the local target of the object is a directory; download the object separately to another name"
             raise IsADirectoryError(errno.EISDIR, reason, rpath, None, os.fspath(lpath))

@@ -77,8 +77,10 @@ class Files(Session):
         parallel: int | None = None,
         version_id: str | None = None,
         if_match: str | None = None,
+        listed: tuple[int, str] | None = None,
         sse_customer_key: bytes | None = None,
         sync: bool = False,
+        replace: bool = True,
         progress: ProgressCallback | None = None,
         **options: Unpack[CallOptions],
     ) -> ObjectMetadata:
@@ -94,21 +96,28 @@ class Files(Session):
             parallel: Requests at a time; None: 8.
             version_id: Version; None: the current one.
             if_match: Raise S3PreconditionFailedError unless the object has this ETag.
+            listed: Size and ETag of the object in a listing. Another version is downloaded as it is. If the response has this
+                ETag and another size, raise S3DataLossError before a file is created.
             sse_customer_key: The key of an object with SSE-C.
             sync: Wait until the file is on the disk (fsync).
+            replace: If false, keep what has the name `filename`, also if it appears during the download, and raise
+                S3ConflictError. Needs a file system with RENAME_NOREPLACE or hard links.
             progress: As in :meth:`get_object`.
             options: See :class:`penstock.requests.CallOptions`.
 
         Raises:
             S3NotFoundError: The object or the folder does not exist.
-            S3DataLossError: The bytes do not match the object's checksum.
+            S3ConflictError: `filename` exists, and `replace` is false.
+            S3DataLossError: The bytes do not match the object's checksum, or their number does not match `listed`.
         """
         check_callable("progress", progress)
         log.debug("download s3://%s/%s to %r", bucket, key, filename)
+        listed_size, listed_etag = listed or (None, None)
         arguments = {
             "bucket": bucket, "key": key, "filename": os.fsdecode(filename),
             "part_size": part_size if part_size is not None else self.part_size, "parallel": parallel or self.parallel_parts,
-            "version_id": version_id, "if_match": if_match, "sse_customer_key": sse_customer_key, "sync": sync, **options,
+            "version_id": version_id, "if_match": if_match, "listed_size": listed_size, "listed_etag": listed_etag,
+            "sse_customer_key": sse_customer_key, "sync": sync, "replace": replace, **options,
         }  # fmt: skip
         return cast("ObjectMetadata", self.core.download_file(arguments, progress))
 

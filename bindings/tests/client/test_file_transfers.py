@@ -34,6 +34,47 @@ def test_a_file_goes_there_and_back(client, bucket, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["source", "target"]
 
 
+# A response without a checksum, with the ETag of the object and 40 of its bytes as the whole.
+TOO_SHORT = [
+    {"header_lie": {"drop": ["x-amz-checksum-crc64nvme", "x-amz-checksum-type"]}},
+    {"truncate": {"mode": "length-lie"}, "at": "body_out@40"},
+]
+
+
+@pytest.fixture
+def one_attempt(client):
+    config = dataclasses.replace(client.s3client_config, max_attempts=1)
+    return penstock.S3Client(client.region, endpoint=client.endpoint, s3client_config=config)
+
+
+def test_a_length_that_contradicts_a_listing_replaces_no_file(one_attempt, emulator, bucket, tmp_path):
+    client = one_attempt
+    for key in ("d/a", "d/b"):
+        client.put(bucket, key, bytes(100))
+    (tmp_path / "a").write_text("earlier")
+    (info, _) = next(client.list_objects(bucket, "d/")).object_info
+    emulator.faults().set([{"when": {"operation": "GetObject", "key": "d/a"}, "do": TOO_SHORT}])
+    with pytest.raises(penstock.S3DataLossError, match=r"100 bytes in the listing.*has 40"):
+        client.download_file(bucket, "d/a", tmp_path / "a", listed=(info.size, info.etag))
+    result = client.download_directory(bucket, "d", tmp_path)
+    assert [(failure.key, type(failure.error)) for failure in result.failures] == [("d/a", penstock.S3DataLossError)]
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"a": b"earlier", "b": bytes(100)}
+    client.download_file(bucket, "d/a", tmp_path / "a", listed=(100, '"another version"'))
+    assert (tmp_path / "a").read_bytes() == bytes(40)
+    emulator.faults().clear()
+
+
+def test_without_replace_a_file_is_kept(client, bucket, tmp_path):
+    client.put(bucket, "k", bytes(12 * MIB))
+    target = tmp_path / "target"
+    target.write_text("earlier")
+    with pytest.raises(penstock.S3ConflictError, match=f"'{target}': File exists"):
+        client.download_file(bucket, "k", target, replace=False)
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("target", "earlier")]
+    client.download_file(bucket, "k", tmp_path / "new", replace=False, sync=True)
+    assert (tmp_path / "new").stat().st_size == 12 * MIB
+
+
 def test_errors_of_files(client, bucket, tmp_path):
     with pytest.raises(penstock.S3NotFoundError, match="missing"):
         client.upload_file(tmp_path / "missing", bucket, "k")

@@ -12,7 +12,7 @@ import boto3
 import pytest
 from bucket_io import get, keys
 from command_runs import TIMEOUT_S, start, tree
-from penstock._commands import _resumable, _resumable_download, _resumable_upload
+from penstock._commands import _cp, _resumable, _resumable_download, _resumable_upload
 
 MIB = 1024**2
 PART = 5 * MIB
@@ -503,3 +503,31 @@ def test_boto3_sees_the_content_type_and_one_object(penstock_command, emulator, 
     )  # fmt: skip
     found = boto.get_object(Bucket=bucket, Key="k", ChecksumMode="ENABLED")
     assert found["ContentType"] == "x/y" and found["Body"].read() == data
+
+
+@pytest.mark.parametrize("command", ["cp", "mv"])
+def test_a_file_that_appears_during_a_download_is_kept(
+    penstock_command, client, bucket, tmp_path, data, states, monkeypatch, command
+):
+    client.put(bucket, "k", data)
+    target = tmp_path / "t"
+    check = _resumable_download.Download._check_whole
+
+    def appears(self):
+        check(self)
+        target.write_text("of another program")
+
+    monkeypatch.setattr(_resumable_download.Download, "_check_whole", appears)
+    run = penstock_command(command, "--resume", "--no-overwrite", f"s3://{bucket}/k", target)
+    assert "the file exists" in run.err and keys(client, bucket) == ["k"]
+    assert tree(tmp_path) == {"t": b"of another program"} and not list(states.iterdir())
+
+
+def test_a_head_that_contradicts_the_listing_is_an_error(penstock_command, client, bucket, tmp_path, data, monkeypatch):
+    client.put(bucket, "d/k", data)
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    listed = _cp.objects
+    monkeypatch.setattr(_cp, "objects", lambda *given: (entry._replace(size=entry.size + 1) for entry in listed(*given)))
+    run = penstock_command("cp", "--resume", "-r", f"s3://{bucket}/d", tmp_path, status=1)
+    assert f"{SIZE + 1} bytes in the listing, and the response with the same ETag" in run.err
+    assert tree(tmp_path) == {}

@@ -73,6 +73,26 @@ def test_object_replaced_since_the_listing_is_downloaded_anew(fs, client, tree, 
     assert got["1"] == got["s/3"] == b"n" * size
 
 
+@pytest.mark.parametrize("way", ["recursive", "glob", "cached", "entry"])
+def test_a_length_that_contradicts_the_listing_is_refused(emulator, client, bucket, tmp_path, way):
+    fs = file_system(emulator, use_listings_cache=way == "cached", max_attempts=1)
+    put(client, bucket, "d/a", bytes(100))
+    (tmp_path / "a").write_text("earlier")
+    entry = fs.ls(f"{bucket}/d")[0]
+    without_checksum = {"header_lie": {"drop": ["x-amz-checksum-crc64nvme", "x-amz-checksum-type"]}}
+    too_short = {"truncate": {"mode": "length-lie"}, "at": "body_out@40"}
+    emulator.faults().set([{"when": {"operation": "GetObject", "key": "d/a"}, "do": [without_checksum, too_short]}])
+    with pytest.raises(OSError, match=r"100 bytes in the listing.*has 40"):
+        if way == "recursive":
+            fs.get(f"{bucket}/d/", f"{tmp_path}/", recursive=True)
+        elif way == "glob":
+            fs.get(f"{bucket}/d/*", f"{tmp_path}/")
+        else:
+            fs.get_file(f"{bucket}/d/a", str(tmp_path / "a"), **({"listed": entry} if way == "entry" else {}))
+    emulator.faults().clear()
+    assert contents(tmp_path) == {"a": b"earlier"}
+
+
 def test_object_deleted_since_the_listing_raises(fs, client, tree, tmp_path, monkeypatch):
     pairs = type(fs)._pairs
 

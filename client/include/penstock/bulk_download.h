@@ -44,6 +44,8 @@ struct BulkDownloadOptions {
   int writer_threads = 8;  // 1 to 256.
   // True: the file gets the modification time of the object.
   bool keep_modification_time = false;
+  bool sync = false;              // As FileDownloadOptions::sync, for each file.
+  bool replace = true;            // As FileDownloadOptions::replace, for each file.
   CallOptions call = {};          // Of each request. A stop ends all of them.
   CustomerKey customer_key = {};  // Of objects with SSE-C.
 };
@@ -53,8 +55,8 @@ struct BulkDownloadOptions {
 // target, by the rules of DownloadFile. After an error, an earlier file at the path is unchanged,
 // and no temporary file is left.
 //
-// Errors of a file: kPreconditionFailed if the object is no longer the version of the listing;
-// those of DownloadFile.
+// Errors of a file: kPreconditionFailed if the object has another ETag than in the listing,
+// kDataLoss if it has the ETag and another size; those of DownloadFile.
 //
 // Thread safety: one caller at a time; Cancel from any thread. Destruction cancels what is left and
 // waits for it; on an I/O thread it leaves the wait to another thread. In a forked child an

@@ -45,8 +45,14 @@ struct FileDownloadOptions {
   int max_parallel_parts = 8;  // 1 to 256. Requests in flight. Memory: about this many parts.
   VersionId version_id = {};   // Empty: the current version.
   std::optional<ETag> if_match = {};  // Any other version fails with kPreconditionFailed.
+  // If the response has this ETag and another size, one of the two is wrong: kDataLoss, before any
+  // file is created.
+  ListedObject listed = {};
   // True: the data is on the disk (fsync of the file and its folder) before the function returns.
   bool sync = false;
+  // False: anything that has the name `path` is kept, also if it appears during the download. The
+  // result is kAlreadyExists then.
+  bool replace = true;
   // On the calling thread, after each part. An exception ends the call.
   ProgressCallback progress = {};
   CallOptions call = {};
@@ -67,7 +73,9 @@ struct FileDownloadResponse {
 // error.
 //
 // Errors: kNotFound (of the object or the folder), kAccessDenied, kResourceExhausted (full disk),
-// kDataLoss (wrong checksum); those of the store.
+// kDataLoss (wrong checksum, another size than `listed`), kAlreadyExists (`replace`), kUnsupported
+// (`replace` is false on a file system that has neither RENAME_NOREPLACE nor hard links); those of
+// the store.
 Result<FileDownloadResponse> DownloadFile(std::shared_ptr<ObjectStore> store, BucketName bucket,
                                           ObjectKey key, const std::string& path,
                                           FileDownloadOptions options = {},
@@ -102,7 +110,7 @@ struct DirectoryOptions {
   Symlinks symlinks =
       Symlinks::kSkip;        // Upload only. Links below a target folder are never followed.
   UploadOptions upload = {};  // Of each file. Its `call` and `progress` are not used.
-  FileDownloadOptions download = {};  // Of each file. Same.
+  FileDownloadOptions download = {};  // Of each file. Same; `listed` is set from the listing.
   // Called after each file, one call at a time, on any thread; null error: it was transferred.
   std::function<void(const std::string& path, const ObjectKey& key, const Error* error)> on_file =
       {};

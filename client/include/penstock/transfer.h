@@ -109,6 +109,12 @@ Result<DownloadResponse> Download(ObjectStore& store, DownloadRequest request,
 
 // ---- ObjectStream ----
 
+// An object as a listing has it. It is not a condition: another version is read as it is.
+struct ListedObject {
+  std::uint64_t size = 0;  // Bytes.
+  ETag etag = {};          // Empty: not known.
+};
+
 struct StreamOptions {
   std::uint64_t part_size_bytes = 8ull << 20;
   int read_ahead_parts = 4;  // Bounds memory to (read_ahead_parts + 1) * part_size_bytes.
@@ -170,6 +176,8 @@ class ObjectStream {
     VersionId version_id;             // Empty: the current version.
     // As GetObjectRequest::listed_etag: for a store with a cache.
     std::optional<ETag> listed_etag = {};
+    // If the first response has this ETag and another size, Next returns kDataLoss.
+    ListedObject listed = {};
   };
   static std::unique_ptr<ObjectStream> Open(std::shared_ptr<ObjectStore> store, Source source,
                                             StreamOptions options);

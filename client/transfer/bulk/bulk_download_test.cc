@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -129,7 +130,7 @@ TEST_F(BulkDownloadTest, ChangedObjectIsNotDownloaded) {
   EXPECT_EQ(ErrorOf(changed).kind, ErrorKind::kPreconditionFailed);
   BulkFile other_size = Object("size", 10);
   other_size.size = 9;
-  EXPECT_EQ(ErrorOf(other_size).kind, ErrorKind::kPreconditionFailed);
+  EXPECT_EQ(ErrorOf(other_size).kind, ErrorKind::kDataLoss);
   EXPECT_EQ(ErrorOf({kBucket, ObjectKey("none"), 1, ETag("e"), Path("none")}).kind,
             ErrorKind::kNotFound);
   EXPECT_TRUE(Names().empty());
@@ -150,6 +151,19 @@ TEST_F(BulkDownloadTest, ErrorsOfFilesNameThePath) {
   file.path = "/dev/full";
   EXPECT_EQ(ErrorOf(file).kind, ErrorKind::kInvalidArgument);
   EXPECT_EQ(Names(), (std::set<std::string>{"fifo", "folder"}));
+}
+
+TEST_F(BulkDownloadTest, AFileThatAppearsAfterAddIsKept) {
+  const auto held = std::make_shared<HeldStore>(inner_);
+  const auto downloads = Create(held, {.sync = true, .replace = false});
+  for (const char* const name : {"a", "b"}) ASSERT_TRUE(downloads->Add(Object(name, 10)).ok());
+  std::ofstream(Path("a")) << "of another program";
+  held->Release();
+  const auto results = Finish(*downloads);
+  EXPECT_EQ(results.at(0).error().kind, ErrorKind::kAlreadyExists);
+  EXPECT_TRUE(results.at(1).ok());
+  EXPECT_TRUE(std::ranges::equal(Read("a"), AsBytes("of another program")));
+  EXPECT_EQ(Names(), (std::set<std::string>{"a", "b"}));
 }
 
 TEST_F(BulkDownloadTest, LimitsRequestsAndMemory) {

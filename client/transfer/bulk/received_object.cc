@@ -3,6 +3,8 @@
 #include <new>
 #include <string>
 
+#include "client/transfer/listed_object.h"
+
 namespace penstock::transfer {
 namespace {
 
@@ -44,11 +46,7 @@ Result<void> ReceivedObject::Begin(const ObjectMetadata& metadata,
   position_ = 0;
   if (metadata.etag != file_.etag)
     return NotTheListed("ETag " + metadata.etag.value + " instead of " + file_.etag.value);
-  if (metadata.size != file_.size) {
-    return NotTheListed(std::to_string(metadata.size) + " bytes instead of " +
-                        std::to_string(file_.size));
-  }
-  return Ok();
+  return CheckListed(metadata, {file_.size, file_.etag});
 }
 
 Result<void> ReceivedObject::CheckComplete(const ObjectMetadata& metadata) {

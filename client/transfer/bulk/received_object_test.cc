@@ -51,8 +51,9 @@ TEST(ReceivedObjectTest, RefusesAnotherVersion) {
   ASSERT_TRUE(object.TakeMemory(ReceivedObject::Memory::kInBudget).value());
   EXPECT_EQ(object.Begin(Metadata("two", 8), 8).error().kind, ErrorKind::kPreconditionFailed);
   const Error error = object.Begin(Metadata("one", 9), 9).error();
-  EXPECT_EQ(error.kind, ErrorKind::kPreconditionFailed);
-  EXPECT_NE(error.message.find("9 bytes instead of 8"), std::string::npos) << error.message;
+  EXPECT_EQ(error.kind, ErrorKind::kDataLoss) << "one ETag has one size";
+  EXPECT_NE(error.message.find("8 bytes in the listing"), std::string::npos) << error.message;
+  EXPECT_NE(error.message.find("has 9"), std::string::npos) << error.message;
 }
 
 TEST(ReceivedObjectTest, RefusesAnIncompleteBody) {

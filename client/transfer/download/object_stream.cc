@@ -17,6 +17,7 @@
 #include "client/transfer/download/stream_plan.h"
 #include "client/transfer/download/stream_queue.h"
 #include "client/transfer/download/stream_source.h"
+#include "client/transfer/listed_object.h"
 #include "client/transfer/part_plan.h"
 #include "client/transfer/process_bound.h"
 #include "penstock/base/mutex.h"
@@ -221,6 +222,7 @@ class StreamImpl final : public ObjectStream {
                                          std::uint64_t length) {
     if (source_.known_size && *source_.known_size != metadata.size)
       return transfer::OtherSize(metadata.size, *source_.known_size, source_.known_etag);
+    if (!source_.listed.etag.empty()) PENSTOCK_TRY(transfer::CheckListed(metadata, source_.listed));
     PENSTOCK_TRY(Displace(metadata));
     slot.size = covers_object_ ? std::min(length, plan_.FirstBlock(metadata.size)) : length;
     PENSTOCK_TRY(FitMemory(slot));

@@ -132,7 +132,7 @@ struct DownloadPlan {
 };
 
 Result<std::uint64_t> DownloadOne(const DownloadPlan& plan, const ObjectKey& key,
-                                  const CallOptions& call) {
+                                  const ListedObject& listed, const CallOptions& call) {
   PENSTOCK_ASSIGN(std::vector<std::string> path,
                   transfer::PathOfKey(std::string_view(key.value).substr(plan.prefix.size())));
   const std::string name = std::move(path.back());
@@ -141,6 +141,7 @@ Result<std::uint64_t> DownloadOne(const DownloadPlan& plan, const ObjectKey& key
   FileDownloadOptions options = plan.options.download;
   options.call = call;
   options.progress = nullptr;
+  options.listed = listed;
   PENSTOCK_ASSIGN(const FileDownloadResponse got,
                   transfer::DownloadInto(plan.store, plan.bucket, key, std::move(folder), name,
                                          options, EndOf(call)));
@@ -176,9 +177,8 @@ Result<bool> SubmitListing(const DownloadPlan& plan, FilePool& pool, const Inter
         if (!made.ok() && !pool.Fail(path, object.key, std::move(made).error())) return false;
         continue;
       }
-      auto run = [&plan, key = object.key](const CallOptions& call) {
-        return DownloadOne(plan, key, call);
-      };
+      auto run = [&plan, key = object.key, listed = ListedObject{object.size, object.etag}](
+                     const CallOptions& call) { return DownloadOne(plan, key, listed, call); };
       if (!pool.Submit({path, object.key, std::move(run)})) return false;
     }
   }

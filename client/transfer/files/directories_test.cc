@@ -81,6 +81,35 @@ TEST_F(DirectoriesTest, TreeIsUploadedAndDownloaded) {
   EXPECT_EQ(Files("out/new"), tree);
 }
 
+// A store whose listings have wrong sizes.
+class WrongListings final : public penstock::testing::FaultyObjectStore {
+ public:
+  using FaultyObjectStore::FaultyObjectStore;
+  using FaultyObjectStore::Start;
+  void Start(ListObjectsRequest request, Callback<ListObjectsResponse> done) override {
+    FaultyObjectStore::Start(std::move(request),
+                             [done = std::move(done)](Result<ListObjectsResponse> listed) {
+                               if (listed.ok() && !listed->objects.empty())
+                                 listed->objects.front().size += 7;
+                               done(std::move(listed));
+                             });
+  }
+};
+
+TEST_F(DirectoriesTest, ASizeThatContradictsTheListingIsAFailure) {
+  PutText("p/a", "text");
+  PutText("p/b", "text");
+  Write("out/a", "earlier");
+  const auto store = std::make_shared<WrongListings>(store_, nullptr);
+  const auto got = DownloadDirectory(store, kBucket, "p", root_ / "out");
+  ASSERT_TRUE(got.ok()) << got.error().message;
+  EXPECT_EQ(got->files, 1u);
+  ASSERT_EQ(got->failures.size(), 1u);
+  EXPECT_EQ(got->failures[0].key.value, "p/a");
+  EXPECT_EQ(got->failures[0].error.kind, ErrorKind::kDataLoss) << got->failures[0].error.message;
+  EXPECT_EQ(Files("out"), (Tree{{"a", "earlier"}, {"b", "text"}}));
+}
+
 TEST_F(DirectoriesTest, KeysThatLeaveTheFolderAreFailures) {
   fs::create_directories(root_ / "out");
   for (const char* const key : {"p/../evil", "p/a/../../evil", "p//evil", "p/./evil", "p/good"})

@@ -86,14 +86,16 @@ std::string FileTarget::PathOf(const std::string& name) const {
   return folder_.path.empty() ? name : folder_.path + "/" + name;
 }
 
-Result<FileTarget> FileTarget::Create(Folder folder, std::string name) {
+Result<FileTarget> FileTarget::Create(Folder folder, std::string name, Existing existing) {
+  const auto path = [&] { return folder.path.empty() ? name : folder.path + "/" + name; };
   const auto refused = [&](const char* why) {
-    return Error::Make(ErrorKind::kInvalidArgument,
-                       "'" + (folder.path.empty() ? name : folder.path + "/" + name) + "' " + why);
+    return Error::Make(ErrorKind::kInvalidArgument, "'" + path() + "' " + why);
   };
   struct ::stat earlier {};
-  if (::fstatat(folder.fd.get(), name.c_str(), &earlier, AT_SYMLINK_NOFOLLOW) == 0 &&
-      S_ISDIR(earlier.st_mode))
+  const bool has_name =
+      ::fstatat(folder.fd.get(), name.c_str(), &earlier, AT_SYMLINK_NOFOLLOW) == 0;
+  if (has_name && existing == Existing::kKeep) return FileError("create", path(), EEXIST);
+  if (has_name && S_ISDIR(earlier.st_mode))
     return refused("is a folder; add a file name, or choose another path");
   // Follows a link such as /dev/stdout.
   const bool exists = ::fstatat(folder.fd.get(), name.c_str(), &earlier, 0) == 0;
@@ -109,7 +111,8 @@ Result<FileTarget> FileTarget::Create(Folder folder, std::string name) {
     if (fd && exists && S_ISREG(earlier.st_mode))
       static_cast<void>(::fchmod(fd.get(), earlier.st_mode & 0777));
     if (fd)
-      return FileTarget(std::move(folder), std::move(name), std::move(temporary), std::move(fd));
+      return FileTarget(std::move(folder), std::move(name), existing, std::move(temporary),
+                        std::move(fd));
     if (errno != EEXIST || attempt == 10)
       return FileError("create a file in the folder", folder.path, errno);
   }
@@ -146,10 +149,11 @@ Result<void> FileTarget::Publish(bool sync) {
   if (const int error = fd_.Close(); error != 0)
     return FileError("close", PathOf(temporary_), error);
   const int folder = folder_.fd.get();
-  if (::renameat(folder, temporary_.c_str(), folder, name_.c_str()) != 0)
-    return FileError("rename the downloaded file to", PathOf(name_), errno);
+  PENSTOCK_TRY(RenameFile(folder, temporary_, name_, existing_, PathOf(name_)));
   temporary_.clear();
-  if (sync && ::fsync(folder) != 0) return FileError("flush the folder", folder_.path, errno);
+  // Some file systems cannot flush a folder (EINVAL).
+  if (sync && ::fsync(folder) != 0 && errno != EINVAL)
+    return FileError("flush the folder", folder_.path, errno);
   return Ok();
 }
 

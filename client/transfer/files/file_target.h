@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/io/descriptor.h"
+#include "base/io/rename.h"
 #include "penstock/base/bytes.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/result.h"
@@ -43,8 +44,10 @@ class FileTarget {
  public:
   // Creates the temporary file. `name` is the final name in `folder`. The new file gets the
   // permissions of a regular file with that name. For a folder, a device, a FIFO or a socket the
-  // result is kInvalidArgument.
-  static Result<FileTarget> Create(Folder folder, std::string name);
+  // result is kInvalidArgument. With kKeep, a file, folder or link of that name is kAlreadyExists,
+  // now and in Publish.
+  static Result<FileTarget> Create(Folder folder, std::string name,
+                                   Existing existing = Existing::kReplace);
   FileTarget(FileTarget&&) = default;
   FileTarget& operator=(FileTarget&&) = delete;
   // Removes the temporary file unless Publish succeeded.
@@ -60,15 +63,18 @@ class FileTarget {
   std::uint64_t bytes() const { return written_; }
 
  private:
-  FileTarget(Folder folder, std::string name, std::string temporary, Descriptor fd)
+  FileTarget(Folder folder, std::string name, Existing existing, std::string temporary,
+             Descriptor fd)
       : folder_(std::move(folder)),
         name_(std::move(name)),
+        existing_(existing),
         temporary_(std::move(temporary)),
         fd_(std::move(fd)) {}
   std::string PathOf(const std::string& name) const;
 
   Folder folder_;
   std::string name_;
+  Existing existing_;
   std::string temporary_;  // empty: published
   Descriptor fd_;
   std::uint64_t written_ = 0;

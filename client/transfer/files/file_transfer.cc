@@ -101,7 +101,9 @@ class FileRead {
     if (target_) {
       PENSTOCK_TRY(target_->Clear());
     } else {
-      PENSTOCK_ASSIGN(FileTarget created, FileTarget::Create(std::move(folder_), std::move(name_)));
+      PENSTOCK_ASSIGN(FileTarget created,
+                      FileTarget::Create(std::move(folder_), std::move(name_),
+                                         options_.replace ? Existing::kReplace : Existing::kKeep));
       target_.emplace(std::move(created));
     }
     metadata_ = stream->metadata();
@@ -172,6 +174,7 @@ Result<FileDownloadResponse> DownloadInto(std::shared_ptr<ObjectStore> store, Bu
   source.key = std::move(key);
   source.known_etag = options.if_match;
   source.version_id = options.version_id;
+  source.listed = options.listed;
   FileRead read(std::move(folder), std::move(name), options, interrupt);
   Result<void> got = read.Read(store, source);
   const bool may_repeat =

@@ -88,6 +88,44 @@ TEST_F(FileTransferTest, MissingObjectCreatesNoFile) {
   EXPECT_EQ(Files(), 0u);
 }
 
+// Symptom: the download replaced the file, and the caller found the wrong length afterwards.
+TEST_F(FileTransferTest, ASizeThatContradictsTheListingIsRefusedBeforeAFileExists) {
+  const std::uint64_t sizes[] = {0, 1000, 250'000};  // the last one in parts
+  for (const std::uint64_t size : sizes) {
+    const ETag etag = Put(*inner_, MakeContent(size, size));
+    Write("out", MakeContent(3));
+    FileDownloadOptions options{.part_size_bytes = 100'000, .listed = {size + 1, etag}};
+    bool reported = false;
+    options.progress = [&](const TransferProgress&) { reported = true; };
+    const auto got = DownloadFile(store_, kBucket, kKey, Path("out"), options);
+    ASSERT_FALSE(got.ok());
+    EXPECT_EQ(got.error().kind, ErrorKind::kDataLoss);
+    for (const std::string& value :
+         {std::to_string(size) + ":", std::to_string(size + 1) + " bytes", etag.value})
+      EXPECT_NE(got.error().message.find(value), std::string::npos) << got.error().message;
+    EXPECT_FALSE(reported);
+    EXPECT_EQ(Read("out"), MakeContent(3));
+    EXPECT_EQ(Files(), 1u);
+    options.listed.size = size;
+    EXPECT_TRUE(DownloadFile(store_, kBucket, kKey, Path("out"), options).ok()) << size;
+    options.listed = {size + 1, ETag("another version")};
+    EXPECT_TRUE(DownloadFile(store_, kBucket, kKey, Path("out"), options).ok()) << size;
+  }
+}
+
+TEST_F(FileTransferTest, AFileThatAppearsDuringTheDownloadIsKept) {
+  Put(*inner_, MakeContent(1000));
+  FileDownloadOptions options{.part_size_bytes = 100, .replace = false};
+  options.progress = [&](const TransferProgress&) { Write("out", MakeContent(3)); };
+  const auto got = DownloadFile(store_, kBucket, kKey, Path("out"), options);
+  ASSERT_FALSE(got.ok());
+  EXPECT_EQ(got.error().kind, ErrorKind::kAlreadyExists) << got.error().message;
+  EXPECT_EQ(Read("out"), MakeContent(3));
+  EXPECT_EQ(Files(), 1u) << "the temporary file is left";
+  EXPECT_TRUE(DownloadFile(store_, kBucket, kKey, Path("other"), options).ok());
+  EXPECT_EQ(Read("other"), MakeContent(1000));
+}
+
 TEST_F(FileTransferTest, ErrorsNameThePath) {
   Put(*inner_, MakeContent(10));
   const Error no_folder = DownloadFile(store_, kBucket, kKey, Path("none/out")).error();
