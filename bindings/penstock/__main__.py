@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import importlib.util
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -70,7 +71,10 @@ def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
 
 def _add_conformance(commands: argparse._SubParsersAction[argparse.ArgumentParser], wanted: str | None) -> None:
     if wanted != "conformance":  # its modules take half of the time of `penstock --help`
-        commands.add_parser("conformance", help="test an S3 server or client with the conformance suites")
+        installed = importlib.util.find_spec("penstock_conformance") is not None
+        commands.add_parser(
+            "conformance", help="test an S3 server or client with the conformance suites" if installed else "not installed"
+        )
         return
     try:
         from penstock_conformance.__main__ import add_command

@@ -1,6 +1,6 @@
 """Loggers that import ``logging`` with their first warning, since the import takes a tenth of the start of a file command.
 
-While no part of the program has imported ``logging``, nobody can have asked for its messages of lower levels.
+While no part of the program has imported ``logging``, no handler or level can have been set for its messages of lower levels.
 """
 
 from __future__ import annotations
@@ -28,10 +28,16 @@ class Logger:
             self._imported().info(message, *values, stacklevel=2)
 
     def warning(self, message: str, *values: object) -> None:
-        self._imported().warning(message, *values, stacklevel=2)
+        if self._can_import():
+            self._imported().warning(message, *values, stacklevel=2)
 
     def exception(self, message: str, *values: object) -> None:
-        self._imported().exception(message, *values, stacklevel=2)
+        if self._can_import():
+            self._imported().exception(message, *values, stacklevel=2)
+
+    @staticmethod
+    def _can_import() -> bool:
+        return "logging" in sys.modules or not sys.is_finalizing()
 
     def _imported(self) -> logging.Logger:
         if self._logger is None:

@@ -83,6 +83,7 @@ class AdvanceCheck:
         self._listing = listing
         self._empty = 0
         self._pages = 0
+        self._last: object = None
         self._kept: object = None  # the token after 1, 2, 4, 8, ... pages: finds a cycle of any length (Brent, 1980)
         self._next_kept = 1
 
@@ -96,8 +97,9 @@ class AdvanceCheck:
         Raises:
             S3DataLossError: The listing does not advance. A later call may check the same page again.
         """
-        if token == self._kept:
-            raise S3DataLossError(f"{self._listing} does not advance: the service returned the same token twice, {token!r}")
+        if token in (self._last, self._kept):
+            shown = ", ".join(map(repr, token)) if isinstance(token, tuple) else repr(token)
+            raise S3DataLossError(f"{self._listing} does not advance: the service returned the same token twice, {shown}")
         if empty and self._empty + 1 >= MAX_EMPTY_PAGES:
             raise S3DataLossError(
                 f"{self._listing} does not advance: the service returned {MAX_EMPTY_PAGES} pages in succession without entries,"
@@ -105,6 +107,7 @@ class AdvanceCheck:
             )
         self._empty = self._empty + 1 if empty else 0
         self._pages += 1
+        self._last = token
         if self._pages == self._next_kept:
             self._kept, self._next_kept = token, 2 * self._next_kept
 

@@ -234,7 +234,7 @@ Result<void> SqliteStore::RemoveUpload(WriteTransaction& transaction, std::int64
                   FindParts(connection, upload.sequence, 0, std::numeric_limits<int>::max()));
   for (const PartRow& part : parts)
     PENSTOCK_TRY(ReleaseReferences(transaction, registry_, part.slices));
-  row_memory_.Release(transaction, 1);
+  row_memory_.Release(transaction, 1 + parts.size());
   return DeleteUpload(connection, bucket, upload);
 }
 

@@ -171,13 +171,23 @@ class State:
 
 
 def sync_folder(path: str) -> None:
-    """Waits until the names in a folder are on the disk, if this user may read it and the file system can."""
-    with contextlib.suppress(OSError):
+    """Waits until the names in a folder are on the disk, if this user may read it and the file system can.
+
+    Raises:
+        OSError: The disk failed, or there is no such folder.
+    """
+    try:
         fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
+    except PermissionError:
+        return
+    try:
+        with naming(path):
             os.fsync(fd)
-        finally:
-            os.close(fd)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(fd)
 
 
 def paths() -> list[str]:

@@ -24,6 +24,15 @@ Path: TypeAlias = "str | bytes | os.PathLike[Any]"
 FileCallback: TypeAlias = Callable[[str, str, "Exception | None"], None]
 
 
+def _listed_pair(listed: tuple[int, str] | None) -> tuple[int, str] | tuple[None, None]:
+    if listed is None:
+        return None, None
+    match listed:
+        case (int() as size, str() as etag) if not isinstance(size, bool):
+            return size, etag
+    raise TypeError("listed must be None or the size and the ETag of an object, a tuple of int and str")
+
+
 class Files(Session):
     """Base class of S3Client with the transfers of files, which run in parallel and never leave a partial file or object.
 
@@ -96,8 +105,8 @@ class Files(Session):
             parallel: Requests at a time; None: 8.
             version_id: Version; None: the current one.
             if_match: Raise S3PreconditionFailedError unless the object has this ETag.
-            listed: Size and ETag of the object in a listing. Another version is downloaded as it is. If the response has this
-                ETag and another size, raise S3DataLossError before a file is created.
+            listed: Size and ETag of the object in a listing, as a tuple of int and str. Another version is downloaded as it is.
+                If the response has this ETag and another size, raise S3DataLossError before a file is created.
             sse_customer_key: The key of an object with SSE-C.
             sync: Wait until the file is on the disk (fsync).
             replace: If false, keep what has the name `filename`, also if it appears during the download, and raise
@@ -112,7 +121,7 @@ class Files(Session):
         """
         check_callable("progress", progress)
         log.debug("download s3://%s/%s to %r", bucket, key, filename)
-        listed_size, listed_etag = listed or (None, None)
+        listed_size, listed_etag = _listed_pair(listed)
         arguments = {
             "bucket": bucket, "key": key, "filename": os.fsdecode(filename),
             "part_size": part_size if part_size is not None else self.part_size, "parallel": parallel or self.parallel_parts,

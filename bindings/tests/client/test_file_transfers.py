@@ -134,3 +134,9 @@ def test_directories(client, bucket, tmp_path):
 def test_a_missing_folder(client, bucket, tmp_path):
     with pytest.raises(penstock.S3NotFoundError):
         client.upload_directory(tmp_path / "missing", bucket)
+
+
+@pytest.mark.parametrize("listed", [(None, '"e"'), (5, None), 5, ("5", '"e"'), (True, '"e"'), (1, '"e"', 2)])
+def test_a_wrong_listed_is_a_type_error(client, bucket, tmp_path, listed):
+    with pytest.raises(TypeError, match="listed must be None or the size and the ETag"):
+        client.download_file(bucket, "k", tmp_path / "k", listed=listed)

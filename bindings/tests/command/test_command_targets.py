@@ -66,15 +66,38 @@ def test_a_length_that_contradicts_the_listing_replaces_nothing(penstock_command
     assert tree(tmp_path) == {"a": b"earlier"} and keys(client, bucket) == ["d/a"]
 
 
-@pytest.fixture
-def failing_disk(tmp_path_factory, monkeypatch):
-    """A disk that accepts writes and fails to flush them."""
+# Fails to flush the folder FAILING_FOLDER; without it, every file and folder.
+FAILING_FSYNC = """
+#include <cerrno>
+#include <cstdlib>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+extern "C" int fsync(int fd) {
+  const char* folder = getenv("FAILING_FOLDER");
+  struct stat failing, given;
+  if (folder != nullptr && (stat(folder, &failing) != 0 || fstat(fd, &given) != 0 || given.st_ino != failing.st_ino))
+    return syscall(SYS_fsync, fd);
+  errno = EIO;
+  return -1;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def failing_fsync(tmp_path_factory):
     folder = tmp_path_factory.mktemp("preload")
-    (folder / "fsync.cc").write_text('#include <cerrno>\nextern "C" int fsync(int) { errno = EIO; return -1; }\n')
+    (folder / "fsync.cc").write_text(FAILING_FSYNC)
     library = folder / "fsync.so"
     command = [os.environ.get("CXX", "c++"), "-shared", "-fPIC", "-o", str(library), str(folder / "fsync.cc")]
     subprocess.run(command, check=True)
-    monkeypatch.setenv("LD_PRELOAD", str(library))
+    return str(library)
+
+
+@pytest.fixture
+def failing_disk(failing_fsync, monkeypatch):
+    """A disk that accepts writes and fails to flush them."""
+    monkeypatch.setenv("LD_PRELOAD", failing_fsync)
 
 
 @pytest.mark.usefixtures("failing_disk")
@@ -87,6 +110,29 @@ def test_a_move_keeps_objects_whose_files_are_not_on_the_disk(emulator, client, 
         out, err = process.communicate(timeout=TIMEOUT_S)
     assert process.returncode == 1 and out == b"" and b"Input/output error" in err
     assert keys(client, bucket) == ["d/large", "d/small"]
+
+
+@pytest.mark.usefixtures("failing_disk")
+@pytest.mark.parametrize(
+    ("words", "key", "failing"),
+    [
+        (["-r"], "d/new/file", ""),  # the names of new folders are in the folder above
+        (["-r"], "d/new/large", ""),
+        (["-r"], "d/marker/", ""),
+        (["-r", "--resume"], "d/large", "target"),
+    ],
+)
+def test_a_move_keeps_objects_whose_folders_are_not_on_the_disk(
+    emulator, client, bucket, tmp_path, monkeypatch, words, key, failing
+):
+    monkeypatch.setenv("FAILING_FOLDER", str(tmp_path / failing))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    size = 64 * MIB if "--resume" in words else 9 * MIB if key.endswith("large") else 0 if key.endswith("/") else 5
+    put(client, bucket, key, bytes(size))
+    with start(emulator, "mv", *words, f"s3://{bucket}/d", tmp_path / "target") as process:
+        process.communicate(timeout=TIMEOUT_S)
+    assert process.returncode == 1
+    assert keys(client, bucket) == [key]
 
 
 @pytest.mark.usefixtures("failing_disk")

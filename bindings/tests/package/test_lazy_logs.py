@@ -26,8 +26,8 @@ IMPORTS = """
 import sys
 from penstock._logs import Logger
 log = Logger("penstock.some")
-log.debug("nobody reads it")
-log.info("nobody reads it")
+log.debug("not shown")
+log.info("not shown")
 print("logging" in sys.modules)
 log.warning("to %s", "stderr")
 """

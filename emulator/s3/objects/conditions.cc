@@ -60,7 +60,7 @@ bool ETagMatches(std::string_view list, std::string_view etag, ETagComparison co
 
 Result<ReadDecision> DecideRead(const Call& call, const store::ObjectRecord& object) {
   if (const auto match = call.Header("if-match")) {
-    if (!ETagMatches(*match, object.etag.value, ETagComparison::kStrong))
+    if (!ETagMatches(*match, object.etag.value, ETagComparison::kWeak))
       return PreconditionFailed("If-Match");
   } else if (const auto unmodified = DateHeader(call, "if-unmodified-since")) {
     if (ModifiedAfter(object, *unmodified)) return PreconditionFailed("If-Unmodified-Since");
@@ -84,7 +84,7 @@ bool RangeApplies(const Call& call, const store::ObjectRecord& object) {
 
 Result<void> CheckCopySource(const Call& call, const store::ObjectRecord& source) {
   if (const auto match = call.Header("x-amz-copy-source-if-match")) {
-    if (!ETagMatches(*match, source.etag.value, ETagComparison::kStrong))
+    if (!ETagMatches(*match, source.etag.value, ETagComparison::kWeak))
       return PreconditionFailed("x-amz-copy-source-If-Match");
   } else if (const auto unmodified = DateHeader(call, "x-amz-copy-source-if-unmodified-since")) {
     if (ModifiedAfter(source, *unmodified))

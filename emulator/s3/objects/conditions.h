@@ -14,7 +14,8 @@
 namespace penstock::emulator::s3 {
 
 // RFC 9110, section 8.8.3.2. A weak ETag (W/"...") never equals another one in a strong comparison:
-// If-Match, on which a change or a deletion may depend. If-None-Match compares weakly.
+// If-Match of a write or a deletion. All other conditions compare weakly, since it is not known
+// that S3 refuses weak ETags in reads.
 enum class ETagComparison { kStrong, kWeak };
 // True if `list` matches `etag`: "*", or comma-separated ETags with or without quotes.
 bool ETagMatches(std::string_view list, std::string_view etag, ETagComparison comparison);
