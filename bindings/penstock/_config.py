@@ -191,8 +191,10 @@ class S3ClientConfig:
             ``https_proxy``, ``all_proxy`` and ``no_proxy``.
         no_proxy: With `proxy`: hosts without it, separated by commas: names, domains (``.example.com``), addresses, networks, or
             ``*``.
-        ca_bundle_path: File with CA certificates (PEM). None: ``AWS_CA_BUNDLE``, else the system's.
-        ca_directory_path: Folder of CA certificates, with names as of ``openssl rehash``, in addition.
+        ca_bundle_path: File with the only CA certificates (PEM) that servers and https proxies are verified with. None:
+            ``AWS_CA_BUNDLE``, else those of the system.
+        ca_directory_path: Folder of CA certificates, with names as of ``openssl rehash``, in addition to that bundle, or to the
+            system's bundle.
         client_certificate_path: PEM file with the certificate that this client shows to the server (mutual TLS).
         client_key_path: PEM file with its key. None: it is in the file of the certificate.
         client_key_password: Password of an encrypted key. Never printed.

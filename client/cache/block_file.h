@@ -7,6 +7,7 @@
 #ifndef PENSTOCK_CLIENT_CACHE_BLOCK_FILE_H_
 #define PENSTOCK_CLIENT_CACHE_BLOCK_FILE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -51,12 +52,15 @@ struct BlockHead {
   std::uint32_t data_crc = 0;  // CRC-32C
   // The metadata came from a response that covers the whole object, so it has all checksums.
   bool complete_metadata = false;
-  // Without details and parts_count. `range` is unset.
+  // `range` is unset.
   ObjectMetadata metadata;
 };
 
 // The number of bytes that block `index` of an object has. 0: it is beyond the end.
 std::uint64_t BytesOfBlock(std::uint64_t index, std::uint64_t object_bytes);
+
+// Longer footers are not read.
+inline constexpr std::size_t kMaxFooterBytes = 64 << 10;
 
 std::string EncodeFooter(const BlockHead& head);
 // Returns kDataLoss unless `tail`, the last bytes of a file of `file_bytes` bytes, ends in a whole

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
+#include <tuple>
 
 namespace penstock::cache {
 namespace {
@@ -42,6 +45,94 @@ TEST(BlockFileTest, AFooterComesBackUnchanged) {
   EXPECT_EQ(read->metadata.last_modified, head.metadata.last_modified);
 }
 
+// Random values of all members that a footer stores.
+class RandomHead {
+ public:
+  explicit RandomHead(std::uint64_t seed) : random_(seed) {}
+
+  BlockHead Make() {
+    BlockHead head = MakeHead();
+    head.version = {Text(), Text(), Text(), Text()};
+    ObjectMetadata& metadata = head.metadata;
+    metadata.etag = ETag(head.version.etag);
+    metadata.last_modified = Time();
+    metadata.content_type = Text();
+    metadata.storage_class = Text();
+    metadata.version_id = VersionId(Text());
+    metadata.restore = Text();
+    metadata.checksums = {{Text(), Text()}};
+    metadata.user_metadata = {{Text(), Text()}, {Text(), ""}};
+    metadata.encryption = static_cast<EncryptionKind>(Number() % 6);
+    metadata.parts_count = Count();
+    if (Number() % 8 != 0) metadata.details.Edit() = Details();
+    return head;
+  }
+
+ private:
+  std::uint64_t Number() { return random_(); }
+  std::string Text() {
+    std::string text(Number() % 40, '\0');
+    for (char& c : text) c = static_cast<char>(Number());
+    return text;
+  }
+  WallTime Time() {
+    return WallTime(std::chrono::seconds(static_cast<std::int64_t>(Number() % (1ull << 33))));
+  }
+  std::optional<int> Count() {
+    return Number() % 4 == 0 ? std::nullopt : std::optional(static_cast<int>(Number() % 10'001));
+  }
+  ObjectDetails Details() {
+    return {.cache_control = Text(),
+            .content_encoding = Text(),
+            .content_disposition = Text(),
+            .content_language = Text(),
+            .expires = Text(),
+            .website_redirect = Text(),
+            .kms_key_id = Text(),
+            .bucket_key = Number() % 2 == 0,
+            .customer_key_md5 = Text(),
+            .lock = {static_cast<LockMode>(Number() % 3), Time(), Number() % 2 == 0},
+            .expiration = Text(),
+            .replication_status = Text(),
+            .archive_status = Text(),
+            .tag_count = Count(),
+            .missing_metadata = Count()};
+  }
+
+  std::mt19937_64 random_;
+};
+
+// Names all members, so that a new one does not compile until it is compared.
+void ExpectSame(const ObjectDetails& one, const ObjectDetails& two) {
+  const auto members = [](const ObjectDetails& details) {
+    const auto& [a, b, c, d, e, f, g, h, i, lock, k, l, m, n, o] = details;
+    const auto& [mode, until, hold] = lock;
+    return std::make_tuple(a, b, c, d, e, f, g, h, i, mode, until, hold, k, l, m, n, o);
+  };
+  EXPECT_EQ(members(one), members(two));
+}
+void ExpectSame(const ObjectMetadata& one, const ObjectMetadata& two) {
+  const auto members = [](const ObjectMetadata& metadata) {
+    const auto& [a, b, c, d, e, f, g, h, i, range, k, l, details] = metadata;
+    return std::make_tuple(a, b, c, d, e, f, g, h, i, range.begin, range.end, k, l,
+                           details.has_value());
+  };
+  EXPECT_EQ(members(one), members(two));
+  ExpectSame(*one.details, *two.details);
+}
+
+TEST(BlockFileTest, AFooterHasAllMetadata) {
+  RandomHead random(1);
+  for (int i = 0; i < 200; ++i) {
+    const BlockHead head = random.Make();
+    const std::string footer = EncodeFooter(head);
+    const auto read = DecodeFooter(footer, footer.size() + 100);
+    ASSERT_TRUE(read.ok()) << i << ": " << read.error().ToString();
+    EXPECT_EQ(read->version, head.version);
+    ExpectSame(read->metadata, head.metadata);
+  }
+}
+
 TEST(BlockFileTest, EveryFlippedBitOfAFooterIsFound) {
   const std::string footer = EncodeFooter(MakeHead());
   for (std::size_t i = 0; i < footer.size() * 8; ++i) {
@@ -66,7 +157,7 @@ TEST(BlockFileTest, RandomBytesAreNoFooter) {
   for (int i = 0; i < 2000; ++i) {
     std::string bytes(random() % 200, '\0');
     for (char& byte : bytes) byte = static_cast<char>(random());
-    bytes += "PSTKBLK1";
+    bytes += "PSTKBLK2";
     EXPECT_FALSE(DecodeFooter(bytes, bytes.size()).ok());
   }
 }

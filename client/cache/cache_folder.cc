@@ -25,7 +25,7 @@
 namespace penstock::cache {
 namespace {
 
-constexpr const char* kFolder = "v1";  // A format that this code cannot read gets another name.
+constexpr const char* kFolder = "v2";  // A format that this code cannot read gets another name.
 constexpr std::string_view kTemporary = ".tmp-";
 constexpr std::uint64_t kDiskUnit = 4096;
 constexpr std::uint64_t kStateLock = 0;
@@ -65,15 +65,6 @@ void Sum(const CacheStats& delta, CacheStats& total) {
   total.errors += delta.errors;
 }
 
-struct ::flock LockOf(std::uint64_t offset, short type) {
-  struct ::flock lock {};
-  lock.l_type = type;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = static_cast<::off_t>(offset);
-  lock.l_len = 1;
-  return lock;
-}
-
 std::int64_t MonotonicNow() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              SystemClock().Monotonic().time_since_epoch())
@@ -88,6 +79,19 @@ BlockAge AgeOf(const struct ::stat& status) {
   return {.stored = Nanoseconds(status.st_mtim),
           .used = std::max(Nanoseconds(status.st_atim), Nanoseconds(status.st_mtim)),
           .bytes = OnDisk(static_cast<std::uint64_t>(status.st_size))};
+}
+
+// Opens a file for reading. O_NONBLOCK: the open of a FIFO would wait for a writer. Another kind of
+// file is kNotRegular. On failure sets errno.
+constexpr int kNotRegular = ELOOP;  // also O_NOFOLLOW's error for a symbolic link
+Descriptor OpenRegular(const std::string& path, struct ::stat& status, int flags = 0) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags));
+  if (!file && errno == ENXIO) errno = kNotRegular;  // a socket
+  if (!file || ::fstat(file.get(), &status) != 0) return Descriptor();
+  if (S_ISREG(status.st_mode)) return file;
+  file.Close();
+  errno = kNotRegular;
+  return Descriptor();
 }
 
 std::uint64_t LockByteOf(const BlockId& id) {
@@ -124,7 +128,7 @@ struct CacheFolder::State {
   }
 };
 
-CacheFolder::CacheFolder(std::string path, Descriptor state)
+CacheFolder::CacheFolder(std::string path, StateFile::Ptr state)
     : path_(std::move(path)), state_file_(std::move(state)) {}
 
 Result<std::unique_ptr<CacheFolder>> CacheFolder::OpenAt(const std::string& directory,
@@ -148,11 +152,8 @@ Result<std::unique_ptr<CacheFolder>> CacheFolder::OpenAt(const std::string& dire
       return FileError("create", path, errno);
   }
   PENSTOCK_TRY(CheckOwner(path));
-  const std::string state = path + "/state";
-  Descriptor file(
-      ::open(state.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0), 0600));
-  if (!file) return FileError("open", state, errno);
-  return std::unique_ptr<CacheFolder>(new CacheFolder(std::move(path), std::move(file)));
+  PENSTOCK_ASSIGN(StateFile::Ptr state, StateFile::Open(path + "/state", create));
+  return std::unique_ptr<CacheFolder>(new CacheFolder(std::move(path), std::move(state)));
 }
 
 Result<std::unique_ptr<CacheFolder>> CacheFolder::OpenExisting(const std::string& directory) {
@@ -193,25 +194,10 @@ void CacheFolder::CountError(std::string_view what, int system_error) {
 
 // ---- locks ----
 
-bool CacheFolder::LockByte(std::uint64_t offset) const {
-  struct ::flock lock = LockOf(offset, F_WRLCK);
-  for (;;) {
-    if (::fcntl(state_file_.get(), F_SETLK, &lock) == 0) return true;
-    if (errno != EINTR) return errno != EAGAIN && errno != EACCES;  // no locks: work without them
-  }
-}
-
-void CacheFolder::UnlockByte(std::uint64_t offset) const {
-  struct ::flock lock = LockOf(offset, F_UNLCK);
-  static_cast<void>(::fcntl(state_file_.get(), F_SETLK, &lock));
-}
-
-bool CacheFolder::TryLockBlock(const BlockId& id) { return LockByte(LockByteOf(id)); }
-void CacheFolder::UnlockBlock(const BlockId& id) { UnlockByte(LockByteOf(id)); }
-
+bool CacheFolder::TryLockBlock(const BlockId& id) { return state_file_->TryLock(LockByteOf(id)); }
+void CacheFolder::UnlockBlock(const BlockId& id) { state_file_->Unlock(LockByteOf(id)); }
 bool CacheFolder::IsBlockLocked(const BlockId& id) const {
-  struct ::flock lock = LockOf(LockByteOf(id), F_WRLCK);
-  return ::fcntl(state_file_.get(), F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  return state_file_->IsLocked(LockByteOf(id));
 }
 
 // ---- counters ----
@@ -219,7 +205,7 @@ bool CacheFolder::IsBlockLocked(const BlockId& id) const {
 std::optional<CacheFolder::State> CacheFolder::ReadState() const {
   State state;
   const State fresh;
-  const ::ssize_t count = ::pread(state_file_.get(), &state, sizeof state, 0);
+  const ::ssize_t count = ::pread(state_file_->fd(), &state, sizeof state, 0);
   if (count != sizeof state || std::memcmp(state.magic, fresh.magic, sizeof fresh.magic) != 0 ||
       state.crc != state.Crc())
     return std::nullopt;
@@ -241,13 +227,14 @@ void CacheFolder::ApplyPending(State& state) {
 bool CacheFolder::Flush() {
   const MutexLock lock(mutex_);
   next_flush_ = MonotonicNow() + kFlushInterval.count();
-  if (!LockByte(kStateLock)) return false;
+  const MutexLock of_process(state_file_->counters);
+  if (!state_file_->TryLock(kStateLock)) return false;
   State lost;
   lost.stats.stored_bytes = known_stored_bytes_;
   State state = ReadState().value_or(lost);
   ApplyPending(state);
-  if (::pwrite(state_file_.get(), &state, sizeof state, 0) != sizeof state) ++pending_.errors;
-  UnlockByte(kStateLock);
+  if (::pwrite(state_file_->fd(), &state, sizeof state, 0) != sizeof state) ++pending_.errors;
+  state_file_->Unlock(kStateLock);
   known_stored_bytes_ = state.stats.stored_bytes;
   last_tick_ = state.history.LastTick();
   return true;
@@ -286,41 +273,38 @@ void CacheFolder::SetStoredBytes(std::uint64_t scanned, std::uint64_t before) {
 
 // ---- blocks ----
 
-bool CacheFolder::Has(const BlockId& id) const {
-  return ::access((path_ + "/" + id.Path()).c_str(), F_OK) == 0;
-}
+bool CacheFolder::Has(const BlockId& id) const { return ::access(PathOf(id).c_str(), F_OK) == 0; }
 
 std::optional<BlockHead> CacheFolder::Peek(const BlockId& id) const {
-  const std::string path = path_ + "/" + id.Path();
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   struct ::stat status {};
-  if (!file || ::fstat(file.get(), &status) != 0) return std::nullopt;
+  const Descriptor file = OpenRegular(PathOf(id), status);
+  if (!file) return std::nullopt;
   Result<BlockHead> head = ReadHead(file.get(), id, static_cast<std::uint64_t>(status.st_size));
   if (!head.ok()) return std::nullopt;
   return std::move(head).value();
 }
 
 Result<OpenBlock> CacheFolder::OpenBlockFile(const BlockId& id) {
-  const std::string path = path_ + "/" + id.Path();
   OpenBlock block;
-  block.file = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOATIME));
-  if (!block.file && errno == EPERM)
-    block.file = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!block.file && errno == ENOENT) return Error::Make(ErrorKind::kNotFound, "no such block");
   struct ::stat status {};
-  if (!block.file || ::fstat(block.file.get(), &status) != 0) {
-    const int error = errno;
+  block.file = OpenRegular(PathOf(id), status, O_NOATIME);
+  if (!block.file && errno == EPERM) block.file = OpenRegular(PathOf(id), status);
+  const int error = block.file ? 0 : errno;
+  if (error == ENOENT) return Error::Make(ErrorKind::kNotFound, "no such block");
+  if (error != 0 && error != kNotRegular) {
     CountError("cannot open a block of the cache", error);
-    return FileError("open", path, error);
+    return FileError("open", PathOf(id), error);
   }
   Result<BlockHead> head =
-      ReadHead(block.file.get(), id, static_cast<std::uint64_t>(status.st_size));
+      error == kNotRegular
+          ? Error::Make(ErrorKind::kDataLoss, "a block of the cache is not a regular file")
+          : ReadHead(block.file.get(), id, static_cast<std::uint64_t>(status.st_size));
   if (!head.ok()) {
-    if (head.error().kind == ErrorKind::kDataLoss) {
-      RemoveDamaged(id, head.error().message);
-    } else {
+    if (head.error().kind != ErrorKind::kDataLoss) {
       cache_error.Report(head.error());
       Add({.errors = 1});
+    } else if (const int kept = RemoveDamaged(id, head.error().message); kept != 0) {
+      return FileError("remove", PathOf(id), kept);
     }
     return std::move(head).error();
   }
@@ -341,18 +325,22 @@ void CacheFolder::MarkUsed(const OpenBlock& block) {
   static_cast<void>(::futimens(block.file.get(), times));  // only the choice of victims needs it
 }
 
-void CacheFolder::Remove(const BlockId& id) {
-  const std::string path = path_ + "/" + id.Path();
+int CacheFolder::Remove(const BlockId& id) {
+  const std::string path = PathOf(id);
   struct ::stat status {};
-  if (::stat(path.c_str(), &status) != 0 || ::unlink(path.c_str()) != 0) return;
+  if (::lstat(path.c_str(), &status) != 0 || ::unlink(path.c_str()) != 0)
+    return errno == ENOENT ? 0 : errno;
   const MutexLock lock(mutex_);
   pending_stored_bytes_ -= static_cast<std::int64_t>(AgeOf(status).bytes);
+  return 0;
 }
 
-void CacheFolder::RemoveDamaged(const BlockId& id, const std::string& why) {
+int CacheFolder::RemoveDamaged(const BlockId& id, const std::string& why) {
   cache_damaged.Report(why);
-  Remove(id);
-  Add({.damaged = 1});
+  const int error = Remove(id);
+  if (error == 0) Add({.damaged = 1});
+  else CountError("cannot remove a damaged block of the cache", error);
+  return error;
 }
 
 bool CacheFolder::TryReserve(std::uint64_t bytes) {
@@ -392,7 +380,7 @@ CacheFolder::Stored CacheFolder::Store(const BlockId& id, BlockHead head, ByteVi
   head.data_crc = Crc32c(data);
   const std::string footer = EncodeFooter(head);
   const std::uint64_t bytes = OnDisk(data.size() + footer.size());
-  if (!MakeRoom(bytes)) {
+  if (footer.size() > kMaxFooterBytes || !MakeRoom(bytes)) {
     Add({.refused = 1});
     return Stored::kNoRoom;
   }
@@ -405,7 +393,7 @@ CacheFolder::Stored CacheFolder::Store(const BlockId& id, BlockHead head, ByteVi
 }
 
 bool CacheFolder::Write(const BlockId& id, const std::string& footer, ByteView data) {
-  const std::string path = path_ + "/" + id.Path();
+  const std::string path = PathOf(id);
   const std::string folder = path_ + "/" + id.hash.substr(0, 2);
   const std::string temporary = folder + "/" + std::string(kTemporary) +
                                 std::to_string(ProcessId()) + "-" + std::to_string(Now()) + "-" +
@@ -466,14 +454,14 @@ Result<void> CacheFolder::Scan(const std::function<bool(const Scanned&)>& visit)
 
 Result<std::optional<CachePrune>> CacheFolder::Shrink(std::uint64_t most_bytes,
                                                       bool least_recently_used) {
-  if (!evicting_.TryLock()) return std::optional<CachePrune>();
-  const bool locked = LockByte(kEvictionLock);
+  if (!state_file_->eviction.TryLock()) return std::optional<CachePrune>();
+  const bool locked = state_file_->TryLock(kEvictionLock);
   Result<CachePrune> result = CachePrune();
   if (locked) {
     result = Evict(most_bytes, least_recently_used);
-    UnlockByte(kEvictionLock);
+    state_file_->Unlock(kEvictionLock);
   }
-  evicting_.Unlock();
+  state_file_->eviction.Unlock();
   if (!result.ok()) return std::move(result).error();
   return locked ? std::optional<CachePrune>(*result) : std::nullopt;
 }

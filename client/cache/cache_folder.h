@@ -1,8 +1,8 @@
 // The directory of a cache: its files, the state that processes share, and locks between processes.
 //
-//   DIRECTORY/penstock-cache-1/state      counters, and the file whose bytes are locked
-//                              ab/cd...0  blocks (block_file.h), by hash
-//                              ab/.tmp-*  blocks being written
+//   DIRECTORY/v2/state      counters, and the file whose bytes are locked
+//                ab/cd...0  blocks (block_file.h), by hash
+//                ab/.tmp-*  blocks being written
 //
 // Locks are POSIX record locks: the kernel releases them when a process ends, and a forked child
 // does not inherit them. They only save work. The rename that publishes a block decides.
@@ -19,6 +19,7 @@
 #include "base/io/descriptor.h"
 #include "client/cache/block_file.h"
 #include "client/cache/eviction.h"
+#include "client/cache/state_file.h"
 #include "penstock/base/mutex.h"
 #include "penstock/node_cache.h"
 
@@ -47,8 +48,8 @@ class CacheFolder {
   std::uint64_t limit() const { return limit_; }
   void SetLimit(std::uint64_t bytes) { limit_ = bytes; }
 
-  // kNotFound: the cache does not have the block. kDataLoss: the footer is damaged; the file is
-  // removed and counted. Other errors are counted.
+  // kNotFound: the cache does not have the block. kDataLoss: the footer is damaged, or it is not a
+  // regular file; it is removed and counted. Other errors are counted.
   Result<OpenBlock> OpenBlockFile(const BlockId& id);
   // As OpenBlockFile. Nullopt: an error; the block is as absent.
   std::optional<OpenBlock> OpenForRead(const BlockId& id);
@@ -57,12 +58,16 @@ class CacheFolder {
   std::optional<BlockHead> Peek(const BlockId& id) const;
   // Marks an open block as used.
   void MarkUsed(const OpenBlock& block);
-  // Removes a file that turned out to be damaged.
-  void RemoveDamaged(const BlockId& id, const std::string& why);
-  void Remove(const BlockId& id);
+  // Removes a file that turned out to be damaged, and counts it. Returns 0, or the errno of the
+  // removal, which is counted as an error.
+  int RemoveDamaged(const BlockId& id, const std::string& why);
+  // Returns 0 or errno. An absent block is removed.
+  int Remove(const BlockId& id);
+  std::string PathOf(const BlockId& id) const { return path_ + "/" + id.Path(); }
 
   enum class Stored { kYes, kNoRoom, kFailed };
-  // Publishes a block, after an eviction if necessary. Sets head.data_crc.
+  // Publishes a block, after an eviction if necessary. Sets head.data_crc. kNoRoom also for a
+  // footer of more than kMaxFooterBytes.
   Stored Store(const BlockId& id, BlockHead head, ByteView data);
 
   // Tries to lock a block for the download. False: another process has the lock. Without working
@@ -94,11 +99,8 @@ class CacheFolder {
  private:
   struct State;
 
-  CacheFolder(std::string path, Descriptor state);
+  CacheFolder(std::string path, StateFile::Ptr state);
   static Result<std::unique_ptr<CacheFolder>> OpenAt(const std::string& directory, bool create);
-  // Returns false if another process has the lock. Without working locks, true.
-  bool LockByte(std::uint64_t offset) const;
-  void UnlockByte(std::uint64_t offset) const;
   std::optional<State> ReadState() const;
   void ApplyPending(State& state) PENSTOCK_REQUIRES(mutex_);
   // Counts the bytes of a block that will be written, if they fit.
@@ -110,9 +112,8 @@ class CacheFolder {
   void SetStoredBytes(std::uint64_t scanned, std::uint64_t before);
 
   const std::string path_;
-  const Descriptor state_file_;
+  const StateFile::Ptr state_file_;
   std::atomic<std::uint64_t> limit_{0};
-  Mutex evicting_;  // record locks do not exclude threads of one process
   std::atomic<std::uint64_t> next_name_{0};
   std::atomic<std::int64_t> no_space_until_{0};  // Monotonic nanoseconds.
   std::atomic<std::int64_t> last_tick_{0};

@@ -47,7 +47,7 @@ TEST_F(CacheFolderTest, AStoredBlockCanBeRead) {
 
 TEST_F(CacheFolderTest, OnlyItsUserCanReadIt) {
   struct ::stat status {};
-  ASSERT_EQ(::stat((directory_.path() + "/v1").c_str(), &status), 0);
+  ASSERT_EQ(::stat((directory_.path() + "/v2").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0700u);
   Store("k", MakeContent(10));
   ASSERT_EQ(::stat(directory_.Blocks().front().c_str(), &status), 0);
@@ -72,12 +72,73 @@ TEST_F(CacheFolderTest, TheLastBlockOfAProcessIsCounted) {
 TEST_F(CacheFolderTest, ABlockUnderTheNameOfAnotherIsRemoved) {
   const BlockId id = Store("k", MakeContent(10));
   const BlockId other{HashOf({"e", "b", "other", "t"}), 0};
-  const std::string path = directory_.path() + "/v1/";
+  const std::string path = directory_.path() + "/v2/";
   std::filesystem::create_directories(path + other.hash.substr(0, 2));
   std::filesystem::rename(path + id.Path(), path + other.Path());
   EXPECT_EQ(folder_->OpenForRead(other), std::nullopt);
   EXPECT_FALSE(folder_->Has(other));
   EXPECT_EQ(folder_->stats().damaged, 1u);
+}
+
+// Symptom: a read waited for ever for a writer of the FIFO.
+TEST_F(CacheFolderTest, AnotherKindOfFileInThePlaceOfABlockIsRemoved) {
+  const BlockId id = Store("k", MakeContent(10));
+  const std::string path = directory_.path() + "/v2/" + id.Path();
+  const std::string link = directory_.path() + "/elsewhere";
+  std::filesystem::rename(path, link);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(folder_->Peek(id), std::nullopt);
+  EXPECT_EQ(folder_->OpenBlockFile(id).error().kind, ErrorKind::kDataLoss);
+  EXPECT_FALSE(folder_->Has(id));
+  std::filesystem::create_symlink(link, path);
+  EXPECT_EQ(folder_->OpenBlockFile(id).error().kind, ErrorKind::kDataLoss);
+  EXPECT_FALSE(folder_->Has(id));
+  EXPECT_TRUE(std::filesystem::exists(link));
+  EXPECT_EQ(folder_->stats().damaged, 2u);
+}
+
+TEST_F(CacheFolderTest, ADirectoryInThePlaceOfABlockIsAnErrorEachTime) {
+  const BlockId id = Store("k", MakeContent(10));
+  const std::string path = directory_.path() + "/v2/" + id.Path();
+  std::filesystem::remove(path);
+  std::filesystem::create_directory(path);
+  const auto opened = folder_->OpenBlockFile(id);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_NE(opened.error().message.find("cannot remove '" + path + "'"), std::string::npos);
+  EXPECT_EQ(folder_->stats().damaged, 0u);
+  EXPECT_EQ(folder_->stats().errors, 1u);
+}
+
+TEST_F(CacheFolderTest, ABlockWhoseFooterIsTooLongIsNotStored) {
+  const Bytes data = MakeContent(10);
+  BlockHead head = HeadOf("k", data);
+  head.metadata.details.Edit().cache_control = std::string(kMaxFooterBytes, 'c');
+  const BlockId id{HashOf(head.version), 0};
+  EXPECT_EQ(folder_->Store(id, head, data), CacheFolder::Stored::kNoRoom);
+  head.metadata.details.Edit().cache_control.resize(kMaxFooterBytes - 1000);
+  EXPECT_EQ(folder_->Store(id, head, data), CacheFolder::Stored::kYes);
+  EXPECT_TRUE(folder_->OpenForRead(id).has_value());
+}
+
+// Symptom: the end of an inspection released the locks of its process.
+TEST_F(CacheFolderTest, LocksOutlastOtherUsesOfTheCacheByTheSameProcess) {
+  const BlockId id{HashOf({"e", "b", "k", "t"}), 3};
+  ASSERT_TRUE(folder_->TryLockBlock(id));
+  ASSERT_TRUE(ReadCacheStats(directory_.path()).ok());
+  ASSERT_TRUE(CacheFolder::Open(directory_.path(), kMinCacheBytes).ok());
+  const auto seen_by_another_process = [&] {
+    const ::pid_t child = ::fork();
+    if (child == 0) {
+      const auto own = CacheFolder::Open(directory_.path(), kMinCacheBytes);
+      ::_exit(own.ok() && (*own)->IsBlockLocked(id) ? 1 : 0);
+    }
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    return WEXITSTATUS(status) == 1;
+  };
+  EXPECT_TRUE(seen_by_another_process());
+  folder_->UnlockBlock(id);
+  EXPECT_FALSE(seen_by_another_process());
 }
 
 TEST_F(CacheFolderTest, AnotherProcessSeesLocksUntilTheOwnerEnds) {
@@ -115,7 +176,7 @@ TEST_F(CacheFolderTest, ALostStateIsCountedAnew) {
   Store("k", MakeContent(100'000));
   const std::uint64_t stored = folder_->stats().stored_bytes;
   EXPECT_GE(stored, 100'000u);
-  std::filesystem::resize_file(directory_.path() + "/v1/state", 3);
+  std::filesystem::resize_file(directory_.path() + "/v2/state", 3);
   const auto again = CacheFolder::Open(directory_.path(), kMinCacheBytes);
   ASSERT_TRUE(again.ok());
   EXPECT_EQ((*again)->stats().stored_bytes, stored);
@@ -160,8 +221,8 @@ TEST_F(CacheFolderTest, RemovesTemporaryFilesThatAreOldOnly) {
 
 TEST(OpenCacheFolderTest, RefusesDirectoriesOfOthers) {
   const TemporaryDirectory directory;
-  ASSERT_EQ(::mkdir((directory.path() + "/v1").c_str(), 0700), 0);
-  ASSERT_EQ(::chmod((directory.path() + "/v1").c_str(), 0770), 0);
+  ASSERT_EQ(::mkdir((directory.path() + "/v2").c_str(), 0700), 0);
+  ASSERT_EQ(::chmod((directory.path() + "/v2").c_str(), 0770), 0);
   const auto opened = CacheFolder::Open(directory.path(), kMinCacheBytes);
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(opened.error().kind, ErrorKind::kInvalidArgument);

@@ -204,7 +204,7 @@ TEST(CachedReadTest, ReadsWorkIfTheCacheCannotBeWritten) {
   for (int i = 0; i < 256; ++i) {  // files where the folders of blocks should be
     char name[3];
     std::snprintf(name, sizeof name, "%02x", static_cast<unsigned>(i));
-    std::ofstream(cached.directory.path() + "/v1/" + name);
+    std::ofstream(cached.directory.path() + "/v2/" + name);
   }
   const Bytes content = MakeContent(2 * kMiB);
   const ETag etag = cached.Put("a", content);
@@ -217,6 +217,27 @@ TEST(CachedReadTest, ReadsWorkIfTheCacheCannotBeWritten) {
     cached.WaitUntilStored();
   }
   EXPECT_GT(cached.cache->folder().stats().errors, 0u);
+}
+
+TEST(CachedReadTest, ACachedReadReturnsTheSameMetadata) {
+  CachedStore cached;
+  const Bytes content = MakeContent(3000);
+  auto body = std::make_unique<penstock::testing::TextSource>(std::string(AsText(content)));
+  PutObjectRequest put{.bucket = cached.bucket, .key = ObjectKey("a"), .body = body.get()};
+  put.attributes.content_encoding = "gzip";
+  put.attributes.cache_control = "no-cache";
+  const ETag etag = cached.store->Call(std::move(put)).value().etag;
+  for (int times = 0; times < 2; ++times) {
+    CollectingSink sink;
+    auto request = cached.Get("a", sink);
+    request.if_match = etag;
+    const auto read = cached.Read(std::move(request));
+    ASSERT_TRUE(read.ok());
+    EXPECT_EQ(read->details->content_encoding, "gzip") << times;
+    EXPECT_EQ(sink.seen.details->cache_control, "no-cache") << times;
+    cached.WaitUntilStored();
+  }
+  EXPECT_EQ(cached.gets, 1);
 }
 
 TEST(CachedReadTest, ABodyThatBeginsAgainIsStoredOnce) {

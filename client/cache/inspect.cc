@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/crc/crc.h"
+#include "base/io/file_error.h"
 #include "client/cache/cache_folder.h"
 
 namespace penstock {
@@ -87,18 +88,30 @@ Result<CacheStats> ReadCacheStats(const std::string& directory) {
 Result<CacheCheck> VerifyCache(const std::string& directory) {
   PENSTOCK_ASSIGN(const auto folder, CacheFolder::OpenExisting(directory));
   CacheCheck check;
+  Result<void> first_failure = Ok();
+  const auto fails = [&](Error error) {
+    error.message += "; it is in the place of a block of the cache: remove it, or correct its mode";
+    if (first_failure.ok()) first_failure = std::move(error);
+    return true;
+  };
   PENSTOCK_TRY(folder->Scan([&](const CacheFolder::Scanned& file) {
     if (!file.id) return true;
-    const auto block = folder->OpenBlockFile(*file.id);  // removes a file with a damaged footer
+    auto block = folder->OpenBlockFile(*file.id);  // removes a file with a damaged footer
     if (!block.ok() && block.error().kind == ErrorKind::kNotFound)
       return true;  // evicted meanwhile
+    if (!block.ok() && block.error().kind != ErrorKind::kDataLoss)
+      return fails(std::move(block).error());
     const bool intact = block.ok() && IsIntact(*block);
-    if (block.ok() && !intact) folder->RemoveDamaged(*file.id, "the checksum of a block differs");
+    if (block.ok() && !intact) {
+      const int kept = folder->RemoveDamaged(*file.id, "the checksum of a block differs");
+      if (kept != 0) return fails(FileError("remove", folder->PathOf(*file.id), kept));
+    }
     ++(intact ? check.blocks : check.damaged);
     (intact ? check.bytes : check.damaged_bytes) += file.age.bytes;
     return true;
   }));
   folder->Flush();
+  if (!first_failure.ok()) return std::move(first_failure).error();
   return check;
 }
 

@@ -64,6 +64,24 @@ TEST_F(InspectTest, VerifyRemovesDamagedBlocks) {
   EXPECT_EQ(cached_.directory.Blocks().size(), 3u);
 }
 
+TEST_F(InspectTest, VerifyNamesWhatItCannotRemoveAndChecksTheRest) {
+  const auto blocks = cached_.directory.Blocks();
+  Overwrite(blocks[1], 1000, '\x01');
+  Overwrite(blocks[1], 1001, '\x02');
+  std::filesystem::remove(blocks[0]);
+  std::filesystem::create_directory(blocks[0]);
+  for (int times = 0; times < 2; ++times) {
+    const auto check = VerifyCache(directory());
+    ASSERT_FALSE(check.ok());
+    EXPECT_NE(check.error().message.find("cannot remove '" + blocks[0].string() + "'"),
+              std::string::npos)
+        << check.error().message;
+    EXPECT_EQ(ReadCacheStats(directory())->damaged, 1u);
+  }
+  std::filesystem::remove(blocks[0]);
+  EXPECT_EQ(VerifyCache(directory())->blocks, 2u);
+}
+
 TEST_F(InspectTest, VerifyDoesNotCallEvictedBlocksDamaged) {
   const auto blocks = cached_.directory.Blocks();
   for (std::size_t i = 0; i + 1 < blocks.size(); ++i) std::filesystem::remove(blocks[i]);

@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <string>
 #include <utility>
 
 #include "penstock/base/check.h"
@@ -24,8 +26,11 @@ void AddExtension(X509* certificate, int kind, const char* value) {
   X509_EXTENSION_free(extension);
 }
 
-// Creates a self-signed certificate for 127.0.0.1.
+// Creates a self-signed certificate for 127.0.0.1. Each has another subject: OpenSSL looks into a
+// directory only if the bundle has no authority of that name.
 X509* MakeCertificate(EVP_PKEY* key) {
+  static std::atomic<int> made{0};
+  const std::string subject = "Penstock test " + std::to_string(made.fetch_add(1));
   X509* const certificate = X509_new();
   X509_set_version(certificate, 2);
   ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
@@ -34,7 +39,7 @@ X509* MakeCertificate(EVP_PKEY* key) {
   X509_set_pubkey(certificate, key);
   X509_NAME* const name = X509_get_subject_name(certificate);
   X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
-                             reinterpret_cast<const unsigned char*>("127.0.0.1"), -1, -1, 0);
+                             reinterpret_cast<const unsigned char*>(subject.c_str()), -1, -1, 0);
   X509_set_issuer_name(certificate, name);
   AddExtension(certificate, NID_subject_alt_name, "IP:127.0.0.1");
   AddExtension(certificate, NID_basic_constraints, "critical,CA:TRUE");
@@ -169,6 +174,12 @@ TlsServer::~TlsServer() = default;
 
 std::string TlsServer::key_path() const { return context_->key_path; }
 std::string TlsServer::encrypted_key_path() const { return context_->encrypted_key_path; }
+
+std::string TlsServer::hashed_name() const {
+  std::array<char, 16> name{};
+  std::snprintf(name.data(), name.size(), "%08lx.0", X509_subject_name_hash(context_->certificate));
+  return name.data();
+}
 
 Request TlsServer::Get(std::string target) const {
   Request request = server_->Get(std::move(target));

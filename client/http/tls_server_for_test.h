@@ -55,6 +55,8 @@ class TlsServer {
   // The same key, encrypted with kKeyPassword.
   std::string encrypted_key_path() const;
   static constexpr std::string_view kKeyPassword = "secret";
+  // The name that OpenSSL looks for its certificate by, in a directory of authorities.
+  std::string hashed_name() const;
   // Returns a GET for this server that trusts its certificate.
   Request Get(std::string target = "/") const;
 

@@ -57,7 +57,7 @@ class ByteRate;
 // How connections are made and used, where that differs from the defaults: TLS identity, proxy and
 // rate.
 struct ConnectSettings {
-  std::string ca_directory_path;         // empty: none
+  std::string ca_directory_path;         // in addition to the bundle; empty: none
   std::string client_certificate_path;   // PEM; empty: none
   std::string client_key_path;           // PEM; empty: in the certificate file
   std::string client_key_password;       // secret; empty: none
@@ -76,7 +76,7 @@ struct Request {
   std::string target;  // path and query exactly as on the wire
   // Sent in this order. Includes Host. The transport adds Content-Length.
   std::vector<Header> headers;
-  std::string ca_bundle_path;                      // empty: the system's bundle
+  std::string ca_bundle_path;                      // empty: the system's authorities
   std::shared_ptr<const ConnectSettings> connect;  // shared with the Client; null: the defaults
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds idle_timeout{30'000};

@@ -49,7 +49,7 @@ def _received(journal: Journal, bucket: str, after: int) -> int:
 
 
 def _blocks(cached: penstock.S3Client) -> Iterator[Path]:
-    folder = Path(cached.s3client_config.cache or "") / "v1"
+    folder = Path(cached.s3client_config.cache or "") / "v2"
     return (path for path in folder.glob("??/*") if path.is_file())
 
 
@@ -213,8 +213,8 @@ def test_wrong_cache_settings_are_refused(client, bucket, settings, message):
 
 
 def test_a_directory_that_others_may_write_is_refused(client, bucket, tmp_path):
-    (tmp_path / "v1").mkdir()
-    (tmp_path / "v1").chmod(0o777)
+    (tmp_path / "v2").mkdir()
+    (tmp_path / "v2").chmod(0o777)
     config = replace(client.s3client_config, cache=str(tmp_path))
     other = penstock.S3Client(client.region, endpoint=client.endpoint, s3client_config=config)
     with pytest.raises(penstock.S3InvalidArgumentError, match="others may write to it"):

@@ -95,15 +95,17 @@ std::optional<Error> TunnelError(const Request& request, const EnvironmentProxy&
                      ": allow the connection there, or exclude the host by no_proxy");
 }
 
+// `proxy_variable`: the peer is an https proxy, whose URL is there. Empty: the peer is the server.
 Error HandshakeError(const Request& request, const std::string& peer,
-                     const ConnectFailure& failure) {
+                     const std::string& proxy_variable, const ConnectFailure& failure) {
   // OpenSSL's message if the first record is not TLS: a server without TLS sent text. A retry would
   // fail in the same way.
   if (failure.detail.find("wrong version number") != std::string_view::npos) {
-    return Error::Make(ErrorKind::kInvalidArgument,
-                       peer +
-                           " answered the TLS handshake with plain text: if the server speaks "
-                           "plain http, use an http:// URL");
+    return Error::Make(
+        ErrorKind::kInvalidArgument,
+        peer + " answered the TLS handshake with plain text: " +
+            (proxy_variable.empty() ? "if the server speaks plain http, use an http:// URL"
+                                    : "if it speaks plain http, use http:// in " + proxy_variable));
   }
   return Unavailable("TLS handshake with " + peer + " failed: " + Detail(request, failure));
 }
@@ -132,6 +134,8 @@ Error ConnectError(const Request& request, const ConnectFailure& failure) {
   // `peer` is the server that had to respond; `first` is the host that the connection was made to.
   const std::string peer = PeerName(request, proxy);
   const std::string first = proxy ? ProxyName(request, *proxy) : server;
+  // The handshake with an https proxy precedes CONNECT. A forwarded request needs no other one.
+  const bool proxy_handshake = proxy && proxy->is_tls && failure.tunnel_status == 0;
   if (proxy) {
     // The environment may have changed since the connection was begun.
     if (!proxy->fault.empty() && !failure.connected) return ProxyUrlError(request, *proxy);
@@ -150,9 +154,9 @@ Error ConnectError(const Request& request, const ConnectFailure& failure) {
     case CURLE_SSL_ISSUER_ERROR:
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
     case CURLE_SSL_INVALIDCERTSTATUS:
-      return Error::Make(
-          ErrorKind::kUnauthenticated,
-          "TLS certificate of " + peer + " was not accepted: " + Detail(request, failure));
+      return Error::Make(ErrorKind::kUnauthenticated,
+                         "TLS certificate of " + (proxy_handshake ? first : peer) +
+                             " was not accepted: " + Detail(request, failure));
     case CURLE_SSL_CERTPROBLEM: return ClientCertificateError(request, peer, failure);
     case CURLE_SSL_CACERT_BADFILE:
       return Error::Make(ErrorKind::kInvalidArgument,
@@ -161,7 +165,9 @@ Error ConnectError(const Request& request, const ConnectFailure& failure) {
                              : "cannot read the CA bundle '" + request.ca_bundle_path +
                                    "' of the client's ca_bundle, of AWS_CA_BUNDLE or of the "
                                    "profile; give a PEM file with certificates");
-    case CURLE_SSL_CONNECT_ERROR: return HandshakeError(request, peer, failure);
+    case CURLE_SSL_CONNECT_ERROR:
+      return HandshakeError(request, proxy_handshake ? first : peer,
+                            proxy_handshake ? proxy->variable : std::string(), failure);
     case CURLE_GOT_NOTHING:
     case CURLE_RECV_ERROR:
     case CURLE_SEND_ERROR:

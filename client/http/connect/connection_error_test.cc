@@ -133,6 +133,26 @@ TEST(ConnectionError, UntrustedCertificateIsUnauthenticated) {
   EXPECT_TRUE(Has(error, "self-signed certificate"));
 }
 
+TEST(ConnectionError, TheHandshakeWithAnHttpsProxyIsNotThatOfTheServer) {
+  ASSERT_EQ(::setenv("https_proxy", "https://user:secret@127.0.0.1:3128", 1), 0);
+  ConnectFailure failure{.curl_code = CURLE_PEER_FAILED_VERIFICATION, .detail = "unknown issuer"};
+  const Error proxy = From(failure);
+  failure.tunnel_status = 200;
+  const Error server = From(failure);
+  const Error plain =
+      From({.curl_code = CURLE_SSL_CONNECT_ERROR, .detail = "SSL routines::wrong version number"});
+  ASSERT_EQ(::unsetenv("https_proxy"), 0);
+  EXPECT_EQ(proxy.message,
+            "TLS certificate of the proxy 127.0.0.1:3128 (https_proxy) on the way to s3.local:9000 "
+            "was not accepted: unknown issuer");
+  EXPECT_EQ(server.message,
+            "TLS certificate of s3.local:9000 (through the proxy 127.0.0.1:3128) was not accepted: "
+            "unknown issuer");
+  EXPECT_EQ(plain.message,
+            "the proxy 127.0.0.1:3128 (https_proxy) on the way to s3.local:9000 answered the TLS "
+            "handshake with plain text: if it speaks plain http, use http:// in https_proxy");
+}
+
 TEST(ConnectionError, ErrorNamesAnUnreadableCaBundle) {
   const Error error = From({.curl_code = CURLE_SSL_CACERT_BADFILE});
   EXPECT_EQ(error.kind, ErrorKind::kInvalidArgument);

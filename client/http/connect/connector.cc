@@ -35,12 +35,29 @@ CURLSH* MakeShare() {
   return share;
 }
 
+// The authorities of the server and of an https proxy. libcurl's default directory, the system's,
+// stays in use beside CURLOPT_CAINFO, and NULL selects that default again in newer versions. A path
+// that is not a directory turns it off. With any path libcurl keeps no parsed certificates
+// (CURLOPT_CA_CACHE_TIMEOUT), so the next connection reads a bundle that was replaced.
+void SetAuthorities(CURL* curl, const Request& request) {
+  const std::string& bundle = request.ca_bundle_path;
+  const std::string directory =
+      request.connect == nullptr ? std::string() : request.connect->ca_directory_path;
+  if (!bundle.empty()) {
+    curl_easy_setopt(curl, CURLOPT_CAINFO, bundle.c_str());
+    curl_easy_setopt(curl, CURLOPT_PROXY_CAINFO, bundle.c_str());
+  }
+  if (bundle.empty() && directory.empty()) return;
+  const char* const path = directory.empty() ? "/dev/null" : directory.c_str();
+  curl_easy_setopt(curl, CURLOPT_CAPATH, path);
+  curl_easy_setopt(curl, CURLOPT_PROXY_CAPATH, path);
+}
+
 // libcurl copies the strings.
 void SetConnectOptions(CURL* curl, const ConnectSettings& settings) {
   const auto set = [curl](CURLoption option, const std::string& value) {
     if (!value.empty()) curl_easy_setopt(curl, option, value.c_str());
   };
-  set(CURLOPT_CAPATH, settings.ca_directory_path);
   set(CURLOPT_SSLCERT, settings.client_certificate_path);
   set(CURLOPT_SSLKEY, settings.client_key_path);
   // Without a password, also an empty one, OpenSSL asks for it on the terminal.
@@ -180,10 +197,10 @@ void Connector::SetOptions(ConnectHandle& handle, const Request& request) {
   curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, &ConnectHandle::Callbacks::OnTunnelHead);
   curl_easy_setopt(curl, CURLOPT_HEADERDATA, &handle);
   curl_easy_setopt(curl, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+  curl_easy_setopt(curl, CURLOPT_PROXY_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
   curl_easy_setopt(curl, CURLOPT_SHARE, share_);
   if (resolve_ != nullptr) curl_easy_setopt(curl, CURLOPT_RESOLVE, resolve_);
-  if (!request.ca_bundle_path.empty())
-    curl_easy_setopt(curl, CURLOPT_CAINFO, request.ca_bundle_path.c_str());
+  SetAuthorities(curl, request);
   if (request.connect != nullptr) SetConnectOptions(curl, *request.connect);
   // Not with a proxy: libcurl reads a proxy connection over TLS itself, and polls the socket.
   if (request.endpoint.scheme == "https" && !HasProxyFor(request)) LetTlsReadAhead(curl);

@@ -1,6 +1,7 @@
 // ConnectSettings: the proxy and the TLS identity of one client's requests.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -107,6 +108,45 @@ TEST_F(ConnectSettingsTest, ClientCertificateIsShown) {
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().kind, ErrorKind::kInvalidArgument) << missing.error().message;
   EXPECT_NE(missing.error().message.find("/none/cert.pem"), std::string::npos);
+}
+
+TEST_F(ConnectSettingsTest, AReplacedCaBundleIsNoticed) {
+  const ProxyVariable environment("no_proxy", "");
+  TlsServer first(RespondOk), second(RespondOk);
+  const std::string bundle = ::testing::TempDir() + "penstock_replaced.pem";
+  const auto send = [&](const TlsServer& server) {
+    Request request = server.Get();
+    request.ca_bundle_path = bundle;
+    request.headers.push_back({"Connection", "close"});
+    return Send(request);
+  };
+  const auto use = [&](const TlsServer& server) {
+    std::filesystem::copy_file(server.Get().ca_bundle_path, bundle,
+                               std::filesystem::copy_options::overwrite_existing);
+  };
+  use(first);
+  EXPECT_TRUE(send(first).ok());
+  EXPECT_FALSE(send(second).ok());
+  use(second);
+  EXPECT_TRUE(send(second).ok());
+  std::filesystem::remove(bundle);
+}
+
+TEST_F(ConnectSettingsTest, TheBundleVerifiesAnHttpsProxyToo) {
+  TlsServer proxy(RespondOk), other(RespondOk);
+  RawServer server(RawServer::Ok);
+  const std::string address = "127.0.0.1:" + std::to_string(proxy.port());
+  Request request = With(server.Get(), {.proxy_url = "https://" + address});
+  request.ca_bundle_path = proxy.Get().ca_bundle_path;
+  const auto sent = Send(request);
+  EXPECT_TRUE(sent.ok()) << sent.error().message;
+  EXPECT_EQ(server.connections(), 0);
+  request.ca_bundle_path = other.Get().ca_bundle_path;
+  const auto refused = Send(request);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, ErrorKind::kUnauthenticated) << refused.error().message;
+  EXPECT_TRUE(refused.error().message.starts_with("TLS certificate of the proxy " + address))
+      << refused.error().message;
 }
 
 TEST_F(ConnectSettingsTest, EncryptedKeyNeedsItsPasswordAndDoesNotAskForIt) {

@@ -80,9 +80,12 @@ struct ClientConfig {
   // default of the retry mode: 10 (tuned), 5 (legacy), 3 (standard, adaptive).
   std::optional<int> max_attempts = {};
   bool requester_pays = false;
-  std::string user_agent = {};      // prefix of the User-Agent header
-  std::string ca_bundle_path = {};  // empty: AWS_CA_BUNDLE, system store
-  // A folder of CA certificates with names as of `openssl rehash`, in addition to the bundle.
+  std::string user_agent = {};  // prefix of the User-Agent header
+  // A PEM file with the only CA certificates that servers and https proxies are verified with.
+  // Empty: AWS_CA_BUNDLE, the profile's ca_bundle, else those of the system.
+  std::string ca_bundle_path = {};
+  // A folder of CA certificates with names as of `openssl rehash`, in addition to that bundle, or
+  // to the system's bundle.
   std::string ca_directory_path = {};
   // The certificate that this client shows to the server (mutual TLS), and its key, as PEM files.
   // The certificate file may hold the key too. An encrypted key needs its password.

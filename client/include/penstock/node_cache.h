@@ -84,7 +84,8 @@ struct CachePrune {
 Result<void> ListCache(const std::string& directory,
                        const std::function<bool(const CacheEntry&)>& entry);
 Result<CacheStats> ReadCacheStats(const std::string& directory);
-// Reads every block and removes damaged ones.
+// Reads every block and removes damaged ones. If one cannot be read or removed, checks the others
+// and returns an error that names its path.
 Result<CacheCheck> VerifyCache(const std::string& directory);
 // Removes the least recently used blocks until at most `keep_bytes` are left, and files that killed
 // processes left behind.
