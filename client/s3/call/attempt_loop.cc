@@ -219,7 +219,7 @@ void AttemptLoop::FetchCredentials() {
   const Ticket ticket = waiting_.Begin();
   Result<void> asked = Caught("the request for credentials", [&] {
     FetchSigningCredentials(
-        state_, region_.endpoint(), call_.request.bucket,
+        state_, region_.endpoint(), call_.request.bucket, std::chrono::seconds(0),
         [self = shared_from_this(), ticket](Result<CredentialsPtr> credentials) {
           if (!self->waiting_.TryEnd(ticket)) return;
           self->Proceed([&] { self->OnCredentials(std::move(credentials)); });
