@@ -258,9 +258,11 @@ void AttemptLoop::OnAttemptEnd(SentRequest& sent, SentRequest* discarded,
                     SecretsOf(*discarded), FailureOf(lost));
     }
     const AttemptEnd end = record_.EndOf(sent, outcome);
-    Result<void> result = ReadAttempt(
-        {info_, call_.request, Body(), state_->config.client, SecretsOf(sent)}, sent.body,
-        std::move(outcome), [this](const WireResponse& response) { return Accept(response); });
+    Result<void> result =
+        ReadAttempt({info_, call_.request, Body(), state_->config.client, SecretsOf(sent),
+                     record_.may_have_happened()},
+                    sent.body, std::move(outcome),
+                    [this](const WireResponse& response) { return Accept(response); });
     record_.OnEnd(end, sent, SecretsOf(sent), result.ok() ? nullptr : FailureOf(result.error()));
     region_.Learn(result, sent.body.connections().any(), sent.body.head());
     const RetryDecision decision =
