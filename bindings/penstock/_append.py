@@ -26,7 +26,7 @@ class S3AppendWriter(io.BufferedIOBase):
 
     After an S3Exception the writer remains usable. Bytes that are not known to be in the object stay in :attr:`pending`: call
     :meth:`flush` or :meth:`close` to retry, and do not write those bytes again. No byte is appended twice: after a lost
-    response, the writer checks the object's size, its ETag and its bytes at that offset. One exception: the first append to a
+    response, the writer checks the object's size, ETag, CRC and bytes at that offset. One exception: the first append to a
     missing object has no ETag to depend on; if its response is lost and the object is deleted or renamed before it is sent
     again, it creates the object again. A request that timed out may still reach S3; the exception says so. :attr:`unsettled`
     counts its bytes until the next retry resolves its outcome.

@@ -11,6 +11,7 @@
 #include "base/encoding.h"
 #include "base/log/caught.h"
 #include "base/text/json_text.h"
+#include "client/http/exchange/request_rules.h"
 #include "client/s3/attempt/attempt_request.h"
 #include "client/s3/call/attempt_loop.h"
 #include "client/s3/call/call_options.h"
@@ -79,12 +80,14 @@ class CredentialsWait {
   std::atomic<bool> open_{true};
 };
 
-// Passes what `sign` returns for the credentials of the endpoint to `done`, exactly once.
+// Passes what `sign` returns for the credentials of the endpoint, which should be valid for
+// `expires`, to `done`, exactly once.
 template <class T, class Sign>
 void SignWhenReady(const StatePtr& state, const s3::ResolvedEndpointPtr& endpoint,
-                   const Place& place, Deadline deadline, Sign sign, Callback<T> done) {
+                   const Place& place, std::chrono::seconds expires, Deadline deadline, Sign sign,
+                   Callback<T> done) {
   const auto wait = std::make_shared<CredentialsWait<T>>(place, std::move(done));
-  s3::FetchSigningCredentials(state, endpoint, place.bucket,
+  s3::FetchSigningCredentials(state, endpoint, place.bucket, expires,
                               [wait, sign = std::move(sign)](Result<CredentialsPtr> credentials) {
                                 wait->End([&]() -> Result<T> {
                                   if (!credentials.ok()) return std::move(credentials).error();
@@ -125,6 +128,8 @@ Result<PresignedRequest> SignUrl(ClientState& state, const s3::WireRequest& wire
   request.target = s3::MakeTarget(wire, endpoint);
   request.headers.push_back({"Host", endpoint.authority});
   request.headers.insert(request.headers.end(), wire.headers.begin(), wire.headers.end());
+  request.endpoint = endpoint.endpoint;
+  PENSTOCK_TRY(http::CheckRequest(request));
   PENSTOCK_TRY(state.process.SignerFor(s3::ScopeOf(endpoint))
                    .Presign(request, credentials, {.now = now, .expires = expires}));
   PresignedRequest out;
@@ -153,7 +158,7 @@ void StartUrl(Client& client, s3::Operation operation, const Request& request,
                     Resolve(*state, operation, wire.bucket));
     PENSTOCK_TRY(s3::CheckMayCarryKey(wire, endpoint->endpoint, state->connect));
     SignWhenReady<PresignedRequest>(
-        state, endpoint, place, request.options.deadline,
+        state, endpoint, place, options.expires, request.options.deadline,
         [state, endpoint, wire = std::move(wire),
          expires = options.expires](const Credentials& credentials) {
           return SignUrl(*state, wire, *endpoint, expires, credentials);
@@ -222,6 +227,12 @@ Result<void> CheckForm(const PostFormRequest& request) {
   }
   for (const NameValueList* list : {&request.fields, &request.starts_with}) {
     for (const auto& [name, value] : *list) {
+      // It becomes a parameter of a header; values are bodies of their own (RFC 7578).
+      if (std::ranges::any_of(name, [](char c) { return (c >= 0 && c < ' ') || c == '"'; })) {
+        return s3::InvalidRequest(
+            "the name of a field of the form has a quote or a control character, for example a "
+            "line break; remove it");
+      }
       for (const std::string_view own :
            {"", "key", "bucket", "file", "policy", "x-amz-algorithm", "x-amz-credential",
             "x-amz-date", "x-amz-security-token", "x-amz-signature"}) {
@@ -335,7 +346,7 @@ void StartPresign(Client& client, const PostFormRequest& request, Callback<PostF
     PENSTOCK_ASSIGN(const s3::ResolvedEndpointPtr endpoint,
                     Resolve(*state, s3::Operation::kPutObject, request.bucket.value));
     SignWhenReady<PostForm>(
-        state, endpoint, place, Deadline::Never(),
+        state, endpoint, place, request.expires, Deadline::Never(),
         [state, endpoint, request](const Credentials& credentials) {
           return SignForm(*state, request, *endpoint, credentials);
         },

@@ -139,14 +139,19 @@ TEST_F(PresignTest, ASessionTokenIsAParameterAsBotocore) {
                         "e2c18d28492260a5ad15944fb9d71157c004d3b92583ed79041eb58cd1c18c37"));
 }
 
-TEST_F(PresignTest, DirectoryBucketsUseTheirSessionAsBotocore) {
-  Make({.region = "us-west-2"});
-  test->transport.Expect(FakeReply::Respond(
+FakeReply SessionUntil(const std::string& time) {
+  return FakeReply::Respond(
       200, {},
       "<CreateSessionResult><Credentials><SessionToken>SESSION==</SessionToken>"
       "<SecretAccessKey>wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY</SecretAccessKey>"
       "<AccessKeyId>AKIAIOSFODNN7EXAMPLE</AccessKeyId>"
-      "<Expiration>2013-05-24T00:05:00Z</Expiration></Credentials></CreateSessionResult>"));
+      "<Expiration>2013-05-24T" +
+          time + "Z</Expiration></Credentials></CreateSessionResult>");
+}
+
+TEST_F(PresignTest, DirectoryBucketsUseTheirSessionAsBotocore) {
+  Make({.region = "us-west-2"});
+  test->transport.Expect(SessionUntil("00:05:00"));
   const GetObjectRequest request{.bucket = BucketName("b--usw2-az1--x-s3"), .key = ObjectKey("k")};
   const auto url = Presign(*test->client, request, {.expires = seconds(300)});
   ASSERT_TRUE(url.ok()) << url.error().message;
@@ -157,6 +162,44 @@ TEST_F(PresignTest, DirectoryBucketsUseTheirSessionAsBotocore) {
             "X-Amz-Expires=300&X-Amz-SignedHeaders=host&X-Amz-S3session-Token=SESSION%3D%3D&"
             "X-Amz-Signature=67ac907c2c3144e875265faf60ff3dee7912ead1fa89bd20a08893a180981a09");
   EXPECT_EQ(test->sent(), 1U);
+}
+
+// Symptom: a URL for a day was reported as valid for a day, and S3 refused it after 5 minutes.
+TEST_F(PresignTest, AUrlOfADirectoryBucketExpiresWithItsSession) {
+  Make({.region = "us-west-2"});
+  const GetObjectRequest request{.bucket = BucketName("b--usw2-az1--x-s3"), .key = ObjectKey("k")};
+  const auto end = [&](seconds expires) {
+    return Presign(*test->client, request, {.expires = expires})->expires_at - kNow;
+  };
+  test->transport.Expect(SessionUntil("00:05:00"));
+  EXPECT_EQ(end(seconds(86400)), seconds(300));
+  EXPECT_EQ(end(seconds(60)), seconds(60));
+  EXPECT_EQ(test->sent(), 1U);
+}
+
+TEST_F(PresignTest, ASessionThatEndsTooEarlyIsReplaced) {
+  Make({.region = "us-west-2"});
+  const GetObjectRequest request{.bucket = BucketName("b--usw2-az1--x-s3"), .key = ObjectKey("k")};
+  test->transport.Expect(SessionUntil("00:05:00"));
+  ASSERT_TRUE(Presign(*test->client, request).ok());
+  test->transport.clock().Advance(seconds(200));
+  test->transport.Expect(SessionUntil("00:08:20"));
+  EXPECT_EQ(Presign(*test->client, request)->expires_at, kNow + seconds(500));
+  EXPECT_EQ(test->sent(), 2U);
+}
+
+// Symptom: the caller got header values with line breaks, which split the request of a program that
+// writes them as they are.
+TEST_F(PresignTest, HeadersWithLineBreaksAreRefusedAsByTheCall) {
+  Client& client = *InIreland().client;
+  GetObjectRequest get{.bucket = kBucket, .key = ObjectKey("k")};
+  for (const char* etag : {"a\r\nX-Evil: 1", "a\nb"}) {
+    get.if_match = ETag(etag);
+    EXPECT_EQ(Presign(client, get).error().kind, ErrorKind::kInvalidArgument);
+  }
+  PutObjectRequest put{.bucket = kBucket, .key = ObjectKey("k")};
+  put.attributes.content_type = "a\r\nb";
+  EXPECT_NE(Presign(client, put).error().message.find("Content-Type"), std::string::npos);
 }
 
 TEST_F(PresignTest, RefusesWhatCannotBeSigned) {
@@ -266,7 +309,7 @@ TEST_F(PresignTest, AFormOfASessionAsBotocore) {
 TEST_F(PresignTest, FormsRefuseOwnFieldsAndDirectoryBuckets) {
   Client& client = *InIreland().client;
   PostFormRequest request{.bucket = kBucket, .key = ObjectKey("k")};
-  for (const char* name : {"Policy", "key", "x-amz-signature", ""}) {
+  for (const char* name : {"Policy", "key", "x-amz-signature", "", "a\r\nb", "a\"b"}) {
     request.fields = {{name, "v"}};
     EXPECT_EQ(Presign(client, request).error().kind, ErrorKind::kInvalidArgument) << name;
   }

@@ -30,7 +30,8 @@ class Presigning(Session):
         Args:
             operation: The method of this class whose request is signed.
             expires_in: Seconds until the URL expires, 1 to 604,800. It expires earlier together with temporary credentials, and
-                with the session of a directory bucket, within 5 minutes.
+                with the session of a directory bucket, within 5 minutes. A session that would end too early is replaced, unless
+                it is younger than 30 s.
             request: Other arguments of that method, except its data; see :class:`penstock.requests.PresignOptions`.
                 A timeout has no effect.
 

@@ -213,7 +213,8 @@ class PresignedRequest:
         method: ``"GET"``, ``"HEAD"``, ``"PUT"`` or ``"DELETE"``.
         url: The URL.
         headers: Headers that must be sent with exactly these values.
-        expires_at: Time at which the URL expires; one for a directory bucket expires with its session, within 5 minutes.
+        expires_at: Time at which the URL expires; one for a directory bucket expires with its session, within 5 minutes, which
+            is included.
     """
 
     method: str

@@ -49,6 +49,16 @@ def test_a_conditional_upload_whose_response_was_lost_is_found(own_emulator, buc
     assert get(client, bucket, "small") == b"mine"
 
 
+def test_failures_of_a_deletion_mention_its_lost_response(own_emulator, lossy):
+    etag = lossy.put("lost", "k", b"x").etag
+    lost = {"do": {"reset": {}, "at": "after_commit"}, "when": {"operation": "DeleteObjects"}, "limit": {"times": 1}}
+    own_emulator.faults().set([lost])
+    result = lossy.delete_objects("lost", [penstock.requests.ObjectToDelete("k", if_match=etag)])
+    assert [failure.code for failure in result.failures] == ["NoSuchKey"]
+    assert "may have been carried out" in result.failures[0].message
+    own_emulator.faults().check()
+
+
 def test_a_conditional_upload_that_did_not_arrive_is_not_found(own_emulator, lossy):
     lose(own_emulator, "PutObject", "before_commit")
     with (

@@ -86,6 +86,18 @@ def test_directory_buckets(client):
     assert send(signed)[2] == b"x"
 
 
+def test_a_url_of_a_directory_bucket_expires_with_its_session(client):
+    """A URL for a day was reported as valid for a day, and S3 refused it after 5 minutes."""
+    bucket = "presigned-expiry--usw2-az1--x-s3"
+    client.create_bucket(bucket)
+    assert client.presign("get", bucket, "k", expires_in=86_400).expires_at <= time.time() + 301
+
+
+def test_a_header_with_a_line_break_is_refused(client, bucket):
+    with pytest.raises(penstock.S3InvalidArgumentError, match="If-Match"):
+        client.presign("get", bucket, "k", if_match="a\r\nX-Evil: 1")
+
+
 def test_a_result_does_not_show_its_signature(client, bucket):
     signed = client.presign("put", bucket, "k", sse_customer_key=KEY)
     assert "Signature" in signed.url

@@ -36,6 +36,15 @@ class Log:
         """The next appends are not executed and get no response. A test executes them with :meth:`append`, or never."""
         self._next_appends({"do": {"reset": {}, "at": "before_commit"}, "limit": {"times": times}})
 
+    def lose_response_and_damage_reads(self, times: int) -> None:
+        """The next append is executed and gets no response. The next reads of a range return one wrong bit, always the same."""
+        lost = {"when": {"operation": "PutObject", "bucket": self.bucket}, "do": {"reset": {}, "at": "after_commit"}}
+        read = {"when": {"operation": "GetObject", "bucket": self.bucket, "range": True}}
+        damage = {"do": {"corrupt": {"mode": "flip-bit"}, "at": "body_out@2"}}
+        self._emulator.faults().set(
+            [lost | {"limit": {"times": 1}}, read | damage | {"limit": {"times": times}, "must_fire": False}]
+        )
+
     def reject_append(self, code: str) -> None:
         """The next append is rejected with an error code."""
         self._next_appends({"do": {"error": {"status": 400, "code": code}, "at": "before_commit"}, "limit": {"times": 1}})
@@ -131,6 +140,22 @@ def test_a_success_with_another_size_leaves_the_bytes_unsettled(log):
     for _ in range(2):
         with pytest.raises(penstock.S3ConflictError, match="the outcome of an earlier append is unknown"):
             writer.close()
+
+
+@pytest.mark.parametrize("before", [b"", b"first|"])
+@pytest.mark.parametrize("wrong_readings", [1, 100])
+def test_a_wrong_bit_of_the_check_does_not_hide_an_append(log, before, wrong_readings):
+    """One wrong bit made the writer report that bytes which are in the object are not in it."""
+    if before:
+        log.append(before)
+    writer = log.writer()
+    writer.write(b"RECORD|")
+    log.lose_response_and_damage_reads(wrong_readings)
+    writer.flush()
+    assert (writer.pending, writer.unsettled) == (b"", 0)
+    writer.write(b"last")
+    writer.close()
+    assert log.content == before + b"RECORD|last"
 
 
 @pytest.mark.parametrize("more", [b"", b"and more|"])

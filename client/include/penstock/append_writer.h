@@ -28,11 +28,12 @@ struct AppendOptions {
 // object has no ETag to depend on. If its response is lost and the object is deleted or renamed
 // before it is sent again, it creates the object again.
 //
-// If an append gets no response, the writer reads the object's size, its ETag and the bytes at the
-// append offset. If the object is unchanged, the append may still be executed later. It stays
-// unsettled until S3 accepts or rejects a later append, because both depend on the same condition.
-// If another writer appended the same bytes at the same offset, the writer cannot distinguish them
-// from its own.
+// If an append gets no response, the writer reads the object's size, its ETag, its CRC and the
+// bytes at the append offset. Responses to reads of a range have no checksum, so bytes count as
+// missing only if two readings are equal and the CRC does not show them. If that decides nothing,
+// or if the object is unchanged, the append stays unsettled until a later append decides: all of
+// them depend on the same condition. If another writer appended the same bytes at the same offset,
+// the writer cannot distinguish them from its own.
 //
 // S3 allows 10,000 appends per object and 5 GiB per append. Beyond that it returns TooManyParts; a
 // copy of the object starts a new count.
@@ -70,7 +71,7 @@ class AppendWriter {
   AppendWriter(std::shared_ptr<ObjectStore> store, BucketName bucket, ObjectKey key,
                AppendOptions options);
   Result<PutObjectResponse> Put(ByteView data, const Interrupt& interrupt);
-  Result<void> Take(std::uint64_t count, PutObjectResponse response);
+  Result<void> Take(ByteView data, PutObjectResponse response);
   Result<void> CheckTriedAgain(ByteView data) const;
   void NoteTry(ByteView data);
   Error Ended() const;
@@ -79,6 +80,8 @@ class AppendWriter {
   Result<std::uint64_t> ResolveOutcome(ByteView data, Error error, const Interrupt& interrupt);
   Result<std::uint64_t> Arrived(ByteView data, const ObjectMetadata& now,
                                 const Interrupt& interrupt) const;
+  bool ShownByCrc(ByteView data, const ObjectMetadata& now) const;
+  void Advance(ByteView data, ETag etag);
 
   const std::shared_ptr<ObjectStore> store_;  // shared with the creator
   const BucketName bucket_;
@@ -86,7 +89,8 @@ class AppendWriter {
   const AppendOptions options_;
   std::uint64_t size_ = 0;
   std::optional<ETag> etag_;
-  std::string checksum_algorithm_;  // Of the object. Empty: the writer chooses.
+  std::string checksum_algorithm_;    // Of the object. Empty: the writer chooses.
+  std::optional<std::uint64_t> crc_;  // Of the first size_ bytes. Unset: unknown.
   // Ascending lengths of the appends at size_ and etag_ that S3 may still execute. Each is a prefix
   // of the next.
   std::vector<std::uint64_t> tries_;

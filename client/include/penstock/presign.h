@@ -21,7 +21,8 @@ namespace penstock {
 
 struct PresignOptions {
   // 1 s to 7 days. A URL that was signed with temporary credentials expires with them at the
-  // latest; one for a directory bucket expires with its session, within 5 minutes.
+  // latest; one for a directory bucket expires with its session, within 5 minutes. Presign creates
+  // another session if the client's one ends before `expires` and is older than 30 s.
   std::chrono::seconds expires{3600};
 };
 
@@ -41,9 +42,9 @@ struct PresignedRequest {
 // the request or ClientConfig::operation_timeout. StartPresign does not block: its callback runs on
 // an I/O thread or before StartPresign returns.
 //
-// Errors: kInvalidArgument as for the call itself, or if `expires` is out of range;
-// kUnauthenticated without credentials; kTimeout; errors of the credentials provider and of
-// CreateSession.
+// Errors: kInvalidArgument as for the call itself, for example for a header value with a line
+// break, or if `expires` is out of range; kUnauthenticated without credentials; kTimeout; errors of
+// the credentials provider and of CreateSession.
 void StartPresign(Client& client, const GetObjectRequest& request, const PresignOptions& options,
                   Callback<PresignedRequest> done);
 void StartPresign(Client& client, const HeadObjectRequest& request, const PresignOptions& options,
@@ -73,7 +74,9 @@ struct PostFormRequest {
   // accepts every key with this prefix.
   ObjectKey key;
   // Further fields with fixed values, for example {"acl", "private"} or {"Content-Type",
-  // "image/png"}. Each becomes a condition of the policy.
+  // "image/png"}. Each becomes a condition of the policy. Names have no quotes and no control
+  // characters. Values may have line breaks, because they are bodies of their own in the form (RFC
+  // 7578, section 4.2); S3 refuses them where it stores a header.
   NameValueList fields = {};
   // Fields that the browser fills, with the prefix that their values must have; "" accepts every
   // value.

@@ -54,7 +54,8 @@ Result<void> CheckBodySent(const http::RequestBody* body, int status, std::uint6
 Result<void> ReadResponse(const AttemptRequestInfo& sent, AttemptBody& received,
                           http::Outcome outcome,
                           const std::function<Result<void>(const WireResponse&)>& accept) {
-  const WireResponse response{std::move(outcome.head), received.TakeText(), sent.secrets};
+  const WireResponse response{std::move(outcome.head), received.TakeText(), sent.secrets,
+                              sent.after_unclear_attempt};
   if (!IsSuccess(sent.info, response.head.status))
     return ReadErrorResponse(response.head, response.body);
   Result<void> accepted = CheckBodySent(sent.body, response.head.status, outcome.sent_bytes);

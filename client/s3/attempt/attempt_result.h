@@ -19,6 +19,7 @@ struct AttemptRequestInfo {
   const http::RequestBody* body;  // Null: none.
   const ClientConfig& config;
   RequestSecrets secrets;
+  bool after_unclear_attempt = false;  // As in WireResponse.
 };
 
 // `received` holds head and text of the response. `accept` reads a success. Texts from the server

@@ -219,7 +219,7 @@ void AttemptLoop::FetchCredentials() {
   const Ticket ticket = waiting_.Begin();
   Result<void> asked = Caught("the request for credentials", [&] {
     FetchSigningCredentials(
-        state_, region_.endpoint(), call_.request.bucket,
+        state_, region_.endpoint(), call_.request.bucket, std::chrono::seconds(0),
         [self = shared_from_this(), ticket](Result<CredentialsPtr> credentials) {
           if (!self->waiting_.TryEnd(ticket)) return;
           self->Proceed([&] { self->OnCredentials(std::move(credentials)); });
@@ -258,9 +258,11 @@ void AttemptLoop::OnAttemptEnd(SentRequest& sent, SentRequest* discarded,
                     SecretsOf(*discarded), FailureOf(lost));
     }
     const AttemptEnd end = record_.EndOf(sent, outcome);
-    Result<void> result = ReadAttempt(
-        {info_, call_.request, Body(), state_->config.client, SecretsOf(sent)}, sent.body,
-        std::move(outcome), [this](const WireResponse& response) { return Accept(response); });
+    Result<void> result =
+        ReadAttempt({info_, call_.request, Body(), state_->config.client, SecretsOf(sent),
+                     record_.may_have_happened()},
+                    sent.body, std::move(outcome),
+                    [this](const WireResponse& response) { return Accept(response); });
     record_.OnEnd(end, sent, SecretsOf(sent), result.ok() ? nullptr : FailureOf(result.error()));
     region_.Learn(result, sent.body.connections().any(), sent.body.head());
     const RetryDecision decision =

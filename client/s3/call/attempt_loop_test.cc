@@ -338,6 +338,27 @@ TEST(DispatcherTest, ErrorOfAFailedConditionMentionsALostResponse) {
   EXPECT_EQ(test.Run(put).error().message.find("may have been carried out"), std::string::npos);
 }
 
+// Symptom: keys that the call had deleted were failures NoSuchKey without a word about the attempt
+// whose response was lost.
+TEST(DispatcherTest, FailuresOfADeletionMentionALostResponse) {
+  ClientUnderTest test;
+  const auto refuse = [] {
+    return FakeReply::Respond(200, {},
+                              "<DeleteResult><Error><Key>k</Key><Code>NoSuchKey</Code>"
+                              "<Message>no key</Message></Error></DeleteResult>");
+  };
+  const DeleteObjectsRequest request{
+      .bucket = BucketName("b"),
+      .objects = {{.key = ObjectKey("k"), .version_id = {}, .if_match = ETag("e")}}};
+  test.transport.Expect(FakeReply::Fail(Reset()));
+  test.transport.Expect(refuse());
+  EXPECT_EQ(test.Run(request)->failures.at(0).message,
+            "no key (an earlier attempt of this call got no clear answer and may have been carried "
+            "out)");
+  test.transport.Expect(refuse());
+  EXPECT_EQ(test.Run(request)->failures.at(0).message, "no key");
+}
+
 // Symptom: with only the throttling error, a caller treated the executed first request as not
 // executed.
 TEST(DispatcherTest, AThrottledRetryOfALostResponseMayHaveBeenCarriedOut) {

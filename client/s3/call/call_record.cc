@@ -82,8 +82,7 @@ void CallRecord::Complete(Error& error) {
            request_.key);
   error.attempts = std::max(error.attempts, attempts_);  // Larger: of a failed CreateSession.
   if (may_have_happened_ && !info_.reads()) {
-    error.message +=
-        " (an earlier attempt of this call got no clear answer and may have been carried out)";
+    error.message += kUnclearAttemptNote;
   }
 }
 

@@ -29,8 +29,13 @@ void CallCreateSession(const std::shared_ptr<ClientState>& state, const std::str
   PreparedCall call;
   call.request = std::move(wire).value();
   call.options.deadline = Deadline::After(clock, kSessionDeadline);
-  call.accept = [session, &clock](const WireResponse& response) -> Result<void> {
-    PENSTOCK_ASSIGN(*session, ParseSession(response, clock.Now()));
+  // The state lives as long as the call. The session was created after `asked`, so it never ends
+  // later than its expires_at says.
+  call.accept = [session, &state = *state,
+                 asked = clock.Monotonic()](const WireResponse& response) -> Result<void> {
+    const auto waited = std::chrono::duration_cast<WallTime::duration>(
+        state.dependencies.clock->Monotonic() - asked);
+    PENSTOCK_ASSIGN(*session, ParseSession(response, state.CorrectedNow() - waited));
     return Ok();
   };
   call.done = [session, done = std::move(done)](Result<void> result) {
@@ -64,17 +69,17 @@ ProcessState::MakeProvider ProviderMakerOf(const ResolvedConfig& config,
 
 void FetchSigningCredentials(const std::shared_ptr<ClientState>& state,
                              const ResolvedEndpointPtr& endpoint, const std::string& bucket,
-                             Done done) {
+                             std::chrono::seconds wanted, Done done) {
   const auth::ProviderPtr provider = state->process.provider();
   if (endpoint->auth != AuthScheme::kSigV4Express) return provider->Start(std::move(done));
-  provider->Start(
-      [state, endpoint, bucket, done = std::move(done)](Result<CredentialsPtr> identity) {
-        if (!identity.ok() || *identity == nullptr) return done(std::move(identity));
-        const SessionKey key{bucket, endpoint->signing_region, IdentityOf(**identity)};
-        state->process.sessions()->Start(
-            key, [&](auto created) { CallCreateSession(state, bucket, std::move(created)); },
-            std::move(done));
-      });
+  provider->Start([state, endpoint, bucket, wanted,
+                   done = std::move(done)](Result<CredentialsPtr> identity) {
+    if (!identity.ok() || *identity == nullptr) return done(std::move(identity));
+    const SessionKey key{bucket, endpoint->signing_region, IdentityOf(**identity)};
+    state->process.sessions()->Start(
+        key, wanted, [&](auto created) { CallCreateSession(state, bucket, std::move(created)); },
+        std::move(done));
+  });
 }
 
 Error LateCredentials() {

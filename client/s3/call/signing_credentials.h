@@ -3,6 +3,7 @@
 #ifndef PENSTOCK_CLIENT_S3_CALL_SIGNING_CREDENTIALS_H_
 #define PENSTOCK_CLIENT_S3_CALL_SIGNING_CREDENTIALS_H_
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,9 +22,11 @@ ProcessState::MakeProvider ProviderMakerOf(const ResolvedConfig& config,
                                            const ClientDependencies& dependencies);
 
 // `done` runs exactly once, possibly before this returns. Null: do not sign. If there is no
-// session, the error is that of CreateSession. Never blocks.
+// session, the error is that of CreateSession. A session is valid for `wanted` if one can be
+// (ExpressSessions). Never blocks.
 void FetchSigningCredentials(const std::shared_ptr<ClientState>& state,
                              const ResolvedEndpointPtr& endpoint, const std::string& bucket,
+                             std::chrono::seconds wanted,
                              std::function<void(Result<CredentialsPtr>)> done);
 
 // The error of a call whose deadline passes before FetchSigningCredentials has ended.

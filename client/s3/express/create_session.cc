@@ -42,8 +42,9 @@ Result<BucketSession> ParseSession(const WireResponse& response, WallTime now) {
   }
   const auto date = response.head.Find("date");
   const WallTime made = date ? ParseHttpDate(*date).value_or(now) : now;
-  return BucketSession{std::make_shared<const Credentials>(std::move(credentials)),
-                       std::chrono::floor<std::chrono::seconds>(*expiration - made)};
+  const auto lifetime = std::chrono::floor<std::chrono::seconds>(*expiration - made);
+  credentials.expires_at = TimeAhead(now, lifetime);
+  return BucketSession{std::make_shared<const Credentials>(std::move(credentials)), lifetime};
 }
 
 }  // namespace penstock::s3

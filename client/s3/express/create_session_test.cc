@@ -32,6 +32,7 @@ TEST(CreateSessionTest, TheLifetimeIsRelativeToTheResponsesDate) {
   EXPECT_EQ(session->credentials->secret_access_key, "S");
   EXPECT_EQ(session->credentials->session_token, "T");
   EXPECT_EQ(session->lifetime, seconds(300));
+  EXPECT_EQ(session->credentials->expires_at, WallTime{} + seconds(300)) << "by the client's clock";
 }
 
 TEST(CreateSessionTest, WithoutADateTheLocalClockIsUsed) {

@@ -14,6 +14,7 @@ using std::chrono::seconds;
 constexpr seconds kRenewEarly{60};
 constexpr seconds kServeUntil{5};
 constexpr seconds kAttemptPause{5};
+constexpr seconds kYoung{30};
 constexpr std::size_t kMaxSessions = 100;
 
 }  // namespace
@@ -32,7 +33,14 @@ bool ExpressSessions::DueForRenewal(const Entry& entry) const {
   return now >= entry.ends - kRenewEarly && now >= entry.next_attempt;
 }
 
-void ExpressSessions::Start(const SessionKey& key, const Create& create, Done done) {
+// A younger session cannot be replaced by one that lasts much longer.
+bool ExpressSessions::TooShort(const Entry& entry, seconds wanted) const {
+  const MonotonicTime now = clock_.Monotonic();
+  return entry.ends - now < wanted && now >= entry.asked + kYoung && now >= entry.next_attempt;
+}
+
+void ExpressSessions::Start(const SessionKey& key, seconds wanted, const Create& create,
+                            Done done) {
   CredentialsPtr usable;
   bool ask = false;
   const MonotonicTime now = clock_.Monotonic();
@@ -41,7 +49,7 @@ void ExpressSessions::Start(const SessionKey& key, const Create& create, Done do
     if (!entries_.contains(key)) EvictOldest();
     Entry& entry = entries_[key];
     entry.used = now;
-    if (Usable(entry)) {
+    if (Usable(entry) && !TooShort(entry, wanted)) {
       usable = entry.session;
     } else {
       entry.waiters.push_back(std::move(done));
@@ -67,8 +75,8 @@ void ExpressSessions::OnCreated(const SessionKey& key, MonotonicTime asked,
     entry.next_attempt = clock_.Monotonic() + kAttemptPause;
     if (result.ok()) {
       entry.session = result->credentials;
-      // Relative to the time of the request, which is earlier than its creation, so it never ends
-      // too late.
+      entry.asked = asked;
+      // Relative to the time of the request, so it never ends too late.
       entry.ends = asked + result->lifetime;
       outcome = entry.session;
     } else if (Usable(entry)) {

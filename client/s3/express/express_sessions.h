@@ -3,6 +3,7 @@
 #ifndef PENSTOCK_CLIENT_S3_EXPRESS_EXPRESS_SESSIONS_H_
 #define PENSTOCK_CLIENT_S3_EXPRESS_EXPRESS_SESSIONS_H_
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -48,7 +49,7 @@ class ExpressSessions : public std::enable_shared_from_this<ExpressSessions> {
   explicit ExpressSessions(const Clock& clock) : clock_(clock) {}
 
   // `done` runs exactly once, possibly before Start returns, and never under a lock.
-  void Start(const SessionKey& key, const Create& create, Done done);
+  void Start(const SessionKey& key, std::chrono::seconds wanted, const Create& create, Done done);
 
   // Called after S3 rejected a request signed with `refused`. The next Start creates another
   // session, unless one already exists.
@@ -57,6 +58,7 @@ class ExpressSessions : public std::enable_shared_from_this<ExpressSessions> {
  private:
   struct Entry {
     CredentialsPtr session;  // Null: none yet.
+    MonotonicTime asked{};   // When CreateSession was called, which is before it was created.
     MonotonicTime ends{};
     MonotonicTime used{};
     MonotonicTime next_attempt{};
@@ -65,6 +67,7 @@ class ExpressSessions : public std::enable_shared_from_this<ExpressSessions> {
   };
   bool Usable(const Entry& entry) const;
   bool DueForRenewal(const Entry& entry) const;
+  bool TooShort(const Entry& entry, std::chrono::seconds wanted) const;
   void OnCreated(const SessionKey& key, MonotonicTime asked, Result<BucketSession> result);
   void EvictOldest() PENSTOCK_REQUIRES(mutex_);
 

@@ -22,14 +22,14 @@ const SessionKey kKey{"data--usw2-az1--x-s3", "us-west-2", "me"};
 // A fake CreateSession: calls wait until the test responds.
 class Sessions {
  public:
-  std::string Use(const SessionKey& key = kKey) {
+  std::string Use(const SessionKey& key = kKey, seconds wanted = seconds(0)) {
     std::string& got = got_.emplace_back("(waits)");  // The result may arrive much later.
-    Wait(key, got);
+    Wait(key, got, wanted);
     return got;
   }
-  void Wait(const SessionKey& key, std::string& got) {
+  void Wait(const SessionKey& key, std::string& got, seconds wanted = seconds(0)) {
     sessions->Start(
-        key, [this](auto done) { asked.push_back(std::move(done)); },
+        key, wanted, [this](auto done) { asked.push_back(std::move(done)); },
         [&got](Result<CredentialsPtr> result) {
           got = result.ok() ? (*result)->access_key_id : "error: " + result.error().message;
         });
@@ -85,7 +85,7 @@ TEST(ExpressSessionsTest, ThreadsWaitForTheSameResponse) {
     std::vector<std::jthread> callers;
     for (int i = 0; i < 64; ++i) {
       callers.emplace_back([&] {
-        sessions->Start(kKey, create, [&](const Result<CredentialsPtr>& result) {
+        sessions->Start(kKey, seconds(0), create, [&](const Result<CredentialsPtr>& result) {
           served += result.ok() ? 1 : 0;
         });
       });
@@ -152,6 +152,41 @@ TEST(ExpressSessionsTest, AFailedRenewalKeepsTheOldSessionAndIsRetriedLater) {
   test.clock.Advance(seconds(5));
   EXPECT_EQ(test.Use(), "S1");
   EXPECT_EQ(test.asked.size(), 1u);
+}
+
+TEST(ExpressSessionsTest, AUseThatWantsMoreTimeGetsTheNextSession) {
+  Sessions test;
+  test.Use();
+  test.Respond("S1");
+  test.clock.Advance(seconds(29));
+  EXPECT_EQ(test.Use(kKey, seconds(86'400)), "S1") << "the next one lasts hardly longer";
+  test.clock.Advance(seconds(71));
+  EXPECT_EQ(test.Use(kKey, seconds(200)), "S1") << "that long";
+  EXPECT_TRUE(test.asked.empty());
+  std::string got = "(waits)";
+  test.Wait(kKey, got, seconds(201));
+  EXPECT_EQ(got, "(waits)");
+  EXPECT_EQ(test.Use(), "S1") << "other uses do not wait";
+  ASSERT_EQ(test.asked.size(), 1u);
+  test.Respond("S2");
+  EXPECT_EQ(got, "S2");
+  EXPECT_EQ(test.Use(), "S2");
+}
+
+TEST(ExpressSessionsTest, AUseThatWantsMoreTimeGetsTheOldSessionIfThereIsNoOther) {
+  Sessions test;
+  test.Use();
+  test.Respond("S1");
+  test.clock.Advance(seconds(100));
+  std::string got = "(waits)";
+  test.Wait(kKey, got, seconds(300));
+  ASSERT_EQ(test.asked.size(), 1u);
+  test.Fail();
+  EXPECT_EQ(got, "S1");
+  EXPECT_EQ(test.Use(kKey, seconds(300)), "S1");
+  EXPECT_TRUE(test.asked.empty());
+  test.clock.Advance(seconds(5));
+  EXPECT_EQ(test.Use(kKey, seconds(300)), "(waits)");
 }
 
 TEST(ExpressSessionsTest, AFailureIsReturnedToAllWaitingCallersAndNotStored) {

@@ -147,6 +147,7 @@ Result<DeleteObjectsResponse> ParseResponse(const DeleteObjectsRequest& request,
     texts.code = error.Child("Code").text();
     texts.message = error.Child("Message").text();
     LimitTexts(texts, response.secrets);
+    if (response.after_unclear_attempt) texts.message += kUnclearAttemptNote;
     out.failures.push_back({ObjectKey(error.Child("Key").text()), std::move(texts.code),
                             std::move(texts.message), VersionId(error.Child("VersionId").text())});
   }

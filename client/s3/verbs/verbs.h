@@ -143,14 +143,15 @@ struct CreateSessionRequest {
 
 // Credentials that are valid for five minutes and only for one directory bucket.
 struct BucketSession {
-  CredentialsPtr credentials;       // Secret; without expires_at.
+  CredentialsPtr credentials;       // Secret. expires_at is by the clock of `now` of ParseSession.
   std::chrono::seconds lifetime{};  // From the moment of the response.
 };
 
 Result<WireRequest> BuildRequest(const CreateSessionRequest& request, const BuildContext& context);
 
-// The lifetime is relative to the response's Date, or to `now` without one, so a wrong local clock
-// has no effect. Returns kUnavailable if the document is not a session.
+// `now` is the time by the client's clock. The lifetime is relative to the response's Date, or to
+// `now` without one, so a wrong local clock has no effect. Returns kUnavailable if the document is
+// not a session.
 Result<BucketSession> ParseSession(const WireResponse& response, WallTime now);
 
 }  // namespace penstock::s3

@@ -49,11 +49,17 @@ struct RequestSecrets {
   std::string_view source_customer_key;
 };
 
+// Ends the text of a failure that such an attempt may have caused.
+inline constexpr std::string_view kUnclearAttemptNote =
+    " (an earlier attempt of this call got no clear answer and may have been carried out)";
+
 // A success. `body` is the document; empty if the body went to a sink.
 struct WireResponse {
   http::ResponseHead head;
   std::string body;
   RequestSecrets secrets = {};
+  // An earlier attempt of the call got no clear answer and may have been carried out.
+  bool after_unclear_attempt = false;
 };
 
 // The part of the configuration that BuildRequest functions use.

@@ -6,7 +6,9 @@
 #include <iterator>
 #include <utility>
 
+#include "base/crc/named_crc.h"
 #include "base/digest.h"
+#include "base/encoding.h"
 #include "base/missing.h"
 #include "client/transfer/upload/part_body.h"
 #include "client/transfer/upload/upload_outcome.h"
@@ -15,34 +17,44 @@
 namespace penstock {
 namespace {
 
+constexpr int kMaxReadings = 3;
+
+// What a read of a range returned.
+struct Reading {
+  std::size_t same = 0;   // Number of bytes before the first difference from the expected ones.
+  std::uint64_t crc = 0;  // CRC64NVME of all bytes.
+
+  friend bool operator==(const Reading&, const Reading&) = default;
+};
+
 // Compares received bytes with the expected ones and stores nothing.
 class ComparingSink final : public BodySink {
  public:
   explicit ComparingSink(ByteView expected) : expected_(expected) {}
   Result<void> Begin(const ObjectMetadata&, std::optional<std::uint64_t>) override {
     at_ = 0;
-    same_ = 0;
+    reading_ = {};
     return Ok();
   }
   MutableByteView Window() override {
     return MutableByteView(window_).first(std::min(window_.size(), expected_.size() - at_));
   }
   Result<void> Commit(std::size_t count) override {
-    if (same_ == at_) {
-      const ByteView arrived = ByteView(window_).first(count);
-      same_ += static_cast<std::size_t>(
+    const ByteView arrived = ByteView(window_).first(count);
+    if (reading_.same == at_) {
+      reading_.same += static_cast<std::size_t>(
           std::ranges::mismatch(arrived, expected_.subspan(at_, count)).in1 - arrived.begin());
     }
+    reading_.crc = UpdateCrc(Crc::kCrc64Nvme, arrived, reading_.crc);
     at_ += count;
     return Ok();
   }
-  // Returns the number of bytes before the first difference.
-  std::size_t same() const { return same_; }
+  Reading reading() const { return reading_; }
 
  private:
   const ByteView expected_;
   std::size_t at_ = 0;
-  std::size_t same_ = 0;
+  Reading reading_;
   std::array<std::byte, 64 << 10> window_{};
 };
 
@@ -80,6 +92,21 @@ std::string AlgorithmOf(const ObjectMetadata& metadata) {
   return "none";
 }
 
+// Returns the CRC that an object with this algorithm has. Empty: a new object, for which the client
+// and S3 choose CRC64NVME.
+Crc CrcOf(const std::string& algorithm) {
+  return FindCrc({{algorithm.empty() ? "crc64nvme" : algorithm, {}}}).crc;
+}
+
+// Returns the number that CrcText writes.
+std::optional<std::uint64_t> ParseCrc(const std::string& text) {
+  const std::optional<std::string> raw = Base64Decode(text);
+  if (!raw || raw->size() > sizeof(std::uint64_t)) return std::nullopt;
+  std::uint64_t value = 0;
+  for (const char c : *raw) value = value << 8 | static_cast<unsigned char>(c);
+  return value;
+}
+
 }  // namespace
 
 AppendWriter::AppendWriter(std::shared_ptr<ObjectStore> store, BucketName bucket, ObjectKey key,
@@ -107,7 +134,10 @@ Result<std::unique_ptr<AppendWriter>> AppendWriter::Open(std::shared_ptr<ObjectS
     writer->size_ = now->size;
     writer->etag_ = now->etag;
     writer->checksum_algorithm_ = AlgorithmOf(*now);
-  } else if (!IsGone(now.error())) {
+    writer->crc_ = ParseCrc(FindCrc(now->checksums).expected);
+  } else if (IsGone(now.error())) {
+    writer->crc_ = 0;
+  } else {
     return now.error();
   }
   return writer;
@@ -119,7 +149,7 @@ Result<void> AppendWriter::Append(ByteView data, const Interrupt& interrupt) {
   while (!data.empty()) {
     if (!ended_.empty()) return Ended();
     Result<PutObjectResponse> put = Put(data, interrupt);
-    if (put.ok()) return Take(data.size(), *std::move(put));
+    if (put.ok()) return Take(data, *std::move(put));
     PENSTOCK_ASSIGN(const std::uint64_t arrived,
                     ResolveOutcome(data, std::move(put).error(), interrupt));
     data = data.subspan(arrived);
@@ -142,12 +172,12 @@ Result<PutObjectResponse> AppendWriter::Put(ByteView data, const Interrupt& inte
   return put;
 }
 
-// The latest request, and no other, appended `count` bytes.
-Result<void> AppendWriter::Take(std::uint64_t count, PutObjectResponse response) {
-  const std::uint64_t expected = size_ + count;
+// The latest request, and no other, appended `data`.
+Result<void> AppendWriter::Take(ByteView data, PutObjectResponse response) {
+  const std::uint64_t expected = size_ + data.size();
   if (response.object_size.value_or(expected) != expected) {
     ended_ = "the outcome of an earlier append is unknown; open another writer, and check its size";
-    tries_.assign(1, count);
+    tries_.assign(1, data.size());
     return Error::Make(
                ErrorKind::kDataLoss,
                "the object has " + std::to_string(*response.object_size) +
@@ -156,10 +186,16 @@ Result<void> AppendWriter::Take(std::uint64_t count, PutObjectResponse response)
                    "and check its size)")
         .At("PutObject", bucket_.value, key_.value);
   }
-  tries_.clear();
-  size_ = expected;
-  etag_ = std::move(response.etag);
+  Advance(data, std::move(response.etag));
   return Ok();
+}
+
+// The object has these bytes at size_, and then this ETag.
+void AppendWriter::Advance(ByteView data, ETag etag) {
+  tries_.clear();
+  if (crc_) crc_ = UpdateCrc(CrcOf(checksum_algorithm_), data, *crc_);
+  size_ += data.size();
+  etag_ = std::move(etag);
 }
 
 // An unsettled append may still arrive, so new data must start with the same bytes.
@@ -237,31 +273,50 @@ Result<std::uint64_t> AppendWriter::ResolveOutcome(ByteView data, Error error,
                                                                    : std::move(error));
   const std::string sizes = " and has " + std::to_string(now->size);
   if (*arrived == 0) return Changed(std::move(error), sizes);
-  size_ += *arrived;
-  etag_ = now->etag;
-  tries_.clear();
+  Advance(data.first(*arrived), now->etag);
   // Another writer appended after it.
   if (now->size != size_) static_cast<void>(Changed(std::move(error), sizes));
   return *arrived;
 }
 
+// Returns whether the object's CRC is that of the bytes before these attempts and of one of them.
+bool AppendWriter::ShownByCrc(ByteView data, const ObjectMetadata& now) const {
+  if (!crc_ || !std::ranges::binary_search(tries_, now.size - size_)) return false;
+  const ExpectedCrc stored = FindCrc(now.checksums);
+  const std::uint64_t ours = UpdateCrc(stored.crc, data.first(now.size - size_), *crc_);
+  return stored.crc != Crc::kNone && stored.crc == CrcOf(checksum_algorithm_) &&
+         CompareCrc(stored, ours).ok();
+}
+
 // Returns the length of the longest attempt whose bytes are in the object at the right offset, or
-// 0. The size alone could come from another writer.
+// 0. The size alone could come from another writer. A response to a read of a range has no
+// checksum, so a difference counts only if two readings are equal. Returns an error if none are.
 Result<std::uint64_t> AppendWriter::Arrived(ByteView data, const ObjectMetadata& now,
                                             const Interrupt& interrupt) const {
   const std::uint64_t end = std::min(now.size, size_ + unsettled_bytes());
   if (end <= size_) return std::uint64_t{0};
+  if (ShownByCrc(data, now)) return now.size - size_;
   const auto sink = std::make_unique<ComparingSink>(data.first(end - size_));
-  GetObjectRequest get;
-  get.bucket = bucket_;
-  get.key = key_;
-  get.range = RangeRequest{.begin = size_, .end = end, .suffix = {}};
-  get.if_match = now.etag;
-  get.sink = sink.get();
-  get.options = transfer::CleanupOptions(options_.call, false);
-  PENSTOCK_TRY(store_->Call(std::move(get), interrupt));
-  const auto beyond = std::ranges::upper_bound(tries_, sink->same());
-  return beyond == tries_.begin() ? std::uint64_t{0} : *std::prev(beyond);
+  std::vector<Reading> earlier;
+  while (earlier.size() < kMaxReadings) {
+    GetObjectRequest get;
+    get.bucket = bucket_;
+    get.key = key_;
+    get.range = RangeRequest{.begin = size_, .end = end, .suffix = {}};
+    get.if_match = now.etag;
+    get.sink = sink.get();
+    get.options = transfer::CleanupOptions(options_.call, false);
+    PENSTOCK_TRY(store_->Call(std::move(get), interrupt));
+    const Reading reading = sink->reading();
+    if (reading.same == end - size_ || std::ranges::find(earlier, reading) != earlier.end()) {
+      const auto beyond = std::ranges::upper_bound(tries_, reading.same);
+      return beyond == tries_.begin() ? std::uint64_t{0} : *std::prev(beyond);
+    }
+    earlier.push_back(reading);
+    // A cache would return the same bytes again.
+    store_->OnMismatch(bucket_, key_, now.etag, now.size);
+  }
+  return Error::Make(ErrorKind::kDataLoss, "reads of the same range returned different bytes");
 }
 
 }  // namespace penstock

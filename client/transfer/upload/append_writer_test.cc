@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "client/transfer/checksummed_store_test_support.h"
 #include "client/transfer/transfer_test_support.h"
 #include "client/transfer/upload/part_body.h"
 
@@ -10,7 +11,6 @@ namespace {
 
 using penstock::testing::CallPoint;
 using penstock::testing::Fault;
-using penstock::testing::FaultyObjectStore;
 using penstock::testing::MemoryObjectStore;
 
 const BucketName kDirectory("data--usw2-az1--x-s3");
@@ -20,8 +20,8 @@ const std::string kChanged = "changed under this writer; open another writer";
 struct AppendTest {
   AppendTest() {
     EXPECT_TRUE(memory->Call(CreateBucketRequest{kDirectory, {}}).ok());
-    store = std::make_shared<FaultyObjectStore>(
-        memory, [this](const CallPoint& point) -> std::optional<Fault> {
+    store = std::make_shared<ChecksummedStore>(
+        memory, "", [this](const CallPoint& point) -> std::optional<Fault> {
           return hook ? hook(point) : std::nullopt;
         });
   }
@@ -62,7 +62,7 @@ struct AppendTest {
 
   std::shared_ptr<ObjectStore> memory = std::make_shared<MemoryObjectStore>();
   std::function<std::optional<Fault>(const CallPoint&)> hook;
-  std::shared_ptr<FaultyObjectStore> store;
+  std::shared_ptr<ChecksummedStore> store;
 };
 
 Result<void> Append(AppendWriter& writer, std::string_view text) {
@@ -217,6 +217,72 @@ TEST(AppendWriterTest, FindsWhicheverAttemptArrives) {
       EXPECT_EQ(test.Text(), std::string(before) + "a b c d") << which;
     }
   }
+}
+
+// Regression test: responses to reads of a range have no checksum. One wrong bit made the writer
+// report that bytes which are in the object are not in it.
+TEST(AppendWriterTest, AWrongBitOfTheCheckDoesNotHideAnArrival) {
+  for (const int flips : {1, 2}) {
+    AppendTest test;
+    test.AppendByAnotherWriter("first ");
+    const auto writer = test.Open();
+    test.FailNextPut(ErrorKind::kTimeout, Fault::Moment::kAfter);
+    test.store->flip = 7;
+    test.store->flips_left = 1;
+    if (flips == 2) {  // in another byte of the second reading
+      test.hook = [&, put = test.hook](const CallPoint& point) {
+        if (point.operation == "GetObject" && point.ordinal == 1) {
+          test.store->flip = 8;
+          test.store->flips_left = 1;
+        }
+        return put(point);
+      };
+    }
+    EXPECT_TRUE(Append(*writer, "one ").ok()) << flips;
+    EXPECT_EQ(test.store->count("GetObject"), static_cast<std::uint64_t>(flips + 1));
+    test.store->flip.reset();
+    EXPECT_TRUE(Append(*writer, "two").ok());
+    EXPECT_EQ(test.Text(), "first one two");
+  }
+}
+
+// The wrong bit follows a shorter attempt, which did not arrive.
+TEST(AppendWriterTest, AWrongBitDoesNotMakeAShorterAttemptOfALongerOne) {
+  AppendTest test;
+  const auto writer = test.Open();
+  for (const std::string_view text : {"a ", "a b"}) {
+    test.FailNextPut(ErrorKind::kTimeout, Fault::Moment::kBefore);
+    EXPECT_FALSE(Append(*writer, text).ok());
+  }
+  test.AppendByAnotherWriter("a b");
+  test.store->flip = 2;
+  test.store->flips_left = 1;
+  EXPECT_TRUE(Append(*writer, "a b c").ok());
+  EXPECT_EQ(test.Text(), "a b c");
+}
+
+TEST(AppendWriterTest, BytesThatEachReadingShowsDifferentlyStayUnsettled) {
+  AppendTest test;
+  test.AppendByAnotherWriter("first ");
+  const auto writer = test.Open();
+  const std::uint64_t number = test.store->count("PutObject");
+  test.store->flips_left = 1'000;
+  test.hook = [&](const CallPoint& point) -> std::optional<Fault> {
+    if (point.operation == "GetObject") test.store->flip = 6 + point.ordinal;
+    if (point.operation != "PutObject" || point.ordinal != number) return std::nullopt;
+    return MakeFault(ErrorKind::kTimeout, Fault::Moment::kAfter);
+  };
+  const auto lost = Append(*writer, "record ");
+  EXPECT_EQ(lost.error().kind, ErrorKind::kTimeout);
+  EXPECT_NE(lost.error().message.find("7 bytes after the first 6 may have been appended"),
+            std::string::npos)
+      << lost.error().message;
+  EXPECT_EQ(writer->unsettled_bytes(), 7u);
+  EXPECT_EQ(test.store->count("GetObject"), 3u);
+  test.hook = nullptr;
+  test.store->flip.reset();
+  EXPECT_TRUE(Append(*writer, "record two").ok());
+  EXPECT_EQ(test.Text(), "first record two");
 }
 
 // The middle attempt is rejected for another reason, which gives no information about the previous
