@@ -491,7 +491,7 @@ void BindClient(py::module_& module) {
   BindObjects(client);
   BindDirectoryBuckets(module, client);
   BindOperations(client);
-  BindFiles(client);
+  BindFiles(module, client);
   BindPages(client);
 }
 

@@ -56,7 +56,7 @@ pybind11::dict StatsToPython(const ClientStats& stats);
 
 // Operations by name, with keyword arguments.
 void BindOperations(Guarded<PyClient>& client);
-void BindFiles(Guarded<PyClient>& client);
+void BindFiles(pybind11::module_& module, Guarded<PyClient>& client);
 // Pages of object versions and of open uploads.
 void BindPages(Guarded<PyClient>& client);
 

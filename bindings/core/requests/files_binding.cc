@@ -183,7 +183,10 @@ py::object TransferDirectory(const PyClient& self, bool upload, const py::dict& 
 
 }  // namespace
 
-void BindFiles(Guarded<PyClient>& client) {
+void BindFiles(py::module_& module, Guarded<PyClient>& client) {
+  module.def(
+      "temporary_files_of_process", &TemporaryFilesOfProcess,
+      "Returns the first eight of the 16 digits in the names of this process's temporary files.");
   client.def("upload_file", &Upload, "arguments"_a, "progress"_a)
       .def("download_file", &Download, "arguments"_a, "progress"_a)
       .def("transfer_directory", &TransferDirectory, "upload"_a, "arguments"_a, "on_file"_a);

@@ -63,8 +63,8 @@ class Download:
             with naming(self._partial):
                 os.ftruncate(self._fd, head.size)
             resumed = sum(end - begin for begin, (end, _) in self._ranges.items())
-            self._fetch(resumed, progress)
             try:
+                self._fetch(resumed, progress)
                 self._check_whole()
             except S3DataLossError:
                 discard(self._client, self._state)
@@ -136,6 +136,11 @@ class Download:
                 raise S3DataLossError(
                     f"{self._source}: the response to a request for {end - begin} bytes has {len(data)} bytes of"
                     f" {got.metadata.etag} instead of {self._head.etag}"
+                )
+            if got.metadata.size != self._head.size:
+                raise S3DataLossError(
+                    f"{self._source}: a response for {got.metadata.etag} says that the object has {got.metadata.size} bytes,"
+                    f" and the one to a HEAD request {self._head.size}"
                 )
             crc, at = crc_of(data), 0
             with naming(self._partial):

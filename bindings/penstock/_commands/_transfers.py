@@ -8,19 +8,18 @@ import stat
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .. import _core
 from .._exceptions import S3ConflictError, S3DataLossError, S3Exception, S3NotFoundError, S3PreconditionFailedError
 from . import _copies, _resumable
 from ._listing import exists, is_directory_bucket
 from ._plan import Transfer
 from ._resumable import Done, Progress, Resumer
 from ._state_files import sync_folder
-from ._urls import Place, S3Url, is_partial, name_problem
+from ._urls import Place, S3Url, name_problem, temporary_name
 
 if TYPE_CHECKING:
     from .._client import S3Client
     from ..requests import ObjectMetadata, UploadFileResult
-
-_TEMPORARY_NAME = 200  # characters that a temporary name has of a long name
 
 
 class Skipped(Exception):
@@ -345,11 +344,12 @@ class Transfers:
 
 
 def remove_partial_files(path: str) -> None:
-    """Removes the temporary files of downloads to a path (penstock/files.h has their names)."""
+    """Removes the temporary files of this process's downloads to a path (penstock/files.h has their names)."""
     folder, name = os.path.split(path)
+    beginning = temporary_name(name, _core.temporary_files_of_process())
     with contextlib.suppress(OSError):
         for found in os.listdir(folder or "."):  # noqa: PTH208
-            if found.startswith(f".{name[:_TEMPORARY_NAME]}.penstock-") and not is_partial(found):
+            if found.startswith(beginning) and len(found) == len(beginning) + 8:
                 os.unlink(os.path.join(folder, found))  # noqa: PTH108, PTH118
 
 

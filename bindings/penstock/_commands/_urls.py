@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 STDIO = "-"
 
-_TEMPORARY_NAME = 200  # bytes that the name of a partial file has of a long name
+_TEMPORARY_NAME = 200  # bytes that the name of a temporary file has of a long name
 
 _WILDCARD = re.compile(r"[*?]")
 # ARNs may contain a slash: arn:aws:s3:REGION:ACCOUNT:accesspoint/NAME
@@ -204,13 +204,18 @@ def key_problem(name: str) -> str:
     return ""
 
 
+def temporary_name(name: str, identity: str) -> str:
+    """Returns the name of a temporary file beside `name`, or with a part of its identity the beginning of such names."""
+    return f".{os.fsdecode(os.fsencode(name)[:_TEMPORARY_NAME])}.penstock-{identity}"
+
+
 def partial_name(name: str, identity: str) -> str:
     """Returns the name of the file beside `name` that has the bytes of an incomplete download.
 
     Args:
         identity: Of the transfer: 32 hexadecimal digits.
     """
-    return f".{os.fsdecode(os.fsencode(name)[:_TEMPORARY_NAME])}.penstock-{identity}.partial"
+    return f"{temporary_name(name, identity)}.partial"
 
 
 def is_partial(name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import os
 import signal
@@ -9,6 +10,7 @@ import time
 from pathlib import Path
 
 import boto3
+import penstock
 import pytest
 from bucket_io import get, keys
 from command_runs import TIMEOUT_S, start, tree
@@ -531,3 +533,22 @@ def test_a_head_that_contradicts_the_listing_is_an_error(penstock_command, clien
     run = penstock_command("cp", "--resume", "-r", f"s3://{bucket}/d", tmp_path, status=1)
     assert f"{SIZE + 1} bytes in the listing, and the response with the same ETag" in run.err
     assert tree(tmp_path) == {}
+
+
+@pytest.mark.parametrize("command", ["cp", "mv"])
+@pytest.mark.parametrize("missing", [1, 4 * MIB])
+def test_a_head_that_announces_too_few_bytes_loses_none(
+    penstock_command, client, bucket, tmp_path, monkeypatch, command, missing
+):
+    data = os.urandom(SIZE + 5 * MIB)
+    client.put(bucket, "k", data)
+    head = penstock.S3Client.head
+
+    def lying(self, *given, **options):
+        found = head(self, *given, **options)
+        return dataclasses.replace(found, size=found.size - missing, checksums={})
+
+    monkeypatch.setattr(penstock.S3Client, "head", lying)
+    run = penstock_command(command, "--resume", f"s3://{bucket}/k", tmp_path / "t", status=1)
+    assert f"says that the object has {len(data)} bytes" in run.err
+    assert tree(tmp_path) == {} and keys(client, bucket) == ["k"]

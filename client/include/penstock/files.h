@@ -64,13 +64,17 @@ struct FileDownloadResponse {
   ObjectMetadata metadata;
 };
 
+// The first eight of the 16 digits in the names of temporary files that this process makes. Other
+// processes have others, except for forked children.
+const std::string& TemporaryFilesOfProcess();
+
 // Downloads an object to a file. Parts are fetched in parallel from one version, and a failed part
 // is retried from the byte reached. The bytes go to a temporary file in the same folder,
-// ".NAME.penstock-XXXXXXXXXXXXXXXX", which is renamed to `path` once it is complete and verified
-// against the object's checksum. After an error it is removed, and an earlier file at `path` is
-// unchanged. The folder must exist. A symbolic link at `path` is replaced. The new file has the
-// permissions of a file that it replaces. A folder, a device, a FIFO or a socket at `path` is an
-// error.
+// ".NAME.penstock-XXXXXXXXXXXXXXXX" (of long names the first 200 bytes), which is renamed to `path`
+// once it is complete and verified against the object's checksum. After an error it is removed, and
+// an earlier file at `path` is unchanged. The folder must exist. A symbolic link at `path` is
+// replaced. The new file has the permissions of a file that it replaces. A folder, a device, a FIFO
+// or a socket at `path` is an error.
 //
 // Errors: kNotFound (of the object or the folder), kAccessDenied, kResourceExhausted (full disk),
 // kDataLoss (wrong checksum, another size than `listed`), kAlreadyExists (`replace`), kUnsupported

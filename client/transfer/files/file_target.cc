@@ -12,15 +12,28 @@
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "base/io/file_error.h"
+#include "penstock/files.h"
 
-namespace penstock::transfer {
+namespace penstock {
 namespace {
 
-std::string RandomSuffix() {
-  std::array<std::byte, 8> random;
+std::string RandomDigits() {
+  std::array<std::byte, 4> random;
   RandomBytes(random);
   return HexEncode(random);
 }
+
+}  // namespace
+
+const std::string& TemporaryFilesOfProcess() {
+  static const std::string digits = RandomDigits();
+  return digits;
+}
+
+}  // namespace penstock
+
+namespace penstock::transfer {
+namespace {
 
 Error Refused(std::string_view key, const std::string& why) {
   return Error::Make(ErrorKind::kInvalidArgument,
@@ -104,7 +117,8 @@ Result<FileTarget> FileTarget::Create(Folder folder, std::string name, Existing 
   // Long names leave no room for the suffix, so the temporary name has only their beginning.
   constexpr std::size_t kLongestPart = 200;
   for (int attempt = 0;; ++attempt) {
-    std::string temporary = "." + name.substr(0, kLongestPart) + ".penstock-" + RandomSuffix();
+    std::string temporary = "." + name.substr(0, kLongestPart) + ".penstock-" +
+                            TemporaryFilesOfProcess() + RandomDigits();
     Descriptor fd(::openat(folder.fd.get(), temporary.c_str(),
                            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
     // Some file systems have no permissions, so a failure is ignored.
