@@ -13,6 +13,9 @@ import pytest
 from bucket_io import get, keys, put
 from command_runs import TIMEOUT_S, start, tree
 from endless_listing import endless_listing
+from penstock import _core
+from penstock._commands._transfers import remove_partial_files
+from penstock._commands._urls import temporary_name
 
 MIB = 1024**2
 
@@ -61,24 +64,14 @@ def test_an_interrupted_download_leaves_nothing(emulator, client, bucket, tmp_pa
 
 
 @pytest.mark.parametrize("name", ["0", "ü" * 110])
-def test_an_interrupted_download_removes_its_own_temporary_files_only(emulator, client, bucket, tmp_path, name):
-    put(client, bucket, f"d/{name}", bytes(20 * MIB))
-    put(client, bucket, "d/small", b"")
-    begin = "." + os.fsdecode(os.fsencode(name)[:200]) + ".penstock-"
-    others = {begin + "notes": b"of the user", begin + "0123456789abcdef": b"of another process"}
-    for other, content in others.items():
-        (tmp_path / other).write_bytes(content)
-    rule = {"when": {"operation": "GetObject", "range": {"covers": 9 * MIB}}, "do": {"stall": {"ms": 60_000}}}
-    emulator.faults().set([rule])
-    with start(emulator, "cp", "-r", f"s3://{bucket}/d", f"{tmp_path}/") as process:
-        deadline = time.monotonic() + TIMEOUT_S
-        while len(list(tmp_path.glob(".*.penstock-*"))) <= len(others) and time.monotonic() < deadline:
-            os.sched_yield()
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=TIMEOUT_S)
-    emulator.faults().clear(forget=True)
-    assert process.returncode == 143
-    assert {found: content for found, content in tree(tmp_path).items() if found != "small"} == others
+def test_only_temporary_files_of_this_process_are_removed(tmp_path, name):
+    begin = temporary_name(name, "")
+    own = begin + _core.temporary_files_of_process() + "01234567"
+    others = {name, begin + "notes", begin + "0123456789abcdef", own + ".partial"}
+    for found in (own, *others):
+        (tmp_path / found).touch()
+    remove_partial_files(str(tmp_path / name))
+    assert {path.name for path in tmp_path.iterdir()} == others
 
 
 def test_an_interrupted_copy_does_not_wait_for_its_response(emulator, client, bucket):

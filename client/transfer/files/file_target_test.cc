@@ -9,6 +9,8 @@
 #include <string>
 #include <system_error>
 
+#include "penstock/files.h"
+
 namespace penstock::transfer {
 namespace {
 
@@ -109,7 +111,8 @@ TEST_F(FileTargetTest, FailedCloseDoesNotPublish) {
   {
     FileTarget target = FileTarget::Create(OpenFolder(folder_).value(), "f").value();
     ASSERT_TRUE(target.Append(AsBytes("new text")).ok());
-    CloseDescriptorOf((fs::canonical(folder_) / ".f.penstock-").string());
+    CloseDescriptorOf(
+        (fs::canonical(folder_) / (".f.penstock-" + TemporaryFilesOfProcess())).string());
     const Result<void> published = target.Publish(false);
     ASSERT_FALSE(published.ok());
     EXPECT_NE(published.error().message.find(".f.penstock-"), std::string::npos)
