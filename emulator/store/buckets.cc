@@ -16,6 +16,14 @@ Error BucketError(ErrorKind kind, std::string code, std::string message, const B
   return error;
 }
 
+// Settings are kept twice: in the bucket's row and in its record. A row takes whole pages.
+std::uint64_t RowAndRecord(const BucketRecord& record) {
+  std::uint64_t row = 0;
+  for (const auto& [sub_resource, document] : record.configuration)
+    row += sub_resource.size() + document.size();
+  return MemoryOf(record) + row + row / 8;
+}
+
 }  // namespace
 
 Result<void> SqliteStore::CreateBucket(BucketRecord bucket, std::size_t max_per_owner) {
@@ -38,6 +46,7 @@ Result<void> SqliteStore::CreateBucket(BucketRecord bucket, std::size_t max_per_
                              "You have attempted to create more buckets than allowed",
                              record->name);
         }
+        PENSTOCK_TRY(row_memory_.Admit(transaction.connection(), RowAndRecord(*record)));
         const Bucket created{next_number_.fetch_add(1, std::memory_order_relaxed), record};
         PENSTOCK_TRY(WriteBucket(transaction.connection(), created));
         transaction.AfterCommit([this, created] { buckets_.Set(created); });
@@ -71,6 +80,7 @@ Result<void> SqliteStore::DeleteBucket(const BucketName& name, OpenUploads open_
           }
         }
         PENSTOCK_TRY(RemoveUploadsOf(transaction, bucket));
+        row_memory_.Release(transaction, 1);
         PENSTOCK_TRY(RemoveBucket(transaction.connection(), bucket.id));
         transaction.AroundCommit([this, &name](CommitPhase phase) {
           // Readers must not see the bucket without its open uploads, which the commit deletes.
@@ -91,6 +101,12 @@ Result<void> SqliteStore::ChangeBucket(const BucketName& name,
         PENSTOCK_ASSIGN(Bucket bucket, buckets_.Find(name));
         BucketRecord changed = *bucket.record;
         PENSTOCK_TRY(change(changed));
+        const std::uint64_t before = RowAndRecord(*bucket.record);
+        const std::uint64_t after = RowAndRecord(changed);
+        // Settings that do not grow can be changed and removed also in a full store.
+        if (after > before)
+          PENSTOCK_TRY(row_memory_.Admit(transaction.connection(), after - before));
+        if (after < before) row_memory_.Release(transaction, 1);
         bucket.record = std::make_shared<const BucketRecord>(std::move(changed));
         PENSTOCK_TRY(WriteBucket(transaction.connection(), bucket));
         transaction.AfterCommit([this, bucket] { buckets_.Set(bucket); });

@@ -104,6 +104,7 @@ SqliteStore::SqliteStore(StoreOptions options, DirectoryLock lock,
           options_.directory.empty() ? options_.memory_limit : nullptr)),
       row_memory_(registry_->memory_limit()),
       next_number_(first_number),
+      buckets_(registry_->memory_limit()),
       cache_(std::make_shared<ObjectCache>(
           LimitsOf(options_), options_.directory.empty() ? options_.memory_limit : nullptr)),
       guard_(options_.directory.empty()

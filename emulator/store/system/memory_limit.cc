@@ -65,16 +65,19 @@ bool MemoryLimit::HasRoomForRecords(std::uint64_t bytes) {
   return FitsWithoutDocuments(bytes);
 }
 
-Error MemoryLimit::Exceeded(std::uint64_t bytes) const {
-  if (FitsWithoutDocuments(bytes)) return DocumentsInTheWay(bytes);
-  Error error = Error::Make(ErrorKind::kResourceExhausted,
-                            "The emulator's memory limit of " + InMiB(limit_) +
-                                " would be exceeded: " + InMiB(used_bytes()) + " are in use and " +
-                                InMiB(bytes) +
-                                " more are needed. Delete objects, namespaces, retry tests, fault "
-                                "scenarios or limits, or "
-                                "restart the emulator with a larger --memory-limit "
-                                "(memory_limit). Objects do not count with --data.");
+Error MemoryLimit::Exceeded(std::uint64_t bytes, std::uint64_t reserve) const {
+  if (FitsWithoutDocuments(bytes + reserve)) return DocumentsInTheWay(bytes);
+  const std::string kept =
+      reserve > 0 ? ", and " + InMiB(reserve) + " are a reserve for writes after deletions" : "";
+  Error error =
+      Error::Make(ErrorKind::kResourceExhausted,
+                  "The emulator's memory limit of " + InMiB(limit_) +
+                      " would be exceeded: " + InMiB(used_bytes()) + " are in use" +
+                      (reserve > 0 ? ", " : " and ") + InMiB(bytes) + " more are needed" + kept +
+                      ". Delete objects, namespaces, retry tests, fault "
+                      "scenarios or limits, remove settings of buckets, or "
+                      "restart the emulator with a larger --memory-limit "
+                      "(memory_limit). Objects do not count with --data.");
   error.code = "InsufficientStorage";
   return error;
 }

@@ -52,7 +52,8 @@ class MemoryLimit {
   bool HasRoomForRecords(std::uint64_t bytes);
   // An InsufficientStorage error that names the limit, the bytes in use and the option to change.
   // SlowDown if the bytes would fit without the request documents that are in memory at the moment.
-  Error Exceeded(std::uint64_t bytes) const;
+  // `reserve`: what must be free besides (RowMemory).
+  Error Exceeded(std::uint64_t bytes, std::uint64_t reserve = 0) const;
   // Adds a cache to reclaim when the limit is reached. The cache is dropped once it has expired.
   void AddReclaimable(std::weak_ptr<ReclaimableMemory> memory);
   // Surround the destruction of a store on another thread. A charge that does not fit waits for the

@@ -281,6 +281,17 @@ TEST_P(RecordsOf, AreStoredAgainAfterAFewDeletions) {
   }
 }
 
+// The memory of a half is much more than the reserve.
+TEST_P(RecordsOf, AreStoredAgainAfterManyDeletions) {
+  const int stored = FillWithRecords();
+  for (const auto& [end, step] : {std::pair(stored, 10), {stored, 2}, {stored / 2, 1}}) {
+    int refused = 0;
+    for (int i = 0; i < end; i += step) DeleteRecord(i);
+    for (int i = 0; i < end; i += step) refused += Store(i) ? 0 : 1;
+    EXPECT_EQ(refused, 0) << "every " << step << ". of " << end;
+  }
+}
+
 // Each record replaces an older one, as in a queue.
 TEST_P(RecordsOf, CanReplaceTheOldestOnesForEver) {
   const int stored = FillWithRecords();

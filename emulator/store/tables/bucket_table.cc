@@ -16,6 +16,17 @@ Error NoSuchBucket(const BucketName& name) {
   return error;
 }
 
+std::uint64_t MemoryOf(const BucketRecord& record) {
+  constexpr std::uint64_t kParsedRules = 2;  // for each byte of the document, at most
+  std::uint64_t bytes = sizeof(BucketRecord) + sizeof(Bucket) + 128 + 2 * record.name.value.size() +
+                        record.owner_id.size() + record.region.size();
+  for (const auto& [sub_resource, document] : record.configuration) {
+    bytes += sizeof(Attributes::value_type) + sub_resource.size() + document.size();
+    if (sub_resource == "lifecycle") bytes += kParsedRules * document.size();
+  }
+  return bytes;
+}
+
 Result<void> BucketTable::Load(Connection& connection) {
   Query query(connection,
               "SELECT id, name, owner_id, region, created, versioning, configuration FROM buckets");
@@ -64,12 +75,19 @@ std::size_t BucketTable::CountOf(std::string_view owner_id) const {
 
 void BucketTable::Set(Bucket bucket) {
   const MutexLock lock(mutex_);
-  buckets_.insert_or_assign(bucket.record->name.value, std::move(bucket));
+  Bucket& place = buckets_[bucket.record->name.value];
+  const std::uint64_t before = place.record != nullptr ? MemoryOf(*place.record) : 0;
+  place = std::move(bucket);
+  charge_.SetAnyway(charge_.bytes() - before + MemoryOf(*place.record));
 }
 
 void BucketTable::Erase(const BucketName& name) {
   const MutexLock lock(mutex_);
-  buckets_.erase(name.value);
+  const auto found = buckets_.find(name.value);
+  if (found == buckets_.end()) return;
+  const std::uint64_t before = MemoryOf(*found->second.record);
+  buckets_.erase(found);
+  charge_.SetAnyway(charge_.bytes() - before);
 }
 
 void BucketTable::Hold(const BucketName& name) {

@@ -11,6 +11,7 @@
 
 #include "emulator/store/records/records.h"
 #include "emulator/store/sqlite/sqlite.h"
+#include "emulator/store/system/memory_limit.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::emulator::store {
@@ -23,11 +24,17 @@ struct Bucket {
 // kNotFound with code NoSuchBucket.
 Error NoSuchBucket(const BucketName& name);
 
+// The memory that the bucket's record takes in a BucketTable.
+std::uint64_t MemoryOf(const BucketRecord& record);
+
 // A copy of the table `buckets`, updated after each commit that changed it. Readers take buckets
 // only from this table, so a change of a bucket's row needs no other synchronization. A commit that
 // also changes other rows of the bucket must hold the bucket: see Hold. Thread safety: any thread.
 class BucketTable {
  public:
+  // Charges the records to `limit`. Null: charges nothing.
+  explicit BucketTable(MemoryLimit* limit = nullptr) : charge_(limit) {}
+
   // Reads the buckets of a database that was just opened.
   Result<void> Load(Connection& connection);
   // Find and All wait while a bucket that they would return is held.
@@ -47,6 +54,7 @@ class BucketTable {
   mutable CondVar released_;
   std::string held_ PENSTOCK_GUARDED_BY(mutex_);  // empty: none
   std::map<std::string, Bucket, std::less<>> buckets_ PENSTOCK_GUARDED_BY(mutex_);
+  MemoryCharge charge_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
 // Inserts or replaces the bucket's row.

@@ -23,13 +23,15 @@ RowMemory::RowMemory(MemoryLimit* limit) : limit_(limit), charge_(limit) {
     reserve_bytes_ = std::clamp(limit->limit_bytes() / 32, 2 * kRowBytes, kLargestReserve);
 }
 
-Result<void> RowMemory::Admit(Connection& connection) {
+Result<void> RowMemory::Admit(Connection& connection, std::uint64_t more_bytes) {
   if (limit_ == nullptr) return Ok();
   PENSTOCK_TRY(Measure(connection));
-  // Not at the reserve's edge, where deletions and rows alternate.
-  if (limit_->used_bytes() + 2 * reserve_bytes_ <= limit_->limit_bytes()) rows_of_reserve_ = 0;
-  const std::uint64_t room = rows_of_reserve_ > 0 ? kRowBytes : reserve_bytes_;
-  if (!limit_->HasRoomForRecords(room)) return limit_->Exceeded(room);
+  // Other rows follow then, of another size perhaps. Not earlier: the same rows may need more pages
+  // when they are stored again, since pages are packed less densely then.
+  if (limit_->used_bytes() <= limit_->limit_bytes() / 4) rows_of_reserve_ = 0;
+  const std::uint64_t bytes = kRowBytes + more_bytes;
+  const std::uint64_t reserve = rows_of_reserve_ > 0 ? 0 : reserve_bytes_ - kRowBytes;
+  if (!limit_->HasRoomForRecords(bytes + reserve)) return limit_->Exceeded(bytes, reserve);
   if (rows_of_reserve_ > 0) --rows_of_reserve_;
   return Ok();
 }

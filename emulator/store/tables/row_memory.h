@@ -23,8 +23,9 @@ class RowMemory {
   explicit RowMemory(MemoryLimit* limit);
 
   // Call inside a transaction before it adds a row. MemoryLimit::Exceeded if the limit is reached.
-  Result<void> Admit(Connection& connection);
-  // Call in a transaction that deletes `rows` objects or uploads.
+  // `more_bytes`: what the row needs beyond 64 KiB.
+  Result<void> Admit(Connection& connection, std::uint64_t more_bytes = 0);
+  // Call in a transaction that deletes `rows` objects, uploads, buckets or settings of buckets.
   void Release(WriteTransaction& transaction, std::uint64_t rows);
 
  private:
@@ -34,7 +35,7 @@ class RowMemory {
   MemoryCharge charge_;
   std::uint64_t reserve_bytes_ = 0;
   std::uint64_t page_bytes_ = 0;       // of memory; 0: not measured
-  std::uint64_t rows_of_reserve_ = 0;  // deletions near the limit, less the rows since then
+  std::uint64_t rows_of_reserve_ = 0;  // deletions, less the rows since then
 };
 
 }  // namespace penstock::emulator::store

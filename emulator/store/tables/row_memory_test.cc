@@ -32,7 +32,13 @@ TEST(RowMemory, ChargesPagesAndRejectsRowsOverTheLimit) {
   EXPECT_GT(rows, 2'000);
   EXPECT_LT(rows, 4'100);
   EXPECT_LE(limit.used_bytes(), limit.limit_bytes());
-  EXPECT_EQ(memory.Admit(*connection).error().code, "InsufficientStorage");
+  const auto refused = memory.Admit(*connection);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, "InsufficientStorage");
+  EXPECT_NE(refused.error().message.find(
+                "3.9 MiB are in use, 0.1 MiB more are needed, and 0.1 MiB are a reserve"),
+            std::string::npos)
+      << refused.error().message;
 }
 
 TEST(RowMemory, AdmitsRowsIntoPagesThatDeletionsFreed) {
