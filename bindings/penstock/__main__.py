@@ -73,7 +73,7 @@ def _add_conformance(commands: argparse._SubParsersAction[argparse.ArgumentParse
     if wanted != "conformance":  # its modules take half of the time of `penstock --help`
         try:
             installed = importlib.util.find_spec("penstock_conformance") is not None
-        except ValueError:  # None in sys.modules, which prevents the import
+        except (ModuleNotFoundError, ValueError):  # an import hook, or None in sys.modules, prevents the import
             installed = False
         commands.add_parser(
             "conformance", help="test an S3 server or client with the conformance suites" if installed else "not installed"

@@ -66,7 +66,7 @@ struct FileDownloadResponse {
 
 // The first eight of the 16 digits in the names of temporary files that this process makes. Other
 // processes have others, except for forked children.
-const std::string& TemporaryFilesOfProcess();
+std::string TemporaryFilesOfProcess();
 
 // Downloads an object to a file. Parts are fetched in parallel from one version, and a failed part
 // is retried from the byte reached. The bytes go to a temporary file in the same folder,

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
@@ -17,17 +18,25 @@
 namespace penstock {
 namespace {
 
+using Digits = std::array<std::byte, 4>;
+
+// A local static would have a lock, which a thread of the parent may hold at a fork.
+constinit std::atomic<Digits> digits_of_process = Digits{};
+
 std::string RandomDigits() {
-  std::array<std::byte, 4> random;
+  Digits random;
   RandomBytes(random);
   return HexEncode(random);
 }
 
 }  // namespace
 
-const std::string& TemporaryFilesOfProcess() {
-  static const std::string digits = RandomDigits();
-  return digits;
+std::string TemporaryFilesOfProcess() {
+  Digits known = digits_of_process;
+  if (known != Digits{}) return HexEncode(known);
+  Digits random;
+  RandomBytes(random);
+  return HexEncode(digits_of_process.compare_exchange_strong(known, random) ? random : known);
 }
 
 }  // namespace penstock
