@@ -10,6 +10,8 @@ import json
 import os
 import subprocess
 import urllib.parse
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -43,13 +45,21 @@ def connect(url: str) -> http.client.HTTPConnection:
     return http.client.HTTPConnection(urllib.parse.urlsplit(url).netloc, timeout=60)
 
 
-@pytest.mark.timeout(7_200 if LONG else 180)  # each namespace needs about 20 fsyncs
-def test_idle_namespaces_use_no_descriptors_or_threads(tmp_path: Path) -> None:
-    command = ["prlimit", f"--nofile={DESCRIPTORS}:{DESCRIPTORS}", str(PROGRAM), "--port", "0", "--data", str(tmp_path)]
+@contextmanager
+def running(data: Path, descriptors: int) -> Iterator[tuple[subprocess.Popen[str], dict[str, str]]]:
+    command = ["prlimit", f"--nofile={descriptors}:{descriptors}", str(PROGRAM), "--port", "0", "--data", str(data)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
-        ready = json.loads(process.stdout.readline())
+        yield process, json.loads(process.stdout.readline())
+    finally:
+        process.terminate()
+        assert process.wait(60) == 0
+
+
+@pytest.mark.timeout(7_200 if LONG else 180)  # each namespace needs about 20 fsyncs
+def test_idle_namespaces_use_no_descriptors_or_threads(tmp_path: Path) -> None:
+    with running(tmp_path, DESCRIPTORS) as (process, ready):
         admin, s3 = connect(ready["admin"]), connect(ready["endpoint"])
         keys = []
         for number in range(NAMESPACES):
@@ -63,6 +73,17 @@ def test_idle_namespaces_use_no_descriptors_or_threads(tmp_path: Path) -> None:
         assert len(list(Path(f"/proc/{process.pid}/task").iterdir())) < MAX_THREADS
         fresh = connect(ready["admin"])  # The server may have closed the idle connection.
         assert json.loads(send(fresh, "GET", "/_penstock/stats"))["diagnostics"] == {}
-    finally:
-        process.terminate()
-        assert process.wait(60) == 0
+
+
+def test_deletions_of_idle_namespaces_use_few_descriptors(tmp_path: Path) -> None:
+    count, descriptors = 100, 256
+    with running(tmp_path, descriptors) as (_, ready):
+        admin = connect(ready["admin"])
+        for number in range(count):
+            send(admin, "POST", "/_penstock/namespaces", json.dumps({"name": f"n{number}"}).encode())
+    with running(tmp_path, descriptors) as (process, ready):
+        admin = connect(ready["admin"])
+        for number in range(count):
+            send(admin, "DELETE", f"/_penstock/namespaces/n{number}")
+            assert len(list(Path(f"/proc/{process.pid}/fd").iterdir())) < descriptors * 3 // 4
+        assert json.loads(send(admin, "GET", "/_penstock/stats"))["diagnostics"] == {}

@@ -226,10 +226,17 @@ Result<void> CheckScope(const Json& statement, std::string_view bucket) {
   return condition == statement.end() ? Ok() : CheckPolicyConditions(*condition, patterns);
 }
 
+// `name` may be absent.
+Result<void> CheckText(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found == object.end() || found->is_string() ? Ok() : InvalidSyntax(name);
+}
+
 Result<void> CheckStatement(const Json& statement, std::string_view bucket) {
   if (!statement.is_object()) return InvalidSyntax("Statement");
   PENSTOCK_TRY(CheckMembers(statement, {"Sid", "Effect", "Principal", "NotPrincipal", "Action",
                                         "NotAction", "Resource", "NotResource", "Condition"}));
+  PENSTOCK_TRY(CheckText(statement, "Sid"));
   const auto effect = statement.find("Effect");
   if (effect == statement.end()) return MissingField("Effect");
   if (!effect->is_string()) return InvalidSyntax("Effect");
@@ -256,6 +263,7 @@ Result<void> CheckDocument(const Json& policy, std::string_view bucket) {
       version != policy.end() && *version != "2012-10-17" && *version != "2008-10-17") {
     return MalformedPolicy("The policy must contain a valid version string");
   }
+  PENSTOCK_TRY(CheckText(policy, "Id"));
   const auto statements = policy.find("Statement");
   if (statements == policy.end()) return MissingField("Statement");
   if (!statements->is_array()) return CheckStatement(*statements, bucket);

@@ -87,6 +87,13 @@ TEST(PolicyTest, UnknownAndContradictingMembersAreRefused) {
   EXPECT_EQ(Message(R"({"Statement":[{)" + all + R"(}],"statement":[]})"),
             "Unknown field statement");
   EXPECT_EQ(Message(Statement(all + R"(,"Sid":"a b")")), "public");
+  EXPECT_EQ(Message(R"({"Id":"a","Statement":[{)" + all + "}]}"), "public");
+  for (const char* id : {"1", "null", "[]", "{}", "true"}) {
+    EXPECT_EQ(Message(R"({"Id":)" + std::string(id) + R"(,"Statement":[{)" + all + "}]}"),
+              "Invalid policy syntax.")
+        << id;
+    EXPECT_EQ(Message(Statement(all + R"(,"Sid":)" + id)), "Invalid policy syntax.") << id;
+  }
   EXPECT_EQ(Message(Statement(all + R"(,"NotPrincipal":"*")")),
             "A statement must not have both Principal and NotPrincipal");
   EXPECT_EQ(Message(Statement(all + R"(,"NotAction":"s3:*")")),

@@ -20,6 +20,7 @@ constexpr std::size_t kMaxIdCharacters = 255;
 constexpr std::int64_t kInfrequentAccessDays = 30;
 constexpr std::int64_t kMaxDays = INT32_MAX;  // AWS's service model: an integer of 32 bits
 constexpr std::int64_t kMaxNewerVersions = 100;
+constexpr std::int64_t kMaxObjectSize = 1'099'511'627'776'000;
 
 std::int64_t Number(const Element& element) { return std::stoll(element.text); }
 
@@ -73,9 +74,10 @@ bool HasSizes(const Element& filter) {
 Result<void> CheckSizes(const Element& group) {
   const Element* least = group.Find("ObjectSizeGreaterThan");
   const Element* most = group.Find("ObjectSizeLessThan");
-  if (most != nullptr && Number(*most) <= 0) {
+  if (least != nullptr && (Number(*least) < 0 || Number(*least) > kMaxObjectSize))
+    return InvalidRequest("'ObjectSizeGreaterThan' should be between 0 and 1099511627776000.");
+  if (most != nullptr && (Number(*most) < 1 || Number(*most) > kMaxObjectSize))
     return InvalidRequest("'ObjectSizeLessThan' should be between 1 and 1099511627776000.");
-  }
   if (least == nullptr || most == nullptr || Number(*most) > Number(*least)) return Ok();
   return InvalidRequest(
       "'ObjectSizeLessThan' has to be a value greater than 'ObjectSizeGreaterThan'.");

@@ -40,7 +40,11 @@ constexpr std::string_view kEvents[] = {"s3:ReducedRedundancyLostObject",
                                         "s3:LifecycleExpiration:DeleteMarkerCreated",
                                         "s3:ObjectTagging:*",
                                         "s3:ObjectTagging:Put",
-                                        "s3:ObjectTagging:Delete"};
+                                        "s3:ObjectTagging:Delete",
+                                        "s3:ObjectAnnotation:*",
+                                        "s3:ObjectAnnotation:Put",
+                                        "s3:ObjectAnnotation:Delete",
+                                        "s3:ObjectRetention:Put"};
 
 constexpr std::size_t kMaxConfigurations = 100;
 constexpr std::size_t kMaxIdCharacters = 255;

@@ -83,7 +83,10 @@ Result<void> CheckSelection(const Element& rule) {
     return InvalidRequest("ReplicaModifications needs a rule with a Filter.");
   const bool kms = criteria != nullptr && criteria->Has("SseKmsEncryptedObjects");
   const Element* encryption = rule.Find("Destination")->Find("EncryptionConfiguration");
-  if (kms && (encryption == nullptr || encryption->TextOf("ReplicaKmsKeyID").empty())) {
+  const Element* source = encryption ? encryption->Find("UseSourceMultiRegionKey") : nullptr;
+  const bool uses_source = source != nullptr && source->TextOf("Status") == "Enabled";
+  if (kms && !uses_source &&
+      (encryption == nullptr || encryption->TextOf("ReplicaKmsKeyID").empty())) {
     return InvalidRequest(
         "ReplicaKmsKeyID must be specified if SseKmsEncryptedObjects tag is present.");
   }

@@ -83,7 +83,7 @@ constexpr KnownHeader kHeaders[] = {
     {"rename-source-if-modified-since", kDirectory},
     {"rename-source-if-unmodified-since", kDirectory},
     {"client-token", kDirectory},
-    // For one bucket operation each (kBucketHeaders).
+    // For one or two bucket operations each (kBucketHeaders).
     {"object-ownership", kBucket},
     {"bucket-object-lock-enabled", kBucket},
     {"bucket-namespace", kBucket},
@@ -115,12 +115,13 @@ constexpr KnownHeader kHeaders[] = {
 struct BucketHeader {
   std::string_view name;
   std::string_view operation;
+  std::string_view other_operation = {};
 };
 constexpr BucketHeader kBucketHeaders[] = {
     {"x-amz-object-ownership", "CreateBucket"},
     {"x-amz-bucket-object-lock-enabled", "CreateBucket"},
     {"x-amz-bucket-namespace", "CreateBucket"},
-    {"x-amz-bucket-object-lock-token", "PutObjectLockConfiguration"},
+    {"x-amz-bucket-object-lock-token", "PutObjectLockConfiguration", "PutBucketReplication"},
     {"x-amz-transition-default-minimum-object-size", "PutBucketLifecycleConfiguration"},
     {"x-amz-skip-destination-validation", "PutBucketNotificationConfiguration"},
     {"x-amz-confirm-remove-self-bucket-access", "PutBucketPolicy"}};
@@ -192,8 +193,8 @@ Result<HeaderFamilies> RefuseUnknown(const RequestHead& request, const Target& t
 
 Result<void> RefuseMisplacedBucketHeader(const RequestHead& request, std::string_view operation) {
   for (const BucketHeader& header : kBucketHeaders) {
-    if (header.operation != operation && request.Find(header.name))
-      return NotImplementedHeader(header.name);
+    const bool has_place = header.operation == operation || header.other_operation == operation;
+    if (!has_place && request.Find(header.name)) return NotImplementedHeader(header.name);
   }
   return Ok();
 }

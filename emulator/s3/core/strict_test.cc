@@ -91,7 +91,7 @@ TEST_F(StrictTest, HeadersOfOneBucketOperationAreRefusedElsewhere) {
   for (const char* header :
        {"x-amz-object-ownership", "x-amz-bucket-namespace",
         "x-amz-transition-default-minimum-object-size", "x-amz-skip-destination-validation",
-        "x-amz-confirm-remove-self-bucket-access"}) {
+        "x-amz-confirm-remove-self-bucket-access", "x-amz-bucket-object-lock-token"}) {
     const Reply reply = s3_.Send(std::string("PUT /bucket/k\n") + header + ": 1", "x");
     EXPECT_EQ(reply.Outcome(), "501 NotImplemented") << header;
     EXPECT_EQ(reply.Element("Header"), header);

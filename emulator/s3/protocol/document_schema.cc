@@ -71,7 +71,8 @@ struct Child {
   const Field* field;
 };
 
-// Returns the children in the order of the schema, or MalformedXML for unknown ones.
+// Returns the children in the order of the schema, MalformedXML for unknown ones, or
+// NotImplemented.
 Result<std::vector<Child>> MatchChildren(const XmlElement& element, std::span<const Field> fields) {
   std::vector<Child> children;
   for (const XmlElement& child : element.Children()) {
@@ -79,6 +80,10 @@ Result<std::vector<Child>> MatchChildren(const XmlElement& element, std::span<co
     const auto field =
         std::find_if(fields.begin(), fields.end(), [&](const Field& f) { return f.name == name; });
     if (field == fields.end()) return MalformedXml();
+    if (field->type == FieldType::kNotImplemented) {
+      return NotImplemented("The element '" + std::string(name) +
+                            "' is not implemented by this emulator");
+    }
     children.push_back({child, &*field});
   }
   const auto before = [](const Child& a, const Child& b) { return a.field < b.field; };

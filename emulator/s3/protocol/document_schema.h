@@ -22,12 +22,13 @@ enum class Occurs : std::uint8_t { kOnce, kAtMostOnce, kOnceOrMore, kAnyNumber }
 
 enum class FieldType : std::uint8_t {
   kText,
-  kChoice,   // One of `choices`.
-  kInteger,  // Decimal, with an optional minus sign; 64 bits.
-  kFlag,     // true or false in any case; stored in lower case.
-  kDate,     // ISO 8601.
-  kGroup,    // Child elements: `fields`.
-  kGrantee,  // A group whose xsi:type attribute is one of `choices`.
+  kChoice,          // One of `choices`.
+  kInteger,         // Decimal, with an optional minus sign; 64 bits.
+  kFlag,            // true or false in any case; stored in lower case.
+  kDate,            // ISO 8601.
+  kGroup,           // Child elements: `fields`.
+  kGrantee,         // A group whose xsi:type attribute is one of `choices`.
+  kNotImplemented,  // An element of S3 that the emulator refuses with NotImplemented.
 };
 
 // One element of a document, identified by its local name.

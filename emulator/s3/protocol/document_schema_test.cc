@@ -8,7 +8,8 @@ namespace {
 constexpr Field kInner[] = {{"Number", Occurs::kAtMostOnce, FieldType::kInteger},
                             {"Flag", Occurs::kAtMostOnce, FieldType::kFlag},
                             {"Day", Occurs::kAtMostOnce, FieldType::kDate},
-                            {"Choice", Occurs::kAtMostOnce, FieldType::kChoice, {}, "one two"}};
+                            {"Choice", Occurs::kAtMostOnce, FieldType::kChoice, {}, "one two"},
+                            {"New", Occurs::kAtMostOnce, FieldType::kNotImplemented}};
 constexpr Field kOuter[] = {{"Text", Occurs::kOnce},
                             {"Many", Occurs::kAnyNumber},
                             {"Group", Occurs::kAtMostOnce, FieldType::kGroup, kInner}};
@@ -54,6 +55,17 @@ TEST(DocumentSchemaTest, TypesAreChecked) {
         "<Choice>one two</Choice>", "<Choice/>"}) {
     EXPECT_EQ(Read(group(content)), "MalformedXML") << content;
   }
+}
+
+// The error has precedence over what the document lacks: an element of AWS may make others
+// optional.
+TEST(DocumentSchemaTest, ElementsThatAreNotImplementedAreNamed) {
+  for (const char* content : {"<Text/><Group><New/></Group>", "<Text/><Group><New>x</New></Group>",
+                              "<Text/><Group><New/><New/></Group>"}) {
+    EXPECT_EQ(Read(content), "NotImplemented") << content;
+  }
+  const auto read = ReadBySchema("<Root><Text/><Group><New/></Group></Root>", kRoot);
+  EXPECT_EQ(read.error().message, "The element 'New' is not implemented by this emulator");
 }
 
 // The second namespace is from the sample request of PutBucketLogging in the Amazon S3 API

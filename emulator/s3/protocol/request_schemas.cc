@@ -26,6 +26,10 @@ constexpr Field Group(std::string_view name, std::span<const Field> fields, Occu
   return {name, occurs, FieldType::kGroup, fields};
 }
 
+constexpr Field NotImplemented(std::string_view name) {
+  return {name, kAtMostOnce, FieldType::kNotImplemented};
+}
+
 constexpr std::string_view kSwitch = "Enabled Disabled";
 
 // Shared parts.
@@ -122,7 +126,8 @@ constexpr Field kOptionalFields[] = {Choice(
     "Size LastModifiedDate StorageClass ETag IsMultipartUploaded ReplicationStatus "
     "EncryptionStatus "
     "ObjectLockRetainUntilDate ObjectLockMode ObjectLockLegalHoldStatus "
-    "IntelligentTieringAccessTier "
+    "ObjectLockEventHoldStatus ObjectLockEventHoldDuration "
+    "IntelligentTieringAccessTier IntelligentTieringReferenceDate "
     "BucketKeyStatus ChecksumAlgorithm ObjectAccessControlList ObjectOwner LifecycleExpirationDate",
     kAnyNumber)};
 constexpr Field kSchedule[] = {Choice("Frequency", "Daily Weekly")};
@@ -203,13 +208,15 @@ constexpr Field kObjectKms[] = {Text("KMSKeyArn"), Flag("BucketKeyEnabled", kAtM
 constexpr Field kObjectEncryption[] = {Group("SSE-KMS", kObjectKms, kAtMostOnce)};
 
 constexpr Field kDefaultRetention[] = {Choice("Mode", "GOVERNANCE COMPLIANCE"),
-                                       Integer("Days", kAtMostOnce), Integer("Years", kAtMostOnce)};
+                                       Integer("Days", kAtMostOnce), Integer("Years", kAtMostOnce),
+                                       NotImplemented("DefaultEventHold")};
 constexpr Field kLockRule[] = {Group("DefaultRetention", kDefaultRetention)};
 constexpr Field kObjectLock[] = {Choice("ObjectLockEnabled", "Enabled"),
                                  Group("Rule", kLockRule, kAtMostOnce)};
 
 constexpr Field kRetention[] = {Choice("Mode", "GOVERNANCE COMPLIANCE", kAtMostOnce),
-                                Date("RetainUntilDate", kAtMostOnce)};
+                                Date("RetainUntilDate", kAtMostOnce), NotImplemented("EventHold"),
+                                NotImplemented("EventHoldDuration")};
 constexpr Field kLegalHold[] = {Choice("Status", "ON OFF")};
 
 constexpr Field kOwnershipRule[] = {
@@ -223,7 +230,8 @@ constexpr Field kPublicAccessBlock[] = {
 constexpr Field kCriteria[] = {Group("SseKmsEncryptedObjects", kStatus, kAtMostOnce),
                                Group("ReplicaModifications", kStatus, kAtMostOnce)};
 constexpr Field kTranslation[] = {Choice("Owner", "Destination")};
-constexpr Field kReplicaEncryption[] = {Text("ReplicaKmsKeyID", kAtMostOnce)};
+constexpr Field kReplicaEncryption[] = {Text("ReplicaKmsKeyID", kAtMostOnce),
+                                        Group("UseSourceMultiRegionKey", kStatus, kAtMostOnce)};
 constexpr Field kReplicationTime[] = {Choice("Status", kSwitch), Group("Time", kMinutes)};
 constexpr Field kReplicationMetrics[] = {Choice("Status", kSwitch),
                                          Group("EventThreshold", kMinutes, kAtMostOnce)};

@@ -1,5 +1,6 @@
 #include "emulator/server/namespaces/namespace_store.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -12,7 +13,8 @@
 namespace penstock::emulator::server {
 namespace {
 
-// Limit of stores that wait for removal. Beyond it the caller of Reset removes them itself.
+// Limit of stores that wait for removal, besides OpenStores::UsualMost, because they are open.
+// Beyond it the caller of Reset removes them itself.
 constexpr std::size_t kMaxRetired = 64;
 
 constinit DiagnosticEvent open_failed("server.namespace_not_opened");
@@ -251,7 +253,7 @@ Result<void> NamespaceStore::Reset() {
   if (journal::Journal* const journal = controls->journal()) journal->Stop();
   clock_->Restore();
   old.reset();
-  options_.remover->Help(kMaxRetired);
+  options_.remover->Help(std::min(kMaxRetired, OpenStores::UsualMost()));
   return Ok();
 }
 

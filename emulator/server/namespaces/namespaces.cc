@@ -244,9 +244,12 @@ Result<void> Namespaces::Delete(std::string_view name) {
     return Error::Make(ErrorKind::kInvalidArgument,
                        "the default namespace cannot be deleted; reset it to empty it");
   }
-  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, Find(name));
+  PENSTOCK_ASSIGN(std::shared_ptr<NamespaceStore> namespace_store, Find(name));
   PENSTOCK_TRY(namespace_store->Discard());
   Forget(namespace_store);
+  namespace_store.reset();  // often the last reference: the remover gets the store
+  // A store that waits for its removal is open.
+  remover_->Help(OpenStores::UsualMost());
   return Ok();
 }
 
