@@ -133,25 +133,32 @@ TEST_F(AdminJournalTest, WaitsForEntriesDelayNoOtherRequest) {
 
 // Regression: each place stayed taken until the end of wait_ms.
 TEST_F(AdminJournalTest, AClientThatLeavesFreesItsPlace) {
-  constexpr int kTails = 24;
+  constexpr std::size_t kPlaces = 24;
   std::vector<std::unique_ptr<Wire>> tails;
-  for (int i = 0; i < kTails; ++i) {
+  const auto add_tail = [&] {
     tails.push_back(std::make_unique<Wire>(emulator_->admin_endpoint()));
     tails.back()->Send(
         "GET /_penstock/journal-tail?wait_ms=60000 HTTP/1.1\r\nHost: localhost\r\n"
         "Connection: close\r\n\r\n");
-  }
+  };
   const auto status_becomes = [&](int wanted) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
     while (std::chrono::steady_clock::now() < end) {
       if (SendRequest("GET", "journal-tail?wait_ms=0").status == wanted) return true;
     }
     return false;
   };
-  ASSERT_TRUE(status_becomes(503)) << "all places are taken";
-  tails.front()->EndSending();
-  const HttpResponse left = tails.front()->Finish();
-  EXPECT_EQ(left.status, 200) << left.text;
+  while (tails.size() < kPlaces) add_tail();
+  // A request of status_becomes may have taken the place of a tail, which was then refused.
+  bool full = status_becomes(503);
+  for (; !full && tails.size() < 2 * kPlaces; full = status_becomes(503)) add_tail();
+  ASSERT_TRUE(full) << "all places are taken";
+  int left = 503;
+  for (std::size_t i = 0; left == 503 && i < tails.size(); ++i) {
+    tails[i]->EndSending();
+    left = tails[i]->Finish().status;
+  }
+  EXPECT_EQ(left, 200);
   EXPECT_TRUE(status_becomes(200)) << "a place is free";
   tails.clear();
 }
