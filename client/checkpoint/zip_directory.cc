@@ -45,6 +45,8 @@ std::optional<ZipDirectory> FindZipDirectory(std::string_view tail, std::uint64_
   if (tail.size() < kEndBytes || tail.size() > file_bytes) return std::nullopt;
   const std::size_t at = tail.rfind("PK\5\6", tail.size() - kEndBytes);
   if (at == std::string_view::npos) return std::nullopt;
+  // Without the bytes before, it is unknown whether a locator of zip64 precedes.
+  if (at < kLocatorBytes && tail.size() < file_bytes) return std::nullopt;
   std::uint64_t size = At<std::uint32_t>(tail, at + 12);
   ZipDirectory found{.begin = At<std::uint32_t>(tail, at + 16),
                      .entries = At<std::uint16_t>(tail, at + 10),

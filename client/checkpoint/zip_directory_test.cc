@@ -26,7 +26,8 @@ std::string End(std::uint64_t entries, std::uint64_t size, std::uint64_t begin) 
 TEST(ZipDirectoryTest, IsFoundByItsEndRecord) {
   const std::string entry = Entry("a/data.pkl", 5, 0);
   const std::string file = "content" + entry + End(1, entry.size(), 7);
-  for (const std::size_t tail : {file.size(), End(0, 0, 0).size()}) {
+  const std::size_t end_bytes = End(0, 0, 0).size();
+  for (const std::size_t tail : {file.size(), end_bytes + 20}) {
     const auto found = FindZipDirectory(file.substr(file.size() - tail), file.size());
     ASSERT_TRUE(found.has_value()) << tail;
     EXPECT_EQ(found->begin, 7U);
@@ -35,13 +36,15 @@ TEST(ZipDirectoryTest, IsFoundByItsEndRecord) {
     EXPECT_EQ(found->trailing_bytes, 0U);
   }
   EXPECT_EQ(FindZipDirectory(file + "comment", file.size() + 7)->trailing_bytes, 7U);
+  // A locator of a zip64 record may precede such a tail.
+  EXPECT_FALSE(FindZipDirectory(file.substr(file.size() - end_bytes - 19), file.size()));
 }
 
 // The last bytes of an end record may be those of its signature.
 TEST(ZipDirectoryTest, AnOffsetThatEqualsTheSignatureIsNoEndRecord) {
   const std::uint64_t begin = 0x06054B50;  // "PK\5\6"
   const std::uint64_t file_bytes = begin + 100 + 22;
-  const auto found = FindZipDirectory(End(2, 100, begin), file_bytes);
+  const auto found = FindZipDirectory(std::string(20, 'x') + End(2, 100, begin), file_bytes);
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->begin, begin);
 }
