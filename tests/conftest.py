@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -35,6 +37,18 @@ def seed() -> int:
     value = int(os.environ.get("PENSTOCK_SEED", random.SystemRandom().randrange(1 << 32)))
     print(f"PENSTOCK_SEED={value}")
     return value
+
+
+@pytest.fixture
+def ray_settings() -> Iterator[dict[str, str]]:
+    """Environment variables of Ray: a folder for its sessions, and workers with the priority of the test.
+
+    The folder's path is short, because paths of sockets have at most 107 bytes. By default Ray's workers have the lowest
+    priority, and would hardly run beside other tests.
+    """
+    folder = tempfile.mkdtemp(prefix="ray")
+    yield {"RAY_TMPDIR": folder, "RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
+    shutil.rmtree(folder, ignore_errors=True)  # processes of the cluster may still write there
 
 
 @pytest.fixture(scope="session")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -107,24 +105,14 @@ def with_engine(environment: dict[str, str], program: str, **more: str) -> str:
     return output_of([os.environ["PENSTOCK_ENGINES_PYTHON"], program], ENGINES, environment | more)
 
 
-@pytest.fixture
-def ray_folder() -> Iterator[str]:
-    """A folder for Ray's sessions. Its path is short, because paths of sockets have at most 107 bytes."""
-    folder = tempfile.mkdtemp(prefix="ray")
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)  # processes of the cluster may still write there
-
-
 def compared(text: str, other: str = "s3fs") -> list[str]:
     """Returns what a program did with Penstock and another client."""
     return re.findall(rf"^(.*): (?=.*\bpenstock [0-9.]+ s)(?=.*\b{other} [0-9.]+ s)", text, re.MULTILINE)
 
 
 @pytest.mark.timeout(420)
-def test_ray_reads_and_trains_on_two_nodes(environment: dict[str, str], ray_folder: str) -> None:
-    # By default Ray's workers have the lowest priority, and would hardly run beside other tests.
-    settings = {"RAY_TMPDIR": ray_folder, "RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
-    text = with_engine(environment, "ray_cluster.py", **settings)
+def test_ray_reads_and_trains_on_two_nodes(environment: dict[str, str], ray_settings: dict[str, str]) -> None:
+    text = with_engine(environment, "ray_cluster.py", **ray_settings)
     assert compared(text) == ["200 objects of 100000 bytes", "read_parquet"]
     assert "rows: 200, equal to those of read_binary_files; read by 2 nodes" in text
     assert last_line(text).startswith("ok: trained 2 epochs on 2 nodes; the last checkpoint is examples/some/prefix/ray/runs/")

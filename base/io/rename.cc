@@ -20,8 +20,8 @@ Error RenameError(const std::string& shown_path, int system_error) {
 }  // namespace
 
 Result<void> RenameFile(int folder, const std::string& from, const std::string& to,
-                        Existing existing, const std::string& shown_path) {
-  if (existing == Existing::kReplace) {
+                        ExistingFile existing, const std::string& shown_path) {
+  if (existing == ExistingFile::kReplace) {
     if (::renameat(folder, from.c_str(), folder, to.c_str()) == 0) return Ok();
     return RenameError(shown_path, errno);
   }

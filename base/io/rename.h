@@ -9,14 +9,14 @@
 namespace penstock {
 
 // What happens to a file that has the new name of another file.
-enum class Existing { kReplace, kKeep };
+enum class ExistingFile { kReplace, kKeep };
 
 // Renames `from` to `to`. Both are paths relative to the folder `folder`, a descriptor or AT_FDCWD,
 // as for renameat. `shown_path` is `to` for messages. With kKeep, a file, folder or link of that
 // name is never replaced: the result is kAlreadyExists, and `from` is unchanged. On a file system
 // without RENAME_NOREPLACE, kKeep uses RenameByLink.
 Result<void> RenameFile(int folder, const std::string& from, const std::string& to,
-                        Existing existing, const std::string& shown_path);
+                        ExistingFile existing, const std::string& shown_path);
 
 // The fallback of kKeep: a hard link and the removal of the old name. Returns kUnsupported if the
 // file system has no hard links.

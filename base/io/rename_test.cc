@@ -40,14 +40,14 @@ class RenameTest : public ::testing::Test {
 
 TEST_F(RenameTest, ReplacesAFile) {
   Write("f", "earlier");
-  ASSERT_TRUE(RenameFile(fd_.get(), "new", "f", Existing::kReplace, "x/f").ok());
+  ASSERT_TRUE(RenameFile(fd_.get(), "new", "f", ExistingFile::kReplace, "x/f").ok());
   EXPECT_EQ(Read("f"), "new");
   EXPECT_EQ(Files(), 1);
 }
 
 TEST_F(RenameTest, BothWaysKeepWhatHasTheName) {
   const auto rename = [&](const std::string& to) {
-    return RenameFile(fd_.get(), "new", to, Existing::kKeep, "x/" + to);
+    return RenameFile(fd_.get(), "new", to, ExistingFile::kKeep, "x/" + to);
   };
   const auto link = [&](const std::string& to) {
     return RenameByLink(fd_.get(), "new", to, "x/" + to);
@@ -71,7 +71,7 @@ TEST_F(RenameTest, BothWaysKeepWhatHasTheName) {
 }
 
 TEST_F(RenameTest, ErrorsNameThePath) {
-  for (const Existing existing : {Existing::kReplace, Existing::kKeep}) {
+  for (const ExistingFile existing : {ExistingFile::kReplace, ExistingFile::kKeep}) {
     const Error error = RenameFile(fd_.get(), "missing", "f", existing, "x/f").error();
     EXPECT_EQ(error.kind, ErrorKind::kNotFound);
     EXPECT_NE(error.message.find("x/f"), std::string::npos) << error.message;
@@ -83,7 +83,7 @@ TEST_F(RenameTest, AFileSystemWithoutBothIsAnError) {
   if (::access("/sys/kernel", W_OK) != 0) GTEST_SKIP() << "/sys/kernel needs root";
   const Descriptor sys(::open("/sys/kernel", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const Error error =
-      RenameFile(sys.get(), "uevent_seqnum", "penstock-new", Existing::kKeep, "x/penstock-new")
+      RenameFile(sys.get(), "uevent_seqnum", "penstock-new", ExistingFile::kKeep, "x/penstock-new")
           .error();
   EXPECT_EQ(error.kind, ErrorKind::kUnsupported) << error.message;
   EXPECT_NE(error.message.find("x/penstock-new"), std::string::npos) << error.message;

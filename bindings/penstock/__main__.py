@@ -70,26 +70,21 @@ def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
 
 
 def _add_conformance(commands: argparse._SubParsersAction[argparse.ArgumentParser], wanted: str | None) -> None:
-    if wanted != "conformance":  # its modules take half of the time of `penstock --help`
-        try:
-            installed = importlib.util.find_spec("penstock_conformance") is not None
-        except (ModuleNotFoundError, ValueError):  # an import hook, or None in sys.modules, prevents the import
-            installed = False
-        commands.add_parser(
-            "conformance", help="test an S3 server or client with the conformance suites" if installed else "not installed"
-        )
-        return
     try:
-        from penstock_conformance.__main__ import add_command
-    except ModuleNotFoundError as error:
-        if error.name != "penstock_conformance":
-            raise
+        installed = importlib.util.find_spec("penstock_conformance") is not None
+    except (ModuleNotFoundError, ValueError):  # an import hook, or None in sys.modules, prevents the import
+        installed = False
+    if not installed:
         # Another prefix character makes options such as --emulator plain arguments.
         parser = commands.add_parser("conformance", help="not installed", add_help=False, prefix_chars="+")
         parser.add_argument("arguments", nargs="*")
         parser.set_defaults(run=_no_conformance)
-    else:
+    elif wanted == "conformance":
+        from penstock_conformance.__main__ import add_command
+
         add_command(commands)
+    else:  # its modules take half of the time of `penstock --help`
+        commands.add_parser("conformance", help="test an S3 server or client with the conformance suites")
 
 
 def _no_conformance(options: argparse.Namespace) -> int:

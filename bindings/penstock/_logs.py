@@ -20,11 +20,11 @@ class Logger:
         self._logger: logging.Logger | None = None
 
     def debug(self, message: str, *values: object) -> None:
-        if self._logger is not None or "logging" in sys.modules:
+        if "logging" in sys.modules:
             self._imported().debug(message, *values, stacklevel=2)
 
     def info(self, message: str, *values: object) -> None:
-        if self._logger is not None or "logging" in sys.modules:
+        if "logging" in sys.modules:
             self._imported().info(message, *values, stacklevel=2)
 
     def warning(self, message: str, *values: object) -> None:

@@ -55,7 +55,7 @@ def check_process(process: int) -> None:
 CLOSE_LATER = "Call close() after the except or finally block."
 
 
-def passing_exception(handled: BaseException | None) -> BaseException | None:
+def handled_exception(handled: BaseException | None) -> BaseException | None:
     """Returns the exception that this thread handles, unless it is `handled`, which it handled before the writer was opened."""
     error = sys.exc_info()[1]
     return None if error is handled else error
@@ -174,7 +174,7 @@ class S3Writer(io.BufferedIOBase):
         Raises:
             S3Exception: The object was not published.
         """
-        error = passing_exception(self._handled)
+        error = handled_exception(self._handled)
         if error is None or self._closed or self._in_callback:
             self._publish()
             return

@@ -5,10 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
-import shutil
 import subprocess
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -43,22 +40,13 @@ print(json.dumps({
 """
 
 
-@pytest.fixture
-def short_folder() -> Iterator[str]:
-    """A folder for Ray's sessions: paths of sockets have at most 107 bytes."""
-    folder = tempfile.mkdtemp(prefix="ray")
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)  # processes of the cluster may still write there
-
-
 @pytest.mark.timeout(300)
-def test_the_programs_on_scale_out_run(tmp_path: Path, short_folder: str) -> None:
+def test_the_programs_on_scale_out_run(tmp_path: Path, ray_settings: dict[str, str]) -> None:
     memory = io.BytesIO()
     pq.write_table(pa.table({"a": list(range(ROWS))}), memory)
     program = tmp_path / "program.py"
     program.write_text("\n".join([BEFORE, *programs_of("scale-out.md"), AFTER]))
-    settings = {"RAY_TMPDIR": short_folder, "RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
-    settings |= {"HF_HOME": str(tmp_path / "hf"), "HF_HUB_OFFLINE": "1"}
+    settings = ray_settings | {"HF_HOME": str(tmp_path / "hf"), "HF_HUB_OFFLINE": "1"}
     with Emulator() as emulator:
         client = emulator.client()
         client.create_bucket("my-bucket")

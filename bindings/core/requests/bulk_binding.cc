@@ -1,5 +1,4 @@
 // BulkDownload: many small objects to files, without Python per request.
-#include <fcntl.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -11,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/io/rename.h"
 #include "bindings/core/bindings.h"
 #include "bindings/core/client_binding.h"
 #include "bindings/core/errors.h"
@@ -101,17 +99,9 @@ BulkDownloadPointer MakeBulkDownload(const PyClient& client, int parallel,
       new PyBulkDownload(Unwrap(BulkDownload::Create(client.client, std::move(options)))));
 }
 
-void RenameNewFile(Text<"source"> source, Text<"target"> target) {
-  Unwrap(WithoutGil([&] {
-    return RenameFile(AT_FDCWD, source.value, target.value, Existing::kKeep, target.value);
-  }));
-}
-
 }  // namespace
 
 void BindBulkDownload(py::module_& module) {
-  module.def("rename_new_file", &RenameNewFile, "source"_a, "target"_a,
-             "Renames a file. Raises S3ConflictError if `target` exists, and replaces nothing.");
   Guarded<PyBulkDownload>(module, "BulkDownload",
                           "Downloads small objects of a listing to files, many at a time.")
       .def(py::init(&MakeBulkDownload), "client"_a, "parallel"_a, "sse_customer_key"_a = py::none(),

@@ -1,9 +1,12 @@
 // Files and directories: transfers that block the calling thread.
+#include <fcntl.h>
+
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/io/rename.h"
 #include "bindings/core/client_binding.h"
 #include "bindings/core/progress.h"
 #include "bindings/core/requests/arguments.h"
@@ -181,9 +184,17 @@ py::object TransferDirectory(const PyClient& self, bool upload, const py::dict& 
   return ToPython(response);
 }
 
+void RenameNewFile(Text<"source"> source, Text<"target"> target) {
+  Unwrap(WithoutGil([&] {
+    return RenameFile(AT_FDCWD, source.value, target.value, ExistingFile::kKeep, target.value);
+  }));
+}
+
 }  // namespace
 
 void BindFiles(py::module_& module, Guarded<PyClient>& client) {
+  module.def("rename_new_file", &RenameNewFile, "source"_a, "target"_a,
+             "Renames a file. Raises S3ConflictError if `target` exists, and replaces nothing.");
   module.def(
       "temporary_files_of_process", &TemporaryFilesOfProcess,
       "Returns the first eight of the 16 digits in the names of this process's temporary files.");

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 from .. import _core
 from .._exceptions import S3Exception, S3NotFoundError
 from .._logs import Logger
-from .._writer import CLOSE_LATER, abort_at_exit, check_process, ended, note_unpublished, passing_exception
+from .._writer import CLOSE_LATER, abort_at_exit, check_process, ended, handled_exception, note_unpublished
 from ._loop import abandon, until_end
 
 if TYPE_CHECKING:
@@ -142,15 +142,15 @@ class ObjectWriter:
             S3PreconditionFailedError: A condition of :meth:`S3Client.put_object` did not hold.
             S3Exception: The object could not be published. The upload is aborted.
         """
-        return self._close(self._passing())  # checked by the call, because the coroutine may run in another task
+        return self._close(self._exception_handled())  # checked by the call, because the coroutine may run in another task
 
-    def _passing(self) -> BaseException | None:
+    def _exception_handled(self) -> BaseException | None:
         """Returns the exception because of which ``close`` must not publish."""
-        return passing_exception(self._handled) if self.result is None else None
+        return handled_exception(self._handled) if self.result is None else None
 
-    async def _close(self, passing: BaseException | None) -> PutResult:
-        if passing is not None:
-            await self._refuse(passing)
+    async def _close(self, error: BaseException | None) -> PutResult:
+        if error is not None:
+            await self._refuse(error)
         if self.result is not None:
             return self.result
         with self._use():
@@ -164,15 +164,15 @@ class ObjectWriter:
                 self._progress(self._written, self._written)
             return self.result
 
-    async def _refuse(self, passing: BaseException) -> NoReturn:
-        """Aborts the upload and raises `passing` again."""
+    async def _refuse(self, error: BaseException) -> NoReturn:
+        """Aborts the upload and raises `error` again."""
         if self._aborting is None:
-            note_unpublished(passing, f"s3://{self.bucket}/{self.key}", CLOSE_LATER, log)
+            note_unpublished(error, f"s3://{self.bucket}/{self.key}", CLOSE_LATER, log)
         try:
             await self.abort()
         except S3Exception:
             log.exception("aborting an upload failed")  # the exception that passes takes precedence
-        raise passing
+        raise error
 
     async def abort(self) -> None:
         """Discards the upload. Does nothing after ``close``. It ends only when the upload is aborted, also if it is cancelled."""

@@ -103,11 +103,11 @@ class AsyncWriteFile:
         Raises:
             OSError: The object was not published.
         """
-        return self._close(self._writer._passing())
+        return self._close(self._writer._exception_handled())
 
-    async def _close(self, passing: BaseException | None) -> None:
-        if passing is not None:
-            await self._writer._refuse(passing)
+    async def _close(self, error: BaseException | None) -> None:
+        if error is not None:
+            await self._writer._refuse(error)
         with mapped(self.path):
             await self._writer._close(None)
         self.fs.invalidate_cache(self.path)

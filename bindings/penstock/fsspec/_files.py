@@ -15,7 +15,7 @@ from fsspec import AbstractFileSystem
 from .._append import S3AppendWriter
 from .._exceptions import S3Exception
 from .._logs import Logger
-from .._writer import abort_and_raise, passing_exception
+from .._writer import abort_and_raise, handled_exception
 from ._errors import mapped, translated
 
 if TYPE_CHECKING:
@@ -338,7 +338,7 @@ class WriteFile(_ObjectFile):
         """
         if self._closed:
             return
-        error = passing_exception(self._handled)
+        error = handled_exception(self._handled)
         if error is None:
             self._finish()
             return

@@ -249,9 +249,9 @@ class Downloads : public std::enable_shared_from_this<Downloads> {
     if (stopped()) return Stopped();
     PENSTOCK_ASSIGN(const FilePath path, transfer::SplitPath(file.object.file().path));
     PENSTOCK_ASSIGN(Folder folder, transfer::OpenFolder(path.folder));
-    PENSTOCK_ASSIGN(FileTarget target,
-                    FileTarget::Create(std::move(folder), path.name,
-                                       options_.replace ? Existing::kReplace : Existing::kKeep));
+    PENSTOCK_ASSIGN(FileTarget target, FileTarget::Create(std::move(folder), path.name,
+                                                          options_.replace ? ExistingFile::kReplace
+                                                                           : ExistingFile::kKeep));
     PENSTOCK_TRY(target.Append(file.object.bytes()));
     if (options_.keep_modification_time)
       PENSTOCK_TRY(target.SetModified(file.result->last_modified));

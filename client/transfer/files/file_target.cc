@@ -108,7 +108,7 @@ std::string FileTarget::PathOf(const std::string& name) const {
   return folder_.path.empty() ? name : folder_.path + "/" + name;
 }
 
-Result<FileTarget> FileTarget::Create(Folder folder, std::string name, Existing existing) {
+Result<FileTarget> FileTarget::Create(Folder folder, std::string name, ExistingFile existing) {
   const auto path = [&] { return folder.path.empty() ? name : folder.path + "/" + name; };
   const auto refused = [&](const char* why) {
     return Error::Make(ErrorKind::kInvalidArgument, "'" + path() + "' " + why);
@@ -116,7 +116,7 @@ Result<FileTarget> FileTarget::Create(Folder folder, std::string name, Existing 
   struct ::stat earlier {};
   const bool has_name =
       ::fstatat(folder.fd.get(), name.c_str(), &earlier, AT_SYMLINK_NOFOLLOW) == 0;
-  if (has_name && existing == Existing::kKeep) return FileError("create", path(), EEXIST);
+  if (has_name && existing == ExistingFile::kKeep) return FileError("create", path(), EEXIST);
   if (has_name && S_ISDIR(earlier.st_mode))
     return refused("is a folder; add a file name, or choose another path");
   // Follows a link such as /dev/stdout.

@@ -47,7 +47,7 @@ class FileTarget {
   // result is kInvalidArgument. With kKeep, a file, folder or link of that name is kAlreadyExists,
   // now and in Publish.
   static Result<FileTarget> Create(Folder folder, std::string name,
-                                   Existing existing = Existing::kReplace);
+                                   ExistingFile existing = ExistingFile::kReplace);
   FileTarget(FileTarget&&) = default;
   FileTarget& operator=(FileTarget&&) = delete;
   // Removes the temporary file unless Publish succeeded.
@@ -63,7 +63,7 @@ class FileTarget {
   std::uint64_t bytes() const { return written_; }
 
  private:
-  FileTarget(Folder folder, std::string name, Existing existing, std::string temporary,
+  FileTarget(Folder folder, std::string name, ExistingFile existing, std::string temporary,
              Descriptor fd)
       : folder_(std::move(folder)),
         name_(std::move(name)),
@@ -74,7 +74,7 @@ class FileTarget {
 
   Folder folder_;
   std::string name_;
-  Existing existing_;
+  ExistingFile existing_;
   std::string temporary_;  // empty: published
   Descriptor fd_;
   std::uint64_t written_ = 0;

@@ -123,14 +123,14 @@ TEST_F(FileTargetTest, FailedCloseDoesNotPublish) {
 }
 
 TEST_F(FileTargetTest, AnExistingNameIsKept) {
-  FileTarget target = FileTarget::Create(*OpenFolder(folder_), "f", Existing::kKeep).value();
+  FileTarget target = FileTarget::Create(*OpenFolder(folder_), "f", ExistingFile::kKeep).value();
   ASSERT_TRUE(target.Append(AsBytes("new text")).ok());
   std::ofstream(folder_ / "f") << "of another program";
   EXPECT_EQ(target.Publish(true).error().kind, ErrorKind::kAlreadyExists);
   EXPECT_EQ(Read("f"), "of another program");
   fs::create_symlink("nothing", folder_ / "dangling");
   for (const char* const name : {"f", "dangling"}) {
-    const auto second = FileTarget::Create(*OpenFolder(folder_), name, Existing::kKeep);
+    const auto second = FileTarget::Create(*OpenFolder(folder_), name, ExistingFile::kKeep);
     ASSERT_FALSE(second.ok());
     EXPECT_EQ(second.error().kind, ErrorKind::kAlreadyExists);
     EXPECT_NE(second.error().message.find(name), std::string::npos) << second.error().message;

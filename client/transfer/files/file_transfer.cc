@@ -101,9 +101,10 @@ class FileRead {
     if (target_) {
       PENSTOCK_TRY(target_->Clear());
     } else {
-      PENSTOCK_ASSIGN(FileTarget created,
-                      FileTarget::Create(std::move(folder_), std::move(name_),
-                                         options_.replace ? Existing::kReplace : Existing::kKeep));
+      PENSTOCK_ASSIGN(
+          FileTarget created,
+          FileTarget::Create(std::move(folder_), std::move(name_),
+                             options_.replace ? ExistingFile::kReplace : ExistingFile::kKeep));
       target_.emplace(std::move(created));
     }
     metadata_ = stream->metadata();
