@@ -24,7 +24,8 @@ TYPES = {
     "ARN": "kArn",
     "IpAddress": "kIpAddress",
 }
-# Keys that the reference lists for nearly every action, or for the resource types: S3 accepts them with every action.
+# Keys that the Service Authorization Reference lists for nearly every action, or for the resource types. S3 accepts them with
+# every action.
 EVERY_ACTION = {
     "resourceaccount",
     "tlsversion",
@@ -38,8 +39,8 @@ EVERY_ACTION = {
     "dataaccesspointaccount",
     "dataaccesspointarn",
 }
-# Keys that an earlier edition of the reference (in parliament 1.6.4) listed for the action.
-EARLIER = {
+# Keys that an earlier edition of the Service Authorization Reference (in the package parliament 1.6.4) listed for the action.
+EARLIER_EDITION_KEYS = {
     "s3:BypassGovernanceRetention": (
         "object-lock-legal-hold",
         "object-lock-mode",
@@ -47,7 +48,7 @@ EARLIER = {
         "object-lock-retain-until-date",
     ),
     "s3:GetObject": ("if-match", "if-none-match"),
-    # The setting is the argument of both operations.
+    # The reference lists this key for s3:CreateBucket only. PutBucketOwnershipControls sets the same value.
     "s3:PutBucketOwnershipControls": ("x-amz-object-ownership",),
 }
 # IAM User Guide, "AWS global condition context keys".
@@ -92,21 +93,21 @@ inline constexpr PolicyKey kKeys[] = {{
 #endif  // PENSTOCK_EMULATOR_S3_ACCESS_POLICY_VOCABULARY_TABLE_H_"""
 
 
-def family(key: str) -> str:
+def without_variable(key: str) -> str:
     """Returns "s3:ExistingObjectTag/" for "s3:ExistingObjectTag/<key>"."""
     return re.sub(r"/(<key>|\$\{TagKey\})$", "/", key)
 
 
-def short(service: str, keys: list[str]) -> set[str]:
-    """Returns the service's own keys without its prefix and without those of every action."""
-    own = {family(key).removeprefix(f"{service}:") for key in keys if key.startswith(f"{service}:")}
+def own_keys(service: str, keys: list[str]) -> set[str]:
+    """Returns the keys that have the prefix of the service, without the prefix, except those of `EVERY_ACTION`."""
+    own = {without_variable(key).removeprefix(f"{service}:") for key in keys if key.startswith(f"{service}:")}
     return {key for key in own if key.lower() not in EVERY_ACTION}
 
 
 def action_row(service: str, details: dict[str, Any]) -> str:
     name = f"{service}:{details['name']}"
     kinds = {kind["name"] for kind in details["resourceTypes"]}
-    keys = short(service, details["conditionKeys"]).union(EARLIER.get(name, ()))
+    keys = own_keys(service, details["conditionKeys"]).union(EARLIER_EDITION_KEYS.get(name, ()))
     flags = f"{'bucket' in kinds}, {'object' in kinds}".lower()
     return f'{{"{name}", {flags}, "{" ".join(sorted(keys, key=str.lower))}"}},'
 
@@ -118,7 +119,7 @@ def key_rows(data: Any) -> Iterator[str]:
     for service in SERVICES:
         for name in data.conditions.get_condition_keys_for_service(service):
             details = data.conditions.get_condition_key_details(service, name)
-            key = family(details["key"])
+            key = without_variable(details["key"])
             if key.startswith(f"{service}:"):
                 everywhere = key.partition(":")[2].lower() in EVERY_ACTION
                 yield f'{{"{key}", {TYPES[details["type"]]}, {str(everywhere).lower()}}},'

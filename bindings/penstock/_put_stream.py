@@ -39,9 +39,17 @@ class PutObjectStream:
     """One upload. :meth:`close` publishes the object; :meth:`abort` and garbage collection discard the upload.
 
     Args:
+        client: The C++ client.
+        bucket: The bucket.
+        key: The object key.
+        storage_class: None: S3's default.
+        part_size: Bytes of each part. None: chosen by the client.
+        progress: Called with the uploaded bytes and the total number of bytes.
+        parallel: Maximum number of concurrent part uploads. None: chosen by the client.
         content_type: None: S3's default.
         metadata: A mapping, or pairs, of names without ``x-amz-meta-`` to values of printable ASCII.
         if_none_match: Create the object only if none has this key; otherwise ``close`` raises S3PreconditionFailedError.
+        size_hint: Approximate size of the object in bytes. None: unknown.
 
     Raises:
         TypeError: `storage_class`, `content_type` or `metadata` is of another type.

@@ -1,4 +1,4 @@
-"""Creates our fsspec file system for an emulator."""
+"""Creates Penstock's fsspec file system for an emulator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Enables versioning of a bucket with boto3, because our client has no call for it."""
+"""Enables versioning of a bucket with boto3."""
 
 from __future__ import annotations
 

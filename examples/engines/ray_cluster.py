@@ -1,4 +1,4 @@
-"""Ray on two nodes: a dataset of objects, Parquet by our file system, and Ray Train with its checkpoints in S3.
+"""Ray on two nodes: a dataset of objects, Parquet by Penstock's file system, and Ray Train with its checkpoints in S3.
 
 python ray_cluster.py uses the cluster of RAY_ADDRESS, or starts two nodes on this machine.
 """

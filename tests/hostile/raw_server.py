@@ -53,11 +53,11 @@ class Rst:
 
 @dataclass(frozen=True)
 class Repeat:
-    """Sends `piece` repeatedly until the peer closes the connection or `most_bytes` are sent."""
+    """Sends `piece` repeatedly until the peer closes the connection or `max_bytes` are sent."""
 
     piece: bytes
     seconds_between: float = 0.0
-    most_bytes: int = 256 << 20
+    max_bytes: int = 256 << 20
 
 
 Action: TypeAlias = "bytes | Pause | Hold | Fin | Rst | Repeat"
@@ -186,7 +186,7 @@ def _perform(connection: socket.socket, action: Action) -> bool:
     elif isinstance(action, Pause):
         return not _wait_for_close(connection, action.seconds)
     elif isinstance(action, Repeat):
-        for _ in range(action.most_bytes // len(action.piece)):
+        for _ in range(action.max_bytes // len(action.piece)):
             connection.sendall(action.piece)
             if action.seconds_between:
                 time.sleep(action.seconds_between)

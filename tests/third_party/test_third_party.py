@@ -1,7 +1,7 @@
 """Programs written for the reference connector run on Penstock unchanged.
 
-They imitate programs of the field: the documented calls of the reference, a pre-training framework, a fine-tuning recipe. They
-also run on the reference itself, which proves that they use its interface correctly.
+They imitate programs of the field: the documented calls of s3torchconnector, a pre-training framework, a fine-tuning recipe. They
+also run on s3torchconnector itself, which proves that they use its interface correctly.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``s3torchconnector._s3client._s3client``: the client, and the reference's functions for clients at a fork.
+"""``s3torchconnector._s3client._s3client``: the client, and the functions for clients at a fork.
 
 Penstock's clients need no handling at a fork: a child process opens its own connections.
 """

@@ -1,4 +1,4 @@
-"""``s3torchconnectorclient._mountpoint_s3_client``: the interface of the reference's native module."""
+"""``s3torchconnectorclient._mountpoint_s3_client``: the interface of s3torchconnector's native module."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class _FixedUserAgent(UserAgent):
 
 
 class MountpointS3Client:
-    """The interface of the reference's native client. Its arguments are read-only attributes. Picklable."""
+    """The interface of s3torchconnector's native client. Its arguments are read-only attributes. Picklable."""
 
     _ARGUMENTS = (
         "region", "user_agent_prefix", "throughput_target_gbps", "part_size", "profile", "unsigned", "endpoint",

@@ -22,7 +22,8 @@ MAX_METADATA_BYTES = 1024**3
 MAX_ROW_GROUPS_AHEAD = 64
 # Small chunks need more requests at a time than the core chooses, because each waits for its first byte.
 IN_FLIGHT_BYTES = 64 * 1024**2
-PARALLEL = (16, 64)  # the core's limit, and ours
+CORE_PARALLEL = 16  # concurrent requests of a RangeReader by default
+MAX_PARALLEL = 64
 _HEAD_THREADS = 16
 _MAGIC = b"PAR1"
 _TRAILER_BYTES = 8  # the length of the metadata, and the magic number
@@ -270,8 +271,8 @@ class RowGroupStream:
     def _open_reader(self) -> _core.RangeReader:
         extents = [] if self.yielded == len(self._order) else column_extents(self._group(self.yielded), self._columns)
         mean = sum(extent.end - extent.start for extent in extents) // max(1, len(extents))
-        parallel = min(PARALLEL[1], IN_FLIGHT_BYTES // max(1, mean))
-        return _core.RangeReader(self._client.core, parallel=parallel if parallel > PARALLEL[0] else None)
+        parallel = min(MAX_PARALLEL, IN_FLIGHT_BYTES // max(1, mean))
+        return _core.RangeReader(self._client.core, parallel=parallel if parallel > CORE_PARALLEL else None)
 
     def _group(self, place: int) -> RowGroup:
         return self._groups[self._order[place]]

@@ -77,8 +77,8 @@ def write_attributes(given: Mapping[str, Any]) -> Attributes:
             f"penstock.fsspec does not support {', '.join(refused)}; supported: {', '.join(NAMES)}."
             " Use penstock.S3Client.put instead"
         )
-    found = {ours: given[name] for name, ours in NAMES.items() if given.get(name)}
-    return {ours: _CONVERSIONS.get(ours, lambda same: same)(value) for ours, value in found.items()}
+    found = {penstock_name: given[name] for name, penstock_name in NAMES.items() if given.get(name)}
+    return {penstock_name: _CONVERSIONS.get(penstock_name, lambda same: same)(value) for penstock_name, value in found.items()}
 
 
 def of_copies(attributes: Attributes) -> Attributes:

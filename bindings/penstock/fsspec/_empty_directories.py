@@ -1,4 +1,4 @@
-"""Remembers created directories that are still empty. S3 cannot store them, so this process does.
+"""Keeps the names of created directories that are still empty, because S3 cannot store them.
 
 All file systems of one endpoint in the process share them.
 """
@@ -27,7 +27,7 @@ class EmptyDirectories:
 
     Args:
         endpoint: URL of the endpoint.
-        remember: False: never contains any directory.
+        remember: False: keeps no directory.
 
     Thread safety: all methods may be called from any thread.
     """

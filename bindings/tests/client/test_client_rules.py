@@ -102,7 +102,7 @@ def test_threads_share_one_core_client(emulator, bucket):
 
 
 def test_after_a_fork_parent_and_child_use_their_clients(client, bucket):
-    """With the reference, the parent loses its connections and the child cannot use clients created before the fork."""
+    """With s3torchconnector, the parent loses its connections and the child cannot use clients created before the fork."""
     put(client, bucket, "k", DATA)
     dataset = S3MapDataset.from_prefix(
         f"s3://{bucket}/", region="us-east-1", endpoint=client.endpoint, s3client_config=client.s3client_config

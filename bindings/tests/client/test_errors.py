@@ -120,7 +120,7 @@ def test_a_part_size_that_s3_rejects_is_an_error_at_first_use_and_in_validate(em
 
 @pytest.mark.parametrize("attempts", [-1, 0, 65, 10**6])
 def test_attempts_out_of_range_raise_an_s3_exception(emulator, attempts):
-    """In the reference, native code panics with an exception that `except Exception` does not catch."""
+    """In s3torchconnector, native code panics with an exception that `except Exception` does not catch."""
     config = S3ClientConfig(max_attempts=attempts)
     client = S3Client("us-east-1", endpoint=emulator.endpoint, s3client_config=config)
     for use in (lambda: get(client, "b", "k"), config.validate):
@@ -169,7 +169,7 @@ def test_an_empty_key_is_an_error_at_first_use(emulator, bucket):
     ("header", "expected"),
     [
         ('ongoing-request="true"', (True, None)),
-        # 21 December 2012, 00:00:00 UTC, by `date -u +%s`; the reference's expiry is always 0.
+        # 21 December 2012, 00:00:00 UTC, by `date -u +%s`; s3torchconnector's expiry is always 0.
         ('ongoing-request="false", expiry-date="Fri, 21 Dec 2012 00:00:00 GMT"', (False, 1356048000_000)),
         ('ongoing-request="false", expiry-date="whenever"', (False, None)),
         ("nonsense", None),

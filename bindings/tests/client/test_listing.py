@@ -1,4 +1,4 @@
-"""Listings: their objects, order, pages and memory, and bugs of the reference that Penstock does not have."""
+"""Listings: their objects, order, pages and memory, and bugs of s3torchconnector that Penstock does not have."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_pages_have_a_continuation_token_until_the_listing_is_complete(client, f
 
 
 def test_the_service_limits_the_page_size(client, bucket):
-    """0 and 5000 used to be rejected; the reference sends them to the service."""
+    """0 and 5000 used to be rejected; s3torchconnector sends them to the service."""
     for i in range(1001):
         put(client, bucket, f"{i:04}", b"")
     assert [len(page.object_info) for page in client.list_objects(bucket, max_keys=5000)] == [1000, 1]
@@ -104,7 +104,7 @@ def test_each_iteration_lists_again(client, filled):
 
 
 def test_a_listing_that_has_not_started_pickles(client, filled):
-    """A listing of the reference raises TypeError after unpickling."""
+    """A listing of s3torchconnector raises TypeError after unpickling."""
     objects = pickle.loads(pickle.dumps(S3BucketIterable(client, filled, "a/")))
     assert [item.key for item in objects] == ["a/", "a//x", "a/1", "a/2"]
 

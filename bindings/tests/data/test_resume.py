@@ -131,7 +131,7 @@ def test_a_state_of_another_sharding_is_rejected(make):
 
 
 def test_the_rank_is_taken_when_iteration_starts(make, monkeypatch):
-    """The dataset is created before the process group. With the reference, every rank would get all objects."""
+    """The dataset is created before the process group. With s3torchconnector, every rank would get all objects."""
     dataset = make(enable_sharding=True)
     monkeypatch.setattr("torch.distributed.is_initialized", lambda: True)
     monkeypatch.setattr("torch.distributed.get_world_size", lambda: 3)

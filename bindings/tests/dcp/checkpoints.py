@@ -112,18 +112,25 @@ _numbers = itertools.count()
 
 
 class Checkpoints:
-    """Saves checkpoints to a bucket of an emulator, by torch's writer or S3StorageWriter, and loads them."""
+    """Saves checkpoints to a bucket of an emulator and loads them.
 
-    def __init__(self, emulator: Emulator, client: penstock.S3Client, bucket: str, *, ours: bool = False) -> None:
+    Args:
+        emulator: The server.
+        client: A client of it.
+        bucket: An existing bucket.
+        by_penstock: True: S3StorageWriter saves them. False: torch's FileSystemWriter does.
+    """
+
+    def __init__(self, emulator: Emulator, client: penstock.S3Client, bucket: str, *, by_penstock: bool = False) -> None:
         self.emulator = emulator
         self.client = client
         self.bucket = bucket
-        self.ours = ours
+        self.by_penstock = by_penstock
 
     def save(self, *states: Mapping[str, Any], **options: Any) -> str:
         """Saves one state dict per rank to a new path. Returns its URI."""
         prefix = f"checkpoint-{next(_numbers)}"
-        if self.ours:
+        if self.by_penstock:
             save_through(lambda: self.writer(f"s3://{self.bucket}/{prefix}", **options), states)
             return f"s3://{self.bucket}/{prefix}"
         with tempfile.TemporaryDirectory() as folder:

@@ -177,13 +177,13 @@ def save(rank: int, access: Access, uri: str, seed: int, writer_kwargs: dict[str
     return attempt(lambda: dcp.save(state_of(rank, ranks, seed), storage_writer=writer, **save_kwargs))
 
 
-def save_while_one_fails(rank: int, access: Access, uri: str, seed: int, victim: int) -> str:
-    planner = FailingPlanner(OSError("the planner of one rank")) if rank == victim else DefaultSavePlanner()
+def save_while_one_fails(rank: int, access: Access, uri: str, seed: int, failing_rank: int) -> str:
+    planner = FailingPlanner(OSError("the planner of one rank")) if rank == failing_rank else DefaultSavePlanner()
     return save(rank, access, uri, seed, {}, {"planner": planner})
 
 
-def save_while_one_is_killed(rank: int, access: Access, uri: str, seed: int, victim: int) -> str:
-    planner = FailingPlanner(None) if rank == victim else DefaultSavePlanner()
+def save_while_one_is_killed(rank: int, access: Access, uri: str, seed: int, failing_rank: int) -> str:
+    planner = FailingPlanner(None) if rank == failing_rank else DefaultSavePlanner()
     return save(rank, access, uri, seed, {}, {"planner": planner})
 
 

@@ -42,7 +42,7 @@ def save(own_emulator: Emulator, seed: int, **kwargs: object) -> None:
         dcp.save(state_of_two_files(seed), storage_writer=writer, no_dist=True)
 
 
-def checkpoint_of(own_emulator: Emulator) -> int:
+def seed_of_checkpoint(own_emulator: Emulator) -> int:
     state = dcp_io.loaded(own_emulator.client(), "bucket", "ck", state_of_two_files(0))
     seed = int(state["seed"])
     assert dcp_io.same(state, state_of_two_files(seed)), f"a mixture of seed {seed} and others"
@@ -111,7 +111,7 @@ def test_save_during_another_save(
         winner = 3 if moment == "before the lock is released" else 2
     assert seen, "the other save has run"
     assert winner == (2 if moment in FIRST_WINS else 3)
-    assert checkpoint_of(own_emulator) == winner
+    assert seed_of_checkpoint(own_emulator) == winner
     assert len(names(own_emulator)) == 3, "metadata and two files; no lock, no objects of the losing save"
     assert open_uploads(own_emulator) == []
 
@@ -140,7 +140,7 @@ def test_two_saves_at_a_new_path_with_one_delayed_request(own_emulator: Emulator
     assert len(errors) < 2, "one of them wins"
     for error in errors.values():
         assert "another save" in conflict_of(error)
-    assert checkpoint_of(own_emulator) not in errors
+    assert seed_of_checkpoint(own_emulator) not in errors
     assert len(names(own_emulator)) == 3
     assert open_uploads(own_emulator) == []
 
@@ -171,7 +171,7 @@ def test_error_of_a_save_whose_uploads_were_aborted_names_the_winner(own_emulato
     own_emulator.faults().clear()
     thread.join()
     assert "another save" in conflict_of(errors[0])
-    assert checkpoint_of(own_emulator) == 2
+    assert seed_of_checkpoint(own_emulator) == 2
     assert len(names(own_emulator)) == 3
     assert open_uploads(own_emulator) == []
 
@@ -205,7 +205,7 @@ def test_lock_is_kept_without_a_response_to_the_commit(own_emulator: Emulator) -
     plain = {"__0_0.distcp", "__0_1.distcp"}
     assert set(names(own_emulator)) == {LOCK, *plain}
     save(own_emulator, 2)
-    assert checkpoint_of(own_emulator) == 2
+    assert seed_of_checkpoint(own_emulator) == 2
     assert len(set(names(own_emulator)) - plain) == 3
     assert LOCK not in names(own_emulator)
 
@@ -239,7 +239,7 @@ def test_uploads_with_other_names_stay_open(own_emulator: Emulator) -> None:
     bucket_io.put(own_emulator.client(), "bucket", f"ck/{LOCK}", b"killed save")
     save(own_emulator, 2)
     assert sorted(key for key, _ in open_uploads(own_emulator)) == sorted(others)
-    assert checkpoint_of(own_emulator) == 2
+    assert seed_of_checkpoint(own_emulator) == 2
 
 
 def test_names_like_matches_names_of_any_rank_or_one() -> None:
@@ -312,4 +312,4 @@ def test_checkpoint_commands_support_the_save_lock(
     for age, left in (("1h", True), ("0s", False)):  # an old lock belongs to a killed save
         assert main([*prune, age]) == 0
         assert (LOCK in names(own_emulator)) is left
-        assert checkpoint_of(own_emulator) == 1
+        assert seed_of_checkpoint(own_emulator) == 1

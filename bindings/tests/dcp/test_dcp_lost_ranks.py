@@ -83,16 +83,16 @@ def timed(work: Callable[[dist.ProcessGroup], None]) -> tuple[str, float]:
     return dcp_ranks.attempt(lambda: work(group)), time.monotonic() - began
 
 
-def save(rank: int, access: dcp_ranks.Access, seed: int, number: int | None, victim: int) -> tuple[str, float]:
+def save(rank: int, access: dcp_ranks.Access, seed: int, number: int | None, failing_rank: int) -> tuple[str, float]:
     writer = access.writer(URI)
     writer.fs = access.file_system_of(rank, part_size=dcp_ranks.PART)
-    planner = SignallingSavePlanner(number if rank == victim else None)
+    planner = SignallingSavePlanner(number if rank == failing_rank else None)
     state = dcp_ranks.large_state_of(rank, seed)
     return timed(lambda group: dcp.save(state, storage_writer=writer, planner=planner, process_group=group))
 
 
-def load(rank: int, access: dcp_ranks.Access, number: int, at: str, victim: int) -> tuple[str, float]:
-    planner = SignallingLoadPlanner(number if rank == victim else None, at)
+def load(rank: int, access: dcp_ranks.Access, number: int, at: str, failing_rank: int) -> tuple[str, float]:
+    planner = SignallingLoadPlanner(number if rank == failing_rank else None, at)
     state = dcp_ranks.large_state_of(rank, 0)
     return timed(lambda group: dcp.load(state, storage_reader=access.reader(URI), planner=planner, process_group=group))
 
@@ -116,19 +116,19 @@ def hold(own_emulator: Emulator, when: dict[str, Any], seconds: float) -> None:
     )
 
 
-def kill_at_fault(own_emulator: Emulator, victim: int) -> Any:
+def kill_at_fault(own_emulator: Emulator, failing_rank: int) -> Any:
     def kill(pids: list[int]) -> None:
         until = time.monotonic() + dcp_ranks.TIMEOUT_S
         while own_emulator.faults().account().rule("held").fired == 0:
             assert time.monotonic() < until, "no request met the fault"
             time.sleep(0.02)
-        os.kill(pids[victim], signal.SIGKILL)
+        os.kill(pids[failing_rank], signal.SIGKILL)
 
     return kill
 
 
-def check(results: dict[int, tuple[str, float]], victim: int, text: str) -> None:
-    assert sorted(results) == [rank for rank in range(RANKS) if rank != victim]
+def check(results: dict[int, tuple[str, float]], failing_rank: int, text: str) -> None:
+    assert sorted(results) == [rank for rank in range(RANKS) if rank != failing_rank]
     assert {error for error, _ in results.values()} == {text}, "all surviving ranks have the same error"
     assert max(seconds for _, seconds in results.values()) < MAX_S
 
@@ -139,52 +139,54 @@ def check_recovery(own_emulator: Emulator) -> None:
     assert open_uploads(own_emulator) == []
 
 
-@pytest.mark.parametrize("victim", range(RANKS))
-def test_rank_killed_while_a_save_is_planned(own_emulator: Emulator, victim: int) -> None:
-    args = (dcp_ranks.Access(own_emulator), 2, signal.SIGKILL, victim)
+@pytest.mark.parametrize("failing_rank", range(RANKS))
+def test_rank_killed_while_a_save_is_planned(own_emulator: Emulator, failing_rank: int) -> None:
+    args = (dcp_ranks.Access(own_emulator), 2, signal.SIGKILL, failing_rank)
     results = dcp_ranks.run(save, RANKS, *args, killed=1, stay=True)
-    check(results, victim, TEXT.format(call="dcp.save", step="plan", outcome=SAVED))
+    check(results, failing_rank, TEXT.format(call="dcp.save", step="plan", outcome=SAVED))
     assert loads(own_emulator, 1)
     check_recovery(own_emulator)
 
 
-@pytest.mark.parametrize("victim", range(RANKS))
-def test_rank_killed_during_its_upload(own_emulator: Emulator, victim: int) -> None:
-    hold(own_emulator, {"operation": "UploadPart", "client": {"rank": victim}}, 600)
-    args = (dcp_ranks.Access(own_emulator), 2, None, victim)
-    kill = kill_at_fault(own_emulator, victim)
+@pytest.mark.parametrize("failing_rank", range(RANKS))
+def test_rank_killed_during_its_upload(own_emulator: Emulator, failing_rank: int) -> None:
+    hold(own_emulator, {"operation": "UploadPart", "client": {"rank": failing_rank}}, 600)
+    args = (dcp_ranks.Access(own_emulator), 2, None, failing_rank)
+    kill = kill_at_fault(own_emulator, failing_rank)
     results = dcp_ranks.run(save, RANKS, *args, killed=1, meanwhile=kill, stay=True)
-    check(results, victim, TEXT.format(call="dcp.save", step="write", outcome=SAVED))
+    check(results, failing_rank, TEXT.format(call="dcp.save", step="write", outcome=SAVED))
     own_emulator.faults().clear()
     assert loads(own_emulator, 1)
-    assert [upload for upload in open_uploads(own_emulator) if f"__{victim}_" in str(upload)], "the upload of the killed rank"
+    assert [upload for upload in open_uploads(own_emulator) if f"__{failing_rank}_" in str(upload)], (
+        "the upload of the killed rank"
+    )
     check_recovery(own_emulator)
 
 
-@pytest.mark.parametrize("victim", range(RANKS))
-def test_rank_killed_while_the_checkpoint_is_published(own_emulator: Emulator, victim: int) -> None:
+@pytest.mark.parametrize("failing_rank", range(RANKS))
+def test_rank_killed_while_the_checkpoint_is_published(own_emulator: Emulator, failing_rank: int) -> None:
     own_emulator.journal().clear()
     hold(own_emulator, {"operation": "PutObject", "key": "ck/.metadata"}, PUBLISHING_S)
-    args = (dcp_ranks.Access(own_emulator), 2, None, victim)
-    kill = kill_at_fault(own_emulator, victim)
+    args = (dcp_ranks.Access(own_emulator), 2, None, failing_rank)
+    kill = kill_at_fault(own_emulator, failing_rank)
     results = dcp_ranks.run(save, RANKS, *args, killed=1, meanwhile=kill, stay=True)
-    check(results, victim, TEXT.format(call="dcp.save", step="write", outcome=SAVED))
+    check(results, failing_rank, TEXT.format(call="dcp.save", step="write", outcome=SAVED))
     until = time.monotonic() + PUBLISHING_S + 10
     while not [entry for entry in own_emulator.journal().entries(operations="PutObject") if entry.key == "ck/.metadata"]:
         assert time.monotonic() < until, "the request of the killed rank has not ended"
         time.sleep(0.02)
     own_emulator.faults().clear()
     assert [loads(own_emulator, seed) for seed in (1, 2)].count(True) == 1
-    assert victim == 0 or loads(own_emulator, 2), "the coordinator has published it"
+    assert failing_rank == 0 or loads(own_emulator, 2), "the coordinator has published it"
     check_recovery(own_emulator)
 
 
-@pytest.mark.parametrize("victim", range(RANKS))
+@pytest.mark.parametrize("failing_rank", range(RANKS))
 @pytest.mark.parametrize("at", ["plan", "read"])
-def test_rank_killed_during_a_load(own_emulator: Emulator, victim: int, at: str) -> None:
-    args = (dcp_ranks.Access(own_emulator), signal.SIGKILL, at, victim)
+def test_rank_killed_during_a_load(own_emulator: Emulator, failing_rank: int, at: str) -> None:
+    args = (dcp_ranks.Access(own_emulator), signal.SIGKILL, at, failing_rank)
     results = dcp_ranks.run(load, RANKS, *args, killed=1, stay=True)
-    check(results, victim, TEXT.format(call="dcp.load", step=at, outcome=LOADED))
+    check(results, failing_rank, TEXT.format(call="dcp.load", step=at, outcome=LOADED))
     assert loads(own_emulator, 1)
 
 
@@ -200,10 +202,10 @@ def test_stopped_rank_causes_an_error_after_the_timeout(own_emulator: Emulator) 
     assert loads(own_emulator, 1)
 
 
-def save_and_load_hugging_face(rank: int, access: dcp_ranks.Access, victim: int, verb: str) -> tuple[str, float]:
+def save_and_load_hugging_face(rank: int, access: dcp_ranks.Access, failing_rank: int, verb: str) -> tuple[str, float]:
     place: dict[str, Any] = {"s3client_config": access.config(), "endpoint": access.endpoint}
     state = dcp_ranks.large_state_of(rank, 2)
-    number = signal.SIGKILL if rank == victim else None
+    number = signal.SIGKILL if rank == failing_rank else None
     writer = S3HuggingFaceStorageWriter(access.region, URI, save_distributed=True, **place)
     if verb == "save":
         planner = SignallingSavePlanner(number)

@@ -31,24 +31,24 @@ def await_fault(own_emulator: Emulator) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize("victim", range(RANKS))
+@pytest.mark.parametrize("failing_rank", range(RANKS))
 @pytest.mark.parametrize("moment", ["before_commit", "body_out@100"])
-def test_rank_killed_during_a_load_ends_the_load_of_all_ranks(own_emulator: Emulator, victim: int, moment: str) -> None:
+def test_rank_killed_during_a_load_ends_the_load_of_all_ranks(own_emulator: Emulator, failing_rank: int, moment: str) -> None:
     access = dcp_ranks.Access(own_emulator)
     assert set(dcp_ranks.run(dcp_ranks.save, RANKS, access, URI, 1, {}, {}).values()) == {""}
-    when = {"operation": "GetObject", "key": "*.distcp", "client": {"rank": victim}}
+    when = {"operation": "GetObject", "key": "*.distcp", "client": {"rank": failing_rank}}
     own_emulator.faults().set([{"id": "held", "when": when, "do": {"stall": {"ms": 600_000}, "at": moment}}])
     killed_at: list[float] = []
 
     def kill(pids: list[int]) -> None:
         await_fault(own_emulator)
-        os.kill(pids[victim], signal.SIGKILL)
+        os.kill(pids[failing_rank], signal.SIGKILL)
         killed_at.append(time.monotonic())
 
     errors = dcp_ranks.run(dcp_ranks.load, RANKS, access, URI, 1, killed=1, meanwhile=kill)
     assert time.monotonic() - killed_at[0] < dcp_ranks.COLLECTIVE_TIMEOUT_S + 60
-    assert list(errors) == [1 - victim]
-    assert errors[1 - victim], "surviving ranks do not succeed"
+    assert list(errors) == [1 - failing_rank]
+    assert errors[1 - failing_rank], "surviving ranks do not succeed"
     own_emulator.faults().clear(forget=True)
     assert set(dcp_ranks.run(dcp_ranks.load, RANKS, access, URI, 1).values()) == {""}
 

@@ -19,7 +19,6 @@ from penstock.testing import Emulator
 
 RANKS = 3
 URI = "s3://bucket/ck"
-GPU = torch.cuda.is_available()  # staged state is in pinned memory
 
 
 @pytest.fixture
@@ -33,8 +32,8 @@ def save(own_emulator: Emulator, seed: int, **writer_kwargs: object) -> dict[int
     return dcp_ranks.run(dcp_ranks.save, RANKS, dcp_ranks.Access(own_emulator), URI, seed, writer_kwargs, {})
 
 
-def checkpoint_of(own_emulator: Emulator) -> int:
-    """Returns the seed of the checkpoint, and checks that it is complete."""
+def seed_of_checkpoint(own_emulator: Emulator) -> int:
+    """Checks that the checkpoint has all values of one save. Returns the seed of that save."""
     client = own_emulator.client()
     seed = dcp_io.loaded(client, "bucket", "ck", {"step": 0})["step"]
     wanted = dcp_ranks.whole_state(RANKS, seed)
@@ -42,11 +41,11 @@ def checkpoint_of(own_emulator: Emulator) -> int:
     return seed
 
 
-def test_objects_of_ranks_and_threads(own_emulator):
+def test_each_thread_of_each_rank_writes_one_object(own_emulator):
     assert set(save(own_emulator, 1, thread_count=4).values()) == {""}
     wanted = [".metadata", *(f"__{rank}_{number}.distcp" for rank in range(RANKS) for number in range(4))]
     assert sorted(dcp_io.names(own_emulator.client(), "bucket", "ck")) == sorted(wanted)
-    assert checkpoint_of(own_emulator) == 1
+    assert seed_of_checkpoint(own_emulator) == 1
 
 
 @pytest.mark.parametrize(
@@ -56,26 +55,26 @@ def test_objects_of_ranks_and_threads(own_emulator):
         (HexPrefixStrategy(2, 4, RANKS), ["0000/epoch_2/__0_", "1000/epoch_2/__1_", "2000/epoch_2/__2_"]),
     ],
 )
-def test_every_rank_has_its_prefix(own_emulator, strategy, prefixes):
+def test_each_rank_writes_below_its_prefix(own_emulator, strategy, prefixes):
     save(own_emulator, 1, prefix_strategy=strategy)
     assert sorted(dcp_io.names(own_emulator.client(), "bucket", "ck")) == sorted(
         [".metadata", *(f"{p}0.distcp" for p in prefixes)]
     )
-    assert checkpoint_of(own_emulator) == 1
+    assert seed_of_checkpoint(own_emulator) == 1
 
 
-def looks_at(own_emulator: Emulator) -> list[str]:
+def head_requests(own_emulator: Emulator) -> list[str]:
     return [entry.key for entry in own_emulator.journal().entries(operations="HeadObject")]
 
 
-def test_only_the_coordinator_looks_for_a_checkpoint(own_emulator):
+def test_only_the_coordinator_requests_the_existing_checkpoint(own_emulator):
     for seed in (1, 2):
         own_emulator.journal().clear()
         assert set(save(own_emulator, seed).values()) == {""}
-        assert looks_at(own_emulator) == ["ck/.metadata", "ck/.metadata.saving"]
+        assert head_requests(own_emulator) == ["ck/.metadata", "ck/.metadata.saving"]
         own_emulator.journal().assert_count(0, operations=["ListObjectsV2", "ListObjects", "CopyObject", "ListMultipartUploads"])
         own_emulator.journal().assert_count(RANKS + 2, operations="PutObject")
-        assert checkpoint_of(own_emulator) == seed
+        assert seed_of_checkpoint(own_emulator) == seed
     names = [name for name in dcp_io.names(own_emulator.client(), "bucket", "ck") if name != ".metadata"]
     generations = {re.fullmatch(r"__\d_(g[0-9a-f]{8})_0\.distcp", name)[1] for name in names}
     assert (len(names), len(generations)) == (RANKS, 1)
@@ -89,7 +88,7 @@ def test_every_rank_raises_if_a_checkpoint_exists(own_emulator):
     assert all(text.startswith("CheckpointException") for text in errors.values())
     own_emulator.journal().assert_count(1, operations="HeadObject")
     own_emulator.journal().assert_count(0, operations="PutObject")
-    assert checkpoint_of(own_emulator) == 1
+    assert seed_of_checkpoint(own_emulator) == 1
 
 
 def test_every_rank_raises_the_same_error_if_one_fails(own_emulator):
@@ -98,20 +97,22 @@ def test_every_rank_raises_the_same_error_if_one_fails(own_emulator):
     assert len(errors) == RANKS
     assert all("the planner of one rank" in text for text in errors.values())
     assert own_emulator.client()._client.list_multipart_uploads("bucket") == []
-    assert checkpoint_of(own_emulator) == 1
+    assert seed_of_checkpoint(own_emulator) == 1
     assert set(save(own_emulator, 3).values()) == {""}
-    assert checkpoint_of(own_emulator) == 3
+    assert seed_of_checkpoint(own_emulator) == 3
 
 
-@pytest.mark.parametrize("victim", [0, 2])
-def test_killed_rank_keeps_the_previous_checkpoint(own_emulator, victim):
+@pytest.mark.parametrize("failing_rank", [0, 2])
+def test_killed_rank_keeps_the_previous_checkpoint(own_emulator, failing_rank):
     save(own_emulator, 1)
-    errors = dcp_ranks.run(dcp_ranks.save_while_one_is_killed, RANKS, dcp_ranks.Access(own_emulator), URI, 2, victim, killed=1)
-    assert victim not in errors
+    errors = dcp_ranks.run(
+        dcp_ranks.save_while_one_is_killed, RANKS, dcp_ranks.Access(own_emulator), URI, 2, failing_rank, killed=1
+    )
+    assert failing_rank not in errors
     assert all(errors.values()), "surviving ranks do not hang and do not succeed"
-    assert checkpoint_of(own_emulator) == 1
+    assert seed_of_checkpoint(own_emulator) == 1
     assert set(save(own_emulator, 3).values()) == {""}
-    assert checkpoint_of(own_emulator) == 3
+    assert seed_of_checkpoint(own_emulator) == 3
     assert own_emulator.client()._client.list_multipart_uploads("bucket") == []
 
 
@@ -119,7 +120,7 @@ def test_killed_rank_in_the_first_save_leaves_no_checkpoint(own_emulator):
     dcp_ranks.run(dcp_ranks.save_while_one_is_killed, RANKS, dcp_ranks.Access(own_emulator), URI, 1, 1, killed=1)
     assert ".metadata" not in dcp_io.names(own_emulator.client(), "bucket", "ck")
     assert set(save(own_emulator, 2).values()) == {""}
-    assert checkpoint_of(own_emulator) == 2
+    assert seed_of_checkpoint(own_emulator) == 2
 
 
 def test_without_collectives_every_rank_has_its_own_checkpoint(own_emulator):
@@ -138,7 +139,7 @@ def test_without_collectives_every_rank_has_its_own_checkpoint(own_emulator):
 
 
 @pytest.mark.parametrize("kind", ["THREAD", "PROCESS"])
-def test_asynchronous_saves(own_emulator, kind):
+def test_asynchronous_save_contains_the_state_at_the_call(own_emulator, kind):
     ranks = 2
     errors = dcp_ranks.run(dcp_ranks.save_async, ranks, dcp_ranks.Access(own_emulator), URI, 4, kind)
     assert set(errors.values()) == {""}
@@ -171,7 +172,7 @@ def test_failed_asynchronous_save_raises_in_every_rank_and_changes_nothing(own_e
     assert dcp_io.same(dcp_io.loaded(own_emulator.client(), "bucket", "ck", wanted), wanted)
 
 
-def test_asynchronous_save_of_one_process(emulator, client, bucket):
+def test_asynchronous_save_without_process_group_contains_the_state_at_the_call(emulator, client, bucket):
     state = {"a": torch.ones(1000)}
     for cached in (False, True):
         writer = dcp_io.writer_of(

@@ -194,7 +194,7 @@ def test_verify_all_compares_every_part_of_a_file(
     assert found_by(ck, rank_states(tensor, 3, dim, dtype)[:1], verify_all=True) == [True]
 
 
-def test_rows_of_a_power_of_two_need_no_further_bytes(ck: Checkpoint) -> None:
+def test_rows_of_a_power_of_two_need_no_more_bytes(ck: Checkpoint) -> None:
     tensor = values(4096, 512)  # 8 MiB
     ck.save({"w": tensor})
     for state in rank_states(tensor, 8):
@@ -204,7 +204,7 @@ def test_rows_of_a_power_of_two_need_no_further_bytes(ck: Checkpoint) -> None:
         assert sum(entry.bytes_out for entry in fetched[1:]) == tensor.nbytes // 8
 
 
-def test_further_bytes_are_limited(ck: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bytes_read_only_for_checksums_are_limited(ck: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     """A piece that costs too many bytes is not compared, and its rows load."""
     tensor = values(1000, 30)
     ck.save({"w": tensor})

@@ -27,7 +27,7 @@ def state_of(seed: int) -> dict[str, torch.Tensor]:
     return {"large": torch.full((LARGE // 4,), float(seed)), "small": torch.full((50,), float(seed)), "seed": torch.tensor(seed)}
 
 
-def checkpoint_of(own_emulator: Emulator) -> int:
+def seed_of_checkpoint(own_emulator: Emulator) -> int:
     state = dcp_io.loaded(own_emulator.client(), "bucket", "ck", state_of(0))
     assert dcp_io.same(state, state_of(int(state["seed"])))
     return int(state["seed"])
@@ -100,11 +100,11 @@ def test_failed_save_keeps_the_previous_checkpoint(own_emulator, name, with_prev
     own_emulator.faults().clear()
     assert open_uploads(own_emulator) == []
     if with_previous:
-        assert checkpoint_of(own_emulator) == 1
+        assert seed_of_checkpoint(own_emulator) == 1
     else:
         assert ".metadata" not in dcp_io.names(own_emulator.client(), "bucket", "ck")
     assert saved(own_emulator, 3)
-    assert checkpoint_of(own_emulator) == 3
+    assert seed_of_checkpoint(own_emulator) == 3
 
 
 @pytest.mark.parametrize("name", TRANSIENT)
@@ -114,7 +114,7 @@ def test_save_succeeds_by_retries(own_emulator, name):
     assert saved(own_emulator, 2)
     own_emulator.faults().check()
     own_emulator.faults().clear()
-    assert checkpoint_of(own_emulator) == 2
+    assert seed_of_checkpoint(own_emulator) == 2
     assert open_uploads(own_emulator) == []
     assert len(dcp_io.names(own_emulator.client(), "bucket", "ck")) == 2
 
@@ -126,7 +126,7 @@ def test_first_save_succeeds_by_retries(own_emulator, name):
     own_emulator.faults().set([TRANSIENT[name]])
     assert saved(own_emulator, 2)
     own_emulator.faults().check()
-    assert checkpoint_of(own_emulator) == 2
+    assert seed_of_checkpoint(own_emulator) == 2
 
 
 def test_failure_of_one_object_aborts_the_others(own_emulator):

@@ -1,4 +1,4 @@
-"""The journal of requests in Python, with requests of boto3 and of our client."""
+"""The journal of requests in Python, with requests of boto3 and of Penstock's client."""
 
 from __future__ import annotations
 

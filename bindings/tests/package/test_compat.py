@@ -1,6 +1,6 @@
 """penstock.compat: programs written for the reference connector run on Penstock unchanged.
 
-Each program runs in its own process, because install() replaces the modules of the reference for the whole process.
+Each program runs in its own process, because install() replaces the modules of s3torchconnector for the whole process.
 """
 
 from __future__ import annotations

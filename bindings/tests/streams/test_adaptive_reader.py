@@ -339,7 +339,7 @@ def test_the_default_reader_is_a_sequential_reader(client, bucket):
 
 
 def test_the_default_reader_reads_a_custom_stream_once():
-    """In the reference's tests, get_stream takes no range and returns an iterator of bytes."""
+    """In s3torchconnector's tests, get_stream takes no range and returns an iterator of bytes."""
     opened = []
 
     def get_stream():

@@ -128,7 +128,7 @@ def test_many_parts_arrive_in_order(client, bucket):
 
 
 def test_readers_work_on_any_iterator_of_bytes():
-    """Streams of custom get_stream functions in the reference's protocol have no read_all or readinto."""
+    """Streams of custom get_stream functions in s3torchconnector's protocol have no read_all or readinto."""
 
     def stream(start=None, end=None):
         return iter([DATA[i : i + 100] for i in range(start or 0, len(DATA) if end is None else end, 100)])

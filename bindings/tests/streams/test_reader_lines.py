@@ -27,7 +27,7 @@ def open_reader(client, bucket):
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_lines_equal_those_of_a_buffered_file_for_any_block_size(data):
-    """The reference reads lines one byte at a time."""
+    """s3torchconnector reads lines one byte at a time."""
     text = data.draw(st.lists(st.sampled_from([b"\n", b"a", b"\r", b"bcd", b"\r\n", b"0123456789"]), max_size=30).map(b"".join))
     size = data.draw(st.integers(1, 9))
 
@@ -69,7 +69,7 @@ def test_iterating_over_lines_sends_one_request(client, bucket):
 
 @every_kind
 def test_wrappers_of_the_standard_library_read_from_a_reader(client, bucket, kind):
-    """The reference's readers have no read1, which these call."""
+    """s3torchconnector's readers have no read1, which these call."""
     rows = [["a", "ü"], ["1", "2\n3"], ["", "end"]]
     text = io.StringIO()
     csv.writer(text).writerows(rows)

@@ -80,7 +80,7 @@ def test_a_size_is_an_integer_or_none(open_reader, kind, size):
 
 @every_kind
 def test_readinto_accepts_any_writable_buffer_and_counts_bytes(open_reader, kind):
-    """The reference counts a buffer's elements."""
+    """s3torchconnector counts a buffer's elements."""
     reader = open_reader(kind)
     numbers = array("i", [0, 0])
     assert reader.readinto(memoryview(numbers)) == 8
@@ -199,7 +199,7 @@ def test_the_base_class_is_abstract():
 
 @every_kind
 def test_a_closed_reader_rejects_every_call(open_reader, kind):
-    """Readers of the reference still read after close()."""
+    """Readers of s3torchconnector still read after close()."""
     reader = open_reader(kind)
     with reader:
         reader.read(1)
@@ -286,7 +286,7 @@ def test_without_a_buffer_each_read_is_one_range_request():
 
 @every_kind
 def test_a_read_of_a_replaced_object_never_mixes_versions(client, bucket, kind):
-    """The range-based reader of the reference returns a mix of both versions."""
+    """The range-based reader of s3torchconnector returns a mix of both versions."""
     size = 20 * 1024**2
     put(client, bucket, "big", b"a" * size)
     reader = client.get_object(bucket, "big", reader_constructor=KINDS[kind])

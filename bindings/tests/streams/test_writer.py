@@ -94,7 +94,7 @@ def test_nothing_is_visible_before_close(client, bucket):
 
 @pytest.mark.parametrize("size", [10, SINGLE + 1])
 def test_an_exception_aborts_the_upload(client, bucket, size):
-    """The reference publishes the truncated object when the writer is garbage collected."""
+    """s3torchconnector publishes the truncated object when the writer is garbage collected."""
     put(client, bucket, "k", b"good")
     with pytest.raises(RuntimeError, match="halfway"), client.put_object(bucket, "k") as writer:
         writer.write(b"x" * size)

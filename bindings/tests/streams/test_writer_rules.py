@@ -92,7 +92,7 @@ def test_leaving_by_an_exception_does_not_publish(caplog):
 
 
 def test_a_garbage_collected_writer_does_not_publish():
-    """The finaliser of the reference completes the upload and replaces the object by a truncated one."""
+    """The finaliser of s3torchconnector completes the upload and replaces the object by a truncated one."""
     stream = RecordingStream()
     writer = S3Writer(stream)
     writer.write(b"x")
@@ -278,7 +278,7 @@ def test_close_inside_the_block_publishes(client, bucket):
 
 
 def test_an_empty_object_is_one_request(client, bucket):
-    """The reference sends three requests per object."""
+    """s3torchconnector sends three requests per object."""
     client.put_object(bucket, "k").close()
     put(client, bucket, "k2", b"small")
     assert get(client, bucket, "k") == b""

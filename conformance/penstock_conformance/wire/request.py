@@ -14,7 +14,10 @@ from .template import fill_all
 
 @dataclass(frozen=True)
 class Target:
-    """The endpoint, and the credentials for requests to it."""
+    """The endpoint, and the credentials for requests to it.
+
+    `second`: credentials of another account, for the cases that need them.
+    """
 
     endpoint: str
     host: str
@@ -32,7 +35,7 @@ def build(spec: Mapping[str, Any], values: Mapping[str, str], target: Target) ->
         target: The endpoint.
     """
     spec = dict(spec)
-    body_spec = fill_all(spec.pop("body", None), {**values, "filename": "${filename}"})  # S3 replaces it, not the case
+    body_spec = fill_all(spec.pop("body", None), {**values, "filename": "${filename}"})  # S3 replaces ${filename}
     chunked = bodies.is_signed_chunks(body_spec)
     if forms.is_form(body_spec):
         body = forms.form(body_spec["form"], target.identity, target.region)
@@ -60,7 +63,7 @@ def build(spec: Mapping[str, Any], values: Mapping[str, str], target: Target) ->
 
 
 def pairs(headers: Any) -> list[tuple[str, str]]:
-    """Headers as pairs; a case has them as an object or as a list of pairs."""
+    """Returns headers as pairs. A case has them as an object or as a list of pairs."""
     return [(name, value) for name, value in (headers.items() if isinstance(headers, dict) else headers)]
 
 
@@ -76,7 +79,11 @@ def _add_framing(spec: Mapping[str, Any], headers: list[tuple[str, str]], length
 def _tamper(
     changes: list[Mapping[str, Any]], target: str, headers: list[tuple[str, str]], body: bytes
 ) -> tuple[str, list[tuple[str, str]], bytes]:
-    """Changes a signed request. `in`: target, body or a header; then `find` and `replace`, `remove` or `add`."""
+    """Applies changes to a signed request.
+
+    `in` of a change is "target", "body" or "header NAME". The change has `find` (a regular expression) and `replace`; for a
+    header it may have `"remove": true` or `add` (a value) instead.
+    """
     for change in changes:
         place = change["in"]
         if place == "target":

@@ -1,4 +1,4 @@
-"""Distributed checkpoints that we saved load with the reference's reader, with torch's own and with ours, bit for bit."""
+"""Checkpoints saved by Penstock load with the readers of s3torchconnector, torch and Penstock, bit for bit."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_each_saves_over_the_others_checkpoint(place, extensions):
         dcp.save(saved, storage_writer=kind("us-east-1", uri, _extensions=extensions), **ALONE)
         for reader in (S3StorageReader, TheirReader):
             check(loaded(reader("us-east-1", uri), saved), saved)
-    # Ours removed the objects of the reference's save. The reference did not remove the object of our first save.
+    # Penstock's writer removed the objects of s3torchconnector's save. s3torchconnector did not remove those of Penstock's first.
     keys = [info.key for page in place.client.list_objects("checkpoints", f"{number}/") for info in page.object_info]
     assert len(keys) == 3
     assert f"{number}/__0_0.distcp" not in keys

@@ -31,9 +31,9 @@ from torch.distributed.checkpoint.planner import LoadPlan
 SAVED = {"a": torch.randn(16, 4), "b": torch.randn(16, 4), "c": torch.arange(100)}
 
 
-@pytest.fixture(params=["torch's", "ours"])
+@pytest.fixture(params=["torch", "penstock"])
 def checkpoints(emulator: Emulator, client: penstock.S3Client, bucket: str, request: pytest.FixtureRequest) -> Checkpoints:
-    return Checkpoints(emulator, client, bucket, ours=request.param == "ours")
+    return Checkpoints(emulator, client, bucket, by_penstock=request.param == "penstock")
 
 
 def metadata_key(uri: str) -> str:
@@ -193,8 +193,8 @@ def test_a_damaged_memo_index_needs_no_memory(checkpoints: Checkpoints, verify: 
 def test_verify_compares_objects_with_the_checksums_of_pieces(
     emulator: Emulator, client: penstock.S3Client, bucket: str, verify: Verify, rows: int
 ) -> None:
-    ours = Checkpoints(emulator, client, bucket, ours=True)
-    uris = [ours.save({"w": torch.full((rows, 1000), float(number)), "small": torch.ones(3)}) for number in (1, 2)]
+    checkpoints = Checkpoints(emulator, client, bucket, by_penstock=True)
+    uris = [checkpoints.save({"w": torch.full((rows, 1000), float(number)), "small": torch.ones(3)}) for number in (1, 2)]
     assert verify(uris[0])[0] == 0
     (one, other) = (uri.split("/", 3)[3] + "/__0_0.distcp" for uri in uris)
     put(client, bucket, one, get(client, bucket, other))

@@ -77,7 +77,7 @@ ITEMS: dict[str, tuple[Any, Any, bytes]] = {
 
 @pytest.fixture
 def checkpoints(emulator: penstock.testing.Emulator, client: penstock.S3Client, bucket: str) -> Checkpoints:
-    return Checkpoints(emulator, client, bucket, ours=True)
+    return Checkpoints(emulator, client, bucket, by_penstock=True)
 
 
 def with_flipped_bit(data: bytes, wanted: bytes) -> bytes:
@@ -141,13 +141,13 @@ DESCRIPTOR = {"signature": (0, 4), "crc": (4, 8), "sizes": (8, 16), "all": (0, 1
 
 @pytest.mark.parametrize("fill", ["zeros", "garbage"])
 @pytest.mark.parametrize("part", DESCRIPTOR)
-@pytest.mark.parametrize("ours", [True, False], ids=["ours", "torch's"])
+@pytest.mark.parametrize("by_penstock", [True, False], ids=["penstock", "torch"])
 @pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
 def test_damaged_data_descriptor_does_not_hide_damaged_elements(
-    checkpoints: Checkpoints, make: Callable[[], Any], ours: bool, part: str, fill: str
+    checkpoints: Checkpoints, make: Callable[[], Any], by_penstock: bool, part: str, fill: str
 ) -> None:
     """Regression: such a tensor was taken to be saved without a CRC-32. The directory has it."""
-    checkpoints.ours = ours
+    checkpoints.by_penstock = by_penstock
     uri = checkpoints.save({"w": fixed()})
     damage_descriptor(checkpoints, part, fill)
     state = {"w": torch.zeros(20_000)}
@@ -264,7 +264,7 @@ def test_truncated_object_raises(
 
 @pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
 def test_checkpoint_without_crcs_loads_with_every_reader(checkpoints: Checkpoints, make: Callable[[], Any]) -> None:
-    checkpoints.ours = False
+    checkpoints.by_penstock = False
     saved = {"weight": torch.randn(1000), "step": 7}
     uri = checkpoints.save_without_crcs(saved)
     state = {"weight": torch.zeros(1000), "step": None}

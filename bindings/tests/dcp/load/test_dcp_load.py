@@ -17,10 +17,10 @@ from torch.distributed.checkpoint import DefaultLoadPlanner
 from torch.distributed.checkpoint.filesystem import FileSystemReader
 
 
-@pytest.fixture(params=["torch's", "ours"])
+@pytest.fixture(params=["torch", "penstock"])
 def checkpoints(emulator: Emulator, client: penstock.S3Client, bucket: str, request: pytest.FixtureRequest) -> Checkpoints:
     """Checkpoints of each writer. Their archives differ in size, and the reader must predict both layouts."""
-    return Checkpoints(emulator, client, bucket, ours=request.param == "ours")
+    return Checkpoints(emulator, client, bucket, by_penstock=request.param == "penstock")
 
 
 def gets(checkpoints: Checkpoints, mark: int, suffix: str = "") -> list[Any]:
@@ -140,7 +140,7 @@ def test_only_the_requested_rows_of_a_shard_are_fetched(checkpoints: Checkpoints
     target = torch.zeros(100, 1000)
     checkpoints.load({"w": Sharded.of(whole.size(), whole.dtype, [([700, 0], target)])}, uri)
     assert same_bits(target, whole[700:800])
-    rows = 2 * 63 if checkpoints.ours else 100  # of two pieces that have checksums
+    rows = 2 * 63 if checkpoints.by_penstock else 100  # of two pieces that have checksums
     assert fetched(checkpoints, mark) <= rows * 4000 + 4096
 
 

@@ -309,7 +309,7 @@ def flip_bit(client: penstock.S3Client, bucket: str, key: str, wanted: bytes) ->
     [(100, torch.float32), (3_000_000, torch.float32), (100, torch.float64), (3_000_000, torch.float64)],
 )
 @pytest.mark.parametrize("target", DEVICES)
-@pytest.mark.parametrize("how", ["torch's", "ours", "wrong prediction"])
+@pytest.mark.parametrize("how", ["torch", "penstock", "wrong prediction"])
 def test_flipped_bit_raises(
     checkpoints: Checkpoints,
     client: penstock.S3Client,
@@ -320,7 +320,7 @@ def test_flipped_bit_raises(
     target: str,
     how: str,
 ) -> None:
-    checkpoints.ours = how == "ours"
+    checkpoints.by_penstock = how == "penstock"
     if how == "wrong prediction":
         monkeypatch.setattr(_layout, "_tail_of_this_torch", lambda payload: 1)
     saved = {"weight": torch.randn(elements), "other": torch.randn(10)}

@@ -32,15 +32,15 @@ def peak_above(emulator: Emulator, uri: str, dtype: str, elements: int) -> int:
         reader = S3StorageReader("us-east-1", {uri!r}, config, endpoint={emulator.endpoint!r})
         dcp.load({{"small": torch.zeros(3)}}, storage_reader=reader, no_dist=True)
         state = {{"large": torch.zeros({elements}, dtype=torch.{dtype}).fill_(1)}}
-        def held():
+        def memory_fields():
             with open("/proc/self/status") as status:
                 return {{line.split()[0]: int(line.split()[1]) for line in status if line.startswith("Vm")}}
         with open("/proc/self/clear_refs", "w") as peak:
             peak.write("5")
-        before = held()["VmRSS:"]
+        before = memory_fields()["VmRSS:"]
         dcp.load(state, storage_reader=reader, no_dist=True)
         assert state["large"][-1] == 7, state["large"][-1]
-        print((held()["VmHWM:"] - before) // 1024)
+        print((memory_fields()["VmHWM:"] - before) // 1024)
     """
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", textwrap.dedent(program)], capture_output=True, text=True, check=False
@@ -49,9 +49,9 @@ def peak_above(emulator: Emulator, uri: str, dtype: str, elements: int) -> int:
     return int(done.stdout)
 
 
-@pytest.mark.parametrize("ours", [False, True], ids=["torch's", "ours"])
-def test_large_tensor_is_in_memory_once_even_if_converted(checkpoints: Checkpoints, ours: bool) -> None:
-    checkpoints.ours = ours
+@pytest.mark.parametrize("by_penstock", [False, True], ids=["torch", "penstock"])
+def test_large_tensor_is_in_memory_once_even_if_converted(checkpoints: Checkpoints, by_penstock: bool) -> None:
+    checkpoints.by_penstock = by_penstock
     elements = 50_000_000  # 200 MB
     uri = checkpoints.save({"large": torch.full((elements,), 7.0), "small": torch.ones(3)})
     assert peak_above(checkpoints.emulator, uri, "float32", elements) <= 64
@@ -94,7 +94,7 @@ def test_scratch_memory_is_bounded_and_reused(checkpoints: Checkpoints, monkeypa
     assert all(torch.equal(state[name], saved[name].double()) for name in saved)
     assert sum(made) <= 80 * MIB < sum(each.nbytes for each in saved.values())
     assert set(made) == {8 * MIB}
-    assert len(waits) > len(made)  # reused, and at the end
+    assert len(waits) > len(made)  # each is waited for when it is reused, and once more at the end
 
 
 DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]

@@ -28,11 +28,11 @@ DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.i
 
 
 @pytest.fixture
-def ours(emulator: Emulator, client: penstock.S3Client, bucket: str) -> Checkpoints:
-    return Checkpoints(emulator, client, bucket, ours=True)
+def checkpoints(emulator: Emulator, client: penstock.S3Client, bucket: str) -> Checkpoints:
+    return Checkpoints(emulator, client, bucket, by_penstock=True)
 
 
-def values(*sizes: int) -> torch.Tensor:
+def random_tensor(*sizes: int) -> torch.Tensor:
     return torch.randn(*sizes, generator=torch.Generator().manual_seed(5))
 
 
@@ -65,7 +65,7 @@ def change_crcs(checkpoints: Checkpoints, uri: str, crcs: Any) -> None:
     edit_metadata(checkpoints, uri, change)
 
 
-def flip(checkpoints: Checkpoints, tensor: torch.Tensor, offset: int) -> None:
+def flip_stored_bit(checkpoints: Checkpoints, tensor: torch.Tensor, offset: int) -> None:
     """Flips a bit of byte `offset` of a tensor's bytes in the object that contains them."""
     payload = tensor.contiguous().view(torch.uint8).numpy().tobytes()
     for key in keys(checkpoints.client, checkpoints.bucket):
@@ -102,9 +102,10 @@ def saved_states(tensor: torch.Tensor, ranks: int, dim: int = 0) -> Iterator[dic
     return ({"w": Sharded.of(tensor.size(), tensor.dtype, boxes)} for boxes in cut(tensor, ranks, dim))
 
 
-def found_by(
+def damage_found(
     checkpoints: Checkpoints, uri: str, states: list[dict[str, Sharded]], text: str = "in two reads", **options: Any
 ) -> list[bool]:
+    """Loads each state. Returns whether each load failed with a checksum error that contains `text`."""
     found = []
     for state in states:
         try:
@@ -121,19 +122,19 @@ def found_by(
 # ---- what is saved
 
 
-def test_metadata_contains_the_checksums_of_tensors_with_several_pieces(ours: Checkpoints) -> None:
+def test_metadata_contains_the_checksums_of_tensors_with_several_pieces(checkpoints: Checkpoints) -> None:
     state = {
-        "large": values(1200, 700),
-        "half": values(4096, 512).bfloat16(),
-        "row": values(1, 900_000),
-        "small": values(100, 100),
+        "large": random_tensor(1200, 700),
+        "half": random_tensor(4096, 512).bfloat16(),
+        "row": random_tensor(1, 900_000),
+        "small": random_tensor(100, 100),
         "scalar": torch.tensor(2.5),
         "none": torch.zeros(0, 4),
-        "turned": values(700, 1200).t(),
+        "turned": random_tensor(700, 1200).t(),
         "step": 7,
     }
-    uri = ours.save(state)
-    found = crcs_of(ours, uri)
+    uri = checkpoints.save(state)
+    found = crcs_of(checkpoints, uri)
     assert {name for name, _ in found} == {"large", "half", "row"}
     for (name, _), crcs in found.items():
         tensor: Any = state[name]
@@ -143,19 +144,19 @@ def test_metadata_contains_the_checksums_of_tensors_with_several_pieces(ours: Ch
         assert list(struct.unpack(f"<{len(crcs) // 4}I", crcs)) == expected
     assert len(pickle.dumps(found["large", torch.Size([0, 0])])) < 300
     loaded = {key: torch.zeros_like(value) if isinstance(value, torch.Tensor) else None for key, value in state.items()}
-    ours.load(loaded, uri)
+    checkpoints.load(loaded, uri)
     assert all(same_bits(loaded[key], value) for key, value in state.items() if isinstance(value, torch.Tensor))
 
 
-def test_torch_loads_metadata_with_checksums(ours: Checkpoints) -> None:
-    state = {"w": values(1200, 700)}
-    uri = ours.save(state)
-    assert crcs_of(ours, uri)
-    assert dcp_io.same(dcp_io.loaded(ours.client, ours.bucket, uri.split("/", 3)[3], state), state)
+def test_torch_loads_metadata_with_checksums(checkpoints: Checkpoints) -> None:
+    state = {"w": random_tensor(1200, 700)}
+    uri = checkpoints.save(state)
+    assert crcs_of(checkpoints, uri)
+    assert dcp_io.same(dcp_io.loaded(checkpoints.client, checkpoints.bucket, uri.split("/", 3)[3], state), state)
 
 
-def test_items_of_an_extension_have_no_checksums(ours: Checkpoints) -> None:
-    assert not crcs_of(ours, ours.save({"w": values(1200, 700)}, _extensions=[Inverting()]))
+def test_items_of_an_extension_have_no_checksums(checkpoints: Checkpoints) -> None:
+    assert not crcs_of(checkpoints, checkpoints.save({"w": random_tensor(1200, 700)}, _extensions=[Inverting()]))
 
 
 class CastingPlanner(DefaultSavePlanner):
@@ -166,13 +167,13 @@ class CastingPlanner(DefaultSavePlanner):
         return data.double() if isinstance(data, torch.Tensor) else data
 
 
-def test_tensor_that_the_metadata_does_not_describe_has_no_checksums(ours: Checkpoints) -> None:
-    state = {"w": values(1200, 700)}
-    uri = f"s3://{ours.bucket}/cast"
-    dcp_io.save(ours.emulator, uri, state, {"planner": CastingPlanner(), "no_dist": True})
-    assert not crcs_of(ours, uri)
+def test_tensor_that_the_metadata_does_not_describe_has_no_checksums(checkpoints: Checkpoints) -> None:
+    state = {"w": random_tensor(1200, 700)}
+    uri = f"s3://{checkpoints.bucket}/cast"
+    dcp_io.save(checkpoints.emulator, uri, state, {"planner": CastingPlanner(), "no_dist": True})
+    assert not crcs_of(checkpoints, uri)
     loaded = {"w": torch.zeros(1200, 700)}
-    ours.load(loaded, uri)
+    checkpoints.load(loaded, uri)
     assert torch.equal(loaded["w"], state["w"])
 
 
@@ -184,121 +185,121 @@ def test_tensor_that_the_metadata_does_not_describe_has_no_checksums(ours: Check
 @pytest.mark.parametrize("sizes", [(1200, 700), (1000, 3), (4096, 512), (7919, 211), (30,)])
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_flipped_bit_is_found_by_the_rank_that_loads_its_row(
-    ours: Checkpoints, sizes: tuple[int, ...], ranks: int, dtype: torch.dtype, device: str
+    checkpoints: Checkpoints, sizes: tuple[int, ...], ranks: int, dtype: torch.dtype, device: str
 ) -> None:
-    """Regression: it loaded without an error."""
-    tensor = values(*sizes)
-    uri = ours.save({"w": tensor})
+    """Regression: the damaged tensor was loaded without an error."""
+    tensor = random_tensor(*sizes)
+    uri = checkpoints.save({"w": tensor})
     for rank, boxes in enumerate(cut(tensor, ranks)):
         ((offsets, part),) = boxes
         state = rank_states(tensor, ranks, dtype=dtype, device=device)[rank]
-        ours.load(state, uri)
+        checkpoints.load(state, uri)
         assert torch.equal(state["w"].shards[0][1].cpu(), part.to(dtype))
         begin = offsets[0] * (tensor.nbytes // tensor.size(0))
         for offset in (begin, begin + part.nbytes // 2, begin + part.nbytes - 1):
-            flip(ours, tensor, offset)
-            assert found_by(ours, uri, rank_states(tensor, ranks, dtype=dtype, device=device))[rank]
-            flip(ours, tensor, offset)
+            flip_stored_bit(checkpoints, tensor, offset)
+            assert damage_found(checkpoints, uri, rank_states(tensor, ranks, dtype=dtype, device=device))[rank]
+            flip_stored_bit(checkpoints, tensor, offset)
 
 
-def test_flipped_bit_of_each_piece_is_found_and_its_piece_is_named(ours: Checkpoints) -> None:
-    tensor = values(2048, 512)  # 4 MiB
-    uri = ours.save({"w": tensor})
-    begin = stored(ours, uri)["w", torch.Size([0, 0])].offset
+def test_flipped_bit_of_each_piece_is_found_and_its_piece_is_named(checkpoints: Checkpoints) -> None:
+    tensor = random_tensor(2048, 512)  # 4 MiB
+    uri = checkpoints.save({"w": tensor})
+    begin = stored(checkpoints, uri)["w", torch.Size([0, 0])].offset
     size = piece_bytes(tensor.size(), 4)
     assert size == 128 * 1024
     for piece in range(0, 32, 5):
-        flip(ours, tensor, piece * size + 1000)
-        (key,) = (key for key in keys(ours.client, ours.bucket) if key.endswith(".distcp"))
-        payload = get(ours.client, ours.bucket, key).find(tensor[:1].numpy().tobytes()[:500])
+        flip_stored_bit(checkpoints, tensor, piece * size + 1000)
+        (key,) = (key for key in keys(checkpoints.client, checkpoints.bucket) if key.endswith(".distcp"))
+        payload = get(checkpoints.client, checkpoints.bucket, key).find(tensor[:1].numpy().tobytes()[:500])
         assert payload > begin or piece == 0
         for rank, state in enumerate(rank_states(tensor, 4)):
             named = f"bytes {payload + piece * size} to {payload + piece * size + size} have the CRC-32" if piece else "CRC-32"
-            assert found_by(ours, uri, [state], named) == [rank == piece // 8]
-        flip(ours, tensor, piece * size + 1000)
+            assert damage_found(checkpoints, uri, [state], named) == [rank == piece // 8]
+        flip_stored_bit(checkpoints, tensor, piece * size + 1000)
 
 
 @pytest.mark.parametrize("ranks", [(2, 4), (4, 2), (4, 3)])
-def test_flipped_bit_is_found_after_a_change_of_the_number_of_ranks(ours: Checkpoints, ranks: tuple[int, int]) -> None:
+def test_flipped_bit_is_found_after_a_change_of_the_number_of_ranks(checkpoints: Checkpoints, ranks: tuple[int, int]) -> None:
     before, after = ranks
-    tensor = values(2048, 512)
-    uri = ours.save(*saved_states(tensor, before))
+    tensor = random_tensor(2048, 512)
+    uri = checkpoints.save(*saved_states(tensor, before))
     states = rank_states(tensor, after)
-    assert not any(found_by(ours, uri, states))
+    assert not any(damage_found(checkpoints, uri, states))
     assert torch.equal(torch.cat([state["w"].shards[0][1] for state in states]), tensor)
     for at, part in (boxes[0] for boxes in cut(tensor, before)):
         for row in (0, 300, part.size(0) - 1):
-            flip(ours, part, row * 2048 + 77)
-            assert found_by(ours, uri, rank_states(tensor, after))[(at[0] + row) // -(-2048 // after)]
-            flip(ours, part, row * 2048 + 77)
+            flip_stored_bit(checkpoints, part, row * 2048 + 77)
+            assert damage_found(checkpoints, uri, rank_states(tensor, after))[(at[0] + row) // -(-2048 // after)]
+            flip_stored_bit(checkpoints, part, row * 2048 + 77)
 
 
 @pytest.mark.parametrize("columns", [64, 8192])
-def test_flipped_bit_is_found_in_columns(ours: Checkpoints, columns: int) -> None:
+def test_flipped_bit_is_found_in_columns(checkpoints: Checkpoints, columns: int) -> None:
     """In columns of short rows, and in columns of long rows that fill pieces together."""
-    tensor = values(MIB // columns, columns)
-    uri = ours.save({"w": tensor})
-    flip(ours, tensor, tensor.nbytes // 2 + 7)
+    tensor = random_tensor(MIB // columns, columns)
+    uri = checkpoints.save({"w": tensor})
+    flip_stored_bit(checkpoints, tensor, tensor.nbytes // 2 + 7)
     boxes = [box for boxes in cut(tensor, 2, 1) for box in boxes]
     both = Sharded.of(tensor.size(), tensor.dtype, [(at, torch.zeros(part.size())) for at, part in boxes])
-    assert found_by(ours, uri, [{"w": both}]) == [True]
-    assert all(found_by(ours, uri, rank_states(tensor, 2, dim=1))) == (columns == 64)
+    assert damage_found(checkpoints, uri, [{"w": both}]) == [True]
+    assert all(damage_found(checkpoints, uri, rank_states(tensor, 2, dim=1))) == (columns == 64)
 
 
-def test_columns_of_long_rows_are_not_compared(ours: Checkpoints) -> None:
-    tensor = values(64, 16384)
-    uri = ours.save({"w": tensor})
-    flip(ours, tensor, 0)
+def test_columns_of_long_rows_are_not_compared(checkpoints: Checkpoints) -> None:
+    tensor = random_tensor(64, 16384)
+    uri = checkpoints.save({"w": tensor})
+    flip_stored_bit(checkpoints, tensor, 0)
     states = rank_states(tensor, 2, dim=1)
-    assert found_by(ours, uri, states) == [False, False]
+    assert damage_found(checkpoints, uri, states) == [False, False]
     assert torch.equal(states[1]["w"].shards[0][1], tensor[:, 8192:])
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["in place", "converted"])
 @pytest.mark.parametrize("dim", [0, 1])
-@pytest.mark.parametrize("is_ours", [True, False], ids=["of Penstock", "of torch"])
-def test_verify_all_compares_every_part(ours: Checkpoints, is_ours: bool, dim: int, dtype: torch.dtype) -> None:
-    ours.ours = is_ours
-    tensor = values(64, 16384)
-    uri = ours.save({"w": tensor})
+@pytest.mark.parametrize("by_penstock", [True, False], ids=["penstock", "torch"])
+def test_verify_all_compares_every_part(checkpoints: Checkpoints, by_penstock: bool, dim: int, dtype: torch.dtype) -> None:
+    checkpoints.by_penstock = by_penstock
+    tensor = random_tensor(64, 16384)
+    uri = checkpoints.save({"w": tensor})
     for rank, boxes in enumerate(cut(tensor, 3, dim)):
         state = rank_states(tensor, 3, dim, dtype)[rank]
-        ours.load(state, uri, verify_all=True)
+        checkpoints.load(state, uri, verify_all=True)
         assert torch.equal(state["w"].shards[0][1], boxes[0][1].to(dtype))
-    flip(ours, tensor, 16384 * 4 * 10)  # row 10, column 0: of the first rank
-    assert found_by(ours, uri, rank_states(tensor, 3, dim, dtype)[:1], verify_all=True) == [True]
+    flip_stored_bit(checkpoints, tensor, 16384 * 4 * 10)  # row 10, column 0: of the first rank
+    assert damage_found(checkpoints, uri, rank_states(tensor, 3, dim, dtype)[:1], verify_all=True) == [True]
 
 
-def test_small_tensors_of_torch_are_compared(ours: Checkpoints) -> None:
+def test_small_tensors_of_torch_are_compared(checkpoints: Checkpoints) -> None:
     """Their archives have the CRC-32 of the whole, which is one piece. Larger ones load as before."""
-    ours.ours = False
-    small, large = values(100, 100), values(2048, 512)
+    checkpoints.by_penstock = False
+    small, large = random_tensor(100, 100), random_tensor(2048, 512)
     for tensor in (small, large):
-        uri = ours.save({"w": tensor})
-        assert not crcs_of(ours, uri)
-        flip(ours, tensor, 100)
-        assert found_by(ours, uri, rank_states(tensor, 2)) == [tensor is small, tensor is small]
+        uri = checkpoints.save({"w": tensor})
+        assert not crcs_of(checkpoints, uri)
+        flip_stored_bit(checkpoints, tensor, 100)
+        assert damage_found(checkpoints, uri, rank_states(tensor, 2)) == [tensor is small, tensor is small]
 
 
 # ---- what is read
 
 
-def test_rows_of_a_power_of_two_need_no_further_bytes(ours: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
-    tensor = values(4096, 512)  # 8 MiB
-    uri = ours.save({"w": tensor})
+def test_rows_of_a_power_of_two_need_no_more_bytes(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
+    tensor = random_tensor(4096, 512)  # 8 MiB
+    uri = checkpoints.save({"w": tensor})
     usages = usages_of_loads(monkeypatch)
     for state in rank_states(tensor, 8):
-        ours.load(state, uri)
+        checkpoints.load(state, uri)
     assert all(usage["bytes_wanted"] < tensor.nbytes // 8 + 4096 for usage in usages)
 
 
-def test_further_bytes_are_limited(ours: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A piece that costs too many bytes is not compared, and its rows load."""
-    tensors = {f"w{i}": values(4, 260_000) + i for i in range(6)}  # rows of about 1 MiB; a piece is half a row
-    uri = ours.save(tensors)
+def test_bytes_read_only_for_checksums_are_limited(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pieces whose checksums would need too many further bytes are not compared; their rows are loaded."""
+    tensors = {f"w{i}": random_tensor(4, 260_000) + i for i in range(6)}  # rows of about 1 MiB; a piece is half a row
+    uri = checkpoints.save(tensors)
     usages = usages_of_loads(monkeypatch)
     state = {name: Sharded.of(tensor.size(), tensor.dtype, [([1, 10], torch.zeros(1, 100))]) for name, tensor in tensors.items()}
-    ours.load(state, uri)
+    checkpoints.load(state, uri)
     assert 7 * 520_000 < usages[0]["bytes_wanted"] + 520_000 <= 9 * 520_000 + 6 * 4096
     for name, tensor in tensors.items():
         assert torch.equal(state[name].shards[0][1], tensor[1:2, 10:110])
@@ -307,49 +308,49 @@ def test_further_bytes_are_limited(ours: Checkpoints, monkeypatch: pytest.Monkey
 # ---- damage in transit
 
 
-def test_damage_in_transit_is_read_again(ours: Checkpoints) -> None:
-    tensor = values(2048, 512)
-    uri = ours.save({"w": tensor})
-    (key,) = (key for key in keys(ours.client, ours.bucket) if key.endswith(".distcp"))
+def test_range_damaged_in_transit_is_read_again(checkpoints: Checkpoints) -> None:
+    tensor = random_tensor(2048, 512)
+    uri = checkpoints.save({"w": tensor})
+    (key,) = (key for key in keys(checkpoints.client, checkpoints.bucket) if key.endswith(".distcp"))
     damage = {"corrupt": {"mode": "flip-bit", "length": 64}, "at": "body_out@100000"}
     rows = {"operation": "GetObject", "key": {"exactly": key}, "range": {"covers": 100_000}}  # not the item's last 555 bytes
     rule = {"id": "flip", "when": rows, "do": damage, "limit": {"times": 1}}
     for dtype in (torch.float32, torch.float64):
-        ours.emulator.faults().set({"rules": [rule]})
+        checkpoints.emulator.faults().set({"rules": [rule]})
         try:
             (state, _) = rank_states(tensor, 2, dtype=dtype)
-            ours.load(state, uri)
-            ours.emulator.faults().check()
+            checkpoints.load(state, uri)
+            checkpoints.emulator.faults().check()
         finally:
-            ours.emulator.faults().clear()
+            checkpoints.emulator.faults().clear()
         assert torch.equal(state["w"].shards[0][1], tensor[:1024].to(dtype))
 
 
-def test_no_second_read_without_retries(ours: Checkpoints) -> None:
-    tensor = values(2048, 512)
-    uri = ours.save({"w": tensor})
-    flip(ours, tensor, 100)
-    config = penstock.S3ClientConfig(**{**vars(ours.client.s3client_config), "max_attempts": 1})
+def test_no_second_read_without_retries(checkpoints: Checkpoints) -> None:
+    tensor = random_tensor(2048, 512)
+    uri = checkpoints.save({"w": tensor})
+    flip_stored_bit(checkpoints, tensor, 100)
+    config = penstock.S3ClientConfig(**{**vars(checkpoints.client.s3client_config), "max_attempts": 1})
     (state, _) = rank_states(tensor, 2)
     with pytest.raises(CheckpointException, match=r"have the CRC-32 [0-9a-f]{8}, and were saved with"):
-        ours.load(state, uri, s3client_config=config)
+        checkpoints.load(state, uri, s3client_config=config)
 
 
-def test_an_item_of_another_type_than_the_metadata_names_is_loaded(ours: Checkpoints) -> None:
+def test_an_item_of_another_type_than_the_metadata_names_is_loaded(checkpoints: Checkpoints) -> None:
     """torch takes the type of a sharded tensor from the first rank. The checksums are those of the stored elements."""
-    tensor = values(2048, 512)
-    uri = ours.save({"w": tensor})
+    tensor = random_tensor(2048, 512)
+    uri = checkpoints.save({"w": tensor})
 
     def change(metadata: Any) -> None:
         metadata.state_dict_metadata["w"].properties.dtype = torch.float64
 
-    edit_metadata(ours, uri, change)
+    edit_metadata(checkpoints, uri, change)
     for state in (rank_states(tensor, 2)[0], {"w": torch.zeros_like(tensor)}):
-        ours.load(state, uri)
+        checkpoints.load(state, uri)
     assert torch.equal(state["w"], tensor)
 
 
-# ---- hostile metadata
+# ---- invalid checksums in the metadata
 
 
 @pytest.mark.parametrize(
@@ -362,20 +363,20 @@ def test_an_item_of_another_type_than_the_metadata_names_is_loaded(ours: Checkpo
         (b"1234" * 32, "and were saved with"),
     ],
 )
-def test_impossible_checksums_raise(ours: Checkpoints, crcs: Any, message: str) -> None:
-    tensor = values(2048, 512)
-    uri = ours.save({"w": tensor})
-    change_crcs(ours, uri, crcs)
+def test_wrong_number_or_type_of_checksums_raises(checkpoints: Checkpoints, crcs: Any, message: str) -> None:
+    tensor = random_tensor(2048, 512)
+    uri = checkpoints.save({"w": tensor})
+    change_crcs(checkpoints, uri, crcs)
     for state in (rank_states(tensor, 2)[0], {"w": torch.zeros_like(tensor)}):
         with pytest.raises(CheckpointException, match=message) as caught:
-            ours.load(state, uri)
+            checkpoints.load(state, uri)
         assert "S3DataLossError" in str(caught.value)
 
 
-def test_metadata_without_checksums_loads(ours: Checkpoints) -> None:
-    tensor = values(2048, 512)
-    uri = ours.save({"w": tensor})
-    change_crcs(ours, uri, b"")
+def test_metadata_without_checksums_loads(checkpoints: Checkpoints) -> None:
+    tensor = random_tensor(2048, 512)
+    uri = checkpoints.save({"w": tensor})
+    change_crcs(checkpoints, uri, b"")
     for rank, state in enumerate(rank_states(tensor, 2)):
-        ours.load(state, uri)
+        checkpoints.load(state, uri)
         assert torch.equal(state["w"].shards[0][1], tensor[rank * 1024 : rank * 1024 + 1024])
