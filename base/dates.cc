@@ -28,34 +28,34 @@ struct Fields {
   int nanosecond = 0;
 };
 
-struct Broken {
+struct BrokenDownTime {
   Fields fields;
   std::size_t weekday = 0;  // 0 is Sunday
 };
 
 template <class Duration>
-Broken Break(chrono::sys_time<Duration> time) {
+BrokenDownTime BreakDown(chrono::sys_time<Duration> time) {
   const auto days = chrono::floor<chrono::days>(time);
   const chrono::year_month_day date(days);
   const chrono::hh_mm_ss clock(chrono::floor<chrono::nanoseconds>(time - days));
-  Broken broken;
-  broken.weekday = chrono::weekday(days).c_encoding();
-  broken.fields = {.year = static_cast<int>(date.year()),
+  BrokenDownTime result;
+  result.weekday = chrono::weekday(days).c_encoding();
+  result.fields = {.year = static_cast<int>(date.year()),
                    .month = static_cast<int>(static_cast<unsigned>(date.month())),
                    .day = static_cast<int>(static_cast<unsigned>(date.day())),
                    .hour = static_cast<int>(clock.hours().count()),
                    .minute = static_cast<int>(clock.minutes().count()),
                    .second = static_cast<int>(clock.seconds().count()),
                    .nanosecond = static_cast<int>(clock.subseconds().count())};
-  return broken;
+  return result;
 }
 
 // The latest time that the parsers return. WallTime counts nanoseconds in 64 bits and ends in 2262.
-constexpr WallTime kLast(chrono::floor<chrono::seconds>(WallTime::max()).time_since_epoch() -
-                         chrono::days(1));
+constexpr WallTime kLatest(chrono::floor<chrono::seconds>(WallTime::max()).time_since_epoch() -
+                           chrono::days(1));
 
-// Without the nanoseconds. Returns nullopt if a field is out of range. A leap second (:60) becomes
-// the following second, as in POSIX.
+// Returns the time in whole seconds, or nullopt if a field is out of range. A leap second (:60)
+// becomes the following second, as in POSIX.
 std::optional<chrono::sys_seconds> SecondsOf(const Fields& fields) {
   if (fields.year < 1970 || fields.year > 9999) return std::nullopt;
   const chrono::year_month_day date(chrono::year(fields.year),
@@ -67,10 +67,11 @@ std::optional<chrono::sys_seconds> SecondsOf(const Fields& fields) {
          chrono::seconds(fields.second);
 }
 
-std::optional<WallTime> Join(const Fields& fields) {
+// As SecondsOf, with the nanoseconds. Later times become kLatest.
+std::optional<WallTime> TimeOf(const Fields& fields) {
   const std::optional<chrono::sys_seconds> seconds = SecondsOf(fields);
   if (!seconds) return std::nullopt;
-  if (*seconds >= chrono::floor<chrono::seconds>(kLast)) return kLast;
+  if (*seconds >= chrono::floor<chrono::seconds>(kLatest)) return kLatest;
   return WallTime(
       chrono::duration_cast<WallTime::duration>(seconds->time_since_epoch()) +
       chrono::duration_cast<WallTime::duration>(chrono::nanoseconds(fields.nanosecond)));
@@ -223,7 +224,7 @@ std::optional<ZonedFields> ScanIso8601(std::string_view text) {
 
 template <class Duration>
 std::string Iso8601(chrono::sys_time<Duration> time) {
-  const Fields fields = Break(time).fields;
+  const Fields fields = BreakDown(time).fields;
   std::string out;
   out.reserve(24);
   AppendNumber(out, fields.year, 4);
@@ -246,7 +247,7 @@ std::string Iso8601(chrono::sys_time<Duration> time) {
 }  // namespace
 
 std::string FormatHttpDate(WallTime time) {
-  const auto [fields, weekday] = Break(time);
+  const auto [fields, weekday] = BreakDown(time);
   std::string out("DDD, dd MMM yyyy hh:mm:ss GMT");
   kDays[weekday].copy(&out[0], 3);
   PutNumber(out, 5, 2, fields.day);
@@ -263,7 +264,7 @@ std::string FormatIso8601(WallTime time) { return Iso8601(time); }
 std::string FormatCalendarTime(CalendarTime time) { return Iso8601(time); }
 
 std::string FormatAmzDate(WallTime time) {
-  const Fields fields = Break(time).fields;
+  const Fields fields = BreakDown(time).fields;
   std::string out("yyyyMMddThhmmssZ");
   PutNumber(out, 0, 4, fields.year);
   PutNumber(out, 4, 2, fields.month);
@@ -275,7 +276,7 @@ std::string FormatAmzDate(WallTime time) {
 }
 
 std::string FormatAmzDay(WallTime time) {
-  const Fields fields = Break(time).fields;
+  const Fields fields = BreakDown(time).fields;
   std::string out;
   AppendNumber(out, fields.year, 4);
   AppendNumber(out, fields.month, 2);
@@ -288,23 +289,23 @@ std::optional<WallTime> ParseHttpDate(std::string_view text) {
   // The day name is required but not compared with the date.
   int weekday = 0;
   Scanner scan(text);
-  bool fits = false;
+  bool matches = false;
   if (text.size() == 29 && text[3] == ',') {  // the form that servers send
-    fits = scan.TakeName(kDays, weekday) && TakeRfc1123(scan, fields);
+    matches = scan.TakeName(kDays, weekday) && TakeRfc1123(scan, fields);
   } else if (scan.TakeName(kLongDays, weekday)) {
-    fits = TakeRfc850(scan, fields);
+    matches = TakeRfc850(scan, fields);
   } else if (scan.TakeName(kDays, weekday)) {
-    fits = TakeRfc1123(scan, fields) || TakeAsctime(scan, fields);
+    matches = TakeRfc1123(scan, fields) || TakeAsctime(scan, fields);
   }
-  if (!fits || !scan.Done()) return std::nullopt;
-  return Join(fields);
+  if (!matches || !scan.Done()) return std::nullopt;
+  return TimeOf(fields);
 }
 
 std::optional<WallTime> ParseIso8601(std::string_view text) {
   const std::optional<ZonedFields> found = ScanIso8601(text);
-  const std::optional<WallTime> local = found ? Join(found->fields) : std::nullopt;
+  const std::optional<WallTime> local = found ? TimeOf(found->fields) : std::nullopt;
   if (!local || *local - found->offset < WallTime{}) return std::nullopt;
-  return std::min(*local - found->offset, kLast);
+  return std::min(*local - found->offset, kLatest);
 }
 
 std::optional<CalendarTime> ParseCalendarTime(std::string_view text) {
@@ -320,12 +321,12 @@ std::optional<CalendarTime> ParseCalendarTime(std::string_view text) {
 std::optional<WallTime> ParseAmzDate(std::string_view text) {
   Fields fields;
   Scanner scan(text);
-  const bool fits = scan.TakeNumber(4, fields.year) && scan.TakeNumber(2, fields.month) &&
-                    scan.TakeNumber(2, fields.day) && scan.Take('T') &&
-                    scan.TakeNumber(2, fields.hour) && scan.TakeNumber(2, fields.minute) &&
-                    scan.TakeNumber(2, fields.second) && scan.Take('Z');
-  if (!fits || !scan.Done()) return std::nullopt;
-  return Join(fields);
+  const bool matches = scan.TakeNumber(4, fields.year) && scan.TakeNumber(2, fields.month) &&
+                       scan.TakeNumber(2, fields.day) && scan.Take('T') &&
+                       scan.TakeNumber(2, fields.hour) && scan.TakeNumber(2, fields.minute) &&
+                       scan.TakeNumber(2, fields.second) && scan.Take('Z');
+  if (!matches || !scan.Done()) return std::nullopt;
+  return TimeOf(fields);
 }
 
 }  // namespace penstock

@@ -452,13 +452,13 @@ Result<void> CacheFolder::Scan(const std::function<bool(const Scanned&)>& visit)
   return Ok();
 }
 
-Result<std::optional<CachePrune>> CacheFolder::Shrink(std::uint64_t most_bytes,
+Result<std::optional<CachePrune>> CacheFolder::Shrink(std::uint64_t max_bytes,
                                                       bool least_recently_used) {
   if (!state_file_->eviction.TryLock()) return std::optional<CachePrune>();
   const bool locked = state_file_->TryLock(kEvictionLock);
   Result<CachePrune> result = CachePrune();
   if (locked) {
-    result = Evict(most_bytes, least_recently_used);
+    result = Evict(max_bytes, least_recently_used);
     state_file_->Unlock(kEvictionLock);
   }
   state_file_->eviction.Unlock();
@@ -466,7 +466,7 @@ Result<std::optional<CachePrune>> CacheFolder::Shrink(std::uint64_t most_bytes,
   return locked ? std::optional<CachePrune>(*result) : std::nullopt;
 }
 
-Result<CachePrune> CacheFolder::Evict(std::uint64_t most_bytes, bool least_recently_used) {
+Result<CachePrune> CacheFolder::Evict(std::uint64_t max_bytes, bool least_recently_used) {
   Flush();
   const State state = ReadState().value_or(State());
   const std::int64_t abandoned =
@@ -486,7 +486,7 @@ Result<CachePrune> CacheFolder::Evict(std::uint64_t most_bytes, bool least_recen
     else result.kept_bytes += file.age.bytes;
     return true;
   }));
-  const std::uint64_t excess = result.kept_bytes - std::min(result.kept_bytes, most_bytes);
+  const std::uint64_t excess = result.kept_bytes - std::min(result.kept_bytes, max_bytes);
   if (excess > 0) {
     const EvictionPlan plan = least_recently_used
                                   ? PlanPrune(blocks, excess)

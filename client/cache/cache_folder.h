@@ -91,9 +91,9 @@ class CacheFolder {
   };
   // Calls `visit` for every block and temporary file until it returns false.
   Result<void> Scan(const std::function<bool(const Scanned&)>& visit) const;
-  // Evicts until at most `most_bytes` are left, under the eviction lock. Nullopt: another thread or
+  // Evicts until at most `max_bytes` are left, under the eviction lock. Nullopt: another thread or
   // process evicts.
-  Result<std::optional<CachePrune>> Shrink(std::uint64_t most_bytes, bool least_recently_used);
+  Result<std::optional<CachePrune>> Shrink(std::uint64_t max_bytes, bool least_recently_used);
   void CountError(std::string_view what, int system_error);
 
  private:
@@ -107,7 +107,7 @@ class CacheFolder {
   bool TryReserve(std::uint64_t bytes);
   // Counts them also in the file, after an eviction if necessary.
   bool MakeRoom(std::uint64_t bytes);
-  Result<CachePrune> Evict(std::uint64_t most_bytes, bool least_recently_used);
+  Result<CachePrune> Evict(std::uint64_t max_bytes, bool least_recently_used);
   bool Write(const BlockId& id, const std::string& footer, ByteView data);
   void SetStoredBytes(std::uint64_t scanned, std::uint64_t before);
 

@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::chrono::milliseconds kFirstInterval{1};
 constexpr std::chrono::milliseconds kLongestInterval{20};
-constexpr int kMostThreads = 16;
+constexpr int kMaxThreads = 16;
 constexpr std::string_view kTask = "a task of the node cache";
 
-int MostThreads() {
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 2, kMostThreads);
+int MaxThreads() {
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 2, kMaxThreads);
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ bool WorkPool::StartThread(void (WorkPool::*loop)()) {
 bool WorkPool::Submit(std::function<void()> work) {
   const MutexLock lock(mutex_);
   const bool all_busy = queue_.size() >= static_cast<std::size_t>(idle_);
-  if (all_busy && threads_ < MostThreads() && StartThread(&WorkPool::Work)) ++threads_;
+  if (all_busy && threads_ < MaxThreads() && StartThread(&WorkPool::Work)) ++threads_;
   if (threads_ == 0) return false;
   queue_.push_back(std::move(work));
   work_added_.NotifyOne();

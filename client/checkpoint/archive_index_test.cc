@@ -43,7 +43,7 @@ TEST(ArchiveIndexTest, OtherZipFilesAreUnsupportedAndNotCorrupt) {
   EXPECT_EQ(ReadArchiveIndex("", 0, 100).error().kind, ErrorKind::kDataLoss);
 }
 
-// A directory entry of a record at `header`.
+// Returns the directory entry of a record of `bytes` bytes whose local header is at `header`.
 std::string Entry(const std::string& name, std::uint32_t header, std::uint32_t bytes) {
   std::string entry("PK\1\2", 4);
   entry.resize(46, '\0');
@@ -69,7 +69,7 @@ TEST(ArchiveIndexTest, OverlappingRecordsAreDataLoss) {
   EXPECT_FALSE(ReadArchiveIndex(Entry("a/data/0", 0, 100), 1, size - 1).ok());
 }
 
-// torch takes the last of two, other readers the first.
+// torch reads the last of two entries with one name, other readers the first.
 TEST(ArchiveIndexTest, ANameThatOccursTwiceIsDataLoss) {
   const auto index =
       ReadArchiveIndex(Entry("a/data/0", 0, 100) + Entry("a/data/0", 200, 100), 2, 1000);
@@ -91,7 +91,7 @@ TEST(ArchiveIndexTest, EveryChangedByteOfARecordIsFound) {
   }
 }
 
-TEST(ArchiveIndexTest, ACrcThatOnlyTheDirectoryLacksIsDataLoss) {
+TEST(ArchiveIndexTest, MissingCrcInTheDirectoryIsDataLoss) {
   std::string archive = Archive();
   const std::size_t name = archive.rfind("archive/data/0");
   archive.replace(name - 46 + 16, 4, 4, '\0');

@@ -61,9 +61,9 @@ class HeaderEvents : public Events {
   SafetensorsHeader header;
 
  private:
-  enum class Place { kOutside, kTop, kAbout, kTensor, kNumbers, kEnd };
+  enum class Place { kOutside, kTop, kMetadataMap, kTensor, kNumbers, kEnd };
 
-  bool null() override { return IsIgnored() || IsNoMetadata() || Unexpected(); }
+  bool null() override { return IsIgnored() || IsNullMetadata() || Unexpected(); }
   bool boolean(bool) override { return IsIgnored() || Unexpected(); }
   bool number_integer(number_integer_t) override { return IsIgnored() || Unexpected(); }
   bool number_float(number_float_t, const string_t&) override {
@@ -73,7 +73,7 @@ class HeaderEvents : public Events {
     if (IsIgnored()) return ++ignored_depth_ > 0;
     if (place_ == Place::kOutside) return Enter(Place::kTop);
     if (place_ != Place::kTop) return Unexpected();
-    if (name_ == kMetadata) return Enter(Place::kAbout);
+    if (name_ == kMetadata) return Enter(Place::kMetadataMap);
     header.tensors.push_back({name_});
     members_.clear();
     unknown_ = false;
@@ -82,7 +82,7 @@ class HeaderEvents : public Events {
   bool end_object() override {
     if (ignored_depth_ > 0) return --ignored_depth_ >= 0;
     if (place_ == Place::kTop) return Enter(Place::kEnd);
-    if (place_ == Place::kAbout) return Enter(Place::kTop);
+    if (place_ == Place::kMetadataMap) return Enter(Place::kTop);
     if (place_ != Place::kTensor) return Unexpected();
     if (members_.size() != 3) return Fail("'" + name_ + "' lacks dtype, shape or data_offsets");
     return Enter(Place::kTop);
@@ -94,7 +94,7 @@ class HeaderEvents : public Events {
       return names_.insert(key).second || Fail("the name '" + key + "' occurs twice");
     }
     member_ = key;
-    if (place_ == Place::kAbout)
+    if (place_ == Place::kMetadataMap)
       return !header.metadata.contains(key) || Fail("the metadata has '" + key + "' twice");
     unknown_ = key != "dtype" && key != "shape" && key != "data_offsets";
     return unknown_ || members_.insert(key).second ||
@@ -102,7 +102,7 @@ class HeaderEvents : public Events {
   }
   bool string(string_t& text) override {
     if (IsIgnored()) return true;
-    if (place_ == Place::kAbout) {
+    if (place_ == Place::kMetadataMap) {
       header.metadata[member_] = text;
       return true;
     }
@@ -135,9 +135,9 @@ class HeaderEvents : public Events {
     }
     return Enter(Place::kTensor);
   }
-  // Members that the format does not define, of tensors, are ignored, as safetensors does.
+  // Ignores members of a tensor that the format does not define, as safetensors does.
   bool IsIgnored() const { return ignored_depth_ > 0 || (place_ == Place::kTensor && unknown_); }
-  bool IsNoMetadata() const { return place_ == Place::kTop && name_ == kMetadata; }
+  bool IsNullMetadata() const { return place_ == Place::kTop && name_ == kMetadata; }
   bool Unexpected() override {
     return Fail(name_.empty() ? "it is not an object of objects"
                               : "'" + name_ + "' has an unexpected value");
@@ -148,7 +148,7 @@ class HeaderEvents : public Events {
   }
 
   Place place_ = Place::kOutside;
-  bool unknown_ = false;   // the member
+  bool unknown_ = false;   // whether the format does not define member_
   int ignored_depth_ = 0;  // arrays and objects in an unknown member
   std::string name_;
   std::string member_;
@@ -160,7 +160,7 @@ class HeaderEvents : public Events {
 // Replaces the format's dtype by torch's, and compares the sizes.
 Result<void> ResolveDtype(SafetensorsTensor& tensor) {
   const DtypeInfo* const dtype = FindDtypeOfSafetensors(tensor.dtype);
-  if (dtype == nullptr) {  // an error only for who wants the tensor
+  if (dtype == nullptr) {  // an error only if the tensor is loaded
     tensor.dtype.insert(0, "safetensors:");
     return Ok();
   }
@@ -209,7 +209,7 @@ class IndexEvents : public Events {
     files.emplace_back(key_, text);
     return true;
   }
-  // Values are allowed outside of the map only.
+  // Accepts a value outside of the map. In the map, only strings are allowed.
   bool Ignored() { return (depth_ > 0 && !in_map_) || Unexpected(); }
   bool Leave() {
     --depth_;

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t kSlicesPerSecond = 50;
 constexpr std::uint64_t kSmallestSlice = 4 << 10;
 constexpr std::uint64_t kLargestSlice = 256 << 10;
-// The rate of an idle time may be made up for within this time.
+// After an idle period, at most the bytes of this much time may be transferred at once.
 constexpr std::chrono::nanoseconds kBurst = std::chrono::milliseconds(20);
 
 std::int64_t Nanoseconds(MonotonicTime time) {

@@ -11,8 +11,8 @@
 
 namespace penstock::http {
 
-// Each direction has the whole rate. Bytes are counted after they were transferred: the next ones
-// wait until the rate has paid for them.
+// Each direction has the whole rate. Bytes are counted after they were transferred, and delay the
+// next transfer.
 //
 // Thread safety: any thread; no locks, so that a forked child can use it.
 class ByteRate {
@@ -25,7 +25,7 @@ class ByteRate {
   // Returns when the next bytes may be transferred.
   MonotonicTime ReadyAt(Direction direction) const;
   void Add(Direction direction, std::size_t count, MonotonicTime now);
-  // Returns how many bytes one transfer may have, so that connections take turns.
+  // Returns the maximum size of one transfer in bytes. It is small, so that connections alternate.
   std::size_t slice() const { return slice_; }
 
  private:

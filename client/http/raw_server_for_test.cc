@@ -102,11 +102,11 @@ void RawConnection::RelayTo(int port) {
 }
 
 std::string RawConnection::address() const {
-  sockaddr_in ours{};
-  socklen_t size = sizeof(ours);
-  PENSTOCK_CHECK(::getsockname(socket_, reinterpret_cast<sockaddr*>(&ours), &size) == 0);
+  sockaddr_in address{};
+  socklen_t size = sizeof(address);
+  PENSTOCK_CHECK(::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size) == 0);
   std::array<char, INET_ADDRSTRLEN> text{};
-  PENSTOCK_CHECK(::inet_ntop(AF_INET, &ours.sin_addr, text.data(), text.size()) != nullptr);
+  PENSTOCK_CHECK(::inet_ntop(AF_INET, &address.sin_addr, text.data(), text.size()) != nullptr);
   return text.data();
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t kMinSampleBytes = 4ull << 20;
 constexpr std::chrono::milliseconds kMinSampleTime{10};
-constexpr double kTargetBytesPerSecond = 1.5e9;
+constexpr double kTargetBytesPerSecond = 1.5e9;  // of all connections together
 constexpr double kFirstByteSeconds = 0.02;  // S3 needs at least about this long for the first byte
 
 }  // namespace

@@ -238,7 +238,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& one) { return std::string(one.param.name); });
 
 TEST_F(AcceptDecisionTest, MayLimitTheRequestsOfAConnection) {
-  Start({.most_requests = 2});
+  Start({.max_requests = 2});
   TestClient client = Connect();
   EXPECT_FALSE(client.SendRequest(kAcceptTestGet).Find("Connection"));
   EXPECT_EQ(client.SendRequest(kAcceptTestGet).Find("Connection"), "close");

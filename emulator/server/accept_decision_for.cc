@@ -42,7 +42,7 @@ http::AcceptDecision ToAcceptDecision(const faults::AcceptFault& fault) {
   return {.kind = KindOf(fault.kind),
           .refusal = RefusalOf(fault.refusal),
           .flaw = fault.certificate ? FlawOf(*fault.certificate) : http::CertificateFlaw::kNone,
-          .most_requests = fault.most_requests};
+          .max_requests = fault.max_requests};
 }
 
 }  // namespace penstock::emulator::server

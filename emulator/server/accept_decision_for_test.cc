@@ -9,10 +9,10 @@ using faults::TlsAbortAction;
 using faults::TlsCertificateAction;
 
 TEST(ToAcceptDecisionTest, ServesConnectionsWithoutFaults) {
-  const http::AcceptDecision decision = ToAcceptDecision({.most_requests = 7});
+  const http::AcceptDecision decision = ToAcceptDecision({.max_requests = 7});
   EXPECT_EQ(decision.kind, http::AcceptDecision::Kind::kServe);
   EXPECT_EQ(decision.flaw, http::CertificateFlaw::kNone);
-  EXPECT_EQ(decision.most_requests, 7U);
+  EXPECT_EQ(decision.max_requests, 7U);
 }
 
 TEST(ToAcceptDecisionTest, ConvertsEveryFault) {

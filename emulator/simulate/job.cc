@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t kMaxRequests = 20'000'000;
 constexpr std::uint64_t kMaxParts = 10'000;  // The limit of parts per upload in S3.
-constexpr std::array<std::pair<Operation, std::string_view>, 3> kNames{
+constexpr std::array<std::pair<Operation, std::string_view>, 3> kOperationNames{
     {{Operation::kSave, "save"}, {Operation::kLoad, "load"}, {Operation::kList, "list"}}};
 
 std::uint64_t Parts(const Job& job) {
@@ -38,14 +38,14 @@ Result<void> CheckTimes(const Job& job) {
 }  // namespace
 
 std::string_view OperationName(Operation operation) {
-  for (const auto& [value, name] : kNames) {
+  for (const auto& [value, name] : kOperationNames) {
     if (value == operation) return name;
   }
   return {};
 }
 
 Result<Operation> FindOperation(std::string_view name) {
-  for (const auto& [value, candidate] : kNames) {
+  for (const auto& [value, candidate] : kOperationNames) {
     if (candidate == name) return value;
   }
   return Error::Make(ErrorKind::kInvalidArgument, "unknown operation '" + std::string(name) +
@@ -63,7 +63,7 @@ std::uint64_t RequestsOf(const Job& job) {
   return job.rounds * (std::uint64_t{job.ranks} * job.files_per_rank * per_file + metadata);
 }
 
-// Rejects unknown fields in { }.
+// Rejects fields other than {round}.
 Result<void> CheckFields(std::string_view path) {
   constexpr std::string_view kRound = "{round}";
   for (std::size_t at = path.find('{'); at != std::string_view::npos; at = path.find('{', at + 1)) {

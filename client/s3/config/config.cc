@@ -91,13 +91,14 @@ Result<bool> ReadChecksumPolicy(ChecksumPolicy configured, const std::optional<S
 }
 
 Result<const RetryRules*> ReadRetryMode(RetryMode configured, const Settings& settings) {
-  PENSTOCK_ASSIGN(const bool of_2026, ReadFlag(settings.Variable("AWS_NEW_RETRIES_2026")));
-  if (configured != RetryMode::kDefault) return &RetryRulesOf(configured, of_2026);
+  PENSTOCK_ASSIGN(const bool use_2026_rules, ReadFlag(settings.Variable("AWS_NEW_RETRIES_2026")));
+  if (configured != RetryMode::kDefault) return &RetryRulesOf(configured, use_2026_rules);
   const auto setting = settings.Either("AWS_RETRY_MODE", "retry_mode");
-  if (!setting) return &RetryRulesOf(of_2026 ? RetryMode::kStandard : RetryMode::kTuned, of_2026);
+  if (!setting)
+    return &RetryRulesOf(use_2026_rules ? RetryMode::kStandard : RetryMode::kTuned, use_2026_rules);
   const std::string value = AsciiLower(setting->value);
   for (const RetryRules& rules : kRetryRules) {
-    if (rules.name == value) return &RetryRulesOf(rules.mode, of_2026);
+    if (rules.name == value) return &RetryRulesOf(rules.mode, use_2026_rules);
   }
   return Invalid(setting->origin + " must be tuned, legacy, standard or adaptive, not `" +
                  setting->value + "`");

@@ -56,11 +56,11 @@ TEST(RetryModeTest, PrecedenceIsCodeEnvironmentProfile) {
 TEST(RetryModeTest, TheRulesOf2026MakeStandardTheDefault) {
   const auto resolved = Resolve({}, {{"AWS_NEW_RETRIES_2026", "true"}});
   EXPECT_EQ(resolved->client.retry_mode, RetryMode::kStandard);
-  EXPECT_TRUE(resolved->retry_rules->of_2026);
+  EXPECT_TRUE(resolved->retry_rules->has_2026_rules);
   EXPECT_TRUE(Resolve({}, {{"AWS_NEW_RETRIES_2026", "true"}, {"AWS_RETRY_MODE", "adaptive"}})
-                  ->retry_rules->of_2026);
+                  ->retry_rules->has_2026_rules);
   EXPECT_FALSE(Resolve({}, {{"AWS_NEW_RETRIES_2026", "false"}, {"AWS_RETRY_MODE", "adaptive"}})
-                   ->retry_rules->of_2026);
+                   ->retry_rules->has_2026_rules);
   EXPECT_EQ(Resolve({}, {{"AWS_NEW_RETRIES_2026", "true"}, {"AWS_RETRY_MODE", "legacy"}})
                 ->client.retry_mode,
             RetryMode::kLegacy);

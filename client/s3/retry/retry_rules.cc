@@ -80,11 +80,11 @@ int RetryRules::Cost(RetryDecision decision) const {
   return 0;
 }
 
-const RetryRules& RetryRulesOf(RetryMode mode, bool of_2026) {
+const RetryRules& RetryRulesOf(RetryMode mode, bool use_2026_rules) {
   const RetryRules* found = &kRetryRules.front();
   for (const RetryRules& rules : kRetryRules) {
-    // Those of 2026 come last.
-    if (rules.mode == mode && (!rules.of_2026 || of_2026)) found = &rules;
+    // The last matching row is used: the rows with the rules of 2026 are last.
+    if (rules.mode == mode && (!rules.has_2026_rules || use_2026_rules)) found = &rules;
   }
   return *found;
 }
@@ -107,7 +107,7 @@ nanoseconds BackOff(const RetryRules& rules, RetryDecision decision, int attempt
   if (rules.cap) ceiling = std::min<nanoseconds>(ceiling, *rules.cap);
   const auto drawn =
       nanoseconds(static_cast<std::int64_t>(random * static_cast<double>(ceiling.count())));
-  if (!hint || !rules.heeds_hint) return drawn;
+  if (!hint || !rules.honors_server_delay) return drawn;
   return std::max(drawn, std::min<nanoseconds>(*hint, drawn + kHintReach));
 }
 

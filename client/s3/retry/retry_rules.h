@@ -21,52 +21,84 @@ namespace penstock::s3 {
 // min(scale * 2^(n - 1), cap).
 struct RetryRules {
   RetryMode mode = RetryMode::kTuned;
-  std::string_view name;  // As in AWS_RETRY_MODE.
-  bool of_2026 = false;
-  int max_attempts = 10;  // Default.
+  std::string_view name;        // As in AWS_RETRY_MODE.
+  bool has_2026_rules = false;  // The rules of AWS_NEW_RETRIES_2026=true.
+  int max_attempts = 10;        // Default.
   std::chrono::milliseconds transient_scale{};
   std::chrono::milliseconds throttled_scale{};
-  std::optional<std::chrono::seconds> cap;  // Unset: none.
+  std::optional<std::chrono::seconds> cap = {};  // Unset: none.
   // Tokens that a retry takes from RetryQuota; 0: none.
   int transient_cost = 0;
   int timeout_cost = 0;
   int throttled_cost = 0;
-  bool heeds_hint = false;  // x-amz-retry-after and Retry-After.
+  bool honors_server_delay = false;  // Of x-amz-retry-after and Retry-After.
 
   int Cost(RetryDecision decision) const;
 };
 
 // The retry modes; docs/retries.md prints this table. The last two rows are standard and adaptive
-// with AWS_NEW_RETRIES_2026=true. Tuned starts at 50 ms, and at 250 ms after throttling. AWS's new
-// standard mode starts at 1 s after throttling with 3 attempts, but the 10 attempts of tuned wait
-// longer in total. Its retries after throttling cost no tokens, because rate_control.h limits the
-// rate.
+// with AWS_NEW_RETRIES_2026=true. The first delays of tuned are shorter than those of standard, but
+// its 10 attempts wait longer in total. In tuned, retries after throttling cost no tokens, because
+// rate_control.h limits the rate.
 inline constexpr std::array<RetryRules, 6> kRetryRules = {{
-    {RetryMode::kTuned, "tuned", false, 10, std::chrono::milliseconds(50),
-     std::chrono::milliseconds(250), std::chrono::seconds(20), 5, 10, 0, true},
-    {RetryMode::kLegacy,
-     "legacy",
-     false,
-     5,
-     std::chrono::milliseconds(1000),
-     std::chrono::milliseconds(1000),
-     {},
-     0,
-     0,
-     0,
-     false},
-    {RetryMode::kStandard, "standard", false, 3, std::chrono::milliseconds(1000),
-     std::chrono::milliseconds(1000), std::chrono::seconds(20), 5, 10, 5, false},
-    {RetryMode::kAdaptive, "adaptive", false, 3, std::chrono::milliseconds(1000),
-     std::chrono::milliseconds(1000), std::chrono::seconds(20), 5, 10, 5, false},
-    {RetryMode::kStandard, "standard", true, 3, std::chrono::milliseconds(50),
-     std::chrono::milliseconds(1000), std::chrono::seconds(20), 14, 14, 5, true},
-    {RetryMode::kAdaptive, "adaptive", true, 3, std::chrono::milliseconds(50),
-     std::chrono::milliseconds(1000), std::chrono::seconds(20), 14, 14, 5, true},
+    {.mode = RetryMode::kTuned,
+     .name = "tuned",
+     .max_attempts = 10,
+     .transient_scale = std::chrono::milliseconds(50),
+     .throttled_scale = std::chrono::milliseconds(250),
+     .cap = std::chrono::seconds(20),
+     .transient_cost = 5,
+     .timeout_cost = 10,
+     .honors_server_delay = true},
+    {.mode = RetryMode::kLegacy,
+     .name = "legacy",
+     .max_attempts = 5,
+     .transient_scale = std::chrono::milliseconds(1000),
+     .throttled_scale = std::chrono::milliseconds(1000)},
+    {.mode = RetryMode::kStandard,
+     .name = "standard",
+     .max_attempts = 3,
+     .transient_scale = std::chrono::milliseconds(1000),
+     .throttled_scale = std::chrono::milliseconds(1000),
+     .cap = std::chrono::seconds(20),
+     .transient_cost = 5,
+     .timeout_cost = 10,
+     .throttled_cost = 5},
+    {.mode = RetryMode::kAdaptive,
+     .name = "adaptive",
+     .max_attempts = 3,
+     .transient_scale = std::chrono::milliseconds(1000),
+     .throttled_scale = std::chrono::milliseconds(1000),
+     .cap = std::chrono::seconds(20),
+     .transient_cost = 5,
+     .timeout_cost = 10,
+     .throttled_cost = 5},
+    {.mode = RetryMode::kStandard,
+     .name = "standard",
+     .has_2026_rules = true,
+     .max_attempts = 3,
+     .transient_scale = std::chrono::milliseconds(50),
+     .throttled_scale = std::chrono::milliseconds(1000),
+     .cap = std::chrono::seconds(20),
+     .transient_cost = 14,
+     .timeout_cost = 14,
+     .throttled_cost = 5,
+     .honors_server_delay = true},
+    {.mode = RetryMode::kAdaptive,
+     .name = "adaptive",
+     .has_2026_rules = true,
+     .max_attempts = 3,
+     .transient_scale = std::chrono::milliseconds(50),
+     .throttled_scale = std::chrono::milliseconds(1000),
+     .cap = std::chrono::seconds(20),
+     .transient_cost = 14,
+     .timeout_cost = 14,
+     .throttled_cost = 5,
+     .honors_server_delay = true},
 }};
 
 // kDefault means kTuned. Modes without 2026 rules have one row.
-const RetryRules& RetryRulesOf(RetryMode mode, bool of_2026 = false);
+const RetryRules& RetryRulesOf(RetryMode mode, bool use_2026_rules = false);
 
 // Decides whether `error` is retried. The modes differ: standard retries neither BadDigest nor a
 // 429 without a code, legacy decides by status.

@@ -31,7 +31,7 @@ TEST(RetryRulesTest, EveryModeHasARow) {
   EXPECT_EQ(kTuned.max_attempts, 10);
   EXPECT_EQ(kLegacy.max_attempts, 5);
   EXPECT_EQ(kStandard.max_attempts, 3);
-  EXPECT_TRUE(kStandard2026.of_2026);
+  EXPECT_TRUE(kStandard2026.has_2026_rules);
   EXPECT_EQ(RetryRulesOf(RetryMode::kAdaptive, true).mode, RetryMode::kAdaptive);
   EXPECT_EQ(&RetryRulesOf(RetryMode::kLegacy, true), &kLegacy)
       << "the rules of 2026 do not change legacy";

@@ -92,9 +92,9 @@ void Classify(Error& error) {
 
 }  // namespace
 
-std::string Shortened(std::string_view text, std::size_t most_bytes) {
-  std::string begin(text.substr(0, most_bytes));
-  return text.size() <= most_bytes ? begin : begin + "...";
+std::string Shortened(std::string_view text, std::size_t max_bytes) {
+  std::string begin(text.substr(0, max_bytes));
+  return text.size() <= max_bytes ? begin : begin + "...";
 }
 
 void LimitTexts(Error& error, const RequestSecrets& secrets) {

@@ -23,8 +23,8 @@ Error ReadErrorResponse(const http::ResponseHead& head, std::string_view body);
 // key of its request has one for each NUL of the key.
 std::string WithoutNulReferences(std::string_view body);
 
-// Returns `text`, or its beginning and "..." if it has more than `most_bytes`.
-std::string Shortened(std::string_view text, std::size_t most_bytes);
+// Returns `text`, or its beginning and "..." if it has more than `max_bytes`.
+std::string Shortened(std::string_view text, std::size_t max_bytes);
 
 // Replaces secrets in texts of a server or proxy, which may repeat them, by "***": those of the
 // request, the credentials of the environment's proxies, and what Redact recognizes

@@ -36,8 +36,9 @@ Result<FilePath> SplitPath(const std::string& path);
 // `base`: they are an error, as is a file in place of a folder.
 Result<Folder> MakeFolders(const Folder& base, const std::vector<std::string>& components);
 
-// Splits the part of a key after the prefix into the components of a path. Returns
-// kInvalidArgument if it would leave its folder or is not a path.
+// Splits `rest`, the part of a key after the prefix, into the components of a path. Returns
+// kInvalidArgument if the path would leave its folder, or has a NUL, or has a component that is
+// empty, "." or "..".
 Result<std::vector<std::string>> PathOfKey(std::string_view rest);
 
 class FileTarget {
@@ -54,7 +55,7 @@ class FileTarget {
   ~FileTarget();
 
   Result<void> Append(ByteView bytes);
-  // Removes the bytes of the file.
+  // Truncates the file to 0 bytes.
   Result<void> Clear();
   // Sets the modification time. Call it after the last Append.
   Result<void> SetModified(WallTime time);

@@ -283,9 +283,9 @@ Result<std::uint64_t> AppendWriter::ResolveOutcome(ByteView data, Error error,
 bool AppendWriter::ShownByCrc(ByteView data, const ObjectMetadata& now) const {
   if (!crc_ || !std::ranges::binary_search(tries_, now.size - size_)) return false;
   const ExpectedCrc stored = FindCrc(now.checksums);
-  const std::uint64_t ours = UpdateCrc(stored.crc, data.first(now.size - size_), *crc_);
+  const std::uint64_t sent = UpdateCrc(stored.crc, data.first(now.size - size_), *crc_);
   return stored.crc != Crc::kNone && stored.crc == CrcOf(checksum_algorithm_) &&
-         CompareCrc(stored, ours).ok();
+         CompareCrc(stored, sent).ok();
 }
 
 // Returns the length of the longest attempt whose bytes are in the object at the right offset, or

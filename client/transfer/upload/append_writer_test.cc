@@ -169,7 +169,7 @@ TEST(AppendWriterTest, DoesNotMistakeAnotherWritersAppendForItsOwn) {
   EXPECT_NE(refused.error().message.find(kChanged), std::string::npos);
   EXPECT_EQ(Append(*writer, "two").error().kind, ErrorKind::kConflict);
   EXPECT_EQ(test.Text(), "one abc");
-  // Same length as ours, and ours may have been executed: only the bytes differ.
+  // Has the length of the appended data, which may have been stored: only the bytes differ.
   AppendTest again;
   const auto second = again.Open();
   EXPECT_TRUE(Append(*second, "one ").ok());

@@ -316,8 +316,8 @@ void MultipartUpload::OnResponse(const std::shared_ptr<PendingPart>& pending,
       return Ok();
     }
     if (!result.ok() || !keeps_crc_ || result->checksum_crc64nvme.empty()) return Ok();
-    const std::string ours = CrcText(Crc::kCrc64Nvme, pending->body.Crc());
-    if (ours == result->checksum_crc64nvme) return Ok();
+    const std::string sent = CrcText(Crc::kCrc64Nvme, pending->body.Crc());
+    if (sent == result->checksum_crc64nvme) return Ok();
     if (++pending->times_damaged < kDamagedTries && store_->may_repeat()) {
       SendRequest(pending);
       sent_again = true;
@@ -327,7 +327,7 @@ void MultipartUpload::OnResponse(const std::shared_ptr<PendingPart>& pending,
     return Error::Make(ErrorKind::kDataLoss,
                        "part " + std::to_string(pending->number) + " arrived damaged " +
                            (times == 1 ? "once" : std::to_string(times) + " times") +
-                           ": its CRC64NVME is " + ours + ", but the service received " +
+                           ": its CRC64NVME is " + sent + ", but the service received " +
                            result->checksum_crc64nvme)
         .At("UploadPart", bucket_.value, key_.value);
   });
@@ -474,8 +474,8 @@ Result<UploadResponse> MultipartUpload::Complete(const Interrupt& interrupt) {
   Error error = Fail(std::move(result).error());
   // After an interrupt, the caller does not wait for the outcome.
   if (!unknown || interrupted_) return error;
-  const Fingerprint ours{sent_bytes_, MultipartETag(parts), crc_};
-  if (std::optional<ETag> etag = FindPublished(*store_, bucket_, key_, ours, customer_key(),
+  const Fingerprint sent{sent_bytes_, MultipartETag(parts), crc_};
+  if (std::optional<ETag> etag = FindPublished(*store_, bucket_, key_, sent, customer_key(),
                                                CleanupOptions(options_.call, false))) {
     failed_.reset();
     upload_id_.reset();

@@ -67,9 +67,9 @@ Result<UploadResponse> PutWhole(ObjectStore& store, const BucketName& bucket, co
   // After an interrupt, the caller does not wait for the outcome.
   const bool interrupted = put.error().kind == ErrorKind::kCancelled;
   if (OutcomeUnknown(put.error()) && !interrupted) {
-    const Fingerprint ours{body.size(), ContentETag(body), body.crc64nvme()};
+    const Fingerprint sent{body.size(), ContentETag(body), body.crc64nvme()};
     std::optional<ETag> etag =
-        FindPublished(store, bucket, key, ours, CustomerKeyOf(options.attributes.encryption),
+        FindPublished(store, bucket, key, sent, CustomerKeyOf(options.attributes.encryption),
                       CleanupOptions(options.call, false));
     if (etag) {
       Contain(kProgress, [&] { progress.Finish(body.size()); });

@@ -51,7 +51,7 @@ ETag ContentETag(BodySource& content) {
 }
 
 std::optional<ETag> FindPublished(ObjectStore& store, const BucketName& bucket,
-                                  const ObjectKey& key, const Fingerprint& ours,
+                                  const ObjectKey& key, const Fingerprint& sent,
                                   CustomerKey customer_key, CallOptions cleanup) {
   HeadObjectRequest request;
   request.bucket = bucket;
@@ -59,11 +59,11 @@ std::optional<ETag> FindPublished(ObjectStore& store, const BucketName& bucket,
   request.options = std::move(cleanup);
   request.customer_key = std::move(customer_key);
   Result<ObjectMetadata> head = store.Call(std::move(request));
-  if (!head.ok() || head->size != ours.size_bytes) return std::nullopt;
-  const bool same_etag = ours.etag && head->etag == *ours.etag;
+  if (!head.ok() || head->size != sent.size_bytes) return std::nullopt;
+  const bool same_etag = sent.etag && head->etag == *sent.etag;
   const ExpectedCrc stored = FindCrc(head->checksums);
   const bool same_crc =
-      ours.crc64nvme && stored.crc == Crc::kCrc64Nvme && CompareCrc(stored, *ours.crc64nvme).ok();
+      sent.crc64nvme && stored.crc == Crc::kCrc64Nvme && CompareCrc(stored, *sent.crc64nvme).ok();
   if (!same_etag && !same_crc) return std::nullopt;
   return std::move(head->etag);
 }

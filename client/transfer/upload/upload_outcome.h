@@ -38,7 +38,7 @@ struct Fingerprint {
 // Returns the ETag of the object if it has that size, and that ETag or checksum. `customer_key`: of
 // an object with SSE-C. Blocks, within the limits of `cleanup`.
 std::optional<ETag> FindPublished(ObjectStore& store, const BucketName& bucket,
-                                  const ObjectKey& key, const Fingerprint& ours,
+                                  const ObjectKey& key, const Fingerprint& sent,
                                   CustomerKey customer_key, CallOptions cleanup);
 
 // Time limits of cleanup requests, and how long the caller waits for them after an interrupt.

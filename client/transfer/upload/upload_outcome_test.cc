@@ -71,8 +71,8 @@ TEST(FindPublished, ComparesTheChecksumIfETagsAreNotMd5) {
   const auto inner = MakeStore(Completion::kInline);
   Put(*inner, MakeContent(9));
   Encrypted store(inner);
-  const Fingerprint ours{9, ETag("never-this"), 0xae8b14860a799888};
-  EXPECT_EQ(FindPublished(store, kBucket, kKey, ours, {}, {}), ETag("opaque"));
+  const Fingerprint sent{9, ETag("never-this"), 0xae8b14860a799888};
+  EXPECT_EQ(FindPublished(store, kBucket, kKey, sent, {}, {}), ETag("opaque"));
   EXPECT_FALSE(FindPublished(store, kBucket, kKey, {9, ETag("never-this"), 1}, {}, {}));
   EXPECT_FALSE(FindPublished(store, kBucket, kKey, {9, ETag("never-this"), {}}, {}, {}));
 }

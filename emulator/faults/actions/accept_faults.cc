@@ -31,7 +31,7 @@ bool ApplyAction(const Action& action, const Caller& caller, AcceptFault& fault)
     return true;
   }
   if (const auto* goaway = std::get_if<GoAwayAction>(&action)) {
-    fault.most_requests = goaway->requests;
+    fault.max_requests = goaway->requests;
     return true;
   }
   const auto* limit = std::get_if<ConnectionLimitAction>(&action);

@@ -16,7 +16,7 @@ struct AcceptFault {
   enum class Kind : std::uint8_t { kServe, kReset, kFin, kRefuseTls } kind = Kind::kServe;
   TlsAbortAction::Kind refusal = TlsAbortAction::Kind::kHandshakeFailure;  // For kRefuseTls.
   std::optional<TlsCertificateAction::Kind> certificate;  // Replaces the server's certificate.
-  std::uint64_t most_requests = 0;                        // 0: no limit.
+  std::uint64_t max_requests = 0;                         // 0: no limit.
 };
 
 struct Caller {

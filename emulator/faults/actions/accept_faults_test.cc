@@ -82,7 +82,7 @@ TEST_F(AcceptFaultsTest, LimitResetsConnectionsAboveIt) {
 
 TEST_F(AcceptFaultsTest, GoAwayLimitsRequestsPerConnection) {
   Set(R"([{"do": {"goaway": {"requests": 3}}}])");
-  EXPECT_EQ(Meet().most_requests, 3U);
+  EXPECT_EQ(Meet().max_requests, 3U);
 }
 
 TEST_F(AcceptFaultsTest, RejectsConditionsOnRequests) {

@@ -74,7 +74,7 @@ WireConnection::WireConnection(std::uint64_t id, std::unique_ptr<Stream> stream,
 }
 
 void WireConnection::Receive(const AcceptDecision& decision) {
-  most_requests_ = decision.most_requests;
+  max_requests_ = decision.max_requests;
   if (decision.kind == AcceptDecision::Kind::kServe) return;
   if (decision.kind == AcceptDecision::Kind::kRefuseTls) {
     const ByteView bytes = AsBytes(RefusalBytes(decision.refusal));
@@ -398,7 +398,7 @@ WireConnection::Pause WireConnection::FinishRequest(ServingTools& tools) {
   // rest the connection is closed.
   const bool soon_read = state.body.drainable() && state.body.Length() &&
                          *state.body.Length() - state.body.bytes_read() <= kDrainBytes;
-  const bool last = most_requests_ > 0 && facts_.requests_before + 1 >= most_requests_;
+  const bool last = max_requests_ > 0 && facts_.requests_before + 1 >= max_requests_;
   const bool can_keep = state.framing.keep_alive && (!unread || soon_read) && !last;
   state.sender.emplace(state.exchange.response, ContextOf(state.exchange, can_keep, tools),
                        tools.buffers);

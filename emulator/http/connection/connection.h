@@ -244,7 +244,7 @@ class WireConnection final : private message::AsyncResponse, private message::Wi
   bool unsent_limited_ = false;
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> interrupted_{false};
-  std::uint64_t most_requests_ = 0;  // 0: no limit
+  std::uint64_t max_requests_ = 0;  // 0: no limit
   message::RequestHead request_;
   message::Connection facts_;
   // kServed, kExpired, or the time limit of the wait (nanoseconds, monotonic).

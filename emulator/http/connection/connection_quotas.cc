@@ -29,9 +29,9 @@ bool ConnectionQuotas::ReserveSpace(std::uint64_t bytes) {
 }
 
 bool ConnectionQuotas::ReserveResponse(std::uint64_t bytes, bool last) {
-  const std::uint64_t most = last ? 2 * response_bytes_ : response_bytes_;
+  const std::uint64_t limit = last ? 2 * response_bytes_ : response_bytes_;
   std::uint64_t held = response_bytes_held_.load(std::memory_order_relaxed);
-  while (held == 0 || held + bytes <= most) {
+  while (held == 0 || held + bytes <= limit) {
     if (response_bytes_held_.compare_exchange_weak(held, held + bytes, std::memory_order_relaxed))
       return true;
   }
@@ -54,9 +54,10 @@ Result<int> ConnectionQuotas::OpenFile() const {
     directory = std::filesystem::temp_directory_path(none).string();
     if (directory.empty()) directory = "/tmp";
   }
-  const int nameless = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (nameless >= 0) return nameless;
-  std::string path = directory + "/penstock-body-XXXXXX";  // the file system has no O_TMPFILE
+  const int unnamed = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (unnamed >= 0) return unnamed;
+  // Not every file system has O_TMPFILE.
+  std::string path = directory + "/penstock-body-XXXXXX";
   const int named = ::mkostemp(path.data(), O_CLOEXEC);
   if (named < 0) {
     return Error::Make(ErrorKind::kResourceExhausted,

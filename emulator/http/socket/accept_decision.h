@@ -48,7 +48,7 @@ struct AcceptDecision {
   TlsRefusal refusal = TlsRefusal::kHandshakeFailure;
   // All but the last two need Arrival::certificate_may_sign.
   CertificateFlaw flaw = CertificateFlaw::kNone;
-  std::uint64_t most_requests = 0;  // closed after this many requests; 0: no limit
+  std::uint64_t max_requests = 0;  // closed after this many requests; 0: no limit
 };
 
 }  // namespace penstock::emulator::http

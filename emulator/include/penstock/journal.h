@@ -92,8 +92,8 @@ struct JournalFilter {
 };
 
 // Returns kInvalidArgument for a filter that cannot match: an unknown operation, an invalid status,
-// a lower-case method. A query of a JournalReading with such a filter terminates the program with
-// the reason, because its result would be meaningless.
+// a lower-case method. With such a filter, the queries of JournalReading print the reason and abort
+// the program.
 Result<void> CheckJournalFilter(const JournalFilter& filter);
 
 // Parses {"operations": ["GetObject"], "key_prefix": "a/", "status": 5}; the members are named as
@@ -176,8 +176,8 @@ class JournalReading {
   // HTTP Archive 1.2, without bodies. `base_url` precedes the targets: "http://127.0.0.1:9000".
   std::string Har(std::string_view base_url, const JournalFilter& filter = {}) const;
 
-  // Returns the result of a query in the JSON format of the admin API (docs/admin-api.md).
-  // kInvalidArgument names the member.
+  // Returns the result of a query. Both are JSON of the admin API (docs/admin-api.md).
+  // kInvalidArgument names the invalid member.
   Result<std::string> QueryJson(std::string_view question) const;
 
  private:

@@ -10,8 +10,8 @@
 
 namespace penstock::emulator::s3 {
 
-// Charges the body as it is read, and gives the memory back with the response
-// (store::DocumentCharge). Once a document does not fit, reading it is SlowDown.
+// Charges the body as it is read, and releases the charge when the response is sent
+// (store::DocumentCharge). If a document exceeds the limit, reading its body returns SlowDown.
 std::unique_ptr<Filter> MakeDocumentMemory(std::shared_ptr<store::MemoryLimit> limit);
 
 }  // namespace penstock::emulator::s3

@@ -117,7 +117,7 @@ class Admin final : public message::Handler {
   void Handle(message::Exchange& exchange) override {
     AdminCall call;
     call.client_gone = [wire = exchange.wire] { return wire != nullptr && wire->PeerHasClosed(); };
-    call.places = &places_;
+    call.concurrency = &concurrency_;
     const std::string_view target = exchange.request.target;
     call.path = target.substr(0, target.find('?'));
     if (call.path.size() < target.size())
@@ -261,7 +261,7 @@ class Admin final : public message::Handler {
 
   Emulator& emulator_;
   const AdminOptions options_;
-  AdminPlaces places_;
+  AdminConcurrency concurrency_;
 };
 
 }  // namespace

@@ -69,7 +69,7 @@ Result<JsonTree> FilterOf(const AdminCall& call, std::initializer_list<std::stri
 // Returns JSON with a final line break.
 Result<AdminReply> Reply(journal::Document document, const AdminCall& call) {
   document.end += "\n";
-  PENSTOCK_ASSIGN(AdminBody body, JournalBody(std::move(document), call.places->downloads));
+  PENSTOCK_ASSIGN(AdminBody body, JournalBody(std::move(document), call.concurrency->downloads));
   return AdminReply{std::move(body)};
 }
 
@@ -94,15 +94,15 @@ Result<AdminReply> ReadJournal(Emulator& emulator, const AdminCall& call) {
   if (limit || newest) return FieldError("format", "limit and newest require json");
   PENSTOCK_ASSIGN(JournalFilter selected, ParseJournalFilter(JsonText(filter.root())));
   if (format == "jsonl") {
-    PENSTOCK_ASSIGN(
-        AdminBody body,
-        JournalBody(journal::LinesDocument(reading, std::move(selected)), call.places->downloads));
+    PENSTOCK_ASSIGN(AdminBody body,
+                    JournalBody(journal::LinesDocument(reading, std::move(selected)),
+                                call.concurrency->downloads));
     return AdminReply{std::move(body), "application/x-ndjson"};
   }
   if (format == "har") {
     PENSTOCK_ASSIGN(AdminBody body, JournalBody(journal::HarDocument(reading, std::move(selected),
                                                                      emulator.endpoint()),
-                                                call.places->downloads));
+                                                call.concurrency->downloads));
     return AdminReply{std::move(body)};
   }
   return FieldError("format", "must be json, jsonl or har");
@@ -119,7 +119,7 @@ Result<AdminReply> TailJournal(Emulator& emulator, const AdminCall& call) {
   PENSTOCK_ASSIGN(std::optional<std::uint64_t> generation, Whole(call, "generation"));
   PENSTOCK_ASSIGN(JournalFilter selected, ParseJournalFilter(JsonText(filter.root())));
   // It occupies its thread while it waits. The limit leaves threads for other requests.
-  const std::shared_ptr<void> place = call.places->tails.Take();
+  const std::shared_ptr<void> place = call.concurrency->tails.Take();
   if (place == nullptr) {
     return Error::Make(ErrorKind::kUnavailable,
                        "24 requests already wait for entries, which is the limit; retry later");

@@ -18,8 +18,8 @@
 namespace penstock::emulator::server {
 
 // Limits of concurrent requests that hold a resource for long. The admin listener has more threads
-// than these need (emulator.cc).
-struct AdminPlaces {
+// than `tails` (emulator.cc), so that other requests are served while all tails are in use.
+struct AdminConcurrency {
   ConcurrencyLimit tails{24};      // each occupies a serving thread
   ConcurrencyLimit downloads{16};  // of large journals; each keeps the memory of its snapshot
 };
@@ -31,7 +31,7 @@ struct AdminCall {
   std::vector<std::pair<std::string, std::string>> query;
   std::string body;
   std::function<bool()> client_gone;  // whether the client has closed its connection; never empty
-  AdminPlaces* places = nullptr;      // never null
+  AdminConcurrency* concurrency = nullptr;  // never null
 
   // The value of the parameter "namespace", or the default namespace.
   std::string space() const;
@@ -51,7 +51,7 @@ struct AdminRoute {
   std::string_view method;
   Result<AdminReply> (*respond)(Emulator& emulator, const AdminCall& call);
   int status = 200;
-  std::string_view parameters = {};  // the allowed query parameter; "*": the function checks them
+  std::string_view parameters = {};  // the allowed query parameter; "*": `respond` checks them
 };
 
 std::span<const AdminRoute> FaultRoutes();  // faults, retry-tests

@@ -30,8 +30,8 @@ struct FsckFinding {
   bool is_note = false;
 };
 
-// Finds losses in the store's log and database file, based on the commit mark (commit_check.h).
-// Fails if one of the files cannot be read.
+// Finds losses in the store's log and database file, based on the commit mark (commit_check.h,
+// which also describes `may_be_emptied`). Fails if one of the files cannot be read.
 Result<std::vector<FsckFinding>> CheckLog(const std::string& database, bool may_be_emptied = false);
 
 // The findings of SQLite's integrity check. If pages do not match their checksums, their numbers

@@ -74,7 +74,7 @@ struct Expected {
 };
 
 Result<void> Compare(const std::string& what, ByteRange range, const Expected& expected,
-                     const RangeReader& read, std::vector<std::string>& mismatches) {
+                     const ReadRange& read, std::vector<std::string>& mismatches) {
   Digester md5(DigestAlgorithm::kMd5);
   Checksum checksum(expected.algorithm);
   const bool compares_checksum =
@@ -99,7 +99,7 @@ Result<void> Compare(const std::string& what, ByteRange range, const Expected& e
 
 }  // namespace
 
-Result<std::vector<std::string>> CompareDigests(const ObjectRecord& record, const RangeReader& read,
+Result<std::vector<std::string>> CompareDigests(const ObjectRecord& record, const ReadRange& read,
                                                 ETags etags) {
   std::vector<std::string> mismatches;
   const bool md5 = etags == ETags::kDigests && !IsEncryptedWithKey(record);
@@ -119,7 +119,7 @@ Result<std::vector<std::string>> CompareDigests(const ObjectRecord& record, cons
 
 Result<std::vector<std::string>> ComparePartDigests(const PartRecord& part,
                                                     const std::string& algorithm,
-                                                    const RangeReader& read) {
+                                                    const ReadRange& read) {
   std::vector<std::string> mismatches;
   PENSTOCK_TRY(Compare("part " + std::to_string(part.number), {0, part.size},
                        {{}, algorithm, part.checksum}, read, mismatches));

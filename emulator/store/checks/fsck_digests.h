@@ -12,21 +12,22 @@ namespace penstock::emulator::store {
 
 // Calls `take` with the bytes of `range` of the record, piece by piece. An Error ends the check of
 // the record.
-using RangeReader =
+using ReadRange =
     std::function<Result<void>(ByteRange range, const std::function<void(ByteView)>& take)>;
+
+// Whether the ETags of a bucket are digests. kOpaque: those of a directory bucket are not.
+enum class ETags { kDigests, kOpaque };
 
 // Returns one sentence for each ETag or checksum of the object or its parts that does not match the
 // bytes. Values that cannot be computed from the bytes alone are skipped: unknown algorithms and
-// the ETags of encrypted objects. `etags`: kOpaque for directory buckets, whose ETags are not
-// digests.
-enum class ETags { kDigests, kOpaque };
-Result<std::vector<std::string>> CompareDigests(const ObjectRecord& record, const RangeReader& read,
+// the ETags of encrypted objects.
+Result<std::vector<std::string>> CompareDigests(const ObjectRecord& record, const ReadRange& read,
                                                 ETags etags = ETags::kDigests);
-// The same for one part of an open upload, whose bytes are the whole range. `algorithm`: that of
-// the upload.
+// The same for one part of an open upload. `read` reads ranges of the part. `algorithm`: the
+// checksum algorithm of the upload.
 Result<std::vector<std::string>> ComparePartDigests(const PartRecord& part,
                                                     const std::string& algorithm,
-                                                    const RangeReader& read);
+                                                    const ReadRange& read);
 
 }  // namespace penstock::emulator::store
 

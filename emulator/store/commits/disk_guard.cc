@@ -17,8 +17,8 @@ namespace {
 constexpr std::string_view kGuard = "the guard of a data directory";
 constexpr std::uint64_t kStep = 4 << 20;    // the reserve grows by this much
 constexpr std::uint64_t kPageBytes = 4096;  // of the database
-// Two changes of a directory within the resolution of its time stamps look like one. No file system
-// has a coarser resolution.
+// Two changes of a directory within the resolution of its time stamps leave the same time stamp. No
+// file system has a coarser resolution than this.
 constexpr std::time_t kCoarsestTimeSeconds = 3;
 
 std::string ReservePath(const std::string& directory) { return directory + "/penstock.reserve"; }
@@ -91,8 +91,9 @@ void DiskGuard::Reclaim(Connection& connection) noexcept {
   if (reserve_.ExtendUpTo(kBaseBytes)) is_full_.store(false);
 }
 
-// In relaxed mode, where no fsync hides the cost of six calls, one call shows that no entry of the
-// directory was added or removed.
+// Checking all files takes six system calls. In strict mode that is little beside the commit's
+// fsync. In relaxed mode, an unchanged change time of the directory shows that no entry was added
+// or removed, and most commits need one system call.
 Result<void> DiskGuard::Confirm() noexcept {
   if (is_removed_.load(std::memory_order_relaxed))
     return Caught(kGuard, [] { return Result<void>(DirectoryRemovedError()); });

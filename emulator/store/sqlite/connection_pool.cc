@@ -13,7 +13,7 @@ std::unique_ptr<Connection> ConnectionPool::TakeIdle() {
     idle_.pop_back();
     return connection;
   }
-  idle_.reserve(static_cast<std::size_t>(open_) + 1);  // so that Return needs no memory
+  idle_.reserve(static_cast<std::size_t>(open_) + 1);  // so that Return does not allocate
   ++open_;
   return nullptr;
 }
@@ -21,14 +21,14 @@ std::unique_ptr<Connection> ConnectionPool::TakeIdle() {
 Result<ConnectionPool::Lease> ConnectionPool::Take() {
   if (std::unique_ptr<Connection> idle = TakeIdle()) {
     Lease lease(*this, std::move(idle));
-    // Return ran out of memory during the rollback.
+    // True if the rollback in Return failed for lack of memory.
     if ((*lease).InTransaction()) PENSTOCK_TRY((*lease).Execute("ROLLBACK"));
     return lease;
   }
   auto opened = [this]() -> Result<std::unique_ptr<Connection>> {
     try {
       return opener_();
-    } catch (...) {  // the reserved place is released in both cases
+    } catch (...) {  // below, open_ is decremented for an exception as for an error
       return CurrentExceptionError();
     }
   }();
@@ -43,7 +43,7 @@ Result<ConnectionPool::Lease> ConnectionPool::Take() {
 
 // Called by destructors.
 void ConnectionPool::Return(std::unique_ptr<Connection> connection) noexcept {
-  // A caller that threw left its transaction open. The next one must not find it.
+  // An exception of the last user left a transaction open. It must end before the next use.
   if (connection->InTransaction()) {
     Contain("the rollback of a transaction",
             [&] { static_cast<void>(connection->Execute("ROLLBACK").ok()); });

@@ -6,8 +6,8 @@
 // that load it; idle ranges are merged again.
 //
 // AWS documents the budgets and the scaling (Amazon S3 User Guide, "Best practices design patterns:
-// optimizing Amazon S3 performance"). Where and when ranges are split is our model: at the shortest
-// prefix near the middle of the recent keys, after Limits::split_after.
+// optimizing Amazon S3 performance"). Where and when ranges are split is this project's model: at
+// the shortest prefix near the middle of the recent keys, after Limits::split_after.
 #ifndef PENSTOCK_EMULATOR_TRAFFIC_LIMITS_PARTITION_MODEL_H_
 #define PENSTOCK_EMULATOR_TRAFFIC_LIMITS_PARTITION_MODEL_H_
 

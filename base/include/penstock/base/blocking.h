@@ -1,5 +1,5 @@
-// Marks the threads that must not block. The client's I/O threads must not wait for the network,
-// because they would wait for themselves.
+// Marks the threads that must not block. The client's I/O threads must not wait for a request:
+// they complete it, so the wait would never end.
 #ifndef PENSTOCK_BASE_BLOCKING_H_
 #define PENSTOCK_BASE_BLOCKING_H_
 
