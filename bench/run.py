@@ -26,7 +26,16 @@ GROUPS = {  # a group and its files in groups/
     "data": ["data"],
     "bulk": ["bulk"],
     "cache": ["cache"],
-    "client": ["client", "client_readers", "client_writers", "client_listing", "client_python", "client_pipes", "client_gil"],
+    "client": [
+        "client",
+        "client_tls",
+        "client_readers",
+        "client_writers",
+        "client_listing",
+        "client_python",
+        "client_pipes",
+        "client_gil",
+    ],
 }
 
 
