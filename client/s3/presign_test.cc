@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <utility>
 
 #include "base/encoding.h"
 #include "client/s3/client_for_test.h"
@@ -254,7 +255,9 @@ TEST_F(PresignTest, TheWaitForCredentialsEndsAtTheDeadline) {
   EXPECT_EQ(wait([&] { StartPresign(*test->client, request, {}, keep); }), seconds(2));
   const PostFormRequest form{.bucket = kBucket, .key = ObjectKey("k")};
   EXPECT_EQ(wait([&] { StartPresign(*test->client, form, keep); }), seconds(9));
-  provider->waiting.clear();  // these callbacks own the client, which owns the provider
+  // Callbacks that wait own the client, which owns the provider.
+  for (const auto& done : std::exchange(provider->waiting, {}))
+    done(Error::Make(ErrorKind::kUnavailable, "late"));
 }
 
 TEST_F(PresignTest, ExpiresWithTheCredentials) {
