@@ -26,16 +26,8 @@ GROUPS = {  # a group and its files in groups/
     "data": ["data"],
     "bulk": ["bulk"],
     "cache": ["cache"],
-    "client": [
-        "client",
-        "client_tls",
-        "client_readers",
-        "client_writers",
-        "client_listing",
-        "client_python",
-        "client_pipes",
-        "client_gil",
-    ],
+    "tls": ["tls"],
+    "client": ["client", "client_readers", "client_writers", "client_listing", "client_python", "client_pipes", "client_gil"],
 }
 
 

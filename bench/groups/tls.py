@@ -1,4 +1,4 @@
-"""Group `client`, TLS: large transfers and single requests, compared with the cost of TLS alone and with other clients."""
+"""Group `tls`: large transfers and single requests over TLS, compared with the cost of TLS alone and with other clients."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def sum_of_cpu(*commands: list[str]) -> Measurement:
     return {"cpu_per_gb": sum(per_gigabyte(run_json(command))["cpu_per_gb"] for command in commands)}
 
 
-def tls_1gib(rounds: int) -> list[Row]:
-    """get_1gib over TLS, compared with a bare SSL_read() loop, the sum of decryption and plain recv(), and other clients."""
+def get_1gib(rounds: int) -> list[Row]:
+    """A large object into a reused buffer, compared with a bare SSL_read() loop, decryption plus plain recv(), and other clients."""
     size = SIZE // 2
     get = str(BUILD / "bench/bench_client_get")
     repeats = str(ROUNDS_PER_CELL)
@@ -73,13 +73,11 @@ def tls_1gib(rounds: int) -> list[Row]:
             "boto3": lambda: python("boto3"),
         }
         results = interleave(cells, rounds)
-    return rows(
-        results, "penstock", {"cpu_per_gb": ("client.tls_1gib", "CPU-s/GB"), "gb_per_s": ("client.tls_1gib.rate", "GB/s")}
-    )
+    return rows(results, "penstock", {"cpu_per_gb": ("tls.get_1gib", "CPU-s/GB"), "gb_per_s": ("tls.get_1gib.rate", "GB/s")})
 
 
-def tls_put_1gib(rounds: int) -> list[Row]:
-    """put_1gib over TLS with a CRC64NVME, compared with the sum of encryption and plain send(), and other clients."""
+def put_1gib(rounds: int) -> list[Row]:
+    """An upload from memory with a CRC64NVME, compared with encryption plus plain send(), and other clients."""
     size = SIZE // 2
     put = str(BUILD / "bench/bench_client_put")
     repeats = str(ROUNDS_PER_CELL)
@@ -104,7 +102,7 @@ def tls_put_1gib(rounds: int) -> list[Row]:
             "boto3": lambda: python("boto3"),
         }
         results = interleave(cells, rounds)
-    names = {"cpu_per_gb": ("client.tls_put_1gib", "CPU-s/GB"), "gb_per_s": ("client.tls_put_1gib.rate", "GB/s")}
+    names = {"cpu_per_gb": ("tls.put_1gib", "CPU-s/GB"), "gb_per_s": ("tls.put_1gib.rate", "GB/s")}
     return rows(results, "penstock", names)
 
 
@@ -127,10 +125,10 @@ def requests(rounds: int) -> list[Row]:
                 "libcurl": functools.partial(run_json, libcurl),
             }
             results = interleave(cells, rounds)
-            row = f"client.requests.{kind}.{verb}_{name}"
+            row = f"tls.requests.{kind}.{verb}_{name}"
             names = {"cpu_per_gb": (row, "CPU-s/GB"), "requests_per_cpu_s": (f"{row}.requests", "requests/CPU-s")}
             found += rows(results, "penstock", names)
     return found
 
 
-SCENARIOS = [tls_1gib, tls_put_1gib, requests]
+SCENARIOS = [get_1gib, put_1gib, requests]
