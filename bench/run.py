@@ -26,6 +26,7 @@ GROUPS = {  # a group and its files in groups/
     "data": ["data"],
     "bulk": ["bulk"],
     "cache": ["cache"],
+    "tls": ["tls"],
     "client": ["client", "client_readers", "client_writers", "client_listing", "client_python", "client_pipes", "client_gil"],
 }
 

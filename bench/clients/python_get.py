@@ -50,6 +50,25 @@ def obstore_into_reader(endpoint: str, bucket: str, key: str) -> Callable[[], in
     return lambda: len(store.get(key).bytes())
 
 
+def awscrt_reader(endpoint: str, bucket: str, key: str) -> Callable[[], int]:
+    """Reads into memory that is reused, in parts that arrive at the same time, as the CRT's client does."""
+    import crt
+    from awscrt.s3 import S3RequestType
+
+    client = crt.make_client(endpoint)
+    memory = bytearray()
+
+    def keep(chunk: bytes, offset: int, **_: object) -> None:
+        memory[offset : offset + len(chunk)] = chunk
+
+    def read() -> int:
+        request = crt.make_request("GET", endpoint, bucket, key)
+        client.make_request(type=S3RequestType.GET_OBJECT, request=request, on_body=keep).finished_future.result()
+        return len(memory)
+
+    return read
+
+
 def penstock_into_reader(endpoint: str, bucket: str, key: str) -> Callable[[], int]:
     import penstock
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <utility>
 
 #include "base/encoding.h"
 #include "client/s3/client_for_test.h"
@@ -229,17 +230,14 @@ TEST_F(PresignTest, AnAnonymousClientCannotSign) {
 class SilentProvider final : public CredentialsProvider {
  public:
   void Start(std::function<void(Result<CredentialsPtr>)> done) override {
-    waiting_.push_back(std::move(done));
+    waiting.push_back(std::move(done));
   }
-
- private:
-  std::vector<std::function<void(Result<CredentialsPtr>)>> waiting_;
+  std::vector<std::function<void(Result<CredentialsPtr>)>> waiting;
 };
 
 TEST_F(PresignTest, TheWaitForCredentialsEndsAtTheDeadline) {
-  Make({.region = "eu-west-1",
-        .credentials = std::make_shared<SilentProvider>(),
-        .operation_timeout = seconds(9)});
+  const auto provider = std::make_shared<SilentProvider>();
+  Make({.region = "eu-west-1", .credentials = provider, .operation_timeout = seconds(9)});
   std::optional<Error> error;
   const auto keep = [&error](const auto& result) { error.emplace(result.error()); };
   // The time after which the call that `start` starts fails.
@@ -257,6 +255,9 @@ TEST_F(PresignTest, TheWaitForCredentialsEndsAtTheDeadline) {
   EXPECT_EQ(wait([&] { StartPresign(*test->client, request, {}, keep); }), seconds(2));
   const PostFormRequest form{.bucket = kBucket, .key = ObjectKey("k")};
   EXPECT_EQ(wait([&] { StartPresign(*test->client, form, keep); }), seconds(9));
+  // Callbacks that wait own the client, which owns the provider.
+  for (const auto& done : std::exchange(provider->waiting, {}))
+    done(Error::Make(ErrorKind::kUnavailable, "late"));
 }
 
 TEST_F(PresignTest, ExpiresWithTheCredentials) {
