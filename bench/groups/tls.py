@@ -48,7 +48,7 @@ def sum_of_cpu(*commands: list[str]) -> Measurement:
 
 
 def get_1gib(rounds: int) -> list[Row]:
-    """A large object into a reused buffer, compared with a bare SSL_read() loop, decryption plus plain recv(), and other clients."""
+    """A large object into a reused buffer, compared with bare SSL_read(), decryption plus plain recv(), and other clients."""
     size = SIZE // 2
     get = str(BUILD / "bench/bench_client_get")
     repeats = str(ROUNDS_PER_CELL)
