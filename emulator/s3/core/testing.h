@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,6 +34,7 @@ class TextBody final : public BodyReader {
       : text_(std::move(text)), length_(length), trailers_(std::move(trailers)) {}
 
   Result<std::size_t> Read(MutableByteView buffer) override {
+    if (at_first_read) std::exchange(at_first_read, nullptr)();
     if (failure && at_ >= fail_at) return *failure;
     std::size_t count = std::min(buffer.size(), text_.size() - at_);
     if (failure) count = std::min(count, fail_at - at_);
@@ -46,6 +48,7 @@ class TextBody final : public BodyReader {
 
   std::optional<Error> failure;  // Returned once `fail_at` bytes have been read.
   std::size_t fail_at = 0;
+  std::function<void()> at_first_read;  // Called before the first bytes are returned.
 
  private:
   std::string text_;
@@ -110,6 +113,7 @@ struct Body {
   std::optional<std::uint64_t> length = std::nullopt;  // Declared instead of the true length.
   std::optional<Error> failure = std::nullopt;
   std::size_t fail_at = 0;
+  std::function<void()> at_first_read = nullptr;
 };
 
 // An AsyncResponse that queues the deferred tasks until the test runs them.
@@ -163,6 +167,7 @@ class Harness {
     TextBody reader(std::move(body.text), declared, std::move(body.trailers));
     reader.failure = std::move(body.failure);
     reader.fail_at = body.fail_at;
+    reader.at_first_read = std::move(body.at_first_read);
     return Run(head, reader);
   }
   Reply Send(std::string_view request, std::string_view body) {

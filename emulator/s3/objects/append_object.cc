@@ -221,9 +221,7 @@ Result<Received> Receive(Call& call, const Append& append, const store::ObjectRe
 }
 
 // Recomputes the checksum if the object's algorithm has changed since the body was received.
-Result<void> MatchAlgorithm(const Call& call, Received& received,
-                            const store::ObjectRecord& current) {
-  const ChecksumInfo& required = AlgorithmOf(current);
+Result<void> MatchAlgorithm(const Call& call, Received& received, const ChecksumInfo& required) {
   if (received.info == &required) return Ok();
   PENSTOCK_ASSIGN(ContentDigests digests,
                   DigestContent(call.exchange, received.body.content, {0, received.body.size},
@@ -249,12 +247,17 @@ Result<void> AppendObject(Call& call) {
     store::PutObject request{bucket->name, {}, {}};
     if (current == nullptr) {
       ObjectSettings settings = append.settings;
+      if (append.claim.info == nullptr) {
+        // The body may have the checksum of an object that was deleted meanwhile.
+        PENSTOCK_TRY(MatchAlgorithm(call, received, InfoOf(ChecksumAlgorithm::kCrc64Nvme)));
+        received.body.computed = {received.checksum};
+      }
       ReceivedBody body = received.body;
       request.record = NewObjectRecord(call, settings, append.claim, std::move(body));
     } else {
       if (received.body.size == 0)
         return InvalidRequest("Request body cannot be empty when 'write offset' is specified.");
-      PENSTOCK_TRY(MatchAlgorithm(call, received, *current));
+      PENSTOCK_TRY(MatchAlgorithm(call, received, AlgorithmOf(*current)));
       request.record = ExtendedRecord(*current, received.body, received.checksum);
       PENSTOCK_TRY(JoinPieces(call, request.record.content));
     }

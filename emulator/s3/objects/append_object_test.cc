@@ -133,6 +133,20 @@ TEST_F(AppendObjectTest, CrcsCoverTheWholeObject) {
       Crc32Of("hello world!"));
 }
 
+TEST_F(AppendObjectTest, CrcIsThatOfTheNewObjectIfTheOldOneIsDeletedMeanwhile) {
+  s3_.Send("PUT " + kKey + "\nx-amz-checksum-crc32: " + Crc32Of(""), "");
+  const Reply reply =
+      s3_.Send("PUT " + kKey + "\nx-amz-write-offset-bytes: 0",
+               testing::Body{.text = "hello", .at_first_read = [&] {
+                               EXPECT_EQ(s3_.Send("DELETE " + kKey).Outcome(), "204");
+                             }});
+  EXPECT_EQ(reply.Outcome(), "200");
+  ChecksumDigester digester(ChecksumAlgorithm::kCrc64Nvme);
+  digester.Update(AsBytes(std::string_view("hello")));
+  EXPECT_EQ(reply.Header("x-amz-checksum-crc64nvme"), digester.Finish());
+  EXPECT_EQ(Text(), "hello");
+}
+
 TEST_F(AppendObjectTest, ShaCoversOnlyTheAppendedBytes) {
   const auto sha = [](std::string_view text) { return Base64Encode(Sha256(AsBytes(text))); };
   s3_.Send("PUT " + kKey + "\nx-amz-checksum-sha256: " + sha("hello"), "hello");
