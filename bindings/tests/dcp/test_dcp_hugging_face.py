@@ -15,6 +15,7 @@ import torch.distributed.checkpoint as dcp
 from checkpoints import Sharded
 from penstock.testing import Emulator
 from torch.distributed.checkpoint.api import CheckpointException
+from torch.distributed.checkpoint.filesystem import SerializationFormat
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -205,3 +206,17 @@ def test_verify_all_refuses_files_that_cannot_be_compared(emulator: Emulator, cl
     assert dcp_io.same(loaded, state)
     with pytest.raises(CheckpointException, match="cannot be compared with checksums: its header has no checksums, and"):
         dcp.load({"a": torch.zeros(1000)}, storage_reader=reader_of(emulator, f"s3://{bucket}/ck", verify_all=True))
+
+
+def test_reader_loads_shards_of_the_storage_writer_by_the_name_of_a_safetensors_file(
+    emulator: Emulator, client: penstock.S3Client, bucket: str
+) -> None:
+    """Regression: the documents said that it loads them by the names that the writer gives them."""
+    state = state_of()
+    dcp_io.save(emulator, f"s3://{bucket}/saved", state, serialization_format=SerializationFormat.SAFETENSORS)
+    loaded = dcp_io.emptied(state)
+    with pytest.raises(CheckpointException, match=r"saved/ has no \.safetensors file"):
+        dcp.load(loaded, storage_reader=reader_of(emulator, f"s3://{bucket}/saved"))
+    client.copy(bucket, "saved/__0_0.distcp", bucket, "copied/rank-0.safetensors")
+    dcp.load(loaded, storage_reader=reader_of(emulator, f"s3://{bucket}/copied"))
+    assert dcp_io.same(loaded, state)
