@@ -90,25 +90,38 @@ class Files:
         """Returns the metadata of all tensors in the files.
 
         Raises:
-            ValueError: There is no file, or a file is not a safetensors file.
+            ValueError: There is no file, a file is not a safetensors file, or files without an index overlap.
         """
-        keys = self._keys()
+        keys, indexed = self._keys()
         if not keys:
             raise ValueError(f"s3://{self._bucket}/{self._prefix} has no {SUFFIX} file")
         metadata = Metadata(state_dict_metadata={}, storage_data={}, storage_meta=StorageMeta())
         with ThreadPoolExecutor(max(1, parallel)) as pool:
             for key, (entries, etag, header) in zip(keys, pool.map(self._header, keys), strict=True):
                 _add(metadata, key, entries, etag, header)
+        if not indexed:
+            self._refuse_overlaps(metadata)
         return metadata
 
-    def _keys(self) -> list[str]:
+    def _refuse_overlaps(self, metadata: Metadata) -> None:
+        for name, tensor in metadata.state_dict_metadata.items():
+            if not isinstance(tensor, TensorStorageMetadata):
+                continue
+            if sum(chunk.sizes.numel() for chunk in tensor.chunks) > tensor.size.numel():
+                raise ValueError(
+                    f"several files of s3://{self._bucket}/{self._prefix} have the same elements of {name!r}, for example"
+                    " files of two saves; remove those of one of them, or save to a new path"
+                )
+
+    def _keys(self) -> tuple[list[str], bool]:
+        """Returns the keys of the files, and whether an index names them."""
         try:
             index, _, _ = self._client.core.read(self._bucket, self._prefix + INDEX_NAME)
         except S3NotFoundError:
             pages = self._client.list_objects(self._bucket, self._prefix, delimiter="/")
-            return [info.key for page in pages for info in page.object_info if info.key.endswith(SUFFIX)]
+            return [info.key for page in pages for info in page.object_info if info.key.endswith(SUFFIX)], False
         try:
-            return [self._prefix + name for name in sorted(set(json.loads(index)["weight_map"].values()))]
+            return [self._prefix + name for name in sorted(set(json.loads(index)["weight_map"].values()))], True
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(
                 f"s3://{self._bucket}/{self._prefix}{INDEX_NAME} is not an index of safetensors files: {error}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any
 
@@ -15,6 +16,7 @@ import torch.distributed.checkpoint as dcp
 from checkpoints import Sharded
 from penstock.testing import Emulator
 from torch.distributed.checkpoint.api import CheckpointException
+from torch.distributed.checkpoint.filesystem import SerializationFormat
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -205,3 +207,29 @@ def test_verify_all_refuses_files_that_cannot_be_compared(emulator: Emulator, cl
     assert dcp_io.same(loaded, state)
     with pytest.raises(CheckpointException, match="cannot be compared with checksums: its header has no checksums, and"):
         dcp.load({"a": torch.zeros(1000)}, storage_reader=reader_of(emulator, f"s3://{bucket}/ck", verify_all=True))
+
+
+def test_reader_loads_shards_of_the_storage_writer_by_the_name_of_a_safetensors_file(
+    emulator: Emulator, client: penstock.S3Client, bucket: str
+) -> None:
+    """Regression: the documents said that it loads them by the names that the writer gives them."""
+    state = state_of()
+    dcp_io.save(emulator, f"s3://{bucket}/saved", state, serialization_format=SerializationFormat.SAFETENSORS)
+    loaded = dcp_io.emptied(state)
+    with pytest.raises(CheckpointException, match=r"saved/ has no \.safetensors file"):
+        dcp.load(loaded, storage_reader=reader_of(emulator, f"s3://{bucket}/saved"))
+    client.copy(bucket, "saved/__0_0.distcp", bucket, "copied/rank-0.safetensors")
+    dcp.load(loaded, storage_reader=reader_of(emulator, f"s3://{bucket}/copied"))
+    assert dcp_io.same(loaded, state)
+
+
+@pytest.mark.parametrize("earlier", [[0, 3, 6, 9, 12], [0, 4, 8, 12]])
+def test_files_of_two_saves_are_not_mixed(emulator: Emulator, client: penstock.S3Client, bucket: str, earlier: list[int]) -> None:
+    """Regression: after a save by fewer ranks than the one before, a load filled rows with those of the earlier save."""
+    for ends, value in ((earlier, 1.0), ([0, 6, 12], 2.0)):
+        for number, (begin, end) in enumerate(itertools.pairwise(ends), start=1):
+            sharding = json.dumps({"weight": {"saved_offsets": [begin, 0]}})
+            data = safetensors.torch.save({"weight": torch.full((end - begin, 4), value)}, {"DCP_SHARDING_INFO": sharding})
+            bucket_io.put(client, bucket, f"ck/shard-{number:05}-model-00001-of-00001.safetensors", data)
+    with pytest.raises(CheckpointException, match=r"several files of .* have the same elements of 'weight'"):
+        dcp.load({"weight": torch.zeros(12, 4)}, storage_reader=reader_of(emulator, f"s3://{bucket}/ck"))
