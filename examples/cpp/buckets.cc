@@ -52,6 +52,14 @@ int main(int argc, char** argv) {
                     : "other");
     Must(client->DeleteBucketConfiguration({.bucket = bucket, .kind = kind}));
   }
+  const std::string notification =
+      "<NotificationConfiguration><EventBridgeConfiguration/></NotificationConfiguration>";
+  Must(client->PutBucketConfiguration(
+      {.bucket = bucket, .kind = Kind::kNotification, .document = notification}));
+  const auto events =
+      Must(client->GetBucketConfiguration({.bucket = bucket, .kind = Kind::kNotification}));
+  std::printf("%s\n", events.document.find("EventBridge") != std::string::npos ? "events are sent"
+                                                                               : "no events");
   const auto gone = client->GetBucketConfiguration({.bucket = bucket, .kind = Kind::kLifecycle});
   std::printf("%s\n", gone.ok() ? "still there" : gone.error().code.c_str());
 }

@@ -1,5 +1,7 @@
 // Credentials providers: the one that --source names signs a request.
 #include <cstdio>
+#include <cstdlib>
+#include <memory>
 #include <string>
 
 #include "command_line.h"
@@ -20,10 +22,23 @@ class FixedProvider final : public penstock::CredentialsProvider {
   }
 };
 
+// Empty if the variable is not set; empty keys are kUnauthenticated.
+std::string Variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
 penstock::CredentialsProviderPtr ProviderOf(const std::string& source,
                                             const examples::CommandLine& line) {
   if (source == "default") return penstock::MakeDefaultCredentials();
   if (source == "environment") return penstock::MakeEnvironmentCredentials();
+  if (source == "static")
+    return penstock::MakeStaticCredentials({Variable("EXAMPLE_KEY"), Variable("EXAMPLE_SECRET")});
+  // One cache that several clients may share, around a provider of the program.
+  if (source == "cached") return penstock::MakeCachedCredentials(std::make_shared<FixedProvider>());
+  if (source == "web-identity") return penstock::MakeWebIdentityCredentials();
+  if (source == "container") return penstock::MakeContainerCredentials();
+  if (source == "instance") return penstock::MakeInstanceCredentials();
   if (source == "profile") return penstock::MakeProfileCredentials(line.Required("profile"));
   if (source == "process") return penstock::MakeProcessCredentials(line.Required("command"));
   if (source == "role")
@@ -41,8 +56,10 @@ penstock::CredentialsProviderPtr ProviderOf(const std::string& source,
 int main(int argc, char** argv) {
   const examples::CommandLine line(
       argc, argv,
-      "credentials --source default|environment|profile|process|role|chain [--profile NAME] "
-      "[--command COMMAND] [--role ARN] [--endpoint URL] [--region NAME]",
+      "credentials --source "
+      "default|environment|static|cached|profile|process|role|web-identity|container|instance|"
+      "chain "
+      "[--profile NAME] [--command COMMAND] [--role ARN] [--endpoint URL] [--region NAME]",
       {"source", "profile", "command", "role"});
   penstock::ClientConfig config;
   config.endpoint_url = line.Option("endpoint");

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import http.server
 import json
 import os
 import random
@@ -11,12 +12,27 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
+import unittest.mock
+import urllib.parse
 import urllib.request
 from pathlib import Path
 
 ARGUMENTS = argparse.Namespace()
 KEY, SECRET = "examplekey", "examplesecret"
+TEMPORARY_KEY, TEMPORARY_SECRET, TOKEN = "temporarykey", "temporarysecret", "token"
+USERS = {
+    "accounts": [
+        {
+            "account_id": "000000000001",
+            "access_keys": [
+                {"access_key_id": KEY, "secret_access_key": SECRET},
+                {"access_key_id": TEMPORARY_KEY, "secret_access_key": TEMPORARY_SECRET, "session_token": TOKEN},
+            ],
+        }
+    ]
+}
 
 
 def form_request(url: str, fields: dict[str, str], content: bytes) -> urllib.request.Request:
@@ -27,15 +43,47 @@ def form_request(url: str, fields: dict[str, str], content: bytes) -> urllib.req
     return urllib.request.Request(url, body, {"Content-Type": "multipart/form-data; boundary=x"}, method="POST")
 
 
+class CredentialsService(http.server.BaseHTTPRequestHandler):
+    """STS, the container endpoint and the instance metadata service, with the temporary key of the emulator."""
+
+    def do_PUT(self) -> None:
+        self.respond("token")
+
+    def do_GET(self) -> None:
+        fields = {"AccessKeyId": TEMPORARY_KEY, "SecretAccessKey": TEMPORARY_SECRET, "Token": TOKEN}
+        is_list = self.path.endswith("/security-credentials/")
+        self.respond("role" if is_list else json.dumps({"Code": "Success", "Expiration": "2099-01-01T00:00:00Z", **fields}))
+
+    def do_POST(self) -> None:
+        form = urllib.parse.parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        action = form["Action"][0]
+        assert form["RoleArn"] == ["arn:aws:iam::000000000000:role/reader"]
+        self.respond(
+            f"<{action}Response><{action}Result><Credentials><AccessKeyId>{TEMPORARY_KEY}</AccessKeyId>"
+            f"<SecretAccessKey>{TEMPORARY_SECRET}</SecretAccessKey><SessionToken>{TOKEN}</SessionToken>"
+            f"<Expiration>2099-01-01T00:00:00Z</Expiration></Credentials></{action}Result></{action}Response>"
+        )
+
+    def respond(self, text: str) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """No line per request."""
+
+
 class ExamplesTest(unittest.TestCase):
     def setUp(self) -> None:
-        self.emulator = subprocess.Popen(
-            [ARGUMENTS.emulator, "--memory", "--port", "0", "--access-key", KEY, "--secret-key", SECRET],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert self.emulator.stdout is not None
-        self.endpoint = json.loads(self.emulator.stdout.readline())["endpoint"]
+        with tempfile.NamedTemporaryFile("w") as users:
+            json.dump(USERS, users)
+            users.flush()
+            self.emulator = subprocess.Popen(
+                [ARGUMENTS.emulator, "--memory", "--port", "0", "--users", users.name], stdout=subprocess.PIPE, text=True
+            )
+            assert self.emulator.stdout is not None
+            self.endpoint = json.loads(self.emulator.stdout.readline())["endpoint"]
         self.run_example("make_bucket", "s3://examples")
 
     def tearDown(self) -> None:
@@ -138,6 +186,40 @@ class ExamplesTest(unittest.TestCase):
             finally:
                 del os.environ["AWS_SHARED_CREDENTIALS_FILE"]
 
+    def test_credentials_of_services_and_of_the_program(self) -> None:
+        with (
+            tempfile.NamedTemporaryFile("w") as token,
+            http.server.ThreadingHTTPServer(("127.0.0.1", 0), CredentialsService) as server,
+        ):
+            token.write("a token")
+            token.flush()
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            place = f"http://127.0.0.1:{server.server_port}"
+            role = "arn:aws:iam::000000000000:role/reader"
+            variables = {
+                "AWS_ENDPOINT_URL_STS": place,
+                "AWS_CONTAINER_CREDENTIALS_FULL_URI": place + "/container",
+                "AWS_EC2_METADATA_SERVICE_ENDPOINT": place,
+                "AWS_WEB_IDENTITY_TOKEN_FILE": token.name,
+                "AWS_ROLE_ARN": role,
+                "EXAMPLE_KEY": KEY,
+                "EXAMPLE_SECRET": SECRET,
+            }
+            try:
+                with unittest.mock.patch.dict(os.environ, variables):
+                    for source, key in (
+                        ("static", KEY),
+                        ("cached", KEY),
+                        ("role", TEMPORARY_KEY),
+                        ("web-identity", TEMPORARY_KEY),
+                        ("container", TEMPORARY_KEY),
+                        ("instance", TEMPORARY_KEY),
+                    ):
+                        printed = self.run_example("credentials", "--source", source, "--role", role).decode()
+                        self.assertEqual(printed.splitlines(), [f"signs as {key}", "examples"], source)
+            finally:
+                server.shutdown()
+
     def test_attributes_encryption_conditions_and_versions(self) -> None:
         self.assertEqual(
             self.run_example("requests", "s3://examples/requests/").decode().splitlines(),
@@ -145,7 +227,9 @@ class ExamplesTest(unittest.TestCase):
                 "stored with 1 attempt, request id present",
                 "text/csv, no-cache, 1 metadata, 1 tag",
                 "not modified",
-                "copied as text/plain, STANDARD_IA",
+                "copied as text/plain, STANDARD_IA, copied",
+                "gzip, attachment, en, Sat, 07 Dec 2069 00:00:00 GMT, redirected to /other, SSE-KMS",
+                "another owner",
                 "with the key: 'secret', without it: refused",
                 "2 versions deleted",
             ],
@@ -154,7 +238,14 @@ class ExamplesTest(unittest.TestCase):
     def test_configurations_of_a_bucket(self) -> None:
         self.assertEqual(
             self.run_example("buckets", "s3://examples").decode().splitlines(),
-            ["versioning enabled", "team=vision", "as it was set", "as it was set", "NoSuchLifecycleConfiguration"],
+            [
+                "versioning enabled",
+                "team=vision",
+                "as it was set",
+                "as it was set",
+                "events are sent",
+                "NoSuchLifecycleConfiguration",
+            ],
         )
 
     def test_presigned_urls_work_without_credentials(self) -> None:

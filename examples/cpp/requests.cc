@@ -1,5 +1,6 @@
 // What requests for objects can carry: attributes, tags, encryption, conditions, checksums, copy
 // directives, versions, and headers that the library does not know.
+#include <chrono>
 #include <cstdio>
 #include <string>
 
@@ -53,10 +54,42 @@ void CopyWithOtherMetadata(penstock::Client& client, const examples::Place& plac
   copy.metadata_directive = penstock::CopyDirective::kReplace;
   copy.attributes.content_type = "text/plain";
   copy.attributes.storage_class = "STANDARD_IA";
+  copy.tagging_directive = penstock::CopyDirective::kReplace;
+  copy.attributes.tags = {{"stage", "copied"}};
   Must(client.CopyObject(std::move(copy)));
   const auto head =
       Must(client.HeadObject({.bucket = place.bucket, .key = ObjectKey(place.path + "copy")}));
-  std::printf("copied as %s, %s\n", head.content_type.c_str(), head.storage_class.c_str());
+  const auto tags = Must(
+      client.GetObjectTagging({.bucket = place.bucket, .key = ObjectKey(place.path + "copy")}));
+  std::printf("copied as %s, %s, %s\n", head.content_type.c_str(), head.storage_class.c_str(),
+              tags.tags.at(0).value.c_str());
+}
+
+// Headers that S3 stores with the object, its ACL and a legal hold, and who owns the bucket and
+// pays.
+void WriteWithHeaders(penstock::Client& client, const examples::Place& place) {
+  const ObjectKey key(place.path + "headers");
+  penstock::PutObjectRequest put{.bucket = place.bucket, .key = key};
+  put.attributes.content_encoding = "gzip";
+  put.attributes.content_disposition = "attachment";
+  put.attributes.content_language = "en";
+  put.attributes.expires = penstock::WallTime(std::chrono::hours(24 * 365 * 100));
+  put.attributes.website_redirect = "/other";
+  put.attributes.acl = "private";
+  put.attributes.encryption = penstock::SseKms{.context = {{"team", "vision"}}};
+  put.options.requester_pays = true;
+  put.options.extra_headers = {{"x-amz-meta-team", "vision"}};
+  Must(client.PutObject(std::move(put), "text"));
+  const auto head = Must(client.HeadObject({.bucket = place.bucket, .key = key}));
+  std::printf("%s, %s, %s, %s, redirected to %s, %s\n", head.details->content_encoding.c_str(),
+              head.details->content_disposition.c_str(), head.details->content_language.c_str(),
+              head.details->expires.c_str(), head.details->website_redirect.c_str(),
+              head.encryption == penstock::EncryptionKind::kKms ? "SSE-KMS" : "not SSE-KMS");
+
+  penstock::HeadObjectRequest of_another{.bucket = place.bucket, .key = key};
+  of_another.options.expected_bucket_owner = "999999999999";
+  const auto refused = client.HeadObject(std::move(of_another));
+  std::printf("%s\n", refused.ok() ? "the owner is 999999999999" : "another owner");
 }
 
 // SSE-C: S3 forgets the key, so every read needs it. A client can have it for all its requests.
@@ -97,6 +130,7 @@ int main(int argc, char** argv) {
   const auto client = line.MakeClient();
   WriteWithAttributes(*client, place);
   CopyWithOtherMetadata(*client, place);
+  WriteWithHeaders(*client, place);
   EncryptWithOwnKey(line, place);
   DeleteVersions(*client, place);
 }
