@@ -19,9 +19,8 @@ def make_client(endpoint: str) -> S3Client:
     if url.scheme == "https":
         options = TlsContextOptions()
         options.override_default_trust_store_from_path(None, os.environ["AWS_CA_BUNDLE"])
-        connection = ClientTlsContext(options).new_connection_options()
-        connection.set_server_name(str(url.hostname))
-        tls = connection
+        tls = ClientTlsContext(options).new_connection_options()
+        tls.set_server_name(str(url.hostname))
     return S3Client(
         bootstrap=ClientBootstrap(loops, DefaultHostResolver(loops)),
         region="us-east-1",

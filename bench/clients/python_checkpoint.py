@@ -10,9 +10,9 @@ from __future__ import annotations
 import importlib
 import json
 import sys
-import time
-from pathlib import Path
 from typing import Any
+
+from cost import cost_of
 
 TENSORS = 16
 
@@ -22,11 +22,6 @@ def make_state(mebibytes: int) -> dict[str, Any]:
 
     elements = mebibytes * 1024 * 1024 // TENSORS // 4
     return {f"layer.{i}": torch.full((elements,), float(i)) for i in range(TENSORS)}
-
-
-def memory_kib(name: str) -> int:
-    """VmRSS or VmHWM of this process. ru_maxrss would include the parent's memory before exec."""
-    return next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(name))
 
 
 def main() -> None:
@@ -49,14 +44,8 @@ def main() -> None:
         return sum(tensor.numel() * tensor.element_size() for tensor in loaded.values())
 
     run = {"save": save, "load": load}[verb]
-    before = memory_kib("VmRSS")
-    run()  # opens connections, imports modules; `before` is older, because the allocator may keep the memory that this frees
-    cpu, start = time.process_time(), time.perf_counter()
-    total = sum(run() for _ in range(int(rounds)))
-    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
-    held = int(mebibytes) * 1024 if verb == "load" else 0  # the loaded tensors; the saved ones are part of `before`
-    peak = (memory_kib("VmHWM") - before - held) / 1024
-    print(json.dumps({"seconds": seconds, "cpu": cpu, "bytes": total, "peak_mib": peak}))
+    held_kib = int(mebibytes) * 1024 if verb == "load" else 0  # the loaded tensors; the saved ones exist before
+    print(json.dumps(cost_of(run, int(rounds), held_kib)))
 
 
 if __name__ == "__main__":

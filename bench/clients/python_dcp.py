@@ -21,12 +21,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from cost import memory_kib
+
 SHARDED_BYTES = 1 << 20
 COLUMNS = 1024
-
-
-def memory_kib(name: str) -> int:
-    return next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(name))
 
 
 def make_state(count: int, size: int, rank: int, ranks: int, value: float | None) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Callable
-from pathlib import Path
+
+from cost import cost_of
 
 
 def boto3_reader(endpoint: str, bucket: str, key: str) -> Callable[[], int]:
@@ -85,25 +85,10 @@ def penstock_reader(endpoint: str, bucket: str, key: str) -> Callable[[], int]:
     return lambda: len(client.get_object(bucket, key).read())
 
 
-def memory_kib(name: str) -> int:
-    """VmRSS or VmHWM of this process. ru_maxrss would include the parent's memory before exec."""
-    return next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(name))
-
-
 def main() -> None:
     name, endpoint, bucket, key, rounds = sys.argv[1:]
     read = globals()[f"{name}_reader"](endpoint, bucket, key)
-    before = memory_kib("VmRSS")
-    total = read()  # opens connections, imports modules
-    cpu, start = time.process_time(), time.perf_counter()
-    total = sum(read() for _ in range(int(rounds)))
-    cost = {
-        "seconds": time.perf_counter() - start,
-        "cpu": time.process_time() - cpu,
-        "bytes": total,
-        "peak_mib": (memory_kib("VmHWM") - before) / 1024,
-    }
-    print(json.dumps(cost))
+    print(json.dumps(cost_of(read, int(rounds))))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ import json
 import sys
 import time
 
-from python_checkpoint import make_state, memory_kib
+from cost import memory_kib
+from python_checkpoint import make_state
 
 
 def main() -> None:

@@ -9,15 +9,10 @@ from __future__ import annotations
 import importlib
 import json
 import sys
-import time
-from pathlib import Path
+
+from cost import cost_of
 
 WRITE_MIB = 64
-
-
-def memory_kib(name: str) -> int:
-    """VmRSS or VmHWM of this process. ru_maxrss would include the parent's memory before exec."""
-    return next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(name))
 
 
 def main() -> None:
@@ -34,13 +29,7 @@ def main() -> None:
                 writer.write(tensor)
         return int(mebibytes) << 20
 
-    before = memory_kib("VmRSS")
-    put()  # opens connections, imports modules
-    cpu, start = time.process_time(), time.perf_counter()
-    total = sum(put() for _ in range(int(rounds)))
-    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
-    peak = (memory_kib("VmHWM") - before) / 1024
-    print(json.dumps({"seconds": seconds, "cpu": cpu, "bytes": total, "peak_mib": peak}))
+    print(json.dumps(cost_of(put, int(rounds))))
 
 
 if __name__ == "__main__":

@@ -10,8 +10,9 @@ import io
 import json
 import random
 import sys
-import time
 from collections.abc import Callable
+
+from cost import cost_of
 
 
 def penstock_uploader(endpoint: str, bucket: str, data: bytes) -> Callable[[], object]:
@@ -52,16 +53,12 @@ def main() -> None:
     name, endpoint, bucket, mebibytes, rounds = sys.argv[1:]
     data = random.Random(1).randbytes(1 << 20) * int(mebibytes)
     put = globals()[f"{name}_uploader"](endpoint, bucket, data)
-    put()  # opens connections, imports modules
-    cpu, start = time.process_time(), time.perf_counter()
-    for _ in range(int(rounds)):
+
+    def upload() -> int:
         put()
-    cost = {
-        "seconds": time.perf_counter() - start,
-        "cpu": time.process_time() - cpu,
-        "bytes": len(data) * int(rounds),
-    }
-    print(json.dumps(cost))
+        return len(data)
+
+    print(json.dumps(cost_of(upload, int(rounds))))
 
 
 if __name__ == "__main__":

@@ -36,6 +36,34 @@ struct RetryRules {
   int Cost(RetryDecision decision) const;
 };
 
+// Adaptive is standard with rate_control.h.
+constexpr RetryRules AsAdaptive(RetryRules standard) {
+  standard.mode = RetryMode::kAdaptive;
+  standard.name = "adaptive";
+  return standard;
+}
+inline constexpr RetryRules kStandardRules = {.mode = RetryMode::kStandard,
+                                              .name = "standard",
+                                              .max_attempts = 3,
+                                              .transient_scale = std::chrono::milliseconds(1000),
+                                              .throttled_scale = std::chrono::milliseconds(1000),
+                                              .cap = std::chrono::seconds(20),
+                                              .transient_cost = 5,
+                                              .timeout_cost = 10,
+                                              .throttled_cost = 5};
+inline constexpr RetryRules kStandardRulesOf2026 = {
+    .mode = RetryMode::kStandard,
+    .name = "standard",
+    .has_2026_rules = true,
+    .max_attempts = 3,
+    .transient_scale = std::chrono::milliseconds(50),
+    .throttled_scale = std::chrono::milliseconds(1000),
+    .cap = std::chrono::seconds(20),
+    .transient_cost = 14,
+    .timeout_cost = 14,
+    .throttled_cost = 5,
+    .honors_server_delay = true};
+
 // The retry modes; docs/retries.md prints this table. The last two rows are standard and adaptive
 // with AWS_NEW_RETRIES_2026=true. The first delays of tuned are shorter than those of standard, but
 // its 10 attempts wait longer in total. In tuned, retries after throttling cost no tokens, because
@@ -55,46 +83,10 @@ inline constexpr std::array<RetryRules, 6> kRetryRules = {{
      .max_attempts = 5,
      .transient_scale = std::chrono::milliseconds(1000),
      .throttled_scale = std::chrono::milliseconds(1000)},
-    {.mode = RetryMode::kStandard,
-     .name = "standard",
-     .max_attempts = 3,
-     .transient_scale = std::chrono::milliseconds(1000),
-     .throttled_scale = std::chrono::milliseconds(1000),
-     .cap = std::chrono::seconds(20),
-     .transient_cost = 5,
-     .timeout_cost = 10,
-     .throttled_cost = 5},
-    {.mode = RetryMode::kAdaptive,
-     .name = "adaptive",
-     .max_attempts = 3,
-     .transient_scale = std::chrono::milliseconds(1000),
-     .throttled_scale = std::chrono::milliseconds(1000),
-     .cap = std::chrono::seconds(20),
-     .transient_cost = 5,
-     .timeout_cost = 10,
-     .throttled_cost = 5},
-    {.mode = RetryMode::kStandard,
-     .name = "standard",
-     .has_2026_rules = true,
-     .max_attempts = 3,
-     .transient_scale = std::chrono::milliseconds(50),
-     .throttled_scale = std::chrono::milliseconds(1000),
-     .cap = std::chrono::seconds(20),
-     .transient_cost = 14,
-     .timeout_cost = 14,
-     .throttled_cost = 5,
-     .honors_server_delay = true},
-    {.mode = RetryMode::kAdaptive,
-     .name = "adaptive",
-     .has_2026_rules = true,
-     .max_attempts = 3,
-     .transient_scale = std::chrono::milliseconds(50),
-     .throttled_scale = std::chrono::milliseconds(1000),
-     .cap = std::chrono::seconds(20),
-     .transient_cost = 14,
-     .timeout_cost = 14,
-     .throttled_cost = 5,
-     .honors_server_delay = true},
+    kStandardRules,
+    AsAdaptive(kStandardRules),
+    kStandardRulesOf2026,
+    AsAdaptive(kStandardRulesOf2026),
 }};
 
 // kDefault means kTuned. Modes without 2026 rules have one row.
