@@ -162,7 +162,7 @@ def reset(rounds: int) -> list[Row]:
 
 SIMULATION = f"""
 import json, time
-from penstock.simulate import simulate
+from penstock_emulator.simulate import simulate
 begin = time.perf_counter()
 report = simulate(ranks={RANKS}, strategy="hex", client="crt")
 print(json.dumps({{"seconds": time.perf_counter() - begin, "requests": report.requests}}))

@@ -3,8 +3,6 @@
 #include <chrono>
 #include <string>
 
-#include "bindings/core/bindings.h"
-
 namespace penstock::python {
 
 namespace py = pybind11;
@@ -25,10 +23,11 @@ py::object ExceptionOf(const Error& error) {
   fields["attempts"] = error.attempts;
   py::list history;
   for (const FailedAttempt& attempt : error.history) {
-    history.append(py::make_tuple(
-        EpochTime(attempt.at), std::chrono::duration<double>(attempt.duration).count(),
-        attempt.address, attempt.http_status, TextToPython(attempt.code),
-        TextToPython(attempt.request_id), TextToPython(attempt.ToString())));
+    history.append(
+        py::make_tuple(std::chrono::duration<double>(attempt.at.time_since_epoch()).count(),
+                       std::chrono::duration<double>(attempt.duration).count(), attempt.address,
+                       attempt.http_status, TextToPython(attempt.code),
+                       TextToPython(attempt.request_id), TextToPython(attempt.ToString())));
   }
   fields["history"] = history;
   // Those of other errors may repeat secrets of the request.
@@ -38,7 +37,7 @@ py::object ExceptionOf(const Error& error) {
       details.append(py::make_tuple(TextToPython(name), TextToPython(value)));
     fields["details"] = details;
   }
-  return py::module_::import("penstock._exceptions").attr("from_error")(**fields);
+  return py::module_::import(kExceptionModule).attr("from_error")(**fields);
 }
 
 void Raise(const Error& error) {

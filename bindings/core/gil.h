@@ -9,6 +9,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <memory>
+
 namespace penstock::python {
 
 // Releases the GIL in its scope. Needs the GIL.
@@ -43,6 +45,34 @@ bool OthersInsideAtTheEnd();
 
 // Registers an exit handler that announces the end of the interpreter. Call it once, with the GIL.
 void WatchInterpreterEnd();
+
+// Runs a function that may block while other Python threads continue. Needs the GIL.
+template <class Function>
+auto WithoutGil(Function function) {
+  const ReleasedGil unlocked;
+  return function();
+}
+
+// Destroys a handle without the GIL, because a stream or writer waits until its requests in flight
+// are cancelled.
+template <class T>
+struct DeleteWithoutGil {
+  void operator()(T* handle) const {
+    if (OthersInsideAtTheEnd()) return;
+    const ReleasedGil unlocked;
+    delete handle;
+  }
+};
+
+// Destroys a handle with the GIL, unless another thread may use it while the interpreter ends.
+template <class T>
+struct DeleteUnlessInUse {
+  void operator()(T* handle) const {
+    if (!OthersInsideAtTheEnd()) delete handle;
+  }
+};
+template <class T>
+using Guarded = pybind11::class_<T, std::unique_ptr<T, DeleteUnlessInUse<T>>>;
 
 }  // namespace penstock::python
 

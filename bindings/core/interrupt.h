@@ -12,7 +12,6 @@
 
 #include "base/process_id.h"
 #include "bindings/core/gil.h"
-#include "penstock/object_store.h"
 
 namespace penstock::python {
 

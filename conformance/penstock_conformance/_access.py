@@ -6,7 +6,7 @@ import dataclasses
 import os
 from dataclasses import dataclass, field
 
-from penstock.offline_environment import offline_environment
+from penstock_emulator.offline_environment import offline_environment
 
 
 def _ca_of_environment() -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from penstock.offline_environment import environment_set
+from penstock_emulator.offline_environment import environment_set
 
 from ._access import Access
 from ._bench import Bench

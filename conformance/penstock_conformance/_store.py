@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock import S3Client, S3ClientConfig, S3Exception
-from penstock.offline_environment import environment_set
+from penstock_emulator.offline_environment import environment_set
 
 from ._access import Access
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = (ROOT / "bindings/penstock", ROOT / "conformance/penstock_conformance")
+PACKAGES = (ROOT / "bindings/python/penstock", ROOT / "conformance/penstock_conformance")
 
 
 def modules_of(package: Path) -> dict[str, Path]:

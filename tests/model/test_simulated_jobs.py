@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from penstock import simulate
 from penstock.testing import Emulator
+from penstock_emulator import simulate
 
 RANKS = 24
 FILES = 3

@@ -167,9 +167,12 @@ def project() -> dict[str, dict[str, object]]:
     return tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
-def test_the_wheel_installs_only_the_python_component() -> None:
-    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["scikit-build"]
-    assert build["install"]["components"] == ["python"]
+@pytest.mark.parametrize(
+    ("file", "component"), [("pyproject.toml", "penstock"), ("packaging/emulator/pyproject.toml", "penstock_emulator")]
+)
+def test_a_wheel_installs_only_the_component_of_its_package(file: str, component: str) -> None:
+    build = tomllib.loads((ROOT / file).read_text())["tool"]["scikit-build"]
+    assert build["install"]["components"] == [component]
 
 
 def test_the_wheel_builds_without_torch() -> None:

@@ -1,4 +1,4 @@
-"""_core.pyi has the names and parameters of the built module."""
+"""The files _core.pyi have the names and parameters of the built modules."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import ast
 import re
 from pathlib import Path
 
-from penstock import _core
+import penstock._core
+import penstock_emulator._core
+import pytest
 
-STUB = Path(__file__).resolve().parents[2] / "bindings/penstock/_core.pyi"
+PACKAGES = Path(__file__).resolve().parents[2] / "bindings/python"
 
 
-def declared() -> dict[str, dict[str, list[str]]]:
+def declared(stub: Path) -> dict[str, dict[str, list[str]]]:
     classes = {}
-    for node in ast.parse(STUB.read_text()).body:
+    for node in ast.parse(stub.read_text()).body:
         if isinstance(node, ast.ClassDef):
             methods = [f for f in node.body if isinstance(f, ast.FunctionDef)]
             classes[node.name] = {f.name: [a.arg for a in [*f.args.args, *f.args.kwonlyargs] if a.arg != "self"] for f in methods}
@@ -32,9 +34,10 @@ def built(cls: type) -> dict[str, list[str]]:
     return members
 
 
-def test_the_stub_has_every_class_member_and_parameter_of_the_module():
-    classes = {name: value for name, value in vars(_core).items() if isinstance(value, type)}
-    stubs = declared()
+@pytest.mark.parametrize("module", [penstock._core, penstock_emulator._core])
+def test_the_stub_has_every_class_member_and_parameter_of_the_module(module):
+    classes = {name: value for name, value in vars(module).items() if isinstance(value, type)}
+    stubs = declared(PACKAGES / f"{module.__name__.replace('.', '/')}.pyi")
     assert sorted(stubs) == sorted(classes)
     for name, cls in classes.items():
         have = built(cls)

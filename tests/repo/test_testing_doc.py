@@ -17,7 +17,7 @@ TIMEOUT_S = 120
 
 
 def run_suite(folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest", "-p", "penstock.pytest_plugin", "-q", str(folder)]
+    command = [sys.executable, "-m", "pytest", "-p", "penstock_emulator.pytest_plugin", "-q", str(folder)]
     paths = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
     return subprocess.run(
         command,

@@ -164,7 +164,7 @@ def test_the_file_commands_import_neither_torch_nor_the_other_commands(emulator)
     program = (
         "import sys; from penstock.__main__ import main; main(['ls']); "
         "print(sorted({name for name in sys.modules if name.startswith(('torch', 'penstock_conformance', 'rich', 'boto'))}"
-        " | {'penstock.simulate', 'penstock._checkpoint_cli._ls'} & set(sys.modules)), file=sys.stderr)"
+        " | {'penstock_emulator.simulate', 'penstock._checkpoint_cli._ls'} & set(sys.modules)), file=sys.stderr)"
     )
     environment = os.environ | emulator.environment()
     command = [sys.executable, "-c", program]

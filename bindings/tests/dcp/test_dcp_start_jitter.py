@@ -9,10 +9,10 @@ import dcp_ranks
 import pytest
 import torch
 import torch.distributed.checkpoint as dcp
-from penstock import simulate
 from penstock.dcp import _reader, _start_jitter
 from penstock.dcp._start_jitter import LOAD_JITTER, SAVE_JITTER, StartJitter
 from penstock.testing import Emulator
+from penstock_emulator import simulate
 
 URI = "s3://bucket/ck"
 MANY = 512

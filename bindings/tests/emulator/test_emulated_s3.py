@@ -293,7 +293,7 @@ def real(monkeypatch):
         assert os.environ["AWS_ENDPOINT_URL"] == emulator.endpoint
 
 
-OVERLAP = r"share os\.environ.*one after the other, or use penstock\.testing\.Emulator"
+OVERLAP = r"share os\.environ.*one after the other, or use penstock_emulator\.Emulator"
 
 
 def test_coroutines_that_overlap_are_refused_before_a_variable_changes(real):

@@ -199,7 +199,7 @@ def test_an_account_names_rules_that_did_not_fire(emulator: Emulator) -> None:
     send(emulator, "GET", "/bucket/data/key")
     emulator.faults().check()
     emulator.faults().clear()
-    with pytest.raises(penstock.S3NotFoundError, match="no scenario of faults"):
+    with pytest.raises(penstock.testing.NotFoundError, match="no scenario of faults"):
         emulator.faults().account()
     with pytest.raises(KeyError):
         account.rule("b")
@@ -305,7 +305,7 @@ def test_each_namespace_has_its_own_faults() -> None:
         with pytest.raises(penstock.S3AccessDeniedError):
             ann.client().create_bucket("bucket")
         ann.faults.check()
-        with pytest.raises(penstock.S3NotFoundError):
+        with pytest.raises(penstock.testing.NotFoundError):
             emulator.faults("nobody").clear()
 
 

@@ -156,7 +156,7 @@ def test_filters_select_entries(emulator: Emulator) -> None:
     assert journal.count(after=journal.last) == 0
     with pytest.raises(ValueError, match="operation"):
         journal.count(operation="GetObject")  # type: ignore[call-arg]
-    with pytest.raises(penstock.S3NotFoundError):
+    with pytest.raises(penstock.testing.NotFoundError):
         emulator.journal("nobody").count()
 
 
@@ -398,7 +398,7 @@ def test_each_namespace_has_its_own_journal(emulator: Emulator) -> None:
     assert (len(suite.journal), len(emulator.journal())) == (1, 0)
     assert isinstance(suite.journal, Journal)
     emulator.delete_namespace("suite")
-    with pytest.raises(penstock.S3NotFoundError):
+    with pytest.raises(penstock.testing.NotFoundError):
         len(suite.journal)
 
 

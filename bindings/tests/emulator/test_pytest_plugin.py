@@ -18,7 +18,7 @@ def run_suite(tmp_path: Path) -> Callable[..., str]:
 
     def run(source: str, *options: str, failed: bool = False) -> str:
         (tmp_path / "test_suite.py").write_text(source)
-        command = [sys.executable, "-m", "pytest", "-p", "penstock.pytest_plugin", "-q", "-rA", *options, str(tmp_path)]
+        command = [sys.executable, "-m", "pytest", "-p", "penstock_emulator.pytest_plugin", "-q", "-rA", *options, str(tmp_path)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, cwd=tmp_path, check=False)
         assert done.returncode == int(failed), done.stdout + done.stderr
         return done.stdout

@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from penstock import simulate
 from penstock.__main__ import main
+from penstock_emulator import simulate
 
 STRICT = {"limits": "aws-strict", "latency": "none", "file_bytes": 1 << 20}
 

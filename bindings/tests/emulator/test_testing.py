@@ -145,15 +145,15 @@ def test_bad_options_are_named(tmp_path):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises((ValueError, penstock.S3Exception), match=str(port)):
+        with pytest.raises((ValueError, penstock.testing.EmulatorError), match=str(port)):
             Emulator(port=port)
-    with pytest.raises((ValueError, penstock.S3Exception), match="no-such-certificate"):
+    with pytest.raises((ValueError, penstock.testing.EmulatorError), match="no-such-certificate"):
         Emulator(tls=("no-such-certificate.pem", "no-such-key.pem"))
     file = tmp_path / "file"
     file.write_text("not a directory")
-    with pytest.raises((ValueError, penstock.S3Exception), match="file"):
+    with pytest.raises((ValueError, penstock.testing.EmulatorError), match="file"):
         Emulator(data_directory=str(file))
-    with pytest.raises((ValueError, penstock.S3Exception), match=r"1\.5"):
+    with pytest.raises((ValueError, penstock.testing.EmulatorError), match=r"1\.5"):
         Emulator(fail_rate=1.5)
 
 

@@ -120,7 +120,7 @@ def test_a_clock_rejects_times_out_of_range():
         with pytest.raises(ValueError, match="1970 to 2261"):
             clock.advance(-9e9)
         assert clock.offset == timedelta(0)
-        with pytest.raises(penstock.S3NotFoundError, match="nowhere"):
+        with pytest.raises(penstock.testing.NotFoundError, match="nowhere"):
             s3.clock("nowhere").freeze()
 
 
@@ -165,12 +165,12 @@ def test_each_namespace_has_its_own_clock():
 def test_invalid_namespaces_are_named():
     with Emulator() as s3:
         s3.create_namespace("one")
-        with pytest.raises(penstock.S3ConflictError, match="one"):
+        with pytest.raises(penstock.testing.ConflictError, match="one"):
             s3.create_namespace("one")
         with pytest.raises(ValueError, match="invalid namespace name 'no/slash'"):
             s3.create_namespace("no/slash")
         for missing in (s3.delete_namespace, s3.reset):
-            with pytest.raises(penstock.S3NotFoundError, match="nowhere"):
+            with pytest.raises(penstock.testing.NotFoundError, match="nowhere"):
                 missing("nowhere")
         with pytest.raises(ValueError, match="default"):
             s3.delete_namespace("default")
@@ -193,9 +193,9 @@ def test_seed_uploads_the_files_of_a_folder(tmp_path: Path, monkeypatch: pytest.
         s3.seed("fixtures", "tree", namespace="other")
         assert get(other.client(), "fixtures", "a.txt") == b"aa"
 
-        with pytest.raises((ValueError, penstock.S3Exception), match="no-such-directory"):
+        with pytest.raises((ValueError, penstock.testing.EmulatorError), match="no-such-directory"):
             s3.seed("fixtures", tmp_path / "no-such-directory")
-        with pytest.raises(penstock.S3NotFoundError, match="nowhere"):
+        with pytest.raises(penstock.testing.NotFoundError, match="nowhere"):
             s3.seed("fixtures", tmp_path / "tree", namespace="nowhere")
 
 

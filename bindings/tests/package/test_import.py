@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import subprocess
 import sys
@@ -60,10 +61,10 @@ def test_s3reader_is_an_attribute_of_the_package():
     assert loaded("import penstock; penstock.s3reader.RangedS3Reader") >= {"penstock.s3reader", "penstock._core"}
 
 
-def test_the_extension_exports_only_its_init_function():
+@pytest.mark.parametrize("package", ["penstock", "penstock_emulator"])
+def test_an_extension_exports_only_its_init_function(package):
     """With a static libstdc++ it used to export thousands of symbols, and a later import of torch aborted."""
-    from penstock import _core
-
+    _core = importlib.import_module(f"{package}._core")
     listed = subprocess.run(["nm", "-D", "--defined-only", _core.__file__], check=True, capture_output=True, text=True)
     assert [line.split()[-1] for line in listed.stdout.splitlines()] == ["PyInit__core"]
 
@@ -71,43 +72,12 @@ def test_the_extension_exports_only_its_init_function():
 def test_no_local_static_of_the_client_has_a_lock():
     """If another thread initializes a local static during a fork, its lock stays taken in the child."""
     from penstock import _core
+    from penstock_emulator import _core as emulator_core
 
     # Symbols of the type TLS belong to one thread and have no lock.
-    listed = subprocess.run(["readelf", "-sWC", _core.__file__], check=True, capture_output=True, text=True).stdout
-    locks = re.findall(r" OBJECT .* guard variable for (penstock::.*)$", listed, re.MULTILINE)
-    assert any("::emulator::" in name for name in locks), "the extension has symbols"
-    assert [name for name in locks if not name.startswith(("penstock::emulator::", "penstock::python::"))] == []
+    def locks(file):
+        listed = subprocess.run(["readelf", "-sWC", file], check=True, capture_output=True, text=True).stdout
+        return re.findall(r" OBJECT .* guard variable for (penstock::.*)$", listed, re.MULTILINE)
 
-
-WITHOUT_CONFORMANCE = """
-import sys
-
-class Absent:
-    @staticmethod
-    def find_spec(name, path=None, target=None):
-        if name.startswith("penstock_conformance"):
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-sys.meta_path.insert(0, Absent)
-from penstock.__main__ import main
-sys.exit(main())
-"""
-
-
-def penstock_without_conformance(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", WITHOUT_CONFORMANCE, *arguments]
-    return subprocess.run(command, check=False, capture_output=True, text=True)
-
-
-def test_the_command_line_works_without_the_conformance_package():
-    ended = penstock_without_conformance("simulate", "--ranks", "1", "--json")
-    assert ended.returncode == 0, ended.stderr
-
-
-def test_the_conformance_command_without_its_package_names_the_fix():
-    ended = penstock_without_conformance("conformance", "--emulator", "wire")
-    assert ended.returncode == 2
-    assert ended.stderr == (
-        "penstock conformance: the package penstock_conformance is not installed; "
-        "run pip install --force-reinstall 'penstock[conformance]'\n"
-    )
+    assert any("::emulator::" in name for name in locks(emulator_core.__file__)), "the extensions have symbols"
+    assert [name for name in locks(_core.__file__) if not name.startswith("penstock::python::")] == []

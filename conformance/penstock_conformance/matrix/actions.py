@@ -107,8 +107,9 @@ def _words(value: Any) -> str:
 
 
 def schema() -> dict[str, Any]:
-    """docs/faults.schema.json, which is installed with this package."""
-    document: dict[str, Any] = json.loads(resources.files(__package__).joinpath("faults.schema.json").read_text("utf-8"))
+    """docs/faults.schema.json, which is installed with the emulator's package."""
+    file = resources.files("penstock_emulator") / "schemas" / "faults.schema.json"
+    document: dict[str, Any] = json.loads(file.read_text("utf-8"))
     return document
 
 

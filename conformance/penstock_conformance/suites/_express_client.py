@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from xml.etree import ElementTree
 
-from penstock.offline_environment import environment_set
+from penstock_emulator.offline_environment import environment_set
 
 from .._suite import Suite, Trial
 from .._verdict import NotRun

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from penstock import simulate
+from penstock_emulator import simulate
 
 from .._admin import Admin
 from .._suite import Suite, Trial
