@@ -16,6 +16,7 @@ def no_ambient_aws() -> Iterator[None]:
     kept = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("AWS_")}
     os.environ.update(AWS_EC2_METADATA_DISABLED="true", AWS_CONFIG_FILE="/dev/null", AWS_SHARED_CREDENTIALS_FILE="/dev/null")
     os.environ.setdefault("PENSTOCK_HEDGE_READS", "false")  # tests count requests, also on a slow machine
+    os.environ.setdefault("PENSTOCK_EMULATOR_PORT", "0")  # any free port, for programs that tests start
     yield
     os.environ.update(kept)
 

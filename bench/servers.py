@@ -49,7 +49,7 @@ class Server:
 def penstock_emulator(*options: str, journal: bool = False) -> Iterator[Server]:
     """Our emulator, without a journal unless `journal`: the journal's cost is the row `faults.journal`."""
     program = BUILD / "emulator/server/penstock-emulator"
-    chosen = options if journal else (*options, "--journal-bytes", "0")
+    chosen = options if journal else (*options, "--journal-size", "0")
     process = subprocess.Popen([str(program), "--port", "0", *chosen], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

@@ -7,6 +7,7 @@ find_package(nlohmann_json REQUIRED)
 if(PENSTOCK_EMULATOR)
   find_package(SQLite3 3.40 REQUIRED)
   find_package(CLI11 REQUIRED)
+  find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)  # Debian: libtomlplusplus-dev; compiled in, not linked
   find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)  # Debian: libxxhash-dev; compiled in, not linked
   find_package(PkgConfig REQUIRED)
   pkg_check_modules(httplib REQUIRED IMPORTED_TARGET cpp-httplib>=0.11)  # PkgConfig::httplib

@@ -241,7 +241,7 @@ def check_connection(entries: list[JournalEntry], forwarded: list[Exchange]) -> 
 
 def test_the_journal_agrees_with_the_counts_of_a_proxy() -> None:
     # Unsigned, because a signature covers the Host header, which has the proxy's port.
-    with Emulator(auth="off", fail_rate=0.05, fail_seed=SEED, journal_bytes=128 << 20) as emulator:
+    with Emulator(auth="off", fail_rate=0.05, fail_seed=SEED, journal_size=128 << 20) as emulator:
         with proxied(int(emulator.endpoint.rpartition(":")[2])) as proxy:
             endpoint = f"http://127.0.0.1:{proxy.port}"
             penstock_client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=emulator.config())
@@ -275,7 +275,7 @@ def test_the_journal_agrees_with_the_counts_of_a_proxy() -> None:
 
 def test_the_memory_of_the_journal_is_bounded() -> None:
     limit = 1 << 20
-    with Emulator(auth="off", journal_bytes=limit) as emulator:
+    with Emulator(auth="off", journal_size=limit) as emulator:
         port = int(emulator.endpoint.rpartition(":")[2])
         with ThreadPoolExecutor(WORKERS) as pool:
             list(pool.map(lambda worker: send_mixed(port, worker, REQUESTS // WORKERS), range(WORKERS)))

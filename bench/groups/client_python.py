@@ -40,7 +40,7 @@ def fill(server: Server) -> None:
 
 
 def data(rounds: int, style: str, delay_ms: int, name: str) -> list[Row]:
-    options = ["--first-byte-delay-ms", str(delay_ms)] if delay_ms else []
+    options = ["--first-byte-delay", f"{delay_ms}ms"] if delay_ms else []
     with penstock_emulator("--memory", *options) as server:
         fill(server)
 

@@ -39,7 +39,7 @@ def put_shards(server: Server) -> None:
 
 def tar_100kb(rounds: int) -> list[Row]:
     """Samples of 100 KB in tar shards of 40 MB, 2 workers; the first byte of each response is delayed by 25 ms."""
-    with penstock_emulator("--memory", "--first-byte-delay-ms", str(DELAY_MS)) as server:
+    with penstock_emulator("--memory", "--first-byte-delay", f"{DELAY_MS}ms") as server:
         put_shards(server)
 
         def measure(client: str) -> Measurement:
@@ -69,7 +69,7 @@ def put_parquet(server: Server) -> None:
 
 def parquet_8_of_64(rounds: int) -> list[Row]:
     """8 of 64 columns of 6 Parquet files of 134 MB, in one process; the first byte of each response is delayed by 25 ms."""
-    with penstock_emulator("--memory", "--first-byte-delay-ms", str(DELAY_MS)) as server:
+    with penstock_emulator("--memory", "--first-byte-delay", f"{DELAY_MS}ms") as server:
         put_parquet(server)
 
         def measure(client: str) -> Measurement:

@@ -38,7 +38,7 @@ def bytes_sent(server: Server) -> int:
 
 def loaded(rounds: int, name: str, ranks: int, shape: str, delay_ms: int = 0) -> list[Row]:
     """Both clients load the same checkpoint, which four ranks have saved with the reference connector."""
-    delay = ["--first-byte-delay-ms", str(delay_ms)] if delay_ms else []
+    delay = ["--first-byte-delay", f"{delay_ms}ms"] if delay_ms else []
     with penstock_emulator("--memory", *delay) as server:
         create_bucket_without_md5(server, "bench")
         uri = "s3://bench/checkpoint"

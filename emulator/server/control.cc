@@ -48,7 +48,8 @@ Result<journal::Journal*> RequireJournal(TestControls& controls) {
   journal::Journal* const journal = controls.journal();
   if (journal == nullptr)
     return Error::Make(ErrorKind::kInvalidArgument,
-                       "there is no journal because journal_bytes is 0; start with a larger value");
+                       "there is no journal because its size is 0 (--journal-size, journal_size, "
+                       "in C++ journal_bytes); start with a larger value");
   return journal;
 }
 

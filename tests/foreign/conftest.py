@@ -27,8 +27,8 @@ START_ATTEMPTS = 3
 def s3(request: pytest.FixtureRequest, certificate: tuple[Path, Path]) -> Iterator[SimpleNamespace]:
     """The emulator, over plain HTTP and over TLS, with what a client needs to reach it."""
     pem, key = certificate
-    tls = (str(pem), str(key)) if request.param == "https" else None
-    with Emulator(tls=tls) as emulator:
+    tls = request.param == "https"
+    with Emulator(tls_cert=str(pem) if tls else None, tls_key=str(key) if tls else None) as emulator:
         yield SimpleNamespace(
             emulator=emulator,
             endpoint=emulator.endpoint,

@@ -136,7 +136,7 @@ BESIDE_OBJECTS = 4 * MIB  # stacks and buffers of the first requests
 
 def test_many_small_objects_take_no_more_memory_than_the_limit() -> None:
     command = [str(PROGRAM), "--port", "0", "--admin-port", "-1", "--auth", "off", "--memory", "--memory-limit", str(SMALL_LIMIT)]
-    with subprocess.Popen([*command, "--journal-bytes", "0"], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen([*command, "--journal-size", "0"], stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
             wire = http.client.HTTPConnection(urllib.parse.urlsplit(json.loads(process.stdout.readline())["endpoint"]).netloc)

@@ -99,7 +99,8 @@ void BindLifecycle(PyEmulatorClass& type) {
                        std::string tls_key, std::string log_path, std::string faults_json,
                        std::uint64_t journal_bytes, std::string limits_json,
                        bool relaxed_bucket_names, std::optional<bool> moto_reset,
-                       std::uint64_t memory_limit_bytes) {
+                       std::uint64_t memory_limit_bytes, int first_byte_delay_ms,
+                       std::uint64_t scrub_bytes_per_second) {
              emulator::EmulatorOptions options;
              options.host = std::move(host);
              options.port = port;
@@ -125,6 +126,8 @@ void BindLifecycle(PyEmulatorClass& type) {
              options.relaxed_bucket_names = relaxed_bucket_names;
              options.moto_reset = moto_reset;
              options.memory_limit_bytes = memory_limit_bytes;
+             options.first_byte_delay_ms = first_byte_delay_ms;
+             options.scrub_bytes_per_second = scrub_bytes_per_second;
              return Start(std::move(options));
            }),
            py::kw_only(), "host"_a = "127.0.0.1", "port"_a = 0, "admin_port"_a = 0,
@@ -135,7 +138,9 @@ void BindLifecycle(PyEmulatorClass& type) {
            "fail_seed"_a = 1, "tls_certificate"_a = "", "tls_key"_a = "", "log_path"_a = "",
            "faults_json"_a = "", "journal_bytes"_a = emulator::EmulatorOptions().journal_bytes,
            "limits_json"_a = "", "relaxed_bucket_names"_a = false,
-           "moto_reset"_a = std::optional<bool>(), "memory_limit_bytes"_a = 0)
+           "moto_reset"_a = std::optional<bool>(), "memory_limit_bytes"_a = 0,
+           "first_byte_delay_ms"_a = 0,
+           "scrub_bytes_per_second"_a = emulator::EmulatorOptions().scrub_bytes_per_second)
       .def_property_readonly("endpoint",
                              [](const PyEmulator& self) { return self.Get().endpoint(); })
       .def_property_readonly("admin_endpoint",

@@ -30,6 +30,8 @@ class Emulator:
         relaxed_bucket_names: bool = False,
         moto_reset: bool | None = None,
         memory_limit_bytes: int = 0,
+        first_byte_delay_ms: int = 0,
+        scrub_bytes_per_second: int = 8388608,
     ) -> None: ...
     @property
     def endpoint(self) -> str: ...

@@ -15,11 +15,13 @@ from types import NoneType, TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _core
+from ._checks import check_type
 from ._clock import Clock
 from ._documents import limits_json, read_json
 from ._faults import FaultDocument, Faults, _document_text
 from ._journal import Journal
 from ._json_text import json_text
+from ._sizes import milliseconds_of, size_of
 from ._test_context import TestContext
 from .offline_environment import environment_set, offline_environment
 
@@ -28,14 +30,6 @@ if TYPE_CHECKING:
 
 ACCESS_KEY_ID = "penstock"
 SECRET_ACCESS_KEY = "penstock-secret"
-
-
-def check_type(name: str, value: object, types: tuple[type, ...]) -> None:
-    """Raises TypeError if `value` is not of one of `types`, which names bool if it may be one."""
-    if isinstance(value, types) and (bool in types or not isinstance(value, bool)):
-        return
-    wanted = " or ".join("None" if kind is NoneType else kind.__name__ for kind in types)
-    raise TypeError(f"{name} must be {wanted}, not {type(value).__name__}")
 
 
 def _penstock() -> Any:
@@ -124,10 +118,10 @@ class Emulator(_Access):
     """An S3 emulator inside this process, on a free port of 127.0.0.1. A context manager.
 
     Args:
-        data_directory: Directory for all data; None: in memory. If it contains other users than the given ones, the given ones
+        data: Directory for all data; None: in memory. If it contains other users than the given ones, the given ones
             replace them, with a ``UserWarning``. A new directory gets mode 0700. A ``UserWarning`` says if other users of the
             machine may read an existing one.
-        strict_durability: Write data to disk before a write is acknowledged. Needs data_directory.
+        durability: "relaxed": acknowledged writes survive a crash of the process. "strict": they are on disk. Needs `data`.
         auth: "verify": check everything. "parse": check form, region, clock skew, expiry and inactive keys, but neither
             signatures nor payload hashes, so that no secret is needed. "off": treat every request as one of the first access
             key, in the default namespace.
@@ -138,23 +132,29 @@ class Emulator(_Access):
         region: The AWS region that the emulator reports.
         fail_rate: Share of requests answered with 503 SlowDown, 0 to 1. `fail_seed` determines which ones.
         fail_seed: Seed for `fail_rate`.
-        tls: Paths of a PEM certificate and its key; None: plain HTTP.
+        tls_cert: Path of a PEM certificate chain; None: plain HTTP.
+        tls_key: Path of its PEM key.
         port: Port of the S3 endpoint; 0: any free port.
         admin_token: Token that requests to the admin listener must carry; None: no token.
         limits: Initial limits, latency and bandwidth of every namespace: a preset ("aws-standard", "aws-strict",
             "aws-express"), the path of a JSON file, or a dict as in docs/limits.schema.json; None: no limits.
-        log_path: File for the access log, one JSON line per request; None: no log.
+        log: File for the access log, one JSON line per request; None: no log.
         faults: Initial fault scenario of every namespace, also after a reset, as for `Faults.set`; None: no faults.
-        journal_bytes: Memory for the journal of each namespace, about 300 bytes per request, 131072 (128 KiB) to 1 TiB; 0: no
-            journal.
+        journal_size: Memory for the journal of each namespace, about 300 bytes per request: bytes, or a text such as "64MiB";
+            128 KiB to 1 TiB. 0: no journal.
         relaxed_bucket_names: Also accept bucket names that S3 rejects but other S3 mocks accept: 1 to 255 letters, digits,
             ``.``, ``-`` and ``_``, not starting with ``.`` or ``-``.
         moto_reset: Whether ``POST /moto-api/reset`` on the S3 port, which needs no signature, empties every namespace; None:
-            only without `data_directory`.
-        memory_limit: Bytes of memory that objects (without `data_directory`), request documents, namespaces and fault
-            scenarios may take, 1048576 (1 MiB) or more. Uploads beyond the limit are answered with 507 InsufficientStorage,
+            only without `data`.
+        memory_limit: Memory that objects (without `data`), request documents, namespaces and fault scenarios may take: bytes,
+            or a text such as "512MiB"; 1 MiB or more. Uploads beyond the limit are answered with 507 InsufficientStorage,
             documents with 503 SlowDown. None: three quarters of the control group's memory limit, else half of the machine's
             memory, shared by all emulators of this process with None.
+
+        first_byte_delay: Delay of every response to GET and HEAD in seconds, or a text such as "25ms"; at most 60 s.
+        scrub_rate: Rate per second of the background check of `data` for damage: bytes, or a text such as "8MiB"; 0: no check.
+
+    The program ``penstock-emulator`` has the same options, as ``--memory-limit`` for `memory_limit`. Its default port is 9000.
 
     Raises:
         ValueError: An option is invalid; the message names it.
@@ -166,55 +166,56 @@ class Emulator(_Access):
     def __init__(
         self,
         *,
-        data_directory: str | None = None,
-        strict_durability: bool = False,
+        data: str | None = None,
+        durability: Literal["relaxed", "strict"] = "relaxed",
         auth: Literal["verify", "parse", "off"] = "verify",
         access_keys: list[tuple[str, str]] | None = None,
         users: str | os.PathLike[str] | Mapping[str, Any] | None = None,
         region: str = "us-east-1",
         fail_rate: float = 0.0,
         fail_seed: int = 1,
-        tls: tuple[str, str] | None = None,
+        tls_cert: str | None = None,
+        tls_key: str | None = None,
         port: int = 0,
         admin_token: str | None = None,
         limits: str | os.PathLike[str] | Mapping[str, Any] | None = None,
-        log_path: str | None = None,
+        log: str | None = None,
         faults: FaultDocument | None = None,
-        journal_bytes: int = 16 << 20,
+        journal_size: int | str = 16 << 20,
         relaxed_bucket_names: bool = False,
         moto_reset: bool | None = None,
-        memory_limit: int | None = None,
+        memory_limit: int | str | None = None,
+        first_byte_delay: float | str = 0.0,
+        scrub_rate: int | str = 8 << 20,
     ) -> None:
         for name, text in (("auth", auth), ("region", region)):
             check_type(name, text, (str,))
-        for name, optional in (("data_directory", data_directory), ("admin_token", admin_token), ("log_path", log_path)):
+        for name, optional in (
+            ("data", data), ("admin_token", admin_token), ("log", log), ("tls_cert", tls_cert), ("tls_key", tls_key)
+        ):  # fmt: skip
             check_type(name, optional, (str, NoneType))
+        if durability not in ("relaxed", "strict"):
+            raise ValueError(f"durability must be 'relaxed' or 'strict', not {durability!r}")
         check_type("fail_rate", fail_rate, (int, float))
-        check_type("memory_limit", memory_limit, (int, NoneType))
-        if tls:
-            _check_pair("tls", tls, "the paths of a certificate and its key")
+        journal_bytes = size_of("journal_size", journal_size, 2**40)
+        memory_bytes = None if memory_limit is None else size_of("memory_limit", memory_limit, 2**63)
+        scrub_bytes = size_of("scrub_rate", scrub_rate, 2**63)
+        delay_ms = milliseconds_of("first_byte_delay", first_byte_delay)
         check_type("access_keys", access_keys, (list, tuple, NoneType))
         for index, pair in enumerate(access_keys or ()):
             _check_pair(f"access_keys[{index}]", pair, "an access key id and a secret")
         check_type("users", users, (str, os.PathLike, Mapping, NoneType))
         # For integers that do not fit the C++ types, pybind11 would raise a TypeError about the types.
-        for name, value, most in (
-            ("port", port, 65_535),
-            ("fail_seed", fail_seed, 2**64 - 1),
-            ("journal_bytes", journal_bytes, 2**40),
-            ("memory_limit", memory_limit or 0, 2**63),
-        ):
+        for name, value, most in (("port", port, 65_535), ("fail_seed", fail_seed, 2**64 - 1)):
             check_type(name, value, (int,))
             if not 0 <= value <= most:
                 raise ValueError(f"{name} must be 0 to {most}, not {value}")
-        if memory_limit == 0:
+        if memory_bytes == 0:
             raise ValueError("memory_limit must be 1048576 or more, not 0; leave it out for a share of the machine's memory")
         _refuse_empty(
-            data_directory=data_directory, access_keys=access_keys, users=users, tls=tls, admin_token=admin_token, limits=limits,
-            log_path=log_path, faults=faults if isinstance(faults, str) else None,
+            data=data, access_keys=access_keys, users=users, tls_cert=tls_cert, tls_key=tls_key, admin_token=admin_token,
+            limits=limits, log=log, faults=faults if isinstance(faults, str) else None,
         )  # fmt: skip
-        certificate, key = tls or (None, None)
-        _refuse_empty(**{"tls[0]": certificate, "tls[1]": key})
         users_path, users_json = "", ""
         if isinstance(users, Mapping):
             users_json = json_text(users, "users")
@@ -222,13 +223,14 @@ class Emulator(_Access):
             users_path = os.fspath(users)
         self.region = region
         self._core = _core.Emulator(
-            port=port, admin_token=admin_token or "", data_directory=data_directory or "",
-            strict_durability=strict_durability, auth=auth, access_keys=access_keys or [], users_path=users_path,
+            port=port, admin_token=admin_token or "", data_directory=data or "",
+            strict_durability=durability == "strict", auth=auth, access_keys=access_keys or [], users_path=users_path,
             users_json=users_json, region=region, fail_rate=fail_rate, fail_seed=fail_seed,
-            tls_certificate=certificate or "", tls_key=key or "", log_path=log_path or "",
+            tls_certificate=tls_cert or "", tls_key=tls_key or "", log_path=log or "",
             faults_json="" if faults is None else _document_text(faults), journal_bytes=journal_bytes,
             limits_json=limits_json(limits), relaxed_bucket_names=relaxed_bucket_names,
-            moto_reset=moto_reset, memory_limit_bytes=memory_limit or 0,
+            moto_reset=moto_reset, memory_limit_bytes=memory_bytes or 0,
+            first_byte_delay_ms=delay_ms, scrub_bytes_per_second=scrub_bytes,
         )  # fmt: skip
         self._planned_faults: set[str] = set()  # namespaces in which faults were set; the pytest fixtures use it
         for notice in self._core.notices:

@@ -32,7 +32,7 @@ class Journal:
         journal.assert_max_concurrency(4, bucket="data")
 
     An assertion fails if the journal has dropped entries that it needs, since the remaining ones prove nothing. In that case,
-    increase `Emulator(journal_bytes=...)`, or restrict the assertion to later entries (`after`).
+    increase `Emulator(journal_size=...)`, or restrict the assertion to later entries (`after`).
 
     Every method raises ValueError if a filter cannot select anything (an unknown operation or status) or the emulator keeps no
     journal, and NotFoundError if the namespace does not exist.
@@ -135,7 +135,7 @@ class Journal:
     ) -> Iterator[JournalEntry]:
         """Yields entries as they are written. Continues with the new journal after a reset.
 
-        If requests arrive faster than they are read here, the journal drops the oldest entries beyond ``journal_bytes``. A
+        If requests arrive faster than they are read here, the journal drops the oldest entries beyond ``journal_size``. A
         ``UserWarning`` then gives their number, before the next entry is yielded.
 
         Args:
@@ -159,7 +159,7 @@ class Journal:
             if dropped := result["dropped_of_asked"]:
                 warnings.warn(
                     f"tail of the journal of {self.namespace!r}: {dropped} entries after number {after} were dropped before "
-                    "they were read; read faster, or raise journal_bytes (Emulator(journal_bytes=...), --journal-bytes)",
+                    "they were read; read faster, or raise journal_size (Emulator(journal_size=...), --journal-size)",
                     UserWarning,
                     stacklevel=2,
                 )
@@ -262,7 +262,7 @@ class Journal:
             return
         self._fail(
             f"{dropped} of the selected entries were dropped to stay within the journal's memory, so the remaining entries prove "
-            f"nothing: raise journal_bytes (Emulator(journal_bytes=...), --journal-bytes), clear() the journal earlier, or "
+            f"nothing: raise journal_size (Emulator(journal_size=...), --journal-size), clear() the journal earlier, or "
             f"select entries `after` number {self.dropped_up_to}",
             filter,
         )

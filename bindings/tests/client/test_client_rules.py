@@ -157,7 +157,7 @@ def test_the_user_agent_names_product_platform_and_comments(tmp_path):
         f"md/arch#{platform.machine().lower()}", f"md/pytorch#{torch.__version__}",
     ]  # fmt: skip
     log = tmp_path / "log"
-    with Emulator(log_path=str(log)) as emulator:
+    with Emulator(log=str(log)) as emulator:
         client = emulator.client()
         client.create_bucket("bucket")
         put(client, "bucket", "k", b"x")

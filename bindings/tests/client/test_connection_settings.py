@@ -48,7 +48,7 @@ def test_an_empty_proxy_ignores_the_environment(monkeypatch):
 
 def test_the_ca_bundle_is_used(certificate, tmp_path):
     pem, key = certificate
-    with Emulator(tls=(str(pem), str(key))) as emulator:
+    with Emulator(tls_cert=str(pem), tls_key=str(key)) as emulator:
 
         def client(**settings: object) -> S3Client:
             return S3Client(

@@ -327,7 +327,7 @@ def load_rows(rank: int, access: Access, uri: str, ranks: int) -> tuple[int, int
 @pytest.mark.timeout(900)
 def test_tensor_of_more_than_2_gib(tmp_path: Path) -> None:
     """Has that size only with PENSTOCK_LONG=1. Two ranks save; one rank loads everything, then three load a third each."""
-    with Emulator(data_directory=str(tmp_path)) as own_emulator:
+    with Emulator(data=str(tmp_path)) as own_emulator:
         own_emulator.client().create_bucket(BUCKET)
         access, uri = Access(own_emulator), f"s3://{BUCKET}/large"
         for ranks, work, args in ((2, save_rows, ()), (1, load_rows, (1,)), (3, load_rows, (3,))):

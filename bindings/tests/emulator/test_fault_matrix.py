@@ -32,7 +32,7 @@ def test_all_actions_and_stages_of_the_schema_are_generated_and_accepted_by_the_
     for kind in kinds:
         stages = {point.stage for point in points if point.kind == kind}
         assert stages >= {stage.rstrip("@") for stage in actions.stages_of(schema["$defs"][kind])}
-    with Emulator() as plain, Emulator(tls=(str(certificate[0]), str(certificate[1]))) as with_tls:
+    with Emulator() as plain, Emulator(tls_cert=str(certificate[0]), tls_key=str(certificate[1])) as with_tls:
         for point in points:
             emulator = with_tls if cells.needs_tls(point) else plain
             emulator.faults().set([{"do": point.rule_action(1000), "must_fire": False}])

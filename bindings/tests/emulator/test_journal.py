@@ -332,7 +332,7 @@ def test_a_tail_yields_new_entries(emulator: Emulator) -> None:
 
 
 def test_a_slow_tail_reports_dropped_entries() -> None:
-    with Emulator(journal_bytes=128 << 10, auth="off") as emulator:
+    with Emulator(journal_size=128 << 10, auth="off") as emulator:
         client = emulator.client()
         tail = emulator.journal().tail(timeout_s=30, operations="ListBuckets")
         for _ in range(1000):
@@ -403,7 +403,7 @@ def test_each_namespace_has_its_own_journal(emulator: Emulator) -> None:
 
 
 def test_memory_is_bounded_and_dropped_entries_are_counted() -> None:
-    with Emulator(journal_bytes=128 << 10, auth="off") as emulator:
+    with Emulator(journal_size=128 << 10, auth="off") as emulator:
         client = emulator.client()
         for _ in range(1000):
             with pytest.raises(penstock.S3NotFoundError):
@@ -417,7 +417,7 @@ def test_memory_is_bounded_and_dropped_entries_are_counted() -> None:
 
 
 def test_without_a_journal_its_methods_name_the_option() -> None:
-    with Emulator(journal_bytes=0) as emulator:
+    with Emulator(journal_size=0) as emulator:
         boto(emulator).list_buckets()
-        with pytest.raises(ValueError, match="journal_bytes"):
+        with pytest.raises(ValueError, match="journal_size"):
             emulator.journal().count()

@@ -31,13 +31,13 @@ def boto(emulator: Emulator) -> Any:
 
 
 def test_assertions_fail_if_entries_that_may_match_were_dropped() -> None:
-    with Emulator(journal_bytes=128 << 10, auth="off") as emulator:
+    with Emulator(journal_size=128 << 10, auth="off") as emulator:
         client = emulator.client()
         for _ in range(1000):
             with pytest.raises(penstock.S3NotFoundError):
                 client.head_object("none", "key")
         journal = emulator.journal()
-        dropped_error = f"{journal.dropped} of the selected entries were dropped.*raise journal_bytes"
+        dropped_error = f"{journal.dropped} of the selected entries were dropped.*raise journal_size"
         reads = {"bucket": "none", "operations": "GetObject"}
         with pytest.raises(AssertionError, match=dropped_error):
             journal.assert_count(0, status=503)

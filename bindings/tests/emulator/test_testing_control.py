@@ -290,11 +290,11 @@ def test_the_admin_api_requires_its_token():
 
 def test_a_new_key_takes_over_the_account_of_the_first_with_a_warning(tmp_path: Path):
     data = str(tmp_path / "data")
-    with Emulator(data_directory=data, access_keys=[("old", "secret")]) as s3:
+    with Emulator(data=data, access_keys=[("old", "secret")]) as s3:
         boto(s3, "old", "secret").create_bucket(Bucket="mine")
         kept = s3.create_namespace("kept")
     with pytest.warns(UserWarning, match="access key 'new' takes over the account of access key 'old'"):
-        s3 = Emulator(data_directory=data, access_keys=[("new", "secret")])
+        s3 = Emulator(data=data, access_keys=[("new", "secret")])
     with s3:
         assert [bucket["Name"] for bucket in boto(s3, "new", "secret").list_buckets()["Buckets"]] == ["mine"]
         assert boto(s3, kept.access_key_id, kept.secret_access_key).list_buckets()["Buckets"] == []

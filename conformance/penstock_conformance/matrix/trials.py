@@ -55,7 +55,8 @@ class Environment:
     """
 
     def __init__(self, max_attempts: int, tls: tuple[str, str] | None = None) -> None:
-        self.emulator = Emulator(tls=tls, journal_bytes=4 << 20)
+        certificate, key = tls or (None, None)
+        self.emulator = Emulator(tls_cert=certificate, tls_key=key, journal_size=4 << 20)
         # Few attempts: an object that a fault left with a wrong checksum stays wrong.
         self.clean = self.emulator.client(S3ClientConfig(max_attempts=2))
         for bucket in (BUCKET, DIRECTORY):

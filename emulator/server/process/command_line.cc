@@ -18,6 +18,8 @@
 namespace penstock::emulator::server {
 namespace {
 
+constexpr int kDefaultPort = 9000;
+
 struct Flags {
   EmulatorOptions options;
   std::string diagnostic_log = CommandLine().diagnostic_log;
@@ -30,6 +32,7 @@ struct Flags {
   std::string admin_token_file;
   std::string moto_reset = "auto";
   std::string limits;
+  std::string config;  // read by AddOtherSources
 };
 
 // CLI11 parses "-1" as the largest unsigned number, takes that number for all larger ones, and says
@@ -67,40 +70,75 @@ CLI::Validator IsWhole() {
       "");
 }
 
-// Replaces a number of bytes with a unit ("512MiB", "1 gb") by the number of bytes.
-std::string ReplaceSize(std::string& text) {
-  constexpr std::string_view kUnits = "kmgtp";  // factors of 1024
-  if (text.empty()) return {};
-  if (text.starts_with('-')) return text + " is negative; give 0 or more";
+// Returns the number of `text` before its unit, and sets `unit` to the unit in lower case; nullopt
+// if the text does not begin with a whole number of 64 bits.
+std::optional<std::uint64_t> NumberAndUnit(std::string_view text, std::string& unit) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  std::string unit = AsciiLower(std::string_view(text).substr(digits));
+  unit = AsciiLower(text.substr(digits));
   unit.erase(0, unit.find_first_not_of(' '));
-  const std::string fix =
-      "; give 0, or 1048576 (1MiB) to 18446744073709551615 bytes as a whole number, with or "
-      "without a unit (KiB, MiB, GiB, TiB), for example 1536MiB";
-  std::uint64_t bytes = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + digits, bytes);
-  std::size_t factor = 0;
-  if (!unit.empty() && unit != "b") {
-    factor = kUnits.find(unit.front()) + 1;  // 0: no such unit
-    const std::string_view rest = std::string_view(unit).substr(1);
-    if (factor == 0 || !(rest.empty() || rest == "b" || rest == "i" || rest == "ib"))
-      return "'" + text + "' is not a size" + fix;
-  }
-  if (digits == 0) return "'" + text + "' is not a size" + fix;
-  if (parsed.ec != std::errc() || bytes > (UINT64_MAX >> (10 * factor)))
-    return "'" + text + "' is too large" + fix;
-  text = std::to_string(bytes << (10 * factor));
-  return {};
+  std::uint64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + digits, number);
+  if (digits == 0 || parsed.ec != std::errc()) return std::nullopt;
+  return number;
+}
+
+struct Unit {
+  std::string_view name;
+  std::uint64_t factor;
+};
+constexpr std::uint64_t kKibi = 1024;
+constexpr std::uint64_t kKilo = 1000;
+constexpr Unit kSizeUnits[] = {{"", 1},
+                               {"b", 1},
+                               {"kib", kKibi},
+                               {"mib", kKibi* kKibi},
+                               {"gib", kKibi* kKibi* kKibi},
+                               {"tib", kKibi* kKibi* kKibi* kKibi},
+                               {"kb", kKilo},
+                               {"mb", kKilo* kKilo},
+                               {"gb", kKilo* kKilo* kKilo},
+                               {"tb", kKilo* kKilo* kKilo* kKilo}};
+constexpr Unit kDurationUnits[] = {{"ms", 1}, {"s", 1000}};
+
+// Replaces a number with a unit ("512MiB", "25 ms") by the number in the smallest unit.
+template <std::size_t kCount>
+CLI::Validator InUnits(const Unit (&units)[kCount], std::string expected) {
+  return CLI::Validator(
+      [&units, expected = std::move(expected)](std::string& text) -> std::string {
+        if (text.empty()) return {};  // RefuseEmptyValues says it
+        std::string name;
+        const std::optional<std::uint64_t> number = NumberAndUnit(text, name);
+        const Unit* const unit = std::find_if(std::begin(units), std::end(units),
+                                              [&](const Unit& u) { return u.name == name; });
+        const bool zero = number == 0 && name.empty();
+        if (!number || (unit == std::end(units) && !zero) ||
+            (!zero && *number > UINT64_MAX / unit->factor))
+          return "'" + text + "' is not " + expected;
+        text = std::to_string(zero ? 0 : *number * unit->factor);
+        return {};
+      },
+      "");
+}
+
+CLI::Validator IsSize(const std::string& range) {
+  return InUnits(kSizeUnits, range +
+                                 " as a whole number, with or without a unit (KiB, MiB, GiB, "
+                                 "TiB, kB, MB, GB, TB), for example 64MiB");
 }
 
 void DeclareListeners(CLI::App& app, Flags& flags) {
   EmulatorOptions& options = flags.options;
   app.footer(
       "penstock-emulator fsck DIR checks the directory of --data DIR; see penstock-emulator fsck "
-      "--help.");
+      "--help.\n\nEach option also has an environment variable, PENSTOCK_EMULATOR_ and its name, "
+      "for "
+      "example PENSTOCK_EMULATOR_MEMORY_LIMIT (lists: one value; a flag: true), and a key in the "
+      "file of --config, for example memory_limit. The command line has precedence over variables, "
+      "and variables over the file.");
+  app.add_option("--config", flags.config, "TOML file with options");
   app.set_version_flag("--version", std::string("penstock-emulator ") + PENSTOCK_VERSION);
   app.add_option("--host", options.host, "address to listen on")->capture_default_str();
+  options.port = kDefaultPort;
   app.add_option("--port", options.port, "port for S3; 0: any free one")
       ->check(IsInteger("0 to 65535"))
       ->capture_default_str();
@@ -137,7 +175,7 @@ void DeclareStorage(CLI::App& app, Flags& flags) {
                  "fault scenarios and limits, for example 512MiB; beyond it uploads get 507 and "
                  "documents 503. 0: "
                  "three quarters of the control group's limit, else half of the machine's memory")
-      ->transform(CLI::Validator(ReplaceSize, ""))
+      ->transform(IsSize("0, or 1048576 (1MiB) to 18446744073709551615 bytes"))
       ->capture_default_str();
   app.add_option(
          "--durability", flags.durability,
@@ -145,8 +183,9 @@ void DeclareStorage(CLI::App& app, Flags& flags) {
       ->check(CLI::IsMember({"strict", "relaxed"}))
       ->capture_default_str();
   app.add_option("--scrub-rate", options.scrub_bytes_per_second,
-                 "bytes per second of the background check of --data for damage; 0: no check")
-      ->check(IsWhole())
+                 "rate per second of the background check of --data for damage, for example 8MiB; "
+                 "0: no check")
+      ->transform(IsSize("0, or 65536 (64KiB) bytes per second or more"))
       ->capture_default_str();
 }
 
@@ -173,6 +212,9 @@ void DeclareAccess(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   app.add_option("--region", options.region, "home region, also for host names without a region")
       ->capture_default_str();
+  app.add_flag("--relaxed-bucket-names", options.relaxed_bucket_names,
+               "also accept bucket names that S3 rejects but S3 mocks accept: 1 to 255 letters, "
+               "digits, '.', '-' and '_'");
 }
 
 void DeclareFaults(CLI::App& app, Flags& flags) {
@@ -186,9 +228,9 @@ void DeclareFaults(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   app.add_option("--faults", options.faults_path,
                  "JSON file with the initial faults of every namespace (docs/faults.md)");
-  app.add_option("--first-byte-delay-ms", options.first_byte_delay_ms,
-                 "delay of every GET and HEAD response, as with a distant region")
-      ->check(IsInteger("0 to 60000"))
+  app.add_option("--first-byte-delay", options.first_byte_delay_ms,
+                 "delay of every GET and HEAD response, as with a distant region: 25ms, 1s")
+      ->transform(InUnits(kDurationUnits, "0, or 1ms to 60s, for example 25ms"))
       ->capture_default_str();
   app.add_option("--limits", flags.limits,
                  "limits, latency and bandwidth of S3: aws-standard, aws-strict, aws-express or "
@@ -200,10 +242,9 @@ void DeclareTlsAndLogs(CLI::App& app, Flags& flags) {
   app.add_option("--tls-cert", options.tls_certificate_path,
                  "PEM certificate chain; enables HTTPS");
   app.add_option("--tls-key", options.tls_key_path, "PEM private key");
-  app.add_option(
-         "--journal-bytes", options.journal_bytes,
-         "memory for each namespace's journal of requests, 131072 (128 KiB) or more; 0: no journal")
-      ->check(IsWhole())
+  app.add_option("--journal-size", options.journal_bytes,
+                 "memory for each namespace's journal of requests, 128KiB or more; 0: no journal")
+      ->transform(IsSize("0, or 131072 (128KiB) to 1099511627776 bytes (1TiB)"))
       ->capture_default_str();
   app.add_flag("--yield-to-clients", options.yield_to_clients,
                "from 16 connections on, let clients on the same machine run first (SCHED_BATCH)");
@@ -233,19 +274,6 @@ Result<std::string> ReadLimits(const std::string& name) {
   return text;
 }
 
-constexpr char kSecretVariable[] = "PENSTOCK_EMULATOR_SECRET_KEY";
-constexpr char kTokenVariable[] = "PENSTOCK_EMULATOR_ADMIN_TOKEN";
-
-// Returns nullopt if it is not set. Rejects an empty value, which usually means that a script
-// failed to set it.
-Result<std::optional<std::string>> ReadVariable(const Environment& environment,
-                                                const std::string& name) {
-  std::optional<std::string> value = environment(name);
-  if (value && value->empty())
-    return Usage(name + " is set but empty; give it a value, or unset it");
-  return value;
-}
-
 // Returns the only line of a file.
 Result<std::string> ReadSecret(const std::string& what, const std::string& path) {
   PENSTOCK_ASSIGN(
@@ -263,12 +291,10 @@ Error EmptyValue(const std::string& flag) {
 }
 
 // Rejects "--data=": CLI11 would use the next argument as the value.
-Result<void> RefuseMissingValues(int argc, const char* const* argv) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    if (argument.starts_with("--") && argument.find('=') == argument.size() - 1) {
-      return EmptyValue(std::string(argument.substr(0, argument.size() - 1)));
-    }
+Result<void> RefuseMissingValues(const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    if (argument.starts_with("--") && argument.find('=') == argument.size() - 1)
+      return EmptyValue(argument.substr(0, argument.size() - 1));
   }
   return Ok();
 }
@@ -283,7 +309,7 @@ Result<void> RefuseEmptyValues(const CLI::App& app) {
   return Ok();
 }
 
-Result<std::vector<std::string>> SecretsOf(const Flags& flags, const Environment& environment) {
+Result<std::vector<std::string>> SecretsOf(const Flags& flags) {
   if (!flags.secret_keys.empty() && !flags.secret_key_files.empty()) {
     return Usage("secrets are given by --secret-key and by --secret-key-file; use one of the two");
   }
@@ -291,44 +317,29 @@ Result<std::vector<std::string>> SecretsOf(const Flags& flags, const Environment
   for (const std::string& path : flags.secret_key_files) {
     PENSTOCK_ASSIGN(secrets.emplace_back(), ReadSecret("secret key file", path));
   }
-  if (!secrets.empty()) return secrets;
-  PENSTOCK_ASSIGN(const std::optional<std::string> variable,
-                  ReadVariable(environment, kSecretVariable));
-  if (!variable) return secrets;
-  if (flags.access_keys.size() != 1) {
-    return Usage(std::string(kSecretVariable) + " is the secret of one --access-key, but " +
-                 std::to_string(flags.access_keys.size()) +
-                 " are given; use one --access-key, or --secret-key-file for each");
-  }
-  return std::vector<std::string>{*variable};
+  return secrets;
 }
 
-Result<void> TakeAccessKeys(Flags& flags, const Environment& environment) {
-  PENSTOCK_ASSIGN(const std::vector<std::string> secrets, SecretsOf(flags, environment));
+Result<void> TakeAccessKeys(Flags& flags) {
+  PENSTOCK_ASSIGN(const std::vector<std::string> secrets, SecretsOf(flags));
   if (flags.access_keys.size() != secrets.size()) {
     return Usage(std::to_string(flags.access_keys.size()) + " --access-key but " +
                  std::to_string(secrets.size()) +
                  (flags.secret_key_files.empty() ? " --secret-key" : " --secret-key-file") +
-                 "; give one secret with each key");
+                 "; give one secret with each key, also where they come from variables or a file");
   }
   for (std::size_t i = 0; i < secrets.size(); ++i)
     flags.options.access_keys.push_back({flags.access_keys[i], secrets[i]});
   return Ok();
 }
 
-Result<void> TakeAdminToken(Flags& flags, const Environment& environment) {
+Result<void> TakeAdminToken(Flags& flags) {
   std::string& token = flags.options.admin_token;
-  if (!flags.admin_token_file.empty()) {
-    if (!token.empty())
-      return Usage(
-          "the admin token is given by --admin-token and by --admin-token-file; use one of the "
-          "two");
-    PENSTOCK_ASSIGN(token, ReadSecret("admin token file", flags.admin_token_file));
-  }
-  if (!token.empty()) return Ok();
-  PENSTOCK_ASSIGN(const std::optional<std::string> variable,
-                  ReadVariable(environment, kTokenVariable));
-  token = variable.value_or(std::string());
+  if (flags.admin_token_file.empty()) return Ok();
+  if (!token.empty())
+    return Usage(
+        "the admin token is given by --admin-token and by --admin-token-file; use one of the two");
+  PENSTOCK_ASSIGN(token, ReadSecret("admin token file", flags.admin_token_file));
   return Ok();
 }
 
@@ -344,6 +355,25 @@ Error UnknownFlags(const std::vector<std::string>& extras) {
           : "unknown flag:" + names + "; see --help");
 }
 
+// The message of a parser's error, with the variable or key in place of an option that came from
+// there.
+std::string WithSource(std::string message, const Settings& settings) {
+  for (const auto& [option, source] : settings.sources) {
+    const std::string name = "--" + option;
+    if (message.starts_with(name + ":")) return source + message.substr(name.size());
+  }
+  return message;
+}
+
+std::vector<std::string> NamesOf(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* const option : app.get_options()) {
+    const std::string name = option->get_name().substr(2);
+    if (name != "help" && name != "version") names.push_back(name);
+  }
+  return names;
+}
+
 }  // namespace
 
 Result<CommandLine> ParseCommandLine(int argc, const char* const* argv,
@@ -354,9 +384,11 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv,
   for (const auto declare :
        {DeclareListeners, DeclareStorage, DeclareAccess, DeclareFaults, DeclareTlsAndLogs})
     declare(app, flags);
-  PENSTOCK_TRY(RefuseMissingValues(argc, argv));
+  PENSTOCK_ASSIGN(const Settings settings,
+                  AddOtherSources({argv + 1, argv + argc}, NamesOf(app), environment));
+  PENSTOCK_TRY(RefuseMissingValues(settings.arguments));
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(settings.arguments.rbegin(), settings.arguments.rend()));
   } catch (const CLI::CallForHelp&) {
     return CommandLine{.text = app.help()};
   } catch (const CLI::CallForVersion& version) {
@@ -364,11 +396,11 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv,
   } catch (const CLI::ExtrasError&) {
     return UnknownFlags(app.remaining());
   } catch (const CLI::ParseError& error) {
-    return Usage(error.what());
+    return Usage(WithSource(error.what(), settings));
   }
   PENSTOCK_TRY(RefuseEmptyValues(app));
-  PENSTOCK_TRY(TakeAccessKeys(flags, environment));
-  PENSTOCK_TRY(TakeAdminToken(flags, environment));
+  PENSTOCK_TRY(TakeAccessKeys(flags));
+  PENSTOCK_TRY(TakeAdminToken(flags));
   if (flags.moto_reset != "auto") flags.options.moto_reset = flags.moto_reset == "on";
   PENSTOCK_ASSIGN(flags.options.limits_json, ReadLimits(flags.limits));
   flags.options.durability =

@@ -2,10 +2,10 @@
 #ifndef PENSTOCK_EMULATOR_SERVER_PROCESS_COMMAND_LINE_H_
 #define PENSTOCK_EMULATOR_SERVER_PROCESS_COMMAND_LINE_H_
 
-#include <functional>
 #include <optional>
 #include <string>
 
+#include "emulator/server/process/setting_sources.h"
 #include "penstock/emulator.h"
 
 namespace penstock::emulator::server {
@@ -18,10 +18,9 @@ struct CommandLine {
   std::optional<std::string> text = std::nullopt;
 };
 
-// Returns the value of an environment variable; nullopt if it is not set.
-using Environment = std::function<std::optional<std::string>(const std::string& name)>;
-
-// Returns kInvalidArgument, with a message of one line, for wrong usage.
+// Options come from, in this order of precedence: the command line, environment variables
+// (VariableOf), and the TOML file that --config names. Returns kInvalidArgument, with a message of
+// one line, for wrong usage.
 Result<CommandLine> ParseCommandLine(int argc, const char* const* argv,
                                      const Environment& environment);
 

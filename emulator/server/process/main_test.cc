@@ -28,6 +28,7 @@ class Process {
     std::vector<char*> argv;
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
+    setenv("PENSTOCK_EMULATOR_PORT", "0", 1);  // any free port
     int out[2];
     int err[2];
     EXPECT_EQ(pipe2(out, O_CLOEXEC), 0);

@@ -41,7 +41,7 @@ constexpr std::uint64_t kMaxJournal = std::uint64_t{1} << 40;
 
 Result<void> CheckJournal(std::uint64_t bytes) {
   if (bytes == 0 || (bytes >= kMinJournal && bytes <= kMaxJournal)) return Ok();
-  return Wrong("journal bytes must be " + std::to_string(kMinJournal) + " (128 KiB) to " +
+  return Wrong("journal size must be " + std::to_string(kMinJournal) + " (128 KiB) to " +
                std::to_string(kMaxJournal) + " (1 TiB), or 0 for no journal, not " +
                std::to_string(bytes));
 }
@@ -64,7 +64,7 @@ Result<void> CheckDurability(const EmulatorOptions& options) {
   if (options.durability != DurabilityMode::kStrict || !options.data_directory.empty()) return Ok();
   return Wrong(
       "strict durability needs a data directory, because buckets in memory end with the process; "
-      "give a data directory (--data DIR, data_directory), or leave strict durability out");
+      "give a data directory (--data DIR, in Python data), or leave strict durability out");
 }
 
 // Names that a Host header can have, with or without a port.

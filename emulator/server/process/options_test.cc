@@ -41,7 +41,7 @@ TEST(OptionsTest, RefusesInvalidOptions) {
        {std::uint64_t{1}, std::uint64_t{(128 << 10) - 1}, ~std::uint64_t{0}}) {
     EXPECT_EQ(
         Complaint({.journal_bytes = bytes}),
-        "journal bytes must be 131072 (128 KiB) to 1099511627776 (1 TiB), or 0 for no journal, "
+        "journal size must be 131072 (128 KiB) to 1099511627776 (1 TiB), or 0 for no journal, "
         "not " +
             std::to_string(bytes));
   }
@@ -61,7 +61,7 @@ TEST(OptionsTest, StrictDurabilityNeedsADirectory) {
   EXPECT_EQ(
       Complaint({.durability = DurabilityMode::kStrict}),
       "strict durability needs a data directory, because buckets in memory end with the process; "
-      "give a data directory (--data DIR, data_directory), or leave strict durability out");
+      "give a data directory (--data DIR, in Python data), or leave strict durability out");
   EXPECT_EQ(Complaint({.data_directory = "/data", .durability = DurabilityMode::kStrict}), "");
 }
 

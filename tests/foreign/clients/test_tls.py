@@ -12,7 +12,7 @@ from penstock.testing import Emulator
 @pytest.fixture
 def emulator(certificate):
     pem, key = certificate
-    with Emulator(tls=(str(pem), str(key))) as instance:
+    with Emulator(tls_cert=str(pem), tls_key=str(key)) as instance:
         yield instance
 
 

@@ -29,7 +29,7 @@ ABORTS = {
 @pytest.fixture
 def emulator(certificate: tuple[Path, Path]) -> Iterator[Emulator]:
     pem, key = certificate
-    with Emulator(tls=(str(pem), str(key))) as instance:
+    with Emulator(tls_cert=str(pem), tls_key=str(key)) as instance:
         yield instance
 
 

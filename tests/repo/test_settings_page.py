@@ -1,0 +1,43 @@
+"""docs/settings.md has the table of the built emulator's options, and its example is a valid file."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from penstock_emulator import Emulator
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+from settings_page import PAGE, options, table
+
+PROGRAM = Path(os.environ["PENSTOCK_BUILD_DIR"], "emulator/server/penstock-emulator")
+
+
+def test_the_page_has_the_current_table() -> None:
+    assert table() in PAGE.read_text(), "run ./dev python tools/settings_page.py --write"
+
+
+def test_every_python_argument_is_an_option() -> None:
+    text = subprocess.run([str(PROGRAM), "--help"], check=True, capture_output=True, text=True).stdout
+    names = {name.replace("-", "_") for name, _, _ in options(text)} | {"access_keys"}
+    assert inspect.signature(Emulator).parameters.keys() - names == set()
+
+
+def test_the_example_starts_the_emulator(tmp_path: Path) -> None:
+    [example] = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    for name in ("trainer", "evaluator"):
+        (tmp_path / name).write_text(f"secret-of-{name}\n")
+    text = example.replace("/var/lib/penstock-emulator", str(tmp_path / "data")).replace("/etc/penstock/", f"{tmp_path}/")
+    (tmp_path / "emulator.toml").write_text(text)
+    command = [str(PROGRAM), "--config", str(tmp_path / "emulator.toml"), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline())["event"] == "ready"
+        process.terminate()
+    assert process.returncode == 0
+    assert (tmp_path / "data").is_dir()
