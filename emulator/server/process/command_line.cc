@@ -147,7 +147,8 @@ void DeclareListeners(CLI::App& app, Flags& flags) {
       ->check(IsInteger("-1 to 65535"))
       ->capture_default_str();
   app.add_option("--admin-host", options.admin_host,
-                 "address of the admin listener, which needs no signature")
+                 "address of the admin listener, which needs no signature; one that other machines "
+                 "can reach needs an admin token")
       ->capture_default_str();
   app.add_option("--admin-allow-host", options.admin_allowed_hosts,
                  "name that the Host header of admin requests may have, besides localhost and IP "

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "emulator/identity/users_document.h"
+#include "emulator/server/admin/admin_hosts.h"
 #include "emulator/store/system/path_check.h"
 
 namespace penstock::emulator::server {
@@ -82,6 +83,19 @@ Result<void> CheckAllowedHosts(const std::vector<std::string>& hosts) {
   return Ok();
 }
 
+// Other machines can reach an address that is not a loopback address.
+Result<void> CheckAdminAddress(const EmulatorOptions& options) {
+  if (options.admin_host.empty())
+    return Wrong("admin host is empty; use 127.0.0.1 or another address of this machine");
+  if (options.admin_port < 0 || IsLoopbackHost(options.admin_host) || !options.admin_token.empty())
+    return Ok();
+  return Wrong(
+      "admin host '" + options.admin_host +
+      "' can be reached from other machines, and admin requests need no signature; give an admin "
+      "token (--admin-token-file FILE, PENSTOCK_EMULATOR_ADMIN_TOKEN), or leave the admin host "
+      "out");
+}
+
 // The message does not show the token.
 Result<void> CheckAdminToken(std::string_view token) {
   const auto control = std::find_if(token.begin(), token.end(), [](char c) {
@@ -132,8 +146,7 @@ Result<EmulatorOptions> CheckedOptions(EmulatorOptions options) {
   PENSTOCK_TRY(CheckPort("admin port", options.admin_port, -1));
   if (options.host.empty())
     return Wrong("host is empty; use 127.0.0.1, 0.0.0.0 or another address of this machine");
-  if (options.admin_host.empty())
-    return Wrong("admin host is empty; use 127.0.0.1 or another address of this machine");
+  PENSTOCK_TRY(CheckAdminAddress(options));
   if (!IsRegionName(options.region)) {
     return Wrong("invalid region '" + options.region +
                  "': expected a letter, then letters, digits, '-' and '_', at most " +

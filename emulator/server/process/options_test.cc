@@ -57,6 +57,21 @@ TEST(OptionsTest, RefusesInvalidOptions) {
   EXPECT_NE(Complaint({.tls_certificate_path = "x"}).find("both"), std::string::npos);
 }
 
+TEST(OptionsTest, AnAdminListenerForOtherMachinesNeedsAToken) {
+  for (const char* host : {"0.0.0.0", "::", "192.0.2.1", "emulator.test"}) {
+    EXPECT_EQ(
+        Complaint({.admin_host = host}),
+        "admin host '" + std::string(host) +
+            "' can be reached from other machines, and admin requests need no signature; "
+            "give an admin token (--admin-token-file FILE, PENSTOCK_EMULATOR_ADMIN_TOKEN), or "
+            "leave the admin host out");
+    EXPECT_EQ(Complaint({.admin_host = host, .admin_token = "t"}), "");
+    EXPECT_EQ(Complaint({.admin_host = host, .admin_port = -1}), "");
+  }
+  for (const char* host : {"127.0.0.2", "::1", "localhost"})
+    EXPECT_EQ(Complaint({.admin_host = host}), "");
+}
+
 TEST(OptionsTest, StrictDurabilityNeedsADirectory) {
   EXPECT_EQ(
       Complaint({.durability = DurabilityMode::kStrict}),
