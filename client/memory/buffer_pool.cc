@@ -128,7 +128,7 @@ void BufferPool::Keep(std::byte* data, std::size_t size) {
     const MutexLock lock(mutex_);
     kept_[size].push_back(data);
     kept_bytes_ += size;
-    DropKept(MostKept(), freed);
+    DropKept(MaxKept(), freed);
   }
   for (const auto& [memory, bytes] : freed) ::munmap(memory, bytes);
 }
@@ -177,6 +177,6 @@ void BufferPool::DropKept(std::uint64_t max_bytes, Freed& freed) {
   }
 }
 
-std::uint64_t BufferPool::MostKept() const { return std::min(kMaxKeptBytes, budget_.limit() / 4); }
+std::uint64_t BufferPool::MaxKept() const { return std::min(kMaxKeptBytes, budget_.limit() / 4); }
 
 }  // namespace penstock

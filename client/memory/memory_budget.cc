@@ -224,7 +224,7 @@ MemoryBudget::Share MemoryBudget::Grant(std::uint64_t bytes) {
     taker = {};  // counts as a thread that never waits
   }
   usage_.held += bytes;
-  usage_.most_held = std::max(usage_.most_held, usage_.held);
+  usage_.peak_held = std::max(usage_.peak_held, usage_.held);
   return Share(*this, bytes, taker);
 }
 

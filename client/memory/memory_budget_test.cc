@@ -40,7 +40,7 @@ TEST(MemoryBudgetTest, GrantsUpToTheLimit) {
   ASSERT_TRUE(budget.TryTake(40));
   first.reset();
   EXPECT_EQ(budget.usage().held, 0u);
-  EXPECT_EQ(budget.usage().most_held, 100u);
+  EXPECT_EQ(budget.usage().peak_held, 100u);
 }
 
 TEST(MemoryBudgetTest, MovedShareIsReleasedOnce) {
@@ -64,7 +64,7 @@ TEST(MemoryBudgetTest, GrantsMoreThanTheLimitIfNothingElseIsHeld) {
   AwaitWaiting(budget, 1);
   small.Release();
   large.join();
-  EXPECT_EQ(budget.usage().most_held, 1000u);
+  EXPECT_EQ(budget.usage().peak_held, 1000u);
 }
 
 TEST(MemoryBudgetTest, ServesWaitersInFifoOrder) {
@@ -159,7 +159,7 @@ TEST(MemoryBudgetTest, WaitsOnceForAnIdleThreadThatHoldsAllMemory) {
   }
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 10 * kStallLimit);
   EXPECT_EQ(budget.usage().beyond_limit, 20u);
-  EXPECT_EQ(budget.usage().most_held, 150u) << "one block at a time";
+  EXPECT_EQ(budget.usage().peak_held, 150u) << "one block at a time";
 }
 
 TEST(MemoryBudgetTest, AThreadThatUsesItsMemoryIsNotIdle) {
@@ -183,7 +183,7 @@ TEST(MemoryBudgetTest, WaitsForARunningThreadThatHoldsEnough) {
   of_other.Release();
   waiter.join();
   EXPECT_EQ(budget.usage().beyond_limit, 0u);
-  EXPECT_EQ(budget.usage().most_held, 100u);
+  EXPECT_EQ(budget.usage().peak_held, 100u);
 }
 
 TEST(MemoryBudgetTest, ExceedsTheLimitAtOnceWhenTheLastHolderWaits) {
@@ -232,7 +232,7 @@ TEST(MemoryBudgetTest, ManyHoldersInManyThreadsExceedTheLimitByOneRequestEach) {
   }
   threads.clear();
   EXPECT_GE(budget.usage().beyond_limit, 1u);
-  EXPECT_LE(budget.usage().most_held, 100u + kThreads * kHoldersPerThread * 10u);
+  EXPECT_LE(budget.usage().peak_held, 100u + kThreads * kHoldersPerThread * 10u);
   EXPECT_EQ(budget.usage().held, 0u);
 }
 
@@ -285,7 +285,7 @@ TEST(MemoryBudgetTest, ManyThreadsStayWithinTheLimitAndFinish) {
   }
   takers.clear();
   const MemoryBudget::Usage usage = budget.usage();
-  EXPECT_LE(usage.most_held, 100u);
+  EXPECT_LE(usage.peak_held, 100u);
   EXPECT_EQ(usage.held, 0u);
   EXPECT_EQ(usage.in_flight, 0u);
   EXPECT_EQ(usage.beyond_limit, 0u);

@@ -185,7 +185,7 @@ internal::Block::Block(std::shared_ptr<SpareBytes> from, std::uint64_t number)
 internal::Block::~Block() { spare->Return(std::move(bytes)); }
 
 Journal::Journal(std::size_t bytes, MonotonicTime opened)
-    : most_blocks_(std::max<std::size_t>(2, (bytes + kBlockBytes - 1) / kBlockBytes)),
+    : max_blocks_(std::max<std::size_t>(2, (bytes + kBlockBytes - 1) / kBlockBytes)),
       opened_(opened),
       generation_(NextGeneration()) {}
 
@@ -220,7 +220,7 @@ bool Journal::WaitForResponses(MonotonicTime until) {
 }
 
 void Journal::BeginBlock() {
-  if (blocks_.size() == most_blocks_) {
+  if (blocks_.size() == max_blocks_) {
     dropped_ += blocks_.front()->count;
     blocks_.pop_front();
   }

@@ -96,7 +96,7 @@ class Journal {
  private:
   void BeginBlock() PENSTOCK_REQUIRES(mutex_);
 
-  const std::size_t most_blocks_;
+  const std::size_t max_blocks_;
   const MonotonicTime opened_;
   const std::uint64_t generation_;
   const std::shared_ptr<internal::SpareBytes> spare_ = std::make_shared<internal::SpareBytes>();

@@ -152,7 +152,7 @@ TEST_F(FaultsOverTheWireTest, PausesAndPacesChangeNoBytes) {
     Check({{R"({"latency": {"median_ms": 1, "sigma": 0.5}, "at": ")" + at + "\"}", whole}});
   }
   Check({{R"({"drip": {"bytes": 3, "every_ms": 1}})", whole},
-         {R"({"latency": {"least_ms": 1, "most_ms": 2}})", whole}});
+         {R"({"latency": {"min_ms": 1, "max_ms": 2}})", whole}});
   for (const string scope : {"request", "connection", "client", "bucket", "server"}) {
     Check({{R"({"bandwidth": {"bytes_per_second": 5000, "scope": ")" + scope + "\"}}", whole}});
   }

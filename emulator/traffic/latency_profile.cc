@@ -10,12 +10,12 @@ namespace {
 
 constexpr double kMegabyte = 1e6;
 
-constexpr Waiting::Late kStraggler{.chance = 0.0048, .least_ms = 200, .most_ms = 1'000};
-constexpr Waiting::Late kStall{.chance = 0.0002, .least_ms = 1'000, .most_ms = 5'000};
+constexpr Waiting::Late kStraggler{.chance = 0.0048, .min_ms = 200, .max_ms = 1'000};
+constexpr Waiting::Late kStall{.chance = 0.0002, .min_ms = 1'000, .max_ms = 5'000};
 constexpr Waiting kExpressRead{.floor_ms = 2,
                                .median_ms = 2.6,
                                .sigma = 0.35,
-                               .straggler = {.chance = 0.002, .least_ms = 10, .most_ms = 60},
+                               .straggler = {.chance = 0.002, .min_ms = 10, .max_ms = 60},
                                .stall = {}};
 
 constexpr std::array<LatencyProfile, 3> kProfiles{{
@@ -32,7 +32,7 @@ constexpr std::array<LatencyProfile, 3> kProfiles{{
                .median_ms = 15,
                .sigma = 0.6,
                .straggler = {},
-               .stall = {.chance = 0.001, .least_ms = 5'000, .most_ms = 5'000}},
+               .stall = {.chance = 0.001, .min_ms = 5'000, .max_ms = 5'000}},
      .connection_median = 90 * kMegabyte,
      .connection_sigma = 0.18,
      .connection_least = 45 * kMegabyte,
@@ -53,7 +53,7 @@ double LogNormal(double median, double sigma, double first, double second) {
 }
 
 double Between(const Waiting::Late& late, double share) {
-  return late.least_ms + share * (late.most_ms - late.least_ms);
+  return late.min_ms + share * (late.max_ms - late.min_ms);
 }
 
 }  // namespace

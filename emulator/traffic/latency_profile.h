@@ -24,8 +24,8 @@ struct Waiting {
   double sigma = 0;      // Standard deviation of its logarithm.
   struct Late {
     double chance = 0;  // Probability, 0 to 1.
-    double least_ms = 0;
-    double most_ms = 0;  // Uniform between least_ms and most_ms.
+    double min_ms = 0;
+    double max_ms = 0;  // Uniform between min_ms and max_ms.
   };
   Late straggler;
   Late stall;

@@ -120,11 +120,11 @@ int main(int argc, char** argv) {
   threads.clear();
   const penstock::MemoryBudget::Usage usage = penstock::MemoryBudget::PerProcess().usage();
   std::printf(
-      "{\"grown_kib\": %llu, \"left_kib\": %llu, \"most_held\": %llu, \"held\": %llu, "
+      "{\"grown_kib\": %llu, \"left_kib\": %llu, \"peak_held\": %llu, \"held\": %llu, "
       "\"beyond_limit\": %llu}\n",
       static_cast<unsigned long long>(MemoryKib("VmHWM:") - before),
       static_cast<unsigned long long>(std::max(MemoryKib("VmRSS:"), before) - before),
-      static_cast<unsigned long long>(usage.most_held), static_cast<unsigned long long>(usage.held),
+      static_cast<unsigned long long>(usage.peak_held), static_cast<unsigned long long>(usage.held),
       static_cast<unsigned long long>(usage.beyond_limit));
   return 0;
 }

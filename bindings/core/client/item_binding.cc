@@ -198,7 +198,7 @@ class Load {
     const checkpoint::EngineUsage usage = Opened().usage();
     return py::dict(
         "requests"_a = usage.ranges.requests, "bytes_wanted"_a = usage.ranges.bytes_wanted,
-        "bytes_asked"_a = usage.ranges.bytes_asked, "most_parallel"_a = usage.ranges.most_parallel,
+        "bytes_asked"_a = usage.ranges.bytes_asked, "peak_parallel"_a = usage.ranges.peak_parallel,
         "probes"_a = usage.probes, "mispredicted"_a = usage.mispredicted);
   }
 

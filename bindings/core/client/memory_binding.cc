@@ -83,7 +83,7 @@ void BindMemory(py::module_& module) {
       [] {
         const MemoryBudget::Usage usage = MemoryBudget::PerProcess().usage();
         return py::dict("limit"_a = usage.limit, "held"_a = usage.held,
-                        "most_held"_a = usage.most_held, "in_flight"_a = usage.in_flight,
+                        "peak_held"_a = usage.peak_held, "in_flight"_a = usage.in_flight,
                         "waiting"_a = usage.waiting, "beyond_limit"_a = usage.beyond_limit,
                         "taken_back"_a = usage.taken_back,
                         "kept"_a = BufferPool::PerProcess().kept_bytes());

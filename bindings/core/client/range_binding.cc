@@ -128,7 +128,7 @@ class BatchReader {
   py::dict usage() const {
     const RangeReader::Usage usage = reader_->usage();
     return py::dict("requests"_a = usage.requests, "bytes_wanted"_a = usage.bytes_wanted,
-                    "bytes_asked"_a = usage.bytes_asked, "most_parallel"_a = usage.most_parallel);
+                    "bytes_asked"_a = usage.bytes_asked, "peak_parallel"_a = usage.peak_parallel);
   }
 
  private:

@@ -139,7 +139,7 @@ MANY_READERS = """
             position += {step}
         usage = _core.memory_usage()
         assert usage["beyond_limit"] == 0 and usage["waiting"] == 0, usage
-        assert usage["most_held"] <= {limit} * MIB, usage
+        assert usage["peak_held"] <= {limit} * MIB, usage
 """
 
 

@@ -117,7 +117,7 @@ class MemoryBudget {
   struct Usage {
     std::uint64_t limit = 0;
     std::uint64_t held = 0;          // Bytes.
-    std::uint64_t most_held = 0;     // Bytes, since the budget was created.
+    std::uint64_t peak_held = 0;     // Bytes, since the budget was created.
     std::uint64_t in_flight = 0;     // Bytes, included in `held`.
     std::uint64_t waiting = 0;       // Callers.
     std::uint64_t beyond_limit = 0;  // Times that a waiter exceeded the limit.
@@ -275,7 +275,7 @@ class BufferPool {
   // the lock.
   void DropKept(std::uint64_t most, Freed& freed) PENSTOCK_REQUIRES(mutex_);
   std::uint64_t Room() const;  // The limit minus the bytes held.
-  std::uint64_t MostKept() const;
+  std::uint64_t MaxKept() const;
 
   const int process_;
   MemoryBudget& budget_;

@@ -63,7 +63,7 @@ class RangeReader {
     std::uint64_t requests = 0;
     std::uint64_t bytes_wanted = 0;  // Of the pieces.
     std::uint64_t bytes_asked = 0;   // Of the requests, skipped bytes included.
-    int most_parallel = 0;           // Maximum of concurrent requests.
+    int peak_parallel = 0;           // Maximum of concurrent requests.
   };
 
   static std::unique_ptr<RangeReader> Create(std::shared_ptr<ObjectStore> store,

@@ -27,7 +27,7 @@ class ObjectStreamMemoryTest : public ::testing::Test {
     EXPECT_EQ(budget_.usage().in_flight, before_.in_flight);
     // No waiter timed out: a waiter that times out may exceed the limit.
     EXPECT_EQ(budget_.usage().beyond_limit, before_.beyond_limit);
-    EXPECT_LE(budget_.usage().most_held, std::max<std::uint64_t>(before_.most_held, 8 * kBlock));
+    EXPECT_LE(budget_.usage().peak_held, std::max<std::uint64_t>(before_.peak_held, 8 * kBlock));
     budget_.SetLimit(before_.limit);
   }
 

@@ -172,7 +172,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
       ++ending_;
       if (!over) {
         ++in_flight_;
-        usage_.most_parallel = std::max(usage_.most_parallel, in_flight_);
+        usage_.peak_parallel = std::max(usage_.peak_parallel, in_flight_);
         ++usage_.requests;
         usage_.bytes_asked += request.range.size();
       }

@@ -91,7 +91,7 @@ TEST_P(RangeReaderTest, ReadsManyObjectsWithinTheParallelLimit) {
   }
   for (auto& read : reads) ASSERT_TRUE(read.Get().ok());
   EXPECT_EQ(memory, contents);
-  EXPECT_LE(reader->usage().most_parallel, 3);
+  EXPECT_LE(reader->usage().peak_parallel, 3);
 }
 
 TEST_P(RangeReaderTest, NeverMixesVersionsOfAReplacedObject) {

@@ -27,8 +27,8 @@ _VALUES: dict[str, tuple[Any, ...]] = {
     "message": ("planned by the fault matrix",),
     "retry_after_ms": (30,),
     "ms": (20,),
-    "least_ms": (5,),
-    "most_ms": (15,),
+    "min_ms": (5,),
+    "max_ms": (15,),
     "floor_ms": (5,),
     "median_ms": (10,),
     "sigma": (0.5,),
@@ -63,8 +63,8 @@ _ENDING: dict[str, dict[str, Any]] = {"black_hole": {"ms": 20}, "commit_partial"
 # Parameters that a value requires.
 _COMPANIONS: dict[tuple[str, str, str], dict[str, Any]] = {
     ("latency", "sigma", "0.5"): {"median_ms": 10},
-    ("latency", "least_ms", "5"): {"most_ms": 15},
-    ("latency", "most_ms", "15"): {"least_ms": 5},
+    ("latency", "min_ms", "5"): {"max_ms": 15},
+    ("latency", "max_ms", "15"): {"min_ms": 5},
     ("expect_100", "mode", "late"): {"ms": 20},
 }
 

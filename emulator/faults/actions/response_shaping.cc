@@ -289,8 +289,8 @@ std::chrono::nanoseconds LatencyOf(const LatencyAction& latency, const s3::Excha
     return profile.ok() ? traffic::FirstByte(profile->Of(traffic::WorkOf(exchange)), draw)
                         : std::chrono::nanoseconds(0);
   }
-  if (latency.most_ms > latency.floor_ms) {
-    const double ms = latency.floor_ms + draw[0] * (latency.most_ms - latency.floor_ms);
+  if (latency.max_ms > latency.floor_ms) {
+    const double ms = latency.floor_ms + draw[0] * (latency.max_ms - latency.floor_ms);
     return std::chrono::nanoseconds(std::llround(ms * 1e6));
   }
   const traffic::Waiting waiting{.floor_ms = latency.floor_ms,

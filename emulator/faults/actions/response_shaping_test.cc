@@ -261,7 +261,7 @@ TEST_F(ResponseShapingTest, LatencyFollowsItsParameters) {
   };
   EXPECT_EQ(time(R"({"latency": {"ms": 30}})"), milliseconds(30));
   for (int i = 0; i < 20; ++i) {
-    const auto uniform = time(R"({"latency": {"least_ms": 10, "most_ms": 50}})");
+    const auto uniform = time(R"({"latency": {"min_ms": 10, "max_ms": 50}})");
     EXPECT_GE(uniform, milliseconds(10));
     EXPECT_LT(uniform, milliseconds(50));
     EXPECT_GT(time(R"({"latency": {"floor_ms": 12, "median_ms": 18, "sigma": 0.5}})"),

@@ -177,13 +177,13 @@ Result<std::vector<double>> ReadTrace(const Json& list, const std::string& place
 
 }  // namespace
 
-// Reads one of: {"ms": 30}, {"least_ms": 10, "most_ms": 50}, {"floor_ms": 12, "median_ms": 18,
+// Reads one of: {"ms": 30}, {"min_ms": 10, "max_ms": 50}, {"floor_ms": 12, "median_ms": 18,
 // "sigma": 0.5}, {"profile": "s3-standard"}, {"trace_ms": [12, 340, 9]}.
 Result<Action> ReadLatency(const Json& json, const std::string& place) {
   constexpr auto kMax = static_cast<double>(kLongestMs);
   PENSTOCK_ASSIGN(const JsonFields fields,
                   JsonFields::Read(json, place,
-                                   {"ms", "least_ms", "most_ms", "floor_ms", "median_ms", "sigma",
+                                   {"ms", "min_ms", "max_ms", "floor_ms", "median_ms", "sigma",
                                     "profile", "trace_ms"}));
   LatencyAction latency;
   PENSTOCK_ASSIGN(const std::optional<std::string> profile, fields.Text("profile"));
@@ -202,23 +202,23 @@ Result<Action> ReadLatency(const Json& json, const std::string& place) {
     PENSTOCK_ASSIGN(latency.trace_ms, ReadTrace(*trace, fields.Place("trace_ms")));
     return Action(std::move(latency));
   }
-  if (fields.Has("least_ms") != fields.Has("most_ms")) {
-    return FieldError(fields.Place(fields.Has("least_ms") ? "most_ms" : "least_ms"),
-                      "is missing: a range needs least_ms and most_ms; for a fixed time use ms");
+  if (fields.Has("min_ms") != fields.Has("max_ms")) {
+    return FieldError(fields.Place(fields.Has("min_ms") ? "max_ms" : "min_ms"),
+                      "is missing: a range needs min_ms and max_ms; for a fixed time use ms");
   }
   if (fields.Has("sigma") && !fields.Has("median_ms"))
     return FieldError(fields.Place("median_ms"), "is missing: sigma is the spread around it");
-  for (const std::string_view name : {"ms", "least_ms", "floor_ms"})
+  for (const std::string_view name : {"ms", "min_ms", "floor_ms"})
     PENSTOCK_TRY(ReadAmount(fields, name, kMax, latency.floor_ms));
-  PENSTOCK_TRY(ReadAmount(fields, "most_ms", kMax, latency.most_ms));
-  if (fields.Has("most_ms") && latency.most_ms < latency.floor_ms)
-    return FieldError(fields.Place("most_ms"), "must not be less than least_ms");
+  PENSTOCK_TRY(ReadAmount(fields, "max_ms", kMax, latency.max_ms));
+  if (fields.Has("max_ms") && latency.max_ms < latency.floor_ms)
+    return FieldError(fields.Place("max_ms"), "must not be less than min_ms");
   PENSTOCK_TRY(ReadAmount(fields, "median_ms", kMax, latency.median_ms));
   PENSTOCK_TRY(ReadAmount(fields, "sigma", 3, latency.sigma));
-  if (latency.floor_ms <= 0 && latency.most_ms <= 0 && latency.median_ms <= 0) {
+  if (latency.floor_ms <= 0 && latency.max_ms <= 0 && latency.median_ms <= 0) {
     return FieldError(
         place,
-        "has no delay: set ms, least_ms and most_ms, median_ms and sigma, profile, or trace_ms");
+        "has no delay: set ms, min_ms and max_ms, median_ms and sigma, profile, or trace_ms");
   }
   return Action(std::move(latency));
 }

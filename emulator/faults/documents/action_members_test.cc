@@ -150,8 +150,8 @@ TEST(PartialFailureMembersTest, IsAllowedOnlyBeforeTheCommit) {
 
 TEST(LatencyMembersTest, ReadsATimeARangeOrADistribution) {
   EXPECT_EQ(ReadDelay(R"({"ms": 30})").floor_ms, 30);
-  EXPECT_EQ(ReadDelay(R"({"least_ms": 10, "most_ms": 50})").most_ms, 50);
-  EXPECT_EQ(ReadDelay(R"({"least_ms": 10, "most_ms": 10})").floor_ms, 10);
+  EXPECT_EQ(ReadDelay(R"({"min_ms": 10, "max_ms": 50})").max_ms, 50);
+  EXPECT_EQ(ReadDelay(R"({"min_ms": 10, "max_ms": 10})").floor_ms, 10);
   const LatencyAction spread = ReadDelay(R"({"floor_ms": 12, "median_ms": 18, "sigma": 0.5})");
   EXPECT_EQ(spread.floor_ms, 12);
   EXPECT_EQ(spread.median_ms, 18);
@@ -160,17 +160,16 @@ TEST(LatencyMembersTest, ReadsATimeARangeOrADistribution) {
 
 TEST(LatencyMembersTest, ErrorsNameValidValues) {
   EXPECT_EQ(DelayProblem("{}"),
-            "latency: has no delay: set ms, least_ms and most_ms, median_ms and sigma, profile, or "
+            "latency: has no delay: set ms, min_ms and max_ms, median_ms and sigma, profile, or "
             "trace_ms");
   EXPECT_EQ(DelayProblem(R"({"ms": 3600001})"), "latency.ms: must be 0 to 3600000, not 3600001");
-  EXPECT_EQ(
-      DelayProblem(R"({"least_ms": 50})"),
-      "latency.most_ms: is missing: a range needs least_ms and most_ms; for a fixed time use ms");
-  EXPECT_EQ(DelayProblem(R"({"most_ms": 50})").substr(0, 28), "latency.least_ms: is missing");
+  EXPECT_EQ(DelayProblem(R"({"min_ms": 50})"),
+            "latency.max_ms: is missing: a range needs min_ms and max_ms; for a fixed time use ms");
+  EXPECT_EQ(DelayProblem(R"({"max_ms": 50})").substr(0, 26), "latency.min_ms: is missing");
   EXPECT_EQ(DelayProblem(R"({"ms": 5, "sigma": 1})").substr(0, 29),
             "latency.median_ms: is missing");
-  EXPECT_EQ(DelayProblem(R"({"least_ms": 50, "most_ms": 10})"),
-            "latency.most_ms: must not be less than least_ms");
+  EXPECT_EQ(DelayProblem(R"({"min_ms": 50, "max_ms": 10})"),
+            "latency.max_ms: must not be less than min_ms");
   EXPECT_EQ(DelayProblem(R"({"median_ms": 5, "sigma": 4})"),
             "latency.sigma: must be 0 to 3, not 4");
 }

@@ -28,7 +28,7 @@ Result<void> CheckCount(std::size_t count, std::size_t most, std::string_view wh
                                                       std::to_string(most));
 }
 
-std::size_t MostExpandedOf(const Json& name) {
+std::size_t MaxExpandedOf(const Json& name) {
   if (!name.is_string()) return 0;  // refused later
   const bool one = name.get_ref<const std::string&>().find_first_of("*?\\@") == std::string::npos;
   return one ? 1 : kMaxExpandedRules;
@@ -36,9 +36,9 @@ std::size_t MostExpandedOf(const Json& name) {
 
 void CountOperations(const Json& names, ScenarioContents& contents) {
   contents.operations += names.is_array() ? names.size() : 1;
-  std::size_t expanded = MostExpandedOf(names);
+  std::size_t expanded = MaxExpandedOf(names);
   if (names.is_array()) {
-    for (const Json& name : names) expanded += MostExpandedOf(name);
+    for (const Json& name : names) expanded += MaxExpandedOf(name);
   }
   contents.expanded_operations += std::min(expanded, kMaxExpandedRules);  // each operation once
 }
@@ -83,12 +83,12 @@ Result<void> CheckContents(const ScenarioContents& contents) {
                     "bytes of regular expressions");
 }
 
-std::uint64_t MostMemoryOf(const ScenarioContents& contents, const Json& rules,
-                           std::size_t text_bytes) {
+std::uint64_t MaxMemoryOf(const ScenarioContents& contents, const Json& rules,
+                          std::size_t text_bytes) {
   const auto of_any = std::count_if(rules.begin(), rules.end(), OfAnyOperation);
-  return RunningScenario::MostMemoryOf({.rules = rules.size(),
-                                        .rules_of_any_operation = static_cast<std::size_t>(of_any),
-                                        .operations = contents.expanded_operations}) +
+  return RunningScenario::MaxMemoryOf({.rules = rules.size(),
+                                       .rules_of_any_operation = static_cast<std::size_t>(of_any),
+                                       .operations = contents.expanded_operations}) +
          contents.actions * kBytesPerAction + text_bytes * kBytesPerTextByte +
          contents.expressions * Pattern::kMaxRegexBytes;
 }

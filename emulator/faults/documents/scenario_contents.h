@@ -29,8 +29,8 @@ Result<void> CheckContents(const ScenarioContents& contents);
 
 // The most bytes that a running scenario takes, without its counts of keys and clients. `rules`:
 // the list of its rules. `text_bytes`: the length of its document.
-std::uint64_t MostMemoryOf(const ScenarioContents& contents, const Json& rules,
-                           std::size_t text_bytes);
+std::uint64_t MaxMemoryOf(const ScenarioContents& contents, const Json& rules,
+                          std::size_t text_bytes);
 
 }  // namespace penstock::emulator::faults
 

@@ -110,7 +110,7 @@ Result<std::shared_ptr<const store::LastingCharge>> Charge(const ScenarioContent
                                                            const Source& source) {
   if (!source.limit) return std::shared_ptr<const store::LastingCharge>();
   auto charge = std::make_shared<store::LastingCharge>(source.limit);
-  PENSTOCK_TRY(charge->GrowTo(MostMemoryOf(contents, rules, source.text_bytes)));
+  PENSTOCK_TRY(charge->GrowTo(MaxMemoryOf(contents, rules, source.text_bytes)));
   return std::shared_ptr<const store::LastingCharge>(std::move(charge));
 }
 

@@ -118,7 +118,7 @@ struct LatencyAction {
   double floor_ms = 0;
   double median_ms = 0;
   double sigma = 0;
-  double most_ms = 0;   // If greater than floor_ms: uniform from floor_ms to this.
+  double max_ms = 0;    // If greater than floor_ms: uniform from floor_ms to this.
   std::string profile;  // A name from traffic/latency_profile.h. Empty: none.
   std::vector<double> trace_ms;
 };

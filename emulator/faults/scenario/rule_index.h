@@ -73,7 +73,7 @@ class RuleIndex {
 
   // The most bytes of an index. `operations`: in the lists of all rules. `of_any`: rules without
   // such a list.
-  static std::uint64_t MostMemoryOf(std::size_t operations, std::size_t of_any) {
+  static std::uint64_t MaxMemoryOf(std::size_t operations, std::size_t of_any) {
     const std::size_t listed = std::min<std::size_t>(operations, kMaxOperations);
     // Each candidate is in two lists, which may have grown to twice their size.
     return (operations + of_any * (listed + 1)) * 4 * sizeof(Candidate) +

@@ -98,13 +98,13 @@ RunningScenario::Shape RunningScenario::ShapeOf(const Scenario& scenario) {
   return shape;
 }
 
-std::uint64_t RunningScenario::MostMemoryOf(const Shape& shape) {
+std::uint64_t RunningScenario::MaxMemoryOf(const Shape& shape) {
   constexpr std::uint64_t kBytesPerRule =
       sizeof(Rule) + sizeof(Matcher) + sizeof(State) + kMaxQueueBytes;
   // A list may have grown to twice its size, with strings of up to 47 bytes.
   constexpr std::uint64_t kBytesPerName = 2 * sizeof(std::string) + 48;
   return shape.rules * kBytesPerRule + shape.operations * kBytesPerName +
-         RuleIndex::MostMemoryOf(shape.operations, shape.rules_of_any_operation);
+         RuleIndex::MaxMemoryOf(shape.operations, shape.rules_of_any_operation);
 }
 
 std::chrono::nanoseconds RunningScenario::AgeAt(WallTime now) const {

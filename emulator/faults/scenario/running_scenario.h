@@ -109,7 +109,7 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
   static Shape ShapeOf(const Scenario& scenario);
   // The most bytes that its rules take, without texts, actions and regular expressions, and without
   // the counts of keys, clients and requests that Limit::per and random rules keep.
-  static std::uint64_t MostMemoryOf(const Shape& shape);
+  static std::uint64_t MaxMemoryOf(const Shape& shape);
 
   // Returns the rules that apply to this request, in order. Call once per request. Reads neither
   // the properties nor the clock (of the namespace) if no rule can match, which keeps the common

@@ -13,7 +13,7 @@
 namespace penstock::emulator::server {
 namespace {
 
-// Limit of stores that wait for removal, besides OpenStores::UsualMost, because they are open.
+// Limit of stores that wait for removal, besides OpenStores::DefaultMax, because they are open.
 // Beyond it the caller of Reset removes them itself.
 constexpr std::size_t kMaxRetired = 64;
 
@@ -253,7 +253,7 @@ Result<void> NamespaceStore::Reset() {
   if (journal::Journal* const journal = controls->journal()) journal->Stop();
   clock_->Restore();
   old.reset();
-  options_.remover->Help(std::min(kMaxRetired, OpenStores::UsualMost()));
+  options_.remover->Help(std::min(kMaxRetired, OpenStores::DefaultMax()));
   return Ok();
 }
 

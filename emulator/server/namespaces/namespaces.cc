@@ -134,7 +134,7 @@ std::uint64_t Namespaces::BytesOfOne() const {
   const auto& throttle = options_.controls.throttle;
   return (options_.directory.empty() ? kInMemory : kClosed) +
          (throttle ? throttle->PartitionBytes() : 0) +
-         (scenario_of_others_ ? faults::RunningScenario::MostMemoryOf(
+         (scenario_of_others_ ? faults::RunningScenario::MaxMemoryOf(
                                     faults::RunningScenario::ShapeOf(*scenario_of_others_))
                               : 0);
 }
@@ -249,7 +249,7 @@ Result<void> Namespaces::Delete(std::string_view name) {
   Forget(namespace_store);
   namespace_store.reset();  // often the last reference: the remover gets the store
   // A store that waits for its removal is open.
-  remover_->Help(OpenStores::UsualMost());
+  remover_->Help(OpenStores::DefaultMax());
   return Ok();
 }
 

@@ -33,15 +33,15 @@ struct NamespacesOptions {
   const s3::OwnerDirectory* owners = nullptr;  // must outlive this object
   TestControlOptions controls;                 // initial ones of every namespace
   // How many namespaces of a data directory, besides the default one, may be open at a time; 0:
-  // OpenStores::UsualMost().
-  std::size_t most_open = 0;
+  // OpenStores::DefaultMax().
+  std::size_t max_open = 0;
 };
 
 // Thread safety: any thread. Requests use a NamespaceStore, not this class.
 class Namespaces {
  public:
   // Opens only the default namespace. NamespaceStore::Enter opens the others of the data directory,
-  // and idle ones are closed while more than `most_open` are open.
+  // and idle ones are closed while more than `max_open` are open.
   static Result<std::unique_ptr<Namespaces>> Open(NamespacesOptions options);
 
   // For a namespace besides the default one, in a data directory that is not in use.
@@ -93,7 +93,7 @@ class Namespaces {
   const std::shared_ptr<DirectoryLeases> leases_ = DirectoryLeases::Create();
   const std::shared_ptr<StoreRemover> remover_ = std::make_shared<StoreRemover>();
   const std::shared_ptr<OpenStores> open_stores_ = std::make_shared<OpenStores>(
-      options_.most_open > 0 ? options_.most_open : OpenStores::UsualMost());
+      options_.max_open > 0 ? options_.max_open : OpenStores::DefaultMax());
   std::shared_ptr<NamespaceStore> default_;  // fixed once open
   std::vector<std::string> notices_;         // fixed once open
   // Fixed once open.

@@ -155,7 +155,7 @@ TEST(NamespacesOnDiskTest, IdleNamespacesUseNoDescriptors) {
   constexpr int kSpaces = 40;
   constexpr int kOpen = 4;
   const auto spaces =
-      Namespaces::Open({.directory = folder.path(), .clock = &SystemClock(), .most_open = kOpen})
+      Namespaces::Open({.directory = folder.path(), .clock = &SystemClock(), .max_open = kOpen})
           .value();
   const int before = OpenDescriptors();
   for (int i = 0; i < kSpaces; ++i) MakeBucket(**spaces->Create("n" + std::to_string(i)), "bucket");

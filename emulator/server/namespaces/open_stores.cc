@@ -17,7 +17,7 @@ constexpr std::uint64_t kMax = 256;
 
 }  // namespace
 
-std::size_t OpenStores::UsualMost() {
+std::size_t OpenStores::DefaultMax() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return kFewest;
   return static_cast<std::size_t>(

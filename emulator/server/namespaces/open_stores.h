@@ -25,7 +25,7 @@ class OpenStores {
 
   explicit OpenStores(std::size_t most) : most_(most) {}
   // The default limit for this process's limit of descriptors.
-  static std::size_t UsualMost();
+  static std::size_t DefaultMax();
 
   // Called after a member has been opened or closed.
   void Add(std::weak_ptr<Member> member);

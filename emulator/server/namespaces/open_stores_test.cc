@@ -72,8 +72,8 @@ TEST_F(OpenStoresTest, DestroyedStoreDoesNotCount) {
 }
 
 TEST(OpenStoresLimitTest, LeavesDescriptorsForOthers) {
-  EXPECT_GE(OpenStores::UsualMost(), 8u);
-  EXPECT_LE(OpenStores::UsualMost(), 256u);
+  EXPECT_GE(OpenStores::DefaultMax(), 8u);
+  EXPECT_LE(OpenStores::DefaultMax(), 256u);
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ std::uint64_t SpareMemory::held_bytes() {
 }
 
 void SpareMemory::TrimToLimit(std::vector<MemoryFile>& evicted) {
-  const std::uint64_t most = std::min(limits_.most_bytes, std::max(limits_.floor_bytes, stored_));
+  const std::uint64_t most = std::min(limits_.max_bytes, std::max(limits_.floor_bytes, stored_));
   while (held_ > most) evicted.push_back(TakeOut(spares_.begin()));
 }
 

@@ -28,7 +28,7 @@ struct MemoryFile {
 
 struct SpareMemoryLimits {
   std::uint64_t floor_bytes = 64 << 20;  // kept regardless of the stored bytes
-  std::uint64_t most_bytes = std::uint64_t{2} << 30;
+  std::uint64_t max_bytes = std::uint64_t{2} << 30;
   std::chrono::milliseconds kept_for{5000};  // maximum time unused, then freed
 };
 

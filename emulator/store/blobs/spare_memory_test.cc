@@ -20,7 +20,7 @@ using namespace testing;  // NOLINT: test helpers
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t kMiB = 1 << 20;
-constexpr SpareMemoryLimits kSmall{.floor_bytes = kMiB, .most_bytes = 4 * kMiB, .kept_for = 1h};
+constexpr SpareMemoryLimits kSmall{.floor_bytes = kMiB, .max_bytes = 4 * kMiB, .kept_for = 1h};
 
 // A memory file that holds `size` stored bytes.
 MemoryFile Filled(SpareMemory& spare, std::uint64_t size) {
@@ -58,7 +58,7 @@ TEST(SpareMemory, DoesNotReuseMemoryThatIsBeingSent) {
 }
 
 TEST(SpareMemory, TakesTheBestFit) {
-  SpareMemory spare({.floor_bytes = 64 * kMiB, .most_bytes = 64 * kMiB, .kept_for = 1h});
+  SpareMemory spare({.floor_bytes = 64 * kMiB, .max_bytes = 64 * kMiB, .kept_for = 1h});
   std::vector<MemoryFile> files;
   for (const std::uint64_t size : {kMiB, 3 * kMiB, 16 * kMiB}) files.push_back(Filled(spare, size));
   for (MemoryFile& file : files) spare.Return(std::move(file), false);

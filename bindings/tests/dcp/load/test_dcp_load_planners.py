@@ -165,12 +165,12 @@ class AllocatingPlanner(DefaultLoadPlanner):
 
     def __init__(self) -> None:
         super().__init__()
-        self.held = self.most_held = 0
+        self.held = self.peak_held = 0
 
     def resolve_tensor(self, read_item: ReadItem) -> torch.Tensor:
         memory = torch.empty(read_item.lengths)
         self.held += memory.nbytes
-        self.most_held = max(self.most_held, self.held)
+        self.peak_held = max(self.peak_held, self.held)
         return memory
 
     def commit_tensor(self, read_item: ReadItem, tensor: torch.Tensor) -> None:
@@ -188,7 +188,7 @@ def test_memory_that_a_planner_allocates_is_bounded(checkpoints: Checkpoints, mo
     checkpoints.load(state, uri, planner)
     assert all(same_bits(state[name], saved[name]) for name in saved)
     assert planner.held == 0
-    assert 1_000_000 < planner.most_held <= 3_000_000
+    assert 1_000_000 < planner.peak_held <= 3_000_000
 
 
 def test_exception_of_a_hook_ends_the_load(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
