@@ -217,7 +217,8 @@ def test_missing_lightning_raises_module_not_found():
         except ModuleNotFoundError as error:
             print(error)
     """)
-    assert result.stdout == "penstock.lightning needs lightning, which is not installed; run pip install 'penstock[lightning]'\n", result.stderr
+    expected = "penstock.lightning needs lightning, which is not installed; run pip install 'penstock[lightning]'\n"
+    assert result.stdout == expected, result.stderr
 
 
 def test_works_with_the_other_package():

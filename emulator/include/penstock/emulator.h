@@ -31,9 +31,9 @@ enum class AuthMode {
 
 struct EmulatorOptions {
   std::string host = "127.0.0.1";
-  int port = 0;  // 0: any free port
+  int port = 0;                          // 0: any free port
   std::string admin_host = "127.0.0.1";  // other than a loopback address: needs admin_token
-  int admin_port = 0;  // 0: any free port; -1: no admin listener
+  int admin_port = 0;                    // 0: any free port; -1: no admin listener
   // If set, admin requests need "Authorization: Bearer TOKEN". Health checks do not.
   std::string admin_token;
   // Additional host names for the Host header of admin requests, besides localhost, loopback
