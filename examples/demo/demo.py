@@ -1,4 +1,4 @@
-"""The main job, offline: train from S3, save checkpoints, get killed, resume, report.
+"""The main job, offline: train from S3, save checkpoints, get killed during a save, clean up, resume, report.
 
 ``./dev demo`` starts the emulator and runs this program; ``./dev demo --endpoint URL`` runs it against any S3 service.
 """
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import penstock
-from report import Run, write_html, write_table
+from report import Incomplete, Run, write_html, write_table
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -32,6 +32,7 @@ ACCESS_KEY, SECRET_KEY = "penstock", "penstock-secret"  # the emulator's default
 START_TIMEOUT_S = 15
 ENOUGH_OBJECTS = 1500
 TRAIN_TIMEOUT_S = 600
+CHECKPOINTS = "checkpoints/"
 LOSS_TOLERANCE = 1e-4  # the order of additions may differ after a restore
 
 console = Console(stderr=True)
@@ -101,12 +102,12 @@ def upload(args: argparse.Namespace, client: penstock.S3Client, bucket: str) -> 
 
 
 @contextlib.contextmanager
-def training(args: argparse.Namespace, bucket: str, out: Path) -> Iterator[subprocess.Popen[bytes]]:
+def training(args: argparse.Namespace, bucket: str, out: Path, *options: str) -> Iterator[subprocess.Popen[bytes]]:
     """Runs train.py in a separate process group, and ends all of its processes at the end."""
     command = [
-        sys.executable, str(HERE / "train.py"), "--data", f"s3://{bucket}/data/", "--checkpoints", f"s3://{bucket}/checkpoints",
+        sys.executable, str(HERE / "train.py"), "--data", f"s3://{bucket}/data/", "--checkpoints", f"s3://{bucket}/{CHECKPOINTS}",
         "--metrics", str(out / "metrics.jsonl"), "--region", args.region, "--steps", str(args.steps),
-        "--save-every", str(args.save_every),
+        "--save-every", str(args.save_every), *options,
     ]  # fmt: skip
     if args.endpoint:
         command += ["--endpoint", args.endpoint]
@@ -119,34 +120,85 @@ def training(args: argparse.Namespace, bucket: str, out: Path) -> Iterator[subpr
         process.wait()
 
 
-def read_metrics(out: Path) -> list[dict[str, Any]]:
-    path = out / "metrics.jsonl"
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The JSON lines of a file that a running process may still write."""
     return [json.loads(line) for line in path.read_text().splitlines() if line.endswith("}")] if path.exists() else []
 
 
-def train_and_kill(args: argparse.Namespace, bucket: str, out: Path) -> int:
-    """Runs training until a save starts in the second half, then kills the process group with SIGKILL.
+def read_metrics(out: Path) -> list[dict[str, Any]]:
+    return read_lines(out / "metrics.jsonl")
 
-    The kill is during the save, unless the save is faster than the polling interval.
+
+def begun_save(metrics: list[dict[str, Any]], first: int) -> int | None:
+    """The step of a save from step `first` on that has begun, after another save was completed."""
+    saved = any(m["event"] == "saved" for m in metrics)
+    return next((m["step"] for m in metrics if saved and m["event"] == "save-begins" and m["step"] >= first), None)
+
+
+def train_and_kill(args: argparse.Namespace, bucket: str, out: Path) -> int:
+    """Kills the training with SIGKILL in the middle of a multipart upload. Returns the step of that save.
+
+    Saves in the second half are slow (``--slow-saves-from``). The kill follows when S3 has confirmed a part of such a save.
     """
+    half = args.steps // 2
     deadline = time.monotonic() + TRAIN_TIMEOUT_S
-    with training(args, bucket, out) as process:
+    with training(args, bucket, out, "--slow-saves-from", str(half)) as process:
         while time.monotonic() < deadline:
             if process.poll() is not None:
                 fail(f"training ended with exit code {process.returncode} before it could be killed")
-            metrics = read_metrics(out)
-            saved = any(m["event"] == "saved" for m in metrics)
-            if saved and any(m["event"] == "save-begins" and m["step"] >= args.steps // 2 for m in metrics):
+            step = begun_save(read_metrics(out), half)
+            if step is not None and has_part(out, step):
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-                metrics = read_metrics(out)
-                step = max(m["step"] for m in metrics if m["event"] == "step")
-                begun, ended = (sum(m["event"] == event for m in metrics) for event in ("save-begins", "saved"))
-                when = "as it was saving" if begun > ended else "just after it had saved"
-                console.print(f"[yellow]killed the training process (SIGKILL) at step {step}, {when}")
+                if any(m["event"] == "saved" and m["step"] == step for m in read_metrics(out)):
+                    fail(f"the save of step {step} was complete before the kill")
+                console.print(f"[yellow]killed the training (SIGKILL) during the multipart upload of step {step}'s checkpoint")
                 return step
-            time.sleep(0.01)
-    return fail(f"training did not reach step {args.steps // 2} in {TRAIN_TIMEOUT_S} s")
+            time.sleep(0.02)
+    return fail(f"training did not save step {half} in {TRAIN_TIMEOUT_S} s")
+
+
+def has_part(out: Path, step: int) -> bool:
+    """Whether S3 has confirmed a part of the checkpoint of `step`, according to the client's request trace."""
+    return any(
+        line["operation"] == "UploadPart" and line["status"] == 200 and line["key"].endswith(f"step-{step:08d}.pt")
+        for line in read_lines(out / "trace.jsonl")
+    )
+
+
+def open_uploads(client: penstock.S3Client, bucket: str) -> list[Incomplete]:
+    """The multipart uploads of checkpoints that were neither completed nor aborted."""
+    found = []
+    for upload in client.list_multipart_uploads(bucket, prefix=CHECKPOINTS).uploads:
+        parts = client.list_parts(bucket, upload.key, upload.upload_id).parts
+        found.append(Incomplete(upload.key, upload.upload_id, len(parts), sum(part.size for part in parts)))
+    return found
+
+
+def remove_open_uploads(client: penstock.S3Client, bucket: str) -> list[Incomplete]:
+    """Aborts these uploads, so that S3 deletes their parts. Returns what it aborted."""
+    found = open_uploads(client, bucket)
+    for upload in found:
+        client.abort_multipart_upload(bucket, upload.key, upload.upload_id)
+    return found
+
+
+def show_and_remove(client: penstock.S3Client, bucket: str, step: int) -> Incomplete:
+    """Shows what the killed save left in S3, and removes it."""
+    key = f"{CHECKPOINTS}step-{step:08d}.pt"
+    objects = [o.key for page in client.list_objects(bucket, CHECKPOINTS) for o in page.object_info]
+    if key in objects:
+        fail(f"s3://{bucket}/{key} exists, although its save was killed")
+    console.print(f"  complete checkpoints: {', '.join(name.removeprefix(CHECKPOINTS) for name in objects)}")
+    found = remove_open_uploads(client, bucket)
+    if [upload.key for upload in found] != [key]:
+        fail(f"expected one incomplete upload, of {key}, but found {[upload.key for upload in found]}")
+    upload = found[0]
+    console.print(f"  incomplete upload: {key.removeprefix(CHECKPOINTS)}, parts: {upload.parts}, {upload.size / 1e6:.1f} MB")
+    if left := open_uploads(client, bucket):
+        fail(f"the incomplete upload of {left[0].key} is still there after AbortMultipartUpload")
+    console.print("  aborted it: 0 incomplete uploads left")
+    return upload
 
 
 def train_to_end(args: argparse.Namespace, bucket: str, out: Path) -> None:
@@ -166,8 +218,8 @@ def check_resume(metrics: list[dict[str, Any]], steps: int) -> dict[str, Any]:
         fail(f"expected one resume, found {len(resumes)}")
     resume = resumes[0]
     acknowledged = max(m["step"] for m in metrics if m["event"] == "saved" and m["time"] < resume["time"])
-    if resume["step"] < acknowledged:
-        fail(f"resumed from step {resume['step']}, but the checkpoint of step {acknowledged} was acknowledged")
+    if resume["step"] != acknowledged:
+        fail(f"resumed from step {resume['step']}, but step {acknowledged} is the newest complete checkpoint")
     if abs(resume["probe_loss"] - resume["saved_probe_loss"]) > LOSS_TOLERANCE:
         fail(f"the restored model's loss is {resume['probe_loss']}, the saved one's was {resume['saved_probe_loss']}")
     first = next(m for m in metrics if m["event"] == "step" and m["time"] > resume["time"])
@@ -201,12 +253,11 @@ def parse(argv: list[str] | None) -> argparse.Namespace:
     return args
 
 
-def fill_bucket(args: argparse.Namespace) -> tuple[int, int, float]:
+def fill_bucket(args: argparse.Namespace, client: penstock.S3Client) -> tuple[int, int, float]:
     """Creates the bucket, removes checkpoints of an earlier demo and uploads; returns the values of upload()."""
-    config = penstock.S3ClientConfig(force_path_style=True)
-    client = penstock.S3Client(args.region, endpoint=args.endpoint, s3client_config=config)
     client.create_bucket(args.bucket)
-    for page in client.list_objects(args.bucket, "checkpoints/"):
+    remove_open_uploads(client, args.bucket)
+    for page in client.list_objects(args.bucket, CHECKPOINTS):
         for info in page.object_info:
             client.delete_object(args.bucket, info.key)
     return upload(args, client, args.bucket)
@@ -228,20 +279,26 @@ def main(argv: list[str] | None = None) -> None:
         else:
             console.print(f"S3 at {escape(args.endpoint)}, bucket {escape(args.bucket)}", soft_wrap=True)
         try:
-            objects, size, seconds = fill_bucket(args)
+            config = penstock.S3ClientConfig(force_path_style=True)
+            client = penstock.S3Client(args.region, endpoint=args.endpoint, s3client_config=config)
+            objects, size, seconds = fill_bucket(args, client)
         except penstock.S3Exception as error:  # unreachable service, or refused credentials
             fail(str(error))
         console.print(f"uploaded {objects} objects, {size / 1e6:.1f} MB, in {seconds:.1f} s")
         killed_at = train_and_kill(args, args.bucket, out)
+        killed = time.time()
+        incomplete = show_and_remove(client, args.bucket, killed_at)
         train_to_end(args, args.bucket, out)
     metrics = read_metrics(out)
     resume = check_resume(metrics, args.steps)
-    trace = [json.loads(line) for line in (out / "trace.jsonl").read_text().splitlines()]
+    trace = read_lines(out / "trace.jsonl")
     run = Run(
         metrics=metrics,
         trace=trace,
         started=started,
+        killed=killed,
         killed_at=killed_at,
+        incomplete=incomplete,
         resume=resume,
         uploaded=(objects, size, seconds),
         fail_rate=args.fail_rate,

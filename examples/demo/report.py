@@ -15,10 +15,25 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
 
-COLOURS = {"GetObject": "#2f6db3", "PutObject": "#d98032", "ListObjectsV2": "#4d9a57", "DeleteObject": "#8d5bb5"}
+COLOURS = {"GetObject": "#2f6db3", "PutObject": "#d98032", "UploadPart": "#8d5bb5", "ListObjectsV2": "#4d9a57"}
 OTHER_COLOUR = "#8a8f98"
 FAILED_COLOUR = "#c43b3b"
-EMPTY_OBJECT = 416  # S3's response to a range request for an empty object
+CANCELLED = "cancelled"  # code of requests that the client ended
+# Responses that are no failures, though their status is not 2xx.
+EXPECTED = {
+    ("GetObject", 416): "InvalidRange",  # to a range request for an empty object
+    ("CreateBucket", 409): "BucketAlreadyOwnedByYou",  # outside us-east-1, if the bucket exists
+}
+
+
+@dataclass
+class Incomplete:
+    """A multipart upload that was not completed: its key and id, and the number and bytes of its parts."""
+
+    key: str
+    upload_id: str
+    parts: int
+    size: int
 
 
 @dataclass
@@ -28,7 +43,9 @@ class Run:
     metrics: list[dict[str, Any]]
     trace: list[dict[str, Any]]
     started: float  # seconds since the epoch
+    killed: float  # seconds since the epoch
     killed_at: int  # step
+    incomplete: Incomplete  # the upload that the kill interrupted
     resume: dict[str, Any]
     uploaded: tuple[int, int, float]  # objects, bytes, seconds
     fail_rate: float
@@ -39,7 +56,10 @@ class Run:
 
 
 def _succeeded(attempt: dict[str, Any]) -> bool:
-    return 200 <= attempt["status"] < 300 or attempt["status"] == EMPTY_OBJECT
+    """Whether S3 answered as expected, or the client itself ended the request, for example the slower one of a hedged read."""
+    if attempt["code"] == CANCELLED:
+        return True
+    return 200 <= attempt["status"] < 300 or EXPECTED.get((attempt["operation"], attempt["status"])) == attempt["code"]
 
 
 def _millis(seconds: list[float]) -> str:
@@ -68,11 +88,13 @@ def rows(run: Run) -> list[tuple[str, str]]:
             f"{sum(s['objects'] for s in steps) / busy:.0f} samples/s, {read / busy / 1e6:.2f} MB/s",
         ),
         *((f"requests: {name}", str(count)) for name, count in operations.most_common()),
+        ("failed attempts", f"{sum(not _succeeded(t) for t in run.trace)}"),
         ("retries", f"{retries} (503 responses: {throttled})"),
         ("configured fail rate", f"{run.fail_rate:g}"),
         ("checkpoint save", _millis([m["seconds"] for m in run.of("saved")])),
         ("checkpoint load", _millis([run.resume["seconds"]])),
         ("killed / resumed at step", f"{run.killed_at} / {run.resume['step']}"),
+        ("parts of the killed save, aborted", f"{run.incomplete.parts}, {run.incomplete.size / 1e6:.1f} MB"),
         (
             "loss at the checkpoint / after resume",
             f"{run.resume['saved_probe_loss']:.6f} / {run.resume['probe_loss']:.6f} (probe batch)",
@@ -101,7 +123,9 @@ def loss_picture(run: Run) -> str:
     for before, colour, label in ((True, "#8a8f98", "before the kill"), (False, "#2f6db3", "after resume")):
         points = [(m["step"], m["loss"]) for m in run.of("step") if (m["pid"] == first_pid) == before and m["loss"] is not None]
         axes.plot([s for s, _ in points], [loss for _, loss in points], color=colour, label=label, linewidth=1.8)
-    axes.axvline(run.killed_at, color=FAILED_COLOUR, linestyle="--", linewidth=1, label=f"SIGKILL at step {run.killed_at}")
+    axes.axvline(
+        run.killed_at, color=FAILED_COLOUR, linestyle="--", linewidth=1, label=f"SIGKILL during the save of step {run.killed_at}"
+    )
     axes.plot(
         [run.resume["step"]],
         [run.resume["loss"]],
@@ -126,9 +150,9 @@ def timeline_picture(run: Run) -> str:
     failed = [(t["started"] - run.started, 1e3 * t["seconds"]) for t in run.trace if not _succeeded(t)]
     if failed:
         axes.scatter(*zip(*failed, strict=True), s=12, marker="x", color=FAILED_COLOUR, label="failed attempt")
-    for event, colour in (("resume", "#4d9a57"),):
-        for m in run.of(event):
-            axes.axvline(m["time"] - run.started, color=colour, linewidth=1, linestyle="--", label=event)
+    axes.axvline(run.killed - run.started, color=FAILED_COLOUR, linewidth=1, linestyle="--", label="SIGKILL")
+    for m in run.of("resume"):
+        axes.axvline(m["time"] - run.started, color="#4d9a57", linewidth=1, linestyle="--", label="resume")
     axes.set(xlabel="seconds since start", ylabel="duration of the request (ms)", yscale="log")
     axes.spines[["top", "right"]].set_visible(False)
     legend = axes.legend(frameon=False, ncols=7, fontsize=8, markerscale=2, loc="lower center", bbox_to_anchor=(0.5, 1.0))

@@ -7,6 +7,7 @@ trains to the last step and writes one JSON line per step, save and load to ``--
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import sys
@@ -25,19 +26,27 @@ CONTEXT = 64  # bytes before each prediction
 SEQUENCES_PER_OBJECT = 4
 OBJECTS_PER_BATCH = 8
 VOCABULARY = 256
+PAIRS = 8192  # rows of the table for pairs of bytes, which makes a checkpoint large enough for several parts
+PART_SIZE = 5 << 20  # the smallest size of a part in S3
+SLOW_SAVE_BYTES_PER_SECOND = 4 << 20
 
 
 class ByteModel(nn.Module):
-    """Next-byte prediction with one GRU layer. Input: int64 [batch, time]; output: logits [batch, time, 256]."""
+    """Next-byte prediction with one GRU layer. Input: int64 [batch, time]; output: logits [batch, time, 256].
+
+    A position is represented by its byte and by the pair that it forms with the byte before.
+    """
 
     def __init__(self, width: int) -> None:
         super().__init__()
         self.embed = nn.Embedding(VOCABULARY, width)
+        self.embed_pair = nn.Embedding(PAIRS, width)
         self.recur = nn.GRU(width, width, batch_first=True)
         self.head = nn.Linear(width, VOCABULARY)
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        return self.head(self.recur(self.embed(tokens))[0])
+        before = nn.functional.pad(tokens[:, :-1], (1, 0))
+        return self.head(self.recur(self.embed(tokens) + self.embed_pair((before * VOCABULARY + tokens) % PAIRS))[0])
 
 
 class Sample(NamedTuple):
@@ -108,7 +117,11 @@ class Checkpoints:
 
     def __init__(self, args: argparse.Namespace, config: penstock.S3ClientConfig) -> None:
         self._uri = args.checkpoints.rstrip("/")
-        self._io = penstock.S3Checkpoint(region=args.region, endpoint=args.endpoint, s3client_config=config)
+        self._slow_from = args.slow_saves_from
+        parts = dataclasses.replace(config, part_size=PART_SIZE)
+        slow = dataclasses.replace(parts, max_bytes_per_second=SLOW_SAVE_BYTES_PER_SECOND)
+        self._io = penstock.S3Checkpoint(region=args.region, endpoint=args.endpoint, s3client_config=parts)
+        self._slow_io = penstock.S3Checkpoint(region=args.region, endpoint=args.endpoint, s3client_config=slow)
         self._client = penstock.S3Client(args.region, endpoint=args.endpoint, s3client_config=config)
 
     def newest_step(self) -> int | None:
@@ -121,7 +134,8 @@ class Checkpoints:
 
     def save(self, step: int, state: dict[str, Any]) -> float:
         start = time.perf_counter()
-        with self._io.writer(self.uri(step)) as writer:
+        io = self._io if self._slow_from is None or step < self._slow_from else self._slow_io
+        with io.writer(self.uri(step)) as writer:
             torch.save(state, writer)
         return time.perf_counter() - start
 
@@ -158,6 +172,9 @@ def parse(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--endpoint", default=None)
     parser.add_argument("--steps", type=int, default=240)
     parser.add_argument("--save-every", type=int, default=40)
+    parser.add_argument(
+        "--slow-saves-from", type=int, metavar="STEP", help="limit the rate of saves from this step on, so that they take seconds"
+    )
     parser.add_argument("--width", type=int, default=192)
     return parser.parse_args(argv)
 
