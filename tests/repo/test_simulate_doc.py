@@ -1,4 +1,4 @@
-"""The `penstock simulate` commands of docs/simulate.md and README.md print the documented output."""
+"""The `penstock simulate` commands of docs/simulate.md print the documented output."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from penstock.__main__ import main
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = [
     (command, output)
-    for page in ("README.md", "docs/simulate.md")
     for command, output in re.findall(
-        r"^```console\n\$ (penstock simulate [^\n]*)\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S
+        r"^```console\n\$ (penstock simulate [^\n]*)\n(.*?)^```", (ROOT / "docs/simulate.md").read_text(), re.M | re.S
     )
 ]
 
 
-def test_the_pages_have_examples() -> None:
-    assert len(EXAMPLES) >= 5
+def test_the_page_has_examples() -> None:
+    assert len(EXAMPLES) >= 4
 
 
 @pytest.mark.parametrize(("command", "output"), EXAMPLES, ids=[command for command, _ in EXAMPLES])
