@@ -33,7 +33,7 @@ def recorded(text: str) -> tuple[dict[str, dict[str, float]], str]:
     values: dict[str, dict[str, float]] = {}
     for name, _ in PANELS:
         row = next(line for line in table.splitlines() if line.startswith(f"| `{name}` "))
-        found = {label: re.search(rf"{peer}[^|;]*? ([0-9.]+) \(", row) for peer, label in PEERS.items()}
+        found = {label: re.search(rf"{peer}[^|;]*\) ([0-9.]+) \(", row) for peer, label in PEERS.items()}
         missing = [label for label, match in found.items() if match is None]
         if missing:
             raise ValueError(f"the row {name} of the table tls has no figure of {', '.join(missing)}")

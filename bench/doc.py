@@ -12,10 +12,15 @@ from pathlib import Path
 
 from goals import Goal
 from harness import Row
+from scenarios import direction, language_of, scenario_of
 
 RELATIONS = {"<=": operator.le, ">=": operator.ge}
 SIGNS = {"<=": "≤", ">=": "≥"}
 PEERS = ("boto3", "moto", "s3torchconnector", "torch")
+COLUMNS = (
+    "figure", "scenario", "unit, better", "added latency", "Penstock", "others (ours ÷ theirs)", "goal", "", "spread (rounds)",
+    "recorded",
+)  # fmt: skip
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -37,19 +42,34 @@ def judged(row: Row, goals: list[Goal]) -> list[tuple[str, bool]]:
 def table(rows: list[Row], goals: dict[str, list[Goal]]) -> str:
     """A Markdown table with a line per row. Rows that have a goal but no measurement are listed as "not measured"."""
     lines = [
-        "| figure | unit | Penstock | others (ours ÷ theirs) | goal | | spread (rounds) |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        f"| {' | '.join(COLUMNS)} |",
+        "| --- " * len(COLUMNS) + "|",
     ]
+    when = f"{today()}, {commit()}"
     for row in rows:
-        peers = "; ".join(f"{name} {number(value)} ({number(row.ratio.get(name, 0))}x)" for name, value in row.peers.items())
+        scenario = scenario_of(row.name)
+        peers = "; ".join(
+            f"{program(name)} {number(value)} ({number(row.ratio.get(name, 0))}x)" for name, value in row.peers.items()
+        )
         met = judged(row, goals.get(row.name, []))
         words = "; ".join(text for text, _ in met)
         verdict = "" if not met else "met" if all(kept for _, kept in met) else "missed"
-        spread = f"{row.spread:.0%} ({row.rounds})"
-        lines.append(f"| `{row.name}` | {row.unit} | {number(row.ours)} | {peers} | {words} | {verdict} | {spread} |")
+        cells = (
+            f"`{row.name}`", scenario.text, f"{row.unit}, {direction(row.unit)}", scenario.latency,
+            f"{number(row.ours)} ({scenario.language})", peers, words, verdict, f"{row.spread:.0%} ({row.rounds})", when,
+        )  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
     measured = {row.name for row in rows}
-    lines += [f"| `{name}` | | not measured | | | | |" for name in goals if name not in measured]
+    lines += [f"| `{name}` | | | | not measured | | | | | |" for name in goals if name not in measured]
     return "\n".join(lines) + "\n"
+
+
+def program(peer: str) -> str:
+    """A compared program with its version, if it is a Python package that is installed here, and its language."""
+    language, package = language_of(peer), peer.partition(" ")[0].removesuffix("'s")
+    installed = version(package) if language == "Python" and package not in ("penstock", "our", "page") else "not installed"
+    named = peer if installed == "not installed" else peer.replace(package, f"{package} {installed}", 1)
+    return f"{named} ({language})" if language else named
 
 
 def cpu_model() -> str:
@@ -69,15 +89,20 @@ def version(package: str) -> str:
         return "not installed"
 
 
+def commit() -> str:
+    command = ["git", "-C", ROOT, "describe", "--always", "--dirty"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
+
+
+def today() -> datetime.date:
+    return datetime.datetime.now(datetime.timezone.utc).date()
+
+
 def conditions() -> str:
     """A line below a table: date, commit, processor and the versions of the compared packages."""
-    found = subprocess.run(
-        ["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
-    ).stdout.strip()
     versions = ", ".join(f"{package} {version(package)}" for package in PEERS)
-    today = datetime.datetime.now(datetime.timezone.utc).date()
     cpu = f"{cpu_model()}, {os.cpu_count()} cores"
-    return f"\nMeasured {today}, commit {found or 'unknown'}, {cpu}, Python {platform.python_version()}, {versions}.\n"
+    return f"\nMeasured {today()}, commit {commit()}, {cpu}, Python {platform.python_version()}, {versions}.\n"
 
 
 def replace_figures(text: str, group: str, figures: str) -> str:

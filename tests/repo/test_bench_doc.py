@@ -17,7 +17,7 @@ def environment(monkeypatch):
     monkeypatch.setenv("PENSTOCK_BUILD_DIR", "build")
     monkeypatch.syspath_prepend(str(BENCH))
     yield
-    for name in ("doc", "goals", "harness"):
+    for name in ("doc", "goals", "harness", "scenarios"):
         sys.modules.pop(name, None)
 
 
@@ -26,14 +26,52 @@ def row(name: str, ours: float, **peers: float):
     return harness.Row(name, "GB/s", ours, dict(peers), {peer: ours / value for peer, value in peers.items()}, 3, 0.1)
 
 
-def test_rows_are_compared_with_bounds_and_with_peers():
-    doc = importlib.import_module("doc")
+def test_rows_are_compared_with_bounds_and_with_peers(monkeypatch):
+    doc, scenarios = importlib.import_module("doc"), importlib.import_module("scenarios")
+    monkeypatch.setattr(doc, "scenario_of", lambda row: scenarios.Scenario(f"scenario of {row}", "C++", "25 ms"))
     goals = {"a": [(">=", 2, "moto")], "b": [("<=", 1)], "c": [(">=", 1, "absent")], "d": [("<=", 1)]}
-    table = doc.table([row("a", 4, moto=2), row("b", 1.5), row("c", 9), row("e", 1)], goals)
-    verdicts = {line.split("|")[1].strip(): line.split("|")[6].strip() for line in table.splitlines()[2:]}
+    table = doc.table([row("a", 4, moto=2, without=1), row("b", 1.5), row("c", 9), row("e", 1)], goals)
+    verdicts = {line.split("|")[1].strip(): line.split("|")[8].strip() for line in table.splitlines()[2:]}
     assert verdicts == {"`a`": "met", "`b`": "missed", "`c`": "missed", "`e`": "", "`d`": ""}
-    assert "| `a` | GB/s | 4 | moto 2 (2x) | ≥ 2 x moto | met | 10% (3) |" in table
-    assert "| `d` | | not measured |" in table
+    moto = f"moto {doc.version('moto')} (Python) 2 (2x); without 1 (4x)"
+    first = f"| `a` | scenario of a | GB/s, higher | 25 ms | 4 (C++) | {moto} | ≥ 2 x moto | met | 10% (3) |"
+    assert f"{first} {doc.today()}, {doc.commit()} |" in table
+    assert "| `d` | | | | not measured |" in table
+
+
+@pytest.mark.parametrize(
+    ("unit", "better"),
+    [
+        ("GB/s", "higher"),
+        ("requests/CPU-s", "higher"),
+        ("CPU-s/GB", "lower"),
+        ("ms", "lower"),
+        ("% of the allowed rate", "higher"),
+    ],
+)
+def test_a_unit_has_a_better_direction(unit, better):
+    assert importlib.import_module("scenarios").direction(unit) == better
+
+
+def test_every_row_of_the_document_has_a_scenario_a_language_a_latency_and_a_date():
+    scenarios = importlib.import_module("scenarios")
+    page = next((BENCH.parent / "docs").glob("**/performance.md")).read_text()
+    rows = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in page.splitlines() if line.startswith("| `")]
+    figures = [cells for cells in rows if len(cells) >= 9]
+    assert len(figures) > 150
+    for cells in figures:
+        expected = scenarios.scenario_of(cells[0].strip("`"))
+        assert (cells[1], cells[3]) == (expected.text, expected.latency), cells[0]
+        assert cells[4].endswith(f"({expected.language})"), cells[0]
+        assert re.search(r", (higher|lower)$", cells[2]), cells[0]
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d, [0-9a-f]{8}(-dirty)?", cells[-1]), cells[0]
+
+
+def test_every_goal_has_a_scenario():
+    scenarios = importlib.import_module("scenarios")
+    for goals in importlib.import_module("goals").GOALS.values():
+        for name in goals:
+            assert scenarios.scenario_of(name) is not scenarios.UNKNOWN, name
 
 
 def test_a_table_names_date_commit_processor_and_versions():
@@ -51,7 +89,7 @@ def test_only_the_text_between_the_marks_is_replaced():
 
 def test_the_document_has_marks_for_every_group_with_goals():
     doc = importlib.import_module("doc")
-    text = (BENCH.parent / "docs/performance.md").read_text()
+    text = next((BENCH.parent / "docs").glob("**/performance.md")).read_text()
     for group, goals in importlib.import_module("goals").GOALS.items():
         assert f"<!-- figures: {group} -->" in text
         for name, bounds in goals.items():
