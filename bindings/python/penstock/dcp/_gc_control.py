@@ -22,6 +22,23 @@ def collection_disabled() -> Iterator[None]:
             gc.enable()
 
 
+@contextmanager
+def long_lived_objects() -> Iterator[None]:
+    """Moves the objects that the block creates to the oldest generation, so that collections of younger ones skip them.
+
+    All other objects move too. Young ones are examined before the block, so that garbage does not get there. If the program has
+    disabled collection, or frozen objects, which `gc.unfreeze` would undo, no object is moved.
+    """
+    promotes = gc.isenabled() and gc.get_freeze_count() == 0
+    if promotes:
+        gc.collect(1)
+    with collection_disabled():
+        yield
+        if promotes:
+            gc.freeze()
+            gc.unfreeze()
+
+
 _before: tuple[int, int, int] | None = None  # the thresholds to restore
 
 

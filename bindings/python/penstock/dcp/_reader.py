@@ -22,7 +22,7 @@ from ..s3reader.protocol import DCPS3ReaderConstructorProtocol
 from ._checked_metadata import check_gaps, checked_metadata, unpickled_metadata
 from ._delivery import Delivery
 from ._file_system import S3FileSystem, bucket_and_key
-from ._gc_control import collection_disabled, defer_collection, resume_collection
+from ._gc_control import collection_disabled, defer_collection, long_lived_objects, resume_collection
 from ._items import read_item
 from ._layout import TrailerSizes
 from ._load import Load
@@ -201,10 +201,11 @@ class S3StorageReader(FileSystemReader):
         bucket_and_key(self.path)  # rejects a pathlib path
         bucket, key = bucket_and_key(self.fs.concat_path(self.path, name))
         data = self.fs._client.get_object(bucket, key).read()
-        defer_collection()  # lasts while torch plans
-        with collection_disabled():
-            uri = f"s3://{bucket}/{key}"
+        uri = f"s3://{bucket}/{key}"
+        with long_lived_objects():
+            defer_collection()  # lasts while torch plans
             metadata: Metadata = unpickled_metadata(data, uri)
+        with collection_disabled():
             if isinstance(metadata, Metadata):
                 self._set("gaps", checked_metadata(metadata, uri))
         if hasattr(torch_metadata, "StorageMeta"):  # torch 2.4 and later
