@@ -48,5 +48,5 @@ step ruff ruff check .
 step ruff-format ruff format --check .
 step mypy mypy
 step thread-safety thread_safety
-step shell bash -n dev tools/dev/*.sh .ci/run
+step shell bash -n dev tools/*/*.sh .ci/run
 exit $result

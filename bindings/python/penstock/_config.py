@@ -192,7 +192,7 @@ class S3ClientConfig:
         no_proxy: With `proxy`: hosts without it, separated by commas: names, domains (``.example.com``), addresses, networks, or
             ``*``.
         ca_bundle_path: File with the only CA certificates (PEM) that servers and https proxies are verified with. None:
-            ``AWS_CA_BUNDLE``, else those of the system.
+            ``AWS_CA_BUNDLE``, else those of the system, which ``SSL_CERT_FILE`` and ``SSL_CERT_DIR`` can name.
         ca_directory_path: Folder of CA certificates, with names as of ``openssl rehash``, in addition to that bundle, or to the
             system's bundle.
         client_certificate_path: PEM file with the certificate that this client shows to the server (mutual TLS).

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "client/http/connect/system_authorities.h"
 #include "client/http/uri.h"
 
 namespace penstock::http {
@@ -120,6 +121,20 @@ Error ClientCertificateError(const Request& request, const std::string& peer,
       .About("client_certificate_path");
 }
 
+Error AuthoritiesError(const Request& request) {
+  const std::string& own = request.ca_bundle_path;
+  const std::string message =
+      own.empty()
+          ? "cannot read the system's CA certificates '" + FindSystemAuthorities().bundle_path +
+                "', which verify https servers: install the package ca-certificates, or "
+                "name a PEM file with certificates in AWS_CA_BUNDLE, SSL_CERT_FILE or the "
+                "client's ca_bundle_path"
+          : "cannot read the CA bundle '" + own +
+                "' of the client's ca_bundle_path, of AWS_CA_BUNDLE or of the profile's "
+                "ca_bundle; give a PEM file with certificates";
+  return Error::Make(ErrorKind::kInvalidArgument, message).About("ca_bundle_path");
+}
+
 }  // namespace
 
 Error ProxyUrlError(const Request& request, const EnvironmentProxy& proxy) {
@@ -158,13 +173,7 @@ Error ConnectError(const Request& request, const ConnectFailure& failure) {
                          "TLS certificate of " + (proxy_handshake ? first : peer) +
                              " was not accepted: " + Detail(request, failure));
     case CURLE_SSL_CERTPROBLEM: return ClientCertificateError(request, peer, failure);
-    case CURLE_SSL_CACERT_BADFILE:
-      return Error::Make(ErrorKind::kInvalidArgument,
-                         request.ca_bundle_path.empty()
-                             ? std::string("cannot read the system's CA bundle")
-                             : "cannot read the CA bundle '" + request.ca_bundle_path +
-                                   "' of the client's ca_bundle, of AWS_CA_BUNDLE or of the "
-                                   "profile; give a PEM file with certificates");
+    case CURLE_SSL_CACERT_BADFILE: return AuthoritiesError(request);
     case CURLE_SSL_CONNECT_ERROR:
       return HandshakeError(request, proxy_handshake ? first : peer,
                             proxy_handshake ? proxy->variable : std::string(), failure);

@@ -159,6 +159,18 @@ TEST(ConnectionError, ErrorNamesAnUnreadableCaBundle) {
   EXPECT_TRUE(Has(error, "/etc/my.pem"));
 }
 
+TEST(ConnectionError, ErrorWithoutCertificatesOfTheSystemNamesTheSettings) {
+  Request request = To("s3.local", 9000);
+  request.ca_bundle_path.clear();
+  ASSERT_EQ(::setenv("SSL_CERT_FILE", "/no/such.pem", 1), 0);
+  const Error error = ConnectError(request, {.curl_code = CURLE_SSL_CACERT_BADFILE});
+  ASSERT_EQ(::unsetenv("SSL_CERT_FILE"), 0);
+  EXPECT_EQ(error.kind, ErrorKind::kInvalidArgument);
+  for (const char* part :
+       {"'/no/such.pem'", "AWS_CA_BUNDLE", "SSL_CERT_FILE", "ca_bundle_path", "ca-certificates"})
+    EXPECT_TRUE(Has(error, part)) << error.message;
+}
+
 TEST(ConnectionError, TruncatedBodyReportsExpectedAndReceivedBytes) {
   const Error error = Lost({.head_received = true, .received_bytes = 3, .expected_bytes = 9});
   EXPECT_EQ(error.kind, ErrorKind::kUnavailable);

@@ -12,6 +12,7 @@
 #include "client/http/connect/address_circuit_breaker.h"
 #include "client/http/connect/connection_error.h"
 #include "client/http/connect/environment_proxy.h"
+#include "client/http/connect/system_authorities.h"
 #include "client/http/connect/tls_read_ahead.h"
 #include "client/http/uri.h"
 #include "penstock/base/clock.h"
@@ -35,19 +36,24 @@ CURLSH* MakeShare() {
   return share;
 }
 
-// The authorities of the server and of an https proxy. libcurl's default directory, the system's,
-// stays in use beside CURLOPT_CAINFO, and NULL selects that default again in newer versions. A path
-// that is not a directory turns it off. With any path libcurl keeps no parsed certificates
+// The authorities of the server and of an https proxy. libcurl's default directory stays in use
+// beside CURLOPT_CAINFO, and NULL selects that default again in newer versions. A path that is not
+// a directory turns it off. With any path libcurl keeps no parsed certificates
 // (CURLOPT_CA_CACHE_TIMEOUT), so the next connection reads a bundle that was replaced.
 void SetAuthorities(CURL* curl, const Request& request) {
-  const std::string& bundle = request.ca_bundle_path;
-  const std::string directory =
+  if (request.endpoint.scheme != "https" && !HasProxyFor(request)) return;
+  std::string bundle = request.ca_bundle_path;
+  std::string directory =
       request.connect == nullptr ? std::string() : request.connect->ca_directory_path;
+  if (bundle.empty()) {
+    SystemAuthorities system = FindSystemAuthorities();
+    bundle = std::move(system.bundle_path);
+    if (directory.empty()) directory = std::move(system.directory_path);
+  }
   if (!bundle.empty()) {
     curl_easy_setopt(curl, CURLOPT_CAINFO, bundle.c_str());
     curl_easy_setopt(curl, CURLOPT_PROXY_CAINFO, bundle.c_str());
   }
-  if (bundle.empty() && directory.empty()) return;
   const char* const path = directory.empty() ? "/dev/null" : directory.c_str();
   curl_easy_setopt(curl, CURLOPT_CAPATH, path);
   curl_easy_setopt(curl, CURLOPT_PROXY_CAPATH, path);

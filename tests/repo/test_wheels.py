@@ -1,0 +1,108 @@
+"""The wheels and the tools that build them (docs/wheels.md). PENSTOCK_LONG=1 builds those of this interpreter."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+WHEELS = ROOT / "build/wheels"
+LONG = bool(os.environ.get("PENSTOCK_LONG"))
+
+specification = importlib.util.spec_from_file_location("third_party", ROOT / "tools/packages/third_party.py")
+assert specification is not None and specification.loader is not None
+third_party = importlib.util.module_from_spec(specification)
+sys.modules["third_party"] = third_party
+specification.loader.exec_module(third_party)
+
+# Names in cmake/PenstockDependencies.cmake, and those of third_party.py.
+NAMES = {
+    "OpenSSL": "OpenSSL",
+    "CURL": "curl (libcurl)",
+    "pugixml": "pugixml",
+    "nlohmann_json": "JSON for Modern C++",
+    "SQLite3": "SQLite",
+    "CLI11": "CLI11",
+    "TOMLPLUSPLUS_INCLUDE_DIR": "toml++",
+    "httplib": "cpp-httplib",
+    "re2": "RE2",
+    "XXHASH_INCLUDE_DIR": "xxHash",
+}
+NOT_IN_WHEELS = {"Threads", "PkgConfig", "GTest", "benchmark", "Python", "Torch"}
+
+
+@pytest.fixture
+def sources(tmp_path):
+    for name in ("curl", "cpp-httplib", "re2"):
+        (tmp_path / name).write_text(f"copyright of {name}")
+    return tmp_path
+
+
+def test_every_dependency_of_the_build_is_in_the_list_of_licences():
+    text = (ROOT / "cmake/PenstockDependencies.cmake").read_text()
+    found = set(re.findall(r"(?:find_package|find_path|pkg_check_modules)\((\w+)", text)) - NOT_IN_WHEELS
+    assert found == set(NAMES)
+    assert set(NAMES.values()) | {"pybind11", "GCC runtime library (libstdc++)"} == {one.name for one in third_party.COMPONENTS}
+
+
+@pytest.mark.parametrize(("distribution", "libraries"), [("penstock", 6), ("penstock_emulator", 11)])
+def test_the_licences_of_a_wheel_are_whole(sources, distribution, libraries):
+    text = third_party.licenses(distribution, sources)
+    wanted = [one for one in third_party.COMPONENTS if distribution in one.distributions]
+    assert len(wanted) == libraries
+    for component in wanted:
+        assert f"\n{component.name}\n{'=' * 78}" in text
+    assert ("copyright of curl" in text) == (distribution == "penstock")
+    assert "GCC RUNTIME LIBRARY EXCEPTION" in text.upper()
+    assert "TERMS AND CONDITIONS FOR USE, REPRODUCTION, AND DISTRIBUTION" in text  # OpenSSL's licence in full
+
+
+def test_pure_python_wheels_have_no_licences_of_others(sources):
+    assert third_party.licenses("penstock_conformance", sources) == ""
+
+
+def test_a_missing_licence_is_an_error(tmp_path):
+    with pytest.raises(FileNotFoundError, match="curl"):
+        third_party.licenses("penstock", tmp_path)
+
+
+def test_dev_wheels_names_a_wrong_option_and_interpreter():
+    for arguments, text in ((["--fast"], "not '--fast'"), (["--python", "/no/python"], "'/no/python' is no Python interpreter")):
+        done = subprocess.run(
+            [ROOT / "dev", "wheels", *arguments], capture_output=True, text=True, check=False, timeout=60,
+            env=dict(os.environ) | {"PENSTOCK_SKIP_APT": "1"},
+        )  # fmt: skip
+        assert done.returncode == 1
+        assert text in done.stderr
+
+
+@pytest.fixture(scope="module")
+def built():
+    subprocess.run([ROOT / "dev", "wheels", "--python", sys.executable], check=True)
+    return {wheel.name.split("-")[0]: wheel for wheel in WHEELS.glob("*.whl")}
+
+
+@pytest.mark.skipif(not LONG, reason="builds wheels; PENSTOCK_LONG=1 runs it")
+@pytest.mark.timeout(3600)
+def test_wheels_need_only_the_c_library(built, tmp_path):
+    assert set(built) == {"penstock", "penstock_emulator", "penstock_conformance"}
+    for name in ("penstock", "penstock_emulator"):
+        assert built[name].name.endswith("-manylinux_2_34_x86_64.whl")
+        with zipfile.ZipFile(built[name]) as wheel:
+            licences = [file for file in wheel.namelist() if ".dist-info/licenses/" in file and not file.endswith("/")]
+            assert {file.rpartition("/")[2] for file in licences} == {"LICENSE", "THIRD_PARTY_LICENSES"}
+            binaries = [file for file in wheel.namelist() if file.endswith((".so", "scripts/penstock-emulator"))]
+            assert len(binaries) == (1 if name == "penstock" else 2)
+            for binary in binaries:
+                dynamic = subprocess.run(
+                    ["readelf", "-dW", wheel.extract(binary, tmp_path)], capture_output=True, text=True, check=True
+                ).stdout
+                needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic))
+                assert needed <= {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2"}, binary

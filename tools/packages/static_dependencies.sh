@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# static_dependencies.sh FOLDER: builds what the wheels link statically and what Debian has only with more than they need, from the
+# sources of Debian 12, in FOLDER: an HTTP-only libcurl, RE2 with position-independent code, and the header of cpp-httplib.
+# FOLDER/copyright has their licences. OpenSSL, SQLite and pugixml are those of Debian's development packages (docs/decisions/0115-wheels.md).
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=tools/packages/debian_sources.sh
+. tools/packages/debian_sources.sh
+mkdir -p "${1:?usage: static_dependencies.sh FOLDER}"
+folder=$(cd "$1" && pwd)
+recipe=$(sha256sum tools/packages/static_dependencies.sh tools/packages/debian_sources.sh tools/packages/arc4random.c | sha256sum)
+[ "$recipe" != "$(cat "$folder/ready" 2>/dev/null)" ] || exit 0
+rm -rf "$folder"
+mkdir -p "$folder"/{sources,include,lib,copyright}
+cc -c -O2 -fPIC -Wall -Werror -o "$folder/lib/arc4random.o" tools/packages/arc4random.c
+
+(
+  apt_here "$folder/apt" - -- deb-src
+  cd "$folder/sources"
+  apt-get source -qq curl cpp-httplib re2
+)
+for name in curl cpp-httplib re2; do
+  cp "$folder"/sources/$name-*/debian/copyright "$folder/copyright/$name"
+done
+cp "$folder"/sources/cpp-httplib-*/httplib.h "$folder/include/"
+
+# The client opens connections through libcurl (names, proxies, TLS) and speaks HTTP itself. The client finds the CA certificates.
+off=(ALTSVC COOKIES CRYPTO_AUTH DOH GETOPTIONS HSTS MIME NETRC NTLM PARSEDATE PROGRESS_METER)
+options=()
+for name in "${off[@]}"; do options+=("-DCURL_DISABLE_$name=ON"); done
+cmake -S "$folder"/sources/curl-* -B "$folder/curl" -G Ninja --log-level=WARNING -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$folder" \
+  -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DBUILD_SHARED_LIBS=OFF -DBUILD_CURL_EXE=OFF -DBUILD_TESTING=OFF \
+  -DENABLE_MANUAL=OFF -DHTTP_ONLY=ON -DENABLE_IPV6=ON -DENABLE_THREADED_RESOLVER=ON -DENABLE_UNIX_SOCKETS=OFF \
+  -DCURL_USE_OPENSSL=ON -DOPENSSL_USE_STATIC_LIBS=ON -DCURL_CA_BUNDLE=none -DCURL_CA_PATH=none -DCURL_CA_FALLBACK=OFF \
+  -DCURL_ZLIB=OFF -DCURL_BROTLI=OFF -DCURL_ZSTD=OFF -DUSE_NGHTTP2=OFF -DUSE_LIBIDN2=OFF -DCURL_USE_LIBPSL=OFF -DCURL_USE_LIBSSH2=OFF \
+  -DCURL_USE_LIBSSH=OFF -DCURL_USE_GSSAPI=OFF -DCURL_DISABLE_LDAP=ON "${options[@]}" \
+  -DCMAKE_C_FLAGS="-ffunction-sections -fdata-sections -fvisibility=hidden"
+cmake --build "$folder/curl"
+cmake --install "$folder/curl" >/dev/null
+# Debian's archive of RE2 has code for programs only, not for extensions. Its tables, which the sources lack, fit both.
+cd "$folder"/sources/re2-*
+rm -f obj/*
+mkdir -p obj
+(cd obj && ar x "$(c++ -print-file-name=libre2.a)" perl_groups.o unicode_casefold.o unicode_groups.o)
+printf '%s\n' re2/*.cc util/rune.cc util/strutil.cc | grep -v -e /testing/ -e fuzz | xargs -P "$(nproc)" -I FILE sh -c \
+  'c++ -c -O2 -DNDEBUG -fPIC -pthread -std=c++11 -ffunction-sections -fvisibility=hidden -I. -o obj/$(basename FILE .cc).o FILE'
+ar rcs "$folder/lib/libre2.a" obj/*.o
+rm -rf "$folder"/{apt,bin,curl,sources}
+echo "$recipe" >"$folder/ready"
