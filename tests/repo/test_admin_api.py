@@ -1,4 +1,4 @@
-"""docs/admin-api.md and docs/users.schema.json agree with a running emulator: every example, and every rejected document."""
+"""docs/reference/admin-api.md and docs/users.schema.json agree with a running emulator: examples and rejected documents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import jsonschema
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENT = (ROOT / "docs/admin-api.md").read_text(encoding="utf-8")
+DOCUMENT = (ROOT / "docs/reference/admin-api.md").read_text(encoding="utf-8")
 EXAMPLE = re.compile(r"```sh\n((?:(?!```).)*?curl (?:(?!```).)*?)```\n\nanswers `(\d{3})`[^\n]*:\n\n```json\n(.*?)```", re.S)
 USERS: dict[str, Any] = json.loads(re.findall(r"```json users\n(.*?)```", DOCUMENT, re.S)[0])
 SCHEMA: dict[str, Any] = json.loads((ROOT / "docs/users.schema.json").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""The `penstock simulate` commands of docs/simulate.md and README.md print the documented output."""
+"""The `penstock simulate` commands of docs/how-to/simulate.md and README.md print the documented output."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from penstock.__main__ import main
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = [
     (command, output)
-    for page in ("README.md", "docs/simulate.md")
+    for page in ("README.md", "docs/how-to/simulate.md")
     for command, output in re.findall(
         r"^```console\n\$ (penstock simulate [^\n]*)\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S
     )

@@ -1,4 +1,4 @@
-"""Each Python program of docs/testing.md runs, and those of its first section have the described results."""
+"""Each Python program of docs/how-to/testing.md runs, and those of its first section have the described results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from page_programs import programs_of
 
-PROGRAMS = programs_of("testing.md")
+PROGRAMS = programs_of("how-to/testing.md")
 STORY = 4  # the first section: code, its test, the test with a fault, the fixed code
 TIMEOUT_S = 120
 
