@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from page_programs import DOCS, programs_of
-from penstock.testing import Emulator
+from penstock_emulator import Emulator
 
 TIMEOUT_S = 150
 DATAPIPES = "PENSTOCK_DATAPIPES_PYTHON"

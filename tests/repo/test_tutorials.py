@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from page_programs import DOCS, programs_of
-from penstock.testing import Emulator
+from penstock_emulator import Emulator
 
 TIMEOUT_S = 150
 
