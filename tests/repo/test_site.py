@@ -109,9 +109,19 @@ def test_sources_name_only_pages_that_exist() -> None:
 def site() -> Path:
     if "PENSTOCK_DOCS_PYTHON" not in os.environ:
         pytest.skip("PENSTOCK_DOCS_PYTHON is not set: the site needs Python 3.11 and the packages of requirements-docs.txt")
-    done = subprocess.run([ROOT / "dev", "docs"], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([ROOT / "dev", "docs"], capture_output=True, text=True, timeout=170, check=False)
     assert done.returncode == 0, done.stderr
     return ROOT / "build/site"
+
+
+def test_the_site_has_the_cpp_reference(site: Path) -> None:
+    (link,) = re.findall(r'href="([^"]*cpp/index.html)"', (DOCS / "reference/cpp.md").read_text())
+    assert (site / "reference" / link).is_file()
+    # From the comments of a member on its own line, on the lines above it, and at the top of the file.
+    text = (site / "cpp/structpenstock_1_1CacheStats.html").read_text()
+    assert "Blocks removed to make room." in text
+    assert "What all processes have done with a cache" in text
+    assert "blocks of objects on a local disk" in (site / "cpp/node__cache_8h.html").read_text()
 
 
 def test_the_site_has_a_page_per_document(site: Path) -> None:

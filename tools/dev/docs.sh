@@ -17,6 +17,7 @@ run_docs() {
   ensure_docs
   [ -n "${PENSTOCK_DOCS_PYTHON:-}" ] || die "the documentation site needs Python 3.11 or newer; set PENSTOCK_PYTHON to one"
   [ "${1:-}" != --serve ] || exec "$PENSTOCK_DOCS_PYTHON" -m zensical serve
+  command -v doxygen >/dev/null || die "doxygen is missing, which makes the C++ reference; install Debian's package doxygen"
   log=$(log_file docs)
   rm -rf build/site
   # Zensical's --strict does not count the warnings of docstrings (griffe).
@@ -24,5 +25,6 @@ run_docs() {
     cat "$log" >&2
     die "building the documentation site failed; the warnings are above"
   fi
+  doxygen tools/docs/Doxyfile >"$log" 2>&1 || { cat "$log" >&2; die "building the C++ reference failed; the warnings are above"; }
   say "built build/site/index.html"
 }
