@@ -12,6 +12,7 @@ from page_programs import DOCS, programs_of
 from penstock_emulator import Emulator
 
 TIMEOUT_S = 150
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 def run(folder: Path, emulator: Emulator, *arguments: str) -> str:
@@ -52,3 +53,11 @@ def test_the_first_distributed_checkpoint_is_loaded_by_two_ranks(tmp_path: Path)
             assert run(tmp_path, emulator, *launcher, "shards.py", verb) == f"{expected}\n"
         for arguments in re.findall(r"^\$ penstock (checkpoint .*)$", (DOCS / page).read_text(), re.M):
             run(tmp_path, emulator, "-m", "penstock", *arguments.split())
+
+
+def test_the_cpp_tutorial_has_the_example_that_is_built() -> None:
+    """examples/cpp/examples_test.py runs it."""
+    (program,) = re.findall(r"^```cpp\n(.*?)^```", (DOCS / "tutorials/cpp.md").read_text(), re.M | re.S)
+    comment, _, example = (EXAMPLES / "cpp/hello.cc").read_text().partition("\n")
+    assert comment.startswith("//")
+    assert program == example
