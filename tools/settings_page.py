@@ -1,4 +1,4 @@
-"""Prints the table of the emulator's options for docs/settings.md, from `penstock-emulator --help` and the Python class.
+"""Prints the table of the emulator's options for docs/reference/settings.md, from `penstock-emulator --help` and the Python class.
 
     ./dev python tools/settings_page.py [--write]
 
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from penstock_emulator import Emulator
 
-PAGE = Path(__file__).resolve().parents[1] / "docs/settings.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs/reference/settings.md"
 HEADER = "| Option | Variable | Key in the file | Python argument | Default | Meaning |\n| --- | --- | --- | --- | --- | --- |\n"
 _OPTION = re.compile(
     r"^  (?:-h,)?--([a-z-]+)(?: (TEXT|INT|UINT|FLOAT)(?::\{.*?\})?(?:=(\S+))?)?(?: \.\.\.)?(?: Excludes: \S+)?\s*(.*)$"

@@ -1,6 +1,6 @@
 """Conformance suites for S3 servers and S3 clients.
 
-``python -m penstock_conformance --endpoint URL [SUITE...]`` runs them; docs/conformance.md describes each suite. Example of a
+``python -m penstock_conformance --endpoint URL [SUITE...]`` runs them; docs/how-to/conformance.md describes each suite. A
 custom suite:
 
     from penstock_conformance import Suite, Trial

@@ -50,7 +50,7 @@ class Admin:
         self.request("PUT", f"limits/{self.namespace}", document)
 
     def set_faults(self, rules: Any) -> None:
-        """Sets a fault scenario (docs/faults.md)."""
+        """Sets a fault scenario (docs/reference/faults.md)."""
         self.request("PUT", f"faults/{self.namespace}", rules)
 
     def clear_faults(self) -> None:
@@ -64,5 +64,5 @@ class Admin:
         return int(self.request("GET", f"journal/{self.namespace}?limit=0")["last"])
 
     def count(self, **filter: Any) -> int:
-        """Number of journal entries that match a filter (docs/admin-api.md)."""
+        """Number of journal entries that match a filter (docs/reference/admin-api.md)."""
         return int(self.request("POST", f"journal-query/{self.namespace}", {"question": "count", "filter": filter})["count"])

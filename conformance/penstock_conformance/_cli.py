@@ -30,7 +30,7 @@ _DESCRIPTION = (
 )
 _EPILOG = (
     "Exit status: 0 when all checks passed, 1 when a check failed, 2 on an error, 130 when interrupted. "
-    "docs/conformance.md describes each suite."
+    "docs/how-to/conformance.md describes each suite."
 )
 
 

@@ -1,6 +1,6 @@
 // The users of --users FILE and of the admin API as JSON: accounts, users and access keys.
 //
-// docs/users.schema.json is the JSON Schema; docs/admin-api.md describes the format.
+// docs/users.schema.json is the JSON Schema; docs/reference/admin-api.md describes the format.
 #ifndef PENSTOCK_EMULATOR_IDENTITY_USERS_DOCUMENT_H_
 #define PENSTOCK_EMULATOR_IDENTITY_USERS_DOCUMENT_H_
 

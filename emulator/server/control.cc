@@ -79,7 +79,7 @@ Result<std::shared_ptr<const faults::Scenario>> InitialFaults(
     source = "faults file '" + options.faults_path + "'";
     PENSTOCK_ASSIGN(text, ReadConfigFile({.what = "faults file",
                                           .path = options.faults_path,
-                                          .fix = "name a JSON file (docs/faults.md)"}));
+                                          .fix = "name a JSON file (docs/reference/faults.md)"}));
   }
   auto scenario = faults::ParseScenario(text, memory_limit);
   if (!scenario.ok()) return FieldError(scenario.error().kind, source, scenario.error().message);
@@ -138,10 +138,11 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options,
   std::vector<GivenUsers> given;
   given.push_back({"--access-key", identity::UsersOfPairs(options.access_keys)});
   if (!options.users_path.empty()) {
-    PENSTOCK_ASSIGN(const std::string text, ReadConfigFile({.what = "users file",
-                                                            .path = options.users_path,
-                                                            .fix = "name a JSON file "
-                                                                   "(docs/admin-api.md)"}));
+    PENSTOCK_ASSIGN(const std::string text,
+                    ReadConfigFile({.what = "users file",
+                                    .path = options.users_path,
+                                    .fix = "name a JSON file "
+                                           "(docs/reference/admin-api.md)"}));
     const std::string source = "users file '" + options.users_path + "'";
     auto users = identity::ParseUsers(text);
     if (!users.ok()) return FieldError(source, users.error().message);

@@ -10,8 +10,8 @@
 
 namespace penstock::emulator::traffic {
 
-// Returns one line (docs/admin-api.md). Invalid UTF-8 in keys becomes U+FFFD. Takes linear time.
-// Returns kUnavailable once `stop` is true; null: never.
+// Returns one line (docs/reference/admin-api.md). Invalid UTF-8 in keys becomes U+FFFD. Takes
+// linear time. Returns kUnavailable once `stop` is true; null: never.
 Result<std::string> LimitsReportJson(std::string_view name_space, const ThrottleReport& report,
                                      const std::atomic<bool>* stop = nullptr);
 

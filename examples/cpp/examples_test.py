@@ -115,6 +115,11 @@ class ExamplesTest(unittest.TestCase):
         listed = [line.split(maxsplit=1) for line in self.run_example("list", "s3://examples").decode().splitlines()]
         self.assertEqual(listed, [["0", "empty"], ["20000001", "large"]])
 
+    def test_the_program_of_the_tutorial(self) -> None:
+        environment = self.environment | {"AWS_ENDPOINT_URL": self.endpoint}
+        done = subprocess.run([ARGUMENTS.programs / "hello"], capture_output=True, timeout=120, env=environment, check=False)
+        self.assertEqual(done.stdout, b"hello, world\n")
+
     def test_many_are_put_by_callbacks_and_got_as_pending_results(self) -> None:
         printed = self.run_example("put_many", "s3://examples/many/", "300").decode()
         self.assertRegex(printed, r"^300 objects in 300 requests, half of them within [\d.]+ ms\n$")

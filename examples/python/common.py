@@ -40,8 +40,8 @@ def put(object_uri: str, data: bytes) -> None:
 def end_rank() -> None:
     """Ends this process of a torch.distributed job, after all ranks have called it.
 
-    Skips the finalization of the interpreter, during which a thread of Gloo can abort the process. docs/TROUBLESHOOTING.md says
-    what is known about it.
+    Skips the finalization of the interpreter, during which a thread of Gloo can abort the process
+    (docs/how-to/troubleshooting.md).
     """
     import torch.distributed as dist
 

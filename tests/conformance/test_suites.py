@@ -1,4 +1,4 @@
-"""Penstock's client passes all suites against the emulator; s3torchconnector fails the checks that docs/conformance.md lists.
+"""Penstock's client passes all suites against the emulator; s3torchconnector fails those that docs/how-to/conformance.md lists.
 
 Runs a sample with seed 1 or PENSTOCK_PROPERTY_SEED; PENSTOCK_LONG=1 runs everything.
 """

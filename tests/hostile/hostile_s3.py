@@ -108,7 +108,7 @@ def _checksums() -> Iterator[Case]:
         wrong = base64.b64encode(b"\x5a" * size)
         yield Case(f"wrong {name.decode()}", source, "get", [ok(BODY, b"x-amz-checksum-" + name + b": " + wrong)],
                    data_loss("received bytes have " + name.decode().upper()), EITHER)
-    for name, size in ((b"sha256", 32), (b"sha1", 20)):  # SEMANTICS.md: the client verifies CRCs only
+    for name, size in ((b"sha256", 32), (b"sha1", 20)):  # docs/explanation/client/reading.md: the client verifies CRCs only
         wrong = base64.b64encode(b"\x5a" * size)
         yield Case(f"wrong {name.decode()}", source, "get", [ok(BODY, b"x-amz-checksum-" + name + b": " + wrong)], BODY, EITHER)
     for value in (b"!!!!", b"AAAA", b"", b"A" * 5000):

@@ -1,4 +1,4 @@
-"""docs/admin-api.md and docs/users.schema.json agree with a running emulator: every example, and every rejected document."""
+"""docs/reference/admin-api.md and docs/users.schema.json agree with a running emulator: examples and rejected documents."""
 
 from __future__ import annotations
 
@@ -6,63 +6,21 @@ import copy
 import json
 import os
 import re
-import shlex
 import subprocess
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from admin_requests import EXECUTABLE, curl, running, send
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENT = (ROOT / "docs/admin-api.md").read_text(encoding="utf-8")
+DOCUMENT = (ROOT / "docs/reference/admin-api.md").read_text(encoding="utf-8")
 EXAMPLE = re.compile(r"```sh\n((?:(?!```).)*?curl (?:(?!```).)*?)```\n\nanswers `(\d{3})`[^\n]*:\n\n```json\n(.*?)```", re.S)
 USERS: dict[str, Any] = json.loads(re.findall(r"```json users\n(.*?)```", DOCUMENT, re.S)[0])
 SCHEMA: dict[str, Any] = json.loads((ROOT / "docs/users.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
-EXECUTABLE = "emulator/server/penstock-emulator"
-STOP_TIMEOUT_S = 30
-
-
-@contextmanager
-def running(*options: str) -> Iterator[dict[str, str]]:
-    command = [str(Path(os.environ["PENSTOCK_BUILD_DIR"]) / EXECUTABLE), *options]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        yield json.loads(process.stdout.readline())
-    finally:
-        process.terminate()
-        assert process.wait(STOP_TIMEOUT_S) == 0
-
-
-def send(method: str, url: str, body: str | None = None) -> tuple[int, Any]:
-    request = urllib.request.Request(url, data=body.encode() if body else None, method=method)
-    try:
-        with urllib.request.urlopen(request, timeout=30) as response:
-            return response.status, json.load(response)
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, json.load(error)
-
-
-def curl(line: str) -> tuple[int, Any]:
-    """Sends the request of a curl command of the examples: -s, -X METHOD, -d BODY and a URL."""
-    method, body, url = "", None, ""
-    words = iter(shlex.split(line)[1:])
-    for word in words:
-        if word == "-X":
-            method = next(words)
-        elif word == "-d":
-            body = next(words)
-        elif word != "-s":
-            assert word.startswith("http"), f"the test does not know curl's {word}"
-            url = word
-    return send(method or ("POST" if body else "GET"), url, body)
 
 
 def same(want: Any, have: Any) -> bool:

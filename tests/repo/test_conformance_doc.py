@@ -1,4 +1,4 @@
-"""Every command and program of docs/conformance.md runs, with an emulator instead of the endpoint of the page."""
+"""Every command and program of docs/how-to/conformance.md runs, with an emulator instead of the endpoint of the page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from penstock.__main__ import main
 
-DOC = (Path(__file__).resolve().parents[2] / "docs/conformance.md").read_text()
+DOC = (Path(__file__).resolve().parents[2] / "docs/how-to/conformance.md").read_text()
 COMMANDS = [line for block in re.findall(r"^```sh\n(.*?)^```", DOC, re.M | re.S) for line in block.splitlines()]
 PROGRAMS = re.findall(r"`(\w+\.py)`:\n\n```python\n(.*?)^```", DOC, re.M | re.S)
 # Arguments that the test adds by the words of a command: they select a few of its checks, because all take too long.

@@ -1,4 +1,4 @@
-"""Each Python program of docs/datapipes.md runs and prints what its text says."""
+"""Each Python program of docs/how-to/datapipes.md runs and prints what its text says."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ def test_the_programs_run(tmp_path: Path) -> None:
         for number in range(10):
             with client.put_object("my-bucket", f"train/{number}.txt") as writer:
                 writer.write(b"a line\n")
-        lines, nodes = printed_numbers("datapipes.md", tmp_path, emulator)
+        lines, nodes = printed_numbers("how-to/datapipes.md", tmp_path, emulator)
     assert sum(lines) == 10  # sharded: each line once
     assert nodes == [4, 6]

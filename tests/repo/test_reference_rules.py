@@ -1,4 +1,4 @@
-"""docs/reference-connector.md names tests that exist, and a test for each rule."""
+"""docs/reference/s3torchconnector.md names tests that exist, and a test for each rule."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "reference-connector.md"
+PAGE = ROOT / "docs/reference/s3torchconnector.md"
 
 
 def named_tests() -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""The Python programs of docs/scale-out.md run, one after the other in one process, and read what is stored."""
+"""The Python programs of docs/how-to/scale-out.md run, one after the other in one process, and read what is stored."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_programs_on_scale_out_run(tmp_path: Path, ray_settings: dict[str, s
     memory = io.BytesIO()
     pq.write_table(pa.table({"a": list(range(ROWS))}), memory)
     program = tmp_path / "program.py"
-    program.write_text("\n".join([BEFORE, *programs_of("scale-out.md"), AFTER]))
+    program.write_text("\n".join([BEFORE, *programs_of("how-to/scale-out.md"), AFTER]))
     settings = ray_settings | {"HF_HOME": str(tmp_path / "hf"), "HF_HUB_OFFLINE": "1"}
     with Emulator() as emulator:
         client = emulator.client()

@@ -1,4 +1,4 @@
-"""docs/settings.md has the table of the built emulator's options, and its example is a valid file."""
+"""docs/reference/settings.md has the table of the built emulator's options, and its example is a valid file."""
 
 from __future__ import annotations
 

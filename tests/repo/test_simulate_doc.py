@@ -1,4 +1,4 @@
-"""The `penstock simulate` commands of docs/simulate.md print the documented output."""
+"""The `penstock simulate` commands of docs/how-to/simulate.md print the documented output."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = [
     (command, output)
     for command, output in re.findall(
-        r"^```console\n\$ (penstock simulate [^\n]*)\n(.*?)^```", (ROOT / "docs/simulate.md").read_text(), re.M | re.S
+        r"^```console\n\$ (penstock simulate [^\n]*)\n(.*?)^```", (ROOT / "docs/how-to/simulate.md").read_text(), re.M | re.S
     )
 ]
 

@@ -1,4 +1,4 @@
-"""Each Python program of docs/testing.md runs, and those of its first section have the described results."""
+"""The Python programs of docs/how-to/testing.md and of the tutorials about tests run, with the described results."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from page_programs import programs_of
 
-PROGRAMS = programs_of("testing.md")
-STORY = 4  # the first section: code, its test, the test with a fault, the fixed code
+PROGRAMS = programs_of("how-to/testing.md")
 TIMEOUT_S = 120
 
 
@@ -30,8 +29,16 @@ def run_suite(folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_programs_of_the_first_section_have_the_described_results(tmp_path):
-    code, test, fault, fixed = PROGRAMS[:STORY]
+def test_the_programs_of_the_first_test_pass(tmp_path):
+    code, test = programs_of("tutorials/first-test.md")
+    (tmp_path / "reports.py").write_text(code)
+    (tmp_path / "test_reports.py").write_text(test)
+    passed = run_suite(tmp_path)
+    assert "2 passed" in passed.stdout, passed.stdout
+
+
+def test_the_programs_of_the_first_fault_test_have_the_described_results(tmp_path):
+    code, test, fault, fixed = programs_of("tutorials/first-fault-test.md")
     (tmp_path / "claims.py").write_text(code)
     (tmp_path / "test_claims.py").write_text(test)
     passed = run_suite(tmp_path)
@@ -49,13 +56,13 @@ def test_the_programs_of_the_first_section_have_the_described_results(tmp_path):
     assert "2 passed" in passed.stdout, passed.stdout
 
 
-@pytest.mark.parametrize("number", range(STORY, len(PROGRAMS)))
-def test_every_other_program_passes(tmp_path, number):
+@pytest.mark.parametrize("number", range(len(PROGRAMS)))
+def test_every_program_of_the_guide_passes(tmp_path, number):
     (tmp_path / "test_program.py").write_text(PROGRAMS[number])
     done = run_suite(tmp_path)
     assert " passed" in done.stdout, done.stdout
     assert done.returncode == 0, done.stdout
 
 
-def test_the_page_has_programs_after_the_first_section():
-    assert len(PROGRAMS) > STORY + 3
+def test_the_guide_has_programs():
+    assert len(PROGRAMS) > 3

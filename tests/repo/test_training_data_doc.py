@@ -1,4 +1,4 @@
-"""Each Python program of docs/training-data.md runs and prints what its text says."""
+"""Each Python program of docs/how-to/training-data.md runs and prints what its text says."""
 
 from __future__ import annotations
 
@@ -43,6 +43,6 @@ def fill(client: penstock.S3Client) -> None:
 def test_the_programs_on_training_data_run(tmp_path: Path) -> None:
     with Emulator() as emulator:
         fill(emulator.client())
-        printed = printed_numbers("training-data.md", tmp_path, emulator)
+        printed = printed_numbers("how-to/training-data.md", tmp_path, emulator)
     samples = SHARDS * SAMPLES
     assert printed == [[samples, samples], [samples], [ROWS], [10, samples - 10], [25, 640]]

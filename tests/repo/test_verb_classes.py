@@ -1,4 +1,4 @@
-"""docs/retries.md has each verb's retry class of client/s3/model/operations.h."""
+"""docs/reference/retries.md has each verb's retry class of client/s3/model/operations.h."""
 
 import re
 from pathlib import Path
@@ -13,6 +13,8 @@ def test_every_row_has_the_retry_class_of_the_header():
         name: (method, retry_class)
         for name, method, retry_class in VERB.findall((ROOT / "client/s3/model/operations.h").read_text())
     }
-    rows = {name: (method, retry_class) for name, method, retry_class in ROW.findall((ROOT / "docs/retries.md").read_text())}
+    rows = {
+        name: (method, retry_class) for name, method, retry_class in ROW.findall((ROOT / "docs/reference/retries.md").read_text())
+    }
     assert len(rows) >= 19
     assert {name: verbs.get(name) for name in rows} == rows

@@ -1,4 +1,4 @@
-"""The wheels and the tools that build them (docs/wheels.md). PENSTOCK_LONG=1 builds those of this interpreter."""
+"""The wheels and the tools that build them (docs/how-to/wheels.md). PENSTOCK_LONG=1 builds those of this interpreter."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ run_tests() {
   [ -n "$long" ] && timeout=14400 && export PENSTOCK_LONG=1 PENSTOCK_PROPERTY_RUNS=${PENSTOCK_PROPERTY_RUNS:-10000}
   local started=$SECONDS
   case $kind in
-    dev) build_all && ensure_clients && ensure_engines ;;
+    dev) build_all && ensure_clients && ensure_engines && ensure_docs ;;
     asan) setup && configure asan -DPENSTOCK_SANITIZE=address -DPENSTOCK_WERROR=ON && build ;;
     tsan) setup && configure tsan -DPENSTOCK_SANITIZE=thread -DPENSTOCK_WERROR=ON && build ;;
   esac

@@ -1,4 +1,4 @@
-# `./dev wheels`: builds the wheels of every distribution and repairs them. Sourced by ./dev. docs/wheels.md describes the result.
+# `./dev wheels`: builds the wheels of every distribution and repairs them. Sourced by ./dev. docs/how-to/wheels.md describes the result.
 
 wheel_projects=(. packaging/emulator conformance)
 wheel_versions=(3.10 3.11 3.12 3.13 3.14)

@@ -1,4 +1,4 @@
-"""Builds the wheel of one project for the interpreter that runs this file. `./dev wheels` runs it; see docs/wheels.md."""
+"""Builds the wheel of one project for the interpreter that runs this file. `./dev wheels` runs it; see docs/how-to/wheels.md."""
 
 import argparse
 import os

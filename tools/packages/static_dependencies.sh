@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # static_dependencies.sh FOLDER: builds what the wheels link statically and what Debian has only with more than they need, from the
 # sources of Debian 12, in FOLDER: an HTTP-only libcurl, RE2 with position-independent code, and the header of cpp-httplib.
-# FOLDER/copyright has their licences. OpenSSL, SQLite and pugixml are those of Debian's development packages (docs/decisions/0115-wheels.md).
+# FOLDER/copyright has their licences. OpenSSL, SQLite and pugixml are those of Debian's development packages (docs/decisions/0117-wheels.md).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=tools/packages/debian_sources.sh

@@ -249,13 +249,13 @@ class S3Client(DirectoryBuckets, Requests, Files):
             - ``retries``: attempts after the first.
             - ``throttled``: attempts to which S3 responded with SlowDown.
             - ``failures``: S3 calls that ended in an error. A read or write makes one call per range or part, so that one
-              failed read may count several times.
+                failed read may count several times.
             - ``bytes_sent``, ``bytes_received``: body bytes.
             - ``cache``: reads through the node cache (``S3ClientConfig.cache``): ``hits`` and ``misses``, in blocks, and their
-              bytes, ``hit_bytes`` and ``miss_bytes``.
+                bytes, ``hit_bytes`` and ``miss_bytes``.
             - ``connections``: the number of requests that ``opened`` and ``reused`` a connection.
             - ``operations``: by operation, ``requests`` and two distributions: ``first_byte`` (from sending, connecting
-              included, to the first byte of the response) and ``duration`` (of the whole attempt, failed attempts included).
+                included, to the first byte of the response) and ``duration`` (of the whole attempt, failed attempts included).
 
             A distribution has ``count``, ``sum``, ``p50``, ``p90``, ``p99`` (accurate to 12.5 %) and ``buckets``, a list of
             ``(begin, end, count)``.

@@ -220,7 +220,7 @@ class S3ClientConfig:
             retry mode decided. `max_attempts`, the timeouts and the retry quota apply in any case. It runs on the thread of
             `observer`, and the call waits for it, at most 30 s. An exception counts as None and is logged.
         cache: A directory on a local disk where all processes of the node cache the bytes that they read, as an absolute path.
-            docs/node-cache.md lists the guarantees of the cache. None: ``PENSTOCK_CACHE_DIR``, else no cache. ``""``: no cache.
+            docs/how-to/node-cache.md lists its guarantees. None: ``PENSTOCK_CACHE_DIR``, else no cache. ``""``: no cache.
         cache_size: The most bytes on that disk, at least 16 MiB, as a number or a text such as ``"500GB"``. None:
             ``PENSTOCK_CACHE_SIZE``, else what is free, less 5 % of the disk. Checked by :meth:`validate`.
 

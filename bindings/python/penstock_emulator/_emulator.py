@@ -127,7 +127,7 @@ class Emulator(_Access):
             key, in the default namespace.
         access_keys: Accepted pairs of access key id and secret, each the root of its own account; None: one default pair,
             unless `users` is given.
-        users: Accounts, users and access keys, as a dict or the path of a JSON file; docs/admin-api.md has the format.
+        users: Accounts, users and access keys, as a dict or the path of a JSON file; docs/reference/admin-api.md has the format.
             Without `access_keys`, `client()` and `environment()` use the first active key among them.
         region: The AWS region that the emulator reports.
         fail_rate: Share of requests answered with 503 SlowDown, 0 to 1. `fail_seed` determines which ones.
@@ -339,7 +339,7 @@ class Emulator(_Access):
     def limits_report(self, namespace: str = "default") -> dict[str, Any]:
         """Returns the limits and their effects: requests admitted and refused, and partitions, splits and merges per bucket.
 
-        docs/admin-api.md describes the members.
+        docs/reference/admin-api.md describes the members.
 
         Raises:
             NotFoundError: The namespace does not exist.

@@ -13,7 +13,7 @@ from typing import Any
 from . import _core
 from ._json_text import json_text
 
-#: A scenario or a list of rules (docs/faults.md has the format), the path of a JSON file, or the name of a built-in scenario.
+#: A scenario or a list of rules (format: docs/reference/faults.md), the path of a JSON file, or the name of a built-in scenario.
 FaultDocument = Mapping[str, Any] | Sequence[Mapping[str, Any]] | os.PathLike[str] | str
 
 
@@ -106,7 +106,7 @@ def _document_text(faults: FaultDocument) -> str:
 class Faults:
     """Controls fault injection in a namespace: one scenario at a time, plus any number of retry tests.
 
-    docs/faults.md describes scenarios. Comes from ``Emulator.faults()`` and ``Namespace.faults``.
+    docs/reference/faults.md describes scenarios. Comes from ``Emulator.faults()`` and ``Namespace.faults``.
 
     Every method raises NotFoundError if the namespace does not exist.
 

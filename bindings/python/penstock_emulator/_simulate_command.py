@@ -12,7 +12,7 @@ from ._sizes import size
 _ONE_PARTITION = (
     "One partition received all requests, whatever the files were named: a new bucket has one partition, and S3 splits it only "
     "after minutes of overload. Use --warm-partitions N to simulate a bucket whose partitions earlier saves have already split "
-    "(docs/simulate.md)."
+    "(docs/how-to/simulate.md)."
 )
 _NOT_JOB_OPTIONS = {"command", "run", "json", "plot", "strategy"}
 

@@ -1,4 +1,4 @@
-"""The retry table is complete and matches docs/retries.md."""
+"""The retry table is complete and matches docs/reference/retries.md."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from penstock_conformance.retry import rules, verbs
 
-DOCUMENT = Path(__file__).resolve().parents[3] / "docs/retries.md"
+DOCUMENT = Path(__file__).resolve().parents[3] / "docs/reference/retries.md"
 
 
 def test_the_published_table_matches_the_rules():

@@ -1,4 +1,4 @@
-"""Faults in Python: scenarios, accounts, retry tests, and every example of docs/faults.md."""
+"""Faults in Python: scenarios, accounts, retry tests, and every example of docs/reference/faults.md."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from penstock.testing import Emulator, FaultAccount, emulated_s3
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 VALIDATOR = jsonschema.Draft202012Validator(json.loads((DOCS / "faults.schema.json").read_text()))
-EXAMPLES = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", (DOCS / "faults.md").read_text(), re.DOTALL)]
+EXAMPLES = [
+    json.loads(block) for block in re.findall(r"```json\n(.*?)```", (DOCS / "reference/faults.md").read_text(), re.DOTALL)
+]
 
 
 @pytest.fixture

@@ -29,9 +29,10 @@ enum class Signing { kSigned, kUnsigned };
 // else kWhenSupported.
 enum class ChecksumPolicy { kDefault, kWhenSupported, kWhenRequired };
 
-// How failed attempts are retried; docs/retries.md has the numbers. kDefault: AWS_RETRY_MODE, then
-// the profile's retry_mode, then kStandard if AWS_NEW_RETRIES_2026 is true, else kTuned. kTuned is
-// this client's own mode. The others are the AWS SDKs' modes of the same names.
+// How failed attempts are retried; docs/reference/retries.md has the numbers. kDefault:
+// AWS_RETRY_MODE, then the profile's retry_mode, then kStandard if AWS_NEW_RETRIES_2026 is true,
+// else kTuned. kTuned is this client's own mode. The others are the AWS SDKs' modes of the same
+// names.
 enum class RetryMode { kDefault, kTuned, kLegacy, kStandard, kAdaptive };
 // Returns the name as in AWS_RETRY_MODE: "tuned", "legacy", and so on. kDefault returns "tuned".
 std::string_view RetryModeName(RetryMode mode);
@@ -161,7 +162,7 @@ struct ClientConfig {
   // session's. AWS_S3_DISABLE_EXPRESS_SESSION_AUTH, s3_disable_express_session_auth, false.
   std::optional<bool> disable_s3_express_session_auth = {};
   // Caches the bytes that GetObject returns on a local disk, for all processes of the node
-  // (docs/node-cache.md). Reads without an ETag then begin with a HEAD request.
+  // (docs/how-to/node-cache.md). Reads without an ETag then begin with a HEAD request.
   NodeCacheConfig cache = {};
 };
 

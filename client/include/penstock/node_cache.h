@@ -1,7 +1,7 @@
 // The node cache: blocks of objects on a local disk, shared by all processes of a node.
 //
 // ClientConfig::cache turns it on for a Client. The functions here inspect a cache and remove
-// blocks from it; docs/node-cache.md describes what a cache promises.
+// blocks from it; docs/how-to/node-cache.md describes what a cache promises.
 #ifndef PENSTOCK_NODE_CACHE_H_
 #define PENSTOCK_NODE_CACHE_H_
 

@@ -2,7 +2,7 @@
 // s3:// URIs.
 //
 // Uses ObjectStore, so it works with Client and with testing::MemoryObjectStore. For C++ programs;
-// Python has its own package. Inside namespace penstock, libtorch's namespace is written ::torch.
+// Python has its own package. Inside namespace penstock, libtorch's namespace needs a leading "::".
 #ifndef PENSTOCK_TORCH_H_
 #define PENSTOCK_TORCH_H_
 

@@ -64,10 +64,10 @@ inline constexpr RetryRules kStandardRulesOf2026 = {
     .throttled_cost = 5,
     .honors_server_delay = true};
 
-// The retry modes; docs/retries.md prints this table. The last two rows are standard and adaptive
-// with AWS_NEW_RETRIES_2026=true. The first delays of tuned are shorter than those of standard, but
-// its 10 attempts wait longer in total. In tuned, retries after throttling cost no tokens, because
-// rate_control.h limits the rate.
+// The retry modes; docs/reference/retries.md prints this table. The last two rows are standard and
+// adaptive with AWS_NEW_RETRIES_2026=true. The first delays of tuned are shorter than those of
+// standard, but its 10 attempts wait longer in total. In tuned, retries after throttling cost no
+// tokens, because rate_control.h limits the rate.
 inline constexpr std::array<RetryRules, 6> kRetryRules = {{
     {.mode = RetryMode::kTuned,
      .name = "tuned",

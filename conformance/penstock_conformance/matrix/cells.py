@@ -24,7 +24,7 @@ _S3_OPERATIONS = (
     "ListDirectoryBuckets", "ListMultipartUploads", "ListObjectVersions", "ListObjectsV2", "ListParts", "PutObject",
     "RenameObject", "UploadPart", "UploadPartCopy",
 )  # fmt: skip
-# Operations for partial commits, delayed visibility and late errors (docs/faults.md).
+# Operations for partial commits, delayed visibility and late errors (docs/reference/faults.md).
 _TORN = ("PutObject", "UploadPart")
 _HIDDEN = ("CompleteMultipartUpload", "CopyObject", "DeleteObject", "PutObject")
 _LATE = ("CompleteMultipartUpload", "CopyObject", "UploadPartCopy")
@@ -147,7 +147,7 @@ def _connection_schema() -> list[Any]:
 
 
 def applies(action: Action, target: Target) -> bool:
-    """Whether the fault can occur at these requests: they have a body, the operation allows it (docs/faults.md)."""
+    """Whether the fault can occur at these requests: they have a body, the operation allows it (docs/reference/faults.md)."""
     if action.kind == "late_error":
         return target.operation in _LATE
     if action.kind == "partial_failure":

@@ -55,7 +55,7 @@ class Failure:
     Attributes:
         name: Id of the fault rule.
         means: What the failure means for the request.
-        do: Action of the fault rule (docs/faults.md).
+        do: Action of the fault rule (docs/reference/faults.md).
         about: Name in the table.
     """
 
@@ -173,7 +173,7 @@ def words(expected: Rule) -> str:
 
 
 def table() -> str:
-    """The Markdown table of docs/retries.md: a row per failure, a column per verb."""
+    """The Markdown table of docs/reference/retries.md: a row per failure, a column per verb."""
     lines = [
         f"| Failure | {' | '.join(f'`{verb.name}`' for verb in VERBS)} |",
         "| --- |" + " --- |" * len(VERBS),

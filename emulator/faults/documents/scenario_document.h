@@ -1,4 +1,4 @@
-// JSON of scenarios, the same for every interface (docs/faults.md, faults.schema.json).
+// JSON of scenarios, the same for every interface (docs/reference/faults.md, faults.schema.json).
 #ifndef PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_SCENARIO_DOCUMENT_H_
 #define PENSTOCK_EMULATOR_FAULTS_DOCUMENTS_SCENARIO_DOCUMENT_H_
 

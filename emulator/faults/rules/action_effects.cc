@@ -111,7 +111,7 @@ std::string ActionWithoutOperation(const Rule& rule) {
     if (std::any_of(operations.begin(), operations.end(), meets)) continue;
     return "its action '" + std::string(timed.name) + "' never happens to " + operations.front() +
            (operations.size() > 1 ? " or its other operations" : "") +
-           ", so the rule would never fire; docs/faults.md lists the operations of the action";
+           ", so the rule would never fire; docs/reference/faults.md lists its operations";
   }
   return {};
 }

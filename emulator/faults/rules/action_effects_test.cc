@@ -40,12 +40,12 @@ TEST(ActionConflictsTest, RejectsActionsThatNoneOfTheOperationsCanMeet) {
   };
   EXPECT_EQ(problem(R"("PutObject")", R"({"partial_failure": {}})"),
             "rule 'r': its action 'partial_failure' never happens to PutObject, so the rule would "
-            "never fire; docs/faults.md lists the operations of the action");
-  EXPECT_EQ(problem(R"(["GetObject", "ListParts"])",
-                    R"([{"stall": {"ms": 1}}, {"duplicate_apply": {}}])"),
-            "rule 'r': its action 'duplicate_apply' never happens to GetObject or its other "
-            "operations, so the rule would never fire; docs/faults.md lists the operations of the "
-            "action");
+            "never fire; docs/reference/faults.md lists its operations");
+  EXPECT_EQ(
+      problem(R"(["GetObject", "ListParts"])",
+              R"([{"stall": {"ms": 1}}, {"duplicate_apply": {}}])"),
+      "rule 'r': its action 'duplicate_apply' never happens to GetObject or its other "
+      "operations, so the rule would never fire; docs/reference/faults.md lists its operations");
   const std::string partial = R"({"commit_partial": {"bytes": 1, "unlike_s3": true}})";
   const std::string hidden = R"({"delay_visibility": {"ms": 1, "unlike_s3": true}})";
   EXPECT_NE(problem(R"("CopyObject")", partial), "");

@@ -1,4 +1,4 @@
-// Certificates that clients must refuse, for injected faults (docs/faults.md).
+// Certificates that clients must refuse, for injected faults (docs/reference/faults.md).
 #ifndef PENSTOCK_EMULATOR_HTTP_SOCKET_FLAWED_CERTIFICATES_H_
 #define PENSTOCK_EMULATOR_HTTP_SOCKET_FLAWED_CERTIFICATES_H_
 

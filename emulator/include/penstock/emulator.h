@@ -59,7 +59,8 @@ struct EmulatorOptions {
   // Each is the root of its own account. Without access keys and users: one pair, "penstock" /
   // "penstock-secret".
   std::vector<AccessKey> access_keys;
-  std::string users_path;  // JSON file of accounts, users and access keys (docs/admin-api.md)
+  // JSON file of accounts, users and access keys (docs/reference/admin-api.md)
+  std::string users_path;
   std::string users_json;  // the same as text
   std::string region = "us-east-1";
   // Also accepts bucket names that S3 mocks accept: 1 to 255 letters, digits, '.', '-' and '_', not
@@ -75,7 +76,7 @@ struct EmulatorOptions {
   // preset's name ("aws-standard", "aws-strict", "aws-express"). Empty: no limits.
   std::string limits_json;
   // Initial fault scenario of every namespace, also after a reset: a JSON file, or the same as text
-  // (docs/faults.md). Both empty: none. Setting both is an error.
+  // (docs/reference/faults.md). Both empty: none. Setting both is an error.
   std::string faults_path;
   std::string faults_json;
   // From 16 connections on, serving threads let other programs run first (SCHED_BATCH). May
@@ -185,8 +186,8 @@ class Emulator {
   // in EmulatorOptions::limits_json; "{}": none. A reset restores the initial ones.
   // kInvalidArgument names the member.
   virtual Result<void> SetLimits(const std::string& name_space, const std::string& json) = 0;
-  // Returns JSON (docs/admin-api.md): the settings, the usage of each partition, admitted and
-  // refused requests, splits and merges.
+  // Returns JSON (docs/reference/admin-api.md): the settings, the usage of each partition, admitted
+  // and refused requests, splits and merges.
   virtual Result<std::string> LimitsReport(const std::string& name_space) const = 0;
 
   virtual Result<SeedReport> Seed(const SeedRequest& request) = 0;
@@ -201,8 +202,8 @@ class Emulator {
   virtual Result<void> ChangeAccessKey(const std::string& id, const AccessKeyChange& change) = 0;
   virtual Result<void> RemoveAccessKey(const std::string& id) = 0;  // kNotFound
 
-  // Faults (docs/faults.md). Each namespace runs one scenario at a time. Unknown namespaces return
-  // kNotFound.
+  // Faults (docs/reference/faults.md). Each namespace runs one scenario at a time. Unknown
+  // namespaces return kNotFound.
   //
   // Replaces the current scenario and starts new counters. kInvalidArgument names the place
   // ("rules[2].when.part"); the current scenario then continues.

@@ -83,7 +83,7 @@ class EmulatorTest : public ::testing::Test {
   const std::string& name_space() const { return name_space_; }
 
   // Starts a scenario of faults in this namespace: a document, or the name of a built-in scenario
-  // (docs/faults.md).
+  // (docs/reference/faults.md).
   void StartFaults(const std::string& scenario) {
     const auto started = Shared()->SetFaults(name_space_, DocumentOf(scenario));
     ASSERT_TRUE(started.ok()) << started.error().message;

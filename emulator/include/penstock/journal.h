@@ -171,12 +171,12 @@ class JournalReading {
   std::vector<std::uint64_t> RequestsAfter(const JournalFilter& last,
                                            const JournalFilter& filter) const;
 
-  // One JSON object per line (members: docs/admin-api.md), oldest first.
+  // One JSON object per line (members: docs/reference/admin-api.md), oldest first.
   std::string JsonLines(const JournalFilter& filter = {}) const;
   // HTTP Archive 1.2, without bodies. `base_url` precedes the targets: "http://127.0.0.1:9000".
   std::string Har(std::string_view base_url, const JournalFilter& filter = {}) const;
 
-  // Returns the result of a query. Both are JSON of the admin API (docs/admin-api.md).
+  // Returns the result of a query. Both are JSON of the admin API (docs/reference/admin-api.md).
   // kInvalidArgument names the invalid member.
   Result<std::string> QueryJson(std::string_view question) const;
 

@@ -53,7 +53,8 @@ TEST(ErrorResponseTest, QuotedBytesThatAreNotUtf8AreReplaced) {
   EXPECT_EQ(reply.Element("ArgumentValue"), "a\uFFFD\u00E9");
 }
 
-// As S3 writes them, although XML 1.0 does not allow such characters (docs/SEMANTICS.md, "Keys").
+// As S3 writes them, although XML 1.0 does not allow such characters
+// (docs/explanation/emulator/requests.md, "Keys").
 TEST(ErrorResponseTest, CharactersInvalidInXmlBecomeReferences) {
   Harness s3;
   s3.Send("PUT /bucket");

@@ -1,7 +1,7 @@
 // Server-side encryption in requests, stored attributes and responses.
 //
 // The emulator does not encrypt: it only imitates the responses of SSE-S3, SSE-KMS, DSSE-KMS and
-// SSE-C (docs/SEMANTICS.md).
+// SSE-C (docs/explanation/emulator/encryption-and-locks.md).
 #ifndef PENSTOCK_EMULATOR_S3_ENCRYPTION_ENCRYPTION_H_
 #define PENSTOCK_EMULATOR_S3_ENCRYPTION_ENCRYPTION_H_
 

@@ -1,4 +1,5 @@
-// The handler of the admin listener: /_penstock/... with JSON, as described in docs/admin-api.md.
+// The handler of the admin listener: /_penstock/... with JSON, as described in
+// docs/reference/admin-api.md.
 //
 // It has its own port, so that no bucket name is reserved and no signature is needed. Bind it to a
 // trusted address or require a token.

@@ -172,7 +172,7 @@ TEST(StartedWithFaultsTest, NamesAnErrorInThem) {
             "faults: rules[0].do: is missing: add an action or a list of actions");
   EXPECT_EQ(Emulator::Start({.faults_path = "/nowhere/f.json"}).error().message,
             "faults file '/nowhere/f.json' cannot be opened: No such file or directory; name a "
-            "JSON file (docs/faults.md)");
+            "JSON file (docs/reference/faults.md)");
 }
 
 class FaultsUnderATokenTest : public FaultsTest {

@@ -203,7 +203,7 @@ void DeclareAccess(CLI::App& app, Flags& flags) {
   app.add_option("--secret-key-file", flags.secret_key_files,
                  "file with the secret of the access key at the same position; repeatable");
   app.add_option("--users", options.users_path,
-                 "JSON file of accounts, users and access keys (docs/admin-api.md)");
+                 "JSON file of accounts, users and access keys (docs/reference/admin-api.md)");
   app.add_option(
          "--auth", flags.auth,
          "verify: check everything; parse: check form, region, clock skew, expiry and "
@@ -228,7 +228,7 @@ void DeclareFaults(CLI::App& app, Flags& flags) {
       ->check(IsWhole())
       ->capture_default_str();
   app.add_option("--faults", options.faults_path,
-                 "JSON file with the initial faults of every namespace (docs/faults.md)");
+                 "JSON file with the initial faults of every namespace (docs/reference/faults.md)");
   app.add_option("--first-byte-delay", options.first_byte_delay_ms,
                  "delay of every GET and HEAD response, as with a distant region: 25ms, 1s")
       ->transform(InUnits(kDurationUnits, "0, or 1ms to 60s, for example 25ms"))

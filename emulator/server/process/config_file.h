@@ -13,7 +13,7 @@ namespace penstock::emulator::server {
 struct ConfigFile {
   std::string what;  // "faults file"
   std::string path;
-  std::string fix;  // the end of error messages: "name a JSON file (docs/faults.md)"
+  std::string fix;  // the end of error messages: "name a JSON file (docs/reference/faults.md)"
 };
 
 inline constexpr std::size_t kMaxConfigFileBytes = 8 << 20;

@@ -1,4 +1,4 @@
-"""The attempts of each client for each failure of S3: the table of docs/retries.md is compared with the emulator's journal."""
+"""The attempts of each client for each failure of S3: docs/reference/retries.md is compared with the journal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from penstock.testing import emulated_s3
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPT = Path(__file__).with_name("retrying_clients.py")
 TIMEOUT_S = 150
-TABLE = re.findall(r"^\| `([a-z0-9-]+)` \|(.*)\|$", (ROOT / "docs/retries.md").read_text(), re.M)
+TABLE = re.findall(r"^\| `([a-z0-9-]+)` \|(.*)\|$", (ROOT / "docs/reference/retries.md").read_text(), re.M)
 
 # The fault of every request for the key of that name.
 FAULTS = {
@@ -33,7 +33,7 @@ FAULTS = {
 
 
 def columns() -> list[str]:
-    header = re.search(r"^\| Failure \|(.*)\|$", (ROOT / "docs/retries.md").read_text(), re.M)
+    header = re.search(r"^\| Failure \|(.*)\|$", (ROOT / "docs/reference/retries.md").read_text(), re.M)
     assert header is not None
     return [cell.strip().strip("`") for cell in header[1].split("|")]
 

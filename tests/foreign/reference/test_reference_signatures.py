@@ -111,7 +111,7 @@ def test_parameters_equal_those_of_the_reference(ours, theirs):
 def test_the_configuration_has_the_references_fields_in_order():
     theirs = [(each.name, each.default) for each in dataclasses.fields(s3torchconnector.S3ClientConfig)]
     ours = [(each.name, each.default) for each in dataclasses.fields(penstock.S3ClientConfig)]
-    unset = {"throughput_target_gbps", "part_size", "max_attempts"}  # docs/reference-connector.md: None here, a number there
+    unset = {"throughput_target_gbps", "part_size", "max_attempts"}  # None here, a number there
     assert ours[: len(theirs)] == [(name, None if name in unset else default) for name, default in theirs]
     # The newest of its fields is in no release yet.
     assert ours[6] == ("requester_pays", False)

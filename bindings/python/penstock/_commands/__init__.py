@@ -18,7 +18,7 @@ __all__ = ["NAMES", "add_commands"]
 
 _EPILOG = (
     "Credentials are taken from the environment, the profile or the instance metadata. Exit status: 0 for success, 1 if a file,"
-    " an object or the request failed, 2 for wrong arguments, 130 after Ctrl-C. docs/command-line.md has the rules and examples."
+    " an object or the request failed, 2 for wrong arguments, 130 after Ctrl-C. Examples: docs/reference/command-line.md."
 )
 
 

@@ -15,7 +15,7 @@ DEFAULT_MAX_GAP_SIZE = 32 * 1024 * 1024
 FIND_ITEM_ERROR_PREFIX = "DCPOptimizedS3Reader only supports sequentially accessing provided ranges: "
 FALLBACK_GUIDANCE = (
     "This reader supports only the planned items, in order; see"
-    " docs/TROUBLESHOOTING.md#dcpoptimizeds3reader-errors.\nFor other access patterns, use the generic reader:"
+    " docs/how-to/troubleshooting.md#dcpoptimizeds3reader-errors.\nFor other access patterns, use the generic reader:"
     " S3StorageReader(region, path, reader_constructor=S3ReaderConstructor.default())"
 )
 
