@@ -20,7 +20,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = (ROOT / "docs/admin-api.md").read_text(encoding="utf-8")
-EXAMPLE = re.compile(r"```sh\n((?:(?!```).)*?curl (?:(?!```).)*?)```\n\nanswers `(\d{3})`[^\n]*:\n\n```(?:json|text)\n(.*?)```", re.S)
+EXAMPLE = re.compile(
+    r"```sh\n((?:(?!```).)*?curl (?:(?!```).)*?)```\n\nanswers `(\d{3})`[^\n]*:\n\n```(?:json|text)\n(.*?)```", re.S
+)
 USERS: dict[str, Any] = json.loads(re.findall(r"```json users\n(.*?)```", DOCUMENT, re.S)[0])
 SCHEMA: dict[str, Any] = json.loads((ROOT / "docs/users.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
