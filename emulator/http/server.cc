@@ -92,6 +92,7 @@ class WireServer final : public Server {
   }
 
   int port() const override { return listener_->port(); }
+  std::size_t open_connections() const override { return engine_->connections(); }
 
   void Stop(std::chrono::milliseconds grace) override {
     if (::getpid() != pid_) return;

@@ -7,6 +7,7 @@
 #define PENSTOCK_EMULATOR_HTTP_SERVER_H_
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -57,7 +58,7 @@ struct ServerOptions {
   std::function<void(const message::Exchange&)> on_finished;
 };
 
-// Thread safety: port() and Stop() may be called from any thread.
+// Thread safety: all methods may be called from any thread.
 class Server {
  public:
   // Listens before it returns. Returns kInvalidArgument for a bad certificate and kUnavailable when
@@ -65,6 +66,7 @@ class Server {
   static Result<std::unique_ptr<Server>> Start(ServerOptions options, message::Handler& handler);
   virtual ~Server() = default;
   virtual int port() const = 0;
+  virtual std::size_t open_connections() const = 0;
   // Stops accepting, waits up to `grace` for requests in progress, then shuts down every
   // connection. Idempotent.
   virtual void Stop(std::chrono::milliseconds grace) = 0;

@@ -34,6 +34,7 @@ class Control {
   Result<void> ResetAll() { return spaces_->ResetAll(); }
   Result<void> ResetNamespace(const std::string& name);
   std::vector<std::string> Names() const { return spaces_->Names(); }
+  std::size_t JournalMemory() const { return spaces_->JournalMemory(); }
   Result<AccessKey> CreateNamespace(const std::string& name);
   Result<void> DeleteNamespace(const std::string& name);
 

@@ -21,6 +21,7 @@
 #include "emulator/http/server.h"
 #include "emulator/journal/journal_writer.h"
 #include "emulator/s3/core/document_memory.h"
+#include "emulator/s3/core/operation_traits.h"
 #include "emulator/s3/dispatch/router.h"
 #include "emulator/server/accept_decision_for.h"
 #include "emulator/server/admin/admin.h"
@@ -146,6 +147,17 @@ class RunningEmulator final : public Emulator {
     snapshot.injected_failures = fail_rate_->injected();
     snapshot.diagnostics = DiagnosticCounts();
     return snapshot;
+  }
+
+  Result<EmulatorGauges> gauges() const override {
+    return WithControl([this](Control& control) -> Result<EmulatorGauges> {
+      return EmulatorGauges{.started = started_,
+                            .namespaces = control.Names().size(),
+                            .open_connections = server_->open_connections(),
+                            .memory_used_bytes = memory_limit_->used_bytes(),
+                            .memory_limit_bytes = memory_limit_->limit_bytes(),
+                            .journal_bytes = control.JournalMemory()};
+    });
   }
 
   Result<void> Reset() override {
@@ -375,6 +387,8 @@ class RunningEmulator final : public Emulator {
     // Refused by the HTTP layer.
     if (!exchange.space) counters_.CountRequest({}, exchange.response.status);
     counters_.CountBytes(exchange.bytes_in, exchange.bytes_out);
+    if (exchange.space)
+      counters_.CountDuration(s3::TraitsOf(exchange).access, exchange.ended - exchange.began);
     faults::NoteEnd(exchange);
     if (journal::Journal* const journal = JournalOf(exchange))
       journal::WriteEnd(*journal, exchange);
@@ -383,6 +397,7 @@ class RunningEmulator final : public Emulator {
 
   // In the order of their dependencies. The listeners are last, so that they are destroyed first.
   const Clock& clock_ = SystemClock();
+  const WallTime started_ = clock_.Now();
   EmulatorOptions options_;
   const std::shared_ptr<store::MemoryLimit> memory_limit_ = MemoryLimitOf(options_);
   // The data directory; null in memory mode. Every path that the process uses is below it.

@@ -81,7 +81,7 @@ class Worker:
     # ---- recording
 
     def start(self) -> None:
-        self.retries = self.client.stats()["retries"]
+        self.retries = self.client.metrics()["retries"]
         self.begin = time.monotonic_ns()
 
     def record(self, key: str, text: str, *writes: str, end: float | None = None, **more: Any) -> None:
@@ -105,7 +105,7 @@ class Worker:
         """Records a successful write. If it was sent several times, each request may have taken effect before the response."""
         end = time.monotonic_ns()
         self.record(key, text, value, only_if=only_if, end=end, **more)
-        for _ in range(self.client.stats()["retries"] - self.retries):
+        for _ in range(self.client.metrics()["retries"] - self.retries):
             self.record(key, text + " again", value, only_if=only_if, end=end, optional=True, **more)
         self.done[text.partition(" ")[0]] += 1
 
@@ -395,7 +395,7 @@ class Worker:
                     self.record(key, f"append at {before} that failed: {error.code}", optional=True, **effect)
             return
         self.record_done(key, f"append at {before}", **effect)
-        for _ in range(self.client.stats()["retries"] - self.retries if before == 0 else 0):
+        for _ in range(self.client.metrics()["retries"] - self.retries if before == 0 else 0):
             self.record_done(key, "append at 0 again", optional=True, **effect)
         self.done["append"] += 1
         self.sizes[key] = writer.size
@@ -486,7 +486,7 @@ def main() -> None:
         client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=config)
         worker = Worker(client, endpoint.removeprefix("http://"), bucket, kind, int(seed), file)
         worker.run(int(generations))
-    counts = {"calls": worker.calls, "failed": worker.failed, "retries": client.stats()["retries"]}
+    counts = {"calls": worker.calls, "failed": worker.failed, "retries": client.metrics()["retries"]}
     print(json.dumps(counts | worker.done))
 
 

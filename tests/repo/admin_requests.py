@@ -33,7 +33,8 @@ def send(method: str, url: str, body: str | None = None) -> tuple[int, Any]:
     request = urllib.request.Request(url, data=body.encode() if body else None, method=method)
     try:
         with urllib.request.urlopen(request, timeout=30) as response:
-            return response.status, json.load(response)
+            text = response.read().decode()
+            return response.status, json.loads(text) if response.headers.get_content_type() == "application/json" else text
     except urllib.error.HTTPError as error:
         with error:
             return error.code, json.load(error)

@@ -34,7 +34,8 @@ def resolved(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def check(document: Any, content: dict[str, Any]) -> None:
-    schema = {**content["application/json"]["schema"], "components": API["components"]}
+    [media] = content.values()
+    schema = {**media["schema"], "components": API["components"]}
     jsonschema.Draft202012Validator(schema).validate(document)
 
 

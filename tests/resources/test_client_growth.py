@@ -110,7 +110,7 @@ def test_many_requests_leak_no_descriptors_threads_or_memory(client):
         fds, count, memory = usage()
         refused += run(int(rounds * (1 - WARM)))
         later_fds, later_count, later_memory = usage()
-    stats = client.stats()
+    stats = client.metrics()
     print(f"{sum(stats['requests'].values())} requests, {stats['retries']} retries: descriptors {fds} to {later_fds}, "
           f"threads {count} to {later_count}, memory {memory} to {later_memory}")  # fmt: skip
     assert refused, "no HEAD was rejected"

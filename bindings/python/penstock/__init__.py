@@ -33,14 +33,17 @@ if TYPE_CHECKING:
         S3WrongRegionError,
     )
     from ._iterable_dataset import S3IterableDataset
+    from ._log_bridge import enable_logging
     from ._map_dataset import S3MapDataset
     from ._memory import memory_limit, set_memory_limit
+    from ._metrics import ClientMetrics
     from ._objects import HeadObjectResult, ListObjectResult, ObjectInfo, S3BucketKeyData
     from ._versions import ListObjectVersionsResult, ObjectVersion
     from ._writer import S3Writer
     from .s3reader import S3Reader, S3ReaderConstructor
 
 __all__ = [
+    "ClientMetrics",
     "HeadObjectResult",
     "ListObjectResult",
     "ListObjectVersionsResult",
@@ -73,6 +76,7 @@ __all__ = [
     "S3Writer",
     "S3WrongRegionError",
     "__version__",
+    "enable_logging",
     "flush_events",
     "memory_limit",
     "set_memory_limit",
@@ -88,14 +92,16 @@ _MODULES = {
     "_event_types": ("RequestEvent", "RetryQuestion"),
     "_events": ("flush_events",),
     "_iterable_dataset": ("S3IterableDataset",),
+    "_log_bridge": ("enable_logging",),
     "_map_dataset": ("S3MapDataset",),
     "_memory": ("memory_limit", "set_memory_limit"),
+    "_metrics": ("ClientMetrics",),
     "_objects": ("HeadObjectResult", "ListObjectResult", "ObjectInfo", "S3BucketKeyData"),
     "_versions": ("ListObjectVersionsResult", "ObjectVersion"),
     "_writer": ("S3Writer",),
     "s3reader": ("S3Reader", "S3ReaderConstructor"),
 }
-_SUBMODULES = ("aio", "data", "dcp", "fsspec", "lightning", "ray", "requests", "s3reader", "testing")
+_SUBMODULES = ("aio", "data", "dcp", "fsspec", "lightning", "opentelemetry", "ray", "requests", "s3reader", "testing")
 _ORIGIN = {name: module for module, names in _MODULES.items() for name in names}
 
 

@@ -6,6 +6,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from ._config import S3ClientConfig, check_callable, check_type
+from ._core import memory_usage
 from ._directory_buckets import DirectoryBuckets
 from ._exceptions import S3InvalidArgumentError
 from ._listing import ListObjectStream
@@ -21,6 +22,7 @@ from .requests._files import Files
 from .requests._requests import Requests
 
 if TYPE_CHECKING:
+    from ._metrics import ClientMetrics
     from ._progress import ProgressCallback
     from ._put_stream import Metadata
     from .s3reader import S3Reader, S3ReaderConstructorProtocol
@@ -237,27 +239,11 @@ class S3Client(DirectoryBuckets, Requests, Files):
         log.debug("CopyObject s3://%s/%s to s3://%s/%s", src_bucket, src_key, dst_bucket, dst_key)
         self.core.copy_object(src_bucket, src_key, dst_bucket, dst_key, checked_version(src_bucket, src_version_id))
 
-    # ---- counters
+    # ---- metrics
 
-    def stats(self) -> dict[str, Any]:
-        """Returns the counters of this client in this process. Cheap; times are in seconds.
-
-        Returns:
-            A new dict with these members:
-
-            - ``requests``: attempts by operation.
-            - ``retries``: attempts after the first.
-            - ``throttled``: attempts to which S3 responded with SlowDown.
-            - ``failures``: S3 calls that ended in an error. A read or write makes one call per range or part, so that one
-                failed read may count several times.
-            - ``bytes_sent``, ``bytes_received``: body bytes.
-            - ``cache``: reads through the node cache (``S3ClientConfig.cache``): ``hits`` and ``misses``, in blocks, and their
-                bytes, ``hit_bytes`` and ``miss_bytes``.
-            - ``connections``: the number of requests that ``opened`` and ``reused`` a connection.
-            - ``operations``: by operation, ``requests`` and two distributions: ``first_byte`` (from sending, connecting
-                included, to the first byte of the response) and ``duration`` (of the whole attempt, failed attempts included).
-
-            A distribution has ``count``, ``sum``, ``p50``, ``p90``, ``p99`` (accurate to 12.5 %) and ``buckets``, a list of
-            ``(begin, end, count)``.
-        """
-        return self.core.stats()
+    def metrics(self) -> ClientMetrics:
+        """Returns the counters and times of this client in this process. Cheap; see :class:`ClientMetrics`."""
+        metrics: Any = self.core.stats()
+        memory = memory_usage()
+        metrics["memory"] = {"held": memory["held"], "limit": memory["limit"]}
+        return metrics  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Observers and retry policies: callbacks for what a client's I/O threads do.
+"""Observers, retry policies and log lines: Python code for what a client's I/O threads do.
 
 I/O threads never run Python code. They append events to a queue of the process, from which one Python thread calls the callbacks.
 """
@@ -11,6 +11,7 @@ import os
 import threading
 import time
 import weakref
+from collections.abc import Callable
 from itertools import count
 from typing import Any
 
@@ -29,6 +30,8 @@ _callbacks: dict[int, tuple[Observer | None, RetryPolicy | None]] = {}
 class _State:
     """The thread of this process that calls the callbacks; None: not started."""
 
+    log_handler: Callable[[int, float, str], None] | None = None  # receives level, time and text of log lines
+
     def __init__(self) -> None:
         self.reset()
 
@@ -45,10 +48,15 @@ def register(observer: Observer | None, policy: RetryPolicy | None) -> int:
     number = next(_numbers)
     with _state.lock:
         _callbacks[number] = (observer, policy)
-        if _state.thread is None:
-            atexit.register(_stop)
-            _start()
+        _start_once()
     return number
+
+
+def handle_log(handler: Callable[[int, float, str], None]) -> None:
+    """Passes log lines of the core to `handler`, on the thread that calls observers, which is started."""
+    with _state.lock:
+        _state.log_handler = handler
+        _start_once()
 
 
 def forget_with(client: object, number: int) -> None:
@@ -84,6 +92,12 @@ def flush_events(timeout: float = 10.0) -> bool:
     return True
 
 
+def _start_once() -> None:
+    if _state.thread is None:
+        atexit.register(_stop)
+        _start()
+
+
 def _start() -> None:
     _state.thread = threading.Thread(target=_run, name="penstock-events", daemon=True)
     _state.thread.start()
@@ -103,6 +117,9 @@ def _deliver(client: int, fields: tuple[Any, ...] | None, verdict: _core.Verdict
     if fields is None:
         _callbacks.pop(client, None)
         return
+    if client == 0:
+        _deliver_line(*fields)
+        return
     observer, policy = _callbacks.get(client, (None, None))
     try:
         if verdict is None:
@@ -121,6 +138,14 @@ def _deliver(client: int, fields: tuple[Any, ...] | None, verdict: _core.Verdict
             verdict.decide(None)  # no effect after another decision
 
 
+def _deliver_line(level: int, logged: float, line: str) -> None:
+    try:
+        if _state.log_handler is not None:
+            _state.log_handler(level, logged, line)
+    except BaseException:
+        log.exception("exception in a handler of log records")
+
+
 def _stop() -> None:
     """Delivers what is left, and ends the thread. Later attempts are not observed."""
     _core.close_events()
@@ -132,7 +157,7 @@ def _stop() -> None:
 def _after_fork() -> None:
     """The thread belongs to the parent. The child has a queue of its own."""
     _state.reset()
-    if _callbacks:
+    if _callbacks or _state.log_handler is not None:
         _start()
 
 

@@ -195,9 +195,9 @@ def test_an_object_of_one_part_takes_one_request(
 
     async def main() -> None:
         for way in ("blocks", "small", "readinto"):
-            before = sum(aio_client.stats()["requests"].values())
+            before = sum(aio_client.metrics()["requests"].values())
             assert await whole(aio_client.get_object(bucket, "k"), way) == small
-            assert sum(aio_client.stats()["requests"].values()) == before + 1
+            assert sum(aio_client.metrics()["requests"].values()) == before + 1
 
     asyncio.run(main())
 

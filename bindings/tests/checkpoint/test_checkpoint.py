@@ -54,9 +54,9 @@ def test_reader_sends_no_request_before_the_first_read(checkpoint, client, bucke
 
 def received(checkpoint, load):
     """Returns the bytes and the number of requests of a load."""
-    before = checkpoint._client.stats()
+    before = checkpoint._client.metrics()
     load()
-    after = checkpoint._client.stats()
+    after = checkpoint._client.metrics()
     return after["bytes_received"] - before["bytes_received"], sum(after["requests"].values()) - sum(before["requests"].values())
 
 

@@ -116,7 +116,7 @@ def test_load_from_the_emulator_is_verified(emulator, client, bucket):
     reader = checkpoint.reader(f"s3://{bucket}/c.pt")
     assert torch.load(reader, weights_only=True).keys() == large(5).keys()
     assert dict(reader._checksums) == {"crc64nvme": checksum_of(data)}
-    assert "HeadObject" not in checkpoint._client.stats()["requests"]
+    assert "HeadObject" not in checkpoint._client.metrics()["requests"]
 
 
 def test_some_tensors_are_loaded_without_the_others():

@@ -43,7 +43,7 @@ class Cost:
         self._client = checkpoint._client
 
     def _now(self):
-        stats = self._client.stats()
+        stats = self._client.metrics()
         return sum(stats["requests"].values()), stats["bytes_received"]
 
     def __enter__(self):

@@ -295,7 +295,7 @@ def test_a_download_sends_at_most_one_request_per_configured_part(emulator, clie
     put(client, bucket, "k", data)
     parts = emulator.client(S3ClientConfig(part_size=6 << 20, throughput_target_gbps=2.0))
     assert parts.get_object(bucket, "k").read() == data
-    assert 1 < parts.stats()["requests"]["GetObject"] <= 4
+    assert 1 < parts.metrics()["requests"]["GetObject"] <= 4
 
 
 def test_keys_that_xml_cannot_represent_are_deleted_with_the_others(client, bucket):

@@ -62,7 +62,7 @@ def test_an_observer_receives_every_attempt(emulator, observed, bucket, events):
         assert before - 1 < event.started < time.time() + 1
         assert event.first_byte_seconds is not None
         assert 0 < event.first_byte_seconds <= event.seconds < 60
-    assert observed.stats()["events_dropped"] == 0
+    assert observed.metrics()["events_dropped"] == 0
 
 
 def test_an_attempt_without_response_has_no_status(events):
@@ -116,7 +116,7 @@ def test_a_slow_observer_does_not_delay_requests_and_loses_only_counted_events(e
             await client.put(bucket, "k", b"x")
             async for _ in client.get_many(bucket, ["k"] * (requests - 1), concurrency=256):
                 pass
-            return client.stats()["events_dropped"]
+            return client.metrics()["events_dropped"]
 
     dropped = asyncio.run(main())
     may_continue.set()

@@ -267,9 +267,9 @@ def test_a_known_size_needs_no_head_request(client, bucket, kind):
     put(client, bucket, "k", DATA)
     info = client.list_objects(bucket).__next__().object_info[0]
     known = client.get_object(bucket, "k", object_info=info, reader_constructor=KINDS[kind])
-    before = sum(client.stats()["requests"].values())
+    before = sum(client.metrics()["requests"].values())
     assert known.seek(0, io.SEEK_END) == len(DATA)
-    assert sum(client.stats()["requests"].values()) == before
+    assert sum(client.metrics()["requests"].values()) == before
 
 
 def test_object_info_and_head_results_keep_64_bit_integers():

@@ -119,7 +119,7 @@ def test_clients_share_connections_with_those_of_the_same_number_of_io_threads()
         for number in None, None, 3, 3:
             client = S3Client("us-east-1", endpoint=server.endpoint, s3client_config=config(io_threads=number))
             client.put("bucket", "k", b"x")
-            opened.append(client.stats()["connections"]["opened"])
+            opened.append(client.metrics()["connections"]["opened"])
     assert opened == [1, 0, 1, 0]
 
 

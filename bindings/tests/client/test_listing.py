@@ -168,7 +168,7 @@ def test_len_items_and_batches_share_one_listing(emulator, filled):
     dataset = over(S3MapDataset, emulator, f"s3://{filled}/n/")
     assert len(dataset) == len(list(dataset)) == 40
     dataset.__getitems__([0, 1])
-    assert dataset._get_client().stats()["requests"]["ListObjectsV2"] == 1
+    assert dataset._get_client().metrics()["requests"]["ListObjectsV2"] == 1
 
 
 # ---- datasets, logs and URIs

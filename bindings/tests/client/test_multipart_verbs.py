@@ -15,9 +15,9 @@ def test_a_list_of_uploads_has_all_pages(client, bucket):
     """S3 returns at most 1,000 uploads per page."""
     core = client._client
     ids = [client.create_multipart_upload(bucket, f"p/{number:04}") for number in range(1005)]
-    before = client.stats()["requests"].get("ListMultipartUploads", 0)
+    before = client.metrics()["requests"].get("ListMultipartUploads", 0)
     assert core.list_multipart_uploads(bucket, "p/") == [(f"p/{number:04}", upload) for number, upload in enumerate(ids)]
-    assert client.stats()["requests"]["ListMultipartUploads"] == before + 2
+    assert client.metrics()["requests"]["ListMultipartUploads"] == before + 2
     for number, upload in enumerate(ids):
         client.abort_multipart_upload(bucket, f"p/{number:04}", upload)
 

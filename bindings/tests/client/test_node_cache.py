@@ -94,12 +94,12 @@ def test_get_object_asks_for_the_version_only(cached, bucket, objects, journal):
     hits = 0
     for first in (True, False):
         after = journal.last
-        hits = cached.stats()["cache"]["hit_bytes"]
+        hits = cached.metrics()["cache"]["hit_bytes"]
         for key, data in objects.items():
             assert cached.get_object(bucket, key).read() == data
         assert _received(journal, bucket, after) == (sum(SIZES.values()) if first else 0)
         assert journal.count(operations="HeadObject", bucket=bucket, after=after) == len(SIZES)
-    assert cached.stats()["cache"]["hit_bytes"] - hits == sum(SIZES.values())
+    assert cached.metrics()["cache"]["hit_bytes"] - hits == sum(SIZES.values())
 
 
 def test_eight_processes_download_each_byte_once(client, cached, bucket, objects, journal):
@@ -227,11 +227,11 @@ def test_the_environment_turns_the_cache_on(client, bucket, objects, journal, tm
     other = penstock.S3Client(client.region, endpoint=client.endpoint, s3client_config=client.s3client_config)
     for _ in range(2):
         assert other.get_object(bucket, "a").read() == objects["a"]
-    assert other.stats()["cache"]["hit_bytes"] == SIZES["a"]
+    assert other.metrics()["cache"]["hit_bytes"] == SIZES["a"]
     off = replace(client.s3client_config, cache="")
     without = penstock.S3Client(client.region, endpoint=client.endpoint, s3client_config=off)
     assert without.get_object(bucket, "a").read() == objects["a"]
-    assert without.stats()["cache"]["hits"] == 0
+    assert without.metrics()["cache"]["hits"] == 0
 
 
 def test_objects_with_a_customer_key_are_never_cached(client, bucket, tmp_path):

@@ -21,7 +21,7 @@ def test_stats_have_times_and_connections(client, bucket):
     for n in range(5):
         put(client, bucket, f"k{n}", b"x" * 1000)
         get(client, bucket, f"k{n}")
-    stats = client.stats()
+    stats = client.metrics()
     assert stats["bytes_sent"] == 5000
     for name in ("PutObject", "GetObject"):
         operation = stats["operations"][name]
@@ -39,9 +39,9 @@ def test_stats_have_times_and_connections(client, bucket):
 
 
 def test_stats_are_a_json_serialisable_snapshot(client, bucket):
-    before = client.stats()
+    before = client.metrics()
     put(client, bucket, "k", b"x")
-    assert json.loads(json.dumps(before))["requests"].get("PutObject", 0) == client.stats()["requests"]["PutObject"] - 1
+    assert json.loads(json.dumps(before))["requests"].get("PutObject", 0) == client.metrics()["requests"]["PutObject"] - 1
 
 
 def logged(emulator, level: str) -> list[dict]:
@@ -87,7 +87,7 @@ def test_an_unknown_level_is_refused(emulator, monkeypatch):
     monkeypatch.setenv("PENSTOCK_LOG", "loud")
     client = penstock.S3Client("us-east-1", endpoint=emulator.endpoint)
     with pytest.raises(penstock.S3InvalidArgumentError, match="PENSTOCK_LOG must be off, error, warn, info or debug, not `loud`"):
-        client.stats()
+        client.metrics()
 
 
 def heard() -> tuple[list[tuple[int, int | None]], object]:

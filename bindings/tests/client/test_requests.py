@@ -178,9 +178,9 @@ def test_copy_directives(client, bucket):
 
 def test_delete_objects_sends_batches_of_1000(client, bucket):
     client.put(bucket, "k/0002", b"x")
-    before = client.stats()["requests"].get("DeleteObjects", 0)
+    before = client.metrics()["requests"].get("DeleteObjects", 0)
     result = client.delete_objects(bucket, (f"k/{number:04}" for number in range(2001)))
-    assert client.stats()["requests"]["DeleteObjects"] == before + 3
+    assert client.metrics()["requests"]["DeleteObjects"] == before + 3
     assert [each.key for each in result.deleted] == [f"k/{number:04}" for number in range(2001)]
     assert result.failures == []
     with pytest.raises(penstock.S3NotFoundError):

@@ -299,7 +299,7 @@ def test_a_throttled_listing_of_versions_is_retried(emulator, client, versioned)
     put(client, versioned, "k", b"x")
     with failing(emulator, {"when": {"operation": "ListObjectVersions"}, "do": {"slow_down": {}}, "limit": {"times": 1}}):
         assert [version.key for version in all_versions(client, versioned)] == ["k"]
-    assert client.stats()["requests"]["ListObjectVersions"] == 2
+    assert client.metrics()["requests"]["ListObjectVersions"] == 2
 
 
 def test_open_uploads_have_their_start_time_and_continue_at_a_marker(client, bucket):

@@ -41,7 +41,7 @@ def key(reader):
 def test_the_size_of_a_listed_object_needs_no_request(filled, place, cls):
     dataset = cls.from_prefix(f"s3://{filled}/d/", **place)
     assert [reader.seek(0, io.SEEK_END) for reader in dataset] == list(range(COUNT))
-    assert dataset._get_client().stats()["requests"].get("HeadObject", 0) == 0
+    assert dataset._get_client().metrics()["requests"].get("HeadObject", 0) == 0
 
 
 def test_the_size_of_a_named_object_is_requested(filled, place):

@@ -132,7 +132,7 @@ def test_a_missing_bucket_is_an_error_at_the_first_access(emulator):
 def test_each_listed_object_is_read_by_one_request(emulator, filled):
     dataset = make(S3IterableDataset, emulator, filled)
     list(dataset)
-    assert dataset._get_client().stats()["requests"] == {"ListObjectsV2": 1, "GetObject": 23}
+    assert dataset._get_client().metrics()["requests"] == {"ListObjectsV2": 1, "GetObject": 23}
 
 
 def test_the_default_transform_yields_readers(emulator, filled):

@@ -82,7 +82,7 @@ def test_a_row_group_is_fetched_by_few_requests(emulator, client, bucket):
         columns=["c2", "c3", "c9"],
     )  # fmt: skip
     assert pa.concat_tables(dataset).equals(table.select(["c2", "c3", "c9"]))
-    stats = dataset._get_client().stats()
+    stats = dataset._get_client().metrics()
     assert len(data) > 24_000_000
     assert stats["bytes_received"] < len(data) / 4
     assert stats["requests"]["GetObject"] <= 2 * 3 + 2
@@ -187,4 +187,4 @@ def test_long_metadata_takes_a_second_request(emulator, client, bucket):
         [f"s3://{bucket}/many/0.parquet"], region="us-east-1", endpoint=emulator.endpoint, s3client_config=emulator.config()
     )
     assert next(iter(dataset)).equals(table)
-    assert dataset._get_client().stats()["requests"]["HeadObject"] == 1
+    assert dataset._get_client().metrics()["requests"]["HeadObject"] == 1

@@ -42,7 +42,7 @@ def source_of(reader):
 
 
 def get_requests(client):
-    return client.stats()["requests"].get("GetObject", 0)
+    return client.metrics()["requests"].get("GetObject", 0)
 
 
 # ---- requests in flight
@@ -178,14 +178,14 @@ def test_prefetched_bytes_are_neither_fetched_again_nor_copied(client, bucket):
     data = b"x" * 100_000
     put(client, bucket, "k", data)
     reader = next(Prefetcher(client, [S3BucketKeyData(bucket, "k")], KIND, 100 * MIB))
-    before = client.stats()["requests"].get("HeadObject", 0)
+    before = client.metrics()["requests"].get("HeadObject", 0)
     assert reader.seek(0, io.SEEK_END) == 100_000
     reader.seek(0)
     first = reader.read()
     assert first == data
     assert source_of(reader).head is first
     assert get_requests(client) == 1
-    assert client.stats()["requests"].get("HeadObject", 0) == before  # the prefetch returned the size
+    assert client.metrics()["requests"].get("HeadObject", 0) == before  # the prefetch returned the size
 
 
 def test_objects_larger_than_the_limit_are_read_whole(client, bucket):
@@ -385,7 +385,7 @@ def test_large_objects_are_returned_one_at_a_time(client, bucket, size, count, m
         assert chunk
         chunks.append(len(chunk))
         wanted = min(count, sum(chunks) + core.coming)  # all requests have ended
-        while client.stats()["operations"]["GetObject"]["duration"]["count"] < wanted:
+        while client.metrics()["operations"]["GetObject"]["duration"]["count"] < wanted:
             time.sleep(0)
     ahead = chunks[: -max(1, 16 * MIB // size)]  # the end of the objects is returned at once
     assert all(length <= most for length in ahead)

@@ -213,5 +213,5 @@ def test_items_of_concatenated_datasets(datasets):
 def test_a_batch_of_several_datasets_is_fetched_by_one_client(datasets):
     both = S3ConcatDataset(datasets)
     both.__getitems__(range(42))
-    read = [dataset._get_client().stats()["requests"].get("GetObject", 0) for dataset in datasets]
+    read = [dataset._get_client().metrics()["requests"].get("GetObject", 0) for dataset in datasets]
     assert read == [42, 0]

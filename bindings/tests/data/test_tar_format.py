@@ -266,7 +266,7 @@ def test_files_that_are_not_selected_are_not_fetched(emulator, client, bucket):
     put(client, bucket, "large/0.tar", make_tar(files))
     dataset = Shards(emulator, bucket, []).dataset("large/", suffixes=["cls"], decode=identity)
     assert [one["cls"] for one in dataset] == [b"\0"] * 4
-    assert dataset._get_client().stats()["bytes_received"] < 30_000_000
+    assert dataset._get_client().metrics()["bytes_received"] < 30_000_000
 
 
 EXPANDED = {

@@ -128,7 +128,7 @@ def test_injected_failures_are_retried_and_counted():
         client.create_bucket("b-1")
         for i in range(40):
             put(client, "b-1", f"k{i}", b"x")
-        stats = client.stats()
+        stats = client.metrics()
         assert stats["throttled"] == own_emulator.stats()["injected_failures"] > 0
         assert stats["retries"] == stats["throttled"]
         assert stats["failures"] == 0

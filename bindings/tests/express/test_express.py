@@ -54,7 +54,7 @@ def lossy(emulator: Emulator) -> Iterator[tuple[penstock.S3Client, str, Faults]]
 
 
 def sessions(client: penstock.S3Client) -> int:
-    return int(client.stats()["requests"].get("CreateSession", 0))
+    return int(client.metrics()["requests"].get("CreateSession", 0))
 
 
 def test_requests_of_a_session_meet_the_faults_of_their_namespace(namespace, client, bucket):
@@ -186,8 +186,8 @@ def test_a_rename_is_one_request(client, bucket):
     client.rename_object(bucket, "old key+", "new/key")
     assert set(keys(client, bucket)) == {"new/key"}
     assert get(client, bucket, "new/key") == b"text"
-    assert client.stats()["requests"]["RenameObject"] == 1
-    assert "CopyObject" not in client.stats()["requests"]
+    assert client.metrics()["requests"]["RenameObject"] == 1
+    assert "CopyObject" not in client.metrics()["requests"]
 
 
 def test_a_rename_replaces_the_target_unless_a_condition_fails(client, bucket):
@@ -210,7 +210,7 @@ def test_a_rename_whose_response_was_lost_happens_once(lossy):
     client.rename_object(bucket, "a", "b")
     faults.check()
     assert keys(client, bucket) == ["b"]
-    assert client.stats()["requests"]["RenameObject"] == 2
+    assert client.metrics()["requests"]["RenameObject"] == 2
 
 
 def test_a_missing_source_is_not_found(client, bucket):
@@ -297,7 +297,7 @@ def test_the_file_systems_rename_is_atomic(client, bucket):
     put(client, bucket, "dir/.metadata.tmp", b"m")
     S3FileSystem("us-east-1", s3_client=client).rename(f"s3://{bucket}/dir/.metadata.tmp", f"s3://{bucket}/dir/.metadata")
     assert set(keys(client, bucket)) == {"dir/.metadata"}
-    assert "CopyObject" not in client.stats()["requests"]
+    assert "CopyObject" not in client.metrics()["requests"]
 
 
 def test_a_forked_child_and_a_pickled_client_have_sessions_of_their_own(client, bucket):

@@ -12,7 +12,7 @@ def test_renames_and_appends_in_general_purpose_buckets_are_rejected(client, buc
         client.rename_object(bucket, "a", "b")
     with pytest.raises(penstock.S3Exception, match="is a general purpose bucket; write a new object"):
         client.append_object(bucket, "log")
-    assert set(client.stats()["requests"]) == {"CreateBucket"}  # of the fixture
+    assert set(client.metrics()["requests"]) == {"CreateBucket"}  # of the fixture
 
 
 def test_invalid_arguments_of_renames_and_appends_are_rejected(client):
@@ -37,7 +37,7 @@ def test_times_out_of_range_are_rejected(client, name, time):
     with pytest.raises(ValueError) as error:
         client.rename_object("data--use1-az4--x-s3", "a", "b", **{name: time})
     assert str(error.value) == f"{name} must be seconds since the epoch, 0 to 9223372036 (in the year 2262), not {time!r}"
-    assert client.stats()["requests"] == {}
+    assert client.metrics()["requests"] == {}
 
 
 @pytest.mark.parametrize("name", CONDITIONS)

@@ -380,7 +380,7 @@ def test_connect_reads_credentials_again(emulator, client, bucket, monkeypatch):
 
 
 def test_requests_of_coroutines_are_counted_by_the_client(fs, client, bucket):
-    before = fs.client.stats()["requests"].get("PutObject", 0)
+    before = fs.client.metrics()["requests"].get("PutObject", 0)
     fs.pipe({f"{bucket}/{number}": b"x" for number in range(3)})
-    assert fs.client.stats()["requests"]["PutObject"] - before == 3
+    assert fs.client.metrics()["requests"]["PutObject"] - before == 3
     assert isinstance(fs.client, penstock.S3Client)

@@ -35,10 +35,10 @@ class Costs:
     """Requests and bytes of a client since the construction."""
 
     def __init__(self, client):
-        self.client, self.before = client, client.stats()
+        self.client, self.before = client, client.metrics()
 
     def _since(self):
-        now = self.client.stats()
+        now = self.client.metrics()
         gets = now["requests"].get("GetObject", 0) - self.before["requests"].get("GetObject", 0)
         heads = now["requests"].get("HeadObject", 0) - self.before["requests"].get("HeadObject", 0)
         return gets, heads, now["bytes_received"] - self.before["bytes_received"]

@@ -90,23 +90,23 @@ def test_any_sequence_matches_bytesio(client, bucket, data):
 
 
 def test_opening_costs_no_request(client, bucket):
-    before = client.stats()["requests"]
+    before = client.metrics()["requests"]
     client.get_object(bucket, "not-there")
-    assert client.stats()["requests"] == before
+    assert client.metrics()["requests"] == before
 
 
 def test_whole_read_is_one_request(client, bucket):
     put(client, bucket, "k", b"x" * 100_000)
     client.get_object(bucket, "k").read()
-    assert client.stats()["requests"].get("GetObject") == 1
-    assert "HeadObject" not in client.stats()["requests"]
+    assert client.metrics()["requests"].get("GetObject") == 1
+    assert "HeadObject" not in client.metrics()["requests"]
 
 
 def test_a_listed_size_needs_no_head_request(client, bucket):
     put(client, bucket, "k", b"x" * 10)
     info = next(iter(client.list_objects(bucket))).object_info[0]
     assert client.get_object(bucket, "k", object_info=info).seek(0, SEEK_END) == 10
-    assert "HeadObject" not in client.stats()["requests"]
+    assert "HeadObject" not in client.metrics()["requests"]
 
 
 @pytest.mark.parametrize("name", ["ranged-small", "ranged-unbuffered"])

@@ -62,9 +62,9 @@ def test_lines_across_large_blocks(client, bucket, kind):
 
 def test_iterating_over_lines_sends_one_request(client, bucket):
     put(client, bucket, "k", b"line\n" * 100_000)
-    before = client.stats()["requests"].get("GetObject", 0)
+    before = client.metrics()["requests"].get("GetObject", 0)
     assert sum(1 for _ in client.get_object(bucket, "k")) == 100_000
-    assert client.stats()["requests"]["GetObject"] == before + 1
+    assert client.metrics()["requests"]["GetObject"] == before + 1
 
 
 @every_kind

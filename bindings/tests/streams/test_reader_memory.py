@@ -29,21 +29,21 @@ def large(emulator):
 
 
 def gets(client):
-    return client.stats()["requests"].get("GetObject", 0)
+    return client.metrics()["requests"].get("GetObject", 0)
 
 
 class ReceivedBytes:
     """Bytes received since the construction, counted when no request is in flight."""
 
     def __init__(self, client):
-        self.client, self.before = client, client.stats()["bytes_received"]
+        self.client, self.before = client, client.metrics()["bytes_received"]
 
     def total(self):
         deadline = time.monotonic() + TIMEOUT_S
         while _core.memory_usage()["in_flight"]:
             assert time.monotonic() < deadline, f"requests are in flight after {TIMEOUT_S} s"
             os.sched_yield()
-        return self.client.stats()["bytes_received"] - self.before
+        return self.client.metrics()["bytes_received"] - self.before
 
 
 @pytest.fixture(params=[True, False], ids=["size known", "size unknown"])

@@ -38,7 +38,7 @@ def test_objects_round_trip_in_parts(emulator, bucket, size, piece):
         for at in range(0, size, piece):
             writer.write(data[at : at + piece])
     assert get(client, bucket, "k") == data
-    requests = client.stats()["requests"]
+    requests = client.metrics()["requests"]
     assert requests.get("UploadPart", 0) == (-(-size // PART) if size > PART else 0)
     assert requests.get("PutObject", 0) == (size <= PART)
 
@@ -61,7 +61,7 @@ def test_a_thousand_small_writes_are_one_request(client, bucket):
         for i in range(1000):
             writer.write(b"%03d" % i)
     assert get(client, bucket, "k") == b"".join(b"%03d" % i for i in range(1000))
-    assert client.stats()["requests"]["PutObject"] == 1
+    assert client.metrics()["requests"]["PutObject"] == 1
 
 
 def test_aborted_small_writes_are_discarded(client, bucket):
@@ -139,7 +139,7 @@ def test_close_is_idempotent_and_thread_safe(client, bucket):
     for thread in threads:
         thread.join()
     assert writer.closed
-    assert client.stats()["requests"]["PutObject"] == 1
+    assert client.metrics()["requests"]["PutObject"] == 1
 
 
 def test_writing_after_close_raises(client, bucket):

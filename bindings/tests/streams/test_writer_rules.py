@@ -274,7 +274,7 @@ def test_close_inside_the_block_publishes(client, bucket):
         writer.write(b"whole")
         writer.close()
         assert get(client, bucket, "k") == b"whole"
-    assert client.stats()["requests"]["PutObject"] == 1
+    assert client.metrics()["requests"]["PutObject"] == 1
 
 
 def test_an_empty_object_is_one_request(client, bucket):
@@ -282,4 +282,4 @@ def test_an_empty_object_is_one_request(client, bucket):
     client.put_object(bucket, "k").close()
     put(client, bucket, "k2", b"small")
     assert get(client, bucket, "k") == b""
-    assert {name: n for name, n in client.stats()["requests"].items() if "Put" in name or "Upload" in name} == {"PutObject": 2}
+    assert {name: n for name, n in client.metrics()["requests"].items() if "Put" in name or "Upload" in name} == {"PutObject": 2}

@@ -2,6 +2,7 @@
 #ifndef PENSTOCK_EMULATOR_H_
 #define PENSTOCK_EMULATOR_H_
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -87,6 +88,31 @@ struct EmulatorOptions {
   std::string log_path;  // one JSON line per request; empty: none; "-": standard error
 };
 
+// Times from the end of a request's head to the end of its response.
+struct RequestDurations {
+  // Inclusive, ascending.
+  static constexpr std::array<std::chrono::microseconds, 16> kUpperBounds = {
+      std::chrono::microseconds(100),
+      std::chrono::microseconds(250),
+      std::chrono::microseconds(500),
+      std::chrono::microseconds(1'000),
+      std::chrono::microseconds(2'500),
+      std::chrono::microseconds(5'000),
+      std::chrono::microseconds(10'000),
+      std::chrono::microseconds(25'000),
+      std::chrono::microseconds(50'000),
+      std::chrono::microseconds(100'000),
+      std::chrono::microseconds(250'000),
+      std::chrono::microseconds(500'000),
+      std::chrono::seconds(1),
+      std::chrono::microseconds(2'500'000),
+      std::chrono::seconds(5),
+      std::chrono::seconds(10)};
+  // Requests in each bucket. The last one counts those above the last bound.
+  std::array<std::uint64_t, kUpperBounds.size() + 1> counts{};
+  std::chrono::nanoseconds sum{0};
+};
+
 // Counters since start or the last Reset.
 struct EmulatorStats {
   std::map<std::string, std::uint64_t> requests;  // by operation
@@ -98,6 +124,19 @@ struct EmulatorStats {
   // Covers all emulators in the process; a reset does not clear them. The diagnostic log of
   // penstock-emulator has details.
   std::map<std::string, std::uint64_t> diagnostics;
+  // By class of operation: "read", "list" or "write". Only of requests that were HTTP.
+  std::map<std::string, RequestDurations> durations;
+};
+
+// The state of an emulator at one moment.
+struct EmulatorGauges {
+  WallTime started{};  // By the machine's clock.
+  std::uint64_t namespaces = 0;
+  std::uint64_t open_connections = 0;  // On the S3 port.
+  // Charged to the memory limit. Emulators without a limit of their own share one in a process.
+  std::uint64_t memory_used_bytes = 0;
+  std::uint64_t memory_limit_bytes = 0;
+  std::uint64_t journal_bytes = 0;  // Memory of the journals of all namespaces.
 };
 
 // A namespace's clock. It determines dates, the age of signatures, expiry and limits in the
@@ -149,6 +188,8 @@ class Emulator {
   // contents of the data directory. They never contain secrets.
   virtual std::vector<std::string> notices() const = 0;
   virtual EmulatorStats stats() const = 0;
+  // Returns kInvalidArgument if the emulator is stopped.
+  virtual Result<EmulatorGauges> gauges() const = 0;
   // Resets every namespace (no buckets, the machine's time) and the counters. Users and namespaces
   // remain.
   virtual Result<void> Reset() = 0;

@@ -254,8 +254,9 @@ class Admin final : public message::Handler {
     Refuse(
         exchange, 404,
         "unknown path '" + std::string(path) +
-            "'; this listener serves /_penstock/ health, stats, reset, namespaces, clock, faults, "
-            "retry-tests, scenarios, limits, seed, users, access-keys, journal, journal-tail and "
+            "'; this listener serves /_penstock/ health, stats, metrics, reset, namespaces, clock, "
+            "faults, retry-tests, scenarios, limits, seed, users, access-keys, journal, "
+            "journal-tail and "
             "journal-query");
   }
 

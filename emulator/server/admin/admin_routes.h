@@ -55,7 +55,7 @@ struct AdminRoute {
 };
 
 std::span<const AdminRoute> FaultRoutes();  // faults, retry-tests
-// health, stats, reset, namespaces, clock, seed, users, access-keys
+// health, stats, metrics, reset, namespaces, clock, seed, users, access-keys
 std::span<const AdminRoute> SpaceRoutes();
 std::span<const AdminRoute> JournalRoutes();  // journal, journal-tail, journal-query
 std::span<const AdminRoute> LimitRoutes();    // limits

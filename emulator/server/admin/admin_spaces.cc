@@ -3,6 +3,7 @@
 #include "emulator/identity/users_document.h"
 #include "emulator/server/admin/admin_json.h"
 #include "emulator/server/admin/admin_routes.h"
+#include "emulator/server/admin/metrics_text.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -11,6 +12,11 @@ Result<AdminReply> Health(Emulator&, const AdminCall&) { return AdminReply{Healt
 
 Result<AdminReply> Stats(Emulator& emulator, const AdminCall&) {
   return AdminReply{StatsJson(emulator.stats())};
+}
+
+Result<AdminReply> Metrics(Emulator& emulator, const AdminCall&) {
+  PENSTOCK_ASSIGN(const EmulatorGauges gauges, emulator.gauges());
+  return AdminReply{MetricsText(emulator.stats(), gauges), kMetricsContentType};
 }
 
 Result<AdminReply> Reset(Emulator& emulator, const AdminCall& call) {
@@ -86,6 +92,7 @@ Result<AdminReply> RemoveKey(Emulator& emulator, const AdminCall& call) {
 constexpr AdminRoute kRoutes[] = {
     {"health", "GET", Health},
     {"stats", "GET", Stats},
+    {"metrics", "GET", Metrics},
     {"reset", "POST", Reset},
     {"namespaces", "GET", ListNamespaces},
     {"namespaces", "POST", CreateNamespace, 201},

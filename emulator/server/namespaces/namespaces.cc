@@ -266,15 +266,27 @@ Result<void> Namespaces::ResetAll() {
   return Ok();
 }
 
-void Namespaces::StopJournals() {
-  std::vector<std::shared_ptr<NamespaceStore>> open{default_};
-  {
-    const MutexLock lock(mutex_);
-    for (const auto& [name, namespace_store] : others_) {
-      if (namespace_store) open.push_back(namespace_store);
-    }
+// The default namespace, and those that are not only on disk.
+std::vector<std::shared_ptr<NamespaceStore>> Namespaces::Used() const {
+  std::vector<std::shared_ptr<NamespaceStore>> used{default_};
+  const MutexLock lock(mutex_);
+  for (const auto& [name, namespace_store] : others_) {
+    if (namespace_store) used.push_back(namespace_store);
   }
-  for (const auto& namespace_store : open) namespace_store->StopJournal();
+  return used;
+}
+
+std::size_t Namespaces::JournalMemory() const {
+  std::size_t bytes = 0;
+  for (const auto& namespace_store : Used()) {
+    const std::shared_ptr<TestControls> controls = namespace_store->CurrentControls();
+    if (journal::Journal* const journal = controls->journal()) bytes += journal->memory();
+  }
+  return bytes;
+}
+
+void Namespaces::StopJournals() {
+  for (const auto& namespace_store : Used()) namespace_store->StopJournal();
 }
 
 }  // namespace penstock::emulator::server

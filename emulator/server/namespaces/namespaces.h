@@ -74,6 +74,8 @@ class Namespaces {
   Result<void> Delete(std::string_view name);
   // Resets every namespace: no buckets, the machine's time.
   Result<void> ResetAll();
+  // Bytes of the journals of all namespaces. Opens nothing.
+  std::size_t JournalMemory() const;
   // Ends all waits for journals.
   void StopJournals();
 
@@ -83,6 +85,7 @@ class Namespaces {
   // Functions for a namespace that is not in the map. They open nothing.
   std::string DirectoryOf(std::string_view name) const;
   Result<void> FindExisting();
+  std::vector<std::shared_ptr<NamespaceStore>> Used() const;
   NamespaceStoreOptions OptionsOf(std::string_view name, Charge charge) const;
   std::uint64_t BytesOfOne() const;
   void Forget(const std::shared_ptr<NamespaceStore>& namespace_store);

@@ -51,5 +51,23 @@ TEST(CountersTest, ResetClearsTheCounters) {
   EXPECT_EQ(stats.bytes_in + stats.bytes_out, 0u);
 }
 
+TEST(CountersTest, CountsDurationsByClassAndInclusiveBound) {
+  Counters counters;
+  counters.CountDuration(s3::Access::kList, std::chrono::microseconds(100));
+  counters.CountDuration(s3::Access::kList, std::chrono::nanoseconds(100'001));
+  counters.CountDuration(s3::Access::kWrite, std::chrono::seconds(11));
+  EmulatorStats stats = counters.Snapshot();
+  const RequestDurations& lists = stats.durations.at("list");
+  EXPECT_EQ(lists.counts[0], 1u);
+  EXPECT_EQ(lists.counts[1], 1u);
+  EXPECT_EQ(lists.sum, std::chrono::nanoseconds(200'001));
+  EXPECT_EQ(stats.durations.at("write").counts.back(), 1u);
+  EXPECT_EQ(stats.durations.at("read").counts, RequestDurations().counts);
+  counters.Reset();
+  stats = counters.Snapshot();
+  EXPECT_EQ(stats.durations.at("list").counts, RequestDurations().counts);
+  EXPECT_EQ(stats.durations.at("write").sum.count(), 0);
+}
+
 }  // namespace
 }  // namespace penstock::emulator::server

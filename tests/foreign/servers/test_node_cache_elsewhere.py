@@ -36,10 +36,10 @@ def test_a_second_read_comes_from_the_cache(cached, server, size):
     cached.create_bucket(bucket)
     put(cached, bucket, "k", data)
     for _ in range(2):
-        before = cached.stats()["cache"]
+        before = cached.metrics()["cache"]
         assert cached.get_object(bucket, "k").read() == data
     if size > 0:
-        after = cached.stats()["cache"]
+        after = cached.metrics()["cache"]
         assert (after["misses"], after["hit_bytes"] - before["hit_bytes"]) == (before["misses"], size)
 
 

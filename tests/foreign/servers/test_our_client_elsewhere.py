@@ -89,7 +89,7 @@ def test_parts_are_uploaded_to_servers_without_our_checksums(client, bucket, ser
     with in_parts.put_object(bucket, "k") as writer:
         for at in range(0, size, 999_983):
             writer.write(data[at : at + 999_983])
-    assert in_parts.stats()["requests"].get("UploadPart", 0) == (-(-size // UPLOAD_PART) if size > UPLOAD_PART else 0)
+    assert in_parts.metrics()["requests"].get("UploadPart", 0) == (-(-size // UPLOAD_PART) if size > UPLOAD_PART else 0)
     boto = boto3.client(
         "s3", endpoint_url=server.endpoint, aws_access_key_id="testing", aws_secret_access_key="testing",
         region_name="us-east-1", config=Config(s3={"addressing_style": "path"}),

@@ -111,7 +111,7 @@ def test_versions_and_deletions(client, boto, bucket):
 def test_delete_objects_in_batches(client, boto, bucket):
     boto.put_object(Bucket=bucket, Key="k1500", Body=b"x")
     assert len(client.delete_objects(bucket, [f"k{number}" for number in range(1501)]).deleted) == 1501
-    assert client.stats()["requests"]["DeleteObjects"] == 2
+    assert client.metrics()["requests"]["DeleteObjects"] == 2
     assert "Contents" not in boto.list_objects_v2(Bucket=bucket)
 
 

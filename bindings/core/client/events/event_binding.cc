@@ -66,7 +66,25 @@ py::object ToPython(const KeptQuestion& q) {
                         ExceptionOf(q.error), q.retried_by_default);
 }
 
-// Returns (client, fields or None for the last event, Verdict or None) of each event.
+// The level, the time and the line.
+py::object ToPython(const LogLine& line) {
+  return py::make_tuple(static_cast<int>(line.level), EpochTime(line.logged),
+                        TextToPython(line.json));
+}
+
+// Lines of the process's log go to the event queue from now on, or to standard error again.
+void LogToPython(const std::string& level, bool enabled) {
+  LogSink sink;
+  if (enabled) {
+    sink = [](LogLevel of_line, const std::string& json) {
+      EventQueue::PerProcess().Append(LogLine{of_line, SystemClock().Now(), json});
+    };
+  }
+  WithoutGil([&] { SetLogSink(ParseLogLevel(level), std::move(sink)); });
+}
+
+// Returns (client or 0 for a log line, fields or None for the last event, Verdict or None) of each
+// event.
 std::optional<py::list> TakeEvents() {
   std::vector<ClientEvent> events = WithoutGil([] { return EventQueue::PerProcess().Take(); });
   if (events.empty()) return std::nullopt;
@@ -76,6 +94,8 @@ std::optional<py::list> TakeEvents() {
     py::object verdict = py::none();
     if (const auto* attempt = std::get_if<RequestEvent>(&event.what)) {
       fields = ToPython(*attempt);
+    } else if (const auto* line = std::get_if<LogLine>(&event.what)) {
+      fields = ToPython(*line);
     } else if (auto* question = std::get_if<KeptQuestion>(&event.what)) {
       fields = ToPython(*question);
       verdict = py::cast(std::make_unique<Verdict>(std::move(question->decide)));
@@ -116,6 +136,8 @@ void BindEvents(py::module_& module) {
         std::chrono::duration<double>(seconds));
     return WithoutGil([limit] { return EventQueue::PerProcess().Flush(limit); });
   });
+  module.def("log_to_python", &LogToPython, "level"_a, "enabled"_a);
+  module.def("take_dropped_lines", [] { return EventQueue::PerProcess().TakeDroppedLines(); });
   module.def("end_events", [](std::uint64_t client) { EventQueue::PerProcess().End(client); });
   module.def("close_events", [] { EventQueue::PerProcess().Close(); });
 }

@@ -39,6 +39,11 @@ bool EventQueue::Append(std::uint64_t client, const RequestEvent& event) {
   return TryAppend(appended);
 }
 
+void EventQueue::Append(LogLine line) {
+  ClientEvent appended{0, std::move(line)};
+  if (!TryAppend(appended)) dropped_lines_.fetch_add(1, std::memory_order_relaxed);
+}
+
 void EventQueue::Ask(std::uint64_t client, const RetryQuestion& question,
                      std::function<void(RetryVerdict)> decide) {
   ClientEvent asked{client,

@@ -1,11 +1,12 @@
-// Events of clients that Python code handles: attempts for observers, and failures for retry
-// policies.
+// Events of clients that Python code handles: attempts for observers, failures for retry policies,
+// and lines of the log for Python's logging.
 //
 // I/O threads append events without the GIL. One Python thread of the process takes them
 // (penstock/_events.py). Each event names its client by a number that Python chose.
 #ifndef PENSTOCK_BINDINGS_CORE_CLIENT_EVENTS_EVENT_QUEUE_H_
 #define PENSTOCK_BINDINGS_CORE_CLIENT_EVENTS_EVENT_QUEUE_H_
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -14,6 +15,8 @@
 #include <variant>
 #include <vector>
 
+#include "penstock/base/clock.h"
+#include "penstock/base/log.h"
 #include "penstock/base/mutex.h"
 #include "penstock/client.h"
 
@@ -33,15 +36,22 @@ struct KeptQuestion {
 // The last event of a client: Python forgets its callbacks.
 struct LastEvent {};
 
+// A line of the log (penstock/base/log.h). Its event has the client number 0.
+struct LogLine {
+  LogLevel level;
+  WallTime logged;
+  std::string json;
+};
+
 struct ClientEvent {
   std::uint64_t client;
-  std::variant<RequestEvent, KeptQuestion, LastEvent> what;
+  std::variant<RequestEvent, KeptQuestion, LastEvent, LogLine> what;
 };
 
 // Thread safety: all members may be called from any thread, and none needs the GIL.
 class EventQueue {
  public:
-  // Events that wait; further attempts are dropped. About 300 bytes each.
+  // Events that wait; further attempts and lines are dropped. About 300 bytes each.
   static constexpr std::size_t kCapacity = 16'384;
 
   // Returns the queue of this process. A forked child has its own, which is empty: a lock of the
@@ -54,6 +64,11 @@ class EventQueue {
   // is kDefault at once.
   void Ask(std::uint64_t client, const RetryQuestion& question,
            std::function<void(RetryVerdict)> decide);
+  // Appends a line of the log. A line that is dropped, because the queue is full or closed, is
+  // counted.
+  void Append(LogLine line);
+  // Returns the number of lines dropped since the last call.
+  std::uint64_t TakeDroppedLines() { return dropped_lines_.exchange(0); }
   // Appends the last event of a client.
   void End(std::uint64_t client);
 
@@ -77,6 +92,7 @@ class EventQueue {
   std::uint64_t handled_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   bool has_reader_ PENSTOCK_GUARDED_BY(mutex_) = false;
   bool closed_ PENSTOCK_GUARDED_BY(mutex_) = false;
+  std::atomic<std::uint64_t> dropped_lines_{0};
 };
 
 }  // namespace penstock::python

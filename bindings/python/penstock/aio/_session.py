@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from .._config import S3ClientConfig
+    from .._metrics import ClientMetrics
     from .._user_agent import UserAgent
 
 log = logging.getLogger(__name__)
@@ -73,9 +74,9 @@ class AsyncSession:
         """Whether :meth:`close` was called."""
         return self._closed
 
-    def stats(self) -> dict[str, Any]:
-        """As :meth:`penstock.S3Client.stats`."""
-        return self._blocking.stats()
+    def metrics(self) -> ClientMetrics:
+        """As :meth:`penstock.S3Client.metrics`."""
+        return self._blocking.metrics()
 
     # ---- calls
 
