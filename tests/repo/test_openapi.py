@@ -98,7 +98,7 @@ def test_every_operation_of_the_file_is_answered(checked: Checked, tmp_path: Pat
         aws_access_key_id="penstock", aws_secret_access_key="penstock-secret", config=Config(retries={"mode": "standard"}),
     )  # fmt: skip
     api, root = checked.send, "/_penstock/"
-    for path in ("health", "stats", "namespaces", "scenarios", "users", "retry-tests"):
+    for path in ("health", "stats", "metrics", "namespaces", "scenarios", "users", "retry-tests"):
         api("GET", root + path)
     key = api("POST", root + "namespaces", {"name": "other"})
     api("POST", root + "reset", {"namespace": "other"})
