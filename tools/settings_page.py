@@ -1,4 +1,4 @@
-"""Prints the table of the emulator's options for docs/reference/settings.md, from `penstock-emulator --help` and the Python class.
+"""Prints the table of options for docs/reference/settings.md, from `penstock-emulator --help` and the Python class.
 
     ./dev python tools/settings_page.py [--write]
 

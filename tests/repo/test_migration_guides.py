@@ -17,6 +17,7 @@ from page_programs import DOCS, programs_of
 from penstock_emulator import Emulator
 
 TIMEOUT_S = 150
+UNCHANGED = ("-m", "penstock.compat")
 DATAPIPES = "PENSTOCK_DATAPIPES_PYTHON"
 CLIENTS = "PENSTOCK_CLIENTS_PYTHON"
 
@@ -28,11 +29,11 @@ def python_of(variable: str) -> str:
     return python
 
 
-def run(program: str, folder: Path, environment: dict[str, str], python: str = sys.executable) -> str:
+def run(program: str, folder: Path, environment: dict[str, str], python: str = sys.executable, *options: str) -> str:
     file = folder / "program.py"
     file.write_text(program)
     done = subprocess.run(
-        [python, "-W", "ignore", str(file)],
+        [python, "-W", "ignore", *options, str(file)],
         env=dict(os.environ) | environment, capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -48,10 +49,10 @@ def with_training_objects(emulator: Emulator) -> dict[str, str]:
     return emulator.environment() | {"BUCKET": "migration", "S3_ENDPOINT_URL": emulator.endpoint}
 
 
-def printed(program: str, folder: Path, python: str = sys.executable) -> str:
+def printed(program: str, folder: Path, python: str = sys.executable, *options: str) -> str:
     """What a program prints with an emulator of its own that has the training objects."""
     with Emulator() as emulator:
-        return run(program, folder, with_training_objects(emulator), python)
+        return run(program, folder, with_training_objects(emulator), python, *options)
 
 
 def test_s3torchconnector(tmp_path: Path) -> None:
@@ -60,6 +61,7 @@ def test_s3torchconnector(tmp_path: Path) -> None:
     assert "train/5.bin 535" in expected
     assert "tensor([0, 1, 2, 3])" in expected
     assert printed(after, tmp_path) == expected
+    assert printed(before, tmp_path, sys.executable, *UNCHANGED) == expected
 
 
 def test_s3fs(tmp_path: Path) -> None:
@@ -73,6 +75,7 @@ def test_torchdata_datapipes(tmp_path: Path) -> None:
     before, pipes, nodes = programs_of("migration/torchdata.md")
     expected = printed(before, tmp_path, python_of(DATAPIPES))
     assert expected.splitlines()[-1] == "9.bin 109"
+    assert printed(before, tmp_path, python_of(DATAPIPES), *UNCHANGED) == expected
     assert printed(pipes, tmp_path) == expected
     assert printed(nodes, tmp_path) == expected
 
