@@ -130,11 +130,12 @@ void DeclareListeners(CLI::App& app, Flags& flags) {
   EmulatorOptions& options = flags.options;
   app.footer(
       "penstock-emulator fsck DIR checks the directory of --data DIR; see penstock-emulator fsck "
-      "--help.\n\nEach option also has an environment variable, PENSTOCK_EMULATOR_ and its name, "
-      "for "
-      "example PENSTOCK_EMULATOR_MEMORY_LIMIT (lists: one value; a flag: true), and a key in the "
-      "file of --config, for example memory_limit. The command line has precedence over variables, "
-      "and variables over the file.");
+      "--help.\npenstock-emulator health checks that an emulator serves; see penstock-emulator "
+      "health --help.\n\nEach option also has an environment variable, PENSTOCK_EMULATOR_ and its "
+      "name, for example PENSTOCK_EMULATOR_MEMORY_LIMIT (lists: one value; a flag: true), and a "
+      "key "
+      "in the file of --config, for example memory_limit. The command line has precedence over "
+      "variables, and variables over the file.");
   app.add_option("--config", flags.config, "TOML file with options");
   app.set_version_flag("--version", std::string("penstock-emulator ") + PENSTOCK_VERSION);
   app.add_option("--host", options.host, "address to listen on")->capture_default_str();

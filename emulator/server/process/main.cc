@@ -1,5 +1,6 @@
 // penstock-emulator: serves until SIGTERM, SIGINT or SIGHUP. When it is ready, it prints one line
-// of JSON to standard output. `penstock-emulator fsck DIR` checks a data directory instead.
+// of JSON to standard output, and notifies the service manager. `penstock-emulator fsck DIR` checks
+// a data directory instead, and `penstock-emulator health` a running emulator.
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -19,6 +20,8 @@
 #include "emulator/server/process/command_line.h"
 #include "emulator/server/process/diagnostic_log.h"
 #include "emulator/server/process/fsck_command.h"
+#include "emulator/server/process/health_command.h"
+#include "emulator/server/process/service_manager.h"
 #include "penstock/emulator.h"
 
 namespace penstock::emulator::server {
@@ -62,9 +65,22 @@ int CheckDirectory(const std::vector<std::string>& arguments) {
   return outcome.error.empty() ? outcome.status : Fail(outcome.status, outcome.error);
 }
 
+int CheckHealth(const std::vector<std::string>& arguments) {
+  const auto text = RunHealth(arguments);
+  if (!text.ok()) {
+    return Fail(
+        text.error().kind == ErrorKind::kInvalidArgument ? kUsageFailure : kEnvironmentFailure,
+        text.error().message);
+  }
+  std::fputs(text->c_str(), stdout);
+  return 0;
+}
+
 int Main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "fsck")
     return CheckDirectory({argv + 2, argv + argc});
+  if (argc > 1 && std::string_view(argv[1]) == "health")
+    return CheckHealth({argv + 2, argv + argc});
   auto command = ParseCommandLine(argc, argv, [](const std::string& name) {
     const char* const value = std::getenv(name.c_str());
     return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
@@ -93,6 +109,9 @@ int Main(int argc, char** argv) {
   if (!emulator.ok()) return Fail(kEnvironmentFailure, emulator.error().message);
   for (std::string& notice : (*emulator)->notices()) Say(std::move(notice));
   PrintReady(**emulator);
+  if (const char* const manager = std::getenv("NOTIFY_SOCKET"); manager != nullptr) {
+    if (const auto notified = NotifyReady(manager); !notified.ok()) Say(notified.error().message);
+  }
   int received = 0;
   while (sigwait(&stop_signals, &received) != 0) {
   }

@@ -3,16 +3,20 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/io/descriptor.h"
 #include "emulator/server/server_fixture.h"
 
 extern char** environ;
@@ -221,6 +225,44 @@ TEST(MainTest, UnusableEnvironmentIsStatus1AndOneLine) {
   const std::string errors = second.Errors();
   EXPECT_TRUE(errors.starts_with("penstock-emulator: ")) << errors;
   EXPECT_EQ(errors.find('\n'), errors.size() - 1) << errors;
+}
+
+TEST(MainTest, HealthIsTheExitStatus) {
+  Process emulator({});
+  const std::string endpoint = nlohmann::json::parse(emulator.ReadyLine()).at("endpoint");
+  const std::string port = endpoint.substr(endpoint.rfind(':') + 1);
+  Process healthy({"health", "--port", port});
+  EXPECT_EQ(healthy.Wait(), 0);
+  EXPECT_EQ(healthy.Rest(false), "healthy\n");
+  EXPECT_EQ(emulator.Wait(SIGTERM), 0);
+  Process stopped({"health", "--port", port});
+  EXPECT_EQ(stopped.Wait(), 1);
+  EXPECT_TRUE(stopped.Errors().starts_with("penstock-emulator: port " + port));
+  Process wrong({"health", "--port", "0"});
+  EXPECT_EQ(wrong.Wait(), 2);
+}
+
+TEST(MainTest, NotifiesTheServiceManagerWhenReady) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/notify";
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  path.copy(address.sun_path, path.size());
+  const Descriptor manager(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::bind(manager.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ::setenv("NOTIFY_SOCKET", path.c_str(), 1);
+  Process process({});
+  ::setenv("NOTIFY_SOCKET", "/missing/notify", 1);
+  Process without_manager({});
+  ::unsetenv("NOTIFY_SOCKET");
+  char text[64];
+  EXPECT_EQ(::recv(manager.get(), text, sizeof text, 0), 7);
+  process.ReadyLine();
+  EXPECT_EQ(process.Wait(SIGTERM), 0);
+  EXPECT_EQ(process.Errors(), "");
+  const auto ready = nlohmann::json::parse(without_manager.ReadyLine());
+  EXPECT_EQ(Send(ready.at("endpoint"), {}).status, 200);
+  EXPECT_EQ(without_manager.Wait(SIGTERM), 0);
+  EXPECT_NE(without_manager.Errors().find("NOTIFY_SOCKET '/missing/notify'"), std::string::npos);
 }
 
 TEST(MainTest, PrintsItsVersion) {
