@@ -1,0 +1,27 @@
+"""Builds and runs tests/package/consumer with the package, as a user would."""
+
+from pathlib import Path
+
+from conan import ConanFile
+from conan.tools.build import can_run
+from conan.tools.cmake import CMake, cmake_layout
+
+
+class PenstockTest(ConanFile):
+    settings = "os", "arch", "compiler", "build_type"
+    generators = "CMakeDeps", "CMakeToolchain", "PkgConfigDeps"
+
+    def requirements(self):
+        self.requires(self.tested_reference_str)
+
+    def layout(self):
+        cmake_layout(self)
+
+    def build(self):
+        cmake = CMake(self)
+        cmake.configure(build_script_folder=str(Path(self.recipe_folder).resolve().parents[2] / "tests/package/consumer"))
+        cmake.build()
+
+    def test(self):
+        if can_run(self):
+            self.run(str(Path(self.cpp.build.bindir, "consumer")), env="conanrun")
