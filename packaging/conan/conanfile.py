@@ -3,6 +3,7 @@
 Consumers use find_package(penstock COMPONENTS ...) with the configuration files that `cmake --install` writes, as without Conan.
 """
 
+import shutil
 from pathlib import Path
 from typing import ClassVar
 
@@ -13,7 +14,8 @@ from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 from conan.tools.files import copy
 from conan.tools.gnu import PkgConfigDeps
 
-SOURCES = ("CMakeLists.txt", "LICENSE", "VERSION", "base/*", "client/*", "cmake/*", "emulator/*")
+FILES = ("CMakeLists.txt", "LICENSE", "VERSION")
+FOLDERS = ("base", "client", "cmake", "emulator")
 
 
 class PenstockRecipe(ConanFile):
@@ -33,12 +35,11 @@ class PenstockRecipe(ConanFile):
     def _checkout(self) -> Path:
         return Path(self.recipe_folder).resolve().parents[1]
 
-    def export(self):
-        copy(self, "VERSION", self._checkout, self.export_folder)
-
     def export_sources(self):
-        for pattern in SOURCES:
-            copy(self, pattern, self._checkout, self.export_sources_folder)
+        for name in FILES:  # not copy(), which would search the checkout with its build folders
+            shutil.copy(self._checkout / name, self.export_sources_folder)
+        for name in FOLDERS:
+            copy(self, "*", self._checkout / name, Path(self.export_sources_folder, name))
 
     def validate(self):
         check_min_cppstd(self, 20)
@@ -58,6 +59,7 @@ class PenstockRecipe(ConanFile):
             self.requires("cpp-httplib/[>=0.11]")
             self.requires("re2/[>=20220601]")
             self.requires("cli11/[>=2.1 <3]", visible=False)
+            self.requires("tomlplusplus/[>=3.3 <4]", visible=False)
             self.requires("xxhash/[>=0.8 <1]", visible=False)
 
     def generate(self):

@@ -13,4 +13,5 @@ sqlite3/3.40.1
 cpp-httplib/0.11.4
 re2/20220601
 cli11/2.1.2
+tomlplusplus/3.3.0
 xxhash/0.8.1

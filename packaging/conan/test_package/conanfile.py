@@ -30,4 +30,4 @@ class PenstockTest(ConanFile):
 
     def test(self):
         if self._has_emulator and can_run(self):
-            self.run(str(Path(self.cpp.build.bindir, "consumer")), env="conanrun")
+            self.run(str(Path(self.build_folder, "consumer")), env="conanrun")
