@@ -5,7 +5,10 @@
 
 #include <string>
 
-namespace penstock::internal {
+#include "penstock/base/export.h"
+
+namespace PENSTOCK_EXPORT penstock {
+namespace internal {
 
 // Must be callable from any thread at any time.
 using MessageFilter = std::string (*)(std::string text);
@@ -15,6 +18,7 @@ void SetMessageFilter(MessageFilter filter);
 // Returns what the function of the process makes of `text`. Without a function: `text`.
 std::string ApplyMessageFilter(std::string text);
 
-}  // namespace penstock::internal
+}  // namespace internal
+}  // namespace penstock
 
 #endif  // PENSTOCK_BASE_MESSAGE_FILTER_H_

@@ -7,9 +7,10 @@
 #include <string_view>
 #include <type_traits>
 
+#include "penstock/base/export.h"
 #include "penstock/base/result.h"
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 // Returns the exception being handled as CurrentExceptionError(where) does (diagnostics.h), and
 // reports it as the diagnostic event "exception". Call it in a catch block. `where` names the code

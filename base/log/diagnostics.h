@@ -16,8 +16,9 @@
 #include <string_view>
 
 #include "penstock/base/error.h"
+#include "penstock/base/export.h"
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 // One kind of survived error. It must have static storage duration, because the event list keeps
 // its address.

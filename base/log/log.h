@@ -8,9 +8,10 @@
 #include <string_view>
 #include <utility>
 
+#include "penstock/base/export.h"
 #include "penstock/base/log.h"
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 // The value of a field: a text, or a JSON number.
 class LogValue {

@@ -11,7 +11,7 @@
 
 namespace penstock {
 
-struct Client::Impl {
+struct [[gnu::visibility("hidden")]] Client::Impl {
   std::shared_ptr<s3::ClientState> state;  // Shared with the calls in flight.
   // Shared with the reads in flight. Null: no cache.
   std::shared_ptr<cache::CacheBackend> cache_backend;

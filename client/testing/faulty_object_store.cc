@@ -42,7 +42,7 @@ class TruncatingSink final : public BodySink {
 
 }  // namespace
 
-struct FaultyObjectStore::Impl {
+struct [[gnu::visibility("hidden")]] FaultyObjectStore::Impl {
   template <class Request>
   std::optional<Fault> FaultFor(const Request& request) {
     const Place place = PlaceOf(request);

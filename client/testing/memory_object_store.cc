@@ -16,7 +16,7 @@
 
 namespace penstock::testing {
 
-struct MemoryObjectStore::Impl {
+struct [[gnu::visibility("hidden")]] MemoryObjectStore::Impl {
   explicit Impl(const MemoryObjectStoreOptions& given) : options(given), state(given) {}
 
   // Each worker owns `self`, so that a callback may destroy the store.

@@ -98,7 +98,7 @@ class Group {
 
 }  // namespace
 
-struct DistributedCheckpoint::Impl {
+struct [[gnu::visibility("hidden")]] DistributedCheckpoint::Impl {
   std::shared_ptr<ObjectStore> store;
   RangeReaderOptions ranges;
   S3Uri uri;

@@ -27,7 +27,7 @@ Result<MutableByteView> Allocate(::torch::Tensor& tensor, std::uint64_t size) {
 
 }  // namespace
 
-struct ObjectTensor::Impl {
+struct [[gnu::visibility("hidden")]] ObjectTensor::Impl {
   Impl(std::shared_ptr<ObjectStore> given, BucketName bucket, ObjectKey target,
        DownloadOptions options)
       : store(std::move(given)), key(target.value), tensor(std::make_shared<::torch::Tensor>()) {

@@ -28,7 +28,7 @@ struct PrefetchedObject {
 // One reader at a time uses the epoch: get_batch holds the mutex while it waits, because the next
 // batch depends on the current one. The completions that it waits for run on I/O threads, which
 // never lock this mutex.
-struct PrefixStreamDataset::Impl {
+struct [[gnu::visibility("hidden")]] PrefixStreamDataset::Impl {
   Impl(std::shared_ptr<ObjectStore> given, S3Uri uri, Shard shard_, DatasetOptions options_)
       : store(std::move(given)),
         place(std::move(uri)),
@@ -106,8 +106,8 @@ struct PrefixStreamDataset::Impl {
   const DatasetOptions options;
 
   mutable Mutex mutex;
-  std::unique_ptr<Lister> lister
-      PENSTOCK_GUARDED_BY(mutex);  // Null: not started, or completely listed.
+  // Null: not started, or completely listed.
+  std::unique_ptr<Lister> lister PENSTOCK_GUARDED_BY(mutex);
   // The unprocessed entries of the current page.
   std::deque<ObjectSummary> listed PENSTOCK_GUARDED_BY(mutex);
   std::deque<PrefetchedObject> ahead PENSTOCK_GUARDED_BY(mutex);  // In the order of the listing.

@@ -5,7 +5,10 @@
 #include <chrono>
 #include <functional>
 
-namespace penstock::transfer {
+#include "penstock/base/export.h"
+
+namespace PENSTOCK_EXPORT penstock {
+namespace transfer {
 
 // Runs `task` on its own thread and waits at most `max_wait` for it. Returns true if it has
 // finished. Otherwise it continues, and the exit of this process (not of a forked child) waits for
@@ -14,6 +17,7 @@ namespace penstock::transfer {
 // on the calling thread. On an I/O thread it then does not run at all. Thread safety: any thread.
 bool RunCleanup(std::function<void()> task, std::chrono::milliseconds max_wait);
 
-}  // namespace penstock::transfer
+}  // namespace transfer
+}  // namespace penstock
 
 #endif  // PENSTOCK_CLIENT_TRANSFER_LATE_CLEANUP_H_

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails if a public header does not compile alone, or includes a third-party header directly or indirectly.
+"""Fails if a public header does not compile alone, includes a third-party header directly or indirectly, or exports nothing.
 
     public_headers.py [--compiler g++] [--map layers.toml] INCLUDE_FOLDER...
 
@@ -63,11 +63,20 @@ def check(header: str, compiler: str, folders: list[str], foreign: tuple[str, ..
     ]
     command += [f"-I{folder}" for folder in folders]
     done = subprocess.run(command, input=f'#include "{header}"\n', capture_output=True, text=True, check=False)
-    bad = [f"{header} includes {path}" for _, path in REACHED.findall(done.stderr) if is_foreign(path, foreign)]
+    bad = check_export(header, next(path for folder in folders if (path := Path(folder, header)).exists()))
+    bad += [f"{header} includes {path}" for _, path in REACHED.findall(done.stderr) if is_foreign(path, foreign)]
     if done.returncode != 0:
         messages = "\n".join(line for line in done.stderr.splitlines() if not line.startswith(".") and line.strip())
         bad.append(f"{header} does not compile by itself:\n{messages}")
     return bad
+
+
+def check_export(header: str, path: Path) -> list[str]:
+    """Checks that a header with names of Penstock marks them for the shared libraries."""
+    text = path.read_text()
+    if not re.search(r"^namespace penstock\b", text, re.M) or "\nnamespace PENSTOCK_EXPORT penstock {" in text:
+        return []
+    return [f'{header} hides its names in shared libraries; open its namespace with "namespace PENSTOCK_EXPORT penstock {{"']
 
 
 def check_text(header: str, path: Path, allowed: tuple[str, ...]) -> list[str]:
@@ -85,7 +94,9 @@ def main() -> int:
     options = parser.parse_args()
     foreign = foreign_prefixes(options.map)
     found = {str(path.relative_to(folder)): path for folder in options.folders for path in sorted(Path(folder).rglob("*.h"))}
-    bad = [row for header in found.keys() & MAY_REACH.keys() for row in check_text(header, found[header], MAY_REACH[header])]
+    reaching = found.keys() & MAY_REACH.keys()
+    bad = [row for header in reaching for row in check_text(header, found[header], MAY_REACH[header])]
+    bad += [row for header in reaching for row in check_export(header, found[header])]
     alone = sorted(found.keys() - MAY_REACH.keys())
     with ThreadPoolExecutor(2) as pool:
         bad += [row for rows in pool.map(lambda h: check(h, options.compiler, options.folders, foreign), alone) for row in rows]

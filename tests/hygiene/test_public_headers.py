@@ -58,3 +58,10 @@ def test_torch_h_may_include_torch_but_not_curl(tmp_path: Path) -> None:
     status, output = run(tmp_path)
     assert status == 1
     assert "penstock/torch.h includes curl/curl.h" in output
+
+
+def test_a_header_that_exports_nothing_is_found(tmp_path: Path) -> None:
+    plant(tmp_path, "hidden.h", "#pragma once\nnamespace penstock {\nvoid Hidden();\n}\n")
+    status, output = run(tmp_path)
+    assert status == 1
+    assert "penstock/hidden.h hides its names in shared libraries" in output

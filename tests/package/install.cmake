@@ -15,7 +15,7 @@ if(COMPONENT STREQUAL "python")
   set(wanted "^penstock/_core" "^penstock_conformance/matrix/faults[.]schema[.]json$" "^bin/penstock-emulator$")  # bin: the wheel's scripts
 else()
   set(wanted "")
-  set(allowed "^(bin/penstock-emulator|include/penstock/.*[.](h|inc)|lib[^/]*/(.*/)?(libpenstock_[a-z0-9_]*[.]a|cmake/penstock/.*[.]cmake)|share/doc/penstock/.*)$")
+  set(allowed "^(bin/penstock-emulator|include/penstock/.*[.](h|inc)|lib[^/]*/(.*/)?(libpenstock[a-z0-9_]*[.](a|so[0-9.]*)|cmake/penstock/.*[.]cmake|pkgconfig/penstock[a-z-]*[.]pc)|share/doc/penstock/.*)$")
 endif()
 foreach(name IN LISTS wanted)
   set(there ${files})

@@ -66,6 +66,12 @@ run_pytest() {
   count_junit "$build_dir/pytest-tests.xml"
 }
 
+# build_shared: builds shared libraries and what `cmake --install` needs, in build/shared.
+build_shared() {
+  full_options
+  configure shared "${options[@]}" -DPENSTOCK_PYTHON=OFF -DPENSTOCK_EXAMPLES=OFF -DBUILD_SHARED_LIBS=ON && build penstock_installed
+}
+
 run_tests() {
   local kind=dev pattern="" long="" timeout=120
   passed=0 failed=0 skipped=0 result=0
@@ -73,9 +79,10 @@ run_tests() {
     case $1 in
       --asan) kind=asan ;;
       --tsan) kind=tsan ;;
+      --shared) kind=shared ;;
       --long) long=1 ;;
       -k) pattern=${2:?"-k takes a pattern"}; shift ;;
-      *) die "test takes --asan, --tsan, --long or -k PATTERN, not '$1'" ;;
+      *) die "test takes --asan, --tsan, --shared, --long or -k PATTERN, not '$1'" ;;
     esac
     shift
   done
@@ -85,6 +92,7 @@ run_tests() {
     dev) build_all && ensure_clients && ensure_engines && ensure_docs ;;
     asan) setup && configure asan -DPENSTOCK_SANITIZE=address -DPENSTOCK_WERROR=ON && build ;;
     tsan) setup && configure tsan -DPENSTOCK_SANITIZE=thread -DPENSTOCK_WERROR=ON && build ;;
+    shared) setup && build_shared && pattern='^package\.' ;;
   esac
   export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:strict_string_checks=1:allocator_may_return_null=1}
   export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1} TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
@@ -101,6 +109,9 @@ run_tests() {
     case $status in 0) passed=$((passed + 1)) ;; 77) skipped=$((skipped + 1)) ;; *) failed=$((failed + 1)) ;; esac
     say "fuzzing every target until it covers no new edges"
     if bash tools/dev/fuzz.sh --campaign; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    say "testing an installation of shared libraries"
+    build_shared
+    run_ctest '^package\.' "$timeout"
   fi
   [ $((passed + failed + skipped)) -gt 0 ] || die "no test matches '$pattern'; it is a regular expression for names of C++ tests, and an expression for pytest's -k"
   say "took $((SECONDS - started)) s"

@@ -11,9 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include "penstock/base/export.h"
 #include "penstock/object_store.h"
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 struct AppendOptions {
   CallOptions call = {};  // Applies to every request.

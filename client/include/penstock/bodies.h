@@ -23,9 +23,10 @@
 #include <utility>
 #include <vector>
 
+#include "penstock/base/export.h"
 #include "penstock/object_store.h"
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 // ---- Sources ----
 

@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "penstock/base/export.h"
 #include "penstock/object_store.h"
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 // One kind per sub-resource of a bucket. The comments name the root of the document.
 enum class BucketConfigurationKind {

@@ -4,7 +4,9 @@
 
 #include <string_view>
 
-namespace penstock {
+#include "penstock/base/export.h"
+
+namespace PENSTOCK_EXPORT penstock {
 
 // Returns whether `bucket` names a directory bucket (S3 Express One Zone) or an access point of
 // one: `base--zone--x-s3`, `name--zone--xa-s3`. Only the suffix is checked, as in S3 and the AWS

@@ -17,9 +17,10 @@
 #include <string>
 #include <vector>
 
+#include "penstock/base/export.h"
 #include "penstock/object_store.h"
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 // An object of a listing, and the file that receives it.
 struct BulkFile {

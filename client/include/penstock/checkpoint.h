@@ -8,7 +8,9 @@
 #include <string_view>
 #include <variant>
 
-namespace penstock {
+#include "penstock/base/export.h"
+
+namespace PENSTOCK_EXPORT penstock {
 
 // A value of a checkpoint that is not a tensor: Python's None, bool, int, float, or str and bytes.
 using SavedValue = std::variant<std::monostate, bool, std::int64_t, double, std::string>;

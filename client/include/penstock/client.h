@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "penstock/base/export.h"
 #include "penstock/base/log.h"
 #include "penstock/bodies.h"
 #include "penstock/bucket_configuration.h"
@@ -21,7 +22,7 @@
 #include "penstock/object_store.h"
 #include "penstock/stats.h"
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 enum class AddressingStyle { kAuto, kPath, kVirtual };
 enum class Signing { kSigned, kUnsigned };

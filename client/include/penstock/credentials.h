@@ -16,10 +16,11 @@
 #include <vector>
 
 #include "penstock/base/clock.h"
+#include "penstock/base/export.h"
 #include "penstock/base/pending.h"
 #include "penstock/base/result.h"
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 // One identity. Never print or log `secret_access_key` and `session_token`.
 struct Credentials {

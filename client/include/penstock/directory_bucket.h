@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "penstock/base/export.h"
 #include "penstock/object_store.h"
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 // Conditions on one of the two objects of a rename. Unset conditions are not checked. The ETag "*"
 // matches any object.

@@ -22,10 +22,11 @@
 #include <string>
 #include <vector>
 
+#include "penstock/base/export.h"
 #include "penstock/object_store.h"
 #include "penstock/transfer.h"
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 // ---- One file ----
 

@@ -19,10 +19,11 @@
 #include <vector>
 
 #include "penstock/base/bytes.h"
+#include "penstock/base/export.h"
 #include "penstock/base/mutex.h"
 #include "penstock/base/result.h"
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 // The smallest useful budget: one part in flight and one being filled.
 inline constexpr std::uint64_t kMinMemoryLimitBytes = 16ull << 20;

@@ -11,9 +11,10 @@
 #include <string>
 
 #include "penstock/base/clock.h"
+#include "penstock/base/export.h"
 #include "penstock/base/result.h"
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 // Where a Client caches the bytes of objects.
 struct NodeCacheConfig {

@@ -13,9 +13,10 @@
 
 #include "penstock/base/bytes.h"
 #include "penstock/base/clock.h"
+#include "penstock/base/export.h"
 #include "penstock/base/result.h"
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 // A group of members that most requests and responses leave unset. Unset, it costs one pointer.
 // Reading an unset group gives T's defaults: `metadata.details->cache_control` is always valid.

@@ -11,9 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "penstock/base/export.h"
 #include "penstock/object_store.h"
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 // The version that an operation on an object's configuration concerned. Empty: the bucket is not
 // versioned.

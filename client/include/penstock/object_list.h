@@ -9,9 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "penstock/base/export.h"
 #include "penstock/object_store.h"
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 // Objects in the order of Append. Each takes at most about 24 bytes plus the part of its key that
 // differs from the previous key. Times are kept in milliseconds, the resolution of S3's listings.

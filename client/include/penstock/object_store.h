@@ -18,12 +18,13 @@
 #include "penstock/base/blocking.h"
 #include "penstock/base/bytes.h"
 #include "penstock/base/clock.h"
+#include "penstock/base/export.h"
 #include "penstock/base/pending.h"
 #include "penstock/base/result.h"
 #include "penstock/base/types.h"
 #include "penstock/object_attributes.h"
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 // Runs exactly once, on an I/O thread or before Start returns. It must not block: blocking calls of
 // this library return kInvalidArgument there. Exceptions are logged and counted, and go no further.

@@ -15,9 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include "penstock/base/export.h"
 #include "penstock/client.h"
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 struct PresignOptions {
   // 1 s to 7 days. A URL that was signed with temporary credentials expires with them at the

@@ -8,9 +8,10 @@
 #include <optional>
 #include <vector>
 
+#include "penstock/base/export.h"
 #include "penstock/object_store.h"
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 // The bytes [begin, begin + memory.size()) of an object are written to `memory`.
 struct RangePiece {

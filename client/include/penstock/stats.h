@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
-namespace penstock {
+#include "penstock/base/export.h"
+
+namespace PENSTOCK_EXPORT penstock {
 
 // A distribution of times up to 71 minutes. A bucket is at most an eighth of its lower bound wide,
 // or 1 us wide below 8 us.

@@ -11,8 +11,9 @@
 #include <vector>
 
 #include "penstock/base/bytes.h"
+#include "penstock/base/export.h"
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 // The tensor that the archive's pickle describes.
 struct PickledTensor {

@@ -21,9 +21,11 @@
 #include <string_view>
 #include <vector>
 
+#include "penstock/base/export.h"
 #include "penstock/transfer.h"
 
-namespace penstock::torch {
+namespace PENSTOCK_EXPORT penstock {
+namespace torch {
 
 // One object. `data`: its bytes as a contiguous CPU tensor of shape [size] and dtype uint8. The
 // tensor owns its storage, into which the bytes were downloaded directly. `target`: the object's
@@ -175,6 +177,7 @@ Result<::torch::serialize::InputArchive> LoadCheckpoint(ObjectStore& store, std:
                                                         LoadOptions options = {},
                                                         const Interrupt& interrupt = {});
 
-}  // namespace penstock::torch
+}  // namespace torch
+}  // namespace penstock
 
 #endif  // PENSTOCK_TORCH_H_

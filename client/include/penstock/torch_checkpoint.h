@@ -21,11 +21,13 @@
 #include <string_view>
 #include <vector>
 
+#include "penstock/base/export.h"
 #include "penstock/checkpoint.h"
 #include "penstock/range_reader.h"
 #include "penstock/transfer.h"
 
-namespace penstock::torch {
+namespace PENSTOCK_EXPORT penstock {
+namespace torch {
 
 // Tensors by name. at::Tensor is torch::Tensor.
 using Tensors = std::map<std::string, at::Tensor>;
@@ -138,6 +140,7 @@ Result<void> SaveDistributed(std::shared_ptr<ObjectStore> store, std::string_vie
                              const StateDict& state, UploadOptions options = {},
                              const Interrupt& interrupt = {});
 
-}  // namespace penstock::torch
+}  // namespace torch
+}  // namespace penstock
 
 #endif  // PENSTOCK_TORCH_CHECKPOINT_H_

@@ -13,9 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "penstock/base/export.h"
 #include "penstock/object_store.h"
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 // ---- Progress ----
 

@@ -8,7 +8,9 @@
 #include <string_view>
 #include <vector>
 
-namespace penstock {
+#include "penstock/base/export.h"
+
+namespace PENSTOCK_EXPORT penstock {
 
 // Position of the directory: bytes [begin, end) of the file.
 struct ZipDirectory {

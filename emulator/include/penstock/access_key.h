@@ -6,8 +6,10 @@
 #include <string>
 
 #include "penstock/base/clock.h"
+#include "penstock/base/export.h"
 
-namespace penstock::emulator {
+namespace PENSTOCK_EXPORT penstock {
+namespace emulator {
 
 struct AccessKey {
   std::string id;
@@ -21,6 +23,7 @@ struct AccessKeyChange {
   std::optional<std::string> name_space = std::nullopt;
 };
 
-}  // namespace penstock::emulator
+}  // namespace emulator
+}  // namespace penstock
 
 #endif  // PENSTOCK_ACCESS_KEY_H_

@@ -14,10 +14,12 @@
 
 #include "penstock/access_key.h"
 #include "penstock/base/clock.h"
+#include "penstock/base/export.h"
 #include "penstock/base/result.h"
 #include "penstock/journal.h"
 
-namespace penstock::emulator {
+namespace PENSTOCK_EXPORT penstock {
+namespace emulator {
 
 enum class DurabilityMode { kRelaxed, kStrict };
 
@@ -279,6 +281,7 @@ class Emulator {
   virtual void Stop() = 0;
 };
 
-}  // namespace penstock::emulator
+}  // namespace emulator
+}  // namespace penstock
 
 #endif  // PENSTOCK_EMULATOR_H_

@@ -24,10 +24,12 @@
 #include <string_view>
 #include <utility>
 
+#include "penstock/base/export.h"
 #include "penstock/emulator.h"
 #include "penstock/journal.h"
 
-namespace penstock::emulator {
+namespace PENSTOCK_EXPORT penstock {
+namespace emulator {
 
 // Each test has its own namespace: buckets, clock, faults, limits and journal are not shared, even
 // if tests run concurrently on several threads. The first test starts the emulator, which all tests
@@ -165,6 +167,7 @@ class EmulatorTest : public ::testing::Test {
   bool has_server_faults_ = false;
 };
 
-}  // namespace penstock::emulator
+}  // namespace emulator
+}  // namespace penstock
 
 #endif  // PENSTOCK_EMULATOR_GTEST_H_

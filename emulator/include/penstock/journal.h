@@ -13,17 +13,19 @@
 #include <vector>
 
 #include "penstock/base/clock.h"
+#include "penstock/base/export.h"
 #include "penstock/base/result.h"
 #include "penstock/base/types.h"
 
-namespace penstock::emulator {
-
-namespace journal {
+namespace penstock::emulator::journal {
 class Journal;
 namespace internal {
 struct Block;
 }  // namespace internal
-}  // namespace journal
+}  // namespace penstock::emulator::journal
+
+namespace PENSTOCK_EXPORT penstock {
+namespace emulator {
 
 // How a request ended, as seen by the server.
 enum class Ending : std::uint8_t {
@@ -195,6 +197,7 @@ class JournalReading {
   std::uint64_t first_kept_ = 1;  // oldest number in the journal, independent of the reading
 };
 
-}  // namespace penstock::emulator
+}  // namespace emulator
+}  // namespace penstock
 
 #endif  // PENSTOCK_JOURNAL_H_

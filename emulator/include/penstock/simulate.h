@@ -6,9 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include "penstock/base/export.h"
 #include "penstock/base/result.h"
 
-namespace penstock::emulator {
+namespace PENSTOCK_EXPORT penstock {
+namespace emulator {
 
 // Runs a job and returns its report. Both are JSON objects. The same job has the same report on
 // every machine. Takes about 1 us of CPU time per request. kInvalidArgument names the invalid
@@ -56,6 +58,7 @@ namespace penstock::emulator {
 //   "events"                 splits and merges
 Result<std::string> SimulateJson(std::string_view job);
 
-}  // namespace penstock::emulator
+}  // namespace emulator
+}  // namespace penstock
 
 #endif  // PENSTOCK_SIMULATE_H_

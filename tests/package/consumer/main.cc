@@ -1,9 +1,12 @@
 // Starts an emulator, puts an object and gets it back, through installed headers and libraries
-// only. Prints OK.
+// only. Types, exceptions and the log must work across the boundaries of shared libraries. Prints
+// OK.
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +30,23 @@ class FixedCredentials final : public penstock::CredentialsProvider {
   penstock::CredentialsPtr credentials_;
 };
 
+penstock::Error Unexpected(std::string what) {
+  return penstock::Error::Make(penstock::ErrorKind::kInternal, std::move(what));
+}
+
+// The library recognizes the program's exception, and the program the library's type.
+penstock::Result<void> CheckTypes(penstock::ObjectStore& store, penstock::DownloadRequest request) {
+  if (dynamic_cast<penstock::Client*>(&store) == nullptr)
+    return Unexpected("the store is not a Client");
+  request.destination = [](std::uint64_t) -> penstock::Result<penstock::MutableByteView> {
+    throw std::runtime_error("thrown by the program");
+  };
+  const auto failed = penstock::Download(store, std::move(request));
+  if (failed.ok() || failed.error().message.find("thrown by the program") == std::string::npos)
+    return Unexpected("the exception of the destination is not in the error");
+  return penstock::Ok();
+}
+
 penstock::Result<std::string> PutAndGet(const std::string& text) {
   const penstock::emulator::AccessKey key{"consumer", "consumer-secret"};
   penstock::emulator::EmulatorOptions options;
@@ -38,8 +58,13 @@ penstock::Result<std::string> PutAndGet(const std::string& text) {
   config.endpoint_url = emulator->endpoint();
   config.credentials = std::make_shared<FixedCredentials>(key);
   config.max_attempts = 2;
+  std::atomic<int> lines = 0;
+  penstock::SetLogSink(penstock::LogLevel::kInfo,
+                       [&lines](penstock::LogLevel, const std::string&) { ++lines; });
   PENSTOCK_ASSIGN(std::shared_ptr<penstock::Client> client,
                   penstock::Client::Create(std::move(config)));
+  penstock::SetLogSink(penstock::LogLevel::kOff, nullptr);
+  if (lines != 1) return Unexpected("a new client should log one line to the program's sink");
 
   const penstock::BucketName bucket("consumer-bucket");
   const penstock::ObjectKey object("folder/fault.txt");
@@ -52,6 +77,7 @@ penstock::Result<std::string> PutAndGet(const std::string& text) {
   penstock::DownloadRequest request;
   request.bucket = bucket;
   request.key = object;
+  PENSTOCK_TRY(CheckTypes(*client, request));
   request.destination =
       [&memory](std::uint64_t size_bytes) -> penstock::Result<penstock::MutableByteView> {
     memory.resize(size_bytes);

@@ -5,9 +5,10 @@
 
 #include <string_view>
 
+#include "penstock/base/export.h"
 #include "penstock/base/result.h"
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 // Returns true if the calling thread is one of the client's I/O threads, which run callbacks, sinks
 // and sources.

@@ -6,7 +6,9 @@
 #include <span>
 #include <string_view>
 
-namespace penstock {
+#include "penstock/base/export.h"
+
+namespace PENSTOCK_EXPORT penstock {
 
 using ByteView = std::span<const std::byte>;
 using MutableByteView = std::span<std::byte>;

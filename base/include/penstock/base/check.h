@@ -3,7 +3,9 @@
 #ifndef PENSTOCK_BASE_CHECK_H_
 #define PENSTOCK_BASE_CHECK_H_
 
-namespace penstock {
+#include "penstock/base/export.h"
+
+namespace PENSTOCK_EXPORT penstock {
 
 [[noreturn]] void CheckFailed(const char* condition, const char* file, int line);
 

@@ -5,7 +5,9 @@
 #include <chrono>
 #include <memory>
 
-namespace penstock {
+#include "penstock/base/export.h"
+
+namespace PENSTOCK_EXPORT penstock {
 
 using WallTime = std::chrono::system_clock::time_point;
 using MonotonicTime = std::chrono::steady_clock::time_point;

@@ -13,7 +13,9 @@
 #include <utility>
 #include <vector>
 
-namespace penstock {
+#include "penstock/base/export.h"
+
+namespace PENSTOCK_EXPORT penstock {
 
 // What the caller can do about an error. The S3 `code` names the cause; the kind decides the
 // reaction.

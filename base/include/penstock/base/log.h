@@ -9,7 +9,9 @@
 #include <string>
 #include <string_view>
 
-namespace penstock {
+#include "penstock/base/export.h"
+
+namespace PENSTOCK_EXPORT penstock {
 
 // Of the client: kDebug is every attempt, kInfo a new client and a call that ended with an expected
 // error (not found, a precondition, a cancellation), kWarning a retry, kError a failed call.

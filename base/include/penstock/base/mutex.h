@@ -5,6 +5,8 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "penstock/base/export.h"
+
 #if defined(__clang__)
 #define PENSTOCK_TSA_(x) __attribute__((x))
 #else
@@ -17,7 +19,7 @@
 #define PENSTOCK_EXCLUDES(...) PENSTOCK_TSA_(locks_excluded(__VA_ARGS__))
 #define PENSTOCK_NO_THREAD_SAFETY_ANALYSIS PENSTOCK_TSA_(no_thread_safety_analysis)
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 class PENSTOCK_TSA_(capability("mutex")) Mutex {
  public:

@@ -23,10 +23,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "penstock/base/export.h"
 #include "penstock/base/mutex.h"
 #include "penstock/base/result.h"
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 // Runs each task exactly once, on a thread of its choice. It may run the task before it returns. If
 // it throws without running the task, the task runs on the thread that called the executor.

@@ -10,8 +10,9 @@
 
 #include "penstock/base/check.h"
 #include "penstock/base/error.h"
+#include "penstock/base/export.h"
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 // Either a T or an Error. Check ok() first: value() of an error, or error() of a value, aborts.
 template <class T>

@@ -5,11 +5,12 @@
 
 #include <shared_mutex>
 
+#include "penstock/base/export.h"
 #include "penstock/base/mutex.h"
 
 #define PENSTOCK_REQUIRES_SHARED(...) PENSTOCK_TSA_(requires_shared_capability(__VA_ARGS__))
 
-namespace penstock {
+namespace PENSTOCK_EXPORT penstock {
 
 class PENSTOCK_TSA_(capability("shared_mutex")) SharedMutex {
  public:

@@ -7,7 +7,9 @@
 #include <string>
 #include <utility>
 
-namespace penstock {
+#include "penstock/base/export.h"
+
+namespace PENSTOCK_EXPORT penstock {
 
 // A typed string of any bytes. Code that has a rule (bucket naming, key length) checks it.
 template <class Tag>

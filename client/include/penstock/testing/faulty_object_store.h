@@ -8,9 +8,11 @@
 #include <optional>
 #include <string>
 
+#include "penstock/base/export.h"
 #include "penstock/object_store.h"
 
-namespace penstock::testing {
+namespace PENSTOCK_EXPORT penstock {
+namespace testing {
 
 // A call that is about to start, as passed to the hook.
 struct CallPoint {
@@ -78,6 +80,7 @@ class FaultyObjectStore : public ObjectStore {
   std::shared_ptr<Impl> impl_;
 };
 
-}  // namespace penstock::testing
+}  // namespace testing
+}  // namespace penstock
 
 #endif  // PENSTOCK_TESTING_FAULTY_OBJECT_STORE_H_

@@ -11,9 +11,11 @@
 #include <memory>
 
 #include "penstock/base/clock.h"
+#include "penstock/base/export.h"
 #include "penstock/object_store.h"
 
-namespace penstock::testing {
+namespace PENSTOCK_EXPORT penstock {
+namespace testing {
 
 struct MemoryObjectStoreOptions {
   // kThreaded: callbacks run on the store's own threads. kInline: before Start returns.
@@ -63,6 +65,7 @@ class MemoryObjectStore final : public ObjectStore {
   std::shared_ptr<Impl> impl_;
 };
 
-}  // namespace penstock::testing
+}  // namespace testing
+}  // namespace penstock
 
 #endif  // PENSTOCK_TESTING_MEMORY_OBJECT_STORE_H_
