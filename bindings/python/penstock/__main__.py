@@ -69,8 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line.
 
     Returns:
-        The exit status. 0: success; 1: a job, a check, a file or an object failed, or a checkpoint is damaged; 2: an error;
-        130: interrupted.
+        The exit status. 0: success; 1: a job, a check, a request, a file or an object failed, or a checkpoint is damaged;
+        2: wrong arguments; 130: interrupted.
     """
     completing = "_ARGCOMPLETE" in os.environ  # set by the script of `penstock completion`
     words = list(sys.argv[1:] if arguments is None else arguments)
@@ -101,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return run(options)
     except (ValueError, OSError, ModuleNotFoundError, S3Exception) as error:
         print(f"penstock {options.command}: {error}", file=sys.stderr)
-        return 2
+        return 2 if isinstance(error, ValueError) and not isinstance(error, S3Exception) else 1
 
 
 def run() -> None:
