@@ -91,7 +91,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--only", action="append", default=[], metavar="TEXT", help="only checks with TEXT in suite/check; can be repeated")
     add("--thorough", action="store_true", help="run everything instead of a sample")
     add("--seed", type=int, default=1, metavar="N", help="seed of the sample; default: 1")
-    add("--json", metavar="FILE", help="write all verdicts with their evidence as JSON; -: to standard output, the text to standard error")
+    add(
+        "--json",
+        metavar="FILE",
+        help="write all verdicts with their evidence as JSON; -: to standard output, the text to standard error",
+    )
     add("--junit", metavar="FILE", help="write a JUnit XML report")
     add("--html", metavar="FILE", help="write a self-contained HTML page with charts")
     add("--list", action="store_true", help="list the suites and exit")
