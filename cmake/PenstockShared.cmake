@@ -1,4 +1,4 @@
-# The shared libraries of an installation with BUILD_SHARED_LIBS (docs/decisions/0116-shared-libraries.md).
+# The shared libraries of an installation with BUILD_SHARED_LIBS (docs/decisions/0120-shared-libraries.md).
 #
 # They consist of the objects of the modules. Everything else in the build folder links the modules' static libraries.
 

@@ -13,42 +13,64 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 from penstock_emulator import Emulator
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/reference/settings.md"
 HEADER = "| Option | Variable | Key in the file | Python argument | Default | Meaning |\n| --- | --- | --- | --- | --- | --- |\n"
 _OPTION = re.compile(
-    r"^  (?:-h,)?--([a-z-]+)(?: (TEXT|INT|UINT|FLOAT)(?::\{.*?\})?(?:=(\S+))?)?(?: \.\.\.)?(?: Excludes: \S+)?\s*(.*)$"
+    r"^  (?:-h,)?--([a-z-]+)(?: (TEXT|INT|UINT|FLOAT)(?::\{(.*?)\})?(?:=(\S+))?)?( \.\.\.)?(?: Excludes: \S+)?\s*(.*)$"
 )
 _MEBIBYTE = 1 << 20
 # Python arguments that differ from the option's name, because they have another type.
 _PYTHON = {"access-key": "access_keys", "secret-key": "access_keys"}
 
 
-def options(text: str) -> list[tuple[str, str, str]]:
-    """Returns name, default and meaning of each option in the text of --help."""
-    found: list[tuple[str, str, str]] = []
+class Option(NamedTuple):
+    """An option of penstock-emulator. `value` is its type, such as TEXT, and empty for a flag."""
+
+    name: str
+    value: str
+    choices: tuple[str, ...]
+    default: str
+    is_repeatable: bool
+    meaning: str
+
+
+def help_text(*words: str) -> str:
+    """Returns what the built penstock-emulator prints with these words and --help."""
+    program = Path(os.environ["PENSTOCK_BUILD_DIR"], "emulator/server/penstock-emulator")
+    return subprocess.run([str(program), *words, "--help"], check=True, capture_output=True, text=True).stdout
+
+
+def options(text: str) -> list[Option]:
+    """Returns the options in the text of --help, without --help and --version."""
+    found: list[Option] = []
     for line in text.splitlines():
         if match := _OPTION.match(line):
-            found.append((match[1], match[3] or "", match[4]))
+            name, value, choices, default, repeats, meaning = match.groups(default="")
+            shown = f"{int(default) // _MEBIBYTE}MiB" if default.isdecimal() and int(default) >= _MEBIBYTE else default
+            found.append(Option(name, value, tuple(filter(None, choices.split(","))), shown, bool(repeats), meaning))
         elif line.startswith(" " * 20) and found:
-            name, default, meaning = found[-1]
-            found[-1] = (name, default, f"{meaning} {line.strip()}".strip())
-    return [option for option in found if option[0] not in ("help", "version")]
+            found[-1] = found[-1]._replace(meaning=f"{found[-1].meaning} {line.strip()}".strip())
+    return [option for option in found if option.name not in ("help", "version")]
+
+
+def variable(option: Option) -> str:
+    """Returns the environment variable of an option."""
+    return f"PENSTOCK_EMULATOR_{option.name.replace('-', '_').upper()}"
 
 
 def table() -> str:
-    program = Path(os.environ["PENSTOCK_BUILD_DIR"], "emulator/server/penstock-emulator")
-    text = subprocess.run([str(program), "--help"], check=True, capture_output=True, text=True).stdout
     arguments = inspect.signature(Emulator).parameters
     lines = [HEADER]
-    for name, default, meaning in options(text):
-        key = name.replace("-", "_")
-        shown = f"{int(default) // _MEBIBYTE}MiB" if default.isdecimal() and int(default) >= _MEBIBYTE else default
-        python = _PYTHON.get(name, key if key in arguments else "")
-        cells = [f"`--{name}`", f"`PENSTOCK_EMULATOR_{key.upper()}`", "" if key == "config" else f"`{key}`"]
-        cells += [f"`{python}`" if python else "", f"`{shown}`" if shown else "", meaning.replace("|", "\\|")]
+    for option in options(help_text()):
+        key = option.name.replace("-", "_")
+        python = _PYTHON.get(option.name, key if key in arguments else "")
+        cells = [f"`--{option.name}`", f"`{variable(option)}`", "" if key == "config" else f"`{key}`"]
+        default, meaning = option.default, option.meaning.replace("|", "\\|")
+        cells += [f"`{python}`" if python else "", f"`{default}`" if default else "", meaning]
         lines.append(f"| {' | '.join(cells)} |\n".replace("  |", " |"))
     return "".join(lines)
 

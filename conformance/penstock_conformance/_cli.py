@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from ._access import Access
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_command", "main"]
 
+STDOUT = "-"
 INTERRUPTED = 130  # exit status that shells report for a program ended by SIGINT
 MISSING_BUCKET = "conf-this-bucket-does-not-exist"
 
@@ -29,7 +30,7 @@ _DESCRIPTION = (
     "Runs named checks against an S3 endpoint and the clients under test. Creates buckets named conf-... and deletes them."
 )
 _EPILOG = (
-    "Exit status: 0 when all checks passed, 1 when a check failed, 2 on an error, 130 when interrupted. "
+    "Exit status: 0 when all checks passed, 1 when a check or the run failed, 2 for wrong arguments, 130 when interrupted. "
     "docs/how-to/conformance.md describes each suite."
 )
 
@@ -41,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: None: those of the process.
 
     Returns:
-        The exit status: 0 when all checks passed, 1 when a check failed, 2 on an error, 130 when interrupted.
+        The exit status: 0 when all checks passed, 1 when a check or the run failed, 2 for wrong arguments, 130 when interrupted.
     """
     parser = argparse.ArgumentParser(prog="penstock-conformance", description=_DESCRIPTION, epilog=_EPILOG)
     _add_arguments(parser)
@@ -52,7 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(options)
     except (ValueError, OSError, ModuleNotFoundError, S3Exception) as error:
         print(f"penstock-conformance: {error}", file=sys.stderr)
-        return 2
+        return 2 if isinstance(error, ValueError) and not isinstance(error, S3Exception) else 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -88,7 +91,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--only", action="append", default=[], metavar="TEXT", help="only checks with TEXT in suite/check; can be repeated")
     add("--thorough", action="store_true", help="run everything instead of a sample")
     add("--seed", type=int, default=1, metavar="N", help="seed of the sample; default: 1")
-    add("--json", metavar="FILE", help="write all verdicts with their evidence as JSON")
+    add(
+        "--json",
+        metavar="FILE",
+        help="write all verdicts with their evidence as JSON; -: to standard output, the text to standard error",
+    )
     add("--junit", metavar="FILE", help="write a JUnit XML report")
     add("--html", metavar="FILE", help="write a self-contained HTML page with charts")
     add("--list", action="store_true", help="list the suites and exit")
@@ -99,29 +106,33 @@ def _run(options: argparse.Namespace) -> int:
     try:
         return _judge(options)
     except SystemExit as ended:  # raised by code of a custom suite or client; its status is unrelated to this run
-        raise ValueError(f"a suite or client called sys.exit with {ended.code!r}") from ended
+        raise OSError(f"a suite or client called sys.exit with {ended.code!r}") from ended
 
 
 def _judge(options: argparse.Namespace) -> int:
     from . import suites
 
+    out = sys.stderr if options.json == STDOUT else sys.stdout
     if options.list:
-        print("\n".join(f"{name:{max(map(len, suites.KNOWN))}} {about}" for name, about in suites.KNOWN.items()))
+        print("\n".join(f"{name:{max(map(len, suites.KNOWN))}} {about}" for name, about in suites.KNOWN.items()), file=out)
+        if options.json:
+            _write_json([{"suite": name, "about": about} for name, about in suites.KNOWN.items()], options.json)
         return 0
     from . import clients
     from ._report import Report, check_writable
     from ._run import run
 
     _check_arguments(options)
-    for path in filter(None, (options.json, options.junit, options.html)):
-        check_writable(Path(path))
+    for path in (options.json, options.junit, options.html):
+        if path and path != STDOUT:
+            check_writable(Path(path))
     chosen = [suites.find(name) for name in options.suites or suites.KNOWN]
     under_test = [clients.find(name) for name in options.clients or ["penstock"]]
     report = Report("", options.seed, options.thorough)
     try:
         with _bench(options) as bench:
             report.endpoint = bench.access.endpoint
-            on_verdict = functools.partial(_print, verbose=options.verbose)
+            on_verdict = functools.partial(_print, verbose=options.verbose, out=out)
             run(chosen, bench, under_test, only=options.only, on_verdict=on_verdict, report=report)
     except KeyboardInterrupt:
         report.interrupted = True
@@ -129,7 +140,7 @@ def _judge(options: argparse.Namespace) -> int:
         print(f"no check name contains {' or '.join(options.only)}", file=sys.stderr)
         return 2
     if report.verdicts:
-        print(report.text())
+        print(report.text(), file=out)
     _write(report, options)
     if report.interrupted:
         print(f"interrupted after {len(report.verdicts)} checks; the reports contain only these", file=sys.stderr)
@@ -155,11 +166,19 @@ def _write(report: Report, options: argparse.Namespace) -> None:
     from . import _html
 
     if options.json:
-        Path(options.json).write_text(json.dumps(report.document(), indent=1) + "\n", encoding="utf-8")
+        _write_json(report.document(), options.json)
     if options.junit:
         Path(options.junit).write_text(report.junit(), encoding="utf-8")
     if options.html:
         Path(options.html).write_text(_html.page(report), encoding="utf-8")
+
+
+def _write_json(document: object, path: str) -> None:
+    text = json.dumps(document, indent=1) + "\n"
+    if path == STDOUT:
+        sys.stdout.write(text)
+    else:
+        Path(path).write_text(text, encoding="utf-8")
 
 
 def _check_reachable(access: Access, admin: Admin | None) -> None:
@@ -236,8 +255,8 @@ def _emulator() -> Iterator[tuple[Access, Access, Admin]]:
         yield first, second, Admin(emulator.admin_endpoint)
 
 
-def _print(verdict: Verdict, verbose: bool) -> None:
+def _print(verdict: Verdict, verbose: bool, out: TextIO) -> None:
     from ._report import verdict_text
 
     if text := verdict_text(verdict, verbose):
-        print(text, flush=True)
+        print(text, file=out, flush=True)

@@ -63,12 +63,12 @@ def run(
 
 
 def _create(make: Callable[[Access], Client], access: Access) -> Client:
-    """Raises ValueError, an error of the run and not of a check, if the client cannot be created."""
+    """Raises OSError, an error of the run and not of a check, if the client cannot be created."""
     try:
         return make(access)
     except (Exception, NotRun, SystemExit) as error:
         name = getattr(make, "__name__", repr(make))
-        raise ValueError(f"cannot create the client {name}: {type(error).__name__}: {error}") from error
+        raise OSError(f"cannot create the client {name}: {type(error).__name__}: {error}") from error
 
 
 def _chosen(name: str, only: Sequence[str]) -> bool:

@@ -98,7 +98,7 @@ def test_an_unreachable_endpoint_is_an_error_and_not_a_failed_check(closed_endpo
                 custom,
             ]
         )
-        == 2
+        == 1
     )
     out, err = capsys.readouterr()
     assert out == ""
@@ -106,7 +106,7 @@ def test_an_unreachable_endpoint_is_an_error_and_not_a_failed_check(closed_endpo
 
 
 def test_an_unknown_access_key_is_an_error_and_not_a_failed_check(standalone, custom, capsys):
-    assert main([*arguments_for(standalone, **{"--access-key": "UNKNOWN"}), custom]) == 2
+    assert main([*arguments_for(standalone, **{"--access-key": "UNKNOWN"}), custom]) == 1
     out, err = capsys.readouterr()
     assert out == ""
     assert "InvalidAccessKeyId" in err
@@ -119,7 +119,7 @@ def test_an_unknown_access_key_is_an_error_and_not_a_failed_check(standalone, cu
 def test_a_server_that_is_not_s3_is_an_error_and_not_a_failed_check(http_server, custom, capsys, status, body):
     endpoint = http_server(status, body)
     assert (
-        main(["conformance", "--endpoint", endpoint, "--access-key", "a", "--secret-key", "b", "--client", "boto3", custom]) == 2
+        main(["conformance", "--endpoint", endpoint, "--access-key", "a", "--secret-key", "b", "--client", "boto3", custom]) == 1
     )
     out, err = capsys.readouterr()
     assert out == ""
@@ -128,10 +128,20 @@ def test_a_server_that_is_not_s3_is_an_error_and_not_a_failed_check(http_server,
 
 @pytest.mark.parametrize(("path", "says"), [("missing/report.json", "does not exist"), ("", "is a directory")])
 def test_a_report_that_cannot_be_written_is_an_error_before_the_run(tmp_path, standalone, custom, capsys, path, says):
-    assert main([*arguments_for(standalone), custom, "--json", str(tmp_path / path)]) == 2
+    assert main([*arguments_for(standalone), custom, "--json", str(tmp_path / path)]) == 1
     out, err = capsys.readouterr()
     assert out == ""
     assert says in err
+
+
+def test_the_json_report_on_standard_output_is_alone_there(standalone, custom, capsys):
+    assert main([*arguments_for(standalone), custom, "--only", "first", "--json", "-", "-v"]) == 0
+    out, err = capsys.readouterr()
+    assert [verdict["check"] for verdict in json.loads(out)["verdicts"]] == ["first"]
+    assert "passed  custom/first [boto3]" in err
+    assert main(["conformance", "--list", "--json", "-"]) == 0
+    out, err = capsys.readouterr()
+    assert [f"{each['suite']} " in err and each["about"] in err for each in json.loads(out)] == [True] * len(err.splitlines())
 
 
 def test_an_interrupted_run_reports_its_results(tmp_path, standalone, custom, capsys):
@@ -158,7 +168,7 @@ def test_a_check_that_raises_system_exit_fails_and_the_others_run(tmp_path, monk
 def test_a_suite_whose_import_raises_system_exit_is_an_error(tmp_path, monkeypatch, standalone, capsys):
     (tmp_path / "suite_that_is_a_program.py").write_text("raise SystemExit(0)\n")
     monkeypatch.syspath_prepend(tmp_path)
-    assert main([*arguments_for(standalone), "suite_that_is_a_program:suite"]) == 2
+    assert main([*arguments_for(standalone), "suite_that_is_a_program:suite"]) == 1
     assert "a suite or client called sys.exit with 0" in capsys.readouterr().err
 
 
@@ -182,7 +192,7 @@ def test_a_client_whose_constructor_fails_is_an_error(tmp_path, monkeypatch, sta
         "    def __init__(self, access):\n        raise KeyError('no configuration')\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    assert main([*arguments_for(standalone, **{"--client": "client_that_fails:Custom"}), custom]) == 2
+    assert main([*arguments_for(standalone, **{"--client": "client_that_fails:Custom"}), custom]) == 1
     assert "cannot create the client Custom: KeyError: 'no configuration'" in capsys.readouterr().err
 
 
@@ -210,7 +220,7 @@ def test_the_admin_token_is_sent(start_emulator, capsys):
         command = [*arguments_for(emulator, **{"--admin": emulator.admin}), "express", "--only", "session-ends"]
         assert main([*command, "--admin-token", "hush"]) == 0
         capsys.readouterr()
-        assert main(command) == 2
+        assert main(command) == 1
     out, err = capsys.readouterr()
     assert out == ""
     assert "401" in err

@@ -65,17 +65,14 @@ def _completion(options: argparse.Namespace) -> int:
     return 0
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line.
+def make_parser(
+    wanted: str | None,
+) -> tuple[argparse.ArgumentParser, argparse._SubParsersAction[argparse.ArgumentParser]]:
+    """Returns the parser of the command line, and its commands.
 
-    Returns:
-        The exit status. 0: success; 1: a job, a check, a file or an object failed, or a checkpoint is damaged; 2: an error;
-        130: interrupted.
+    Args:
+        wanted: The command whose options the parser gets; None: none. The others have only their names and summaries.
     """
-    completing = "_ARGCOMPLETE" in os.environ  # set by the script of `penstock completion`
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    words = os.environ.get("COMP_LINE", "").split()[1:] if completing else words
-    wanted = next((word for word in words if not word.startswith("-")), None)
     parser = argparse.ArgumentParser(
         prog="penstock", description="S3 for PyTorch, with an S3 emulator to test it.", formatter_class=_commands.Formatter
     )
@@ -89,6 +86,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _add_completion(commands)
         if wanted not in commands.choices:  # the search in all installed packages takes a while
             _add_other_commands(commands, wanted)
+    return parser, commands
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line.
+
+    Returns:
+        The exit status. 0: success; 1: a job, a check, a request, a file or an object failed, or a checkpoint is damaged;
+        2: wrong arguments; 130: interrupted.
+    """
+    completing = "_ARGCOMPLETE" in os.environ  # set by the script of `penstock completion`
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    words = os.environ.get("COMP_LINE", "").split()[1:] if completing else words
+    wanted = next((word for word in words if not word.startswith("-")), None)
+    parser, _ = make_parser(wanted)
     if completing:
         from ._commands import _completion
 
@@ -101,7 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return run(options)
     except (ValueError, OSError, ModuleNotFoundError, S3Exception) as error:
         print(f"penstock {options.command}: {error}", file=sys.stderr)
-        return 2
+        return 2 if isinstance(error, ValueError) and not isinstance(error, S3Exception) else 1
 
 
 def run() -> None:

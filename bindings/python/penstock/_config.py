@@ -109,6 +109,8 @@ def check_text(name: str, value: str | None) -> None:
 
 def endpoint_of_environment() -> str:
     """Returns the endpoint URL of the environment; empty: AWS."""
+    if os.environ.get("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "").lower() == "true":
+        return ""
     return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
 
 

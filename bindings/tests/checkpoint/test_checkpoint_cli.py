@@ -294,7 +294,7 @@ def test_no_code_of_a_pickle_runs(client, bucket, command):
 )
 def test_invalid_metadata_raises_and_does_not_run(client, bucket, command, data):
     put(client, bucket, "step_1/.metadata", data)
-    command("inspect", f"s3://{bucket}/step_1", status=2)
+    command("inspect", f"s3://{bucket}/step_1", status=1)
     assert f"penstock checkpoint: s3://{bucket}/step_1/.metadata " in command.error
 
 
@@ -342,7 +342,7 @@ def zip_of(data, compression):
 
 def test_a_pickle_that_is_compressed_too_well_is_refused(client, bucket, command):
     put(client, bucket, "bomb.pt", zip_of(bytes(40 << 20), zipfile.ZIP_DEFLATED))
-    command("inspect", f"s3://{bucket}/bomb.pt", status=2)
+    command("inspect", f"s3://{bucket}/bomb.pt", status=1)
     assert "compressed bytes for 41,943,040; the limit is" in command.error
     put(client, bucket, "fine.pt", zip_of(pickle.dumps({"a": 1}), zipfile.ZIP_DEFLATED))
     assert command.json("inspect", f"s3://{bucket}/fine.pt")["tensors"] == []
@@ -350,7 +350,7 @@ def test_a_pickle_that_is_compressed_too_well_is_refused(client, bucket, command
 
 def test_deep_nesting_is_an_error_without_a_traceback(client, bucket, command):
     put(client, bucket, "deep.pt", zip_of(b"\x80\x02" + b"]" * 100_000 + b"a" * 99_999 + b".", zipfile.ZIP_STORED))
-    command("inspect", f"s3://{bucket}/deep.pt", status=2)
+    command("inspect", f"s3://{bucket}/deep.pt", status=1)
     assert "nests more than 200 dicts and lists" in command.error
 
 
@@ -367,20 +367,20 @@ def test_dtypes_equal_those_of_torch():
 
 def test_file_of_another_format_raises(client, bucket, command):
     put(client, bucket, "a.pt", b"not a zip file")
-    command("inspect", f"s3://{bucket}/a.pt", status=2)
+    command("inspect", f"s3://{bucket}/a.pt", status=1)
     assert "as a file of torch.save: " in command.error
     old = io.BytesIO()
     torch.save({}, old, _use_new_zipfile_serialization=False)
     put(client, bucket, "old.pt", old.getvalue())
-    command("inspect", f"s3://{bucket}/old.pt", status=2)
+    command("inspect", f"s3://{bucket}/old.pt", status=1)
     assert "must be loaded and saved again" in command.error
 
 
 def test_missing_checkpoint_is_named(client, bucket, command):
     for verb in ("inspect", "verify"):
-        command(verb, f"s3://{bucket}/step_3", status=2)
+        command(verb, f"s3://{bucket}/step_3", status=1)
         assert f"neither that object nor s3://{bucket}/step_3/.metadata" in command.error
-    command("ls", "s3://no-such-bucket/x", status=2)
+    command("ls", "s3://no-such-bucket/x", status=1)
     assert "The bucket does not exist" in command.error
     command("ls", "not-a-uri", status=2)
     assert "Only s3:// URIs are supported, not 'not-a-uri'" in command.error
@@ -514,7 +514,7 @@ def test_verify_of_one_shard_by_the_metadata_of_its_checkpoint(emulator, client,
 def test_verify_of_a_shard_without_metadata_names_the_missing_file(client, bucket, command, saved):
     shard = next(name for name in saved[0] if name.endswith(".distcp"))
     put(client, bucket, f"run/{shard}", saved[0][shard])
-    command("verify", f"s3://{bucket}/run/{shard}", status=2)
+    command("verify", f"s3://{bucket}/run/{shard}", status=1)
     assert f"s3://{bucket}/run/{shard} is a shard of a distributed checkpoint, and no folder above it has" in command.error
 
 
@@ -577,7 +577,7 @@ def test_restore_as_of_a_time(client, overwritten, command, tmp_path):
     versions = [version for page in client.list_object_versions(overwritten, "latest/.metadata") for version in page.versions]
     command("restore", f"s3://{overwritten}/latest/", "--as-of", _output.time_text(versions[1].last_modified + 30))
     assert load(client, overwritten, tmp_path / "1")["step"] == 1
-    command("restore", f"s3://{overwritten}/latest/", "--as-of", "2001-01-01T00:00:00Z", status=2)
+    command("restore", f"s3://{overwritten}/latest/", "--as-of", "2001-01-01T00:00:00Z", status=1)
     assert "did not exist at 2001-01-01T00:00:00Z; its oldest version is of 20" in command.error
 
 
@@ -602,7 +602,7 @@ def test_interrupted_restore_can_be_repeated(emulator, client, overwritten, comm
     rule = {"when": {"operation": "CopyObject", "key": {"exactly": name}}, "do": {"error": {"code": "AccessDenied"}}}
     emulator.faults().set([rule])
     try:
-        command("restore", uri, "--version", versions[1].version_id, status=2)
+        command("restore", uri, "--version", versions[1].version_id, status=1)
     finally:
         emulator.faults().clear()
     assert f"{uri}/.metadata is hidden by a delete marker; run the command again to restore it" in command.error
@@ -616,7 +616,7 @@ def test_directory_with_a_missing_version_is_not_restored(emulator, client, over
     versions = [version for page in client.list_object_versions(overwritten, name) for version in page.versions]
     client.delete_object(overwritten, name, version_id=versions[1].version_id)
     metadata = [version for page in client.list_object_versions(overwritten, "latest/.metadata") for version in page.versions]
-    command("restore", f"s3://{overwritten}/latest", "--version", metadata[1].version_id, status=2)
+    command("restore", f"s3://{overwritten}/latest", "--version", metadata[1].version_id, status=1)
     assert "; nothing was changed:" in command.error
     assert f"s3://{overwritten}/{name}" in command.error
     assert load(client, overwritten, tmp_path / "2")["step"] == 2
@@ -631,7 +631,7 @@ def test_two_saves_in_one_second_are_not_mixed(emulator, client, bucket, command
     finally:
         emulator.clock().restore()
     metadata = [version for page in client.list_object_versions(bucket, "latest/.metadata") for version in page.versions]
-    command("restore", f"s3://{bucket}/latest", "--version", metadata[1].version_id, status=2)
+    command("restore", f"s3://{bucket}/latest", "--version", metadata[1].version_id, status=1)
     assert "nothing was changed" in command.error
     assert "so it is unknown which of them belongs to it" in command.error
     assert get(client, bucket, "latest/.metadata") == saved[1][".metadata"]
@@ -645,17 +645,17 @@ def test_restore_of_a_file(emulator, client, bucket, command):
     marker, _, old = (version for page in client.list_object_versions(bucket) for version in page.versions)
     command("restore", f"s3://{bucket}/last.pt", "--version", old.version_id)
     assert get(client, bucket, "last.pt") == b"old"
-    command("restore", f"s3://{bucket}/last.pt", "--version", marker.version_id, status=2)
+    command("restore", f"s3://{bucket}/last.pt", "--version", marker.version_id, status=1)
     assert "is a delete marker" in command.error
-    command("restore", f"s3://{bucket}/last.pt", "--version", "nope", status=2)
+    command("restore", f"s3://{bucket}/last.pt", "--version", "nope", status=1)
     assert "has no version 'nope'" in command.error
 
 
 def test_restore_requires_a_versioned_bucket(client, bucket, command, saved):
     upload(client, bucket, "step_1/", saved[0])
-    command("restore", f"s3://{bucket}/step_1", "--version", "abc", status=2)
+    command("restore", f"s3://{bucket}/step_1", "--version", "abc", status=1)
     assert "its only version is 'null', since the bucket has no versioning" in command.error
-    command("restore", "s3://models--use1-az4--x-s3/step_1", "--version", "abc", status=2)
+    command("restore", "s3://models--use1-az4--x-s3/step_1", "--version", "abc", status=1)
     assert "is a directory bucket, where versioning does not exist" in command.error
 
 
@@ -710,7 +710,7 @@ def test_prune_deletes_only_what_was_confirmed(client, bucket, command, run_fold
             return "y\n"
 
     monkeypatch.setattr("sys.stdin", SavesMeanwhile())
-    command("prune", run_folder, "--keep", "1", status=2)
+    command("prune", run_folder, "--keep", "1", status=1)
     assert "changed during confirmation; nothing was deleted" in command.error
     assert len(folders(client, bucket)) == 3
 
@@ -766,7 +766,7 @@ def test_prune_deletes_the_metadata_before_any_shard(emulator, client, bucket, c
     rule = {"when": {"operation": "DeleteObjects"}, "do": {"error": {"code": "AccessDenied"}}}
     emulator.faults().set([rule])
     try:
-        command("prune", run_folder, "--keep", "1", "--yes", status=2)
+        command("prune", run_folder, "--keep", "1", "--yes", status=1)
         emulator.faults().check()
     finally:
         emulator.faults().clear()
@@ -861,7 +861,7 @@ def test_prune_deletes_nothing_if_a_listing_fails(emulator, client, bucket, comm
     """A plan from an incomplete listing would be wrong."""
     emulator.faults().set([{"when": {"operation": "ListObjectsV2"}, "do": {"error": {"code": "AccessDenied"}}}])
     try:
-        command("prune", run_folder, "--keep", "1", "--yes", status=2)
+        command("prune", run_folder, "--keep", "1", "--yes", status=1)
     finally:
         emulator.faults().clear()
     assert len(folders(client, bucket)) == 3

@@ -22,7 +22,7 @@ from .trials import Operation
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Returns the exit status: 0 if no cell has a defect, 1 if one has. Exits with 2 on an error."""
+    """Returns the exit status: 0 if no cell has a defect, 1 if one has. Exits with 1 on an error, 2 for wrong arguments."""
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
             raise ValueError(f"no cell name contains {options.cell!r}")  # before the operations run to find the cells
         earlier = _earlier_outcomes(options.resume)
     except (ValueError, OSError) as error:
-        parser.error(str(error))
+        parser.exit(1 if isinstance(error, OSError) else 2, f"{parser.prog}: error: {error}\n")
     warnings.simplefilter("ignore")
     logging.disable(logging.ERROR)
     cells = [cell for cell in plan(chosen, product=options.product) if options.cell in cell.name]

@@ -12,7 +12,8 @@ __all__ = ["add_commands"]
 _EPILOG = (
     "Credentials are taken from the environment, the profile or the instance metadata. "
     "--json prints one JSON document to standard output. "
-    "Exit status: 0 for success, 1 if an object is missing or damaged or the deletion was not confirmed, 2 for an error."
+    "Exit status: 0 for success, 1 if an object is missing or damaged, a request failed or the deletion was not confirmed, "
+    "2 for wrong arguments, 130 after Ctrl-C."
 )
 
 

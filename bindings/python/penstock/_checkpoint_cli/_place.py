@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .._client import S3Client
 from .._config import S3ClientConfig
-from .._exceptions import S3NotFoundError
+from .._exceptions import S3InvalidArgumentError, S3NotFoundError
 from .._listing import S3BucketIterable
 from .._objects import ObjectInfo, parse_s3_uri
 from ._names import METADATA, folder_of, is_metadata, rank_of_metadata
@@ -48,9 +48,19 @@ class Place(NamedTuple):
 
 
 def place_of(options: argparse.Namespace) -> Place:
-    bucket, key = parse_s3_uri(options.uri)
-    config = S3ClientConfig(profile=options.profile, force_path_style=options.path_style)
-    return Place(S3Client(options.region, endpoint=options.endpoint, s3client_config=config), bucket, key)
+    """Returns the target that the arguments name.
+
+    Raises:
+        ValueError: An argument, or a setting of the environment or profile, is invalid.
+    """
+    try:
+        bucket, key = parse_s3_uri(options.uri)
+        config = S3ClientConfig(profile=options.profile, force_path_style=options.path_style)
+        client = S3Client(options.region, endpoint=options.endpoint, s3client_config=config)
+        client.core  # noqa: B018 -- checks the endpoint
+    except S3InvalidArgumentError as error:
+        raise ValueError(str(error)) from None
+    return Place(client, bucket, key)
 
 
 def metadata_below(place: Place, folder: str) -> list[str]:

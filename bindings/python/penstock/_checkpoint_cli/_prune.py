@@ -74,14 +74,14 @@ def execute(place: Place, found: Plan) -> list[str]:
     """Executes the plan. Returns messages about failed deletions. Keeps the shards of a checkpoint whose metadata is kept.
 
     Raises:
-        ValueError: An object has changed since the plan. Nothing was deleted.
+        S3PreconditionFailedError: An object has changed since the plan. Nothing was deleted.
     """
     core = place.client.core
     files = {info.key for checkpoint in found.delete if checkpoint.kind != DCP for info in checkpoint.objects}
     roots = [info for info in found.objects if is_metadata(info.key) or info.key in files]
     others = [info for info in found.objects if not is_metadata(info.key) and info.key not in files]
     if len(_unchanged(place, found, found.objects)) < len(found.objects):
-        raise ValueError("the checkpoints changed during this run; nothing was deleted; run the command again")
+        raise S3PreconditionFailedError("the checkpoints changed during this run; nothing was deleted; run the command again")
     failures, kept = _delete_roots(place, found, roots)  # all metadata before any shard
     if roots and others:
         still = [info for info in _unchanged(place, found, others) if kept.isdisjoint([folder_of(info.key), *above(info.key)])]
@@ -143,9 +143,9 @@ def _agreed(summary: str) -> bool:
 
 
 def _check_unchanged(shown: Plan, now: Plan) -> None:
-    """Raises ValueError if the objects to delete have changed since the user confirmed them."""
+    """Raises S3PreconditionFailedError if the objects to delete have changed since the user confirmed them."""
     if [(info.key, info.etag) for info in shown.objects] != [(info.key, info.etag) for info in now.objects]:
-        raise ValueError("the checkpoints changed during confirmation; nothing was deleted; run the command again")
+        raise S3PreconditionFailedError("the checkpoints changed during confirmation; nothing was deleted; run the command again")
 
 
 def run(options: argparse.Namespace) -> int:
