@@ -2,7 +2,7 @@
 
     ./dev python tools/man_pages.py [FOLDER]        (default: build/man)
 
-The options come from the argparse parsers and from `penstock-emulator --help`, the variables from docs/settings.md.
+The options come from the argparse parsers and from `penstock-emulator --help`, the variables from docs/reference/settings.md.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _summaries(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def client_variables() -> list[Entry]:
-    """Returns the variables of the client's table of docs/settings.md with their meanings."""
+    """Returns the variables of the client's table of docs/reference/settings.md with their meanings."""
     rows = re.findall(r"^\| `(\w+)` \|.*\| [AVP ]+ \|([^|]*)\|([^|]*)\|$", PAGE.read_text(), re.M)
 
     def plain(text: str) -> str:

@@ -35,6 +35,7 @@ COMPILED_IN = {
     "cpp-httplib": ("MIT", "libcpp-httplib-dev", EMULATOR),
     "nlohmann-json": ("MIT", "nlohmann-json3-dev", CLIENT + EMULATOR),
     "CLI11": ("BSD-3-Clause", "libcli11-dev", EMULATOR),
+    "toml++": ("MIT", "libtomlplusplus-dev", EMULATOR),
     "xxHash": ("BSD-2-Clause", "libxxhash-dev", EMULATOR),
     "pybind11": ("BSD-3-Clause", None, CLIENT + EMULATOR),
     "libstdc++": ("GPL-3.0-or-later WITH GCC-exception-3.1", "libstdc++6", CLIENT + EMULATOR),

@@ -1,4 +1,4 @@
-"""docs/settings.md has every environment variable that the client's sources read, and no other."""
+"""docs/reference/settings.md has every environment variable that the client's sources read, and no other."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def read_variables() -> dict[str, str]:
 
 
 def rows() -> list[list[str]]:
-    [_, rest] = (ROOT / "docs/settings.md").read_text().split(HEAD)
+    [_, rest] = (ROOT / "docs/reference/settings.md").read_text().split(HEAD)
     lines = rest[: rest.index("\n\n")].splitlines()[2:]
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
 
@@ -58,7 +58,7 @@ TABLE = rows()
 
 def test_the_table_has_every_variable_that_is_read() -> None:
     missing = {name: path for name, path in read_variables().items() if f"`{name}`" not in {row[0] for row in TABLE}}
-    assert not missing, "add rows to the client's table of docs/settings.md"
+    assert not missing, "add rows to the client's table of docs/reference/settings.md"
 
 
 def test_every_variable_of_the_table_is_read() -> None:
