@@ -97,7 +97,7 @@ def test_wheels_need_only_the_c_library(built, tmp_path):
         assert built[name].name.endswith("-manylinux_2_34_x86_64.whl")
         with zipfile.ZipFile(built[name]) as wheel:
             licences = [file for file in wheel.namelist() if ".dist-info/licenses/" in file and not file.endswith("/")]
-            assert {file.rpartition("/")[2] for file in licences} == {"LICENSE", "THIRD_PARTY_LICENSES"}
+            assert {file.rpartition("/")[2] for file in licences} == {"LICENSE", "NOTICE", "THIRD_PARTY_LICENSES"}
             binaries = [file for file in wheel.namelist() if file.endswith((".so", "scripts/penstock-emulator"))]
             assert len(binaries) == (1 if name == "penstock" else 2)
             for binary in binaries:

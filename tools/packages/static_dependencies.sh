@@ -8,11 +8,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . tools/packages/debian_sources.sh
 mkdir -p "${1:?usage: static_dependencies.sh FOLDER}"
 folder=$(cd "$1" && pwd)
-recipe=$(sha256sum tools/packages/static_dependencies.sh tools/packages/debian_sources.sh tools/packages/arc4random.c | sha256sum)
+recipe=$(sha256sum tools/packages/static_dependencies.sh tools/packages/debian_sources.sh tools/packages/arc4random.cc | sha256sum)
 [ "$recipe" != "$(cat "$folder/ready" 2>/dev/null)" ] || exit 0
 rm -rf "$folder"
 mkdir -p "$folder"/{sources,include,lib,copyright}
-cc -c -O2 -fPIC -Wall -Werror -o "$folder/lib/arc4random.o" tools/packages/arc4random.c
+c++ -c -O2 -fPIC -Wall -Werror -o "$folder/lib/arc4random.o" tools/packages/arc4random.cc
 
 (
   apt_here "$folder/apt" - -- deb-src
