@@ -1,4 +1,4 @@
-"""Draws docs/images/benchmark.svg from the table "tls" of docs/explanation/performance.md: Python programs that download over TLS.
+"""Draws docs/images/benchmark.svg from the table "tls" of docs/explanation/performance.md: Python programs, over TLS.
 
     python bench/chart.py
 

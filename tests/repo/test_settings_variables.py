@@ -19,7 +19,7 @@ ARGUMENTS = {"region", "endpoint", "set_memory_limit", "--admin-token", "buffer_
 
 READS = re.compile(r"getenv|environ\b|[Ee]nvironment\b|_number_of_environment")
 # In files that read variables: literals that have the form of a variable, as the name often passes through a function.
-LITERAL = re.compile(r'"((?:AWS|PENSTOCK|S3|XDG)_[A-Z0-9_]+|(?:https?|all|no)_proxy|(?:HTTPS?|ALL|NO)_PROXY)"')
+LITERAL = re.compile(r'"((?:AWS|PENSTOCK|S3|SSL|XDG)_[A-Z0-9_]+|(?:https?|all|no)_proxy|(?:HTTPS?|ALL|NO)_PROXY)"')
 # Calls with a literal of any form.
 CALL = re.compile(r'(?:getenv\(|[Ee]nvironment_?\.Get\(|environ\.get\(|environ\[)\s*"(\w+)"|"(\w+)" in os\.environ')
 WRITES = re.compile(r'os\.environ\["(\w+)"\] = .*')

@@ -8,11 +8,26 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . tools/packages/debian_sources.sh
 mkdir -p "${1:?usage: static_dependencies.sh FOLDER}"
 folder=$(cd "$1" && pwd)
-recipe=$(sha256sum tools/packages/static_dependencies.sh tools/packages/debian_sources.sh tools/packages/arc4random.cc | sha256sum)
+recipe=$(sha256sum tools/packages/static_dependencies.sh tools/packages/debian_sources.sh | sha256sum)
 [ "$recipe" != "$(cat "$folder/ready" 2>/dev/null)" ] || exit 0
 rm -rf "$folder"
 mkdir -p "$folder"/{sources,include,lib,copyright}
-c++ -c -O2 -fPIC -Wall -Werror -o "$folder/lib/arc4random.o" tools/packages/arc4random.cc
+# std::random_device in libstdc++.a needs arc4random of glibc 2.36. With this one, of the same contract, glibc 2.34 suffices. Reads of
+# less than 256 bytes are never interrupted once the kernel's generator is ready.
+cc -c -O2 -fPIC -Wall -Werror -x c -o "$folder/lib/arc4random.o" - <<'CODE'
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+__attribute__((visibility("hidden"))) uint32_t arc4random(void) {
+  uint32_t bits;
+  while (getrandom(&bits, sizeof bits, 0) != (ssize_t)sizeof bits) {
+    if (errno != EINTR) abort();
+  }
+  return bits;
+}
+CODE
 
 (
   apt_here "$folder/apt" - -- deb-src

@@ -1,4 +1,4 @@
-"""The order of docs/reference/settings.md: argument, environment variable, profile, default. Presigned URLs show the chosen values."""
+"""The order of docs/reference/settings.md: argument, variable, profile, default. Presigned URLs show the chosen values."""
 
 from __future__ import annotations
 
