@@ -14,23 +14,6 @@ metadata, and writes SBOM files (SPDX) and SHA256SUMS beside them. Publishes not
 EOF
 }
 
-# release_tools: an environment of its own for the tools of a release, so that no other command installs them.
-release_tools() {
-  local tools=$cache_root/release-tools
-  [ -x "$tools/bin/twine" ] && [ -x "$tools/bin/pyspdxtools" ] || {
-    say "installing twine and spdx-tools"
-    "${PENSTOCK_PYTHON:-python3}" -m venv "$tools"
-    "$tools/bin/pip" install --quiet --disable-pip-version-check 'twine>=6' 'spdx-tools>=0.8,<0.9' ||
-      die "twine and spdx-tools could not be installed; see the message above"
-  }
-  release_python=$tools/bin/python
-}
-
-build_packages() {
-  grep -q '^  wheels)' dev || die "./dev has no command 'wheels', so there is nothing to check; give built packages by --packages DIR"
-  bash ./dev wheels || die "./dev wheels failed; its message is above"
-}
-
 run_release() {
   local check="" tag="" packages="" built=build/wheels
   while [ $# -gt 0 ]; do
@@ -52,11 +35,11 @@ run_release() {
     [ -d "$packages" ] || die "--packages: '$packages' is not a folder"
     built=$packages
   else
-    build_packages
+    bash ./dev wheels || die "./dev wheels failed; its message is above"
   fi
-  release_tools
-  "$release_python" -m twine check --strict "$built"/*.whl || die "the metadata of a package is not valid; see the message above"
-  "$release_python" tools/release_files.py sbom "$built" || exit 1
-  "$release_python" tools/release_files.py sums "$built" || exit 1
+  make_venv requirements-release.txt
+  "$made/bin/python" -m twine check --strict "$built"/*.whl || die "the metadata of a package is not valid; see the message above"
+  "$made/bin/python" tools/release_files.py sbom "$built" || exit 1
+  "$made/bin/python" tools/release_files.py sums "$built" || exit 1
   say "the packages in $built are ready to be published"
 }

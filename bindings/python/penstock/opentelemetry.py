@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ._config import check_type
-from ._core import __version__
+from ._core import __version__, memory_usage
 from ._exceptions import S3InvalidArgumentError
 from ._extras import required
 
@@ -79,7 +79,7 @@ class _Exported:
             meter.create_observable_counter(f"penstock.client.{name}", [self._callback(samples)], unit, description)
         for name, member in (("used", "held"), ("limit", "limit")):
             description = f"Memory for transfers of all clients of the process: {name}."
-            meter.create_observable_gauge(f"penstock.client.memory.{name}", [self._memory(member)], "By", description)
+            meter.create_observable_gauge(f"penstock.client.memory.{name}", [_memory(member)], "By", description)
 
     def _callback(self, samples: Callable[[ClientMetrics], _Samples]) -> Callable[..., Iterable[metrics.Observation]]:
         def observe(_: metrics.CallbackOptions) -> Iterable[metrics.Observation]:
@@ -95,12 +95,9 @@ class _Exported:
 
         return observe
 
-    def _memory(self, member: str) -> Callable[..., Iterable[metrics.Observation]]:
-        def observe(_: metrics.CallbackOptions) -> Iterable[metrics.Observation]:
-            memory: Mapping[str, object] = self._clients[0][0].metrics()["memory"]
-            return [metrics.Observation(int(str(memory[member])))]
 
-        return observe
+def _memory(member: str) -> Callable[..., Iterable[metrics.Observation]]:
+    return lambda _: [metrics.Observation(memory_usage()[member])]
 
 
 _lock = threading.Lock()

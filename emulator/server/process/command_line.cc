@@ -18,8 +18,6 @@
 namespace penstock::emulator::server {
 namespace {
 
-constexpr int kDefaultPort = 9000;
-
 struct Flags {
   EmulatorOptions options;
   std::string diagnostic_log = CommandLine().diagnostic_log;

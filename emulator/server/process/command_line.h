@@ -10,6 +10,8 @@
 
 namespace penstock::emulator::server {
 
+inline constexpr int kDefaultPort = 9000;  // of S3
+
 // The parsed flags: options to serve with, or a text to print.
 struct CommandLine {
   EmulatorOptions options = {};

@@ -14,14 +14,14 @@
 #include <CLI/CLI.hpp>
 
 #include "base/io/descriptor.h"
-#include "emulator/server/process/setting_sources.h"
+#include "emulator/server/process/command_line.h"
 
 namespace penstock::emulator::server {
 namespace {
 
 struct Flags {
   std::string host = "127.0.0.1";
-  int port = 9000;
+  int port = kDefaultPort;
 };
 
 // The S3 port and the admin port serve this path without a signature. With `--admin-port -1` the S3
