@@ -86,7 +86,7 @@ def test_the_log_level_selects_the_events(emulator):
 def test_an_unknown_level_is_refused(emulator, monkeypatch):
     monkeypatch.setenv("PENSTOCK_LOG", "loud")
     client = penstock.S3Client("us-east-1", endpoint=emulator.endpoint)
-    with pytest.raises(penstock.S3InvalidArgumentError, match="PENSTOCK_LOG must be off, error, warn, info or debug, not `loud`"):
+    with pytest.raises(penstock.S3InvalidArgumentError, match=r"PENSTOCK_LOG must be off, .*, debug or logging, not `loud`"):
         client.metrics()
 
 
