@@ -64,7 +64,7 @@ KEPT_HEADERS = {
     "x-amz-skip-destination-validation": "no effect: no destination is contacted",
     "x-amz-storage-class": "checked, stored and returned",
     "x-amz-transition-default-minimum-object-size": "checked, stored and returned",
-    "x-amz-website-redirect-location": "checked, stored and returned; there is no website endpoint",
+    "x-amz-website-redirect-location": "checked, stored and returned; websites are not served",
 }
 KEPT_OBJECT_OPERATIONS = {
     "GetObjectAcl": "stored, not evaluated",
