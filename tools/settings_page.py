@@ -1,4 +1,4 @@
-"""Prints the table of options for docs/reference/settings.md, from `penstock-emulator --help` and the Python class.
+"""Prints the table of options for docs/reference/settings.md: from `penstock-emulator --help`, the Python class and the source.
 
     ./dev python tools/settings_page.py [--write]
 
@@ -17,14 +17,19 @@ from typing import NamedTuple
 
 from penstock_emulator import Emulator
 
-PAGE = Path(__file__).resolve().parents[1] / "docs/reference/settings.md"
-HEADER = "| Option | Variable | Key in the file | Python argument | Default | Meaning |\n| --- | --- | --- | --- | --- | --- |\n"
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs/reference/settings.md"
+HEADER = f"| Option | Variable | Key in the file | Python argument | C++ member | Default | Meaning |\n{'| --- ' * 7}|\n"
 _OPTION = re.compile(
     r"^  (?:-h,)?--([a-z-]+)(?: (TEXT|INT|UINT|FLOAT)(?::\{(.*?)\})?(?:=(\S+))?)?( \.\.\.)?(?: Excludes: \S+)?\s*(.*)$"
 )
 _MEBIBYTE = 1 << 20
 # Python arguments that differ from the option's name, because they have another type.
 _PYTHON = {"access-key": "access_keys", "secret-key": "access_keys"}
+# C++ members for options that command_line.cc does not bind to a member of their own name.
+_CPP = {"access-key": ("access_keys",), "secret-key": ("access_keys",), "limits": ("limits_json",)}
+# Members that hold the content of the file of an option.
+_CPP_TEXTS = {"users": "users_json", "faults": "faults_json"}
 
 
 class Option(NamedTuple):
@@ -62,6 +67,23 @@ def variable(option: Option) -> str:
     return f"PENSTOCK_EMULATOR_{option.name.replace('-', '_').upper()}"
 
 
+def cpp_members() -> list[str]:
+    """Returns the members of EmulatorOptions."""
+    header = (ROOT / "emulator/include/penstock/emulator.h").read_text()
+    [struct] = re.findall(r"^struct EmulatorOptions \{\n(.*?)^\};", header, re.DOTALL | re.MULTILINE)
+    return re.findall(r"^  [\w:<>]+ (\w+)(?: = [^;]+)?;", struct, re.MULTILINE)
+
+
+def cpp_names(option: Option) -> tuple[str, ...]:
+    """Returns the members of EmulatorOptions that an option sets."""
+    bound = dict(re.findall(r'"--([a-z-]+)",\s*options\.(\w+)', (ROOT / "emulator/server/process/command_line.cc").read_text()))
+    key = option.name.replace("-", "_")
+    if option.name in _CPP:
+        return _CPP[option.name]
+    found = bound.get(option.name, key if key in cpp_members() else "")
+    return tuple(filter(None, (found, _CPP_TEXTS.get(option.name))))
+
+
 def table() -> str:
     arguments = inspect.signature(Emulator).parameters
     lines = [HEADER]
@@ -70,7 +92,8 @@ def table() -> str:
         python = _PYTHON.get(option.name, key if key in arguments else "")
         cells = [f"`--{option.name}`", f"`{variable(option)}`", "" if key == "config" else f"`{key}`"]
         default, meaning = option.default, option.meaning.replace("|", "\\|")
-        cells += [f"`{python}`" if python else "", f"`{default}`" if default else "", meaning]
+        cells += [f"`{python}`" if python else "", ", ".join(f"`{name}`" for name in cpp_names(option))]
+        cells += [f"`{default}`" if default else "", meaning]
         lines.append(f"| {' | '.join(cells)} |\n".replace("  |", " |"))
     return "".join(lines)
 

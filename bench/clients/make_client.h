@@ -15,7 +15,7 @@ inline ClientConfig ConfigFor(const char* endpoint) {
   ClientConfig config;
   config.endpoint_url = endpoint;
   config.region = "us-east-1";
-  config.addressing = AddressingStyle::kPath;
+  config.addressing_style = AddressingStyle::kPath;
   return config;
 }
 

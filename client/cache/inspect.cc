@@ -1,13 +1,12 @@
 // Inspection and repair of a cache, for tools.
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <string_view>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/crc/crc.h"
 #include "base/io/file_error.h"
+#include "base/text/quantity.h"
 #include "client/cache/cache_folder.h"
 
 namespace penstock {
@@ -29,30 +28,8 @@ bool IsIntact(const cache::OpenBlock& block) {
 }  // namespace
 
 Result<std::uint64_t> ParseCacheSize(const std::string& setting, const std::string& text) {
-  constexpr std::array<std::pair<std::string_view, std::uint64_t>, 13> kUnits{{
-      {"", 1},
-      {"B", 1},
-      {"kB", 1000},
-      {"KB", 1000},
-      {"MB", 1000'000},
-      {"GB", 1000'000'000},
-      {"TB", 1000'000'000'000},
-      {"KiB", 1ull << 10},
-      {"MiB", 1ull << 20},
-      {"GiB", 1ull << 30},
-      {"TiB", 1ull << 40},
-      {"M", 1ull << 20},
-      {"G", 1ull << 30},
-  }};
-  double count = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, count);
-  const std::string_view unit(end, static_cast<std::size_t>(last - end));
-  const auto* const found =
-      std::ranges::find(kUnits, unit, [](const auto& known) { return known.first; });
-  const double bytes = found == kUnits.end() ? 0 : count * static_cast<double>(found->second);
-  if (error == std::errc() && bytes >= static_cast<double>(kMinCacheBytes) && bytes < 1e18)
-    return static_cast<std::uint64_t>(bytes);
+  const std::optional<std::uint64_t> bytes = ParseByteSize(text);
+  if (bytes && *bytes >= kMinCacheBytes) return *bytes;
   return Error::Make(ErrorKind::kInvalidArgument,
                      setting +
                          " must be at least 16MiB: a number of bytes, or a number with kB, "

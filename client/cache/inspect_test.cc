@@ -133,7 +133,7 @@ TEST(ParseCacheSizeTest, TakesUnits) {
 }
 
 TEST(ParseCacheSizeTest, NamesTheSettingAndTheValue) {
-  for (const std::string text : {"", "15MiB", "-5GB", "5 GB", "GB", "1e30", "nan", "inf"}) {
+  for (const std::string text : {"", "15MiB", "-5GB", "5 G", "GB", "1e30", "nan", "inf"}) {
     const auto parsed = ParseCacheSize("cache_size", text);
     ASSERT_FALSE(parsed.ok()) << text;
     EXPECT_NE(parsed.error().message.find("cache_size"), std::string::npos);

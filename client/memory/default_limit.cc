@@ -1,12 +1,12 @@
 #include "client/memory/default_limit.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <string>
 #include <utility>
 
 #include "base/system_memory.h"
+#include "base/text/quantity.h"
 #include "penstock/memory.h"
 
 namespace penstock {
@@ -15,19 +15,6 @@ namespace {
 
 constexpr std::uint64_t kMaxDefaultLimit = 2ull << 30;
 constexpr std::uint64_t kMiB = 1ull << 20;
-
-std::optional<std::uint64_t> ParseBytes(std::string_view text) {
-  std::uint64_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc{}) return std::nullopt;
-  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  const std::pair<std::string_view, int> units[] = {{"", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}};
-  for (const auto& [name, shift] : units) {
-    if (unit == name)
-      return count > (UINT64_MAX >> shift) ? std::nullopt : std::optional(count << shift);
-  }
-  return std::nullopt;
-}
 
 // Returns PENSTOCK_MEMORY_LIMIT, or nullopt if it is not set.
 Result<std::optional<std::uint64_t>> LimitVariable() {
@@ -46,12 +33,12 @@ std::uint64_t DefaultLimitFor(std::uint64_t machine_bytes,
 }
 
 Result<std::uint64_t> ParseMemoryLimit(std::string_view text) {
-  const std::optional<std::uint64_t> bytes = ParseBytes(text);
+  const std::optional<std::uint64_t> bytes = ParseByteSize(text);
   if (!bytes || *bytes < kMinMemoryLimitBytes) {
     return Error::Make(
                ErrorKind::kInvalidArgument,
-               "PENSTOCK_MEMORY_LIMIT must be 16777216 (16MiB) or more, in bytes or as a whole "
-               "number of KiB, MiB or GiB, not `" +
+               "PENSTOCK_MEMORY_LIMIT must be 16777216 (16MiB) or more: a number of bytes, or a "
+               "number with a unit, for example 512MiB; not `" +
                    std::string(text) + "`")
         .About("memory_limit");
   }

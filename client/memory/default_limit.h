@@ -15,9 +15,8 @@ namespace penstock::memory {
 std::uint64_t DefaultLimitFor(std::uint64_t machine_bytes,
                               std::optional<std::uint64_t> group_bytes);
 
-// Parses PENSTOCK_MEMORY_LIMIT: bytes, or a whole number of KiB, MiB or GiB ("268435456",
-// "256MiB"). Returns kInvalidArgument with the variable and the value for any other text, and for
-// values below kMinMemoryLimitBytes.
+// Parses PENSTOCK_MEMORY_LIMIT: a size (base/text/quantity.h) such as "268435456" or "256MiB".
+// Returns kInvalidArgument for other texts and for values below kMinMemoryLimitBytes.
 Result<std::uint64_t> ParseMemoryLimit(std::string_view text);
 
 // Returns the limit before the first SetMemoryLimit: PENSTOCK_MEMORY_LIMIT, else

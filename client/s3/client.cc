@@ -87,7 +87,7 @@ void Refuse(s3::ClientState& state, Operation operation, TypedCall<Request>& typ
     } else if constexpr (requires { request.bucket; }) {
       error.At(s3::Info(operation).name, request.bucket.value);
     }
-    state.counters.OnFailure();
+    state.counters.OnFailure(error.kind);
     s3::LogFailure(error);
   });
   Contain("the callback of a call", [&] { typed.Done(std::move(error)); });

@@ -325,7 +325,7 @@ TEST(CustomerKeyTest, IsNotSentWithoutTlsToAnotherMachine) {
         std::pair{"http://[::1]:9000", true}, std::pair{"https://192.0.2.1", true},
         std::pair{"http://192.0.2.1:9000", false}, std::pair{"http://s3.example.com", false},
         std::pair{"http://127.example.com", false}}) {
-    ClientUnderTest test({.endpoint_url = endpoint, .addressing = AddressingStyle::kPath});
+    ClientUnderTest test({.endpoint_url = endpoint, .addressing_style = AddressingStyle::kPath});
     HeadObjectRequest request{.bucket = kBucket, .key = kKey};
     request.customer_key = SomeKey();
     if (sent) test.transport.Expect(Object("abc"));

@@ -106,8 +106,8 @@ def test_the_compose_file_runs_the_job_after_the_emulator() -> None:
     assert services["emulator"]["ports"] == [f"127.0.0.1:{port}:{port}"]
     assert services["emulator"]["volumes"] == [f"buckets:{value_of(DOCKERFILES['emulator'], 'VOLUME')}"]
     job = services["job"]
-    assert job["network_mode"] == "service:emulator"
-    assert job["environment"]["AWS_ENDPOINT_URL"] == f"http://127.0.0.1:{port}"
+    assert "network_mode" not in job, "the job finds the emulator by the name of its service, with the bucket in the path"
+    assert job["environment"]["AWS_ENDPOINT_URL"] == f"http://emulator:{port}"
     assert job["depends_on"] == {"emulator": {"condition": "service_healthy"}}
     for service in services.values():
         assert (ROOT / "docker" / service["build"]["context"] / service["build"]["dockerfile"]).is_file()

@@ -101,7 +101,7 @@ int main(int argc, char** argv) {
   penstock::ClientConfig config;
   config.endpoint_url = argv[2];
   config.region = "us-east-1";
-  config.addressing = penstock::AddressingStyle::kPath;
+  config.addressing_style = penstock::AddressingStyle::kPath;
   const auto limited = penstock::SetMemoryLimit(std::strtoull(argv[7], nullptr, 10));
   if (!limited.ok()) Fail(limited.error().ToString());
   auto client = penstock::Client::Create(config);

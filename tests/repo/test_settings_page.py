@@ -13,7 +13,7 @@ from pathlib import Path
 from penstock_emulator import Emulator
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
-from settings_page import PAGE, help_text, options, table
+from settings_page import PAGE, cpp_members, cpp_names, help_text, options, table
 
 PROGRAM = Path(os.environ["PENSTOCK_BUILD_DIR"], "emulator/server/penstock-emulator")
 
@@ -25,6 +25,13 @@ def test_the_page_has_the_current_table() -> None:
 def test_every_python_argument_is_an_option() -> None:
     names = {option.name.replace("-", "_") for option in options(help_text())} | {"access_keys"}
     assert inspect.signature(Emulator).parameters.keys() - names == set()
+
+
+def test_every_cpp_member_is_of_an_option() -> None:
+    members = cpp_members()
+    assert len(members) > 25
+    named = {name for option in options(help_text()) for name in cpp_names(option)}
+    assert named == set(members)
 
 
 def test_the_example_starts_the_emulator(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from penstock import S3ClientConfig
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ("client", "base", "bindings/core", "bindings/python/penstock", "conformance/penstock_conformance")
+PAGE = (ROOT / "docs/reference/settings.md").read_text()
 HEADERS = "".join(path.read_text() for path in (ROOT / "client/include/penstock").glob("*.h"))
 HEAD = "| Variable | Key of the profile | Python | C++ | Order | Default | Meaning |"
 # Python names of the table that are arguments of functions, not fields of S3ClientConfig.
@@ -48,7 +49,7 @@ def read_variables() -> dict[str, str]:
 
 
 def rows() -> list[list[str]]:
-    [_, rest] = (ROOT / "docs/reference/settings.md").read_text().split(HEAD)
+    [_, rest] = PAGE.split(HEAD)
     lines = rest[: rest.index("\n\n")].splitlines()[2:]
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
 
@@ -77,6 +78,20 @@ def test_a_row_names_sources_that_exist(row) -> None:
     sources = "".join(path.read_text() for path in (ROOT / "client").rglob("*.cc") if "_test." not in path.name)
     for name in re.findall(r"`(?:services|(?:s3|sts)\.(?=endpoint_url))?([a-z0-9_.]*)`", key):
         assert not name or f'"{name}"' in sources, f"{name} is read nowhere"
+
+
+def test_python_and_cpp_have_equal_names_or_a_row() -> None:
+    [rest] = PAGE.split("| Python | C++ | Difference |\n")[1:]
+    pairs = [re.split(r"(?<!\\)\|", line)[1:3] for line in rest[: rest.index("\n\n")].splitlines()[1:]]
+    python, cpp = (set(re.findall(r"`(\w+)`", " ".join(column))) for column in zip(*pairs, strict=True))
+    [struct] = re.findall(r"^struct ClientConfig \{\n(.*?)^\};", HEADERS, re.DOTALL | re.MULTILINE)
+    members = set(re.findall(r"^  [\w:<>]+ (\w+)(?: = [^;]+|\{[^;]*\})?;", struct, re.MULTILINE))
+    settings = {field.name for field in fields(S3ClientConfig)}
+    assert len(members) > 30
+    assert python <= settings
+    assert cpp <= members
+    assert settings - members - python == set(), "fields of S3ClientConfig without a counterpart"
+    assert members - settings - cpp == set(), "members of ClientConfig without a counterpart"
 
 
 @pytest.mark.parametrize(

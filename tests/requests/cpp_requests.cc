@@ -410,7 +410,7 @@ int main(int argc, char** argv) {
   ClientConfig config;
   config.endpoint_url = argv[2];
   config.region = "us-east-1";
-  config.addressing = AddressingStyle::kPath;
+  config.addressing_style = AddressingStyle::kPath;
   config.max_attempts = 2;
   const std::unique_ptr<Client> client = Must(Client::Create(std::move(config)));
   const Scene scene{*client, BucketName(argv[3])};

@@ -1,9 +1,10 @@
-"""Writes docs/reference/s3-operations.md and s3-errors.md from the tables of the emulator's source.
+"""Writes docs/reference/s3-operations.md, s3-parameters.md and s3-errors.md from the tables of the emulator's source.
 
 usage: python tools/docs/s3_pages.py
 
-Operations, parameters and headers come from emulator/s3/dispatch/operations.cc and emulator/s3/core/strict.cc, the effects of
-sub-resources from docs/explanation/emulator/bucket-configuration.md, and errors from emulator/message/errors.cc.
+Operations, parameters and headers come from emulator/s3/dispatch/operations.cc and emulator/s3/core/strict.cc, the headers and
+parameters of each operation from botocore's model of S3, the effects of sub-resources from
+docs/explanation/emulator/bucket-configuration.md, and errors from emulator/message/errors.cc.
 tests/repo/test_s3_pages.py fails if a page is out of date.
 """
 
@@ -11,7 +12,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from botocore.loaders import Loader
+from botocore.model import ServiceModel
 
 ROOT = Path(__file__).resolve().parents[2]
 STRING = r'"((?:[^"\\]|\\.)*)"'
@@ -39,6 +43,28 @@ FAMILIES = {
     "kCopySource": "copies",
     "kChecksum": "requests with a body",
     "kDirectory": "directory buckets",
+}
+# Known headers without the effect that they have on AWS.
+KEPT_HEADERS = {
+    "x-amz-acl": "stored, not evaluated",
+    "x-amz-bucket-object-lock-token": "no effect",
+    "x-amz-confirm-remove-self-bucket-access": "no effect",
+    "x-amz-grant-full-control": "stored, not evaluated",
+    "x-amz-grant-read": "stored, not evaluated",
+    "x-amz-grant-read-acp": "stored, not evaluated",
+    "x-amz-grant-write": "stored, not evaluated",
+    "x-amz-grant-write-acp": "stored, not evaluated",
+    "x-amz-mfa": "no effect, as without MFA Delete, which cannot be enabled",
+    "x-amz-optional-object-attributes": "checked; no object is restored, so there is no `RestoreStatus`",
+    "x-amz-request-payer": "no effect: no requester is charged or refused",
+    "x-amz-server-side-encryption": "checked, stored and returned; objects are not encrypted",
+    "x-amz-server-side-encryption-aws-kms-key-id": "checked, stored and returned",
+    "x-amz-server-side-encryption-bucket-key-enabled": "checked, stored and returned",
+    "x-amz-server-side-encryption-context": "checked",
+    "x-amz-skip-destination-validation": "no effect: no destination is contacted",
+    "x-amz-storage-class": "checked, stored and returned",
+    "x-amz-transition-default-minimum-object-size": "checked, stored and returned",
+    "x-amz-website-redirect-location": "checked, stored and returned; websites are not served",
 }
 KEPT_OBJECT_OPERATIONS = {
     "GetObjectAcl": "stored, not evaluated",
@@ -115,6 +141,7 @@ It is made from the emulator's tables by `tools/docs/s3_pages.py`.
 | refused | the request gets an error |
 
 Rows: {summary}.
+[Headers and parameters](s3-parameters.md) lists those of each operation.
 [Bucket configuration](../explanation/emulator/bucket-configuration.md) has the effects in full, and
 [Differences from AWS](../explanation/emulator/differences-from-aws.md) the details.
 
@@ -147,6 +174,93 @@ which are `501 NotImplemented`.
 """
 
 
+def known_headers() -> dict[str, str]:
+    """The names of the `x-amz-*` headers that the emulator knows, with their families."""
+    source = (ROOT / "emulator/s3/core/strict.cc").read_text()
+    rows = re.findall(r'\{"([a-z0-9-]+)"(?:, (k\w+))?\}', block(source, "kHeaders[]"))
+    return {f"x-amz-{name}": family or "kNone" for name, family in rows}
+
+
+class Parameter(NamedTuple):
+    """A header or query parameter of an operation. `shape` is botocore's."""
+
+    name: str
+    place: str
+    state: str
+    shape: Any
+
+
+def parameters_of_model() -> dict[str, list[Parameter]]:
+    """The headers and query parameters of each operation in botocore's model, without deprecated operations."""
+    model = ServiceModel(Loader().load_service_model("s3", "service-2"))
+    done = {each.name for each in operations() if each.done}
+    found: dict[str, list[Parameter]] = {}
+    for name in model.operation_names:
+        operation = model.operation_model(name)
+        if operation.deprecated:
+            continue
+        found[name] = []
+        for shape in operation.input_shape.members.values() if operation.input_shape else ():
+            place, wire = shape.serialization.get("location"), shape.serialization.get("name", "")
+            if place in ("header", "headers", "querystring"):
+                wire += "*" if place == "headers" else ""
+                state = state_of(wire, place) if name in done else "refused"
+                found[name].append(Parameter(wire, "parameter" if place == "querystring" else "header", state, shape))
+    return found
+
+
+def state_of(name: str, place: str) -> str:
+    lower = name.lower()
+    if lower in KEPT_HEADERS:
+        return "kept"
+    known = (
+        place == "querystring" or lower in known_headers()
+        or not lower.startswith("x-amz-") or lower.startswith(("x-amz-checksum-", "x-amz-meta-"))
+    )  # fmt: skip
+    return "done" if known else "refused"
+
+
+def parameters_page() -> str:
+    sections = []
+    counts = {"done": 0, "kept": 0, "refused": 0}
+    levels = {each.name: each for each in operations()}
+    for name, every in parameters_of_model().items():
+        rows = []
+        for state in counts:
+            cells = [
+                ", ".join(f"`{each.name}`" for each in every if (each.state, each.place) == (state, place))
+                for place in ("header", "parameter")
+            ]
+            counts[state] += sum(each.state == state for each in every)
+            if any(cells):
+                rows.append(f"| {state} | {cells[0]} | {cells[1]} |")
+        head = f"{request(levels[name])}\n\n" if name in levels else ""
+        body = "\n".join(["| Status | Headers | Query parameters |", "| --- | --- | --- |", *rows]) if rows else "None."
+        sections.append(f"## {name}\n\n{head}{body}\n")
+    kept = "\n".join(f"| `{name}` | {note} |" for name, note in KEPT_HEADERS.items())
+    summary = ", ".join(f"{number} {state}" for state, number in counts.items())
+    return f"""# Headers and parameters of S3 operations
+
+This page lists every request header and query parameter of each operation, and what the emulator does with it.
+It is made from botocore's model of S3 and the emulator's tables by `tools/docs/s3_pages.py`.
+
+| Status | Meaning |
+| --- | --- |
+| done | it has its effect |
+| kept | the table below has the difference |
+| refused | the request gets `501 NotImplemented`, with the name of the header, or because its operation is refused |
+
+Entries: {summary}.
+Directory buckets refuse further headers, as S3 does: [Directory buckets](../explanation/emulator/directory-buckets.md).
+[S3 operations](s3-operations.md) has the status of the operations, and the parameters of presigned URLs.
+
+| Kept header | Difference |
+| --- | --- |
+{kept}
+
+{chr(10).join(sections)}"""
+
+
 def header_rows() -> list[str]:
     source = (ROOT / "emulator/s3/core/strict.cc").read_text()
     places = {
@@ -154,9 +268,8 @@ def header_rows() -> list[str]:
         for name, *both in re.findall(r'\{"([\w-]+)", "(\w+)"(?:, "(\w+)")?\}', block(source, "kBucketHeaders[]"))
     }
     headers: dict[str, list[str]] = {}
-    for name, family in re.findall(r'\{"([a-z0-9-]+)"(?:, (k\w+))?\}', block(source, "kHeaders[]")):
-        header = f"x-amz-{name}"
-        headers.setdefault(places.get(header) or FAMILIES[family or "kNone"], []).append(f"`{header}`")
+    for header, family in known_headers().items():
+        headers.setdefault(places.get(header) or FAMILIES[family], []).append(f"`{header}`")
     return [f"| {place} | {', '.join(sorted(names))} |" for place, names in headers.items()]
 
 
@@ -189,7 +302,7 @@ The texts were recorded from S3. Some codes have another text in some cases, and
 """
 
 
-PAGES = {"s3-operations.md": operations_page, "s3-errors.md": errors_page}
+PAGES = {"s3-operations.md": operations_page, "s3-parameters.md": parameters_page, "s3-errors.md": errors_page}
 
 
 def main() -> None:

@@ -120,6 +120,12 @@ ChecksumPolicy PolicyOf(const std::string& name, const std::string& value) {
                     name + " must be None, when_supported or when_required, not `" + value + "`"));
 }
 
+// Python has checked the value.
+AddressingStyle StyleOf(const std::string& value) {
+  if (value == "path") return AddressingStyle::kPath;
+  return value == "virtual" ? AddressingStyle::kVirtual : AddressingStyle::kAuto;
+}
+
 // Sets the optional texts of ClientConfig by name.
 void SetTexts(const std::map<std::string, std::string>& texts, ClientConfig& config) {
   const std::pair<const char*, std::string*> known[] = {
@@ -135,6 +141,8 @@ void SetTexts(const std::map<std::string, std::string>& texts, ClientConfig& con
     } else if (name == "proxy" || name == "no_proxy") {
       if (!config.proxy) config.proxy.emplace();
       (name == "proxy" ? config.proxy->url : config.proxy->no_proxy) = value;
+    } else if (name == "addressing_style") {
+      config.addressing_style = StyleOf(value);
     } else if (name == "cache") {
       config.cache.directory = value;
     } else if (name == "upload_checksums" || name == "download_checksums") {
@@ -161,7 +169,7 @@ PyClient MakeClient(Options options) {
   ClientConfig config;
   config.region = std::move(options.region);
   config.endpoint_url = std::move(options.endpoint);
-  config.addressing = options.force_path_style ? AddressingStyle::kPath : AddressingStyle::kAuto;
+  if (options.force_path_style) config.addressing_style = AddressingStyle::kPath;
   config.signing = options.unsigned_requests ? Signing::kUnsigned : Signing::kSigned;
   config.profile = std::move(options.profile);
   config.max_attempts = options.max_attempts;

@@ -39,8 +39,9 @@ py::dict StatsToPython(const ClientStats& stats) {
   const py::dict cache("hits"_a = stats.cache.hits, "hit_bytes"_a = stats.cache.hit_bytes,
                        "misses"_a = stats.cache.misses, "miss_bytes"_a = stats.cache.miss_bytes);
   return py::dict("requests"_a = stats.requests, "retries"_a = stats.retries,
-                  "throttled"_a = stats.throttled, "hedges"_a = stats.hedges,
-                  "hedges_won"_a = stats.hedges_won, "failures"_a = stats.failures,
+                  "retries_by_reason"_a = stats.retries_by_reason, "throttled"_a = stats.throttled,
+                  "hedges"_a = stats.hedges, "hedges_won"_a = stats.hedges_won,
+                  "failures"_a = stats.failures, "failures_by_kind"_a = stats.failures_by_kind,
                   "exceptions"_a = stats.exceptions, "bytes_sent"_a = stats.bytes_sent,
                   "bytes_received"_a = stats.bytes_received, "operations"_a = operations,
                   "connections"_a = connections, "cache"_a = cache);

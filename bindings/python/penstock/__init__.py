@@ -7,6 +7,8 @@ library; torch, for the datasets). Without torch, everything works but the names
 
 from __future__ import annotations
 
+from os import environ as _environ
+
 TYPE_CHECKING = False  # type checkers treat it as True; importing `typing` would cost more than the rest of this module
 if TYPE_CHECKING:
     from ._append import S3AppendWriter
@@ -122,3 +124,9 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+if _environ.get("PENSTOCK_LOG", "").lower() == "logging":
+    from ._log_bridge import enable_logging
+
+    enable_logging()

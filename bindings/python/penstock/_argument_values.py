@@ -5,18 +5,10 @@ from __future__ import annotations
 import argparse
 import re
 
-_UNITS = {
-    "": 1,
-    "kib": 1 << 10,
-    "mib": 1 << 20,
-    "gib": 1 << 30,
-    "tib": 1 << 40,
-    "kb": 10**3,
-    "mb": 10**6,
-    "gb": 10**9,
-    "tb": 10**12,
-}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zA-Z]*)")
+# As base/text/quantity.h of the core, and as penstock_emulator/_sizes.py, with which this distribution shares no code.
+_SIZE = re.compile(r"([0-9]{1,99})(?:\.([0-9]{1,6}))?(?: *([a-zA-Z]+))?")
+_UNITS = {"": 1, "b": 1} | {f"{prefix}b": 1000**power for power, prefix in enumerate("kmgt", 1)}
+_UNITS |= {f"{prefix}ib": 1024**power for power, prefix in enumerate("kmgt", 1)}
 _SIZE_LIMIT = 1 << 63
 _LAST_SECOND = 253_402_300_799  # of the year 9999
 _UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -25,12 +17,15 @@ _UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 def size(text: str) -> int:
     """Parses a size such as "1048576", "64MiB", "1.5 GiB" or "10GB" and returns bytes."""
     match = _SIZE.fullmatch(text)
-    found = float(match[1]) * _UNITS.get(match[2].lower(), float("inf")) if match else float("inf")
-    if found >= _SIZE_LIMIT:
-        raise argparse.ArgumentTypeError(
-            f"invalid size '{text}': expected a number with an optional unit, for example 1048576, 64MiB or 1GiB"
-        )
-    return int(found)
+    factor = _UNITS.get((match[3] or "").lower()) if match else None
+    decimals = (match[2] if match else None) or ""
+    if match and factor is not None:
+        found: int = int(match[1]) * factor + int(decimals or 0) * factor // 10 ** len(decimals)
+        if found < _SIZE_LIMIT:
+            return found
+    raise argparse.ArgumentTypeError(
+        f"invalid size '{text}': expected a number below 2^63 with an optional unit, for example 1048576, 64MiB or 1.5GB"
+    )
 
 
 def bandwidth(text: str) -> int:

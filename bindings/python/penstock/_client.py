@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ._config import S3ClientConfig, check_callable, check_type
 from ._core import memory_usage
 from ._directory_buckets import DirectoryBuckets
-from ._exceptions import S3InvalidArgumentError
+from ._exceptions import S3InvalidArgumentError, count_by_type
 from ._listing import ListObjectStream
 from ._logs import Logger
 from ._objects import HeadObjectResult, ObjectInfo, RestoreStatus, checked_etag
@@ -244,6 +244,7 @@ class S3Client(DirectoryBuckets, Requests, Files):
     def metrics(self) -> ClientMetrics:
         """Returns the counters and times of this client in this process. Cheap; see :class:`ClientMetrics`."""
         metrics: Any = self.core.stats()
+        metrics["failures_by_type"] = count_by_type(metrics.pop("failures_by_kind"))
         memory = memory_usage()
         metrics["memory"] = {"held": memory["held"], "limit": memory["limit"]}
         return metrics  # type: ignore[no-any-return]

@@ -69,6 +69,7 @@ _TEXTS = (
     "upload_checksums",
     "download_checksums",
     "cache",
+    "addressing_style",
 )
 _TYPES |= dict.fromkeys(_TEXTS, _OPTIONAL_TEXT)
 # The value that None stands for, for error messages.
@@ -81,6 +82,7 @@ _TIMEOUTS = {
 _UPPER_BOUND = 1e9  # exclusive; for numbers without a limit of their own
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 RETRY_MODES = ("tuned", "legacy", "standard", "adaptive")
+ADDRESSING_STYLES = ("auto", "path", "virtual")
 
 
 def check_type(name: str, value: object, types: tuple[type, ...]) -> None:
@@ -114,14 +116,6 @@ def endpoint_of_environment() -> str:
     return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
 
 
-def is_aws(endpoint: str) -> bool:
-    """Whether an endpoint URL is one of AWS."""
-    from urllib.parse import urlsplit
-
-    host = urlsplit(endpoint).hostname or ""
-    return host.endswith((".amazonaws.com", ".amazonaws.com.cn"))
-
-
 def _cache_bytes(size: int | str) -> int:
     """Returns the number of bytes of a `cache_size`. Raises S3InvalidArgumentError for an invalid one."""
     from argparse import ArgumentTypeError
@@ -150,7 +144,8 @@ class S3ClientConfig:
             to 8 MiB, then 8 to 64 MiB each) and upload (one request up to 64 MiB, then parts that grow from 8 to 64 MiB).
             Checked by :meth:`validate`.
         unsigned: Do not sign requests (public buckets).
-        force_path_style: Address objects as ``host/bucket/key`` instead of ``bucket.host/key``.
+        force_path_style: Address objects as ``host/bucket/key`` instead of ``bucket.host/key``, as ``addressing_style="path"``.
+            False leaves the choice to `addressing_style`.
         max_attempts: Attempts per request before its error is raised, 1 to 64. None: ``AWS_MAX_ATTEMPTS``, the profile's
             ``max_attempts``, else the default of the retry mode: 10 for tuned, 5 for legacy, 3 for standard and adaptive.
             Checked by :meth:`validate`.
@@ -225,13 +220,18 @@ class S3ClientConfig:
             docs/how-to/node-cache.md lists its guarantees. None: ``PENSTOCK_CACHE_DIR``, else no cache. ``""``: no cache.
         cache_size: The most bytes on that disk, at least 16 MiB, as a number or a text such as ``"500GB"``. None:
             ``PENSTOCK_CACHE_SIZE``, else what is free, less 5 % of the disk. Checked by :meth:`validate`.
+        addressing_style: ``"path"``: ``host/bucket/key``. ``"virtual"``: ``bucket.host/key``, except at an IP address and for
+            names that cannot be a label of a host name. ``"auto"``: virtual at AWS's host names, path at those of other
+            services. None: ``PENSTOCK_ADDRESSING_STYLE``, the profile's ``s3.addressing_style``, else ``"auto"``. Checked by
+            :meth:`validate`.
 
     Both callbacks are pickled with the client, for example for the spawned workers of a DataLoader. While one of them runs, the
     others wait.
 
     Raises:
         ValueError: `requester_pays` and `unsigned` are both set, only one of `access_key_id` and `secret_access_key` is given,
-            `look_ahead_bytes` is negative, or `no_proxy` is given without `proxy`.
+            `look_ahead_bytes` is negative, `no_proxy` is given without `proxy`, or `force_path_style` with another
+            `addressing_style`.
 
     Source: ``s3torchconnector.S3ClientConfig``.
     """
@@ -278,6 +278,7 @@ class S3ClientConfig:
     retry_policy: RetryPolicy | None = None
     cache: str | None = None
     cache_size: int | str | None = None
+    addressing_style: str | None = None
 
     def __post_init__(self) -> None:
         if self.requester_pays and self.unsigned:
@@ -289,6 +290,10 @@ class S3ClientConfig:
             raise ValueError("access_key_id and secret_access_key belong together; give both or neither")
         if self.no_proxy is not None and not self.proxy:
             raise ValueError("no_proxy needs proxy: without it, the variable no_proxy applies; set proxy or remove no_proxy")
+        if self.force_path_style and self.addressing_style not in (None, "path"):
+            raise ValueError(
+                f"force_path_style=True and addressing_style={self.addressing_style!r} contradict each other; give one of them"
+            )
         check_type("S3ClientConfig.look_ahead_bytes", self.look_ahead_bytes, _NUMBER)
         if self.look_ahead_bytes < 0:
             raise ValueError(f"look_ahead_bytes must be 0 (no look-ahead) or a number of bytes, not {self.look_ahead_bytes}")
@@ -340,6 +345,10 @@ class S3ClientConfig:
             )
         if self.retry_mode is not None and self.retry_mode not in RETRY_MODES:
             raise S3InvalidArgumentError(f"retry_mode must be None or one of {', '.join(RETRY_MODES)}, not {self.retry_mode!r}")
+        if self.addressing_style is not None and self.addressing_style not in ADDRESSING_STYLES:
+            raise S3InvalidArgumentError(
+                f"addressing_style must be None or one of {', '.join(ADDRESSING_STYLES)}, not {self.addressing_style!r}"
+            )
         for name, unset in _TIMEOUTS.items():
             seconds = getattr(self, name)
             if seconds is not None and not 0 < seconds < _UPPER_BOUND:

@@ -13,6 +13,7 @@ import time
 import weakref
 from collections.abc import Callable
 from itertools import count
+from multiprocessing.util import Finalize, register_after_fork
 from typing import Any
 
 from . import _core
@@ -95,6 +96,8 @@ def flush_events(timeout: float = 10.0) -> bool:
 def _start_once() -> None:
     if _state.thread is None:
         atexit.register(_stop)
+        _stop_with_multiprocessing(_state)
+        register_after_fork(_state, _stop_with_multiprocessing)
         _start()
 
 
@@ -152,6 +155,11 @@ def _stop() -> None:
     thread = _state.thread
     if thread is not None and thread is not threading.current_thread():
         thread.join(EXIT_WAIT)
+
+
+def _stop_with_multiprocessing(_: _State) -> None:
+    """Children of multiprocessing, such as the workers of a DataLoader, end without the functions of atexit."""
+    Finalize(None, _stop, exitpriority=0)
 
 
 def _after_fork() -> None:

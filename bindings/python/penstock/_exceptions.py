@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 
@@ -138,6 +138,16 @@ _BY_KIND: dict[str, type[S3Exception]] = {
     "timeout": S3TimeoutError,
     "data_loss": S3DataLossError,
 }
+
+
+def count_by_type(by_kind: Mapping[str, int]) -> dict[str, int]:
+    """Returns the counts by class of exception for counts by kind of error."""
+    counts: dict[str, int] = {}
+    for kind, count in by_kind.items():
+        name = _BY_KIND.get(kind, S3Exception).__name__
+        counts[name] = counts.get(name, 0) + count
+    return counts
+
 
 # Escapes control characters, which names and messages may contain, so that a message is one line of a log.
 _ONE_LINE = {i: f"\\x{i:02x}" for i in (*range(0x20), *range(0x7F, 0xA0))} | {

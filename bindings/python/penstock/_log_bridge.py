@@ -20,8 +20,9 @@ _NAMES = {logging.DEBUG: "debug", logging.INFO: "info", logging.WARNING: "warnin
 def enable_logging(level: str = "info") -> None:
     """Sends the log of all clients of this process to the logger ``penstock.client``.
 
-    Without this call the log is off, or goes to standard error if ``PENSTOCK_LOG`` is set. If ``PENSTOCK_LOG`` is set, its level
-    replaces `level` when a client is made.
+    Without this call the log is off, or goes to standard error if ``PENSTOCK_LOG`` is set. The value ``logging`` of that variable
+    has the effect of this call when the package is imported. Another value is a level, which replaces `level` when a client is
+    made.
 
     The level and the handlers of Python's loggers apply too: Python shows nothing below a warning before a call such as
     ``logging.basicConfig(level=logging.INFO)``.
@@ -31,7 +32,8 @@ def enable_logging(level: str = "info") -> None:
 
     Records are delivered by the thread ``penstock-events``, which also calls observers. A slow handler therefore does not delay
     transfers. If 16,384 events wait, further lines are dropped; a warning ``log.dropped`` has their number. ``flush_events()``
-    waits for records. A forked child logs too; a spawned process must call this function.
+    waits for records. A forked child logs too; a spawned process must call this function, or have
+    ``PENSTOCK_LOG=logging``.
 
     Args:
         level: ``"debug"`` (every attempt), ``"info"`` (clients, and failures that programs expect), ``"warning"`` (retries),

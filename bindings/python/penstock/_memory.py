@@ -12,7 +12,7 @@ def memory_limit() -> int:
     return _core.memory_usage()["limit"]
 
 
-def set_memory_limit(limit: int) -> None:
+def set_memory_limit(limit: int | str) -> None:
     """Limits the memory that all clients of this process use together for blocks and parts in transfer.
 
     Takes effect immediately. Memory of the caller (results, tensors, a ``write()`` in progress) does not count. The default is
@@ -21,17 +21,27 @@ def set_memory_limit(limit: int) -> None:
     does not: call this function there too, or set the environment variable.
 
     Args:
-        limit: Bytes, at least 16 MiB.
+        limit: Bytes, at least 16 MiB, as a number or a text such as ``"512MiB"``.
 
     Raises:
-        TypeError: `limit` is not an int.
-        S3InvalidArgumentError: `limit` is less than 16 MiB. Also a ValueError.
+        TypeError: `limit` is neither an int nor a str.
+        S3InvalidArgumentError: `limit` is less than 16 MiB, or a text that is no size. Also a ValueError.
 
     Thread safety: safe from any thread.
     """
-    check_type("limit", limit, (int,))
-    if limit < 0:
-        error = S3InvalidArgumentError(f"the memory limit must be 16777216 bytes (16 MiB) or more, not {limit}")
+    from argparse import ArgumentTypeError
+
+    from ._argument_values import size
+
+    check_type("limit", limit, (int, str))
+    try:
+        count = size(limit) if isinstance(limit, str) else limit
+    except ArgumentTypeError:
+        count = -1
+    if count < 0:
+        error = S3InvalidArgumentError(
+            f'the memory limit must be 16777216 bytes (16 MiB) or more, not {limit!r}; give a number or a text such as "512MiB"'
+        )
         error.setting = "memory_limit"
         raise error
-    _core.set_memory_limit(limit)
+    _core.set_memory_limit(count)

@@ -87,12 +87,17 @@ class ClientMetrics(TypedDict):
     Attributes:
         requests: Attempts by S3 operation.
         operations: Attempts and times by S3 operation.
-        retries: Attempts after the first.
+        retries: Attempts after the first of their call.
+        retries_by_reason: The same by reason: ``"throttled"``, ``"server_error"``, ``"timeout"``, ``"connection"``,
+            ``"data_loss"``, ``"invalid_response"``, ``"clock_skew"``, ``"credentials"``, ``"region"`` or ``"retry_policy"``
+            (docs/how-to/metrics.md). Reasons that did not occur are missing.
         throttled: Attempts to which S3 responded with a throttling error, such as SlowDown.
         hedges: Reads that sent a second request because the first response was late.
         hedges_won: Hedges whose second response was first.
         failures: S3 calls that ended in an error. A read or write makes one call per range or part, so that one failed read may
             count several times.
+        failures_by_type: The same by class of the exception, such as ``"S3NotFoundError"``. Classes that did not occur are
+            missing.
         exceptions: Exceptions in callbacks of all clients of the process.
         bytes_sent: Bytes of request bodies.
         bytes_received: Bytes of response bodies.
@@ -105,10 +110,12 @@ class ClientMetrics(TypedDict):
     requests: dict[str, int]
     operations: dict[str, OperationMetrics]
     retries: int
+    retries_by_reason: dict[str, int]
     throttled: int
     hedges: int
     hedges_won: int
     failures: int
+    failures_by_type: dict[str, int]
     exceptions: int
     bytes_sent: int
     bytes_received: int

@@ -9,6 +9,7 @@ Attributes have the names of OpenTelemetry's semantic conventions for HTTP clien
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ._config import check_type
-from ._core import __version__, memory_usage
+from ._core import __version__
 from ._exceptions import S3InvalidArgumentError
 from ._extras import required
 
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["RequestObserver", "observe_client"]
 
 Attributes = Mapping[str, str | bool | int | float]
-_Samples = Iterable[tuple[float, dict[str, str]]]
+_Samples = Iterable[tuple[float, Mapping[str, str]]]
+_Read = tuple["ClientMetrics", Attributes]  # the metrics of a client, and its attributes
 
 _SCOPE = "penstock"
 
@@ -39,9 +41,10 @@ _SCOPE = "penstock"
 def observe_client(
     client: S3Client, meter_provider: metrics.MeterProvider | None = None, attributes: Attributes | None = None
 ) -> None:
-    """Exports the metrics of a client. Each collection reads :meth:`S3Client.metrics`; requests are not affected.
+    """Exports the metrics of a client. Each collection reads :meth:`S3Client.metrics` once; requests are not affected.
 
-    The provider keeps the client until its own end. Counters of clients with equal attributes are added.
+    The provider keeps the client until its own end. Counters of clients with equal attributes are added. Values of the process
+    (memory, exceptions) have no attributes.
 
     Args:
         client: Its counters are exported as ``penstock.client.*`` (docs/how-to/metrics.md has the list).
@@ -54,10 +57,10 @@ def observe_client(
     Thread safety: safe from any thread.
     """
     provider = meter_provider or metrics.get_meter_provider()
-    with _lock:
-        exported = _exported.get(provider)
+    with _providers.lock:
+        exported = _providers.exported.get(provider)
         if exported is None:
-            exported = _exported[provider] = _Exported()
+            exported = _providers.exported[provider] = _Exported()
             exported.create_instruments(provider)
         exported.add(client, dict(attributes or {}))
 
@@ -66,9 +69,12 @@ class _Exported:
     """The clients of one meter provider, and the instruments that read them."""
 
     def __init__(self) -> None:
-        self._clients: tuple[tuple[S3Client, dict[str, str | bool | int | float]], ...] = ()  # replaced, not changed
+        self._clients: tuple[tuple[S3Client, Attributes], ...] = ()  # replaced, not changed
+        self._snapshot: list[_Read] = []
+        self._readers: set[str] | None = None  # instruments that have read the snapshot; None: there is none
+        self.lock = threading.Lock()
 
-    def add(self, client: S3Client, attributes: dict[str, str | bool | int | float]) -> None:
+    def add(self, client: S3Client, attributes: Attributes) -> None:
         if any(client is known for known, _ in self._clients):
             raise S3InvalidArgumentError("the client is already exported to this meter provider; call observe_client once")
         self._clients += ((client, attributes),)
@@ -76,18 +82,34 @@ class _Exported:
     def create_instruments(self, provider: metrics.MeterProvider) -> None:
         meter = provider.get_meter(_SCOPE, __version__)
         for name, unit, description, samples in _COUNTERS:
-            meter.create_observable_counter(f"penstock.client.{name}", [self._callback(samples)], unit, description)
+            meter.create_observable_counter(f"penstock.client.{name}", [self._sums(name, samples)], unit, description)
+        meter.create_observable_counter(
+            "penstock.client.exceptions", [self._of_process("exceptions", _exceptions)], "{exception}", "Exceptions in callbacks."
+        )
         for name, member in (("used", "held"), ("limit", "limit")):
-            description = f"Memory for transfers of all clients of the process: {name}."
-            meter.create_observable_gauge(f"penstock.client.memory.{name}", [_memory(member)], "By", description)
+            meter.create_observable_gauge(
+                f"penstock.client.memory.{name}",
+                [self._of_process(member, _memory(member))],
+                "By",
+                f"Memory for transfers of all clients of the process: {name}.",
+            )
 
-    def _callback(self, samples: Callable[[ClientMetrics], _Samples]) -> Callable[..., Iterable[metrics.Observation]]:
+    def _read(self, instrument: str) -> list[_Read]:
+        """Returns the metrics of all clients, read once per collection: a collection calls each instrument once."""
+        with self.lock:
+            if self._readers is None or instrument in self._readers:
+                self._snapshot = [(client.metrics(), attributes) for client, attributes in self._clients]
+                self._readers = set()
+            self._readers.add(instrument)
+            return self._snapshot
+
+    def _sums(self, name: str, samples: Callable[[ClientMetrics], _Samples]) -> Callable[..., Iterable[metrics.Observation]]:
         def observe(_: metrics.CallbackOptions) -> Iterable[metrics.Observation]:
             sums: dict[tuple[tuple[str, object], ...], float] = {}
-            by_key: dict[tuple[tuple[str, object], ...], dict[str, str | bool | int | float]] = {}
-            for client, attributes in self._clients:
-                for value, labels in samples(client.metrics()):
-                    both = attributes | labels
+            by_key: dict[tuple[tuple[str, object], ...], Attributes] = {}
+            for read, attributes in self._read(name):
+                for value, labels in samples(read):
+                    both = {**attributes, **labels}
                     key = tuple(sorted(both.items()))
                     sums[key] = sums.get(key, 0) + value
                     by_key[key] = both
@@ -95,13 +117,39 @@ class _Exported:
 
         return observe
 
+    def _of_process(self, name: str, value: Callable[[list[_Read]], float]) -> Callable[..., Iterable[metrics.Observation]]:
+        def observe(_: metrics.CallbackOptions) -> Iterable[metrics.Observation]:
+            read = self._read(name)
+            return [metrics.Observation(value(read))] if read else []
 
-def _memory(member: str) -> Callable[..., Iterable[metrics.Observation]]:
-    return lambda _: [metrics.Observation(memory_usage()[member])]
+        return observe
 
 
-_lock = threading.Lock()
-_exported: weakref.WeakKeyDictionary[metrics.MeterProvider, _Exported] = weakref.WeakKeyDictionary()
+def _memory(member: str) -> Callable[[list[_Read]], int]:
+    return lambda read: int(str(read[-1][0]["memory"][member]))  # type: ignore[literal-required]
+
+
+def _exceptions(read: list[_Read]) -> int:
+    """Each client counts the exceptions of the process since its creation: the first client has the most."""
+    return max(of_client["exceptions"] for of_client, _ in read)
+
+
+class _Providers:
+    """The meter providers of the process."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.exported: weakref.WeakKeyDictionary[metrics.MeterProvider, _Exported] = weakref.WeakKeyDictionary()
+
+    def after_fork(self) -> None:
+        """Another thread of the parent may have held a lock."""
+        self.lock = threading.Lock()
+        for exported in self.exported.values():
+            exported.lock = threading.Lock()
+
+
+_providers = _Providers()
+os.register_at_fork(after_in_child=_providers.after_fork)
 
 
 def _one(member: str) -> Callable[[ClientMetrics], _Samples]:
@@ -118,11 +166,16 @@ _COUNTERS: tuple[tuple[str, str, str, Callable[[ClientMetrics], _Samples]], ...]
         "request.time", "s", "Sum of the durations of attempts, by S3 operation.",
         lambda m: [(operation["duration"]["sum"], {"rpc.method": name}) for name, operation in m["operations"].items()],
     ),
-    ("retries", "{request}", "Attempts after the first.", _one("retries")),
+    (
+        "retries", "{request}", "Attempts after the first of their call, by reason.",
+        lambda m: [(count, {"penstock.retry.reason": reason}) for reason, count in m["retries_by_reason"].items()],
+    ),
     ("throttled", "{request}", "Attempts that S3 throttled.", _one("throttled")),
     ("hedges", "{request}", "Second requests because the first response was late.", _one("hedges")),
-    ("failures", "{call}", "S3 calls that ended in an error.", _one("failures")),
-    ("exceptions", "{exception}", "Exceptions in callbacks.", _one("exceptions")),
+    (
+        "failures", "{call}", "S3 calls that ended in an error, by class of the exception.",
+        lambda m: [(count, {"error.type": f"penstock.{name}"}) for name, count in m["failures_by_type"].items()],
+    ),
     ("events_dropped", "{event}", "Attempts that an observer did not receive.", _one("events_dropped")),
     (
         "io", "By", "Bytes of request and response bodies.",

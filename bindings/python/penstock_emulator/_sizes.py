@@ -7,46 +7,51 @@ import re
 
 from ._checks import check_type
 
-_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(?:([kmgt]?)(i?)b)?", re.IGNORECASE)
-_DURATION = re.compile(r"(\d+(?:\.\d+)?) ?(ms|s)", re.IGNORECASE)
+# As base/text/quantity.h of the program, and as penstock/_argument_values.py, with which this distribution shares no code.
+_QUANTITY = re.compile(r"([0-9]{1,99})(?:\.([0-9]{1,6}))?(?: *([a-zA-Z]+))?")
+_SIZES = {"": 1, "b": 1} | {f"{prefix}b": 1000**power for power, prefix in enumerate("kmgt", 1)}
+_SIZES |= {f"{prefix}ib": 1024**power for power, prefix in enumerate("kmgt", 1)}
+_DURATIONS = {"ms": 1, "s": 1000}
 _MAX_SIZE = 1 << 63
 _MAX_DELAY_S = 60
 
 
-def _bytes(text: str) -> float:
-    """Returns the number of bytes of a size; infinity if it is not one."""
-    found = _SIZE.fullmatch(text)
-    if not found or (found[3] and not found[2]):
-        return float("inf")
-    power = " kmgt".index((found[2] or " ").lower())
-    return float(float(found[1]) * (1024 if found[3] else 1000) ** power)
+def _quantity(text: str, units: dict[str, int]) -> int | None:
+    """Returns a number with a unit in the smallest unit, rounded down; None for other texts and for 2^63 or more."""
+    found = _QUANTITY.fullmatch(text)
+    factor = units.get((found[3] or "").lower()) if found else None
+    if not found or factor is None:
+        return None
+    decimals = found[2] or ""
+    value = int(found[1]) * factor + int(decimals or 0) * factor // 10 ** len(decimals)
+    return value if value < _MAX_SIZE else None
 
 
 def size(text: str) -> int:
     """Returns the number of bytes of a size such as "1048576", "64MiB" or "10GB"."""
-    count = _bytes(text)
-    if count < _MAX_SIZE:
-        return int(count)
+    count = _quantity(text, _SIZES)
+    if count is not None:
+        return count
     raise argparse.ArgumentTypeError(f"invalid size '{text}': expected bytes below 2^63, such as 1048576, 64MiB or 10GB")
 
 
 def size_of(name: str, value: int | str, most: int) -> int:
     """Returns the bytes of an argument that is a number or a text. Raises TypeError, or ValueError for more than `most`."""
     check_type(name, value, (int, str))
-    count = _bytes(value) if isinstance(value, str) else value
-    if not 0 <= count <= most:
+    count = _quantity(value, _SIZES) if isinstance(value, str) else value
+    if count is None or not 0 <= count <= most:
         raise ValueError(f'{name} must be 0 to {most} bytes, a number or a text such as "64MiB" or "10GB"; not {value!r}')
-    return int(count)
+    return count
 
 
 def milliseconds_of(name: str, value: float | str) -> int:
     """Returns the milliseconds of an argument that is a number of seconds or a text. Raises TypeError or ValueError."""
     check_type(name, value, (int, float, str))
-    seconds = float("inf")
-    if not isinstance(value, str):
+    if isinstance(value, str) and value != "0":
+        count = _quantity(value, _DURATIONS)
+        seconds = float("inf") if count is None else count / 1000
+    else:
         seconds = float(value)
-    elif found := _DURATION.fullmatch(value):
-        seconds = float(found[1]) / (1000 if found[2].lower() == "ms" else 1)
     if not 0 <= seconds <= _MAX_DELAY_S:
         raise ValueError(f'{name} must be 0 to {_MAX_DELAY_S} seconds, a number or a text such as "25ms" or "1s"; not {value!r}')
     return round(seconds * 1000)

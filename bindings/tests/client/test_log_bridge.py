@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import subprocess
 import sys
 import threading
@@ -163,3 +164,76 @@ late("early")
     assert "request operation=HeadObject bucket=no-such-bucket-here key=early" in run.stdout
     assert "late S3AccessDeniedError" in run.stdout
     assert "key=late" not in run.stdout
+
+
+def logs_of(emulator, program: str) -> subprocess.CompletedProcess[str]:
+    """Runs a program with PENSTOCK_LOG=logging, after lines that write records to standard output and make `head(key)`."""
+    start = f"""
+import atexit, logging, sys, penstock
+logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(levelname)s %(message)s")
+config = penstock.S3ClientConfig(access_key_id="wrong", secret_access_key="s", force_path_style=True, max_attempts=1)
+client = penstock.S3Client("us-east-1", endpoint={emulator.endpoint!r}, s3client_config=config)
+
+def head(key):
+    try:
+        client.head_object("no-such-bucket-here", key)
+    except penstock.S3AccessDeniedError:
+        pass
+"""
+    environment = {**os.environ, "PENSTOCK_LOG": "logging"}
+    return subprocess.run(
+        [sys.executable, "-c", start + program], check=False, capture_output=True, text=True, timeout=60, env=environment
+    )
+
+
+def test_the_variable_enables_logging_from_the_import_to_the_end(emulator):
+    """The delivery ends after functions that the program registers with atexit after the import."""
+    run = logs_of(emulator, "atexit.register(head, 'last')\nfor i in range(200):\n    head(f'k{i}')")
+    assert (run.returncode, run.stderr) == (0, "")
+    lines = run.stdout.splitlines()
+    assert lines[0].startswith("INFO client.made region=us-east-1")
+    keys = [line.partition("key=")[2].split()[0] for line in lines if line.startswith("ERROR request.failed")]
+    assert keys == [*(f"k{i}" for i in range(200)), "last"]
+
+
+def test_a_call_replaces_the_level_of_the_variable_logging(emulator):
+    second = "client = penstock.S3Client('', endpoint=client.endpoint, s3client_config=config)"
+    run = logs_of(emulator, f"head('one')\npenstock.enable_logging('off')\n{second}\nhead('two')")
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "key=one" in run.stdout
+    assert "key=two" not in run.stdout
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_the_last_lines_of_a_process_of_multiprocessing_are_delivered(emulator, tmp_path, method):
+    """Such a process, for example a worker of a DataLoader, ends without the functions of atexit."""
+    (tmp_path / "job.py").write_text(f"""
+import logging, multiprocessing, sys, threading, penstock
+
+def worker():
+    handler = logging.StreamHandler(sys.stdout)
+    emit = handler.emit
+    logging.getLogger("penstock.client").addHandler(handler)
+    ended = threading.Event()
+    handler.emit = lambda record: (ended.wait(), emit(record))
+    config = penstock.S3ClientConfig(access_key_id="wrong", secret_access_key="s", force_path_style=True, max_attempts=1)
+    client = penstock.S3Client("us-east-1", endpoint={emulator.endpoint!r}, s3client_config=config)
+    for i in range(3):
+        try:
+            client.head_object("no-such-bucket-here", f"k{{i}}")
+        except penstock.S3AccessDeniedError:
+            pass
+    ended.set()
+
+if __name__ == "__main__":
+    process = multiprocessing.get_context({method!r}).Process(target=worker)
+    process.start()
+    process.join()
+    sys.exit(process.exitcode)
+""")
+    environment = {**os.environ, "PENSTOCK_LOG": "logging"}
+    run = subprocess.run(
+        [sys.executable, "job.py"], check=False, capture_output=True, text=True, timeout=60, env=environment, cwd=tmp_path
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    assert [f"key=k{i}" in run.stdout for i in range(3)] == [True] * 3

@@ -52,7 +52,7 @@ def test_a_collection_reads_the_counters_of_a_client(emulator, bucket, collected
     assert collected.value("requests", rpc_method="PutObject") == 1
     assert collected.value("io", network_io_direction="transmit") == 1000
     assert collected.value("io", network_io_direction="receive") == client.metrics()["bytes_received"] >= 3000
-    assert collected.value("failures") == 1
+    assert collected.value("failures", error_type="penstock.S3NotFoundError") == 1
     assert collected.value("request.time", rpc_method="PutObject") > 0
     assert collected.value("memory.limit") == penstock.memory_limit()
     client.get(bucket, "k")
@@ -70,6 +70,52 @@ def test_clients_with_equal_attributes_are_added_and_others_are_not(emulator, bu
     assert collected.value("requests", rpc_method="PutObject", job="third") == 1
 
 
+def test_a_collection_reads_each_client_once(emulator, bucket, collected, monkeypatch):
+    """Symptom: each of twelve instruments took a snapshot with all histograms."""
+    reads: list[str] = []
+    clients = {name: emulator.client() for name in ("first", "second")}
+    for name, client in clients.items():
+        observe_client(client, collected.provider, {"job": name})
+        monkeypatch.setattr(client, "metrics", lambda name=name, metrics=client.metrics: (reads.append(name), metrics())[1])
+    for _ in range(2):
+        collected.reader.get_metrics_data()
+    assert reads == ["first", "second"] * 2
+    clients["second"].put(bucket, "k", b"x")
+    assert collected.value("requests", rpc_method="PutObject", job="second") == 1
+
+
+def test_each_reader_of_a_provider_gets_current_values(emulator, bucket):
+    readers = [InMemoryMetricReader(), InMemoryMetricReader()]
+    provider = MeterProvider(readers, shutdown_on_exit=False)
+    client = emulator.client()
+    observe_client(client, provider)
+    for count, reader in enumerate([*readers, readers[0]], 1):
+        client.put(bucket, "k", b"x")
+        names = {m.name: m.data for r in reader.get_metrics_data().resource_metrics for s in r.scope_metrics for m in s.metrics}
+        (point,) = names["penstock.client.requests"].data_points
+        assert point.value == count
+    provider.shutdown()
+
+
+def test_exceptions_of_the_process_are_not_added_per_client(emulator, collected, monkeypatch):
+    """Each client counts those of the process since its own creation. Symptom: two clients exported twice as many."""
+    for job, exceptions in (("first", 3), ("second", 1)):
+        client = emulator.client()
+        observe_client(client, collected.provider, {"job": job})
+        monkeypatch.setattr(client, "metrics", lambda read=client.metrics, n=exceptions: read() | {"exceptions": n})
+    assert [(key, point.value) for key, point in collected.points("penstock.client.exceptions").items()] == [((), 3)]
+
+
+def test_retries_have_a_reason(emulator, bucket, collected):
+    client = emulator.client()
+    observe_client(client, collected.provider)
+    emulator.faults().set([
+        {"when": {"operation": "PutObject", "bucket": bucket}, "do": {"slow_down": {}}, "limit": {"times": 2}},
+    ])  # fmt: skip
+    client.put(bucket, "k", b"x")
+    assert collected.value("retries", penstock_retry_reason="throttled") == 2
+
+
 def test_a_client_is_not_counted_twice(emulator, collected):
     client = emulator.client()
     observe_client(client, collected.provider)
@@ -81,7 +127,12 @@ def test_every_counter_is_exported(emulator, bucket, collected):
     """A member of metrics() that no instrument reads would be missing silently."""
     client = emulator.client()
     observe_client(client, collected.provider)
+    emulator.faults().set([
+        {"when": {"operation": "PutObject", "bucket": bucket}, "do": {"slow_down": {}}, "limit": {"times": 1}},
+    ])  # fmt: skip
     client.put(bucket, "k", b"x")
+    with pytest.raises(penstock.S3NotFoundError):
+        client.get(bucket, "none")
     names = {
         "requests", "request.time", "retries", "throttled", "hedges", "failures", "exceptions", "events_dropped", "io",
         "connections", "cache.blocks", "cache.io", "memory.used", "memory.limit",

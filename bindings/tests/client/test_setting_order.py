@@ -102,12 +102,12 @@ def test_the_newer_name_of_the_session_token_is_first(url) -> None:
 @pytest.mark.parametrize(
     ("variables", "argument", "expected"),
     [
-        ({}, None, "bucket.services.test"),
-        ({"AWS_ENDPOINT_URL": "http://all.test"}, None, "bucket.all.test"),
-        ({"AWS_ENDPOINT_URL": "http://all.test", "AWS_ENDPOINT_URL_S3": "http://s3.test"}, None, "bucket.s3.test"),
-        ({"AWS_ENDPOINT_URL_S3": "http://s3.test"}, "http://argument.test", "bucket.argument.test"),
+        ({}, None, "services.test"),
+        ({"AWS_ENDPOINT_URL": "http://all.test"}, None, "all.test"),
+        ({"AWS_ENDPOINT_URL": "http://all.test", "AWS_ENDPOINT_URL_S3": "http://s3.test"}, None, "s3.test"),
+        ({"AWS_ENDPOINT_URL_S3": "http://s3.test"}, "http://argument.test", "argument.test"),
         (IGNORED | {"AWS_ENDPOINT_URL_S3": "http://s3.test"}, None, "bucket.s3.eu-profile-1.amazonaws.com"),
-        (IGNORED, "http://argument.test", "bucket.argument.test"),
+        (IGNORED, "http://argument.test", "argument.test"),
     ],
 )
 def test_the_order_of_endpoints(url, variables, argument, expected) -> None:

@@ -188,7 +188,6 @@ def test_the_environment_variables_of_torchdata(surroundings, monkeypatch):
     monkeypatch.delenv("S3_BUFFER_SIZE")
     monkeypatch.setenv("S3_ENDPOINT_URL", "http://minio:9000")
     assert S3FileLister([]).handler.client.endpoint == "http://minio:9000"
-    assert settings(S3FileLister([])).force_path_style
     monkeypatch.setenv("S3_ENDPOINT_URL", "minio:9000")
     assert S3FileLister([]).handler.client.endpoint == "https://minio:9000"
     monkeypatch.setenv("S3_USE_HTTPS", "0")
@@ -201,8 +200,6 @@ def test_the_environment_variables_of_torchdata(surroundings, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(ValueError, match="S3_USE_HTTPS=0 without S3_ENDPOINT_URL"):
         S3FileLister([]).handler.client  # noqa: B018
-    monkeypatch.delenv("S3_USE_HTTPS")
-    assert not settings(S3FileLister([])).force_path_style
 
 
 # ---- loading

@@ -112,9 +112,10 @@ def test_options_of_s3fs(emulator, bucket, client, monkeypatch):
         assert S3FileSystem(**options).cat_file(f"{bucket}/k") == b"x"
     config = S3FileSystem(**storage_options(emulator, config_kwargs={"retries": {"max_attempts": 4}})).client.s3client_config
     assert config.max_attempts == 5  # botocore does not count the first attempt
-    assert config.force_path_style
+    assert config.addressing_style is None
     assert S3FileSystem(anon=True, endpoint_url=emulator.endpoint).client.s3client_config.unsigned
-    assert not S3FileSystem(endpoint_url="https://s3.eu-west-1.amazonaws.com").client.s3client_config.force_path_style
+    virtual = S3FileSystem(config_kwargs={"s3": {"addressing_style": "virtual"}}).client.s3client_config
+    assert virtual.addressing_style == "virtual"
     assert S3FileSystem(client_kwargs={"region_name": "eu-west-1"}).client.region == "eu-west-1"
     monkeypatch.setenv("AWS_DEFAULT_REGION", "ap-south-1")
     assert S3FileSystem(profile="research").client.region == "ap-south-1"

@@ -24,7 +24,13 @@
 
 namespace PENSTOCK_EXPORT penstock {
 
-enum class AddressingStyle { kAuto, kPath, kVirtual };
+// Whether the bucket is in the path (host/bucket/key) or before the host (bucket.host/key).
+enum class AddressingStyle {
+  kAuto,  // PENSTOCK_ADDRESSING_STYLE, then the profile's s3.addressing_style, else virtual at
+          // AWS's host names and path at those of other services.
+  kPath,
+  kVirtual,  // Path if the host is an IP address, or if the bucket cannot be a label of the host.
+};
 enum class Signing { kSigned, kUnsigned };
 // kDefault: AWS_REQUEST_CHECKSUM_CALCULATION or AWS_RESPONSE_CHECKSUM_VALIDATION, then the profile,
 // else kWhenSupported.
@@ -74,7 +80,7 @@ using AsyncRetryPolicy =
 struct ClientConfig {
   std::string region = {};        // empty: AWS_REGION, AWS_DEFAULT_REGION, profile
   std::string endpoint_url = {};  // empty: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, profile, AWS
-  AddressingStyle addressing = AddressingStyle::kAuto;
+  AddressingStyle addressing_style = AddressingStyle::kAuto;
   Signing signing = Signing::kSigned;
   std::string profile = {};                               // empty: AWS_PROFILE, "default"
   std::shared_ptr<CredentialsProvider> credentials = {};  // null: the default chain

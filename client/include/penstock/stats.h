@@ -60,12 +60,18 @@ struct ClientStats {
   std::map<std::string, std::uint64_t> requests;     // By operation; every attempt counts.
   std::map<std::string, OperationStats> operations;  // Same, with times.
   ConnectionStats connections;
-  std::uint64_t retries = 0;
+  std::uint64_t retries = 0;  // Attempts after the first of their call.
+  // The same by reason: "throttled", "server_error", "timeout", "connection", "data_loss",
+  // "invalid_response", "clock_skew", "credentials", "region" or "retry_policy"
+  // (docs/how-to/metrics.md). Without reasons that did not occur.
+  std::map<std::string, std::uint64_t> retries_by_reason;
   std::uint64_t throttled = 0;  // Attempts that failed with a throttling error.
   // Reads that sent a second request because the first response was late.
   std::uint64_t hedges = 0;
   std::uint64_t hedges_won = 0;  // Hedges whose second response was first.
   std::uint64_t failures = 0;    // Calls that ended with an error.
+  // The same by kind (ErrorKindName): "not_found". Without kinds that did not occur.
+  std::map<std::string, std::uint64_t> failures_by_kind;
   // Exceptions of callbacks, sinks, sources, observers and credentials providers, of all Clients of
   // the process. They are logged as the warning "exception", at most once per second. Exceptions of
   // sinks, sources and providers fail their call.

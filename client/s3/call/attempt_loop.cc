@@ -173,9 +173,10 @@ class AttemptLoop final : public AttemptOwner, public std::enable_shared_from_th
   std::optional<Judged> judged_;
   int tokens_taken_ = 0;
   bool retried_non_s3_ = false;
-  std::unique_ptr<ResponseInfo> response_info_;  // Null: no success, or no observer.
-  RateLimiter* limiter_ = nullptr;               // Of this attempt; null: not limited.
-  std::optional<Turn> turn_;                     // Its place in the queue, while it waits.
+  RetryReason retry_reason_ = RetryReason::kServerError;  // Of the next attempt after the first.
+  std::unique_ptr<ResponseInfo> response_info_;           // Null: no success, or no observer.
+  RateLimiter* limiter_ = nullptr;                        // Of this attempt; null: not limited.
+  std::optional<Turn> turn_;                              // Its place in the queue, while it waits.
 };
 
 void AttemptLoop::Start() {
@@ -245,7 +246,7 @@ void AttemptLoop::Send() {
   if (call_.success_body != nullptr) call_.success_body->Prepare(call_.request);
   auto request = MakeRequest(record_.attempts() + 1);
   if (!request.ok()) return Finish(std::move(request).error());
-  record_.OnSend();
+  record_.OnSend(retry_reason_);
   sender_.Send(shared_from_this(), std::move(request).value(), Body(), call_.options.cancel);
 }
 
@@ -258,6 +259,7 @@ void AttemptLoop::OnAttemptEnd(SentRequest& sent, SentRequest* discarded,
                     SecretsOf(*discarded), FailureOf(lost));
     }
     const AttemptEnd end = record_.EndOf(sent, outcome);
+    const bool complete = outcome.ok();
     Result<void> result =
         ReadAttempt({info_, call_.request, Body(), state_->config.client, SecretsOf(sent),
                      record_.may_have_happened()},
@@ -268,7 +270,10 @@ void AttemptLoop::OnAttemptEnd(SentRequest& sent, SentRequest* discarded,
     const RetryDecision decision =
         result.ok() ? RetryDecision::kNo : DecideRetry(rules(), result.error());
     RecordRate(decision == RetryDecision::kThrottled);
-    if (!result.ok()) return OnFailure(std::move(result).error(), decision);
+    if (!result.ok()) {
+      retry_reason_ = ReasonOf(result.error(), complete);
+      return OnFailure(std::move(result).error(), decision);
+    }
     state_->quotas.For(endpoint().endpoint.host).OnSuccess(tokens_taken_);
     Finish(Ok());
   });
@@ -331,8 +336,10 @@ void AttemptLoop::AskPolicy(RetryDecision decision, Error error) {
 
 void AttemptLoop::OnVerdict(RetryVerdict verdict) {
   auto [decision, error] = *std::exchange(judged_, std::nullopt);
-  if (verdict == RetryVerdict::kRetry && decision == RetryDecision::kNo)
+  if (verdict == RetryVerdict::kRetry && decision == RetryDecision::kNo) {
     decision = RetryDecision::kTransient;
+    retry_reason_ = RetryReason::kRetryPolicy;
+  }
   if (verdict == RetryVerdict::kStop && decision != RetryDecision::kNo) {
     error.message += " (not retried: the retry policy of the client stopped it)";
     decision = RetryDecision::kNo;
@@ -356,8 +363,13 @@ void AttemptLoop::Retry(RetryDecision decision, Error error) {
 
 bool AttemptLoop::Correct(Error& error) {
   const auto& head = received().head();
-  if (head && (region_.Follow(*head, error) || signer_.CorrectClock(error, *head))) return true;
-  return signer_.Renew(error, endpoint());
+  const auto corrected = [this](RetryReason reason) {
+    retry_reason_ = reason;
+    return true;
+  };
+  if (head && region_.Follow(*head, error)) return corrected(RetryReason::kRegion);
+  if (head && signer_.CorrectClock(error, *head)) return corrected(RetryReason::kClockSkew);
+  return signer_.Renew(error, endpoint()) && corrected(RetryReason::kCredentials);
 }
 
 void AttemptLoop::WaitAndRetry(RetryDecision decision, Error error) {
@@ -383,7 +395,7 @@ void AttemptLoop::Finish(Result<void> result) {
   if (!result.ok()) {
     record_.Complete(result.error());
     if (const Error* failure = FailureOf(result.error())) {
-      state_->counters.OnFailure();
+      state_->counters.OnFailure(failure->kind);
       LogFailure(*failure);
     }
   }

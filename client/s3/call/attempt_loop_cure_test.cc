@@ -2,8 +2,11 @@
 // (cancellation, deadline).
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <stop_token>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -83,6 +86,33 @@ class ScriptedProvider final : public CredentialsProvider {
 
 ClientConfig With(std::shared_ptr<CredentialsProvider> provider) {
   return {.endpoint_url = "http://127.0.0.1:9000", .credentials = std::move(provider)};
+}
+
+TEST(RetryReasonTest, CorrectionsAreCountedAsRetriesByReason) {
+  ClientUnderTest test(
+      With(std::make_shared<ScriptedProvider>(std::vector<std::string>{"OLD", "NEW"})));
+  test.transport.Expect(FakeReply::Respond(
+      400, {}, ErrorXml("AuthorizationHeaderMalformed", "<Region>eu-west-1</Region>")));
+  test.transport.Expect(Skewed());
+  test.transport.Expect(Refuse(400, "ExpiredToken"));
+  test.transport.Expect(FakeReply::Fail(Error::Make(ErrorKind::kUnavailable, "reset")));
+  test.transport.Expect(Object("abc"));
+  ASSERT_TRUE(test.Get().ok());
+  const ClientStats stats = test.client->stats();
+  EXPECT_EQ(stats.retries_by_reason,
+            (std::map<std::string, std::uint64_t>{
+                {"region", 1}, {"clock_skew", 1}, {"credentials", 1}, {"connection", 1}}));
+  EXPECT_EQ(stats.retries, 4u);
+  EXPECT_EQ(stats.failures, 0u);
+}
+
+TEST(RetryReasonTest, ARefusedRenewalIsAFailureWithoutARetry) {
+  ClientUnderTest test(With(std::make_shared<ScriptedProvider>(std::vector<std::string>{"OLD"})));
+  test.transport.Expect(Refuse(400, "ExpiredToken"));
+  EXPECT_FALSE(test.Get().ok());
+  const ClientStats stats = test.client->stats();
+  EXPECT_EQ(stats.retries, 0u);
+  EXPECT_EQ(stats.failures_by_kind, (std::map<std::string, std::uint64_t>{{"unauthenticated", 1}}));
 }
 
 TEST(ExpiredTokenTest, IsRetriedWithNewCredentials) {

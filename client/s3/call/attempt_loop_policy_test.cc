@@ -53,6 +53,7 @@ TEST(RetryPolicyTest, AddsARetryWithinMaxAttempts) {
   test.transport.Expect(Refuse(404, "NoSuchKey"));
   test.transport.Expect(Object("written meanwhile"));
   EXPECT_TRUE(test.Get().ok());
+  EXPECT_EQ(test.client->stats().retries_by_reason.at("retry_policy"), 1u);
   test.transport.Expect(Refuse(404, "NoSuchKey"));
   test.transport.Expect(Refuse(404, "NoSuchKey"));
   EXPECT_EQ(test.Get().error().kind, ErrorKind::kNotFound);

@@ -73,7 +73,6 @@ void CallRecord::AddFailure(const SentRequest& sent, const Error& error) {
 
 void CallRecord::OnRetry(const SentRequest& sent, const Error& error) {
   if (OutcomeUnknown(info_, sent.body, error)) may_have_happened_ = true;
-  counters_.OnRetry();
 }
 
 void CallRecord::Complete(Error& error) {

@@ -20,7 +20,10 @@ class CallRecord {
   CallRecord(const WireRequest& request, CallCounters& counters, const Clock& clock)
       : info_(Info(request.operation)), request_(request), counters_(counters), clock_(clock) {}
 
-  void OnSend() { ++attempts_; }
+  // `reason`: of a retry; without meaning for the first attempt.
+  void OnSend(RetryReason reason) {
+    if (attempts_++ > 0) counters_.OnRetry(reason);
+  }
   int attempts() const { return attempts_; }
 
   // Returns the facts of a request that ended now.
@@ -33,7 +36,8 @@ class CallRecord {
   // Adds the latest attempt to the history of the error.
   void AddFailure(const SentRequest& sent, const Error& error);
   bool has_failures() const { return !failures_.empty(); }
-  // Called before a retry: remembers whether the failed attempt may have been executed.
+  // Called before a retry after a delay: remembers whether the failed attempt may have been
+  // executed.
   void OnRetry(const SentRequest& sent, const Error& error);
   // Returns whether an earlier attempt was sent and may have been executed.
   bool may_have_happened() const { return may_have_happened_; }

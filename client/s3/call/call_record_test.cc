@@ -38,7 +38,7 @@ struct Recording {
 
 TEST(CallRecordTest, ARequestIsCountedWithItsFacts) {
   Recording test;
-  test.record.OnSend();
+  test.record.OnSend(RetryReason::kServerError);
   test.clock.Advance(milliseconds(5));
   http::Outcome outcome;
   outcome.head.status = 200;
@@ -57,7 +57,7 @@ TEST(CallRecordTest, ARequestIsCountedWithItsFacts) {
 TEST(CallRecordTest, TheErrorHasTheCallAndTheHistoryOfSeveralAttempts) {
   Recording test;
   for (const char* code : {"InternalError", "SlowDown"}) {
-    test.record.OnSend();
+    test.record.OnSend(RetryReason::kServerError);
     test.record.AddFailure(test.sent, Failed(500, code));
   }
   Error error = Failed(500, "SlowDown");
@@ -68,9 +68,17 @@ TEST(CallRecordTest, TheErrorHasTheCallAndTheHistoryOfSeveralAttempts) {
   EXPECT_EQ(error.history.size(), 2u);
 }
 
+TEST(CallRecordTest, EachAttemptAfterTheFirstIsARetry) {
+  Recording test;
+  test.record.OnSend(RetryReason::kServerError);
+  EXPECT_EQ(test.counters.Snapshot().retries, 0u);
+  test.record.OnSend(RetryReason::kTimeout);
+  EXPECT_EQ(test.counters.Snapshot().retries_by_reason.at("timeout"), 1u);
+}
+
 TEST(CallRecordTest, OneAttemptHasNoHistory) {
   Recording test;
-  test.record.OnSend();
+  test.record.OnSend(RetryReason::kServerError);
   test.record.AddFailure(test.sent, Failed(500, "InternalError"));
   Error error = Failed(500, "InternalError");
   test.record.Complete(error);

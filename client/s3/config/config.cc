@@ -141,15 +141,13 @@ Result<Setting> FindEndpointUrl(const std::string& configured, const Settings& s
   return Setting();
 }
 
-Result<AddressingStyle> FindAddressing(AddressingStyle configured, const Settings& settings) {
-  const auto setting = settings.Profile("s3.addressing_style");
+Result<AddressingStyle> FindAddressingStyle(AddressingStyle configured, const Settings& settings) {
+  const auto setting = settings.Either("PENSTOCK_ADDRESSING_STYLE", "s3.addressing_style");
   if (configured != AddressingStyle::kAuto || !setting) return configured;
   const std::string value = AsciiLower(setting->value);
   if (value == "auto") return AddressingStyle::kAuto;
   if (value == "path") return AddressingStyle::kPath;
-  // The profile's "virtual" is a preference, as in botocore: a bucket name that does not fit in the
-  // host falls back to path style.
-  if (value == "virtual") return AddressingStyle::kAuto;
+  if (value == "virtual") return AddressingStyle::kVirtual;
   return Invalid(setting->origin + " must be auto, virtual or path, not `" + setting->value + "`");
 }
 
@@ -334,7 +332,7 @@ EndpointInputs ResolvedConfig::EndpointFor(const std::string& bucket, const std:
   return {.bucket = bucket,
           .region = region,
           .custom = endpoint,
-          .addressing = client.addressing,
+          .addressing_style = client.addressing_style,
           .fips = fips,
           .dualstack = dualstack,
           .accelerate = accelerate && !rules.never_accelerated,
@@ -360,7 +358,8 @@ Result<ResolvedConfig> ResolveConfig(ClientConfig config, const auth::Environmen
       endpoint.error().message.insert(0, url.origin + ": ");
     PENSTOCK_ASSIGN(out.endpoint, std::move(endpoint));
   }
-  PENSTOCK_ASSIGN(out.client.addressing, FindAddressing(out.client.addressing, settings));
+  PENSTOCK_ASSIGN(out.client.addressing_style,
+                  FindAddressingStyle(out.client.addressing_style, settings));
   PENSTOCK_ASSIGN(out.retry_rules, ReadRetryMode(out.client.retry_mode, settings));
   out.client.retry_mode = out.retry_rules->mode;
   PENSTOCK_ASSIGN(out.max_attempts,

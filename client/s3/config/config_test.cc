@@ -204,9 +204,24 @@ TEST(ConfigTest, ChecksumsCanBeDisabled) {
 
 TEST(ConfigTest, ProfileAddressingAppliesIfCodeDoesNotSetIt) {
   const std::string file = "[default]\nregion = r\ns3 =\n  addressing_style = path\n";
-  EXPECT_EQ(Resolve({}, {}, file)->client.addressing, AddressingStyle::kPath);
-  EXPECT_EQ(Resolve({.addressing = AddressingStyle::kVirtual}, {}, file)->client.addressing,
-            AddressingStyle::kVirtual);
+  EXPECT_EQ(Resolve({}, {}, file)->client.addressing_style, AddressingStyle::kPath);
+  EXPECT_EQ(
+      Resolve({.addressing_style = AddressingStyle::kVirtual}, {}, file)->client.addressing_style,
+      AddressingStyle::kVirtual);
+}
+
+TEST(ConfigTest, TheVariableOfTheAddressingStylePrecedesTheProfile) {
+  const std::string file = "[default]\nregion = r\ns3 =\n  addressing_style = path\n";
+  const auto style = [&](const std::string& value, AddressingStyle given = AddressingStyle::kAuto) {
+    return Resolve({.addressing_style = given}, {{"PENSTOCK_ADDRESSING_STYLE", value}}, file)
+        ->client.addressing_style;
+  };
+  EXPECT_EQ(style("virtual"), AddressingStyle::kVirtual);
+  EXPECT_EQ(style("Auto"), AddressingStyle::kAuto);
+  EXPECT_EQ(style(""), AddressingStyle::kPath);
+  EXPECT_EQ(style("virtual", AddressingStyle::kPath), AddressingStyle::kPath);
+  EXPECT_EQ(Failure({.region = "r"}, {{"PENSTOCK_ADDRESSING_STYLE", "host"}}),
+            "PENSTOCK_ADDRESSING_STYLE must be auto, virtual or path, not `host`");
 }
 
 TEST(ConfigTest, CaBundleComesFromTheEnvironmentOrTheProfile) {

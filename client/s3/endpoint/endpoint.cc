@@ -75,18 +75,9 @@ ResolvedEndpoint WithoutBucket(const EndpointInputs& in) {
                    : AwsEndpoint(AwsHost(in), SigningRegion(in));
 }
 
-Error CannotBeVirtual(const EndpointInputs& in) {
-  const std::string why = in.custom && in.custom->is_ip
-                              ? "the endpoint's host `" + in.custom->host + "` is an IP address"
-                              : "bucket `" + in.bucket + "` cannot be one DNS label of the host";
-  return RuleError("virtual-hosted addressing was requested, but " + why +
-                   "; use automatic or path-style addressing");
-}
-
 Result<ResolvedEndpoint> PathStyle(const EndpointInputs& in) {
-  if (in.addressing == AddressingStyle::kVirtual) return CannotBeVirtual(in);
   if (in.accelerate) {
-    const std::string why = in.addressing == AddressingStyle::kPath
+    const std::string why = in.addressing_style == AddressingStyle::kPath
                                 ? ""
                                 : ": `" + in.bucket + "` cannot be one DNS label of the host";
     return RuleError("Path-style addressing cannot be used with S3 Accelerate" + why);
@@ -96,14 +87,18 @@ Result<ResolvedEndpoint> PathStyle(const EndpointInputs& in) {
   return out;
 }
 
+// At such endpoints a bucket name goes into the path, although the rule set calls it
+// virtual-hosted. ARNs do not. Few other services have a domain for each bucket.
+bool NamesGoIntoThePath(const EndpointInputs& in) {
+  if (!in.custom) return false;
+  return in.custom->is_ip ||
+         (in.addressing_style == AddressingStyle::kAuto && !IsAwsHost(in.custom->host));
+}
+
 Result<ResolvedEndpoint> OfBucket(const EndpointInputs& in) {
-  const bool path = in.addressing == AddressingStyle::kPath;
-  const bool at_address = in.custom && in.custom->is_ip;
-  // For an IP address the bucket goes into the path, although the rule set calls it virtual-hosted.
-  if (!path && !at_address && IsVirtualHostable(in.bucket, Dots::kRefused))
-    return VirtualHosted(in);
-  const bool dots_allowed = in.custom && in.custom->scheme == "http";
-  if (!path && !at_address && dots_allowed && IsVirtualHostable(in.bucket, Dots::kAllowed))
+  const bool path = in.addressing_style == AddressingStyle::kPath;
+  const Dots dots = in.custom && in.custom->scheme == "http" ? Dots::kAllowed : Dots::kRefused;
+  if (!path && !NamesGoIntoThePath(in) && IsVirtualHostable(in.bucket, dots))
     return VirtualHosted(in);
   if (in.bucket.starts_with("arn:")) {
     const std::optional<Arn> arn = ParseArn(in.bucket);

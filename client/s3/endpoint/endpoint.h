@@ -21,7 +21,7 @@ struct EndpointInputs {
   std::string bucket;  // A name or an ARN; empty: no bucket (ListBuckets).
   std::string region;
   std::optional<EndpointUrl> custom;
-  AddressingStyle addressing = AddressingStyle::kAuto;
+  AddressingStyle addressing_style = AddressingStyle::kAuto;
   bool fips = false;
   bool dualstack = false;
   bool accelerate = false;
@@ -52,9 +52,9 @@ struct ResolvedEndpoint {
   std::string BasePath(std::string_view bucket) const;
 };
 
-// Resolves the endpoint. kAuto follows the rules: virtual-hosted if the bucket can be a DNS label
-// of the host, else path style. kVirtual returns an error instead of falling back. Errors are
-// kInvalidArgument and start with the rule set's message.
+// Resolves the endpoint. kVirtual follows the rules: virtual-hosted if the bucket can be a DNS
+// label of the host, else path style. kAuto does so at AWS's hosts; at others a bucket name goes
+// into the path, as in botocore. Errors are kInvalidArgument and start with the rule set's message.
 //
 // Differences from the rule set: the region must always be a host label, no bucket name contains
 // `/`, and at an IP address a name with dots goes into the path.

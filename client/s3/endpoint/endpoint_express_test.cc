@@ -60,7 +60,7 @@ TEST(EndpointExpressTest, AtAnIpAddressTheBucketPrecedesThePath) {
 
 TEST(EndpointExpressTest, IgnoresTheAddressingStyle) {
   EndpointInputs in = Inputs(kBucket, "http://store.example");
-  in.addressing = AddressingStyle::kPath;
+  in.addressing_style = AddressingStyle::kPath;
   EXPECT_EQ(Url(in), "http://data--usw2-az1--x-s3.store.example");
 }
 

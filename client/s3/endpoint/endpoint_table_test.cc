@@ -29,7 +29,7 @@ std::string ValueOf(const std::string& field) { return field == "-" ? "" : field
 void SetFlag(const std::string& flag, EndpointInputs& in) {
   if (flag == "fips") in.fips = true;
   else if (flag == "dualstack") in.dualstack = true;
-  else if (flag == "path") in.addressing = AddressingStyle::kPath;
+  else if (flag == "path") in.addressing_style = AddressingStyle::kPath;
   else if (flag == "accelerate") in.accelerate = true;
   else if (flag == "global") in.global_us_east_1 = true;
   else if (flag == "arn_region") in.use_arn_region = true;
@@ -50,6 +50,7 @@ std::string_view SchemeName(AuthScheme scheme) {
 // Returns "url\t…" or "error\t…", as in the table.
 std::string ActualLine(const Fields& row) {
   EndpointInputs in;
+  in.addressing_style = AddressingStyle::kVirtual;  // The default of the rule set.
   in.bucket = ValueOf(row[0]);
   in.region = ValueOf(row[1]);
   if (row[2] != "-") {

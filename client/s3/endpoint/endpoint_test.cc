@@ -14,9 +14,11 @@ EndpointInputs Aws(std::string bucket, std::string region = "us-west-2") {
   return in;
 }
 
-EndpointInputs Custom(std::string bucket, const std::string& url) {
+EndpointInputs Custom(std::string bucket, const std::string& url,
+                      AddressingStyle style = AddressingStyle::kAuto) {
   EndpointInputs in = Aws(std::move(bucket), "us-east-1");
   in.custom = ParseEndpointUrl(url).value();
+  in.addressing_style = style;
   return in;
 }
 
@@ -76,15 +78,41 @@ TEST(EndpointTest, NamesThatAreNotDnsLabelsGoIntoThePath) {
 
 TEST(EndpointTest, PathStyleCanBeForced) {
   EndpointInputs in = Aws("bucket");
-  in.addressing = AddressingStyle::kPath;
+  in.addressing_style = AddressingStyle::kPath;
   EXPECT_EQ(Url(in), "https://s3.us-west-2.amazonaws.com/bucket");
 }
 
-TEST(EndpointTest, CustomHostNamesArePrefixedWithTheBucket) {
-  EXPECT_EQ(Url(Custom("bucket", "http://localhost:9000")), "http://bucket.localhost:9000");
+// As botocore's "auto" with endpoint_url.
+TEST(EndpointTest, CustomHostNamesHaveTheBucketInThePath) {
+  EXPECT_EQ(Url(Custom("bucket", "http://localhost:9000")), "http://localhost:9000/bucket");
   EXPECT_EQ(Url(Custom("bucket", "https://store.example/pre/fix/")),
-            "https://bucket.store.example/pre/fix");
+            "https://store.example/pre/fix/bucket");
   EXPECT_EQ(Url(Custom("", "https://store.example/pre")), "https://store.example/pre");
+  EXPECT_EQ(Url(Custom("bucket", "https://notamazonaws.com")), "https://notamazonaws.com/bucket");
+}
+
+TEST(EndpointTest, HostNamesOfAwsArePrefixedWithTheBucket) {
+  for (const char* host : {"s3.us-east-1.amazonaws.com", "s3.cn-north-1.amazonaws.com.cn",
+                           "bucket.vpce-1a2b3c4d-5e6f.s3.us-east-1.vpce.amazonaws.com"}) {
+    EXPECT_EQ(Url(Custom("b12", "https://" + std::string(host))),
+              "https://b12." + std::string(host));
+  }
+}
+
+TEST(EndpointTest, VirtualStylePrefixesEveryHostName) {
+  constexpr auto kVirtual = AddressingStyle::kVirtual;
+  EXPECT_EQ(Url(Custom("bucket", "http://localhost:9000", kVirtual)),
+            "http://bucket.localhost:9000");
+  EXPECT_EQ(Url(Custom("bucket", "https://store.example/pre", kVirtual)),
+            "https://bucket.store.example/pre");
+  EXPECT_EQ(Url(Custom("bucket", "http://127.0.0.1:9000", kVirtual)),
+            "http://127.0.0.1:9000/bucket");
+}
+
+TEST(EndpointTest, AccessPointsAtACustomHostNameAreNotInThePath) {
+  EXPECT_EQ(
+      Url(Custom("arn:aws:s3:us-east-1:123456789012:accesspoint:ap", "https://store.example")),
+      "https://ap-123456789012.store.example");
 }
 
 TEST(EndpointTest, CustomIpAddressesHaveTheBucketInThePath) {
@@ -93,22 +121,13 @@ TEST(EndpointTest, CustomIpAddressesHaveTheBucketInThePath) {
 }
 
 TEST(EndpointTest, DottedNamesAreHostsOverPlainHttpOnly) {
-  EXPECT_EQ(Url(Custom("a.b.c", "http://store.example")), "http://a.b.c.store.example");
-  EXPECT_EQ(Url(Custom("a.b.c", "https://store.example")), "https://store.example/a.b.c");
-  EXPECT_EQ(Url(Custom("a..c", "http://store.example")), "http://store.example/a..c");
-  EXPECT_EQ(Url(Custom("10.0.0.1", "http://store.example")), "http://store.example/10.0.0.1");
-}
-
-TEST(EndpointTest, VirtualStyleDoesNotFallBack) {
-  EndpointInputs in = Custom("bucket", "http://127.0.0.1:9000");
-  in.addressing = AddressingStyle::kVirtual;
-  EXPECT_NE(
-      Url(in).find(
-          "error: virtual-hosted addressing was requested, but the endpoint's host `127.0.0.1`"),
-      std::string::npos);
-  EndpointInputs dotted = Aws("a.b.c");
-  dotted.addressing = AddressingStyle::kVirtual;
-  EXPECT_NE(Url(dotted).find("bucket `a.b.c` cannot be one DNS label"), std::string::npos);
+  const auto url = [](std::string bucket, const std::string& endpoint) {
+    return Url(Custom(std::move(bucket), endpoint, AddressingStyle::kVirtual));
+  };
+  EXPECT_EQ(url("a.b.c", "http://store.example"), "http://a.b.c.store.example");
+  EXPECT_EQ(url("a.b.c", "https://store.example"), "https://store.example/a.b.c");
+  EXPECT_EQ(url("a..c", "http://store.example"), "http://store.example/a..c");
+  EXPECT_EQ(url("10.0.0.1", "http://store.example"), "http://store.example/10.0.0.1");
 }
 
 TEST(EndpointTest, RejectsWhatTheRuleSetRejects) {
@@ -129,7 +148,7 @@ TEST(EndpointTest, RejectsWhatTheRuleSetRejects) {
   china.fips = true;
   EXPECT_EQ(Url(china), "error: Partition does not support FIPS");
   EndpointInputs arn = Aws("arn:aws:s3:us-west-2:123456789012:accesspoint/x");
-  arn.addressing = AddressingStyle::kPath;
+  arn.addressing_style = AddressingStyle::kPath;
   EXPECT_EQ(Url(arn), "error: Path-style addressing cannot be used with ARN buckets");
 }
 

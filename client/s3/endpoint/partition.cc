@@ -1,6 +1,7 @@
 #include "client/s3/endpoint/partition.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace penstock::s3 {
 namespace {
@@ -47,6 +48,15 @@ const Partition& PartitionOf(std::string_view region) {
       return row.partition;
   }
   return kAws;
+}
+
+bool IsAwsHost(std::string_view host) {
+  const auto is_below = [host](std::string_view suffix) {
+    return host.ends_with(suffix) && host.substr(0, host.size() - suffix.size()).ends_with('.');
+  };
+  return is_below(kAws.dns_suffix) ||
+         std::any_of(std::begin(kRows), std::end(kRows),
+                     [&](const Row& row) { return is_below(row.partition.dns_suffix); });
 }
 
 }  // namespace penstock::s3

@@ -14,6 +14,9 @@ struct Partition {
 // Decides by the form of the region's name; unknown forms belong to partition aws.
 const Partition& PartitionOf(std::string_view region);
 
+// Returns whether the lower-case host name is below the suffix of a partition.
+bool IsAwsHost(std::string_view host);
+
 }  // namespace penstock::s3
 
 #endif  // PENSTOCK_CLIENT_S3_ENDPOINT_PARTITION_H_

@@ -30,5 +30,15 @@ TEST(PartitionTest, UnknownRegionsBelongToPartitionAws) {
   }
 }
 
+TEST(PartitionTest, HostsOfAwsEndWithTheSuffixOfAPartition) {
+  for (const char* host : {"s3.us-east-1.amazonaws.com", "s3.cn-north-1.amazonaws.com.cn",
+                           "s3.us-iso-east-1.c2s.ic.gov", "s3.eusc-de-east-1.amazonaws.eu"}) {
+    EXPECT_TRUE(IsAwsHost(host)) << host;
+  }
+  for (const char* host :
+       {"amazonaws.com", "s3amazonaws.com", "amazonaws.com.example", "minio", ""})
+    EXPECT_FALSE(IsAwsHost(host)) << host;
+}
+
 }  // namespace
 }  // namespace penstock::s3

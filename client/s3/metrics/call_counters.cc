@@ -1,5 +1,6 @@
 #include "client/s3/metrics/call_counters.h"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,6 +12,21 @@ namespace {
 
 void Add(std::atomic<std::uint64_t>& counter, std::uint64_t count) {
   if (count != 0) counter.fetch_add(count, std::memory_order_relaxed);
+}
+
+// Adds the counters that are not 0 to `out` under the names of their enumerators. Returns the sum.
+template <class Enum, std::size_t kCount>
+std::uint64_t ReadByName(const std::array<std::atomic<std::uint64_t>, kCount>& counters,
+                         std::string_view (*name_of)(Enum),
+                         std::map<std::string, std::uint64_t>& out) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const std::uint64_t count = counters[i].load(std::memory_order_relaxed);
+    if (count == 0) continue;
+    out.emplace(name_of(static_cast<Enum>(i)), count);
+    sum += count;
+  }
+  return sum;
 }
 
 RequestEvent EventOf(const AttemptEnd& end) {
@@ -80,12 +96,12 @@ ClientStats CallCounters::Snapshot() const {
   }
   stats.connections = {opened_.load(std::memory_order_relaxed),
                        reused_.load(std::memory_order_relaxed)};
-  stats.retries = retries_.load(std::memory_order_relaxed);
+  stats.retries = ReadByName(retries_, RetryReasonName, stats.retries_by_reason);
   stats.hedges = hedges_.load(std::memory_order_relaxed);
   stats.hedges_won = hedges_won_.load(std::memory_order_relaxed);
   stats.throttled = throttled_.load(std::memory_order_relaxed);
   stats.exceptions = CaughtExceptions() - exceptions_before_;
-  stats.failures = failures_.load(std::memory_order_relaxed);
+  stats.failures = ReadByName(failures_, ErrorKindName, stats.failures_by_kind);
   stats.bytes_sent = bytes_sent_.load(std::memory_order_relaxed);
   stats.bytes_received = bytes_received_.load(std::memory_order_relaxed);
   return stats;

@@ -11,7 +11,9 @@
 #include "client/http/transport.h"
 #include "client/memory/append_only_list.h"
 #include "client/s3/metrics/time_counts.h"
+#include "client/s3/model/error_codes.h"
 #include "client/s3/model/operations.h"
+#include "penstock/base/error.h"
 #include "penstock/client.h"
 
 namespace penstock::s3 {
@@ -57,10 +59,14 @@ class CallCounters {
 
   // Counts a completed attempt and calls the newest observer.
   void OnAttempt(const AttemptEnd& end);
-  void OnRetry() { retries_.fetch_add(1, std::memory_order_relaxed); }
+  void OnRetry(RetryReason reason) {
+    retries_[static_cast<std::size_t>(reason)].fetch_add(1, std::memory_order_relaxed);
+  }
   void OnHedge() { hedges_.fetch_add(1, std::memory_order_relaxed); }
   void OnHedgeWon() { hedges_won_.fetch_add(1, std::memory_order_relaxed); }
-  void OnFailure() { failures_.fetch_add(1, std::memory_order_relaxed); }
+  void OnFailure(ErrorKind kind) {
+    failures_[static_cast<std::size_t>(kind)].fetch_add(1, std::memory_order_relaxed);
+  }
 
   // Whether OnAttempt calls an observer.
   bool observed() const { return NewestObserver() != nullptr; }
@@ -85,11 +91,11 @@ class CallCounters {
   std::array<std::atomic<Times*>, kOperationCount> times_{};
   Counter opened_{0};  // Requests that opened a connection.
   Counter reused_{0};
-  Counter retries_{0};
+  std::array<Counter, kRetryReasonCount> retries_{};
   Counter hedges_{0};
   Counter hedges_won_{0};
   Counter throttled_{0};
-  Counter failures_{0};
+  std::array<Counter, static_cast<std::size_t>(ErrorKind::kInternal) + 1> failures_{};
   Counter bytes_sent_{0};
   Counter bytes_received_{0};
   const std::uint64_t exceptions_before_;  // Of the process.

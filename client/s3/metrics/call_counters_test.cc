@@ -18,8 +18,8 @@ TEST(CallCountersTest, CountsAttemptsByOperation) {
   CallCounters counters;
   counters.OnAttempt(End());
   counters.OnAttempt(End(true));
-  counters.OnRetry();
-  counters.OnFailure();
+  counters.OnRetry(RetryReason::kThrottled);
+  counters.OnFailure(ErrorKind::kThrottled);
   const ClientStats stats = counters.Snapshot();
   EXPECT_EQ(stats.requests, (std::map<std::string, std::uint64_t>{{"GetObject", 2}}));
   EXPECT_EQ(stats.operations.at("GetObject").requests, 2u);
@@ -28,6 +28,22 @@ TEST(CallCountersTest, CountsAttemptsByOperation) {
   EXPECT_EQ(stats.failures, 1u);
   EXPECT_EQ(stats.bytes_sent, 6u);
   EXPECT_EQ(stats.bytes_received, 10u);
+}
+
+TEST(CallCountersTest, CountsRetriesByReasonAndFailuresByKind) {
+  using Counts = std::map<std::string, std::uint64_t>;
+  CallCounters counters;
+  EXPECT_EQ(counters.Snapshot().retries_by_reason, Counts());
+  counters.OnRetry(RetryReason::kConnection);
+  counters.OnRetry(RetryReason::kConnection);
+  counters.OnRetry(RetryReason::kRetryPolicy);
+  counters.OnFailure(ErrorKind::kInvalidArgument);
+  counters.OnFailure(ErrorKind::kInternal);
+  const ClientStats stats = counters.Snapshot();
+  EXPECT_EQ(stats.retries, 3u);
+  EXPECT_EQ(stats.retries_by_reason, (Counts{{"connection", 2}, {"retry_policy", 1}}));
+  EXPECT_EQ(stats.failures, 2u);
+  EXPECT_EQ(stats.failures_by_kind, (Counts{{"internal", 1}, {"invalid_argument", 1}}));
 }
 
 TEST(CallCountersTest, TimesAreByOperationAndOnlyResponsesHaveAFirstByte) {

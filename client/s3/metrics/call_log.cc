@@ -35,12 +35,13 @@ Result<void> ApplyLogLevel(const auth::Environment& environment) {
   const auto value = environment.Get("PENSTOCK_LOG");
   if (!value) return Ok();
   const std::string name = AsciiLower(*value);
+  if (name == "logging") return Ok();  // The Python package has set the sink and its level.
   const LogLevel level = ParseLogLevel(name);
   // The client logs nothing below an attempt.
   if (level == LogLevel::kTrace || (level == LogLevel::kOff && name != "off")) {
     return Error::Make(
         ErrorKind::kInvalidArgument,
-        "PENSTOCK_LOG must be off, error, warn, info or debug, not `" + *value + "`");
+        "PENSTOCK_LOG must be off, error, warn, info, debug or logging, not `" + *value + "`");
   }
   SetLogLevel(level);
   return Ok();

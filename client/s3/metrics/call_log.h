@@ -13,8 +13,9 @@
 namespace penstock::s3 {
 
 // Applies PENSTOCK_LOG: off, error, warn (or warning), info or debug, in any case. If set, the
-// process logs from now on at that level, to its sink (SetLogSink) or to standard error. Unset or
-// empty: no change. Returns kInvalidArgument for other values.
+// process logs from now on at that level, to its sink (SetLogSink) or to standard error. Unset,
+// empty or `logging` (for the Python package): no change. Returns kInvalidArgument for other
+// values.
 Result<void> ApplyLogLevel(const auth::Environment& environment);
 
 // info: a client was created, with its region and endpoint.

@@ -61,19 +61,26 @@ TEST_F(CallLogTest, WithoutTheVariableNothingChanges) {
   EXPECT_TRUE(LogEnabled(LogLevel::kDebug));
 }
 
+TEST_F(CallLogTest, TheValueLoggingLeavesSinkAndLevelToPython) {
+  Collect(LogLevel::kWarning);
+  ASSERT_TRUE(ApplyLogLevel(With("Logging")).ok());
+  EXPECT_TRUE(LogEnabled(LogLevel::kWarning));
+  EXPECT_FALSE(LogEnabled(LogLevel::kInfo));
+}
+
 TEST_F(CallLogTest, RejectsOtherValuesByName) {
   const auto applied = ApplyLogLevel(With("loud"));
   ASSERT_FALSE(applied.ok());
   EXPECT_EQ(applied.error().kind, ErrorKind::kInvalidArgument);
   EXPECT_EQ(applied.error().message,
-            "PENSTOCK_LOG must be off, error, warn, info or debug, not `loud`");
+            "PENSTOCK_LOG must be off, error, warn, info, debug or logging, not `loud`");
 }
 
 TEST_F(CallLogTest, RejectsTrace) {
   const auto applied = ApplyLogLevel(With("trace"));
   ASSERT_FALSE(applied.ok());
   EXPECT_EQ(applied.error().message,
-            "PENSTOCK_LOG must be off, error, warn, info or debug, not `trace`");
+            "PENSTOCK_LOG must be off, error, warn, info, debug or logging, not `trace`");
 }
 
 TEST_F(CallLogTest, FailedAttemptsAreWarningsAndEveryAttemptIsDebug) {

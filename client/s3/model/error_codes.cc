@@ -1,6 +1,7 @@
 #include "client/s3/model/error_codes.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 namespace penstock::s3 {
@@ -141,6 +142,24 @@ bool HasTrait(std::string_view code, CodeTrait trait) {
 std::optional<ErrorKind> KindOfCode(std::string_view code) {
   const CodeRow* row = FindCode(code);
   return row == nullptr ? std::nullopt : row->kind;
+}
+
+std::string_view RetryReasonName(RetryReason reason) {
+  constexpr std::array<std::string_view, kRetryReasonCount> kNames = {
+      "throttled",        "server_error", "timeout",     "connection", "data_loss",
+      "invalid_response", "clock_skew",   "credentials", "region",     "retry_policy"};
+  return kNames[static_cast<std::size_t>(reason)];
+}
+
+RetryReason ReasonOf(const Error& error, bool complete) {
+  if (error.kind == kThrottled) return RetryReason::kThrottled;
+  if (error.kind == ErrorKind::kTimeout) return RetryReason::kTimeout;
+  if (error.kind == kDataLoss) return RetryReason::kDataLoss;
+  // RequestTimeout: S3 waited for the request.
+  if (HasTrait(error.code, kTransient) || error.http_status == 408) return RetryReason::kTimeout;
+  if (error.http_status >= 300) return RetryReason::kServerError;
+  if (!complete) return RetryReason::kConnection;
+  return error.code.empty() ? RetryReason::kInvalidResponse : RetryReason::kServerError;
 }
 
 ErrorKind KindOfStatus(int status) { return RowOf(status).kind; }

@@ -3,6 +3,7 @@
 #ifndef PENSTOCK_CLIENT_S3_MODEL_ERROR_CODES_H_
 #define PENSTOCK_CLIENT_S3_MODEL_ERROR_CODES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -17,6 +18,27 @@ enum class RetryDecision {
   kTimeout,    // Like transient, but costs more tokens in some modes.
   kThrottled,  // Longer backoff.
 };
+
+// Why an attempt is followed by another one, for ClientStats::retries_by_reason.
+enum class RetryReason : std::uint8_t {
+  kThrottled,        // SlowDown, another throttling code, or a 429 or 503 without a code.
+  kServerError,      // Another 5xx, or an <Error> after a 200.
+  kTimeout,          // Of the client, or S3's RequestTimeout.
+  kConnection,       // No connection, or it ended before the response was complete.
+  kDataLoss,         // Bytes were missing or differ from their checksum, in either direction.
+  kInvalidResponse,  // A success that S3 cannot have sent.
+  kClockSkew,        // Signed again with the server's time.
+  kCredentials,      // Signed again with newer credentials.
+  kRegion,           // Sent to the region that the response named.
+  kRetryPolicy,      // The retry mode would have ended the call.
+};
+inline constexpr std::size_t kRetryReasonCount = 10;
+
+// Returns the name in ClientStats, such as "server_error".
+std::string_view RetryReasonName(RetryReason reason);
+
+// Returns the reason of a retry after a delay. `complete`: the whole response arrived.
+RetryReason ReasonOf(const Error& error, bool complete);
 
 // What a code says beyond its kind. The retry traits are those of AWS's standard and legacy retry
 // modes; mode `tuned` decides by kind.

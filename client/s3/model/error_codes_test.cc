@@ -50,5 +50,28 @@ TEST(ErrorCodesTest, ACodeHasOnlyTheTraitsOfItsRow) {
   EXPECT_FALSE(HasTrait("Unheard", kThrottling));
 }
 
+TEST(ErrorCodesTest, TheReasonOfARetryFollowsFromTheError) {
+  using enum ErrorKind;
+  const auto reason = [](ErrorKind kind, int status, std::string code, bool complete = true) {
+    Error error = Error::Make(kind, "m");
+    error.http_status = status;
+    error.code = std::move(code);
+    return RetryReasonName(ReasonOf(error, complete));
+  };
+  EXPECT_EQ(reason(kThrottled, 503, "SlowDown"), "throttled");
+  EXPECT_EQ(reason(kThrottled, 503, "SlowDown", false), "throttled");
+  EXPECT_EQ(reason(kUnavailable, 503, "ServiceUnavailable"), "server_error");
+  EXPECT_EQ(reason(kUnavailable, 500, "500", false), "server_error");
+  EXPECT_EQ(reason(kUnavailable, 200, "InternalError"), "server_error");
+  EXPECT_EQ(reason(kTimeout, 0, "", false), "timeout");
+  EXPECT_EQ(reason(kUnavailable, 400, "RequestTimeout"), "timeout");
+  EXPECT_EQ(reason(kUnavailable, 408, ""), "timeout");
+  EXPECT_EQ(reason(kUnavailable, 0, "", false), "connection");
+  EXPECT_EQ(reason(kUnavailable, 206, "", false), "connection");
+  EXPECT_EQ(reason(kDataLoss, 400, "BadDigest"), "data_loss");
+  EXPECT_EQ(reason(kDataLoss, 200, ""), "data_loss");
+  EXPECT_EQ(reason(kUnsupported, 200, ""), "invalid_response");
+}
+
 }  // namespace
 }  // namespace penstock::s3

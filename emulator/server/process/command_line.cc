@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/ascii.h"
+#include "base/text/quantity.h"
 #include "emulator/server/process/config_file.h"
 #include "emulator/server/process/options.h"
 #include "emulator/traffic/limits/limits.h"
@@ -68,60 +69,32 @@ CLI::Validator IsWhole() {
       "");
 }
 
-// Returns the number of `text` before its unit, and sets `unit` to the unit in lower case; nullopt
-// if the text does not begin with a whole number of 64 bits.
-std::optional<std::uint64_t> NumberAndUnit(std::string_view text, std::string& unit) {
-  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  unit = AsciiLower(text.substr(digits));
-  unit.erase(0, unit.find_first_not_of(' '));
-  std::uint64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + digits, number);
-  if (digits == 0 || parsed.ec != std::errc()) return std::nullopt;
-  return number;
-}
-
-struct Unit {
-  std::string_view name;
-  std::uint64_t factor;
-};
-constexpr std::uint64_t kKibi = 1024;
-constexpr std::uint64_t kKilo = 1000;
-constexpr Unit kSizeUnits[] = {{"", 1},
-                               {"b", 1},
-                               {"kib", kKibi},
-                               {"mib", kKibi* kKibi},
-                               {"gib", kKibi* kKibi* kKibi},
-                               {"tib", kKibi* kKibi* kKibi* kKibi},
-                               {"kb", kKilo},
-                               {"mb", kKilo* kKilo},
-                               {"gb", kKilo* kKilo* kKilo},
-                               {"tb", kKilo* kKilo* kKilo* kKilo}};
-constexpr Unit kDurationUnits[] = {{"ms", 1}, {"s", 1000}};
-
 // Replaces a number with a unit ("512MiB", "25 ms") by the number in the smallest unit.
-template <std::size_t kCount>
-CLI::Validator InUnits(const Unit (&units)[kCount], std::string expected) {
+template <class Parse>
+CLI::Validator InUnits(Parse parse, std::string expected) {
   return CLI::Validator(
-      [&units, expected = std::move(expected)](std::string& text) -> std::string {
+      [parse, expected = std::move(expected)](std::string& text) -> std::string {
         if (text.empty()) return {};  // RefuseEmptyValues says it
-        std::string name;
-        const std::optional<std::uint64_t> number = NumberAndUnit(text, name);
-        const Unit* const unit = std::find_if(std::begin(units), std::end(units),
-                                              [&](const Unit& u) { return u.name == name; });
-        const bool zero = number == 0 && name.empty();
-        if (!number || (unit == std::end(units) && !zero) ||
-            (!zero && *number > UINT64_MAX / unit->factor))
-          return "'" + text + "' is not " + expected;
-        text = std::to_string(zero ? 0 : *number * unit->factor);
+        const std::optional<std::uint64_t> number = parse(text);
+        if (!number) return "'" + text + "' is not " + expected;
+        text = std::to_string(*number);
         return {};
       },
       "");
 }
 
 CLI::Validator IsSize(const std::string& range) {
-  return InUnits(kSizeUnits, range +
-                                 " as a whole number, with or without a unit (KiB, MiB, GiB, "
-                                 "TiB, kB, MB, GB, TB), for example 64MiB");
+  return InUnits(&ParseByteSize, range +
+                                     " with or without a unit (KiB, MiB, GiB, TiB, kB, MB, GB, "
+                                     "TB), for example 64MiB");
+}
+
+CLI::Validator IsDuration(const std::string& range) {
+  const auto parse = [](std::string_view text) -> std::optional<std::uint64_t> {
+    static constexpr QuantityUnit kUnits[] = {{"ms", 1}, {"s", 1000}};
+    return text == "0" ? 0 : ParseQuantity(text, kUnits);
+  };
+  return InUnits(parse, range + ", for example 25ms");
 }
 
 void DeclareListeners(CLI::App& app, Flags& flags) {
@@ -175,7 +148,7 @@ void DeclareStorage(CLI::App& app, Flags& flags) {
                  "fault scenarios and limits, for example 512MiB; beyond it uploads get 507 and "
                  "documents 503. 0: "
                  "three quarters of the control group's limit, else half of the machine's memory")
-      ->transform(IsSize("0, or 1048576 (1MiB) to 18446744073709551615 bytes"))
+      ->transform(IsSize("0, or 1048576 (1MiB) to 9223372036854775807 bytes"))
       ->capture_default_str();
   app.add_option(
          "--durability", flags.durability,
@@ -230,7 +203,7 @@ void DeclareFaults(CLI::App& app, Flags& flags) {
                  "JSON file with the initial faults of every namespace (docs/reference/faults.md)");
   app.add_option("--first-byte-delay", options.first_byte_delay_ms,
                  "delay of every GET and HEAD response, as with a distant region: 25ms, 1s")
-      ->transform(InUnits(kDurationUnits, "0, or 1ms to 60s, for example 25ms"))
+      ->transform(IsDuration("0, or 1ms to 60s"))
       ->capture_default_str();
   app.add_option("--limits", flags.limits,
                  "limits, latency and bandwidth of S3: aws-standard, aws-strict, aws-express or "

@@ -69,6 +69,16 @@ def test_keys_listing_copy_delete(client, bucket, key, server):
     assert [info.key for page in client.list_objects(bucket) for info in page.object_info] == ["copied"]
 
 
+def test_a_server_is_reached_by_a_host_name_without_settings(client, bucket, server):
+    """Symptom: the client sent the request to BUCKET.localhost."""
+    config = replace(client.s3client_config, force_path_style=False)
+    endpoint = server.endpoint.replace("127.0.0.1", "localhost")
+    by_name = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=config)
+    by_name.put(bucket, "k", b"x")
+    assert client.get(bucket, "k").body == by_name.get(bucket, "k").body == b"x"
+    assert by_name.presign("get", bucket, "k").url.startswith(f"{endpoint}/{bucket}/k?")
+
+
 def test_pages_and_prefixes(client, bucket):
     for i in range(7):
         with client.put_object(bucket, f"p/{i}/x") as writer:

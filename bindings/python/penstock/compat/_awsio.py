@@ -53,10 +53,10 @@ class S3Init(S3Handler):
     def __init__(self) -> None:
         super().__init__()
 
-    def _settings(self, endpoint: str) -> dict[str, Any]:
+    def _settings(self) -> dict[str, Any]:
         host, port = os.environ.get("S3_PROXY_HOST"), os.environ.get("S3_PROXY_PORT")
         proxy = {"proxy": f"http://{host}:{port}" if port else f"http://{host}"} if host else {}
-        return super()._settings(endpoint) | proxy
+        return super()._settings() | proxy
 
     def list_files(self, url: str) -> list[str]:
         """Returns the URLs of all objects below a prefix."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._client import S3Client
-from .._config import S3ClientConfig, check_type, endpoint_of_environment, is_aws
+from .._config import S3ClientConfig, check_type, endpoint_of_environment
 from .._exceptions import S3Exception, S3InvalidArgumentError
 from .._objects import ObjectInfo, S3BucketKeyData, parse_s3_uri
 from .._prefetcher import Prefetcher
@@ -153,14 +153,12 @@ class S3Handler:
     def _make_client(self) -> S3Client:
         endpoint = self._endpoint or _endpoint_of_environment()
         region = self._region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or self._default_region
-        config = replace(self._config or S3ClientConfig(), **self._settings(endpoint or endpoint_of_environment()))
+        config = replace(self._config or S3ClientConfig(), **self._settings())
         return S3Client(region, endpoint=endpoint, user_agent=UserAgent(["md/datapipes"]), s3client_config=config)
 
-    def _settings(self, endpoint: str) -> dict[str, Any]:
+    def _settings(self) -> dict[str, Any]:
         """Returns the fields of the configuration that the arguments and environment variables determine."""
         settings: dict[str, Any] = {}
-        if endpoint and not is_aws(endpoint):
-            settings["force_path_style"] = True  # such services seldom have a domain for each bucket
         if self._request_timeout_ms != -1:
             settings["idle_timeout"] = max(LEAST_TIMEOUT_S, self._request_timeout_ms / 1000)
         if self._buffer_size:

@@ -9,7 +9,7 @@ from inspect import FullArgSpec
 from typing import Any
 
 from .._client import S3Client
-from .._config import S3ClientConfig, endpoint_of_environment, is_aws
+from .._config import S3ClientConfig
 from .._user_agent import UserAgent
 
 # Keyword arguments of the constructor that are used, or accepted and ignored: those of Penstock, of fsspec and of s3fs.
@@ -79,14 +79,10 @@ def make_client(
 ) -> S3Client:
     """Creates the client for the arguments of s3fs.
 
-    Uses path-style addressing for endpoints outside AWS, as botocore does, unless ``addressing_style`` is ``"virtual"``.
-
     Raises:
         ValueError: Only one of access key ID and secret is given, or requester pays is set for unsigned requests.
     """
-    style = (config_kwargs.get("s3") or {}).get("addressing_style")
     endpoint = endpoint_url or client_kwargs.get("endpoint_url") or None
-    seen = endpoint or endpoint_of_environment()
     retries = config_kwargs.get("retries") or {}
     # botocore's max_attempts does not include the first attempt.
     attempts = retries.get("total_max_attempts") or (retries["max_attempts"] + 1 if "max_attempts" in retries else None)
@@ -94,7 +90,7 @@ def make_client(
     unsigned = anon or getattr(signature, "__name__", type(signature).__name__) == "UNSIGNED"
     chosen: dict[str, Any] = {
         "unsigned": unsigned,
-        "force_path_style": style == "path" or bool(seen and style != "virtual" and not is_aws(seen)),
+        "addressing_style": (config_kwargs.get("s3") or {}).get("addressing_style"),
         "profile": profile or None,
         "requester_pays": requester_pays and not unsigned,
         "access_key_id": key or client_kwargs.get("aws_access_key_id") or None,
