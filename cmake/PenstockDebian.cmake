@@ -1,7 +1,8 @@
 # `cpack -G DEB --config BUILD/CPackConfig.cmake`: the Debian package penstock-emulator with a systemd unit (0121).
 #
 # Its files have the install component `debian`, which a plain `cmake --install` leaves out.
-set(CPACK_PACKAGE_CONTACT "Penstock developers <penstock@example.org>" CACHE STRING "Maintainer of the Debian package")
+# A Debian package must have an address, and the project has none: who publishes a package sets their own.
+set(CPACK_PACKAGE_CONTACT "Penstock developers <penstock@example.invalid>" CACHE STRING "Maintainer of the Debian package")
 set(packaging ${PROJECT_SOURCE_DIR}/packaging/debian)
 set(doc_dir usr/share/doc/penstock-emulator)
 

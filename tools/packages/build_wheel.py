@@ -41,7 +41,7 @@ def main() -> None:
     os.chdir(arguments.project)
     name = build_wheel(str(output), settings)
     check_import(output / name)
-    text = licenses(name.split("-")[0], static / "copyright")
+    text = licenses(name.split("-")[0].replace("_", "-"), static / "copyright")
     if text:
         information = "-".join(name.split("-")[:2]) + ".dist-info"
         with zipfile.ZipFile(output / name, "a", zipfile.ZIP_DEFLATED) as wheel:  # auditwheel completes RECORD
