@@ -19,7 +19,9 @@ install(FILES ${packaging}/penstock-emulator.default DESTINATION etc/default REN
 install(DIRECTORY DESTINATION etc/penstock-emulator COMPONENT debian EXCLUDE_FROM_ALL)
 install(FILES ${PROJECT_BINARY_DIR}/debian/changelog.gz ${packaging}/copyright DESTINATION ${doc_dir}
   COMPONENT debian EXCLUDE_FROM_ALL)
-install(FILES ${packaging}/lintian-overrides DESTINATION usr/share/lintian/overrides RENAME penstock-emulator
+# The program prints what its man pages and completion scripts have.
+install(CODE "execute_process(COMMAND ${CMAKE_COMMAND} -E env PENSTOCK_BUILD_DIR=${PROJECT_BINARY_DIR} PYTHONDONTWRITEBYTECODE=1
+  python3 ${PROJECT_SOURCE_DIR}/tools/install_manuals.py --debian \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/usr COMMAND_ERROR_IS_FATAL ANY)"
   COMPONENT debian EXCLUDE_FROM_ALL)
 
 set(CPACK_GENERATOR DEB)

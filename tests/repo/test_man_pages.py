@@ -16,7 +16,7 @@ from penstock.__main__ import make_parser
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 import man_pages
-from settings_page import help_text, options, variable
+from emulator_options import help_text, options, variable
 
 NO_CONTROL_SEQUENCES = ("-P-c", "-P-b", "-P-u")
 
@@ -24,7 +24,7 @@ NO_CONTROL_SEQUENCES = ("-P-c", "-P-b", "-P-u")
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("man")
-    man_pages.write(folder)
+    man_pages.write(folder, man_pages.client_pages() + man_pages.added_pages() + man_pages.emulator_pages())
     return folder
 
 

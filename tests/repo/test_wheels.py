@@ -90,6 +90,9 @@ def test_wheels_need_only_the_c_library(built, tmp_path):
         with zipfile.ZipFile(built[name]) as wheel:
             licences = [file for file in wheel.namelist() if ".dist-info/licenses/" in file and not file.endswith("/")]
             assert {file.rpartition("/")[2] for file in licences} == {"LICENSE", "NOTICE", "THIRD_PARTY_LICENSES"}
+            data = {file.partition(".data/data/share/")[2] for file in wheel.namelist() if ".data/data/" in file}
+            assert f"man/man1/{name.replace('_', '-')}.1" in data
+            assert ("bash-completion/completions/penstock-emulator" in data) == (name == "penstock_emulator")
             binaries = [file for file in wheel.namelist() if file.endswith((".so", "scripts/penstock-emulator"))]
             assert len(binaries) == (1 if name == "penstock" else 2)
             for binary in binaries:

@@ -103,6 +103,16 @@ def commands() -> None:
         subprocess.run([sys.executable, *command], check=True, stdout=subprocess.DEVNULL)
 
 
+def manuals() -> None:
+    share = Path(sys.prefix, "share")
+    pages = {page.stem for page in share.glob("man/man1/*.1")}
+    assert pages >= {"penstock", "penstock-cp", "penstock-simulate", "penstock-emulator", "penstock-emulator-fsck"}, pages
+    script = share / "bash-completion/completions/penstock-emulator"
+    subprocess.run(["bash", "-c", 'source "$0" && complete -p penstock-emulator >/dev/null', script], check=True)
+    assert "compdef" in (share / "zsh/site-functions/_penstock-emulator").read_text(encoding="utf-8")
+    assert "complete -c" in (share / "fish/vendor_completions.d/penstock-emulator.fish").read_text(encoding="utf-8")
+
+
 def missing(program: str) -> set[str]:
     """Returns the packages and names that a program needs and does not have."""
     nodes = list(ast.walk(ast.parse(program)))
@@ -128,7 +138,7 @@ def pages() -> None:
         print(f"  {page.name}: {len(whole)} of {len(programs)} programs ran")
 
 
-CHECKS: tuple[Callable[[], None], ...] = (versions, program, in_process, https, extras, commands, pages)
+CHECKS: tuple[Callable[[], None], ...] = (versions, program, in_process, https, extras, commands, manuals, pages)
 
 if __name__ == "__main__":
     torch = "with" if importlib.util.find_spec("torch") else "without"
