@@ -1,4 +1,4 @@
-"""The recipes of packaging/ contain what the build reads. packaging/README.md says what was tried with Conan and vcpkg themselves."""
+"""The Conan recipe contains what the build reads. packaging/README.md says what was tried with Conan and vcpkg themselves."""
 
 from __future__ import annotations
 

@@ -7,6 +7,8 @@ set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)    # Debian: g++-aarch64-linux-gnu
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
 # The C library of the cross compiler has its loader here, too.
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static -L /usr/aarch64-linux-gnu)  # Debian: qemu-user-static
+# The cross compiler does not find lld.
+set(PENSTOCK_LLD OFF CACHE FILEPATH "")
 
 set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES PENSTOCK_STATIC_DEPENDENCIES)
 set(penstock_sysroot ${PENSTOCK_STATIC_DEPENDENCIES}/sysroot)
