@@ -139,16 +139,16 @@ def _command_pages(name: str, summary: str, command: argparse.ArgumentParser) ->
 
 def client_pages() -> list[Page]:
     """Returns the pages of the distribution penstock: of `penstock`, and of the commands that no other distribution adds."""
-    from penstock.__main__ import make_parser
+    from penstock.__main__ import _OTHER_COMMANDS, make_parser
 
     parser, commands = make_parser(None)
-    summaries = dict(_summaries(commands))
+    summaries = dict(_summaries(commands)) | {name: f"{text} ({of})" for name, (of, text) in _OTHER_COMMANDS.items()}
     top = _page("penstock", "S3 for PyTorch", parser)
     top.synopsis = ["penstock\nCOMMAND [OPTION]... [ARGUMENT]..."]
     top.sections = {"commands": list(summaries.items())} | top.sections
     top.sections |= {"environment": client_variables(), "exit status": EXIT_STATUS}
     pages = [top]
-    added = {entry.name for entry in entry_points(group="penstock.commands")}
+    added = _OTHER_COMMANDS.keys() | {entry.name for entry in entry_points(group="penstock.commands")}
     for name, summary in summaries.items():
         if name not in added:
             pages += _command_pages(name, summary, make_parser(name)[1].choices[name])

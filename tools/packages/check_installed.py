@@ -132,9 +132,10 @@ def pages() -> None:
         whole = [program for program in programs if not missing(program)]
         for program in whole:
             with tempfile.TemporaryDirectory() as folder, penstock_emulator.Emulator() as s3:
-                file = Path(folder, "program.py")
+                file = Path(folder, "test_program.py")
                 file.write_text(program, encoding="utf-8")
-                subprocess.run([sys.executable, file], cwd=folder, env=dict(os.environ) | s3.environment(), check=True)
+                pytest = ["-m", "pytest", "-q"] if re.search(r"^def test_", program, re.M) else []
+                subprocess.run([sys.executable, *pytest, file], cwd=folder, env=dict(os.environ) | s3.environment(), check=True)
         print(f"  {page.name}: {len(whole)} of {len(programs)} programs ran")
 
 
