@@ -1,7 +1,8 @@
 # `cpack -G DEB --config BUILD/CPackConfig.cmake`: the Debian package penstock-emulator with a systemd unit (0121).
 #
 # Its files have the install component `debian`, which a plain `cmake --install` leaves out.
-set(CPACK_PACKAGE_CONTACT "Penstock developers <penstock@example.org>" CACHE STRING "Maintainer of the Debian package")
+# A Debian package must have an address, and the project has none: who publishes a package sets their own.
+set(CPACK_PACKAGE_CONTACT "Penstock developers <penstock@example.invalid>" CACHE STRING "Maintainer of the Debian package")
 set(packaging ${PROJECT_SOURCE_DIR}/packaging/debian)
 set(doc_dir usr/share/doc/penstock-emulator)
 
@@ -18,7 +19,9 @@ install(FILES ${packaging}/penstock-emulator.default DESTINATION etc/default REN
 install(DIRECTORY DESTINATION etc/penstock-emulator COMPONENT debian EXCLUDE_FROM_ALL)
 install(FILES ${PROJECT_BINARY_DIR}/debian/changelog.gz ${packaging}/copyright DESTINATION ${doc_dir}
   COMPONENT debian EXCLUDE_FROM_ALL)
-install(FILES ${packaging}/lintian-overrides DESTINATION usr/share/lintian/overrides RENAME penstock-emulator
+# The program prints what its man pages and completion scripts have.
+install(CODE "execute_process(COMMAND ${CMAKE_COMMAND} -E env PENSTOCK_BUILD_DIR=${PROJECT_BINARY_DIR} PYTHONDONTWRITEBYTECODE=1
+  python3 ${PROJECT_SOURCE_DIR}/tools/install_manuals.py --debian \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/usr COMMAND_ERROR_IS_FATAL ANY)"
   COMPONENT debian EXCLUDE_FROM_ALL)
 
 set(CPACK_GENERATOR DEB)

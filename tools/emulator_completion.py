@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from settings_page import Option, help_text, options
+from emulator_options import Option, help_text, options
 
 FILES = {
     "config",

@@ -2,6 +2,8 @@
 
     ./dev python tools/man_pages.py [FOLDER]        (default: build/man)
 
+tools/install_manuals.py writes those of one distribution.
+
 The options come from the argparse parsers and from `penstock-emulator --help`, the variables from docs/reference/settings.md.
 """
 
@@ -12,12 +14,13 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib.metadata import entry_points
 from pathlib import Path
 
-from penstock.__main__ import make_parser
-from settings_page import PAGE, help_text, options, variable
+from emulator_options import help_text, options, variable
 
 ROOT = Path(__file__).resolve().parents[1]
+SETTINGS = ROOT / "docs/reference/settings.md"
 Entry = tuple[str, str]  # what is printed bold, and its meaning
 SECTIONS = ("commands", "verbs", "arguments", "options", "environment", "exit status")
 EXIT_STATUS = [
@@ -68,7 +71,8 @@ def roff(page: Page, names: list[str]) -> str:
         lines.append(f'.SH "{heading.upper()}"' if is_section else f'.SS "{escaped(heading[0].upper() + heading[1:])}"')
         for term, meaning in entries:
             lines += [".TP", f"\\fB{escaped(term)}\\fR", escaped(meaning) or "\\ "]
-    lines += [".SH SEE ALSO", ", ".join(f"\\fB{escaped(name)}\\fR(1)" for name in related)]
+    if related:
+        lines += [".SH SEE ALSO", ", ".join(f"\\fB{escaped(name)}\\fR(1)" for name in related)]
     return "\n".join(lines) + "\n"
 
 
@@ -108,7 +112,7 @@ def _summaries(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def client_variables() -> list[Entry]:
     """Returns the variables of the client's table of docs/reference/settings.md with their meanings."""
-    rows = re.findall(r"^\| `(\w+)` \|.*\| [AVP ]+ \|([^|]*)\|([^|]*)\|$", PAGE.read_text(), re.M)
+    rows = re.findall(r"^\| `(\w+)` \|.*\| [AVP ]+ \|([^|]*)\|([^|]*)\|$", SETTINGS.read_text(), re.M)
 
     def plain(text: str) -> str:
         return re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text).replace("`", "")
@@ -119,29 +123,49 @@ def client_variables() -> list[Entry]:
     ]
 
 
-def penstock_pages() -> list[Page]:
-    parser, commands = make_parser(None)
-    summaries = dict(_summaries(commands))
-    top = _page("penstock", "S3 for PyTorch", parser)
-    top.synopsis = ["penstock\nCOMMAND [OPTION]... [ARGUMENT]..."]
-    pages = [top]
-    for name, summary in summaries.items():
-        _, choices = make_parser(name)
-        command = choices.choices[name]
-        page = _page(f"penstock {name}", summary, command)
-        pages.append(page)
-        for action in command._actions:
-            if isinstance(action, argparse._SubParsersAction):
-                page.synopsis = [f"penstock {name}\nVERB [OPTION]... [ARGUMENT]..."]
-                page.sections = {"verbs": list(_summaries(action))} | page.sections
-                pages += [_page(f"penstock {name} {verb}", text, action.choices[verb]) for verb, text in _summaries(action)]
-    top.sections = {"commands": list(summaries.items())} | top.sections | {"environment": client_variables()}
+def _command_pages(name: str, summary: str, command: argparse.ArgumentParser) -> list[Page]:
+    """Returns the pages of a command of `penstock`, and of its verbs."""
+    page = _page(f"penstock {name}", summary, command)
+    pages = [page]
+    for action in command._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            page.synopsis = [f"penstock {name}\nVERB [OPTION]... [ARGUMENT]..."]
+            page.sections = {"verbs": list(_summaries(action))} | page.sections
+            pages += [_page(f"penstock {name} {verb}", text, action.choices[verb]) for verb, text in _summaries(action)]
     for page in pages:
         page.sections["exit status"] = EXIT_STATUS
     return pages
 
 
+def client_pages() -> list[Page]:
+    """Returns the pages of the distribution penstock: of `penstock`, and of the commands that no other distribution adds."""
+    from penstock.__main__ import _OTHER_COMMANDS, make_parser
+
+    parser, commands = make_parser(None)
+    summaries = dict(_summaries(commands)) | {name: f"{text} ({of})" for name, (of, text) in _OTHER_COMMANDS.items()}
+    top = _page("penstock", "S3 for PyTorch", parser)
+    top.synopsis = ["penstock\nCOMMAND [OPTION]... [ARGUMENT]..."]
+    top.sections = {"commands": list(summaries.items())} | top.sections
+    top.sections |= {"environment": client_variables(), "exit status": EXIT_STATUS}
+    pages = [top]
+    added = _OTHER_COMMANDS.keys() | {entry.name for entry in entry_points(group="penstock.commands")}
+    for name, summary in summaries.items():
+        if name not in added:
+            pages += _command_pages(name, summary, make_parser(name)[1].choices[name])
+    return pages
+
+
+def added_pages(distribution: str | None = None) -> list[Page]:
+    """Returns the pages of the commands that other distributions, or only the given one, add to `penstock`."""
+    commands = argparse.ArgumentParser(prog="penstock").add_subparsers(dest="command")
+    for entry in entry_points(group="penstock.commands"):
+        if distribution is None or (entry.dist is not None and entry.dist.name.replace("_", "-") == distribution):
+            entry.load()(commands)
+    return [page for name, summary in _summaries(commands) for page in _command_pages(name, summary, commands.choices[name])]
+
+
 def emulator_pages() -> list[Page]:
+    """Returns the pages of the program penstock-emulator."""
     pages = []
     for words, summary, status in (
         ((), "an S3 emulator for development and tests", EMULATOR_STATUS),
@@ -168,16 +192,15 @@ def emulator_pages() -> list[Page]:
     return pages
 
 
-def write(folder: Path) -> list[Page]:
-    """Writes all pages. Returns them."""
-    pages = penstock_pages() + emulator_pages()
+def write(folder: Path, pages: list[Page]) -> None:
     names = [page.file.removesuffix(".1") for page in pages]
     folder.mkdir(parents=True, exist_ok=True)
     for page in pages:
         (folder / page.file).write_text(roff(page, names))
-    return pages
 
 
 if __name__ == "__main__":
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build/man"
-    print(f"{len(write(target))} pages in {target}")
+    found = client_pages() + added_pages() + emulator_pages()
+    write(target, found)
+    print(f"{len(found)} pages in {target}")

@@ -8,15 +8,13 @@
 from __future__ import annotations
 
 import inspect
-import os
-import re
-import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
+from emulator_options import help_text, options, variable
 from penstock_emulator import Emulator
 
+<<<<<<< HEAD
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/reference/settings.md"
 HEADER = f"| Option | Variable | Key in the file | Python argument | C++ member | Default | Meaning |\n{'| --- ' * 7}|\n"
@@ -24,6 +22,10 @@ _OPTION = re.compile(
     r"^  (?:-h,)?--([a-z-]+)(?: (TEXT|INT|UINT|FLOAT)(?::\{(.*?)\})?(?:=(\S+))?)?( \.\.\.)?(?: Excludes: \S+)?\s*(.*)$"
 )
 _MEBIBYTE = 1 << 20
+=======
+PAGE = Path(__file__).resolve().parents[1] / "docs/reference/settings.md"
+HEADER = "| Option | Variable | Key in the file | Python argument | Default | Meaning |\n| --- | --- | --- | --- | --- | --- |\n"
+>>>>>>> pkg23
 # Python arguments that differ from the option's name, because they have another type.
 _PYTHON = {"access-key": "access_keys", "secret-key": "access_keys"}
 # C++ members for options that command_line.cc does not bind to a member of their own name.
@@ -32,6 +34,7 @@ _CPP = {"access-key": ("access_keys",), "secret-key": ("access_keys",), "limits"
 _CPP_TEXTS = {"users": "users_json", "faults": "faults_json"}
 
 
+<<<<<<< HEAD
 class Option(NamedTuple):
     """An option of penstock-emulator. `value` is its type, such as TEXT, and empty for a flag."""
 
@@ -84,6 +87,8 @@ def cpp_names(option: Option) -> tuple[str, ...]:
     return tuple(filter(None, (found, _CPP_TEXTS.get(option.name))))
 
 
+=======
+>>>>>>> pkg23
 def table() -> str:
     arguments = inspect.signature(Emulator).parameters
     lines = [HEADER]

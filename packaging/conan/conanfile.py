@@ -15,7 +15,7 @@ from conan.tools.files import copy
 from conan.tools.gnu import PkgConfigDeps
 
 FILES = ("CMakeLists.txt", "LICENSE", "VERSION")
-FOLDERS = ("base", "client", "cmake", "emulator")
+FOLDERS = ("base", "client", "cmake", "emulator", "packaging/debian")  # the last: the build configures a Debian package
 
 
 class PenstockRecipe(ConanFile):

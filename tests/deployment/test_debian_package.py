@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import gzip
 import json
 import re
 import shlex
@@ -62,11 +63,23 @@ def test_the_package_has_the_stripped_executable_and_its_configuration(package: 
     files = {str(path.relative_to(unpacked)) for path in unpacked.rglob("*") if path.is_file()}
     doc = {f"usr/share/doc/penstock-emulator/{name}" for name in ("changelog.gz", "copyright")}
     control = {f"DEBIAN/{name}" for name in ("conffiles", "control", "md5sums", "postinst", "postrm", "prerm")}
-    lintian = {"usr/share/lintian/overrides/penstock-emulator"}
-    assert files == {"usr/bin/penstock-emulator", UNIT, DEFAULT} | doc | control | lintian
+    manuals = {f"usr/share/man/man1/penstock-emulator{name}.1.gz" for name in ("", "-fsck")} | {
+        "usr/share/bash-completion/completions/penstock-emulator",
+        "usr/share/fish/vendor_completions.d/penstock-emulator.fish",
+        "usr/share/zsh/vendor-completions/_penstock-emulator",
+    }
+    assert files == {"usr/bin/penstock-emulator", UNIT, DEFAULT} | doc | control | manuals
     assert (unpacked / "DEBIAN/conffiles").read_text().split() == [f"/{DEFAULT}"]
     assert (unpacked / "usr/bin/penstock-emulator").stat().st_size < 10 << 20, "not stripped"
     assert "libsqlite3-0" in run("dpkg-deb", "--field", package, "Depends")
+
+
+def test_the_package_describes_the_executable(unpacked: Path) -> None:
+    options = set(re.findall(r"^  (--[a-z-]+)", run(EXECUTABLE, "--help"), re.M)) - {"--version"}
+    assert len(options) > 20
+    page = gzip.decompress((unpacked / "usr/share/man/man1/penstock-emulator.1.gz").read_bytes()).decode().replace("\\-", "-")
+    script = (unpacked / "usr/share/bash-completion/completions/penstock-emulator").read_text()
+    assert {option for option in options if option not in page or option not in script} == set()
 
 
 def test_systemd_accepts_every_line_of_the_unit(unpacked: Path, tmp_path: Path) -> None:

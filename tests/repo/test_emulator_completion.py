@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 import emulator_completion
-from settings_page import help_text, options
+from emulator_options import help_text, options
 
 SHOW = """
 source "$1"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import importlib.metadata
 import os
 import re
 import shutil
@@ -16,7 +17,7 @@ from penstock.__main__ import make_parser
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 import man_pages
-from settings_page import help_text, options, variable
+from emulator_options import help_text, options, variable
 
 NO_CONTROL_SEQUENCES = ("-P-c", "-P-b", "-P-u")
 
@@ -24,7 +25,7 @@ NO_CONTROL_SEQUENCES = ("-P-c", "-P-b", "-P-u")
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("man")
-    man_pages.write(folder)
+    man_pages.write(folder, man_pages.client_pages() + man_pages.added_pages() + man_pages.emulator_pages())
     return folder
 
 
@@ -74,6 +75,16 @@ def test_the_pages_have_the_environment_variables(folder) -> None:
     client, emulator = rendered(folder / "penstock.1"), rendered(folder / "penstock-emulator.1")
     assert [name for name, _ in man_pages.client_variables() if not re.search(rf"^ +{name}\b", client, re.M)] == []
     assert [each.name for each in options(help_text()) if not re.search(rf"^ +{variable(each)}\b", emulator, re.M)] == []
+
+
+def test_the_client_has_no_pages_of_commands_that_are_not_installed(monkeypatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(importlib.metadata, "entry_points", lambda group: ())
+        patch.setattr(man_pages, "entry_points", lambda group: ())
+        pages = {page.name: page for page in man_pages.client_pages()}
+    assert "penstock cp" in pages
+    assert "penstock simulate" not in pages
+    assert dict(pages["penstock"].sections["commands"])["simulate"].endswith(" (penstock-emulator)")
 
 
 @pytest.mark.parametrize("text", [".dot", "'quote", "back\\slash", "~^`", "a\n.b"])

@@ -18,7 +18,7 @@ OLD = "\n## [0.1.0] - 2026-12-01\n\n### Added\n\n- one\n"
 
 @pytest.fixture
 def release(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    monkeypatch.syspath_prepend(str(ROOT / "tools/packages"))
     return importlib.import_module("release_files")
 
 
@@ -99,8 +99,8 @@ def test_checksums_are_those_of_sha256sum(release, tmp_path: Path) -> None:
 def test_notice_has_every_library_of_the_sbom(release) -> None:
     notice = (ROOT / "NOTICE").read_text()
     section = notice.partition("2. Libraries that binary packages contain")[2].partition("\n3. ")[0]
-    names = {line.split("  ")[0].lower().replace("/", "-") for line in section.splitlines() if re.match(r"\S+  +\S", line)}
-    assert names == {name.lower() for name in release.COMPILED_IN}
+    names = {line.split("  ")[0] for line in section.splitlines() if re.match(r"\S+  +\S", line)}
+    assert names == {one.name for one in release.COMPONENTS}
 
 
 @pytest.mark.parametrize(

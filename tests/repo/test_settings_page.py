@@ -13,7 +13,8 @@ from pathlib import Path
 from penstock_emulator import Emulator
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
-from settings_page import PAGE, cpp_members, cpp_names, help_text, options, table
+from emulator_options import help_text, options
+from settings_page import PAGE, cpp_members, cpp_names, table
 
 PROGRAM = Path(os.environ["PENSTOCK_BUILD_DIR"], "emulator/server/penstock-emulator")
 

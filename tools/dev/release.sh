@@ -27,7 +27,7 @@ run_release() {
     shift
   done
   [ -n "$check" ] || { release_usage >&2; die "release needs --check: publishing is done by .github/workflows/release.yml"; }
-  "${PENSTOCK_PYTHON:-python3}" tools/release_files.py version ${tag:+--tag "$tag"} || exit 1
+  "${PENSTOCK_PYTHON:-python3}" tools/packages/release_files.py version ${tag:+--tag "$tag"} || exit 1
   local changed
   changed=$(git status --porcelain) || die "git status failed; a release needs a git checkout"
   [ -z "$changed" ] || die "the working tree has changes; commit or remove them:"$'\n'"$changed"
@@ -39,7 +39,7 @@ run_release() {
   fi
   make_venv requirements-release.txt
   "$made/bin/python" -m twine check --strict "$built"/*.whl || die "the metadata of a package is not valid; see the message above"
-  "$made/bin/python" tools/release_files.py sbom "$built" || exit 1
-  "$made/bin/python" tools/release_files.py sums "$built" || exit 1
+  "$made/bin/python" tools/packages/release_files.py sbom "$built" || exit 1
+  "$made/bin/python" tools/packages/release_files.py sums "$built" || exit 1
   say "the packages in $built are ready to be published"
 }

@@ -12,15 +12,26 @@ import pybind11
 from scikit_build_core.build import build_wheel
 from third_party import licenses
 
+TOOLS = Path(__file__).resolve().parents[1]
 
-def check_import(wheel: Path) -> None:
-    """Imports the extension of a wheel, which may be compiled for another interpreter after an error of the build."""
-    package = wheel.name.split("-")[0]
-    with tempfile.TemporaryDirectory() as folder:
-        with zipfile.ZipFile(wheel) as files:
-            files.extractall(folder)
-        if list(Path(folder, package).glob("_core.*.so")):
-            subprocess.run([sys.executable, "-c", f"import {package}._core"], cwd=folder, check=True)
+
+def check_import(package: str, folder: str) -> None:
+    """Imports the extension of an unpacked wheel, which may be compiled for another interpreter after an error of the build."""
+    if list(Path(folder, package).glob("_core.*.so")):
+        subprocess.run([sys.executable, "-c", f"import {package}._core"], cwd=folder, check=True)
+
+
+def manuals(distribution: str, folder: str, build_dir: Path) -> list[tuple[str, bytes]]:
+    """Returns the names and contents of the man pages and completion scripts of an unpacked wheel's programs."""
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([folder, os.environ["PYTHONPATH"]]),
+        "PENSTOCK_BUILD_DIR": str(build_dir),
+    }
+    with tempfile.TemporaryDirectory() as prefix:
+        command = [sys.executable, str(TOOLS / "install_manuals.py"), distribution, prefix]
+        subprocess.run(command, check=True, env=environment)
+        files = sorted(path for path in Path(prefix).rglob("*") if path.is_file())
+        return [(path.relative_to(prefix).as_posix(), path.read_bytes()) for path in files]
 
 
 def main() -> None:
@@ -30,22 +41,31 @@ def main() -> None:
     parser.add_argument("--build-dir", type=Path, required=True, help="build folder; other interpreters may have used it")
     parser.add_argument("--static", type=Path, required=True, help="folder of tools/packages/static_dependencies.sh")
     arguments = parser.parse_args()
-    output, static = arguments.output.resolve(), arguments.static.resolve()
+    output, static, build_dir = arguments.output.resolve(), arguments.static.resolve(), arguments.build_dir.resolve()
     settings = {
-        "build-dir": str(arguments.build_dir.resolve()),
+        "build-dir": str(build_dir),
         "cmake.define.PENSTOCK_STATIC_DEPENDENCIES": str(static),
         "cmake.define.PENSTOCK_WERROR": "ON",  # as in the builds of ./dev, whose objects ccache has
         "cmake.define.pybind11_DIR": pybind11.get_cmake_dir(),
     }
-    (arguments.build_dir / "CMakeCache.txt").unlink(missing_ok=True)  # has the headers of the interpreter before
+    (build_dir / "CMakeCache.txt").unlink(missing_ok=True)  # has the headers of the interpreter before
     os.chdir(arguments.project)
     name = build_wheel(str(output), settings)
-    check_import(output / name)
-    text = licenses(name.split("-")[0], static / "copyright")
-    if text:
-        information = "-".join(name.split("-")[:2]) + ".dist-info"
-        with zipfile.ZipFile(output / name, "a", zipfile.ZIP_DEFLATED) as wheel:  # auditwheel completes RECORD
-            wheel.writestr(f"{information}/licenses/THIRD_PARTY_LICENSES", text)
+    package, version = name.split("-")[:2]
+    distribution = package.replace("_", "-")
+    added = []
+    with tempfile.TemporaryDirectory() as folder:
+        with zipfile.ZipFile(output / name) as wheel:
+            wheel.extractall(folder)
+        check_import(package, folder)
+        text = licenses(distribution, static / "copyright")
+        if text:  # the wheel has code of C++
+            added = [(f"{package}-{version}.dist-info/licenses/THIRD_PARTY_LICENSES", text.encode())]
+            for file, content in manuals(distribution, folder, build_dir):
+                added.append((f"{package}-{version}.data/data/{file}", content))
+    with zipfile.ZipFile(output / name, "a", zipfile.ZIP_DEFLATED) as wheel:  # auditwheel completes RECORD
+        for file, content in added:
+            wheel.writestr(file, content)
     print(output / name)
 
 

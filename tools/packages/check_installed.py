@@ -103,6 +103,16 @@ def commands() -> None:
         subprocess.run([sys.executable, *command], check=True, stdout=subprocess.DEVNULL)
 
 
+def manuals() -> None:
+    share = Path(sys.prefix, "share")
+    pages = {page.stem for page in share.glob("man/man1/*.1")}
+    assert pages >= {"penstock", "penstock-cp", "penstock-simulate", "penstock-emulator", "penstock-emulator-fsck"}, pages
+    script = share / "bash-completion/completions/penstock-emulator"
+    subprocess.run(["bash", "-c", 'source "$0" && complete -p penstock-emulator >/dev/null', script], check=True)
+    assert "compdef" in (share / "zsh/site-functions/_penstock-emulator").read_text(encoding="utf-8")
+    assert "complete -c" in (share / "fish/vendor_completions.d/penstock-emulator.fish").read_text(encoding="utf-8")
+
+
 def missing(program: str) -> set[str]:
     """Returns the packages and names that a program needs and does not have."""
     nodes = list(ast.walk(ast.parse(program)))
@@ -122,13 +132,14 @@ def pages() -> None:
         whole = [program for program in programs if not missing(program)]
         for program in whole:
             with tempfile.TemporaryDirectory() as folder, penstock_emulator.Emulator() as s3:
-                file = Path(folder, "program.py")
+                file = Path(folder, "test_program.py")
                 file.write_text(program, encoding="utf-8")
-                subprocess.run([sys.executable, file], cwd=folder, env=dict(os.environ) | s3.environment(), check=True)
+                pytest = ["-m", "pytest", "-q"] if re.search(r"^def test_", program, re.M) else []
+                subprocess.run([sys.executable, *pytest, file], cwd=folder, env=dict(os.environ) | s3.environment(), check=True)
         print(f"  {page.name}: {len(whole)} of {len(programs)} programs ran")
 
 
-CHECKS: tuple[Callable[[], None], ...] = (versions, program, in_process, https, extras, commands, pages)
+CHECKS: tuple[Callable[[], None], ...] = (versions, program, in_process, https, extras, commands, manuals, pages)
 
 if __name__ == "__main__":
     torch = "with" if importlib.util.find_spec("torch") else "without"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# check_wheels.sh [--packages FOLDER] [SUITE...]: installs the wheels of build/wheels in clean roots of Debian's SUITEs (bookworm trixie) and
-# checks them there, offline and without compilers. Needs root and the Debian package debootstrap.
+# check_wheels.sh [--packages FOLDER] [SUITE...]: installs the wheels of build/wheels in clean roots of the SUITEs (bookworm trixie) and
+# checks them there, offline and without compilers. Needs root and the Debian package debootstrap. SUITE is one of Debian or Ubuntu.
 #   --packages FOLDER  also runs the checks of the first suite with these site-packages, for example those of an environment with
 #                      torch; its Python has the version of the suite's
 set -euo pipefail
@@ -14,14 +14,22 @@ packages=""
 command -v debootstrap >/dev/null || die "debootstrap is missing: apt-get install debootstrap"
 ls build/wheels/*.whl >/dev/null 2>&1 || die "build/wheels has no wheels; run ./dev wheels first"
 [ $# -gt 0 ] || set -- bookworm trixie
+mkdir -p build/roots
 
 # make_root SUITE: makes build/roots/SUITE once: a minimal system with Python.
 make_root() {
-  local root=build/roots/$1
+  local root=build/roots/$1 mirror script=/usr/share/debootstrap/scripts/$1 options=()
   [ ! -e "$root/ready" ] || return 0
   rm -rf "$root"
   mkdir -p "$root"
-  debootstrap --variant=minbase --include=python3,python3-venv "$1" "$root" "$(debian_mirror)" >"build/roots/$1.log" 2>&1 ||
+  mirror=$(debian_mirror)
+  case $1 in jammy | noble | resolute)
+    # Debian's keys of Ubuntu are in newer suites. debootstrap has one script for all suites of Ubuntu.
+    mirror=http://archive.ubuntu.com/ubuntu script=/usr/share/debootstrap/scripts/gutsy
+    unpack_packages build/roots/keyring all sid ubuntu-keyring
+    options=("--keyring=build/roots/keyring/usr/share/keyrings/ubuntu-archive-keyring.gpg" --components=main,universe)
+  esac
+  debootstrap --variant=minbase --include=python3,python3-venv "${options[@]}" "$1" "$root" "$mirror" "$script" >"build/roots/$1.log" 2>&1 ||
     { tail -n 5 "build/roots/$1.log" >&2; die "debootstrap failed; all output is in build/roots/$1.log"; }
   touch "$root/ready"
 }

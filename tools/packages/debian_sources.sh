@@ -26,10 +26,23 @@ Dir::State::Lists "$folder/lists";
 Dir::Cache "$folder/cache";
 APT::Sandbox::User "root";
 Acquire::Languages "none";
+APT::Architectures { "$(dpkg --print-architecture)"; "arm64"; };
 CONF
   export APT_CONFIG=$folder/apt.conf
   apt-get update -qq
 }
+
+# unpack_packages FOLDER ARCHITECTURE SUITE PACKAGE...: unpacks packages of the suite ("-": of this system) in FOLDER. Installs nothing.
+unpack_packages() (
+  set -e
+  mkdir -p "$1/packages"
+  folder=$(cd "$1" && pwd) architecture=$2
+  apt_here "$folder/apt" "$3" -- "deb [arch=$architecture]"
+  cd "$folder/packages"
+  apt-get download -qq -o "APT::Architecture=$architecture" "${@:4}"
+  for package in *.deb; do dpkg-deb --extract "$package" "$folder"; done
+  rm -rf "$folder"/{packages,apt}
+)
 
 # Prints the address of the main archive of Debian that this system uses.
 debian_mirror() {

@@ -10,15 +10,11 @@ version=${1:?usage: fetch_python.sh VERSION SUITE, for example 3.14 forky}
 suite=${2:?usage: fetch_python.sh VERSION SUITE, for example 3.14 forky}
 folder=$PWD/build/pythons/$version
 rm -rf "$folder"
-mkdir -p "$folder"/{root,packages}
-apt_here "$folder/apt" "$suite" -- "deb [arch=$(dpkg --print-architecture)]"
-cd "$folder/packages"
-needed=("python$version-minimal" "libpython$version-minimal" "libpython$version-stdlib" "libpython$version-dev" "python$version-dev"
-  libc6 libexpat1 zlib1g libssl3t64 libffi8 libbz2-1.0 liblzma5 libsqlite3-0 libuuid1 libzstd1)
-apt-get download -qq "${needed[@]}"
-for package in *.deb; do dpkg-deb --extract "$package" "$folder/root"; done
+mkdir -p "$folder"
+unpack_packages "$folder/root" "$(dpkg --print-architecture)" "$suite" "python$version-minimal" "libpython$version-minimal" \
+  "libpython$version-stdlib" "libpython$version-dev" "python$version-dev" \
+  libc6 libexpat1 zlib1g libssl3t64 libffi8 libbz2-1.0 liblzma5 libsqlite3-0 libuuid1 libzstd1
 cd "$folder"
-rm -rf packages apt
 # pyconfig.h includes the header of the architecture, which is in the folder above.
 (cd "$folder/root/usr/include/python$version" && for headers in ../*-linux-gnu; do ln -s "$headers" .; done)
 loader=$(find "$folder/root" -name 'ld-linux-*.so.*' | head -n 1)

@@ -1,4 +1,4 @@
-"""Licences of the third-party code in a wheel, from Debian's copyright files.
+"""The third-party code in a wheel, and its licences, from Debian's copyright files.
 
 `python3 tools/packages/third_party.py penstock build/static/copyright` prints the text that the wheel of `penstock` contains.
 Without arguments, prints the components and the distributions that contain them.
@@ -16,34 +16,39 @@ COMMON_LICENSES = Path("/usr/share/common-licenses")
 
 @dataclass(frozen=True)
 class Component:
-    name: str
-    package: str  # of Debian; with "source:", of static_dependencies.sh
+    """A library that wheels contain."""
+
+    name: str  # as in NOTICE
+    build_name: str  # in cmake/PenstockDependencies.cmake
+    licence: str  # of SPDX
+    package: str  # of Debian: it has the version, and the licence's text unless `source` has it; empty: of PyPI
     distributions: tuple[str, ...]
+    source: str = ""  # of static_dependencies.sh, whose copyright file applies
+    headers: str = ""  # of a library without a shared object: every build contains it
 
 
-BOTH = ("penstock", "penstock_emulator")
+BOTH = ("penstock", "penstock-emulator")
 COMPONENTS = (
-    Component("curl (libcurl)", "source:curl", ("penstock",)),
-    Component("OpenSSL", "libssl-dev", BOTH),
-    Component("pugixml", "libpugixml-dev", BOTH),
-    Component("JSON for Modern C++", "nlohmann-json3-dev", BOTH),
-    Component("pybind11", "pybind11", BOTH),
-    Component("GCC runtime library (libstdc++)", "libstdc++6", BOTH),
-    Component("cpp-httplib", "source:cpp-httplib", ("penstock_emulator",)),
-    Component("CLI11", "libcli11-dev", ("penstock_emulator",)),
-    Component("toml++", "libtomlplusplus-dev", ("penstock_emulator",)),
-    Component("RE2", "source:re2", ("penstock_emulator",)),
-    Component("SQLite", "libsqlite3-dev", ("penstock_emulator",)),
-    Component("xxHash", "libxxhash-dev", ("penstock_emulator",)),
+    Component("libcurl", "CURL", "curl", "libcurl4-openssl-dev", ("penstock",), source="curl"),
+    Component("OpenSSL", "OpenSSL", "Apache-2.0", "libssl-dev", BOTH),
+    Component("SQLite", "SQLite3", "blessing", "libsqlite3-dev", ("penstock-emulator",)),
+    Component("RE2", "re2", "BSD-3-Clause", "libre2-dev", ("penstock-emulator",), source="re2"),
+    Component("pugixml", "pugixml", "MIT", "libpugixml-dev", BOTH),
+    Component("cpp-httplib", "httplib", "MIT", "libcpp-httplib-dev", ("penstock-emulator",), source="cpp-httplib"),
+    Component("nlohmann/json", "nlohmann_json", "MIT", "nlohmann-json3-dev", BOTH, headers="nlohmann/*"),
+    Component("CLI11", "CLI11", "BSD-3-Clause", "libcli11-dev", ("penstock-emulator",), headers="CLI/*"),
+    Component("toml++", "TOMLPLUSPLUS_INCLUDE_DIR", "MIT", "libtomlplusplus-dev", ("penstock-emulator",), headers="toml++/*"),
+    Component("xxHash", "XXHASH_INCLUDE_DIR", "BSD-2-Clause", "libxxhash-dev", ("penstock-emulator",), headers="xxhash.h"),
+    Component("pybind11", "pybind11", "BSD-3-Clause", "", BOTH),
+    Component("libstdc++", "", "GPL-3.0-or-later WITH GCC-exception-3.1", "libstdc++6", BOTH),
 )
 
 
 def _text_of(component: Component, sources: Path) -> str:
-    if component.package == "pybind11":  # the Python package, which has its licence in its metadata
-        found = [file for file in files("pybind11") or [] if file.name == "LICENSE"]
+    if not component.package:  # the Python package has its licence in its metadata
+        found = [file for file in files(component.name) or [] if file.name == "LICENSE"]
         return Path(found[0].locate()).read_text(encoding="utf-8")
-    kind, _, name = component.package.rpartition(":")
-    path = sources / name if kind else DOCUMENTS / name / "copyright"
+    path = sources / component.source if component.source else DOCUMENTS / component.package / "copyright"
     return path.read_text(encoding="utf-8")
 
 
@@ -51,7 +56,7 @@ def licenses(distribution: str, sources: Path) -> str:
     """Returns the licences of everything that a wheel of `distribution` contains. Empty: nothing of others.
 
     Args:
-        distribution: Name of the distribution, as in the names of its wheels.
+        distribution: Name of the distribution.
         sources: Folder of copyright files of sources that were built here.
 
     Raises:
@@ -72,7 +77,7 @@ def licenses(distribution: str, sources: Path) -> str:
 
 if __name__ == "__main__":
     if len(sys.argv) == 3:
-        print(licenses(sys.argv[1].replace("-", "_"), Path(sys.argv[2])))
+        print(licenses(sys.argv[1], Path(sys.argv[2])))
     else:
         for component in COMPONENTS:
             print(f"{component.name}: {', '.join(component.distributions)}")

@@ -20,26 +20,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-RELEASED = re.compile(r"^## \[(\d+\.\d+\.\d+)\] - (\d{4}-\d\d-\d\d)$", re.M)
+from third_party import COMPONENTS
 
-# Libraries that are compiled into the files of a wheel: SPDX licence, Debian package that is built against, and the
-# distributions that contain them. NOTICE has the same list with copyrights.
-CLIENT, EMULATOR = ("penstock",), ("penstock-emulator",)
-COMPILED_IN = {
-    "libcurl": ("curl", "libcurl4-openssl-dev", CLIENT),
-    "OpenSSL": ("Apache-2.0", "libssl-dev", CLIENT + EMULATOR),
-    "SQLite": ("blessing", "libsqlite3-dev", EMULATOR),
-    "RE2": ("BSD-3-Clause", "libre2-dev", EMULATOR),
-    "pugixml": ("MIT", "libpugixml-dev", CLIENT + EMULATOR),
-    "cpp-httplib": ("MIT", "libcpp-httplib-dev", EMULATOR),
-    "nlohmann-json": ("MIT", "nlohmann-json3-dev", CLIENT + EMULATOR),
-    "CLI11": ("BSD-3-Clause", "libcli11-dev", EMULATOR),
-    "toml++": ("MIT", "libtomlplusplus-dev", EMULATOR),
-    "xxHash": ("BSD-2-Clause", "libxxhash-dev", EMULATOR),
-    "pybind11": ("BSD-3-Clause", None, CLIENT + EMULATOR),
-    "libstdc++": ("GPL-3.0-or-later WITH GCC-exception-3.1", "libstdc++6", CLIENT + EMULATOR),
-}
+ROOT = Path(__file__).resolve().parents[2]
+RELEASED = re.compile(r"^## \[(\d+\.\d+\.\d+)\] - (\d{4}-\d\d-\d\d)$", re.M)
 
 
 class ReleaseError(Exception):
@@ -114,9 +98,7 @@ def distributions(folder: Path) -> list[Distribution]:
     return list(found.values())
 
 
-def version_of(debian_package: str | None) -> str:
-    if debian_package is None:
-        return "NOASSERTION"
+def version_of(debian_package: str) -> str:
     command = ["dpkg-query", "-W", "-f", "${Version}", debian_package]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -171,9 +153,9 @@ def write_sbom(each: Distribution, folder: Path) -> Path:
         packages.append(top)
         relations.append(Relationship("SPDXRef-DOCUMENT", RelationshipType.DESCRIBES, top.spdx_id))
     first = packages[0]
-    for name, (licence, debian, owners) in COMPILED_IN.items():
-        if each.name in owners:
-            packages.append(package(f"lib-{name}", name, version_of(debian), licence))
+    for one in COMPONENTS:
+        if each.name in one.distributions:
+            packages.append(package(f"lib-{one.name.replace('/', '-')}", one.name, version_of(one.package), one.licence))
             relations.append(Relationship(first.spdx_id, RelationshipType.CONTAINS, packages[-1].spdx_id))
     for name in sorted(each.shared_libraries):
         packages.append(package(f"file-{name}", name, "NOASSERTION", ""))
