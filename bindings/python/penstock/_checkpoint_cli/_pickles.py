@@ -130,7 +130,9 @@ class MemoryFormat(Held): ...
 def _memory_format(enum: Any, name: Any) -> MemoryFormat:
     """Replaces ``getattr``, by which CPython 3.11.2, for example, pickles a member of an enum. Accepts nothing else."""
     if enum is not MemoryFormat or not isinstance(name, str):
-        raise pickle.UnpicklingError("contains a getattr that checkpoint metadata does not use; it was not run. Check who wrote this object")
+        raise pickle.UnpicklingError(
+            "contains a getattr that checkpoint metadata does not use; it was not run. Check who wrote this object"
+        )
     return MemoryFormat(name)
 
 
