@@ -8,66 +8,22 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from pathlib import Path
 
-from emulator_options import help_text, options, variable
+from emulator_options import Option, help_text, options, variable
 from penstock_emulator import Emulator
 
-<<<<<<< HEAD
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/reference/settings.md"
 HEADER = f"| Option | Variable | Key in the file | Python argument | C++ member | Default | Meaning |\n{'| --- ' * 7}|\n"
-_OPTION = re.compile(
-    r"^  (?:-h,)?--([a-z-]+)(?: (TEXT|INT|UINT|FLOAT)(?::\{(.*?)\})?(?:=(\S+))?)?( \.\.\.)?(?: Excludes: \S+)?\s*(.*)$"
-)
-_MEBIBYTE = 1 << 20
-=======
-PAGE = Path(__file__).resolve().parents[1] / "docs/reference/settings.md"
-HEADER = "| Option | Variable | Key in the file | Python argument | Default | Meaning |\n| --- | --- | --- | --- | --- | --- |\n"
->>>>>>> pkg23
 # Python arguments that differ from the option's name, because they have another type.
 _PYTHON = {"access-key": "access_keys", "secret-key": "access_keys"}
 # C++ members for options that command_line.cc does not bind to a member of their own name.
 _CPP = {"access-key": ("access_keys",), "secret-key": ("access_keys",), "limits": ("limits_json",)}
 # Members that hold the content of the file of an option.
 _CPP_TEXTS = {"users": "users_json", "faults": "faults_json"}
-
-
-<<<<<<< HEAD
-class Option(NamedTuple):
-    """An option of penstock-emulator. `value` is its type, such as TEXT, and empty for a flag."""
-
-    name: str
-    value: str
-    choices: tuple[str, ...]
-    default: str
-    is_repeatable: bool
-    meaning: str
-
-
-def help_text(*words: str) -> str:
-    """Returns what the built penstock-emulator prints with these words and --help."""
-    program = Path(os.environ["PENSTOCK_BUILD_DIR"], "emulator/server/penstock-emulator")
-    return subprocess.run([str(program), *words, "--help"], check=True, capture_output=True, text=True).stdout
-
-
-def options(text: str) -> list[Option]:
-    """Returns the options in the text of --help, without --help and --version."""
-    found: list[Option] = []
-    for line in text.splitlines():
-        if match := _OPTION.match(line):
-            name, value, choices, default, repeats, meaning = match.groups(default="")
-            shown = f"{int(default) // _MEBIBYTE}MiB" if default.isdecimal() and int(default) >= _MEBIBYTE else default
-            found.append(Option(name, value, tuple(filter(None, choices.split(","))), shown, bool(repeats), meaning))
-        elif line.startswith(" " * 20) and found:
-            found[-1] = found[-1]._replace(meaning=f"{found[-1].meaning} {line.strip()}".strip())
-    return [option for option in found if option.name not in ("help", "version")]
-
-
-def variable(option: Option) -> str:
-    """Returns the environment variable of an option."""
-    return f"PENSTOCK_EMULATOR_{option.name.replace('-', '_').upper()}"
 
 
 def cpp_members() -> list[str]:
@@ -87,8 +43,6 @@ def cpp_names(option: Option) -> tuple[str, ...]:
     return tuple(filter(None, (found, _CPP_TEXTS.get(option.name))))
 
 
-=======
->>>>>>> pkg23
 def table() -> str:
     arguments = inspect.signature(Emulator).parameters
     lines = [HEADER]

@@ -17,6 +17,13 @@ def programs_of(page: str) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```", (DOCS / page).read_text(), re.M | re.S)
 
 
+def shown(page: str, command: str) -> str:
+    """The output that a page shows below `$ command`, the first time."""
+    found = re.search(rf"^\$ {re.escape(command)}\n((?:(?!\$ |```).*\n)*)", (DOCS / page).read_text(), re.M)
+    assert found, f"{page} does not show {command}"
+    return found[1]
+
+
 def printed_numbers(page: str, folder: Path, emulator: Emulator) -> list[list[int]]:
     """Runs each program of a page as a file in `folder`, against the emulator. Returns the numbers that each prints."""
     printed = []

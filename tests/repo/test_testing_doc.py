@@ -29,7 +29,13 @@ def run_suite(folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+def without_the_client(folder: Path) -> None:
+    """Makes the suite that of a user who has installed penstock-emulator alone."""
+    (folder / "conftest.py").write_text('import sys\n\nsys.modules["penstock"] = None\n')
+
+
 def test_the_programs_of_the_first_test_pass(tmp_path):
+    without_the_client(tmp_path)
     code, test = programs_of("tutorials/first-test.md")
     (tmp_path / "reports.py").write_text(code)
     (tmp_path / "test_reports.py").write_text(test)
@@ -38,6 +44,7 @@ def test_the_programs_of_the_first_test_pass(tmp_path):
 
 
 def test_the_programs_of_the_first_fault_test_have_the_described_results(tmp_path):
+    without_the_client(tmp_path)
     code, test, fault, fixed = programs_of("tutorials/first-fault-test.md")
     (tmp_path / "claims.py").write_text(code)
     (tmp_path / "test_claims.py").write_text(test)

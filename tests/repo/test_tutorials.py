@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from page_programs import DOCS, programs_of
+from page_programs import DOCS, programs_of, shown
 from penstock_emulator import Emulator
 
 TIMEOUT_S = 150
@@ -52,7 +52,9 @@ def test_the_first_distributed_checkpoint_is_loaded_by_two_ranks(tmp_path: Path)
             launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", ranks]
             assert run(tmp_path, emulator, *launcher, "shards.py", verb) == f"{expected}\n"
         for arguments in re.findall(r"^\$ penstock (checkpoint .*)$", (DOCS / page).read_text(), re.M):
-            run(tmp_path, emulator, "-m", "penstock", *arguments.split())
+            printed = run(tmp_path, emulator, "-m", "penstock", *arguments.split()).splitlines()
+            expected = shown(page, f"penstock {arguments}").splitlines()
+            assert (len(printed), printed[0].split()) == (len(expected), expected[0].split())
 
 
 def test_the_cpp_tutorial_has_the_example_that_is_built() -> None:

@@ -362,6 +362,16 @@ class Emulator(_Access):
         report = self._core.seed(bucket=bucket, directory=str(Path(directory).absolute()), prefix=prefix, namespace=namespace)
         return SeedReport(**report)
 
+    def create_bucket(self, name: str, namespace: str = "default") -> None:
+        """Creates an empty bucket, owned by the namespace's account, without a request. Does nothing if it exists.
+
+        Raises:
+            ValueError: The name is invalid; the message says why.
+            NotFoundError: The namespace does not exist.
+        """
+        with tempfile.TemporaryDirectory() as nothing:
+            self.seed(name, nothing, namespace=namespace)
+
     def create_directory_bucket(self, name: str, zone: str = "use1-az4", namespace: str = "default") -> str:
         """Creates an empty directory bucket (S3 Express One Zone) in the emulator's region, owned by the namespace's account.
 
@@ -377,8 +387,7 @@ class Emulator(_Access):
             NotFoundError: The namespace does not exist.
         """
         bucket = f"{name}--{zone}--x-s3"
-        with tempfile.TemporaryDirectory() as nothing:
-            self.seed(bucket, nothing, namespace=namespace)
+        self.create_bucket(bucket, namespace)
         return bucket
 
     def add_users(self, users: Mapping[str, Any]) -> None:
@@ -447,6 +456,10 @@ class Namespace(_Access):
     def journal(self) -> Journal:
         """The journal of the namespace."""
         return self._emulator.journal(self.name)
+
+    def create_bucket(self, name: str) -> None:
+        """As `Emulator.create_bucket`, in this namespace."""
+        self._emulator.create_bucket(name, self.name)
 
     def create_directory_bucket(self, name: str, zone: str = "use1-az4") -> str:
         """As `Emulator.create_directory_bucket`, in this namespace."""

@@ -101,7 +101,7 @@ def s3_faults(s3_emulator: Namespace, request: pytest.FixtureRequest) -> Faults:
 def s3_bucket(s3_emulator: Namespace) -> str:
     """The name of an empty bucket for this test."""
     name = f"bucket-{next(_numbers)}"
-    s3_emulator.client().create_bucket(name)
+    s3_emulator.create_bucket(name)
     return name
 
 

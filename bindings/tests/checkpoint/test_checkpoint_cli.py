@@ -24,6 +24,7 @@ from penstock import __main__, _core
 from penstock._checkpoint_cli import _catalog, _output, _pickles, _plan, _prune, _verify
 from penstock.testing import Emulator
 from torch.distributed.checkpoint.filesystem import _StoragePrefix
+from torch.distributed.checkpoint.metadata import _MEM_FORMAT_ENCODING
 from versioned_bucket import boto_client, keep_versions
 
 KIB = 1024
@@ -298,9 +299,22 @@ def test_invalid_metadata_raises_and_does_not_run(client, bucket, command, data)
     assert f"penstock checkpoint: s3://{bucket}/step_1/.metadata " in command.error
 
 
+def test_metadata_of_a_python_that_pickles_enums_by_getattr_are_read(saved, client, bucket, command, monkeypatch):
+    """CPython 3.11.2, that of Debian 12, does so. Other versions pickle the class and the value."""
+    metadata = pickle.loads(saved[0][".metadata"])
+    monkeypatch.setattr(_MEM_FORMAT_ENCODING, "__reduce_ex__", lambda member, _: (getattr, (type(member), member.name)))
+    data = pickle.dumps(metadata)
+    assert b"getattr" in data
+    upload(client, bucket, "step_1/", saved[0] | {".metadata": data})
+    assert len(command.json("inspect", f"s3://{bucket}/step_1")["tensors"]) == 4
+    assert command.json("verify", f"s3://{bucket}/step_1")["intact"]
+
+
 def test_malicious_pickles_raise():
     nested = b"\x80\x02" + b"(" * 100_000 + b"t" * 100_000 + b"."
-    for data in (nested, b"\x80\x02cos\nsystem\n(S'true'\ntR.", b"\x80\x02P1\n.", b"\x8c\xff", pickle.dumps(bytearray)[:-2]):
+    attribute = b"\x80\x03cbuiltins\ngetattr\ncbuiltins\nset\nX\x03\x00\x00\x00pop\x86R."
+    call = b"\x80\x02cos\nsystem\n(S'true'\ntR."
+    for data in (nested, attribute, call, b"\x80\x02P1\n.", b"\x8c\xff", pickle.dumps(bytearray)[:-2]):
         with pytest.raises(ValueError, match=r"pickle|refers|contains"):
             _pickles.load_dcp_metadata(data)
 

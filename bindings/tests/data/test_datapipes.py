@@ -428,6 +428,17 @@ def test_torchdata_is_not_imported():
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
+def test_a_torchdata_that_cannot_be_imported_is_not_needed(tmp_path):
+    """torchdata 0.9 on a system without libcurl.so.4."""
+    (tmp_path / "torchdata-0.9.0.dist-info").mkdir()
+    (tmp_path / "torchdata-0.9.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: torchdata\nVersion: 0.9.0\n")
+    (tmp_path / "torchdata/datapipes").mkdir(parents=True)
+    (tmp_path / "torchdata/__init__.py").write_text("")
+    (tmp_path / "torchdata/datapipes/__init__.py").write_text("raise ImportError('libcurl.so.4: cannot open')")
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import penstock.datapipes.iter; print('done')"
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "done\n"
+
+
 def test_a_torch_without_datapipes_is_reported():
     program = """
 import sys

@@ -453,5 +453,24 @@ def test_more_of_them(s3_emulator):
 """
 
 
+BUCKETS = """
+import boto3
+import pytest
+
+
+def test_a_bucket_is_made_without_a_request(s3_emulator, s3_bucket, s3_journal):
+    s3_emulator.create_bucket("another")
+    s3_emulator.create_bucket("another")
+    assert {bucket["Name"] for bucket in boto3.client("s3").list_buckets()["Buckets"]} == {s3_bucket, "another"}
+    assert [entry.operation for entry in s3_journal.entries()] == ["ListBuckets"]
+    with pytest.raises(ValueError, match="InvalidBucketName"):
+        s3_emulator.create_bucket("Another")
+"""
+
+
+def test_the_plugin_creates_buckets(run_suite: Callable[..., str]) -> None:
+    assert "1 passed" in run_suite(BUCKETS)
+
+
 def test_the_plugin_creates_directory_buckets(run_suite: Callable[..., str]) -> None:
     assert "2 passed" in run_suite(DIRECTORIES)

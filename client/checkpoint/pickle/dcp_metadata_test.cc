@@ -28,6 +28,21 @@ TEST(DcpMetadataTest, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(*read, metadata);
 }
 
+// CPython 3.11.2, for example, pickles a member of an enum as getattr(class, name).
+TEST(DcpMetadataTest, AnEnumThatIsPickledByGetattrIsRead) {
+  std::string pickle = WriteDcpMetadata(Example());
+  const std::string enum_class = "ctorch.distributed.checkpoint.metadata\n_MEM_FORMAT_ENCODING\n";
+  const std::size_t at = pickle.find(enum_class);
+  ASSERT_NE(at, std::string::npos);
+  const std::size_t arguments = at + enum_class.size() + 5;  // after the memo of the class
+  ASSERT_EQ(pickle.substr(arguments, 5), std::string("(K\0tR", 5));
+  pickle.replace(arguments, 4, std::string("X\x17\0\0\0TORCH_CONTIGUOUS_FORMAT\x86", 29));
+  pickle.insert(at, "cbuiltins\ngetattr\n");
+  const auto read = ReadDcpMetadata(pickle);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(*read, Example());
+}
+
 TEST(DcpMetadataTest, AnotherObjectIsNamed) {
   PickleWriter writer;
   writer.Global("argparse", "Namespace");

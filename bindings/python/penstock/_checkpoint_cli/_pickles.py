@@ -124,7 +124,19 @@ def _joined(*parts: Any) -> str:
     return "/".join(str(part) for part in parts)
 
 
-_DCP_CLASSES = {
+class MemoryFormat(Held): ...
+
+
+def _memory_format(enum: Any, name: Any) -> MemoryFormat:
+    """Replaces ``getattr``, by which CPython 3.11.2, for example, pickles a member of an enum. Accepts nothing else."""
+    if enum is not MemoryFormat or not isinstance(name, str):
+        raise pickle.UnpicklingError(
+            "contains a getattr that checkpoint metadata does not use; it was not run. Check who wrote this object"
+        )
+    return MemoryFormat(name)
+
+
+_DCP_CLASSES: dict[tuple[str, str], Callable[..., Any]] = {
     ("torch.distributed.checkpoint.metadata", name): stands
     for name, stands in {
         "Metadata": Metadata,
@@ -134,9 +146,10 @@ _DCP_CLASSES = {
         "TensorProperties": Properties,
         "MetadataIndex": Index,
         "StorageMeta": Held,
-        "_MEM_FORMAT_ENCODING": Held,
+        "_MEM_FORMAT_ENCODING": MemoryFormat,
     }.items()
 }
+_DCP_CLASSES["builtins", "getattr"] = _memory_format
 _DCP_CLASSES["torch.distributed.checkpoint.filesystem", "_StorageInfo"] = StorageInfo
 _COMMON: dict[tuple[str, str], Callable[..., Any]] = {
     ("torch", "Size"): lambda sizes=(): tuple(sizes),

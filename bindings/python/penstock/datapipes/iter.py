@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from .._config import check_type
@@ -183,6 +184,8 @@ def register(lister: type[S3FileLister], loader: type[S3FileLoader]) -> None:
 
 _version = torchdata_version()
 if _version is not None and _version < (0, 10):
-    # torchdata registers the same functional names when it is imported, and fails if they are taken.
-    importlib.import_module("torchdata.datapipes.iter")
+    # torchdata registers the same functional names when it is imported, and fails if they are taken. Its native extension
+    # needs a libcurl of the system; without it, nothing of torchdata can be imported.
+    with suppress(ImportError):
+        importlib.import_module("torchdata.datapipes.iter")
 register(S3FileLister, S3FileLoader)
