@@ -41,8 +41,6 @@ FAMILIES = {
     "kDirectory": "directory buckets",
 }
 KEPT_OBJECT_OPERATIONS = {
-    "GetObjectAcl": "stored, not evaluated",
-    "PutObjectAcl": "stored, not evaluated",
     "UpdateObjectEncryption": "changes only the responses",
 }
 
