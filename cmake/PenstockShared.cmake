@@ -57,7 +57,7 @@ penstock_shared_library(client_testing OUTPUT penstock_testing PREFIX 8penstock7
   STATIC base)
 if(PENSTOCK_EMULATOR)
   penstock_shared_library(emulator OUTPUT penstock_emulator PREFIX 8penstock8emulator
-    MODULES emulator_json emulator_message emulator_http emulator_store emulator_s3 emulator_auth emulator_identity emulator_traffic
+    MODULES emulator_json emulator_policy emulator_message emulator_http emulator_store emulator_s3 emulator_auth emulator_identity emulator_traffic
       emulator_simulate emulator_journal emulator_faults emulator_server
     LIBRARIES penstock_base_shared
     STATIC base)

@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "emulator/fuzz/access_policy_properties.h"
 #include "emulator/fuzz/claim_properties.h"
 #include "emulator/fuzz/form_properties.h"
 #include "emulator/fuzz/json_properties.h"
@@ -26,6 +27,7 @@ inline constexpr FuzzTarget kFuzzTargets[] = {
     {"aws_chunked", CheckAwsChunked},
     {"form", CheckForm},
     {"policy", CheckPolicy},
+    {"access_policy", CheckAccessPolicy},
     {"json", CheckJson},
     {"claim", CheckClaim},
 };

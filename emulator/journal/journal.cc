@@ -16,16 +16,16 @@ using internal::Block;
 
 constexpr std::size_t kLongEntry = 8 << 10;  // Bytes of text above which each text is cut.
 constexpr std::size_t kLongText = 1 << 10;
-constexpr std::size_t kTexts = 13;
+constexpr std::size_t kTexts = 14;
 constexpr std::size_t kCacheLine = 64;
 constexpr std::size_t kLinesAhead = 8;  // About two entries.
 
 // In the order in which they are stored in the block.
 std::array<std::string_view Entry::*, kTexts> Texts() {
-  return {&Entry::method,   &Entry::target,     &Entry::operation,  &Entry::bucket,
-          &Entry::key,      &Entry::access_key, &Entry::invocation, &Entry::user_agent,
-          &Entry::peer,     &Entry::request_id, &Entry::error_code, &Entry::faults,
-          &Entry::checksums};
+  return {&Entry::method,    &Entry::target,       &Entry::operation,  &Entry::bucket,
+          &Entry::key,       &Entry::access_key,   &Entry::invocation, &Entry::user_agent,
+          &Entry::peer,      &Entry::request_id,   &Entry::error_code, &Entry::faults,
+          &Entry::checksums, &Entry::authorization};
 }
 
 // The header of an entry, before its texts.

@@ -8,6 +8,7 @@
 
 #include "base/ascii.h"
 #include "emulator/journal/target_secrets.h"
+#include "emulator/s3/authorization/decisions.h"
 #include "emulator/s3/core/request_claims.h"
 #include "emulator/s3/protocol/text.h"
 
@@ -129,6 +130,7 @@ void WithEntry(const s3::Exchange& exchange, MonotonicTime opened, std::string_v
   if (IsChecksum(headers.trailer))
     AddPair(checksums, headers.trailer,
             exchange.response.Find(headers.trailer).value_or(std::string_view("trailer")));
+  const std::string authorization = s3::Decisions::Of(exchange);
   const Entry entry{.received = exchange.received,
                     .began = exchange.began - opened,
                     .ended = exchange.ended - opened,
@@ -154,6 +156,7 @@ void WithEntry(const s3::Exchange& exchange, MonotonicTime opened, std::string_v
                     .error_code = exchange.response.error_code,
                     .faults = faults,
                     .checksums = checksums,
+                    .authorization = authorization,
                     .payload = PayloadOf(headers.payload)};
   write(entry);
 }

@@ -111,6 +111,7 @@ JournalEntry Owned(const JournalEntryView& entry) {
           .error_code = std::string(entry.error_code),
           .faults = std::string(entry.faults),
           .checksums = std::string(entry.checksums),
+          .authorization = std::string(entry.authorization),
           .payload = std::string(entry.payload)};
 }
 

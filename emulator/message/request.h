@@ -81,6 +81,7 @@ struct Connection {
   std::uint64_t id = 0;
   std::string peer;  // For example "127.0.0.1:54321".
   bool tls = false;
+  std::string_view tls_version = {};  // "1.3". Empty: not known, or no TLS.
   std::uint64_t requests_before = 0;
 };
 

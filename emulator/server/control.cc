@@ -294,6 +294,14 @@ Result<std::shared_ptr<TestControls>> Control::ControlsOf(const std::string& nam
   return namespace_store->CurrentControls();
 }
 
+Result<std::shared_ptr<s3::Namespace>> Control::SpaceOf(const std::string& name) {
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
+  std::shared_ptr<s3::Namespace> space = namespace_store->Current();
+  if (space != nullptr) return space;
+  return Error::Make(ErrorKind::kUnavailable,
+                     "namespace '" + name + "' cannot be opened now; the log has the cause");
+}
+
 Result<SeedReport> Control::Seed(const SeedRequest& request) {
   PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store,
                   spaces_->Find(request.name_space));

@@ -48,6 +48,9 @@ class Control {
   // for an unknown name.
   Result<std::shared_ptr<TestControls>> ControlsOf(const std::string& name);
 
+  // Opens the namespace if it is closed.
+  Result<std::shared_ptr<s3::Namespace>> SpaceOf(const std::string& name);
+
   Result<SeedReport> Seed(const SeedRequest& request);
 
   // As in Emulator.

@@ -26,6 +26,7 @@
 #include "emulator/server/accept_decision_for.h"
 #include "emulator/server/admin/admin.h"
 #include "emulator/server/control.h"
+#include "emulator/server/explain.h"
 #include "emulator/server/front.h"
 #include "emulator/server/namespaces/controls.h"
 #include "emulator/server/namespaces/data_directory.h"
@@ -86,7 +87,12 @@ class RunningEmulator final : public Emulator {
     }
     const auto bucket_names = options_.relaxed_bucket_names ? s3::BucketNameRules::kRelaxed
                                                             : s3::BucketNameRules::kCurrent;
-    router_ = s3::MakeRouter({.region = options_.region, .bucket_names = bucket_names});
+    router_options_ = {.region = options_.region,
+                       .bucket_names = bucket_names,
+                       .authorization = options_.authorization == AuthorizationMode::kOn
+                                            ? s3::AuthorizationMode::kOn
+                                            : s3::AuthorizationMode::kOff};
+    router_ = s3::MakeRouter(router_options_);
     operations_ = faults::MakeDuplicateApply(*router_, memory_limit_);
     if (!options_.data_directory.empty()) {
       PENSTOCK_ASSIGN(notices_, DataDirectory::Prepare(options_.data_directory));
@@ -210,6 +216,18 @@ class RunningEmulator final : public Emulator {
   }
   Result<std::string> LimitsReport(const std::string& name_space) const override {
     return WithControl([&](Control& control) { return control.LimitsReport(name_space); });
+  }
+  Result<std::string> Explain(const std::string& name_space,
+                              const std::string& question) const override {
+    PENSTOCK_ASSIGN(const ExplainQuestion asked, ParseExplainQuestion(question));
+    if (!asked.request_id.empty()) {
+      PENSTOCK_ASSIGN(const JournalReading reading, ReadJournal(name_space));
+      return ExplainRecorded(reading, asked.request_id);
+    }
+    return WithControl([&](Control& control) -> Result<std::string> {
+      PENSTOCK_ASSIGN(const std::shared_ptr<s3::Namespace> space, control.SpaceOf(name_space));
+      return ExplainAsked(control.identities(), space, router_options_, asked);
+    });
   }
   Result<void> SetFaults(const std::string& name_space, const std::string& json) override {
     PENSTOCK_ASSIGN(faults::Scenario scenario, faults::ParseScenario(json, memory_limit_));
@@ -405,6 +423,7 @@ class RunningEmulator final : public Emulator {
   std::vector<std::string> notices_;
   Counters counters_;
   std::unique_ptr<RequestLog> log_;
+  s3::RouterOptions router_options_;  // constant after Open
   std::unique_ptr<s3::Handler> router_;
   std::unique_ptr<s3::Handler> operations_;  // the router with duplicate applies
   // Requests need no lock: they have ended before Stop takes it.

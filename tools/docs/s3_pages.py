@@ -67,8 +67,6 @@ KEPT_HEADERS = {
     "x-amz-website-redirect-location": "checked, stored and returned; websites are not served",
 }
 KEPT_OBJECT_OPERATIONS = {
-    "GetObjectAcl": "stored, not evaluated",
-    "PutObjectAcl": "stored, not evaluated",
     "UpdateObjectEncryption": "changes only the responses",
 }
 

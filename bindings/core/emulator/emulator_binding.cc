@@ -100,7 +100,7 @@ void BindLifecycle(PyEmulatorClass& type) {
                        std::uint64_t journal_bytes, std::string limits_json,
                        bool relaxed_bucket_names, std::optional<bool> moto_reset,
                        std::uint64_t memory_limit_bytes, int first_byte_delay_ms,
-                       std::uint64_t scrub_bytes_per_second) {
+                       std::uint64_t scrub_bytes_per_second, bool authorization) {
              emulator::EmulatorOptions options;
              options.host = std::move(host);
              options.port = port;
@@ -128,6 +128,8 @@ void BindLifecycle(PyEmulatorClass& type) {
              options.memory_limit_bytes = memory_limit_bytes;
              options.first_byte_delay_ms = first_byte_delay_ms;
              options.scrub_bytes_per_second = scrub_bytes_per_second;
+             options.authorization = authorization ? emulator::AuthorizationMode::kOn
+                                                   : emulator::AuthorizationMode::kOff;
              return Start(std::move(options));
            }),
            py::kw_only(), "host"_a = "127.0.0.1", "port"_a = 0, "admin_port"_a = 0,
@@ -140,7 +142,8 @@ void BindLifecycle(PyEmulatorClass& type) {
            "limits_json"_a = "", "relaxed_bucket_names"_a = false,
            "moto_reset"_a = std::optional<bool>(), "memory_limit_bytes"_a = 0,
            "first_byte_delay_ms"_a = 0,
-           "scrub_bytes_per_second"_a = emulator::EmulatorOptions().scrub_bytes_per_second)
+           "scrub_bytes_per_second"_a = emulator::EmulatorOptions().scrub_bytes_per_second,
+           "authorization"_a = true)
       .def_property_readonly("endpoint",
                              [](const PyEmulator& self) { return self.Get().endpoint(); })
       .def_property_readonly("admin_endpoint",

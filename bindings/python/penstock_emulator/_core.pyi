@@ -32,6 +32,7 @@ class Emulator:
         memory_limit_bytes: int = 0,
         first_byte_delay_ms: int = 0,
         scrub_bytes_per_second: int = 8388608,
+        authorization: bool = True,
     ) -> None: ...
     @property
     def endpoint(self) -> str: ...

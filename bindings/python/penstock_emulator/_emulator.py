@@ -125,6 +125,8 @@ class Emulator(_Access):
         auth: "verify": check everything. "parse": check form, region, clock skew, expiry and inactive keys, but neither
             signatures nor payload hashes, so that no secret is needed. "off": treat every request as one of the first access
             key, in the default namespace.
+        authorization: "on": policies, ACLs and Block Public Access decide, as in S3; an account's root may do everything in its
+            own buckets. "off": every user of an account may do everything in the account's buckets and nothing in others.
         access_keys: Accepted pairs of access key id and secret, each the root of its own account; None: one default pair,
             unless `users` is given.
         users: Accounts, users and access keys, as a dict or the path of a JSON file; docs/reference/admin-api.md has the format.
@@ -169,6 +171,7 @@ class Emulator(_Access):
         data: str | None = None,
         durability: Literal["relaxed", "strict"] = "relaxed",
         auth: Literal["verify", "parse", "off"] = "verify",
+        authorization: Literal["on", "off"] = "on",
         access_keys: list[tuple[str, str]] | None = None,
         users: str | os.PathLike[str] | Mapping[str, Any] | None = None,
         region: str = "us-east-1",
@@ -196,6 +199,8 @@ class Emulator(_Access):
             check_type(name, optional, (str, NoneType))
         if durability not in ("relaxed", "strict"):
             raise ValueError(f"durability must be 'relaxed' or 'strict', not {durability!r}")
+        if authorization not in ("on", "off"):
+            raise ValueError(f"authorization must be 'on' or 'off', not {authorization!r}")
         check_type("fail_rate", fail_rate, (int, float))
         journal_bytes = size_of("journal_size", journal_size, 2**40)
         memory_bytes = None if memory_limit is None else size_of("memory_limit", memory_limit, 2**63)
@@ -230,7 +235,7 @@ class Emulator(_Access):
             faults_json="" if faults is None else _document_text(faults), journal_bytes=journal_bytes,
             limits_json=limits_json(limits), relaxed_bucket_names=relaxed_bucket_names,
             moto_reset=moto_reset, memory_limit_bytes=memory_bytes or 0,
-            first_byte_delay_ms=delay_ms, scrub_bytes_per_second=scrub_bytes,
+            first_byte_delay_ms=delay_ms, scrub_bytes_per_second=scrub_bytes, authorization=authorization == "on",
         )  # fmt: skip
         self._planned_faults: set[str] = set()  # namespaces in which faults were set; the pytest fixtures use it
         for notice in self._core.notices:

@@ -183,6 +183,7 @@ WireConnection::Pause WireConnection::Handshake(bool expired) {
   }
   if (status != IoStatus::kOk) return Next::kClose;
   handshake_ = nullptr;
+  facts_.tls_version = stream_->tls_version();
   stage_ = Stage::kHead;
   head_began_ = {};
   return std::nullopt;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "penstock/base/bytes.h"
 
@@ -58,6 +59,7 @@ class Stream {
   // Signals the end of the data to the peer (TLS close_notify, then FIN).
   virtual void EndWriting();
   virtual bool tls() const { return false; }
+  virtual std::string_view tls_version() const { return {}; }  // "1.3"; empty: no TLS
 
   // Waits up to `timeout` for the first byte.
   IoResult Read(MutableByteView into, std::chrono::milliseconds timeout);

@@ -42,6 +42,11 @@ class OpenSslStream final : public TlsStream {
   }
 
   bool tls() const override { return true; }
+  std::string_view tls_version() const override {
+    constexpr std::string_view kPrefix = "TLSv";
+    const std::string_view name = SSL_get_version(ssl_.get());  // static text: "TLSv1.3"
+    return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
+  }
 
   IoStatus Handshake() override {
     ERR_clear_error();

@@ -32,6 +32,11 @@ enum class AuthMode {
   kOff,
 };
 
+enum class AuthorizationMode {
+  kOn,   // policies, ACLs and Block Public Access decide, as in S3
+  kOff,  // an account may do everything in its own buckets and nothing in others
+};
+
 struct EmulatorOptions {
   std::string host = "127.0.0.1";
   int port = 0;                          // 0: any free port
@@ -59,6 +64,7 @@ struct EmulatorOptions {
   // directory.
   std::uint64_t scrub_bytes_per_second = 8 << 20;
   AuthMode auth = AuthMode::kVerify;
+  AuthorizationMode authorization = AuthorizationMode::kOn;
   // Each is the root of its own account. Without access keys and users: one pair, "penstock" /
   // "penstock-secret".
   std::vector<AccessKey> access_keys;
@@ -232,6 +238,13 @@ class Emulator {
   // Returns JSON (docs/reference/admin-api.md): the settings, the usage of each partition, admitted
   // and refused requests, splits and merges.
   virtual Result<std::string> LimitsReport(const std::string& name_space) const = 0;
+
+  // Returns which statement decided a request, as JSON (docs/reference/admin-api.md). `question` is
+  // JSON: {"request_id": "..."}, or {"principal": "...", "action": "s3:GetObject", "resource":
+  // "...", "context": {...}}. kInvalidArgument names the member; kNotFound for an unknown request,
+  // principal or bucket.
+  virtual Result<std::string> Explain(const std::string& name_space,
+                                      const std::string& question) const = 0;
 
   virtual Result<SeedReport> Seed(const SeedRequest& request) = 0;
   // Adds accounts and keys; replaces those with the same account id or access key id. Returns

@@ -68,6 +68,8 @@ struct BasicJournalEntry {
   Text faults{};      // ids of the rules that fired, separated by commas
   // Sent by the request as headers or trailers: "x-amz-checksum-crc32=...,content-md5=...".
   Text checksums{};
+  // The decisions about the request's permissions as a JSON list; empty: no policy was consulted.
+  Text authorization{};
   // The kind of x-amz-content-sha256: "signed", "unsigned", "STREAMING-..."; empty: none.
   Text payload{};
 

@@ -13,9 +13,10 @@ namespace penstock::emulator::s3 {
 namespace {
 
 constexpr std::size_t kMaxGrants = 100;
-constexpr std::string_view kAllUsers = "http://acs.amazonaws.com/groups/global/AllUsers";
-constexpr std::string_view kAuthenticatedUsers =
-    "http://acs.amazonaws.com/groups/global/AuthenticatedUsers";
+constexpr std::string_view kBucketOwnerPreferred = "BucketOwnerPreferred";
+constexpr std::string_view kOwnerControl = "bucket-owner-full-control";
+// The canonical id of the owner of objects that unsigned requests create.
+constexpr std::string_view kAnonymousOwner = "65a011a29cdf8ec533ec3d1ccaae921c";
 constexpr std::string_view kLogDelivery = "http://acs.amazonaws.com/groups/s3/LogDelivery";
 constexpr std::string_view kXsi =
     "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:type=\"";
@@ -193,8 +194,7 @@ Result<Element> ReadDocumentGrant(const Element& grant) {
 std::string_view OwnershipOf(const store::BucketRecord& bucket) {
   const std::string* document = FindConfiguration(bucket, kOwnershipKey);
   if (document == nullptr) return kBucketOwnerEnforced;
-  for (const std::string_view ownership :
-       {kBucketOwnerEnforced, std::string_view("BucketOwnerPreferred")}) {
+  for (const std::string_view ownership : {kBucketOwnerEnforced, kBucketOwnerPreferred}) {
     if (document->find(ownership) != std::string::npos) return ownership;
   }
   return "ObjectWriter";
@@ -206,6 +206,22 @@ Result<void> RequirePrivateAcl(const store::BucketRecord& bucket) {
   PENSTOCK_ASSIGN(const Element acl, ReadBySchema(*stored, kAclSchema));
   if (IsPrivateAcl(acl)) return Ok();
   return MakeError("InvalidBucketAclWithObjectOwnership");
+}
+
+std::string OwnerOfNewObject(const Call& call, const store::BucketRecord& bucket) {
+  const std::string_view ownership = OwnershipOf(bucket);
+  const bool given = ownership == kBucketOwnerPreferred &&
+                     call.Header("x-amz-acl") == std::optional<std::string_view>(kOwnerControl);
+  if (ownership == kBucketOwnerEnforced || given) return bucket.owner_id;
+  const std::string& requester = call.exchange.identity.owner_id;
+  return requester.empty() ? std::string(kAnonymousOwner) : requester;
+}
+
+std::string_view StoredObjectAcl(const store::ObjectRecord& object) {
+  for (const auto& [name, value] : object.attributes) {
+    if (name == kObjectAclAttribute) return value;
+  }
+  return {};
 }
 
 bool HasAclHeaders(const Call& call) { return call.families.acl; }
@@ -226,7 +242,7 @@ Result<std::string> AclOfNewObject(const Call& call, const store::BucketRecord& 
       return std::string();
     return MakeError("AccessControlListNotSupported");
   }
-  const std::string& owner_id = call.exchange.identity.owner_id;
+  const std::string owner_id = OwnerOfNewObject(call, bucket);
   PENSTOCK_ASSIGN(const Element acl,
                   ReadAclHeaders(call, AclResource::kObject, {owner_id, bucket.owner_id}));
   PENSTOCK_TRY(RefuseBlockedAcl(bucket, acl));

@@ -1,7 +1,7 @@
 // Access control lists: parsed from a request (canned ACL, grant headers or document), stored as a
 // document, and returned.
 //
-// The emulator does not evaluate them: authorization (core/access.h) checks only the owner.
+// s3/authorization evaluates them.
 #ifndef PENSTOCK_EMULATOR_S3_ACCESS_ACL_H_
 #define PENSTOCK_EMULATOR_S3_ACCESS_ACL_H_
 
@@ -20,6 +20,9 @@ inline constexpr std::string_view kBucketOwnerEnforced = "BucketOwnerEnforced";
 inline constexpr std::string_view kOwnershipKey = "ownershipControls";
 inline constexpr std::string_view kAclKey = "acl";  // In a bucket's configuration.
 inline constexpr std::string_view kObjectAclAttribute = ":acl";
+inline constexpr std::string_view kAllUsers = "http://acs.amazonaws.com/groups/global/AllUsers";
+inline constexpr std::string_view kAuthenticatedUsers =
+    "http://acs.amazonaws.com/groups/global/AuthenticatedUsers";
 
 // Returns the bucket's ObjectOwnership: BucketOwnerEnforced by default, ObjectWriter if the
 // ownership controls were deleted.
@@ -35,6 +38,12 @@ struct AclOwners {
   std::string_view resource_owner;
   std::string_view bucket_owner;  // Canned ACLs of objects can grant to this account.
 };
+
+// Returns the canonical id of the owner of a new object in the bucket: the bucket's owner unless
+// its ACLs are in effect and the request leaves the object to its writer.
+std::string OwnerOfNewObject(const Call& call, const store::BucketRecord& bucket);
+// Returns the stored ACL of an object; empty: private.
+std::string_view StoredObjectAcl(const store::ObjectRecord& object);
 
 // True if the request has x-amz-acl or any x-amz-grant-* header.
 bool HasAclHeaders(const Call& call);

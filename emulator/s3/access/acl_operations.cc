@@ -19,13 +19,6 @@ Result<Element> ReadAcl(Call& call, AclResource resource, const AclOwners& owner
   return ReadAclDocument(text, owners);
 }
 
-std::string_view StoredObjectAcl(const store::ObjectRecord& object) {
-  for (const auto& [name, value] : object.attributes) {
-    if (name == kObjectAclAttribute) return value;
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<void> GetAcl(Call& call) {

@@ -1,6 +1,6 @@
 // Bucket policies: validated, stored and returned unchanged, and tested for public access.
 //
-// The emulator does not evaluate policies; see core/access.h.
+// s3/authorization evaluates them.
 #ifndef PENSTOCK_EMULATOR_S3_ACCESS_POLICY_H_
 #define PENSTOCK_EMULATOR_S3_ACCESS_POLICY_H_
 
@@ -9,6 +9,8 @@
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::s3 {
+
+inline constexpr const char* kPolicyKey = "policy";  // In a bucket's configuration.
 
 // Returns MalformedPolicy with S3's message unless `text` is a policy for `bucket`.
 Result<void> CheckPolicy(std::string_view text, std::string_view bucket);

@@ -9,8 +9,6 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-constexpr const char* kPolicyKey = "policy";
-
 Result<std::string> StoredPolicy(const store::BucketRecord& bucket) {
   const std::string* policy = FindConfiguration(bucket, kPolicyKey);
   if (policy != nullptr) return *policy;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/encoding.h"
+#include "emulator/s3/authorization/authorization.h"
 #include "emulator/s3/core/access.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/directory/directory_bucket.h"
@@ -146,6 +147,7 @@ Result<void> ListBuckets(Call& call) {
     call.response().Add("Location", "https://aws.amazon.com/s3/");
     return Ok();
   }
+  PENSTOCK_TRY(AuthorizeOperation(call));
   PENSTOCK_ASSIGN(const BucketQuery query, ReadBucketQuery(call));
   PENSTOCK_ASSIGN(std::vector<store::BucketPtr> all, call.store.ListBuckets());
   const std::string& owner_id = call.exchange.identity.owner_id;

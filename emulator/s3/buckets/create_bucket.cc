@@ -5,6 +5,7 @@
 
 #include "emulator/s3/access/acl.h"
 #include "emulator/s3/access/object_lock.h"
+#include "emulator/s3/authorization/authorization.h"
 #include "emulator/s3/checksums/body.h"
 #include "emulator/s3/config/configuration_checks.h"
 #include "emulator/s3/core/handlers.h"
@@ -155,6 +156,10 @@ Result<void> CreateBucket(Call& call) {
   if (IsDirectoryBucketName(call.bucket().value)) return CreateDirectoryBucket(call);
   const std::string_view endpoint_region = EndpointRegion(call.exchange, call.options.region);
   PENSTOCK_ASSIGN(const Document document, ReadCreateDocument(call));
+  BodyKeys keys;
+  if (!document.constraint.empty())
+    keys.emplace_back("s3:locationconstraint", policy::Context::Values{document.constraint});
+  PENSTOCK_TRY(AuthorizeWithBody(call, keys));
   PENSTOCK_ASSIGN(store::BucketRecord record, MakeBucket(call, document, endpoint_region));
   if (call.store.FindBucket(call.bucket()).ok())
     return RespondToExisting(call, endpoint_region, document.tags.has_value());

@@ -4,7 +4,6 @@
 #include <climits>
 
 #include "base/dates.h"
-#include "emulator/s3/core/access.h"
 #include "emulator/s3/core/regions.h"
 #include "emulator/s3/core/strict.h"
 #include "emulator/s3/protocol/errors.h"
@@ -14,15 +13,6 @@
 
 namespace penstock::emulator::s3 {
 namespace {
-
-// Returns the account id of a canonical id; empty if the account is unknown.
-std::string AccountOf(const Call& call, std::string_view owner_id) {
-  const Identity& identity = call.exchange.identity;
-  if (identity.owner_id == owner_id) return identity.account_id;
-  const OwnerDirectory* const owners = call.exchange.space->owners;
-  const auto owner = owners != nullptr ? owners->FindOwner(owner_id) : std::nullopt;
-  return owner ? owner->account_id : std::string();
-}
 
 Result<void> CheckExpectedOwner(const Call& call, const store::BucketRecord& bucket,
                                 std::string_view header) {
@@ -35,7 +25,7 @@ Result<void> CheckExpectedOwner(const Call& call, const store::BucketRecord& buc
         "The value of the expected bucket owner parameter must be an AWS Account ID... [" +
             std::string(*expected) + "]");
   }
-  if (AccountOf(call, bucket.owner_id) != *expected) return MakeError("AccessDenied");
+  if (AccountIdOf(call, bucket.owner_id) != *expected) return MakeError("AccessDenied");
   return Ok();
 }
 
@@ -56,6 +46,14 @@ Error DeleteMarkerError(Call& call, const store::ObjectRecord& marker, bool refu
 }
 
 }  // namespace
+
+std::string AccountIdOf(const Call& call, std::string_view owner_id) {
+  const Identity& identity = call.exchange.identity;
+  if (identity.owner_id == owner_id) return identity.account_id;
+  const OwnerDirectory* const owners = call.exchange.space->owners;
+  const auto owner = owners != nullptr ? owners->FindOwner(owner_id) : std::nullopt;
+  return owner ? owner->account_id : std::string();
+}
 
 std::optional<std::string_view> Call::Header(std::string_view name) const {
   if (const auto value = exchange.request.Find(name)) return value;
@@ -83,7 +81,6 @@ Result<store::BucketPtr> OpenBucket(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, Find(call, call.bucket()));
   PENSTOCK_TRY(CheckRegion(call.exchange, *bucket, call.options.region));
   PENSTOCK_TRY(CheckExpectedOwner(call, *bucket, "x-amz-expected-bucket-owner"));
-  PENSTOCK_TRY(Authorize(call.exchange.identity, *bucket));
   call.opened = bucket;
   return bucket;
 }
@@ -91,7 +88,6 @@ Result<store::BucketPtr> OpenBucket(Call& call) {
 Result<store::BucketPtr> OpenSourceBucket(Call& call, const BucketName& name) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, Find(call, name));
   PENSTOCK_TRY(CheckExpectedOwner(call, *bucket, "x-amz-source-expected-bucket-owner"));
-  PENSTOCK_TRY(Authorize(call.exchange.identity, *bucket));
   return bucket;
 }
 

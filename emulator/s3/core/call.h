@@ -18,6 +18,11 @@
 
 namespace penstock::emulator::s3 {
 
+enum class AuthorizationMode : std::uint8_t {
+  kOn,   // Policies, ACLs and Block Public Access decide, as in S3.
+  kOff,  // The account that owns a bucket may do everything in it, other accounts nothing.
+};
+
 // Settings of the emulator that operations read.
 struct RouterOptions {
   std::string region = "us-east-1";
@@ -27,6 +32,7 @@ struct RouterOptions {
   // Limit for the appends to an object and for the parts of an upload. Tests lower it.
   int max_object_parts = 10'000;
   BucketNameRules bucket_names = BucketNameRules::kCurrent;
+  AuthorizationMode authorization = AuthorizationMode::kOn;
 };
 
 struct Call {
@@ -63,11 +69,13 @@ const std::string* FindConfiguration(const store::BucketRecord& bucket, std::str
 // Returns the addressed bucket after the checks that all operations share:
 // - The bucket exists, and the endpoint serves its region (regions.h).
 // - x-amz-expected-bucket-owner matches its owner.
-// - The requester is authorized (access.h).
-// The router calls this before the operation, so that a later call only returns `opened`.
+// Whether the requester may use it is another question (s3/authorization). The router calls this
+// before the operation, so that a later call only returns `opened`.
 Result<store::BucketPtr> OpenBucket(Call& call);
+// Returns the account id of a canonical id; empty if the account is unknown.
+std::string AccountIdOf(const Call& call, std::string_view owner_id);
 // Returns the source bucket of a copy, which may be in any region. Checks
-// x-amz-source-expected-bucket-owner and that the requester is authorized.
+// x-amz-source-expected-bucket-owner.
 Result<store::BucketPtr> OpenSourceBucket(Call& call, const BucketName& name);
 
 // S3's error for a version that does not exist: 404 NoSuchVersion, or 400 InvalidArgument if the

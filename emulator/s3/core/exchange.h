@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "emulator/message/exchange.h"
+#include "emulator/policy/document.h"
 #include "emulator/s3/protocol/directory_session.h"
 #include "emulator/s3/protocol/target.h"
 #include "emulator/store/store.h"
@@ -80,6 +81,13 @@ struct Identity {
   std::string user_name = {};  // Empty: the account's root.
   // Null: not authenticated by session credentials.
   std::shared_ptr<const DirectorySession> session = {};
+  // Null: an account's root, whose account limits it by nothing. Shared by the user's requests.
+  std::shared_ptr<const policy::PrincipalPolicies> policies = {};
+  // "arn:aws:iam::111122223333:role/team/reader" for an assumed role, whose `arn` is
+  // "arn:aws:sts::111122223333:assumed-role/reader/session". Otherwise empty.
+  std::string role_arn = {};
+  // aws:userid: "AIDA..." of a user, "AROA...:session" of an assumed role. Empty: the account id.
+  std::string user_id = {};
   bool anonymous() const { return access_key_id.empty(); }
 };
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "emulator/s3/access/acl.h"
+#include "emulator/s3/authorization/authorization.h"
 #include "emulator/s3/checksums/body.h"
 #include "emulator/s3/config/configuration_checks.h"
 #include "emulator/s3/core/handlers.h"
@@ -95,6 +96,9 @@ Error AlreadyExists(const Call& call, const store::BucketRecord& existing) {
 Result<void> CreateDirectoryBucket(Call& call) {
   PENSTOCK_ASSIGN(Element root, ReadDirectoryDocument(call));
   PENSTOCK_TRY(CheckZone(call, root));
+  PENSTOCK_TRY(AuthorizeWithBody(
+      call, {{"s3express:locationname",
+              policy::Context::Values{std::string(root.Find("Location")->TextOf("Name"))}}}));
   const std::string_view ownership =
       call.Header("x-amz-object-ownership").value_or(kBucketOwnerEnforced);
   if (ownership != kBucketOwnerEnforced) {

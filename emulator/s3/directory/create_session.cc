@@ -2,6 +2,7 @@
 #include <string>
 
 #include "base/dates.h"
+#include "emulator/s3/authorization/authorization.h"
 #include "emulator/s3/core/access.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/core/regions.h"
@@ -69,6 +70,7 @@ Result<void> ReadSessionEncryption(Call& call, DirectorySession& session) {
 Result<void> CreateSession(Call& call) {
   if (call.Header(kSessionTokenHeader)) return SessionHeaderRefused();
   PENSTOCK_TRY(CheckBucket(call));
+  if (call.opened) PENSTOCK_TRY(AuthorizeWithBody(call, {}));
   DirectorySession session;
   session.bucket = call.bucket().value;
   PENSTOCK_ASSIGN(session.read_only, ReadMode(call));

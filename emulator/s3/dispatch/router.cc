@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "emulator/s3/access/object_lock.h"
+#include "emulator/s3/authorization/authorization.h"
 #include "emulator/s3/config/cors.h"
 #include "emulator/s3/core/access.h"
 #include "emulator/s3/core/call.h"
@@ -47,6 +48,18 @@ void AddRegionHeader(Call& call, const Error& error) {
   const auto bucket = call.store.FindBucket(call.bucket());
   if (bucket.ok())
     call.error_headers.emplace_back("x-amz-bucket-region", RegionOfConstraint((*bucket)->region));
+}
+
+// Requesters that may not list the bucket receive 403 for a missing object. A missing source of a
+// copy was handled before (copy_source.cc).
+Error HideFromStrangers(Call& call, Error error) {
+  const Operation* const operation = call.exchange.resolved;
+  if (error.code != "NoSuchKey" || call.opened == nullptr || operation == nullptr ||
+      operation->level != Level::kObject || call.families.copy_source)
+    return error;
+  error = HideMissingKey(call, *call.opened, std::move(error));
+  if (error.code != "NoSuchKey") call.error_headers.clear();
+  return error;
 }
 
 // A call whose operation responds later. Everything that it refers to belongs to the exchange or
@@ -95,6 +108,7 @@ class Router final : public Handler {
     if (error.kind == ErrorKind::kDataLoss && error.code.empty())
       exchange.ReportDamage(error.message);
     if (exchange.operation == "HeadBucket") AddRegionHeader(call, error);
+    error = HideFromStrangers(call, std::move(error));
     RespondWithError(exchange, WithElements(call, std::move(error)));
     for (auto& [name, value] : call.error_headers)
       exchange.response.Add(std::move(name), std::move(value));
@@ -126,6 +140,7 @@ class Router final : public Handler {
     if (operation.level == Level::kObject) PENSTOCK_TRY(RefuseAnonymousOverrides(call));
     if (operation.entry == Entry::kBucket) PENSTOCK_TRY(OpenBucket(call));
     if (operation.entry == Entry::kAccount) PENSTOCK_TRY(RequireAccount(exchange.identity));
+    if (operation.entry != Entry::kOpen) PENSTOCK_TRY(AuthorizeOperation(call));
     if (call.families.bucket)
       PENSTOCK_TRY(RefuseMisplacedBucketHeader(exchange.request, operation.name));
     if (call.families.encryption) PENSTOCK_TRY(RefuseMisplacedEncryption(call, operation.name));

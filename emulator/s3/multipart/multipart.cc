@@ -1,6 +1,7 @@
 // CreateMultipartUpload and AbortMultipartUpload.
 #include "emulator/s3/multipart/multipart.h"
 
+#include "emulator/s3/access/acl.h"
 #include "emulator/s3/checksums/checksum_claims.h"
 #include "emulator/s3/config/lifecycle.h"
 #include "emulator/s3/core/handlers.h"
@@ -78,7 +79,7 @@ Result<void> CreateMultipartUpload(Call& call) {
   store::UploadRecord record;
   record.bucket = bucket->name;
   record.key = call.key();
-  record.owner_id = call.exchange.identity.owner_id;
+  record.owner_id = OwnerOfNewObject(call, *bucket);
   record.storage_class = std::move(settings.storage_class);
   record.checksum_algorithm = std::move(checksum.algorithm);
   record.checksum_type = std::move(checksum.type);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/encoding.h"
+#include "emulator/s3/access/acl.h"
 #include "emulator/s3/checksums/body.h"
 #include "emulator/s3/checksums/checksums.h"
 #include "emulator/s3/config/lifecycle.h"
@@ -110,7 +111,7 @@ Result<store::ObjectRecord> MakeRecord(const Call& call, ObjectSettings& setting
   PENSTOCK_TRY(CheckCopySource(call.exchange, source.content, {0, source.size}));
   store::ObjectRecord record;
   record.key = call.key();
-  record.owner_id = call.exchange.identity.owner_id;
+  record.owner_id = OwnerOfNewObject(call, *call.opened);
   record.size = source.size;
   record.content = source.content;
   record.storage_class = std::move(settings.storage_class);

@@ -1,6 +1,7 @@
 #include "emulator/s3/objects/copy_source.h"
 
 #include "base/text/utf8.h"
+#include "emulator/s3/authorization/authorization.h"
 #include "emulator/s3/encryption/customer_key.h"
 #include "emulator/s3/objects/conditions.h"
 #include "emulator/s3/objects/metadata.h"
@@ -74,10 +75,16 @@ Result<OpenedSource> OpenCopySource(Call& call) {
                   ParseCopySource(call.Header(kHeader).value_or(""), call.options.bucket_names));
   PENSTOCK_ASSIGN(store::BucketPtr bucket, OpenSourceBucket(call, address.bucket));
   auto found = call.store.FindObject(address.bucket, address.key, address.version);
-  if (!found.ok()) return SourceNotFound(std::move(found).error(), address);
+  const Subject subject{.bucket = bucket.get(),
+                        .bucket_name = address.bucket.value,
+                        .key = address.key.value,
+                        .version = address.version};
+  PENSTOCK_TRY(AuthorizeCopySource(call, subject, found.ok() ? found->get() : nullptr));
+  if (!found.ok())
+    return HideMissingKey(call, *bucket, SourceNotFound(std::move(found).error(), address));
   store::ObjectPtr object = std::move(found).value();
   if (object->is_delete_marker) {
-    if (!address.version) return NoSuchKey(address.key.value);
+    if (!address.version) return HideMissingKey(call, *bucket, NoSuchKey(address.key.value));
     return InvalidRequest(
         "The source of a copy request may not specifically refer to a delete marker by version "
         "id.");

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "emulator/s3/access/object_lock.h"
+#include "emulator/s3/authorization/actions.h"
+#include "emulator/s3/authorization/authorization.h"
 #include "emulator/s3/checksums/body.h"
 #include "emulator/s3/core/error_response.h"
 #include "emulator/s3/core/handlers.h"
@@ -113,6 +115,25 @@ Result<store::DeleteObject> MakeDelete(const Call& call, const Entry& entry) {
                              RemovalCheck(call)};
 }
 
+// Authorizes the deletion of one entry. Sessions of directory buckets were checked before.
+Result<void> AuthorizeEntry(Call& call, const Entry& entry) {
+  if (IsDirectoryBucketName(call.bucket().value)) return Ok();
+  const bool named = !entry.version_id.empty();
+  Subject subject{.bucket = call.opened.get(),
+                  .bucket_name = call.bucket().value,
+                  .key = entry.key,
+                  .version = std::nullopt};
+  if (named) subject.version = VersionId(entry.version_id);
+  BodyKeys keys;
+  const auto& etag = entry.condition.if_match;
+  if (etag) keys.emplace_back("s3:if-match", policy::Context::Values{std::string(*etag)});
+  PENSTOCK_TRY(AuthorizeAction(call, subject, DeleteAction(named), keys));
+  if (etag && *etag != "*") PENSTOCK_TRY(AuthorizeAction(call, subject, ReadAction(named), keys));
+  return named && BypassesGovernance(call)
+             ? AuthorizeAction(call, subject, "s3:BypassGovernanceRetention", keys)
+             : Ok();
+}
+
 // Returns one outcome per entry, in order. Deletes all valid entries in one commit.
 std::vector<Result<store::DeleteOutcome>> DeleteEntries(Call& call,
                                                         const std::vector<Entry>& entries) {
@@ -124,6 +145,10 @@ std::vector<Result<store::DeleteOutcome>> DeleteEntries(Call& call,
     if (request.ok() && call.exchange.notes) {
       if (auto refusal = call.exchange.notes->RefuseEntry(outcomes.size(), entry.key))
         request = *std::move(refusal);
+    }
+    if (request.ok()) {
+      if (auto authorized = AuthorizeEntry(call, entry); !authorized.ok())
+        request = std::move(authorized).error();
     }
     if (request.ok()) {
       entry_indices.push_back(outcomes.size());
@@ -172,6 +197,7 @@ void WriteDeleted(XmlWriter& xml, const Entry& entry, const store::DeleteOutcome
 
 Result<void> DeleteObjects(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
+  PENSTOCK_TRY(AuthorizeWithBody(call, {}));
   PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {.require_checksum = true}));
   PENSTOCK_ASSIGN(const DeleteRequest request, ParseRequest(text, IsDirectoryBucket(*bucket)));
   XmlWriter xml;

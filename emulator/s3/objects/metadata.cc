@@ -162,7 +162,7 @@ store::ObjectRecord NewObjectRecord(const Call& call, ObjectSettings& settings,
                                     const ChecksumClaim& claim, ReceivedBody body) {
   store::ObjectRecord record;
   record.key = call.key();
-  record.owner_id = call.exchange.identity.owner_id;
+  record.owner_id = OwnerOfNewObject(call, *call.opened);
   record.size = body.size;
   record.etag = EtagIsMd5(*call.opened, settings.encryption) ? ETag(HexEncode(AsBytes(body.md5)))
                                                              : OpaqueETag();

@@ -1,4 +1,5 @@
 // GetObjectTagging, PutObjectTagging and DeleteObjectTagging.
+#include "emulator/s3/authorization/authorization.h"
 #include "emulator/s3/checksums/body.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/protocol/errors.h"
@@ -38,9 +39,14 @@ Result<void> GetObjectTagging(Call& call) {
 }
 
 Result<void> PutObjectTagging(Call& call) {
+  // The tags are read first because policies can depend on them. Their errors come after those of
+  // the object.
+  const Result<std::string> text = ReadDocument(call, {.require_checksum = true});
+  Result<store::Attributes> read =
+      text.ok() ? ParseTagDocument(*text) : Result<store::Attributes>(text.error());
+  PENSTOCK_TRY(AuthorizeWithBody(call, TagKeys(read.ok() ? *read : store::Attributes())));
   PENSTOCK_ASSIGN(const TaggedObject tagged, OpenTagged(call));
-  PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {.require_checksum = true}));
-  PENSTOCK_ASSIGN(store::Attributes tags, ParseTagDocument(text));
+  PENSTOCK_ASSIGN(store::Attributes tags, std::move(read));
   PENSTOCK_TRY(call.store.SetTags(call.bucket(), call.key(), tagged.version, std::move(tags)));
   AddVersionHeader(call, *tagged.bucket, *tagged.object);
   return Ok();

@@ -7,6 +7,8 @@
 #include <optional>
 
 #include "emulator/s3/access/object_lock.h"
+#include "emulator/s3/authorization/authorization.h"
+#include "emulator/s3/authorization/decisions.h"
 #include "emulator/s3/checksums/body.h"
 #include "emulator/s3/checksums/checksums.h"
 #include "emulator/s3/config/lifecycle.h"
@@ -153,6 +155,17 @@ Result<void> CheckHeaders(Call& call) {
   return Ok();
 }
 
+Result<void> Authorize(Call& call, const store::Attributes& tags) {
+  const BodyKeys keys = TagKeys(tags);
+  PENSTOCK_TRY(AuthorizeWithBody(call, keys));
+  if (tags.empty()) return Ok();
+  const Subject subject{.bucket = call.opened.get(),
+                        .bucket_name = call.bucket().value,
+                        .key = call.key().value,
+                        .version = std::nullopt};
+  return AuthorizeAction(call, subject, "s3:PutObjectTagging", keys);
+}
+
 // Executes the put. `call` has the form's fields as headers, and the key.
 Result<store::PutOutcome> Put(Call& call, const store::BucketRecord& bucket,
                               std::string_view tagging) {
@@ -166,6 +179,7 @@ Result<store::PutOutcome> Put(Call& call, const store::BucketRecord& bucket,
   }
   PENSTOCK_ASSIGN(ObjectSettings settings, ReadObjectSettings(call, bucket));
   PENSTOCK_ASSIGN(settings.tags, ReadTags(tagging));
+  PENSTOCK_TRY(Authorize(call, settings.tags));
   PENSTOCK_TRY(RequireChecksumOfLocked(call, settings.lock, claim.info != nullptr, "Put Object"));
   ReceiveOptions receive{.claim = claim,
                          .also_compute = {},
@@ -259,9 +273,12 @@ Result<void> PostObject(Call& call) {
   put.signing_region = exchange.signing_region;
   put.space = exchange.space;
   put.clock_ahead = exchange.clock_ahead;
+  put.operation = exchange.operation;
   Call inner{put, call.options, call.store, false, bucket, {}};
-  PENSTOCK_ASSIGN(const store::PutOutcome outcome, Put(inner, *bucket, ValueOf(fields, "tagging")));
-  Respond(inner, fields, *outcome.object);
+  const auto outcome = Put(inner, *bucket, ValueOf(fields, "tagging"));
+  Decisions::Move(put, exchange);
+  if (!outcome.ok()) return outcome.error();
+  Respond(inner, fields, *outcome->object);
   exchange.response = std::move(put.response);
   return Ok();
 }

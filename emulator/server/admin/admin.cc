@@ -197,7 +197,8 @@ class Admin final : public message::Handler {
     const std::string_view method =
         exchange.request.method == "HEAD" ? std::string_view("GET") : exchange.request.method;
     std::string allow;
-    for (const auto routes : {SpaceRoutes(), FaultRoutes(), LimitRoutes(), JournalRoutes()}) {
+    for (const auto routes :
+         {SpaceRoutes(), FaultRoutes(), LimitRoutes(), JournalRoutes(), ExplainRoutes()}) {
       for (const AdminRoute& route : routes) {
         if (route.path != call.path) continue;
         if (route.method == method) return RespondBy(route, exchange, call);
@@ -219,6 +220,8 @@ class Admin final : public message::Handler {
         return "unknown query parameter '" + name +
                "'; allowed: " + (route.parameters.empty() ? "none" : std::string(route.parameters));
       }
+      // A condition key (explain) has one parameter for each of its values.
+      if (name.find(':') != std::string::npos) continue;
       if (std::any_of(call.query.begin(), given,
                       [&](const auto& earlier) { return earlier.first == name; })) {
         return "the query parameter '" + name + "' is given twice; give it once";

@@ -59,6 +59,7 @@ std::span<const AdminRoute> FaultRoutes();  // faults, retry-tests
 std::span<const AdminRoute> SpaceRoutes();
 std::span<const AdminRoute> JournalRoutes();  // journal, journal-tail, journal-query
 std::span<const AdminRoute> LimitRoutes();    // limits
+std::span<const AdminRoute> ExplainRoutes();  // explain
 
 }  // namespace penstock::emulator::server
 

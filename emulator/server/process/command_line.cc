@@ -25,6 +25,7 @@ struct Flags {
   bool memory = false;
   std::string durability = "relaxed";
   std::string auth = "verify";
+  std::string authorization = "on";
   std::vector<std::string> access_keys;
   std::vector<std::string> secret_keys;
   std::vector<std::string> secret_key_files;
@@ -182,6 +183,11 @@ void DeclareAccess(CLI::App& app, Flags& flags) {
          "inactive keys, but no signature and no "
          "payload hash: no secret is needed; off: every request belongs to the first access key")
       ->check(CLI::IsMember({"verify", "parse", "off"}))
+      ->capture_default_str();
+  app.add_option("--authorization", flags.authorization,
+                 "on: policies, ACLs and Block Public Access decide, as in S3; off: an account may "
+                 "do everything in its own buckets and nothing in others")
+      ->check(CLI::IsMember({"on", "off"}))
       ->capture_default_str();
   app.add_option("--region", options.region, "home region, also for host names without a region")
       ->capture_default_str();
@@ -381,6 +387,8 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv,
   flags.options.auth = flags.auth == "verify"  ? AuthMode::kVerify
                        : flags.auth == "parse" ? AuthMode::kParse
                                                : AuthMode::kOff;
+  flags.options.authorization =
+      flags.authorization == "on" ? AuthorizationMode::kOn : AuthorizationMode::kOff;
   PENSTOCK_ASSIGN(EmulatorOptions checked, CheckedOptions(std::move(flags.options)));
   return CommandLine{.options = std::move(checked),
                      .diagnostic_log = std::move(flags.diagnostic_log),

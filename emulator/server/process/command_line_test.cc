@@ -294,6 +294,12 @@ TEST(CommandLineTest, MotoResetDefaultDependsOnTheAddress) {
             2u);
 }
 
+TEST(CommandLineTest, AuthorizationIsOnByDefault) {
+  EXPECT_EQ(Parse({})->options.authorization, AuthorizationMode::kOn);
+  EXPECT_EQ(Parse({"--authorization", "off"})->options.authorization, AuthorizationMode::kOff);
+  EXPECT_FALSE(Parse({"--authorization", "maybe"}).ok());
+}
+
 TEST(CommandLineTest, PrintsHelpAndVersion) {
   EXPECT_NE(Parse({"--help"})->text->find("--fail-rate"), std::string::npos);
   EXPECT_NE(Parse({"--help"})->text->find("clock skew"), std::string::npos)

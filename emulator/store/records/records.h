@@ -34,6 +34,7 @@ struct BucketRecord {
   Versioning versioning = Versioning::kNever;
   Attributes configuration;          // sub-resource name -> stored document
   CachedValue lifecycle_rules = {};  // parsed from configuration["lifecycle"] by emulator/s3
+  CachedValue access = {};           // policy, ACL and their settings, parsed by emulator/s3
 };
 using BucketPtr = std::shared_ptr<const BucketRecord>;
 

@@ -2,6 +2,7 @@
 // GetObjectLegalHold and PutObjectLegalHold.
 #include "base/dates.h"
 #include "emulator/s3/access/object_lock.h"
+#include "emulator/s3/authorization/authorization.h"
 #include "emulator/s3/checksums/body.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/protocol/document_schema.h"
@@ -25,6 +26,19 @@ Result<LockedVersion> OpenLocked(Call& call) {
   PENSTOCK_ASSIGN(locked.object, OpenObject(call, locked.version));
   PENSTOCK_TRY(RequireObjectLock(*bucket));
   return locked;
+}
+
+// Authorizes a change whose conditions depend on the document. Its errors come after those of the
+// version.
+Result<void> AuthorizeDocument(
+    Call& call, const Result<Element>& document,
+    std::initializer_list<std::pair<std::string_view, const char*>> keys) {
+  BodyKeys values;
+  for (const auto& [key, element] : keys) {
+    if (document.ok() && document->Has(element))
+      values.emplace_back(key, policy::Context::Values{std::string(document->TextOf(element))});
+  }
+  return AuthorizeWithBody(call, values);
 }
 
 Result<Element> ReadLockDocument(Call& call, const Field& schema) {
@@ -70,8 +84,12 @@ Result<void> GetObjectRetention(Call& call) {
 }
 
 Result<void> PutObjectRetention(Call& call) {
+  Result<Element> read = ReadLockDocument(call, kRetentionSchema);
+  PENSTOCK_TRY(AuthorizeDocument(
+      call, read,
+      {{"s3:object-lock-mode", "Mode"}, {"s3:object-lock-retain-until-date", "RetainUntilDate"}}));
   PENSTOCK_ASSIGN(const LockedVersion locked, OpenLocked(call));
-  PENSTOCK_ASSIGN(const Element document, ReadLockDocument(call, kRetentionSchema));
+  PENSTOCK_ASSIGN(const Element document, std::move(read));
   if (document.Has("Mode") != document.Has("RetainUntilDate")) return MalformedXml();
   std::optional<Retention> requested;
   if (document.Has("Mode")) {
@@ -96,8 +114,10 @@ Result<void> GetObjectLegalHold(Call& call) {
 }
 
 Result<void> PutObjectLegalHold(Call& call) {
+  Result<Element> read = ReadLockDocument(call, kLegalHoldSchema);
+  PENSTOCK_TRY(AuthorizeDocument(call, read, {{"s3:object-lock-legal-hold", "Status"}}));
   PENSTOCK_ASSIGN(const LockedVersion locked, OpenLocked(call));
-  PENSTOCK_ASSIGN(const Element document, ReadLockDocument(call, kLegalHoldSchema));
+  PENSTOCK_ASSIGN(const Element document, std::move(read));
   return ChangeLock(call, locked, [&](ObjectLock& lock) -> Result<void> {
     lock.legal_hold = document.TextOf("Status") == "ON";
     return Ok();
