@@ -17,19 +17,26 @@ struct LockedVersion {
   store::ObjectPtr object;
 };
 
-// Checks the version first, then that the bucket has Object Lock.
-Result<LockedVersion> OpenLocked(Call& call) {
+Result<LockedVersion> OpenVersion(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   LockedVersion locked;
   PENSTOCK_ASSIGN(locked.version, VersionParameter(call));
   PENSTOCK_ASSIGN(locked.object, OpenObject(call, locked.version));
-  PENSTOCK_TRY(RequireObjectLock(*bucket));
+  return locked;
+}
+
+// Checks the version first, then that the bucket has Object Lock.
+Result<LockedVersion> OpenLocked(Call& call) {
+  PENSTOCK_ASSIGN(LockedVersion locked, OpenVersion(call));
+  PENSTOCK_TRY(RequireObjectLock(*call.opened));
   return locked;
 }
 
 Result<Element> ReadLockDocument(Call& call, const Field& schema) {
   PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {.require_checksum = true}));
-  if (text.empty()) return MakeError("MissingRequestBodyError");
+  // Recorded against Amazon S3: an empty body is malformed, also where the bucket has no lock.
+  if (text.empty()) return MalformedXml();
+  PENSTOCK_TRY(RequireObjectLock(*call.opened));
   return ReadBySchema(text, schema);
 }
 
@@ -45,6 +52,39 @@ Result<void> ChangeLock(Call& call, const LockedVersion& locked, const Change& c
         ReplaceObjectLock(lock, attributes);
         return Ok();
       });
+}
+
+// "Tue Dec 31 16:00:00 PST 2019": S3 writes dates of documents in Java's form and Pacific time, in
+// all regions (recorded by LocalStack). Summer time follows the rule since 2007.
+std::string PacificDate(CalendarTime utc) {
+  using namespace std::chrono;
+  static constexpr std::string_view kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  static constexpr std::string_view kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                 "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const year in = year_month_day(floor<days>(utc)).year();
+  const bool summer = utc >= sys_days(in / March / Sunday[2]) + hours(10) &&
+                      utc < sys_days(in / November / Sunday[1]) + hours(9);
+  const auto local = floor<seconds>(utc) - (summer ? hours(7) : hours(8));
+  const sys_days day = floor<days>(local);
+  const year_month_day date(day);
+  const hh_mm_ss time(local - day);
+  const auto two = [](std::int64_t number) {
+    return (number < 10 ? "0" : "") + std::to_string(number);
+  };
+  std::string text(kDays[weekday(day).c_encoding()]);
+  text.append(" ").append(kMonths[unsigned{date.month()} - 1]).append(" ");
+  text += two(unsigned{date.day()}) + " " + two(time.hours().count()) + ":" +
+          two(time.minutes().count()) + ":" + two(time.seconds().count());
+  return text + (summer ? " PDT " : " PST ") + std::to_string(int{date.year()});
+}
+
+// The error for a past date names the element of the document.
+Result<Retention> ReadRetention(const Call& call, const Element& document) {
+  const std::string_view until = document.TextOf("RetainUntilDate");
+  auto retention = ParseRetention(call, document.TextOf("Mode"), until);
+  const auto time = ParseCalendarTime(until);
+  if (retention.ok() || !time) return retention;
+  return InvalidArgument(retention.error().message, "RetainUntilDate", PacificDate(*time));
 }
 
 template <class Fill>
@@ -70,13 +110,12 @@ Result<void> GetObjectRetention(Call& call) {
 }
 
 Result<void> PutObjectRetention(Call& call) {
-  PENSTOCK_ASSIGN(const LockedVersion locked, OpenLocked(call));
+  PENSTOCK_ASSIGN(const LockedVersion locked, OpenVersion(call));
   PENSTOCK_ASSIGN(const Element document, ReadLockDocument(call, kRetentionSchema));
   if (document.Has("Mode") != document.Has("RetainUntilDate")) return MalformedXml();
   std::optional<Retention> requested;
   if (document.Has("Mode")) {
-    PENSTOCK_ASSIGN(requested, ParseRetention(call, document.TextOf("Mode"),
-                                              document.TextOf("RetainUntilDate")));
+    PENSTOCK_ASSIGN(requested, ReadRetention(call, document));
   }
   const bool bypass = BypassesGovernance(call);
   return ChangeLock(call, locked, [&](ObjectLock& lock) -> Result<void> {
@@ -96,7 +135,7 @@ Result<void> GetObjectLegalHold(Call& call) {
 }
 
 Result<void> PutObjectLegalHold(Call& call) {
-  PENSTOCK_ASSIGN(const LockedVersion locked, OpenLocked(call));
+  PENSTOCK_ASSIGN(const LockedVersion locked, OpenVersion(call));
   PENSTOCK_ASSIGN(const Element document, ReadLockDocument(call, kLegalHoldSchema));
   return ChangeLock(call, locked, [&](ObjectLock& lock) -> Result<void> {
     lock.legal_hold = document.TextOf("Status") == "ON";
