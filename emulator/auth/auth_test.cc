@@ -200,6 +200,24 @@ TEST_F(AuthTest, ConvertsSignedQueryParametersToHeaders) {
   EXPECT_EQ(test_->exchange.target.key.value, "k") << "the exchange must be restored afterwards";
 }
 
+TEST_F(AuthTest, ConvertsQueryParametersWithoutVerificationToo) {
+  options_.mode = Mode::kOff;
+  Handle({.method = "PUT",
+          .target = "/b/k?If-None-Match=%2A&X-Amz-Signature=s",
+          .headers = {},
+          .body = {}});
+  ASSERT_EQ(router_.calls, 1);
+  const std::vector<std::pair<std::string, std::string>> expected = {{"If-None-Match", "*"}};
+  EXPECT_EQ(router_.headers, expected);
+}
+
+// A line break would split a response header.
+TEST_F(AuthTest, RefusesControlCharactersInSignedQueryParameters) {
+  EXPECT_EQ(CodeOf(Handle(Presign("PUT", "/b/k", "Content-Type=a%0D%0AX-Y%3A%20z"))),
+            "InvalidArgument");
+  EXPECT_EQ(router_.calls, 0);
+}
+
 // Responds asynchronously, when the test completes the response.
 class DeferringRouter final : public s3::Handler {
  public:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import hashlib
 import http.client
 import zlib
 from types import SimpleNamespace
@@ -46,6 +47,10 @@ def send(method: str, url: str, body: bytes | None = None) -> int:
         return connection.getresponse().status
 
 
+def md5(body: bytes) -> str:
+    return base64.b64encode(hashlib.md5(body).digest()).decode()
+
+
 def read(boto: Any, bucket: str, key: str) -> bytes:
     return bytes(boto.get_object(Bucket=bucket, Key=key)["Body"].read())
 
@@ -62,6 +67,36 @@ def test_a_condition_in_a_presigned_query_protects_the_object(plain_s3: SimpleNa
     assert read(boto, bucket, "k") == b"new"
     assert send("GET", signed_url(plain_s3, "GET", f"/{bucket}/k", {"If-None-Match": "*"})) == 304
     assert send("GET", signed_url(plain_s3, "GET", f"/{bucket}/k", {"Range": "bytes=0-0"})) == 206
+
+
+def test_every_operation_reads_the_headers_in_its_presigned_query(plain_s3: SimpleNamespace, boto: Any, bucket: str) -> None:
+    boto.put_object(Bucket=bucket, Key="k", Body=b"old")
+    upload = boto.create_multipart_upload(Bucket=bucket, Key="k")["UploadId"]
+    etag = boto.upload_part(Bucket=bucket, Key="k", UploadId=upload, PartNumber=1, Body=b"part")["ETag"]
+    parts = f"<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>{etag}</ETag></Part></CompleteMultipartUpload>"
+    delete = b"<Delete><Object><Key>absent</Key></Object></Delete>"
+    tags = b"<Tagging><TagSet/></Tagging>"
+    wrong = base64.b64encode(bytes(16)).decode()
+    copy = {"x-amz-copy-source": f"{bucket}/k"}
+    cases: list[tuple[str, str, dict[str, str], bytes, int]] = [
+        ("HEAD", "k", {"If-None-Match": "*"}, b"", 304),
+        ("HEAD", "k", {"If-Unmodified-Since": "Thu, 01 Jan 2015 00:00:00 GMT"}, b"", 412),
+        ("GET", "k", {"attributes": "", "x-amz-object-attributes": "ETag"}, b"", 200),
+        ("PUT", "c", {**copy, "x-amz-copy-source-if-match": '"other"'}, b"", 412),
+        ("PUT", "k", {**copy, "If-None-Match": "*", "x-amz-metadata-directive": "REPLACE"}, b"", 412),
+        ("PUT", "k", {"uploadId": upload, "partNumber": "2", "Content-MD5": wrong}, b"part", 400),
+        ("POST", "k", {"uploadId": upload, "If-None-Match": "*"}, parts.encode(), 412),
+        ("POST", "", {"delete": "", "Content-MD5": wrong}, delete, 400),
+        ("POST", "", {"delete": "", "Content-MD5": md5(delete)}, delete, 200),
+        ("PUT", "k", {"tagging": "", "Content-MD5": md5(tags)}, tags, 200),
+        ("PUT", "k", {"tagging": "", "Content-MD5": wrong}, tags, 400),
+        ("PUT", "", {"acl": "", "x-amz-acl": "private"}, b"", 400),
+        ("DELETE", "k", {"If-Match": '"other"'}, b"", 412),
+    ]
+    for method, key, query, body, status in cases:
+        url = signed_url(plain_s3, method, f"/{bucket}/{key}", query)
+        assert send(method, url, body or None) == status, (method, query)
+    assert read(boto, bucket, "k") == b"old"
 
 
 def test_content_headers_and_metadata_in_a_presigned_query_are_stored(plain_s3: SimpleNamespace, boto: Any, bucket: str) -> None:
