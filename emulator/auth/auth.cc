@@ -9,16 +9,18 @@
 #include "emulator/auth/unchecked.h"
 #include "emulator/auth/verifier.h"
 #include "emulator/s3/core/error_response.h"
-#include "emulator/s3/core/strict.h"
 #include "emulator/s3/dispatch/operations.h"
+#include "emulator/s3/dispatch/query_headers.h"
 #include "emulator/s3/post/form.h"
+#include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::auth {
 namespace {
 
-// Signature parameters were already handled here.
+// Signature parameters were already handled here. "Expires" is one in version 2 only, where no
+// header of that name is in the query.
 bool IsForRouter(std::string_view name) {
-  return s3::IsHeaderInQuery(name) && !IsSignatureParameter(name);
+  return !IsSignatureParameter(name) || s3::EqualsIgnoreCase(name, "expires");
 }
 
 // Issues sessions for the admitted user.
@@ -37,8 +39,10 @@ class Issuer final : public message::Attachment, public s3::SessionIssuer {
 
 // Query parameters that the request has as headers while it is processed.
 struct ForwardedQuery final : message::Attachment {
-  explicit ForwardedQuery(std::size_t headers) : sent(headers) {}
+  ForwardedQuery(std::size_t sent_headers, std::vector<s3::QueryHeader> in_query)
+      : sent(sent_headers), headers(std::move(in_query)) {}
   const std::size_t sent;  // The number of headers that the client sent.
+  const std::vector<s3::QueryHeader> headers;
 };
 
 class Auth final : public s3::Filter {
@@ -78,7 +82,7 @@ class Auth final : public s3::Filter {
     PENSTOCK_TRY(DrainUnused(exchange));
     if (exchange.operation == "PostObject") PENSTOCK_TRY(OpenForm(exchange, mechanism));
     if (mechanism == Mechanism::kQuery || mechanism == Mechanism::kVersionTwoQuery)
-      ForwardQuery(exchange);
+      return ForwardQuery(exchange);
     return Ok();
   }
 
@@ -95,18 +99,19 @@ class Auth final : public s3::Filter {
     return Ok();
   }
 
-  // Passes x-amz-* query parameters of a presigned request to the router as headers.
-  static void ForwardQuery(s3::Exchange& exchange) {
+  // Passes headers in the query of a presigned request to the router.
+  static Result<void> ForwardQuery(s3::Exchange& exchange) {
+    PENSTOCK_ASSIGN(std::vector<s3::QueryHeader> found,
+                    s3::HeadersInQuery(exchange.request, exchange.target));
+    std::erase_if(found, [](const s3::QueryHeader& header) { return !IsForRouter(header.name); });
+    if (found.empty()) return Ok();
     std::vector<s3::HeaderView>& headers = exchange.request.headers;
-    const std::size_t sent = headers.size();
-    for (const s3::QueryParameter& parameter : exchange.target.query) {
-      if (!IsForRouter(parameter.name) || exchange.request.Find(parameter.name)) continue;
-      headers.push_back({parameter.name, parameter.value});
-    }
-    if (headers.size() == sent) return;
-    exchange.Attach<ForwardedQuery>(sent);
+    const auto& query = exchange.Attach<ForwardedQuery>(headers.size(), std::move(found));
+    for (const s3::QueryHeader& header : query.headers)
+      headers.push_back({header.name, header.value});
     // Needed again: x-amz-copy-source selects the operation too.
     s3::SetOperation(exchange);
+    return Ok();
   }
 
   const AuthOptions options_;

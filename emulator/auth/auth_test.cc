@@ -186,15 +186,36 @@ TEST_F(AuthTest, ConvertsSignedQueryParametersToHeaders) {
   Handle(Presign("PUT", "/b/k",
                  "x-amz-acl=private&x-amz-meta-A=one%20two&x-id=PutObject&X-Amz-Storage-Class="
                  "STANDARD_IA&x-amz-tagging=a%3D1&"
-                 "x-amz-server-side-encryption-context=e30%3D"));
+                 "x-amz-server-side-encryption-context=e30%3D&If-None-Match=%2A&Expires=0"));
   ASSERT_EQ(router_.calls, 1) << CodeOf(test_->exchange.response);
   using Header = std::pair<std::string, std::string>;
   // As recorded against Amazon S3.
-  const std::vector<Header> expected = {
-      {"Host", "localhost"}, {"x-amz-acl", "private"}, {"x-amz-meta-A", "one two"}};
+  const std::vector<Header> expected = {{"Host", "localhost"},
+                                        {"x-amz-acl", "private"},
+                                        {"x-amz-meta-A", "one two"},
+                                        {"If-None-Match", "*"},
+                                        {"Expires", "0"}};
   EXPECT_EQ(router_.headers, expected);
   EXPECT_EQ(test_->exchange.operation, "PutObject");
   EXPECT_EQ(test_->exchange.target.key.value, "k") << "the exchange must be restored afterwards";
+}
+
+TEST_F(AuthTest, ConvertsQueryParametersWithoutVerificationToo) {
+  options_.mode = Mode::kOff;
+  Handle({.method = "PUT",
+          .target = "/b/k?If-None-Match=%2A&X-Amz-Signature=s",
+          .headers = {},
+          .body = {}});
+  ASSERT_EQ(router_.calls, 1);
+  const std::vector<std::pair<std::string, std::string>> expected = {{"If-None-Match", "*"}};
+  EXPECT_EQ(router_.headers, expected);
+}
+
+// A line break would split a response header.
+TEST_F(AuthTest, RefusesControlCharactersInSignedQueryParameters) {
+  EXPECT_EQ(CodeOf(Handle(Presign("PUT", "/b/k", "Content-Type=a%0D%0AX-Y%3A%20z"))),
+            "InvalidArgument");
+  EXPECT_EQ(router_.calls, 0);
 }
 
 // Responds asynchronously, when the test completes the response.

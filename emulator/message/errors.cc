@@ -82,6 +82,8 @@ constexpr ErrorInfo kErrors[] = {
      "first."},
     {"IdMismatch", 400, kInvalidArgument,
      "Document ID does not match the specified configuration ID."},
+    {"InvalidBucketAclWithBlockPublicAccessError", 400, kInvalidArgument,
+     "Bucket cannot have public ACLs set with BlockPublicAccess enabled"},
     {"InvalidBucketAclWithObjectOwnership", 400, kInvalidArgument,
      "Bucket cannot have ACLs set with ObjectOwnership's BucketOwnerEnforced setting"},
     {"InvalidChunkSizeError", 400, kInvalidArgument,

@@ -60,10 +60,10 @@ Result<void> ReadHeader(const message::HeaderView& header, FramingHeaders& found
       if (EqualsIgnoreCase(header.name, "host")) ++found.hosts;
       break;
     case 6:
-      if (EqualsIgnoreCase(header.name, "expect")) {
-        if (!EqualsIgnoreCase(header.value, "100-continue")) return ExpectationFailed();
-        found.expect = true;
-      }
+      // RFC 9110, section 10.1.1, permits 417 for other expectations. S3 ignores them
+      // (ceph/s3-tests, test_object_create_bad_expect_mismatch).
+      if (EqualsIgnoreCase(header.name, "expect"))
+        found.expect = found.expect || EqualsIgnoreCase(header.value, "100-continue");
       break;
     case 10:
       if (EqualsIgnoreCase(header.name, "connection")) ReadConnectionOptions(header.value, found);

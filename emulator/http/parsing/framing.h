@@ -23,7 +23,7 @@ struct Framing {
 // trusted. BadRequest: Content-Length is not digits, exceeds 2^63-1 or was given twice with
 // different values; both Content-Length and Transfer-Encoding; Transfer-Encoding in HTTP/1.0; no or
 // several Host headers (HTTP/1.1). NotImplemented: a transfer coding other than chunked.
-// ExpectationFailed: an expectation other than 100-continue.
+// Expectations other than 100-continue have no effect.
 Result<Framing> ReadFraming(const message::RequestHead& head);
 
 }  // namespace penstock::emulator::http

@@ -45,11 +45,6 @@ Error HeaderNotImplemented(std::string_view header) {
   return MakeError("NotImplemented", {{"Header", std::string(header)}});
 }
 
-Error ExpectationFailed() {
-  return Refusal(ErrorKind::kInvalidArgument, 417, "ExpectationFailed",
-                 "The only supported expectation is 100-continue.");
-}
-
 Error IncompleteBody(std::uint64_t expected, std::uint64_t provided) {
   return MakeError("IncompleteBody", {{"NumberBytesExpected", std::to_string(expected)},
                                       {"NumberBytesProvided", std::to_string(provided)}});

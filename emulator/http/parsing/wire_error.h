@@ -20,7 +20,6 @@ Error HeadTooLarge(std::size_t limit_bytes);          // RequestHeaderSectionToo
 Error TargetTooLong(std::size_t limit_bytes);         // URITooLong, 414
 Error VersionNotSupported();                          // HTTPVersionNotSupported, 505
 Error HeaderNotImplemented(std::string_view header);  // NotImplemented, 501
-Error ExpectationFailed();                            // ExpectationFailed, 417
 Error IncompleteBody(std::uint64_t expected, std::uint64_t provided);  // 400
 // IncompleteBody, 400: the chunk framing is invalid or incomplete.
 Error BrokenChunks(std::string_view what);

@@ -35,7 +35,6 @@ TEST(WireError, EachCodeHasItsStatus) {
   EXPECT_EQ(TargetTooLong(1).http_status, 414);
   EXPECT_EQ(VersionNotSupported().http_status, 505);
   EXPECT_EQ(HeaderNotImplemented("Transfer-Encoding").http_status, 501);
-  EXPECT_EQ(ExpectationFailed().http_status, 417);
   EXPECT_EQ(BrokenChunks("x").code, "IncompleteBody");
   EXPECT_EQ(RequestTimedOut().code, "RequestTimeout");
   EXPECT_EQ(RequestTimedOut().http_status, 400);

@@ -102,24 +102,26 @@ Error EmailGrantee(AclResource resource) {
 }
 
 Result<Element> ReadGrantee(AclResource resource, std::string_view text,
-                            std::string_view permission) {
+                            const GrantHeader& header) {
+  const auto malformed = [&] {
+    return InvalidArgument("Argument format not recognized", header.name, TrimBlanks(text));
+  };
   const auto equals = text.find('=');
-  if (equals == std::string_view::npos)
-    return InvalidArgument("Argument format not recognized", "grantee", text);
+  if (equals == std::string_view::npos) return malformed();
   const std::string_view kind = TrimBlanks(text.substr(0, equals));
   std::string_view value = TrimBlanks(text.substr(equals + 1));
   if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
     value = value.substr(1, value.size() - 2);
   if (EqualsIgnoreCase(kind, "id")) {
     if (!IsCanonicalId(value)) return InvalidArgument("Invalid id", "id", value);
-    return UserGrant(value, permission);
+    return UserGrant(value, header.permission);
   }
   if (EqualsIgnoreCase(kind, "uri")) {
     if (!IsGroup(value)) return InvalidArgument("Invalid group uri", "uri", value);
-    return GroupGrant(value, permission);
+    return GroupGrant(value, header.permission);
   }
   if (EqualsIgnoreCase(kind, "emailAddress")) return EmailGrantee(resource);
-  return InvalidArgument("Argument format not recognized", "grantee", text);
+  return malformed();
 }
 
 Result<std::vector<Element>> ReadGrantHeaders(const Call& call, AclResource resource) {
@@ -130,8 +132,7 @@ Result<std::vector<Element>> ReadGrantHeaders(const Call& call, AclResource reso
     std::string_view rest = *value;
     while (!rest.empty()) {
       const auto comma = rest.find(',');
-      PENSTOCK_ASSIGN(Element grant,
-                      ReadGrantee(resource, rest.substr(0, comma), header.permission));
+      PENSTOCK_ASSIGN(Element grant, ReadGrantee(resource, rest.substr(0, comma), header));
       grants.push_back(std::move(grant));
       rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
     }
@@ -149,20 +150,23 @@ bool HasGrantHeaders(const Call& call) {
       [&](const GrantHeader& header) { return call.Header(header.name).has_value(); });
 }
 
-bool IsCanned(std::string_view name, AclResource resource) {
-  if (name == "private" || name == "public-read" || name == "public-read-write" ||
-      name == "authenticated-read")
-    return true;
-  if (resource == AclResource::kBucket) return name == "log-delivery-write";
-  return name == "bucket-owner-read" || name == "bucket-owner-full-control" ||
-         name == "aws-exec-read";
+// Those of objects are ignored for buckets, and the reverse (Amazon S3 User Guide, "Canned ACL").
+bool IsCanned(std::string_view name) {
+  return name == "private" || name == "aws-exec-read" ||
+         std::any_of(std::begin(kCannedGrants), std::end(kCannedGrants),
+                     [&](const CannedGrant& grant) { return grant.canned == name; });
 }
 
 Result<Element> CannedAcl(std::string_view canned, AclResource resource, const AclOwners& owners) {
-  if (!IsCanned(canned, resource)) return InvalidArgument("", "x-amz-acl", canned);
+  if (!IsCanned(canned)) {
+    Error unknown = InvalidArgument("", "x-amz-acl", canned);
+    unknown.message.clear();  // Recorded against Amazon S3: the Message is empty.
+    return unknown;
+  }
   std::vector<Element> grants = {UserGrant(owners.resource_owner, "FULL_CONTROL")};
   for (const CannedGrant& grant : kCannedGrants) {
     if (grant.canned != canned) continue;
+    if (grant.group == kLogDelivery && resource == AclResource::kObject) continue;
     if (!grant.group.empty()) {
       grants.push_back(GroupGrant(grant.group, grant.permission));
     } else if (owners.bucket_owner != owners.resource_owner) {
@@ -237,14 +241,15 @@ Result<Element> ReadAclHeaders(const Call& call, AclResource resource, const Acl
 Result<std::string> AclOfNewObject(const Call& call, const store::BucketRecord& bucket) {
   const auto canned = call.Header("x-amz-acl");
   if (canned && HasGrantHeaders(call)) return MixedAcl();
+  const std::string owner_id = OwnerOfNewObject(call, bucket);
+  // Recorded against Amazon S3: the arguments are checked first.
+  PENSTOCK_ASSIGN(const Element acl,
+                  ReadAclHeaders(call, AclResource::kObject, {owner_id, bucket.owner_id}));
   if (OwnershipOf(bucket) == kBucketOwnerEnforced) {
     if (canned && (*canned == "private" || *canned == "bucket-owner-full-control"))
       return std::string();
     return MakeError("AccessControlListNotSupported");
   }
-  const std::string owner_id = OwnerOfNewObject(call, bucket);
-  PENSTOCK_ASSIGN(const Element acl,
-                  ReadAclHeaders(call, AclResource::kObject, {owner_id, bucket.owner_id}));
   PENSTOCK_TRY(RefuseBlockedAcl(bucket, acl));
   return IsPrivateAcl(acl) ? std::string() : StoredAcl(acl);
 }
@@ -258,8 +263,9 @@ Result<Element> ReadAclDocument(std::string_view text, const AclOwners& owners) 
   if (!document.ok()) return MakeError("MalformedACLError");
   const std::vector<Element>& sent = document->Find("AccessControlList")->children;
   if (sent.size() > kMaxGrants) return MakeError("MalformedACLError");
-  if (document->Find("Owner")->TextOf("ID") != owners.resource_owner)
-    return MakeError("AccessDenied");
+  const std::string_view owner = document->Find("Owner")->TextOf("ID");
+  if (owner != owners.resource_owner)  // Recorded against Amazon S3.
+    return InvalidArgument("Invalid id", "CanonicalUser/ID", owner);
   std::vector<Element> grants;
   for (const Element& grant : sent) {
     PENSTOCK_ASSIGN(Element read, ReadDocumentGrant(grant));

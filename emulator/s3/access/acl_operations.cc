@@ -19,6 +19,12 @@ Result<Element> ReadAcl(Call& call, AclResource resource, const AclOwners& owner
   return ReadAclDocument(text, owners);
 }
 
+// Recorded against Amazon S3: called once the arguments have been checked.
+Result<void> RequireAcls(const store::BucketRecord& bucket) {
+  if (OwnershipOf(bucket) != kBucketOwnerEnforced) return Ok();
+  return MakeError("AccessControlListNotSupported");
+}
+
 }  // namespace
 
 Result<void> GetAcl(Call& call) {
@@ -41,11 +47,10 @@ Result<void> GetAcl(Call& call) {
 
 Result<void> PutAcl(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
-  if (OwnershipOf(*bucket) == kBucketOwnerEnforced)
-    return MakeError("AccessControlListNotSupported");
   if (call.key().empty()) {
     PENSTOCK_ASSIGN(const Element acl,
                     ReadAcl(call, AclResource::kBucket, {bucket->owner_id, bucket->owner_id}));
+    PENSTOCK_TRY(RequireAcls(*bucket));
     PENSTOCK_TRY(RefuseBlockedAcl(*bucket, acl));
     return call.store.SetConfiguration(bucket->name, std::string(kAclKey), StoredAcl(acl));
   }
@@ -53,6 +58,7 @@ Result<void> PutAcl(Call& call) {
   PENSTOCK_ASSIGN(const store::ObjectPtr object, OpenObject(call, version, LatestMarker::kRefused));
   PENSTOCK_ASSIGN(const Element acl,
                   ReadAcl(call, AclResource::kObject, {object->owner_id, bucket->owner_id}));
+  PENSTOCK_TRY(RequireAcls(*bucket));
   PENSTOCK_TRY(RefuseBlockedAcl(*bucket, acl));
   PENSTOCK_TRY(call.store.SetAttribute(call.bucket(), call.key(), version,
                                        std::string(kObjectAclAttribute), StoredAcl(acl)));

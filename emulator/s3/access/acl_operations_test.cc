@@ -30,6 +30,24 @@ TEST_F(AclOperationsTest, EnforcedOwnershipRefusesAcls) {
   EXPECT_EQ(s3_.Send("GET /bucket/absent?acl").Outcome(), "404 NoSuchKey");
 }
 
+// Recorded against Amazon S3.
+TEST_F(AclOperationsTest, ArgumentsAreCheckedBeforeTheOwnership) {
+  for (const std::string target : kTargets) {
+    const std::string put = "PUT " + target;
+    EXPECT_EQ(s3_.Send(put).Outcome(), "400 MissingSecurityHeader") << target;
+    EXPECT_EQ(s3_.SendDocument(put, "<Nonsense/>").Outcome(), "400 MalformedACLError") << target;
+    EXPECT_EQ(s3_.SendDocument(put + "\nx-amz-acl: private", "<Nonsense/>").Outcome(),
+              "400 UnexpectedContent")
+        << target;
+    EXPECT_EQ(s3_.Send(put + "\nx-amz-acl: secret").Outcome(), "400 InvalidArgument") << target;
+    EXPECT_EQ(s3_.Send(put + "\nx-amz-grant-read: id=me").Outcome(), "400 InvalidArgument")
+        << target;
+  }
+  EXPECT_EQ(s3_.Send("PUT /bucket/new\nx-amz-acl: secret", "x").Outcome(), "400 InvalidArgument");
+  EXPECT_EQ(s3_.Send("PUT /bucket/new\nx-amz-grant-read: me", "x").Outcome(),
+            "400 InvalidArgument");
+}
+
 TEST_F(AclOperationsTest, HeadersAreStoredAsADocument) {
   AllowAcls();
   AllowPublic();
@@ -82,6 +100,12 @@ TEST_F(AclOperationsTest, DocumentsAreStored) {
         << target;
     EXPECT_EQ(s3_.Send("PUT " + target, document).Outcome(), "400 InvalidRequest")
         << "missing checksum";
+    std::string foreign = document;
+    foreign.replace(foreign.find("aaaa"), 4, "bbbb");
+    const Reply owner = s3_.SendDocument("PUT " + target, foreign);
+    EXPECT_EQ(owner.Outcome(), "400 InvalidArgument") << target;
+    EXPECT_EQ(owner.Element("Message"), "Invalid id") << target;
+    EXPECT_EQ(owner.Element("ArgumentName"), "CanonicalUser/ID") << target;
   }
   EXPECT_EQ(s3_.Send("GET /bucket/k").body, "x");
 }
@@ -101,6 +125,7 @@ TEST_F(AclOperationsTest, AclNeedsExactlyOneSource) {
     EXPECT_EQ(unknown.Outcome(), "400 InvalidArgument") << target;
     EXPECT_EQ(unknown.Element("ArgumentName"), "x-amz-acl");
     EXPECT_EQ(unknown.Element("ArgumentValue"), "secret");
+    EXPECT_EQ(unknown.Element("Message"), "") << "recorded against Amazon S3";
   }
 }
 
@@ -124,6 +149,10 @@ TEST_F(AclOperationsTest, GrantHeadersAreParsed) {
     EXPECT_EQ(s3_.Send("PUT " + target + "\nx-amz-grant-read: id=me").Element("Message"),
               "Invalid id")
         << target;
+    const Reply malformed = s3_.Send("PUT " + target + "\nx-amz-grant-read-acp: me");
+    EXPECT_EQ(malformed.Element("Message"), "Argument format not recognized") << target;
+    EXPECT_EQ(malformed.Element("ArgumentName"), "x-amz-grant-read-acp") << target;
+    EXPECT_EQ(malformed.Element("ArgumentValue"), "me") << target;
     EXPECT_EQ(s3_.Send("PUT " + target + "\nx-amz-grant-read: emailAddress=a@b.c").Outcome(),
               "405 MethodNotAllowed")
         << target;

@@ -28,7 +28,7 @@ TEST(AclTest, DocumentsAreCheckedAgainstSchemaAndOwner) {
   EXPECT_EQ(CodeOf(ReadAclDocument("<Wrong/>", kOwners)), "MalformedACLError");
   EXPECT_EQ(CodeOf(ReadAclDocument(Policy(kOwner, Grant("Robot", group)), kOwners)),
             "MalformedACLError");
-  EXPECT_EQ(CodeOf(ReadAclDocument(Policy(kOther, ""), kOwners)), "AccessDenied")
+  EXPECT_EQ(CodeOf(ReadAclDocument(Policy(kOther, ""), kOwners)), "InvalidArgument")
       << "an owner cannot be changed";
   EXPECT_EQ(CodeOf(ReadAclDocument(Policy(kOwner, Grant("CanonicalUser", "<ID>x</ID>")), kOwners)),
             "InvalidArgument");

@@ -111,7 +111,7 @@ Result<ObjectLock> ReadObjectLock(const Call& call, const store::BucketRecord& b
     if (mode.has_value() != until.has_value()) {
       return InvalidArgument(
           "x-amz-object-lock-retain-until-date and x-amz-object-lock-mode must both be supplied",
-          mode ? kModeHeader : kUntilHeader, mode ? *mode : *until);
+          mode ? kUntilHeader : kModeHeader);  // The missing one, as recorded against Amazon S3.
     }
     if (mode) {
       PENSTOCK_ASSIGN(lock.retention, ParseRetention(call, *mode, *until));

@@ -44,13 +44,14 @@ Result<BucketQuery> ReadBucketQuery(const Call& call) {
   }
   if (const auto region = call.Query("bucket-region")) {
     if (!IsAwsRegion(*region) && *region != call.options.region) {
+      // Recorded against Amazon S3: without ArgumentValue.
       return InvalidArgument(
-          "Argument value " + std::string(*region) + " is not a valid AWS Region", "bucket-region",
-          *region);
+          "Argument value " + std::string(*region) + " is not a valid AWS Region", "bucket-region");
     }
     query.region = *region;
   }
-  if (const auto token = call.Query("continuation-token")) {
+  // Recorded against Amazon S3: an empty token is accepted.
+  if (const auto token = call.Query("continuation-token"); token && !token->empty()) {
     const auto raw = Base64Decode(*token);
     if (!raw || !raw->starts_with(kTokenPrefix)) {
       return InvalidArgument("The continuation token provided is incorrect", "continuation-token",

@@ -75,8 +75,12 @@ TEST(BucketsTest, ListPagesAndFilters) {
   EXPECT_EQ(s3.Send("GET /?prefix=bbb").Elements("Name"), (std::vector<std::string>{"bbb-1"}));
   EXPECT_EQ(s3.Send("GET /?max-buckets=0").Element("Message"),
             "Argument max-buckets must be an integer between 1 and 10000.");
-  EXPECT_EQ(s3.Send("GET /?bucket-region=mars").Element("Message"),
-            "Argument value mars is not a valid AWS Region");
+  const Reply region = s3.Send("GET /?bucket-region=mars");
+  EXPECT_EQ(region.Element("Message"), "Argument value mars is not a valid AWS Region");
+  EXPECT_EQ(region.Element("ArgumentName"), "bucket-region");
+  EXPECT_EQ(region.Element("ArgumentValue"), "<absent>") << "recorded against Amazon S3";
+  EXPECT_EQ(s3.Send("GET /?continuation-token=").Elements("Name").size(), 3u)
+      << "recorded against Amazon S3";
   EXPECT_EQ(s3.Send("GET /?continuation-token=x").Outcome(), "400 InvalidArgument");
 }
 

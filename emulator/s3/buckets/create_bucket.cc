@@ -7,13 +7,13 @@
 #include "emulator/s3/access/object_lock.h"
 #include "emulator/s3/authorization/authorization.h"
 #include "emulator/s3/checksums/body.h"
-#include "emulator/s3/config/configuration_checks.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/core/regions.h"
 #include "emulator/s3/protocol/directory_names.h"
 #include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/names.h"
 #include "emulator/s3/protocol/request_schemas.h"
+#include "emulator/s3/protocol/tags.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {
@@ -99,7 +99,8 @@ Result<void> ApplyOwnership(const Call& call, store::BucketRecord& record) {
                   ReadAclHeaders(call, AclResource::kBucket, {record.owner_id, record.owner_id}));
   if (IsPrivateAcl(acl)) return Ok();
   if (ownership == kBucketOwnerEnforced) return MakeError("InvalidBucketAclWithObjectOwnership");
-  PENSTOCK_TRY(RefuseBlockedAcl(record, acl));
+  if (IsPublicAcl(acl) && PublicAccessBlockOf(record).block_acls)
+    return MakeError("InvalidBucketAclWithBlockPublicAccessError");
   record.configuration.emplace_back(kAclKey, StoredAcl(acl));
   return Ok();
 }
@@ -129,6 +130,7 @@ Result<void> RespondToExisting(Call& call, std::string_view endpoint_region, boo
     return MakeError("BucketAlreadyOwnedByYou", {{"BucketName", name}});
   }
   call.response().Add("Location", "/" + name);
+  call.response().Add("x-amz-bucket-arn", "arn:aws:s3:::" + name);
   return Ok();
 }
 
@@ -143,9 +145,9 @@ Result<store::BucketRecord> MakeBucket(Call& call, const Document& document,
   PENSTOCK_TRY(ApplyOwnership(call, record));
   PENSTOCK_TRY(ApplyObjectLock(call, record));
   if (document.tags) {
-    Element tags = *document.tags;
-    PENSTOCK_TRY(CheckTagging(CheckContext{call, record}, tags));
-    record.configuration.emplace_back("tagging", WriteDocument(tags, Prolog::kNo));
+    PENSTOCK_TRY(
+        CheckBucketTags(TagsOf(document.tags->Find("TagSet")), BucketTagging::kCreateBucket));
+    record.configuration.emplace_back("tagging", WriteDocument(*document.tags, Prolog::kNo));
   }
   return record;
 }

@@ -112,10 +112,12 @@ TEST(CreateBucketTest, OwnershipAndAclHeaders) {
   EXPECT_EQ(unknown.Element("Message"), "Invalid x-amz-object-ownership header: test");
   EXPECT_EQ(unknown.Element("ArgumentName"), "x-amz-object-ownership");
   EXPECT_EQ(unknown.Element("ArgumentValue"), "<absent>");
-  EXPECT_EQ(s3.Send("PUT /bucket\nx-amz-object-ownership: ObjectWriter\nx-amz-acl: public-read")
-                .Outcome(),
-            "403 AccessDenied")
-      << "public access is blocked in new buckets";
+  const Reply blocked =
+      s3.Send("PUT /bucket\nx-amz-object-ownership: ObjectWriter\nx-amz-acl: public-read");
+  // Public access is blocked in new buckets. Text of AWS as quoted in public programs.
+  EXPECT_EQ(blocked.Outcome(), "400 InvalidBucketAclWithBlockPublicAccessError");
+  EXPECT_EQ(blocked.Element("Message"),
+            "Bucket cannot have public ACLs set with BlockPublicAccess enabled");
   EXPECT_EQ(s3.Send("HEAD /bucket").status, 404);
   EXPECT_EQ(
       s3.Send("PUT /bucket\nx-amz-object-ownership: ObjectWriter\nx-amz-acl: log-delivery-write")

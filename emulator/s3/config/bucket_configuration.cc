@@ -9,6 +9,7 @@
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/protocol/documents.h"
 #include "emulator/s3/protocol/errors.h"
+#include "emulator/s3/protocol/tags.h"
 
 namespace penstock::emulator::s3 {
 namespace {
@@ -81,7 +82,11 @@ std::vector<const Entry*> ConfigurationsOfKind(const store::BucketRecord& bucket
 
 Result<void> CheckId(const Call& call, const store::BucketRecord& bucket, const SubResource& row,
                      const Element& document) {
-  if (document.TextOf("Id") != call.Query("id").value_or("")) return MakeError("IdMismatch");
+  if (document.TextOf("Id") != call.Query("id").value_or("")) {
+    // Recorded against Amazon S3 by LocalStack.
+    const bool malformed = row.selector == "analytics" || row.selector == "intelligent-tiering";
+    return malformed ? MalformedXml() : MakeError("IdMismatch");
+  }
   const std::vector<const Entry*> all = ConfigurationsOfKind(bucket, row);
   const std::string key = std::string(row.selector) + "/" + std::string(document.TextOf("Id"));
   const bool replaces =
@@ -139,8 +144,11 @@ Result<void> PutBucketConfiguration(Call& call) {
   if (!row.list_root.empty()) PENSTOCK_TRY(CheckId(call, *bucket, row, document));
   if (row.check != nullptr) PENSTOCK_TRY(row.check(CheckContext{call, *bucket}, document));
   if (row.selector == "lifecycle") PENSTOCK_TRY(StoreMinimumSize(call));
-  PENSTOCK_TRY(
-      call.store.SetConfiguration(bucket->name, key, WriteDocument(document, Prolog::kNo)));
+  // Recorded against Amazon S3: an empty tag set deletes the tags.
+  const bool deletes = row.selector == "tagging" && TagsOf(document.Find("TagSet")).empty();
+  const auto stored =
+      deletes ? std::nullopt : std::optional<std::string>(WriteDocument(document, Prolog::kNo));
+  PENSTOCK_TRY(call.store.SetConfiguration(bucket->name, key, stored));
   call.response().status = row.put_status;
   return Ok();
 }

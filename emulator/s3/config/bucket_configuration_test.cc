@@ -239,6 +239,17 @@ TEST_F(BucketConfigurationTest, InvalidDocumentsAreRefused) {
   }
 }
 
+// Recorded against Amazon S3.
+TEST_F(BucketConfigurationTest, AnEmptyTagSetDeletesTheTags) {
+  for (const char* empty : {"<Tagging><TagSet/></Tagging>", "<Tagging/>"}) {
+    ASSERT_EQ(Put("tagging", "<Tagging><TagSet><Tag><Key>a</Key><Value/></Tag></TagSet></Tagging>")
+                  .status,
+              204);
+    EXPECT_EQ(Put("tagging", empty).Outcome(), "204") << empty;
+    EXPECT_EQ(Get("tagging").Outcome(), "404 NoSuchTagSet") << empty;
+  }
+}
+
 // Elements may be sent in any order, with any prefix for S3's namespace.
 TEST_F(BucketConfigurationTest, DocumentsAreReturnedInS3OrderAndNamespace) {
   Put("cors",
@@ -275,6 +286,20 @@ TEST_F(BucketConfigurationTest, ListsPagesOfAHundred) {
 
 TEST_F(BucketConfigurationTest, IdsAreCheckedAndMustMatchTheDocument) {
   EXPECT_EQ(s3_.Send("PUT /bucket?metrics&id=a", Metrics("b")).Outcome(), "400 IdMismatch");
+  // Recorded against Amazon S3 (LocalStack).
+  EXPECT_EQ(s3_.Send("PUT /bucket?analytics&id=a",
+                     "<AnalyticsConfiguration><Id>b</Id><StorageClassAnalysis/>"
+                     "</AnalyticsConfiguration>")
+                .Outcome(),
+            "400 MalformedXML");
+  const auto tiering = [](const std::string& id) {
+    return "<IntelligentTieringConfiguration><Id>" + id +
+           "</Id><Status>Enabled</Status><Tiering><Days>90</Days><AccessTier>ARCHIVE_ACCESS"
+           "</AccessTier></Tiering></IntelligentTieringConfiguration>";
+  };
+  EXPECT_EQ(s3_.Send("PUT /bucket?intelligent-tiering&id=a", tiering("b")).Outcome(),
+            "400 MalformedXML");
+  EXPECT_EQ(s3_.Send("PUT /bucket?intelligent-tiering&id=a", tiering("a")).status, 204);
   for (const std::string& id : {std::string("a%20b"), std::string(65, 'a'), std::string()}) {
     EXPECT_EQ(s3_.Send("PUT /bucket?metrics&id=" + id, Metrics(id)).Outcome(),
               "400 InvalidConfigurationId")

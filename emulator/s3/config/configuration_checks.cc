@@ -154,10 +154,7 @@ Result<void> CheckPublicAccessBlock(const CheckContext&, Element& document) {
 }
 
 Result<void> CheckTagging(const CheckContext&, Element& document) {
-  store::Attributes tags;
-  for (const Element& tag : document.Find("TagSet")->children)
-    tags.emplace_back(tag.TextOf("Key"), tag.TextOf("Value"));
-  return CheckBucketTags(tags);
+  return CheckBucketTags(TagsOf(document.Find("TagSet")), BucketTagging::kPut);
 }
 
 void FillRuleIds(const Call& call, Element& document, std::string_view rule,

@@ -48,7 +48,6 @@ TEST_F(ConfigurationChecksTest, Cors) {
 
 TEST_F(ConfigurationChecksTest, Tagging) {
   const Refused cases[] = {
-      {"<Tagging/>", "400 MalformedXML", ""},
       {"<Tagging><TagSet><Tag><Key>a</Key></Tag></TagSet></Tagging>", "400 MalformedXML", ""},
       {"<Tagging><TagSet><Tag><Key>a</Key><Value/></Tag><Tag><Key>a</Key><Value>1</Value></Tag></"
        "TagSet></Tagging>",

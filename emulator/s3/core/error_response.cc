@@ -43,7 +43,8 @@ std::string_view MessageForClient(const Error& error, std::string_view code) {
   const ErrorInfo* info = FindErrorInfo(code);
   if (IsServerFailure(error, info))
     return error.kind == ErrorKind::kResourceExhausted ? kStorageFullMessage : info->message;
-  if (!error.message.empty()) return error.message;
+  // MakeError fills in the code's text. An error with elements but without it has an empty Message.
+  if (!error.message.empty() || !error.details.empty()) return error.message;
   return info ? info->message : std::string_view("Internal Error");
 }
 

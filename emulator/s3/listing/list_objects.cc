@@ -23,8 +23,9 @@ std::string MakeToken(std::string_view start_after) {
 Result<std::string> ParseToken(std::string_view token) {
   const auto raw = Base64Decode(token);
   if (raw && raw->starts_with(kTokenPrefix)) return raw->substr(kTokenPrefix.size());
+  // Recorded against Amazon S3: an empty token has no ArgumentValue.
   return InvalidArgument("The continuation token provided is incorrect", "continuation-token",
-                         token);
+                         token.empty() ? std::nullopt : std::optional(token));
 }
 
 Result<store::ListPage> ListPage(Call& call, const ListQuery& query, std::string start_after) {

@@ -107,7 +107,6 @@ Result<void> CheckSizes(const std::vector<store::PartRecord>& parts, const PartR
 
 Result<std::vector<RequestedPart>> ParseCompleteRequest(std::string_view text) {
   PENSTOCK_ASSIGN(const Element root, ReadBySchema(text, kCompleteUploadSchema));
-  if (root.children.empty()) return InvalidRequest("You must specify at least one part");
   if (root.children.size() > 10'000) return MalformedXml();
   std::vector<RequestedPart> parts;
   parts.reserve(root.children.size());

@@ -14,10 +14,11 @@ using std::chrono::seconds;
 
 constexpr std::string_view kWeakPrefix = "W/";
 
+// Recorded against Amazon S3: either of the two quotation marks may be missing.
 std::string_view Unquote(std::string_view etag) {
   etag = TrimBlanks(etag);
-  if (etag.size() >= 2 && etag.front() == '"' && etag.back() == '"')
-    return etag.substr(1, etag.size() - 2);
+  if (etag.starts_with('"')) etag.remove_prefix(1);
+  if (etag.ends_with('"')) etag.remove_suffix(1);
   return etag;
 }
 

@@ -25,11 +25,12 @@ class ConditionsTest : public ::testing::Test {
 TEST(ETagMatchesTest, AcceptsQuotedBareWeakAndLists) {
   constexpr auto kWeak = ETagComparison::kWeak;
   constexpr auto kStrong = ETagComparison::kStrong;
-  for (const char* list : {"abc", "\"abc\"", "*", "\"x\", \"abc\"", " abc "}) {
+  for (const char* list :
+       {"abc", "\"abc\"", "*", "\"x\", \"abc\"", " abc ", "\"abc", "abc\"", "\"abc, \"x\""}) {
     EXPECT_TRUE(ETagMatches(list, "abc", kWeak)) << list;
     EXPECT_TRUE(ETagMatches(list, "abc", kStrong)) << list;
   }
-  for (const char* list : {"ab", "\"abcd\"", "", "\"x\",\"y\""}) {
+  for (const char* list : {"ab", "\"abcd\"", "", "\"x\",\"y\"", "\"\"abc\"", "\""}) {
     EXPECT_FALSE(ETagMatches(list, "abc", kWeak)) << list;
     EXPECT_FALSE(ETagMatches(list, "abc", kStrong)) << list;
   }

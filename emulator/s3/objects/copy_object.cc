@@ -28,14 +28,16 @@ Result<bool> ReadDirective(const Call& call, std::string_view header, std::strin
 }
 
 // Recorded against Amazon S3: a configured default encryption, even AES256, counts as a change of
-// encryption.
+// encryption. So does KMS of the source if the default differs.
 Result<void> RefuseUnchangedSelfCopy(const Call& call, const store::BucketRecord& bucket,
-                                     const CopySource& source, bool replace) {
+                                     const OpenedSource& source, bool replace) {
+  const CopySource& address = source.address;
   const bool same_object =
-      source.bucket == call.bucket() && source.key == call.key() && !source.version;
+      address.bucket == call.bucket() && address.key == call.key() && !address.version;
   const bool changes = replace || call.Header("x-amz-storage-class") ||
                        call.Header(kWebsiteRedirect) || call.families.encryption ||
-                       HasOwnEncryption(bucket);
+                       HasOwnEncryption(bucket) ||
+                       StoredEncryption(source.object->attributes).kind != EncryptionKind::kS3;
   if (!same_object || changes) return Ok();
   return InvalidRequest(
       "This copy request is illegal because it is trying to copy an object to itself without "
@@ -130,7 +132,7 @@ Result<void> CopyObject(Call& call) {
   PENSTOCK_ASSIGN(const WriteCondition condition, ReadWriteCondition(call));
   PENSTOCK_ASSIGN(const bool replace, ReadDirective(call, "x-amz-metadata-directive", "metadata"));
   PENSTOCK_ASSIGN(const OpenedSource source, OpenCopySource(call));
-  PENSTOCK_TRY(RefuseUnchangedSelfCopy(call, *bucket, source.address, replace));
+  PENSTOCK_TRY(RefuseUnchangedSelfCopy(call, *bucket, source, replace));
   PENSTOCK_ASSIGN(ObjectSettings settings, ReadObjectSettings(call, *bucket));
   PENSTOCK_ASSIGN(store::ObjectRecord record, MakeRecord(call, settings, source, replace));
   PENSTOCK_ASSIGN(const store::PutOutcome outcome,

@@ -108,8 +108,10 @@ TEST_F(CopyObjectTest, CopiesShareBytes) {
 TEST_F(CopyObjectTest, VersionedBucketsReturnBothVersions) {
   s3_.SetVersioning("bucket", "Enabled");
   const Reply reply = Copy("to");
-  EXPECT_EQ(reply.Header("x-amz-copy-source-version-id"), "null");
+  EXPECT_EQ(reply.Header("x-amz-copy-source-version-id"), "<absent>") << "recorded for null";
   EXPECT_EQ(reply.Header("x-amz-version-id").size(), 32u);
+  const std::string version = s3_.Send("PUT /bucket/k", "new").Header("x-amz-version-id");
+  EXPECT_EQ(Copy("to").Header("x-amz-copy-source-version-id"), version);
 }
 
 // Recorded against Amazon S3 with a copy of an object to itself, in a bucket that went from no
@@ -135,6 +137,15 @@ TEST_F(CopyObjectTest, CopyToItselfWithADefaultEncryption) {
   EXPECT_EQ(Copy("k").Outcome(), "200");
   s3_.Send("DELETE /bucket?encryption");
   EXPECT_EQ(Copy("k").Outcome(), "400 InvalidRequest");
+}
+
+// Recorded against Amazon S3.
+TEST_F(CopyObjectTest, CopyToItselfRemovesTheEncryptionByKms) {
+  s3_.Send("PUT /bucket/k\nx-amz-server-side-encryption: aws:kms", "hello");
+  const Reply reply = Copy("k");
+  EXPECT_EQ(reply.Outcome(), "200");
+  EXPECT_EQ(reply.Header("x-amz-server-side-encryption"), "AES256");
+  EXPECT_EQ(Copy("k").Outcome(), "400 InvalidRequest") << "unchanged now";
 }
 
 TEST_F(CopyObjectTest, DestinationConditionsAreChecked) {

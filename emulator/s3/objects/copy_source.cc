@@ -15,6 +15,11 @@ namespace {
 constexpr std::string_view kHeader = "x-amz-copy-source";
 constexpr std::string_view kVersionMark = "?versionId=";
 
+// Recorded against Amazon S3: the value is the header's name.
+Error InvalidSource(std::string message) {
+  return InvalidArgument(std::move(message), kHeader, kHeader);
+}
+
 // "https://host/bucket/key" -> "bucket/key".
 std::string_view WithoutOrigin(std::string_view source) {
   for (const std::string_view scheme :
@@ -52,16 +57,16 @@ Result<CopySource> ParseCopySource(std::string_view header, BucketNameRules allo
     path = path.substr(0, mark);
   }
   auto decoded = PercentDecode(path, {.plus_is_space = true});
-  if (!decoded) return InvalidArgument("Invalid copy source encoding", kHeader, header);
+  if (!decoded) return InvalidSource("Invalid copy source encoding");
   // "%2Fbucket%2Fkey" has a leading slash, too.
   std::string_view text = *decoded;
   if (text.starts_with('/')) text.remove_prefix(1);
   const auto slash = text.find('/');
   const std::string_view bucket = text.substr(0, slash);
   if (!CheckBucketName(bucket, allowed).ok())
-    return InvalidArgument("Invalid copy source bucket name", kHeader, header);
+    return InvalidSource("Invalid copy source bucket name");
   if (slash == std::string_view::npos || slash + 1 == text.size()) {
-    return InvalidArgument("Invalid copy source object key", kHeader, header);
+    return InvalidSource("Invalid copy source object key");
   }
   source.bucket = BucketName(std::string(bucket));
   source.key = ObjectKey(std::string(text.substr(slash + 1)));
@@ -99,11 +104,8 @@ Result<OpenedSource> OpenCopySource(Call& call) {
 }
 
 void AddSourceVersionHeader(Call& call, const OpenedSource& source) {
-  const store::Versioning versioning = source.bucket->versioning;
-  if (versioning == store::Versioning::kNever) return;
-  // Recorded against Amazon S3: a suspended bucket does not return its null versions here.
-  if (versioning == store::Versioning::kSuspended && source.object->version_id.value == "null")
-    return;
+  if (source.bucket->versioning == store::Versioning::kNever) return;
+  if (source.object->version_id.value == "null") return;  // Recorded against Amazon S3.
   call.response().Add("x-amz-copy-source-version-id", source.object->version_id.value);
 }
 

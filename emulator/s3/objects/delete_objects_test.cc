@@ -54,6 +54,22 @@ TEST_F(DeleteObjectsTest, DeletingAVersionAgainSucceeds) {
   EXPECT_EQ(s3_.Send("GET /bucket/a").status, 200);
 }
 
+// Recorded against Amazon S3: NoSuchVersion is for ids that were never issued.
+TEST_F(DeleteObjectsTest, AVersionThatWasDeletedBeforeIsListedAsDeleted) {
+  s3_.SetVersioning("bucket", "Enabled");
+  const std::string id = s3_.Send("PUT /bucket/a", "y").Header("x-amz-version-id");
+  const std::string entry = "<Object><Key>a</Key><VersionId>" + id + "</VersionId></Object>";
+  for (int times = 0; times < 2; ++times) {
+    const Reply reply = Delete(entry);
+    EXPECT_EQ(reply.Element("VersionId"), id);
+    EXPECT_EQ(reply.Elements("Deleted").size(), 1u);
+    EXPECT_EQ(reply.Elements("Error").size(), 0u);
+  }
+  const Reply unknown = Delete(
+      "<Object><Key>a</Key><VersionId>HPniJFCxqTsMuIH9KX8K8wEjNUgmABCD</VersionId></Object>");
+  EXPECT_EQ(unknown.Element("Code"), "NoSuchVersion");
+}
+
 TEST_F(DeleteObjectsTest, EntriesCanHaveConditions) {
   const Reply reply = Delete(
       "<Object><Key>a</Key><ETag>other</ETag></Object>"

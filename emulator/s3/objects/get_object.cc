@@ -13,6 +13,7 @@
 #include "emulator/s3/objects/overrides.h"
 #include "emulator/s3/objects/ranges.h"
 #include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/protocol/encoded_words.h"
 #include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 
@@ -87,11 +88,10 @@ void AddAttributes(Response& response, const store::Attributes& stored,
                        [&](const auto& entry) { return entry.first == name; });
   };
   bool has_type = false;
-  std::size_t missing = 0;
   for (const auto* attributes : {&overrides, &stored}) {
     for (const auto& [name, value] : *attributes) {
       if (name.front() == kInternalAttributeMark) {
-        missing += name.starts_with(kUnprintablePrefix);
+        if (name.starts_with(kUnprintablePrefix)) response.Add(name.substr(1), Base64Word(value));
         continue;
       }
       if (attributes == &stored && overridden(name)) continue;
@@ -100,7 +100,6 @@ void AddAttributes(Response& response, const store::Attributes& stored,
     }
   }
   if (!has_type) response.Add("Content-Type", "binary/octet-stream");
-  if (missing > 0) response.Add("x-amz-missing-meta", std::to_string(missing));
 }
 
 // Adds the headers that 200, 206 and 304 share.

@@ -19,8 +19,6 @@ namespace {
 
 constexpr std::size_t kMaxUserMetadataBytes = 2048;
 constexpr std::string_view kMetaPrefix = "x-amz-meta-";
-static_assert(kUnprintablePrefix.substr(1) == kMetaPrefix &&
-              kUnprintablePrefix.front() == kInternalAttributeMark);
 
 constexpr std::size_t kMaxRedirectBytes = 2048;
 constexpr std::string_view kRedirectPrefixes[] = {"/", "http://", "https://"};
@@ -33,17 +31,22 @@ constexpr std::string_view kStorageClasses[] = {"STANDARD",   "REDUCED_REDUNDANC
                                                 "ONEZONE_IA", "INTELLIGENT_TIERING", "GLACIER",
                                                 "GLACIER_IR", "DEEP_ARCHIVE"};
 
-// "aws-chunked,gzip" -> "gzip": aws-chunked is a transfer framing and is not stored.
+// "aws-chunked,gzip" -> "gzip": aws-chunked is a transfer framing and is not stored. Other values
+// are stored byte for byte.
 std::string WithoutAwsChunked(std::string_view encoding) {
+  const std::string_view whole = encoding;
+  bool stripped = false;
   std::string kept;
   for (;;) {
     const auto comma = encoding.find(',');
     const std::string_view token = TrimBlanks(encoding.substr(0, comma));
-    if (!token.empty() && !EqualsIgnoreCase(token, "aws-chunked")) {
+    if (EqualsIgnoreCase(token, "aws-chunked")) {
+      stripped = true;
+    } else if (!token.empty()) {
       if (!kept.empty()) kept += ',';
       kept += token;
     }
-    if (comma == std::string_view::npos) return kept;
+    if (comma == std::string_view::npos) return stripped ? kept : std::string(whole);
     encoding.remove_prefix(comma + 1);
   }
 }
@@ -71,38 +74,39 @@ Result<void> AddContentHeaders(const Call& call, store::Attributes& attributes) 
 }
 
 // Adds a user metadata header. Repeated headers become one value, joined by commas.
-void AddUserHeader(store::Attributes& attributes, std::string_view name, std::string_view value) {
+void AddUserHeader(store::Attributes& attributes, std::string_view name, std::string value) {
   if (!StartsWithIgnoreCase(name, kMetaPrefix)) return;
   std::string lower = AsciiLower(name);
-  auto [normal, printable] = NormaliseMetadataValue(value);
-  if (!printable) lower.insert(lower.begin(), kInternalAttributeMark);
   const auto same = std::find_if(attributes.begin(), attributes.end(),
                                  [&](const auto& entry) { return entry.first == lower; });
   if (same == attributes.end()) {
-    attributes.emplace_back(std::move(lower), std::move(normal));
+    attributes.emplace_back(std::move(lower), std::move(value));
   } else {
-    same->second += "," + normal;
+    same->second += "," + value;
   }
 }
 
 Result<void> AddUserMetadata(const Call& call, store::Attributes& attributes) {
   if (!call.families.metadata) return Ok();
-  for (const HeaderView& header : call.exchange.request.headers)
-    AddUserHeader(attributes, header.name, header.value);
+  // Recorded against Amazon S3: the encoded words of a form's fields are kept.
+  const bool verbatim = call.exchange.form != nullptr;
+  for (const HeaderView& header : call.exchange.request.headers) {
+    AddUserHeader(attributes, header.name,
+                  verbatim ? std::string(header.value) : NormaliseMetadataValue(header.value));
+  }
   if (call.presigned) {
     for (const QueryParameter& parameter : call.exchange.target.query) {
       if (!IsHeaderInQuery(parameter.name)) continue;
       // Authentication has already made it a header.
       if (call.exchange.request.Find(parameter.name)) continue;
-      AddUserHeader(attributes, parameter.name, parameter.value);
+      AddUserHeader(attributes, parameter.name,
+                    NormaliseMetadataValue(EncodeMetadataText(parameter.value)));
     }
   }
   std::size_t bytes = 0;
   for (const auto& [name, value] : attributes) {
     if (name.starts_with(kMetaPrefix))
       bytes += name.size() - kMetaPrefix.size() + DecodedBytes(value);
-    if (name.starts_with(kUnprintablePrefix))
-      bytes += name.size() - kUnprintablePrefix.size() + value.size();
   }
   if (bytes <= kMaxUserMetadataBytes) return Ok();
   return MakeError("MetadataTooLarge", {{"Size", std::to_string(bytes)},

@@ -41,7 +41,7 @@ bool IsArchived(std::string_view storage_class);
 inline constexpr char kInternalAttributeMark = ':';
 inline constexpr std::string_view kWebsiteRedirect = "x-amz-website-redirect-location";
 
-// Prefix of user metadata with unprintable values. Reads only count them (x-amz-missing-meta).
+// Prefix of user metadata with control characters that older emulators stored. Reads encode them.
 inline constexpr std::string_view kUnprintablePrefix = ":x-amz-meta-";
 
 // Makes the record of an object from one body, for PutObject and PostObject. `body` must have been

@@ -33,9 +33,11 @@ TEST(ObjectLockOperationsTest, ErrorsDistinguishBucketsAndObjectsWithoutLock) {
         << "missing checksum";
     EXPECT_EQ(s3.SendDocument("PUT /locked/k?" + selector, "<X/>").Outcome(), "400 MalformedXML")
         << selector;
-    EXPECT_EQ(s3.SendDocument("PUT /locked/k?" + selector, "").Outcome(),
-              "400 MissingRequestBodyError")
-        << selector;
+    for (const std::string bucket : {"/locked", "/plain"}) {
+      EXPECT_EQ(s3.SendDocument("PUT " + bucket + "/k?" + selector, "").Outcome(),
+                "400 MalformedXML")
+          << selector << bucket << ", recorded against Amazon S3";
+    }
   }
 }
 
@@ -86,6 +88,18 @@ TEST_F(LockedObject, InvalidRetentionsAreRefused) {
   EXPECT_EQ(Retain("<Mode>GOVERNANCE</Mode>"), "400 MalformedXML");
   EXPECT_EQ(Retain(Until("SOFT", "2030-01-01T00:00:00Z")), "400 MalformedXML");
   EXPECT_EQ(Retain(Until("GOVERNANCE", "2020-01-01T00:00:00Z")), "400 InvalidArgument");
+  const std::pair<const char*, const char*> dates[] = {
+      {"2020-01-01T00:00:00Z", "Tue Dec 31 16:00:00 PST 2019"},  // Recorded against Amazon S3.
+      {"2025-03-09T09:59:59Z", "Sun Mar 09 01:59:59 PST 2025"},
+      {"2025-03-09T10:00:00.5Z", "Sun Mar 09 03:00:00 PDT 2025"},
+      {"2025-11-02T08:59:59Z", "Sun Nov 02 01:59:59 PDT 2025"},
+      {"2025-11-02T09:00:00Z", "Sun Nov 02 01:00:00 PST 2025"}};
+  for (const auto& [sent, returned] : dates) {
+    const Reply past = s3_.SendDocument("PUT /box/k?retention",
+                                        "<Retention>" + Until("GOVERNANCE", sent) + "</Retention>");
+    EXPECT_EQ(past.Element("ArgumentName"), "RetainUntilDate");
+    EXPECT_EQ(past.Element("ArgumentValue"), returned);
+  }
   EXPECT_EQ(s3_.Send("GET /box/k?retention").Outcome(), "404 NoSuchObjectLockConfiguration");
 }
 

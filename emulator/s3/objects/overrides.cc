@@ -1,10 +1,9 @@
 #include "emulator/s3/objects/overrides.h"
 
-#include <algorithm>
-#include <optional>
 #include <string>
+#include <utility>
 
-#include "base/text/utf8.h"
+#include "emulator/s3/protocol/encoded_words.h"
 #include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 
@@ -24,29 +23,6 @@ constexpr Override kOverrides[] = {
     {"response-content-encoding", "Content-Encoding"},
 };
 
-// Header values are ISO-8859-1. Converts UTF-8 to it, or returns nullopt if that is not possible.
-std::optional<std::string> ToLatin1(std::string_view text) {
-  if (IsAscii(text)) return std::string(text);
-  if (!IsValidUtf8(text)) return std::nullopt;
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (byte < 0x80) {
-      out += text[i];
-    } else if (byte <= 0xC3) {
-      out += static_cast<char>((byte & 0x03) << 6 | (static_cast<unsigned char>(text[++i]) & 0x3F));
-    } else {
-      return std::nullopt;
-    }
-  }
-  return out;
-}
-
-bool HasControl(std::string_view text) {
-  return std::any_of(text.begin(), text.end(),
-                     [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
-}
-
 }  // namespace
 
 Result<store::Attributes> ReadOverrides(const Call& call) {
@@ -55,12 +31,12 @@ Result<store::Attributes> ReadOverrides(const Call& call) {
   for (const Override& entry : kOverrides) {
     const auto value = call.Query(entry.parameter);
     if (!value) continue;
-    auto latin1 = ToLatin1(*value);
-    if (!latin1 || HasControl(*value)) {
+    Latin1Text latin1 = Utf8ToLatin1(*value);
+    if (!latin1.exact || HasControlCharacter(*value) || value->find('\t') != std::string::npos) {
       return InvalidArgument("Header value cannot be represented using ISO-8859-1.",
                              entry.parameter, *value);
     }
-    overrides.emplace_back(entry.header, std::move(*latin1));
+    overrides.emplace_back(entry.header, std::move(latin1.text));
   }
   return overrides;
 }

@@ -34,6 +34,8 @@ constexpr std::string_view kMetaPrefix = "x-amz-meta-";
 constexpr std::string_view kHeaders[] = {
     "Content-Type",     "Cache-Control", "Content-Disposition", "Content-Encoding",
     "Content-Language", "Expires",       "Content-MD5"};
+// Recorded against Amazon S3: in ISO-8859-1, with a space for other characters.
+constexpr std::string_view kLatin1Headers[] = {"Cache-Control", "Content-Disposition"};
 // Fields of the signature.
 constexpr std::string_view kSignature[] = {"x-amz-algorithm", "x-amz-credential", "x-amz-date",
                                            "x-amz-signature", "x-amz-security-token"};
@@ -76,11 +78,6 @@ std::string_view HeaderOf(const FormField& field) {
              : std::string_view();
 }
 
-bool HasControlCharacter(std::string_view text) {
-  return std::any_of(text.begin(), text.end(),
-                     [](char c) { return (c >= 0 && c < ' ' && c != '\t') || c == 0x7F; });
-}
-
 // Makes the headers of a put. A field value that is not a valid header value is encoded or refused.
 Result<std::vector<HeaderView>> MakeHeaders(const RequestHead& request,
                                             std::vector<FormField>& fields) {
@@ -91,7 +88,10 @@ Result<std::vector<HeaderView>> MakeHeaders(const RequestHead& request,
     if (HasControlCharacter(field.name)) return MakeError("MalformedPOSTRequest");
     if (StartsWithIgnoreCase(header, kMetaPrefix)) {
       field.value = EncodeMetadataText(field.value);
-    } else if (HasControlCharacter(field.value)) {
+    } else if (Contains(kLatin1Headers, header)) {
+      field.value = Utf8ToLatin1(field.value).text;
+    }
+    if (HasControlCharacter(field.value)) {
       return InvalidArgument("A form field's value must not contain control characters.", header,
                              field.value);
     }
@@ -266,6 +266,7 @@ Result<void> PostObject(Call& call) {
   PENSTOCK_ASSIGN(head.headers, MakeHeaders(exchange.request, fields));
   if (const auto host = exchange.request.Find("host")) head.headers.push_back({"Host", *host});
   Exchange put{head, exchange.connection, &body};
+  put.form = exchange.form;
   put.wire = exchange.wire;
   put.target = exchange.target;
   put.target.key = ObjectKey(std::string(ValueOf(fields, "key")));

@@ -95,29 +95,32 @@ std::string Latin1ToUtf8(std::string_view latin1) {
 
 }  // namespace
 
-MetadataValue NormaliseMetadataValue(std::string_view value) {
-  if (!IsAscii(value)) return {"=?UTF-8?B?" + Base64Encode(AsBytes(Latin1ToUtf8(value))) + "?="};
-  if (value.find(kBegin) == std::string_view::npos) return {std::string(value)};
+std::string Base64Word(std::string_view utf8) {
+  return "=?UTF-8?B?" + Base64Encode(AsBytes(utf8)) + "?=";
+}
+
+std::string NormaliseMetadataValue(std::string_view value) {
+  if (!IsAscii(value)) return Base64Word(Latin1ToUtf8(value));
+  if (value.find(kBegin) == std::string_view::npos) return std::string(value);
   auto decoded = DecodeWords(value);
-  if (!decoded || !IsAscii(*decoded)) return {std::string(value)};
+  if (!decoded || !IsAscii(*decoded)) return std::string(value);
   // A decoded line break would split the response header.
-  const bool printable =
-      std::all_of(decoded->begin(), decoded->end(), [](char c) { return c >= 0x20 && c != 0x7F; });
-  return {std::move(*decoded), printable};
+  return HasControlCharacter(*decoded) ? Base64Word(*decoded) : std::move(*decoded);
 }
 
 std::string EncodeMetadataText(std::string_view utf8) {
-  const auto plain = [](char c) { return c >= 0x20 && c < 0x7F; };
+  const auto plain = [](char c) { return (c >= 0x20 && c < 0x7F) || c == '\t'; };
   const auto plain_count = std::count_if(utf8.begin(), utf8.end(), plain);
   if (static_cast<std::size_t>(plain_count) == utf8.size()) return std::string(utf8);
+  if (IsAscii(utf8)) return Base64Word(utf8);  // Control characters.
   // Counts non-ASCII characters, not their bytes.
   const auto other_count = std::count_if(utf8.begin(), utf8.end(), [&](char c) {
     return !plain(c) && (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   });
-  if (plain_count <= other_count) return "=?UTF-8?B?" + Base64Encode(AsBytes(utf8)) + "?=";
+  if (plain_count <= other_count) return Base64Word(utf8);
   std::string word = "=?UTF-8?Q?";
   for (const char c : utf8) {
-    const bool literal = plain(c) && std::string_view("=_?\"#$%&'(),.:;<>@[\\]^`{|}~").find(c) ==
+    const bool literal = plain(c) && std::string_view("\t=_?\"#$&'(),:;<>@[\\]^`{|}~").find(c) ==
                                          std::string_view::npos;
     if (c == ' ') {
       word += '_';
@@ -136,6 +139,31 @@ std::size_t DecodedBytes(std::string_view stored) {
   if (stored.find(kBegin) == std::string_view::npos) return stored.size();
   const auto decoded = DecodeWords(stored);
   return decoded ? decoded->size() : stored.size();
+}
+
+bool HasControlCharacter(std::string_view text) {
+  return std::any_of(text.begin(), text.end(),
+                     [](char c) { return (c >= 0 && c < ' ' && c != '\t') || c == 0x7F; });
+}
+
+Latin1Text Utf8ToLatin1(std::string_view utf8) {
+  if (IsAscii(utf8)) return {std::string(utf8)};
+  Latin1Text latin1;
+  const std::string repaired = ReplaceIllFormedUtf8(utf8);
+  for (std::size_t at = 0; at < repaired.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(repaired[at]);
+    if (byte < 0x80) {
+      latin1.text += repaired[at];
+    } else if (byte <= 0xC3) {
+      const auto next = static_cast<unsigned char>(repaired[++at]);
+      latin1.text += static_cast<char>((byte & 0x03) << 6 | (next & 0x3F));
+    } else {
+      latin1.exact = false;
+      latin1.text += ' ';
+      at += byte >= 0xF0 ? 3 : byte >= 0xE0 ? 2 : 1;
+    }
+  }
+  return latin1;
 }
 
 }  // namespace penstock::emulator::s3

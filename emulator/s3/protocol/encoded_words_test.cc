@@ -5,7 +5,7 @@
 namespace penstock::emulator::s3 {
 namespace {
 
-std::string Stored(std::string_view value) { return NormaliseMetadataValue(value).text; }
+std::string Stored(std::string_view value) { return NormaliseMetadataValue(value); }
 
 TEST(EncodedWordsTest, AsciiWordsAreDecoded) {
   EXPECT_EQ(Stored("plain"), "plain");
@@ -21,7 +21,6 @@ TEST(EncodedWordsTest, OtherValuesAreUnchanged) {
                             "=?UTF-8?X?aGVs?=", "=?UTF-8?B?a?=", "=?UTF-8?B?aGVs",
                             "=?UTF-8?B?aGVs?= =?UTF-8?B?w6k=?=", "=?UTF-8?Q?=4?=", "?=", "=?a?b"}) {
     EXPECT_EQ(Stored(value), value);
-    EXPECT_TRUE(NormaliseMetadataValue(value).printable);
   }
 }
 
@@ -33,9 +32,19 @@ TEST(EncodedWordsTest, NonAsciiBytesAreReadAsLatin1) {
             "=?UTF-8?B?w4PChE3Dg8KEWsODwpXDg8KRIFMz?=");
 }
 
-TEST(EncodedWordsTest, ControlCharactersMakeAValueUnprintable) {
-  EXPECT_FALSE(NormaliseMetadataValue("=?UTF-8?B?YQ0KYjog?=").printable);  // "a\r\nb: "
-  EXPECT_FALSE(NormaliseMetadataValue("=?UTF-8?Q?=7F?=").printable);
+// Recorded against Amazon S3.
+TEST(EncodedWordsTest, ControlCharactersStayEncoded) {
+  EXPECT_EQ(Stored("x =?UTF-8?B?YQ0KYjog?="), "=?UTF-8?B?eCBhDQpiOiA=?=");  // "x a\r\nb: "
+  EXPECT_EQ(Stored("=?UTF-8?Q?=7F?="), "=?UTF-8?B?fw==?=");
+  EXPECT_EQ(Stored("=?UTF-8?Q?a=09b?="), "a\tb");
+}
+
+// Recorded against Amazon S3.
+TEST(EncodedWordsTest, TextIsEncodedIfAHeaderCannotHoldIt) {
+  EXPECT_EQ(EncodeMetadataText("100% of a.b\tc"), "100% of a.b\tc");
+  EXPECT_EQ(EncodeMetadataText("100% of \xC3\xA9.b"), "=?UTF-8?Q?100%_of_=C3=A9.b?=");
+  EXPECT_EQ(EncodeMetadataText("\xC3\xA9"), "=?UTF-8?B?w6k=?=");
+  EXPECT_EQ(EncodeMetadataText("a\r\nb"), "=?UTF-8?B?YQ0KYg==?=");
 }
 
 TEST(EncodedWordsTest, DecodedBytesCountsTheDecodedText) {

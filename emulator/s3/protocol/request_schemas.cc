@@ -174,7 +174,9 @@ constexpr Field kPartitionedPrefix[] = {
     Choice("PartitionDateSource", "EventTime DeliveryTime", kAtMostOnce)};
 constexpr Field kKeyFormat[] = {Group("SimplePrefix", {}, kAtMostOnce),
                                 Group("PartitionedPrefix", kPartitionedPrefix, kAtMostOnce)};
-constexpr Field kLogGrant[] = {kGranteeField, Choice("Permission", "FULL_CONTROL READ WRITE")};
+// Recorded against Amazon S3: READ_ACP is accepted, although the service model lacks it.
+constexpr Field kLogGrant[] = {kGranteeField,
+                               Choice("Permission", "FULL_CONTROL READ READ_ACP WRITE")};
 constexpr Field kLogGrants[] = {Group("Grant", kLogGrant, kAnyNumber)};
 constexpr Field kLoggingEnabled[] = {Text("TargetBucket"), Text("TargetPrefix"),
                                      Group("TargetGrants", kLogGrants, kAtMostOnce),
@@ -261,7 +263,7 @@ constexpr Field kReplication[] = {Text("Role"), Group("Rule", kReplicationRule, 
 
 constexpr Field kRequestPayment[] = {Choice("Payer", "Requester BucketOwner")};
 
-constexpr Field kTagging[] = {Group("TagSet", kTagSet)};
+constexpr Field kTagging[] = {Group("TagSet", kTagSet, kAtMostOnce)};
 
 constexpr Field kVersioning[] = {Choice("Status", "Enabled Suspended", kAtMostOnce),
                                  Choice("MfaDelete", kSwitch, kAtMostOnce)};

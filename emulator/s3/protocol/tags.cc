@@ -107,13 +107,28 @@ std::size_t CountCharacters(std::string_view utf8) {
   }));
 }
 
-Result<void> CheckBucketTags(const store::Attributes& tags) {
+store::Attributes TagsOf(const Element* tag_set) {
+  store::Attributes tags;
+  if (tag_set == nullptr) return tags;
+  for (const Element& tag : tag_set->children)
+    tags.emplace_back(tag.TextOf("Key"), tag.TextOf("Value"));
+  return tags;
+}
+
+Result<void> CheckBucketTags(const store::Attributes& tags, BucketTagging request) {
   PENSTOCK_TRY(RefuseDuplicate(tags));
   if (tags.size() > kMaxBucketTags)
     return MakeError("BadRequest", {}, "Bucket tag count cannot be greater than 50");
   for (const auto& [key, value] : tags) {
-    if (key.starts_with("aws:"))
-      return InvalidTag("System tags cannot be added/updated by requester", key);
+    if (key.starts_with("aws:")) {
+      if (request == BucketTagging::kPut)
+        return InvalidTag("System tags cannot be added/updated by requester", key);
+      // Recorded against Amazon S3 by LocalStack: without TagKey.
+      return MakeError(
+          "InvalidTag", {},
+          "User-defined tag keys can't start with \"aws:\". This prefix is reserved for "
+          "system tags. Remove \"aws:\" from your tag keys and try again.");
+    }
     PENSTOCK_TRY(CheckTag(key, value));
   }
   return Ok();
@@ -152,9 +167,7 @@ Result<store::Attributes> ParseTagHeader(std::string_view value) {
 
 Result<store::Attributes> ParseTagDocument(std::string_view text) {
   PENSTOCK_ASSIGN(const Element document, ReadBySchema(text, kTaggingSchema));
-  store::Attributes tags;
-  for (const Element& tag : document.Find("TagSet")->children)
-    tags.emplace_back(tag.TextOf("Key"), tag.TextOf("Value"));
+  store::Attributes tags = TagsOf(document.Find("TagSet"));
   PENSTOCK_TRY(RefuseDuplicate(tags));
   PENSTOCK_TRY(CheckTags(tags));
   return tags;

@@ -3,9 +3,11 @@
 #define PENSTOCK_EMULATOR_S3_PROTOCOL_TAGS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "emulator/s3/protocol/document_schema.h"
 #include "emulator/store/store.h"
 #include "penstock/base/result.h"
 
@@ -21,8 +23,12 @@ Result<store::Attributes> ParseTagHeader(std::string_view value);
 Result<store::Attributes> ParseTagDocument(std::string_view text);
 std::string TagDocument(const store::Attributes& tags);
 
+// Returns the tags of a <TagSet>; none if it is null.
+store::Attributes TagsOf(const Element* tag_set);
+
+enum class BucketTagging : std::uint8_t { kPut, kCreateBucket };
 // Checks the tags of a bucket: the rules of object tags, but up to 50 tags.
-Result<void> CheckBucketTags(const store::Attributes& tags);
+Result<void> CheckBucketTags(const store::Attributes& tags, BucketTagging request);
 
 }  // namespace penstock::emulator::s3
 
