@@ -34,6 +34,13 @@ def without_the_client(folder: Path) -> None:
     (folder / "conftest.py").write_text('import sys\n\nsys.modules["penstock"] = None\n')
 
 
+def test_the_program_of_the_guide_to_credential_chains_passes(tmp_path):
+    [program] = programs_of("how-to/credential-chains.md")
+    (tmp_path / "test_chains.py").write_text(program)
+    passed = run_suite(tmp_path)
+    assert "2 passed" in passed.stdout, passed.stdout
+
+
 def test_the_programs_of_the_first_test_pass(tmp_path):
     without_the_client(tmp_path)
     code, test = programs_of("tutorials/first-test.md")
