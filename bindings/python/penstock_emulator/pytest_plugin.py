@@ -89,11 +89,14 @@ def s3_emulator(s3_server: Emulator, request: pytest.FixtureRequest) -> Iterator
 @pytest.fixture
 def s3_faults(s3_emulator: Namespace, request: pytest.FixtureRequest) -> Faults:
     """The faults of this test's namespace: those of the marker ``s3_faults``, and those that the test sets."""
-    for marker in request.node.iter_markers("s3_faults"):
+    markers = list(request.node.iter_markers_with_node("s3_faults"))
+    if markers:
+        node, marker = markers[0]  # The nearest: that of the test, else of its class, else of its module.
         if len(marker.args) != 1 or marker.kwargs:
             raise pytest.UsageError("s3_faults takes one argument: the name of a scenario, a document, or the path of its file")
+        if sum(other is node for other, _ in markers) > 1:
+            raise pytest.UsageError(f"s3_faults is given twice for {node.name}: put all rules into one list")
         s3_emulator.faults.set(marker.args[0])
-        break
     return s3_emulator.faults
 
 

@@ -474,3 +474,32 @@ def test_the_plugin_creates_buckets(run_suite: Callable[..., str]) -> None:
 
 def test_the_plugin_creates_directory_buckets(run_suite: Callable[..., str]) -> None:
     assert "2 passed" in run_suite(DIRECTORIES)
+
+
+TWO_MARKERS = """
+import boto3
+import pytest
+
+ONCE = {"do": {"slow_down": {}}, "limit": {"times": 1}}
+READS = [{"id": "read", "when": {"operation": "GetObject"}, **ONCE}]
+WRITES = [{"id": "write", "when": {"operation": "PutObject"}, **ONCE}]
+
+
+@pytest.mark.s3_faults(READS)
+@pytest.mark.s3_faults(WRITES)
+def test_two_on_a_test(s3_bucket):
+    boto3.client("s3").put_object(Bucket=s3_bucket, Key="key", Body=b"text")
+
+
+@pytest.mark.s3_faults(READS)
+class TestOfAClass:
+    @pytest.mark.s3_faults(WRITES)
+    def test_replaces_those_of_its_class(self, s3_bucket):
+        boto3.client("s3").put_object(Bucket=s3_bucket, Key="key", Body=b"text")
+"""
+
+
+def test_no_marker_of_a_test_is_ignored(run_suite):
+    output = run_suite(TWO_MARKERS, failed=True)
+    assert "1 passed, 1 error" in output
+    assert "s3_faults is given twice" in output

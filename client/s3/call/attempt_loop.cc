@@ -304,8 +304,13 @@ void AttemptLoop::OnFailure(Error error, RetryDecision decision) {
   if (state_->config.client.async_retry_policy) return AskPolicy(decision, std::move(error));
   judged_.emplace(Judged{decision, std::move(error)});
   const RetryPolicy& policy = state_->config.client.retry_policy;
-  OnVerdict(policy ? policy(QuestionAbout(judged_->decision, judged_->error))
-                   : RetryVerdict::kDefault);
+  const auto ask = [&]() -> Result<RetryVerdict> {
+    return policy ? policy(QuestionAbout(judged_->decision, judged_->error))
+                  : RetryVerdict::kDefault;
+  };
+  const Result<RetryVerdict> verdict = Caught("the retry policy of a client", ask);
+  if (!verdict.ok()) return Finish(verdict.error());
+  OnVerdict(*verdict);
 }
 
 RetryQuestion AttemptLoop::QuestionAbout(RetryDecision decision, const Error& error) const {

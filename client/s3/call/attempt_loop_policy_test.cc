@@ -64,7 +64,9 @@ TEST(RetryPolicyTest, ExceptionEndsTheCall) {
   ClientUnderTest test(WithPolicy(
       [](const RetryQuestion&) -> RetryVerdict { throw std::runtime_error("planted"); }));
   test.transport.Expect(Refuse(503, "SlowDown"));
-  EXPECT_NE(test.Get().error().message.find("planted"), std::string::npos);
+  const std::string message = test.Get().error().message;
+  EXPECT_NE(message.find("planted"), std::string::npos) << message;
+  EXPECT_NE(message.find("the retry policy"), std::string::npos) << message;
 }
 
 // The questions of a policy that decides later.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -53,8 +54,15 @@ bool SetsHeader(const WireRequest& wire, std::string_view name) {
          http::FindHeader(wire.headers, name).has_value();
 }
 
+Error GivenTwice(std::string_view what, const std::string& name) {
+  return InvalidRequest("the extra " + std::string(what) + " " + name +
+                        " is given twice; give it once");
+}
+
 Result<void> AppendHeaders(const NameValueList& extra, WireRequest& wire) {
-  for (const auto& [name, value] : extra) {
+  const std::size_t own = wire.headers.size();
+  for (const auto& [given, value] : extra) {
+    const std::string& name = given;  // clang 14 captures no structured bindings
     if (!IsHeaderToken(name)) {
       return InvalidRequest("the extra header `" + name +
                             "` is not a header token; use letters, digits and -");
@@ -63,6 +71,10 @@ Result<void> AppendHeaders(const NameValueList& extra, WireRequest& wire) {
       return InvalidRequest("the extra header " + name +
                             " has a control character, for example a line break; remove it");
     }
+    const auto same = [&name](const auto& one) { return http::EqualsIgnoringCase(one.name, name); };
+    if (std::any_of(wire.headers.begin() + static_cast<std::ptrdiff_t>(own), wire.headers.end(),
+                    same))
+      return GivenTwice("header", name);
     if (SetsHeader(wire, name)) {
       return InvalidRequest("the client sets the header " + name +
                             " itself; use the member of the request or of ClientConfig for it");
@@ -73,15 +85,18 @@ Result<void> AppendHeaders(const NameValueList& extra, WireRequest& wire) {
 }
 
 Result<void> AppendQuery(const NameValueList& extra, WireRequest& wire) {
+  const std::size_t own = wire.query.size();
   for (const auto& [given, value] : extra) {
     const std::string& name = given;  // clang 14 captures no structured bindings
     if (name.empty()) return InvalidRequest("an extra query parameter has no name; give it one");
     const auto same = [&name](std::string_view other) {
       return http::EqualsIgnoringCase(name, other);
     };
-    const bool set =
-        std::ranges::any_of(wire.query, [&name](const auto& one) { return one.first == name; });
-    if (set || std::ranges::any_of(kOwnParameters, same)) {
+    const auto found = std::ranges::find(
+        wire.query, name, [](const auto& one) -> const auto& { return one.first; });
+    const auto place = static_cast<std::size_t>(found - wire.query.begin());
+    if (place >= own && place < wire.query.size()) return GivenTwice("query parameter", name);
+    if (place < own || std::ranges::any_of(kOwnParameters, same)) {
       return InvalidRequest("the client sets the query parameter " + name +
                             " itself; use the member of the request for it");
     }

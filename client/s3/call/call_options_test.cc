@@ -61,6 +61,13 @@ TEST(CallOptionsTest, RefusesParametersThatTheClientSets) {
   EXPECT_FALSE(ApplyCallOptions({.extra_query = {{"", "1"}}}, wire).ok());
 }
 
+TEST(CallOptionsTest, NamesWhatTheCallerGivesTwice) {
+  EXPECT_NE(Applied({.extra_headers = {{"x-once", "1"}, {"X-Once", "2"}}}).find("given twice"),
+            std::string::npos);
+  EXPECT_NE(Applied({.extra_query = {{"once", "1"}, {"once", "2"}}}).find("given twice"),
+            std::string::npos);
+}
+
 TEST(CallOptionsTest, RefusesLineBreaksAndOtherControlCharacters) {
   const std::vector<std::string> values = {"a\r\nx-amz-acl: public-read", "a\nb",
                                            std::string("a\0b", 3), "\x7f"};

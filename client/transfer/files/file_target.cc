@@ -78,7 +78,12 @@ Result<Folder> MakeFolders(const Folder& base, const std::vector<std::string>& c
       return FileError("create the folder", at.path, errno);
     Descriptor next(
         ::openat(at.fd.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    // A symbolic link is ENOTDIR or ELOOP.
+    if (!next && (errno == ENOTDIR || errno == ELOOP)) {
+      return Error::Make(ErrorKind::kInvalidArgument,
+                         "'" + at.path +
+                             "' is a file or a symbolic link, which is not followed here; remove "
+                             "it, or choose another folder");
+    }
     if (!next) return FileError("open the folder", at.path, errno);
     at.fd = std::move(next);
   }
