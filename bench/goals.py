@@ -52,6 +52,7 @@ GOALS: dict[str, dict[str, list[Goal]]] = {
     "emulator": {
         "emulator.get_1kib": [(">=", 80000), (">=", 200, "moto")],
         "emulator.get_1kib_open": [(">=", 110000)],
+        "emulator.get_1kib_policy": [(">=", 0.9, "no policy")],
         "emulator.get_8mib": [(">=", 6)],
         "emulator.get_8mib.cpu": [("<=", 0.08)],
         "emulator.put_8mib": [(">=", 0.85, "bare MD5")],

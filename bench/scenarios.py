@@ -36,6 +36,7 @@ _ROWS: dict[str, tuple[str, str, str]] = {
     "tls.requests.tls": ("single requests over TLS", "C++", "none"),
     "emulator.get_1kib": ("GET 1 KiB, 64 connections", "C++", "none"),
     "emulator.get_1kib_open": ("the same without signatures", "C++", "none"),
+    "emulator.get_1kib_policy": ("the same with a policy of 20 statements and ACLs", "C++", "none"),
     "emulator.get_8mib": ("GET 8 MiB, 4 connections", "C++", "none"),
     "emulator.put_1kib_relaxed": ("PUT 1 KiB, relaxed durability", "C++", "none"),
     "emulator.put_1kib_strict": ("PUT 1 KiB, strict durability", "C++", "none"),

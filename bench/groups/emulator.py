@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import shutil
 import subprocess
@@ -98,6 +99,40 @@ def get_1kib_open(rounds: int) -> list[Row]:
         return rows(interleave(cells, rounds), "penstock", quantities)
 
 
+def with_policy(server: Server, size: int) -> str:
+    """As `prepare`, in a bucket with ACLs and a policy of 20 statements. The last one allows the request."""
+    url = prepare(server, size)
+    client, bucket = server.boto3(), f"bench-{size}"
+    rules = {"Rules": [{"ObjectOwnership": "ObjectWriter"}]}
+    client.put_bucket_ownership_controls(Bucket=bucket, OwnershipControls=rules)
+    client.delete_public_access_block(Bucket=bucket)
+    client.put_object_acl(Bucket=bucket, Key="object", ACL="public-read")
+    statements = [
+        {
+            "Effect": "Deny" if number % 2 else "Allow",
+            "Principal": "*",
+            "Action": ["s3:GetObject", "s3:PutObject"],
+            "Resource": f"arn:aws:s3:::{bucket}/{'*' if number == 19 else f'folder-{number}/*'}",
+            "Condition": {"StringEquals": {"s3:authType": f"REST-{number}"}, "IpAddress": {"aws:SourceIp": "127.0.0.0/8"}},
+        }
+        for number in range(20)
+    ]
+    client.put_bucket_policy(Bucket=bucket, Policy=json.dumps({"Version": "2012-10-17", "Statement": statements}))
+    return url
+
+
+def get_1kib_policy(rounds: int) -> list[Row]:
+    """1 KiB objects that are verified, authorized by a policy of 20 statements and ACLs, compared with a bucket without them."""
+    with penstock_emulator("--memory") as decided, penstock_emulator("--memory") as plain:
+        urls = with_policy(decided, 1 << 10), prepare(plain, 1 << 10)
+        cells = {"penstock": lambda: wrk(decided, urls[0], 64, 1), "no policy": lambda: wrk(plain, urls[1], 64, 1)}
+        quantities = {
+            "requests": ("emulator.get_1kib_policy", "requests/s"),
+            "cpu_us": ("emulator.get_1kib_policy.cpu", "server CPU-us/request"),
+        }
+        return rows(interleave(cells, rounds), "penstock", quantities)
+
+
 def get_8mib(rounds: int) -> list[Row]:
     """8 MiB objects from files over 4 keep-alive connections, presigned. Two wrk threads, because one would be the bottleneck."""
     quantities = {
@@ -107,4 +142,4 @@ def get_8mib(rounds: int) -> list[Row]:
     return get_object(on_disk(), 8 << 20, (4, 2), rounds, quantities)
 
 
-SCENARIOS = [get_1kib, get_1kib_open, get_8mib]
+SCENARIOS = [get_1kib, get_1kib_open, get_1kib_policy, get_8mib]

@@ -14,7 +14,9 @@ bool IsAccount(std::string_view name, std::string_view account_id) {
   constexpr std::string_view kEnd = ":root";
   if (!name.starts_with("arn:") || !name.ends_with(kEnd)) return false;
   name.remove_suffix(kEnd.size());
-  return name.ends_with("::" + std::string(account_id)) && name.find(":iam:") != name.npos;
+  if (!name.ends_with(account_id)) return false;
+  name.remove_suffix(account_id.size());
+  return name.ends_with(":iam::");
 }
 
 // The unique id of a role session is "ROLE:SESSION".

@@ -92,6 +92,8 @@ void ReadAcls(const Call& call, const Subject& subject, const BucketAccess& acce
     request.resource_policy_allows = false;
     request.same_account = !who.owner_id.empty() && who.owner_id == object->owner_id;
   }
+  // The owner's root needs no grant.
+  if (request.same_account && who.policies == nullptr) return;
   request.acl = GrantOf(ParseStoredAcl(StoredObjectAcl(*object)), AclResource::kObject, who,
                         request.action, ignore);
 }
@@ -146,14 +148,16 @@ Result<void> Check(Call& call, const Subject& subject, std::string_view action,
                    const BodyKeys& body, Record record) {
   Exchange& exchange = call.exchange;
   if (IsPlainOwner(exchange.identity, subject.bucket)) return Ok();
-  const std::string resource = ArnOf(call, subject);
+  std::string resource = ArnOf(call, subject);
   const auto [request, decision] = Judge(call, subject, action, resource, body);
+  Result<void> result = Ok();
+  if (!decision.allowed) result = Denied(exchange.identity, request, decision);
   if (record == Record::kYes) {
-    Decisions::Add(exchange, decision.allowed,
-                   DecisionJson(action, resource, decision, subject.bucket_name));
+    Decisions::Add(exchange,
+                   {action, std::move(resource), decision,
+                    subject.bucket == nullptr ? nullptr : AccessOf(*subject.bucket).policy});
   }
-  if (decision.allowed) return Ok();
-  return Denied(exchange.identity, request, decision);
+  return result;
 }
 
 // A session of a directory bucket is for that bucket.
@@ -225,9 +229,9 @@ Result<void> AuthorizeCopySource(Call& call, const Subject& source,
 
 std::string ExplainAction(const Call& call, const Subject& subject, std::string_view action,
                           const BodyKeys& keys) {
-  const std::string resource = ArnOf(call, subject);
-  return DecisionJson(action, resource, Judge(call, subject, action, resource, keys).decision,
-                      subject.bucket_name);
+  std::string resource = ArnOf(call, subject);
+  const Decision decision = Judge(call, subject, action, resource, keys).decision;
+  return DecisionJson({action, std::move(resource), decision, nullptr});
 }
 
 Error HideMissingKey(Call& call, const store::BucketRecord& bucket, Error error) {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/text/json_text.h"
-#include "base/text/utf8.h"
+#include "emulator/s3/protocol/names.h"
 
 namespace penstock::emulator::s3 {
 namespace {
@@ -18,46 +18,60 @@ void AddMember(std::string& json, std::string_view name, std::string_view value)
   internal::AppendJsonString(json, value.substr(0, kMaxText));
 }
 
+// The bucket's name in "arn:aws:s3:::name/key" and "arn:aws:s3express:region:account:bucket/name".
+std::string_view BucketOf(std::string_view arn) {
+  constexpr std::string_view kType = "bucket/";
+  std::string_view name = ResourceOfBucketArn(arn);
+  if (name.empty()) {
+    name = arn.substr(arn.rfind(':') + 1);
+    if (name.starts_with(kType)) name.remove_prefix(kType.size());
+  }
+  return name.substr(0, name.find('/'));
+}
+
 }  // namespace
 
-std::string DecisionJson(std::string_view action, std::string_view resource,
-                         const policy::Decision& decision, std::string_view bucket_name) {
+std::string DecisionJson(const ActionDecision& decided) {
+  const policy::Decision& decision = decided.decision;
   std::string json = "{";
-  AddMember(json, "action", action);
-  AddMember(json, "resource", resource);
+  AddMember(json, "action", decided.action);
+  AddMember(json, "resource", decided.resource);
   json.append(",\"allowed\":").append(decision.allowed ? "true" : "false");
   AddMember(json, "decided_by", policy::NameOf(decision.source));
-  const bool by_bucket = decision.source == policy::Source::kResourcePolicy;
   if (decision.statement == nullptr) {
-    if (!decision.allowed) AddMember(json, "reason", policy::DenialReason(decision, action));
+    if (!decision.allowed)
+      AddMember(json, "reason", policy::DenialReason(decision, decided.action));
     return json + "}";
   }
+  const bool by_bucket = decision.source == policy::Source::kResourcePolicy;
   AddMember(json, "effect",
             decision.statement->effect == policy::Effect::kAllow ? "Allow" : "Deny");
   AddMember(json, "policy",
-            by_bucket ? "bucket/" + std::string(bucket_name) : std::string(decision.policy));
+            by_bucket ? "bucket/" + std::string(BucketOf(decided.resource))
+                      : std::string(decision.policy));
   json.append(",\"statement\":").append(std::to_string(decision.statement_index));
   if (!decision.statement->sid.empty()) AddMember(json, "sid", decision.statement->sid);
   return json + "}";
 }
 
-void Decisions::Add(Exchange& exchange, bool allowed, std::string json) {
+void Decisions::Add(Exchange& exchange, ActionDecision decided) {
   Decisions* found = exchange.Find<Decisions>();
   if (found == nullptr) found = &exchange.Attach<Decisions>();
-  std::vector<Item>& items = found->items_;
+  std::vector<ActionDecision>& items = found->items_;
   if (items.size() < kMost) {
-    items.push_back({allowed, std::move(json)});
-  } else if (!allowed) {
+    items.push_back(std::move(decided));
+  } else if (!decided.decision.allowed) {
     const auto last_allowed =
-        std::find_if(items.rbegin(), items.rend(), [](const Item& item) { return item.allowed; });
-    if (last_allowed != items.rend()) *last_allowed = {allowed, std::move(json)};
+        std::find_if(items.rbegin(), items.rend(),
+                     [](const ActionDecision& item) { return item.decision.allowed; });
+    if (last_allowed != items.rend()) *last_allowed = std::move(decided);
   }
 }
 
 void Decisions::Move(Exchange& from, Exchange& to) {
   Decisions* const found = from.Find<Decisions>();
   if (found == nullptr) return;
-  for (Item& item : found->items_) Add(to, item.allowed, std::move(item.json));
+  for (ActionDecision& item : found->items_) Add(to, std::move(item));
   found->items_.clear();
 }
 
@@ -65,7 +79,8 @@ std::string Decisions::Of(const Exchange& exchange) {
   const Decisions* const found = exchange.Find<Decisions>();
   if (found == nullptr || found->items_.empty()) return {};
   std::string json;
-  for (const Item& item : found->items_) json.append(json.empty() ? "[" : ",").append(item.json);
+  for (const ActionDecision& item : found->items_)
+    json.append(json.empty() ? "[" : ",").append(DecisionJson(item));
   return json + "]";
 }
 
