@@ -52,6 +52,10 @@ def test_the_objects_example_deletes_what_it_stored(environment: dict[str, str])
     assert last_line(run(environment, "objects.py")) == "ok: 4 objects deleted, 0 failures"
 
 
+def test_the_checkpoint_retention_example_moves_the_clock(environment: dict[str, str]) -> None:
+    assert last_line(run(environment, "checkpoint_retention.py")) == "ok: 7 daily and 9 weekly checkpoints kept"
+
+
 def test_the_image_classification_example_succeeds(environment: dict[str, str]) -> None:
     assert last_line(run(environment, "image_classification.py")).startswith("ok: ")
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -11,6 +13,7 @@
 #include "emulator/faults/rules/connection_rules.h"
 #include "emulator/identity/root_accounts.h"
 #include "emulator/json/json_fields.h"
+#include "emulator/lifecycle/run.h"
 #include "emulator/server/namespaces/seeder.h"
 #include "emulator/server/process/config_file.h"
 #include "emulator/traffic/limits_report.h"
@@ -165,7 +168,10 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options,
                                     .scrub_bytes_per_second = options.scrub_bytes_per_second,
                                     .clock = &machine,
                                     .owners = &control->identities_,
-                                    .controls = std::move(controls)}));
+                                    .controls = std::move(controls),
+                                    .on_open = [self = control.get()] {
+                                      if (self->lifecycle_) self->lifecycle_->Wake();
+                                    }}));
   std::unique_ptr<identity::UserDatabase> kept;
   std::optional<std::vector<identity::RootAccount>> roots;
   if (!options.data_directory.empty()) {
@@ -195,6 +201,7 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options,
                     RestoreUsers(control->identities_, std::move(kept), *spaces));
     std::move(notices.begin(), notices.end(), std::back_inserter(control->notices_));
   }
+  PENSTOCK_TRY(control->StartLifecycle());
   return control;
 }
 
@@ -263,16 +270,27 @@ Result<ClockState> Control::GetClock(const std::string& name) {
   return namespace_store->clock().State();
 }
 
-Result<ClockState> Control::ChangeClock(const std::string& name, const ClockChange& change) {
+Result<ClockState> Control::MoveClock(const std::string& name,
+                                      const std::function<Result<void>(NamespaceClock&)>& change) {
   PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
-  PENSTOCK_TRY(namespace_store->clock().Change(change));
-  return namespace_store->clock().State();
+  NamespaceClock& clock = namespace_store->clock();
+  const auto day = [&clock] { return std::chrono::floor<std::chrono::days>(clock.Now()); };
+  const auto before = day();
+  PENSTOCK_TRY(change(clock));
+  if (day() != before) namespace_store->lifecycle_schedule().Request();
+  lifecycle_->Wake();
+  return clock.State();
+}
+
+Result<ClockState> Control::ChangeClock(const std::string& name, const ClockChange& change) {
+  return MoveClock(name, [&change](NamespaceClock& clock) { return clock.Change(change); });
 }
 
 Result<ClockState> Control::RestoreClock(const std::string& name) {
-  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
-  namespace_store->clock().Restore();
-  return namespace_store->clock().State();
+  return MoveClock(name, [](NamespaceClock& clock) {
+    clock.Restore();
+    return Ok();
+  });
 }
 
 Result<void> Control::SetLimits(const std::string& name, const std::string& json) {
@@ -315,6 +333,48 @@ Result<SeedReport> Control::Seed(const SeedRequest& request) {
   return seeder.Fill(request);
 }
 
+Result<void> Control::StartLifecycle() {
+  const auto members = [spaces = spaces_.get()] {
+    std::vector<std::shared_ptr<lifecycle::Worker::Member>> used;
+    for (const auto& namespace_store : spaces->Used()) used.push_back(namespace_store);
+    return used;
+  };
+  try {
+    lifecycle_ = std::make_unique<lifecycle::Worker>(members);
+  } catch (const std::system_error& error) {
+    return Error::Make(ErrorKind::kResourceExhausted,
+                       std::string("cannot start the thread of lifecycle runs: ") + error.what() +
+                           "; raise the limit of threads");
+  }
+  return Ok();
+}
+
+std::function<bool()> Control::Cancelled(const std::function<bool()>& by_caller) const {
+  return [this, by_caller] { return stopping_ || (by_caller && by_caller()); };
+}
+
+Result<std::string> Control::RunLifecycle(const LifecycleRequest& request) {
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store,
+                  spaces_->Find(request.name_space));
+  PENSTOCK_ASSIGN(const lifecycle::Account account,
+                  namespace_store->RunLifecycle(request.bucket, Cancelled(request.cancelled)));
+  return lifecycle::AccountJson(request.name_space, account);
+}
+
+Result<std::string> Control::PreviewLifecycle(const LifecycleRequest& request) {
+  PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store,
+                  spaces_->Find(request.name_space));
+  PENSTOCK_ASSIGN(const std::shared_ptr<s3::Namespace> space, namespace_store->Enter());
+  lifecycle::Account account;
+  PENSTOCK_TRY(lifecycle::Run(*space->store,
+                              {.now = request.by.value_or(space->clock->Now()),
+                               .bucket = request.bucket,
+                               .mode = lifecycle::RunMode::kPreview,
+                               .cancelled = Cancelled(request.cancelled)},
+                              account));
+  return lifecycle::AccountJson(request.name_space, account);
+}
+
 Result<JournalReading> Control::ReadJournal(const std::string& name) {
   PENSTOCK_ASSIGN(const std::shared_ptr<NamespaceStore> namespace_store, spaces_->Find(name));
   const std::shared_ptr<TestControls> controls = namespace_store->CurrentControls();
@@ -352,6 +412,7 @@ Result<void> Control::ClearJournal(const std::string& name) {
 
 void Control::StopWaits() {
   stopping_ = true;  // set before the journals stop: new waits check it
+  lifecycle_->Stop();
   spaces_->StopJournals();
 }
 

@@ -3,12 +3,14 @@
 #define PENSTOCK_EMULATOR_SERVER_CONTROL_H_
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "emulator/identity/identities.h"
+#include "emulator/lifecycle/worker.h"
 #include "emulator/server/namespaces/namespaces.h"
 #include "penstock/base/mutex.h"
 #include "penstock/emulator.h"
@@ -55,12 +57,17 @@ class Control {
   Result<SeedReport> Seed(const SeedRequest& request);
 
   // As in Emulator.
+  Result<std::string> RunLifecycle(const LifecycleRequest& request);
+  Result<std::string> PreviewLifecycle(const LifecycleRequest& request);
+
+  // As in Emulator.
   Result<JournalReading> ReadJournal(const std::string& name);
   Result<JournalReading> AwaitJournal(const std::string& name, std::uint64_t after,
                                       std::chrono::milliseconds wait);
   Result<void> ClearJournal(const std::string& name);
 
-  // Ends seeding and all waits for a journal, so that shutdown does not wait for them.
+  // Ends seeding, lifecycle runs and all waits for a journal, so that shutdown does not wait for
+  // them.
   void StopWaits();
 
   Result<void> AddUsers(const std::string& json);
@@ -79,6 +86,12 @@ class Control {
         router_(router),
         region_(std::move(region)),
         memory_limit_(std::move(memory_limit)) {}
+  Result<void> StartLifecycle();
+  // Whether a request's work is to end early.
+  std::function<bool()> Cancelled(const std::function<bool()>& by_caller) const;
+  // Applies a change to the namespace's clock. Lifecycle runs follow it.
+  Result<ClockState> MoveClock(const std::string& name,
+                               const std::function<Result<void>(NamespaceClock&)>& change);
   Result<std::optional<std::vector<identity::RootAccount>>> FindRoots(
       const std::vector<AccessKey>& pairs, std::vector<GivenUsers>& given,
       identity::UserDatabase& kept);
@@ -91,6 +104,7 @@ class Control {
   std::atomic<bool> stopping_{false};
   identity::Identities identities_;
   std::unique_ptr<Namespaces> spaces_;
+  std::unique_ptr<lifecycle::Worker> lifecycle_;  // destroyed before spaces_, which it uses
   Mutex namespaces_mutex_;  // makes changes of a namespace and its keys atomic
 };
 

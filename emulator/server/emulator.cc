@@ -301,6 +301,13 @@ class RunningEmulator final : public Emulator {
         name_space, [&](faults::FaultRegistry& registry) { return registry.RemoveRetryTest(id); });
   }
 
+  Result<std::string> RunLifecycle(const LifecycleRequest& request) override {
+    return WithControl([&](Control& control) { return control.RunLifecycle(request); });
+  }
+  Result<std::string> PreviewLifecycle(const LifecycleRequest& request) const override {
+    return WithControl([&](Control& control) { return control.PreviewLifecycle(request); });
+  }
+
   Result<SeedReport> Seed(const SeedRequest& request) override {
     return WithControl([&](Control& control) { return control.Seed(request); });
   }

@@ -236,4 +236,30 @@ Result<void> SqliteStore::SetAttribute(const BucketName& bucket, const ObjectKey
   });
 }
 
+std::vector<Result<void>> SqliteStore::ChangeStorageClass(std::vector<StorageClassChange> changes) {
+  std::vector<Result<void>> outcomes;
+  const auto change = [&](WriteTransaction& transaction) -> Result<void> {
+    outcomes.clear();  // the queue may run this again
+    for (const StorageClassChange& each : changes) {
+      const auto move = [&]() -> Result<void> {
+        PENSTOCK_ASSIGN(const Bucket bucket, buckets_.Find(each.bucket));
+        PENSTOCK_ASSIGN(const ObjectRow row,
+                        FindVersion(transaction.connection(), bucket, each.key, each.version_id));
+        if (row.record.is_delete_marker) return DeleteMarkerError(each.bucket, each.key);
+        if (each.condition) PENSTOCK_TRY(each.condition(&row.record));
+        PENSTOCK_TRY(row_memory_.Admit(transaction.connection()));
+        PENSTOCK_TRY(
+            WriteStorageClass(transaction.connection(), bucket.id, row, each.storage_class));
+        Publish(transaction, each.bucket, each.key, nullptr);
+        return Ok();
+      };
+      outcomes.push_back(move());
+    }
+    return Ok();
+  };
+  auto done = queue_.Run(change, WriteQueue::Batching::kAllowed);
+  if (!done.ok()) outcomes.assign(changes.size(), done.error());
+  return outcomes;
+}
+
 }  // namespace penstock::emulator::store

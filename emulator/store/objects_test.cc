@@ -209,6 +209,29 @@ TEST_P(ObjectsTest, ReplacesTags) {
   EXPECT_EQ(missing.error().code, "NoSuchKey");
 }
 
+TEST_P(ObjectsTest, MovesVersionsToOtherStorageClasses) {
+  ASSERT_TRUE(store_->SetVersioning(kBucket, Versioning::kEnabled).ok());
+  const VersionId old = (*PutText(*store_, "key", "x")).object->version_id;
+  const VersionId current = (*PutText(*store_, "key", "y")).object->version_id;
+  const auto refuse = [](const ObjectRecord*) -> Result<void> {
+    return Error::Make(ErrorKind::kPreconditionFailed, "refused");
+  };
+  const auto outcomes = store_->ChangeStorageClass({
+      {kBucket, ObjectKey("key"), old, "GLACIER", {}},
+      {kBucket, ObjectKey("key"), current, "GLACIER", refuse},
+      {kBucket, ObjectKey("absent"), old, "GLACIER", {}},
+      {kBucket, ObjectKey("key"), current, "STANDARD_IA", {}},
+  });
+  ASSERT_EQ(outcomes.size(), 4u);
+  EXPECT_TRUE(outcomes[0].ok());
+  EXPECT_EQ(outcomes[1].error().message, "refused");
+  EXPECT_EQ(outcomes[2].error().code, "NoSuchVersion");
+  EXPECT_TRUE(outcomes[3].ok());
+  EXPECT_EQ((*store_->FindObject(kBucket, ObjectKey("key"), old))->storage_class, "GLACIER");
+  EXPECT_EQ((*store_->FindObject(kBucket, ObjectKey("key")))->storage_class, "STANDARD_IA");
+  EXPECT_EQ(Get(*store_, "key"), "y");
+}
+
 TEST_P(ObjectsTest, SetsAndRemovesOneAttributeOfAVersion) {
   ASSERT_TRUE(PutText(*store_, "key", "x").ok());
   const auto set = [&](std::optional<std::string> value) {

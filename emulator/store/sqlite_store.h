@@ -59,6 +59,7 @@ class SqliteStore final : public Store {
   Result<void> SetAttribute(const BucketName& bucket, const ObjectKey& key,
                             const std::optional<VersionId>& version, const std::string& name,
                             std::optional<std::string> value) override;
+  std::vector<Result<void>> ChangeStorageClass(std::vector<StorageClassChange> changes) override;
   Result<ListPage> List(const ListObjects& query) override;
   Result<VersionPage> List(const ListVersions& query) override;
   Result<ListPage> List(const ListDirectory& query) override;

@@ -92,6 +92,9 @@ class Store {
   virtual Result<void> SetAttribute(const BucketName& bucket, const ObjectKey& key,
                                     const std::optional<VersionId>& version,
                                     const std::string& name, std::optional<std::string> value) = 0;
+  // Runs the changes in order, in one commit. Every change has its own outcome, with the errors of
+  // ChangeAttributes; a rejected change changes nothing.
+  virtual std::vector<Result<void>> ChangeStorageClass(std::vector<StorageClassChange> changes) = 0;
   virtual Result<ListPage> List(const ListObjects& query) = 0;
   virtual Result<VersionPage> List(const ListVersions& query) = 0;
   virtual Result<ListPage> List(const ListDirectory& query) = 0;

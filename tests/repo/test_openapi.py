@@ -152,6 +152,12 @@ def test_every_operation_of_the_file_is_answered(checked: Checked, tmp_path: Pat
     api("PATCH", f"{root}access-keys/{key['access_key_id']}", {"active": False})
     api("DELETE", f"{root}access-keys/{key['access_key_id']}")
     api("DELETE", root + "namespaces/other")
+    s3.create_bucket(Bucket="expiring")
+    s3.put_object(Bucket="expiring", Key="old", Body=b"x")
+    rule = {"ID": "day", "Filter": {}, "Status": "Enabled", "Expiration": {"Days": 1}}
+    s3.put_bucket_lifecycle_configuration(Bucket="expiring", LifecycleConfiguration={"Rules": [rule]})
+    assert api("GET", root + "lifecycle?by=2200-01-01T00:00:00Z&bucket=expiring&namespace=default")["actions"] == 1
+    assert api("POST", root + "lifecycle/run?bucket=expiring")["actions"] == 0
     api("GET", "/_localstack/health")
     api("POST", "/moto-api/reset")
     api("POST", root + "reset")
@@ -165,7 +171,7 @@ def operations() -> list[dict[str, Any]]:
 def test_the_file_has_every_route_of_the_emulator() -> None:
     routes: set[tuple[str, str]] = set()
     for source in (ROOT / "emulator/server/admin").glob("admin_*.cc"):
-        routes.update(re.findall(r'\{"([a-z-]+/?)",\s*"([A-Z]+)",\s*[A-Z]\w+', source.read_text()))
+        routes.update(re.findall(r'\{"([a-z-]+/?(?:[a-z]+)?)",\s*"([A-Z]+)",\s*[A-Z]\w+', source.read_text()))
     listed = {
         (re.sub(r"\{\w+\}", "", path).removeprefix("/_penstock/"), method.upper())
         for path, item in API["paths"].items()

@@ -90,7 +90,7 @@ emulator::ClockChange MakeClockChange(std::optional<std::int64_t> now_ns, std::i
   return change;
 }
 
-void BindLifecycle(PyEmulatorClass& type) {
+void BindProcess(PyEmulatorClass& type) {
   type.def(py::init([](std::string host, int port, int admin_port, std::string admin_token,
                        std::string data_directory, bool strict_durability, const std::string& auth,
                        const std::vector<std::pair<std::string, std::string>>& access_keys,
@@ -231,6 +231,38 @@ void BindLimits(PyEmulatorClass& type) {
                 self, [&](emulator::Emulator& instance) { return instance.LimitsReport(name); });
           },
           "namespace"_a);
+}
+
+emulator::LifecycleRequest MakeLifecycleRequest(const std::string& name, const std::string& bucket,
+                                                std::optional<std::int64_t> by_ns) {
+  emulator::LifecycleRequest request;
+  request.name_space = name;
+  request.bucket = bucket;
+  if (by_ns)
+    request.by =
+        WallTime(std::chrono::duration_cast<WallTime::duration>(std::chrono::nanoseconds(*by_ns)));
+  return request;
+}
+
+// Accounts are JSON, in the format of the admin API.
+void BindLifecycle(PyEmulatorClass& type) {
+  type.def(
+          "run_lifecycle",
+          [](const PyEmulator& self, const std::string& name, const std::string& bucket) {
+            return CallEmulator(self, [&](emulator::Emulator& instance) {
+              return instance.RunLifecycle(MakeLifecycleRequest(name, bucket, std::nullopt));
+            });
+          },
+          "namespace"_a, "bucket"_a)
+      .def(
+          "preview_lifecycle",
+          [](const PyEmulator& self, const std::string& name, const std::string& bucket,
+             std::optional<std::int64_t> by_ns) {
+            return CallEmulator(self, [&](emulator::Emulator& instance) {
+              return instance.PreviewLifecycle(MakeLifecycleRequest(name, bucket, by_ns));
+            });
+          },
+          "namespace"_a, "bucket"_a, "by_ns"_a = py::none());
 }
 
 void BindContent(PyEmulatorClass& type) {
@@ -384,9 +416,10 @@ void BindJournal(PyEmulatorClass& type) {
 
 void BindEmulator(py::module_& module) {
   PyEmulatorClass type(module, "Emulator", "An S3 emulator inside this process.");
-  BindLifecycle(type);
+  BindProcess(type);
   BindNamespaces(type);
   BindLimits(type);
+  BindLifecycle(type);
   BindContent(type);
   BindFaults(type);
   BindJournal(type);

@@ -10,6 +10,20 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MAX_ADVANCE_S = 9_000_000_000
 
 
+def nanoseconds_of(time: datetime) -> int:
+    """Returns the nanoseconds since 1970, in steps of 1000.
+
+    Raises:
+        ValueError: `time` has no time zone or is not in the years 1970 to 2261.
+    """
+    if time.tzinfo is None:
+        raise ValueError(f"the datetime {time} has no time zone; give it one, such as tzinfo=timezone.utc")
+    microseconds = (time - _EPOCH) // timedelta(microseconds=1)
+    if not 0 <= microseconds < 2**63 // 1000:
+        raise ValueError(f"the datetime {time} is out of range; set one in the years 1970 to 2261")
+    return microseconds * 1000
+
+
 class Clock:
     """The clock of a namespace. It determines dates, signature ages, expiry and limits in that namespace.
 
@@ -79,12 +93,7 @@ class Clock:
         Raises:
             ValueError: `now` has no time zone or is out of range.
         """
-        if now.tzinfo is None:
-            raise ValueError(f"the datetime {now} has no time zone; give it one, such as tzinfo=timezone.utc")
-        microseconds = (now - _EPOCH) // timedelta(microseconds=1)
-        if not 0 <= microseconds < 2**63 // 1000:
-            raise ValueError(f"the datetime {now} is out of range; set one in the years 1970 to 2261")
-        self._core.change_clock(self.namespace, now_ns=microseconds * 1000)
+        self._core.change_clock(self.namespace, now_ns=nanoseconds_of(now))
 
     def freeze(self) -> None:
         """Stops the clock at its current time."""

@@ -10,13 +10,14 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import ExitStack
+from datetime import datetime
 from pathlib import Path
 from types import NoneType, TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _core
 from ._checks import check_type
-from ._clock import Clock
+from ._clock import Clock, nanoseconds_of
 from ._documents import limits_json, read_json
 from ._faults import FaultDocument, Faults, _document_text
 from ._journal import Journal
@@ -353,6 +354,42 @@ class Emulator(_Access):
         report: dict[str, Any] = json.loads(self._core.limits_report(namespace))
         return report
 
+    def run_lifecycle(self, bucket: str | None = None, namespace: str = "default") -> dict[str, Any]:
+        """Applies the lifecycle rules of the buckets at the time of the namespace's clock. Returns what was done.
+
+        The emulator also applies them in the background after each midnight UTC of that clock. The result has all actions since
+        the last call, by this call and in the background. docs/reference/admin-api.md describes its members.
+
+        Args:
+            bucket: Apply only the rules of this bucket; None: those of every bucket.
+            namespace: The namespace.
+
+        Raises:
+            NotFoundError: The namespace or the bucket does not exist.
+        """
+        _refuse_empty(bucket=bucket)
+        account: dict[str, Any] = json.loads(self._core.run_lifecycle(namespace, bucket or ""))
+        return account
+
+    def preview_lifecycle(
+        self, by: datetime | None = None, bucket: str | None = None, namespace: str = "default"
+    ) -> dict[str, Any]:
+        """Returns what `run_lifecycle` would do at the time `by`. Changes nothing.
+
+        Args:
+            by: A datetime with a time zone; None: the time of the namespace's clock.
+            bucket: Only this bucket; None: every bucket.
+            namespace: The namespace.
+
+        Raises:
+            ValueError: `by` has no time zone or is out of range.
+            NotFoundError: The namespace or the bucket does not exist.
+        """
+        _refuse_empty(bucket=bucket)
+        by_ns = None if by is None else nanoseconds_of(by)
+        account: dict[str, Any] = json.loads(self._core.preview_lifecycle(namespace, bucket or "", by_ns))
+        return account
+
     def seed(self, bucket: str, directory: str | os.PathLike[str], prefix: str = "", namespace: str = "default") -> SeedReport:
         """Creates an object for each file below `directory`, with `prefix` and the relative path as key. Returns their number.
 
@@ -468,6 +505,14 @@ class Namespace(_Access):
     def create_bucket(self, name: str) -> None:
         """As `Emulator.create_bucket`, in this namespace."""
         self._emulator.create_bucket(name, self.name)
+
+    def run_lifecycle(self, bucket: str | None = None) -> dict[str, Any]:
+        """As `Emulator.run_lifecycle`, for this namespace."""
+        return self._emulator.run_lifecycle(bucket, self.name)
+
+    def preview_lifecycle(self, by: datetime | None = None, bucket: str | None = None) -> dict[str, Any]:
+        """As `Emulator.preview_lifecycle`, for this namespace."""
+        return self._emulator.preview_lifecycle(by, bucket, self.name)
 
     def create_directory_bucket(self, name: str, zone: str = "use1-az4") -> str:
         """As `Emulator.create_directory_bucket`, in this namespace."""

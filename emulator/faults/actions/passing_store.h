@@ -75,6 +75,10 @@ class PassingStore : public store::Store {
                             std::optional<std::string> value) override {
     return inner_->SetAttribute(bucket, key, version, name, std::move(value));
   }
+  std::vector<Result<void>> ChangeStorageClass(
+      std::vector<store::StorageClassChange> changes) override {
+    return inner_->ChangeStorageClass(std::move(changes));
+  }
   Result<store::ListPage> List(const store::ListObjects& query) override {
     return inner_->List(query);
   }

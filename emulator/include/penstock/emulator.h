@@ -181,6 +181,16 @@ struct SeedReport {
   std::uint64_t skipped = 0;  // links, pipes, devices, and names that are not valid keys
 };
 
+struct LifecycleRequest {
+  std::string name_space = "default";
+  std::string bucket = {};  // empty: every bucket
+  // For previews: what a run at this time would do; unset: at the time of the namespace's clock.
+  std::optional<WallTime> by = std::nullopt;
+  // Called between pages of 1000 versions, on the calling thread. May be empty. If it returns true,
+  // the call ends with kCancelled; what it did before stays.
+  std::function<bool()> cancelled = {};
+};
+
 // Thread safety: methods may be called from any thread. The destructor stops the emulator.
 class Emulator {
  public:
@@ -245,6 +255,16 @@ class Emulator {
   // principal or bucket.
   virtual Result<std::string> Explain(const std::string& name_space,
                                       const std::string& question) const = 0;
+
+  // Lifecycle: a background thread applies the rules of a namespace's buckets after each midnight
+  // UTC of its clock, also when ChangeClock passes one. All functions return the account as JSON
+  // (docs/reference/admin-api.md). kNotFound: the namespace or the bucket is unknown.
+  //
+  // Applies the rules at the time of the namespace's clock. Returns the account of all actions
+  // since the last call, including those of the background thread.
+  virtual Result<std::string> RunLifecycle(const LifecycleRequest& request) = 0;
+  // Returns what RunLifecycle would do at the time `by`. Changes nothing.
+  virtual Result<std::string> PreviewLifecycle(const LifecycleRequest& request) const = 0;
 
   virtual Result<SeedReport> Seed(const SeedRequest& request) = 0;
   // Adds accounts and keys; replaces those with the same account id or access key id. Returns

@@ -5,6 +5,7 @@
 
 #include "base/encoding.h"
 #include "emulator/s3/checksums/body.h"
+#include "emulator/s3/config/lifecycle_rules.h"
 #include "emulator/s3/config/sub_resources.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/protocol/documents.h"
@@ -21,8 +22,6 @@ constexpr std::string_view kTokenPrefix = "penstock-configuration:";
 
 // The setting of PutBucketLifecycleConfiguration that is a header, not part of the document.
 constexpr std::string_view kMinimumSizeHeader = "x-amz-transition-default-minimum-object-size";
-constexpr std::string_view kMinimumSizeKey = "lifecycle-minimum-object-size";
-constexpr std::string_view kMinimumSizeDefault = "all_storage_classes_128K";
 
 const SubResource& RowOf(const Call& call) {
   for (const QueryParameter& parameter : call.exchange.target.query) {
@@ -97,7 +96,7 @@ Result<void> CheckId(const Call& call, const store::BucketRecord& bucket, const 
 
 Result<void> StoreMinimumSize(Call& call) {
   const std::string_view value = call.Header(kMinimumSizeHeader).value_or(kMinimumSizeDefault);
-  if (value != kMinimumSizeDefault && value != "varies_by_storage_class") {
+  if (value != kMinimumSizeDefault && value != kMinimumSizeVaries) {
     return InvalidRequest("Invalid TransitionDefaultMinimumObjectSize found: " +
                           std::string(value));
   }
@@ -123,7 +122,7 @@ Result<void> GetBucketConfiguration(Call& call) {
   const std::string* document = FindConfiguration(*bucket, key);
   if (document != nullptr && document->empty()) return NotSet(row, row.deleted_code, *bucket);
   if (document == nullptr && !row.unset_code.empty()) return NotSet(row, row.unset_code, *bucket);
-  if (row.selector == "lifecycle") {
+  if (row.selector == kLifecycleKey) {
     const std::string* size = FindConfiguration(*bucket, kMinimumSizeKey);
     call.response().Add(std::string(kMinimumSizeHeader),
                         size ? *size : std::string(kMinimumSizeDefault));
@@ -143,7 +142,7 @@ Result<void> PutBucketConfiguration(Call& call) {
   PENSTOCK_ASSIGN(Element document, ReadBySchema(text, *row.schema));
   if (!row.list_root.empty()) PENSTOCK_TRY(CheckId(call, *bucket, row, document));
   if (row.check != nullptr) PENSTOCK_TRY(row.check(CheckContext{call, *bucket}, document));
-  if (row.selector == "lifecycle") PENSTOCK_TRY(StoreMinimumSize(call));
+  if (row.selector == kLifecycleKey) PENSTOCK_TRY(StoreMinimumSize(call));
   // Recorded against Amazon S3: an empty tag set deletes the tags.
   const bool deletes = row.selector == "tagging" && TagsOf(document.Find("TagSet")).empty();
   const auto stored =

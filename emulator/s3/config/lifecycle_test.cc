@@ -226,12 +226,5 @@ TEST_F(LifecycleTest, UploadsReturnTheirAbortDate) {
   EXPECT_EQ(other.Header("x-amz-abort-rule-id"), "week");
 }
 
-TEST(LifecycleRulesTest, UnreadableDocumentsHaveNoRules) {
-  const LifecycleRules rules("<LifecycleConfiguration><Rule>");
-  store::ObjectRecord object;
-  object.key = ObjectKey("k");
-  EXPECT_FALSE(rules.ExpirationOf(object).has_value());
-}
-
 }  // namespace
 }  // namespace penstock::emulator::s3

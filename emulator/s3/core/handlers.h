@@ -71,6 +71,8 @@ Result<void> PostObject(Call& call);
 Result<void> CopyObject(Call& call);
 // update_encryption.cc
 Result<void> UpdateObjectEncryption(Call& call);
+// restore_object.cc
+Result<void> RestoreObject(Call& call);
 // delete_object.cc
 Result<void> DeleteObject(Call& call);
 // delete_objects.cc

@@ -65,7 +65,7 @@ constexpr Operation kSelected[] = {
     {"GetObjectTorrent", "GET", kObject, "torrent", nullptr},
     {"UpdateObjectEncryption", "PUT", kObject, "encryption", UpdateObjectEncryption},
     {"RenameObject", "PUT", kObject, "renameObject", RenameObject},
-    {"RestoreObject", "POST", kObject, "restore", nullptr},
+    {"RestoreObject", "POST", kObject, "restore", RestoreObject},
     {"SelectObjectContent", "POST", kObject, "select", nullptr},
     {"GetBucketAcl", "GET", kBucket, "acl", GetAcl},
     {"PutBucketAcl", "PUT", kBucket, "acl", PutAcl},

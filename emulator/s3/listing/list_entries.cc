@@ -3,7 +3,9 @@
 #include <charconv>
 #include <chrono>
 
+#include "emulator/s3/core/restore_state.h"
 #include "emulator/s3/protocol/documents.h"
+#include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/text.h"
 
 namespace penstock::emulator::s3 {
@@ -20,6 +22,29 @@ void AppendElement(std::string& out, std::string_view open, std::string_view tex
 }
 
 }  // namespace
+
+Result<AppendToEntry> ReadOptionalAttributes(const Call& call) {
+  constexpr std::string_view kHeader = "x-amz-optional-object-attributes";
+  const auto value = call.Header(kHeader);
+  if (!value) return AppendToEntry();
+  if (*value != "RestoreStatus")
+    return InvalidArgument("Invalid attribute name specified.", kHeader, *value);
+  const WallTime now = call.exchange.space->clock->Now();
+  return AppendToEntry([&call, now](std::string& out, const store::ListEntry& entry) {
+    if (entry.is_delete_marker || !IsArchived(entry.storage_class)) return;
+    const auto object = call.store.FindObject(call.bucket(), ObjectKey(std::string(entry.key)),
+                                              VersionId(std::string(entry.version_id)));
+    const auto restore = object.ok() ? StoredRestore((*object)->attributes) : std::nullopt;
+    if (!restore || now >= restore->expiry) return;
+    const bool ongoing = restore->IsOngoing(now);
+    out.append("<RestoreStatus><IsRestoreInProgress>")
+        .append(ongoing ? "true" : "false")
+        .append("</IsRestoreInProgress>");
+    if (!ongoing)
+      AppendElement(out, "<RestoreExpiryDate>", XmlDate(restore->expiry), "</RestoreExpiryDate>");
+    out.append("</RestoreStatus>");
+  });
+}
 
 void EntryWriter::AppendName(std::string_view name) {
   if (form_.url_encoding) {
@@ -66,6 +91,7 @@ void EntryWriter::WriteObject(const store::ListEntry& entry) {
   out_.append("</Key>");
   AppendLastModified(entry.last_modified);
   AppendETagAndSize(entry);
+  if (form_.append_restore) form_.append_restore(out_, entry);
   if (form_.with_owner) AppendOwner(entry.owner_id);
   AppendElement(out_, "<StorageClass>", entry.storage_class, "</StorageClass></Contents>");
 }
@@ -77,6 +103,7 @@ void EntryWriter::WriteVersion(const store::ListEntry& entry) {
   out_.append(entry.is_latest ? "<IsLatest>true</IsLatest>" : "<IsLatest>false</IsLatest>");
   AppendLastModified(entry.last_modified);
   if (!entry.is_delete_marker) AppendETagAndSize(entry);
+  if (form_.append_restore) form_.append_restore(out_, entry);
   AppendOwner(entry.owner_id);
   if (entry.is_delete_marker) {
     out_.append("</DeleteMarker>");

@@ -42,15 +42,6 @@ void WritePageElements(XmlWriter& xml, const ListQuery& query, const store::List
   WriteFlag(xml, "IsTruncated", page.truncated);
 }
 
-// S3 has the single value "RestoreStatus". It has no effect, because the emulator restores no
-// objects.
-Result<void> CheckOptionalAttributes(const Call& call) {
-  const auto value = call.Header("x-amz-optional-object-attributes");
-  if (!value || *value == "RestoreStatus") return Ok();
-  return InvalidArgument("Invalid attribute name specified.", "x-amz-optional-object-attributes",
-                         *value);
-}
-
 struct Listing {
   const store::BucketRecord& bucket;
   const store::ListPage& page;
@@ -71,7 +62,7 @@ void Respond(Call& call, XmlWriter& xml, const Listing& listing) {
 
 Result<void> ListObjectsV1(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
-  PENSTOCK_TRY(CheckOptionalAttributes(call));
+  PENSTOCK_ASSIGN(AppendToEntry append_restore, ReadOptionalAttributes(call));
   PENSTOCK_ASSIGN(const ListQuery query, ReadListQuery(call, "max-keys"));
   const std::string marker(call.Query("marker").value_or(""));
   PENSTOCK_ASSIGN(const store::ListPage page, ListPage(call, query, marker));
@@ -83,7 +74,7 @@ Result<void> ListObjectsV1(Call& call) {
   if (page.truncated && !query.delimiter.empty())
     xml.Element("NextMarker", query.Encode(page.next));
   WritePageElements(xml, query, page);
-  Respond(call, xml, {*bucket, page, {query.url_encoding, true}});
+  Respond(call, xml, {*bucket, page, {query.url_encoding, true, std::move(append_restore)}});
   return Ok();
 }
 
@@ -92,7 +83,7 @@ Result<void> ListObjectsV2(Call& call) {
   if (const std::string_view type = call.Query("list-type").value_or(""); type != "2") {
     return InvalidArgument("Invalid List Type specified in Request", "list-type", type);
   }
-  PENSTOCK_TRY(CheckOptionalAttributes(call));
+  PENSTOCK_ASSIGN(AppendToEntry append_restore, ReadOptionalAttributes(call));
   if (IsDirectoryBucket(*bucket)) return ListDirectory(call, *bucket);
   PENSTOCK_ASSIGN(const ListQuery query, ReadListQuery(call, "max-keys"));
   const auto token = call.Query("continuation-token");
@@ -111,7 +102,10 @@ Result<void> ListObjectsV2(Call& call) {
   if (page.truncated) xml.Element("NextContinuationToken", MakeToken(page.next));
   WriteNumber(xml, "KeyCount", page.entries.size());
   WritePageElements(xml, query, page);
-  Respond(call, xml, {*bucket, page, {query.url_encoding, call.Query("fetch-owner") == "true"}});
+  Respond(call, xml,
+          {*bucket,
+           page,
+           {query.url_encoding, call.Query("fetch-owner") == "true", std::move(append_restore)}});
   return Ok();
 }
 

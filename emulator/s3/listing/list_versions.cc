@@ -31,6 +31,7 @@ Result<void> ListObjectVersions(Call& call) {
     return InvalidArgument("max-keys cannot be negative", "max-keys", *call.Query("max-keys"));
   }
   PENSTOCK_ASSIGN(const ListQuery query, ReadListQuery(call, "max-keys"));
+  PENSTOCK_ASSIGN(AppendToEntry append_restore, ReadOptionalAttributes(call));
   PENSTOCK_ASSIGN(const std::optional<VersionId> version_marker, ReadVersionMarker(call));
   const std::string key_marker(call.Query("key-marker").value_or(""));
   store::VersionPage page;
@@ -55,7 +56,9 @@ Result<void> ListObjectVersions(Call& call) {
   if (query.url_encoding) xml.Element("EncodingType", "url");
   WriteFlag(xml, "IsTruncated", page.truncated);
   std::string document = xml.Take();
-  EntryWriter(document, {.url_encoding = query.url_encoding, .with_owner = true})
+  EntryWriter(document, {.url_encoding = query.url_encoding,
+                         .with_owner = true,
+                         .append_restore = std::move(append_restore)})
       .WriteVersions(page.entries);
   document += "</ListVersionsResult>";
   call.RespondXml(std::move(document));

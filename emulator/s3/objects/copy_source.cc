@@ -2,9 +2,9 @@
 
 #include "base/text/utf8.h"
 #include "emulator/s3/authorization/authorization.h"
+#include "emulator/s3/core/restore_state.h"
 #include "emulator/s3/encryption/customer_key.h"
 #include "emulator/s3/objects/conditions.h"
-#include "emulator/s3/objects/metadata.h"
 #include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/names.h"
 #include "emulator/s3/protocol/text.h"
@@ -95,7 +95,7 @@ Result<OpenedSource> OpenCopySource(Call& call) {
         "id.");
   }
   PENSTOCK_TRY(CheckSourceKey(call, *object));
-  if (IsArchived(object->storage_class)) {
+  if (!IsReadable(*object, call.exchange.space->clock->Now())) {
     return MakeError("InvalidObjectState", {{"StorageClass", object->storage_class}},
                      "Operation is not valid for the source object's storage class");
   }

@@ -7,6 +7,7 @@
 #include "emulator/s3/checksums/checksums.h"
 #include "emulator/s3/config/lifecycle.h"
 #include "emulator/s3/core/handlers.h"
+#include "emulator/s3/core/restore_state.h"
 #include "emulator/s3/encryption/customer_key.h"
 #include "emulator/s3/objects/conditions.h"
 #include "emulator/s3/objects/metadata.h"
@@ -117,6 +118,7 @@ void AddObjectHeaders(Call& call, const store::ObjectRecord& object, const Selec
   response.Add("Accept-Ranges", "bytes");
   AddEncryptionHeaders(call, encryption);
   if (object.storage_class != "STANDARD") response.Add("x-amz-storage-class", object.storage_class);
+  AddRestoreHeader(response, object, call.exchange.space->clock->Now());
   if (!object.tags.empty()) response.Add("x-amz-tagging-count", std::to_string(object.tags.size()));
   AddObjectLockHeaders(response, object.attributes);
   if (selection.part != nullptr)
@@ -125,7 +127,7 @@ void AddObjectHeaders(Call& call, const store::ObjectRecord& object, const Selec
 }
 
 Result<void> CheckReadable(const Call& call, const store::ObjectRecord& object) {
-  if (!IsArchived(object.storage_class) || call.is_head()) return Ok();
+  if (call.is_head() || IsReadable(object, call.exchange.space->clock->Now())) return Ok();
   return MakeError("InvalidObjectState", {{"StorageClass", object.storage_class}});
 }
 

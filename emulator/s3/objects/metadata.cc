@@ -136,10 +136,6 @@ Result<std::string> ReadStorageClass(const Call& call, const store::BucketRecord
 
 }  // namespace
 
-bool IsArchived(std::string_view storage_class) {
-  return storage_class == "GLACIER" || storage_class == "DEEP_ARCHIVE";
-}
-
 void StoreSettings(ObjectSettings& settings, store::Attributes& attributes) {
   StoreEncryption(settings.encryption, attributes);
   StoreObjectLock(settings.lock, attributes);

@@ -10,6 +10,7 @@
 #include "emulator/s3/checksums/body.h"
 #include "emulator/s3/checksums/checksums.h"
 #include "emulator/s3/core/call.h"
+#include "emulator/s3/core/restore_state.h"
 #include "emulator/s3/encryption/encryption.h"
 #include "penstock/base/result.h"
 
@@ -34,11 +35,6 @@ Result<ObjectSettings> ReadObjectSettings(const Call& call, const store::BucketR
 // Adds encryption, lock and ACL to the attributes of an object or upload.
 void StoreSettings(ObjectSettings& settings, store::Attributes& attributes);
 
-// True for GLACIER and DEEP_ARCHIVE, which cannot be read or copied without a restore.
-bool IsArchived(std::string_view storage_class);
-
-// Prefix of stored attributes that are internal and never sent to clients.
-inline constexpr char kInternalAttributeMark = ':';
 inline constexpr std::string_view kWebsiteRedirect = "x-amz-website-redirect-location";
 
 // Prefix of user metadata with control characters that older emulators stored. Reads encode them.

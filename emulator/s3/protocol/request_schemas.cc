@@ -263,6 +263,14 @@ constexpr Field kReplication[] = {Text("Role"), Group("Rule", kReplicationRule, 
 
 constexpr Field kRequestPayment[] = {Choice("Payer", "Requester BucketOwner")};
 
+constexpr std::string_view kTiers = "Standard Bulk Expedited";
+constexpr Field kGlacierJob[] = {Choice("Tier", kTiers)};
+constexpr Field kRestore[] = {
+    Integer("Days", kAtMostOnce),          Group("GlacierJobParameters", kGlacierJob, kAtMostOnce),
+    Choice("Type", "SELECT", kAtMostOnce), Choice("Tier", kTiers, kAtMostOnce),
+    Text("Description", kAtMostOnce),      NotImplemented("SelectParameters"),
+    NotImplemented("OutputLocation")};
+
 constexpr Field kTagging[] = {Group("TagSet", kTagSet, kAtMostOnce)};
 
 constexpr Field kVersioning[] = {Choice("Status", "Enabled Suspended", kAtMostOnce),
@@ -311,6 +319,7 @@ constinit const Field kPublicAccessBlockSchema =
     Group("PublicAccessBlockConfiguration", kPublicAccessBlock);
 constinit const Field kReplicationSchema = Group("ReplicationConfiguration", kReplication);
 constinit const Field kRequestPaymentSchema = Group("RequestPaymentConfiguration", kRequestPayment);
+constinit const Field kRestoreSchema = Group("RestoreRequest", kRestore);
 constinit const Field kRetentionSchema = Group("Retention", kRetention);
 constinit const Field kTaggingSchema = Group("Tagging", kTagging);
 constinit const Field kVersioningSchema = Group("VersioningConfiguration", kVersioning);

@@ -28,6 +28,7 @@ extern const Field kOwnershipSchema;
 extern const Field kPublicAccessBlockSchema;
 extern const Field kReplicationSchema;
 extern const Field kRequestPaymentSchema;
+extern const Field kRestoreSchema;
 extern const Field kRetentionSchema;
 extern const Field kTaggingSchema;
 extern const Field kVersioningSchema;

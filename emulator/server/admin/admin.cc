@@ -205,11 +205,12 @@ class Admin final : public message::Handler {
   void Dispatch(message::Exchange& exchange, const AdminCall& call) {
     const std::string_view method =
         exchange.request.method == "HEAD" ? std::string_view("GET") : exchange.request.method;
+    const std::string whole_path = call.path + call.name;
     std::string allow;
-    for (const auto routes :
-         {SpaceRoutes(), FaultRoutes(), LimitRoutes(), JournalRoutes(), ExplainRoutes()}) {
+    for (const auto routes : {SpaceRoutes(), FaultRoutes(), LimitRoutes(), JournalRoutes(),
+                              ExplainRoutes(), LifecycleRoutes()}) {
       for (const AdminRoute& route : routes) {
-        if (route.path != call.path) continue;
+        if (route.path != call.path && route.path != whole_path) continue;
         if (route.method == method) return RespondBy(route, exchange, call);
         allow += (allow.empty() ? "" : ", ") +
                  std::string(route.method == "GET" ? "GET, HEAD" : route.method);
@@ -267,7 +268,8 @@ class Admin final : public message::Handler {
         exchange, 404,
         "unknown path '" + std::string(path) +
             "'; this listener serves /_penstock/ health, stats, metrics, reset, namespaces, clock, "
-            "faults, retry-tests, scenarios, limits, seed, users, access-keys, journal, "
+            "faults, retry-tests, scenarios, limits, lifecycle, explain, seed, users, access-keys, "
+            "journal, "
             "journal-tail, "
             "journal-query and container-credentials, and /latest/ of the instance metadata "
             "service");

@@ -22,6 +22,7 @@ namespace penstock::emulator::server {
 struct AdminConcurrency {
   ConcurrencyLimit tails{24};      // each occupies a serving thread
   ConcurrencyLimit downloads{16};  // of large journals; each keeps the memory of its snapshot
+  ConcurrencyLimit lifecycle{8};   // runs and previews; each occupies a serving thread
 };
 
 // A parsed request.
@@ -47,7 +48,7 @@ struct AdminReply {
 };
 
 struct AdminRoute {
-  std::string_view path;  // if it ends with '/', a name follows
+  std::string_view path;  // if it ends with '/', a name follows. "a/b": b is not a name
   std::string_view method;
   Result<AdminReply> (*respond)(Emulator& emulator, const AdminCall& call);
   int status = 200;
@@ -57,9 +58,10 @@ struct AdminRoute {
 std::span<const AdminRoute> FaultRoutes();  // faults, retry-tests
 // health, stats, metrics, reset, namespaces, clock, seed, users, access-keys
 std::span<const AdminRoute> SpaceRoutes();
-std::span<const AdminRoute> JournalRoutes();  // journal, journal-tail, journal-query
-std::span<const AdminRoute> LimitRoutes();    // limits
-std::span<const AdminRoute> ExplainRoutes();  // explain
+std::span<const AdminRoute> JournalRoutes();    // journal, journal-tail, journal-query
+std::span<const AdminRoute> LimitRoutes();      // limits
+std::span<const AdminRoute> ExplainRoutes();    // explain
+std::span<const AdminRoute> LifecycleRoutes();  // lifecycle
 
 }  // namespace penstock::emulator::server
 

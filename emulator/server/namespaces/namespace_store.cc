@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t kMaxRetired = 64;
 
 constinit DiagnosticEvent open_failed("server.namespace_not_opened");
+constinit DiagnosticEvent run_failed("lifecycle.run_failed");
 
 MonotonicTime Now() { return std::chrono::steady_clock::now(); }
 
@@ -173,6 +174,8 @@ Result<void> NamespaceStore::OpenCurrent() {
   }
   has_existed_ = true;
   if (options_.open_stores) options_.open_stores->Add(weak_from_this());
+  schedule_.Request();  // its clock may have passed dates while it was closed
+  if (options_.on_open) options_.on_open();
   return Ok();
 }
 
@@ -183,6 +186,10 @@ bool NamespaceStore::is_open() const {
 
 std::shared_ptr<s3::Namespace> NamespaceStore::EnterIfOpen() {
   if (options_.open_stores) last_used_.store(Now(), std::memory_order_relaxed);
+  return Peek();
+}
+
+std::shared_ptr<s3::Namespace> NamespaceStore::Peek() const {
   const MutexLock lock(mutex_);
   if (!current_) return nullptr;
   // Shares ownership of the generation, so that its directory is removed only after the last
@@ -252,6 +259,7 @@ Result<void> NamespaceStore::Reset() {
   // Waiting readers continue with the new journal.
   if (journal::Journal* const journal = controls->journal()) journal->Stop();
   clock_->Restore();
+  lifecycle_.Forget();
   old.reset();
   options_.remover->Help(std::min(kMaxRetired, OpenStores::DefaultMax()));
   return Ok();
@@ -282,6 +290,39 @@ Error NamespaceStore::AfterStart(Error error) const {
   }
   if (error.kind == ErrorKind::kInvalidArgument) error.kind = ErrorKind::kInternal;
   return error;
+}
+
+// A reset ends the runs of the old store.
+Result<lifecycle::Account> NamespaceStore::RunLifecycle(const std::string& bucket,
+                                                        const std::function<bool()>& cancelled) {
+  PENSTOCK_ASSIGN(const std::shared_ptr<s3::Namespace> space, Enter());
+  const auto ended = [&] { return (cancelled && cancelled()) || Peek() != space; };
+  const auto begin = [&] {
+    const WallTime now = clock_->Now();
+    if (bucket.empty()) schedule_.Begin(now);
+    return lifecycle::RunOptions{.now = now, .bucket = bucket, .cancelled = ended};
+  };
+  return lifecycle_.RunAndTake(*space->store, begin);
+}
+
+std::optional<std::chrono::nanoseconds> NamespaceStore::UntilRun() {
+  return is_open() ? schedule_.UntilRun(clock_->State()) : std::nullopt;
+}
+
+void NamespaceStore::RunDue(const std::function<bool()>& cancelled) {
+  const std::shared_ptr<s3::Namespace> space = Peek();
+  if (space == nullptr) return;
+  const auto ended = [&] { return cancelled() || Peek() != space; };
+  // Another run may have examined this day meanwhile. A late second run would apply the rules to
+  // writes that followed it.
+  const auto begin = [&]() -> std::optional<lifecycle::RunOptions> {
+    const ClockState clock = clock_->State();
+    if (schedule_.UntilRun(clock) != std::chrono::nanoseconds(0)) return std::nullopt;
+    schedule_.Begin(clock.now);
+    return lifecycle::RunOptions{.now = clock.now, .cancelled = ended};
+  };
+  const auto done = lifecycle_.Run(*space->store, begin);
+  if (!done.ok() && done.error().kind != ErrorKind::kCancelled) run_failed.Report(done.error());
 }
 
 void NamespaceStore::StopJournal() {

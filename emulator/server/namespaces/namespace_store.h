@@ -3,14 +3,20 @@
 #define PENSTOCK_EMULATOR_SERVER_NAMESPACES_NAMESPACE_STORE_H_
 
 #include <atomic>
+#include <chrono>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "emulator/identity/identities.h"
+#include "emulator/lifecycle/engine.h"
+#include "emulator/lifecycle/worker.h"
 #include "emulator/s3/core/exchange.h"
 #include "emulator/server/namespaces/controls.h"
 #include "emulator/server/namespaces/directory_leases.h"
+#include "emulator/server/namespaces/lifecycle_schedule.h"
 #include "emulator/server/namespaces/namespace_clock.h"
 #include "emulator/server/namespaces/open_stores.h"
 #include "emulator/server/namespaces/store_remover.h"
@@ -37,10 +43,12 @@ struct NamespaceStoreOptions {
   std::shared_ptr<StoreRemover> remover = {};    // null: creates its own
   std::shared_ptr<OpenStores> open_stores = {};  // null: the store stays open
   TestControlOptions controls = {};              // initial ones, also after a reset
+  std::function<void()> on_open = {};            // called after the store was opened; may be empty
 };
 
 // Thread safety: methods may be called from any thread.
 class NamespaceStore final : public OpenStores::Member,
+                             public lifecycle::Worker::Member,
                              public identity::KeyNamespace,
                              public std::enable_shared_from_this<NamespaceStore> {
  public:
@@ -77,6 +85,15 @@ class NamespaceStore final : public OpenStores::Member,
   bool CloseIfIdle() override;
   MonotonicTime last_used() const override { return last_used_.load(std::memory_order_relaxed); }
 
+  // Runs the lifecycle rules of one bucket, or of all (empty). Returns the account of what was done
+  // since the last call, also in the background.
+  Result<lifecycle::Account> RunLifecycle(const std::string& bucket,
+                                          const std::function<bool()>& cancelled);
+  LifecycleSchedule& lifecycle_schedule() { return schedule_; }
+  // Of the background runs. A closed store has none.
+  std::optional<std::chrono::nanoseconds> UntilRun() override;
+  void RunDue(const std::function<bool()>& cancelled) override;
+
   // The clock of its stores and requests.
   NamespaceClock& clock() { return *clock_; }
   const std::string& name() const override { return options_.name; }
@@ -106,10 +123,14 @@ class NamespaceStore final : public OpenStores::Member,
   std::shared_ptr<s3::Namespace> EnterIfOpen();
   bool Close() PENSTOCK_REQUIRES(change_mutex_);
   bool is_open() const;
+  // The current store without opening it or counting as its use; null: it is closed.
+  std::shared_ptr<s3::Namespace> Peek() const;
 
   NamespaceStoreOptions options_;  // fixed between construction and destruction
   const std::shared_ptr<NamespaceClock> clock_;
   std::atomic<MonotonicTime> last_used_{MonotonicTime{}};
+  lifecycle::Engine lifecycle_;
+  LifecycleSchedule schedule_;
   // One opening, closing or reset at a time. Held while files are opened and closed.
   Mutex change_mutex_;
   // Null in memory mode and while the store is closed. Every generation holds it too, because its

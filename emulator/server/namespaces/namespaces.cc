@@ -124,7 +124,8 @@ NamespaceStoreOptions Namespaces::OptionsOf(std::string_view name, Charge charge
           .leases = leases_,
           .remover = remover_,
           .open_stores = name == identity::kDefaultNamespace ? nullptr : open_stores_,
-          .controls = std::move(controls)};
+          .controls = std::move(controls),
+          .on_open = options_.on_open};
 }
 
 std::uint64_t Namespaces::BytesOfOne() const {
@@ -266,7 +267,6 @@ Result<void> Namespaces::ResetAll() {
   return Ok();
 }
 
-// The default namespace, and those that are not only on disk.
 std::vector<std::shared_ptr<NamespaceStore>> Namespaces::Used() const {
   std::vector<std::shared_ptr<NamespaceStore>> used{default_};
   const MutexLock lock(mutex_);

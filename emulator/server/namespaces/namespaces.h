@@ -35,6 +35,7 @@ struct NamespacesOptions {
   // How many namespaces of a data directory, besides the default one, may be open at a time; 0:
   // OpenStores::DefaultMax().
   std::size_t max_open = 0;
+  std::function<void()> on_open = {};  // as in NamespaceStoreOptions
 };
 
 // Thread safety: any thread. Requests use a NamespaceStore, not this class.
@@ -74,6 +75,8 @@ class Namespaces {
   Result<void> Delete(std::string_view name);
   // Resets every namespace: no buckets, the machine's time.
   Result<void> ResetAll();
+  // The default namespace, and those that are not only on disk. Opens nothing.
+  std::vector<std::shared_ptr<NamespaceStore>> Used() const;
   // Bytes of the journals of all namespaces. Opens nothing.
   std::size_t JournalMemory() const;
   // Ends all waits for journals.
@@ -85,7 +88,6 @@ class Namespaces {
   // Functions for a namespace that is not in the map. They open nothing.
   std::string DirectoryOf(std::string_view name) const;
   Result<void> FindExisting();
-  std::vector<std::shared_ptr<NamespaceStore>> Used() const;
   NamespaceStoreOptions OptionsOf(std::string_view name, Charge charge) const;
   std::uint64_t BytesOfOne() const;
   void Forget(const std::shared_ptr<NamespaceStore>& namespace_store);

@@ -111,6 +111,15 @@ struct DeleteOutcome {
   VersionId version_id;
 };
 
+// Moves a version to another storage class. Its other properties are unchanged.
+struct StorageClassChange {
+  BucketName bucket;
+  ObjectKey key;
+  VersionId version_id;
+  std::string storage_class;
+  Precondition condition;  // called with the version, which exists and is not a delete marker
+};
+
 // Moves an unversioned object to another key and replaces the object at that key.
 struct RenameObject {
   BucketName bucket;

@@ -213,6 +213,21 @@ Result<void> WriteAttributes(Connection& connection, std::int64_t bucket, const 
   return Write(connection, kUpdateAttributes, bucket, row, attributes);
 }
 
+Result<void> WriteStorageClass(Connection& connection, std::int64_t bucket, const ObjectRow& row,
+                               const std::string& storage_class) {
+  for (const char* sql :
+       {"UPDATE current SET storage_class=? WHERE bucket=? AND key=? AND newest_first=?",
+        "UPDATE versions SET storage_class=? WHERE bucket=? AND key=? AND newest_first=?"}) {
+    Query query(connection, sql);
+    PENSTOCK_TRY(query.BindText(storage_class)
+                     .Bind(bucket)
+                     .BindBytes(row.record.key.value)
+                     .Bind(row.newest_first)
+                     .Run());
+  }
+  return Ok();
+}
+
 Result<void> MoveCurrent(Connection& connection, std::int64_t bucket, std::string_view key,
                          std::string_view to) {
   Query query(connection, "UPDATE current SET key=?3 WHERE bucket=?1 AND key=?2");

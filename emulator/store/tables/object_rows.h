@@ -55,6 +55,8 @@ Result<void> WriteTags(Connection& connection, std::int64_t bucket, const Object
                        const Attributes& tags);
 Result<void> WriteAttributes(Connection& connection, std::int64_t bucket, const ObjectRow& row,
                              const Attributes& attributes);
+Result<void> WriteStorageClass(Connection& connection, std::int64_t bucket, const ObjectRow& row,
+                               const std::string& storage_class);
 // Moves the current row of a key, unchanged, to a key that has none.
 Result<void> MoveCurrent(Connection& connection, std::int64_t bucket, std::string_view key,
                          std::string_view to);
