@@ -5,7 +5,6 @@
 #include "emulator/s3/access/acl.h"
 #include "emulator/s3/authorization/authorization.h"
 #include "emulator/s3/checksums/body.h"
-#include "emulator/s3/config/configuration_checks.h"
 #include "emulator/s3/core/handlers.h"
 #include "emulator/s3/core/regions.h"
 #include "emulator/s3/directory/directory_bucket.h"
@@ -13,6 +12,7 @@
 #include "emulator/s3/protocol/errors.h"
 #include "emulator/s3/protocol/names.h"
 #include "emulator/s3/protocol/request_schemas.h"
+#include "emulator/s3/protocol/tags.h"
 
 namespace penstock::emulator::s3 {
 namespace {
@@ -62,14 +62,14 @@ Result<void> CheckZone(const Call& call, const Element& root) {
                         std::string(redundancy) + "'");
 }
 
-Result<void> AddTags(Call& call, Element& root, store::BucketRecord& record) {
+Result<void> AddTags(Element& root, store::BucketRecord& record) {
   Element* const tags = root.Find("Tags");
   if (tags == nullptr || tags->children.empty()) return Ok();
   tags->name = "TagSet";
   Element tagging;
   tagging.name = "Tagging";
   tagging.children.push_back(std::move(*tags));
-  PENSTOCK_TRY(CheckTagging(CheckContext{call, record}, tagging));
+  PENSTOCK_TRY(CheckBucketTags(TagsOf(&tagging.children.front()), BucketTagging::kCreateBucket));
   record.configuration.emplace_back("tagging", WriteDocument(tagging, Prolog::kNo));
   return Ok();
 }
@@ -112,7 +112,7 @@ Result<void> CreateDirectoryBucket(Call& call) {
   record.region = EndpointRegion(call.exchange, call.options.region);
   record.created = call.exchange.space->clock->Now();
   record.configuration.emplace_back(kLocationTypeKey, root.Find("Location")->TextOf("Type"));
-  PENSTOCK_TRY(AddTags(call, root, record));
+  PENSTOCK_TRY(AddTags(root, record));
   if (const auto existing = call.store.FindBucket(call.bucket()); existing.ok())
     return AlreadyExists(call, **existing);
   PENSTOCK_TRY(CheckQuota(call, record.region));

@@ -20,8 +20,9 @@ Result<std::string> ReadToken(const Call& call) {
   const auto raw = Base64Decode(*token);
   if (raw && raw->starts_with(kTokenPrefix) && raw->size() > kTokenPrefix.size())
     return raw->substr(kTokenPrefix.size());
+  // As ListObjectsV2 of general purpose buckets, for which it is recorded.
   return InvalidArgument("The continuation token provided is incorrect", "continuation-token",
-                         *token);
+                         token->empty() ? std::nullopt : token);
 }
 
 }  // namespace

@@ -67,7 +67,9 @@ TEST_F(ListDirectoryTest, PagesContainEveryKey) {
     token = page.Element("NextContinuationToken");
   }
   EXPECT_EQ(keys, s3_.Send(kList).Elements("Key"));
-  EXPECT_EQ(s3_.Send(kList + "&continuation-token=x").Outcome(), "400 InvalidArgument");
+  EXPECT_EQ(s3_.Send(kList + "&continuation-token=x").Element("ArgumentValue"), "x");
+  EXPECT_EQ(s3_.Send(kList + "&continuation-token=").Outcome(), "400 InvalidArgument");
+  EXPECT_EQ(s3_.Send(kList + "&continuation-token=").Element("ArgumentValue"), "<absent>");
 }
 
 }  // namespace

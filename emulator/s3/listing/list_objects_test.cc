@@ -93,6 +93,10 @@ TEST_F(ListObjectsTest, V2TokenTakesPrecedenceOverStartAfter) {
   const Reply bad = s3_.Send("GET /bucket?list-type=2&continuation-token=nonsense");
   EXPECT_EQ(bad.Element("Message"), "The continuation token provided is incorrect");
   EXPECT_EQ(bad.Element("ArgumentName"), "continuation-token");
+  EXPECT_EQ(bad.Element("ArgumentValue"), "nonsense");
+  const Reply empty = s3_.Send("GET /bucket?list-type=2&continuation-token=");
+  EXPECT_EQ(empty.Element("Message"), bad.Element("Message"));
+  EXPECT_EQ(empty.Element("ArgumentValue"), "<absent>") << "recorded against Amazon S3";
 }
 
 TEST_F(ListObjectsTest, KeyCountCountsPrefixes) {
